@@ -1,0 +1,173 @@
+"""All that is known about array libraries: which one, which dtype, which device.
+
+The mathematics asks here for a namespace and then uses names of the Python array
+API standard only. So it runs on NumPy, CuPy, PyTorch and whatever follows the standard.
+"""
+
+import importlib
+from types import ModuleType
+from typing import Any
+
+import numpy as np
+from array_api_compat import array_namespace, device, is_array_api_obj
+
+Array = Any
+
+
+def ignoring_overflow() -> np.errstate:
+    """Silence NumPy's warnings where an overflow is expected and answered.
+
+    A difference like -1e308 - 1e308 is -inf, and exp(-inf) = 0 is the weight wanted; a product
+    that overflows meets an error of our own.
+    """
+    return np.errstate(over="ignore", invalid="ignore")
+
+
+def namespace(**arrays: Array) -> ModuleType:
+    """Return the one standard namespace of all the named arrays.
+
+    Arguments that are None are left out.
+
+    Raises:
+        TypeError: if an argument is no array, or is of another library than the first.
+        ValueError: if it is on another device than the first.
+
+    >>> namespace(query=np.ones(2), key=np.ones(3)).__name__
+    'array_api_compat.numpy'
+    >>> namespace(query=np.ones(2), key=[1.0, 2.0])
+    Traceback (most recent call last):
+    TypeError: key is a list; expected an array, for example numpy.asarray(key)
+    """
+    given = {name: array for name, array in arrays.items() if array is not None}
+    for name, array in given.items():
+        if not is_array_api_obj(array):
+            kind = type(array).__name__
+            raise TypeError(
+                f"{name} is a {kind}; expected an array, for example numpy.asarray({name})"
+            )
+    (first, reference), *others = given.items()
+    xp = array_namespace(reference)
+    for name, array in others:
+        if array_namespace(array) is not xp:
+            raise TypeError(
+                f"{name} is a {library(array)} array; "
+                f"expected {library(reference)} to match {first}"
+            )
+        if device(array) != device(reference):
+            raise ValueError(
+                f"{name} is on device {device(array)}; "
+                f"expected {device(reference)} to match {first}"
+            )
+    return xp
+
+
+def library(array: Array) -> str:
+    """Name the library an array belongs to, as its users know it."""
+    return type(array).__module__.partition(".")[0]
+
+
+def real(xp: ModuleType, name: str, array: Array) -> Array:
+    """Return a real array; integers become the library's default float.
+
+    Raises:
+        TypeError: if the array is boolean or complex.
+    """
+    if xp.isdtype(array.dtype, "integral"):
+        return xp.astype(array, xp.asarray(0.0).dtype)
+    if xp.isdtype(array.dtype, ("bool", "complex floating")):
+        raise TypeError(f"{name} has dtype {dtype_name(array)}; expected real numbers")
+    return array
+
+
+def finite(xp: ModuleType, name: str, array: Array) -> None:
+    """Refuse NaN and infinities: one of them would spread through every output it touches.
+
+    Raises:
+        ValueError: naming the first position that is not finite.
+    """
+    good = xp.isfinite(array)
+    if not xp.all(good):
+        raise ValueError(
+            f"{name} holds {first_where(xp, ~good, array)}; expected finite numbers only"
+        )
+
+
+def first_where(xp: ModuleType, wrong: Array, array: Array) -> str:
+    """Describe the first element where `wrong` is true: `nan at [0, 1]`.
+
+    >>> first_where(np, np.asarray([False, True]), np.asarray([1.0, np.inf]))
+    'inf at [1]'
+    """
+    index = tuple(int(axis[0]) for axis in xp.nonzero(wrong)) if array.ndim else ()
+    kind = int if xp.isdtype(array.dtype, "integral") else float
+    return f"{kind(array[index])} at {list(index)}"
+
+
+def same_dtype(**arrays: Array) -> None:
+    """Refuse arrays of different dtypes, as PyTorch does.
+
+    Raises:
+        TypeError: naming the first array that differs.
+    """
+    (first, reference), *others = arrays.items()
+    for name, array in others:
+        if array.dtype != reference.dtype:
+            raise TypeError(
+                f"{name} has dtype {dtype_name(array)}; "
+                f"expected {dtype_name(reference)} to match {first}"
+            )
+
+
+def widened(xp: ModuleType, array: Array) -> Array:
+    """Return a 16-bit float array as float32, any other as it is: sums need the room."""
+    return xp.astype(array, xp.float32) if dtype_name(array).endswith("float16") else array
+
+
+def dtype_name(array: Array) -> str:
+    """Name a dtype the same way in every library.
+
+    >>> dtype_name(np.ones(1, dtype=np.float32))
+    'float32'
+    """
+    return str(getattr(array.dtype, "name", array.dtype)).rpartition(".")[2]
+
+
+def to_numpy(array: Array) -> np.ndarray:
+    """Bring an array to the host, for printing."""
+    if isinstance(array, np.ndarray) or not is_array_api_obj(array):
+        return np.asarray(array)
+    if hasattr(array, "get"):  # CuPy
+        return array.get()
+    return np.from_dlpack(array)
+
+
+def backend(name: str) -> ModuleType:
+    """Return the namespace of an array library by its name, `numpy` or `cupy`.
+
+    Raises:
+        ValueError: if the name is unknown.
+        RuntimeError: if the library is not installed or finds no GPU; it says what to do.
+
+    >>> backend("numpy").__name__
+    'array_api_compat.numpy'
+    """
+    if name not in ("numpy", "cupy"):
+        raise ValueError(f"backend is {name!r}; expected 'numpy' or 'cupy'")
+    if name == "cupy":
+        require_cupy()
+    return importlib.import_module(f"array_api_compat.{name}")
+
+
+def require_cupy() -> None:
+    """Say in one line what is missing when CuPy cannot run."""
+    try:
+        cupy = importlib.import_module("cupy")
+    except ImportError:
+        raise RuntimeError(
+            "backend 'cupy' needs CuPy: pip install 'attention-docs[cuda12]' "
+            "(or [cuda13], to match the driver)"
+        ) from None
+    try:
+        cupy.cuda.runtime.getDeviceCount()
+    except cupy.cuda.runtime.CUDARuntimeError as error:
+        raise RuntimeError(f"backend 'cupy' finds no GPU: {error}") from None

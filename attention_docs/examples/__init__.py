@@ -1,0 +1,49 @@
+"""The worked examples. One file is one example; its file name is its name everywhere.
+
+An example has a TITLE, a SOURCE, literal inputs, and `steps(xp)`, which returns every matrix the
+pages name, in reading order. Its docstring commits the digits.
+"""
+
+import doctest
+import importlib
+import inspect
+import pkgutil
+from types import ModuleType
+
+import numpy
+
+from attention_docs.arrays import Array
+
+
+def names() -> list[str]:
+    """Return the names of all examples, sorted.
+
+    >>> "self_attention" in names()
+    True
+    """
+    return sorted(module.name for module in pkgutil.iter_modules(__path__))
+
+
+def load(name: str) -> ModuleType:
+    """Return an example by its name.
+
+    Raises:
+        LookupError: if there is none of that name; the message lists the known ones.
+
+    >>> load("self_attention").TITLE
+    'Self-attention, three tokens'
+    """
+    if name not in names():
+        raise LookupError(f"example {name!r} is unknown; known are {', '.join(names())}")
+    return importlib.import_module(f"{__name__}.{name}")
+
+
+def steps(name: str, xp: ModuleType = numpy) -> dict[str, Array]:
+    """Return the steps of an example, computed now, with the array library `xp`."""
+    return load(name).steps(xp)
+
+
+def expected(name: str) -> str:
+    """Return the text that the example's own doctest commits."""
+    (check,) = doctest.DocTestParser().get_examples(inspect.getdoc(load(name)) or "")
+    return check.want.rstrip("\n")

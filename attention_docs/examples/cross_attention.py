@@ -1,0 +1,83 @@
+"""Cross-attention: two query tokens look at three others.
+
+>>> show(steps())
+X_q 2 x 4
+[[1 0 1 0]
+ [0 1 0 1]]
+X_kv 3 x 4
+[[1 0 1 0]
+ [0 1 0 1]
+ [1 1 1 1]]
+W_Q 4 x 2
+[[1 0]
+ [0 1]
+ [1 0]
+ [0 1]]
+W_K 4 x 2
+[[1 0]
+ [0 1]
+ [1 0]
+ [0 1]]
+W_V 4 x 2
+[[1 0]
+ [0 1]
+ [1 0]
+ [0 1]]
+Q 2 x 2
+[[2 0]
+ [0 2]]
+K 3 x 2
+[[2 0]
+ [0 2]
+ [2 2]]
+V 3 x 2
+[[2 0]
+ [0 2]
+ [2 2]]
+scores 2 x 3
+[[4 0 4]
+ [0 4 4]]
+scaled 2 x 3
+[[2.8284      0 2.8284]
+ [     0 2.8284 2.8284]]
+weights 2 x 3
+[[0.4856 0.0287 0.4856]
+ [0.0287 0.4856 0.4856]]
+output 2 x 2
+[[1.9426 1.0287]
+ [1.0287 1.9426]]
+"""
+
+import numpy
+
+from attention_docs.dot_product import attention_steps
+
+TITLE = "Cross-attention, two queries on three keys"
+SOURCE = "000_2da5eed0b4267db4.txt, “Cross-Attention Example”"
+
+X_q = [[1, 0, 1, 0], [0, 1, 0, 1]]
+X_kv = [[1, 0, 1, 0], [0, 1, 0, 1], [1, 1, 1, 1]]
+W_Q = [[1, 0], [0, 1], [1, 0], [0, 1]]
+W_K = [[1, 0], [0, 1], [1, 0], [0, 1]]
+W_V = [[1, 0], [0, 1], [1, 0], [0, 1]]
+
+
+def steps(xp=numpy):
+    inputs = (X_q, X_kv, W_Q, W_K, W_V)
+    x_q, x_kv, w_q, w_k, w_v = (xp.asarray(matrix, dtype=xp.float64) for matrix in inputs)
+    q, k, v = x_q @ w_q, x_kv @ w_k, x_kv @ w_v
+    attention = attention_steps(q, k, v)
+    return {
+        "X_q": x_q,
+        "X_kv": x_kv,
+        "W_Q": w_q,
+        "W_K": w_k,
+        "W_V": w_v,
+        "Q": q,
+        "K": k,
+        "V": v,
+        "scores": attention.scores,
+        "scaled": attention.scaled,
+        "weights": attention.weights,
+        "output": attention.output,
+    }

@@ -1,0 +1,129 @@
+"""Masks: who may look at whom. True takes part, False does not, as in PyTorch."""
+
+from types import ModuleType
+from typing import Any
+
+import numpy
+
+from attention_docs.arrays import Array, first_where, namespace
+
+
+def causal_mask(
+    queries: int, keys: int | None = None, *, xp: ModuleType = numpy, device: Any = None
+) -> Array:
+    r"""Let each query see its own position and those before it.
+
+    $$M_{ij} = [\,j \le i\,]$$
+
+    The first query is aligned with the first key, also when there are more keys than queries.
+
+    Args:
+        queries: m, the number of queries.
+        keys: n, the number of keys; `queries` if left out.
+        xp: the array library of the result.
+        device: where to put it; the library's default if left out.
+
+    Returns:
+        (m, n) boolean array.
+
+    Raises:
+        TypeError: if a count is not an integer.
+        ValueError: if a count is negative.
+
+    Source: Vaswani et al. 2017, section 3.2.3.
+
+    >>> show(causal_mask(3))
+    [[True False False]
+     [True  True False]
+     [True  True  True]]
+    """
+    return window_mask(queries, keys, right=0, xp=xp, device=device)
+
+
+def window_mask(
+    queries: int,
+    keys: int | None = None,
+    *,
+    left: int | None = None,
+    right: int | None = None,
+    xp: ModuleType = numpy,
+    device: Any = None,
+) -> Array:
+    r"""Let each query see its own position, `left` before it and `right` after it.
+
+    $$M_{ij} = [\,i - \text{left} \le j \le i + \text{right}\,]$$
+
+    Args:
+        queries: m, the number of queries.
+        keys: n, the number of keys; `queries` if left out.
+        left: how many positions before its own a query sees; all of them if left out.
+        right: how many positions after its own it sees; all of them if left out.
+        xp: the array library of the result.
+        device: where to put it; the library's default if left out.
+
+    Returns:
+        (m, n) boolean array.
+
+    Raises:
+        TypeError: if a count is not an integer.
+        ValueError: if a count is negative.
+
+    Source: Beltagy et al. 2020 (Longformer), section 3.1.
+
+    >>> show(window_mask(4, left=1, right=1))
+    [[ True  True False False]
+     [ True  True  True False]
+     [False  True  True  True]
+     [False False  True  True]]
+    """
+    keys = queries if keys is None else keys
+    for name, count in (("queries", queries), ("keys", keys), ("left", left), ("right", right)):
+        if count is not None:
+            _check_count(name, count)
+    query = xp.arange(queries, device=device)[:, None]
+    key = xp.arange(keys, device=device)[None, :]
+    mask = xp.ones((queries, keys), dtype=xp.bool, device=device)
+    if left is not None:
+        mask = mask & (key >= query - left)
+    if right is not None:
+        mask = mask & (key <= query + right)
+    return mask
+
+
+def padding_mask(lengths: Array, keys: int) -> Array:
+    r"""Let every query see the first `lengths[b]` keys of its sequence and no padding.
+
+    $$M_{bj} = [\,j < \text{length}_b\,]$$
+
+    Args:
+        lengths: (...,) integers, the number of real keys in each sequence.
+        keys: n, the number of keys with padding.
+
+    Returns:
+        (..., 1, n) boolean array: the axis of length 1 stands for all the queries. For scores of
+        shape (batch, heads, m, n) hand in lengths of shape (batch, 1).
+
+    Raises:
+        TypeError: if `lengths` is no array of integers.
+        ValueError: if a length is negative or above `keys`.
+
+    >>> show(padding_mask(np.array([3, 1]), 4))
+    [[[True  True  True False]]
+     [[True False False False]]]
+    """
+    xp = namespace(lengths=lengths)
+    _check_count("keys", keys)
+    if not xp.isdtype(lengths.dtype, "integral"):
+        raise TypeError(f"lengths has dtype {lengths.dtype}; expected integers")
+    wrong = (lengths < 0) | (lengths > keys)
+    if xp.any(wrong):
+        raise ValueError(f"lengths holds {first_where(xp, wrong, lengths)}; expected 0 to {keys}")
+    key = xp.arange(keys, dtype=lengths.dtype, device=lengths.device)
+    return (key < lengths[..., None])[..., None, :]
+
+
+def _check_count(name: str, count: int) -> None:
+    if isinstance(count, bool) or not hasattr(count, "__index__"):
+        raise TypeError(f"{name} is {count!r}; expected a whole number")
+    if count < 0:
+        raise ValueError(f"{name} is {count}; expected 0 or more")

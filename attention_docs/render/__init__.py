@@ -1,0 +1,1 @@
+"""Results to text, LaTeX, JSON and Python: pure functions."""

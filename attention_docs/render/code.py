@@ -1,0 +1,41 @@
+"""Arrays as data another program can read: JSON, and NumPy code to paste."""
+
+import json
+
+import numpy as np
+
+from attention_docs.arrays import Array, to_numpy
+
+
+def json_steps(steps: dict[str, Array]) -> str:
+    """Write the steps of an example as JSON, every digit kept; -inf is written as a string.
+
+    >>> print(json_steps({"Q": np.array([[2.0, -np.inf]])}))
+    {"Q": [[2.0, "-inf"]]}
+    """
+    return json.dumps(
+        {name: _plain(to_numpy(array).tolist()) for name, array in steps.items()}, allow_nan=False
+    )
+
+
+def _plain(value):
+    """Replace what JSON has no number for by its name."""
+    if isinstance(value, list):
+        return [_plain(item) for item in value]
+    return value if np.isfinite(value) else str(value)
+
+
+def numpy_steps(steps: dict[str, Array]) -> str:
+    """Write the steps of an example as NumPy code, every digit kept.
+
+    >>> print(numpy_steps({"Q": np.array([[2.0, 0.1]])}))
+    import numpy as np
+    <BLANKLINE>
+    Q = np.array([[2.0, 0.1]])
+    """
+    lines = (f"{name} = np.array({_literal(array)})" for name, array in steps.items())
+    return "\n".join(["import numpy as np", "", *lines])
+
+
+def _literal(array: Array) -> str:
+    return repr(to_numpy(array).tolist()).replace("inf", "np.inf").replace("nan", "np.nan")

@@ -1,0 +1,49 @@
+"""How one number is shown: the rounding contract of the whole project.
+
+Four decimals. What is exact looks exact, what is rounded looks rounded, and what is small but
+not zero never looks like zero.
+"""
+
+import math
+
+import numpy as np
+
+DECIMALS = 4
+# From here on an integer is shown as a power of ten: its digits no longer say anything.
+LARGE = 10**9
+
+
+def number(value: float | bool) -> str:
+    """Show one number.
+
+    >>> [number(x) for x in (2.0, 0.5, 0.99999, 0.0, -0.0, 1.4e-11, -0.00002, 3e12)]
+    ['2', '0.5000', '1.0000', '0', '0', '1.4e-11', '-2.0e-05', '3.0000e+12']
+    >>> [number(x) for x in (True, math.inf, -math.inf, math.nan)]
+    ['True', 'inf', '-inf', 'nan']
+    """
+    if isinstance(value, bool | np.bool_):
+        return str(bool(value))
+    value = float(value)
+    if not math.isfinite(value):
+        return str(value)
+    if abs(value) >= LARGE:
+        return f"{value:.{DECIMALS}e}"
+    if value.is_integer():
+        return str(int(value))
+    fixed = f"{value:.{DECIMALS}f}"
+    return fixed if float(fixed) else f"{value:.1e}"
+
+
+def latex_number(value: float | bool) -> str:
+    r"""Show one number in LaTeX.
+
+    >>> print(latex_number(1.4e-11), latex_number(-math.inf), latex_number(True))
+    1.4 \times 10^{-11} -\infty \text{T}
+    """
+    if isinstance(value, bool | np.bool_):
+        return rf"\text{{{'T' if value else 'F'}}}"
+    text = number(value)
+    mantissa, _, exponent = text.partition("e")
+    if exponent and math.isfinite(float(value)):
+        return rf"{mantissa} \times 10^{{{int(exponent)}}}"
+    return text.replace("inf", r"\infty").replace("nan", r"\text{nan}")

@@ -1,0 +1,58 @@
+"""Arrays as plain text, for the terminal, doctests and prose."""
+
+from collections.abc import Mapping
+
+import numpy as np
+
+from attention_docs.arrays import Array, to_numpy
+from attention_docs.render.numbers import number
+
+
+def show(result: Array | Mapping[str, Array]) -> None:
+    """Print a number, an array, or the named steps of an example.
+
+    This is the one place where a number is rounded: four decimals; an exact integer without
+    decimals; what would round to zero but is not, in powers of ten.
+
+    Args:
+        result: an array of any library, a number, or a mapping from names to arrays.
+
+    >>> show(np.array([[0.5, 1.0], [1e-9, 0.0]]))
+    [[ 0.5000 1]
+     [1.0e-09 0]]
+    """
+    print(text(result))
+
+
+def text(result: Array | Mapping[str, Array]) -> str:
+    """Return what `show` prints."""
+    if isinstance(result, Mapping):
+        return "\n".join(
+            f"{name} {shape_text(array)}\n{text(array)}" for name, array in result.items()
+        )
+    return _nested(np.asarray(to_numpy(result)), indent=1)
+
+
+def shape_text(array: Array) -> str:
+    """Show a shape: `3 x 4`, or `number` for a single one."""
+    return " x ".join(map(str, array.shape)) or "number"
+
+
+def _nested(array: np.ndarray, indent: int) -> str:
+    """Write an array in brackets, the columns of its last axis aligned to the right."""
+    if array.ndim == 0:
+        return number(array.item())
+    if array.size == 0:
+        return str(array.tolist()).replace(", ", "\n" + " " * indent)
+    cells = np.vectorize(number, otypes=[object])(array)
+    widths = [max(map(len, column)) for column in cells.reshape(-1, array.shape[-1]).T]
+    return _brackets(cells, widths, indent)
+
+
+def _brackets(cells: np.ndarray, widths: list[int], indent: int) -> str:
+    if cells.ndim == 1:
+        padded = (cell.rjust(width) for cell, width in zip(cells, widths, strict=True))
+        return f"[{' '.join(padded)}]"
+    rows = (_brackets(row, widths, indent + 1) for row in cells)
+    new_line = "\n" + " " * indent
+    return f"[{new_line.join(rows)}]"

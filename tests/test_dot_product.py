@@ -1,0 +1,272 @@
+"""Attention: properties, an independent engine, PyTorch, and every refused input."""
+
+import math
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from hypothesis.extra.numpy import arrays
+
+from attention_docs import (
+    AttentionSteps,
+    attention_steps,
+    causal_mask,
+    padding_mask,
+    scaled_dot_product_attention,
+    window_mask,
+)
+from tests import reference
+from tests.conftest import to_numpy
+
+attend = scaled_dot_product_attention
+
+
+@st.composite
+def heads(draw, batch=()):
+    """Query, key and value of one draw: m, n, d_k and d_v chosen apart."""
+    m, n, d_k, d_v = (draw(st.integers(1, 5)) for _ in range(4))
+    numbers = st.floats(-10, 10)
+    return tuple(
+        draw(arrays(float, (*batch, *shape), elements=numbers))
+        for shape in ((m, d_k), (n, d_k), (n, d_v))
+    )
+
+
+@given(heads())
+def test_equals_a_slow_loop(qkv):
+    weights, output = reference.attention(*qkv)
+    steps = attention_steps(*qkv)
+    np.testing.assert_allclose(steps.weights, weights, rtol=1e-10, atol=1e-12)
+    np.testing.assert_allclose(steps.output, output, rtol=1e-10, atol=1e-12)
+
+
+@given(heads(), st.integers(0, 3), st.integers(0, 3))
+def test_masked_equals_a_slow_loop_that_skips(qkv, left, right):
+    weights, output = reference.attention(*qkv, allowed=lambda i, j: -left <= j - i <= right)
+    steps = attention_steps(*qkv, window=(left, right))
+    np.testing.assert_allclose(steps.weights, weights, rtol=1e-10, atol=1e-12)
+    np.testing.assert_allclose(steps.output, output, rtol=1e-10, atol=1e-12)
+
+
+@given(heads(batch=(2, 3)))
+def test_each_step_follows_from_the_one_before(qkv):
+    steps = attention_steps(*qkv)
+    assert isinstance(steps, AttentionSteps)
+    np.testing.assert_allclose(steps.weights.sum(-1), 1, rtol=1e-14)
+    np.testing.assert_array_equal(steps.masked, steps.scaled)
+    np.testing.assert_allclose(steps.weights @ qkv[2], steps.output)
+    np.testing.assert_array_equal(attend(*qkv), steps.output)
+
+
+@given(heads(), st.randoms(use_true_random=False))
+def test_permuted_keys_change_nothing_and_permuted_queries_permute_the_output(qkv, random):
+    query, key, value = qkv
+    keys = random.sample(range(len(key)), len(key))
+    queries = random.sample(range(len(query)), len(query))
+    permuted = attend(query[queries], key[keys], value[keys])
+    np.testing.assert_allclose(permuted, attend(*qkv)[queries], rtol=1e-9, atol=1e-12)
+
+
+@given(heads())
+def test_every_output_lies_between_the_smallest_and_the_largest_value(qkv):
+    output, value = attend(*qkv), qkv[2]
+    assert np.all(output >= value.min(0) - 1e-12)
+    assert np.all(output <= value.max(0) + 1e-12)
+
+
+@given(heads(), st.integers(1, 4))
+def test_a_causal_output_does_not_depend_on_what_comes_later(qkv, prefix):
+    query, key, value = qkv
+    whole = attend(query, key, value, is_causal=True)[:prefix]
+    part = attend(query[:prefix], key[:prefix], value[:prefix], is_causal=True)
+    np.testing.assert_allclose(whole, part, rtol=1e-10, atol=1e-12)
+
+
+@given(heads())
+def test_a_causal_flag_a_window_and_the_masks_agree(qkv):
+    mask = causal_mask(len(qkv[0]), len(qkv[1]))
+    expected = attend(*qkv, attn_mask=mask)
+    np.testing.assert_array_equal(attend(*qkv, is_causal=True), expected)
+    np.testing.assert_array_equal(attend(*qkv, window=(None, 0)), expected)
+    bias = np.where(mask, 0.0, -np.inf)
+    np.testing.assert_array_equal(attend(*qkv, attn_mask=bias), expected)
+
+
+def literal(shape, step):
+    """Numbers without pattern or symmetry: the fractional parts of multiples of `step`."""
+    return (np.arange(1, math.prod(shape) + 1) * step % 1 * 4 - 2).reshape(shape)
+
+
+QUERY, KEY, VALUE = (
+    literal((2, 4, 3, 8), 0.618),
+    literal((2, 4, 5, 8), 0.414),
+    literal((2, 4, 5, 6), 0.732),
+)
+
+TORCH_CASES = {
+    "plain": {},
+    "scale": {"scale": 0.3},
+    "causal": {"is_causal": True},
+    "boolean mask": {"attn_mask": window_mask(3, 5, left=1, right=2)},
+    "boolean mask of one head": {"attn_mask": literal((2, 1, 3, 5), 0.271) > -1},
+    "row mask": {"attn_mask": np.array([[True, False, True, True, False]])},
+    "float mask": {"attn_mask": literal((3, 5), 0.577)},
+}
+
+
+@pytest.mark.parametrize("case", TORCH_CASES)
+@pytest.mark.parametrize(("dtype", "tolerance"), [("float64", 1e-14), ("float32", 2e-6)])
+def test_equals_pytorch(torch, case, dtype, tolerance):
+    options = TORCH_CASES[case]
+    tensors = [torch.from_numpy(a.astype(dtype)) for a in (QUERY, KEY, VALUE)]
+    theirs = dict(options)
+    if "attn_mask" in options:
+        mask = torch.from_numpy(options["attn_mask"])
+        theirs["attn_mask"] = mask if mask.dtype == torch.bool else mask.to(tensors[0].dtype)
+    expected = torch.nn.functional.scaled_dot_product_attention(*tensors, **theirs).numpy()
+    ours = attend(*(t.numpy() for t in tensors), **options)
+    assert ours.dtype == dtype
+    np.testing.assert_allclose(ours, expected, rtol=0, atol=tolerance)
+
+
+@pytest.mark.parametrize("key_heads", [1, 2, 4])
+def test_grouped_queries_equal_pytorch_and_repeated_heads(torch, key_heads):
+    key, value = KEY[:, :key_heads], VALUE[:, :key_heads]
+    grouped = attend(QUERY, key, value, enable_gqa=True)
+    repeats = 4 // key_heads
+    np.testing.assert_array_equal(
+        grouped, attend(QUERY, key.repeat(repeats, axis=1), value.repeat(repeats, axis=1))
+    )
+    tensors = (torch.from_numpy(a) for a in (QUERY, key, value))
+    expected = torch.nn.functional.scaled_dot_product_attention(*tensors, enable_gqa=True)
+    np.testing.assert_allclose(grouped, expected.numpy(), rtol=0, atol=1e-14)
+
+
+def test_float16_is_computed_in_float32(torch):
+    halves = [a.astype("float16") for a in (QUERY, KEY, VALUE)]
+    wide = attend(*(a.astype("float32") for a in halves))
+    assert attend(*halves).dtype == "float16"
+    np.testing.assert_array_equal(attend(*halves), wide.astype("float16"))
+
+
+def test_bfloat16_tensors_are_computed_in_float32(torch):
+    tensors = [torch.from_numpy(a).to(torch.bfloat16) for a in (QUERY, KEY, VALUE)]
+    output = attend(*tensors)
+    assert output.dtype == torch.bfloat16
+    assert torch.equal(output, attend(*(t.float() for t in tensors)).to(torch.bfloat16))
+
+
+@pytest.mark.parametrize(
+    "options",
+    [{}, {"is_causal": True}, {"window": (1, 2)}, {"softcap": 1.5}, {"enable_gqa": True}],
+    ids=str,
+)
+def test_every_library_gives_the_same_result_in_its_own_arrays(xp, options):
+    query, key, value = (xp.asarray(a.tolist(), dtype=xp.float64) for a in (QUERY, KEY, VALUE))
+    output = attend(query, key, value, **options)
+    assert type(output) is type(query)
+    assert output.dtype == query.dtype
+    expected = attend(QUERY, KEY, VALUE, **options)
+    np.testing.assert_allclose(to_numpy(output), expected, rtol=0, atol=1e-14)
+
+
+def test_every_library_takes_both_kinds_of_mask(xp):
+    query, key, value = (xp.asarray(a.tolist(), dtype=xp.float64) for a in (QUERY, KEY, VALUE))
+    seen = window_mask(3, 5, left=1, right=1, xp=xp)
+    bias = xp.where(seen, xp.asarray(0.0, dtype=xp.float64), xp.asarray(-xp.inf, dtype=xp.float64))
+    boolean = attend(query, key, value, attn_mask=seen)
+    added = attend(query, key, value, attn_mask=bias)
+    np.testing.assert_array_equal(to_numpy(boolean), to_numpy(added))
+
+
+def test_leading_axes_broadcast():
+    output = attend(QUERY, KEY[:, :1], VALUE[1:])
+    assert output.shape == (2, 4, 3, 6)
+    np.testing.assert_allclose(output[0, 2], attend(QUERY[0, 2], KEY[0, 0], VALUE[1, 2]))
+
+
+def test_softcap_bounds_the_scaled_scores_before_the_mask():
+    steps = attention_steps(QUERY, KEY, VALUE, softcap=0.5, is_causal=True)
+    plain = attention_steps(QUERY, KEY, VALUE)
+    np.testing.assert_allclose(steps.scaled, 0.5 * np.tanh(plain.scaled / 0.5))
+    assert steps.masked[0, 0, 0, 1] == -np.inf
+
+
+@pytest.mark.parametrize("mask", [np.array([[True] * 5, [False] * 5, [True] * 5])])
+def test_a_query_that_may_see_no_key_gets_zeros(mask):
+    steps = attention_steps(QUERY, KEY, VALUE, attn_mask=mask)
+    assert np.all(steps.weights[:, :, 1] == 0)
+    assert np.all(steps.output[:, :, 1] == 0)
+    assert np.all(steps.output[:, :, 0] != 0)
+
+
+def test_padding_changes_nothing_for_the_rest():
+    mask = padding_mask(np.array([[3], [5]]), 5)
+    output = attend(QUERY, KEY, VALUE, attn_mask=mask)
+    np.testing.assert_allclose(output[0], attend(QUERY[0], KEY[0, :, :3], VALUE[0, :, :3]))
+    np.testing.assert_allclose(output[1], attend(QUERY[1], KEY[1], VALUE[1]))
+
+
+@pytest.mark.parametrize("size", [1e3, 1e100, 1e154])
+def test_scores_of_any_size_do_not_overflow(size):
+    query = np.array([[size, 0.0]])
+    key = np.array([[size, 0.0], [-size, 0.0]])
+    np.testing.assert_array_equal(attend(query, key, np.array([[3.0], [7.0]])), [[3.0]])
+
+
+def test_no_keys_give_zeros_and_no_queries_give_nothing(xp):
+    ones = xp.ones((2, 3))
+    assert attend(ones, xp.ones((0, 3)), xp.ones((0, 4))).shape == (2, 4)
+    assert float(xp.sum(attend(ones, xp.ones((0, 3)), xp.ones((0, 4))))) == 0
+    assert attend(xp.ones((0, 3)), ones, ones).shape == (0, 3)
+
+
+def test_integers_become_floats():
+    ones = np.ones((2, 2), dtype=int)
+    np.testing.assert_array_equal(attend(ones, ones, ones), np.ones((2, 2)))
+
+
+Q, K, V = np.ones((3, 2)), np.ones((4, 2)), np.ones((4, 5))
+
+
+@pytest.mark.parametrize(
+    ("call", "error", "message"),
+    [
+        (lambda: attend([[1.0]], K, V), TypeError, "query is a list; expected an array, for example numpy.asarray(query)"),
+        (lambda: attend(Q, K.astype("float32"), V), TypeError, "key has dtype float32; expected float64 to match query"),
+        (lambda: attend(Q, K, V > 0), TypeError, "value has dtype bool; expected real numbers"),
+        (lambda: attend(Q * 1j, K, V), TypeError, "query has dtype complex128; expected real numbers"),
+        (lambda: attend(np.ones(2), K, V), ValueError, "query has shape (2,); expected at least two axes, (..., length, dim)"),
+        (lambda: attend(Q, np.ones((4, 3)), V), ValueError, "key has shape (4, 3); expected (..., n, 2) to match query (3, 2)"),
+        (lambda: attend(Q, K, np.ones((3, 5))), ValueError, "value has shape (3, 5); expected (..., 4, d_v) to match key (4, 2)"),
+        (lambda: attend(np.ones((2, 3, 2)), np.ones((3, 4, 2)), V), ValueError, "key has shape (3, 4, 2); expected leading axes that broadcast with query (2, 3, 2)"),
+        (lambda: attend(np.ones((3, 0)), np.ones((4, 0)), V), ValueError, "query has shape (3, 0); expected d_k of 1 or more"),
+        (lambda: attend(Q * math.nan, K, V), ValueError, "query holds nan at [0, 0]; expected finite numbers only"),
+        (lambda: attend(Q, K, V * math.inf), ValueError, "value holds inf at [0, 0]; expected finite numbers only"),
+        (lambda: attend(Q * 1e200, K * 1e200, V), ValueError, "the scores of query and key hold inf at [0, 0]; expected products that fit float64"),
+        (lambda: attend(Q, K, V, dropout_p=0.1), ValueError, "dropout_p is 0.1; expected 0, nothing here is random"),
+        (lambda: attend(Q, K, V, scale=math.inf), ValueError, "scale is inf; expected a finite number"),
+        (lambda: attend(Q, K, V, softcap=0), ValueError, "softcap is 0; expected a positive number"),
+        (lambda: attend(Q, K, V, causal_mask(3, 4), is_causal=True), ValueError, "attn_mask and is_causal were both given; expected one, for example attn_mask & causal_mask(m, n)"),
+        (lambda: attend(Q, K, V, np.ones((3, 4), dtype=int)), TypeError, "attn_mask has dtype int64; expected bool (True takes part) or float (added to the scores)"),
+        (lambda: attend(Q, K, V, causal_mask(4, 4)), ValueError, "attn_mask has shape (4, 4); expected one that broadcasts to (3, 4)"),
+        (lambda: attend(Q, K, V, np.ones((2, 3, 4))), ValueError, "attn_mask has shape (2, 3, 4); expected one that broadcasts to (3, 4)"),
+        (lambda: attend(Q, K, V, np.full((3, 4), math.nan)), ValueError, "attn_mask holds nan at [0, 0]; expected finite numbers or -inf"),
+        (lambda: attend(Q, K, V, np.array(math.inf)), ValueError, "attn_mask holds inf at []; expected finite numbers or -inf"),
+        (lambda: attend(Q, K, V, window=(-1, 0)), ValueError, "left is -1; expected 0 or more"),
+        (lambda: attend(Q, K, V, window=3), ValueError, "window is 3; expected a pair (left, right)"),
+        (lambda: attend(Q, K, V, enable_gqa=True), ValueError, "key has shape (4, 2); expected (..., heads, n, d)"),
+        (lambda: attend(QUERY, KEY[:, :3], VALUE, enable_gqa=True), ValueError, "key has 3 heads; expected a divisor of the 4 heads of query"),
+    ],
+)  # fmt: skip
+def test_refuses_with_the_argument_what_was_expected_and_what_came(call, error, message):
+    with pytest.raises(error) as caught:
+        call()
+    assert str(caught.value) == message
+
+
+def test_refuses_mixed_libraries():
+    strict = pytest.importorskip("array_api_strict")
+    with pytest.raises(TypeError, match="key is a array_api_strict array; expected numpy to match"):
+        attend(Q, strict.asarray(K), V)

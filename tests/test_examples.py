@@ -1,0 +1,48 @@
+"""The worked examples: one shape for all, and the right digits."""
+
+import numpy as np
+import pytest
+
+from attention_docs import examples
+from attention_docs.render.text import text
+from tests import reference
+
+NAMES = examples.names()
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_has_a_title_a_source_and_committed_digits(name):
+    example = examples.load(name)
+    assert example.TITLE
+    assert example.SOURCE
+    assert examples.expected(name) == text(example.steps())
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_gives_the_committed_digits_on_every_library(name, xp):
+    assert text(examples.steps(name, xp)) == examples.expected(name)
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_equals_a_slow_loop(name):
+    steps = examples.steps(name)
+    queries, keys = steps.get("X_q", steps.get("X")), steps.get("X_kv", steps.get("X"))
+    q, k, v = (
+        reference.matmul(x, steps[w]) for x, w in ((queries, "W_Q"), (keys, "W_K"), (keys, "W_V"))
+    )
+    weights, output = reference.attention(q, k, v)
+    for step, expected in {"Q": q, "K": k, "V": v, "weights": weights, "output": output}.items():
+        np.testing.assert_allclose(steps[step], expected, rtol=1e-12, atol=1e-15)
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_equals_pytorch(name, torch):
+    steps = examples.steps(name)
+    tensors = (torch.from_numpy(steps[step]) for step in "QKV")
+    expected = torch.nn.functional.scaled_dot_product_attention(*tensors)
+    np.testing.assert_allclose(steps["output"], expected.numpy(), rtol=1e-14)
+
+
+def test_an_unknown_name_lists_the_known_ones():
+    with pytest.raises(LookupError, match=r"example 'nope' is unknown; known are .*self_attention"):
+        examples.load("nope")

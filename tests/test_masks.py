@@ -1,0 +1,74 @@
+"""Masks: their definition, position by position, and what they refuse."""
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from attention_docs import causal_mask, padding_mask, window_mask
+
+counts = st.integers(0, 7)
+sides = st.none() | counts
+
+
+@given(counts, counts, sides, sides)
+def test_window_is_its_definition(queries, keys, left, right):
+    mask = window_mask(queries, keys, left=left, right=right)
+    assert mask.shape == (queries, keys)
+    for i in range(queries):
+        for j in range(keys):
+            after_left = left is None or j >= i - left
+            before_right = right is None or j <= i + right
+            assert mask[i, j] == (after_left and before_right)
+
+
+@given(counts, counts)
+def test_causal_is_the_lower_triangle_from_the_top_left(queries, keys):
+    np.testing.assert_array_equal(causal_mask(queries, keys), np.tri(queries, keys, dtype=bool))
+
+
+def test_square_by_default():
+    assert causal_mask(3).shape == window_mask(3).shape == (3, 3)
+
+
+def test_padding_hides_what_lies_beyond_the_length(xp):
+    mask = padding_mask(xp.asarray([[2, 0], [3, 1]]), 3)
+    assert mask.shape == (2, 2, 1, 3)
+    counted = xp.sum(xp.astype(mask, xp.int64), axis=-1)
+    assert [int(counted[i, j, 0]) for i in (0, 1) for j in (0, 1)] == [2, 0, 3, 1]
+    assert bool(mask[0, 0, 0, 1])
+    assert not bool(mask[0, 0, 0, 2])
+
+
+def test_masks_are_made_in_the_library_asked_for(xp):
+    assert type(causal_mask(2, xp=xp)) is type(xp.asarray([True]))
+
+
+@pytest.mark.parametrize(
+    ("make", "error", "message"),
+    [
+        (lambda: causal_mask(-1), ValueError, "queries is -1; expected 0 or more"),
+        (lambda: causal_mask(2, 1.5), TypeError, "keys is 1.5; expected a whole number"),
+        (lambda: window_mask(2, left=True), TypeError, "left is True; expected a whole number"),
+        (lambda: window_mask(2, right=-1), ValueError, "right is -1; expected 0 or more"),
+        (lambda: padding_mask([1], 2), TypeError, "lengths is a list; expected an array"),
+        (
+            lambda: padding_mask(np.array([1.0]), 2),
+            TypeError,
+            "lengths has dtype float64; expected integers",
+        ),
+        (
+            lambda: padding_mask(np.array([3]), 2),
+            ValueError,
+            "lengths holds 3 at \\[0\\]; expected 0 to 2",
+        ),
+        (
+            lambda: padding_mask(np.array([0, -1]), 2),
+            ValueError,
+            "lengths holds -1 at \\[1\\]; expected 0 to 2",
+        ),
+    ],
+)
+def test_refuses_what_makes_no_mask(make, error, message):
+    with pytest.raises(error, match=message):
+        make()

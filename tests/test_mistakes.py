@@ -1,0 +1,73 @@
+"""The example in which every size is another: each classical mistake must show in it."""
+
+import math
+
+import numpy as np
+import pytest
+
+from attention_docs import attention_steps, examples
+from attention_docs.render.text import text
+
+STEPS = examples.steps("distinct_sizes")
+Q, K, V = (STEPS[name] for name in "QKV")
+M, D_MODEL = STEPS["X_q"].shape
+N, D_K, D_V = len(K), K.shape[1], V.shape[1]
+CAUSAL = np.tri(M, N, dtype=bool)
+
+
+def test_every_size_is_another():
+    assert len({M, N, D_MODEL, D_K, D_V}) == 5
+
+
+@pytest.mark.parametrize("step", STEPS)
+def test_no_row_and_no_column_repeats(step):
+    matrix = STEPS[step]
+    assert len(np.unique(matrix, axis=0)) == matrix.shape[0]
+    assert len(np.unique(matrix, axis=1).T) == matrix.shape[1]
+
+
+def attend(**options):
+    return attention_steps(Q, K, V, **options).output
+
+
+MISTAKES = {
+    "divided by d_k": lambda: attend(scale=1 / D_K),
+    "divided by the root of d_model": lambda: attend(scale=1 / math.sqrt(D_MODEL)),
+    "not scaled": lambda: attend(scale=1.0),
+    "multiplied by the root of d_k": lambda: attend(scale=math.sqrt(D_K)),
+    "softmax over the queries": lambda: (
+        np.exp(STEPS["scaled"]) / np.exp(STEPS["scaled"]).sum(0) @ V
+    ),
+    "weights left unnormalised": lambda: np.exp(STEPS["scaled"]) @ V,
+}
+
+
+@pytest.mark.parametrize("mistake", MISTAKES)
+def test_a_mistake_changes_every_printed_row(mistake):
+    for right, mistaken in zip(STEPS["output"], MISTAKES[mistake](), strict=True):
+        assert text(right) != text(mistaken)
+
+
+def test_a_flipped_mask_changes_every_printed_row():
+    for right, mistaken in zip(attend(attn_mask=CAUSAL), attend(attn_mask=~CAUSAL), strict=True):
+        assert text(right) != text(mistaken)
+
+
+def test_a_mask_after_the_softmax_changes_every_printed_row():
+    mistaken = (STEPS["weights"] * CAUSAL) @ V
+    for right, wrong in zip(attend(attn_mask=CAUSAL), mistaken, strict=True):
+        assert text(right) != text(wrong)
+
+
+@pytest.mark.parametrize(
+    ("roles", "message"),
+    [
+        ((K, Q, V), r"value has shape \(5, 3\); expected \(..., 4, d_v\) to match key \(4, 2\)"),
+        ((Q, V, K), r"key has shape \(5, 3\); expected \(..., n, 2\) to match query \(4, 2\)"),
+        ((V, K, Q), r"key has shape \(5, 2\); expected \(..., n, 3\) to match query \(5, 3\)"),
+    ],
+    ids=["Q and K swapped", "K and V swapped", "Q and V swapped"],
+)
+def test_swapped_roles_do_not_fit(roles, message):
+    with pytest.raises(ValueError, match=message):
+        attention_steps(*roles)

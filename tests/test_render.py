@@ -1,0 +1,90 @@
+"""How results look: the rounding contract, and forms another program reads back."""
+
+import json
+import math
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from attention_docs import show
+from attention_docs.render.code import json_steps, numpy_steps
+from attention_docs.render.latex import latex, latex_name
+from attention_docs.render.numbers import number
+from attention_docs.render.text import text
+
+STEPS = {"Q": np.array([[0.1, -np.inf]]), "mask": np.array([[True, False]])}
+
+
+@given(st.floats(-1e300, 1e300))
+def test_a_shown_number_is_within_half_a_last_digit(value):
+    tolerance = 5e-5 if abs(value) < 1e9 else 5e-5 * abs(value) * 1.01
+    assert abs(float(number(value)) - value) <= tolerance * (1 + 1e-9)
+
+
+@given(st.floats(allow_nan=False, allow_infinity=False))
+def test_only_zero_looks_like_zero(value):
+    assert (float(number(value)) == 0) == (value == 0)
+    assert number(value) != "-0"
+
+
+@given(st.floats(-1e8, 1e8))
+def test_only_an_integer_looks_exact(value):
+    looks_exact = number(value).lstrip("-").isdigit()
+    assert looks_exact == value.is_integer()
+
+
+def test_show_prints_the_text(capsys):
+    show(np.array([[0.5, 1.0], [1e-9, 0.0]]))
+    assert capsys.readouterr().out == "[[ 0.5000 1]\n [1.0e-09 0]]\n"
+
+
+@pytest.mark.parametrize(
+    ("array", "expected"),
+    [
+        (np.array(2.5), "2.5000"),
+        (np.array([]), "[]"),
+        (np.zeros((2, 0)), "[[]\n []]"),
+        (np.array([True, False]), "[True False]"),
+        (np.arange(8.0).reshape(2, 2, 2), "[[[0 1]\n  [2 3]]\n [[4 5]\n  [6 7]]]"),
+        ({"a": np.ones((1, 2)), "b": np.array(7)}, "a 1 x 2\n[[1 1]]\nb number\n7"),
+        (3, "3"),
+    ],
+)
+def test_text_of_every_rank(array, expected):
+    assert text(array) == expected
+
+
+def test_arrays_of_every_library_look_the_same(xp):
+    assert text(xp.asarray([[0.25, 2.0]], dtype=xp.float32)) == "[[0.2500 2]]"
+    assert text(xp.asarray([True, False])) == "[True False]"
+
+
+def test_latex_refuses_three_axes():
+    with pytest.raises(ValueError, match=r"array has shape \(1, 1, 1\); expected at most two axes"):
+        latex(np.ones((1, 1, 1)))
+
+
+def test_latex_of_a_vector_is_a_row():
+    assert latex(np.array([1.0, -np.inf])) == r"\begin{bmatrix} 1 & -\infty \end{bmatrix}"
+
+
+@pytest.mark.parametrize(
+    ("name", "expected"),
+    [("Q", "Q"), ("W_V", "W_V"), ("X_kv", "X_{kv}"), ("scores", r"\text{scores}")],
+)
+def test_latex_names(name, expected):
+    assert latex_name(name) == expected
+
+
+def test_json_keeps_every_digit():
+    assert json.loads(json_steps(STEPS)) == {"Q": [[0.1, "-inf"]], "mask": [[True, False]]}
+
+
+def test_numpy_code_gives_the_same_arrays_back():
+    scope = {}
+    exec(numpy_steps(STEPS), scope)
+    for name, array in STEPS.items():
+        np.testing.assert_array_equal(scope[name], array)
+    assert math.isinf(scope["Q"][0, 1])
