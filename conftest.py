@@ -1,14 +1,55 @@
-"""Run the doctests of the package and every code block of the pages."""
+"""Run the doctests of the package and every code block of the pages.
+
+A fenced block with `>>>` runs as a doctest, any other Python block runs as it is; all blocks of a
+page share one namespace, which begins empty, so a reader can paste them too. Console blocks run
+the command line of the package. Any other code in a page is an error: nothing would check it.
+"""
+
+import doctest
+import shlex
+import subprocess
+import sys
 
 import numpy as np
 import pytest
+from sybil import Sybil
+from sybil.parsers.markdown import CodeBlockParser, PythonCodeBlockParser
 
 import attention_docs
 
-NAMES = {"np": np, **{name: getattr(attention_docs, name) for name in attention_docs.__all__}}
+PROGRAM = "python -m attention_docs "
+
+
+def pytest_addoption(parser):
+    for needed in ("browser", "torch", "gpu"):
+        parser.addoption(f"--{needed}", action="store_true", help=f"fail where {needed} is missing")
 
 
 @pytest.fixture(autouse=True)
-def names_in_doctests(doctest_namespace):
-    """Docstrings use the public names and NumPy without importing them."""
-    doctest_namespace.update(NAMES)
+def names_in_docstrings(request):
+    """Docstrings use the public names, NumPy and their own module's names without importing."""
+    if isinstance(request.node, pytest.DoctestItem):
+        names = {name: getattr(attention_docs, name) for name in attention_docs.__all__}
+        request.getfixturevalue("doctest_namespace").update(np=np, **names)
+
+
+def run_console(example):
+    """Run `$ python -m attention_docs ...` and compare what it prints, if the page says it."""
+    command, _, expected = example.parsed.partition("\n")
+    command = command.removeprefix("$ ")
+    assert command.startswith(PROGRAM), f"only {PROGRAM}... can be checked: {command}"
+    arguments = shlex.split(command.removeprefix(PROGRAM))
+    done = subprocess.run(
+        [sys.executable, "-m", "attention_docs", *arguments], capture_output=True, text=True
+    )
+    assert done.returncode == 0, done.stderr
+    assert not expected or done.stdout == expected
+
+
+pytest_collect_file = Sybil(
+    parsers=[
+        PythonCodeBlockParser(doctest_optionflags=doctest.ELLIPSIS),
+        CodeBlockParser("console", run_console),
+    ],
+    patterns=["*.md"],
+).pytest()

@@ -1,0 +1,34 @@
+"""The weights that the source of self-attention prints, times its values.
+
+Rows 1 and 2 of the printed output do not follow even from the printed weights.
+
+>>> show(steps())
+weights 3 x 3
+[[0.1060 0.4470 0.4470]
+ [0.4470 0.1060 0.4470]
+ [0.2110 0.2110 0.5770]]
+row_sums 3
+[1 1 0.9990]
+output 3 x 2
+[[1.1060 1.7880]
+ [1.7880 1.1060]
+ [1.5760 1.5760]]
+"""
+
+import numpy
+
+from attention_docs.examples import self_attention
+
+TITLE = "Self-attention with the weights its source prints"
+SOURCE = "000_2da5eed0b4267db4.txt, “Computation of Attention Scores”, where they are wrong"
+
+WEIGHTS = [[0.106, 0.447, 0.447], [0.447, 0.106, 0.447], [0.211, 0.211, 0.577]]
+
+
+def steps(xp=numpy):
+    weights = xp.asarray(WEIGHTS, dtype=xp.float64)
+    return {
+        "weights": weights,
+        "row_sums": xp.sum(weights, axis=1),
+        "output": weights @ self_attention.steps(xp)["V"],
+    }

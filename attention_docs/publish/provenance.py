@@ -1,0 +1,61 @@
+"""Under each example: where its numbers come from, and a copy to take away."""
+
+import inspect
+import textwrap
+
+from attention_docs import examples
+from attention_docs.render.code import numpy_steps
+from attention_docs.render.latex import latex_steps
+
+BLOCK = """\
+<div class="provenance" data-search-exclude markdown>
+??? info "Where do these numbers come from?"
+    Each time this site is built, {file} computes them, and its doctest compares every digit.
+    This command prints them:
+
+    ```console
+    $ python -m attention_docs show {name}
+    ```
+
+    They follow {source}.{report}
+
+    === "The definition"
+
+{definition}
+    === "Copy as NumPy"
+
+{numpy}
+    === "Copy as LaTeX"
+
+{latex}
+</div>
+"""
+
+
+def provenance(name: str, repository: str | None) -> str:
+    """Write the block for an example, with links if the repository's address is known.
+
+    Raises:
+        LookupError: if there is no such example.
+    """
+    example = examples.load(name)
+    path = f"attention_docs/examples/{name}.py"
+    steps = examples.steps(name)
+    return BLOCK.format(
+        name=name,
+        file=f"[`{path}`]({repository}/blob/main/{path})" if repository else f"`{path}`",
+        source=example.SOURCE,
+        report=f" [Report a wrong number]({report_link(repository)})." if repository else "",
+        definition=fenced("python", inspect.getsource(example)),
+        numpy=fenced("python", numpy_steps(steps)),
+        latex=fenced("latex", latex_steps(steps)),
+    )
+
+
+def report_link(repository: str) -> str:
+    return f"{repository}/issues/new?template=wrong-number.yml"
+
+
+def fenced(language: str, code: str) -> str:
+    """Put code in a fence, indented to stand in a tab."""
+    return textwrap.indent(f"```{language}\n{code.rstrip()}\n```\n", " " * 8)

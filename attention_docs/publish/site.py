@@ -1,0 +1,124 @@
+"""The build of the site, event by event. `hooks.py` forwards MkDocs' events to here."""
+
+import functools
+import json
+import os
+import platform
+import subprocess
+from importlib.metadata import version
+from pathlib import Path
+
+from mkdocs.exceptions import PluginError
+from mkdocs.structure.files import File
+
+from attention_docs import examples
+from attention_docs.publish import assets, formulas
+from attention_docs.publish.errors import PublishError
+from attention_docs.publish.provenance import provenance, report_link
+from attention_docs.publish.values import resolve
+
+# Of one build: the hooks import this module afresh for the next.
+typeset: dict[formulas.Formula, str] = {}
+
+
+def stops_the_build(event):
+    """Turn our error into MkDocs' own, which ends the build with one clear message."""
+
+    @functools.wraps(event)
+    def guarded(*args, **keywords):
+        try:
+            return event(*args, **keywords)
+        except PublishError as error:
+            raise PluginError(str(error)) from error
+
+    return guarded
+
+
+@stops_the_build
+def on_config(config):
+    root = project_root(config)
+    assets.ensure(root)
+    repository = repository_url()
+    if repository and not config.site_url:
+        owner, name = os.environ["GITHUB_REPOSITORY"].split("/")
+        config.site_url = f"https://{owner.lower()}.github.io/{name}/"
+    config.copyright = footer(root, repository)
+    config.extra["repository"] = repository
+    return config
+
+
+def on_files(files, config):
+    for path, content in assets.katex_files(project_root(config) / "node_modules"):
+        files.append(File.generated(config, path, content=content))
+    return files
+
+
+@stops_the_build
+def on_page_markdown(markdown, page, config, files):
+    # Front matter is cut off before this event; its lines still count.
+    above = page.file.content_string.count("\n") - markdown.count("\n")
+    return resolve(
+        markdown,
+        steps=functools.cache(examples.steps),
+        describe=lambda name: provenance(name, config.extra["repository"]),
+        place=lambda line: f"docs/{page.file.src_uri}:{above + line + 1}",
+    )
+
+
+def on_page_content(html, page, config, files):
+    return formulas.exclude_from_search(html)
+
+
+@stops_the_build
+def on_env(env, config, files):
+    pages = (file.page for file in files.documentation_pages())
+    wanted = formulas.first_pages((f"docs/{p.file.src_uri}", p.content or "") for p in pages)
+    typeset.update(formulas.typeset(wanted, project_root(config) / "node_modules" / "katex"))
+    return env
+
+
+def on_post_page(output, page, config):
+    return formulas.insert(output, typeset)
+
+
+def project_root(config) -> Path:
+    return Path(config.config_file_path).parent
+
+
+def repository_url() -> str | None:
+    """The repository's address, from the environment: it is typed nowhere."""
+    name = os.environ.get("GITHUB_REPOSITORY")
+    return f"{os.environ.get('GITHUB_SERVER_URL', 'https://github.com')}/{name}" if name else None
+
+
+def footer(root: Path, repository: str | None) -> str:
+    """Say which commit and which versions made this site."""
+    katex = json.loads((root / "node_modules" / "katex" / "package.json").read_text())["version"]
+    made_with = ", ".join(
+        [
+            f"attention-docs {version('attention-docs')}",
+            f"commit {commit(root)}",
+            f"NumPy {version('numpy')}",
+            f"Python {platform.python_version()}",
+            f"KaTeX {katex}",
+            f"Material for MkDocs {version('mkdocs-material')}",
+        ]
+    )
+    report = (
+        f' <a href="{report_link(repository)}">Report a wrong number</a>.' if repository else ""
+    )
+    return (
+        "Text CC BY 4.0, code MIT, the attention-docs contributors."
+        f"{report}<br>Built with {made_with}."
+    )
+
+
+def commit(root: Path) -> str:
+    """Short hash of the commit that is built, with a plus sign if files have changed since."""
+    described = subprocess.run(
+        ["git", "describe", "--always", "--dirty=+", "--exclude=*"],
+        cwd=root,
+        capture_output=True,
+        text=True,
+    )
+    return described.stdout.strip() or "unknown"

@@ -1,0 +1,144 @@
+r"""Put computed values where a page names them.
+
+`\val{example.step}` becomes the shown number, vector or matrix; `[0]`, `[:,1]`, `[0,1]` pick a
+part; `.shape` gives the shape, `.shape[0]` one size of it. `\printed{0.447}` quotes a number that a
+source prints wrongly, and `\example{name}` on a line of its own says where the numbers of an
+example come from. Code is left alone.
+"""
+
+import re
+from collections.abc import Callable, Iterator, Mapping
+
+import numpy as np
+
+from attention_docs.arrays import Array
+from attention_docs.publish.errors import PublishError
+from attention_docs.render.latex import latex
+from attention_docs.render.text import text
+
+Steps = Mapping[str, Array]
+
+CODE_OR_MATH = re.compile(
+    r"""
+      (?P<code> ^[ ]*(?P<fence>`{3,}|~{3,}) .*? ^[ ]*(?P=fence)[`~]*[ ]*$
+              | (?<!`)(?P<ticks>`+)(?!`) .+? (?<!`)(?P=ticks)(?!`) )
+    | (?P<math> \$\$ .+? \$\$
+              | (?<![\\$])\$(?![\s$]) [^$\n]*? [^\s\\$] \$ | (?<![\\$])\$[^\s\\$]\$ )
+    """,
+    re.MULTILINE | re.DOTALL | re.VERBOSE,
+)
+MACRO = re.compile(r"\\(?P<name>val|printed|example)\{(?P<argument>[^{}]*)\}")
+REFERENCE = re.compile(r"(?P<example>\w+)\.(?P<step>\w+)(?P<shape>\.shape)?(?P<part>\[[^\]]*\])?")
+
+
+def resolve(
+    markdown: str,
+    steps: Callable[[str], Steps],
+    describe: Callable[[str], str],
+    place: Callable[[int], str],
+) -> str:
+    """Replace every macro outside code.
+
+    Args:
+        markdown: the text of a page.
+        steps: gives the steps of an example by its name; LookupError if there is none.
+        describe: gives the Markdown that says where an example's numbers come from.
+        place: names the place of a line, counted from 0, for error messages.
+
+    Raises:
+        PublishError: naming the place, the macro, and what is known instead.
+
+    >>> from attention_docs import examples
+    >>> page = r"The first weight is \\val{self_attention.weights[0,0]}."
+    >>> resolve(page, examples.steps, str, str)
+    'The first weight is 0.0287.'
+    """
+
+    def expand(macro: re.Match[str], line: int, in_math: bool) -> str:
+        try:
+            match macro["name"]:
+                case "val":
+                    return value(macro["argument"], steps, in_math)
+                case "printed":
+                    return printed(macro["argument"], in_math)
+                case _:
+                    return describe(macro["argument"])
+        except (LookupError, ValueError) as error:
+            raise PublishError(f"{place(line)}: {macro[0]}: {error.args[0]}") from error
+
+    pieces, end = [], 0
+    for macro, in_math in macros(markdown):
+        pieces.append(markdown[end : macro.start()])
+        pieces.append(expand(macro, markdown.count("\n", 0, macro.start()), in_math))
+        end = macro.end()
+    return "".join([*pieces, markdown[end:]])
+
+
+def macros(markdown: str) -> Iterator[tuple[re.Match[str], bool]]:
+    """Yield each macro outside code, and whether it stands in a formula."""
+    end = 0
+    for found in CODE_OR_MATH.finditer(markdown):
+        yield from ((macro, False) for macro in MACRO.finditer(markdown, end, found.start()))
+        if found["math"]:
+            yield from ((macro, True) for macro in MACRO.finditer(markdown, *found.span()))
+        end = found.end()
+    yield from ((macro, False) for macro in MACRO.finditer(markdown, end))
+
+
+def value(reference: str, steps: Callable[[str], Steps], in_math: bool) -> str:
+    r"""Show what a reference like `self_attention.weights[0]` names.
+
+    Raises:
+        LookupError: if the example, the step or the index is unknown.
+        ValueError: if the reference is written wrongly.
+
+    >>> from attention_docs import examples
+    >>> print(value("self_attention.Q.shape", examples.steps, in_math=True))
+    3 \times 2
+    """
+    parts = REFERENCE.fullmatch(reference.replace(" ", ""))
+    if not parts:
+        raise ValueError("expected example.step, example.step[index] or example.step.shape")
+    known = steps(parts["example"])
+    if parts["step"] not in known:
+        raise LookupError(
+            f"step {parts['step']!r} is unknown; {parts['example']} has {', '.join(known)}"
+        )
+    array = known[parts["step"]]
+    if parts["shape"]:
+        if parts["part"] is None:
+            return (r" \times " if in_math else " × ").join(map(str, array.shape))
+        array = np.asarray(array.shape)
+    array = element(array, parts["part"])
+    return latex(array) if in_math else prose(array)
+
+
+def element(array: Array, part: str | None) -> Array:
+    """Pick a part of an array, written as in NumPy.
+
+    >>> print(element(np.array([[1, 2], [3, 4]]), "[:,1]"))
+    [2 4]
+    """
+    if part is None:
+        return array
+    if not re.fullmatch(r"\[(-?\d+|:)(,(-?\d+|:))*\]", part):
+        raise ValueError(f"index {part} is not understood; expected [0], [0,1] or [:,1]")
+    index = tuple(slice(None) if i == ":" else int(i) for i in part[1:-1].split(","))
+    try:
+        return array[index]
+    except IndexError:
+        shape = " x ".join(map(str, array.shape))
+        raise LookupError(f"index {part} is outside the shape {shape}") from None
+
+
+def prose(array: Array) -> str:
+    """Show a value in running text: on one line, its brackets safe from Markdown."""
+    one_line = re.sub(r"\s+", " ", text(array))
+    return one_line.replace("[ ", "[").replace("[", "&#91;").replace("]", "&#93;")
+
+
+def printed(number: str, in_math: bool) -> str:
+    """Quote what a source prints wrongly, marked as such."""
+    if in_math:
+        return rf"\htmlClass{{printed}}{{{number}}}"
+    return f'<s class="printed" title="as printed in the source">{number}</s>'
