@@ -45,12 +45,8 @@ def ensure(lock):
 
 
 def digest(lock):
-    """Fingerprint of what an installation of this lock depends on."""
-    sha = hashlib.sha256()
-    for path in ("requirements/{}.txt".format(lock), "pyproject.toml"):
-        with open(os.path.join(ROOT, path), "rb") as file:
-            sha.update(file.read())
-    return sha.hexdigest()
+    with open(os.path.join(ROOT, "requirements", lock + ".txt"), "rb") as file:
+        return hashlib.sha256(file.read()).hexdigest()
 
 
 def read_state():

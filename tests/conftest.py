@@ -1,34 +1,100 @@
-"""The array libraries that the tests run on, and the browser if the machine has one."""
+"""The array libraries, PyTorch, the browser and the built site that the tests use."""
 
 import importlib
+import os
+import shutil
+import subprocess
+import sys
+from pathlib import Path
 
 import array_api_compat
+import numpy as np
 import pytest
 
+ROOT = Path(__file__).parent.parent
 LIBRARIES = ("numpy", "array_api_strict", "torch", "cupy")
+
+
+def require(request, option, module):
+    """Import a module; where it is missing skip, or fail if the command line asks for it."""
+    if request.config.getoption(option):
+        return importlib.import_module(module)
+    return pytest.importorskip(module, exc_type=ImportError)
 
 
 @pytest.fixture(params=LIBRARIES)
 def xp(request):
     """A namespace of the array API standard, one library after the other."""
-    library = pytest.importorskip(request.param, exc_type=ImportError)
-    if request.param == "cupy" and not library.cuda.is_available():
-        pytest.skip("CuPy finds no GPU")
     if request.param == "array_api_strict":
-        return library
+        return importlib.import_module("array_api_strict")
+    if request.param == "torch":
+        require(request, "torch", "torch")
+    if request.param == "cupy":
+        cupy = require(request, "gpu", "cupy")
+        if not cupy.cuda.is_available() and not request.config.getoption("gpu"):
+            pytest.skip("CuPy finds no GPU")
     return importlib.import_module(f"array_api_compat.{request.param}")
 
 
 @pytest.fixture
-def torch():
+def torch(request):
     """PyTorch, the independent engine."""
-    return pytest.importorskip("torch", exc_type=ImportError)
+    return require(request, "torch", "torch")
 
 
 def to_numpy(array):
     """Bring an array of any library to the host, by the library's own means."""
-    import numpy as np
+    return array.get() if array_api_compat.is_cupy_array(array) else np.asarray(array)
 
-    if array_api_compat.is_cupy_array(array):
-        return array.get()
-    return np.asarray(array)
+
+def copy_project(target):
+    """Copy what a build needs, with the browser assets already fetched."""
+    for name in ("mkdocs.yml", "package.json", "package-lock.json", ".npmrc", "pyproject.toml"):
+        shutil.copy(ROOT / name, target)
+    for name in ("docs", "attention_docs"):
+        shutil.copytree(ROOT / name, target / name, ignore=shutil.ignore_patterns("__pycache__"))
+    (target / "node_modules").symlink_to(ROOT / "node_modules", target_is_directory=True)
+    return target
+
+
+def mkdocs(root, *arguments, **environment):
+    """Run MkDocs on a project, with that project's own package."""
+    inherited = {k: v for k, v in os.environ.items() if not k.startswith(("GITHUB_", "SITE_"))}
+    return subprocess.run(
+        [sys.executable, "-m", "mkdocs", *arguments],
+        cwd=root,
+        env={**inherited, "PYTHONPATH": str(root), "NO_MKDOCS_2_WARNING": "1", **environment},
+        capture_output=True,
+        encoding="utf-8",
+    )
+
+
+@pytest.fixture(scope="session")
+def assets():
+    """Fetch the browser assets once, as a build does."""
+    from attention_docs.publish.assets import ensure
+
+    return ensure(ROOT)
+
+
+@pytest.fixture
+def project(tmp_path, assets):
+    """A copy of the project to break."""
+    return copy_project(tmp_path)
+
+
+@pytest.fixture(scope="session")
+def site(tmp_path_factory, assets):
+    """The whole site as it is published: built for GitHub Pages, under a sub-path."""
+    folder = tmp_path_factory.mktemp("site")
+    built = mkdocs(
+        ROOT,
+        "build",
+        "--strict",
+        "--site-dir",
+        str(folder),
+        GITHUB_REPOSITORY="someone/attention-docs",
+        SITE_URL="http://127.0.0.1/attention-docs/",
+    )
+    assert built.returncode == 0, built.stderr
+    return folder

@@ -4,8 +4,8 @@ import hashlib
 import html
 import json
 import logging
-import re
 from typing import Any
+from xml.etree import ElementTree
 
 from pymdownx.superfences import SuperFencesException
 
@@ -18,11 +18,8 @@ except ImportError:  # no wheel for this platform
 log = logging.getLogger("mkdocs.attention_docs.diagrams")
 
 OPTIONS = {"htmlLabels": False, "theme": "default", "flowchart": {"htmlLabels": False}}
-STYLE = re.compile(r"<style>.*?</style>", re.DOTALL)
-UNUSED_MARKER = re.compile(r'<marker id="(?P<id>[^"]+)".*?</marker>', re.DOTALL)
-# The layout's own memory, of no use to a reader.
-NOTES = re.compile(r' data-(?:points|look|et|edge|id|node|color-id)="[^"]*"')
-SIZE = re.compile(r'width="100%"(.*?) style="[^"]*" viewBox="\S+ \S+ (\S+) (\S+)"')
+SVG = "{http://www.w3.org/2000/svg}"
+ElementTree.register_namespace("", SVG.strip("{}"))
 
 
 def fence(
@@ -62,8 +59,16 @@ def draw(source: str) -> str:
 
 def slim(svg: str) -> str:
     """Leave out what the style sheet says better, and give the drawing its true size."""
-    svg = NOTES.sub("", STYLE.sub("", svg))
-    svg = UNUSED_MARKER.sub(lambda m: m[0] if svg.count(m["id"]) > 1 else "", svg)
-    return SIZE.sub(
-        lambda m: f'width="{m[2]}" height="{m[3]}"{m[1]} viewBox="4 4 {m[2]} {m[3]}"', svg
-    )
+    root = ElementTree.fromstring(svg)
+    _, _, width, height = root.attrib["viewBox"].split()
+    root.attrib.update(role="img", width=width, height=height)
+    del root.attrib["style"]
+    for parent in list(root.iter()):
+        for child in list(parent):
+            unused = child.tag == f"{SVG}marker" and f"url(#{child.attrib['id']})" not in svg
+            if unused or child.tag in (f"{SVG}style", f"{SVG}defs"):
+                parent.remove(child)
+        # The layout's own memory, of no use to a reader.
+        for name in [name for name in parent.attrib if name.startswith("data-")]:
+            del parent.attrib[name]
+    return ElementTree.tostring(root, encoding="unicode")

@@ -14,7 +14,10 @@ const render = ({ tex, display }) => {
       throwOnError: true,
       // Only classes may be set from a formula: they carry the colour of a role.
       strict: (code) => (code === "htmlExtension" ? "ignore" : "error"),
-      trust: ({ command }) => command === "\\htmlClass",
+      trust: ({ command }) => {
+        if (command === "\\htmlClass") return true;
+        throw new Error(`${command} is not allowed here`);
+      },
       macros: { ...macros },
     });
     return { html };

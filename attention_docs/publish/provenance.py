@@ -7,8 +7,10 @@ from attention_docs import examples
 from attention_docs.render.code import numpy_steps
 from attention_docs.render.latex import latex_steps
 
+# A section, not a div: Material's search stops excluding at the end of the first inner element
+# of the same name, and tabs are divs.
 BLOCK = """\
-<div class="provenance" data-search-exclude markdown>
+<section class="provenance" data-search-exclude markdown>
 ??? info "Where do these numbers come from?"
     Each time this site is built, {file} computes them, and its doctest compares every digit.
     This command prints them:
@@ -28,7 +30,7 @@ BLOCK = """\
     === "Copy as LaTeX"
 
 {latex}
-</div>
+</section>
 """
 
 

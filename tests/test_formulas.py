@@ -1,0 +1,52 @@
+r"""Formulas: KaTeX at build time, strict, with MathML and the colours of the roles."""
+
+import pytest
+
+from attention_docs.publish import formulas
+from attention_docs.publish.errors import PublishError
+from attention_docs.publish.formulas import Formula
+
+PAGE = r'<p>If <span class="arithmatex">\(a &lt; \query{Q}\)</span> then</p><div class="arithmatex">\[\sqrt{d_k}\]</div>'
+WANTED = [Formula(r"a < \query{Q}", False), Formula(r"\sqrt{d_k}", True)]
+
+
+def typeset(assets, *tex):
+    return formulas.typeset(dict.fromkeys(tex, "page.md"), assets / "katex")
+
+
+def test_finds_the_formulas_of_a_page_also_when_marked_for_the_search():
+    assert formulas.formulas(PAGE) == WANTED
+    assert formulas.formulas(formulas.exclude_from_search(PAGE)) == WANTED
+
+
+def test_each_formula_is_blamed_on_the_first_page_that_has_it():
+    assert formulas.first_pages([("one", PAGE), ("two", PAGE)]) == dict.fromkeys(WANTED, "one")
+
+
+def test_puts_html_and_mathml_in_place(assets):
+    done = formulas.insert(PAGE, typeset(assets, *WANTED))
+    assert done.count('<math xmlns="http://www.w3.org/1998/Math/MathML"') == 2
+    assert done.count("katex-html") == 2
+    assert done.count('display="block"') == 1
+    assert 'class="enclosing query"' in done
+    assert "arithmatex" not in done
+
+
+@pytest.mark.parametrize(
+    "tex",
+    [
+        r"\sqrt{",
+        r"\unknown",
+        r"\htmlStyle{color: red}{x}",
+        r"\href{javascript:0}{x}",
+        "ü",
+    ],
+)
+def test_a_wrong_formula_names_page_and_formula(assets, tex):
+    with pytest.raises(PublishError) as caught:
+        typeset(assets, Formula(tex, False))
+    assert str(caught.value).startswith(f"page.md: formula {tex!r}: ")
+
+
+def test_no_formula_needs_no_process(tmp_path):
+    assert formulas.typeset({}, tmp_path) == {}

@@ -1,0 +1,55 @@
+"""The pages as written: no number typed by hand, every example used, all code checked."""
+
+import re
+from pathlib import Path
+
+import pytest
+
+from attention_docs import examples
+from attention_docs.publish.values import CODE_OR_MATH, MACRO
+from tests.conftest import ROOT
+
+PAGES = sorted((ROOT / "docs").rglob("*.md"))
+MATRIX = re.compile(r"\\begin\{[bpvV]?(?:matrix|array)\}.*?\\end\{", re.DOTALL)
+DECIMAL = re.compile(r"\d+\.\d+(?![\d.]*\.)")
+# "section 3.2" and "CC BY 4.0" count something else than a computation.
+NOT_COMPUTED = re.compile(r"section \d+(?:\.\d+)+|CC BY \d\.\d")
+
+
+def without_code_and_macros(page: Path) -> str:
+    text = page.read_text(encoding="utf-8")
+    text = CODE_OR_MATH.sub(lambda m: "" if m["code"] else m[0], text)
+    return NOT_COMPUTED.sub("", MACRO.sub("", text))
+
+
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: page.stem)
+def test_no_computed_number_is_typed(page):
+    text = without_code_and_macros(page)
+    assert DECIMAL.findall(text) == []
+    assert [m for m in MATRIX.findall(text) if re.search(r"\d", m)] == []
+
+
+def test_typed_numbers_would_be_found():
+    assert DECIMAL.findall("about 0.4856 of it")
+    assert MATRIX.findall(r"\begin{bmatrix} 1 & 0 \end{bmatrix}")
+
+
+@pytest.mark.parametrize("name", examples.names())
+def test_every_example_is_on_a_page_that_says_where_it_comes_from(name):
+    assert any(rf"\example{{{name}}}" in page.read_text(encoding="utf-8") for page in PAGES)
+
+
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: page.stem)
+def test_all_code_is_of_a_kind_that_runs(page):
+    languages = re.findall(
+        r"^ *```([^\n`]*)\n.*?^ *```", page.read_text(encoding="utf-8"), re.M | re.S
+    )
+    assert set(languages) <= {"python", "console", "mermaid"}
+
+
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: page.stem)
+def test_a_page_has_a_description_and_one_title(page):
+    text = page.read_text(encoding="utf-8")
+    assert text.startswith("---\ndescription: ")
+    without_code = CODE_OR_MATH.sub("", text)
+    assert len(re.findall(r"^# ", without_code, re.M)) == 1

@@ -1,0 +1,185 @@
+"""The commands a newcomer types: one clear line for each way they can fail."""
+
+import hashlib
+import json
+import os
+import shutil
+import signal
+import socket
+import subprocess
+import sys
+import time
+import urllib.request
+
+import pytest
+
+from tests.conftest import ROOT
+
+SCRIPTS = ROOT / "scripts"
+
+
+@pytest.fixture
+def checkout(project):
+    """A copy of the project with the scripts, and this Python environment as its .venv."""
+    shutil.copytree(SCRIPTS, project / "scripts", ignore=shutil.ignore_patterns("__pycache__"))
+    shutil.copytree(ROOT / "requirements", project / "requirements")
+    return project
+
+
+def run(checkout, script, *arguments, **options):
+    return subprocess.run(
+        [sys.executable, checkout / "scripts" / script, *arguments],
+        capture_output=True,
+        encoding="utf-8",
+        timeout=120,
+        **options,
+    )
+
+
+def one_line(done):
+    assert done.returncode not in (0, None)
+    lines = done.stderr.strip().splitlines()
+    return lines[-1] if len(lines) == 1 else pytest.fail(done.stderr)
+
+
+def test_every_script_is_executable_and_parses_on_an_old_python():
+    import ast
+
+    for script in SCRIPTS.iterdir():
+        if script.is_file():
+            assert script.suffix or os.access(script, os.X_OK), script
+            ast.parse(script.read_text(encoding="utf-8"), feature_version=(3, 7))
+
+
+def test_a_python_too_old_is_named(checkout):
+    code = (
+        "import sys, runpy; sys.version_info = (3, 10, 4, 'final', 0);"
+        f"sys.argv = ['build']; sys.path.insert(0, r'{checkout / 'scripts'}');"
+        f"runpy.run_path(r'{checkout / 'scripts' / 'build'}', run_name='__main__')"
+    )
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, encoding="utf-8")
+    assert one_line(done) == "build: Python 3.11 or newer is needed; this is 3.10.4"
+
+
+def test_a_port_that_is_taken_is_named(checkout):
+    with socket.socket() as taken:
+        taken.bind(("127.0.0.1", 0))
+        taken.listen()
+        port = taken.getsockname()[1]
+        done = run(checkout, "serve", "--port", str(port))
+    assert one_line(done) == f"serve: port {port} is taken; choose another: --port 8001"
+
+
+@pytest.mark.skipif(os.name == "nt" or os.geteuid() == 0, reason="root may write anywhere")
+def test_a_read_only_folder_is_named(checkout):
+    checkout.chmod(0o555)
+    try:
+        done = run(checkout, "build")
+    finally:
+        checkout.chmod(0o755)
+    assert one_line(done).startswith("build: cannot write to")
+
+
+def test_no_network_is_named_and_leaves_what_the_next_run_repairs(checkout):
+    offline = {
+        **{k: v for k, v in os.environ.items() if not k.startswith("PIP_")},
+        "PIP_INDEX_URL": "http://127.0.0.1:9/simple",
+        "PIP_CONFIG_FILE": os.devnull,
+        "PIP_RETRIES": "0",
+        "PIP_NO_CACHE_DIR": "1",
+    }
+    done = run(checkout, "build", env=offline)
+    assert done.returncode != 0
+    assert done.stderr.splitlines()[0] == "Creating .venv"
+    assert done.stderr.splitlines()[-1].startswith("build: no network")
+    assert not (checkout / "site").exists()
+    state = (checkout / ".venv" / "attention-docs.json").read_text()
+    assert state == '{"installing": "site"}'
+
+
+@pytest.fixture
+def ready(checkout):
+    """The checkout with a .venv that the scripts take for ready: this Python, nothing installed."""
+    python = checkout / ".venv" / "bin" / "python"
+    python.parent.mkdir(parents=True)
+    python.write_text(f'#!/bin/sh\nexec "{sys.executable}" "$@"\n')
+    python.chmod(0o755)
+    lock = (checkout / "requirements" / "site.txt").read_bytes()
+    state = {"site": hashlib.sha256(lock).hexdigest()}
+    (checkout / ".venv" / "attention-docs.json").write_text(json.dumps(state))
+    return checkout
+
+
+def start(checkout, script, *arguments):
+    """Start a script in a process group of its own, as a terminal does."""
+    return subprocess.Popen(
+        [sys.executable, checkout / "scripts" / script, *arguments],
+        env={**os.environ, "PYTHONPATH": str(checkout)},
+        stderr=subprocess.DEVNULL,
+        start_new_session=True,
+    )
+
+
+posix = pytest.mark.skipif(os.name == "nt", reason="the stand-in for .venv is a shell script")
+
+
+@posix
+def test_build_writes_the_site_and_a_failed_build_keeps_it(ready):
+    environment = {**os.environ, "PYTHONPATH": str(ready)}
+    assert run(ready, "build", env=environment).returncode == 0
+    before = (ready / "site" / "index.html").read_bytes()
+    with (ready / "docs" / "index.md").open("a") as page:
+        page.write("\n\\val{self_attention.nope}\n")
+    assert run(ready, "build", env=environment).returncode != 0
+    assert (ready / "site" / "index.html").read_bytes() == before
+    assert not list(ready.glob(".site-*"))
+
+
+@posix
+@pytest.mark.parametrize("how", [signal.SIGINT, signal.SIGTERM])
+def test_an_interrupted_build_keeps_the_last_good_site(ready, how):
+    (ready / "site").mkdir()
+    (ready / "site" / "index.html").write_text("good")
+    build = start(ready, "build")
+    while not list(ready.glob(".site-*")):
+        assert build.poll() is None
+        time.sleep(0.01)
+    os.killpg(build.pid, how)
+    assert build.wait(timeout=30) != 0
+    assert (ready / "site" / "index.html").read_text() == "good"
+    assert not list(ready.glob(".site-*"))
+
+
+@posix
+def test_serve_shows_an_edit_of_a_page_and_of_the_package(ready):
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        port = probe.getsockname()[1]
+    server = start(ready, "serve", "--port", str(port))
+    try:
+        wait_for(port, "One example in full view")
+        page = ready / "docs" / "index.md"
+        page.write_text(page.read_text(encoding="utf-8") + "\nA new sentence.\n", encoding="utf-8")
+        wait_for(port, "A new sentence.")
+        numbers = ready / "attention_docs" / "render" / "numbers.py"
+        text = numbers.read_text(encoding="utf-8")
+        numbers.write_text(text.replace("DECIMALS = 4", "DECIMALS = 6"), encoding="utf-8")
+        wait_for(port, "0.028705")
+    finally:
+        os.killpg(server.pid, signal.SIGINT)
+        server.wait(timeout=30)
+
+
+def wait_for(port, text):
+    """Poll the served page until it shows `text`."""
+    shown = ""
+    for _ in range(300):
+        try:
+            with urllib.request.urlopen(f"http://127.0.0.1:{port}/", timeout=10) as answer:
+                shown = answer.read().decode()
+        except OSError:
+            pass
+        if text in shown:
+            return
+        time.sleep(0.1)
+    pytest.fail(f"{text!r} was not served within 30 s")
