@@ -1,0 +1,195 @@
+"""The published site in a real browser: no foreign request, no complaint, light and still."""
+
+import contextlib
+import gzip
+import http.server
+import os
+import shutil
+import threading
+from pathlib import Path
+
+import pytest
+
+from tests.conftest import ROOT, copy_project, mkdocs
+
+PREFIX = "/attention-docs/"
+PAGES = sorted(
+    str(page.relative_to(ROOT / "docs").with_suffix("")).removesuffix("index")
+    for page in (ROOT / "docs").rglob("*.md")
+)
+COMPRESSED = {".html", ".css", ".js", ".json", ".svg", ".xml", ".map"}
+CHROMIUM = ("chromium", "chromium-browser", "google-chrome", "google-chrome-stable")
+# Chromium's own errands, none of them the page's.
+QUIET = ["--disable-background-networking", "--disable-component-update", "--disable-sync"]
+WATCH_SHIFTS = """
+    window.shift = 0;
+    new PerformanceObserver(list => {
+        for (const entry of list.getEntries()) if (!entry.hadRecentInput) window.shift += entry.value;
+    }).observe({type: "layout-shift", buffered: true});
+"""
+
+
+@pytest.fixture(scope="session")
+def browser(request):
+    """The machine's own Chromium; Playwright's download of one is not needed."""
+    found = next(filter(None, map(shutil.which, CHROMIUM)), None)
+    if found is None:
+        message = f"no Chromium on this machine ({', '.join(CHROMIUM)})"
+        pytest.fail(message) if request.config.getoption("browser") else pytest.skip(message)
+    from playwright.sync_api import sync_playwright
+
+    root = hasattr(os, "geteuid") and os.geteuid() == 0
+    with sync_playwright() as playwright:
+        launched = playwright.chromium.launch(
+            executable_path=found, args=[*QUIET, "--no-sandbox"] if root else QUIET
+        )
+        yield launched
+        launched.close()
+
+
+class Handler(http.server.SimpleHTTPRequestHandler):
+    """Serve a folder under a sub-path and compressed, as GitHub Pages does."""
+
+    def do_GET(self):
+        if not self.path.startswith(PREFIX):
+            return self.send_error(404)
+        self.path = self.path.removeprefix(PREFIX.rstrip("/"))
+        file = Path(self.translate_path(self.path))
+        file = file / "index.html" if file.is_dir() else file
+        if not file.is_file():
+            return self.send_error(404)
+        content = file.read_bytes()
+        self.send_response(200)
+        self.send_header("Content-Type", self.guess_type(str(file)))
+        if file.suffix in COMPRESSED:
+            content = gzip.compress(content, 6)
+            self.send_header("Content-Encoding", "gzip")
+        self.send_header("Content-Length", str(len(content)))
+        self.end_headers()
+        self.wfile.write(content)
+
+    def log_message(self, *arguments):
+        pass
+
+
+@contextlib.contextmanager
+def served(folder):
+    """Serve a folder; yields the address of its home page."""
+    with http.server.ThreadingHTTPServer(
+        ("127.0.0.1", 0), lambda *arguments: Handler(*arguments, directory=str(folder))
+    ) as server:
+        threading.Thread(target=server.serve_forever, daemon=True).start()
+        yield f"http://127.0.0.1:{server.server_port}{PREFIX}"
+        server.shutdown()
+
+
+@pytest.fixture(scope="session")
+def address(site):
+    """Where the whole site is served."""
+    with served(site) as home:
+        yield home
+
+
+class Visit:
+    """One load of one page, with all that the browser reported."""
+
+    def __init__(self, browser, url, scheme="light", width=1280, **options):
+        self.context = browser.new_context(
+            color_scheme=scheme, viewport={"width": width, "height": 900}, **options
+        )
+        self.page = self.context.new_page()
+        self.requests, self.complaints, self.transfers = [], [], {}
+        self.page.on("request", lambda request: self.requests.append(request.url))
+        self.page.on("console", self.hear)
+        self.page.on("pageerror", lambda error: self.complaints.append(str(error)))
+        self.page.on("requestfailed", lambda request: self.complaints.append(request.url))
+        self.page.on("requestfinished", self.weigh)
+        self.page.add_init_script(WATCH_SHIFTS)
+        self.page.goto(url, wait_until="networkidle")
+
+    def hear(self, message):
+        if message.type in ("error", "warning"):
+            self.complaints.append(message.text)
+
+    def weigh(self, request):
+        sizes = request.sizes()
+        self.transfers[request.url] = sizes["responseHeadersSize"] + sizes["responseBodySize"]
+
+    def __enter__(self):
+        return self
+
+    def __exit__(self, *_):
+        self.context.close()
+
+
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+@pytest.mark.parametrize("page", PAGES)
+def test_a_page_asks_nobody_else_complains_of_nothing_and_keeps_still(
+    browser, address, page, scheme
+):
+    url = address + (f"{page}/" if page else "")
+    with Visit(browser, url, scheme) as visit:
+        assert [r for r in visit.requests if not r.startswith((address, "data:"))] == []
+        assert visit.complaints == []
+        assert visit.page.evaluate("window.shift") <= 0.01
+        scrolled = visit.page.evaluate("document.body.dataset.mdColorScheme")
+        assert scrolled == {"light": "default", "dark": "slate"}[scheme]
+
+
+@pytest.mark.parametrize("width", [320, 768])
+@pytest.mark.parametrize("page", PAGES)
+def test_a_page_does_not_scroll_sideways(browser, address, page, width):
+    with Visit(browser, address + (f"{page}/" if page else ""), width=width) as visit:
+        assert visit.page.evaluate("document.documentElement.scrollWidth") <= width
+
+
+@pytest.mark.parametrize("page", PAGES)
+def test_without_javascript_everything_is_there(browser, address, page):
+    url = address + (f"{page}/" if page else "")
+    count = "[...document.querySelectorAll('.katex, .diagram svg, table, pre')].length"
+    with Visit(browser, url) as visit, Visit(browser, url, java_script_enabled=False) as plain:
+        assert plain.page.locator(".katex, .diagram svg, table, pre").count() == (
+            visit.page.evaluate(count)
+        )
+        assert plain.page.locator("h1").is_visible()
+
+
+def test_search_finds_softmax_and_shows_no_markup(browser, address):
+    with Visit(browser, address) as visit:
+        visit.page.get_by_placeholder("Search").press_sequentially("softmax")
+        results = visit.page.locator(".md-search-result__item")
+        results.first.wait_for()
+        shown = " ".join(results.all_inner_texts())
+        assert "softmax" in shown.lower()
+        assert not any(mark in shown for mark in ("<", "\\", "katex", "&#"))
+
+
+def test_instant_navigation_keeps_the_formulas(browser, address):
+    with Visit(browser, address) as visit:
+        visit.page.get_by_role("link", name="Cross-attention", exact=True).first.click()
+        visit.page.wait_for_url("**/mechanisms/cross_attention/")
+        visit.page.get_by_role("heading", level=1, name="Cross-attention").wait_for()
+        assert visit.page.locator(".katex").count() > 20
+        assert visit.complaints == []
+
+
+def test_a_page_of_thirty_formulas_is_light(browser, tmp_path, assets):
+    project = copy_project(tmp_path)
+    formula = "The output:\n\n$$\n\\output{{O}}_{{{}}} = \\weights{{A}}\\,\\value{{V}} = \\val{{self_attention.output}}\n$$\n"
+    page = "# Thirty formulas\n\n" + "\n".join(formula.format(i) for i in range(30))
+    for written in (project / "docs").rglob("*.md"):
+        written.write_text(page, encoding="utf-8")
+    built = mkdocs(project, "build", "--strict", SITE_URL="http://127.0.0.1" + PREFIX)
+    assert built.returncode == 0, built.stderr
+    with (
+        served(project / "site") as home,
+        Visit(browser, f"{home}notation/") as visit,
+    ):
+        assert visit.page.locator(".katex-display").count() == 30
+        total = sum(visit.transfers.values())
+        scripts = sum(size for url, size in visit.transfers.items() if url.endswith(".js"))
+        print(f"transfer {total / 1000:.0f} KB, of it JavaScript {scripts / 1000:.0f} KB")
+        assert total <= 220_000
+        assert scripts <= 60_000
+        assert not [url for url in visit.transfers if "katex" in url and url.endswith(".js")]
+        assert visit.page.evaluate("window.shift") <= 0.01
