@@ -1,1 +1,5 @@
-"""Results to text, LaTeX, JSON and Python: pure functions."""
+"""Results to text, LaTeX, JSON, Python and figures: pure functions."""
+
+from attention_docs.render.figures import attention_lines, heatmap, product_figure
+
+__all__ = ["attention_lines", "heatmap", "product_figure"]

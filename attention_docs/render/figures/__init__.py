@@ -1,0 +1,24 @@
+"""Figures: arrays to SVG that follows the page's colours, reads without them, and can be heard."""
+
+from attention_docs.render.figures.chart import Axis, Series, line_chart
+from attention_docs.render.figures.heatmap import heatmap, matrix_panel
+from attention_docs.render.figures.lines import attention_lines
+from attention_docs.render.figures.product import product_figure
+from attention_docs.render.figures.scatter import Points, scatter_3d
+from attention_docs.render.figures.svg import Panel, Svg, beside, figure
+
+__all__ = [
+    "Axis",
+    "Panel",
+    "Points",
+    "Series",
+    "Svg",
+    "attention_lines",
+    "beside",
+    "figure",
+    "heatmap",
+    "line_chart",
+    "matrix_panel",
+    "product_figure",
+    "scatter_3d",
+]

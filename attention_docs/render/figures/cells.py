@@ -1,0 +1,163 @@
+"""A matrix as cells: coloured, with their numbers where those fit, and marked.
+
+Nothing is said by colour alone. A cell has its number; one too small for it tells the number to a
+pointer that rests on it, and a minus sign stands in it when it is negative. A cell that takes no
+part is crossed out: drawn to scale, minus infinity would leave no colour for the others.
+"""
+
+from collections.abc import Sequence
+from typing import NamedTuple
+
+import numpy as np
+
+from attention_docs.render.figures.scales import ALONE, UNDER_TEXT, Scale
+from attention_docs.render.figures.svg import LINE, colour, element, label, moved, text_width, words
+from attention_docs.render.numbers import number
+
+# The size of a cell without its number.
+SMALLEST = (22, 22)
+# Numbers are printed as long as the whole matrix stays narrower than this.
+WIDEST = 560
+# So many numbers a listener still follows; of more, the largest and the smallest are told.
+TOLD = 36
+
+Mark = tuple[int | None, int | None]
+
+
+class Grid(NamedTuple):
+    """Where the cells stand: the upper left corner of the first, the size of each, how many."""
+
+    x: float
+    y: float
+    cell: tuple[float, float]
+    rows: int
+    columns: int
+
+    @property
+    def width(self) -> float:
+        return self.columns * self.cell[0]
+
+    @property
+    def height(self) -> float:
+        return self.rows * self.cell[1]
+
+    def centre(self, row: float, column: float) -> tuple[float, float]:
+        return self.x + (column + 0.5) * self.cell[0], self.y + (row + 0.5) * self.cell[1]
+
+
+def shown(value: float) -> str:
+    """Return what stands in a cell; nothing where the cell is crossed out anyway."""
+    return "" if value == -np.inf else number(value)
+
+
+def printed_width(matrix: np.ndarray) -> float:
+    """Return the width of a cell in which every number of the matrix fits."""
+    if matrix.dtype == bool:
+        return SMALLEST[0]
+    return max(26, 8 + max(text_width(shown(value)) for value in matrix.flat))
+
+
+def cell_size(*matrices: np.ndarray, columns: int) -> tuple[float, float]:
+    """Choose one size for all cells: large enough for the numbers, if so many columns then fit."""
+    width = max(map(printed_width, matrices))
+    return SMALLEST if width * columns > WIDEST else (width, 24)
+
+
+def cells(
+    grid: Grid, matrix: np.ndarray, scale: Scale, hidden: np.ndarray | None, printed: bool
+) -> str:
+    """Draw the cells of a matrix."""
+    absent = ~matrix if matrix.dtype == bool else matrix == -np.inf
+    crossed = absent if hidden is None else absent | hidden
+    strength = UNDER_TEXT if printed else ALONE
+    body = []
+    for (row, column), value in np.ndenumerate(matrix):
+        x, y = grid.x + column * grid.cell[0], grid.y + row * grid.cell[1]
+        inside = cross(grid) if crossed[row, column] else content(grid, value, printed)
+        tip = f"row {row + 1}, column {column + 1}: {number(value)}"
+        told = "" if printed or matrix.dtype == bool else element("title", words(tip))
+        paint = {"fill": "none"} if crossed[row, column] else scale.paint(value, strength)
+        box = element("rect", width=grid.cell[0], height=grid.cell[1], **paint)
+        body.append(moved(x, y, box, inside, told))
+    return "".join(body) + frame(grid)
+
+
+def content(grid: Grid, value: float, printed: bool) -> str:
+    """Write the number; a tick for what is true; where there is no room, the minus at least."""
+    x, y = grid.cell[0] / 2, grid.cell[1] / 2
+    if isinstance(value, np.bool_):
+        return label(x, y, "✓")
+    if printed:
+        return label(x, y, number(value))
+    return label(x, y, "−") if value < 0 else ""
+
+
+def cross(grid: Grid) -> str:
+    width, height = grid.cell
+    lines = f"M4 4L{width - 4:g} {height - 4:g}M{width - 4:g} 4L4 {height - 4:g}"
+    return element("path", d=lines, stroke="currentColor", stroke_opacity=0.45)
+
+
+def frame(grid: Grid) -> str:
+    """Draw thin lines around all the cells."""
+    down = "".join(
+        f"M{grid.x + i * grid.cell[0]:g} {grid.y:g}v{grid.height:g}"
+        for i in range(grid.columns + 1)
+    )
+    across = "".join(
+        f"M{grid.x:g} {grid.y + i * grid.cell[1]:g}h{grid.width:g}" for i in range(grid.rows + 1)
+    )
+    return element("path", d=down + across, fill="none", stroke="currentColor", stroke_opacity=0.3)
+
+
+def mark(grid: Grid, place: Mark, role: str | None) -> str:
+    """Draw a box around a row, (2, None), a column, (None, 5), or one cell, (2, 5)."""
+    row, column = place
+    return element(
+        "rect",
+        x=grid.x + (column or 0) * grid.cell[0],
+        y=grid.y + (row or 0) * grid.cell[1],
+        width=grid.width if column is None else grid.cell[0],
+        height=grid.height if row is None else grid.cell[1],
+        fill="none",
+        stroke=colour(role),
+        stroke_width=2.5,
+    )
+
+
+def row_names(grid: Grid, names: Sequence[str]) -> str:
+    """Write a name to the left of each row."""
+    return "".join(
+        label(grid.x - 6, grid.centre(row, 0)[1], name, "end") for row, name in enumerate(names)
+    )
+
+
+def column_names(grid: Grid, names: Sequence[str]) -> str:
+    """Write a name above each column."""
+    return "".join(
+        label(grid.centre(0, column)[0], grid.y - LINE / 2, name)
+        for column, name in enumerate(names)
+    )
+
+
+def described(name: str, matrix: np.ndarray) -> str:
+    """Say a matrix in words: all its rows if they are few, else its extremes."""
+    height, width = matrix.shape
+    size = f"{name}: {height} rows, {width} columns."
+    if matrix.size <= TOLD or matrix.dtype == bool:
+        rows = (", ".join(map(spoken, row)) for row in matrix)
+        return " ".join([size, *(f"Row {i + 1}: {row}." for i, row in enumerate(rows))])
+    finite = np.where(np.isfinite(matrix), matrix, np.nan)
+    low, high = (
+        np.unravel_index(pick(finite), matrix.shape) for pick in (np.nanargmin, np.nanargmax)
+    )
+    return (
+        f"{size} The largest is {number(matrix[high])} in row {high[0] + 1}, column {high[1] + 1}; "
+        f"the smallest {number(matrix[low])} in row {low[0] + 1}, column {low[1] + 1}."
+    )
+
+
+def spoken(value: float) -> str:
+    if isinstance(value, np.bool_):
+        return "yes" if value else "no"
+    return "takes no part" if value == -np.inf else number(value)

@@ -1,0 +1,152 @@
+"""Lines over one axis, each told from the others by its name, its dashes and its markers."""
+
+import math
+from collections.abc import Callable, Sequence
+from typing import NamedTuple
+
+import numpy as np
+
+from attention_docs.arrays import Array, to_numpy
+from attention_docs.render.figures.svg import (
+    LINE,
+    Panel,
+    colour,
+    element,
+    label,
+    text_width,
+    words,
+)
+from attention_docs.render.numbers import number
+
+WIDTH, HEIGHT = 320, 200
+DASHES = (None, "6 3", "2 3", "8 3 2 3")
+MARKERS = (
+    "M-4 0a4 4 0 1 0 8 0a4 4 0 1 0 -8 0z",
+    "M-4 -4h8v8h-8z",
+    "M0 -5L5 4H-5z",
+    "M0 -5L5 0L0 5L-5 0z",
+)
+
+
+class Series(NamedTuple):
+    """One line: its points, how it is drawn, and the lengths of its error bars."""
+
+    name: str
+    x: Array
+    y: Array
+    role: str | None = None
+    line: bool = True
+    points: bool = False
+    errors: Array | None = None
+
+
+class Axis(NamedTuple):
+    """From the first tick to the last, evenly or in powers."""
+
+    name: str
+    ticks: Sequence[float]
+    logarithmic: bool = False
+
+    def share(self, value: float) -> float:
+        """Return 0 at the first tick, 1 at the last."""
+        measure: Callable[[float], float] = math.log if self.logarithmic else float
+        low, high = measure(self.ticks[0]), measure(self.ticks[-1])
+        return (measure(value) - low) / (high - low)
+
+
+def line_chart(name: str, x: Axis, y: Axis, series: Sequence[Series]) -> Panel:
+    """Draw lines with their names at their right ends.
+
+    Raises:
+        ValueError: if a series has not as many x as y.
+    """
+    left = max(text_width(number(tick)) for tick in y.ticks) + 2 * LINE
+    top = 2 * LINE
+
+    def at(point) -> tuple[float, float]:
+        return left + WIDTH * x.share(point[0]), top + HEIGHT * (1 - y.share(point[1]))
+
+    drawn = [_series(index, one, at) for index, one in enumerate(series)]
+    ends = _apart([at(_points(one)[-1])[1] for one in series])
+    body = [
+        label(left + WIDTH / 2, LINE / 2, name, font_weight="bold"),
+        *_axes(x, y, left, top),
+        *drawn,
+        *(
+            label(left + WIDTH + 10, end, one.name, "start", fill=colour(one.role))
+            for one, end in zip(series, ends, strict=True)
+        ),
+    ]
+    width = left + WIDTH + 16 + max(text_width(one.name) for one in series)
+    told = " ".join(_told(one, x, y) for one in series)
+    return Panel(width, top + HEIGHT + 2.5 * LINE, "".join(body), f"{name}. {told}")
+
+
+def _points(one: Series) -> np.ndarray:
+    x, y = (np.asarray(to_numpy(array), dtype=float) for array in (one.x, one.y))
+    if x.shape != y.shape or x.ndim != 1:
+        raise ValueError(f"{one.name} has y of shape {y.shape}; expected {x.shape} to match its x")
+    return np.stack([x, y], axis=1)
+
+
+def _series(index: int, one: Series, at) -> str:
+    points = _points(one)
+    stroke = {"stroke": colour(one.role), "stroke_width": 1.8, "fill": "none"}
+    body = []
+    if one.line:
+        path = "M" + "L".join("{:.1f} {:.1f}".format(*at(point)) for point in points)
+        body.append(element("path", d=path, stroke_dasharray=DASHES[index % 4], **stroke))
+    if one.errors is not None:
+        for (x, y), error in zip(points, to_numpy(one.errors), strict=True):
+            (across, low), (_, high) = at((x, y - error)), at((x, y + error))
+            bar = f"M{across:.1f} {low:.1f}V{high:.1f}m-4 0h8M{across - 4:.1f} {low:.1f}h8"
+            body.append(element("path", d=bar, **stroke))
+    if one.points:
+        for point in points:
+            place = "translate({:.1f} {:.1f})".format(*at(point))
+            tip = f"{one.name}: {number(point[1])} at {number(point[0])}"
+            marker = MARKERS[index % 4]
+            body.append(
+                element(
+                    "path",
+                    element("title", words(tip)),
+                    d=marker,
+                    fill=colour(one.role),
+                    transform=place,
+                )
+            )
+    return "".join(body)
+
+
+def _axes(x: Axis, y: Axis, left: float, top: float) -> list[str]:
+    bottom = top + HEIGHT
+    faint = {"stroke": "currentColor", "stroke_opacity": 0.25, "fill": "none"}
+    body = [label(left + WIDTH / 2, bottom + 2 * LINE, x.name)]
+    turn = f"rotate(-90 {LINE / 2:g} {top + HEIGHT / 2:g})"
+    body.append(label(LINE / 2, top + HEIGHT / 2, y.name, transform=turn))
+    for tick in x.ticks:
+        at = left + WIDTH * x.share(tick)
+        body.append(element("path", d=f"M{at:.1f} {top}v{HEIGHT}", **faint))
+        body.append(label(at, bottom + LINE / 2 + 2, number(tick), font_size=11))
+    for tick in y.ticks:
+        at = bottom - HEIGHT * y.share(tick)
+        body.append(element("path", d=f"M{left:.1f} {at:.1f}h{WIDTH}", **faint))
+        body.append(label(left - 6, at, number(tick), "end", font_size=11))
+    return body
+
+
+def _apart(heights: list[float]) -> list[float]:
+    """Move labels down until each has a line of its own."""
+    placed = dict.fromkeys(range(len(heights)), 0.0)
+    last = -math.inf
+    for index in sorted(placed, key=lambda index: heights[index]):
+        last = placed[index] = max(heights[index], last + LINE)
+    return list(placed.values())
+
+
+def _told(one: Series, x: Axis, y: Axis) -> str:
+    first, last = _points(one)[[0, -1]]
+    return (
+        f"{one.name}: {y.name} goes from {number(first[1])} at {x.name} {number(first[0])} "
+        f"to {number(last[1])} at {number(last[0])}."
+    )

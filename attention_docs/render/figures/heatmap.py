@@ -1,0 +1,131 @@
+"""One matrix as a table of coloured cells."""
+
+from collections.abc import Sequence
+
+import numpy as np
+
+from attention_docs.arrays import Array
+from attention_docs.render.figures import cells, checks
+from attention_docs.render.figures.scales import ALONE, UNDER_TEXT, Scale, scale_of
+from attention_docs.render.figures.svg import (
+    LINE,
+    Panel,
+    Svg,
+    figure,
+    label,
+    moved,
+    text_width,
+    title,
+)
+
+
+def heatmap(matrix: Array, name: str = "Matrix", **options: object) -> Svg:
+    """Draw a matrix: colours, numbers where they fit, and a labelled scale.
+
+    Args:
+        matrix: (m, n) real numbers of any array library. -inf is crossed out. Booleans make a
+            mask: ticked where True, crossed out where False.
+        name: its name, the title of the figure.
+        options: as of [`matrix_panel`][attention_docs.render.figures.matrix_panel].
+
+    Returns:
+        The figure as SVG text; a notebook shows the picture.
+
+    Raises:
+        TypeError: if the matrix does not hold real numbers or booleans.
+        ValueError: if it has not two axes, is empty or holds NaN, or an option does not fit it.
+
+    >>> picture = heatmap(np.array([[0.25, 0.75], [1.0, 0.0]]), "A", scale="sequential")
+    >>> picture.startswith("<svg"), "0.7500" in picture
+    (True, True)
+    """
+    return figure(matrix_panel(matrix, name, **options), name)  # type: ignore[arg-type]
+
+
+def matrix_panel(
+    matrix: Array,
+    name: str = "Matrix",
+    *,
+    rows: str = "rows",
+    columns: str = "columns",
+    row_labels: Sequence[str] | None = None,
+    column_labels: Sequence[str] | None = None,
+    scale: str = "diverging",
+    hidden: Array | None = None,
+    mark: cells.Mark | None = None,
+    role: str | None = None,
+    numbers: bool = True,
+) -> Panel:
+    """Draw a matrix as a panel, to stand alone or beside others.
+
+    Args:
+        matrix: (m, n) real numbers or booleans.
+        name: its name.
+        rows: what a row is, for example `queries`.
+        columns: what a column is, for example `keys`.
+        row_labels: m names; the positions from 1 if left out.
+        column_labels: n names; the positions from 1 if left out.
+        scale: `diverging` around zero, for scores; `sequential` from zero, for weights.
+        hidden: (m, n) booleans, True where a cell is crossed out although it has a number.
+        mark: a row `(2, None)`, a column `(None, 5)` or a cell `(2, 5)`, counted from 0.
+        role: one of input, query, key, value, scores, weights, output: the colour of the name.
+        numbers: False leaves the numbers out even where they fit.
+    """
+    values = checks.matrix("matrix", matrix)
+    row_names = checks.labels("row_labels", row_labels, values.shape[0])
+    column_names = checks.labels("column_labels", column_labels, values.shape[1])
+    crossed = _hidden(hidden, values.shape)
+    size = cells.cell_size(values, columns=values.shape[1]) if numbers else cells.SMALLEST
+    printed = size != cells.SMALLEST
+    left = LINE + max(map(text_width, row_names)) + 8
+    grid = cells.Grid(left, 3 * LINE, size, *values.shape)
+    chosen = scale_of(scale, "matrix", values)
+    legend = _legend(chosen, values.dtype == bool, grid.width, printed)
+    width = left + max(grid.width, (grid.width + max(legend.width, text_width(name))) / 2)
+    centre = left + grid.width / 2
+    below = grid.y + grid.height + 10
+    body = [
+        title(centre, LINE / 2, name, role),
+        label(centre, 1.5 * LINE, columns, font_size=11),
+        turned(LINE / 2, grid.y + grid.height / 2, rows),
+        cells.column_names(grid, column_names),
+        cells.row_names(grid, row_names),
+        cells.cells(grid, values, chosen, crossed, printed),
+        cells.mark(grid, _place(mark, values.shape), role) if mark else "",
+        moved(left - (legend.width - grid.width) / 2, below, legend.body),
+    ]
+    height = below + legend.height
+    return Panel(width, height, "".join(body), cells.described(name, values))
+
+
+def turned(x: float, y: float, text: str) -> str:
+    """Write text that runs upwards."""
+    return label(x, y, text, font_size=11, transform=f"rotate(-90 {x:g} {y:g})")
+
+
+def _legend(scale: Scale, is_mask: bool, width: float, printed: bool) -> Panel:
+    if not is_mask:
+        return scale.legend(width, UNDER_TEXT if printed else ALONE)
+    text = "✓ takes part, × does not"
+    width = max(width, text_width(text))
+    return Panel(width, LINE, label(width / 2, LINE / 2, text, font_size=11), "")
+
+
+def _hidden(hidden: Array | None, shape: tuple[int, ...]) -> np.ndarray | None:
+    if hidden is None:
+        return None
+    found = checks.matrix("hidden", hidden, f"{shape} to match matrix")
+    if found.shape != shape or found.dtype != bool:
+        raise ValueError(
+            f"hidden has shape {found.shape} and dtype {found.dtype}; "
+            f"expected {shape} to match matrix, and bool"
+        )
+    return found
+
+
+def _place(place: cells.Mark, shape: tuple[int, ...]) -> cells.Mark:
+    row, column = place
+    return (
+        None if row is None else checks.position("mark, its row,", row, shape[0]),
+        None if column is None else checks.position("mark, its column,", column, shape[1]),
+    )

@@ -1,0 +1,139 @@
+"""Attention as lines between tokens: the thicker a line, the larger the weight."""
+
+from collections.abc import Sequence
+
+import numpy as np
+
+from attention_docs.arrays import Array
+from attention_docs.render.figures import cells, checks
+from attention_docs.render.figures.svg import (
+    LINE,
+    Panel,
+    Svg,
+    colour,
+    element,
+    figure,
+    label,
+    text_width,
+    title,
+    words,
+)
+from attention_docs.render.numbers import number
+
+SPAN = 180
+STEP = 34
+THICKEST = 9.0
+
+
+def attention_lines(
+    weights: Array,
+    tokens: Sequence[str],
+    keys: Sequence[str] | None = None,
+    *,
+    query: int | None = None,
+    name: str = "Attention weights",
+) -> Svg:
+    """Draw each weight as a line from its query on the left to its key on the right.
+
+    The width of a line is in proportion to its weight; a weight of zero has no line.
+
+    Args:
+        weights: (m, n) weights of any array library, none negative.
+        tokens: m names of the queries.
+        keys: n names of the keys; `tokens` if left out.
+        query: the one query whose lines are drawn, counted from 0, each with its number; all if
+            left out.
+        name: the title of the figure.
+
+    Returns:
+        The figure as SVG text; a notebook shows the picture.
+
+    Raises:
+        TypeError: if the weights are not real numbers.
+        ValueError: if a weight is negative or not finite, or there are not as many names as rows
+            and columns.
+
+    >>> picture = attention_lines(np.array([[0.75, 0.25]]), ["it"], ["cat", "mat"])
+    >>> "it to cat: 0.7500" in picture
+    True
+    """
+    matrix = _weights(weights)
+    left = checks.labels("tokens", tokens, matrix.shape[0])
+    right = checks.labels("keys" if keys else "tokens", keys or tokens, matrix.shape[1])
+    chosen = range(len(left)) if query is None else [checks.position("query", query, len(left))]
+    if query is not None:
+        ends = [
+            f"{key}  {number(weight)}" for key, weight in zip(right, matrix[query], strict=True)
+        ]
+    else:
+        ends = right
+    x = max(map(text_width, [*left, "queries"])) + 8
+    height = STEP * max(matrix.shape)
+    tops = [2 * LINE + (height - STEP * count) / 2 + STEP / 2 for count in matrix.shape]
+    lines = [
+        _line(x, tops, row, column, matrix, f"{left[row]} to {right[column]}")
+        for row in chosen
+        for column in range(len(right))
+        if matrix[row, column] > 0
+    ]
+    body = [
+        title(x - 8, LINE / 2, "queries", "query", "end"),
+        title(x + SPAN + 8, LINE / 2, "keys", "key", "start"),
+        *lines,
+        *(label(x - 8, tops[0] + STEP * i, token, "end") for i, token in enumerate(left)),
+        *(label(x + SPAN + 8, tops[1] + STEP * i, token, "start") for i, token in enumerate(ends)),
+        _legend(x, 2 * LINE + height + LINE / 2),
+    ]
+    width = x + SPAN + 16 + max(map(text_width, [*ends, "keys"]))
+    panel = Panel(
+        width, 2 * LINE + height + LINE, "".join(body), _told(matrix, left, right, chosen)
+    )
+    return figure(panel, name)
+
+
+def _weights(weights: Array) -> np.ndarray:
+    matrix = checks.matrix("weights", weights).astype(float)
+    if not np.isfinite(matrix).all() or (matrix < 0).any():
+        raise ValueError(
+            f"weights holds {number(matrix.min())}; expected finite numbers of 0 or more"
+        )
+    return matrix
+
+
+def _line(x, tops, row, column, matrix, name) -> str:
+    weight = matrix[row, column]
+    start, end = tops[0] + STEP * row, tops[1] + STEP * column
+    middle = x + SPAN / 2
+    share = weight / max(1.0, matrix.max())
+    return element(
+        "path",
+        element("title", words(f"{name}: {number(weight)}")),
+        d=f"M{x:g} {start:g}C{middle:g} {start:g} {middle:g} {end:g} {x + SPAN:g} {end:g}",
+        fill="none",
+        stroke=colour("weights"),
+        stroke_width=max(0.4, THICKEST * float(share)),
+        stroke_opacity=0.7,
+    )
+
+
+def _legend(x: float, y: float) -> str:
+    """Draw two lines of known weight."""
+    body = []
+    for i, weight in enumerate((0.25, 1.0)):
+        left = x + i * SPAN / 2
+        ends = {"x1": left, "x2": left + 30, "y1": y, "y2": y}
+        stroke = {"stroke": colour("weights"), "stroke_width": THICKEST * weight}
+        body.append(element("line", **ends, **stroke, stroke_opacity=0.7))
+        body.append(label(left + 36, y, number(weight), "start", font_size=10))
+    return "".join(body)
+
+
+def _told(matrix, left, right, chosen) -> str:
+    if matrix.size > cells.TOLD:
+        return cells.described("Weights of queries (rows) on keys (columns)", matrix)
+    rows = (
+        f"{left[row]} looks at "
+        + ", ".join(f"{key} with {number(w)}" for key, w in zip(right, matrix[row], strict=True))
+        for row in chosen
+    )
+    return "; ".join(rows) + "."

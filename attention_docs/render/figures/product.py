@@ -1,0 +1,152 @@
+"""The picture of a matrix product: A to the left, B above, AB where they meet."""
+
+from collections.abc import Sequence
+from typing import NamedTuple
+
+import numpy as np
+
+from attention_docs.arrays import Array
+from attention_docs.render.figures import cells, checks
+from attention_docs.render.figures.scales import ALONE, UNDER_TEXT, Scale, scale_of
+from attention_docs.render.figures.svg import (
+    LINE,
+    Panel,
+    Svg,
+    figure,
+    label,
+    moved,
+    text_width,
+    title,
+)
+from attention_docs.render.numbers import number
+
+GAP = 30
+Three = Sequence[str]
+
+
+def product_figure(
+    a: Array,
+    b: Array,
+    *,
+    row: int = 0,
+    column: int = 0,
+    names: Three = ("A", "B", "AB"),
+    roles: Sequence[str | None] = (None, None, None),
+    scales: Three = ("diverging", "diverging", "diverging"),
+    row_labels: Sequence[str] | None = None,
+    column_labels: Sequence[str] | None = None,
+) -> Svg:
+    r"""Draw a matrix product, and how one row and one column make one of its numbers.
+
+    $$(AB)_{ij} = \sum_k A_{ik} B_{kj}$$
+
+    Args:
+        a: (m, k) real numbers of any array library.
+        b: (k, n) real numbers.
+        row: the row of `a` to mark, counted from 0.
+        column: the column of `b` to mark, counted from 0.
+        names: the names of `a`, `b` and their product.
+        roles: their roles: input, query, key, value, scores, weights, output or None.
+        scales: the kind of each colour scale, `diverging` or `sequential`.
+        row_labels: m names of the rows; the positions from 1 if left out.
+        column_labels: n names of the columns; the positions from 1 if left out.
+
+    Returns:
+        The figure as SVG text; a notebook shows the picture.
+
+    Raises:
+        TypeError: if an argument does not hold real numbers.
+        ValueError: if the shapes do not fit, or a row or column is outside.
+
+    >>> picture = product_figure(np.array([[1.0, 2.0]]), np.array([[3.0], [4.0]]))
+    >>> "row 1 · column 1 = 11" in picture
+    True
+    """
+    a, b = checks.factors(a, b)
+    for argument, given in (("names", names), ("roles", roles), ("scales", scales)):
+        checks.three(argument, given)
+    marks = _marks(row, column, a, b)
+    rows = checks.labels("row_labels", row_labels, a.shape[0])
+    columns = checks.labels("column_labels", column_labels, b.shape[1])
+    matrices = (a, b, a @ b)
+    chosen = [scale_of(kind, *pair) for kind, *pair in zip(scales, names, matrices, strict=True)]
+    margin = max(scale.legend(0).width for scale in chosen[:2])
+    grids = _grids(a, b, max(map(text_width, rows)) + 8, margin)
+    parts = [Part(*part) for part in zip(names, matrices, chosen, roles, grids, marks, strict=True)]
+    left, above, corner = grids
+    found = number(matrices[2][marks[2]])
+    sentence = f"row {marks[2][0] + 1} · column {marks[2][1] + 1} = {found}"
+    below, centre = left.y + left.height + LINE / 2, corner.x + corner.width / 2
+    body = [
+        *(part.drawn() for part in parts),
+        cells.row_names(left, rows),
+        cells.column_names(above, columns),
+        title(centre, LINE / 2, names[1], roles[1]),
+        title(left.x + left.width / 2, left.y - LINE / 2 - 2, names[0], roles[0]),
+        title(centre, below + LINE / 2, names[2], roles[2]),
+        label(centre, below + 1.5 * LINE, sentence),
+        parts[0].legend(left.x, below),
+        _legend_of_b(parts[1], left),
+        parts[2].legend(corner.x, below + 2 * LINE + 4),
+    ]
+    width = max(corner.x + corner.width, centre + text_width(sentence) / 2)
+    told = " ".join(cells.described(part.name, part.values) for part in parts)
+    panel = Panel(width, below + 4 * LINE, "".join(body), f"{told} Marked: {sentence}.")
+    return figure(panel, f"{names[0]} times {names[1]} gives {names[2]}")
+
+
+class Part(NamedTuple):
+    """One of the three matrices: what it holds, how it looks, where it stands."""
+
+    name: str
+    values: np.ndarray
+    scale: Scale
+    role: str | None
+    grid: cells.Grid
+    mark: cells.Mark
+
+    @property
+    def printed(self) -> bool:
+        return self.grid.cell != cells.SMALLEST
+
+    def drawn(self) -> str:
+        drawn = cells.cells(self.grid, self.values, self.scale, None, self.printed)
+        return drawn + cells.mark(self.grid, self.mark, self.role)
+
+    def legend(self, x: float, y: float, width: float | None = None) -> str:
+        """Draw the scale in the middle of a width, which begins at x."""
+        width = self.grid.width if width is None else width
+        panel = self.scale.legend(width, UNDER_TEXT if self.printed else ALONE)
+        return moved(x - (panel.width - width) / 2, y, panel.body)
+
+
+def _legend_of_b(part: Part, left: cells.Grid) -> str:
+    """Draw the scale of B, with its name, in the corner that the three leave free."""
+    legend = part.scale.legend(0).width
+    middle = part.grid.y + part.grid.height / 2
+    x = left.x + left.width - legend / 2
+    return label(x, middle - 1.2 * LINE, part.name) + part.legend(x, middle - LINE / 2, 0)
+
+
+def _marks(row: int, column: int, a: np.ndarray, b: np.ndarray):
+    row = checks.position("row", row, a.shape[0])
+    column = checks.position("column", column, b.shape[1])
+    return (row, None), (None, column), (row, column)
+
+
+def _grids(a: np.ndarray, b: np.ndarray, names: float, margin: float) -> list[cells.Grid]:
+    """Place the three: A and AB share their rows, B and AB their columns.
+
+    Args:
+        names: the width of the names of the rows.
+        margin: the width that the scales need on the left.
+    """
+    size = cells.cell_size(a, b, a @ b, columns=a.shape[1] + b.shape[1])
+    width = a.shape[1] * size[0]
+    x, y = names + max(0, margin - width), 2 * LINE + 4
+    corner = (x + width + GAP, y + b.shape[0] * size[1] + GAP)
+    return [
+        cells.Grid(x, corner[1], size, *a.shape),
+        cells.Grid(corner[0], y, size, *b.shape),
+        cells.Grid(*corner, size, a.shape[0], b.shape[1]),
+    ]

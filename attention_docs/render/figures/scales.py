@@ -1,0 +1,71 @@
+"""The colour of a number: how strong it is says how large the number is.
+
+Colours are laid over the page; under a number at half strength at most, so that the number keeps
+its contrast in both schemes.
+"""
+
+from typing import NamedTuple
+
+import numpy as np
+
+from attention_docs.render.figures.svg import LINE, Panel, element, label, text_width
+from attention_docs.render.numbers import number
+
+UNDER_TEXT = 0.5
+ALONE = 0.8
+PLUS = "var(--figure-plus, #8f63d2)"
+MINUS = "var(--figure-minus, #c77a12)"
+WEIGHT = "var(--figure-weight, #d6409f)"
+KINDS = ("diverging", "sequential")
+SWATCH, SWATCHES = 14, 5
+
+
+class Scale(NamedTuple):
+    """From `low` to `high`; diverging around zero, or sequential from zero."""
+
+    kind: str
+    low: float
+    high: float
+
+    def paint(self, value: float, strength: float = UNDER_TEXT) -> dict[str, object]:
+        """Return the fill of a cell; its opacity grows with the number up to `strength`."""
+        share = min(abs(value) / self.high, 1.0)
+        positive = WEIGHT if self.kind == "sequential" else PLUS
+        return {"fill": positive if value >= 0 else MINUS, "fill_opacity": strength * share}
+
+    def legend(self, width: float, strength: float = UNDER_TEXT) -> Panel:
+        """Draw the scale in the middle of a width, with its ends and its zero in numbers."""
+        ends = [self.low, 0.0, self.high] if self.low else [0.0, self.high]
+        length = SWATCHES * SWATCH
+        width = max(width, length + text_width(number(self.low or self.high)))
+        left = (width - length) / 2
+        outline = {"fill": "none", "stroke": "currentColor", "stroke_opacity": 0.3}
+        body = [
+            element("rect", x=left + i * SWATCH, width=SWATCH, height=8, **paint)
+            for i, value in enumerate(np.linspace(self.low, self.high, SWATCHES))
+            for paint in (self.paint(value, strength), outline)
+        ]
+        for end in ends:
+            share = (end - self.low) / (self.high - self.low)
+            at = left + SWATCH / 2 + share * (length - SWATCH)
+            body.append(label(at, 8 + LINE / 2, number(end), font_size=10))
+        return Panel(width, 8 + LINE, "".join(body), "")
+
+
+def scale_of(kind: str, name: str, matrix: np.ndarray) -> Scale:
+    """Choose the ends of a scale: the same distance to both sides of zero, or zero to one or more.
+
+    Raises:
+        ValueError: if the kind is unknown, or a sequential scale meets a negative number.
+    """
+    if kind not in KINDS:
+        raise ValueError(f"scale is {kind!r}; expected {' or '.join(map(repr, KINDS))}")
+    finite = matrix[np.isfinite(matrix)].astype(float)
+    if kind == "sequential":
+        if (finite < 0).any():
+            raise ValueError(
+                f"{name} holds {number(finite.min())}; expected 0 or more on a sequential scale"
+            )
+        return Scale(kind, 0.0, max(1.0, float(finite.max(initial=0))))
+    largest = float(np.abs(finite).max(initial=0)) or 1.0
+    return Scale(kind, -largest, largest)

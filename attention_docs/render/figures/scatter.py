@@ -1,0 +1,159 @@
+"""Points in space, seen from one side in parallel projection: equal lengths stay equal."""
+
+import math
+from collections.abc import Sequence
+from typing import NamedTuple
+
+import numpy as np
+
+from attention_docs.arrays import Array
+from attention_docs.render.figures import checks
+from attention_docs.render.figures.chart import MARKERS
+from attention_docs.render.figures.svg import (
+    LINE,
+    Panel,
+    colour,
+    element,
+    label,
+    text_width,
+    words,
+)
+from attention_docs.render.numbers import number
+
+# Where the eye is: to the side, in degrees from the first axis, and up.
+SIDE, UP = math.radians(-52), math.radians(25)
+UNIT = 100
+MARGIN = 40
+# The names of each kind of points stand to another side, so that neighbours stay apart.
+BESIDE = ((-8.0, -8.0, "end"), (8.0, -7.0, "start"), (0.0, -13.0, "middle"), (0.0, 14.0, "middle"))
+
+
+class Points(NamedTuple):
+    """Some points of one kind: (n, 3) coordinates and a name for each."""
+
+    name: str
+    places: Array
+    labels: Sequence[str]
+    role: str
+    outlined: bool = False
+
+
+def scatter_3d(
+    name: str, axes: Sequence[str], sets: Sequence[Points], size: Sequence[int]
+) -> Panel:
+    """Draw points over a floor, each with a line down to it.
+
+    Args:
+        name: the title.
+        axes: the names of the three axes.
+        sets: the points; `outlined` joins the points of a set.
+        size: how far each axis goes from zero, in whole units.
+    """
+    corners = np.array(
+        [[x, y, z] for x in (0, size[0]) for y in (0, size[1]) for z in (0, size[2])]
+    )
+    low, high = projected(corners).min(axis=0), projected(corners).max(axis=0)
+    origin = np.array([MARGIN, 2 * LINE]) - low
+
+    def at(places) -> np.ndarray:
+        return projected(np.asarray(places, dtype=float)) + origin
+
+    width = high[0] - low[0] + 2 * MARGIN
+    height = high[1] - low[1] + 4.5 * LINE
+    entries, legend_width = _legend(sets, height)
+    body = [
+        label(max(width, legend_width) / 2, LINE / 2, name, font_weight="bold"),
+        *_floor(size, at),
+        *_ticks(axes, size, at),
+        *(_outline(points, at) for points in sets if points.outlined),
+        *(drawn for index, points in enumerate(sets) for drawn in _points(index, points, at)),
+        *entries,
+    ]
+    told = f"{name}. " + " ".join(_told(points) for points in sets)
+    return Panel(max(width, legend_width), height + LINE, "".join(body), told)
+
+
+def projected(places: np.ndarray) -> np.ndarray:
+    """Turn (n, 3) coordinates into (n, 2) on paper, the second downwards.
+
+    >>> show(projected(np.zeros((1, 3))))
+    [[0 0]]
+    """
+    x, y, z = places[:, 0], places[:, 1], places[:, 2]
+    away = x * math.cos(SIDE) + y * math.sin(SIDE)
+    across = y * math.cos(SIDE) - x * math.sin(SIDE)
+    return UNIT * np.stack([across, away * math.sin(UP) - z * math.cos(UP)], axis=1)
+
+
+def _line(start, end, **attributes: object) -> str:
+    path = "M{:.1f} {:.1f}L{:.1f} {:.1f}".format(*start, *end)
+    attributes = {"stroke": "currentColor", "stroke_opacity": 0.3, "fill": "none", **attributes}
+    return element("path", d=path, **attributes)
+
+
+def _floor(size: Sequence[int], at) -> list[str]:
+    along = [((x, 0, 0), (x, size[1], 0)) for x in range(size[0] + 1)]
+    across = [((0, y, 0), (size[0], y, 0)) for y in range(size[1] + 1)]
+    return [_line(*at(ends)) for ends in along + across]
+
+
+def _ticks(axes: Sequence[str], size: Sequence[int], at) -> list[str]:
+    upright = at([(0, 0, 0), (0, 0, size[2])])
+    x, y = upright[1]
+    body = [_line(*upright, stroke_opacity=0.6), label(x, y - LINE, axes[2], font_size=11)]
+    for z in range(1, size[2] + 1):
+        ((x, y),) = at([(0, 0, z)])
+        body.append(label(x - 6, y, number(z), "end", font_size=10))
+    near = at([(i, 0, 0) for i in range(size[0] + 1)])
+    right = at([(size[0], i, 0) for i in range(size[1] + 1)])
+    body += [label(x - 8, y + 10, number(i), font_size=10) for i, (x, y) in enumerate(near)]
+    body += [label(x + 10, y + 6, number(i), font_size=10) for i, (x, y) in enumerate(right)]
+    (x, y), (across, down) = near.mean(axis=0), right.mean(axis=0)
+    body.append(label(x - 16, y + 26, axes[0], font_size=11))
+    body.append(label(across + 22, down + 18, axes[1], "start", font_size=11))
+    return body
+
+
+def _outline(points: Points, at) -> str:
+    path = "M" + "L".join("{:.1f} {:.1f}".format(*place) for place in at(points.places)) + "z"
+    paint = {"fill": colour(points.role), "fill_opacity": 0.12}
+    return element("path", d=path, stroke=colour(points.role), stroke_dasharray="4 3", **paint)
+
+
+def _points(index: int, points: Points, at) -> list[str]:
+    places = checks.matrix(points.name, points.places)
+    body = []
+    for place, text in zip(places, points.labels, strict=True):
+        (x, y), (_, ground) = at([place, (place[0], place[1], 0)])
+        tip = f"{text}: " + ", ".join(map(number, place))
+        body.append(_line((x, y), (x, ground), stroke_dasharray="2 2", stroke_opacity=0.6))
+        body.append(
+            element(
+                "path",
+                element("title", words(tip)),
+                d=MARKERS[index % 4],
+                fill=colour(points.role),
+                transform=f"translate({x:.1f} {y:.1f})",
+            )
+        )
+        right, down, anchor = BESIDE[index % 4]
+        body.append(label(x + right, y + down, text, anchor, fill=colour(points.role)))
+    return body
+
+
+def _legend(sets: Sequence[Points], y: float) -> tuple[list[str], float]:
+    body, x = [], MARGIN / 2
+    for index, points in enumerate(sets):
+        place = f"translate({x:g} {y:g})"
+        body.append(
+            element("path", d=MARKERS[index % 4], fill=colour(points.role), transform=place)
+        )
+        body.append(label(x + 10, y, points.name, "start"))
+        x += 28 + text_width(points.name)
+    return body, x
+
+
+def _told(points: Points) -> str:
+    places = (", ".join(map(number, place)) for place in checks.matrix("places", points.places))
+    named = (f"{text} ({place})" for text, place in zip(points.labels, places, strict=True))
+    return f"{points.name}: {'; '.join(named)}."

@@ -1,0 +1,154 @@
+"""Drawings as SVG text: elements, panels that stand beside each other, and the finished figure.
+
+A figure follows the page around it: text has the current colour, every other colour is a CSS
+variable of the site with a fallback that reads on white and on black, so that a figure also looks
+right in a notebook. Nothing else styles it: no script, no style attribute, no font of its own.
+"""
+
+import hashlib
+from collections.abc import Sequence
+from html import escape
+from typing import NamedTuple
+
+FONT_SIZE = 12
+# A digit is a little over half as wide as it is high, in every common font.
+CHARACTER = 7
+LINE = 16
+# A wider drawing scrolls in its own box on a phone: shrunk to the screen, nobody could read it.
+WIDE = 400
+
+ROLES = {
+    "input": "var(--role-input, #7a828e)",
+    "query": "var(--role-query, #3d85e8)",
+    "key": "var(--role-key, #d0661a)",
+    "value": "var(--role-value, #2e9e52)",
+    "scores": "var(--role-scores, #8f63d2)",
+    "weights": "var(--role-weights, #d6409f)",
+    "output": "var(--role-output, #1597ab)",
+}
+
+
+class Svg(str):
+    """A finished figure: SVG text, which a notebook shows as the picture."""
+
+    def _repr_svg_(self) -> str:
+        return str(self)
+
+    def _repr_html_(self) -> str:
+        return str(self)
+
+
+class Panel(NamedTuple):
+    """A drawing with its upper left corner at (0, 0), and what it says in words."""
+
+    width: float
+    height: float
+    body: str
+    description: str
+
+
+def element(tag: str, *children: str, **attributes: object) -> str:
+    """Write one element; an underscore in the name of an attribute is a hyphen.
+
+    >>> element("text", words("a < b"), font_size=12.50)
+    '<text font-size="12.5">a &lt; b</text>'
+    """
+    written = "".join(
+        f' {name.rstrip("_").replace("_", "-")}="{attribute(value)}"'
+        for name, value in attributes.items()
+        if value is not None
+    )
+    return f"<{tag}{written}>{''.join(children)}</{tag}>" if children else f"<{tag}{written}/>"
+
+
+def attribute(value: object) -> str:
+    """Write a number with two decimals at most, anything else escaped."""
+    if isinstance(value, float):
+        text = f"{value:.2f}".rstrip("0").rstrip(".")
+        return "0" if text == "-0" else text
+    return escape(str(value))
+
+
+def words(text: str) -> str:
+    """Escape text that stands between tags."""
+    return escape(text, quote=False)
+
+
+def label(x: float, y: float, text: str, anchor: str = "middle", **attributes: object) -> str:
+    """Write text whose middle line is at height y."""
+    attributes = {"fill": "currentColor", **attributes}
+    return element("text", words(text), x=x, y=y + FONT_SIZE / 3, text_anchor=anchor, **attributes)
+
+
+def title(x: float, y: float, text: str, role: str | None, anchor: str = "middle") -> str:
+    """Write the name of a matrix in the colour of its role."""
+    return label(x, y, text, anchor, font_weight="bold", fill=colour(role))
+
+
+def colour(role: str | None) -> str:
+    """Return the colour of a role; text's own where there is none.
+
+    Raises:
+        ValueError: if there is no such role.
+    """
+    if role is not None and role not in ROLES:
+        raise ValueError(f"role is {role!r}; expected one of {', '.join(ROLES)}")
+    return ROLES[role] if role else "currentColor"
+
+
+def moved(x: float, y: float, *children: str) -> str:
+    return element("g", *children, transform=f"translate({attribute(x)} {attribute(y)})")
+
+
+def text_width(text: str) -> float:
+    return CHARACTER * len(text)
+
+
+def beside(panels: Sequence[Panel], gap: float = 24, between: str | None = None) -> Panel:
+    """Put panels side by side; `between` is what happens from one to the next, over an arrow."""
+    gap = max(gap, text_width(between) + 8) if between else gap
+    height = max(panel.height for panel in panels)
+    body, x = [], 0.0
+    for panel in panels:
+        if x and between:
+            body.append(arrow(x - gap, height / 2, gap, between))
+        body.append(moved(x, 0, panel.body))
+        x += panel.width + gap
+    return Panel(x - gap, height, "".join(body), " ".join(panel.description for panel in panels))
+
+
+def arrow(x: float, y: float, length: float, text: str) -> str:
+    start, end = x + 4, x + length - 4
+    head = f"M{attribute(start)} {attribute(y)}H{attribute(end)}m-6 -4l6 4l-6 4"
+    return label(x + length / 2, y - 12, text, font_size=FONT_SIZE - 1) + element(
+        "path", d=head, fill="none", stroke="currentColor"
+    )
+
+
+def figure(panel: Panel, name: str, description: str | None = None) -> Svg:
+    """Finish a drawing: its size, and what a screen reader says in its place.
+
+    The id is a digest of the content, so it is the same in every build and another for any other
+    figure of the page.
+    """
+    content = panel.body + name + (description or panel.description)
+    identity = "figure-" + hashlib.sha256(content.encode()).hexdigest()[:8]
+    # Two more for the half of a mark's line that lies outside.
+    width, height = round(panel.width) + 2, round(panel.height) + 2
+    return Svg(
+        element(
+            "svg",
+            element("title", words(name), id=f"{identity}-title"),
+            element("desc", words(description or panel.description), id=f"{identity}-desc"),
+            panel.body,
+            xmlns="http://www.w3.org/2000/svg",
+            id=identity,
+            class_="drawing wide" if width > WIDE else "drawing",
+            role="img",
+            aria_labelledby=f"{identity}-title {identity}-desc",
+            viewBox=f"0 0 {width} {height}",
+            width=width,
+            height=height,
+            font_size=FONT_SIZE,
+        )
+    )
