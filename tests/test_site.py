@@ -21,7 +21,9 @@ def test_self_attention_shows_its_weights_and_output(site):
 def test_nothing_waits_to_be_replaced(site):
     for page in site.rglob("*.html"):
         text = page.read_text(encoding="utf-8")
-        assert not re.search(r"\\val\{|\\printed\{|\\example\{|arithmatex|katex-error", text), page
+        assert not re.search(
+            r"\\val\{|\\printed\{|\\example\{|\\figure\{|arithmatex|katex-error", text
+        ), page
 
 
 def test_every_formula_has_mathml(site):
@@ -34,6 +36,17 @@ def test_diagrams_are_drawn(site):
     assert '<svg xmlns="http://www.w3.org/2000/svg" id="diagram-' in read(
         site, "mechanisms/cross_attention"
     )
+
+
+def test_figures_are_drawn_with_their_captions_and_kept_out_of_the_search(site):
+    page = read(site, "mechanisms/self_attention")
+    assert page.count('<figure class="figure"') == page.count("</figcaption>") == 4
+    assert page.count('<svg xmlns="http://www.w3.org/2000/svg" id="figure-') == 4
+    index = (site / "search" / "search_index.json").read_text(encoding="utf-8")
+    assert "takes almost nothing" in index
+    assert "row 3 · column 3" not in index
+    assert "Who looks at whom" not in index
+    assert "the midpoint of the second" in index
 
 
 def test_search_finds_words_and_holds_no_markup(site):
@@ -78,13 +91,14 @@ def append(project, text):
     [
         ("\n\\val{self_attention.wieghts}\n", r"docs/index.md:{line}: \val{{self_attention.wieghts}}: step 'wieghts' is unknown; self_attention has X, W_Q"),
         ("\n\\val{selfattention.weights}\n", r"docs/index.md:{line}: \val{{selfattention.weights}}: example 'selfattention' is unknown; known are"),
+        ("\n\\figure{nope}\n", r"docs/index.md:{line}: \figure{{nope}}: figure 'nope' is unknown; known are"),
         ("\n\\example{nope}\n", r"docs/index.md:{line}: \example{{nope}}: example 'nope' is unknown"),
         ("\n$\\sqrt{$\n", r"docs/index.md: formula '\\sqrt{{': KaTeX parse error"),
         ("\n```mermaid\ngraph TB\n  A --> [[\n```\n", "accTitle"),
         ("\n[link](nowhere.md)\n", "nowhere.md"),
         ("\n[link](#nowhere)\n", "#nowhere"),
     ],
-    ids=["step", "example", "provenance", "formula", "diagram", "link", "anchor"],
+    ids=["step", "example", "figure", "provenance", "formula", "diagram", "link", "anchor"],
 )  # fmt: skip
 def test_a_mistake_in_a_page_stops_the_build_and_is_named(project, text, message):
     line = append(project, text) + 2

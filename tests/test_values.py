@@ -20,7 +20,13 @@ def steps(name):
 
 
 def resolved(markdown):
-    return resolve(markdown, steps, lambda name: f"<{name}>", lambda line: f"page.md:{line + 1}")
+    return resolve(
+        markdown,
+        steps,
+        describe=lambda name: f"<{name}>",
+        draw=lambda name: f"<svg {name}>",
+        place=lambda line: f"page.md:{line + 1}",
+    )
 
 
 @pytest.mark.parametrize(
@@ -44,6 +50,7 @@ def resolved(markdown):
         (r"\printed{0.4}", '<s class="printed" title="as printed in the source">0.4</s>'),
         (r"$\printed{0.4}$", r"$\htmlClass{printed}{0.4}$"),
         ("\\example{toy}\n", "<toy>\n"),
+        ("\\figure{toy}\n", "<svg toy>\n"),
         (r"`\val{toy.total}`", r"`\val{toy.total}`"),
         (r"``a ` \val{toy.total}`` \val{toy.total}", r"``a ` \val{toy.total}`` 1.5000"),
         ("```\n\\val{toy.total}\n```\n\\val{toy.total}", "```\n\\val{toy.total}\n```\n1.5000"),
@@ -75,4 +82,4 @@ def test_a_wrong_reference_names_page_line_and_what_is_known(macro, known, page)
 
 def test_three_axes_in_a_formula_are_refused():
     with pytest.raises(PublishError, match="expected at most two axes"):
-        resolve(r"$\val{toy.cube}$", lambda name: {"cube": np.ones((1, 1, 1))}, str, str)
+        resolve(r"$\val{toy.cube}$", lambda name: {"cube": np.ones((1, 1, 1))}, str, str, str)

@@ -12,7 +12,7 @@ from mkdocs.exceptions import PluginError
 from mkdocs.structure.files import File
 
 from attention_docs import examples
-from attention_docs.publish import assets, formulas
+from attention_docs.publish import assets, figures, formulas
 from attention_docs.publish.errors import PublishError
 from attention_docs.publish.provenance import provenance, report_link
 from attention_docs.publish.values import resolve
@@ -61,6 +61,7 @@ def on_page_markdown(markdown, page, config, files):
         markdown,
         steps=functools.cache(examples.steps),
         describe=lambda name: provenance(name, config.extra["repository"]),
+        draw=figures.placed,
         place=lambda line: f"docs/{page.file.src_uri}:{above + line + 1}",
     )
 
