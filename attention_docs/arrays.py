@@ -134,7 +134,7 @@ def dtype_name(array: Array) -> str:
 
 def to_numpy(array: Array) -> np.ndarray:
     """Bring an array to the host, for printing."""
-    if isinstance(array, np.ndarray) or not is_array_api_obj(array):
+    if isinstance(array, np.ndarray | np.generic) or not is_array_api_obj(array):
         return np.asarray(array)
     if hasattr(array, "get"):  # CuPy
         return array.get()

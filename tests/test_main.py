@@ -43,7 +43,7 @@ def test_verify_fails_when_a_digit_differs(capsys, monkeypatch):
 
 def test_an_unknown_example_lists_the_known_ones(capsys):
     assert main(["show", "nope"]) == 2
-    assert "known are cross_attention, distinct_sizes, self_attention" in capsys.readouterr().err
+    assert f"known are {', '.join(examples.names())}" in capsys.readouterr().err
 
 
 @pytest.mark.skipif(importlib.util.find_spec("cupy") is not None, reason="CuPy is installed")
