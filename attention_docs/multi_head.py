@@ -8,7 +8,15 @@ from typing import NamedTuple
 
 import numpy
 
-from attention_docs.arrays import Array, namespace, real, same_dtype, widened
+from attention_docs.arrays import (
+    Array,
+    finite,
+    ignoring_overflow,
+    namespace,
+    real,
+    same_dtype,
+    widened,
+)
 from attention_docs.dot_product import AttentionSteps, attention_steps
 
 
@@ -116,7 +124,8 @@ class MultiHeadAttention:
 
     Raises:
         TypeError: if a weight is no real array, or its library or dtype differs.
-        ValueError: if `num_heads` does not divide a width, or the shapes do not fit together.
+        ValueError: if `num_heads` does not divide a width, the shapes do not fit together, or a
+            number is not finite.
 
     Source: Vaswani et al. 2017, section 3.2.2.
 
@@ -146,6 +155,7 @@ class MultiHeadAttention:
         for name, matrix in weights.items():
             if name.startswith("W") and matrix.ndim != 2:
                 raise ValueError(f"{name} has shape {tuple(matrix.shape)}; expected two axes")
+            finite(xp, name, matrix)
         for name in ("W_Q", "W_V"):
             _head_width(name, weights[name], self.num_heads)
         self._check_fit()
@@ -181,7 +191,7 @@ class MultiHeadAttention:
             A layer in float64.
 
         Raises:
-            ValueError: if `num_heads` does not divide `embed_dim`.
+            ValueError: if a width is below 1, or `num_heads` does not divide `embed_dim`.
 
         Source: Glorot and Bengio 2010, equation 16.
 
@@ -189,16 +199,21 @@ class MultiHeadAttention:
         >>> layer.W_K.shape, layer.b_O.shape
         ((5, 6), (6,))
         """
+        kdim = embed_dim if kdim is None else kdim
+        vdim = embed_dim if vdim is None else vdim
+        for name, width in (("embed_dim", embed_dim), ("kdim", kdim), ("vdim", vdim)):
+            if width < 1:
+                raise ValueError(f"{name} is {width}; expected 1 or more")
         draw = numpy.random.default_rng(seed)
 
         def matrix(rows):
             bound = math.sqrt(6 / (rows + embed_dim))
             return xp.asarray(draw.uniform(-bound, bound, (rows, embed_dim)), dtype=xp.float64)
 
-        inputs = (embed_dim, kdim or embed_dim, vdim or embed_dim, embed_dim)
         zeros = xp.zeros((embed_dim,), dtype=xp.float64) if bias else None
         biases = dict.fromkeys(("b_Q", "b_K", "b_V", "b_O"), zeros)
-        return cls(*(matrix(rows) for rows in inputs), num_heads=num_heads, **biases)
+        matrices = (matrix(rows) for rows in (embed_dim, kdim, vdim, embed_dim))
+        return cls(*matrices, num_heads=num_heads, **biases)
 
     def __call__(
         self,
@@ -294,12 +309,14 @@ class MultiHeadAttention:
                 f"{name} has shape {tuple(array.shape)}; expected (..., length, "
                 f"{matrix.shape[0]}) to match W_{letter} {tuple(matrix.shape)}"
             )
+        finite(xp, name, array)
         return split_heads(_affine(xp, array, matrix, bias), self.num_heads)
 
 
 def _affine(xp: ModuleType, rows: Array, matrix: Array, bias: Array | None) -> Array:
     """Return X W + b; 16-bit numbers are added up in float32."""
-    product = widened(xp, rows) @ widened(xp, real(xp, "weight", matrix))
+    with ignoring_overflow():  # an infinite projection is refused where it is scored
+        product = widened(xp, rows) @ widened(xp, real(xp, "weight", matrix))
     return product if bias is None else product + widened(xp, real(xp, "bias", bias))
 
 

@@ -90,6 +90,8 @@ PAIRS = {
     "mask_flipped": "causal",
     "mask_after_softmax": "causal",
     "heads_without_transpose": "heads",
+    "queries_and_keys_swapped": "square",
+    "keys_and_values_swapped": "square",
 }
 
 
@@ -109,7 +111,11 @@ def test_mistakes_equal_slow_loops():
     example, steps = examples.steps("distinct_sizes"), examples.steps("common_mistakes")
     q, k, v = (example[letter] for letter in "QKV")
     root = 2**0.5
+    literals = examples.load("common_mistakes")
     slow = {
+        "square": reference.attention(literals.Q, literals.K, literals.V)[1],
+        "queries_and_keys_swapped": reference.attention(literals.K, literals.Q, literals.V)[1],
+        "keys_and_values_swapped": reference.attention(literals.Q, literals.V, literals.K)[1],
         "right": reference.attention(q, k, v)[1],
         "divided_by_d_k": reference.attention(q / root, k, v)[1],
         "divided_by_root_of_d_model": reference.attention(q * root / 6**0.5, k, v)[1],

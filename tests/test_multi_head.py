@@ -155,6 +155,24 @@ def test_a_query_that_may_see_no_key_gives_the_bias():
     np.testing.assert_array_equal(output[:, 1], np.broadcast_to(BIASES["b_O"], (2, 8)))
 
 
+def test_no_keys_give_the_bias_and_no_queries_give_nothing():
+    output = layer()(QUERY, KEY[:, :0], VALUE[:, :0])
+    np.testing.assert_array_equal(output, np.broadcast_to(BIASES["b_O"], (2, 3, 8)))
+    assert layer()(QUERY[:, :0], KEY, VALUE).shape == (2, 0, 8)
+
+
+def test_integers_become_floats():
+    eye, x = np.eye(4, dtype=int), np.ones((3, 4), dtype=int)
+    output = MultiHeadAttention(eye, eye, eye, eye, num_heads=2)(x, x, x)
+    np.testing.assert_array_equal(output, np.ones((3, 4)))
+
+
+def test_refuses_mixed_libraries():
+    strict = pytest.importorskip("array_api_strict")
+    with pytest.raises(TypeError, match="query is a array_api_strict array; expected numpy to mat"):
+        layer()(strict.asarray(QUERY), KEY, VALUE)
+
+
 def test_padding_changes_nothing_for_the_rest():
     output = layer()(QUERY, KEY, VALUE, attn_mask=MASKS["padding"])
     np.testing.assert_allclose(output[0], layer()(QUERY[0], KEY[0, :3], VALUE[0, :3]), atol=1e-14)
@@ -217,6 +235,10 @@ def call(**changes):
         (lambda: call(attn_mask=causal_mask(5, 3)), ValueError, "attn_mask has shape (5, 3); expected one that broadcasts to (2, 4, 3, 5)"),
         (lambda: call(attn_mask=np.ones((2, 3, 5), dtype=bool)), ValueError, "attn_mask has shape (2, 3, 5); expected one that broadcasts to (2, 4, 3, 5)"),
         (lambda: call(attn_mask=causal_mask(3, 5), is_causal=True), ValueError, "attn_mask and is_causal were both given; expected one, for example attn_mask & causal_mask(m, n)"),
+        (lambda: layer(b_K=BIASES["b_K"] * math.nan), ValueError, "b_K holds nan at [0]; expected finite numbers only"),
+        (lambda: call(key=KEY * math.inf), ValueError, "key holds -inf at [0, 0, 0]; expected finite numbers only"),
+        (lambda: MultiHeadAttention.seeded(0, 2, seed=0), ValueError, "embed_dim is 0; expected 1 or more"),
+        (lambda: MultiHeadAttention.seeded(6, 2, seed=0, kdim=0), ValueError, "kdim is 0; expected 1 or more"),
         (lambda: MultiHeadAttention.seeded(6, 4, seed=0), ValueError, "num_heads is 4; expected a divisor of the 6 features of W_Q"),
         (lambda: split_heads(np.ones(4), 2), ValueError, "features has shape (4,); expected (..., n, h d)"),
         (lambda: split_heads(np.ones((3, 4)), 3), ValueError, "num_heads is 3; expected a divisor of the 4 features of features"),

@@ -3,7 +3,8 @@
 `right` is its output. The masked mistakes stand beside `causal`, and the padded ones beside `right`
 again: a padding token, all zeros, is added to the keys, and not hidden. `heads` is attention among
 the raw features, three heads of two, beside the same with heads that were reshaped without the
-transpose. Swapped arguments do not fit here: they meet an error, not a number.
+transpose. Swapped arguments do not fit here: they meet an error, not a number. Where all sizes
+agree nothing stops them: `square` has three queries, three keys, and two features everywhere.
 
 >>> show(steps())
 right 4 x 3
@@ -61,6 +62,18 @@ heads_without_transpose 4 x 6
  [0.8943 1.8413 -1.2835 0.6611 2.2281 0.0696]
  [2.9352 0.0021 -0.5788 0.5748 1.2129 1.1651]
  [1.0666 1.0834  1.5261 0.7649 1.5261 0.7649]]
+square 3 x 2
+[[1.4472 2.1131]
+ [2.2290 1.2290]
+ [1.3272 1.8549]]
+queries_and_keys_swapped 3 x 2
+[[2.0056 1.0056]
+ [3.1131 0.4472]
+ [2.2622 0.4965]]
+keys_and_values_swapped 3 x 2
+[[ 0.1532 0.9499]
+ [ 1.9615 0.9966]
+ [-0.0803 0.8943]]
 """
 
 import math
@@ -76,6 +89,10 @@ from attention_docs.softmax import softmax
 TITLE = "Common mistakes, each with its number"
 SOURCE = "of our own"
 
+Q = [[1, 0], [0, 2], [1, -1]]
+K = [[2, 1], [0, 1], [-1, 0]]
+V = [[1, 3], [4, 0], [0, -1]]
+
 
 def steps(xp=numpy):
     example = distinct_sizes.steps(xp)
@@ -83,6 +100,7 @@ def steps(xp=numpy):
     right = attention_steps(q, k, v)
     causal = causal_mask(q.shape[0], k.shape[0], xp=xp)
     nothing = xp.zeros_like(right.weights)
+    square_q, square_k, square_v = (xp.asarray(matrix, dtype=xp.float64) for matrix in (Q, K, V))
     padded = (xp.concat([a, xp.zeros((1, a.shape[1]), dtype=xp.float64)]) for a in (k, v))
     return {
         "right": right.output,
@@ -100,6 +118,9 @@ def steps(xp=numpy):
         "heads_without_transpose": xp.reshape(
             attend(*(xp.reshape(x, (3, -1, 2)) for x in (x_q, x_kv))), x_q.shape
         ),
+        "square": scaled_dot_product_attention(square_q, square_k, square_v),
+        "queries_and_keys_swapped": scaled_dot_product_attention(square_k, square_q, square_v),
+        "keys_and_values_swapped": scaled_dot_product_attention(square_q, square_v, square_k),
     }
 
 

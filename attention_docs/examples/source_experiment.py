@@ -31,6 +31,8 @@ repeated_variance_proved number
 256
 """
 
+import math
+
 import numpy
 
 TITLE = "Why one long dot product does not measure the variance of a score"
@@ -54,7 +56,7 @@ def steps(xp=numpy):
         "mean_of_products": xp.mean(products),
         "source_variance": xp.sum(products**2) - xp.mean(products) ** 2,
         "d": xp.asarray(LENGTH),
-        "standard_deviation_of_source_variance": xp.sqrt(xp.asarray(8.0 * LENGTH)),
+        "standard_deviation_of_source_variance": xp.asarray(math.sqrt(8 * LENGTH)),
         "repeated_d": xp.asarray(D),
         "repeated_source_variance": xp.mean(within),
         "repeated_source_variance_expected": xp.asarray(D - 1.0),
