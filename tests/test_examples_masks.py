@@ -39,6 +39,10 @@ def test_a_score_is_two_lengths_and_a_cosine():
 
 def test_values_carry_and_do_not_route():
     steps = examples.steps("batched_attention")
+    for feature, column in enumerate(zip(*steps["V"], strict=True)):
+        assert steps["smallest_value"][feature] == min(column)
+        assert steps["largest_value"][feature] == max(column)
+        assert all(min(column) <= output <= max(column) for output in steps["output"][:, feature])
     assert steps["is_a_blend"]
     assert steps["doubled_values_keep_the_weights"]
     assert steps["doubled_values_double_the_output"]
