@@ -1,21 +1,36 @@
 """Attention, explained with numbers that are computed and never typed."""
 
+from attention_docs.additive import additive_scores
 from attention_docs.dot_product import (
     AttentionSteps,
     attention_steps,
     scaled_dot_product_attention,
 )
 from attention_docs.masks import causal_mask, padding_mask, window_mask
+from attention_docs.multi_head import (
+    MultiHeadAttention,
+    MultiHeadSteps,
+    merge_heads,
+    split_heads,
+)
+from attention_docs.positions import position_rotation, sinusoidal_positions
 from attention_docs.render.text import show
 from attention_docs.softmax import softmax
 
 __all__ = [
     "AttentionSteps",
+    "MultiHeadAttention",
+    "MultiHeadSteps",
+    "additive_scores",
     "attention_steps",
     "causal_mask",
+    "merge_heads",
     "padding_mask",
+    "position_rotation",
     "scaled_dot_product_attention",
     "show",
+    "sinusoidal_positions",
     "softmax",
+    "split_heads",
     "window_mask",
 ]

@@ -1,0 +1,108 @@
+"""Two ways to measure relevance, on the same numbers: dot products and additive scores.
+
+The queries are q_1 and q_2, and the keys k_1 ... k_4, of the column example, written as rows.
+The weights of the additive network, two hidden units, are of our own.
+
+>>> show(steps())
+Q 2 x 3
+[[3 3 2]
+ [7 3 4]]
+K 4 x 3
+[[2 2 2]
+ [1 3 4]
+ [4 5 7]
+ [4 5 5]]
+V 4 x 2
+[[3 -1]
+ [1  6]
+ [5  2]
+ [6  1]]
+dot_scores 2 x 4
+[[16 20 41 37]
+ [28 32 71 63]]
+dot_scaled 2 x 4
+[[ 9.2376 11.5470 23.6714 21.3620]
+ [16.1658 18.4752 40.9919 36.3731]]
+dot_weights 2 x 4
+[[4.9e-07 4.9e-06 0.9096 0.0903]
+ [1.6e-11 1.6e-10 0.9902 0.0098]]
+dot_output 2 x 2
+[[5.0903 1.9097]
+ [5.0098 1.9902]]
+W_1 3 x 2
+[[ 0.2500       0]
+ [-0.5000  0.1250]
+ [      0 -0.2500]]
+W_2 3 x 2
+[[ 0.5000 -0.2500]
+ [      0  0.5000]
+ [-0.2500       0]]
+w 2
+[2 -1]
+projected_queries 2 x 2
+[[-0.7500 -0.1250]
+ [ 0.2500 -0.6250]]
+projected_keys 4 x 2
+[[ 0.5000 0.5000]
+ [-0.5000 1.2500]
+ [ 0.2500 1.5000]
+ [ 0.7500 1.5000]]
+hidden_1 4 x 2
+[[-0.2449 0.3584]
+ [-0.8483 0.8093]
+ [-0.4621 0.8798]
+ [      0 0.8798]]
+additive_scores 2 x 4
+[[-0.8482 -2.5059 -1.8041 -0.8798]
+ [ 1.3947 -1.0444  0.2203  0.8193]]
+largest_possible_score number
+3
+additive_weights 2 x 4
+[[0.3931 0.0749 0.1511 0.3809]
+ [0.5105 0.0445 0.1578 0.2872]]
+additive_output 2 x 2
+[[4.2950 0.7395]
+ [4.0880 0.3594]]
+"""
+
+import numpy
+
+from attention_docs.additive import additive_scores
+from attention_docs.dot_product import attention_steps
+from attention_docs.softmax import softmax
+
+TITLE = "Dot products and additive scores, side by side"
+SOURCE = "001_7d27211e1d664477.txt, “Way to calculate α”"
+
+Q = [[3, 3, 2], [7, 3, 4]]
+K = [[2, 2, 2], [1, 3, 4], [4, 5, 7], [4, 5, 5]]
+V = [[3, -1], [1, 6], [5, 2], [6, 1]]
+W_1 = [[0.25, 0], [-0.5, 0.125], [0, -0.25]]
+W_2 = [[0.5, -0.25], [0, 0.5], [-0.25, 0]]
+w = [2, -1]
+
+
+def steps(xp=numpy):
+    q, k, v, w_1, w_2, out = (xp.asarray(a, dtype=xp.float64) for a in (Q, K, V, W_1, W_2, w))
+    dot = attention_steps(q, k, v)
+    scores = additive_scores(q, k, w_1, w_2, out)
+    weights = softmax(scores)
+    return {
+        "Q": q,
+        "K": k,
+        "V": v,
+        "dot_scores": dot.scores,
+        "dot_scaled": dot.scaled,
+        "dot_weights": dot.weights,
+        "dot_output": dot.output,
+        "W_1": w_1,
+        "W_2": w_2,
+        "w": out,
+        "projected_queries": q @ w_1,
+        "projected_keys": k @ w_2,
+        "hidden_1": xp.tanh(q[:1, :] @ w_1 + k @ w_2),  # of the first query, a row per key
+        "additive_scores": scores,
+        "largest_possible_score": xp.sum(xp.abs(out)),
+        "additive_weights": weights,
+        "additive_output": weights @ v,
+    }

@@ -1,0 +1,159 @@
+"""A causal mask, a padding mask, both at once, and a query that may see nothing.
+
+Four tokens, of which one is padding. In a causal model with padding at the end (`right`), the last
+query is padding itself and its output is not used. With padding in front (`left`), the first query
+may see only itself, which is hidden: its row is masked fully, its weights and its output are zero.
+A large negative number in place of -inf, here -1e9, gives that row uniform weights in silence.
+
+>>> show(steps())
+Q 4 x 2
+[[1  0]
+ [0  2]
+ [1  1]
+ [2 -1]]
+K 4 x 2
+[[ 0 1]
+ [ 1 0]
+ [ 1 2]
+ [-1 1]]
+V 4 x 3
+[[1  0 2]
+ [0  3 1]
+ [3  1 0]
+ [4 -2 5]]
+scaled 4 x 4
+[[      0 0.7071 0.7071 -0.7071]
+ [ 1.4142      0 2.8284  1.4142]
+ [ 0.7071 0.7071 2.1213       0]
+ [-0.7071 1.4142      0 -2.1213]]
+weights 4 x 4
+[[0.1802 0.3655 0.3655 0.0889]
+ [0.1573 0.0382 0.6471 0.1573]
+ [0.1514 0.1514 0.6226 0.0746]
+ [0.0861 0.7183 0.1746 0.0209]]
+causal 4 x 4
+[[True False False False]
+ [True  True False False]
+ [True  True  True False]
+ [True  True  True  True]]
+weights_causal 4 x 4
+[[     1      0      0      0]
+ [0.8044 0.1956      0      0]
+ [0.1636 0.1636 0.6728      0]
+ [0.0861 0.7183 0.1746 0.0209]]
+output_causal 4 x 3
+[[     1      0      2]
+ [0.8044 0.5867 1.8044]
+ [2.1821 1.1636 0.4907]
+ [0.6938 2.2877 0.9952]]
+right 1 x 4
+[[True True True False]]
+weights_right 4 x 4
+[[0.1978 0.4011 0.4011 0]
+ [0.1867 0.0454 0.7679 0]
+ [0.1636 0.1636 0.6728 0]
+ [0.0879 0.7337 0.1784 0]]
+output_right 4 x 3
+[[1.4011 1.6044 0.7967]
+ [2.4904 0.9041 0.4188]
+ [2.1821 1.1636 0.4907]
+ [0.6231 2.3794 0.9096]]
+causal_and_right 4 x 4
+[[True False False False]
+ [True  True False False]
+ [True  True  True False]
+ [True  True  True False]]
+weights_causal_and_right 4 x 4
+[[     1      0      0 0]
+ [0.8044 0.1956      0 0]
+ [0.1636 0.1636 0.6728 0]
+ [0.0879 0.7337 0.1784 0]]
+output_causal_and_right 4 x 3
+[[     1      0      2]
+ [0.8044 0.5867 1.8044]
+ [2.1821 1.1636 0.4907]
+ [0.6231 2.3794 0.9096]]
+left 1 x 4
+[[False True True True]]
+causal_and_left 4 x 4
+[[False False False False]
+ [False  True False False]
+ [False  True  True False]
+ [False  True  True  True]]
+masked_causal_and_left 4 x 4
+[[-inf   -inf   -inf    -inf]
+ [-inf      0   -inf    -inf]
+ [-inf 0.7071 2.1213    -inf]
+ [-inf 1.4142      0 -2.1213]]
+weights_causal_and_left 4 x 4
+[[0      0      0      0]
+ [0      1      0      0]
+ [0 0.1956 0.8044      0]
+ [0 0.7860 0.1911 0.0229]]
+output_causal_and_left 4 x 3
+[[     0      0      0]
+ [     0      3      1]
+ [2.4133 1.3911 0.1956]
+ [0.6649 2.5033 0.9005]]
+weights_filled 4 x 4
+[[0.2500 0.2500 0.2500 0.2500]
+ [     0      1      0      0]
+ [     0 0.1956 0.8044      0]
+ [     0 0.7860 0.1911 0.0229]]
+output_filled 4 x 3
+[[     2 0.5000      2]
+ [     0      3      1]
+ [2.4133 1.3911 0.1956]
+ [0.6649 2.5033 0.9005]]
+"""
+
+import numpy
+
+from attention_docs.dot_product import attention_steps
+from attention_docs.masks import causal_mask, padding_mask
+from attention_docs.softmax import softmax
+
+TITLE = "Causal and padding masks, a fully masked row"
+SOURCE = "003_e3f694db51754fdb.txt, “Masked Attention Probabilities”; of our own"
+
+Q = [[1, 0], [0, 2], [1, 1], [2, -1]]
+K = [[0, 1], [1, 0], [1, 2], [-1, 1]]
+V = [[1, 0, 2], [0, 3, 1], [3, 1, 0], [4, -2, 5]]
+LENGTH = 3
+FILL = -1e9
+
+
+def steps(xp=numpy):
+    q, k, v = (xp.asarray(matrix, dtype=xp.float64) for matrix in (Q, K, V))
+    causal = causal_mask(4, xp=xp)
+    right = padding_mask(xp.asarray(LENGTH), 4)
+    left = xp.flip(right, axis=-1)
+    plain = attention_steps(q, k, v)
+    of_causal = attention_steps(q, k, v, attn_mask=causal)
+    of_right = attention_steps(q, k, v, attn_mask=right)
+    of_both = attention_steps(q, k, v, attn_mask=causal & right)
+    of_left = attention_steps(q, k, v, attn_mask=causal & left)
+    filled = xp.where(causal & left, plain.scaled, xp.full_like(plain.scaled, FILL))
+    return {
+        "Q": q,
+        "K": k,
+        "V": v,
+        "scaled": plain.scaled,
+        "weights": plain.weights,
+        "causal": causal,
+        "weights_causal": of_causal.weights,
+        "output_causal": of_causal.output,
+        "right": right,
+        "weights_right": of_right.weights,
+        "output_right": of_right.output,
+        "causal_and_right": causal & right,
+        "weights_causal_and_right": of_both.weights,
+        "output_causal_and_right": of_both.output,
+        "left": left,
+        "causal_and_left": causal & left,
+        "masked_causal_and_left": of_left.masked,
+        "weights_causal_and_left": of_left.weights,
+        "output_causal_and_left": of_left.output,
+        "weights_filled": softmax(filled),
+        "output_filled": softmax(filled) @ v,
+    }

@@ -1,0 +1,128 @@
+"""The common mistakes, each beside the right output, on the example whose sizes all differ.
+
+`right` is its output. The masked mistakes stand beside `causal`, and the padded ones beside `right`
+again: a padding token, all zeros, is added to the keys, and not hidden. `heads` is attention among
+the raw features, three heads of two, beside the same with heads that were reshaped without the
+transpose. Swapped arguments do not fit here: they meet an error, not a number. Where all sizes
+agree nothing stops them: `square` has three queries, three keys, and two features everywhere.
+
+>>> show(steps())
+right 4 x 3
+[[0.2739  5.2928 -1.2803]
+ [2.4090 -3.3981  4.5602]
+ [5.5344  0.0255  5.6176]
+ [2.3836  1.8717  2.3801]]
+divided_by_d_k 4 x 3
+[[0.4440  4.5743 -0.6257]
+ [2.1894 -2.4032  4.1244]
+ [4.7710  0.1300  4.9934]
+ [1.9068  1.7437  2.1566]]
+divided_by_root_of_d_model 4 x 3
+[[0.5272  4.1076 -0.2287]
+ [2.0245 -1.8713  3.8483]
+ [4.1988  0.2321  4.5277]
+ [1.6905  1.6652  2.0687]]
+not_scaled 4 x 3
+[[0.1195  5.7551 -1.7367]
+ [2.4708 -4.3867  4.8735]
+ [5.8931 -0.0014  5.9122]
+ [2.9851  1.9375  2.7257]]
+softmax_over_queries 4 x 3
+[[-0.8052  5.4211 -1.4547]
+ [ 0.7314 -2.0679  3.8026]
+ [ 4.7068  0.9383  6.4594]
+ [-0.6330  1.7085  0.1927]]
+padding_not_hidden 4 x 3
+[[0.2644  5.1106 -1.2363]
+ [2.3002 -3.2447  4.3543]
+ [5.4986  0.0253  5.5812]
+ [2.2031  1.7300  2.1999]]
+causal 4 x 3
+[[     0      4      1]
+ [     0 4.1027 0.8460]
+ [5.7734 0.2123 5.7193]
+ [2.4162 2.5412 2.1573]]
+mask_flipped 4 x 3
+[[0.2797  5.3205 -1.3292]
+ [2.6320 -4.0924  4.9040]
+ [0.4569 -3.9425  3.4569]
+ [     2      -6       5]]
+mask_after_softmax 4 x 3
+[[     0 0.0839 0.0210]
+ [     0 0.3476 0.0717]
+ [5.5138 0.2028 5.4621]
+ [2.2269 2.3420 1.9882]]
+heads 4 x 6
+[[2.0649  0.2376  1.3245 0.3438 0.2250 1.1218]
+ [0.8955  1.8449 -0.1305 0.2986 0.7640 0.5867]
+ [2.7774 -0.0760  0.6150 0.5441 0.2250 1.1218]
+ [0.0558  0.8683  1.5848 0.6125 0.9121 0.6184]]
+heads_without_transpose 4 x 6
+[[0.7526 0.5017  0.7854 0.0396 0.7080 1.1305]
+ [0.8943 1.8413 -1.2835 0.6611 2.2281 0.0696]
+ [2.9352 0.0021 -0.5788 0.5748 1.2129 1.1651]
+ [1.0666 1.0834  1.5261 0.7649 1.5261 0.7649]]
+square 3 x 2
+[[1.4472 2.1131]
+ [2.2290 1.2290]
+ [1.3272 1.8549]]
+queries_and_keys_swapped 3 x 2
+[[2.0056 1.0056]
+ [3.1131 0.4472]
+ [2.2622 0.4965]]
+keys_and_values_swapped 3 x 2
+[[ 0.1532 0.9499]
+ [ 1.9615 0.9966]
+ [-0.0803 0.8943]]
+"""
+
+import math
+
+import numpy
+
+from attention_docs.dot_product import attention_steps, scaled_dot_product_attention
+from attention_docs.examples import distinct_sizes
+from attention_docs.masks import causal_mask
+from attention_docs.multi_head import merge_heads, split_heads
+from attention_docs.softmax import softmax
+
+TITLE = "Common mistakes, each with its number"
+SOURCE = "of our own"
+
+Q = [[1, 0], [0, 2], [1, -1]]
+K = [[2, 1], [0, 1], [-1, 0]]
+V = [[1, 3], [4, 0], [0, -1]]
+
+
+def steps(xp=numpy):
+    example = distinct_sizes.steps(xp)
+    x_q, x_kv, q, k, v = (example[name] for name in ("X_q", "X_kv", "Q", "K", "V"))
+    right = attention_steps(q, k, v)
+    causal = causal_mask(q.shape[0], k.shape[0], xp=xp)
+    nothing = xp.zeros_like(right.weights)
+    square_q, square_k, square_v = (xp.asarray(matrix, dtype=xp.float64) for matrix in (Q, K, V))
+    padded = (xp.concat([a, xp.zeros((1, a.shape[1]), dtype=xp.float64)]) for a in (k, v))
+    return {
+        "right": right.output,
+        "divided_by_d_k": attention_steps(q, k, v, scale=1 / q.shape[1]).output,
+        "divided_by_root_of_d_model": attention_steps(
+            q, k, v, scale=1 / math.sqrt(x_q.shape[1])
+        ).output,
+        "not_scaled": attention_steps(q, k, v, scale=1.0).output,
+        "softmax_over_queries": softmax(right.scaled, axis=0) @ v,
+        "padding_not_hidden": attention_steps(q, *padded).output,
+        "causal": attention_steps(q, k, v, attn_mask=causal).output,
+        "mask_flipped": attention_steps(q, k, v, attn_mask=~causal).output,
+        "mask_after_softmax": xp.where(causal, right.weights, nothing) @ v,
+        "heads": merge_heads(attend(*(split_heads(x, 3) for x in (x_q, x_kv)))),
+        "heads_without_transpose": xp.reshape(
+            attend(*(xp.reshape(x, (3, -1, 2)) for x in (x_q, x_kv))), x_q.shape
+        ),
+        "square": scaled_dot_product_attention(square_q, square_k, square_v),
+        "queries_and_keys_swapped": scaled_dot_product_attention(square_k, square_q, square_v),
+        "keys_and_values_swapped": scaled_dot_product_attention(square_q, square_v, square_k),
+    }
+
+
+def attend(query, key):
+    return scaled_dot_product_attention(query, key, key)

@@ -1,0 +1,188 @@
+"""A convolution written as attention: one head per tap of the kernel, then W_O.
+
+The image has 5 x 4 pixels, the kernel 3 x 3 taps. Queries are the 3 x 2 interior pixels, where the
+whole kernel fits; keys are all 20 pixels. The score of a head looks at positions only:
+
+    2c (p + t) . r - c |r|^2  =  -c |p + t - r|^2 + a number that the softmax cancels
+
+for the query's place p, the head's tap t and the key's place r. With c = 1000 the softmax is
+exactly one at r = p + t: every other power underflows to zero. The values are the pixels, so each
+head copies one neighbour, and W_O, the kernel as a column, adds them up. As in every
+deep-learning library the kernel is not flipped.
+
+>>> show(steps())
+image 5 x 4
+[[3 1 0 2]
+ [0 5 1 4]
+ [2 2 6 0]
+ [1 0 3 7]
+ [4 1 2 1]]
+kernel 3 x 3
+[[1      0 -1]
+ [2 0.5000 -2]
+ [0     -3  1]]
+taps 9 x 2
+[[-1 -1]
+ [-1  0]
+ [-1  1]
+ [ 0 -1]
+ [ 0  0]
+ [ 0  1]
+ [ 1 -1]
+ [ 1  0]
+ [ 1  1]]
+Q_1 6 x 3
+[[   0    0 -1000]
+ [   0 2000 -1000]
+ [2000    0 -1000]
+ [2000 2000 -1000]
+ [4000    0 -1000]
+ [4000 2000 -1000]]
+K 20 x 3
+[[0 0  0]
+ [0 1  1]
+ [0 2  4]
+ [0 3  9]
+ [1 0  1]
+ [1 1  2]
+ [1 2  5]
+ [1 3 10]
+ [2 0  4]
+ [2 1  5]
+ [2 2  8]
+ [2 3 13]
+ [3 0  9]
+ [3 1 10]
+ [3 2 13]
+ [3 3 18]
+ [4 0 16]
+ [4 1 17]
+ [4 2 20]
+ [4 3 25]]
+V 20 x 1
+[[3]
+ [1]
+ [0]
+ [2]
+ [0]
+ [5]
+ [1]
+ [4]
+ [2]
+ [2]
+ [6]
+ [0]
+ [1]
+ [0]
+ [3]
+ [7]
+ [4]
+ [1]
+ [2]
+ [1]]
+weights_1 6 x 20
+[[1 0 0 0 0 0 0 0 0 0 0 0 0 0 0 0 0 0 0 0]
+ [0 1 0 0 0 0 0 0 0 0 0 0 0 0 0 0 0 0 0 0]
+ [0 0 0 0 1 0 0 0 0 0 0 0 0 0 0 0 0 0 0 0]
+ [0 0 0 0 0 1 0 0 0 0 0 0 0 0 0 0 0 0 0 0]
+ [0 0 0 0 0 0 0 0 1 0 0 0 0 0 0 0 0 0 0 0]
+ [0 0 0 0 0 0 0 0 0 1 0 0 0 0 0 0 0 0 0 0]]
+head_1 6 x 1
+[[3]
+ [1]
+ [0]
+ [5]
+ [2]
+ [2]]
+merged 6 x 9
+[[3 1 0 0 5 1 2 2 6]
+ [1 0 2 5 1 4 2 6 0]
+ [0 5 1 2 2 6 1 0 3]
+ [5 1 4 2 6 0 0 3 7]
+ [2 2 6 1 0 3 4 1 2]
+ [2 6 0 0 3 7 1 2 1]]
+W_O 9 x 1
+[[     1]
+ [     0]
+ [    -1]
+ [     2]
+ [0.5000]
+ [    -2]
+ [     0]
+ [    -3]
+ [     1]]
+output 3 x 2
+[[3.5000 -16.5000]
+ [    -5        6]
+ [    -9 -15.5000]]
+convolution 3 x 2
+[[3.5000 -16.5000]
+ [    -5        6]
+ [    -9 -15.5000]]
+smallest_pixel number
+0
+largest_pixel number
+7
+"""
+
+import numpy
+
+from attention_docs.dot_product import attention_steps
+
+TITLE = "A convolution as nine heads"
+SOURCE = "001_7d27211e1d664477.txt, “Self-attention vs CNN”; Cordonnier et al. 2020"
+
+IMAGE = [[3, 1, 0, 2], [0, 5, 1, 4], [2, 2, 6, 0], [1, 0, 3, 7], [4, 1, 2, 1]]
+KERNEL = [[1, 0, -1], [2, 0.5, -2], [0, -3, 1]]
+SHARPNESS = 1000.0
+
+
+def steps(xp=numpy):
+    image, kernel = xp.asarray(IMAGE, dtype=xp.float64), xp.asarray(KERNEL, dtype=xp.float64)
+    height, width = image.shape
+    pixels = places(xp, range(height), range(width))
+    interior = places(xp, range(1, height - 1), range(1, width - 1))
+    taps = places(xp, (-1, 0, 1), (-1, 0, 1))
+    k = xp.concat([pixels, xp.sum(pixels**2, axis=1, keepdims=True)], axis=1)
+    v = xp.reshape(image, (-1, 1))
+    heads = [attention_steps(queries(xp, interior + tap), k, v, scale=1.0) for tap in rows(taps)]
+    merged = xp.concat([head.output for head in heads], axis=1)
+    w_o = xp.reshape(kernel, (-1, 1))
+    output = xp.reshape(merged @ w_o, (height - 2, width - 2))
+    return {
+        "image": image,
+        "kernel": kernel,
+        "taps": taps,
+        "Q_1": queries(xp, interior + taps[0, :]),
+        "K": k,
+        "V": v,
+        "weights_1": heads[0].weights,
+        "head_1": heads[0].output,
+        "merged": merged,
+        "W_O": w_o,
+        "output": output,
+        "convolution": convolution(xp, image, kernel),
+        "smallest_pixel": xp.min(image),
+        "largest_pixel": xp.max(image),
+    }
+
+
+def places(xp, rows, columns):
+    return xp.asarray([[row, column] for row in rows for column in columns], dtype=xp.float64)
+
+
+def rows(matrix):
+    return (matrix[i, :] for i in range(matrix.shape[0]))
+
+
+def queries(xp, looked_at):
+    last = xp.full((looked_at.shape[0], 1), -SHARPNESS, dtype=xp.float64)
+    return xp.concat([2 * SHARPNESS * looked_at, last], axis=1)
+
+
+def convolution(xp, image, kernel):
+    """Slide the kernel over the image: the definition."""
+    height, width = image.shape[0] - 2, image.shape[1] - 2
+    return sum(
+        kernel[i, j] * image[i : i + height, j : j + width] for i in range(3) for j in range(3)
+    )

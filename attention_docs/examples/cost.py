@@ -1,0 +1,55 @@
+"""What attention, convolution and recurrence cost, counted for one layer.
+
+n tokens of d features, a kernel of k taps. Counted are multiplications: the products Q K^T and A V
+for attention, its four projections apart; k matrices of d x d at every token for a convolution;
+two of them for a plain recurrence. The path is the number of layers or time steps that lie between
+the first and the last token. `n` holds a sequence shorter than d, one as long, and one longer.
+
+>>> show(steps())
+n 3
+[16 64 1024]
+d number
+64
+taps number
+5
+attention 3
+[32768 524288 134217728]
+projections 3
+[262144 1048576 16777216]
+convolution 3
+[327680 1310720 20971520]
+recurrence 3
+[131072 524288 8388608]
+attention_over_recurrence 3
+[0.2500 1 16]
+attention_path 3
+[1 1 1]
+convolution_path 3
+[8 32 512]
+recurrence_path 3
+[15 63 1023]
+"""
+
+import numpy
+
+TITLE = "Cost and path length, counted"
+SOURCE = "001_7d27211e1d664477.txt, “Self-attention vs CNN”; Vaswani et al. 2017, table 1"
+
+N, D, TAPS = [16, 64, 1024], 64, 5
+
+
+def steps(xp=numpy):
+    n = xp.asarray(N, dtype=xp.float64)
+    return {
+        "n": n,
+        "d": xp.asarray(D),
+        "taps": xp.asarray(TAPS),
+        "attention": 2 * n**2 * D,
+        "projections": 4 * n * D**2,
+        "convolution": TAPS * n * D**2,
+        "recurrence": 2 * n * D**2,
+        "attention_over_recurrence": n / D,
+        "attention_path": xp.ones_like(n),
+        "convolution_path": xp.ceil(2 * (n - 1) / (TAPS - 1)),  # (k - 1) / 2 tokens a layer
+        "recurrence_path": n - 1,
+    }

@@ -1,0 +1,79 @@
+"""Splitting into heads: reshape, then transpose; and what a reshape alone makes.
+
+Three tokens of four features in two heads. The numbers count, so that each shows where it went.
+A reshape to (2, 3, 2) alone fills the first head with all of token 1 and half of token 2. A reshape
+back without the transpose mixes the tokens likewise. The outputs are those of attention among a
+tenth of the numbers, which keeps the softmax from saturating.
+
+>>> show(steps())
+X 3 x 4
+[[1  2  3  4]
+ [5  6  7  8]
+ [9 10 11 12]]
+head_1 3 x 2
+[[1  2]
+ [5  6]
+ [9 10]]
+head_2 3 x 2
+[[ 3  4]
+ [ 7  8]
+ [11 12]]
+merged 3 x 4
+[[1  2  3  4]
+ [5  6  7  8]
+ [9 10 11 12]]
+wrong_head_1 3 x 2
+[[1 2]
+ [3 4]
+ [5 6]]
+wrong_head_2 3 x 2
+[[ 7  8]
+ [ 9 10]
+ [11 12]]
+wrong_merged 3 x 4
+[[1  2  5  6]
+ [9 10  3  4]
+ [7  8 11 12]]
+output 3 x 4
+[[0.5226 0.6226 0.7525 0.8525]
+ [0.5817 0.6817 0.8099 0.9099]
+ [0.6368 0.7368 0.8623 0.9623]]
+wrong_output 3 x 4
+[[0.3057 0.4057 0.9281 1.0281]
+ [0.3132 0.4132 0.9354 1.0354]
+ [0.3207 0.4207 0.9426 1.0426]]
+"""
+
+import numpy
+
+from attention_docs.dot_product import scaled_dot_product_attention
+from attention_docs.multi_head import merge_heads, split_heads
+
+TITLE = "Splitting into heads, right and wrong"
+SOURCE = "002_d7461449c953e4ff.txt, “Multi-Head Attention”; 004_d0b6398463fb1047.txt"
+
+X = [[1, 2, 3, 4], [5, 6, 7, 8], [9, 10, 11, 12]]
+HEADS = 2
+
+
+def steps(xp=numpy):
+    x = xp.asarray(X, dtype=xp.float64)
+    heads = split_heads(x, HEADS)
+    wrong = xp.reshape(x, heads.shape)
+    output = attend(heads / 10)
+    wrong_output = attend(wrong / 10)
+    return {
+        "X": x,
+        "head_1": heads[0, :, :],
+        "head_2": heads[1, :, :],
+        "merged": merge_heads(heads),
+        "wrong_head_1": wrong[0, :, :],
+        "wrong_head_2": wrong[1, :, :],
+        "wrong_merged": xp.reshape(heads, x.shape),
+        "output": merge_heads(output),
+        "wrong_output": merge_heads(wrong_output),
+    }
+
+
+def attend(heads):
+    return scaled_dot_product_attention(heads, heads, heads)

@@ -1,0 +1,88 @@
+"""Attention without positions cannot see the order of its tokens.
+
+The tokens of the self-attention example, in their order and as tokens 3, 1, 2. Without positions
+each token gets the same output in both orders. With a vector added per position (here a table of
+our own, as a model would learn it) it does not.
+
+>>> show(steps())
+X 3 x 4
+[[1 0 1 0]
+ [0 1 0 1]
+ [1 1 1 1]]
+X_permuted 3 x 4
+[[1 1 1 1]
+ [1 0 1 0]
+ [0 1 0 1]]
+output 3 x 2
+[[1.0287 1.9426]
+ [1.9426 1.0287]
+ [1.8943 1.8943]]
+output_permuted 3 x 2
+[[1.8943 1.8943]
+ [1.0287 1.9426]
+ [1.9426 1.0287]]
+equivariant number
+True
+E 3 x 4
+[[      0 0 0.5000       0]
+ [ 0.5000 0      0 -0.5000]
+ [-0.5000 1      0  0.5000]]
+placed 3 x 4
+[[     1 0 1.5000      0]
+ [0.5000 1      0 0.5000]
+ [0.5000 2      1 1.5000]]
+placed_permuted 3 x 4
+[[      1 1 1.5000       1]
+ [ 1.5000 0      1 -0.5000]
+ [-0.5000 2      0  1.5000]]
+output_placed 3 x 2
+[[1.4737 3.4365]
+ [1.8322 1.8699]
+ [1.7154 2.7035]]
+output_placed_permuted 3 x 2
+[[ 1.9973 2.2266]
+ [-0.4276 3.4631]
+ [ 2.4997 0.2313]]
+equivariant_placed number
+False
+"""
+
+import numpy
+
+from attention_docs.dot_product import scaled_dot_product_attention
+from attention_docs.examples.self_attention import W_K, W_Q, W_V, X
+
+TITLE = "Permuted tokens, without and with positions"
+SOURCE = "001_7d27211e1d664477.txt, “Positional Encoding”"
+
+ORDER = [2, 0, 1]
+E = [[0, 0, 0.5, 0], [0.5, 0, 0, -0.5], [-0.5, 1, 0, 0.5]]
+
+
+def steps(xp=numpy):
+    x, e, w_q, w_k, w_v = (xp.asarray(a, dtype=xp.float64) for a in (X, E, W_Q, W_K, W_V))
+    order = xp.asarray(ORDER)
+    permuted = xp.take(x, order, axis=0)
+
+    def attend(tokens):
+        return scaled_dot_product_attention(tokens @ w_q, tokens @ w_k, tokens @ w_v)
+
+    output, of_permuted = attend(x), attend(permuted)
+    placed, of_permuted_placed = attend(x + e), attend(permuted + e)
+    return {
+        "X": x,
+        "X_permuted": permuted,
+        "output": output,
+        "output_permuted": of_permuted,
+        "equivariant": same(xp, xp.take(output, order, axis=0), of_permuted),
+        "E": e,
+        "placed": x + e,
+        "placed_permuted": permuted + e,
+        "output_placed": placed,
+        "output_placed_permuted": of_permuted_placed,
+        "equivariant_placed": same(xp, xp.take(placed, order, axis=0), of_permuted_placed),
+    }
+
+
+def same(xp, one, other):
+    return xp.all(xp.abs(one - other) < 1e-12)

@@ -1,0 +1,112 @@
+"""How large is a score? Many dot products of random vectors, for several d.
+
+Every column is one d: 8000 pairs of a query and a key with independent standard normal features.
+Their score s has mean 0 and variance d. Its fourth moment is 3 d^2 + 6 d, because each product of
+two features has the fourth moment 9 and two different products have 1 together:
+
+    E s^4 = 9 d + 3 d (d - 1) = 3 d^2 + 6 d.
+
+So the excess kurtosis is 6 / d (a normal has 0), and the standard error of the variance of N
+scores is the root of (E s^4 - d^2) / N = (2 d^2 + 6 d) / N. `errors_away` counts standard errors
+between what was measured and what was proved.
+
+With features of standard deviation 2 (each score four times as large) the variance is 2^4 d. With
+keys k = rho q + noise of variance 1, correlated by rho = 1/2 with their queries, it is
+(1 + rho^2) d around the mean rho d: the proofs need independence.
+
+>>> show(steps())
+d 4
+[4 16 64 256]
+mean 4
+[0.0176 -0.0064 -0.0618 -0.0188]
+mean_error 4
+[0.0224 0.0447 0.0894 0.1789]
+mean_errors_away 4
+[0.7874 -0.1434 -0.6911 -0.1053]
+variance 4
+[4.0596 16.3101 63.5917 253.2686]
+variance_error 4
+[0.0837 0.2757 1.0354 4.0714]
+variance_errors_away 4
+[0.7123 1.1248 -0.3943 -0.6709]
+variance_of_scaled 4
+[1.0149 1.0194 0.9936 0.9893]
+kurtosis 4
+[1.4929 0.4379 0.0262 0.1150]
+kurtosis_proved 4
+[1.5000 0.3750 0.0938 0.0234]
+kurtosis_error_of_a_normal number
+0.0548
+variance_sigma_2 4
+[64.9536 260.9616 1017.4680 4052.2980]
+variance_sigma_2_proved 4
+[64 256 1024 4096]
+mean_correlated 4
+[1.9928 7.9791 31.9329 127.8292]
+mean_correlated_proved 4
+[2 8 32 128]
+variance_correlated 4
+[5.0381 20.2901 78.7424 316.9966]
+variance_correlated_proved 4
+[5 20 80 320]
+"""
+
+import math
+
+import numpy
+
+TITLE = "Mean and variance of a score, measured"
+SOURCE = "002_d7461449c953e4ff.txt, “Why Divided by √d_k”"
+
+D = [4, 16, 64, 256]
+PAIRS = 8000
+SEED = 0
+SIGMA = 2.0
+RHO = 0.5
+
+
+def steps(xp=numpy):
+    d = xp.asarray(D, dtype=xp.float64)
+    s, correlated = scores(xp)
+    mean, variance, kurtosis = moments(xp, s)
+    mean_error, variance_error = xp.sqrt(d / PAIRS), xp.sqrt((2 * d**2 + 6 * d) / PAIRS)
+    correlated_mean, correlated_variance, _ = moments(xp, correlated)
+    return {
+        "d": d,
+        "mean": mean,
+        "mean_error": mean_error,
+        "mean_errors_away": mean / mean_error,
+        "variance": variance,
+        "variance_error": variance_error,
+        "variance_errors_away": (variance - d) / variance_error,
+        "variance_of_scaled": moments(xp, s / xp.sqrt(d)[:, None])[1],
+        "kurtosis": kurtosis,
+        "kurtosis_proved": 6 / d,
+        "kurtosis_error_of_a_normal": xp.sqrt(xp.asarray(24 / PAIRS, dtype=xp.float64)),
+        "variance_sigma_2": moments(xp, SIGMA**2 * s)[1],
+        "variance_sigma_2_proved": SIGMA**4 * d,
+        "mean_correlated": correlated_mean,
+        "mean_correlated_proved": RHO * d,
+        "variance_correlated": correlated_variance,
+        "variance_correlated_proved": (1 + RHO**2) * d,
+    }
+
+
+def scores(xp):
+    """Return (len(D), PAIRS) scores of independent and of correlated keys."""
+    draw = numpy.random.RandomState(SEED)
+    independent, correlated = [], []
+    for d in D:
+        query, noise = (xp.asarray(draw.standard_normal((PAIRS, d))) for _ in "qk")
+        independent.append(xp.sum(query * noise, axis=1))
+        squares = xp.sum(query**2, axis=1)
+        correlated.append(RHO * squares + math.sqrt(1 - RHO**2) * independent[-1])
+    return xp.stack(independent), xp.stack(correlated)
+
+
+def moments(xp, s):
+    """Return the mean, the variance and the excess kurtosis of each row."""
+    mean = xp.mean(s, axis=1)
+    squares = (s - mean[:, None]) ** 2
+    variance = xp.mean(squares, axis=1)
+    return mean, variance, xp.mean(squares**2, axis=1) / variance**2 - 3

@@ -1,0 +1,94 @@
+"""Where a softmax without the maximum overflows, and what a fill value of -1e9 does.
+
+`largest_exponent` is the logarithm of the largest float64: above it exp is infinite, and infinite
+over infinite is no number. `naive` is the plain formula, `stable` subtracts the maximum first: the
+same fractions, as e^(z - c) / sum e^(z - c) cancels e^c. The second part masks three of three
+scores by -1e9. The naive softmax then divides zero by zero, and one that subtracts the maximum
+finds three equal scores: uniform weights over what was to be hidden. `beyond` shows a row whose
+true scores lie below the fill value: there the hidden position wins.
+
+>>> show(steps())
+largest_exponent number
+709.7827
+largest_exponent_float32 number
+88.7228
+small 3
+[1 0 -1]
+small_naive 3
+[0.6652 0.2447 0.0900]
+small_stable 3
+[0.6652 0.2447 0.0900]
+large 3
+[711 710 709]
+large_powers 3
+[inf inf 8.2184e+307]
+large_naive 3
+[nan nan 0]
+large_stable 3
+[0.6652 0.2447 0.0900]
+filled 3
+[-1.0000e+09 -1.0000e+09 -1.0000e+09]
+filled_powers 3
+[0 0 0]
+filled_naive 3
+[nan nan nan]
+filled_stable 3
+[0.3333 0.3333 0.3333]
+hidden_stable 3
+[0 0 0]
+beyond 3
+[-3.0000e+09 -2.0000e+09 -1.0000e+09]
+beyond_stable 3
+[0 0 1]
+beyond_right 3
+[0 1 0]
+"""
+
+import numpy
+
+from attention_docs.softmax import softmax
+
+TITLE = "Overflow of the softmax, and fill values"
+SOURCE = "003_e3f694db51754fdb.txt, “Function for Attention computation”"
+
+SMALL = [1, 0, -1]
+LARGE = [711, 710, 709]
+FILL = -1e9
+BEYOND = [-3e9, -2e9]
+
+
+def steps(xp=numpy):
+    small, large, filled = (xp.asarray(row, dtype=xp.float64) for row in (SMALL, LARGE, [FILL] * 3))
+    beyond = xp.asarray([*BEYOND, FILL], dtype=xp.float64)
+    hidden = xp.full_like(filled, -xp.inf)
+    return {
+        "largest_exponent": xp.log(xp.asarray(xp.finfo(xp.float64).max, dtype=xp.float64)),
+        "largest_exponent_float32": xp.log(
+            xp.asarray(float(xp.finfo(xp.float32).max), dtype=xp.float64)
+        ),
+        "small": small,
+        "small_naive": naive(xp, small),
+        "small_stable": softmax(small),
+        "large": large,
+        "large_powers": powers(xp, large),
+        "large_naive": naive(xp, large),
+        "large_stable": softmax(large),
+        "filled": filled,
+        "filled_powers": powers(xp, filled),
+        "filled_naive": naive(xp, filled),
+        "filled_stable": softmax(filled),
+        "hidden_stable": softmax(hidden),
+        "beyond": beyond,
+        "beyond_stable": softmax(beyond),
+        "beyond_right": softmax(xp.asarray([*BEYOND, -xp.inf], dtype=xp.float64)),
+    }
+
+
+def powers(xp, z):
+    with numpy.errstate(over="ignore"):
+        return xp.exp(z)
+
+
+def naive(xp, z):
+    with numpy.errstate(over="ignore", invalid="ignore"):
+        return xp.exp(z) / xp.sum(xp.exp(z))

@@ -1,0 +1,81 @@
+"""Softmax saturates: the larger the scores, the smaller its gradient.
+
+The scores z are multiplied by 1/4 (the root of d_k = 16 as divisor), 1 and 4. The Jacobian of
+a = softmax(z) is diag(a) - a a^T. The scale is linear: every gap between two scores changes by the
+same factor, small gaps and large ones alike. Only the softmax treats them differently.
+
+>>> show(steps())
+z 4
+[1 2 4 8]
+z_divided 4
+[0.2500 0.5000 1 2]
+gaps 3
+[1 2 4]
+gaps_divided 3
+[0.2500 0.5000 1]
+ratios 3
+[2.7183 7.3891 54.5982]
+ratios_divided 3
+[1.2840 1.6487 2.7183]
+weights_divided 4
+[0.0985 0.1264 0.2085 0.5666]
+weights 4
+[0.0009 0.0024 0.0179 0.9788]
+weights_times_four 4
+[6.9e-13 3.8e-11 1.1e-07 1.0000]
+jacobian_divided 4 x 4
+[[ 0.0888 -0.0124 -0.0205 -0.0558]
+ [-0.0124  0.1104 -0.0264 -0.0716]
+ [-0.0205 -0.0264  0.1650 -0.1181]
+ [-0.0558 -0.0716 -0.1181  0.2456]]
+jacobian 4 x 4
+[[  0.0009 -2.2e-06 -1.6e-05 -0.0009]
+ [-2.2e-06   0.0024 -4.3e-05 -0.0024]
+ [-1.6e-05 -4.3e-05   0.0176 -0.0175]
+ [ -0.0009  -0.0024  -0.0175  0.0208]]
+jacobian_times_four 4 x 4
+[[ 6.9e-13 -2.6e-23 -7.8e-20 -6.9e-13]
+ [-2.6e-23  3.8e-11 -4.2e-18 -3.8e-11]
+ [-7.8e-20 -4.2e-18  1.1e-07 -1.1e-07]
+ [-6.9e-13 -3.8e-11 -1.1e-07  1.1e-07]]
+factors 3
+[0.2500 1 4]
+largest_slopes 3
+[0.2456 0.0208 1.1e-07]
+"""
+
+import numpy
+
+from attention_docs.softmax import softmax
+
+TITLE = "Softmax saturation and its gradient"
+SOURCE = "002_d7461449c953e4ff.txt, “Understand Attention”"
+
+z = [1, 2, 4, 8]
+FACTORS = [0.25, 1, 4]
+
+
+def steps(xp=numpy):
+    scores = xp.asarray(z, dtype=xp.float64)
+    quarter, whole, four = (softmax(factor * scores) for factor in FACTORS)
+    jacobians = [jacobian(xp, weights) for weights in (quarter, whole, four)]
+    return {
+        "z": scores,
+        "z_divided": scores / 4,
+        "gaps": scores[1:] - scores[:-1],
+        "gaps_divided": scores[1:] / 4 - scores[:-1] / 4,
+        "ratios": whole[1:] / whole[:-1],  # e to the gap
+        "ratios_divided": quarter[1:] / quarter[:-1],
+        "weights_divided": quarter,
+        "weights": whole,
+        "weights_times_four": four,
+        "jacobian_divided": jacobians[0],
+        "jacobian": jacobians[1],
+        "jacobian_times_four": jacobians[2],
+        "factors": xp.asarray(FACTORS, dtype=xp.float64),
+        "largest_slopes": xp.stack([xp.max(xp.abs(matrix)) for matrix in jacobians]),
+    }
+
+
+def jacobian(xp, a):
+    return xp.where(xp.eye(a.shape[0]) == 1, a, xp.zeros_like(a)) - a[:, None] * a[None, :]

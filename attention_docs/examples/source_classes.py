@@ -1,0 +1,144 @@
+"""What the source's self-attention class computes, beside what it should.
+
+Three tokens, embed_size = 4, two heads of head_dim = 2. `right` projects with W_Q, W_K, W_V, splits
+into heads, and divides by the root of head_dim. The other outputs carry one mistake each:
+
+- `scaled_by_embed_size`: divides by the root of embed_size, 2, not by the root of head_dim.
+- `not_projected`: skips the projections; the class makes the layers and never applies them.
+- `as_in_the_source`: both, which is what the class does.
+
+Its layers, from head_dim to embed_size, hold `unused_parameters` weights. Applied to a head they
+would make embed_size features of it, `features_if_applied` with all heads, and its output layer
+takes embed_size. `repeated_head`: without projections one token repeated in both heads gives two
+identical heads. `filled`: it fills hidden scores with -1e20 and then divides, and a fully masked
+row comes out uniform; the right row is zero.
+
+>>> show(steps())
+X 3 x 4
+[[1  0  2 1]
+ [0  1 -1 1]
+ [2 -1  0 1]]
+W_Q 4 x 4
+[[1  0 0 1]
+ [0  1 1 0]
+ [1  0 1 0]
+ [0 -1 0 1]]
+W_K 4 x 4
+[[0 1  1 0]
+ [1 0  0 1]
+ [0 1 -1 0]
+ [1 0  0 1]]
+W_V 4 x 4
+[[1 0 0 0]
+ [0 2 0 1]
+ [0 0 1 0]
+ [1 0 0 3]]
+W_O 4 x 4
+[[1 0 0 1]
+ [0 1 0 0]
+ [0 1 1 0]
+ [0 0 0 1]]
+weights_1 3 x 3
+[[0.0070 0.9913 0.0017]
+ [0.2840 0.1400 0.5760]
+ [0.0008 0.9983 0.0008]]
+weights_1_scaled_by_embed_size 3 x 3
+[[0.0290 0.9603 0.0107]
+ [0.3072 0.1863 0.5065]
+ [0.0066 0.9867 0.0066]]
+weights_1_not_projected 3 x 3
+[[0.2840 0.1400 0.5760]
+ [0.2840 0.5760 0.1400]
+ [0.1057 0.0127 0.8816]]
+weights_1_as_in_the_source 3 x 3
+[[0.3072 0.1863 0.5065]
+ [0.3072 0.5065 0.1863]
+ [0.1753 0.0391 0.7856]]
+output 3 x 4
+[[1.0104  1.2067 -0.7724 4.6123]
+ [2.4359 -0.8799 -0.0080 5.8719]
+ [1.0025  1.9857 -0.0092 4.6644]]
+output_scaled_by_embed_size 3 x 4
+[[1.0503  1.2642 -0.6351 4.4962]
+ [2.3202 -0.5324  0.1079 5.6403]
+ [1.0199  2.0903  0.1302 4.6125]]
+output_not_projected 3 x 4
+[[1.4359  1.4138  1.8497 2.4359]
+ [0.5641 -0.0354 -0.4713 1.5641]
+ [1.8690 -0.5356  0.3333 2.8690]]
+output_as_in_the_source 3 x 4
+[[1.3202  1.3254  1.6456 2.3202]
+ [0.6798  0.0175 -0.3026 1.6798]
+ [1.7465 -0.4132  0.3333 2.7465]]
+unused_parameters number
+24
+features_if_applied number
+8
+repeated_head_output 3 x 4
+[[1.4359 -0.4359 1.4359 -0.4359]
+ [0.5641  0.4359 0.5641  0.4359]
+ [1.8690 -0.8690 1.8690 -0.8690]]
+filled 3
+[-5.0000e+19 -5.0000e+19 -5.0000e+19]
+filled_weights 3
+[0.3333 0.3333 0.3333]
+hidden_weights 3
+[0 0 0]
+"""
+
+import math
+
+import numpy
+
+from attention_docs.dot_product import attention_steps
+from attention_docs.multi_head import MultiHeadAttention, merge_heads, split_heads
+from attention_docs.softmax import softmax
+
+TITLE = "The mistakes of a self-attention class, each with its number"
+SOURCE = "004_d0b6398463fb1047.txt, “Self-Attention”"
+
+X = [[1, 0, 2, 1], [0, 1, -1, 1], [2, -1, 0, 1]]
+W_Q = [[1, 0, 0, 1], [0, 1, 1, 0], [1, 0, 1, 0], [0, -1, 0, 1]]
+W_K = [[0, 1, 1, 0], [1, 0, 0, 1], [0, 1, -1, 0], [1, 0, 0, 1]]
+W_V = [[1, 0, 0, 0], [0, 2, 0, 1], [0, 0, 1, 0], [1, 0, 0, 3]]
+W_O = [[1, 0, 0, 1], [0, 1, 0, 0], [0, 1, 1, 0], [0, 0, 0, 1]]
+HEADS, HEAD_DIM, EMBED_SIZE = 2, 2, 4
+FILL = -1e20
+
+
+def steps(xp=numpy):
+    x, *weights = (xp.asarray(matrix, dtype=xp.float64) for matrix in (X, W_Q, W_K, W_V, W_O))
+    w_o = weights[-1]
+    layer = MultiHeadAttention(*weights, num_heads=HEADS)
+    right = layer.steps(x, x, x)
+    slices = split_heads(x, HEADS)
+    by_embed_size = 1 / math.sqrt(EMBED_SIZE)
+    scaled_wrongly = attention_steps(right.Q, right.K, right.V, scale=by_embed_size)
+    not_projected = attention_steps(slices, slices, slices)
+    theirs = attention_steps(slices, slices, slices, scale=by_embed_size)
+    repeated = merge_heads(xp.stack([slices[0, :, :], slices[0, :, :]]))
+    repeated_heads = split_heads(repeated, HEADS)
+    filled = xp.full((3,), FILL, dtype=xp.float64) * by_embed_size
+    return {
+        "X": x,
+        "W_Q": layer.W_Q,
+        "W_K": layer.W_K,
+        "W_V": layer.W_V,
+        "W_O": w_o,
+        "weights_1": right.attention.weights[0, :, :],
+        "weights_1_scaled_by_embed_size": scaled_wrongly.weights[0, :, :],
+        "weights_1_not_projected": not_projected.weights[0, :, :],
+        "weights_1_as_in_the_source": theirs.weights[0, :, :],
+        "output": right.output,
+        "output_scaled_by_embed_size": merge_heads(scaled_wrongly.output) @ w_o,
+        "output_not_projected": merge_heads(not_projected.output) @ w_o,
+        "output_as_in_the_source": merge_heads(theirs.output) @ w_o,
+        "unused_parameters": xp.asarray(3 * HEAD_DIM * EMBED_SIZE),
+        "features_if_applied": xp.asarray(HEADS * EMBED_SIZE),
+        "repeated_head_output": merge_heads(
+            attention_steps(repeated_heads, repeated_heads, repeated_heads).output
+        ),
+        "filled": filled,
+        "filled_weights": softmax(filled),
+        "hidden_weights": softmax(xp.full_like(filled, -xp.inf)),
+    }

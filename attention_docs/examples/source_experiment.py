@@ -1,0 +1,65 @@
+"""What the source's experiment measures, and what it misses.
+
+The source draws one query and one key of 10000 features, multiplies them, and prints the sum of
+the squared products as the variance. That is one score, `one_score`, and an estimate of d E[(qk)^2]
+taken from within it. It never sees how scores vary from pair to pair.
+
+The repeated case shows the difference. All features of a query are one number, and so are those
+of its key: the features are no longer independent of each other, the score is d q k, and its
+variance is d^2. The source's formula, averaged over many pairs, still says d.
+
+>>> show(steps())
+one_score number
+-78.1205
+mean_of_products number
+-0.0078
+source_variance number
+9610.9550
+d number
+10000
+standard_deviation_of_source_variance number
+282.8427
+repeated_d number
+16
+repeated_source_variance number
+15.2823
+repeated_source_variance_expected number
+15
+repeated_variance number
+260.8044
+repeated_variance_proved number
+256
+"""
+
+import math
+
+import numpy
+
+TITLE = "Why one long dot product does not measure the variance of a score"
+SOURCE = "002_d7461449c953e4ff.txt, “Code Example”"
+
+SEED = 0
+LENGTH = 10_000
+D = 16
+PAIRS = 20_000
+
+
+def steps(xp=numpy):
+    draw = numpy.random.RandomState(SEED)
+    q, k = (xp.asarray(draw.standard_normal(LENGTH)) for _ in "qk")
+    products = q * k
+    repeated_q, repeated_k = (xp.asarray(draw.standard_normal((PAIRS, 1))) for _ in "qk")
+    repeated = xp.broadcast_to(repeated_q * repeated_k, (PAIRS, D))
+    within = xp.sum(repeated**2, axis=1) - xp.mean(repeated, axis=1) ** 2
+    return {
+        "one_score": xp.sum(products),
+        "mean_of_products": xp.mean(products),
+        "source_variance": xp.sum(products**2) - xp.mean(products) ** 2,
+        "d": xp.asarray(LENGTH),
+        "standard_deviation_of_source_variance": xp.asarray(math.sqrt(8 * LENGTH)),
+        "repeated_d": xp.asarray(D),
+        "repeated_source_variance": xp.mean(within),
+        "repeated_source_variance_expected": xp.asarray(D - 1.0),
+        "repeated_variance": xp.var(xp.sum(repeated, axis=1)),
+        "repeated_variance_proved": xp.asarray(D**2),
+    }

@@ -1,0 +1,343 @@
+"""Multi-head attention: several attentions side by side, each on features of its own."""
+
+import math
+from collections.abc import Iterator
+from dataclasses import KW_ONLY, dataclass
+from types import ModuleType
+from typing import NamedTuple
+
+import numpy
+
+from attention_docs.arrays import (
+    Array,
+    finite,
+    ignoring_overflow,
+    namespace,
+    real,
+    same_dtype,
+    widened,
+)
+from attention_docs.dot_product import AttentionSteps, attention_steps
+
+
+def split_heads(features: Array, num_heads: int) -> Array:
+    r"""Cut the features of every token into heads: reshape, then transpose.
+
+    $$(\dots, n, h d) \to (\dots, n, h, d) \to (\dots, h, n, d)$$
+
+    The reshape alone cannot do it: it must keep the order of the numbers in memory, and a head
+    takes its numbers from every token.
+
+    Args:
+        features: (..., n, h d) one row per token.
+        num_heads: h, a divisor of the number of features.
+
+    Returns:
+        (..., h, n, d) array.
+
+    Raises:
+        TypeError: if `features` is no array, or `num_heads` is not an integer.
+        ValueError: if there are fewer than two axes, or `num_heads` does not divide the last.
+
+    Source: Vaswani et al. 2017, section 3.2.2.
+
+    >>> show(split_heads(np.array([[1, 2, 3, 4], [5, 6, 7, 8]]), num_heads=2))
+    [[[1 2]
+      [5 6]]
+     [[3 4]
+      [7 8]]]
+    """
+    xp = namespace(features=features)
+    _check_axes("features", features, "(..., n, h d)", 2)
+    width = _head_width("features", features, num_heads)
+    cut = xp.reshape(features, (*features.shape[:-1], num_heads, width))
+    return _swap_tokens_and_heads(xp, cut)
+
+
+def merge_heads(heads: Array) -> Array:
+    r"""Put the heads of every token side by side again; undoes `split_heads`.
+
+    $$(\dots, h, n, d) \to (\dots, n, h, d) \to (\dots, n, h d)$$
+
+    Args:
+        heads: (..., h, n, d) one matrix per head.
+
+    Returns:
+        (..., n, h d) array.
+
+    Raises:
+        TypeError: if `heads` is no array.
+        ValueError: if there are fewer than three axes.
+
+    Source: Vaswani et al. 2017, section 3.2.2, “Concat”.
+
+    >>> show(merge_heads(np.array([[[1, 2], [5, 6]], [[3, 4], [7, 8]]])))
+    [[1 2 3 4]
+     [5 6 7 8]]
+    """
+    xp = namespace(heads=heads)
+    _check_axes("heads", heads, "(..., h, n, d)", 3)
+    together = _swap_tokens_and_heads(xp, heads)  # (..., n, h, d)
+    return xp.reshape(together, (*together.shape[:-2], heads.shape[-3] * heads.shape[-1]))
+
+
+class MultiHeadSteps(NamedTuple):
+    """Every intermediate of one multi-head attention call.
+
+    Attributes:
+        Q: (..., h, m, d_k) projected queries, one matrix per head.
+        K: (..., h, n, d_k) projected keys.
+        V: (..., h, n, d_v) projected values.
+        attention: the steps of all the heads; `attention.weights` is (..., h, m, n).
+        merged: (..., m, h d_v) outputs of the heads side by side.
+        output: (..., m, d_out) the merged heads times W_O.
+    """
+
+    Q: Array
+    K: Array
+    V: Array
+    attention: AttentionSteps
+    merged: Array
+    output: Array
+
+
+@dataclass(frozen=True, eq=False)
+class MultiHeadAttention:
+    r"""Attention in h heads, with the matrices that project into the heads and out of them.
+
+    $$\mathrm{head}_i = \mathrm{Attention}(X_q W_Q^i,\; X_k W_K^i,\; X_v W_V^i), \qquad
+      O = [\mathrm{head}_1 \dots \mathrm{head}_h]\, W_O$$
+
+    `W_Q^i` is the i-th block of d_k columns of `W_Q`; so are the others. Tokens are rows: a
+    matrix of PyTorch's `Linear` is the transpose of ours.
+
+    Args:
+        W_Q: (d_query, h d_k) projects queries.
+        W_K: (d_key, h d_k) projects keys.
+        W_V: (d_value, h d_v) projects values.
+        W_O: (h d_v, d_out) mixes the heads.
+        num_heads: h.
+        b_Q: (h d_k,) added to the projected queries; nothing if left out.
+        b_K: (h d_k,) added to the projected keys.
+        b_V: (h d_v,) added to the projected values.
+        b_O: (d_out,) added to the output.
+
+    Raises:
+        TypeError: if a weight is no real array, or its library or dtype differs.
+        ValueError: if `num_heads` does not divide a width, the shapes do not fit together, or a
+            number is not finite.
+
+    Source: Vaswani et al. 2017, section 3.2.2.
+
+    >>> eye = np.eye(4)
+    >>> attention = MultiHeadAttention(eye, eye, eye, eye, num_heads=2)
+    >>> x = np.array([[1.0, 0.0, 1.0, 0.0], [0.0, 1.0, 0.0, 0.0]])
+    >>> show(attention(x, x, x))
+    [[0.6698 0.3302 0.6698 0]
+     [0.3302 0.6698 0.5000 0]]
+    """
+
+    W_Q: Array
+    W_K: Array
+    W_V: Array
+    W_O: Array
+    _: KW_ONLY
+    num_heads: int
+    b_Q: Array | None = None
+    b_K: Array | None = None
+    b_V: Array | None = None
+    b_O: Array | None = None
+
+    def __post_init__(self) -> None:
+        weights = dict(self._weights())
+        xp = namespace(**weights)
+        same_dtype(**{name: real(xp, name, weight) for name, weight in weights.items()})
+        for name, matrix in weights.items():
+            if name.startswith("W") and matrix.ndim != 2:
+                raise ValueError(f"{name} has shape {tuple(matrix.shape)}; expected two axes")
+            finite(xp, name, matrix)
+        for name in ("W_Q", "W_V"):
+            _head_width(name, weights[name], self.num_heads)
+        self._check_fit()
+
+    @classmethod
+    def seeded(
+        cls,
+        embed_dim: int,
+        num_heads: int,
+        *,
+        seed: int,
+        bias: bool = True,
+        kdim: int | None = None,
+        vdim: int | None = None,
+        xp: ModuleType = numpy,
+    ) -> "MultiHeadAttention":
+        r"""Draw the weights, the same ones for the same seed in every array library.
+
+        Each matrix is uniform within Glorot's bound, and the biases are zero:
+
+        $$|W| \le \sqrt{6 / (\text{rows} + \text{columns})}$$
+
+        Args:
+            embed_dim: features of a query and of an output; h d_k = h d_v is the same number.
+            num_heads: h, a divisor of `embed_dim`.
+            seed: what the numbers are drawn from.
+            bias: whether there are biases.
+            kdim: features of a key before its projection; `embed_dim` if left out.
+            vdim: features of a value before its projection; `embed_dim` if left out.
+            xp: the array library of the weights.
+
+        Returns:
+            A layer in float64.
+
+        Raises:
+            ValueError: if a width is below 1, or `num_heads` does not divide `embed_dim`.
+
+        Source: Glorot and Bengio 2010, equation 16.
+
+        >>> layer = MultiHeadAttention.seeded(6, num_heads=2, seed=0, kdim=5)
+        >>> layer.W_K.shape, layer.b_O.shape
+        ((5, 6), (6,))
+        """
+        kdim = embed_dim if kdim is None else kdim
+        vdim = embed_dim if vdim is None else vdim
+        for name, width in (("embed_dim", embed_dim), ("kdim", kdim), ("vdim", vdim)):
+            if width < 1:
+                raise ValueError(f"{name} is {width}; expected 1 or more")
+        draw = numpy.random.default_rng(seed)
+
+        def matrix(rows):
+            bound = math.sqrt(6 / (rows + embed_dim))
+            return xp.asarray(draw.uniform(-bound, bound, (rows, embed_dim)), dtype=xp.float64)
+
+        zeros = xp.zeros((embed_dim,), dtype=xp.float64) if bias else None
+        biases = dict.fromkeys(("b_Q", "b_K", "b_V", "b_O"), zeros)
+        matrices = (matrix(rows) for rows in (embed_dim, kdim, vdim, embed_dim))
+        return cls(*matrices, num_heads=num_heads, **biases)
+
+    def __call__(
+        self,
+        query: Array,
+        key: Array,
+        value: Array,
+        attn_mask: Array | None = None,
+        is_causal: bool = False,
+    ) -> Array:
+        """Attend, and return the output only.
+
+        Arguments and errors are those of `steps`.
+
+        Returns:
+            (..., m, d_out) array, same library, device and dtype as `query`.
+        """
+        return self.steps(query, key, value, attn_mask, is_causal).output
+
+    def steps(
+        self,
+        query: Array,
+        key: Array,
+        value: Array,
+        attn_mask: Array | None = None,
+        is_causal: bool = False,
+    ) -> MultiHeadSteps:
+        """Attend, and return every step on the way.
+
+        Args:
+            query: (..., m, d_query) rows that ask. Self-attention: hand in one array three times.
+            key: (..., n, d_key) rows that are compared with the queries.
+            value: (..., n, d_value) rows that are blended.
+            attn_mask: broadcasts to (..., h, m, n). Boolean: True takes part. Float: added to the
+                scaled scores. For padding hand in `padding_mask(lengths[:, None], n)`.
+            is_causal: a query sees no later position; not together with `attn_mask`.
+
+        Returns:
+            The steps. A query that may see no key gets zero weights, in every head, and the
+            output `b_O`.
+
+        Raises:
+            TypeError: if an argument is no real array, or its library or dtype differs.
+            ValueError: if shapes do not fit or a number is not finite.
+        """
+        xp = namespace(W_Q=self.W_Q, query=query, key=key, value=value, attn_mask=attn_mask)
+        Q = self._project(xp, "query", query, "Q")
+        K = self._project(xp, "key", key, "K")
+        V = self._project(xp, "value", value, "V")
+        if value.shape[-2] != key.shape[-2]:
+            raise ValueError(
+                f"value has shape {tuple(value.shape)}; "
+                f"expected (..., {key.shape[-2]}, d_value) to match key {tuple(key.shape)}"
+            )
+        attention = attention_steps(Q, K, V, attn_mask, is_causal=is_causal)
+        merged = merge_heads(attention.output)
+        output = _affine(xp, merged, self.W_O, self.b_O)
+        dtype = real(xp, "query", query).dtype
+        return MultiHeadSteps(Q, K, V, attention, merged, xp.astype(output, dtype, copy=False))
+
+    def _weights(self) -> Iterator[tuple[str, Array]]:
+        """Yield the weights that are there, by name."""
+        for letter in "QKVO":
+            for name in (f"W_{letter}", f"b_{letter}"):
+                if (weight := getattr(self, name)) is not None:
+                    yield name, weight
+
+    def _check_fit(self) -> None:
+        if self.W_K.shape[1] != self.W_Q.shape[1]:
+            raise ValueError(
+                f"W_K has shape {tuple(self.W_K.shape)}; "
+                f"expected (d_key, {self.W_Q.shape[1]}) to match W_Q {tuple(self.W_Q.shape)}"
+            )
+        if self.W_O.shape[0] != self.W_V.shape[1]:
+            raise ValueError(
+                f"W_O has shape {tuple(self.W_O.shape)}; "
+                f"expected ({self.W_V.shape[1]}, d_out) to match W_V {tuple(self.W_V.shape)}"
+            )
+        for name, bias in self._weights():
+            matrix = name.replace("b", "W")
+            expected = (getattr(self, matrix).shape[1],)
+            if name.startswith("b") and tuple(bias.shape) != expected:
+                raise ValueError(
+                    f"{name} has shape {tuple(bias.shape)}; expected {expected} to match {matrix}"
+                )
+
+    def _project(self, xp: ModuleType, name: str, array: Array, letter: str) -> Array:
+        """Return the rows of one argument, projected and cut into heads."""
+        matrix, bias = getattr(self, f"W_{letter}"), getattr(self, f"b_{letter}")
+        array = real(xp, name, array)
+        same_dtype(W_Q=real(xp, "W_Q", self.W_Q), **{name: array})
+        if array.ndim < 2 or array.shape[-1] != matrix.shape[0]:
+            raise ValueError(
+                f"{name} has shape {tuple(array.shape)}; expected (..., length, "
+                f"{matrix.shape[0]}) to match W_{letter} {tuple(matrix.shape)}"
+            )
+        finite(xp, name, array)
+        return split_heads(_affine(xp, array, matrix, bias), self.num_heads)
+
+
+def _affine(xp: ModuleType, rows: Array, matrix: Array, bias: Array | None) -> Array:
+    """Return X W + b; 16-bit numbers are added up in float32."""
+    with ignoring_overflow():  # an infinite projection is refused where it is scored
+        product = widened(xp, rows) @ widened(xp, real(xp, "weight", matrix))
+    return product if bias is None else product + widened(xp, real(xp, "bias", bias))
+
+
+def _swap_tokens_and_heads(xp: ModuleType, array: Array) -> Array:
+    axes = list(range(array.ndim))
+    axes[-3], axes[-2] = axes[-2], axes[-3]
+    return xp.permute_dims(array, tuple(axes))
+
+
+def _check_axes(name: str, array: Array, expected: str, axes: int) -> None:
+    if array.ndim < axes:
+        raise ValueError(f"{name} has shape {tuple(array.shape)}; expected {expected}")
+
+
+def _head_width(name: str, array: Array, num_heads: int) -> int:
+    """Return how many of the last axis's features each head gets."""
+    if isinstance(num_heads, bool) or not hasattr(num_heads, "__index__"):
+        raise TypeError(f"num_heads is {num_heads!r}; expected a whole number")
+    if num_heads < 1 or array.shape[-1] % num_heads:
+        raise ValueError(
+            f"num_heads is {num_heads}; "
+            f"expected a divisor of the {array.shape[-1]} features of {name}"
+        )
+    return array.shape[-1] // num_heads

@@ -1,0 +1,106 @@
+"""Saturation, matching, the variance of a score, overflow: each against another way."""
+
+import math
+
+import numpy as np
+import pytest
+
+from attention_docs import examples
+from tests import reference
+
+
+def test_jacobians_are_the_derivatives_of_the_softmax(torch):
+    steps = examples.steps("softmax_saturation")
+    z = torch.tensor(steps["z"].tolist(), dtype=torch.float64)
+    for factor, name in zip((0.25, 1, 4), ("_divided", "", "_times_four"), strict=True):
+        expected = torch.autograd.functional.jacobian(lambda s: torch.softmax(s, 0), factor * z)
+        np.testing.assert_allclose(steps[f"jacobian{name}"], expected.numpy(), atol=1e-16)
+    assert list(steps["largest_slopes"]) == sorted(steps["largest_slopes"], reverse=True)
+
+
+def test_the_scale_shrinks_every_gap_by_the_same_factor():
+    steps = examples.steps("softmax_saturation")
+    np.testing.assert_array_equal(steps["gaps"] / steps["gaps_divided"], [4, 4, 4])
+    np.testing.assert_allclose(steps["ratios"], np.exp(steps["gaps"]), rtol=1e-14)
+    np.testing.assert_allclose(steps["ratios_divided"], np.exp(steps["gaps"] / 4), rtol=1e-14)
+
+
+def test_matches_are_what_a_loop_finds():
+    steps = examples.steps("score_matching")
+    for i, query in enumerate(steps["Q"]):
+        for j, key in enumerate(steps["K"]):
+            score = reference.dot(query, key)
+            assert steps["scores"][i, j] == pytest.approx(score)
+            assert steps["matches"][i, j] == ((i == 0) != (j == 2))
+    weights, _ = reference.attention(steps["Q"], steps["K"], steps["K"])
+    np.testing.assert_allclose(steps["weights"], weights, rtol=1e-13)
+
+
+def test_what_was_measured_is_within_three_standard_errors_of_what_was_proved():
+    steps = examples.steps("score_variance")
+    assert np.all(np.abs(steps["mean_errors_away"]) < 3)
+    assert np.all(np.abs(steps["variance_errors_away"]) < 3)
+    for measured in ("variance_sigma_2", "variance_correlated"):
+        np.testing.assert_allclose(steps[measured], steps[f"{measured}_proved"], rtol=0.05)
+    np.testing.assert_allclose(steps["mean_correlated"], steps["mean_correlated_proved"], rtol=0.01)
+
+
+def test_scores_are_sums_of_products_pair_by_pair(monkeypatch):
+    example = examples.load("score_variance")
+    monkeypatch.setattr(example, "D", [3])
+    monkeypatch.setattr(example, "PAIRS", 5)
+    draw = np.random.RandomState(example.SEED)
+    query, noise = draw.standard_normal((5, 3)), draw.standard_normal((5, 3))
+    independent, correlated = example.scores(np)
+    key = example.RHO * query + math.sqrt(1 - example.RHO**2) * noise
+    for pair in range(5):
+        assert independent[0, pair] == pytest.approx(reference.dot(query[pair], noise[pair]))
+        assert correlated[0, pair] == pytest.approx(reference.dot(query[pair], key[pair]))
+
+
+def normal_moment(power):
+    """Return E x^power of a standard normal x: (power - 1)!! if even, else 0."""
+    return 0 if power % 2 else math.prod(range(1, power, 2))
+
+
+@pytest.mark.parametrize("d", [1, 2, 3, 4])
+def test_the_fourth_moment_of_a_score_expanded_term_by_term(d):
+    """E (sum q_i k_i)^4 as a sum over four indices: each term is a product of moments, squared."""
+    total = 0
+    for indices in np.ndindex(d, d, d, d):
+        powers = np.bincount(indices)
+        total += math.prod(normal_moment(int(power)) for power in powers) ** 2
+    assert total == 3 * d**2 + 6 * d
+
+
+def test_the_excess_kurtosis_follows_from_the_fourth_moment():
+    steps = examples.steps("score_variance")
+    d = steps["d"]
+    np.testing.assert_allclose((3 * d**2 + 6 * d) / d**2 - 3, steps["kurtosis_proved"])
+
+
+def test_the_experiment_of_the_source_misses_what_repeats():
+    steps = examples.steps("source_experiment")
+    draw = np.random.RandomState(0)
+    q, k = draw.standard_normal(10_000), draw.standard_normal(10_000)
+    assert steps["one_score"] == pytest.approx(reference.dot(q, k))
+    squares = reference.dot(q * k, q * k)
+    assert steps["source_variance"] == pytest.approx(squares - (reference.dot(q, k) / 1e4) ** 2)
+    away = (steps["source_variance"] - steps["d"]) / steps["standard_deviation_of_source_variance"]
+    assert abs(away) < 3
+    assert steps["repeated_source_variance"] == pytest.approx(15, rel=0.1)
+    assert steps["repeated_variance"] == pytest.approx(256, rel=0.1)
+
+
+def test_overflow_starts_where_python_says():
+    steps = examples.steps("softmax_overflow")
+    limit = float(steps["largest_exponent"])
+    assert math.isfinite(math.exp(limit - 1e-9))
+    with pytest.raises(OverflowError):
+        math.exp(limit + 1e-9)
+    for row in ("small", "large"):
+        expected = reference.softmax_row(list(steps[row]))
+        np.testing.assert_allclose(steps[f"{row}_stable"], expected, rtol=1e-13)
+    assert np.isnan(steps["large_naive"]).any()
+    assert np.isnan(steps["filled_naive"]).all()
+    np.testing.assert_array_equal(steps["hidden_stable"], [0, 0, 0])

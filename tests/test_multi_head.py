@@ -1,0 +1,251 @@
+"""Multi-head attention: PyTorch with the same weights, a loop over heads, every refused input."""
+
+import math
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from attention_docs import (
+    MultiHeadAttention,
+    causal_mask,
+    merge_heads,
+    padding_mask,
+    scaled_dot_product_attention,
+    split_heads,
+)
+from tests import reference
+from tests.conftest import to_numpy
+
+
+def literal(shape, step):
+    """Numbers without pattern or symmetry: the fractional parts of multiples of `step`."""
+    return (np.arange(1, math.prod(shape) + 1) * step % 1 * 2 - 1).reshape(shape)
+
+
+# batch 2, m = 3, n = 5, d_query = 8, d_key = 6, d_value = 7, 4 heads
+QUERY, KEY, VALUE = literal((2, 3, 8), 0.618), literal((2, 5, 6), 0.414), literal((2, 5, 7), 0.732)
+WEIGHTS = {
+    "W_Q": literal((8, 8), 0.271),
+    "W_K": literal((6, 8), 0.577),
+    "W_V": literal((7, 8), 0.303),
+    "W_O": literal((8, 8), 0.142),
+}
+BIASES = {f"b_{letter}": literal((8,), 0.1 * i + 0.07) for i, letter in enumerate("QKVO")}
+
+
+def layer(**changes):
+    return MultiHeadAttention(**({"num_heads": 4} | WEIGHTS | BIASES | changes))
+
+
+@given(st.integers(1, 3), st.integers(1, 4), st.integers(1, 4), st.integers(1, 3))
+def test_merging_undoes_splitting(batch, tokens, heads, width):
+    features = literal((batch, tokens, heads * width), 0.618)
+    split = split_heads(features, heads)
+    assert split.shape == (batch, heads, tokens, width)
+    np.testing.assert_array_equal(merge_heads(split), features)
+    for head in range(heads):
+        block = features[:, :, head * width : (head + 1) * width]
+        np.testing.assert_array_equal(split[:, head], block)
+
+
+MASKS = {
+    "none": None,
+    "per query": causal_mask(3, 5),
+    "padding": padding_mask(np.array([[3], [5]]), 5),
+    "float": literal((3, 5), 0.377),
+}
+
+
+def pytorch(torch, weights, biases, heads):
+    """PyTorch's own layer, with our weights in it."""
+    theirs = torch.nn.MultiheadAttention(
+        8, heads, bias=bool(biases), kdim=6, vdim=7, batch_first=True, dtype=torch.float64
+    )
+    tensors = {name: torch.from_numpy(a) for name, a in (weights | biases).items()}
+    with torch.no_grad():
+        theirs.q_proj_weight.copy_(tensors["W_Q"].T)
+        theirs.k_proj_weight.copy_(tensors["W_K"].T)
+        theirs.v_proj_weight.copy_(tensors["W_V"].T)
+        theirs.out_proj.weight.copy_(tensors["W_O"].T)
+        if biases:
+            theirs.in_proj_bias.copy_(torch.cat([tensors[f"b_{x}"] for x in "QKV"]))
+            theirs.out_proj.bias.copy_(tensors["b_O"])
+    return theirs
+
+
+def their_mask(torch, mask):
+    """PyTorch's layer wants one mask per batch element and head, and True where we say False."""
+    if mask is None:
+        return None
+    full = torch.from_numpy(np.broadcast_to(mask, (2, 4, 3, 5)).reshape(8, 3, 5).copy())
+    return ~full if full.dtype == torch.bool else full
+
+
+@pytest.mark.parametrize("case", MASKS)
+@pytest.mark.parametrize("biases", [BIASES, {}], ids=["biases", "no biases"])
+def test_equals_pytorch_with_copied_weights(torch, case, biases):
+    theirs = pytorch(torch, WEIGHTS, biases, heads=4)
+    tensors = (torch.from_numpy(a) for a in (QUERY, KEY, VALUE))
+    mask = their_mask(torch, MASKS[case])
+    output, weights = theirs(*tensors, attn_mask=mask, average_attn_weights=False)
+    ours = MultiHeadAttention(**WEIGHTS, **biases, num_heads=4)
+    steps = ours.steps(QUERY, KEY, VALUE, MASKS[case])
+    np.testing.assert_allclose(steps.output, output.detach().numpy(), rtol=0, atol=1e-14)
+    np.testing.assert_allclose(
+        steps.attention.weights, weights.detach().numpy(), rtol=0, atol=1e-14
+    )
+
+
+def test_equals_pytorch_in_causal_self_attention(torch):
+    theirs = torch.nn.MultiheadAttention(8, 4, batch_first=True, dtype=torch.float64)
+    blocks = theirs.in_proj_weight.detach().numpy().reshape(3, 8, 8)
+    ours = MultiHeadAttention(
+        *(block.T for block in blocks), theirs.out_proj.weight.detach().numpy().T, num_heads=4
+    )
+    x = torch.from_numpy(QUERY)
+    hidden = ~torch.from_numpy(causal_mask(3))
+    expected = theirs(x, x, x, attn_mask=hidden, is_causal=True)[0].detach().numpy()
+    np.testing.assert_allclose(
+        ours(QUERY, QUERY, QUERY, is_causal=True), expected, rtol=0, atol=1e-14
+    )
+
+
+def test_equals_a_slow_loop_over_the_heads():
+    steps = layer(b_Q=None, b_K=None, b_V=None, b_O=None).steps(QUERY, KEY, VALUE)
+    for b in range(2):
+        projected = zip((QUERY, KEY, VALUE), ("W_Q", "W_K", "W_V"), strict=True)
+        q, k, v = (np.asarray(reference.matmul(x[b], WEIGHTS[w])) for x, w in projected)
+        heads = [
+            reference.attention(q[:, i : i + 2], k[:, i : i + 2], v[:, i : i + 2])[1]
+            for i in (0, 2, 4, 6)
+        ]
+        np.testing.assert_allclose(steps.merged[b], np.hstack(heads), rtol=1e-12, atol=1e-14)
+        np.testing.assert_allclose(steps.output[b], np.hstack(heads) @ WEIGHTS["W_O"], atol=1e-13)
+
+
+def test_the_output_is_the_sum_of_what_each_head_adds():
+    steps = layer().steps(QUERY, KEY, VALUE)
+    blocks = WEIGHTS["W_O"].reshape(4, 2, 8)
+    added = sum(steps.attention.output[:, i] @ blocks[i] for i in range(4))
+    np.testing.assert_allclose(steps.output, added + BIASES["b_O"], rtol=0, atol=1e-14)
+
+
+def test_one_head_without_mixing_is_plain_attention():
+    one = MultiHeadAttention(WEIGHTS["W_Q"], WEIGHTS["W_K"], WEIGHTS["W_V"], np.eye(8), num_heads=1)
+    plain = scaled_dot_product_attention(
+        QUERY @ WEIGHTS["W_Q"], KEY @ WEIGHTS["W_K"], VALUE @ WEIGHTS["W_V"]
+    )
+    np.testing.assert_array_equal(one(QUERY, KEY, VALUE), plain)
+
+
+def test_key_and_value_heads_may_differ_in_width():
+    wide = layer(W_V=literal((7, 12), 0.3), W_O=literal((12, 5), 0.7), b_V=None, b_O=None)
+    steps = wide.steps(QUERY, KEY, VALUE)
+    assert steps.Q.shape == (2, 4, 3, 2)
+    assert steps.V.shape == (2, 4, 5, 3)
+    assert steps.merged.shape == (2, 3, 12)
+    assert steps.output.shape == (2, 3, 5)
+
+
+def test_a_query_that_may_see_no_key_gives_the_bias():
+    mask = np.array([[True] * 5, [False] * 5, [True] * 5])
+    output = layer()(QUERY, KEY, VALUE, attn_mask=mask)
+    np.testing.assert_array_equal(output[:, 1], np.broadcast_to(BIASES["b_O"], (2, 8)))
+
+
+def test_no_keys_give_the_bias_and_no_queries_give_nothing():
+    output = layer()(QUERY, KEY[:, :0], VALUE[:, :0])
+    np.testing.assert_array_equal(output, np.broadcast_to(BIASES["b_O"], (2, 3, 8)))
+    assert layer()(QUERY[:, :0], KEY, VALUE).shape == (2, 0, 8)
+
+
+def test_integers_become_floats():
+    eye, x = np.eye(4, dtype=int), np.ones((3, 4), dtype=int)
+    output = MultiHeadAttention(eye, eye, eye, eye, num_heads=2)(x, x, x)
+    np.testing.assert_array_equal(output, np.ones((3, 4)))
+
+
+def test_refuses_mixed_libraries():
+    strict = pytest.importorskip("array_api_strict")
+    with pytest.raises(TypeError, match="query is a array_api_strict array; expected numpy to mat"):
+        layer()(strict.asarray(QUERY), KEY, VALUE)
+
+
+def test_padding_changes_nothing_for_the_rest():
+    output = layer()(QUERY, KEY, VALUE, attn_mask=MASKS["padding"])
+    np.testing.assert_allclose(output[0], layer()(QUERY[0], KEY[0, :3], VALUE[0, :3]), atol=1e-14)
+
+
+def test_every_library_gives_the_same_result_in_its_own_arrays(xp):
+    tensors = {n: xp.asarray(a.tolist(), dtype=xp.float64) for n, a in (WEIGHTS | BIASES).items()}
+    query, key, value = (xp.asarray(a.tolist(), dtype=xp.float64) for a in (QUERY, KEY, VALUE))
+    output = MultiHeadAttention(**tensors, num_heads=4)(query, key, value)
+    assert type(output) is type(query)
+    np.testing.assert_allclose(to_numpy(output), layer()(QUERY, KEY, VALUE), atol=1e-14)
+
+
+def test_16_bit_numbers_are_added_up_in_float32(torch):
+    halves = {n: torch.from_numpy(a).to(torch.bfloat16) for n, a in (WEIGHTS | BIASES).items()}
+    inputs = [torch.from_numpy(a).to(torch.bfloat16) for a in (QUERY, KEY, VALUE)]
+    output = MultiHeadAttention(**halves, num_heads=4)(*inputs)
+    assert output.dtype == torch.bfloat16
+    wide = {n: tensor.float() for n, tensor in halves.items()}
+    expected = MultiHeadAttention(**wide, num_heads=4)(*(tensor.float() for tensor in inputs))
+    assert torch.equal(output, expected.to(torch.bfloat16))
+
+
+def test_seeded_weights_are_the_same_in_every_library(xp):
+    ours = MultiHeadAttention.seeded(6, 2, seed=3, kdim=4, vdim=5)
+    theirs = MultiHeadAttention.seeded(6, 2, seed=3, kdim=4, vdim=5, xp=xp)
+    other = MultiHeadAttention.seeded(6, 2, seed=4, kdim=4, vdim=5)
+    for name in ("W_Q", "W_K", "W_V", "W_O"):
+        matrix = getattr(ours, name)
+        np.testing.assert_array_equal(to_numpy(getattr(theirs, name)), matrix)
+        assert np.all(matrix != getattr(other, name))
+        assert np.abs(matrix).max() <= math.sqrt(6 / sum(matrix.shape))
+    assert ours(literal((3, 6), 0.6), literal((2, 4), 0.6), literal((2, 5), 0.6)).shape == (3, 6)
+    assert MultiHeadAttention.seeded(6, 2, seed=3, bias=False).b_O is None
+
+
+def call(**changes):
+    return layer()(**({"query": QUERY, "key": KEY, "value": VALUE} | changes))
+
+
+@pytest.mark.parametrize(
+    ("make", "error", "message"),
+    [
+        (lambda: layer(num_heads=3), ValueError, "num_heads is 3; expected a divisor of the 8 features of W_Q"),
+        (lambda: layer(num_heads=0), ValueError, "num_heads is 0; expected a divisor of the 8 features of W_Q"),
+        (lambda: layer(num_heads=2.0), TypeError, "num_heads is 2.0; expected a whole number"),
+        (lambda: layer(W_V=np.ones((7, 6)), W_O=np.ones((6, 8)), b_V=None), ValueError, "num_heads is 4; expected a divisor of the 6 features of W_V"),
+        (lambda: layer(W_Q=[[1.0]]), TypeError, "W_Q is a list; expected an array, for example numpy.asarray(W_Q)"),
+        (lambda: layer(W_Q=np.ones(8)), ValueError, "W_Q has shape (8,); expected two axes"),
+        (lambda: layer(W_K=np.ones((6, 8), dtype="float32")), TypeError, "W_K has dtype float32; expected float64 to match W_Q"),
+        (lambda: layer(W_K=np.ones((6, 4))), ValueError, "W_K has shape (6, 4); expected (d_key, 8) to match W_Q (8, 8)"),
+        (lambda: layer(W_O=np.ones((6, 8))), ValueError, "W_O has shape (6, 8); expected (8, d_out) to match W_V (7, 8)"),
+        (lambda: layer(b_V=np.ones(7)), ValueError, "b_V has shape (7,); expected (8,) to match W_V"),
+        (lambda: call(query=QUERY[..., :5]), ValueError, "query has shape (2, 3, 5); expected (..., length, 8) to match W_Q (8, 8)"),
+        (lambda: call(key=VALUE), ValueError, "key has shape (2, 5, 7); expected (..., length, 6) to match W_K (6, 8)"),
+        (lambda: call(value=VALUE[0, 0]), ValueError, "value has shape (7,); expected (..., length, 7) to match W_V (7, 8)"),
+        (lambda: call(value=VALUE[:, :4]), ValueError, "value has shape (2, 4, 7); expected (..., 5, d_value) to match key (2, 5, 6)"),
+        (lambda: call(query=QUERY.astype("float32")), TypeError, "query has dtype float32; expected float64 to match W_Q"),
+        (lambda: call(query=QUERY * 1j), TypeError, "query has dtype complex128; expected real numbers"),
+        (lambda: call(attn_mask=causal_mask(5, 3)), ValueError, "attn_mask has shape (5, 3); expected one that broadcasts to (2, 4, 3, 5)"),
+        (lambda: call(attn_mask=np.ones((2, 3, 5), dtype=bool)), ValueError, "attn_mask has shape (2, 3, 5); expected one that broadcasts to (2, 4, 3, 5)"),
+        (lambda: call(attn_mask=causal_mask(3, 5), is_causal=True), ValueError, "attn_mask and is_causal were both given; expected one, for example attn_mask & causal_mask(m, n)"),
+        (lambda: layer(b_K=BIASES["b_K"] * math.nan), ValueError, "b_K holds nan at [0]; expected finite numbers only"),
+        (lambda: call(key=KEY * math.inf), ValueError, "key holds -inf at [0, 0, 0]; expected finite numbers only"),
+        (lambda: MultiHeadAttention.seeded(0, 2, seed=0), ValueError, "embed_dim is 0; expected 1 or more"),
+        (lambda: MultiHeadAttention.seeded(6, 2, seed=0, kdim=0), ValueError, "kdim is 0; expected 1 or more"),
+        (lambda: MultiHeadAttention.seeded(6, 4, seed=0), ValueError, "num_heads is 4; expected a divisor of the 6 features of W_Q"),
+        (lambda: split_heads(np.ones(4), 2), ValueError, "features has shape (4,); expected (..., n, h d)"),
+        (lambda: split_heads(np.ones((3, 4)), 3), ValueError, "num_heads is 3; expected a divisor of the 4 features of features"),
+        (lambda: merge_heads(np.ones((3, 4))), ValueError, "heads has shape (3, 4); expected (..., h, n, d)"),
+    ],
+)  # fmt: skip
+def test_refuses_with_the_argument_what_was_expected_and_what_came(make, error, message):
+    with pytest.raises(error) as caught:
+        make()
+    assert str(caught.value) == message
