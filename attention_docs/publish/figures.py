@@ -5,21 +5,27 @@ Each takes its arrays from the worked examples. Its docstring is its caption, in
 
 import inspect
 from collections.abc import Callable
+from typing import Any
 
 import numpy as np
 
 from attention_docs import examples
 from attention_docs.masks import causal_mask
 from attention_docs.render.figures import (
-    Panel,
+    Axis,
     Points,
+    Series,
     Svg,
     attention_lines,
+    beside,
     figure,
     heatmap,
+    line_chart,
+    matrix_panel,
     product_figure,
     scatter_3d,
 )
+from attention_docs.softmax import softmax
 
 FIGURES: dict[str, Callable[[], Svg]] = {}
 
@@ -30,6 +36,15 @@ BLOCK = (
     '<div class="figure-box"{focus} markdown="0">{svg}</div>'
     '<figcaption markdown="span">{caption}</figcaption></figure>'
 )
+AXIS_OF_D = Axis("d", (1, 4, 16, 64, 256), logarithmic=True)
+AXIS_OF_MEASURED_D = Axis("d", (4, 16, 64, 256), logarithmic=True)
+SCORES: dict[str, Any] = {"rows": "queries", "columns": "keys", "role": "scores"}
+WEIGHTS: dict[str, Any] = {
+    "rows": "queries",
+    "columns": "keys",
+    "role": "weights",
+    "scale": "sequential",
+}
 FEATURES = ("feature 1", "feature 2", "feature 3")
 
 
@@ -134,6 +149,157 @@ def cross_attention_space() -> Svg:
 
 
 @registered
+def batched_scores() -> Svg:
+    r"""The pair put in: row 3 of $\query{Q}$ and column 6 of $\key{K}^\top$ are alike. Where they
+    meet stands the largest score. A cell shows its number when the pointer rests on it."""
+    steps = examples.steps("batched_attention")
+    return scores_figure(steps["Q"], steps["K"], row=2, column=5)
+
+
+@registered
+def batched_weights() -> Svg:
+    r"""The softmax turns each row of scaled scores into weights. In the marked row one score stands
+    out, and takes nearly all the weight."""
+    steps = examples.steps("batched_attention")
+    return softmax_figure("Scaled scores and their weights", steps["scaled"], steps["weights"])
+
+
+@registered
+def batched_output() -> Svg:
+    r"""Row 3 of the weights meets column 4 of the values. Nearly all of its weight lies on the
+    sixth value, so the output is close to it."""
+    steps = examples.steps("batched_attention")
+    return output_figure(steps["weights"], steps["V"], row=2, column=3)
+
+
+@registered
+def window_of_three() -> Svg:
+    r"""A window of one position to either side: each query sees itself and its neighbours."""
+    mask = examples.steps("local_window_mask")["mask"]
+    return heatmap(mask, "Window mask", rows="queries", columns="keys")
+
+
+@registered
+def window_weights() -> Svg:
+    r"""The softmax under the mask. What is masked is crossed out: it has the score $-\infty$ and
+    the weight zero. The large weight of row 3, column 6 is gone: the row divides its weight
+    among three neighbours."""
+    steps = examples.steps("local_window_mask")
+    scores, weights = steps["masked"], steps["weights_masked"]
+    return softmax_figure("Masked scores and their weights", scores, weights, ~steps["mask"])
+
+
+@registered
+def masks_joined() -> Svg:
+    r"""A causal mask, a padding mask, and both: a pair takes part where both allow it."""
+    steps = examples.steps("causal_padding")
+    right = np.broadcast_to(steps["right"], steps["causal"].shape)
+    masks = {"causal": steps["causal"], "padding": right, "both": steps["causal_and_right"]}
+    panels = [
+        matrix_panel(mask, name, rows="queries", columns="keys") for name, mask in masks.items()
+    ]
+    return figure(beside(panels), "Three masks")
+
+
+@registered
+def softmax_saturation() -> Svg:
+    r"""Four scores that grow with $\sqrt{d_k}$, as scores do without the division. At $d_k = 1$ the
+    weights are near each other. At $d_k = 256$ the largest score has all the weight."""
+    d, weights = growing_scores()
+    series = [
+        Series(f"score {i + 1}", d, weights[:, i], role)
+        for i, role in enumerate(("input", "query", "key", "weights"))
+    ]
+    name = "Weights of four scores, without the division"
+    chart = line_chart(name, AXIS_OF_D, Axis("weight", (0, 0.25, 0.5, 0.75, 1)), series)
+    return figure(chart, name)
+
+
+@registered
+def softmax_gradient() -> Svg:
+    r"""The largest entry of the Jacobian of the same softmax. The axis on the left goes in powers
+    of ten: each step down is a hundredth of the one before."""
+    d, weights = growing_scores()
+    slopes = [np.abs(np.diag(row) - np.outer(row, row)).max() for row in weights]
+    name = "Largest slope of the softmax, without the division"
+    axis = Axis("slope", (1e-8, 1e-6, 1e-4, 1e-2, 1), logarithmic=True)
+    series = [Series("slope", d, np.array(slopes), "weights")]
+    return figure(line_chart(name, AXIS_OF_D, axis, series), name)
+
+
+@registered
+def score_variance() -> Svg:
+    r"""The variance of a score grows with $d$. Divided by $\sqrt{d}$, a score has the variance one
+    for every $d$. Lines: proved. Markers: measured."""
+    steps = examples.steps("score_variance")
+    d, one = steps["d"], np.ones_like(steps["d"])
+    series = [
+        Series("proved: d", d, d, "scores"),
+        Series("measured", d, steps["variance"], "scores", line=False, points=True),
+        Series("scaled: 1", d, one, "weights"),
+        Series("measured", d, steps["variance_of_scaled"], "weights", line=False, points=True),
+    ]
+    name = "Variance of a score, and of a scaled score"
+    axis = Axis("variance", (0.25, 1, 4, 16, 64, 256), logarithmic=True)
+    return figure(line_chart(name, AXIS_OF_MEASURED_D, axis, series), name)
+
+
+@registered
+def score_variance_errors() -> Svg:
+    r"""How far the measured mean and variance lie from what was proved, in standard errors. Within
+    two they are no surprise."""
+    steps = examples.steps("score_variance")
+    series = [
+        Series(kind, steps["d"], steps[f"{kind}_errors_away"], role, line=False, points=True)
+        for kind, role in (("mean", "scores"), ("variance", "weights"))
+    ]
+    name = "Measured minus proved"
+    axis = Axis("standard errors", (-3, -2, -1, 0, 1, 2, 3))
+    return figure(line_chart(name, AXIS_OF_MEASURED_D, axis, series), name)
+
+
+@registered
+def positional_matrix() -> Svg:
+    r"""The same matrix in colours. The first pair of columns turns fast, the second slowly."""
+    matrix = examples.steps("positional_encoding")["E"]
+    positions = [str(position) for position in range(len(matrix))]
+    options = {"rows": "position t", "columns": "feature", "row_labels": positions}
+    return heatmap(matrix, "Positional encoding E", role="input", **options)
+
+
+@registered
+def positional_waves() -> Svg:
+    r"""Each feature over the positions. The markers are the entries of the matrix, the lines what
+    they are samples of."""
+    steps = examples.steps("positional_encoding")
+    entries = steps["E"]
+    fast, slow = steps["frequencies"]
+    positions, fine = np.arange(len(entries)), np.linspace(0, len(entries) - 1, 101)
+    waves = (np.sin(fast * fine), np.cos(fast * fine), np.sin(slow * fine), np.cos(slow * fine))
+    names = ("sine 1", "cosine 1", "sine 2", "cosine 2")
+    roles = ("query", "key", "value", "weights")
+    lines = [Series(n, fine, wave, r) for n, wave, r in zip(names, waves, roles, strict=True)]
+    points = [
+        Series("", positions, column, role, line=False, points=True)
+        for column, role in zip(entries.T, roles, strict=True)
+    ]
+    axes = Axis("position t", tuple(range(len(entries)))), Axis("entry", (-1, -0.5, 0, 0.5, 1))
+    name = "Features of a position"
+    return figure(line_chart(name, *axes, [*lines, *points]), name)
+
+
+@registered
+def heads_side_by_side() -> Svg:
+    r"""The weights of the two heads, for the same queries and keys. Each head looks elsewhere."""
+    steps = examples.steps("multi_head")
+    panels = [
+        matrix_panel(steps[f"weights_{head}"], f"Head {head}", **WEIGHTS, numbers=False)
+        for head in (1, 2)
+    ]
+    return figure(beside(panels), "Weights of two heads")
+
+
+@registered
 def reference_heatmap() -> Svg:
     r"""`heatmap(masked, ...)`: four queries on five keys under a causal mask."""
     scaled = examples.steps("distinct_sizes")["scaled"]
@@ -167,6 +333,22 @@ def reference_lines() -> Svg:
     return attention_lines(weights, queries, keys, query=1)
 
 
+def growing_scores() -> tuple[np.ndarray, np.ndarray]:
+    """Return many d, and the softmax of the divided scores of the example times the root of d."""
+    scores = examples.steps("softmax_saturation")["z_divided"]
+    d = np.geomspace(1, 256, 65)
+    return d, softmax(np.sqrt(d)[:, None] * scores)
+
+
+def softmax_figure(name: str, scores, weights, hidden=None) -> Svg:
+    """Draw scores and their weights side by side, the third row marked."""
+    left = matrix_panel(scores, "Scaled scores", **SCORES, numbers=False, mark=(2, None))
+    right = matrix_panel(
+        weights, "Weights", **WEIGHTS, numbers=False, mark=(2, None), hidden=hidden
+    )
+    return figure(beside([left, right], between="softmax of each row"), name)
+
+
 def scores_figure(q, k, row: int, column: int) -> Svg:
     return product_figure(
         q,
@@ -196,5 +378,4 @@ def on_level(points, height: float) -> list[list[float]]:
 
 
 def space_figure(name: str, axes, sets, size) -> Svg:
-    drawn: Panel = scatter_3d(name, axes, sets, size)
-    return figure(drawn, name)
+    return figure(scatter_3d(name, axes, sets, size), name)

@@ -29,7 +29,7 @@ MARKERS = (
 
 
 class Series(NamedTuple):
-    """One line: its points, how it is drawn, and the lengths of its error bars."""
+    """One line: its points and how it is drawn. One without a name goes with another."""
 
     name: str
     x: Array
@@ -37,7 +37,6 @@ class Series(NamedTuple):
     role: str | None = None
     line: bool = True
     points: bool = False
-    errors: Array | None = None
 
 
 class Axis(NamedTuple):
@@ -67,18 +66,19 @@ def line_chart(name: str, x: Axis, y: Axis, series: Sequence[Series]) -> Panel:
         return left + WIDTH * x.share(point[0]), top + HEIGHT * (1 - y.share(point[1]))
 
     drawn = [_series(index, one, at) for index, one in enumerate(series)]
-    ends = _apart([at(_points(one)[-1])[1] for one in series])
+    named = [one for one in series if one.name]
+    ends = _apart([at(_points(one)[-1])[1] for one in named])
     body = [
         label(left + WIDTH / 2, LINE / 2, name, font_weight="bold"),
         *_axes(x, y, left, top),
         *drawn,
         *(
             label(left + WIDTH + 10, end, one.name, "start", fill=colour(one.role))
-            for one, end in zip(series, ends, strict=True)
+            for one, end in zip(named, ends, strict=True)
         ),
     ]
-    width = left + WIDTH + 16 + max(text_width(one.name) for one in series)
-    told = " ".join(_told(one, x, y) for one in series)
+    width = left + WIDTH + 16 + max(text_width(one.name) for one in named)
+    told = " ".join(_told(one, x, y) for one in named)
     return Panel(width, top + HEIGHT + 2.5 * LINE, "".join(body), f"{name}. {told}")
 
 
@@ -96,11 +96,6 @@ def _series(index: int, one: Series, at) -> str:
     if one.line:
         path = "M" + "L".join("{:.1f} {:.1f}".format(*at(point)) for point in points)
         body.append(element("path", d=path, stroke_dasharray=DASHES[index % 4], **stroke))
-    if one.errors is not None:
-        for (x, y), error in zip(points, to_numpy(one.errors), strict=True):
-            (across, low), (_, high) = at((x, y - error)), at((x, y + error))
-            bar = f"M{across:.1f} {low:.1f}V{high:.1f}m-4 0h8M{across - 4:.1f} {low:.1f}h8"
-            body.append(element("path", d=bar, **stroke))
     if one.points:
         for point in points:
             place = "translate({:.1f} {:.1f})".format(*at(point))
@@ -136,11 +131,11 @@ def _axes(x: Axis, y: Axis, left: float, top: float) -> list[str]:
 
 
 def _apart(heights: list[float]) -> list[float]:
-    """Move labels down until each has a line of its own."""
+    """Move labels up until each has a line of its own."""
     placed = dict.fromkeys(range(len(heights)), 0.0)
-    last = -math.inf
-    for index in sorted(placed, key=lambda index: heights[index]):
-        last = placed[index] = max(heights[index], last + LINE)
+    last = math.inf
+    for index in sorted(placed, key=lambda index: heights[index], reverse=True):
+        last = placed[index] = min(heights[index], last - LINE)
     return list(placed.values())
 
 
