@@ -63,7 +63,7 @@ def placed(name: str) -> str:
         raise LookupError(f"figure {name!r} is unknown; known are {', '.join(sorted(FIGURES))}")
     svg = FIGURES[name]()
     # What scrolls sideways must be within reach of a keyboard.
-    focus = ' tabindex="0"' if 'class="drawing wide"' in svg else ""
+    focus = ' tabindex="0"' if 'class="drawing wide' in svg else ""
     caption = " ".join((inspect.getdoc(FIGURES[name]) or "").split())
     return BLOCK.format(svg=svg, caption=caption, focus=focus)
 

@@ -18,7 +18,7 @@ from attention_docs.render.figures.svg import (
 )
 from attention_docs.render.numbers import number
 
-WIDTH, HEIGHT = 320, 200
+WIDTH, HEIGHT = 240, 170
 DASHES = (None, "6 3", "2 3", "8 3 2 3")
 MARKERS = (
     "M-4 0a4 4 0 1 0 8 0a4 4 0 1 0 -8 0z",

@@ -14,8 +14,9 @@ FONT_SIZE = 12
 # A digit is a little over half as wide as it is high, in every common font.
 CHARACTER = 7
 LINE = 16
-# A wider drawing scrolls in its own box on a phone: shrunk to the screen, nobody could read it.
-WIDE = 400
+# A wider drawing scrolls in its own box on a phone: shrunk to the screen, nobody could read it. The
+# style sheet keeps each class at the width that is named here.
+CLASSES = ((560, "drawing wide widest"), (420, "drawing wide"), (0, "drawing"))
 
 ROLES = {
     "input": "var(--role-input, #7a828e)",
@@ -143,7 +144,7 @@ def figure(panel: Panel, name: str, description: str | None = None) -> Svg:
             panel.body,
             xmlns="http://www.w3.org/2000/svg",
             id=identity,
-            class_="drawing wide" if width > WIDE else "drawing",
+            class_=next(name for least, name in CLASSES if width > least),
             role="img",
             aria_labelledby=f"{identity}-title {identity}-desc",
             viewBox=f"0 0 {width} {height}",
