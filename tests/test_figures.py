@@ -63,7 +63,7 @@ def test_a_figure_has_its_size_and_no_script_style_or_address(picture):
 @each_picture
 def test_every_colour_is_the_text_s_own_or_one_of_the_site_in_both_schemes(picture):
     style = (ROOT / "docs" / "assets" / "site.css").read_text(encoding="utf-8")
-    light, dark = re.findall(r'\[data-md-color-scheme="\w+"\] \{(.*?)\n\}', style, re.DOTALL)
+    light, dark = re.findall(r'\[data-md-color-scheme="\w+"\] \{(.*?)\n *\}', style, re.DOTALL)
     for node in ElementTree.fromstring(picture).iter():
         for paint in (node.attrib.get("fill"), node.attrib.get("stroke")):
             if paint in (None, "none", "currentColor"):

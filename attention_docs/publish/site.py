@@ -74,7 +74,9 @@ def on_page_content(html, page, config, files):
 def on_env(env, config, files):
     pages = (file.page for file in files.documentation_pages())
     wanted = formulas.first_pages((f"docs/{p.file.src_uri}", p.content or "") for p in pages)
-    typeset.update(formulas.typeset(wanted, project_root(config) / "node_modules" / "katex"))
+    root = project_root(config)
+    cache = root / ".cache" / "formulas.json"
+    typeset.update(formulas.typeset(wanted, root / "node_modules" / "katex", cache))
     return env
 
 
