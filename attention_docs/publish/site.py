@@ -5,6 +5,7 @@ import json
 import os
 import platform
 import subprocess
+import tomllib
 from importlib.metadata import version
 from pathlib import Path
 
@@ -12,7 +13,7 @@ from mkdocs.exceptions import PluginError
 from mkdocs.structure.files import File
 
 from attention_docs import examples
-from attention_docs.publish import assets, figures, formulas
+from attention_docs.publish import assets, figures, formulas, notebooks
 from attention_docs.publish.errors import PublishError
 from attention_docs.publish.provenance import provenance, report_link
 from attention_docs.publish.values import resolve
@@ -38,9 +39,10 @@ def stops_the_build(event):
 def on_config(config):
     root = project_root(config)
     assets.ensure(root)
-    repository = repository_url()
+    notebooks.prepare(root, config.plugins["mkdocs-jupyter"].config)
+    repository = repository_url(root)
     if repository and not config.site_url:
-        owner, name = os.environ["GITHUB_REPOSITORY"].split("/")
+        owner, name = repository.split("/")[-2:]
         config.site_url = f"https://{owner.lower()}.github.io/{name}/"
     config.copyright = footer(root, repository)
     config.extra["repository"] = repository
@@ -55,6 +57,8 @@ def on_files(files, config):
 
 @stops_the_build
 def on_page_markdown(markdown, page, config, files):
+    if is_notebook(page):
+        return markdown
     # Front matter is cut off before this event; its lines still count.
     above = page.file.content_string.count("\n") - markdown.count("\n")
     return resolve(
@@ -66,8 +70,25 @@ def on_page_markdown(markdown, page, config, files):
     )
 
 
+@stops_the_build
 def on_page_content(html, page, config, files):
+    if is_notebook(page):
+        html = notebook_content(html, page, config, files)
     return formulas.exclude_from_search(html)
+
+
+def is_notebook(page) -> bool:
+    return page.file.src_uri.endswith(".ipynb")
+
+
+def notebook_content(html, page, config, files):
+    """Render the Markdown of a notebook as MkDocs renders a page; mkdocs-jupyter did not."""
+    notebook = json.loads(page.file.content_string)
+    page.meta["description"] = notebook["metadata"]["description"]
+    name = page.file.src_uri.rpartition("/")[2]
+    page.markdown = notebooks.page(notebook, html, name, config.extra["repository"])
+    type(page).render(page, config, files)
+    return page.content
 
 
 @stops_the_build
@@ -88,10 +109,13 @@ def project_root(config) -> Path:
     return Path(config.config_file_path).parent
 
 
-def repository_url() -> str | None:
-    """The repository's address, from the environment: it is typed nowhere."""
+def repository_url(root: Path) -> str | None:
+    """The repository that is built, from the environment; elsewhere as pyproject.toml names it."""
     name = os.environ.get("GITHUB_REPOSITORY")
-    return f"{os.environ.get('GITHUB_SERVER_URL', 'https://github.com')}/{name}" if name else None
+    if name:
+        return f"{os.environ.get('GITHUB_SERVER_URL', 'https://github.com')}/{name}"
+    project = tomllib.loads((root / "pyproject.toml").read_text(encoding="utf-8"))["project"]
+    return project.get("urls", {}).get("Repository")
 
 
 def footer(root: Path, repository: str | None) -> str:

@@ -1,0 +1,135 @@
+"""Notebooks: mkdocs-jupyter executes them, and the site's own Markdown writes the page.
+
+Of mkdocs-jupyter's HTML only the outputs are taken. Text and code of the cells go through the same
+Markdown as every page, and so get its formulas, code style, links that are checked, and table of
+contents.
+"""
+
+import hashlib
+import json
+import os
+import platform
+import shutil
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import numpy
+from bs4 import BeautifulSoup, Tag
+
+from attention_docs.publish.errors import PublishError
+
+Notebook = dict[str, Any]
+
+# A section, not a div: Material's search stops excluding at the end of the first inner element of
+# the same name.
+OUTPUT = '<section class="cell-output" data-search-exclude markdown="0">\n{}\n</section>'
+FIRST_CELL = '<div class="jp-Notebook"'
+KERNEL = {
+    # It warns of TCP on the loopback device, which is all that a build uses.
+    "IPKernelApp": {"log_level": "ERROR"},
+    "HistoryManager": {"enabled": False},
+}
+
+
+def prepare(root: Path, settings: dict[str, Any]) -> None:
+    """Choose the cache of mkdocs-jupyter, and keep the user's own IPython settings out.
+
+    Args:
+        root: the folder of the project.
+        settings: of mkdocs-jupyter; its key holds the notebook and these settings alone.
+    """
+    caches = root / ".cache" / "notebooks"
+    current = caches / digest(root / "attention_docs")
+    for stale in set(caches.glob("*")) - {current}:
+        shutil.rmtree(stale)
+    settings["cache_dir"] = str(current)
+    profile = root / ".cache" / "ipython" / "profile_default"
+    profile.mkdir(parents=True, exist_ok=True)
+    (profile / "ipython_kernel_config.json").write_text(json.dumps(KERNEL), encoding="utf-8")
+    os.environ["IPYTHONDIR"] = str(profile.parent)
+
+
+def digest(package: Path) -> str:
+    """Name all that an output depends on beside its notebook: the package and every version."""
+    parts = [platform.python_version(), *installed()]
+    for path in sorted(package.rglob("*.py")):
+        content = hashlib.sha256(path.read_bytes()).hexdigest()
+        parts.append(f"{path.relative_to(package).as_posix()} {content}")
+    return hashlib.sha256("\n".join(parts).encode()).hexdigest()[:16]
+
+
+def installed() -> list[str]:
+    """List the distributions beside NumPy; the name of such a folder holds the version."""
+    return sorted(path.name for path in Path(numpy.__file__).parents[1].glob("*.dist-info"))
+
+
+def page(notebook: Notebook, html: str, name: str, repository: str | None) -> str:
+    """Write a notebook as Markdown.
+
+    Args:
+        notebook: as it is stored.
+        html: what mkdocs-jupyter made of it.
+        name: the name of its file, for links and messages.
+        repository: its address, if it is known.
+
+    Raises:
+        PublishError: if a cell writes to the error stream, or shows no figure where it should.
+    """
+    made = outputs(html)
+    written = []
+    for cell in notebook["cells"]:
+        tags = cell["metadata"].get("tags", [])
+        if "install" in tags:
+            continue
+        source = "".join(cell["source"])
+        if cell["cell_type"] == "markdown":
+            written.append(source)
+            continue
+        shown = [output(tag, f"{name}: cell {cell['id']}") for tag in made[cell["id"]]]
+        if "figure" in tags and not any("<svg" in one for one in shown):
+            raise PublishError(f"{name}: cell {cell['id']}: a figure is expected, none came")
+        written += [f"```python\n{source}\n```", *(OUTPUT.format(one) for one in shown)]
+    written.insert(1, take_away(notebook, name, repository))
+    return "\n\n".join(written)
+
+
+def outputs(html: str) -> dict[str, list[Tag]]:
+    """Find the outputs of each code cell, by its id."""
+    cells = BeautifulSoup(html[html.index(FIRST_CELL) :], "html.parser").select(".jp-CodeCell[id]")
+    return {
+        str(cell["id"]).removeprefix("cell-id="): cell.select(".jp-OutputArea-output")
+        for cell in cells
+    }
+
+
+def output(tag: Tag, place: str) -> str:
+    """Write one output: a figure as it is, text as text.
+
+    Raises:
+        PublishError: if it is of another kind; what stands in the error stream is a warning.
+    """
+    match tag["data-mime-type"]:
+        case "text/html":
+            # The parser writes all attributes in small letters; SVG has one that is not.
+            return tag.decode_contents().strip().replace(" viewbox=", " viewBox=")
+        case "text/plain" | "application/vnd.jupyter.stdout":
+            return f"<pre>{tag.get_text().strip().replace('&', '&amp;').replace('<', '&lt;')}</pre>"
+        case "application/vnd.jupyter.stderr":
+            raise PublishError(f"{place}: {tag.get_text().strip()}")
+        case kind:
+            raise PublishError(f"{place}: output of kind {kind} has no form here")
+
+
+def take_away(notebook: Notebook, name: str, repository: str | None) -> str:
+    """Link to the file and, if it installs the package there, to Colab."""
+    links = [f'<a href="{name}" download>Download this notebook</a>']
+    if repository and any("install" in tags for tags in all_tags(notebook)):
+        github = repository.removeprefix("https://github.com/")
+        address = f"https://colab.research.google.com/github/{github}/blob/main/docs/notebooks/"
+        links.append(f'<a href="{address}{name}">Open in Colab</a>')
+    return f'<p class="take-away" data-search-exclude>{" · ".join(links)}</p>'
+
+
+def all_tags(notebook: Notebook) -> Iterator[list[str]]:
+    return (cell["metadata"].get("tags", []) for cell in notebook["cells"])
