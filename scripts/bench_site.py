@@ -1,10 +1,12 @@
 """The site against a plain Material site of the same pages, side by side in one run.
 
-The plain one has the same theme and the same text, without values, formulas and diagrams.
+The plain one has the same theme and the same text, without values, formulas, diagrams and figures,
+and notebooks as plain pages that nobody executes.
 """
 
 import argparse
 import contextlib
+import json
 import os
 import pathlib
 import re
@@ -20,11 +22,12 @@ import urllib.request
 ROOT = pathlib.Path(__file__).resolve().parent.parent
 FILES = ("mkdocs.yml", "package.json", "package-lock.json", ".npmrc", "pyproject.toml")
 MADE_AT_BUILD = re.compile(
-    r"^ *```mermaid\n.*?^ *```$|\$\$.*?\$\$|\$[^$\n]+\$|\\(?:val|printed|example)\{[^{}]*\}",
+    r"^ *```mermaid\n.*?^ *```$|\$\$.*?\$\$|\$[^$\n]+\$|\\(?:val|printed|example|figure)\{[^{}]*\}",
     re.MULTILINE | re.DOTALL,
 )
 OURS_ALONE = re.compile(
-    r"^hooks:\n(?:  .*\n)+|^watch:\n(?:  .*\n)+|^  - pymdownx.arithmatex:\n(?:      .*\n)+"
+    r"^  - mkdocs-jupyter:\n(?:      .*\n)+"
+    r"|^hooks:\n(?:  .*\n)+|^watch:\n(?:  .*\n)+|^  - pymdownx.arithmatex:\n(?:      .*\n)+"
     r"|^      custom_fences:\n(?:        .*\n)+|^  - assets/katex.*\n",
     re.MULTILINE,
 )
@@ -38,6 +41,7 @@ def main():
         ours, plain = pathlib.Path(folder, "ours"), pathlib.Path(folder, "plain")
         make_ours(ours)
         make_plain(plain)
+        print("cold build, seconds: {:.1f}".format(build_time(ours)))
         report("warm build, seconds", build_time, ours, plain, pairs)
         with serving(ours) as our_server, serving(plain) as plain_server:
             report("edit until served, seconds", edit_time, our_server, plain_server, pairs)
@@ -55,11 +59,25 @@ def make_ours(folder):
 def make_plain(folder):
     folder.mkdir()
     shutil.copytree(ROOT / "docs", folder / "docs")
+    for notebook in (folder / "docs").rglob("*.ipynb"):
+        notebook.with_suffix(".md").write_text(plain_text(notebook), encoding="utf-8")
+        notebook.unlink()
     for page in (folder / "docs").rglob("*.md"):
         text = page.read_text(encoding="utf-8")
         page.write_text(MADE_AT_BUILD.sub("", text), encoding="utf-8")
     settings = (ROOT / "mkdocs.yml").read_text(encoding="utf-8")
-    (folder / "mkdocs.yml").write_text(OURS_ALONE.sub("", settings), encoding="utf-8")
+    settings = OURS_ALONE.sub("", settings).replace(".ipynb", ".md")
+    (folder / "mkdocs.yml").write_text(settings, encoding="utf-8")
+
+
+def plain_text(notebook):
+    """Return the text and the code of a notebook."""
+    written = []
+    for cell in json.loads(notebook.read_text(encoding="utf-8"))["cells"]:
+        source = "".join(cell["source"])
+        is_code = cell["cell_type"] == "code"
+        written.append("```python\n{}\n```".format(source) if is_code else source)
+    return "\n\n".join(written)
 
 
 def report(what, measure, ours, plain, pairs):

@@ -4,6 +4,7 @@ import contextlib
 import gzip
 import http.server
 import os
+import re
 import shutil
 import threading
 from pathlib import Path
@@ -15,7 +16,8 @@ from tests.conftest import ROOT, copy_project, mkdocs
 PREFIX = "/attention-docs/"
 PAGES = sorted(
     str(page.relative_to(ROOT / "docs").with_suffix("")).removesuffix("index")
-    for page in (ROOT / "docs").rglob("*.md")
+    for kind in ("*.md", "*.ipynb")
+    for page in (ROOT / "docs").rglob(kind)
 )
 COMPRESSED = {".html", ".css", ".js", ".json", ".svg", ".xml", ".map"}
 CHROMIUM = ("chromium", "chromium-browser", "google-chrome", "google-chrome-stable")
@@ -146,9 +148,9 @@ def test_a_page_does_not_scroll_sideways(browser, address, page, width):
 @pytest.mark.parametrize("page", PAGES)
 def test_without_javascript_everything_is_there(browser, address, page):
     url = address + (f"{page}/" if page else "")
-    count = "[...document.querySelectorAll('.katex, .diagram svg, table, pre')].length"
+    count = "[...document.querySelectorAll('.katex, .diagram svg, .drawing, table, pre')].length"
     with Visit(browser, url) as visit, Visit(browser, url, java_script_enabled=False) as plain:
-        assert plain.page.locator(".katex, .diagram svg, table, pre").count() == (
+        assert plain.page.locator(".katex, .diagram svg, .drawing, table, pre").count() == (
             visit.page.evaluate(count)
         )
         assert plain.page.locator("h1").is_visible()
@@ -177,6 +179,10 @@ def test_a_page_of_thirty_formulas_is_light(browser, tmp_path, assets):
     project = copy_project(tmp_path)
     formula = "The output:\n\n$$\n\\output{{O}}_{{{}}} = \\weights{{A}}\\,\\value{{V}} = \\val{{self_attention.output}}\n$$\n"
     page = "# Thirty formulas\n\n" + "\n".join(formula.format(i) for i in range(30))
+    shutil.rmtree(project / "docs" / "notebooks")
+    settings = (project / "mkdocs.yml").read_text(encoding="utf-8")
+    settings = re.sub(r"^nav:\n(?:  .*\n)+", "", settings, flags=re.M)
+    (project / "mkdocs.yml").write_text(settings, encoding="utf-8")
     for written in (project / "docs").rglob("*.md"):
         written.write_text(page, encoding="utf-8")
     built = mkdocs(project, "build", "--strict", SITE_URL="http://127.0.0.1" + PREFIX)

@@ -1,0 +1,28 @@
+"""Take the outputs out of notebooks; ends with 1 if there were any: clear_notebooks.py FILE..."""
+
+import json
+import sys
+
+
+def main():
+    changed = [path for path in sys.argv[1:] if clear(path)]
+    for path in changed:
+        print("outputs removed: {}".format(path))
+    return 1 if changed else 0
+
+
+def clear(path):
+    with open(path, encoding="utf-8") as file:
+        before = file.read()
+    notebook = json.loads(before)
+    for cell in notebook["cells"]:
+        if cell["cell_type"] == "code":
+            cell.update(execution_count=None, outputs=[])
+    after = json.dumps(notebook, indent=1, ensure_ascii=False) + "\n"
+    with open(path, "w", encoding="utf-8") as file:
+        file.write(after)
+    return before != after
+
+
+if __name__ == "__main__":
+    sys.exit(main())
