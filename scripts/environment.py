@@ -85,10 +85,11 @@ def install(lock):
     path = os.path.join(ROOT, "requirements", lock + ".txt")
     with open(path, encoding="utf-8") as file:
         total = sum("==" in line and not line.startswith((" ", "#")) for line in file)
+    say("Installing the {} packages of requirements/{}.txt".format(total, lock))
     open(LOG, "w").close()
     pip(["--require-hashes", "--requirement", path], total)
     pip(["--no-deps", "--no-build-isolation", "--editable", ROOT], 0)
-    say("Ready: {} packages in .venv".format(total))
+    say("Ready")
 
 
 def pip(arguments, total):

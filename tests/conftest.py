@@ -8,10 +8,20 @@ import sys
 from pathlib import Path
 
 import array_api_compat
+import hypothesis
 import numpy as np
 import pytest
 
 ROOT = Path(__file__).parent.parent
+
+# No test of a time; and CI tries the same inputs each time, so that a red run is never chance.
+hypothesis.settings.register_profile(
+    "project",
+    deadline=None,
+    derandomize="CI" in os.environ,
+    suppress_health_check=[hypothesis.HealthCheck.too_slow],
+)
+hypothesis.settings.load_profile("project")
 LIBRARIES = ("numpy", "array_api_strict", "torch", "cupy")
 
 

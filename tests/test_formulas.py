@@ -10,8 +10,15 @@ PAGE = r'<p>If <span class="arithmatex">\(a &lt; \query{Q}\)</span> then</p><div
 WANTED = [Formula(r"a < \query{Q}", False), Formula(r"\sqrt{d_k}", True)]
 
 
-def typeset(assets, *tex):
-    return formulas.typeset(dict.fromkeys(tex, "page.md"), assets / "katex")
+@pytest.fixture
+def typeset(assets, tmp_path):
+    """Typeset formulas, with a cache that lives as long as the test."""
+
+    def typeset(*items):
+        wanted = dict.fromkeys(items, "page.md")
+        return formulas.typeset(wanted, assets / "katex", tmp_path / "cache" / "formulas.json")
+
+    return typeset
 
 
 def test_finds_the_formulas_of_a_page_also_when_marked_for_the_search():
@@ -23,8 +30,8 @@ def test_each_formula_is_blamed_on_the_first_page_that_has_it():
     assert formulas.first_pages([("one", PAGE), ("two", PAGE)]) == dict.fromkeys(WANTED, "one")
 
 
-def test_puts_html_and_mathml_in_place(assets):
-    done = formulas.insert(PAGE, typeset(assets, *WANTED))
+def test_puts_html_and_mathml_in_place(typeset):
+    done = formulas.insert(PAGE, typeset(*WANTED))
     assert done.count('<math xmlns="http://www.w3.org/1998/Math/MathML"') == 2
     assert done.count("katex-html") == 2
     assert done.count('display="block"') == 1
@@ -42,11 +49,28 @@ def test_puts_html_and_mathml_in_place(assets):
         "ü",
     ],
 )
-def test_a_wrong_formula_names_page_and_formula(assets, tex):
+def test_a_wrong_formula_names_page_and_formula(typeset, tex):
     with pytest.raises(PublishError) as caught:
-        typeset(assets, Formula(tex, False))
+        typeset(Formula(tex, False))
     assert str(caught.value).startswith(f"page.md: formula {tex!r}: ")
 
 
-def test_no_formula_needs_no_process(tmp_path):
-    assert formulas.typeset({}, tmp_path) == {}
+def test_a_formula_is_typeset_once(typeset, monkeypatch):
+    first = typeset(*WANTED)
+    monkeypatch.setattr(formulas, "node", lambda *_, **__: pytest.fail("typeset again"))
+    assert typeset(*WANTED) == first
+    assert typeset(WANTED[1]) == {WANTED[1]: first[WANTED[1]]}
+
+
+def test_another_macro_typesets_anew(typeset, monkeypatch):
+    before = typeset(*WANTED)
+    monkeypatch.setitem(formulas.MACROS, r"\query", r"\htmlClass{other}{#1}")
+    after = typeset(*WANTED)
+    assert 'class="enclosing other"' in after[WANTED[0]]
+    assert after[WANTED[1]] == before[WANTED[1]]
+
+
+def test_a_broken_cache_is_no_obstacle(typeset, tmp_path):
+    expected = typeset(*WANTED)
+    (tmp_path / "cache" / "formulas.json").write_text("{")
+    assert typeset(*WANTED) == expected

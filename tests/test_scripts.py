@@ -117,6 +117,8 @@ def start(checkout, script, *arguments):
         env={**os.environ, "PYTHONPATH": str(checkout)},
         stderr=subprocess.DEVNULL,
         start_new_session=True,
+        # A test run in the background of a shell ignores Ctrl-C, and its children would too.
+        preexec_fn=lambda: signal.signal(signal.SIGINT, signal.SIG_DFL),
     )
 
 

@@ -4,6 +4,7 @@ The formulas wait in the HTML as `<span class="arithmatex">\(...\)</span>` until
 rendered, so that the search index never sees KaTeX's markup.
 """
 
+import hashlib
 import html
 import json
 import re
@@ -50,12 +51,13 @@ def exclude_from_search(page: str) -> str:
     return page.replace('class="arithmatex"', 'class="arithmatex" data-search-exclude')
 
 
-def typeset(wanted: dict[Formula, str], katex: Path) -> dict[Formula, str]:
-    """Typeset formulas.
+def typeset(wanted: dict[Formula, str], katex: Path, cache: Path) -> dict[Formula, str]:
+    """Typeset formulas; those of the last build come from the cache.
 
     Args:
         wanted: the formulas, each with the page to blame if it cannot be typeset.
         katex: the folder of the npm package.
+        cache: the file that keeps the result; it may be missing.
 
     Returns:
         The HTML with MathML of each formula.
@@ -63,19 +65,52 @@ def typeset(wanted: dict[Formula, str], katex: Path) -> dict[Formula, str]:
     Raises:
         PublishError: naming page and formula, if KaTeX refuses one.
     """
+    # All that the result depends on, beside the formula.
+    setting = digest(SCRIPT.read_bytes(), (katex / "package.json").read_bytes(), repr(MACROS))
+    keys = {item: digest(setting, repr(item)) for item in wanted}
+    known = read_cache(cache)
+    new = {item: page for item, page in wanted.items() if keys[item] not in known}
+    known.update((keys[item], done) for item, done in run_katex(new, katex).items())
+    done = {item: known[key] for item, key in keys.items()}
+    if new:
+        write_cache(cache, {keys[item]: html for item, html in done.items()})
+    return done
+
+
+def digest(*parts: bytes | str) -> str:
+    joined = b"\0".join(part.encode() if isinstance(part, str) else part for part in parts)
+    return hashlib.sha256(joined).hexdigest()
+
+
+def read_cache(cache: Path) -> dict[str, str]:
+    try:
+        return dict(json.loads(cache.read_text(encoding="utf-8")))
+    except (OSError, ValueError):
+        return {}
+
+
+def write_cache(cache: Path, known: dict[str, str]) -> None:
+    cache.parent.mkdir(exist_ok=True)
+    whole = cache.with_suffix(".new")
+    whole.write_text(json.dumps(known), encoding="utf-8")
+    whole.replace(cache)
+
+
+def run_katex(wanted: dict[Formula, str], katex: Path) -> dict[Formula, str]:
+    """Typeset formulas in one node process."""
     if not wanted:
         return {}
     request = {"macros": MACROS, "formulas": [item._asdict() for item in wanted]}
-    done = node(
+    process = node(
         [str(SCRIPT), str(katex / "dist" / "katex.mjs")],
         return_completed_process=True,
         input=json.dumps(request),
         capture_output=True,
         encoding="utf-8",
     )
-    if done.returncode:
-        raise PublishError(f"KaTeX did not run: {done.stderr!s}")
-    results = json.loads(done.stdout)
+    if process.returncode:
+        raise PublishError(f"KaTeX did not run: {process.stderr!s}")
+    results = json.loads(process.stdout)
     faults = [
         f"{wanted[item]}: formula {item.tex!r}: {result['error']}"
         for item, result in zip(wanted, results, strict=True)

@@ -73,12 +73,16 @@ def on_page_content(html, page, config, files):
 def on_env(env, config, files):
     pages = (file.page for file in files.documentation_pages())
     wanted = formulas.first_pages((f"docs/{p.file.src_uri}", p.content or "") for p in pages)
-    typeset.update(formulas.typeset(wanted, project_root(config) / "node_modules" / "katex"))
+    root = project_root(config)
+    cache = root / ".cache" / "formulas.json"
+    typeset.update(formulas.typeset(wanted, root / "node_modules" / "katex", cache))
     return env
 
 
 def on_post_page(output, page, config):
-    return formulas.insert(output, typeset)
+    # The theme gives its search dialog no name for a screen reader.
+    named = output.replace('role="dialog"', 'role="dialog" aria-label="Search"', 1)
+    return formulas.insert(named, typeset)
 
 
 def project_root(config) -> Path:

@@ -1,0 +1,132 @@
+"""The site against a plain Material site of the same pages, side by side in one run.
+
+The plain one has the same theme and the same text, without values, formulas and diagrams.
+"""
+
+import argparse
+import contextlib
+import os
+import pathlib
+import re
+import shutil
+import socket
+import statistics
+import subprocess
+import sys
+import tempfile
+import time
+import urllib.request
+
+ROOT = pathlib.Path(__file__).resolve().parent.parent
+FILES = ("mkdocs.yml", "package.json", "package-lock.json", ".npmrc", "pyproject.toml")
+MADE_AT_BUILD = re.compile(
+    r"^ *```mermaid\n.*?^ *```$|\$\$.*?\$\$|\$[^$\n]+\$|\\(?:val|printed|example)\{[^{}]*\}",
+    re.MULTILINE | re.DOTALL,
+)
+OURS_ALONE = re.compile(
+    r"^hooks:\n(?:  .*\n)+|^watch:\n(?:  .*\n)+|^  - pymdownx.arithmatex:\n(?:      .*\n)+"
+    r"|^      custom_fences:\n(?:        .*\n)+|^  - assets/katex.*\n",
+    re.MULTILINE,
+)
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--pairs", type=int, default=9)
+    pairs = parser.parse_args().pairs
+    with tempfile.TemporaryDirectory() as folder:
+        ours, plain = pathlib.Path(folder, "ours"), pathlib.Path(folder, "plain")
+        make_ours(ours)
+        make_plain(plain)
+        report("warm build, seconds", build_time, ours, plain, pairs)
+        with serving(ours) as our_server, serving(plain) as plain_server:
+            report("edit until served, seconds", edit_time, our_server, plain_server, pairs)
+
+
+def make_ours(folder):
+    folder.mkdir()
+    for name in FILES:
+        shutil.copy(ROOT / name, folder)
+    for name in ("docs", "attention_docs"):
+        shutil.copytree(ROOT / name, folder / name)
+    (folder / "node_modules").symlink_to(ROOT / "node_modules", target_is_directory=True)
+
+
+def make_plain(folder):
+    folder.mkdir()
+    shutil.copytree(ROOT / "docs", folder / "docs")
+    for page in (folder / "docs").rglob("*.md"):
+        text = page.read_text(encoding="utf-8")
+        page.write_text(MADE_AT_BUILD.sub("", text), encoding="utf-8")
+    settings = (ROOT / "mkdocs.yml").read_text(encoding="utf-8")
+    (folder / "mkdocs.yml").write_text(OURS_ALONE.sub("", settings), encoding="utf-8")
+
+
+def report(what, measure, ours, plain, pairs):
+    """Measure both in turn, and print medians and the median of the paired ratios."""
+    measure(ours), measure(plain)
+    times = [(measure(ours), measure(plain)) for _ in range(pairs)]
+    our_median, plain_median = (statistics.median(column) for column in zip(*times))
+    ratio = statistics.median(one / other for one, other in times)
+    difference = statistics.median(one - other for one, other in times)
+    print(
+        "{}: ours {:.2f}, plain {:.2f}, ratio {:.2f}, difference {:+.2f} ({} pairs)".format(
+            what, our_median, plain_median, ratio, difference, pairs
+        )
+    )
+
+
+def mkdocs(folder, *arguments):
+    environment = dict(os.environ, PYTHONPATH=str(folder), NO_MKDOCS_2_WARNING="1")
+    return subprocess.Popen(
+        [sys.executable, "-m", "mkdocs", *arguments],
+        cwd=folder,
+        env=environment,
+        stdout=subprocess.DEVNULL,
+        stderr=subprocess.DEVNULL,
+    )
+
+
+def build_time(folder):
+    start = time.perf_counter()
+    if mkdocs(folder, "build").wait():
+        sys.exit("the build in {} failed".format(folder))
+    return time.perf_counter() - start
+
+
+@contextlib.contextmanager
+def serving(folder):
+    """Serve a folder; yields the folder and the address of its home page."""
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        address = "127.0.0.1:{}".format(probe.getsockname()[1])
+    server = mkdocs(folder, "serve", "--livereload", "--dev-addr", address)
+    try:
+        wait_for("http://{}/".format(address), "Where to go next")
+        yield folder, "http://{}/".format(address)
+    finally:
+        server.terminate()
+        server.wait()
+
+
+def edit_time(served):
+    folder, address = served
+    page, mark = folder / "docs" / "index.md", "edited at {}".format(time.monotonic_ns())
+    text = page.read_text(encoding="utf-8")
+    start = time.perf_counter()
+    page.write_text("{}\n\n{}\n".format(text, mark), encoding="utf-8")
+    wait_for(address, mark)
+    return time.perf_counter() - start
+
+
+def wait_for(address, text):
+    for _ in range(3000):
+        with contextlib.suppress(OSError), urllib.request.urlopen(address, timeout=30) as answer:
+            if text in answer.read().decode():
+                return
+        time.sleep(0.02)
+    sys.exit("{} did not show {!r} within a minute".format(address, text))
+
+
+if __name__ == "__main__":
+    main()
