@@ -1,7 +1,7 @@
 """What the source's self-attention class computes, beside what it should.
 
-Three tokens, embed_size = 4, two heads of head_dim = 2. `right` projects with W_Q, W_K, W_V, splits
-into heads, and divides by the root of head_dim. The other outputs carry one mistake each:
+Three tokens, embed_size = 4, two heads of head_dim = 2. `output` is right: it projects with W_Q,
+W_K and W_V, splits into heads, and divides by the root of head_dim. The others carry mistakes:
 
 - `scaled_by_embed_size`: divides by the root of embed_size, 2, not by the root of head_dim.
 - `not_projected`: skips the projections; the class makes the layers and never applies them.
@@ -9,9 +9,9 @@ into heads, and divides by the root of head_dim. The other outputs carry one mis
 
 Its layers, from head_dim to embed_size, hold `unused_parameters` weights. Applied to a head they
 would make embed_size features of it, `features_if_applied` with all heads, and its output layer
-takes embed_size. `repeated_head`: without projections one token repeated in both heads gives two
-identical heads. `filled`: it fills hidden scores with -1e20 and then divides, and a fully masked
-row comes out uniform; the right row is zero.
+takes embed_size. `scores_1_not_projected`, the first head's, are symmetric. `repeated_head_output`:
+tokens whose two halves are equal give two identical heads. `filled`: it fills hidden scores with
+-1e20 and then divides, and a fully masked row comes out uniform; the right row is zero.
 
 >>> show(steps())
 X 3 x 4
@@ -38,14 +38,34 @@ W_O 4 x 4
  [0 1 0 0]
  [0 1 1 0]
  [0 0 0 1]]
+Q 3 x 4
+[[ 3 -1  2 2]
+ [-1  0  0 1]
+ [ 2 -2 -1 3]]
+K 3 x 4
+[[1  3 -1 1]
+ [2 -1  1 2]
+ [0  2  2 0]]
+V 3 x 4
+[[2  0  2 3]
+ [1  2 -1 4]
+ [3 -2  0 2]]
 weights_1 3 x 3
 [[0.0070 0.9913 0.0017]
  [0.2840 0.1400 0.5760]
  [0.0008 0.9983 0.0008]]
+weights_2 3 x 3
+[[0.0114 0.7952 0.1933]
+ [0.2840 0.5760 0.1400]
+ [0.3287 0.6666 0.0047]]
 weights_1_scaled_by_embed_size 3 x 3
 [[0.0290 0.9603 0.0107]
  [0.3072 0.1863 0.5065]
  [0.0066 0.9867 0.0066]]
+scores_1_not_projected 3 x 3
+[[1  0  2]
+ [0  1 -1]
+ [2 -1  5]]
 weights_1_not_projected 3 x 3
 [[0.2840 0.1400 0.5760]
  [0.2840 0.5760 0.1400]
@@ -125,8 +145,13 @@ def steps(xp=numpy):
         "W_K": layer.W_K,
         "W_V": layer.W_V,
         "W_O": w_o,
+        "Q": merge_heads(right.Q),
+        "K": merge_heads(right.K),
+        "V": merge_heads(right.V),
         "weights_1": right.attention.weights[0, :, :],
+        "weights_2": right.attention.weights[1, :, :],
         "weights_1_scaled_by_embed_size": scaled_wrongly.weights[0, :, :],
+        "scores_1_not_projected": not_projected.scores[0, :, :],
         "weights_1_not_projected": not_projected.weights[0, :, :],
         "weights_1_as_in_the_source": theirs.weights[0, :, :],
         "output": right.output,
