@@ -167,6 +167,9 @@ def test_each_mistake_of_the_source_class_equals_a_slow_loop():
     for name, (qkv, scale) in cases.items():
         expected = heads_in_a_loop(*qkv, scale) @ steps["W_O"]
         np.testing.assert_allclose(steps[name], expected, rtol=1e-11, err_msg=name)
+    q, k, v = (np.asarray(a) for a in projected)
+    np.testing.assert_array_equal(steps["scores_2"], reference.matmul(q[:, 2:], k[:, 2:].T))
+    np.testing.assert_allclose(steps["merged"], heads_in_a_loop(q, k, v, 1), rtol=1e-11)
     right = steps["output"]
     for name in list(cases)[1:]:
         assert np.all(np.abs(steps[name] - right) > 1e-4), name

@@ -50,6 +50,14 @@ V 3 x 4
 [[2  0  2 3]
  [1  2 -1 4]
  [3 -2  0 2]]
+scores_1 3 x 3
+[[ 0  7 -2]
+ [-1 -2  0]
+ [-4  6 -4]]
+scores_2 3 x 3
+[[0 6  4]
+ [1 2  0]
+ [4 5 -2]]
 weights_1 3 x 3
 [[0.0070 0.9913 0.0017]
  [0.2840 0.1400 0.5760]
@@ -58,10 +66,14 @@ weights_2 3 x 3
 [[0.0114 0.7952 0.1933]
  [0.2840 0.5760 0.1400]
  [0.3287 0.6666 0.0047]]
-weights_1_scaled_by_embed_size 3 x 3
-[[0.0290 0.9603 0.0107]
- [0.3072 0.1863 0.5065]
- [0.0066 0.9867 0.0066]]
+merged 3 x 4
+[[1.0104  1.9791 -0.7724 3.6019]
+ [2.4359 -0.8719 -0.0080 3.4359]
+ [1.0025  1.9949 -0.0092 3.6619]]
+output 3 x 4
+[[1.0104  1.2067 -0.7724 4.6123]
+ [2.4359 -0.8799 -0.0080 5.8719]
+ [1.0025  1.9857 -0.0092 4.6644]]
 scores_1_not_projected 3 x 3
 [[1  0  2]
  [0  1 -1]
@@ -74,10 +86,10 @@ weights_1_as_in_the_source 3 x 3
 [[0.3072 0.1863 0.5065]
  [0.3072 0.5065 0.1863]
  [0.1753 0.0391 0.7856]]
-output 3 x 4
-[[1.0104  1.2067 -0.7724 4.6123]
- [2.4359 -0.8799 -0.0080 5.8719]
- [1.0025  1.9857 -0.0092 4.6644]]
+weights_1_scaled_by_embed_size 3 x 3
+[[0.0290 0.9603 0.0107]
+ [0.3072 0.1863 0.5065]
+ [0.0066 0.9867 0.0066]]
 output_scaled_by_embed_size 3 x 4
 [[1.0503  1.2642 -0.6351 4.4962]
  [2.3202 -0.5324  0.1079 5.6403]
@@ -148,13 +160,16 @@ def steps(xp=numpy):
         "Q": merge_heads(right.Q),
         "K": merge_heads(right.K),
         "V": merge_heads(right.V),
+        "scores_1": right.attention.scores[0, :, :],
+        "scores_2": right.attention.scores[1, :, :],
         "weights_1": right.attention.weights[0, :, :],
         "weights_2": right.attention.weights[1, :, :],
-        "weights_1_scaled_by_embed_size": scaled_wrongly.weights[0, :, :],
+        "merged": right.merged,
+        "output": right.output,
         "scores_1_not_projected": not_projected.scores[0, :, :],
         "weights_1_not_projected": not_projected.weights[0, :, :],
         "weights_1_as_in_the_source": theirs.weights[0, :, :],
-        "output": right.output,
+        "weights_1_scaled_by_embed_size": scaled_wrongly.weights[0, :, :],
         "output_scaled_by_embed_size": merge_heads(scaled_wrongly.output) @ w_o,
         "output_not_projected": merge_heads(not_projected.output) @ w_o,
         "output_as_in_the_source": merge_heads(theirs.output) @ w_o,
