@@ -23,6 +23,8 @@ COMPRESSED = {".html", ".css", ".js", ".json", ".svg", ".xml", ".map"}
 CHROMIUM = ("chromium", "chromium-browser", "google-chrome", "google-chrome-stable")
 # Chromium's own errands, none of them the page's.
 QUIET = ["--disable-background-networking", "--disable-component-update", "--disable-sync"]
+WIDTHS = (1280, 768, 320)
+RULES = ["wcag2a", "wcag2aa", "wcag21a", "wcag21aa", "wcag22aa", "best-practice"]
 WATCH_SHIFTS = """
     window.shift = 0;
     new PerformanceObserver(list => {
@@ -92,6 +94,12 @@ def address(site):
         yield home
 
 
+@pytest.fixture(scope="session")
+def axe(assets):
+    """The accessibility checker, to be run in a page."""
+    return (assets / "axe-core" / "axe.min.js").read_text(encoding="utf-8")
+
+
 class Visit:
     """One load of one page, with all that the browser reported."""
 
@@ -126,23 +134,22 @@ class Visit:
 
 @pytest.mark.parametrize("scheme", ["light", "dark"])
 @pytest.mark.parametrize("page", PAGES)
-def test_a_page_asks_nobody_else_complains_of_nothing_and_keeps_still(
-    browser, address, page, scheme
+def test_a_page_asks_nobody_complains_of_nothing_keeps_still_and_is_accessible(
+    browser, address, axe, page, scheme
 ):
-    url = address + (f"{page}/" if page else "")
-    with Visit(browser, url, scheme) as visit:
+    with Visit(browser, address + (f"{page}/" if page else ""), scheme) as visit:
         assert [r for r in visit.requests if not r.startswith((address, "data:"))] == []
         assert visit.complaints == []
         assert visit.page.evaluate("window.shift") <= 0.01
-        scrolled = visit.page.evaluate("document.body.dataset.mdColorScheme")
-        assert scrolled == {"light": "default", "dark": "slate"}[scheme]
-
-
-@pytest.mark.parametrize("width", [320, 768])
-@pytest.mark.parametrize("page", PAGES)
-def test_a_page_does_not_scroll_sideways(browser, address, page, width):
-    with Visit(browser, address + (f"{page}/" if page else ""), width=width) as visit:
-        assert visit.page.evaluate("document.documentElement.scrollWidth") <= width
+        shown = visit.page.evaluate("document.body.dataset.mdColorScheme")
+        assert shown == {"light": "default", "dark": "slate"}[scheme]
+        visit.page.evaluate(axe)
+        for width in WIDTHS:
+            visit.page.set_viewport_size({"width": width, "height": 900})
+            visit.page.wait_for_timeout(400)  # the theme's drawer slides away
+            assert visit.page.evaluate("document.documentElement.scrollWidth") <= width
+            found = visit.page.evaluate("tags => axe.run(document, {runOnly: tags})", RULES)
+            assert [f"{v['id']}: {v['nodes'][0]['html'][:200]}" for v in found["violations"]] == []
 
 
 @pytest.mark.parametrize("page", PAGES)

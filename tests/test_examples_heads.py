@@ -1,8 +1,12 @@
 """Heads, word order, encoder and decoder, the source's classes: each against another way."""
 
-import numpy as np
+import math
+import statistics
 
-from attention_docs import examples
+import numpy as np
+import pytest
+
+from attention_docs import MultiHeadAttention, examples
 from tests import reference
 
 
@@ -44,10 +48,23 @@ def test_multi_head_equals_a_slow_loop():
     np.testing.assert_allclose(steps["added_1"] + steps["added_2"], output, rtol=1e-11)
 
 
-def test_bert_base_divides_as_it_says():
-    d_model, heads, d_k, entries = examples.steps("multi_head")["bert_base"]
-    assert heads * d_k == d_model
-    assert d_model * d_model == entries
+def test_one_head_adds_the_scores_of_both_before_its_softmax():
+    steps = examples.steps("multi_head")
+    np.testing.assert_allclose(steps["one_head_scores"], steps["scores_1"] + steps["scores_2"])
+    weights, _ = reference.attention(steps["Q"], steps["K"], steps["V"])
+    np.testing.assert_allclose(steps["one_head_weights"], weights, rtol=1e-12)
+    favourites = [steps[name][2].argmax() for name in ("weights_1", "weights_2")]
+    assert steps["one_head_weights"][2].argmax() not in favourites
+
+
+def test_bert_base_has_as_many_parameters_as_the_layer_of_pytorch(torch):
+    d_model, heads, d_k, entries = (int(n) for n in examples.steps("multi_head")["bert_base"])
+    theirs = torch.nn.MultiheadAttention(d_model, heads)
+    assert theirs.head_dim == d_k
+    assert theirs.out_proj.weight.numel() == entries
+    sizes = {axes: sum(p.numel() for p in theirs.parameters() if p.ndim == axes) for axes in (1, 2)}
+    expected = [sizes[2], sizes[1], sizes[1] + sizes[2]]
+    np.testing.assert_array_equal(examples.steps("multi_head")["bert_base_layer"], expected)
 
 
 def test_each_japanese_word_finds_its_english_one():
@@ -84,13 +101,13 @@ def test_encoder_and_decoder_equal_the_layers_of_pytorch(torch):
     example, steps = examples.load("encoder_decoder"), examples.steps("encoder_decoder")
     options = {"dim_feedforward": 6, "dropout": 0.0, "batch_first": True, "dtype": torch.float64}
     encoder = copied(
-        torch, torch.nn.TransformerEncoderLayer(4, 2, **options), self_attn=example.encoder
+        torch, torch.nn.TransformerEncoderLayer(4, 2, **options), self_attn=example.ENCODER
     )
     decoder = copied(
         torch,
         torch.nn.TransformerDecoderLayer(4, 2, **options),
-        self_attn=example.decoder,
-        multihead_attn=example.cross,
+        self_attn=example.DECODER,
+        multihead_attn=example.CROSS,
     )
     x, y = (torch.tensor(steps[name].tolist(), dtype=torch.float64)[None] for name in "XY")
     later = torch.triu(torch.ones(2, 2, dtype=torch.bool), diagonal=1)
@@ -100,10 +117,31 @@ def test_encoder_and_decoder_equal_the_layers_of_pytorch(torch):
     np.testing.assert_allclose(steps["output"], output[0].detach().numpy(), atol=1e-13)
 
 
+def test_norm_feed_forward_and_probabilities_equal_slow_loops():
+    steps = examples.steps("encoder_decoder")
+    normed = []
+    for row, mean, variance in zip(
+        *(steps[f"encoder_{name}"].tolist() for name in ("sum", "mean", "variance")), strict=True
+    ):
+        assert mean == pytest.approx(statistics.fmean(row))
+        assert variance == pytest.approx(statistics.pvariance(row))
+        normed.append([(x - mean) / math.sqrt(variance + 1e-5) for x in row])
+    np.testing.assert_allclose(steps["encoder_normed"], normed, rtol=1e-11)
+    hidden = [[max(0.0, x) for x in row] for row in reference.matmul(normed, steps["W_1"])]
+    np.testing.assert_allclose(steps["encoder_hidden"], hidden, atol=1e-13)
+    np.testing.assert_allclose(
+        steps["encoder_fed"], reference.matmul(hidden, steps["W_2"]), atol=1e-13
+    )
+    logits = reference.matmul(steps["output"], steps["W_vocabulary"])
+    probabilities = [reference.softmax_row(row) for row in logits]
+    np.testing.assert_allclose(steps["probabilities"], probabilities, rtol=1e-12)
+    assert steps["next_token"] == max(range(5), key=probabilities[-1].__getitem__)
+
+
 def test_an_earlier_target_position_does_not_see_a_later_one(monkeypatch):
     example = examples.load("encoder_decoder")
     before = example.steps()["probabilities"]
-    monkeypatch.setattr(example, "target", [example.target[0], [3, -1, 2, 0]])
+    monkeypatch.setattr(example, "TARGET_TOKENS", [example.TARGET_TOKENS[0], [3, -1, 2, 0]])
     after = example.steps()["probabilities"]
     np.testing.assert_array_equal(after[0], before[0])
     assert np.all(after[1] != before[1])
@@ -129,6 +167,9 @@ def test_each_mistake_of_the_source_class_equals_a_slow_loop():
     for name, (qkv, scale) in cases.items():
         expected = heads_in_a_loop(*qkv, scale) @ steps["W_O"]
         np.testing.assert_allclose(steps[name], expected, rtol=1e-11, err_msg=name)
+    q, k, v = (np.asarray(a) for a in projected)
+    np.testing.assert_array_equal(steps["scores_2"], reference.matmul(q[:, 2:], k[:, 2:].T))
+    np.testing.assert_allclose(steps["merged"], heads_in_a_loop(q, k, v, 1), rtol=1e-11)
     right = steps["output"]
     for name in list(cases)[1:]:
         assert np.all(np.abs(steps[name] - right) > 1e-4), name
@@ -144,3 +185,46 @@ def test_the_source_class_as_it_stands(torch):
     unused = torch.nn.Linear(2, 4, bias=False)
     assert steps["unused_parameters"] == 3 * unused.weight.numel()
     assert steps["features_if_applied"] == 2 * unused.out_features
+    scores = steps["scores_1_not_projected"]
+    np.testing.assert_array_equal(scores, (heads[0] @ heads[0].T).numpy())
+    np.testing.assert_array_equal(scores, scores.T)
+    repeated = steps["repeated_head_output"]
+    np.testing.assert_array_equal(repeated[:, :2], repeated[:, 2:])
+
+
+def test_its_cross_attention_class_equals_the_layer_of_the_package(torch):
+    """Its computation in PyTorch's words, with a mask in which no row is empty."""
+    steps = examples.steps("source_classes")
+    matrices = {f"W_{letter}": steps[f"W_{letter}"] for letter in "QKVO"}
+    biases = {f"b_{letter}": np.arange(4) / (i + 3) for i, letter in enumerate("QKVO")}
+
+    def linear(rows, letter):
+        weight, bias = matrices[f"W_{letter}"].T, biases[f"b_{letter}"]
+        return torch.nn.functional.linear(rows, torch.tensor(weight), torch.tensor(bias))
+
+    memory = torch.arange(40, dtype=torch.float64).reshape(2, 5, 4).sin()
+    query = torch.arange(24, dtype=torch.float64).reshape(2, 3, 4).cos()
+    q, k, v = (
+        linear(rows, letter).unflatten(2, (2, 2)).transpose(1, 2)
+        for rows, letter in ((query, "Q"), (memory, "K"), (memory, "V"))
+    )
+    mask = torch.tensor([[1, 0, 1, 1, 0], [0, 1, 1, 1, 1], [1, 1, 0, 0, 0]])
+    energy = (q @ k.mT / 2**0.5).masked_fill(mask == 0, -1e20)
+    attended = torch.softmax(energy, dim=-1) @ v
+    theirs = linear(attended.transpose(1, 2).flatten(2), "O").numpy()
+
+    ours = MultiHeadAttention(**matrices, **biases, num_heads=2)
+    output = ours(query.numpy(), memory.numpy(), memory.numpy(), attn_mask=mask.bool().numpy())
+    np.testing.assert_allclose(output, theirs, rtol=0, atol=1e-13)
+
+
+def test_pytorch_gives_nan_for_a_query_that_may_see_nothing_and_we_give_the_bias(torch):
+    steps = examples.steps("source_classes")
+    theirs = torch.nn.MultiheadAttention(4, 2, batch_first=True, dtype=torch.float64)
+    x = torch.tensor(steps["X"])[None]
+    hidden = torch.tensor([[True] * 3, [False] * 3, [False] * 3])
+    assert torch.isnan(theirs(x, x, x, attn_mask=hidden)[0][0, 0]).all()
+    ours = MultiHeadAttention(*(steps[f"W_{letter}"] for letter in "QKVO"), num_heads=2)
+    output = ours(steps["X"], steps["X"], steps["X"], attn_mask=~hidden.numpy())
+    np.testing.assert_array_equal(output[0], np.zeros(4))
+    assert np.all(output[1] == steps["output"][1])

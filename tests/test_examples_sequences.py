@@ -81,7 +81,11 @@ def test_only_positions_tell_an_order_from_another():
             w_q, w_k, w_v = (examples.steps("self_attention")[f"W_{letter}"] for letter in "QKV")
             q, k, v = (reference.matmul(tokens, matrix) for matrix in (w_q, w_k, w_v))
             np.testing.assert_allclose(steps[output + order], reference.attention(q, k, v)[1])
-    np.testing.assert_allclose(steps["output_permuted"], steps["output"][[2, 0, 1]], rtol=1e-12)
+    order = [2, 0, 1]
+    np.testing.assert_array_equal(steps["X_permuted"], steps["X"][order])
+    moved = steps["weights"][order][:, order]
+    np.testing.assert_allclose(steps["weights_permuted"], moved, rtol=1e-12)
+    np.testing.assert_allclose(steps["output_permuted"], steps["output"][order], rtol=1e-12)
     assert steps["equivariant"]
     assert not steps["equivariant_placed"]
 
@@ -93,6 +97,17 @@ def test_nine_heads_are_the_convolution_exactly(torch):
     np.testing.assert_array_equal(steps["output"], expected.numpy())
     np.testing.assert_array_equal(steps["convolution"], expected.numpy())
     np.testing.assert_array_equal(steps["weights_1"].sum(1), np.ones(6))
+
+
+def test_a_query_points_at_the_place_of_its_tap():
+    steps = examples.steps("convolution")
+    for (row, column, one), query in zip(steps["places"], steps["Q_1"], strict=True):
+        assert one == 1
+        distances = [(r - (row - 1)) ** 2 + (c - (column - 1)) ** 2 for r, c, _ in steps["K"]]
+        scores = [reference.dot(query, key) for key in steps["K"]]
+        np.testing.assert_array_equal(
+            np.subtract(max(scores), scores), np.multiply(1000, distances)
+        )
 
 
 def test_no_single_head_can_be_that_convolution():

@@ -1,14 +1,15 @@
 """A convolution written as attention: one head per tap of the kernel, then W_O.
 
 The image has 5 x 4 pixels, the kernel 3 x 3 taps. Queries are the 3 x 2 interior pixels, where the
-whole kernel fits; keys are all 20 pixels. The score of a head looks at positions only:
+whole kernel fits; keys are all 20 pixels. The score of a head looks at places only:
 
     2c (p + t) . r - c |r|^2  =  -c |p + t - r|^2 + a number that the softmax cancels
 
-for the query's place p, the head's tap t and the key's place r. With c = 1000 the softmax is
-exactly one at r = p + t: every other power underflows to zero. The values are the pixels, so each
-head copies one neighbour, and W_O, the kernel as a column, adds them up. As in every
-deep-learning library the kernel is not flipped.
+for the query's place p, the head's tap t and the key's place r. A query is the place and a one,
+(p, 1), times the W_Q of its head; a key is (r, |r|^2). With c = 1000 the softmax is exactly one at
+r = p + t: every other power underflows to zero. The values are the pixels, so each head copies one
+neighbour, and W_O, the kernel as a column, adds them up. As in every deep-learning library the
+kernel is not flipped.
 
 >>> show(steps())
 image 5 x 4
@@ -31,6 +32,17 @@ taps 9 x 2
  [ 1 -1]
  [ 1  0]
  [ 1  1]]
+places 6 x 3
+[[1 1 1]
+ [1 2 1]
+ [2 1 1]
+ [2 2 1]
+ [3 1 1]
+ [3 2 1]]
+W_Q_1 3 x 3
+[[ 2000     0     0]
+ [    0  2000     0]
+ [-2000 -2000 -1000]]
 Q_1 6 x 3
 [[   0    0 -1000]
  [   0 2000 -1000]
@@ -134,6 +146,7 @@ SOURCE = "001_7d27211e1d664477.txt, “Self-attention vs CNN”; Cordonnier et a
 
 IMAGE = [[3, 1, 0, 2], [0, 5, 1, 4], [2, 2, 6, 0], [1, 0, 3, 7], [4, 1, 2, 1]]
 KERNEL = [[1, 0, -1], [2, 0.5, -2], [0, -3, 1]]
+TAPS = [(down, right) for down in (-1, 0, 1) for right in (-1, 0, 1)]
 SHARPNESS = 1000.0
 
 
@@ -142,18 +155,20 @@ def steps(xp=numpy):
     height, width = image.shape
     pixels = places(xp, range(height), range(width))
     interior = places(xp, range(1, height - 1), range(1, width - 1))
-    taps = places(xp, (-1, 0, 1), (-1, 0, 1))
+    asking = xp.concat([interior, xp.ones_like(interior[:, :1])], axis=1)
     k = xp.concat([pixels, xp.sum(pixels**2, axis=1, keepdims=True)], axis=1)
     v = xp.reshape(image, (-1, 1))
-    heads = [attention_steps(queries(xp, interior + tap), k, v, scale=1.0) for tap in rows(taps)]
+    heads = [attention_steps(asking @ query_weight(xp, *tap), k, v, scale=1.0) for tap in TAPS]
     merged = xp.concat([head.output for head in heads], axis=1)
     w_o = xp.reshape(kernel, (-1, 1))
     output = xp.reshape(merged @ w_o, (height - 2, width - 2))
     return {
         "image": image,
         "kernel": kernel,
-        "taps": taps,
-        "Q_1": queries(xp, interior + taps[0, :]),
+        "taps": xp.asarray(TAPS, dtype=xp.float64),
+        "places": asking,
+        "W_Q_1": query_weight(xp, *TAPS[0]),
+        "Q_1": asking @ query_weight(xp, *TAPS[0]),
         "K": k,
         "V": v,
         "weights_1": heads[0].weights,
@@ -171,13 +186,10 @@ def places(xp, rows, columns):
     return xp.asarray([[row, column] for row in rows for column in columns], dtype=xp.float64)
 
 
-def rows(matrix):
-    return (matrix[i, :] for i in range(matrix.shape[0]))
-
-
-def queries(xp, looked_at):
-    last = xp.full((looked_at.shape[0], 1), -SHARPNESS, dtype=xp.float64)
-    return xp.concat([2 * SHARPNESS * looked_at, last], axis=1)
+def query_weight(xp, down, right):
+    """Map (p, 1) to (2c (p + t), -c) for the tap t = (down, right)."""
+    matrix = [[2, 0, 0], [0, 2, 0], [2 * down, 2 * right, -1]]
+    return SHARPNESS * xp.asarray(matrix, dtype=xp.float64)
 
 
 def convolution(xp, image, kernel):

@@ -2,20 +2,45 @@
 
 n = 3 source tokens, m = 2 target tokens so far, d_model = 4, two heads of two, a hidden layer of 6,
 a vocabulary of 5. Every sublayer is LayerNorm(x + sublayer(x)), as in the paper; the norms have no
-learned gain or shift. What comes from where:
+learned gain or shift, and nothing has a bias. What comes from where:
 
 - encoder self-attention: Q, K and V from the source;
 - decoder self-attention: Q, K and V from the target, with the causal mask;
 - cross-attention: Q from the target, K and V from the encoder's output, `memory`.
 
 `X` and `Y` are embeddings plus sinusoidal positions. The heads of each attention have their weights
-in steps of their own, `..._1` and `..._2`. The last row of `probabilities` is about the next token.
+in steps of their own, `..._1` and `..._2`. Mean and variance, the hidden layer and what it adds are
+listed for the encoder. The last row of `probabilities` is about the next token.
 
 >>> show(steps())
+source 3 x 4
+[[ 1      0  0.5000 -1]
+ [ 0      2 -0.5000  0]
+ [-1 0.5000       1  1]]
 X 3 x 4
 [[      1      1  0.5000      0]
  [ 0.8415 2.5403 -0.4002 0.9950]
  [-0.0907 0.0839  1.1987 1.9801]]
+encoder_W_Q 4 x 4
+[[     1  0      0 1]
+ [     0  1 0.5000 0]
+ [0.5000  0      1 0]
+ [     0 -1      0 1]]
+encoder_W_K 4 x 4
+[[1 0.5000 0      0]
+ [0      1 0     -1]
+ [0      0 1 0.5000]
+ [1      0 0      1]]
+encoder_W_V 4 x 4
+[[0.5000 0       1 0]
+ [     0 1       0 0]
+ [     1 0 -0.5000 0]
+ [     0 0       0 1]]
+encoder_W_O 4 x 4
+[[      1      0      0 0.5000]
+ [      0 0.5000      1      0]
+ [      0      1 0.5000      0]
+ [-0.5000      0      0      1]]
 encoder_weights_1 3 x 3
 [[0.1304 0.7677 0.1019]
  [0.1174 0.8470 0.0356]
@@ -28,17 +53,68 @@ encoder_attended 3 x 4
 [[-0.6625  0.4626  1.7982 1.9842]
  [-0.8040  0.4622  1.9351 2.0477]
  [ 0.1370 -0.5734 -0.1291 2.5251]]
+encoder_sum 3 x 4
+[[0.3375  1.4626 2.2982 1.9842]
+ [0.0375  3.0026 1.5349 3.0427]
+ [0.0463 -0.4895 1.0696 4.5052]]
+encoder_mean 3
+[1.5206 1.9044 1.2829]
+encoder_variance 3
+[0.5556 1.5309 3.7749]
 encoder_normed 3 x 4
 [[-1.5871 -0.0779  1.0431 0.6219]
  [-1.5089  0.8875 -0.2986 0.9200]
  [-0.6365 -0.9123 -0.1098 1.6585]]
+W_1 4 x 6
+[[      1      0 0.5000       0     -1  0]
+ [      0      1      0 -0.5000      0  1]
+ [-0.5000      0      1       0 0.5000  0]
+ [      0 0.5000      0       1      0 -1]]
+W_2 6 x 4
+[[0.5000  0       0       1]
+ [     0  1       0 -0.5000]
+ [     0  0       1       0]
+ [     1  0 -0.5000       0]
+ [     0 -1  0.5000       0]
+ [0.5000  0       0       1]]
+encoder_hidden 3 x 6
+[[0 0.2331 0.2495 0.6609 2.1087 0]
+ [0 1.3475      0 0.4762 1.3596 0]
+ [0      0      0 2.1146 0.5816 0]]
+encoder_fed 3 x 4
+[[0.6609 -1.8756  0.9734 -0.1165]
+ [0.4762 -0.0121  0.4417 -0.6738]
+ [2.1146 -0.5816 -0.7665       0]]
 memory 3 x 4
 [[-0.5590 -1.2452  1.4068 0.3974]
  [-1.5823  1.1859  0.1234 0.2730]
  [ 0.9220 -1.2079 -0.7654 1.0512]]
+target 2 x 4
+[[0.5000 -1       0 1]
+ [     1  1 -0.5000 0]]
 Y 2 x 4
 [[0.5000      0       0      2]
  [1.8415 1.5403 -0.4002 0.9950]]
+decoder_W_Q 4 x 4
+[[0      1  0 0.5000]
+ [1      0  0      0]
+ [0 0.5000  1      0]
+ [0      0 -1      1]]
+decoder_W_K 4 x 4
+[[ 1      0 0.5000 0]
+ [ 0 0.5000      0 1]
+ [-1      0      1 0]
+ [ 0      1      0 0]]
+decoder_W_V 4 x 4
+[[     1 0      0 -0.5000]
+ [0.5000 1      0       0]
+ [     0 0 0.5000       1]
+ [     0 0      1       0]]
+decoder_W_O 4 x 4
+[[0.5000       0      1      0]
+ [     0       1      0 0.5000]
+ [     1       0 0.5000      0]
+ [     0 -0.5000      0      1]]
 decoder_weights_1 2 x 2
 [[     1      0]
  [0.1646 0.8354]]
@@ -51,6 +127,26 @@ decoder_attended 2 x 4
 decoder_normed 2 x 4
 [[1.3007 -1.5008 -0.0334  0.2335]
  [1.0518  0.6573 -0.1469 -1.5621]]
+cross_W_Q 4 x 4
+[[     1       0 1      0]
+ [     0       1 0 0.5000]
+ [0.5000       0 0      1]
+ [     0 -0.5000 1      0]]
+cross_W_K 4 x 4
+[[     0       1      0 1]
+ [     1       0 0.5000 0]
+ [     0 -0.5000      1 0]
+ [0.5000       0      0 1]]
+cross_W_V 4 x 4
+[[     1      0 0  0]
+ [     0 0.5000 0  1]
+ [     0      1 1  0]
+ [0.5000      0 0 -1]]
+cross_W_O 4 x 4
+[[     1 0.5000 0       0]
+ [     0      1 0 -0.5000]
+ [0.5000      0 1       0]
+ [     0      0 0       1]]
 cross_weights_1 2 x 3
 [[0.0696 0.9253 0.0051]
  [0.0454 0.1587 0.7958]]
@@ -66,6 +162,11 @@ cross_normed 2 x 4
 output 2 x 4
 [[0.7707 -1.5399  0.9924 -0.2232]
  [1.5163 -1.0481 -0.7304  0.2622]]
+W_vocabulary 4 x 5
+[[     1       0     -1 0.5000  0]
+ [     0       1 0.5000     -1  0]
+ [0.5000       0      1      0 -1]
+ [     0 -0.5000      0      1  1]]
 logits 2 x 5
 [[1.2669 -1.4283 -0.5483 1.7021 -1.2156]
  [1.1511 -1.1792 -2.7707 2.0685  0.9926]]
@@ -85,24 +186,24 @@ from attention_docs.softmax import softmax
 TITLE = "Encoder and decoder, one forward pass"
 SOURCE = "002_d7461449c953e4ff.txt, “Encoder and Decoder”, an empty heading; Vaswani et al. 2017"
 
-source = [[1, 0, 0.5, -1], [0, 2, -0.5, 0], [-1, 0.5, 1, 1]]
-target = [[0.5, -1, 0, 1], [1, 1, -0.5, 0]]
+SOURCE_TOKENS = [[1, 0, 0.5, -1], [0, 2, -0.5, 0], [-1, 0.5, 1, 1]]
+TARGET_TOKENS = [[0.5, -1, 0, 1], [1, 1, -0.5, 0]]
 BASE = 100
 EPSILON = 1e-5  # keeps the norm of a constant row finite
 
-encoder = (
+ENCODER = (
     [[1, 0, 0, 1], [0, 1, 0.5, 0], [0.5, 0, 1, 0], [0, -1, 0, 1]],
     [[1, 0.5, 0, 0], [0, 1, 0, -1], [0, 0, 1, 0.5], [1, 0, 0, 1]],
     [[0.5, 0, 1, 0], [0, 1, 0, 0], [1, 0, -0.5, 0], [0, 0, 0, 1]],
     [[1, 0, 0, 0.5], [0, 0.5, 1, 0], [0, 1, 0.5, 0], [-0.5, 0, 0, 1]],
 )
-decoder = (
+DECODER = (
     [[0, 1, 0, 0.5], [1, 0, 0, 0], [0, 0.5, 1, 0], [0, 0, -1, 1]],
     [[1, 0, 0.5, 0], [0, 0.5, 0, 1], [-1, 0, 1, 0], [0, 1, 0, 0]],
     [[1, 0, 0, -0.5], [0.5, 1, 0, 0], [0, 0, 0.5, 1], [0, 0, 1, 0]],
     [[0.5, 0, 1, 0], [0, 1, 0, 0.5], [1, 0, 0.5, 0], [0, -0.5, 0, 1]],
 )
-cross = (
+CROSS = (
     [[1, 0, 1, 0], [0, 1, 0, 0.5], [0.5, 0, 0, 1], [0, -0.5, 1, 0]],
     [[0, 1, 0, 1], [1, 0, 0.5, 0], [0, -0.5, 1, 0], [0.5, 0, 0, 1]],
     [[1, 0, 0, 0], [0, 0.5, 0, 1], [0, 1, 1, 0], [0.5, 0, 0, -1]],
@@ -122,37 +223,57 @@ W_2 = [
     [0, -1, 0.5, 0],
     [0.5, 0, 0, 1],
 ]
-W_vocabulary = [[1, 0, -1, 0.5, 0], [0, 1, 0.5, -1, 0], [0.5, 0, 1, 0, -1], [0, -0.5, 0, 1, 1]]
+W_VOCABULARY = [[1, 0, -1, 0.5, 0], [0, 1, 0.5, -1, 0], [0.5, 0, 1, 0, -1], [0, -0.5, 0, 1, 1]]
 
 
 def steps(xp=numpy):
-    x, y = (with_positions(xp, tokens) for tokens in (source, target))
+    source, target, w_1, w_2, w_vocabulary = (
+        xp.asarray(matrix, dtype=xp.float64)
+        for matrix in (SOURCE_TOKENS, TARGET_TOKENS, W_1, W_2, W_VOCABULARY)
+    )
+    encoder, decoder, cross = (attention(xp, weights) for weights in (ENCODER, DECODER, CROSS))
+    x, y = with_positions(xp, source), with_positions(xp, target)
 
-    encoded = layer(xp, encoder).steps(x, x, x)
-    encoder_normed = layer_norm(xp, x + encoded.output)
-    memory = layer_norm(xp, encoder_normed + feed_forward(xp, encoder_normed))
+    encoded = encoder.steps(x, x, x)
+    encoder_sum = x + encoded.output
+    encoder_normed = layer_norm(xp, encoder_sum)
+    encoder_hidden = rectified(xp, encoder_normed @ w_1)
+    memory = layer_norm(xp, encoder_normed + encoder_hidden @ w_2)
 
-    decoded = layer(xp, decoder).steps(y, y, y, is_causal=True)
+    decoded = decoder.steps(y, y, y, is_causal=True)
     decoder_normed = layer_norm(xp, y + decoded.output)
-    crossed = layer(xp, cross).steps(decoder_normed, memory, memory)
+    crossed = cross.steps(decoder_normed, memory, memory)
     cross_normed = layer_norm(xp, decoder_normed + crossed.output)
-    output = layer_norm(xp, cross_normed + feed_forward(xp, cross_normed))
+    output = layer_norm(xp, cross_normed + rectified(xp, cross_normed @ w_1) @ w_2)
 
-    logits = output @ xp.asarray(W_vocabulary, dtype=xp.float64)
+    logits = output @ w_vocabulary
     return {
+        "source": source,
         "X": x,
+        **matrices("encoder", encoder),
         **both_heads("encoder_weights", encoded),
         "encoder_attended": encoded.output,
+        "encoder_sum": encoder_sum,
+        "encoder_mean": mean(xp, encoder_sum)[:, 0],
+        "encoder_variance": variance(xp, encoder_sum)[:, 0],
         "encoder_normed": encoder_normed,
+        "W_1": w_1,
+        "W_2": w_2,
+        "encoder_hidden": encoder_hidden,
+        "encoder_fed": encoder_hidden @ w_2,
         "memory": memory,
+        "target": target,
         "Y": y,
+        **matrices("decoder", decoder),
         **both_heads("decoder_weights", decoded),
         "decoder_attended": decoded.output,
         "decoder_normed": decoder_normed,
+        **matrices("cross", cross),
         **both_heads("cross_weights", crossed),
         "cross_attended": crossed.output,
         "cross_normed": cross_normed,
         "output": output,
+        "W_vocabulary": w_vocabulary,
         "logits": logits,
         "probabilities": softmax(logits),
         "next_token": xp.argmax(logits[-1, :]),
@@ -160,28 +281,35 @@ def steps(xp=numpy):
 
 
 def with_positions(xp, tokens):
-    embedded = xp.asarray(tokens, dtype=xp.float64)
-    length, d_model = embedded.shape
-    return embedded + sinusoidal_positions(length, d_model, BASE, xp=xp)
+    length, d_model = tokens.shape
+    return tokens + sinusoidal_positions(length, d_model, BASE, xp=xp)
 
 
-def layer(xp, weights):
-    matrices = (xp.asarray(matrix, dtype=xp.float64) for matrix in weights)
-    return MultiHeadAttention(*matrices, num_heads=2)
+def attention(xp, weights):
+    in_and_out = (xp.asarray(matrix, dtype=xp.float64) for matrix in weights)
+    return MultiHeadAttention(*in_and_out, num_heads=2)
 
 
 def layer_norm(xp, rows):
     """Shift and scale every row to mean 0 and variance 1."""
-    mean = xp.mean(rows, axis=-1, keepdims=True)
-    variance = xp.mean((rows - mean) ** 2, axis=-1, keepdims=True)
-    return (rows - mean) / xp.sqrt(variance + EPSILON)
+    return (rows - mean(xp, rows)) / xp.sqrt(variance(xp, rows) + EPSILON)
 
 
-def feed_forward(xp, rows):
-    """Return max(0, x W_1) W_2, every row by itself."""
-    w_1, w_2 = (xp.asarray(matrix, dtype=xp.float64) for matrix in (W_1, W_2))
-    hidden = rows @ w_1
-    return xp.where(hidden > 0, hidden, xp.zeros_like(hidden)) @ w_2
+def mean(xp, rows):
+    return xp.mean(rows, axis=-1, keepdims=True)
+
+
+def variance(xp, rows):
+    return xp.mean((rows - mean(xp, rows)) ** 2, axis=-1, keepdims=True)
+
+
+def rectified(xp, rows):
+    """Return max(0, rows), entry by entry."""
+    return xp.where(rows > 0, rows, xp.zeros_like(rows))
+
+
+def matrices(name, layer):
+    return {f"{name}_W_{letter}": getattr(layer, f"W_{letter}") for letter in "QKVO"}
 
 
 def both_heads(name, attended):

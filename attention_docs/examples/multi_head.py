@@ -2,8 +2,9 @@
 
 m = 5 queries of d_model = 7 features, n = 6 keys, h = 2 heads, d_k = 3, d_v = 4. The first three
 columns of W_Q belong to head 1, the other three to head 2. `added_1` and `added_2` are what each
-head adds to the output through its rows of W_O. `bert_base` lists d_model, h, d_k = d_model / h and
-the entries of one 768 x 768 projection.
+head adds to the output through its rows of W_O. `one_head` is what a single head makes of the same
+Q and K, all six columns at once. `bert_base` lists d_model, h, d_k = d_model / h and the entries of
+one projection; `bert_base_layer` the entries of all four, their biases, and the sum.
 
 >>> show(steps())
 X_q 5 x 7
@@ -184,12 +185,27 @@ output 5 x 7
  [-0.3295 -1.5933 -0.9089 1.4083 -1.4136  2.9397 -0.0734]
  [-0.0138 -4.1217 -0.4965 2.5685 -3.3542  4.3494 -0.5761]
  [ 2.1551  1.8510  0.4506 2.4425  0.8505 -0.9433  2.3533]]
+one_head_scores 5 x 6
+[[ 5.5000  1.2500  6.2500 -0.5000 -8.7500  2.7500]
+ [ 1.5000       0 -2.5000  1.2500  8.5000 -6.2500]
+ [-1.5000 -3.2500      -6  3.7500  0.5000 -1.2500]
+ [ 7.5000 -0.5000  2.7500      -1 10.2500 -8.2500]
+ [ 1.5000  1.7500  7.5000  8.5000      -9       3]]
+one_head_weights 5 x 6
+[[0.3391 0.0598 0.4605 0.0293 0.0010 0.1103]
+ [0.0497 0.0270 0.0097 0.0449 0.8666 0.0021]
+ [0.0738 0.0361 0.0118 0.6295 0.1670 0.0818]
+ [0.2332 0.0089 0.0335 0.0073 0.7167 0.0004]
+ [0.0303 0.0336 0.3513 0.5284 0.0004 0.0560]]
 bert_base 4
 [768 12 64 589824]
+bert_base_layer 3
+[2359296 3072 2362368]
 """
 
 import numpy
 
+from attention_docs.dot_product import attention_steps
 from attention_docs.multi_head import MultiHeadAttention, merge_heads
 
 TITLE = "Multi-head attention, two heads"
@@ -247,7 +263,7 @@ W_O = [
     [0, 0, 0.5, 0, 0, 0, 1],
     [0, 0, 0, -1, 0, 0.5, 0],
 ]
-BERT_BASE = [768, 12, 64, 589824]
+BERT_BASE = (768, 12)  # d_model, h
 
 
 def steps(xp=numpy):
@@ -255,6 +271,9 @@ def steps(xp=numpy):
     x_q, x_kv, *weights = (xp.asarray(matrix, dtype=xp.float64) for matrix in inputs)
     layer = MultiHeadAttention(*weights, num_heads=2)
     q, k, v, attention, merged, output = layer.steps(x_q, x_kv, x_kv)
+    one_head = attention_steps(merge_heads(q), merge_heads(k), merge_heads(v))
+    d_model, heads = BERT_BASE
+    entries = d_model * d_model
     return {
         "X_q": x_q,
         "X_kv": x_kv,
@@ -283,5 +302,8 @@ def steps(xp=numpy):
         "added_1": attention.output[0, :, :] @ layer.W_O[:4, :],
         "added_2": attention.output[1, :, :] @ layer.W_O[4:, :],
         "output": output,
-        "bert_base": xp.asarray(BERT_BASE),
+        "one_head_scores": one_head.scores,
+        "one_head_weights": one_head.weights,
+        "bert_base": xp.asarray([d_model, heads, d_model // heads, entries]),
+        "bert_base_layer": xp.asarray([4 * entries, 4 * d_model, 4 * entries + 4 * d_model]),
     }

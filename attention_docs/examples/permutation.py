@@ -1,18 +1,30 @@
 """Attention without positions cannot see the order of its tokens.
 
-The tokens of the self-attention example, in their order and as tokens 3, 1, 2. Without positions
-each token gets the same output in both orders. With a vector added per position (here a table of
-our own, as a model would learn it) it does not.
+The tokens of the self-attention example, in their order and as tokens 3, 1, 2: the matrix P puts
+them so. Without positions each token gets the same output in both orders. With a vector added per
+position (here a table of our own, as a model would learn it) it does not.
 
 >>> show(steps())
 X 3 x 4
 [[1 0 1 0]
  [0 1 0 1]
  [1 1 1 1]]
+P 3 x 3
+[[0 0 1]
+ [1 0 0]
+ [0 1 0]]
 X_permuted 3 x 4
 [[1 1 1 1]
  [1 0 1 0]
  [0 1 0 1]]
+weights 3 x 3
+[[0.0287 0.4856 0.4856]
+ [0.4856 0.0287 0.4856]
+ [0.0529 0.0529 0.8943]]
+weights_permuted 3 x 3
+[[0.8943 0.0529 0.0529]
+ [0.4856 0.0287 0.4856]
+ [0.4856 0.4856 0.0287]]
 output 3 x 2
 [[1.0287 1.9426]
  [1.9426 1.0287]
@@ -49,38 +61,39 @@ False
 
 import numpy
 
-from attention_docs.dot_product import scaled_dot_product_attention
+from attention_docs.dot_product import attention_steps
 from attention_docs.examples.self_attention import W_K, W_Q, W_V, X
 
 TITLE = "Permuted tokens, without and with positions"
 SOURCE = "001_7d27211e1d664477.txt, “Positional Encoding”"
 
-ORDER = [2, 0, 1]
+P = [[0, 0, 1], [1, 0, 0], [0, 1, 0]]
 E = [[0, 0, 0.5, 0], [0.5, 0, 0, -0.5], [-0.5, 1, 0, 0.5]]
 
 
 def steps(xp=numpy):
-    x, e, w_q, w_k, w_v = (xp.asarray(a, dtype=xp.float64) for a in (X, E, W_Q, W_K, W_V))
-    order = xp.asarray(ORDER)
-    permuted = xp.take(x, order, axis=0)
+    x, p, e, w_q, w_k, w_v = (xp.asarray(a, dtype=xp.float64) for a in (X, P, E, W_Q, W_K, W_V))
 
     def attend(tokens):
-        return scaled_dot_product_attention(tokens @ w_q, tokens @ w_k, tokens @ w_v)
+        return attention_steps(tokens @ w_q, tokens @ w_k, tokens @ w_v)
 
-    output, of_permuted = attend(x), attend(permuted)
-    placed, of_permuted_placed = attend(x + e), attend(permuted + e)
+    plain, permuted = attend(x), attend(p @ x)
+    placed, placed_permuted = attend(x + e), attend(p @ x + e)
     return {
         "X": x,
-        "X_permuted": permuted,
-        "output": output,
-        "output_permuted": of_permuted,
-        "equivariant": same(xp, xp.take(output, order, axis=0), of_permuted),
+        "P": p,
+        "X_permuted": p @ x,
+        "weights": plain.weights,
+        "weights_permuted": permuted.weights,
+        "output": plain.output,
+        "output_permuted": permuted.output,
+        "equivariant": same(xp, p @ plain.output, permuted.output),
         "E": e,
         "placed": x + e,
-        "placed_permuted": permuted + e,
-        "output_placed": placed,
-        "output_placed_permuted": of_permuted_placed,
-        "equivariant_placed": same(xp, xp.take(placed, order, axis=0), of_permuted_placed),
+        "placed_permuted": p @ x + e,
+        "output_placed": placed.output,
+        "output_placed_permuted": placed_permuted.output,
+        "equivariant_placed": same(xp, p @ placed.output, placed_permuted.output),
     }
 
 

@@ -1,7 +1,7 @@
 """What the source's self-attention class computes, beside what it should.
 
-Three tokens, embed_size = 4, two heads of head_dim = 2. `right` projects with W_Q, W_K, W_V, splits
-into heads, and divides by the root of head_dim. The other outputs carry one mistake each:
+Three tokens, embed_size = 4, two heads of head_dim = 2. `output` is right: it projects with W_Q,
+W_K and W_V, splits into heads, and divides by the root of head_dim. The others carry mistakes:
 
 - `scaled_by_embed_size`: divides by the root of embed_size, 2, not by the root of head_dim.
 - `not_projected`: skips the projections; the class makes the layers and never applies them.
@@ -9,9 +9,9 @@ into heads, and divides by the root of head_dim. The other outputs carry one mis
 
 Its layers, from head_dim to embed_size, hold `unused_parameters` weights. Applied to a head they
 would make embed_size features of it, `features_if_applied` with all heads, and its output layer
-takes embed_size. `repeated_head`: without projections one token repeated in both heads gives two
-identical heads. `filled`: it fills hidden scores with -1e20 and then divides, and a fully masked
-row comes out uniform; the right row is zero.
+takes embed_size. `scores_1_not_projected`, the first head's, are symmetric. `repeated_head_output`:
+tokens whose two halves are equal give two identical heads. `filled`: it fills hidden scores with
+-1e20 and then divides, and a fully masked row comes out uniform; the right row is zero.
 
 >>> show(steps())
 X 3 x 4
@@ -38,14 +38,46 @@ W_O 4 x 4
  [0 1 0 0]
  [0 1 1 0]
  [0 0 0 1]]
+Q 3 x 4
+[[ 3 -1  2 2]
+ [-1  0  0 1]
+ [ 2 -2 -1 3]]
+K 3 x 4
+[[1  3 -1 1]
+ [2 -1  1 2]
+ [0  2  2 0]]
+V 3 x 4
+[[2  0  2 3]
+ [1  2 -1 4]
+ [3 -2  0 2]]
+scores_1 3 x 3
+[[ 0  7 -2]
+ [-1 -2  0]
+ [-4  6 -4]]
+scores_2 3 x 3
+[[0 6  4]
+ [1 2  0]
+ [4 5 -2]]
 weights_1 3 x 3
 [[0.0070 0.9913 0.0017]
  [0.2840 0.1400 0.5760]
  [0.0008 0.9983 0.0008]]
-weights_1_scaled_by_embed_size 3 x 3
-[[0.0290 0.9603 0.0107]
- [0.3072 0.1863 0.5065]
- [0.0066 0.9867 0.0066]]
+weights_2 3 x 3
+[[0.0114 0.7952 0.1933]
+ [0.2840 0.5760 0.1400]
+ [0.3287 0.6666 0.0047]]
+merged 3 x 4
+[[1.0104  1.9791 -0.7724 3.6019]
+ [2.4359 -0.8719 -0.0080 3.4359]
+ [1.0025  1.9949 -0.0092 3.6619]]
+output 3 x 4
+[[1.0104  1.2067 -0.7724 4.6123]
+ [2.4359 -0.8799 -0.0080 5.8719]
+ [1.0025  1.9857 -0.0092 4.6644]]
+scores_1_not_projected 3 x 3
+[[1  0  2]
+ [0  1 -1]
+ [2 -1  5]]
 weights_1_not_projected 3 x 3
 [[0.2840 0.1400 0.5760]
  [0.2840 0.5760 0.1400]
@@ -54,10 +86,10 @@ weights_1_as_in_the_source 3 x 3
 [[0.3072 0.1863 0.5065]
  [0.3072 0.5065 0.1863]
  [0.1753 0.0391 0.7856]]
-output 3 x 4
-[[1.0104  1.2067 -0.7724 4.6123]
- [2.4359 -0.8799 -0.0080 5.8719]
- [1.0025  1.9857 -0.0092 4.6644]]
+weights_1_scaled_by_embed_size 3 x 3
+[[0.0290 0.9603 0.0107]
+ [0.3072 0.1863 0.5065]
+ [0.0066 0.9867 0.0066]]
 output_scaled_by_embed_size 3 x 4
 [[1.0503  1.2642 -0.6351 4.4962]
  [2.3202 -0.5324  0.1079 5.6403]
@@ -125,11 +157,19 @@ def steps(xp=numpy):
         "W_K": layer.W_K,
         "W_V": layer.W_V,
         "W_O": w_o,
+        "Q": merge_heads(right.Q),
+        "K": merge_heads(right.K),
+        "V": merge_heads(right.V),
+        "scores_1": right.attention.scores[0, :, :],
+        "scores_2": right.attention.scores[1, :, :],
         "weights_1": right.attention.weights[0, :, :],
-        "weights_1_scaled_by_embed_size": scaled_wrongly.weights[0, :, :],
+        "weights_2": right.attention.weights[1, :, :],
+        "merged": right.merged,
+        "output": right.output,
+        "scores_1_not_projected": not_projected.scores[0, :, :],
         "weights_1_not_projected": not_projected.weights[0, :, :],
         "weights_1_as_in_the_source": theirs.weights[0, :, :],
-        "output": right.output,
+        "weights_1_scaled_by_embed_size": scaled_wrongly.weights[0, :, :],
         "output_scaled_by_embed_size": merge_heads(scaled_wrongly.output) @ w_o,
         "output_not_projected": merge_heads(not_projected.output) @ w_o,
         "output_as_in_the_source": merge_heads(theirs.output) @ w_o,

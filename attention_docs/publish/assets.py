@@ -38,7 +38,9 @@ def ensure(root: Path) -> Path:
         fetch(root, Path(folder))
         fetched = Path(folder) / "node_modules"
         (fetched / stamp.name).write_text(digest)
-        if modules.exists():
+        if modules.is_symlink():
+            modules.unlink()
+        elif modules.exists():
             shutil.rmtree(modules)
         os.replace(fetched, modules)
     return modules

@@ -102,7 +102,9 @@ def on_env(env, config, files):
 
 
 def on_post_page(output, page, config):
-    return formulas.insert(output, typeset)
+    # The theme gives its search dialog no name for a screen reader.
+    named = output.replace('role="dialog"', 'role="dialog" aria-label="Search"', 1)
+    return formulas.insert(named, typeset)
 
 
 def project_root(config) -> Path:

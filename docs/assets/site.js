@@ -1,0 +1,24 @@
+// For those who read with the keyboard or by ear. Everything works without it.
+(() => {
+  const boxes = "div.formula, span.formula, .diagram, .md-typeset__scrollwrap";
+
+  // A box that scrolls can be reached with the Tab key and says what it is.
+  const reach = (box) => {
+    const scrolls = box.scrollWidth > box.clientWidth;
+    box.toggleAttribute("tabindex", scrolls);
+    if (!scrolls) return;
+    box.tabIndex = 0;
+    box.setAttribute("role", "group");
+    const name = box.matches(".formula") ? "formula" : box.matches(".diagram") ? "diagram" : "table";
+    box.setAttribute("aria-label", `${name}, scrolls sideways`);
+  };
+  const sizes = new ResizeObserver((entries) => entries.forEach(({ target }) => reach(target)));
+
+  // The theme wraps each copy button in a landmark without a name.
+  const prepare = () => {
+    document.querySelectorAll(boxes).forEach((box) => sizes.observe(box));
+    document.querySelectorAll("nav.md-code__nav").forEach((nav) => nav.setAttribute("role", "none"));
+  };
+  new MutationObserver(prepare).observe(document.body, { childList: true, subtree: true });
+  prepare();
+})();
