@@ -33,7 +33,7 @@ FIGURES: dict[str, Callable[[], Svg]] = {}
 # element of the same name.
 BLOCK = (
     '<figure class="figure" data-search-exclude markdown="block">'
-    '<div class="figure-box"{focus} markdown="0">{svg}</div>'
+    '<div class="figure-box" markdown="0">{svg}</div>'
     '<figcaption markdown="span">{caption}</figcaption></figure>'
 )
 AXIS_OF_D = Axis("d", (1, 4, 16, 64, 256), logarithmic=True)
@@ -62,10 +62,8 @@ def placed(name: str) -> str:
     if name not in FIGURES:
         raise LookupError(f"figure {name!r} is unknown; known are {', '.join(sorted(FIGURES))}")
     svg = FIGURES[name]()
-    # What scrolls sideways must be within reach of a keyboard.
-    focus = ' tabindex="0"' if 'class="drawing wide' in svg else ""
     caption = " ".join((inspect.getdoc(FIGURES[name]) or "").split())
-    return BLOCK.format(svg=svg, caption=caption, focus=focus)
+    return BLOCK.format(svg=svg, caption=caption)
 
 
 @registered

@@ -1,6 +1,13 @@
 // For those who read with the keyboard or by ear. Everything works without it.
 (() => {
-  const boxes = "div.formula, span.formula, .diagram, .md-typeset__scrollwrap";
+  const names = [
+    [".formula", "formula"],
+    [".diagram", "diagram"],
+    [".figure-box", "figure"],
+    [".cell-output", "output"],
+    [".md-typeset__scrollwrap", "table"],
+  ];
+  const boxes = names.map(([selector]) => selector).join();
 
   // A box that scrolls can be reached with the Tab key and says what it is.
   const reach = (box) => {
@@ -9,7 +16,7 @@
     if (!scrolls) return;
     box.tabIndex = 0;
     box.setAttribute("role", "group");
-    const name = box.matches(".formula") ? "formula" : box.matches(".diagram") ? "diagram" : "table";
+    const [, name] = names.find(([selector]) => box.matches(selector));
     box.setAttribute("aria-label", `${name}, scrolls sideways`);
   };
   const sizes = new ResizeObserver((entries) => entries.forEach(({ target }) => reach(target)));
