@@ -58,11 +58,14 @@ def to_numpy(array):
 
 
 def copy_project(target):
-    """Copy what a build needs, with the browser assets already fetched."""
+    """Copy what a build needs, with the browser assets fetched and the notebooks executed."""
     for name in ("mkdocs.yml", "package.json", "package-lock.json", ".npmrc", "pyproject.toml"):
         shutil.copy(ROOT / name, target)
     for name in ("docs", "attention_docs"):
         shutil.copytree(ROOT / name, target / name, ignore=shutil.ignore_patterns("__pycache__"))
+    executed = ROOT / ".cache" / "notebooks"
+    if executed.is_dir():
+        shutil.copytree(executed, target / ".cache" / "notebooks")
     (target / "node_modules").symlink_to(ROOT / "node_modules", target_is_directory=True)
     return target
 

@@ -260,8 +260,8 @@ def test_a_notebook_on_the_site_looks_like_a_page(site):
     page = (site / "notebooks" / "self_and_cross_attention" / "index.html").read_text(
         encoding="utf-8"
     )
-    assert page.count("<svg xmlns") == page.count('id="figure-') // 3 >= 8
-    assert 'class="language-python highlight"' in page
+    assert page.count('class="drawing') == page.count('id="figure-') // 3 >= 8
+    assert '<div class="highlight"><pre>' in page
     assert "</math>" in page
     assert "<style>" not in page
     assert not re.search(r"jp-|mathjax|\$[A-Z]", page)
