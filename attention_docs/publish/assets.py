@@ -71,3 +71,9 @@ def katex_files(modules: Path) -> Iterator[tuple[str, bytes]]:
     yield "assets/katex/katex.min.css", UNUSED_FONT_FORMATS.sub("", style).encode()
     for font in sorted((folder / "fonts").glob("*.woff2")):
         yield f"assets/katex/fonts/{font.name}", font.read_bytes()
+
+
+def plotly_file(modules: Path) -> tuple[str, bytes]:
+    """Return Plotly's part for points in space, as (path in the site, content)."""
+    bundle = modules / "plotly.js-gl3d-dist-min" / "plotly-gl3d.min.js"
+    return f"assets/plotly/{bundle.name}", bundle.read_bytes()

@@ -50,7 +50,8 @@ def on_config(config):
 
 
 def on_files(files, config):
-    for path, content in assets.katex_files(project_root(config) / "node_modules"):
+    modules = project_root(config) / "node_modules"
+    for path, content in (*assets.katex_files(modules), assets.plotly_file(modules)):
         files.append(File.generated(config, path, content=content))
     return files
 

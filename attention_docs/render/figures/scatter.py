@@ -1,5 +1,6 @@
 """Points in space, seen from one side in parallel projection: equal lengths stay equal."""
 
+import json
 import math
 from collections.abc import Sequence
 from typing import NamedTuple
@@ -70,7 +71,17 @@ def scatter_3d(
         *entries,
     ]
     told = f"{name}. " + " ".join(_told(points) for points in sets)
-    return Panel(max(width, legend_width), height + LINE, "".join(body), told)
+    size_and_body = max(width, legend_width), height + LINE, "".join(body)
+    return Panel(*size_and_body, told, points_json(axes, sets))
+
+
+def points_json(axes: Sequence[str], sets: Sequence[Points]) -> str:
+    """Write the points as JSON, all their digits kept."""
+    plain = [
+        {**points._asdict(), "places": checks.matrix(points.name, points.places).tolist()}
+        for points in sets
+    ]
+    return json.dumps({"axes": list(axes), "sets": plain})
 
 
 def projected(places: np.ndarray) -> np.ndarray:

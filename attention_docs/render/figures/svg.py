@@ -46,6 +46,8 @@ class Panel(NamedTuple):
     height: float
     body: str
     description: str
+    # In JSON, what a script of the page needs to let the reader turn the drawing.
+    points: str | None = None
 
 
 def element(tag: str, *children: str, **attributes: object) -> str:
@@ -151,5 +153,6 @@ def figure(panel: Panel, name: str, description: str | None = None) -> Svg:
             width=width,
             height=height,
             font_size=FONT_SIZE,
+            data_points=panel.points,
         )
     )

@@ -1,0 +1,104 @@
+// Points in space can be turned: only who asks for it loads Plotly, 0.6 MB, from this site.
+(() => {
+  const library = new URL("plotly/plotly-gl3d.min.js", document.currentScript.src).href;
+  const symbols = ["circle", "square", "diamond", "cross"];
+  let loading;
+
+  const load = () => {
+    loading ??= new Promise((done, failed) => {
+      const script = document.createElement("script");
+      Object.assign(script, { src: library, onload: done, onerror: failed });
+      document.head.append(script);
+    });
+    return loading;
+  };
+
+  const trace = (colour) => ({ name, places, labels, role, outlined }, index) => {
+    const [x, y, z] = [0, 1, 2].map((axis) => places.map((place) => place[axis]));
+    const close = (values) => (outlined ? [...values, values[0]] : values);
+    const paint = colour(`--role-${role}`);
+    return {
+      type: "scatter3d",
+      mode: outlined ? "lines+markers+text" : "markers+text",
+      name,
+      x: close(x),
+      y: close(y),
+      z: close(z),
+      text: labels,
+      textfont: { color: paint },
+      marker: { color: paint, size: 5, symbol: symbols[index % symbols.length] },
+      line: { color: paint, width: 2, dash: "dash" },
+      hovertemplate: "%{text}: %{x}, %{y}, %{z}<extra></extra>",
+    };
+  };
+
+  const plot = (space, { axes, sets }) => {
+    const style = getComputedStyle(document.body);
+    const colour = (name) => style.getPropertyValue(name).trim();
+    const grid = { color: colour("--md-default-fg-color"), gridcolor: "#888888", zeroline: false };
+    const scene = { aspectmode: "data", camera: { eye: { x: 1.3, y: -1.9, z: 1.1 } } };
+    ["xaxis", "yaxis", "zaxis"].forEach((axis, i) => {
+      scene[axis] = { ...grid, title: { text: axes[i] } };
+    });
+    const layout = {
+      scene,
+      font: { color: colour("--md-default-fg-color") },
+      legend: { orientation: "h" },
+      margin: { l: 0, r: 0, t: 0, b: 0 },
+      paper_bgcolor: "transparent",
+    };
+    return Plotly.react(space, sets.map(trace(colour)), layout, {
+      displayModeBar: false,
+      responsive: true,
+    });
+  };
+
+  const explore = async (drawing, button) => {
+    button.disabled = true;
+    try {
+      await load();
+    } catch {
+      loading = undefined;
+      button.textContent = "Plotly cannot be loaded; try again";
+      return;
+    } finally {
+      button.disabled = false;
+    }
+    const space = document.createElement("div");
+    space.className = "space";
+    space.setAttribute("role", "img");
+    space.setAttribute("aria-label", drawing.querySelector("title").textContent);
+    drawing.style.display = "none";
+    drawing.after(space);
+    button.textContent = "Back to the drawing";
+    await plot(space, JSON.parse(drawing.dataset.points));
+  };
+
+  const back = (drawing, space, button) => {
+    Plotly.purge(space);
+    space.remove();
+    drawing.style.display = "";
+    button.textContent = "Explore in 3D";
+  };
+
+  const prepare = () => {
+    document.querySelectorAll("svg[data-points]:not([data-ready])").forEach((drawing) => {
+      drawing.dataset.ready = "";
+      const button = document.createElement("button");
+      Object.assign(button, { className: "explore", type: "button", textContent: "Explore in 3D" });
+      button.addEventListener("click", () => {
+        const space = button.previousElementSibling;
+        return space === drawing ? explore(drawing, button) : back(drawing, space, button);
+      });
+      drawing.after(button);
+    });
+  };
+  // Pages come and go by instant navigation; the scheme changes the colours.
+  new MutationObserver(prepare).observe(document.body, { childList: true, subtree: true });
+  new MutationObserver(() => {
+    document.querySelectorAll(".space").forEach((space) => {
+      plot(space, JSON.parse(space.previousElementSibling.dataset.points));
+    });
+  }).observe(document.body, { attributeFilter: ["data-md-color-scheme"] });
+  prepare();
+})();
