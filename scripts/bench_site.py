@@ -22,11 +22,12 @@ import urllib.request
 ROOT = pathlib.Path(__file__).resolve().parent.parent
 FILES = ("mkdocs.yml", "package.json", "package-lock.json", ".npmrc", "pyproject.toml")
 MADE_AT_BUILD = re.compile(
-    r"^ *```mermaid\n.*?^ *```$|\$\$.*?\$\$|\$[^$\n]+\$|\\(?:val|printed|example|figure)\{[^{}]*\}",
+    r"^ *```mermaid\n.*?^ *```$|\$\$.*?\$\$|\$[^$\n]+\$|\\(?:val|printed|example|figure)\{[^{}]*\}"
+    r"|^:::.*\n(?:    .*\n)*",
     re.MULTILINE | re.DOTALL,
 )
 OURS_ALONE = re.compile(
-    r"^  - mkdocs-jupyter:\n(?:      .*\n)+"
+    r"^  - (?:mkdocs-jupyter|mkdocstrings):\n(?:      .*\n)+"
     r"|^hooks:\n(?:  .*\n)+|^watch:\n(?:  .*\n)+|^  - pymdownx.arithmatex:\n(?:      .*\n)+"
     r"|^      custom_fences:\n(?:        .*\n)+|^  - assets/katex.*\n",
     re.MULTILINE,
