@@ -23,7 +23,7 @@ ROOT = pathlib.Path(__file__).resolve().parent.parent
 FILES = ("mkdocs.yml", "package.json", "package-lock.json", ".npmrc", "pyproject.toml")
 MADE_AT_BUILD = re.compile(
     r"^ *```mermaid\n.*?^ *```$|\$\$.*?\$\$|\$[^$\n]+\$|\\(?:val|printed|example|figure)\{[^{}]*\}"
-    r"|^:::.*\n(?:    .*\n)*",
+    r"|^:::[^\n]*\n(?:    [^\n]*\n)*",
     re.MULTILINE | re.DOTALL,
 )
 OURS_ALONE = re.compile(

@@ -11,6 +11,7 @@ import pytest
 
 from attention_docs.publish import notebooks
 from attention_docs.publish.errors import PublishError
+from attention_docs.publish.later import insert
 from tests.conftest import ROOT, copy_project, mkdocs
 from tests.test_pages import DECIMAL, MATRIX
 
@@ -106,7 +107,7 @@ def shown(kind, content):
 def test_a_page_has_the_code_and_the_outputs():
     stdout = shown("application/vnd.jupyter.stdout", "<pre>1 &lt; 2\n</pre>")
     figure = shown("text/html", '<svg viewBox="0 0 1 1"></svg>')
-    written = page([code_cell("print(1)", "figure")], stdout + figure)
+    written = insert(page([code_cell("print(1)", "figure")], stdout + figure))
     assert "```python\nprint(1)\n```" in written
     assert "<pre>1 &lt; 2</pre>" in written
     assert '<svg viewBox="0 0 1 1"></svg>' in written

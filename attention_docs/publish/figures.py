@@ -9,8 +9,9 @@ from typing import Any
 
 import numpy as np
 
-from attention_docs import examples
 from attention_docs.masks import causal_mask
+from attention_docs.publish.computed import steps as steps_of
+from attention_docs.publish.later import put_off
 from attention_docs.render.figures import (
     Axis,
     Points,
@@ -61,7 +62,7 @@ def placed(name: str) -> str:
     """
     if name not in FIGURES:
         raise LookupError(f"figure {name!r} is unknown; known are {', '.join(sorted(FIGURES))}")
-    svg = FIGURES[name]()
+    svg = put_off(FIGURES[name]())
     caption = " ".join((inspect.getdoc(FIGURES[name]) or "").split())
     return BLOCK.format(svg=svg, caption=caption)
 
@@ -70,7 +71,7 @@ def placed(name: str) -> str:
 def self_attention_scores() -> Svg:
     r"""Row 3 of $\query{Q}$ meets column 3 of $\key{K}^\top$: their dot product is the score in row
     3, column 3 of $\scores{S}$."""
-    steps = examples.steps("self_attention")
+    steps = steps_of("self_attention")
     return scores_figure(steps["Q"], steps["K"], row=2, column=2)
 
 
@@ -78,7 +79,7 @@ def self_attention_scores() -> Svg:
 def self_attention_output() -> Svg:
     r"""Row 1 of the weights $\weights{A}$ averages column 2 of the values $\value{V}$. The result
     stands in row 1, column 2 of the output $\output{O}$."""
-    steps = examples.steps("self_attention")
+    steps = steps_of("self_attention")
     return output_figure(steps["weights"], steps["V"], row=0, column=1)
 
 
@@ -87,7 +88,7 @@ def self_attention_lines() -> Svg:
     r"""Who looks at whom. The thicker a line, the larger the weight. Positions 1 and 2 look at each
     other and at position 3; position 3 looks mostly at itself."""
     positions = ["position 1", "position 2", "position 3"]
-    return attention_lines(examples.steps("self_attention")["weights"], positions)
+    return attention_lines(steps_of("self_attention")["weights"], positions)
 
 
 @registered
@@ -97,7 +98,7 @@ def self_attention_space() -> Svg:
     picture shows truly: each output lies inside the triangle of the values, since it is an average
     of them. The distance of an input from a value or an output means nothing, for they are points
     of different spaces."""
-    steps = examples.steps("self_attention")
+    steps = steps_of("self_attention")
     sets = [
         Points("inputs X", steps["X"][:, :3], ["X1", "X2", "X3"], "input"),
         Points("values V", on_level(steps["V"], 0), ["V1", "V2", "V3"], "value", outlined=True),
@@ -110,7 +111,7 @@ def self_attention_space() -> Svg:
 def cross_attention_scores() -> Svg:
     r"""Two queries and three keys: $\scores{S}$ has as many rows as $\query{Q}$ and as many columns
     as $\key{K}^\top$."""
-    steps = examples.steps("cross_attention")
+    steps = steps_of("cross_attention")
     return scores_figure(steps["Q"], steps["K"], row=0, column=2)
 
 
@@ -118,7 +119,7 @@ def cross_attention_scores() -> Svg:
 def cross_attention_output() -> Svg:
     r"""Each row of $\weights{A}$ averages the three values; so the output $\output{O}$ has one row
     for each query."""
-    steps = examples.steps("cross_attention")
+    steps = steps_of("cross_attention")
     return output_figure(steps["weights"], steps["V"], row=0, column=0)
 
 
@@ -126,7 +127,7 @@ def cross_attention_output() -> Svg:
 def cross_attention_lines() -> Svg:
     r"""Two queries on the left, three keys of the other sequence on the right. Each query divides a
     total weight of one among them."""
-    weights = examples.steps("cross_attention")["weights"]
+    weights = steps_of("cross_attention")["weights"]
     return attention_lines(weights, ["query 1", "query 2"], ["key 1", "key 2", "key 3"])
 
 
@@ -136,7 +137,7 @@ def cross_attention_space() -> Svg:
     number of the computation; it only keeps the three apart. Of the inputs, which have four
     features, the first two are drawn; the outputs have two numbers in all. Directions on one level
     can be compared. Distances between levels mean nothing."""
-    steps = examples.steps("cross_attention")
+    steps = steps_of("cross_attention")
     sets = [
         Points("key-value inputs", on_level(steps["X_kv"], 0), ["Xkv1", "Xkv2", "Xkv3"], "input"),
         Points("outputs", on_level(steps["output"], 1), ["O1", "O2"], "output"),
@@ -150,7 +151,7 @@ def cross_attention_space() -> Svg:
 def batched_scores() -> Svg:
     r"""The pair put in: row 3 of $\query{Q}$ and column 6 of $\key{K}^\top$ are alike. Where they
     meet stands the largest score. A cell shows its number when the pointer rests on it."""
-    steps = examples.steps("batched_attention")
+    steps = steps_of("batched_attention")
     return scores_figure(steps["Q"], steps["K"], row=2, column=5)
 
 
@@ -158,7 +159,7 @@ def batched_scores() -> Svg:
 def batched_weights() -> Svg:
     r"""The softmax turns each row of scaled scores into weights. In the marked row one score stands
     out, and takes nearly all the weight."""
-    steps = examples.steps("batched_attention")
+    steps = steps_of("batched_attention")
     return softmax_figure("Scaled scores and their weights", steps["scaled"], steps["weights"])
 
 
@@ -166,14 +167,14 @@ def batched_weights() -> Svg:
 def batched_output() -> Svg:
     r"""Row 3 of the weights meets column 4 of the values. Nearly all of its weight lies on the
     sixth value, so the output is close to it."""
-    steps = examples.steps("batched_attention")
+    steps = steps_of("batched_attention")
     return output_figure(steps["weights"], steps["V"], row=2, column=3)
 
 
 @registered
 def window_of_three() -> Svg:
     r"""A window of one position to either side: each query sees itself and its neighbours."""
-    mask = examples.steps("local_window_mask")["mask"]
+    mask = steps_of("local_window_mask")["mask"]
     return heatmap(mask, "Window mask", rows="queries", columns="keys")
 
 
@@ -182,7 +183,7 @@ def window_weights() -> Svg:
     r"""The softmax under the mask. What is masked is crossed out: it has the score $-\infty$ and
     the weight zero. The large weight of row 3, column 6 is gone: the row divides its weight
     among three neighbours."""
-    steps = examples.steps("local_window_mask")
+    steps = steps_of("local_window_mask")
     scores, weights = steps["masked"], steps["weights_masked"]
     return softmax_figure("Masked scores and their weights", scores, weights, ~steps["mask"])
 
@@ -190,7 +191,7 @@ def window_weights() -> Svg:
 @registered
 def masks_joined() -> Svg:
     r"""A causal mask, a padding mask, and both: a pair takes part where both allow it."""
-    steps = examples.steps("causal_padding")
+    steps = steps_of("causal_padding")
     right = np.broadcast_to(steps["right"], steps["causal"].shape)
     masks = {"causal": steps["causal"], "padding": right, "both": steps["causal_and_right"]}
     panels = [
@@ -229,7 +230,7 @@ def softmax_gradient() -> Svg:
 def score_variance() -> Svg:
     r"""The variance of a score grows with $d$. Divided by $\sqrt{d}$, a score has the variance one
     for every $d$. Lines: proved. Markers: measured."""
-    steps = examples.steps("score_variance")
+    steps = steps_of("score_variance")
     d, one = steps["d"], np.ones_like(steps["d"])
     series = [
         Series("proved: d", d, d, "scores"),
@@ -246,7 +247,7 @@ def score_variance() -> Svg:
 def score_variance_errors() -> Svg:
     r"""How far the measured mean and variance lie from what was proved, in standard errors. Within
     two they are no surprise."""
-    steps = examples.steps("score_variance")
+    steps = steps_of("score_variance")
     series = [
         Series(kind, steps["d"], steps[f"{kind}_errors_away"], role, line=False, points=True)
         for kind, role in (("mean", "scores"), ("variance", "weights"))
@@ -259,7 +260,7 @@ def score_variance_errors() -> Svg:
 @registered
 def positional_matrix() -> Svg:
     r"""The same matrix in colours. The first pair of columns turns fast, the second slowly."""
-    matrix = examples.steps("positional_encoding")["E"]
+    matrix = steps_of("positional_encoding")["E"]
     positions = [str(position) for position in range(len(matrix))]
     options = {"rows": "position t", "columns": "feature", "row_labels": positions}
     return heatmap(matrix, "Positional encoding E", role="input", **options)
@@ -269,7 +270,7 @@ def positional_matrix() -> Svg:
 def positional_waves() -> Svg:
     r"""Each feature over the positions. The markers are the entries of the matrix, the lines what
     they are samples of."""
-    steps = examples.steps("positional_encoding")
+    steps = steps_of("positional_encoding")
     entries = steps["E"]
     fast, slow = steps["frequencies"]
     positions, fine = np.arange(len(entries)), np.linspace(0, len(entries) - 1, 101)
@@ -289,7 +290,7 @@ def positional_waves() -> Svg:
 @registered
 def heads_side_by_side() -> Svg:
     r"""The weights of the two heads, for the same queries and keys. Each head looks elsewhere."""
-    steps = examples.steps("multi_head")
+    steps = steps_of("multi_head")
     panels = [
         matrix_panel(steps[f"weights_{head}"], f"Head {head}", **WEIGHTS, numbers=False)
         for head in (1, 2)
@@ -300,7 +301,7 @@ def heads_side_by_side() -> Svg:
 @registered
 def reference_heatmap() -> Svg:
     r"""`heatmap(masked, ...)`: four queries on five keys under a causal mask."""
-    scaled = examples.steps("distinct_sizes")["scaled"]
+    scaled = steps_of("distinct_sizes")["scaled"]
     masked = np.where(causal_mask(*scaled.shape), scaled, -np.inf)
     return heatmap(
         masked, "Masked scores", rows="queries", columns="keys", role="scores", mark=(2, None)
@@ -317,14 +318,14 @@ def reference_mask() -> Svg:
 def reference_product() -> Svg:
     r"""`product_figure(weights, value, row=1, column=2, ...)`: the second query, the third number
     of its output."""
-    steps = examples.steps("distinct_sizes")
+    steps = steps_of("distinct_sizes")
     return output_figure(steps["weights"], steps["V"], row=1, column=2)
 
 
 @registered
 def reference_lines() -> Svg:
     r"""`attention_lines(weights, tokens, keys, query=1)`: one query alone, with its weights."""
-    weights = examples.steps("distinct_sizes")["weights"]
+    weights = steps_of("distinct_sizes")["weights"]
     queries, keys = (
         [f"{kind} {i + 1}" for i in range(n)] for kind, n in (("query", 4), ("key", 5))
     )
@@ -333,7 +334,7 @@ def reference_lines() -> Svg:
 
 def growing_scores() -> tuple[np.ndarray, np.ndarray]:
     """Return many d, and the softmax of the divided scores of the example times the root of d."""
-    scores = examples.steps("softmax_saturation")["z_divided"]
+    scores = steps_of("softmax_saturation")["z_divided"]
     d = np.geomspace(1, 256, 65)
     return d, softmax(np.sqrt(d)[:, None] * scores)
 

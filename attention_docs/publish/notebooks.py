@@ -18,12 +18,13 @@ import numpy
 from bs4 import BeautifulSoup, Tag
 
 from attention_docs.publish.errors import PublishError
+from attention_docs.publish.later import put_off
 
 Notebook = dict[str, Any]
 
 # A section, not a div: Material's search stops excluding at the end of the first inner element of
 # the same name.
-OUTPUT = '<section class="cell-output" data-search-exclude markdown="0">\n{}\n</section>'
+OUTPUT = '<section class="cell-output" data-search-exclude>\n{}\n</section>'
 FIRST_CELL = '<div class="jp-Notebook"'
 KERNEL = {
     # It warns of TCP on the loopback device, which is all that a build uses.
@@ -89,7 +90,7 @@ def page(notebook: Notebook, html: str, name: str, repository: str | None) -> st
         shown = [output(tag, f"{name}: cell {cell['id']}") for tag in made[cell["id"]]]
         if "figure" in tags and not any("<svg" in one for one in shown):
             raise PublishError(f"{name}: cell {cell['id']}: a figure is expected, none came")
-        written += [f"```python\n{source}\n```", *(OUTPUT.format(one) for one in shown)]
+        written += [f"```python\n{source}\n```", *(OUTPUT.format(put_off(one)) for one in shown)]
     written.insert(1, take_away(notebook, name, repository))
     return "\n\n".join(written)
 

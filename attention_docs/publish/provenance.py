@@ -4,6 +4,7 @@ import inspect
 import textwrap
 
 from attention_docs import examples
+from attention_docs.publish import computed
 from attention_docs.render.code import numpy_steps
 from attention_docs.render.latex import latex_steps
 
@@ -42,7 +43,7 @@ def provenance(name: str, repository: str | None) -> str:
     """
     example = examples.load(name)
     path = f"attention_docs/examples/{name}.py"
-    steps = examples.steps(name)
+    steps = computed.steps(name)
     return BLOCK.format(
         name=name,
         file=f"[`{path}`]({repository}/blob/main/{path})" if repository else f"`{path}`",

@@ -12,8 +12,7 @@ from pathlib import Path
 from mkdocs.exceptions import PluginError
 from mkdocs.structure.files import File
 
-from attention_docs import examples
-from attention_docs.publish import assets, figures, formulas, notebooks
+from attention_docs.publish import assets, computed, figures, formulas, later, notebooks
 from attention_docs.publish.errors import PublishError
 from attention_docs.publish.provenance import provenance, report_link
 from attention_docs.publish.values import resolve
@@ -64,7 +63,7 @@ def on_page_markdown(markdown, page, config, files):
     above = page.file.content_string.count("\n") - markdown.count("\n")
     return resolve(
         markdown,
-        steps=functools.cache(examples.steps),
+        steps=computed.steps,
         describe=lambda name: provenance(name, config.extra["repository"]),
         draw=figures.placed,
         place=lambda line: f"docs/{page.file.src_uri}:{above + line + 1}",
@@ -105,7 +104,7 @@ def on_env(env, config, files):
 def on_post_page(output, page, config):
     # The theme gives its search dialog no name for a screen reader.
     named = output.replace('role="dialog"', 'role="dialog" aria-label="Search"', 1)
-    return formulas.insert(named, typeset)
+    return later.insert(formulas.insert(named, typeset))
 
 
 def project_root(config) -> Path:

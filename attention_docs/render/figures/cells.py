@@ -11,7 +11,7 @@ from typing import NamedTuple
 import numpy as np
 
 from attention_docs.render.figures.scales import ALONE, UNDER_TEXT, Scale
-from attention_docs.render.figures.svg import LINE, colour, element, label, moved, text_width, words
+from attention_docs.render.figures.svg import LINE, colour, element, label, text_width, words
 from attention_docs.render.numbers import number
 
 # The size of a cell without its number.
@@ -41,6 +41,10 @@ class Grid(NamedTuple):
     def height(self) -> float:
         return self.rows * self.cell[1]
 
+    def box(self, row: int, column: int) -> dict[str, float]:
+        x, y = self.x + column * self.cell[0], self.y + row * self.cell[1]
+        return {"x": x, "y": y, "width": self.cell[0], "height": self.cell[1]}
+
     def centre(self, row: float, column: float) -> tuple[float, float]:
         return self.x + (column + 0.5) * self.cell[0], self.y + (row + 0.5) * self.cell[1]
 
@@ -69,33 +73,41 @@ def cells(
     """Draw the cells of a matrix."""
     absent = ~matrix if matrix.dtype == bool else matrix == -np.inf
     crossed = absent if hidden is None else absent | hidden
+    shows = printed or matrix.dtype == bool
     strength = UNDER_TEXT if printed else ALONE
     body = []
     for (row, column), value in np.ndenumerate(matrix):
-        x, y = grid.x + column * grid.cell[0], grid.y + row * grid.cell[1]
-        inside = cross(grid) if crossed[row, column] else content(grid, value, printed)
-        tip = f"row {row + 1}, column {column + 1}: {number(value)}"
-        told = "" if printed or matrix.dtype == bool else element("title", words(tip))
-        paint = {"fill": "none"} if crossed[row, column] else scale.paint(value, strength)
-        box = element("rect", width=grid.cell[0], height=grid.cell[1], **paint)
-        body.append(moved(x, y, box, inside, told))
-    return "".join(body) + frame(grid)
+        if not crossed[row, column]:
+            tip = f"row {row + 1}, column {column + 1}: {number(value)}"
+            told = () if shows else (element("title", words(tip)),)
+            paint = scale.paint(value, strength)
+            body.append(element("rect", *told, **grid.box(row, column), **paint))
+            body.append(content(grid.centre(row, column), value, printed))
+    return "".join(body) + crosses(grid, crossed) + frame(grid)
 
 
-def content(grid: Grid, value: float, printed: bool) -> str:
+def content(centre: tuple[float, float], value: float, printed: bool) -> str:
     """Write the number; a tick for what is true; where there is no room, the minus at least."""
-    x, y = grid.cell[0] / 2, grid.cell[1] / 2
     if isinstance(value, np.bool_):
-        return label(x, y, "✓")
+        return label(*centre, "✓")
     if printed:
-        return label(x, y, number(value))
-    return label(x, y, "−") if value < 0 else ""
+        return label(*centre, number(value))
+    return label(*centre, "−") if value < 0 else ""
 
 
-def cross(grid: Grid) -> str:
-    width, height = grid.cell
-    lines = f"M4 4L{width - 4:g} {height - 4:g}M{width - 4:g} 4L4 {height - 4:g}"
-    return element("path", d=lines, stroke="currentColor", stroke_opacity=0.45)
+def crosses(grid: Grid, crossed: np.ndarray) -> str:
+    """Cross out cells, all in one path."""
+    width, height = (side - 8 for side in grid.cell)
+    lines = []
+    for row, column in np.argwhere(crossed):
+        x, y = grid.centre(row, column)
+        left, top = x - width / 2, y - height / 2
+        lines.append(f"M{left:g} {top:g}l{width:g} {height:g}m0 {-height:g}l{-width:g} {height:g}")
+    if not lines:
+        return ""
+    return element(
+        "path", d="".join(lines), fill="none", stroke="currentColor", stroke_opacity=0.45
+    )
 
 
 def frame(grid: Grid) -> str:
