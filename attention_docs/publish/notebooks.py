@@ -9,6 +9,7 @@ import hashlib
 import json
 import os
 import platform
+import re
 import shutil
 from collections.abc import Iterator
 from pathlib import Path
@@ -18,13 +19,14 @@ import numpy
 from bs4 import BeautifulSoup, Tag
 
 from attention_docs.publish.errors import PublishError
-from attention_docs.publish.later import put_off
+from attention_docs.publish.later import WAITING, put_off
 
 Notebook = dict[str, Any]
 
 # A section, not a div: Material's search stops excluding at the end of the first inner element of
 # the same name.
 OUTPUT = '<section class="cell-output" data-search-exclude>\n{}\n</section>'
+FIGURE = re.compile(r"<svg xmlns.*?</svg>", re.DOTALL)
 FIRST_CELL = '<div class="jp-Notebook"'
 KERNEL = {
     # It warns of TCP on the loopback device, which is all that a build uses.
@@ -88,16 +90,17 @@ def page(notebook: Notebook, html: str, name: str, repository: str | None) -> st
             written.append(source)
             continue
         shown = [output(tag, f"{name}: cell {cell['id']}") for tag in made[cell["id"]]]
-        if "figure" in tags and not any("<svg" in one for one in shown):
+        if "figure" in tags and not any(WAITING.search(one) for one in shown):
             raise PublishError(f"{name}: cell {cell['id']}: a figure is expected, none came")
-        written += [f"```python\n{source}\n```", *(OUTPUT.format(put_off(one)) for one in shown)]
+        written += [f"```python\n{source}\n```", *(OUTPUT.format(one) for one in shown)]
     written.insert(1, take_away(notebook, name, repository))
     return "\n\n".join(written)
 
 
 def outputs(html: str) -> dict[str, list[Tag]]:
-    """Find the outputs of each code cell, by its id."""
-    cells = BeautifulSoup(html[html.index(FIRST_CELL) :], "html.parser").select(".jp-CodeCell[id]")
+    """Find the outputs of each code cell, by its id; a figure is put off and need not be read."""
+    slim = FIGURE.sub(lambda found: put_off(found[0]), html[html.index(FIRST_CELL) :])
+    cells = BeautifulSoup(slim, "html.parser").select(".jp-CodeCell[id]")
     return {
         str(cell["id"]).removeprefix("cell-id="): cell.select(".jp-OutputArea-output")
         for cell in cells
@@ -112,8 +115,7 @@ def output(tag: Tag, place: str) -> str:
     """
     match tag["data-mime-type"]:
         case "text/html":
-            # The parser writes all attributes in small letters; SVG has one that is not.
-            return tag.decode_contents().strip().replace(" viewbox=", " viewBox=")
+            return tag.decode_contents().strip()
         case "text/plain" | "application/vnd.jupyter.stdout":
             return f"<pre>{tag.get_text().strip().replace('&', '&amp;').replace('<', '&lt;')}</pre>"
         case "application/vnd.jupyter.stderr":

@@ -1,12 +1,15 @@
 """Under each example: where its numbers come from, and a copy to take away."""
 
 import inspect
+import re
 import textwrap
 
 from attention_docs import examples
-from attention_docs.publish import computed
+from attention_docs.publish import computed, later
 from attention_docs.render.code import numpy_steps
 from attention_docs.render.latex import latex_steps
+
+WRITTEN = re.compile(r'<section class="provenance".*?</section>', re.DOTALL)
 
 # A section, not a div: Material's search stops excluding at the end of the first inner element
 # of the same name, and tabs are divs.
@@ -53,6 +56,11 @@ def provenance(name: str, repository: str | None) -> str:
         numpy=fenced("python", numpy_steps(steps)),
         latex=fenced("latex", latex_steps(steps)),
     )
+
+
+def put_off_blocks(page: str) -> str:
+    """Keep the blocks back, once they are HTML: highlighted code is slow to search through."""
+    return WRITTEN.sub(lambda block: later.put_off(block[0]), page)
 
 
 def report_link(repository: str) -> str:

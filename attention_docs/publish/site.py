@@ -14,7 +14,7 @@ from mkdocs.structure.files import File
 
 from attention_docs.publish import assets, computed, figures, formulas, later, notebooks
 from attention_docs.publish.errors import PublishError
-from attention_docs.publish.provenance import provenance, report_link
+from attention_docs.publish.provenance import provenance, put_off_blocks, report_link
 from attention_docs.publish.values import resolve
 
 # Of one build: the hooks import this module afresh for the next.
@@ -74,7 +74,7 @@ def on_page_markdown(markdown, page, config, files):
 def on_page_content(html, page, config, files):
     if is_notebook(page):
         html = notebook_content(html, page, config, files)
-    return formulas.exclude_from_search(html)
+    return put_off_blocks(formulas.exclude_from_search(html))
 
 
 def is_notebook(page) -> bool:
