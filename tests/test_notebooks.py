@@ -106,11 +106,11 @@ def shown(kind, content):
 
 def test_a_page_has_the_code_and_the_outputs():
     stdout = shown("application/vnd.jupyter.stdout", "<pre>1 &lt; 2\n</pre>")
-    figure = shown("text/html", '<svg xmlns="x" viewBox="0 0 1 1"></svg>')
+    figure = shown("text/html", '<svg id="x" class="drawing" viewbox="0 0 1 1"></svg>')
     written = insert(page([code_cell("print(1)", "figure")], stdout + figure))
     assert "```python\nprint(1)\n```" in written
     assert "<pre>1 &lt; 2</pre>" in written
-    assert '<svg xmlns="x" viewBox="0 0 1 1"></svg>' in written
+    assert '<svg id="x" class="drawing" viewBox="0 0 1 1"></svg>' in written
     assert written.startswith('# Title\n\n<p class="take-away"')
     assert "style" not in written
 

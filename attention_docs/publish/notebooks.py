@@ -26,7 +26,7 @@ Notebook = dict[str, Any]
 # A section, not a div: Material's search stops excluding at the end of the first inner element of
 # the same name.
 OUTPUT = '<section class="cell-output" data-search-exclude>\n{}\n</section>'
-FIGURE = re.compile(r"<svg xmlns.*?</svg>", re.DOTALL)
+FIGURE = re.compile(r'<svg\b[^>]* class="drawing.*?</svg>', re.DOTALL)
 FIRST_CELL = '<div class="jp-Notebook"'
 KERNEL = {
     # It warns of TCP on the loopback device, which is all that a build uses.
@@ -99,12 +99,17 @@ def page(notebook: Notebook, html: str, name: str, repository: str | None) -> st
 
 def outputs(html: str) -> dict[str, list[Tag]]:
     """Find the outputs of each code cell, by its id; a figure is put off and need not be read."""
-    slim = FIGURE.sub(lambda found: put_off(found[0]), html[html.index(FIRST_CELL) :])
+    slim = FIGURE.sub(_put_off_figure, html[html.index(FIRST_CELL) :])
     cells = BeautifulSoup(slim, "html.parser").select(".jp-CodeCell[id]")
     return {
         str(cell["id"]).removeprefix("cell-id="): cell.select(".jp-OutputArea-output")
         for cell in cells
     }
+
+
+def _put_off_figure(found: re.Match[str]) -> str:
+    # nbconvert writes all attributes in small letters; SVG has one that is not.
+    return put_off(found[0].replace(" viewbox=", " viewBox="))
 
 
 def output(tag: Tag, place: str) -> str:
