@@ -206,3 +206,33 @@ def test_a_page_of_thirty_formulas_is_light(browser, tmp_path, assets):
         assert scripts <= 60_000
         assert not [url for url in visit.transfers if "katex" in url and url.endswith(".js")]
         assert visit.page.evaluate("window.shift") <= 0.01
+
+
+def test_points_can_be_turned_and_plotly_comes_on_request_only(browser, address):
+    with Visit(browser, address + "mechanisms/self_attention/") as visit:
+        assert not [url for url in visit.requests if "plotly" in url]
+        drawing = visit.page.locator("svg[data-points]")
+        visit.page.get_by_role("button", name="Explore in 3D").click()
+        visit.page.locator(".space.js-plotly-plot").wait_for()
+        assert not drawing.is_visible()
+        assert [url for url in visit.requests if "plotly" in url] == [
+            f"{address}assets/plotly/plotly-gl3d.min.js"
+        ]
+        assert [r for r in visit.requests if not r.startswith((address, "data:", "blob:"))] == []
+        visit.page.get_by_role("button", name="Back to the drawing").click()
+        assert drawing.is_visible()
+        assert visit.page.locator(".space").count() == 0
+
+
+def test_a_notebook_is_at_most_150_kb_heavier_than_a_page(browser, address):
+    def weight(page):
+        with Visit(browser, f"{address}{page}/") as visit:
+            figures = visit.page.evaluate(
+                "[...document.querySelectorAll('.drawing')].map(f => f.outerHTML).join('')"
+            )
+            drawn = len(gzip.compress(figures.encode(), 6))
+            return sum(visit.transfers.values()) - drawn
+
+    page, notebook = weight("notation"), weight("notebooks/self_and_cross_attention")
+    print(f"transfer without figures: page {page / 1000:.0f} KB, notebook {notebook / 1000:.0f} KB")
+    assert notebook - page <= 150_000

@@ -89,7 +89,7 @@ def page(notebook: Notebook, html: str, name: str, repository: str | None) -> st
         if cell["cell_type"] == "markdown":
             written.append(source)
             continue
-        shown = [output(tag, f"{name}: cell {cell['id']}") for tag in made[cell["id"]]]
+        shown = [output(tag, f"{name}: cell {cell['id']}") for tag in made.get(cell["id"], [])]
         if "figure" in tags and not any(WAITING.search(one) for one in shown):
             raise PublishError(f"{name}: cell {cell['id']}: a figure is expected, none came")
         written += [f"```python\n{source}\n```", *(OUTPUT.format(one) for one in shown)]
@@ -100,9 +100,9 @@ def page(notebook: Notebook, html: str, name: str, repository: str | None) -> st
 def outputs(html: str) -> dict[str, list[Tag]]:
     """Find the outputs of each code cell, by its id; a figure is put off and need not be read."""
     slim = FIGURE.sub(_put_off_figure, html[html.index(FIRST_CELL) :])
-    cells = BeautifulSoup(slim, "html.parser").select(".jp-CodeCell[id]")
+    cells = BeautifulSoup(slim, "html.parser").find_all(class_="jp-CodeCell", id=True)
     return {
-        str(cell["id"]).removeprefix("cell-id="): cell.select(".jp-OutputArea-output")
+        str(cell["id"]).removeprefix("cell-id="): cell.find_all(class_="jp-OutputArea-output")
         for cell in cells
     }
 

@@ -53,8 +53,9 @@ def provenance(name: str, repository: str | None) -> str:
         source=example.SOURCE,
         report=f" [Report a wrong number]({report_link(repository)})." if repository else "",
         definition=fenced("python", inspect.getsource(example)),
-        numpy=fenced("python", numpy_steps(steps)),
-        latex=fenced("latex", latex_steps(steps)),
+        # To copy, not to read: colours would double the weight of the page.
+        numpy=fenced("text", numpy_steps(steps)),
+        latex=fenced("text", latex_steps(steps)),
     )
 
 
