@@ -202,8 +202,8 @@ def masks_joined() -> Svg:
 
 @registered
 def softmax_saturation() -> Svg:
-    r"""Four scores that grow with $\sqrt{d_k}$, as scores do without the division. At $d_k = 1$ the
-    weights are near each other. At $d_k = 256$ the largest score has all the weight."""
+    r"""Four scores that grow with $\sqrt{d_k}$, as scores do without the division. At $d_k = 1$
+    each has a share. At $d_k = 256$ the largest has nearly all the weight."""
     d, weights = growing_scores()
     series = [
         Series(f"score {i + 1}", d, weights[:, i], role)
