@@ -10,6 +10,7 @@ from pathlib import Path
 
 from mkdocs.exceptions import PluginError
 from mkdocs.structure.files import File
+from mkdocs.utils import get_relative_url
 
 from attention_docs import examples
 from attention_docs.publish import assets, formulas
@@ -82,7 +83,19 @@ def on_env(env, config, files):
 def on_post_page(output, page, config):
     # The theme gives its search dialog no name for a screen reader.
     named = output.replace('role="dialog"', 'role="dialog" aria-label="Search"', 1)
+    if formulas.formulas(named):
+        named = named.replace("</head>", font_preloads(page) + "</head>", 1)
     return formulas.insert(named, typeset)
+
+
+def font_preloads(page) -> str:
+    """Fetch the fonts of formulas early: one that arrives late may wrap a line anew."""
+    addresses = (
+        get_relative_url(f"assets/katex/fonts/{font}.woff2", page.url)
+        for font in ("KaTeX_Main-Regular", "KaTeX_Math-Italic")
+    )
+    link = '<link rel="preload" href="{}" as="font" type="font/woff2" crossorigin>'
+    return "".join(map(link.format, addresses))
 
 
 def project_root(config) -> Path:
