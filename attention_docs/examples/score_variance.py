@@ -23,6 +23,8 @@ keys k = rho q + noise of variance 1, correlated by rho = 1/2 with their queries
 >>> show(steps())
 d 4
 [4 16 64 256]
+pairs number
+8000
 mean 4
 [0.0176 -0.0064 -0.0618 -0.0188]
 mean_error 4
@@ -87,6 +89,7 @@ def steps(xp=numpy):
     correlated_mean, correlated_variance, _ = moments(xp, correlated)
     return {
         "d": d,
+        "pairs": xp.asarray(PAIRS),
         "mean": mean,
         "mean_error": mean_error,
         "mean_errors_away": mean / mean_error,

@@ -11,6 +11,8 @@ z 4
 [1 2 4 8]
 z_divided 4
 [0.2500 0.5000 1 2]
+z_times_four 4
+[4 8 16 32]
 gaps 3
 [1 2 4]
 gaps_divided 3
@@ -72,6 +74,7 @@ def steps(xp=numpy):
     return {
         "z": scores,
         "z_divided": scores / 4,
+        "z_times_four": scores * 4,
         "gaps": scores[1:] - scores[:-1],
         "gaps_divided": scores[1:] / 4 - scores[:-1] / 4,
         "ratios": whole[1:] / whole[:-1],  # e to the gap
