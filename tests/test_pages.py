@@ -13,7 +13,9 @@ PAGES = sorted((ROOT / "docs").rglob("*.md"))
 MATRIX = re.compile(r"\\begin\{[bpvV]?(?:matrix|array)\}.*?\\end\{", re.DOTALL)
 DECIMAL = re.compile(r"\d+\.\d+(?![\d.]*\.)")
 # "section 3.2", "appendix A.1", "arXiv:1706.03762" and "CC BY 4.0" count something else.
-NOT_COMPUTED = re.compile(r"(?:section|appendix) [A-Z\d]+(?:\.\d+)+|arXiv:\d+\.\d+|arxiv.org/abs/\d+\.\d+|CC BY \d\.\d")
+NOT_COMPUTED = re.compile(
+    r"(?:[Ss]ection|appendix) [A-Z\d]+(?:\.\d+)+|arXiv:\d+\.\d+|arxiv.org/abs/\d+\.\d+|CC BY \d\.\d"
+)
 
 
 def without_code_and_macros(page: Path) -> str:
