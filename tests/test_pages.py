@@ -55,3 +55,27 @@ def test_a_page_has_a_description_and_one_title(page):
     assert text.startswith("---\ndescription: ")
     without_code = CODE_OR_MATH.sub("", text)
     assert len(re.findall(r"^# ", without_code, re.M)) == 1
+
+
+def written(name):
+    return (ROOT / "docs" / name).read_text(encoding="utf-8")
+
+
+CHAPTERS = sorted((ROOT / "docs" / "mechanisms").glob("*.md"))
+
+
+@pytest.mark.parametrize("chapter", CHAPTERS, ids=lambda chapter: chapter.stem)
+def test_every_chapter_is_in_the_reading_order(chapter):
+    assert f"](mechanisms/{chapter.name})" in written("reading_order.md")
+
+
+@pytest.mark.parametrize("chapter", CHAPTERS, ids=lambda chapter: chapter.stem)
+def test_every_paper_that_a_chapter_cites_is_among_the_references(chapter):
+    cited = re.findall(r"\*([A-Z][^*\n]+)\*,? (?:19|20)\d\d\b", chapter.read_text(encoding="utf-8"))
+    assert [title for title in cited if f"*{title}" not in written("references.md")] == []
+
+
+def test_the_glossary_is_in_order():
+    terms = re.findall(r"^(\S.*)\n:   ", written("glossary.md"), re.M)
+    assert len(terms) > 40
+    assert terms == sorted(set(terms), key=str.lower)
