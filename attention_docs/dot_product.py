@@ -31,6 +31,11 @@ class AttentionSteps(NamedTuple):
         masked: (..., m, n) scaled scores; -inf where a position takes no part.
         weights: (..., m, n) softmax of each row of `masked`.
         output: (..., m, d_v) weighted sums of the values.
+
+    Examples:
+        >>> steps = attention_steps(np.ones((2, 3)), np.ones((4, 3)), np.ones((4, 5)))
+        >>> steps.weights.shape, steps.output.shape
+        ((2, 4), (2, 5))
     """
 
     scores: Array
@@ -82,14 +87,15 @@ def attention_steps(
     Source: Vaswani et al. 2017, section 3.2.1; arguments as in PyTorch's
     `scaled_dot_product_attention`.
 
-    >>> query, key = np.array([[2.0, 0.0]]), np.array([[0.0, 2.0], [2.0, 0.0]])
-    >>> steps = attention_steps(query, key, value=np.array([[2.0, 0.0, 1.0], [0.0, 2.0, 1.0]]))
-    >>> show(steps.scaled)
-    [[0 2.8284]]
-    >>> show(steps.weights)
-    [[0.0558 0.9442]]
-    >>> show(steps.output)
-    [[0.1116 1.8884 1]]
+    Examples:
+        >>> query, key = np.array([[2.0, 0.0]]), np.array([[0.0, 2.0], [2.0, 0.0]])
+        >>> steps = attention_steps(query, key, value=np.array([[2.0, 0.0, 1.0], [0.0, 2.0, 1.0]]))
+        >>> show(steps.scaled)
+        [[0 2.8284]]
+        >>> show(steps.weights)
+        [[0.0558 0.9442]]
+        >>> show(steps.output)
+        [[0.1116 1.8884 1]]
     """
     xp = namespace(query=query, key=key, value=value, attn_mask=attn_mask)
     query, key, value = _checked_arrays(xp, query, key, value)
@@ -136,10 +142,11 @@ def scaled_dot_product_attention(
 
     Source: Vaswani et al. 2017, section 3.2.1.
 
-    >>> x = np.array([[2.0, 0.0], [0.0, 2.0]])
-    >>> show(scaled_dot_product_attention(x, x, x))
-    [[1.8884 0.1116]
-     [0.1116 1.8884]]
+    Examples:
+        >>> x = np.array([[2.0, 0.0], [0.0, 2.0]])
+        >>> show(scaled_dot_product_attention(x, x, x))
+        [[1.8884 0.1116]
+         [0.1116 1.8884]]
     """
     return attention_steps(
         query,

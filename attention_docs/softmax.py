@@ -28,10 +28,11 @@ def softmax(scores: Array, axis: int = -1) -> Array:
 
     Source: Vaswani et al. 2017, section 3.2.1; subtracting the maximum: folklore.
 
-    >>> show(softmax(np.array([0.0, 2.0, 2.0])))
-    [0.0634 0.4683 0.4683]
-    >>> show(softmax(np.array([-np.inf, -np.inf])))
-    [0 0]
+    Examples:
+        >>> show(softmax(np.array([0.0, 2.0, 2.0])))
+        [0.0634 0.4683 0.4683]
+        >>> show(softmax(np.array([-np.inf, -np.inf])))
+        [0 0]
     """
     xp = namespace(scores=scores)
     scores = real(xp, "scores", scores)

@@ -14,7 +14,7 @@ from tests.conftest import ROOT, copy_project, mkdocs
 
 PREFIX = "/attention-docs/"
 PAGES = sorted(
-    str(page.relative_to(ROOT / "docs").with_suffix("")).removesuffix("index")
+    str(page.relative_to(ROOT / "docs").with_suffix("")).removesuffix("index").rstrip("/")
     for page in (ROOT / "docs").rglob("*.md")
 )
 COMPRESSED = {".html", ".css", ".js", ".json", ".svg", ".xml", ".map"}
