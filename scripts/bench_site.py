@@ -38,7 +38,11 @@ def main():
         ours, plain = pathlib.Path(folder, "ours"), pathlib.Path(folder, "plain")
         make_ours(ours)
         make_plain(plain)
-        report("warm build, seconds", build_time, ours, plain, pairs)
+        once = report("warm build, seconds", build_time, ours, plain, pairs)
+        with chapters_three_times(ours), chapters_three_times(plain):
+            thrice = report("the same, each chapter thrice", build_time, ours, plain, pairs)
+        our_cost, plain_cost = (three - one for three, one in zip(thrice, once))
+        print("cost of further chapters: ratio {:.2f}".format(our_cost / plain_cost))
         with serving(ours) as our_server, serving(plain) as plain_server:
             report("edit until served, seconds", edit_time, our_server, plain_server, pairs)
 
@@ -62,8 +66,20 @@ def make_plain(folder):
     (folder / "mkdocs.yml").write_text(OURS_ALONE.sub("", settings), encoding="utf-8")
 
 
+@contextlib.contextmanager
+def chapters_three_times(folder):
+    """Copy the chapters twice: the build's extra time is what further pages cost."""
+    chapters = folder / "docs" / "mechanisms"
+    copies = [chapters.with_name("mechanisms_{}".format(number)) for number in (2, 3)]
+    for copy in copies:
+        shutil.copytree(chapters, copy)
+    yield
+    for copy in copies:
+        shutil.rmtree(copy)
+
+
 def report(what, measure, ours, plain, pairs):
-    """Measure both in turn, and print medians and the median of the paired ratios."""
+    """Measure both in turn; print medians and the median of the ratios; return the medians."""
     measure(ours), measure(plain)
     times = [(measure(ours), measure(plain)) for _ in range(pairs)]
     our_median, plain_median = (statistics.median(column) for column in zip(*times))
@@ -74,6 +90,7 @@ def report(what, measure, ours, plain, pairs):
             what, our_median, plain_median, ratio, difference, pairs
         )
     )
+    return our_median, plain_median
 
 
 def mkdocs(folder, *arguments):

@@ -74,4 +74,9 @@ def slim(svg: str) -> str:
         # The layout's own memory, of no use to a reader.
         for name in [name for name in parent.attrib if name.startswith("data-")]:
             del parent.attrib[name]
+    group = root.find(f".//{SVG}g[@class='root']")
+    if group is not None and (nodes := group.find(f"{SVG}g[@class='nodes']")) is not None:
+        # Boxes first, then arrows: some of the tips reach a little into their box.
+        group.remove(nodes)
+        group.insert(0, nodes)
     return ElementTree.tostring(root, encoding="unicode")
