@@ -12,8 +12,7 @@ from mkdocs.exceptions import PluginError
 from mkdocs.structure.files import File
 from mkdocs.utils import get_relative_url
 
-from attention_docs import examples
-from attention_docs.publish import assets, formulas
+from attention_docs.publish import assets, computed, diagrams, formulas, later
 from attention_docs.publish.errors import PublishError
 from attention_docs.publish.provenance import provenance, report_link
 from attention_docs.publish.values import resolve
@@ -39,6 +38,7 @@ def stops_the_build(event):
 def on_config(config):
     root = project_root(config)
     assets.ensure(root)
+    diagrams.cache = diagrams.drawing_cache(root)
     repository = repository_url()
     if repository and not config.site_url:
         owner, name = os.environ["GITHUB_REPOSITORY"].split("/")
@@ -60,7 +60,7 @@ def on_page_markdown(markdown, page, config, files):
     above = page.file.content_string.count("\n") - markdown.count("\n")
     return resolve(
         markdown,
-        steps=functools.cache(examples.steps),
+        steps=computed.steps,
         describe=lambda name: provenance(name, config.extra["repository"]),
         place=lambda line: f"docs/{page.file.src_uri}:{above + line + 1}",
     )
@@ -75,17 +75,19 @@ def on_env(env, config, files):
     pages = (file.page for file in files.documentation_pages())
     wanted = formulas.first_pages((f"docs/{p.file.src_uri}", p.content or "") for p in pages)
     root = project_root(config)
-    cache = root / ".cache" / "formulas.json"
-    typeset.update(formulas.typeset(wanted, root / "node_modules" / "katex", cache))
+    katex = root / "node_modules" / "katex"
+    typeset.update(formulas.typeset(wanted, katex, formulas.katex_cache(root, katex)))
+    if diagrams.cache:
+        diagrams.cache.save()
     return env
 
 
 def on_post_page(output, page, config):
     # The theme gives its search dialog no name for a screen reader.
     named = output.replace('role="dialog"', 'role="dialog" aria-label="Search"', 1)
-    if formulas.formulas(named):
+    if 'class="arithmatex"' in named:
         named = named.replace("</head>", font_preloads(page) + "</head>", 1)
-    return formulas.insert(named, typeset)
+    return later.insert(formulas.insert(named, typeset))
 
 
 def font_preloads(page) -> str:
@@ -121,9 +123,7 @@ def footer(root: Path, repository: str | None) -> str:
             f"Material for MkDocs {version('mkdocs-material')}",
         ]
     )
-    report = (
-        f' <a href="{report_link(repository)}">Report a wrong number</a>.' if repository else ""
-    )
+    report = f" {report_link(repository)}." if repository else ""
     return (
         "Text CC BY 4.0, code MIT, the attention-docs contributors."
         f"{report}<br>Built with {made_with}."
