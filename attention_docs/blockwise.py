@@ -15,6 +15,7 @@ Source: Milakov and Gimelshein 2018 (online softmax); Rabe and Staats 2021; Dao 
 import itertools
 import math
 from collections.abc import Iterator
+from functools import lru_cache
 
 import numpy as np
 
@@ -181,18 +182,19 @@ def _seen(head: Inputs, rows: slice, keys: slice) -> Array | None:
     """Return which of the keys each query sees, (b, c) or None if it is all of them."""
     seen = None if head.attn_mask is None or _is_bias(head) else head.attn_mask[rows, keys]
     left, right = _reach(head)
-    positions = {"dtype": head.xp.int32, "device": head.query.device}  # int64 compares slower
-    query = head.xp.arange(rows.start, rows.stop, **positions)[:, None]
-    key = head.xp.arange(keys.start, keys.stop, **positions)[None, :]
-    if keys.start < rows.stop - 1 - left:  # the first key is too far back for the last query
-        seen = _both(seen, key >= query - int(left))
-    if keys.stop - 1 > rows.start + right:
-        seen = _both(seen, key <= query + int(right))
-    return seen
+    if rows.stop - 1 - keys.start <= left and keys.stop - 1 - rows.start <= right:
+        return seen
+    offset, shape = rows.start - keys.start, (rows.stop - rows.start, keys.stop - keys.start)
+    band = _band(head.xp, head.query.device, shape, offset, left, right)
+    return band if seen is None else seen & band
 
 
-def _both(seen: Array | None, mask: Array) -> Array:
-    return mask if seen is None else seen & mask
+@lru_cache(maxsize=16)
+def _band(xp, device, shape: tuple[int, int], offset: int, left: float, right: float) -> Array:
+    """Return which keys lie in reach; the blocks along a diagonal all have the same answer."""
+    query = xp.arange(shape[0], device=device)[:, None] + offset
+    key = xp.arange(shape[1], device=device)[None, :]
+    return (key >= query - left) & (key <= query + right)
 
 
 def _reach(inputs: Inputs) -> tuple[float, float]:
