@@ -59,7 +59,7 @@ def path(inputs: Inputs) -> str:
     scale, softcap = abs(inputs.scale), inputs.softcap or math.inf
     factors = math.prod(max(1, factor) for factor in (query, key, scale, LOG2_E))
     largest = float(xp.finfo(inputs.query.dtype).max)
-    if not 4 * max(factors + inputs.top_bias, keys * value, inputs.softcap or 0) <= largest:
+    if not 4 * max(factors + inputs.top_bias, value, inputs.softcap or 0) <= largest:
         return "formula"
     exponents = math.log2(largest)  # 128 for float32, 1024 for float64
     exponent = LOG2_E * min(query * key * scale, softcap)

@@ -130,7 +130,7 @@ def _checked_softcap(xp: ModuleType, query: Array, softcap: float | None) -> flo
     limits = xp.finfo(query.dtype)
     if not 0 < softcap < math.inf:
         raise ValueError(f"softcap is {softcap}; expected a positive number")
-    if not limits.smallest_normal <= softcap <= limits.max:
+    if not float(limits.smallest_normal) <= softcap <= float(limits.max):
         raise ValueError(
             f"softcap is {softcap}; expected a number that fits {dtype_name(query.dtype)}"
         )

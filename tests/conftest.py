@@ -4,6 +4,11 @@ import importlib
 
 import array_api_compat
 import pytest
+from hypothesis import settings
+
+# How long an example takes depends on what else the machine does.
+settings.register_profile("no deadline", deadline=None)
+settings.load_profile("no deadline")
 
 LIBRARIES = ("numpy", "array_api_strict", "torch", "cupy")
 

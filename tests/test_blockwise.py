@@ -10,6 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from attention_docs import (
+    arrays,
     attention_steps,
     blockwise,
     causal_mask,
@@ -276,6 +277,7 @@ PATHS = {
     "a boolean mask": ("bounded", {"attn_mask": np.ones((200, 200), dtype=bool)}),
     "a float mask": ("online", {"attn_mask": np.zeros((200, 200))}),
     "large scores": ("online", {"scale": 1e3}),
+    "large negative scores": ("online", {"scale": -1e3}),
     "large scores under a softcap": ("bounded", {"scale": 1e3, "softcap": 30.0}),
     "a softcap that is larger still": ("online", {"scale": 1e3, "softcap": 1e3}),
     "a scale that may overflow": ("formula", {"scale": 1e307}),
@@ -307,6 +309,12 @@ def test_the_path_depends_on_the_size_of_the_numbers(sizes, expected):
     qkv = [np.full((200, 1), size) for size in sizes]
     assert path(inputs(*qkv)) == expected
     np.testing.assert_allclose(attend(*qkv), sizes[2], rtol=1e-12)
+
+
+def test_a_factor_that_overflows_alone_is_seen_though_the_scores_are_moderate():
+    query, key, value = np.full((200, 1), 1e120), np.full((200, 1), 1e-300), np.ones((200, 1))
+    call = inputs(query, key, value, scale=1e200)
+    assert path(call) == "formula"
 
 
 def test_small_heads_and_other_libraries_take_the_formula():
@@ -400,6 +408,25 @@ def test_bfloat16_is_computed_in_float32():
     assert attention_steps(*short).output.dtype == bfloat16
     with pytest.raises(ValueError, match=r"query holds nan at \[0, 0\]"):
         attend(np.full((1, 1), np.nan, dtype=bfloat16), *[np.ones((1, 1), dtype=bfloat16)] * 2)
+
+
+@pytest.mark.parametrize("vector", [True, False])
+def test_exp2_and_exp_give_the_same(monkeypatch, vector):
+    """Which one is faster depends on the processor; both must be right on each."""
+    monkeypatch.setattr(arrays, "_has_vector_exp2", lambda: vector)
+    exp, unit = arrays.power(np)
+    assert exp is (np.exp2 if vector else np.exp)
+    np.testing.assert_allclose(exp(3 * unit), math.exp(3), rtol=1e-15)
+    expected = attention_steps(*LARGE, softcap=2.0).output
+    np.testing.assert_allclose(attend(*LARGE, softcap=2.0), expected, rtol=0, atol=1e-14)
+
+
+def test_every_block_of_every_head_is_a_job_and_long_causal_jobs_go_first(monkeypatch):
+    jobs = []
+    monkeypatch.setattr(blockwise, "parallel", lambda work, given: jobs.extend(given))
+    attend_in_blocks(inputs(*LARGE), bounded=True, block=(128, 64))
+    starts = [128, 0]
+    assert jobs == [((b, h), start) for b in range(2) for h in range(4) for start in starts]
 
 
 def test_one_head_after_the_other_on_a_device(monkeypatch):
