@@ -121,16 +121,14 @@ def finite(xp: ModuleType, name: str, array: Array) -> None:
 
 
 def below_infinity(xp: ModuleType, name: str, array: Array, peak: Array) -> None:
-    """Refuse NaN and +inf, given maxima of the array: NaN spreads to them.
+    """Refuse NaN and +inf, given maxima of the array: NaN spreads to them, and is below nothing.
 
     Raises:
         ValueError: naming the first position that holds one.
     """
-    if xp.any(xp.isnan(peak) | (peak == xp.inf)):
-        wrong = xp.isnan(array) | (array == xp.inf)
-        raise ValueError(
-            f"{name} holds {first_where(xp, wrong, array)}; expected finite numbers or -inf"
-        )
+    if not xp.all(peak < xp.inf):
+        where = first_where(xp, ~(array < xp.inf), array)
+        raise ValueError(f"{name} holds {where}; expected finite numbers or -inf")
 
 
 def first_where(xp: ModuleType, wrong: Array, array: Array) -> str:

@@ -46,6 +46,7 @@ def softmax(scores: Array, axis: int = -1) -> Array:
     peak = xp.where(peak == -xp.inf, xp.zeros_like(peak), peak)
     with ignoring_overflow():
         powers = xp.exp(wide - peak)
+    # The largest power is 1, so only a row of -inf has a smaller total: 0.
     total = xp.sum(powers, axis=axis, keepdims=True)
-    weights = powers / xp.where(total == 0, xp.ones_like(total), total)
+    weights = powers / xp.maximum(total, xp.ones_like(total))
     return xp.astype(weights, scores.dtype, copy=False)

@@ -71,5 +71,5 @@ def blas_threads() -> int:
 
 @cache
 def _controller() -> ThreadpoolController:
-    """Finding the libraries takes a millisecond; NumPy's BLAS is loaded before this is called."""
+    """Finding the libraries takes milliseconds; NumPy's BLAS is loaded before this is called."""
     return ThreadpoolController()
