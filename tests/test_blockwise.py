@@ -23,6 +23,7 @@ from attention_docs.dot_product import _steps
 from attention_docs.inputs import checked_inputs
 from attention_docs.threads import blas_threads
 from tests import reference
+from tests.conftest import to_numpy
 
 attend = scaled_dot_product_attention
 BOTH = pytest.mark.parametrize("bounded", [True, False], ids=["bounded", "online"])
@@ -414,11 +415,21 @@ def test_bfloat16_is_computed_in_float32():
 def test_exp2_and_exp_give_the_same(monkeypatch, vector):
     """Which one is faster depends on the processor; both must be right on each."""
     monkeypatch.setattr(arrays, "_has_vector_exp2", lambda: vector)
-    exp, unit = arrays.power(np)
-    assert exp is (np.exp2 if vector else np.exp)
-    np.testing.assert_allclose(exp(3 * unit), math.exp(3), rtol=1e-15)
     expected = attention_steps(*LARGE, softcap=2.0).output
     np.testing.assert_allclose(attend(*LARGE, softcap=2.0), expected, rtol=0, atol=1e-14)
+
+
+@pytest.mark.parametrize(
+    "options",
+    [{}, {"is_causal": True}, {"window": (30, 2)}, {"softcap": 1.5}, {"scale": 40.0}],
+    ids=str,
+)
+def test_every_library_gives_the_same_for_a_long_sequence(xp, options):
+    qkv = [xp.asarray(array.tolist(), dtype=xp.float64) for array in LARGE]
+    output = attend(*qkv, **options)
+    assert type(output) is type(qkv[0])
+    expected = attention_steps(*LARGE, **options).output
+    np.testing.assert_allclose(to_numpy(output), expected, rtol=0, atol=1e-13)
 
 
 def test_every_block_of_every_head_is_a_job_and_long_causal_jobs_go_first(monkeypatch):
@@ -429,10 +440,28 @@ def test_every_block_of_every_head_is_a_job_and_long_causal_jobs_go_first(monkey
     assert jobs == [((b, h), start) for b in range(2) for h in range(4) for start in starts]
 
 
-def test_one_head_after_the_other_on_a_device(monkeypatch):
-    """What a GPU runs, but for its arrays: large blocks, no threads."""
+@pytest.mark.parametrize("library", ["numpy", "torch"])
+@pytest.mark.parametrize(
+    "options",
+    [
+        {},
+        {"is_causal": True},
+        {"window": (30, 2)},
+        {"softcap": 1.5},
+        {"scale": 40.0},
+        {"attn_mask": normal((LENGTH, 1))[0] > 0},
+        {"attn_mask": normal((1, LENGTH + 30))[0]},
+    ],
+    ids=str,
+)
+def test_a_device_takes_large_blocks_one_after_the_other(monkeypatch, library, options):
+    """What a GPU runs, but for its arrays; torch shows that it is not NumPy's dialect."""
+    xp = pytest.importorskip(library, exc_type=ImportError)
+    monkeypatch.setattr(blockwise, "has_blocks", lambda xp: True)
     monkeypatch.setattr(blockwise, "on_host", lambda xp: False)
     monkeypatch.setattr(blockwise, "parallel", pytest.fail)
     monkeypatch.setattr(blockwise, "DEVICE_BLOCK", (64, 128))
-    expected = attention_steps(*LARGE, is_causal=True).output
-    np.testing.assert_allclose(attend(*LARGE, is_causal=True), expected, rtol=0, atol=1e-14)
+    qkv = [xp.asarray(array) for array in LARGE]
+    theirs = {name: xp.asarray(x) if name == "attn_mask" else x for name, x in options.items()}
+    expected = attention_steps(*LARGE, **options).output
+    np.testing.assert_allclose(to_numpy(attend(*qkv, **theirs)), expected, rtol=0, atol=1e-13)
