@@ -19,6 +19,7 @@ def circumstances():
             "cores": len(os.sched_getaffinity(0))
             if hasattr(os, "sched_getaffinity")
             else os.cpu_count(),
+            "load_before": os.getloadavg()[0] if hasattr(os, "getloadavg") else "unknown",
             "system": platform.system(),
             "gpu": "none",
         },
