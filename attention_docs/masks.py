@@ -81,7 +81,7 @@ def window_mask(
     keys = queries if keys is None else keys
     for name, count in (("queries", queries), ("keys", keys), ("left", left), ("right", right)):
         if count is not None:
-            _check_count(name, count)
+            check_count(name, count)
     query = xp.arange(queries, device=device)[:, None]
     key = xp.arange(keys, device=device)[None, :]
     mask = xp.ones((queries, keys), dtype=xp.bool, device=device)
@@ -115,7 +115,7 @@ def padding_mask(lengths: Array, keys: int) -> Array:
          [[True False False False]]]
     """
     xp = namespace(lengths=lengths)
-    _check_count("keys", keys)
+    check_count("keys", keys)
     if not xp.isdtype(lengths.dtype, "integral"):
         raise TypeError(f"lengths has dtype {lengths.dtype}; expected integers")
     wrong = (lengths < 0) | (lengths > keys)
@@ -125,7 +125,8 @@ def padding_mask(lengths: Array, keys: int) -> Array:
     return (key < lengths[..., None])[..., None, :]
 
 
-def _check_count(name: str, count: int) -> None:
+def check_count(name: str, count: int) -> None:
+    """Refuse what is no count: a fraction, a boolean, a negative number."""
     if isinstance(count, bool) or not hasattr(count, "__index__"):
         raise TypeError(f"{name} is {count!r}; expected a whole number")
     if count < 0:
