@@ -29,9 +29,11 @@ def additive_scores(
 
     Source: Bahdanau et al. 2015, appendix A.1.2.
 
-    >>> query, key = np.array([[1.0]]), np.array([[1.0, 0.0], [0.0, -1.0]])
-    >>> show(additive_scores(query, key, np.array([[0.5]]), np.array([[1.0], [2.0]]), np.ones(1)))
-    [[0.9051 -0.9051]]
+    Examples:
+        >>> query, key = np.array([[1.0]]), np.array([[1.0, 0.0], [0.0, -1.0]])
+        >>> w_1, w_2 = np.array([[0.5]]), np.array([[1.0], [2.0]])
+        >>> show(additive_scores(query, key, w_1, w_2, np.ones(1)))
+        [[0.9051 -0.9051]]
     """
     arrays = {
         "query": query,

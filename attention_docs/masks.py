@@ -32,10 +32,11 @@ def causal_mask(
 
     Source: Vaswani et al. 2017, section 3.2.3.
 
-    >>> show(causal_mask(3))
-    [[True False False]
-     [True  True False]
-     [True  True  True]]
+    Examples:
+        >>> show(causal_mask(3))
+        [[True False False]
+         [True  True False]
+         [True  True  True]]
     """
     return window_mask(queries, keys, right=0, xp=xp, device=device)
 
@@ -70,16 +71,17 @@ def window_mask(
 
     Source: Beltagy et al. 2020 (Longformer), section 3.1.
 
-    >>> show(window_mask(4, left=1, right=1))
-    [[ True  True False False]
-     [ True  True  True False]
-     [False  True  True  True]
-     [False False  True  True]]
+    Examples:
+        >>> show(window_mask(4, left=1, right=1))
+        [[ True  True False False]
+         [ True  True  True False]
+         [False  True  True  True]
+         [False False  True  True]]
     """
     keys = queries if keys is None else keys
     for name, count in (("queries", queries), ("keys", keys), ("left", left), ("right", right)):
         if count is not None:
-            _check_count(name, count)
+            check_count(name, count)
     query = xp.arange(queries, device=device)[:, None]
     key = xp.arange(keys, device=device)[None, :]
     mask = xp.ones((queries, keys), dtype=xp.bool, device=device)
@@ -107,12 +109,13 @@ def padding_mask(lengths: Array, keys: int) -> Array:
         TypeError: if `lengths` is no array of integers.
         ValueError: if a length is negative or above `keys`.
 
-    >>> show(padding_mask(np.array([3, 1]), 4))
-    [[[True  True  True False]]
-     [[True False False False]]]
+    Examples:
+        >>> show(padding_mask(np.array([3, 1]), 4))
+        [[[True  True  True False]]
+         [[True False False False]]]
     """
     xp = namespace(lengths=lengths)
-    _check_count("keys", keys)
+    check_count("keys", keys)
     if not xp.isdtype(lengths.dtype, "integral"):
         raise TypeError(f"lengths has dtype {lengths.dtype}; expected integers")
     wrong = (lengths < 0) | (lengths > keys)
@@ -122,7 +125,8 @@ def padding_mask(lengths: Array, keys: int) -> Array:
     return (key < lengths[..., None])[..., None, :]
 
 
-def _check_count(name: str, count: int) -> None:
+def check_count(name: str, count: int) -> None:
+    """Refuse what is no count: a fraction, a boolean, a negative number."""
     if isinstance(count, bool) or not hasattr(count, "__index__"):
         raise TypeError(f"{name} is {count!r}; expected a whole number")
     if count < 0:

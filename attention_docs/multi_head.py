@@ -41,11 +41,12 @@ def split_heads(features: Array, num_heads: int) -> Array:
 
     Source: Vaswani et al. 2017, section 3.2.2.
 
-    >>> show(split_heads(np.array([[1, 2, 3, 4], [5, 6, 7, 8]]), num_heads=2))
-    [[[1 2]
-      [5 6]]
-     [[3 4]
-      [7 8]]]
+    Examples:
+        >>> show(split_heads(np.array([[1, 2, 3, 4], [5, 6, 7, 8]]), num_heads=2))
+        [[[1 2]
+          [5 6]]
+         [[3 4]
+          [7 8]]]
     """
     xp = namespace(features=features)
     _check_axes("features", features, "(..., n, h d)", 2)
@@ -71,9 +72,10 @@ def merge_heads(heads: Array) -> Array:
 
     Source: Vaswani et al. 2017, section 3.2.2, “Concat”.
 
-    >>> show(merge_heads(np.array([[[1, 2], [5, 6]], [[3, 4], [7, 8]]])))
-    [[1 2 3 4]
-     [5 6 7 8]]
+    Examples:
+        >>> show(merge_heads(np.array([[[1, 2], [5, 6]], [[3, 4], [7, 8]]])))
+        [[1 2 3 4]
+         [5 6 7 8]]
     """
     xp = namespace(heads=heads)
     _check_axes("heads", heads, "(..., h, n, d)", 3)
@@ -91,6 +93,12 @@ class MultiHeadSteps(NamedTuple):
         attention: the steps of all the heads; `attention.weights` is (..., h, m, n).
         merged: (..., m, h d_v) outputs of the heads side by side.
         output: (..., m, d_out) the merged heads times W_O.
+
+    Examples:
+        >>> layer = MultiHeadAttention.seeded(6, num_heads=2, seed=0)
+        >>> steps = layer.steps(np.ones((4, 6)), np.ones((5, 6)), np.ones((5, 6)))
+        >>> steps.Q.shape, steps.attention.weights.shape, steps.output.shape
+        ((2, 4, 3), (2, 4, 5), (4, 6))
     """
 
     Q: Array
@@ -129,12 +137,13 @@ class MultiHeadAttention:
 
     Source: Vaswani et al. 2017, section 3.2.2.
 
-    >>> eye = np.eye(4)
-    >>> attention = MultiHeadAttention(eye, eye, eye, eye, num_heads=2)
-    >>> x = np.array([[1.0, 0.0, 1.0, 0.0], [0.0, 1.0, 0.0, 0.0]])
-    >>> show(attention(x, x, x))
-    [[0.6698 0.3302 0.6698 0]
-     [0.3302 0.6698 0.5000 0]]
+    Examples:
+        >>> eye = np.eye(4)
+        >>> attention = MultiHeadAttention(eye, eye, eye, eye, num_heads=2)
+        >>> x = np.array([[1.0, 0.0, 1.0, 0.0], [0.0, 1.0, 0.0, 0.0]])
+        >>> show(attention(x, x, x))
+        [[0.6698 0.3302 0.6698 0]
+         [0.3302 0.6698 0.5000 0]]
     """
 
     W_Q: Array
@@ -195,9 +204,10 @@ class MultiHeadAttention:
 
         Source: Glorot and Bengio 2010, equation 16.
 
-        >>> layer = MultiHeadAttention.seeded(6, num_heads=2, seed=0, kdim=5)
-        >>> layer.W_K.shape, layer.b_O.shape
-        ((5, 6), (6,))
+        Examples:
+            >>> layer = MultiHeadAttention.seeded(6, num_heads=2, seed=0, kdim=5)
+            >>> layer.W_K.shape, layer.b_O.shape
+            ((5, 6), (6,))
         """
         kdim = embed_dim if kdim is None else kdim
         vdim = embed_dim if vdim is None else vdim
@@ -225,7 +235,7 @@ class MultiHeadAttention:
     ) -> Array:
         """Attend, and return the output only.
 
-        Arguments and errors are those of `steps`.
+        Arguments and errors are those of [`steps`][attention_docs.MultiHeadAttention.steps].
 
         Returns:
             (..., m, d_out) array, same library, device and dtype as `query`.

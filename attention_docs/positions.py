@@ -37,10 +37,11 @@ def sinusoidal_positions(
 
     Source: Vaswani et al. 2017, section 3.5.
 
-    >>> show(sinusoidal_positions(3, 4))
-    [[     0       1      0      1]
-     [0.8415  0.5403 0.0100 1.0000]
-     [0.9093 -0.4161 0.0200 0.9998]]
+    Examples:
+        >>> show(sinusoidal_positions(3, 4))
+        [[     0       1      0      1]
+         [0.8415  0.5403 0.0100 1.0000]
+         [0.9093 -0.4161 0.0200 0.9998]]
     """
     _check_length(length)
     frequencies = _frequencies(d_model, base, xp, device)
@@ -83,9 +84,10 @@ def position_rotation(
 
     Source: the addition theorems; the claim is in Vaswani et al. 2017, section 3.5.
 
-    >>> show(position_rotation(1, 2))
-    [[ 0.5403 0.8415]
-     [-0.8415 0.5403]]
+    Examples:
+        >>> show(position_rotation(1, 2))
+        [[ 0.5403 0.8415]
+         [-0.8415 0.5403]]
     """
     angles = shift * _frequencies(d_model, base, xp, device)
     feature = xp.arange(d_model, device=device)

@@ -2,7 +2,7 @@
 
 from attention_docs.arrays import (
     Array,
-    first_where,
+    below_infinity,
     ignoring_overflow,
     namespace,
     real,
@@ -28,10 +28,11 @@ def softmax(scores: Array, axis: int = -1) -> Array:
 
     Source: Vaswani et al. 2017, section 3.2.1; subtracting the maximum: folklore.
 
-    >>> show(softmax(np.array([0.0, 2.0, 2.0])))
-    [0.0634 0.4683 0.4683]
-    >>> show(softmax(np.array([-np.inf, -np.inf])))
-    [0 0]
+    Examples:
+        >>> show(softmax(np.array([0.0, 2.0, 2.0])))
+        [0.0634 0.4683 0.4683]
+        >>> show(softmax(np.array([-np.inf, -np.inf])))
+        [0 0]
     """
     xp = namespace(scores=scores)
     scores = real(xp, "scores", scores)
@@ -41,20 +42,12 @@ def softmax(scores: Array, axis: int = -1) -> Array:
         return scores
     wide = widened(xp, scores)
     peak = xp.max(wide, axis=axis, keepdims=True)
-    _check_scores(xp, wide, peak)
+    below_infinity(xp, "scores", wide, peak)
     # The maximum goes first: exp overflows above 709. A row of -inf has no finite maximum.
     peak = xp.where(peak == -xp.inf, xp.zeros_like(peak), peak)
     with ignoring_overflow():
         powers = xp.exp(wide - peak)
+    # The largest power is 1, so only a row of -inf has a smaller total: 0.
     total = xp.sum(powers, axis=axis, keepdims=True)
-    weights = powers / xp.where(total == 0, xp.ones_like(total), total)
+    weights = powers / xp.maximum(total, xp.ones_like(total))
     return xp.astype(weights, scores.dtype, copy=False)
-
-
-def _check_scores(xp, scores: Array, peak: Array) -> None:
-    """Refuse NaN and +inf; looking at the maxima finds both, as NaN spreads to them."""
-    if xp.any(xp.isnan(peak) | (peak == xp.inf)):
-        wrong = xp.isnan(scores) | (scores == xp.inf)
-        raise ValueError(
-            f"scores holds {first_where(xp, wrong, scores)}; expected finite numbers or -inf"
-        )

@@ -19,6 +19,8 @@ import tempfile
 import time
 import urllib.request
 
+import measured
+
 ROOT = pathlib.Path(__file__).resolve().parent.parent
 FILES = ("mkdocs.yml", "package.json", "package-lock.json", ".npmrc", "pyproject.toml")
 MADE_AT_BUILD = re.compile(
@@ -36,16 +38,29 @@ OURS_ALONE = re.compile(
 
 def main():
     parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("json", nargs="?", help="also write the result to this file")
     parser.add_argument("--pairs", type=int, default=9)
-    pairs = parser.parse_args().pairs
+    options = parser.parse_args()
+    result = {**measured.circumstances(), "pairs": options.pairs, **measure(options.pairs)}
+    if options.json:
+        measured.write(result, options.json)
+
+
+def measure(pairs):
+    """Print each comparison, and return them all."""
     with tempfile.TemporaryDirectory() as folder:
         ours, plain = pathlib.Path(folder, "ours"), pathlib.Path(folder, "plain")
         make_ours(ours)
         make_plain(plain)
         print("cold build, seconds: {:.1f}".format(build_time(ours)))
-        report("warm build, seconds", build_time, ours, plain, pairs)
+        once = compare("warm build, seconds", build_time, ours, plain, pairs)
+        with chapters_three_times(ours), chapters_three_times(plain):
+            thrice = compare("the same, each chapter thrice", build_time, ours, plain, pairs)
+        further = (thrice["ours"] - once["ours"]) / (thrice["plain"] - once["plain"])
+        print("cost of further chapters: ratio {:.2f}".format(further))
         with serving(ours) as our_server, serving(plain) as plain_server:
-            report("edit until served, seconds", edit_time, our_server, plain_server, pairs)
+            edit = compare("edit until served, seconds", edit_time, our_server, plain_server, pairs)
+    return {"build": once, "build_thrice": thrice, "further_chapters": further, "edit": edit}
 
 
 def make_ours(folder):
@@ -81,10 +96,22 @@ def plain_text(notebook):
     return "\n\n".join(written)
 
 
-def report(what, measure, ours, plain, pairs):
-    """Measure both in turn, and print medians and the median of the paired ratios."""
-    measure(ours), measure(plain)
-    times = [(measure(ours), measure(plain)) for _ in range(pairs)]
+@contextlib.contextmanager
+def chapters_three_times(folder):
+    """Copy the chapters twice: the build's extra time is what further pages cost."""
+    chapters = folder / "docs" / "mechanisms"
+    copies = [chapters.with_name("mechanisms_{}".format(number)) for number in (2, 3)]
+    for copy in copies:
+        shutil.copytree(chapters, copy)
+    yield
+    for copy in copies:
+        shutil.rmtree(copy)
+
+
+def compare(what, time_of, ours, plain, pairs):
+    """Time both in turn; print and return the medians, and those of ratio and difference."""
+    time_of(ours), time_of(plain)
+    times = [(time_of(ours), time_of(plain)) for _ in range(pairs)]
     our_median, plain_median = (statistics.median(column) for column in zip(*times))
     ratio = statistics.median(one / other for one, other in times)
     difference = statistics.median(one - other for one, other in times)
@@ -93,6 +120,7 @@ def report(what, measure, ours, plain, pairs):
             what, our_median, plain_median, ratio, difference, pairs
         )
     )
+    return {"ours": our_median, "plain": plain_median, "ratio": ratio, "difference": difference}
 
 
 def mkdocs(folder, *arguments):

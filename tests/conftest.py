@@ -11,6 +11,11 @@ import array_api_compat
 import hypothesis
 import numpy as np
 import pytest
+from hypothesis import settings
+
+# How long an example takes depends on what else the machine does.
+settings.register_profile("no deadline", deadline=None)
+settings.load_profile("no deadline")
 
 ROOT = Path(__file__).parent.parent
 

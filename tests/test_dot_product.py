@@ -222,6 +222,17 @@ def test_no_keys_give_zeros_and_no_queries_give_nothing(xp):
     assert attend(xp.ones((0, 3)), ones, ones).shape == (0, 3)
 
 
+def test_a_numpy_scalar_as_scale_does_not_widen_the_result():
+    wide = attention_steps(*(a.astype("float32") for a in (QUERY, KEY, VALUE)), scale=np.float64(2))
+    assert {step.dtype.name for step in wide} == {"float32"}
+
+
+def test_a_float_mask_for_no_keys_gives_zeros():
+    ones = np.ones((2, 3))
+    output = attend(ones, np.ones((0, 3)), np.ones((0, 4)), attn_mask=np.zeros((2, 0)))
+    np.testing.assert_array_equal(output, np.zeros((2, 4)))
+
+
 def test_integers_become_floats():
     ones = np.ones((2, 2), dtype=int)
     np.testing.assert_array_equal(attend(ones, ones, ones), np.ones((2, 2)))
@@ -248,6 +259,8 @@ Q, K, V = np.ones((3, 2)), np.ones((4, 2)), np.ones((4, 5))
         (lambda: attend(Q, K, V, dropout_p=0.1), ValueError, "dropout_p is 0.1; expected 0, nothing here is random"),
         (lambda: attend(Q, K, V, scale=math.inf), ValueError, "scale is inf; expected a finite number"),
         (lambda: attend(Q, K, V, softcap=0), ValueError, "softcap is 0; expected a positive number"),
+        (lambda: attend(*(a.astype("float32") for a in (Q, K, V)), softcap=1e39), ValueError, "softcap is 1e+39; expected a number that fits float32"),
+        (lambda: attend(*(a.astype("float32") for a in (Q, K, V)), softcap=1e-39), ValueError, "softcap is 1e-39; expected a number that fits float32"),
         (lambda: attend(Q, K, V, causal_mask(3, 4), is_causal=True), ValueError, "attn_mask and is_causal were both given; expected one, for example attn_mask & causal_mask(m, n)"),
         (lambda: attend(Q, K, V, np.ones((3, 4), dtype=int)), TypeError, "attn_mask has dtype int64; expected bool (True takes part) or float (added to the scores)"),
         (lambda: attend(Q, K, V, causal_mask(4, 4)), ValueError, "attn_mask has shape (4, 4); expected one that broadcasts to (3, 4)"),

@@ -1,5 +1,6 @@
 """Saturation, matching, the variance of a score, overflow: each against another way."""
 
+import itertools
 import math
 
 import numpy as np
@@ -23,6 +24,22 @@ def test_the_scale_shrinks_every_gap_by_the_same_factor():
     np.testing.assert_array_equal(steps["gaps"] / steps["gaps_divided"], [4, 4, 4])
     np.testing.assert_allclose(steps["ratios"], np.exp(steps["gaps"]), rtol=1e-14)
     np.testing.assert_allclose(steps["ratios_divided"], np.exp(steps["gaps"] / 4), rtol=1e-14)
+
+
+def test_differences_of_weights_are_those_of_a_loop():
+    steps = examples.steps("softmax_saturation")
+    for name, factor in (("differences", 1), ("differences_divided", 0.25)):
+        weights = reference.softmax_row([factor * score for score in steps["z"]])
+        expected = [b - a for a, b in itertools.pairwise(weights)]
+        np.testing.assert_allclose(steps[name], expected, rtol=1e-12)
+
+
+def test_the_factor_joins_the_slopes_by_the_chain_rule(torch):
+    steps = examples.steps("softmax_saturation")
+    z = torch.tensor(steps["z"].tolist(), dtype=torch.float64)
+    for factor, slope in zip(steps["factors"], steps["largest_slopes_by_z"], strict=True):
+        by_z = torch.autograd.functional.jacobian(lambda s, f=factor: torch.softmax(f * s, 0), z)
+        assert slope == pytest.approx(float(by_z.abs().max()))
 
 
 def test_matches_are_what_a_loop_finds():
@@ -79,6 +96,20 @@ def test_the_excess_kurtosis_follows_from_the_fourth_moment():
     np.testing.assert_allclose((3 * d**2 + 6 * d) / d**2 - 3, steps["kurtosis_proved"])
 
 
+def test_the_share_beyond_three_deviations_inverts_the_characteristic_function():
+    """E e^(i w s) = (1 + w^2)^(-d/2), and P(|s| < t) = 2/pi times the integral of that sin(wt)/w."""
+    example, steps = examples.load("score_variance"), examples.steps("score_variance")
+    w, step = np.linspace(1e-9, 400, 2_000_001, retstep=True)
+    for i, d in enumerate(example.D):
+        t = 3 * math.sqrt(d)
+        inside = 2 / math.pi * np.trapezoid(np.sin(w * t) / w * (1 + w**2) ** (-d / 2), dx=step)
+        proved = steps["beyond_3_proved"][i]
+        assert proved == pytest.approx(1 - inside, abs=1e-7)
+        error = math.sqrt(proved * (1 - proved) / example.PAIRS)
+        assert abs(steps["beyond_3"][i] - proved) < 3 * error
+    assert example.above(2, 1.5) == pytest.approx(math.exp(-1.5) / 2)
+
+
 def test_the_experiment_of_the_source_misses_what_repeats():
     steps = examples.steps("source_experiment")
     draw = np.random.RandomState(0)
@@ -88,6 +119,12 @@ def test_the_experiment_of_the_source_misses_what_repeats():
     assert steps["source_variance"] == pytest.approx(squares - (reference.dot(q, k) / 1e4) ** 2)
     away = (steps["source_variance"] - steps["d"]) / steps["standard_deviation_of_source_variance"]
     assert abs(away) < 3
+    deviation = np.std([reference.dot(x, x) for x in draw.standard_normal((2000, 2, 64)).prod(1)])
+    assert deviation == pytest.approx(math.sqrt(8 * 64), rel=0.15)
+    assert steps["standard_deviation_of_source_variance"] == pytest.approx(math.sqrt(8e4))
+    assert steps["printed_score_deviations"] * 100 == pytest.approx(steps["printed_score"])
+    within = steps["printed_variance_deviations"] * math.sqrt(8e4) + 1e4
+    assert within == pytest.approx(steps["printed_variance"])
     assert steps["repeated_source_variance"] == pytest.approx(15, rel=0.1)
     assert steps["repeated_variance"] == pytest.approx(256, rel=0.1)
 

@@ -15,8 +15,9 @@ def typeset(assets, tmp_path):
     """Typeset formulas, with a cache that lives as long as the test."""
 
     def typeset(*items):
-        wanted = dict.fromkeys(items, "page.md")
-        return formulas.typeset(wanted, assets / "katex", tmp_path / "cache" / "formulas.json")
+        katex = assets / "katex"
+        cache = formulas.katex_cache(tmp_path, katex)
+        return formulas.typeset(dict.fromkeys(items, "page.md"), katex, cache)
 
     return typeset
 
@@ -72,5 +73,5 @@ def test_another_macro_typesets_anew(typeset, monkeypatch):
 
 def test_a_broken_cache_is_no_obstacle(typeset, tmp_path):
     expected = typeset(*WANTED)
-    (tmp_path / "cache" / "formulas.json").write_text("{")
+    (tmp_path / ".cache" / "formulas.json").write_text("{")
     assert typeset(*WANTED) == expected

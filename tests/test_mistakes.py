@@ -5,8 +5,10 @@ import math
 import numpy as np
 import pytest
 
-from attention_docs import attention_steps, examples
+from attention_docs import attention_steps, examples, merge_heads, padding_mask, split_heads
 from attention_docs.render.text import text
+from tests import reference
+from tests.conftest import ROOT
 
 STEPS = examples.steps("distinct_sizes")
 Q, K, V = (STEPS[name] for name in "QKV")
@@ -71,3 +73,38 @@ def test_a_mask_after_the_softmax_changes_every_printed_row():
 def test_swapped_roles_do_not_fit(roles, message):
     with pytest.raises(ValueError, match=message):
         attention_steps(*roles)
+
+
+def test_padding_that_is_not_hidden_changes_every_printed_row():
+    keys, values = (np.vstack([rows, np.zeros(rows.shape[1])]) for rows in (K, V))
+    hidden = padding_mask(np.array([N]), N + 1)[0]
+    kept = attention_steps(Q, keys, values, attn_mask=hidden).output
+    for right, mistaken, mended in zip(
+        STEPS["output"], attention_steps(Q, keys, values).output, kept, strict=True
+    ):
+        assert text(right) != text(mistaken)
+        assert text(right) == text(mended)
+
+
+def among(query, key):
+    return attention_steps(query, key, key).output
+
+
+def test_heads_without_the_transpose_change_every_printed_row_and_miss_tokens():
+    queries, keys = STEPS["X_q"], STEPS["X_kv"]
+    wrong = among(queries.reshape(3, M, 2), keys.reshape(3, N, 2)).reshape(M, D_MODEL)
+    right = merge_heads(among(split_heads(queries, 3), split_heads(keys, 3)))
+    for row, mistaken in zip(right, wrong, strict=True):
+        assert text(row) != text(mistaken)
+    pieces = zip(np.split(queries.ravel(), 3), np.split(keys.ravel(), 3), strict=True)
+    heads = [(q.reshape(M, 2), k.reshape(N, 2)) for q, k in pieces]
+    slow = np.concatenate([np.ravel(reference.attention(q, k, k)[1]) for q, k in heads])
+    expected = examples.steps("common_mistakes")["heads_without_transpose"]
+    np.testing.assert_allclose(expected, slow.reshape(M, D_MODEL), rtol=1e-12)
+    np.testing.assert_allclose(expected, wrong, rtol=1e-12)
+
+
+def test_the_page_shows_every_mistake_beside_what_is_right():
+    page = (ROOT / "docs" / "mechanisms" / "common_mistakes.md").read_text(encoding="utf-8")
+    for step in examples.steps("common_mistakes"):
+        assert rf"\val{{common_mistakes.{step}" in page

@@ -12,8 +12,10 @@ from tests.conftest import ROOT
 PAGES = sorted((ROOT / "docs").rglob("*.md"))
 MATRIX = re.compile(r"\\begin\{[bpvV]?(?:matrix|array)\}.*?\\end\{", re.DOTALL)
 DECIMAL = re.compile(r"\d+\.\d+(?![\d.]*\.)")
-# "section 3.2" and "CC BY 4.0" count something else than a computation.
-NOT_COMPUTED = re.compile(r"section \d+(?:\.\d+)+|CC BY \d\.\d")
+# "section 3.2", "appendix A.1", "arXiv:1706.03762" and "CC BY 4.0" count something else.
+NOT_COMPUTED = re.compile(
+    r"(?:[Ss]ection|appendix) [A-Z\d]+(?:\.\d+)+|arXiv:\d+\.\d+|arxiv.org/abs/\d+\.\d+|CC BY \d\.\d"
+)
 
 
 def without_code_and_macros(page: Path) -> str:
@@ -53,3 +55,27 @@ def test_a_page_has_a_description_and_one_title(page):
     assert text.startswith("---\ndescription: ")
     without_code = CODE_OR_MATH.sub("", text)
     assert len(re.findall(r"^# ", without_code, re.M)) == 1
+
+
+def written(name):
+    return (ROOT / "docs" / name).read_text(encoding="utf-8")
+
+
+CHAPTERS = sorted((ROOT / "docs" / "mechanisms").glob("*.md"))
+
+
+@pytest.mark.parametrize("chapter", CHAPTERS, ids=lambda chapter: chapter.stem)
+def test_every_chapter_is_in_the_reading_order(chapter):
+    assert f"](mechanisms/{chapter.name})" in written("reading_order.md")
+
+
+@pytest.mark.parametrize("chapter", CHAPTERS, ids=lambda chapter: chapter.stem)
+def test_every_paper_that_a_chapter_cites_is_among_the_references(chapter):
+    cited = re.findall(r"\*([A-Z][^*\n]+)\*,? (?:19|20)\d\d\b", chapter.read_text(encoding="utf-8"))
+    assert [title for title in cited if f"*{title}" not in written("references.md")] == []
+
+
+def test_the_glossary_is_in_order():
+    terms = re.findall(r"^(\S.*)\n:   ", written("glossary.md"), re.M)
+    assert len(terms) > 40
+    assert terms == sorted(set(terms), key=str.lower)

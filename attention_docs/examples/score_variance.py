@@ -8,7 +8,13 @@ two features has the fourth moment 9 and two different products have 1 together:
 
 So the excess kurtosis is 6 / d (a normal has 0), and the standard error of the variance of N
 scores is the root of (E s^4 - d^2) / N = (2 d^2 + 6 d) / N. `errors_away` counts standard errors
-between what was measured and what was proved.
+between what was measured and what was proved. `beyond_3` is the share of scores more than
+three standard deviations from the mean. What it should be follows from
+
+    q k = (u^2 - v^2) / 2 with u = (q + k) / sqrt(2) and v = (q - k) / sqrt(2), independent too,
+
+so that s is a difference of two waiting times, each for d / 2 arrivals at rate 1. It exceeds t if
+fewer than d / 2 arrive by t and then before the others are through, who arrive as often.
 
 With features of standard deviation 2 (each score four times as large) the variance is 2^4 d. With
 keys k = rho q + noise of variance 1, correlated by rho = 1/2 with their queries, it is
@@ -17,6 +23,8 @@ keys k = rho q + noise of variance 1, correlated by rho = 1/2 with their queries
 >>> show(steps())
 d 4
 [4 16 64 256]
+pairs number
+8000
 mean 4
 [0.0176 -0.0064 -0.0618 -0.0188]
 mean_error 4
@@ -37,6 +45,12 @@ kurtosis_proved 4
 [1.5000 0.3750 0.0938 0.0234]
 kurtosis_error_of_a_normal number
 0.0548
+beyond_3 4
+[0.0115 0.0056 0.0026 0.0039]
+beyond_3_proved 4
+[0.0099 0.0049 0.0033 0.0029]
+beyond_3_of_a_normal number
+0.0027
 variance_sigma_2 4
 [64.9536 260.9616 1017.4680 4052.2980]
 variance_sigma_2_proved 4
@@ -70,9 +84,12 @@ def steps(xp=numpy):
     s, correlated = scores(xp)
     mean, variance, kurtosis = moments(xp, s)
     mean_error, variance_error = xp.sqrt(d / PAIRS), xp.sqrt((2 * d**2 + 6 * d) / PAIRS)
+    far = xp.abs(s) > 3 * xp.sqrt(d)[:, None]
+    normal = xp.asarray(math.erfc(3 / math.sqrt(2)), dtype=xp.float64)
     correlated_mean, correlated_variance, _ = moments(xp, correlated)
     return {
         "d": d,
+        "pairs": xp.asarray(PAIRS),
         "mean": mean,
         "mean_error": mean_error,
         "mean_errors_away": mean / mean_error,
@@ -83,6 +100,9 @@ def steps(xp=numpy):
         "kurtosis": kurtosis,
         "kurtosis_proved": 6 / d,
         "kurtosis_error_of_a_normal": xp.sqrt(xp.asarray(24 / PAIRS, dtype=xp.float64)),
+        "beyond_3": xp.mean(xp.where(far, xp.ones_like(s), xp.zeros_like(s)), axis=1),
+        "beyond_3_proved": xp.asarray([2 * above(n, 3 * math.sqrt(n)) for n in D]),
+        "beyond_3_of_a_normal": normal,
         "variance_sigma_2": moments(xp, SIGMA**2 * s)[1],
         "variance_sigma_2_proved": SIGMA**4 * d,
         "mean_correlated": correlated_mean,
@@ -102,6 +122,14 @@ def scores(xp):
         squares = xp.sum(query**2, axis=1)
         correlated.append(RHO * squares + math.sqrt(1 - RHO**2) * independent[-1])
     return xp.stack(independent), xp.stack(correlated)
+
+
+def above(d, t):
+    """Return the probability that a score of an even d exceeds t."""
+    half = d // 2
+    arrive = [math.exp(-t) * t**i / math.factorial(i) for i in range(half)]
+    overtake = [math.comb(half - 1 + i, i) / 2 ** (half + i) for i in range(half)]
+    return sum(p * sum(overtake[: half - i]) for i, p in enumerate(arrive))
 
 
 def moments(xp, s):

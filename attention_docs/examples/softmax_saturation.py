@@ -2,13 +2,17 @@
 
 The scores z are multiplied by 1/4 (the root of d_k = 16 as divisor), 1 and 4. The Jacobian of
 a = softmax(z) is diag(a) - a a^T. The scale is linear: every gap between two scores changes by the
-same factor, small gaps and large ones alike. Only the softmax treats them differently.
+same factor, small gaps and large ones alike. Only the softmax treats them differently: among the
+weights small differences grow and large ones shrink. `largest_slopes` are derivatives by what the
+softmax takes in, `largest_slopes_by_z` by the scores before the factor.
 
 >>> show(steps())
 z 4
 [1 2 4 8]
 z_divided 4
 [0.2500 0.5000 1 2]
+z_times_four 4
+[4 8 16 32]
 gaps 3
 [1 2 4]
 gaps_divided 3
@@ -23,6 +27,10 @@ weights 4
 [0.0009 0.0024 0.0179 0.9788]
 weights_times_four 4
 [6.9e-13 3.8e-11 1.1e-07 1.0000]
+differences 3
+[0.0015 0.0155 0.9608]
+differences_divided 3
+[0.0280 0.0820 0.3582]
 jacobian_divided 4 x 4
 [[ 0.0888 -0.0124 -0.0205 -0.0558]
  [-0.0124  0.1104 -0.0264 -0.0716]
@@ -42,6 +50,8 @@ factors 3
 [0.2500 1 4]
 largest_slopes 3
 [0.2456 0.0208 1.1e-07]
+largest_slopes_by_z 3
+[0.0614 0.0208 4.5e-07]
 """
 
 import numpy
@@ -59,9 +69,12 @@ def steps(xp=numpy):
     scores = xp.asarray(z, dtype=xp.float64)
     quarter, whole, four = (softmax(factor * scores) for factor in FACTORS)
     jacobians = [jacobian(xp, weights) for weights in (quarter, whole, four)]
+    factors = xp.asarray(FACTORS, dtype=xp.float64)
+    slopes = xp.stack([xp.max(xp.abs(matrix)) for matrix in jacobians])
     return {
         "z": scores,
         "z_divided": scores / 4,
+        "z_times_four": scores * 4,
         "gaps": scores[1:] - scores[:-1],
         "gaps_divided": scores[1:] / 4 - scores[:-1] / 4,
         "ratios": whole[1:] / whole[:-1],  # e to the gap
@@ -69,11 +82,14 @@ def steps(xp=numpy):
         "weights_divided": quarter,
         "weights": whole,
         "weights_times_four": four,
+        "differences": whole[1:] - whole[:-1],
+        "differences_divided": quarter[1:] - quarter[:-1],
         "jacobian_divided": jacobians[0],
         "jacobian": jacobians[1],
         "jacobian_times_four": jacobians[2],
-        "factors": xp.asarray(FACTORS, dtype=xp.float64),
-        "largest_slopes": xp.stack([xp.max(xp.abs(matrix)) for matrix in jacobians]),
+        "factors": factors,
+        "largest_slopes": slopes,
+        "largest_slopes_by_z": factors * slopes,
     }
 
 

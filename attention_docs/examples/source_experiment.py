@@ -2,7 +2,9 @@
 
 The source draws one query and one key of 10000 features, multiplies them, and prints the sum of
 the squared products as the variance. That is one score, `one_score`, and an estimate of d E[(qk)^2]
-taken from within it. It never sees how scores vary from pair to pair.
+taken from within it. It never sees how scores vary from pair to pair. One (qk)^2 has the variance
+9 - 1 = 8, so the estimate has the standard deviation root of 8 d. The source drew without a seed;
+`printed_score` and `printed_variance` are its numbers, and lie within what chance allows.
 
 The repeated case shows the difference. All features of a query are one number, and so are those
 of its key: the features are no longer independent of each other, the score is d q k, and its
@@ -19,6 +21,14 @@ d number
 10000
 standard_deviation_of_source_variance number
 282.8427
+printed_score number
+29.8991
+printed_score_deviations number
+0.2990
+printed_variance number
+10317.4025
+printed_variance_deviations number
+1.1222
 repeated_d number
 16
 repeated_source_variance number
@@ -40,6 +50,7 @@ SOURCE = "002_d7461449c953e4ff.txt, “Code Example”"
 
 SEED = 0
 LENGTH = 10_000
+PRINTED = 29.899064924872384, 10317.40248994817
 D = 16
 PAIRS = 20_000
 
@@ -51,12 +62,18 @@ def steps(xp=numpy):
     repeated_q, repeated_k = (xp.asarray(draw.standard_normal((PAIRS, 1))) for _ in "qk")
     repeated = xp.broadcast_to(repeated_q * repeated_k, (PAIRS, D))
     within = xp.sum(repeated**2, axis=1) - xp.mean(repeated, axis=1) ** 2
+    deviation = math.sqrt(8 * LENGTH)
+    printed_score, printed_variance = (xp.asarray(x, dtype=xp.float64) for x in PRINTED)
     return {
         "one_score": xp.sum(products),
         "mean_of_products": xp.mean(products),
         "source_variance": xp.sum(products**2) - xp.mean(products) ** 2,
         "d": xp.asarray(LENGTH),
-        "standard_deviation_of_source_variance": xp.asarray(math.sqrt(8 * LENGTH)),
+        "standard_deviation_of_source_variance": xp.asarray(deviation),
+        "printed_score": printed_score,
+        "printed_score_deviations": printed_score / math.sqrt(LENGTH),
+        "printed_variance": printed_variance,
+        "printed_variance_deviations": (printed_variance - LENGTH) / deviation,
         "repeated_d": xp.asarray(D),
         "repeated_source_variance": xp.mean(within),
         "repeated_source_variance_expected": xp.asarray(D - 1.0),

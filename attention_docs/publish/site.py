@@ -11,10 +11,19 @@ from pathlib import Path
 
 from mkdocs.exceptions import PluginError
 from mkdocs.structure.files import File
+from mkdocs.utils import get_relative_url
 
-from attention_docs.publish import assets, computed, figures, formulas, later, notebooks
+from attention_docs.publish import (
+    assets,
+    computed,
+    diagrams,
+    figures,
+    formulas,
+    later,
+    notebooks,
+)
 from attention_docs.publish.errors import PublishError
-from attention_docs.publish.provenance import provenance, put_off_blocks, report_link
+from attention_docs.publish.provenance import provenance, report_link
 from attention_docs.publish.values import resolve
 
 # Of one build: the hooks import this module afresh for the next.
@@ -38,6 +47,7 @@ def stops_the_build(event):
 def on_config(config):
     root = project_root(config)
     assets.ensure(root)
+    diagrams.cache = diagrams.drawing_cache(root)
     notebooks.prepare(root, config.plugins["mkdocs-jupyter"].config)
     repository = repository_url(root)
     if repository and not config.site_url:
@@ -74,7 +84,7 @@ def on_page_markdown(markdown, page, config, files):
 def on_page_content(html, page, config, files):
     if is_notebook(page):
         html = notebook_content(html, page, config, files)
-    return put_off_blocks(formulas.exclude_from_search(html))
+    return formulas.exclude_from_search(html)
 
 
 def is_notebook(page) -> bool:
@@ -96,15 +106,29 @@ def on_env(env, config, files):
     pages = (file.page for file in files.documentation_pages())
     wanted = formulas.first_pages((f"docs/{p.file.src_uri}", p.content or "") for p in pages)
     root = project_root(config)
-    cache = root / ".cache" / "formulas.json"
-    typeset.update(formulas.typeset(wanted, root / "node_modules" / "katex", cache))
+    katex = root / "node_modules" / "katex"
+    typeset.update(formulas.typeset(wanted, katex, formulas.katex_cache(root, katex)))
+    if diagrams.cache:
+        diagrams.cache.save()
     return env
 
 
 def on_post_page(output, page, config):
     # The theme gives its search dialog no name for a screen reader.
     named = output.replace('role="dialog"', 'role="dialog" aria-label="Search"', 1)
+    if 'class="arithmatex"' in named:
+        named = named.replace("</head>", font_preloads(page) + "</head>", 1)
     return later.insert(formulas.insert(named, typeset))
+
+
+def font_preloads(page) -> str:
+    """Fetch the fonts of formulas early: one that arrives late may wrap a line anew."""
+    addresses = (
+        get_relative_url(f"assets/katex/fonts/{font}.woff2", page.url)
+        for font in ("KaTeX_Main-Regular", "KaTeX_Math-Italic")
+    )
+    link = '<link rel="preload" href="{}" as="font" type="font/woff2" crossorigin>'
+    return "".join(map(link.format, addresses))
 
 
 def project_root(config) -> Path:
@@ -133,9 +157,7 @@ def footer(root: Path, repository: str | None) -> str:
             f"Material for MkDocs {version('mkdocs-material')}",
         ]
     )
-    report = (
-        f' <a href="{report_link(repository)}">Report a wrong number</a>.' if repository else ""
-    )
+    report = f" {report_link(repository)}." if repository else ""
     return (
         "Text CC BY 4.0, code MIT, the attention-docs contributors."
         f"{report}<br>Built with {made_with}."

@@ -17,9 +17,10 @@ def show(result: Array | Mapping[str, Array]) -> None:
     Args:
         result: an array of any library, a number, or a mapping from names to arrays.
 
-    >>> show(np.array([[0.5, 1.0], [1e-9, 0.0]]))
-    [[ 0.5000 1]
-     [1.0e-09 0]]
+    Examples:
+        >>> show(np.array([[0.5, 1.0], [1e-9, 0.0]]))
+        [[ 0.5000 1]
+         [1.0e-09 0]]
     """
     print(text(result))
 

@@ -1,0 +1,210 @@
+"""The arguments of attention, checked once for both doors: the steps and the blocks."""
+
+import math
+from collections.abc import Sequence
+from types import ModuleType
+from typing import Any, NamedTuple
+
+from attention_docs.arrays import (
+    Array,
+    below_infinity,
+    dtype_kind,
+    dtype_name,
+    finite,
+    namespace,
+    real,
+    same_dtype,
+    widened,
+)
+from attention_docs.masks import check_count
+
+
+class Inputs(NamedTuple):
+    """One attention call whose arguments fit together.
+
+    Attributes:
+        xp: the array library.
+        dtype: what the output is to be; 16-bit arrays are float32 here already.
+        query: (..., m, d_k) finite queries.
+        key: (..., n, d_k) finite keys, perhaps of fewer heads than the queries.
+        value: (..., n, d_v) finite values, likewise.
+        batch: the leading axes of the output.
+        attn_mask: broadcasts to the scores; boolean, or float without NaN and +inf.
+        top_bias: the largest number of a float mask, or 0.
+        scale: what the scores are multiplied by.
+        left: how many positions before its own a query sees; None for all.
+        right: how many after its own; None for all.
+        softcap: c in c tanh(s/c), or None.
+        enable_gqa: whether a head of key and value serves several query heads.
+    """
+
+    xp: ModuleType
+    dtype: Any
+    query: Array
+    key: Array
+    value: Array
+    batch: tuple[int, ...]
+    attn_mask: Array | None
+    top_bias: float
+    scale: float
+    left: int | None
+    right: int | None
+    softcap: float | None
+    enable_gqa: bool
+
+
+def checked_inputs(
+    query, key, value, attn_mask, dropout_p, is_causal, scale, enable_gqa, window, softcap
+) -> Inputs:
+    """Return the arguments of `attention_steps` ready for use, or raise what it promises."""
+    xp = namespace(query=query, key=key, value=value, attn_mask=attn_mask)
+    query, key, value = _checked_arrays(xp, query, key, value)
+    dtype = query.dtype
+    query, key, value = (widened(xp, array) for array in (query, key, value))
+    if dropout_p != 0:
+        raise ValueError(f"dropout_p is {dropout_p}; expected 0, nothing here is random")
+    if is_causal and attn_mask is not None:
+        raise ValueError(
+            "attn_mask and is_causal were both given; "
+            "expected one, for example attn_mask & causal_mask(m, n)"
+        )
+    left, right = _checked_reach(is_causal, window)
+    scale = _checked_scale(query, scale)
+    softcap = _checked_softcap(xp, query, softcap)
+    scores, batch = _checked_shapes(query, key, value, enable_gqa)
+    top_bias = 0.0 if attn_mask is None else _checked_bias(xp, attn_mask, scores)
+    return Inputs(
+        xp,
+        dtype,
+        query,
+        key,
+        value,
+        batch,
+        attn_mask,
+        top_bias,
+        scale,
+        left,
+        right,
+        softcap,
+        enable_gqa,
+    )
+
+
+def _checked_arrays(xp: ModuleType, *arrays: Array) -> list[Array]:
+    named = dict(zip(("query", "key", "value"), arrays, strict=True))
+    named = {name: real(xp, name, array) for name, array in named.items()}
+    same_dtype(**named)
+    for name, array in named.items():
+        if array.ndim < 2:
+            raise ValueError(
+                f"{name} has shape {array.shape}; expected at least two axes, (..., length, dim)"
+            )
+        finite(xp, name, array)
+    return list(named.values())
+
+
+def _checked_reach(is_causal: bool, window) -> tuple[int | None, int | None]:
+    """Return how far a query sees to either side."""
+    if window is not None and not (isinstance(window, Sequence) and len(window) == 2):
+        raise ValueError(f"window is {window!r}; expected a pair (left, right)")
+    left, right = (None, None) if window is None else window
+    for name, count in (("left", left), ("right", right)):
+        if count is not None:
+            check_count(name, count)
+    return left, 0 if is_causal else right
+
+
+def _checked_scale(query: Array, scale: float | None) -> float:
+    if scale is None:
+        if query.shape[-1] == 0:
+            raise ValueError(f"query has shape {query.shape}; expected d_k of 1 or more")
+        return 1 / math.sqrt(query.shape[-1])
+    if not math.isfinite(scale):
+        raise ValueError(f"scale is {scale}; expected a finite number")
+    return float(scale)  # a NumPy float64 would widen float32 scores
+
+
+def _checked_softcap(xp: ModuleType, query: Array, softcap: float | None) -> float | None:
+    if softcap is None:
+        return None
+    limits = xp.finfo(query.dtype)
+    if not 0 < softcap < math.inf:
+        raise ValueError(f"softcap is {softcap}; expected a positive number")
+    if not float(limits.smallest_normal) <= softcap <= float(limits.max):
+        raise ValueError(
+            f"softcap is {softcap}; expected a number that fits {dtype_name(query.dtype)}"
+        )
+    return float(softcap)
+
+
+def _checked_shapes(query: Array, key: Array, value: Array, enable_gqa: bool):
+    """Return the shape of the scores and the leading axes of the output."""
+    if key.shape[-1] != query.shape[-1]:
+        raise ValueError(
+            f"key has shape {key.shape}; "
+            f"expected (..., n, {query.shape[-1]}) to match query {query.shape}"
+        )
+    if value.shape[-2] != key.shape[-2]:
+        raise ValueError(
+            f"value has shape {value.shape}; "
+            f"expected (..., {key.shape[-2]}, d_v) to match key {key.shape}"
+        )
+    leading = [tuple(query.shape[:-2])]
+    for name, array in (("key", key), ("value", value)):
+        heads = _served_heads(name, query, array) if enable_gqa else array.shape[:-2]
+        if (batch := broadcast(leading[-1], tuple(heads))) is None:
+            raise ValueError(
+                f"{name} has shape {array.shape}; "
+                f"expected leading axes that broadcast with query {query.shape}"
+            )
+        leading.append(batch)
+    _, of_scores, of_output = leading
+    return (*of_scores, query.shape[-2], key.shape[-2]), of_output
+
+
+def _served_heads(name: str, query: Array, array: Array) -> tuple[int, ...]:
+    """Return the leading axes after each head of (..., heads, n, d) serves its query heads."""
+    if query.ndim < 3 or array.ndim < 3 or not array.shape[-3]:
+        raise ValueError(f"{name} has shape {array.shape}; expected (..., heads, n, d)")
+    if query.shape[-3] % array.shape[-3]:
+        raise ValueError(
+            f"{name} has {array.shape[-3]} heads; "
+            f"expected a divisor of the {query.shape[-3]} heads of query"
+        )
+    return (*array.shape[:-3], query.shape[-3])
+
+
+def broadcast(one: tuple[int, ...], other: tuple[int, ...]) -> tuple[int, ...] | None:
+    """Return the shape that two shapes broadcast to, or None.
+
+    >>> broadcast((2, 1), (3,))
+    (2, 3)
+    """
+    if one == other:
+        return one
+    length = max(len(one), len(other))
+    pairs = [(1,) * (length - len(shape)) + shape for shape in (one, other)]
+    if any(a != b and 1 not in (a, b) for a, b in zip(*pairs, strict=True)):
+        return None
+    return tuple(b if a == 1 else a for a, b in zip(*pairs, strict=True))
+
+
+def _checked_bias(xp: ModuleType, attn_mask: Array, scores: tuple[int, ...]) -> float:
+    """Return the largest number of a float mask, 0 for a boolean one."""
+    if broadcast(tuple(attn_mask.shape), scores) != scores:
+        raise ValueError(
+            f"attn_mask has shape {attn_mask.shape}; expected one that broadcasts to {scores}"
+        )
+    kind = dtype_kind(xp, attn_mask.dtype)
+    if kind == "bool":
+        return 0.0
+    if kind != "real floating":
+        raise TypeError(
+            f"attn_mask has dtype {dtype_name(attn_mask.dtype)}; "
+            "expected bool (True takes part) or float (added to the scores)"
+        )
+    if not math.prod(attn_mask.shape):
+        return 0.0
+    peak = xp.max(attn_mask)
+    below_infinity(xp, "attn_mask", attn_mask, peak)
+    return float(peak)

@@ -1,0 +1,75 @@
+"""What is known about array libraries, also about one that is not installed."""
+
+from types import ModuleType
+
+import array_api_compat.numpy
+import numpy as np
+import pytest
+
+from attention_docs import arrays
+from attention_docs.arrays import below_infinity, dtype_kind, has_blocks, on_host, power, widened
+
+
+@pytest.mark.parametrize(
+    ("library", "blocks", "host"),
+    [("numpy", True, True), ("cupy", True, False), ("torch", False, False)],
+)
+@pytest.mark.parametrize("prefix", ["", "array_api_compat."])
+def test_which_library_takes_blocks_and_which_takes_threads(prefix, library, blocks, host):
+    xp = ModuleType(prefix + library)
+    assert has_blocks(xp) is blocks
+    assert on_host(xp) is host
+
+
+def test_a_gpu_takes_exp_and_numpy_the_faster_one(monkeypatch):
+    cupy = ModuleType("cupy")
+    cupy.exp = object()
+    assert power(cupy) == (cupy.exp, 1.0)
+    monkeypatch.setattr(arrays, "_has_vector_exp2", lambda: False)
+    assert power(array_api_compat.numpy) == (np.exp, 1.0)
+    monkeypatch.setattr(arrays, "_has_vector_exp2", lambda: True)
+    exp2, unit = power(array_api_compat.numpy)
+    assert exp2 is np.exp2
+    assert exp2(unit) == pytest.approx(np.e, rel=1e-15)
+
+
+def test_whether_exp2_has_vectors_is_known_without_a_time():
+    assert arrays._has_vector_exp2() in (True, False)
+
+
+@pytest.mark.parametrize(
+    ("dtype", "kind"),
+    [
+        ("bool", "bool"),
+        ("int8", "integral"),
+        ("uint64", "integral"),
+        ("float32", "real floating"),
+        ("complex64", "complex floating"),
+    ],
+)
+def test_the_kind_of_a_dtype(xp, dtype, kind):
+    assert dtype_kind(xp, getattr(xp, dtype)) == kind
+
+
+def test_bfloat16_of_numpy_is_a_real_float_and_becomes_float32():
+    bfloat16 = pytest.importorskip("ml_dtypes").bfloat16
+    assert dtype_kind(np, np.dtype(bfloat16)) == "real floating"
+    assert widened(np, np.ones(1, dtype=bfloat16)).dtype == "float32"
+
+
+@pytest.mark.parametrize("dtype", ["float32", "float64"])
+def test_what_has_more_than_16_bits_stays_the_same_array(dtype):
+    array = np.ones(1, dtype=dtype)
+    assert widened(np, array) is array
+
+
+def test_minus_infinity_is_below_infinity(xp):
+    array = xp.asarray([-xp.inf, 1.0])
+    below_infinity(xp, "scores", array, xp.max(array))
+
+
+@pytest.mark.parametrize("bad", ["nan", "inf"])
+def test_the_first_that_is_not_below_infinity_is_named(xp, bad):
+    array = xp.asarray([1.0, float(bad), float("nan")])
+    with pytest.raises(ValueError, match=rf"scores holds {bad} at \[1\]; expected finite"):
+        below_infinity(xp, "scores", array, xp.max(array))

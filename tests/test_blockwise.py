@@ -1,0 +1,467 @@
+"""Attention in blocks: equal to the steps for every option, on both paths, in little memory."""
+
+import math
+import threading
+import tracemalloc
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from attention_docs import (
+    arrays,
+    attention_steps,
+    blockwise,
+    causal_mask,
+    scaled_dot_product_attention,
+    window_mask,
+)
+from attention_docs.arrays import namespace
+from attention_docs.blockwise import attend_in_blocks, path
+from attention_docs.dot_product import _steps
+from attention_docs.inputs import checked_inputs
+from attention_docs.threads import blas_threads
+from tests import reference
+from tests.conftest import to_numpy
+
+attend = scaled_dot_product_attention
+BOTH = pytest.mark.parametrize("bounded", [True, False], ids=["bounded", "online"])
+TOLERANCE = {"float64": 1e-13, "float32": 3e-6, "float16": 2e-3}
+
+
+def inputs(
+    query,
+    key,
+    value,
+    attn_mask=None,
+    dropout_p=0.0,
+    is_causal=False,
+    scale=None,
+    enable_gqa=False,
+    window=None,
+    softcap=None,
+):
+    return checked_inputs(
+        query, key, value, attn_mask, dropout_p, is_causal, scale, enable_gqa, window, softcap
+    )
+
+
+def normal(*shapes, dtype="float64", seed=0):
+    generator = np.random.default_rng(seed)
+    return [generator.standard_normal(shape).astype(dtype) for shape in shapes]
+
+
+@st.composite
+def calls(draw):
+    """One call: sizes, heads, leading axes that broadcast, dtype, and any mix of options."""
+    m, n, d_k, d_v = (draw(st.integers(1, 9)) for _ in range(4))
+    batch = draw(st.sampled_from([(), (2,), (2, 4), (1, 4), (3, 2, 4)]))
+    enable_gqa = len(batch) > 1 and draw(st.booleans())
+    if enable_gqa:
+        of_query = batch
+        of_key, of_value = ((*batch[:-1], draw(st.sampled_from([1, 2, 4]))) for _ in range(2))
+        of_scores = batch
+    else:
+        of_query, of_key, of_value = (draw(broadcastable(batch)) for _ in range(3))
+        of_scores = np.broadcast_shapes(of_query, of_key)
+    dtype = draw(st.sampled_from(["float64", "float32", "float16"]))
+    qkv = normal(
+        (*of_query, m, d_k), (*of_key, n, d_k), (*of_value, n, d_v), dtype=dtype, seed=m * n + d_k
+    )
+    options = {"enable_gqa": enable_gqa}
+    kind = draw(st.sampled_from(["none", "boolean", "float", "causal"]))
+    if kind == "causal":
+        options["is_causal"] = True
+    elif kind != "none":
+        mask = draw(masks((*of_scores, m, n)))
+        options["attn_mask"] = mask if kind == "boolean" else np.where(mask, 0.5, -np.inf)
+    side = st.none() | st.integers(0, 6)
+    options["window"] = draw(st.none() | st.tuples(side, side))
+    options["softcap"] = draw(st.sampled_from([None, 0.7]))
+    options["scale"] = draw(st.sampled_from([None, -1.5]))
+    return inputs(*qkv, **options)
+
+
+def broadcastable(shape):
+    """Shapes that broadcast to `shape`: axes left out from the front, others of length 1."""
+    return st.integers(0, len(shape)).flatmap(
+        lambda left_out: st.tuples(*(st.sampled_from([1, size]) for size in shape[left_out:]))
+    )
+
+
+@st.composite
+def masks(draw, shape):
+    shape = draw(broadcastable(shape))
+    return np.random.default_rng(draw(st.integers(0, 9))).random(shape) < 0.6
+
+
+def steps_output(call):
+    """The output of the plain formula for arguments that were checked already."""
+    return _steps(call).output
+
+
+def is_bias(call):
+    return call.attn_mask is not None and call.attn_mask.dtype != bool
+
+
+@settings(max_examples=200)
+@given(calls(), st.tuples(st.integers(1, 10), st.integers(1, 10)))
+def test_equals_the_steps_for_every_mix_of_options(call, block):
+    expected = steps_output(call)
+    for bounded in [False] if is_bias(call) else [False, True]:
+        output = attend_in_blocks(call, bounded, block)
+        assert output.dtype == expected.dtype
+        assert output.shape == expected.shape
+        np.testing.assert_allclose(output, expected, rtol=0, atol=TOLERANCE[output.dtype.name])
+
+
+@given(calls(), st.randoms(use_true_random=False))
+def test_a_query_alone_gets_what_it_gets_among_others(call, random):
+    """No row depends on the block it is in."""
+    row = random.randrange(call.query.shape[-2])
+    whole = attend_in_blocks(call, False, (10, 3))
+    np.testing.assert_allclose(
+        whole[..., row, :],
+        attend_in_blocks(call, False, (1, 10))[..., row, :],
+        rtol=0,
+        atol=TOLERANCE[whole.dtype.name],
+    )
+
+
+LENGTH = 200  # 200 x 200 scores are more than SMALL: the public function takes blocks
+LARGE = normal((2, 4, LENGTH, 8), (2, 4, LENGTH + 30, 8), (2, 4, LENGTH + 30, 5))
+LARGE_CASES = {
+    "plain": {},
+    "scale": {"scale": 0.3},
+    "causal": {"is_causal": True},
+    "boolean mask": {"attn_mask": window_mask(LENGTH, LENGTH + 30, left=20, right=40)},
+    "mask of one head": {"attn_mask": normal((2, 1, LENGTH, LENGTH + 30))[0] > -1},
+    "row mask": {"attn_mask": normal((1, LENGTH + 30))[0] > 0},
+    "column mask": {"attn_mask": normal((4, LENGTH, 1))[0] > 0},
+    "float mask": {"attn_mask": normal((LENGTH, LENGTH + 30))[0]},
+    "lowest floats as mask": {"attn_mask": np.where(normal((LENGTH, 1))[0] > 0, 0, -3e38)},
+}
+
+
+@pytest.mark.parametrize("case", LARGE_CASES)
+@pytest.mark.parametrize(("dtype", "tolerance"), [("float64", 1e-14), ("float32", 2e-6)])
+def test_equals_pytorch(torch, case, dtype, tolerance):
+    options = LARGE_CASES[case]
+    tensors = [torch.from_numpy(a.astype(dtype)) for a in LARGE]
+    theirs = dict(options)
+    if "attn_mask" in options:
+        mask = torch.from_numpy(options["attn_mask"])
+        theirs["attn_mask"] = mask if mask.dtype == torch.bool else mask.to(tensors[0].dtype)
+    expected = torch.nn.functional.scaled_dot_product_attention(*tensors, **theirs).numpy()
+    # PyTorch's kernels disagree about rows without any key; ours are zero.
+    expected = np.nan_to_num(expected)
+    ours = attend(*(t.numpy() for t in tensors), **options)
+    assert path(inputs(*(t.numpy() for t in tensors), **options)) != "formula"
+    np.testing.assert_allclose(ours, expected, rtol=0, atol=tolerance)
+
+
+@pytest.mark.parametrize("heads", [1, 2, 4])
+@pytest.mark.parametrize("options", [{}, {"is_causal": True}], ids=str)
+def test_grouped_queries_equal_repeated_heads(heads, options):
+    query, key, value = LARGE[0], LARGE[1][:, :heads], LARGE[2][:, :heads]
+    grouped = attend(query, key, value, enable_gqa=True, **options)
+    repeated = (array.repeat(4 // heads, axis=1) for array in (key, value))
+    np.testing.assert_array_equal(grouped, attend(query, *repeated, **options))
+    if heads == 2:  # neighbours share a head, not every second one
+        tiled = (np.tile(array, (1, 2, 1, 1)) for array in (key, value))
+        assert not np.allclose(grouped, attend(query, *tiled, **options))
+
+
+@pytest.mark.parametrize(
+    "window", [(3, 0), (0, 0), (None, 7), (40, None), (300, 300), (None, None)], ids=str
+)
+def test_a_window_equals_its_mask(window):
+    left, right = window
+    mask = window_mask(LENGTH, LENGTH + 30, left=left, right=right)
+    np.testing.assert_allclose(
+        attend(*LARGE, window=window), attend(*LARGE, attn_mask=mask), rtol=0, atol=1e-14
+    )
+    masked = attend(*LARGE, attn_mask=mask & causal_mask(LENGTH, LENGTH + 30))
+    both = attend(*LARGE, window=window, is_causal=True)
+    np.testing.assert_allclose(both, masked, rtol=0, atol=1e-14)
+
+
+def test_a_cached_prefix_equals_the_whole():
+    """The last queries against all keys are the last rows of everything."""
+    query, key, value = (array[..., :LENGTH, :] for array in LARGE)
+    whole = attend(query, key, value, is_causal=True)
+    mask = causal_mask(LENGTH)[150:]
+    part = attend(query[..., 150:, :], key, value, attn_mask=mask)
+    np.testing.assert_allclose(part, whole[..., 150:, :], rtol=0, atol=1e-14)
+
+
+@BOTH
+def test_equals_a_slow_loop(bounded):
+    query, key, value = (array[0, 0, :23] for array in LARGE)
+    _, expected = reference.attention(query, key, value, lambda i, j: -5 <= j - i <= 2)
+    output = attend_in_blocks(inputs(query, key, value, window=(5, 2)), bounded, (4, 6))
+    np.testing.assert_allclose(output, expected, rtol=0, atol=1e-14)
+
+
+@BOTH
+def test_a_query_that_may_see_no_key_gets_zeros(bounded):
+    mask = np.ones((LENGTH, LENGTH + 30), dtype=bool)
+    mask[7] = False
+    output = attend_in_blocks(inputs(*LARGE, attn_mask=mask), bounded)
+    assert np.all(output[..., 7, :] == 0)
+    assert np.all(output[..., 6, :] != 0)
+
+
+@BOTH
+def test_queries_that_lie_behind_their_window_get_zeros(bounded):
+    query, key, value = normal((300, 8), (60, 8), (60, 3))
+    output = attend_in_blocks(inputs(query, key, value, window=(2, 0)), bounded, (16, 16))
+    assert np.all(output[62:] == 0)
+    assert np.all(output[:62] != 0)
+
+
+@pytest.mark.parametrize("shape", [(0, LENGTH), (2, 0, LENGTH)])
+def test_no_heads_or_no_queries_give_nothing(shape):
+    empty = np.ones((*shape, 8))
+    assert attend(empty, empty, empty).shape == empty.shape
+    assert attend(np.ones((0, 8)), *LARGE[1:]).shape == (2, 4, 0, 5)
+
+
+def test_integers_and_strided_views_are_taken():
+    whole = np.arange(2 * LENGTH * 3).reshape(LENGTH, 6) % 5
+    query, key, value = whole[:, ::2], whole[::-1, 1::2], whole[:, :2]
+    expected = attention_steps(query, key, value).output
+    np.testing.assert_allclose(attend(query, key, value), expected, rtol=1e-13)
+
+
+@pytest.mark.parametrize("sign", [1, -1])
+@pytest.mark.parametrize("dtype", ["float32", "float64"])
+def test_the_two_paths_agree_where_the_bound_ends(dtype, sign):
+    """All scores are as large as the bounded path allows: each exponent is a quarter of all."""
+    exponents = math.log2(np.finfo(dtype).max)
+    length = math.sqrt(exponents / 4 / blockwise.LOG2_E) * (1 - 1e-6)
+    query = np.full((200, 1), sign * length, dtype=dtype)
+    key = np.where(np.arange(200) % 2, length, -length).astype(dtype)[:, None]
+    (value,) = normal((200, 3), dtype=dtype)
+    inside = inputs(query, key, value, scale=1.0)
+    assert path(inside) == "bounded"
+    assert path(inside._replace(scale=1.00001)) == "online"
+    expected = attention_steps(*(a.astype("float64") for a in (query, key, value)), scale=1.0)
+    error = 1e-14 if dtype == "float64" else 1e-6
+    for bounded in (True, False):
+        output = attend_in_blocks(inside, bounded, (64, 64))
+        np.testing.assert_allclose(output, expected.output, rtol=0, atol=error)
+
+
+@pytest.mark.parametrize("size", [1e-30, 1e3, 1e9])
+@pytest.mark.parametrize("growing", [True, False])
+def test_scores_of_any_size_do_not_overflow(size, growing):
+    """The largest score is in the last block, or in the first."""
+    query, key = np.full((200, 1), size, "float32"), np.linspace(-1, 1, 200, dtype="float32")
+    key = (key if growing else key[::-1]).reshape(200, 1) * np.float32(size)
+    value = np.arange(400, dtype="float32").reshape(200, 2)
+    expected = attention_steps(*(a.astype("float64") for a in (query, key, value))).output
+    np.testing.assert_allclose(attend(query, key, value), expected, rtol=1e-5)
+
+
+def test_hidden_scores_that_are_larger_than_all_seen_ones_count_for_nothing():
+    query, key, value = normal((200, 4), (200, 4), (200, 3))
+    key[100:] *= 1e6
+    seen = np.arange(200) < 100
+    output = attend(query, key, value, attn_mask=seen)
+    np.testing.assert_allclose(output, attend(query, key[:100], value[:100]), rtol=0, atol=1e-14)
+
+
+PATHS = {
+    "ordinary numbers": ("bounded", {}),
+    "a boolean mask": ("bounded", {"attn_mask": np.ones((200, 200), dtype=bool)}),
+    "a float mask": ("online", {"attn_mask": np.zeros((200, 200))}),
+    "large scores": ("online", {"scale": 1e3}),
+    "large negative scores": ("online", {"scale": -1e3}),
+    "large scores under a softcap": ("bounded", {"scale": 1e3, "softcap": 30.0}),
+    "a softcap that is larger still": ("online", {"scale": 1e3, "softcap": 1e3}),
+    "a scale that may overflow": ("formula", {"scale": 1e307}),
+    "a mask that may overflow": ("formula", {"attn_mask": np.full((200, 200), 1e308)}),
+    "a softcap that may overflow": ("formula", {"softcap": 1.5e308}),
+}
+
+
+@pytest.mark.parametrize("case", PATHS)
+def test_the_path_is_chosen_before_anything_is_multiplied(case):
+    expected, options = PATHS[case]
+    qkv = normal((200, 4), (200, 4), (200, 4))
+    assert path(inputs(*qkv, **options)) == expected
+
+
+@pytest.mark.parametrize(
+    ("sizes", "expected"),
+    [
+        ((1, 1, 1), "bounded"),
+        ((1e200, 1, 1), "formula"),  # squares overflow: the length is not known
+        ((1e100, 1e-100, 1), "bounded"),
+        ((1e60, 1e60, 1), "online"),
+        ((1, 1, 1e150), "bounded"),
+        ((1, 1, 1e154), "online"),  # sums with the values need the other half of the exponents
+        ((1, 1, 1e306), "formula"),
+    ],
+)
+def test_the_path_depends_on_the_size_of_the_numbers(sizes, expected):
+    qkv = [np.full((200, 1), size) for size in sizes]
+    assert path(inputs(*qkv)) == expected
+    np.testing.assert_allclose(attend(*qkv), sizes[2], rtol=1e-12)
+
+
+def test_a_factor_that_overflows_alone_is_seen_though_the_scores_are_moderate():
+    query, key, value = np.full((200, 1), 1e120), np.full((200, 1), 1e-300), np.ones((200, 1))
+    call = inputs(query, key, value, scale=1e200)
+    assert path(call) == "formula"
+
+
+def test_small_heads_and_other_libraries_take_the_formula():
+    few, many = normal((128, 4), (129, 4))
+    assert path(inputs(few, few, few)) == "formula"
+    assert path(inputs(many, few, few)) == "bounded"
+    strict = pytest.importorskip("array_api_strict").asarray(many)
+    assert namespace(query=strict) is not namespace(query=many)
+    assert path(inputs(strict, strict, strict)) == "formula"
+
+
+def test_scores_that_overflow_are_refused_as_in_the_steps():
+    query, key, value = normal((200, 4), (200, 4), (200, 4))
+    key[150] *= 1e300
+    query[20] *= 1e10
+    for door in (attend, attention_steps):
+        with pytest.raises(ValueError, match=r"the scores of query and key hold .* at \[20, 150\]"):
+            door(query, key, value)
+
+
+def test_blas_has_its_threads_back_after_a_call_and_after_an_error(monkeypatch):
+    before = blas_threads()
+    attend(*LARGE)
+    assert blas_threads() == before
+
+    def fail(*arguments):
+        raise ArithmeticError
+
+    monkeypatch.setattr(blockwise, "_attend_rows", fail)
+    with pytest.raises(ArithmeticError):
+        attend(*LARGE)
+    assert blas_threads() == before
+
+
+def test_two_python_threads_at_once_get_the_right_result():
+    calls = [normal((4, 300, 8), (4, 300, 8), (4, 300, 8), seed=seed) for seed in (1, 2)]
+    expected = [attend(*call) for call in calls]
+    before, wrong = blas_threads(), []
+
+    def repeat(call, output):
+        for _ in range(10):
+            if not np.allclose(attend(*call), output, rtol=0, atol=1e-14):
+                wrong.append(call)
+
+    threads = [
+        threading.Thread(target=repeat, args=pair) for pair in zip(calls, expected, strict=True)
+    ]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert not wrong
+    assert blas_threads() == before
+
+
+@pytest.mark.parametrize(
+    "options",
+    [{}, {"is_causal": True}, {"softcap": 2.0}, {"scale": 9.0}, {"attn_mask": np.zeros((1, 4096))}],
+    ids=["bounded", "causal", "softcap", "online", "float mask"],
+)
+def test_memory_grows_with_n_not_with_its_square(options):
+    """All scores at once would be 64 MB."""
+    qkv = normal(*[(4096, 16)] * 3, dtype="float32")
+    with_blas = blas_threads()
+    tracemalloc.start()
+    attend(*qkv, **options)
+    _, peak = tracemalloc.get_traced_memory()
+    tracemalloc.stop()
+    scores = 4 * math.prod(blockwise.HOST_BLOCK)
+    assert peak < 8 * scores * with_blas + 4 * qkv[0].nbytes
+
+
+def test_the_error_is_not_above_twice_that_of_pytorch(torch):
+    errors = []
+    for seed in range(10):
+        qkv = normal(*[(1, 2, 512, 64)] * 3, dtype="float32", seed=seed)
+        exact = attention_steps(*(a.astype("float64") for a in qkv)).output
+        theirs = torch.nn.functional.scaled_dot_product_attention(*map(torch.from_numpy, qkv))
+        errors.append([np.abs(attend(*qkv) - exact).max(), np.abs(theirs.numpy() - exact).max()])
+    ours, theirs = np.max(errors, axis=0)
+    assert ours <= 2 * theirs
+
+
+def test_bfloat16_is_computed_in_float32():
+    bfloat16 = pytest.importorskip("ml_dtypes").bfloat16
+    short = [array.astype(bfloat16) for array in LARGE]
+    wide = attend(*(array.astype("float32") for array in short))
+    output = attend(*short, attn_mask=np.zeros((1, 1), dtype=bfloat16))
+    assert output.dtype == bfloat16
+    np.testing.assert_allclose(output.astype("float32"), wide, rtol=2**-7, atol=1e-6)
+    assert attention_steps(*short).output.dtype == bfloat16
+    with pytest.raises(ValueError, match=r"query holds nan at \[0, 0\]"):
+        attend(np.full((1, 1), np.nan, dtype=bfloat16), *[np.ones((1, 1), dtype=bfloat16)] * 2)
+
+
+@pytest.mark.parametrize("vector", [True, False])
+def test_exp2_and_exp_give_the_same(monkeypatch, vector):
+    """Which one is faster depends on the processor; both must be right on each."""
+    monkeypatch.setattr(arrays, "_has_vector_exp2", lambda: vector)
+    expected = attention_steps(*LARGE, softcap=2.0).output
+    np.testing.assert_allclose(attend(*LARGE, softcap=2.0), expected, rtol=0, atol=1e-14)
+
+
+@pytest.mark.parametrize(
+    "options",
+    [{}, {"is_causal": True}, {"window": (30, 2)}, {"softcap": 1.5}, {"scale": 40.0}],
+    ids=str,
+)
+def test_every_library_gives_the_same_for_a_long_sequence(xp, options):
+    qkv = [xp.asarray(array.tolist(), dtype=xp.float64) for array in LARGE]
+    output = attend(*qkv, **options)
+    assert type(output) is type(qkv[0])
+    expected = attention_steps(*LARGE, **options).output
+    np.testing.assert_allclose(to_numpy(output), expected, rtol=0, atol=1e-13)
+
+
+def test_every_block_of_every_head_is_a_job_and_long_causal_jobs_go_first(monkeypatch):
+    jobs = []
+    monkeypatch.setattr(blockwise, "parallel", lambda work, given: jobs.extend(given))
+    attend_in_blocks(inputs(*LARGE), bounded=True, block=(128, 64))
+    starts = [128, 0]
+    assert jobs == [((b, h), start) for b in range(2) for h in range(4) for start in starts]
+
+
+@pytest.mark.parametrize("library", ["numpy", "torch"])
+@pytest.mark.parametrize(
+    "options",
+    [
+        {},
+        {"is_causal": True},
+        {"window": (30, 2)},
+        {"softcap": 1.5},
+        {"scale": 40.0},
+        {"attn_mask": normal((LENGTH, 1))[0] > 0},
+        {"attn_mask": normal((1, LENGTH + 30))[0]},
+    ],
+    ids=str,
+)
+def test_a_device_takes_large_blocks_one_after_the_other(monkeypatch, library, options):
+    """What a GPU runs, but for its arrays; torch shows that it is not NumPy's dialect."""
+    xp = pytest.importorskip(library, exc_type=ImportError)
+    monkeypatch.setattr(blockwise, "has_blocks", lambda xp: True)
+    monkeypatch.setattr(blockwise, "on_host", lambda xp: False)
+    monkeypatch.setattr(blockwise, "parallel", pytest.fail)
+    monkeypatch.setattr(blockwise, "DEVICE_BLOCK", (64, 128))
+    qkv = [xp.asarray(array) for array in LARGE]
+    theirs = {name: xp.asarray(x) if name == "attn_mask" else x for name, x in options.items()}
+    expected = attention_steps(*LARGE, **options).output
+    np.testing.assert_allclose(to_numpy(attend(*qkv, **theirs)), expected, rtol=0, atol=1e-13)
