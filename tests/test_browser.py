@@ -177,7 +177,7 @@ def test_search_finds_softmax_and_shows_no_markup(browser, address):
 
 
 def test_instant_navigation_keeps_the_formulas(browser, address):
-    with Visit(browser, address) as visit:
+    with Visit(browser, f"{address}mechanisms/self_attention/") as visit:
         visit.page.get_by_role("link", name="Cross-attention", exact=True).first.click()
         visit.page.wait_for_url("**/mechanisms/cross_attention/")
         visit.page.get_by_role("heading", level=1, name="Cross-attention").wait_for()
