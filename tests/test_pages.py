@@ -1,5 +1,6 @@
 """The pages as written: no number typed by hand, every example used, all code checked."""
 
+import itertools
 import re
 from pathlib import Path
 
@@ -79,3 +80,13 @@ def test_the_glossary_is_in_order():
     terms = re.findall(r"^(\S.*)\n:   ", written("glossary.md"), re.M)
     assert len(terms) > 40
     assert terms == sorted(set(terms), key=str.lower)
+
+
+def test_each_chapter_names_the_one_before_and_the_one_after():
+    settings = (ROOT / "mkdocs.yml").read_text(encoding="utf-8")
+    chapters = re.findall(r"mechanisms/(\w+\.md)$", settings, re.M)
+    for before, after in itertools.pairwise(chapters):
+        for page, word, other in ((before, "Next", after), (after, "Before", before)):
+            text = (ROOT / "docs" / "mechanisms" / page).read_text(encoding="utf-8")
+            named = re.findall(rf"^.*?{word}: [^(]*\(([\w.]+)\)", text, re.M)
+            assert named == [other], f"{page}: {word}"
