@@ -24,7 +24,8 @@ import measured
 ROOT = pathlib.Path(__file__).resolve().parent.parent
 FILES = ("mkdocs.yml", "package.json", "package-lock.json", ".npmrc", "pyproject.toml")
 MADE_AT_BUILD = re.compile(
-    r"^ *```mermaid\n.*?^ *```$|\$\$.*?\$\$|\$[^$\n]+\$|\\(?:val|printed|example|figure)\{[^{}]*\}"
+    r"^ *```mermaid\n.*?^ *```$|\$\$.*?\$\$|\$[^$\n]+\$"
+    r"|\\(?:val|printed|measured|example|figure)\{[^{}]*\}"
     r"|^:::[^\n]*\n(?:    [^\n]*\n)*",
     re.MULTILINE | re.DOTALL,
 )
@@ -67,7 +68,7 @@ def make_ours(folder):
     folder.mkdir()
     for name in FILES:
         shutil.copy(ROOT / name, folder)
-    for name in ("docs", "attention_docs"):
+    for name in ("docs", "attention_docs", "results"):
         shutil.copytree(ROOT / name, folder / name)
     (folder / "node_modules").symlink_to(ROOT / "node_modules", target_is_directory=True)
 

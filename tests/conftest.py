@@ -66,7 +66,7 @@ def copy_project(target):
     """Copy what a build needs, with the browser assets fetched and the notebooks executed."""
     for name in ("mkdocs.yml", "package.json", "package-lock.json", ".npmrc", "pyproject.toml"):
         shutil.copy(ROOT / name, target)
-    for name in ("docs", "attention_docs"):
+    for name in ("docs", "attention_docs", "results"):
         shutil.copytree(ROOT / name, target / name, ignore=shutil.ignore_patterns("__pycache__"))
     executed = ROOT / ".cache" / "notebooks"
     if executed.is_dir():

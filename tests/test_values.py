@@ -25,6 +25,7 @@ def resolved(markdown):
         steps,
         describe=lambda name: f"<{name}>",
         draw=lambda name: f"<svg {name}>",
+        measure=lambda reference: f"<{reference}>",
         place=lambda line: f"page.md:{line + 1}",
     )
 
@@ -50,6 +51,7 @@ def resolved(markdown):
         (r"\printed{0.4}", '<s class="printed" title="as printed in the source">0.4</s>'),
         (r"$\printed{0.4}$", r"$\htmlClass{printed}{0.4}$"),
         ("\\example{toy}\n", "<toy>\n"),
+        (r"\measured{toy.ratio.0}", "<toy.ratio.0>"),
         ("\\figure{toy}\n", "<svg toy>\n"),
         (r"`\val{toy.total}`", r"`\val{toy.total}`"),
         (r"``a ` \val{toy.total}`` \val{toy.total}", r"``a ` \val{toy.total}`` 1.5000"),
@@ -82,4 +84,4 @@ def test_a_wrong_reference_names_page_line_and_what_is_known(macro, known, page)
 
 def test_three_axes_in_a_formula_are_refused():
     with pytest.raises(PublishError, match="expected at most two axes"):
-        resolve(r"$\val{toy.cube}$", lambda name: {"cube": np.ones((1, 1, 1))}, str, str, str)
+        resolve(r"$\val{toy.cube}$", lambda name: {"cube": np.ones((1, 1, 1))}, str, str, str, str)

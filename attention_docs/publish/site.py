@@ -23,6 +23,7 @@ from attention_docs.publish import (
     notebooks,
 )
 from attention_docs.publish.errors import PublishError
+from attention_docs.publish.measured import measured
 from attention_docs.publish.provenance import provenance, report_link
 from attention_docs.publish.values import resolve
 
@@ -76,6 +77,7 @@ def on_page_markdown(markdown, page, config, files):
         steps=computed.steps,
         describe=lambda name: provenance(name, config.extra["repository"]),
         draw=figures.placed,
+        measure=lambda reference: measured(reference, project_root(config) / "results"),
         place=lambda line: f"docs/{page.file.src_uri}:{above + line + 1}",
     )
 

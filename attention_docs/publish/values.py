@@ -2,8 +2,9 @@ r"""Put computed values where a page names them.
 
 `\val{example.step}` becomes the shown number, vector or matrix; `[0]`, `[:,1]`, `[0,1]` pick a
 part; `.shape` gives the shape, `.shape[0]` one size of it. `\printed{0.447}` quotes a number that a
-source prints wrongly. On a line of its own, `\example{name}` says where the numbers of an example
-come from, and `\figure{name}` places a figure. Code is left alone.
+source prints wrongly, and `\measured{attention.memory.n}` gives a result that was measured. On a
+line of its own, `\example{name}` says where the numbers of an example come from, and
+`\figure{name}` places a figure. Code is left alone.
 """
 
 import re
@@ -27,7 +28,7 @@ CODE_OR_MATH = re.compile(
     """,
     re.MULTILINE | re.DOTALL | re.VERBOSE,
 )
-MACRO = re.compile(r"\\(?P<name>val|printed|example|figure)\{(?P<argument>[^{}]*)\}")
+MACRO = re.compile(r"\\(?P<name>val|printed|measured|example|figure)\{(?P<argument>[^{}]*)\}")
 REFERENCE = re.compile(r"(?P<example>\w+)\.(?P<step>\w+)(?P<shape>\.shape)?(?P<part>\[[^\]]*\])?")
 
 
@@ -36,6 +37,7 @@ def resolve(
     steps: Callable[[str], Steps],
     describe: Callable[[str], str],
     draw: Callable[[str], str],
+    measure: Callable[[str], str],
     place: Callable[[int], str],
 ) -> str:
     """Replace every macro outside code.
@@ -45,6 +47,7 @@ def resolve(
         steps: gives the steps of an example by its name; LookupError if there is none.
         describe: gives the Markdown that says where an example's numbers come from.
         draw: gives a figure by its name.
+        measure: gives a measured result by its reference.
         place: names the place of a line, counted from 0, for error messages.
 
     Raises:
@@ -52,7 +55,7 @@ def resolve(
 
     >>> from attention_docs import examples
     >>> page = r"The first weight is \\val{self_attention.weights[0,0]}."
-    >>> resolve(page, examples.steps, str, str, str)
+    >>> resolve(page, examples.steps, str, str, str, str)
     'The first weight is 0.0287.'
     """
 
@@ -63,6 +66,8 @@ def resolve(
                     return value(macro["argument"], steps, in_math)
                 case "printed":
                     return printed(macro["argument"], in_math)
+                case "measured":
+                    return measure(macro["argument"])
                 case "figure":
                     return draw(macro["argument"])
                 case _:

@@ -1,0 +1,48 @@
+"""Measured results in a page: three digits, whole numbers as they are, unknown names refused."""
+
+import json
+
+import pytest
+
+from attention_docs.publish.measured import measured
+
+
+@pytest.fixture
+def folder(tmp_path):
+    result = {
+        "date": "2026-01-31",
+        "ratio": [{"torch": 1.23456}],
+        "bytes": 2608397,
+        "small": 3.2e-7,
+    }
+    (tmp_path / "toy.json").write_text(json.dumps(result))
+    return tmp_path
+
+
+@pytest.mark.parametrize(
+    ("reference", "expected"),
+    [
+        ("toy.ratio.0.torch", "1.23"),
+        ("toy.bytes", "2,608,397"),
+        ("toy.small", "3.2e-07"),
+        ("toy.date", "2026-01-31"),
+    ],
+)
+def test_shows_what_was_measured(folder, reference, expected):
+    assert measured(reference, folder) == expected
+
+
+@pytest.mark.parametrize(
+    ("reference", "error", "message"),
+    [
+        ("tyo.ratio", LookupError, "result 'tyo' is unknown; known are toy"),
+        ("toy.ratio.1", LookupError, "key '1' is unknown; known are 0"),
+        ("toy.bytes.total", LookupError, "key 'total' is unknown; known are "),
+        ("toy.size", LookupError, "key 'size' is unknown; known are date, ratio, bytes, small"),
+        ("toy.ratio.0", ValueError, "expected a single value; toy.ratio.0 holds 1"),
+    ],
+)
+def test_names_what_is_known_instead(folder, reference, error, message):
+    with pytest.raises(error) as caught:
+        measured(reference, folder)
+    assert caught.value.args[0] == message
