@@ -177,7 +177,7 @@ def dtype_name(dtype: Any) -> str:
 
 
 def has_blocks(xp: ModuleType) -> bool:
-    """Whether a library has what the block kernel needs beyond the standard: `exp(out=)`."""
+    """Whether a library has what the blocks need beyond the standard: `out=` of exp and matmul."""
     return is_numpy_namespace(xp) or is_cupy_namespace(xp)
 
 

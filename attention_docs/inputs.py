@@ -11,6 +11,7 @@ from attention_docs.arrays import (
     dtype_kind,
     dtype_name,
     finite,
+    ignoring_overflow,
     namespace,
     real,
     same_dtype,
@@ -28,6 +29,8 @@ class Inputs(NamedTuple):
         query: (..., m, d_k) finite queries.
         key: (..., n, d_k) finite keys, perhaps of fewer heads than the queries.
         value: (..., n, d_v) finite values, likewise.
+        longest: the largest Euclidean length of a query, of a key and of a value; inf where
+            a square overflows.
         batch: the leading axes of the output.
         attn_mask: broadcasts to the scores; boolean, or float without NaN and +inf.
         top_bias: the largest number of a float mask, or 0.
@@ -43,6 +46,7 @@ class Inputs(NamedTuple):
     query: Array
     key: Array
     value: Array
+    longest: tuple[float, ...]
     batch: tuple[int, ...]
     attn_mask: Array | None
     top_bias: float
@@ -58,9 +62,9 @@ def checked_inputs(
 ) -> Inputs:
     """Return the arguments of `attention_steps` ready for use, or raise what it promises."""
     xp = namespace(query=query, key=key, value=value, attn_mask=attn_mask)
-    query, key, value = _checked_arrays(xp, query, key, value)
-    dtype = query.dtype
-    query, key, value = (widened(xp, array) for array in (query, key, value))
+    dtype, arrays = _checked_arrays(xp, query=query, key=key, value=value)
+    query, key, value = arrays.values()
+    longest = tuple(_longest(xp, name, array) for name, array in arrays.items())
     if dropout_p != 0:
         raise ValueError(f"dropout_p is {dropout_p}; expected 0, nothing here is random")
     if is_causal and attn_mask is not None:
@@ -79,6 +83,7 @@ def checked_inputs(
         query,
         key,
         value,
+        longest,
         batch,
         attn_mask,
         top_bias,
@@ -90,17 +95,27 @@ def checked_inputs(
     )
 
 
-def _checked_arrays(xp: ModuleType, *arrays: Array) -> list[Array]:
-    named = dict(zip(("query", "key", "value"), arrays, strict=True))
-    named = {name: real(xp, name, array) for name, array in named.items()}
+def _checked_arrays(xp: ModuleType, **arrays: Array) -> tuple[Any, dict[str, Array]]:
+    """Return the dtype of the arrays, and each as it is computed with."""
+    named = {name: real(xp, name, array) for name, array in arrays.items()}
     same_dtype(**named)
     for name, array in named.items():
         if array.ndim < 2:
             raise ValueError(
                 f"{name} has shape {array.shape}; expected at least two axes, (..., length, dim)"
             )
-        finite(xp, name, array)
-    return list(named.values())
+    return named["query"].dtype, {name: widened(xp, array) for name, array in named.items()}
+
+
+def _longest(xp: ModuleType, name: str, rows: Array) -> float:
+    """Return the largest Euclidean length of a row; a finite one proves that each number is."""
+    if 0 in rows.shape:
+        return 0.0
+    with ignoring_overflow():
+        square = float(xp.max(xp.vecdot(rows, rows)))
+    if not math.isfinite(square):
+        finite(xp, name, rows)
+    return math.sqrt(square)
 
 
 def _checked_reach(is_causal: bool, window) -> tuple[int | None, int | None]:
