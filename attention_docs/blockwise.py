@@ -124,8 +124,8 @@ def _matrix(array: Array, index: tuple[int, ...], batch: tuple[int, ...]) -> Arr
 def _attend_rows(head: Inputs, start: int, stop: int, room: Array, bounded: bool) -> Array:
     """Return the (b, d_v) output of the queries `start` to `stop` of one head.
 
-    The scores of each block are written to the (b, c) array `room`: memory taken anew for each
-    would be given back to the system and come empty from it, a tenth of the time of a call.
+    The scores of each block are written to the start of `room`, (b, c): memory taken anew for
+    each would go back to the system and come empty from it, up to a tenth of a call's time.
     """
     xp = head.xp
     like = {"dtype": head.query.dtype, "device": head.query.device}

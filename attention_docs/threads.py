@@ -12,7 +12,7 @@ from contextlib import contextmanager
 from functools import cache
 from typing import Any
 
-from threadpoolctl import ThreadpoolController
+from threadpoolctl import OpenBLASController, ThreadpoolController
 
 
 def parallel(work: Callable[[Any], None], jobs: Sequence[Any]) -> None:
@@ -27,16 +27,21 @@ def parallel(work: Callable[[Any], None], jobs: Sequence[Any]) -> None:
         return
     waiting, errors = deque(jobs), deque[BaseException]()
 
-    def take_jobs() -> None:
+    def jobs_left() -> Iterator[Any]:
         while not errors:
             try:
-                job = waiting.popleft()
+                yield waiting.popleft()
             except IndexError:
                 return
-            try:
-                work(job)
-            except BaseException as error:
-                errors.append(error)
+
+    def take_jobs() -> None:
+        try:
+            # An OpenBLAS on OpenMP has a setting for each thread; elsewhere this changes nothing.
+            with _controller().limit(limits=1, user_api="blas"):
+                for job in jobs_left():
+                    work(job)
+        except BaseException as error:
+            errors.append(error)
 
     with one_blas_thread() as threads:
         takers = [threading.Thread(target=take_jobs) for _ in range(threads)]
@@ -52,7 +57,9 @@ class _Hold:
     """How many callers hold BLAS to one thread now, and what it had before the first of them.
 
     The setting belongs to the whole process. Were each caller to restore what it found, the
-    last of two at the same time would restore the 1 that the other had set.
+    last of two at the same time would restore the 1 that the other had set. And threadpoolctl lets
+    one thread only set the threads of OpenBLAS, and ignores every other without a word, until that
+    one is cleared; here the first and the last caller are often not the same thread.
     """
 
     lock = threading.Lock()
@@ -72,6 +79,7 @@ def one_blas_thread() -> Iterator[int]:
     with _Hold.lock:
         if not _Hold.callers:
             _Hold.threads = blas_threads()
+            OpenBLASController.clear_controlling_thread(force=True)
             _Hold.limits = _controller().limit(limits=1, user_api="blas")
         _Hold.callers += 1
     try:
@@ -80,7 +88,9 @@ def one_blas_thread() -> Iterator[int]:
         with _Hold.lock:
             _Hold.callers -= 1
             if not _Hold.callers:
+                OpenBLASController.clear_controlling_thread(force=True)
                 _Hold.limits.restore_original_limits()
+                OpenBLASController.clear_controlling_thread(force=True)
 
 
 def blas_threads() -> int:

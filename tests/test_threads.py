@@ -41,6 +41,26 @@ def test_the_first_to_leave_does_not_free_blas_and_the_last_does():
     assert blas_threads() == 2
 
 
+def in_another_thread(function):
+    thread = threading.Thread(target=function)
+    thread.start()
+    thread.join()
+
+
+def test_whoever_is_last_frees_blas_and_whoever_is_first_holds_it():
+    first = one_blas_thread()
+    with one_blas_thread():  # this thread has set BLAS before
+        pass
+    in_another_thread(first.__enter__)
+    assert blas_threads() == 1
+    first.__exit__(None, None, None)
+    assert blas_threads() == 2
+    first = one_blas_thread()
+    first.__enter__()
+    in_another_thread(lambda: first.__exit__(None, None, None))
+    assert blas_threads() == 2
+
+
 def test_does_every_job_once_on_several_threads():
     done, meet = [], threading.Barrier(2, timeout=10)
 
