@@ -16,7 +16,12 @@ from attention_docs import scaled_dot_product_attention as ours
 from attention_docs import window_mask
 
 DTYPES = ("float64", "float32", "float16", "bfloat16")
-LIBRARIES = ("numpy", "array_api_strict", "torch", "cupy")
+LIBRARIES = {
+    "NumPy": "numpy",
+    "array-api-strict": "array_api_strict",
+    "PyTorch": "torch",
+    "CuPy": "cupy",
+}
 CASES = {  # shapes of query, key and value, and the options
     "self": ((2, 4, 160, 64), (2, 4, 160, 64), (2, 4, 160, 64), {}),
     "cross": ((2, 4, 150, 64), (2, 4, 220, 64), (2, 4, 220, 48), {}),
@@ -49,11 +54,11 @@ def errors(dtype, query, key, value, options):
     arrays = [rounded(generator.standard_normal(shape), dtype) for shape in (query, key, value)]
     exact = formula(*(array.astype(np.longdouble) for array in arrays), **options)
     row = {}
-    for library in LIBRARIES:
+    for name, library in LIBRARIES.items():
         computed = run(library, dtype, arrays, options)
-        row[library] = computed if isinstance(computed, str) else largest(computed - exact)
-    row["PyTorch's own"] = row["torch"]
-    if not isinstance(row["torch"], str):
+        row[name] = computed if isinstance(computed, str) else largest(computed - exact)
+    row["PyTorch's own"] = row["PyTorch"]
+    if not isinstance(row["PyTorch"], str):
         row["PyTorch's own"] = largest(pytorch(dtype, arrays, options) - exact)
     return row
 

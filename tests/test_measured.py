@@ -14,6 +14,7 @@ def folder(tmp_path):
         "ratio": [{"torch": 1.23456}],
         "bytes": 2608397,
         "small": 3.2e-7,
+        "error": {"float64": {"self": {"ours": 1e-16, "theirs": "not measured"}}},
     }
     (tmp_path / "toy.json").write_text(json.dumps(result))
     return tmp_path
@@ -26,6 +27,8 @@ def folder(tmp_path):
         ("toy.bytes", "2,608,397"),
         ("toy.small", "3.2e-07"),
         ("toy.date", "2026-01-31"),
+        ("toy.error", "| float64 | self | 1e-16 | not measured |"),
+        ("toy.error.float64", "| self | 1e-16 | not measured |"),
     ],
 )
 def test_shows_what_was_measured(folder, reference, expected):
@@ -38,8 +41,12 @@ def test_shows_what_was_measured(folder, reference, expected):
         ("tyo.ratio", LookupError, "result 'tyo' is unknown; known are toy"),
         ("toy.ratio.1", LookupError, "key '1' is unknown; known are 0"),
         ("toy.bytes.total", LookupError, "key 'total' is unknown; known are "),
-        ("toy.size", LookupError, "key 'size' is unknown; known are date, ratio, bytes, small"),
-        ("toy.ratio.0", ValueError, "expected a single value; toy.ratio.0 holds 1"),
+        (
+            "toy.size",
+            LookupError,
+            "key 'size' is unknown; known are date, ratio, bytes, small, error",
+        ),
+        ("toy.ratio.0", ValueError, "expected a value or named rows; toy.ratio.0 holds 1"),
     ],
 )
 def test_names_what_is_known_instead(folder, reference, error, message):

@@ -12,6 +12,7 @@ import numpy as np
 from attention_docs.masks import causal_mask
 from attention_docs.publish.computed import steps as steps_of
 from attention_docs.publish.later import put_off
+from attention_docs.publish.measured import result
 from attention_docs.render.figures import (
     Axis,
     Points,
@@ -39,6 +40,12 @@ BLOCK = (
 )
 AXIS_OF_D = Axis("d", (1, 4, 16, 64, 256), logarithmic=True)
 AXIS_OF_MEASURED_D = Axis("d", (4, 16, 64, 256), logarithmic=True)
+AXIS_OF_N = Axis("positions", (128, 512, 2048, 8192, 32768), logarithmic=True)
+GROWTH = (
+    ("this package", "ours", "output"),
+    ("PyTorch", "torch", "key"),
+    ("plain formula", "plain", "scores"),
+)
 SCORES: dict[str, Any] = {"rows": "queries", "columns": "keys", "role": "scores"}
 WEIGHTS: dict[str, Any] = {
     "rows": "queries",
@@ -296,6 +303,24 @@ def heads_side_by_side() -> Svg:
         for head in (1, 2)
     ]
     return figure(beside(panels), "Weights of two heads")
+
+
+@registered
+def speed_growth() -> Svg:
+    r"""One head, with queries, keys and values of length 64. Both axes go in powers. Where a line
+    is straight, twice the positions take four times as long. The plain formula was measured at the
+    shorter lengths only, as its tables grow with the square."""
+    rows = result("attention")["growth"]
+    series = [
+        Series(
+            name, np.array([n for n, _ in points]), 1000 * np.array([t for _, t in points]), role
+        )
+        for name, key, role in GROWTH
+        if (points := [(row["n"], t) for row in rows if (t := row["seconds"].get(key))])
+    ]
+    name = "Time of one head"
+    axis = Axis("milliseconds", (0.1, 1, 10, 100, 1000, 10000), logarithmic=True)
+    return figure(line_chart(name, AXIS_OF_N, axis, series), name)
 
 
 @registered

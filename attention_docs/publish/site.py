@@ -77,7 +77,7 @@ def on_page_markdown(markdown, page, config, files):
         steps=computed.steps,
         describe=lambda name: provenance(name, config.extra["repository"]),
         draw=figures.placed,
-        measure=lambda reference: measured(reference, project_root(config) / "results"),
+        measure=measured,
         place=lambda line: f"docs/{page.file.src_uri}:{above + line + 1}",
     )
 

@@ -59,7 +59,7 @@ def line_chart(name: str, x: Axis, y: Axis, series: Sequence[Series]) -> Panel:
     Raises:
         ValueError: if a series has not as many x as y.
     """
-    left = max(text_width(number(tick)) for tick in y.ticks) + 2 * LINE
+    left = max(text_width(_tick(tick)) for tick in y.ticks) + 2 * LINE
     top = 2 * LINE
 
     def at(point) -> tuple[float, float]:
@@ -122,12 +122,18 @@ def _axes(x: Axis, y: Axis, left: float, top: float) -> list[str]:
     for tick in x.ticks:
         at = left + WIDTH * x.share(tick)
         body.append(element("path", d=f"M{at:.1f} {top}v{HEIGHT}", **faint))
-        body.append(label(at, bottom + LINE / 2 + 2, number(tick), font_size=11))
+        body.append(label(at, bottom + LINE / 2 + 2, _tick(tick), font_size=11))
     for tick in y.ticks:
         at = bottom - HEIGHT * y.share(tick)
         body.append(element("path", d=f"M{left:.1f} {at:.1f}h{WIDTH}", **faint))
-        body.append(label(left - 6, at, number(tick), "end", font_size=11))
+        body.append(label(left - 6, at, _tick(tick), "end", font_size=11))
     return body
+
+
+def _tick(value: float) -> str:
+    """Write the number of a tick, which is exact: 0.1, not 0.1000."""
+    shown = number(value)
+    return shown.rstrip("0").rstrip(".") if "." in shown and "e" not in shown else shown
 
 
 def _apart(heights: list[float]) -> list[float]:
