@@ -159,7 +159,9 @@ def test_serve_shows_an_edit_of_a_page_and_of_the_package(ready):
         port = probe.getsockname()[1]
     server = start(ready, "serve", "--port", str(port))
     try:
-        wait_for(port, "One example in full view")
+        shown = wait_for(port, "One example in full view")
+        assert "livereload" in shown
+        assert "Content-Security-Policy" not in shown
         page = ready / "docs" / "index.md"
         page.write_text(page.read_text(encoding="utf-8") + "\nA new sentence.\n", encoding="utf-8")
         wait_for(port, "A new sentence.")
@@ -173,7 +175,7 @@ def test_serve_shows_an_edit_of_a_page_and_of_the_package(ready):
 
 
 def wait_for(port, text):
-    """Poll the served page until it shows `text`."""
+    """Poll the served page until it shows `text`; return it."""
     shown = ""
     for _ in range(300):
         try:
@@ -182,6 +184,6 @@ def wait_for(port, text):
         except OSError:
             pass
         if text in shown:
-            return
+            return shown
         time.sleep(0.1)
     pytest.fail(f"{text!r} was not served within 30 s")

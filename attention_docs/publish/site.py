@@ -21,6 +21,7 @@ from attention_docs.publish import (
     formulas,
     later,
     notebooks,
+    policy,
 )
 from attention_docs.publish.errors import PublishError
 from attention_docs.publish.measured import measured
@@ -121,6 +122,10 @@ def on_post_page(output, page, config):
     if 'class="arithmatex"' in named:
         named = named.replace("</head>", font_preloads(page) + "</head>", 1)
     return later.insert(formulas.insert(named, typeset))
+
+
+def lock_down(config):
+    policy.enforce(Path(config.site_dir))
 
 
 def font_preloads(page) -> str:
