@@ -20,7 +20,11 @@ SCRIPTS = ROOT / "scripts"
 
 @pytest.fixture
 def checkout(project):
-    """A copy of the project with the scripts, and this Python environment as its .venv."""
+    return with_scripts(project)
+
+
+def with_scripts(project):
+    """Add the scripts to a copy of the project, and the locks they read."""
     shutil.copytree(SCRIPTS, project / "scripts", ignore=shutil.ignore_patterns("__pycache__"))
     shutil.copytree(ROOT / "requirements", project / "requirements")
     return project
@@ -99,7 +103,11 @@ def test_no_network_is_named_and_leaves_what_the_next_run_repairs(checkout):
 
 @pytest.fixture
 def ready(checkout):
-    """The checkout with a .venv that the scripts take for ready: this Python, nothing installed."""
+    return with_environment(checkout)
+
+
+def with_environment(checkout):
+    """Add a .venv that the scripts take for ready: this Python, nothing installed."""
     python = checkout / ".venv" / "bin" / "python"
     python.parent.mkdir(parents=True)
     python.write_text(f'#!/bin/sh\nexec "{sys.executable}" "$@"\n')
