@@ -20,7 +20,11 @@ SCRIPTS = ROOT / "scripts"
 
 @pytest.fixture
 def checkout(project):
-    """A copy of the project with the scripts, and this Python environment as its .venv."""
+    return with_scripts(project)
+
+
+def with_scripts(project):
+    """Add the scripts to a copy of the project, and the locks they read."""
     shutil.copytree(SCRIPTS, project / "scripts", ignore=shutil.ignore_patterns("__pycache__"))
     shutil.copytree(ROOT / "requirements", project / "requirements")
     return project
@@ -99,7 +103,11 @@ def test_no_network_is_named_and_leaves_what_the_next_run_repairs(checkout):
 
 @pytest.fixture
 def ready(checkout):
-    """The checkout with a .venv that the scripts take for ready: this Python, nothing installed."""
+    return with_environment(checkout)
+
+
+def with_environment(checkout):
+    """Add a .venv that the scripts take for ready: this Python, nothing installed."""
     python = checkout / ".venv" / "bin" / "python"
     python.parent.mkdir(parents=True)
     python.write_text(f'#!/bin/sh\nexec "{sys.executable}" "$@"\n')
@@ -159,7 +167,9 @@ def test_serve_shows_an_edit_of_a_page_and_of_the_package(ready):
         port = probe.getsockname()[1]
     server = start(ready, "serve", "--port", str(port))
     try:
-        wait_for(port, "One example in full view")
+        shown = wait_for(port, "One example in full view")
+        assert "livereload" in shown
+        assert "Content-Security-Policy" not in shown
         page = ready / "docs" / "index.md"
         page.write_text(page.read_text(encoding="utf-8") + "\nA new sentence.\n", encoding="utf-8")
         wait_for(port, "A new sentence.")
@@ -173,7 +183,7 @@ def test_serve_shows_an_edit_of_a_page_and_of_the_package(ready):
 
 
 def wait_for(port, text):
-    """Poll the served page until it shows `text`."""
+    """Poll the served page until it shows `text`; return it."""
     shown = ""
     for _ in range(300):
         try:
@@ -182,6 +192,6 @@ def wait_for(port, text):
         except OSError:
             pass
         if text in shown:
-            return
+            return shown
         time.sleep(0.1)
     pytest.fail(f"{text!r} was not served within 30 s")

@@ -77,3 +77,9 @@ def plotly_file(modules: Path) -> tuple[str, bytes]:
     """Return Plotly's part for points in space, as (path in the site, content)."""
     bundle = modules / "plotly.js-gl3d-dist-min" / "plotly-gl3d.min.js"
     return f"assets/plotly/{bundle.name}", bundle.read_bytes()
+
+
+def worker_shim(modules: Path) -> tuple[str, bytes]:
+    """Return what the search needs where no server is, as (path in the site, content)."""
+    shim = modules / "iframe-worker" / "shim" / "index.js"
+    return "assets/iframe-worker.js", shim.read_bytes()

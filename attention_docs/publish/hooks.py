@@ -25,13 +25,20 @@ on_page_content = forward("on_page_content")
 on_env = forward("on_env")
 on_post_page = forward("on_post_page")
 
+serving = False
+
 
 def on_startup(command, dirty):
+    global serving
+    serving = command == "serve"
     # Byte code written beside a watched source would set off one more rebuild.
-    sys.dont_write_bytecode = command == "serve"
+    sys.dont_write_bytecode = serving
 
 
 def on_post_build(config):
+    # The live reload of `serve` adds a script to each page, which the policy would refuse.
+    if not serving:
+        forward("lock_down")(config)
     forget_package()
 
 

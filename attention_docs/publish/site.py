@@ -21,6 +21,7 @@ from attention_docs.publish import (
     formulas,
     later,
     notebooks,
+    policy,
 )
 from attention_docs.publish.errors import PublishError
 from attention_docs.publish.measured import measured
@@ -51,7 +52,12 @@ def on_config(config):
     diagrams.cache = diagrams.drawing_cache(root)
     notebooks.prepare(root, config.plugins["mkdocs-jupyter"].config)
     repository = repository_url(root)
-    if repository and not config.site_url:
+    if is_offline(config):
+        config.site_url = None
+        # Without these, the theme's logo leads to a folder, and its search to a foreign host.
+        config.extra["homepage"] = "index.html"
+        config.extra["polyfills"] = ["assets/iframe-worker.js"]
+    elif repository and not config.site_url:
         owner, name = repository.split("/")[-2:]
         config.site_url = f"https://{owner.lower()}.github.io/{name}/"
     config.copyright = footer(root, repository)
@@ -61,7 +67,10 @@ def on_config(config):
 
 def on_files(files, config):
     modules = project_root(config) / "node_modules"
-    for path, content in (*assets.katex_files(modules), assets.plotly_file(modules)):
+    wanted = [*assets.katex_files(modules), assets.plotly_file(modules)]
+    if is_offline(config):
+        wanted.append(assets.worker_shim(modules))
+    for path, content in wanted:
         files.append(File.generated(config, path, content=content))
     return files
 
@@ -118,9 +127,17 @@ def on_env(env, config, files):
 def on_post_page(output, page, config):
     # The theme gives its search dialog no name for a screen reader.
     named = output.replace('role="dialog"', 'role="dialog" aria-label="Search"', 1)
-    if 'class="arithmatex"' in named:
+    # From a file a browser refuses the request that a preload makes.
+    if 'class="arithmatex"' in named and not is_offline(config):
         named = named.replace("</head>", font_preloads(page) + "</head>", 1)
     return later.insert(formulas.insert(named, typeset))
+
+
+def lock_down(config):
+    # The search's shim offline writes an inline script that names the folder on the reader's disk:
+    # nobody can know its hash.
+    if not is_offline(config):
+        policy.enforce(Path(config.site_dir))
 
 
 def font_preloads(page) -> str:
@@ -131,6 +148,11 @@ def font_preloads(page) -> str:
     )
     link = '<link rel="preload" href="{}" as="font" type="font/woff2" crossorigin>'
     return "".join(map(link.format, addresses))
+
+
+def is_offline(config) -> bool:
+    """Tell whether the site is built to be read from a folder, without a server."""
+    return bool(config.plugins["material/offline"].config.enabled)
 
 
 def project_root(config) -> Path:
