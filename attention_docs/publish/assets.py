@@ -16,6 +16,7 @@ from attention_docs.publish.errors import PublishError
 log = logging.getLogger("mkdocs.attention_docs.assets")
 
 MANIFEST = ("package.json", "package-lock.json", ".npmrc")
+FONT = re.compile(r"url\(fonts/([\w-]+\.woff2)\)")
 UNUSED_FONT_FORMATS = re.compile(r',url\([^)]+\.(?:woff|ttf)\) format\("[^"]+"\)')
 
 
@@ -67,13 +68,27 @@ def fetch(root: Path, folder: Path) -> None:
 def katex_files(modules: Path) -> Iterator[tuple[str, bytes]]:
     """Yield the style sheet and the fonts of KaTeX, as (path in the site, content)."""
     folder = modules / "katex" / "dist"
-    style = (folder / "katex.min.css").read_text(encoding="utf-8")
-    yield "assets/katex/katex.min.css", UNUSED_FONT_FORMATS.sub("", style).encode()
-    for font in sorted((folder / "fonts").glob("*.woff2")):
-        yield f"assets/katex/fonts/{font.name}", font.read_bytes()
+    style = UNUSED_FONT_FORMATS.sub("", content(folder / "katex.min.css").decode())
+    yield "assets/katex/katex.min.css", style.encode()
+    for font in sorted(set(FONT.findall(style))):
+        yield f"assets/katex/fonts/{font}", content(folder / "fonts" / font)
 
 
 def plotly_file(modules: Path) -> tuple[str, bytes]:
     """Return Plotly's part for points in space, as (path in the site, content)."""
     bundle = modules / "plotly.js-gl3d-dist-min" / "plotly-gl3d.min.js"
-    return f"assets/plotly/{bundle.name}", bundle.read_bytes()
+    return f"assets/plotly/{bundle.name}", content(bundle)
+
+
+def content(file: Path) -> bytes:
+    """Read a file that npm brought.
+
+    Raises:
+        PublishError: if it is not there.
+    """
+    try:
+        return file.read_bytes()
+    except FileNotFoundError as error:
+        raise PublishError(
+            f"{file}: missing; delete node_modules, and it is fetched anew"
+        ) from error
