@@ -93,8 +93,8 @@ def cut_down(project, home="# Home\n"):
     return project
 
 
-def mkdocs(root, *arguments, **environment):
-    """Run MkDocs on a project, with that project's own package."""
+def mkdocs(root, *arguments, umask=-1, **environment):
+    """Run MkDocs on a project, with that project's own package; -1 keeps the umask."""
     inherited = {k: v for k, v in os.environ.items() if not k.startswith(("GITHUB_", "SITE_"))}
     return subprocess.run(
         [sys.executable, "-m", "mkdocs", *arguments],
@@ -102,6 +102,7 @@ def mkdocs(root, *arguments, **environment):
         env={**inherited, "PYTHONPATH": str(root), "NO_MKDOCS_2_WARNING": "1", **environment},
         capture_output=True,
         encoding="utf-8",
+        umask=umask,
     )
 
 

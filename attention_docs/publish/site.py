@@ -64,6 +64,9 @@ def stops_the_build(event):
 @stops_the_build
 def on_config(config):
     root = project_root(config)
+    if last_commit := git(root, "log", "-1", "--format=%ct"):
+        # The day that the sitemap names, of which MkDocs would make the day of the build.
+        os.environ.setdefault("SOURCE_DATE_EPOCH", last_commit)
     assets.ensure(root)
     diagrams.cache = diagrams.drawing_cache(root)
     notebooks.prepare(root, config.plugins["mkdocs-jupyter"].config)
@@ -231,10 +234,13 @@ def footer(root: Path, repository: str | None) -> str:
 
 def commit(root: Path) -> str:
     """Short hash of the commit that is built, with a plus sign if files have changed since."""
-    described = subprocess.run(
-        ["git", "describe", "--always", "--dirty=+", "--exclude=*"],
-        cwd=root,
-        capture_output=True,
-        text=True,
-    )
-    return described.stdout.strip() or "unknown"
+    return git(root, "describe", "--always", "--dirty=+", "--exclude=*") or "unknown"
+
+
+def git(root: Path, *command: str) -> str:
+    """Ask git; nothing is the answer where there is no repository, or no git."""
+    try:
+        done = subprocess.run(["git", *command], cwd=root, capture_output=True, text=True)
+    except FileNotFoundError:
+        return ""
+    return done.stdout.strip()
