@@ -3,6 +3,7 @@
 import contextlib
 import gzip
 import http.server
+import importlib
 import os
 import re
 import shutil
@@ -233,3 +234,13 @@ def test_a_notebook_is_at_most_150_kb_heavier_than_a_page(browser, address):
     page, notebook = weight("notation"), weight("notebooks/self_and_cross_attention")
     print(f"transfer without figures: page {page / 1000:.0f} KB, notebook {notebook / 1000:.0f} KB")
     assert notebook - page <= 150_000
+
+
+def test_the_table_of_weights_is_what_the_browser_fetches(browser, address, site, monkeypatch):
+    monkeypatch.syspath_prepend(ROOT / "scripts")
+    table = {page: visit for visit, _, page in importlib.import_module("weights").weigh(site)}
+    for page in ("./", "mechanisms/multi_head/", "errata/", "reference/render/"):
+        with Visit(browser, address + page.removeprefix("./")) as visit:
+            fetched = sum(visit.transfers.values())
+            # Of the search's worker, some 10 KB, the browser tells the headers alone.
+            assert abs(table[page] - 10_000 - fetched) < 5_000, page
