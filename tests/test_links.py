@@ -38,15 +38,21 @@ def test_an_id_that_stands_twice_is_found():
 )
 def test_a_link_leads_to_a_page_its_id_or_a_file(address, leads_nowhere):
     files = {"a", "b", "assets/a b.css"}
-    pages = {"a": seen(f'<p id="here"><a href="{address}">'), "b": seen('<p id="there">')}
+    pages = {"a/": seen(f'<p id="here"><a href="{address}">'), "b/": seen('<p id="there">')}
     assert [link for _, link, _ in broken(pages, files.__contains__)] == [address] * leads_nowhere
 
 
 def test_what_several_pages_link_to_is_reported_once():
     page = seen('<img src="../nope.svg">')
-    assert list(broken({"a": page, "b": page}, lambda url: False)) == [
-        ("a", "../nope.svg", "nope.svg")
+    assert list(broken({"a/": page, "b/": page}, lambda url: False)) == [
+        ("a/", "../nope.svg", "nope.svg")
     ]
+
+
+def test_pages_may_be_files_too():
+    pages = {"a/b.html": seen('<a href="../c.html#x">'), "c.html": seen('<a href="a/b.html">')}
+    files = {"a/b.html", "c.html"}
+    assert [end for _, _, end in broken(pages, files.__contains__)] == ["c.html#x"]
 
 
 class Page(HTMLParser):

@@ -227,12 +227,22 @@ def test_a_failing_cell_and_a_warning_stop_the_build(small, code, message):
     assert "Traceback" not in built.stderr
 
 
-def test_a_notebook_without_a_title_stops_the_build(small):
+@pytest.mark.parametrize(
+    ("old", "new", "message"),
+    [
+        ("# Toy", "Toy", ": the page has no title"),
+        ('"description"', '"summary"', ": its metadata hold no description\n"),
+        ('"cells":', '\n"cells"', ":2: Expecting ':' delimiter\n"),
+    ],
+    ids=["title", "description", "JSON"],
+)
+def test_what_a_notebook_lacks_is_named(small, old, new, message):
     path = small / "docs" / "notebooks" / "toy.ipynb"
-    path.write_text(path.read_text(encoding="utf-8").replace("# Toy", "Toy"), encoding="utf-8")
+    path.write_text(path.read_text(encoding="utf-8").replace(old, new), encoding="utf-8")
     built = mkdocs(small, "build", "--strict")
     assert built.returncode != 0
-    assert "docs/notebooks/toy.ipynb: the page has no title" in built.stderr
+    assert f"ERROR   -  docs/notebooks/toy.ipynb{message}" in built.stderr
+    assert "Traceback" not in built.stderr
 
 
 def test_a_wrong_link_in_a_notebook_stops_a_strict_build(small):

@@ -42,12 +42,13 @@ def broken(
     """Find links to what is not there; of several to the same, the first.
 
     Args:
-        pages: each page by its URL below the root of the site, as `resolved` gives it.
+        pages: each page by its URL below the root of the site.
         exists: whether there is a file or a page at such a URL.
 
     Yields:
         The URL of the page, the link as it is written, and the URL it leads to.
     """
+    ids = {resolved(url, ""): page.ids for url, page in pages.items()}
     known: dict[str, bool] = {}
     for url, page in pages.items():
         for address in sorted(page.addresses):
@@ -58,9 +59,7 @@ def broken(
             end = f"{target}#{anchor}" if anchor else target
             if end in known:
                 continue
-            known[end] = exists(target) and (
-                not anchor or target not in pages or anchor in pages[target].ids
-            )
+            known[end] = exists(target) and (not anchor or anchor in ids.get(target, [anchor]))
             if not known[end]:
                 yield url, address, end
 
@@ -70,7 +69,9 @@ def resolved(url: str, path: str) -> str:
 
     >>> resolved("mechanisms/masks/", "../../notation/")
     'notation'
+    >>> resolved("mechanisms/masks.html", "../notation.html")
+    'notation.html'
     >>> resolved("mechanisms/masks/", "")
     'mechanisms/masks'
     """
-    return posixpath.normpath(posixpath.join(url, path))
+    return posixpath.normpath(posixpath.join(posixpath.dirname(url), path) if path else url)

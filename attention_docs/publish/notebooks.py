@@ -71,6 +71,21 @@ def installed() -> list[str]:
     return sorted(path.name for path in Path(numpy.__file__).parents[1].glob("*.dist-info"))
 
 
+def read(text: str, place: str) -> Notebook:
+    """Read a notebook.
+
+    Raises:
+        PublishError: if it is broken or its metadata hold no description.
+    """
+    try:
+        notebook: Notebook = json.loads(text)
+    except json.JSONDecodeError as error:
+        raise PublishError(f"{place}:{error.lineno}: {error.msg}") from error
+    if not notebook["metadata"].get("description"):
+        raise PublishError(f"{place}: its metadata hold no description")
+    return notebook
+
+
 def page(notebook: Notebook, html: str, name: str, repository: str | None) -> str:
     """Write a notebook as Markdown.
 

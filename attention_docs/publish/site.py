@@ -87,18 +87,19 @@ def on_files(files, config):
     return files
 
 
+@stops_the_build
 def on_pre_page(page, config, files):
     if is_notebook(page):
-        page.render = stops_the_build(functools.partial(execute, page, page.render))
+        notebook = notebooks.read(page.file.content_string, place(page))
+        page.render = stops_the_build(functools.partial(execute, notebook, page, page.render))
     return page
 
 
-def execute(page: Page, render, config, files) -> None:
+def execute(notebook: notebooks.Notebook, page: Page, render, config, files) -> None:
     """Let mkdocs-jupyter execute a notebook; of a failure tell the place and no more."""
     try:
         render(config, files)
     except CellExecutionError as error:
-        notebook = json.loads(page.file.content_string)
         raise PublishError(f"{place(page)}: {notebooks.failure(notebook, error)}") from error
 
 
@@ -137,7 +138,7 @@ def check(markdown: str, page: Page) -> None:
 
 def notebook_content(html, page, config, files):
     """Render the Markdown of a notebook as MkDocs renders a page; mkdocs-jupyter did not."""
-    notebook = json.loads(page.file.content_string)
+    notebook = notebooks.read(page.file.content_string, place(page))
     check(notebooks.prose(notebook), page)
     page.meta["description"] = notebook["metadata"]["description"]
     name = page.file.src_uri.rpartition("/")[2]
@@ -172,7 +173,7 @@ def on_post_page(output, page, config):
     whole = later.insert(named)
     # Before the formulas, most of a page's HTML: they have neither ids nor links.
     seen = links.seen(whole)
-    written[links.resolved(page.url, "")] = page, seen
+    written[page.url] = page, seen
     for name in links.repeated(seen):
         log.warning("%s: the id %r stands twice on this page", place_of_id(name, page), name)
     return formulas.insert(whole, typeset)
