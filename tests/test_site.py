@@ -179,8 +179,8 @@ def test_a_missing_asset_of_npm_is_named(one_page, name):
     modules.unlink()
     shutil.copytree(source, modules, ignore=shutil.ignore_patterns("axe-core", "contrib", "src"))
     (modules / name).unlink()
-    told = complaints(one_page)
-    assert told == [f"{modules / name}: missing; delete node_modules, and it is fetched anew"]
+    (told,) = complaints(one_page)
+    assert told.startswith(f"node_modules/{name} is missing; ")
 
 
 def test_a_page_that_is_not_in_the_navigation_and_the_reverse_are_named(one_page):

@@ -16,7 +16,7 @@ from attention_docs.publish.errors import PublishError
 log = logging.getLogger("mkdocs.attention_docs.assets")
 
 MANIFEST = ("package.json", "package-lock.json", ".npmrc")
-FONT = re.compile(r"url\(fonts/([\w-]+\.woff2)\)")
+FONT = re.compile(r"url\((fonts/[\w-]+\.woff2)\)")
 UNUSED_FONT_FORMATS = re.compile(r',url\([^)]+\.(?:woff|ttf)\) format\("[^"]+"\)')
 
 
@@ -67,28 +67,28 @@ def fetch(root: Path, folder: Path) -> None:
 
 def katex_files(modules: Path) -> Iterator[tuple[str, bytes]]:
     """Yield the style sheet and the fonts of KaTeX, as (path in the site, content)."""
-    folder = modules / "katex" / "dist"
-    style = UNUSED_FONT_FORMATS.sub("", content(folder / "katex.min.css").decode())
+    style = content(modules, "katex/dist/katex.min.css").decode()
+    style = UNUSED_FONT_FORMATS.sub("", style)
     yield "assets/katex/katex.min.css", style.encode()
     for font in sorted(set(FONT.findall(style))):
-        yield f"assets/katex/fonts/{font}", content(folder / "fonts" / font)
+        yield f"assets/katex/{font}", content(modules, f"katex/dist/{font}")
 
 
 def plotly_file(modules: Path) -> tuple[str, bytes]:
     """Return Plotly's part for points in space, as (path in the site, content)."""
-    bundle = modules / "plotly.js-gl3d-dist-min" / "plotly-gl3d.min.js"
-    return f"assets/plotly/{bundle.name}", content(bundle)
+    name = "plotly-gl3d.min.js"
+    return f"assets/plotly/{name}", content(modules, f"plotly.js-gl3d-dist-min/{name}")
 
 
-def content(file: Path) -> bytes:
+def content(modules: Path, name: str) -> bytes:
     """Read a file that npm brought.
 
     Raises:
         PublishError: if it is not there.
     """
     try:
-        return file.read_bytes()
+        return (modules / name).read_bytes()
     except FileNotFoundError as error:
         raise PublishError(
-            f"{file}: missing; delete node_modules, and it is fetched anew"
+            f"node_modules/{name} is missing; without node_modules all of it is fetched anew"
         ) from error

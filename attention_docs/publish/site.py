@@ -215,7 +215,7 @@ def repository_url(root: Path) -> str | None:
 
 def footer(root: Path, repository: str | None) -> str:
     """Say which commit and which versions made this site."""
-    katex = json.loads(assets.content(root / "node_modules" / "katex" / "package.json"))["version"]
+    katex = json.loads(assets.content(root / "node_modules", "katex/package.json"))["version"]
     made_with = ", ".join(
         [
             f"attention-docs {version('attention-docs')}",
