@@ -122,7 +122,7 @@ def project(tmp_path, assets):
 
 @pytest.fixture
 def one_page(project):
-    """The same with one page only, at docs/index.md, whose last line is the eighth."""
+    """The same with one page only, at docs/index.md, whose last line is the seventh."""
     return cut_down(project)
 
 

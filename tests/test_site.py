@@ -127,6 +127,15 @@ def test_a_mistake_in_a_page_stops_the_build_and_names_its_line(one_page, text, 
     assert [line for line in told if line.startswith(f"docs/index.md:9: {message}")], told
 
 
+def test_the_line_of_a_formula_is_known_below_values_and_in_a_note(one_page):
+    above = "$\\val{self_attention.weights}$\n\n\\figure{self_attention_scores}\n\n"
+    append(
+        one_page, above + "!!! note\n\n    $$\n    \\val{self_attention.V}\n    \\nope{x}\n    $$\n"
+    )
+    told = complaints(one_page)
+    assert any(line.startswith("docs/index.md:15: formula") for line in told), told
+
+
 def test_a_page_without_a_title_stops_the_build(one_page):
     edit(one_page / "docs" / "index.md", "# Home", "Home")
     assert any(
