@@ -2,6 +2,7 @@
 
 import importlib
 import os
+import re
 import shutil
 import subprocess
 import sys
@@ -75,8 +76,25 @@ def copy_project(target):
     return target
 
 
-def mkdocs(root, *arguments, **environment):
-    """Run MkDocs on a project, with that project's own package."""
+def cut_down(project, home="# Home\n"):
+    """Leave one page and one example, which it names: a build of about a second."""
+    for folder in ("mechanisms", "notebooks", "reference"):
+        shutil.rmtree(project / "docs" / folder)
+    for page in (project / "docs").glob("*.md"):
+        page.unlink()
+    home = f"---\ndescription: One page.\n---\n\n{home}\n\\example{{self_attention}}\n"
+    (project / "docs" / "index.md").write_text(home, encoding="utf-8")
+    for example in (project / "attention_docs" / "examples").glob("*.py"):
+        if example.stem not in ("__init__", "self_attention"):
+            example.unlink()
+    settings = (project / "mkdocs.yml").read_text(encoding="utf-8")
+    settings = re.sub(r"^nav:\n(?:  .*\n)+", "nav:\n  - index.md\n", settings, flags=re.M)
+    (project / "mkdocs.yml").write_text(settings, encoding="utf-8")
+    return project
+
+
+def mkdocs(root, *arguments, umask=-1, **environment):
+    """Run MkDocs on a project, with that project's own package; -1 keeps the umask."""
     inherited = {k: v for k, v in os.environ.items() if not k.startswith(("GITHUB_", "SITE_"))}
     return subprocess.run(
         [sys.executable, "-m", "mkdocs", *arguments],
@@ -84,6 +102,7 @@ def mkdocs(root, *arguments, **environment):
         env={**inherited, "PYTHONPATH": str(root), "NO_MKDOCS_2_WARNING": "1", **environment},
         capture_output=True,
         encoding="utf-8",
+        umask=umask,
     )
 
 
@@ -99,6 +118,12 @@ def assets():
 def project(tmp_path, assets):
     """A copy of the project to break."""
     return copy_project(tmp_path)
+
+
+@pytest.fixture
+def one_page(project):
+    """The same with one page only, at docs/index.md, whose last line is the seventh."""
+    return cut_down(project)
 
 
 @pytest.fixture(scope="session")

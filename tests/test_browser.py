@@ -3,6 +3,7 @@
 import contextlib
 import gzip
 import http.server
+import importlib
 import os
 import re
 import shutil
@@ -11,7 +12,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.conftest import ROOT, copy_project, mkdocs
+from tests.conftest import ROOT, copy_project, cut_down, mkdocs
 
 PREFIX = "/attention-docs/"
 PAGES = sorted(
@@ -186,20 +187,14 @@ def test_instant_navigation_keeps_the_formulas(browser, address):
 
 
 def test_a_page_of_thirty_formulas_is_light(browser, tmp_path, assets):
-    project = copy_project(tmp_path)
     formula = "The output:\n\n$$\n\\output{{O}}_{{{}}} = \\weights{{A}}\\,\\value{{V}} = \\val{{self_attention.output}}\n$$\n"
     page = "# Thirty formulas\n\n" + "\n".join(formula.format(i) for i in range(30))
-    shutil.rmtree(project / "docs" / "notebooks")
-    settings = (project / "mkdocs.yml").read_text(encoding="utf-8")
-    settings = re.sub(r"^nav:\n(?:  .*\n)+", "", settings, flags=re.M)
-    (project / "mkdocs.yml").write_text(settings, encoding="utf-8")
-    for written in (project / "docs").rglob("*.md"):
-        written.write_text(page, encoding="utf-8")
+    project = cut_down(copy_project(tmp_path), page)
     built = mkdocs(project, "build", "--strict", SITE_URL="http://127.0.0.1" + PREFIX)
     assert built.returncode == 0, built.stderr
     with (
         served(project / "site") as home,
-        Visit(browser, f"{home}notation/") as visit,
+        Visit(browser, home) as visit,
     ):
         assert visit.page.locator(".katex-display").count() == 30
         total = sum(visit.transfers.values())
@@ -239,3 +234,13 @@ def test_a_notebook_is_at_most_150_kb_heavier_than_a_page(browser, address):
     page, notebook = weight("notation"), weight("notebooks/self_and_cross_attention")
     print(f"transfer without figures: page {page / 1000:.0f} KB, notebook {notebook / 1000:.0f} KB")
     assert notebook - page <= 150_000
+
+
+def test_the_table_of_weights_is_what_the_browser_fetches(browser, address, site, monkeypatch):
+    monkeypatch.syspath_prepend(ROOT / "scripts")
+    table = {page: visit for visit, _, page in importlib.import_module("weights").weigh(site)}
+    for page in ("./", "mechanisms/multi_head/", "errata/", "reference/render/"):
+        with Visit(browser, address + page.removeprefix("./")) as visit:
+            fetched = sum(visit.transfers.values())
+            # Of the search's worker, some 10 KB, the browser tells the headers alone.
+            assert abs(table[page] - 10_000 - fetched) < 5_000, page

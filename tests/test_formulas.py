@@ -17,7 +17,7 @@ def typeset(assets, tmp_path):
     def typeset(*items):
         katex = assets / "katex"
         cache = formulas.katex_cache(tmp_path, katex)
-        return formulas.typeset(dict.fromkeys(items, "page.md"), katex, cache)
+        return formulas.typeset(items, katex, cache, place=lambda item: "page.md:3")
 
     return typeset
 
@@ -50,10 +50,10 @@ def test_puts_html_and_mathml_in_place(typeset):
         "ü",
     ],
 )
-def test_a_wrong_formula_names_page_and_formula(typeset, tex):
+def test_a_wrong_formula_names_place_and_formula(typeset, tex):
     with pytest.raises(PublishError) as caught:
         typeset(Formula(tex, False))
-    assert str(caught.value).startswith(f"page.md: formula {tex!r}: ")
+    assert str(caught.value).startswith(f"page.md:3: formula {tex!r}: ")
 
 
 def test_a_formula_is_typeset_once(typeset, monkeypatch):

@@ -12,7 +12,7 @@ import pytest
 from attention_docs.publish import notebooks
 from attention_docs.publish.errors import PublishError
 from attention_docs.publish.later import insert
-from tests.conftest import ROOT, copy_project, mkdocs
+from tests.conftest import ROOT, mkdocs
 from tests.test_pages import DECIMAL, MATRIX
 
 NOTEBOOKS = sorted((ROOT / "docs" / "notebooks").glob("*.ipynb"))
@@ -118,10 +118,10 @@ def test_a_page_has_the_code_and_the_outputs():
 @pytest.mark.parametrize(
     ("tags", "outputs", "message"),
     [
-        ([], shown("application/vnd.jupyter.stderr", "<pre>UserWarning: odd</pre>"), "toy.ipynb: cell one: UserWarning: odd"),
-        (["figure"], shown("text/plain", "<pre>&lt;Figure&gt;</pre>"), "toy.ipynb: cell one: a figure is expected, none came"),
-        (["figure"], "", "toy.ipynb: cell one: a figure is expected, none came"),
-        ([], shown("image/png", "<img>"), "toy.ipynb: cell one: output of kind image/png has no form here"),
+        ([], shown("application/vnd.jupyter.stderr", "<pre>UserWarning: odd</pre>"), "docs/notebooks/toy.ipynb: cell one: UserWarning: odd"),
+        (["figure"], shown("text/plain", "<pre>&lt;Figure&gt;</pre>"), "docs/notebooks/toy.ipynb: cell one: a figure is expected, none came"),
+        (["figure"], "", "docs/notebooks/toy.ipynb: cell one: a figure is expected, none came"),
+        ([], shown("image/png", "<img>"), "docs/notebooks/toy.ipynb: cell one: output of kind image/png has no form here"),
     ],
     ids=["warning", "text", "nothing", "picture"],
 )  # fmt: skip
@@ -163,18 +163,14 @@ EXECUTES = "Converting notebook (execute=True)"
 
 
 @pytest.fixture
-def small(tmp_path, assets):
+def small(one_page):
     """A project with one page and one small notebook."""
-    project = copy_project(tmp_path)
-    shutil.rmtree(project / "docs" / "mechanisms")
-    for page in [*(project / "docs").rglob("*.md"), *(project / "docs").rglob("*.ipynb")]:
-        page.unlink()
-    (project / "docs" / "index.md").write_text("# Home\n", encoding="utf-8")
-    settings = (project / "mkdocs.yml").read_text(encoding="utf-8")
-    settings = re.sub(r"^nav:\n(?:  .*\n)+", "", settings, flags=re.M)
-    (project / "mkdocs.yml").write_text(settings, encoding="utf-8")
-    write(project, CODE)
-    return project
+    settings = one_page / "mkdocs.yml"
+    nav = "  - index.md\n"
+    text = settings.read_text(encoding="utf-8").replace(nav, f"{nav}  - notebooks/toy.ipynb\n")
+    settings.write_text(text, encoding="utf-8")
+    write(one_page, CODE)
+    return one_page
 
 
 def write(project, code):
@@ -216,15 +212,37 @@ def test_an_unchanged_tree_executes_nothing_and_a_changed_constant_changes_the_p
 @pytest.mark.parametrize(
     ("code", "message"),
     [
-        ("assert 1 + 1 == 3", "AssertionError"),
-        ("import warnings\nwarnings.warn('odd')", "toy.ipynb: cell one: "),
+        ("one = 1\nassert one + one == 3", "docs/notebooks/toy.ipynb: cell one, line 2: `assert one + one == 3`: AssertionError\n"),
+        ("import numpy as np\n\nnp.ones(2) @ np.ones(3)", "docs/notebooks/toy.ipynb: cell one, line 3: `np.ones(2) @ np.ones(3)`: ValueError: matmul"),
+        ("1 +", "docs/notebooks/toy.ipynb: cell one, line 1: `1 +`: SyntaxError: invalid syntax"),
+        ("import warnings\nwarnings.warn('odd')", "UserWarning: odd warnings.warn('odd')\n"),
     ],
-)
+    ids=["assertion", "error", "syntax", "warning"],
+)  # fmt: skip
 def test_a_failing_cell_and_a_warning_stop_the_build(small, code, message):
     write(small, code)
     built = mkdocs(small, "build", "--strict")
     assert built.returncode != 0
     assert message in built.stderr
+    assert "Traceback" not in built.stderr
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "message"),
+    [
+        ("# Toy", "Toy", ": the page has no title"),
+        ('"description"', '"summary"', ": its metadata hold no description\n"),
+        ('"cells":', '\n"cells"', ":2: Expecting ':' delimiter\n"),
+    ],
+    ids=["title", "description", "JSON"],
+)
+def test_what_a_notebook_lacks_is_named(small, old, new, message):
+    path = small / "docs" / "notebooks" / "toy.ipynb"
+    path.write_text(path.read_text(encoding="utf-8").replace(old, new), encoding="utf-8")
+    built = mkdocs(small, "build", "--strict")
+    assert built.returncode != 0
+    assert f"ERROR   -  docs/notebooks/toy.ipynb{message}" in built.stderr
+    assert "Traceback" not in built.stderr
 
 
 def test_a_wrong_link_in_a_notebook_stops_a_strict_build(small):

@@ -3,6 +3,7 @@
 import hashlib
 import json
 import os
+import re
 import shutil
 import signal
 import socket
@@ -13,7 +14,7 @@ import urllib.request
 
 import pytest
 
-from tests.conftest import ROOT
+from tests.conftest import ROOT, cut_down
 
 SCRIPTS = ROOT / "scripts"
 
@@ -136,7 +137,9 @@ posix = pytest.mark.skipif(os.name == "nt", reason="the stand-in for .venv is a 
 @posix
 def test_build_writes_the_site_and_a_failed_build_keeps_it(ready):
     environment = {**os.environ, "PYTHONPATH": str(ready)}
-    assert run(ready, "build", env=environment).returncode == 0
+    done = run(ready, "build", env=environment)
+    assert done.returncode == 0
+    assert re.search(r"^ +\d+ +\d+  mechanisms/self_attention/$", done.stdout, re.MULTILINE)
     before = (ready / "site" / "index.html").read_bytes()
     with (ready / "docs" / "index.md").open("a") as page:
         page.write("\n\\val{self_attention.nope}\n")
@@ -158,6 +161,37 @@ def test_an_interrupted_build_keeps_the_last_good_site(ready, how):
     assert build.wait(timeout=30) != 0
     assert (ready / "site" / "index.html").read_text() == "good"
     assert not list(ready.glob(".site-*"))
+
+
+# In a mount namespace of its own, which needs no rights: a disk of $1 bytes at $2, with $3 on it.
+SMALL_DISK = """
+mount -t tmpfs -o size=$1 tmpfs "$2" || exit
+cp -R "$3/." "$2" && cd "$2"
+PYTHONPATH="$2" "$4" scripts/build
+echo "status $?, site: $(cat site/index.html), left: $(ls -d .site-* 2>/dev/null)"
+"""
+
+
+@posix
+@pytest.mark.parametrize("size", [1_500_000, 3_000_000])
+def test_a_full_disk_is_named_and_the_last_good_site_stays(ready, tmp_path_factory, size):
+    cut_down(ready)
+    shutil.rmtree(ready / ".cache", ignore_errors=True)
+    (ready / "site").mkdir()
+    (ready / "site" / "index.html").write_text("good")
+    disk = tmp_path_factory.mktemp("disk")
+    command = ["unshare", "-rm", "sh", "-c", SMALL_DISK, "sh", str(size), disk, ready]
+    try:
+        done = subprocess.run(
+            [*command, sys.executable], capture_output=True, encoding="utf-8", timeout=120
+        )
+    except FileNotFoundError:
+        pytest.skip("no unshare on this system, to make a small disk with")
+    if not done.stdout:
+        pytest.skip(f"no small disk can be made here: {done.stderr.strip()}")
+    assert done.stdout == "status 1, site: good, left: \n"
+    assert done.stderr.splitlines()[-1] == "Error: the disk is full"
+    assert "Traceback" not in done.stderr
 
 
 @posix

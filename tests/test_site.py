@@ -82,31 +82,130 @@ def test_provenance_offers_the_definition_numpy_and_latex(site):
 
 def append(project, text):
     page = project / "docs" / "index.md"
-    lines = page.read_text(encoding="utf-8").count("\n")
     page.write_text(page.read_text(encoding="utf-8") + text, encoding="utf-8")
-    return lines
+
+
+def edit(file, old, new):
+    text = file.read_text(encoding="utf-8")
+    assert old in text
+    file.write_text(text.replace(old, new, 1), encoding="utf-8")
+
+
+def complaints(project):
+    """The errors and warnings of a strict build, which fails."""
+    built = mkdocs(project, "build", "--strict")
+    assert built.returncode != 0
+    assert "Traceback" not in built.stderr
+    return re.findall(r"^(?:ERROR|WARNING) +-  (.*)", built.stderr, re.MULTILINE)
 
 
 @pytest.mark.parametrize(
     ("text", "message"),
     [
-        ("\n\\val{self_attention.wieghts}\n", r"docs/index.md:{line}: \val{{self_attention.wieghts}}: step 'wieghts' is unknown; self_attention has X, W_Q"),
-        ("\n\\val{selfattention.weights}\n", r"docs/index.md:{line}: \val{{selfattention.weights}}: example 'selfattention' is unknown; known are"),
-        ("\n\\figure{nope}\n", r"docs/index.md:{line}: \figure{{nope}}: figure 'nope' is unknown; known are"),
-        ("\n\\example{nope}\n", r"docs/index.md:{line}: \example{{nope}}: example 'nope' is unknown"),
-        ("\n$\\sqrt{$\n", r"docs/index.md: formula '\\sqrt{{': KaTeX parse error"),
-        ("\n```mermaid\ngraph TB\n  A --> [[\n```\n", "accTitle"),
-        ("\n[link](nowhere.md)\n", "nowhere.md"),
-        ("\n[link](#nowhere)\n", "#nowhere"),
+        (r"\val{self_attention.wieghts}", r"\val{self_attention.wieghts}: step 'wieghts' is unknown; self_attention has X, W_Q"),
+        (r"\val{selfattention.weights}", r"\val{selfattention.weights}: example 'selfattention' is unknown; known are"),
+        (r"\figure{nope}", r"\figure{nope}: figure 'nope' is unknown; known are"),
+        (r"\example{nope}", r"\example{nope}: example 'nope' is unknown"),
+        ("$\\sqrt{$", r"formula '\\sqrt{': KaTeX parse error"),
+        ("```mermaid\ngraph TB\n  A --> [[\n```", "mermaid: the line `accTitle: ...` is missing"),
+        ("```mermaid\ngraph TB\n  accTitle: A\n  accDescr: B\n  A --> [[\n```", "mermaid: Diagram parse error"),
+        ("```pyhton\n1\n```", "code of kind 'pyhton' is unknown; known are console, mermaid, python"),
+        ("[link](nowhere.md)", "'nowhere.md' leads nowhere"),
+        ("[link](#nowhere)", "'#nowhere' leads nowhere"),
+        ('<a href="nowhere/">raw</a>', "'nowhere/' leads nowhere"),
+        ("![A picture](assets/nope.svg)", "'assets/nope.svg' leads nowhere"),
+        ('<img src="assets/nope.svg" alt="A picture">', "'assets/nope.svg' leads nowhere"),
+        ("![](assets/logo.svg)", "the image has no text for those who do not see it"),
+        ("# Another", "a second title; a page has one"),
+        ("## A {#same}\n\n## B {#same}", "the id 'same' stands twice on this page"),
     ],
-    ids=["step", "example", "figure", "provenance", "formula", "diagram", "link", "anchor"],
+    ids=["step", "example", "figure", "provenance", "formula", "unreadable diagram", "diagram", "fence", "link", "anchor", "raw link", "image", "raw image", "alternative text", "second title", "id"],
 )  # fmt: skip
-def test_a_mistake_in_a_page_stops_the_build_and_is_named(project, text, message):
-    line = append(project, text) + 2
-    built = mkdocs(project, "build", "--strict")
+def test_a_mistake_in_a_page_stops_the_build_and_names_its_line(one_page, text, message):
+    append(one_page, f"\n{text}\n")
+    told = complaints(one_page)
+    assert [line for line in told if line.startswith(f"docs/index.md:9: {message}")], told
+
+
+def test_the_line_of_a_formula_is_known_below_values_and_in_a_note(one_page):
+    above = "$\\val{self_attention.weights}$\n\n\\figure{self_attention_scores}\n\n"
+    append(
+        one_page, above + "!!! note\n\n    $$\n    \\val{self_attention.V}\n    \\nope{x}\n    $$\n"
+    )
+    told = complaints(one_page)
+    assert any(line.startswith("docs/index.md:15: formula") for line in told), told
+
+
+def test_a_page_without_a_title_stops_the_build(one_page):
+    edit(one_page / "docs" / "index.md", "# Home", "Home")
+    assert any(
+        line.startswith("docs/index.md:5: the page has no title") for line in complaints(one_page)
+    )
+
+
+def test_a_figure_without_a_caption_stops_the_build(one_page):
+    figures = one_page / "attention_docs" / "publish" / "figures.py"
+    edit(
+        figures,
+        "@registered",
+        "@registered\ndef bare():\n    return figure(Panel(1, 1, '', ''), 'A')\n\n\n@registered",
+    )
+    edit(figures, "    Points,", "    Panel,\n    Points,")
+    append(one_page, "\n\\figure{bare}\n")
+    assert (
+        r"docs/index.md:9: \figure{bare}: a figure needs a name and a description, for those who do not see it"
+        in complaints(one_page)
+    )
+    edit(figures, "'', ''), 'A'", "'', 'A line.'), 'A'")
+    assert (
+        r"docs/index.md:9: \figure{bare}: figure 'bare' has no caption, its docstring"
+        in complaints(one_page)
+    )
+
+
+@pytest.mark.parametrize(
+    "asset", ["assets/logo.svg", "assets/favicon.svg", "assets/site.css", "assets/site.js"]
+)
+def test_a_missing_asset_of_the_settings_is_named(one_page, asset):
+    settings = (one_page / "mkdocs.yml").read_text(encoding="utf-8")
+    line = settings[: settings.index(asset)].count("\n") + 1
+    (one_page / "docs" / asset).unlink()
+    assert complaints(one_page)[-1] == f"mkdocs.yml:{line}: '{asset}' leads nowhere"
+
+
+@pytest.mark.parametrize(
+    "name",
+    [
+        "katex/package.json",
+        "katex/dist/katex.min.css",
+        "katex/dist/fonts/KaTeX_Main-Bold.woff2",
+        "plotly.js-gl3d-dist-min/plotly-gl3d.min.js",
+    ],
+)
+def test_a_missing_asset_of_npm_is_named(one_page, name):
+    modules = one_page / "node_modules"
+    source = modules.resolve()
+    modules.unlink()
+    shutil.copytree(source, modules, ignore=shutil.ignore_patterns("axe-core", "contrib", "src"))
+    (modules / name).unlink()
+    (told,) = complaints(one_page)
+    assert told.startswith(f"node_modules/{name} is missing; ")
+
+
+def test_a_page_that_is_not_in_the_navigation_and_the_reverse_are_named(one_page):
+    (one_page / "docs" / "left_out.md").write_text("# Left out\n", encoding="utf-8")
+    edit(one_page / "mkdocs.yml", "  - index.md\n", "  - index.md\n  - nowhere.md\n")
+    built = mkdocs(one_page, "build", "--strict")
     assert built.returncode != 0
-    assert "index.md" in built.stderr
-    assert message.format(line=line) in built.stderr
+    assert 'not included in the "nav" configuration:\n  - left_out.md' in built.stderr
+    assert "'nowhere.md' is included in the 'nav' configuration, which is not found" in built.stderr
+
+
+def test_an_example_that_no_page_names_stops_the_build(one_page):
+    examples = one_page / "attention_docs" / "examples"
+    shutil.copy(examples / "self_attention.py", examples / "lonely.py")
+    told = complaints(one_page)
+    assert told[-1] == r"attention_docs/examples/lonely.py: no page names it by \example{lonely}"
 
 
 def test_a_changed_input_changes_the_page(project):

@@ -16,6 +16,7 @@ from attention_docs.publish.errors import PublishError
 log = logging.getLogger("mkdocs.attention_docs.assets")
 
 MANIFEST = ("package.json", "package-lock.json", ".npmrc")
+FONT = re.compile(r"url\((fonts/[\w-]+\.woff2)\)")
 UNUSED_FONT_FORMATS = re.compile(r',url\([^)]+\.(?:woff|ttf)\) format\("[^"]+"\)')
 
 
@@ -66,20 +67,33 @@ def fetch(root: Path, folder: Path) -> None:
 
 def katex_files(modules: Path) -> Iterator[tuple[str, bytes]]:
     """Yield the style sheet and the fonts of KaTeX, as (path in the site, content)."""
-    folder = modules / "katex" / "dist"
-    style = (folder / "katex.min.css").read_text(encoding="utf-8")
-    yield "assets/katex/katex.min.css", UNUSED_FONT_FORMATS.sub("", style).encode()
-    for font in sorted((folder / "fonts").glob("*.woff2")):
-        yield f"assets/katex/fonts/{font.name}", font.read_bytes()
+    style = content(modules, "katex/dist/katex.min.css").decode()
+    style = UNUSED_FONT_FORMATS.sub("", style)
+    yield "assets/katex/katex.min.css", style.encode()
+    for font in sorted(set(FONT.findall(style))):
+        yield f"assets/katex/{font}", content(modules, f"katex/dist/{font}")
 
 
 def plotly_file(modules: Path) -> tuple[str, bytes]:
     """Return Plotly's part for points in space, as (path in the site, content)."""
-    bundle = modules / "plotly.js-gl3d-dist-min" / "plotly-gl3d.min.js"
-    return f"assets/plotly/{bundle.name}", bundle.read_bytes()
+    name = "plotly-gl3d.min.js"
+    return f"assets/plotly/{name}", content(modules, f"plotly.js-gl3d-dist-min/{name}")
 
 
 def worker_shim(modules: Path) -> tuple[str, bytes]:
     """Return what the search needs where no server is, as (path in the site, content)."""
-    shim = modules / "iframe-worker" / "shim" / "index.js"
-    return "assets/iframe-worker.js", shim.read_bytes()
+    return "assets/iframe-worker.js", content(modules, "iframe-worker/shim/index.js")
+
+
+def content(modules: Path, name: str) -> bytes:
+    """Read a file that npm brought.
+
+    Raises:
+        PublishError: if it is not there.
+    """
+    try:
+        return (modules / name).read_bytes()
+    except FileNotFoundError as error:
+        raise PublishError(
+            f"node_modules/{name} is missing; without node_modules all of it is fetched anew"
+        ) from error

@@ -49,6 +49,16 @@ def fence(
         raise SuperFencesException(f"mermaid: {error} in\n{source}") from error
 
 
+def try_out(source: str) -> None:
+    """Draw a diagram, where there is a wheel, for the cache alone.
+
+    Raises:
+        ValueError: if the diagram is wrong or says nothing to a screen reader.
+    """
+    if merman:
+        drawn(source)
+
+
 def drawing_cache(root: Path) -> Cache:
     """Return the diagrams that the last build drew with this merman and this module."""
     setting = (Path(__file__).read_bytes(), version("merman") if merman else "")

@@ -66,11 +66,14 @@ def placed(name: str) -> str:
 
     Raises:
         LookupError: if there is no figure of that name; the message lists the known ones.
+        ValueError: if it has no caption.
     """
     if name not in FIGURES:
         raise LookupError(f"figure {name!r} is unknown; known are {', '.join(sorted(FIGURES))}")
     svg = put_off(FIGURES[name]())
     caption = " ".join((inspect.getdoc(FIGURES[name]) or "").split())
+    if not caption:
+        raise ValueError(f"figure {name!r} has no caption, its docstring")
     return BLOCK.format(svg=svg, caption=caption)
 
 

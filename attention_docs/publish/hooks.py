@@ -4,8 +4,11 @@ MkDocs keeps this file loaded while it serves; so nothing of the package is impo
 and an edit of any other file of the package takes effect at the next reload.
 """
 
+import errno
 import importlib
 import sys
+
+from mkdocs.exceptions import PluginError
 
 
 def forward(event):
@@ -20,6 +23,7 @@ def forward(event):
 
 on_config = forward("on_config")
 on_files = forward("on_files")
+on_pre_page = forward("on_pre_page")
 on_page_markdown = forward("on_page_markdown")
 on_page_content = forward("on_page_content")
 on_env = forward("on_env")
@@ -36,6 +40,7 @@ def on_startup(command, dirty):
 
 
 def on_post_build(config):
+    forward("on_post_build")(config)
     # The live reload of `serve` adds a script to each page, which the policy would refuse.
     if not serving:
         forward("lock_down")(config)
@@ -44,6 +49,8 @@ def on_post_build(config):
 
 def on_build_error(error):
     forget_package()
+    if isinstance(error, OSError) and error.errno == errno.ENOSPC:
+        raise PluginError("the disk is full") from error
 
 
 def forget_package():

@@ -17,6 +17,7 @@ from typing import Any
 
 import numpy
 from bs4 import BeautifulSoup, Tag
+from nbclient.exceptions import CellExecutionError
 
 from attention_docs.publish.errors import PublishError
 from attention_docs.publish.later import WAITING, put_off
@@ -27,6 +28,9 @@ Notebook = dict[str, Any]
 # the same name.
 OUTPUT = '<section class="cell-output" data-search-exclude>\n{}\n</section>'
 FIGURE = re.compile(r'<svg\b[^>]* class="drawing.*?</svg>', re.DOTALL)
+# In what IPython shows of an error: the number of the cell, and the line in it.
+PLACE_IN_CELL = re.compile(r"In\[(\d+)\], line (\d+)")
+ANSI = re.compile(r"\x1b\[[\d;]*m")
 FIRST_CELL = '<div class="jp-Notebook"'
 KERNEL = {
     # It warns of TCP on the loopback device, which is all that a build uses.
@@ -67,6 +71,21 @@ def installed() -> list[str]:
     return sorted(path.name for path in Path(numpy.__file__).parents[1].glob("*.dist-info"))
 
 
+def read(text: str, place: str) -> Notebook:
+    """Read a notebook.
+
+    Raises:
+        PublishError: if it is broken or its metadata hold no description.
+    """
+    try:
+        notebook: Notebook = json.loads(text)
+    except json.JSONDecodeError as error:
+        raise PublishError(f"{place}:{error.lineno}: {error.msg}") from error
+    if not notebook["metadata"].get("description"):
+        raise PublishError(f"{place}: its metadata hold no description")
+    return notebook
+
+
 def page(notebook: Notebook, html: str, name: str, repository: str | None) -> str:
     """Write a notebook as Markdown.
 
@@ -89,12 +108,31 @@ def page(notebook: Notebook, html: str, name: str, repository: str | None) -> st
         if cell["cell_type"] == "markdown":
             written.append(source)
             continue
-        shown = [output(tag, f"{name}: cell {cell['id']}") for tag in made.get(cell["id"], [])]
+        place = f"docs/notebooks/{name}: cell {cell['id']}"
+        shown = [output(tag, place) for tag in made.get(cell["id"], [])]
         if "figure" in tags and not any(WAITING.search(one) for one in shown):
-            raise PublishError(f"{name}: cell {cell['id']}: a figure is expected, none came")
+            raise PublishError(f"{place}: a figure is expected, none came")
         written += [f"```python\n{source}\n```", *(OUTPUT.format(one) for one in shown)]
     written.insert(1, take_away(notebook, name, repository))
     return "\n\n".join(written)
+
+
+def prose(notebook: Notebook) -> str:
+    """Return the Markdown of a notebook alone."""
+    cells = notebook["cells"]
+    return "\n\n".join("".join(c["source"]) for c in cells if c["cell_type"] == "markdown")
+
+
+def failure(notebook: Notebook, error: CellExecutionError) -> str:
+    """Say in one line which cell failed, at which of its lines, and how."""
+    what = f"{error.ename}: {error.evalue}" if error.evalue else error.ename
+    found = PLACE_IN_CELL.search(ANSI.sub("", error.traceback))
+    if not found:
+        return what
+    codes = [cell for cell in notebook["cells"] if cell["cell_type"] == "code"]
+    cell, line = codes[int(found[1]) - 1], int(found[2])
+    code = "".join(cell["source"]).splitlines()[line - 1].strip()
+    return f"cell {cell['id']}, line {line}: `{code}`: {what}"
 
 
 def outputs(html: str) -> dict[str, list[Tag]]:
@@ -124,7 +162,7 @@ def output(tag: Tag, place: str) -> str:
         case "text/plain" | "application/vnd.jupyter.stdout":
             return f"<pre>{tag.get_text().strip().replace('&', '&amp;').replace('<', '&lt;')}</pre>"
         case "application/vnd.jupyter.stderr":
-            raise PublishError(f"{place}: {tag.get_text().strip()}")
+            raise PublishError(f"{place}: {' '.join(tag.get_text().split())}")
         case kind:
             raise PublishError(f"{place}: output of kind {kind} has no form here")
 

@@ -2,6 +2,7 @@
 
 import functools
 import json
+import logging
 import os
 import platform
 import subprocess
@@ -11,25 +12,41 @@ from pathlib import Path
 
 from mkdocs.exceptions import PluginError
 from mkdocs.structure.files import File
+from mkdocs.structure.pages import Page
 from mkdocs.utils import get_relative_url
+from nbclient.exceptions import CellExecutionError
 
+from attention_docs import examples
 from attention_docs.publish import (
     assets,
+    checks,
     computed,
     diagrams,
     figures,
     formulas,
     later,
+    links,
     notebooks,
     policy,
 )
 from attention_docs.publish.errors import PublishError
 from attention_docs.publish.measured import measured
+from attention_docs.publish.places import (
+    is_notebook,
+    place,
+    place_of_id,
+    place_of_link,
+    place_of_text,
+)
 from attention_docs.publish.provenance import provenance, report_link
 from attention_docs.publish.values import resolve
 
+# A child of MkDocs' logger: its warnings stop a strict build.
+log = logging.getLogger("mkdocs.attention_docs.site")
 # Of one build: the hooks import this module afresh for the next.
+described: set[str] = set()
 typeset: dict[formulas.Formula, str] = {}
+written: dict[str, tuple[Page, links.Seen]] = {}
 
 
 def stops_the_build(event):
@@ -48,6 +65,9 @@ def stops_the_build(event):
 @stops_the_build
 def on_config(config):
     root = project_root(config)
+    if last_commit := git(root, "log", "-1", "--format=%ct"):
+        # The day that the sitemap names, of which MkDocs would make the day of the build.
+        os.environ.setdefault("SOURCE_DATE_EPOCH", last_commit)
     assets.ensure(root)
     diagrams.cache = diagrams.drawing_cache(root)
     notebooks.prepare(root, config.plugins["mkdocs-jupyter"].config)
@@ -65,6 +85,7 @@ def on_config(config):
     return config
 
 
+@stops_the_build
 def on_files(files, config):
     modules = project_root(config) / "node_modules"
     wanted = [*assets.katex_files(modules), assets.plotly_file(modules)]
@@ -76,18 +97,38 @@ def on_files(files, config):
 
 
 @stops_the_build
+def on_pre_page(page, config, files):
+    if is_notebook(page):
+        notebook = notebooks.read(page.file.content_string, place(page))
+        page.render = stops_the_build(functools.partial(execute, notebook, page, page.render))
+    return page
+
+
+def execute(notebook: notebooks.Notebook, page: Page, render, config, files) -> None:
+    """Let mkdocs-jupyter execute a notebook; of a failure tell the place and no more."""
+    try:
+        render(config, files)
+    except CellExecutionError as error:
+        raise PublishError(f"{place(page)}: {notebooks.failure(notebook, error)}") from error
+
+
+@stops_the_build
 def on_page_markdown(markdown, page, config, files):
     if is_notebook(page):
         return markdown
-    # Front matter is cut off before this event; its lines still count.
-    above = page.file.content_string.count("\n") - markdown.count("\n")
+    check(markdown, page)
+
+    def describe(name):
+        described.add(name)
+        return provenance(name, config.extra["repository"])
+
     return resolve(
         markdown,
         steps=computed.steps,
-        describe=lambda name: provenance(name, config.extra["repository"]),
+        describe=describe,
         draw=figures.placed,
         measure=measured,
-        place=lambda line: f"docs/{page.file.src_uri}:{above + line + 1}",
+        place=lambda line: place(page, line),
     )
 
 
@@ -98,13 +139,16 @@ def on_page_content(html, page, config, files):
     return formulas.exclude_from_search(html)
 
 
-def is_notebook(page) -> bool:
-    return page.file.src_uri.endswith(".ipynb")
+def check(markdown: str, page: Page) -> None:
+    faults = checks.faults(markdown, diagrams.try_out)
+    if told := "\n".join(f"{place(page, line)}: {fault}" for line, fault in faults):
+        raise PublishError(told)
 
 
 def notebook_content(html, page, config, files):
     """Render the Markdown of a notebook as MkDocs renders a page; mkdocs-jupyter did not."""
-    notebook = json.loads(page.file.content_string)
+    notebook = notebooks.read(page.file.content_string, place(page))
+    check(notebooks.prose(notebook), page)
     page.meta["description"] = notebook["metadata"]["description"]
     name = page.file.src_uri.rpartition("/")[2]
     page.markdown = notebooks.page(notebook, html, name, config.extra["repository"])
@@ -114,11 +158,17 @@ def notebook_content(html, page, config, files):
 
 @stops_the_build
 def on_env(env, config, files):
+    for name in sorted(set(examples.names()) - described):
+        log.warning(r"attention_docs/examples/%s.py: no page names it by \example{%s}", name, name)
     pages = (file.page for file in files.documentation_pages())
-    wanted = formulas.first_pages((f"docs/{p.file.src_uri}", p.content or "") for p in pages)
+    first = formulas.first_pages((page, page.content or "") for page in pages)
     root = project_root(config)
     katex = root / "node_modules" / "katex"
-    typeset.update(formulas.typeset(wanted, katex, formulas.katex_cache(root, katex)))
+    known = formulas.katex_cache(root, katex)
+    made = formulas.typeset(
+        first, katex, known, place=lambda item: place_of_text(item.tex, first[item])
+    )
+    typeset.update(made)
     if diagrams.cache:
         diagrams.cache.save()
     return env
@@ -130,7 +180,24 @@ def on_post_page(output, page, config):
     # From a file a browser refuses the request that a preload makes.
     if 'class="arithmatex"' in named and not is_offline(config):
         named = named.replace("</head>", font_preloads(page) + "</head>", 1)
-    return later.insert(formulas.insert(named, typeset))
+    whole = later.insert(named)
+    # Before the formulas, most of a page's HTML: they have neither ids nor links.
+    seen = links.seen(whole)
+    written[page.url] = page, seen
+    for name in links.repeated(seen):
+        log.warning("%s: the id %r stands twice on this page", place_of_id(name, page), name)
+    return formulas.insert(whole, typeset)
+
+
+def on_post_build(config):
+    def exists(url):
+        path = Path(config.site_dir, url)
+        return path.is_file() or (path / "index.html").is_file()
+
+    pages = {url: seen for url, (_, seen) in written.items()}
+    for url, address, end in links.broken(pages, exists):
+        spot = place_of_link(address, end, written[url][0], Path(config.config_file_path))
+        log.warning("%s: %r leads nowhere", spot, address)
 
 
 def lock_down(config):
@@ -170,7 +237,7 @@ def repository_url(root: Path) -> str | None:
 
 def footer(root: Path, repository: str | None) -> str:
     """Say which commit and which versions made this site."""
-    katex = json.loads((root / "node_modules" / "katex" / "package.json").read_text())["version"]
+    katex = json.loads(assets.content(root / "node_modules", "katex/package.json"))["version"]
     made_with = ", ".join(
         [
             f"attention-docs {version('attention-docs')}",
@@ -190,10 +257,13 @@ def footer(root: Path, repository: str | None) -> str:
 
 def commit(root: Path) -> str:
     """Short hash of the commit that is built, with a plus sign if files have changed since."""
-    described = subprocess.run(
-        ["git", "describe", "--always", "--dirty=+", "--exclude=*"],
-        cwd=root,
-        capture_output=True,
-        text=True,
-    )
-    return described.stdout.strip() or "unknown"
+    return git(root, "describe", "--always", "--dirty=+", "--exclude=*") or "unknown"
+
+
+def git(root: Path, *command: str) -> str:
+    """Ask git; nothing is the answer where there is no repository, or no git."""
+    try:
+        done = subprocess.run(["git", *command], cwd=root, capture_output=True, text=True)
+    except FileNotFoundError:
+        return ""
+    return done.stdout.strip()

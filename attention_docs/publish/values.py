@@ -21,10 +21,13 @@ Steps = Mapping[str, Array]
 
 CODE_OR_MATH = re.compile(
     r"""
+    (?=[ `~$])  # what all begin with: the search takes a third of the time
+    (?:
       (?P<code> ^[ ]*(?P<fence>`{3,}|~{3,}) .*? ^[ ]*(?P=fence)[`~]*[ ]*$
               | (?<!`)(?P<ticks>`+)(?!`) .+? (?<!`)(?P=ticks)(?!`) )
     | (?P<math> \$\$ .+? \$\$
               | (?<![\\$])\$(?![\s$]) [^$\n]*? [^\s\\$] \$ | (?<![\\$])\$[^\s\\$]\$ )
+    )
     """,
     re.MULTILINE | re.DOTALL | re.VERBOSE,
 )

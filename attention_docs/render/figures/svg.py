@@ -133,8 +133,14 @@ def figure(panel: Panel, name: str, description: str | None = None) -> Svg:
 
     The id is a digest of the content, so it is the same in every build and another for any other
     figure of the page.
+
+    Raises:
+        ValueError: if there is no name or no description.
     """
-    content = panel.body + name + (description or panel.description)
+    description = description or panel.description
+    if not (name and description):
+        raise ValueError("a figure needs a name and a description, for those who do not see it")
+    content = panel.body + name + description
     identity = "figure-" + hashlib.sha256(content.encode()).hexdigest()[:8]
     # Two more for the half of a mark's line that lies outside.
     width, height = round(panel.width) + 2, round(panel.height) + 2
@@ -142,7 +148,7 @@ def figure(panel: Panel, name: str, description: str | None = None) -> Svg:
         element(
             "svg",
             element("title", words(name), id=f"{identity}-title"),
-            element("desc", words(description or panel.description), id=f"{identity}-desc"),
+            element("desc", words(description), id=f"{identity}-desc"),
             panel.body,
             xmlns="http://www.w3.org/2000/svg",
             id=identity,

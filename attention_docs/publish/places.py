@@ -1,0 +1,48 @@
+"""Where in the sources something stands, for the messages of a build."""
+
+import re
+from pathlib import Path
+
+from mkdocs.structure.pages import Page
+
+
+def is_notebook(page: Page) -> bool:
+    return page.file.src_uri.endswith(".ipynb")
+
+
+def place(page: Page, line: int | None = None) -> str:
+    """Name a page and a line of its Markdown, counted from 0; of a notebook the file alone."""
+    name = f"docs/{page.file.src_uri}"
+    if line is None or is_notebook(page):
+        return name
+    # Front matter is cut off from the Markdown; its lines still count.
+    above = page.file.content_string.count("\n") - (page.markdown or "").count("\n")
+    return f"{name}:{above + line + 1}"
+
+
+def place_of(pattern: str, page: Page) -> str:
+    """Name a page and the line of its Markdown where a pattern first fits, if it does."""
+    found = re.search(pattern, page.markdown or "")
+    return place(page, found and found.string.count("\n", 0, found.start()))
+
+
+def place_of_text(text: str, page: Page) -> str:
+    """Name the place of a text of several lines, which may be indented there."""
+    return place_of(r"\s+".join(map(re.escape, text.split())), page)
+
+
+def place_of_id(name: str, page: Page) -> str:
+    return place_of(rf'(?:\{{#|id="){re.escape(name)}\b', page)
+
+
+def place_of_link(address: str, end: str, page: Page, settings: Path) -> str:
+    """Name the place of a link that ends there: in the page, or where the theme has it from.
+
+    Markdown may turn the path of a link into another; what follows the # stays as it is.
+    """
+    _, sign, anchor = address.partition("#")
+    pattern = re.escape(sign + anchor if anchor else address)
+    above, named, _ = settings.read_text(encoding="utf-8").partition(end)
+    if named and not re.search(pattern, page.markdown or ""):
+        return f"{settings.name}:{above.count(chr(10)) + 1}"
+    return place_of(pattern, page)
