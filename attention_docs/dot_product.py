@@ -3,9 +3,10 @@
 from types import ModuleType
 from typing import NamedTuple
 
+from attention_docs import fused
 from attention_docs.arrays import Array, dtype_kind, dtype_name, first_where, ignoring_overflow
 from attention_docs.blockwise import attend_in_blocks, path
-from attention_docs.inputs import Inputs, checked_inputs
+from attention_docs.inputs import Inputs, checked_inputs, in_float32
 from attention_docs.masks import window_mask
 from attention_docs.softmax import softmax
 
@@ -142,10 +143,13 @@ def scaled_dot_product_attention(
     way = path(inputs)
     if way == "formula":
         return _steps(inputs).output
+    if way == "fused":
+        return fused.attend(inputs)
     return attend_in_blocks(inputs, bounded=way == "bounded")
 
 
 def _steps(inputs: Inputs) -> AttentionSteps:
+    inputs = in_float32(inputs)
     xp, query = inputs.xp, inputs.query
     key, value = (_for_each_head(inputs, array) for array in (inputs.key, inputs.value))
     with ignoring_overflow():
