@@ -179,8 +179,9 @@ def attend(inputs: Inputs) -> Array:
     The kernel is queued on CuPy's current stream; its workspace comes from CuPy's pool, which
     gives it to nobody on another stream before.
     """
-    xp, library, described = inputs.xp, cudnn(), call(inputs)
-    assert library and described  # as `serves` holds
+    xp = inputs.xp
+    library: Any = cudnn()
+    described: Any = call(inputs)
     made = graph(described)
     shape = (*inputs.batch, inputs.query.shape[-2], inputs.value.shape[-1])
     with inputs.query.device, running:
