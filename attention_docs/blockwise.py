@@ -35,7 +35,7 @@ from attention_docs.threads import parallel
 
 SMALL = 128 * 128  # a head with this many scores or fewer is faster in one piece
 HOST_BLOCK = 256, 512  # queries and keys: 0.5 MB of float32 scores stay in a core's cache
-DEVICE_BLOCK = 4096, 4096  # a GPU needs large products
+DEVICE_BLOCK = 2048, 4096  # a GPU needs large products; no speed was measured on one yet
 LOG2_E = math.log2(math.e)
 
 # A block of keys for a block of queries:

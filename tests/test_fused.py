@@ -275,12 +275,18 @@ def test_without_the_front_end_blocks_are_taken_silently(cudnn, monkeypatch):
 
 
 @pytest.mark.parametrize("dtype", ["float16", "bfloat16"])
-@pytest.mark.parametrize("numbers", [[0.0, -0.0], [1.5, -2.0], [-3.0, 2.5], [6e4, -1e-7]], ids=str)
+@pytest.mark.parametrize(
+    "numbers",
+    [[0.0, -0.0], [1.5, -2.0], [-3.0, 2.5], [6e4, -1e-7], [-1.0, -7.0], [1.0, 2.0]],
+    ids=str,
+)
 def test_the_largest_of_16_bits(dtype, numbers):
     if dtype == "bfloat16":
         dtype = pytest.importorskip("ml_dtypes").bfloat16
     array = np.asarray(numbers, dtype=dtype)
     assert arrays.largest_of_16_bits(np, array) == np.abs(array.astype("float64")).max()
+    turned = np.stack([array, array / 2, array / 4])[::2].T
+    assert arrays.largest_of_16_bits(np, turned) == arrays.largest_of_16_bits(np, array)
     array[0] = -np.inf
     assert arrays.largest_of_16_bits(np, array) == np.inf
     array[1] = np.nan
