@@ -64,6 +64,7 @@ def stops_the_build(event):
 
 @stops_the_build
 def on_config(config):
+    computed.library()  # says at once if it cannot be had
     root = project_root(config)
     if last_commit := git(root, "log", "-1", "--format=%ct"):
         # The day that the sitemap names, of which MkDocs would make the day of the build.
