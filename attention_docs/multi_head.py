@@ -262,7 +262,7 @@ class MultiHeadAttention:
 
         Returns:
             The steps. A query that may see no key gets zero weights, in every head, and the
-            output `b_O`.
+            output `b_O`, zero without one.
 
         Raises:
             TypeError: if an argument is no real array, or its library or dtype differs.
