@@ -296,7 +296,8 @@ def positional_waves() -> Svg:
 
 @registered
 def heads_side_by_side() -> Svg:
-    r"""The weights of the two heads, for the same queries and keys. Each head looks elsewhere."""
+    r"""The weights of the two heads, for the same queries and keys. For most queries the heads look
+    at different keys."""
     steps = steps_of("multi_head")
     panels = [
         matrix_panel(steps[f"weights_{head}"], f"Head {head}", **WEIGHTS, numbers=False)
