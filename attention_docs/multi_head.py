@@ -253,11 +253,11 @@ class MultiHeadAttention:
         """Attend, and return every step on the way.
 
         Args:
-            query: (..., m, d_query) rows that ask. Self-attention: hand in one array three times.
+            query: (..., m, d_query) rows that ask. Self-attention: pass one array three times.
             key: (..., n, d_key) rows that are compared with the queries.
             value: (..., n, d_value) rows that are blended.
             attn_mask: broadcasts to (..., h, m, n). Boolean: True takes part. Float: added to the
-                scaled scores. For padding hand in `padding_mask(lengths[:, None], n)`.
+                scaled scores. For padding pass `padding_mask(lengths[:, None], n)`.
             is_causal: a query sees no later position; not together with `attn_mask`.
 
         Returns:
