@@ -80,7 +80,7 @@ import numpy
 from attention_docs.dot_product import attention_steps
 
 TITLE = "Distinct sizes, four queries on five keys"
-SOURCE = "of our own"
+SOURCE = "our own example"
 
 X_q = [
     [1, 0, 2, -1, 0, 1],
