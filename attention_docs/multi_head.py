@@ -86,6 +86,8 @@ def merge_heads(heads: Array) -> Array:
 class MultiHeadSteps(NamedTuple):
     """Every intermediate of one multi-head attention call.
 
+    For 16-bit inputs all but the output are float32, as computed.
+
     Attributes:
         Q: (..., h, m, d_k) projected queries, one matrix per head.
         K: (..., h, n, d_k) projected keys.
