@@ -11,7 +11,7 @@ def additive_scores(
     $$S_{ij} = \tanh(q_i W_1 + k_j W_2)\, w$$
 
     A score lies between minus and plus the sum of the absolute values of `w`, however large the
-    query and the key. Queries and keys may have different dimensions.
+    query and the key. Queries and keys may have different numbers of features.
 
     Args:
         query: (..., m, d_q) queries.

@@ -53,7 +53,8 @@ def attention_steps(
 
     $$O = \mathrm{softmax}\left(\frac{Q K^\top}{\sqrt{d_k}} + M\right) V$$
 
-    Letters: `m` queries, `n` keys, `d_k` and `d_v` the dimensions of a key and of a value.
+    Letters: `m` queries, `n` keys, `d_k` and `d_v` the features of a key and of a value, `M` the
+    mask in numbers: 0 takes part, -inf does not.
 
     Args:
         query: (..., m, d_k) queries.

@@ -103,7 +103,7 @@ def padding_mask(lengths: Array, keys: int) -> Array:
 
     Returns:
         (..., 1, n) boolean array: the axis of length 1 stands for all the queries. For scores of
-        shape (batch, heads, m, n) hand in lengths of shape (batch, 1).
+        shape (batch, heads, m, n) pass lengths of shape (batch, 1).
 
     Raises:
         TypeError: if `lengths` is no array of integers.

@@ -86,6 +86,8 @@ def merge_heads(heads: Array) -> Array:
 class MultiHeadSteps(NamedTuple):
     """Every intermediate of one multi-head attention call.
 
+    For 16-bit inputs all but the output are float32, as computed.
+
     Attributes:
         Q: (..., h, m, d_k) projected queries, one matrix per head.
         K: (..., h, n, d_k) projected keys.
@@ -253,16 +255,16 @@ class MultiHeadAttention:
         """Attend, and return every step on the way.
 
         Args:
-            query: (..., m, d_query) rows that ask. Self-attention: hand in one array three times.
+            query: (..., m, d_query) rows that ask. Self-attention: pass one array three times.
             key: (..., n, d_key) rows that are compared with the queries.
             value: (..., n, d_value) rows that are blended.
             attn_mask: broadcasts to (..., h, m, n). Boolean: True takes part. Float: added to the
-                scaled scores. For padding hand in `padding_mask(lengths[:, None], n)`.
+                scaled scores. For padding pass `padding_mask(lengths[:, None], n)`.
             is_causal: a query sees no later position; not together with `attn_mask`.
 
         Returns:
             The steps. A query that may see no key gets zero weights, in every head, and the
-            output `b_O`.
+            output `b_O`, zero without one.
 
         Raises:
             TypeError: if an argument is no real array, or its library or dtype differs.

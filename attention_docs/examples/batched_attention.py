@@ -2,7 +2,7 @@
 
 The data have shape (1, 10, 4) and come from NumPy's legacy generator, seed 42. The steps leave out
 the batch axis. Query 2 and key 5, counted from zero, are both set to [2, -2, 2, -2]. Their score is
-2^2 four times, 16, and 8 after the division by the root of 4. A score is a length times a length
+2^2 four times, 16, and 8 after the division by the root of 4. A score is a norm times a norm
 times a cosine: `cosines` compares directions alone. `before_2` and `after_2` are the weights of
 query 2 without and with the similarity.
 

@@ -114,7 +114,7 @@ from attention_docs.masks import causal_mask, padding_mask
 from attention_docs.softmax import softmax
 
 TITLE = "Causal and padding masks, a fully masked row"
-SOURCE = "003_e3f694db51754fdb.txt, “Masked Attention Probabilities”; of our own"
+SOURCE = "003_e3f694db51754fdb.txt, “Masked Attention Probabilities”; the masks here are our own"
 
 Q = [[1, 0], [0, 2], [1, 1], [2, -1]]
 K = [[0, 1], [1, 0], [1, 2], [-1, 1]]

@@ -87,7 +87,7 @@ from attention_docs.multi_head import merge_heads, split_heads
 from attention_docs.softmax import softmax
 
 TITLE = "Common mistakes, each with its number"
-SOURCE = "of our own"
+SOURCE = "our own example"
 
 Q = [[1, 0], [0, 2], [1, -1]]
 K = [[2, 1], [0, 1], [-1, 0]]

@@ -1,7 +1,7 @@
 """Cross-attention in which every size is another: no mistake can hide in it.
 
-4 queries, 5 keys, 6 features, keys of dimension 2, values of dimension 3. No row, column or
-matrix repeats another, and none is symmetric.
+4 queries, 5 keys, 6 features, keys of 2 features, values of 3. In no matrix does a row or a column
+repeat, and none is symmetric.
 
 >>> show(steps())
 X_q 4 x 6
@@ -80,7 +80,7 @@ import numpy
 from attention_docs.dot_product import attention_steps
 
 TITLE = "Distinct sizes, four queries on five keys"
-SOURCE = "of our own"
+SOURCE = "our own example"
 
 X_q = [
     [1, 0, 2, -1, 0, 1],

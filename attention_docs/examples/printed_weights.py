@@ -1,6 +1,6 @@
 """The weights that the source of self-attention prints, times its values.
 
-Rows 1 and 2 of the printed output do not follow even from the printed weights.
+No row of the printed output follows even from the printed weights.
 
 >>> show(steps())
 weights 3 x 3

@@ -17,8 +17,8 @@ so that s is a difference of two waiting times, each for d / 2 arrivals at rate 
 fewer than d / 2 arrive by t and then before the others are through, who arrive as often.
 
 With features of standard deviation 2 (each score four times as large) the variance is 2^4 d. With
-keys k = rho q + noise of variance 1, correlated by rho = 1/2 with their queries, it is
-(1 + rho^2) d around the mean rho d: the proofs need independence.
+keys k = rho q + sqrt(1 - rho^2) noise, noise of variance 1, so correlated by rho = 1/2 with their
+queries, it is (1 + rho^2) d around the mean rho d: the proofs need independence.
 
 >>> show(steps())
 d 4

@@ -8,7 +8,7 @@ taken from within it. It never sees how scores vary from pair to pair. One (qk)^
 
 The repeated case shows the difference. All features of a query are one number, and so are those
 of its key: the features are no longer independent of each other, the score is d q k, and its
-variance is d^2. The source's formula, averaged over many pairs, still says d.
+variance is d^2. The source's formula, averaged over many pairs, still says about d.
 
 >>> show(steps())
 one_score number

@@ -192,7 +192,7 @@ def window_of_three() -> Svg:
 def window_weights() -> Svg:
     r"""The softmax under the mask. What is masked is crossed out: it has the score $-\infty$ and
     the weight zero. The large weight of row 3, column 6 is gone: the row divides its weight
-    among three neighbours."""
+    among its own position and two neighbours."""
     steps = steps_of("local_window_mask")
     scores, weights = steps["masked"], steps["weights_masked"]
     return softmax_figure("Masked scores and their weights", scores, weights, ~steps["mask"])
@@ -299,7 +299,8 @@ def positional_waves() -> Svg:
 
 @registered
 def heads_side_by_side() -> Svg:
-    r"""The weights of the two heads, for the same queries and keys. Each head looks elsewhere."""
+    r"""The weights of the two heads, for the same queries and keys. For most queries the heads look
+    at different keys."""
     steps = steps_of("multi_head")
     panels = [
         matrix_panel(steps[f"weights_{head}"], f"Head {head}", **WEIGHTS, numbers=False)
@@ -310,8 +311,8 @@ def heads_side_by_side() -> Svg:
 
 @registered
 def speed_growth() -> Svg:
-    r"""One head, with queries, keys and values of length 64. Both axes go in powers. Where a line
-    is straight, twice the positions take four times as long. The plain formula was measured at the
+    r"""One head, with queries, keys and values of 64 features. Both axes go in powers. Towards the
+    right twice the positions take about four times as long. The plain formula was measured at the
     shorter lengths only, as its tables grow with the square."""
     rows = result("attention")["growth"]
     series = [

@@ -15,7 +15,7 @@ BLOCK = """\
 <p>Each time this site is built, {file} computes them, and its doctest compares every digit. \
 This command prints them:</p>
 {command}
-<p>They follow {source}.{report}</p>
+<p>Source: {source}.{report}</p>
 {definition}{numpy}{latex}\
 </details>
 </section>
