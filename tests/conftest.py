@@ -29,6 +29,9 @@ hypothesis.settings.register_profile(
 )
 hypothesis.settings.load_profile("project")
 LIBRARIES = ("numpy", "array_api_strict", "torch", "cupy")
+CHROMIUM = ("chromium", "chromium-browser", "google-chrome", "google-chrome-stable")
+# Chromium's own errands, none of them the page's.
+QUIET = ["--disable-background-networking", "--disable-component-update", "--disable-sync"]
 
 
 def require(request, option, module):
@@ -141,3 +144,36 @@ def site(tmp_path_factory, assets):
     )
     assert built.returncode == 0, built.stderr
     return folder
+
+
+@pytest.fixture(scope="session")
+def browser(request):
+    """The machine's own Chromium; Playwright's download of one is not needed."""
+    found = next(filter(None, map(shutil.which, CHROMIUM)), None)
+    if found is None:
+        message = f"no Chromium on this machine ({', '.join(CHROMIUM)})"
+        pytest.fail(message) if request.config.getoption("browser") else pytest.skip(message)
+    from playwright.sync_api import sync_playwright
+
+    root = hasattr(os, "geteuid") and os.geteuid() == 0
+    with sync_playwright() as playwright:
+        launched = playwright.chromium.launch(
+            executable_path=found, args=[*QUIET, "--no-sandbox"] if root else QUIET
+        )
+        yield launched
+        launched.close()
+
+
+@pytest.fixture(scope="session")
+def address(site):
+    """Where the whole site is served."""
+    from tests.visit import served
+
+    with served(site) as home:
+        yield home
+
+
+@pytest.fixture(scope="session")
+def axe(assets):
+    """The accessibility checker, to be run in a page."""
+    return (assets / "axe-core" / "axe.min.js").read_text(encoding="utf-8")

@@ -8,8 +8,8 @@ from urllib.parse import unquote
 import pytest
 
 from tests.conftest import copy_project
-from tests.test_browser import PAGES, Visit, browser  # noqa: F401
 from tests.test_scripts import posix, run, with_environment, with_scripts
+from tests.visit import PAGES, Visit
 
 pytestmark = posix
 ZIP = "attention-docs-offline.zip"
@@ -76,7 +76,7 @@ def test_every_page_is_there_and_every_link_leads_to_a_file(folder):
                 assert (folder / page).parent.joinpath(unquote(link)).is_file(), (page, link)
 
 
-def test_no_page_asks_anyone_or_complains(browser, folder):  # noqa: F811
+def test_no_page_asks_anyone_or_complains(browser, folder):
     with Visit(browser, (folder / "index.html").as_uri()) as visit:
         for file in sorted(folder.rglob("*.html")):
             visit.page.goto(file.as_uri())
@@ -84,7 +84,7 @@ def test_no_page_asks_anyone_or_complains(browser, folder):  # noqa: F811
         assert complaints(visit) == []
 
 
-def test_search_finds_softmax_and_leads_to_its_formulas(browser, folder):  # noqa: F811
+def test_search_finds_softmax_and_leads_to_its_formulas(browser, folder):
     with Visit(browser, (folder / "index.html").as_uri()) as visit:
         page = visit.page
         page.get_by_placeholder("Search").press_sequentially("softmax")
@@ -98,7 +98,7 @@ def test_search_finds_softmax_and_leads_to_its_formulas(browser, folder):  # noq
         assert complaints(visit) == []
 
 
-def test_points_can_be_turned_and_the_scheme_lasts(browser, folder):  # noqa: F811
+def test_points_can_be_turned_and_the_scheme_lasts(browser, folder):
     start = folder / "mechanisms" / "self_attention.html"
     with Visit(browser, start.as_uri()) as visit:
         page = visit.page

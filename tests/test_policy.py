@@ -10,7 +10,7 @@ import pytest
 from bs4 import BeautifulSoup
 
 from attention_docs.publish.policy import enforce
-from tests.test_browser import PAGES, Visit, address, browser, served  # noqa: F401
+from tests.visit import PAGES, Visit, served
 
 META = re.compile(r'<meta http-equiv="Content-Security-Policy" content="([^"]*)">')
 LOADS = re.compile(r"<(?:script|style|link|img)\b")
@@ -70,7 +70,7 @@ def test_no_page_needs_more_than_the_policy_gives(site):
             assert not str(tag.get("href", "")).lower().startswith("javascript:"), tag
 
 
-def test_no_page_breaks_the_policy_in_either_scheme(browser, address):  # noqa: F811
+def test_no_page_breaks_the_policy_in_either_scheme(browser, address):
     with Visit(browser, address) as visit:
         for page in PAGES:
             visit.page.goto(f"{address}{page}/" if page else address)
@@ -81,8 +81,8 @@ def test_no_page_breaks_the_policy_in_either_scheme(browser, address):  # noqa: 
 
 
 def test_all_that_a_reader_can_do_keeps_to_the_policy_of_the_first_page(
-    browser,  # noqa: F811
-    address,  # noqa: F811
+    browser,
+    address,
 ):
     def name_port(route):
         """The theme navigates instantly to pages of the sitemap only; that one names no port."""
@@ -137,7 +137,7 @@ def test_all_that_a_reader_can_do_keeps_to_the_policy_of_the_first_page(
     ],
 )
 def test_what_is_injected_into_a_page_is_refused(
-    browser,  # noqa: F811
+    browser,
     site,
     tmp_path,
     injected,

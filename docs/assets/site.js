@@ -6,6 +6,7 @@
     [".figure-box", "figure"],
     [".cell-output", "output"],
     [".md-typeset__scrollwrap", "table"],
+    [".md-typeset pre > code", "code"],
   ];
   const boxes = names.map(([selector]) => selector).join();
 

@@ -1,0 +1,181 @@
+"""Every way of reading shows the same: directly, by instant navigation, on paper, without scripts."""
+
+import contextlib
+
+import pytest
+
+from tests.visit import PAGES, SHOWN_AS, Visit, path
+
+KINDS = {
+    "formulas": ".katex",
+    "diagrams": ".diagram > svg",
+    "figures": ".drawing",
+    "tables": ".md-content table",
+    "code": ".md-content pre",
+}
+# In which colours the elements of the text are.
+COLOURS = """
+    [...new Set([...document.querySelectorAll(".md-content *")].map(e => {
+        const style = getComputedStyle(e);
+        return [e.className, style.color, style.backgroundColor, style.fill, style.stroke].join();
+    }))]
+"""
+CONTRAST = "axe.run('.md-content', {runOnly: ['color-contrast']}).then(found => found.violations)"
+AROUND_THE_TEXT = ".md-header, .md-tabs, .md-sidebar, .md-footer, .md-top, .md-code__nav, .explore"
+# Boxes that would have to be scrolled; a formula within a line ends in two pixels of nothing.
+CUT_OFF = """
+    [...document.querySelectorAll(".md-content *")].filter(box =>
+        box.checkVisibility() && !box.closest(".katex")
+        && getComputedStyle(box).overflowX !== "visible"
+        && box.scrollWidth > box.clientWidth + 3
+    ).map(box => box.outerHTML.slice(0, 200))
+"""
+BACKGROUND = "getComputedStyle(document.body).backgroundColor"
+CHAPTER = "mechanisms/self_attention"
+A4 = {"width": 680, "height": 1000}  # with margins of 15 mm
+
+
+def counts(page):
+    """How many formulas, diagrams, figures, tables and blocks of code a page shows."""
+    return {kind: page.locator(selector).count() for kind, selector in KINDS.items()}
+
+
+@pytest.fixture(scope="module")
+def written(browser, address):
+    """What each page shows without JavaScript."""
+    found = {}
+    for page in PAGES:
+        with Visit(browser, address + path(page), java_script_enabled=False) as visit:
+            assert visit.page.locator("h1").is_visible()
+            found[page] = counts(visit.page)
+    return found
+
+
+@pytest.fixture(scope="module", params=PAGES, ids=lambda page: page or "home")
+def page(request):
+    """Each page in turn."""
+    return request.param
+
+
+@pytest.fixture(scope="module", params=SHOWN_AS)
+def scheme(request):
+    """The scheme of the reader's system."""
+    return request.param
+
+
+@pytest.fixture(scope="module")
+def visit(browser, address, page, scheme):
+    """A page in a scheme, loaded once for the tests of this file."""
+    with Visit(browser, address + path(page), scheme) as visit:
+        yield visit
+
+
+def test_directly_and_in_both_schemes_everything_is_there(visit, written, page, scheme):
+    assert visit.page.evaluate("document.body.dataset.mdColorScheme") == SHOWN_AS[scheme]
+    assert counts(visit.page) == written[page]
+
+
+def test_a_page_asks_nobody_complains_of_nothing_and_keeps_still(visit, address):
+    assert [r for r in visit.requests if not r.startswith((address, "data:"))] == []
+    assert visit.complaints == []
+    assert visit.page.evaluate("window.shift") <= 0.01
+
+
+@pytest.mark.parametrize("scheme", ["dark"], scope="module")
+def test_on_paper_the_text_is_dark_on_white_whole_and_alone(visit, axe, written, page):
+    visit.page.emulate_media(media="print")
+    visit.page.set_viewport_size(A4)
+    assert visit.page.evaluate(BACKGROUND) in ("rgb(255, 255, 255)", "rgba(0, 0, 0, 0)")
+    assert visit.page.locator(AROUND_THE_TEXT).locator("visible=true").count() == 0
+    assert visit.page.evaluate(CUT_OFF) == []
+    assert counts(visit.page) == written[page]
+    visit.page.evaluate(axe)
+    assert visit.page.evaluate(CONTRAST) == []
+    from_dark = visit.page.evaluate(COLOURS)
+    visit.page.emulate_media(media="print", color_scheme="light")
+    visit.page.wait_for_selector("body[data-md-color-scheme=default]")
+    assert visit.page.evaluate(COLOURS) == from_dark
+
+
+@contextlib.contextmanager
+def instantly(page):
+    """Wait for the text that a click or a step back brings, without a load of the whole page."""
+    page.evaluate("document.querySelector('h1').dataset.left = window.stays = 'so far'")
+    yield
+    page.wait_for_selector("h1:not([data-left])")
+    assert page.evaluate("window.stays") == "so far"
+
+
+def test_from_page_to_page_and_back_everything_is_there(browser, address, written):
+    with Visit(browser, address) as visit:
+        order, following = [visit.page.url], visit.page.locator(".md-footer__link--next")
+        while following.count():
+            with instantly(visit.page):
+                following.click()
+            order.append(visit.page.url)
+            assert counts(visit.page) == written[name(visit.page.url, address)]
+        assert {name(url, address) for url in order} == set(PAGES)
+        for url in reversed(order[:-1]):
+            with instantly(visit.page):
+                visit.page.go_back()
+            assert visit.page.url == url
+            assert counts(visit.page) == written[name(url, address)]
+        assert visit.complaints == []
+
+
+def name(url, address):
+    """The entry of `PAGES` that an address stands for."""
+    return url.removeprefix(address).rstrip("/")
+
+
+@pytest.fixture
+def chapter(browser, address):
+    """A chapter with every kind of content."""
+    with Visit(browser, address + path(CHAPTER)) as visit:
+        yield visit
+
+
+def test_a_link_to_a_heading_shows_it_below_the_header(chapter, written):
+    page = chapter.page
+
+    def stands_below_the_header():
+        header = page.locator(".md-header").bounding_box()
+        heading = page.locator("#what-goes-wrong").bounding_box()
+        return header["height"] <= heading["y"] <= header["height"] + 100
+
+    page.locator(".md-sidebar--secondary a[href$='#what-goes-wrong']").click()
+    page.wait_for_url("**#what-goes-wrong")
+    assert stands_below_the_header()
+    assert counts(page) == written[CHAPTER]
+    page.reload()
+    chapter.settle()
+    assert stands_below_the_header()
+    assert counts(page) == written[CHAPTER]
+
+
+def test_a_step_back_leads_to_where_one_was(chapter):
+    page = chapter.page
+    page.evaluate("window.scrollTo(0, 1500)")
+    page.wait_for_timeout(500)  # the theme notes the place when it has not changed for 100 ms
+    with instantly(page):
+        page.locator(".md-footer__link--next").dispatch_event("click")
+    page.wait_for_function("scrollY === 0")
+    with instantly(page):
+        page.go_back()
+    page.wait_for_function("Math.abs(scrollY - 1500) <= 1")
+
+
+def test_the_switch_changes_the_scheme_and_nothing_else(chapter, written):
+    for title, shown in (
+        ("Follow the system; switch to light", "default"),
+        ("Light; switch to dark", "slate"),
+        ("Dark; switch to the system's", "default"),
+    ):
+        chapter.page.get_by_title(title).click()
+        chapter.page.wait_for_selector(f"body[data-md-color-scheme={shown}]")
+        assert counts(chapter.page) == written[CHAPTER]
+    chapter.page.get_by_title("Follow the system; switch to light").click()
+    chapter.page.get_by_title("Light; switch to dark").click()
+    chapter.page.reload()
+    chapter.page.wait_for_selector("body[data-md-color-scheme=slate]")
+    assert counts(chapter.page) == written[CHAPTER]

@@ -1,0 +1,52 @@
+"""What a page weighs on the network, and that it keeps still on a slow one."""
+
+import gzip
+import importlib
+
+from tests.conftest import ROOT, copy_project, cut_down, mkdocs
+from tests.visit import PREFIX, Visit, served
+
+
+def test_a_page_of_thirty_formulas_is_light(browser, tmp_path, assets):
+    formula = "The output:\n\n$$\n\\output{{O}}_{{{}}} = \\weights{{A}}\\,\\value{{V}} = \\val{{self_attention.output}}\n$$\n"
+    page = "# Thirty formulas\n\n" + "\n".join(formula.format(i) for i in range(30))
+    project = cut_down(copy_project(tmp_path), page)
+    built = mkdocs(project, "build", "--strict", SITE_URL="http://127.0.0.1" + PREFIX)
+    assert built.returncode == 0, built.stderr
+    with (
+        served(project / "site") as home,
+        Visit(browser, home) as visit,
+    ):
+        assert visit.page.locator(".katex-display").count() == 30
+        weights = visit.weights()
+        total = sum(weights.values())
+        scripts = sum(size for url, size in weights.items() if url.endswith(".js"))
+        print(f"transfer {total / 1000:.0f} KB, of it JavaScript {scripts / 1000:.0f} KB")
+        assert total <= 220_000
+        assert scripts <= 60_000
+        assert not [url for url in weights if "katex" in url and url.endswith(".js")]
+        assert visit.page.evaluate("window.shift") <= 0.01
+
+
+def test_a_notebook_is_at_most_150_kb_heavier_than_a_page(browser, address):
+    def weight(page):
+        with Visit(browser, f"{address}{page}/") as visit:
+            figures = visit.page.evaluate(
+                "[...document.querySelectorAll('.drawing')].map(f => f.outerHTML).join('')"
+            )
+            drawn = len(gzip.compress(figures.encode(), 6))
+            return sum(visit.weights().values()) - drawn
+
+    page, notebook = weight("notation"), weight("notebooks/self_and_cross_attention")
+    print(f"transfer without figures: page {page / 1000:.0f} KB, notebook {notebook / 1000:.0f} KB")
+    assert notebook - page <= 150_000
+
+
+def test_the_table_of_weights_is_what_the_browser_fetches(browser, address, site, monkeypatch):
+    monkeypatch.syspath_prepend(ROOT / "scripts")
+    table = {page: visit for visit, _, page in importlib.import_module("weights").weigh(site)}
+    for page in ("./", "mechanisms/multi_head/", "errata/", "reference/render/"):
+        with Visit(browser, address + page.removeprefix("./")) as visit:
+            fetched = sum(visit.weights().values())
+            # Of the search's worker, some 10 KB, the browser tells the headers alone.
+            assert abs(table[page] - 10_000 - fetched) < 5_000, page

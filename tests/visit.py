@@ -1,0 +1,127 @@
+"""The built site, served as GitHub Pages does, and one load of one page in a real browser."""
+
+import contextlib
+import gzip
+import http.server
+import threading
+from pathlib import Path
+
+from tests.conftest import ROOT
+
+PREFIX = "/attention-docs/"
+PAGES = sorted(
+    str(page.relative_to(ROOT / "docs").with_suffix("")).removesuffix("index").rstrip("/")
+    for kind in ("*.md", "*.ipynb")
+    for page in (ROOT / "docs").rglob(kind)
+)
+COMPRESSED = {".html", ".css", ".js", ".json", ".svg", ".xml", ".map"}
+SHOWN_AS = {"light": "default", "dark": "slate"}
+WATCH_SHIFTS = """
+    window.shift = 0;
+    new PerformanceObserver(list => {
+        for (const entry of list.getEntries()) if (!entry.hadRecentInput) window.shift += entry.value;
+    }).observe({type: "layout-shift", buffered: true});
+"""
+
+
+def path(page):
+    """Where a page of `PAGES` lies below the home page."""
+    return f"{page}/" if page else ""
+
+
+class Handler(http.server.SimpleHTTPRequestHandler):
+    """Serve a folder under a sub-path and compressed, as GitHub Pages does."""
+
+    def do_GET(self):
+        if not self.path.startswith(PREFIX):
+            return self.send_error(404)
+        self.path = self.path.removeprefix(PREFIX.rstrip("/"))
+        file = Path(self.translate_path(self.path))
+        file = file / "index.html" if file.is_dir() else file
+        if not file.is_file():
+            return self.send_error(404)
+        content = file.read_bytes()
+        if file.name == "sitemap.xml":
+            # Pages that it does not name are no target of instant navigation.
+            content = content.replace(b"//127.0.0.1/", f"//{self.headers['Host']}/".encode())
+        self.send_response(200)
+        self.send_header("Content-Type", self.guess_type(str(file)))
+        if file.suffix in COMPRESSED:
+            content = gzip.compress(content, 6)
+            self.send_header("Content-Encoding", "gzip")
+        self.send_header("Content-Length", str(len(content)))
+        self.end_headers()
+        with contextlib.suppress(ConnectionError):  # the browser has gone to another page
+            self.wfile.write(content)
+
+    def log_message(self, *arguments):
+        pass
+
+
+@contextlib.contextmanager
+def served(folder):
+    """Serve a folder; yields the address of its home page."""
+    with http.server.ThreadingHTTPServer(
+        ("127.0.0.1", 0), lambda *arguments: Handler(*arguments, directory=str(folder))
+    ) as server:
+        threading.Thread(target=server.serve_forever, daemon=True).start()
+        yield f"http://127.0.0.1:{server.server_port}{PREFIX}"
+        server.shutdown()
+
+
+class Visit:
+    """One load of one page, with all that the browser reported."""
+
+    def __init__(self, browser, url, scheme="light", width=1280, height=900, **options):
+        self.context = browser.new_context(
+            color_scheme=scheme, viewport={"width": width, "height": height}, **options
+        )
+        self.page = self.context.new_page()
+        self.requests, self.complaints, self.answered, self.pending = [], [], [], 0
+        self.page.on("request", self.ask)
+        self.page.on("requestfinished", self.answer)
+        self.page.on("requestfailed", self.miss)
+        self.page.on("console", self.hear)
+        self.page.on("pageerror", lambda error: self.complaints.append(str(error)))
+        self.page.add_init_script(WATCH_SHIFTS)
+        self.page.goto(url)
+        self.settle()
+
+    def ask(self, request):
+        self.requests.append(request.url)
+        self.pending += 1
+
+    def answer(self, request):
+        self.answered.append(request)
+        self.pending -= 1
+
+    def miss(self, request):
+        self.complaints.append(f"{request.url}: {request.failure}")
+        self.pending -= 1
+
+    def hear(self, message):
+        if message.type in ("error", "warning"):
+            self.complaints.append(message.text)
+
+    def settle(self):
+        """Wait for what the page's scripts asked for; before the load event they all have."""
+        while self.pending:
+            self.page.wait_for_timeout(10)
+
+    def weights(self):
+        """Return the bytes that came over the network for each address."""
+        sizes = {request.url: request.sizes() for request in self.answered}
+        return {u: s["responseHeadersSize"] + s["responseBodySize"] for u, s in sizes.items()}
+
+    def show(self, scheme="light", width=1280, height=900):
+        """Give the open page another scheme, as its reader's system does, and another size."""
+        self.page.emulate_media(color_scheme=scheme)
+        self.page.set_viewport_size({"width": width, "height": height})
+        self.page.wait_for_selector(f'body[data-md-color-scheme="{SHOWN_AS[scheme]}"]')
+        self.page.evaluate("new Promise(done => requestAnimationFrame(() => setTimeout(done)))")
+
+    def __enter__(self):
+        return self
+
+    def __exit__(self, *_):
+        self.context.close()
