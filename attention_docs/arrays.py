@@ -159,12 +159,39 @@ def same_dtype(**arrays: Array) -> None:
 
 def widened(xp: ModuleType, array: Array) -> Array:
     """Return a 16-bit float array as float32, any other as it is: sums need the room."""
-    return xp.astype(array, xp.float32) if _is_16_bit(xp, array.dtype) else array
+    return xp.astype(array, xp.float32) if is_16_bit(xp, array.dtype) else array
 
 
 @cache
-def _is_16_bit(xp: ModuleType, dtype: Any) -> bool:
+def is_16_bit(xp: ModuleType, dtype: Any) -> bool:
+    """Whether a dtype is float16 or bfloat16."""
     return dtype_name(dtype).endswith("float16")
+
+
+def largest_of_16_bits(xp: ModuleType, array: Array) -> float:
+    """Return the largest magnitude in a 16-bit float array of NumPy or CuPy; inf and NaN count.
+
+    But for their sign, floats are in the order of their bits read as whole numbers, infinity
+    behind the finite ones and NaN last. So the bits are compared, with a sign for the positive
+    numbers and without for the negative ones, and nothing is widened.
+
+    >>> largest_of_16_bits(np, np.asarray([1.5, -2.0], dtype=np.float16))
+    2.0
+    """
+    # In the order of memory: CuPy's quick reductions are for arrays without gaps or turns.
+    axes = sorted(range(array.ndim), key=lambda axis: -array.strides[axis])
+    flat = array.transpose(axes).reshape(-1)
+    signed, unsigned = (int(xp.max(flat.view(whole))) for whole in (xp.int16, xp.uint16))
+    bits = max(signed, unsigned & 0x7FFF)
+    return float(np.asarray(bits, dtype=np.uint16).view(array.dtype))
+
+
+def squared_lengths(xp: ModuleType, rows: Array) -> Array:
+    """Return the dot product of each row with itself.
+
+    array-api-compat's `vecdot` for CuPy is a batch of matrix products, one for each row.
+    """
+    return xp.sum(rows * rows, axis=-1) if is_cupy_namespace(xp) else xp.vecdot(rows, rows)
 
 
 def dtype_name(dtype: Any) -> str:
@@ -184,6 +211,22 @@ def has_blocks(xp: ModuleType) -> bool:
 def on_host(xp: ModuleType) -> bool:
     """Whether Python threads over blocks help: on a GPU the device itself is parallel."""
     return is_numpy_namespace(xp)
+
+
+def has_fused(xp: ModuleType) -> bool:
+    """Whether attention can be had in one kernel: cuDNN's, on CuPy's arrays."""
+    return is_cupy_namespace(xp) and cudnn() is not None
+
+
+@cache
+def cudnn() -> ModuleType | None:
+    """Return cuDNN's front end, or None where it, or the library that it loads, is missing."""
+    try:
+        front_end = importlib.import_module("cudnn")
+        front_end.backend_version()
+    except (ImportError, OSError, RuntimeError):
+        return None
+    return front_end
 
 
 def power(xp: ModuleType) -> tuple[Callable[..., Array], float]:

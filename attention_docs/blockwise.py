@@ -20,20 +20,22 @@ from functools import lru_cache
 
 import numpy as np
 
+from attention_docs import fused
 from attention_docs.arrays import (
     Array,
     dtype_kind,
     has_blocks,
     ignoring_overflow,
+    is_16_bit,
     on_host,
     power,
 )
-from attention_docs.inputs import Inputs
+from attention_docs.inputs import Inputs, in_float32
 from attention_docs.threads import parallel
 
 SMALL = 128 * 128  # a head with this many scores or fewer is faster in one piece
 HOST_BLOCK = 256, 512  # queries and keys: 0.5 MB of float32 scores stay in a core's cache
-DEVICE_BLOCK = 4096, 4096  # a GPU needs large products
+DEVICE_BLOCK = 2048, 4096  # a GPU needs large products; no speed was measured on one yet
 LOG2_E = math.log2(math.e)
 
 # A block of keys for a block of queries:
@@ -42,13 +44,14 @@ Weights = tuple[Array, Array | None, Array]  # weights (b, c), what earlier sums
 
 
 def path(inputs: Inputs) -> str:
-    r"""Choose how to compute: `formula`, `bounded` or `online`.
+    r"""Choose how to compute: `formula`, `fused`, `bounded` or `online`.
 
     No score is larger than the longest query times the longest key times the scale
     (Cauchy-Schwarz), nor than the softcap. So what can happen is known before any product:
 
     - `formula`, all scores at once: where blocks do not apply or do not pay, and where a number
       could leave the range of the dtype, as only there every score has to be looked at;
+    - `fused`: 16-bit arrays on a GPU, as far as cuDNN has a kernel;
     - `bounded`: if no power of two needs more than a quarter of the exponents of the dtype, and
       the sums with the values no more than half;
     - `online`: everything else, and each float mask, as that has no lower bound.
@@ -59,9 +62,12 @@ def path(inputs: Inputs) -> str:
     query, key, value = inputs.longest
     scale, softcap = abs(inputs.scale), inputs.softcap or math.inf
     factors = math.prod(max(1, factor) for factor in (query, key, scale, LOG2_E))
-    largest = float(xp.finfo(inputs.query.dtype).max)
+    dtype = xp.float32 if is_16_bit(xp, inputs.query.dtype) else inputs.query.dtype
+    largest = float(xp.finfo(dtype).max)
     if not 4 * max(factors + inputs.top_bias, value, inputs.softcap or 0) <= largest:
         return "formula"
+    if fused.serves(inputs):
+        return "fused"
     exponents = math.log2(largest)  # 128 for float32, 1024 for float64
     exponent = LOG2_E * min(query * key * scale, softcap)
     if _is_bias(inputs) or exponent > exponents / 4 or keys * value > 2 ** (exponents / 2):
@@ -76,6 +82,7 @@ def _is_bias(inputs: Inputs) -> bool:
 
 def attend_in_blocks(inputs: Inputs, bounded: bool, block: tuple[int, int] | None = None) -> Array:
     """Return the (..., m, d_v) output; on NumPy each core takes whole blocks of queries."""
+    inputs = in_float32(inputs)
     xp, queries = inputs.xp, inputs.query.shape[-2]
     rows, columns = block or (HOST_BLOCK if on_host(xp) else DEVICE_BLOCK)
     shape = (*inputs.batch, queries, inputs.value.shape[-1])
@@ -191,16 +198,20 @@ def _seen(head: Inputs, rows: slice, keys: slice) -> Array | None:
     if rows.stop - 1 - keys.start <= left and keys.stop - 1 - rows.start <= right:
         return seen
     offset, shape = rows.start - keys.start, (rows.stop - rows.start, keys.stop - keys.start)
-    band = _band(head.xp, head.query.device, shape, offset, left, right)
+    # On a GPU it is made anew: two streams may not share it without waiting for each other.
+    band_of = _kept_band if on_host(head.xp) else _band
+    band = band_of(head.xp, head.query.device, shape, offset, left, right)
     return band if seen is None else seen & band
 
 
-@lru_cache(maxsize=16)
 def _band(xp, device, shape: tuple[int, int], offset: int, left: float, right: float) -> Array:
     """Return which keys lie in reach; the blocks along a diagonal all have the same answer."""
     query = xp.arange(shape[0], device=device)[:, None] + offset
     key = xp.arange(shape[1], device=device)[None, :]
     return (key >= query - left) & (key <= query + right)
+
+
+_kept_band = lru_cache(maxsize=16)(_band)
 
 
 def _reach(inputs: Inputs) -> tuple[float, float]:

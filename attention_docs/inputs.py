@@ -11,10 +11,14 @@ from attention_docs.arrays import (
     dtype_kind,
     dtype_name,
     finite,
+    has_fused,
     ignoring_overflow,
+    is_16_bit,
+    largest_of_16_bits,
     namespace,
     real,
     same_dtype,
+    squared_lengths,
     widened,
 )
 from attention_docs.masks import check_count
@@ -25,12 +29,13 @@ class Inputs(NamedTuple):
 
     Attributes:
         xp: the array library.
-        dtype: what the output is to be; 16-bit arrays are float32 here already.
+        dtype: what the output is to be. 16-bit arrays are float32 here already, except where a
+            fused kernel may take them as they are: `in_float32` widens those.
         query: (..., m, d_k) finite queries.
         key: (..., n, d_k) finite keys, perhaps of fewer heads than the queries.
         value: (..., n, d_v) finite values, likewise.
-        longest: the largest Euclidean length of a query, of a key and of a value; inf where
-            a square overflows.
+        longest: the largest Euclidean length of a query, of a key and of a value, or a bound of
+            it; inf where a square overflows.
         batch: the leading axes of the output.
         attn_mask: broadcasts to the scores; boolean, or float without NaN and +inf.
         top_bias: the largest number of a float mask, or 0.
@@ -63,6 +68,8 @@ def checked_inputs(
     """Return the arguments of `attention_steps` ready for use, or raise what it promises."""
     xp = namespace(query=query, key=key, value=value, attn_mask=attn_mask)
     dtype, arrays = _checked_arrays(xp, query=query, key=key, value=value)
+    if is_16_bit(xp, dtype) and not (attn_mask is None and softcap is None and has_fused(xp)):
+        arrays = {name: widened(xp, array) for name, array in arrays.items()}
     query, key, value = arrays.values()
     longest = tuple(_longest(xp, name, array) for name, array in arrays.items())
     if dropout_p != 0:
@@ -95,8 +102,17 @@ def checked_inputs(
     )
 
 
+def in_float32(inputs: Inputs) -> Inputs:
+    """Return the inputs with 16-bit arrays as float32."""
+    xp = inputs.xp
+    if not is_16_bit(xp, inputs.query.dtype):
+        return inputs
+    query, key, value = (widened(xp, a) for a in (inputs.query, inputs.key, inputs.value))
+    return inputs._replace(query=query, key=key, value=value)
+
+
 def _checked_arrays(xp: ModuleType, **arrays: Array) -> tuple[Any, dict[str, Array]]:
-    """Return the dtype of the arrays, and each as it is computed with."""
+    """Return the dtype of the arrays, and the arrays; integers are floats from here on."""
     named = {name: real(xp, name, array) for name, array in arrays.items()}
     same_dtype(**named)
     for name, array in named.items():
@@ -104,18 +120,31 @@ def _checked_arrays(xp: ModuleType, **arrays: Array) -> tuple[Any, dict[str, Arr
             raise ValueError(
                 f"{name} has shape {array.shape}; expected at least two axes, (..., length, dim)"
             )
-    return named["query"].dtype, {name: widened(xp, array) for name, array in named.items()}
+    return named["query"].dtype, named
 
 
 def _longest(xp: ModuleType, name: str, rows: Array) -> float:
-    """Return the largest Euclidean length of a row; a finite one proves that each number is."""
+    """Return the largest Euclidean length of a row, or a bound of it.
+
+    A finite one proves that each number is. One number comes to the host for it.
+    """
     if 0 in rows.shape:
         return 0.0
+    if is_16_bit(xp, rows.dtype):
+        return _longest_of_16_bits(xp, name, rows)
     with ignoring_overflow():
-        square = float(xp.max(xp.vecdot(rows, rows)))
+        square = float(xp.max(squared_lengths(xp, rows)))
     if not math.isfinite(square):
         finite(xp, name, rows)
     return math.sqrt(square)
+
+
+def _longest_of_16_bits(xp: ModuleType, name: str, rows: Array) -> float:
+    """Bound the length of a row by its largest number; widening all of them would cost more."""
+    largest = largest_of_16_bits(xp, rows)
+    if not math.isfinite(largest):
+        finite(xp, name, widened(xp, rows))
+    return math.sqrt(rows.shape[-1]) * largest
 
 
 def _checked_reach(is_causal: bool, window) -> tuple[int | None, int | None]:
