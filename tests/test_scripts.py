@@ -1,6 +1,7 @@
 """The commands a newcomer types: one clear line for each way they can fail."""
 
 import hashlib
+import importlib.util
 import json
 import os
 import shutil
@@ -135,6 +136,14 @@ def test_build_writes_the_site_and_a_failed_build_keeps_it(ready):
     assert run(ready, "build", env=environment).returncode != 0
     assert (ready / "site" / "index.html").read_bytes() == before
     assert not list(ready.glob(".site-*"))
+
+
+@posix
+@pytest.mark.skipif(importlib.util.find_spec("cupy") is not None, reason="CuPy is installed")
+def test_build_passes_the_backend_on(ready):
+    done = run(ready, "build", "--backend", "cupy", env={**os.environ, "PYTHONPATH": str(ready)})
+    assert done.returncode != 0
+    assert "ATTENTION_BACKEND: backend 'cupy' needs CuPy" in done.stderr
 
 
 @posix

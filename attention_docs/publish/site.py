@@ -47,6 +47,7 @@ def stops_the_build(event):
 @stops_the_build
 def on_config(config):
     root = project_root(config)
+    computed.library()  # says at once if it cannot be had
     assets.ensure(root)
     diagrams.cache = diagrams.drawing_cache(root)
     notebooks.prepare(root, config.plugins["mkdocs-jupyter"].config)
