@@ -37,7 +37,6 @@ def main():
     result["error"] = error()
     result["small"] = small()
     result["growth"] = [growth(n) for n in LENGTHS]
-    result["gpu"] = {"float16": NOT_MEASURED, "float32": NOT_MEASURED}
     show(result)
     for path in sys.argv[1:]:
         measured.write(result, path)
@@ -64,7 +63,6 @@ def show(result):
         for row in result["growth"]
     ]
     measured.table([["n", *columns], *rows])
-    print("\nGPU: not measured")
 
 
 def name(row):

@@ -1,9 +1,11 @@
 """The benchmark: its contenders compute attention too, and its results say where they are from."""
 
-import importlib
+import importlib.util
 import json
 import math
+import sys
 from pathlib import Path
+from unittest.mock import MagicMock
 
 import numpy as np
 import pytest
@@ -71,7 +73,90 @@ def test_numbers_are_rounded_to_bfloat16_and_to_even(script):
     np.testing.assert_array_equal(rounded(-numbers, "bfloat16"), np.negative(expected))
 
 
-@pytest.mark.parametrize("name", ["attention", "parity"])
+SPEED = {"ours": [2e-3, 4e-3], "torch": [1e-3, 1e-3], "torch_cudnn": [4e-3, 4e-3]}
+
+
+def form(result):
+    """The keys of a result, without its values."""
+    return {k: form(v) for k, v in result.items()} if isinstance(result, dict) else None
+
+
+def test_a_measured_row_of_the_gpu_has_the_form_of_one_that_is_not(script, monkeypatch):
+    bench = script("bench_gpu")
+    monkeypatch.setattr(bench, "gpu_name", lambda: "NVIDIA H100 80GB HBM3")
+    row = {"path": "fused", **bench.compared(SPEED, "float16", causal=False)}
+    empty = bench.unmeasured()["speed"]
+    assert [(r.pop("dtype"), r.pop("causal")) for r in empty] == bench.ROWS
+    assert form(row) == form(empty[0])
+    assert row["seconds"]["ours"] == 3e-3
+    assert row["ratio"] == {"torch": 3.0, "torch_cudnn": 0.75}
+    assert row["teraflops"]["torch"] == pytest.approx(549.8, abs=0.1)
+    assert row["of_limit"]["torch"] == pytest.approx(549.8 / 989.4, abs=1e-3)
+
+
+def test_a_time_of_the_gpu_is_that_of_one_call_in_seconds(script, monkeypatch):
+    bench, calls = script("bench_gpu"), []
+    fake = MagicMock()
+    fake.cuda.get_elapsed_time.return_value = 30.0  # milliseconds
+    monkeypatch.setitem(sys.modules, "cupy", fake)
+    assert bench.cupy_timer(lambda: calls.append(1))() == pytest.approx(30e-3 / bench.REPEATS)
+    assert len(calls) == bench.REPEATS
+
+
+def test_a_contender_without_a_kernel_is_left_out_but_never_ours(script):
+    def broken():
+        raise RuntimeError("no kernel")
+
+    works = script("bench_gpu").works
+    assert not works("torch_cudnn", broken)
+    with pytest.raises(RuntimeError, match="no kernel"):
+        works("ours", broken)
+
+
+def test_a_contender_that_does_not_run_is_not_measured(script, monkeypatch):
+    bench = script("bench_gpu")
+    monkeypatch.setattr(bench, "gpu_name", lambda: "a GPU without a data sheet here")
+    times = {name: SPEED[name] for name in ("ours", "torch")}
+    row = bench.compared(times, "float32", causal=True)
+    assert row["seconds"]["torch_cudnn"] == row["ratio"]["torch_cudnn"] == "not measured"
+    assert row["of_limit"] == {"ours": "unknown", "torch": "unknown", "torch_cudnn": "not measured"}
+
+
+def test_a_causal_call_needs_half_of_the_operations(script):
+    work = script("bench_gpu").work
+    assert work("float16", causal=False) == (4 * 64 * 4096**2 * 128, 4 * 64 * 4096 * 128 * 2)
+    assert work("float32", causal=True) == (
+        4 * 64 * 4096 * 4097 // 2 * 128,
+        4 * 64 * 4096 * 128 * 4,
+    )
+
+
+def test_without_a_gpu_the_bench_says_what_is_missing_and_spares_what_was_measured(
+    script, monkeypatch, tmp_path
+):
+    bench = script("bench_gpu")
+    monkeypatch.setattr(bench, "missing", lambda: "CuPy finds no GPU")
+    old, new = tmp_path / "old.json", tmp_path / "new.json"
+    old.write_text("measured")
+    monkeypatch.setattr("sys.argv", ["bench_gpu.py", str(old), str(new)])
+    with pytest.raises(SystemExit, match="bench: CuPy finds no GPU"):
+        bench.main()
+    assert old.read_text() == "measured"
+    assert json.loads(new.read_text())["speed"][0]["ratio"]["torch"] == "not measured"
+
+
+@pytest.mark.skipif(importlib.util.find_spec("cupy") is not None, reason="CuPy is installed")
+def test_a_missing_library_is_named(script):
+    assert script("bench_gpu").missing().startswith("cupy is missing: pip install ")
+
+
+def test_the_committed_result_of_the_gpu_has_the_form_that_the_bench_writes(script):
+    committed = json.loads((ROOT / "results" / "gpu.json").read_text(encoding="utf-8"))
+    rows = script("bench_gpu").unmeasured()["speed"]
+    assert [form(row) for row in committed["speed"]] == [form(row) for row in rows]
+
+
+@pytest.mark.parametrize("name", ["attention", "parity", "gpu"])
 def test_committed_results_name_machine_versions_and_date(name):
     result = json.loads((ROOT / "results" / f"{name}.json").read_text(encoding="utf-8"))
     assert result["machine"]["processor"]
