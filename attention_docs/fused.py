@@ -1,9 +1,10 @@
 """Attention in one kernel: cuDNN's, for 16-bit arrays on a GPU.
 
 cuDNN takes a graph: how the arrays lie in memory, and what is to be done with them. It compiles a
-kernel for each graph, which takes a good part of a second; so graphs are kept. They run on the
-addresses of the arrays and copy none of them. The kernel works in blocks, adds up in float32, and
-rounds the weights of a block to 16 bits before they meet the values.
+kernel for each graph, in some tenths of a second, and has none that serves several shapes; so
+graphs are kept. They run on the addresses of the arrays and copy none of them. The kernel works in
+blocks, adds up in float32, and rounds the weights of a block to 16 bits before they meet the
+values.
 
 Source: Dao et al. 2022, Dao 2023 (FlashAttention); cuDNN's front end, "Scaled Dot Product
 Attention".

@@ -74,7 +74,8 @@ def missing():
 
 def about():
     return {
-        "unit": "seconds of the GPU a call; a ratio is the median of the ratios of the rounds",
+        "unit": "seconds of the GPU a call; a ratio is the median of the ratios of the rounds; "
+        "of_limit is the share of the most products or bytes a second, whichever is larger",
         "shape": SHAPE,
         "rounds": ROUNDS,
     }
@@ -82,15 +83,7 @@ def about():
 
 def unmeasured():
     """Return a result of the same form with no number in it."""
-    nothing = dict.fromkeys(CONTENDERS, NOT_MEASURED)
-    row = {
-        "path": NOT_MEASURED,
-        "seconds": nothing,
-        "ratio": dict.fromkeys(CONTENDERS[1:], NOT_MEASURED),
-        "teraflops": nothing,
-        "terabytes": nothing,
-        "of_limit": nothing,
-    }
+    row = {"path": NOT_MEASURED, **figures({}, {}, {}, {}, {})}
     rows = [{"dtype": dtype, "causal": causal, **row} for dtype, causal in ROWS]
     return {**measured.circumstances(), **about(), "speed": rows}
 
@@ -130,7 +123,7 @@ def speed(dtype, causal):
         "torch": torch_timer(lambda: attend(*tensors, is_causal=causal)),
         "torch_cudnn": torch_timer(lambda: attend(*tensors, is_causal=causal), forced=True),
     }
-    times = take_turns({name: run for name, run in contenders.items() if works(run)})
+    times = take_turns({name: run for name, run in contenders.items() if works(name, run)})
     chosen = path(checked_inputs(*on_gpu, None, 0.0, causal, None, False, None, None))
     return {"dtype": dtype, "causal": causal, "path": chosen, **compared(times, dtype, causal)}
 
@@ -177,12 +170,14 @@ def torch_timer(call, forced=False):
     return run
 
 
-def works(run):
-    """Warm up; cuDNN's kernel refuses float32."""
+def works(name, run):
+    """Warm up, and say whether there is a kernel: PyTorch's cuDNN has none for float32."""
     try:
         for _ in range(WARM_UP):
             run()
     except RuntimeError:
+        if name == "ours":
+            raise
         return False
     return True
 
@@ -196,7 +191,7 @@ def take_turns(timers):
 
 
 def compared(times, dtype, causal):
-    """Return what the times say; a contender that does not run has none."""
+    """Return what the times of a row say."""
     seconds = {name: statistics.median(each) for name, each in times.items()}
     flops, size = work(dtype, causal)
     limits = LIMITS.get(gpu_name(), {})
@@ -213,16 +208,21 @@ def compared(times, dtype, causal):
         else "unknown"
         for name in seconds
     }
-    found = {
-        "seconds": seconds,
-        "ratio": ratios,
-        "teraflops": teraflops,
-        "terabytes": terabytes,
-        "of_limit": of_limit,
-    }
+    return figures(seconds, ratios, teraflops, terabytes, of_limit)
+
+
+def figures(seconds, ratios, teraflops, terabytes, of_limit):
+    """Name what is known of a row; a contender that does not run has no figures."""
+
+    def filled(values, names=CONTENDERS):
+        return {name: values.get(name, NOT_MEASURED) for name in names}
+
     return {
-        key: {name: values.get(name, NOT_MEASURED) for name in CONTENDERS[key == "ratio" :]}
-        for key, values in found.items()
+        "seconds": filled(seconds),
+        "ratio": filled(ratios, CONTENDERS[1:]),
+        "teraflops": filled(teraflops),
+        "terabytes_per_second": filled(terabytes),
+        "of_limit": filled(of_limit),
     }
 
 
@@ -244,7 +244,7 @@ def show(result):
             row["seconds"]["ours"],
             *row["ratio"].values(),
             row["teraflops"]["ours"],
-            row["terabytes"]["ours"],
+            row["terabytes_per_second"]["ours"],
             row["of_limit"]["ours"],
         ]
         for row in result["speed"]

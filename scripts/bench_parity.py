@@ -99,7 +99,8 @@ def run(library, dtype, arrays, options):
     xp = importlib.import_module(library)
     if library == "cupy" and not xp.cuda.is_available():
         return NOT_MEASURED
-    if library == "numpy" and dtype == "bfloat16":
+    # CuPy has no bfloat16 of its own either; from version 14 on it takes that of ml_dtypes.
+    if dtype == "bfloat16" and library in ("numpy", "cupy") and not is_old_cupy(xp):
         if importlib.util.find_spec("ml_dtypes") is None:
             return NOT_MEASURED
         wanted = importlib.import_module("ml_dtypes").bfloat16
@@ -109,6 +110,10 @@ def run(library, dtype, arrays, options):
         return "no such dtype"
     output = ours(*(xp.asarray(array, dtype=wanted) for array in arrays), **options)
     return to_float64(library, output)
+
+
+def is_old_cupy(xp):
+    return xp.__name__ == "cupy" and int(xp.__version__.partition(".")[0]) < 14
 
 
 def to_float64(library, output):

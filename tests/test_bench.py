@@ -3,7 +3,9 @@
 import importlib.util
 import json
 import math
+import sys
 from pathlib import Path
+from unittest.mock import MagicMock
 
 import numpy as np
 import pytest
@@ -90,6 +92,25 @@ def test_a_measured_row_of_the_gpu_has_the_form_of_one_that_is_not(script, monke
     assert row["ratio"] == {"torch": 3.0, "torch_cudnn": 0.75}
     assert row["teraflops"]["torch"] == pytest.approx(549.8, abs=0.1)
     assert row["of_limit"]["torch"] == pytest.approx(549.8 / 989.4, abs=1e-3)
+
+
+def test_a_time_of_the_gpu_is_that_of_one_call_in_seconds(script, monkeypatch):
+    bench, calls = script("bench_gpu"), []
+    fake = MagicMock()
+    fake.cuda.get_elapsed_time.return_value = 30.0  # milliseconds
+    monkeypatch.setitem(sys.modules, "cupy", fake)
+    assert bench.cupy_timer(lambda: calls.append(1))() == pytest.approx(30e-3 / bench.REPEATS)
+    assert len(calls) == bench.REPEATS
+
+
+def test_a_contender_without_a_kernel_is_left_out_but_never_ours(script):
+    def broken():
+        raise RuntimeError("no kernel")
+
+    works = script("bench_gpu").works
+    assert not works("torch_cudnn", broken)
+    with pytest.raises(RuntimeError, match="no kernel"):
+        works("ours", broken)
 
 
 def test_a_contender_that_does_not_run_is_not_measured(script, monkeypatch):

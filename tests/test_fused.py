@@ -75,6 +75,7 @@ CALLS = {  # shapes of query, key and value, and the options
     "window to the left": ((150, 16), (220, 16), (220, 16), {"window": (5, None)}),
     "window to the right": ((220, 16), (150, 16), (150, 16), {"window": (None, 3)}),
     "window that hides nothing": ((220, 16), (150, 16), (150, 16), {"window": (219, 149)}),
+    "window that hides two keys": ((160, 16), (160, 16), (160, 16), {"window": (158, 158)}),
     "causal window": ((160, 16), (160, 16), (160, 16), {"window": (9, 7), "is_causal": True}),
     "grouped": ((2, 8, 160, 16), (2, 2, 160, 16), (2, 4, 160, 16), {"enable_gqa": True}),
     "one key head": ((2, 8, 160, 16), (2, 1, 160, 16), (2, 8, 160, 16), {}),
