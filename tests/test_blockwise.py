@@ -452,7 +452,7 @@ def test_every_block_of_every_head_is_a_job_and_long_causal_jobs_go_first(monkey
         {"attn_mask": normal((LENGTH, 1))[0] > 0},
         {"attn_mask": normal((1, LENGTH + 30))[0]},
     ],
-    ids=str,
+    ids=["plain", "causal", "window", "softcap", "scale", "boolean mask", "float mask"],
 )
 def test_a_device_takes_large_blocks_one_after_the_other(monkeypatch, library, options):
     """What a GPU runs, but for its arrays; torch shows that it is not NumPy's dialect."""
