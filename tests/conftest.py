@@ -56,6 +56,12 @@ def xp(request):
 
 
 @pytest.fixture
+def strict():
+    """The array library that allows what the standard says and nothing more; it has two devices."""
+    return importlib.import_module("array_api_strict")
+
+
+@pytest.fixture
 def torch(request):
     """PyTorch, the independent engine."""
     return require(request, "torch", "torch")

@@ -55,6 +55,7 @@ def test_every_library_gives_the_same_numbers(xp):
     [
         (0, [1.0], TypeError, "query is a list; expected an array, for example numpy.asarray(query)"),
         (0, np.ones(4), ValueError, "query has shape (4,); expected (..., length, dim)"),
+        (0, np.ones((2, 3, 5)), ValueError, "query_weight has shape (4, 6); expected (5, 6) to match query and score_weight"),
         (1, np.ones((3, 4)), ValueError, "key_weight has shape (5, 6); expected (4, 6) to match key and score_weight"),
         (1, np.ones((3, 5)) > 0, TypeError, "key has dtype bool; expected real numbers"),
         (2, np.ones((4, 5)), ValueError, "query_weight has shape (4, 5); expected (4, 6) to match query and score_weight"),

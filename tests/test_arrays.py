@@ -7,7 +7,16 @@ import numpy as np
 import pytest
 
 from attention_docs import arrays
-from attention_docs.arrays import below_infinity, dtype_kind, has_blocks, on_host, power, widened
+from attention_docs.arrays import (
+    below_infinity,
+    dtype_kind,
+    dtype_name,
+    has_blocks,
+    on_host,
+    power,
+    to_numpy,
+    widened,
+)
 
 
 @pytest.mark.parametrize(
@@ -49,6 +58,27 @@ def test_whether_exp2_has_vectors_is_known_without_a_time():
 )
 def test_the_kind_of_a_dtype(xp, dtype, kind):
     assert dtype_kind(xp, getattr(xp, dtype)) == kind
+
+
+def test_a_dtype_has_one_name_in_every_library_and_byte_order(xp):
+    assert dtype_name(xp.asarray([1.0], dtype=xp.float32).dtype) == "float32"
+    assert dtype_name(np.dtype(">f4")) == "float32"
+
+
+def test_an_array_of_any_library_comes_to_the_host(xp):
+    host = to_numpy(xp.asarray([1.0, 2.0]))
+    assert type(host) is np.ndarray
+    np.testing.assert_array_equal(host, [1.0, 2.0])
+
+
+def test_an_array_of_cupy_is_fetched_and_a_number_becomes_an_array(monkeypatch):
+    class OnDevice:
+        def get(self):
+            return np.ones(2)
+
+    assert to_numpy(2.5) == np.asarray(2.5)
+    monkeypatch.setattr(arrays, "is_array_api_obj", lambda array: isinstance(array, OnDevice))
+    np.testing.assert_array_equal(to_numpy(OnDevice()), np.ones(2))
 
 
 def test_bfloat16_of_numpy_is_a_real_float_and_becomes_float32():

@@ -265,6 +265,19 @@ def test_scores_of_any_size_do_not_overflow(size, growing):
     np.testing.assert_allclose(attend(query, key, value), expected, rtol=1e-5)
 
 
+def test_a_query_with_small_scores_has_its_own_maximum_beside_one_with_large_scores():
+    query, key, value = normal((200, 4), (200, 4), (200, 3))
+    query[::2] *= 1e4
+    expected = attention_steps(query, key, value).output
+    np.testing.assert_allclose(attend(query, key, value), expected, rtol=0, atol=1e-12)
+
+
+def test_a_boolean_mask_and_an_empty_one_add_nothing_to_a_score():
+    query, key, value = normal((3, 2), (0, 2), (0, 4))
+    assert inputs(query, query, query, attn_mask=np.ones((3, 3), dtype=bool)).top_bias == 0
+    assert inputs(query, key, value, attn_mask=np.ones((3, 0))).top_bias == 0
+
+
 def test_hidden_scores_that_are_larger_than_all_seen_ones_count_for_nothing():
     query, key, value = normal((200, 4), (200, 4), (200, 3))
     key[100:] *= 1e6
@@ -452,7 +465,7 @@ def test_every_block_of_every_head_is_a_job_and_long_causal_jobs_go_first(monkey
         {"attn_mask": normal((LENGTH, 1))[0] > 0},
         {"attn_mask": normal((1, LENGTH + 30))[0]},
     ],
-    ids=str,
+    ids=["plain", "causal", "window", "softcap", "scale", "boolean mask", "float mask"],
 )
 def test_a_device_takes_large_blocks_one_after_the_other(monkeypatch, library, options):
     """What a GPU runs, but for its arrays; torch shows that it is not NumPy's dialect."""

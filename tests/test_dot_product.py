@@ -143,6 +143,23 @@ def test_grouped_queries_equal_pytorch_and_repeated_heads(torch, key_heads):
     np.testing.assert_allclose(grouped, expected.numpy(), rtol=0, atol=1e-14)
 
 
+@pytest.mark.parametrize("first", [np.s_[:], np.s_[0]], ids=["a batch", "one sequence"])
+def test_grouped_queries_are_steps_with_repeated_heads(first):
+    query, key, value = QUERY[first], KEY[:, :2][first], VALUE[:, :1][first]
+    grouped = attention_steps(query, key, value, enable_gqa=True)
+    repeated = attention_steps(query, key.repeat(2, axis=-3), value.repeat(4, axis=-3))
+    for ours, expected in zip(grouped, repeated, strict=True):
+        np.testing.assert_array_equal(ours, expected)
+
+
+def test_every_step_is_on_the_device_of_the_arguments(strict):
+    device = strict.Device("device1")
+    qkv = [strict.asarray(a.tolist(), device=device) for a in (QUERY, KEY, VALUE)]
+    seen = causal_mask(3, 5, xp=strict, device=device)
+    for options in ({}, {"attn_mask": seen}, {"window": (1, 1), "softcap": 2.0}):
+        assert {step.device for step in attention_steps(*qkv, **options)} == {device}
+
+
 def test_float16_is_computed_in_float32(torch):
     halves = [a.astype("float16") for a in (QUERY, KEY, VALUE)]
     wide = attend(*(a.astype("float32") for a in halves))
@@ -223,8 +240,10 @@ def test_no_keys_give_zeros_and_no_queries_give_nothing(xp):
 
 
 def test_a_numpy_scalar_as_scale_does_not_widen_the_result():
-    wide = attention_steps(*(a.astype("float32") for a in (QUERY, KEY, VALUE)), scale=np.float64(2))
-    assert {step.dtype.name for step in wide} == {"float32"}
+    qkv = [a.astype("float32") for a in (QUERY, KEY, VALUE)]
+    for is_causal in (False, True):
+        steps = attention_steps(*qkv, scale=np.float64(2), is_causal=is_causal)
+        assert {step.dtype.name for step in steps} == {"float32"}
 
 
 def test_a_float_mask_for_no_keys_gives_zeros():
@@ -270,6 +289,9 @@ Q, K, V = np.ones((3, 2)), np.ones((4, 2)), np.ones((4, 5))
         (lambda: attend(Q, K, V, window=(-1, 0)), ValueError, "left is -1; expected 0 or more"),
         (lambda: attend(Q, K, V, window=3), ValueError, "window is 3; expected a pair (left, right)"),
         (lambda: attend(Q, K, V, enable_gqa=True), ValueError, "key has shape (4, 2); expected (..., heads, n, d)"),
+        (lambda: attend(QUERY[0, 0], KEY, VALUE, enable_gqa=True), ValueError, "key has shape (2, 4, 5, 8); expected (..., heads, n, d)"),
+        (lambda: attend(QUERY, KEY[0, 0], VALUE, enable_gqa=True), ValueError, "key has shape (5, 8); expected (..., heads, n, d)"),
+        (lambda: attend(QUERY, KEY, VALUE[:, :0], enable_gqa=True), ValueError, "value has shape (2, 0, 5, 6); expected (..., heads, n, d)"),
         (lambda: attend(QUERY, KEY[:, :3], VALUE, enable_gqa=True), ValueError, "key has 3 heads; expected a divisor of the 4 heads of query"),
     ],
 )  # fmt: skip

@@ -44,6 +44,19 @@ def test_masks_are_made_in_the_library_asked_for(xp):
     assert type(causal_mask(2, xp=xp)) is type(xp.asarray([True]))
 
 
+def test_masks_are_made_on_the_device_asked_for_or_that_of_the_lengths(strict):
+    device = strict.Device("device1")
+    assert causal_mask(2, xp=strict, device=device).device == device
+    assert window_mask(2, left=1, xp=strict, device=device).device == device
+    assert padding_mask(strict.asarray([1, 2], device=device), 3).device == device
+
+
+def test_lengths_may_be_integers_of_any_kind(strict):
+    mask = padding_mask(strict.asarray([1], dtype=strict.uint64), 2)
+    assert bool(mask[0, 0, 0])
+    assert not bool(mask[0, 0, 1])
+
+
 @pytest.mark.parametrize(
     ("make", "error", "message"),
     [
@@ -51,6 +64,7 @@ def test_masks_are_made_in_the_library_asked_for(xp):
         (lambda: causal_mask(2, 1.5), TypeError, "keys is 1.5; expected a whole number"),
         (lambda: window_mask(2, left=True), TypeError, "left is True; expected a whole number"),
         (lambda: window_mask(2, right=-1), ValueError, "right is -1; expected 0 or more"),
+        (lambda: padding_mask(np.array([0]), -1), ValueError, "^keys is -1; expected 0 or more"),
         (lambda: padding_mask([1], 2), TypeError, "lengths is a list; expected an array"),
         (
             lambda: padding_mask(np.array([1.0]), 2),

@@ -112,17 +112,24 @@ def test_equals_pytorch_in_causal_self_attention(torch):
     )
 
 
-def test_equals_a_slow_loop_over_the_heads():
-    steps = layer(b_Q=None, b_K=None, b_V=None, b_O=None).steps(QUERY, KEY, VALUE)
+@pytest.mark.parametrize("size", [0, 1], ids=["no biases", "biases"])
+def test_equals_a_slow_loop_over_the_heads(size):
+    biases = {name: size * bias for name, bias in BIASES.items()}
+    steps = layer(**(biases if size else dict.fromkeys(biases))).steps(QUERY, KEY, VALUE)
     for b in range(2):
-        projected = zip((QUERY, KEY, VALUE), ("W_Q", "W_K", "W_V"), strict=True)
-        q, k, v = (np.asarray(reference.matmul(x[b], WEIGHTS[w])) for x, w in projected)
+        q, k, v = (
+            np.asarray(reference.matmul(x[b], WEIGHTS[f"W_{letter}"])) + biases[f"b_{letter}"]
+            for x, letter in zip((QUERY, KEY, VALUE), "QKV", strict=True)
+        )
+        for projected, step in ((q, steps.Q), (k, steps.K), (v, steps.V)):
+            np.testing.assert_allclose(np.hstack(step[b]), projected, rtol=1e-12, atol=1e-14)
         heads = [
             reference.attention(q[:, i : i + 2], k[:, i : i + 2], v[:, i : i + 2])[1]
             for i in (0, 2, 4, 6)
         ]
         np.testing.assert_allclose(steps.merged[b], np.hstack(heads), rtol=1e-12, atol=1e-14)
-        np.testing.assert_allclose(steps.output[b], np.hstack(heads) @ WEIGHTS["W_O"], atol=1e-13)
+        expected = np.hstack(heads) @ WEIGHTS["W_O"] + biases["b_O"]
+        np.testing.assert_allclose(steps.output[b], expected, atol=1e-13)
 
 
 def test_the_output_is_the_sum_of_what_each_head_adds():
@@ -167,10 +174,12 @@ def test_integers_become_floats():
     np.testing.assert_array_equal(output, np.ones((3, 4)))
 
 
-def test_refuses_mixed_libraries():
-    strict = pytest.importorskip("array_api_strict")
-    with pytest.raises(TypeError, match="query is a array_api_strict array; expected numpy to mat"):
-        layer()(strict.asarray(QUERY), KEY, VALUE)
+@pytest.mark.parametrize("name", ["query", "key", "value", "attn_mask"])
+def test_refuses_mixed_libraries(strict, name):
+    given = {"query": QUERY, "key": KEY, "value": VALUE, "attn_mask": causal_mask(3, 5)}
+    message = f"{name} is a array_api_strict array; expected numpy to match W_Q"
+    with pytest.raises(TypeError, match=message):
+        layer()(**given | {name: strict.asarray(given[name])})
 
 
 def test_padding_changes_nothing_for_the_rest():
@@ -207,6 +216,7 @@ def test_seeded_weights_are_the_same_in_every_library(xp):
         assert np.abs(matrix).max() <= math.sqrt(6 / sum(matrix.shape))
     assert ours(literal((3, 6), 0.6), literal((2, 4), 0.6), literal((2, 5), 0.6)).shape == (3, 6)
     assert MultiHeadAttention.seeded(6, 2, seed=3, bias=False).b_O is None
+    assert MultiHeadAttention.seeded(1, 1, seed=3).W_Q.shape == (1, 1)
 
 
 def call(**changes):
@@ -221,6 +231,7 @@ def call(**changes):
         (lambda: layer(num_heads=2.0), TypeError, "num_heads is 2.0; expected a whole number"),
         (lambda: layer(W_V=np.ones((7, 6)), W_O=np.ones((6, 8)), b_V=None), ValueError, "num_heads is 4; expected a divisor of the 6 features of W_V"),
         (lambda: layer(W_Q=[[1.0]]), TypeError, "W_Q is a list; expected an array, for example numpy.asarray(W_Q)"),
+        (lambda: layer(W_K=np.ones((6, 8)) > 0), TypeError, "W_K has dtype bool; expected real numbers"),
         (lambda: layer(W_Q=np.ones(8)), ValueError, "W_Q has shape (8,); expected two axes"),
         (lambda: layer(W_K=np.ones((6, 8), dtype="float32")), TypeError, "W_K has dtype float32; expected float64 to match W_Q"),
         (lambda: layer(W_K=np.ones((6, 4))), ValueError, "W_K has shape (6, 4); expected (d_key, 8) to match W_Q (8, 8)"),
@@ -239,6 +250,7 @@ def call(**changes):
         (lambda: call(key=KEY * math.inf), ValueError, "key holds -inf at [0, 0, 0]; expected finite numbers only"),
         (lambda: MultiHeadAttention.seeded(0, 2, seed=0), ValueError, "embed_dim is 0; expected 1 or more"),
         (lambda: MultiHeadAttention.seeded(6, 2, seed=0, kdim=0), ValueError, "kdim is 0; expected 1 or more"),
+        (lambda: MultiHeadAttention.seeded(6, 2, seed=0, vdim=0), ValueError, "vdim is 0; expected 1 or more"),
         (lambda: MultiHeadAttention.seeded(6, 4, seed=0), ValueError, "num_heads is 4; expected a divisor of the 6 features of W_Q"),
         (lambda: split_heads(np.ones(4), 2), ValueError, "features has shape (4,); expected (..., n, h d)"),
         (lambda: split_heads(np.ones((3, 4)), 3), ValueError, "num_heads is 3; expected a divisor of the 4 features of features"),

@@ -11,7 +11,7 @@ from attention_docs import position_rotation, sinusoidal_positions
 from tests.conftest import to_numpy
 
 sizes = st.integers(1, 6).map(lambda half: 2 * half)
-bases = st.floats(1.5, 1e5)
+bases = st.floats(0.5, 1e5)
 
 
 @given(st.integers(0, 9), sizes, bases)
@@ -57,6 +57,19 @@ def test_every_library_gives_the_same_numbers(xp):
     np.testing.assert_allclose(to_numpy(positions), sinusoidal_positions(5, 6), atol=1e-15)
     rotation = position_rotation(-3, 6, xp=xp)
     np.testing.assert_allclose(to_numpy(rotation), position_rotation(-3, 6), atol=1e-15)
+
+
+def test_the_base_is_that_of_the_source_unless_another_is_given(xp):
+    np.testing.assert_array_equal(sinusoidal_positions(9, 6), sinusoidal_positions(9, 6, 10000))
+    np.testing.assert_array_equal(position_rotation(9, 6), position_rotation(9, 6, 10000))
+    whole = sinusoidal_positions(9, 6, 10, xp=xp)
+    np.testing.assert_allclose(to_numpy(whole), sinusoidal_positions(9, 6, 10.0), atol=1e-14)
+
+
+def test_are_made_on_the_device_asked_for(strict):
+    device = strict.Device("device1")
+    assert sinusoidal_positions(5, 6, xp=strict, device=device).device == device
+    assert position_rotation(5, 6, xp=strict, device=device).device == device
 
 
 @pytest.mark.parametrize(
