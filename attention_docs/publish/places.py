@@ -4,6 +4,7 @@ import re
 from pathlib import Path
 
 from mkdocs.structure.pages import Page
+from mkdocs.utils.meta import get_data
 
 
 def is_notebook(page: Page) -> bool:
@@ -16,13 +17,22 @@ def place(page: Page, line: int | None = None) -> str:
     if line is None or is_notebook(page):
         return name
     # Front matter is cut off from the Markdown; its lines still count.
-    above = page.file.content_string.count("\n") - (page.markdown or "").count("\n")
+    above = page.file.content_string.count("\n") - as_written(page).count("\n")
     return f"{name}:{above + line + 1}"
+
+
+def as_written(page: Page) -> str:
+    """Return the Markdown of a page before values are put in."""
+    return str(get_data(page.file.content_string)[0])
 
 
 def place_of(pattern: str, page: Page) -> str:
     """Name a page and the line of its Markdown where a pattern first fits, if it does."""
-    found = re.search(pattern, page.markdown or "")
+    written, made = as_written(page), page.markdown or ""
+    found = re.search(pattern, written)
+    # What holds values is in the finished Markdown; its lines count unless a table was put in.
+    if not found and made.count("\n") == written.count("\n"):
+        found = re.search(pattern, made)
     return place(page, found and found.string.count("\n", 0, found.start()))
 
 
@@ -42,7 +52,9 @@ def place_of_link(address: str, end: str, page: Page, settings: Path) -> str:
     """
     _, sign, anchor = address.partition("#")
     pattern = re.escape(sign + anchor if anchor else address)
-    above, named, _ = settings.read_text(encoding="utf-8").partition(end)
-    if named and not re.search(pattern, page.markdown or ""):
-        return f"{settings.name}:{above.count(chr(10)) + 1}"
+    text = settings.read_text(encoding="utf-8")
+    named = re.search(rf"(?<![\w./-]){re.escape(end)}(?![\w./-])", text)
+    if named and not re.search(pattern, as_written(page)):
+        line = text.count("\n", 0, named.start()) + 1
+        return f"{settings.name}:{line}"
     return place_of(pattern, page)
