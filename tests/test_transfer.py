@@ -1,4 +1,4 @@
-"""What a page weighs on the network, and that it keeps still on a slow one."""
+"""What a visit transfers over the network, and that a page keeps still on a slow one."""
 
 import gzip
 import importlib
