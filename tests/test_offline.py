@@ -1,5 +1,6 @@
 """The site as a zip: unpacked into a folder, it is read and searched without a server."""
 
+import contextlib
 import os
 import re
 import zipfile
@@ -37,8 +38,17 @@ def folder(project, tmp_path_factory):
     return target / "attention-docs"
 
 
+@contextlib.contextmanager
+def reading(browser, file):  # noqa: F811
+    with Visit(browser, "about:blank") as visit:
+        visit.page.goto(file.as_uri())
+        yield visit
+
+
 def foreign(visit):
-    return [url for url in visit.requests if not url.startswith(("file:", "data:", "blob:"))]
+    return [
+        url for url in visit.requests if not url.startswith(("about:", "file:", "data:", "blob:"))
+    ]
 
 
 def complaints(visit):
@@ -77,7 +87,7 @@ def test_every_page_is_there_and_every_link_leads_to_a_file(folder):
 
 
 def test_no_page_asks_anyone_or_complains(browser, folder):  # noqa: F811
-    with Visit(browser, (folder / "index.html").as_uri()) as visit:
+    with reading(browser, folder / "index.html") as visit:
         for file in sorted(folder.rglob("*.html")):
             visit.page.goto(file.as_uri())
         assert foreign(visit) == []
@@ -85,7 +95,7 @@ def test_no_page_asks_anyone_or_complains(browser, folder):  # noqa: F811
 
 
 def test_search_finds_softmax_and_leads_to_its_formulas(browser, folder):  # noqa: F811
-    with Visit(browser, (folder / "index.html").as_uri()) as visit:
+    with reading(browser, folder / "index.html") as visit:
         page = visit.page
         page.get_by_placeholder("Search").press_sequentially("softmax")
         page.locator(".md-search-result__item a").first.click()
@@ -99,8 +109,7 @@ def test_search_finds_softmax_and_leads_to_its_formulas(browser, folder):  # noq
 
 
 def test_points_can_be_turned_and_the_scheme_lasts(browser, folder):  # noqa: F811
-    start = folder / "mechanisms" / "self_attention.html"
-    with Visit(browser, start.as_uri()) as visit:
+    with reading(browser, folder / "mechanisms" / "self_attention.html") as visit:
         page = visit.page
         page.get_by_role("button", name="Explore in 3D").click()
         page.locator(".space canvas").first.wait_for()
