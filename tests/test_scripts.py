@@ -1,6 +1,7 @@
 """The commands a newcomer types: one clear line for each way they can fail."""
 
 import hashlib
+import importlib.machinery
 import importlib.util
 import json
 import os
@@ -238,3 +239,31 @@ def wait_for(port, text):
             return shown
         time.sleep(0.1)
     pytest.fail(f"{text!r} was not served within 30 s")
+
+
+def test_what_zensical_lacks_is_counted_page_by_page(monkeypatch, capsys):
+    monkeypatch.syspath_prepend(SCRIPTS)
+    loader = importlib.machinery.SourceFileLoader(
+        "compare_zensical", str(SCRIPTS / "compare_zensical")
+    )
+    script = importlib.util.module_from_spec(importlib.util.spec_from_loader(loader.name, loader))
+    loader.exec_module(script)
+    ours = '<h1>Menu</h1><article><h1>A</h1><figure><svg></svg></figure><b class="katex x">1</b></article>'
+    theirs = r'<article><h1>A</h1>\figure{a} <b class="arithmatex">\(1 \query{Q}\)</b></article>'
+    both = {"same": script.counts(ours)}
+    script.report({"a": script.counts(ours), "b": {}} | both, {"a": script.counts(theirs)} | both)
+    said = [line.split("  ") for line in capsys.readouterr().out.splitlines()]
+    assert said[:4] == [
+        ["pages: 3 with MkDocs, 2 with Zensical"],
+        ["missing: b"],
+        ["added: none"],
+        ["pages that differ: 1 of 2; MkDocs > Zensical"],
+    ]
+    head, row, _ = ([cell.strip() for cell in cells if cell] for cells in said[4:])
+    assert {name: cell for name, cell in zip(head, row, strict=True) if ">" in cell} == {
+        "figures": "1 > 0",
+        "drawings": "1 > 0",
+        "formulas": "1 > 0",
+        "TeX": "0 > 1",
+        "macros": "0 > 1",
+    }
