@@ -5,9 +5,12 @@ uses the standard library and syntax that an old Python can still parse: only
 then can it say that the Python is too old.
 """
 
+import contextlib
 import hashlib
 import json
 import os
+import shutil
+import signal
 import subprocess
 import sys
 
@@ -132,6 +135,22 @@ def progress(text):
     if sys.stderr.isatty():
         sys.stderr.write("\r\033[K" + text[:78])
         sys.stderr.flush()
+
+
+@contextlib.contextmanager
+def folder_for_now():
+    """Make a folder in the root, from which a result is one rename away; it goes, come what may."""
+    # An end by signal must clean up as an end by Ctrl-C does.
+    signal.signal(signal.SIGTERM, lambda number, frame: sys.exit(128 + number))
+    # Named before it is made, so that no interruption finds it made and not yet known.
+    folder = os.path.join(ROOT, ".site-{}".format(os.getpid()))
+    try:
+        os.mkdir(folder)
+        yield folder
+    except OSError as error:
+        fail("cannot write to {}: {}".format(error.filename or ROOT, error.strerror or error))
+    finally:
+        shutil.rmtree(folder, ignore_errors=True)
 
 
 def say(text):
