@@ -84,6 +84,8 @@ def visit(request, browser, address, axe):
     """A page, loaded once for all tests of this file, by a reader whom motion makes ill."""
     with Visit(browser, address + path(request.param), reduced_motion="reduce") as visit:
         visit.page.evaluate(axe)
+        # All of it is checked, not only what is near the screen.
+        visit.page.add_style_tag(content="* { content-visibility: visible !important }")
         yield visit
 
 
@@ -98,6 +100,14 @@ def test_nothing_violates_wcag_2_2_and_nothing_scrolls_sideways(visit, scheme, w
 def test_the_keyboard_reaches_what_scrolls(visit):
     visit.show(width=320)
     assert visit.page.evaluate(OUT_OF_REACH) == []
+
+
+def test_the_keyboard_reaches_what_scrolls_and_came_near_later(browser, address):
+    with Visit(browser, f"{address}mechanisms/encoder_decoder/", width=320) as visit:
+        box = visit.page.locator("div.formula").last
+        assert box.evaluate("box => box.tabIndex") == -1
+        box.scroll_into_view_if_needed()
+        visit.page.wait_for_function("box => box.tabIndex === 0", arg=box.element_handle())
 
 
 def test_drawings_say_what_they_show(visit):
