@@ -71,6 +71,11 @@ def test_numbers_are_rounded_to_bfloat16_and_to_even(script):
     np.testing.assert_array_equal(rounded(-numbers, "bfloat16"), np.negative(expected))
 
 
+def test_blocking_counts_what_exceeds_50_ms_after_the_first_paint(script):
+    tasks = [(0, 100), (90, 60), (200, 130), (400, 50)]
+    assert script("bench_reader").blocking(tasks, first_paint=120) == 10 + 80
+
+
 @pytest.mark.parametrize("name", ["attention", "parity"])
 def test_committed_results_name_machine_versions_and_date(name):
     result = json.loads((ROOT / "results" / f"{name}.json").read_text(encoding="utf-8"))
