@@ -22,13 +22,15 @@ COLOURS = """
 """
 CONTRAST = "axe.run('.md-content', {runOnly: ['color-contrast']}).then(found => found.violations)"
 AROUND_THE_TEXT = ".md-header, .md-tabs, .md-sidebar, .md-footer, .md-top, .md-code__nav, .explore"
-# Boxes that would have to be scrolled; a formula within a line ends in two pixels of nothing.
+# What would have to be scrolled, or reaches beyond the text by more than the theme's tables do.
 CUT_OFF = """
-    [...document.querySelectorAll(".md-content *")].filter(box =>
-        box.checkVisibility() && !box.closest(".katex")
-        && getComputedStyle(box).overflowX !== "visible"
-        && box.scrollWidth > box.clientWidth + 3
-    ).map(box => box.outerHTML.slice(0, 200))
+    [...document.querySelectorAll(".md-content *:not(.katex-mathml *, svg *)")].filter(box => {
+        const text = document.querySelector(".md-content__inner").getBoundingClientRect();
+        return box.checkVisibility() && (
+            box.getBoundingClientRect().right > text.right + 16
+            || getComputedStyle(box).overflowX === "auto" && box.scrollWidth > box.clientWidth
+        );
+    }).map(box => box.outerHTML.slice(0, 200))
 """
 BACKGROUND = "getComputedStyle(document.body).backgroundColor"
 CHAPTER = "mechanisms/self_attention"
