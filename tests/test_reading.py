@@ -32,6 +32,13 @@ CUT_OFF = """
         );
     }).map(box => box.outerHTML.slice(0, 200))
 """
+STANDS_BELOW_THE_HEADER = """
+    heading => {
+        const header = document.querySelector(".md-header").getBoundingClientRect().bottom;
+        const { top } = document.querySelector(heading).getBoundingClientRect();
+        return header <= top && top <= header + 100;
+    }
+"""
 BACKGROUND = "getComputedStyle(document.body).backgroundColor"
 CHAPTER = "mechanisms/self_attention"
 A4 = {"width": 680, "height": 1000}  # with margins of 15 mm
@@ -140,18 +147,11 @@ def chapter(browser, address):
 def test_a_link_to_a_heading_shows_it_below_the_header(chapter, written):
     page = chapter.page
 
-    def stands_below_the_header():
-        header = page.locator(".md-header").bounding_box()
-        heading = page.locator("#what-goes-wrong").bounding_box()
-        return header["height"] <= heading["y"] <= header["height"] + 100
-
     page.locator(".md-sidebar--secondary a[href$='#what-goes-wrong']").click()
-    page.wait_for_url("**#what-goes-wrong")
-    assert stands_below_the_header()
+    page.wait_for_function(STANDS_BELOW_THE_HEADER, arg="#what-goes-wrong")
     assert counts(page) == written[CHAPTER]
     page.reload()
-    chapter.settle()
-    assert stands_below_the_header()
+    page.wait_for_function(STANDS_BELOW_THE_HEADER, arg="#what-goes-wrong")
     assert counts(page) == written[CHAPTER]
 
 
