@@ -29,9 +29,6 @@ hypothesis.settings.register_profile(
 )
 hypothesis.settings.load_profile("project")
 LIBRARIES = ("numpy", "array_api_strict", "torch", "cupy")
-CHROMIUM = ("chromium", "chromium-browser", "google-chrome", "google-chrome-stable")
-# Chromium's own errands, none of them the page's.
-QUIET = ["--disable-background-networking", "--disable-component-update", "--disable-sync"]
 
 
 def require(request, option, module):
@@ -155,19 +152,15 @@ def site(tmp_path_factory, assets):
 @pytest.fixture(scope="session")
 def browser(request):
     """The machine's own Chromium; Playwright's download of one is not needed."""
-    found = next(filter(None, map(shutil.which, CHROMIUM)), None)
-    if found is None:
-        message = f"no Chromium on this machine ({', '.join(CHROMIUM)})"
-        pytest.fail(message) if request.config.getoption("browser") else pytest.skip(message)
-    from playwright.sync_api import sync_playwright
+    from tests.visit import find_chromium, launched
 
-    root = hasattr(os, "geteuid") and os.geteuid() == 0
-    with sync_playwright() as playwright:
-        launched = playwright.chromium.launch(
-            executable_path=found, args=[*QUIET, "--no-sandbox"] if root else QUIET
-        )
-        yield launched
-        launched.close()
+    try:
+        found = find_chromium()
+    except FileNotFoundError as error:
+        give_up = pytest.fail if request.config.getoption("browser") else pytest.skip
+        give_up(str(error))
+    with launched(found) as browser:
+        yield browser
 
 
 @pytest.fixture(scope="session")

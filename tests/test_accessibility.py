@@ -150,6 +150,7 @@ def test_the_first_tab_stop_leads_past_the_navigation(chapter):
     assert skip.inner_text().strip() == "Skip to content"
     page.wait_for_function("getComputedStyle(document.activeElement).opacity === '1'")
     page.keyboard.press("Enter")
+    page.wait_for_selector("h1:target")
     page.keyboard.press("Tab")
     assert page.evaluate("document.activeElement.closest('.md-content') !== null")
 

@@ -156,6 +156,11 @@ def test_the_committed_result_of_the_gpu_has_the_form_that_the_bench_writes(scri
     assert [form(row) for row in committed["speed"]] == [form(row) for row in rows]
 
 
+def test_blocking_counts_what_exceeds_50_ms_after_the_first_paint(script):
+    tasks = [(0, 100), (90, 60), (200, 130), (400, 50)]
+    assert script("bench_reader").blocking(tasks, first_paint=120) == 10 + 80
+
+
 @pytest.mark.parametrize("name", ["attention", "parity", "gpu"])
 def test_committed_results_name_machine_versions_and_date(name):
     result = json.loads((ROOT / "results" / f"{name}.json").read_text(encoding="utf-8"))

@@ -3,6 +3,8 @@
 import gzip
 import importlib
 
+import pytest
+
 from tests.conftest import ROOT, copy_project, cut_down, mkdocs
 from tests.visit import PREFIX, Visit, served
 
@@ -40,6 +42,14 @@ def test_a_notebook_is_at_most_150_kb_heavier_than_a_page(browser, address):
     page, notebook = weight("notation"), weight("notebooks/self_and_cross_attention")
     print(f"transfer without figures: page {page / 1000:.0f} KB, notebook {notebook / 1000:.0f} KB")
     assert notebook - page <= 150_000
+
+
+@pytest.mark.parametrize("width", [412, 1280])
+def test_the_heaviest_page_keeps_still_where_all_is_slow(browser, site, address, width):
+    heaviest = max(site.rglob("index.html"), key=lambda file: file.stat().st_size).parent
+    url = f"{address}{heaviest.relative_to(site).as_posix()}/"
+    with Visit(browser, url, width=width, is_slow=True) as visit:
+        assert visit.page.evaluate("window.shift") <= 0.01
 
 
 def test_the_table_of_weights_is_what_the_browser_fetches(browser, address, site, monkeypatch):

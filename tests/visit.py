@@ -3,6 +3,8 @@
 import contextlib
 import gzip
 import http.server
+import os
+import shutil
 import threading
 from pathlib import Path
 
@@ -14,7 +16,11 @@ PAGES = sorted(
     for kind in ("*.md", "*.ipynb")
     for page in (ROOT / "docs").rglob(kind)
 )
+CHROMIUM = ("chromium", "chromium-browser", "google-chrome", "google-chrome-stable")
+# Chromium's own errands, none of them the page's.
+QUIET = ["--disable-background-networking", "--disable-component-update", "--disable-sync"]
 COMPRESSED = {".html", ".css", ".js", ".json", ".svg", ".xml", ".map"}
+SLOW = {"offline": False, "latency": 40, "downloadThroughput": 1.25e6, "uploadThroughput": 1.25e6}
 SHOWN_AS = {"light": "default", "dark": "slate"}
 WATCH_SHIFTS = """
     window.shift = 0;
@@ -27,6 +33,32 @@ WATCH_SHIFTS = """
 def path(page):
     """Where a page of `PAGES` lies below the home page."""
     return f"{page}/" if page else ""
+
+
+def find_chromium():
+    """Return the path of the machine's Chromium.
+
+    Raises:
+        FileNotFoundError: if it has none.
+    """
+    found = next(filter(None, map(shutil.which, CHROMIUM)), None)
+    if found is None:
+        raise FileNotFoundError(f"no Chromium on this machine ({', '.join(CHROMIUM)})")
+    return found
+
+
+@contextlib.contextmanager
+def launched(chromium):
+    """Start the Chromium at a path, without a window; yields Playwright's browser."""
+    from playwright.sync_api import sync_playwright
+
+    is_root = hasattr(os, "geteuid") and os.geteuid() == 0
+    with sync_playwright() as playwright:
+        browser = playwright.chromium.launch(
+            executable_path=chromium, args=[*QUIET, "--no-sandbox"] if is_root else QUIET
+        )
+        yield browser
+        browser.close()
 
 
 class Handler(http.server.SimpleHTTPRequestHandler):
@@ -69,10 +101,20 @@ def served(folder):
         server.shutdown()
 
 
+def slow_down(page):
+    """Give a page 10 Mbit/s, answers after 40 ms, and a quarter of the processor."""
+    devtools = page.context.new_cdp_session(page)
+    devtools.send("Network.enable")
+    devtools.send("Network.emulateNetworkConditions", SLOW)
+    devtools.send("Emulation.setCPUThrottlingRate", {"rate": 4})
+
+
 class Visit:
     """One load of one page, with all that the browser reported."""
 
-    def __init__(self, browser, url, scheme="light", width=1280, height=900, **options):
+    def __init__(
+        self, browser, url, scheme="light", width=1280, height=900, is_slow=False, **options
+    ):
         self.context = browser.new_context(
             color_scheme=scheme, viewport={"width": width, "height": height}, **options
         )
@@ -84,6 +126,8 @@ class Visit:
         self.page.on("console", self.hear)
         self.page.on("pageerror", lambda error: self.complaints.append(str(error)))
         self.page.add_init_script(WATCH_SHIFTS)
+        if is_slow:
+            slow_down(self.page)
         self.page.goto(url)
         self.settle()
 
