@@ -312,7 +312,9 @@ def test_refuses_with_the_argument_what_was_expected_and_what_came(call, error, 
     assert str(caught.value) == message
 
 
-def test_refuses_mixed_libraries():
-    strict = pytest.importorskip("array_api_strict")
-    with pytest.raises(TypeError, match="key is a array_api_strict array; expected numpy to match"):
-        attend(Q, strict.asarray(K), V)
+@pytest.mark.parametrize("name", ["key", "value", "attn_mask"])
+def test_refuses_mixed_libraries(strict, name):
+    given = {"query": Q, "key": K, "value": V, "attn_mask": causal_mask(3, 4)}
+    message = f"{name} is a array_api_strict array; expected numpy to match query"
+    with pytest.raises(TypeError, match=message):
+        attend(**given | {name: strict.asarray(given[name])})
