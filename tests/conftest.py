@@ -12,11 +12,6 @@ import array_api_compat
 import hypothesis
 import numpy as np
 import pytest
-from hypothesis import settings
-
-# How long an example takes depends on what else the machine does.
-settings.register_profile("no deadline", deadline=None)
-settings.load_profile("no deadline")
 
 ROOT = Path(__file__).parent.parent
 
@@ -26,6 +21,14 @@ hypothesis.settings.register_profile(
     deadline=None,
     derandomize="CI" in os.environ,
     suppress_health_check=[hypothesis.HealthCheck.too_slow],
+)
+# For scripts/mutate, which only asks whether a test fails: the same inputs, and no search for
+# smaller ones.
+hypothesis.settings.register_profile(
+    "mutation",
+    hypothesis.settings.get_profile("project"),
+    derandomize=True,
+    phases=[hypothesis.Phase.explicit, hypothesis.Phase.generate],
 )
 hypothesis.settings.load_profile("project")
 LIBRARIES = ("numpy", "array_api_strict", "torch", "cupy")

@@ -272,8 +272,10 @@ def test_a_query_with_small_scores_has_its_own_maximum_beside_one_with_large_sco
     np.testing.assert_allclose(attend(query, key, value), expected, rtol=0, atol=1e-12)
 
 
-def test_a_boolean_mask_and_an_empty_one_add_nothing_to_a_score():
+def test_no_mask_a_boolean_and_an_empty_one_add_nothing_to_a_score():
     query, key, value = normal((3, 2), (0, 2), (0, 4))
+    assert inputs(query, query, query).top_bias == 0
+    assert inputs(query, key, value).longest[1:] == (0, 0)
     assert inputs(query, query, query, attn_mask=np.ones((3, 3), dtype=bool)).top_bias == 0
     assert inputs(query, key, value, attn_mask=np.ones((3, 0))).top_bias == 0
 

@@ -144,12 +144,13 @@ def test_grouped_queries_equal_pytorch_and_repeated_heads(torch, key_heads):
 
 
 @pytest.mark.parametrize("first", [np.s_[:], np.s_[0]], ids=["a batch", "one sequence"])
-def test_grouped_queries_are_steps_with_repeated_heads(first):
+def test_grouped_queries_are_steps_with_repeated_heads(xp, first):
     query, key, value = QUERY[first], KEY[:, :2][first], VALUE[:, :1][first]
-    grouped = attention_steps(query, key, value, enable_gqa=True)
+    qkv = (xp.asarray(a.tolist(), dtype=xp.float64) for a in (query, key, value))
+    grouped = attention_steps(*qkv, enable_gqa=True)
     repeated = attention_steps(query, key.repeat(2, axis=-3), value.repeat(4, axis=-3))
     for ours, expected in zip(grouped, repeated, strict=True):
-        np.testing.assert_array_equal(ours, expected)
+        np.testing.assert_allclose(to_numpy(ours), expected, rtol=0, atol=1e-14)
 
 
 def test_every_step_is_on_the_device_of_the_arguments(strict):
@@ -208,6 +209,13 @@ def test_softcap_bounds_the_scaled_scores_before_the_mask():
     plain = attention_steps(QUERY, KEY, VALUE)
     np.testing.assert_allclose(steps.scaled, 0.5 * np.tanh(plain.scaled / 0.5))
     assert steps.masked[0, 0, 0, 1] == -np.inf
+
+
+@pytest.mark.parametrize("limit", ["smallest_normal", "max"])
+def test_a_softcap_may_be_any_ordinary_number_of_the_dtype(limit):
+    softcap = float(getattr(np.finfo("float32"), limit))
+    steps = attention_steps(*(a.astype("float32") for a in (QUERY, KEY, VALUE)), softcap=softcap)
+    assert np.abs(steps.scaled).max() <= softcap
 
 
 @pytest.mark.parametrize("mask", [np.array([[True] * 5, [False] * 5, [True] * 5])])
@@ -269,6 +277,7 @@ Q, K, V = np.ones((3, 2)), np.ones((4, 2)), np.ones((4, 5))
         (lambda: attend(Q * 1j, K, V), TypeError, "query has dtype complex128; expected real numbers"),
         (lambda: attend(np.ones(2), K, V), ValueError, "query has shape (2,); expected at least two axes, (..., length, dim)"),
         (lambda: attend(Q, np.ones((4, 3)), V), ValueError, "key has shape (4, 3); expected (..., n, 2) to match query (3, 2)"),
+        (lambda: attend(QUERY, KEY[..., :2], VALUE), ValueError, "key has shape (2, 4, 5, 2); expected (..., n, 8) to match query (2, 4, 3, 8)"),
         (lambda: attend(Q, K, np.ones((3, 5))), ValueError, "value has shape (3, 5); expected (..., 4, d_v) to match key (4, 2)"),
         (lambda: attend(np.ones((2, 3, 2)), np.ones((3, 4, 2)), V), ValueError, "key has shape (3, 4, 2); expected leading axes that broadcast with query (2, 3, 2)"),
         (lambda: attend(np.ones((3, 0)), np.ones((4, 0)), V), ValueError, "query has shape (3, 0); expected d_k of 1 or more"),
@@ -278,6 +287,7 @@ Q, K, V = np.ones((3, 2)), np.ones((4, 2)), np.ones((4, 5))
         (lambda: attend(Q, K, V, dropout_p=0.1), ValueError, "dropout_p is 0.1; expected 0, nothing here is random"),
         (lambda: attend(Q, K, V, scale=math.inf), ValueError, "scale is inf; expected a finite number"),
         (lambda: attend(Q, K, V, softcap=0), ValueError, "softcap is 0; expected a positive number"),
+        (lambda: attend(Q, K, V, softcap=math.inf), ValueError, "softcap is inf; expected a positive number"),
         (lambda: attend(*(a.astype("float32") for a in (Q, K, V)), softcap=1e39), ValueError, "softcap is 1e+39; expected a number that fits float32"),
         (lambda: attend(*(a.astype("float32") for a in (Q, K, V)), softcap=1e-39), ValueError, "softcap is 1e-39; expected a number that fits float32"),
         (lambda: attend(Q, K, V, causal_mask(3, 4), is_causal=True), ValueError, "attn_mask and is_causal were both given; expected one, for example attn_mask & causal_mask(m, n)"),
@@ -287,6 +297,7 @@ Q, K, V = np.ones((3, 2)), np.ones((4, 2)), np.ones((4, 5))
         (lambda: attend(Q, K, V, np.full((3, 4), math.nan)), ValueError, "attn_mask holds nan at [0, 0]; expected finite numbers or -inf"),
         (lambda: attend(Q, K, V, np.array(math.inf)), ValueError, "attn_mask holds inf at []; expected finite numbers or -inf"),
         (lambda: attend(Q, K, V, window=(-1, 0)), ValueError, "left is -1; expected 0 or more"),
+        (lambda: attend(Q, K, V, window=(None, -1)), ValueError, "right is -1; expected 0 or more"),
         (lambda: attend(Q, K, V, window=3), ValueError, "window is 3; expected a pair (left, right)"),
         (lambda: attend(Q, K, V, enable_gqa=True), ValueError, "key has shape (4, 2); expected (..., heads, n, d)"),
         (lambda: attend(QUERY[0, 0], KEY, VALUE, enable_gqa=True), ValueError, "key has shape (2, 4, 5, 8); expected (..., heads, n, d)"),
@@ -301,7 +312,9 @@ def test_refuses_with_the_argument_what_was_expected_and_what_came(call, error, 
     assert str(caught.value) == message
 
 
-def test_refuses_mixed_libraries():
-    strict = pytest.importorskip("array_api_strict")
-    with pytest.raises(TypeError, match="key is a array_api_strict array; expected numpy to match"):
-        attend(Q, strict.asarray(K), V)
+@pytest.mark.parametrize("name", ["key", "value", "attn_mask"])
+def test_refuses_mixed_libraries(strict, name):
+    given = {"query": Q, "key": K, "value": V, "attn_mask": causal_mask(3, 4)}
+    message = f"{name} is a array_api_strict array; expected numpy to match query"
+    with pytest.raises(TypeError, match=message):
+        attend(**given | {name: strict.asarray(given[name])})
