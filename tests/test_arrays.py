@@ -1,6 +1,7 @@
 """What is known about array libraries, also about one that is not installed."""
 
-from types import ModuleType
+import sys
+from types import ModuleType, SimpleNamespace
 
 import array_api_compat.numpy
 import numpy as np
@@ -79,6 +80,30 @@ def test_an_array_of_cupy_is_fetched_and_a_number_becomes_an_array(monkeypatch):
     assert to_numpy(2.5) == np.asarray(2.5)
     monkeypatch.setattr(arrays, "is_array_api_obj", lambda array: isinstance(array, OnDevice))
     np.testing.assert_array_equal(to_numpy(OnDevice()), np.ones(2))
+
+
+def test_a_backend_that_is_unknown_missing_or_without_a_gpu_is_named(monkeypatch):
+    class DeviceError(Exception):
+        pass
+
+    def count():
+        raise DeviceError("no CUDA-capable device is detected")
+
+    def refusal(name):
+        with pytest.raises((ValueError, RuntimeError)) as caught:
+            arrays.backend(name)
+        return str(caught.value)
+
+    assert refusal("jax") == "backend is 'jax'; expected 'numpy' or 'cupy'"
+    monkeypatch.setitem(sys.modules, "cupy", None)
+    assert refusal("cupy") == (
+        "backend 'cupy' needs CuPy: pip install 'attention-docs[cuda12]' "
+        "(or [cuda13], to match the driver)"
+    )
+    runtime = SimpleNamespace(getDeviceCount=count, CUDARuntimeError=DeviceError)
+    cupy = SimpleNamespace(cuda=SimpleNamespace(runtime=runtime))
+    monkeypatch.setitem(sys.modules, "cupy", cupy)
+    assert refusal("cupy") == "backend 'cupy' finds no GPU: no CUDA-capable device is detected"
 
 
 def test_bfloat16_of_numpy_is_a_real_float_and_becomes_float32():

@@ -253,7 +253,7 @@ def call(**changes):
         (lambda: MultiHeadAttention.seeded(6, 2, seed=0, vdim=0), ValueError, "vdim is 0; expected 1 or more"),
         (lambda: MultiHeadAttention.seeded(6, 4, seed=0), ValueError, "num_heads is 4; expected a divisor of the 6 features of W_Q"),
         (lambda: split_heads(np.ones(4), 2), ValueError, "features has shape (4,); expected (..., n, h d)"),
-        (lambda: split_heads(np.ones((3, 4)), 3), ValueError, "num_heads is 3; expected a divisor of the 4 features of features"),
+        (lambda: split_heads(np.ones((2, 3, 4)), 3), ValueError, "num_heads is 3; expected a divisor of the 4 features of features"),
         (lambda: merge_heads(np.ones((3, 4))), ValueError, "heads has shape (3, 4); expected (..., h, n, d)"),
     ],
 )  # fmt: skip
