@@ -71,7 +71,8 @@ def checked_inputs(
     if is_16_bit(xp, dtype) and not (attn_mask is None and softcap is None and has_fused(xp)):
         arrays = {name: widened(xp, array) for name, array in arrays.items()}
     query, key, value = arrays.values()
-    longest = tuple(_longest(xp, name, array) for name, array in arrays.items())
+    with ignoring_overflow():
+        longest = tuple(_longest(xp, name, array) for name, array in arrays.items())
     if dropout_p != 0:
         raise ValueError(f"dropout_p is {dropout_p}; expected 0, nothing here is random")
     if is_causal and attn_mask is not None:
@@ -126,14 +127,14 @@ def _checked_arrays(xp: ModuleType, **arrays: Array) -> tuple[Any, dict[str, Arr
 def _longest(xp: ModuleType, name: str, rows: Array) -> float:
     """Return the largest Euclidean length of a row, or a bound of it.
 
-    A finite one proves that each number is. One number comes to the host for it.
+    A finite one proves that each number is. One number comes to the host for it. A square may
+    overflow.
     """
     if 0 in rows.shape:
         return 0.0
     if is_16_bit(xp, rows.dtype):
         return _longest_of_16_bits(xp, name, rows)
-    with ignoring_overflow():
-        square = float(xp.max(squared_lengths(xp, rows)))
+    square = float(xp.max(squared_lengths(xp, rows)))
     if not math.isfinite(square):
         finite(xp, name, rows)
     return math.sqrt(square)
