@@ -10,6 +10,7 @@ import tomllib
 from importlib.metadata import version
 from pathlib import Path
 
+from jinja2 import FileSystemBytecodeCache
 from mkdocs.exceptions import PluginError
 from mkdocs.structure.files import File
 from mkdocs.structure.pages import Page
@@ -159,6 +160,10 @@ def notebook_content(html, page, config, files):
 
 @stops_the_build
 def on_env(env, config, files):
+    # The theme has some fifty templates; to compile them anew took a tenth of each build.
+    kept = project_root(config) / ".cache" / "templates"
+    kept.mkdir(parents=True, exist_ok=True)
+    env.bytecode_cache = FileSystemBytecodeCache(str(kept))
     for name in sorted(set(examples.names()) - described):
         log.warning(r"attention_docs/examples/%s.py: no page names it by \example{%s}", name, name)
     pages = (file.page for file in files.documentation_pages())
