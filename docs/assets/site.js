@@ -21,10 +21,6 @@
     box.setAttribute("aria-label", `${name}, scrolls sideways`);
   };
   const sizes = new ResizeObserver((entries) => entries.forEach(({ target }) => reach(target)));
-  // One far from the screen gets its content, and so its width, when it comes near.
-  document.addEventListener("contentvisibilityautostatechange", ({ target, skipped }) => {
-    if (!skipped && target.matches(boxes)) reach(target);
-  });
 
   // The theme wraps each copy button in a landmark without a name.
   const prepare = () => {
