@@ -100,14 +100,6 @@ def test_the_keyboard_reaches_what_scrolls(visit):
     assert visit.page.evaluate(OUT_OF_REACH) == []
 
 
-def test_the_keyboard_reaches_what_scrolls_and_came_near_later(browser, address):
-    with Visit(browser, f"{address}mechanisms/encoder_decoder/", width=320) as visit:
-        box = visit.page.locator("div.formula").last
-        assert box.evaluate("box => box.tabIndex") == -1
-        box.scroll_into_view_if_needed()
-        visit.page.wait_for_function("box => box.tabIndex === 0", arg=box.element_handle())
-
-
 def test_drawings_say_what_they_show(visit):
     for role, spoken in visit.page.evaluate(SPOKEN):
         assert role == "img"
