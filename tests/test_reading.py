@@ -32,6 +32,7 @@ CUT_OFF = """
         );
     }).map(box => box.outerHTML.slice(0, 200))
 """
+DRAWN_FONTS = "[...document.fonts].filter(font => font.status === 'loaded').length"
 STANDS_BELOW_THE_HEADER = """
     heading => {
         const header = document.querySelector(".md-header").getBoundingClientRect().bottom;
@@ -88,6 +89,12 @@ def test_a_page_asks_nobody_complains_of_nothing_and_keeps_still(visit, address)
     assert [r for r in visit.requests if not r.startswith((address, "data:"))] == []
     assert visit.complaints == []
     assert visit.page.evaluate("window.shift") <= 0.01
+
+
+def test_the_fonts_fetched_early_are_those_that_are_drawn(visit):
+    early = visit.page.locator("link[rel=preload]").evaluate_all("all => all.map(l => l.href)")
+    assert sorted(early) == sorted(url for url in visit.requests if url.endswith(".woff2"))
+    assert visit.page.evaluate(DRAWN_FONTS) == len(early)
 
 
 @pytest.mark.parametrize("scheme", ["dark"], scope="module")
@@ -153,6 +160,14 @@ def test_a_link_to_a_heading_shows_it_below_the_header(chapter, written):
     page.reload()
     page.wait_for_function(STANDS_BELOW_THE_HEADER, arg="#what-goes-wrong")
     assert counts(page) == written[CHAPTER]
+
+
+def test_only_who_comes_to_the_top_has_the_rest_laid_out_later(browser, address):
+    later = "document.querySelectorAll('[data-laid-out]').length"
+    chapter = address + path(CHAPTER)
+    with Visit(browser, chapter) as top, Visit(browser, f"{chapter}#what-goes-wrong") as heading:
+        assert top.page.evaluate(later) > 50
+        assert heading.page.evaluate(later) == 0
 
 
 def test_a_step_back_leads_to_where_one_was(chapter):

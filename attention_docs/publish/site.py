@@ -24,6 +24,7 @@ from attention_docs.publish import (
     computed,
     diagrams,
     figures,
+    fonts,
     formulas,
     later,
     links,
@@ -183,16 +184,19 @@ def on_env(env, config, files):
 def on_post_page(output, page, config):
     # The theme gives its search dialog no name for a screen reader.
     named = output.replace('role="dialog"', 'role="dialog" aria-label="Search"', 1)
-    # From a file a browser refuses the request that a preload makes.
-    if 'class="arithmatex"' in named and not is_offline(config):
-        named = named.replace("</head>", font_preloads(page) + "</head>", 1)
     whole = later.insert(named)
     # Before the formulas, most of a page's HTML: they have neither ids nor links.
     seen = links.seen(whole)
     written[page.url] = page, seen
     for name in links.repeated(seen):
         log.warning("%s: the id %r stands twice on this page", place_of_id(name, page), name)
-    return formulas.insert(whole, typeset)
+    done = formulas.insert(whole, typeset)
+    # From a file a browser refuses the request that a preload makes.
+    return (
+        done
+        if is_offline(config)
+        else fonts.preload(done, get_relative_url(fonts.FOLDER, page.url))
+    )
 
 
 def on_post_build(config):
@@ -211,16 +215,6 @@ def lock_down(config):
     # nobody can know its hash.
     if not is_offline(config):
         policy.enforce(Path(config.site_dir))
-
-
-def font_preloads(page) -> str:
-    """Fetch the fonts of formulas early: one that arrives late may wrap a line anew."""
-    addresses = (
-        get_relative_url(f"assets/katex/fonts/{font}.woff2", page.url)
-        for font in ("KaTeX_Main-Regular", "KaTeX_Math-Italic")
-    )
-    link = '<link rel="preload" href="{}" as="font" type="font/woff2" crossorigin>'
-    return "".join(map(link.format, addresses))
 
 
 def is_offline(config) -> bool:

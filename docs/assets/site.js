@@ -11,8 +11,7 @@
   const boxes = names.map(([selector]) => selector).join();
 
   // A box that scrolls can be reached with the Tab key and says what it is.
-  const reach = (box) => {
-    const scrolls = box.scrollWidth > box.clientWidth;
+  const reach = ({ box, scrolls }) => {
     box.toggleAttribute("tabindex", scrolls);
     if (!scrolls) return;
     box.tabIndex = 0;
@@ -20,7 +19,9 @@
     const [, name] = names.find(([selector]) => box.matches(selector));
     box.setAttribute("aria-label", `${name}, scrolls sideways`);
   };
-  const sizes = new ResizeObserver((entries) => entries.forEach(({ target }) => reach(target)));
+  // All is measured before anything changes: a change between would lay out the page again.
+  const measure = ({ target: box }) => ({ box, scrolls: box.scrollWidth > box.clientWidth });
+  const sizes = new ResizeObserver((entries) => entries.map(measure).forEach(reach));
 
   // The theme wraps each copy button in a landmark without a name.
   const prepare = () => {
