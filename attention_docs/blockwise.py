@@ -17,6 +17,7 @@ import math
 import threading
 from collections.abc import Iterator
 from functools import lru_cache
+from typing import Any
 
 import numpy as np
 
@@ -152,7 +153,7 @@ def _attend_rows(head: Inputs, start: int, stop: int, room: Array, bounded: bool
 def _bounded(head: Inputs, start: int, stop: int, room: Array) -> Iterator[Weights]:
     """Weigh with p = 0: each weight is known to be an ordinary number."""
     exp, unit = power(head.xp)
-    for scores, seen, value in _blocks(head, start, stop, room, unit):
+    for scores, seen, value in _blocks(head, start, stop, room, unit, seen_as=head.query.dtype):
         weights = exp(scores, out=scores)
         if seen is not None:
             weights *= seen
@@ -164,7 +165,7 @@ def _online(head: Inputs, start: int, stop: int, room: Array) -> Iterator[Weight
     xp, dtype = head.xp, head.query.dtype
     like = {"dtype": dtype, "device": head.query.device}
     peak = xp.full((stop - start, 1), xp.finfo(dtype).min, **like)
-    for scores, seen, value in _blocks(head, start, stop, room, unit=1.0):
+    for scores, seen, value in _blocks(head, start, stop, room, 1.0, seen_as=xp.bool):
         if seen is not None:
             scores = xp.where(seen, scores, xp.asarray(-xp.inf, **like))
         higher = xp.maximum(peak, xp.max(scores, axis=-1, keepdims=True))
@@ -173,7 +174,9 @@ def _online(head: Inputs, start: int, stop: int, room: Array) -> Iterator[Weight
         peak = higher
 
 
-def _blocks(head: Inputs, start: int, stop: int, room: Array, unit: float) -> Iterator[Block]:
+def _blocks(
+    head: Inputs, start: int, stop: int, room: Array, unit: float, seen_as: Any
+) -> Iterator[Block]:
     """Go through the keys that the queries `start` to `stop` may see; scores in `unit`s."""
     xp, softcap, keys = head.xp, head.softcap, head.key.shape[-2]
     query = head.query[start:stop, :] * (head.scale * (unit if softcap is None else 1.0))
@@ -182,17 +185,23 @@ def _blocks(head: Inputs, start: int, stop: int, room: Array, unit: float) -> It
     columns = room.shape[-1]
     for first in range(int(max(0, start - left)), last, columns):
         these = slice(first, min(first + columns, last))
-        scores = room[: stop - start, : these.stop - first]
+        shape = (stop - start, these.stop - first)
+        # Without gaps: rows a power of two apart push each other out of the cache.
+        scores = xp.reshape(xp.reshape(room, (-1,))[: math.prod(shape)], shape)
         xp.matmul(query, xp.matrix_transpose(head.key[these, :]), out=scores)
         if softcap is not None:
             scores = xp.tanh(scores / softcap) * (softcap * unit)
         if head.attn_mask is not None and _is_bias(head):
             scores += xp.astype(head.attn_mask[rows, these], scores.dtype, copy=False)
-        yield scores, _seen(head, rows, these), head.value[these, :]
+        yield scores, _seen(head, rows, these, seen_as), head.value[these, :]
 
 
-def _seen(head: Inputs, rows: slice, keys: slice) -> Array | None:
-    """Return which of the keys each query sees, (b, c) or None if it is all of them."""
+def _seen(head: Inputs, rows: slice, keys: slice, dtype: Any) -> Array | None:
+    """Return which of the keys each query sees, (b, c) or None if it is all of them.
+
+    A band comes in the dtype wanted, as 0 and 1 or as booleans: to turn it into numbers for each
+    product takes as long as the product.
+    """
     seen = None if head.attn_mask is None or _is_bias(head) else head.attn_mask[rows, keys]
     left, right = _reach(head)
     if rows.stop - 1 - keys.start <= left and keys.stop - 1 - rows.start <= right:
@@ -200,15 +209,15 @@ def _seen(head: Inputs, rows: slice, keys: slice) -> Array | None:
     offset, shape = rows.start - keys.start, (rows.stop - rows.start, keys.stop - keys.start)
     # On a GPU it is made anew: two streams may not share it without waiting for each other.
     band_of = _kept_band if on_host(head.xp) else _band
-    band = band_of(head.xp, head.query.device, shape, offset, left, right)
-    return band if seen is None else seen & band
+    band = band_of(head.xp, head.query.device, shape, offset, left, right, dtype)
+    return band if seen is None else seen * band
 
 
-def _band(xp, device, shape: tuple[int, int], offset: int, left: float, right: float) -> Array:
+def _band(xp, device, shape: tuple[int, int], offset: int, left: float, right: float, dtype):
     """Return which keys lie in reach; the blocks along a diagonal all have the same answer."""
     query = xp.arange(shape[0], device=device)[:, None] + offset
     key = xp.arange(shape[1], device=device)[None, :]
-    return (key >= query - left) & (key <= query + right)
+    return xp.astype((key >= query - left) & (key <= query + right), dtype)
 
 
 _kept_band = lru_cache(maxsize=16)(_band)
