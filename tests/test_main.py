@@ -3,9 +3,11 @@
 import importlib.util
 import json
 
+import array_api_strict
+import numpy
 import pytest
 
-from attention_docs import examples
+from attention_docs import __main__, examples
 from attention_docs.__main__ import main
 
 
@@ -13,6 +15,9 @@ def test_list_names_every_example(capsys):
     assert main(["list"]) == 0
     lines = capsys.readouterr().out.splitlines()
     assert [line.split()[0] for line in lines] == examples.names()
+    width = max(map(len, examples.names()))
+    for line, name in zip(lines, examples.names(), strict=True):
+        assert line == f"{name:<{width}}  {examples.load(name).TITLE}"
 
 
 def test_show_prints_the_committed_digits(capsys):
@@ -29,16 +34,31 @@ def test_show_as_json_and_latex(capsys):
 
 def test_verify_agrees(capsys):
     assert main(["verify"]) == 0
-    assert f"{len(examples.names())} of {len(examples.names())} examples agree" in (
-        capsys.readouterr().out
-    )
+    *lines, last = capsys.readouterr().out.splitlines()
+    assert lines == [f"{name}: ok" for name in examples.names()]
+    assert last == f"{len(lines)} of {len(lines)} examples agree"
 
 
 def test_verify_fails_when_a_digit_differs(capsys, monkeypatch):
     example = examples.load("self_attention")
     monkeypatch.setattr(example, "X", [[1, 0, 1, 0], [0, 1, 0, 1], [1, 1, 1, 2]])
     assert main(["verify"]) == 1
-    assert "self_attention: DIFFERS from its committed digits" in capsys.readouterr().out
+    *lines, last = capsys.readouterr().out.splitlines()
+    assert "self_attention: DIFFERS from its committed digits" in lines
+    wrong = sum("DIFFERS" in line for line in lines)
+    assert wrong < len(lines)
+    assert last == f"{len(lines) - wrong} of {len(lines)} examples agree"
+
+
+def test_the_backend_asked_for_computes(monkeypatch):
+    asked, steps = [], examples.steps
+    monkeypatch.setattr(examples, "steps", lambda name, xp: asked.append(xp) or steps(name, xp))
+    monkeypatch.setattr(__main__, "backend", {"numpy": numpy, "cupy": array_api_strict}.get)
+    main(["show", "self_attention", "--backend", "cupy"])
+    main(["verify", "--backend", "cupy"])
+    assert set(asked) == {array_api_strict}
+    main(["show", "self_attention", "--backend", "numpy"])
+    assert asked[-1] is numpy
 
 
 def test_an_unknown_example_lists_the_known_ones(capsys):
@@ -52,3 +72,40 @@ def test_cupy_without_cupy_says_how_to_install_it(capsys):
     error = capsys.readouterr().err
     assert "pip install 'attention-docs[cuda12]'" in error
     assert len(error.splitlines()) == 1
+
+
+@pytest.fixture
+def wide(monkeypatch):
+    """A terminal that wraps nothing and knows no colours."""
+    monkeypatch.setenv("COLUMNS", "200")
+    monkeypatch.setenv("NO_COLOR", "1")
+
+
+def said(capsys, *arguments):
+    """What argparse says as it ends: the exit status, and the words of each line."""
+    with pytest.raises(SystemExit) as end:
+        main(list(arguments))
+    out, err = capsys.readouterr()
+    return end.value.code, [" ".join(line.split()) for line in (out or err).splitlines()]
+
+
+def test_help_names_the_commands(capsys, wide):
+    status, lines = said(capsys, "--help")
+    assert status == 0
+    assert lines[0] == "usage: python -m attention_docs [-h] list | show | verify ..."
+    assert __main__.__doc__ in lines
+    assert "list list the worked examples" in lines
+    assert "show print every step of one example" in lines
+    assert "verify compare every example with its committed digits" in lines
+    assert "name an example, as `list` prints it" in said(capsys, "show", "--help")[1]
+
+
+def test_what_is_not_a_choice_is_refused_and_the_choices_named(capsys, wide):
+    status, lines = said(capsys)
+    assert status == 2
+    assert lines[-1].endswith("the following arguments are required: list | show | verify")
+    for option, choices in (("--format", "text,latex,json"), ("--backend", "numpy,cupy")):
+        status, lines = said(capsys, "show", "self_attention", option, "nope")
+        assert status == 2
+        assert f"[{option} {{{choices}}}]" in lines[0]
+        assert "invalid choice: 'nope'" in lines[-1]

@@ -41,6 +41,24 @@ def test_the_first_to_leave_does_not_free_blas_and_the_last_does():
     assert blas_threads() == 2
 
 
+class NoBlas:
+    """The libraries of a NumPy whose BLAS threadpoolctl does not know: none."""
+
+    def select(self, **_):
+        return self
+
+    def info(self):
+        return []
+
+
+@pytest.mark.parametrize(("cores", "threads"), [(8, 8), (None, 1)])
+def test_without_a_blas_that_it_knows_each_core_gets_a_thread(monkeypatch, cores, threads):
+    with monkeypatch.context() as patched:
+        patched.setattr("attention_docs.threads._controller", NoBlas)
+        patched.setattr("os.cpu_count", lambda: cores)
+        assert blas_threads() == threads
+
+
 def in_another_thread(function):
     thread = threading.Thread(target=function)
     thread.start()
