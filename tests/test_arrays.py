@@ -15,6 +15,7 @@ from attention_docs.arrays import (
     has_blocks,
     on_host,
     power,
+    squared_lengths,
     to_numpy,
     widened,
 )
@@ -29,6 +30,14 @@ def test_which_library_takes_blocks_and_which_takes_threads(prefix, library, blo
     xp = ModuleType(prefix + library)
     assert has_blocks(xp) is blocks
     assert on_host(xp) is host
+
+
+@pytest.mark.parametrize("is_cupy", [False, True])
+def test_a_gpu_squares_lengths_its_own_way_to_the_same_end(monkeypatch, is_cupy):
+    monkeypatch.setattr(arrays, "is_cupy_namespace", lambda xp: is_cupy)
+    rows = np.array([[[3.0, 4.0], [1.0, 2.0]], [[0.0, 5.0], [2.0, 2.0]]])
+    lengths = squared_lengths(array_api_compat.numpy, rows)
+    assert lengths.tolist() == [[25.0, 5.0], [25.0, 8.0]]
 
 
 def test_a_gpu_takes_exp_and_numpy_the_faster_one(monkeypatch):
