@@ -240,6 +240,14 @@ def test_scores_of_any_size_do_not_overflow(size):
     np.testing.assert_array_equal(attend(query, key, np.array([[3.0], [7.0]])), [[3.0]])
 
 
+def test_a_score_of_two_infinities_is_refused_without_a_warning():
+    # 1e400 - 1e400: which of nan, inf and -inf it is, the order of the sum decides.
+    with pytest.raises(
+        ValueError, match=r"hold (nan|-?inf) at \[0, 0\]; expected products that fit"
+    ):
+        attend(np.array([[1e200, 1e200]]), np.array([[1e200, -1e200]]), np.ones((1, 1)))
+
+
 def test_no_keys_give_zeros_and_no_queries_give_nothing(xp):
     ones = xp.ones((2, 3))
     assert attend(ones, xp.ones((0, 3)), xp.ones((0, 4))).shape == (2, 4)
