@@ -33,6 +33,11 @@ CUT_OFF = """
     }).map(box => box.outerHTML.slice(0, 200))
 """
 DRAWN_FONTS = "[...document.fonts].filter(font => font.status === 'loaded').length"
+NOTE_WHETHER_IT_WAITS = """
+    addEventListener("DOMContentLoaded", () => {
+        window.waits = document.documentElement.matches("[data-waits]");
+    });
+"""
 STANDS_BELOW_THE_HEADER = """
     heading => {
         const header = document.querySelector(".md-header").getBoundingClientRect().bottom;
@@ -91,10 +96,16 @@ def test_a_page_asks_nobody_complains_of_nothing_and_keeps_still(visit, address)
     assert visit.page.evaluate("window.shift") <= 0.01
 
 
-def test_the_fonts_fetched_early_are_those_that_are_drawn(visit):
-    early = visit.page.locator("link[rel=preload]").evaluate_all("all => all.map(l => l.href)")
-    assert sorted(early) == sorted(url for url in visit.requests if url.endswith(".woff2"))
-    assert visit.page.evaluate(DRAWN_FONTS) == len(early)
+def test_what_is_fetched_early_is_what_runs_and_what_is_drawn(visit):
+    def early(kind):
+        links = visit.page.locator(f"link[rel=preload][as={kind}]")
+        return sorted(links.evaluate_all("all => all.map(link => link.href)"))
+
+    assert early("font") == sorted(url for url in visit.requests if url.endswith(".woff2"))
+    assert visit.page.evaluate(DRAWN_FONTS) == len(early("font"))
+    assert early("script") == sorted(
+        visit.page.evaluate("[...document.scripts].map(s => s.src).filter(Boolean)")
+    )
 
 
 @pytest.mark.parametrize("scheme", ["dark"], scope="module")
@@ -163,11 +174,22 @@ def test_a_link_to_a_heading_shows_it_below_the_header(chapter, written):
 
 
 def test_only_who_comes_to_the_top_has_the_rest_laid_out_later(browser, address):
-    later = "document.querySelectorAll('[data-laid-out]').length"
     chapter = address + path(CHAPTER)
-    with Visit(browser, chapter) as top, Visit(browser, f"{chapter}#what-goes-wrong") as heading:
-        assert top.page.evaluate(later) > 50
-        assert heading.page.evaluate(later) == 0
+    with Visit(browser, address) as visit:
+        visit.page.add_init_script(NOTE_WHETHER_IT_WAITS)
+        for url, waits in ((chapter, True), (address, True), (f"{chapter}#what-goes-wrong", False)):
+            visit.page.goto(url)
+            assert visit.page.evaluate("window.waits") == waits
+            visit.settle()
+
+
+def test_a_first_visit_has_its_colours_before_the_theme_has_run(browser, address, scheme):
+    context = browser.new_context(color_scheme=scheme)
+    page = context.new_page()
+    page.route("**/bundle.*.js", lambda route: route.abort())
+    page.goto(address)
+    assert page.evaluate("document.body.dataset.mdColorScheme") == SHOWN_AS[scheme]
+    context.close()
 
 
 def test_a_step_back_leads_to_where_one_was(chapter):

@@ -23,8 +23,8 @@ from attention_docs.publish import (
     checks,
     computed,
     diagrams,
+    early,
     figures,
-    fonts,
     formulas,
     later,
     links,
@@ -193,9 +193,7 @@ def on_post_page(output, page, config):
     done = formulas.insert(whole, typeset)
     # From a file a browser refuses the request that a preload makes.
     return (
-        done
-        if is_offline(config)
-        else fonts.preload(done, get_relative_url(fonts.FOLDER, page.url))
+        done if is_offline(config) else early.preload(done, get_relative_url(early.FONTS, page.url))
     )
 
 

@@ -1,17 +1,18 @@
-// What site.css lets wait is laid out box by box while nothing else goes on, so that nothing is missing
-// from the scroll bar or from a picture of the whole page.
+// What site.css lets wait is laid out box by box while nothing else goes on, and then shown at once, so
+// that nothing is missing from the scroll bar or from a picture of the whole page.
 (() => {
   const page = document.documentElement;
   const first = location.pathname;
+  let boxes;
 
   const whenIdle = () => requestIdleCallback(layOut, { timeout: 1000 });
   const layOut = (deadline) => {
-    const boxes = "[data-waits] .md-content__inner > :not([data-laid-out])";
-    for (const box of document.querySelectorAll(boxes)) {
-      box.toggleAttribute("data-laid-out", true);
-      // Now, and not with the next frame: so the deadline counts it.
-      box.getBoundingClientRect();
-      if (deadline.timeRemaining() < 30) return whenIdle();
+    boxes ??= [...document.querySelectorAll(".md-content__inner > *")];
+    while (boxes.length) {
+      // Who asks for the place of what is inside has it laid out, though it is not shown yet. To show
+      // each box by itself would cost a walk through all of the page for each.
+      boxes.shift().firstElementChild?.getBoundingClientRect();
+      if (deadline.timeRemaining() < 25) return whenIdle();
     }
     page.removeAttribute("data-waits");
   };

@@ -15,7 +15,6 @@
     box.toggleAttribute("tabindex", scrolls);
     if (!scrolls) return;
     box.tabIndex = 0;
-    box.setAttribute("role", "group");
     const [, name] = names.find(([selector]) => box.matches(selector));
     box.setAttribute("aria-label", `${name}, scrolls sideways`);
   };
@@ -25,7 +24,11 @@
 
   // The theme wraps each copy button in a landmark without a name.
   const prepare = () => {
-    document.querySelectorAll(boxes).forEach((box) => sizes.observe(box));
+    document.querySelectorAll(boxes).forEach((box) => {
+      // At once, though it has no name yet: with each role that changes later, all within is styled anew.
+      box.setAttribute("role", "group");
+      sizes.observe(box);
+    });
     document.querySelectorAll("nav.md-code__nav").forEach((nav) => nav.setAttribute("role", "none"));
   };
   new MutationObserver(prepare).observe(document.body, { childList: true, subtree: true });
