@@ -8,7 +8,7 @@
     [".md-typeset__scrollwrap", "table"],
     [".md-typeset pre > code", "code"],
   ];
-  const boxes = names.map(([selector]) => selector).join();
+  const newBoxes = names.map(([selector]) => `${selector}:not([role])`).join();
 
   // A box that scrolls can be reached with the Tab key and says what it is.
   const reach = ({ box, scrolls }) => {
@@ -24,7 +24,7 @@
 
   // The theme wraps each copy button in a landmark without a name.
   const prepare = () => {
-    document.querySelectorAll(boxes).forEach((box) => {
+    document.querySelectorAll(newBoxes).forEach((box) => {
       // At once, though it has no name yet: with each role that changes later, all within is styled anew.
       box.setAttribute("role", "group");
       sizes.observe(box);
