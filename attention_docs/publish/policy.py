@@ -32,19 +32,21 @@ def policy(scripts: Iterable[bytes]) -> str:
     """Write the policy that lets these inline scripts run, and no other.
 
     >>> print(policy([b"start()"]).replace("; ", "\\n"))
-    default-src 'none'
+    default-src 'self'
     script-src 'self' 'sha256-DIm7WJS6ZKDYe5qFLPy+h4JFI9Bol5QmYC57mt3Fb00='
     style-src 'self' 'unsafe-inline'
     style-src-elem 'self' 'sha256-47DEQpj8HBSa+/TImW+5JCeuQeRkm5NMpJWZG3hSuFU='
     img-src 'self' data:
-    font-src 'self'
-    connect-src 'self'
-    worker-src 'self'
+    object-src 'none'
+    frame-src 'none'
+    media-src 'none'
+    manifest-src 'none'
     base-uri 'none'
     form-action 'none'
     """
     directives = (
-        "default-src 'none'",
+        # Also for the next page, which Firefox fetches when it is idle.
+        "default-src 'self'",
         " ".join(["script-src 'self'", *sorted(map(source, scripts))]),
         # Formulas and drawings have style attributes, hundreds of different ones. A style element
         # is refused where the browser knows the second line; the one that Plotly adds is empty,
@@ -52,9 +54,10 @@ def policy(scripts: Iterable[bytes]) -> str:
         "style-src 'self' 'unsafe-inline'",
         f"style-src-elem 'self' {source(b'')}",
         "img-src 'self' data:",  # the icons in the theme's style sheets
-        "font-src 'self'",
-        "connect-src 'self'",
-        "worker-src 'self'",
+        "object-src 'none'",
+        "frame-src 'none'",
+        "media-src 'none'",
+        "manifest-src 'none'",
         "base-uri 'none'",
         "form-action 'none'",
     )
