@@ -172,6 +172,7 @@ def strided(shape, order):
         (normal((2, 3, 5, 32))[0][..., 8:24], (480, 160, 32, 1)),
         (normal((2, 1, 3, 5, 16))[0], (240, 80, 16, 1)),
         (normal((3, 3, 1, 16))[0][:2], (48, 16, 16, 1)),
+        (normal((3, 4, 20))[0][:, 3:, :16], (240, 80, 16, 1)),  # the step to no second row
     ],
 )
 def test_arrays_are_described_by_sizes_and_steps(array, steps):
@@ -195,6 +196,16 @@ def test_arrays_that_would_have_to_be_copied_are_not_taken(array, batch):
     assert fused.layout(array, batch) is None
 
 
+def test_a_bound_that_hides_nothing_is_none(cudnn):
+    def bounds(window):
+        described = fused.call(checked(*normal((160, 16), (180, 16), (180, 16)), window=window))
+        assert described.device == 0
+        return described.left, described.right
+
+    assert bounds((159, 179)) == bounds((300, 300)) == bounds(None) == (None, None)
+    assert bounds((158, 178)) == (158, 178)
+
+
 def test_an_address_between_vectors_is_not_taken(cudnn):
     query, key, value = normal((160, 32), (160, 16), (160, 16))
     assert path(checked(query[:, 8:24], key, value)) == "fused"
@@ -216,6 +227,7 @@ def test_a_graph_is_built_once_for_all_calls_of_its_kind(cudnn):
         attend(query.copy(), key, value, window=(None, 0))
     attend(query, key, value, is_causal=True, scale=0.25)  # as 1/sqrt(16)
     assert len(cudnn.graphs) == 1
+    assert fused.handle.cache_info().currsize == 1
 
 
 @pytest.mark.parametrize(

@@ -82,6 +82,10 @@ def test_json_keeps_every_digit():
     assert json.loads(json_steps(STEPS)) == {"Q": [[0.1, "-inf"]], "mask": [[True, False]]}
 
 
+def test_json_names_what_it_has_no_number_for():
+    assert json_steps({"Q": np.asarray([np.inf, np.nan])}) == '{"Q": ["inf", "nan"]}'
+
+
 def test_numpy_code_gives_the_same_arrays_back():
     scope = {}
     exec(numpy_steps(STEPS), scope)

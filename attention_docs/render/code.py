@@ -8,14 +8,12 @@ from attention_docs.arrays import Array, to_numpy
 
 
 def json_steps(steps: dict[str, Array]) -> str:
-    """Write the steps of an example as JSON, every digit kept; -inf is written as a string.
+    """Write the steps of an example as JSON, every digit kept; -inf and its like as strings.
 
     >>> print(json_steps({"Q": np.array([[2.0, -np.inf]])}))
     {"Q": [[2.0, "-inf"]]}
     """
-    return json.dumps(
-        {name: _plain(to_numpy(array).tolist()) for name, array in steps.items()}, allow_nan=False
-    )
+    return json.dumps({name: _plain(to_numpy(array).tolist()) for name, array in steps.items()})
 
 
 def _plain(value):
