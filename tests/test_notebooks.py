@@ -16,6 +16,8 @@ from tests.conftest import ROOT, mkdocs
 from tests.test_pages import DECIMAL, MATRIX
 
 NOTEBOOKS = sorted((ROOT / "docs" / "notebooks").glob("*.ipynb"))
+# The build's own: a kernel that is shut down now and then writes one of its sockets.
+TRACEBACK = re.compile(r'File ".*[/\\]mkdocs[/\\]')
 each_notebook = pytest.mark.parametrize("path", NOTEBOOKS, ids=lambda path: path.stem)
 
 
@@ -224,7 +226,7 @@ def test_a_failing_cell_and_a_warning_stop_the_build(small, code, message):
     built = mkdocs(small, "build", "--strict")
     assert built.returncode != 0
     assert message in built.stderr
-    assert "Traceback" not in built.stderr
+    assert not TRACEBACK.search(built.stderr)
 
 
 @pytest.mark.parametrize(
@@ -242,7 +244,7 @@ def test_what_a_notebook_lacks_is_named(small, old, new, message):
     built = mkdocs(small, "build", "--strict")
     assert built.returncode != 0
     assert f"ERROR   -  docs/notebooks/toy.ipynb{message}" in built.stderr
-    assert "Traceback" not in built.stderr
+    assert not TRACEBACK.search(built.stderr)
 
 
 def test_a_wrong_link_in_a_notebook_stops_a_strict_build(small):
