@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from attention_docs import show
 from attention_docs.render.code import json_steps, numpy_steps
-from attention_docs.render.latex import latex, latex_name
+from attention_docs.render.latex import latex, latex_name, latex_steps
 from attention_docs.render.numbers import number
 from attention_docs.render.text import text
 
@@ -72,10 +72,27 @@ def test_latex_of_a_vector_is_a_row():
 
 @pytest.mark.parametrize(
     ("name", "expected"),
-    [("Q", "Q"), ("W_V", "W_V"), ("X_kv", "X_{kv}"), ("scores", r"\text{scores}")],
+    [
+        ("Q", "Q"),
+        ("W_V", "W_V"),
+        ("X_kv", "X_{kv}"),
+        ("pe", r"\text{pe}"),
+        ("scaled_scores", r"\text{scaled scores}"),
+    ],
 )
 def test_latex_names(name, expected):
     assert latex_name(name) == expected
+
+
+def test_latex_has_a_line_for_each_step():
+    assert latex_steps({"Q": np.ones((1, 1)), "mask": np.array([[True, False]])}) == (
+        "Q = \\begin{bmatrix} 1 \\end{bmatrix}\n"
+        "\\text{mask} = \\begin{bmatrix} \\text{T} & \\text{F} \\end{bmatrix}"
+    )
+
+
+def test_a_whole_number_is_written_out_below_a_thousand_millions():
+    assert [number(10**9 - 1), number(10**9)] == ["999999999", "1.0000e+09"]
 
 
 def test_json_keeps_every_digit():
@@ -87,8 +104,8 @@ def test_json_names_what_it_has_no_number_for():
 
 
 def test_numpy_code_gives_the_same_arrays_back():
-    scope = {}
-    exec(numpy_steps(STEPS), scope)
-    for name, array in STEPS.items():
+    scope, steps = {}, {**STEPS, "gone": np.array([np.nan, 1.0])}
+    exec(numpy_steps(steps), scope)
+    for name, array in steps.items():
         np.testing.assert_array_equal(scope[name], array)
     assert math.isinf(scope["Q"][0, 1])
