@@ -84,6 +84,11 @@ def test_latex_names(name, expected):
     assert latex_name(name) == expected
 
 
+def test_latex_writes_powers_and_what_is_no_number():
+    shown = latex(np.array([-1.4e-11, np.nan]))
+    assert shown == r"\begin{bmatrix} -1.4 \times 10^{-11} & \text{nan} \end{bmatrix}"
+
+
 def test_latex_has_a_line_for_each_step():
     assert latex_steps({"Q": np.ones((1, 1)), "mask": np.array([[True, False]])}) == (
         "Q = \\begin{bmatrix} 1 \\end{bmatrix}\n"
