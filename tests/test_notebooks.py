@@ -16,7 +16,7 @@ from tests.conftest import ROOT, mkdocs
 from tests.test_pages import DECIMAL, MATRIX
 
 NOTEBOOKS = sorted((ROOT / "docs" / "notebooks").glob("*.ipynb"))
-# The build's own: a kernel that is shut down now and then writes one of its sockets.
+# The build's own: a kernel that is shut down may write one too, of its sockets.
 TRACEBACK = re.compile(r'File ".*[/\\]mkdocs[/\\]')
 each_notebook = pytest.mark.parametrize("path", NOTEBOOKS, ids=lambda path: path.stem)
 
