@@ -60,7 +60,7 @@ def line_chart(name: str, x: Axis, y: Axis, series: Sequence[Series]) -> Panel:
         ValueError: if a series has not as many x as y.
     """
     left = max(text_width(_tick(tick)) for tick in y.ticks) + 2 * LINE
-    top = 2 * LINE
+    top = 2.5 * LINE
 
     def at(point) -> tuple[float, float]:
         return left + WIDTH * x.share(point[0]), top + HEIGHT * (1 - y.share(point[1]))
@@ -77,7 +77,9 @@ def line_chart(name: str, x: Axis, y: Axis, series: Sequence[Series]) -> Panel:
             for one, end in zip(named, ends, strict=True)
         ),
     ]
-    width = left + WIDTH + 16 + max(text_width(one.name) for one in named)
+    width = left + max(
+        WIDTH + 16 + max(text_width(one.name) for one in named), (WIDTH + text_width(name)) / 2
+    )
     told = " ".join(_told(one, x, y) for one in named)
     return Panel(width, top + HEIGHT + 2.5 * LINE, "".join(body), f"{name}. {told}")
 
@@ -138,11 +140,10 @@ def _tick(value: float) -> str:
 
 def _apart(heights: list[float]) -> list[float]:
     """Move labels up until each has a line of its own."""
-    placed = dict.fromkeys(range(len(heights)), 0.0)
-    last = math.inf
-    for index in sorted(placed, key=lambda index: heights[index], reverse=True):
+    placed, last = list(heights), math.inf
+    for index in sorted(range(len(heights)), key=heights.__getitem__, reverse=True):
         last = placed[index] = min(heights[index], last - LINE)
-    return list(placed.values())
+    return placed
 
 
 def _told(one: Series, x: Axis, y: Axis) -> str:

@@ -77,25 +77,27 @@ def matrix_panel(
     crossed = _hidden(hidden, values.shape)
     size = cells.cell_size(values, columns=values.shape[1]) if numbers else cells.SMALLEST
     printed = size != cells.SMALLEST
-    left = LINE + max(map(text_width, row_names)) + 8
-    grid = cells.Grid(left, 3 * LINE, size, *values.shape)
     chosen = scale_of(scale, "matrix", values)
-    legend = _legend(chosen, values.dtype == bool, grid.width, printed)
-    width = left + max(grid.width, (grid.width + max(legend.width, text_width(name))) / 2)
-    centre = left + grid.width / 2
+    across = size[0] * values.shape[1]
+    legend = _legend(chosen, values.dtype == bool, across, printed)
+    # What stands in the middle of the cells may be wider than they are.
+    beyond = max(0, max(legend.width, text_width(name), text_width(columns)) - across) / 2
+    names = max(map(text_width, row_names)) + 8
+    grid = cells.Grid(max(LINE + names, beyond), 3 * LINE, size, *values.shape)
+    centre = grid.x + across / 2
     below = grid.y + grid.height + 10
     body = [
         title(centre, LINE / 2, name, role),
         label(centre, 1.5 * LINE, columns, font_size=11),
-        turned(LINE / 2, grid.y + grid.height / 2, rows),
+        turned(grid.x - names - LINE / 2, grid.y + grid.height / 2, rows),
         cells.column_names(grid, column_names),
         cells.row_names(grid, row_names),
         cells.cells(grid, values, chosen, crossed, printed),
         cells.mark(grid, _place(mark, values.shape), role) if mark else "",
-        moved(left - (legend.width - grid.width) / 2, below, legend.body),
+        moved(centre - legend.width / 2, below, legend.body),
     ]
-    height = below + legend.height
-    return Panel(width, height, "".join(body), cells.described(name, values))
+    ends = grid.x + across + beyond, below + legend.height
+    return Panel(*ends, "".join(body), cells.described(name, values))
 
 
 def turned(x: float, y: float, text: str) -> str:

@@ -35,7 +35,8 @@ def attention_lines(
 ) -> Svg:
     """Draw each weight as a line from its query on the left to its key on the right.
 
-    The width of a line is in proportion to its weight; a weight of zero has no line.
+    The width of a line is in proportion to its weight, and two lines below say what it means; a
+    weight of zero has no line.
 
     Args:
         weights: (m, n) weights of any array library, none negative.
@@ -82,7 +83,7 @@ def attention_lines(
         *lines,
         *(label(x - 8, tops[0] + STEP * i, token, "end") for i, token in enumerate(left)),
         *(label(x + SPAN + 8, tops[1] + STEP * i, token, "start") for i, token in enumerate(ends)),
-        _legend(x, 2 * LINE + height + LINE / 2),
+        _legend(x, 2 * LINE + height + LINE / 2, _largest(matrix)),
     ]
     width = x + SPAN + 16 + max(map(text_width, [*ends, "keys"]))
     panel = Panel(
@@ -104,27 +105,32 @@ def _line(x, tops, row, column, matrix, name) -> str:
     weight = matrix[row, column]
     start, end = tops[0] + STEP * row, tops[1] + STEP * column
     middle = x + SPAN / 2
-    share = weight / max(1.0, matrix.max())
+    share = weight / _largest(matrix)
     return element(
         "path",
         element("title", words(f"{name}: {number(weight)}")),
         d=f"M{x:g} {start:g}C{middle:g} {start:g} {middle:g} {end:g} {x + SPAN:g} {end:g}",
         fill="none",
         stroke=colour("weights"),
-        stroke_width=max(0.4, THICKEST * float(share)),
+        stroke_width=max(0.4, THICKEST * share),
         stroke_opacity=0.7,
     )
 
 
-def _legend(x: float, y: float) -> str:
+def _largest(matrix: np.ndarray) -> float:
+    """Return the weight of the thickest line there can be: one, unless some weight is larger."""
+    return max(1.0, float(matrix.max()))
+
+
+def _legend(x: float, y: float, largest: float) -> str:
     """Draw two lines of known weight."""
     body = []
-    for i, weight in enumerate((0.25, 1.0)):
+    for i, share in enumerate((0.25, 1.0)):
         left = x + i * SPAN / 2
         ends = {"x1": left, "x2": left + 30, "y1": y, "y2": y}
-        stroke = {"stroke": colour("weights"), "stroke_width": THICKEST * weight}
+        stroke = {"stroke": colour("weights"), "stroke_width": THICKEST * share}
         body.append(element("line", **ends, **stroke, stroke_opacity=0.7))
-        body.append(label(left + 36, y, number(weight), "start", font_size=10))
+        body.append(label(left + 36, y, number(share * largest), "start", font_size=10))
     return "".join(body)
 
 

@@ -36,18 +36,21 @@ class Scale(NamedTuple):
     def legend(self, width: float, strength: float = UNDER_TEXT) -> Panel:
         """Draw the scale in the middle of a width, with its ends and its zero in numbers."""
         ends = [self.low, 0.0, self.high] if self.low else [0.0, self.high]
-        length = SWATCHES * SWATCH
-        width = max(width, length + text_width(number(self.low or self.high)))
+        written = [text_width(number(end)) for end in ends]
+        # Three numbers stand two swatches apart.
+        swatch = max(SWATCH, max(written) / 4)
+        length = SWATCHES * swatch
+        width = max(width, length + max(written))
         left = (width - length) / 2
         outline = {"fill": "none", "stroke": "currentColor", "stroke_opacity": 0.3}
         body = [
-            element("rect", x=left + i * SWATCH, width=SWATCH, height=8, **paint)
+            element("rect", x=left + i * swatch, width=swatch, height=8, **paint)
             for i, value in enumerate(np.linspace(self.low, self.high, SWATCHES))
             for paint in (self.paint(value, strength), outline)
         ]
         for end in ends:
             share = (end - self.low) / (self.high - self.low)
-            at = left + SWATCH / 2 + share * (length - SWATCH)
+            at = left + swatch / 2 + share * (length - swatch)
             body.append(label(at, 8 + LINE / 2, number(end), font_size=10))
         return Panel(width, 8 + LINE, "".join(body), "")
 

@@ -49,7 +49,12 @@ def scatter_3d(
         axes: the names of the three axes.
         sets: the points; `outlined` joins the points of a set.
         size: how far each axis goes from zero, in whole units.
+
+    Raises:
+        TypeError: if places are not real numbers.
+        ValueError: if places are not (n, 3), or do not have a label each.
     """
+    sets = [_checked(points) for points in sets]
     corners = np.array(
         [[x, y, z] for x in (0, size[0]) for y in (0, size[1]) for z in (0, size[2])]
     )
@@ -57,7 +62,7 @@ def scatter_3d(
     origin = np.array([MARGIN, 2 * LINE]) - low
 
     def at(places) -> np.ndarray:
-        return projected(np.asarray(places, dtype=float)) + origin
+        return projected(np.asarray(places)) + origin
 
     width = high[0] - low[0] + 2 * MARGIN
     height = high[1] - low[1] + 4.5 * LINE
@@ -72,15 +77,20 @@ def scatter_3d(
     ]
     told = f"{name}. " + " ".join(_told(points) for points in sets)
     size_and_body = max(width, legend_width), height + LINE, "".join(body)
-    return Panel(*size_and_body, told, points_json(axes, sets))
+    return Panel(*size_and_body, told, _json(axes, sets))
 
 
-def points_json(axes: Sequence[str], sets: Sequence[Points]) -> str:
+def _checked(points: Points) -> Points:
+    places = checks.matrix(points.name, points.places, "(n, 3)")
+    if places.shape[1] != 3:
+        raise ValueError(f"{points.name} has shape {places.shape}; expected (n, 3)")
+    labels = checks.labels(f"labels of {points.name}", points.labels, len(places))
+    return points._replace(places=places, labels=labels)
+
+
+def _json(axes: Sequence[str], sets: Sequence[Points]) -> str:
     """Write the points as JSON, all their digits kept."""
-    plain = [
-        {**points._asdict(), "places": checks.matrix(points.name, points.places).tolist()}
-        for points in sets
-    ]
+    plain = [{**points._asdict(), "places": points.places.tolist()} for points in sets]
     return json.dumps({"axes": list(axes), "sets": plain})
 
 
@@ -132,9 +142,8 @@ def _outline(points: Points, at) -> str:
 
 
 def _points(index: int, points: Points, at) -> list[str]:
-    places = checks.matrix(points.name, points.places)
     body = []
-    for place, text in zip(places, points.labels, strict=True):
+    for place, text in zip(points.places, points.labels, strict=True):
         (x, y), (_, ground) = at([place, (place[0], place[1], 0)])
         tip = f"{text}: " + ", ".join(map(number, place))
         body.append(_line((x, y), (x, ground), stroke_dasharray="2 2", stroke_opacity=0.6))
@@ -165,6 +174,6 @@ def _legend(sets: Sequence[Points], y: float) -> tuple[list[str], float]:
 
 
 def _told(points: Points) -> str:
-    places = (", ".join(map(number, place)) for place in checks.matrix("places", points.places))
+    places = (", ".join(map(number, place)) for place in points.places)
     named = (f"{text} ({place})" for text, place in zip(points.labels, places, strict=True))
     return f"{points.name}: {'; '.join(named)}."

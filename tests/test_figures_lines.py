@@ -1,0 +1,255 @@
+"""Lines and charts under a ruler: measured by their ticks, they give back their numbers."""
+
+import re
+
+import numpy as np
+import pytest
+
+from attention_docs.render import attention_lines
+from attention_docs.render.figures import Axis, Series, figure, line_chart
+from attention_docs.render.figures.svg import ROLES
+from attention_docs.render.numbers import number
+from tests.drawing import name, named, shapes, size, told
+
+WEIGHTS = np.array([[0.75, 0.25, 0.0], [0.001, 0.499, 0.5]])
+
+
+def curves_of(picture):
+    return [shape for shape in shapes(picture) if shape.kind == "path"]
+
+
+def test_a_line_goes_from_its_query_to_its_key():
+    picture = attention_lines(WEIGHTS, ["it", "is"], ["a", "b", "c"])
+    curves = {shape.tip: shape for shape in curves_of(picture)}
+    assert list(curves) == [
+        "it to a: 0.7500",
+        "it to b: 0.2500",
+        "is to a: 0.0010",
+        "is to b: 0.4990",
+        "is to c: 0.5000",
+    ]
+    for tip, curve in curves.items():
+        query, _, key = tip.partition(":")[0].split()
+        (left,), (right,) = named(picture, query), named(picture, key)
+        start, bend, back, end = curve.corners
+        assert tuple(start) == (left.box[2] + 8, left.centre[1])
+        assert tuple(end) == (right.box[0] - 8, right.centre[1])
+        assert bend.tolist() == [(start[0] + end[0]) / 2, start[1]]
+        assert back.tolist() == [(start[0] + end[0]) / 2, end[1]]
+        assert end[0] - start[0] == 180
+    heights = [named(picture, text)[0].centre[1] for text in ("it", "is", "a", "b", "c")]
+    assert np.diff(heights).tolist() == [34, -51, 34, 34]
+    assert heights[2] == 49
+
+
+def test_a_line_is_nine_thick_for_a_weight_of_one_and_never_too_thin_to_see():
+    widths = [
+        float(s.attributes["stroke-width"])
+        for s in curves_of(attention_lines(WEIGHTS, list("ab"), list("xyz")))
+    ]
+    assert widths == [6.75, 2.25, 0.4, 4.49, 4.5]
+    large = curves_of(attention_lines(np.array([[4.0, 1.0]]), ["a"], ["x", "y"]))
+    assert [float(s.attributes["stroke-width"]) for s in large] == [9, 2.25]
+    assert {s.attributes["stroke"] for s in large} == {ROLES["weights"]}
+    assert {s.attributes["fill"] for s in large} == {"none"}
+
+
+def test_the_lines_of_known_weight_are_as_thick_as_the_others_of_that_weight():
+    for largest in (1.0, 4.0):
+        picture = attention_lines(np.array([[largest, largest / 4]]), ["a"], ["x", "y"])
+        known = [shape for shape in shapes(picture) if shape.kind == "line"]
+        drawn = [shape.attributes["stroke-width"] for shape in curves_of(picture)]
+        assert [line.attributes["stroke-width"] for line in known] == drawn[::-1]
+        words = [shape.text for shape in shapes(picture) if shape.text]
+        assert words[-2:] == [number(largest / 4), number(largest)]
+
+
+def test_lines_have_titles_and_two_lines_of_known_weight():
+    picture = attention_lines(WEIGHTS, ["it", "is"], ["a", "b", "c"])
+    (queries,), (keys,), (it,), (a,) = (
+        named(picture, text) for text in ("queries", "keys", "it", "a")
+    )
+    assert (queries.box[2], keys.box[0]) == (it.box[2], a.box[0])
+    assert queries.centre[1] == keys.centre[1] == 8
+    assert (queries.attributes["fill"], keys.attributes["fill"]) == (ROLES["query"], ROLES["key"])
+    thin, thick = (shape for shape in shapes(picture) if shape.kind == "line")
+    assert [float(line.attributes["stroke-width"]) for line in (thin, thick)] == [2.25, 9]
+    assert {line.attributes["stroke"] for line in (thin, thick)} == {ROLES["weights"]}
+    assert {line.attributes["stroke-opacity"] for line in (thin, thick)} == {
+        curves_of(picture)[0].attributes["stroke-opacity"]
+    }
+    start = curves_of(picture)[0].corners[0][0]
+    for line, text, left in ((thin, "0.2500", start), (thick, "1", start + 90)):
+        (weight,) = named(picture, text)
+        assert line.box == (left, 142, left + 30, 142)
+        assert (weight.box[0], weight.centre[1]) == (left + 36, 142)
+        assert weight.attributes["font-size"] == "10"
+
+
+def test_one_query_has_its_numbers_beside_the_keys():
+    picture = attention_lines(
+        WEIGHTS, ["it", "is"], ["a", "b", "c"], query=-1, name="Where it looks"
+    )
+    words = [shape.text for shape in shapes(picture)]
+    assert {"a  0.0010", "b  0.4990", "c  0.5000"} <= set(words)
+    assert [shape.tip[:5] for shape in curves_of(picture)] == ["is to"] * 3
+    assert told(picture) == "is looks at a with 0.0010, b with 0.4990, c with 0.5000."
+    assert name(picture) == "Where it looks"
+    assert size(picture)[0] == 7 * 7 + 8 + 180 + 16 + 7 * 9 + 2
+    assert size(attention_lines(np.eye(1), ["a"]))[0] == 7 * 7 + 8 + 180 + 16 + 7 * 4 + 2
+
+
+def test_lines_are_told_in_words():
+    assert told(attention_lines(WEIGHTS, ["it", "is"], ["a", "b", "c"])) == (
+        "it looks at a with 0.7500, b with 0.2500, c with 0; is looks at a with 0.0010, b with 0.4990, c with 0.5000."
+    )
+    many = told(attention_lines(np.eye(7), list("abcdefg")))
+    assert many.startswith(
+        "Weights of queries (rows) on keys (columns): 7 rows, 7 columns. The largest is 1"
+    )
+    with pytest.raises(ValueError, match="weights holds inf; expected finite numbers of 0 or more"):
+        attention_lines(np.array([[np.inf]]), ["a"])
+    assert name(attention_lines([[1, 0]], ["a"], ["b", "c"])) == "Attention weights"
+
+
+# A chart.
+
+
+def chart(*series, x=None, y=None, name="Growth"):
+    x = x or Axis("d", (1, 10, 100), logarithmic=True)
+    return figure(line_chart(name, x, y or Axis("variance", (0, 5, 10)), series), "c")
+
+
+def ruler(picture, ticks):
+    """Return where the ticks of the x axis stand."""
+    return [named(picture, tick)[0].centre[0] for tick in ticks]
+
+
+def test_a_chart_measured_by_its_ticks_gives_back_the_numbers():
+    picture = chart(Series("s", [1, 10, 100, 31.6227766], [0, 2.5, 10, 5], points=True))
+    left, middle, right = ruler(picture, ["1", "10", "100"])
+    (five,), (zero,) = named(picture, "5"), named(picture, "0")
+    low, high = zero.centre[1], min(ten.centre[1] for ten in named(picture, "10"))
+    assert middle - left == pytest.approx(right - middle)
+    assert five.centre[1] == pytest.approx((low + high) / 2)
+    (line,) = [s for s in shapes(picture) if s.attributes.get("stroke-width") == "1.8"]
+    x = 10 ** (2 * (line.corners[:, 0] - left) / (right - left))
+    y = 10 * (line.corners[:, 1] - low) / (high - low)
+    np.testing.assert_allclose(x, [1, 10, 100, 31.6227766], rtol=5e-3)
+    np.testing.assert_allclose(y, [0, 2.5, 10, 5], atol=0.01)
+    points = [s for s in shapes(picture) if s.tip]
+    assert [s.tip for s in points] == [
+        "s: 0 at 1",
+        "s: 2.5000 at 10",
+        "s: 10 at 100",
+        "s: 5 at 31.6228",
+    ]
+    np.testing.assert_allclose([s.centre for s in points], line.corners, atol=1e-6)
+
+
+def test_a_chart_has_a_line_at_each_tick_and_names_beside_its_axes():
+    picture = chart(Series("s", [1, 100], [0, 10], role="key"))
+    across = [s for s in shapes(picture) if s.attributes.get("stroke-opacity") == "0.25"]
+    upright, level = across[:3], across[3:]
+    top, bottom = 40, 210
+    assert [s.box for s in upright] == [(x, top, x, bottom) for x in (46, 166, 286)]
+    assert [s.box for s in level] == [(46, y, 286, y) for y in (210, 125, 40)]
+    assert {s.attributes["fill"] for s in across} == {"none"}
+    assert ruler(picture, ["1", "10", "100"]) == [46, 166, 286]
+    heights = [
+        (s.text, s.box[2], s.centre[1])
+        for s in shapes(picture)
+        if s.attributes.get("text-anchor") == "end"
+    ]
+    assert heights == [("0", 40, 210), ("5", 40, 125), ("10", 40, 40)]
+    ticks = [s for text in ("1", "10", "100", "0", "5") for s in named(picture, text)]
+    assert {s.attributes["font-size"] for s in ticks} == {"11"}
+    assert {s.centre[1] for s in named(picture, "1") + named(picture, "100")} == {220}
+    (name,), (d,), (variance,) = (named(picture, text) for text in ("Growth", "d", "variance"))
+    assert name.centre == pytest.approx((166, 8))
+    assert name.attributes["font-weight"] == "bold"
+    assert d.centre == pytest.approx((166, 242))
+    assert variance.centre == pytest.approx((8, 125))
+    assert not variance.upright
+    (line,), (end,) = (
+        [s for s in shapes(picture) if s.attributes.get("stroke-width") == "1.8"],
+        named(picture, "s"),
+    )
+    assert (end.box[0], end.centre[1]) == (296, 40)
+    assert end.attributes["fill"] == line.attributes["stroke"] == ROLES["key"]
+    assert line.attributes["fill"] == "none"
+
+
+def test_lines_of_a_chart_differ_in_more_than_colour():
+    ends = [Series(name, [1, 100], [i, i], points=True) for i, name in enumerate("abcde")]
+    picture = chart(*ends)
+    drawn = [s for s in shapes(picture) if s.attributes.get("stroke-width") == "1.8"]
+    dashes = [s.attributes.get("stroke-dasharray") for s in drawn]
+    assert dashes == [None, "6 3", "2 3", "8 3 2 3", None]
+    markers = [s.attributes["d"] for s in shapes(picture) if s.tip][::2]
+    assert len(set(markers[:4])) == 4
+    assert markers[4] == markers[0]
+    line, points, both = (
+        Series("l", [1, 100], [1, 2]),
+        Series("p", [1, 100], [1, 2], line=False, points=True),
+        Series("b", [1, 100], [1, 2], None, True, True),
+    )
+    drawn = [
+        (picture.count('stroke-width="1.8"'), picture.count("<title>"))
+        for picture in map(chart, (line, points, both))
+    ]
+    assert drawn == [(1, 0), (0, 2), (1, 2)]
+
+
+def test_names_of_lines_are_a_line_apart_in_the_order_of_their_ends():
+    picture = chart(
+        *[
+            Series(name, [1, 100], [0, end])
+            for name, end in [("low", 5.0), ("high", 5.2), ("far", 10.0), ("lowest", 4.9)]
+        ]
+    )
+    heights = {name: named(picture, name)[0].centre[1] for name in ("low", "high", "far", "lowest")}
+    assert heights["lowest"] == pytest.approx(210 - 170 * 0.49, abs=0.01)
+    assert heights["low"] == pytest.approx(heights["lowest"] - 16)
+    assert heights["high"] == pytest.approx(heights["low"] - 16)
+    assert heights["far"] == 40
+    (bent,) = named(chart(Series("bent", [1, 10, 100], [0, 10, 5])), "bent")
+    assert bent.centre[1] == 125
+
+
+def test_a_line_without_a_name_goes_with_another():
+    picture = chart(Series("s", [1, 100], [0, 10]), Series("", [1, 100], [5, 5], "query"))
+    assert len([s for s in shapes(picture) if s.attributes.get("stroke-width") == "1.8"]) == 2
+    assert told(picture) == "Growth. s: variance goes from 0 at d 1 to 10 at 100."
+    assert (
+        chart(Series("s", [1, 100], [0, 10]), Series("t", [1, 100], [0, 10])).count(" goes from ")
+        == 2
+    )
+
+
+@pytest.mark.parametrize(
+    ("value", "written"),
+    [
+        (0.1, "0.1"),
+        (0.0001, "0.0001"),
+        (1e-8, "1.0e-08"),
+        (100, "100"),
+        (0.25, "0.25"),
+        (2.5, "2.5"),
+        (10, "10"),
+    ],
+)
+def test_a_tick_is_written_as_short_as_it_is_exact(value, written):
+    picture = chart(
+        Series("s", [0, 1000], [0, 1]), x=Axis("x", (0, value, 1000)), y=Axis("y", (0, 1))
+    )
+    assert named(picture, written)
+
+
+@pytest.mark.parametrize(("x", "y"), [([1, 2], [1]), ([[1, 2]], [[1, 2]])])
+def test_a_line_needs_as_many_x_as_y(x, y):
+    with pytest.raises(
+        ValueError,
+        match=re.escape(f"s has y of shape {np.shape(y)}; expected {np.shape(x)} to match its x"),
+    ):
+        chart(Series("s", x, y))
