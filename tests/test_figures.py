@@ -167,7 +167,7 @@ def test_a_mask_ticks_what_takes_part():
 
 def test_a_score_is_as_far_from_zero_on_both_sides_of_the_scale():
     scale = scale_of("diverging", "matrix", np.array([[1.0, -4.0, 2.0]]))
-    assert (scale.low, scale.high) == (-4.0, 4.0)
+    assert scale == ("diverging", -4.0, 4.0)
     assert scale.paint(-2.0)["fill_opacity"] == scale.paint(2.0)["fill_opacity"] == UNDER_TEXT / 2
     assert scale.paint(-2.0)["fill"] != scale.paint(2.0)["fill"]
     assert scale.paint(4.0, ALONE)["fill_opacity"] == ALONE
@@ -228,7 +228,12 @@ A, B = np.ones((2, 3)), np.ones((3, 4))
         (lambda: heatmap(A, scale="rainbow"), "scale is 'rainbow'; expected 'diverging' or 'sequential'"),
         (lambda: heatmap(A, role="mask"), "role is 'mask'; expected one of input, query, key, value, scores, weights, output"),
         (lambda: heatmap(A, hidden=A), "hidden has shape (2, 3) and dtype float64; expected (2, 3) to match matrix, and bool"),
+        (lambda: heatmap(A, hidden=np.ones(3, bool)), "hidden has shape (3,); expected (2, 3) to match matrix"),
         (lambda: heatmap(A, mark=(2, None)), "mark, its row, is 2; expected an index below 2"),
+        (lambda: product_figure(np.ones(3), B), "a has shape (3,); expected two axes, none of them empty"),
+        (lambda: product_figure(A, B, row_labels=["x"]), "row_labels is ['x']; expected 2 labels"),
+        (lambda: product_figure(A, B, column_labels=["x"]), "column_labels is ['x']; expected 4 labels"),
+        (lambda: product_figure(A, B, row=2), "row is 2; expected an index below 2"),
         (lambda: product_figure(A, A), "b has shape (2, 3); expected (3, n) to match a (2, 3)"),
         (lambda: product_figure(A, np.ones((2, 3, 4))), "b has shape (2, 3, 4); expected two axes, none of them empty"),
         (lambda: product_figure(A, B, column=4), "column is 4; expected an index below 4"),

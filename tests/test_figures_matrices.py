@@ -11,7 +11,7 @@ from attention_docs.render import heatmap, product_figure
 from attention_docs.render.figures import matrix_panel
 from attention_docs.render.figures.scales import ALONE, MINUS, PLUS, UNDER_TEXT, WEIGHT
 from attention_docs.render.figures.svg import ROLES
-from tests.drawing import name, named, shapes, told
+from tests.drawing import name, named, shapes, size, told
 
 SCORES = np.array([[1.0, -2.0, 0.5], [0.25, -np.inf, 2.0]])
 A = np.array([[1.0, -2.0, 0.5], [3.0, 0.0, 0.25]])
@@ -84,8 +84,12 @@ def test_rows_and_columns_are_named_beside_their_middles():
     assert queries.centre == pytest.approx((8, (top + bottom) / 2))
     assert not queries.upright
     assert queries.box[3] - queries.box[1] > 3 * (queries.box[2] - queries.box[0])
+    assert size(heatmap(SCORES)) == (183, 132)
+    assert [len(named(heatmap(np.zeros((2, 3))), text)) for text in "123"] == [3, 2, 1]
     assert named(heatmap(SCORES), "rows")
     assert named(heatmap(SCORES), "columns")
+    assert {queries.attributes["font-size"], keys.attributes["font-size"]} == {"11"}
+    assert matrix_panel(SCORES).body == matrix_panel(SCORES, "Matrix").body
     assert named(heatmap(SCORES), "Matrix")[0].attributes["fill"] == "currentColor"
 
 
@@ -106,6 +110,7 @@ def test_a_cross_has_two_diagonals_within_its_cell():
 @pytest.mark.parametrize(
     ("mark", "box"),
     [
+        ((-2, None), (31, 48, 181, 72)),
         ((1, None), (31, 72, 181, 96)),
         ((None, 1), (81, 48, 131, 96)),
         ((0, 2), (131, 48, 181, 72)),
@@ -154,8 +159,10 @@ def test_a_cell_is_as_strong_as_its_number():
     assert [
         cell.strength for cell in cells_of(heatmap(np.array([[0.5, 4.0]]), scale="sequential"))
     ] == [0.06, 0.5]
+    assert [cell.strength for cell in cells_of(heatmap(np.array([[np.inf, 1.0]])))] == [0.5, 0.5]
     none = np.full((1, 2), -np.inf)
     assert "inf" not in "".join(shape.text for shape in shapes(heatmap(none)))
+    assert {"-1", "0", "1"} <= {shape.text for shape in shapes(heatmap(none))}
     assert {"0", "1"} <= {shape.text for shape in shapes(heatmap(none, scale="sequential"))}
 
 
@@ -180,6 +187,7 @@ def test_the_scale_says_what_its_ends_and_its_zero_look_like(options, ends, pain
     places = [swatches[round(i * 4 / (len(ends) - 1))] for i in range(len(ends))]
     below = [s for s in shapes(picture) if s.text and s.box[1] > swatches[0].box[3]]
     assert [shape.text for shape in below] == ends
+    assert {shape.centre[1] for shape in below} == {swatches[0].box[3] + 8}
     assert [shape.centre[0] for shape in below] == pytest.approx(
         [place.centre[0] for place in places]
     )
@@ -200,10 +208,11 @@ def test_the_scale_says_what_its_ends_and_its_zero_look_like(options, ends, pain
 
 def test_a_mask_says_what_its_signs_mean():
     picture = heatmap(causal_mask(6))
-    (told,) = named(picture, "✓ takes part, × does not")
+    (legend,) = named(picture, "✓ takes part, × does not")
     first, last = cells_of(picture)[0], cells_of(picture)[-1]
-    assert told.centre[0] == (first.box[0] + last.box[2]) / 2
-    assert told.box[1] > last.box[3]
+    assert legend.centre[0] == (first.box[0] + last.box[2]) / 2
+    assert legend.centre[1] == last.box[3] + 18
+    assert legend.attributes["font-size"] == "11"
     assert not swatches_of(picture)
     assert all(cell.tip == "" for cell in cells_of(picture))
     assert {cell.box[2] - cell.box[0] for cell in cells_of(picture)} == {22}
@@ -221,6 +230,7 @@ def test_numbers_are_printed_while_all_of_a_row_fits():
     assert cells_of(wide)[4].tip == "row 1, column 5: 0.1234"
     assert all(cell.tip == "" for cell in cells_of(fits))
     assert {cell.box[2] - cell.box[0] for cell in cells_of(heatmap(np.eye(2)))} == {26}
+    assert cells_of(heatmap(np.array([[1.0, -np.inf]])))[0].attributes["width"] == "26"
     minus = named(heatmap(np.array([[-1.0, 0.0, 1.0]]), numbers=False), "−")
     assert len(minus) == 1
     assert minus[0].centre == pytest.approx(
@@ -229,11 +239,11 @@ def test_numbers_are_printed_while_all_of_a_row_fits():
 
 
 @pytest.mark.parametrize(
-    ("matrix", "told"),
+    ("matrix", "words"),
     [
         (SCORES, "S: 2 rows, 3 columns. Row 1: 1, -2, 0.5000. Row 2: 0.2500, takes no part, 2."),
         (causal_mask(2), "S: 2 rows, 2 columns. Row 1: yes, no. Row 2: yes, yes."),
-        (np.arange(36.0).reshape(1, 36), "S: 1 rows, 36 columns. Row 1: " + ", ".join(map(str, range(36))) + "."),
+        (np.arange(36.0).reshape(1, 36), "S: 1 row, 36 columns. Row 1: " + ", ".join(map(str, range(36))) + "."),
         (
             np.where(np.arange(40.0) == 9, -np.inf, np.arange(40) - 3).reshape(4, 10),
             "S: 4 rows, 10 columns. The largest is 36 in row 4, column 10; the smallest -3 in row 1, column 1.",
@@ -246,9 +256,9 @@ def test_numbers_are_printed_while_all_of_a_row_fits():
     ],
     ids=["few", "mask", "36", "many", "falling", "large mask"],
 )  # fmt: skip
-def test_a_matrix_is_told_in_words(matrix, told):
+def test_a_matrix_is_told_in_words(matrix, words):
     described = matrix_panel(matrix, "S").description
-    assert described == told if told else described.count("Row") == 7
+    assert described == words if words else described.count("Row") == 7
 
 
 # A product.
@@ -284,13 +294,25 @@ def test_a_product_shares_its_rows_with_a_and_its_columns_with_b():
     (p,), (q,), (u,), (v,) = (named(picture, text) for text in "pquv")
     assert [p.centre[1], q.centre[1]] == [(box[1] + box[3]) / 2 for box in (a[0], a[3])]
     assert [u.centre[0], v.centre[0]] == [(box[0] + box[2]) / 2 for box in b[:2]]
-    assert p.box[2] == a[0][0] - 6
+    assert p.box[2] == a[0][0] - 6 == 9
+    frames = [s.box for s in shapes(picture) if s.kind == "path"]
+    assert frames == [(*part[0][:2], *part[-1][2:]) for part in (a, b, ab)]
     assert u.centre[1] == b[0][1] - 8
+
+
+def test_a_product_makes_room_for_its_longest_number_and_for_its_scales():
+    picture = product_figure(np.array([[20.5]]), np.array([[30.25]]))
+    first = cells_of(picture)[0]
+    assert first.box[2] - first.box[0] == 8 + 7 * len("620.1250")
+    scale = 5 * 14 + 7 * len("-20.5000")
+    assert first.box[0] == 15 + scale - 64
+    half = np.full((6, 6), 0.1234)
+    assert {cell.attributes["width"] for cell in cells_of(product_figure(half, half))} == {"22"}
 
 
 def test_a_product_names_its_matrices_and_says_what_is_marked():
     picture = product_figure(
-        A, B, row=1, column=0, names=("X", "W", "XW"), roles=("input", None, "query")
+        A, B, row=1, column=0, names=("X", "W", "XW"), roles=("input", "value", "query")
     )
     cells = [cell.box for cell in cells_of(picture)]
     a, b, ab = cells[:6], cells[6:12], cells[12:]
@@ -304,7 +326,7 @@ def test_a_product_names_its_matrices_and_says_what_is_marked():
     assert sentence.centre == pytest.approx((middle, ab[2][3] + 32))
     assert [title.attributes["fill"] for title in (x, w, product)] == [
         ROLES["input"],
-        "currentColor",
+        ROLES["value"],
         ROLES["query"],
     ]
     of_a, of_b, of_ab = (swatches_of(picture)[i : i + 5] for i in (0, 5, 10))
@@ -334,6 +356,7 @@ def test_a_large_product_shows_colours_only():
     wide = product_figure(np.full((2, 30), 0.1234), np.full((30, 2), 0.1234))
     assert {cell.box[2] - cell.box[0] for cell in cells_of(wide)} == {22}
     assert {cell.strength for cell in cells_of(wide)} == {ALONE}
+    assert swatches_of(product_figure(A, B))[-1].strength == UNDER_TEXT
     assert swatches_of(wide)[-1].strength == ALONE
     kinds = product_figure(np.abs(A), B, scales=("sequential", "diverging", "diverging"))
     assert cells_of(kinds)[0].attributes["fill"] == WEIGHT

@@ -11,7 +11,7 @@ from hypothesis.extra.numpy import array_shapes, arrays
 
 from attention_docs.render import heatmap, product_figure
 from attention_docs.render.figures import Panel, beside, figure
-from attention_docs.render.figures.svg import CLASSES
+from attention_docs.render.figures.svg import CLASSES, element
 from tests.drawing import SVG, named, shapes, size
 from tests.test_figures import each_picture
 
@@ -152,7 +152,23 @@ def test_a_figure_says_how_wide_it_is():
         picture = figure(Panel(width, 10.4, "<g/>", "Words."), "n")
         assert f'class="{kind}"' in picture
         assert size(picture) == (width + 2, 12)
+        assert 'font-size="12"' in picture
     assert [least for least, _ in CLASSES] == [560, 420, 0]
+
+
+@pytest.mark.parametrize(
+    ("value", "written"),
+    [
+        (12.5, "12.5"),
+        (100.0, "100"),
+        (0.126, "0.13"),
+        (-0.001, "0"),
+        (10, "10"),
+        ('"<', "&quot;&lt;"),
+    ],
+)
+def test_a_number_is_written_as_short_as_a_hundredth_allows(value, written):
+    assert element("g", width=value, class_=None) == f'<g width="{written}"/>'
 
 
 def test_a_figure_needs_a_name_and_words():

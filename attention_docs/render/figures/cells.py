@@ -155,7 +155,7 @@ def column_names(grid: Grid, names: Sequence[str]) -> str:
 def described(name: str, matrix: np.ndarray) -> str:
     """Say a matrix in words: all its rows if they are few, else its extremes."""
     height, width = matrix.shape
-    size = f"{name}: {height} rows, {width} columns."
+    size = f"{name}: {_counted(height, 'row')}, {_counted(width, 'column')}."
     if matrix.size <= TOLD or matrix.dtype == bool:
         rows = (", ".join(map(spoken, row)) for row in matrix)
         return " ".join([size, *(f"Row {i + 1}: {row}." for i, row in enumerate(rows))])
@@ -167,6 +167,10 @@ def described(name: str, matrix: np.ndarray) -> str:
         f"{size} The largest is {number(matrix[high])} in row {high[0] + 1}, column {high[1] + 1}; "
         f"the smallest {number(matrix[low])} in row {low[0] + 1}, column {low[1] + 1}."
     )
+
+
+def _counted(count: int, noun: str) -> str:
+    return f"{count} {noun}" if count == 1 else f"{count} {noun}s"
 
 
 def spoken(value: float) -> str:
