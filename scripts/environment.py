@@ -67,6 +67,8 @@ def write_state(state):
 
 def create():
     """Make an empty virtual environment in .venv."""
+    if not os.access(ROOT, os.W_OK):
+        fail("cannot write to {}: the folder is read-only".format(ROOT))
     say("Creating .venv")
     made = subprocess.run(
         [sys.executable, "-m", "venv", "--clear", VENV],
@@ -75,8 +77,6 @@ def create():
         universal_newlines=True,
     )
     if made.returncode:
-        if not os.access(ROOT, os.W_OK):
-            fail("cannot write to {}: the folder is read-only".format(ROOT))
         reason = made.stdout.strip().splitlines()
         if any("ensurepip" in line for line in reason):
             fail("this Python has no venv module (on Debian and Ubuntu: apt install python3-venv)")

@@ -159,18 +159,50 @@ def test_build_passes_the_backend_on(ready):
 
 
 @posix
-@pytest.mark.parametrize("how", [signal.SIGINT, signal.SIGTERM])
-def test_an_interrupted_build_keeps_the_last_good_site(ready, how):
+@pytest.mark.parametrize(
+    ("how", "written"),
+    [
+        (signal.SIGINT, ".site-*"),
+        (signal.SIGTERM, ".site-*"),
+        (signal.SIGINT, ".site-*/new/assets"),
+    ],
+)
+def test_an_interrupted_build_keeps_the_last_good_site(ready, how, written):
+    cut_down(ready)
     (ready / "site").mkdir()
     (ready / "site" / "index.html").write_text("good")
     build = start(ready, "build")
-    while not list(ready.glob(".site-*")):
+    while not list(ready.glob(written)):
         assert build.poll() is None
         time.sleep(0.01)
     os.killpg(build.pid, how)
     assert build.wait(timeout=30) != 0
     assert (ready / "site" / "index.html").read_text() == "good"
     assert not list(ready.glob(".site-*"))
+
+
+@pytest.mark.parametrize("reason", [KeyboardInterrupt, OSError, SystemExit])
+def test_cut_off_while_sites_are_exchanged_the_last_good_one_comes_back(
+    tmp_path, monkeypatch, reason
+):
+    build, rename = loaded("build", monkeypatch), os.rename
+    site, new, old = (tmp_path / name for name in ("site", "new", "old"))
+    for folder in (site, new):
+        folder.mkdir()
+        (folder / "index.html").write_text(folder.name)
+
+    def cut_off(source, target):
+        if source == new:
+            raise reason
+        rename(source, target)
+
+    monkeypatch.setattr(os, "rename", cut_off)
+    with pytest.raises(reason):
+        build.replace(site, new, old)
+    assert (site / "index.html").read_text() == "site"
+    monkeypatch.setattr(os, "rename", rename)
+    build.replace(site, new, old)
+    assert (site / "index.html").read_text() == "new"
 
 
 # In a mount namespace of its own, which needs no rights: a disk of $1 bytes at $2, with $3 on it.
@@ -241,13 +273,17 @@ def wait_for(port, text):
     pytest.fail(f"{text!r} was not served within 30 s")
 
 
-def test_what_zensical_lacks_is_counted_page_by_page(monkeypatch, capsys):
+def loaded(name, monkeypatch):
+    """Import a script, whose file has no suffix."""
     monkeypatch.syspath_prepend(SCRIPTS)
-    loader = importlib.machinery.SourceFileLoader(
-        "compare_zensical", str(SCRIPTS / "compare_zensical")
-    )
-    script = importlib.util.module_from_spec(importlib.util.spec_from_loader(loader.name, loader))
+    loader = importlib.machinery.SourceFileLoader(name, str(SCRIPTS / name))
+    script = importlib.util.module_from_spec(importlib.util.spec_from_loader(name, loader))
     loader.exec_module(script)
+    return script
+
+
+def test_what_zensical_lacks_is_counted_page_by_page(monkeypatch, capsys):
+    script = loaded("compare_zensical", monkeypatch)
     ours = '<h1>Menu</h1><article><h1>A</h1><figure><svg></svg></figure><b class="katex x">1</b></article>'
     theirs = r'<article><h1>A</h1>\figure{a} <b class="arithmatex">\(1 \query{Q}\)</b></article>'
     both = {"same": script.counts(ours)}
