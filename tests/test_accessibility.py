@@ -79,11 +79,15 @@ FOCUS = """
 """
 
 
-@pytest.fixture(scope="module", params=PAGES, ids=lambda page: page or "home")
+@pytest.fixture(scope="module", params=[*PAGES, "404.html"], ids=lambda page: page or "home")
 def visit(request, browser, address, axe):
-    """A page, loaded once for all tests of this file, by a reader whom motion makes ill."""
+    """A page with all that unfolds in it open, by a reader whom motion makes ill.
+
+    It is loaded once for all tests of this file.
+    """
     with Visit(browser, address + path(request.param), reduced_motion="reduce") as visit:
         visit.page.evaluate(axe)
+        visit.page.evaluate("document.querySelectorAll('details').forEach(d => { d.open = true; })")
         yield visit
 
 

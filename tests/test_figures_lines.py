@@ -103,6 +103,7 @@ def test_lines_are_told_in_words():
     assert told(attention_lines(WEIGHTS, ["it", "is"], ["a", "b", "c"])) == (
         "it looks at a with 0.7500, b with 0.2500, c with 0; is looks at a with 0.0010, b with 0.4990, c with 0.5000."
     )
+    assert told(attention_lines(np.eye(6), list("abcdef"))).count("looks at") == 6
     many = told(attention_lines(np.eye(7), list("abcdefg")))
     assert many.startswith(
         "Weights of queries (rows) on keys (columns): 7 rows, 7 columns. The largest is 1"
@@ -213,24 +214,33 @@ def test_names_of_lines_are_a_line_apart_in_the_order_of_their_ends():
     assert heights["low"] == pytest.approx(heights["lowest"] - 16)
     assert heights["high"] == pytest.approx(heights["low"] - 16)
     assert heights["far"] == 40
-    (bent,) = named(chart(Series("bent", [1, 10, 100], [0, 10, 5])), "bent")
+    picture = chart(Series("bent", [1, 10, 100], [0, 10, 5]))
+    (bent,) = named(picture, "bent")
     assert bent.centre[1] == 125
+    assert told(picture).endswith("to 5 at 100.")
+
+
+def test_a_chart_is_as_wide_as_its_lines_names_and_its_title():
+    line = Series("bent", [1, 100], [0, 10])
+    assert size(chart(line)) == (46 + 240 + 16 + 28 + 2, 40 + 170 + 40 + 2)
+    assert size(chart(line, name=60 * "t"))[0] == 46 + (240 + 420) / 2 + 2
 
 
 def test_a_line_without_a_name_goes_with_another():
     picture = chart(Series("s", [1, 100], [0, 10]), Series("", [1, 100], [5, 5], "query"))
     assert len([s for s in shapes(picture) if s.attributes.get("stroke-width") == "1.8"]) == 2
     assert told(picture) == "Growth. s: variance goes from 0 at d 1 to 10 at 100."
-    assert (
-        chart(Series("s", [1, 100], [0, 10]), Series("t", [1, 100], [0, 10])).count(" goes from ")
-        == 2
-    )
+    two = chart(Series("s", [1, 100], [0, 10]), Series("t", [1, 100], [5, 10], "key", points=True))
+    assert told(two).endswith("to 10 at 100. t: variance goes from 5 at d 1 to 10 at 100.")
+    assert {s.attributes["fill"] for s in shapes(two) if s.tip} == {ROLES["key"]}
 
 
 @pytest.mark.parametrize(
     ("value", "written"),
     [
         (0.1, "0.1"),
+        (0.999999, "1"),
+        (1e-10, "1.0e-10"),
         (0.0001, "0.0001"),
         (1e-8, "1.0e-08"),
         (100, "100"),

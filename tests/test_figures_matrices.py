@@ -85,6 +85,8 @@ def test_rows_and_columns_are_named_beside_their_middles():
     assert not queries.upright
     assert queries.box[3] - queries.box[1] > 3 * (queries.box[2] - queries.box[0])
     assert size(heatmap(SCORES)) == (183, 132)
+    one = np.ones((1, 1))
+    assert size(heatmap(one, 20 * "n"))[0] == size(heatmap(one, columns=20 * "c"))[0] == 142
     assert [len(named(heatmap(np.zeros((2, 3))), text)) for text in "123"] == [3, 2, 1]
     assert named(heatmap(SCORES), "rows")
     assert named(heatmap(SCORES), "columns")

@@ -62,6 +62,7 @@ def test_points_in_space_stand_over_their_places_on_the_floor(space):
         "y2: 0, 0, 3",
     ]
     drops = [s for s in shapes(space) if s.attributes.get("stroke-dasharray") == "2 2"]
+    assert {drop.attributes["stroke-opacity"] for drop in drops} == {"0.6"}
     for (tip, marker), drop in zip(markers.items(), drops, strict=True):
         place = [float(number) for number in tip.partition(": ")[2].split(", ")]
         at, ground = on_paper(place, origin), on_paper([*place[:2], 0], origin)
@@ -165,6 +166,13 @@ def test_space_hands_its_points_to_the_page(space):
         "role": "output",
         "outlined": False,
     }
+
+
+def test_points_may_be_named_by_numbers():
+    picture = figure(
+        scatter_3d("s", "xyz", [Points("p", [[0, 0, 0]], [77], "key")], (1, 1, 1)), "s"
+    )
+    assert named(picture, "77")
 
 
 @pytest.mark.parametrize(

@@ -31,8 +31,8 @@ WATCH_SHIFTS = """
 
 
 def path(page):
-    """Where a page of `PAGES` lies below the home page."""
-    return f"{page}/" if page else ""
+    """Where a page of `PAGES`, or a file, lies below the home page."""
+    return f"{page}/" if page and "." not in page else page
 
 
 def find_chromium():

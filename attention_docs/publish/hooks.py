@@ -29,6 +29,7 @@ on_page_markdown = forward("on_page_markdown")
 on_page_content = forward("on_page_content")
 on_env = forward("on_env")
 on_post_page = forward("on_post_page")
+on_post_template = forward("on_post_template")
 
 serving = False
 

@@ -181,10 +181,18 @@ def on_env(env, config, files):
     return env
 
 
-def on_post_page(output, page, config):
+def on_post_template(output, template_name, config):
+    """Finish the page of what is not found: it comes from the theme alone."""
+    return with_named_search(output)
+
+
+def with_named_search(html: str) -> str:
     # The theme gives its search dialog no name for a screen reader.
-    named = output.replace('role="dialog"', 'role="dialog" aria-label="Search"', 1)
-    whole = later.insert(named)
+    return html.replace('role="dialog"', 'role="dialog" aria-label="Search"', 1)
+
+
+def on_post_page(output, page, config):
+    whole = later.insert(with_named_search(output))
     # Before the formulas, most of a page's HTML: they have neither ids nor links.
     seen = links.seen(whole)
     written[page.url] = page, seen
