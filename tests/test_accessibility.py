@@ -8,11 +8,15 @@ from tests.visit import PAGES, Visit, path
 
 WIDTHS = (320, 768, 1280)
 RULES = ["wcag2a", "wcag2aa", "wcag21a", "wcag21aa", "wcag22aa", "best-practice"]
-# A formula's MathML is checked; its drawing, thousands of elements hidden from readers, is not.
+# A formula's MathML is checked; of its drawing, thousands of elements, the contrast on two pages.
 AXE = """
     rules => axe.run(
         {exclude: ['.katex-html']}, {runOnly: rules, resultTypes: ['violations']}
     ).then(found => found.violations.map(v => `${v.id}: ${v.nodes[0].html.slice(0, 200)}`))
+"""
+CONTRAST = """
+    axe.run('.md-content', {runOnly: ['color-contrast'], resultTypes: ['violations']})
+        .then(found => found.violations.map(v => v.nodes[0].html.slice(0, 200)))
 """
 WIDER_THAN_PAGE = "document.documentElement.scrollWidth - document.documentElement.clientWidth"
 # Boxes whose content is wider, and which the keyboard does not reach or which have no name.
@@ -67,7 +71,7 @@ FOCUS = """
         const shown = element.type === "radio" ? element.nextElementSibling : element;
         const look = () => {
             const style = getComputedStyle(shown);
-            return [style.outlineStyle, style.color, style.boxShadow].join();
+            return [style.outlineStyle, style.boxShadow, style.textDecorationLine].join();
         };
         const focused = look();
         element.blur();
@@ -135,6 +139,15 @@ def chapter(browser, address):
     url = f"{address}mechanisms/self_attention/"
     with Visit(browser, url, reduced_motion="reduce") as visit:
         yield visit
+
+
+@pytest.mark.parametrize("page", ["self_attention", "multi_head"])
+def test_formulas_as_they_are_drawn_stand_out_in_both_schemes(browser, address, axe, page):
+    with Visit(browser, f"{address}mechanisms/{page}/", reduced_motion="reduce") as visit:
+        visit.page.evaluate(axe)
+        for scheme in ("light", "dark"):
+            visit.show(scheme)
+            assert visit.page.evaluate(CONTRAST) == []
 
 
 def test_the_first_tab_stop_leads_past_the_navigation(chapter):

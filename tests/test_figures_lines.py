@@ -251,7 +251,7 @@ def test_a_line_without_a_name_goes_with_another():
 )
 def test_a_tick_is_written_as_short_as_it_is_exact(value, written):
     picture = chart(
-        Series("s", [0, 1000], [0, 1]), x=Axis("x", (0, value, 1000)), y=Axis("y", (0, 1))
+        Series("s", [0, 1000], [0, 1]), x=Axis("x", (0, value, 1000)), y=Axis("y", (0, 3))
     )
     assert named(picture, written)
 

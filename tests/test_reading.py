@@ -13,6 +13,14 @@ KINDS = {
     "tables": ".md-content table",
     "code": ".md-content pre",
 }
+SHOWN = """
+    kinds => Object.fromEntries(Object.entries(kinds).map(([kind, selector]) => [
+        kind,
+        [...document.querySelectorAll(selector)].filter(
+            e => e.checkVisibility({visibilityProperty: true}) && e.getBoundingClientRect().width
+        ).length,
+    ]))
+"""
 # In which colours the elements of the text are.
 COLOURS = """
     [...new Set([...document.querySelectorAll(".md-content *")].map(e => {
@@ -45,6 +53,7 @@ STANDS_BELOW_THE_HEADER = """
         return header <= top && top <= header + 100;
     }
 """
+WIDER_THAN_PAGE = "document.documentElement.scrollWidth - document.documentElement.clientWidth"
 BACKGROUND = "getComputedStyle(document.body).backgroundColor"
 CHAPTER = "mechanisms/self_attention"
 A4 = {"width": 680, "height": 1000}  # with margins of 15 mm
@@ -52,16 +61,17 @@ A4 = {"width": 680, "height": 1000}  # with margins of 15 mm
 
 def counts(page):
     """How many formulas, diagrams, figures, tables and blocks of code a page shows."""
-    return {kind: page.locator(selector).count() for kind, selector in KINDS.items()}
+    return page.evaluate(SHOWN, KINDS)
 
 
 @pytest.fixture(scope="module")
 def written(browser, address):
-    """What each page shows without JavaScript."""
+    """What each page shows on a phone without JavaScript."""
     found = {}
     for page in PAGES:
-        with Visit(browser, address + path(page), java_script_enabled=False) as visit:
+        with Visit(browser, address + path(page), width=320, java_script_enabled=False) as visit:
             assert visit.page.locator("h1").is_visible()
+            assert visit.page.evaluate(WIDER_THAN_PAGE) <= 0
             found[page] = counts(visit.page)
     return found
 
@@ -133,18 +143,24 @@ def instantly(page):
     assert page.evaluate("window.stays") == "so far"
 
 
-def test_from_page_to_page_and_back_everything_is_there(browser, address, written):
-    with Visit(browser, address) as visit:
+def test_on_a_phone_from_page_to_page_and_back_everything_is_there(browser, address, written):
+    with Visit(browser, address, width=320) as visit:
         order, following = [visit.page.url], visit.page.locator(".md-footer__link--next")
         while following.count():
             with instantly(visit.page):
                 following.click()
             order.append(visit.page.url)
             assert counts(visit.page) == written[name(visit.page.url, address)]
+            assert visit.page.evaluate(WIDER_THAN_PAGE) <= 0
         assert {name(url, address) for url in order} == set(PAGES)
         for url in reversed(order[:-1]):
             with instantly(visit.page):
                 visit.page.go_back()
+            assert visit.page.url == url
+            assert counts(visit.page) == written[name(url, address)]
+        for url in order[1:4]:
+            with instantly(visit.page):
+                visit.page.go_forward()
             assert visit.page.url == url
             assert counts(visit.page) == written[name(url, address)]
         assert visit.complaints == []
@@ -171,6 +187,18 @@ def test_a_link_to_a_heading_shows_it_below_the_header(chapter, written):
     page.reload()
     page.wait_for_function(STANDS_BELOW_THE_HEADER, arg="#what-goes-wrong")
     assert counts(page) == written[CHAPTER]
+
+
+def test_a_link_to_a_heading_of_another_page_shows_it_below_the_header(browser, address, written):
+    with Visit(browser, f"{address}errata/") as visit:
+        link = visit.page.locator(".md-content a[href*='/#']:visible").first
+        target = link.evaluate("a => a.href")
+        with instantly(visit.page):
+            link.click()
+        page, _, heading = target.partition("#")
+        visit.page.wait_for_function(STANDS_BELOW_THE_HEADER, arg=f"#{heading}")
+        assert visit.page.url == target
+        assert counts(visit.page) == written[name(page, address)]
 
 
 def test_only_who_comes_to_the_top_has_the_rest_laid_out_later(browser, address):
