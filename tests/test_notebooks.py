@@ -232,12 +232,15 @@ def test_a_failing_cell_and_a_warning_stop_the_build(small, code, message):
 @pytest.mark.parametrize(
     ("old", "new", "message"),
     [
-        ("# Toy", "Toy", ": the page has no title"),
+        ("# Toy", "Toy", ": cell title, line 1: the page has no title"),
+        ("# Toy", "# Toy\\n\\n```ruby\\n1\\n```", ": cell title, line 3: code of kind 'ruby' is unknown"),
+        ("# Toy", "# Toy\\n\\n\\\\val{self_attention.Q}", r": cell title, line 3: \val{self_attention.Q}: a notebook shows what"),
+        ("# Toy", "# Toy\\n\\n$\\\\nope$", ": cell title, line 3: "),
         ('"description"', '"summary"', ": its metadata hold no description\n"),
         ('"cells":', '\n"cells"', ":2: Expecting ':' delimiter\n"),
     ],
-    ids=["title", "description", "JSON"],
-)
+    ids=["title", "fence", "macro", "formula", "description", "JSON"],
+)  # fmt: skip
 def test_what_a_notebook_lacks_is_named(small, old, new, message):
     path = small / "docs" / "notebooks" / "toy.ipynb"
     path.write_text(path.read_text(encoding="utf-8").replace(old, new), encoding="utf-8")

@@ -1,5 +1,6 @@
 """Places: the line that a message names is the one of the file, or none."""
 
+import json
 from types import SimpleNamespace
 
 import pytest
@@ -10,8 +11,15 @@ SOURCE = "---\ntitle: A\n---\n\n# A {#top}\n\nsee [b](b.md#there)\n\n$$\n\\val{x
 PUT_IN = "# A {#top}\n\nsee [b](b.md#there)\n\n$$\n3 +\n  y\n$$\n"
 
 
-def page(made=PUT_IN, name="a.md"):
-    return SimpleNamespace(markdown=made, file=SimpleNamespace(src_uri=name, content_string=SOURCE))
+CELLS = [
+    {"cell_type": "markdown", "id": "one", "source": ["# A\n", "\n", "text"]},
+    {"cell_type": "code", "id": "two", "source": ["1\n", "2\n", "3\n", "4"]},
+    {"cell_type": "markdown", "id": "three", "source": ["$x$\n", "$$\n", "3 + y\n", "$$"]},
+]
+
+
+def page(made=PUT_IN, name="a.md", source=SOURCE):
+    return SimpleNamespace(markdown=made, file=SimpleNamespace(src_uri=name, content_string=source))
 
 
 @pytest.fixture
@@ -24,7 +32,15 @@ def settings(tmp_path):
 def test_front_matter_counts():
     assert place(page(), 0) == "docs/a.md:5"
     assert place(page()) == "docs/a.md"
-    assert place(page(name="a.ipynb"), 0) == "docs/a.ipynb"
+
+
+def test_in_a_notebook_a_cell_and_its_line_are_named():
+    notebook = page(name="a.ipynb", source=json.dumps({"cells": CELLS}))
+    assert place(notebook) == "docs/a.ipynb"
+    assert place(notebook, 2) == "docs/a.ipynb: cell one, line 3"
+    assert place(notebook, 4) == "docs/a.ipynb: cell three, line 1"
+    assert place_of_text("3 + y", notebook) == "docs/a.ipynb: cell three, line 3"
+    assert place_of_text("4 + y", notebook) == "docs/a.ipynb"
 
 
 def test_a_formula_is_found_with_its_values_in_it():

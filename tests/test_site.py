@@ -104,6 +104,7 @@ def complaints(project):
     [
         (r"\val{self_attention.wieghts}", r"\val{self_attention.wieghts}: step 'wieghts' is unknown; self_attention has X, W_Q"),
         (r"\val{selfattention.weights}", r"\val{selfattention.weights}: example 'selfattention' is unknown; known are"),
+        (r"\vla{self_attention.Q}", r"\vla{self_attention.Q}: this macro is unknown; known are val, printed"),
         (r"\figure{nope}", r"\figure{nope}: figure 'nope' is unknown; known are"),
         (r"\example{nope}", r"\example{nope}: example 'nope' is unknown"),
         ("$\\sqrt{$", r"formula '\\sqrt{': KaTeX parse error"),
@@ -119,7 +120,7 @@ def complaints(project):
         ("# Another", "a second title; a page has one"),
         ("## A {#same}\n\n## B {#same}", "the id 'same' stands twice on this page"),
     ],
-    ids=["step", "example", "figure", "provenance", "formula", "unreadable diagram", "diagram", "fence", "link", "anchor", "raw link", "image", "raw image", "alternative text", "second title", "id"],
+    ids=["step", "example", "macro", "figure", "provenance", "formula", "unreadable diagram", "diagram", "fence", "link", "anchor", "raw link", "image", "raw image", "alternative text", "second title", "id"],
 )  # fmt: skip
 def test_a_mistake_in_a_page_stops_the_build_and_names_its_line(one_page, text, message):
     append(one_page, f"\n{text}\n")

@@ -123,6 +123,17 @@ def prose(notebook: Notebook) -> str:
     return "\n\n".join("".join(c["source"]) for c in cells if c["cell_type"] == "markdown")
 
 
+def place_in_prose(notebook: Notebook, line: int) -> str:
+    """Name the cell and its line in which a line of the prose stands, counted from 0."""
+    for cell in notebook["cells"]:
+        if cell["cell_type"] == "markdown":
+            lines = "".join(cell["source"]).count("\n") + 2
+            if line < lines:
+                break
+            line -= lines
+    return f"cell {cell['id']}, line {line + 1}"
+
+
 def failure(notebook: Notebook, error: CellExecutionError) -> str:
     """Say in one line which cell failed, at which of its lines, and how."""
     what = f"{error.ename}: {error.evalue}" if error.evalue else error.ename

@@ -1,10 +1,13 @@
 """Where in the sources something stands, for the messages of a build."""
 
+import json
 import re
 from pathlib import Path
 
 from mkdocs.structure.pages import Page
 from mkdocs.utils.meta import get_data
+
+from attention_docs.publish import notebooks
 
 
 def is_notebook(page: Page) -> bool:
@@ -12,17 +15,21 @@ def is_notebook(page: Page) -> bool:
 
 
 def place(page: Page, line: int | None = None) -> str:
-    """Name a page and a line of its Markdown, counted from 0; of a notebook the file alone."""
+    """Name a page and a line of its Markdown, counted from 0; of a notebook the cell, too."""
     name = f"docs/{page.file.src_uri}"
-    if line is None or is_notebook(page):
+    if line is None:
         return name
+    if is_notebook(page):
+        return f"{name}: {notebooks.place_in_prose(json.loads(page.file.content_string), line)}"
     # Front matter is cut off from the Markdown; its lines still count.
     above = page.file.content_string.count("\n") - as_written(page).count("\n")
     return f"{name}:{above + line + 1}"
 
 
 def as_written(page: Page) -> str:
-    """Return the Markdown of a page before values are put in."""
+    """Return the Markdown of a page before values are put in; of a notebook, of its cells."""
+    if is_notebook(page):
+        return notebooks.prose(json.loads(page.file.content_string))
     return str(get_data(page.file.content_string)[0])
 
 

@@ -41,7 +41,7 @@ from attention_docs.publish.places import (
     place_of_text,
 )
 from attention_docs.publish.provenance import provenance, report_link
-from attention_docs.publish.values import resolve
+from attention_docs.publish.values import macros, resolve
 
 # A child of MkDocs' logger: its warnings stop a strict build.
 log = logging.getLogger("mkdocs.attention_docs.site")
@@ -151,7 +151,11 @@ def check(markdown: str, page: Page) -> None:
 def notebook_content(html, page, config, files):
     """Render the Markdown of a notebook as MkDocs renders a page; mkdocs-jupyter did not."""
     notebook = notebooks.read(page.file.content_string, place(page))
-    check(notebooks.prose(notebook), page)
+    prose = notebooks.prose(notebook)
+    check(prose, page)
+    for macro, _ in macros(prose):
+        spot = place(page, prose.count("\n", 0, macro.start()))
+        raise PublishError(f"{spot}: {macro[0]}: a notebook shows what its own cells compute")
     page.meta["description"] = notebook["metadata"]["description"]
     name = page.file.src_uri.rpartition("/")[2]
     page.markdown = notebooks.page(notebook, html, name, config.extra["repository"])

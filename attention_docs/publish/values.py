@@ -31,7 +31,10 @@ CODE_OR_MATH = re.compile(
     """,
     re.MULTILINE | re.DOTALL | re.VERBOSE,
 )
-MACRO = re.compile(r"\\(?P<name>val|printed|measured|example|figure)\{(?P<argument>[^{}]*)\}")
+NAMES = ("val", "printed", "measured", "example", "figure")
+MACRO = re.compile(rf"\\(?P<name>{'|'.join(NAMES)})\{{(?P<argument>[^{{}}]*)\}}")
+# Outside a formula TeX has no business: what looks like a macro is meant to be one.
+MEANT = re.compile(r"\\(?P<name>[A-Za-z]+)\{(?P<argument>[^{}]*)\}")
 REFERENCE = re.compile(r"(?P<example>\w+)\.(?P<step>\w+)(?P<shape>\.shape)?(?P<part>\[[^\]]*\])?")
 
 
@@ -73,8 +76,10 @@ def resolve(
                     return measure(macro["argument"])
                 case "figure":
                     return draw(macro["argument"])
-                case _:
+                case "example":
                     return describe(macro["argument"])
+                case _:
+                    raise LookupError(f"this macro is unknown; known are {', '.join(NAMES)}")
         except (LookupError, ValueError) as error:
             raise PublishError(f"{place(line)}: {macro[0]}: {error.args[0]}") from error
 
@@ -90,11 +95,11 @@ def macros(markdown: str) -> Iterator[tuple[re.Match[str], bool]]:
     """Yield each macro outside code, and whether it stands in a formula."""
     end = 0
     for found in CODE_OR_MATH.finditer(markdown):
-        yield from ((macro, False) for macro in MACRO.finditer(markdown, end, found.start()))
+        yield from ((macro, False) for macro in MEANT.finditer(markdown, end, found.start()))
         if found["math"]:
             yield from ((macro, True) for macro in MACRO.finditer(markdown, *found.span()))
         end = found.end()
-    yield from ((macro, False) for macro in MACRO.finditer(markdown, end))
+    yield from ((macro, False) for macro in MEANT.finditer(markdown, end))
 
 
 def value(reference: str, steps: Callable[[str], Steps], in_math: bool) -> str:
