@@ -232,6 +232,14 @@ def test_a_step_back_leads_to_where_one_was(chapter):
     page.wait_for_function("Math.abs(scrollY - 1500) <= 1")
 
 
+def test_where_there_is_no_page_a_link_leads_home(browser, address):
+    with Visit(browser, address + path("404.html")) as visit:
+        visit.page.locator(".md-content a").click()
+        visit.page.wait_for_url(address)
+        visit.page.wait_for_selector("h1:text('Attention, computed')")
+        assert visit.complaints == []
+
+
 def test_the_switch_changes_the_scheme_and_nothing_else(chapter, written):
     for title, shown in (
         ("Follow the system; switch to light", "default"),
