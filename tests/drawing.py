@@ -60,29 +60,29 @@ def _drawn(node, place):
 
 
 def _within(transform, place):
-    numbers = [float(found) for found in re.findall(r"-?[\d.]+", transform)]
     if transform.startswith("translate"):
-        return lambda points: place(points + numbers)
+        return lambda points: place(points + numbers(transform))
     if transform.startswith("rotate"):
-        angle, *centre = np.radians(numbers[0]), numbers[1], numbers[2]
+        degrees, *centre = numbers(transform)
+        angle = np.radians(degrees)
         turn = [[np.cos(angle), np.sin(angle)], [-np.sin(angle), np.cos(angle)]]
         return lambda points: place((points - centre) @ turn + centre)
     assert not transform
     return place
 
 
-def _numbers(node, *names):
+def _attributes(node, *names):
     return [float(node.attrib.get(name, 0)) for name in names]
 
 
 def _rectangle(node):
-    x, y, width, height = _numbers(node, "x", "y", "width", "height")
+    x, y, width, height = _attributes(node, "x", "y", "width", "height")
     return np.array([(x, y), (x + width, y + height)])
 
 
 def _text(node):
     """Return the box of a text in a common font: a letter is 0.55 as wide as the font is high."""
-    x, y = _numbers(node, "x", "y")
+    x, y = _attributes(node, "x", "y")
     font = float(node.attrib.get("font-size", 12))
     width = 0.55 * font * len(node.text)
     left = x - {"start": 0, "middle": width / 2, "end": width}[node.attrib["text-anchor"]]
@@ -94,19 +94,19 @@ def _path(node):
     """Return each point that a path goes to or is bent by."""
     points, at, first = [], np.zeros(2), np.zeros(2)
     for command, given in re.findall(r"([A-Za-z])([^A-Za-z]*)", node.attrib["d"]):
-        numbers = [float(found) for found in re.findall(r"-?[\d.]+(?:e-?\d+)?", given)]
+        given = numbers(given)
         start = at if command.islower() else np.zeros(2)
         match command.lower():
             case "h":
-                steps = [(start[0] + numbers[0], at[1])]
+                steps = [(start[0] + given[0], at[1])]
             case "v":
-                steps = [(at[0], start[1] + numbers[0])]
+                steps = [(at[0], start[1] + given[0])]
             case "z":
                 steps = [first]
             case "a":
-                steps = start + np.reshape(numbers, (-1, 7))[:, 5:]
+                steps = start + np.reshape(given, (-1, 7))[:, 5:]
             case "m" | "l" | "c":
-                steps = start + np.reshape(numbers, (-1, 2))
+                steps = start + np.reshape(given, (-1, 2))
         points += list(map(np.asarray, steps))
         at = points[-1]
         first = at if command.lower() == "m" else first
@@ -117,7 +117,7 @@ CORNERS = {
     "rect": _rectangle,
     "text": _text,
     "path": _path,
-    "line": lambda node: np.reshape(_numbers(node, "x1", "y1", "x2", "y2"), (2, 2)),
+    "line": lambda node: np.reshape(_attributes(node, "x1", "y1", "x2", "y2"), (2, 2)),
 }
 
 
@@ -137,3 +137,20 @@ def told(picture):
 
 def numbers(text):
     return [float(found) for found in re.findall(r"-?[\d.]+(?:e-?\d+)?", text)]
+
+
+def cells_of(picture):
+    """Return the coloured cells; the swatches of the scale are lower."""
+    tall = [s for s in shapes(picture) if s.kind == "rect" and s.attributes["fill"] != "none"]
+    return [cell for cell in tall if float(cell.attributes["height"]) > 8]
+
+
+def swatches_of(picture):
+    """Return the coloured boxes of the scales."""
+    boxes = [s for s in shapes(picture) if s.kind == "rect" and s.attributes["fill"] != "none"]
+    return [box for box in boxes if float(box.attributes["height"]) == 8]
+
+
+def marks_of(picture):
+    """Return the boxes around what is marked."""
+    return [s for s in shapes(picture) if s.attributes.get("stroke-width") == "2.5"]

@@ -4,7 +4,7 @@ import itertools
 
 import pytest
 
-from tests.visit import PAGES, Visit, path
+from tests.visit import CONTRAST, PAGES, WIDER_THAN_PAGE, Visit, path
 
 WIDTHS = (320, 768, 1280)
 RULES = ["wcag2a", "wcag2aa", "wcag21a", "wcag21aa", "wcag22aa", "best-practice"]
@@ -14,11 +14,6 @@ AXE = """
         {exclude: ['.katex-html']}, {runOnly: rules, resultTypes: ['violations']}
     ).then(found => found.violations.map(v => `${v.id}: ${v.nodes[0].html.slice(0, 200)}`))
 """
-CONTRAST = """
-    axe.run('.md-content', {runOnly: ['color-contrast'], resultTypes: ['violations']})
-        .then(found => found.violations.map(v => v.nodes[0].html.slice(0, 200)))
-"""
-WIDER_THAN_PAGE = "document.documentElement.scrollWidth - document.documentElement.clientWidth"
 # Boxes whose content is wider, and which the keyboard does not reach or which have no name.
 OUT_OF_REACH = """
     [...document.querySelectorAll(".md-content *")].filter(box =>

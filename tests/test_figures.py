@@ -9,14 +9,11 @@ import pytest
 from attention_docs import causal_mask, examples
 from attention_docs.publish.figures import FIGURES, placed
 from attention_docs.render import attention_lines, heatmap, product_figure
-from attention_docs.render.figures import beside, figure, line_chart, matrix_panel
-from attention_docs.render.figures.chart import Axis, Series
 from attention_docs.render.figures.scales import ALONE, MINUS, PLUS, UNDER_TEXT, WEIGHT, scale_of
-from attention_docs.render.figures.scatter import projected
 from attention_docs.render.figures.svg import ROLES
 from tests.conftest import ROOT
+from tests.drawing import SVG
 
-SVG = "{http://www.w3.org/2000/svg}"
 STEPS = examples.steps("distinct_sizes")
 # Drawn by the test, not here: a mutant is not at work yet when this file is read.
 PICTURES = {
@@ -183,15 +180,6 @@ def test_a_product_shows_the_number_of_the_marked_row_and_column():
     assert {"2.5000", "7", "-3.3750"} <= set(texts(picture))
 
 
-def test_lines_are_as_thick_as_the_weights():
-    root = ElementTree.fromstring(
-        attention_lines(np.array([[0.75, 0.25, 0.0]]), ["q"], list("abc"))
-    )
-    widths = [float(path.attrib["stroke-width"]) for path in root.iter(f"{SVG}path")]
-    assert widths[0] == pytest.approx(3 * widths[1])
-    assert len(widths) == 2
-
-
 def test_arrays_of_every_library_give_the_same_figure(xp):
     plain = np.array([[0.25, 0.75], [1.0, 0.0]])
     array = xp.asarray(plain)
@@ -250,30 +238,6 @@ def test_what_cannot_be_drawn_is_refused_by_name(draw, message):
     with pytest.raises((TypeError, ValueError)) as caught:
         draw()
     assert str(caught.value) == message
-
-
-def test_panels_stand_beside_each_other():
-    panels = [matrix_panel(np.eye(2), name) for name in ("one", "two")]
-    both = beside(panels, gap=10)
-    assert both.width == panels[0].width + 10 + panels[1].width
-    assert "softmax" in figure(beside(panels, between="softmax"), "both")
-
-
-def test_a_chart_puts_points_where_they_belong():
-    x, y = Axis("d", (1, 100), logarithmic=True), Axis("variance", (0, 10))
-    assert [x.share(value) for value in (1, 10, 100)] == pytest.approx([0, 0.5, 1])
-    panel = line_chart("c", x, y, [Series("s", [1, 100], [0, 10]), Series("t", [1, 100], [5, 10])])
-    heights = [float(h) for h in re.findall(r'y="([\d.]+)"[^>]*>(?:s|t)<', panel.body)]
-    assert abs(heights[0] - heights[1]) >= 16
-    with pytest.raises(ValueError, match="s has y of shape"):
-        line_chart("c", x, y, [Series("s", [1, 2], [1])])
-
-
-def test_the_projection_is_parallel_and_keeps_the_upright_upright():
-    square = projected(np.array([[0.0, 0, 0], [1, 0, 0], [1, 1, 0], [0, 1, 0], [0, 0, 1]]))
-    np.testing.assert_allclose(square[2] - square[1], square[3] - square[0])
-    assert square[4][0] == square[0][0]
-    assert square[4][1] < square[0][1]
 
 
 def test_roles_are_those_of_the_formulas():

@@ -4,7 +4,7 @@ import contextlib
 
 import pytest
 
-from tests.visit import PAGES, SHOWN_AS, Visit, path
+from tests.visit import CONTRAST, PAGES, SHOWN_AS, WIDER_THAN_PAGE, Visit, path
 
 KINDS = {
     "formulas": ".katex",
@@ -28,7 +28,6 @@ COLOURS = """
         return [e.className, style.color, style.backgroundColor, style.fill, style.stroke].join();
     }))]
 """
-CONTRAST = "axe.run('.md-content', {runOnly: ['color-contrast']}).then(found => found.violations)"
 AROUND_THE_TEXT = ".md-header, .md-tabs, .md-sidebar, .md-footer, .md-top, .md-code__nav, .explore"
 # What would have to be scrolled, or reaches beyond the text by more than the theme's tables do.
 CUT_OFF = """
@@ -53,7 +52,6 @@ STANDS_BELOW_THE_HEADER = """
         return header <= top && top <= header + 100;
     }
 """
-WIDER_THAN_PAGE = "document.documentElement.scrollWidth - document.documentElement.clientWidth"
 BACKGROUND = "getComputedStyle(document.body).backgroundColor"
 CHAPTER = "mechanisms/self_attention"
 A4 = {"width": 680, "height": 1000}  # with margins of 15 mm

@@ -28,6 +28,13 @@ WATCH_SHIFTS = """
         for (const entry of list.getEntries()) if (!entry.hadRecentInput) window.shift += entry.value;
     }).observe({type: "layout-shift", buffered: true});
 """
+# How much wider than the window the page is.
+WIDER_THAN_PAGE = "document.documentElement.scrollWidth - document.documentElement.clientWidth"
+# Text that does not stand out, once axe is there.
+CONTRAST = """
+    axe.run('.md-content', {runOnly: ['color-contrast'], resultTypes: ['violations']})
+        .then(found => found.violations.map(v => v.nodes[0].html.slice(0, 200)))
+"""
 
 
 def path(page):

@@ -42,12 +42,10 @@ def on_paper(place, origin, right=0, down=0):
     return projected(np.array([place], dtype=float))[0] + origin + np.array([right, down])
 
 
-def origin_of(picture, place=(0, 0, 0), text="A"):
-    (marker,) = [s for s in shapes(picture) if s.tip.startswith(f"{text}:")]
-    return (
-        np.array(numbers(marker.attributes["transform"]))
-        - projected(np.array([place], dtype=float))[0]
-    )
+def origin_of(picture):
+    """Return where the point A stands, which is the origin."""
+    (marker,) = [shape for shape in shapes(picture) if shape.tip == "A: 0, 0, 0"]
+    return np.array(numbers(marker.attributes["transform"]))
 
 
 def test_points_in_space_stand_over_their_places_on_the_floor(space):
