@@ -51,6 +51,9 @@ def prepare(root: Path, settings: dict[str, Any]) -> None:
     for stale in set(caches.glob("*")) - {current}:
         shutil.rmtree(stale)
     settings["cache_dir"] = str(current)
+    # Any other number makes mkdocs-jupyter 0.27 add a loader of MathJax to every page of the site;
+    # 0.26 does not know the setting.
+    settings["mathjax_version"] = 2
     profile = root / ".cache" / "ipython" / "profile_default"
     profile.mkdir(parents=True, exist_ok=True)
     (profile / "ipython_kernel_config.json").write_text(json.dumps(KERNEL), encoding="utf-8")

@@ -2,15 +2,12 @@
 
 import base64
 import hashlib
-import re
 from collections.abc import Iterable
 from pathlib import Path
 
-# A block of data, as the theme's settings are, does not run and needs no hash.
-INLINE_SCRIPT = re.compile(
-    rb'<script(?![^>]*\s(?:src=|type="application/))[^>]*>(.*?)</script>', re.DOTALL
-)
-CHARSET = b'<meta charset="utf-8">'
+from attention_docs.publish.origins import inline_scripts
+
+CHARSET = '<meta charset="utf-8">'
 META = '<meta http-equiv="Content-Security-Policy" content="{}">'
 
 
@@ -20,18 +17,19 @@ def enforce(site: Path) -> None:
     All pages get the same one, with the scripts of them all: under instant navigation the policy
     of the first page governs the others too.
     """
-    pages = {path: path.read_bytes() for path in site.rglob("*.html")}
-    scripts = {script for page in pages.values() for script in INLINE_SCRIPT.findall(page)}
+    # As bytes: a hash is of every one of them, line ends included.
+    pages = {path: path.read_bytes().decode() for path in site.rglob("*.html")}
+    scripts = {script for page in pages.values() for script in inline_scripts(page)}
     # Above everything else that is loaded; only the charset has to be higher.
-    head = CHARSET + META.format(policy(scripts)).encode()
+    head = CHARSET + META.format(policy(scripts))
     for path, page in pages.items():
-        path.write_bytes(page.replace(CHARSET, head, 1))
+        path.write_bytes(page.replace(CHARSET, head, 1).encode())
 
 
-def policy(scripts: Iterable[bytes]) -> str:
+def policy(scripts: Iterable[str]) -> str:
     """Write the policy that lets these inline scripts run, and no other.
 
-    >>> print(policy([b"start()"]).replace("; ", "\\n"))
+    >>> print(policy(["start()"]).replace("; ", "\\n"))
     default-src 'self'
     script-src 'self' 'sha256-DIm7WJS6ZKDYe5qFLPy+h4JFI9Bol5QmYC57mt3Fb00='
     style-src 'self' 'unsafe-inline'
@@ -52,7 +50,7 @@ def policy(scripts: Iterable[bytes]) -> str:
         # is refused where the browser knows the second line; the one that Plotly adds is empty,
         # and its rules come by script.
         "style-src 'self' 'unsafe-inline'",
-        f"style-src-elem 'self' {source(b'')}",
+        f"style-src-elem 'self' {source('')}",
         "img-src 'self' data:",  # the icons in the theme's style sheets
         "object-src 'none'",
         "frame-src 'none'",
@@ -64,6 +62,6 @@ def policy(scripts: Iterable[bytes]) -> str:
     return "; ".join(directives)
 
 
-def source(content: bytes) -> str:
+def source(content: str) -> str:
     """Name an inline script or style by its hash."""
-    return f"'sha256-{base64.b64encode(hashlib.sha256(content).digest()).decode()}'"
+    return f"'sha256-{base64.b64encode(hashlib.sha256(content.encode()).digest()).decode()}'"

@@ -29,6 +29,7 @@ from attention_docs.publish import (
     later,
     links,
     notebooks,
+    origins,
     policy,
 )
 from attention_docs.publish.errors import PublishError
@@ -209,7 +210,10 @@ def on_post_page(output, page, config):
     )
 
 
+@stops_the_build
 def on_post_build(config):
+    refuse_strangers(config)
+
     def exists(url):
         path = Path(config.site_dir, url)
         return path.is_file() or (path / "index.html").is_file()
@@ -218,6 +222,21 @@ def on_post_build(config):
     for url, address, end in links.broken(pages, exists):
         spot = place_of_link(address, end, written[url][0], Path(config.config_file_path))
         log.warning("%s: %r leads nowhere", spot, address)
+
+
+def refuse_strangers(config) -> None:
+    """Stop at what a page or a style sheet would run or fetch that is neither the theme's nor ours."""
+    site = Path(config.site_dir)
+    sources = {page.file.dest_uri: f"{place(page)}: " for page, _ in written.values()}
+    known = origins.known_scripts(config.theme.dirs)
+    told = []
+    for file in sorted(site.rglob("*.html")) + sorted(site.rglob("*.css")):
+        name, text = file.relative_to(site).as_posix(), file.read_text(encoding="utf-8")
+        is_page = file.suffix == ".html"
+        faults = origins.faults_of_page(text, known) if is_page else origins.faults_of_style(text)
+        told += [f"{sources.get(name, '')}site/{name}: {fault}" for fault in faults]
+    if told:
+        raise PublishError("\n".join(told))
 
 
 def lock_down(config):

@@ -1,0 +1,135 @@
+"""What the built site would fetch or run, and whether it comes from where it should.
+
+A page may run the inline scripts of the theme and ours, and fetch from its own host alone. A plugin
+that adds a script or an address of another host is found here, before anything is published.
+"""
+
+import re
+from collections.abc import Iterable, Iterator
+from html.parser import HTMLParser
+from pathlib import Path
+
+# A closed list: the templates whose inline scripts may run. main.html is ours, the others are the
+# theme's.
+TEMPLATES = (
+    "main.html",
+    "partials/javascripts/base.html",
+    "partials/javascripts/content.html",
+    "partials/javascripts/palette.html",
+)
+INLINE_SCRIPT = re.compile(
+    r"<script(?P<attributes>(?![^>]*\ssrc\s*=)[^>]*)>(?P<code>.*?)</script\s*>",
+    re.DOTALL | re.IGNORECASE,
+)
+# A block of data, as the theme's settings are, does not run.
+DATA = re.compile(r'\stype="application/(?:ld\+)?json"')
+# What a template fills in: the way from a page to the root of the site.
+FILLED_IN = re.compile(r"\\\{\\\{.*?\\\}\\\}")
+FETCHING_TAG = re.compile(
+    r"<(?:audio|base|embed|feimage|frame|iframe|image|img|input|link|object|script|source|track|use"
+    r"|video)\s[^>]*>",
+    re.IGNORECASE,
+)
+FETCHING_ATTRIBUTES = {"background", "data", "href", "poster", "src", "srcset", "xlink:href"}
+# Links that name a page and fetch nothing.
+NAMING_LINKS = {"alternate", "author", "canonical", "license", "next", "prev"}
+STYLED_TAG = re.compile(r"<[^<>]*\burl\([^<>]*>|<style\b.*?</style\s*>", re.DOTALL | re.IGNORECASE)
+STYLE_ADDRESS = re.compile(
+    r"""(?:\burl\(|@import)\s*(?:["']|&quot;|&\#39;)?\s*([^"'()\s;&]+)""", re.IGNORECASE
+)
+QUOTED_ADDRESS = re.compile(r"""["'`]((?:https?:)?//[^"'`\s]+)""", re.IGNORECASE)
+# An address with a scheme or a host, but for what is within the page.
+FOREIGN = re.compile(r"\s*(?!data:|blob:|about:)(?:[a-z][a-z\d+.-]*:|[\\/]{2})", re.IGNORECASE)
+
+
+def known_scripts(folders: Iterable[str | Path]) -> list[re.Pattern[str]]:
+    """Read the inline scripts that may run, each as a pattern.
+
+    Args:
+        folders: where templates are; the first that has one wins, as for the theme.
+    """
+    templates = (find(name, folders) for name in TEMPLATES)
+    texts = (path.read_text(encoding="utf-8") for path in templates if path)
+    return [pattern(script) for text in texts for script in inline_scripts(text)]
+
+
+def inline_scripts(page: str) -> list[str]:
+    """List the scripts within a page that a browser would run.
+
+    >>> inline_scripts('<script>start()</script><script src="a.js"></script>')
+    ['start()']
+    """
+    found = INLINE_SCRIPT.finditer(page)
+    return [script["code"] for script in found if not DATA.search(script["attributes"])]
+
+
+def find(name: str, folders: Iterable[str | Path]) -> Path | None:
+    return next((Path(folder, name) for folder in folders if Path(folder, name).is_file()), None)
+
+
+def pattern(script: str) -> re.Pattern[str]:
+    r"""Fit a script of a template, whatever way to the root of the site a page fills in.
+
+    >>> bool(pattern('go("{{ base_url }}")').fullmatch('go("../..")'))
+    True
+    >>> bool(pattern('go("{{ base_url }}")').fullmatch('go("//host/")'))
+    False
+    """
+    return re.compile(FILLED_IN.sub(r"(?:\\.{1,2}(?:/\\.\\.)*|/(?:[\\w.-]+/)*)", re.escape(script)))
+
+
+def faults_of_page(page: str, known: Iterable[re.Pattern[str]]) -> Iterator[str]:
+    """Say what a page of the site would run or fetch and must not.
+
+    >>> list(faults_of_page('<script>spy()</script><img src="//host/a.png">', []))
+    ["inline script 'spy()' is neither the theme's nor ours", "'//host/a.png' is of another host"]
+    """
+    for script in inline_scripts(page):
+        if not any(one.fullmatch(script) for one in known):
+            start = " ".join(script.split())[:60]
+            yield f"inline script {start!r} is neither the theme's nor ours"
+    for address in addresses(page):
+        if FOREIGN.match(address):
+            yield f"{address!r} is of another host"
+
+
+def faults_of_style(style: str) -> Iterator[str]:
+    """Say what a style sheet would fetch and must not.
+
+    >>> list(faults_of_style("a { background: url(https://host/a.png) }"))
+    ["'https://host/a.png' is of another host"]
+    """
+    for address in STYLE_ADDRESS.findall(style):
+        if FOREIGN.match(address):
+            yield f"{address!r} is of another host"
+
+
+def addresses(page: str) -> Iterator[str]:
+    """Yield what a page would fetch: by its tags, by its styles, by the settings of its scripts."""
+    for tag in FETCHING_TAG.findall(page):
+        yield from Fetched(tag).addresses
+    for styled in STYLED_TAG.findall(page):
+        yield from STYLE_ADDRESS.findall(styled)
+    for script in INLINE_SCRIPT.finditer(page):
+        yield from QUOTED_ADDRESS.findall(script["code"])
+
+
+class Fetched(HTMLParser):
+    """The addresses that one tag fetches."""
+
+    def __init__(self, tag: str) -> None:
+        super().__init__()
+        self.addresses: list[str] = []
+        self.feed(tag)
+
+    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        kinds = set((dict(attrs).get("rel") or "").lower().split())
+        if tag == "link" and kinds and kinds <= NAMING_LINKS:
+            return
+        for name, value in attrs:
+            if name == "srcset":
+                self.addresses += [
+                    part.split()[0] for part in (value or "").split(",") if part.strip()
+                ]
+            elif name in FETCHING_ATTRIBUTES:
+                self.addresses.append(value or "")
