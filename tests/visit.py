@@ -79,10 +79,17 @@ class Handler(http.server.SimpleHTTPRequestHandler):
         file = file / "index.html" if file.is_dir() else file
         if not file.is_file():
             return self.send_error(404)
+        self.send(file, self.content(file))
+
+    def content(self, file):
+        """What is sent for a file."""
         content = file.read_bytes()
         if file.name == "sitemap.xml":
             # Pages that it does not name are no target of instant navigation.
             content = content.replace(b"//127.0.0.1/", f"//{self.headers['Host']}/".encode())
+        return content
+
+    def send(self, file, content):
         self.send_response(200)
         self.send_header("Content-Type", self.guess_type(str(file)))
         if file.suffix in COMPRESSED:
@@ -98,10 +105,10 @@ class Handler(http.server.SimpleHTTPRequestHandler):
 
 
 @contextlib.contextmanager
-def served(folder):
+def served(folder, handler=Handler):
     """Serve a folder; yields the address of its home page."""
     with http.server.ThreadingHTTPServer(
-        ("127.0.0.1", 0), lambda *arguments: Handler(*arguments, directory=str(folder))
+        ("127.0.0.1", 0), lambda *arguments: handler(*arguments, directory=str(folder))
     ) as server:
         threading.Thread(target=server.serve_forever, daemon=True).start()
         yield f"http://127.0.0.1:{server.server_port}{PREFIX}"

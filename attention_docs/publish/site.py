@@ -225,7 +225,7 @@ def on_post_build(config):
 
 
 def refuse_strangers(config) -> None:
-    """Stop at what a page or a style sheet would run or fetch that is neither the theme's nor ours."""
+    """Stop where a page or a style sheet would run or fetch what it must not."""
     site = Path(config.site_dir)
     sources = {page.file.dest_uri: f"{place(page)}: " for page, _ in written.values()}
     known = origins.known_scripts(config.theme.dirs)

@@ -1,0 +1,15 @@
+// Stands first in each page that the engines' tests load, and keeps what an engine would write to its
+// console, as WebKit's cannot be read.
+(() => {
+  const complaints = (window.complaints = []);
+  const failed = ({ src, href, localName }) => `${localName} ${src ?? href} did not load`;
+  addEventListener("error", (e) => complaints.push(e.message ?? failed(e.target)), true);
+  addEventListener("unhandledrejection", (e) => complaints.push(`unhandled: ${e.reason}`));
+  document.addEventListener("securitypolicyviolation", (e) =>
+    complaints.push(`${e.effectiveDirective} refuses ${e.blockedURI || e.sample}`)
+  );
+  for (const level of ["error", "warn"]) {
+    const write = console[level];
+    console[level] = (...told) => (complaints.push(told.join(" ")), write.apply(console, told));
+  }
+})();

@@ -1,0 +1,101 @@
+// The one list of what is asked of every page in every browser engine. It runs in a page beside the
+// site's own, which shows the site in a frame, so that no engine needs a driver; each answer goes to
+// the server of the tests.
+(async () => {
+  const { home, pages, widths } = JSON.parse(document.querySelector("#task").textContent);
+  const frame = document.querySelector("iframe");
+  const PATIENCE = 20_000; // milliseconds, for a busy machine
+
+  const tell = (answer) => fetch("answer", { method: "POST", body: JSON.stringify(answer) });
+  const all = (selector) => [...frame.contentDocument.querySelectorAll(selector)];
+  const one = (selector) => frame.contentDocument.querySelector(selector);
+
+  /** Wait until something is true; say what if it never is. */
+  const until = async (what, isTrue) => {
+    const end = performance.now() + PATIENCE;
+    while (!isTrue()) {
+      if (performance.now() > end) throw new Error(`${what}: not within ${PATIENCE / 1000} s`);
+      await new Promise((done) => setTimeout(done, 10));
+    }
+  };
+
+  const load = (address) =>
+    new Promise((done) => {
+      frame.addEventListener("load", done, { once: true });
+      frame.src = address;
+    });
+
+  const checks = {
+    "shows its title": () => {
+      const title = one(".md-content h1");
+      if (!title?.getBoundingClientRect().width) throw new Error("no title is seen");
+    },
+    "draws formulas in KaTeX's fonts": async () => {
+      await frame.contentDocument.fonts.ready;
+      const failed = [...frame.contentDocument.fonts].filter((font) => font.status === "error");
+      if (failed.length) throw new Error(failed.map((font) => font.family).join());
+    },
+    "does not scroll sideways": () => {
+      const whole = frame.contentDocument.documentElement;
+      // Until the theme's script has put wide tables into boxes of their own.
+      return until("fits its window", () => whole.scrollWidth <= whole.clientWidth);
+    },
+    "switches its scheme": async () => {
+      for (const scheme of ["default", "slate", null]) {
+        all("[data-md-component=palette] label").find((label) => !label.hidden).click();
+        const shown = () => frame.contentDocument.body.dataset.mdColorScheme;
+        await until(`scheme ${scheme}`, () => !scheme || shown() === scheme);
+      }
+    },
+    "answers a search": async () => {
+      const query = one("[data-md-component=search-query]");
+      one("#__search").click();
+      query.focus();
+      query.value = "softmax";
+      query.dispatchEvent(new frame.contentWindow.KeyboardEvent("keyup", { bubbles: true }));
+      query.dispatchEvent(new frame.contentWindow.Event("input", { bubbles: true }));
+      const found = () => all(".md-search-result__item").length;
+      await until("results", found);
+      one("#__search").click();
+    },
+    "leads on and back without a load": async () => {
+      const seen = one(".md-content h1").textContent;
+      const isAt = (title) => one(".md-content h1")?.textContent === title;
+      frame.contentWindow.stays = true;
+      const following = one(".md-footer__link--next") ?? one(".md-footer__link--prev");
+      following.click();
+      await until("the next page", () => !isAt(seen));
+      await checks["does not scroll sideways"]();
+      frame.contentWindow.history.back();
+      await until("the page before", () => isAt(seen));
+      if (!frame.contentWindow.stays) throw new Error("the whole page was loaded anew");
+    },
+    "asks no other host": () => {
+      const asked = frame.contentWindow.performance.getEntriesByType("resource");
+      const foreign = asked.map((entry) => entry.name).filter((url) => !/^(data|blob):/.test(url));
+      const others = foreign.filter((url) => new URL(url).origin !== location.origin);
+      if (others.length) throw new Error(others.join());
+    },
+    "complains of nothing": () => {
+      if (frame.contentWindow.complaints.length)
+        throw new Error(frame.contentWindow.complaints.join("; "));
+    },
+  };
+
+  for (const width of widths) {
+    frame.style.width = `${width}px`;
+    for (const page of pages) {
+      await load(home + page);
+      const faults = [];
+      for (const [name, check] of Object.entries(checks)) {
+        try {
+          await check();
+        } catch (error) {
+          faults.push(`${name}: ${error.message}`);
+        }
+      }
+      await tell({ page: `${page || "home"} at ${width}`, faults });
+    }
+  }
+  await tell({ finished: navigator.userAgent });
+})();
