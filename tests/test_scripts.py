@@ -303,3 +303,37 @@ def test_what_zensical_lacks_is_counted_page_by_page(monkeypatch, capsys):
         "TeX": "0 > 1",
         "macros": "0 > 1",
     }
+
+
+def test_two_sites_are_compared_but_for_their_versions(tmp_path, monkeypatch, capsys):
+    script = loaded("compare_sites", monkeypatch)
+    one, other = tmp_path / "one", tmp_path / "other"
+    for site, python in ((one, "3.11.2"), (other, "3.14.0")):
+        (site / "assets").mkdir(parents=True)
+        (site / "assets" / "font.woff2").write_bytes(b"\xff\xfe")
+        page = f"<p>0.0287</p>\n<p>CC BY<br>Built with NumPy 2, Python {python}</p>\n"
+        (site / "index.html").write_text(page, encoding="utf-8")
+
+    def compared():
+        monkeypatch.setattr(sys, "argv", ["compare_sites", str(one), str(other)])
+        return script.main(), capsys.readouterr().out
+
+    assert compared() == (0, "the same: 2 files\n")
+    page = (one / "index.html").read_text(encoding="utf-8")
+    (one / "index.html").write_text(page.replace("0.0287", "0.0278"), encoding="utf-8")
+    (one / "assets" / "font.woff2").write_bytes(b"\xff")
+    (other / "new.css").write_text("")
+    status, told = compared()
+    assert status == 1
+    assert told.splitlines() == [
+        f"new.css: only in {other}",
+        "assets/font.woff2:",
+        "  differ in their bytes",
+        "index.html:",
+        "  - <p>0.0278</p>",
+        "  + <p>0.0287</p>",
+    ]
+    monkeypatch.setattr(sys, "argv", ["compare_sites", str(tmp_path), str(one)])
+    with pytest.raises(SystemExit):
+        script.main()
+    assert f"{tmp_path} is no built site" in capsys.readouterr().err

@@ -12,13 +12,16 @@ from tests.conftest import ROOT
 
 PREFIX = "/attention-docs/"
 PAGES = sorted(
-    str(page.relative_to(ROOT / "docs").with_suffix("")).removesuffix("index").rstrip("/")
+    page.relative_to(ROOT / "docs").with_suffix("").as_posix().removesuffix("index").rstrip("/")
     for kind in ("*.md", "*.ipynb")
     for page in (ROOT / "docs").rglob(kind)
 )
 CHROMIUM = ("chromium", "chromium-browser", "google-chrome", "google-chrome-stable")
 # Chromium's own errands, none of them the page's.
 QUIET = ["--disable-background-networking", "--disable-component-update", "--disable-sync"]
+# Chromium's sandbox refuses root; Windows has no such user.
+IS_ROOT = hasattr(os, "geteuid") and os.geteuid() == 0
+SANDBOX = ["--no-sandbox"] if IS_ROOT else []
 COMPRESSED = {".html", ".css", ".js", ".json", ".svg", ".xml", ".map"}
 SLOW = {"offline": False, "latency": 40, "downloadThroughput": 1.25e6, "uploadThroughput": 1.25e6}
 SHOWN_AS = {"light": "default", "dark": "slate"}
@@ -59,11 +62,8 @@ def launched(chromium):
     """Start the Chromium at a path, without a window; yields Playwright's browser."""
     from playwright.sync_api import sync_playwright
 
-    is_root = hasattr(os, "geteuid") and os.geteuid() == 0
     with sync_playwright() as playwright:
-        browser = playwright.chromium.launch(
-            executable_path=chromium, args=[*QUIET, "--no-sandbox"] if is_root else QUIET
-        )
+        browser = playwright.chromium.launch(executable_path=chromium, args=[*QUIET, *SANDBOX])
         yield browser
         browser.close()
 
