@@ -2,13 +2,14 @@
 
 import json
 import math
+import re
 
 import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from attention_docs import show
+from attention_docs import examples, show
 from attention_docs.render.code import json_steps, numpy_steps
 from attention_docs.render.latex import latex, latex_name, latex_steps
 from attention_docs.render.numbers import number
@@ -78,10 +79,30 @@ def test_latex_of_a_vector_is_a_row():
         ("X_kv", "X_{kv}"),
         ("pe", r"\text{pe}"),
         ("scaled_scores", r"\text{scaled scores}"),
+        ("W_Q_1", "W_{Q,1}"),
+        ("b_1_scaled", r"b_{1,\text{scaled}}"),
+        ("K_rows", r"K_{\text{rows}}"),
+        ("z_times_four", r"z_{\text{times four}}"),
+        ("z_times_four_k", r"z_{\text{times four},k}"),
+        ("_", r"\text{ }"),
+        ("Q_", r"\text{Q }"),
     ],
 )
 def test_latex_names(name, expected):
     assert latex_name(name) == expected
+
+
+def names_of_steps():
+    return {name for example in examples.names() for name in examples.steps(example)}
+
+
+def test_the_latex_of_every_step_has_one_index_at_most_and_its_words_are_upright():
+    # A letter, perhaps with an index of symbols and upright words; or upright words alone.
+    upright = r"\\text\{[A-Za-z0-9]+(?: [A-Za-z0-9]+)*\}"
+    part = rf"(?:[A-Za-z0-9]{{1,2}}|{upright})"
+    shape = rf"{upright}|[A-Za-z](?:_[A-Za-z0-9]|_\{{{part}(?:,{part})*\}})?"
+    for name in names_of_steps():
+        assert re.fullmatch(shape, latex_name(name)), f"{name}: {latex_name(name)}"
 
 
 def test_latex_writes_powers_and_what_is_no_number():
