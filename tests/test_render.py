@@ -57,6 +57,25 @@ def test_text_of_every_rank(array, expected):
     assert text(array) == expected
 
 
+@pytest.mark.parametrize(
+    ("result", "message"),
+    [
+        (None, "result has dtype object; expected real numbers or booleans"),
+        ([1j], "result has dtype complex128; expected real numbers or booleans"),
+        ({"Q": "a"}, "result['Q'] has dtype <U1; expected real numbers or booleans"),
+        ([[1], [2, 3]], "result is a list of unequal rows; expected an array"),
+    ],
+)
+def test_text_refuses_what_holds_no_numbers(result, message):
+    with pytest.raises(TypeError) as caught:
+        text(result)
+    assert str(caught.value) == message
+
+
+def test_text_takes_python_s_own_numbers():
+    assert text({"n": 2.5, "large": 10**30}) == "n number\n2.5000\nlarge number\n1.0000e+30"
+
+
 def test_arrays_of_every_library_look_the_same(xp):
     assert text(xp.asarray([[0.25, 2.0]], dtype=xp.float32)) == "[[0.2500 2]]"
     assert text(xp.asarray([True, False])) == "[True False]"
