@@ -1,6 +1,18 @@
 """Additive scores: the classical way to compare a query with a key, before dot products."""
 
-from attention_docs.arrays import Array, namespace, real, same_dtype
+from types import ModuleType
+
+from attention_docs.arrays import (
+    Array,
+    finite,
+    fits,
+    ignoring_overflow,
+    namespace,
+    real,
+    same_dtype,
+    widened,
+)
+from attention_docs.inputs import broadcast
 
 
 def additive_scores(
@@ -25,7 +37,7 @@ def additive_scores(
 
     Raises:
         TypeError: if an argument is no real array, or its library or dtype differs.
-        ValueError: if shapes do not fit.
+        ValueError: if shapes do not fit, a number is not finite, or a product overflows.
 
     Source: Bahdanau et al. 2015, appendix A.1.2.
 
@@ -46,10 +58,26 @@ def additive_scores(
     arrays = {name: real(xp, name, array) for name, array in arrays.items()}
     same_dtype(**arrays)
     _check_shapes(**arrays)
-    query, key, query_weight, key_weight, score_weight = arrays.values()
-    from_query = (query @ query_weight)[..., :, None, :]  # (..., m, 1, a)
-    from_key = (key @ key_weight)[..., None, :, :]  # (..., 1, n, a)
-    return xp.sum(xp.tanh(from_query + from_key) * score_weight, axis=-1)
+    for name, array in arrays.items():
+        finite(xp, name, array)
+    dtype = arrays["query"].dtype
+    query, key, query_weight, key_weight, score_weight = (
+        widened(xp, array) for array in arrays.values()
+    )
+    from_query = _projected(xp, "query", query, query_weight)
+    from_key = _projected(xp, "key", key, key_weight)
+    with ignoring_overflow():  # the tanh of an infinite sum is 1; an infinite score is refused
+        hidden = xp.tanh(from_query[..., :, None, :] + from_key[..., None, :, :])  # (..., m, n, a)
+        scores = xp.astype(xp.sum(hidden * score_weight, axis=-1), dtype, copy=False)
+    fits(xp, "the sums of score_weight hold", scores)
+    return scores
+
+
+def _projected(xp: ModuleType, name: str, rows: Array, weight: Array) -> Array:
+    with ignoring_overflow():
+        product = rows @ weight
+    fits(xp, f"the product of {name} and {name}_weight holds", product)
+    return product
 
 
 def _check_shapes(query, key, query_weight, key_weight, score_weight) -> None:
@@ -64,3 +92,8 @@ def _check_shapes(query, key, query_weight, key_weight, score_weight) -> None:
                 f"{name}_weight has shape {tuple(weight.shape)}; expected "
                 f"{(array.shape[-1], *hidden)} to match {name} and score_weight"
             )
+    if broadcast(tuple(query.shape[:-2]), tuple(key.shape[:-2])) is None:
+        raise ValueError(
+            f"key has shape {tuple(key.shape)}; "
+            f"expected leading axes that broadcast with query {tuple(query.shape)}"
+        )

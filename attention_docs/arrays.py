@@ -8,6 +8,7 @@ import importlib
 import math
 from collections.abc import Callable
 from functools import cache
+from numbers import Real
 from types import ModuleType
 from typing import Any
 
@@ -36,8 +37,6 @@ def ignoring_overflow() -> np.errstate:
 def namespace(**arrays: Array) -> ModuleType:
     """Return the one standard namespace of all the named arrays.
 
-    Arguments that are None are left out.
-
     Raises:
         TypeError: if an argument is no array, or is of another library than the first.
         ValueError: if it is on another device than the first.
@@ -48,16 +47,17 @@ def namespace(**arrays: Array) -> ModuleType:
     Traceback (most recent call last):
     TypeError: key is a list; expected an array, for example numpy.asarray(key)
     """
-    given = {name: array for name, array in arrays.items() if array is not None}
-    if all(type(array) is np.ndarray for array in given.values()):
+    if all(type(array) is np.ndarray for array in arrays.values()):
         return numpy_namespace  # the usual case, and the questions below cost microseconds
-    for name, array in given.items():
+    for name, array in arrays.items():
+        if array is None:
+            raise TypeError(f"{name} is None; expected an array")
         if not is_array_api_obj(array):
             kind = type(array).__name__
             raise TypeError(
                 f"{name} is a {kind}; expected an array, for example numpy.asarray({name})"
             )
-    (first, reference), *others = given.items()
+    (first, reference), *others = arrays.items()
     xp = array_namespace(reference)
     for name, array in others:
         if array_namespace(array) is not xp:
@@ -71,6 +71,15 @@ def namespace(**arrays: Array) -> ModuleType:
                 f"expected {device(reference)} to match {first}"
             )
     return xp
+
+
+def given(**arrays: Array | None) -> dict[str, Array]:
+    """Return the optional arrays that are there, by name.
+
+    >>> given(attn_mask=None)
+    {}
+    """
+    return {name: array for name, array in arrays.items() if array is not None}
 
 
 def library(array: Array) -> str:
@@ -94,9 +103,10 @@ def real(xp: ModuleType, name: str, array: Array) -> Array:
 
 @cache
 def dtype_kind(xp: ModuleType, dtype: Any) -> str:
-    """Return `bool`, `integral`, `real floating` or `complex floating`.
+    """Return `bool`, `integral`, `real floating` or `complex floating`; `other` for text and such.
 
-    bfloat16 is no dtype of NumPy's own, so NumPy's `isdtype` refuses it.
+    bfloat16 is no dtype of NumPy's own, so NumPy's `isdtype` refuses it, and all others that are
+    not its own.
 
     >>> dtype_kind(np, np.dtype("int8"))
     'integral'
@@ -104,7 +114,15 @@ def dtype_kind(xp: ModuleType, dtype: Any) -> str:
     if dtype_name(dtype) == "bfloat16":
         return "real floating"
     kinds = ("bool", "integral", "real floating", "complex floating")
-    return next(kind for kind in kinds if xp.isdtype(dtype, kind))
+    try:
+        return next((kind for kind in kinds if xp.isdtype(dtype, kind)), "other")
+    except TypeError:
+        return "other"
+
+
+def is_scalar(value: Any) -> bool:
+    """Whether a value is one number of an array library: its scalar, or an array without axes."""
+    return is_array_api_obj(value) and value.ndim == 0
 
 
 def finite(xp: ModuleType, name: str, array: Array) -> None:
@@ -118,6 +136,22 @@ def finite(xp: ModuleType, name: str, array: Array) -> None:
         raise ValueError(
             f"{name} holds {first_where(xp, ~good, array)}; expected finite numbers only"
         )
+
+
+def fits(xp: ModuleType, what: str, array: Array) -> None:
+    """Refuse a result that overflowed: finite numbers can have a product beyond the largest float.
+
+    Args:
+        what: the subject and the verb of the complaint, with the names of the arguments:
+            `the scores of query and key hold`.
+
+    Raises:
+        ValueError: naming the first position that overflowed.
+    """
+    good = xp.isfinite(array)
+    if not xp.all(good):
+        where = first_where(xp, ~good, array)
+        raise ValueError(f"{what} {where}; expected products that fit {dtype_name(array.dtype)}")
 
 
 def below_infinity(xp: ModuleType, name: str, array: Array, peak: Array) -> None:
@@ -255,6 +289,37 @@ def to_numpy(array: Array) -> np.ndarray:
     if hasattr(array, "get"):  # CuPy
         return array.get()
     return np.from_dlpack(array)
+
+
+def readable(name: str, array: Array) -> np.ndarray:
+    """Bring real numbers or booleans to the host, for printing and drawing.
+
+    bfloat16 comes as float32, which holds each of its numbers and which NumPy knows.
+
+    Raises:
+        TypeError: if it holds anything else.
+        ValueError: if a whole number is beyond the largest float.
+    """
+    if is_array_api_obj(array):
+        array = widened(namespace(**{name: array}), array)
+    try:
+        found = to_numpy(array)
+    except ValueError:  # lists of different lengths
+        kind = type(array).__name__
+        raise TypeError(f"{name} is a {kind} of unequal rows; expected an array") from None
+    if found.dtype == object and all(isinstance(value, Real) for value in found.flat):
+        return _as_floats(name, found)
+    if found.dtype.kind not in "biuf":
+        raise TypeError(f"{name} has dtype {found.dtype}; expected real numbers or booleans")
+    return found
+
+
+def _as_floats(name: str, array: np.ndarray) -> np.ndarray:
+    """Return Python's own numbers, which NumPy takes for objects beyond 64 bits, as float64."""
+    try:
+        return array.astype(float)
+    except OverflowError:
+        raise ValueError(f"{name} holds more than the largest float64") from None
 
 
 def backend(name: str) -> ModuleType:

@@ -4,7 +4,7 @@ from types import ModuleType
 from typing import NamedTuple
 
 from attention_docs import fused
-from attention_docs.arrays import Array, dtype_kind, dtype_name, first_where, ignoring_overflow
+from attention_docs.arrays import Array, dtype_kind, fits, ignoring_overflow
 from attention_docs.blockwise import attend_in_blocks, path
 from attention_docs.inputs import Inputs, checked_inputs, in_float32
 from attention_docs.masks import window_mask
@@ -159,13 +159,15 @@ def _steps(inputs: Inputs) -> AttentionSteps:
     with ignoring_overflow():
         scores = query @ xp.matrix_transpose(key)  # (..., m, n)
         scaled = scores * inputs.scale
-    _check_overflow(xp, scaled)
+    fits(xp, "the scores of query and key hold", scaled)
     if inputs.softcap is not None:
         with ignoring_overflow():
             scaled = inputs.softcap * xp.tanh(scaled / inputs.softcap)
     masked = _masked(inputs, scaled)
     weights = softmax(masked)
-    output = xp.astype(weights @ value, inputs.dtype, copy=False)  # (..., m, d_v)
+    with ignoring_overflow():
+        output = xp.astype(weights @ value, inputs.dtype, copy=False)  # (..., m, d_v)
+    fits(xp, "the weighted sums of value hold", output)
     return AttentionSteps(scores, scaled, masked, weights, output)
 
 
@@ -174,16 +176,6 @@ def _for_each_head(inputs: Inputs, array: Array) -> Array:
     if not inputs.enable_gqa or array.shape[-3] == inputs.query.shape[-3]:
         return array
     return inputs.xp.repeat(array, inputs.query.shape[-3] // array.shape[-3], axis=-3)
-
-
-def _check_overflow(xp: ModuleType, scaled: Array) -> None:
-    """Finite queries and keys can still have a product beyond the largest float."""
-    if not xp.all(xp.isfinite(scaled)):
-        where = first_where(xp, ~xp.isfinite(scaled), scaled)
-        raise ValueError(
-            f"the scores of query and key hold {where}; "
-            f"expected products that fit {dtype_name(scaled.dtype)}"
-        )
 
 
 def _masked(inputs: Inputs, scaled: Array) -> Array:
@@ -195,6 +187,7 @@ def _masked(inputs: Inputs, scaled: Array) -> Array:
     elif mask is not None:
         with ignoring_overflow():
             masked = masked + xp.astype(mask, scaled.dtype)
+        fits(xp, "the scores with attn_mask added hold", xp.where(mask == -xp.inf, scaled, masked))
     if left is not None or right is not None:
         band = window_mask(*scaled.shape[-2:], left=left, right=right, xp=xp, device=scaled.device)
         masked = _hidden(xp, masked, band)

@@ -11,6 +11,8 @@ from attention_docs.arrays import (
     dtype_kind,
     dtype_name,
     finite,
+    first_where,
+    given,
     has_fused,
     ignoring_overflow,
     is_16_bit,
@@ -21,7 +23,7 @@ from attention_docs.arrays import (
     squared_lengths,
     widened,
 )
-from attention_docs.masks import check_count
+from attention_docs.scalars import count, finite_number, flag, real_number
 
 
 class Inputs(NamedTuple):
@@ -66,25 +68,29 @@ def checked_inputs(
     query, key, value, attn_mask, dropout_p, is_causal, scale, enable_gqa, window, softcap
 ) -> Inputs:
     """Return the arguments of `attention_steps` ready for use, or raise what it promises."""
-    xp = namespace(query=query, key=key, value=value, attn_mask=attn_mask)
+    xp = namespace(query=query, key=key, value=value, **given(attn_mask=attn_mask))
     dtype, arrays = _checked_arrays(xp, query=query, key=key, value=value)
     if is_16_bit(xp, dtype) and not (attn_mask is None and softcap is None and has_fused(xp)):
         arrays = {name: widened(xp, array) for name, array in arrays.items()}
     query, key, value = arrays.values()
     with ignoring_overflow():
         longest = tuple(_longest(xp, name, array) for name, array in arrays.items())
-    if dropout_p != 0:
+    if real_number("dropout_p", dropout_p) != 0:
         raise ValueError(f"dropout_p is {dropout_p}; expected 0, nothing here is random")
+    is_causal, enable_gqa = flag("is_causal", is_causal), flag("enable_gqa", enable_gqa)
     if is_causal and attn_mask is not None:
         raise ValueError(
             "attn_mask and is_causal were both given; "
             "expected one, for example attn_mask & causal_mask(m, n)"
         )
     left, right = _checked_reach(is_causal, window)
-    scale = _checked_scale(query, scale)
+    scale = _checked_scale(xp, query, scale)
     softcap = _checked_softcap(xp, query, softcap)
     scores, batch = _checked_shapes(query, key, value, enable_gqa)
-    top_bias = 0.0 if attn_mask is None else _checked_bias(xp, attn_mask, scores)
+    # A reach beyond the sequence is the whole of it, and may be too large for the array's integers.
+    left = None if left is None else min(left, scores[-2])
+    right = None if right is None else min(right, scores[-1])
+    top_bias = 0.0 if attn_mask is None else _checked_bias(xp, attn_mask, scores, query)
     return Inputs(
         xp,
         dtype,
@@ -153,33 +159,36 @@ def _checked_reach(is_causal: bool, window) -> tuple[int | None, int | None]:
     if window is not None and not (isinstance(window, Sequence) and len(window) == 2):
         raise ValueError(f"window is {window!r}; expected a pair (left, right)")
     left, right = (None, None) if window is None else window
-    for name, count in (("left", left), ("right", right)):
-        if count is not None:
-            check_count(name, count)
+    left, right = (
+        side if side is None else count(name, side)
+        for name, side in (("left", left), ("right", right))
+    )
     return left, 0 if is_causal else right
 
 
-def _checked_scale(query: Array, scale: float | None) -> float:
+def _checked_scale(xp: ModuleType, query: Array, scale: float | None) -> float:
     if scale is None:
         if query.shape[-1] == 0:
             raise ValueError(f"query has shape {query.shape}; expected d_k of 1 or more")
         return 1 / math.sqrt(query.shape[-1])
-    if not math.isfinite(scale):
-        raise ValueError(f"scale is {scale}; expected a finite number")
-    return float(scale)  # a NumPy float64 would widen float32 scores
+    factor = finite_number("scale", scale)
+    if abs(factor) > _greatest(xp, query):
+        raise ValueError(f"scale is {scale}; expected a number that fits {dtype_name(query.dtype)}")
+    return factor
 
 
 def _checked_softcap(xp: ModuleType, query: Array, softcap: float | None) -> float | None:
     if softcap is None:
         return None
     limits = xp.finfo(query.dtype)
-    if not 0 < softcap < math.inf:
+    bound = real_number("softcap", softcap)
+    if not 0 < bound < math.inf:
         raise ValueError(f"softcap is {softcap}; expected a positive number")
-    if not float(limits.smallest_normal) <= softcap <= float(limits.max):
+    if not float(limits.smallest_normal) <= bound <= float(limits.max):
         raise ValueError(
             f"softcap is {softcap}; expected a number that fits {dtype_name(query.dtype)}"
         )
-    return float(softcap)
+    return bound
 
 
 def _checked_shapes(query: Array, key: Array, value: Array, enable_gqa: bool):
@@ -234,7 +243,7 @@ def broadcast(one: tuple[int, ...], other: tuple[int, ...]) -> tuple[int, ...] |
     return tuple(b if a == 1 else a for a, b in zip(*pairs, strict=True))
 
 
-def _checked_bias(xp: ModuleType, attn_mask: Array, scores: tuple[int, ...]) -> float:
+def _checked_bias(xp: ModuleType, attn_mask: Array, scores: tuple[int, ...], query: Array) -> float:
     """Return the largest number of a float mask, 0 for a boolean one."""
     if broadcast(tuple(attn_mask.shape), scores) != scores:
         raise ValueError(
@@ -252,4 +261,24 @@ def _checked_bias(xp: ModuleType, attn_mask: Array, scores: tuple[int, ...]) -> 
         return 0.0
     peak = xp.max(attn_mask)
     below_infinity(xp, "attn_mask", attn_mask, peak)
+    _check_bias_fits(xp, attn_mask, query)
     return float(peak)
+
+
+def _check_bias_fits(xp: ModuleType, attn_mask: Array, query: Array) -> None:
+    """Refuse a float64 mask beyond float32: as -inf, a number would hide its position."""
+    limit = _greatest(xp, query)
+    if limit >= _greatest(xp, attn_mask):
+        return
+    wrong = (xp.abs(attn_mask) > limit) & (attn_mask != -xp.inf)
+    if xp.any(wrong):
+        raise ValueError(
+            f"attn_mask holds {first_where(xp, wrong, attn_mask)}; "
+            f"expected numbers that fit {dtype_name(query.dtype)}, or -inf"
+        )
+
+
+def _greatest(xp: ModuleType, array: Array) -> float:
+    """Return the largest number of an array's dtype, in which sums of 16 bits are float32."""
+    dtype = xp.float32 if is_16_bit(xp, array.dtype) else array.dtype
+    return float(xp.finfo(dtype).max)

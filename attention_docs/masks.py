@@ -5,7 +5,8 @@ from typing import Any
 
 import numpy
 
-from attention_docs.arrays import Array, first_where, namespace
+from attention_docs.arrays import Array, dtype_kind, dtype_name, first_where, namespace
+from attention_docs.scalars import count
 
 
 def causal_mask(
@@ -78,17 +79,16 @@ def window_mask(
          [False  True  True  True]
          [False False  True  True]]
     """
-    keys = queries if keys is None else keys
-    for name, count in (("queries", queries), ("keys", keys), ("left", left), ("right", right)):
-        if count is not None:
-            check_count(name, count)
+    queries = count("queries", queries)
+    keys = queries if keys is None else count("keys", keys)
     query = xp.arange(queries, device=device)[:, None]
     key = xp.arange(keys, device=device)[None, :]
     mask = xp.ones((queries, keys), dtype=xp.bool, device=device)
+    # A reach beyond the sequence is the whole of it, and may be too large for the array's integers.
     if left is not None:
-        mask = mask & (key >= query - left)
+        mask = mask & (key >= query - min(count("left", left), queries))
     if right is not None:
-        mask = mask & (key <= query + right)
+        mask = mask & (key <= query + min(count("right", right), keys))
     return mask
 
 
@@ -115,19 +115,14 @@ def padding_mask(lengths: Array, keys: int) -> Array:
          [[True False False False]]]
     """
     xp = namespace(lengths=lengths)
-    check_count("keys", keys)
-    if not xp.isdtype(lengths.dtype, "integral"):
-        raise TypeError(f"lengths has dtype {lengths.dtype}; expected integers")
-    wrong = (lengths < 0) | (lengths > keys)
+    keys = count("keys", keys)
+    if dtype_kind(xp, lengths.dtype) != "integral":
+        raise TypeError(f"lengths has dtype {dtype_name(lengths.dtype)}; expected integers")
+    # The number of keys may be too large for the integers of `lengths`: int8 ends at 127. What
+    # uint64 has beyond int64 becomes negative here, and is refused as well.
+    wide = xp.astype(lengths, xp.int64)
+    wrong = (wide < 0) | (wide > keys)
     if xp.any(wrong):
         raise ValueError(f"lengths holds {first_where(xp, wrong, lengths)}; expected 0 to {keys}")
-    key = xp.arange(keys, dtype=lengths.dtype, device=lengths.device)
-    return (key < lengths[..., None])[..., None, :]
-
-
-def check_count(name: str, count: int) -> None:
-    """Refuse what is no count: a fraction, a boolean, a negative number."""
-    if isinstance(count, bool) or not hasattr(count, "__index__"):
-        raise TypeError(f"{name} is {count!r}; expected a whole number")
-    if count < 0:
-        raise ValueError(f"{name} is {count}; expected 0 or more")
+    key = xp.arange(keys, dtype=xp.int64, device=wide.device)
+    return (key < wide[..., None])[..., None, :]

@@ -11,6 +11,8 @@ import numpy
 from attention_docs.arrays import (
     Array,
     finite,
+    fits,
+    given,
     ignoring_overflow,
     namespace,
     real,
@@ -18,6 +20,7 @@ from attention_docs.arrays import (
     widened,
 )
 from attention_docs.dot_product import AttentionSteps, attention_steps
+from attention_docs.scalars import count, flag, whole_number
 
 
 def split_heads(features: Array, num_heads: int) -> Array:
@@ -50,7 +53,7 @@ def split_heads(features: Array, num_heads: int) -> Array:
     """
     xp = namespace(features=features)
     _check_axes("features", features, "(..., n, h d)", 2)
-    width = _head_width("features", features, num_heads)
+    num_heads, width = _head_widths("features", features, num_heads)
     cut = xp.reshape(features, (*features.shape[:-1], num_heads, width))
     return _swap_tokens_and_heads(xp, cut)
 
@@ -167,8 +170,10 @@ class MultiHeadAttention:
             if name.startswith("W") and matrix.ndim != 2:
                 raise ValueError(f"{name} has shape {tuple(matrix.shape)}; expected two axes")
             finite(xp, name, matrix)
+        if weights["W_Q"].shape[1] == 0:
+            raise ValueError(f"W_Q has shape {tuple(self.W_Q.shape)}; expected h d_k of 1 or more")
         for name in ("W_Q", "W_V"):
-            _head_width(name, weights[name], self.num_heads)
+            _head_widths(name, weights[name], self.num_heads)
         self._check_fit()
 
     @classmethod
@@ -202,7 +207,9 @@ class MultiHeadAttention:
             A layer in float64.
 
         Raises:
-            ValueError: if a width is below 1, or `num_heads` does not divide `embed_dim`.
+            TypeError: if a width, `num_heads` or `seed` is not an integer, or `bias` no boolean.
+            ValueError: if a width is below 1, `seed` below 0, or `num_heads` does not divide
+                `embed_dim`.
 
         Source: Glorot and Bengio 2010, equation 16.
 
@@ -211,18 +218,16 @@ class MultiHeadAttention:
             >>> layer.W_K.shape, layer.b_O.shape
             ((5, 6), (6,))
         """
-        kdim = embed_dim if kdim is None else kdim
-        vdim = embed_dim if vdim is None else vdim
-        for name, width in (("embed_dim", embed_dim), ("kdim", kdim), ("vdim", vdim)):
-            if width < 1:
-                raise ValueError(f"{name} is {width}; expected 1 or more")
-        draw = numpy.random.default_rng(seed)
+        embed_dim = count("embed_dim", embed_dim, least=1)
+        kdim = embed_dim if kdim is None else count("kdim", kdim, least=1)
+        vdim = embed_dim if vdim is None else count("vdim", vdim, least=1)
+        draw = numpy.random.default_rng(count("seed", seed))
 
         def matrix(rows):
             bound = math.sqrt(6 / (rows + embed_dim))
             return xp.asarray(draw.uniform(-bound, bound, (rows, embed_dim)), dtype=xp.float64)
 
-        zeros = xp.zeros((embed_dim,), dtype=xp.float64) if bias else None
+        zeros = xp.zeros((embed_dim,), dtype=xp.float64) if flag("bias", bias) else None
         biases = dict.fromkeys(("b_Q", "b_K", "b_V", "b_O"), zeros)
         matrices = (matrix(rows) for rows in (embed_dim, kdim, vdim, embed_dim))
         return cls(*matrices, num_heads=num_heads, **biases)
@@ -268,9 +273,12 @@ class MultiHeadAttention:
 
         Raises:
             TypeError: if an argument is no real array, or its library or dtype differs.
-            ValueError: if shapes do not fit or a number is not finite.
+            ValueError: if shapes do not fit, a number is not finite, or a projection or a score
+                overflows.
         """
-        xp = namespace(W_Q=self.W_Q, query=query, key=key, value=value, attn_mask=attn_mask)
+        xp = namespace(
+            W_Q=self.W_Q, query=query, key=key, value=value, **given(attn_mask=attn_mask)
+        )
         Q = self._project(xp, "query", query, "Q")
         K = self._project(xp, "key", key, "K")
         V = self._project(xp, "value", value, "V")
@@ -281,16 +289,19 @@ class MultiHeadAttention:
             )
         attention = attention_steps(Q, K, V, attn_mask, is_causal=is_causal)
         merged = merge_heads(attention.output)
-        output = _affine(xp, merged, self.W_O, self.b_O)
+        output = self._affine(xp, "the merged heads", merged, "O")
         dtype = real(xp, "query", query).dtype
-        return MultiHeadSteps(Q, K, V, attention, merged, xp.astype(output, dtype, copy=False))
+        with ignoring_overflow():
+            output = xp.astype(output, dtype, copy=False)
+        fits(xp, f"the projection of the merged heads by {self._named('O')} holds", output)
+        return MultiHeadSteps(Q, K, V, attention, merged, output)
 
     def _weights(self) -> Iterator[tuple[str, Array]]:
         """Yield the weights that are there, by name."""
         for letter in "QKVO":
-            for name in (f"W_{letter}", f"b_{letter}"):
-                if (weight := getattr(self, name)) is not None:
-                    yield name, weight
+            yield f"W_{letter}", getattr(self, f"W_{letter}")
+            if (bias := getattr(self, f"b_{letter}")) is not None:
+                yield f"b_{letter}", bias
 
     def _check_fit(self) -> None:
         if self.W_K.shape[1] != self.W_Q.shape[1]:
@@ -313,7 +324,7 @@ class MultiHeadAttention:
 
     def _project(self, xp: ModuleType, name: str, array: Array, letter: str) -> Array:
         """Return the rows of one argument, projected and cut into heads."""
-        matrix, bias = getattr(self, f"W_{letter}"), getattr(self, f"b_{letter}")
+        matrix = getattr(self, f"W_{letter}")
         array = real(xp, name, array)
         same_dtype(W_Q=real(xp, "W_Q", self.W_Q), **{name: array})
         if array.ndim < 2 or array.shape[-1] != matrix.shape[0]:
@@ -322,14 +333,24 @@ class MultiHeadAttention:
                 f"{matrix.shape[0]}) to match W_{letter} {tuple(matrix.shape)}"
             )
         finite(xp, name, array)
-        return split_heads(_affine(xp, array, matrix, bias), self.num_heads)
+        return split_heads(self._affine(xp, name, array, letter), self.num_heads)
 
+    def _affine(self, xp: ModuleType, name: str, rows: Array, letter: str) -> Array:
+        """Return X W + b; 16-bit numbers are added up in float32."""
+        matrix, bias = (
+            weight if weight is None else widened(xp, real(xp, "weight", weight))
+            for weight in (getattr(self, f"W_{letter}"), getattr(self, f"b_{letter}"))
+        )
+        with ignoring_overflow():
+            product = widened(xp, rows) @ matrix
+            projection = product if bias is None else product + bias
+        fits(xp, f"the projection of {name} by {self._named(letter)} holds", projection)
+        return projection
 
-def _affine(xp: ModuleType, rows: Array, matrix: Array, bias: Array | None) -> Array:
-    """Return X W + b; 16-bit numbers are added up in float32."""
-    with ignoring_overflow():  # an infinite projection is refused where it is scored
-        product = widened(xp, rows) @ widened(xp, real(xp, "weight", matrix))
-    return product if bias is None else product + widened(xp, real(xp, "bias", bias))
+    def _named(self, letter: str) -> str:
+        """Name the weights of a projection."""
+        bias = getattr(self, f"b_{letter}")
+        return f"W_{letter}" if bias is None else f"W_{letter} and b_{letter}"
 
 
 def _swap_tokens_and_heads(xp: ModuleType, array: Array) -> Array:
@@ -343,13 +364,11 @@ def _check_axes(name: str, array: Array, expected: str, axes: int) -> None:
         raise ValueError(f"{name} has shape {tuple(array.shape)}; expected {expected}")
 
 
-def _head_width(name: str, array: Array, num_heads: int) -> int:
-    """Return how many of the last axis's features each head gets."""
-    if isinstance(num_heads, bool) or not hasattr(num_heads, "__index__"):
-        raise TypeError(f"num_heads is {num_heads!r}; expected a whole number")
-    if num_heads < 1 or array.shape[-1] % num_heads:
+def _head_widths(name: str, array: Array, num_heads: int) -> tuple[int, int]:
+    """Return how many heads there are, and how many of the last axis's features each gets."""
+    heads = whole_number("num_heads", num_heads)
+    if heads < 1 or array.shape[-1] % heads:
         raise ValueError(
-            f"num_heads is {num_heads}; "
-            f"expected a divisor of the {array.shape[-1]} features of {name}"
+            f"num_heads is {heads}; expected a divisor of the {array.shape[-1]} features of {name}"
         )
-    return array.shape[-1] // num_heads
+    return heads, array.shape[-1] // heads

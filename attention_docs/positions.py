@@ -1,11 +1,13 @@
 """Positions: what attention does not know by itself, and how to add it."""
 
+import math
 from types import ModuleType
 from typing import Any
 
 import numpy
 
-from attention_docs.arrays import Array
+from attention_docs.arrays import Array, ignoring_overflow
+from attention_docs.scalars import count, finite_number, real_number, whole_number
 
 
 def sinusoidal_positions(
@@ -32,8 +34,9 @@ def sinusoidal_positions(
         (length, d_model) float64 array, one row per position.
 
     Raises:
-        TypeError: if a size is not an integer.
-        ValueError: if `length` is negative, `d_model` odd or below 2, or `base` not positive.
+        TypeError: if a size is not an integer, or `base` no real number.
+        ValueError: if `length` is negative, `d_model` odd or below 2, `base` not positive and
+            finite, or an angle overflows.
 
     Source: Vaswani et al. 2017, section 3.5.
 
@@ -43,10 +46,10 @@ def sinusoidal_positions(
          [0.8415  0.5403 0.0100 1.0000]
          [0.9093 -0.4161 0.0200 0.9998]]
     """
-    _check_length(length)
+    length, d_model = count("length", length), _even(d_model)
     frequencies = _frequencies(d_model, base, xp, device)
     positions = xp.arange(length, dtype=xp.float64, device=device)
-    angles = positions[:, None] * frequencies[None, :]  # (length, d_model / 2)
+    angles = _angles(f"base is {base}", positions[:, None], frequencies[None, :], xp)
     pairs = xp.stack([xp.sin(angles), xp.cos(angles)], axis=-1)
     return xp.reshape(pairs, (length, d_model))
 
@@ -79,8 +82,9 @@ def position_rotation(
         (d_model, d_model) float64 array, zero outside the 2 x 2 blocks on its diagonal.
 
     Raises:
-        TypeError: if `d_model` is not an integer.
-        ValueError: if `d_model` is odd or below 2, or `base` is not positive.
+        TypeError: if `d_model` is not an integer, or `shift` or `base` no real number.
+        ValueError: if `d_model` is odd or below 2, `shift` not finite, `base` not positive and
+            finite, or an angle overflows.
 
     Source: the addition theorems; the claim is in Vaswani et al. 2017, section 3.5.
 
@@ -89,7 +93,9 @@ def position_rotation(
         [[ 0.5403 0.8415]
          [-0.8415 0.5403]]
     """
-    angles = shift * _frequencies(d_model, base, xp, device)
+    d_model = _even(d_model)
+    frequencies = _frequencies(d_model, base, xp, device)
+    angles = _angles(f"shift is {shift}", finite_number("shift", shift), frequencies, xp)
     feature = xp.arange(d_model, device=device)
     row, column = feature[:, None], feature[None, :]
     cosines, sines = (xp.repeat(wave, 2)[:, None] for wave in (xp.cos(angles), xp.sin(angles)))
@@ -100,18 +106,27 @@ def position_rotation(
 
 
 def _frequencies(d_model: int, base: float, xp: ModuleType, device: Any) -> Array:
-    if isinstance(d_model, bool) or not hasattr(d_model, "__index__"):
-        raise TypeError(f"d_model is {d_model!r}; expected a whole number")
-    if d_model < 2 or d_model % 2:
-        raise ValueError(f"d_model is {d_model}; expected an even number of 2 or more")
-    if not base > 0:
+    if not 0 < real_number("base", base) < math.inf:
         raise ValueError(f"base is {base}; expected a positive number")
     exponents = xp.arange(0, d_model, 2, dtype=xp.float64, device=device) / d_model
-    return xp.asarray(base, dtype=xp.float64, device=device) ** -exponents
+    with ignoring_overflow():
+        frequencies = xp.asarray(float(base), dtype=xp.float64, device=device) ** -exponents
+    if not xp.all(xp.isfinite(frequencies)):
+        raise ValueError(f"base is {base}; expected frequencies that fit float64")
+    return frequencies
 
 
-def _check_length(length: int) -> None:
-    if isinstance(length, bool) or not hasattr(length, "__index__"):
-        raise TypeError(f"length is {length!r}; expected a whole number")
-    if length < 0:
-        raise ValueError(f"length is {length}; expected 0 or more")
+def _angles(argument: str, places: Array, frequencies: Array, xp: ModuleType) -> Array:
+    """Return places times frequencies: of an infinite angle there is no sine."""
+    with ignoring_overflow():
+        angles = places * frequencies
+    if not xp.all(xp.isfinite(angles)):
+        raise ValueError(f"{argument}; expected angles that fit float64")
+    return angles
+
+
+def _even(d_model: int) -> int:
+    number = whole_number("d_model", d_model)
+    if number < 2 or number % 2:
+        raise ValueError(f"d_model is {number}; expected an even number of 2 or more")
+    return number

@@ -8,6 +8,7 @@ from attention_docs.arrays import (
     real,
     widened,
 )
+from attention_docs.scalars import whole_number
 
 
 def softmax(scores: Array, axis: int = -1) -> Array:
@@ -23,7 +24,7 @@ def softmax(scores: Array, axis: int = -1) -> Array:
         (..., n) weights, same library, device and dtype; all zero where every score is -inf.
 
     Raises:
-        TypeError: if `scores` is no array, or is boolean or complex.
+        TypeError: if `scores` is no array, or is boolean or complex, or `axis` is no integer.
         ValueError: if `scores` holds NaN or +inf, or has no such axis.
 
     Source: Vaswani et al. 2017, section 3.2.1; subtracting the maximum: folklore.
@@ -36,6 +37,7 @@ def softmax(scores: Array, axis: int = -1) -> Array:
     """
     xp = namespace(scores=scores)
     scores = real(xp, "scores", scores)
+    axis = whole_number("axis", axis)
     if not -scores.ndim <= axis < scores.ndim:
         raise ValueError(f"scores has shape {scores.shape}; expected an axis {axis}")
     if scores.shape[axis] == 0:

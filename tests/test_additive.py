@@ -1,6 +1,7 @@
 """Additive scores: a slow loop, their bound, and every refused input."""
 
 import math
+import re
 
 import numpy as np
 import pytest
@@ -45,6 +46,17 @@ def test_batches_broadcast():
     np.testing.assert_array_equal(scores[1], additive_scores(-query, key, *weights))
 
 
+def test_16_bit_numbers_are_added_up_in_float32():
+    halves = [array.astype("float16") for array in ARRAYS]
+    wide = additive_scores(*(array.astype("float32") for array in halves))
+    np.testing.assert_array_equal(additive_scores(*halves), wide.astype("float16"))
+
+
+def test_a_sum_of_projections_may_overflow_as_its_tanh_is_one():
+    huge = np.array([[1.5e308]])
+    assert additive_scores(huge, huge, *np.ones((2, 1, 1)), np.ones(1)) == 1
+
+
 def test_every_library_gives_the_same_numbers(xp):
     scores = additive_scores(*(xp.asarray(a.tolist(), dtype=xp.float64) for a in ARRAYS))
     np.testing.assert_allclose(to_numpy(scores), additive_scores(*ARRAYS), rtol=1e-13)
@@ -59,6 +71,10 @@ def test_every_library_gives_the_same_numbers(xp):
         (1, np.ones((3, 4)), ValueError, "key_weight has shape (5, 6); expected (4, 6) to match key and score_weight"),
         (1, np.ones((3, 5)) > 0, TypeError, "key has dtype bool; expected real numbers"),
         (2, np.ones((4, 5)), ValueError, "query_weight has shape (4, 5); expected (4, 6) to match query and score_weight"),
+        (0, np.full((2, 4), np.nan), ValueError, "query holds nan at [0, 0]; expected finite numbers only"),
+        (4, np.full(6, np.inf), ValueError, "score_weight holds inf at [0]; expected finite numbers only"),
+        (0, None, TypeError, "query is None; expected an array"),
+        (4, np.full(6, 1.7e308), ValueError, "the sums of score_weight hold inf at [0, 0]; expected products that fit float64"),
         (4, np.ones((6, 1)), ValueError, "score_weight has shape (6, 1); expected one axis"),
         (4, np.ones(6, dtype="float32"), TypeError, "score_weight has dtype float32; expected float64 to match query"),
     ],
@@ -68,3 +84,22 @@ def test_refuses_with_the_argument_what_was_expected_and_what_came(position, arr
     with pytest.raises(error) as caught:
         additive_scores(*arguments)
     assert str(caught.value) == message
+
+
+def test_refuses_batches_that_do_not_broadcast():
+    query, key, *weights = ARRAYS
+    message = "key has shape (3, 3, 5); expected leading axes that broadcast with query (2, 2, 4)"
+    with pytest.raises(ValueError, match=re.escape(message)):
+        additive_scores(np.stack([query] * 2), np.stack([key] * 3), *weights)
+
+
+@pytest.mark.parametrize("name", ["query", "key"])
+def test_a_product_that_overflows_names_its_factors(name):
+    # inf - inf would be NaN, and inf alone a tanh of 1.
+    one, huge = np.ones((1, 2)), np.array([[1e308, -1e308]])
+    weights = {"query_weight": np.full((2, 3), 2.0), "key_weight": np.full((2, 3), 2.0)}
+    message = rf"the product of {name} and {name}_weight holds (nan|-?inf) at \[0, 0\]; expected"
+    with pytest.raises(ValueError, match=message):
+        additive_scores(
+            **{"query": one, "key": one, **weights, "score_weight": np.ones(3)} | {name: huge}
+        )

@@ -3,6 +3,7 @@
 import re
 from xml.etree import ElementTree
 
+import ml_dtypes
 import numpy as np
 import pytest
 
@@ -180,6 +181,14 @@ def test_a_product_shows_the_number_of_the_marked_row_and_column():
     assert {"2.5000", "7", "-3.3750"} <= set(texts(picture))
 
 
+def test_bfloat16_gives_the_figure_of_its_numbers():
+    plain = np.array([[0.25, 0.75], [1.0, 0.0]])
+    array = plain.astype(ml_dtypes.bfloat16)
+    assert heatmap(array) == heatmap(plain)
+    assert product_figure(array, array) == product_figure(plain, plain)
+    assert attention_lines(array, ["a", "b"]) == attention_lines(plain, ["a", "b"])
+
+
 def test_arrays_of_every_library_give_the_same_figure(xp):
     plain = np.array([[0.25, 0.75], [1.0, 0.0]])
     array = xp.asarray(plain)
@@ -226,6 +235,13 @@ A, B = np.ones((2, 3)), np.ones((3, 4))
         (lambda: product_figure(A, np.ones((2, 3, 4))), "b has shape (2, 3, 4); expected two axes, none of them empty"),
         (lambda: product_figure(A, B, column=4), "column is 4; expected an index below 4"),
         (lambda: product_figure(A, B, names=("A", "B")), "names is ('A', 'B'); expected three, for a, b and their product"),
+        (lambda: heatmap([[1], [2, 3]]), "matrix is a list of unequal rows; expected an array"),
+        (lambda: heatmap(A, mark=3), "mark is 3; expected a pair (row, column)"),
+        (lambda: heatmap(A, mark=(1.5, None)), "mark, its row, is 1.5; expected a whole number"),
+        (lambda: heatmap(A, row_labels=2), "row_labels is 2; expected 2 labels"),
+        (lambda: product_figure(A, B, column=True), "column is True; expected a whole number"),
+        (lambda: attention_lines(np.where(A, np.inf, A), ["a", "b"], list("cde")), "weights holds inf; expected finite numbers of 0 or more"),
+        (lambda: attention_lines(A, ["a", "b"], []), "keys is []; expected 3 labels"),
         (lambda: attention_lines(A, ["a", "b"]), "tokens is ['a', 'b']; expected 3 labels"),
         (lambda: attention_lines(A, ["a"], ["c"]), "tokens is ['a']; expected 2 labels"),
         (lambda: attention_lines([[1j]], ["a"]), "weights has dtype complex128; expected real numbers or booleans"),

@@ -1,5 +1,6 @@
 """A chart under a ruler: measured by its ticks, it gives back its numbers."""
 
+import math
 import re
 
 import numpy as np
@@ -157,3 +158,19 @@ def test_a_line_needs_as_many_x_as_y(x, y):
         match=re.escape(f"s has y of shape {np.shape(y)}; expected {np.shape(x)} to match its x"),
     ):
         chart(Series("s", x, y))
+
+
+@pytest.mark.parametrize(
+    ("x", "y", "error", "message"),
+    [
+        ([], [], ValueError, "s has no points; expected one or more"),
+        ([1, math.nan], [1, 2], ValueError, "x of s holds nan at [1]; expected finite numbers only"),
+        ([1, 2], [1, math.inf], ValueError, "y of s holds inf at [1]; expected finite numbers only"),
+        ([1, 0], [1, 2], ValueError, "x of s holds 0; expected positive numbers on a logarithmic axis"),
+        ([1, 2], [1, 2j], TypeError, "y of s has dtype complex128; expected real numbers or booleans"),
+    ],
+)  # fmt: skip
+def test_points_without_a_place_are_refused(x, y, error, message):
+    with pytest.raises(error) as caught:
+        chart(Series("s", x, y))
+    assert str(caught.value) == message

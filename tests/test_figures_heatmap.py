@@ -191,6 +191,17 @@ def test_the_scale_says_what_its_ends_and_its_zero_look_like(options, ends, pain
         assert one.box[2] == following.box[0]
 
 
+def test_a_scale_may_reach_the_largest_float():
+    largest = np.finfo(float).max
+    swatches = swatches_of(heatmap(np.array([[largest, -largest]])))
+    assert [swatch.strength for swatch in swatches] == [0.5, 0.25, 0, 0.25, 0.5]
+
+
+def test_the_least_number_of_a_narrow_integer_is_as_strong_as_any():
+    cells = cells_of(heatmap(np.array([[-128, 0]], dtype=np.int8)))
+    assert [(cell.attributes["fill"], cell.strength) for cell in cells] == [(MINUS, 0.5), (PLUS, 0)]
+
+
 def test_a_mask_says_what_its_signs_mean():
     picture = heatmap(causal_mask(6))
     (legend,) = named(picture, "✓ takes part, × does not")
@@ -237,9 +248,14 @@ def test_numbers_are_printed_while_all_of_a_row_fits():
             -np.arange(40.0).reshape(4, 10),
             "S: 4 rows, 10 columns. The largest is 0 in row 1, column 1; the smallest -39 in row 4, column 10.",
         ),
+        (np.full((7, 7), -np.inf), "S: 7 rows, 7 columns. No cell takes part."),
+        (
+            np.where(np.eye(7) > 0, np.inf, -np.inf),
+            "S: 7 rows, 7 columns. The largest is inf in row 1, column 1; the smallest inf in row 1, column 1.",
+        ),
         (causal_mask(7)[:, :6], None),
     ],
-    ids=["few", "mask", "36", "many", "falling", "large mask"],
+    ids=["few", "mask", "36", "many", "falling", "nothing", "infinite", "large mask"],
 )  # fmt: skip
 def test_a_matrix_is_told_in_words(matrix, words):
     described = matrix_panel(matrix, "S").description

@@ -102,6 +102,28 @@ def test_a_product_is_told_in_words():
     assert "row 1 · column 1 = -0.5000" in product_figure(A, B)
 
 
+def test_a_product_is_computed_in_float64():
+    narrow = product_figure(np.array([[200]], "uint8"), np.array([[2]], "uint8"))
+    assert "row 1 · column 1 = 400" in narrow
+    assert narrow == product_figure(np.array([[200.0]]), np.array([[2.0]]))
+
+
+@pytest.mark.parametrize(
+    ("a", "b", "error", "message"),
+    [
+        (A > 0, B, TypeError, "a has dtype bool; expected real numbers"),
+        (A, B > 0, TypeError, "b has dtype bool; expected real numbers"),
+        (np.where(A == 1, np.inf, A), B, ValueError, "a holds inf at [0, 0]; expected finite numbers only"),
+        (A, np.where(B > 3, -np.inf, B), ValueError, "b holds -inf at [2, 1]; expected finite numbers only"),
+        (np.array([[1e200]]), np.array([[1e200]]), ValueError, "the products of a and b hold inf at [0, 0]; expected products that fit float64"),
+    ],
+)  # fmt: skip
+def test_factors_without_a_product_are_refused(a, b, error, message):
+    with pytest.raises(error) as caught:
+        product_figure(a, b)
+    assert str(caught.value) == message
+
+
 def test_a_large_product_shows_colours_only():
     wide = product_figure(np.full((2, 30), 0.1234), np.full((30, 2), 0.1234))
     assert {cell.box[2] - cell.box[0] for cell in cells_of(wide)} == {22}

@@ -2,9 +2,11 @@ r"""Formulas: KaTeX at build time, strict, with MathML and the colours of the ro
 
 import pytest
 
+from attention_docs import examples
 from attention_docs.publish import formulas
 from attention_docs.publish.errors import PublishError
 from attention_docs.publish.formulas import Formula
+from attention_docs.render.latex import latex_name
 
 PAGE = r'<p>If <span class="arithmatex">\(a &lt; \query{Q}\)</span> then</p><div class="arithmatex">\[\sqrt{d_k}\]</div>'
 WANTED = [Formula(r"a < \query{Q}", False), Formula(r"\sqrt{d_k}", True)]
@@ -25,6 +27,12 @@ def typeset(assets, tmp_path):
 def test_finds_the_formulas_of_a_page_also_when_marked_for_the_search():
     assert formulas.formulas(PAGE) == WANTED
     assert formulas.formulas(formulas.exclude_from_search(PAGE)) == WANTED
+
+
+def test_the_name_of_every_step_can_be_typeset(typeset):
+    steps = {name for example in examples.names() for name in examples.steps(example)}
+    names = [Formula(latex_name(name), False) for name in sorted(steps)]
+    assert typeset(*names).keys() == set(names)
 
 
 def test_each_formula_is_blamed_on_the_first_page_that_has_it():

@@ -1,5 +1,6 @@
 """Masks: their definition, position by position, and what they refuse."""
 
+import ml_dtypes
 import numpy as np
 import pytest
 from hypothesis import given
@@ -51,6 +52,21 @@ def test_masks_are_made_on_the_device_asked_for_or_that_of_the_lengths(strict):
     assert padding_mask(strict.asarray([1, 2], device=device), 3).device == device
 
 
+@pytest.mark.parametrize(
+    ("dtype", "length", "keys"),
+    [("int8", 100, 200), ("uint8", 200, 300), ("int8", 127, 128), ("uint64", 3, 300)],
+)
+def test_lengths_may_be_narrower_than_the_number_of_keys(dtype, length, keys):
+    assert padding_mask(np.array([length], dtype=dtype), keys).sum() == length
+
+
+def test_a_reach_beyond_the_sequence_is_all_of_it():
+    np.testing.assert_array_equal(window_mask(3, 4, left=2**70, right=2**70), np.ones((3, 4)))
+    np.testing.assert_array_equal(
+        window_mask(np.int8(100), 200, left=np.int8(100)), np.ones((100, 200))
+    )
+
+
 def test_lengths_may_be_integers_of_any_kind(strict):
     mask = padding_mask(strict.asarray([1], dtype=strict.uint64), 2)
     assert bool(mask[0, 0, 0])
@@ -65,6 +81,17 @@ def test_lengths_may_be_integers_of_any_kind(strict):
         (lambda: window_mask(2, left=True), TypeError, "left is True; expected a whole number"),
         (lambda: window_mask(2, right=-1), ValueError, "right is -1; expected 0 or more"),
         (lambda: padding_mask(np.array([0]), -1), ValueError, "^keys is -1; expected 0 or more"),
+        (lambda: causal_mask(None), TypeError, "queries is None; expected a whole number"),
+        (
+            lambda: padding_mask(np.array([1], dtype=ml_dtypes.bfloat16), 2),
+            TypeError,
+            "lengths has dtype bfloat16; expected integers",
+        ),
+        (
+            lambda: padding_mask(np.array([2**64 - 1], dtype="uint64"), 2),
+            ValueError,
+            f"lengths holds {2**64 - 1} at \\[0\\]; expected 0 to 2",
+        ),
         (lambda: padding_mask([1], 2), TypeError, "lengths is a list; expected an array"),
         (
             lambda: padding_mask(np.array([1.0]), 2),

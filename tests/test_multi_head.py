@@ -219,6 +219,12 @@ def test_seeded_weights_are_the_same_in_every_library(xp):
     assert MultiHeadAttention.seeded(1, 1, seed=3).W_Q.shape == (1, 1)
 
 
+def test_counts_may_be_narrow_integers():
+    narrow = MultiHeadAttention.seeded(np.int8(100), np.int8(2), seed=np.uint8(3))
+    np.testing.assert_array_equal(narrow.W_Q, MultiHeadAttention.seeded(100, 2, seed=3).W_Q)
+    assert split_heads(np.ones((2, 200)), np.int8(2)).shape == (2, 2, 100)
+
+
 def call(**changes):
     return layer()(**({"query": QUERY, "key": KEY, "value": VALUE} | changes))
 
@@ -251,6 +257,15 @@ def call(**changes):
         (lambda: MultiHeadAttention.seeded(0, 2, seed=0), ValueError, "embed_dim is 0; expected 1 or more"),
         (lambda: MultiHeadAttention.seeded(6, 2, seed=0, kdim=0), ValueError, "kdim is 0; expected 1 or more"),
         (lambda: MultiHeadAttention.seeded(6, 2, seed=0, vdim=0), ValueError, "vdim is 0; expected 1 or more"),
+        (lambda: MultiHeadAttention.seeded(6, 2, seed=0, kdim=2.5), TypeError, "kdim is 2.5; expected a whole number"),
+        (lambda: MultiHeadAttention.seeded(6.0, 2, seed=0), TypeError, "embed_dim is 6.0; expected a whole number"),
+        (lambda: MultiHeadAttention.seeded(6, 2, seed=None), TypeError, "seed is None; expected a whole number"),
+        (lambda: MultiHeadAttention.seeded(6, 2, seed=0, bias=np.ones(2)), TypeError, "bias is array([1., 1.]); expected True or False"),
+        (lambda: layer(W_Q=None), TypeError, "W_Q is None; expected an array"),
+        (lambda: layer(W_Q=np.ones((8, 0)), W_K=np.ones((6, 0)), b_Q=None, b_K=None), ValueError, "W_Q has shape (8, 0); expected h d_k of 1 or more"),
+        (lambda: call(query=QUERY * 1e200, key=KEY * 1e200), ValueError, "the scores of query and key hold inf at [0, 0, 0, 0]; expected products that fit float64"),
+        (lambda: layer(W_V=WEIGHTS["W_V"] * 1e308)(QUERY, KEY, np.full((2, 5, 7), 9.0)), ValueError, "the projection of value by W_V and b_V holds -inf at [0, 0, 0]; expected products that fit float64"),
+        (lambda: layer(W_O=WEIGHTS["W_O"] * 1e308, b_O=None)(QUERY, KEY, VALUE * 50), ValueError, "the projection of the merged heads by W_O holds inf at [0, 0, 0]; expected products that fit float64"),
         (lambda: MultiHeadAttention.seeded(6, 4, seed=0), ValueError, "num_heads is 4; expected a divisor of the 6 features of W_Q"),
         (lambda: split_heads(np.ones(4), 2), ValueError, "features has shape (4,); expected (..., n, h d)"),
         (lambda: split_heads(np.ones((2, 3, 4)), 3), ValueError, "num_heads is 3; expected a divisor of the 4 features of features"),

@@ -5,6 +5,8 @@ import subprocess
 import sys
 from pathlib import Path
 
+import pytest
+
 import attention_docs
 
 PACKAGE = Path(attention_docs.__file__).parent
@@ -32,13 +34,66 @@ def layer(module: str) -> int:
     return LAYERS.index(first if first in LAYERS else "mathematics")
 
 
+def module_of(path: Path) -> str:
+    relative = path.relative_to(PACKAGE.parent).with_suffix("")
+    return ".".join(relative.parts).removesuffix(".__init__")
+
+
+def imports(source: str, package: str) -> set[str]:
+    """What a module in a package imports of ours, in each way that Python has for it."""
+    found = set()
+    for node in ast.walk(ast.parse(source)):
+        if isinstance(node, ast.Import):
+            found |= {alias.name for alias in node.names}
+        elif isinstance(node, ast.ImportFrom):
+            parents = package.split(".")[: len(package.split(".")) + 1 - node.level]
+            origin = ".".join([*(parents if node.level else ()), *filter(None, [node.module])])
+            # What follows `import` may be a module too: `from attention_docs import publish`.
+            found |= {f"{origin}.{alias.name}" for alias in node.names}
+        elif isinstance(node, ast.Call) and ast.unparse(node.func).endswith("import_module"):
+            found |= {name.value for name in node.args if isinstance(name, ast.Constant)}
+    return {name for name in found if name.split(".")[0] == "attention_docs"}
+
+
+def upward(source: str, module: str, package: str) -> set[str]:
+    """Which imports a module may not have: of a later layer, or of the public face above all."""
+    public = {f"attention_docs.{name}" for name in attention_docs.__all__}
+    face = {"attention_docs"} | public - {module_of(path) for path in PACKAGE.iterdir()}
+    found = imports(source, package)
+    return {name for name in found if name in face or layer(name) > layer(module)}
+
+
 def test_imports_point_one_way():
     for path in PACKAGE.rglob("*.py"):
-        relative = path.relative_to(PACKAGE.parent).with_suffix("")
-        module = ".".join(relative.parts).removesuffix(".__init__")
-        if module in ("attention_docs", "attention_docs.__main__"):
-            continue
-        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
-            imported = getattr(node, "module", None) if isinstance(node, ast.ImportFrom) else None
-            if imported and imported.startswith("attention_docs."):
-                assert layer(imported) <= layer(module), f"{module} imports {imported}"
+        module = module_of(path)
+        if module not in ("attention_docs", "attention_docs.__main__"):
+            source = path.read_text(encoding="utf-8")
+            assert not upward(source, module, module_of(path.parent)), module
+
+
+@pytest.mark.parametrize(
+    "source",
+    [
+        "from attention_docs import publish",
+        "from attention_docs import masks, publish",
+        "from attention_docs import show",
+        "from attention_docs.publish import site",
+        "from attention_docs.publish.site import prepare",
+        "import attention_docs",
+        "import attention_docs.publish.site as site",
+        "from . import publish",
+        "from .publish import site",
+        "importlib.import_module('attention_docs.publish')",
+        "def late():\n    from attention_docs import render",
+    ],
+)
+def test_each_way_to_import_a_later_layer_is_seen(source):
+    assert upward(source, "attention_docs.arrays", "attention_docs")
+
+
+@pytest.mark.parametrize(
+    "source",
+    ["from attention_docs import arrays", "from ..arrays import real", "import numpy.linalg"],
+)
+def test_an_earlier_layer_may_be_imported(source):
+    assert not upward(source, "attention_docs.examples.self_attention", "attention_docs.examples")

@@ -80,6 +80,12 @@ def test_are_made_on_the_device_asked_for(strict):
         (lambda: sinusoidal_positions(3, 5), ValueError, "d_model is 5; expected an even number of 2 or more"),
         (lambda: position_rotation(1, 0), ValueError, "d_model is 0; expected an even number of 2 or more"),
         (lambda: position_rotation(1, "4"), TypeError, "d_model is '4'; expected a whole number"),
+        (lambda: position_rotation(math.nan, 4), ValueError, "shift is nan; expected a finite number"),
+        (lambda: position_rotation(-math.inf, 4), ValueError, "shift is -inf; expected a finite number"),
+        (lambda: position_rotation(np.ones(2), 4), TypeError, "shift is array([1., 1.]); expected a real number"),
+        (lambda: position_rotation(1e308, 4, base=1e-9), ValueError, "shift is 1e+308; expected angles that fit float64"),
+        (lambda: position_rotation(1, 4, base=math.nan), ValueError, "base is nan; expected a positive number"),
+        (lambda: sinusoidal_positions(3, 400, base=5e-324), ValueError, "base is 5e-324; expected frequencies that fit float64"),
         (lambda: sinusoidal_positions(3, 4, base=0), ValueError, "base is 0; expected a positive number"),
     ],
 )  # fmt: skip

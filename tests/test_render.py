@@ -2,13 +2,14 @@
 
 import json
 import math
+import re
 
 import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from attention_docs import show
+from attention_docs import examples, show
 from attention_docs.render.code import json_steps, numpy_steps
 from attention_docs.render.latex import latex, latex_name, latex_steps
 from attention_docs.render.numbers import number
@@ -56,6 +57,25 @@ def test_text_of_every_rank(array, expected):
     assert text(array) == expected
 
 
+@pytest.mark.parametrize(
+    ("result", "message"),
+    [
+        (None, "result has dtype object; expected real numbers or booleans"),
+        ([1j], "result has dtype complex128; expected real numbers or booleans"),
+        ({"Q": "a"}, "result['Q'] has dtype <U1; expected real numbers or booleans"),
+        ([[1], [2, 3]], "result is a list of unequal rows; expected an array"),
+    ],
+)
+def test_text_refuses_what_holds_no_numbers(result, message):
+    with pytest.raises(TypeError) as caught:
+        text(result)
+    assert str(caught.value) == message
+
+
+def test_text_takes_python_s_own_numbers():
+    assert text({"n": 2.5, "large": 10**30}) == "n number\n2.5000\nlarge number\n1.0000e+30"
+
+
 def test_arrays_of_every_library_look_the_same(xp):
     assert text(xp.asarray([[0.25, 2.0]], dtype=xp.float32)) == "[[0.2500 2]]"
     assert text(xp.asarray([True, False])) == "[True False]"
@@ -78,10 +98,30 @@ def test_latex_of_a_vector_is_a_row():
         ("X_kv", "X_{kv}"),
         ("pe", r"\text{pe}"),
         ("scaled_scores", r"\text{scaled scores}"),
+        ("W_Q_1", "W_{Q,1}"),
+        ("b_1_scaled", r"b_{1,\text{scaled}}"),
+        ("K_rows", r"K_{\text{rows}}"),
+        ("z_times_four", r"z_{\text{times four}}"),
+        ("z_times_four_k", r"z_{\text{times four},k}"),
+        ("_", r"\text{ }"),
+        ("Q_", r"\text{Q }"),
     ],
 )
 def test_latex_names(name, expected):
     assert latex_name(name) == expected
+
+
+def names_of_steps():
+    return {name for example in examples.names() for name in examples.steps(example)}
+
+
+def test_the_latex_of_every_step_has_one_index_at_most_and_its_words_are_upright():
+    # A letter, perhaps with an index of symbols and upright words; or upright words alone.
+    upright = r"\\text\{[A-Za-z0-9]+(?: [A-Za-z0-9]+)*\}"
+    part = rf"(?:[A-Za-z0-9]{{1,2}}|{upright})"
+    shape = rf"{upright}|[A-Za-z](?:_[A-Za-z0-9]|_\{{{part}(?:,{part})*\}})?"
+    for name in names_of_steps():
+        assert re.fullmatch(shape, latex_name(name)), f"{name}: {latex_name(name)}"
 
 
 def test_latex_writes_powers_and_what_is_no_number():

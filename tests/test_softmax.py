@@ -88,6 +88,12 @@ def test_refuses_what_is_no_real_array(scores, message):
         softmax(scores)
 
 
+@pytest.mark.parametrize("axis", [None, 0.0, True, "0"])
+def test_refuses_an_axis_that_is_no_whole_number(axis):
+    with pytest.raises(TypeError, match=f"axis is {axis!r}; expected a whole number"):
+        softmax(np.ones(3), axis=axis)
+
+
 def test_refuses_an_axis_that_is_not_there():
     with pytest.raises(ValueError, match=r"scores has shape \(3,\); expected an axis 1"):
         softmax(np.ones(3), axis=1)

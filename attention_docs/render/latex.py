@@ -1,9 +1,14 @@
 """Arrays as LaTeX."""
 
+from itertools import chain, groupby
+
 import numpy as np
 
 from attention_docs.arrays import Array, to_numpy
 from attention_docs.render.numbers import latex_number
+
+# `kv` stands for keys and values; what is longer is a word.
+LONGEST_SYMBOL = 2
 
 
 def latex(array: Array) -> str:
@@ -36,12 +41,22 @@ def latex_steps(steps: dict[str, Array]) -> str:
 
 
 def latex_name(name: str) -> str:
-    r"""Write the name of a step: a symbol as it is, a word upright.
+    r"""Write the name of a step: a symbol as it is, a word upright, in an index as elsewhere.
 
     >>> print(latex_name("W_Q"), latex_name("X_kv"), latex_name("weights"))
     W_Q X_{kv} \text{weights}
+    >>> print(latex_name("W_Q_1"), latex_name("b_1_scaled"))
+    W_{Q,1} b_{1,\text{scaled}}
     """
-    base, _, index = name.partition("_")
-    if len(base) > 1:
+    base, *parts = name.split("_")
+    if len(base) != 1 or not all(parts):
         return rf"\text{{{name.replace('_', ' ')}}}"
+    index = _index(parts)
     return f"{base}_{{{index}}}" if len(index) > 1 else name
+
+
+def _index(parts: list[str]) -> str:
+    """Write the parts of an index with commas between; words that follow each other are one."""
+    runs = groupby(parts, key=lambda part: len(part) > LONGEST_SYMBOL)
+    written = ([rf"\text{{{' '.join(run)}}}"] if words else run for words, run in runs)
+    return ",".join(chain.from_iterable(written))

@@ -4,7 +4,7 @@ from collections.abc import Mapping
 
 import numpy as np
 
-from attention_docs.arrays import Array, to_numpy
+from attention_docs.arrays import Array, readable
 from attention_docs.render.numbers import number
 
 
@@ -17,6 +17,9 @@ def show(result: Array | Mapping[str, Array]) -> None:
     Args:
         result: an array of any library, a number, or a mapping from names to arrays.
 
+    Raises:
+        TypeError: if it holds anything but real numbers and booleans.
+
     Examples:
         >>> show(np.array([[0.5, 1.0], [1e-9, 0.0]]))
         [[ 0.5000 1]
@@ -28,10 +31,11 @@ def show(result: Array | Mapping[str, Array]) -> None:
 def text(result: Array | Mapping[str, Array]) -> str:
     """Return what `show` prints."""
     if isinstance(result, Mapping):
+        arrays = {name: readable(f"result[{name!r}]", array) for name, array in result.items()}
         return "\n".join(
-            f"{name} {shape_text(array)}\n{text(array)}" for name, array in result.items()
+            f"{name} {shape_text(array)}\n{text(array)}" for name, array in arrays.items()
         )
-    return _nested(np.asarray(to_numpy(result)), indent=1)
+    return _nested(readable("result", result), indent=1)
 
 
 def shape_text(array: Array) -> str:

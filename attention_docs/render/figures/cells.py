@@ -159,10 +159,11 @@ def described(name: str, matrix: np.ndarray) -> str:
     if matrix.size <= TOLD or matrix.dtype == bool:
         rows = (", ".join(map(spoken, row)) for row in matrix)
         return " ".join([size, *(f"Row {i + 1}: {row}." for i, row in enumerate(rows))])
-    finite = np.where(np.isfinite(matrix), matrix, np.nan)
-    low, high = (
-        np.unravel_index(pick(finite), matrix.shape) for pick in (np.nanargmin, np.nanargmax)
-    )
+    present = matrix > -np.inf
+    if not present.any():
+        return f"{size} No cell takes part."
+    low = np.unravel_index(np.where(present, matrix, np.inf).argmin(), matrix.shape)
+    high = np.unravel_index(matrix.argmax(), matrix.shape)
     return (
         f"{size} The largest is {number(matrix[high])} in row {high[0] + 1}, column {high[1] + 1}; "
         f"the smallest {number(matrix[low])} in row {low[0] + 1}, column {low[1] + 1}."

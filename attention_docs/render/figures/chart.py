@@ -5,8 +5,9 @@ from collections.abc import Callable, Sequence
 from typing import NamedTuple
 
 import numpy as np
+from array_api_compat import numpy as numpy_namespace
 
-from attention_docs.arrays import Array, to_numpy
+from attention_docs.arrays import Array, finite, readable
 from attention_docs.render.figures.svg import (
     LINE,
     Panel,
@@ -57,8 +58,12 @@ def line_chart(name: str, x: Axis, y: Axis, series: Sequence[Series]) -> Panel:
     """Draw lines with their names at their right ends.
 
     Raises:
-        ValueError: if a series has not as many x as y.
+        TypeError: if a series does not hold real numbers.
+        ValueError: if a series has not as many x as y, none at all, or one that is not finite, or
+            not positive where its axis is logarithmic.
     """
+    for one in series:
+        _check_logarithms(one, x, y)
     left = max(text_width(_tick(tick)) for tick in y.ticks) + 2 * LINE
     top = 2.5 * LINE
 
@@ -85,10 +90,27 @@ def line_chart(name: str, x: Axis, y: Axis, series: Sequence[Series]) -> Panel:
 
 
 def _points(one: Series) -> np.ndarray:
-    x, y = (np.asarray(to_numpy(array), dtype=float) for array in (one.x, one.y))
+    x, y = (
+        readable(f"{axis} of {one.name}", array).astype(float)
+        for axis, array in (("x", one.x), ("y", one.y))
+    )
     if x.shape != y.shape or x.ndim != 1:
         raise ValueError(f"{one.name} has y of shape {y.shape}; expected {x.shape} to match its x")
+    if not x.size:
+        raise ValueError(f"{one.name} has no points; expected one or more")
+    finite(numpy_namespace, f"x of {one.name}", x)
+    finite(numpy_namespace, f"y of {one.name}", y)
     return np.stack([x, y], axis=1)
+
+
+def _check_logarithms(one: Series, x: Axis, y: Axis) -> None:
+    """Refuse what has no place on a logarithmic axis."""
+    for name, axis, values in zip("xy", (x, y), _points(one).T, strict=True):
+        if axis.logarithmic and values.min() <= 0:
+            raise ValueError(
+                f"{name} of {one.name} holds {number(values.min())}; "
+                "expected positive numbers on a logarithmic axis"
+            )
 
 
 def _series(index: int, one: Series, at) -> str:

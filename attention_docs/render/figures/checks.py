@@ -3,25 +3,25 @@
 from collections.abc import Sequence
 
 import numpy as np
+from array_api_compat import numpy as numpy_namespace
 
-from attention_docs.arrays import Array, to_numpy
+from attention_docs.arrays import Array, finite, fits, ignoring_overflow, readable
+from attention_docs.scalars import whole_number
 
 
 def matrix(name: str, array: Array, expected: str = "two axes, none of them empty") -> np.ndarray:
-    """Return a matrix on the host.
+    """Return a matrix on the host: booleans, or float64, in which nothing wraps or is cut off.
 
     Raises:
         TypeError: if it does not hold real numbers or booleans.
         ValueError: if it has not two axes, is empty, or holds NaN.
     """
-    found = np.asarray(to_numpy(array))
-    if found.dtype.kind not in "biuf":
-        raise TypeError(f"{name} has dtype {found.dtype}; expected real numbers or booleans")
+    found = readable(name, array)
     if found.ndim != 2 or not found.size:
         raise ValueError(f"{name} has shape {found.shape}; expected {expected}")
     if np.isnan(found).any():
         raise ValueError(f"{name} holds nan; expected numbers, or -inf where nothing takes part")
-    return found
+    return found if found.dtype == bool else found.astype(float, copy=False)
 
 
 def labels(name: str, given: Sequence[str] | None, count: int) -> list[str]:
@@ -32,7 +32,7 @@ def labels(name: str, given: Sequence[str] | None, count: int) -> list[str]:
     """
     if given is None:
         return [str(position + 1) for position in range(count)]
-    if isinstance(given, str) or len(given) != count:
+    if isinstance(given, str) or not hasattr(given, "__len__") or len(given) != count:
         raise ValueError(f"{name} is {given!r}; expected {count} labels")
     return [str(text) for text in given]
 
@@ -41,8 +41,10 @@ def position(name: str, index: int, count: int) -> int:
     """Return an index counted from 0.
 
     Raises:
+        TypeError: if it is no whole number.
         ValueError: if it is outside.
     """
+    index = whole_number(name, index)
     if not -count <= index < count:
         raise ValueError(f"{name} is {index}; expected an index below {count}")
     return index % count
@@ -52,13 +54,34 @@ def factors(a: Array, b: Array) -> tuple[np.ndarray, np.ndarray]:
     """Return two matrices that can be multiplied.
 
     Raises:
-        TypeError: if one does not hold real numbers.
-        ValueError: if the rows of `b` are not as many as the columns of `a`.
+        TypeError: if one does not hold real numbers; a product of booleans is none of ticks.
+        ValueError: if the rows of `b` are not as many as the columns of `a`, or a number is not
+            finite: infinity times zero is no number.
     """
-    a, b = matrix("a", a), matrix("b", b)
+    a, b = _factor("a", a), _factor("b", b)
     if a.shape[1] != b.shape[0]:
         raise ValueError(f"b has shape {b.shape}; expected ({a.shape[1]}, n) to match a {a.shape}")
     return a, b
+
+
+def _factor(name: str, array: Array) -> np.ndarray:
+    found = matrix(name, array)
+    if found.dtype == bool:
+        raise TypeError(f"{name} has dtype bool; expected real numbers")
+    finite(numpy_namespace, name, found)
+    return found
+
+
+def product(a: np.ndarray, b: np.ndarray) -> np.ndarray:
+    """Return the product of two factors.
+
+    Raises:
+        ValueError: if a number of it is beyond the largest float.
+    """
+    with ignoring_overflow():
+        found = a @ b
+    fits(numpy_namespace, "the products of a and b hold", found)
+    return found
 
 
 def three(name: str, given: Sequence[str | None]) -> None:
@@ -67,5 +90,5 @@ def three(name: str, given: Sequence[str | None]) -> None:
     Raises:
         ValueError: if there are not three.
     """
-    if isinstance(given, str) or len(given) != 3:
+    if isinstance(given, str) or not hasattr(given, "__len__") or len(given) != 3:
         raise ValueError(f"{name} is {given!r}; expected three, for a, b and their product")

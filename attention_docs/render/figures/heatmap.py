@@ -93,7 +93,7 @@ def matrix_panel(
         cells.column_names(grid, column_names),
         cells.row_names(grid, row_names),
         cells.cells(grid, values, chosen, crossed, printed),
-        cells.mark(grid, _place(mark, values.shape), role) if mark else "",
+        cells.mark(grid, _place(mark, values.shape), role) if mark is not None else "",
         moved(centre - legend.width / 2, below, legend.body),
     ]
     ends = grid.x + across + beyond, below + legend.height
@@ -126,6 +126,8 @@ def _hidden(hidden: Array | None, shape: tuple[int, ...]) -> np.ndarray | None:
 
 
 def _place(place: cells.Mark, shape: tuple[int, ...]) -> cells.Mark:
+    if not isinstance(place, Sequence) or len(place) != 2:
+        raise ValueError(f"mark is {place!r}; expected a pair (row, column)")
     row, column = place
     return (
         None if row is None else checks.position("mark, its row,", row, shape[0]),

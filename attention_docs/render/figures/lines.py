@@ -60,7 +60,7 @@ def attention_lines(
     """
     matrix = _weights(weights)
     left = checks.labels("tokens", tokens, matrix.shape[0])
-    right = checks.labels("keys" if keys else "tokens", keys or tokens, matrix.shape[1])
+    right = checks.labels(*_keys(tokens, keys), matrix.shape[1])
     chosen = range(len(left)) if query is None else [checks.position("query", query, len(left))]
     if query is not None:
         ends = [
@@ -94,11 +94,15 @@ def attention_lines(
 
 def _weights(weights: Array) -> np.ndarray:
     matrix = checks.matrix("weights", weights).astype(float)
-    if not np.isfinite(matrix).all() or (matrix < 0).any():
-        raise ValueError(
-            f"weights holds {number(matrix.min())}; expected finite numbers of 0 or more"
-        )
+    wrong = matrix[~np.isfinite(matrix) | (matrix < 0)]
+    if wrong.size:
+        raise ValueError(f"weights holds {number(wrong[0])}; expected finite numbers of 0 or more")
     return matrix
+
+
+def _keys(tokens: Sequence[str], keys: Sequence[str] | None) -> tuple[str, Sequence[str]]:
+    """Return the names of the keys, and the argument that gave them."""
+    return ("tokens", tokens) if keys is None else ("keys", keys)
 
 
 def _line(x, tops, row, column, matrix, name) -> str:

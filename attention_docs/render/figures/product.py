@@ -56,7 +56,7 @@ def product_figure(
 
     Raises:
         TypeError: if an argument does not hold real numbers.
-        ValueError: if the shapes do not fit, or a row or column is outside.
+        ValueError: if the shapes do not fit, a number is not finite, or a row or column is outside.
 
     >>> picture = product_figure(np.array([[1.0, 2.0]]), np.array([[3.0], [4.0]]))
     >>> "row 1 · column 1 = 11" in picture
@@ -68,10 +68,10 @@ def product_figure(
     marks = _marks(row, column, a, b)
     rows = checks.labels("row_labels", row_labels, a.shape[0])
     columns = checks.labels("column_labels", column_labels, b.shape[1])
-    matrices = (a, b, a @ b)
+    matrices = (a, b, checks.product(a, b))
     chosen = [scale_of(kind, *pair) for kind, *pair in zip(scales, names, matrices, strict=True)]
     margin = max(scale.legend(0).width for scale in chosen[:2])
-    grids = _grids(a, b, max(map(text_width, rows)) + 8, margin)
+    grids = _grids(*matrices, max(map(text_width, rows)) + 8, margin)
     parts = [Part(*part) for part in zip(names, matrices, chosen, roles, grids, marks, strict=True)]
     left, above, corner = grids
     found = number(matrices[2][marks[2]])
@@ -134,14 +134,16 @@ def _marks(row: int, column: int, a: np.ndarray, b: np.ndarray):
     return (row, None), (None, column), (row, column)
 
 
-def _grids(a: np.ndarray, b: np.ndarray, names: float, margin: float) -> list[cells.Grid]:
+def _grids(
+    a: np.ndarray, b: np.ndarray, ab: np.ndarray, names: float, margin: float
+) -> list[cells.Grid]:
     """Place the three: A and AB share their rows, B and AB their columns.
 
     Args:
         names: the width of the names of the rows.
         margin: the width that the scales need on the left.
     """
-    size = cells.cell_size(a, b, a @ b, columns=a.shape[1] + b.shape[1])
+    size = cells.cell_size(a, b, ab, columns=a.shape[1] + b.shape[1])
     width = a.shape[1] * size[0]
     x, y = names + max(0, margin - width), 2 * LINE + 4
     corner = (x + width + GAP, y + b.shape[0] * size[1] + GAP)

@@ -43,13 +43,16 @@ class Scale(NamedTuple):
         width = max(width, length + max(written))
         left = (width - length) / 2
         outline = {"fill": "none", "stroke": "currentColor", "stroke_opacity": 0.3}
+        # In shares of the high end, because high - low may be beyond the largest float.
+        lowest = self.low / self.high
+        values = self.high * np.linspace(lowest, 1, SWATCHES)
         body = [
             element("rect", x=left + i * swatch, width=swatch, height=8, **paint)
-            for i, value in enumerate(np.linspace(self.low, self.high, SWATCHES))
+            for i, value in enumerate(values)
             for paint in (self.paint(value, strength), outline)
         ]
         for end in ends:
-            share = (end - self.low) / (self.high - self.low)
+            share = (end / self.high - lowest) / (1 - lowest)
             at = left + swatch / 2 + share * (length - swatch)
             body.append(label(at, 8 + LINE / 2, number(end), font_size=10))
         return Panel(width, 8 + LINE, "".join(body), "")
@@ -61,7 +64,7 @@ def scale_of(kind: str, name: str, matrix: np.ndarray) -> Scale:
     Raises:
         ValueError: if the kind is unknown, or a sequential scale meets a negative number.
     """
-    if kind not in KINDS:
+    if not isinstance(kind, str) or kind not in KINDS:
         raise ValueError(f"scale is {kind!r}; expected {' or '.join(map(repr, KINDS))}")
     finite = matrix[np.isfinite(matrix)].astype(float)
     if kind == "sequential":

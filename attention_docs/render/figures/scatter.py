@@ -6,8 +6,9 @@ from collections.abc import Sequence
 from typing import NamedTuple
 
 import numpy as np
+from array_api_compat import numpy as numpy_namespace
 
-from attention_docs.arrays import Array
+from attention_docs.arrays import Array, finite, fits, ignoring_overflow
 from attention_docs.render.figures import checks
 from attention_docs.render.figures.chart import MARKERS
 from attention_docs.render.figures.svg import (
@@ -52,7 +53,7 @@ def scatter_3d(
 
     Raises:
         TypeError: if places are not real numbers.
-        ValueError: if places are not (n, 3), or do not have a label each.
+        ValueError: if places are not (n, 3) or not finite, or do not have a label each.
     """
     sets = [_checked(points) for points in sets]
     corners = np.array(
@@ -84,6 +85,9 @@ def _checked(points: Points) -> Points:
     places = checks.matrix(points.name, points.places, "(n, 3)")
     if places.shape[1] != 3:
         raise ValueError(f"{points.name} has shape {places.shape}; expected (n, 3)")
+    finite(numpy_namespace, points.name, places)
+    with ignoring_overflow():
+        fits(numpy_namespace, f"{points.name}, drawn, holds", projected(places))
     labels = checks.labels(f"labels of {points.name}", points.labels, len(places))
     return points._replace(places=places, labels=labels)
 

@@ -94,7 +94,7 @@ def colour(role: str | None) -> str:
     Raises:
         ValueError: if there is no such role.
     """
-    if role is not None and role not in ROLES:
+    if role is not None and not (isinstance(role, str) and role in ROLES):
         raise ValueError(f"role is {role!r}; expected one of {', '.join(ROLES)}")
     return ROLES[role] if role else "currentColor"
 

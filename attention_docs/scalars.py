@@ -1,0 +1,92 @@
+"""Arguments that are one number or one flag: how many, how far, how much, whether."""
+
+import math
+import operator
+from numbers import Real
+from typing import Any
+
+import numpy
+
+from attention_docs.arrays import dtype_kind, is_scalar, namespace
+
+
+def whole_number(name: str, value: Any) -> int:
+    """Return a whole number as Python's own, which does not wrap as a NumPy int8 does.
+
+    Raises:
+        TypeError: if it is a fraction, a boolean, or no number at all.
+
+    >>> whole_number("num_heads", 2.5)
+    Traceback (most recent call last):
+    TypeError: num_heads is 2.5; expected a whole number
+    """
+    try:
+        if not isinstance(value, bool):
+            return operator.index(value)
+    except TypeError:
+        pass
+    raise TypeError(f"{name} is {value!r}; expected a whole number")
+
+
+def count(name: str, value: Any, least: int = 0) -> int:
+    """Return a whole number that is not below the least.
+
+    Raises:
+        TypeError: if it is no whole number.
+        ValueError: if it is too small.
+    """
+    number = whole_number(name, value)
+    if number < least:
+        raise ValueError(f"{name} is {number}; expected {least} or more")
+    return number
+
+
+def real_number(name: str, value: Any) -> float:
+    """Return a real number as Python's own, in which a NumPy float64 does not widen float32.
+
+    Raises:
+        TypeError: if it is no single real number; a boolean is none.
+        ValueError: if it is beyond the largest float.
+
+    >>> real_number("scale", numpy.ones(2))
+    Traceback (most recent call last):
+    TypeError: scale is array([1., 1.]); expected a real number
+    """
+    if not _is_real(value):
+        raise TypeError(f"{name} is {value!r}; expected a real number")
+    try:
+        return float(value)
+    except OverflowError:
+        raise ValueError(f"{name} is {value}; expected a number that fits float64") from None
+
+
+def finite_number(name: str, value: Any) -> float:
+    """Return a real number that is neither NaN nor infinite.
+
+    Raises:
+        TypeError: if it is no single real number.
+        ValueError: if it is not finite.
+    """
+    number = real_number(name, value)
+    if not math.isfinite(number):
+        raise ValueError(f"{name} is {value}; expected a finite number")
+    return number
+
+
+def flag(name: str, value: Any) -> bool:
+    """Return a flag; an array of booleans is none, as its truth would be ambiguous.
+
+    Raises:
+        TypeError: if it is neither True nor False.
+    """
+    if not isinstance(value, bool | numpy.bool_):
+        raise TypeError(f"{name} is {value!r}; expected True or False")
+    return bool(value)
+
+
+def _is_real(value: Any) -> bool:
+    if isinstance(value, Real):
+        return not isinstance(value, bool)
+    if not is_scalar(value):
+        return False
+    return dtype_kind(namespace(value=value), value.dtype) in ("integral", "real floating")
