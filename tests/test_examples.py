@@ -52,6 +52,40 @@ def test_equals_pytorch(name, torch):
     np.testing.assert_allclose(steps["output"], expected.numpy(), rtol=1e-14)
 
 
+# The words by which an example claims that no wrong product of its matrices fits, and its heads.
+CLAIM = "all sizes differ"
+HEADS = {"distinct_sizes": 1, "multi_head": 2}
+
+
+def test_the_examples_that_claim_distinct_sizes_are_tested_for_it():
+    claiming = {name for name in NAMES if CLAIM in " ".join(examples.load(name).__doc__.split())}
+    assert claiming == set(HEADS)
+
+
+@pytest.mark.parametrize(("name", "heads"), HEADS.items())
+def test_no_two_sizes_agree_those_of_the_merged_heads_included(name, heads):
+    steps = examples.steps(name)
+    (m, d_model), n = steps["X_q"].shape, len(steps["X_kv"])
+    all_d_k, all_d_v = steps["K"].shape[1], steps["V"].shape[1]
+    sizes = {"m": m, "n": n, "d_model": d_model, "h d_k": all_d_k, "h d_v": all_d_v}
+    if heads > 1:
+        sizes |= {"h": heads, "d_k": all_d_k // heads, "d_v": all_d_v // heads}
+    assert len(set(sizes.values())) == len(sizes), sizes
+    assert steps.get("Q_1", steps["Q"]).shape == (m, all_d_k // heads)
+    assert steps.get("V_1", steps["V"]).shape == (n, all_d_v // heads)
+
+
+@pytest.mark.parametrize("name", HEADS)
+def test_a_forgotten_or_a_needless_transpose_does_not_fit(name):
+    steps = examples.steps(name)
+    q, k, v = (steps[letter] for letter in "QKV")
+    weights = steps["weights"] if "weights" in steps else steps["one_head_weights"]
+    assert (q @ k.T).shape == weights.shape
+    for left, right in ((q, k), (q.T, k), (q.T, k.T), (q, v.T), (weights.T, v), (weights, v.T)):
+        with pytest.raises(ValueError, match="mismatch"):
+            left @ right
+
+
 def test_an_unknown_name_lists_the_known_ones():
     with pytest.raises(LookupError, match=r"example 'nope' is unknown; known are .*self_attention"):
         examples.load("nope")

@@ -299,8 +299,8 @@ def positional_waves() -> Svg:
 
 @registered
 def heads_side_by_side() -> Svg:
-    r"""The weights of the two heads, for the same queries and keys. For most queries the heads look
-    at different keys."""
+    r"""The weights of the two heads, for the same queries and keys. Each query has its largest
+    weight on one key in head 1, and on another in head 2."""
     steps = steps_of("multi_head")
     panels = [
         matrix_panel(steps[f"weights_{head}"], f"Head {head}", **WEIGHTS, numbers=False)
