@@ -9,7 +9,7 @@ from tests import reference
 
 NAMES = examples.names()
 # The plain ones: inputs X times W_Q, W_K, W_V, one head. The others have checks of their own.
-PLAIN = ("cross_attention", "distinct_sizes", "self_attention")
+PLAIN = ("cross_attention", "distinct_sizes", "self_attention", "two_sequences", "values_in_space")
 
 
 @pytest.mark.parametrize("name", NAMES)
@@ -54,7 +54,7 @@ def test_equals_pytorch(name, torch):
 
 # The words by which an example claims that no wrong product of its matrices fits, and its heads.
 CLAIM = "all sizes differ"
-HEADS = {"distinct_sizes": 1, "multi_head": 2}
+HEADS = {"distinct_sizes": 1, "multi_head": 2, "two_sequences": 1}
 
 
 def test_the_examples_that_claim_distinct_sizes_are_tested_for_it():
@@ -84,6 +84,36 @@ def test_a_forgotten_or_a_needless_transpose_does_not_fit(name):
     for left, right in ((q, k), (q.T, k), (q.T, k.T), (q, v.T), (weights.T, v), (weights, v.T)):
         with pytest.raises(ValueError, match="mismatch"):
             left @ right
+
+
+def test_the_weights_of_a_tetrahedron_are_the_only_blend_that_gives_its_outputs():
+    steps = examples.steps("two_sequences")
+    corners = np.vstack([steps["V"].T, np.ones(4)])
+    assert abs(np.linalg.det(corners)) > 1
+    blends = np.linalg.solve(corners, np.vstack([steps["output"].T, np.ones(2)]))
+    np.testing.assert_allclose(blends.T, steps["weights"], rtol=1e-12)
+
+
+def test_outputs_lie_inside_the_triangle_of_values_in_space():
+    steps, flat = examples.steps("values_in_space"), examples.steps("self_attention")
+    corner, side, other = (
+        steps["V"][0],
+        steps["V"][1] - steps["V"][0],
+        steps["V"][2] - steps["V"][0],
+    )
+    normal = np.cross(side, other)
+    assert normal[1] != 0, "the triangle leans, so its height counts"
+    np.testing.assert_allclose((steps["output"] - corner) @ normal, 0, atol=1e-14)
+    for output in steps["output"]:
+        inner = [
+            np.cross(output - corner, other) @ normal,
+            np.cross(side, output - corner) @ normal,
+        ]
+        shares = np.array(inner) / (normal @ normal)
+        assert np.all(shares > 0)
+        assert shares.sum() < 1
+    np.testing.assert_array_equal(steps["output"][:, :2], flat["output"])
+    np.testing.assert_array_equal(steps["weights"], flat["weights"])
 
 
 def test_an_unknown_name_lists_the_known_ones():

@@ -4,6 +4,7 @@ import json
 import math
 import re
 from html import unescape
+from itertools import combinations
 
 import numpy as np
 import pytest
@@ -119,15 +120,28 @@ def test_ticks_of_space_stand_beside_their_places(space):
     assert {s.attributes["font-size"] for s in (east, north, height)} == {"11"}
 
 
-def test_an_outline_joins_the_points_of_its_set_and_no_other(space):
+def outlines(picture):
+    return [s for s in shapes(picture) if s.attributes.get("stroke-dasharray") == "4 3"]
+
+
+def test_an_outline_joins_any_three_points_of_its_set_and_no_other(space):
     origin = origin_of(space)
-    (outline,) = [s for s in shapes(space) if s.attributes.get("stroke-dasharray") == "4 3"]
-    places = [*SETS[0].places, SETS[0].places[0]]
-    np.testing.assert_allclose(
-        outline.corners, [on_paper(place, origin) for place in places], atol=0.11
-    )
-    assert outline.attributes["stroke"] == outline.attributes["fill"] == ROLES["value"]
-    assert 0 < outline.strength < 0.2
+    faces = list(combinations(SETS[0].places, 3))
+    assert len(outlines(space)) == len(faces) == 4
+    for outline, face in zip(outlines(space), faces, strict=True):
+        np.testing.assert_allclose(
+            outline.corners, [on_paper(place, origin) for place in (*face, face[0])], atol=0.11
+        )
+        assert outline.attributes["stroke"] == outline.attributes["fill"] == ROLES["value"]
+        assert outline.attributes["stroke-opacity"] == "0.7"
+        assert outline.attributes["fill-opacity"] == "0.06"
+
+
+def test_three_points_have_one_outline_and_a_stronger_fill():
+    three = [Points("p", [[0, 0, 0], [2, 0, 1], [0, 2, 1]], list("ABC"), "key", outlined=True)]
+    (outline,) = outlines(figure(scatter_3d("s", "xyz", three, (2, 2, 1)), "s"))
+    assert outline.attributes["fill-opacity"] == "0.12"
+    assert len(outline.corners) == 4
 
 
 def test_space_has_a_title_a_legend_and_words(space):

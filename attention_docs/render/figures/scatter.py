@@ -3,6 +3,7 @@
 import json
 import math
 from collections.abc import Sequence
+from itertools import combinations
 from typing import NamedTuple
 
 import numpy as np
@@ -47,7 +48,7 @@ def scatter_3d(
     Args:
         name: the title.
         axes: the names of the three axes.
-        sets: the points; `outlined` joins the points of a set.
+        sets: the points; `outlined` draws the triangles between any three points of a set.
         size: how far each axis goes from zero, in whole units.
 
     Raises:
@@ -71,7 +72,7 @@ def scatter_3d(
         label(max(width, legend_width) / 2, LINE / 2, name, font_weight="bold"),
         *_floor(size, at),
         *_ticks(axes, size, at),
-        *(_outline(points, at) for points in sets if points.outlined),
+        *(face for points in sets if points.outlined for face in _outline(points, at)),
         *(drawn for index, points in enumerate(sets) for drawn in _points(index, points, at)),
         *entries,
     ]
@@ -135,10 +136,21 @@ def _ticks(axes: Sequence[str], size: Sequence[int], at) -> list[str]:
     return body
 
 
-def _outline(points: Points, at) -> str:
-    path = "M" + "L".join("{:.1f} {:.1f}".format(*place) for place in at(points.places)) + "z"
-    paint = {"fill": colour(points.role), "fill_opacity": 0.12}
-    return element("path", d=path, stroke=colour(points.role), stroke_dasharray="4 3", **paint)
+def _outline(points: Points, at) -> list[str]:
+    """Draw the triangles between any three points: a triangle, or the sides of a tetrahedron."""
+    corners = ["{:.1f} {:.1f}".format(*place) for place in at(points.places)]
+    paint = {"fill": colour(points.role), "fill_opacity": 0.06 if len(corners) > 3 else 0.12}
+    return [
+        element(
+            "path",
+            d="M" + "L".join(three) + "z",
+            stroke=colour(points.role),
+            stroke_dasharray="4 3",
+            stroke_opacity=0.7,
+            **paint,
+        )
+        for three in combinations(corners, 3)
+    ]
 
 
 def _points(index: int, points: Points, at) -> list[str]:
