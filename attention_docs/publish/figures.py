@@ -156,6 +156,15 @@ def batched_scores() -> Svg:
 
 
 @registered
+def batched_second_pair() -> Svg:
+    r"""The second pair that the source marks: the same row of $\query{Q}$, and column 4 of
+    $\key{K}^\top$. Nobody put this score in. It is less than half of the first, and the
+    softmax leaves it less than a hundredth of the weight."""
+    steps = steps_of("batched_attention")
+    return scores_figure(steps["Q"], steps["K"], row=2, column=3)
+
+
+@registered
 def batched_weights() -> Svg:
     r"""The softmax turns each row of scaled scores into weights. In the marked row one score stands
     out, and takes nearly all the weight."""
