@@ -1,9 +1,11 @@
 """The worked examples: one shape for all, and the right digits."""
 
+import itertools
+
 import numpy as np
 import pytest
 
-from attention_docs import examples
+from attention_docs import attention_steps, examples
 from attention_docs.render.text import text
 from tests import reference
 
@@ -84,6 +86,15 @@ def test_a_forgotten_or_a_needless_transpose_does_not_fit(name):
     for left, right in ((q, k), (q.T, k), (q.T, k.T), (q, v.T), (weights.T, v), (weights, v.T)):
         with pytest.raises(ValueError, match="mismatch"):
             left @ right
+
+
+@pytest.mark.parametrize("name", [name for name, heads in HEADS.items() if heads == 1])
+def test_queries_keys_and_values_in_a_wrong_order_do_not_fit(name):
+    right, *wrong = itertools.permutations(examples.steps(name)[letter] for letter in "QKV")
+    attention_steps(*right)
+    for roles in wrong:
+        with pytest.raises(ValueError, match="expected"):
+            attention_steps(*roles)
 
 
 def test_the_weights_of_a_tetrahedron_are_the_only_blend_that_gives_its_outputs():

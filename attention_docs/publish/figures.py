@@ -108,7 +108,8 @@ def self_attention_space() -> Svg:
     value, from which it takes most. The inputs are not drawn, because they have four features and
     live in another space."""
     steps = steps_of("values_in_space")
-    sets = values_and_outputs(steps, ["V1", "V2", "V3"], ["O1", "O2", "O3"])
+    # Names of a first set stand to the left, of a second to the right: O3 lies close to V3.
+    sets = values_and_outputs(steps, ["V1", "V2", "V3"], ["O1", "O2", "O3"])[::-1]
     return space_figure("Self-attention: values and outputs", FEATURES, sets, (2, 2, 1))
 
 

@@ -48,7 +48,7 @@ def scatter_3d(
     Args:
         name: the title.
         axes: the names of the three axes.
-        sets: the points; `outlined` draws the triangles between any three points of a set.
+        sets: the points; `outlined` joins any two points of a set, and fills between any three.
         size: how far each axis goes from zero, in whole units.
 
     Raises:
@@ -72,7 +72,7 @@ def scatter_3d(
         label(max(width, legend_width) / 2, LINE / 2, name, font_weight="bold"),
         *_floor(size, at),
         *_ticks(axes, size, at),
-        *(face for points in sets if points.outlined for face in _outline(points, at)),
+        *(part for points in sets if points.outlined for part in _outline(points, at)),
         *(drawn for index, points in enumerate(sets) for drawn in _points(index, points, at)),
         *entries,
     ]
@@ -137,20 +137,16 @@ def _ticks(axes: Sequence[str], size: Sequence[int], at) -> list[str]:
 
 
 def _outline(points: Points, at) -> list[str]:
-    """Draw the triangles between any three points: a triangle, or the sides of a tetrahedron."""
-    corners = ["{:.1f} {:.1f}".format(*place) for place in at(points.places)]
-    paint = {"fill": colour(points.role), "fill_opacity": 0.06 if len(corners) > 3 else 0.12}
-    return [
-        element(
-            "path",
-            d="M" + "L".join(three) + "z",
-            stroke=colour(points.role),
-            stroke_dasharray="4 3",
-            stroke_opacity=0.7,
-            **paint,
-        )
-        for three in combinations(corners, 3)
+    """Draw the sides and the edges between points: of a triangle, or of a tetrahedron."""
+    places, paint = at(points.places), colour(points.role)
+    corners = ["{:.1f} {:.1f}".format(*place) for place in places]
+    opacity = 0.06 if len(corners) > 3 else 0.12
+    sides = [
+        element("path", d="M" + "L".join(side) + "z", fill=paint, fill_opacity=opacity)
+        for side in combinations(corners, 3)
     ]
+    edge = {"stroke": paint, "stroke_dasharray": "4 3", "stroke_opacity": 0.7}
+    return sides + [_line(*ends, **edge) for ends in combinations(places, 2)]
 
 
 def _points(index: int, points: Points, at) -> list[str]:
