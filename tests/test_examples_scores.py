@@ -9,7 +9,6 @@ import pytest
 from attention_docs import examples
 from tests import reference
 
-
 # Weights and outputs that 000_2da5eed0b4267db4.txt prints, in its text and in its code cells.
 PRINTED = {
     ("self_attention", "weights"): [[0.106, 0.447, 0.447], [0.447, 0.106, 0.447], [0.211, 0.211, 0.577]],
