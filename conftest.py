@@ -3,9 +3,11 @@
 A fenced block with `>>>` runs as a doctest, any other Python block runs as it is; all blocks of a
 page share one namespace, which begins empty, so a reader can paste them too. Console blocks run
 the command line of the package. Any other code in a page is an error: nothing would check it.
+A block that names `torch` is skipped where PyTorch is missing, and with --torch it fails there.
 """
 
 import doctest
+import re
 import shlex
 import subprocess
 import sys
@@ -31,6 +33,25 @@ def names_in_docstrings(request):
     if isinstance(request.node, pytest.DoctestItem):
         names = {name: getattr(attention_docs, name) for name in attention_docs.__all__}
         request.getfixturevalue("doctest_namespace").update(np=np, **names)
+
+
+def pytest_runtest_setup(item):
+    """Skip a page's block that needs PyTorch where there is none, unless it is asked for."""
+    if item.config.getoption("torch") or not is_of_a_page(item):
+        return
+    if re.search(r"\btorch\b", block_around(item.example)):
+        reason = "PyTorch is missing, and this block of the page needs it"
+        pytest.importorskip("torch", reason=reason, exc_type=ImportError)
+
+
+def is_of_a_page(item):
+    return hasattr(item, "example") and hasattr(item.example, "document")
+
+
+def block_around(example):
+    """Return the fenced block that an example stands in: a doctest is only one line of it."""
+    blocks = re.finditer(r"^ *```\w.*?^ *```$", example.document.text, re.MULTILINE | re.DOTALL)
+    return next(block[0] for block in blocks if block.start() <= example.start < block.end())
 
 
 def run_console(example):

@@ -1,15 +1,17 @@
 """The worked examples: one shape for all, and the right digits."""
 
+import itertools
+
 import numpy as np
 import pytest
 
-from attention_docs import examples
+from attention_docs import attention_steps, examples
 from attention_docs.render.text import text
 from tests import reference
 
 NAMES = examples.names()
 # The plain ones: inputs X times W_Q, W_K, W_V, one head. The others have checks of their own.
-PLAIN = ("cross_attention", "distinct_sizes", "self_attention")
+PLAIN = ("cross_attention", "distinct_sizes", "self_attention", "two_sequences", "values_in_space")
 
 
 @pytest.mark.parametrize("name", NAMES)
@@ -50,6 +52,79 @@ def test_equals_pytorch(name, torch):
     tensors = (torch.from_numpy(steps[step]) for step in "QKV")
     expected = torch.nn.functional.scaled_dot_product_attention(*tensors)
     np.testing.assert_allclose(steps["output"], expected.numpy(), rtol=1e-14)
+
+
+# The words by which an example claims that no wrong product of its matrices fits, and its heads.
+CLAIM = "all sizes differ"
+HEADS = {"distinct_sizes": 1, "multi_head": 2, "two_sequences": 1}
+
+
+def test_the_examples_that_claim_distinct_sizes_are_tested_for_it():
+    claiming = {name for name in NAMES if CLAIM in " ".join(examples.load(name).__doc__.split())}
+    assert claiming == set(HEADS)
+
+
+@pytest.mark.parametrize(("name", "heads"), HEADS.items())
+def test_no_two_sizes_agree_those_of_the_merged_heads_included(name, heads):
+    steps = examples.steps(name)
+    (m, d_model), n = steps["X_q"].shape, len(steps["X_kv"])
+    all_d_k, all_d_v = steps["K"].shape[1], steps["V"].shape[1]
+    sizes = {"m": m, "n": n, "d_model": d_model, "h d_k": all_d_k, "h d_v": all_d_v}
+    if heads > 1:
+        sizes |= {"h": heads, "d_k": all_d_k // heads, "d_v": all_d_v // heads}
+    assert len(set(sizes.values())) == len(sizes), sizes
+    assert steps.get("Q_1", steps["Q"]).shape == (m, all_d_k // heads)
+    assert steps.get("V_1", steps["V"]).shape == (n, all_d_v // heads)
+
+
+@pytest.mark.parametrize("name", HEADS)
+def test_a_forgotten_or_a_needless_transpose_does_not_fit(name):
+    steps = examples.steps(name)
+    q, k, v = (steps[letter] for letter in "QKV")
+    weights = steps["weights"] if "weights" in steps else steps["one_head_weights"]
+    assert (q @ k.T).shape == weights.shape
+    for left, right in ((q, k), (q.T, k), (q.T, k.T), (q, v.T), (weights.T, v), (weights, v.T)):
+        with pytest.raises(ValueError, match="mismatch"):
+            left @ right
+
+
+@pytest.mark.parametrize("name", [name for name, heads in HEADS.items() if heads == 1])
+def test_queries_keys_and_values_in_a_wrong_order_do_not_fit(name):
+    right, *wrong = itertools.permutations(examples.steps(name)[letter] for letter in "QKV")
+    attention_steps(*right)
+    for roles in wrong:
+        with pytest.raises(ValueError, match="expected"):
+            attention_steps(*roles)
+
+
+def test_the_weights_of_a_tetrahedron_are_the_only_blend_that_gives_its_outputs():
+    steps = examples.steps("two_sequences")
+    corners = np.vstack([steps["V"].T, np.ones(4)])
+    assert abs(np.linalg.det(corners)) > 1
+    blends = np.linalg.solve(corners, np.vstack([steps["output"].T, np.ones(2)]))
+    np.testing.assert_allclose(blends.T, steps["weights"], rtol=1e-12)
+
+
+def test_outputs_lie_inside_the_triangle_of_values_in_space():
+    steps, flat = examples.steps("values_in_space"), examples.steps("self_attention")
+    corner, side, other = (
+        steps["V"][0],
+        steps["V"][1] - steps["V"][0],
+        steps["V"][2] - steps["V"][0],
+    )
+    normal = np.cross(side, other)
+    assert normal[1] != 0, "the triangle leans, so its height counts"
+    np.testing.assert_allclose((steps["output"] - corner) @ normal, 0, atol=1e-14)
+    for output in steps["output"]:
+        inner = [
+            np.cross(output - corner, other) @ normal,
+            np.cross(side, output - corner) @ normal,
+        ]
+        shares = np.array(inner) / (normal @ normal)
+        assert np.all(shares > 0)
+        assert shares.sum() < 1
+    np.testing.assert_array_equal(steps["output"][:, :2], flat["output"])
+    np.testing.assert_array_equal(steps["weights"], flat["weights"])
 
 
 def test_an_unknown_name_lists_the_known_ones():

@@ -23,12 +23,6 @@ def test_head_i_takes_the_i_th_columns_of_every_token():
     assert np.all(steps["wrong_output"] != steps["output"])
 
 
-def test_multi_head_has_no_size_twice():
-    steps = examples.steps("multi_head")
-    (m, d_model), n = steps["X_q"].shape, len(steps["X_kv"])
-    assert len({m, n, d_model, 2, steps["Q_1"].shape[1], steps["V_1"].shape[1]}) == 6
-
-
 def test_multi_head_equals_a_slow_loop():
     steps = examples.steps("multi_head")
     q, k, v = (

@@ -8,6 +8,49 @@ from attention_docs.render.text import text
 from tests import reference
 
 
+def test_a_batch_of_two_equals_two_slow_loops():
+    steps = examples.steps("batch_of_two")
+    for i in (1, 2):
+        q, k, v = (reference.matmul(steps[f"X_{i}"], steps[f"W_{letter}"]) for letter in "QKV")
+        weights, output = reference.attention(q, k, v)
+        for name, expected in {"Q": q, "K": k, "V": v, "weights": weights}.items():
+            np.testing.assert_allclose(steps[f"{name}_{i}"], expected, rtol=1e-12)
+        np.testing.assert_allclose(steps[f"output_{i}"], output, rtol=1e-12, atol=1e-14)
+    assert steps["same_apart"]
+    (n, d_model), d_k, d_v = steps["X_1"].shape, steps["K_1"].shape[1], steps["V_1"].shape[1]
+    assert len({2, n, d_model, d_k, d_v}) == 5
+
+
+def test_joined_sequences_see_each_other_and_change_every_printed_row():
+    steps = examples.steps("batch_of_two")
+    joined = (np.concatenate([steps[f"{name}_1"], steps[f"{name}_2"]]) for name in "QKV")
+    weights, output = reference.attention(*joined)
+    np.testing.assert_allclose(steps["joined_weights"], weights, rtol=1e-12)
+    np.testing.assert_allclose(steps["joined_output"], output, rtol=1e-12, atol=1e-14)
+    right = np.concatenate([steps["output_1"], steps["output_2"]])
+    for row, wrong in zip(right, steps["joined_output"], strict=True):
+        assert text(row) != text(wrong)
+
+
+def test_a_batch_of_two_equals_pytorch(torch):
+    steps = examples.steps("batch_of_two")
+    q, k, v = (
+        torch.tensor(np.stack([steps[f"{name}_1"], steps[f"{name}_2"]]).tolist()).double()
+        for name in "QKV"
+    )
+    output = torch.nn.functional.scaled_dot_product_attention(q, k, v).numpy()
+    np.testing.assert_allclose(output[0], steps["output_1"], rtol=1e-12, atol=1e-14)
+    np.testing.assert_allclose(output[1], steps["output_2"], rtol=1e-12, atol=1e-14)
+
+
+def test_the_two_pairs_that_the_source_marks_are_the_largest_scores_of_their_row():
+    steps = examples.steps("batched_attention")
+    row = steps["scores"][2]
+    assert np.argsort(row)[::-1][:2].tolist() == [5, 3]
+    assert row[3] < row[5] / 2
+    assert steps["weights"][2, 3] < 0.01
+
+
 def test_batched_attention_draws_the_data_of_the_source():
     steps = examples.steps("batched_attention")
     draw = np.random.RandomState(42)

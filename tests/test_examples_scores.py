@@ -9,6 +9,28 @@ import pytest
 from attention_docs import examples
 from tests import reference
 
+# Weights and outputs that 000_2da5eed0b4267db4.txt prints, in its text and in its code cells.
+PRINTED = {
+    ("self_attention", "weights"): [[0.106, 0.447, 0.447], [0.447, 0.106, 0.447], [0.211, 0.211, 0.577]],
+    ("self_attention", "output"): [[0.894, 1.788], [0.894, 1.788], [1.154, 2.309]],
+    ("cross_attention", "weights"): [[0.5, 0, 0.5], [0, 0.5, 0.5]],
+    ("cross_attention", "output"): [[2, 1], [1, 2]],
+}  # fmt: skip
+
+
+@pytest.mark.parametrize(("name", "step"), PRINTED)
+def test_no_row_of_weights_or_outputs_that_the_first_document_prints_is_right(name, step):
+    for printed, right in zip(PRINTED[name, step], examples.steps(name)[step], strict=True):
+        assert max(abs(a - b) for a, b in zip(printed, right, strict=True)) > 0.01
+
+
+def test_what_follows_from_the_printed_weights_equals_a_slow_loop():
+    steps, right = examples.steps("printed_weights"), examples.steps("self_attention")
+    printed = PRINTED["self_attention", "weights"]
+    np.testing.assert_array_equal(steps["weights"], printed)
+    np.testing.assert_allclose(steps["row_sums"], [math.fsum(row) for row in printed], rtol=1e-15)
+    np.testing.assert_allclose(steps["output"], reference.matmul(printed, right["V"]), rtol=1e-14)
+
 
 def test_jacobians_are_the_derivatives_of_the_softmax(torch):
     steps = examples.steps("softmax_saturation")

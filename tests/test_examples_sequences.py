@@ -1,6 +1,7 @@
 """Columns, additive scores, positions, permutation, convolution: each against another way."""
 
 import math
+from fractions import Fraction
 from itertools import product
 
 import numpy as np
@@ -97,6 +98,36 @@ def test_nine_heads_are_the_convolution_exactly(torch):
     np.testing.assert_array_equal(steps["output"], expected.numpy())
     np.testing.assert_array_equal(steps["convolution"], expected.numpy())
     np.testing.assert_array_equal(steps["weights_1"].sum(1), np.ones(6))
+
+
+def test_nine_heads_copy_exactly_and_their_sum_is_rounded():
+    steps = examples.steps("convolution")
+    assert steps["sevenths_are_copied"]
+    pixels, taps = steps["merged"] / 7, steps["W_O"][:, 0] / 3
+    sums = {"forward": [], "backward": [], "exact": []}
+    for row in pixels.tolist():
+        products = [pixel * tap for pixel, tap in zip(row, taps.tolist(), strict=True)]
+        forward = backward = 0.0
+        for product_ in products:
+            forward += product_
+        for product_ in reversed(products):
+            backward += product_
+        sums["forward"].append(forward)
+        sums["backward"].append(backward)
+        sums["exact"].append(sum(map(Fraction, products)))
+    np.testing.assert_array_equal(steps["first_to_last"].ravel(), sums["forward"])
+    gaps = [abs(a - b) for a, b in zip(sums["forward"], sums["backward"], strict=True)]
+    assert steps["order_matters"] == max(gaps) > 0
+    rounded = [abs(Fraction(s) - e) for s, e in zip(sums["forward"], sums["exact"], strict=True)]
+    assert 0 < max(rounded) < 1e-15
+
+
+def test_the_sums_of_the_example_itself_are_not_rounded():
+    steps = examples.steps("convolution")
+    for row, output in zip(steps["merged"].tolist(), steps["output"].ravel(), strict=True):
+        taps = steps["W_O"][:, 0].tolist()
+        exact = sum(Fraction(pixel) * Fraction(tap) for pixel, tap in zip(row, taps, strict=True))
+        assert Fraction(float(output)) == exact
 
 
 def test_a_query_points_at_the_place_of_its_tap():

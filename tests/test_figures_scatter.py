@@ -4,6 +4,7 @@ import json
 import math
 import re
 from html import unescape
+from itertools import combinations
 
 import numpy as np
 import pytest
@@ -119,15 +120,38 @@ def test_ticks_of_space_stand_beside_their_places(space):
     assert {s.attributes["font-size"] for s in (east, north, height)} == {"11"}
 
 
+def sides(picture):
+    return [s for s in shapes(picture) if s.kind == "path" and "fill-opacity" in s.attributes]
+
+
+def edges(picture):
+    return [s for s in shapes(picture) if s.attributes.get("stroke-dasharray") == "4 3"]
+
+
 def test_an_outline_joins_the_points_of_its_set_and_no_other(space):
     origin = origin_of(space)
-    (outline,) = [s for s in shapes(space) if s.attributes.get("stroke-dasharray") == "4 3"]
-    places = [*SETS[0].places, SETS[0].places[0]]
-    np.testing.assert_allclose(
-        outline.corners, [on_paper(place, origin) for place in places], atol=0.11
-    )
-    assert outline.attributes["stroke"] == outline.attributes["fill"] == ROLES["value"]
-    assert 0 < outline.strength < 0.2
+    faces, pairs = (list(combinations(SETS[0].places, count)) for count in (3, 2))
+    for side, face in zip(sides(space), faces, strict=True):
+        np.testing.assert_allclose(
+            side.corners, [on_paper(place, origin) for place in (*face, face[0])], atol=0.11
+        )
+        assert side.attributes["fill"] == ROLES["value"]
+        assert side.attributes["fill-opacity"] == "0.06"
+        assert "stroke" not in side.attributes
+    for edge, pair in zip(edges(space), pairs, strict=True):
+        np.testing.assert_allclose(
+            edge.corners, [on_paper(place, origin) for place in pair], atol=0.11
+        )
+        assert edge.attributes["stroke"] == ROLES["value"]
+        assert edge.attributes["stroke-opacity"] == "0.7"
+
+
+def test_three_points_have_one_side_with_a_stronger_fill():
+    three = [Points("p", [[0, 0, 0], [2, 0, 1], [0, 2, 1]], list("ABC"), "key", outlined=True)]
+    picture = figure(scatter_3d("s", "xyz", three, (2, 2, 1)), "s")
+    (side,) = sides(picture)
+    assert side.attributes["fill-opacity"] == "0.12"
+    assert len(edges(picture)) == 3
 
 
 def test_space_has_a_title_a_legend_and_words(space):

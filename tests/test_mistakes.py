@@ -1,4 +1,4 @@
-"""The example in which every size is another: each classical mistake must show in it."""
+"""The example in which all sizes differ: each classical mistake must show in it."""
 
 import math
 
@@ -15,10 +15,6 @@ Q, K, V = (STEPS[name] for name in "QKV")
 M, D_MODEL = STEPS["X_q"].shape
 N, D_K, D_V = len(K), K.shape[1], V.shape[1]
 CAUSAL = np.tri(M, N, dtype=bool)
-
-
-def test_every_size_is_another():
-    assert len({M, N, D_MODEL, D_K, D_V}) == 5
 
 
 @pytest.mark.parametrize("step", STEPS)
@@ -48,6 +44,30 @@ MISTAKES = {
 def test_a_mistake_changes_every_printed_row(mistake):
     for right, mistaken in zip(STEPS["output"], MISTAKES[mistake](), strict=True):
         assert text(right) != text(mistaken)
+
+
+TWO = examples.steps("two_sequences")
+OTHER_MISTAKES = {
+    "divided by d_k": lambda q, k, v: attention_steps(q, k, v, scale=1 / 5).output,
+    "divided by the root of d_model": lambda q, k, v: (
+        attention_steps(q, k, v, scale=1 / math.sqrt(6)).output
+    ),
+    "not scaled": lambda q, k, v: attention_steps(q, k, v, scale=1.0).output,
+    "softmax over the queries": lambda q, k, v: (
+        np.exp(TWO["scaled"]) / np.exp(TWO["scaled"]).sum(0) @ v
+    ),
+    "W_Q and W_K swapped": lambda q, k, v: (
+        attention_steps(TWO["X_q"] @ TWO["W_K"], TWO["X_kv"] @ TWO["W_Q"], v).output
+    ),
+    "keys made with W_Q": lambda q, k, v: attention_steps(q, TWO["X_kv"] @ TWO["W_Q"], v).output,
+}
+
+
+@pytest.mark.parametrize("mistake", OTHER_MISTAKES)
+def test_a_mistake_changes_every_printed_row_of_two_sequences(mistake):
+    mistaken = OTHER_MISTAKES[mistake](TWO["Q"], TWO["K"], TWO["V"])
+    for right, wrong in zip(TWO["output"], mistaken, strict=True):
+        assert text(right) != text(wrong)
 
 
 def test_a_flipped_mask_changes_every_printed_row():

@@ -1,6 +1,7 @@
 """Multi-head attention: PyTorch with the same weights, a loop over heads, every refused input."""
 
 import math
+import warnings
 
 import numpy as np
 import pytest
@@ -227,6 +228,53 @@ def test_counts_may_be_narrow_integers():
 
 def call(**changes):
     return layer()(**({"query": QUERY, "key": KEY, "value": VALUE} | changes))
+
+
+def fully_masked(torch, *, need_weights, training, gradients, kind="bool", **options):
+    """Return PyTorch's row for a query that may see nothing; its last bias is 1, 2, 3, 4."""
+    theirs = torch.nn.MultiheadAttention(4, 2, dtype=torch.float64, **options).train(training)
+    if theirs.out_proj.bias is not None:
+        with torch.no_grad():
+            theirs.out_proj.bias.copy_(torch.tensor([1.0, 2.0, 3.0, 4.0]))
+    x = torch.arange(12, dtype=torch.float64).reshape(1, 3, 4).sin()
+    x = x if options.get("batch_first") else x.transpose(0, 1)
+    mask = torch.tensor([[True] * 3, [False] * 3, [False] * 3])
+    if kind == "float":
+        mask = torch.zeros(3, 3, dtype=torch.float64).masked_fill(mask, -math.inf)
+    with torch.set_grad_enabled(gradients):
+        output, _ = theirs(x, x, x, attn_mask=mask, need_weights=need_weights)
+    return output.detach().reshape(3, 4)[0].tolist()
+
+
+@pytest.mark.parametrize("kind", ["bool", "float"])
+@pytest.mark.parametrize("training", [True, False])
+@pytest.mark.parametrize("gradients", [True, False])
+@pytest.mark.parametrize("batch_first", [True, False])
+def test_what_pytorch_gives_for_a_fully_masked_row_is_what_the_page_says(
+    torch, kind, training, gradients, batch_first
+):
+    state = {"training": training, "gradients": gradients, "batch_first": batch_first, "kind": kind}
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # of its own: a mask that is not of the inputs' type
+        by_default = fully_masked(torch, need_weights=True, **state)
+        without = fully_masked(torch, need_weights=False, **state)
+    assert all(math.isnan(number) for number in by_default)
+    fast = batch_first and not training and not gradients and kind == "bool"
+    if fast:
+        assert all(math.isnan(number) for number in without)
+        assert fully_masked(torch, need_weights=False, bias=False, **state) == [0, 0, 0, 0]
+    else:
+        assert without == [1, 2, 3, 4]
+
+
+@pytest.mark.parametrize("gradients", [True, False])
+def test_pytorch_s_function_gives_zeros_for_a_fully_masked_row(torch, gradients):
+    x = torch.arange(12, dtype=torch.float64).reshape(1, 3, 4).sin().requires_grad_(gradients)
+    seen = torch.tensor([[False] * 3, [True] * 3, [True] * 3])
+    added = torch.zeros(3, 3, dtype=torch.float64).masked_fill(~seen, -math.inf)
+    for mask in (seen, added):
+        output = torch.nn.functional.scaled_dot_product_attention(x, x, x, attn_mask=mask)
+        assert output.detach()[0, 0].tolist() == [0, 0, 0, 0]
 
 
 @pytest.mark.parametrize(

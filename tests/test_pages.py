@@ -2,6 +2,8 @@
 
 import itertools
 import re
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
@@ -57,6 +59,26 @@ def test_every_chapter_is_in_the_reading_order(chapter):
 def test_every_paper_that_a_chapter_cites_is_among_the_references(chapter):
     cited = re.findall(r"\*([A-Z][^*\n]+)\*,? (?:19|20)\d\d\b", chapter.read_text(encoding="utf-8"))
     assert [title for title in cited if f"*{title}" not in written("references.md")] == []
+
+
+WITHOUT_TORCH = """
+import sys
+
+import pytest
+
+sys.modules["torch"] = None  # an import of it fails, as where it is missing
+sys.exit(pytest.main(["docs/mechanisms/source_classes.md", "-q", "-rs", *sys.argv[1:]]))
+"""
+
+
+@pytest.mark.parametrize(("options", "code"), [([], 0), (["--torch"], 1)])
+def test_a_block_in_pytorch_is_skipped_with_a_reason_unless_pytorch_is_asked_for(options, code):
+    command = [sys.executable, "-c", WITHOUT_TORCH, "-p", "no:cacheprovider", *options]
+    done = subprocess.run(command, cwd=ROOT, capture_output=True, encoding="utf-8")
+    assert done.returncode == code, done.stdout
+    reason = "PyTorch is missing, and this block of the page needs it"
+    assert (reason in done.stdout) == (not options)
+    assert ("import of torch halted" in done.stdout) == bool(options)
 
 
 def test_the_glossary_is_in_order():

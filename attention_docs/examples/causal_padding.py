@@ -2,7 +2,7 @@
 
 Four tokens, of which one is padding. In a causal model with padding at the end (`right`), the last
 query is padding itself and its output is not used. With padding in front (`left`), the first query
-may see only itself, which is hidden: its row is masked fully, its weights and its output are zero.
+may see only itself, which is hidden: its row is fully masked, its weights and its output are zero.
 A large negative number in place of -inf, here -1e9, gives that row uniform weights in silence.
 
 >>> show(steps())

@@ -1,4 +1,4 @@
-"""Cross-attention in which every size is another: no mistake can hide in it.
+"""Cross-attention in which all sizes differ: no mistake can hide behind shapes that fit.
 
 4 queries, 5 keys, 6 features, keys of 2 features, values of 3. In no matrix does a row or a column
 repeat, and none is symmetric.

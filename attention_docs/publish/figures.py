@@ -103,18 +103,14 @@ def self_attention_lines() -> Svg:
 
 @registered
 def self_attention_space() -> Svg:
-    r"""Inputs, values and outputs in one box. The inputs have four features, and only the first
-    three are drawn. Values and outputs have two numbers, so they lie on the floor. That much the
-    picture shows truly: each output lies inside the triangle of the values, since it is an average
-    of them. The distance of an input from a value or an output means nothing, for they are points
-    of different spaces."""
-    steps = steps_of("self_attention")
-    sets = [
-        Points("inputs X", steps["X"][:, :3], ["X1", "X2", "X3"], "input"),
-        Points("values V", on_level(steps["V"], 0), ["V1", "V2", "V3"], "value", outlined=True),
-        Points("outputs O", on_level(steps["output"], 0), ["O1", "O2", "O3"], "output"),
-    ]
-    return space_figure("Self-attention: inputs, values, outputs", FEATURES, sets, (2, 2, 1))
+    r"""Values and outputs in the space of the values, with three features each. An output is an
+    average of the values, so it lies in their triangle. The third output lies close to the third
+    value, from which it takes most. The inputs are not drawn, because they have four features and
+    live in another space."""
+    steps = steps_of("values_in_space")
+    # Names of a first set stand to the left, of a second to the right: O3 lies close to V3.
+    sets = values_and_outputs(steps, ["V1", "V2", "V3"], ["O1", "O2", "O3"])[::-1]
+    return space_figure("Self-attention: values and outputs", FEATURES, sets, (2, 2, 1))
 
 
 @registered
@@ -143,18 +139,13 @@ def cross_attention_lines() -> Svg:
 
 @registered
 def cross_attention_space() -> Svg:
-    r"""The two input sequences and the outputs, each on a level of its own. The height is no
-    number of the computation; it only keeps the three apart. Of the inputs, which have four
-    features, the first two are drawn; the outputs have two numbers in all. Directions on one level
-    can be compared. Distances between levels mean nothing."""
-    steps = steps_of("cross_attention")
-    sets = [
-        Points("key-value inputs", on_level(steps["X_kv"], 0), ["Xkv1", "Xkv2", "Xkv3"], "input"),
-        Points("outputs", on_level(steps["output"], 1), ["O1", "O2"], "output"),
-        Points("query inputs", on_level(steps["X_q"], 2), ["Xq1", "Xq2"], "query"),
-    ]
-    axes = ("number 1", "number 2", "level")
-    return space_figure("Cross-attention: inputs and outputs", axes, sets, (2, 2, 2))
+    r"""Four values are the corners of a tetrahedron, and the two outputs lie inside it. The first
+    output is drawn towards the fourth value, the second towards the second, as their weights say.
+    The two input sequences are not drawn: they have six features, and a query and a value have
+    no space in common."""
+    steps = steps_of("two_sequences")
+    sets = values_and_outputs(steps, ["V1", "V2", "V3", "V4"], ["O1", "O2"])
+    return space_figure("Cross-attention: values and outputs", FEATURES, sets, (2, 2, 2))
 
 
 @registered
@@ -163,6 +154,15 @@ def batched_scores() -> Svg:
     meet stands the largest score. A cell shows its number when the pointer rests on it."""
     steps = steps_of("batched_attention")
     return scores_figure(steps["Q"], steps["K"], row=2, column=5)
+
+
+@registered
+def batched_second_pair() -> Svg:
+    r"""The second pair that the source marks: the same row of $\query{Q}$, and column 4 of
+    $\key{K}^\top$. Nobody put this score in. It is less than half of the first, and the
+    softmax leaves it less than a hundredth of the weight."""
+    steps = steps_of("batched_attention")
+    return scores_figure(steps["Q"], steps["K"], row=2, column=3)
 
 
 @registered
@@ -299,8 +299,8 @@ def positional_waves() -> Svg:
 
 @registered
 def heads_side_by_side() -> Svg:
-    r"""The weights of the two heads, for the same queries and keys. For most queries the heads look
-    at different keys."""
+    r"""The weights of the two heads, for the same queries and keys. Each query has its largest
+    weight on one key in head 1, and on another in head 2."""
     steps = steps_of("multi_head")
     panels = [
         matrix_panel(steps[f"weights_{head}"], f"Head {head}", **WEIGHTS, numbers=False)
@@ -400,9 +400,12 @@ def output_figure(weights, v, row: int, column: int) -> Svg:
     )
 
 
-def on_level(points, height: float) -> list[list[float]]:
-    """Give points of a plane, their first two numbers, a height."""
-    return [[*map(float, point[:2]), height] for point in points]
+def values_and_outputs(steps, values: list[str], outputs: list[str]) -> list[Points]:
+    """Return what shares a space and can be drawn in one: the values, outlined, and the outputs."""
+    return [
+        Points("values V", steps["V"], values, "value", outlined=True),
+        Points("outputs O", steps["output"], outputs, "output"),
+    ]
 
 
 def space_figure(name: str, axes, sets, size) -> Svg:

@@ -13,23 +13,32 @@
     return loading;
   };
 
-  const trace = (colour) => ({ name, places, labels, role, outlined }, index) => {
-    const [x, y, z] = [0, 1, 2].map((axis) => places.map((place) => place[axis]));
-    const close = (values) => (outlined ? [...values, values[0]] : values);
+  const along = (places) => {
+    const [x, y, z] = [0, 1, 2].map((axis) => places.map((place) => place?.[axis] ?? null));
+    return { type: "scatter3d", x, y, z };
+  };
+
+  // The points of a set, and if it is outlined, a line between any two of them.
+  const traces = (colour) => ({ name, places, labels, role, outlined }, index) => {
     const paint = colour(`--role-${role}`);
-    return {
-      type: "scatter3d",
-      mode: outlined ? "lines+markers+text" : "markers+text",
+    const points = {
+      ...along(places),
+      mode: "markers+text",
       name,
-      x: close(x),
-      y: close(y),
-      z: close(z),
       text: labels,
       textfont: { color: paint },
       marker: { color: paint, size: 5, symbol: symbols[index % symbols.length] },
-      line: { color: paint, width: 2, dash: "dash" },
       hovertemplate: "%{text}: %{x}, %{y}, %{z}<extra></extra>",
     };
+    const pairs = places.flatMap((a, i) => places.slice(i + 1).flatMap((b) => [a, b, null]));
+    const edges = {
+      ...along(pairs),
+      mode: "lines",
+      line: { color: paint, width: 2, dash: "dash" },
+      hoverinfo: "skip",
+      showlegend: false,
+    };
+    return outlined ? [edges, points] : [points];
   };
 
   const plot = (space, { axes, sets }) => {
@@ -47,7 +56,7 @@
       margin: { l: 0, r: 0, t: 0, b: 0 },
       paper_bgcolor: "transparent",
     };
-    return Plotly.react(space, sets.map(trace(colour)), layout, {
+    return Plotly.react(space, sets.flatMap(traces(colour)), layout, {
       displayModeBar: false,
       responsive: true,
     });

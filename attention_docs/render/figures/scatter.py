@@ -3,6 +3,7 @@
 import json
 import math
 from collections.abc import Sequence
+from itertools import combinations
 from typing import NamedTuple
 
 import numpy as np
@@ -48,7 +49,7 @@ def scatter_3d(
     Args:
         name: the title.
         axes: the names of the three axes.
-        sets: the points; `outlined` joins the points of a set.
+        sets: the points; `outlined` joins any two points of a set, and fills between any three.
         size: how far each axis goes from zero, in whole units.
 
     Raises:
@@ -72,7 +73,7 @@ def scatter_3d(
         label(max(width, legend_width) / 2, LINE / 2, name, font_weight="bold"),
         *_floor(size, at),
         *_ticks(axes, size, at),
-        *(_outline(points, at) for points in sets if points.outlined),
+        *(part for points in sets if points.outlined for part in _outline(points, at)),
         *(drawn for index, points in enumerate(sets) for drawn in _points(index, points, at)),
         *entries,
     ]
@@ -139,10 +140,17 @@ def _ticks(axes: Sequence[str], size: Sequence[int], at) -> list[str]:
     return body
 
 
-def _outline(points: Points, at) -> str:
-    path = "M" + "L".join("{:.1f} {:.1f}".format(*place) for place in at(points.places)) + "z"
-    paint = {"fill": colour(points.role), "fill_opacity": 0.12}
-    return element("path", d=path, stroke=colour(points.role), stroke_dasharray="4 3", **paint)
+def _outline(points: Points, at) -> list[str]:
+    """Draw the sides and the edges between points: of a triangle, or of a tetrahedron."""
+    places, paint = at(points.places), colour(points.role)
+    corners = ["{:.1f} {:.1f}".format(*place) for place in places]
+    opacity = 0.06 if len(corners) > 3 else 0.12
+    sides = [
+        element("path", d="M" + "L".join(side) + "z", fill=paint, fill_opacity=opacity)
+        for side in combinations(corners, 3)
+    ]
+    edge = {"stroke": paint, "stroke_dasharray": "4 3", "stroke_opacity": 0.7}
+    return sides + [_line(*ends, **edge) for ends in combinations(places, 2)]
 
 
 def _points(index: int, points: Points, at) -> list[str]:

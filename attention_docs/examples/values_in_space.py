@@ -1,0 +1,74 @@
+"""The example of self-attention once more, with values of three features.
+
+Inputs, queries and keys are those of `self_attention`, so the weights are too. W_V has one column
+more, so that values and outputs are points in space: the outputs lie in the triangle of the values,
+and their first two features are those of the example before.
+
+>>> show(steps())
+X 3 x 4
+[[1 0 1 0]
+ [0 1 0 1]
+ [1 1 1 1]]
+W_Q 4 x 2
+[[1 0]
+ [0 1]
+ [1 0]
+ [0 1]]
+W_K 4 x 2
+[[0 1]
+ [1 0]
+ [0 1]
+ [1 0]]
+W_V 4 x 3
+[[1 0 0]
+ [0 1 1]
+ [1 0 0]
+ [0 1 0]]
+Q 3 x 2
+[[2 0]
+ [0 2]
+ [2 2]]
+K 3 x 2
+[[0 2]
+ [2 0]
+ [2 2]]
+V 3 x 3
+[[2 0 0]
+ [0 2 1]
+ [2 2 1]]
+weights 3 x 3
+[[0.0287 0.4856 0.4856]
+ [0.4856 0.0287 0.4856]
+ [0.0529 0.0529 0.8943]]
+output 3 x 3
+[[1.0287 1.9426 0.9713]
+ [1.9426 1.0287 0.5144]
+ [1.8943 1.8943 0.9471]]
+"""
+
+import numpy
+
+from attention_docs.dot_product import attention_steps
+from attention_docs.examples.self_attention import W_K, W_Q, X
+
+TITLE = "Self-attention, values in space"
+SOURCE = "000_2da5eed0b4267db4.txt, “Self-Attention with Example”; our own third column of W_V"
+
+W_V = [[1, 0, 0], [0, 1, 1], [1, 0, 0], [0, 1, 0]]
+
+
+def steps(xp=numpy):
+    x, w_q, w_k, w_v = (xp.asarray(matrix, dtype=xp.float64) for matrix in (X, W_Q, W_K, W_V))
+    q, k, v = x @ w_q, x @ w_k, x @ w_v
+    attention = attention_steps(q, k, v)
+    return {
+        "X": x,
+        "W_Q": w_q,
+        "W_K": w_k,
+        "W_V": w_v,
+        "Q": q,
+        "K": k,
+        "V": v,
+        "weights": attention.weights,
+        "output": attention.output,
+    }
