@@ -4,12 +4,12 @@ from types import ModuleType
 
 from attention_docs.arrays import (
     Array,
-    finite,
-    fits,
+    as_real,
+    check_finite,
+    check_no_overflow,
+    check_same_dtype,
     ignoring_overflow,
     namespace,
-    real,
-    same_dtype,
     widened,
 )
 from attention_docs.inputs import broadcast
@@ -55,11 +55,11 @@ def additive_scores(
         "score_weight": score_weight,
     }
     xp = namespace(**arrays)
-    arrays = {name: real(xp, name, array) for name, array in arrays.items()}
-    same_dtype(**arrays)
+    arrays = {name: as_real(xp, name, array) for name, array in arrays.items()}
+    check_same_dtype(**arrays)
     _check_shapes(**arrays)
     for name, array in arrays.items():
-        finite(xp, name, array)
+        check_finite(xp, name, array)
     dtype = arrays["query"].dtype
     query, key, query_weight, key_weight, score_weight = (
         widened(xp, array) for array in arrays.values()
@@ -69,14 +69,14 @@ def additive_scores(
     with ignoring_overflow():  # the tanh of an infinite sum is 1; an infinite score is refused
         hidden = xp.tanh(from_query[..., :, None, :] + from_key[..., None, :, :])  # (..., m, n, a)
         scores = xp.astype(xp.sum(hidden * score_weight, axis=-1), dtype, copy=False)
-    fits(xp, "the sums of score_weight hold", scores)
+    check_no_overflow(xp, "the sums of score_weight hold", scores)
     return scores
 
 
 def _projected(xp: ModuleType, name: str, rows: Array, weight: Array) -> Array:
     with ignoring_overflow():
         product = rows @ weight
-    fits(xp, f"the product of {name} and {name}_weight holds", product)
+    check_no_overflow(xp, f"the product of {name} and {name}_weight holds", product)
     return product
 
 

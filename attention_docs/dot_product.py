@@ -3,10 +3,9 @@
 from types import ModuleType
 from typing import NamedTuple
 
-from attention_docs import fused
-from attention_docs.arrays import Array, dtype_kind, fits, ignoring_overflow
-from attention_docs.blockwise import attend_in_blocks, path
-from attention_docs.inputs import Inputs, checked_inputs, in_float32
+from attention_docs import kernels
+from attention_docs.arrays import Array, check_no_overflow, ignoring_overflow
+from attention_docs.inputs import Arguments, Inputs
 from attention_docs.masks import window_mask
 from attention_docs.softmax import softmax
 
@@ -34,6 +33,51 @@ class AttentionSteps(NamedTuple):
     masked: Array
     weights: Array
     output: Array
+
+
+def _compute(inputs: Inputs) -> AttentionSteps:
+    """Compute the steps in the order of the formula, softmax(Q Kᵀ scale + M) V."""
+    xp, query = inputs.xp, inputs.query
+    key, value = (_for_each_query_head(inputs, array) for array in (inputs.key, inputs.value))
+    with ignoring_overflow():
+        scores = query @ xp.matrix_transpose(key)  # (..., m, n)
+        scaled = scores * inputs.scale
+        # Before the softcap: tanh would turn an infinite score into an ordinary one.
+        check_no_overflow(xp, "the scores of query and key hold", scaled)
+        if inputs.softcap is not None:
+            scaled = inputs.softcap * xp.tanh(scaled / inputs.softcap)
+        masked = _masked(inputs, scaled)
+        weights = softmax(masked)
+        output = xp.astype(weights @ value, inputs.dtype, copy=False)  # (..., m, d_v)
+        check_no_overflow(xp, "the weighted sums of value hold", output)
+    return AttentionSteps(scores, scaled, masked, weights, output)
+
+
+def _masked(inputs: Inputs, scaled: Array) -> Array:
+    """Put -inf where a position takes no part, or add a float mask."""
+    xp, mask, left, right = inputs.xp, inputs.attn_mask, inputs.left, inputs.right
+    masked = scaled
+    if mask is not None and not inputs.has_float_mask:
+        masked = _hidden(xp, masked, mask)
+    elif mask is not None:
+        masked = masked + xp.astype(mask, scaled.dtype)
+        visible = xp.where(mask == -xp.inf, scaled, masked)
+        check_no_overflow(xp, "the scores with attn_mask added hold", visible)
+    if left is not None or right is not None:
+        band = window_mask(*scaled.shape[-2:], left=left, right=right, xp=xp, device=scaled.device)
+        masked = _hidden(xp, masked, band)
+    return masked
+
+
+def _hidden(xp: ModuleType, scores: Array, mask: Array) -> Array:
+    return xp.where(mask, scores, xp.asarray(-xp.inf, dtype=scores.dtype, device=scores.device))
+
+
+def _for_each_query_head(inputs: Inputs, array: Array) -> Array:
+    """Repeat the heads of a key or value, (..., heads, n, d), to as many as query has."""
+    if not inputs.enable_gqa or array.shape[-3] == inputs.query.shape[-3]:
+        return array
+    return inputs.xp.repeat(array, inputs.query.shape[-3] // array.shape[-3], axis=-3)
 
 
 def attention_steps(
@@ -89,20 +133,19 @@ def attention_steps(
         >>> show(steps.output)
         [[0.1116 1.8884 1]]
     """
-    return _steps(
-        checked_inputs(
-            query,
-            key,
-            value,
-            attn_mask,
-            dropout_p,
-            is_causal,
-            scale,
-            enable_gqa,
-            window,
-            softcap,
-        )
+    arguments = Arguments(
+        query=query,
+        key=key,
+        value=value,
+        attn_mask=attn_mask,
+        dropout_p=dropout_p,
+        is_causal=is_causal,
+        scale=scale,
+        enable_gqa=enable_gqa,
+        window=window,
+        softcap=softcap,
     )
+    return _compute(arguments.checked())
 
 
 def scaled_dot_product_attention(
@@ -141,58 +184,16 @@ def scaled_dot_product_attention(
         [[1.8884 0.1116]
          [0.1116 1.8884]]
     """
-    inputs = checked_inputs(
-        query, key, value, attn_mask, dropout_p, is_causal, scale, enable_gqa, window, softcap
+    arguments = Arguments(
+        query=query,
+        key=key,
+        value=value,
+        attn_mask=attn_mask,
+        dropout_p=dropout_p,
+        is_causal=is_causal,
+        scale=scale,
+        enable_gqa=enable_gqa,
+        window=window,
+        softcap=softcap,
     )
-    way = path(inputs)
-    if way == "formula":
-        return _steps(inputs).output
-    if way == "fused":
-        return fused.attend(inputs)
-    return attend_in_blocks(inputs, bounded=way == "bounded")
-
-
-def _steps(inputs: Inputs) -> AttentionSteps:
-    inputs = in_float32(inputs)
-    xp, query = inputs.xp, inputs.query
-    key, value = (_for_each_head(inputs, array) for array in (inputs.key, inputs.value))
-    with ignoring_overflow():
-        scores = query @ xp.matrix_transpose(key)  # (..., m, n)
-        scaled = scores * inputs.scale
-    fits(xp, "the scores of query and key hold", scaled)
-    if inputs.softcap is not None:
-        with ignoring_overflow():
-            scaled = inputs.softcap * xp.tanh(scaled / inputs.softcap)
-    masked = _masked(inputs, scaled)
-    weights = softmax(masked)
-    with ignoring_overflow():
-        output = xp.astype(weights @ value, inputs.dtype, copy=False)  # (..., m, d_v)
-    fits(xp, "the weighted sums of value hold", output)
-    return AttentionSteps(scores, scaled, masked, weights, output)
-
-
-def _for_each_head(inputs: Inputs, array: Array) -> Array:
-    """Repeat the heads of a key or value, (..., heads, n, d), to as many as query has."""
-    if not inputs.enable_gqa or array.shape[-3] == inputs.query.shape[-3]:
-        return array
-    return inputs.xp.repeat(array, inputs.query.shape[-3] // array.shape[-3], axis=-3)
-
-
-def _masked(inputs: Inputs, scaled: Array) -> Array:
-    """Put -inf where a position takes no part, or add a float mask."""
-    xp, mask, left, right = inputs.xp, inputs.attn_mask, inputs.left, inputs.right
-    masked = scaled
-    if mask is not None and dtype_kind(xp, mask.dtype) == "bool":
-        masked = _hidden(xp, masked, mask)
-    elif mask is not None:
-        with ignoring_overflow():
-            masked = masked + xp.astype(mask, scaled.dtype)
-        fits(xp, "the scores with attn_mask added hold", xp.where(mask == -xp.inf, scaled, masked))
-    if left is not None or right is not None:
-        band = window_mask(*scaled.shape[-2:], left=left, right=right, xp=xp, device=scaled.device)
-        masked = _hidden(xp, masked, band)
-    return masked
-
-
-def _hidden(xp: ModuleType, scores: Array, mask: Array) -> Array:
-    return xp.where(mask, scores, xp.asarray(-xp.inf, dtype=scores.dtype, device=scores.device))
+    return kernels.attend(arguments, formula=lambda inputs: _compute(inputs).output)

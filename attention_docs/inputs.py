@@ -1,29 +1,28 @@
-"""The arguments of attention, checked once for both doors: the steps and the blocks."""
+"""The arguments of attention, checked in one place for the formula and for the kernels."""
 
 import math
 from collections.abc import Sequence
 from types import ModuleType
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, TypeVar
 
 from attention_docs.arrays import (
     Array,
-    below_infinity,
+    as_real,
+    check_below_infinity,
+    check_finite,
+    check_same_dtype,
+    describe_first,
     dtype_kind,
     dtype_name,
-    finite,
-    first_where,
-    given,
-    has_fused,
-    ignoring_overflow,
     is_16_bit,
-    largest_of_16_bits,
     namespace,
-    real,
-    same_dtype,
-    squared_lengths,
+    present,
     widened,
 )
 from attention_docs.scalars import count, finite_number, flag, real_number
+
+Shape = tuple[int, ...]
+Window = tuple[int | None, int | None]
 
 
 class Inputs(NamedTuple):
@@ -31,16 +30,14 @@ class Inputs(NamedTuple):
 
     Attributes:
         xp: the array library.
-        dtype: what the output is to be. 16-bit arrays are float32 here already, except where a
-            fused kernel may take them as they are: `in_float32` widens those.
-        query: (..., m, d_k) finite queries.
-        key: (..., n, d_k) finite keys, perhaps of fewer heads than the queries.
+        dtype: what the output is to be.
+        query: (..., m, d_k) finite queries; float32 here if they were of 16 bits, except for a
+            kernel that takes 16 bits.
+        key: (..., n, d_k) finite keys, likewise, perhaps with fewer heads than the queries.
         value: (..., n, d_v) finite values, likewise.
-        longest: the largest Euclidean length of a query, of a key and of a value, or a bound of
-            it; inf where a square overflows.
         batch: the leading axes of the output.
         attn_mask: broadcasts to the scores; boolean, or float without NaN and +inf.
-        top_bias: the largest number of a float mask, or 0.
+        max_bias: the largest number of a float mask, or 0.
         scale: what the scores are multiplied by.
         left: how many positions before its own a query sees; None for all.
         right: how many after its own; None for all.
@@ -53,109 +50,127 @@ class Inputs(NamedTuple):
     query: Array
     key: Array
     value: Array
-    longest: tuple[float, ...]
-    batch: tuple[int, ...]
+    batch: Shape
     attn_mask: Array | None
-    top_bias: float
+    max_bias: float
     scale: float
     left: int | None
     right: int | None
     softcap: float | None
     enable_gqa: bool
 
-
-def checked_inputs(
-    query, key, value, attn_mask, dropout_p, is_causal, scale, enable_gqa, window, softcap
-) -> Inputs:
-    """Return the arguments of `attention_steps` ready for use, or raise what it promises."""
-    xp = namespace(query=query, key=key, value=value, **given(attn_mask=attn_mask))
-    dtype, arrays = _checked_arrays(xp, query=query, key=key, value=value)
-    if is_16_bit(xp, dtype) and not (attn_mask is None and softcap is None and has_fused(xp)):
-        arrays = {name: widened(xp, array) for name, array in arrays.items()}
-    query, key, value = arrays.values()
-    with ignoring_overflow():
-        longest = tuple(_longest(xp, name, array) for name, array in arrays.items())
-    if real_number("dropout_p", dropout_p) != 0:
-        raise ValueError(f"dropout_p is {dropout_p}; expected 0, nothing here is random")
-    is_causal, enable_gqa = flag("is_causal", is_causal), flag("enable_gqa", enable_gqa)
-    if is_causal and attn_mask is not None:
-        raise ValueError(
-            "attn_mask and is_causal were both given; "
-            "expected one, for example attn_mask & causal_mask(m, n)"
-        )
-    left, right = _checked_reach(is_causal, window)
-    scale = _checked_scale(xp, query, scale)
-    softcap = _checked_softcap(xp, query, softcap)
-    scores, batch = _checked_shapes(query, key, value, enable_gqa)
-    # A reach beyond the sequence is the whole of it, and may be too large for the array's integers.
-    left = None if left is None else min(left, scores[-2])
-    right = None if right is None else min(right, scores[-1])
-    top_bias = 0.0 if attn_mask is None else _checked_bias(xp, attn_mask, scores, query)
-    return Inputs(
-        xp,
-        dtype,
-        query,
-        key,
-        value,
-        longest,
-        batch,
-        attn_mask,
-        top_bias,
-        scale,
-        left,
-        right,
-        softcap,
-        enable_gqa,
-    )
+    @property
+    def has_float_mask(self) -> bool:
+        """Whether the mask holds numbers to add to the scores."""
+        mask = self.attn_mask
+        return mask is not None and dtype_kind(self.xp, mask.dtype) != "bool"
 
 
-def in_float32(inputs: Inputs) -> Inputs:
-    """Return the inputs with 16-bit arrays as float32."""
-    xp = inputs.xp
-    if not is_16_bit(xp, inputs.query.dtype):
-        return inputs
-    query, key, value = (widened(xp, a) for a in (inputs.query, inputs.key, inputs.value))
-    return inputs._replace(query=query, key=key, value=value)
+class Arguments(NamedTuple):
+    """The arguments of `attention_steps` as they were given; it says what each of them means.
 
-
-def _checked_arrays(xp: ModuleType, **arrays: Array) -> tuple[Any, dict[str, Array]]:
-    """Return the dtype of the arrays, and the arrays; integers are floats from here on."""
-    named = {name: real(xp, name, array) for name, array in arrays.items()}
-    same_dtype(**named)
-    for name, array in named.items():
-        if array.ndim < 2:
-            raise ValueError(
-                f"{name} has shape {array.shape}; expected at least two axes, (..., length, dim)"
-            )
-    return named["query"].dtype, named
-
-
-def _longest(xp: ModuleType, name: str, rows: Array) -> float:
-    """Return the largest Euclidean length of a row, or a bound of it.
-
-    A finite one proves that each number is. One number comes to the host for it. A square may
-    overflow.
+    `checked` takes them through three stages. In place of the second, the kernels have a pass of
+    their own, which proves the numbers finite and measures them at the same time.
     """
-    if 0 in rows.shape:
-        return 0.0
-    if is_16_bit(xp, rows.dtype):
-        return _longest_of_16_bits(xp, name, rows)
-    square = float(xp.max(squared_lengths(xp, rows)))
-    if not math.isfinite(square):
-        finite(xp, name, rows)
-    return math.sqrt(square)
+
+    query: Array
+    key: Array
+    value: Array
+    attn_mask: Array | None = None
+    dropout_p: float = 0.0
+    is_causal: bool = False
+    scale: float | None = None
+    enable_gqa: bool = False
+    window: Window | None = None
+    softcap: float | None = None
+
+    @property
+    def xp(self) -> ModuleType:
+        """The array library."""
+        return namespace(query=self.query)
+
+    def arrays(self) -> dict[str, Array]:
+        """Return query, key and value by name."""
+        return {"query": self.query, "key": self.key, "value": self.value}
+
+    def checked(self) -> Inputs:
+        """Return the arguments ready for use, or raise what `attention_steps` promises."""
+        real = self.with_real_arrays()
+        return real.with_finite_numbers().fitted(real.query.dtype)
+
+    def with_real_arrays(self) -> "Arguments":
+        """Check library, device, dtype and rank of the arrays; integers become floats."""
+        xp = namespace(**self.arrays(), **present(attn_mask=self.attn_mask))
+        arrays = {name: as_real(xp, name, array) for name, array in self.arrays().items()}
+        check_same_dtype(**arrays)
+        for name, array in arrays.items():
+            if array.ndim < 2:
+                raise ValueError(
+                    f"{name} has shape {array.shape}; "
+                    "expected at least two axes, (..., length, dim)"
+                )
+        return self._replace(**arrays)
+
+    def with_finite_numbers(self) -> "Arguments":
+        """Check the numbers of real arrays; those of 16 bits are returned as float32."""
+        wide = in_float32(self)
+        xp = wide.xp
+        for name, array in wide.arrays().items():
+            check_finite(xp, name, array)
+        return wide
+
+    def fitted(self, dtype: Any) -> Inputs:
+        """Check the options and the shapes; query, key and value were checked before.
+
+        Args:
+            dtype: what the output is to be.
+        """
+        xp, query, mask = self.xp, self.query, self.attn_mask
+        if real_number("dropout_p", self.dropout_p) != 0:
+            raise ValueError(f"dropout_p is {self.dropout_p}; expected 0, nothing here is random")
+        is_causal = flag("is_causal", self.is_causal)
+        enable_gqa = flag("enable_gqa", self.enable_gqa)
+        if is_causal and mask is not None:
+            raise ValueError(
+                "attn_mask and is_causal were both given; "
+                "expected one, for example attn_mask & causal_mask(m, n)"
+            )
+        left, right = _checked_window(is_causal, self.window)
+        scale = _checked_scale(xp, query, self.scale)
+        softcap = _checked_softcap(xp, query, self.softcap)
+        scores, batch = _checked_shapes(query, self.key, self.value, enable_gqa)
+        # A window beyond the sequence is all of it, and may be too large for the array's integers.
+        return Inputs(
+            xp=xp,
+            dtype=dtype,
+            query=query,
+            key=self.key,
+            value=self.value,
+            batch=batch,
+            attn_mask=mask,
+            max_bias=0.0 if mask is None else _checked_bias(xp, mask, scores, query),
+            scale=scale,
+            left=None if left is None else min(left, scores[-2]),
+            right=None if right is None else min(right, scores[-1]),
+            softcap=softcap,
+            enable_gqa=enable_gqa,
+        )
 
 
-def _longest_of_16_bits(xp: ModuleType, name: str, rows: Array) -> float:
-    """Bound the length of a row by its largest number; widening all of them would cost more."""
-    largest = largest_of_16_bits(xp, rows)
-    if not math.isfinite(largest):
-        finite(xp, name, widened(xp, rows))
-    return math.sqrt(rows.shape[-1]) * largest
+WithArrays = TypeVar("WithArrays", Arguments, Inputs)
 
 
-def _checked_reach(is_causal: bool, window) -> tuple[int | None, int | None]:
-    """Return how far a query sees to either side."""
+def in_float32(given: WithArrays) -> WithArrays:
+    """Return arguments or inputs with 16-bit arrays as float32, in which sums are accurate."""
+    xp = given.xp
+    if not is_16_bit(xp, given.query.dtype):
+        return given
+    query, key, value = (widened(xp, a) for a in (given.query, given.key, given.value))
+    return given._replace(query=query, key=key, value=value)
+
+
+def _checked_window(is_causal: bool, window: Window | None) -> Window:
+    """Return how many positions a query sees to either side."""
     if window is not None and not (isinstance(window, Sequence) and len(window) == 2):
         raise ValueError(f"window is {window!r}; expected a pair (left, right)")
     left, right = (None, None) if window is None else window
@@ -172,7 +187,7 @@ def _checked_scale(xp: ModuleType, query: Array, scale: float | None) -> float:
             raise ValueError(f"query has shape {query.shape}; expected d_k of 1 or more")
         return 1 / math.sqrt(query.shape[-1])
     factor = finite_number("scale", scale)
-    if abs(factor) > _greatest(xp, query):
+    if abs(factor) > _largest_float(xp, query):
         raise ValueError(f"scale is {scale}; expected a number that fits {dtype_name(query.dtype)}")
     return factor
 
@@ -191,7 +206,9 @@ def _checked_softcap(xp: ModuleType, query: Array, softcap: float | None) -> flo
     return bound
 
 
-def _checked_shapes(query: Array, key: Array, value: Array, enable_gqa: bool):
+def _checked_shapes(
+    query: Array, key: Array, value: Array, enable_gqa: bool
+) -> tuple[Shape, Shape]:
     """Return the shape of the scores and the leading axes of the output."""
     if key.shape[-1] != query.shape[-1]:
         raise ValueError(
@@ -205,7 +222,7 @@ def _checked_shapes(query: Array, key: Array, value: Array, enable_gqa: bool):
         )
     leading = [tuple(query.shape[:-2])]
     for name, array in (("key", key), ("value", value)):
-        heads = _served_heads(name, query, array) if enable_gqa else array.shape[:-2]
+        heads = _repeated_heads(name, query, array) if enable_gqa else array.shape[:-2]
         if (batch := broadcast(leading[-1], tuple(heads))) is None:
             raise ValueError(
                 f"{name} has shape {array.shape}; "
@@ -216,8 +233,8 @@ def _checked_shapes(query: Array, key: Array, value: Array, enable_gqa: bool):
     return (*of_scores, query.shape[-2], key.shape[-2]), of_output
 
 
-def _served_heads(name: str, query: Array, array: Array) -> tuple[int, ...]:
-    """Return the leading axes after each head of (..., heads, n, d) serves its query heads."""
+def _repeated_heads(name: str, query: Array, array: Array) -> Shape:
+    """Return the leading axes of (..., heads, n, d) with its heads repeated for those of query."""
     if query.ndim < 3 or array.ndim < 3 or not array.shape[-3]:
         raise ValueError(f"{name} has shape {array.shape}; expected (..., heads, n, d)")
     if query.shape[-3] % array.shape[-3]:
@@ -228,7 +245,7 @@ def _served_heads(name: str, query: Array, array: Array) -> tuple[int, ...]:
     return (*array.shape[:-3], query.shape[-3])
 
 
-def broadcast(one: tuple[int, ...], other: tuple[int, ...]) -> tuple[int, ...] | None:
+def broadcast(one: Shape, other: Shape) -> Shape | None:
     """Return the shape that two shapes broadcast to, or None.
 
     >>> broadcast((2, 1), (3,))
@@ -243,7 +260,7 @@ def broadcast(one: tuple[int, ...], other: tuple[int, ...]) -> tuple[int, ...] |
     return tuple(b if a == 1 else a for a, b in zip(*pairs, strict=True))
 
 
-def _checked_bias(xp: ModuleType, attn_mask: Array, scores: tuple[int, ...], query: Array) -> float:
+def _checked_bias(xp: ModuleType, attn_mask: Array, scores: Shape, query: Array) -> float:
     """Return the largest number of a float mask, 0 for a boolean one."""
     if broadcast(tuple(attn_mask.shape), scores) != scores:
         raise ValueError(
@@ -259,26 +276,26 @@ def _checked_bias(xp: ModuleType, attn_mask: Array, scores: tuple[int, ...], que
         )
     if not math.prod(attn_mask.shape):
         return 0.0
-    peak = xp.max(attn_mask)
-    below_infinity(xp, "attn_mask", attn_mask, peak)
+    maximum = xp.max(attn_mask)
+    check_below_infinity(xp, "attn_mask", attn_mask, maximum)
     _check_bias_fits(xp, attn_mask, query)
-    return float(peak)
+    return float(maximum)
 
 
 def _check_bias_fits(xp: ModuleType, attn_mask: Array, query: Array) -> None:
-    """Refuse a float64 mask beyond float32: as -inf, a number would hide its position."""
-    limit = _greatest(xp, query)
-    if limit >= _greatest(xp, attn_mask):
+    """Refuse a float64 mask beyond float32: turned into -inf, a number would hide its position."""
+    limit = _largest_float(xp, query)
+    if limit >= _largest_float(xp, attn_mask):
         return
     wrong = (xp.abs(attn_mask) > limit) & (attn_mask != -xp.inf)
     if xp.any(wrong):
         raise ValueError(
-            f"attn_mask holds {first_where(xp, wrong, attn_mask)}; "
+            f"attn_mask holds {describe_first(xp, wrong, attn_mask)}; "
             f"expected numbers that fit {dtype_name(query.dtype)}, or -inf"
         )
 
 
-def _greatest(xp: ModuleType, array: Array) -> float:
-    """Return the largest number of an array's dtype, in which sums of 16 bits are float32."""
+def _largest_float(xp: ModuleType, array: Array) -> float:
+    """Return the largest number of the dtype that an array is computed in."""
     dtype = xp.float32 if is_16_bit(xp, array.dtype) else array.dtype
     return float(xp.finfo(dtype).max)

@@ -5,7 +5,7 @@ from typing import Any
 
 import numpy
 
-from attention_docs.arrays import Array, dtype_kind, dtype_name, first_where, namespace
+from attention_docs.arrays import Array, describe_first, dtype_kind, dtype_name, namespace
 from attention_docs.scalars import count
 
 
@@ -84,7 +84,7 @@ def window_mask(
     query = xp.arange(queries, device=device)[:, None]
     key = xp.arange(keys, device=device)[None, :]
     mask = xp.ones((queries, keys), dtype=xp.bool, device=device)
-    # A reach beyond the sequence is the whole of it, and may be too large for the array's integers.
+    # A window beyond the sequence is all of it, and may be too large for the array's integers.
     if left is not None:
         mask = mask & (key >= query - min(count("left", left), queries))
     if right is not None:
@@ -123,6 +123,8 @@ def padding_mask(lengths: Array, keys: int) -> Array:
     wide = xp.astype(lengths, xp.int64)
     wrong = (wide < 0) | (wide > keys)
     if xp.any(wrong):
-        raise ValueError(f"lengths holds {first_where(xp, wrong, lengths)}; expected 0 to {keys}")
+        raise ValueError(
+            f"lengths holds {describe_first(xp, wrong, lengths)}; expected 0 to {keys}"
+        )
     key = xp.arange(keys, dtype=xp.int64, device=wide.device)
     return (key < wide[..., None])[..., None, :]

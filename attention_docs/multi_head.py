@@ -10,13 +10,13 @@ import numpy
 
 from attention_docs.arrays import (
     Array,
-    finite,
-    fits,
-    given,
+    as_real,
+    check_finite,
+    check_no_overflow,
+    check_same_dtype,
     ignoring_overflow,
     namespace,
-    real,
-    same_dtype,
+    present,
     widened,
 )
 from attention_docs.dot_product import AttentionSteps, attention_steps
@@ -165,11 +165,11 @@ class MultiHeadAttention:
     def __post_init__(self) -> None:
         weights = dict(self._weights())
         xp = namespace(**weights)
-        same_dtype(**{name: real(xp, name, weight) for name, weight in weights.items()})
+        check_same_dtype(**{name: as_real(xp, name, weight) for name, weight in weights.items()})
         for name, matrix in weights.items():
             if name.startswith("W") and matrix.ndim != 2:
                 raise ValueError(f"{name} has shape {tuple(matrix.shape)}; expected two axes")
-            finite(xp, name, matrix)
+            check_finite(xp, name, matrix)
         if weights["W_Q"].shape[1] == 0:
             raise ValueError(f"W_Q has shape {tuple(self.W_Q.shape)}; expected h d_k of 1 or more")
         for name in ("W_Q", "W_V"):
@@ -277,7 +277,7 @@ class MultiHeadAttention:
                 overflows.
         """
         xp = namespace(
-            W_Q=self.W_Q, query=query, key=key, value=value, **given(attn_mask=attn_mask)
+            W_Q=self.W_Q, query=query, key=key, value=value, **present(attn_mask=attn_mask)
         )
         Q = self._project(xp, "query", query, "Q")
         K = self._project(xp, "key", key, "K")
@@ -290,10 +290,12 @@ class MultiHeadAttention:
         attention = attention_steps(Q, K, V, attn_mask, is_causal=is_causal)
         merged = merge_heads(attention.output)
         output = self._affine(xp, "the merged heads", merged, "O")
-        dtype = real(xp, "query", query).dtype
+        dtype = as_real(xp, "query", query).dtype
         with ignoring_overflow():
             output = xp.astype(output, dtype, copy=False)
-        fits(xp, f"the projection of the merged heads by {self._named('O')} holds", output)
+        check_no_overflow(
+            xp, f"the projection of the merged heads by {self._named('O')} holds", output
+        )
         return MultiHeadSteps(Q, K, V, attention, merged, output)
 
     def _weights(self) -> Iterator[tuple[str, Array]]:
@@ -325,26 +327,28 @@ class MultiHeadAttention:
     def _project(self, xp: ModuleType, name: str, array: Array, letter: str) -> Array:
         """Return the rows of one argument, projected and cut into heads."""
         matrix = getattr(self, f"W_{letter}")
-        array = real(xp, name, array)
-        same_dtype(W_Q=real(xp, "W_Q", self.W_Q), **{name: array})
+        array = as_real(xp, name, array)
+        check_same_dtype(W_Q=as_real(xp, "W_Q", self.W_Q), **{name: array})
         if array.ndim < 2 or array.shape[-1] != matrix.shape[0]:
             raise ValueError(
                 f"{name} has shape {tuple(array.shape)}; expected (..., length, "
                 f"{matrix.shape[0]}) to match W_{letter} {tuple(matrix.shape)}"
             )
-        finite(xp, name, array)
+        check_finite(xp, name, array)
         return split_heads(self._affine(xp, name, array, letter), self.num_heads)
 
     def _affine(self, xp: ModuleType, name: str, rows: Array, letter: str) -> Array:
         """Return X W + b; 16-bit numbers are added up in float32."""
         matrix, bias = (
-            weight if weight is None else widened(xp, real(xp, "weight", weight))
+            weight if weight is None else widened(xp, as_real(xp, "weight", weight))
             for weight in (getattr(self, f"W_{letter}"), getattr(self, f"b_{letter}"))
         )
         with ignoring_overflow():
             product = widened(xp, rows) @ matrix
             projection = product if bias is None else product + bias
-        fits(xp, f"the projection of {name} by {self._named(letter)} holds", projection)
+        check_no_overflow(
+            xp, f"the projection of {name} by {self._named(letter)} holds", projection
+        )
         return projection
 
     def _named(self, letter: str) -> str:

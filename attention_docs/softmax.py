@@ -2,10 +2,10 @@
 
 from attention_docs.arrays import (
     Array,
-    below_infinity,
+    as_real,
+    check_below_infinity,
     ignoring_overflow,
     namespace,
-    real,
     widened,
 )
 from attention_docs.scalars import whole_number
@@ -36,7 +36,7 @@ def softmax(scores: Array, axis: int = -1) -> Array:
         [0 0]
     """
     xp = namespace(scores=scores)
-    scores = real(xp, "scores", scores)
+    scores = as_real(xp, "scores", scores)
     axis = whole_number("axis", axis)
     if not -scores.ndim <= axis < scores.ndim:
         raise ValueError(f"scores has shape {scores.shape}; expected an axis {axis}")
@@ -44,7 +44,7 @@ def softmax(scores: Array, axis: int = -1) -> Array:
         return scores
     wide = widened(xp, scores)
     peak = xp.max(wide, axis=axis, keepdims=True)
-    below_infinity(xp, "scores", wide, peak)
+    check_below_infinity(xp, "scores", wide, peak)
     # The maximum goes first: exp overflows above 709. A row of -inf has no finite maximum.
     peak = xp.where(peak == -xp.inf, xp.zeros_like(peak), peak)
     with ignoring_overflow():

@@ -17,8 +17,8 @@ from measured import NOT_MEASURED
 
 from attention_docs import attention_steps
 from attention_docs import scaled_dot_product_attention as ours
-from attention_docs.blockwise import HOST_BLOCK
-from attention_docs.threads import parallel
+from attention_docs.kernels.blockwise import HOST_BLOCK
+from attention_docs.kernels.threads import parallel
 
 SHAPES = [(8, 2048, 64), (16, 1024, 64), (8, 4096, 64)]
 LENGTHS = [256, 512, 1024, 2048, 4096, 8192, 16384, 32768]

@@ -21,9 +21,9 @@ import numpy as np
 from measured import NOT_MEASURED
 
 from attention_docs import scaled_dot_product_attention as ours
-from attention_docs.arrays import cudnn
-from attention_docs.blockwise import path
-from attention_docs.inputs import checked_inputs
+from attention_docs.inputs import Arguments
+from attention_docs.kernels.fused import cudnn
+from attention_docs.kernels.selection import prepare, select
 
 SHAPE = (1, 64, 4096, 128)  # batch, heads, length, dimension
 ROWS = [("float16", False), ("float16", True), ("float32", False), ("float32", True)]
@@ -124,7 +124,7 @@ def speed(dtype, causal):
         "torch_cudnn": torch_timer(lambda: attend(*tensors, is_causal=causal), forced=True),
     }
     times = take_turns({name: run for name, run in contenders.items() if works(name, run)})
-    chosen = path(checked_inputs(*on_gpu, None, 0.0, causal, None, False, None, None))
+    chosen = select(*prepare(Arguments(*on_gpu, is_causal=causal))).value
     return {"dtype": dtype, "causal": causal, "path": chosen, **compared(times, dtype, causal)}
 
 

@@ -9,16 +9,13 @@ import pytest
 
 from attention_docs import arrays
 from attention_docs.arrays import (
-    below_infinity,
+    check_below_infinity,
     dtype_kind,
     dtype_name,
-    has_blocks,
-    on_host,
-    power,
-    squared_lengths,
     to_numpy,
     widened,
 )
+from attention_docs.kernels import blockwise, bounds, exponential
 
 
 @pytest.mark.parametrize(
@@ -28,32 +25,32 @@ from attention_docs.arrays import (
 @pytest.mark.parametrize("prefix", ["", "array_api_compat."])
 def test_which_library_takes_blocks_and_which_takes_threads(prefix, library, blocks, host):
     xp = ModuleType(prefix + library)
-    assert has_blocks(xp) is blocks
-    assert on_host(xp) is host
+    assert blockwise.is_supported(xp) is blocks
+    assert blockwise.on_host(xp) is host
 
 
 @pytest.mark.parametrize("is_cupy", [False, True])
-def test_a_gpu_squares_lengths_its_own_way_to_the_same_end(monkeypatch, is_cupy):
-    monkeypatch.setattr(arrays, "is_cupy_namespace", lambda xp: is_cupy)
+def test_squared_lengths_are_the_same_by_the_method_for_cupy(monkeypatch, is_cupy):
+    monkeypatch.setattr(bounds, "is_cupy_namespace", lambda xp: is_cupy)
     rows = np.array([[[3.0, 4.0], [1.0, 2.0]], [[0.0, 5.0], [2.0, 2.0]]])
-    lengths = squared_lengths(array_api_compat.numpy, rows)
+    lengths = bounds.squared_lengths(array_api_compat.numpy, rows)
     assert lengths.tolist() == [[25.0, 5.0], [25.0, 8.0]]
 
 
-def test_a_gpu_takes_exp_and_numpy_the_faster_one(monkeypatch):
+def test_a_gpu_uses_exp_and_numpy_the_faster_one(monkeypatch):
     cupy = ModuleType("cupy")
     cupy.exp = object()
-    assert power(cupy) == (cupy.exp, 1.0)
-    monkeypatch.setattr(arrays, "_has_vector_exp2", lambda: False)
-    assert power(array_api_compat.numpy) == (np.exp, 1.0)
-    monkeypatch.setattr(arrays, "_has_vector_exp2", lambda: True)
-    exp2, unit = power(array_api_compat.numpy)
+    assert exponential.fastest_exp(cupy) == (cupy.exp, 1.0)
+    monkeypatch.setattr(exponential, "_has_vector_exp2", lambda: False)
+    assert exponential.fastest_exp(array_api_compat.numpy) == (np.exp, 1.0)
+    monkeypatch.setattr(exponential, "_has_vector_exp2", lambda: True)
+    exp2, unit = exponential.fastest_exp(array_api_compat.numpy)
     assert exp2 is np.exp2
     assert exp2(unit) == pytest.approx(np.e, rel=1e-15)
 
 
 def test_whether_exp2_has_vectors_is_known_without_a_time():
-    assert arrays._has_vector_exp2() in (True, False)
+    assert exponential._has_vector_exp2() in (True, False)
 
 
 @pytest.mark.parametrize(
@@ -129,11 +126,11 @@ def test_what_has_more_than_16_bits_stays_the_same_array(dtype):
 
 def test_minus_infinity_is_below_infinity(xp):
     array = xp.asarray([-xp.inf, 1.0])
-    below_infinity(xp, "scores", array, xp.max(array))
+    check_below_infinity(xp, "scores", array, xp.max(array))
 
 
 @pytest.mark.parametrize("bad", ["nan", "inf"])
 def test_the_first_that_is_not_below_infinity_is_named(xp, bad):
     array = xp.asarray([1.0, float(bad), float("nan")])
     with pytest.raises(ValueError, match=rf"scores holds {bad} at \[1\]; expected finite"):
-        below_infinity(xp, "scores", array, xp.max(array))
+        check_below_infinity(xp, "scores", array, xp.max(array))

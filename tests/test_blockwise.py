@@ -1,4 +1,4 @@
-"""Attention in blocks: equal to the steps for every option, on both paths, in little memory."""
+"""Attention in blocks: equal to the steps for every option, weighed both ways, in little memory."""
 
 import math
 import threading
@@ -10,41 +10,33 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from attention_docs import (
-    arrays,
     attention_steps,
-    blockwise,
     causal_mask,
     scaled_dot_product_attention,
     window_mask,
 )
 from attention_docs.arrays import namespace
-from attention_docs.blockwise import attend_in_blocks, path
-from attention_docs.dot_product import _steps
-from attention_docs.inputs import checked_inputs
-from attention_docs.threads import blas_threads
+from attention_docs.dot_product import _compute
+from attention_docs.inputs import Arguments
+from attention_docs.kernels import blockwise, exponential
+from attention_docs.kernels.blockwise import bounded, online
+from attention_docs.kernels.bounds import bounds_of
+from attention_docs.kernels.selection import LOG2_E, Method, prepare, select
+from attention_docs.kernels.threads import blas_threads
 from tests import reference
 from tests.conftest import to_numpy
 
 attend = scaled_dot_product_attention
-BOTH = pytest.mark.parametrize("bounded", [True, False], ids=["bounded", "online"])
+BOTH = pytest.mark.parametrize("weigh", [bounded, online])
 TOLERANCE = {"float64": 1e-13, "float32": 3e-6, "float16": 2e-3}
 
 
-def inputs(
-    query,
-    key,
-    value,
-    attn_mask=None,
-    dropout_p=0.0,
-    is_causal=False,
-    scale=None,
-    enable_gqa=False,
-    window=None,
-    softcap=None,
-):
-    return checked_inputs(
-        query, key, value, attn_mask, dropout_p, is_causal, scale, enable_gqa, window, softcap
-    )
+def inputs(*qkv, **options):
+    return Arguments(*qkv, **options).checked()
+
+
+def method(*qkv, **options):
+    return select(*prepare(Arguments(*qkv, **options)))
 
 
 def normal(*shapes, dtype="float64", seed=0):
@@ -98,19 +90,15 @@ def masks(draw, shape):
 
 def steps_output(call):
     """The output of the plain formula for arguments that were checked already."""
-    return _steps(call).output
-
-
-def is_bias(call):
-    return call.attn_mask is not None and call.attn_mask.dtype != bool
+    return _compute(call).output
 
 
 @settings(max_examples=200)
 @given(calls(), st.tuples(st.integers(1, 10), st.integers(1, 10)))
 def test_equals_the_steps_for_every_mix_of_options(call, block):
     expected = steps_output(call)
-    for bounded in [False] if is_bias(call) else [False, True]:
-        output = attend_in_blocks(call, bounded, block)
+    for weigh in [online] if call.has_float_mask else [online, bounded]:
+        output = blockwise.attend(call, weigh, block)
         assert output.dtype == expected.dtype
         assert output.shape == expected.shape
         np.testing.assert_allclose(output, expected, rtol=0, atol=TOLERANCE[output.dtype.name])
@@ -120,10 +108,10 @@ def test_equals_the_steps_for_every_mix_of_options(call, block):
 def test_a_query_alone_gets_what_it_gets_among_others(call, random):
     """No row depends on the block it is in."""
     row = random.randrange(call.query.shape[-2])
-    whole = attend_in_blocks(call, False, (10, 3))
+    whole = blockwise.attend(call, online, (10, 3))
     np.testing.assert_allclose(
         whole[..., row, :],
-        attend_in_blocks(call, False, (1, 10))[..., row, :],
+        blockwise.attend(call, online, (1, 10))[..., row, :],
         rtol=0,
         atol=TOLERANCE[whole.dtype.name],
     )
@@ -157,7 +145,7 @@ def test_equals_pytorch(torch, case, dtype, tolerance):
     # PyTorch's kernels disagree about rows without any key; ours are zero.
     expected = np.nan_to_num(expected)
     ours = attend(*(t.numpy() for t in tensors), **options)
-    assert path(inputs(*(t.numpy() for t in tensors), **options)) != "formula"
+    assert method(*(t.numpy() for t in tensors), **options) is not Method.FORMULA
     np.testing.assert_allclose(ours, expected, rtol=0, atol=tolerance)
 
 
@@ -197,26 +185,26 @@ def test_a_cached_prefix_equals_the_whole():
 
 
 @BOTH
-def test_equals_a_slow_loop(bounded):
+def test_equals_a_slow_loop(weigh):
     query, key, value = (array[0, 0, :23] for array in LARGE)
     _, expected = reference.attention(query, key, value, lambda i, j: -5 <= j - i <= 2)
-    output = attend_in_blocks(inputs(query, key, value, window=(5, 2)), bounded, (4, 6))
+    output = blockwise.attend(inputs(query, key, value, window=(5, 2)), weigh, (4, 6))
     np.testing.assert_allclose(output, expected, rtol=0, atol=1e-14)
 
 
 @BOTH
-def test_a_query_that_may_see_no_key_gets_zeros(bounded):
+def test_a_query_that_may_see_no_key_gets_zeros(weigh):
     mask = np.ones((LENGTH, LENGTH + 30), dtype=bool)
     mask[7] = False
-    output = attend_in_blocks(inputs(*LARGE, attn_mask=mask), bounded)
+    output = blockwise.attend(inputs(*LARGE, attn_mask=mask), weigh)
     assert np.all(output[..., 7, :] == 0)
     assert np.all(output[..., 6, :] != 0)
 
 
 @BOTH
-def test_queries_that_lie_behind_their_window_get_zeros(bounded):
+def test_queries_that_lie_behind_their_window_get_zeros(weigh):
     query, key, value = normal((300, 8), (60, 8), (60, 3))
-    output = attend_in_blocks(inputs(query, key, value, window=(2, 0)), bounded, (16, 16))
+    output = blockwise.attend(inputs(query, key, value, window=(2, 0)), weigh, (16, 16))
     assert np.all(output[62:] == 0)
     assert np.all(output[:62] != 0)
 
@@ -237,20 +225,19 @@ def test_integers_and_strided_views_are_taken():
 
 @pytest.mark.parametrize("sign", [1, -1])
 @pytest.mark.parametrize("dtype", ["float32", "float64"])
-def test_the_two_paths_agree_where_the_bound_ends(dtype, sign):
-    """All scores are as large as the bounded path allows: each exponent is a quarter of all."""
+def test_bounded_and_online_agree_at_the_limit_of_the_bound(dtype, sign):
+    """All scores are as large as `bounded` allows: each exponent is a quarter of all."""
     exponents = math.log2(np.finfo(dtype).max)
-    length = math.sqrt(exponents / 4 / blockwise.LOG2_E) * (1 - 1e-6)
+    length = math.sqrt(exponents / 4 / LOG2_E) * (1 - 1e-6)
     query = np.full((200, 1), sign * length, dtype=dtype)
     key = np.where(np.arange(200) % 2, length, -length).astype(dtype)[:, None]
     (value,) = normal((200, 3), dtype=dtype)
-    inside = inputs(query, key, value, scale=1.0)
-    assert path(inside) == "bounded"
-    assert path(inside._replace(scale=1.00001)) == "online"
+    assert method(query, key, value, scale=1.0) is Method.BOUNDED
+    assert method(query, key, value, scale=1.00001) is Method.ONLINE
     expected = attention_steps(*(a.astype("float64") for a in (query, key, value)), scale=1.0)
     error = 1e-14 if dtype == "float64" else 1e-6
-    for bounded in (True, False):
-        output = attend_in_blocks(inside, bounded, (64, 64))
+    for weigh in (bounded, online):
+        output = blockwise.attend(inputs(query, key, value, scale=1.0), weigh, (64, 64))
         np.testing.assert_allclose(output, expected.output, rtol=0, atol=error)
 
 
@@ -274,10 +261,10 @@ def test_a_query_with_small_scores_has_its_own_maximum_beside_one_with_large_sco
 
 def test_no_mask_a_boolean_and_an_empty_one_add_nothing_to_a_score():
     query, key, value = normal((3, 2), (0, 2), (0, 4))
-    assert inputs(query, query, query).top_bias == 0
-    assert inputs(query, key, value).longest[1:] == (0, 0)
-    assert inputs(query, query, query, attn_mask=np.ones((3, 3), dtype=bool)).top_bias == 0
-    assert inputs(query, key, value, attn_mask=np.ones((3, 0))).top_bias == 0
+    assert inputs(query, query, query).max_bias == 0
+    assert bounds_of(Arguments(query, key, value))[1:] == (0, 0)
+    assert inputs(query, query, query, attn_mask=np.ones((3, 3), dtype=bool)).max_bias == 0
+    assert inputs(query, key, value, attn_mask=np.ones((3, 0))).max_bias == 0
 
 
 def test_hidden_scores_that_are_larger_than_all_seen_ones_count_for_nothing():
@@ -288,67 +275,66 @@ def test_hidden_scores_that_are_larger_than_all_seen_ones_count_for_nothing():
     np.testing.assert_allclose(output, attend(query, key[:100], value[:100]), rtol=0, atol=1e-14)
 
 
-PATHS = {
-    "ordinary numbers": ("bounded", {}),
-    "a boolean mask": ("bounded", {"attn_mask": np.ones((200, 200), dtype=bool)}),
-    "a float mask": ("online", {"attn_mask": np.zeros((200, 200))}),
-    "large scores": ("online", {"scale": 1e3}),
-    "large negative scores": ("online", {"scale": -1e3}),
-    "large scores under a softcap": ("bounded", {"scale": 1e3, "softcap": 30.0}),
-    "a softcap that is larger still": ("online", {"scale": 1e3, "softcap": 1e3}),
-    "a scale that may overflow": ("formula", {"scale": 1e307}),
-    "a mask that may overflow": ("formula", {"attn_mask": np.full((200, 200), 1e308)}),
-    "a softcap that may overflow": ("formula", {"softcap": 1.5e308}),
+METHODS = {
+    "ordinary numbers": (Method.BOUNDED, {}),
+    "a boolean mask": (Method.BOUNDED, {"attn_mask": np.ones((200, 200), dtype=bool)}),
+    "a float mask": (Method.ONLINE, {"attn_mask": np.zeros((200, 200))}),
+    "large scores": (Method.ONLINE, {"scale": 1e3}),
+    "large negative scores": (Method.ONLINE, {"scale": -1e3}),
+    "large scores under a softcap": (Method.BOUNDED, {"scale": 1e3, "softcap": 30.0}),
+    "a softcap that is larger still": (Method.ONLINE, {"scale": 1e3, "softcap": 1e3}),
+    "a scale that may overflow": (Method.FORMULA, {"scale": 1e307}),
+    "a mask that may overflow": (Method.FORMULA, {"attn_mask": np.full((200, 200), 1e308)}),
+    "a softcap that may overflow": (Method.FORMULA, {"softcap": 1.5e308}),
 }
 
 
-@pytest.mark.parametrize("case", PATHS)
-def test_the_path_is_chosen_before_anything_is_multiplied(case):
-    expected, options = PATHS[case]
+@pytest.mark.parametrize("case", METHODS)
+def test_the_method_is_chosen_before_any_product(case):
+    expected, options = METHODS[case]
     qkv = normal((200, 4), (200, 4), (200, 4))
-    assert path(inputs(*qkv, **options)) == expected
+    assert method(*qkv, **options) is expected
 
 
 @pytest.mark.parametrize(
     ("sizes", "expected"),
     [
-        ((1, 1, 1), "bounded"),
-        ((1e200, 1, 1), "formula"),  # squares overflow: the length is not known
-        ((1e100, 1e-100, 1), "bounded"),
-        ((1e60, 1e60, 1), "online"),
-        ((1, 1, 1e150), "bounded"),
-        ((1, 1, 1e154), "online"),  # sums with the values need the other half of the exponents
-        ((1, 1, 1e306), "formula"),
+        ((1, 1, 1), Method.BOUNDED),
+        ((1e200, 1, 1), Method.FORMULA),  # squares overflow: the length is not known
+        ((1e100, 1e-100, 1), Method.BOUNDED),
+        ((1e60, 1e60, 1), Method.ONLINE),
+        ((1, 1, 1e150), Method.BOUNDED),
+        ((1, 1, 1e154), Method.ONLINE),  # sums with the values need the other half of the exponents
+        ((1, 1, 1e306), Method.FORMULA),
     ],
 )
-def test_the_path_depends_on_the_size_of_the_numbers(sizes, expected):
+def test_the_method_depends_on_the_size_of_the_numbers(sizes, expected):
     qkv = [np.full((200, 1), size) for size in sizes]
-    assert path(inputs(*qkv)) == expected
+    assert method(*qkv) is expected
     np.testing.assert_allclose(attend(*qkv), sizes[2], rtol=1e-12)
 
 
 def test_a_factor_that_overflows_alone_is_seen_though_the_scores_are_moderate():
     query, key, value = np.full((200, 1), 1e120), np.full((200, 1), 1e-300), np.ones((200, 1))
-    call = inputs(query, key, value, scale=1e200)
-    assert path(call) == "formula"
+    assert method(query, key, value, scale=1e200) is Method.FORMULA
 
 
 def test_small_heads_and_other_libraries_take_the_formula():
     few, many = normal((128, 4), (129, 4))
-    assert path(inputs(few, few, few)) == "formula"
-    assert path(inputs(many, few, few)) == "bounded"
+    assert method(few, few, few) is Method.FORMULA
+    assert method(many, few, few) is Method.BOUNDED
     strict = pytest.importorskip("array_api_strict").asarray(many)
     assert namespace(query=strict) is not namespace(query=many)
-    assert path(inputs(strict, strict, strict)) == "formula"
+    assert method(strict, strict, strict) is Method.FORMULA
 
 
 def test_scores_that_overflow_are_refused_as_in_the_steps():
     query, key, value = normal((200, 4), (200, 4), (200, 4))
     key[150] *= 1e300
     query[20] *= 1e10
-    for door in (attend, attention_steps):
+    for function in (attend, attention_steps):
         with pytest.raises(ValueError, match=r"the scores of query and key hold .* at \[20, 150\]"):
-            door(query, key, value)
+            function(query, key, value)
 
 
 def test_blas_has_its_threads_back_after_a_call_and_after_an_error(monkeypatch):
@@ -429,7 +415,7 @@ def test_bfloat16_is_computed_in_float32():
 @pytest.mark.parametrize("vector", [True, False])
 def test_exp2_and_exp_give_the_same(monkeypatch, vector):
     """Which one is faster depends on the processor; both must be right on each."""
-    monkeypatch.setattr(arrays, "_has_vector_exp2", lambda: vector)
+    monkeypatch.setattr(exponential, "_has_vector_exp2", lambda: vector)
     expected = attention_steps(*LARGE, softcap=2.0).output
     np.testing.assert_allclose(attend(*LARGE, softcap=2.0), expected, rtol=0, atol=1e-14)
 
@@ -450,7 +436,7 @@ def test_every_library_gives_the_same_for_a_long_sequence(xp, options):
 def test_every_block_of_every_head_is_a_job_and_long_causal_jobs_go_first(monkeypatch):
     jobs = []
     monkeypatch.setattr(blockwise, "parallel", lambda work, given: jobs.extend(given))
-    attend_in_blocks(inputs(*LARGE), bounded=True, block=(128, 64))
+    blockwise.attend(inputs(*LARGE), bounded, block=(128, 64))
     starts = [128, 0]
     assert jobs == [((b, h), start) for b in range(2) for h in range(4) for start in starts]
 
@@ -472,7 +458,7 @@ def test_every_block_of_every_head_is_a_job_and_long_causal_jobs_go_first(monkey
 def test_a_device_takes_large_blocks_one_after_the_other(monkeypatch, library, options):
     """What a GPU runs, but for its arrays; torch shows that it is not NumPy's dialect."""
     xp = pytest.importorskip(library, exc_type=ImportError)
-    monkeypatch.setattr(blockwise, "has_blocks", lambda xp: True)
+    monkeypatch.setattr(blockwise, "is_supported", lambda xp: True)
     monkeypatch.setattr(blockwise, "on_host", lambda xp: False)
     monkeypatch.setattr(blockwise, "parallel", pytest.fail)
     monkeypatch.setattr(blockwise, "DEVICE_BLOCK", (64, 128))

@@ -6,16 +6,15 @@ import numpy as np
 import pytest
 
 from attention_docs import (
-    arrays,
     attention_steps,
-    blockwise,
-    fused,
     inputs,
     scaled_dot_product_attention,
     window_mask,
 )
-from attention_docs.blockwise import path
-from attention_docs.inputs import checked_inputs
+from attention_docs.inputs import Arguments
+from attention_docs.kernels import blockwise, fused
+from attention_docs.kernels.bounds import largest_of_16_bits
+from attention_docs.kernels.selection import Method, prepare, select
 from tests import stand_ins
 from tests.conftest import ROOT, require
 from tests.stand_ins import on_device
@@ -27,7 +26,6 @@ attend = scaled_dot_product_attention
 def cudnn(monkeypatch):
     """The stand-in for cuDNN, with arrays of the stand-in for CuPy."""
     library, xp = stand_ins.cudnn_front_end(), stand_ins.cupy_namespace()
-    monkeypatch.setattr(arrays, "cudnn", lambda: library)
     monkeypatch.setattr(fused, "cudnn", lambda: library)
     monkeypatch.setattr(inputs, "namespace", lambda **arrays: xp)
     monkeypatch.setattr(blockwise, "parallel", pytest.fail)
@@ -38,20 +36,13 @@ def cudnn(monkeypatch):
     fused.handle.cache_clear()
 
 
-def checked(
-    query,
-    key,
-    value,
-    attn_mask=None,
-    is_causal=False,
-    scale=None,
-    enable_gqa=False,
-    window=None,
-    softcap=None,
-):
-    return checked_inputs(
-        query, key, value, attn_mask, 0.0, is_causal, scale, enable_gqa, window, softcap
-    )
+def checked(*qkv, **options):
+    inputs, _ = prepare(Arguments(*qkv, **options))
+    return inputs
+
+
+def method(*qkv, **options):
+    return select(*prepare(Arguments(*qkv, **options)))
 
 
 def normal(*shapes, dtype="float16"):
@@ -90,7 +81,7 @@ CALLS = {  # shapes of query, key and value, and the options
 def test_cudnn_is_told_what_gives_the_right_output(cudnn, case):
     *shapes, options = CALLS[case]
     qkv = normal(*shapes)
-    assert path(checked(*qkv, **options)) == "fused"
+    assert method(*qkv, **options) is Method.FUSED
     output = attend(*qkv, **options)
     assert output.dtype == "float16"
     assert cudnn.streams == [("handle", 7)]
@@ -100,27 +91,27 @@ def test_cudnn_is_told_what_gives_the_right_output(cudnn, case):
 
 SQUARE = (160, 16), (160, 16), (160, 16)
 # Arrays that only cuDNN can refuse are not widened before; the bound of their scores is rough then.
-OTHER_WAYS = {
-    "small": ("formula", (128, 16), (128, 16), (128, 16), {}),
-    "odd dimension": ("online", (160, 12), (160, 12), (160, 16), {}),
-    "odd dimension of values": ("online", (160, 16), (160, 16), (160, 12), {}),
-    "large dimension": ("online", (160, 264), (160, 264), (160, 16), {}),
-    "softcap": ("bounded", *SQUARE, {"softcap": 20.0}),
-    "boolean mask": ("bounded", *SQUARE, {"attn_mask": window_mask(160, left=3)}),
-    "mask that hides all": ("bounded", *SQUARE, {"attn_mask": np.zeros((160, 160)) > 0}),
-    "float mask": ("online", *SQUARE, {"attn_mask": np.zeros((160, 160))}),
-    "behind a window": ("online", (220, 16), (150, 16), (150, 16), {"window": (5, 0)}),
-    "broadcast batch": ("online", (2, 4, 160, 16), (1, 4, 160, 16), (2, 4, 160, 16), {}),
-    "broadcast queries": ("online", (1, 160, 16), (4, 160, 16), (4, 160, 16), {}),
-    "no heads": ("formula", (0, 160, 16), (0, 160, 16), (0, 160, 16), {}),
+OTHER_METHODS = {
+    "small": (Method.FORMULA, (128, 16), (128, 16), (128, 16), {}),
+    "odd dimension": (Method.ONLINE, (160, 12), (160, 12), (160, 16), {}),
+    "odd dimension of values": (Method.ONLINE, (160, 16), (160, 16), (160, 12), {}),
+    "large dimension": (Method.ONLINE, (160, 264), (160, 264), (160, 16), {}),
+    "softcap": (Method.BOUNDED, *SQUARE, {"softcap": 20.0}),
+    "boolean mask": (Method.BOUNDED, *SQUARE, {"attn_mask": window_mask(160, left=3)}),
+    "mask that hides all": (Method.BOUNDED, *SQUARE, {"attn_mask": np.zeros((160, 160)) > 0}),
+    "float mask": (Method.ONLINE, *SQUARE, {"attn_mask": np.zeros((160, 160))}),
+    "behind a window": (Method.ONLINE, (220, 16), (150, 16), (150, 16), {"window": (5, 0)}),
+    "broadcast batch": (Method.ONLINE, (2, 4, 160, 16), (1, 4, 160, 16), (2, 4, 160, 16), {}),
+    "broadcast queries": (Method.ONLINE, (1, 160, 16), (4, 160, 16), (4, 160, 16), {}),
+    "no heads": (Method.FORMULA, (0, 160, 16), (0, 160, 16), (0, 160, 16), {}),
 }
 
 
-@pytest.mark.parametrize("case", OTHER_WAYS)
-def test_what_cudnn_does_not_take_goes_another_way(cudnn, case):
-    way, *shapes, options = OTHER_WAYS[case]
+@pytest.mark.parametrize("case", OTHER_METHODS)
+def test_what_cudnn_does_not_take_is_computed_by_another_method(cudnn, case):
+    expected_method, *shapes, options = OTHER_METHODS[case]
     qkv = normal(*shapes)
-    assert path(checked(*qkv, **options)) == way
+    assert method(*qkv, **options) is expected_method
     output = attend(*qkv, **options)
     assert output.dtype == "float16"
     assert cudnn.streams == []
@@ -129,12 +120,12 @@ def test_what_cudnn_does_not_take_goes_another_way(cudnn, case):
 
 
 def test_other_numbers_than_16_bit_ones_take_blocks(cudnn):
-    assert path(checked(*self_attention(dtype="float32"))) == "bounded"
+    assert method(*self_attention(dtype="float32")) is Method.BOUNDED
 
 
 def test_where_cudnn_has_no_kernel_for_this_gpu_blocks_are_taken(cudnn):
     qkv = self_attention(d=stand_ins.DIMENSION_WITHOUT_KERNEL)
-    assert path(checked(*qkv)) == "online"
+    assert method(*qkv) is Method.ONLINE
     assert attend(*qkv).dtype == "float16"
     assert len(cudnn.graphs) == 1  # its answer is kept as well
 
@@ -142,7 +133,7 @@ def test_where_cudnn_has_no_kernel_for_this_gpu_blocks_are_taken(cudnn):
 @pytest.mark.parametrize("options", [{}, {"is_causal": True}], ids=str)
 def test_scores_that_may_overflow_are_looked_at_one_by_one(cudnn, options):
     qkv = self_attention()
-    assert path(checked(*qkv, scale=1e36, **options)) == "formula"
+    assert method(*qkv, scale=1e36, **options) is Method.FORMULA
     with pytest.raises(ValueError, match="the scores of query and key hold"):
         attend(*qkv, scale=1e38, **options)
 
@@ -198,9 +189,9 @@ def test_arrays_that_would_have_to_be_copied_are_not_taken(array, batch):
 
 def test_a_bound_that_hides_nothing_is_none(cudnn):
     def bounds(window):
-        described = fused.call(checked(*normal((160, 16), (180, 16), (180, 16)), window=window))
-        assert described.device == 0
-        return described.left, described.right
+        key = fused.graph_key(checked(*normal((160, 16), (180, 16), (180, 16)), window=window))
+        assert key.device == 0
+        return key.left, key.right
 
     assert bounds((159, 179)) == bounds((300, 300)) == bounds(None) == (None, None)
     assert bounds((158, 178)) == (158, 178)
@@ -208,14 +199,14 @@ def test_a_bound_that_hides_nothing_is_none(cudnn):
 
 def test_an_address_between_vectors_is_not_taken(cudnn):
     query, key, value = normal((160, 32), (160, 16), (160, 16))
-    assert path(checked(query[:, 8:24], key, value)) == "fused"
-    assert path(checked(query[:, 4:20], key, value)) != "fused"
+    assert method(query[:, 8:24], key, value) is Method.FUSED
+    assert method(query[:, 4:20], key, value) is not Method.FUSED
 
 
 @pytest.mark.parametrize("order", [(0, 2, 1, 3), (2, 0, 1, 3)], ids=str)
 def test_arrays_of_any_order_are_read_where_they_lie(cudnn, order):
     qkv = [strided((2, 4, 160, 16), order) for _ in range(3)]
-    assert path(checked(*qkv)) == "fused"
+    assert method(*qkv) is Method.FUSED
     expected = attention_steps(*(np.asarray(a, "float64") for a in qkv)).output
     np.testing.assert_allclose(np.asarray(attend(*qkv)), expected, rtol=0, atol=2e-3)
 
@@ -265,10 +256,10 @@ def test_the_kind_of_number_is_in_the_key(cudnn):
 @pytest.mark.parametrize("library", ["array_api_compat.numpy", "array_api_compat.torch", "cupy"])
 def test_only_cupy_with_cudnn_has_the_kernel(monkeypatch, library):
     xp = type(np)(library)
-    monkeypatch.setattr(arrays, "cudnn", lambda: None)
-    assert not arrays.has_fused(xp)
-    monkeypatch.setattr(arrays, "cudnn", stand_ins.cudnn_front_end)
-    assert arrays.has_fused(xp) is (library == "cupy")
+    monkeypatch.setattr(fused, "cudnn", lambda: None)
+    assert not fused.is_available(xp)
+    monkeypatch.setattr(fused, "cudnn", stand_ins.cudnn_front_end)
+    assert fused.is_available(xp) is (library == "cupy")
 
 
 @pytest.mark.parametrize("error", [ImportError, OSError, RuntimeError])
@@ -276,14 +267,14 @@ def test_a_front_end_that_is_missing_or_finds_no_library_is_none(monkeypatch, er
     def broken(name):
         raise error
 
-    monkeypatch.setattr(arrays.importlib, "import_module", broken)
-    assert arrays.cudnn.__wrapped__() is None
+    monkeypatch.setattr(fused.importlib, "import_module", broken)
+    assert fused.cudnn.__wrapped__() is None
 
 
 def test_without_the_front_end_blocks_are_taken_silently(cudnn, monkeypatch):
-    monkeypatch.setattr(arrays, "cudnn", lambda: None)
+    monkeypatch.setattr(fused, "cudnn", lambda: None)
     qkv = self_attention()
-    assert path(checked(*qkv)) == "bounded"
+    assert method(*qkv) is Method.BOUNDED
     assert attend(*qkv).dtype == "float16"
 
 
@@ -297,13 +288,13 @@ def test_the_largest_of_16_bits(dtype, numbers):
     if dtype == "bfloat16":
         dtype = pytest.importorskip("ml_dtypes").bfloat16
     array = np.asarray(numbers, dtype=dtype)
-    assert arrays.largest_of_16_bits(np, array) == np.abs(array.astype("float64")).max()
+    assert largest_of_16_bits(np, array) == np.abs(array.astype("float64")).max()
     turned = np.stack([array, array / 2, array / 4])[::2].T
-    assert arrays.largest_of_16_bits(np, turned) == arrays.largest_of_16_bits(np, array)
+    assert largest_of_16_bits(np, turned) == largest_of_16_bits(np, array)
     array[0] = -np.inf
-    assert arrays.largest_of_16_bits(np, array) == np.inf
+    assert largest_of_16_bits(np, array) == np.inf
     array[1] = np.nan
-    assert np.isnan(arrays.largest_of_16_bits(np, array))
+    assert np.isnan(largest_of_16_bits(np, array))
 
 
 def test_the_extra_names_the_front_end():
@@ -331,14 +322,14 @@ def gpu(request):
     return cupy, np.dtype(require(request, "gpu", "ml_dtypes").bfloat16)
 
 
-def compare_on_gpu(gpu, qkv, way, **options):
+def compare_on_gpu(gpu, qkv, expected_method, **options):
     cupy, dtype = gpu
     theirs = [cupy.asarray(np.asarray(a, dtype=dtype)) for a in qkv]
     exact = [a.get().astype("float64") for a in theirs]
     expected = attention_steps(*exact, **options).output
     if "attn_mask" in options:
         options["attn_mask"] = cupy.asarray(options["attn_mask"])
-    assert path(checked(*theirs, **options)) == way
+    assert method(*theirs, **options) is expected_method
     output = attend(*theirs, **options)
     assert isinstance(output, cupy.ndarray)
     assert output.dtype == dtype
@@ -349,13 +340,13 @@ def compare_on_gpu(gpu, qkv, way, **options):
 @pytest.mark.parametrize("case", CALLS)
 def test_the_kernel_gives_the_right_output(gpu, case):
     *shapes, options = CALLS[case]
-    compare_on_gpu(gpu, normal(*shapes), "fused", **options)
+    compare_on_gpu(gpu, normal(*shapes), Method.FUSED, **options)
 
 
-@pytest.mark.parametrize("case", OTHER_WAYS)
-def test_the_other_ways_give_the_right_output_on_a_gpu(gpu, case):
-    way, *shapes, options = OTHER_WAYS[case]
-    compare_on_gpu(gpu, normal(*shapes), way, **options)
+@pytest.mark.parametrize("case", OTHER_METHODS)
+def test_the_other_methods_give_the_right_output_on_a_gpu(gpu, case):
+    expected_method, *shapes, options = OTHER_METHODS[case]
+    compare_on_gpu(gpu, normal(*shapes), expected_method, **options)
 
 
 @pytest.mark.parametrize("order", [(0, 1, 2, 3), (0, 2, 1, 3), (2, 0, 1, 3)], ids=str)
@@ -368,7 +359,7 @@ def test_the_kernel_reads_arrays_of_any_order_where_they_lie(gpu, order, step):
         for a in normal(shape, shape, shape)
     ]
     qkv = [array[:, :, ::step] for array in qkv]
-    assert path(checked(*qkv)) == "fused"
+    assert method(*qkv) is Method.FUSED
     expected = attention_steps(*(a.get().astype("float64") for a in qkv)).output
     error = np.abs(attend(*qkv).get().astype("float64") - expected).max()
     assert error < LARGEST_ERROR[np.dtype(dtype).name]

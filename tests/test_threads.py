@@ -5,7 +5,7 @@ import threading
 import pytest
 from threadpoolctl import ThreadpoolController
 
-from attention_docs.threads import blas_threads, one_blas_thread, parallel
+from attention_docs.kernels.threads import blas_threads, one_blas_thread, parallel
 
 
 @pytest.fixture(autouse=True)
@@ -54,7 +54,7 @@ class NoBlas:
 @pytest.mark.parametrize(("cores", "threads"), [(8, 8), (None, 1)])
 def test_without_a_blas_that_it_knows_each_core_gets_a_thread(monkeypatch, cores, threads):
     with monkeypatch.context() as patched:
-        patched.setattr("attention_docs.threads._controller", NoBlas)
+        patched.setattr("attention_docs.kernels.threads._controller", NoBlas)
         patched.setattr("os.cpu_count", lambda: cores)
         assert blas_threads() == threads
 

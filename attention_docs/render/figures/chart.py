@@ -7,7 +7,7 @@ from typing import NamedTuple
 import numpy as np
 from array_api_compat import numpy as numpy_namespace
 
-from attention_docs.arrays import Array, finite, readable
+from attention_docs.arrays import Array, check_finite, readable
 from attention_docs.render.figures.svg import (
     LINE,
     Panel,
@@ -98,8 +98,8 @@ def _points(one: Series) -> np.ndarray:
         raise ValueError(f"{one.name} has y of shape {y.shape}; expected {x.shape} to match its x")
     if not x.size:
         raise ValueError(f"{one.name} has no points; expected one or more")
-    finite(numpy_namespace, f"x of {one.name}", x)
-    finite(numpy_namespace, f"y of {one.name}", y)
+    check_finite(numpy_namespace, f"x of {one.name}", x)
+    check_finite(numpy_namespace, f"y of {one.name}", y)
     return np.stack([x, y], axis=1)
 
 

@@ -5,7 +5,13 @@ from collections.abc import Sequence
 import numpy as np
 from array_api_compat import numpy as numpy_namespace
 
-from attention_docs.arrays import Array, finite, fits, ignoring_overflow, readable
+from attention_docs.arrays import (
+    Array,
+    check_finite,
+    check_no_overflow,
+    ignoring_overflow,
+    readable,
+)
 from attention_docs.scalars import whole_number
 
 
@@ -68,7 +74,7 @@ def _factor(name: str, array: Array) -> np.ndarray:
     found = matrix(name, array)
     if found.dtype == bool:
         raise TypeError(f"{name} has dtype bool; expected real numbers")
-    finite(numpy_namespace, name, found)
+    check_finite(numpy_namespace, name, found)
     return found
 
 
@@ -80,7 +86,7 @@ def product(a: np.ndarray, b: np.ndarray) -> np.ndarray:
     """
     with ignoring_overflow():
         found = a @ b
-    fits(numpy_namespace, "the products of a and b hold", found)
+    check_no_overflow(numpy_namespace, "the products of a and b hold", found)
     return found
 
 

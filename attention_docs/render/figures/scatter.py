@@ -9,7 +9,7 @@ from typing import NamedTuple
 import numpy as np
 from array_api_compat import numpy as numpy_namespace
 
-from attention_docs.arrays import Array, finite, fits, ignoring_overflow
+from attention_docs.arrays import Array, check_finite, check_no_overflow, ignoring_overflow
 from attention_docs.render.figures import checks
 from attention_docs.render.figures.chart import MARKERS
 from attention_docs.render.figures.svg import (
@@ -86,9 +86,9 @@ def _checked(points: Points) -> Points:
     places = checks.matrix(points.name, points.places, "(n, 3)")
     if places.shape[1] != 3:
         raise ValueError(f"{points.name} has shape {places.shape}; expected (n, 3)")
-    finite(numpy_namespace, points.name, places)
+    check_finite(numpy_namespace, points.name, places)
     with ignoring_overflow():
-        fits(numpy_namespace, f"{points.name}, drawn, holds", projected(places))
+        check_no_overflow(numpy_namespace, f"{points.name}, drawn, holds", projected(places))
     labels = checks.labels(f"labels of {points.name}", points.labels, len(places))
     return points._replace(places=places, labels=labels)
 

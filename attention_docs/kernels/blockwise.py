@@ -1,0 +1,208 @@
+r"""Attention in blocks: the scores are never in memory all at once.
+
+The softmax of a row needs the sum of the whole row, but only at the end. Each query keeps a running
+total and a running output, and takes in one block of keys after the other:
+
+$$t \leftarrow t + \sum_j w_j \qquad o \leftarrow o + \sum_j w_j v_j \qquad O = o / t$$
+
+The weights $w_j = e^{s_j - p}$ may use any shift $p$, as it cancels in $o / t$. `bounded` takes
+$p = 0$, which is right where no exponential can overflow or vanish. `online` takes the largest
+score so far; when that grows, the sums so far are rescaled by the difference.
+
+Source: Milakov and Gimelshein 2018 (online softmax); Rabe and Staats 2021; Dao et al. 2022.
+"""
+
+import itertools
+import math
+import threading
+from collections.abc import Callable, Iterator
+from functools import lru_cache
+from types import ModuleType
+from typing import Any
+
+import numpy as np
+from array_api_compat import is_cupy_namespace, is_numpy_namespace
+
+from attention_docs.arrays import Array, ignoring_overflow
+from attention_docs.inputs import Inputs
+from attention_docs.kernels.exponential import fastest_exp
+from attention_docs.kernels.threads import parallel
+
+HOST_BLOCK = 256, 512  # queries and keys: 0.5 MB of float32 scores stay in a core's cache
+DEVICE_BLOCK = 2048, 4096  # a GPU needs large products; no speed was measured on one yet
+
+# For a block of b queries and c keys, scores (b, c), which of them are visible (None: all), and
+# values (c, d_v); then weights (b, c), the factor (b, 1) for earlier sums (None: 1), and values.
+Block = tuple[Array, Array | None, Array]
+Weights = tuple[Array, Array | None, Array]
+Weigh = Callable[[Inputs, int, int, Array], Iterator[Weights]]
+
+
+def is_supported(xp: ModuleType) -> bool:
+    """Whether a library has what blocks need beyond the standard: `out=` of exp and matmul."""
+    return is_numpy_namespace(xp) or is_cupy_namespace(xp)
+
+
+def on_host(xp: ModuleType) -> bool:
+    """Whether Python threads over blocks help: on a GPU the device itself is parallel."""
+    return is_numpy_namespace(xp)
+
+
+def attend(inputs: Inputs, weigh: Weigh, block: tuple[int, int] | None = None) -> Array:
+    """Return the (..., m, d_v) output; on NumPy each core takes whole blocks of queries.
+
+    Args:
+        inputs: query, key and value of 32 bits or more.
+        weigh: `bounded`, where the scores allow it, or `online`.
+        block: how many queries and keys to take at a time.
+    """
+    xp, queries = inputs.xp, inputs.query.shape[-2]
+    rows, columns = block or (HOST_BLOCK if on_host(xp) else DEVICE_BLOCK)
+    shape = (*inputs.batch, queries, inputs.value.shape[-1])
+    output = xp.empty(shape, dtype=inputs.dtype, device=inputs.query.device)
+    own = threading.local()  # of each thread: a buffer for the scores of one block, reused
+
+    def work(job: tuple[tuple[int, ...], int]) -> None:
+        index, start = job
+        stop = min(start + rows, queries)
+        head = _head(inputs, index)
+        if not hasattr(own, "buffer"):
+            own.buffer = xp.empty((rows, columns), dtype=head.query.dtype, device=output.device)
+        output[(*index, slice(start, stop))] = _attend_rows(head, start, stop, own.buffer, weigh)
+
+    # Head by head, while its keys are in the cache; of a causal head the longest jobs first.
+    starts = reversed(range(0, queries, rows))
+    jobs = list(itertools.product(np.ndindex(inputs.batch), starts))
+    parallel(work, jobs) if on_host(xp) else list(map(work, jobs))
+    return output
+
+
+def _head(inputs: Inputs, index: tuple[int, ...]) -> Inputs:
+    """Return the inputs of one head: matrices, as views."""
+    mask, scores = inputs.attn_mask, (inputs.query.shape[-2], inputs.key.shape[-2])
+    if mask is not None:
+        mask = inputs.xp.broadcast_to(mask, (*mask.shape[:-2], *scores))
+        mask = _matrix(mask, index, inputs.batch)
+    query, key, value = (
+        _matrix(array, index, inputs.batch) for array in (inputs.query, inputs.key, inputs.value)
+    )
+    return inputs._replace(query=query, key=key, value=value, attn_mask=mask)
+
+
+def _matrix(array: Array, index: tuple[int, ...], batch: tuple[int, ...]) -> Array:
+    """Return the matrix of (..., rows, columns) that belongs to the output at `index`.
+
+    An axis of length 1 is broadcast; 2 heads serve 8 query heads four each, neighbours together.
+    """
+    missing = len(batch) - (array.ndim - 2)
+    axes = zip(index[missing:], array.shape, batch[missing:], strict=False)
+    return array[tuple(i * length // full for i, length, full in axes)]
+
+
+def _attend_rows(head: Inputs, start: int, stop: int, buffer: Array, weigh: Weigh) -> Array:
+    """Return the (b, d_v) output of the queries `start` to `stop` of one head.
+
+    The scores of each block are written to the start of the (b, c) buffer: memory allocated for
+    each would be returned to the system and fetched again, up to a tenth of a call's time.
+    """
+    xp = head.xp
+    like = {"dtype": head.query.dtype, "device": head.query.device}
+    ones = xp.ones((buffer.shape[-1], 1), **like)  # a product with them sums faster than `sum`
+    total = xp.zeros((stop - start, 1), **like)
+    output = xp.zeros((stop - start, head.value.shape[-1]), **like)
+    with ignoring_overflow():
+        for weights, rescale, value in weigh(head, start, stop, buffer):
+            if rescale is not None:
+                total *= rescale
+                output *= rescale
+            total += weights @ ones[: weights.shape[-1]]
+            output += weights @ value
+        return output / xp.where(total == 0, xp.ones_like(total), total)
+
+
+def bounded(head: Inputs, start: int, stop: int, buffer: Array) -> Iterator[Weights]:
+    """Weigh with p = 0: each exponential is known to be an ordinary number."""
+    exp, unit = fastest_exp(head.xp)
+    for scores, visible, value in _blocks(head, start, stop, buffer, unit, head.query.dtype):
+        weights = exp(scores, out=scores)
+        if visible is not None:
+            weights *= visible
+        yield weights, None, value
+
+
+def online(head: Inputs, start: int, stop: int, buffer: Array) -> Iterator[Weights]:
+    """Weigh with p = the largest score so far; no score is below the lowest float."""
+    xp, dtype = head.xp, head.query.dtype
+    like = {"dtype": dtype, "device": head.query.device}
+    maximum = xp.full((stop - start, 1), xp.finfo(dtype).min, **like)
+    for scores, visible, value in _blocks(head, start, stop, buffer, 1.0, xp.bool):
+        if visible is not None:
+            scores = xp.where(visible, scores, xp.asarray(-xp.inf, **like))
+        larger = xp.maximum(maximum, xp.max(scores, axis=-1, keepdims=True))
+        scores -= larger
+        yield xp.exp(scores, out=scores), xp.exp(maximum - larger), value
+        maximum = larger
+
+
+def _blocks(
+    head: Inputs, start: int, stop: int, buffer: Array, unit: float, visible_dtype: Any
+) -> Iterator[Block]:
+    """Go through the keys that the queries `start` to `stop` may see; scores times `unit`."""
+    xp, softcap, keys = head.xp, head.softcap, head.key.shape[-2]
+    query = head.query[start:stop, :] * (head.scale * (unit if softcap is None else 1.0))
+    left, right = _window(head)
+    rows, last = slice(start, stop), int(min(keys, stop + right))
+    columns = buffer.shape[-1]
+    for first in range(int(max(0, start - left)), last, columns):
+        block = slice(first, min(first + columns, last))
+        shape = (stop - start, block.stop - first)
+        # Contiguous: rows a power of two apart would evict each other from the cache.
+        scores = xp.reshape(xp.reshape(buffer, (-1,))[: math.prod(shape)], shape)
+        xp.matmul(query, xp.matrix_transpose(head.key[block, :]), out=scores)
+        if softcap is not None:
+            scores = xp.tanh(scores / softcap) * (softcap * unit)
+        if head.attn_mask is not None and head.has_float_mask:
+            scores += xp.astype(head.attn_mask[rows, block], scores.dtype, copy=False)
+        yield scores, _visible(head, rows, block, visible_dtype), head.value[block, :]
+
+
+def _visible(head: Inputs, rows: slice, keys: slice, dtype: Any) -> Array | None:
+    """Return which of the keys each query sees, (b, c), or None if it sees all of them.
+
+    A window is returned in the wanted dtype, as 0 and 1 or as booleans: converting it for each
+    product would take as long as the product.
+    """
+    whole = head.attn_mask
+    mask = None if whole is None or head.has_float_mask else whole[rows, keys]
+    left, right = _window(head)
+    if rows.stop - 1 - keys.start <= left and keys.stop - 1 - rows.start <= right:
+        return mask
+    offset, shape = rows.start - keys.start, (rows.stop - rows.start, keys.stop - keys.start)
+    # Not cached on a GPU: two streams cannot share it without waiting for each other.
+    make_band = _cached_band if on_host(head.xp) else _band
+    band = make_band(head.xp, head.query.device, shape, offset, left, right, dtype)
+    return band if mask is None else mask * band
+
+
+def _band(
+    xp: ModuleType,
+    device: Any,
+    shape: tuple[int, int],
+    offset: int,
+    left: float,
+    right: float,
+    dtype: Any,
+) -> Array:
+    """Return which keys lie in the window; all blocks along a diagonal have the same answer."""
+    query = xp.arange(shape[0], device=device)[:, None] + offset
+    key = xp.arange(shape[1], device=device)[None, :]
+    return xp.astype((key >= query - left) & (key <= query + right), dtype)
+
+
+_cached_band = lru_cache(maxsize=16)(_band)
+
+
+def _window(inputs: Inputs) -> tuple[float, float]:
+    """Return how many positions a query sees to the left and to the right, inf for all."""
+    left, right = (math.inf if side is None else side for side in (inputs.left, inputs.right))
+    return left, right

@@ -1,0 +1,96 @@
+"""The choice of a method, made from shapes, options and bounds before any score is computed."""
+
+import math
+from collections.abc import Callable
+from enum import Enum
+
+from attention_docs.arrays import Array, is_16_bit
+from attention_docs.inputs import Arguments, Inputs, in_float32
+from attention_docs.kernels import blockwise, fused
+from attention_docs.kernels.bounds import UNBOUNDED, Bounds, bounds_of
+
+SMALL = 128 * 128  # a head with this many scores or fewer is faster in one piece
+LOG2_E = math.log2(math.e)
+
+
+class Method(Enum):
+    """How an output is computed.
+
+    Attributes:
+        FORMULA: all scores at once, where blocks do not apply or do not pay, and where a number
+            could leave the range of the dtype, as only there every score has to be checked.
+        FUSED: one kernel for everything, as far as cuDNN has one: 16-bit arrays on a GPU.
+        BOUNDED: blocks whose exponentials need no shift, because none can overflow or vanish.
+        ONLINE: blocks shifted by the largest score so far; serves everything else.
+    """
+
+    FORMULA = "formula"
+    FUSED = "fused"
+    BOUNDED = "bounded"
+    ONLINE = "online"
+
+
+def attend(arguments: Arguments, formula: Callable[[Inputs], Array]) -> Array:
+    """Check the arguments and return the (..., m, d_v) output by the fastest method for them.
+
+    Args:
+        arguments: as they were given.
+        formula: computes the output from all scores at once; called where no kernel serves.
+
+    Raises:
+        TypeError: what `attention_steps` raises.
+        ValueError: likewise.
+    """
+    inputs, bounds = prepare(arguments)
+    method = select(inputs, bounds)
+    if method is Method.FUSED:
+        return fused.attend(inputs)
+    inputs = in_float32(inputs)
+    if method is Method.FORMULA:
+        return formula(inputs)
+    weigh = blockwise.bounded if method is Method.BOUNDED else blockwise.online
+    return blockwise.attend(inputs, weigh)
+
+
+def prepare(arguments: Arguments) -> tuple[Inputs, Bounds]:
+    """Check the arguments, and measure the arrays in the pass that proves their numbers finite.
+
+    16-bit arrays are widened before they are measured, which gives closer bounds, unless the fused
+    kernel may take them as they are. Nothing is measured where only the formula applies or pays.
+    """
+    real = arguments.with_real_arrays()
+    dtype = real.query.dtype
+    is_small = real.query.shape[-2] * real.key.shape[-2] <= SMALL
+    if is_small or not blockwise.is_supported(real.xp):
+        return real.with_finite_numbers().fitted(dtype), UNBOUNDED
+    measured = real if fused.may_serve(real) else in_float32(real)
+    bounds = bounds_of(measured)
+    return measured.fitted(dtype), bounds
+
+
+def select(inputs: Inputs, bounds: Bounds) -> Method:
+    """Choose the method.
+
+    No score is larger than the longest query times the longest key times the scale
+    (Cauchy-Schwarz), nor than the softcap. `BOUNDED` requires that no power of two needs more than
+    a quarter of the exponents of the dtype, and the sums with the values no more than half. A float
+    mask has no lower bound, so it is never `BOUNDED`.
+    """
+    if bounds == UNBOUNDED or 0 in inputs.batch:
+        return Method.FORMULA
+    xp, keys = inputs.xp, inputs.key.shape[-2]
+    scale, softcap = abs(inputs.scale), inputs.softcap or math.inf
+    factors = math.prod(max(1, factor) for factor in (bounds.query, bounds.key, scale, LOG2_E))
+    dtype = xp.float32 if is_16_bit(xp, inputs.query.dtype) else inputs.query.dtype
+    largest = float(xp.finfo(dtype).max)
+    if not 4 * max(factors + inputs.max_bias, bounds.value, inputs.softcap or 0) <= largest:
+        return Method.FORMULA
+    if fused.serves(inputs):
+        return Method.FUSED
+    exponents = math.log2(largest)  # 128 for float32, 1024 for float64
+    exponent = LOG2_E * min(bounds.query * bounds.key * scale, softcap)
+    ordinary_weights = exponent <= exponents / 4
+    ordinary_sums = keys * bounds.value <= 2 ** (exponents / 2)
+    if inputs.has_float_mask or not (ordinary_weights and ordinary_sums):
+        return Method.ONLINE
+    return Method.BOUNDED

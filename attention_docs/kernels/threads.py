@@ -1,0 +1,105 @@
+"""Threads over independent jobs, with BLAS limited to one thread meanwhile.
+
+A matrix product of one block is too small to split, but there are many blocks. So each core takes
+whole blocks, and the BLAS behind NumPy must not start threads of its own inside them.
+"""
+
+import os
+import threading
+from collections import deque
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from functools import cache
+from typing import Any
+
+from threadpoolctl import OpenBLASController, ThreadpoolController
+
+
+def parallel(work: Callable[[Any], None], jobs: Sequence[Any]) -> None:
+    """Run `work(job)` for every job, and raise the first error of a job.
+
+    A single job runs in the calling thread, so that BLAS can use its own threads for it. Otherwise
+    new threads are started: the scheduler places a new thread on an idle core, but often wakes a
+    thread of a pool, or the caller's, on a busy one; on two cores, that took 1.5 times as long.
+    """
+    if len(jobs) == 1:
+        work(jobs[0])
+        return
+    pending, errors = deque(jobs), deque[BaseException]()
+
+    def remaining_jobs() -> Iterator[Any]:
+        while not errors:
+            try:
+                yield pending.popleft()
+            except IndexError:
+                return
+
+    def run_jobs() -> None:
+        try:
+            # An OpenBLAS built on OpenMP has a limit per thread; elsewhere this changes nothing.
+            with _controller().limit(limits=1, user_api="blas"):
+                for job in remaining_jobs():
+                    work(job)
+        except BaseException as error:
+            errors.append(error)
+
+    with one_blas_thread() as threads:
+        workers = [threading.Thread(target=run_jobs) for _ in range(threads)]
+        for worker in workers:
+            worker.start()
+        for worker in workers:
+            worker.join()
+    if errors:
+        raise errors[0]
+
+
+class _BlasLimit:
+    """How many callers limit BLAS to one thread now, and what it had before the first of them.
+
+    The limit applies to the whole process. If each caller restored what it found, the last of two
+    concurrent callers would restore the 1 that the other had set. Moreover, threadpoolctl lets only
+    one thread set the limit of OpenBLAS, and silently ignores the others until that thread is
+    cleared; here the first and the last caller are often different threads.
+    """
+
+    lock = threading.Lock()
+    callers = 0
+    threads = 1
+    limits: Any = None
+
+
+@contextmanager
+def one_blas_thread() -> Iterator[int]:
+    """Limit BLAS to one thread, and yield the number it had; restored after an error too.
+
+    >>> with one_blas_thread() as threads:
+    ...     threads >= 1
+    True
+    """
+    with _BlasLimit.lock:
+        if not _BlasLimit.callers:
+            _BlasLimit.threads = blas_threads()
+            OpenBLASController.clear_controlling_thread(force=True)
+            _BlasLimit.limits = _controller().limit(limits=1, user_api="blas")
+        _BlasLimit.callers += 1
+    try:
+        yield _BlasLimit.threads
+    finally:
+        with _BlasLimit.lock:
+            _BlasLimit.callers -= 1
+            if not _BlasLimit.callers:
+                OpenBLASController.clear_controlling_thread(force=True)
+                _BlasLimit.limits.restore_original_limits()
+                OpenBLASController.clear_controlling_thread(force=True)
+
+
+def blas_threads() -> int:
+    """Return how many threads BLAS may use now; the number of cores for an unknown BLAS."""
+    libraries = _controller().select(user_api="blas").info()
+    return max((library["num_threads"] for library in libraries), default=os.cpu_count() or 1)
+
+
+@cache
+def _controller() -> ThreadpoolController:
+    """Cached: finding the libraries takes milliseconds, and NumPy's BLAS is loaded by now."""
+    return ThreadpoolController()
