@@ -1,6 +1,7 @@
 """The public face of the package, and the direction of its imports."""
 
 import ast
+import re
 import subprocess
 import sys
 from pathlib import Path
@@ -10,7 +11,17 @@ import pytest
 import attention_docs
 
 PACKAGE = Path(attention_docs.__file__).parent
-LAYERS = ["arrays", "mathematics", "examples", "render", "publish"]
+# "inputs" stands for what is not named here: inputs, scalars, masks, softmax and their like.
+LAYERS = [
+    "arrays",
+    "inputs",
+    "kernels",
+    "dot_product",
+    "multi_head",
+    "examples",
+    "render",
+    "publish",
+]
 
 
 def test_all_names_what_is_there():
@@ -29,9 +40,9 @@ def test_importing_needs_the_three_dependencies_only():
 
 
 def layer(module: str) -> int:
-    """The place of a module in arrays <- mathematics <- examples <- render <- publish."""
+    """The index of a module's layer: a module may import from its own and from earlier ones."""
     first = module.removeprefix("attention_docs.").split(".")[0]
-    return LAYERS.index(first if first in LAYERS else "mathematics")
+    return LAYERS.index(first if first in LAYERS else "inputs")
 
 
 def module_of(path: Path) -> str:
@@ -63,12 +74,37 @@ def upward(source: str, module: str, package: str) -> set[str]:
     return {name for name in found if name in face or layer(name) > layer(module)}
 
 
-def test_imports_point_one_way():
+def sources():
+    """Each module below the public face: its name, its package, and its text."""
     for path in PACKAGE.rglob("*.py"):
         module = module_of(path)
         if module not in ("attention_docs", "attention_docs.__main__"):
-            source = path.read_text(encoding="utf-8")
-            assert not upward(source, module, module_of(path.parent)), module
+            yield module, module_of(path.parent), path.read_text(encoding="utf-8")
+
+
+def test_imports_point_one_way():
+    for module, package, source in sources():
+        assert not upward(source, module, package), module
+
+
+def test_the_kernels_are_used_through_one_function_in_one_module():
+    kernels = "attention_docs.kernels"
+    importers = {
+        module
+        for module, package, source in sources()
+        if not module.startswith(kernels)
+        and any(n.startswith(kernels) for n in imports(source, package))
+    }
+    assert importers == {"attention_docs.dot_product"}
+    source = (PACKAGE / "dot_product.py").read_text(encoding="utf-8")
+    assert set(re.findall(r"kernels\.(\w+)", source)) == {"attend"}
+
+
+def test_rendering_knows_arrays_and_numbers_but_no_attention():
+    known = tuple(f"attention_docs.{name}" for name in ("arrays", "scalars", "render"))
+    for module, package, source in sources():
+        if module.startswith("attention_docs.render"):
+            assert all(name.startswith(known) for name in imports(source, package)), module
 
 
 @pytest.mark.parametrize(
@@ -85,6 +121,7 @@ def test_imports_point_one_way():
         "from .publish import site",
         "importlib.import_module('attention_docs.publish')",
         "def late():\n    from attention_docs import render",
+        "from attention_docs.scalars import count",
     ],
 )
 def test_each_way_to_import_a_later_layer_is_seen(source):
@@ -93,7 +130,15 @@ def test_each_way_to_import_a_later_layer_is_seen(source):
 
 @pytest.mark.parametrize(
     "source",
-    ["from attention_docs import arrays", "from ..arrays import real", "import numpy.linalg"],
+    ["from attention_docs import kernels", "from ..arrays import as_real", "import numpy.linalg"],
 )
 def test_an_earlier_layer_may_be_imported(source):
     assert not upward(source, "attention_docs.examples.self_attention", "attention_docs.examples")
+
+
+def test_a_kernel_may_not_import_the_formula():
+    source = "from attention_docs.dot_product import attention_steps"
+    assert upward(source, "attention_docs.kernels.selection", "attention_docs.kernels")
+    assert not upward(
+        "from attention_docs import kernels", "attention_docs.dot_product", "attention_docs"
+    )
