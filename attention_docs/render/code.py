@@ -1,6 +1,7 @@
 """Arrays as data another program can read: JSON, and NumPy code to paste."""
 
 import json
+from typing import Any
 
 import numpy as np
 
@@ -16,7 +17,7 @@ def json_steps(steps: dict[str, Array]) -> str:
     return json.dumps({name: _plain(to_numpy(array).tolist()) for name, array in steps.items()})
 
 
-def _plain(value):
+def _plain(value: Any) -> Any:
     """Replace what JSON has no number for by its name."""
     if isinstance(value, list):
         return [_plain(item) for item in value]

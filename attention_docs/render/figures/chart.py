@@ -67,7 +67,7 @@ def line_chart(name: str, x: Axis, y: Axis, series: Sequence[Series]) -> Panel:
     left = max(text_width(_tick(tick)) for tick in y.ticks) + 2 * LINE
     top = 2.5 * LINE
 
-    def at(point) -> tuple[float, float]:
+    def at(point: np.ndarray) -> tuple[float, float]:
         return left + WIDTH * x.share(point[0]), top + HEIGHT * (1 - y.share(point[1]))
 
     drawn = [_series(index, one, at) for index, one in enumerate(series)]
@@ -113,7 +113,7 @@ def _check_logarithms(one: Series, x: Axis, y: Axis) -> None:
             )
 
 
-def _series(index: int, one: Series, at) -> str:
+def _series(index: int, one: Series, at: Callable[[np.ndarray], tuple[float, float]]) -> str:
     points = _points(one)
     stroke = {"stroke": colour(one.role), "stroke_width": 1.8, "fill": "none"}
     body = []

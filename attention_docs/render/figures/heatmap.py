@@ -5,7 +5,7 @@ from collections.abc import Sequence
 import numpy as np
 
 from attention_docs.arrays import Array
-from attention_docs.render.figures import cells, checks
+from attention_docs.render.figures import arguments, cells
 from attention_docs.render.figures.scales import ALONE, UNDER_TEXT, Scale, scale_of
 from attention_docs.render.figures.svg import (
     LINE,
@@ -71,9 +71,9 @@ def matrix_panel(
         role: one of input, query, key, value, scores, weights, output: the colour of the name.
         numbers: False leaves the numbers out even where they fit.
     """
-    values = checks.matrix("matrix", matrix)
-    row_names = checks.labels("row_labels", row_labels, values.shape[0])
-    column_names = checks.labels("column_labels", column_labels, values.shape[1])
+    values = arguments.matrix("matrix", matrix)
+    row_names = arguments.labels("row_labels", row_labels, values.shape[0])
+    column_names = arguments.labels("column_labels", column_labels, values.shape[1])
     crossed = _hidden(hidden, values.shape)
     size = cells.cell_size(values, columns=values.shape[1]) if numbers else cells.SMALLEST
     printed = size != cells.SMALLEST
@@ -116,7 +116,7 @@ def _legend(scale: Scale, is_mask: bool, width: float, printed: bool) -> Panel:
 def _hidden(hidden: Array | None, shape: tuple[int, ...]) -> np.ndarray | None:
     if hidden is None:
         return None
-    found = checks.matrix("hidden", hidden, f"{shape} to match matrix")
+    found = arguments.matrix("hidden", hidden, f"{shape} to match matrix")
     if found.shape != shape or found.dtype != bool:
         raise ValueError(
             f"hidden has shape {found.shape} and dtype {found.dtype}; "
@@ -130,6 +130,6 @@ def _place(place: cells.Mark, shape: tuple[int, ...]) -> cells.Mark:
         raise ValueError(f"mark is {place!r}; expected a pair (row, column)")
     row, column = place
     return (
-        None if row is None else checks.position("mark, its row,", row, shape[0]),
-        None if column is None else checks.position("mark, its column,", column, shape[1]),
+        None if row is None else arguments.position("mark, its row,", row, shape[0]),
+        None if column is None else arguments.position("mark, its column,", column, shape[1]),
     )

@@ -1,11 +1,11 @@
 """Attention as lines between tokens: the thicker a line, the larger the weight."""
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 
 import numpy as np
 
 from attention_docs.arrays import Array
-from attention_docs.render.figures import cells, checks
+from attention_docs.render.figures import arguments, cells
 from attention_docs.render.figures.svg import (
     LINE,
     Panel,
@@ -59,9 +59,9 @@ def attention_lines(
     True
     """
     matrix = _weights(weights)
-    left = checks.labels("tokens", tokens, matrix.shape[0])
-    right = checks.labels(*_keys(tokens, keys), matrix.shape[1])
-    chosen = range(len(left)) if query is None else [checks.position("query", query, len(left))]
+    left = arguments.labels("tokens", tokens, matrix.shape[0])
+    right = arguments.labels(*_keys(tokens, keys), matrix.shape[1])
+    chosen = range(len(left)) if query is None else [arguments.position("query", query, len(left))]
     if query is not None:
         ends = [
             f"{key}  {number(weight)}" for key, weight in zip(right, matrix[query], strict=True)
@@ -93,7 +93,7 @@ def attention_lines(
 
 
 def _weights(weights: Array) -> np.ndarray:
-    matrix = checks.matrix("weights", weights).astype(float)
+    matrix = arguments.matrix("weights", weights).astype(float)
     wrong = matrix[~np.isfinite(matrix) | (matrix < 0)]
     if wrong.size:
         raise ValueError(f"weights holds {number(wrong[0])}; expected finite numbers of 0 or more")
@@ -105,7 +105,9 @@ def _keys(tokens: Sequence[str], keys: Sequence[str] | None) -> tuple[str, Seque
     return ("tokens", tokens) if keys is None else ("keys", keys)
 
 
-def _line(x, tops, row, column, matrix, name) -> str:
+def _line(
+    x: float, tops: Sequence[float], row: int, column: int, matrix: np.ndarray, name: str
+) -> str:
     weight = matrix[row, column]
     start, end = tops[0] + STEP * row, tops[1] + STEP * column
     middle = x + SPAN / 2
@@ -138,7 +140,9 @@ def _legend(x: float, y: float, largest: float) -> str:
     return "".join(body)
 
 
-def _told(matrix, left, right, chosen) -> str:
+def _told(
+    matrix: np.ndarray, left: Sequence[str], right: Sequence[str], chosen: Iterable[int]
+) -> str:
     if matrix.size > cells.TOLD:
         return cells.described("Weights of queries (rows) on keys (columns)", matrix)
     rows = (

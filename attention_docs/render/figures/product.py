@@ -6,7 +6,7 @@ from typing import NamedTuple
 import numpy as np
 
 from attention_docs.arrays import Array
-from attention_docs.render.figures import cells, checks
+from attention_docs.render.figures import arguments, cells
 from attention_docs.render.figures.scales import ALONE, UNDER_TEXT, Scale, scale_of
 from attention_docs.render.figures.svg import (
     LINE,
@@ -62,13 +62,13 @@ def product_figure(
     >>> "row 1 · column 1 = 11" in picture
     True
     """
-    a, b = checks.factors(a, b)
+    a, b = arguments.factors(a, b)
     for argument, given in (("names", names), ("roles", roles), ("scales", scales)):
-        checks.three(argument, given)
+        arguments.three(argument, given)
     marks = _marks(row, column, a, b)
-    rows = checks.labels("row_labels", row_labels, a.shape[0])
-    columns = checks.labels("column_labels", column_labels, b.shape[1])
-    matrices = (a, b, checks.product(a, b))
+    rows = arguments.labels("row_labels", row_labels, a.shape[0])
+    columns = arguments.labels("column_labels", column_labels, b.shape[1])
+    matrices = (a, b, arguments.product(a, b))
     chosen = [scale_of(kind, *pair) for kind, *pair in zip(scales, names, matrices, strict=True)]
     margin = max(scale.legend(0).width for scale in chosen[:2])
     grids = _grids(*matrices, max(map(text_width, rows)) + 8, margin)
@@ -128,9 +128,11 @@ def _legend_of_b(part: Part, left: cells.Grid) -> str:
     return label(x, middle - 1.2 * LINE, part.name) + part.legend(x, middle - LINE / 2, 0)
 
 
-def _marks(row: int, column: int, a: np.ndarray, b: np.ndarray):
-    row = checks.position("row", row, a.shape[0])
-    column = checks.position("column", column, b.shape[1])
+def _marks(
+    row: int, column: int, a: np.ndarray, b: np.ndarray
+) -> tuple[cells.Mark, cells.Mark, tuple[int, int]]:
+    row = arguments.position("row", row, a.shape[0])
+    column = arguments.position("column", column, b.shape[1])
     return (row, None), (None, column), (row, column)
 
 

@@ -2,15 +2,16 @@
 
 import json
 import math
-from collections.abc import Sequence
+from collections.abc import Callable, Iterable, Sequence
 from itertools import combinations
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 from array_api_compat import numpy as numpy_namespace
+from numpy.typing import ArrayLike
 
 from attention_docs.arrays import Array, check_finite, check_no_overflow, ignoring_overflow
-from attention_docs.render.figures import checks
+from attention_docs.render.figures import arguments
 from attention_docs.render.figures.chart import MARKERS
 from attention_docs.render.figures.svg import (
     LINE,
@@ -29,6 +30,9 @@ UNIT = 100
 MARGIN = 40
 # The names of each kind of points stand to another side, so that neighbours stay apart.
 BESIDE = ((-8.0, -8.0, "end"), (8.0, -7.0, "start"), (0.0, -13.0, "middle"), (0.0, 14.0, "middle"))
+
+
+Projection = Callable[[ArrayLike], np.ndarray]  # (n, 3) places in space to (n, 2) on paper
 
 
 class Points(NamedTuple):
@@ -63,8 +67,9 @@ def scatter_3d(
     low, high = projected(corners).min(axis=0), projected(corners).max(axis=0)
     origin = np.array([MARGIN, 2 * LINE]) - low
 
-    def at(places) -> np.ndarray:
-        return projected(np.asarray(places)) + origin
+    def at(places: ArrayLike) -> np.ndarray:
+        on_paper: np.ndarray = projected(np.asarray(places)) + origin
+        return on_paper
 
     width = high[0] - low[0] + 2 * MARGIN
     height = high[1] - low[1] + 4.5 * LINE
@@ -83,13 +88,13 @@ def scatter_3d(
 
 
 def _checked(points: Points) -> Points:
-    places = checks.matrix(points.name, points.places, "(n, 3)")
+    places = arguments.matrix(points.name, points.places, "(n, 3)")
     if places.shape[1] != 3:
         raise ValueError(f"{points.name} has shape {places.shape}; expected (n, 3)")
     check_finite(numpy_namespace, points.name, places)
     with ignoring_overflow():
         check_no_overflow(numpy_namespace, f"{points.name}, drawn, holds", projected(places))
-    labels = checks.labels(f"labels of {points.name}", points.labels, len(places))
+    labels = arguments.labels(f"labels of {points.name}", points.labels, len(places))
     return points._replace(places=places, labels=labels)
 
 
@@ -108,22 +113,24 @@ def projected(places: np.ndarray) -> np.ndarray:
     x, y, z = places[:, 0], places[:, 1], places[:, 2]
     away = x * math.cos(SIDE) + y * math.sin(SIDE)
     across = y * math.cos(SIDE) - x * math.sin(SIDE)
-    return UNIT * np.stack([across, away * math.sin(UP) - z * math.cos(UP)], axis=1)
+    down = away * math.sin(UP) - z * math.cos(UP)
+    found: np.ndarray = UNIT * np.stack([across, down], axis=1)
+    return found
 
 
-def _line(start, end, **attributes: object) -> str:
+def _line(start: Iterable[float], end: Iterable[float], **attributes: Any) -> str:
     path = "M{:.1f} {:.1f}L{:.1f} {:.1f}".format(*start, *end)
     attributes = {"stroke": "currentColor", "stroke_opacity": 0.3, "fill": "none", **attributes}
     return element("path", d=path, **attributes)
 
 
-def _floor(size: Sequence[int], at) -> list[str]:
+def _floor(size: Sequence[int], at: Projection) -> list[str]:
     along = [((x, 0, 0), (x, size[1], 0)) for x in range(size[0] + 1)]
     across = [((0, y, 0), (size[0], y, 0)) for y in range(size[1] + 1)]
     return [_line(*at(ends)) for ends in along + across]
 
 
-def _ticks(axes: Sequence[str], size: Sequence[int], at) -> list[str]:
+def _ticks(axes: Sequence[str], size: Sequence[int], at: Projection) -> list[str]:
     upright = at([(0, 0, 0), (0, 0, size[2])])
     x, y = upright[1]
     body = [_line(*upright, stroke_opacity=0.6), label(x, y - LINE, axes[2], font_size=11)]
@@ -140,7 +147,7 @@ def _ticks(axes: Sequence[str], size: Sequence[int], at) -> list[str]:
     return body
 
 
-def _outline(points: Points, at) -> list[str]:
+def _outline(points: Points, at: Projection) -> list[str]:
     """Draw the sides and the edges between points: of a triangle, or of a tetrahedron."""
     places, paint = at(points.places), colour(points.role)
     corners = ["{:.1f} {:.1f}".format(*place) for place in places]
@@ -149,11 +156,11 @@ def _outline(points: Points, at) -> list[str]:
         element("path", d="M" + "L".join(side) + "z", fill=paint, fill_opacity=opacity)
         for side in combinations(corners, 3)
     ]
-    edge = {"stroke": paint, "stroke_dasharray": "4 3", "stroke_opacity": 0.7}
+    edge: dict[str, Any] = {"stroke": paint, "stroke_dasharray": "4 3", "stroke_opacity": 0.7}
     return sides + [_line(*ends, **edge) for ends in combinations(places, 2)]
 
 
-def _points(index: int, points: Points, at) -> list[str]:
+def _points(index: int, points: Points, at: Projection) -> list[str]:
     body = []
     for place, text in zip(points.places, points.labels, strict=True):
         (x, y), (_, ground) = at([place, (place[0], place[1], 0)])

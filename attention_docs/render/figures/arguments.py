@@ -1,4 +1,4 @@
-"""What a figure can be drawn of: arrays of any library, with shapes that fit."""
+"""The arguments of the figures, checked: arrays of any library, with shapes that fit."""
 
 from collections.abc import Sequence
 
@@ -85,7 +85,7 @@ def product(a: np.ndarray, b: np.ndarray) -> np.ndarray:
         ValueError: if a number of it is beyond the largest float.
     """
     with ignoring_overflow():
-        found = a @ b
+        found: np.ndarray = a @ b
     check_no_overflow(numpy_namespace, "the products of a and b hold", found)
     return found
 
