@@ -40,7 +40,8 @@ def load(name: str) -> ModuleType:
 
 def steps(name: str, xp: ModuleType = numpy) -> dict[str, Array]:
     """Return the steps of an example, computed now, with the array library `xp`."""
-    return load(name).steps(xp)
+    found: dict[str, Array] = load(name).steps(xp)
+    return found
 
 
 def expected(name: str) -> str:

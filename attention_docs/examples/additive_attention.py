@@ -65,9 +65,12 @@ additive_output 2 x 2
  [4.0880 0.3594]]
 """
 
+from types import ModuleType
+
 import numpy
 
 from attention_docs.additive import additive_scores
+from attention_docs.arrays import Array
 from attention_docs.dot_product import attention_steps
 from attention_docs.softmax import softmax
 
@@ -82,7 +85,7 @@ W_2 = [[0.5, -0.25], [0, 0.5], [-0.25, 0]]
 w = [2, -1]
 
 
-def steps(xp=numpy):
+def steps(xp: ModuleType = numpy) -> dict[str, Array]:
     q, k, v, w_1, w_2, out = (xp.asarray(a, dtype=xp.float64) for a in (Q, K, V, W_1, W_2, w))
     dot = attention_steps(q, k, v)
     scores = additive_scores(q, k, w_1, w_2, out)

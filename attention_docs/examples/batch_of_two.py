@@ -110,8 +110,11 @@ joined_output 8 x 5
  [ 1.3050 2.7579  0.9204  0.2321 2.3629]]
 """
 
+from types import ModuleType
+
 import numpy
 
+from attention_docs.arrays import Array
 from attention_docs.dot_product import attention_steps
 
 TITLE = "A batch of two sequences"
@@ -133,7 +136,7 @@ W_V = [
 ]
 
 
-def steps(xp=numpy):
+def steps(xp: ModuleType = numpy) -> dict[str, Array]:
     x, w_q, w_k, w_v = (xp.asarray(array, dtype=xp.float64) for array in (X, W_Q, W_K, W_V))
     q, k, v = x @ w_q, x @ w_k, x @ w_v  # (2, 4, 3), (2, 4, 3), (2, 4, 5)
     together = attention_steps(q, k, v)

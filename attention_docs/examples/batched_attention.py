@@ -141,8 +141,11 @@ doubled_values_double_the_output number
 True
 """
 
+from types import ModuleType
+
 import numpy
 
+from attention_docs.arrays import Array
 from attention_docs.dot_product import attention_steps
 
 TITLE = "Batched attention, an injected similarity"
@@ -152,7 +155,7 @@ SEED = 42
 INJECTED = [2, -2, 2, -2]
 
 
-def steps(xp=numpy):
+def steps(xp: ModuleType = numpy) -> dict[str, Array]:
     data, weights = inputs(xp)
     q, k, v = projections(xp)
     attention = attention_steps(q, k, v)
@@ -186,14 +189,14 @@ def steps(xp=numpy):
     }
 
 
-def inputs(xp=numpy):
+def inputs(xp: ModuleType = numpy) -> tuple[Array, list[Array]]:
     """Draw the data (1, 10, 4), then three matrices (4, 4), in the source's order."""
     draw = numpy.random.RandomState(SEED)
     data, *weights = (xp.asarray(draw.randn(*s)) for s in ((1, 10, 4), (4, 4), (4, 4), (4, 4)))
     return data, weights
 
 
-def projections(xp=numpy):
+def projections(xp: ModuleType = numpy) -> tuple[Array, Array, Array]:
     """Return queries, keys and values, (1, 10, 4) each, with the similarity put in."""
     data, weights = inputs(xp)
     q, k, v = (data @ matrix for matrix in weights)
@@ -201,5 +204,5 @@ def projections(xp=numpy):
     return q, k, v
 
 
-def lengths(xp, rows):
+def lengths(xp: ModuleType, rows: Array) -> Array:
     return xp.sqrt(xp.sum(rows**2, axis=-1, keepdims=True))

@@ -107,8 +107,11 @@ output_filled 4 x 3
  [0.6649 2.5033 0.9005]]
 """
 
+from types import ModuleType
+
 import numpy
 
+from attention_docs.arrays import Array
 from attention_docs.dot_product import attention_steps
 from attention_docs.masks import causal_mask, padding_mask
 from attention_docs.softmax import softmax
@@ -123,7 +126,7 @@ LENGTH = 3
 FILL = -1e9
 
 
-def steps(xp=numpy):
+def steps(xp: ModuleType = numpy) -> dict[str, Array]:
     q, k, v = (xp.asarray(matrix, dtype=xp.float64) for matrix in (Q, K, V))
     causal = causal_mask(4, xp=xp)
     right = padding_mask(xp.asarray(LENGTH), 4)

@@ -105,9 +105,11 @@ True
 """
 
 import math
+from types import ModuleType
 
 import numpy
 
+from attention_docs.arrays import Array
 from attention_docs.dot_product import attention_steps
 from attention_docs.softmax import softmax
 
@@ -120,7 +122,7 @@ W_K = [[1, 0, 1], [1, 1, 1], [2, 1, 0]]
 W_V = [[1, 0, 2], [0, 3, -1]]
 
 
-def steps(xp=numpy):
+def steps(xp: ModuleType = numpy) -> dict[str, Array]:
     i, w_q, w_k, w_v = (xp.asarray(matrix, dtype=xp.float64) for matrix in (I, W_Q, W_K, W_V))
     q, k, v = w_q @ i, w_k @ i, w_v @ i  # (3, 4), (3, 4), (2, 4): one column per token
     a = k.T @ q  # column i: the scores of query i

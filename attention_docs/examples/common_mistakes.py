@@ -77,9 +77,11 @@ keys_and_values_swapped 3 x 2
 """
 
 import math
+from types import ModuleType
 
 import numpy
 
+from attention_docs.arrays import Array
 from attention_docs.dot_product import attention_steps, scaled_dot_product_attention
 from attention_docs.examples import distinct_sizes
 from attention_docs.masks import causal_mask
@@ -94,7 +96,7 @@ K = [[2, 1], [0, 1], [-1, 0]]
 V = [[1, 3], [4, 0], [0, -1]]
 
 
-def steps(xp=numpy):
+def steps(xp: ModuleType = numpy) -> dict[str, Array]:
     example = distinct_sizes.steps(xp)
     x_q, x_kv, q, k, v = (example[name] for name in ("X_q", "X_kv", "Q", "K", "V"))
     right = attention_steps(q, k, v)
@@ -124,5 +126,5 @@ def steps(xp=numpy):
     }
 
 
-def attend(query, key):
+def attend(query: Array, key: Array) -> Array:
     return scaled_dot_product_attention(query, key, key)

@@ -150,8 +150,11 @@ order_matters number
 1.1e-16
 """
 
+from types import ModuleType
+
 import numpy
 
+from attention_docs.arrays import Array
 from attention_docs.dot_product import attention_steps
 
 TITLE = "A convolution as nine heads"
@@ -163,7 +166,7 @@ TAPS = [(down, right) for down in (-1, 0, 1) for right in (-1, 0, 1)]
 SHARPNESS = 1000.0
 
 
-def steps(xp=numpy):
+def steps(xp: ModuleType = numpy) -> dict[str, Array]:
     image, kernel = xp.asarray(IMAGE, dtype=xp.float64), xp.asarray(KERNEL, dtype=xp.float64)
     height, width = image.shape
     pixels = places(xp, range(height), range(width))
@@ -202,17 +205,17 @@ def steps(xp=numpy):
     }
 
 
-def places(xp, rows, columns):
+def places(xp: ModuleType, rows: range, columns: range) -> Array:
     return xp.asarray([[row, column] for row in rows for column in columns], dtype=xp.float64)
 
 
-def query_weight(xp, down, right):
+def query_weight(xp: ModuleType, down: float, right: float) -> Array:
     """Map (p, 1) to (2c (p + t), -c) for the tap t = (down, right)."""
     matrix = [[2, 0, 0], [0, 2, 0], [2 * down, 2 * right, -1]]
     return SHARPNESS * xp.asarray(matrix, dtype=xp.float64)
 
 
-def convolution(xp, image, kernel):
+def convolution(xp: ModuleType, image: Array, kernel: Array) -> Array:
     """Slide the kernel over the image: the definition."""
     height, width = image.shape[0] - 2, image.shape[1] - 2
     return sum(

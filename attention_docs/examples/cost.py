@@ -30,7 +30,11 @@ recurrence_path 3
 [15 63 1023]
 """
 
+from types import ModuleType
+
 import numpy
+
+from attention_docs.arrays import Array
 
 TITLE = "Cost and path length, counted"
 SOURCE = "001_7d27211e1d664477.txt, “Self-attention vs CNN”; Vaswani et al. 2017, table 1"
@@ -38,7 +42,7 @@ SOURCE = "001_7d27211e1d664477.txt, “Self-attention vs CNN”; Vaswani et al. 
 N, D, TAPS = [16, 64, 1024], 64, 5
 
 
-def steps(xp=numpy):
+def steps(xp: ModuleType = numpy) -> dict[str, Array]:
     n = xp.asarray(N, dtype=xp.float64)
     return {
         "n": n,

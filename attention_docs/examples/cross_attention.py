@@ -48,8 +48,11 @@ output 2 x 2
  [1.0287 1.9426]]
 """
 
+from types import ModuleType
+
 import numpy
 
+from attention_docs.arrays import Array
 from attention_docs.dot_product import attention_steps
 
 TITLE = "Cross-attention, two queries on three keys"
@@ -62,7 +65,7 @@ W_K = [[1, 0], [0, 1], [1, 0], [0, 1]]
 W_V = [[1, 0], [0, 1], [1, 0], [0, 1]]
 
 
-def steps(xp=numpy):
+def steps(xp: ModuleType = numpy) -> dict[str, Array]:
     inputs = (X_q, X_kv, W_Q, W_K, W_V)
     x_q, x_kv, w_q, w_k, w_v = (xp.asarray(matrix, dtype=xp.float64) for matrix in inputs)
     q, k, v = x_q @ w_q, x_kv @ w_k, x_kv @ w_v

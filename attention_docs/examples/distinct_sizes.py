@@ -75,8 +75,11 @@ output 4 x 3
  [2.3836  1.8717  2.3801]]
 """
 
+from types import ModuleType
+
 import numpy
 
+from attention_docs.arrays import Array
 from attention_docs.dot_product import attention_steps
 
 TITLE = "Distinct sizes, four queries on five keys"
@@ -100,7 +103,7 @@ W_K = [[0.25, 1], [0.5, -0.5], [0, 0.5], [1, 0], [-0.5, 0.25], [0.5, 0]]
 W_V = [[1, 0, 2], [0, 3, -1], [-2, 1, 0], [1, 1, 0], [0, -1, 1], [2, 0, 1]]
 
 
-def steps(xp=numpy):
+def steps(xp: ModuleType = numpy) -> dict[str, Array]:
     inputs = (X_q, X_kv, W_Q, W_K, W_V)
     x_q, x_kv, w_q, w_k, w_v = (xp.asarray(matrix, dtype=xp.float64) for matrix in inputs)
     q, k, v = x_q @ w_q, x_kv @ w_k, x_kv @ w_v

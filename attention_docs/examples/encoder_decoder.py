@@ -177,9 +177,13 @@ next_token number
 3
 """
 
+from collections.abc import Sequence
+from types import ModuleType
+
 import numpy
 
-from attention_docs.multi_head import MultiHeadAttention
+from attention_docs.arrays import Array
+from attention_docs.multi_head import MultiHeadAttention, MultiHeadSteps
 from attention_docs.positions import sinusoidal_positions
 from attention_docs.softmax import softmax
 
@@ -226,7 +230,7 @@ W_2 = [
 W_VOCABULARY = [[1, 0, -1, 0.5, 0], [0, 1, 0.5, -1, 0], [0.5, 0, 1, 0, -1], [0, -0.5, 0, 1, 1]]
 
 
-def steps(xp=numpy):
+def steps(xp: ModuleType = numpy) -> dict[str, Array]:
     source, target, w_1, w_2, w_vocabulary = (
         xp.asarray(matrix, dtype=xp.float64)
         for matrix in (SOURCE_TOKENS, TARGET_TOKENS, W_1, W_2, W_VOCABULARY)
@@ -280,38 +284,38 @@ def steps(xp=numpy):
     }
 
 
-def with_positions(xp, tokens):
+def with_positions(xp: ModuleType, tokens: Array) -> Array:
     length, d_model = tokens.shape
     return tokens + sinusoidal_positions(length, d_model, BASE, xp=xp)
 
 
-def attention(xp, weights):
+def attention(xp: ModuleType, weights: Sequence[Array]) -> MultiHeadAttention:
     in_and_out = (xp.asarray(matrix, dtype=xp.float64) for matrix in weights)
     return MultiHeadAttention(*in_and_out, num_heads=2)
 
 
-def layer_norm(xp, rows):
+def layer_norm(xp: ModuleType, rows: Array) -> Array:
     """Shift and scale every row to mean 0 and variance 1."""
     return (rows - mean(xp, rows)) / xp.sqrt(variance(xp, rows) + EPSILON)
 
 
-def mean(xp, rows):
+def mean(xp: ModuleType, rows: Array) -> Array:
     return xp.mean(rows, axis=-1, keepdims=True)
 
 
-def variance(xp, rows):
+def variance(xp: ModuleType, rows: Array) -> Array:
     return xp.mean((rows - mean(xp, rows)) ** 2, axis=-1, keepdims=True)
 
 
-def rectified(xp, rows):
+def rectified(xp: ModuleType, rows: Array) -> Array:
     """Return max(0, rows), entry by entry."""
     return xp.where(rows > 0, rows, xp.zeros_like(rows))
 
 
-def matrices(name, layer):
+def matrices(name: str, layer: MultiHeadAttention) -> dict[str, Array]:
     return {f"{name}_W_{letter}": getattr(layer, f"W_{letter}") for letter in "QKVO"}
 
 
-def both_heads(name, attended):
+def both_heads(name: str, attended: MultiHeadSteps) -> dict[str, Array]:
     weights = attended.attention.weights
     return {f"{name}_1": weights[0, :, :], f"{name}_2": weights[1, :, :]}

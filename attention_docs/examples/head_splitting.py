@@ -44,8 +44,11 @@ wrong_output 3 x 4
  [0.3207 0.4207 0.9426 1.0426]]
 """
 
+from types import ModuleType
+
 import numpy
 
+from attention_docs.arrays import Array
 from attention_docs.dot_product import scaled_dot_product_attention
 from attention_docs.multi_head import merge_heads, split_heads
 
@@ -56,7 +59,7 @@ X = [[1, 2, 3, 4], [5, 6, 7, 8], [9, 10, 11, 12]]
 HEADS = 2
 
 
-def steps(xp=numpy):
+def steps(xp: ModuleType = numpy) -> dict[str, Array]:
     x = xp.asarray(X, dtype=xp.float64)
     heads = split_heads(x, HEADS)
     wrong = xp.reshape(x, heads.shape)
@@ -75,5 +78,5 @@ def steps(xp=numpy):
     }
 
 
-def attend(heads):
+def attend(heads: Array) -> Array:
     return scaled_dot_product_attention(heads, heads, heads)

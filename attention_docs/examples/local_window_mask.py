@@ -114,8 +114,11 @@ output_masked 10 x 4
  [ 0.7147  1.2013  0.0360  1.2640]]
 """
 
+from types import ModuleType
+
 import numpy
 
+from attention_docs.arrays import Array
 from attention_docs.dot_product import attention_steps
 from attention_docs.examples.batched_attention import projections
 from attention_docs.masks import window_mask
@@ -124,7 +127,7 @@ TITLE = "A local window, and two ways to mask"
 SOURCE = "003_e3f694db51754fdb.txt, “Masked Attention Probabilities”"
 
 
-def steps(xp=numpy):
+def steps(xp: ModuleType = numpy) -> dict[str, Array]:
     q, k, v = (array[0, ...] for array in projections(xp))
     mask = window_mask(q.shape[0], left=1, right=1, xp=xp)
     plain = attention_steps(q, k, v)

@@ -226,8 +226,11 @@ bert_base_layer 3
 [2359296 3072 2362368]
 """
 
+from types import ModuleType
+
 import numpy
 
+from attention_docs.arrays import Array
 from attention_docs.dot_product import attention_steps
 from attention_docs.multi_head import MultiHeadAttention, merge_heads
 
@@ -292,7 +295,7 @@ W_O = [
 BERT_BASE = (768, 12)  # d_model, h
 
 
-def steps(xp=numpy):
+def steps(xp: ModuleType = numpy) -> dict[str, Array]:
     inputs = (X_q, X_kv, W_Q, W_K, W_V, W_O)
     x_q, x_kv, *weights = (xp.asarray(matrix, dtype=xp.float64) for matrix in inputs)
     layer = MultiHeadAttention(*weights, num_heads=2)

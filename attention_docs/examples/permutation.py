@@ -59,9 +59,12 @@ equivariant_placed number
 False
 """
 
+from types import ModuleType
+
 import numpy
 
-from attention_docs.dot_product import attention_steps
+from attention_docs.arrays import Array
+from attention_docs.dot_product import AttentionSteps, attention_steps
 from attention_docs.examples.self_attention import W_K, W_Q, W_V, X
 
 TITLE = "Permuted tokens, without and with positions"
@@ -71,10 +74,10 @@ P = [[0, 0, 1], [1, 0, 0], [0, 1, 0]]
 E = [[0, 0, 0.5, 0], [0.5, 0, 0, -0.5], [-0.5, 1, 0, 0.5]]
 
 
-def steps(xp=numpy):
+def steps(xp: ModuleType = numpy) -> dict[str, Array]:
     x, p, e, w_q, w_k, w_v = (xp.asarray(a, dtype=xp.float64) for a in (X, P, E, W_Q, W_K, W_V))
 
-    def attend(tokens):
+    def attend(tokens: Array) -> AttentionSteps:
         return attention_steps(tokens @ w_q, tokens @ w_k, tokens @ w_v)
 
     plain, permuted = attend(x), attend(p @ x)
@@ -97,5 +100,5 @@ def steps(xp=numpy):
     }
 
 
-def same(xp, one, other):
+def same(xp: ModuleType, one: Array, other: Array) -> Array:
     return xp.all(xp.abs(one - other) < 1e-12)

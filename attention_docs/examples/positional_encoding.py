@@ -31,8 +31,11 @@ products_depend_on_distance_alone number
 True
 """
 
+from types import ModuleType
+
 import numpy
 
+from attention_docs.arrays import Array
 from attention_docs.positions import position_rotation, sinusoidal_positions
 
 TITLE = "Sinusoidal positions, and a shift as a rotation"
@@ -41,7 +44,7 @@ SOURCE = "001_7d27211e1d664477.txt, “Positional Encoding”"
 LENGTH, D_MODEL, BASE, SHIFT = 6, 4, 100, 2
 
 
-def steps(xp=numpy):
+def steps(xp: ModuleType = numpy) -> dict[str, Array]:
     e = sinusoidal_positions(LENGTH, D_MODEL, BASE, xp=xp)
     rotation = position_rotation(SHIFT, D_MODEL, BASE, xp=xp)
     shifted = e[:-SHIFT, :] @ rotation.T

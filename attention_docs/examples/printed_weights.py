@@ -15,8 +15,11 @@ output 3 x 2
  [1.5760 1.5760]]
 """
 
+from types import ModuleType
+
 import numpy
 
+from attention_docs.arrays import Array
 from attention_docs.examples import self_attention
 
 TITLE = "Self-attention with the weights its source prints"
@@ -25,7 +28,7 @@ SOURCE = "000_2da5eed0b4267db4.txt, “Computation of Attention Scores”, where
 WEIGHTS = [[0.106, 0.447, 0.447], [0.447, 0.106, 0.447], [0.211, 0.211, 0.577]]
 
 
-def steps(xp=numpy):
+def steps(xp: ModuleType = numpy) -> dict[str, Array]:
     weights = xp.asarray(WEIGHTS, dtype=xp.float64)
     return {
         "weights": weights,

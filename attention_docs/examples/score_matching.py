@@ -44,8 +44,11 @@ weights 5 x 5
  [0.1837 0.1837 0.2652 0.1837 0.1837]]
 """
 
+from types import ModuleType
+
 import numpy
 
+from attention_docs.arrays import Array
 from attention_docs.dot_product import attention_steps
 
 TITLE = "Which query matches which key"
@@ -67,7 +70,7 @@ K = [
 ]
 
 
-def steps(xp=numpy):
+def steps(xp: ModuleType = numpy) -> dict[str, Array]:
     q, k = xp.asarray(Q, dtype=xp.float64), xp.asarray(K, dtype=xp.float64)
     attention = attention_steps(q, k, k)
     return {

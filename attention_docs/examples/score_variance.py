@@ -66,8 +66,11 @@ variance_correlated_proved 4
 """
 
 import math
+from types import ModuleType
 
 import numpy
+
+from attention_docs.arrays import Array
 
 TITLE = "Mean and variance of a score, measured"
 SOURCE = "002_d7461449c953e4ff.txt, “Why Divided by √d_k”"
@@ -79,7 +82,7 @@ SIGMA = 2.0
 RHO = 0.5
 
 
-def steps(xp=numpy):
+def steps(xp: ModuleType = numpy) -> dict[str, Array]:
     d = xp.asarray(D, dtype=xp.float64)
     s, correlated = scores(xp)
     mean, variance, kurtosis = moments(xp, s)
@@ -112,7 +115,7 @@ def steps(xp=numpy):
     }
 
 
-def scores(xp):
+def scores(xp: ModuleType) -> tuple[Array, Array]:
     """Return (len(D), PAIRS) scores of independent and of correlated keys."""
     draw = numpy.random.RandomState(SEED)
     independent, correlated = [], []
@@ -124,15 +127,16 @@ def scores(xp):
     return xp.stack(independent), xp.stack(correlated)
 
 
-def above(d, t):
+def above(d: int, t: float) -> float:
     """Return the probability that a score of an even d exceeds t."""
     half = d // 2
     arrive = [math.exp(-t) * t**i / math.factorial(i) for i in range(half)]
     overtake = [math.comb(half - 1 + i, i) / 2 ** (half + i) for i in range(half)]
-    return sum(p * sum(overtake[: half - i]) for i, p in enumerate(arrive))
+    probability: float = sum(p * sum(overtake[: half - i]) for i, p in enumerate(arrive))
+    return probability
 
 
-def moments(xp, s):
+def moments(xp: ModuleType, s: Array) -> tuple[Array, Array, Array]:
     """Return the mean, the variance and the excess kurtosis of each row."""
     mean = xp.mean(s, axis=1)
     squares = (s - mean[:, None]) ** 2

@@ -50,8 +50,11 @@ output 3 x 2
  [1.8943 1.8943]]
 """
 
+from types import ModuleType
+
 import numpy
 
+from attention_docs.arrays import Array
 from attention_docs.dot_product import attention_steps
 
 TITLE = "Self-attention, three tokens"
@@ -63,7 +66,7 @@ W_K = [[0, 1], [1, 0], [0, 1], [1, 0]]
 W_V = [[1, 0], [0, 1], [1, 0], [0, 1]]
 
 
-def steps(xp=numpy):
+def steps(xp: ModuleType = numpy) -> dict[str, Array]:
     x, w_q, w_k, w_v = (xp.asarray(matrix, dtype=xp.float64) for matrix in (X, W_Q, W_K, W_V))
     q, k, v = x @ w_q, x @ w_k, x @ w_v
     attention = attention_steps(q, k, v)

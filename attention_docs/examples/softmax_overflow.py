@@ -44,8 +44,11 @@ beyond_right 3
 [0 1 0]
 """
 
+from types import ModuleType
+
 import numpy
 
+from attention_docs.arrays import Array
 from attention_docs.softmax import softmax
 
 TITLE = "Overflow of the softmax, and fill values"
@@ -57,7 +60,7 @@ FILL = -1e9
 BEYOND = [-3e9, -2e9]
 
 
-def steps(xp=numpy):
+def steps(xp: ModuleType = numpy) -> dict[str, Array]:
     small, large, filled = (xp.asarray(row, dtype=xp.float64) for row in (SMALL, LARGE, [FILL] * 3))
     beyond = xp.asarray([*BEYOND, FILL], dtype=xp.float64)
     hidden = xp.full_like(filled, -xp.inf)
@@ -84,11 +87,11 @@ def steps(xp=numpy):
     }
 
 
-def powers(xp, z):
+def powers(xp: ModuleType, z: Array) -> Array:
     with numpy.errstate(over="ignore"):
         return xp.exp(z)
 
 
-def naive(xp, z):
+def naive(xp: ModuleType, z: Array) -> Array:
     with numpy.errstate(over="ignore", invalid="ignore"):
         return xp.exp(z) / xp.sum(xp.exp(z))

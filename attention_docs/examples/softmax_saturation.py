@@ -54,8 +54,11 @@ largest_slopes_by_z 3
 [0.0614 0.0208 4.5e-07]
 """
 
+from types import ModuleType
+
 import numpy
 
+from attention_docs.arrays import Array
 from attention_docs.softmax import softmax
 
 TITLE = "Softmax saturation and its gradient"
@@ -65,7 +68,7 @@ z = [1, 2, 4, 8]
 FACTORS = [0.25, 1, 4]
 
 
-def steps(xp=numpy):
+def steps(xp: ModuleType = numpy) -> dict[str, Array]:
     scores = xp.asarray(z, dtype=xp.float64)
     quarter, whole, four = (softmax(factor * scores) for factor in FACTORS)
     jacobians = [jacobian(xp, weights) for weights in (quarter, whole, four)]
@@ -93,5 +96,5 @@ def steps(xp=numpy):
     }
 
 
-def jacobian(xp, a):
+def jacobian(xp: ModuleType, a: Array) -> Array:
     return xp.where(xp.eye(a.shape[0]) == 1, a, xp.zeros_like(a)) - a[:, None] * a[None, :]

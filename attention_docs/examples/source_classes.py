@@ -119,9 +119,11 @@ hidden_weights 3
 """
 
 import math
+from types import ModuleType
 
 import numpy
 
+from attention_docs.arrays import Array
 from attention_docs.dot_product import attention_steps
 from attention_docs.multi_head import MultiHeadAttention, merge_heads, split_heads
 from attention_docs.softmax import softmax
@@ -138,7 +140,7 @@ HEADS, HEAD_DIM, EMBED_SIZE = 2, 2, 4
 FILL = -1e20
 
 
-def steps(xp=numpy):
+def steps(xp: ModuleType = numpy) -> dict[str, Array]:
     x, *weights = (xp.asarray(matrix, dtype=xp.float64) for matrix in (X, W_Q, W_K, W_V, W_O))
     w_o = weights[-1]
     layer = MultiHeadAttention(*weights, num_heads=HEADS)

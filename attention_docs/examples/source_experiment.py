@@ -42,8 +42,11 @@ repeated_variance_proved number
 """
 
 import math
+from types import ModuleType
 
 import numpy
+
+from attention_docs.arrays import Array
 
 TITLE = "Why one long dot product does not measure the variance of a score"
 SOURCE = "002_d7461449c953e4ff.txt, “Code Example”"
@@ -55,7 +58,7 @@ D = 16
 PAIRS = 20_000
 
 
-def steps(xp=numpy):
+def steps(xp: ModuleType = numpy) -> dict[str, Array]:
     draw = numpy.random.RandomState(SEED)
     q, k = (xp.asarray(draw.standard_normal(LENGTH)) for _ in "qk")
     products = q * k

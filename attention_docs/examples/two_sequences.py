@@ -60,8 +60,11 @@ output 2 x 3
  [0.8974 1.3098 0.3669]]
 """
 
+from types import ModuleType
+
 import numpy
 
+from attention_docs.arrays import Array
 from attention_docs.dot_product import attention_steps
 
 TITLE = "Two sequences, two queries on four keys"
@@ -88,7 +91,7 @@ W_K = [
 W_V = [[2, 0, -1], [0, 1, 1], [0, 0.5, 0], [0, 1, -1], [0, 0, 1], [0, 0.5, 1]]
 
 
-def steps(xp=numpy):
+def steps(xp: ModuleType = numpy) -> dict[str, Array]:
     inputs = (X_q, X_kv, W_Q, W_K, W_V)
     x_q, x_kv, w_q, w_k, w_v = (xp.asarray(matrix, dtype=xp.float64) for matrix in inputs)
     q, k, v = x_q @ w_q, x_kv @ w_k, x_kv @ w_v

@@ -46,8 +46,11 @@ output 3 x 3
  [1.8943 1.8943 0.9471]]
 """
 
+from types import ModuleType
+
 import numpy
 
+from attention_docs.arrays import Array
 from attention_docs.dot_product import attention_steps
 from attention_docs.examples.self_attention import W_K, W_Q, X
 
@@ -57,7 +60,7 @@ SOURCE = "000_2da5eed0b4267db4.txt, “Self-Attention with Example”; our own t
 W_V = [[1, 0, 0], [0, 1, 1], [1, 0, 0], [0, 1, 0]]
 
 
-def steps(xp=numpy):
+def steps(xp: ModuleType = numpy) -> dict[str, Array]:
     x, w_q, w_k, w_v = (xp.asarray(matrix, dtype=xp.float64) for matrix in (X, W_Q, W_K, W_V))
     q, k, v = x @ w_q, x @ w_k, x @ w_v
     attention = attention_steps(q, k, v)

@@ -60,8 +60,11 @@ output 3 x 4
  [0.2971 0.9278 0.2397 0.0124]]
 """
 
+from types import ModuleType
+
 import numpy
 
+from attention_docs.arrays import Array
 from attention_docs.dot_product import attention_steps
 
 TITLE = "Word order, an English-Japanese alignment"
@@ -72,7 +75,7 @@ X_english = [[1, 0.1, 0, 0], [0.3, 1, 0.2, 0], [0, 0.2, 1, 0.1], [0, 0, 0.1, 1]]
 STRETCH = 3.0
 
 
-def steps(xp=numpy):
+def steps(xp: ModuleType = numpy) -> dict[str, Array]:
     japanese = xp.asarray(X_japanese, dtype=xp.float64)
     english = xp.asarray(X_english, dtype=xp.float64)
     w = STRETCH * xp.eye(4, dtype=xp.float64)
