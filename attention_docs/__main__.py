@@ -15,7 +15,8 @@ FORMATS = {"text": text, "latex": latex_steps, "json": json_steps}
 def main(arguments: list[str] | None = None) -> int:
     options = parser().parse_args(arguments)
     try:
-        return options.run(options)
+        status: int = options.run(options)
+        return status
     except (LookupError, RuntimeError) as error:
         print(f"attention_docs: {error.args[0]}", file=sys.stderr)
         return 2

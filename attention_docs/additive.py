@@ -80,7 +80,9 @@ def _projected(xp: ModuleType, name: str, rows: Array, weight: Array) -> Array:
     return product
 
 
-def _check_shapes(query, key, query_weight, key_weight, score_weight) -> None:
+def _check_shapes(
+    query: Array, key: Array, query_weight: Array, key_weight: Array, score_weight: Array
+) -> None:
     hidden = tuple(score_weight.shape)
     if len(hidden) != 1:
         raise ValueError(f"score_weight has shape {hidden}; expected one axis")

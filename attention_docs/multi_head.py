@@ -223,7 +223,7 @@ class MultiHeadAttention:
         vdim = embed_dim if vdim is None else count("vdim", vdim, least=1)
         draw = numpy.random.default_rng(count("seed", seed))
 
-        def matrix(rows):
+        def matrix(rows: int) -> Array:
             bound = math.sqrt(6 / (rows + embed_dim))
             return xp.asarray(draw.uniform(-bound, bound, (rows, embed_dim)), dtype=xp.float64)
 

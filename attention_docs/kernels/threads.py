@@ -100,6 +100,7 @@ def blas_threads() -> int:
 
 
 @cache
-def _controller() -> ThreadpoolController:
+def _controller() -> Any:
     """Cached: finding the libraries takes milliseconds, and NumPy's BLAS is loaded by now."""
-    return ThreadpoolController()
+    create: Callable[[], Any] = ThreadpoolController  # threadpoolctl has no annotations
+    return create()
