@@ -198,6 +198,12 @@ def is_16_bit(xp: ModuleType, dtype: Any) -> bool:
     return dtype_name(dtype).endswith("float16")
 
 
+def largest_float(xp: ModuleType, array: Array) -> float:
+    """Return the largest number of the dtype that a real array is computed in."""
+    dtype = xp.float32 if is_16_bit(xp, array.dtype) else array.dtype
+    return float(xp.finfo(dtype).max)
+
+
 def dtype_name(dtype: Any) -> str:
     """Return the name of a dtype, the same one in every library.
 

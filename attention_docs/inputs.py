@@ -15,6 +15,7 @@ from attention_docs.arrays import (
     dtype_kind,
     dtype_name,
     is_16_bit,
+    largest_float,
     namespace,
     present,
     widened,
@@ -187,7 +188,7 @@ def _checked_scale(xp: ModuleType, query: Array, scale: float | None) -> float:
             raise ValueError(f"query has shape {query.shape}; expected d_k of 1 or more")
         return 1 / math.sqrt(query.shape[-1])
     factor = finite_number("scale", scale)
-    if abs(factor) > _largest_float(xp, query):
+    if abs(factor) > largest_float(xp, query):
         raise ValueError(f"scale is {scale}; expected a number that fits {dtype_name(query.dtype)}")
     return factor
 
@@ -284,8 +285,8 @@ def _checked_bias(xp: ModuleType, attn_mask: Array, scores: Shape, query: Array)
 
 def _check_bias_fits(xp: ModuleType, attn_mask: Array, query: Array) -> None:
     """Refuse a float64 mask beyond float32: turned into -inf, a number would hide its position."""
-    limit = _largest_float(xp, query)
-    if limit >= _largest_float(xp, attn_mask):
+    limit = largest_float(xp, query)
+    if limit >= largest_float(xp, attn_mask):
         return
     wrong = (xp.abs(attn_mask) > limit) & (attn_mask != -xp.inf)
     if xp.any(wrong):
@@ -293,9 +294,3 @@ def _check_bias_fits(xp: ModuleType, attn_mask: Array, query: Array) -> None:
             f"attn_mask holds {describe_first(xp, wrong, attn_mask)}; "
             f"expected numbers that fit {dtype_name(query.dtype)}, or -inf"
         )
-
-
-def _largest_float(xp: ModuleType, array: Array) -> float:
-    """Return the largest number of the dtype that an array is computed in."""
-    dtype = xp.float32 if is_16_bit(xp, array.dtype) else array.dtype
-    return float(xp.finfo(dtype).max)

@@ -4,7 +4,7 @@ import math
 from collections.abc import Callable
 from enum import Enum
 
-from attention_docs.arrays import Array, is_16_bit
+from attention_docs.arrays import Array, largest_float
 from attention_docs.inputs import Arguments, Inputs, in_float32
 from attention_docs.kernels import blockwise, fused
 from attention_docs.kernels.bounds import UNBOUNDED, Bounds, bounds_of
@@ -78,11 +78,10 @@ def select(inputs: Inputs, bounds: Bounds) -> Method:
     """
     if bounds == UNBOUNDED or 0 in inputs.batch:
         return Method.FORMULA
-    xp, keys = inputs.xp, inputs.key.shape[-2]
+    keys = inputs.key.shape[-2]
     scale, softcap = abs(inputs.scale), inputs.softcap or math.inf
     factors = math.prod(max(1, factor) for factor in (bounds.query, bounds.key, scale, LOG2_E))
-    dtype = xp.float32 if is_16_bit(xp, inputs.query.dtype) else inputs.query.dtype
-    largest = float(xp.finfo(dtype).max)
+    largest = largest_float(inputs.xp, inputs.query)
     if not 4 * max(factors + inputs.max_bias, bounds.value, inputs.softcap or 0) <= largest:
         return Method.FORMULA
     if fused.serves(inputs):
