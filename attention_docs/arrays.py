@@ -194,7 +194,11 @@ def widened(xp: ModuleType, array: Array) -> Array:
 
 @cache
 def is_16_bit(xp: ModuleType, dtype: Any) -> bool:
-    """Whether a dtype is float16 or bfloat16."""
+    """Whether a dtype is float16 or bfloat16.
+
+    The namespace is there for the cache: dtypes of two libraries can have the same hash, and those
+    of array-api-strict warn when they are compared with NumPy's.
+    """
     return dtype_name(dtype).endswith("float16")
 
 

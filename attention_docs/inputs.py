@@ -114,8 +114,7 @@ class Arguments(NamedTuple):
 
     def with_finite_numbers(self) -> "Arguments":
         """Check the numbers of real arrays; those of 16 bits are returned as float32."""
-        wide = in_float32(self)
-        xp = wide.xp
+        wide, xp = in_float32(self), self.xp
         for name, array in wide.arrays().items():
             check_finite(xp, name, array)
         return wide
