@@ -1,4 +1,4 @@
-"""Masks: who may look at whom. True takes part, False does not, as in PyTorch."""
+"""Masks: which keys each query may see. True takes part, False does not, as in PyTorch."""
 
 from types import ModuleType
 from typing import Any
@@ -118,8 +118,8 @@ def padding_mask(lengths: Array, keys: int) -> Array:
     keys = count("keys", keys)
     if dtype_kind(xp, lengths.dtype) != "integral":
         raise TypeError(f"lengths has dtype {dtype_name(lengths.dtype)}; expected integers")
-    # The number of keys may be too large for the integers of `lengths`: int8 ends at 127. What
-    # uint64 has beyond int64 becomes negative here, and is refused as well.
+    # The number of keys may be too large for the integers of `lengths`: int8 ends at 127. A
+    # uint64 beyond int64 becomes negative here, and is refused as well.
     wide = xp.astype(lengths, xp.int64)
     wrong = (wide < 0) | (wide > keys)
     if xp.any(wrong):

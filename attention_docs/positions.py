@@ -117,7 +117,7 @@ def _frequencies(d_model: int, base: float, xp: ModuleType, device: Any) -> Arra
 
 
 def _angles(argument: str, places: Array, frequencies: Array, xp: ModuleType) -> Array:
-    """Return places times frequencies: of an infinite angle there is no sine."""
+    """Return places times frequencies, checked: an infinite angle has no sine."""
     with ignoring_overflow():
         angles = places * frequencies
     if not xp.all(xp.isfinite(angles)):

@@ -1,4 +1,4 @@
-"""Arguments that are one number or one flag: how many, how far, how much, whether."""
+"""Arguments that are one number or one flag: counts, distances, factors, switches."""
 
 import math
 import operator
@@ -14,7 +14,7 @@ def whole_number(name: str, value: Any) -> int:
     """Return a whole number as Python's own, which does not wrap as a NumPy int8 does.
 
     Raises:
-        TypeError: if it is a fraction, a boolean, or no number at all.
+        TypeError: if it is a fraction, a boolean, or not a number.
 
     >>> whole_number("num_heads", 2.5)
     Traceback (most recent call last):
@@ -29,10 +29,10 @@ def whole_number(name: str, value: Any) -> int:
 
 
 def count(name: str, value: Any, least: int = 0) -> int:
-    """Return a whole number that is not below the least.
+    """Return a whole number that is not less than `least`.
 
     Raises:
-        TypeError: if it is no whole number.
+        TypeError: if it is not a whole number.
         ValueError: if it is too small.
     """
     number = whole_number(name, value)
@@ -45,7 +45,7 @@ def real_number(name: str, value: Any) -> float:
     """Return a real number as Python's own, in which a NumPy float64 does not widen float32.
 
     Raises:
-        TypeError: if it is no single real number; a boolean is none.
+        TypeError: if it is not a single real number; a boolean is not one.
         ValueError: if it is beyond the largest float.
 
     >>> real_number("scale", numpy.ones(2))
@@ -64,7 +64,7 @@ def finite_number(name: str, value: Any) -> float:
     """Return a real number that is neither NaN nor infinite.
 
     Raises:
-        TypeError: if it is no single real number.
+        TypeError: if it is not a single real number.
         ValueError: if it is not finite.
     """
     number = real_number(name, value)
@@ -74,7 +74,7 @@ def finite_number(name: str, value: Any) -> float:
 
 
 def flag(name: str, value: Any) -> bool:
-    """Return a flag; an array of booleans is none, as its truth would be ambiguous.
+    """Return a flag; an array of booleans is not one, as its truth value is ambiguous.
 
     Raises:
         TypeError: if it is neither True nor False.

@@ -1,4 +1,4 @@
-"""Attention in blocks: equal to the steps for every option, weighed both ways, in little memory."""
+"""Attention in blocks: equal to the steps for every option, with either shift, in little memory."""
 
 import math
 import threading
@@ -117,7 +117,7 @@ def test_a_query_alone_gets_what_it_gets_among_others(call, random):
     )
 
 
-LENGTH = 200  # 200 x 200 scores are more than SMALL: the public function takes blocks
+LENGTH = 200  # 200 x 200 scores are more than SMALL: the public function uses blocks
 LARGE = normal((2, 4, LENGTH, 8), (2, 4, LENGTH + 30, 8), (2, 4, LENGTH + 30, 5))
 LARGE_CASES = {
     "plain": {},
@@ -319,7 +319,7 @@ def test_a_factor_that_overflows_alone_is_seen_though_the_scores_are_moderate():
     assert method(query, key, value, scale=1e200) is Method.FORMULA
 
 
-def test_small_heads_and_other_libraries_take_the_formula():
+def test_small_heads_and_other_libraries_use_the_formula():
     few, many = normal((128, 4), (129, 4))
     assert method(few, few, few) is Method.FORMULA
     assert method(many, few, few) is Method.BOUNDED

@@ -119,11 +119,11 @@ def test_what_cudnn_does_not_take_is_computed_by_another_method(cudnn, case):
     np.testing.assert_allclose(np.asarray(output), expected, rtol=0, atol=2e-3)
 
 
-def test_other_numbers_than_16_bit_ones_take_blocks(cudnn):
+def test_arrays_of_more_than_16_bits_use_blocks(cudnn):
     assert method(*self_attention(dtype="float32")) is Method.BOUNDED
 
 
-def test_where_cudnn_has_no_kernel_for_this_gpu_blocks_are_taken(cudnn):
+def test_where_cudnn_has_no_kernel_for_this_gpu_blocks_are_used(cudnn):
     qkv = self_attention(d=stand_ins.DIMENSION_WITHOUT_KERNEL)
     assert method(*qkv) is Method.ONLINE
     assert attend(*qkv).dtype == "float16"
@@ -271,7 +271,7 @@ def test_a_front_end_that_is_missing_or_finds_no_library_is_none(monkeypatch, er
     assert fused.cudnn.__wrapped__() is None
 
 
-def test_without_the_front_end_blocks_are_taken_silently(cudnn, monkeypatch):
+def test_without_the_front_end_blocks_are_used_silently(cudnn, monkeypatch):
     monkeypatch.setattr(fused, "cudnn", lambda: None)
     qkv = self_attention()
     assert method(*qkv) is Method.BOUNDED

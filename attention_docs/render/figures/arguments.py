@@ -20,7 +20,7 @@ def matrix(name: str, array: Array, expected: str = "two axes, none of them empt
 
     Raises:
         TypeError: if it does not hold real numbers or booleans.
-        ValueError: if it has not two axes, is empty, or holds NaN.
+        ValueError: if it does not have two axes, is empty, or holds NaN.
     """
     found = readable(name, array)
     if found.ndim != 2 or not found.size:
@@ -47,8 +47,8 @@ def position(name: str, index: int, count: int) -> int:
     """Return an index counted from 0.
 
     Raises:
-        TypeError: if it is no whole number.
-        ValueError: if it is outside.
+        TypeError: if it is not a whole number.
+        ValueError: if it is out of range.
     """
     index = whole_number(name, index)
     if not -count <= index < count:
@@ -60,9 +60,9 @@ def factors(a: Array, b: Array) -> tuple[np.ndarray, np.ndarray]:
     """Return two matrices that can be multiplied.
 
     Raises:
-        TypeError: if one does not hold real numbers; a product of booleans is none of ticks.
+        TypeError: if one does not hold real numbers; a product of booleans has no meaning here.
         ValueError: if the rows of `b` are not as many as the columns of `a`, or a number is not
-            finite: infinity times zero is no number.
+            finite: infinity times zero is NaN.
     """
     a, b = _factor("a", a), _factor("b", b)
     if a.shape[1] != b.shape[0]:
@@ -82,7 +82,7 @@ def product(a: np.ndarray, b: np.ndarray) -> np.ndarray:
     """Return the product of two factors.
 
     Raises:
-        ValueError: if a number of it is beyond the largest float.
+        ValueError: if it overflows.
     """
     with ignoring_overflow():
         found: np.ndarray = a @ b
@@ -91,7 +91,7 @@ def product(a: np.ndarray, b: np.ndarray) -> np.ndarray:
 
 
 def three(name: str, given: Sequence[str | None]) -> None:
-    """Refuse what is not said of each: of A, of B and of AB.
+    """Refuse a sequence without one entry each for A, B and AB.
 
     Raises:
         ValueError: if there are not three.

@@ -1,8 +1,8 @@
 """A matrix as cells: coloured, with their numbers where those fit, and marked.
 
-Nothing is said by colour alone. A cell has its number; one too small for it tells the number to a
-pointer that rests on it, and a minus sign stands in it when it is negative. A cell that takes no
-part is crossed out: drawn to scale, minus infinity would leave no colour for the others.
+Nothing is shown by colour alone. A cell holds its number; one too small for it shows the number as
+a tooltip, and a minus sign if it is negative. A masked cell is crossed out: on the colour scale,
+minus infinity would leave no colours for the others.
 """
 
 from collections.abc import Sequence
@@ -18,14 +18,14 @@ from attention_docs.render.numbers import number
 SMALLEST = (22, 22)
 # Numbers are printed as long as the whole matrix stays narrower than this.
 WIDEST = 560
-# So many numbers a listener still follows; of more, the largest and the smallest are told.
-TOLD = 36
+# The most numbers that a screen reader is given; of more, only the largest and the smallest.
+MOST_READ_OUT = 36
 
 Mark = tuple[int | None, int | None]
 
 
 class Grid(NamedTuple):
-    """Where the cells stand: the upper left corner of the first, the size of each, how many."""
+    """The cells of a matrix: the upper left corner of the first, their size, and how many."""
 
     x: float
     y: float
@@ -50,7 +50,7 @@ class Grid(NamedTuple):
 
 
 def shown(value: float) -> str:
-    """Return what stands in a cell; nothing where the cell is crossed out anyway."""
+    """Return the text of a cell; nothing if the cell is crossed out anyway."""
     return "" if value == -np.inf else number(value)
 
 
@@ -79,15 +79,15 @@ def cells(
     for (row, column), value in np.ndenumerate(matrix):
         if not crossed[row, column]:
             tip = f"row {row + 1}, column {column + 1}: {number(value)}"
-            told = () if shows else (element("title", words(tip)),)
+            tooltip = () if shows else (element("title", words(tip)),)
             paint = scale.paint(value, strength)
-            body.append(element("rect", *told, **grid.box(row, column), **paint))
+            body.append(element("rect", *tooltip, **grid.box(row, column), **paint))
             body.append(content(grid.centre(row, column), value, printed))
     return "".join(body) + crosses(grid, crossed) + frame(grid)
 
 
 def content(centre: tuple[float, float], value: float, printed: bool) -> str:
-    """Write the number; a tick for what is true; where there is no room, the minus at least."""
+    """Write the number, or a tick for True; if it does not fit, at least its minus sign."""
     if isinstance(value, np.bool_):
         return label(*centre, "✓")
     if printed:
@@ -153,10 +153,10 @@ def column_names(grid: Grid, names: Sequence[str]) -> str:
 
 
 def described(name: str, matrix: np.ndarray) -> str:
-    """Say a matrix in words: all its rows if they are few, else its extremes."""
+    """Describe a matrix in words: all its rows if it is small, else its extremes."""
     height, width = matrix.shape
     size = f"{name}: {_counted(height, 'row')}, {_counted(width, 'column')}."
-    if matrix.size <= TOLD or matrix.dtype == bool:
+    if matrix.size <= MOST_READ_OUT or matrix.dtype == bool:
         rows = (", ".join(map(spoken, row)) for row in matrix)
         return " ".join([size, *(f"Row {i + 1}: {row}." for i, row in enumerate(rows))])
     present = matrix > -np.inf

@@ -1,4 +1,4 @@
-"""Lines over one axis, each told from the others by its name, its dashes and its markers."""
+"""Line charts, in which name, dashes and markers distinguish the lines, not colour alone."""
 
 import math
 from collections.abc import Callable, Sequence
@@ -30,7 +30,7 @@ MARKERS = (
 
 
 class Series(NamedTuple):
-    """One line: its points and how it is drawn. One without a name goes with another."""
+    """One line: its points and how it is drawn. One without a name belongs to another."""
 
     name: str
     x: Array
@@ -85,8 +85,8 @@ def line_chart(name: str, x: Axis, y: Axis, series: Sequence[Series]) -> Panel:
     width = left + max(
         WIDTH + 16 + max(text_width(one.name) for one in named), (WIDTH + text_width(name)) / 2
     )
-    told = " ".join(_told(one, x, y) for one in named)
-    return Panel(width, top + HEIGHT + 2.5 * LINE, "".join(body), f"{name}. {told}")
+    description = " ".join(_described(one, x, y) for one in named)
+    return Panel(width, top + HEIGHT + 2.5 * LINE, "".join(body), f"{name}. {description}")
 
 
 def _points(one: Series) -> np.ndarray:
@@ -104,7 +104,7 @@ def _points(one: Series) -> np.ndarray:
 
 
 def _check_logarithms(one: Series, x: Axis, y: Axis) -> None:
-    """Refuse what has no place on a logarithmic axis."""
+    """Refuse numbers that a logarithmic axis cannot show."""
     for name, axis, values in zip("xy", (x, y), _points(one).T, strict=True):
         if axis.logarithmic and values.min() <= 0:
             raise ValueError(
@@ -168,7 +168,7 @@ def _apart(heights: list[float]) -> list[float]:
     return placed
 
 
-def _told(one: Series, x: Axis, y: Axis) -> str:
+def _described(one: Series, x: Axis, y: Axis) -> str:
     first, last = _points(one)[[0, -1]]
     return (
         f"{one.name}: {y.name} goes from {number(first[1])} at {x.name} {number(first[0])} "

@@ -87,7 +87,7 @@ def attention_lines(
     ]
     width = x + SPAN + 16 + max(map(text_width, [*ends, "keys"]))
     panel = Panel(
-        width, 2 * LINE + height + LINE, "".join(body), _told(matrix, left, right, chosen)
+        width, 2 * LINE + height + LINE, "".join(body), _described(matrix, left, right, chosen)
     )
     return figure(panel, name)
 
@@ -140,10 +140,10 @@ def _legend(x: float, y: float, largest: float) -> str:
     return "".join(body)
 
 
-def _told(
+def _described(
     matrix: np.ndarray, left: Sequence[str], right: Sequence[str], chosen: Iterable[int]
 ) -> str:
-    if matrix.size > cells.TOLD:
+    if matrix.size > cells.MOST_READ_OUT:
         return cells.described("Weights of queries (rows) on keys (columns)", matrix)
     rows = (
         f"{left[row]} looks at "

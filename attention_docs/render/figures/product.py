@@ -90,8 +90,8 @@ def product_figure(
         parts[2].legend(corner.x, below + 2 * LINE + 4),
     ]
     width = max(corner.x + corner.width, centre + text_width(sentence) / 2)
-    told = " ".join(cells.described(part.name, part.values) for part in parts)
-    panel = Panel(width, below + 4 * LINE, "".join(body), f"{told} Marked: {sentence}.")
+    description = " ".join(cells.described(part.name, part.values) for part in parts)
+    panel = Panel(width, below + 4 * LINE, "".join(body), f"{description} Marked: {sentence}.")
     return figure(panel, f"{names[0]} times {names[1]} gives {names[2]}")
 
 

@@ -1,4 +1,4 @@
-"""Points in space, seen from one side in parallel projection: equal lengths stay equal."""
+"""Points in space in parallel projection, which keeps equal parallel lengths equal."""
 
 import json
 import math
@@ -24,15 +24,15 @@ from attention_docs.render.figures.svg import (
 )
 from attention_docs.render.numbers import number
 
-# Where the eye is: to the side, in degrees from the first axis, and up.
+# The direction of view: to the side, from the first axis, and from above.
 SIDE, UP = math.radians(-52), math.radians(25)
 UNIT = 100
 MARGIN = 40
-# The names of each kind of points stand to another side, so that neighbours stay apart.
+# Each kind of points has its labels on another side, so that those of neighbours stay apart.
 BESIDE = ((-8.0, -8.0, "end"), (8.0, -7.0, "start"), (0.0, -13.0, "middle"), (0.0, 14.0, "middle"))
 
 
-Projection = Callable[[ArrayLike], np.ndarray]  # (n, 3) places in space to (n, 2) on paper
+Projection = Callable[[ArrayLike], np.ndarray]  # from (n, 3) in space to (n, 2) on paper
 
 
 class Points(NamedTuple):
@@ -82,9 +82,9 @@ def scatter_3d(
         *(drawn for index, points in enumerate(sets) for drawn in _points(index, points, at)),
         *entries,
     ]
-    told = f"{name}. " + " ".join(_told(points) for points in sets)
+    description = f"{name}. " + " ".join(_described(points) for points in sets)
     size_and_body = max(width, legend_width), height + LINE, "".join(body)
-    return Panel(*size_and_body, told, _json(axes, sets))
+    return Panel(*size_and_body, description, _json(axes, sets))
 
 
 def _checked(points: Points) -> Points:
@@ -192,7 +192,7 @@ def _legend(sets: Sequence[Points], y: float) -> tuple[list[str], float]:
     return body, x
 
 
-def _told(points: Points) -> str:
+def _described(points: Points) -> str:
     places = (", ".join(map(number, place)) for place in points.places)
     named = (f"{text} ({place})" for text, place in zip(points.labels, places, strict=True))
     return f"{points.name}: {'; '.join(named)}."
