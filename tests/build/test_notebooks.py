@@ -12,8 +12,8 @@ import pytest
 from attention_docs.publish import notebooks
 from attention_docs.publish.errors import PublishError
 from attention_docs.publish.later import insert
+from tests.build.test_pages import DECIMAL, MATRIX
 from tests.conftest import ROOT, mkdocs
-from tests.test_pages import DECIMAL, MATRIX
 
 NOTEBOOKS = sorted((ROOT / "docs" / "notebooks").glob("*.ipynb"))
 # The build's own: a kernel that is shut down may write one too, of its sockets.

@@ -7,9 +7,9 @@ from urllib.parse import unquote
 
 import pytest
 
+from tests.browser.visit import PAGES, Visit
 from tests.conftest import copy_project
-from tests.test_scripts import posix, run, with_environment, with_scripts
-from tests.visit import PAGES, Visit
+from tests.repository.test_scripts import posix, run, with_environment, with_scripts
 
 pytestmark = posix
 ZIP = "attention-docs-offline.zip"

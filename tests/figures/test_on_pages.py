@@ -13,7 +13,7 @@ from attention_docs.render import attention_lines, heatmap, product_figure
 from attention_docs.render.figures.scales import ALONE, MINUS, PLUS, UNDER_TEXT, WEIGHT, scale_of
 from attention_docs.render.figures.svg import ROLES
 from tests.conftest import ROOT
-from tests.drawing import SVG
+from tests.figures.drawing import SVG
 
 STEPS = examples.steps("distinct_sizes")
 # Drawn by the test, not here: a mutant is not at work yet when this file is read.

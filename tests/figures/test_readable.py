@@ -12,8 +12,8 @@ from hypothesis.extra.numpy import array_shapes, arrays
 from attention_docs.render import heatmap, product_figure
 from attention_docs.render.figures import Panel, beside, figure
 from attention_docs.render.figures.svg import CLASSES, element
-from tests.drawing import SVG, named, shapes, size
-from tests.test_figures import each_picture
+from tests.figures.drawing import SVG, named, shapes, size
+from tests.figures.test_on_pages import each_picture
 
 
 def overlap(one, other):

@@ -4,7 +4,7 @@ import re
 
 import pytest
 
-from tests.visit import Visit
+from tests.browser.visit import Visit
 
 
 def test_search_finds_softmax_and_shows_no_markup(browser, address):

@@ -11,7 +11,7 @@ from attention_docs.render import heatmap
 from attention_docs.render.figures import matrix_panel
 from attention_docs.render.figures.scales import ALONE, MINUS, PLUS, UNDER_TEXT, WEIGHT
 from attention_docs.render.figures.svg import ROLES
-from tests.drawing import cells_of, marks_of, named, shapes, size, swatches_of
+from tests.figures.drawing import cells_of, marks_of, named, shapes, size, swatches_of
 
 SCORES = np.array([[1.0, -2.0, 0.5], [0.25, -np.inf, 2.0]])
 

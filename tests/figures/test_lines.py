@@ -6,7 +6,7 @@ import pytest
 from attention_docs.render import attention_lines
 from attention_docs.render.figures.svg import ROLES
 from attention_docs.render.numbers import number
-from tests.drawing import name, named, shapes, size, told
+from tests.figures.drawing import name, named, shapes, size, told
 
 WEIGHTS = np.array([[0.75, 0.25, 0.0], [0.001, 0.499, 0.5]])
 

@@ -9,7 +9,7 @@ from html.parser import HTMLParser
 import pytest
 
 from attention_docs.publish.policy import enforce
-from tests.visit import PAGES, Visit, served
+from tests.browser.visit import PAGES, Visit, served
 
 META = re.compile(r'<meta http-equiv="Content-Security-Policy" content="([^"]*)">')
 LOADS = re.compile(r"<(?:script|style|link|img)\b")

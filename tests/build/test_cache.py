@@ -4,7 +4,7 @@ import pytest
 
 from attention_docs.publish import diagrams
 from attention_docs.publish.cache import Cache
-from tests.test_diagrams import SOURCE
+from tests.build.test_diagrams import SOURCE
 
 
 @pytest.fixture

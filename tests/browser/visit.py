@@ -176,7 +176,7 @@ class Visit:
 
     def show(self, scheme="light", width=1280, height=900):
         """Give the open page another scheme, as its reader's system does, and another size."""
-        self.page.emulate_media(color_scheme=scheme)
+        self.page.emulate_media(media="screen", color_scheme=scheme)
         self.page.set_viewport_size({"width": width, "height": height})
         self.page.wait_for_selector(f'body[data-md-color-scheme="{SHOWN_AS[scheme]}"]')
         self.page.evaluate("new Promise(done => requestAnimationFrame(() => setTimeout(done)))")

@@ -24,6 +24,12 @@
       frame.src = address;
     });
 
+  const KINDS = [".katex", ".diagram > svg", ".drawing", ".md-content table", ".md-content pre"];
+  const counts = () => KINDS.map((kind) => all(kind).length).join();
+  // What each page holds when it is loaded, and when one comes to it without a load.
+  const loaded = new Map();
+  const arrived = new Map();
+
   const checks = {
     "shows its title": () => {
       const title = one(".md-content h1");
@@ -64,6 +70,7 @@
       following.click();
       await until("the next page", () => !isAt(seen));
       await checks["does not scroll sideways"]();
+      arrived.set(frame.contentWindow.location.pathname, counts());
       frame.contentWindow.history.back();
       await until("the page before", () => isAt(seen));
       if (!frame.contentWindow.stays) throw new Error("the whole page was loaded anew");
@@ -94,10 +101,16 @@
 
   for (const page of task.pages) {
     await load(task.home + page);
+    loaded.set(task.home + page, counts());
     for (const width of task.widths) {
       frame.style.width = `${width}px`;
       await tell({ page: `${page || "home"} at ${width}`, faults: await ask() });
     }
   }
+  const differing = [...arrived].filter(([page, held]) => loaded.has(page) && loaded.get(page) !== held);
+  await tell({
+    page: "pages that hold something else when one comes to them without a load",
+    faults: differing.map(([page, held]) => `${page}: ${held}, not ${loaded.get(page)}`),
+  });
   await tell({ finished: navigator.userAgent });
 })();

@@ -5,8 +5,8 @@ import importlib
 
 import pytest
 
+from tests.browser.visit import PREFIX, Visit, served
 from tests.conftest import ROOT, copy_project, cut_down, mkdocs
-from tests.visit import PREFIX, Visit, served
 
 
 def test_a_page_of_thirty_formulas_is_light(browser, tmp_path, assets):

@@ -8,7 +8,7 @@ import pytest
 
 from attention_docs.render.figures import Axis, Series, figure, line_chart
 from attention_docs.render.figures.svg import ROLES
-from tests.drawing import named, shapes, size, told
+from tests.figures.drawing import named, shapes, size, told
 
 
 def chart(*series, x=None, y=None, name="Growth"):
