@@ -1,12 +1,11 @@
 """What a visit transfers over the network, and that a page keeps still on a slow one."""
 
 import gzip
-import importlib
 
 import pytest
 
 from tests.browser.visit import PREFIX, Visit, served
-from tests.conftest import ROOT, copy_project, cut_down, mkdocs
+from tests.conftest import copy_project, cut_down, mkdocs
 
 
 def test_a_page_of_thirty_formulas_is_light(browser, tmp_path, assets):
@@ -50,13 +49,3 @@ def test_the_heaviest_page_keeps_still_where_all_is_slow(browser, site, address,
     url = f"{address}{heaviest.relative_to(site).as_posix()}/"
     with Visit(browser, url, width=width, is_slow=True) as visit:
         assert visit.page.evaluate("window.shift") <= 0.01
-
-
-def test_the_table_of_weights_is_what_the_browser_fetches(browser, address, site, monkeypatch):
-    monkeypatch.syspath_prepend(ROOT / "scripts")
-    table = {page: visit for visit, _, page in importlib.import_module("weights").weigh(site)}
-    for page in ("./", "mechanisms/multi_head/", "errata/", "reference/render/"):
-        with Visit(browser, address + page.removeprefix("./")) as visit:
-            fetched = sum(visit.weights().values())
-            # Of the search's worker, some 10 KB, the browser tells the headers alone.
-            assert abs(table[page] - 10_000 - fetched) < 5_000, page

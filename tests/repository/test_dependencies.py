@@ -59,7 +59,7 @@ CUDA = names(*PROJECT["project"]["optional-dependencies"]["cuda12"])
 
 def imported(path):
     """The modules that a file imports, by their first name; our own and Python's left out."""
-    ours = {"attention_docs", "tests", *(script.stem for script in (ROOT / "scripts").iterdir())}
+    ours = {"attention_docs", "tests", *(script.stem for script in (ROOT / "scripts").rglob("*"))}
     for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
         named = [node.module] if isinstance(node, ast.ImportFrom) else []
         named += [alias.name for alias in node.names] if isinstance(node, ast.Import) else []

@@ -19,9 +19,9 @@ import tempfile
 import time
 import urllib.request
 
-import measured
+import results
 
-ROOT = pathlib.Path(__file__).resolve().parent.parent
+ROOT = pathlib.Path(__file__).resolve().parents[2]
 FILES = ("mkdocs.yml", "package.json", "package-lock.json", ".npmrc", "pyproject.toml")
 MADE_AT_BUILD = re.compile(
     r"^ *```mermaid\n.*?^ *```$|\$\$.*?\$\$|\$[^$\n]+\$"
@@ -42,9 +42,9 @@ def main():
     parser.add_argument("json", nargs="?", help="also write the result to this file")
     parser.add_argument("--pairs", type=int, default=9)
     options = parser.parse_args()
-    result = {**measured.circumstances(), "pairs": options.pairs, **measure(options.pairs)}
+    result = {**results.circumstances(), "pairs": options.pairs, **measure(options.pairs)}
     if options.json:
-        measured.write(result, options.json)
+        results.write(result, options.json)
 
 
 def measure(pairs):

@@ -8,12 +8,12 @@ import importlib
 import importlib.util
 import sys
 
-import measured
 import numpy as np
-from measured import NOT_MEASURED
 
+import results
 from attention_docs import scaled_dot_product_attention as ours
 from attention_docs import window_mask
+from results import NOT_MEASURED
 
 DTYPES = ("float64", "float32", "float16", "bfloat16")
 LIBRARIES = {
@@ -34,7 +34,7 @@ CASES = {  # shapes of query, key and value, and the options
 
 
 def main():
-    result = measured.circumstances()
+    result = results.circumstances()
     result["reference_epsilon"] = float(np.finfo(np.longdouble).eps)
     result["largest_error"] = {
         dtype: {case: errors(dtype, *CASES[case]) for case in CASES} for dtype in DTYPES
@@ -42,10 +42,10 @@ def main():
     columns = [*LIBRARIES, "PyTorch's own"]
     for dtype, cases in result["largest_error"].items():
         rows = [[case, *(row[column] for column in columns)] for case, row in cases.items()]
-        measured.table([[dtype, *columns], *rows])
+        results.table([[dtype, *columns], *rows])
         print()
     for path in sys.argv[1:]:
-        measured.write(result, path)
+        results.write(result, path)
 
 
 def errors(dtype, query, key, value, options):

@@ -1,8 +1,9 @@
-"""What a reader waits for: the built site in a headless browser on a slow phone's terms.
+"""What a reader waits for: the built site in a headless browser.
 
-10 Mbit/s, 40 ms, the processor slowed fourfold: largest contentful paint, layout shift and blocking
-time of the home page and the heaviest one. Then Lighthouse, mobile profile, of both; npm fetches it
-once, some 200 MB into its own cache.
+What a first visit of each page transfers, compressed. Then largest contentful paint, layout shift
+and blocking time of the home page and the heaviest one, on the terms of a slow phone: 10 Mbit/s,
+40 ms, the processor slowed fourfold. Then Lighthouse, mobile profile, of both; npm fetches it once,
+some 200 MB into its own cache.
 """
 
 import argparse
@@ -14,9 +15,9 @@ import subprocess
 import sys
 import tempfile
 
-import measured
+import results
 
-ROOT = pathlib.Path(__file__).resolve().parent.parent
+ROOT = pathlib.Path(__file__).resolve().parents[2]
 sys.path.insert(0, str(ROOT))
 
 LIGHTHOUSE = ("exec", "--yes", "--package=lighthouse@13.5.0", "--", "lighthouse")
@@ -41,9 +42,9 @@ def main():
     parser.add_argument("json", nargs="?", help="also write the result to this file")
     parser.add_argument("--times", type=int, default=5)
     options = parser.parse_args()
-    result = {**measured.circumstances(), "times": options.times, **measure(options.times)}
+    result = {**results.circumstances(), "times": options.times, **measure(options.times)}
     if options.json:
-        measured.write(result, options.json)
+        results.write(result, options.json)
 
 
 def measure(times):
@@ -57,12 +58,28 @@ def measure(times):
         pages = {"home": "", "heaviest": heaviest(site)}
         print("heaviest page: {}".format(pages["heaviest"]))
         with served(site) as home, launched(find_chromium()) as browser:
+            result["transfer"] = transfer(browser, home)
             for name, page in pages.items():
                 loads = [load(browser, home + page) for _ in range(times)]
                 audits = [audit(find_chromium(), home + page) for _ in range(times)]
                 result[name] = {"page": page, **medians(loads), "lighthouse": medians(audits)}
-    measured.table([HEADINGS, *map(row, result.items())])
+    kilobytes = sorted(
+        ((size / 1000, page) for page, size in result["transfer"].items()), reverse=True
+    )
+    results.table([["first visit", "kB"], *([page, size] for size, page in kilobytes)])
+    results.table([HEADINGS, *(row((name, result[name])) for name in pages)])
     return result
+
+
+def transfer(browser, home):
+    """Return the bytes that a first visit of each page brings over the network."""
+    from tests.browser.visit import PAGES, Visit, path
+
+    sizes = {}
+    for page in PAGES:
+        with Visit(browser, home + path(page)) as visit:
+            sizes[page or "home"] = sum(visit.weights().values())
+    return sizes
 
 
 def build(site):

@@ -16,14 +16,14 @@ import os
 import statistics
 import sys
 
-import measured
 import numpy as np
-from measured import NOT_MEASURED
 
+import results
 from attention_docs import scaled_dot_product_attention as ours
 from attention_docs.arrays import cudnn
 from attention_docs.blockwise import path
 from attention_docs.inputs import checked_inputs
+from results import NOT_MEASURED
 
 SHAPE = (1, 64, 4096, 128)  # batch, heads, length, dimension
 ROWS = [("float16", False), ("float16", True), ("float32", False), ("float32", True)]
@@ -47,16 +47,16 @@ def main():
     if reason:
         for place in paths:
             if not os.path.exists(place):
-                measured.write(unmeasured(), place)
+                results.write(unmeasured(), place)
         sys.exit("bench: {}".format(reason))
-    result = measured.circumstances()
+    result = results.circumstances()
     result["machine"]["gpu"] = gpu_name()
     result["versions"].update(gpu_versions())
     result.update(about())
     result["speed"] = [speed(dtype, causal) for dtype, causal in ROWS]
     show(result)
     for place in paths:
-        measured.write(result, place)
+        results.write(result, place)
 
 
 def missing():
@@ -85,7 +85,7 @@ def unmeasured():
     """Return a result of the same form with no number in it."""
     row = {"path": NOT_MEASURED, **figures({}, {}, {}, {}, {})}
     rows = [{"dtype": dtype, "causal": causal, **row} for dtype, causal in ROWS]
-    return {**measured.circumstances(), **about(), "speed": rows}
+    return {**results.circumstances(), **about(), "speed": rows}
 
 
 def gpu_name():
@@ -103,7 +103,7 @@ def gpu_versions():
         "cupy": cupy.__version__,
         "cuda": cupy.cuda.runtime.runtimeGetVersion(),
         "driver": cupy.cuda.runtime.driverGetVersion(),
-        "cudnn_front_end": measured.version("nvidia-cudnn-frontend"),
+        "cudnn_front_end": results.version("nvidia-cudnn-frontend"),
         "cudnn": cudnn().backend_version() if cudnn() else "not installed",
         "torch_cudnn": torch.backends.cudnn.version(),
     }
@@ -249,7 +249,7 @@ def show(result):
         ]
         for row in result["speed"]
     ]
-    measured.table([["ours", *columns], *rows])
+    results.table([["ours", *columns], *rows])
 
 
 if __name__ == "__main__":

@@ -11,14 +11,14 @@ import sys
 import time
 import tracemalloc
 
-import measured
 import numpy as np
-from measured import NOT_MEASURED
 
+import results
 from attention_docs import attention_steps
 from attention_docs import scaled_dot_product_attention as ours
 from attention_docs.blockwise import HOST_BLOCK
 from attention_docs.threads import parallel
+from results import NOT_MEASURED
 
 SHAPES = [(8, 2048, 64), (16, 1024, 64), (8, 4096, 64)]
 LENGTHS = [256, 512, 1024, 2048, 4096, 8192, 16384, 32768]
@@ -29,7 +29,7 @@ HAS_TORCH = importlib.util.find_spec("torch") is not None
 
 
 def main():
-    result = measured.circumstances()
+    result = results.circumstances()
     result["unit"] = "seconds; a ratio is the median of the ratios of the rounds"
     result["speed"] = [speed(shape, causal) for causal in (False, True) for shape in SHAPES]
     result["row_by_row"] = row_by_row_ratio((8, 1024, 64))
@@ -39,7 +39,7 @@ def main():
     result["growth"] = [growth(n) for n in LENGTHS]
     show(result)
     for path in sys.argv[1:]:
-        measured.write(result, path)
+        results.write(result, path)
 
 
 def show(result):
@@ -50,7 +50,7 @@ def show(result):
         [name(row), *(row["ratio"].get(c, NOT_MEASURED) for c in columns)]
         for row in result["speed"]
     ]
-    measured.table([["float32", *columns], *rows])
+    results.table([["float32", *columns], *rows])
     print(
         "\nRow by row, time over ours: {ratio:.1f}; "
         "over the products alone: {ratio_of_products:.1f}".format(**result["row_by_row"])
@@ -64,7 +64,7 @@ def show(result):
         ["{:,}".format(row["n"]), *(row["seconds"].get(c, NOT_MEASURED) for c in columns)]
         for row in result["growth"]
     ]
-    measured.table([["n", *columns], *rows])
+    results.table([["n", *columns], *rows])
 
 
 def name(row):
