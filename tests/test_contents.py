@@ -34,7 +34,7 @@ NAV = [
 
 
 def listed(name, page="order.md", nav=NAV):
-    return contents(name, nav, PAGES.__getitem__, page).splitlines()
+    return contents(name, nav, PAGES.get, page).splitlines()
 
 
 def test_a_section_is_listed_in_its_order_with_titles_and_descriptions():
@@ -51,7 +51,7 @@ def test_a_section_inside_a_section_has_a_list_of_its_own():
 
 
 def test_of_two_sections_of_one_name_the_first_is_meant():
-    assert overview("Deep", NAV, PAGES.__getitem__).count("merge_heads") == 2
+    assert overview("Deep", NAV, PAGES.get).count("merge_heads") == 2
 
 
 @pytest.mark.parametrize(
@@ -67,6 +67,12 @@ def test_what_joins_the_navigation_is_listed():
     assert listed("Book", nav=nav) == [*listed("Book"), "1. [Home](index.md)<br>Where it begins."]
 
 
+def test_a_page_that_nobody_wrote_is_left_to_mkdocs():
+    nav = [{"Book": ["nowhere.md", "index.md"]}]
+    assert listed("Book", nav=nav) == ["1. [Home](index.md)<br>Where it begins."]
+    assert len(overview("Book", nav, PAGES.get).splitlines()) == 2
+
+
 @pytest.mark.parametrize(
     ("ask", "message"),
     [
@@ -75,7 +81,7 @@ def test_what_joins_the_navigation_is_listed():
         (lambda: listed("Book", nav=["index.md"]), "section 'Book' is unknown; known are none"),
         (lambda: listed("Deep", nav=NAV[4:]), "docs/bare.md has no description"),
         (lambda: listed("Nameless"), "docs/nameless.md has no title"),
-        (lambda: overview("Unknown", NAV, PAGES.__getitem__), "'attention_docs.shwo' is no name of the package"),
+        (lambda: overview("Unknown", NAV, PAGES.get), "'attention_docs.shwo' is no name of the package"),
     ],
 )  # fmt: skip
 def test_what_is_missing_is_named(ask, message):
@@ -85,7 +91,7 @@ def test_what_is_missing_is_named(ask, message):
 
 
 def test_names_are_listed_page_by_page_with_the_first_line_of_their_docstrings():
-    _, _, *rows = overview("Names", NAV, PAGES.__getitem__).splitlines()
+    _, _, *rows = overview("Names", NAV, PAGES.get).splitlines()
     assert [row.split("`")[1] for row in rows] == ["merge_heads", "show", "softmax"]
     for name, row in zip(("merge_heads", "show"), rows, strict=False):
         first = getattr(attention_docs, name).__doc__.partition("\n")[0]
@@ -96,7 +102,7 @@ def test_names_are_listed_page_by_page_with_the_first_line_of_their_docstrings()
 def test_a_docstring_is_required_and_its_first_paragraph_becomes_one_cell(monkeypatch):
     show = attention_docs.show
     monkeypatch.setattr(show, "__doc__", "Print `a | b`\n    and go on.\n\n    More.")
-    assert overview("Names", NAV, PAGES.__getitem__).count(r"| Print `a \| b` and go on. |") == 1
+    assert overview("Names", NAV, PAGES.get).count(r"| Print `a \| b` and go on. |") == 1
     monkeypatch.setattr(show, "__doc__", None)
     with pytest.raises(LookupError, match=r"^'attention_docs\.show' has no docstring$"):
-        overview("Names", NAV, PAGES.__getitem__)
+        overview("Names", NAV, PAGES.get)

@@ -17,7 +17,8 @@ from mkdocs.utils.meta import get_data
 
 # As in mkdocs.yml: a page is its address, or {title: address}; a section is {title: items}.
 Nav = list[Any]
-Read = Callable[[str], str]
+# Nothing, where there is no such page: MkDocs itself names what `nav` lists and nobody wrote.
+Read = Callable[[str], str | None]
 
 TITLE = re.compile(r"^# (.+)$", re.MULTILINE)
 DIRECTIVE = re.compile(r"^::: (\S+)$", re.MULTILINE)
@@ -30,7 +31,7 @@ def contents(name: str, nav: Nav, read: Read, page: str) -> str:
     Args:
         name: the title of the section.
         nav: what the settings say.
-        read: gives the text of a page by its address.
+        read: gives the text of a page by its address, or nothing where there is none.
         page: the address of the page that shows the list, for the links.
 
     Raises:
@@ -41,7 +42,7 @@ def contents(name: str, nav: Nav, read: Read, page: str) -> str:
     ...     "scores/root.md": "---\\ndescription: Why it is the root.\\n---\\n# The root of d",
     ...     "end.md": "---\\ndescription: What to read next.\\n---\\n# The end",
     ... }
-    >>> print(contents("Chapters", nav, pages.__getitem__, "start/order.md"))
+    >>> print(contents("Chapters", nav, pages.get, "start/order.md"))
     1. **Scores**
         1. [The root](../scores/root.md)<br>Why it is the root.
     1. [The end](../end.md)<br>What to read next.
@@ -55,8 +56,8 @@ def lines(items: Nav, read: Read, folder: str, indent: str = "") -> Iterator[str
         if isinstance(inside, list):
             yield f"{indent}1. **{plain(title or '')}**"
             yield from lines(inside, read, folder, indent + "    ")
-        else:
-            heading, description = front(inside, read)
+        elif text := read(inside):
+            heading, description = front(inside, text)
             link = posixpath.relpath(inside, folder or ".")
             yield f"{indent}1. [{plain(title or heading)}]({link})<br>{plain(description)}"
 
@@ -70,18 +71,19 @@ def overview(name: str, nav: Nav, read: Read) -> str:
     Args:
         name: the title of the section.
         nav: what the settings say.
-        read: gives the text of a page by its address.
+        read: gives the text of a page by its address, or nothing where there is none.
 
     Raises:
         LookupError: if there is no such section, or a name is unknown or has no docstring.
 
     >>> text = "::: attention_docs.show"
-    >>> print(overview("Reference", [{"Reference": ["show.md"]}], {"show.md": text}.__getitem__))
+    >>> print(overview("Reference", [{"Reference": ["show.md"]}], {"show.md": text}.get))
     | name | in one line |
     | --- | --- |
     | [`show`][attention_docs.show] | Print a number, an array, or the named steps of an example. |
     """
-    paths = [path for page in pages(section(name, nav)) for path in DIRECTIVE.findall(read(page))]
+    texts = (read(page) or "" for page in pages(section(name, nav)))
+    paths = [path for text in texts for path in DIRECTIVE.findall(text)]
     rows = [f"| [`{path.rpartition('.')[2]}`][{path}] | {summary(path)} |" for path in paths]
     return "\n".join(["| name | in one line |", "| --- | --- |", *rows])
 
@@ -124,18 +126,18 @@ def named(item: str | dict[str, Any]) -> tuple[str | None, Any]:
     return (None, item) if isinstance(item, str) else next(iter(item.items()))
 
 
-def front(address: str, read: Read) -> tuple[str, str]:
+def front(address: str, text: str) -> tuple[str, str]:
     """Return the title and the description of a page; a notebook has them in its JSON.
 
-    >>> front("a.md", {"a.md": "# Nothing said of it"}.__getitem__)
+    >>> front("a.md", "# Nothing said of it")
     Traceback (most recent call last):
     LookupError: docs/a.md has no description
     """
     if address.endswith(".ipynb"):
-        notebook = json.loads(read(address))
+        notebook = json.loads(text)
         text, known = "".join(notebook["cells"][0]["source"]), notebook["metadata"]
     else:
-        text, known = get_data(read(address))
+        text, known = get_data(text)
     title = TITLE.search(text)
     if not title or not known.get("description"):
         raise LookupError(f"docs/{address} has no {'description' if title else 'title'}")

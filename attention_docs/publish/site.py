@@ -141,11 +141,9 @@ def on_page_markdown(markdown, page, config, files):
     )
 
 
-def text_of(files, address: str) -> str:
+def text_of(files, address: str) -> str | None:
     file = files.get_file_from_path(address)
-    if not file:
-        raise LookupError(f"docs/{address}, which `nav` names, is missing")
-    return str(file.content_string)
+    return file and file.content_string
 
 
 @stops_the_build
