@@ -1,6 +1,5 @@
 """The pages as written: no number typed by hand, and in step with one another."""
 
-import itertools
 import re
 import subprocess
 import sys
@@ -51,11 +50,6 @@ CHAPTERS = sorted((ROOT / "docs" / "mechanisms").glob("*.md"))
 
 
 @pytest.mark.parametrize("chapter", CHAPTERS, ids=lambda chapter: chapter.stem)
-def test_every_chapter_is_in_the_reading_order(chapter):
-    assert f"](mechanisms/{chapter.name})" in written("reading_order.md")
-
-
-@pytest.mark.parametrize("chapter", CHAPTERS, ids=lambda chapter: chapter.stem)
 def test_every_paper_that_a_chapter_cites_is_among_the_references(chapter):
     cited = re.findall(r"\*([A-Z][^*\n]+)\*,? (?:19|20)\d\d\b", chapter.read_text(encoding="utf-8"))
     assert [title for title in cited if f"*{title}" not in written("references.md")] == []
@@ -85,13 +79,3 @@ def test_the_glossary_is_in_order():
     terms = re.findall(r"^(\S.*)\n:   ", written("glossary.md"), re.M)
     assert len(terms) > 40
     assert terms == sorted(set(terms), key=str.lower)
-
-
-def test_each_chapter_names_the_one_before_and_the_one_after():
-    settings = (ROOT / "mkdocs.yml").read_text(encoding="utf-8")
-    chapters = re.findall(r"mechanisms/(\w+\.md)$", settings, re.M)
-    for before, after in itertools.pairwise(chapters):
-        for page, word, other in ((before, "Next", after), (after, "Before", before)):
-            text = (ROOT / "docs" / "mechanisms" / page).read_text(encoding="utf-8")
-            named = re.findall(rf"^.*?{word}: [^(]*\(([\w.]+)\)", text, re.M)
-            assert named == [other], f"{page}: {word}"

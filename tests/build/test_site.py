@@ -6,7 +6,8 @@ import shutil
 
 import pytest
 
-from tests.conftest import mkdocs
+from attention_docs.publish.values import NAMES
+from tests.conftest import ROOT, mkdocs
 
 
 def read(site, page):
@@ -23,7 +24,7 @@ def test_nothing_waits_to_be_replaced(site):
     for page in site.rglob("*.html"):
         text = page.read_text(encoding="utf-8")
         assert not re.search(
-            r"\\val\{|\\printed\{|\\example\{|\\figure\{|arithmatex|katex-error|<!-- later", text
+            rf"\\(?:{'|'.join(NAMES)})\{{|arithmatex|katex-error|<!-- later", text
         ), page
 
 
@@ -41,8 +42,10 @@ def test_diagrams_are_drawn(site):
 
 def test_figures_are_drawn_with_their_captions_and_kept_out_of_the_search(site):
     page = read(site, "mechanisms/self_attention")
-    assert page.count('<figure class="figure"') == page.count("</figcaption>") == 4
-    assert page.count('<svg xmlns="http://www.w3.org/2000/svg" id="figure-') == 4
+    placed = (ROOT / "docs" / "mechanisms" / "self_attention.md").read_text(encoding="utf-8")
+    figures = placed.count("\n\\figure{")
+    assert page.count('<figure class="figure"') == page.count("</figcaption>") == figures > 0
+    assert page.count('<svg xmlns="http://www.w3.org/2000/svg" id="figure-') == figures
     index = (site / "search" / "search_index.json").read_text(encoding="utf-8")
     assert "takes almost nothing" in index
     assert "row 3 · column 3" not in index
@@ -107,6 +110,8 @@ def complaints(project):
         (r"\vla{self_attention.Q}", r"\vla{self_attention.Q}: this macro is unknown; known are val, printed"),
         (r"\figure{nope}", r"\figure{nope}: figure 'nope' is unknown; known are"),
         (r"\example{nope}", r"\example{nope}: example 'nope' is unknown"),
+        (r"\contents{Chpaters}", r"\contents{Chpaters}: section 'Chpaters' is unknown; known are none"),
+        (r"\overview{Refrence}", r"\overview{Refrence}: section 'Refrence' is unknown; known are none"),
         ("$\\sqrt{$", r"formula '\\sqrt{': KaTeX parse error"),
         ("```mermaid\ngraph TB\n  A --> [[\n```", "mermaid: the line `accTitle: ...` is missing"),
         ("```mermaid\ngraph TB\n  accTitle: A\n  accDescr: B\n  A --> [[\n```", "mermaid: Diagram parse error"),
@@ -120,7 +125,7 @@ def complaints(project):
         ("# Another", "a second title; a page has one"),
         ("## A {#same}\n\n## B {#same}", "the id 'same' stands twice on this page"),
     ],
-    ids=["step", "example", "macro", "figure", "provenance", "formula", "unreadable diagram", "diagram", "fence", "link", "anchor", "raw link", "image", "raw image", "alternative text", "second title", "id"],
+    ids=["step", "example", "macro", "figure", "provenance", "contents", "overview", "formula", "unreadable diagram", "diagram", "fence", "link", "anchor", "raw link", "image", "raw image", "alternative text", "second title", "id"],
 )  # fmt: skip
 def test_a_mistake_in_a_page_stops_the_build_and_names_its_line(one_page, text, message):
     append(one_page, f"\n{text}\n")
@@ -200,6 +205,18 @@ def test_a_page_that_is_not_in_the_navigation_and_the_reverse_are_named(one_page
     assert built.returncode != 0
     assert 'not included in the "nav" configuration:\n  - left_out.md' in built.stderr
     assert "'nowhere.md' is included in the 'nav' configuration, which is not found" in built.stderr
+
+
+def test_a_page_that_joins_the_navigation_joins_the_list_of_its_section(one_page):
+    edit(one_page / "mkdocs.yml", "  - index.md\n", "  - index.md\n  - More:\n      - new.md\n")
+    append(one_page, "\n\\contents{More}\n")
+    new = one_page / "docs" / "new.md"
+    new.write_text("---\ndescription: What is new.\n---\n\n# New\n", encoding="utf-8")
+    assert mkdocs(one_page, "build", "--strict").returncode == 0
+    assert '<a href="new/">New</a><br>What is new.</li>' in read(one_page / "site", "")
+    edit(new, "description: What is new.", "title: New")
+    told = r"docs/index.md:9: \contents{More}: docs/new.md has no description"
+    assert told in complaints(one_page)
 
 
 def test_an_example_that_no_page_names_stops_the_build(one_page):

@@ -26,6 +26,8 @@ def resolved(markdown):
         describe=lambda name: f"<{name}>",
         draw=lambda name: f"<svg {name}>",
         measure=lambda reference: f"<{reference}>",
+        contents=lambda section: f"<pages of {section}>",
+        overview=lambda section: f"<names of {section}>",
         place=lambda line: f"page.md:{line + 1}",
     )
 
@@ -53,6 +55,8 @@ def resolved(markdown):
         ("\\example{toy}\n", "<toy>\n"),
         (r"\measured{toy.ratio.0}", "<toy.ratio.0>"),
         ("\\figure{toy}\n", "<svg toy>\n"),
+        ("\\contents{A toy}\n", "<pages of A toy>\n"),
+        ("\\overview{Toys}\n", "<names of Toys>\n"),
         (r"`\val{toy.total}`", r"`\val{toy.total}`"),
         (r"``a ` \val{toy.total}`` \val{toy.total}", r"``a ` \val{toy.total}`` 1.5000"),
         ("```\n\\val{toy.total}\n```\n\\val{toy.total}", "```\n\\val{toy.total}\n```\n1.5000"),
@@ -84,4 +88,4 @@ def test_a_wrong_reference_names_page_line_and_what_is_known(macro, known, page)
 
 def test_three_axes_in_a_formula_are_refused():
     with pytest.raises(PublishError, match="expected at most two axes"):
-        resolve(r"$\val{toy.cube}$", lambda name: {"cube": np.ones((1, 1, 1))}, str, str, str, str)
+        resolve(r"$\val{toy.cube}$", lambda name: {"cube": np.ones((1, 1, 1))}, *[str] * 6)

@@ -59,15 +59,6 @@ def test_nothing_else_stands_there():
     )
 
 
-def test_the_overview_repeats_the_first_line_of_each_docstring():
-    overview = (REFERENCE / "index.md").read_text(encoding="utf-8")
-    rows = re.findall(r"^\| \[`(\w+)`\]\[attention_docs\.\S+\] \| (.+) \|$", overview, re.M)
-    assert len(rows) == len(NAMES)
-    assert dict(rows) == {
-        name: documented(name).docstring.value.partition("\n")[0] for name in NAMES
-    }
-
-
 @pytest.mark.parametrize("definition", DEFINITIONS, ids=lambda definition: definition.path)
 def test_every_array_has_its_shape(definition):
     entries = sections(definition, "parameters") + sections(definition, "attributes")
