@@ -180,8 +180,8 @@ def test_each_fault_of_a_page_is_told_by(engine, site, tmp_path):
     (tmp_path / "site" / "index.html").write_text(page, encoding="utf-8")
     profile = tmp_path / "profile"
     profile.mkdir()
-    told = faults(engine, tmp_path / "site", profile, [""], patience=2)
-    for told in (told[f"home at {width}"] for width in WIDTHS):
+    of_page = faults(engine, tmp_path / "site", profile, [""], patience=2)
+    for told in (of_page[f"home at {width}"] for width in WIDTHS):
         names = {wrong.partition(":")[0] for wrong in told}
         assert names >= {
             "shows its title",
