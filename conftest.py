@@ -16,15 +16,57 @@ import numpy as np
 import pytest
 from sybil import Sybil
 from sybil.parsers.markdown import CodeBlockParser, PythonCodeBlockParser
+from xdist.scheduler import LoadScopeScheduling
 
 import attention_docs
 
 PROGRAM = "python -m attention_docs "
+# What only a build of the site, a browser or npm can give: --quick leaves it out.
+SLOW = {"assets", "project", "site"}
+# The folders whose tests take longest come first, so that no process is left with one of them.
+ORDER = ("browser", "build", "repository")
+# The files whose tests are long and share nothing but the site. In all others one process runs all
+# tests: they share fixtures, and the blocks of a page build on one another.
+APART = (
+    "test_engines.py",
+    "test_every_page.py",
+    "test_notebooks.py",
+    "test_origins.py",
+    "test_scripts.py",
+    "test_site.py",
+)
 
 
 def pytest_addoption(parser):
     for needed in ("browser", "torch", "gpu"):
         parser.addoption(f"--{needed}", action="store_true", help=f"fail where {needed} is missing")
+    parser.addoption("--quick", action="store_true", help="only what needs no built site")
+
+
+def pytest_collection_modifyitems(config, items):
+    if config.getoption("quick"):
+        slow = [item for item in items if SLOW & set(getattr(item, "fixturenames", ()))]
+        config.hook.pytest_deselected(items=slow)
+        items[:] = [item for item in items if item not in set(slow)]
+    items.sort(key=place_in_line)
+
+
+def place_in_line(item):
+    folder = item.path.parent.name
+    return ORDER.index(folder) if folder in ORDER else len(ORDER)
+
+
+class ByFile(LoadScopeScheduling):
+    """Gives a process of a parallel run whole files, or single tests of the files in `APART`."""
+
+    def _split_scope(self, nodeid):
+        file = nodeid.partition("::")[0]
+        return nodeid if file.endswith(APART) else file
+
+
+@pytest.hookimpl(optionalhook=True)
+def pytest_xdist_make_scheduler(config, log):
+    return ByFile(config, log)
 
 
 @pytest.fixture(autouse=True)

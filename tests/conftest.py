@@ -9,6 +9,7 @@ import sys
 from pathlib import Path
 
 import array_api_compat
+import filelock
 import hypothesis
 import numpy as np
 import pytest
@@ -126,16 +127,26 @@ def mkdocs(root, *arguments, umask=-1, **environment):
 
 
 @pytest.fixture(scope="session")
-def assets():
+def shared(tmp_path_factory, worker_id):
+    """A folder for what all the processes of a test run share, and its lock."""
+    folder = tmp_path_factory.getbasetemp()
+    folder = folder if worker_id == "master" else folder.parent
+    return folder, filelock.FileLock(folder / "shared.lock")
+
+
+@pytest.fixture(scope="session")
+def assets(shared):
     """Fetch the browser assets once, as a build does."""
     from attention_docs.publish.assets import ensure
 
-    return ensure(ROOT)
+    _, lock = shared
+    with lock:
+        return ensure(ROOT)
 
 
 @pytest.fixture
-def project(tmp_path, assets):
-    """A copy of the project to break."""
+def project(tmp_path, site):
+    """A copy of the project to break, with its notebooks executed."""
     return copy_project(tmp_path)
 
 
@@ -146,26 +157,24 @@ def one_page(project):
 
 
 @pytest.fixture(scope="session")
-def site(tmp_path_factory, assets):
-    """The whole site as it is published: built for GitHub Pages, under a sub-path."""
-    folder = tmp_path_factory.mktemp("site")
-    built = mkdocs(
-        ROOT,
-        "build",
-        "--strict",
-        "--site-dir",
-        str(folder),
-        GITHUB_REPOSITORY="someone/attention-docs",
-        SITE_URL="http://127.0.0.1/attention-docs/",
-    )
-    assert built.returncode == 0, built.stderr
-    return folder
+def site(shared, assets):
+    """The whole site as it is published: built once, for GitHub Pages, under a sub-path."""
+    folder, lock = shared
+    with lock:
+        if not (folder / "site").is_dir():
+            address = {"GITHUB_REPOSITORY": "someone/attention-docs"}
+            address["SITE_URL"] = "http://127.0.0.1/attention-docs/"
+            new = folder / "new-site"
+            built = mkdocs(ROOT, "build", "--strict", "--site-dir", str(new), **address)
+            assert built.returncode == 0, built.stderr
+            new.rename(folder / "site")
+    return folder / "site"
 
 
 @pytest.fixture(scope="session")
 def browser(request):
     """The machine's own Chromium; Playwright's download of one is not needed."""
-    from tests.visit import find_chromium, launched
+    from tests.browser.visit import find_chromium, launched
 
     try:
         found = find_chromium()
@@ -179,7 +188,7 @@ def browser(request):
 @pytest.fixture(scope="session")
 def address(site):
     """Where the whole site is served."""
-    from tests.visit import served
+    from tests.browser.visit import served
 
     with served(site) as home:
         yield home

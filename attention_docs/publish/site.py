@@ -22,6 +22,7 @@ from attention_docs.publish import (
     assets,
     checks,
     computed,
+    contents,
     diagrams,
     early,
     figures,
@@ -126,14 +127,23 @@ def on_page_markdown(markdown, page, config, files):
         described.add(name)
         return provenance(name, config.extra["repository"])
 
+    read = functools.partial(text_of, files)
+    nav = config.nav or []
     return resolve(
         markdown,
         steps=computed.steps,
         describe=describe,
         draw=figures.placed,
         measure=measured,
+        contents=lambda name: contents.contents(name, nav, read, page.file.src_uri),
+        overview=lambda name: contents.overview(name, nav, read),
         place=lambda line: place(page, line),
     )
+
+
+def text_of(files, address: str) -> str | None:
+    file = files.get_file_from_path(address)
+    return file and file.content_string
 
 
 @stops_the_build

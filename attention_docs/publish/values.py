@@ -4,7 +4,8 @@ r"""Put computed values where a page names them.
 part; `.shape` gives the shape, `.shape[0]` one size of it. `\printed{0.447}` quotes a number that a
 source prints wrongly, and `\measured{attention.memory.n}` gives a result that was measured. On a
 line of its own, `\example{name}` says where the numbers of an example come from, and
-`\figure{name}` places a figure. Code is left alone.
+`\figure{name}` places a figure; `\contents{section}` and `\overview{section}` list pages and public
+names. Code is left alone.
 """
 
 import re
@@ -31,7 +32,7 @@ CODE_OR_MATH = re.compile(
     """,
     re.MULTILINE | re.DOTALL | re.VERBOSE,
 )
-NAMES = ("val", "printed", "measured", "example", "figure")
+NAMES = ("val", "printed", "measured", "example", "figure", "contents", "overview")
 MACRO = re.compile(rf"\\(?P<name>{'|'.join(NAMES)})\{{(?P<argument>[^{{}}]*)\}}")
 # Outside a formula TeX has no business: what looks like a macro is meant to be one.
 MEANT = re.compile(r"\\(?P<name>[A-Za-z]+)\{(?P<argument>[^{}]*)\}")
@@ -44,6 +45,8 @@ def resolve(
     describe: Callable[[str], str],
     draw: Callable[[str], str],
     measure: Callable[[str], str],
+    contents: Callable[[str], str],
+    overview: Callable[[str], str],
     place: Callable[[int], str],
 ) -> str:
     """Replace every macro outside code.
@@ -54,6 +57,8 @@ def resolve(
         describe: gives the Markdown that says where an example's numbers come from.
         draw: gives a figure by its name.
         measure: gives a measured result by its reference.
+        contents: lists the pages of a section of `nav`.
+        overview: lists the public names that the pages of a section document.
         place: names the place of a line, counted from 0, for error messages.
 
     Raises:
@@ -61,7 +66,7 @@ def resolve(
 
     >>> from attention_docs import examples
     >>> page = r"The first weight is \\val{self_attention.weights[0,0]}."
-    >>> resolve(page, examples.steps, str, str, str, str)
+    >>> resolve(page, examples.steps, str, str, str, str, str, str)
     'The first weight is 0.0287.'
     """
 
@@ -78,6 +83,10 @@ def resolve(
                     return draw(macro["argument"])
                 case "example":
                     return describe(macro["argument"])
+                case "contents":
+                    return contents(macro["argument"])
+                case "overview":
+                    return overview(macro["argument"])
                 case _:
                     raise LookupError(f"this macro is unknown; known are {', '.join(NAMES)}")
         except (LookupError, ValueError) as error:

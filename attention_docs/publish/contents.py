@@ -1,0 +1,171 @@
+r"""Parts of a page that are made from what is there, so nobody has to keep them in step.
+
+`\contents{Chapters}` lists the pages of a section of `nav`, and `\overview{Reference}` the public
+names that the pages of a section document. Both stand on a line of their own.
+"""
+
+import inspect
+import json
+import pkgutil
+import posixpath
+import re
+from collections.abc import Callable, Iterator
+from html import escape
+from typing import Any
+
+from mkdocs.utils.meta import get_data
+
+# As in mkdocs.yml: a page is its address, or {title: address}; a section is {title: items}.
+Nav = list[Any]
+# Nothing, where there is no such page: MkDocs itself names what `nav` lists and nobody wrote.
+Read = Callable[[str], str | None]
+
+TITLE = re.compile(r"^# (.+)$", re.MULTILINE)
+DIRECTIVE = re.compile(r"^::: (\S+)$", re.MULTILINE)
+MARKUP = re.compile(r"[\\`*_\[\]$]")
+
+
+def contents(name: str, nav: Nav, read: Read, page: str) -> str:
+    """List the pages of a section, in the order of `nav`, each with its description.
+
+    Args:
+        name: the title of the section.
+        nav: what the settings say.
+        read: gives the text of a page by its address, or nothing where there is none.
+        page: the address of the page that shows the list, for the links.
+
+    Raises:
+        LookupError: if there is no such section, or a page of it lacks a title or a description.
+
+    >>> nav = [{"Chapters": [{"Scores": [{"The root": "scores/root.md"}]}, "end.md"]}]
+    >>> pages = {
+    ...     "scores/root.md": "---\\ndescription: Why it is the root.\\n---\\n# The root of d",
+    ...     "end.md": "---\\ndescription: What to read next.\\n---\\n# The end",
+    ... }
+    >>> print(contents("Chapters", nav, pages.get, "start/order.md"))
+    1. **Scores**
+        1. [The root](../scores/root.md)<br>Why it is the root.
+    1. [The end](../end.md)<br>What to read next.
+    """
+    return "\n".join(lines(section(name, nav), read, posixpath.dirname(page)))
+
+
+def lines(items: Nav, read: Read, folder: str, indent: str = "") -> Iterator[str]:
+    """Write the items of a section as a numbered list, and its own sections as lists inside it."""
+    for title, inside in map(named, items):
+        if isinstance(inside, list):
+            yield f"{indent}1. **{plain(title or '')}**"
+            yield from lines(inside, read, folder, indent + "    ")
+        elif text := read(inside):
+            heading, description = front(inside, text)
+            link = posixpath.relpath(inside, folder or ".")
+            yield f"{indent}1. [{plain(title or heading)}]({link})<br>{plain(description)}"
+
+
+def overview(name: str, nav: Nav, read: Read) -> str:
+    """Tabulate the public names that the pages of a section document, in one line each.
+
+    The names are those of the directives `::: name`, in the order of `nav` and of each page. What
+    is said of a name is the first paragraph of its docstring.
+
+    Args:
+        name: the title of the section.
+        nav: what the settings say.
+        read: gives the text of a page by its address, or nothing where there is none.
+
+    Raises:
+        LookupError: if there is no such section, or a name is unknown or has no docstring.
+
+    >>> text = "::: attention_docs.show"
+    >>> print(overview("Reference", [{"Reference": ["show.md"]}], {"show.md": text}.get))
+    | name | in one line |
+    | --- | --- |
+    | [`show`][attention_docs.show] | Print a number, an array, or the named steps of an example. |
+    """
+    texts = (read(page) or "" for page in pages(section(name, nav)))
+    paths = [path for text in texts for path in DIRECTIVE.findall(text)]
+    rows = [f"| [`{path.rpartition('.')[2]}`][{path}] | {summary(path)} |" for path in paths]
+    return "\n".join(["| name | in one line |", "| --- | --- |", *rows])
+
+
+def section(name: str, nav: Nav) -> Nav:
+    """Return the items of a section by its title.
+
+    >>> section("Nope", [{"Home": "index.md"}, {"Chapters": [{"Scores": ["root.md"]}]}])
+    Traceback (most recent call last):
+    LookupError: section 'Nope' is unknown; known are Chapters, Scores
+    """
+    known: dict[str, Nav] = {}
+    for title, items in sections(nav):
+        known.setdefault(title, items)
+    if name not in known:
+        names = ", ".join(known) or "none"
+        raise LookupError(f"section {name!r} is unknown; known are {names}")
+    return known[name]
+
+
+def sections(nav: Nav) -> Iterator[tuple[str, Nav]]:
+    """Yield each section with its title, those inside it after it."""
+    for title, inside in map(named, nav):
+        if isinstance(inside, list):
+            yield title or "", inside
+            yield from sections(inside)
+
+
+def pages(items: Nav) -> Iterator[str]:
+    """Yield the address of each page of a section and of the sections inside it."""
+    for _, inside in map(named, items):
+        if isinstance(inside, list):
+            yield from pages(inside)
+        else:
+            yield inside
+
+
+def named(item: str | dict[str, Any]) -> tuple[str | None, Any]:
+    """Return the title of an item of `nav`, if it has one there, and what it stands for."""
+    return (None, item) if isinstance(item, str) else next(iter(item.items()))
+
+
+def front(address: str, text: str) -> tuple[str, str]:
+    """Return the title and the description of a page; a notebook has them in its JSON.
+
+    >>> front("a.md", "# Nothing said of it")
+    Traceback (most recent call last):
+    LookupError: docs/a.md has no description
+    """
+    if address.endswith(".ipynb"):
+        notebook = json.loads(text)
+        text, known = "".join(notebook["cells"][0]["source"]), notebook["metadata"]
+    else:
+        text, known = get_data(text)
+    title = TITLE.search(text)
+    if not title or not known.get("description"):
+        raise LookupError(f"docs/{address} has no {'description' if title else 'title'}")
+    return title[1], known["description"]
+
+
+def summary(path: str) -> str:
+    """Return the first paragraph of a docstring, as a cell of a table holds it.
+
+    >>> summary("attention_docs.softmax.softmax")
+    'Normalise scores to weights that are not negative and sum to one.'
+    >>> summary("attention_docs.nope")
+    Traceback (most recent call last):
+    LookupError: 'attention_docs.nope' is no name of the package
+    """
+    try:
+        documented = inspect.getdoc(pkgutil.resolve_name(path))
+    except (AttributeError, ImportError):
+        raise LookupError(f"{path!r} is no name of the package") from None
+    if not documented:
+        raise LookupError(f"{path!r} has no docstring")
+    return " ".join(documented.partition("\n\n")[0].split()).replace("|", r"\|")
+
+
+def plain(text: str) -> str:
+    r"""Keep Markdown from reading a title or a description as markup.
+
+    >>> print(plain("W_O & d_k < 3"))
+    W\_O &amp; d\_k &lt; 3
+    """
+    return MARKUP.sub(r"\\\g<0>", escape(text, quote=False))

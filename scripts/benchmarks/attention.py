@@ -1,0 +1,226 @@
+"""Speed and memory of attention: every contender in one run, medians of pairs.
+
+The contenders take turns, and each waits until the threads of the one before are asleep: a BLAS
+that still spins slows the next one. A ratio is the median of the ratios of the rounds.
+"""
+
+import importlib.util
+import math
+import statistics
+import sys
+import time
+import tracemalloc
+
+import numpy as np
+
+import results
+from attention_docs import attention_steps
+from attention_docs import scaled_dot_product_attention as ours
+from attention_docs.kernels.blockwise import HOST_BLOCK
+from attention_docs.kernels.threads import parallel
+from results import NOT_MEASURED
+
+SHAPES = [(8, 2048, 64), (16, 1024, 64), (8, 4096, 64)]
+LENGTHS = [256, 512, 1024, 2048, 4096, 8192, 16384, 32768]
+LONGEST_PLAIN = 4096  # above it the scores of the plain formula take gigabytes
+PAUSE = 0.15  # seconds
+ROUNDS = 9
+HAS_TORCH = importlib.util.find_spec("torch") is not None
+
+
+def main():
+    result = results.circumstances()
+    result["unit"] = "seconds; a ratio is the median of the ratios of the rounds"
+    result["speed"] = [speed(shape, causal) for causal in (False, True) for shape in SHAPES]
+    result["row_by_row"] = row_by_row_ratio((8, 1024, 64))
+    result["memory"] = memory(32768)
+    result["error"] = error()
+    result["small"] = small()
+    result["growth"] = [growth(n) for n in LENGTHS]
+    show(result)
+    for path in sys.argv[1:]:
+        results.write(result, path)
+
+
+def show(result):
+    print("{machine[processor]}, {machine[cores]} cores, {date}".format(**result))
+    print("\nTime of ours over that of")
+    columns = ["torch", "products", "plain"]
+    rows = [
+        [name(row), *(row["ratio"].get(c, NOT_MEASURED) for c in columns)]
+        for row in result["speed"]
+    ]
+    results.table([["float32", *columns], *rows])
+    print(
+        "\nRow by row, time over ours: {ratio:.1f}; "
+        "over the products alone: {ratio_of_products:.1f}".format(**result["row_by_row"])
+    )
+    print("Small input, time over the three lines: {:.1f}".format(result["small"]["ratio"]))
+    print("Extra memory at n = {n}: {extra_bytes} bytes".format(**result["memory"]))
+    print("Largest error: {ours:.2g}, torch {torch}".format(**result["error"]))
+    print("\nSeconds for one head of 64")
+    columns = ["ours", "torch", "plain"]
+    rows = [
+        ["{:,}".format(row["n"]), *(row["seconds"].get(c, NOT_MEASURED) for c in columns)]
+        for row in result["growth"]
+    ]
+    results.table([["n", *columns], *rows])
+
+
+def name(row):
+    return "{} {}".format(tuple(row["shape"]), "causal" if row["causal"] else "full")
+
+
+def speed(shape, causal):
+    query, key, value = normal(shape)
+    contenders = {
+        "ours": lambda: ours(query, key, value, is_causal=causal),
+        "products": lambda: products(query, key, value, causal),
+    }
+    if shape[-2] < LONGEST_PLAIN:
+        contenders["plain"] = lambda: plain(query, key, value, causal)
+    if HAS_TORCH:
+        contenders["torch"] = theirs(query, key, value, causal)
+    return {"shape": shape, "causal": causal, **compare(contenders)}
+
+
+def row_by_row_ratio(shape):
+    """Compare with 003's function, and say what the matrix products alone would leave of it."""
+    arrays = normal(shape)
+    contenders = {
+        "ours": lambda: ours(*arrays),
+        "products": lambda: products(*arrays, causal=False),
+        "rows": lambda: row_by_row(*arrays),
+    }
+    times = take_turns(contenders, 3 * ROUNDS)  # as it varies by a tenth from round to round
+    ratios = {
+        name: statistics.median(rows / other for rows, other in zip(times["rows"], times[name]))
+        for name in ("ours", "products")
+    }
+    return {"shape": shape, "ratio": ratios["ours"], "ratio_of_products": ratios["products"]}
+
+
+def memory(n):
+    """Return the most memory that was in use beside arguments and output."""
+    arrays = normal((1, n, 64))
+    ours(*(array[:, :512] for array in arrays))  # what is allocated once only
+    tracemalloc.start()
+    output = ours(*arrays)
+    _, peak = tracemalloc.get_traced_memory()
+    tracemalloc.stop()
+    return {"n": n, "extra_bytes": peak - output.nbytes, "all_scores_bytes": n * n * 4}
+
+
+def error():
+    """Return the largest errors over ten seeds, against float64."""
+    worst = {"ours": 0.0, "torch": 0.0 if HAS_TORCH else NOT_MEASURED}
+    for seed in range(10):
+        arrays = normal((4, 1024, 64), seed)
+        exact = attention_steps(*(array.astype("float64") for array in arrays)).output
+        worst["ours"] = max(worst["ours"], float(np.abs(ours(*arrays) - exact).max()))
+        if HAS_TORCH:
+            output = theirs(*arrays, causal=False)().numpy()
+            worst["torch"] = max(worst["torch"], float(np.abs(output - exact).max()))
+    return worst
+
+
+def small():
+    """Compare ours, checks included, with three lines of NumPy that check nothing."""
+    query, key, value = normal((3, 2))
+    repeat = range(2000)
+
+    def calls(function):
+        return lambda: [function(query, key, value) for _ in repeat]
+
+    return compare({"ours": calls(ours), "lines": calls(plain)}, to="lines")
+
+
+def growth(n):
+    arrays = normal((1, n, 64))
+    contenders = {"ours": lambda: ours(*arrays)}
+    if HAS_TORCH:
+        contenders["torch"] = theirs(*arrays, causal=False)
+    if n <= LONGEST_PLAIN:
+        contenders["plain"] = lambda: plain(*arrays)
+    return {"n": n, **compare(contenders, rounds=ROUNDS if n <= LONGEST_PLAIN else 3)}
+
+
+def compare(contenders, to=None, rounds=ROUNDS):
+    """Return the median seconds of each, and the median ratio of ours to each other."""
+    times = take_turns(contenders, rounds)
+    ratios = {
+        other: statistics.median(our / time for our, time in zip(times["ours"], times[other]))
+        for other in contenders
+        if other != "ours"
+    }
+    return {
+        "seconds": {contender: statistics.median(each) for contender, each in times.items()},
+        "ratio": ratios[to] if to else ratios,
+    }
+
+
+def take_turns(contenders, rounds):
+    times = {contender: [] for contender in contenders}
+    for run in contenders.values():
+        run()
+    for _ in range(rounds):
+        for contender, run in contenders.items():
+            time.sleep(PAUSE)
+            start = time.perf_counter()
+            run()
+            times[contender].append(time.perf_counter() - start)
+    return times
+
+
+def normal(shape, seed=0):
+    generator = np.random.default_rng(seed)
+    return [generator.standard_normal(shape, dtype="float32") for _ in range(3)]
+
+
+def theirs(query, key, value, causal):
+    """Return PyTorch's function on tensors of four axes; with three it takes a slower path."""
+    import torch
+
+    tensors = [torch.from_numpy(array)[None] for array in (query, key, value)]
+    attend = torch.nn.functional.scaled_dot_product_attention
+    return lambda: attend(*tensors, is_causal=causal)[0]
+
+
+def products(query, key, value, causal):
+    """Take the matrix products alone, in the same blocks on the same threads."""
+    heads, queries, _ = query.shape
+    rows, columns = HOST_BLOCK
+    output = np.zeros((heads, queries, value.shape[-1]), query.dtype)
+
+    def work(job):
+        head, start = job
+        stop = min(start + rows, queries)
+        last = stop if causal else key.shape[-2]
+        for first in range(0, last, columns):
+            end = min(first + columns, last)
+            scores = query[head, start:stop] @ key[head, first:end].T
+            output[head, start:stop] += scores @ value[head, first:end]
+
+    starts = range(0, queries, rows)
+    parallel(work, [(head, start) for head in range(heads) for start in reversed(starts)])
+    return output
+
+
+def plain(query, key, value, causal=False):
+    """Attend in three lines, as one would write them first."""
+    scores = query @ key.swapaxes(-1, -2) / math.sqrt(query.shape[-1])
+    if causal:
+        scores = np.where(np.tri(*scores.shape[-2:], dtype=bool), scores, -np.inf)
+    powers = np.exp(scores - scores.max(axis=-1, keepdims=True))
+    return powers / powers.sum(axis=-1, keepdims=True) @ value
+
+
+def row_by_row(query, key, value):
+    """Attend as "Attention Calculation" (003) does: a Python call for each row of scores."""
+    scores = query @ key.swapaxes(-1, -2) / np.sqrt(key.shape[-1])
+    weights = np.apply_along_axis(lambda row: np.exp(row) / np.sum(np.exp(row)), -1, scores)
+    return weights @ value
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,142 @@
+"""The largest error of attention, for every dtype, array library and kind of call.
+
+The arguments are numbers that the dtype holds exactly. The right output is the formula in NumPy's
+longest float, which has 64 bits of precision on x86 and 53 on some other machines.
+"""
+
+import importlib
+import importlib.util
+import sys
+
+import numpy as np
+
+import results
+from attention_docs import scaled_dot_product_attention as ours
+from attention_docs import window_mask
+from results import NOT_MEASURED
+
+DTYPES = ("float64", "float32", "float16", "bfloat16")
+LIBRARIES = {
+    "NumPy": "numpy",
+    "array-api-strict": "array_api_strict",
+    "PyTorch": "torch",
+    "CuPy": "cupy",
+}
+CASES = {  # shapes of query, key and value, and the options
+    "self": ((2, 4, 160, 64), (2, 4, 160, 64), (2, 4, 160, 64), {}),
+    "cross": ((2, 4, 150, 64), (2, 4, 220, 64), (2, 4, 220, 48), {}),
+    "causal": ((2, 4, 160, 64), (2, 4, 160, 64), (2, 4, 160, 64), {"is_causal": True}),
+    "windowed": ((2, 4, 160, 64), (2, 4, 160, 64), (2, 4, 160, 64), {"window": (16, 4)}),
+    "grouped": ((2, 8, 160, 64), (2, 2, 160, 64), (2, 2, 160, 64), {"enable_gqa": True}),
+    "long": ((1, 1, 64, 64), (1, 1, 16384, 64), (1, 1, 16384, 64), {}),
+    "extreme scores": ((2, 4, 160, 64), (2, 4, 160, 64), (2, 4, 160, 64), {"scale": 100.0}),
+}
+
+
+def main():
+    result = results.circumstances()
+    result["reference_epsilon"] = float(np.finfo(np.longdouble).eps)
+    result["largest_error"] = {
+        dtype: {case: errors(dtype, *CASES[case]) for case in CASES} for dtype in DTYPES
+    }
+    columns = [*LIBRARIES, "PyTorch's own"]
+    for dtype, cases in result["largest_error"].items():
+        rows = [[case, *(row[column] for column in columns)] for case, row in cases.items()]
+        results.table([[dtype, *columns], *rows])
+        print()
+    for path in sys.argv[1:]:
+        results.write(result, path)
+
+
+def errors(dtype, query, key, value, options):
+    """Return the largest error in each library, or why there is none."""
+    generator = np.random.default_rng(0)
+    arrays = [rounded(generator.standard_normal(shape), dtype) for shape in (query, key, value)]
+    exact = formula(*(array.astype(np.longdouble) for array in arrays), **options)
+    row = {}
+    for name, library in LIBRARIES.items():
+        computed = run(library, dtype, arrays, options)
+        row[name] = computed if isinstance(computed, str) else largest(computed - exact)
+    row["PyTorch's own"] = row["PyTorch"]
+    if not isinstance(row["PyTorch"], str):
+        row["PyTorch's own"] = largest(pytorch(dtype, arrays, options) - exact)
+    return row
+
+
+def largest(differences):
+    return float(np.abs(differences).max())
+
+
+def rounded(array, dtype):
+    """Return float64 numbers that the dtype holds exactly."""
+    if dtype != "bfloat16":
+        return array.astype(dtype).astype("float64")
+    # bfloat16 is the upper half of float32, rounded to even.
+    bits = array.astype("float32").view("uint32")
+    bits = (bits + 0x7FFF + (bits >> 16 & 1)) & np.uint32(0xFFFF0000)
+    return bits.view("float32").astype("float64")
+
+
+def formula(query, key, value, is_causal=False, window=None, enable_gqa=False, scale=None):
+    groups = query.shape[-3] // key.shape[-3]
+    key, value = (array.repeat(groups, axis=-3) for array in (key, value))
+    scores = query @ key.swapaxes(-1, -2)
+    scores = scores * scale if scale else scores / np.sqrt(np.longdouble(query.shape[-1]))
+    scores = np.where(seen(scores.shape, is_causal, window), scores, -np.inf)
+    powers = np.exp(scores - scores.max(axis=-1, keepdims=True))
+    return powers / powers.sum(axis=-1, keepdims=True) @ value
+
+
+def seen(shape, is_causal, window):
+    left, right = window or (None, None)
+    return window_mask(*shape[-2:], left=left, right=0 if is_causal else right)
+
+
+def run(library, dtype, arrays, options):
+    """Return our output as float64, or a word where the library cannot do it."""
+    if importlib.util.find_spec(library) is None:
+        return NOT_MEASURED
+    xp = importlib.import_module(library)
+    if library == "cupy" and not xp.cuda.is_available():
+        return NOT_MEASURED
+    # CuPy has no bfloat16 of its own either; from version 14 on it takes that of ml_dtypes.
+    if dtype == "bfloat16" and library in ("numpy", "cupy") and not is_old_cupy(xp):
+        if importlib.util.find_spec("ml_dtypes") is None:
+            return NOT_MEASURED
+        wanted = importlib.import_module("ml_dtypes").bfloat16
+    elif hasattr(xp, dtype):
+        wanted = getattr(xp, dtype)
+    else:
+        return "no such dtype"
+    output = ours(*(xp.asarray(array, dtype=wanted) for array in arrays), **options)
+    return to_float64(library, output)
+
+
+def is_old_cupy(xp):
+    return xp.__name__ == "cupy" and int(xp.__version__.partition(".")[0]) < 14
+
+
+def to_float64(library, output):
+    if library == "torch":
+        return output.double().numpy()
+    if library == "cupy":
+        return output.get().astype("float64")
+    return np.asarray(output).astype("float64")
+
+
+def pytorch(dtype, arrays, options):
+    import torch
+
+    query, key, value = (torch.asarray(array, dtype=getattr(torch, dtype)) for array in arrays)
+    options = dict(options)
+    if "window" in options:
+        left, right = options.pop("window")
+        options["attn_mask"] = torch.from_numpy(
+            window_mask(query.shape[-2], left=left, right=right)
+        )
+    attend = torch.nn.functional.scaled_dot_product_attention
+    return attend(query, key, value, **options).double().numpy()
+
+
+if __name__ == "__main__":
+    main()

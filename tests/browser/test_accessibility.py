@@ -1,0 +1,92 @@
+"""The site for those who read by ear, by keyboard, enlarged, without motion or in own colours."""
+
+import pytest
+
+from tests.browser.test_every_page import AXE, RULES, UNFOLD
+from tests.browser.visit import CONTRAST, WIDER_THAN_PAGE, Visit, path
+
+WIDTHS = (320, 768, 1280)
+# Which element has the focus, and whether it looks otherwise than without. A text field has its
+# caret; of a switch one sees the label. After the last stop the focus is on the body.
+FOCUS = """
+    () => {
+        const element = document.activeElement;
+        const shown = element.type === "radio" ? element.nextElementSibling : element;
+        const look = () => {
+            const style = getComputedStyle(shown);
+            return [style.outlineStyle, style.boxShadow, style.textDecorationLine].join();
+        };
+        const focused = look();
+        element.blur();
+        return [
+            element.localName,
+            look() !== focused || element.type === "text" || element === document.body,
+        ];
+    }
+"""
+
+
+@pytest.fixture
+def chapter(browser, address):
+    """The chapter with every kind of content, for the tests of what all pages share."""
+    url = f"{address}mechanisms/self_attention/"
+    with Visit(browser, url, reduced_motion="reduce") as visit:
+        yield visit
+
+
+@pytest.mark.parametrize("page", ["mechanisms/self_attention", "404.html"])
+def test_wcag_2_2_in_each_scheme_at_each_width(browser, address, axe, page):
+    with Visit(browser, address + path(page), reduced_motion="reduce") as visit:
+        visit.page.evaluate(axe)
+        visit.page.evaluate(UNFOLD)
+        for scheme in ("light", "dark"):
+            for width in WIDTHS:
+                visit.show(scheme, width)
+                assert visit.page.evaluate(WIDER_THAN_PAGE) <= 0
+                assert visit.page.evaluate(AXE, RULES) == []
+
+
+def test_print_stands_out(chapter, axe):
+    chapter.page.emulate_media(media="print", color_scheme="dark")
+    chapter.page.evaluate(axe)
+    assert chapter.page.evaluate(CONTRAST) == []
+
+
+@pytest.mark.parametrize("page", ["self_attention", "multi_head"])
+def test_formulas_as_they_are_drawn_stand_out_in_both_schemes(browser, address, axe, page):
+    with Visit(browser, f"{address}mechanisms/{page}/", reduced_motion="reduce") as visit:
+        visit.page.evaluate(axe)
+        for scheme in ("light", "dark"):
+            visit.show(scheme)
+            assert visit.page.evaluate(CONTRAST) == []
+
+
+def test_the_first_tab_stop_leads_past_the_navigation(chapter):
+    page = chapter.page
+    page.keyboard.press("Tab")
+    skip = page.locator(":focus")
+    assert skip.inner_text().strip() == "Skip to content"
+    page.wait_for_function("getComputedStyle(document.activeElement).opacity === '1'")
+    page.keyboard.press("Enter")
+    page.wait_for_selector("h1:target")
+    page.keyboard.press("Tab")
+    assert page.evaluate("document.activeElement.closest('.md-content') !== null")
+
+
+def test_what_the_keyboard_has_reached_is_seen(chapter):
+    reached = []
+    while "body" not in reached:
+        chapter.page.keyboard.press("Tab")
+        element, is_seen = chapter.page.evaluate(FOCUS)
+        assert is_seen, element
+        reached.append(element)
+    assert {"a", "button", "summary", "input", "div"} <= set(reached)
+
+
+def test_where_the_system_chooses_colours_a_diagram_stands_out(browser, address):
+    url = f"{address}mechanisms/self_attention/"
+    with Visit(browser, url, "dark", forced_colors="active") as visit:
+        visit.page.get_by_title("switch to light").click()
+        visit.page.wait_for_selector("body[data-md-color-scheme=default]")
+        line = visit.page.locator(".diagram .flowchart-link").first
+        assert line.evaluate("e => getComputedStyle(e).stroke") == "rgb(255, 255, 255)"

@@ -1,0 +1,204 @@
+"""Every page in a real browser, loaded once with scripts and once without, and then asked everything."""
+
+import itertools
+
+import pytest
+
+from tests.browser.visit import PAGES, SHOWN_AS, WIDER_THAN_PAGE, Visit, path
+
+KINDS = {
+    "formulas": ".katex",
+    "diagrams": ".diagram > svg",
+    "figures": ".drawing",
+    "tables": ".md-content table",
+    "code": ".md-content pre",
+}
+# How many formulas, diagrams, figures, tables and blocks of code can be seen.
+COUNTS = """
+    kinds => Object.fromEntries(Object.entries(kinds).map(([kind, selector]) => [
+        kind,
+        [...document.querySelectorAll(selector)].filter(
+            e => e.checkVisibility({visibilityProperty: true}) && e.getBoundingClientRect().width
+        ).length,
+    ]))
+"""
+# The colours of the elements of the text.
+COLOURS = """
+    [...new Set([...document.querySelectorAll(".md-content *")].map(e => {
+        const style = getComputedStyle(e);
+        return [e.className, style.color, style.backgroundColor, style.fill, style.stroke].join();
+    }))]
+"""
+AROUND_THE_TEXT = ".md-header, .md-tabs, .md-sidebar, .md-footer, .md-top, .md-code__nav, .explore"
+# What would have to be scrolled, or reaches beyond the text by more than the theme's tables do.
+CUT_OFF_ON_PAPER = """
+    [...document.querySelectorAll(".md-content *:not(.katex-mathml *, svg *)")].filter(box => {
+        const text = document.querySelector(".md-content__inner").getBoundingClientRect();
+        return box.checkVisibility() && (
+            box.getBoundingClientRect().right > text.right + 16
+            || getComputedStyle(box).overflowX === "auto" && box.scrollWidth > box.clientWidth
+        );
+    }).map(box => box.outerHTML.slice(0, 200))
+"""
+DRAWN_FONTS = "[...document.fonts].filter(font => font.status === 'loaded').length"
+BACKGROUND = "getComputedStyle(document.body).backgroundColor"
+A4 = {"width": 680, "height": 1000}  # with margins of 15 mm
+RULES = ["wcag2a", "wcag2aa", "wcag21a", "wcag21aa", "wcag22aa", "best-practice"]
+# A formula's MathML is checked; of its drawing, thousands of elements, the contrast on two pages.
+AXE = """
+    rules => axe.run(
+        {exclude: ['.katex-html']}, {runOnly: rules, resultTypes: ['violations']}
+    ).then(found => found.violations.map(v => `${v.id}: ${v.nodes[0].html.slice(0, 200)}`))
+"""
+UNFOLD = "document.querySelectorAll('details').forEach(details => { details.open = true; })"
+# Boxes whose content is wider, and which the keyboard does not reach or which have no name.
+OUT_OF_REACH = """
+    [...document.querySelectorAll(".md-content *")].filter(box =>
+        box.scrollWidth > box.clientWidth
+        && ["auto", "scroll"].includes(getComputedStyle(box).overflowX)
+        && box.checkVisibility()
+        && !(box.tabIndex === 0 && box.ariaLabel)
+    ).map(box => box.outerHTML.slice(0, 200))
+"""
+# What a drawing says of itself, to be read aloud.
+SPOKEN = """
+    [...document.querySelectorAll(".md-content :is(.diagram > svg, .drawing, img)")].map(drawing => [
+        drawing.getAttribute("role") ?? drawing.localName,
+        [...drawing.ariaLabelledByElements ?? [], ...drawing.ariaDescribedByElements ?? []]
+            .map(e => e.textContent).join(" ") || drawing.alt,
+    ])
+"""
+# Blocks of text that begin above the end of the one before.
+OVERLAPS = """
+    [...document.querySelectorAll(".md-content__inner")].flatMap(article => {
+        const blocks = [...article.children].filter(e => e.offsetHeight && e.localName !== "form");
+        return blocks.slice(1).filter((block, i) =>
+            block.getBoundingClientRect().top < blocks[i].getBoundingClientRect().bottom - 1
+        ).map(block => block.outerHTML.slice(0, 200));
+    })
+"""
+# Text that is wider or higher than a box which neither shows nor scrolls it.
+CUT_OFF = """
+    [...document.querySelectorAll(".md-content *, .md-header *")].filter(box =>
+        box.checkVisibility({opacityProperty: true, visibilityProperty: true})
+        && !box.closest(".katex, svg, .md-search, label, [class*='copy']")
+        && box.clientWidth > 1
+        && (getComputedStyle(box).overflowX === "hidden" && box.scrollWidth > box.clientWidth + 1
+            || getComputedStyle(box).overflowY === "hidden" && box.scrollHeight > box.clientHeight + 1)
+    ).map(box => `${box.scrollWidth} in ${box.clientWidth}, ${box.scrollHeight} in ${box.clientHeight}: ${box.outerHTML.slice(0, 200)}`)
+"""
+# Elements that move; of those alike in name and classes, the first.
+MOVING = """
+    [...new Map([...document.querySelectorAll("*")].map(e => [`${e.localName} ${e.className}`, e])).values()]
+    .flatMap(e => ["", "::before", "::after"].map(part => {
+        const style = getComputedStyle(e, part || null);
+        const times = `${style.transitionDuration}, ${style.animationDuration}`.split(", ");
+        const moves = Math.max(...times.map(parseFloat)) > 0.01 || style.scrollBehavior === "smooth";
+        return moves ? e.outerHTML.slice(0, 100) + part : "";
+    })).filter(Boolean)
+"""
+
+
+def loads_without_foreign_requests_errors_or_layout_shift(visit, written):
+    assert [r for r in visit.requests if not r.startswith((visit.home, "data:"))] == []
+    assert visit.complaints == []
+    assert visit.page.evaluate("window.shift") <= 0.01
+
+
+def preloads_what_runs_and_what_is_drawn(visit, written):
+    def early(kind):
+        links = visit.page.locator(f"link[rel=preload][as={kind}]")
+        return sorted(links.evaluate_all("all => all.map(link => link.href)"))
+
+    assert early("font") == sorted(url for url in visit.requests if url.endswith(".woff2"))
+    assert visit.page.evaluate(DRAWN_FONTS) == len(early("font"))
+    assert early("script") == sorted(
+        visit.page.evaluate("[...document.scripts].map(s => s.src).filter(Boolean)")
+    )
+
+
+def shows_the_same_in_each_scheme_with_and_without_scripts(visit, written):
+    for scheme in SHOWN_AS:
+        visit.show(scheme)
+        assert visit.page.evaluate(COUNTS, KINDS) == written, scheme
+
+
+def has_one_title_and_headings_that_skip_no_level(visit, written):
+    headings = visit.page.locator(".md-content :is(h1, h2, h3, h4, h5, h6)")
+    levels = [int(name[1]) for name in headings.evaluate_all("all => all.map(h => h.localName)")]
+    assert levels.count(1) == 1
+    assert levels[0] == 1
+    assert all(after <= before + 1 for before, after in itertools.pairwise(levels))
+
+
+def has_drawings_that_say_what_they_show(visit, written):
+    for role, spoken in visit.page.evaluate(SPOKEN):
+        assert role == "img"
+        assert len(spoken.split()) >= 5, spoken
+
+
+def moves_nothing_for_readers_who_ask_for_no_motion(visit, written):
+    assert visit.page.evaluate(MOVING) == []
+
+
+def meets_wcag_2_2_unfolded_and_does_not_scroll_sideways(visit, written):
+    """Each scheme, and the narrowest and the widest; all pairs on one page, in test_accessibility.py."""
+    visit.page.evaluate(UNFOLD)
+    for scheme, width in (("light", 1280), ("dark", 320)):
+        visit.show(scheme, width)
+        assert visit.page.evaluate(WIDER_THAN_PAGE) <= 0, width
+        assert visit.page.evaluate(AXE, RULES) == [], (scheme, width)
+    assert visit.page.evaluate(OUT_OF_REACH) == []
+    visit.show(width=768)
+    assert visit.page.evaluate(WIDER_THAN_PAGE) <= 0
+
+
+def loses_nothing_at_four_times_the_size(visit, written):
+    visit.page.evaluate(UNFOLD)
+    visit.show(width=320, height=256)
+    assert visit.page.evaluate(WIDER_THAN_PAGE) <= 0
+    assert visit.page.evaluate(OVERLAPS) == []
+    assert visit.page.evaluate(CUT_OFF) == []
+
+
+def prints_the_text_alone_whole_and_dark_on_white(visit, written):
+    visit.show("dark")
+    visit.page.emulate_media(media="print", color_scheme="dark")
+    visit.page.set_viewport_size(A4)
+    assert visit.page.evaluate(BACKGROUND) in ("rgb(255, 255, 255)", "rgba(0, 0, 0, 0)")
+    assert visit.page.locator(AROUND_THE_TEXT).locator("visible=true").count() == 0
+    assert visit.page.evaluate(CUT_OFF_ON_PAPER) == []
+    assert visit.page.evaluate(COUNTS, KINDS) == written
+    from_dark = visit.page.evaluate(COLOURS)
+    visit.page.emulate_media(media="print", color_scheme="light")
+    visit.page.wait_for_selector("body[data-md-color-scheme=default]")
+    assert visit.page.evaluate(COLOURS) == from_dark
+
+
+# In this order: a page that was unfolded shows more.
+QUESTIONS = (
+    loads_without_foreign_requests_errors_or_layout_shift,
+    preloads_what_runs_and_what_is_drawn,
+    shows_the_same_in_each_scheme_with_and_without_scripts,
+    has_one_title_and_headings_that_skip_no_level,
+    has_drawings_that_say_what_they_show,
+    moves_nothing_for_readers_who_ask_for_no_motion,
+    prints_the_text_alone_whole_and_dark_on_white,
+    meets_wcag_2_2_unfolded_and_does_not_scroll_sideways,
+    loses_nothing_at_four_times_the_size,
+)
+
+
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: page or "home")
+def test_page(browser, address, axe, page, subtests):
+    url = address + path(page)
+    with Visit(browser, url, width=320, java_script_enabled=False) as visit:
+        assert visit.page.locator("h1").is_visible()
+        assert visit.page.evaluate(WIDER_THAN_PAGE) <= 0
+        written = visit.page.evaluate(COUNTS, KINDS)
+    with Visit(browser, url, reduced_motion="reduce") as visit:
+        visit.home = address
+        visit.page.evaluate(axe)
+        for question in QUESTIONS:
+            with subtests.test(question.__name__):
+                question(visit, written)

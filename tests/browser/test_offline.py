@@ -1,0 +1,112 @@
+"""The site as a zip: unpacked into a folder, it is read and searched without a server."""
+
+import os
+import re
+import zipfile
+from urllib.parse import unquote
+
+import pytest
+
+from tests.browser.visit import PAGES, Visit
+from tests.conftest import copy_project
+from tests.repository.test_scripts import posix, run, with_environment, with_scripts
+
+pytestmark = posix
+ZIP = "attention-docs-offline.zip"
+LINK = re.compile(r'<\w[^>]*\s(?:href|src)="([^"#?]+)')
+
+
+@pytest.fixture(scope="module")
+def project(tmp_path_factory, assets):
+    copy = with_environment(with_scripts(copy_project(tmp_path_factory.mktemp("project"))))
+    pack(copy)
+    return copy
+
+
+def pack(project, **environment):
+    done = run(project, "offline", env={**os.environ, "PYTHONPATH": str(project), **environment})
+    assert done.returncode == 0, done.stderr
+    return (project / ZIP).read_bytes()
+
+
+@pytest.fixture(scope="module")
+def folder(project, tmp_path_factory):
+    """The zip as a reader unpacks it, at a place with a space in its name."""
+    target = tmp_path_factory.mktemp("offline") / "My documents"
+    zipfile.ZipFile(project / ZIP).extractall(target)
+    return target / "attention-docs"
+
+
+def foreign(visit):
+    return [url for url in visit.requests if not url.startswith(("file:", "data:", "blob:"))]
+
+
+def complaints(visit):
+    """Leave out a request that the next page cut short; of a missing file the console tells."""
+    return [text for text in visit.complaints if not text.startswith("file:")]
+
+
+def test_the_same_site_gives_the_same_bytes(project):
+    first = (project / ZIP).read_bytes()
+    assert pack(project, TZ="Asia/Tokyo", PYTHONHASHSEED="1") == first
+    assert not list(project.glob(".site-*"))
+
+
+def test_a_failed_build_keeps_the_last_zip(project):
+    before = (project / ZIP).read_bytes()
+    page = project / "docs" / "index.md"
+    text = page.read_text(encoding="utf-8")
+    page.write_text(text + "\n\\val{self_attention.nope}\n", encoding="utf-8")
+    try:
+        assert run(project, "offline", env={**os.environ, "PYTHONPATH": str(project)}).returncode
+    finally:
+        page.write_text(text, encoding="utf-8")
+    assert (project / ZIP).read_bytes() == before
+    assert not list(project.glob(".site-*"))
+
+
+def test_every_page_is_there_and_every_link_leads_to_a_file(folder):
+    pages = {path.relative_to(folder).as_posix() for path in folder.rglob("*.html")}
+    assert pages == {f"{page or 'index'}.html" for page in PAGES} - {"reference.html"} | {
+        "reference/index.html"
+    }
+    for page in pages:
+        for link in LINK.findall((folder / page).read_text(encoding="utf-8")):
+            if not link.startswith(("http:", "https:", "data:")):
+                assert (folder / page).parent.joinpath(unquote(link)).is_file(), (page, link)
+
+
+def test_no_page_asks_anyone_or_complains(browser, folder):
+    with Visit(browser, (folder / "index.html").as_uri()) as visit:
+        for file in sorted(folder.rglob("*.html")):
+            visit.page.goto(file.as_uri())
+        assert foreign(visit) == []
+        assert complaints(visit) == []
+
+
+def test_search_finds_softmax_and_leads_to_its_formulas(browser, folder):
+    with Visit(browser, (folder / "index.html").as_uri()) as visit:
+        page = visit.page
+        page.get_by_placeholder("Search").press_sequentially("softmax")
+        page.locator(".md-search-result__item a").first.click()
+        page.wait_for_url("file:**?h=softmax*")
+        assert page.locator(".katex").count() > 20
+        assert page.evaluate(
+            "document.fonts.ready.then(() => document.fonts.check('1em KaTeX_Main'))"
+        )
+        assert foreign(visit) == []
+        assert complaints(visit) == []
+
+
+def test_points_can_be_turned_and_the_scheme_lasts(browser, folder):
+    start = folder / "mechanisms" / "self_attention.html"
+    with Visit(browser, start.as_uri()) as visit:
+        page = visit.page
+        page.get_by_role("button", name="Explore in 3D").click()
+        page.locator(".space canvas").first.wait_for()
+        for name in ("Follow", "Light"):
+            page.locator(f"label[title^='{name}']:visible").click()
+        page.get_by_role("link", name="Cross-attention", exact=True).first.click()
+        page.get_by_role("heading", level=1, name="Cross-attention").wait_for()
+        assert page.evaluate("document.body.dataset.mdColorScheme") == "slate"
+        assert foreign(visit) == []

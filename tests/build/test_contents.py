@@ -1,0 +1,108 @@
+"""Lists of pages and of public names: made from `nav`, front matter and docstrings."""
+
+import json
+
+import pytest
+
+import attention_docs
+from attention_docs.publish.contents import contents, overview
+
+NOTEBOOK = {
+    "metadata": {"description": "Run it."},
+    "cells": [{"cell_type": "markdown", "source": ["# A notebook\n", "\n", "Text."]}],
+}
+PAGES = {
+    "index.md": "---\ndescription: Where it begins.\n---\n\n# Home\n",
+    "deep/one.md": "---\ndescription: A * that is no markup, and 1 < 2.\n---\n\n# First\n",
+    "deep/two.md": "---\ndescription: The second.\n---\n\n# Second\n",
+    "three.ipynb": json.dumps(NOTEBOOK),
+    "bare.md": "# Bare\n",
+    "nameless.md": "---\ndescription: It has no title.\n---\n\nText.\n",
+    "names.md": "# Names\n\n::: attention_docs.show\n\nText.\n\n::: attention_docs.softmax.softmax\n",
+    "deep/names.md": "::: attention_docs.merge_heads\n",
+    "unknown.md": "::: attention_docs.shwo\n",
+}
+NAV = [
+    {"Home": "index.md"},
+    {"Book": ["deep/one.md", {"Part [B]": [{"Two": "deep/two.md"}]}, {"Three": "three.ipynb"}]},
+    {"Names": [{"Deep": ["deep/names.md"]}, {"Names": "names.md"}, "three.ipynb"]},
+    {"Two": ["index.md"]},
+    {"Deep": ["bare.md"]},
+    {"Nameless": ["nameless.md"]},
+    {"Unknown": ["unknown.md"]},
+]
+
+
+def listed(name, page="order.md", nav=NAV):
+    return contents(name, nav, PAGES.get, page).splitlines()
+
+
+def test_a_section_is_listed_in_its_order_with_titles_and_descriptions():
+    assert listed("Book") == [
+        r"1. [First](deep/one.md)<br>A \* that is no markup, and 1 &lt; 2.",
+        r"1. **Part \[B\]**",
+        "    1. [Two](deep/two.md)<br>The second.",
+        "1. [Three](three.ipynb)<br>Run it.",
+    ]
+
+
+def test_a_section_inside_a_section_has_a_list_of_its_own():
+    assert listed("Part [B]") == ["1. [Two](deep/two.md)<br>The second."]
+
+
+def test_of_two_sections_of_one_name_the_first_is_meant():
+    assert overview("Deep", NAV, PAGES.get).count("merge_heads") == 2
+
+
+@pytest.mark.parametrize(
+    ("page", "link"),
+    [("order.md", "deep/two.md"), ("deep/order.md", "two.md"), ("a/b/c.md", "../../deep/two.md")],
+)
+def test_links_lead_from_the_page_that_shows_the_list(page, link):
+    assert listed("Part [B]", page) == [f"1. [Two]({link})<br>The second."]
+
+
+def test_what_joins_the_navigation_is_listed():
+    nav = [{"Book": [*NAV[1]["Book"], "index.md"]}]
+    assert listed("Book", nav=nav) == [*listed("Book"), "1. [Home](index.md)<br>Where it begins."]
+
+
+def test_a_page_that_nobody_wrote_is_left_to_mkdocs():
+    nav = [{"Book": ["nowhere.md", "index.md"]}]
+    assert listed("Book", nav=nav) == ["1. [Home](index.md)<br>Where it begins."]
+    assert len(overview("Book", nav, PAGES.get).splitlines()) == 2
+
+
+@pytest.mark.parametrize(
+    ("ask", "message"),
+    [
+        (lambda: listed("Boook"), "section 'Boook' is unknown; known are Book, Part [B], Names, Deep, Two, Nameless, Unknown"),
+        (lambda: listed("Home"), "section 'Home' is unknown; known are Book, Part [B], Names, Deep, Two, Nameless, Unknown"),
+        (lambda: listed("Book", nav=["index.md"]), "section 'Book' is unknown; known are none"),
+        (lambda: listed("Deep", nav=NAV[4:]), "docs/bare.md has no description"),
+        (lambda: listed("Nameless"), "docs/nameless.md has no title"),
+        (lambda: overview("Unknown", NAV, PAGES.get), "'attention_docs.shwo' is no name of the package"),
+    ],
+)  # fmt: skip
+def test_what_is_missing_is_named(ask, message):
+    with pytest.raises(LookupError) as caught:
+        ask()
+    assert str(caught.value) == message
+
+
+def test_names_are_listed_page_by_page_with_the_first_line_of_their_docstrings():
+    _, _, *rows = overview("Names", NAV, PAGES.get).splitlines()
+    assert [row.split("`")[1] for row in rows] == ["merge_heads", "show", "softmax"]
+    for name, row in zip(("merge_heads", "show"), rows, strict=False):
+        first = getattr(attention_docs, name).__doc__.partition("\n")[0]
+        assert row == f"| [`{name}`][attention_docs.{name}] | {first} |"
+    assert rows[2].startswith("| [`softmax`][attention_docs.softmax.softmax] | Normalise scores")
+
+
+def test_a_docstring_is_required_and_its_first_paragraph_becomes_one_cell(monkeypatch):
+    show = attention_docs.show
+    monkeypatch.setattr(show, "__doc__", "Print `a | b`\n    and go on.\n\n    More.")
+    assert overview("Names", NAV, PAGES.get).count(r"| Print `a \| b` and go on. |") == 1
+    monkeypatch.setattr(show, "__doc__", None)
+    with pytest.raises(LookupError, match=r"^'attention_docs\.show' has no docstring$"):
+        overview("Names", NAV, PAGES.get)

@@ -1,0 +1,296 @@
+"""Notebooks: stored without outputs, executed by each build that must, never shown stale."""
+
+import json
+import re
+import shutil
+import subprocess
+import sys
+import tomllib
+
+import pytest
+
+from attention_docs.publish import notebooks
+from attention_docs.publish.errors import PublishError
+from attention_docs.publish.later import insert
+from tests.build.test_pages import DECIMAL, MATRIX
+from tests.conftest import ROOT, mkdocs
+
+NOTEBOOKS = sorted((ROOT / "docs" / "notebooks").glob("*.ipynb"))
+# The build's own: a kernel that is shut down may write one too, of its sockets.
+TRACEBACK = re.compile(r'File ".*[/\\]mkdocs[/\\]')
+each_notebook = pytest.mark.parametrize("path", NOTEBOOKS, ids=lambda path: path.stem)
+
+
+def read(path):
+    return json.loads(path.read_text(encoding="utf-8"))
+
+
+def sources(path, kind):
+    return ["".join(c["source"]) for c in read(path)["cells"] if c["cell_type"] == kind]
+
+
+@each_notebook
+def test_a_notebook_is_stored_without_outputs_as_the_hook_leaves_it(path, tmp_path):
+    copied = shutil.copy(path, tmp_path)
+    done = subprocess.run([sys.executable, ROOT / "scripts" / "clear_notebooks.py", copied])
+    assert done.returncode == 0
+
+
+def test_the_hook_takes_outputs_out(tmp_path):
+    notebook = read(NOTEBOOKS[0])
+    code = next(cell for cell in notebook["cells"] if cell["cell_type"] == "code")
+    code.update(outputs=[{"output_type": "stream"}], execution_count=3)
+    path = tmp_path / "run.ipynb"
+    path.write_text(json.dumps(notebook), encoding="utf-8")
+    command = [sys.executable, ROOT / "scripts" / "clear_notebooks.py", path]
+    assert subprocess.run(command, capture_output=True).returncode == 1
+    assert subprocess.run(command, capture_output=True).returncode == 0
+    assert all(not cell.get("outputs") for cell in read(path)["cells"])
+
+
+@each_notebook
+def test_no_computed_number_is_typed_into_its_prose(path):
+    prose = "\n".join(sources(path, "markdown"))
+    assert DECIMAL.findall(prose) == []
+    assert [m for m in MATRIX.findall(prose) if re.search(r"\d", m)] == []
+
+
+@each_notebook
+def test_a_notebook_has_one_title_a_description_links_and_checks(path):
+    notebook = read(path)
+    prose = "\n".join(sources(path, "markdown"))
+    assert len(re.findall(r"^# ", prose, re.M)) == 1
+    assert prose.startswith("# ")
+    assert notebook["metadata"]["description"]
+    assert "](../mechanisms/" in prose
+    assert any(re.search(r"^assert ", code, re.M) for code in sources(path, "code"))
+    ids = [cell["id"] for cell in notebook["cells"]]
+    assert len(set(ids)) == len(ids)
+
+
+@each_notebook
+def test_a_notebook_needs_no_torch(path):
+    assert "torch" not in "".join(
+        re.findall(r"^(?:import|from) .*", "\n".join(sources(path, "code")), re.M)
+    )
+
+
+def address():
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
+    return project.get("urls", {}).get("Repository")
+
+
+@each_notebook
+def test_the_install_cell_names_the_repository_and_is_away_while_none_is_known(path):
+    found = [
+        "".join(cell["source"])
+        for cell in read(path)["cells"]
+        if "install" in cell["metadata"].get("tags", [])
+    ]
+    assert len(found) == (address() is not None)
+    assert all(f"git+{address()}" in source for source in found)
+
+
+def code_cell(source, *tags, id="one"):
+    return {"cell_type": "code", "id": id, "metadata": {"tags": list(tags)}, "source": source}
+
+
+def page(cells, outputs="", repository=None):
+    title = {"cell_type": "markdown", "id": "title", "metadata": {}, "source": ["# Title"]}
+    notebook = {"cells": [title, *cells]}
+    html = f'<style>x</style><div class="jp-Notebook"><div class="jp-CodeCell" id="cell-id=one">{outputs}</div></div>'
+    return notebooks.page(notebook, html, "toy.ipynb", repository)
+
+
+def shown(kind, content):
+    return f'<div class="jp-OutputArea-output" data-mime-type="{kind}">{content}</div>'
+
+
+def test_a_page_has_the_code_and_the_outputs():
+    stdout = shown("application/vnd.jupyter.stdout", "<pre>1 &lt; 2\n</pre>")
+    figure = shown("text/html", '<svg id="x" class="drawing" viewbox="0 0 1 1"></svg>')
+    written = insert(page([code_cell("print(1)", "figure")], stdout + figure))
+    assert "```python\nprint(1)\n```" in written
+    assert "<pre>1 &lt; 2</pre>" in written
+    assert '<svg id="x" class="drawing" viewBox="0 0 1 1"></svg>' in written
+    assert written.startswith('# Title\n\n<p class="take-away"')
+    assert "style" not in written
+
+
+@pytest.mark.parametrize(
+    ("tags", "outputs", "message"),
+    [
+        ([], shown("application/vnd.jupyter.stderr", "<pre>UserWarning: odd</pre>"), "docs/notebooks/toy.ipynb: cell one: UserWarning: odd"),
+        (["figure"], shown("text/plain", "<pre>&lt;Figure&gt;</pre>"), "docs/notebooks/toy.ipynb: cell one: a figure is expected, none came"),
+        (["figure"], "", "docs/notebooks/toy.ipynb: cell one: a figure is expected, none came"),
+        ([], shown("image/png", "<img>"), "docs/notebooks/toy.ipynb: cell one: output of kind image/png has no form here"),
+    ],
+    ids=["warning", "text", "nothing", "picture"],
+)  # fmt: skip
+def test_a_warning_and_a_missing_figure_stop_the_build(tags, outputs, message):
+    with pytest.raises(PublishError) as caught:
+        page([code_cell("1", *tags)], outputs)
+    assert str(caught.value) == message
+
+
+def test_colab_is_offered_where_the_repository_is_known_and_the_notebook_installs_from_it():
+    install = code_cell("%pip install", "install", id="two")
+    github = "https://github.com/someone/docs"
+    colab = (
+        "https://colab.research.google.com/github/someone/docs/blob/main/docs/notebooks/toy.ipynb"
+    )
+    assert colab in page([code_cell("1"), install], repository=github)
+    assert "%pip" not in page([code_cell("1"), install], repository=github)
+    assert "colab" not in page([code_cell("1")], repository=github)
+    assert "colab" not in page([code_cell("1"), install])
+
+
+def test_the_cache_depends_on_the_package_and_on_every_version(tmp_path, monkeypatch):
+    shutil.copytree(ROOT / "attention_docs", tmp_path / "package")
+    before = notebooks.digest(tmp_path / "package")
+    assert notebooks.digest(tmp_path / "package") == before
+    assert any(name.startswith("numpy-") for name in notebooks.installed())
+    monkeypatch.setattr(notebooks, "installed", lambda: ["numpy-9.9.dist-info"])
+    assert notebooks.digest(tmp_path / "package") != before
+    monkeypatch.undo()
+    numbers = tmp_path / "package" / "render" / "numbers.py"
+    numbers.write_text(numbers.read_text(encoding="utf-8") + "\n", encoding="utf-8")
+    assert notebooks.digest(tmp_path / "package") != before
+
+
+CODE = (
+    "from attention_docs import examples, show\nshow(examples.steps('self_attention')['weights'])"
+)
+EXECUTES = "Converting notebook (execute=True)"
+
+
+@pytest.fixture
+def small(one_page):
+    """A project with one page and one small notebook."""
+    settings = one_page / "mkdocs.yml"
+    nav = "  - index.md\n"
+    text = settings.read_text(encoding="utf-8").replace(nav, f"{nav}  - notebooks/toy.ipynb\n")
+    settings.write_text(text, encoding="utf-8")
+    write(one_page, CODE)
+    return one_page
+
+
+def write(project, code):
+    notebook = read(NOTEBOOKS[0])
+    notebook["cells"] = [
+        {"cell_type": "markdown", "id": "title", "metadata": {}, "source": ["# Toy\n", "\n", "$a^2$ and [home](../index.md)"]},
+        {**code_cell(code), "outputs": [], "execution_count": None},
+    ]  # fmt: skip
+    path = project / "docs" / "notebooks" / "toy.ipynb"
+    path.parent.mkdir(exist_ok=True)
+    path.write_text(json.dumps(notebook), encoding="utf-8")
+
+
+def build(project):
+    built = mkdocs(project, "build", "--strict")
+    assert built.returncode == 0, built.stderr
+    page = project / "site" / "notebooks" / "toy" / "index.html"
+    return built.stderr, page.read_text(encoding="utf-8")
+
+
+def test_an_unchanged_tree_executes_nothing_and_a_changed_constant_changes_the_page(small):
+    log, first = build(small)
+    assert EXECUTES in log
+    assert "0.0287" in first
+    assert "</math>" in first
+    assert 'href="../.."' in first
+    log, second = build(small)
+    assert EXECUTES not in log
+    assert second == first
+    example = small / "attention_docs" / "examples" / "self_attention.py"
+    changed = example.read_text(encoding="utf-8").replace("[1, 1, 1, 1]]", "[1, 1, 1, 3]]")
+    example.write_text(changed, encoding="utf-8")
+    log, third = build(small)
+    assert EXECUTES in log
+    assert "0.0033" in third
+    assert len(list((small / ".cache" / "notebooks").iterdir())) == 1
+
+
+@pytest.mark.parametrize(
+    ("code", "message"),
+    [
+        ("one = 1\nassert one + one == 3", "docs/notebooks/toy.ipynb: cell one, line 2: `assert one + one == 3`: AssertionError\n"),
+        ("import numpy as np\n\nnp.ones(2) @ np.ones(3)", "docs/notebooks/toy.ipynb: cell one, line 3: `np.ones(2) @ np.ones(3)`: ValueError: matmul"),
+        ("1 +", "docs/notebooks/toy.ipynb: cell one, line 1: `1 +`: SyntaxError: invalid syntax"),
+        ("import warnings\nwarnings.warn('odd')", "UserWarning: odd warnings.warn('odd')\n"),
+    ],
+    ids=["assertion", "error", "syntax", "warning"],
+)  # fmt: skip
+def test_a_failing_cell_and_a_warning_stop_the_build(small, code, message):
+    write(small, code)
+    built = mkdocs(small, "build", "--strict")
+    assert built.returncode != 0
+    assert message in built.stderr
+    assert not TRACEBACK.search(built.stderr)
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "message"),
+    [
+        ("# Toy", "Toy", ": cell title, line 1: the page has no title"),
+        ("# Toy", "# Toy\\n\\n```ruby\\n1\\n```", ": cell title, line 3: code of kind 'ruby' is unknown"),
+        ("# Toy", "# Toy\\n\\n\\\\val{self_attention.Q}", r": cell title, line 3: \val{self_attention.Q}: a notebook shows what"),
+        ("# Toy", "# Toy\\n\\n$\\\\nope$", ": cell title, line 3: "),
+        ('"description"', '"summary"', ": its metadata hold no description\n"),
+        ('"cells":', '\n"cells"', ":2: Expecting ':' delimiter\n"),
+    ],
+    ids=["title", "fence", "macro", "formula", "description", "JSON"],
+)  # fmt: skip
+def test_what_a_notebook_lacks_is_named(small, old, new, message):
+    path = small / "docs" / "notebooks" / "toy.ipynb"
+    path.write_text(path.read_text(encoding="utf-8").replace(old, new), encoding="utf-8")
+    built = mkdocs(small, "build", "--strict")
+    assert built.returncode != 0
+    assert f"ERROR   -  docs/notebooks/toy.ipynb{message}" in built.stderr
+    assert not TRACEBACK.search(built.stderr)
+
+
+def test_a_wrong_link_in_a_notebook_stops_a_strict_build(small):
+    write(small, "1")
+    path = small / "docs" / "notebooks" / "toy.ipynb"
+    path.write_text(
+        path.read_text(encoding="utf-8").replace("index.md", "nowhere.md"), encoding="utf-8"
+    )
+    built = mkdocs(small, "build", "--strict")
+    assert built.returncode != 0
+    assert "nowhere.md" in built.stderr
+
+
+def test_one_command_sets_the_repository_everywhere(project):
+    shutil.copytree(ROOT / "scripts", project / "scripts")
+    command = [sys.executable, project / "scripts" / "repository"]
+    for url in ("https://github.com/someone/first", "https://github.com/someone/docs"):
+        assert subprocess.run([*command, url], capture_output=True).returncode == 0
+    text = (project / "pyproject.toml").read_text(encoding="utf-8")
+    assert tomllib.loads(text)["project"]["urls"] == {"Repository": url}
+    for path in (project / "docs" / "notebooks").glob("*.ipynb"):
+        cells = read(path)["cells"]
+        assert [cell["id"] for cell in cells].count("install") == 1
+        assert f"git+{url}" in "".join(cells[1]["source"])
+    for tool in (["check"], ["format", "--check"]):
+        ruff = [sys.executable, "-m", "ruff", *tool, "docs"]
+        assert subprocess.run(ruff, cwd=project, capture_output=True).returncode == 0
+    refused = subprocess.run([*command, "github.com/x"], capture_output=True, encoding="utf-8")
+    assert refused.returncode == 1
+    assert refused.stderr.startswith("repository: expected one address")
+
+
+def test_a_notebook_on_the_site_looks_like_a_page(site):
+    page = (site / "notebooks" / "self_and_cross_attention" / "index.html").read_text(
+        encoding="utf-8"
+    )
+    assert page.count('class="drawing') == page.count('id="figure-') // 3 >= 8
+    assert '<div class="highlight"><pre>' in page
+    assert "</math>" in page
+    assert "<style>" not in page
+    assert not re.search(r"jp-|mathjax|\$[A-Z]", page)
+    assert (
+        site / "notebooks" / "self_and_cross_attention" / "self_and_cross_attention.ipynb"
+    ).is_file()
+    ids = re.findall(r' id="([^"]+)"', page)
+    assert len(set(ids)) == len(ids)

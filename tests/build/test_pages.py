@@ -1,0 +1,81 @@
+"""The pages as written: no number typed by hand, and in step with one another."""
+
+import re
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from attention_docs.publish.values import CODE_OR_MATH, MACRO
+from tests.conftest import ROOT
+
+PAGES = sorted((ROOT / "docs").rglob("*.md"))
+MATRIX = re.compile(r"\\begin\{[bpvV]?(?:matrix|array)\}.*?\\end\{", re.DOTALL)
+DECIMAL = re.compile(r"\d+\.\d+(?![\d.]*\.)")
+# "section 3.2", "appendix A.1", "arXiv:1706.03762" and "CC BY 4.0" count something else.
+NOT_COMPUTED = re.compile(
+    r"(?:[Ss]ection|appendix) [A-Z\d]+(?:\.\d+)+|arXiv:\d+\.\d+|arxiv.org/abs/\d+\.\d+|CC BY \d\.\d"
+)
+
+
+def without_code_and_macros(page: Path) -> str:
+    text = page.read_text(encoding="utf-8")
+    text = CODE_OR_MATH.sub(lambda m: "" if m["code"] else m[0], text)
+    return NOT_COMPUTED.sub("", MACRO.sub("", text))
+
+
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: page.stem)
+def test_no_computed_number_is_typed(page):
+    text = without_code_and_macros(page)
+    assert DECIMAL.findall(text) == []
+    assert [m for m in MATRIX.findall(text) if re.search(r"\d", m)] == []
+
+
+def test_typed_numbers_would_be_found():
+    assert DECIMAL.findall("about 0.4856 of it")
+    assert MATRIX.findall(r"\begin{bmatrix} 1 & 0 \end{bmatrix}")
+
+
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: page.stem)
+def test_a_page_has_a_description(page):
+    assert page.read_text(encoding="utf-8").startswith("---\ndescription: ")
+
+
+def written(name):
+    return (ROOT / "docs" / name).read_text(encoding="utf-8")
+
+
+CHAPTERS = sorted((ROOT / "docs" / "mechanisms").glob("*.md"))
+
+
+@pytest.mark.parametrize("chapter", CHAPTERS, ids=lambda chapter: chapter.stem)
+def test_every_paper_that_a_chapter_cites_is_among_the_references(chapter):
+    cited = re.findall(r"\*([A-Z][^*\n]+)\*,? (?:19|20)\d\d\b", chapter.read_text(encoding="utf-8"))
+    assert [title for title in cited if f"*{title}" not in written("references.md")] == []
+
+
+WITHOUT_TORCH = """
+import sys
+
+import pytest
+
+sys.modules["torch"] = None  # an import of it fails, as where it is missing
+sys.exit(pytest.main(["docs/mechanisms/source_classes.md", "-q", "-rs", *sys.argv[1:]]))
+"""
+
+
+@pytest.mark.parametrize(("options", "code"), [([], 0), (["--torch"], 1)])
+def test_a_block_in_pytorch_is_skipped_with_a_reason_unless_pytorch_is_asked_for(options, code):
+    command = [sys.executable, "-c", WITHOUT_TORCH, "-p", "no:cacheprovider", *options]
+    done = subprocess.run(command, cwd=ROOT, capture_output=True, encoding="utf-8")
+    assert done.returncode == code, done.stdout
+    reason = "PyTorch is missing, and this block of the page needs it"
+    assert (reason in done.stdout) == (not options)
+    assert ("import of torch halted" in done.stdout) == bool(options)
+
+
+def test_the_glossary_is_in_order():
+    terms = re.findall(r"^(\S.*)\n:   ", written("glossary.md"), re.M)
+    assert len(terms) > 40
+    assert terms == sorted(set(terms), key=str.lower)

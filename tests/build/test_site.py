@@ -1,0 +1,236 @@
+"""The built site: what it shows, what its search finds, and what stops its build."""
+
+import json
+import re
+import shutil
+
+import pytest
+
+from attention_docs.publish.values import NAMES
+from tests.conftest import ROOT, mkdocs
+
+
+def read(site, page):
+    return (site / page / "index.html").read_text(encoding="utf-8")
+
+
+def test_self_attention_shows_its_weights_and_output(site):
+    page = read(site, "mechanisms/self_attention")
+    for number in ("0.0287", "0.4856", "1.0287", "1.9426"):
+        assert number in page
+
+
+def test_nothing_waits_to_be_replaced(site):
+    for page in site.rglob("*.html"):
+        text = page.read_text(encoding="utf-8")
+        assert not re.search(
+            rf"\\(?:{'|'.join(NAMES)})\{{|arithmatex|katex-error|<!-- later", text
+        ), page
+
+
+def test_every_formula_has_mathml(site):
+    page = read(site, "mechanisms/self_attention")
+    assert page.count("<math ") == page.count('class="katex-html"') > 30
+
+
+def test_diagrams_are_drawn(site):
+    pytest.importorskip("merman")
+    assert '<svg xmlns="http://www.w3.org/2000/svg" id="diagram-' in read(
+        site, "mechanisms/cross_attention"
+    )
+
+
+def test_figures_are_drawn_with_their_captions_and_kept_out_of_the_search(site):
+    page = read(site, "mechanisms/self_attention")
+    placed = (ROOT / "docs" / "mechanisms" / "self_attention.md").read_text(encoding="utf-8")
+    figures = placed.count("\n\\figure{")
+    assert page.count('<figure class="figure"') == page.count("</figcaption>") == figures > 0
+    assert page.count('<svg xmlns="http://www.w3.org/2000/svg" id="figure-') == figures
+    index = (site / "search" / "search_index.json").read_text(encoding="utf-8")
+    assert "takes almost nothing" in index
+    assert "row 3 · column 3" not in index
+    assert "Who looks at whom" not in index
+    assert "the midpoint of the second" in index
+
+
+def test_search_finds_words_and_holds_no_markup(site):
+    index = json.loads((site / "search" / "search_index.json").read_text(encoding="utf-8"))
+    texts = [entry["title"] + " " + entry["text"] for entry in index["docs"]]
+    assert any("softmax" in text for text in texts)
+    without_tags = [
+        re.sub(r"</?(?:p|ul|ol|li|pre|code|table|t[rhd]|thead|tbody|strong|em)>", "", t)
+        for t in texts
+    ]
+    for text in without_tags:
+        assert not re.search(r"katex|\\[a-z]{2}|<(?!class)[a-z]+ ", text), text
+
+
+def test_footer_names_commit_and_versions_and_links_to_the_repository(site):
+    page = read(site, "notation")
+    assert re.search(r"commit \w{7,}\+?, NumPy \d", page)
+    assert "https://github.com/someone/attention-docs/issues/new?template=wrong-number.yml" in page
+
+
+def test_without_a_repository_there_is_no_link_to_one(project):
+    assert mkdocs(project, "build", "--strict").returncode == 0
+    assert "github.com" not in read(project / "site", "notation")
+
+
+def test_provenance_offers_the_definition_numpy_and_latex(site):
+    page = read(site, "mechanisms/self_attention")
+    assert "Where do these numbers come from?" in page
+    for label in ("The definition", "Copy as NumPy", "Copy as LaTeX"):
+        assert label in page
+
+
+def append(project, text):
+    page = project / "docs" / "index.md"
+    page.write_text(page.read_text(encoding="utf-8") + text, encoding="utf-8")
+
+
+def edit(file, old, new):
+    text = file.read_text(encoding="utf-8")
+    assert old in text
+    file.write_text(text.replace(old, new, 1), encoding="utf-8")
+
+
+def complaints(project):
+    """The errors and warnings of a strict build, which fails."""
+    built = mkdocs(project, "build", "--strict")
+    assert built.returncode != 0
+    assert "Traceback" not in built.stderr
+    return re.findall(r"^(?:ERROR|WARNING) +-  (.*)", built.stderr, re.MULTILINE)
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        (r"\val{self_attention.wieghts}", r"\val{self_attention.wieghts}: step 'wieghts' is unknown; self_attention has X, W_Q"),
+        (r"\val{selfattention.weights}", r"\val{selfattention.weights}: example 'selfattention' is unknown; known are"),
+        (r"\vla{self_attention.Q}", r"\vla{self_attention.Q}: this macro is unknown; known are val, printed"),
+        (r"\figure{nope}", r"\figure{nope}: figure 'nope' is unknown; known are"),
+        (r"\example{nope}", r"\example{nope}: example 'nope' is unknown"),
+        (r"\contents{Chpaters}", r"\contents{Chpaters}: section 'Chpaters' is unknown; known are none"),
+        (r"\overview{Refrence}", r"\overview{Refrence}: section 'Refrence' is unknown; known are none"),
+        ("$\\sqrt{$", r"formula '\\sqrt{': KaTeX parse error"),
+        ("```mermaid\ngraph TB\n  A --> [[\n```", "mermaid: the line `accTitle: ...` is missing"),
+        ("```mermaid\ngraph TB\n  accTitle: A\n  accDescr: B\n  A --> [[\n```", "mermaid: Diagram parse error"),
+        ("```pyhton\n1\n```", "code of kind 'pyhton' is unknown; known are console, mermaid, python"),
+        ("[link](nowhere.md)", "'nowhere.md' leads nowhere"),
+        ("[link](#nowhere)", "'#nowhere' leads nowhere"),
+        ('<a href="nowhere/">raw</a>', "'nowhere/' leads nowhere"),
+        ("![A picture](assets/nope.svg)", "'assets/nope.svg' leads nowhere"),
+        ('<img src="assets/nope.svg" alt="A picture">', "'assets/nope.svg' leads nowhere"),
+        ("![](assets/logo.svg)", "the image has no text for those who do not see it"),
+        ("# Another", "a second title; a page has one"),
+        ("## A {#same}\n\n## B {#same}", "the id 'same' stands twice on this page"),
+    ],
+    ids=["step", "example", "macro", "figure", "provenance", "contents", "overview", "formula", "unreadable diagram", "diagram", "fence", "link", "anchor", "raw link", "image", "raw image", "alternative text", "second title", "id"],
+)  # fmt: skip
+def test_a_mistake_in_a_page_stops_the_build_and_names_its_line(one_page, text, message):
+    append(one_page, f"\n{text}\n")
+    told = complaints(one_page)
+    assert [line for line in told if line.startswith(f"docs/index.md:9: {message}")], told
+
+
+def test_the_line_of_a_formula_is_known_below_values_and_in_a_note(one_page):
+    above = "$\\val{self_attention.weights}$\n\n\\figure{self_attention_scores}\n\n"
+    append(
+        one_page, above + "!!! note\n\n    $$\n    \\val{self_attention.V}\n    \\nope{x}\n    $$\n"
+    )
+    told = complaints(one_page)
+    assert any(line.startswith("docs/index.md:15: formula") for line in told), told
+
+
+def test_a_page_without_a_title_stops_the_build(one_page):
+    edit(one_page / "docs" / "index.md", "# Home", "Home")
+    assert any(
+        line.startswith("docs/index.md:5: the page has no title") for line in complaints(one_page)
+    )
+
+
+def test_a_figure_without_a_caption_stops_the_build(one_page):
+    figures = one_page / "attention_docs" / "publish" / "figures.py"
+    edit(
+        figures,
+        "@registered",
+        "@registered\ndef bare():\n    return figure(Panel(1, 1, '', ''), 'A')\n\n\n@registered",
+    )
+    edit(figures, "    Points,", "    Panel,\n    Points,")
+    append(one_page, "\n\\figure{bare}\n")
+    assert (
+        r"docs/index.md:9: \figure{bare}: a figure needs a name and a description, for those who do not see it"
+        in complaints(one_page)
+    )
+    edit(figures, "'', ''), 'A'", "'', 'A line.'), 'A'")
+    assert (
+        r"docs/index.md:9: \figure{bare}: figure 'bare' has no caption, its docstring"
+        in complaints(one_page)
+    )
+
+
+@pytest.mark.parametrize(
+    "asset", ["assets/logo.svg", "assets/favicon.svg", "assets/site.css", "assets/site.js"]
+)
+def test_a_missing_asset_of_the_settings_is_named(one_page, asset):
+    settings = (one_page / "mkdocs.yml").read_text(encoding="utf-8")
+    line = settings[: settings.index(asset)].count("\n") + 1
+    (one_page / "docs" / asset).unlink()
+    assert complaints(one_page)[-1] == f"mkdocs.yml:{line}: '{asset}' leads nowhere"
+
+
+@pytest.mark.parametrize(
+    "name",
+    [
+        "katex/package.json",
+        "katex/dist/katex.min.css",
+        "katex/dist/fonts/KaTeX_Main-Bold.woff2",
+        "plotly.js-gl3d-dist-min/plotly-gl3d.min.js",
+    ],
+)
+def test_a_missing_asset_of_npm_is_named(one_page, name):
+    modules = one_page / "node_modules"
+    source = modules.resolve()
+    modules.unlink()
+    shutil.copytree(source, modules, ignore=shutil.ignore_patterns("axe-core", "contrib", "src"))
+    (modules / name).unlink()
+    (told,) = complaints(one_page)
+    assert told.startswith(f"node_modules/{name} is missing; ")
+
+
+def test_a_page_that_is_not_in_the_navigation_and_the_reverse_are_named(one_page):
+    (one_page / "docs" / "left_out.md").write_text("# Left out\n", encoding="utf-8")
+    edit(one_page / "mkdocs.yml", "  - index.md\n", "  - index.md\n  - nowhere.md\n")
+    built = mkdocs(one_page, "build", "--strict")
+    assert built.returncode != 0
+    assert 'not included in the "nav" configuration:\n  - left_out.md' in built.stderr
+    assert "'nowhere.md' is included in the 'nav' configuration, which is not found" in built.stderr
+
+
+def test_a_page_that_joins_the_navigation_joins_the_list_of_its_section(one_page):
+    edit(one_page / "mkdocs.yml", "  - index.md\n", "  - index.md\n  - More:\n      - new.md\n")
+    append(one_page, "\n\\contents{More}\n")
+    new = one_page / "docs" / "new.md"
+    new.write_text("---\ndescription: What is new.\n---\n\n# New\n", encoding="utf-8")
+    assert mkdocs(one_page, "build", "--strict").returncode == 0
+    assert '<a href="new/">New</a><br>What is new.</li>' in read(one_page / "site", "")
+    edit(new, "description: What is new.", "title: New")
+    told = r"docs/index.md:9: \contents{More}: docs/new.md has no description"
+    assert told in complaints(one_page)
+
+
+def test_an_example_that_no_page_names_stops_the_build(one_page):
+    examples = one_page / "attention_docs" / "examples"
+    shutil.copy(examples / "self_attention.py", examples / "lonely.py")
+    told = complaints(one_page)
+    assert told[-1] == r"attention_docs/examples/lonely.py: no page names it by \example{lonely}"
+
+
+def test_a_changed_input_changes_the_page(project):
+    # They compare with the example, and would stop the build.
+    shutil.rmtree(project / "docs" / "notebooks")
+    example = project / "attention_docs" / "examples" / "self_attention.py"
+    changed = example.read_text(encoding="utf-8").replace("[1, 1, 1, 1]]", "[1, 1, 1, 3]]")
+    example.write_text(changed, encoding="utf-8")
+    assert mkdocs(project, "build").returncode == 0
+    assert "<mn>0.0033</mn>" in read(project / "site", "mechanisms/self_attention")

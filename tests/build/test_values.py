@@ -1,0 +1,91 @@
+r"""\val and its kin: what a page may write, and how a mistake is reported."""
+
+import numpy as np
+import pytest
+
+from attention_docs.publish.errors import PublishError
+from attention_docs.publish.values import resolve
+
+STEPS = {
+    "weights": np.array([[0.25, 0.75, 0.0], [1e-9, 0.5, -2.0]]),
+    "total": np.array(1.5),
+    "row": np.array([1.0, 0.5]),
+}
+
+
+def steps(name):
+    if name != "toy":
+        raise LookupError(f"example {name!r} is unknown; known are toy")
+    return STEPS
+
+
+def resolved(markdown):
+    return resolve(
+        markdown,
+        steps,
+        describe=lambda name: f"<{name}>",
+        draw=lambda name: f"<svg {name}>",
+        measure=lambda reference: f"<{reference}>",
+        contents=lambda section: f"<pages of {section}>",
+        overview=lambda section: f"<names of {section}>",
+        place=lambda line: f"page.md:{line + 1}",
+    )
+
+
+@pytest.mark.parametrize(
+    ("markdown", "expected"),
+    [
+        (r"about \val{toy.total}.", "about 1.5000."),
+        (r"\val{toy.weights[0,1]}", "0.7500"),
+        (r"\val{toy.weights[-1, -1]}", "-2"),
+        (r"\val{toy.row}", "&#91;1 0.5000&#93;"),
+        (r"\val{toy.weights[1]}", "&#91;1.0e-09 0.5000 -2&#93;"),
+        (r"\val{toy.weights[:,2]}", "&#91;0 -2&#93;"),
+        (r"\val{toy.weights}", "&#91;&#91;0.2500 0.7500 0&#93; &#91;1.0e-09 0.5000 -2&#93;&#93;"),
+        (r"\val{toy.weights.shape}, \val{toy.weights.shape[1]}", "2 × 3, 3"),
+        (r"| a | \val{toy.total} |", "| a | 1.5000 |"),
+        (r"$x = \val{toy.total}$", "$x = 1.5000$"),
+        (r"$\val{toy.weights[1,0]}$", r"$1.0 \times 10^{-9}$"),
+        (r"$\val{toy.row}$", r"$\begin{bmatrix} 1 & 0.5000 \end{bmatrix}$"),
+        (r"$(\val{toy.weights.shape})$", r"$(2 \times 3)$"),
+        ("$$\nA = \\val{toy.weights[:,0]}\n$$", "$$\nA = \\begin{bmatrix} 0.2500 & 1.0 \\times 10^{-9} \\end{bmatrix}\n$$"),
+        (r"costs \$5, \val{toy.total} and $y$", r"costs \$5, 1.5000 and $y$"),
+        (r"\printed{0.4}", '<s class="printed" title="as printed in the source">0.4</s>'),
+        (r"$\printed{0.4}$", r"$\htmlClass{printed}{0.4}$"),
+        ("\\example{toy}\n", "<toy>\n"),
+        (r"\measured{toy.ratio.0}", "<toy.ratio.0>"),
+        ("\\figure{toy}\n", "<svg toy>\n"),
+        ("\\contents{A toy}\n", "<pages of A toy>\n"),
+        ("\\overview{Toys}\n", "<names of Toys>\n"),
+        (r"`\val{toy.total}`", r"`\val{toy.total}`"),
+        (r"``a ` \val{toy.total}`` \val{toy.total}", r"``a ` \val{toy.total}`` 1.5000"),
+        ("```\n\\val{toy.total}\n```\n\\val{toy.total}", "```\n\\val{toy.total}\n```\n1.5000"),
+        ("    ~~~ text\n    $\\val{toy.total}$\n    ~~~\n", "    ~~~ text\n    $\\val{toy.total}$\n    ~~~\n"),
+    ],
+)  # fmt: skip
+def test_a_value_stands_in_prose_and_in_formulas_and_never_in_code(markdown, expected):
+    assert resolved(markdown) == expected
+
+
+@pytest.mark.parametrize(
+    ("macro", "known"),
+    [
+        (r"\val{tyo.total}", "example 'tyo' is unknown; known are toy"),
+        (r"\val{toy.wieghts}", "step 'wieghts' is unknown; toy has weights, total, row"),
+        (r"\val{toy.weights[2]}", "index [2] is outside the shape 2 x 3"),
+        (r"\val{toy.weights[0,0,0]}", "index [0,0,0] is outside the shape 2 x 3"),
+        (r"\val{toy.weights.shape[2]}", "index [2] is outside the shape 2"),
+        (r"\val{toy.weights[x]}", "index [x] is not understood; expected [0], [0,1] or [:,1]"),
+        (r"\val{toy}", "expected example.step, example.step[index] or example.step.shape"),
+    ],
+)
+@pytest.mark.parametrize("page", ["one\n\ntwo {}\n", "one\n\n$${}$$\n", "`x`\n```\n``` {}\n"])
+def test_a_wrong_reference_names_page_line_and_what_is_known(macro, known, page):
+    with pytest.raises(PublishError) as caught:
+        resolved(page.format(macro))
+    assert str(caught.value) == f"page.md:3: {macro}: {known}"
+
+
+def test_three_axes_in_a_formula_are_refused():
+    with pytest.raises(PublishError, match="expected at most two axes"):
+        resolve(r"$\val{toy.cube}$", lambda name: {"cube": np.ones((1, 1, 1))}, *[str] * 6)

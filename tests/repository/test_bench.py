@@ -1,0 +1,109 @@
+"""The benchmark: its contenders compute attention too, and its results say where they are from."""
+
+import importlib.util
+import json
+import math
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from attention_docs import attention_steps
+
+ROOT = Path(__file__).parents[2]
+
+
+@pytest.fixture
+def script(monkeypatch):
+    monkeypatch.syspath_prepend(ROOT / "scripts" / "benchmarks")
+    return importlib.import_module
+
+
+def literal(shape, step):
+    return (np.arange(1, math.prod(shape) + 1) * step % 1 * 4 - 2).reshape(shape)
+
+
+QKV = literal((3, 20, 8), 0.618), literal((3, 20, 8), 0.414), literal((3, 20, 5), 0.732)
+
+
+@pytest.mark.parametrize("causal", [False, True])
+def test_the_contenders_attend(script, causal):
+    bench = script("attention")
+    expected = attention_steps(*QKV, is_causal=causal).output
+    np.testing.assert_allclose(bench.plain(*QKV, causal=causal), expected, rtol=0, atol=1e-14)
+    if not causal:
+        np.testing.assert_allclose(bench.row_by_row(*QKV), expected, rtol=0, atol=1e-14)
+    if bench.HAS_TORCH:
+        output = bench.theirs(*QKV, causal=causal)().numpy()
+        np.testing.assert_allclose(output, expected, rtol=0, atol=1e-14)
+
+
+def test_the_products_are_those_of_attention_without_its_softmax(script):
+    query, key, value = QKV
+    expected = query @ key.swapaxes(-1, -2) @ value
+    output = script("attention").products(*QKV, causal=False)
+    np.testing.assert_allclose(output, expected, rtol=0, atol=1e-12)
+
+
+@pytest.mark.parametrize(
+    "options", [{}, {"is_causal": True}, {"window": (4, 2)}, {"scale": 3.0}], ids=str
+)
+def test_the_reference_of_the_parity_table_is_attention(script, options):
+    expected = attention_steps(*QKV, **options).output
+    output = script("parity").formula(*QKV, **options)
+    np.testing.assert_allclose(output, expected, rtol=0, atol=1e-14)
+
+
+SPEED = {"ours": [2e-3, 4e-3], "torch": [1e-3, 1e-3], "torch_cudnn": [4e-3, 4e-3]}
+
+
+def form(result):
+    """The keys of a result, without its values."""
+    return {k: form(v) for k, v in result.items()} if isinstance(result, dict) else None
+
+
+def test_a_measured_row_of_the_gpu_has_the_form_of_one_that_is_not(script, monkeypatch):
+    bench = script("gpu")
+    monkeypatch.setattr(bench, "gpu_name", lambda: "NVIDIA H100 80GB HBM3")
+    row = {"path": "fused", **bench.compared(SPEED, "float16", causal=False)}
+    empty = bench.unmeasured()["speed"]
+    assert [(r.pop("dtype"), r.pop("causal")) for r in empty] == bench.ROWS
+    assert form(row) == form(empty[0])
+    assert row["seconds"]["ours"] == 3e-3
+    assert row["ratio"] == {"torch": 3.0, "torch_cudnn": 0.75}
+    assert row["teraflops"]["torch"] == pytest.approx(549.8, abs=0.1)
+    assert row["of_limit"]["torch"] == pytest.approx(549.8 / 989.4, abs=1e-3)
+
+
+def test_without_a_gpu_the_bench_says_what_is_missing_and_spares_what_was_measured(
+    script, monkeypatch, tmp_path
+):
+    bench = script("gpu")
+    monkeypatch.setattr(bench, "missing", lambda: "CuPy finds no GPU")
+    old, new = tmp_path / "old.json", tmp_path / "new.json"
+    old.write_text("measured")
+    monkeypatch.setattr("sys.argv", ["gpu.py", str(old), str(new)])
+    with pytest.raises(SystemExit, match="bench: CuPy finds no GPU"):
+        bench.main()
+    assert old.read_text() == "measured"
+    assert json.loads(new.read_text())["speed"][0]["ratio"]["torch"] == "not measured"
+
+
+@pytest.mark.skipif(importlib.util.find_spec("cupy") is not None, reason="CuPy is installed")
+def test_a_missing_library_is_named(script):
+    assert script("gpu").missing().startswith("cupy is missing: pip install ")
+
+
+def test_the_committed_result_of_the_gpu_has_the_form_that_the_bench_writes(script):
+    committed = json.loads((ROOT / "results" / "gpu.json").read_text(encoding="utf-8"))
+    rows = script("gpu").unmeasured()["speed"]
+    assert [form(row) for row in committed["speed"]] == [form(row) for row in rows]
+
+
+@pytest.mark.parametrize("name", ["attention", "parity", "gpu"])
+def test_committed_results_name_machine_versions_and_date(name):
+    result = json.loads((ROOT / "results" / f"{name}.json").read_text(encoding="utf-8"))
+    assert result["machine"]["processor"]
+    assert result["machine"]["cores"] >= 1
+    assert {"python", "numpy", "torch", "blas"} <= set(result["versions"])
+    assert result["date"].count("-") == 2

@@ -1,0 +1,337 @@
+"""The commands a newcomer types: one clear line for each way they can fail."""
+
+import hashlib
+import importlib.machinery
+import importlib.util
+import json
+import os
+import shutil
+import signal
+import socket
+import subprocess
+import sys
+import time
+import urllib.request
+
+import pytest
+
+from tests.conftest import ROOT, cut_down
+
+SCRIPTS = ROOT / "scripts"
+
+
+@pytest.fixture
+def checkout(project):
+    return with_scripts(project)
+
+
+def with_scripts(project):
+    """Add the scripts to a copy of the project, and the locks they read."""
+    shutil.copytree(SCRIPTS, project / "scripts", ignore=shutil.ignore_patterns("__pycache__"))
+    shutil.copytree(ROOT / "requirements", project / "requirements")
+    return project
+
+
+def run(checkout, script, *arguments, **options):
+    return subprocess.run(
+        [sys.executable, checkout / "scripts" / script, *arguments],
+        capture_output=True,
+        encoding="utf-8",
+        timeout=120,
+        **options,
+    )
+
+
+def one_line(done):
+    assert done.returncode not in (0, None)
+    lines = done.stderr.strip().splitlines()
+    return lines[-1] if len(lines) == 1 else pytest.fail(done.stderr)
+
+
+def test_every_script_is_executable_and_parses_on_an_old_python():
+    import ast
+
+    for script in SCRIPTS.iterdir():
+        if script.is_file():
+            assert script.suffix or os.access(script, os.X_OK), script
+            ast.parse(script.read_text(encoding="utf-8"), feature_version=(3, 7))
+
+
+def test_a_python_too_old_is_named(checkout):
+    code = (
+        "import sys, runpy; sys.version_info = (3, 10, 4, 'final', 0);"
+        f"sys.argv = ['build']; sys.path.insert(0, r'{checkout / 'scripts'}');"
+        f"runpy.run_path(r'{checkout / 'scripts' / 'build'}', run_name='__main__')"
+    )
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, encoding="utf-8")
+    assert one_line(done) == "build: Python 3.11 or newer is needed; this is 3.10.4"
+
+
+def test_a_port_that_is_taken_is_named(checkout):
+    with socket.socket() as taken:
+        taken.bind(("127.0.0.1", 0))
+        taken.listen()
+        port = taken.getsockname()[1]
+        done = run(checkout, "serve", "--port", str(port))
+    assert one_line(done) == f"serve: port {port} is taken; choose another: --port 8001"
+
+
+@pytest.mark.skipif(os.name == "nt" or os.geteuid() == 0, reason="root may write anywhere")
+def test_a_read_only_folder_is_named(checkout):
+    checkout.chmod(0o555)
+    try:
+        done = run(checkout, "build")
+    finally:
+        checkout.chmod(0o755)
+    assert one_line(done).startswith("build: cannot write to")
+
+
+def test_no_network_is_named_and_leaves_what_the_next_run_repairs(checkout):
+    offline = {
+        **{k: v for k, v in os.environ.items() if not k.startswith("PIP_")},
+        "PIP_INDEX_URL": "http://127.0.0.1:9/simple",
+        "PIP_CONFIG_FILE": os.devnull,
+        "PIP_RETRIES": "0",
+        "PIP_NO_CACHE_DIR": "1",
+    }
+    done = run(checkout, "build", env=offline)
+    assert done.returncode != 0
+    assert done.stderr.splitlines()[0] == "Creating .venv"
+    assert done.stderr.splitlines()[-1].startswith("build: no network")
+    assert not (checkout / "site").exists()
+    state = (checkout / ".venv" / "attention-docs.json").read_text()
+    assert state == '{"installing": "site"}'
+
+
+@pytest.fixture
+def ready(checkout):
+    return with_environment(checkout)
+
+
+def with_environment(checkout):
+    """Add a .venv that the scripts take for ready: this Python, nothing installed."""
+    python = checkout / ".venv" / "bin" / "python"
+    python.parent.mkdir(parents=True)
+    python.write_text(f'#!/bin/sh\nexec "{sys.executable}" "$@"\n')
+    python.chmod(0o755)
+    lock = (checkout / "requirements" / "site.txt").read_bytes()
+    state = {"site": hashlib.sha256(lock).hexdigest()}
+    (checkout / ".venv" / "attention-docs.json").write_text(json.dumps(state))
+    return checkout
+
+
+def start(checkout, script, *arguments):
+    """Start a script in a process group of its own, as a terminal does."""
+    return subprocess.Popen(
+        [sys.executable, checkout / "scripts" / script, *arguments],
+        env={**os.environ, "PYTHONPATH": str(checkout)},
+        stderr=subprocess.DEVNULL,
+        start_new_session=True,
+        # A test run in the background of a shell ignores Ctrl-C, and its children would too.
+        preexec_fn=lambda: signal.signal(signal.SIGINT, signal.SIG_DFL),
+    )
+
+
+posix = pytest.mark.skipif(os.name == "nt", reason="the stand-in for .venv is a shell script")
+
+
+@posix
+def test_build_writes_the_site_and_a_failed_build_keeps_it(ready):
+    environment = {**os.environ, "PYTHONPATH": str(ready)}
+    done = run(ready, "build", env=environment)
+    assert done.returncode == 0
+    before = (ready / "site" / "index.html").read_bytes()
+    with (ready / "docs" / "index.md").open("a") as page:
+        page.write("\n\\val{self_attention.nope}\n")
+    assert run(ready, "build", env=environment).returncode != 0
+    assert (ready / "site" / "index.html").read_bytes() == before
+    assert not list(ready.glob(".site-*"))
+
+
+@posix
+@pytest.mark.skipif(importlib.util.find_spec("cupy") is not None, reason="CuPy is installed")
+def test_build_passes_the_backend_on(ready):
+    done = run(ready, "build", "--backend", "cupy", env={**os.environ, "PYTHONPATH": str(ready)})
+    assert done.returncode != 0
+    assert "ATTENTION_BACKEND: backend 'cupy' needs CuPy" in done.stderr
+
+
+@posix
+@pytest.mark.parametrize(
+    ("how", "written"),
+    [
+        (signal.SIGINT, ".site-*"),
+        (signal.SIGTERM, ".site-*"),
+        (signal.SIGINT, ".site-*/new/assets"),
+    ],
+)
+def test_an_interrupted_build_keeps_the_last_good_site(ready, how, written):
+    cut_down(ready)
+    (ready / "site").mkdir()
+    (ready / "site" / "index.html").write_text("good")
+    build = start(ready, "build")
+    while not list(ready.glob(written)):
+        assert build.poll() is None
+        time.sleep(0.01)
+    os.killpg(build.pid, how)
+    assert build.wait(timeout=30) != 0
+    assert (ready / "site" / "index.html").read_text() == "good"
+    assert not list(ready.glob(".site-*"))
+
+
+@pytest.mark.parametrize("reason", [KeyboardInterrupt, OSError, SystemExit])
+def test_cut_off_while_sites_are_exchanged_the_last_good_one_comes_back(
+    tmp_path, monkeypatch, reason
+):
+    build, rename = loaded("build", monkeypatch), os.rename
+    site, new, old = (tmp_path / name for name in ("site", "new", "old"))
+    for folder in (site, new):
+        folder.mkdir()
+        (folder / "index.html").write_text(folder.name)
+
+    def cut_off(source, target):
+        if source == new:
+            raise reason
+        rename(source, target)
+
+    monkeypatch.setattr(os, "rename", cut_off)
+    with pytest.raises(reason):
+        build.replace(site, new, old)
+    assert (site / "index.html").read_text() == "site"
+    monkeypatch.setattr(os, "rename", rename)
+    build.replace(site, new, old)
+    assert (site / "index.html").read_text() == "new"
+
+
+# In a mount namespace of its own, which needs no rights: a disk of $1 bytes at $2, with $3 on it.
+SMALL_DISK = """
+mount -t tmpfs -o size=$1 tmpfs "$2" || exit
+cp -R "$3/." "$2" && cd "$2"
+PYTHONPATH="$2" "$4" scripts/build
+echo "status $?, site: $(cat site/index.html), left: $(ls -d .site-* 2>/dev/null)"
+"""
+
+
+@posix
+@pytest.mark.parametrize("size", [1_500_000, 3_000_000])
+def test_a_full_disk_is_named_and_the_last_good_site_stays(ready, tmp_path_factory, size):
+    cut_down(ready)
+    shutil.rmtree(ready / ".cache", ignore_errors=True)
+    (ready / "site").mkdir()
+    (ready / "site" / "index.html").write_text("good")
+    disk = tmp_path_factory.mktemp("disk")
+    command = ["unshare", "-rm", "sh", "-c", SMALL_DISK, "sh", str(size), disk, ready]
+    try:
+        done = subprocess.run(
+            [*command, sys.executable], capture_output=True, encoding="utf-8", timeout=120
+        )
+    except FileNotFoundError:
+        pytest.skip("no unshare on this system, to make a small disk with")
+    if not done.stdout:
+        pytest.skip(f"no small disk can be made here: {done.stderr.strip()}")
+    assert done.stdout == "status 1, site: good, left: \n"
+    assert done.stderr.splitlines()[-1] == "Error: the disk is full"
+    assert "Traceback" not in done.stderr
+
+
+@posix
+def test_serve_shows_an_edit_of_a_page_and_of_the_package(ready):
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        port = probe.getsockname()[1]
+    server = start(ready, "serve", "--port", str(port))
+    try:
+        shown = wait_for(port, "One example in full view")
+        assert "livereload" in shown
+        assert "Content-Security-Policy" not in shown
+        page = ready / "docs" / "index.md"
+        page.write_text(page.read_text(encoding="utf-8") + "\nA new sentence.\n", encoding="utf-8")
+        wait_for(port, "A new sentence.")
+        numbers = ready / "attention_docs" / "render" / "numbers.py"
+        text = numbers.read_text(encoding="utf-8")
+        numbers.write_text(text.replace("DECIMALS = 4", "DECIMALS = 6"), encoding="utf-8")
+        wait_for(port, "0.028705")
+    finally:
+        os.killpg(server.pid, signal.SIGINT)
+        server.wait(timeout=30)
+
+
+def wait_for(port, text):
+    """Poll the served page until it shows `text`; return it."""
+    shown = ""
+    for _ in range(300):
+        try:
+            with urllib.request.urlopen(f"http://127.0.0.1:{port}/", timeout=10) as answer:
+                shown = answer.read().decode()
+        except OSError:
+            pass
+        if text in shown:
+            return shown
+        time.sleep(0.1)
+    pytest.fail(f"{text!r} was not served within 30 s")
+
+
+def loaded(name, monkeypatch):
+    """Import a script, whose file has no suffix."""
+    monkeypatch.syspath_prepend(SCRIPTS)
+    loader = importlib.machinery.SourceFileLoader(name, str(SCRIPTS / name))
+    script = importlib.util.module_from_spec(importlib.util.spec_from_loader(name, loader))
+    loader.exec_module(script)
+    return script
+
+
+def test_what_zensical_lacks_is_counted_page_by_page(monkeypatch, capsys):
+    script = loaded("compare_zensical", monkeypatch)
+    ours = '<h1>Menu</h1><article><h1>A</h1><figure><svg></svg></figure><b class="katex x">1</b></article>'
+    theirs = r'<article><h1>A</h1>\figure{a} <b class="arithmatex">\(1 \query{Q}\)</b></article>'
+    both = {"same": script.counts(ours)}
+    script.report({"a": script.counts(ours), "b": {}} | both, {"a": script.counts(theirs)} | both)
+    said = [line.split("  ") for line in capsys.readouterr().out.splitlines()]
+    assert said[:4] == [
+        ["pages: 3 with MkDocs, 2 with Zensical"],
+        ["missing: b"],
+        ["added: none"],
+        ["pages that differ: 1 of 2; MkDocs > Zensical"],
+    ]
+    head, row, _ = ([cell.strip() for cell in cells if cell] for cells in said[4:])
+    assert {name: cell for name, cell in zip(head, row, strict=True) if ">" in cell} == {
+        "figures": "1 > 0",
+        "drawings": "1 > 0",
+        "formulas": "1 > 0",
+        "TeX": "0 > 1",
+        "macros": "0 > 1",
+    }
+
+
+def test_two_sites_are_compared_but_for_their_versions(tmp_path, monkeypatch, capsys):
+    script = loaded("compare_sites", monkeypatch)
+    one, other = tmp_path / "one", tmp_path / "other"
+    for site, python in ((one, "3.11.2"), (other, "3.14.0")):
+        (site / "assets").mkdir(parents=True)
+        (site / "assets" / "font.woff2").write_bytes(b"\xff\xfe")
+        page = f"<p>0.0287</p>\n<p>CC BY<br>Built with NumPy 2, Python {python}</p>\n"
+        (site / "index.html").write_text(page, encoding="utf-8")
+
+    def compared():
+        monkeypatch.setattr(sys, "argv", ["compare_sites", str(one), str(other)])
+        return script.main(), capsys.readouterr().out
+
+    assert compared() == (0, "the same: 2 files\n")
+    page = (one / "index.html").read_text(encoding="utf-8")
+    (one / "index.html").write_text(page.replace("0.0287", "0.0278"), encoding="utf-8")
+    (one / "assets" / "font.woff2").write_bytes(b"\xff")
+    (other / "new.css").write_text("")
+    status, told = compared()
+    assert status == 1
+    assert told.splitlines() == [
+        f"new.css: only in {other}",
+        "assets/font.woff2:",
+        "  differ in their bytes",
+        "index.html:",
+        "  - <p>0.0278</p>",
+        "  + <p>0.0287</p>",
+    ]
+    monkeypatch.setattr(sys, "argv", ["compare_sites", str(tmp_path), str(one)])
+    with pytest.raises(SystemExit):
+        script.main()
+    assert f"{tmp_path} is no built site" in capsys.readouterr().err
