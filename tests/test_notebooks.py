@@ -10,8 +10,8 @@ import tomllib
 import pytest
 
 from attention_docs.publish import notebooks
+from attention_docs.publish.deferred import Deferred
 from attention_docs.publish.errors import PublishError
-from attention_docs.publish.later import insert
 from tests.conftest import ROOT, mkdocs
 from tests.test_pages import DECIMAL, MATRIX
 
@@ -96,10 +96,11 @@ def code_cell(source, *tags, id="one"):
 
 
 def page(cells, outputs="", repository=None):
+    deferred = Deferred()
     title = {"cell_type": "markdown", "id": "title", "metadata": {}, "source": ["# Title"]}
     notebook = {"cells": [title, *cells]}
     html = f'<style>x</style><div class="jp-Notebook"><div class="jp-CodeCell" id="cell-id=one">{outputs}</div></div>'
-    return notebooks.page(notebook, html, "toy.ipynb", repository)
+    return deferred.insert(notebooks.page(notebook, html, "toy.ipynb", repository, deferred.defer))
 
 
 def shown(kind, content):
@@ -109,7 +110,7 @@ def shown(kind, content):
 def test_a_page_has_the_code_and_the_outputs():
     stdout = shown("application/vnd.jupyter.stdout", "<pre>1 &lt; 2\n</pre>")
     figure = shown("text/html", '<svg id="x" class="drawing" viewbox="0 0 1 1"></svg>')
-    written = insert(page([code_cell("print(1)", "figure")], stdout + figure))
+    written = page([code_cell("print(1)", "figure")], stdout + figure)
     assert "```python\nprint(1)\n```" in written
     assert "<pre>1 &lt; 2</pre>" in written
     assert '<svg id="x" class="drawing" viewBox="0 0 1 1"></svg>' in written
@@ -121,9 +122,9 @@ def test_a_page_has_the_code_and_the_outputs():
     ("tags", "outputs", "message"),
     [
         ([], shown("application/vnd.jupyter.stderr", "<pre>UserWarning: odd</pre>"), "docs/notebooks/toy.ipynb: cell one: UserWarning: odd"),
-        (["figure"], shown("text/plain", "<pre>&lt;Figure&gt;</pre>"), "docs/notebooks/toy.ipynb: cell one: a figure is expected, none came"),
-        (["figure"], "", "docs/notebooks/toy.ipynb: cell one: a figure is expected, none came"),
-        ([], shown("image/png", "<img>"), "docs/notebooks/toy.ipynb: cell one: output of kind image/png has no form here"),
+        (["figure"], shown("text/plain", "<pre>&lt;Figure&gt;</pre>"), "docs/notebooks/toy.ipynb: cell one: expected a figure, but the cell shows none"),
+        (["figure"], "", "docs/notebooks/toy.ipynb: cell one: expected a figure, but the cell shows none"),
+        ([], shown("image/png", "<img>"), "docs/notebooks/toy.ipynb: cell one: output of kind image/png is not supported"),
     ],
     ids=["warning", "text", "nothing", "picture"],
 )  # fmt: skip
@@ -233,10 +234,10 @@ def test_a_failing_cell_and_a_warning_stop_the_build(small, code, message):
     ("old", "new", "message"),
     [
         ("# Toy", "Toy", ": cell title, line 1: the page has no title"),
-        ("# Toy", "# Toy\\n\\n```ruby\\n1\\n```", ": cell title, line 3: code of kind 'ruby' is unknown"),
+        ("# Toy", "# Toy\\n\\n```ruby\\n1\\n```", ": cell title, line 3: unknown code language 'ruby'"),
         ("# Toy", "# Toy\\n\\n\\\\val{self_attention.Q}", r": cell title, line 3: \val{self_attention.Q}: a notebook shows what"),
         ("# Toy", "# Toy\\n\\n$\\\\nope$", ": cell title, line 3: "),
-        ('"description"', '"summary"', ": its metadata hold no description\n"),
+        ('"description"', '"summary"', ": the notebook's metadata has no description\n"),
         ('"cells":', '\n"cells"', ":2: Expecting ':' delimiter\n"),
     ],
     ids=["title", "fence", "macro", "formula", "description", "JSON"],

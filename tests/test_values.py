@@ -26,7 +26,7 @@ def resolved(markdown):
         describe=lambda name: f"<{name}>",
         draw=lambda name: f"<svg {name}>",
         measure=lambda reference: f"<{reference}>",
-        place=lambda line: f"page.md:{line + 1}",
+        location=lambda line: f"page.md:{line + 1}",
     )
 
 
