@@ -61,9 +61,12 @@ def prepare(root: Path, settings: dict[str, Any]) -> None:
 
 
 def digest(package: Path) -> str:
-    """Hash what an output depends on besides its notebook: versions, and the package's sources."""
+    """Hash what an output depends on besides its notebook: versions, and the sources it can see.
+
+    `publish/` is not among them: nothing outside it imports it, and no notebook does.
+    """
     parts = [platform.python_version(), *installed()]
-    for path in sorted(package.rglob("*.py")):
+    for path in sorted(set(package.rglob("*.py")) - set((package / "publish").rglob("*"))):
         content = hashlib.sha256(path.read_bytes()).hexdigest()
         parts.append(f"{path.relative_to(package).as_posix()} {content}")
     return hashlib.sha256("\n".join(parts).encode()).hexdigest()[:16]
