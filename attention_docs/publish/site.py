@@ -84,6 +84,8 @@ class Site:
         fence = {"name": "mermaid", "class": "mermaid", "format": self.diagrams.fence}
         config.mdx_configs.setdefault("pymdownx.superfences", {})["custom_fences"] = [fence]
         notebooks.prepare(self.root, config.plugins["mkdocs-jupyter"].config)
+        reference = config.plugins["mkdocstrings"].get_handler("python")  # type: ignore[attr-defined]
+        reference.env.bytecode_cache = self.templates
 
     def on_files(self, files: Files, *, config: MkDocsConfig) -> None:
         modules = self.root / "node_modules"
