@@ -146,7 +146,9 @@ def test_colab_is_offered_where_the_repository_is_known_and_the_notebook_install
     assert "colab" not in page([code_cell("1"), install])
 
 
-def test_the_cache_depends_on_what_a_notebook_can_import_and_on_every_version(tmp_path, monkeypatch):
+def test_the_cache_depends_on_what_a_notebook_can_import_and_on_every_version(
+    tmp_path, monkeypatch
+):
     shutil.copytree(ROOT / "attention_docs", tmp_path / "package")
     before = notebooks.digest(tmp_path / "package")
     assert notebooks.digest(tmp_path / "package") == before

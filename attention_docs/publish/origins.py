@@ -33,7 +33,9 @@ FETCHING_TAG = re.compile(
 FETCHING_ATTRIBUTES = {"background", "data", "href", "poster", "src", "srcset", "xlink:href"}
 # Kinds of links that make no browser fetch anything.
 PASSIVE_LINKS = {"alternate", "author", "canonical", "license", "next", "prev"}
-STYLED_TAG = re.compile(r"<[^<>]*\burl\([^<>]*>|<style\b.*?</style\s*>", re.DOTALL | re.IGNORECASE)
+# Both cases are spelled out: IGNORECASE makes the search through all HTML five times slower.
+URL_TO_END_OF_TAG = re.compile(r"[uU](?<!\w[uU])[rR][lL]\([^<>]*>")
+STYLE_ELEMENT = re.compile(r"<[sS][tT][yY][lL][eE]\b.*?</[sS][tT][yY][lL][eE]\s*>", re.DOTALL)
 STYLE_ADDRESS = re.compile(
     r"""(?:\burl\(|@import)\s*(?:["']|&quot;|&\#39;)?\s*([^"'()\s;&]+)""", re.IGNORECASE
 )
@@ -121,10 +123,18 @@ def addresses(page: str) -> Iterator[str]:
     """Yield the addresses a page would fetch, from its tags, its styles and its scripts."""
     for tag in FETCHING_TAG.findall(page):
         yield from FetchedAddresses(tag).addresses
-    for styled in STYLED_TAG.findall(page):
-        yield from STYLE_ADDRESS.findall(styled)
+    for style in styles(page):
+        yield from STYLE_ADDRESS.findall(style)
     for script in INLINE_SCRIPT.finditer(page):
         yield from QUOTED_ADDRESS.findall(script["code"])
+
+
+def styles(page: str) -> Iterator[str]:
+    """Yield the style elements of a page, and the rest of each tag from its first `url(` on."""
+    yield from STYLE_ELEMENT.findall(page)
+    for found in URL_TO_END_OF_TAG.finditer(page):
+        if page.rfind("<", 0, found.start()) > page.rfind(">", 0, found.start()):
+            yield found[0]
 
 
 class FetchedAddresses(HTMLParser):
