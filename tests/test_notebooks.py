@@ -9,7 +9,7 @@ import tomllib
 
 import pytest
 
-from attention_docs.publish import notebooks
+from attention_docs.publish import notebook_execution, notebooks
 from attention_docs.publish.deferred import Deferred
 from attention_docs.publish.errors import PublishError
 from tests.conftest import ROOT, mkdocs
@@ -73,6 +73,11 @@ def test_a_notebook_needs_no_torch(path):
     assert "torch" not in "".join(
         re.findall(r"^(?:import|from) .*", "\n".join(sources(path, "code")), re.M)
     )
+
+
+@each_notebook
+def test_a_notebook_imports_nothing_of_publish_on_which_its_cache_does_not_depend(path):
+    assert "publish" not in "".join(sources(path, "code"))
 
 
 def address():
@@ -150,16 +155,16 @@ def test_the_cache_depends_on_what_a_notebook_can_import_and_on_every_version(
     tmp_path, monkeypatch
 ):
     shutil.copytree(ROOT / "attention_docs", tmp_path / "package")
-    before = notebooks.digest(tmp_path / "package")
-    assert notebooks.digest(tmp_path / "package") == before
-    assert any(name.startswith("numpy-") for name in notebooks.installed())
-    monkeypatch.setattr(notebooks, "installed", lambda: ["numpy-9.9.dist-info"])
-    assert notebooks.digest(tmp_path / "package") != before
+    before = notebook_execution.digest(tmp_path / "package")
+    assert notebook_execution.digest(tmp_path / "package") == before
+    assert any(name.startswith("numpy-") for name in notebook_execution.installed())
+    monkeypatch.setattr(notebook_execution, "installed", lambda: ["numpy-9.9.dist-info"])
+    assert notebook_execution.digest(tmp_path / "package") != before
     monkeypatch.undo()
     for name, is_seen in (("publish/site_figures.py", False), ("render/numbers.py", True)):
         source = tmp_path / "package" / name
         source.write_text(source.read_text(encoding="utf-8") + "\n", encoding="utf-8")
-        assert (notebooks.digest(tmp_path / "package") != before) is is_seen, name
+        assert (notebook_execution.digest(tmp_path / "package") != before) is is_seen, name
 
 
 CODE = (

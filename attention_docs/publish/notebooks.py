@@ -1,22 +1,15 @@
-"""Notebooks: mkdocs-jupyter executes them, and MkDocs renders them like any page.
+"""Notebooks as Markdown, which MkDocs renders like any page.
 
 Of mkdocs-jupyter's HTML only the outputs are used. Text and code of the cells become Markdown, so
 they get the same formulas, highlighting, link checks and table of contents as every page.
 """
 
-import hashlib
 import json
-import os
-import platform
 import re
-import shutil
 from collections.abc import Callable
-from pathlib import Path
 from typing import Any
 
-import numpy
 from bs4 import BeautifulSoup, Tag
-from nbclient.exceptions import CellExecutionError
 
 from attention_docs.publish.deferred import PLACEHOLDER
 from attention_docs.publish.errors import PublishError
@@ -28,53 +21,7 @@ Cell = dict[str, Any]
 # name, even that of a nested element.
 OUTPUT = '<section class="cell-output" data-search-exclude>\n{}\n</section>'
 FIGURE = re.compile(r'<svg\b[^>]* class="drawing.*?</svg>', re.DOTALL)
-# In IPython's traceback: the number of the cell, and the line in it.
-LINE_IN_CELL = re.compile(r"In\[(\d+)\], line (\d+)")
-ANSI = re.compile(r"\x1b\[[\d;]*m")
 FIRST_CELL = '<div class="jp-Notebook"'
-KERNEL = {
-    # ipykernel warns about TCP on the loopback device, which is all that a build uses.
-    "IPKernelApp": {"log_level": "ERROR"},
-    "HistoryManager": {"enabled": False},
-}
-
-
-def prepare(root: Path, settings: dict[str, Any]) -> None:
-    """Choose the cache of mkdocs-jupyter, and an IPython profile that is not the user's own.
-
-    Args:
-        root: the folder of the project.
-        settings: mkdocs-jupyter's. Its own cache key holds the notebook and these settings alone.
-    """
-    caches = root / ".cache" / "notebooks"
-    current = caches / digest(root / "attention_docs")
-    for stale in set(caches.glob("*")) - {current}:
-        shutil.rmtree(stale)
-    settings["cache_dir"] = str(current)
-    # Any other number makes mkdocs-jupyter 0.27 add MathJax's loader to every page of the site;
-    # 0.26 does not have the setting.
-    settings["mathjax_version"] = 2
-    profile = root / ".cache" / "ipython" / "profile_default"
-    profile.mkdir(parents=True, exist_ok=True)
-    (profile / "ipython_kernel_config.json").write_text(json.dumps(KERNEL), encoding="utf-8")
-    os.environ["IPYTHONDIR"] = str(profile.parent)
-
-
-def digest(package: Path) -> str:
-    """Hash what an output depends on besides its notebook: versions, and the sources it can see.
-
-    `publish/` is not among them: nothing outside it imports it, and no notebook does.
-    """
-    parts = [platform.python_version(), *installed()]
-    for path in sorted(set(package.rglob("*.py")) - set((package / "publish").rglob("*"))):
-        content = hashlib.sha256(path.read_bytes()).hexdigest()
-        parts.append(f"{path.relative_to(package).as_posix()} {content}")
-    return hashlib.sha256("\n".join(parts).encode()).hexdigest()[:16]
-
-
-def installed() -> list[str]:
-    """List the distributions installed beside NumPy, by folder names, which hold the versions."""
-    return sorted(path.name for path in Path(numpy.__file__).parents[1].glob("*.dist-info"))
 
 
 def read(text: str, location: str) -> Notebook:
@@ -147,18 +94,6 @@ def location_in_prose(notebook: Notebook, line: int) -> str:
                 break
             line -= lines
     return f"cell {cell['id']}, line {line + 1}"
-
-
-def failure(notebook: Notebook, error: CellExecutionError) -> str:
-    """Say in one line which cell failed, at which line, and how."""
-    what = f"{error.ename}: {error.evalue}" if error.evalue else error.ename
-    found = LINE_IN_CELL.search(ANSI.sub("", error.traceback))
-    if not found:
-        return what
-    codes = [cell for cell in notebook["cells"] if cell["cell_type"] == "code"]
-    cell, line = codes[int(found[1]) - 1], int(found[2])
-    code = "".join(cell["source"]).splitlines()[line - 1].strip()
-    return f"cell {cell['id']}, line {line}: `{code}`: {what}"
 
 
 def outputs(html: str, defer: Callable[[str], str]) -> dict[str, list[Tag]]:

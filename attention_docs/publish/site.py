@@ -10,7 +10,6 @@ from mkdocs.config.defaults import MkDocsConfig
 from mkdocs.structure.files import File, Files
 from mkdocs.structure.pages import Page
 from mkdocs.utils import get_relative_url
-from nbclient.exceptions import CellExecutionError
 
 from attention_docs import examples
 from attention_docs.publish import (
@@ -18,6 +17,7 @@ from attention_docs.publish import (
     formulas,
     links,
     lint,
+    notebook_execution,
     notebooks,
     origins,
     policy,
@@ -83,7 +83,7 @@ class Site:
         config.copyright = footer(self.root, self.repository)
         fence = {"name": "mermaid", "class": "mermaid", "format": self.diagrams.fence}
         config.mdx_configs.setdefault("pymdownx.superfences", {})["custom_fences"] = [fence]
-        notebooks.prepare(self.root, config.plugins["mkdocs-jupyter"].config)
+        notebook_execution.prepare(self.root, config.plugins["mkdocs-jupyter"].config)
         reference = config.plugins["mkdocstrings"].get_handler("python")  # type: ignore[attr-defined]
         reference.env.bytecode_cache = self.templates
 
@@ -130,7 +130,7 @@ class Site:
             spot = location(page, prose.count("\n", 0, macro.start()))
             raise PublishError(f"{spot}: {macro[0]}: a notebook shows what its own cells compute")
         page.meta["description"] = notebook["metadata"]["description"]
-        html = executed(notebook, page, config, files)
+        html = notebook_execution.execute(notebook, page, config, files, location(page))
         name = page.file.src_uri.rpartition("/")[2]
         return notebooks.page(notebook, html, name, self.repository, self.deferred.defer)
 
@@ -196,23 +196,6 @@ class Site:
         for url, address, target in links.broken(pages, exists):
             spot = locate_link(address, target, self.finished[url][0], settings)
             yield f"{spot}: broken link {address!r}"
-
-
-def executed(notebook: notebooks.Notebook, page: Page, config: MkDocsConfig, files: Files) -> str:
-    """Return the HTML that mkdocs-jupyter makes of a notebook, which it executes if it must.
-
-    It has replaced the page's `render` by its own. We call that here and then remove it, so
-    MkDocs will render the page's Markdown as usual.
-
-    Raises:
-        PublishError: naming the cell that failed, and how.
-    """
-    try:
-        page.render(config, files)
-    except CellExecutionError as error:
-        raise PublishError(f"{location(page)}: {notebooks.failure(notebook, error)}") from error
-    del vars(page)["render"]
-    return page.content or ""
 
 
 def template_cache(root: Path) -> FileSystemBytecodeCache:
