@@ -1,4 +1,4 @@
-"""The browser assets: fetched from npm once, by lock file, and copied into the site."""
+"""Browser assets: fetched from npm once, as the lock file says, and copied into the site."""
 
 import hashlib
 import logging
@@ -21,13 +21,13 @@ UNUSED_FONT_FORMATS = re.compile(r',url\([^)]+\.(?:woff|ttf)\) format\("[^"]+"\)
 
 
 def ensure(root: Path) -> Path:
-    """Return `node_modules`, holding what package-lock.json names; fetch it if it does not.
+    """Return `node_modules`, fetched anew if package-lock.json has changed since.
 
-    It is fetched beside its place and moved there when whole, so that a fetch that is cut short
-    leaves nothing behind.
+    It is fetched into a temporary folder and moved when complete, so an interrupted fetch leaves
+    nothing behind.
 
     Raises:
-        PublishError: if npm cannot fetch it.
+        PublishError: if npm fails.
     """
     modules = root / "node_modules"
     digest = hashlib.sha256((root / "package-lock.json").read_bytes()).hexdigest()
@@ -75,25 +75,25 @@ def katex_files(modules: Path) -> Iterator[tuple[str, bytes]]:
 
 
 def plotly_file(modules: Path) -> tuple[str, bytes]:
-    """Return Plotly's part for points in space, as (path in the site, content)."""
+    """Return Plotly's bundle for 3D scatter plots, as (path in the site, content)."""
     name = "plotly-gl3d.min.js"
     return f"assets/plotly/{name}", content(modules, f"plotly.js-gl3d-dist-min/{name}")
 
 
 def worker_shim(modules: Path) -> tuple[str, bytes]:
-    """Return what the search needs where no server is, as (path in the site, content)."""
+    """Return the shim that the search needs without a server, as (path in the site, content)."""
     return "assets/iframe-worker.js", content(modules, "iframe-worker/shim/index.js")
 
 
 def content(modules: Path, name: str) -> bytes:
-    """Read a file that npm brought.
+    """Read a file of an npm package.
 
     Raises:
-        PublishError: if it is not there.
+        PublishError: if it is missing.
     """
     try:
         return (modules / name).read_bytes()
     except FileNotFoundError as error:
         raise PublishError(
-            f"node_modules/{name} is missing; without node_modules all of it is fetched anew"
+            f"node_modules/{name} is missing; delete node_modules to have all of it fetched again"
         ) from error

@@ -1,4 +1,4 @@
-"""Results of the last build, each under a digest of all that it depends on."""
+"""Results of the last build, each stored under a digest of all that it depends on."""
 
 import hashlib
 import json
@@ -6,11 +6,11 @@ from pathlib import Path
 
 
 class Cache:
-    """A file of results that survives a build; what a build does not use is dropped.
+    """Results that outlast a build, in a file; those that a build does not use are dropped.
 
     Args:
-        file: where the results are kept; it may be missing.
-        setting: all that every result depends on, beside the item it is of.
+        file: the file, which need not exist.
+        setting: what every result depends on besides its own item.
     """
 
     def __init__(self, file: Path, *setting: bytes | str) -> None:
@@ -31,13 +31,13 @@ class Cache:
         self.known[key] = self.used[key] = result
 
     def save(self) -> None:
-        """Write what this build used, whole or not at all."""
+        """Write the results that this build used, atomically."""
         if self.used == read(self.file):
             return
         self.file.parent.mkdir(exist_ok=True)
-        whole = self.file.with_suffix(".new")
-        whole.write_text(json.dumps(self.used), encoding="utf-8")
-        whole.replace(self.file)
+        new = self.file.with_suffix(".new")
+        new.write_text(json.dumps(self.used), encoding="utf-8")
+        new.replace(self.file)
 
 
 def digest(*parts: bytes | str) -> str:

@@ -1,4 +1,4 @@
-"""The steps of the worked examples, computed once in a build."""
+"""The steps of the worked examples, computed with the array library that the build names."""
 
 import functools
 import os
@@ -9,20 +9,25 @@ from attention_docs.arrays import Array, backend, to_numpy
 from attention_docs.publish.errors import PublishError
 
 
-def library() -> ModuleType:
-    """Return the array library of this build: `numpy`, or what ATTENTION_BACKEND names.
+class ComputedExamples:
+    """The steps of each example, computed at most once in a build."""
+
+    def __init__(self, library: ModuleType) -> None:
+        self.library = library
+        self.steps = functools.cache(self._steps)
+
+    def _steps(self, name: str) -> dict[str, Array]:
+        steps = examples.steps(name, self.library)
+        return {step: to_numpy(array) for step, array in steps.items()}
+
+
+def selected_library() -> ModuleType:
+    """Return the array library named by ATTENTION_BACKEND, or NumPy.
 
     Raises:
-        PublishError: if the library is unknown, not installed, or finds no GPU.
+        PublishError: if the library is unknown or not installed, or finds no GPU.
     """
     try:
         return backend(os.environ.get("ATTENTION_BACKEND", "numpy"))
     except (ValueError, RuntimeError) as error:
         raise PublishError(f"ATTENTION_BACKEND: {error}") from error
-
-
-# Of one build: the hooks import this module afresh for the next.
-@functools.cache
-def steps(name: str) -> dict[str, Array]:
-    """Return the steps of an example, computed with the library of this build, on the host."""
-    return {step: to_numpy(a) for step, a in examples.steps(name, library()).items()}

@@ -1,5 +1,10 @@
 """What stops a build."""
 
+from mkdocs.exceptions import PluginError
 
-class PublishError(Exception):
-    """Something in a page cannot be published; the message names page and place."""
+
+class PublishError(PluginError):
+    """Something in a page cannot be published; the message says what and where.
+
+    MkDocs ends the build with the message alone, without a traceback.
+    """

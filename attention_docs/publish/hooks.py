@@ -1,68 +1,49 @@
-"""MkDocs' entry. Each event goes to `attention_docs.publish.site`, imported afresh for each build.
-
-MkDocs keeps this file loaded while it serves; so nothing of the package is imported at the top,
-and an edit of any other file of the package takes effect at the next reload.
-"""
+"""MkDocs' entry point: it makes the object that handles all further events of a build."""
 
 import errno
-import gc
 import importlib
+import os
 import sys
+from pathlib import Path
+from typing import Literal
 
+from mkdocs.config.defaults import MkDocsConfig
 from mkdocs.exceptions import PluginError
 
-
-def forward(event):
-    """Make the handler of one event."""
-
-    def handler(*args, **keywords):
-        site = importlib.import_module("attention_docs.publish.site")
-        return getattr(site, event)(*args, **keywords)
-
-    return handler
-
-
-on_config = forward("on_config")
-on_files = forward("on_files")
-on_pre_page = forward("on_pre_page")
-on_page_markdown = forward("on_page_markdown")
-on_page_content = forward("on_page_content")
-on_env = forward("on_env")
-on_post_page = forward("on_post_page")
-on_post_template = forward("on_post_template")
+BYTECODE = Path(__file__).parents[2] / ".cache" / "bytecode"
 
 serving = False
 
 
-def on_startup(command, dirty):
+def on_startup(command: Literal["build", "gh-deploy", "serve"], dirty: bool) -> None:
     global serving
     serving = command == "serve"
-    # Byte code written beside a watched source would set off one more rebuild.
-    sys.dont_write_bytecode = serving
+    if serving:
+        keep_bytecode_out_of_watched_folders()
 
 
-def on_pre_build(config):
-    # A build makes millions of objects and hardly any cycle of them; to look for those took a
-    # twentieth of its time.
-    gc.disable()
+def on_config(config: MkDocsConfig) -> None:
+    """Import the package and start a build; MkDocs calls the events of a plugin that it has."""
+    if serving:
+        forget_package()
+    # Not at the top: MkDocs loads this file once, and the package may change between two builds.
+    site = importlib.import_module("attention_docs.publish.site")
+    config.plugins["attention_docs"] = site.Site(config, serving=serving)
 
 
-def on_post_build(config):
-    forward("on_post_build")(config)
-    # The live reload of `serve` adds a script to each page, which the policy would refuse.
-    if not serving:
-        forward("lock_down")(config)
-    forget_package()
-
-
-def on_build_error(error):
-    forget_package()
+def on_build_error(error: Exception) -> None:
     if isinstance(error, OSError) and error.errno == errno.ENOSPC:
         raise PluginError("the disk is full") from error
 
 
-def forget_package():
-    gc.enable()
+def keep_bytecode_out_of_watched_folders() -> None:
+    """Python would write it beside the sources, and so start another rebuild."""
+    sys.pycache_prefix = str(BYTECODE)
+    os.environ["PYTHONPYCACHEPREFIX"] = sys.pycache_prefix  # for the kernels of the notebooks
+
+
+def forget_package() -> None:
+    """Let the next import read the package's sources, which may have changed."""
     for name in list(sys.modules):
         if name.partition(".")[0] == "attention_docs":
             del sys.modules[name]

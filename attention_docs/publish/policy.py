@@ -1,4 +1,4 @@
-"""The Content-Security-Policy of every page: what it may load and run, and nothing else."""
+"""The Content-Security-Policy of every page, which lists all that it may load and run."""
 
 import base64
 import hashlib
@@ -14,20 +14,20 @@ META = '<meta http-equiv="Content-Security-Policy" content="{}">'
 def enforce(site: Path) -> None:
     """Write the policy into each page of a built site.
 
-    All pages get the same one, with the scripts of them all: under instant navigation the policy
-    of the first page governs the others too.
+    They all get the same one, which allows the scripts of all pages: under instant navigation the
+    policy of the first page governs the others too.
     """
-    # As bytes: a hash is of every one of them, line ends included.
+    # As bytes, since a script's hash covers its line ends.
     pages = {path: path.read_bytes().decode() for path in site.rglob("*.html")}
     scripts = {script for page in pages.values() for script in inline_scripts(page)}
-    # Above everything else that is loaded; only the charset has to be higher.
+    # Above everything that the page loads; only the charset has to come earlier.
     head = CHARSET + META.format(policy(scripts))
     for path, page in pages.items():
         path.write_bytes(page.replace(CHARSET, head, 1).encode())
 
 
 def policy(scripts: Iterable[str]) -> str:
-    """Write the policy that lets these inline scripts run, and no other.
+    """Write the policy that allows these inline scripts and no others.
 
     >>> print(policy(["start()"]).replace("; ", "\\n"))
     default-src 'self'
@@ -43,12 +43,12 @@ def policy(scripts: Iterable[str]) -> str:
     form-action 'none'
     """
     directives = (
-        # Also for the next page, which Firefox fetches when it is idle.
+        # Also for the next page, which Firefox prefetches.
         "default-src 'self'",
         " ".join(["script-src 'self'", *sorted(map(source, scripts))]),
-        # Formulas and drawings have style attributes, hundreds of different ones. A style element
-        # is refused where the browser knows the second line; the one that Plotly adds is empty,
-        # and its rules come by script.
+        # Formulas and drawings have hundreds of different style attributes. A <style> element is
+        # blocked if the browser knows style-src-elem, except for the empty one that Plotly adds
+        # and fills by script.
         "style-src 'self' 'unsafe-inline'",
         f"style-src-elem 'self' {source('')}",
         "img-src 'self' data:",  # the icons in the theme's style sheets

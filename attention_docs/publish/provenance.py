@@ -1,10 +1,11 @@
-"""Under each example: where its numbers come from, and a copy to take away."""
+"""The block under each example: where its numbers come from, and copies to paste."""
 
 import inspect
 from html import escape
 
 from attention_docs import examples
-from attention_docs.publish import computed, later
+from attention_docs.arrays import Array
+from attention_docs.publish.repository import file_link, report_link
 from attention_docs.render.code import numpy_steps
 from attention_docs.render.latex import latex_steps
 
@@ -23,39 +24,24 @@ This command prints them:</p>
 FOLDED = "<details>\n<summary>{}</summary>\n{}\n</details>\n"
 
 
-def provenance(name: str, repository: str | None) -> str:
-    """Write the block for an example, with links if the repository's address is known.
-
-    It joins the page last: three forms of the same numbers are nothing to search.
+def provenance(name: str, steps: dict[str, Array], repository: str | None) -> str:
+    """Write the block for an example, with links if the repository's URL is known.
 
     Raises:
         LookupError: if there is no such example.
     """
     example = examples.load(name)
-    steps = computed.steps(name)
-    return later.put_off(
-        BLOCK.format(
-            file=file_link(f"attention_docs/examples/{name}.py", repository),
-            command=code(f"$ python -m attention_docs show {name}"),
-            source=escape(example.SOURCE),
-            report=f" {report_link(repository)}." if repository else "",
-            definition=FOLDED.format("The definition", code(inspect.getsource(example))),
-            numpy=FOLDED.format("Copy as NumPy", code(numpy_steps(steps))),
-            latex=FOLDED.format("Copy as LaTeX", code(latex_steps(steps))),
-        )
+    return BLOCK.format(
+        file=file_link(f"attention_docs/examples/{name}.py", repository),
+        command=code(f"$ python -m attention_docs show {name}"),
+        source=escape(example.SOURCE),
+        report=f" {report_link(repository)}." if repository else "",
+        definition=FOLDED.format("The definition", code(inspect.getsource(example))),
+        numpy=FOLDED.format("Copy as NumPy", code(numpy_steps(steps))),
+        latex=FOLDED.format("Copy as LaTeX", code(latex_steps(steps))),
     )
 
 
-def file_link(path: str, repository: str | None) -> str:
-    name = f"<code>{path}</code>"
-    return f'<a href="{repository}/blob/main/{path}">{name}</a>' if repository else name
-
-
-def report_link(repository: str) -> str:
-    address = f"{repository}/issues/new?template=wrong-number.yml"
-    return f'<a href="{address}">Report a wrong number</a>'
-
-
 def code(text: str) -> str:
-    """Write code as the theme does, so that it gets the theme's copy button."""
+    """Write code with the theme's own markup, which gives it the theme's copy button."""
     return f'<div class="highlight"><pre><code>{escape(text.rstrip())}\n</code></pre></div>'

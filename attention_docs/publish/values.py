@@ -1,11 +1,11 @@
-r"""Put computed values where a page names them.
+r"""Replace the macros of a page by what they name.
 
-`\val{example.step}` becomes the shown number, vector or matrix; `[0]`, `[:,1]`, `[0,1]` pick a
+`\val{example.step}` becomes the rounded number, vector or matrix; `[0]`, `[:,1]`, `[0,1]` pick a
 part; `.shape` gives the shape, `.shape[0]` one size of it. `\printed{0.447}` quotes a number that a
-source prints wrongly, and `\measured{attention.memory.n}` gives a result that was measured. On a
-line of its own, `\example{name}` says where the numbers of an example come from, and
-`\figure{name}` places a figure; `\contents{section}` and `\overview{section}` list pages and public
-names. Code is left alone.
+source prints wrongly, and `\measured{attention.memory.n}` gives a measured result. On a line of its
+own, `\example{name}` says where the numbers of an example come from, and `\figure{name}` inserts a
+figure; `\contents{section}` and `\overview{section}` list pages and public names. Code is left
+alone.
 """
 
 import re
@@ -22,7 +22,7 @@ Steps = Mapping[str, Array]
 
 CODE_OR_MATH = re.compile(
     r"""
-    (?=[ `~$])  # what all begin with: the search takes a third of the time
+    (?=[ `~$])  # the first character of each alternative: this cuts the search to a third
     (?:
       (?P<code> ^[ ]*(?P<fence>`{3,}|~{3,}) .*? ^[ ]*(?P=fence)[`~]*[ ]*$
               | (?<!`)(?P<ticks>`+)(?!`) .+? (?<!`)(?P=ticks)(?!`) )
@@ -34,8 +34,8 @@ CODE_OR_MATH = re.compile(
 )
 NAMES = ("val", "printed", "measured", "example", "figure", "contents", "overview")
 MACRO = re.compile(rf"\\(?P<name>{'|'.join(NAMES)})\{{(?P<argument>[^{{}}]*)\}}")
-# Outside a formula TeX has no business: what looks like a macro is meant to be one.
-MEANT = re.compile(r"\\(?P<name>[A-Za-z]+)\{(?P<argument>[^{}]*)\}")
+# No TeX belongs outside a formula, so whatever looks like a macro there is meant to be one.
+MACRO_LIKE = re.compile(r"\\(?P<name>[A-Za-z]+)\{(?P<argument>[^{}]*)\}")
 REFERENCE = re.compile(r"(?P<example>\w+)\.(?P<step>\w+)(?P<shape>\.shape)?(?P<part>\[[^\]]*\])?")
 
 
@@ -47,7 +47,7 @@ def resolve(
     measure: Callable[[str], str],
     contents: Callable[[str], str],
     overview: Callable[[str], str],
-    place: Callable[[int], str],
+    location: Callable[[int], str],
 ) -> str:
     """Replace every macro outside code.
 
@@ -55,14 +55,14 @@ def resolve(
         markdown: the text of a page.
         steps: gives the steps of an example by its name; LookupError if there is none.
         describe: gives the Markdown that says where an example's numbers come from.
-        draw: gives a figure by its name.
+        draw: gives the Markdown of a figure by its name.
         measure: gives a measured result by its reference.
         contents: lists the pages of a section of `nav`.
         overview: lists the public names that the pages of a section document.
-        place: names the place of a line, counted from 0, for error messages.
+        location: names a line of the page, counted from 0, for error messages.
 
     Raises:
-        PublishError: naming the place, the macro, and what is known instead.
+        PublishError: if a macro is wrong; the message gives its location and the known names.
 
     >>> from attention_docs import examples
     >>> page = r"The first weight is \\val{self_attention.weights[0,0]}."
@@ -88,9 +88,9 @@ def resolve(
                 case "overview":
                     return overview(macro["argument"])
                 case _:
-                    raise LookupError(f"this macro is unknown; known are {', '.join(NAMES)}")
+                    raise LookupError(f"unknown macro; expected one of {', '.join(NAMES)}")
         except (LookupError, ValueError) as error:
-            raise PublishError(f"{place(line)}: {macro[0]}: {error.args[0]}") from error
+            raise PublishError(f"{location(line)}: {macro[0]}: {error.args[0]}") from error
 
     pieces, end = [], 0
     for macro, in_math in macros(markdown):
@@ -101,22 +101,22 @@ def resolve(
 
 
 def macros(markdown: str) -> Iterator[tuple[re.Match[str], bool]]:
-    """Yield each macro outside code, and whether it stands in a formula."""
+    """Yield each macro outside code, and whether it is in a formula."""
     end = 0
     for found in CODE_OR_MATH.finditer(markdown):
-        yield from ((macro, False) for macro in MEANT.finditer(markdown, end, found.start()))
+        yield from ((macro, False) for macro in MACRO_LIKE.finditer(markdown, end, found.start()))
         if found["math"]:
             yield from ((macro, True) for macro in MACRO.finditer(markdown, *found.span()))
         end = found.end()
-    yield from ((macro, False) for macro in MEANT.finditer(markdown, end))
+    yield from ((macro, False) for macro in MACRO_LIKE.finditer(markdown, end))
 
 
 def value(reference: str, steps: Callable[[str], Steps], in_math: bool) -> str:
-    r"""Show what a reference like `self_attention.weights[0]` names.
+    r"""Format the value of a reference like `self_attention.weights[0]`.
 
     Raises:
         LookupError: if the example, the step or the index is unknown.
-        ValueError: if the reference is written wrongly.
+        ValueError: if the reference is malformed.
 
     >>> from attention_docs import examples
     >>> print(value("self_attention.Q.shape", examples.steps, in_math=True))
@@ -140,7 +140,7 @@ def value(reference: str, steps: Callable[[str], Steps], in_math: bool) -> str:
 
 
 def element(array: Array, part: str | None) -> Array:
-    """Pick a part of an array, written as in NumPy.
+    """Pick a part of an array, with NumPy's notation.
 
     >>> print(element(np.array([[1, 2], [3, 4]]), "[:,1]"))
     [2 4]
@@ -158,13 +158,13 @@ def element(array: Array, part: str | None) -> Array:
 
 
 def prose(array: Array) -> str:
-    """Show a value in running text: on one line, its brackets safe from Markdown."""
+    """Format a value for running text: on one line, with brackets that Markdown leaves alone."""
     one_line = re.sub(r"\s+", " ", text(array))
     return one_line.replace("[ ", "[").replace("[", "&#91;").replace("]", "&#93;")
 
 
 def printed(number: str, in_math: bool) -> str:
-    """Quote what a source prints wrongly, marked as such."""
+    """Quote a number that a source prints wrongly, marked as such."""
     if in_math:
         return rf"\htmlClass{{printed}}{{{number}}}"
     return f'<s class="printed" title="as printed in the source">{number}</s>'

@@ -32,7 +32,7 @@ MADE_AT_BUILD = re.compile(
 OURS_ALONE = re.compile(
     r"^  - (?:mkdocs-jupyter|mkdocstrings):\n(?:      .*\n)+"
     r"|^hooks:\n(?:  .*\n)+|^watch:\n(?:  .*\n)+|^  - pymdownx.arithmatex:\n(?:      .*\n)+"
-    r"|^      custom_fences:\n(?:        .*\n)+|^  - assets/katex.*\n",
+    r"|^  custom_dir: .*\n|^      custom_fences:\n(?:        .*\n)+|^  - assets/katex.*\n",
     re.MULTILINE,
 )
 

@@ -44,9 +44,9 @@ def test_a_broken_file_is_an_empty_cache(file):
 
 def test_a_diagram_is_drawn_once(tmp_path, monkeypatch):
     pytest.importorskip("merman")
-    monkeypatch.setattr(diagrams, "cache", diagrams.drawing_cache(tmp_path))
-    first = diagrams.drawn(SOURCE)
-    diagrams.cache.save()
-    monkeypatch.setattr(diagrams, "cache", diagrams.drawing_cache(tmp_path))
+    first = diagrams.Diagrams(diagrams.diagram_cache(tmp_path), defer=str)
+    drawing = first.svg(SOURCE)
+    first.cache.save()
+    second = diagrams.Diagrams(diagrams.diagram_cache(tmp_path), defer=str)
     monkeypatch.setattr(diagrams, "draw", lambda source: pytest.fail("drawn again"))
-    assert diagrams.drawn(SOURCE) == first
+    assert second.svg(SOURCE) == drawing

@@ -17,11 +17,8 @@ without_cupy = pytest.mark.skipif(
 )
 
 
-@pytest.fixture(autouse=True)
-def afresh():
-    computed.steps.cache_clear()
-    yield
-    computed.steps.cache_clear()
+def steps_of_a_build(name):
+    return computed.ComputedExamples(computed.selected_library()).steps(name)
 
 
 @pytest.mark.parametrize("setting", [{}, {"ATTENTION_BACKEND": "numpy"}], ids=str)
@@ -29,13 +26,13 @@ def test_numpy_computes_unless_told_otherwise(monkeypatch, setting):
     monkeypatch.delenv("ATTENTION_BACKEND", raising=False)
     for name, value in setting.items():
         monkeypatch.setenv(name, value)
-    assert text(computed.steps("self_attention")) == examples.expected("self_attention")
+    assert text(steps_of_a_build("self_attention")) == examples.expected("self_attention")
 
 
 def test_the_library_computes_and_the_results_come_to_the_host(monkeypatch):
     monkeypatch.setenv("ATTENTION_BACKEND", "cupy")
     monkeypatch.setattr(computed, "backend", {"cupy": stand_ins.cupy_namespace()}.get)
-    steps = computed.steps("self_attention")
+    steps = steps_of_a_build("self_attention")
     assert {type(array) for array in steps.values()} == {np.ndarray}
     assert text(steps) == examples.expected("self_attention")
 
@@ -43,7 +40,7 @@ def test_the_library_computes_and_the_results_come_to_the_host(monkeypatch):
 def test_a_library_that_is_unknown_is_refused(monkeypatch):
     monkeypatch.setenv("ATTENTION_BACKEND", "jax")
     with pytest.raises(PublishError, match="ATTENTION_BACKEND: backend is 'jax'; expected 'numpy'"):
-        computed.library()
+        computed.selected_library()
 
 
 @without_cupy

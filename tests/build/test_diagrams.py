@@ -17,6 +17,12 @@ SOURCE = """graph TB
 """
 
 
+def fence(source, root):
+    """What a page gets for a fenced diagram, with nothing deferred."""
+    diagram = diagrams.Diagrams(diagrams.diagram_cache(root), defer=str)
+    return diagram.fence(source, "mermaid", "mermaid", {}, None)
+
+
 def test_draws_every_node_edge_and_label_with_its_role():
     svg = diagrams.draw(SOURCE)
     assert re.findall(r'class="node default (\w+)"', svg) == ["query", "key"]
@@ -54,17 +60,19 @@ def test_the_same_source_gives_the_same_drawing_and_another_has_other_ids():
         (SOURCE + "    B --> [[", "parse error"),
     ],
 )
-def test_a_wrong_diagram_stops_the_build_and_is_shown(source, message):
+def test_a_wrong_diagram_stops_the_build_and_is_shown(source, message, tmp_path):
     with pytest.raises(SuperFencesException, match=message) as caught:
-        diagrams.fence(source, "mermaid", "mermaid", {}, None)
+        fence(source, tmp_path)
     assert source in str(caught.value)
 
 
 @pytest.mark.parametrize(("ci", "level"), [(True, "WARNING"), (False, "INFO")])
-def test_without_a_wheel_the_source_is_shown_and_ci_is_warned(monkeypatch, caplog, ci, level):
+def test_without_a_wheel_the_source_is_shown_and_ci_is_warned(
+    monkeypatch, caplog, tmp_path, ci, level
+):
     monkeypatch.setattr(diagrams, "merman", None)
     monkeypatch.setenv("CI", "true") if ci else monkeypatch.delenv("CI", raising=False)
     with caplog.at_level("INFO"):
-        shown = diagrams.fence(SOURCE, "mermaid", "mermaid", {}, None)
+        shown = fence(SOURCE, tmp_path)
     assert "A[&quot;First&lt;br/&gt;n × d&quot;]" in shown
     assert [record.levelname for record in caplog.records] == [level]

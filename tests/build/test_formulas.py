@@ -19,7 +19,7 @@ def typeset(assets, tmp_path):
     def typeset(*items):
         katex = assets / "katex"
         cache = formulas.katex_cache(tmp_path, katex)
-        return formulas.typeset(items, katex, cache, place=lambda item: "page.md:3")
+        return formulas.typeset(items, katex, cache, locate=lambda item: "page.md:3")
 
     return typeset
 

@@ -9,9 +9,9 @@ import tomllib
 
 import pytest
 
-from attention_docs.publish import notebooks
+from attention_docs.publish import notebook_execution, notebooks
+from attention_docs.publish.deferred import Deferred
 from attention_docs.publish.errors import PublishError
-from attention_docs.publish.later import insert
 from tests.build.test_pages import DECIMAL, MATRIX
 from tests.conftest import ROOT, mkdocs
 
@@ -75,6 +75,11 @@ def test_a_notebook_needs_no_torch(path):
     )
 
 
+@each_notebook
+def test_a_notebook_imports_nothing_of_publish_on_which_its_cache_does_not_depend(path):
+    assert "publish" not in "".join(sources(path, "code"))
+
+
 def address():
     project = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
     return project.get("urls", {}).get("Repository")
@@ -96,10 +101,11 @@ def code_cell(source, *tags, id="one"):
 
 
 def page(cells, outputs="", repository=None):
+    deferred = Deferred()
     title = {"cell_type": "markdown", "id": "title", "metadata": {}, "source": ["# Title"]}
     notebook = {"cells": [title, *cells]}
     html = f'<style>x</style><div class="jp-Notebook"><div class="jp-CodeCell" id="cell-id=one">{outputs}</div></div>'
-    return notebooks.page(notebook, html, "toy.ipynb", repository)
+    return deferred.insert(notebooks.page(notebook, html, "toy.ipynb", repository, deferred.defer))
 
 
 def shown(kind, content):
@@ -109,7 +115,7 @@ def shown(kind, content):
 def test_a_page_has_the_code_and_the_outputs():
     stdout = shown("application/vnd.jupyter.stdout", "<pre>1 &lt; 2\n</pre>")
     figure = shown("text/html", '<svg id="x" class="drawing" viewbox="0 0 1 1"></svg>')
-    written = insert(page([code_cell("print(1)", "figure")], stdout + figure))
+    written = page([code_cell("print(1)", "figure")], stdout + figure)
     assert "```python\nprint(1)\n```" in written
     assert "<pre>1 &lt; 2</pre>" in written
     assert '<svg id="x" class="drawing" viewBox="0 0 1 1"></svg>' in written
@@ -121,9 +127,9 @@ def test_a_page_has_the_code_and_the_outputs():
     ("tags", "outputs", "message"),
     [
         ([], shown("application/vnd.jupyter.stderr", "<pre>UserWarning: odd</pre>"), "docs/notebooks/toy.ipynb: cell one: UserWarning: odd"),
-        (["figure"], shown("text/plain", "<pre>&lt;Figure&gt;</pre>"), "docs/notebooks/toy.ipynb: cell one: a figure is expected, none came"),
-        (["figure"], "", "docs/notebooks/toy.ipynb: cell one: a figure is expected, none came"),
-        ([], shown("image/png", "<img>"), "docs/notebooks/toy.ipynb: cell one: output of kind image/png has no form here"),
+        (["figure"], shown("text/plain", "<pre>&lt;Figure&gt;</pre>"), "docs/notebooks/toy.ipynb: cell one: expected a figure, but the cell shows none"),
+        (["figure"], "", "docs/notebooks/toy.ipynb: cell one: expected a figure, but the cell shows none"),
+        ([], shown("image/png", "<img>"), "docs/notebooks/toy.ipynb: cell one: output of kind image/png is not supported"),
     ],
     ids=["warning", "text", "nothing", "picture"],
 )  # fmt: skip
@@ -145,17 +151,20 @@ def test_colab_is_offered_where_the_repository_is_known_and_the_notebook_install
     assert "colab" not in page([code_cell("1"), install])
 
 
-def test_the_cache_depends_on_the_package_and_on_every_version(tmp_path, monkeypatch):
+def test_the_cache_depends_on_what_a_notebook_can_import_and_on_every_version(
+    tmp_path, monkeypatch
+):
     shutil.copytree(ROOT / "attention_docs", tmp_path / "package")
-    before = notebooks.digest(tmp_path / "package")
-    assert notebooks.digest(tmp_path / "package") == before
-    assert any(name.startswith("numpy-") for name in notebooks.installed())
-    monkeypatch.setattr(notebooks, "installed", lambda: ["numpy-9.9.dist-info"])
-    assert notebooks.digest(tmp_path / "package") != before
+    before = notebook_execution.digest(tmp_path / "package")
+    assert notebook_execution.digest(tmp_path / "package") == before
+    assert any(name.startswith("numpy-") for name in notebook_execution.installed())
+    monkeypatch.setattr(notebook_execution, "installed", lambda: ["numpy-9.9.dist-info"])
+    assert notebook_execution.digest(tmp_path / "package") != before
     monkeypatch.undo()
-    numbers = tmp_path / "package" / "render" / "numbers.py"
-    numbers.write_text(numbers.read_text(encoding="utf-8") + "\n", encoding="utf-8")
-    assert notebooks.digest(tmp_path / "package") != before
+    for name, is_seen in (("publish/site_figures.py", False), ("render/numbers.py", True)):
+        source = tmp_path / "package" / name
+        source.write_text(source.read_text(encoding="utf-8") + "\n", encoding="utf-8")
+        assert (notebook_execution.digest(tmp_path / "package") != before) is is_seen, name
 
 
 CODE = (
@@ -233,10 +242,10 @@ def test_a_failing_cell_and_a_warning_stop_the_build(small, code, message):
     ("old", "new", "message"),
     [
         ("# Toy", "Toy", ": cell title, line 1: the page has no title"),
-        ("# Toy", "# Toy\\n\\n```ruby\\n1\\n```", ": cell title, line 3: code of kind 'ruby' is unknown"),
+        ("# Toy", "# Toy\\n\\n```ruby\\n1\\n```", ": cell title, line 3: unknown code language 'ruby'"),
         ("# Toy", "# Toy\\n\\n\\\\val{self_attention.Q}", r": cell title, line 3: \val{self_attention.Q}: a notebook shows what"),
         ("# Toy", "# Toy\\n\\n$\\\\nope$", ": cell title, line 3: "),
-        ('"description"', '"summary"', ": its metadata hold no description\n"),
+        ('"description"', '"summary"', ": the notebook's metadata has no description\n"),
         ('"cells":', '\n"cells"', ":2: Expecting ':' delimiter\n"),
     ],
     ids=["title", "fence", "macro", "formula", "description", "JSON"],

@@ -50,8 +50,8 @@ def test_a_template_of_ours_comes_before_the_theme_s(tmp_path):
     ],
 )
 def test_an_address_of_another_host_is_found(tag):
-    (fault,) = origins.faults_of_page(f"<html>{tag}</html>", [])
-    assert fault.endswith("is of another host")
+    (problem,) = origins.page_problems(f"<html>{tag}</html>", [])
+    assert problem.endswith("points to another host")
 
 
 @pytest.mark.parametrize(
@@ -69,7 +69,7 @@ def test_an_address_of_another_host_is_found(tag):
     ],
 )
 def test_what_names_another_host_and_fetches_nothing_is_no_fault(tag):
-    assert list(origins.faults_of_page(tag, [])) == []
+    assert list(origins.page_problems(tag, [])) == []
 
 
 def test_the_build_stops_at_each_stranger_and_names_its_page_and_file(one_page):
@@ -92,7 +92,7 @@ def test_the_build_stops_at_each_stranger_and_names_its_page_and_file(one_page):
     assert built.returncode != 0
     assert "Traceback" not in built.stderr
     for name in ("style.css", "code.js", "loader.js", "picture.png", "paper.png"):
-        told = f"docs/index.md: site/index.html: 'https://host/{name}' is of another host"
+        told = f"docs/index.md: site/index.html: 'https://host/{name}' points to another host"
         assert told in built.stderr, name
     assert 'docs/index.md: site/index.html: inline script \'tex = {"loader"' in built.stderr
-    assert "site/assets/site.css: 'https://host/font.woff2' is of another host" in built.stderr
+    assert "site/assets/site.css: 'https://host/font.woff2' points to another host" in built.stderr

@@ -24,7 +24,7 @@ def test_nothing_waits_to_be_replaced(site):
     for page in site.rglob("*.html"):
         text = page.read_text(encoding="utf-8")
         assert not re.search(
-            rf"\\(?:{'|'.join(NAMES)})\{{|arithmatex|katex-error|<!-- later", text
+            rf"\\(?:{'|'.join(NAMES)})\{{|arithmatex|katex-error|<!-- deferred", text
         ), page
 
 
@@ -107,7 +107,7 @@ def complaints(project):
     [
         (r"\val{self_attention.wieghts}", r"\val{self_attention.wieghts}: step 'wieghts' is unknown; self_attention has X, W_Q"),
         (r"\val{selfattention.weights}", r"\val{selfattention.weights}: example 'selfattention' is unknown; known are"),
-        (r"\vla{self_attention.Q}", r"\vla{self_attention.Q}: this macro is unknown; known are val, printed"),
+        (r"\vla{self_attention.Q}", r"\vla{self_attention.Q}: unknown macro; expected one of val, printed"),
         (r"\figure{nope}", r"\figure{nope}: figure 'nope' is unknown; known are"),
         (r"\example{nope}", r"\example{nope}: example 'nope' is unknown"),
         (r"\contents{Chpaters}", r"\contents{Chpaters}: section 'Chpaters' is unknown; known are none"),
@@ -115,15 +115,15 @@ def complaints(project):
         ("$\\sqrt{$", r"formula '\\sqrt{': KaTeX parse error"),
         ("```mermaid\ngraph TB\n  A --> [[\n```", "mermaid: the line `accTitle: ...` is missing"),
         ("```mermaid\ngraph TB\n  accTitle: A\n  accDescr: B\n  A --> [[\n```", "mermaid: Diagram parse error"),
-        ("```pyhton\n1\n```", "code of kind 'pyhton' is unknown; known are console, mermaid, python"),
-        ("[link](nowhere.md)", "'nowhere.md' leads nowhere"),
-        ("[link](#nowhere)", "'#nowhere' leads nowhere"),
-        ('<a href="nowhere/">raw</a>', "'nowhere/' leads nowhere"),
-        ("![A picture](assets/nope.svg)", "'assets/nope.svg' leads nowhere"),
-        ('<img src="assets/nope.svg" alt="A picture">', "'assets/nope.svg' leads nowhere"),
-        ("![](assets/logo.svg)", "the image has no text for those who do not see it"),
-        ("# Another", "a second title; a page has one"),
-        ("## A {#same}\n\n## B {#same}", "the id 'same' stands twice on this page"),
+        ("```pyhton\n1\n```", "unknown code language 'pyhton'; expected console, mermaid or python"),
+        ("[link](nowhere.md)", "broken link 'nowhere.md'"),
+        ("[link](#nowhere)", "broken link '#nowhere'"),
+        ('<a href="nowhere/">raw</a>', "broken link 'nowhere/'"),
+        ("![A picture](assets/nope.svg)", "broken link 'assets/nope.svg'"),
+        ('<img src="assets/nope.svg" alt="A picture">', "broken link 'assets/nope.svg'"),
+        ("![](assets/logo.svg)", "the image has no alternative text"),
+        ("# Another", "a second title; a page has exactly one"),
+        ("## A {#same}\n\n## B {#same}", "duplicate id 'same'"),
     ],
     ids=["step", "example", "macro", "figure", "provenance", "contents", "overview", "formula", "unreadable diagram", "diagram", "fence", "link", "anchor", "raw link", "image", "raw image", "alternative text", "second title", "id"],
 )  # fmt: skip
@@ -150,11 +150,11 @@ def test_a_page_without_a_title_stops_the_build(one_page):
 
 
 def test_a_figure_without_a_caption_stops_the_build(one_page):
-    figures = one_page / "attention_docs" / "publish" / "figures.py"
+    figures = one_page / "attention_docs" / "publish" / "site_figures.py"
     edit(
         figures,
         "@registered",
-        "@registered\ndef bare():\n    return figure(Panel(1, 1, '', ''), 'A')\n\n\n@registered",
+        "@registered\ndef bare(steps_of):\n    return figure(Panel(1, 1, '', ''), 'A')\n\n\n@registered",
     )
     edit(figures, "    Points,", "    Panel,\n    Points,")
     append(one_page, "\n\\figure{bare}\n")
@@ -164,7 +164,7 @@ def test_a_figure_without_a_caption_stops_the_build(one_page):
     )
     edit(figures, "'', ''), 'A'", "'', 'A line.'), 'A'")
     assert (
-        r"docs/index.md:9: \figure{bare}: figure 'bare' has no caption, its docstring"
+        r"docs/index.md:9: \figure{bare}: figure 'bare' has no docstring, and so no caption"
         in complaints(one_page)
     )
 
@@ -176,7 +176,7 @@ def test_a_missing_asset_of_the_settings_is_named(one_page, asset):
     settings = (one_page / "mkdocs.yml").read_text(encoding="utf-8")
     line = settings[: settings.index(asset)].count("\n") + 1
     (one_page / "docs" / asset).unlink()
-    assert complaints(one_page)[-1] == f"mkdocs.yml:{line}: '{asset}' leads nowhere"
+    assert complaints(one_page)[-1] == f"mkdocs.yml:{line}: broken link '{asset}'"
 
 
 @pytest.mark.parametrize(
@@ -223,7 +223,7 @@ def test_an_example_that_no_page_names_stops_the_build(one_page):
     examples = one_page / "attention_docs" / "examples"
     shutil.copy(examples / "self_attention.py", examples / "lonely.py")
     told = complaints(one_page)
-    assert told[-1] == r"attention_docs/examples/lonely.py: no page names it by \example{lonely}"
+    assert told[-1] == r"attention_docs/examples/lonely.py: no page uses \example{lonely}"
 
 
 def test_a_changed_input_changes_the_page(project):

@@ -28,7 +28,7 @@ def resolved(markdown):
         measure=lambda reference: f"<{reference}>",
         contents=lambda section: f"<pages of {section}>",
         overview=lambda section: f"<names of {section}>",
-        place=lambda line: f"page.md:{line + 1}",
+        location=lambda line: f"page.md:{line + 1}",
     )
 
 

@@ -247,21 +247,39 @@ def test_serve_shows_an_edit_of_a_page_and_of_the_package(ready):
         page = ready / "docs" / "index.md"
         page.write_text(page.read_text(encoding="utf-8") + "\nA new sentence.\n", encoding="utf-8")
         wait_for(port, "A new sentence.")
-        numbers = ready / "attention_docs" / "render" / "numbers.py"
-        text = numbers.read_text(encoding="utf-8")
-        numbers.write_text(text.replace("DECIMALS = 4", "DECIMALS = 6"), encoding="utf-8")
+        package = ready / "attention_docs"
+        executed = outputs_of_notebooks(ready)
+        edit(package / "publish" / "site_figures.py", "Who looks at whom.", "A new caption.")
+        wait_for(port, "A new caption.", "mechanisms/self_attention/")
+        assert executed
+        assert outputs_of_notebooks(ready) == executed
+        # Written beside a source that is watched, byte code would start one more rebuild.
+        assert {path.stem.partition(".")[0] for path in package.rglob("*.pyc")} <= {"hooks"}
+        edit(package / "render" / "numbers.py", "DECIMALS = 4", "DECIMALS = 6")
         wait_for(port, "0.028705")
     finally:
         os.killpg(server.pid, signal.SIGINT)
         server.wait(timeout=30)
 
 
-def wait_for(port, text):
-    """Poll the served page until it shows `text`; return it."""
+def edit(file, old, new):
+    text = file.read_text(encoding="utf-8")
+    assert old in text
+    file.write_text(text.replace(old, new, 1), encoding="utf-8")
+
+
+def outputs_of_notebooks(project):
+    """What the executed notebooks are stored in, and when each was."""
+    files = (project / ".cache" / "notebooks").rglob("*.json")
+    return {file: file.stat().st_mtime_ns for file in files}
+
+
+def wait_for(port, text, path=""):
+    """Poll a served page until it shows `text`; return it."""
     shown = ""
     for _ in range(300):
         try:
-            with urllib.request.urlopen(f"http://127.0.0.1:{port}/", timeout=10) as answer:
+            with urllib.request.urlopen(f"http://127.0.0.1:{port}/{path}", timeout=10) as answer:
                 shown = answer.read().decode()
         except OSError:
             pass

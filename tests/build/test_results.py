@@ -4,7 +4,7 @@ import json
 
 import pytest
 
-from attention_docs.publish.measured import measured
+from attention_docs.publish.results import measured
 
 
 @pytest.fixture

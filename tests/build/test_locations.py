@@ -5,7 +5,7 @@ from types import SimpleNamespace
 
 import pytest
 
-from attention_docs.publish.places import place, place_of_id, place_of_link, place_of_text
+from attention_docs.publish.locations import locate_id, locate_link, locate_text, location
 
 SOURCE = "---\ntitle: A\n---\n\n# A {#top}\n\nsee [b](b.md#there)\n\n$$\n\\val{x} +\n  y\n$$\n"
 PUT_IN = "# A {#top}\n\nsee [b](b.md#there)\n\n$$\n3 +\n  y\n$$\n"
@@ -30,32 +30,32 @@ def settings(tmp_path):
 
 
 def test_front_matter_counts():
-    assert place(page(), 0) == "docs/a.md:5"
-    assert place(page()) == "docs/a.md"
+    assert location(page(), 0) == "docs/a.md:5"
+    assert location(page()) == "docs/a.md"
 
 
 def test_in_a_notebook_a_cell_and_its_line_are_named():
     notebook = page(name="a.ipynb", source=json.dumps({"cells": CELLS}))
-    assert place(notebook) == "docs/a.ipynb"
-    assert place(notebook, 2) == "docs/a.ipynb: cell one, line 3"
-    assert place(notebook, 4) == "docs/a.ipynb: cell three, line 1"
-    assert place_of_text("3 + y", notebook) == "docs/a.ipynb: cell three, line 3"
-    assert place_of_text("4 + y", notebook) == "docs/a.ipynb"
+    assert location(notebook) == "docs/a.ipynb"
+    assert location(notebook, 2) == "docs/a.ipynb: cell one, line 3"
+    assert location(notebook, 4) == "docs/a.ipynb: cell three, line 1"
+    assert locate_text("3 + y", notebook) == "docs/a.ipynb: cell three, line 3"
+    assert locate_text("4 + y", notebook) == "docs/a.ipynb"
 
 
 def test_a_formula_is_found_with_its_values_in_it():
-    assert place_of_text("3 + y", page()) == "docs/a.md:10"
-    assert place_of_text("4 + y", page()) == "docs/a.md"
+    assert locate_text("3 + y", page()) == "docs/a.md:10"
+    assert locate_text("4 + y", page()) == "docs/a.md"
 
 
 def test_a_line_that_a_table_may_have_moved_is_not_named():
     longer = page("a table\n\n" + PUT_IN)
-    assert place_of_text("3 + y", longer) == "docs/a.md"
-    assert place_of_text("see", longer) == "docs/a.md:7"
+    assert locate_text("3 + y", longer) == "docs/a.md"
+    assert locate_text("see", longer) == "docs/a.md:7"
 
 
 def test_an_id_and_a_link_are_found(settings):
-    assert place_of_id("top", page()) == "docs/a.md:5"
-    assert place_of_link("../b/#there", "b#there", page(), settings) == "docs/a.md:7"
-    assert place_of_link("../assets/a.css", "assets/a.css", page(), settings) == "mkdocs.yml:3"
-    assert place_of_link("../c/", "c", page(), settings) == "docs/a.md"
+    assert locate_id("top", page()) == "docs/a.md:5"
+    assert locate_link("../b/#there", "b#there", page(), settings) == "docs/a.md:7"
+    assert locate_link("../assets/a.css", "assets/a.css", page(), settings) == "mkdocs.yml:3"
+    assert locate_link("../c/", "c", page(), settings) == "docs/a.md"

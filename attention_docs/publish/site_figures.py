@@ -1,18 +1,18 @@
-r"""The figures of the pages, by name: a page places one by `\figure{name}`.
+r"""The site's figures by name: a page inserts one with `\figure{name}`.
 
-Each takes its arrays from the worked examples. Its docstring is its caption, in Markdown.
+Each takes its arrays from the worked examples, and its docstring is its caption, in Markdown.
 """
 
 import inspect
-from collections.abc import Callable
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 import numpy as np
+import numpy.typing as npt
 
+from attention_docs.arrays import Array
 from attention_docs.masks import causal_mask
-from attention_docs.publish.computed import steps as steps_of
-from attention_docs.publish.later import put_off
-from attention_docs.publish.measured import result
+from attention_docs.publish.results import result
 from attention_docs.render.figures import (
     Axis,
     Points,
@@ -29,10 +29,13 @@ from attention_docs.render.figures import (
 )
 from attention_docs.softmax import softmax
 
-FIGURES: dict[str, Callable[[], Svg]] = {}
+# Gives the steps of a worked example by its name.
+StepsOf = Callable[[str], Mapping[str, Array]]
+Drawing = Callable[[StepsOf], Svg]
+FIGURES: dict[str, Drawing] = {}
 
-# A figure, not a section or a div: Material's search stops excluding at the end of the first inner
-# element of the same name.
+# A <figure>, not a <section> or a <div>: Material's search ends an exclusion at the first closing
+# tag of the same name, even that of a nested element.
 BLOCK = (
     '<figure class="figure" data-search-exclude markdown="block">'
     '<div class="figure-box" markdown="0">{svg}</div>'
@@ -56,13 +59,18 @@ WEIGHTS: dict[str, Any] = {
 FEATURES = ("feature 1", "feature 2", "feature 3")
 
 
-def registered(function: Callable[[], Svg]) -> Callable[[], Svg]:
-    FIGURES[function.__name__] = function
-    return function
+def registered(draw: Drawing) -> Drawing:
+    FIGURES[draw.__name__] = draw
+    return draw
 
 
-def placed(name: str) -> str:
-    """Write a figure with its caption, as a page holds it.
+def figure_block(name: str, steps_of: StepsOf, defer: Callable[[str], str]) -> str:
+    """Write a figure with its caption, as it goes into a page's Markdown.
+
+    Args:
+        name: the name of the figure.
+        steps_of: gives the steps of a worked example by its name.
+        defer: stores the drawing, and returns a placeholder for it.
 
     Raises:
         LookupError: if there is no figure of that name; the message lists the known ones.
@@ -70,15 +78,15 @@ def placed(name: str) -> str:
     """
     if name not in FIGURES:
         raise LookupError(f"figure {name!r} is unknown; known are {', '.join(sorted(FIGURES))}")
-    svg = put_off(FIGURES[name]())
+    svg = defer(FIGURES[name](steps_of))
     caption = " ".join((inspect.getdoc(FIGURES[name]) or "").split())
     if not caption:
-        raise ValueError(f"figure {name!r} has no caption, its docstring")
+        raise ValueError(f"figure {name!r} has no docstring, and so no caption")
     return BLOCK.format(svg=svg, caption=caption)
 
 
 @registered
-def self_attention_scores() -> Svg:
+def self_attention_scores(steps_of: StepsOf) -> Svg:
     r"""Row 3 of $\query{Q}$ meets column 3 of $\key{K}^\top$: their dot product is the score in row
     3, column 3 of $\scores{S}$."""
     steps = steps_of("self_attention")
@@ -86,7 +94,7 @@ def self_attention_scores() -> Svg:
 
 
 @registered
-def self_attention_output() -> Svg:
+def self_attention_output(steps_of: StepsOf) -> Svg:
     r"""Row 1 of the weights $\weights{A}$ averages column 2 of the values $\value{V}$. The result
     stands in row 1, column 2 of the output $\output{O}$."""
     steps = steps_of("self_attention")
@@ -94,7 +102,7 @@ def self_attention_output() -> Svg:
 
 
 @registered
-def self_attention_lines() -> Svg:
+def self_attention_lines(steps_of: StepsOf) -> Svg:
     r"""Who looks at whom. The thicker a line, the larger the weight. Positions 1 and 2 look at each
     other and at position 3; position 3 looks mostly at itself."""
     positions = ["position 1", "position 2", "position 3"]
@@ -102,7 +110,7 @@ def self_attention_lines() -> Svg:
 
 
 @registered
-def self_attention_space() -> Svg:
+def self_attention_space(steps_of: StepsOf) -> Svg:
     r"""Values and outputs in the space of the values, with three features each. An output is an
     average of the values, so it lies in their triangle. The third output lies close to the third
     value, from which it takes most. The inputs are not drawn, because they have four features and
@@ -114,7 +122,7 @@ def self_attention_space() -> Svg:
 
 
 @registered
-def cross_attention_scores() -> Svg:
+def cross_attention_scores(steps_of: StepsOf) -> Svg:
     r"""Two queries and three keys: $\scores{S}$ has as many rows as $\query{Q}$ and as many columns
     as $\key{K}^\top$."""
     steps = steps_of("cross_attention")
@@ -122,7 +130,7 @@ def cross_attention_scores() -> Svg:
 
 
 @registered
-def cross_attention_output() -> Svg:
+def cross_attention_output(steps_of: StepsOf) -> Svg:
     r"""Each row of $\weights{A}$ averages the three values; so the output $\output{O}$ has one row
     for each query."""
     steps = steps_of("cross_attention")
@@ -130,7 +138,7 @@ def cross_attention_output() -> Svg:
 
 
 @registered
-def cross_attention_lines() -> Svg:
+def cross_attention_lines(steps_of: StepsOf) -> Svg:
     r"""Two queries on the left, three keys of the other sequence on the right. Each query divides a
     total weight of one among them."""
     weights = steps_of("cross_attention")["weights"]
@@ -138,7 +146,7 @@ def cross_attention_lines() -> Svg:
 
 
 @registered
-def cross_attention_space() -> Svg:
+def cross_attention_space(steps_of: StepsOf) -> Svg:
     r"""Four values are the corners of a tetrahedron, and the two outputs lie inside it. The first
     output is drawn towards the fourth value, the second towards the second, as their weights say.
     The two input sequences are not drawn: they have six features, and a query and a value have
@@ -149,7 +157,7 @@ def cross_attention_space() -> Svg:
 
 
 @registered
-def batched_scores() -> Svg:
+def batched_scores(steps_of: StepsOf) -> Svg:
     r"""The pair put in: row 3 of $\query{Q}$ and column 6 of $\key{K}^\top$ are alike. Where they
     meet stands the largest score. A cell shows its number when the pointer rests on it."""
     steps = steps_of("batched_attention")
@@ -157,7 +165,7 @@ def batched_scores() -> Svg:
 
 
 @registered
-def batched_second_pair() -> Svg:
+def batched_second_pair(steps_of: StepsOf) -> Svg:
     r"""The second pair that the source marks: the same row of $\query{Q}$, and column 4 of
     $\key{K}^\top$. Nobody put this score in. It is less than half of the first, and the
     softmax leaves it less than a hundredth of the weight."""
@@ -166,7 +174,7 @@ def batched_second_pair() -> Svg:
 
 
 @registered
-def batched_weights() -> Svg:
+def batched_weights(steps_of: StepsOf) -> Svg:
     r"""The softmax turns each row of scaled scores into weights. In the marked row one score stands
     out, and takes nearly all the weight."""
     steps = steps_of("batched_attention")
@@ -174,7 +182,7 @@ def batched_weights() -> Svg:
 
 
 @registered
-def batched_output() -> Svg:
+def batched_output(steps_of: StepsOf) -> Svg:
     r"""Row 3 of the weights meets column 4 of the values. Nearly all of its weight lies on the
     sixth value, so the output is close to it."""
     steps = steps_of("batched_attention")
@@ -182,14 +190,14 @@ def batched_output() -> Svg:
 
 
 @registered
-def window_of_three() -> Svg:
+def window_of_three(steps_of: StepsOf) -> Svg:
     r"""A window of one position to either side: each query sees itself and its neighbours."""
     mask = steps_of("local_window_mask")["mask"]
     return heatmap(mask, "Window mask", rows="queries", columns="keys")
 
 
 @registered
-def window_weights() -> Svg:
+def window_weights(steps_of: StepsOf) -> Svg:
     r"""The softmax under the mask. What is masked is crossed out: it has the score $-\infty$ and
     the weight zero. The large weight of row 3, column 6 is gone: the row divides its weight
     among its own position and two neighbours."""
@@ -199,7 +207,7 @@ def window_weights() -> Svg:
 
 
 @registered
-def masks_joined() -> Svg:
+def masks_joined(steps_of: StepsOf) -> Svg:
     r"""A causal mask, a padding mask, and both: a pair takes part where both allow it."""
     steps = steps_of("causal_padding")
     right = np.broadcast_to(steps["right"], steps["causal"].shape)
@@ -211,10 +219,10 @@ def masks_joined() -> Svg:
 
 
 @registered
-def softmax_saturation() -> Svg:
+def softmax_saturation(steps_of: StepsOf) -> Svg:
     r"""Four scores that grow with $\sqrt{d_k}$, as scores do without the division. At $d_k = 1$
     each has a share. At $d_k = 256$ the largest has nearly all the weight."""
-    d, weights = growing_scores()
+    d, weights = growing_scores(steps_of)
     series = [
         Series(f"score {i + 1}", d, weights[:, i], role)
         for i, role in enumerate(("input", "query", "key", "weights"))
@@ -225,10 +233,10 @@ def softmax_saturation() -> Svg:
 
 
 @registered
-def softmax_gradient() -> Svg:
+def softmax_gradient(steps_of: StepsOf) -> Svg:
     r"""The largest entry of the Jacobian of the same softmax. The axis on the left goes in powers
     of ten: each step down is a hundredth of the one before."""
-    d, weights = growing_scores()
+    d, weights = growing_scores(steps_of)
     slopes = [np.abs(np.diag(row) - np.outer(row, row)).max() for row in weights]
     name = "Largest slope of the softmax, without the division"
     axis = Axis("slope", (1e-8, 1e-6, 1e-4, 1e-2, 1), logarithmic=True)
@@ -237,7 +245,7 @@ def softmax_gradient() -> Svg:
 
 
 @registered
-def score_variance() -> Svg:
+def score_variance(steps_of: StepsOf) -> Svg:
     r"""The variance of a score grows with $d$. Divided by $\sqrt{d}$, a score has the variance one
     for every $d$. Lines: proved. Markers: measured."""
     steps = steps_of("score_variance")
@@ -254,7 +262,7 @@ def score_variance() -> Svg:
 
 
 @registered
-def score_variance_errors() -> Svg:
+def score_variance_errors(steps_of: StepsOf) -> Svg:
     r"""How far the measured mean and variance lie from what was proved, in standard errors. Within
     two they are no surprise."""
     steps = steps_of("score_variance")
@@ -268,7 +276,7 @@ def score_variance_errors() -> Svg:
 
 
 @registered
-def positional_matrix() -> Svg:
+def positional_matrix(steps_of: StepsOf) -> Svg:
     r"""The same matrix in colours. The first pair of columns turns fast, the second slowly."""
     matrix = steps_of("positional_encoding")["E"]
     positions = [str(position) for position in range(len(matrix))]
@@ -277,7 +285,7 @@ def positional_matrix() -> Svg:
 
 
 @registered
-def positional_waves() -> Svg:
+def positional_waves(steps_of: StepsOf) -> Svg:
     r"""Each feature over the positions. The markers are the entries of the matrix, the lines what
     they are samples of."""
     steps = steps_of("positional_encoding")
@@ -298,7 +306,7 @@ def positional_waves() -> Svg:
 
 
 @registered
-def heads_side_by_side() -> Svg:
+def heads_side_by_side(steps_of: StepsOf) -> Svg:
     r"""The weights of the two heads, for the same queries and keys. Each query has its largest
     weight on one key in head 1, and on another in head 2."""
     steps = steps_of("multi_head")
@@ -310,7 +318,7 @@ def heads_side_by_side() -> Svg:
 
 
 @registered
-def speed_growth() -> Svg:
+def speed_growth(steps_of: StepsOf) -> Svg:
     r"""One head, with queries, keys and values of 64 features. Both axes go in powers. Towards the
     right twice the positions take about four times as long. The plain formula was measured at the
     shorter lengths only, as its tables grow with the square."""
@@ -328,7 +336,7 @@ def speed_growth() -> Svg:
 
 
 @registered
-def reference_heatmap() -> Svg:
+def reference_heatmap(steps_of: StepsOf) -> Svg:
     r"""`heatmap(masked, ...)`: four queries on five keys under a causal mask."""
     scaled = steps_of("distinct_sizes")["scaled"]
     masked = np.where(causal_mask(*scaled.shape), scaled, -np.inf)
@@ -338,13 +346,13 @@ def reference_heatmap() -> Svg:
 
 
 @registered
-def reference_mask() -> Svg:
+def reference_mask(steps_of: StepsOf) -> Svg:
     r"""`heatmap(causal_mask(4, 5), ...)`: booleans make a mask."""
     return heatmap(causal_mask(4, 5), "Causal mask", rows="queries", columns="keys")
 
 
 @registered
-def reference_product() -> Svg:
+def reference_product(steps_of: StepsOf) -> Svg:
     r"""`product_figure(weights, value, row=1, column=2, ...)`: the second query, the third number
     of its output."""
     steps = steps_of("distinct_sizes")
@@ -352,7 +360,7 @@ def reference_product() -> Svg:
 
 
 @registered
-def reference_lines() -> Svg:
+def reference_lines(steps_of: StepsOf) -> Svg:
     r"""`attention_lines(weights, tokens, keys, query=1)`: one query alone, with its weights."""
     weights = steps_of("distinct_sizes")["weights"]
     queries, keys = (
@@ -361,15 +369,17 @@ def reference_lines() -> Svg:
     return attention_lines(weights, queries, keys, query=1)
 
 
-def growing_scores() -> tuple[np.ndarray, np.ndarray]:
-    """Return many d, and the softmax of the divided scores of the example times the root of d."""
+def growing_scores(
+    steps_of: StepsOf,
+) -> tuple[npt.NDArray[np.float64], npt.NDArray[np.float64]]:
+    """Return many d, and the softmax of the example's scaled scores times the root of each d."""
     scores = steps_of("softmax_saturation")["z_divided"]
     d = np.geomspace(1, 256, 65)
     return d, softmax(np.sqrt(d)[:, None] * scores)
 
 
-def softmax_figure(name: str, scores, weights, hidden=None) -> Svg:
-    """Draw scores and their weights side by side, the third row marked."""
+def softmax_figure(name: str, scores: Array, weights: Array, hidden: Array = None) -> Svg:
+    """Draw scores and their weights side by side, with the third row marked."""
     left = matrix_panel(scores, "Scaled scores", **SCORES, numbers=False, mark=(2, None))
     right = matrix_panel(
         weights, "Weights", **WEIGHTS, numbers=False, mark=(2, None), hidden=hidden
@@ -377,7 +387,7 @@ def softmax_figure(name: str, scores, weights, hidden=None) -> Svg:
     return figure(beside([left, right], between="softmax of each row"), name)
 
 
-def scores_figure(q, k, row: int, column: int) -> Svg:
+def scores_figure(q: Array, k: Array, row: int, column: int) -> Svg:
     return product_figure(
         q,
         k.T,
@@ -388,7 +398,7 @@ def scores_figure(q, k, row: int, column: int) -> Svg:
     )
 
 
-def output_figure(weights, v, row: int, column: int) -> Svg:
+def output_figure(weights: Array, v: Array, row: int, column: int) -> Svg:
     return product_figure(
         weights,
         v,
@@ -400,13 +410,17 @@ def output_figure(weights, v, row: int, column: int) -> Svg:
     )
 
 
-def values_and_outputs(steps, values: list[str], outputs: list[str]) -> list[Points]:
-    """Return what shares a space and can be drawn in one: the values, outlined, and the outputs."""
+def values_and_outputs(
+    steps: Mapping[str, Array], values: list[str], outputs: list[str]
+) -> list[Points]:
+    """Return the values, outlined, and the outputs, which share the values' space."""
     return [
         Points("values V", steps["V"], values, "value", outlined=True),
         Points("outputs O", steps["output"], outputs, "output"),
     ]
 
 
-def space_figure(name: str, axes, sets, size) -> Svg:
+def space_figure(
+    name: str, axes: Sequence[str], sets: Sequence[Points], size: Sequence[int]
+) -> Svg:
     return figure(scatter_3d(name, axes, sets, size), name)

@@ -2,7 +2,7 @@
 
 import pytest
 
-from attention_docs.publish.checks import faults
+from attention_docs.publish.lint import problems
 
 
 def draw(source):
@@ -11,7 +11,7 @@ def draw(source):
 
 
 def found(text):
-    return list(faults(f"# Title\n\n{text}\n", draw))
+    return list(problems(f"# Title\n\n{text}\n", draw))
 
 
 @pytest.mark.parametrize(
@@ -34,17 +34,17 @@ def test_a_sound_page_passes(text):
 @pytest.mark.parametrize(
     ("text", "fault"),
     [
-        ("```\n1\n```", "code of kind '' is unknown; known are console, mermaid, python"),
-        ("```{.python}\n1\n```", "code of kind '{.python}' is unknown; known are console, mermaid, python"),
-        ("~~~ruby\n1\n~~~", "code of kind 'ruby' is unknown; known are console, mermaid, python"),
-        ("    ```ruby\n    1\n    ```", "code of kind 'ruby' is unknown; known are console, mermaid, python"),
-        ("```python\n1\n", "this code block has no end"),
+        ("```\n1\n```", "unknown code language ''; expected console, mermaid or python"),
+        ("```{.python}\n1\n```", "unknown code language '{.python}'; expected console, mermaid or python"),
+        ("~~~ruby\n1\n~~~", "unknown code language 'ruby'; expected console, mermaid or python"),
+        ("    ```ruby\n    1\n    ```", "unknown code language 'ruby'; expected console, mermaid or python"),
+        ("```python\n1\n", "this code block is never closed"),
         ("```mermaid\ngraph TB\n```", "mermaid: no title"),
-        ("# Another", "a second title; a page has one"),
-        ("![](a.svg)", "the image has no text for those who do not see it"),
-        ("![ ][a]", "the image has no text for those who do not see it"),
-        ('<img src="a.svg">', "the image has no text for those who do not see it"),
-        ('<img alt="" src="a.svg">', "the image has no text for those who do not see it"),
+        ("# Another", "a second title; a page has exactly one"),
+        ("![](a.svg)", "the image has no alternative text"),
+        ("![ ][a]", "the image has no alternative text"),
+        ('<img src="a.svg">', "the image has no alternative text"),
+        ('<img alt="" src="a.svg">', "the image has no alternative text"),
     ],
 )  # fmt: skip
 def test_a_fault_is_found_at_its_line(text, fault):
@@ -53,6 +53,6 @@ def test_a_fault_is_found_at_its_line(text, fault):
 
 
 def test_a_page_needs_a_title():
-    assert list(faults("```python\n# no title\n```\n", draw)) == [
+    assert list(problems("```python\n# no title\n```\n", draw)) == [
         (0, "the page has no title, a line that begins with `# `")
     ]

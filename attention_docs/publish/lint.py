@@ -1,0 +1,77 @@
+"""What is wrong with a page's Markdown beyond what MkDocs checks: a missing or second title, code
+that no test runs, diagrams that cannot be drawn, images without alternative text."""
+
+import re
+import textwrap
+from collections.abc import Callable, Iterator
+
+from attention_docs.publish.values import CODE_OR_MATH
+
+# The tests run the first and the last; the build draws the second.
+LANGUAGES = ("console", "mermaid", "python")
+OPEN_FENCE = re.compile(r"^ *(?:`{3}|~{3})", re.MULTILINE)
+TITLE = re.compile(r"^# ", re.MULTILINE)
+IMAGE = re.compile(r"!\[(?P<text>[^\]]*)\]|<img\b(?P<attributes>[^>]*)>")
+ALTERNATIVE_TEXT = re.compile(r'\balt="[^"]*\w')
+
+
+def problems(markdown: str, check_diagram: Callable[[str], object]) -> Iterator[tuple[int, str]]:
+    """Find what is wrong with a page.
+
+    Args:
+        markdown: the text of the page.
+        check_diagram: called with each Mermaid diagram; raises ValueError if it cannot be drawn.
+
+    Yields:
+        The line, counted from 0, and what is wrong there.
+
+    >>> list(problems("# Title\\n\\n```ruby\\n1\\n```\\n", str))
+    [(2, "unknown code language 'ruby'; expected console, mermaid or python")]
+    """
+    blocks: list[re.Match[str]] = []
+
+    def mask(found: re.Match[str]) -> str:
+        """Replace code or a formula by as many lines."""
+        if found["fence"]:
+            blocks.append(found)
+        return "." + "\n" * found[0].count("\n")
+
+    prose = CODE_OR_MATH.sub(mask, markdown)
+
+    def line(position: int, text: str = prose) -> int:
+        return text.count("\n", 0, position)
+
+    for block in blocks:
+        if problem := code_problem(block[0], check_diagram):
+            yield line(block.start(), markdown), problem
+    if unclosed := OPEN_FENCE.search(prose):
+        yield line(unclosed.start()), "this code block is never closed"
+    titles = [title.start() for title in TITLE.finditer(prose)]
+    if not titles:
+        yield 0, "the page has no title, a line that begins with `# `"
+    for extra in titles[1:]:
+        yield line(extra), "a second title; a page has exactly one"
+    for image in IMAGE.finditer(prose):
+        if not has_alternative_text(image):
+            yield line(image.start()), "the image has no alternative text"
+
+
+def has_alternative_text(image: re.Match[str]) -> bool:
+    if image["text"] is None:
+        return ALTERNATIVE_TEXT.search(image["attributes"]) is not None
+    return bool(image["text"].strip())
+
+
+def code_problem(block: str, check_diagram: Callable[[str], object]) -> str | None:
+    """Say what is wrong with a fenced block, if anything is."""
+    first, _, rest = textwrap.dedent(block).partition("\n")
+    language = first.lstrip("`~").strip()
+    if language not in LANGUAGES:
+        expected = f"{', '.join(LANGUAGES[:-1])} or {LANGUAGES[-1]}"
+        return f"unknown code language {language!r}; expected {expected}"
+    if language == "mermaid":
+        try:
+            check_diagram(rest.rpartition("\n")[0])
+        except ValueError as error:
+            return f"mermaid: {error}"
+    return None

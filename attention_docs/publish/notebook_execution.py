@@ -1,0 +1,97 @@
+"""The execution of notebooks by mkdocs-jupyter: its settings, its cache, and what went wrong."""
+
+import hashlib
+import json
+import os
+import platform
+import re
+import shutil
+from pathlib import Path
+from typing import Any
+
+import numpy
+from mkdocs.config.defaults import MkDocsConfig
+from mkdocs.structure.files import Files
+from mkdocs.structure.pages import Page
+from nbclient.exceptions import CellExecutionError
+
+from attention_docs.publish.errors import PublishError
+from attention_docs.publish.notebooks import Notebook
+
+# In IPython's traceback: the number of the cell, and the line in it.
+LINE_IN_CELL = re.compile(r"In\[(\d+)\], line (\d+)")
+ANSI = re.compile(r"\x1b\[[\d;]*m")
+KERNEL = {
+    # ipykernel warns about TCP on the loopback device, which is all that a build uses.
+    "IPKernelApp": {"log_level": "ERROR"},
+    "HistoryManager": {"enabled": False},
+}
+
+
+def prepare(root: Path, settings: dict[str, Any]) -> None:
+    """Choose the cache of mkdocs-jupyter, and an IPython profile that is not the user's own.
+
+    Args:
+        root: the folder of the project.
+        settings: mkdocs-jupyter's. Its own cache key holds the notebook and these settings alone.
+    """
+    caches = root / ".cache" / "notebooks"
+    current = caches / digest(root / "attention_docs")
+    for stale in set(caches.glob("*")) - {current}:
+        shutil.rmtree(stale)
+    settings["cache_dir"] = str(current)
+    # Any other number makes mkdocs-jupyter 0.27 add MathJax's loader to every page of the site;
+    # 0.26 does not have the setting.
+    settings["mathjax_version"] = 2
+    profile = root / ".cache" / "ipython" / "profile_default"
+    profile.mkdir(parents=True, exist_ok=True)
+    (profile / "ipython_kernel_config.json").write_text(json.dumps(KERNEL), encoding="utf-8")
+    os.environ["IPYTHONDIR"] = str(profile.parent)
+
+
+def digest(package: Path) -> str:
+    """Hash what an output depends on besides its notebook: versions, and the sources it can see.
+
+    `publish/` is not among them: nothing outside it imports it, and no notebook does.
+    """
+    parts = [platform.python_version(), *installed()]
+    for path in sorted(set(package.rglob("*.py")) - set((package / "publish").rglob("*"))):
+        content = hashlib.sha256(path.read_bytes()).hexdigest()
+        parts.append(f"{path.relative_to(package).as_posix()} {content}")
+    return hashlib.sha256("\n".join(parts).encode()).hexdigest()[:16]
+
+
+def installed() -> list[str]:
+    """List the distributions installed beside NumPy, by folder names, which hold the versions."""
+    return sorted(path.name for path in Path(numpy.__file__).parents[1].glob("*.dist-info"))
+
+
+def execute(
+    notebook: Notebook, page: Page, config: MkDocsConfig, files: Files, location: str
+) -> str:
+    """Return the HTML that mkdocs-jupyter makes of a notebook, executed or from its cache.
+
+    The plugin has replaced the page's `render` by its own. It is called here and then removed, so
+    MkDocs renders the page's Markdown afterwards as it does for any page.
+
+    Raises:
+        PublishError: naming the cell that failed, and how.
+    """
+    try:
+        page.render(config, files)
+    except CellExecutionError as error:
+        raise PublishError(f"{location}: {failure(notebook, error)}") from error
+    del vars(page)["render"]
+    return page.content or ""
+
+
+def failure(notebook: Notebook, error: CellExecutionError) -> str:
+    """Say in one line which cell failed, at which line, and how."""
+    what = f"{error.ename}: {error.evalue}" if error.evalue else error.ename
+    found = LINE_IN_CELL.search(ANSI.sub("", error.traceback))
+    if not found:
+        return what
+    codes = [cell for cell in notebook["cells"] if cell["cell_type"] == "code"]
+    cell, line = codes[int(found[1]) - 1], int(found[2])
+    code = "".join(cell["source"]).splitlines()[line - 1].strip()
+    return f"cell {cell['id']}, line {line}: `{code}`: {what}"

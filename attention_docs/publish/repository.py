@@ -1,0 +1,57 @@
+"""What git and the environment say about the repository being built, and links into it."""
+
+import os
+import subprocess
+import tomllib
+from pathlib import Path
+
+
+def address(root: Path) -> str | None:
+    """Return the repository's URL: from CI's environment, else from pyproject.toml."""
+    name = os.environ.get("GITHUB_REPOSITORY")
+    if name:
+        return f"{os.environ.get('GITHUB_SERVER_URL', 'https://github.com')}/{name}"
+    project = tomllib.loads((root / "pyproject.toml").read_text(encoding="utf-8"))["project"]
+    url: str | None = project.get("urls", {}).get("Repository")
+    return url
+
+
+def pages_address(repository: str) -> str:
+    """Return where GitHub Pages serves the site of a repository.
+
+    >>> pages_address("https://github.com/Someone/docs")
+    'https://someone.github.io/docs/'
+    """
+    owner, name = repository.split("/")[-2:]
+    return f"https://{owner.lower()}.github.io/{name}/"
+
+
+def file_link(path: str, repository: str | None) -> str:
+    """Name a file in HTML, as a link if the repository's URL is known."""
+    name = f"<code>{path}</code>"
+    return f'<a href="{repository}/blob/main/{path}">{name}</a>' if repository else name
+
+
+def report_link(repository: str) -> str:
+    """Link to the form that reports a wrong number."""
+    form = f"{repository}/issues/new?template=wrong-number.yml"
+    return f'<a href="{form}">Report a wrong number</a>'
+
+
+def commit(root: Path) -> str:
+    """Return the short hash of the commit being built, with a plus sign if files have changed."""
+    return git(root, "describe", "--always", "--dirty=+", "--exclude=*") or "unknown"
+
+
+def commit_time(root: Path) -> str:
+    """Return when the last commit was made, in seconds since 1970; empty if nobody knows."""
+    return git(root, "log", "-1", "--format=%ct")
+
+
+def git(root: Path, *command: str) -> str:
+    """Run git and return its output; empty without a repository or without git."""
+    try:
+        done = subprocess.run(["git", *command], cwd=root, capture_output=True, text=True)
+    except FileNotFoundError:
+        return ""
+    return done.stdout.strip()
