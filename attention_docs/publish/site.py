@@ -25,6 +25,7 @@ from attention_docs.publish import (
     policy,
     preload,
     repository,
+    search,
 )
 from attention_docs.publish.computed import ComputedExamples, selected_library
 from attention_docs.publish.deferred import Deferred
@@ -161,10 +162,15 @@ class Site:
 
     def on_post_template(self, output: str, *, template_name: str, config: MkDocsConfig) -> str:
         """Finish the 404 page, which the theme writes alone."""
-        return name_search_dialog(output)
+        return self.with_search(output)
+
+    def with_search(self, html: str) -> str:
+        """Give the search dialog its name, and its worker; offline the theme has one of its own."""
+        named = name_search_dialog(html)
+        return named if self.offline else search.name_worker(named)
 
     def on_post_page(self, output: str, *, page: Page, config: MkDocsConfig) -> str:
-        html = self.deferred.insert(name_search_dialog(output))
+        html = self.deferred.insert(self.with_search(output))
         # Formulas, most of a page's HTML, have neither ids nor links, so they come later.
         seen = links.seen(html)
         self.finished[page.url] = page, seen
@@ -178,6 +184,8 @@ class Site:
 
     def on_post_build(self, *, config: MkDocsConfig) -> None:
         site = Path(config.site_dir)
+        if not self.offline:
+            search.put_documents_apart(site)
         if problems := list(self.origin_problems(site, config.theme.dirs)):
             raise PublishError("\n".join(problems))
         for problem in self.broken_links(site, Path(config.config_file_path)):

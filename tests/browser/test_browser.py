@@ -18,6 +18,40 @@ def test_search_finds_softmax_and_shows_no_markup(browser, address):
         assert not re.search(r"</?\w|\\|katex|&#", shown)
 
 
+def fetched_for_search(visit):
+    """What was asked for, of the documents and of the theme's worker."""
+    paths = [url.partition("?")[0] for url in visit.requests]
+    return [path for path in paths if "/search/documents" in path or "/workers/" in path]
+
+
+def test_search_fetches_its_documents_when_a_reader_types_and_loses_no_letter(browser, address):
+    with Visit(browser, address) as visit:
+        page = visit.page
+        held = []
+        page.context.route("**/documents.json", lambda route: held.append(route))
+        page.get_by_placeholder("Search").click()
+        assert fetched_for_search(visit) == []
+        page.keyboard.type("softm")
+        page.wait_for_timeout(200)
+        page.keyboard.type("ax")
+        page.wait_for_timeout(200)
+        held[0].continue_()
+        page.locator(".md-search-result__item").first.wait_for()
+        assert "softmax" in page.locator(".md-search-result__list").inner_text().lower()
+        assert len(held) == 1
+
+
+def test_search_tries_again_after_a_failed_fetch(browser, address):
+    with Visit(browser, address) as visit:
+        page = visit.page
+        page.context.route("**/documents.json", lambda route: route.abort(), times=1)
+        with page.expect_event("requestfailed"):
+            page.get_by_placeholder("Search").press_sequentially("s")
+        assert page.locator(".md-search-result__item").count() == 0
+        page.keyboard.type("oftmax")
+        page.locator(".md-search-result__item").first.wait_for()
+
+
 @pytest.mark.parametrize("way", ["directly", "by instant navigation"])
 def test_points_can_be_turned_and_plotly_comes_on_request_only(browser, address, way):
     come_from = "self_attention" if way == "directly" else "additive_attention"

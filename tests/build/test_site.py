@@ -46,7 +46,7 @@ def test_figures_are_drawn_with_their_captions_and_kept_out_of_the_search(site):
     figures = placed.count("\n\\figure{")
     assert page.count('<figure class="figure"') == page.count("</figcaption>") == figures > 0
     assert page.count('<svg xmlns="http://www.w3.org/2000/svg" id="figure-') == figures
-    index = (site / "search" / "search_index.json").read_text(encoding="utf-8")
+    index = (site / "search" / "documents.json").read_text(encoding="utf-8")
     assert "takes almost nothing" in index
     assert "row 3 · column 3" not in index
     assert "Who looks at whom" not in index
@@ -54,7 +54,7 @@ def test_figures_are_drawn_with_their_captions_and_kept_out_of_the_search(site):
 
 
 def test_search_finds_words_and_holds_no_markup(site):
-    index = json.loads((site / "search" / "search_index.json").read_text(encoding="utf-8"))
+    index = json.loads((site / "search" / "documents.json").read_text(encoding="utf-8"))
     texts = [entry["title"] + " " + entry["text"] for entry in index["docs"]]
     assert any("softmax" in text for text in texts)
     without_tags = [
@@ -63,6 +63,19 @@ def test_search_finds_words_and_holds_no_markup(site):
     ]
     for text in without_tags:
         assert not re.search(r"katex|\\[a-z]{2}|<(?!class)[a-z]+ ", text), text
+
+
+def test_the_theme_s_index_has_no_documents_and_every_page_names_our_worker(site):
+    index = json.loads((site / "search" / "search_index.json").read_text(encoding="utf-8"))
+    assert index["docs"] == []
+    assert index["config"]["lang"] == ["en"]
+    for page in site.rglob("*.html"):
+        (worker,) = re.findall(r'"search": "([^"]+)"', page.read_text(encoding="utf-8"))
+        ours, _, theirs = worker.partition("?")
+        folder = site if worker.startswith("/") else page.parent
+        ours = ours.removeprefix("/attention-docs/")
+        assert (folder / ours).resolve() == (site / "assets" / "search.js").resolve()
+        assert (site / "assets" / theirs).is_file()
 
 
 def test_footer_names_commit_and_versions_and_links_to_the_repository(site):
