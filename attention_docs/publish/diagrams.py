@@ -92,9 +92,7 @@ def draw(source: str) -> str:
     name = "diagram-" + hashlib.sha256(source.encode()).hexdigest()[:8]
     options = {"svg": {"diagram_id": name}, "site_config": OPTIONS}
     try:
-        svg: str = merman.Merman().render_svg(  # type: ignore[no-untyped-call]
-            source, json.dumps(options)
-        )
+        svg: str = merman.Merman().render_svg(source, json.dumps(options))
     except merman.MermanError as error:
         raise ValueError(getattr(error, "message", str(error))) from error
     return slim(svg)

@@ -5,8 +5,8 @@ A font that arrives late makes the browser lay the whole page out again.
 """
 
 import re
+from collections.abc import Mapping
 
-FONTS = "assets/katex/fonts"
 # For each font, how the class attribute of an element ends that KaTeX's style sheet sets in it.
 CLASS_ENDINGS = {
     "KaTeX_Main-Regular": ["katex"],
@@ -18,27 +18,28 @@ CLASS_ENDINGS = {
     "KaTeX_Size3-Regular": ["delimsizing size3"],
     "KaTeX_Size4-Regular": ["delimsizing size4"],
 }
-FONT = '<link rel="preload" href="{}/{}.woff2" as="font" type="font/woff2" crossorigin>'
+FONT = '<link rel="preload" href="{}" as="font" type="font/woff2" crossorigin>'
 # Low priority, after styles and fonts: the first paint does not wait for scripts.
 SCRIPT = '<link rel="preload" href="{}" as="script" fetchpriority="low">'
 SOURCE = re.compile(r'<script src="([^"]+)"')
 
 
-def with_preloads(page: str, fonts: str) -> str:
+def with_preloads(page: str, fonts: Mapping[str, str]) -> str:
     """Add preload links above the first script, which would delay whatever comes after it.
 
     Args:
         page: the HTML with its formulas typeset.
-        fonts: the folder of the fonts, relative to the page.
+        fonts: the address of each font by its name, relative to the page.
 
     >>> page = '<script>start()</script><p class="katex"><script src="site.js"></script>'
-    >>> print(with_preloads(page, "fonts"))  # doctest: +NORMALIZE_WHITESPACE
-    <link rel="preload" href="fonts/KaTeX_Main-Regular.woff2" as="font"
+    >>> fonts = {"KaTeX_Main-Regular": "main.woff2"}
+    >>> print(with_preloads(page, fonts))  # doctest: +NORMALIZE_WHITESPACE
+    <link rel="preload" href="main.woff2" as="font"
     type="font/woff2" crossorigin><link rel="preload" href="site.js"
     as="script" fetchpriority="low"><script>start()</script><p class="katex"><script
     src="site.js"></script>
     """
     used = [font for font, ends in CLASS_ENDINGS.items() if any(f'{end}"' in page for end in ends)]
-    links = [FONT.format(fonts, font) for font in used]
+    links = [FONT.format(fonts[font]) for font in used]
     links += map(SCRIPT.format, SOURCE.findall(page))
     return page.replace("<script", "".join(links) + "<script", 1)

@@ -16,6 +16,7 @@ from attention_docs import examples
 from attention_docs.publish import (
     assets,
     contents,
+    fonts,
     formulas,
     links,
     lint,
@@ -67,6 +68,8 @@ class Site:
         # The examples whose provenance a page shows.
         self.described: set[str] = set()
         self.typeset: dict[formulas.Formula, str] = {}
+        # By name, where each font of KaTeX lies in the site.
+        self.fonts: dict[str, str] = {}
         # By URL, each finished page with its ids and links.
         self.finished: dict[str, tuple[Page, links.Seen]] = {}
         self.configure(config)
@@ -92,7 +95,7 @@ class Site:
 
     def on_files(self, files: Files, *, config: MkDocsConfig) -> None:
         modules = self.root / "node_modules"
-        copied = [*assets.katex_files(modules), assets.plotly_file(modules)]
+        copied = [assets.plotly_file(modules)]
         if self.offline:
             copied.append(assets.worker_shim(modules))
         for path, content in copied:
@@ -149,7 +152,20 @@ class Site:
         for name in sorted(set(examples.names()) - self.described):
             log.warning(r"attention_docs/examples/%s.py: no page uses \example{%s}", name, name)
         self.typeset_formulas([file.page for file in files.documentation_pages() if file.page])
+        self.add_fonts(config, files)
         self.diagrams.cache.save()
+
+    def add_fonts(self, config: MkDocsConfig, files: Files) -> None:
+        """Publish KaTeX's fonts with the glyphs that the formulas need, known only now."""
+        published = fonts.published(
+            self.root / "node_modules",
+            self.typeset.values(),
+            preload.CLASS_ENDINGS,
+            fonts.font_cache(self.root),
+        )
+        self.fonts = fonts.addresses(published)
+        for path, content in published.items():
+            files.append(File.generated(config, path, content=content))
 
     def typeset_formulas(self, pages: list[Page]) -> None:
         """Typeset the formulas of all pages at once: to start KaTeX takes longer than to run it."""
@@ -180,7 +196,8 @@ class Site:
         if self.offline:
             # Browsers refuse a preload from a file.
             return html
-        return preload.with_preloads(html, get_relative_url(preload.FONTS, page.url))
+        relative = {name: get_relative_url(file, page.url) for name, file in self.fonts.items()}
+        return preload.with_preloads(html, relative)
 
     def on_post_build(self, *, config: MkDocsConfig) -> None:
         site = Path(config.site_dir)

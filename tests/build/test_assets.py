@@ -59,16 +59,6 @@ def test_a_package_that_does_not_match_its_hash_is_refused(tmp_path):
         assets.ensure(tmp_path)
 
 
-def test_katex_comes_with_its_fonts_and_asks_for_no_other(assets):
-    from attention_docs.publish.assets import katex_files
-
-    files = dict(katex_files(assets))
-    style = files["assets/katex/katex.min.css"].decode()
-    assert ".ttf" not in style
-    assert all(f"fonts/{name.rpartition('/')[2]}" in style for name in files if "fonts/" in name)
-    assert style.count("url(") == len(files) - 1
-
-
 def test_no_lock_names_an_address():
     for path in [*ROOT.glob("requirements/*.txt"), ROOT / "package-lock.json", ROOT / ".npmrc"]:
         text = path.read_text(encoding="utf-8")
