@@ -88,7 +88,7 @@ def test_search_finds_softmax_and_leads_to_its_formulas(browser, folder):
     with Visit(browser, (folder / "index.html").as_uri()) as visit:
         page = visit.page
         page.get_by_placeholder("Search").press_sequentially("softmax")
-        page.locator(".md-search-result__item a").first.click()
+        page.locator(".md-search-result__item a[href*='h=softmax']").first.click()
         page.wait_for_url("file:**?h=softmax*")
         assert page.locator(".katex").count() > 20
         assert page.evaluate(
