@@ -94,6 +94,10 @@ class Site:
         reference.env.bytecode_cache = self.templates
 
     def on_files(self, files: Files, *, config: MkDocsConfig) -> None:
+        for file in files:
+            if file.src_uri.endswith(".ipynb"):
+                # mkdocs-jupyter would end in a traceback at a notebook that is broken.
+                notebooks.read(file.content_string, f"docs/{file.src_uri}")
         modules = self.root / "node_modules"
         copied = [assets.plotly_file(modules)]
         if self.offline:

@@ -3,7 +3,13 @@
 (() => {
   const complaints = (window.complaints = []);
   const failed = ({ src, href, localName }) => `${localName} ${src ?? href} did not load`;
-  addEventListener("error", (e) => complaints.push(e.message ?? failed(e.target)), true);
+  // Firefox fetches the page that a link names as the next one when it is idle, and may give up.
+  const isHint = ({ rel }) => ["next", "prefetch", "prev"].includes(rel);
+  addEventListener(
+    "error",
+    (e) => isHint(e.target) || complaints.push(e.message ?? failed(e.target)),
+    true
+  );
   addEventListener("unhandledrejection", (e) => complaints.push(`unhandled: ${e.reason}`));
   document.addEventListener("securitypolicyviolation", (e) =>
     complaints.push(`${e.effectiveDirective} refuses ${e.blockedURI || e.sample}`)

@@ -45,12 +45,16 @@
       // Until the theme's script has put wide tables into boxes of their own.
       return until("fits its window", () => whole.scrollWidth <= whole.clientWidth);
     },
+    // One step for each width: system, light, dark and system again, from page to page.
     "switches its scheme": async () => {
-      for (const scheme of ["default", "slate", null]) {
-        all("[data-md-component=palette] label").find((label) => !label.hidden).click();
-        const shown = () => frame.contentDocument.body.dataset.mdColorScheme;
-        await until(`scheme ${scheme}`, () => !scheme || shown() === scheme);
-      }
+      all("[data-md-component=palette] label").find((label) => !label.hidden).click();
+      const chosen = one("[data-md-component=palette] input:checked").dataset;
+      const shown = () => frame.contentDocument.body.dataset.mdColorScheme;
+      const isSystems = chosen.mdColorMedia === "(prefers-color-scheme)";
+      await until(
+        `scheme ${chosen.mdColorScheme}`,
+        () => isSystems || shown() === chosen.mdColorScheme
+      );
     },
     "answers a search": async () => {
       const query = one("[data-md-component=search-query]");
