@@ -98,7 +98,7 @@ def lend(folder, place):
 
 def cut_down(project, home="# Home\n"):
     """Leave one page and one example, which it names: a build of about a second."""
-    for folder in ("mechanisms", "notebooks", "reference"):
+    for folder in ("course", "mechanisms", "notebooks", "reference"):
         shutil.rmtree(project / "docs" / folder)
     for page in (project / "docs").glob("*.md"):
         page.unlink()

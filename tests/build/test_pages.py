@@ -55,6 +55,31 @@ def test_every_paper_that_a_chapter_cites_is_among_the_references(chapter):
     assert [title for title in cited if f"*{title}" not in written("references.md")] == []
 
 
+COURSE = sorted((ROOT / "docs" / "course").glob("*.md"))
+# "(Ba and others, 2016)" and "(Hendrycks and Gimpel, 2016)": the first author's name and the year.
+SHORT_CITATION = re.compile(r"\((\w+) and \w+, (\d{4})\)")
+
+
+@pytest.mark.parametrize("page", COURSE, ids=lambda page: page.stem)
+def test_every_paper_that_the_course_cites_is_among_the_references(page):
+    papers = [line for line in written("references.md").splitlines() if line.startswith("**")]
+    for author, year in SHORT_CITATION.findall(page.read_text(encoding="utf-8")):
+        assert any(author in paper and year in paper for paper in papers), (author, year)
+
+
+@pytest.mark.parametrize("page", COURSE, ids=lambda page: page.stem)
+def test_a_page_of_the_course_is_short_and_of_one_build(page):
+    text = page.read_text(encoding="utf-8")
+    prose = without_code_and_macros(page)
+    prose = re.sub(r"\$\$.*?\$\$|\$[^$]*\$|^---.*?^---|\]\([^)]*\)", " ", prose, flags=re.S | re.M)
+    assert len(re.findall(r"[^\W\d_]+(?:['’-]\w+)*", prose)) <= 900
+    assert text.count("??? question") == 2
+    assert text.index("\\figure{") < text.index("## "), "a picture in the first screen"
+    assert "## What this page leaves out" in text
+    terms = re.findall(r"glossary\.md#([\w-]+)", text)
+    assert len(terms) == len(set(terms))
+
+
 WITHOUT_TORCH = """
 import sys
 

@@ -2,7 +2,7 @@
 
 from attention_docs.render.figures.chart import Axis, Series, line_chart
 from attention_docs.render.figures.heatmap import heatmap, matrix_panel
-from attention_docs.render.figures.lines import attention_lines
+from attention_docs.render.figures.lines import attention_lines, lines_panel
 from attention_docs.render.figures.product import product_figure
 from attention_docs.render.figures.scatter import Points, scatter_3d
 from attention_docs.render.figures.svg import Panel, Svg, beside, figure
@@ -18,6 +18,7 @@ __all__ = [
     "figure",
     "heatmap",
     "line_chart",
+    "lines_panel",
     "matrix_panel",
     "product_figure",
     "scatter_3d",

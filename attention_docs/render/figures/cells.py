@@ -67,6 +67,12 @@ def cell_size(*matrices: np.ndarray, columns: int) -> tuple[float, float]:
     return SMALLEST if width * columns > WIDEST else (width, 24)
 
 
+def fitting(size: tuple[float, float], names: Sequence[str]) -> tuple[float, float]:
+    """Widen cells until the names of the columns fit, if the matrix then stays narrow."""
+    width = max(size[0], 6 + max(map(text_width, names)))
+    return (width, size[1]) if width * len(names) <= WIDEST else size
+
+
 def cells(
     grid: Grid, matrix: np.ndarray, scale: Scale, hidden: np.ndarray | None, printed: bool
 ) -> str:

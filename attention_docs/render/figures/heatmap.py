@@ -77,6 +77,7 @@ def matrix_panel(
     crossed = _hidden(hidden, values.shape)
     size = cells.cell_size(values, columns=values.shape[1]) if numbers else cells.SMALLEST
     printed = size != cells.SMALLEST
+    size = cells.fitting(size, column_names)
     chosen = scale_of(scale, "matrix", values)
     across = size[0] * values.shape[1]
     legend = _legend(chosen, values.dtype == bool, across, printed)

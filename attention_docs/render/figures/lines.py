@@ -14,6 +14,7 @@ from attention_docs.render.figures.svg import (
     element,
     figure,
     label,
+    moved,
     text_width,
     title,
     words,
@@ -58,6 +59,18 @@ def attention_lines(
     >>> "it to cat: 0.7500" in picture
     True
     """
+    return figure(lines_panel(weights, tokens, keys, query=query), name)
+
+
+def lines_panel(
+    weights: Array,
+    tokens: Sequence[str],
+    keys: Sequence[str] | None = None,
+    *,
+    query: int | None = None,
+    heading: str | None = None,
+) -> Panel:
+    """Draw the lines as a panel, to stand alone or beside others under a heading."""
     matrix = _weights(weights)
     left = arguments.labels("tokens", tokens, matrix.shape[0])
     right = arguments.labels(*_keys(tokens, keys), matrix.shape[1])
@@ -86,10 +99,13 @@ def attention_lines(
         _legend(x, 2 * LINE + height + LINE / 2, _largest(matrix)),
     ]
     width = x + SPAN + 16 + max(map(text_width, [*ends, "keys"]))
-    panel = Panel(
-        width, 2 * LINE + height + LINE, "".join(body), _described(matrix, left, right, chosen)
-    )
-    return figure(panel, name)
+    height = 2 * LINE + height + LINE
+    drawn, described = "".join(body), _described(matrix, left, right, chosen)
+    if heading is None:
+        return Panel(width, height, drawn, described)
+    headed = label(x + SPAN / 2, LINE / 2, heading, font_weight="bold")
+    shifted = headed + moved(0, 2 * LINE, drawn)
+    return Panel(width, height + 2 * LINE, shifted, f"{heading}: {described}")
 
 
 def _weights(weights: Array) -> np.ndarray:

@@ -1,0 +1,111 @@
+"""The second step of the course: a word asks, answers and is described by three vectors.
+
+`weights_alike` is what similarity alone gives. Nothing is scaled yet: `weights` is the softmax of
+`scores` as they are.
+
+>>> show(steps())
+X 5 x 7
+[[2 0 0 0 0 0 0]
+ [0 1 1 0 0 0 0]
+ [1 2 0 0 0 0 0]
+ [0 0 0 2 1 0 0]
+ [0 0 0 0 2 0 0]]
+weights_alike 5 x 5
+[[0.8401 0.0154 0.1137 0.0154 0.0154]
+ [0.0562 0.4156 0.4156 0.0562 0.0562]
+ [0.0447 0.0447 0.8984 0.0061 0.0061]
+ [0.0063 0.0063 0.0063 0.9346 0.0465]
+ [0.0154 0.0154 0.0154 0.1137 0.8401]]
+W_Q 7 x 3
+[[0 0 1]
+ [0 0 1]
+ [2 1 0]
+ [0 0 1]
+ [2 0 0]
+ [0 0 0]
+ [0 0 0]]
+W_K 7 x 3
+[[1 0 0]
+ [0 1 0]
+ [0 0 2]
+ [0 0 0]
+ [0 0 0]
+ [0 0 0]
+ [0 0 0]]
+W_V 7 x 4
+[[1 0 0 0]
+ [0 1 0 0]
+ [0 0 1 0]
+ [0 0 0 1]
+ [0 0 0 0]
+ [0 0 0 0]
+ [0 0 0 0]]
+Q 5 x 3
+[[0 0 2]
+ [2 1 1]
+ [0 0 3]
+ [2 0 2]
+ [4 0 0]]
+K 5 x 3
+[[2 0 0]
+ [0 1 2]
+ [1 2 0]
+ [0 0 0]
+ [0 0 0]]
+V 5 x 4
+[[2 0 0 0]
+ [0 1 1 0]
+ [1 2 0 0]
+ [0 0 0 2]
+ [0 0 0 0]]
+scores 5 x 5
+[[0 4 0 0 0]
+ [4 3 4 0 0]
+ [0 6 0 0 0]
+ [4 4 2 0 0]
+ [8 0 4 0 0]]
+weights 5 x 5
+[[0.0171 0.9317 0.0171 0.0171 0.0171]
+ [0.4159 0.1530 0.4159 0.0076 0.0076]
+ [0.0025 0.9902 0.0025 0.0025 0.0025]
+ [0.4604 0.4604 0.0623 0.0084 0.0084]
+ [0.9810 0.0003 0.0180 0.0003 0.0003]]
+output 5 x 4
+[[0.0512 0.9659 0.9317 0.0341]
+ [1.2477 0.9848 0.1530 0.0152]
+ [0.0074 0.9951 0.9902 0.0049]
+ [0.9831 0.5850 0.4604 0.0169]
+ [1.9801 0.0363 0.0003 0.0007]]
+"""
+
+from types import ModuleType
+
+import numpy
+
+from attention_docs.arrays import Array
+from attention_docs.dot_product import attention_steps
+from attention_docs.examples.course_sentence import given
+from attention_docs.softmax import softmax
+
+TITLE = "Queries, keys and values of a sentence"
+SOURCE = "our own"
+
+
+def steps(xp: ModuleType = numpy) -> dict[str, Array]:
+    matrices = given(xp)
+    x, w_q, w_k, w_v = (matrices[name] for name in ("X", "W_Q_1", "W_K_1", "W_V"))
+    q, k, v = x @ w_q, x @ w_k, x @ w_v
+    attention = attention_steps(q, k, v, scale=1.0)
+    return {
+        "X": x,
+        "weights_alike": softmax(x @ x.T),
+        "W_Q": w_q,
+        "W_K": w_k,
+        "W_V": w_v,
+        "Q": q,
+        "K": k,
+        "V": v,
+        "scores": attention.scores,
+        "weights": attention.weights,
+        "output": attention.output,
+    }

@@ -1,0 +1,69 @@
+"""The third step of the course: what the softmax makes of scores that grow.
+
+The scores of "they", without and with the division by the root of d_k = 3. `grown` has the weights
+that the scaled scores would give if they grew with the root of d again, for each d of `d`; d = 3 is
+the row without the division, and `large` has the scores of "cats". `slope` is the derivative of the
+largest weight by its own score.
+
+>>> show(steps())
+scores 5
+[8 0 4 0 0]
+weights_unscaled 5
+[0.9810 0.0003 0.0180 0.0003 0.0003]
+scaled 5
+[4.6188 0 2.3094 0 0]
+weights 5
+[0.8858 0.0087 0.0880 0.0087 0.0087]
+slope number
+0.1012
+d 3
+[3 12 48]
+large 3
+[8 16 32]
+grown 3 x 5
+[[0.9810  0.0003  0.0180  0.0003  0.0003]
+ [0.9997 1.1e-07  0.0003 1.1e-07 1.1e-07]
+ [1.0000 1.3e-14 1.1e-07 1.3e-14 1.3e-14]]
+slopes 3
+[0.0186 0.0003 1.1e-07]
+"""
+
+from types import ModuleType
+
+import numpy
+
+from attention_docs.arrays import Array
+from attention_docs.examples.course_sentence import given
+from attention_docs.softmax import softmax
+
+TITLE = "One row of scores, and what happens as they grow"
+SOURCE = "our own"
+
+D = [3, 12, 48]
+
+
+def steps(xp: ModuleType = numpy) -> dict[str, Array]:
+    matrices = given(xp)
+    q, k = matrices["X"][4, :] @ matrices["W_Q_1"], matrices["X"] @ matrices["W_K_1"]
+    d = xp.asarray(D, dtype=xp.float64)
+    scores = k @ q
+    scaled = scores / 3**0.5
+    weights = softmax(scaled)
+    rows = xp.sqrt(d / D[0])[:, None] * scores[None, :]
+    grown = softmax(rows)
+    return {
+        "scores": scores,
+        "weights_unscaled": softmax(scores),
+        "scaled": scaled,
+        "weights": weights,
+        "slope": slope(weights[0]),
+        "d": d,
+        "large": rows[:, 0],
+        "grown": grown,
+        "slopes": slope(grown[:, 0]),
+    }
+
+
+def slope(weight: Array) -> Array:
+    """Return the derivative of a weight of a softmax by its own score."""
+    return weight * (1 - weight)

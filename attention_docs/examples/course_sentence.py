@@ -1,0 +1,185 @@
+"""The sentence of the course, and every number that is given: the rest of the course is computed.
+
+"cats drink milk because they ..." has n = 5 words of d_model = 7 features. There are h = 2 heads
+with d_k = 3 and d_v = 4, so the heads side by side have 6 and 8 columns. The feed-forward network
+has one hidden feature, and the vocabulary has 9 words. So the nine sizes are the numbers from 1 to
+9, each of them once, and a product of the wrong matrices rarely fits.
+
+The first five features can be said aloud. The last two are zero in every word, and `E` puts a clock
+hand there that turns from each position to the next by an angle of the triangle 3-4-5.
+
+>>> show(steps())
+X 5 x 7
+[[2 0 0 0 0 0 0]
+ [0 1 1 0 0 0 0]
+ [1 2 0 0 0 0 0]
+ [0 0 0 2 1 0 0]
+ [0 0 0 0 2 0 0]]
+E 5 x 7
+[[0 0 0 0 0       0       1]
+ [0 0 0 0 0  0.8000  0.6000]
+ [0 0 0 0 0  0.9600 -0.2800]
+ [0 0 0 0 0  0.3520 -0.9360]
+ [0 0 0 0 0 -0.5376 -0.8432]]
+W_Q_1 7 x 3
+[[0 0 1]
+ [0 0 1]
+ [2 1 0]
+ [0 0 1]
+ [2 0 0]
+ [0 0 0]
+ [0 0 0]]
+W_K_1 7 x 3
+[[1 0 0]
+ [0 1 0]
+ [0 0 2]
+ [0 0 0]
+ [0 0 0]
+ [0 0 0]
+ [0 0 0]]
+W_Q_2 7 x 3
+[[ 0 0 0]
+ [ 0 0 0]
+ [ 0 0 0]
+ [ 0 0 0]
+ [ 0 0 0]
+ [ 3 4 0]
+ [-4 3 0]]
+W_K_2 7 x 3
+[[0 0 0]
+ [0 0 0]
+ [0 0 0]
+ [0 0 0]
+ [0 0 0]
+ [2 0 0]
+ [0 2 0]]
+W_V 7 x 4
+[[1 0 0 0]
+ [0 1 0 0]
+ [0 0 1 0]
+ [0 0 0 1]
+ [0 0 0 0]
+ [0 0 0 0]
+ [0 0 0 0]]
+W_O_1 4 x 7
+[[1 0 0 0 0 0 0]
+ [0 1 0 0 0 0 0]
+ [0 0 1 0 0 0 0]
+ [0 0 0 1 0 0 0]]
+W_O_2 4 x 7
+[[0 0 0 0 0 0 0]
+ [0 0 0 0 0 0 0]
+ [0 0 1 0 0 0 0]
+ [0 0 0 1 0 0 0]]
+W_1 7 x 1
+[[1]
+ [0]
+ [0]
+ [1]
+ [2]
+ [0]
+ [0]]
+b_1 1
+[-3]
+W_2 1 x 7
+[[0 0 2 0 -2 0 0]]
+W_vocabulary 7 x 9
+[[-1  2  1 -1  0  1  2 0  0]
+ [ 0 -1  1  3  0 -1 -1 2  1]
+ [ 0 -2  1  0 -1  1  1 1  0]
+ [ 0  0 -1  0  2  1  0 1 -1]
+ [ 1  0  0  0  1 -1  0 0  0]
+ [ 0  0  0  0  0  0  0 0  0]
+ [ 0  0  0  0  0  0  0 0  0]]
+sizes 9
+[5 7 3 4 2 6 8 1 9]
+"""
+
+from types import ModuleType
+
+import numpy
+
+from attention_docs.arrays import Array
+
+TITLE = "The sentence of the course"
+SOURCE = "our own"
+
+WORDS = ["cats", "drink", "milk", "because", "they"]
+FEATURES = ["animal", "liquid", "action", "reason", "refers", "clock 1", "clock 2"]
+VOCABULARY = [*WORDS, "like", "purr", "flow", "so"]
+
+X = [
+    [2, 0, 0, 0, 0, 0, 0],
+    [0, 1, 1, 0, 0, 0, 0],
+    [1, 2, 0, 0, 0, 0, 0],
+    [0, 0, 0, 2, 1, 0, 0],
+    [0, 0, 0, 0, 2, 0, 0],
+]
+E = [
+    [0, 0, 0, 0, 0, 0, 1],
+    [0, 0, 0, 0, 0, 0.8, 0.6],
+    [0, 0, 0, 0, 0, 0.96, -0.28],
+    [0, 0, 0, 0, 0, 0.352, -0.936],
+    [0, 0, 0, 0, 0, -0.5376, -0.8432],
+]
+# Head 1 looks for what a word needs to be understood, head 2 for the word before.
+W_Q_1 = [[0, 0, 1], [0, 0, 1], [2, 1, 0], [0, 0, 1], [2, 0, 0], [0, 0, 0], [0, 0, 0]]
+W_K_1 = [[1, 0, 0], [0, 1, 0], [0, 0, 2], [0, 0, 0], [0, 0, 0], [0, 0, 0], [0, 0, 0]]
+W_Q_2 = [[0, 0, 0], [0, 0, 0], [0, 0, 0], [0, 0, 0], [0, 0, 0], [3, 4, 0], [-4, 3, 0]]
+W_K_2 = [[0, 0, 0], [0, 0, 0], [0, 0, 0], [0, 0, 0], [0, 0, 0], [2, 0, 0], [0, 2, 0]]
+# Both heads hand over the same four features.
+W_V = [
+    [1, 0, 0, 0],
+    [0, 1, 0, 0],
+    [0, 0, 1, 0],
+    [0, 0, 0, 1],
+    [0, 0, 0, 0],
+    [0, 0, 0, 0],
+    [0, 0, 0, 0],
+]
+W_O_1 = [[1, 0, 0, 0, 0, 0, 0], [0, 1, 0, 0, 0, 0, 0], [0, 0, 1, 0, 0, 0, 0], [0, 0, 0, 1, 0, 0, 0]]
+W_O_2 = [[0, 0, 0, 0, 0, 0, 0], [0, 0, 0, 0, 0, 0, 0], [0, 0, 1, 0, 0, 0, 0], [0, 0, 0, 1, 0, 0, 0]]
+W_1 = [[1], [0], [0], [1], [2], [0], [0]]
+B_1 = [-3]
+W_2 = [[0, 0, 2, 0, -2, 0, 0]]
+W_VOCABULARY = [
+    [-1, 2, 1, -1, 0, 1, 2, 0, 0],
+    [0, -1, 1, 3, 0, -1, -1, 2, 1],
+    [0, -2, 1, 0, -1, 1, 1, 1, 0],
+    [0, 0, -1, 0, 2, 1, 0, 1, -1],
+    [1, 0, 0, 0, 1, -1, 0, 0, 0],
+    [0, 0, 0, 0, 0, 0, 0, 0, 0],
+    [0, 0, 0, 0, 0, 0, 0, 0, 0],
+]
+
+
+def given(xp: ModuleType) -> dict[str, Array]:
+    """Return every matrix that is given, by name, as arrays of the library `xp`."""
+    literals = {
+        "X": X,
+        "E": E,
+        "W_Q_1": W_Q_1,
+        "W_K_1": W_K_1,
+        "W_Q_2": W_Q_2,
+        "W_K_2": W_K_2,
+        "W_V": W_V,
+        "W_O_1": W_O_1,
+        "W_O_2": W_O_2,
+        "W_1": W_1,
+        "b_1": B_1,
+        "W_2": W_2,
+        "W_vocabulary": W_VOCABULARY,
+    }
+    return {name: xp.asarray(literal, dtype=xp.float64) for name, literal in literals.items()}
+
+
+def steps(xp: ModuleType = numpy) -> dict[str, Array]:
+    matrices = given(xp)
+    (n, d_model), (d_k, d_v) = (
+        matrices["X"].shape,
+        (matrices[f"W_{a}"].shape[1] for a in ("Q_1", "V")),
+    )
+    h = 2
+    d_ff, words = matrices["W_1"].shape[1], matrices["W_vocabulary"].shape[1]
+    sizes = [n, d_model, d_k, d_v, h, h * d_k, h * d_v, d_ff, words]
+    return {**matrices, "sizes": xp.asarray(sizes)}

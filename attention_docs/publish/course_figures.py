@@ -1,0 +1,232 @@
+r"""The figures of the course, all of the same sentence: `site_figures.py` registers them.
+
+Each takes its arrays from the worked examples, and its docstring is its caption, in Markdown.
+"""
+
+from collections.abc import Callable, Mapping
+from typing import Any
+
+import numpy as np
+
+from attention_docs.arrays import Array
+from attention_docs.render.figures import (
+    Axis,
+    Panel,
+    Series,
+    Svg,
+    beside,
+    figure,
+    heatmap,
+    line_chart,
+    lines_panel,
+    matrix_panel,
+    product_figure,
+)
+from attention_docs.render.figures.svg import LINE, colour, element, label
+from attention_docs.softmax import softmax
+
+# Gives the steps of a worked example by its name.
+StepsOf = Callable[[str], Mapping[str, Array]]
+
+DRINK, THEY = 1, 4
+# As in `examples/course_sentence.py`; a test compares them.
+WORDS = ["cats", "drink", "milk", "because", "they"]
+SWAPPED = ["milk", "drink", "cats", "because", "they"]
+FEATURES = ["animal", "liquid", "action", "reason", "refers", "clock 1", "clock 2"]
+VOCABULARY = [*WORDS, "like", "purr", "flow", "so"]
+
+
+def of_words(words: list[str] = WORDS) -> dict[str, Any]:
+    """Say that rows and columns are words that look at each other."""
+    return {
+        "rows": "the word that asks",
+        "columns": "the word that is asked",
+        "row_labels": words,
+        "column_labels": words,
+        "role": "weights",
+        "scale": "sequential",
+    }
+
+
+def course_words(steps_of: StepsOf) -> Svg:
+    r"""The sentence as a matrix $\input{X}$: a row for each word, a column for each feature."""
+    labels = {"row_labels": WORDS, "column_labels": FEATURES}
+    matrix = steps_of("course_averages")["X"]
+    return heatmap(matrix, "The words X", rows="words", columns="features", role="input", **labels)
+
+
+def course_alike(steps_of: StepsOf) -> Svg:
+    r"""The weights by similarity, one row for each word. In the marked row *drink* divides its
+    weight mainly between itself and *milk*. Every word gives itself at least as much as any
+    other."""
+    weights = steps_of("course_averages")["weights"]
+    return heatmap(weights, "Weights by similarity", mark=(DRINK, None), **of_words())
+
+
+def course_asked(steps_of: StepsOf) -> Svg:
+    r"""Where *they* looks: on the left by similarity, on the right with a query of its own. The
+    thicker a line, the larger the weight."""
+    steps = steps_of("course_projections")
+    panels = [
+        lines_panel(steps["weights_alike"], WORDS, query=THEY, heading="By similarity"),
+        lines_panel(steps["weights"], WORDS, query=THEY, heading="With query and key"),
+    ]
+    return figure(beside(panels), "Where the pronoun looks")
+
+
+def course_saturation(steps_of: StepsOf) -> Svg:
+    r"""The weights of *they* when all of its scores are multiplied by the same factor. Far to the
+    left all five words count alike, as in a plain average. Far to the right *cats* has everything,
+    and all lines are flat. The markers are the scores divided by $\sqrt{3}$, and as they are."""
+    steps = steps_of("course_scale")
+    factors = np.geomspace(1 / 16, 4, 61)
+    marked = np.array([3**-0.5, 1])
+    series = []
+    for name, column, role in (
+        ("cats", 0, "weights"),
+        ("milk", 2, "value"),
+        ("others", 1, "input"),
+    ):
+        for kind, at in (("line", factors), ("points", marked)):
+            weights = softmax(at[:, None] * np.asarray(steps["scores"]))[:, column]
+            options = {"line": kind == "line", "points": kind == "points"}
+            series.append(Series(name if kind == "line" else "", at, weights, role, **options))
+    name = "Weights of “they”"
+    axes = Axis("factor", (1 / 16, 1 / 4, 1, 4), logarithmic=True), Axis("weight", (0, 0.5, 1))
+    return figure(line_chart(name, *axes, series), name)
+
+
+def course_cell(steps_of: StepsOf) -> Svg:
+    r"""The last product: the weights of *they*, row 5 of $\weights{A}$, average the column *animal*
+    of the values $\value{V}$. The result stands where the two meet, in the output $\output{O}$."""
+    steps = steps_of("course_formula")
+    return product_figure(
+        steps["weights"],
+        steps["V"],
+        row=THEY,
+        column=0,
+        names=("A", "V", "O"),
+        roles=("weights", "value", "output"),
+        scales=("sequential", "diverging", "diverging"),
+        row_labels=WORDS,
+        column_labels=FEATURES[:4],
+    )
+
+
+def course_order(steps_of: StepsOf) -> Svg:
+    r"""The weights of both sentences, without positions. *Cats* and *milk* have exchanged their
+    rows and their columns, and every number has moved along with its words. None has changed."""
+    steps = steps_of("course_order")
+    panels = [
+        matrix_panel(steps["weights"], "Cats drink milk", **of_words()),
+        matrix_panel(steps["weights_swapped"], "Milk drink cats", **of_words(SWAPPED)),
+    ]
+    return figure(beside(panels), "Two sentences, the same weights")
+
+
+def course_clock(steps_of: StepsOf) -> Svg:
+    r"""On the left the positions: a clock hand that turns by the same angle from each word to the
+    next. On the right where *drink* looks when queries and keys read the clock: at the word before
+    it, whatever that word is."""
+    steps = steps_of("course_order")
+    lines = lines_panel(steps["weights_2"], WORDS, query=DRINK, heading="Where “drink” looks")
+    return figure(beside([clock(np.asarray(steps["E"])[:, 5:]), lines]), "Positions as a clock")
+
+
+def course_mask(steps_of: StepsOf) -> Svg:
+    r"""The weights without and with the causal mask. What is crossed out lies in the future of the
+    word that asks. Each row divides its weight among the words that are left."""
+    steps = steps_of("course_mask")
+    panels = [
+        matrix_panel(steps["open_weights"], "Without a mask", **of_words()),
+        matrix_panel(
+            steps["weights"],
+            "With the causal mask",
+            hidden=~np.asarray(steps["mask"]),
+            **of_words(),
+        ),
+    ]
+    return figure(beside(panels), "Weights without and with a mask")
+
+
+def course_heads(steps_of: StepsOf) -> Svg:
+    r"""Two heads look at the same sentence. In the last row *they* finds its noun in head 1, and in
+    head 2 the word before it."""
+    steps = steps_of("course_heads")
+    hidden = ~np.tri(len(WORDS), dtype=bool)
+    panels = [
+        matrix_panel(steps[f"weights_{i}"], name, hidden=hidden, mark=(THEY, None), **of_words())
+        for i, name in ((1, "Head 1: what it needs"), (2, "Head 2: the word before"))
+    ]
+    return figure(beside(panels), "Weights of two heads")
+
+
+def course_they(steps_of: StepsOf) -> Svg:
+    r"""The word *they* on its way through the block, from top to bottom. Attention adds an animal
+    and a reason, and the feed-forward network exchanges *refers* for an action. Each norm brings
+    the row back to one scale."""
+    stages = ["word and place", "+ attention", "norm", "+ feed-forward", "norm"]
+    labels = {"row_labels": stages, "column_labels": FEATURES}
+    rows = steps_of("course_block")["they"]
+    return heatmap(rows, "The word “they”", rows="stages", columns="features", **labels)
+
+
+def course_vocabulary(steps_of: StepsOf) -> Svg:
+    r"""The matrix $W_{\text{vocabulary}}$ without its last two rows, which are zero. A column says
+    what the vector of a position must look like for its word to come next."""
+    matrix = np.asarray(steps_of("course_sentence")["W_vocabulary"])[:5]
+    labels = {"row_labels": FEATURES[:5], "column_labels": VOCABULARY}
+    return heatmap(matrix, "Vocabulary", rows="features", columns="next word", **labels)
+
+
+def course_next(steps_of: StepsOf) -> Svg:
+    r"""What comes next? One row for each word of the sentence, one column for each word of the
+    vocabulary. In every row the largest probability belongs to the word that truly follows."""
+    probabilities = steps_of("course_next_token")["probabilities"]
+    options: dict[str, Any] = {"role": "output", "scale": "sequential", "mark": (THEY, None)}
+    options |= {"row_labels": WORDS, "column_labels": VOCABULARY}
+    return heatmap(probabilities, "Probabilities", rows="after", columns="next word", **options)
+
+
+def clock(hands: np.ndarray, radius: float = 62) -> Panel:
+    """Draw hands (sine, cosine) from one centre, each with its word at its tip."""
+    x, y = radius + 34, radius + 4 * LINE
+    body = [
+        label(x, LINE / 2, "The clock", font_weight="bold"),
+        element(
+            "path",
+            d=f"M{x - radius:g} {y:g}a{radius:g} {radius:g} 0 1 0 {2 * radius:g} 0a{radius:g} "
+            f"{radius:g} 0 1 0 {-2 * radius:g} 0z",
+            fill="none",
+            stroke="currentColor",
+            stroke_opacity=0.3,
+        ),
+    ]
+    for word, (sine, cosine) in zip(WORDS, hands.tolist(), strict=True):
+        tip = x + radius * sine, y - radius * cosine
+        ends = {"x1": x, "y1": y, "x2": tip[0], "y2": tip[1]}
+        anchor = "middle" if abs(sine) < 0.2 else "start" if sine > 0 else "end"
+        place = x + (radius + 7) * sine, y - (radius + 12) * cosine
+        body.append(element("line", **ends, stroke=colour("input"), stroke_width=2))
+        body.append(label(*place, word, anchor))
+    told = "; ".join(
+        f"{word} at sine {sine:g}, cosine {cosine:g}"
+        for word, (sine, cosine) in zip(WORDS, hands.tolist(), strict=True)
+    )
+    return Panel(2 * x, y + radius + 2 * LINE, "".join(body), f"Clock hands: {told}.")
+
+
+DRAWINGS: tuple[Callable[[StepsOf], Svg], ...] = (
+    course_words,
+    course_alike,
+    course_asked,
+    course_saturation,
+    course_cell,
+    course_order,
+    course_clock,
+    course_mask,
+    course_heads,
+    course_they,
+    course_vocabulary,
+    course_next,
+)
