@@ -74,6 +74,17 @@ def course_asked(steps_of: StepsOf) -> Svg:
     return figure(beside(panels), "Where the pronoun looks")
 
 
+def course_pronoun(steps_of: StepsOf) -> Svg:
+    r"""What *they* takes from each word: on the left as lines, which are as thick as the weights,
+    and on the right as the last row of the matrix of all weights."""
+    weights = steps_of("course_projections")["weights"]
+    panels = [
+        lines_panel(weights, WORDS, query=THEY, heading="Where “they” looks"),
+        matrix_panel(weights, "Weights", mark=(THEY, None), **of_words()),
+    ]
+    return figure(beside(panels), "What the pronoun looks at")
+
+
 def course_saturation(steps_of: StepsOf) -> Svg:
     r"""The weights of *they* when all of its scores are multiplied by the same factor. Far to the
     left all five words count alike, as in a plain average. Far to the right *cats* has everything,
@@ -220,6 +231,7 @@ DRAWINGS: tuple[Callable[[StepsOf], Svg], ...] = (
     course_words,
     course_alike,
     course_asked,
+    course_pronoun,
     course_saturation,
     course_cell,
     course_order,
