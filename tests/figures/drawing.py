@@ -7,6 +7,8 @@ from xml.etree import ElementTree
 
 import numpy as np
 
+from attention_docs.render.figures.svg import ROLES
+
 SVG = "{http://www.w3.org/2000/svg}"
 
 
@@ -166,10 +168,13 @@ class Table(NamedTuple):
     def shape(self):
         return len(self.y) - 1, len(self.x) - 1
 
-    def box(self, rows, columns):
-        """Return the box around some rows and columns, given as slices."""
-        x, y = self.x[columns.start : columns.stop + 1], self.y[rows.start : rows.stop + 1]
-        return x[0], y[0], x[-1], y[-1]
+    def box(self, row=None, column=None):
+        """Return the box around a row, a column, a cell, or the whole table."""
+        (top, bottom), (left, right) = (
+            (lines[0], lines[-1]) if i is None else lines[i % (len(lines) - 1) :][:2]
+            for i, lines in ((row, self.y), (column, self.x))
+        )
+        return left, top, right, bottom
 
     def cell(self, point):
         """Return the row and the column in which a point lies."""
@@ -191,10 +196,10 @@ def tables_of(picture):
 def contents_of(picture, table):
     """Return what stands in each cell: its coloured box and its text."""
     found = defaultdict(list)
-    within = np.array([table.x[0], table.y[0], -table.x[-1], -table.y[-1]]) - 0.1
+    left, top, right, bottom = table.box()
     for shape in shapes(picture):
-        left, top, right, bottom = shape.box
-        inside = (np.array([left, top, -right, -bottom]) >= within).all()
+        x, y = shape.centre
+        inside = left < x < right and top < y < bottom
         if inside and (shape.text or (shape.kind == "rect" and shape.filled)):
             found[table.cell(shape.centre)].append(shape)
     return found
@@ -259,6 +264,10 @@ def legends_of(picture):
         ]
         found.append(Legend(group, leftmost(below)))
     return found
+
+
+def paint(role):
+    return ROLES.get(role, "currentColor")
 
 
 def marks_of(picture):

@@ -7,9 +7,8 @@ from hypothesis import strategies as st
 from hypothesis.extra.numpy import array_shapes, arrays
 
 from attention_docs.render import attention_lines
-from attention_docs.render.figures.svg import ROLES
 from attention_docs.render.numbers import number
-from tests.figures.drawing import assert_readable, name, shapes, texts, told, topmost
+from tests.figures.drawing import assert_readable, name, paint, shapes, texts, told, topmost
 
 WEIGHTS = np.array([[0.75, 0.25, 0.0], [0.001, 0.499, 0.5]])
 # Thinner lines could not be seen.
@@ -27,7 +26,7 @@ def assert_shows_weights(picture, weights, tokens, keys=None, *, query=None, nam
     rows = range(len(tokens)) if query is None else [query % len(tokens)]
     drawn = [(row, column) for row in rows for column in np.flatnonzero(weights[row])]
     assert len(curves) == len(drawn)
-    assert {s.attributes["stroke"] for s in curves + legend} == {ROLES["weights"]}
+    assert {s.attributes["stroke"] for s in curves + legend} == {paint("weights")}
     assert not any(s.filled for s in curves)
     largest = max(1, weights.max())
     assert [words for words, _ in known(picture, legend)] == [number(largest / 4), number(largest)]
@@ -41,7 +40,7 @@ def assert_shows_weights(picture, weights, tokens, keys=None, *, query=None, nam
     said = [f"{key}  {number(w)}" for key, w in zip(keys, weights[rows[0]], strict=True)]
     assert texts(left) == ["queries", *tokens]
     assert texts(right) == ["keys", *(keys if query is None else said)]
-    assert [s.attributes["fill"] for s in (left[0], right[0])] == [ROLES["query"], ROLES["key"]]
+    assert [s.attributes["fill"] for s in (left[0], right[0])] == [paint("query"), paint("key")]
     for curve, (row, column) in zip(curves, drawn, strict=True):
         weight = weights[row, column]
         assert curve.tip == f"{tokens[row]} to {keys[column]}: {number(weight)}"

@@ -10,9 +10,8 @@ import pytest
 
 from attention_docs.render.figures import Points, figure, scatter_3d
 from attention_docs.render.figures.scatter import projected
-from attention_docs.render.figures.svg import ROLES
 from attention_docs.render.numbers import number
-from tests.figures.drawing import assert_readable, named, numbers, shapes, told
+from tests.figures.drawing import assert_readable, named, numbers, paint, shapes, told
 
 SETS = [
     Points("corners", [[0, 0, 0], [2, 0, 0], [2, 1, 0], [0.5, 1, 0.25]], list("ABCD"), "value", outlined=True),
@@ -50,11 +49,11 @@ def assert_shows_points(picture, name, axes, sets, size):
             floor = np.linalg.solve(basis[:2].T, ground - origin)
             np.testing.assert_allclose([*floor, (ground - top)[1] / -basis[2, 1]], spot, atol=0.01)
             assert marker.tip == f"{text}: " + ", ".join(map(number, spot))
-            assert marker.attributes["fill"] == ROLES[points.role]
+            assert marker.attributes["fill"] == paint(points.role)
             words = [s for s in named(picture, text) if distance(s, top) < 20]
-            assert {s.attributes["fill"] for s in words} == {ROLES[points.role]}
+            assert {s.attributes["fill"] for s in words} == {paint(points.role)}
         if points.outlined:
-            assert_outline(picture, [place(marker) for marker in mine], ROLES[points.role])
+            assert_outline(picture, [place(marker) for marker in mine], paint(points.role))
     assert not markers
     assert len(dashed(picture, "4 3")) == sum(
         len(list(combinations(points.places, 2))) for points in sets if points.outlined
@@ -102,12 +101,12 @@ def assert_axes(picture, axes, size):
     return origin, basis
 
 
-def assert_outline(picture, corners, paint):
+def assert_outline(picture, corners, colour):
     """Assert that the points of a set are joined by edges, and the sides between them filled."""
     sides = [s for s in shapes(picture) if "fill-opacity" in s.attributes]
     edges = dashed(picture, "4 3")
-    assert {s.attributes["fill"] for s in sides} == {paint}
-    assert {s.attributes["stroke"] for s in edges} == {paint}
+    assert {s.attributes["fill"] for s in sides} == {colour}
+    assert {s.attributes["stroke"] for s in edges} == {colour}
     for drawn, count in ((sides, 3), (edges, 2)):
         for shape, ends in zip(drawn, combinations(corners, count), strict=True):
             np.testing.assert_allclose(shape.corners[:count], ends, atol=0.11)
@@ -122,7 +121,7 @@ def assert_legend_of_markers(picture, sets):
     for marker, points in zip(markers, sets, strict=True):
         first, *_ = (next(drawn) for _ in points.places)
         assert marker.attributes["d"] == first.attributes["d"]
-        assert marker.attributes["fill"] == ROLES[points.role]
+        assert marker.attributes["fill"] == paint(points.role)
         (text,) = named(picture, points.name)
         assert text.box[0] > marker.box[2]
         assert distance(text, place(marker)) < 20
