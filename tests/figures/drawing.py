@@ -1,5 +1,6 @@
 """A ruler for figures: what stands where, and what it says, read from the finished SVG alone."""
 
+import functools
 import re
 from collections import defaultdict
 from typing import NamedTuple
@@ -24,7 +25,8 @@ class Shape(NamedTuple):
     @property
     def box(self):
         """Return left, top, right and bottom."""
-        return (*self.corners.min(axis=0), *self.corners.max(axis=0))
+        x, y = self.corners.T.tolist()
+        return min(x), min(y), max(x), max(y)
 
     @property
     def centre(self):
@@ -44,9 +46,10 @@ class Shape(NamedTuple):
         return self.attributes.get("fill") != "none"
 
 
+@functools.lru_cache(maxsize=4)
 def shapes(picture):
     """Return everything that is drawn, in the order in which it is painted."""
-    return list(_drawn(ElementTree.fromstring(picture), lambda points: points))
+    return tuple(_drawn(ElementTree.fromstring(picture), lambda points: points))
 
 
 def size(picture):
