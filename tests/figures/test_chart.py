@@ -1,4 +1,4 @@
-"""A chart under a ruler: measured by its ticks, it gives back its numbers."""
+"""Line charts: read by their ticks, lines and markers give back the numbers."""
 
 import math
 import re
@@ -7,127 +7,155 @@ import numpy as np
 import pytest
 
 from attention_docs.render.figures import Axis, Series, figure, line_chart
-from attention_docs.render.figures.svg import ROLES
-from tests.figures.drawing import named, shapes, size, told
+from attention_docs.render.numbers import number
+from tests.figures.drawing import (
+    assert_readable,
+    leftmost,
+    named,
+    numbers,
+    paint,
+    shapes,
+    texts,
+    told,
+    topmost,
+)
+
+X = Axis("d", (1, 10, 100), logarithmic=True)
 
 
-def chart(*series, x=None, y=None, name="Growth"):
-    x = x or Axis("d", (1, 10, 100), logarithmic=True)
+def chart(*series, x=X, y=None, name="Growth"):
     return figure(line_chart(name, x, y or Axis("variance", (0, 5, 10)), series), "c")
 
 
-def ruler(picture, ticks):
-    """Return where the ticks of the x axis stand."""
-    return [named(picture, tick)[0].centre[0] for tick in ticks]
+def lines_of(picture):
+    return [s for s in shapes(picture) if s.attributes.get("stroke-width") == "1.8"]
 
 
-def test_a_chart_measured_by_its_ticks_gives_back_the_numbers():
-    picture = chart(Series("s", [1, 10, 100, 31.6227766], [0, 2.5, 10, 5], points=True))
-    left, middle, right = ruler(picture, ["1", "10", "100"])
-    (five,), (zero,) = named(picture, "5"), named(picture, "0")
-    low, high = zero.centre[1], min(ten.centre[1] for ten in named(picture, "10"))
-    assert middle - left == pytest.approx(right - middle)
-    assert five.centre[1] == pytest.approx((low + high) / 2)
-    (line,) = [s for s in shapes(picture) if s.attributes.get("stroke-width") == "1.8"]
-    x = 10 ** (2 * (line.corners[:, 0] - left) / (right - left))
-    y = 10 * (line.corners[:, 1] - low) / (high - low)
-    np.testing.assert_allclose(x, [1, 10, 100, 31.6227766], rtol=5e-3)
-    np.testing.assert_allclose(y, [0, 2.5, 10, 5], atol=0.01)
-    points = [s for s in shapes(picture) if s.tip]
-    assert [s.tip for s in points] == [
-        "s: 0 at 1",
-        "s: 2.5000 at 10",
-        "s: 10 at 100",
-        "s: 5 at 31.6228",
-    ]
-    np.testing.assert_allclose([s.centre for s in points], line.corners, atol=1e-6)
+def markers_of(picture):
+    return [s for s in shapes(picture) if s.tip]
 
 
-def test_a_chart_has_a_line_at_each_tick_and_names_beside_its_axes():
-    picture = chart(Series("s", [1, 100], [0, 10], role="key"))
-    across = [s for s in shapes(picture) if s.attributes.get("stroke-opacity") == "0.25"]
-    upright, level = across[:3], across[3:]
-    top, bottom = 40, 210
-    assert [s.box for s in upright] == [(x, top, x, bottom) for x in (46, 166, 286)]
-    assert [s.box for s in level] == [(46, y, 286, y) for y in (210, 125, 40)]
-    assert {s.attributes["fill"] for s in across} == {"none"}
-    assert ruler(picture, ["1", "10", "100"]) == [46, 166, 286]
-    heights = [
-        (s.text, s.box[2], s.centre[1])
-        for s in shapes(picture)
-        if s.attributes.get("text-anchor") == "end"
-    ]
-    assert heights == [("0", 40, 210), ("5", 40, 125), ("10", 40, 40)]
-    ticks = [s for text in ("1", "10", "100", "0", "5") for s in named(picture, text)]
-    assert {s.attributes["font-size"] for s in ticks} == {"11"}
-    assert {s.centre[1] for s in named(picture, "1") + named(picture, "100")} == {220}
-    (name,), (d,), (variance,) = (named(picture, text) for text in ("Growth", "d", "variance"))
-    assert name.centre == pytest.approx((166, 8))
-    assert name.attributes["font-weight"] == "bold"
-    assert d.centre == pytest.approx((166, 242))
-    assert variance.centre == pytest.approx((8, 125))
-    assert not variance.upright
-    (line,), (end,) = (
-        [s for s in shapes(picture) if s.attributes.get("stroke-width") == "1.8"],
-        named(picture, "s"),
+def assert_shows_series(picture, name, x, y, series):
+    """Assert that a chart with these arguments gives back the points of its series."""
+    grid = [s for s in shapes(picture) if s.attributes.get("stroke-opacity") == "0.25"]
+    down = leftmost(s for s in grid if np.ptp(s.corners[:, 0]) == 0)
+    across = topmost(s for s in grid if np.ptp(s.corners[:, 1]) == 0)[::-1]
+    left, right, bottom = down[0].box[0], down[-1].box[0], across[0].box[1]
+    below = leftmost(
+        s for s in shapes(picture) if s.text and s.upright and 0 < s.centre[1] - bottom < 16
     )
-    assert (end.box[0], end.centre[1]) == (296, 40)
-    assert end.attributes["fill"] == line.attributes["stroke"] == ROLES["key"]
-    assert line.attributes["fill"] == "none"
+    beside = topmost(s for s in shapes(picture) if s.text and s.upright and s.box[2] < left)[::-1]
+    at_x = ruler(x, [s.centre[0] for s in down], [s.centre[0] for s in below], below)
+    at_y = ruler(y, [s.centre[1] for s in across], [s.centre[1] for s in beside], beside)
+    # Each line of the grid goes from one end of the other axis to the other.
+    assert {s.box[1::2] for s in down} == {(across[-1].box[1], bottom)}
+    assert {s.box[::2] for s in across} == {(left, right)}
+    assert_axis_names(picture, name, x, y, (left, right, bottom))
+    drawn, markers = iter(lines_of(picture)), iter(markers_of(picture))
+    for one in series:
+        places = np.array([list(map(at_x, one.x)), list(map(at_y, one.y))]).T
+        colour = paint(one.role)
+        if one.line:
+            line = next(drawn)
+            np.testing.assert_allclose(line.corners, places, atol=0.6)
+            assert (line.attributes["stroke"], line.filled) == (colour, False)
+        for point, *place in zip(places, one.x, one.y, strict=True) if one.points else ():
+            marker = next(markers)
+            np.testing.assert_allclose(numbers(marker.attributes["transform"]), point, atol=0.6)
+            assert marker.tip == f"{one.name}: {number(place[1])} at {number(place[0])}"
+            assert marker.attributes["fill"] == colour
+    assert not [*drawn, *markers]
+    assert_names(picture, right, at_y, [one for one in series if one.name])
 
 
-def test_lines_of_a_chart_differ_in_more_than_colour():
-    ends = [Series(name, [1, 100], [i, i], points=True) for i, name in enumerate("abcde")]
-    picture = chart(*ends)
-    drawn = [s for s in shapes(picture) if s.attributes.get("stroke-width") == "1.8"]
-    dashes = [s.attributes.get("stroke-dasharray") for s in drawn]
-    assert dashes == [None, "6 3", "2 3", "8 3 2 3", None]
-    markers = [s.attributes["d"] for s in shapes(picture) if s.tip][::2]
-    assert len(set(markers[:4])) == 4
-    assert markers[4] == markers[0]
-    line, points, both = (
-        Series("l", [1, 100], [1, 2]),
-        Series("p", [1, 100], [1, 2], line=False, points=True),
-        Series("b", [1, 100], [1, 2], None, True, True),
-    )
-    drawn = [
-        (picture.count('stroke-width="1.8"'), picture.count("<title>"))
-        for picture in map(chart, (line, points, both))
+def ruler(axis, lines, places, labels):
+    """Return the function from a number to its place on the paper, as the ticks tell it."""
+    assert [float(s.text) for s in labels] == list(axis.ticks)
+    np.testing.assert_allclose(places, lines, atol=0.2)
+    measure = math.log if axis.logarithmic else float
+    measured = [measure(float(s.text)) for s in labels]
+    slope, start = np.polyfit(measured, lines, 1)
+    np.testing.assert_allclose(start + slope * np.array(measured), lines, atol=0.2)
+    return lambda value: start + slope * measure(value)
+
+
+def assert_axis_names(picture, name, x, y, plot):
+    left, right, bottom = plot
+    words = [s for s in shapes(picture) if s.text]
+    title, *_, last = topmost(words)
+    assert (title.text, title.attributes["font-weight"], last.text) == (name, "bold", x.name)
+    assert left < last.centre[0] < right
+    assert last.centre[1] > bottom
+    (side,) = [s for s in words if not s.upright]
+    assert side.text == y.name
+    assert side.box[2] < left
+
+
+def assert_names(picture, right, at_y, series):
+    """Assert that names stand to the right of their lines, in the order of the ends."""
+    found = [s for s in shapes(picture) if s.text and s.box[0] > right]
+    assert texts(found) == [one.name for one in series]
+    ends = [at_y(one.y[-1]) for one in series]
+    for shape, one, end in zip(found, series, ends, strict=True):
+        assert shape.attributes["fill"] == paint(one.role)
+        # Other names may push it up, by a line each.
+        assert -0.6 < end - shape.centre[1] < 16 * (len(ends) - 1) + 0.6
+    for one, end in zip(found, ends, strict=True):
+        for other, its_end in zip(found, ends, strict=True):
+            assert end >= its_end or one.centre[1] < other.centre[1]
+
+
+def test_chart_gives_back_its_points():
+    x, y = Axis("d", (1, 10, 100), logarithmic=True), Axis("variance", (0, 5, 10))
+    series = [
+        Series("s", [1, 10, 100, 31.6227766], [0, 2.5, 10, 5], points=True),
+        Series("t", [1, 100], [0, 10], "query", line=False, points=True),
+        Series("", [1, 100], [5, 5], "key"),
     ]
-    assert drawn == [(1, 0), (0, 2), (1, 2)]
-
-
-def test_names_of_lines_are_a_line_apart_in_the_order_of_their_ends():
-    picture = chart(
-        *[
-            Series(name, [1, 100], [0, end])
-            for name, end in [("low", 5.0), ("high", 5.2), ("far", 10.0), ("lowest", 4.9)]
+    for axes in ((x, y), (y, Axis("slope", (1e-8, 1e-4, 1), logarithmic=True))):
+        fitting = [
+            one._replace(
+                x=np.interp(one.x, (0, 100), axes[0].ticks[::2]),
+                y=np.interp(one.y, (0, 10), axes[1].ticks[::2]),
+            )
+            for one in series
         ]
+        picture = figure(line_chart("Growth", *axes, fitting), "c")
+        assert_readable(picture)
+        assert_shows_series(picture, "Growth", *axes, fitting)
+
+
+def test_lines_differ_in_more_than_colour():
+    picture = chart(*(Series(name, [1, 100], [i, i], points=True) for i, name in enumerate("abcd")))
+    dashes = {s.attributes.get("stroke-dasharray") for s in lines_of(picture)}
+    markers = {s.attributes["d"] for s in markers_of(picture)}
+    assert len(dashes) == len(markers) == 4
+    assert chart(*(Series(name, [1, 100], [1, 1], points=True) for name in "abcdefghi"))
+
+
+def test_names_of_crowded_lines_keep_the_order_of_their_ends():
+    ends = {"low": 5.0, "high": 5.2, "far": 10.0, "lowest": 4.9}
+    series = [Series(name, [1, 100], [0, end]) for name, end in ends.items()]
+    picture = chart(*series)
+    assert_readable(picture)
+    assert_shows_series(picture, "Growth", X, Axis("variance", (0, 5, 10)), series)
+
+
+def test_long_names_fit_on_the_paper():
+    assert_readable(chart(Series("s", [1, 100], [0, 10]), name=46 * "t"))
+    assert_readable(chart(Series(60 * "t", [1, 100], [0, 10])))
+
+
+def test_chart_is_described_in_words():
+    picture = chart(
+        Series("s", [1, 10, 100], [0, 9, 10]),
+        Series("", [1, 100], [5, 5], "query"),
+        Series("t", [1, 100], [5, 10], "key", points=True),
     )
-    heights = {name: named(picture, name)[0].centre[1] for name in ("low", "high", "far", "lowest")}
-    assert heights["lowest"] == pytest.approx(210 - 170 * 0.49, abs=0.01)
-    assert heights["low"] == pytest.approx(heights["lowest"] - 16)
-    assert heights["high"] == pytest.approx(heights["low"] - 16)
-    assert heights["far"] == 40
-    picture = chart(Series("bent", [1, 10, 100], [0, 10, 5]))
-    (bent,) = named(picture, "bent")
-    assert bent.centre[1] == 125
-    assert told(picture).endswith("to 5 at 100.")
-
-
-def test_a_chart_is_as_wide_as_its_lines_names_and_its_title():
-    line = Series("bent", [1, 100], [0, 10])
-    assert size(chart(line)) == (46 + 240 + 16 + 28 + 2, 40 + 170 + 40 + 2)
-    assert size(chart(line, name=60 * "t"))[0] == 46 + (240 + 420) / 2 + 2
-
-
-def test_a_line_without_a_name_goes_with_another():
-    picture = chart(Series("s", [1, 100], [0, 10]), Series("", [1, 100], [5, 5], "query"))
-    assert len([s for s in shapes(picture) if s.attributes.get("stroke-width") == "1.8"]) == 2
-    assert told(picture) == "Growth. s: variance goes from 0 at d 1 to 10 at 100."
-    two = chart(Series("s", [1, 100], [0, 10]), Series("t", [1, 100], [5, 10], "key", points=True))
-    assert told(two).endswith("to 10 at 100. t: variance goes from 5 at d 1 to 10 at 100.")
-    assert {s.attributes["fill"] for s in shapes(two) if s.tip} == {ROLES["key"]}
+    assert told(picture) == (
+        "Growth. s: variance goes from 0 at d 1 to 10 at 100. "
+        "t: variance goes from 5 at d 1 to 10 at 100."
+    )
 
 
 @pytest.mark.parametrize(
@@ -144,7 +172,7 @@ def test_a_line_without_a_name_goes_with_another():
         (10, "10"),
     ],
 )
-def test_a_tick_is_written_as_short_as_it_is_exact(value, written):
+def test_ticks_are_exact_and_short(value, written):
     picture = chart(
         Series("s", [0, 1000], [0, 1]), x=Axis("x", (0, value, 1000)), y=Axis("y", (0, 3))
     )
@@ -152,7 +180,7 @@ def test_a_tick_is_written_as_short_as_it_is_exact(value, written):
 
 
 @pytest.mark.parametrize(("x", "y"), [([1, 2], [1]), ([[1, 2]], [[1, 2]])])
-def test_a_line_needs_as_many_x_as_y(x, y):
+def test_series_need_as_many_x_as_y(x, y):
     with pytest.raises(
         ValueError,
         match=re.escape(f"s has y of shape {np.shape(y)}; expected {np.shape(x)} to match its x"),
@@ -170,7 +198,7 @@ def test_a_line_needs_as_many_x_as_y(x, y):
         ([1, 2], [1, 2j], TypeError, "y of s has dtype complex128; expected real numbers or booleans"),
     ],
 )  # fmt: skip
-def test_points_without_a_place_are_refused(x, y, error, message):
+def test_points_that_have_no_place_are_refused(x, y, error, message):
     with pytest.raises(error) as caught:
         chart(Series("s", x, y))
     assert str(caught.value) == message

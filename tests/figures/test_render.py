@@ -31,7 +31,7 @@ def test_only_zero_looks_like_zero(value):
 
 
 @given(st.floats(-1e8, 1e8))
-def test_only_an_integer_looks_exact(value):
+def test_only_integers_look_exact(value):
     looks_exact = number(value).lstrip("-").isdigit()
     assert looks_exact == value.is_integer()
 
@@ -66,13 +66,13 @@ def test_text_of_every_rank(array, expected):
         ([[1], [2, 3]], "result is a list of unequal rows; expected an array"),
     ],
 )
-def test_text_refuses_what_holds_no_numbers(result, message):
+def test_text_refuses_what_is_not_numeric(result, message):
     with pytest.raises(TypeError) as caught:
         text(result)
     assert str(caught.value) == message
 
 
-def test_text_takes_python_s_own_numbers():
+def test_text_takes_python_numbers():
     assert text({"n": 2.5, "large": 10**30}) == "n number\n2.5000\nlarge number\n1.0000e+30"
 
 
@@ -124,19 +124,19 @@ def test_the_latex_of_every_step_has_one_index_at_most_and_its_words_are_upright
         assert re.fullmatch(shape, latex_name(name)), f"{name}: {latex_name(name)}"
 
 
-def test_latex_writes_powers_and_what_is_no_number():
+def test_latex_writes_powers_and_nan():
     shown = latex(np.array([-1.4e-11, np.nan]))
     assert shown == r"\begin{bmatrix} -1.4 \times 10^{-11} & \text{nan} \end{bmatrix}"
 
 
-def test_latex_has_a_line_for_each_step():
+def test_latex_has_one_line_per_step():
     assert latex_steps({"Q": np.ones((1, 1)), "mask": np.array([[True, False]])}) == (
         "Q = \\begin{bmatrix} 1 \\end{bmatrix}\n"
         "\\text{mask} = \\begin{bmatrix} \\text{T} & \\text{F} \\end{bmatrix}"
     )
 
 
-def test_a_whole_number_is_written_out_below_a_thousand_millions():
+def test_integers_below_a_billion_are_written_out():
     assert [number(10**9 - 1), number(10**9)] == ["999999999", "1.0000e+09"]
 
 
@@ -144,7 +144,7 @@ def test_json_keeps_every_digit():
     assert json.loads(json_steps(STEPS)) == {"Q": [[0.1, "-inf"]], "mask": [[True, False]]}
 
 
-def test_json_names_what_it_has_no_number_for():
+def test_json_writes_infinity_and_nan_as_text():
     assert json_steps({"Q": np.asarray([np.inf, np.nan])}) == '{"Q": ["inf", "nan"]}'
 
 

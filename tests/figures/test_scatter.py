@@ -1,7 +1,6 @@
-"""Points in space under a ruler: each stands where the projection puts it."""
+"""Points in space: read by the floor, the upright and their ticks, they give back coordinates."""
 
 import json
-import math
 import re
 from html import unescape
 from itertools import combinations
@@ -11,8 +10,8 @@ import pytest
 
 from attention_docs.render.figures import Points, figure, scatter_3d
 from attention_docs.render.figures.scatter import projected
-from attention_docs.render.figures.svg import ROLES
-from tests.figures.drawing import named, numbers, shapes, size, told
+from attention_docs.render.numbers import number
+from tests.figures.drawing import assert_readable, named, numbers, paint, shapes, told
 
 SETS = [
     Points("corners", [[0, 0, 0], [2, 0, 0], [2, 1, 0], [0.5, 1, 0.25]], list("ABCD"), "value", outlined=True),
@@ -20,165 +19,146 @@ SETS = [
 ]  # fmt: skip
 
 
-@pytest.fixture
-def space():
-    return figure(scatter_3d("Space", ("east", "north", "up"), SETS, (2, 1, 3)), "Space")
-
-
-def test_the_projection_keeps_lengths_in_planes_that_face_the_eye():
-    # Gauss: three equal, perpendicular axes, seen in parallel, have squares that add up to zero in
-    # the plane of complex numbers; and twice the unit's square in lengths.
-    axes = projected(np.eye(3)) / 100
-    complex_axes = axes[:, 0] + 1j * axes[:, 1]
-    assert np.sum(complex_axes**2) == pytest.approx(0, abs=1e-12)
-    assert np.sum(axes**2) == pytest.approx(2)
-    assert axes[0, 0] > 0
-    assert axes[0, 1] > 0
-    assert axes[1, 0] > 0
-    assert axes[1, 1] < 0
-    assert axes[2].tolist() == pytest.approx([0, -math.cos(math.radians(25))])
-
-
-def on_paper(place, origin, right=0, down=0):
-    return projected(np.array([place], dtype=float))[0] + origin + np.array([right, down])
-
-
-def origin_of(picture):
-    """Return where the point A stands, which is the origin."""
-    (marker,) = [shape for shape in shapes(picture) if shape.tip == "A: 0, 0, 0"]
+def spot(marker):
+    """Return the point that a marker stands on."""
     return np.array(numbers(marker.attributes["transform"]))
 
 
-def test_points_in_space_stand_over_their_places_on_the_floor(space):
-    origin = origin_of(space)
-    markers = {s.tip: s for s in shapes(space) if s.tip}
-    assert list(markers) == [
-        "A: 0, 0, 0",
-        "B: 2, 0, 0",
-        "C: 2, 1, 0",
-        "D: 0.5000, 1, 0.2500",
-        "y1: 1, 0.5000, 1",
-        "y2: 0, 0, 3",
-    ]
-    drops = [s for s in shapes(space) if s.attributes.get("stroke-dasharray") == "2 2"]
-    assert {drop.attributes["stroke-opacity"] for drop in drops} == {"0.6"}
-    for (tip, marker), drop in zip(markers.items(), drops, strict=True):
-        place = [float(number) for number in tip.partition(": ")[2].split(", ")]
-        at, ground = on_paper(place, origin), on_paper([*place[:2], 0], origin)
-        np.testing.assert_allclose(numbers(marker.attributes["transform"]), at, atol=0.1)
-        np.testing.assert_allclose(drop.corners, [at, ground], atol=0.11)
-        assert marker.attributes["fill"] == ROLES["output" if tip[0] == "y" else "value"]
-    kinds = [marker.attributes["d"] for marker in markers.values()]
-    assert len(set(kinds[:4])) == len(set(kinds[4:])) == 1
-    assert kinds[0] != kinds[4]
+def dashed(picture, dashes):
+    return [s for s in shapes(picture) if s.attributes.get("stroke-dasharray") == dashes]
 
 
-def test_names_of_points_stand_to_another_side_for_each_kind(space):
-    origin = origin_of(space)
-    (a,), (first,) = named(space, "A"), named(space, "y1")
-    x, y = on_paper([0, 0, 0], origin)
-    assert (a.box[2], a.centre[1]) == pytest.approx((x - 8, y - 8), abs=0.1)
-    x, y = on_paper([1, 0.5, 1], origin)
-    assert (first.box[0], first.centre[1]) == pytest.approx((x + 8, y - 7), abs=0.1)
-    assert (a.attributes["fill"], first.attributes["fill"]) == (ROLES["value"], ROLES["output"])
+def distance(shape, point):
+    """Return how far a text is from a point."""
+    left, top, right, bottom = shape.box
+    return np.hypot(*(np.clip(point, (left, top), (right, bottom)) - point))
 
 
-def test_the_floor_has_a_line_at_each_whole_number(space):
-    origin = origin_of(space)
-    thin = [s.corners for s in shapes(space) if s.attributes.get("stroke-opacity") == "0.3"]
-    ends = [((x, 0, 0), (x, 1, 0)) for x in (0, 1, 2)] + [((0, y, 0), (2, y, 0)) for y in (0, 1)]
-    np.testing.assert_allclose(
-        thin, [[on_paper(place, origin) for place in pair] for pair in ends], atol=0.11
-    )
+def assert_shows_points(picture, name, axes, sets, size):
+    """Assert that points in space with these arguments can be read back."""
+    origin, basis = assert_axes(picture, axes, size)
+    markers = [s for s in shapes(picture) if s.tip]
+    drops = iter(dashed(picture, "2 2"))
+    for points in sets:
+        mine, markers = markers[: len(points.places)], markers[len(points.places) :]
+        assert len({s.attributes["d"] for s in mine}) == 1
+        for marker, place, text in zip(mine, points.places, points.labels, strict=True):
+            top, ground = next(drops).corners
+            np.testing.assert_allclose(spot(marker), top, atol=0.11)
+            # The foot of its line gives x and y; the line's length gives z.
+            floor = np.linalg.solve(basis[:2].T, ground - origin)
+            np.testing.assert_allclose([*floor, (ground - top)[1] / -basis[2, 1]], place, atol=0.01)
+            assert marker.tip == f"{text}: " + ", ".join(map(number, place))
+            assert marker.attributes["fill"] == paint(points.role)
+            words = [s for s in named(picture, text) if distance(s, top) < 20]
+            assert {s.attributes["fill"] for s in words} == {paint(points.role)}
+        if points.outlined:
+            assert_outline(picture, [spot(marker) for marker in mine], paint(points.role))
+    assert not markers
+    assert bool(dashed(picture, "4 3")) == any(points.outlined for points in sets)
+    title = min((s for s in shapes(picture) if s.text), key=lambda s: s.centre[1])
+    assert (title.text, title.attributes["font-weight"]) == (name, "bold")
+    assert_legend_of_markers(picture, sets)
+
+
+def assert_axes(picture, axes, size):
+    """Assert that whole numbers have ticks and lines; return the origin and the three units."""
+    thin = [s.corners for s in shapes(picture) if s.attributes.get("stroke-opacity") == "0.3"]
     (upright,) = [
-        s
-        for s in shapes(space)
+        s.corners
+        for s in shapes(picture)
         if s.attributes.get("stroke-opacity") == "0.6" and "stroke-dasharray" not in s.attributes
     ]
-    np.testing.assert_allclose(
-        upright.corners, [on_paper((0, 0, 0), origin), on_paper((0, 0, 3), origin)], atol=0.11
-    )
-
-
-def test_ticks_of_space_stand_beside_their_places(space):
-    origin = origin_of(space)
-    small = [s for s in shapes(space) if s.attributes.get("font-size") == "10"]
-    assert [s.text for s in small] == ["1", "2", "3", "0", "1", "2", "0", "1"]
-    up, near, right = small[:3], small[3:6], small[6:]
-    for z, tick in enumerate(up, 1):
-        x, y = on_paper((0, 0, z), origin)
-        assert (tick.box[2], tick.centre[1]) == pytest.approx((x - 6, y), abs=0.02)
-    for i, tick in enumerate(near):
-        assert tick.centre == pytest.approx(on_paper((i, 0, 0), origin, -8, 10), abs=0.12)
-    for i, tick in enumerate(right):
-        assert tick.centre == pytest.approx(on_paper((2, i, 0), origin, 10, 6), abs=0.12)
-    (east,), (north,), (height,) = (named(space, name) for name in ("east", "north", "up"))
-    assert east.centre == pytest.approx(on_paper((1, 0, 0), origin, -16, 26), abs=0.12)
-    x, y = on_paper((2, 0.5, 0), origin, 22, 18)
-    assert (north.box[0], north.centre[1]) == pytest.approx((x, y), abs=0.12)
-    assert height.centre == pytest.approx(on_paper((0, 0, 3), origin, 0, -16), abs=0.12)
-    assert {s.attributes["font-size"] for s in (east, north, height)} == {"11"}
-
-
-def sides(picture):
-    return [s for s in shapes(picture) if s.kind == "path" and "fill-opacity" in s.attributes]
-
-
-def edges(picture):
-    return [s for s in shapes(picture) if s.attributes.get("stroke-dasharray") == "4 3"]
-
-
-def test_an_outline_joins_the_points_of_its_set_and_no_other(space):
-    origin = origin_of(space)
-    faces, pairs = (list(combinations(SETS[0].places, count)) for count in (3, 2))
-    for side, face in zip(sides(space), faces, strict=True):
-        np.testing.assert_allclose(
-            side.corners, [on_paper(place, origin) for place in (*face, face[0])], atol=0.11
-        )
-        assert side.attributes["fill"] == ROLES["value"]
-        assert side.attributes["fill-opacity"] == "0.06"
-        assert "stroke" not in side.attributes
-    for edge, pair in zip(edges(space), pairs, strict=True):
-        np.testing.assert_allclose(
-            edge.corners, [on_paper(place, origin) for place in pair], atol=0.11
-        )
-        assert edge.attributes["stroke"] == ROLES["value"]
-        assert edge.attributes["stroke-opacity"] == "0.7"
-
-
-def test_three_points_have_one_side_with_a_stronger_fill():
-    three = [Points("p", [[0, 0, 0], [2, 0, 1], [0, 2, 1]], list("ABC"), "key", outlined=True)]
-    picture = figure(scatter_3d("s", "xyz", three, (2, 2, 1)), "s")
-    (side,) = sides(picture)
-    assert side.attributes["fill-opacity"] == "0.12"
-    assert len(edges(picture)) == 3
-
-
-def test_space_has_a_title_a_legend_and_words(space):
-    (title,) = named(space, "Space")
-    legend = [
-        s for s in shapes(space) if s.kind == "path" and not s.tip and s.attributes.get("transform")
+    origin, top = upright
+    assert top[0] == origin[0]
+    assert top[1] < origin[1]
+    from_origin = [end for start, end in thin if np.allclose(start, origin, atol=0.11)]
+    # The first axis leads to the near edge's end, which is the lower one.
+    first, second = sorted(from_origin, key=lambda end: -end[1])
+    basis = np.array([first, second, top]) - origin
+    basis /= np.array(size)[:, None]
+    lines = [((x, 0), (x, size[1])) for x in range(size[0] + 1)]
+    lines += [((0, y), (size[0], y)) for y in range(size[1] + 1)]
+    np.testing.assert_allclose(thin, origin + np.array(lines) @ basis[:2], atol=0.25)
+    ticks = [s for s in shapes(picture) if s.text and s.text.isdigit()]
+    places = [
+        *((i, (i, 0, 0)) for i in range(size[0] + 1)),
+        *((i, (size[0], i, 0)) for i in range(size[1] + 1)),
+        *((i, (0, 0, i)) for i in range(1, size[2] + 1)),
     ]
-    (corners,), (outputs,) = named(space, "corners"), named(space, "outputs")
-    assert title.attributes["font-weight"] == "bold"
-    assert title.centre == pytest.approx(((size(space)[0] - 2) / 2, 8), abs=0.6)
-    for marker, text, points in zip(legend, (corners, outputs), SETS, strict=True):
-        x, y = numbers(marker.attributes["transform"])
-        assert (text.box[0], text.centre[1]) == pytest.approx((x + 10, y), abs=0.01)
-        assert marker.attributes["fill"] == ROLES[points.role]
-    assert [s.attributes["d"] for s in legend] == [
-        [s for s in shapes(space) if s.tip][i].attributes["d"] for i in (0, 4)
+    assert len(ticks) == len(places)
+    for i, place in places:
+        point = origin + np.array(place) @ basis
+        assert any(tick.text == str(i) and distance(tick, point) < 20 for tick in ticks)
+    middles = [(size[0] / 2, 0, 0), (size[0], size[1] / 2, 0), (0, 0, size[2])]
+    for text, place in zip(axes, middles, strict=True):
+        (word,) = named(picture, text)
+        assert distance(word, origin + np.array(place) @ basis) < 40
+    return origin, basis
+
+
+def assert_outline(picture, corners, colour):
+    """Assert that the points of a set are joined by edges, and the sides between them filled."""
+    sides = [s for s in shapes(picture) if "fill-opacity" in s.attributes]
+    edges = dashed(picture, "4 3")
+    assert {s.attributes["fill"] for s in sides} == {colour}
+    assert {s.attributes["stroke"] for s in edges} == {colour}
+    for drawn, count in ((sides, 3), (edges, 2)):
+        for shape, ends in zip(drawn, combinations(corners, count), strict=True):
+            np.testing.assert_allclose(shape.corners[:count], ends, atol=0.11)
+
+
+def assert_legend_of_markers(picture, sets):
+    """Assert that the legend shows the marker and the name of each set."""
+    markers = [
+        s for s in shapes(picture) if s.kind == "path" and not s.tip and "transform" in s.attributes
     ]
-    assert numbers(legend[0].attributes["transform"])[0] == 20
-    assert numbers(legend[1].attributes["transform"])[0] == 20 + 28 + 7 * 7
-    assert told(space) == (
+    drawn = iter([s for s in shapes(picture) if s.tip])
+    for marker, points in zip(markers, sets, strict=True):
+        first, *_ = (next(drawn) for _ in points.places)
+        assert marker.attributes["d"] == first.attributes["d"]
+        assert marker.attributes["fill"] == paint(points.role)
+        (text,) = named(picture, points.name)
+        assert text.box[0] > marker.box[2]
+        assert distance(text, spot(marker)) < 20
+
+
+def space(sets=SETS, size=(2, 1, 3)):
+    return figure(scatter_3d("Space", ("east", "north", "up"), sets, size), "Space")
+
+
+@pytest.mark.parametrize(
+    ("sets", "size"),
+    [
+        (SETS, (2, 1, 3)),
+        ([Points("p", [[0, 0, 0], [2, 0, 1], [0, 2, 1]], [7, 8, 9], "key", True)], (2, 2, 1)),
+        ([Points("p", [[0, 0, 0]], ["A"], "key")], (1, 3, 2)),
+    ],
+    ids=["tetrahedron", "triangle", "point"],
+)
+def test_space_gives_back_its_points(sets, size):
+    sets = [points._replace(labels=[f"{text}'" for text in points.labels]) for points in sets]
+    picture = space(sets, size)
+    assert_readable(picture)
+    assert_shows_points(picture, "Space", ("east", "north", "up"), sets, size)
+
+
+def test_projection_keeps_the_proportions_of_space():
+    # Gauss: as complex numbers, the images of three equal, perpendicular axes have squares that add
+    # up to zero.
+    axes = projected(np.eye(3))
+    assert np.sum((axes[:, 0] + 1j * axes[:, 1]) ** 2) == pytest.approx(0, abs=1e-8)
+
+
+def test_space_is_described_in_words():
+    assert told(space()) == (
         "Space. corners: A (0, 0, 0); B (2, 0, 0); C (2, 1, 0); D (0.5000, 1, 0.2500). "
         "outputs: y1 (1, 0.5000, 1); y2 (0, 0, 3)."
     )
 
 
-def test_space_hands_its_points_to_the_page(space):
-    found = json.loads(unescape(re.search(r'data-points="([^"]*)"', space)[1]))
+def test_points_are_data_for_the_script_of_the_page():
+    found = json.loads(unescape(re.search(r'data-points="([^"]*)"', space())[1]))
     assert found["axes"] == ["east", "north", "up"]
     assert [one["name"] for one in found["sets"]] == ["corners", "outputs"]
     assert found["sets"][1] == {
@@ -190,7 +170,7 @@ def test_space_hands_its_points_to_the_page(space):
     }
 
 
-def test_points_may_be_named_by_numbers():
+def test_labels_may_be_numbers():
     picture = figure(
         scatter_3d("s", "xyz", [Points("p", [[0, 0, 0]], [77], "key")], (1, 1, 1)), "s"
     )
@@ -216,22 +196,7 @@ def test_points_that_do_not_fit_are_refused(places, labels, message):
         scatter_3d("s", "xyz", [Points("outputs", places, labels, "output")], (1, 1, 1))
 
 
-@pytest.mark.parametrize("reach", [(2, 1, 3), (1, 3, 2)])
-def test_space_has_its_axes_in_the_middle_of_the_paper(reach):
-    few = [Points("p", [[0, 0, 0]], ["A"], "key")]
-    picture = figure(scatter_3d("s", "xyz", few, reach), "s")
-    corners = [(x, y, z) for x in (0, reach[0]) for y in (0, reach[1]) for z in (0, reach[2])]
-    places = np.array([on_paper(corner, origin_of(picture)) for corner in corners])
-    width, height = size(picture)
-    assert places.min(axis=0) == pytest.approx([40, 32], abs=0.1)
-    assert places.max(axis=0) == pytest.approx([width - 42, height - 58], abs=0.6)
-
-
-def test_a_fifth_kind_of_points_looks_like_the_first_again():
+def test_four_kinds_of_points_have_markers_of_their_own():
     kinds = [Points(name, [[i, 0, 0]], [name.upper()], "key") for i, name in enumerate("abcde")]
-    picture = figure(scatter_3d("s", "xyz", kinds, (5, 1, 1)), "s")
-    markers = [shape.attributes["d"] for shape in shapes(picture) if shape.tip]
-    assert len(set(markers[:4])) == 4
-    assert markers[4] == markers[0]
-    for (text,), marker in zip((named(picture, name) for name in "ABCDE"), "lrmml", strict=True):
-        assert text.attributes["text-anchor"][0] == {"l": "e", "r": "s", "m": "m"}[marker]
+    markers = [shape.attributes["d"] for shape in shapes(space(kinds, (5, 1, 1))) if shape.tip]
+    assert len(set(markers)) == len(set(markers[:4])) == 4

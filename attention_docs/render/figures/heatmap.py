@@ -26,14 +26,14 @@ def heatmap(matrix: Array, name: str = "Matrix", **options: object) -> Svg:
         matrix: (m, n) real numbers of any array library. -inf is crossed out. Booleans make a
             mask: ticked where True, crossed out where False.
         name: its name, the title of the figure.
-        options: as of [`matrix_panel`][attention_docs.render.figures.matrix_panel].
+        options: those of [`matrix_panel`][attention_docs.render.figures.matrix_panel].
 
     Returns:
         The figure as SVG text; a notebook shows the picture.
 
     Raises:
         TypeError: if the matrix does not hold real numbers or booleans.
-        ValueError: if it has not two axes, is empty or holds NaN, or an option does not fit it.
+        ValueError: if it does not have two axes, is empty or holds NaN, or an option does not fit.
 
     >>> picture = heatmap(np.array([[0.25, 0.75], [1.0, 0.0]]), "A", scale="sequential")
     >>> picture.startswith("<svg"), "0.7500" in picture
@@ -56,53 +56,53 @@ def matrix_panel(
     role: str | None = None,
     numbers: bool = True,
 ) -> Panel:
-    """Draw a matrix as a panel, to stand alone or beside others.
+    """Draw a matrix as a panel, alone or beside others.
 
     Args:
         matrix: (m, n) real numbers or booleans.
         name: its name.
         rows: what a row is, for example `queries`.
         columns: what a column is, for example `keys`.
-        row_labels: m names; the positions from 1 if left out.
-        column_labels: n names; the positions from 1 if left out.
+        row_labels: m labels; by default the positions, counted from 1.
+        column_labels: n labels; by default the positions, counted from 1.
         scale: `diverging` around zero, for scores; `sequential` from zero, for weights.
         hidden: (m, n) booleans, True where a cell is crossed out although it has a number.
         mark: a row `(2, None)`, a column `(None, 5)` or a cell `(2, 5)`, counted from 0.
-        role: one of input, query, key, value, scores, weights, output: the colour of the name.
-        numbers: False leaves the numbers out even where they fit.
+        role: input, query, key, value, scores, weights or output; it colours the name.
+        numbers: whether to print the numbers where they fit.
     """
     values = arguments.matrix("matrix", matrix)
     row_names = arguments.labels("row_labels", row_labels, values.shape[0])
     column_names = arguments.labels("column_labels", column_labels, values.shape[1])
-    crossed = _hidden(hidden, values.shape)
+    crossed_out = _checked_hidden(hidden, values.shape)
     size = cells.cell_size(values, columns=values.shape[1]) if numbers else cells.SMALLEST
     printed = size != cells.SMALLEST
     size = cells.fitting(size, column_names)
-    chosen = scale_of(scale, "matrix", values)
-    across = size[0] * values.shape[1]
-    legend = _legend(chosen, values.dtype == bool, across, printed)
-    # What stands in the middle of the cells may be wider than they are.
-    beyond = max(0, max(legend.width, text_width(name), text_width(columns)) - across) / 2
-    names = max(map(text_width, row_names)) + 8
-    grid = cells.Grid(max(LINE + names, beyond), 3 * LINE, size, *values.shape)
-    centre = grid.x + across / 2
+    colours = scale_of(scale, "matrix", values)
+    width = size[0] * values.shape[1]
+    legend = _legend(colours, values.dtype == bool, width, printed)
+    # Texts that are centred over the cells, and the legend below, may be wider than the cells.
+    overhang = max(0, max(legend.width, text_width(name), text_width(columns)) - width) / 2
+    margin = max(map(text_width, row_names)) + 8
+    grid = cells.Grid(max(LINE + margin, overhang), 3 * LINE, size, *values.shape)
+    centre = grid.x + width / 2
     below = grid.y + grid.height + 10
     body = [
         title(centre, LINE / 2, name, role),
         label(centre, 1.5 * LINE, columns, font_size=11),
-        turned(grid.x - names - LINE / 2, grid.y + grid.height / 2, rows),
+        turned(grid.x - margin - LINE / 2, grid.y + grid.height / 2, rows),
         cells.column_names(grid, column_names),
         cells.row_names(grid, row_names),
-        cells.cells(grid, values, chosen, crossed, printed),
-        cells.mark(grid, _place(mark, values.shape), role) if mark is not None else "",
+        cells.cells(grid, values, colours, crossed_out, printed),
+        cells.mark(grid, _checked_mark(mark, values.shape), role) if mark is not None else "",
         moved(centre - legend.width / 2, below, legend.body),
     ]
-    ends = grid.x + across + beyond, below + legend.height
-    return Panel(*ends, "".join(body), cells.described(name, values))
+    paper = grid.x + width + overhang, below + legend.height
+    return Panel(*paper, "".join(body), cells.described(name, values))
 
 
 def turned(x: float, y: float, text: str) -> str:
-    """Write text that runs upwards."""
+    """Write text that reads upwards."""
     return label(x, y, text, font_size=11, transform=f"rotate(-90 {x:g} {y:g})")
 
 
@@ -114,7 +114,7 @@ def _legend(scale: Scale, is_mask: bool, width: float, printed: bool) -> Panel:
     return Panel(width, LINE, label(width / 2, LINE / 2, text, font_size=11), "")
 
 
-def _hidden(hidden: Array | None, shape: tuple[int, ...]) -> np.ndarray | None:
+def _checked_hidden(hidden: Array | None, shape: tuple[int, ...]) -> np.ndarray | None:
     if hidden is None:
         return None
     found = arguments.matrix("hidden", hidden, f"{shape} to match matrix")
@@ -126,10 +126,10 @@ def _hidden(hidden: Array | None, shape: tuple[int, ...]) -> np.ndarray | None:
     return found
 
 
-def _place(place: cells.Mark, shape: tuple[int, ...]) -> cells.Mark:
-    if not isinstance(place, Sequence) or len(place) != 2:
-        raise ValueError(f"mark is {place!r}; expected a pair (row, column)")
-    row, column = place
+def _checked_mark(mark: cells.Mark, shape: tuple[int, ...]) -> cells.Mark:
+    if not isinstance(mark, Sequence) or len(mark) != 2:
+        raise ValueError(f"mark is {mark!r}; expected a pair (row, column)")
+    row, column = mark
     return (
         None if row is None else arguments.position("mark, its row,", row, shape[0]),
         None if column is None else arguments.position("mark, its column,", column, shape[1]),

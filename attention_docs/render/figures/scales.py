@@ -1,7 +1,7 @@
-"""The colour of a number: how strong it is says how large the number is.
+"""Colours for numbers: the larger the number, the more opaque its colour.
 
-Colours are laid over the page; under a number at half strength at most, so that the number keeps
-its contrast in both schemes.
+Colours are laid over the page. Under printed numbers they are at most half opaque, so that the
+text keeps its contrast in both schemes.
 """
 
 from typing import NamedTuple
@@ -21,29 +21,29 @@ SWATCH, SWATCHES = 14, 5
 
 
 class Scale(NamedTuple):
-    """From `low` to `high`; diverging around zero, or sequential from zero."""
+    """A colour scale from `low` to `high`, diverging around zero or sequential from zero."""
 
     kind: str
     low: float
     high: float
 
     def paint(self, value: float, strength: float = UNDER_TEXT) -> dict[str, object]:
-        """Return the fill of a cell; its opacity grows with the number up to `strength`."""
+        """Return the fill of a cell, whose opacity grows with the number up to `strength`."""
         share = min(abs(value) / self.high, 1.0)
         positive = WEIGHT if self.kind == "sequential" else PLUS
         return {"fill": positive if value >= 0 else MINUS, "fill_opacity": strength * share}
 
     def legend(self, width: float, strength: float = UNDER_TEXT) -> Panel:
-        """Draw the scale in the middle of a width, with its ends and its zero in numbers."""
+        """Draw the scale centred in a width, with numbers at its ends and at zero."""
         ends = [self.low, 0.0, self.high] if self.low else [0.0, self.high]
-        written = [text_width(number(end)) for end in ends]
-        # Three numbers stand two swatches apart.
-        swatch = max(SWATCH, max(written) / 4)
+        widest = max(text_width(number(end)) for end in ends)
+        # The numbers are at least two swatches apart.
+        swatch = max(SWATCH, widest / 4)
         length = SWATCHES * swatch
-        width = max(width, length + max(written))
+        width = max(width, length + widest)
         left = (width - length) / 2
         outline = {"fill": "none", "stroke": "currentColor", "stroke_opacity": 0.3}
-        # In shares of the high end, because high - low may be beyond the largest float.
+        # Relative to the high end, because high - low could overflow.
         lowest = self.low / self.high
         values = self.high * np.linspace(lowest, 1, SWATCHES)
         body = [
@@ -53,16 +53,16 @@ class Scale(NamedTuple):
         ]
         for end in ends:
             share = (end / self.high - lowest) / (1 - lowest)
-            at = left + swatch / 2 + share * (length - swatch)
-            body.append(label(at, 8 + LINE / 2, number(end), font_size=10))
+            x = left + swatch / 2 + share * (length - swatch)
+            body.append(label(x, 8 + LINE / 2, number(end), font_size=10))
         return Panel(width, 8 + LINE, "".join(body), "")
 
 
 def scale_of(kind: str, name: str, matrix: np.ndarray) -> Scale:
-    """Choose the ends of a scale: the same distance to both sides of zero, or zero to one or more.
+    """Choose the ends of a scale: symmetric around zero, or from zero to at least one.
 
     Raises:
-        ValueError: if the kind is unknown, or a sequential scale meets a negative number.
+        ValueError: if the kind is unknown, or a number is negative on a sequential scale.
     """
     if not isinstance(kind, str) or kind not in KINDS:
         raise ValueError(f"scale is {kind!r}; expected {' or '.join(map(repr, KINDS))}")

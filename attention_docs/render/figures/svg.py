@@ -1,8 +1,8 @@
-"""Drawings as SVG text: elements, panels that stand beside each other, and the finished figure.
+"""Drawings as SVG text: elements, panels side by side, and the finished figure.
 
-A figure follows the page around it: text has the current colour, every other colour is a CSS
-variable of the site with a fallback that reads on white and on black, so that a figure also looks
-right in a notebook. Nothing else styles it: no script, no style attribute, no font of its own.
+A figure follows the page: text has the current colour, and every other colour is a CSS variable of
+the site. Its fallback is legible on white and on black, so a figure also looks right in a notebook.
+Nothing else styles it: there is no script, no style attribute and no font.
 """
 
 import hashlib
@@ -11,11 +11,11 @@ from html import escape
 from typing import NamedTuple
 
 FONT_SIZE = 12
-# A digit is a little over half as wide as it is high, in every common font.
+# In every common font, a digit is a little over half as wide as it is high.
 CHARACTER = 7
 LINE = 16
-# A wider drawing scrolls in its own box on a phone: shrunk to the screen, nobody could read it. The
-# style sheet keeps each class at the width that is named here.
+# On a phone, a drawing wider than this scrolls in its own box: shrunk to the screen, it would be
+# illegible. The style sheet gives each class the width here as its minimum.
 CLASSES = ((560, "drawing wide widest"), (420, "drawing wide"), (0, "drawing"))
 
 ROLES = {
@@ -40,18 +40,18 @@ class Svg(str):
 
 
 class Panel(NamedTuple):
-    """A drawing with its upper left corner at (0, 0), and what it says in words."""
+    """A drawing with its upper left corner at (0, 0), and its description in words."""
 
     width: float
     height: float
     body: str
     description: str
-    # In JSON, what a script of the page needs to let the reader turn the drawing.
+    # JSON for the page's script that lets the reader turn the drawing.
     points: str | None = None
 
 
 def element(tag: str, *children: str, **attributes: object) -> str:
-    """Write one element; an underscore in the name of an attribute is a hyphen.
+    """Write an element; underscores in the names of attributes become hyphens.
 
     >>> element("text", words("a < b"), font_size=12.50)
     '<text font-size="12.5">a &lt; b</text>'
@@ -65,7 +65,7 @@ def element(tag: str, *children: str, **attributes: object) -> str:
 
 
 def attribute(value: object) -> str:
-    """Write a number with two decimals at most, anything else escaped."""
+    """Write a number with at most two decimals; escape anything else."""
     if isinstance(value, float):
         text = f"{value:.2f}".rstrip("0").rstrip(".")
         return "0" if text == "-0" else text
@@ -73,12 +73,12 @@ def attribute(value: object) -> str:
 
 
 def words(text: str) -> str:
-    """Escape text that stands between tags."""
+    """Escape text between tags."""
     return escape(text, quote=False)
 
 
 def label(x: float, y: float, text: str, anchor: str = "middle", **attributes: object) -> str:
-    """Write text whose middle line is at height y."""
+    """Write text that is centred vertically at y."""
     attributes = {"fill": "currentColor", **attributes}
     return element("text", words(text), x=x, y=y + FONT_SIZE / 3, text_anchor=anchor, **attributes)
 
@@ -89,7 +89,7 @@ def title(x: float, y: float, text: str, role: str | None, anchor: str = "middle
 
 
 def colour(role: str | None) -> str:
-    """Return the colour of a role; text's own where there is none.
+    """Return the colour of a role, or that of text if there is no role.
 
     Raises:
         ValueError: if there is no such role.
@@ -108,7 +108,7 @@ def text_width(text: str) -> float:
 
 
 def beside(panels: Sequence[Panel], gap: float = 24, between: str | None = None) -> Panel:
-    """Put panels side by side; `between` is what happens from one to the next, over an arrow."""
+    """Put panels side by side; `between` names the step from one to the next, above an arrow."""
     gap = max(gap, text_width(between) + 8) if between else gap
     height = max(panel.height for panel in panels)
     body, x = [], 0.0
@@ -129,10 +129,10 @@ def arrow(x: float, y: float, length: float, text: str) -> str:
 
 
 def figure(panel: Panel, name: str, description: str | None = None) -> Svg:
-    """Finish a drawing: its size, and what a screen reader says in its place.
+    """Finish a drawing: add its size, and the name and description that a screen reader says.
 
-    The id is a digest of the content, so it is the same in every build and another for any other
-    figure of the page.
+    The id is a digest of the content, so it is the same in every build, and no two figures of a
+    page share it.
 
     Raises:
         ValueError: if there is no name or no description.
@@ -142,7 +142,7 @@ def figure(panel: Panel, name: str, description: str | None = None) -> Svg:
         raise ValueError("a figure needs a name and a description, for those who do not see it")
     content = panel.body + name + description
     identity = "figure-" + hashlib.sha256(content.encode()).hexdigest()[:8]
-    # Two more for the half of a mark's line that lies outside.
+    # Two pixels more, because half of a mark's line lies outside its cells.
     width, height = round(panel.width) + 2, round(panel.height) + 2
     return Svg(
         element(
