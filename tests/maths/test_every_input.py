@@ -24,7 +24,9 @@ from attention_docs.render.figures import (
     Panel,
     Points,
     Series,
+    figure,
     line_chart,
+    lines_panel,
     matrix_panel,
     scatter_3d,
 )
@@ -444,6 +446,10 @@ def chart_of(x, y):
     return line_chart("Chart", axis, axis, [Series("line", x, y, points=True)])
 
 
+def panel_of_lines(weights, tokens, keys, query):
+    return figure(lines_panel(weights, tokens, keys, query=query, heading="Heading"), "Lines")
+
+
 def scatter_of(places, labels):
     points = Points("places", places, labels, "query")
     return scatter_3d("Scatter", "xyz", [points], (1, 1, 1))
@@ -533,6 +539,7 @@ ROWS = {
     ),
     "product_figure": Row(draw_product, keyword(render.product_figure), as_drawn(render.product_figure)),
     "attention_lines": Row(draw_lines, keyword(render.attention_lines), as_drawn(render.attention_lines), fixed=("tokens", "keys")),
+    "lines_panel": Row(draw_lines, keyword(panel_of_lines), as_drawn(panel_of_lines), fixed=("tokens", "keys")),
     "line_chart": Row(
         lambda draw: {"x": draw(arrays(3)), "y": draw(arrays(3))},
         keyword(chart_of),
