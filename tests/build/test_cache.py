@@ -4,7 +4,7 @@ import pytest
 
 from attention_docs.publish import diagrams
 from attention_docs.publish.cache import Cache
-from tests.build.test_diagrams import SOURCE
+from tests.build.test_diagrams import SOURCE, needs_merman
 
 
 @pytest.fixture
@@ -42,8 +42,8 @@ def test_a_broken_file_is_an_empty_cache(file):
     assert Cache(file)["item"] == "result"
 
 
+@needs_merman
 def test_a_diagram_is_drawn_once(tmp_path, monkeypatch):
-    pytest.importorskip("merman")
     first = diagrams.Diagrams(diagrams.diagram_cache(tmp_path), defer=str)
     drawing = first.svg(SOURCE)
     first.cache.save()
