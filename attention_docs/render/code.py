@@ -25,16 +25,26 @@ def _plain(value: Any) -> Any:
 
 
 def numpy_steps(steps: dict[str, Array]) -> str:
-    """Write the steps of an example as NumPy code, every digit kept.
+    """Write the steps of an example as NumPy code, with fifteen digits.
 
-    >>> print(numpy_steps({"Q": np.array([[2.0, 0.1]])}))
+    The last two of a float's seventeen depend on how a release of NumPy adds up.
+
+    >>> print(numpy_steps({"Q": np.array([[2.0, 0.1, 0.1 + 0.2]])}))
     import numpy as np
     <BLANKLINE>
-    Q = np.array([[2.0, 0.1]])
+    Q = np.array([[2.0, 0.1, 0.3]])
     """
     lines = (f"{name} = np.array({_literal(array)})" for name, array in steps.items())
     return "\n".join(["import numpy as np", "", *lines])
 
 
 def _literal(array: Array) -> str:
-    return repr(to_numpy(array).tolist()).replace("inf", "np.inf").replace("nan", "np.nan")
+    values = repr(_rounded(to_numpy(array).tolist()))
+    return values.replace("inf", "np.inf").replace("nan", "np.nan")
+
+
+def _rounded(value: Any) -> Any:
+    """Round the floats of nested lists to fifteen digits."""
+    if isinstance(value, list):
+        return [_rounded(item) for item in value]
+    return float(f"{value:.15g}") if isinstance(value, float) else value
