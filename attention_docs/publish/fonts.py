@@ -26,8 +26,9 @@ FONT = re.compile(r"url\(fonts/([\w-]+)\.woff2\)")
 UNUSED_FORMATS = re.compile(r',url\([^)]+\.(?:woff|ttf)\) format\("[^"]+"\)')
 DRAWING = 'class="katex-html"'
 TAG = re.compile(r"<[^>]*>")
-# What a number can come to need: digits, signs, brackets, and the words True, False, inf and nan.
-NUMBERS = "0123456789.,+−-×∞e()[] TrueFalseinfnan"
+# What a number can come to need: digits, signs, brackets, the words True, False, inf and nan, and
+# the dots in place of what a matrix does not show.
+NUMBERS = "0123456789.,+−-×∞e()[] TrueFalseinfnan⋯⋮⋱"
 
 
 def font_cache(root: Path) -> Cache:

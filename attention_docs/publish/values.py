@@ -10,12 +10,13 @@ alone.
 
 import re
 from collections.abc import Callable, Iterator, Mapping
+from enum import Enum
 
 import numpy as np
 
 from attention_docs.arrays import Array
 from attention_docs.publish.errors import PublishError
-from attention_docs.render.latex import latex
+from attention_docs.render.latex import latex, latex_row
 from attention_docs.render.text import text
 
 Steps = Mapping[str, Array]
@@ -36,7 +37,18 @@ NAMES = ("val", "printed", "measured", "example", "figure", "contents", "overvie
 MACRO = re.compile(rf"\\(?P<name>{'|'.join(NAMES)})\{{(?P<argument>[^{{}}]*)\}}")
 # No TeX belongs outside a formula, so whatever looks like a macro there is meant to be one.
 MACRO_LIKE = re.compile(r"\\(?P<name>[A-Za-z]+)\{(?P<argument>[^{}]*)\}")
+# What opens and closes a place inside a formula.
+NESTING = (("{", "}"), (r"\begin", r"\end"), (r"\left", r"\right"))
 REFERENCE = re.compile(r"(?P<example>\w+)\.(?P<step>\w+)(?P<shape>\.shape)?(?P<part>\[[^\]]*\])?")
+
+
+class Place(Enum):
+    """Where a macro stands."""
+
+    TEXT = "in running text"
+    FORMULA = "in a formula"
+    # Not inside anything else there, such as a fraction: a matrix can be a table of its own.
+    TOP = "at the top level of a displayed formula"
 
 
 def resolve(
@@ -70,13 +82,13 @@ def resolve(
     'The first weight is 0.0287.'
     """
 
-    def expand(macro: re.Match[str], line: int, in_math: bool) -> str:
+    def expand(macro: re.Match[str], line: int, place: Place) -> str:
         try:
             match macro["name"]:
                 case "val":
-                    return value(macro["argument"], steps, in_math)
+                    return value(macro["argument"], steps, place)
                 case "printed":
-                    return printed(macro["argument"], in_math)
+                    return printed(macro["argument"], place)
                 case "measured":
                     return measure(macro["argument"])
                 case "figure":
@@ -93,34 +105,73 @@ def resolve(
             raise PublishError(f"{location(line)}: {macro[0]}: {error.args[0]}") from error
 
     pieces, end = [], 0
-    for macro, in_math in macros(markdown):
+    for macro, place in macros(markdown):
         pieces.append(markdown[end : macro.start()])
-        pieces.append(expand(macro, markdown.count("\n", 0, macro.start()), in_math))
+        pieces.append(expand(macro, markdown.count("\n", 0, macro.start()), place))
         end = macro.end()
     return "".join([*pieces, markdown[end:]])
 
 
-def macros(markdown: str) -> Iterator[tuple[re.Match[str], bool]]:
-    """Yield each macro outside code, and whether it is in a formula."""
+def macros(markdown: str) -> Iterator[tuple[re.Match[str], Place]]:
+    """Yield each macro outside code, and where it stands."""
     end = 0
     for found in CODE_OR_MATH.finditer(markdown):
-        yield from ((macro, False) for macro in MACRO_LIKE.finditer(markdown, end, found.start()))
+        yield from in_text(markdown, end, found.start())
         if found["math"]:
-            yield from ((macro, True) for macro in MACRO.finditer(markdown, *found.span()))
+            for macro in MACRO.finditer(markdown, *found.span()):
+                yield macro, place_in_formula(markdown[found.start() : macro.start()])
         end = found.end()
-    yield from ((macro, False) for macro in MACRO_LIKE.finditer(markdown, end))
+    yield from in_text(markdown, end, len(markdown))
 
 
-def value(reference: str, steps: Callable[[str], Steps], in_math: bool) -> str:
+def in_text(markdown: str, start: int, end: int) -> Iterator[tuple[re.Match[str], Place]]:
+    return ((macro, Place.TEXT) for macro in MACRO_LIKE.finditer(markdown, start, end))
+
+
+def place_in_formula(before: str) -> Place:
+    r"""Tell where a macro stands from what the formula has before it.
+
+    >>> place_in_formula(r"$$ Q = ").name, place_in_formula(r"$$ \frac{").name
+    ('TOP', 'FORMULA')
+    """
+    opened = all(before.count(opener) == before.count(closer) for opener, closer in NESTING)
+    return Place.TOP if before.startswith("$$") and opened else Place.FORMULA
+
+
+def value(reference: str, steps: Callable[[str], Steps], place: Place) -> str:
     r"""Format the value of a reference like `self_attention.weights[0]`.
+
+    A matrix at the top level of a displayed formula stays a reference, because it becomes a table
+    there, while KaTeX sets only what stands around it.
 
     Raises:
         LookupError: if the example, the step or the index is unknown.
         ValueError: if the reference is malformed.
 
     >>> from attention_docs import examples
-    >>> print(value("self_attention.Q.shape", examples.steps, in_math=True))
+    >>> print(value("self_attention.Q.shape", examples.steps, Place.FORMULA))
     3 \times 2
+    >>> print(value("self_attention.weights[0]", examples.steps, Place.FORMULA))
+    [\,0.0287 \;\; 0.4856 \;\; 0.4856\,]
+    >>> print(value("self_attention.Q", examples.steps, Place.TOP))
+    \val{self_attention.Q}
+    """
+    array = look_up(reference, steps)
+    if isinstance(array, tuple):
+        return (" × " if place is Place.TEXT else r" \times ").join(map(str, array))
+    if place is Place.TEXT:
+        return prose(array)
+    if place is Place.TOP and array.ndim:
+        return rf"\val{{{reference}}}"
+    return latex_row(array) if array.ndim == 1 else latex(array)
+
+
+def look_up(reference: str, steps: Callable[[str], Steps]) -> Array | tuple[int, ...]:
+    """Return the array, or the shape, that a reference names.
+
+    Raises:
+        LookupError: if the example, the step or the index is unknown.
+        ValueError: if the reference is malformed.
     """
     parts = REFERENCE.fullmatch(reference.replace(" ", ""))
     if not parts:
@@ -131,12 +182,9 @@ def value(reference: str, steps: Callable[[str], Steps], in_math: bool) -> str:
             f"step {parts['step']!r} is unknown; {parts['example']} has {', '.join(known)}"
         )
     array = known[parts["step"]]
-    if parts["shape"]:
-        if parts["part"] is None:
-            return (r" \times " if in_math else " × ").join(map(str, array.shape))
-        array = np.asarray(array.shape)
-    array = element(array, parts["part"])
-    return latex(array) if in_math else prose(array)
+    if not parts["shape"]:
+        return element(array, parts["part"])
+    return element(np.asarray(array.shape), parts["part"]) if parts["part"] else array.shape
 
 
 def element(array: Array, part: str | None) -> Array:
@@ -163,8 +211,8 @@ def prose(array: Array) -> str:
     return one_line.replace("[ ", "[").replace("[", "&#91;").replace("]", "&#93;")
 
 
-def printed(number: str, in_math: bool) -> str:
+def printed(number: str, place: Place) -> str:
     """Quote a number that a source prints wrongly, marked as such."""
-    if in_math:
+    if place is not Place.TEXT:
         return rf"\htmlClass{{printed}}{{{number}}}"
     return f'<s class="printed" title="as printed in the source">{number}</s>'

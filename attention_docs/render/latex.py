@@ -31,6 +31,16 @@ def latex(array: Array) -> str:
     return rf"\begin{{bmatrix}} {rows} \end{{bmatrix}}"
 
 
+def latex_row(vector: Array) -> str:
+    r"""Write a vector for running text, where a matrix of one row would take five times the HTML.
+
+    >>> print(latex_row(np.array([0.25, -1.0])))
+    [\,0.2500 \;\; -1\,]
+    """
+    numbers = r" \;\; ".join(map(latex_number, np.asarray(to_numpy(vector))))
+    return rf"[\,{numbers}\,]"
+
+
 def latex_steps(steps: dict[str, Array]) -> str:
     r"""Write the steps of an example, one equation a line.
 

@@ -47,3 +47,18 @@ def latex_number(value: float | bool) -> str:
     if exponent and math.isfinite(float(value)):
         return rf"{mantissa} \times 10^{{{int(exponent)}}}"
     return text.replace("inf", r"\infty").replace("nan", r"\text{nan}")
+
+
+def html_number(value: float | bool) -> str:
+    """Show one number in HTML.
+
+    >>> html_number(1.4e-11), html_number(-math.inf), html_number(True)
+    ('1.4 × 10<sup>−11</sup>', '−∞', 'T')
+    """
+    if isinstance(value, bool | np.bool_):
+        return "T" if value else "F"
+    text = number(value)
+    mantissa, _, exponent = text.partition("e")
+    if exponent:
+        text = f"{mantissa} × 10<sup>{int(exponent)}</sup>"
+    return text.replace("-", "−").replace("inf", "∞")

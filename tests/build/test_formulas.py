@@ -1,6 +1,8 @@
 r"""Formulas: KaTeX at build time, strict, with MathML and the colours of the roles."""
 
+import numpy as np
 import pytest
+from bs4 import BeautifulSoup
 
 from attention_docs import examples
 from attention_docs.publish import formulas
@@ -40,12 +42,54 @@ def test_each_formula_is_blamed_on_the_first_page_that_has_it():
 
 
 def test_puts_html_and_mathml_in_place(typeset):
-    done = formulas.insert(PAGE, typeset(*WANTED))
+    done = formulas.insert(PAGE, typeset(*WANTED), matrix=None)
     assert done.count('<math xmlns="http://www.w3.org/1998/Math/MathML"') == 2
     assert done.count("katex-html") == 2
     assert done.count('display="block"') == 1
     assert 'class="enclosing query"' in done
     assert "arithmatex" not in done
+
+
+MATRIX = r'<div class="arithmatex">\[\footnotesize \query{Q} = \val{toy.Q} \val{toy.K}^\top \quad (2 \times 2)\]</div>'
+
+
+@pytest.fixture
+def with_matrices(typeset):
+    """Insert a formula with two matrices, of a number of rows and columns."""
+
+    def with_matrices(*shape):
+        wanted = formulas.formulas(MATRIX)
+        assert [item.tex for item in wanted] == [r"\query{Q} =", r"\quad (2 \times 2)"]
+        return formulas.insert(MATRIX, typeset(*wanted), lambda name: np.ones(shape))
+
+    return with_matrices
+
+
+def test_a_matrix_is_a_table_between_parts_of_the_formula(with_matrices):
+    page = BeautifulSoup(with_matrices(2, 2), "html.parser")
+    parts = page.select(".formula > *")
+    assert [part.name for part in parts] == ["span", "table", "table", "span", "span"]
+    assert [table["data-val"] for table in page.select("table")] == ["toy.Q", "toy.K"]
+    assert parts[3]["aria-label"] == "transposed"
+    assert page.select_one(".formula.smaller"), "the size is lost"
+
+
+def test_no_table_is_hidden_from_screen_readers(with_matrices):
+    page = BeautifulSoup(with_matrices(2, 2), "html.parser")
+    assert not page.select("[aria-hidden] table")
+
+
+def test_a_large_matrix_is_an_excerpt_and_all_of_it_in_a_fold(with_matrices):
+    page = BeautifulSoup(with_matrices(5, 9), "html.parser")
+    assert len(page.select(".with-matrices table:not([data-val])")) == 2
+    assert [fold.summary.text for fold in page.select("details")] == ["All 5 × 9 numbers"] * 2
+    assert [table["data-val"] for table in page.select("details table")] == ["toy.Q", "toy.K"]
+    assert len(page.select("details td")) == 2 * 45
+
+
+def test_a_relation_at_the_end_of_a_part_keeps_its_space(typeset):
+    first, *_ = formulas.parts(Formula(r"Q = \val{toy.Q}", display=True))
+    assert typeset(first)[first].count('class="mspace"') == 2
 
 
 @pytest.mark.parametrize(
