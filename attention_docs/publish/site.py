@@ -22,6 +22,7 @@ from attention_docs.publish import (
     formulas,
     links,
     lint,
+    mermaid,
     notebook_execution,
     notebooks,
     origins,
@@ -65,7 +66,7 @@ class Site:
         assets.ensure(self.root)
         self.repository = repository.address(self.root)
         self.deferred = Deferred()
-        self.diagrams = Diagrams(diagram_cache(self.root), self.deferred.defer)
+        self.diagrams = Diagrams(diagram_cache(self.root))
         self.templates = template_cache(self.root)
         # The examples whose provenance a page shows.
         self.described: set[str] = set()
@@ -127,7 +128,7 @@ class Site:
         )
 
     def lint(self, markdown: str, page: Page) -> None:
-        found = lint.problems(markdown, self.diagrams.check)
+        found = lint.problems(markdown, mermaid.parse)
         if message := "\n".join(f"{location(page, line)}: {problem}" for line, problem in found):
             raise PublishError(message)
 
@@ -159,7 +160,7 @@ class Site:
             log.warning(r"attention_docs/examples/%s.py: no page uses \example{%s}", name, name)
         self.typeset_formulas([file.page for file in files.documentation_pages() if file.page])
         self.add_fonts(config, files)
-        self.diagrams.cache.save()
+        self.diagrams.draw(self.root / "node_modules")
 
     def add_fonts(self, config: MkDocsConfig, files: Files) -> None:
         """Publish KaTeX's fonts with the glyphs that the formulas need, known only now."""
@@ -195,7 +196,7 @@ class Site:
         return named if self.offline else search.name_worker(named)
 
     def on_post_page(self, output: str, *, page: Page, config: MkDocsConfig) -> str:
-        html = self.deferred.insert(self.with_search(output))
+        html = self.diagrams.insert(self.deferred.insert(self.with_search(output)))
         # Formulas, most of a page's HTML, have neither ids nor links, so they come later.
         seen = links.seen(html)
         self.finished[page.url] = page, seen

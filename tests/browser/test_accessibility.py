@@ -88,5 +88,5 @@ def test_where_the_system_chooses_colours_a_diagram_stands_out(browser, address)
     with Visit(browser, url, "dark", forced_colors="active") as visit:
         visit.page.get_by_title("switch to light").click()
         visit.page.wait_for_selector("body[data-md-color-scheme=default]")
-        line = visit.page.locator(".diagram .flowchart-link").first
+        line = visit.page.locator(".diagram .lines").first
         assert line.evaluate("e => getComputedStyle(e).stroke") == "rgb(255, 255, 255)"

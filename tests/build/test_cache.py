@@ -2,9 +2,7 @@
 
 import pytest
 
-from attention_docs.publish import diagrams
 from attention_docs.publish.cache import Cache
-from tests.build.test_diagrams import SOURCE, needs_merman
 
 
 @pytest.fixture
@@ -40,13 +38,3 @@ def test_a_broken_file_is_an_empty_cache(file):
     cache["item"] = "result"
     cache.save()
     assert Cache(file)["item"] == "result"
-
-
-@needs_merman
-def test_a_diagram_is_drawn_once(tmp_path, monkeypatch):
-    first = diagrams.Diagrams(diagrams.diagram_cache(tmp_path), defer=str)
-    drawing = first.svg(SOURCE)
-    first.cache.save()
-    second = diagrams.Diagrams(diagrams.diagram_cache(tmp_path), defer=str)
-    monkeypatch.setattr(diagrams, "draw", lambda source: pytest.fail("drawn again"))
-    assert second.svg(SOURCE) == drawing

