@@ -1,16 +1,17 @@
-"""KaTeX's fonts, cut down to the characters that the site's formulas use.
+"""KaTeX's fonts, each cut down to the characters that the site's formulas draw with it.
 
 A first visit would otherwise transfer all glyphs of each font for the few that are drawn. Each file
 is named after its content, so no cache serves an old cut to a new page.
 """
 
 import base64
+import functools
 import hashlib
 import html
 import io
 import re
 import unicodedata
-from collections.abc import Collection, Iterable
+from collections.abc import Collection, Iterable, Iterator
 from pathlib import Path
 
 from fontTools.subset import Options, Subsetter
@@ -24,8 +25,20 @@ FOLDER = "assets/katex/fonts"
 STYLE = "katex/dist/katex.min.css"
 FONT = re.compile(r"url\(fonts/([\w-]+)\.woff2\)")
 UNUSED_FORMATS = re.compile(r',url\([^)]+\.(?:woff|ttf)\) format\("[^"]+"\)')
-DRAWING = 'class="katex-html"'
-TAG = re.compile(r"<[^>]*>")
+DRAWING = '<span class="katex-html"'
+TAG_AND_TEXT = re.compile(r"<(?P<closes>/)?(?P<attributes>[^>]*?)(?P<empty>/)?>(?P<text>[^<]*)")
+CLASS = re.compile(r'class="([^"]*)"')
+MAIN = "KaTeX_Main-Regular"
+# For each other font, the classes of the elements that KaTeX's style sheet sets in it.
+CLASSES = {
+    "KaTeX_Main-Bold": ["mathbf"],
+    "KaTeX_Math-Italic": ["mathnormal"],
+    "KaTeX_AMS-Regular": ["mathbb", "amsrm"],
+    "KaTeX_Size1-Regular": ["delimsizing size1", "small-op"],
+    "KaTeX_Size2-Regular": ["delimsizing size2", "large-op"],
+    "KaTeX_Size3-Regular": ["delimsizing size3"],
+    "KaTeX_Size4-Regular": ["delimsizing size4"],
+}
 # What a number can come to need: digits, signs, brackets, the words True, False, inf and nan, and
 # the dots in place of what a matrix does not show.
 NUMBERS = "0123456789.,+−-×∞e()[] TrueFalseinfnan⋯⋮⋱"
@@ -36,42 +49,72 @@ def font_cache(root: Path) -> Cache:
     return Cache(root / ".cache" / "fonts.json", Path(__file__).read_bytes())
 
 
-def characters(formulas: Iterable[str]) -> set[str]:
-    """Collect the characters that typeset formulas draw.
+def characters(formulas: Iterable[str]) -> dict[str, set[str]]:
+    """Collect, for each font, the characters that typeset formulas draw with it.
 
-    >>> sorted(characters(['<math>x</math><span class="katex-html"><i>a</i>&lt;b</span>']))
-    ['<', 'a', 'b']
+    >>> drawn = '<span class="katex-html"><i class="mord mathnormal">a</i>&lt;</span>'
+    >>> characters([f"<math>x</math>{drawn}"])
+    {'KaTeX_Math-Italic': {'a'}, 'KaTeX_Main-Regular': {'<'}}
     """
-    drawn = "".join(TAG.sub("", "<" + formula.partition(DRAWING)[2]) for formula in formulas)
-    return {c for c in html.unescape(drawn) if unicodedata.category(c) not in ("Cc", "Cf", "Zs")}
+    found: dict[str, str] = {}
+    for formula in formulas:
+        for font, text in texts(formula[formula.index(DRAWING) :]):
+            found[font] = found.get(font, "") + text
+    return {font: drawn for font, text in found.items() if (drawn := visible(text))}
 
 
-def published(
-    modules: Path, formulas: Collection[str], drawn: Collection[str], cache: Cache
-) -> dict[str, bytes]:
+def texts(drawing: str) -> Iterator[tuple[str, str]]:
+    """Yield each text of a drawing with its font, which is that of the nearest element with one."""
+    fonts = [MAIN]
+    for tag in TAG_AND_TEXT.finditer(drawing):
+        if tag["closes"]:
+            fonts.pop()
+            if len(fonts) == 1:
+                return  # what follows belongs to the elements around the drawing
+        elif not tag["empty"]:
+            fonts.append(font_of(tag["attributes"]) or fonts[-1])
+        if tag["text"]:
+            yield fonts[-1], tag["text"]
+
+
+def visible(text: str) -> set[str]:
+    return {c for c in html.unescape(text) if unicodedata.category(c) not in ("Cc", "Cf", "Zs")}
+
+
+@functools.cache
+def font_of(attributes: str) -> str | None:
+    """Name the font that an element sets by its classes, if it sets one."""
+    found = CLASS.search(attributes)
+    classes = set(found[1].split()) if found else set()
+    for font, alternatives in CLASSES.items():
+        if any(set(needed.split()) <= classes for needed in alternatives):
+            return font
+    return None
+
+
+def published(modules: Path, formulas: Collection[str], cache: Cache) -> dict[str, bytes]:
     """Return KaTeX's style sheet and its fonts, by their paths in the site.
 
     Args:
         modules: the folder `node_modules`.
         formulas: the typeset formulas of all pages.
-        drawn: the names of the fonts that some formula is drawn with; only these are cut.
         cache: the cut fonts of the last build.
 
     Raises:
-        PublishError: if a formula draws a character that no font has.
+        PublishError: if a formula draws a character that its font lacks.
     """
     style = UNUSED_FORMATS.sub("", content(modules, STYLE).decode())
-    wanted = characters(formulas)
-    fonts = {name: content(modules, f"katex/dist/fonts/{name}.woff2") for name in names(style)}
-    known = set().union(*(glyphs(fonts[name]) for name in drawn))
-    if missing := sorted(wanted - known):
-        raise PublishError(f"no font of KaTeX has {', '.join(map(repr, missing))}")
-    text = "".join(sorted(wanted | set(NUMBERS)))
+    drawn = characters(formulas)
+    drawn[MAIN] = drawn.get(MAIN, set()) | (set(NUMBERS) - {" "})
     files = {}
-    for name, font in fonts.items():
-        cut = cached_subset(font, text, cache) if name in drawn else font
-        hashed = f"{name}.{hashlib.sha256(cut).hexdigest()[:8]}"
-        files[f"{FOLDER}/{hashed}.woff2"] = cut
+    for name in names(style):
+        font = content(modules, f"katex/dist/fonts/{name}.woff2")
+        if name in drawn:
+            if missing := sorted(drawn[name] - glyphs(font)):
+                raise PublishError(f"{name} has no {', '.join(map(repr, missing))}")
+            font = cached_subset(font, "".join(sorted(drawn[name])), cache)
+        hashed = f"{name}.{hashlib.sha256(font).hexdigest()[:8]}"
+        files[f"{FOLDER}/{hashed}.woff2"] = font
         style = style.replace(f"fonts/{name}.woff2", f"fonts/{hashed}.woff2")
     cache.save()
     return {"assets/katex/katex.min.css": style.encode(), **files}
@@ -104,8 +147,11 @@ def cached_subset(font: bytes, text: str, cache: Cache) -> bytes:
 
 
 def subset(font: bytes, text: str) -> bytes:
-    """Leave the glyphs of some characters in a font, and all that places them."""
-    options = Options(flavor="woff2", layout_features=["*"], notdef_outline=True)
+    """Leave the glyphs of some characters in a font, and all that places them.
+
+    Their hints go: they are half of a small font, and only help old screens of few pixels.
+    """
+    options = Options(flavor="woff2", layout_features=["*"], notdef_outline=True, hinting=False)
     whole = TTFont(io.BytesIO(font), recalcTimestamp=False)
     subsetter = Subsetter(options)
     subsetter.populate(text=text)

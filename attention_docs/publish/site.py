@@ -167,7 +167,6 @@ class Site:
         published = fonts.published(
             self.root / "node_modules",
             self.typeset.values(),
-            preload.CLASS_ENDINGS,
             fonts.font_cache(self.root),
         )
         self.fonts = fonts.addresses(published)

@@ -8,16 +8,16 @@ from fontTools.ttLib import TTFont
 from attention_docs.publish import fonts
 from attention_docs.publish.cache import Cache
 from attention_docs.publish.errors import PublishError
-from attention_docs.publish.preload import CLASS_ENDINGS
 
 MAIN = "KaTeX_Main-Regular"
-FORMULA = '<span class="katex-mathml"><mi>hidden ß</mi></span><span aria-hidden="true" class="katex-html"><span>a&lt;⊤\u200b</span></span>'
+ITALIC = "KaTeX_Math-Italic"
+FORMULA = '<span class="katex"><mi>hidden ß</mi><span class="katex-html" aria-hidden="true"><span class="mord mathnormal mtight">b<span style="">c</span></span><span class="mord">a&lt;⊤\u200b</span></span></span>'
 
 
 @pytest.fixture
 def publish(assets, tmp_path):
     def published(*formulas):
-        return fonts.published(assets, formulas, CLASS_ENDINGS, Cache(tmp_path / "fonts.json"))
+        return fonts.published(assets, formulas, Cache(tmp_path / "fonts.json"))
 
     return published
 
@@ -30,7 +30,12 @@ def test_a_font_has_what_formulas_draw_and_what_numbers_need_and_no_more(publish
     cut = {chr(code) for code in font(publish(FORMULA), MAIN).getBestCmap()}
     assert {"a", "<", "⊤"} <= cut
     assert set("0123456789.−+×∞e[]TrueFalseinfnan") <= cut
-    assert not cut & set("ßzQ")
+    assert not cut & set("ßzQbc")
+
+
+def test_a_character_goes_into_the_font_that_draws_it(publish):
+    cut = {chr(code) for code in font(publish(FORMULA), ITALIC).getBestCmap()}
+    assert cut == {"b", "c"}
 
 
 def test_what_is_left_of_a_font_is_drawn_as_before(publish, assets):
@@ -45,7 +50,7 @@ def test_what_is_left_of_a_font_is_drawn_as_before(publish, assets):
 
 
 def test_a_character_that_no_font_has_stops_the_build(publish):
-    with pytest.raises(PublishError, match="no font of KaTeX has 'Ж'"):
+    with pytest.raises(PublishError, match="KaTeX_Main-Regular has no 'Ж'"):
         publish(FORMULA.replace("a&lt;", "Ж"))
 
 
