@@ -92,6 +92,16 @@ def font_of(attributes: str) -> str | None:
     return None
 
 
+def used(page: str) -> list[str]:
+    """List the fonts that the formulas of a page are drawn with.
+
+    >>> used('<span class="katex"><i class="mord mathnormal">a</i>')
+    ['KaTeX_Main-Regular', 'KaTeX_Math-Italic']
+    """
+    others = (font for font, needed in CLASSES.items() if any(each in page for each in needed))
+    return [MAIN, *others] if 'class="katex"' in page else []
+
+
 def published(modules: Path, formulas: Collection[str], cache: Cache) -> dict[str, bytes]:
     """Return KaTeX's style sheet and its fonts, by their paths in the site.
 

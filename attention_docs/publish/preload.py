@@ -7,17 +7,8 @@ A font that arrives late makes the browser lay the whole page out again.
 import re
 from collections.abc import Mapping
 
-# For each font, how the class attribute of an element ends that KaTeX's style sheet sets in it.
-CLASS_ENDINGS = {
-    "KaTeX_Main-Regular": ["katex"],
-    "KaTeX_Main-Bold": [" mathbf"],
-    "KaTeX_Math-Italic": [" mathnormal"],
-    "KaTeX_AMS-Regular": [" mathbb", " amsrm"],
-    "KaTeX_Size1-Regular": ["delimsizing size1", " small-op"],
-    "KaTeX_Size2-Regular": ["delimsizing size2", " large-op"],
-    "KaTeX_Size3-Regular": ["delimsizing size3"],
-    "KaTeX_Size4-Regular": ["delimsizing size4"],
-}
+from attention_docs.publish.fonts import used
+
 FONT = '<link rel="preload" href="{}" as="font" type="font/woff2" crossorigin>'
 # Low priority, after styles and fonts: the first paint does not wait for scripts.
 SCRIPT = '<link rel="preload" href="{}" as="script" fetchpriority="low">'
@@ -39,7 +30,6 @@ def with_preloads(page: str, fonts: Mapping[str, str]) -> str:
     as="script" fetchpriority="low"><script>start()</script><p class="katex"><script
     src="site.js"></script>
     """
-    used = [font for font, ends in CLASS_ENDINGS.items() if any(f'{end}"' in page for end in ends)]
-    links = [FONT.format(fonts[font]) for font in used]
+    links = [FONT.format(fonts[font]) for font in used(page)]
     links += map(SCRIPT.format, SOURCE.findall(page))
     return page.replace("<script", "".join(links) + "<script", 1)

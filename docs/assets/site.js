@@ -1,5 +1,7 @@
-// For those who read with the keyboard or by ear. Everything works without it.
+// For those who read with the keyboard or by ear, and for figures that can be turned. Everything works
+// without it.
 (() => {
+  const explorer = new URL("explore.js", document.currentScript.src).href;
   const names = [
     [".formula", "formula"],
     [".diagram", "diagram"],
@@ -30,6 +32,10 @@
       sizes.observe(box);
     });
     document.querySelectorAll("nav.md-code__nav").forEach((nav) => nav.setAttribute("role", "none"));
+    // Few pages have points in space, so the others do without the script that turns them.
+    if (document.querySelector("svg[data-points]") && !document.querySelector(`script[src="${explorer}"]`)) {
+      document.head.append(Object.assign(document.createElement("script"), { src: explorer }));
+    }
   };
   new MutationObserver(prepare).observe(document.body, { childList: true, subtree: true });
   prepare();

@@ -8,11 +8,6 @@ import pytest
 from tests.browser.test_every_page import COUNTS, KINDS
 from tests.browser.visit import SHOWN_AS, Visit, path
 
-NOTE_WHETHER_IT_WAITS = """
-    addEventListener("DOMContentLoaded", () => {
-        window.waits = document.documentElement.matches("[data-waits]");
-    });
-"""
 STANDS_BELOW_THE_HEADER = """
     heading => {
         const header = document.querySelector(".md-header").getBoundingClientRect().bottom;
@@ -100,16 +95,6 @@ def test_a_link_to_a_heading_of_another_page_shows_it_below_the_header(browser, 
         visit.page.wait_for_function(STANDS_BELOW_THE_HEADER, arg=f"#{heading}")
         assert visit.page.url == target
         assert counts(visit.page) == written(name(page, address))
-
-
-def test_only_who_comes_to_the_top_has_the_rest_laid_out_later(browser, address):
-    chapter = address + path(CHAPTER)
-    with Visit(browser, address) as visit:
-        visit.page.add_init_script(NOTE_WHETHER_IT_WAITS)
-        for url, waits in ((chapter, True), (address, True), (f"{chapter}#what-goes-wrong", False)):
-            visit.page.goto(url)
-            assert visit.page.evaluate("window.waits") == waits
-            visit.settle()
 
 
 @pytest.mark.parametrize("scheme", SHOWN_AS)

@@ -18,12 +18,12 @@ def test_a_page_of_thirty_formulas_is_light(browser, tmp_path, assets):
         served(project / "site") as home,
         Visit(browser, home) as visit,
     ):
-        assert visit.page.locator(".katex-display").count() == 30
+        assert visit.page.locator(".formula .matrix").count() == 30
         weights = visit.weights()
         total = sum(weights.values())
         scripts = sum(size for url, size in weights.items() if url.endswith(".js"))
         print(f"transfer {total / 1000:.0f} KB, of it JavaScript {scripts / 1000:.0f} KB")
-        assert total <= 220_000
+        assert total <= 130_000
         assert scripts <= 60_000
         assert not [url for url in weights if "katex" in url and url.endswith(".js")]
         assert visit.page.evaluate("window.shift") <= 0.01

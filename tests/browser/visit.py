@@ -162,12 +162,9 @@ class Visit:
             self.complaints.append(message.text)
 
     def settle(self):
-        """Wait for what the page's scripts asked for (before the load event they all have), and until
-        all of a long page is laid out.
-        """
+        """Wait for what the page's scripts asked for; before the load event they all have."""
         while self.pending:
             self.page.wait_for_timeout(10)
-        self.page.wait_for_selector("[data-waits]", state="detached")
 
     def weights(self):
         """Return the bytes that came over the network for each address."""

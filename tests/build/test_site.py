@@ -149,7 +149,7 @@ def test_the_line_of_a_formula_is_known_below_values_and_in_a_note(one_page):
         one_page, above + "!!! note\n\n    $$\n    \\val{self_attention.V}\n    \\nope{x}\n    $$\n"
     )
     told = complaints(one_page)
-    assert any(line.startswith("docs/index.md:15: formula") for line in told), told
+    assert any(line.startswith("docs/index.md:16: formula") for line in told), told
 
 
 def test_a_page_without_a_title_stops_the_build(one_page):
