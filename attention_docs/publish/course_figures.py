@@ -68,8 +68,8 @@ def course_alike(steps_of: StepsOf) -> Svg:
 
 
 def course_asked(steps_of: StepsOf) -> Svg:
-    r"""Where *they* looks: on the left because of similarity, on the right because of a query of
-    its own. The thicker a line, the larger the weight."""
+    r"""Where *they* looks: on the left, similarity decides; on the right, its query and the keys
+    of the others do. The thicker a line, the larger the weight."""
     steps = steps_of("course_projections")
     alike, asked = steps["weights_alike"], steps["weights"]
     panels = [
