@@ -1,8 +1,10 @@
 """The eighth step of the course: a whole block, after its two heads.
 
-Each part is LayerNorm(x + part(x)). The norms have no learned gain or shift. `they` follows one
-word: what comes in, after the sum with what attention adds, after the norm, after the sum with what
-the feed-forward network adds, and after the second norm.
+Each part is LayerNorm(x + part(x)). The norms have no learned gain or shift. `before` is what the
+maximum of the feed-forward network is given, and `before_without_norm` what it would be given if
+the first norm were left out. `they` follows one word: what comes in, after the sum with what
+attention adds, after the norm, after the sum with what the feed-forward network adds, and after the
+second norm.
 
 >>> show(steps())
 added 5 x 7
@@ -39,6 +41,12 @@ before 5 x 1
  [-5.4464]
  [-0.1891]
  [ 1.5551]]
+before_without_norm 5 x 1
+[[      1]
+ [-1.7191]
+ [-1.9116]
+ [ 2.2068]
+ [ 4.5447]]
 hidden 5 x 1
 [[     0]
  [     0]
@@ -86,13 +94,10 @@ def steps(xp: ModuleType = numpy) -> dict[str, Array]:
 
 def block(xp: ModuleType, placed: Array, added: Array) -> dict[str, Array]:
     """Return the steps of a block after its attention, of which `output` is the last but one."""
-    matrices = given(xp)
     summed = placed + added
     mean, variance = moments(xp, summed)
     normed = layer_norm(xp, summed)
-    before = normed @ matrices["W_1"] + matrices["b_1"]
-    hidden = xp.where(before > 0, before, xp.zeros_like(before))
-    fed = hidden @ matrices["W_2"]
+    before, hidden, fed = feed_forward(xp, normed)
     output = layer_norm(xp, normed + fed)
     stages = [placed, summed, normed, normed + fed, output]
     return {
@@ -102,11 +107,20 @@ def block(xp: ModuleType, placed: Array, added: Array) -> dict[str, Array]:
         "variance": variance[:, 0],
         "normed": normed,
         "before": before,
+        "before_without_norm": feed_forward(xp, summed)[0],
         "hidden": hidden,
         "fed": fed,
         "output": output,
         "they": xp.stack([stage[4, :] for stage in stages]),
     }
+
+
+def feed_forward(xp: ModuleType, rows: Array) -> tuple[Array, Array, Array]:
+    """Return the sums, what the maximum leaves of them, and what is added to each row."""
+    matrices = given(xp)
+    before = rows @ matrices["W_1"] + matrices["b_1"]
+    hidden = xp.where(before > 0, before, xp.zeros_like(before))
+    return before, hidden, hidden @ matrices["W_2"]
 
 
 def moments(xp: ModuleType, rows: Array) -> tuple[Array, Array]:

@@ -2,7 +2,9 @@
 
 Both heads read words and positions under the causal mask. `added_1` and `added_2` are what each
 adds through its rows of W_O, and `output` is their sum. `one_head_weights` is what a single head
-makes of the queries and keys of both, side by side.
+makes of the queries and keys of both, side by side. `they_scores` has the scores of "they": those
+of head 1, those of head 2, and their sums, which are the scores of the single head. They are
+rounded to nine decimals, because many are whole numbers but for the rounding of floats.
 
 >>> show(steps())
 placed 5 x 7
@@ -68,6 +70,10 @@ output 5 x 7
  [0.0884 1.0000 1.7754      0 0 0 0]
  [0.9589 0.6752 0.4970 0.2479 0 0 0]
  [1.8596 0.1847 0.0093 1.6852 0 0 0]]
+they_scores 3 x 5
+[[      8       0  4  0 0]
+ [-9.3600 -2.8000  6 10 6]
+ [-1.3600 -2.8000 10 10 6]]
 one_head_weights 5 x 5
 [[     1      0      0      0      0]
  [0.8851 0.1149      0      0      0]
@@ -82,7 +88,7 @@ import numpy
 
 from attention_docs.arrays import Array
 from attention_docs.dot_product import attention_steps
-from attention_docs.examples.course_sentence import given
+from attention_docs.examples.course_sentence import given, nine_decimals
 
 TITLE = "Two heads on one sentence"
 SOURCE = "our own"
@@ -97,6 +103,7 @@ def steps(xp: ModuleType = numpy) -> dict[str, Array]:
     two = attention_steps(q_2, k_2, v, is_causal=True)
     both = xp.concat([q_1, q_2], axis=1), xp.concat([k_1, k_2], axis=1)
     one_head = attention_steps(*both, v, is_causal=True)
+    they_scores = xp.stack([attention.scores[4, :] for attention in (one, two, one_head)])
     w_o = xp.concat([matrices["W_O_1"], matrices["W_O_2"]])
     side_by_side = xp.concat([one.output, two.output], axis=1)
     return {
@@ -110,5 +117,6 @@ def steps(xp: ModuleType = numpy) -> dict[str, Array]:
         "added_1": one.output @ matrices["W_O_1"],
         "added_2": two.output @ matrices["W_O_2"],
         "output": side_by_side @ w_o,
+        "they_scores": nine_decimals(xp, they_scores),
         "one_head_weights": one_head.weights,
     }

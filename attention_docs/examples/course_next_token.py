@@ -1,10 +1,14 @@
 """The last step of the course: logits, probabilities, the next token and the one after it.
 
 `next_token` counts the words of the vocabulary from 0. `losses` holds minus the logarithm of the
-probability of the word that truly follows, and `loss` is their mean. Then "like" is appended, and
-the model runs on six words: `appended` has the probabilities of the word after it. The last two
-steps ask "they" once more: where head 2 is left out, and where the weight of head 1 lies on "milk"
-alone.
+probability of the word that actually follows, and `loss` is their mean. Then "like" is appended,
+with the clock hand of position 6, and the model runs on six words: `appended` has the probabilities
+of the word after it.
+
+The rest asks "they" once more. First each part is left out in turn: nothing, then those of `PARTS`.
+`first_choice` counts the words of the vocabulary from 0, `first` is its probability and `like` that
+of "like", and `right` says in how many of the five rows the right word comes first. At last nothing
+is left out, but the weight of head 1 lies on "milk" alone: `on_milk`.
 
 >>> show(steps())
 output 5 x 7
@@ -31,33 +35,51 @@ losses 5
 [0.2211 0.3555 0.3172 0.2258 0.3556]
 loss number
 0.2950
+like_placed 7
+[0 0 1 0 0 -0.9971 -0.0758]
 appended 9
 [0.0031 0.0082 0.3715 0.0424 0.0024 0.1083 0.2477 0.1788 0.0375]
 next_but_one number
 2
 earlier_rows_stay number
 True
-without_head_2 9
-[0.0009 0.0027 0.1580 0.0012 0.0003 0.2478 0.5604 0.0209 0.0078]
+first_choice 8
+[5 6 5 6 1 5 1 5]
+first 8
+[0.7008 0.5413 0.6914 0.5604 0.6824 0.7185 0.4385 0.8285]
+like 8
+[0.7008 0.3586 0.6914 0.2478 0.1457 0.7185 0.0206 0.8285]
+right 8
+[5 4 4 4 1 3 4 5]
 on_milk 9
 [0.0202 0.0090 0.0195 0.4165 0.1878 0.0052 0.0052 0.3182 0.0184]
 """
 
+from collections.abc import Iterable
 from types import ModuleType
 
 import numpy
 
 from attention_docs.arrays import Array
 from attention_docs.dot_product import attention_steps
-from attention_docs.examples.course_block import block
+from attention_docs.examples.course_block import block, feed_forward, layer_norm
 from attention_docs.examples.course_heads import steps as heads
-from attention_docs.examples.course_sentence import given
+from attention_docs.examples.course_sentence import VOCABULARY, given
 from attention_docs.softmax import softmax
 
 TITLE = "The next token, and the one after it"
 SOURCE = "our own"
 
 LIKE = [0, 0, 1, 0, 0, -0.99712, -0.07584]  # the word, with the clock of position 6
+PARTS = [
+    "positions",
+    "head 1",
+    "head 2",
+    "first residual sum",
+    "first norm",
+    "feed-forward network",
+    "second norm",
+]
 
 
 def steps(xp: ModuleType = numpy) -> dict[str, Array]:
@@ -66,9 +88,11 @@ def steps(xp: ModuleType = numpy) -> dict[str, Array]:
     output, logits, probabilities = predicted(xp, placed, attention["output"])
     n = placed.shape[0]
     true = xp.stack([probabilities[i, i + 1] for i in range(n)])
-    longer = xp.concat([placed, xp.asarray([LIKE], dtype=xp.float64)])
+    like = xp.asarray(LIKE, dtype=xp.float64)
+    longer = xp.concat([placed, like[None, :]])
     again = predicted(xp, longer, attended(xp, longer))[2]
-    without_2 = predicted(xp, placed, attention["added_1"])[2]
+    rest = xp.stack([probabilities, *(without(xp, part) for part in PARTS)])
+    is_right = xp.argmax(rest, axis=-1) == xp.arange(1, n + 1)
     milk = placed[2:3, :] @ given(xp)["W_V"] @ given(xp)["W_O_1"]
     on_milk = xp.concat([attention["added_1"][:4, :], milk])
     mistaken = predicted(xp, placed, on_milk + attention["added_2"])[2]
@@ -79,19 +103,23 @@ def steps(xp: ModuleType = numpy) -> dict[str, Array]:
         "next_token": xp.argmax(logits[-1, :]),
         "losses": -xp.log(true),
         "loss": -xp.mean(xp.log(true)),
+        "like_placed": like,
         "appended": again[-1, :],
         "next_but_one": xp.argmax(again[-1, :]),
         "earlier_rows_stay": xp.all(xp.abs(again[:n, :] - probabilities) < 1e-12),
-        "without_head_2": without_2[-1, :],
+        "first_choice": xp.argmax(rest[:, -1, :], axis=-1),
+        "first": xp.max(rest[:, -1, :], axis=-1),
+        "like": rest[:, -1, VOCABULARY.index("like")],
+        "right": xp.sum(xp.where(is_right, xp.asarray(1), xp.asarray(0)), axis=-1),
         "on_milk": mistaken[-1, :],
     }
 
 
-def attended(xp: ModuleType, placed: Array) -> Array:
-    """Return what both heads add, for any number of words."""
+def attended(xp: ModuleType, placed: Array, heads: Iterable[int] = (1, 2)) -> Array:
+    """Return what the heads add, for any number of words."""
     matrices = given(xp)
     total = xp.zeros_like(placed)
-    for head in (1, 2):
+    for head in heads:
         q, k, v = (placed @ matrices[name] for name in (f"W_Q_{head}", f"W_K_{head}", "W_V"))
         total = total + attention_steps(q, k, v, is_causal=True).output @ matrices[f"W_O_{head}"]
     return total
@@ -102,3 +130,15 @@ def predicted(xp: ModuleType, placed: Array, added: Array) -> tuple[Array, Array
     output = block(xp, placed, added)["output"]
     logits = output @ given(xp)["W_vocabulary"]
     return output, logits, softmax(logits)
+
+
+def without(xp: ModuleType, part: str) -> Array:
+    """Return the probabilities of each row if one of `PARTS` is left out."""
+    matrices = given(xp)
+    rows = matrices["X"] if part == "positions" else matrices["X"] + matrices["E"]
+    added = attended(xp, rows, [i for i in (1, 2) if part != f"head {i}"])
+    rows = added if part == "first residual sum" else rows + added
+    rows = rows if part == "first norm" else layer_norm(xp, rows)
+    rows = rows if part == "feed-forward network" else rows + feed_forward(xp, rows)[2]
+    rows = rows if part == "second norm" else layer_norm(xp, rows)
+    return softmax(rows @ matrices["W_vocabulary"])

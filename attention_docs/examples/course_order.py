@@ -2,7 +2,10 @@
 
 "cats drink milk because they" and "milk drink cats because they". Head 1 reads the words alone, so
 each word gets the same output in both. Head 2 reads the clock that `E` adds to each position, and
-looks at the word before.
+looks at the previous word. `angle`, in degrees, is what the hand turns by from each word to the
+next. `drink_query`, `drink_scores` and `cats_scores` are what head 2 computes for the second and
+the first word; they are rounded to nine decimals, because most of them are whole numbers but for
+the rounding of floats.
 
 >>> show(steps())
 X 5 x 7
@@ -75,6 +78,14 @@ W_K_2 7 x 3
  [0 0 0]
  [2 0 0]
  [0 2 0]]
+angle number
+53.1301
+drink_query 3
+[0 5 0]
+drink_scores 5
+[10 6 -2.8000 -9.3600 -8.4320]
+cats_scores 5
+[6 -2.8000 -9.3600 -8.4320 -0.7584]
 weights_2 5 x 5
 [[ 0.9739 0.0061 0.0001  0.0002  0.0197]
  [ 0.9091 0.0903 0.0006 1.3e-05 2.2e-05]
@@ -101,13 +112,14 @@ output_2_swapped 5 x 4
  [0.1656 0.0005 0.0005  1.6677]]
 """
 
+import math
 from types import ModuleType
 
 import numpy
 
 from attention_docs.arrays import Array
 from attention_docs.dot_product import AttentionSteps, attention_steps
-from attention_docs.examples.course_sentence import given
+from attention_docs.examples.course_sentence import given, nine_decimals
 
 TITLE = "Two words exchange their places"
 SOURCE = "our own"
@@ -126,6 +138,8 @@ def steps(xp: ModuleType = numpy) -> dict[str, Array]:
 
     words, words_swapped = attend(x, 1), attend(swapped, 1)
     before, before_swapped = attend(x + e, 2), attend(swapped + e, 2)
+    drink_query = nine_decimals(xp, (x + e)[1, :] @ matrices["W_Q_2"])
+    scores = nine_decimals(xp, before.scores)
     return {
         "X": x,
         "X_swapped": swapped,
@@ -138,6 +152,10 @@ def steps(xp: ModuleType = numpy) -> dict[str, Array]:
         "placed_swapped": swapped + e,
         "W_Q_2": matrices["W_Q_2"],
         "W_K_2": matrices["W_K_2"],
+        "angle": xp.acos(e[1, 6]) * (180 / math.pi),
+        "drink_query": drink_query,
+        "drink_scores": scores[1, :],
+        "cats_scores": scores[0, :],
         "weights_2": before.weights,
         "weights_2_swapped": before_swapped.weights,
         "output_2": before.output,

@@ -2,8 +2,10 @@
 
 The scores of "they", without and with the division by the root of d_k = 3. `grown` has the weights
 that the scaled scores would give if they grew with the root of d again, for each d of `d`; d = 3 is
-the row without the division, and `large` has the scores of "cats". `slope` is the derivative of the
-largest weight by its own score.
+the row without the division, and `large` has the scores of "cats". `slopes` are the derivatives of
+the largest weight by its own score. With the division, its derivative by the scaled score is
+`slope`, whatever d is, and `slopes_divided` are those by the score itself. `gain` says how many
+times more that is for d = 3.
 
 >>> show(steps())
 scores 5
@@ -26,6 +28,10 @@ grown 3 x 5
  [1.0000 1.3e-14 1.1e-07 1.3e-14 1.3e-14]]
 slopes 3
 [0.0186 0.0003 1.1e-07]
+slopes_divided 3
+[0.0584 0.0292 0.0146]
+gain number
+3.1404
 """
 
 from types import ModuleType
@@ -51,6 +57,9 @@ def steps(xp: ModuleType = numpy) -> dict[str, Array]:
     weights = softmax(scaled)
     rows = xp.sqrt(d / D[0])[:, None] * scores[None, :]
     grown = softmax(rows)
+    slopes = slope(grown[:, 0])
+    # The chain rule: a score changes its scaled score by one over the root.
+    slopes_divided = slope(weights[0]) / xp.sqrt(d)
     return {
         "scores": scores,
         "weights_unscaled": softmax(scores),
@@ -60,7 +69,9 @@ def steps(xp: ModuleType = numpy) -> dict[str, Array]:
         "d": d,
         "large": rows[:, 0],
         "grown": grown,
-        "slopes": slope(grown[:, 0]),
+        "slopes": slopes,
+        "slopes_divided": slopes_divided,
+        "gain": slopes_divided[0] / slopes[0],
     }
 
 

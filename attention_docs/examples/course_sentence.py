@@ -122,7 +122,7 @@ E = [
     [0, 0, 0, 0, 0, 0.352, -0.936],
     [0, 0, 0, 0, 0, -0.5376, -0.8432],
 ]
-# Head 1 looks for what a word needs to be understood, head 2 for the word before.
+# Head 1 looks for what a word needs to be understood, head 2 for the previous word.
 W_Q_1 = [[0, 0, 1], [0, 0, 1], [2, 1, 0], [0, 0, 1], [2, 0, 0], [0, 0, 0], [0, 0, 0]]
 W_K_1 = [[1, 0, 0], [0, 1, 0], [0, 0, 2], [0, 0, 0], [0, 0, 0], [0, 0, 0], [0, 0, 0]]
 W_Q_2 = [[0, 0, 0], [0, 0, 0], [0, 0, 0], [0, 0, 0], [0, 0, 0], [3, 4, 0], [-4, 3, 0]]
@@ -171,6 +171,11 @@ def given(xp: ModuleType) -> dict[str, Array]:
         "W_vocabulary": W_VOCABULARY,
     }
     return {name: xp.asarray(literal, dtype=xp.float64) for name, literal in literals.items()}
+
+
+def nine_decimals(xp: ModuleType, array: Array) -> Array:
+    """Round away what floats leave behind where products of clock hands are whole numbers."""
+    return xp.round(array * 1e9) / 1e9
 
 
 def steps(xp: ModuleType = numpy) -> dict[str, Array]:

@@ -36,6 +36,10 @@ FEATURES = ["animal", "liquid", "action", "reason", "refers", "clock 1", "clock 
 VOCABULARY = [*WORDS, "like", "purr", "flow", "so"]
 
 
+# What the ends of a line are called before the words query and key are known.
+SIDES = ("asks", "is asked")
+
+
 def of_words(words: list[str] = WORDS) -> dict[str, Any]:
     """Say that rows and columns are words that look at each other."""
     return {
@@ -56,39 +60,41 @@ def course_words(steps_of: StepsOf) -> Svg:
 
 
 def course_alike(steps_of: StepsOf) -> Svg:
-    r"""The weights by similarity, one row for each word. In the marked row *drink* divides its
-    weight mainly between itself and *milk*. Every word gives itself at least as much as any
-    other."""
+    r"""The weights that come from similarity, one row for each word. In the marked row, *drink*
+    divides its weight mainly between itself and *milk*. Every word gives itself at least as much
+    as any other."""
     weights = steps_of("course_averages")["weights"]
-    return heatmap(weights, "Weights by similarity", mark=(DRINK, None), **of_words())
+    return heatmap(weights, "Weights from similarity", mark=(DRINK, None), **of_words())
 
 
 def course_asked(steps_of: StepsOf) -> Svg:
-    r"""Where *they* looks: on the left by similarity, on the right with a query of its own. The
-    thicker a line, the larger the weight."""
+    r"""Where *they* looks: on the left, similarity decides; on the right, its query and the keys
+    of the others do. The thicker a line, the larger the weight."""
     steps = steps_of("course_projections")
+    alike, asked = steps["weights_alike"], steps["weights"]
     panels = [
-        lines_panel(steps["weights_alike"], WORDS, query=THEY, heading="By similarity"),
-        lines_panel(steps["weights"], WORDS, query=THEY, heading="With query and key"),
+        lines_panel(alike, WORDS, query=THEY, heading="From similarity", sides=SIDES),
+        lines_panel(asked, WORDS, query=THEY, heading="With query and key"),
     ]
     return figure(beside(panels), "Where the pronoun looks")
 
 
 def course_pronoun(steps_of: StepsOf) -> Svg:
-    r"""What *they* takes from each word: on the left as lines, which are as thick as the weights,
-    and on the right as the last row of the matrix of all weights."""
-    weights = steps_of("course_projections")["weights"]
+    r"""What *they* takes from each word: on the left as lines, which are as thick as the shares,
+    and on the right as the last row of a table with the shares of all words."""
+    weights = steps_of("course_formula")["weights"]
     panels = [
-        lines_panel(weights, WORDS, query=THEY, heading="Where “they” looks"),
+        lines_panel(weights, WORDS, query=THEY, heading="Where “they” looks", sides=SIDES),
         matrix_panel(weights, "Weights", mark=(THEY, None), **of_words()),
     ]
     return figure(beside(panels), "What the pronoun looks at")
 
 
 def course_saturation(steps_of: StepsOf) -> Svg:
-    r"""The weights of *they* when all of its scores are multiplied by the same factor. Far to the
-    left all five words count alike, as in a plain average. Far to the right *cats* has everything,
-    and all lines are flat. The markers are the scores divided by $\sqrt{3}$, and as they are."""
+    r"""The weights of *they* when all of its scores are multiplied by the same factor. The smaller
+    it is, the closer the words come to counting alike, as in a plain average. The larger it is, the
+    more *cats* takes, until it has almost everything and the lines are flat. The markers show the
+    scores divided by $\sqrt{3}$, and the scores as they are."""
     steps = steps_of("course_scale")
     factors = np.geomspace(1 / 16, 4, 61)
     marked = np.array([3**-0.5, 1])
@@ -108,8 +114,8 @@ def course_saturation(steps_of: StepsOf) -> Svg:
 
 
 def course_cell(steps_of: StepsOf) -> Svg:
-    r"""The last product: the weights of *they*, row 5 of $\weights{A}$, average the column *animal*
-    of the values $\value{V}$. The result stands where the two meet, in the output $\output{O}$."""
+    r"""The last step: the weights of *they*, row 5 of $\weights{A}$, average the column *animal* of
+    the values $\value{V}$. The result stands where the two meet, in the output $\output{O}$."""
     steps = steps_of("course_formula")
     return product_figure(
         steps["weights"],
@@ -137,8 +143,8 @@ def course_order(steps_of: StepsOf) -> Svg:
 
 def course_clock(steps_of: StepsOf) -> Svg:
     r"""On the left the positions: a clock hand that turns by the same angle from each word to the
-    next. On the right where *drink* looks when queries and keys read the clock: at the word before
-    it, whatever that word is."""
+    next. On the right, where *drink* looks when queries and keys read the clock: mostly at the
+    previous word, whatever that word is."""
     steps = steps_of("course_order")
     lines = lines_panel(steps["weights_2"], WORDS, query=DRINK, heading="Where “drink” looks")
     return figure(beside([clock(np.asarray(steps["E"])[:, 5:]), lines]), "Positions as a clock")
@@ -161,13 +167,13 @@ def course_mask(steps_of: StepsOf) -> Svg:
 
 
 def course_heads(steps_of: StepsOf) -> Svg:
-    r"""Two heads look at the same sentence. In the last row *they* finds its noun in head 1, and in
-    head 2 the word before it."""
+    r"""Two heads look at the same sentence. In the last row, *they* finds its noun in head 1 and
+    the previous word in head 2."""
     steps = steps_of("course_heads")
     hidden = ~np.tri(len(WORDS), dtype=bool)
     panels = [
         matrix_panel(steps[f"weights_{i}"], name, hidden=hidden, mark=(THEY, None), **of_words())
-        for i, name in ((1, "Head 1: what it needs"), (2, "Head 2: the word before"))
+        for i, name in ((1, "Head 1: what it needs"), (2, "Head 2: the previous word"))
     ]
     return figure(beside(panels), "Weights of two heads")
 
@@ -184,7 +190,7 @@ def course_they(steps_of: StepsOf) -> Svg:
 
 def course_vocabulary(steps_of: StepsOf) -> Svg:
     r"""The matrix $W_{\text{vocabulary}}$ without its last two rows, which are zero. A column says
-    what the vector of a position must look like for its word to come next."""
+    what the vector of a position must look like if its word is to come next."""
     matrix = np.asarray(steps_of("course_sentence")["W_vocabulary"])[:5]
     labels = {"row_labels": FEATURES[:5], "column_labels": VOCABULARY}
     return heatmap(matrix, "Vocabulary", rows="features", columns="next word", **labels)
@@ -192,7 +198,8 @@ def course_vocabulary(steps_of: StepsOf) -> Svg:
 
 def course_next(steps_of: StepsOf) -> Svg:
     r"""What comes next? One row for each word of the sentence, one column for each word of the
-    vocabulary. In every row the largest probability belongs to the word that truly follows."""
+    vocabulary. In every row the largest probability belongs to the word that
+    actually follows."""
     probabilities = steps_of("course_next_token")["probabilities"]
     options: dict[str, Any] = {"role": "output", "scale": "sequential", "mark": (THEY, None)}
     options |= {"row_labels": WORDS, "column_labels": VOCABULARY}

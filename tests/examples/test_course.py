@@ -9,6 +9,7 @@ import pytest
 from attention_docs import attention_steps, examples
 from attention_docs.examples.course_sentence import VOCABULARY, WORDS
 from attention_docs.publish import course_figures
+from attention_docs.render.numbers import number
 from attention_docs.render.text import text
 from tests import reference
 
@@ -136,11 +137,20 @@ def test_the_scale_equals_slow_loops_and_the_slope_a_small_difference():
     agrees(steps["scores"], scores)
     agrees(steps["weights"], reference.softmax_row(scaled))
     agrees(steps["weights_unscaled"], reference.softmax_row(scores))
-    for row, d, slope in zip(*(steps[name] for name in ("grown", "d", "slopes")), strict=True):
+    names = ("grown", "d", "slopes", "slopes_divided")
+    for row, d, slope, divided in zip(*(steps[name] for name in names), strict=True):
         grown = [z * math.sqrt(d) for z in scaled]
         agrees(row, reference.softmax_row(grown))
         nudged = [reference.softmax_row([grown[0] + step, *grown[1:]])[0] for step in (1e-4, -1e-4)]
         assert slope == pytest.approx((nudged[0] - nudged[1]) / 2e-4, rel=1e-4, abs=1e-10)
+        # By the score itself, where the softmax gets it divided by the root of d.
+        score, rest = grown[0], grown[1:]
+        nudged = [
+            reference.softmax_row([x / math.sqrt(d) for x in (score + step, *rest)])[0]
+            for step in (1e-4, -1e-4)
+        ]
+        assert divided == pytest.approx((nudged[0] - nudged[1]) / 2e-4, rel=1e-6)
+    agrees(steps["gain"], steps["slopes_divided"][0] / steps["slopes"][0])
     agrees(steps["grown"][0], steps["weights_unscaled"])
     assert steps["slope"] == pytest.approx(steps["weights"][0] * sum(steps["weights"][1:]))
 
@@ -178,6 +188,16 @@ def test_both_orders_equal_slow_loops():
             agrees(steps[f"output{name}{ending}"], output)
 
 
+def test_the_scores_of_the_clock_are_cosines_of_whole_turns():
+    """Each hand as an angle, and queries and keys as hands of the lengths 5 and 2."""
+    steps, turn = examples.steps("course_order"), math.atan2(4, 3)
+    agrees(steps["angle"], math.degrees(turn))
+    agrees(steps["drink_query"], [5 * math.sin(0), 5 * math.cos(0), 0])
+    for word, name in ((CATS, "cats_scores"), (DRINK, "drink_scores")):
+        scores = [5 * 2 * math.cos((word - 1 - other) * turn) for other in range(5)]
+        np.testing.assert_allclose(steps[name], scores, atol=1e-9)
+
+
 def test_without_positions_each_word_has_the_same_output_in_both_orders():
     steps = examples.steps("course_order")
     order = examples.load("course_order").ORDER
@@ -208,6 +228,9 @@ def test_two_heads_equal_slow_loops():
     (q_1, k_1, v), (q_2, k_2, _) = projected(PLACED, 1), projected(PLACED, 2)
     q, k = ([a + b for a, b in zip(*rows, strict=True)] for rows in ((q_1, q_2), (k_1, k_2)))
     agrees(steps["one_head_weights"], reference.attention(q, k, v, earlier)[0])
+    pairs = ((q_1, k_1), (q_2, k_2), (q, k))
+    scores = [[reference.dot(asks[THEY], key) for key in keys] for asks, keys in pairs]
+    np.testing.assert_allclose(steps["they_scores"], scores, atol=1e-9)
 
 
 def test_the_block_equals_slow_loops():
@@ -217,6 +240,9 @@ def test_the_block_equals_slow_loops():
     agrees(steps["mean"], [statistics.fmean(row) for row in steps["summed"].tolist()])
     agrees(steps["variance"], [statistics.pvariance(row) for row in steps["summed"].tolist()])
     agrees(steps["output"], block(PLACED, added()))
+    for rule, rows in {"before": "normed", "before_without_norm": "summed"}.items():
+        sums = [row[0] + row[3] + 2 * row[4] - 3 for row in steps[rows].tolist()]
+        agrees(steps[rule][:, 0], sums)
     stages = (steps["placed"], steps["summed"], steps["normed"], None, steps["output"])
     for i, stage in enumerate(stages):
         if stage is not None:
@@ -248,8 +274,7 @@ def test_the_next_token_equals_slow_loops():
     agrees(steps["appended"], again[-1])
     agrees(again[:-1], expected)
     assert steps["earlier_rows_stay"]
-    only_1 = reference.matmul(head(1)[1], GIVEN["W_O_1"])
-    agrees(steps["without_head_2"], probabilities(PLACED, only_1)[THEY])
+    agrees(steps["like_placed"], examples.load("course_next_token").LIKE)
     milk = reference.matmul([projected(PLACED)[2][MILK]], GIVEN["W_O_1"])[0]
     other = reference.matmul(head(2)[1], GIVEN["W_O_2"])[THEY]
     extra = [[a + b for a, b in zip(milk, other, strict=True)]]
@@ -258,6 +283,53 @@ def test_the_next_token_equals_slow_loops():
 
 def largest(row):
     return int(np.argmax(row))
+
+
+def without(part):
+    """The probabilities of each row if a part of the model is left out, as loops."""
+    rows = GIVEN["X"] if part == "positions" else PLACED
+    found = [
+        reference.matmul(head(i, rows)[1], GIVEN[f"W_O_{i}"]) for i in (1, 2) if part != f"head {i}"
+    ]
+    outputs = []
+    for row, *parts in zip(rows, *found, strict=True):
+        row = [0.0] * len(row) if part == "first residual sum" else row
+        row = [math.fsum(column) for column in zip(row, *parts, strict=True)]
+        row = row if part == "first norm" else normed(row)
+        hidden = max(0.0, reference.matmul([row], GIVEN["W_1"])[0][0] + GIVEN["b_1"][0])
+        hidden = 0.0 if part == "feed-forward network" else hidden
+        row = [x + hidden * w for x, w in zip(row, GIVEN["W_2"][0], strict=True)]
+        outputs.append(row if part == "second norm" else normed(row))
+    return [reference.softmax_row(row) for row in reference.matmul(outputs, GIVEN["W_vocabulary"])]
+
+
+def test_what_each_part_is_for_equals_slow_loops():
+    steps = examples.steps("course_next_token")
+    parts = ["nothing", *examples.load("course_next_token").PARTS]
+    expected = [without(part) for part in parts]
+    agrees(expected[0], steps["probabilities"])
+    assert steps["first_choice"].tolist() == [largest(rows[THEY]) for rows in expected]
+    agrees(steps["first"], [max(rows[THEY]) for rows in expected])
+    agrees(steps["like"], [rows[THEY][VOCABULARY.index("like")] for rows in expected])
+    right = [sum(largest(row) == i + 1 for i, row in enumerate(rows)) for rows in expected]
+    assert steps["right"].tolist() == right
+
+
+def test_without_the_first_norm_the_rule_misleads_two_words():
+    """As two pages say: after "cats" and after "because"."""
+    sums = examples.steps("course_block")["before_without_norm"][:, 0]
+    assert np.flatnonzero(sums > 0).tolist() == [CATS, BECAUSE, THEY]
+    rows = without("first norm")
+    said = [VOCABULARY[largest(row)] for row in rows]
+    assert said == ["purr", "milk", "because", "like", "like"]
+
+
+def test_the_picture_of_the_home_page_shows_what_its_formula_computes():
+    weights, _ = reference.attention(*projected(GIVEN["X"]))
+    picture = course_figures.course_pronoun(examples.steps)
+    for word, weight in zip(WORDS, weights[THEY], strict=True):
+        assert f">they to {word}: {number(weight)}<" in picture
+    assert number(examples.steps("course_projections")["weights"][THEY, CATS]) not in picture
 
 
 def test_it_makes_sense():
@@ -271,11 +343,14 @@ def test_it_makes_sense():
     assert weights[THEY, CATS] > 0.6
     assert weights[THEY, CATS] > weights[THEY, MILK] > weights[THEY, BECAUSE]
     scale = examples.steps("course_scale")
-    assert scale["slope"] > 5 * scale["slopes"][0], "the scale lets more of a correction through"
+    assert scale["gain"] > 3, "the scale lets more of a correction through"
+    assert np.all(np.diff(scale["slopes_divided"] / scale["slopes"]) > 0), "the more features"
     heads = examples.steps("course_heads")
     assert [largest(row) for row in heads["weights_2"]] == [0, 0, 1, 2, 3], "the word before"
     assert largest(heads["one_head_weights"][THEY]) in (MILK, BECAUSE), "one softmax loses the noun"
     assert heads["one_head_weights"][THEY, CATS] < 0.01
+    both = heads["they_scores"][2]
+    assert both[MILK] == both[BECAUSE] > both[THEY] > both[CATS], "milk ties with because"
     hidden = examples.steps("course_block")["hidden"][:, 0]
     assert (hidden > 0).tolist() == [False, False, False, False, True], "the rule fires for they"
     steps = examples.steps("course_next_token")
@@ -284,8 +359,11 @@ def test_it_makes_sense():
     assert np.all(np.max(steps["probabilities"], axis=1) > 0.6)
     assert VOCABULARY[steps["next_token"]] == "like"
     assert VOCABULARY[steps["next_but_one"]] == "milk"
-    assert VOCABULARY[largest(steps["without_head_2"])] == "purr"
-    assert steps["on_milk"][VOCABULARY.index("flow")] > 0.3
+    choices = [VOCABULARY[i] for i in steps["first_choice"]]
+    assert choices == ["like", "purr", "like", "purr", "drink", "like", "drink", "like"]
+    order = [VOCABULARY[i] for i in np.argsort(steps["on_milk"])[::-1]]
+    assert order[:2] == ["because", "flow"]
+    assert steps["on_milk"][VOCABULARY.index("like")] < 0.01
 
 
 def attend(rows, number=1, **options):
@@ -339,6 +417,7 @@ MISTAKES = {
         HEADS["output"],
         np.hstack([HEADS["head_2"], HEADS["head_1"]]) @ HEADS["W_O"],
     ),
+    "block: no norm before the rule": (BLOCK["before"], BLOCK["before_without_norm"]),
     "block: norm over the words": (BLOCK["normed"], normalised(BLOCK["summed"], axis=0)),
     "block: no residual sum": (BLOCK["normed"], normalised(BLOCK["added"], axis=1)),
     "next token: softmax over the words of the sentence": (

@@ -19,7 +19,7 @@ def width(shape):
     return float(shape.attributes["stroke-width"])
 
 
-def assert_shows_weights(picture, weights, tokens, keys=None, *, query=None, name=None):
+def assert_shows_weights(picture, weights, tokens, keys=None, *, query=None, name=None, sides=None):
     """Assert that the lines of a figure with these arguments give back its weights."""
     weights, keys = np.asarray(weights, dtype=float), tokens if keys is None else keys
     curves, legend = ([s for s in shapes(picture) if s.kind == k] for k in ("path", "line"))
@@ -38,9 +38,11 @@ def assert_shows_weights(picture, weights, tokens, keys=None, *, query=None, nam
     left = topmost(s for s in shapes(picture) if s.text and s.box[2] <= min(start))
     right = topmost(s for s in shapes(picture) if s.text and s.box[0] >= max(end))
     said = [f"{key}  {number(w)}" for key, w in zip(keys, weights[rows[0]], strict=True)]
-    assert texts(left) == ["queries", *tokens]
-    assert texts(right) == ["keys", *(keys if query is None else said)]
-    assert [s.attributes["fill"] for s in (left[0], right[0])] == [paint("query"), paint("key")]
+    asks, asked = sides or ("queries", "keys")
+    assert texts(left) == [asks, *tokens]
+    assert texts(right) == [asked, *(keys if query is None else said)]
+    colours = [s.attributes["fill"] for s in (left[0], right[0])]
+    assert colours == (["currentColor"] * 2 if sides else [paint("query"), paint("key")])
     for curve, (row, column) in zip(curves, drawn, strict=True):
         weight = weights[row, column]
         assert curve.tip == f"{tokens[row]} to {keys[column]}: {number(weight)}"

@@ -241,7 +241,7 @@ def test_serve_shows_an_edit_of_a_page_and_of_the_package(ready):
         port = probe.getsockname()[1]
     server = start(ready, "serve", "--port", str(port))
     try:
-        shown = wait_for(port, "One example in full view")
+        shown = wait_for(port, "One example from start to finish")
         assert "livereload" in shown
         assert "Content-Security-Policy" not in shown
         page = ready / "docs" / "index.md"

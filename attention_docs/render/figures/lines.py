@@ -24,6 +24,7 @@ from attention_docs.render.numbers import number
 SPAN = 180
 STEP = 34
 THICKEST = 9.0
+NAMES, ROLES = ("queries", "keys"), ("query", "key")
 
 
 def attention_lines(
@@ -69,8 +70,13 @@ def lines_panel(
     *,
     query: int | None = None,
     heading: str | None = None,
+    sides: tuple[str, str] | None = None,
 ) -> Panel:
-    """Draw the lines as a panel, to stand alone or beside others under a heading."""
+    """Draw the lines as a panel, to stand alone or beside others under a heading.
+
+    `sides` names the left and the right end where queries and keys are not known yet, and these
+    names have no colour.
+    """
     matrix = _weights(weights)
     left = arguments.labels("tokens", tokens, matrix.shape[0])
     right = arguments.labels(*_keys(tokens, keys), matrix.shape[1])
@@ -81,7 +87,8 @@ def lines_panel(
         ]
     else:
         ends = right
-    x = max(map(text_width, [*left, "queries"])) + 8
+    (asks, asked), roles = (sides, (None, None)) if sides else (NAMES, ROLES)
+    x = max(map(text_width, [*left, asks])) + 8
     height = STEP * max(matrix.shape)
     tops = [2 * LINE + (height - STEP * count) / 2 + STEP / 2 for count in matrix.shape]
     lines = [
@@ -91,14 +98,14 @@ def lines_panel(
         if matrix[row, column] > 0
     ]
     body = [
-        title(x - 8, LINE / 2, "queries", "query", "end"),
-        title(x + SPAN + 8, LINE / 2, "keys", "key", "start"),
+        title(x - 8, LINE / 2, asks, roles[0], "end"),
+        title(x + SPAN + 8, LINE / 2, asked, roles[1], "start"),
         *lines,
         *(label(x - 8, tops[0] + STEP * i, token, "end") for i, token in enumerate(left)),
         *(label(x + SPAN + 8, tops[1] + STEP * i, token, "start") for i, token in enumerate(ends)),
         _legend(x, 2 * LINE + height + LINE / 2, _largest(matrix)),
     ]
-    width = x + SPAN + 16 + max(map(text_width, [*ends, "keys"]))
+    width = x + SPAN + 16 + max(map(text_width, [*ends, asked]))
     height = 2 * LINE + height + LINE
     drawn, described = "".join(body), _described(matrix, left, right, chosen)
     if heading is None:
