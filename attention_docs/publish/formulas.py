@@ -24,7 +24,7 @@ ROLES = ("input", "query", "key", "value", "scores", "weights", "output")
 MACROS = {rf"\{role}": rf"\htmlClass{{{role}}}{{#1}}" for role in ROLES}
 PENDING = re.compile(
     r'<(?P<tag>span|div) class="arithmatex"(?: data-search-exclude)?>'
-    r"\\(?P<open>[(\[])(?P<tex>.*?)\\[)\]]</(?P=tag)>",
+    r"\\(?P<open>[(\[])(?P<tex>.*?)\\[)\]]</(?P=tag)>(?P<after>[.,;:?!)]*)",
     re.DOTALL,
 )
 MATRIX = re.compile(r"\\val\{(?P<reference>[^{}]*)\}(?P<transposed>\^\\top)?")
@@ -172,7 +172,8 @@ def insert(
         tag, whole = pending["tag"], formula(pending)
         found = parts(whole)
         if found == [whole]:
-            return f'<{tag} class="formula">{typeset_formulas[whole]}</{tag}>'
+            written = f'<{tag} class="formula">{typeset_formulas[whole]}</{tag}>'
+            return together(written, pending["after"])
         matrices = {part: matrix(part.name) for part in found if isinstance(part, Reference)}
         written = "".join(
             typeset_formulas[part] if isinstance(part, Formula) else in_formula(part, matrices)
@@ -183,6 +184,11 @@ def insert(
         return f'<{tag} class="formula with-matrices{smaller}">{written}</{tag}>{folds}'
 
     return PENDING.sub(replace, page)
+
+
+def together(formula: str, after: str) -> str:
+    """Keep what follows a formula on its line: a browser would begin a line with a full stop."""
+    return f'<span class="together">{formula}{after}</span>' if after else formula
 
 
 def in_formula(part: Reference, matrices: Mapping[Reference, Array]) -> str:

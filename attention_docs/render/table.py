@@ -15,7 +15,6 @@ from attention_docs.render.numbers import html_number
 MOST_SHOWN = 40
 # How many rows and columns such an excerpt has at most, its dots included.
 EXCERPT = (4, 6)
-DOTS = "⋯⋮⋱"
 # Widths in KaTeX's main font, in em.
 WIDTHS = {".": 0.278, "−": 0.778, "×": 0.778, " ": 0.25}
 DIGIT = 0.5
@@ -46,7 +45,7 @@ def is_large(array: Array) -> bool:
 def excerpt(array: Array) -> str:
     r"""Write the first and last rows and columns of a matrix, with dots between.
 
-    >>> rows = excerpt(np.arange(60).reshape(6, 10)).replace(' class="dots"', "")
+    >>> rows = excerpt(np.arange(60).reshape(6, 10)).replace(' class="centred"', "")
     >>> print(rows.replace("<tr>", "\n"))
     <table class="matrix">
     <td>0<td>1<td>2<td>3<td>⋯<td>9
@@ -95,9 +94,12 @@ def _aligned(column: Sequence[str]) -> list[str]:
 
 
 def _class_or_room(cell: str, width: float) -> str:
-    """Leave room after a number. What an integer among decimals needs has a class of its own."""
-    if cell in DOTS:
-        return ' class="dots"'
+    """Leave room after a number, and set what is no number in the middle of its column.
+
+    What an integer among decimals needs has a class of its own.
+    """
+    if not any(map(str.isdigit, cell)):
+        return ' class="centred"'
     if abs(width - _fraction_width(".0000")) < 1e-9:
         return ' class="whole"'
     return f' style="padding-right:{width:.4g}em"' if width else ""

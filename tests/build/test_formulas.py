@@ -50,6 +50,16 @@ def test_puts_html_and_mathml_in_place(typeset):
     assert "arithmatex" not in done
 
 
+def test_what_follows_a_formula_stays_on_its_line(typeset):
+    page = (
+        r'<p><span class="arithmatex">\(a\)</span>), or <span class="arithmatex">\(b\)</span> here'
+    )
+    done = formulas.insert(page, typeset(*formulas.formulas(page)), matrix=None)
+    assert [each.text[-2:] for each in BeautifulSoup(done, "html.parser").select(".together")] == [
+        "),"
+    ]
+
+
 MATRIX = r'<div class="arithmatex">\[\footnotesize \query{Q} = \val{toy.Q} \val{toy.K}^\top \quad (2 \times 2)\]</div>'
 
 

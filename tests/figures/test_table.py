@@ -40,11 +40,16 @@ def test_a_table_has_the_digits_of_show(name, step):
 
 
 def test_decimal_points_stand_one_below_the_other():
-    column = rows_with_room(table(np.array([[2.0], [-0.25], [1e-12], [np.nan]]), "toy.A"))
+    column = rows_with_room(table(np.array([[2.0], [-0.25], [1e-12]]), "toy.A"))
     # ".0000" takes 2.278em of the font; ".0 × 10" and the smaller "−12" take more.
     assert column[0][1] - column[1][1] == pytest.approx(2.278)
     assert column[2] == ("1.0 × 10<sup>−12</sup>", 0)
-    assert column[0][1] == column[3][1] > 2.278
+    assert column[0][1] > 2.278
+
+
+def test_what_is_no_number_stands_in_the_middle_of_its_column():
+    html = table(np.array([[-np.inf], [0.5]]), "toy.A")
+    assert html.endswith('<tr><td class="centred">−∞<tr><td>0.5000</table>')
 
 
 def rows_with_room(html):
