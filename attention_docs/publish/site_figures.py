@@ -308,8 +308,8 @@ def positional_waves(steps_of: StepsOf) -> Svg:
 
 @registered
 def positional_products(steps_of: StepsOf) -> Svg:
-    r"""The dot product of two positions over their distance. With slow clocks beside fast ones it
-    falls at first, but it does not go on falling."""
+    r"""The dot product of two positions over their distance. It falls at first, and rises again
+    as the fast clock comes round."""
     steps = steps_of("positional_encoding")
     products = steps["products"]
     distances, fine = np.arange(len(products)), np.linspace(0, len(products) - 1, 101)
