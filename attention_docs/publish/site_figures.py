@@ -307,6 +307,26 @@ def positional_waves(steps_of: StepsOf) -> Svg:
 
 
 @registered
+def positional_products(steps_of: StepsOf) -> Svg:
+    r"""The dot product of two positions over their distance. It falls at first, and rises again
+    as the fast clock comes round."""
+    steps = steps_of("positional_encoding")
+    products = steps["products"]
+    distances, fine = np.arange(len(products)), np.linspace(0, len(products) - 1, 101)
+    curve = np.cos(np.outer(fine, steps["frequencies"])).sum(axis=1)
+    series = [
+        Series("dot product", fine, curve, "scores"),
+        Series("", distances, products, "scores", line=False, points=True),
+    ]
+    axes = (
+        Axis("distance", tuple(range(len(products)))),
+        Axis("dot product", (-0.5, 0, 0.5, 1, 1.5, 2)),
+    )
+    name = "Dot product of two positions"
+    return figure(line_chart(name, *axes, series), name)
+
+
+@registered
 def heads_side_by_side(steps_of: StepsOf) -> Svg:
     r"""The weights of the two heads, for the same queries and keys. Each query has its largest
     weight on one key in head 1, and on another in head 2."""
