@@ -10,6 +10,7 @@ import hashlib
 import html
 import io
 import re
+import string
 import unicodedata
 from collections.abc import Collection, Iterable, Iterator
 from pathlib import Path
@@ -20,6 +21,7 @@ from fontTools.ttLib import TTFont
 from attention_docs.publish.assets import content
 from attention_docs.publish.cache import Cache
 from attention_docs.publish.errors import PublishError
+from attention_docs.publish.symbols import GREEK
 
 FOLDER = "assets/katex/fonts"
 STYLE = "katex/dist/katex.min.css"
@@ -39,9 +41,12 @@ CLASSES = {
     "KaTeX_Size3-Regular": ["delimsizing size3"],
     "KaTeX_Size4-Regular": ["delimsizing size4"],
 }
-# What a number can come to need: digits, signs, brackets, the words True, False, inf and nan, and
-# the dots in place of what a matrix does not show.
-NUMBERS = "0123456789.,+−-×∞e()[] TrueFalseinfnan⋯⋮⋱"
+# What tables and symbols can come to need: digits, signs, the words T, F and nan, the dots in place
+# of what a matrix does not show, and the letters of symbols and their indices.
+ALWAYS = {
+    MAIN: "0123456789.,()=<>+−×⋅/≤≥…∞⋯⋮⋱⊤TF" + string.ascii_lowercase,
+    "KaTeX_Math-Italic": string.ascii_letters + "".join(GREEK.values()),
+}
 
 
 def font_cache(root: Path) -> Cache:
@@ -115,7 +120,8 @@ def published(modules: Path, formulas: Collection[str], cache: Cache) -> dict[st
     """
     style = UNUSED_FORMATS.sub("", content(modules, STYLE).decode())
     drawn = characters(formulas)
-    drawn[MAIN] = drawn.get(MAIN, set()) | (set(NUMBERS) - {" "})
+    for name, always in ALWAYS.items():
+        drawn[name] = drawn.get(name, set()) | set(always)
     files = {}
     for name in names(style):
         font = content(modules, f"katex/dist/fonts/{name}.woff2")

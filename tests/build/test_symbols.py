@@ -1,0 +1,62 @@
+r"""Short formulas as plain HTML: what is read, its spaces, and what is left to KaTeX."""
+
+import pytest
+from bs4 import BeautifulSoup
+
+from attention_docs.publish.symbols import ROLES, plain
+
+
+def read(tex):
+    """The text of a short formula, without spaces at its ends."""
+    return BeautifulSoup(plain(tex), "html.parser").text.strip()
+
+
+@pytest.mark.parametrize(
+    ("tex", "expected"),
+    [
+        ("Q", "Q"),
+        ("d_k", "dk"),
+        (r"d_{\text{model}}", "dmodel"),
+        ("X_{kv}", "Xkv"),
+        (r"\alpha_{1,2}", "α1,2"),
+        ("q_i k_i", "qiki"),
+        ("2n", "2n"),
+        ("n = 3", "n = 3"),
+        ("n=-0.5", "n = −0.5"),
+        ("-1", "−1"),
+        ("n - 1", "n − 1"),
+        ("(-1, 2)", "(−1, 2)"),
+        (r"m \times d_k", "m × dk"),
+        (r"-\infty", "−∞"),
+        (r"i = 1, \dots, h", "i = 1, …, h"),
+        (r"6/d", "6/d"),
+        (r"4 \times 2 \text{ each}", "4 × 2 each"),
+        (r"\le 2", "≤ 2"),
+    ],
+)
+def test_what_is_read(tex, expected):
+    assert read(tex) == expected
+
+
+@pytest.mark.parametrize(
+    "tex",
+    [
+        "n^2", "A'", r"\sqrt{d}", r"\frac{1}{2}", r"W_Q^\top", r"W^{(i)}", r"\alpha_{i,j}", "[0]",
+        r"\query{Q_1 K}", r"\query{Q}_1", r"\tanh", r"\lambdax", r"\timesx", r"\left(1\right)",
+        r"\mathbb{R}", "a ^2", "x|y", r"\text{Two words}",
+    ],
+)  # fmt: skip
+def test_what_is_left_to_katex(tex):
+    assert plain(tex) is None
+
+
+@pytest.mark.parametrize("role", ROLES)
+def test_a_role_is_the_class_of_its_symbol(role):
+    page = BeautifulSoup(plain(rf"\{role}{{q_i}} = 1"), "html.parser")
+    assert page.select_one(f"i.{role}").text == "qi"
+
+
+def test_letters_are_slanted_and_all_else_is_upright():
+    page = BeautifulSoup(plain(r"d_{\text{model}} = 2q_1"), "html.parser")
+    assert [letter.find(string=True, recursive=False) for letter in page.select("i")] == ["d", "q"]
+    assert [index.text for index in page.select("sub.upright")] == ["model", "1"]
