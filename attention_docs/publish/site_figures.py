@@ -24,6 +24,7 @@ from attention_docs.render.figures import (
     figure,
     heatmap,
     line_chart,
+    lines_panel,
     matrix_panel,
     product_figure,
     scatter_3d,
@@ -316,6 +317,23 @@ def heads_side_by_side(steps_of: StepsOf) -> Svg:
         for head in (1, 2)
     ]
     return figure(beside(panels), "Weights of two heads")
+
+
+@registered
+def decoder_lines(steps_of: StepsOf) -> Svg:
+    r"""Head 1 of both attentions. In the self-attention the first target token sees only itself,
+    because the causal mask hides the second. In the cross-attention both target tokens see the
+    whole source. The thicker a line, the larger the weight."""
+    steps = steps_of("encoder_decoder")
+    target, source = (
+        [f"{name} {i + 1}" for i in range(len(steps[rows]))]
+        for name, rows in (("target", "Y"), ("source", "X"))
+    )
+    panels = [
+        lines_panel(steps["decoder_weights_1"], target, heading="Self-attention"),
+        lines_panel(steps["cross_weights_1"], target, source, heading="Cross-attention"),
+    ]
+    return figure(beside(panels), "Where the decoder looks")
 
 
 @registered
