@@ -337,6 +337,23 @@ def decoder_lines(steps_of: StepsOf) -> Svg:
 
 
 @registered
+def layer_costs(steps_of: StepsOf) -> Svg:
+    r"""Multiplications in one layer of 64 features. Both axes are logarithmic. The line of the two
+    products of attention is twice as steep as the others, because these products grow with the
+    square of the length, and all the others in proportion to it."""
+    steps = steps_of("cost")
+    roles = {"attention": "weights", "projections": "input", "convolution": "value"}
+    series = [
+        Series(name, steps["n"], np.asarray(steps[name]) / 1e6, role, points=True)
+        for name, role in {**roles, "recurrence": "key"}.items()
+    ]
+    axis = Axis("million multiplications", (0.01, 0.1, 1, 10, 100, 1000), logarithmic=True)
+    positions = Axis("positions", (16, 64, 256, 1024), logarithmic=True)
+    name = "What a layer costs"
+    return figure(line_chart(name, positions, axis, series), name)
+
+
+@registered
 def speed_growth(steps_of: StepsOf) -> Svg:
     r"""One head, with queries, keys and values of 64 features. Both axes go in powers. Towards the
     right twice the positions take about four times as long. The plain formula was measured at the
