@@ -24,6 +24,7 @@ from attention_docs.render.figures import (
     figure,
     heatmap,
     line_chart,
+    lines_panel,
     matrix_panel,
     product_figure,
     scatter_3d,
@@ -336,6 +337,40 @@ def heads_side_by_side(steps_of: StepsOf) -> Svg:
         for head in (1, 2)
     ]
     return figure(beside(panels), "Weights of two heads")
+
+
+@registered
+def decoder_lines(steps_of: StepsOf) -> Svg:
+    r"""Head 1 of both attentions. In the self-attention the first target token sees only itself,
+    because the causal mask hides the second. In the cross-attention both target tokens see the
+    whole source. The thicker a line, the larger the weight."""
+    steps = steps_of("encoder_decoder")
+    target, source = (
+        [f"{name} {i + 1}" for i in range(len(steps[rows]))]
+        for name, rows in (("target", "Y"), ("source", "X"))
+    )
+    panels = [
+        lines_panel(steps["decoder_weights_1"], target, heading="Self-attention"),
+        lines_panel(steps["cross_weights_1"], target, source, heading="Cross-attention"),
+    ]
+    return figure(beside(panels), "Where the decoder looks")
+
+
+@registered
+def layer_costs(steps_of: StepsOf) -> Svg:
+    r"""Multiplications in one layer of 64 features. Both axes are logarithmic. The line of the two
+    products of attention is twice as steep as the others, because these products grow with the
+    square of the length, and all the others in proportion to it."""
+    steps = steps_of("cost")
+    roles = {"attention": "weights", "projections": "input", "convolution": "value"}
+    series = [
+        Series(name, steps["n"], np.asarray(steps[name]) / 1e6, role, points=True)
+        for name, role in {**roles, "recurrence": "key"}.items()
+    ]
+    axis = Axis("million multiplications", (0.01, 0.1, 1, 10, 100, 1000), logarithmic=True)
+    positions = Axis("positions", (16, 64, 256, 1024), logarithmic=True)
+    name = "What a layer costs"
+    return figure(line_chart(name, positions, axis, series), name)
 
 
 @registered

@@ -120,7 +120,7 @@ import sys
 import pytest
 
 sys.modules["torch"] = None  # an import of it fails, as where it is missing
-sys.exit(pytest.main(["docs/mechanisms/source_classes.md", "-q", "-rs", *sys.argv[1:]]))
+sys.exit(pytest.main(["docs/mechanisms/layer_in_pytorch.md", "-q", "-rs", *sys.argv[1:]]))
 """
 
 
