@@ -11,7 +11,7 @@ import numpy as np
 import numpy.typing as npt
 
 from attention_docs.arrays import Array
-from attention_docs.masks import causal_mask
+from attention_docs.masks import causal_mask, window_mask
 from attention_docs.publish import course_figures
 from attention_docs.publish.results import result
 from attention_docs.render.figures import (
@@ -217,6 +217,17 @@ def masks_joined(steps_of: StepsOf) -> Svg:
         matrix_panel(mask, name, rows="queries", columns="keys") for name, mask in masks.items()
     ]
     return figure(beside(panels), "Three masks")
+
+
+@registered
+def causal_alignments(steps_of: StepsOf) -> Svg:
+    r"""Two causal masks for four queries and five keys. Top-left, the first query sees the first
+    key. Bottom-right, the last query sees the last key."""
+    masks = {"top-left": causal_mask(4, 5), "bottom-right": window_mask(4, 5, right=1)}
+    panels = [
+        matrix_panel(mask, name, rows="queries", columns="keys") for name, mask in masks.items()
+    ]
+    return figure(beside(panels), "Two alignments of a causal mask")
 
 
 @registered
