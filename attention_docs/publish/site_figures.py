@@ -331,9 +331,9 @@ def heads_side_by_side(steps_of: StepsOf) -> Svg:
 
 @registered
 def speed_growth(steps_of: StepsOf) -> Svg:
-    r"""One head, with queries, keys and values of 64 features. Both axes go in powers. Towards the
-    right twice the positions take about four times as long. The plain formula was measured at the
-    shorter lengths only, as its tables grow with the square."""
+    r"""One head, with queries, keys and values of 64 features. Both axes are logarithmic. Twice
+    as many positions take about four times as long. The plain formula was measured only at the
+    shorter lengths, because its tables grow with the square of the length."""
     rows = result("attention")["growth"]
     series = [
         Series(
