@@ -6,6 +6,12 @@ the raw features, three heads of two, beside the same with heads that were resha
 transpose. Swapped arguments do not fit here: they meet an error, not a number. Where all sizes
 agree nothing stops them: `square` has three queries, three keys, and two features everywhere.
 
+The last steps belong to masks that are right for another case. `newest` is the last query alone,
+with all five keys in its cache. `aligned_bottom_right` has the last query see the last key, where
+`causal` has the first see the first. `negative_scale` is `square` with a causal mask and the scale
+-1, beside the same with the scale applied after the mask. And a model that copies its input has the
+losses of each word, with targets that are shifted by one place and with targets that are not.
+
 >>> show(steps())
 right 4 x 3
 [[0.2739  5.2928 -1.2803]
@@ -74,6 +80,27 @@ keys_and_values_swapped 3 x 2
 [[ 0.1532 0.9499]
  [ 1.9615 0.9966]
  [-0.0803 0.8943]]
+newest 1 x 3
+[[2.3836 1.8717 2.3801]]
+newest_with_is_causal 1 x 3
+[[0 4 1]]
+aligned_bottom_right 4 x 3
+[[     0 5.9523 -1.9285]
+ [4.3433 1.1328  4.5769]
+ [5.6565 0.2337  5.6389]
+ [2.3836 1.8717  2.3801]]
+negative_scale 3 x 2
+[[     1       3]
+ [2.5000  1.5000]
+ [1.9366 -0.2782]]
+scaled_after_mask 3 x 2
+[[   nan     nan]
+ [   nan     nan]
+ [1.9366 -0.2782]]
+shifted_targets 5
+[5.0331 5.0331 5.0331 5.0331 5.0331]
+unshifted_targets 5
+[0.0331 0.0331 0.0331 0.0331 0.0331]
 """
 
 import math
@@ -84,7 +111,7 @@ import numpy
 from attention_docs.arrays import Array
 from attention_docs.dot_product import attention_steps, scaled_dot_product_attention
 from attention_docs.examples import distinct_sizes
-from attention_docs.masks import causal_mask
+from attention_docs.masks import causal_mask, window_mask
 from attention_docs.multi_head import merge_heads, split_heads
 from attention_docs.softmax import softmax
 
@@ -101,9 +128,13 @@ def steps(xp: ModuleType = numpy) -> dict[str, Array]:
     x_q, x_kv, q, k, v = (example[name] for name in ("X_q", "X_kv", "Q", "K", "V"))
     right = attention_steps(q, k, v)
     causal = causal_mask(q.shape[0], k.shape[0], xp=xp)
+    bottom_right = window_mask(q.shape[0], k.shape[0], right=k.shape[0] - q.shape[0], xp=xp)
     nothing = xp.zeros_like(right.weights)
     square_q, square_k, square_v = (xp.asarray(matrix, dtype=xp.float64) for matrix in (Q, K, V))
     padded = (xp.concat([a, xp.zeros((1, a.shape[1]), dtype=xp.float64)]) for a in (k, v))
+    words = xp.eye(5, 6, dtype=xp.float64)
+    copied = scaled_dot_product_attention(6 * words, 6 * words, words, is_causal=True)
+    predicted = softmax(5 * copied)
     return {
         "right": right.output,
         "divided_by_d_k": attention_steps(q, k, v, scale=1 / q.shape[1]).output,
@@ -123,7 +154,29 @@ def steps(xp: ModuleType = numpy) -> dict[str, Array]:
         "square": scaled_dot_product_attention(square_q, square_k, square_v),
         "queries_and_keys_swapped": scaled_dot_product_attention(square_k, square_q, square_v),
         "keys_and_values_swapped": scaled_dot_product_attention(square_q, square_v, square_k),
+        "newest": attention_steps(q[-1:, :], k, v).output,
+        "newest_with_is_causal": attention_steps(q[-1:, :], k, v, is_causal=True).output,
+        "aligned_bottom_right": attention_steps(q, k, v, attn_mask=bottom_right).output,
+        "negative_scale": attention_steps(
+            square_q, square_k, square_v, is_causal=True, scale=-1.0
+        ).output,
+        "scaled_after_mask": scaled_after_mask(xp, square_q, square_k, square_v),
+        "shifted_targets": losses(xp, predicted, xp.eye(5, 6, k=1, dtype=xp.float64)),
+        "unshifted_targets": losses(xp, predicted, words),
     }
+
+
+def scaled_after_mask(xp: ModuleType, query: Array, key: Array, value: Array) -> Array:
+    allowed = causal_mask(query.shape[0], key.shape[0], xp=xp)
+    scores = query @ key.T
+    scaled = -1.0 * xp.where(allowed, scores, xp.full_like(scores, -xp.inf))
+    with numpy.errstate(invalid="ignore"):
+        powers = xp.exp(scaled - xp.max(scaled, axis=1, keepdims=True))
+        return powers / xp.sum(powers, axis=1, keepdims=True) @ value
+
+
+def losses(xp: ModuleType, probabilities: Array, targets: Array) -> Array:
+    return -xp.log(xp.sum(probabilities * targets, axis=1))
 
 
 def attend(query: Array, key: Array) -> Array:

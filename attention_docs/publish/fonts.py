@@ -31,10 +31,14 @@ DRAWING = '<span class="katex-html"'
 TAG_AND_TEXT = re.compile(r"<(?P<closes>/)?(?P<attributes>[^>]*?)(?P<empty>/)?>(?P<text>[^<]*)")
 CLASS = re.compile(r'class="([^"]*)"')
 MAIN = "KaTeX_Main-Regular"
+MATH = "KaTeX_Math-Italic"
+DRAWN_WITH_MAIN = ('class="katex"', 'class="matrix"')
+SHORT_FORMULA = re.compile(r'<span class="symbols">(.*?)</span>')
+LETTER = re.compile(r"<i.*?</i>")
 # For each other font, the classes of the elements that KaTeX's style sheet sets in it.
 CLASSES = {
     "KaTeX_Main-Bold": ["mathbf"],
-    "KaTeX_Math-Italic": ["mathnormal"],
+    MATH: ["mathnormal"],
     "KaTeX_AMS-Regular": ["mathbb", "amsrm"],
     "KaTeX_Size1-Regular": ["delimsizing size1", "small-op"],
     "KaTeX_Size2-Regular": ["delimsizing size2", "large-op"],
@@ -45,7 +49,7 @@ CLASSES = {
 # of what a matrix does not show, and the letters of symbols and their indices.
 ALWAYS = {
     MAIN: "0123456789.,()=<>+−×⋅/≤≥…∞⋯⋮⋱⊤TF" + string.ascii_lowercase,
-    "KaTeX_Math-Italic": string.ascii_letters + "".join(GREEK.values()),
+    MATH: string.ascii_letters + "".join(GREEK.values()),
 }
 
 
@@ -102,9 +106,18 @@ def used(page: str) -> list[str]:
 
     >>> used('<span class="katex"><i class="mord mathnormal">a</i>')
     ['KaTeX_Main-Regular', 'KaTeX_Math-Italic']
+    >>> used('<span class="symbols"><i>d<sub>k</sub></i></span>')
+    ['KaTeX_Math-Italic']
     """
-    others = (font for font, needed in CLASSES.items() if any(each in page for each in needed))
-    return [MAIN, *others] if 'class="katex"' in page else []
+    found = {font for font, needed in CLASSES.items() if any(each in page for each in needed)}
+    if any(each in page for each in DRAWN_WITH_MAIN):
+        found.add(MAIN)
+    for short in SHORT_FORMULA.findall(page):
+        if "<i" in short:
+            found.add(MATH)
+        if "upright" in short or LETTER.sub("", short).strip():
+            found.add(MAIN)
+    return [font for font in (MAIN, *CLASSES) if font in found]
 
 
 def published(modules: Path, formulas: Collection[str], cache: Cache) -> dict[str, bytes]:

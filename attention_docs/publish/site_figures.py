@@ -11,7 +11,7 @@ import numpy as np
 import numpy.typing as npt
 
 from attention_docs.arrays import Array
-from attention_docs.masks import causal_mask
+from attention_docs.masks import causal_mask, window_mask
 from attention_docs.publish import course_figures
 from attention_docs.publish.results import result
 from attention_docs.render.figures import (
@@ -221,6 +221,17 @@ def masks_joined(steps_of: StepsOf) -> Svg:
 
 
 @registered
+def causal_alignments(steps_of: StepsOf) -> Svg:
+    r"""Two causal masks for four queries and five keys. Top-left, the first query sees the first
+    key. Bottom-right, the last query sees the last key."""
+    masks = {"top-left": causal_mask(4, 5), "bottom-right": window_mask(4, 5, right=1)}
+    panels = [
+        matrix_panel(mask, name, rows="queries", columns="keys") for name, mask in masks.items()
+    ]
+    return figure(beside(panels), "Two alignments of a causal mask")
+
+
+@registered
 def softmax_saturation(steps_of: StepsOf) -> Svg:
     r"""Four scores that grow with $\sqrt{d_k}$, as scores do without the division. At $d_k = 1$
     each has a share. At $d_k = 256$ the largest has nearly all the weight."""
@@ -375,9 +386,9 @@ def layer_costs(steps_of: StepsOf) -> Svg:
 
 @registered
 def speed_growth(steps_of: StepsOf) -> Svg:
-    r"""One head, with queries, keys and values of 64 features. Both axes go in powers. Towards the
-    right twice the positions take about four times as long. The plain formula was measured at the
-    shorter lengths only, as its tables grow with the square."""
+    r"""One head, with queries, keys and values of 64 features. Both axes are logarithmic. Twice
+    as many positions take about four times as long. The plain formula was measured only at the
+    shorter lengths, because its tables grow with the square of the length."""
     rows = result("attention")["growth"]
     series = [
         Series(

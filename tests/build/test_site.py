@@ -30,7 +30,7 @@ def test_nothing_waits_to_be_replaced(site):
 
 def test_every_formula_has_mathml(site):
     page = read(site, "mechanisms/self_attention")
-    assert page.count("<math ") == page.count('class="katex-html"') > 30
+    assert page.count("<math ") == page.count('class="katex-html"') > 10
 
 
 def test_diagrams_are_drawn(site):
@@ -243,4 +243,4 @@ def test_a_changed_input_changes_the_page(project):
     changed = example.read_text(encoding="utf-8").replace("[1, 1, 1, 1]]", "[1, 1, 1, 3]]")
     example.write_text(changed, encoding="utf-8")
     assert mkdocs(project, "build").returncode == 0
-    assert "<mn>0.0033</mn>" in read(project / "site", "mechanisms/self_attention")
+    assert "<td>0.0033" in read(project / "site", "mechanisms/self_attention")

@@ -139,13 +139,20 @@ PAIRS = {
     "heads_without_transpose": "heads",
     "queries_and_keys_swapped": "square",
     "keys_and_values_swapped": "square",
+    "newest_with_is_causal": "newest",
+    "causal": "aligned_bottom_right",
+    "scaled_after_mask": "negative_scale",
+    "unshifted_targets": "shifted_targets",
 }
+# The last row of a causal mask hides nothing, so a scale after it does no harm there.
+ROWS = {"scaled_after_mask": 2}
 
 
 @pytest.mark.parametrize("mistake", PAIRS)
 def test_every_mistake_changes_every_printed_row(mistake):
     steps = examples.steps("common_mistakes")
-    for right, wrong in zip(steps[PAIRS[mistake]], steps[mistake], strict=True):
+    rows = list(zip(steps[PAIRS[mistake]], steps[mistake], strict=True))
+    for right, wrong in rows[: ROWS.get(mistake)]:
         assert text(right) != text(wrong)
 
 

@@ -128,3 +128,77 @@ def test_the_page_shows_every_mistake_beside_what_is_right():
     page = (ROOT / "docs" / "mechanisms" / "common_mistakes.md").read_text(encoding="utf-8")
     for step in examples.steps("common_mistakes"):
         assert rf"\val{{common_mistakes.{step}" in page
+
+
+MISTAKEN = examples.steps("common_mistakes")
+SQUARE = examples.load("common_mistakes")
+
+
+def test_one_query_with_cached_keys_equals_a_slow_loop():
+    alone = Q[-1:].tolist()
+    weights, output = reference.attention(alone, K, V, allowed=lambda i, j: j <= i)
+    assert weights == [[1, 0, 0, 0, 0]]
+    np.testing.assert_allclose(MISTAKEN["newest_with_is_causal"], output, rtol=1e-12)
+    np.testing.assert_allclose(MISTAKEN["newest"], reference.attention(alone, K, V)[1], rtol=1e-12)
+
+
+def test_both_alignments_equal_slow_loops():
+    for step, offset in (("causal", 0), ("aligned_bottom_right", N - M)):
+        slow = reference.attention(Q, K, V, allowed=lambda i, j, offset=offset: j <= i + offset)[1]
+        np.testing.assert_allclose(MISTAKEN[step], slow, rtol=1e-12, atol=1e-15)
+
+
+def test_a_negative_scale_equals_a_slow_loop_and_is_lost_after_the_mask():
+    # The loop divides by the root of two, so the queries are multiplied by minus that root.
+    queries = -math.sqrt(2) * np.array(SQUARE.Q)
+    slow = reference.attention(queries, SQUARE.K, SQUARE.V, allowed=lambda i, j: j <= i)[1]
+    np.testing.assert_allclose(MISTAKEN["negative_scale"], slow, rtol=1e-12)
+    assert np.isnan(MISTAKEN["scaled_after_mask"][:2]).all()
+    np.testing.assert_allclose(MISTAKEN["scaled_after_mask"][2], slow[2], rtol=1e-12)
+
+
+def test_a_model_that_copies_has_the_losses_of_a_slow_loop():
+    words = np.eye(6)[:5]
+    copied = reference.attention(6 * words, 6 * words, words, allowed=lambda i, j: j <= i)[1]
+    rows = [reference.softmax_row([5 * number for number in row]) for row in copied]
+    for step, shift in (("unshifted_targets", 0), ("shifted_targets", 1)):
+        slow = [-math.log(row[i + shift]) for i, row in enumerate(rows)]
+        np.testing.assert_allclose(MISTAKEN[step], slow, rtol=1e-9)
+    guessing = math.log(6)
+    assert max(MISTAKEN["unshifted_targets"]) < guessing < min(MISTAKEN["shifted_targets"])
+
+
+def test_pytorch_aligns_as_the_page_says(torch):
+    bias = pytest.importorskip("torch.nn.attention.bias")
+    attend = torch.nn.functional.scaled_dot_product_attention
+    q, k, v = (torch.from_numpy(a)[None, None] for a in (Q, K, V))
+    for step, options in {
+        "causal": {"is_causal": True},
+        "aligned_bottom_right": {"attn_mask": bias.causal_lower_right(M, N)},
+    }.items():
+        np.testing.assert_allclose(MISTAKEN[step], attend(q, k, v, **options)[0, 0], rtol=1e-9)
+    upper_left = attend(q, k, v, attn_mask=bias.causal_upper_left(M, N))[0, 0]
+    np.testing.assert_allclose(MISTAKEN["causal"], upper_left, rtol=1e-9)
+    newest = attend(q[..., -1:, :], k, v, is_causal=True)[0, 0]
+    np.testing.assert_allclose(MISTAKEN["newest_with_is_causal"], newest, rtol=1e-9)
+
+
+@pytest.mark.parametrize("dtype", ["float64", "float32"])
+def test_pytorch_with_a_negative_scale(dtype, torch):
+    backends, kernel = torch.nn.attention.SDPBackend, torch.nn.attention.sdpa_kernel
+    attend = torch.nn.functional.scaled_dot_product_attention
+    q, k, v = (
+        torch.tensor(rows, dtype=getattr(torch, dtype))[None, None]
+        for rows in (SQUARE.Q, SQUARE.K, SQUARE.V)
+    )
+    right, allowed = MISTAKEN["negative_scale"], torch.ones(3, 3, dtype=torch.bool).tril()
+    for backend in (backends.FLASH_ATTENTION, backends.MATH):
+        with kernel(backend):
+            masked = attend(q, k, v, attn_mask=allowed, scale=-1.0)[0, 0]
+        np.testing.assert_allclose(masked, right, rtol=1e-5)
+    with kernel(backends.MATH):
+        plain = attend(q, k, v, is_causal=True, scale=-1.0)[0, 0]
+    np.testing.assert_allclose(plain, right, rtol=1e-5)
+    if torch.__version__.startswith("2.13."):  # the version that the page names
+        fused = attend(q, k, v, is_causal=True, scale=-1.0)[0, 0]
+        np.testing.assert_allclose(fused, MISTAKEN["scaled_after_mask"], rtol=1e-5)
