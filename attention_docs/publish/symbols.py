@@ -37,8 +37,8 @@ SIGNS = {
     r"\ge": " ≥ ",
     r"\dots": "…",
     r"\infty": "∞",
-    r"\,": "\N{THIN SPACE}",
-    r"\;": "\N{THREE-PER-EM SPACE}",
+    r"\,": "\N{SIX-PER-EM SPACE}",
+    r"\;": "\N{FOUR-PER-EM SPACE}",
     r"\quad": "\N{EM SPACE}",
     r"\qquad": "\N{EM SPACE}" * 2,
 }
