@@ -53,8 +53,8 @@ def test_search_tries_again_after_a_failed_fetch(browser, address):
 
 @pytest.mark.parametrize("way", ["directly", "by instant navigation"])
 def test_points_can_be_turned_and_plotly_comes_on_request_only(browser, address, way):
-    come_from = "self_attention" if way == "directly" else "additive_attention"
-    with Visit(browser, f"{address}mechanisms/{come_from}/") as visit:
+    come_from = "mechanisms/self_attention" if way == "directly" else "course/next_token"
+    with Visit(browser, f"{address}{come_from}/") as visit:
         if way == "by instant navigation":
             visit.page.locator(".md-footer__link--next").click()
             visit.page.get_by_role("heading", level=1, name="Self-attention").wait_for()
