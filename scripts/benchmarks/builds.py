@@ -150,7 +150,7 @@ def serving(folder):
         address = "127.0.0.1:{}".format(probe.getsockname()[1])
     server = mkdocs(folder, "serve", "--livereload", "--dev-addr", address)
     try:
-        wait_for("http://{}/".format(address), "Where to go next")
+        wait_for("http://{}/".format(address), "Where to begin")
         yield folder, "http://{}/".format(address)
     finally:
         server.terminate()
