@@ -2,7 +2,7 @@
 
 It holds the page's title, its first figure or diagram in the colours of the light scheme, and the
 site's name. It does not depend on the machine: the fonts come from npm, the colours from the style
-sheets, and resvg draws the same pixels everywhere.
+sheets, and resvg promises the same pixels everywhere.
 """
 
 import base64
