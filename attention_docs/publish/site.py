@@ -30,6 +30,7 @@ from attention_docs.publish import (
     preload,
     repository,
     search,
+    social,
 )
 from attention_docs.publish.computed import ComputedExamples, selected_library
 from attention_docs.publish.deferred import Deferred
@@ -161,6 +162,8 @@ class Site:
         self.typeset_formulas([file.page for file in files.documentation_pages() if file.page])
         self.add_fonts(config, files)
         self.diagrams.draw(self.root / "node_modules")
+        if config.site_url and not self.serving:
+            social.add_pictures(config, files, self.draw)
 
     def add_fonts(self, config: MkDocsConfig, files: Files) -> None:
         """Publish KaTeX's fonts with the glyphs that the formulas need, known only now."""
@@ -195,7 +198,7 @@ class Site:
         return named if self.offline else search.name_worker(named)
 
     def on_post_page(self, output: str, *, page: Page, config: MkDocsConfig) -> str:
-        html = self.diagrams.insert(self.deferred.insert(self.with_search(output)))
+        html = self.draw(self.with_search(output))
         # Formulas, most of a page's HTML, have neither ids nor links, so they come later.
         seen = links.seen(html)
         self.finished[page.url] = page, seen
@@ -207,6 +210,10 @@ class Site:
             return html
         relative = {name: get_relative_url(file, page.url) for name, file in self.fonts.items()}
         return preload.with_preloads(html, relative)
+
+    def draw(self, html: str) -> str:
+        """Insert the drawings that a page has placeholders for."""
+        return self.diagrams.insert(self.deferred.insert(html))
 
     def on_post_build(self, *, config: MkDocsConfig) -> None:
         site = Path(config.site_dir)

@@ -59,6 +59,7 @@ def test_an_address_of_another_host_is_found(tag):
     [
         '<a href="https://host/">elsewhere</a>',
         '<link rel="canonical" href="https://host/">',
+        '<meta property="og:image" content="https://host/a.png">',
         '<link rel="next" href="../masks/">',
         '<img src="data:image/png;base64,aaaa//bbbb">',
         '<img src="assets/logo.svg">',

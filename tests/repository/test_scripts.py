@@ -244,6 +244,7 @@ def test_serve_shows_an_edit_of_a_page_and_of_the_package(ready):
         shown = wait_for(port, "One example from start to finish")
         assert "livereload" in shown
         assert "Content-Security-Policy" not in shown
+        assert "og:image" not in shown
         page = ready / "docs" / "index.md"
         page.write_text(page.read_text(encoding="utf-8") + "\nA new sentence.\n", encoding="utf-8")
         wait_for(port, "A new sentence.")

@@ -1,0 +1,176 @@
+"""The tags and the picture by which other sites show a link to a page."""
+
+import re
+import struct
+from html import unescape
+from pathlib import Path
+
+import material
+import numpy as np
+import pytest
+from bs4 import BeautifulSoup
+
+from attention_docs.publish import social
+from attention_docs.publish.cache import Cache
+from attention_docs.render.figures import heatmap
+from attention_docs.render.figures.svg import ROLES
+from tests.conftest import ROOT, mkdocs
+
+ADDRESS = "http://127.0.0.1/attention-docs/"
+THEME = Path(material.__file__).parent / "templates" / "assets" / "stylesheets"
+DIAGRAM = '<svg role="img" width="{}" height="{}"><rect width="9" height="9"/></svg>'
+
+
+@pytest.fixture
+def fonts(assets):
+    return assets / social.FONTS
+
+
+@pytest.fixture
+def look(fonts):
+    (theme,) = THEME.glob("main.*.min.css")
+    styles = [file.read_text(encoding="utf-8") for file in (theme, ROOT / "docs" / social.STYLE)]
+    icon = (ROOT / "docs" / "assets" / "favicon.svg").read_text(encoding="utf-8")
+    rules = "".join(social.DIAGRAM_RULE.findall(styles[1]))
+    bold = social.character_widths(fonts / social.BOLD)
+    return social.Look("A site", icon, social.light_values(styles), rules, bold)
+
+
+@pytest.fixture
+def draw(fonts, look):
+    """Draw the picture of a page with that title and drawing."""
+    return lambda title, drawing=None: social.png(social.card(title, drawing, look), fonts)
+
+
+def size(png):
+    assert png.startswith(b"\x89PNG\r\n\x1a\n")
+    return struct.unpack(">II", png[16:24])
+
+
+@pytest.mark.parametrize(
+    "drawing",
+    [None, DIAGRAM.format(900, 100), DIAGRAM.format(100, 900), heatmap(np.eye(2), "A matrix")],
+    ids=["plain", "wide", "high", "figure"],
+)
+def test_a_picture_has_the_size_that_its_tags_tell_and_the_same_bytes_each_time(draw, drawing):
+    picture = draw("A page", drawing)
+    assert size(picture) == (1200, 630)
+    assert picture == draw("A page", drawing)
+
+
+def test_a_picture_shows_title_drawing_and_the_name_of_the_site(draw, fonts, look):
+    drawing = DIAGRAM.format(90, 90)
+    picture = draw("A page", drawing)
+    assert picture != draw("Another page", drawing)
+    assert picture != draw("A page")
+    assert picture != draw("A page", drawing.replace("9", "8"))
+    elsewhere = social.card("A page", drawing, look._replace(name="Another site"))
+    assert picture != social.png(elsewhere, fonts)
+
+
+def test_a_drawing_stands_where_it_can_be_larger():
+    wide, high = DIAGRAM.format(900, 100), DIAGRAM.format(100, 900)
+    assert social.scale(wide, social.BELOW) > social.scale(wide, social.BESIDE)
+    assert social.scale(high, social.BESIDE) > social.scale(high, social.BELOW)
+
+
+@pytest.mark.parametrize("drawing", [None, DIAGRAM.format(900, 100), DIAGRAM.format(100, 900)])
+@pytest.mark.parametrize(
+    "title", ["Masks", "Self-attention" + " and masks" * 3, "Incomprehensibilities" * 3]
+)
+def test_a_title_keeps_within_its_room(look, title, drawing):
+    svg = social.card(title, drawing, look)
+    texts = re.findall(r'<text x="60" y="([\d.]+)" font-size="([\d.]+)".*?>(.*?)</text>', svg)
+    assert " ".join(text for _, _, text in texts) == title
+    room = social.COLUMN if drawing == DIAGRAM.format(100, 900) else social.BELOW.width
+    for y, font, text in texts:
+        assert social.width(text, look.bold) * float(font) < 1.01 * room
+        assert float(y) < 500
+
+
+def test_every_colour_of_figures_and_diagrams_has_a_light_value(look):
+    used = {name for name, _ in social.VARIABLE.findall(look.rules + "".join(ROLES.values()))}
+    assert len(used) > 10
+    assert used - set(look.values) == {"--md-text-font-family"}
+    assert look.values["--md-primary-fg-color"] == "#1d3557"  # ours, not the theme's
+
+
+def test_a_title_is_text_and_not_markup(look):
+    assert "Q &lt; K &amp; V" in social.card("Q < K & V", None, look)
+
+
+def test_a_picture_is_drawn_once(fonts, look, tmp_path, monkeypatch):
+    card = social.card("A page", None, look)
+    cache = Cache(tmp_path / "pictures.json")
+    picture = social.cached_png(card, fonts, cache)
+    cache.save()
+    monkeypatch.delattr(social, "png")
+    assert social.cached_png(card, fonts, Cache(tmp_path / "pictures.json")) == picture
+
+
+@pytest.mark.parametrize(
+    "surroundings",
+    [{}, {"OFFLINE": "true", "SITE_URL": ADDRESS}],
+    ids=["no address", "offline"],
+)
+def test_without_an_address_there_are_no_pictures_and_no_tags(one_page, surroundings):
+    built = mkdocs(one_page, "build", "--strict", **surroundings)
+    assert built.returncode == 0, built.stderr
+    assert not (one_page / "site" / "assets" / "pictures").exists()
+    assert not (one_page / ".cache" / "pictures.json").exists()
+    page = (one_page / "site" / "index.html").read_text(encoding="utf-8")
+    assert "og:" not in page
+    assert "twitter:" not in page
+
+
+@pytest.fixture(scope="module")
+def heads(site):
+    """By its address, the head of each page: its title, its tags' contents and its links."""
+    found = {}
+    for page in sorted(site.rglob("index.html")):
+        head = BeautifulSoup(
+            page.read_text(encoding="utf-8").partition("</head>")[0], "html.parser"
+        )
+        tags = [
+            (tag.get("property") or tag.get("name"), tag["content"])
+            for tag in head.find_all("meta", content=True)
+        ]
+        assert len(dict(tags)) == len(tags), f"{page}: a tag twice"
+        (canonical,) = head.find_all("link", rel="canonical")
+        folder = page.parent.relative_to(site).as_posix()
+        address = ADDRESS if folder == "." else f"{ADDRESS}{folder}/"
+        found[address] = {"title": head.title.string, "canonical": canonical["href"], **dict(tags)}
+    return found
+
+
+def test_every_page_has_a_title_its_address_and_a_description_of_its_own(heads):
+    assert len(heads) > 50
+    for address, head in heads.items():
+        assert head["title"]
+        assert head["canonical"] == head["og:url"] == address
+        assert head["description"] == unescape(head["og:description"])
+    assert all(head["description"].strip() for head in heads.values())
+    assert len({head["description"] for head in heads.values()}) == len(heads)
+
+
+def test_every_page_has_a_title_and_a_picture_for_other_sites(heads):
+    for head in heads.values():
+        assert head["og:title"]
+        assert head["og:site_name"] == "Attention, computed"
+        assert head["og:image:alt"]
+        assert (head["og:image:width"], head["og:image:height"]) == ("1200", "630")
+        assert head["twitter:card"] == "summary_large_image"
+    assert [a for a, head in heads.items() if head["og:type"] == "website"] == [ADDRESS]
+    assert heads[ADDRESS]["og:title"] == "Attention, computed"
+
+
+def test_every_picture_lies_in_the_site_and_is_small(heads, site):
+    images = [head["og:image"] for head in heads.values()]
+    assert all(image.startswith(ADDRESS) for image in images)
+    files = {site / image.removeprefix(ADDRESS) for image in images}
+    assert files == set(site.glob("assets/pictures/**/*.png"))
+    assert len(files) == len(heads)
+    for file in files:
+        picture = file.read_bytes()
+        assert size(picture) == (1200, 630)
+        assert len(picture) < 60_000, file
