@@ -52,6 +52,8 @@ from attention_docs.publish.values import look_up, macros, resolve
 # A child of MkDocs' logger, so a strict build counts its warnings.
 log = logging.getLogger("mkdocs.attention_docs.site")
 
+REFERENCE_STYLE = "assets/_mkdocstrings.css"
+
 
 class Site:
     """One build: all that it remembers from one event to the next.
@@ -94,6 +96,8 @@ class Site:
         fence = {"name": "mermaid", "class": "mermaid", "format": self.diagrams.fence}
         config.mdx_configs.setdefault("pymdownx.superfences", {})["custom_fences"] = [fence]
         notebook_execution.prepare(self.root, config.plugins["mkdocs-jupyter"].config)
+        # The template gives it to the pages of the reference alone.
+        config.extra_css.remove(REFERENCE_STYLE)
         reference = config.plugins["mkdocstrings"].get_handler("python")  # type: ignore[attr-defined]
         reference.env.bytecode_cache = self.templates
 

@@ -2,6 +2,7 @@
 // without it.
 (() => {
   const explorer = new URL("explore.js", document.currentScript.src).href;
+  let explores = false;
   const names = [
     [".formula", "formula"],
     [".diagram", "diagram"],
@@ -33,7 +34,8 @@
     });
     document.querySelectorAll("nav.md-code__nav").forEach((nav) => nav.setAttribute("role", "none"));
     // Few pages have points in space, so the others do without the script that turns them.
-    if (document.querySelector("svg[data-points]") && !document.querySelector(`script[src="${explorer}"]`)) {
+    if (!explores && document.querySelector("svg[data-points]")) {
+      explores = true;
       document.head.append(Object.assign(document.createElement("script"), { src: explorer }));
     }
   };
