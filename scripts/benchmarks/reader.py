@@ -35,7 +35,14 @@ WATCH = """
     watch("paint", entry => { seen.first = entry.startTime; });
     watch("longtask", entry => seen.tasks.push([entry.startTime, entry.duration]));
 """
-
+PARSED = "document.querySelector('footer')"  # stands below all that a page says
+# Asked before each frame.
+COMPLETE = """
+    window.complete = new Promise(done => (function look() {
+        if (%s) done(performance.now());
+        else requestAnimationFrame(look);
+    })());
+"""
 # The last script may have asked for fonts, and each of them moves the page.
 SETTLED = """async () => {
     const frame = () => new Promise(done => requestAnimationFrame(() => setTimeout(done)));
@@ -86,7 +93,7 @@ def transfer(browser, home):
     return {page or "home": first_visit(browser, home + path(page)) for page in PAGES}
 
 
-def first_visit(browser, url, until="true"):
+def first_visit(browser, url, until=PARSED):
     """Return the bytes that a first visit of a page brings; `until` says when it is complete."""
     from tests.browser.visit import Visit
 
@@ -110,8 +117,8 @@ def heaviest(site):
     return "{}/".format(page.parent.relative_to(site).as_posix())
 
 
-def load(browser, url, until="true"):
-    """Load a page once; return its largest contentful paint, its blocking time and its shift.
+def load(browser, url, until=PARSED):
+    """Load a page once; return when it painted and was complete, what it blocked and shifted.
 
     Args:
         browser: Playwright's.
@@ -123,9 +130,9 @@ def load(browser, url, until="true"):
     context = browser.new_context(viewport={"width": 412, "height": 823})
     page = context.new_page()
     slow_down(page)
-    page.add_init_script(WATCH)
+    page.add_init_script(WATCH + COMPLETE % until)
     page.goto(url, wait_until="networkidle")
-    page.wait_for_function(until)
+    complete = page.evaluate("complete")
     page.evaluate(SETTLED)
     seen = page.evaluate("seen")
     elements = page.evaluate("document.querySelectorAll('*').length")
@@ -133,6 +140,7 @@ def load(browser, url, until="true"):
     return {
         "elements": elements,
         "paint_ms": seen["paint"],
+        "complete_ms": complete,
         "blocking_ms": blocking(seen["tasks"], seen["first"]),
         "shift": seen["shift"],
     }
