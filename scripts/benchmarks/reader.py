@@ -35,6 +35,21 @@ WATCH = """
     watch("paint", entry => { seen.first = entry.startTime; });
     watch("longtask", entry => seen.tasks.push([entry.startTime, entry.duration]));
 """
+PARSED = "document.querySelector('footer')"  # stands below all that a page says
+# Asked before each frame.
+COMPLETE = """
+    window.complete = new Promise(done => (function look() {
+        if (%s) done(performance.now());
+        else requestAnimationFrame(look);
+    })());
+"""
+# The last script may have asked for fonts, and each of them moves the page.
+SETTLED = """async () => {
+    const frame = () => new Promise(done => requestAnimationFrame(() => setTimeout(done)));
+    await frame();
+    await document.fonts.ready;
+    await frame();
+}"""
 
 
 def main():
@@ -73,13 +88,20 @@ def measure(times):
 
 def transfer(browser, home):
     """Return the bytes that a first visit of each page brings over the network."""
-    from tests.browser.visit import PAGES, Visit, path
+    from tests.browser.visit import PAGES, path
 
-    sizes = {}
-    for page in PAGES:
-        with Visit(browser, home + path(page)) as visit:
-            sizes[page or "home"] = sum(visit.weights().values())
-    return sizes
+    return {page or "home": first_visit(browser, home + path(page)) for page in PAGES}
+
+
+def first_visit(browser, url, until=PARSED):
+    """Return the bytes that a first visit of a page brings; `until` says when it is complete."""
+    from tests.browser.visit import Visit
+
+    with Visit(browser, url) as visit:
+        visit.page.wait_for_function(until)
+        visit.page.evaluate(SETTLED)
+        visit.settle()
+        return sum(visit.weights().values())
 
 
 def build(site):
@@ -95,19 +117,30 @@ def heaviest(site):
     return "{}/".format(page.parent.relative_to(site).as_posix())
 
 
-def load(browser, url):
-    """Load a page once; return its largest contentful paint, its blocking time and its shift."""
+def load(browser, url, until=PARSED):
+    """Load a page once; return when it painted and was complete, what it blocked and shifted.
+
+    Args:
+        browser: Playwright's.
+        url: the address of the page.
+        until: says in JavaScript when the page is complete.
+    """
     from tests.browser.visit import slow_down
 
     context = browser.new_context(viewport={"width": 412, "height": 823})
     page = context.new_page()
     slow_down(page)
-    page.add_init_script(WATCH)
+    page.add_init_script(WATCH + COMPLETE % until)
     page.goto(url, wait_until="networkidle")
+    complete = page.evaluate("complete")
+    page.evaluate(SETTLED)
     seen = page.evaluate("seen")
+    elements = page.evaluate("document.querySelectorAll('*').length")
     context.close()
     return {
+        "elements": elements,
         "paint_ms": seen["paint"],
+        "complete_ms": complete,
         "blocking_ms": blocking(seen["tasks"], seen["first"]),
         "shift": seen["shift"],
     }

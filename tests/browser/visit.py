@@ -1,6 +1,7 @@
 """The built site, served as GitHub Pages does, and one load of one page in a real browser."""
 
 import contextlib
+import functools
 import gzip
 import http.server
 import os
@@ -68,6 +69,12 @@ def launched(chromium):
         browser.close()
 
 
+@functools.lru_cache(maxsize=64)
+def compressed(content):
+    """Compress a file, once: GitHub has it compressed already, and a page would wait for it."""
+    return gzip.compress(content, 6)
+
+
 class Handler(http.server.SimpleHTTPRequestHandler):
     """Serve a folder under a sub-path and compressed, as GitHub Pages does."""
 
@@ -93,7 +100,7 @@ class Handler(http.server.SimpleHTTPRequestHandler):
         self.send_response(200)
         self.send_header("Content-Type", self.guess_type(str(file)))
         if file.suffix in COMPRESSED:
-            content = gzip.compress(content, 6)
+            content = compressed(content)
             self.send_header("Content-Encoding", "gzip")
         self.send_header("Content-Length", str(len(content)))
         self.end_headers()

@@ -3,6 +3,7 @@
 import importlib.util
 import json
 import math
+import re
 from pathlib import Path
 
 import numpy as np
@@ -100,7 +101,38 @@ def test_the_committed_result_of_the_gpu_has_the_form_that_the_bench_writes(scri
     assert [form(row) for row in committed["speed"]] == [form(row) for row in rows]
 
 
-@pytest.mark.parametrize("name", ["attention", "parity", "gpu"])
+def test_without_jupyter_book_one_line_says_how_to_install_it(script, monkeypatch):
+    bench = script("alternatives")
+    monkeypatch.setattr("sys.argv", ["alternatives.py"])
+    monkeypatch.setattr("shutil.which", lambda name: None)
+    with pytest.raises(
+        SystemExit, match=r"^bench: jupyter-book is missing: python3 -m venv [^\n]*$"
+    ):
+        bench.main()
+
+
+def test_the_other_sites_get_whole_pages(script):
+    bench = script("alternatives")
+    for _, page in bench.Pages().chapters():
+        for text in (page, bench.as_myst(page)):
+            assert not re.search(r"\\(val|figure|example)\{|```mermaid", text)
+            assert text.count("$") == page.count("$")
+        assert not re.search(r"^\?\?\?|\*\{\.", bench.as_myst(page), re.MULTILINE)
+        assert bench.as_myst(page).count(":::{admonition}") == page.count("??? ")
+
+
+def test_the_committed_comparison_has_every_chapter_of_every_site(script):
+    bench = script("alternatives")
+    sites = json.loads((ROOT / "results" / "alternatives.json").read_text(encoding="utf-8"))[
+        "sites"
+    ]
+    assert set(sites) == set(bench.ADDRESSES)
+    for chapters in sites.values():
+        assert set(chapters) == set(bench.CHAPTERS)
+        assert all(set(found) == set(bench.ROWS) for found in chapters.values())
+
+
+@pytest.mark.parametrize("name", ["attention", "parity", "gpu", "alternatives"])
 def test_committed_results_name_machine_versions_and_date(name):
     result = json.loads((ROOT / "results" / f"{name}.json").read_text(encoding="utf-8"))
     assert result["machine"]["processor"]
