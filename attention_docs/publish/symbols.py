@@ -60,12 +60,13 @@ INDEX = r"""
 ))?
 """
 ROLE = rf"\\(?P<role>{'|'.join(ROLES)})"
-SYMBOL = re.compile(LETTER + INDEX, re.VERBOSE)
-COLOURED = re.compile(rf"{ROLE}\{{{SYMBOL.pattern}\}}", re.VERBOSE)
+SYMBOL = re.compile(rf"{LETTER}{INDEX}\s*", re.VERBOSE)
+COLOURED = re.compile(rf"{ROLE}\{{{SYMBOL.pattern}\}}\s*", re.VERBOSE)
 NUMBER_OR_WORDS = r"(?P<number>\d+(?:\.\d+)?) | \\text\{(?P<words>[a-z\ ]+)\}"
-OTHER = re.compile(rf"{NUMBER_OR_WORDS} | (?P<minus>-) | (?P<sign>{one_of(SIGNS)})", re.VERBOSE)
+MINUS_OR_SIGN = rf"(?P<minus>-) | (?P<sign>{one_of(SIGNS)})"
+OTHER = re.compile(rf"(?: {NUMBER_OR_WORDS} | {MINUS_OR_SIGN} )\s*", re.VERBOSE)
 # What stands above or below the line is KaTeX's.
-RAISED = re.compile(r"\s*[\^_']")
+RAISED = re.compile(r"[\^_']")
 
 
 def plain(tex: str) -> str | None:
@@ -82,7 +83,7 @@ def plain(tex: str) -> str | None:
         if not found or RAISED.match(tex, found.end()):
             return None
         written += html_of(found, written)
-        end = found.end() + len(tex[found.end() :]) - len(tex[found.end() :].lstrip())
+        end = found.end()
     return f'<span class="symbols">{written}</span>'
 
 

@@ -161,7 +161,7 @@ def value(reference: str, steps: Callable[[str], Steps], place: Place) -> str:
         return (" × " if place is Place.TEXT else r" \times ").join(map(str, array))
     if place is Place.TEXT:
         return prose(array)
-    if place is Place.TOP and array.ndim:
+    if place is Place.TOP and array.ndim in (1, 2):
         return rf"\val{{{reference}}}"
     return latex_row(array) if array.ndim == 1 else latex(array)
 

@@ -97,6 +97,11 @@ def test_a_large_matrix_is_an_excerpt_and_all_of_it_in_a_fold(with_matrices):
     assert len(page.select("details td")) == 2 * 45
 
 
+def test_a_long_vector_has_a_fold_too(with_matrices):
+    page = BeautifulSoup(with_matrices(50), "html.parser")
+    assert [fold.summary.text for fold in page.select("details")] == ["All 1 × 50 numbers"] * 2
+
+
 def test_a_relation_at_the_end_of_a_part_keeps_its_space(typeset):
     first, *_ = formulas.parts(Formula(r"Q = \val{toy.Q}", display=True))
     assert typeset(first)[first].count('class="mspace"') == 2

@@ -89,6 +89,7 @@ def test_a_wrong_reference_names_page_line_and_what_is_known(macro, known, page)
     assert str(caught.value) == f"page.md:3: {macro}: {known}"
 
 
-def test_three_axes_in_a_formula_are_refused():
+@pytest.mark.parametrize("formula", [r"$\val{toy.cube}$", "$$\n\\val{toy.cube}\n$$"])
+def test_three_axes_in_a_formula_are_refused(formula):
     with pytest.raises(PublishError, match="expected at most two axes"):
-        resolve(r"$\val{toy.cube}$", lambda name: {"cube": np.ones((1, 1, 1))}, *[str] * 6)
+        resolve(formula, lambda name: {"cube": np.ones((1, 1, 1))}, *[str] * 6)
