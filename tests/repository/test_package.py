@@ -20,6 +20,7 @@ LAYERS = [
     "multi_head",
     "examples",
     "render",
+    "diagnosis",
     "publish",
 ]
 

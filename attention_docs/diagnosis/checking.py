@@ -1,0 +1,207 @@
+"""The check: find out how to call a function, call it with every case, and name what is wrong."""
+
+from dataclasses import dataclass, field, replace
+
+from attention_docs.diagnosis import calling
+from attention_docs.diagnosis.calling import Description, LoadError, Settings
+from attention_docs.diagnosis.cases import CASES, ROUNDOFF, Case
+from attention_docs.diagnosis.comparing import (
+    Named,
+    changed,
+    conventions_of,
+    differing,
+    explains,
+    pairs_of_mistakes,
+    shape_problem,
+    single_mistakes,
+)
+from attention_docs.diagnosis.locating import (
+    first_cell,
+    first_wrong_step,
+    with_values_that_show_weights,
+)
+from attention_docs.diagnosis.recipe import Call, LayerCall
+from attention_docs.diagnosis.worker import Outcome, Worker
+
+OK, NOT_SUPPORTED, ON_PURPOSE, WRONG = "ok", "not supported", "on purpose", "wrong"
+
+
+@dataclass(frozen=True)
+class Finding:
+    """What came of one case.
+
+    Attributes:
+        case: what was asked.
+        status: `ok`, `not supported`, `on purpose` or `wrong`.
+        words: why, if it is not `ok`.
+        mistakes: those that give these digits, as far as they are in the catalogue.
+        notes: what the function did besides: printed, warned, changed its inputs.
+    """
+
+    case: Case
+    status: str
+    words: str = ""
+    mistakes: Named = ()
+    notes: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True)
+class Report:
+    """All that a check has found out.
+
+    Attributes:
+        target: the function, as it was named.
+        settings: how it was called.
+        findings: one for each case.
+    """
+
+    target: str
+    settings: Settings
+    findings: list[Finding] = field(default_factory=list)
+
+    @property
+    def right(self) -> bool:
+        """Whether no case is wrong."""
+        return all(finding.status != WRONG for finding in self.findings)
+
+
+def check(target: str, settings: Settings | None = None, limit: float = 10.0) -> Report:
+    """Call a function with every case and say what it gets wrong.
+
+    Args:
+        target: `module:function` or `path/to/file.py:function`.
+        settings: what is known of it; the rest is found out.
+        limit: seconds that a case may take.
+
+    Raises:
+        LoadError: if there is no such function, or it cannot be called at all.
+    """
+    with Worker(target, limit) as worker:
+        settings = settings or Settings()
+        description = worker.describe(settings)
+        settings = replace(settings, library=description.library)
+        cases = [case for case in CASES.values() if fits(case, description)]
+        settings = callable_settings(worker, description, settings, cases[0])
+        settings = mask_settings(worker, description, settings)
+        outcomes = {case: worker.run(case, description, settings) for case in cases}
+        findings = [judge(case, outcome, settings) for case, outcome in outcomes.items()]
+        findings = named(findings, outcomes, settings)
+        findings = [explained(f, outcomes[f.case], worker, description, settings) for f in findings]
+    return Report(target, settings, findings)
+
+
+def fits(case: Case, description: Description) -> bool:
+    """Whether a case is for functions of this kind: a layer with weights, or attention itself."""
+    return isinstance(case.call, LayerCall) == description.is_layer
+
+
+def callable_settings(
+    worker: Worker, description: Description, settings: Settings, case: Case
+) -> Settings:
+    """Find a dtype and a layout with which the first case has a result of the right shape.
+
+    Of several, take one in which the result is right, or is that of a known mistake.
+
+    Raises:
+        LoadError: if there is none; the message says what to tell.
+    """
+    dtypes = ("float32",) if description.library == "jax" else ("float64", "float32")
+    all_layouts = calling.LAYER_LAYOUTS if description.is_layer else calling.LAYOUTS
+    layouts = (settings.layout,) if settings.layout else all_layouts
+    failures: dict[str, str] = {}
+    for dtype in dtypes:
+        possible = []
+        for layout in layouts:
+            tried = replace(settings, dtype=dtype, layout=layout)
+            outcome = worker.run(case, description, tried)
+            if outcome.broken:
+                raise LoadError(f"called with {case.name}, {outcome.failure}")
+            if problem := outcome.failure or shape_problem(case, outcome.results):
+                failures.setdefault(layout, problem)
+            else:
+                possible.append((tried, outcome))
+        if possible:
+            return min(possible, key=lambda pair: plausibility(case, *pair))[0]
+    said = "; ".join(f"{layout}: {problem}" for layout, problem in failures.items())
+    raise LoadError(
+        f"it cannot be called; say its --layout and --names, if they are others. {said}"
+    )
+
+
+def plausibility(case: Case, settings: Settings, outcome: Outcome) -> int:
+    """Rank a way to call: 0 if the result is right, 1 if a mistake is known, else 2."""
+    if differing(case, outcome.results, case.right(), settings) is None:
+        return 0
+    return 1 if any(single_mistakes(case, outcome, settings)) else 2
+
+
+def mask_settings(worker: Worker, description: Description, settings: Settings) -> Settings:
+    """Find out what a mask means to the function: True keeps, True hides, or numbers to add."""
+    if settings.mask or description.is_layer or "mask" not in description.names:
+        return settings
+    case = CASES["boolean_mask"]
+    for kind in calling.MASKS:
+        tried = replace(settings, mask=kind)
+        outcome = worker.run(case, description, tried)
+        if not outcome.failure and differing(case, outcome.results, case.right(), settings) is None:
+            return tried
+    return replace(settings, mask="keep")
+
+
+def judge(case: Case, outcome: Outcome, settings: Settings) -> Finding:
+    """Say what came of a case, without a name for what is wrong."""
+    if outcome.failure:
+        status = WRONG if outcome.broken else NOT_SUPPORTED
+        return Finding(case, status, outcome.failure, notes=outcome.notes)
+    if problem := shape_problem(case, outcome.results):
+        return Finding(case, WRONG, problem, notes=outcome.notes)
+    if differing(case, outcome.results, case.right(), settings) is None:
+        return Finding(case, OK, notes=outcome.notes)
+    for convention in conventions_of(case):
+        if (
+            differing(case, outcome.results, {"output": changed(case, convention)}, settings)
+            is None
+        ):
+            return Finding(case, ON_PURPOSE, convention.words, notes=outcome.notes)
+    return Finding(case, WRONG, notes=outcome.notes)
+
+
+def named(
+    findings: list[Finding], outcomes: dict[Case, Outcome], settings: Settings
+) -> list[Finding]:
+    """Name what is wrong: of all that explain a case, take what explains the most of the cases."""
+    wrong = [f for f in findings if f.status == WRONG and not outcomes[f.case].failure]
+    # The rounding of 16 bits would hide which mistake it is.
+    plain = findings[0]
+
+    def agreement(made: Named) -> tuple[int, int]:
+        judged = [f for f in findings if not outcomes[f.case].failure]
+        return sum(explains(f.case, outcomes[f.case], made, settings) for f in judged), -len(made)
+
+    def name(finding: Finding) -> Finding:
+        if finding not in wrong or finding.case.gradients:
+            return finding
+        if finding.case.dtype in ROUNDOFF and plain in wrong:
+            return replace(finding, words=f"as in {plain.case.name}")
+        outcome = outcomes[finding.case]
+        single = list(single_mistakes(finding.case, outcome, settings))
+        found = single or pairs_of_mistakes(finding.case, outcome, settings)
+        return replace(finding, mistakes=max(found, key=agreement, default=()))
+
+    return [name(finding) for finding in findings]
+
+
+def explained(
+    finding: Finding, outcome: Outcome, worker: Worker, description: Description, settings: Settings
+) -> Finding:
+    """Say in words what is wrong: the mistake, or where it first shows."""
+    if finding.status != WRONG or finding.words:
+        return finding
+    if finding.mistakes:
+        words = " and ".join(mistake.words for mistake in finding.mistakes)
+        return replace(finding, words=f"its output is that of {words}")
+    words = first_cell(finding.case, outcome, settings)
+    if isinstance(finding.case.call, Call) and not finding.case.gradients:
+        probe = with_values_that_show_weights(finding.case)
+        words += f"; {first_wrong_step(probe, worker.run(probe, description, settings), settings)}"
+    return replace(finding, words=words)
