@@ -288,7 +288,8 @@ def layer_arguments(
     call: LayerCall, names: Mapping[str, str], settings: Settings
 ) -> dict[str, Any]:
     query, key = (rows_arranged(rows, settings.layout or "bnd") for rows in (call.query, call.key))
-    found: dict[str, Any] = {"query": query, "key": key, "value": key}
+    rows = {"query": query, "key": key, "value": key}
+    found: dict[str, Any] = {n: array for n, array in rows.items() if n in names or n != "value"}
     if "query" not in names:
         if call.query is not call.key:
             raise UnsupportedError("it takes one sequence")

@@ -1,5 +1,6 @@
 """The check: find out how to call a function, call it with every case, and name what is wrong."""
 
+import itertools
 from dataclasses import dataclass, field, replace
 
 from attention_docs.diagnosis import calling
@@ -81,7 +82,7 @@ def check(target: str, settings: Settings | None = None, limit: float = 10.0) ->
         description = worker.describe(settings)
         settings = replace(settings, library=description.library)
         cases = [case for case in CASES.values() if fits(case, description)]
-        settings = callable_settings(worker, description, settings, cases[0])
+        settings = callable_settings(worker, description, settings, cases)
         settings = mask_settings(worker, description, settings)
         outcomes = {case: worker.run(case, description, settings) for case in cases}
         findings = [judge(case, outcome, settings) for case, outcome in outcomes.items()]
@@ -96,11 +97,12 @@ def fits(case: Case, description: Description) -> bool:
 
 
 def callable_settings(
-    worker: Worker, description: Description, settings: Settings, case: Case
+    worker: Worker, description: Description, settings: Settings, cases: list[Case]
 ) -> Settings:
-    """Find a dtype and a layout with which the first case has a result of the right shape.
+    """Find a dtype and a layout with which a case has a result of the right shape.
 
-    Of several, take one in which the result is right, or is that of a known mistake.
+    Of several layouts, take one in which the result is right, or is that of a known mistake. The
+    first case tells the layouts apart, but if arguments are swapped, only the square one fits.
 
     Raises:
         LoadError: if there is none; the message says what to tell.
@@ -109,7 +111,8 @@ def callable_settings(
     all_layouts = calling.LAYER_LAYOUTS if description.is_layer else calling.LAYOUTS
     layouts = (settings.layout,) if settings.layout else all_layouts
     failures: dict[str, str] = {}
-    for dtype in dtypes:
+    cases = [case for case in cases if case in cases[:1] or case.name == "square"]
+    for case, dtype in itertools.product(cases, dtypes):
         possible = []
         for layout in layouts:
             tried = replace(settings, dtype=dtype, layout=layout)
@@ -173,6 +176,7 @@ def named(
     wrong = [f for f in findings if f.status == WRONG and not outcomes[f.case].failure]
     # The rounding of 16 bits would hide which mistake it is.
     plain = findings[0]
+    pairs_found: set[Named] = set()
 
     def agreement(made: Named) -> tuple[int, int]:
         judged = [f for f in findings if not outcomes[f.case].failure]
@@ -184,9 +188,17 @@ def named(
         if finding.case.dtype in ROUNDOFF and plain in wrong:
             return replace(finding, words=f"as in {plain.case.name}")
         outcome = outcomes[finding.case]
-        single = list(single_mistakes(finding.case, outcome, settings))
-        found = single or pairs_of_mistakes(finding.case, outcome, settings)
-        return replace(finding, mistakes=max(found, key=agreement, default=()))
+        # What has been found already comes before a search through all pairs.
+        again = (made for made in pairs_found if explains(finding.case, outcome, made, settings))
+        found = (
+            list(single_mistakes(finding.case, outcome, settings))
+            or list(again)
+            or pairs_of_mistakes(finding.case, outcome, settings)
+        )
+        best: Named = max(found, key=agreement, default=())
+        if len(best) > 1:
+            pairs_found.add(best)
+        return replace(finding, mistakes=best)
 
     return [name(finding) for finding in findings]
 
@@ -203,5 +215,6 @@ def explained(
     words = first_cell(finding.case, outcome, settings)
     if isinstance(finding.case.call, Call) and not finding.case.gradients:
         probe = with_values_that_show_weights(finding.case)
-        words += f"; {first_wrong_step(probe, worker.run(probe, description, settings), settings)}"
+        shown = worker.run(probe, description, settings)
+        words += f"; {first_wrong_step(finding.case, outcome, probe, shown, settings)}"
     return replace(finding, words=words)

@@ -47,19 +47,31 @@ def with_values_that_show_weights(case: Case) -> Case:
     return replace(case, call=replace(case.call, value=value))
 
 
-def first_wrong_step(probe: Case, outcome: Outcome, settings: Settings) -> str:
+def first_wrong_step(
+    case: Case, outcome: Outcome, probe: Case, shown: Outcome, settings: Settings
+) -> str:
     """Say which step is the first wrong one: the scores, the softmax, or the sum of the values.
 
     The logarithm of the weights gives the scaled scores back, but for one number in each row.
+
+    Args:
+        case: what was asked.
+        outcome: what came of it.
+        probe: the same with values that show the weights.
+        shown: what came of that.
+        settings: how the function was called.
     """
-    if outcome.failure or shape_problem(probe, outcome.results):
+    if shown.failure or shape_problem(probe, shown.results):
         return "its weights cannot be had, as it does not take the identity for values"
+    found = shown.results["output"]
+    if not is_weighted_sum(case, outcome, found):
+        return "it is no weighted sum of the values, so look at the product of weights and values"
     assert isinstance(probe.call, Call)
 
     def where(index: Iterable[int]) -> list[int]:
         return calling.index_in(tuple(index), settings.layout or "bhnd", probe.call)
 
-    right, found = steps(probe.call), outcome.results["output"]
+    right = steps(probe.call)
     unlike = differing(probe, {"output": found}, {"output": right.weights}, settings)
     if unlike is None:
         return "its weights are right, so the sum of the values is wrong"
@@ -76,6 +88,14 @@ def first_wrong_step(probe: Case, outcome: Outcome, settings: Settings) -> str:
     if ((found <= 0) & ~hidden & (right.weights > tolerance)).any():
         return "the mask is the first wrong step: a key that takes part has no weight"
     return f"its weights are wrong, first at {place}: {scores_problem(found, right.masked, hidden)}"
+
+
+def is_weighted_sum(case: Case, outcome: Outcome, weights: Array) -> bool:
+    """Whether an output is that of these weights, as far as both are numbers."""
+    assert isinstance(case.call, Call)
+    value = np.repeat(case.call.value, weights.shape[1] // case.call.value.shape[1], axis=1)
+    with np.errstate(all="ignore"):
+        return bool(np.allclose(outcome.results["output"], weights @ value, 1e-2, 1e-2, True))
 
 
 def sums_problem(

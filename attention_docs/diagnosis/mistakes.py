@@ -6,7 +6,7 @@ steps can be made at once. A convention is such a change too, which some librari
 
 import itertools
 import math
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -85,6 +85,11 @@ def first_of_batch(array: Array | None) -> Array | None:
     return array if array is None else array[:1]
 
 
+def by_default(scale: Callable[[Call], float]) -> Steps:
+    """Return the change that takes another scale where none is given."""
+    return {"scale": lambda call: scale(call) if call.scale is None else call.scale}
+
+
 def diagonal(offset: int) -> Steps:
     """Return the change that moves the last key a query may see, if attention is causal."""
     return {
@@ -148,7 +153,7 @@ MISTAKES = [
         "scores divided by d_k instead of its root",
         "scores / math.sqrt(d_k)",
         "distinct_sizes",
-        {"scale": lambda call: 1 / call.key.shape[-1] if call.scale is None else call.scale},
+        by_default(lambda call: 1 / call.key.shape[-1]),
         f"{COMMON}#divided-by-d-k",
     ),
     Mistake(
@@ -156,11 +161,9 @@ MISTAKES = [
         "scores divided by the root of the model width instead of that of the head",
         "scores / math.sqrt(key.shape[-1])  # after the heads are split",
         "batch_and_heads",
-        {
-            "scale": lambda call: (
-                1 / math.sqrt(call.d_model or call.query.shape[1] * call.key.shape[-1])
-            )
-        },
+        by_default(
+            lambda call: 1 / math.sqrt(call.d_model or call.query.shape[1] * call.key.shape[-1])
+        ),
         f"{COMMON}#divided-by-the-root-of-the-model-width",
     ),
     Mistake(
@@ -168,21 +171,21 @@ MISTAKES = [
         "scores divided by the root of d_v, the width of a value, instead of d_k",
         "scores / math.sqrt(key.shape[-1])",
         "distinct_sizes",
-        {"scale": lambda call: 1 / math.sqrt(call.value.shape[-1])},
+        by_default(lambda call: 1 / math.sqrt(call.value.shape[-1])),
     ),
     Mistake(
         "divided_by_root_of_n",
         "scores divided by the root of the number of keys",
         "scores / math.sqrt(key.shape[-1])  # features, the last axis",
         "distinct_sizes",
-        {"scale": lambda call: 1 / math.sqrt(call.key.shape[-2])},
+        by_default(lambda call: 1 / math.sqrt(call.key.shape[-2])),
     ),
     Mistake(
         "not_scaled",
         "scores that are not scaled",
         "scores / math.sqrt(d_k)",
         "distinct_sizes",
-        {"scale": lambda call: 1.0 if call.scale is None else call.scale},
+        by_default(lambda call: 1.0),
         f"{COMMON}#not-scaled",
     ),
     Mistake(
@@ -190,7 +193,7 @@ MISTAKES = [
         "scores multiplied by the root of d_k instead of divided",
         "scores / math.sqrt(d_k)",
         "distinct_sizes",
-        {"scale": lambda call: math.sqrt(call.key.shape[-1]) if call.scale is None else call.scale},
+        by_default(lambda call: math.sqrt(call.key.shape[-1])),
     ),
     Mistake(
         "scale_ignored",

@@ -13,7 +13,7 @@ from attention_docs.__main__ import main
 from attention_docs.diagnosis import calling, checking, checks, report, worker
 from attention_docs.diagnosis.calling import LoadError, Settings
 from attention_docs.diagnosis.cases import CASES
-from attention_docs.diagnosis.mistakes import MISTAKES, named
+from attention_docs.diagnosis.mistakes import CONVENTIONS, MISTAKES, named
 from attention_docs.diagnosis.recipe import Call, LayerCall, attend, attend_in_heads
 
 RIGHT = """
@@ -166,7 +166,7 @@ def with_steps(**changes):
     [
         (with_steps(scale=lambda call: 1.37 * (call.scale or call.key.shape[-1] ** -0.5)), "the scores are 1.37 times the right ones"),
         (with_steps(product=lambda q, k: q @ k.swapaxes(-1, -2) + np.arange(k.shape[-2])), "the scores are the first wrong step"),
-        (with_steps(blend=lambda weights, value: weights @ value + 1), "its weights are wrong"),
+        (with_steps(blend=lambda weights, value: weights @ value + 1), "it is no weighted sum of the values"),
         (with_steps(blend=lambda weights, value: weights @ value * (value.shape[-1] != weights.shape[-1])), "weights sum to 0"),
         (with_steps(late=lambda weights, visible: 0.9 * weights), "only their sum is wrong"),
     ],
@@ -201,14 +201,14 @@ def test_rounding_is_told_from_a_mistake(check_here):
     ],
 )
 def test_a_convention_is_no_mistake(check_here, convention, case):
-    known = next(c for c in checking.CONVENTIONS if c.name == convention)
+    known = next(c for c in CONVENTIONS if c.name == convention)
     found = check_here(attention_with([known]))
     assert found.right
     assert statuses(found)[case] == "on purpose"
 
 
 def test_a_mask_that_hides_is_found_out_and_all_else_is_checked_with_it(check_here):
-    known = next(c for c in checking.CONVENTIONS if c.name == "true_hides")
+    known = next(c for c in CONVENTIONS if c.name == "true_hides")
     found = check_here(attention_with([known]))
     assert found.settings.mask == "hide"
     assert found.right
@@ -248,7 +248,7 @@ def test_the_command_line_ends_with_0_or_1_and_prints_json(file, capsys):
 BAD = {
     "no such module": ("nowhere.at_all:attention", "there is no module 'nowhere'"),
     "no such file": ("nowhere.py:attention", "there is no file nowhere.py"),
-    "no such function": ("mine.py:nothing", "what can be called there: attention"),
+    "no such function": ("mine.py:nothing", "what can be called there: Layer, attention"),
     "no function named": ("mine.py", "write module:function or file.py:function"),
     "not callable": ("mine.py:number", "number is a int; expected a function"),
     "a class": ("mine.py:Layer", "layer = Layer(6, 3)"),

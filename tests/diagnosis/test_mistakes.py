@@ -65,6 +65,7 @@ NOT_SEEN_WHERE_ARGUMENTS_ARE_SWAPPED = (
     "bias_ignored",
     "bias_multiplied",
     "bias_subtracted",
+    "divided_by_root_of_d_v",
     "divided_by_scale",
     "exponentials_overflow",
     "heads_tiled",
@@ -73,7 +74,7 @@ SWAPPED = ("keys_and_values_swapped", "queries_and_keys_swapped", "queries_and_v
 # Of each group, what is at work, and what leaves no trace beside it.
 SHARED = [
     *(({swap}, NOT_SEEN_WHERE_ARGUMENTS_ARE_SWAPPED) for swap in SWAPPED),
-    *(({swap}, ("divided_by_root_of_d_v", "scale_ignored")) for swap in (*SWAPPED, "keys_blended")),
+    ({"keys_blended"}, ("", "divided_by_root_of_d_v")),
     ({"causal_ignored"}, ("", "softcap_after_mask")),
     ({"causal_unasked"}, ("window_reversed", "window_too_wide")),
     (
