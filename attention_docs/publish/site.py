@@ -125,7 +125,7 @@ class Site:
             markdown,
             steps=self.examples.steps,
             describe=self.describe,
-            draw=lambda name: figure_block(name, self.examples.steps, self.deferred.defer),
+            draw=lambda name: figure_block(name, self.examples.named_steps, self.deferred.defer),
             measure=measured,
             contents=lambda name: contents.contents(name, nav, read, page.file.src_uri),
             overview=lambda name: contents.overview(name, nav, read),
