@@ -55,6 +55,7 @@ def record(name: str) -> Recording:
 
     Raises:
         UnknownOperationError: if it applies an operation that cannot be recorded.
+        Exception: whatever else it ends in.
 
     >>> record("self_attention").steps["Q"].value
     array([[2., 0.],
@@ -63,6 +64,5 @@ def record(name: str) -> Recording:
     """
     recording = attempt(name)
     if recording.error:
-        recording.error.add_note(f"while the example {name!r} was recorded")
         raise recording.error
     return recording
