@@ -135,7 +135,14 @@ class Tape:
         return RecordedArray(self, len(self.nodes) - 1, value)
 
     def literal(self, source: Any, value: Any) -> "RecordedArray":
-        """Remember numbers that come from no operation."""
+        """Remember numbers that come from no operation.
+
+        A page shows matrices, so an array of more axes becomes a stack of them.
+        """
+        if value.ndim > 2:
+            parts = [self.literal(*part) for part in zip(source, value, strict=True)]
+            stacked = NUMPY.stack([part.value for part in parts])
+            return self.array(stacked, "stack", *(part.node for part in parts))
         number = len(self.nodes)
         if number in self.edits:
             value = np.asarray(self.edits[number], dtype=value.dtype)
@@ -234,9 +241,13 @@ class RecordedArray:
         return operator.index(self.tape.read(self, operator.index))
 
     def __getitem__(self, index: Any) -> "RecordedArray":
-        entries = index if isinstance(index, tuple) else (index,)
-        described = [index_entry(entry) for entry in entries]
-        return self.tape.array(self.value[index], "getitem", self.node, index=described)
+        entries = [
+            index_entry(entry) for entry in (index if isinstance(index, tuple) else (index,))
+        ]
+        value, node = self.value[index], self.tape.nodes[self.node]
+        if node.operation == "stack" and is_leading(entries) and not node.attributes.get("axis"):
+            return RecordedArray(self.tape, node.inputs[entries[0]], value)
+        return self.tape.array(value, "getitem", self.node, index=entries)
 
     def __setitem__(self, index: Any, value: Any) -> None:
         raise UnknownOperationError("an assignment to elements cannot be recorded; take xp.where")
@@ -379,6 +390,17 @@ def described(attributes: Mapping[str, Any]) -> dict[str, Any]:
             value = np.dtype(value).name
         found[name] = list(value) if isinstance(value, tuple) else value
     return found
+
+
+def is_leading(entries: list[Any]) -> bool:
+    """Whether an index picks one entry of the first axis, with all that it holds.
+
+    >>> [is_leading(entries) for entries in ([1], [0, "..."], ["...", 0], [0, 1])]
+    [True, True, False, False]
+    """
+    first, *others = entries
+    whole: tuple[Any, ...] = ("...", {"slice": [None, None, None]})
+    return isinstance(first, int) and all(entry in whole for entry in others)
 
 
 def index_entry(entry: Any) -> Any:
