@@ -52,7 +52,6 @@ const INFIX = {
 const [SUM, PRODUCT, JUXTAPOSED, POWER, ATOM] = [4, 5, 6, 7, 9];
 /** @type {Record<string, [before: string, after: string]>} */
 const AROUND = {
-  negative: ["−(", ")"],
   abs: ["|", "|"],
   sqrt: ["√(", ")"],
   exp: ["e^(", ")"],
@@ -118,6 +117,9 @@ const formulaOf = (graph, values, term, step, index) => {
     text = longer;
   }
   const at = located(values, term)?.slice(-2);
+  const turns = term.via.filter((node) => graph.nodes[node].operation === "matrix_transpose").length;
+  if (term.cell && turns % 2 && String(at?.toReversed()) === String(index))
+    return [{ step }, " = ", ...text, "ᵀ"];
   const elsewhere = at && String(at) !== String(index) ? ` at ${inWords(at)}` : "";
   return [{ step }, " = ", ...text, ...(elsewhere ? [elsewhere] : [])];
 };
@@ -139,9 +141,9 @@ const names = (graph, values, term, depth) => {
   const inner = (term) => names(graph, values, term, depth - 1);
   if (term.operation === "matmul") {
     const [left, right] = sides(term).map((side, i) => {
-      const name = inner(side[0]);
-      const part = partOf(graph, values, side);
-      const isColumn = along(values, side) === (i ? -1 : -2);
+      const name = together(side, inner);
+      const part = partOf(graph, values, side, i);
+      const isColumn = along(values, side, i) === (i ? -1 : -2);
       const text = [...(part || isColumn ? wrapped(name, ATOM) : name.text), part, isColumn ? "ᵀ" : ""];
       return { text: text.filter((piece) => piece !== ""), level: part || isColumn ? ATOM : name.level };
     });
@@ -152,11 +154,21 @@ const names = (graph, values, term, depth) => {
     return { text: [...one.text, " where ", ...condition.text, ", else ", ...other.text], level: 0 };
   }
   if (term.operation === "softmax" || isReduction(term)) {
-    const kinds = new Map(term.used.map((term) => [term.cell?.step ?? term.node, term]));
-    const list = separated([...kinds.values()].map((term) => inner(term).text));
-    return { text: [`${term.operation}(`, ...list, ")"], level: ATOM };
+    const axis = term.operation === "softmax" && along(values, term.used, 0) < -1 ? ", axis=0" : "";
+    return { text: [`${term.operation}(`, ...together(term.used, inner).text, `${axis})`], level: ATOM };
   }
   return operation(term, term.terms.map(inner));
+};
+
+/**
+ * Name the elements of a row: by one name, or by those of all the arrays that were joined.
+ *
+ * @param {Term[]} terms @param {(term: Term) => Expression} nameOf @returns {Expression}
+ */
+const together = (terms, nameOf) => {
+  const kinds = [...new Map(terms.map((term) => [term.cell?.step ?? term.node, term])).values()];
+  if (kinds.length === 1) return nameOf(kinds[0]);
+  return { text: ["[", ...separated(kinds.map((term) => nameOf(term).text)), "]"], level: ATOM };
 };
 
 /** @param {Graph} graph @param {NDArray[]} values @param {Term} term @returns {Expression} */
@@ -172,38 +184,45 @@ const literal = (graph, values, { node, position }) => {
  * @param {Graph} graph @param {Term} term
  */
 const call = ({ scopes, nodes }, term) => {
-  if (term.cell || partsOf(term).length) return null;
   const scope = scopes.find(({ results }) => Object.values(results).some((node) => term.via.includes(node)));
-  if (!scope || scope.call === "softmax") return null;
-  const given = Object.entries(scope.arguments).map(([name, value]) => {
+  if (!scope || scope.call === "softmax" || term.cell || partsOf(term).length) return null;
+  const given = Object.entries(scope.arguments).flatMap(([name, value]) => {
+    if (name === "device") return [];
     const number = value?.node === undefined ? value : nodes[value.node].attributes.value;
-    return `${name}=${typeof number === "boolean" ? show.number(Number(number), "bool") : number}`;
+    return [[name, typeof number === "number" ? number : undefined]];
   });
-  return { call: scope.call, text: `${scope.call}(${given.join(", ")})` };
+  if (given.some(([, number]) => number === undefined)) return null;
+  return { call: scope.call, text: `${scope.call}(${given.map((each) => each.join("=")).join(", ")})` };
 };
 
 /** @param {Term} term @returns {[Term[], Term[]]} the row and the column of a product */
 const sides = ({ terms }) => [terms.filter((_, i) => i % 2 === 0), terms.filter((_, i) => i % 2 === 1)];
 
-/** @param {NDArray[]} values @param {Term[]} terms @returns {number} the axis that they follow, from the end */
-const along = (values, [one, other]) => {
+/**
+ * Find the axis that the row or the column of a product follows in what it is named by.
+ *
+ * @param {NDArray[]} values @param {Term[]} terms @param {number} side 0 for the row, 1 for the column
+ * @returns {number} from the end; -1 in a row and -2 in a column that is not transposed
+ */
+const along = (values, [one, other], side) => {
   const [from, to] = [one, other ?? one].map((term) => term.cell?.index ?? origin(values, term));
-  return from.findLastIndex((place, axis) => place !== to[axis]) - from.length;
+  const axis = from.findLastIndex((place, axis) => place !== to[axis]) - from.length;
+  return axis < -from.length ? -1 - side : axis;
 };
 
 /**
  * Tell which part of a named matrix takes part in a product: `[4:8]`, or "" for all of it.
  *
- * @param {Graph} graph @param {NDArray[]} values @param {Term[]} side
+ * @param {Graph} graph @param {NDArray[]} values @param {Term[]} terms @param {number} side
  */
-const partOf = ({ steps }, values, side) => {
-  const [{ cell }] = side;
-  if (!cell || side.length < 2) return "";
+const partOf = ({ steps }, values, terms, side) => {
+  const [{ cell }] = terms;
+  if (!cell || terms.some((term) => term.cell?.step !== cell.step)) return "";
   const { shape } = values[/** @type {number} */ (steps.get(cell.step))];
-  const axis = along(values, side);
+  const axis = along(values, terms, side);
   const first = cell.index[shape.length + axis];
-  if (side.length === shape[shape.length + axis]) return "";
-  return `[${axis === -1 && shape.length > 1 ? ":, " : ""}${first}:${first + side.length}]`;
+  if (terms.length === shape[shape.length + axis]) return "";
+  return `[${axis === -1 && shape.length > 1 ? ":, " : ""}${first}:${first + terms.length}]`;
 };
 
 /** @param {NDArray[]} values @param {Term} term */
@@ -218,17 +237,19 @@ const origin = (values, { node, position }) => unravel(position, values[node].sh
 const located = (values, term) => {
   if (term.cell) return term.cell.index;
   if (term.operation === "softmax") return located(values, term.terms[0]);
+  if (term.operation === "where") return located(values, term.used[1]);
   if (term.operation === "matmul") {
-    const [row, column] = sides(term).map((side) => {
+    const [row, column] = sides(term).map((side, i) => {
       const index = side[0].cell?.index ?? origin(values, side[0]).slice(-2);
-      const axis = along(values, side);
+      const axis = along(values, side, i);
       return index.length < 2 ? [] : [index[index.length + (axis === -1 ? -2 : -1)]];
     });
     return [...row, ...column];
   }
   if (term.operation === "literal" || isReduction(term)) return null;
   const axes = values[term.node].shape.filter((length) => length > 1).length;
-  const places = term.used.map((term) => located(values, term) ?? []);
+  const isWhole = (/** @type {Term} */ { node }) => values[node].data.length === values[term.node].data.length;
+  const places = [...term.used.filter(isWhole), ...term.used].map((each) => located(values, each) ?? []);
   return places.find(({ length }) => length >= Math.min(axes, 2)) ?? null;
 };
 
@@ -288,7 +309,7 @@ const spelled = (values, term, limit) => {
     return { text: separated(products, " + "), level: SUM };
   }
   if (term.operation === "sum" || term.operation === "mean") {
-    const sum = separated(inner.map((each, i) => wrapped(each, SUM, i === 0)), " + ");
+    const sum = separated(inner.map((each, i) => wrapped(each, i ? SUM + 1 : SUM, i === 0)), " + ");
     return term.operation === "sum"
       ? { text: sum, level: SUM }
       : { text: ["(", ...sum, `) / ${inner.length}`], level: PRODUCT };
@@ -298,17 +319,14 @@ const spelled = (values, term, limit) => {
   return operation(term, inner);
 };
 
+/** @type {WeakMap<Term, number>} */
+const counts = new WeakMap();
+
 /** @param {Term} term @returns {number} of how many numbers it is made */
 const leaves = (term) => {
-  /** @type {Map<Term, number>} */ const counts = new Map();
-  /** @param {Term} term @returns {number} */
-  const count = (term) => {
-    if (!term.terms.length) return 1;
-    const known = counts.get(term) ?? term.terms.reduce((sum, each) => sum + count(each), 0);
-    counts.set(term, known);
-    return known;
-  };
-  return count(term);
+  const count = counts.get(term) ?? (term.terms.reduce((sum, each) => sum + leaves(each), 0) || 1);
+  counts.set(term, count);
+  return count;
 };
 
 // ---------------------------------------------------------------------------------------------
@@ -368,6 +386,7 @@ const noteOf = (graph, values, term) => {
   const holds = valueOf(values, condition);
   if (valueOf(values, other) === -Infinity && term.terms[2].operation === "literal")
     return [...(condition.cell ? [...spelled(values, condition, 0).text, ": "] : []), takesPart(holds)];
+  if (!partsOf(condition).length) return [];
   return [...spelled(values, condition, SPELLED_OUT).text, holds ? " is true" : " is false"];
 };
 
@@ -412,8 +431,7 @@ const operation = ({ operation }, inner) => {
   const [one, other] = inner;
   if (operation in INFIX) {
     const [symbol, level] = INFIX[operation];
-    const strict = symbol === " + " || symbol === " × " ? 0 : 1;
-    const text = [...wrapped(one, level, true), symbol, ...wrapped(other, level + strict)];
+    const text = [...wrapped(one, level, true), symbol, ...wrapped(other, level + 1)];
     return { text, level };
   }
   if (operation === "pow") {
@@ -422,6 +440,7 @@ const operation = ({ operation }, inner) => {
     const raised = isSquare && other.text.length === 1 ? ["²"] : ["^(", ...other.text, ")"];
     return { text: [...wrapped(one, ATOM), ...raised], level: POWER };
   }
+  if (operation === "negative") return { text: ["−", ...wrapped(one, PRODUCT)], level: SUM };
   const [before, after] = AROUND[operation] ?? [`${operation}(`, ")"];
   return { text: [before, ...separated(inner.map(({ text }) => text)), after], level: ATOM };
 };

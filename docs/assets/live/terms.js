@@ -59,26 +59,37 @@ const movesOf = ({ nodes, values }) =>
     return Array.from(operations[operation](numbered, attributes).data, (number) => all[number]);
   });
 
+/** @typedef {Cell & {order: number, isMoved: boolean}} Naming how a step names an element */
+
 /**
- * Name the elements of all nodes: by the step that takes them with the fewest moves, the first one
- * in reading order among equals.
+ * Name the elements of all nodes by the steps that hold them. A step that holds a selection of an
+ * array names the rows that it holds as a whole.
  *
  * @param {Graph} graph @param {(Place[] | null)[]} moves
+ * @returns {Naming[][][]} by node and position; those with the fewest moves first
  */
 const namesOf = ({ nodes, steps, values }, moves) => {
-  /** @type {(Cell & {distance: number})[][]} */
-  const names = nodes.map(() => []);
-  for (const [step, node] of steps) {
+  /** @type {{place: Place, distance: number, naming: Naming}[]} */
+  const found = [];
+  [...steps].forEach(([step, node], order) => {
     const { shape, data } = values[node];
-    for (let position = 0; position < data.length; position++) {
-      const cell = { step, index: unravel(position, shape) };
-      let distance = 0;
-      for (const place of path({ node, position }, moves)) {
-        const known = names[place.node][place.position];
-        if (!known || distance < known.distance) names[place.node][place.position] = { ...cell, distance };
-        distance++;
-      }
-    }
+    for (let position = 0; position < data.length; position++)
+      path({ node, position }, moves).forEach((place, distance) => {
+        const isMoved = distance > 0 || moves[node] !== null;
+        const naming = { step, index: unravel(position, shape), order, isMoved };
+        found.push({ place, distance, naming });
+      });
+  });
+  const key = (/** @type {Place} */ { node, position }, /** @type {string} */ step) => `${node}:${position}:${step}`;
+  const held = new Set(found.map(({ place, naming }) => key(place, naming.step)));
+  /** @type {Naming[][][]} */
+  const names = nodes.map(() => []);
+  for (const { place, naming } of found.sort((one, other) => one.distance - other.distance)) {
+    const length = values[place.node].shape.at(-1) ?? 1;
+    const first = place.position - (place.position % length);
+    const row = Array.from({ length }, (_, i) => ({ node: place.node, position: first + i }));
+    if (row.every((each) => held.has(key(each, naming.step))))
+      (names[place.node][place.position] ??= []).push(naming);
   }
   return names;
 };
@@ -128,34 +139,38 @@ export const termOf = (graph, values, step, index) => {
   /** @param {Place} place @returns {Term} */
   const term = (place) => {
     const key = `${place.node}:${place.position}`;
-    const found = memory.get(key) ?? named(place) ?? made(path(place, moves), named);
+    const found = memory.get(key) ?? made(path(place, moves), false);
     memory.set(key, found);
     return found;
   };
 
-  /** @param {Place} place @returns {Term | null} */
-  const named = ({ node, position }) => {
-    const name = names[node][position];
-    if (!name) return null;
+  const order = [...graph.steps.keys()].indexOf(step);
+  /**
+   * Take an element as that of a named step. What a step only holds goes by its name in the steps
+   * after it, in reading order; what it computes, in all.
+   *
+   * @param {Place} place @param {boolean} isOwn whether it is to be a node of the step itself
+   * @returns {Term | null}
+   */
+  const named = ({ node, position }, isOwn) => {
+    const fits = (/** @type {Naming} */ naming) =>
+      naming.order !== order && (naming.order < order || !naming.isMoved);
+    const name = names[node][position]?.find(fits);
+    if (!name || (isOwn && graph.steps.get(name.step) !== node)) return null;
     const cell = { step: name.step, index: name.index };
     return { node, position, operation: "cell", cell, terms: [], used: [], via: [] };
   };
 
-  /** @param {Place} place @returns {Term | null} the element as one of another step's own */
-  const namedElsewhere = (place) => {
-    const name = names[place.node][place.position];
-    return name && name.distance === 0 && name.step !== step ? named(place) : null;
-  };
-
-  /** @param {Place[]} places @param {(place: Place) => Term | null} isKnown @returns {Term} */
-  const made = (places, isKnown) => {
+  /** @param {Place[]} places @param {boolean} isRoot @returns {Term} */
+  const made = (places, isRoot) => {
+    const nodes = places.map((place) => place.node);
     for (const place of places) {
-      const cell = isKnown(place);
-      if (cell) return cell;
+      const cell = named(place, isRoot);
+      if (cell) return { ...cell, via: nodes.slice(0, nodes.indexOf(place.node)) };
     }
     const { node, position } = places[places.length - 1];
     const { operation, terms, used = terms } = computed(node, position);
-    return { node, position, operation, cell: null, terms, used, via: places.map((place) => place.node) };
+    return { node, position, operation, cell: null, terms, used, via: nodes };
   };
 
   /**
@@ -204,7 +219,7 @@ export const termOf = (graph, values, step, index) => {
   };
 
   const node = /** @type {number} */ (graph.steps.get(step));
-  return made(path({ node, position: ravel(index, graph.values[node].shape) }, moves), namedElsewhere);
+  return made(path({ node, position: ravel(index, graph.values[node].shape) }, moves), true);
 };
 
 /** @param {NDArray[]} values @param {Term} term */
