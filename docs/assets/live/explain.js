@@ -301,7 +301,9 @@ const spelled = (values, term, limit) => {
   const isWhole = ["literal", "cell", "where", "softmax", "all", "any"].includes(term.operation);
   if (isWhole || leaves(term) > limit) return { text: [value], level: value.value < 0 ? 0 : ATOM };
   const rest = term.operation === "matmul" || isReduction(term) ? SPELLED_OUT_IN_SUM : SPELLED_OUT;
-  const inner = term.terms.map((each) => spelled(values, each, rest));
+  const inner = term.terms.map((each) =>
+    spelled(values, each, each.operation === term.operation ? limit : rest)
+  );
   if (term.operation === "matmul") {
     const products = inner.flatMap((left, i) =>
       i % 2 ? [] : [[...wrapped(left, PRODUCT, i === 0), " × ", ...wrapped(inner[i + 1], PRODUCT + 1)]]
@@ -387,7 +389,9 @@ const noteOf = (graph, values, term) => {
   if (valueOf(values, other) === -Infinity && term.terms[2].operation === "literal")
     return [...(condition.cell ? [...spelled(values, condition, 0).text, ": "] : []), takesPart(holds)];
   if (!partsOf(condition).length) return [];
-  return [...spelled(values, condition, SPELLED_OUT).text, holds ? " is true" : " is false"];
+  const tested = spelled(values, condition, SPELLED_OUT).text;
+  if (condition.cell) return [{ step: condition.cell.step }, " is ", ...tested];
+  return [...tested, holds ? " is true" : " is false"];
 };
 
 /** @param {number} holds what a mask says */
