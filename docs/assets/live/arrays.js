@@ -411,8 +411,8 @@ Object.assign(operations, {
   bitwise_invert: operations.logical_not,
 });
 
-/** The operations that only move elements: each element of the result is one of an input. */
-export const MOVES = new Set(
-  "getitem reshape expand_dims squeeze permute_dims matrix_transpose flip take repeat concat stack broadcast_to astype"
-    .split(" ")
-);
+/** The operations that only move elements: each element of the result is one of an input's. */
+export const MOVES = new Set([
+  ...["getitem", "reshape", "expand_dims", "squeeze", "permute_dims", "matrix_transpose", "flip"],
+  ...["take", "repeat", "concat", "stack", "broadcast_to"],
+]);
