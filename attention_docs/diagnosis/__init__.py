@@ -14,7 +14,7 @@ from typing import Any
 from attention_docs.diagnosis import checking, report
 from attention_docs.diagnosis.calling import Settings
 from attention_docs.diagnosis.cases import CASES
-from attention_docs.diagnosis.checking import Report
+from attention_docs.diagnosis.findings import NOT_SUPPORTED, WRONG, Report
 
 __all__ = ["Check", "checks"]
 
@@ -45,9 +45,9 @@ class Check:
         finding = next((f for f in found.findings if f.case.name == self.name), None)
         if finding is None:
             raise unittest.SkipTest("the case is for functions of another kind")
-        if finding.status == checking.NOT_SUPPORTED:
+        if finding.status == NOT_SUPPORTED:
             raise unittest.SkipTest(finding.words)
-        if finding.status == checking.WRONG:
+        if finding.status == WRONG:
             raise AssertionError(report.of_finding(finding))
 
 

@@ -29,7 +29,7 @@ NAMES = {
     "bias": ("bias", "attn_bias", "attention_bias"),
     "is_causal": ("is_causal", "causal"),
     "scale": ("scale", "scaling", "softmax_scale", "sm_scale"),
-    "window": ("window", "window_size"),
+    "window": ("window", "window_size", "local_window_size"),
     "softcap": ("softcap", "soft_cap", "logits_soft_cap", "logit_cap"),
     "grouped": ("enable_gqa",),
     "x": ("x", "inputs", "hidden_states", "tokens"),
@@ -138,7 +138,7 @@ def from_file(path: Path) -> ModuleType:
 def first_line(error: BaseException) -> str:
     """Return the first line of a message, cut to a length that fits a terminal."""
     lines = str(error).strip().splitlines() or ["no message"]
-    return lines[0] if len(lines[0]) <= 160 else lines[0][:157] + "..."
+    return lines[0] if len(lines[0]) <= 120 else lines[0][:117] + "..."
 
 
 def describe(function: Callable[..., Any], settings: Settings) -> Description:
@@ -155,7 +155,7 @@ def describe(function: Callable[..., Any], settings: Settings) -> Description:
             raise LoadError(f"--names {name}={theirs}: the arguments are {', '.join(parameters)}")
     names = {ours: told.get(ours) or match(NAMES[ours], parameters) for ours in NAMES}
     found = {ours: theirs for ours, theirs in names.items() if theirs}
-    if hasattr(function, "named_parameters"):
+    if hasattr(function, "named_parameters") and any(function.named_parameters()):
         found["weights"] = "parameters"
     if "mask" in found:
         found.setdefault("bias", found["mask"])

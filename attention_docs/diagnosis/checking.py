@@ -1,69 +1,27 @@
 """The check: find out how to call a function, call it with every case, and name what is wrong."""
 
 import itertools
-from dataclasses import dataclass, field, replace
+from dataclasses import replace
 
 from attention_docs.diagnosis import calling
 from attention_docs.diagnosis.calling import Description, LoadError, Settings
-from attention_docs.diagnosis.cases import CASES, ROUNDOFF, Case
+from attention_docs.diagnosis.cases import CASES, Case
 from attention_docs.diagnosis.comparing import (
-    Named,
     changed,
     conventions_of,
     differing,
-    explains,
-    pairs_of_mistakes,
     shape_problem,
     single_mistakes,
 )
+from attention_docs.diagnosis.findings import NOT_SUPPORTED, OK, ON_PURPOSE, WRONG, Finding, Report
 from attention_docs.diagnosis.locating import (
     first_cell,
     first_wrong_step,
     with_values_that_show_weights,
 )
+from attention_docs.diagnosis.naming import named
 from attention_docs.diagnosis.recipe import Call, LayerCall
 from attention_docs.diagnosis.worker import Outcome, Worker
-
-OK, NOT_SUPPORTED, ON_PURPOSE, WRONG = "ok", "not supported", "on purpose", "wrong"
-
-
-@dataclass(frozen=True)
-class Finding:
-    """What came of one case.
-
-    Attributes:
-        case: what was asked.
-        status: `ok`, `not supported`, `on purpose` or `wrong`.
-        words: why, if it is not `ok`.
-        mistakes: those that give these digits, as far as they are in the catalogue.
-        notes: what the function did besides: printed, warned, changed its inputs.
-    """
-
-    case: Case
-    status: str
-    words: str = ""
-    mistakes: Named = ()
-    notes: tuple[str, ...] = ()
-
-
-@dataclass(frozen=True)
-class Report:
-    """All that a check has found out.
-
-    Attributes:
-        target: the function, as it was named.
-        settings: how it was called.
-        findings: one for each case.
-    """
-
-    target: str
-    settings: Settings
-    findings: list[Finding] = field(default_factory=list)
-
-    @property
-    def right(self) -> bool:
-        """Whether no case is wrong."""
-        return all(finding.status != WRONG for finding in self.findings)
 
 
 def check(target: str, settings: Settings | None = None, limit: float = 10.0) -> Report:
@@ -167,40 +125,6 @@ def judge(case: Case, outcome: Outcome, settings: Settings) -> Finding:
         ):
             return Finding(case, ON_PURPOSE, convention.words, notes=outcome.notes)
     return Finding(case, WRONG, notes=outcome.notes)
-
-
-def named(
-    findings: list[Finding], outcomes: dict[Case, Outcome], settings: Settings
-) -> list[Finding]:
-    """Name what is wrong: of all that explain a case, take what explains the most of the cases."""
-    wrong = [f for f in findings if f.status == WRONG and not outcomes[f.case].failure]
-    # The rounding of 16 bits would hide which mistake it is.
-    plain = findings[0]
-    pairs_found: set[Named] = set()
-
-    def agreement(made: Named) -> tuple[int, int]:
-        judged = [f for f in findings if not outcomes[f.case].failure]
-        return sum(explains(f.case, outcomes[f.case], made, settings) for f in judged), -len(made)
-
-    def name(finding: Finding) -> Finding:
-        if finding not in wrong or finding.case.gradients:
-            return finding
-        if finding.case.dtype in ROUNDOFF and plain in wrong:
-            return replace(finding, words=f"as in {plain.case.name}")
-        outcome = outcomes[finding.case]
-        # What has been found already comes before a search through all pairs.
-        again = (made for made in pairs_found if explains(finding.case, outcome, made, settings))
-        found = (
-            list(single_mistakes(finding.case, outcome, settings))
-            or list(again)
-            or pairs_of_mistakes(finding.case, outcome, settings)
-        )
-        best: Named = max(found, key=agreement, default=())
-        if len(best) > 1:
-            pairs_found.add(best)
-        return replace(finding, mistakes=best)
-
-    return [name(finding) for finding in findings]
 
 
 def explained(

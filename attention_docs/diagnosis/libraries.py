@@ -81,7 +81,7 @@ def gradients(
             taken
         )
         return found
-    raise UnsupportedError(f"{library} has no gradients")
+    raise UnsupportedError("its library has no gradients")
 
 
 # What is left of a projection's name without the words that all of them share.

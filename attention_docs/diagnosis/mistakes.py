@@ -41,9 +41,14 @@ class Mistake:
     section: str | None = None
 
     @property
+    def anchor(self) -> str:
+        """The anchor of its row in the catalogue, on the page of the check."""
+        return self.name.replace("_", "-")
+
+    @property
     def address(self) -> str:
         """The page and its anchor, below `docs/`."""
-        return self.section or f"check.md#{self.name.replace('_', '-')}"
+        return self.section or f"check.md#{self.anchor}"
 
 
 @dataclass(frozen=True, eq=False)

@@ -6,7 +6,7 @@
 import math
 import re
 from collections.abc import Iterator
-from dataclasses import asdict, dataclass, replace
+from dataclasses import dataclass, replace
 from functools import cache
 from typing import Any, NamedTuple
 
@@ -46,6 +46,7 @@ class Known:
         rows: the numbers.
         fix: the line that mends it.
         address: where it is explained, below `docs/`.
+        anchor: that of its row in the catalogue.
     """
 
     words: str
@@ -53,6 +54,7 @@ class Known:
     rows: list[list[float]]
     fix: str = ""
     address: str = ""
+    anchor: str = ""
 
 
 @dataclass(frozen=True)
@@ -157,7 +159,8 @@ def candidates(call: Call) -> Iterator[Known]:
                 rows = matrix(recipe.attend(called, mistake.changes))
             except ValueError:  # the arrays do not fit
                 continue
-            yield Known(mistake.words + besides, False, rows, mistake.fix, mistake.address)
+            explanation = mistake.fix, mistake.address, mistake.anchor
+            yield Known(mistake.words + besides, False, rows, *explanation)
 
 
 def matrix(array: Array) -> list[list[float]]:
@@ -173,4 +176,8 @@ def as_numbers(rows: list[list[float]]) -> list[list[float | str]]:
 
 def as_data() -> list[dict[str, Any]]:
     """Return what is known as JSON can hold it."""
-    return [asdict(known) | {"rows": as_numbers(known.rows)} for known in known_outputs()]
+    return [
+        {"words": k.words, "right": k.right, "fix": k.fix, "anchor": k.anchor}
+        | {"rows": as_numbers(k.rows)}
+        for k in known_outputs()
+    ]

@@ -4,7 +4,7 @@ import json
 from importlib import metadata
 from typing import Any
 
-from attention_docs.diagnosis.checking import NOT_SUPPORTED, OK, ON_PURPOSE, WRONG, Finding, Report
+from attention_docs.diagnosis.findings import NOT_SUPPORTED, OK, ON_PURPOSE, WRONG, Finding, Report
 from attention_docs.diagnosis.pasted import Diagnosis
 
 LIBRARY_NAMES = {

@@ -1,8 +1,12 @@
 // For those who read with the keyboard or by ear, and for figures that can be turned. Everything works
 // without it.
 (() => {
-  const explorer = new URL("explore.js", document.currentScript.src).href;
-  let explores = false;
+  // Few pages have points in space or a box to paste into, so the others do without these scripts.
+  const address = (name) => new URL(name, document.currentScript.src).href;
+  const onDemand = new Map([
+    ["svg[data-points]", address("explore.js")],
+    [".paste", address("diagnose.js")],
+  ]);
   const names = [
     [".formula", "formula"],
     [".diagram", "diagram"],
@@ -33,10 +37,10 @@
       sizes.observe(box);
     });
     document.querySelectorAll("nav.md-code__nav").forEach((nav) => nav.setAttribute("role", "none"));
-    // Few pages have points in space, so the others do without the script that turns them.
-    if (!explores && document.querySelector("svg[data-points]")) {
-      explores = true;
-      document.head.append(Object.assign(document.createElement("script"), { src: explorer }));
+    for (const [selector, src] of onDemand) {
+      if (!document.querySelector(selector)) continue;
+      onDemand.delete(selector);
+      document.head.append(Object.assign(document.createElement("script"), { src }));
     }
   };
   new MutationObserver(prepare).observe(document.body, { childList: true, subtree: true });
