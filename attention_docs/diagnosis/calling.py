@@ -30,7 +30,7 @@ NAMES = {
     "is_causal": ("is_causal", "causal"),
     "scale": ("scale", "scaling", "softmax_scale", "sm_scale"),
     "window": ("window", "window_size", "local_window_size"),
-    "softcap": ("softcap", "soft_cap", "logits_soft_cap", "logit_cap"),
+    "softcap": ("softcap", "soft_cap", "logits_soft_cap", "attn_logits_soft_cap", "logit_cap"),
     "grouped": ("enable_gqa",),
     "x": ("x", "inputs", "hidden_states", "tokens"),
     "heads": ("num_heads", "n_heads", "heads", "n_head", "h"),

@@ -118,6 +118,14 @@ def gradients(call: Call) -> dict[str, Array]:
     }
 
 
+def with_equal_widths(case: Case) -> Case:
+    """Return the case with values that are as wide as keys, for functions that take no others."""
+    call = case.call
+    if isinstance(call, LayerCall) or call.value.shape[-1] == call.key.shape[-1]:
+        return case
+    return replace(case, call=replace(call, value=numbers(*call.key.shape, start=3)))
+
+
 def output_gradient(call: Call) -> Array:
     """Return what arrives at the output in the backward pass, of any size and sign."""
     return numbers(*call.query.shape[:-1], call.value.shape[-1], start=9)

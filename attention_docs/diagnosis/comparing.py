@@ -47,6 +47,16 @@ def differing(
     return None
 
 
+def rounding_of(case: Case, outcome: Outcome, settings: Settings) -> str | None:
+    """Return the finest coarser dtype that explains the error by two roundings of the largest."""
+    unit, right = ROUNDOFF[dtype_in(case, settings)], case.right()
+    error = max(float(np.abs(outcome.results[name] - right[name]).max()) for name in right)
+    size = max(float(np.abs(array).max()) for array in right.values())
+    finer_first = sorted(ROUNDOFF, key=lambda name: ROUNDOFF[name])
+    coarser = (name for name in finer_first if ROUNDOFF[name] > unit)
+    return next((name for name in coarser if error <= 2 * ROUNDOFF[name] * size), None)
+
+
 def conventions_of(case: Case) -> Iterator[Convention]:
     """Yield the conventions that may show in a case, and each two of them."""
     known = [c for c in CONVENTIONS if c.name in case.conventions]

@@ -22,6 +22,8 @@ def to_library(array: Array, library: str, dtype: str) -> Any:
     if library == "torch":
         torch = importlib.import_module("torch")
         return torch.from_numpy(array).to(getattr(torch, name))
+    if library == "jax" and name == "int64":
+        name = "int32"  # unless it is told otherwise, JAX has no wider integers
     module = {"jax": "jax.numpy"}.get(library, library)
     xp = importlib.import_module(module)
     return xp.asarray(array, dtype=dtype_of(xp, name))

@@ -8,8 +8,8 @@ import numpy as np
 from attention_docs.arrays import Array
 from attention_docs.diagnosis import calling
 from attention_docs.diagnosis.calling import Settings
-from attention_docs.diagnosis.cases import ROUNDOFF, Case, steps
-from attention_docs.diagnosis.comparing import differing, dtype_in, shape_problem
+from attention_docs.diagnosis.cases import Case, steps
+from attention_docs.diagnosis.comparing import differing, dtype_in, rounding_of, shape_problem
 from attention_docs.diagnosis.recipe import Call
 from attention_docs.diagnosis.worker import Outcome
 
@@ -27,16 +27,6 @@ def first_cell(case: Case, outcome: Outcome, settings: Settings) -> str:
     if coarser := rounding_of(case, outcome, settings):
         return f"{words}, an error of the size that {coarser} has"
     return f"{words}, off by {abs(found - expected):.2g}"
-
-
-def rounding_of(case: Case, outcome: Outcome, settings: Settings) -> str | None:
-    """Return the finest coarser dtype that explains the error by two roundings of the largest."""
-    unit, right = ROUNDOFF[dtype_in(case, settings)], case.right()
-    error = max(float(np.abs(outcome.results[name] - right[name]).max()) for name in right)
-    size = max(float(np.abs(array).max()) for array in right.values())
-    finer_first = sorted(ROUNDOFF, key=lambda name: ROUNDOFF[name])
-    coarser = (name for name in finer_first if ROUNDOFF[name] > unit)
-    return next((name for name in coarser if error <= 2 * ROUNDOFF[name] * size), None)
 
 
 def with_values_that_show_weights(case: Case) -> Case:

@@ -177,6 +177,7 @@ def protected_streams() -> Iterator[tuple[io.BufferedReader, io.BufferedWriter, 
         nothing = os.open(os.devnull, os.O_RDONLY)
         os.dup2(nothing, 0)  # a function that asks for input gets the end of it
         os.dup2(file.fileno(), 1)
+        os.dup2(file.fileno(), 2)
         yield messages, answers, file.fileno()
 
 
@@ -201,6 +202,7 @@ def outcome(
                 failure=f"it raised {type(error).__name__}: {calling.first_line(error)}"
             )
     sys.stdout.flush()
+    sys.stderr.flush()
     if os.fstat(printed).st_size > before:
         found = replace(found, notes=(*found.notes, "prints"))
     messages = (f"warns: {w.category.__name__}: {calling.first_line(w.message)}" for w in warned)  # type: ignore[arg-type]
