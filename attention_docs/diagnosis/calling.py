@@ -60,6 +60,7 @@ class Settings:
         mask: whether True keeps a key or hides it, or a mask is numbers to add.
         names: its own names of the arguments, by ours.
         dtype: of the arrays, where a case does not say it.
+        precision: the dtype that its errors show; float32 if it computes so with float64 arrays.
     """
 
     library: str | None = None
@@ -67,6 +68,7 @@ class Settings:
     mask: str | None = None
     names: Mapping[str, str] = field(default_factory=dict)
     dtype: str = "float64"
+    precision: str | None = None
 
 
 @dataclass(frozen=True)

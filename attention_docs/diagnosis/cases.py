@@ -215,7 +215,8 @@ def all_cases() -> Iterator[Case]:
 def scale_cases(example: Call, square: Call) -> Iterator[Case]:
     yield Case("scale", "a scale that is given", replace(example, scale=0.25))
     negative = replace(square, scale=-1.0, is_causal=True)
-    yield Case("negative_scale", "a scale below zero with a causal mask", negative)
+    words = "a scale below zero with a causal mask"
+    yield Case("negative_scale", words, negative, conventions=("root_of_scale",))
     yield Case("large_scores", "exponentials that overflow", with_shifted_scores())
 
 

@@ -10,7 +10,6 @@ from attention_docs.diagnosis.comparing import (
     changed,
     conventions_of,
     differing,
-    dtype_in,
     shape_problem,
     single_mistakes,
 )
@@ -85,17 +84,29 @@ def callable_settings(
             else:
                 possible.append((tried, outcome))
         if possible:
-            return min(possible, key=lambda pair: plausibility(case, *pair))[0]
+            found, outcome = min(possible, key=lambda pair: plausibility(case, *pair))
+            return with_precision(case, found, outcome)
     said = "; ".join(f"{layout}: {problem}" for layout, problem in failures.items())
     raise LoadError(
         f"it cannot be called; say its --layout and --names, if they are others. {said}"
     )
 
 
+def with_precision(case: Case, settings: Settings, outcome: Outcome) -> Settings:
+    """Note if a result of float64 has the errors of float32: some compute so inside."""
+    narrow = replace(settings, precision="float32")
+    if differing(case, outcome.results, case.right(), settings) is None:
+        return settings
+    near = differing(case, outcome.results, case.right(), narrow) is None
+    return narrow if near else settings
+
+
 def plausibility(case: Case, settings: Settings, outcome: Outcome) -> int:
     """Rank a way to call: 0 if the result is right, 1 if a mistake is known, else 2."""
-    if differing(case, outcome.results, case.right(), settings) is None:
-        return 0
+    for precision in (settings.precision, "float32"):
+        known = replace(settings, precision=precision)
+        if differing(case, outcome.results, case.right(), known) is None:
+            return 0
     return 1 if any(single_mistakes(case, outcome, settings)) else 2
 
 
@@ -130,9 +141,6 @@ def judge(case: Case, outcome: Outcome, settings: Settings) -> Finding:
         return Finding(case, WRONG, problem, notes=outcome.notes)
     if differing(case, outcome.results, case.right(), settings) is None:
         return Finding(case, OK, notes=outcome.notes)
-    if within_float32(case, outcome, settings):
-        words = "it computes in float32 inside, as its errors say"
-        return Finding(case, ON_PURPOSE, words, notes=outcome.notes)
     for convention in conventions_of(case):
         if (
             differing(case, outcome.results, {"output": changed(case, convention)}, settings)
@@ -142,20 +150,15 @@ def judge(case: Case, outcome: Outcome, settings: Settings) -> Finding:
     return Finding(case, WRONG, notes=outcome.notes)
 
 
-def within_float32(case: Case, outcome: Outcome, settings: Settings) -> bool:
-    """Whether a result of float64 has errors of the size that float32 has."""
-    if dtype_in(case, settings) != "float64":
-        return False
-    narrow = replace(case, dtype="float32")
-    return differing(narrow, outcome.results, case.right(), settings) is None
-
-
 def explained(
     finding: Finding, outcome: Outcome, worker: Worker, description: Description, settings: Settings
 ) -> Finding:
     """Say in words what is wrong: the mistake, or where it first shows."""
     if finding.status != WRONG or finding.words:
         return finding
+    if finding.case.dtype == "int64":
+        words = "it rounds whole numbers to whole numbers on the way, so pass floats"
+        return replace(finding, status=ON_PURPOSE, words=words, mistakes=())
     if finding.mistakes:
         words = " and ".join(mistake.words for mistake in finding.mistakes)
         return replace(finding, words=f"its output is that of {words}")

@@ -27,7 +27,9 @@ def shape_problem(case: Case, results: dict[str, Array]) -> str:
 
 
 def dtype_in(case: Case, settings: Settings) -> str:
-    return case.dtype if case.dtype in ROUNDOFF else settings.dtype
+    if case.dtype in ROUNDOFF:
+        return case.dtype
+    return settings.precision or settings.dtype
 
 
 def differing(

@@ -671,6 +671,11 @@ CONVENTIONS = [
         {"mask": is_nonzero, "add": lambda scores, call: scores},
     ),
     Convention(
+        "root_of_scale",
+        "the root of the scale multiplies queries and keys here, as in ONNX, so none is negative",
+        {"scale": lambda call: np.sqrt(recipe.given_scale(call)) ** 2},
+    ),
+    Convention(
         "nan_for_hidden_row",
         "a query that sees no key gets NaN here, as from the plain formula",
         {

@@ -2,8 +2,10 @@
 
 from dataclasses import replace
 
+import numpy as np
+
 from attention_docs.diagnosis.calling import Settings
-from attention_docs.diagnosis.cases import ROUNDOFF, Case
+from attention_docs.diagnosis.cases import Case
 from attention_docs.diagnosis.comparing import (
     Named,
     explains,
@@ -26,6 +28,10 @@ def named(
         judged = [f for f in findings if not outcomes[f.case].failure]
         return sum(explains(f.case, outcomes[f.case], made, settings) for f in judged), -len(made)
 
+    def explains_all(made: Named) -> bool:
+        plain = (f for f in wrong if simpler_case(f.case) is None and not f.case.gradients)
+        return all(explains(f.case, outcomes[f.case], made, settings) for f in plain)
+
     def name(finding: Finding) -> Finding:
         if finding not in wrong or finding.case.gradients:
             return finding
@@ -35,11 +41,10 @@ def named(
         outcome = outcomes[finding.case]
         # What has been found already comes before a search through all pairs.
         again = (made for made in pairs_found if explains(finding.case, outcome, made, settings))
-        found = (
-            list(single_mistakes(finding.case, outcome, settings))
-            or list(again)
-            or pairs_of_mistakes(finding.case, outcome, settings)
-        )
+        single = single_mistakes(finding.case, outcome, settings)
+        if np.isnan(outcome.results["output"]).all():  # as too many mistakes would have it
+            single = (made for made in single if explains_all(made))
+        found = list(single) or list(again) or pairs_of_mistakes(finding.case, outcome, settings)
         best: Named = max(found, key=agreement, default=())
         if len(best) > 1:
             pairs_found.add(best)
@@ -51,8 +56,9 @@ def named(
 def simpler_case(case: Case) -> str | None:
     """Return the case that tells which mistake it is, if this one hides that.
 
-    The rounding of 16 bits does, and numbers for a mask that is wrong with True and False already.
+    The rounding of 16 bits or of whole numbers does, and so do numbers for a mask that is wrong
+    with True and False already.
     """
-    if case.dtype in ROUNDOFF:
+    if case.dtype is not None:
         return "distinct_sizes"
     return "boolean_mask" if isinstance(case.call, Call) and case.call.bias is not None else None

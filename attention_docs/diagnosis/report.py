@@ -30,6 +30,8 @@ def text(report: Report) -> str:
 def heading(report: Report) -> str:
     known = report.settings
     parts = [LIBRARY_NAMES.get(known.library or "", known.library or ""), known.dtype]
+    if known.precision:
+        parts.append(f"computed in {known.precision}")
     parts.append(f"layout {known.layout}")
     if known.mask:
         parts.append(f"mask: {MASK_WORDS[known.mask]}")
@@ -121,6 +123,7 @@ def as_json(report: Report) -> str:
             "target": report.target,
             "library": report.settings.library,
             "dtype": report.settings.dtype,
+            "precision": report.settings.precision,
             "layout": report.settings.layout,
             "mask": report.settings.mask,
             "right": report.right,

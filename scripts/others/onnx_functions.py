@@ -1,14 +1,8 @@
 """ONNX's operator Attention, as its reference evaluator computes it."""
 
 import numpy as np
-from onnx import TensorProto, helper
+from onnx import helper
 from onnx.reference import ReferenceEvaluator
-
-KINDS = {
-    "float64": TensorProto.DOUBLE,
-    "float32": TensorProto.FLOAT,
-    "float16": TensorProto.FLOAT16,
-}
 
 
 def attention(query, key, value, attn_mask=None, is_causal=False, scale=None, softcap=None):
