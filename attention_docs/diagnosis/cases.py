@@ -5,6 +5,7 @@ All numbers are multiples of a quarter, so every dtype holds them exactly.
 
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
+from functools import cache
 
 import numpy as np
 
@@ -41,6 +42,7 @@ class Case:
     strided: bool = False
     conventions: tuple[str, ...] = ()
 
+    @cache  # noqa: B019 -- there are few cases, and they are kept for good
     def right(self) -> dict[str, Array]:
         """Return the right result by name: the output, or the gradient of each input."""
         if isinstance(self.call, LayerCall):

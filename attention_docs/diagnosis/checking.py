@@ -36,19 +36,23 @@ def check(target: str, settings: Settings | None = None, limit: float = 10.0) ->
         LoadError: if there is no such function, or it cannot be called at all.
     """
     with Worker(target, limit) as worker:
-        settings = settings or Settings()
-        description = worker.describe(settings)
-        settings = replace(settings, library=description.library)
-        cases = [case for case in CASES.values() if fits(case, description)]
-        settings = callable_settings(worker, description, settings, cases)
-        if equal_widths(worker, description, settings, cases[0]):
-            cases = [with_equal_widths(case) for case in cases]
-        settings = mask_settings(worker, description, settings, cases)
-        outcomes = {case: worker.run(case, description, settings) for case in cases}
-        findings = [judge(case, outcome, settings) for case, outcome in outcomes.items()]
-        findings = named(findings, outcomes, settings)
-        findings = [explained(f, outcomes[f.case], worker, description, settings) for f in findings]
-    return Report(target, settings, findings)
+        return check_with(worker, settings or Settings())
+
+
+def check_with(worker: Worker, settings: Settings) -> Report:
+    """Check the function of a worker."""
+    description = worker.describe(settings)
+    settings = replace(settings, library=description.library)
+    cases = [case for case in CASES.values() if fits(case, description)]
+    settings = callable_settings(worker, description, settings, cases)
+    if equal_widths(worker, description, settings, cases[0]):
+        cases = [with_equal_widths(case) for case in cases]
+    settings = mask_settings(worker, description, settings, cases)
+    outcomes = {case: worker.run(case, description, settings) for case in cases}
+    findings = [judge(case, outcome, settings) for case, outcome in outcomes.items()]
+    findings = named(findings, outcomes, settings)
+    findings = [explained(f, outcomes[f.case], worker, description, settings) for f in findings]
+    return Report(worker.target, settings, findings)
 
 
 def fits(case: Case, description: Description) -> bool:

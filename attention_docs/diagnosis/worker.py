@@ -135,6 +135,20 @@ class Worker:
             self.process = None
 
 
+class InThisProcess(Worker):
+    """A function that is here already and is trusted to end; it starts no process."""
+
+    def __init__(self, function: Callable[..., Any]) -> None:
+        super().__init__(getattr(function, "__name__", "function"))
+        self.function = function
+
+    def describe(self, settings: Settings) -> Description:
+        return calling.describe(self.function, settings)
+
+    def run(self, case: Case, description: Description, settings: Settings) -> Outcome:
+        return outcome(self.function, case, description, settings, printed=1)
+
+
 def forward(process: subprocess.Popen[bytes], answers: queue.Queue[Any]) -> None:
     """Put each answer into the queue, and None when the process has ended."""
     assert process.stdout

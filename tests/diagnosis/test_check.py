@@ -10,11 +10,12 @@ import numpy as np
 import pytest
 
 from attention_docs.__main__ import main
-from attention_docs.diagnosis import calling, checking, checks, report, worker
+from attention_docs.diagnosis import calling, checking, checks, report
 from attention_docs.diagnosis.calling import LoadError, Settings
 from attention_docs.diagnosis.cases import CASES
 from attention_docs.diagnosis.mistakes import CONVENTIONS, MISTAKES, named
 from attention_docs.diagnosis.recipe import Call, LayerCall, attend, attend_in_heads
+from attention_docs.diagnosis.worker import InThisProcess
 
 RIGHT = """
     import numpy as np
@@ -45,28 +46,10 @@ def file(tmp_path, monkeypatch):
     return write
 
 
-class Here(worker.Worker):
-    """A worker that calls in this process; it needs no file."""
-
-    function = None
-
-    def describe(self, settings):
-        return calling.describe(self.function, settings)
-
-    def run(self, case, description, settings):
-        return worker.outcome(self.function, case, description, settings, printed=2)
-
-
-@pytest.fixture
-def check_here(monkeypatch):
+def check_here(function, **settings):
     """Check a function of this process."""
-    monkeypatch.setattr(checking, "Worker", Here)
-
-    def check(function, **settings):
-        monkeypatch.setattr(Here, "function", staticmethod(function))
-        return checking.check("here:function", Settings(library="numpy", **settings))
-
-    return check
+    worker = InThisProcess(function)
+    return checking.check_with(worker, Settings(library="numpy", **settings))
 
 
 def attention_with(mistakes, layout="bhnd"):
@@ -122,7 +105,7 @@ def statuses(found):
 
 
 @pytest.mark.parametrize("layout", ["bhnd", "bnhd"])
-def test_right_attention_is_right_in_every_case_and_its_layout_is_found(check_here, layout):
+def test_right_attention_is_right_in_every_case_and_its_layout_is_found(layout):
     found = check_here(attention_with([], layout))
     assert found.settings.layout == layout
     assert found.right
@@ -133,7 +116,7 @@ def test_right_attention_is_right_in_every_case_and_its_layout_is_found(check_he
 
 
 @pytest.mark.parametrize("mistake", MISTAKES, ids=lambda mistake: mistake.name)
-def test_each_mistake_of_the_catalogue_is_named(check_here, mistake):
+def test_each_mistake_of_the_catalogue_is_named(mistake):
     is_layer = isinstance(CASES[mistake.shows_in].call, LayerCall)
     found = check_here(layer_with(mistake.changes) if is_layer else attention_with([mistake]))
     assert not found.right
@@ -152,7 +135,7 @@ def test_each_mistake_of_the_catalogue_is_named(check_here, mistake):
     ],
     ids=" and ".join,
 )
-def test_two_mistakes_at_once_are_both_named(check_here, names):
+def test_two_mistakes_at_once_are_both_named(names):
     found = check_here(attention_with([named(name) for name in names]))
     assert {m.name for finding in found.findings for m in finding.mistakes} == set(names)
 
@@ -172,14 +155,14 @@ def with_steps(**changes):
     ],
     ids=["scale", "scores", "output", "blend", "normalisation"],
 )  # fmt: skip
-def test_what_is_in_no_catalogue_is_traced_to_its_first_wrong_step(check_here, function, words):
+def test_what_is_in_no_catalogue_is_traced_to_its_first_wrong_step(function, words):
     found = check_here(function)
     assert not found.right
     said = {f.words for f in found.findings if f.case.name in ("distinct_sizes", "square")}
     assert any(words in each for each in said), said
 
 
-def test_rounding_is_told_from_a_mistake(check_here):
+def test_rounding_is_told_from_a_mistake():
     def attention(query, key, value):
         narrow = (array.astype(np.float32) for array in (query, key, value))
         return attention_with([])(*narrow).astype(np.float32)
@@ -200,14 +183,14 @@ def test_rounding_is_told_from_a_mistake(check_here):
         ("boolean_only", "float_mask"),
     ],
 )
-def test_a_convention_is_no_mistake(check_here, convention, case):
+def test_a_convention_is_no_mistake(convention, case):
     known = next(c for c in CONVENTIONS if c.name == convention)
     found = check_here(attention_with([known]))
     assert found.right
     assert statuses(found)[case] == "on purpose"
 
 
-def test_a_mask_that_hides_is_found_out_and_all_else_is_checked_with_it(check_here):
+def test_a_mask_that_hides_is_found_out_and_all_else_is_checked_with_it():
     known = next(c for c in CONVENTIONS if c.name == "true_hides")
     found = check_here(attention_with([known]))
     assert found.settings.mask == "hide"
@@ -216,14 +199,14 @@ def test_a_mask_that_hides_is_found_out_and_all_else_is_checked_with_it(check_he
     assert "mask: True hides" in report.text(found)
 
 
-def test_a_mask_of_numbers_is_found_out(check_here):
+def test_a_mask_of_numbers_is_found_out():
     plain = attention_with([])
     found = check_here(lambda q, k, v, attn_mask=None: plain(q, k, v, bias=attn_mask))
     assert found.settings.mask == "additive"
     assert found.right
 
 
-def test_names_that_are_told_are_used(check_here):
+def test_names_that_are_told_are_used():
     plain = attention_with([])
 
     def attention(frage, schluessel, wert, verdeckt=None):
