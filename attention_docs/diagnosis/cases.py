@@ -75,12 +75,16 @@ class Case:
 
 def steps(call: Call) -> AttentionSteps:
     """Return every step of the right answer, computed by this package in float64."""
+    mask, is_causal = call.bias if call.mask is None else call.mask, call.is_causal
+    if call.mask is not None and is_causal:  # of which one call takes either
+        mask = call.mask & causal_mask(call.query.shape[-2], call.key.shape[-2])
+        is_causal = False
     return attention_steps(
         call.query,
         call.key,
         call.value,
-        call.bias if call.mask is None else call.mask,
-        is_causal=call.is_causal,
+        mask,
+        is_causal=is_causal,
         scale=call.scale,
         enable_gqa=call.query.shape[1] != call.key.shape[1],
         window=call.window,
@@ -188,6 +192,10 @@ PATTERN = np.array(
 )
 
 
+# Each query sees its own position, so a causal mask beside it hides nobody's last key.
+SEEN_BEFORE = PATTERN | np.eye(5, dtype=bool)
+
+
 def all_cases() -> Iterator[Case]:
     """Yield the cases, the plainest first."""
     example, square = from_example(), arrays(5, 5, 5, 5)
@@ -200,9 +208,11 @@ def all_cases() -> Iterator[Case]:
     yield from number_cases(example)
     yield from head_cases()
     yield Case("window", "how far a query sees", replace(square, window=(1, 2)))
-    yield Case("softcap", "bounded scores", replace(example, softcap=2.0))
+    own = replace(square, window=(0, 0))
+    yield Case("window_of_one", "a query that sees its own position only", own)
+    yield Case("softcap", "bounded scores", replace(example, softcap=0.75))
     yield Case(
-        "softcap_causal", "bounded, then masked", replace(square, softcap=2.0, is_causal=True)
+        "softcap_causal", "bounded, then masked", replace(square, softcap=0.75, is_causal=True)
     )
     yield Case("gradients", "the way back", example, gradients=True)
     yield Case(
@@ -263,6 +273,8 @@ def mask_cases(example: Call, square: Call) -> Iterator[Case]:
         replace(example, bias=added),
         conventions=("boolean_only",),
     )
+    both = replace(square, mask=SEEN_BEFORE, is_causal=True)
+    yield Case("mask_and_causal", "a mask beside a causal one", both)
     infinite = np.where(PATTERN[:4], 0.0, -np.inf)
     yield Case(
         "infinite_mask",

@@ -19,6 +19,7 @@ from attention_docs.diagnosis.locating import (
     first_wrong_step,
     with_values_that_show_weights,
 )
+from attention_docs.diagnosis.mistakes import MASK_ADDED, TRUE_HIDES
 from attention_docs.diagnosis.naming import named
 from attention_docs.diagnosis.recipe import Call, LayerCall
 from attention_docs.diagnosis.worker import Outcome, Worker
@@ -47,12 +48,22 @@ def check_with(worker: Worker, settings: Settings) -> Report:
     settings = callable_settings(worker, description, settings, cases)
     if equal_widths(worker, description, settings, cases[0]):
         cases = [with_equal_widths(case) for case in cases]
+    told = settings.mask
     settings = mask_settings(worker, description, settings, cases)
     outcomes = {case: worker.run(case, description, settings) for case in cases}
     findings = [judge(case, outcome, settings) for case, outcome in outcomes.items()]
+    if settings.mask == "hide" and not told:
+        findings = [with_polarity(finding) for finding in findings]
     findings = named(findings, outcomes, settings)
     findings = [explained(f, outcomes[f.case], worker, description, settings) for f in findings]
     return Report(worker.target, settings, findings)
+
+
+def with_polarity(finding: Finding) -> Finding:
+    """Say of the case of a boolean mask that True hides, where nobody has told so."""
+    if finding.case.name != "boolean_mask" or finding.status != OK:
+        return finding
+    return replace(finding, status=ON_PURPOSE, words=TRUE_HIDES.words)
 
 
 def fits(case: Case, description: Description) -> bool:
@@ -131,9 +142,19 @@ def mask_settings(
     for kind in calling.MASKS:
         tried = replace(settings, mask=kind)
         outcome = worker.run(case, description, tried)
+        if kind == "keep":
+            keeps = outcome
+        if kind == "additive" and not (keeps.failure or adds_mask(case, keeps, settings)):
+            break  # it does something else with True and False, and wrongly
         if not outcome.failure and differing(case, outcome.results, case.right(), settings) is None:
             return tried
     return replace(settings, mask="keep")
+
+
+def adds_mask(case: Case, outcome: Outcome, settings: Settings) -> bool:
+    """Whether a function adds True and False to the scores, as one and zero."""
+    expected = {"output": changed(case, MASK_ADDED)}
+    return differing(case, outcome.results, expected, settings) is None
 
 
 def judge(case: Case, outcome: Outcome, settings: Settings) -> Finding:

@@ -2,6 +2,7 @@
 
 import itertools
 from collections.abc import Iterator
+from dataclasses import replace
 from functools import cache
 
 import numpy as np
@@ -89,9 +90,10 @@ def mistaken(case: Case, made: Named) -> Array | None:
 
 
 def explains(case: Case, outcome: Outcome, made: Named, settings: Settings) -> bool:
-    """Whether mistakes give the digits that were found."""
+    """Whether mistakes give the digits that were found, to the precision of float32 at least."""
     if case.gradients or "output" not in outcome.results:
         return False
+    settings = replace(settings, precision="float32")
     output = mistaken(case, made)
     return (
         output is not None

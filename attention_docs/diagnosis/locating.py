@@ -51,6 +51,7 @@ def first_wrong_step(
         shown: what came of that.
         settings: how the function was called.
     """
+    settings = replace(settings, precision="float32")  # what is finer is told by the cell
     if shown.failure or shape_problem(probe, shown.results):
         return "its weights cannot be had, as it does not take the identity for values"
     found = shown.results["output"]

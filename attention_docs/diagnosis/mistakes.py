@@ -654,12 +654,18 @@ MISTAKES = [
     ),
 ]
 
+TRUE_HIDES = Convention(
+    "true_hides",
+    "True hides a key here, as in PyTorch's MultiheadAttention",
+    {"mask": lambda call: recipe.everything(call) if call.mask is None else ~call.mask},
+)
+MASK_ADDED = Convention(
+    "mask_added",
+    "a mask is numbers to add here, so True counts as one",
+    {"mask": recipe.everything, "add": lambda scores, call: scores + call.mask},
+)
 CONVENTIONS = [
-    Convention(
-        "true_hides",
-        "True hides a key here, as in PyTorch's MultiheadAttention",
-        {"mask": lambda call: recipe.everything(call) if call.mask is None else ~call.mask},
-    ),
+    TRUE_HIDES,
     Convention(
         "bottom_right",
         "causal means here that the last query sees the last key, as in FlashAttention",

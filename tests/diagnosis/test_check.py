@@ -24,7 +24,8 @@ RIGHT = """
         scores = query @ np.swapaxes(key, -1, -2)
         scores = scores * (query.shape[-1] ** -0.5 if scale is None else scale)
         if is_causal:
-            mask = np.tri(*scores.shape[-2:], dtype=bool)
+            causal = np.tri(*scores.shape[-2:], dtype=bool)
+            mask = causal if mask is None else mask & causal
         if mask is not None:
             scores = np.where(mask, scores, -np.inf) if mask.dtype == bool else scores + mask
         peak = scores.max(axis=-1, keepdims=True)

@@ -76,7 +76,6 @@ SHARED = [
     *(({swap}, NOT_SEEN_WHERE_ARGUMENTS_ARE_SWAPPED) for swap in SWAPPED),
     ({"keys_blended"}, ("", "divided_by_root_of_d_v")),
     ({"causal_ignored"}, ("", "softcap_after_mask")),
-    ({"causal_unasked"}, ("window_reversed", "window_too_wide")),
     (
         {"softmax_over_heads"},  # with one head, every weight is 1
         (
@@ -96,7 +95,6 @@ SHARED = [
             "",
             "causal_shows_next_position",
             "window_reversed",
-            "window_too_narrow",
             "window_too_wide",
         ),
     ),
