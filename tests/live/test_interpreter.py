@@ -1,6 +1,5 @@
 """The browser computes what Python computes: every step of every example, also with other inputs."""
 
-import json
 import random
 from collections import Counter
 from functools import cache
@@ -9,7 +8,7 @@ import numpy as np
 import pytest
 
 from attention_docs import examples
-from attention_docs.live.graph import DRAWN_IN_BULK, graph, representatives, text
+from attention_docs.live.graph import DRAWN_IN_BULK, representatives
 from attention_docs.live.recording import attempt, record
 from attention_docs.render.numbers import number
 from tests.live.running import digits, in_node
@@ -27,11 +26,6 @@ SHOWN = """
 # so much that the last digits of NumPy itself depend on the processor.
 TYPED = ("-1", "0", "0.5", "3", "12", "-7.25", "1e-3", "25")
 REFUSED = ("inf", "-inf", "nan", "1e200", "-1e308")
-
-
-@pytest.fixture(scope="module")
-def graphs():
-    return {name: json.loads(text(graph(name))) for name in LIVE}
 
 
 def test_every_step_is_that_of_python(graphs):
