@@ -20,7 +20,7 @@ from attention_docs.live.recording import recorded_names, replay
 from attention_docs.render.numbers import number
 
 # What a reader may type, from the ordinary to what Python refuses.
-ORDINARY = 0.8
+ORDINARY, ROW_OF_INFINITIES = 0.8, 0.05
 EXTREME = [0.0, -0.0, 1e-5, 709.0, -1e9, 1e20, 1e154, -1e200, 1.7e308, np.inf, -np.inf, np.nan]
 
 
@@ -51,6 +51,8 @@ def edit(draw, literals):
     for array in edited.values():
         for place in draw.integers(array.size, size=draw.integers(1, 4)):
             array.flat[place] = new_number(draw, array.dtype)
+        if draw.random() < ROW_OF_INFINITIES and array.dtype.kind == "f":
+            array[-1:] = -np.inf
     return edited
 
 
