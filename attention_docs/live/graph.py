@@ -1,4 +1,19 @@
-"""The graph of an example: the nodes that its named steps and its guards need, as JSON."""
+"""The graph of an example: the nodes that its named steps and its guards need, as JSON.
+
+- `nodes`: `[operation, inputs, attributes?]`, named as in the array API standard, in the order in
+  which Python carried them out; those that only a message needs are last.
+- `steps`: the node of each named step, in reading order.
+- `inputs`: the steps that are literals and that another step is computed from.
+- `shared`: the nodes of literals that other examples compute with too. A name, `example.step`, is
+  the same in all of them, so an edit in one example can be carried over to the others.
+- `scopes`: the calls of public functions: which nodes were computed in them, from which arguments
+  (`{"node": 7}` or a plain value), and which nodes they returned. The function's own result has the
+  name "", those of a named tuple within another have names like `attention.weights`.
+- `guards`: what Python asked of a node, what it got, and the error that another answer leads to, in
+  the order in which it asked. In a message, `{"first": wrong, "of": array}` stands for the value
+  and the index of the first element where `wrong` is true. An error of null means that Python would
+  go another way.
+"""
 
 import json
 import math
@@ -105,7 +120,9 @@ class Reduction:
             node = self.first[read.node]
             if node not in seen and self.reached[node] & inputs:
                 seen.add(node)
-                yield Guard(read, self.placed(refusal(self.name, number), read.time))
+                # Of a number there is more than one other answer.
+                found = refusal(self.name, number) if isinstance(read.answer, bool) else None
+                yield Guard(read, self.placed(found, read.time))
 
     def placed(self, found: Refusal | None, time: int) -> Refusal | None:
         """Add the nodes of a refusal after all others, and return it with their new numbers."""

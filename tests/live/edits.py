@@ -17,7 +17,7 @@ import numpy as np
 
 from attention_docs.live.graph import digits, graph
 from attention_docs.live.recording import recorded_names, replay
-from attention_docs.render.numbers import number
+from tests.live.evaluate import numbers, shown
 
 # What a reader may type, from the ordinary to what Python refuses.
 ORDINARY, ROW_OF_INFINITIES = 0.8, 0.05
@@ -39,7 +39,7 @@ def cases(name, count=100):
 def literal(found, step):
     """The numbers of an input of a graph."""
     _, _, attributes = found["nodes"][{**found["steps"], **found["shared"]}[step]]
-    return np.asarray(attributes["value"], dtype=attributes["dtype"])
+    return numbers(attributes["value"], attributes["dtype"])
 
 
 def edit(draw, literals):
@@ -74,10 +74,6 @@ def case(name, edits):
         return {"edits": written, "refusal": refusal}
     steps = {step: shown(array.value.tolist()) for step, array in recording.steps.items()}
     return {"edits": written, "steps": steps}
-
-
-def shown(value):
-    return [shown(each) for each in value] if isinstance(value, list) else number(value)
 
 
 if __name__ == "__main__":
