@@ -11,7 +11,6 @@ import numpy as np
 import numpy.typing as npt
 
 from attention_docs.arrays import Array
-from attention_docs.masks import causal_mask, window_mask
 from attention_docs.publish import course_figures
 from attention_docs.publish.results import result
 from attention_docs.render.figures import (
@@ -212,7 +211,7 @@ def window_weights(steps_of: StepsOf) -> Svg:
 def masks_joined(steps_of: StepsOf) -> Svg:
     r"""A causal mask, a padding mask, and both: a pair takes part where both allow it."""
     steps = steps_of("causal_padding")
-    right = np.broadcast_to(steps["right"], steps["causal"].shape)
+    right = steps["right"][[0] * len(steps["causal"])]  # the same for every query
     masks = {"causal": steps["causal"], "padding": right, "both": steps["causal_and_right"]}
     panels = [
         matrix_panel(mask, name, rows="queries", columns="keys") for name, mask in masks.items()
@@ -224,7 +223,8 @@ def masks_joined(steps_of: StepsOf) -> Svg:
 def causal_alignments(steps_of: StepsOf) -> Svg:
     r"""Two causal masks for four queries and five keys. Top-left, the first query sees the first
     key. Bottom-right, the last query sees the last key."""
-    masks = {"top-left": causal_mask(4, 5), "bottom-right": window_mask(4, 5, right=1)}
+    steps = steps_of("causal_alignments")
+    masks = {"top-left": steps["top_left"], "bottom-right": steps["bottom_right"]}
     panels = [
         matrix_panel(mask, name, rows="queries", columns="keys") for name, mask in masks.items()
     ]
@@ -405,8 +405,7 @@ def speed_growth(steps_of: StepsOf) -> Svg:
 @registered
 def reference_heatmap(steps_of: StepsOf) -> Svg:
     r"""`heatmap(masked, ...)`: four queries on five keys under a causal mask."""
-    scaled = steps_of("distinct_sizes")["scaled"]
-    masked = np.where(causal_mask(*scaled.shape), scaled, -np.inf)
+    masked = steps_of("causal_alignments")["masked"]
     return heatmap(
         masked, "Masked scores", rows="queries", columns="keys", role="scores", mark=(2, None)
     )
@@ -415,7 +414,8 @@ def reference_heatmap(steps_of: StepsOf) -> Svg:
 @registered
 def reference_mask(steps_of: StepsOf) -> Svg:
     r"""`heatmap(causal_mask(4, 5), ...)`: booleans make a mask."""
-    return heatmap(causal_mask(4, 5), "Causal mask", rows="queries", columns="keys")
+    mask = steps_of("causal_alignments")["top_left"]
+    return heatmap(mask, "Causal mask", rows="queries", columns="keys")
 
 
 @registered
