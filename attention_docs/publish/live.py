@@ -120,5 +120,5 @@ def joined(folder: Path, modules: Path) -> str:
         encoding="utf-8",
     )
     if process.returncode:
-        raise PublishError(f"docs/{FOLDER}: {process.stderr!s}")
+        raise PublishError(f"docs/{FOLDER}/{process.stderr!s}")
     return str(process.stdout)
