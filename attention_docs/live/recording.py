@@ -1,9 +1,10 @@
 """A worked example, computed once with the library that remembers."""
 
 from collections import Counter
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from functools import cache
+from itertools import chain
 
 import numpy as np
 
@@ -128,7 +129,7 @@ def shared_literals() -> dict[int, str]:
     """Name the literals that several examples compute with, if one of them has it as a step.
 
     Returns:
-        By the identity of the list in the sources, the first step that names it, `example.step`.
+        By the identity of the list in the sources, a step that names it, `example.step`.
 
     >>> from attention_docs.examples import course_sentence
     >>> shared_literals()[id(course_sentence.W_1)]
@@ -136,19 +137,22 @@ def shared_literals() -> dict[int, str]:
     """
     # All of them are kept: a list that is no longer there could leave its identity to another.
     recordings = {name: record(name) for name in recorded_names()}
-    uses = Counter(
-        literal for recording in recordings.values() for literal in set(literals(recording))
-    )
-    names: dict[int, str] = {}
-    for name, recording in recordings.items():
-        for step, array in recording.steps.items():
-            names.setdefault(id(recording.tape.nodes[array.node].literal), f"{name}.{step}")
-    return {literal: names[literal] for literal in uses if literal in names and uses[literal] > 1}
+    uses = Counter(chain.from_iterable(map(literals, recordings.values())))
+    named = {
+        name: {
+            literal: f"{name}.{step}"
+            for step, array in recording.steps.items()
+            if uses[literal := id(recording.tape.nodes[array.node].literal)] > 1
+        }
+        for name, recording in recordings.items()
+    }
+    # The example that names most of them is the one that they belong to.
+    return {k: v for names in sorted(named.values(), key=len) for k, v in names.items()}
 
 
-def literals(recording: Recording) -> Iterator[int]:
-    """Yield the identity of each literal that a run computed with."""
-    return (id(node.literal) for node in recording.tape.nodes if node.literal is not None)
+def literals(recording: Recording) -> set[int]:
+    """Return the identity of each literal that a run computed with."""
+    return {id(node.literal) for node in recording.tape.nodes if node.literal is not None}
 
 
 def recorded_names() -> list[str]:

