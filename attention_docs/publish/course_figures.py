@@ -11,6 +11,7 @@ import numpy as np
 from attention_docs.arrays import Array
 from attention_docs.render.figures import (
     Axis,
+    Html,
     Panel,
     Series,
     Svg,
@@ -67,7 +68,7 @@ def course_alike(steps_of: StepsOf) -> Svg:
     return heatmap(weights, "Weights from similarity", mark=(DRINK, None), **of_words())
 
 
-def course_asked(steps_of: StepsOf) -> Svg:
+def course_asked(steps_of: StepsOf) -> Html:
     r"""Where *they* looks: on the left, similarity decides; on the right, its query and the keys
     of the others do. The thicker a line, the larger the weight."""
     steps = steps_of("course_projections")
@@ -76,10 +77,10 @@ def course_asked(steps_of: StepsOf) -> Svg:
         lines_panel(alike, WORDS, query=THEY, heading="From similarity", sides=SIDES),
         lines_panel(asked, WORDS, query=THEY, heading="With query and key"),
     ]
-    return figure(beside(panels), "Where the pronoun looks")
+    return beside(panels, "Where the pronoun looks")
 
 
-def course_pronoun(steps_of: StepsOf) -> Svg:
+def course_pronoun(steps_of: StepsOf) -> Html:
     r"""What *they* takes from each word: on the left as lines, which are as thick as the shares,
     and on the right as the last row of a table with the shares of all words."""
     weights = steps_of("course_formula")["weights"]
@@ -87,7 +88,7 @@ def course_pronoun(steps_of: StepsOf) -> Svg:
         lines_panel(weights, WORDS, query=THEY, heading="Where “they” looks", sides=SIDES),
         matrix_panel(weights, "Weights", mark=(THEY, None), **of_words()),
     ]
-    return figure(beside(panels), "What the pronoun looks at")
+    return beside(panels, "What the pronoun looks at")
 
 
 def course_saturation(steps_of: StepsOf) -> Svg:
@@ -130,7 +131,7 @@ def course_cell(steps_of: StepsOf) -> Svg:
     )
 
 
-def course_order(steps_of: StepsOf) -> Svg:
+def course_order(steps_of: StepsOf) -> Html:
     r"""The weights of both sentences, without positions. *Cats* and *milk* have exchanged their
     rows and their columns, and every number has moved along with its words. None has changed."""
     steps = steps_of("course_order")
@@ -138,19 +139,19 @@ def course_order(steps_of: StepsOf) -> Svg:
         matrix_panel(steps["weights"], "Cats drink milk", **of_words()),
         matrix_panel(steps["weights_swapped"], "Milk drink cats", **of_words(SWAPPED)),
     ]
-    return figure(beside(panels), "Two sentences, the same weights")
+    return beside(panels, "Two sentences, the same weights")
 
 
-def course_clock(steps_of: StepsOf) -> Svg:
+def course_clock(steps_of: StepsOf) -> Html:
     r"""On the left the positions: a clock hand that turns by the same angle from each word to the
     next. On the right, where *drink* looks when queries and keys read the clock: mostly at the
     previous word, whatever that word is."""
     steps = steps_of("course_order")
     lines = lines_panel(steps["weights_2"], WORDS, query=DRINK, heading="Where “drink” looks")
-    return figure(beside([clock(np.asarray(steps["E"])[:, 5:]), lines]), "Positions as a clock")
+    return beside([clock(np.asarray(steps["E"])[:, 5:]), lines], "Positions as a clock")
 
 
-def course_mask(steps_of: StepsOf) -> Svg:
+def course_mask(steps_of: StepsOf) -> Html:
     r"""The weights without and with the causal mask. What is crossed out lies in the future of the
     word that asks. Each row divides its weight among the words that are left."""
     steps = steps_of("course_mask")
@@ -163,10 +164,10 @@ def course_mask(steps_of: StepsOf) -> Svg:
             **of_words(),
         ),
     ]
-    return figure(beside(panels), "Weights without and with a mask")
+    return beside(panels, "Weights without and with a mask")
 
 
-def course_heads(steps_of: StepsOf) -> Svg:
+def course_heads(steps_of: StepsOf) -> Html:
     r"""Two heads look at the same sentence. In the last row, *they* finds its noun in head 1 and
     the previous word in head 2."""
     steps = steps_of("course_heads")
@@ -175,7 +176,7 @@ def course_heads(steps_of: StepsOf) -> Svg:
         matrix_panel(steps[f"weights_{i}"], name, hidden=hidden, mark=(THEY, None), **of_words())
         for i, name in ((1, "Head 1: what it needs"), (2, "Head 2: the previous word"))
     ]
-    return figure(beside(panels), "Weights of two heads")
+    return beside(panels, "Weights of two heads")
 
 
 def course_they(steps_of: StepsOf) -> Svg:
@@ -231,10 +232,12 @@ def clock(hands: np.ndarray, radius: float = 62) -> Panel:
         f"{word} at sine {sine:g}, cosine {cosine:g}"
         for word, (sine, cosine) in zip(WORDS, hands.tolist(), strict=True)
     )
-    return Panel(2 * x, y + radius + 2 * LINE, "".join(body), f"Clock hands: {told}.")
+    return Panel(
+        2 * x, y + radius + 1.25 * LINE, "".join(body), f"Clock hands: {told}.", name="The clock"
+    )
 
 
-DRAWINGS: tuple[Callable[[StepsOf], Svg], ...] = (
+DRAWINGS: tuple[Callable[[StepsOf], Html], ...] = (
     course_words,
     course_alike,
     course_asked,

@@ -553,7 +553,7 @@ ROWS = {
     ),
 }  # fmt: skip
 # What only holds arrays that another row has made, and takes them as they are.
-HOLDERS = {"AttentionSteps", "MultiHeadSteps", "Axis", "Panel", "Points", "Series", "Svg"}
+HOLDERS = {"AttentionSteps", "MultiHeadSteps", "Axis", "Html", "Panel", "Points", "Series", "Svg"}
 # What joins drawings that another row has made.
 FRAMES = {"beside", "figure"}
 
