@@ -54,7 +54,9 @@ def of_words(words: list[str] = WORDS) -> dict[str, Any]:
 
 
 def course_words(steps_of: StepsOf) -> Svg:
-    r"""The sentence as a matrix $\input{X}$: a row for each word, a column for each feature."""
+    r"""The sentence as a matrix $\input{X}$: a row for each word, a column for each feature. *Drink*
+    and *milk* both contain some *liquid*. *They* contains nothing but *refers*, and so has nothing
+    in common with *cats*."""
     labels = {"row_labels": WORDS, "column_labels": FEATURES}
     matrix = steps_of("course_averages")["X"]
     return heatmap(matrix, "The words X", rows="words", columns="features", role="input", **labels)
@@ -69,8 +71,9 @@ def course_alike(steps_of: StepsOf) -> Svg:
 
 
 def course_asked(steps_of: StepsOf) -> Html:
-    r"""Where *they* looks: on the left, similarity decides; on the right, its query and the keys
-    of the others do. The thicker a line, the larger the weight."""
+    r"""Where *they* looks, first by similarity alone, then with the query and the keys that this
+    page introduces. The thicker a line, the larger the weight: *they* turns from itself to
+    *cats*."""
     steps = steps_of("course_projections")
     alike, asked = steps["weights_alike"], steps["weights"]
     panels = [
@@ -81,8 +84,8 @@ def course_asked(steps_of: StepsOf) -> Html:
 
 
 def course_pronoun(steps_of: StepsOf) -> Html:
-    r"""What *they* takes from each word: on the left as lines, which are as thick as the shares,
-    and on the right as the last row of a table with the shares of all words."""
+    r"""What *they* takes from each word: first as lines, which are as thick as the shares, then as
+    the last row of a table with the shares of all words."""
     weights = steps_of("course_formula")["weights"]
     panels = [
         lines_panel(weights, WORDS, query=THEY, heading="Where “they” looks", sides=SIDES),
@@ -94,8 +97,9 @@ def course_pronoun(steps_of: StepsOf) -> Html:
 def course_saturation(steps_of: StepsOf) -> Svg:
     r"""The weights of *they* when all of its scores are multiplied by the same factor. The smaller
     it is, the closer the words come to counting alike, as in a plain average. The larger it is, the
-    more *cats* takes, until it has almost everything and the lines are flat. The markers show the
-    scores divided by $\sqrt{3}$, and the scores as they are."""
+    more *cats* takes, until it has almost everything and the lines are flat. The markers stand
+    at the factor one, the scores as they are, and at $1 / \sqrt{3}$, the factor that this page
+    arrives at."""
     steps = steps_of("course_scale")
     factors = np.geomspace(1 / 16, 4, 61)
     marked = np.array([3**-0.5, 1])
@@ -143,9 +147,9 @@ def course_order(steps_of: StepsOf) -> Html:
 
 
 def course_clock(steps_of: StepsOf) -> Html:
-    r"""On the left the positions: a clock hand that turns by the same angle from each word to the
-    next. On the right, where *drink* looks when queries and keys read the clock: mostly at the
-    previous word, whatever that word is."""
+    r"""First the positions: a clock hand that turns by the same angle from each word to the next.
+    Then where *drink* looks when queries and keys read the clock: mostly at the previous word,
+    whatever that word is."""
     steps = steps_of("course_order")
     lines = lines_panel(steps["weights_2"], WORDS, query=DRINK, heading="Where “drink” looks")
     return beside([clock(np.asarray(steps["E"])[:, 5:]), lines], "Positions as a clock")

@@ -248,8 +248,8 @@ def softmax_saturation(steps_of: StepsOf) -> Svg:
 
 @registered
 def softmax_gradient(steps_of: StepsOf) -> Svg:
-    r"""The largest entry of the Jacobian of the same softmax. The axis on the left goes in powers
-    of ten: each step down is a hundredth of the one before."""
+    r"""The largest entry of the Jacobian of the same softmax. The vertical axis is logarithmic:
+    each step down is a hundredth of the one before."""
     d, weights = growing_scores(steps_of)
     slopes = [np.abs(np.diag(row) - np.outer(row, row)).max() for row in weights]
     name = "Largest slope of the softmax, without the division"
