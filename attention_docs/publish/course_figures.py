@@ -54,9 +54,9 @@ def of_words(words: list[str] = WORDS) -> dict[str, Any]:
 
 
 def course_words(steps_of: StepsOf) -> Svg:
-    r"""The sentence as a matrix $\input{X}$: a row for each word, a column for each feature. *Drink*
-    and *milk* both contain some *liquid*. *They* contains nothing but *refers*, and so has nothing
-    in common with *cats*."""
+    r"""The sentence as a matrix $\input{X}$: a row for each word, a column for each feature.
+    *Drink* and *milk* both contain some *liquid*. *They* contains nothing but *refers*, and so has
+    nothing in common with *cats*."""
     labels = {"row_labels": WORDS, "column_labels": FEATURES}
     matrix = steps_of("course_averages")["X"]
     return heatmap(matrix, "The words X", rows="words", columns="features", role="input", **labels)
@@ -132,6 +132,7 @@ def course_cell(steps_of: StepsOf) -> Svg:
         scales=("sequential", "diverging", "diverging"),
         row_labels=WORDS,
         column_labels=FEATURES[:4],
+        product=steps["output"],
     )
 
 
@@ -196,7 +197,7 @@ def course_they(steps_of: StepsOf) -> Svg:
 def course_vocabulary(steps_of: StepsOf) -> Svg:
     r"""The matrix $W_{\text{vocabulary}}$ without its last two rows, which are zero. A column says
     what the vector of a position must look like if its word is to come next."""
-    matrix = np.asarray(steps_of("course_sentence")["W_vocabulary"])[:5]
+    matrix = steps_of("course_sentence")["W_vocabulary"][:5]
     labels = {"row_labels": FEATURES[:5], "column_labels": VOCABULARY}
     return heatmap(matrix, "Vocabulary", rows="features", columns="next word", **labels)
 

@@ -68,10 +68,14 @@ def _drawn(node, place):
         kind = child.tag.removeprefix(SVG)
         if kind == "g":
             yield from _drawn(child, inner)
-        elif kind not in ("title", "desc"):
+        elif kind not in ("title", "desc") and not _only_to_point_at(child):
             tip = child.findtext(f"{SVG}title", "")
             text = child.text if kind == "text" else ""
             yield Shape(kind, child.attrib, text, tip, inner(CORNERS[kind](child)))
+
+
+def _only_to_point_at(element):
+    return element.attrib.get("fill") == "none" and "stroke" not in element.attrib
 
 
 def _within(transform, place):

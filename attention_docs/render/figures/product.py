@@ -35,6 +35,7 @@ def product_figure(
     scales: Three = ("diverging", "diverging", "diverging"),
     row_labels: Sequence[str] | None = None,
     column_labels: Sequence[str] | None = None,
+    product: Array | None = None,
 ) -> Svg:
     r"""Draw a matrix product, and how one row and one column make one of its numbers.
 
@@ -50,6 +51,7 @@ def product_figure(
         scales: the kind of each colour scale, `diverging` or `sequential`.
         row_labels: m names of the rows; the positions from 1 if left out.
         column_labels: n names of the columns; the positions from 1 if left out.
+        product: (m, n) the product, if it was computed before.
 
     Returns:
         The figure as SVG text; a notebook shows the picture.
@@ -68,7 +70,7 @@ def product_figure(
     marks = _marks(row, column, a, b)
     rows = arguments.labels("row_labels", row_labels, a.shape[0])
     columns = arguments.labels("column_labels", column_labels, b.shape[1])
-    matrices = (a, b, arguments.product(a, b))
+    matrices = (a, b, arguments.product(a, b, product))
     chosen = [scale_of(kind, *pair) for kind, *pair in zip(scales, names, matrices, strict=True)]
     margin = max(scale.legend(0).width for scale in chosen[:2])
     grids = _grids(*matrices, max(map(text_width, rows)) + 8, margin)
