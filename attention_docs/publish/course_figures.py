@@ -173,8 +173,8 @@ def course_mask(steps_of: StepsOf) -> Html:
 
 
 def course_heads(steps_of: StepsOf) -> Html:
-    r"""Two heads look at the same sentence. In the last row, *they* finds its noun in head 1 and
-    the previous word in head 2."""
+    r"""Two attentions, called heads, look at the same sentence. In the last row, *they* finds its
+    noun in head 1 and the previous word in head 2."""
     steps = steps_of("course_heads")
     hidden = ~np.tri(len(WORDS), dtype=bool)
     panels = [
