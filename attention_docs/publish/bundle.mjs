@@ -16,8 +16,8 @@ try {
   const arrays = Buffer.from(await bundled("arrays.js", "esm")).toString("base64");
   const { operations } = await import(`data:text/javascript;base64,${arrays}`);
   const scripts = {
-    "live.js": await bundled("main.js", "iife"),
-    "live-program.js": await bundled("program.js", "iife"),
+    "live.js": await bundled("page/main.js", "iife"),
+    "live-program.js": await bundled("page/program.js", "iife"),
   };
   process.stdout.write(JSON.stringify({ scripts, operations: Object.keys(operations) }));
 } catch ({ errors, stack }) {

@@ -103,7 +103,7 @@ def bundle(root: Path, modules: Path) -> Bundle:
         PublishError: if one of them has a mistake.
     """
     folder = root / "docs" / FOLDER
-    sources = [path.read_bytes() for path in (SCRIPT, *sorted(folder.glob("*.js")))]
+    sources = [path.read_bytes() for path in (SCRIPT, *sorted(folder.rglob("*.js")))]
     cache = Cache(
         root / ".cache" / "bundle.json", content(modules, "esbuild/package.json"), *sources
     )

@@ -8,12 +8,11 @@ import numpy as np
 import pytest
 
 from attention_docs import examples
-from attention_docs.live.graph import DRAWN_IN_BULK, representatives
-from attention_docs.live.recording import attempt, record
+from attention_docs.live.recording import attempt, record, recorded_names, representatives
 from attention_docs.render.numbers import number
 from tests.live.running import digits, in_node
 
-LIVE = [name for name in examples.names() if name not in DRAWN_IN_BULK]
+LIVE = recorded_names()
 EDITS = 100
 SHOWN = """
     ({values, refusal}, steps) => refusal ?? Object.fromEntries([...steps].map(([step, node]) => {
