@@ -160,8 +160,12 @@ const matmul = ([one, other]) => {
   for (let element = 0; element < data.length; element++) {
     const [row, column] = [Math.floor(element / n), element % n];
     const matrix = Math.floor(row / m) * k * n;
-    for (let i = 0; i < k; i++)
-      data[element] += rows.data[row * k + i] * columns.data[matrix + i * n + column];
+    for (let i = 0; i < k; i++) {
+      const [a, b] = [rows.data[row * k + i], columns.data[matrix + i * n + column]];
+      // NumPy's processor rounds a product only with the sum, so an infinite sum remains one.
+      const isLost = Math.abs(data[element]) === Infinity && Number.isFinite(a) && Number.isFinite(b);
+      if (!isLost) data[element] += a * b;
+    }
   }
   const shape = [...batch, ...(left === one ? [m] : []), ...(right === other ? [n] : [])];
   return { shape, data, dtype: common([one, other]) };

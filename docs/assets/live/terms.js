@@ -144,6 +144,7 @@ export const termOf = (graph, values, step, index) => {
     return found;
   };
 
+  const root = /** @type {number} */ (graph.steps.get(step));
   const order = [...graph.steps.keys()].indexOf(step);
   /**
    * Take an element as that of a named step. What a step only holds goes by its name in the steps
@@ -154,7 +155,7 @@ export const termOf = (graph, values, step, index) => {
    */
   const named = ({ node, position }, isOwn) => {
     const fits = (/** @type {Naming} */ naming) =>
-      naming.order !== order && (naming.order < order || !naming.isMoved);
+      naming.order < order || (!naming.isMoved && node !== root);
     const name = names[node][position]?.find(fits);
     if (!name || (isOwn && graph.steps.get(name.step) !== node)) return null;
     const cell = { step: name.step, index: name.index };
@@ -218,8 +219,7 @@ export const termOf = (graph, values, step, index) => {
     ]).flat();
   };
 
-  const node = /** @type {number} */ (graph.steps.get(step));
-  return made(path({ node, position: ravel(index, graph.values[node].shape) }, moves), true);
+  return made(path({ node: root, position: ravel(index, values[root].shape) }, moves), true);
 };
 
 /** @param {NDArray[]} values @param {Term} term */
