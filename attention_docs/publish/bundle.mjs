@@ -1,5 +1,5 @@
-// Joins the modules that run in the browser into classic scripts, which also run from a file, and lists
-// the operations that they can compute. The arguments are esbuild's module and their folder.
+// Joins the modules that run in the browser into classic scripts, which also run from a file, and
+// lists the operations that they can compute. The arguments are esbuild's module and their folder.
 import { join } from "node:path";
 import { pathToFileURL } from "node:url";
 
