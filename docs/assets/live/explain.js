@@ -11,7 +11,7 @@ import { termOf, valueOf } from "./terms.js";
 /** @typedef {import("./terms.js").Cell} Cell */
 /** @typedef {import("./terms.js").Term} Term */
 
-/** @typedef {{step: string}} Name the name of a step */
+/** @typedef {{step: string}} Name the name of a step; `example.step` of a literal that examples share */
 /** @typedef {{value: number, dtype: Dtype, cell: Cell | null}} Figure a number, and where it stands */
 /** @typedef {(string | Name | Figure)[]} Text */
 
@@ -74,7 +74,7 @@ const [SPELLED_OUT, SPELLED_OUT_IN_SUM, LONGEST] = [16, 3, 60];
  */
 export const explain = (graph, values, step, index) => {
   const term = termOf(graph, values, step, index);
-  const { shape, data, dtype } = values[/** @type {number} */ (graph.steps.get(step))];
+  const { shape, data, dtype } = values[/** @type {number} */ (graph.named.get(step))];
   const value = data[ravel(index, shape)];
   const isPlain = isGiven(graph, term) || isMask(graph, term);
   return {
@@ -215,10 +215,10 @@ const along = (values, [one, other], side) => {
  *
  * @param {Graph} graph @param {NDArray[]} values @param {Term[]} terms @param {number} side
  */
-const partOf = ({ steps }, values, terms, side) => {
+const partOf = ({ named }, values, terms, side) => {
   const [{ cell }] = terms;
   if (!cell || terms.some((term) => term.cell?.step !== cell.step)) return "";
-  const { shape } = values[/** @type {number} */ (steps.get(cell.step))];
+  const { shape } = values[/** @type {number} */ (named.get(cell.step))];
   const axis = along(values, terms, side);
   const first = cell.index[shape.length + axis];
   if (terms.length === shape[shape.length + axis]) return "";
@@ -372,8 +372,11 @@ const inWords = (index) => {
 
 /** @param {Graph} graph @param {NDArray[]} values @param {Term} term @returns {Text} */
 const noteOf = (graph, values, term) => {
-  if (isGiven(graph, term))
-    return [`a literal input, given in attention_docs/examples/${graph.example}.py`];
+  if (isGiven(graph, term)) {
+    const [shared] = [...graph.named].find(([name, node]) => node === term.node && name.includes(".")) ?? [];
+    const example = shared?.split(".")[0] ?? graph.example;
+    return [`a literal input, given in attention_docs/examples/${example}.py`];
+  }
   const value = valueOf(values, term);
   if (isMask(graph, term)) return [takesPart(value)];
   if (term.operation === "softmax" && term.used.every((score) => valueOf(values, score) === -Infinity))

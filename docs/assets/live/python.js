@@ -89,6 +89,10 @@ export const program = (graph, values) => {
   const variables = new Map();
   for (const [step, node] of steps) if (!variables.has(node)) variables.set(node, step);
   const taken = new Set(steps.keys());
+  for (const [name, node] of graph.named) {
+    const short = name.split(".").at(-1) ?? name;
+    if (!variables.has(node) && !taken.has(short)) variables.set(node, short);
+  }
   /** @param {number} node @returns {string} the name that a public function gives its result */
   const named = (node) => {
     const results = scopes.flatMap((scope) => Object.entries(scope.results));
