@@ -3,7 +3,7 @@
 
 import { ravel, unravel } from "./arrays.js";
 import * as show from "./show.js";
-import { termOf, valueOf } from "./terms.js";
+import { REDUCTIONS, termOf, valueOf } from "./terms.js";
 
 /** @typedef {import("./arrays.js").NDArray} NDArray */
 /** @typedef {import("./arrays.js").Dtype} Dtype */
@@ -32,9 +32,7 @@ import { termOf, valueOf } from "./terms.js";
 
 /** @type {Record<string, [symbol: string, level: number]>} */
 const INFIX = {
-  logical_or: [" or ", 1],
   bitwise_or: [" or ", 1],
-  logical_and: [" and ", 2],
   bitwise_and: [" and ", 2],
   equal: [" = ", 3],
   not_equal: [" ≠ ", 3],
@@ -56,9 +54,7 @@ const AROUND = {
   sqrt: ["√(", ")"],
   exp: ["e^(", ")"],
   ceil: ["⌈", "⌉"],
-  floor: ["⌊", "⌋"],
   bitwise_invert: ["not (", ")"],
-  logical_not: ["not (", ")"],
 };
 // A number within a sum or a product is spelled out only if it is made of so few others.
 const [SPELLED_OUT, SPELLED_OUT_IN_SUM, LONGEST] = [16, 3, 60];
@@ -102,6 +98,16 @@ const partsOf = (term) => {
   };
   visit(term);
   return [...cells.values()];
+};
+
+/** @type {WeakMap<Term, boolean>} */
+const leading = new WeakMap();
+
+/** @param {Term} term @returns {boolean} whether a named step is among what it is made of */
+const leadsOn = (term) => {
+  const leads = leading.get(term) ?? (term.cell !== null || term.used.some(leadsOn));
+  leading.set(term, leads);
+  return leads;
 };
 
 // ---------------------------------------------------------------------------------------------
@@ -185,7 +191,7 @@ const literal = (graph, values, { node, position }) => {
  */
 const call = ({ scopes, nodes }, term) => {
   const scope = scopes.find(({ results }) => Object.values(results).some((node) => term.via.includes(node)));
-  if (!scope || scope.call === "softmax" || term.cell || partsOf(term).length) return null;
+  if (!scope || scope.call === "softmax" || leadsOn(term)) return null;
   const given = Object.entries(scope.arguments).flatMap(([name, value]) => {
     if (name === "device") return [];
     const number = value?.node === undefined ? value : nodes[value.node].attributes.value;
@@ -391,7 +397,7 @@ const noteOf = (graph, values, term) => {
   const holds = valueOf(values, condition);
   if (valueOf(values, other) === -Infinity && term.terms[2].operation === "literal")
     return [...(condition.cell ? [...spelled(values, condition, 0).text, ": "] : []), takesPart(holds)];
-  if (!partsOf(condition).length) return [];
+  if (!leadsOn(condition)) return [];
   const tested = spelled(values, condition, SPELLED_OUT).text;
   if (condition.cell) return [{ step: condition.cell.step }, " is ", ...tested];
   return [...tested, holds ? " is true" : " is false"];
@@ -411,8 +417,7 @@ const isGiven = ({ nodes }, { node, operation }) =>
 const isMask = (graph, term) => Boolean(call(graph, term)?.call.endsWith("_mask"));
 
 /** @param {Term} term */
-const isReduction = ({ operation }) =>
-  ["sum", "mean", "max", "min", "argmax", "argmin", "all", "any"].includes(operation);
+const isReduction = ({ operation }) => REDUCTIONS.has(operation);
 
 /** @param {number} value @param {Dtype} dtype @param {Cell | null} cell @returns {Figure} */
 const figure = (value, dtype = "float64", cell = null) => ({ value, dtype, cell });

@@ -12,9 +12,7 @@ const [OR, AND, COMPARISON, SUM, PRODUCT, NEGATIVE, POWER, ATOM] = [1, 2, 3, 4, 
 /** @type {Record<string, [symbol: string, level: number]>} */
 const INFIX = {
   bitwise_or: ["|", OR],
-  logical_or: ["|", OR],
   bitwise_and: ["&", AND],
-  logical_and: ["&", AND],
   equal: ["==", COMPARISON],
   not_equal: ["!=", COMPARISON],
   less: ["<", COMPARISON],
@@ -199,7 +197,6 @@ const written = (operation, attributes, inputs, ranks) => {
     case "negative":
       return { code: `-${bound(one, NEGATIVE)}`, level: NEGATIVE };
     case "bitwise_invert":
-    case "logical_not":
       return { code: `~${bound(one, ATOM)}`, level: NEGATIVE };
     case "matrix_transpose":
       return { code: `${bound(one, ATOM)}.${ranks[0] > 2 ? "mT" : "T"}`, level: ATOM };

@@ -22,7 +22,7 @@ import { MOVES, filled, grouped, operations, ravel, unravel } from "./arrays.js"
  * @property {number[]} via the nodes through which it was moved
  */
 
-const REDUCTIONS = new Set(["sum", "mean", "max", "min", "argmax", "argmin", "all", "any"]);
+export const REDUCTIONS = new Set(["sum", "mean", "max", "min", "argmax", "all", "any"]);
 
 /** @param {number[]} shape @returns {NDArray} an array that holds the position of each element */
 const positions = (shape, first = 0) => filled(shape, "int64", (position) => first + position);
