@@ -69,12 +69,12 @@ class Calls:
 @contextmanager
 def watched(tape: Tape) -> Iterator[Calls]:
     """Watch the calls while a tape runs."""
-    calls, previous = Calls(tape), sys.getprofile()
+    calls = Calls(tape)
     sys.setprofile(calls.watch)
     try:
         yield calls
     finally:
-        sys.setprofile(previous)
+        sys.setprofile(None)
 
 
 def public_functions() -> Iterator[tuple[CodeType, tuple[str, inspect.Signature]]]:

@@ -21,14 +21,14 @@ FOLDER = "assets/live"
 
 
 class Bundle(NamedTuple):
-    """The modules that run in the browser, as one script.
+    """The modules that run in the browser.
 
     Attributes:
-        script: a classic script: browsers refuse modules from a file.
+        scripts: by name, as classic scripts: browsers refuse modules from a file.
         operations: what it can compute, by the names of the array API standard.
     """
 
-    script: str
+    scripts: dict[str, str]
     operations: list[str]
 
 
@@ -43,14 +43,12 @@ def published(root: Path, modules: Path) -> dict[str, bytes]:
         PublishError: if an example applies an operation that cannot be recorded or that the page
             cannot compute.
     """
-    if not (root / "docs" / FOLDER / "main.js").is_file():
-        return {}
     joined = bundle(root, modules)
     written = graphs(root)
     for name, found in written.items():
         check_operations(name, json.loads(found), joined.operations)
     return {
-        f"{FOLDER}.js": joined.script.encode(),
+        **{f"assets/{name}": text.encode() for name, text in joined.scripts.items()},
         **{
             f"{FOLDER}/{name}.js": script(name, written.get(name, "null")).encode()
             for name in examples.names()

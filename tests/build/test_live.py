@@ -18,9 +18,12 @@ MAIN = 'import { operations } from "./arrays.js";\nglobalThis.attentionDocs = { 
 
 @pytest.fixture
 def root(tmp_path, monkeypatch):
-    """A project with the modules of the site but for their first, and with one example."""
+    """A project with the modules that need no page, and with one example."""
     shutil.copytree(ROOT / "docs" / "assets" / "live", tmp_path / "docs" / "assets" / "live")
     (tmp_path / "docs" / "assets" / "live" / "main.js").write_text(MAIN)
+    (tmp_path / "docs" / "assets" / "live" / "program.js").write_text(
+        "attentionDocs.program = 1;\n"
+    )
     (tmp_path / "attention_docs").mkdir()
     monkeypatch.setattr(live, "recorded_names", lambda: ["self_attention"])
     return tmp_path
@@ -30,6 +33,7 @@ def test_scripts_run_one_after_the_other_as_classic_scripts(root, assets):
     files = live.published(root, assets)
     assert set(files) == {
         "assets/live.js",
+        "assets/live-program.js",
         *(f"assets/live/{name}.js" for name in examples.names()),
     }
     program = 'const assert = require("node:assert");\n'

@@ -52,7 +52,7 @@ const [SUM, PRODUCT, JUXTAPOSED, POWER, ATOM] = [4, 5, 6, 7, 9];
 const AROUND = {
   abs: ["|", "|"],
   sqrt: ["√(", ")"],
-  exp: ["e^(", ")"],
+  exp: ["exp(", ")"],
   ceil: ["⌈", "⌉"],
   bitwise_invert: ["not (", ")"],
 };
@@ -282,7 +282,7 @@ const softmaxNumbers = (values, { terms: [own, ...row] }) => {
   const power = (term) => {
     const score = spelled(values, term, SPELLED_OUT_IN_SUM);
     const shift = largest === 0 ? [] : [" − ", ...wrapped(atom(figure(largest)), PRODUCT)];
-    return ["e^(", ...score.text, ...shift, ")"];
+    return ["exp(", ...score.text, ...shift, ")"];
   };
   const powers = scores.map((score) => Math.exp(score - largest));
   const mine = figure(Math.exp(valueOf(values, own) - largest));

@@ -36,13 +36,31 @@ export const nameOf = (step) => {
 };
 
 /**
+ * Write where a number comes from, a line for each form of its formula, down to the number itself.
+ *
+ * @param {import("./explain.js").Explanation} explanation @param {string} shown the number
+ * @param {(cell: Cell) => void} follow is called when a reader chooses a number in it
+ * @returns {HTMLElement[]}
+ */
+export const linesOf = ({ formula, numbers, note }, shown, follow) => {
+  const last = numbers.length ? [["= ", make("span", { innerHTML: shown })]] : [];
+  const lines = [
+    ...(formula.length ? [written(formula, follow)] : []),
+    ...numbers.map((line) => ["= ", ...written(line, follow)]),
+    ...last,
+    ...(note.length ? [written(note, follow)] : []),
+  ];
+  return lines.map((line) => make("p", { class: "live-line" }, ...line));
+};
+
+/**
  * Write an explanation.
  *
  * @param {Text} text
  * @param {(cell: Cell) => void} follow is called when a reader chooses one of its numbers
  * @returns {(Node | string)[]}
  */
-export const written = (text, follow) =>
+const written = (text, follow) =>
   text.map((piece) => {
     if (typeof piece === "string") return piece;
     if ("step" in piece) return nameOf(piece.step);
