@@ -27,7 +27,7 @@ const SYMBOLS = [
   [" or ", "||"],
   ["not (", "!("],
   ["²", "**2"],
-  ["e^(", "Math.exp("],
+  ["exp(", "Math.exp("],
   ["^(", "**("],
   ["√(", "Math.sqrt("],
   ["⌈", "Math.ceil("],
