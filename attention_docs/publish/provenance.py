@@ -5,7 +5,7 @@ from html import escape
 
 from attention_docs import examples
 from attention_docs.arrays import Array
-from attention_docs.live.graph import DRAWN_IN_BULK
+from attention_docs.live.recording import DRAWN_IN_BULK
 from attention_docs.publish.repository import file_link, report_link
 from attention_docs.render.code import numpy_steps
 from attention_docs.render.latex import latex_steps
