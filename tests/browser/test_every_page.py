@@ -4,7 +4,7 @@ import itertools
 
 import pytest
 
-from tests.browser.visit import PAGES, SHOWN_AS, WIDER_THAN_PAGE, Visit, path
+from tests.browser.visit import PAGES, SHOWN_AS, WIDER_THAN_PAGE, path
 
 KINDS = {
     "formulas": ".katex",
@@ -192,20 +192,6 @@ QUESTIONS = (
     meets_wcag_2_2_unfolded_and_does_not_scroll_sideways,
     loses_nothing_at_four_times_the_size,
 )
-
-
-@pytest.fixture(scope="module")
-def phone(browser):
-    """A phone that runs no script."""
-    with Visit(browser, "about:blank", width=320, java_script_enabled=False) as visit:
-        yield visit
-
-
-@pytest.fixture(scope="module")
-def desktop(browser):
-    """The screen of a reader who wants no motion."""
-    with Visit(browser, "about:blank", reduced_motion="reduce") as visit:
-        yield visit
 
 
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: page or "home")
