@@ -11,7 +11,7 @@ from attention_docs.render.latex import latex_steps
 
 BLOCK = """\
 <section class="provenance">
-<details class="info">
+{button}<details class="info">
 <summary>Where do these numbers come from?</summary>
 <p>Each time this site is built, {file} computes them, and its doctest compares every digit. \
 This command prints them:</p>
@@ -21,17 +21,31 @@ This command prints them:</p>
 </details>
 </section>
 """
+# Without scripts it could do nothing, so a script shows it.
+TRY = """\
+<button type="button" class="md-button live-try" data-example="{}" hidden>\
+Try your own numbers</button>
+"""
 FOLDED = "<details>\n<summary>{}</summary>\n{}\n</details>\n"
 
 
-def provenance(name: str, steps: dict[str, Array], repository: str | None) -> str:
-    """Write the block for an example, with links if the repository's URL is known.
+def provenance(
+    name: str, steps: dict[str, Array], repository: str | None, *, can_be_changed: bool
+) -> str:
+    """Write the block for an example.
+
+    Args:
+        name: the name of the example.
+        steps: its steps.
+        repository: the repository's URL, if it is known, for links.
+        can_be_changed: whether a reader can change its inputs.
 
     Raises:
         LookupError: if there is no such example.
     """
     example = examples.load(name)
     return BLOCK.format(
+        button=TRY.format(name) if can_be_changed else "",
         file=file_link(f"attention_docs/examples/{name}.py", repository),
         command=code(f"$ python -m attention_docs show {name}"),
         source=escape(example.SOURCE),

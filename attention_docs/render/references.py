@@ -54,7 +54,7 @@ def named(array: Array, step: str) -> NamedArray:
     """Name an array.
 
     >>> turned = named(np.eye(3), "permutation.P").T[1:]
-    >>> turned.step, turned.places[0, 2]
+    >>> step_of(turned), place_of(turned, (0, 2))
     ('permutation.P', '2,1')
     """
     found = np.asarray(array)
@@ -62,6 +62,17 @@ def named(array: Array, step: str) -> NamedArray:
     for index in np.ndindex(found.shape):
         places[index] = ",".join(map(str, index))
     return renamed(found, step, places)
+
+
+def step_of(array: np.ndarray) -> str | None:
+    """Return the step that an array is taken from, if that is known."""
+    return array.step if isinstance(array, NamedArray) else None
+
+
+def place_of(array: np.ndarray, index: tuple[int, ...]) -> str:
+    """Return where in its step a number of a named array stands, like `2,1`."""
+    assert isinstance(array, NamedArray)
+    return str(array.places[index])
 
 
 def renamed(array: np.ndarray, step: str | None, places: np.ndarray) -> NamedArray:

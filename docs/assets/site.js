@@ -1,11 +1,11 @@
-// For those who read with the keyboard or by ear, and for figures that can be turned. Everything works
-// without it.
+// For those who read with the keyboard or by ear, for figures that can be turned, and for numbers that
+// say where they come from. Everything can be read without it.
 (() => {
+  const source = document.currentScript.src;
   // Few pages have points in space or a box to paste into, so the others do without these scripts.
-  const address = (name) => new URL(name, document.currentScript.src).href;
   const onDemand = new Map([
-    ["svg[data-points]", address("explore.js")],
-    [".paste", address("diagnose.js")],
+    ["svg[data-points]", new URL("explore.js", source).href],
+    [".paste", new URL("diagnose.js", source).href],
   ]);
   const names = [
     [".formula", "formula"],
@@ -36,6 +36,7 @@
       box.setAttribute("role", "group");
       sizes.observe(box);
     });
+    document.querySelectorAll(".live-try[hidden]").forEach((button) => (button.hidden = false));
     document.querySelectorAll("nav.md-code__nav").forEach((nav) => nav.setAttribute("role", "none"));
     for (const [selector, src] of onDemand) {
       if (!document.querySelector(selector)) continue;
@@ -43,6 +44,28 @@
       document.head.append(Object.assign(document.createElement("script"), { src }));
     }
   };
+  // Until somebody shows interest in a number, the pages listen and nothing more.
+  const interest = ["pointerover", "click", "keydown"];
+  const load = () => {
+    const style = { rel: "stylesheet", href: new URL("live.css", source).href };
+    const script = { src: new URL("live.js", source).href };
+    document.head.append(
+      Object.assign(document.createElement("link"), style),
+      Object.assign(document.createElement("script"), script),
+    );
+  };
+  const notice = (event) => {
+    const wanted = event.type === "keydown" ? event.key === "Tab" : event.target.closest?.("[data-val], .live-try");
+    if (!wanted) return;
+    if (!window.attentionDocs.first) load();
+    // Until the script is there, a press counts for more than a pointer that passes.
+    if (!window.attentionDocs.first || event.type !== "pointerover") window.attentionDocs.first = event;
+  };
+  const listen = (method) => interest.forEach((kind) => document[method](kind, notice));
+  window.attentionDocs = { graphs: {}, start: () => listen("removeEventListener") };
+  listen("addEventListener");
+  if (location.hash.startsWith("#try=")) load();
+
   new MutationObserver(prepare).observe(document.body, { childList: true, subtree: true });
   prepare();
 })();

@@ -13,7 +13,7 @@ import numpy as np
 from attention_docs.render.figures.scales import ALONE, UNDER_TEXT, Scale
 from attention_docs.render.figures.svg import LINE, colour, element, label, text_width, words
 from attention_docs.render.numbers import number
-from attention_docs.render.references import NamedArray
+from attention_docs.render.references import place_of, step_of
 
 # The size of a cell without its number.
 SMALLEST = (22, 22)
@@ -106,16 +106,27 @@ def painted(
 
 def of_step(drawn: str, matrix: np.ndarray) -> str:
     """Say which step of an example is drawn, if that is known."""
-    if not isinstance(matrix, NamedArray) or not matrix.step:
-        return drawn
-    return element("g", drawn, data_val=matrix.step)
+    step = step_of(matrix)
+    return element("g", drawn, data_val=step) if step else drawn
 
 
 def of_place(drawn: str, matrix: np.ndarray, index: tuple[int, ...]) -> str:
     """Say which number of its step is drawn."""
-    if not isinstance(matrix, NamedArray) or not matrix.step:
-        return drawn
-    return element("g", drawn, data_at=matrix.places[index])
+    return element("g", drawn, data_at=place_of(matrix, index)) if step_of(matrix) else drawn
+
+
+def of_scale(drawn: str, matrix: np.ndarray) -> str:
+    """Say whose scale is drawn."""
+    step = step_of(matrix)
+    return element("g", drawn, data_scale=step) if step else drawn
+
+
+def said(matrix: np.ndarray, index: tuple[int, ...]) -> str:
+    """Write a number of a matrix within text."""
+    shown, step = words(number(matrix[index])), step_of(matrix)
+    if not step:
+        return shown
+    return element("tspan", shown, data_val=f"{step}[{place_of(matrix, index)}]")
 
 
 def content(centre: tuple[float, float], value: float, printed: bool) -> str:

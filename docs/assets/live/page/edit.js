@@ -1,0 +1,197 @@
+// "Try your own numbers": the inputs of an example become fields, and the page follows.
+
+import { exampleOf } from "../reference.js";
+import * as show from "../show.js";
+import * as card from "./card.js";
+import { typed } from "./entries.js";
+import { load } from "./examples.js";
+import { fieldOf, fill } from "./fields.js";
+import { inputAt, inputsOf, writtenIn } from "./inputs.js";
+import { putIntoAddress } from "./link.js";
+import { setBack } from "./prose.js";
+import { more } from "./scripts.js";
+import { begun, change, enter, entryOf, has, undo } from "./session.js";
+import { examplesOnPage, forget, spotsOf } from "./spots.js";
+import { make, nameOf } from "./words.js";
+import { valueOf, write } from "./write.js";
+
+/** @typedef {import("./examples.js").Edits} Edits */
+/** @typedef {import("./examples.js").Example} Example */
+/** @typedef {import("./session.js").Session} Session */
+/** @typedef {{spot: Element, input: string, index: number[]}} Place of a field */
+
+/** @type {Session | null} */
+let session = null;
+const status = make("p", { class: "live-status", role: "status" });
+const inputs = make("div", { class: "live-inputs" });
+const bar = make("div", { class: "live-bar", role: "region", "aria-label": "Your own numbers" });
+
+// Browsers allow some hundred changes of the address in half a minute.
+const BEFORE_THE_ADDRESS_CHANGES = 300;
+let timer = 0;
+const HELP = "Type into a field, press the up and down keys in it, or drag it sideways.";
+
+/**
+ * Turn the inputs of an example into fields.
+ *
+ * @param {Example} example
+ * @param {Element | null} place after which inputs are put that the page does not show
+ * @param {Edits} [edits] those to begin with
+ */
+export const begin = async (example, place, edits) => {
+  if (session?.example === example) return;
+  const owners = inputsOf(example).map(exampleOf);
+  const names = new Set([...examplesOnPage(), ...owners]);
+  const others = await Promise.all([...names].map((name) => load(name).catch(() => null)));
+  end();
+  const started = begun(example, others.filter((other) => other !== null));
+  session = started;
+  addMissingInputs(started, place);
+  for (const { spot, input, index } of placesOf(started)) {
+    const { value, dtype } = entryOf(started, input, index);
+    const label = [input.split(".")[1], ...index.map((at) => at + 1)].join(" ");
+    spot.replaceChildren(
+      fieldOf(label, typed(value, dtype), dtype, ({ value, problem }) => {
+        if (value === null) return say(problem);
+        enter(started, input, index, value);
+        follow(started);
+      })
+    );
+  }
+  document.body.append(drawBar(started));
+  document.body.classList.add("live-editing");
+  if (edits) change(started, edits);
+  follow(started);
+};
+
+/** @param {Session} session @returns {HTMLElement} */
+const drawBar = (session) => {
+  /** @param {string} text @param {() => void} act */
+  const tool = (text, act) => make("button", { type: "button", onclick: act }, text);
+  const takeBack = () => (undo(session) ? follow(session) : say("There is nothing to undo."));
+  const reset = () => {
+    change(session, new Map());
+    follow(session);
+  };
+  const copyLink = () => {
+    putIntoAddress(session.example, session.edits);
+    copy(location.href, "The link is copied.");
+  };
+  bar.replaceChildren(
+    make("strong", {}, "Your own numbers"),
+    status,
+    make("span", { class: "live-tools" },
+      tool("Undo", takeBack),
+      tool("Reset", reset),
+      tool("Copy link", copyLink),
+      tool("Copy as NumPy", () => copyProgram(session.example)),
+      tool("Done", end)
+    )
+  );
+  return bar;
+};
+
+/** @param {Session} session @returns {Place[]} the cells of tables that show inputs of the edited example */
+const placesOf = (session) =>
+  session.examples.flatMap((example) =>
+    spotsOf(example).flatMap(({ spot, cell: { step, index } }) => {
+      const input = spot.matches("td") ? inputAt(example, step) : null;
+      return input && has(session, input) ? [{ spot, input, index }] : [];
+    })
+  );
+
+/** @param {Session} session @param {Element | null} place */
+const addMissingInputs = (session, place) => {
+  const shown = new Set(placesOf(session).map(({ input }) => input));
+  const missing = inputsOf(session.example).filter((input) => !shown.has(input));
+  const tables = missing.map((input) =>
+    make("figure", {}, make("figcaption", {}, nameOf(input)), tableOf(session.example, input))
+  );
+  inputs.replaceChildren(...tables);
+  (place ?? document.querySelector("article > :last-child"))?.after(inputs);
+  forget();
+};
+
+/** @param {Example} example @param {string} input @returns {HTMLElement} */
+const tableOf = (example, input) => {
+  const { shape, data } = writtenIn(example, input);
+  const columns = shape.at(-1) ?? 1;
+  const rows = Array.from({ length: data.length / columns }, () =>
+    make("tr", {}, ...Array.from({ length: columns }, () => make("td")))
+  );
+  return make("table", { class: "matrix", "data-val": input }, ...rows);
+};
+
+/** Bring the page up to date, and say what has changed. @param {Session} session */
+const follow = (session) => {
+  const changed = session.examples.flatMap(write);
+  for (const { spot, input, index } of placesOf(session)) {
+    const { value, dtype } = entryOf(session, input, index);
+    const field = spot.querySelector("input");
+    if (field) fill(field, typed(value, dtype));
+  }
+  setBack(changed);
+  clearTimeout(timer);
+  const address = () => putIntoAddress(session.example, session.edits);
+  timer = setTimeout(address, BEFORE_THE_ADDRESS_CHANGES);
+  card.refresh();
+  const count = changed.length === 1 ? "One number differs" : `${changed.length} numbers differ`;
+  const told = changed.length ? `${count} from the page's own.` : HELP;
+  say(session.examples.map(refused).find(Boolean) ?? told);
+};
+
+/** @param {Example} example @returns {string | null} why the page keeps its last numbers */
+const refused = ({ refusal }) => {
+  if (!refusal) return null;
+  const kept = "The page keeps the last numbers.";
+  if (!refusal.error) return `With this number Python would compute in another way. ${kept}`;
+  return `Python refuses this: “${refusal.message}”. ${kept}`;
+};
+
+/** @param {string} text */
+const say = (text) => {
+  status.textContent = text;
+};
+
+/** @param {Example} example */
+const copyProgram = async (example) => {
+  const found = await more();
+  if (found) copy(found.program(example.graph, example.values), "The program is copied.");
+  else say("The program could not be fetched. Is there a network?");
+};
+
+/** @param {string} text @param {string} done */
+const copy = (text, done) => {
+  navigator.clipboard.writeText(text).then(
+    () => say(done),
+    // Without the permission, the reader can still copy it by hand.
+    () => prompt("Copy this:", text)
+  );
+};
+
+/** Give the page its own numbers back, and the cells of its tables. */
+export const end = () => {
+  if (!session) return;
+  change(session, new Map());
+  putIntoAddress(session.example, session.edits);
+  for (const example of session.examples) {
+    for (const { spot, cell } of spotsOf(example)) {
+      const { value, dtype } = valueOf(example, cell);
+      if (spot.querySelector("input")) spot.innerHTML = show.html(value, dtype);
+    }
+    write(example);
+  }
+  setBack([]);
+  inputs.remove();
+  forget();
+  leave();
+};
+
+/** Forget the edits, because the page that showed them is gone. */
+export const leave = () => {
+  clearTimeout(timer);
+  if (session) change(session, new Map());
+  session = null;
+  bar.remove();
+  document.body.classList.remove("live-editing");
+};
