@@ -55,11 +55,12 @@ class Case:
         """Return how far a right result may be from the exact one.
 
         A sum of d products is off by at most (d + 2) u times the sum S of their sizes, where u is
-        the unit roundoff, in any order of summation, and so is each score; the scale and the mask
-        round it three times more. An error e of all scores changes a weight by at most the factor
-        exp(2 e), and the n weights that are added up round n + 4 times. So to first order the
-        output, an average of values, is off by at most (2 (d + 5) S + n + 4) u max|V|. A layer
-        projects twice, so it has twice the sums; a gradient adds up m or n such terms.
+        the unit roundoff, in any order of summation, and so is each score; the scale and the mask,
+        whose numbers count among S, round it three times more. An error e of all scores changes a
+        weight by at most the factor exp(2 e), and the n weights that are added up round n + 4
+        times. So to first order the output, an average of values, is off by at most
+        (2 (d + 5) S + n + 4) u max|V|. A layer projects twice, so it has twice the sums; a
+        gradient adds up m or n such terms.
         """
         unit = ROUNDOFF.get(dtype, ROUNDOFF["float64"])
         if isinstance(self.call, LayerCall):
@@ -69,6 +70,8 @@ class Case:
         times = query.shape[1] // key.shape[1]
         scores = query @ np.repeat(key, times, axis=1).swapaxes(-1, -2)
         largest = float(scores.max()) * max(1.0, abs(self.call.scale or d**-0.5))
+        if self.call.bias is not None:
+            largest += float(np.abs(self.call.bias[np.isfinite(self.call.bias)]).max())
         bound = float((2 * (d + 5) * largest + n + 4) * unit * value.max())
         return bound * (n + d) * float(query.max() + key.max()) if self.gradients else bound
 
