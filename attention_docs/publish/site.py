@@ -11,7 +11,6 @@ from jinja2 import Environment, FileSystemBytecodeCache
 from mkdocs.config.defaults import MkDocsConfig
 from mkdocs.structure.files import File, Files
 from mkdocs.structure.pages import Page
-from mkdocs.utils import get_relative_url
 
 from attention_docs import examples
 from attention_docs.arrays import Array
@@ -52,6 +51,7 @@ from attention_docs.publish.values import look_up, macros, resolve
 # A child of MkDocs' logger, so a strict build counts its warnings.
 log = logging.getLogger("mkdocs.attention_docs.site")
 
+FORMULA_STYLE = "assets/katex/katex.min.css"
 REFERENCE_STYLE = "assets/_mkdocstrings.css"
 
 
@@ -74,8 +74,6 @@ class Site:
         # The examples whose provenance a page shows.
         self.described: set[str] = set()
         self.typeset: dict[formulas.Formula, str] = {}
-        # By name, where each font of KaTeX lies in the site.
-        self.fonts: dict[str, str] = {}
         # By URL, each finished page with its ids and links.
         self.finished: dict[str, tuple[Page, links.Seen]] = {}
         self.configure(config)
@@ -164,21 +162,17 @@ class Site:
         for name in sorted(set(examples.names()) - self.described):
             log.warning(r"attention_docs/examples/%s.py: no page uses \example{%s}", name, name)
         self.typeset_formulas([file.page for file in files.documentation_pages() if file.page])
-        self.add_fonts(config, files)
+        self.add_formula_style(config, files)
         self.diagrams.draw(self.root / "node_modules")
         if config.site_url and not self.serving:
             social.add_pictures(config, files, self.draw)
 
-    def add_fonts(self, config: MkDocsConfig, files: Files) -> None:
-        """Publish KaTeX's fonts with the glyphs that the formulas need, known only now."""
-        published = fonts.published(
-            self.root / "node_modules",
-            self.typeset.values(),
-            fonts.font_cache(self.root),
+    def add_formula_style(self, config: MkDocsConfig, files: Files) -> None:
+        """Publish KaTeX's style sheet with the glyphs that the formulas need, known only now."""
+        style = fonts.style_sheet(
+            self.root / "node_modules", self.typeset.values(), fonts.font_cache(self.root)
         )
-        self.fonts = fonts.addresses(published)
-        for path, content in published.items():
-            files.append(File.generated(config, path, content=content))
+        files.append(File.generated(config, FORMULA_STYLE, content=style))
 
     def typeset_formulas(self, pages: list[Page]) -> None:
         """Typeset the formulas of all pages at once: to start KaTeX takes longer than to run it."""
@@ -212,8 +206,7 @@ class Site:
         if self.offline:
             # Browsers refuse a preload from a file.
             return html
-        relative = {name: get_relative_url(file, page.url) for name, file in self.fonts.items()}
-        return preload.with_preloads(html, relative)
+        return preload.with_preloads(html)
 
     def draw(self, html: str) -> str:
         """Insert the drawings that a page has placeholders for."""

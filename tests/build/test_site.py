@@ -194,7 +194,7 @@ def test_a_missing_asset_of_the_settings_is_named(one_page, asset):
     [
         "katex/package.json",
         "katex/dist/katex.min.css",
-        "katex/dist/fonts/KaTeX_Main-Bold.woff2",
+        "katex/dist/fonts/KaTeX_Main-Regular.woff2",
         "plotly.js-gl3d-dist-min/plotly-gl3d.min.js",
     ],
 )
