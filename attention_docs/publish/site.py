@@ -30,6 +30,7 @@ from attention_docs.publish import (
     repository,
     search,
     social,
+    styles,
 )
 from attention_docs.publish.computed import ComputedExamples, selected_library
 from attention_docs.publish.deferred import Deferred
@@ -155,7 +156,7 @@ class Site:
         return notebooks.page(notebook, html, name, self.repository, self.deferred.defer)
 
     def on_page_content(self, html: str, *, page: Page, config: MkDocsConfig, files: Files) -> str:
-        return formulas.exclude_from_search(html)
+        return formulas.exclude_from_search(self.deferred.defer_code(html))
 
     def on_env(self, env: Environment, *, config: MkDocsConfig, files: Files) -> None:
         env.bytecode_cache = self.templates
@@ -220,6 +221,8 @@ class Site:
             raise PublishError("\n".join(problems))
         for problem in self.broken_links(site, Path(config.config_file_path)):
             log.warning(problem)
+        if not self.serving:
+            styles.publish(site)
         # Live reload adds a script to each page, which the policy would block. So would it block
         # the shim of the offline search, whose inline script has the reader's own folder in it.
         if not (self.serving or self.offline):
