@@ -9,15 +9,11 @@ import base64
 import functools
 import hashlib
 import html
-import io
 import re
 import string
 import unicodedata
 from collections.abc import Iterable, Iterator
 from pathlib import Path
-
-from fontTools.subset import Options, Subsetter
-from fontTools.ttLib import TTFont
 
 from attention_docs.publish.assets import content
 from attention_docs.publish.cache import Cache
@@ -54,7 +50,9 @@ ALWAYS = {
 
 def font_cache(root: Path) -> Cache:
     """Return the cut fonts of the last build."""
-    return Cache(root / ".cache" / "fonts.json", Path(__file__).read_bytes())
+    return Cache(
+        root / ".cache" / "fonts.json", Path(__file__).with_name("truetype.py").read_bytes()
+    )
 
 
 def characters(formulas: Iterable[str]) -> dict[str, set[str]]:
@@ -127,33 +125,15 @@ def style_sheet(modules: Path, formulas: Iterable[str], cache: Cache) -> str:
     return style
 
 
-def glyphs(font: bytes) -> set[str]:
-    """The characters that a font has."""
-    return set(map(chr, TTFont(io.BytesIO(font), lazy=True).getBestCmap() or ()))
-
-
 def cached_subset(name: str, font: bytes, drawn: set[str], cache: Cache) -> str:
     """Cut a font, or take it from the cache; in base 64."""
     text = "".join(sorted(drawn))
     key = hashlib.sha256(font).hexdigest() + text
     if key not in cache:
+        # Not at the top: fontTools takes longer to import than all of this project.
+        from attention_docs.publish.truetype import glyphs, subset
+
         if missing := sorted(drawn - glyphs(font)):
             raise PublishError(f"{name} has no {', '.join(map(repr, missing))}")
         cache[key] = base64.b64encode(subset(font, text)).decode()
     return cache[key]
-
-
-def subset(font: bytes, text: str) -> bytes:
-    """Leave the glyphs of some characters in a font, and all that places them.
-
-    Their hints go: they are half of a small font, and only help old screens of few pixels.
-    """
-    options = Options(flavor="woff2", layout_features=["*"], notdef_outline=True, hinting=False)
-    whole = TTFont(io.BytesIO(font), recalcTimestamp=False)
-    subsetter = Subsetter(options)
-    subsetter.populate(text=text)
-    subsetter.subset(whole)
-    whole.flavor = "woff2"
-    written = io.BytesIO()
-    whole.save(written)
-    return written.getvalue()

@@ -4,7 +4,7 @@ import functools
 import logging
 import os
 from collections.abc import Iterator
-from pathlib import Path
+from pathlib import Path, PurePosixPath
 
 import numpy as np
 from jinja2 import Environment, FileSystemBytecodeCache
@@ -72,6 +72,8 @@ class Site:
         self.deferred = Deferred()
         self.diagrams = Diagrams(diagram_cache(self.root))
         self.templates = template_cache(self.root)
+        # By file and cell, what the notebooks show.
+        self.shown: dict[Path, dict[str, notebooks.Outputs]] = {}
         # The examples whose provenance a page shows.
         self.described: set[str] = set()
         self.typeset: dict[formulas.Formula, str] = {}
@@ -94,29 +96,43 @@ class Site:
         config.copyright = footer(self.root, self.repository)
         fence = {"name": "mermaid", "class": "mermaid", "format": self.diagrams.fence}
         config.mdx_configs.setdefault("pymdownx.superfences", {})["custom_fences"] = [fence]
-        notebook_execution.prepare(self.root, config.plugins["mkdocs-jupyter"].config)
         # The template gives it to the pages of the reference alone.
         config.extra_css.remove(REFERENCE_STYLE)
         reference = config.plugins["mkdocstrings"].get_handler("python")  # type: ignore[attr-defined]
         reference.env.bytecode_cache = self.templates
 
-    def on_files(self, files: Files, *, config: MkDocsConfig) -> None:
-        for file in files:
-            if file.src_uri.endswith(".ipynb"):
-                # mkdocs-jupyter would end in a traceback at a notebook that is broken.
-                notebooks.read(file.content_string, f"docs/{file.src_uri}")
+    def on_files(self, files: Files, *, config: MkDocsConfig) -> Files:
+        files = self.with_notebooks(files, config)
         modules = self.root / "node_modules"
         copied = [assets.plotly_file(modules)]
         if self.offline:
             copied.append(assets.worker_shim(modules))
         for path, content in copied:
             files.append(File.generated(config, path, content=content))
+        return files
+
+    def with_notebooks(self, files: Files, config: MkDocsConfig) -> Files:
+        """Execute the notebooks; make each of them a page, and a file beside it to download."""
+        pages = Files(notebooks.as_page(file) for file in files)
+        found = [file for file in pages if isinstance(file, notebooks.NotebookFile)]
+        read = {
+            Path(str(file.abs_src_path)): notebooks.read(
+                file.content_string, f"docs/{file.src_uri}"
+            )
+            for file in found
+        }
+        cache = notebook_execution.output_cache(self.root)
+        self.shown = notebook_execution.outputs(read, self.root, cache)
+        for file in found:
+            path = f"{PurePosixPath(file.dest_uri).parent}/{file.name}.ipynb"
+            pages.append(File.generated(config, path, content=file.content_bytes))
+        return pages
 
     def on_page_markdown(
         self, markdown: str, *, page: Page, config: MkDocsConfig, files: Files
     ) -> str:
         if is_notebook(page):
-            return self.notebook_markdown(page, config, files)
+            return self.notebook_markdown(page)
         self.lint(markdown, page)
         nav = config.nav or []
         read = functools.partial(text_of, files)
@@ -142,7 +158,7 @@ class Site:
         self.described.add(name)
         return self.deferred.defer(block)
 
-    def notebook_markdown(self, page: Page, config: MkDocsConfig, files: Files) -> str:
+    def notebook_markdown(self, page: Page) -> str:
         """Write a notebook as Markdown, which MkDocs then renders like any page."""
         notebook = notebooks.read(page.file.content_string, location(page))
         prose = notebooks.prose(notebook)
@@ -151,9 +167,9 @@ class Site:
             spot = location(page, prose.count("\n", 0, macro.start()))
             raise PublishError(f"{spot}: {macro[0]}: a notebook shows what its own cells compute")
         page.meta["description"] = notebook["metadata"]["description"]
-        html = notebook_execution.execute(notebook, page, config, files, location(page))
+        shown = self.shown[Path(str(page.file.abs_src_path))]
         name = page.file.src_uri.rpartition("/")[2]
-        return notebooks.page(notebook, html, name, self.repository, self.deferred.defer)
+        return notebooks.page(notebook, shown, name, self.repository, self.deferred.defer)
 
     def on_page_content(self, html: str, *, page: Page, config: MkDocsConfig, files: Files) -> str:
         return formulas.exclude_from_search(self.deferred.defer_code(html))

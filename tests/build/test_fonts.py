@@ -7,7 +7,7 @@ import re
 import pytest
 from fontTools.ttLib import TTFont
 
-from attention_docs.publish import fonts
+from attention_docs.publish import fonts, truetype
 from attention_docs.publish.cache import Cache
 from attention_docs.publish.errors import PublishError
 
@@ -69,5 +69,5 @@ def test_the_style_sheet_has_the_fonts_that_are_drawn_within_it_and_no_others(pu
 
 def test_a_font_is_cut_once(publish, monkeypatch):
     first = publish(FORMULA)
-    monkeypatch.setattr(fonts, "subset", lambda font, text: pytest.fail("cut again"))
+    monkeypatch.setattr(truetype, "subset", lambda font, text: pytest.fail("cut again"))
     assert publish(FORMULA) == first
