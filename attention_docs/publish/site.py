@@ -27,6 +27,7 @@ from attention_docs.publish import (
     origins,
     policy,
     preload,
+    rendering,
     repository,
     search,
     social,
@@ -109,6 +110,7 @@ class Site:
             copied.append(assets.worker_shim(modules))
         for path, content in copied:
             files.append(File.generated(config, path, content=content))
+        self.pages = rendering.page_cache(self.root, files)
         return files
 
     def with_notebooks(self, files: Files, config: MkDocsConfig) -> Files:
@@ -127,6 +129,12 @@ class Site:
             path = f"{PurePosixPath(file.dest_uri).parent}/{file.name}.ipynb"
             pages.append(File.generated(config, path, content=file.content_bytes))
         return pages
+
+    def on_pre_page(self, page: Page, *, config: MkDocsConfig, files: Files) -> None:
+        # MkDocs calls it by this name.
+        page.render = functools.partial(  # type: ignore[method-assign]
+            rendering.render, page, cache=self.pages, diagrams=self.diagrams
+        )
 
     def on_page_markdown(
         self, markdown: str, *, page: Page, config: MkDocsConfig, files: Files
@@ -176,6 +184,7 @@ class Site:
 
     def on_env(self, env: Environment, *, config: MkDocsConfig, files: Files) -> None:
         env.bytecode_cache = self.templates
+        self.pages.save()
         for name in sorted(set(examples.names()) - self.described):
             log.warning(r"attention_docs/examples/%s.py: no page uses \example{%s}", name, name)
         self.typeset_formulas([file.page for file in files.documentation_pages() if file.page])

@@ -118,7 +118,7 @@ def picture_path(page: Page) -> str:
 
 def site_look(config: MkDocsConfig, files: Files, fonts: Path) -> Look:
     """Read from the site's own files how it looks in the light scheme."""
-    # Not at the top: fontTools takes long to import, and a build without an address has no pictures.
+    # Not at the top: fontTools takes long to import, and many builds have no pictures.
     from attention_docs.publish.truetype import character_widths
 
     texts = {file.src_uri: file.content_string for file in files.css_files()}
