@@ -2,8 +2,8 @@
 
 Most rules of the theme and of KaTeX are for things that this site does not have. Once all pages are
 built, a rule goes if it asks for a class or an id that no page has and no script names, and a
-variable goes if nothing reads it. Each style sheet is named after its content, so no cache serves
-an old one to a new page.
+variable goes if nothing reads it. A style sheet that pages link to is named after its content, so
+no cache serves an old one to a new page.
 """
 
 import hashlib
@@ -41,21 +41,25 @@ def publish(site: Path) -> None:
     names = words | names_in(pages.values())
     read = words | {name for page in pages.values() for name in READ.findall(page)}
     cut = without_unread([with_names(sheet, names) for sheet in sheets.values()], read)
-    renamed = dict(rename(path, sheet) for path, sheet in zip(sheets, cut, strict=True))
+    renamed: dict[str, str] = {}
+    for path, sheet in zip(sheets, cut, strict=True):
+        path.write_text(sheet, encoding="utf-8")
+        # What a script fetches keeps its name.
+        if any(f'/{path.name}"' in page for page in pages.values()):
+            renamed |= rename(path, sheet)
     for path, page in pages.items():
         for old, new in renamed.items():
             page = page.replace(old, new)
         path.write_bytes(page.encode())
 
 
-def rename(path: Path, sheet: str) -> tuple[str, str]:
-    """Write a style sheet under a name with its digest; return both names, as an address ends."""
+def rename(path: Path, sheet: str) -> dict[str, str]:
+    """Name a style sheet after its content; return the new end of an address by the old one."""
     digest = hashlib.sha256(sheet.encode()).hexdigest()[:8]
     new = path.with_name(f"{path.stem}.{digest}.css")
-    new.write_text(sheet, encoding="utf-8")
-    path.unlink()
+    path.rename(new)
     path.with_name(f"{path.name}.map").unlink(missing_ok=True)
-    return f'/{path.name}"', f'/{new.name}"'
+    return {f'/{path.name}"': f'/{new.name}"'}
 
 
 def names_in(pages: Iterable[str]) -> set[str]:

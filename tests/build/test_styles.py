@@ -35,6 +35,13 @@ def test_a_variable_goes_if_only_what_goes_reads_it():
     assert styles.without_unread([style], {"--b"}) == [style]
 
 
+def test_a_style_sheet_that_a_script_fetches_keeps_its_name(tmp_path):
+    (tmp_path / "live.css").write_text(".b{top:0}p{top:0}", encoding="utf-8")
+    (tmp_path / "index.html").write_text("<p>live.css", encoding="utf-8")
+    styles.publish(tmp_path)
+    assert (tmp_path / "live.css").read_text(encoding="utf-8") == "p{top:0}"
+
+
 def test_a_style_sheet_is_named_after_its_content(tmp_path):
     def published(style):
         (tmp_path / "a.min.css").write_text(style, encoding="utf-8")
