@@ -79,10 +79,9 @@ def copy_project(target):
         shutil.copy(ROOT / name, target)
     for name in ("docs", "attention_docs", "results"):
         shutil.copytree(ROOT / name, target / name, ignore=shutil.ignore_patterns("__pycache__"))
-    executed = ROOT / ".cache" / "notebooks.json"
-    if executed.is_file():
-        (target / ".cache").mkdir()
-        shutil.copy(executed, target / ".cache")
+    executed = ROOT / ".cache" / "notebooks"
+    if executed.is_dir():
+        shutil.copytree(executed, target / ".cache" / "notebooks")
     lend(ROOT / "node_modules", target / "node_modules")
     return target
 

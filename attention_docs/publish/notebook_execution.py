@@ -1,26 +1,22 @@
-"""The execution of notebooks: a kernel for each, the last build's outputs, what went wrong."""
+"""The execution of notebooks by mkdocs-jupyter: its settings, its cache, and what went wrong."""
 
 import hashlib
 import json
-import logging
 import os
 import platform
 import re
-from collections.abc import Mapping
-from concurrent.futures import ThreadPoolExecutor
+import shutil
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import Any
 
 import numpy
+from mkdocs.config.defaults import MkDocsConfig
+from mkdocs.structure.files import Files
+from mkdocs.structure.pages import Page
+from nbclient.exceptions import CellExecutionError
 
-from attention_docs.publish.cache import Cache
 from attention_docs.publish.errors import PublishError
-from attention_docs.publish.notebooks import Notebook, Outputs
-
-if TYPE_CHECKING:
-    from nbclient.exceptions import CellExecutionError
-
-log = logging.getLogger("mkdocs.attention_docs.notebooks")
+from attention_docs.publish.notebooks import Notebook
 
 # In IPython's traceback: the number of the cell, and the line in it.
 LINE_IN_CELL = re.compile(r"In\[(\d+)\], line (\d+)")
@@ -32,9 +28,25 @@ KERNEL = {
 }
 
 
-def output_cache(root: Path) -> Cache:
-    """Return the outputs of the last build, if what notebooks import is the same as then."""
-    return Cache(root / ".cache" / "notebooks.json", digest(root / "attention_docs"))
+def prepare(root: Path, settings: dict[str, Any]) -> None:
+    """Choose the cache of mkdocs-jupyter, and an IPython profile that is not the user's own.
+
+    Args:
+        root: the folder of the project.
+        settings: mkdocs-jupyter's. Its own cache key holds the notebook and these settings alone.
+    """
+    caches = root / ".cache" / "notebooks"
+    current = caches / digest(root / "attention_docs")
+    for stale in set(caches.glob("*")) - {current}:
+        shutil.rmtree(stale)
+    settings["cache_dir"] = str(current)
+    # Any other number makes mkdocs-jupyter 0.27 add MathJax's loader to every page of the site;
+    # 0.26 does not have the setting.
+    settings["mathjax_version"] = 2
+    profile = root / ".cache" / "ipython" / "profile_default"
+    profile.mkdir(parents=True, exist_ok=True)
+    (profile / "ipython_kernel_config.json").write_text(json.dumps(KERNEL), encoding="utf-8")
+    os.environ["IPYTHONDIR"] = str(profile.parent)
 
 
 def digest(package: Path) -> str:
@@ -54,58 +66,26 @@ def installed() -> list[str]:
     return sorted(path.name for path in Path(numpy.__file__).parents[1].glob("*.dist-info"))
 
 
-def outputs(
-    notebooks: Mapping[Path, Notebook], root: Path, cache: Cache
-) -> dict[Path, dict[str, Outputs]]:
-    """Return what the cells of notebooks show, by their ids, executed or from the cache.
+def execute(
+    notebook: Notebook, page: Page, config: MkDocsConfig, files: Files, location: str
+) -> str:
+    """Return the HTML that mkdocs-jupyter makes of a notebook, executed or from its cache.
 
-    Args:
-        notebooks: each notebook by its file.
-        root: the folder of the project.
-        cache: the outputs of the last build; it is updated and saved.
+    The plugin has replaced the page's `render` by its own. It is called here and then removed, so
+    MkDocs renders the page's Markdown afterwards as it does for any page.
 
     Raises:
         PublishError: naming the cell that failed, and how.
     """
-    keys = {path: json.dumps(notebook) for path, notebook in notebooks.items()}
-    new = [path for path, key in keys.items() if key not in cache]
-    if new:
-        isolate(root)
-    with ThreadPoolExecutor(os.cpu_count()) as pool:
-        executed = pool.map(lambda path: execute(notebooks[path], path, root), new)
-        for path, shown in zip(new, executed, strict=True):
-            cache[keys[path]] = json.dumps(shown)
-    found = {path: json.loads(cache[key]) for path, key in keys.items()}
-    cache.save()
-    return found
-
-
-def isolate(root: Path) -> None:
-    """Give the kernels an IPython profile that is not the user's own."""
-    profile = root / ".cache" / "ipython" / "profile_default"
-    profile.mkdir(parents=True, exist_ok=True)
-    (profile / "ipython_kernel_config.json").write_text(json.dumps(KERNEL), encoding="utf-8")
-    os.environ["IPYTHONDIR"] = str(profile.parent)
-
-
-def execute(notebook: Notebook, path: Path, root: Path) -> dict[str, Outputs]:
-    """Run a notebook in a kernel of its own; return what its cells show."""
-    # Not at the top: these take half as long as all other imports, and most builds execute nothing.
-    import nbformat
-    from nbclient import NotebookClient
-    from nbclient.exceptions import CellExecutionError
-
-    name = path.relative_to(root).as_posix()
-    log.info("Executing %s", name)
-    whole = nbformat.reads(json.dumps(notebook), as_version=4)
     try:
-        NotebookClient(whole, resources={"metadata": {"path": str(path.parent)}}).execute()
+        page.render(config, files)
     except CellExecutionError as error:
-        raise PublishError(f"{name}: {failure(notebook, error)}") from error
-    return {cell["id"]: cell.get("outputs", []) for cell in whole["cells"]}
+        raise PublishError(f"{location}: {failure(notebook, error)}") from error
+    del vars(page)["render"]
+    return page.content or ""
 
 
-def failure(notebook: Notebook, error: "CellExecutionError") -> str:
+def failure(notebook: Notebook, error: CellExecutionError) -> str:
     """Say in one line which cell failed, at which line, and how."""
     what = f"{error.ename}: {error.evalue}" if error.evalue else error.ename
     found = LINE_IN_CELL.search(ANSI.sub("", error.traceback))

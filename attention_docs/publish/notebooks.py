@@ -1,41 +1,27 @@
 """Notebooks as Markdown, which MkDocs renders like any page.
 
-Text and code of the cells become Markdown, so they get the same formulas, highlighting, link checks
-and table of contents as every page.
+Of mkdocs-jupyter's HTML only the outputs are used. Text and code of the cells become Markdown, so
+they get the same formulas, highlighting, link checks and table of contents as every page.
 """
 
 import json
 import re
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from typing import Any
 
-from mkdocs.structure.files import File
+from bs4 import BeautifulSoup, Tag
 
 from attention_docs.publish.deferred import PLACEHOLDER
 from attention_docs.publish.errors import PublishError
 
 Notebook = dict[str, Any]
 Cell = dict[str, Any]
-Outputs = list[dict[str, Any]]
 
 # A <section>, not a <div>: Material's search ends an exclusion at the first closing tag of the same
 # name, even that of a nested element.
 OUTPUT = '<section class="cell-output" data-search-exclude>\n{}\n</section>'
 FIGURE = re.compile(r'<svg\b[^>]* class="drawing.*?</svg>', re.DOTALL)
-
-
-class NotebookFile(File):
-    """A notebook, which is a page too."""
-
-    def is_documentation_page(self) -> bool:
-        return True
-
-
-def as_page(file: File) -> File:
-    """Return a file of the site, and a notebook as a page."""
-    if not file.src_uri.endswith(".ipynb"):
-        return file
-    return NotebookFile(file.src_uri, file.src_dir, file.dest_dir, file.use_directory_urls)
+FIRST_CELL = '<div class="jp-Notebook"'
 
 
 def read(text: str, location: str) -> Notebook:
@@ -55,7 +41,7 @@ def read(text: str, location: str) -> Notebook:
 
 def page(
     notebook: Notebook,
-    shown: Mapping[str, Outputs],
+    html: str,
     name: str,
     repository: str | None,
     defer: Callable[[str], str],
@@ -64,7 +50,7 @@ def page(
 
     Args:
         notebook: the notebook as stored.
-        shown: the outputs of each cell, by its id.
+        html: what mkdocs-jupyter made of it.
         name: its file name, for links and messages.
         repository: the repository's URL, if known.
         defer: stores a figure, and returns a placeholder for it.
@@ -72,23 +58,22 @@ def page(
     Raises:
         PublishError: if a cell writes to the error stream, or lacks the figure it should show.
     """
+    shown = outputs(html, defer)
     parts = []
     for cell in notebook["cells"]:
         if "install" not in tags(cell):
             location = f"docs/notebooks/{name}: cell {cell['id']}"
-            parts += cell_markdown(cell, shown.get(cell["id"], []), location, defer)
+            parts += cell_markdown(cell, shown.get(cell["id"], []), location)
     parts.insert(1, download_links(notebook, name, repository))
     return "\n\n".join(parts)
 
 
-def cell_markdown(
-    cell: Cell, shown: Outputs, location: str, defer: Callable[[str], str]
-) -> list[str]:
+def cell_markdown(cell: Cell, shown: list[Tag], location: str) -> list[str]:
     """Write a cell as blocks of Markdown: its text, or its code and each output."""
     source = "".join(cell["source"])
     if cell["cell_type"] == "markdown":
         return [source]
-    written = [output(one, location, defer) for one in shown]
+    written = [output(tag, location) for tag in shown]
     if "figure" in tags(cell) and not any(map(PLACEHOLDER.search, written)):
         raise PublishError(f"{location}: expected a figure, but the cell shows none")
     return [f"```python\n{source}\n```", *map(OUTPUT.format, written)]
@@ -111,28 +96,36 @@ def location_in_prose(notebook: Notebook, line: int) -> str:
     return f"cell {cell['id']}, line {line + 1}"
 
 
-def output(shown: dict[str, Any], location: str, defer: Callable[[str], str]) -> str:
-    """Write one output: HTML as it is, with its figures deferred, and text escaped.
+def outputs(html: str, defer: Callable[[str], str]) -> dict[str, list[Tag]]:
+    """Find the outputs of each code cell by its id; figures are deferred, to parse less."""
+
+    def defer_figure(found: re.Match[str]) -> str:
+        # nbconvert writes attributes in lower case, and SVG has this one that is not.
+        return defer(found[0].replace(" viewbox=", " viewBox="))
+
+    slim = FIGURE.sub(defer_figure, html[html.index(FIRST_CELL) :])
+    cells = BeautifulSoup(slim, "html.parser").find_all(class_="jp-CodeCell", id=True)
+    return {
+        str(cell["id"]).removeprefix("cell-id="): cell.find_all(class_="jp-OutputArea-output")
+        for cell in cells
+    }
+
+
+def output(tag: Tag, location: str) -> str:
+    """Write one output: HTML, such as a figure, as it is, and text escaped.
 
     Raises:
         PublishError: for an output of another kind, and for the error stream, which is a warning.
     """
-    match shown:
-        case {"name": "stderr", "text": text}:
-            raise PublishError(f"{location}: {' '.join(text.split())}")
-        case {"data": {"text/html": html}}:
-            return FIGURE.sub(lambda found: defer(found[0]), html.strip())
-        case {"data": {"text/plain": text, **others}} if not others:
-            return preformatted(text)
-        case {"name": "stdout", "text": text}:
-            return preformatted(text)
-        case _:
-            kind = next(kind for kind in shown["data"] if kind != "text/plain")
+    match tag["data-mime-type"]:
+        case "text/html":
+            return tag.decode_contents().strip()
+        case "text/plain" | "application/vnd.jupyter.stdout":
+            return f"<pre>{tag.get_text().strip().replace('&', '&amp;').replace('<', '&lt;')}</pre>"
+        case "application/vnd.jupyter.stderr":
+            raise PublishError(f"{location}: {' '.join(tag.get_text().split())}")
+        case kind:
             raise PublishError(f"{location}: output of kind {kind} is not supported")
-
-
-def preformatted(text: str) -> str:
-    return f"<pre>{text.strip().replace('&', '&amp;').replace('<', '&lt;')}</pre>"
 
 
 def download_links(notebook: Notebook, name: str, repository: str | None) -> str:

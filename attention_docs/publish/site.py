@@ -5,7 +5,7 @@ import json
 import logging
 import os
 from collections.abc import Iterator
-from pathlib import Path, PurePosixPath
+from pathlib import Path
 
 import numpy as np
 from jinja2 import Environment, FileSystemBytecodeCache
@@ -75,8 +75,6 @@ class Site:
         self.deferred = Deferred()
         self.diagrams = Diagrams(diagram_cache(self.root))
         self.templates = template_cache(self.root)
-        # By file and cell, what the notebooks show.
-        self.shown: dict[Path, dict[str, notebooks.Outputs]] = {}
         # By example, as JSON.
         self.graphs = live.graphs(self.root)
         # The examples whose provenance a page shows.
@@ -101,13 +99,17 @@ class Site:
         config.copyright = footer(self.root, self.repository)
         fence = {"name": "mermaid", "class": "mermaid", "format": self.diagrams.fence}
         config.mdx_configs.setdefault("pymdownx.superfences", {})["custom_fences"] = [fence]
+        notebook_execution.prepare(self.root, config.plugins["mkdocs-jupyter"].config)
         # The template gives it to the pages of the reference alone.
         config.extra_css.remove(REFERENCE_STYLE)
         reference = config.plugins["mkdocstrings"].get_handler("python")  # type: ignore[attr-defined]
         reference.env.bytecode_cache = self.templates
 
-    def on_files(self, files: Files, *, config: MkDocsConfig) -> Files:
-        files = self.with_notebooks(files, config)
+    def on_files(self, files: Files, *, config: MkDocsConfig) -> None:
+        for file in files:
+            if file.src_uri.endswith(".ipynb"):
+                # mkdocs-jupyter would end in a traceback at a notebook that is broken.
+                notebooks.read(file.content_string, f"docs/{file.src_uri}")
         modules = self.root / "node_modules"
         copied = [assets.plotly_file(modules)]
         if self.offline:
@@ -115,26 +117,11 @@ class Site:
         for path, content in copied:
             files.append(File.generated(config, path, content=content))
         self.pages = rendering.page_cache(self.root, files)
-        return files
-
-    def with_notebooks(self, files: Files, config: MkDocsConfig) -> Files:
-        """Execute the notebooks; make each of them a page, and a file beside it to download."""
-        pages = Files(notebooks.as_page(file) for file in files)
-        found = [file for file in pages if isinstance(file, notebooks.NotebookFile)]
-        read = {
-            Path(str(file.abs_src_path)): notebooks.read(
-                file.content_string, f"docs/{file.src_uri}"
-            )
-            for file in found
-        }
-        cache = notebook_execution.output_cache(self.root)
-        self.shown = notebook_execution.outputs(read, self.root, cache)
-        for file in found:
-            path = f"{PurePosixPath(file.dest_uri).parent}/{file.name}.ipynb"
-            pages.append(File.generated(config, path, content=file.content_bytes))
-        return pages
 
     def on_pre_page(self, page: Page, *, config: MkDocsConfig, files: Files) -> None:
+        # That of a notebook is mkdocs-jupyter's.
+        if is_notebook(page):
+            return
         # MkDocs calls it by this name.
         page.render = functools.partial(  # type: ignore[method-assign]
             rendering.render, page, cache=self.pages, diagrams=self.diagrams
@@ -144,7 +131,7 @@ class Site:
         self, markdown: str, *, page: Page, config: MkDocsConfig, files: Files
     ) -> str:
         if is_notebook(page):
-            return self.notebook_markdown(page)
+            return self.notebook_markdown(page, config, files)
         self.lint(markdown, page)
         nav = config.nav or []
         read = functools.partial(text_of, files)
@@ -172,7 +159,7 @@ class Site:
         self.described.add(name)
         return self.deferred.defer(block)
 
-    def notebook_markdown(self, page: Page) -> str:
+    def notebook_markdown(self, page: Page, config: MkDocsConfig, files: Files) -> str:
         """Write a notebook as Markdown, which MkDocs then renders like any page."""
         notebook = notebooks.read(page.file.content_string, location(page))
         prose = notebooks.prose(notebook)
@@ -181,9 +168,9 @@ class Site:
             spot = location(page, prose.count("\n", 0, macro.start()))
             raise PublishError(f"{spot}: {macro[0]}: a notebook shows what its own cells compute")
         page.meta["description"] = notebook["metadata"]["description"]
-        shown = self.shown[Path(str(page.file.abs_src_path))]
+        html = notebook_execution.execute(notebook, page, config, files, location(page))
         name = page.file.src_uri.rpartition("/")[2]
-        return notebooks.page(notebook, shown, name, self.repository, self.deferred.defer)
+        return notebooks.page(notebook, html, name, self.repository, self.deferred.defer)
 
     def on_page_content(self, html: str, *, page: Page, config: MkDocsConfig, files: Files) -> str:
         return formulas.exclude_from_search(self.deferred.defer_code(html))

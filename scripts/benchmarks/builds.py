@@ -30,7 +30,7 @@ MADE_AT_BUILD = re.compile(
     re.MULTILINE | re.DOTALL,
 )
 OURS_ALONE = re.compile(
-    r"^  - mkdocstrings:\n(?:      .*\n)+"
+    r"^  - (?:mkdocs-jupyter|mkdocstrings):\n(?:      .*\n)+"
     r"|^hooks:\n(?:  .*\n)+|^watch:\n(?:  .*\n)+|^  - pymdownx.arithmatex:\n(?:      .*\n)+"
     r"|^  custom_dir: .*\n|^      custom_fences:\n(?:        .*\n)+|^  - assets/katex.*\n",
     re.MULTILINE,

@@ -272,9 +272,9 @@ def edit(file, old, new):
 
 
 def outputs_of_notebooks(project):
-    """What the executed notebooks are stored in, and when it was written."""
-    file = project / ".cache" / "notebooks.json"
-    return file.read_bytes(), file.stat().st_mtime_ns
+    """What the executed notebooks are stored in, and when each was."""
+    files = (project / ".cache" / "notebooks").rglob("*.json")
+    return {file: file.stat().st_mtime_ns for file in files}
 
 
 def wait_for(port, text, path=""):
