@@ -21,6 +21,7 @@ LAYERS = [
     "examples",
     "live",
     "render",
+    "diagnosis",
     "publish",
 ]
 
