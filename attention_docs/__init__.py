@@ -1,6 +1,7 @@
 """Attention, explained with numbers that are computed and never typed."""
 
 from attention_docs.additive import additive_scores
+from attention_docs.backward import AttentionGradients, attention_backward
 from attention_docs.dot_product import (
     AttentionSteps,
     attention_steps,
@@ -18,10 +19,12 @@ from attention_docs.render.text import show
 from attention_docs.softmax import softmax
 
 __all__ = [
+    "AttentionGradients",
     "AttentionSteps",
     "MultiHeadAttention",
     "MultiHeadSteps",
     "additive_scores",
+    "attention_backward",
     "attention_steps",
     "causal_mask",
     "merge_heads",
