@@ -17,6 +17,7 @@ LAYERS = [
     "inputs",
     "kernels",
     "dot_product",
+    "backward",
     "multi_head",
     "examples",
     "render",
