@@ -77,6 +77,7 @@ def attention_backward(
 
     $$dV = A^\top dO, \qquad dA = dO\, V^\top, \qquad
       dZ = A \circ (dA - \mathrm{rowsum}(dA \circ A))$$
+
     $$dQ = \frac{dZ\, K}{\sqrt{d_k}}, \qquad dK = \frac{dZ^\top Q}{\sqrt{d_k}}$$
 
     Letters as in [`attention_steps`][attention_docs.attention_steps], with `Z` for the scaled
