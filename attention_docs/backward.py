@@ -24,7 +24,7 @@ from attention_docs.arrays import (
     namespace,
     widened,
 )
-from attention_docs.dot_product import compute, for_each_query_head
+from attention_docs.dot_product import AttentionSteps, compute, for_each_query_head
 from attention_docs.inputs import Arguments, Inputs, Shape
 
 
@@ -131,7 +131,8 @@ def attention_backward(
         softcap=softcap,
     )
     inputs = arguments.checked()
-    return differentiate(inputs, checked_gradient(inputs, query, grad_output))
+    gradient = checked_gradient(inputs, query, grad_output)
+    return differentiate(inputs, compute(inputs), gradient)
 
 
 def checked_gradient(inputs: Inputs, query: Array, grad_output: Array) -> Array:
@@ -149,11 +150,11 @@ def checked_gradient(inputs: Inputs, query: Array, grad_output: Array) -> Array:
     return gradient
 
 
-def differentiate(inputs: Inputs, grad_output: Array) -> AttentionGradients:
-    """Undo the steps of `compute`, the last one first."""
+def differentiate(inputs: Inputs, steps: AttentionSteps, grad_output: Array) -> AttentionGradients:
+    """Undo the steps that `compute` gave for the inputs, the last one first."""
     xp, query, softcap = inputs.xp, inputs.query, inputs.softcap
     key, value = (for_each_query_head(inputs, array) for array in (inputs.key, inputs.value))
-    transpose, steps = xp.matrix_transpose, compute(inputs)
+    transpose = xp.matrix_transpose
     with ignoring_overflow():
         grad_value = transpose(steps.weights) @ grad_output  # (..., n, d_v)
         grad_weights = grad_output @ transpose(value)  # (..., m, n)

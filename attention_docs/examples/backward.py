@@ -3,9 +3,9 @@
 The forward pass is that of `distinct_sizes`. Its output O is compared with a target T of the same
 shape, L = sum((O - T)^2) / 2, and dX is the gradient of L by an array X. `row_sums` is made of the
 weights and their gradient, `row_sums_by_output` of the output and its gradient. After one step
-against the gradients of the three weight matrices, a five-hundredth of each, L is `loss_after`; it was
-expected to change by `expected`. `capped` and `cap_slopes` are what a softcap of 4 would make of
-the scaled scores, and its derivatives.
+against the gradients of the three weight matrices, a five-hundredth of each, L is `loss_after`; it
+was expected to change by `expected`. `capped` and `cap_slopes` are what a softcap of 4 would make
+of the scaled scores, and its derivatives.
 
 The last steps multiply the scaled scores by 1, 4 and 8, and leave dO as it is: the largest weight
 of each query, and the largest entry of its gradient.

@@ -18,6 +18,7 @@ LAYERS = [
     "kernels",
     "dot_product",
     "backward",
+    "learning",
     "multi_head",
     "examples",
     "render",
