@@ -4,6 +4,8 @@ A sequence has 8 tokens out of 9. The first seven all differ, and the last one r
 at a place drawn at random. To be named is the token that followed it there. Loss and percentage of
 right answers are measured on 256 sequences that were not trained on, at the steps 0, 25, ..., 250.
 
+`guesses` are the losses of a guess among five and among six tokens, which is what one layer can do.
+
 The weights of both layers belong to one of these sequences, `tokens`, after 250 steps.
 `position_scores` are the scores of the positions alone in the first layer. `match_scores` are those
 of the second layer between a last token, in the row, and what the first layer has written about the
@@ -23,6 +25,8 @@ right_one 11
 [11 14 15 15 11 18 24 21 21 23 17]
 right_two 11
 [13 14 16 17 15 23 38 59 88 100 100]
+guesses 2
+[1.6094 1.7918]
 tokens 8
 [1 6 8 5 4 3 0 3]
 answer number
@@ -104,6 +108,7 @@ def steps(xp: ModuleType = numpy) -> dict[str, Array]:
         "loss_two": numpy.array([loss for loss, _ in two]),
         "right_one": numpy.array([right for _, right in one]),
         "right_two": numpy.array([right for _, right in two]),
+        "guesses": numpy.log(numpy.array([5.0, 6.0])),
         "tokens": numpy.argmax(test.tokens[0], axis=-1),
         "answer": numpy.argmax(test.targets[0, -1]),
         "weights1": run.steps[0].weights[0],
