@@ -6,8 +6,8 @@ from typing import Any
 
 import numpy
 
-from attention_docs.arrays import Array, ignoring_overflow
-from attention_docs.scalars import count, finite_number, real_number, whole_number
+from attention_docs.arrays import Array, check_library, ignoring_overflow
+from attention_docs.scalars import finite_number, real_number, size, whole_number
 
 
 def sinusoidal_positions(
@@ -34,9 +34,9 @@ def sinusoidal_positions(
         (length, d_model) float64 array, one row per position.
 
     Raises:
-        TypeError: if a size is not an integer, or `base` no real number.
-        ValueError: if `length` is negative, `d_model` odd or below 2, `base` not positive and
-            finite, or an angle overflows.
+        TypeError: if a size is not an integer, `base` no real number, or `xp` no array library.
+        ValueError: if `length` is negative, `d_model` odd or below 2, one of them larger than an
+            array can be, `base` not positive and finite, or an angle overflows.
 
     Source: Vaswani et al. 2017, section 3.5.
 
@@ -46,7 +46,7 @@ def sinusoidal_positions(
          [0.8415  0.5403 0.0100 1.0000]
          [0.9093 -0.4161 0.0200 0.9998]]
     """
-    length, d_model = count("length", length), _even(d_model)
+    length, d_model = size("length", length), _even(d_model)
     frequencies = _frequencies(d_model, base, xp, device)
     positions = xp.arange(length, dtype=xp.float64, device=device)
     angles = _angles(f"base is {base}", positions[:, None], frequencies[None, :], xp)
@@ -82,9 +82,10 @@ def position_rotation(
         (d_model, d_model) float64 array, zero outside the 2 x 2 blocks on its diagonal.
 
     Raises:
-        TypeError: if `d_model` is not an integer, or `shift` or `base` no real number.
-        ValueError: if `d_model` is odd or below 2, `shift` not finite, `base` not positive and
-            finite, or an angle overflows.
+        TypeError: if `d_model` is not an integer, `shift` or `base` no real number, or `xp` no
+            array library.
+        ValueError: if `d_model` is odd, below 2 or larger than an array can be, `shift` not
+            finite, `base` not positive and finite, or an angle overflows.
 
     Source: the addition theorems; the claim is in Vaswani et al. 2017, section 3.5.
 
@@ -106,6 +107,7 @@ def position_rotation(
 
 
 def _frequencies(d_model: int, base: float, xp: ModuleType, device: Any) -> Array:
+    check_library(xp)
     if not 0 < real_number("base", base) < math.inf:
         raise ValueError(f"base is {base}; expected a positive number")
     exponents = xp.arange(0, d_model, 2, dtype=xp.float64, device=device) / d_model
@@ -129,4 +131,4 @@ def _even(d_model: int) -> int:
     number = whole_number("d_model", d_model)
     if number < 2 or number % 2:
         raise ValueError(f"d_model is {number}; expected an even number of 2 or more")
-    return number
+    return size("d_model", number)

@@ -11,11 +11,16 @@ import numpy as np
 import numpy.typing as npt
 
 from attention_docs.arrays import Array
+<<<<<<< HEAD
 from attention_docs.masks import causal_mask, window_mask
 from attention_docs.publish import course_figures, learning_figures
+=======
+from attention_docs.publish import course_figures
+>>>>>>> main
 from attention_docs.publish.results import result
 from attention_docs.render.figures import (
     Axis,
+    Html,
     Points,
     Series,
     Svg,
@@ -33,10 +38,15 @@ from attention_docs.softmax import softmax
 
 # Gives the steps of a worked example by its name.
 StepsOf = Callable[[str], Mapping[str, Array]]
+<<<<<<< HEAD
 Drawing = Callable[[StepsOf], Svg]
 FIGURES: dict[str, Drawing] = {
     draw.__name__: draw for draw in (*course_figures.DRAWINGS, *learning_figures.DRAWINGS)
 }
+=======
+Drawing = Callable[[StepsOf], Html]
+FIGURES: dict[str, Drawing] = {draw.__name__: draw for draw in course_figures.DRAWINGS}
+>>>>>>> main
 
 # A <figure>, not a <section> or a <div>: Material's search ends an exclusion at the first closing
 # tag of the same name, even that of a nested element.
@@ -94,7 +104,7 @@ def self_attention_scores(steps_of: StepsOf) -> Svg:
     r"""Row 3 of $\query{Q}$ meets column 3 of $\key{K}^\top$: their dot product is the score in row
     3, column 3 of $\scores{S}$."""
     steps = steps_of("self_attention")
-    return scores_figure(steps["Q"], steps["K"], row=2, column=2)
+    return scores_figure(steps, row=2, column=2)
 
 
 @registered
@@ -102,7 +112,7 @@ def self_attention_output(steps_of: StepsOf) -> Svg:
     r"""Row 1 of the weights $\weights{A}$ averages column 2 of the values $\value{V}$. The result
     stands in row 1, column 2 of the output $\output{O}$."""
     steps = steps_of("self_attention")
-    return output_figure(steps["weights"], steps["V"], row=0, column=1)
+    return output_figure(steps, row=0, column=1)
 
 
 @registered
@@ -130,7 +140,7 @@ def cross_attention_scores(steps_of: StepsOf) -> Svg:
     r"""Two queries and three keys: $\scores{S}$ has as many rows as $\query{Q}$ and as many columns
     as $\key{K}^\top$."""
     steps = steps_of("cross_attention")
-    return scores_figure(steps["Q"], steps["K"], row=0, column=2)
+    return scores_figure(steps, row=0, column=2)
 
 
 @registered
@@ -138,7 +148,7 @@ def cross_attention_output(steps_of: StepsOf) -> Svg:
     r"""Each row of $\weights{A}$ averages the three values; so the output $\output{O}$ has one row
     for each query."""
     steps = steps_of("cross_attention")
-    return output_figure(steps["weights"], steps["V"], row=0, column=0)
+    return output_figure(steps, row=0, column=0)
 
 
 @registered
@@ -165,20 +175,20 @@ def batched_scores(steps_of: StepsOf) -> Svg:
     r"""The pair put in: row 3 of $\query{Q}$ and column 6 of $\key{K}^\top$ are alike. Where they
     meet stands the largest score. A cell shows its number when the pointer rests on it."""
     steps = steps_of("batched_attention")
-    return scores_figure(steps["Q"], steps["K"], row=2, column=5)
+    return scores_figure(steps, row=2, column=5)
 
 
 @registered
 def batched_second_pair(steps_of: StepsOf) -> Svg:
-    r"""The second pair that the source marks: the same row of $\query{Q}$, and column 4 of
-    $\key{K}^\top$. Nobody put this score in. It is less than half of the first, and the
-    softmax leaves it less than a hundredth of the weight."""
+    r"""The same row of $\query{Q}$ and column 4 of $\key{K}^\top$ give the second largest score of
+    the row. Nobody put it in. It is less than half of the largest, and the softmax leaves it less
+    than a hundredth of the weight."""
     steps = steps_of("batched_attention")
-    return scores_figure(steps["Q"], steps["K"], row=2, column=3)
+    return scores_figure(steps, row=2, column=3)
 
 
 @registered
-def batched_weights(steps_of: StepsOf) -> Svg:
+def batched_weights(steps_of: StepsOf) -> Html:
     r"""The softmax turns each row of scaled scores into weights. In the marked row one score stands
     out, and takes nearly all the weight."""
     steps = steps_of("batched_attention")
@@ -190,7 +200,7 @@ def batched_output(steps_of: StepsOf) -> Svg:
     r"""Row 3 of the weights meets column 4 of the values. Nearly all of its weight lies on the
     sixth value, so the output is close to it."""
     steps = steps_of("batched_attention")
-    return output_figure(steps["weights"], steps["V"], row=2, column=3)
+    return output_figure(steps, row=2, column=3)
 
 
 @registered
@@ -201,7 +211,7 @@ def window_of_three(steps_of: StepsOf) -> Svg:
 
 
 @registered
-def window_weights(steps_of: StepsOf) -> Svg:
+def window_weights(steps_of: StepsOf) -> Html:
     r"""The softmax under the mask. What is masked is crossed out: it has the score $-\infty$ and
     the weight zero. The large weight of row 3, column 6 is gone: the row divides its weight
     among its own position and two neighbours."""
@@ -211,26 +221,27 @@ def window_weights(steps_of: StepsOf) -> Svg:
 
 
 @registered
-def masks_joined(steps_of: StepsOf) -> Svg:
+def masks_joined(steps_of: StepsOf) -> Html:
     r"""A causal mask, a padding mask, and both: a pair takes part where both allow it."""
     steps = steps_of("causal_padding")
-    right = np.broadcast_to(steps["right"], steps["causal"].shape)
+    right = steps["right"][[0] * len(steps["causal"])]  # the same for every query
     masks = {"causal": steps["causal"], "padding": right, "both": steps["causal_and_right"]}
     panels = [
         matrix_panel(mask, name, rows="queries", columns="keys") for name, mask in masks.items()
     ]
-    return figure(beside(panels), "Three masks")
+    return beside(panels, "Three masks")
 
 
 @registered
-def causal_alignments(steps_of: StepsOf) -> Svg:
+def causal_alignments(steps_of: StepsOf) -> Html:
     r"""Two causal masks for four queries and five keys. Top-left, the first query sees the first
     key. Bottom-right, the last query sees the last key."""
-    masks = {"top-left": causal_mask(4, 5), "bottom-right": window_mask(4, 5, right=1)}
+    steps = steps_of("causal_alignments")
+    masks = {"top-left": steps["top_left"], "bottom-right": steps["bottom_right"]}
     panels = [
         matrix_panel(mask, name, rows="queries", columns="keys") for name, mask in masks.items()
     ]
-    return figure(beside(panels), "Two alignments of a causal mask")
+    return beside(panels, "Two alignments of a causal mask")
 
 
 @registered
@@ -249,8 +260,8 @@ def softmax_saturation(steps_of: StepsOf) -> Svg:
 
 @registered
 def softmax_gradient(steps_of: StepsOf) -> Svg:
-    r"""The largest entry of the Jacobian of the same softmax. The axis on the left goes in powers
-    of ten: each step down is a hundredth of the one before."""
+    r"""The largest entry of the Jacobian of the same softmax. The vertical axis is logarithmic:
+    each step down is a hundredth of the one before."""
     d, weights = growing_scores(steps_of)
     slopes = [np.abs(np.diag(row) - np.outer(row, row)).max() for row in weights]
     name = "Largest slope of the softmax, without the division"
@@ -341,7 +352,7 @@ def positional_products(steps_of: StepsOf) -> Svg:
 
 
 @registered
-def heads_side_by_side(steps_of: StepsOf) -> Svg:
+def heads_side_by_side(steps_of: StepsOf) -> Html:
     r"""The weights of the two heads, for the same queries and keys. Each query has its largest
     weight on one key in head 1, and on another in head 2."""
     steps = steps_of("multi_head")
@@ -349,14 +360,14 @@ def heads_side_by_side(steps_of: StepsOf) -> Svg:
         matrix_panel(steps[f"weights_{head}"], f"Head {head}", **WEIGHTS, numbers=False)
         for head in (1, 2)
     ]
-    return figure(beside(panels), "Weights of two heads")
+    return beside(panels, "Weights of two heads")
 
 
 @registered
-def decoder_lines(steps_of: StepsOf) -> Svg:
+def decoder_lines(steps_of: StepsOf) -> Html:
     r"""Head 1 of both attentions. In the self-attention the first target token sees only itself,
-    because the causal mask hides the second. In the cross-attention both target tokens see the
-    whole source. The thicker a line, the larger the weight."""
+    because the causal mask hides the second. In the cross-attention both target tokens see
+    all the source tokens. The thicker a line, the larger the weight."""
     steps = steps_of("encoder_decoder")
     target, source = (
         [f"{name} {i + 1}" for i in range(len(steps[rows]))]
@@ -366,7 +377,7 @@ def decoder_lines(steps_of: StepsOf) -> Svg:
         lines_panel(steps["decoder_weights_1"], target, heading="Self-attention"),
         lines_panel(steps["cross_weights_1"], target, source, heading="Cross-attention"),
     ]
-    return figure(beside(panels), "Where the decoder looks")
+    return beside(panels, "Where the decoder looks")
 
 
 @registered
@@ -407,8 +418,7 @@ def speed_growth(steps_of: StepsOf) -> Svg:
 @registered
 def reference_heatmap(steps_of: StepsOf) -> Svg:
     r"""`heatmap(masked, ...)`: four queries on five keys under a causal mask."""
-    scaled = steps_of("distinct_sizes")["scaled"]
-    masked = np.where(causal_mask(*scaled.shape), scaled, -np.inf)
+    masked = steps_of("causal_alignments")["masked"]
     return heatmap(
         masked, "Masked scores", rows="queries", columns="keys", role="scores", mark=(2, None)
     )
@@ -417,7 +427,8 @@ def reference_heatmap(steps_of: StepsOf) -> Svg:
 @registered
 def reference_mask(steps_of: StepsOf) -> Svg:
     r"""`heatmap(causal_mask(4, 5), ...)`: booleans make a mask."""
-    return heatmap(causal_mask(4, 5), "Causal mask", rows="queries", columns="keys")
+    mask = steps_of("causal_alignments")["top_left"]
+    return heatmap(mask, "Causal mask", rows="queries", columns="keys")
 
 
 @registered
@@ -425,7 +436,7 @@ def reference_product(steps_of: StepsOf) -> Svg:
     r"""`product_figure(weights, value, row=1, column=2, ...)`: the second query, the third number
     of its output."""
     steps = steps_of("distinct_sizes")
-    return output_figure(steps["weights"], steps["V"], row=1, column=2)
+    return output_figure(steps, row=1, column=2)
 
 
 @registered
@@ -447,35 +458,42 @@ def growing_scores(
     return d, softmax(np.sqrt(d)[:, None] * scores)
 
 
-def softmax_figure(name: str, scores: Array, weights: Array, hidden: Array = None) -> Svg:
+def softmax_figure(name: str, scores: Array, weights: Array, hidden: Array = None) -> Html:
     """Draw scores and their weights side by side, with the third row marked."""
     left = matrix_panel(scores, "Scaled scores", **SCORES, numbers=False, mark=(2, None))
     right = matrix_panel(
-        weights, "Weights", **WEIGHTS, numbers=False, mark=(2, None), hidden=hidden
+        weights,
+        "Weights: the softmax of each row",
+        **WEIGHTS,
+        numbers=False,
+        mark=(2, None),
+        hidden=hidden,
     )
-    return figure(beside([left, right], between="softmax of each row"), name)
+    return beside([left, right], name)
 
 
-def scores_figure(q: Array, k: Array, row: int, column: int) -> Svg:
+def scores_figure(steps: Mapping[str, Array], row: int, column: int) -> Svg:
     return product_figure(
-        q,
-        k.T,
+        steps["Q"],
+        steps["K"].T,
         row=row,
         column=column,
         names=("Q", "Kᵀ", "S"),
         roles=("query", "key", "scores"),
+        product=steps["scores"],
     )
 
 
-def output_figure(weights: Array, v: Array, row: int, column: int) -> Svg:
+def output_figure(steps: Mapping[str, Array], row: int, column: int) -> Svg:
     return product_figure(
-        weights,
-        v,
+        steps["weights"],
+        steps["V"],
         row=row,
         column=column,
         names=("A", "V", "O"),
         roles=("weights", "value", "output"),
         scales=("sequential", "diverging", "diverging"),
+        product=steps["output"],
     )
 
 

@@ -11,13 +11,15 @@ import numpy as np
 import pytest
 
 from attention_docs import examples
+from attention_docs.publish.computed import ComputedExamples
 from attention_docs.publish.site_figures import FIGURES, figure_block
 from attention_docs.render import attention_lines, heatmap, product_figure
 from attention_docs.render.figures import Panel, figure
 from attention_docs.render.figures.scales import MINUS, PLUS, UNDER_TEXT, WEIGHT
 from attention_docs.render.figures.svg import ROLES
+from attention_docs.render.numbers import number
 from tests.conftest import ROOT
-from tests.figures.drawing import SVG
+from tests.figures.drawing import SVG, drawings_of
 from tests.figures.test_chart import assert_shows_series
 from tests.figures.test_heatmap import assert_shows_matrix
 from tests.figures.test_lines import assert_shows_weights
@@ -27,37 +29,40 @@ from tests.figures.test_scatter import assert_shows_points
 each_name = pytest.mark.parametrize("name", FIGURES)
 
 
+STEPS = ComputedExamples(np)
+
+
 def draw(name):
-    return FIGURES[name](examples.steps)
+    return FIGURES[name](STEPS.named_steps)
 
 
 @each_name
 def test_figure_is_labelled_for_screen_readers(name):
-    picture = draw(name)
-    root = ElementTree.fromstring(picture)
-    title, description = root.find(f"{SVG}title"), root.find(f"{SVG}desc")
-    assert root.attrib["role"] == "img"
-    assert root.attrib["aria-labelledby"] == f"{title.attrib['id']} {description.attrib['id']}"
-    assert title.text
-    assert len(description.text) > 30
+    for picture in drawings_of(draw(name)):
+        root = ElementTree.fromstring(picture)
+        title, description = root.find(f"{SVG}title"), root.find(f"{SVG}desc")
+        assert root.attrib["role"] == "img"
+        assert root.attrib["aria-labelledby"] == f"{title.attrib['id']} {description.attrib['id']}"
+        assert title.text
+        assert len(description.text) > 30
 
 
 @each_name
 def test_figure_has_a_size_and_no_script_style_or_address(name):
-    picture = draw(name)
-    root = ElementTree.fromstring(picture)
-    assert root.attrib["viewBox"] == f"0 0 {root.attrib['width']} {root.attrib['height']}"
-    for node in root.iter():
-        assert node.tag.removeprefix(SVG) not in (
-            "script",
-            "style",
-            "image",
-            "foreignObject",
-            "use",
-        )
-        assert not {"style", "onclick", "href"} & set(node.attrib)
-    assert "nan" not in picture
-    assert picture.count("http") == 1
+    for picture in drawings_of(draw(name)):
+        root = ElementTree.fromstring(picture)
+        assert root.attrib["viewBox"] == f"0 0 {root.attrib['width']} {root.attrib['height']}"
+        for node in root.iter():
+            assert node.tag.removeprefix(SVG) not in (
+                "script",
+                "style",
+                "image",
+                "foreignObject",
+                "use",
+            )
+            assert not {"style", "onclick", "href"} & set(node.attrib)
+        assert "nan" not in picture
+        assert picture.count("http") == 1
 
 
 @each_name
@@ -65,7 +70,7 @@ def test_colours_are_the_text_colour_or_defined_in_both_schemes(name):
     picture = draw(name)
     style = (ROOT / "docs" / "assets" / "site.css").read_text(encoding="utf-8")
     light, dark = re.findall(r'\[data-md-color-scheme="\w+"\] \{(.*?)\n *\}', style, re.DOTALL)
-    for node in ElementTree.fromstring(picture).iter():
+    for node in ElementTree.fromstring(f"<g>{picture}</g>").iter():
         for paint in (node.attrib.get("fill"), node.attrib.get("stroke")):
             if paint in (None, "none", "currentColor"):
                 continue
@@ -75,8 +80,9 @@ def test_colours_are_the_text_colour_or_defined_in_both_schemes(name):
 
 
 def test_ids_are_unique():
-    found = [found for name in FIGURES for found in re.findall(r' id="([^"]+)"', draw(name))]
-    assert len(set(found)) == len(found) == 3 * len(FIGURES)
+    drawings = [drawing for name in FIGURES for drawing in drawings_of(draw(name))]
+    found = [found for drawing in drawings for found in re.findall(r' id="([^"]+)"', drawing)]
+    assert len(set(found)) == len(found) == 3 * len(drawings)
 
 
 @each_name
@@ -124,6 +130,22 @@ def test_figure_of_the_site_gives_back_its_data(name, monkeypatch):
             assert found.description in unescape(whole)
             found = figure(found, "Panel")
         read(found, *arguments, **options)
+
+
+@each_name
+def test_every_cell_says_which_number_it_shows(name):
+    root = ElementTree.fromstring(draw(name))
+    boxes = [box for box in root.iter(f"{SVG}rect") if "stroke" not in box.attrib]
+    named = set()
+    for group in root.findall(f".//{SVG}g[@data-val]"):
+        example, _, step = group.get("data-val").partition(".")
+        for cell in group.findall(f"{SVG}g[@data-at]"):
+            value = examples.steps(example)[step][tuple(map(int, cell.get("data-at").split(",")))]
+            said = "".join(cell.itertext())
+            assert value == -np.inf or said in ("", "✓") or number(value) in said
+            named.add(cell[0])
+    legend = {box for box in boxes if float(box.get("height")) == 8}
+    assert set(boxes) - legend <= named
 
 
 def test_hands_of_the_clock_point_where_their_words_are():

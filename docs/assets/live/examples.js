@@ -1,0 +1,63 @@
+// The examples of the site: their graphs, fetched when somebody asks for one, and their values, which
+// edits of the inputs change.
+
+import { evaluate, parse } from "./graph.js";
+import { attentionDocs, run } from "./scripts.js";
+
+/** @typedef {import("./arrays.js").NDArray} NDArray */
+/** @typedef {import("./graph.js").Graph} Graph */
+/** @typedef {import("./graph.js").Refusal} Refusal */
+/** @typedef {Map<string, NDArray>} Edits by the name of the input */
+
+/**
+ * @typedef {object} Example
+ * @property {string} name
+ * @property {Graph} graph
+ * @property {Edits} edits
+ * @property {NDArray[]} values the last ones that Python would give too
+ * @property {Refusal | null} refusal why it would not give those of the edits
+ */
+
+/** @type {Map<string, Promise<Example | null>>} */
+const known = new Map();
+
+/**
+ * Fetch an example, once.
+ *
+ * @param {string} name
+ * @returns {Promise<Example | null>} null if its inputs are drawn at random in bulk, so it has no graph
+ */
+export const load = (name) => {
+  const found = known.get(name) ?? run(`live/${name}.js`).then(() => exampleOf(name));
+  known.set(name, found);
+  // The network may be back when somebody asks again.
+  found.catch(() => known.delete(name));
+  return found;
+};
+
+/** @param {string} name @returns {Example | null} */
+const exampleOf = (name) => {
+  const json = attentionDocs.graphs[name];
+  if (!json) return null;
+  const graph = parse(json);
+  return { name, graph, edits: new Map(), values: graph.values, refusal: null };
+};
+
+/**
+ * Compute an example with other inputs. If Python would refuse them, the values stay as they are.
+ *
+ * @param {Example} example @param {Edits} edits
+ */
+export const compute = (example, edits) => {
+  const { values, refusal } = evaluate(example.graph, edits);
+  example.edits = edits;
+  example.refusal = refusal;
+  if (!refusal) example.values = values;
+};
+
+/** @param {Example} example @param {string} step @returns {NDArray} its values as they are now */
+export const stepOf = ({ graph, values }, step) => values[/** @type {number} */ (graph.steps.get(step))];
+
+/** @param {Example} example @param {string} step @returns {NDArray} its values in the example as written */
+export const originalOf = ({ graph }, step) =>
+  graph.values[/** @type {number} */ (graph.steps.get(step))];

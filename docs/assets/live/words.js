@@ -1,0 +1,70 @@
+// Names of steps and explanations as elements of the page.
+
+import * as show from "./show.js";
+
+/** @typedef {import("./explain.js").Text} Text */
+/** @typedef {import("./terms.js").Cell} Cell */
+
+/**
+ * Make an element.
+ *
+ * @param {string} tag
+ * @param {Record<string, any>} [properties] `class`, `data-...` and `aria-...` are attributes
+ * @param {(Node | string)[]} children
+ * @returns {HTMLElement}
+ */
+export const make = (tag, properties = {}, ...children) => {
+  const element = document.createElement(tag);
+  for (const [name, value] of Object.entries(properties)) {
+    if (/^(class|role|for|data-|aria-)/.test(name)) element.setAttribute(name, value);
+    else Object.assign(element, { [name]: value });
+  }
+  element.append(...children);
+  return element;
+};
+
+/**
+ * Write the name of a step: a symbol with its index, or words.
+ *
+ * @param {string} step @returns {HTMLElement}
+ */
+export const nameOf = (step) => {
+  const [base, ...parts] = step.split("_");
+  if (base.length > 1) return make("span", {}, step.replaceAll("_", " "));
+  return make("i", {}, base, ...(parts.length ? [make("sub", {}, parts.join(","))] : []));
+};
+
+/**
+ * Write where a number comes from, a line for each form of its formula, down to the number itself.
+ *
+ * @param {import("./explain.js").Explanation} explanation @param {string} shown the number
+ * @param {(cell: Cell) => void} follow is called when a reader chooses a number in it
+ * @returns {HTMLElement[]}
+ */
+export const linesOf = ({ formula, numbers, note }, shown, follow) => {
+  const last = numbers.length ? [["= ", make("span", { innerHTML: shown })]] : [];
+  const lines = [
+    ...(formula.length ? [written(formula, follow)] : []),
+    ...numbers.map((line) => ["= ", ...written(line, follow)]),
+    ...last,
+    ...(note.length ? [written(note, follow)] : []),
+  ];
+  return lines.map((line) => make("p", { class: "live-line" }, ...line));
+};
+
+/**
+ * Write an explanation.
+ *
+ * @param {Text} text
+ * @param {(cell: Cell) => void} follow is called when a reader chooses one of its numbers
+ * @returns {(Node | string)[]}
+ */
+const written = (text, follow) =>
+  text.map((piece) => {
+    if (typeof piece === "string") return piece;
+    if ("step" in piece) return nameOf(piece.step);
+    const { value, dtype, cell } = piece;
+    const shown = make("span", { innerHTML: show.html(value, dtype) });
+    if (!cell) return shown;
+    return make("button", { type: "button", class: "live-follow", onclick: () => follow(cell) }, shown);
+  });
