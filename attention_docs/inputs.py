@@ -38,7 +38,7 @@ class Inputs(NamedTuple):
         value: (..., n, d_v) finite values, likewise.
         batch: the leading axes of the output.
         attn_mask: broadcasts to the scores; boolean, or float without NaN and +inf.
-        max_bias: the largest number of a float mask, or 0.
+        max_bias: the largest number of a float mask, as an array without axes, or 0.
         scale: what the scores are multiplied by.
         left: how many positions before its own a query sees; None for all.
         right: how many after its own; None for all.
@@ -53,7 +53,7 @@ class Inputs(NamedTuple):
     value: Array
     batch: Shape
     attn_mask: Array | None
-    max_bias: float
+    max_bias: Array | float
     scale: float
     left: int | None
     right: int | None
@@ -260,7 +260,7 @@ def broadcast(one: Shape, other: Shape) -> Shape | None:
     return tuple(b if a == 1 else a for a, b in zip(*pairs, strict=True))
 
 
-def _checked_bias(xp: ModuleType, attn_mask: Array, scores: Shape, query: Array) -> float:
+def _checked_bias(xp: ModuleType, attn_mask: Array, scores: Shape, query: Array) -> Array | float:
     """Return the largest number of a float mask, 0 for a boolean one."""
     if broadcast(tuple(attn_mask.shape), scores) != scores:
         raise ValueError(
@@ -279,7 +279,7 @@ def _checked_bias(xp: ModuleType, attn_mask: Array, scores: Shape, query: Array)
     maximum = xp.max(attn_mask)
     check_below_infinity(xp, "attn_mask", attn_mask, maximum)
     _check_bias_fits(xp, attn_mask, query)
-    return float(maximum)
+    return maximum
 
 
 def _check_bias_fits(xp: ModuleType, attn_mask: Array, query: Array) -> None:

@@ -131,7 +131,7 @@ class Run(NamedTuple):
     logits: Array
 
 
-def cross_entropy(logits: Array, targets: Array) -> tuple[float, Array]:
+def cross_entropy(logits: Array, targets: Array) -> tuple[Array, Array]:
     r"""Return the mean of -log p over the answers asked for, and its gradient by the logits.
 
     $$L = -\frac{1}{N} \sum \log p_{\text{target}}, \qquad dz = \frac{p - y}{N}$$
@@ -144,10 +144,10 @@ def cross_entropy(logits: Array, targets: Array) -> tuple[float, Array]:
     """
     xp = namespace(logits=logits, targets=targets)
     asked = xp.sum(targets, axis=-1, keepdims=True)
-    answers = float(xp.sum(asked))
+    answers = xp.sum(asked)
     peak = xp.max(logits, axis=-1, keepdims=True)
     log_total = peak + xp.log(xp.sum(xp.exp(logits - peak), axis=-1, keepdims=True))
-    loss = float(xp.sum(targets * (log_total - logits))) / answers
+    loss = xp.sum(targets * (log_total - logits)) / answers
     return loss, (softmax(logits) * asked - targets) / answers
 
 
@@ -196,4 +196,4 @@ def graded(model: Model, weights: Weights, lesson: Lesson) -> tuple[float, int]:
     asked = xp.max(lesson.targets, axis=-1) > 0
     right = xp.argmax(run.logits, axis=-1) == xp.argmax(lesson.targets, axis=-1)
     share = int(xp.count_nonzero(right & asked)) / int(xp.count_nonzero(asked))
-    return loss, round(100 * share)
+    return float(loss), round(100 * share)

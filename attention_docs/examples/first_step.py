@@ -85,7 +85,7 @@ def steps(xp: ModuleType = numpy) -> dict[str, Array]:
         "logits": h @ w,
         "p": softmax(h @ w),
         "y": y,
-        "loss": xp.asarray(loss),
+        "loss": loss,
         "d_logits": d_logits,
         "dW": dw,
         "dh": d_logits @ transpose(w),
@@ -93,6 +93,6 @@ def steps(xp: ModuleType = numpy) -> dict[str, Array]:
         "square": square,
         "step": after - w,
         "W_after": after,
-        "loss_after": xp.asarray(loss_after),
+        "loss_after": loss_after,
         "second_step": second - after,
     }

@@ -82,7 +82,7 @@ def select(inputs: Inputs, bounds: Bounds) -> Method:
     scale, softcap = abs(inputs.scale), inputs.softcap or math.inf
     factors = math.prod(max(1, factor) for factor in (bounds.query, bounds.key, scale, LOG2_E))
     largest = largest_float(inputs.xp, inputs.query)
-    if not 4 * max(factors + inputs.max_bias, bounds.value, inputs.softcap or 0) <= largest:
+    if not 4 * max(factors + float(inputs.max_bias), bounds.value, inputs.softcap or 0) <= largest:
         return Method.FORMULA
     if fused.serves(inputs):
         return Method.FUSED
