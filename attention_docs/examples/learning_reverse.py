@@ -3,8 +3,8 @@
 Sequences of 6 tokens out of 7 are drawn at random, 32 for each step of Adam, and at each position
 the token at the mirrored position is to be named. Loss and percentage of right answers are measured
 on 256 sequences that were not trained on, at the steps 0, 10 and so on to 100. The weights are
-those of one of these sequences, before the first step, after 30 steps and after 100.
-`position_scores` are the scores of the positions alone, W_P W_Q (W_P W_K)^T / sqrt(d_k), at the end.
+those of one of these sequences, before the first step, after 30 steps and after 100. The scores of
+the positions alone, W_P W_Q (W_P W_K)^T / sqrt(d_k) after 100 steps, are `position_scores`.
 
 It is trained with NumPy, in whatever library the steps are wanted.
 
