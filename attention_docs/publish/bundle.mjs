@@ -1,5 +1,5 @@
-// Joins the modules that run in the browser into classic scripts, which also run from a file, and lists
-// the operations that they can compute. The arguments are esbuild's module and their folder.
+// Joins the modules that run in the browser into classic scripts, which also run from a file, and
+// lists the operations that they can compute. The arguments are esbuild's module and their folder.
 import { join } from "node:path";
 import { pathToFileURL } from "node:url";
 
@@ -16,8 +16,8 @@ try {
   const arrays = Buffer.from(await bundled("arrays.js", "esm")).toString("base64");
   const { operations } = await import(`data:text/javascript;base64,${arrays}`);
   const scripts = {
-    "live.js": await bundled("main.js", "iife"),
-    "live-program.js": await bundled("program.js", "iife"),
+    "live.js": await bundled("page/main.js", "iife"),
+    "live-program.js": await bundled("page/program.js", "iife"),
   };
   process.stdout.write(JSON.stringify({ scripts, operations: Object.keys(operations) }));
 } catch ({ errors, stack }) {

@@ -1,4 +1,4 @@
-"""The scripts of a page that answers: one that computes, and the graph of each example."""
+"""The scripts of a page that answers: those that compute, and the graph of each example."""
 
 import json
 from collections.abc import Collection
@@ -25,7 +25,7 @@ class Bundle(NamedTuple):
 
     Attributes:
         scripts: by name, as classic scripts: browsers refuse modules from a file.
-        operations: what it can compute, by the names of the array API standard.
+        operations: what they can compute, by the names of the array API standard.
     """
 
     scripts: dict[str, str]
@@ -103,7 +103,7 @@ def bundle(root: Path, modules: Path) -> Bundle:
         PublishError: if one of them has a mistake.
     """
     folder = root / "docs" / FOLDER
-    sources = [path.read_bytes() for path in (SCRIPT, *sorted(folder.glob("*.js")))]
+    sources = [path.read_bytes() for path in (SCRIPT, *sorted(folder.rglob("*.js")))]
     cache = Cache(
         root / ".cache" / "bundle.json", content(modules, "esbuild/package.json"), *sources
     )

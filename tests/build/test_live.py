@@ -13,15 +13,15 @@ from attention_docs.publish import live
 from attention_docs.publish.errors import PublishError
 from tests.conftest import ROOT
 
-MAIN = 'import { operations } from "./arrays.js";\nglobalThis.attentionDocs = { graphs: {} };\n'
+MAIN = 'import { operations } from "../arrays.js";\nglobalThis.attentionDocs = { graphs: {} };\n'
 
 
 @pytest.fixture
 def root(tmp_path, monkeypatch):
     """A project with the modules that need no page, and with one example."""
     shutil.copytree(ROOT / "docs" / "assets" / "live", tmp_path / "docs" / "assets" / "live")
-    (tmp_path / "docs" / "assets" / "live" / "main.js").write_text(MAIN)
-    (tmp_path / "docs" / "assets" / "live" / "program.js").write_text(
+    (tmp_path / "docs" / "assets" / "live" / "page" / "main.js").write_text(MAIN)
+    (tmp_path / "docs" / "assets" / "live" / "page" / "program.js").write_text(
         "attentionDocs.program = 1;\n"
     )
     (tmp_path / "attention_docs").mkdir()
@@ -62,7 +62,7 @@ def test_changed_source_is_recorded_anew(root, assets, monkeypatch):
 
 def test_changed_module_is_bundled_anew(root, assets):
     live.published(root, assets)
-    main = root / "docs" / "assets" / "live" / "main.js"
+    main = root / "docs" / "assets" / "live" / "page" / "main.js"
     main.write_text(MAIN + 'console.log("new");\n')
     assert b'console.log("new")' in live.published(root, assets)["assets/live.js"]
 
@@ -84,9 +84,9 @@ def test_operation_that_cannot_be_recorded_stops_the_build(root, assets, monkeyp
 
 
 def test_mistake_in_a_module_is_named_with_its_line(root, assets):
-    main = root / "docs" / "assets" / "live" / "main.js"
+    main = root / "docs" / "assets" / "live" / "page" / "main.js"
     main.write_text(MAIN + "const = 1;\n")
-    with pytest.raises(PublishError, match=r"docs/assets/live/main\.js:3: Expected identifier"):
+    with pytest.raises(PublishError, match=r"docs/assets/live/page/main\.js:3: Expected identifier"):
         live.published(root, assets)
 
 

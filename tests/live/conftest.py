@@ -4,12 +4,12 @@ import json
 
 import pytest
 
-from attention_docs import examples
-from attention_docs.live.graph import DRAWN_IN_BULK, graph, text
+from attention_docs.live.graph import graph, text
+from attention_docs.live.recording import recorded_names
 
 
 @pytest.fixture(scope="package")
 def graphs():
     """The graph of each example that has one, as the page gets it."""
-    names = [name for name in examples.names() if name not in DRAWN_IN_BULK]
+    names = recorded_names()
     return {name: json.loads(text(graph(name))) for name in names}

@@ -1,22 +1,11 @@
-"""Random edits of the inputs of each example, and what Python makes of them.
+"""Random edits of the inputs of each example, and what Python makes of them."""
 
-    python -m tests.live.edits FOLDER
-
-writes one JSON file for each example, for the tests of the interpreter in node. Its entries are
-`{"edits": {input: numbers}, "steps": {step: text of each number}}`, or with
-`"refusal": [class, message]` in place of `steps`. The first entry of a file has no edits, and
-`"values"` beside the texts. Numbers are written as in a graph.
-"""
-
-import json
-import sys
 import zlib
-from pathlib import Path
 
 import numpy as np
 
 from attention_docs.live.graph import digits, graph
-from attention_docs.live.recording import recorded_names, replay
+from attention_docs.live.recording import replay
 from tests.live.evaluate import numbers, shown
 
 # What a reader may type, from the ordinary to what Python refuses.
@@ -24,16 +13,17 @@ ORDINARY, ROW_OF_INFINITIES = 0.8, 0.05
 EXTREME = [0.0, -0.0, 1e-5, 709.0, -1e9, 1e20, 1e154, -1e200, 1.7e308, np.inf, -np.inf, np.nan]
 
 
-def cases(name, count=100):
-    """Return the example as it is, then with as many edits, the same ones each time."""
+def cases(name, count):
+    """Return as many edits of an example, the same ones each time, and what they lead to.
+
+    A case is `{"edits": {input: numbers}, "steps": {step: text of each number}}`, or has a
+    `"refusal": [class, message]` in place of `steps`.
+    """
     draw = np.random.default_rng(zlib.crc32(name.encode()))
-    steps = replay(name, {}).steps
     found = graph(name)
     inputs = [*found["inputs"], *found["shared"]]
     literals = {step: literal(found, step) for step in inputs}
-    values = {step: digits(array.value.tolist()) for step, array in steps.items()}
-    edits = [edit(draw, literals) for _ in range(count if inputs else 0)]
-    return [{**case(name, {}), "values": values}, *(case(name, each) for each in edits)]
+    return [case(name, edit(draw, literals)) for _ in range(count if inputs else 0)]
 
 
 def literal(found, step):
@@ -74,9 +64,3 @@ def case(name, edits):
         return {"edits": written, "refusal": refusal}
     steps = {step: shown(array.value.tolist()) for step, array in recording.steps.items()}
     return {"edits": written, "steps": steps}
-
-
-if __name__ == "__main__":
-    folder = Path(sys.argv[1])
-    for name in recorded_names():
-        (folder / f"{name}.json").write_text(json.dumps(cases(name)), encoding="utf-8")

@@ -64,7 +64,7 @@ def test_places_and_formulas_read_as_the_page_writes_them(
 def test_a_softmax_is_explained_by_powers_and_their_sum(graphs):
     found = explained(graphs["self_attention"], "weights", [2, 0])
     assert [plain(line) for line in found["numbers"]] == [
-        "e^(# − #) / (e^(# − #) + e^(# − #) + e^(# − #))",
+        "exp(# − #) / (exp(# − #) + exp(# − #) + exp(# − #))",
         "# / (# + # + #)",
         "# / #",
     ]

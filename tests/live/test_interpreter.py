@@ -2,18 +2,16 @@
 
 import random
 from collections import Counter
-from functools import cache
 
 import numpy as np
 import pytest
 
 from attention_docs import examples
-from attention_docs.live.graph import DRAWN_IN_BULK, representatives
-from attention_docs.live.recording import attempt, record
+from attention_docs.live.recording import recorded_names, replay
 from attention_docs.render.numbers import number
 from tests.live.running import digits, in_node
 
-LIVE = [name for name in examples.names() if name not in DRAWN_IN_BULK]
+LIVE = recorded_names()
 EDITS = 100
 SHOWN = """
     ({values, refusal}, steps) => refusal ?? Object.fromEntries([...steps].map(([step, node]) => {
@@ -70,7 +68,7 @@ def test_edits_give_the_digits_and_the_refusals_of_numpy(name, graphs):
     )
     counted = Counter()
     for edited, answer in zip(edits, found, strict=True):
-        recording = python(name, edited)
+        recording = replay(name, edited)
         if recording.error is not None:
             counted["refused"] += 1
             expected = {"error": type(recording.error).__name__, "message": str(recording.error)}
@@ -101,26 +99,6 @@ def edit(name, seed, inputs):
         array = edited[draw.choice(chosen)]
         array.flat[draw.randrange(array.size)] = float(draw.choice(REFUSED))
     return edited
-
-
-def python(name, edited):
-    """Run an example with NumPy, with other arrays in place of its literals."""
-    nodes = literals(name)
-    changed = {node: array for step, array in edited.items() for node in nodes[step]}
-    with np.errstate(all="ignore"):
-        return attempt(name, changed)
-
-
-@cache
-def literals(name):
-    """Find the literals that each step stands for: an example may make the same one anew."""
-    recording = record(name)
-    named = {array.node for array in recording.steps.values()}
-    first = representatives(recording.tape.nodes, named)
-    return {
-        step: [node for node, source in enumerate(first) if source == first[array.node]]
-        for step, array in recording.steps.items()
-    }
 
 
 def compare(name, steps, answer):

@@ -21,6 +21,7 @@ LAYERS = [
     "learning",
     "multi_head",
     "examples",
+    "live",
     "render",
     "publish",
 ]

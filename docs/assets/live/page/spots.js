@@ -1,11 +1,11 @@
 // Where numbers stand on a page: in tables, in text, in formulas and in the cells of figures.
 
-import { ravel } from "./arrays.js";
-import { exampleOf, resolve } from "./reference.js";
-import { number } from "./show.js";
+import { ravel } from "../arrays.js";
+import { exampleOf, resolve } from "../reference.js";
+import { number } from "../show.js";
 
 /** @typedef {import("./examples.js").Example} Example */
-/** @typedef {import("./terms.js").Cell} Cell */
+/** @typedef {import("../terms.js").Cell} Cell */
 
 /** @param {Cell} cell @returns {string} */
 export const key = ({ step, index }) => `${step}[${index}]`;

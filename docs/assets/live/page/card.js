@@ -1,12 +1,12 @@
 // The card of a number: what it is, its value, its formula, and the numbers that it is made of.
 
-import { explain } from "./explain.js";
+import { explain } from "../explain.js";
 import { spotsOfCell } from "./spots.js";
 import { linesOf, make, nameOf } from "./words.js";
 import { htmlOf } from "./write.js";
 
 /** @typedef {import("./examples.js").Example} Example */
-/** @typedef {import("./terms.js").Cell} Cell */
+/** @typedef {import("../terms.js").Cell} Cell */
 
 /**
  * @typedef {object} Shown what the card is about

@@ -1,15 +1,15 @@
 // Write the values of an example into the page, where they differ from those that it was built with.
 
 import { align } from "./alignment.js";
-import { ravel } from "./arrays.js";
+import { ravel } from "../arrays.js";
 import { drawFigure } from "./figures.js";
 import { stepOf } from "./examples.js";
 import { spotsOf } from "./spots.js";
-import * as show from "./show.js";
+import * as show from "../show.js";
 
-/** @typedef {import("./arrays.js").Dtype} Dtype */
+/** @typedef {import("../arrays.js").Dtype} Dtype */
 /** @typedef {import("./examples.js").Example} Example */
-/** @typedef {import("./terms.js").Cell} Cell */
+/** @typedef {import("../terms.js").Cell} Cell */
 
 /** @type {WeakMap<Element, string>} what the page was built with, where something else stands now */
 const originals = new WeakMap();

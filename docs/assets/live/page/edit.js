@@ -1,13 +1,13 @@
 // "Try your own numbers": the inputs of an example become fields, and the page follows.
 
-import { ravel } from "./arrays.js";
+import { ravel } from "../arrays.js";
 import * as card from "./card.js";
 import { compute, originalOf, stepOf } from "./examples.js";
 import { fieldOf, fit } from "./fields.js";
 import { copyOf, putIntoAddress } from "./link.js";
 import { setBack } from "./prose.js";
 import { attentionDocs, run } from "./scripts.js";
-import * as show from "./show.js";
+import * as show from "../show.js";
 import { forget, spotsOf } from "./spots.js";
 import { make, nameOf } from "./words.js";
 import { valueOf, write } from "./write.js";
@@ -15,7 +15,7 @@ import { valueOf, write } from "./write.js";
 /** @typedef {import("./examples.js").Edits} Edits */
 /** @typedef {import("./examples.js").Example} Example */
 /** @typedef {import("./fields.js").Entry} Entry */
-/** @typedef {import("./terms.js").Cell} Cell */
+/** @typedef {import("../terms.js").Cell} Cell */
 
 /** @type {Example | null} the one whose inputs are fields */
 let edited = null;
@@ -104,7 +104,7 @@ const fieldAt = (example, cell) => {
   return fieldOf(label, typed(value, dtype), dtype, (entry) => enter(example, cell, entry));
 };
 
-/** @param {number} value @param {import("./arrays.js").Dtype} dtype */
+/** @param {number} value @param {import("../arrays.js").Dtype} dtype */
 const typed = (value, dtype) => show.python(value, dtype).replace(/\.0$/, "");
 
 /** @param {Example} example @param {Cell} cell @param {Entry} entry */

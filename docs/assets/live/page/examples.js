@@ -1,12 +1,12 @@
 // The examples of the site: their graphs, fetched when somebody asks for one, and their values, which
 // edits of the inputs change.
 
-import { evaluate, parse } from "./graph.js";
+import { evaluate, parse } from "../graph.js";
 import { attentionDocs, run } from "./scripts.js";
 
-/** @typedef {import("./arrays.js").NDArray} NDArray */
-/** @typedef {import("./graph.js").Graph} Graph */
-/** @typedef {import("./graph.js").Refusal} Refusal */
+/** @typedef {import("../arrays.js").NDArray} NDArray */
+/** @typedef {import("../graph.js").Graph} Graph */
+/** @typedef {import("../graph.js").Refusal} Refusal */
 /** @typedef {Map<string, NDArray>} Edits by the name of the input */
 
 /**

@@ -1,14 +1,14 @@
 // An example step by step, cell by cell, large enough for a projector.
 
-import { explain } from "./explain.js";
+import { explain } from "../explain.js";
 import { stepOf } from "./examples.js";
-import { unravel } from "./arrays.js";
-import * as show from "./show.js";
+import { unravel } from "../arrays.js";
+import * as show from "../show.js";
 import { linesOf, make, nameOf } from "./words.js";
 import { htmlOf } from "./write.js";
 
 /** @typedef {import("./examples.js").Example} Example */
-/** @typedef {import("./terms.js").Cell} Cell */
+/** @typedef {import("../terms.js").Cell} Cell */
 
 const dialog = /** @type {HTMLDialogElement} */ (
   make("dialog", { class: "live-walk", "aria-label": "The example step by step" })

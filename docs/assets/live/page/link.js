@@ -1,10 +1,10 @@
 // Edits in the fragment of the page's address, so a link carries them and a reload keeps them:
 // `#try=self_attention&X[0,1]=3`.
 
-import { ravel, unravel } from "./arrays.js";
+import { ravel, unravel } from "../arrays.js";
 import { originalOf } from "./examples.js";
 import { read } from "./entries.js";
-import * as show from "./show.js";
+import * as show from "../show.js";
 
 /** @typedef {import("./examples.js").Edits} Edits */
 /** @typedef {import("./examples.js").Example} Example */
@@ -38,7 +38,7 @@ export const editsInAddress = (example) => {
   return edits;
 };
 
-/** @param {import("./arrays.js").NDArray} array */
+/** @param {import("../arrays.js").NDArray} array */
 export const copyOf = (array) => ({ ...array, data: array.data.slice() });
 
 /** @param {Example} example @returns {string} the fragment of a link that carries the edits */

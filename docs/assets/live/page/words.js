@@ -1,9 +1,9 @@
 // Names of steps and explanations as elements of the page.
 
-import * as show from "./show.js";
+import * as show from "../show.js";
 
-/** @typedef {import("./explain.js").Text} Text */
-/** @typedef {import("./terms.js").Cell} Cell */
+/** @typedef {import("../explain.js").Text} Text */
+/** @typedef {import("../terms.js").Cell} Cell */
 
 /**
  * Make an element.
@@ -37,7 +37,7 @@ export const nameOf = (step) => {
 /**
  * Write where a number comes from, a line for each form of its formula, down to the number itself.
  *
- * @param {import("./explain.js").Explanation} explanation @param {string} shown the number
+ * @param {import("../explain.js").Explanation} explanation @param {string} shown the number
  * @param {(cell: Cell) => void} follow is called when a reader chooses a number in it
  * @returns {HTMLElement[]}
  */

@@ -3,7 +3,7 @@
 
 const folder = /** @type {HTMLScriptElement} */ (document.currentScript).src;
 
-/** @typedef {typeof import("./python.js").program} Program */
+/** @typedef {typeof import("../python.js").program} Program */
 /** @typedef {{graphs: Record<string, any>, program?: Program, first?: Event}} AttentionDocs */
 
 /** @type {AttentionDocs} */
