@@ -24,7 +24,7 @@ from attention_docs.arrays import (
     namespace,
     widened,
 )
-from attention_docs.dot_product import AttentionSteps, compute, for_each_query_head
+from attention_docs.dot_product import AttentionSteps, attention_steps
 from attention_docs.inputs import Arguments, Inputs, Shape
 
 
@@ -130,12 +130,12 @@ def attention_backward(
         window=window,
         softcap=softcap,
     )
+    steps = attention_steps(**arguments._asdict())
     inputs = arguments.checked()
-    gradient = checked_gradient(inputs, query, grad_output)
-    return differentiate(inputs, compute(inputs), gradient)
+    return _differentiate(inputs, steps, _checked_gradient(inputs, query, grad_output))
 
 
-def checked_gradient(inputs: Inputs, query: Array, grad_output: Array) -> Array:
+def _checked_gradient(inputs: Inputs, query: Array, grad_output: Array) -> Array:
     """Return the gradient of the output; 16-bit numbers are returned as float32."""
     xp = namespace(query=query, grad_output=grad_output)
     gradient = as_real(xp, "grad_output", grad_output)
@@ -150,15 +150,15 @@ def checked_gradient(inputs: Inputs, query: Array, grad_output: Array) -> Array:
     return gradient
 
 
-def differentiate(inputs: Inputs, steps: AttentionSteps, grad_output: Array) -> AttentionGradients:
-    """Undo the steps that `compute` gave for the inputs, the last one first."""
+def _differentiate(inputs: Inputs, steps: AttentionSteps, grad_output: Array) -> AttentionGradients:
+    """Undo the steps of attention, the last one first."""
     xp, query, softcap = inputs.xp, inputs.query, inputs.softcap
-    key, value = (for_each_query_head(inputs, array) for array in (inputs.key, inputs.value))
+    key, value = inputs.for_each_query_head(inputs.key), inputs.for_each_query_head(inputs.value)
     transpose = xp.matrix_transpose
     with ignoring_overflow():
         grad_value = transpose(steps.weights) @ grad_output  # (..., n, d_v)
         grad_weights = grad_output @ transpose(value)  # (..., m, n)
-        grad_weights = summed_to(xp, grad_weights, steps.weights.shape)
+        grad_weights = _summed_to(xp, grad_weights, steps.weights.shape)
         average = xp.sum(grad_weights * steps.weights, axis=-1, keepdims=True)  # (..., m, 1)
         grad_scaled = steps.weights * (grad_weights - average)
         slope = 1.0 if softcap is None else 1 - (steps.scaled / softcap) ** 2
@@ -170,16 +170,16 @@ def differentiate(inputs: Inputs, steps: AttentionSteps, grad_output: Array) -> 
             weights=grad_weights,
             scaled=grad_scaled,
             scores=grad_scores,
-            query=_for_argument(inputs, "query", summed_to(xp, grad_query, query.shape)),
+            query=_for_argument(inputs, "query", _summed_to(xp, grad_query, query.shape)),
             key=_for_argument(inputs, "key", _grouped(inputs, grad_key, inputs.key)),
             attn_mask=_of_mask(inputs, grad_scaled),
         )
 
 
-def summed_to(xp: ModuleType, array: Array, shape: Shape) -> Array:
+def _summed_to(xp: ModuleType, array: Array, shape: Shape) -> Array:
     """Undo a broadcast: add up the gradients of all copies of a number.
 
-    >>> show(summed_to(np, np.ones((5, 2, 3)), (2, 1)))
+    >>> show(_summed_to(np, np.ones((5, 2, 3)), (2, 1)))
     [[15]
      [15]]
     """
@@ -192,10 +192,10 @@ def summed_to(xp: ModuleType, array: Array, shape: Shape) -> Array:
 def _grouped(inputs: Inputs, gradient: Array, array: Array) -> Array:
     """Add up the gradients of a key or value over the query heads and the batches it served."""
     if not inputs.enable_gqa:
-        return summed_to(inputs.xp, gradient, array.shape)
+        return _summed_to(inputs.xp, gradient, array.shape)
     *batch, heads, length, width = array.shape
     copies = inputs.query.shape[-3] // heads
-    of_copies = summed_to(inputs.xp, gradient, (*batch, heads * copies, length, width))
+    of_copies = _summed_to(inputs.xp, gradient, (*batch, heads * copies, length, width))
     groups = inputs.xp.reshape(of_copies, (*batch, heads, copies, length, width))
     return inputs.xp.sum(groups, axis=-3)
 
@@ -205,7 +205,7 @@ def _of_mask(inputs: Inputs, grad_scaled: Array) -> Array | None:
     xp, mask = inputs.xp, inputs.attn_mask
     if mask is None or not inputs.has_float_mask:
         return None
-    return xp.astype(summed_to(xp, grad_scaled, mask.shape), mask.dtype, copy=False)
+    return xp.astype(_summed_to(xp, grad_scaled, mask.shape), mask.dtype, copy=False)
 
 
 def _for_argument(inputs: Inputs, name: str, gradient: Array) -> Array:

@@ -35,10 +35,10 @@ class AttentionSteps(NamedTuple):
     output: Array
 
 
-def compute(inputs: Inputs) -> AttentionSteps:
+def _compute(inputs: Inputs) -> AttentionSteps:
     """Compute the steps in the order of the formula, softmax(Q Kᵀ scale + M) V."""
     xp, query = inputs.xp, inputs.query
-    key, value = (for_each_query_head(inputs, array) for array in (inputs.key, inputs.value))
+    key, value = inputs.for_each_query_head(inputs.key), inputs.for_each_query_head(inputs.value)
     with ignoring_overflow():
         scores = query @ xp.matrix_transpose(key)  # (..., m, n)
         scaled = scores * inputs.scale
@@ -71,13 +71,6 @@ def _masked(inputs: Inputs, scaled: Array) -> Array:
 
 def _hidden(xp: ModuleType, scores: Array, mask: Array) -> Array:
     return xp.where(mask, scores, xp.asarray(-xp.inf, dtype=scores.dtype, device=scores.device))
-
-
-def for_each_query_head(inputs: Inputs, array: Array) -> Array:
-    """Repeat the heads of a key or value, (..., heads, n, d), to as many as query has."""
-    if not inputs.enable_gqa or array.shape[-3] == inputs.query.shape[-3]:
-        return array
-    return inputs.xp.repeat(array, inputs.query.shape[-3] // array.shape[-3], axis=-3)
 
 
 def attention_steps(
@@ -145,7 +138,7 @@ def attention_steps(
         window=window,
         softcap=softcap,
     )
-    return compute(arguments.checked())
+    return _compute(arguments.checked())
 
 
 def scaled_dot_product_attention(
@@ -196,4 +189,4 @@ def scaled_dot_product_attention(
         window=window,
         softcap=softcap,
     )
-    return kernels.attend(arguments, formula=lambda inputs: compute(inputs).output)
+    return kernels.attend(arguments, formula=lambda inputs: _compute(inputs).output)

@@ -66,6 +66,12 @@ class Inputs(NamedTuple):
         mask = self.attn_mask
         return mask is not None and dtype_kind(self.xp, mask.dtype) != "bool"
 
+    def for_each_query_head(self, array: Array) -> Array:
+        """Repeat the heads of a key or value, (..., heads, n, d), to as many as query has."""
+        if not self.enable_gqa or array.shape[-3] == self.query.shape[-3]:
+            return array
+        return self.xp.repeat(array, self.query.shape[-3] // array.shape[-3], axis=-3)
+
 
 class Arguments(NamedTuple):
     """The arguments of `attention_steps` as they were given; it says what each of them means.

@@ -18,9 +18,8 @@ from typing import NamedTuple
 from numpy.random import RandomState
 
 from attention_docs.arrays import Array, namespace
-from attention_docs.backward import differentiate
-from attention_docs.dot_product import AttentionSteps, compute
-from attention_docs.inputs import Arguments, Inputs
+from attention_docs.backward import attention_backward
+from attention_docs.dot_product import AttentionSteps, attention_steps
 from attention_docs.lessons import Lesson, Task
 from attention_docs.softmax import softmax
 
@@ -84,9 +83,8 @@ class Model:
         rows, heads, steps = [x], [], []
         for layer in range(1, self.layers + 1):
             query, key, value = (x @ weights[f"W_{role}{layer}"] for role in "QKV")
-            head = Arguments(query, key, value, is_causal=self.is_causal, scale=self.scale)
-            heads.append(head.checked())
-            steps.append(compute(heads[-1]))
+            heads.append((query, key, value))
+            steps.append(attention_steps(*heads[-1], is_causal=self.is_causal, scale=self.scale))
             x = x + steps[-1].output if self.has_residual else steps[-1].output
             rows.append(x)
         return Run(rows, heads, steps, x @ weights["W_U"])
@@ -103,8 +101,8 @@ class Model:
         found = {"W_U": product(run.rows[-1], d_logits)}
         dx = d_logits @ xp.matrix_transpose(weights["W_U"])
         for layer in range(self.layers, 0, -1):
-            x, head, steps = run.rows[layer - 1], run.heads[layer - 1], run.steps[layer - 1]
-            by = differentiate(head, steps, dx)
+            x, head = run.rows[layer - 1], run.heads[layer - 1]
+            by = attention_backward(dx, *head, is_causal=self.is_causal, scale=self.scale)
             dx = dx if self.has_residual else 0 * dx
             for role, gradient in zip("QKV", (by.query, by.key, by.value), strict=True):
                 found[f"W_{role}{layer}"] = product(x, gradient)
@@ -126,7 +124,7 @@ class Run(NamedTuple):
     """
 
     rows: list[Array]
-    heads: list[Inputs]
+    heads: list[tuple[Array, Array, Array]]
     steps: list[AttentionSteps]
     logits: Array
 

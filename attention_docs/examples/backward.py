@@ -4,8 +4,8 @@ The forward pass is that of `distinct_sizes`. Its output O is compared with a ta
 shape, L = sum((O - T)^2) / 2, and dX is the gradient of L by an array X. `row_sums` is made of the
 weights and their gradient, `row_sums_by_output` of the output and its gradient. After one step
 against the gradients of the three weight matrices, a five-hundredth of each, L is `loss_after`; it
-was expected to change by `expected`. `capped` and `cap_slopes` are what a softcap of 4 would make
-of the scaled scores, and its derivatives.
+was expected to change by `expected`. With a hundredth it is `loss_after_large`. `capped` and
+`cap_slopes` are what a softcap of 4 would make of the scaled scores, and its derivatives.
 
 The last steps multiply the scaled scores by 1, 4 and 8, and leave dO as it is: the largest weight
 of each query, and the largest entry of its gradient.
@@ -93,6 +93,8 @@ dX_kv 5 x 6
  [ 0.2215 -1.0876 -0.1720 -1.0123  0.6422 -0.3515]]
 loss_after number
 4.7861
+loss_after_large number
+6.1702
 expected number
 -1.7006
 capped 4 x 5
@@ -130,7 +132,7 @@ TITLE = "The backward pass, four queries on five keys"
 SOURCE = "our own example"
 
 T = [[1, 4, 0], [2, -3, 5], [6, 1, 4], [3, 0, 2]]
-RATE = 1 / 500
+RATE, TOO_LARGE = 1 / 500, 1 / 100
 SOFTCAP = 4.0
 FACTORS = [1, 4, 8]
 
@@ -142,7 +144,10 @@ def steps(xp: ModuleType = numpy) -> dict[str, Array]:
     gradients = attention_backward(d_output, q, k, v)
     matrices = before(xp, given, gradients)
     learned = {name: matrices[f"d{name}"] for name in ("W_Q", "W_K", "W_V")}
-    changed = {name: given[name] - RATE * gradient for name, gradient in learned.items()}
+    moved, far = (
+        {name: given[name] - rate * gradient for name, gradient in learned.items()}
+        for rate in (RATE, TOO_LARGE)
+    )
     steepness = sum(xp.sum(gradient**2) for gradient in learned.values())
     scales = [factor / k.shape[-1] ** 0.5 for factor in FACTORS]
     saturated = [attention_steps(q, k, v, scale=scale).weights for scale in scales]
@@ -160,7 +165,8 @@ def steps(xp: ModuleType = numpy) -> dict[str, Array]:
         "dQ": gradients.query,
         "dK": gradients.key,
         **matrices,
-        "loss_after": loss(xp, output(given["X_q"], given["X_kv"], **changed), target),
+        "loss_after": loss(xp, output(given["X_q"], given["X_kv"], **moved), target),
+        "loss_after_large": loss(xp, output(given["X_q"], given["X_kv"], **far), target),
         "expected": -RATE * steepness,
         "capped": SOFTCAP * xp.tanh(given["scaled"] / SOFTCAP),
         "cap_slopes": 1 - xp.tanh(given["scaled"] / SOFTCAP) ** 2,

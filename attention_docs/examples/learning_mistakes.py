@@ -74,7 +74,7 @@ from numpy.random import RandomState
 from attention_docs.arrays import Array
 from attention_docs.examples.learning_induction import TWO
 from attention_docs.examples.learning_reverse import MODEL
-from attention_docs.learning import Model, graded, train
+from attention_docs.learning import Model, Weights, graded, train
 from attention_docs.lessons import Task, induction, reverse, walk
 
 TITLE = "What goes wrong in training"
@@ -106,7 +106,6 @@ def steps(xp: ModuleType = numpy) -> dict[str, Array]:
     return {name: xp.asarray(array) for name, array in found.items()}
 
 
-@cache
 def curve(
     name: str,
     model: Model,
@@ -117,11 +116,17 @@ def curve(
     asked: Task | None = None,
 ) -> dict[str, Array]:
     """Train a model on a task; grade it as another model, or on another task, if one is given."""
-    every = 25 if task is induction else 10
-    stages = train(model, model.drawn(0, size), task, RATE, seed=1)
     test = (asked or task)(RandomState(2), batch=256)
-    grades = [graded(used or model, w, test) for w in islice(stages, 0, 10 * every + 1, every)]
+    grades = [graded(used or model, weights, test) for weights in learned(model, task, size)]
     return {
         name: numpy.array([loss for loss, _ in grades]),
         f"{name}_right": numpy.array([right for _, right in grades]),
     }
+
+
+@cache
+def learned(model: Model, task: Task, size: float) -> list[Weights]:
+    """Return the weights before the first step, and after each tenth of the training."""
+    every = 25 if task is induction else 10
+    stages = train(model, model.drawn(0, size), task, RATE, seed=1)
+    return list(islice(stages, 0, 10 * every + 1, every))

@@ -9,6 +9,7 @@ from typing import Any
 from attention_docs.arrays import Array
 from attention_docs.render.figures import (
     Axis,
+    Html,
     Panel,
     Series,
     Svg,
@@ -48,7 +49,7 @@ def backward_passes(steps_of: StepsOf) -> Svg:
     return figure(passes, "Forward and backward pass")
 
 
-def reverse_weights(steps_of: StepsOf) -> Svg:
+def reverse_weights(steps_of: StepsOf) -> Html:
     r"""The weights of one sequence before the first step, after 30 steps and after 100. Nobody told
     the model where to look. It finds the mirrored positions, because looking there lowers the
     loss."""
@@ -57,7 +58,7 @@ def reverse_weights(steps_of: StepsOf) -> Svg:
     panels = [
         matrix_panel(steps[f"weights_{stage}"], name, **WEIGHTS) for name, stage in stages.items()
     ]
-    return figure(beside(panels), "Weights that learn to reverse")
+    return beside(panels, "Weights that learn to reverse")
 
 
 def mistakes_in_reverse(steps_of: StepsOf) -> Svg:
@@ -99,7 +100,7 @@ def induction_curves(steps_of: StepsOf) -> Svg:
     )
 
 
-def induction_weights(steps_of: StepsOf) -> Svg:
+def induction_weights(steps_of: StepsOf) -> Html:
     r"""The weights of both layers for one sequence. In the first layer each token but the last
     looks at the one before it. In the second layer the last token looks at the one that followed it
     the first time."""
@@ -108,7 +109,7 @@ def induction_weights(steps_of: StepsOf) -> Svg:
     named = {**WEIGHTS, "row_labels": tokens, "column_labels": tokens}
     first = matrix_panel(steps["weights1"], "Layer 1", **named)
     second = matrix_panel(steps["weights2"], "Layer 2", **named, mark=(7, None))
-    return figure(beside([first, second]), "The two heads of induction")
+    return beside([first, second], "The two heads of induction")
 
 
 def curves(
@@ -152,7 +153,7 @@ def arrow(x: float, y: float, length: float, text: str, points_right: bool) -> s
     return label(x + length / 2, y - 12, text, font_size=11) + line
 
 
-DRAWINGS: tuple[Callable[[StepsOf], Svg], ...] = (
+DRAWINGS: tuple[Callable[[StepsOf], Html], ...] = (
     backward_passes,
     reverse_weights,
     mistakes_in_reverse,

@@ -86,7 +86,9 @@ def test_operation_that_cannot_be_recorded_stops_the_build(root, assets, monkeyp
 def test_mistake_in_a_module_is_named_with_its_line(root, assets):
     main = root / "docs" / "assets" / "live" / "page" / "main.js"
     main.write_text(MAIN + "const = 1;\n")
-    with pytest.raises(PublishError, match=r"docs/assets/live/page/main\.js:3: Expected identifier"):
+    with pytest.raises(
+        PublishError, match=r"docs/assets/live/page/main\.js:3: Expected identifier"
+    ):
         live.published(root, assets)
 
 

@@ -16,7 +16,7 @@ from attention_docs import (
     window_mask,
 )
 from attention_docs.arrays import namespace
-from attention_docs.dot_product import compute
+from attention_docs.dot_product import _compute
 from attention_docs.inputs import Arguments
 from attention_docs.kernels import blockwise, exponential
 from attention_docs.kernels.blockwise import bounded, online
@@ -90,7 +90,7 @@ def masks(draw, shape):
 
 def steps_output(call):
     """The output of the plain formula for arguments that were checked already."""
-    return compute(call).output
+    return _compute(call).output
 
 
 @settings(max_examples=200)
