@@ -11,5 +11,4 @@ from attention_docs.live.recording import recorded_names
 @pytest.fixture(scope="package")
 def graphs():
     """The graph of each example that has one, as the page gets it."""
-    names = recorded_names()
-    return {name: json.loads(text(graph(name))) for name in names}
+    return {name: json.loads(text(graph(name))) for name in recorded_names()}

@@ -27,7 +27,7 @@ const SYMBOLS = [
   [" or ", "||"],
   ["not (", "!("],
   ["²", "**2"],
-  ["e^(", "Math.exp("],
+  ["exp(", "Math.exp("],
   ["^(", "**("],
   ["√(", "Math.sqrt("],
   ["⌈", "Math.ceil("],
@@ -64,7 +64,10 @@ const name = ({ step, index }) => `${step}[${index}]`;
 /** Collect the faults of the explanations of an example, and how much was looked at. */
 export const examine = (json) => {
   const parsed = graph.parse(json);
-  const { values, steps, inputs } = parsed;
+  const { values, steps, named } = parsed;
+  const inputs = [...parsed.inputs, ...[...named.keys()].filter((name) => !steps.has(name))];
+  // A literal goes by the first of its names.
+  const nameOf = new Map([...named].toReversed().map(([name, node]) => [node, name]));
   const draw = seeded(17);
   const faults = [];
   const counts = { explained: 0, lines: 0, edited: 0 };
@@ -109,7 +112,7 @@ export const examine = (json) => {
     if (!formula.length && !note.length) faults.push(`${key} says nothing`);
     if (shape.length && !place) faults.push(`${key} has no place`);
     for (const part of parts) {
-      const array = values[steps.get(part.step)];
+      const array = values[named.get(part.step)];
       const isCell = array && part.index.every((place, axis) => place < array.shape[axis]);
       if (!isCell || part.index.length !== array.shape.length) faults.push(`${name(part)} of ${key} is no cell`);
     }
@@ -119,11 +122,11 @@ export const examine = (json) => {
 
     // Whatever the inputs are that it does not lead to, the number stays.
     const ends = followed(cell, new Set(), new Set(), new Set());
-    const first = inputs.filter((input, i) => inputs.findIndex((other) => steps.get(other) === steps.get(input)) === i);
+    const first = inputs.filter((input, i) => inputs.findIndex((other) => named.get(other) === named.get(input)) === i);
     const edits = first.map((input) => {
-      const array = values[steps.get(input)];
+      const array = values[named.get(input)];
       const edited = array.data.map((value, position) =>
-        ends.has(name({ step: input, index: arrays.unravel(position, array.shape) })) ? value : draw() * 4 - 2
+        ends.has(name({ step: nameOf.get(named.get(input)), index: arrays.unravel(position, array.shape) })) ? value : draw() * 4 - 2
       );
       return [input, { ...array, data: edited }];
     });

@@ -24,13 +24,14 @@ export const make = (tag, properties = {}, ...children) => {
 };
 
 /**
- * Write the name of a step: a symbol with its index, or words.
+ * Write the name of a step, or of a literal of another example: a symbol with its index, or words.
  *
  * @param {string} step @returns {HTMLElement}
  */
 export const nameOf = (step) => {
-  const [base, ...parts] = step.split("_");
-  if (base.length > 1) return make("span", {}, step.replaceAll("_", " "));
+  const name = step.slice(step.indexOf(".") + 1);
+  const [base, ...parts] = name.split("_");
+  if (base.length > 1) return make("span", {}, name.replaceAll("_", " "));
   return make("i", {}, base, ...(parts.length ? [make("sub", {}, parts.join(","))] : []));
 };
 
