@@ -12,20 +12,17 @@ An array that was repeated for several heads or broadcast gets the sum over its 
 """
 
 from types import ModuleType
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
+from attention_docs import kernels
 from attention_docs.arrays import (
     Array,
     as_real,
-    check_finite,
     check_no_overflow,
-    check_same_dtype,
     ignoring_overflow,
-    namespace,
-    widened,
 )
 from attention_docs.dot_product import AttentionSteps, attention_steps
-from attention_docs.inputs import Arguments, Inputs, Shape
+from attention_docs.inputs import Arguments, Inputs, Shape, checked_gradient
 
 
 class AttentionGradients(NamedTuple):
@@ -132,22 +129,89 @@ def attention_backward(
     )
     steps = attention_steps(**arguments._asdict())
     inputs = arguments.checked()
-    return _differentiate(inputs, steps, _checked_gradient(inputs, query, grad_output))
+    return _differentiate(inputs, steps, checked_gradient(inputs, query, grad_output))
 
 
-def _checked_gradient(inputs: Inputs, query: Array, grad_output: Array) -> Array:
-    """Return the gradient of the output; 16-bit numbers are returned as float32."""
-    xp = namespace(query=query, grad_output=grad_output)
-    gradient = as_real(xp, "grad_output", grad_output)
-    check_same_dtype(query=as_real(xp, "query", query), grad_output=gradient)
-    expected = (*inputs.batch, inputs.query.shape[-2], inputs.value.shape[-1])
-    if tuple(gradient.shape) != expected:
-        raise ValueError(
-            f"grad_output has shape {tuple(gradient.shape)}; expected {expected}, as the output"
-        )
-    gradient = widened(xp, gradient)
-    check_finite(xp, "grad_output", gradient)
-    return gradient
+class InputGradients(NamedTuple):
+    """The gradients of a number L by the arguments of an attention call.
+
+    Attributes:
+        query: (..., m, d_k) gradient by the queries.
+        key: (..., n, d_k) gradient by the keys.
+        value: (..., n, d_v) gradient by the values.
+        attn_mask: (..., m, n) gradient by a float mask, in the mask's own shape; None without one.
+
+    Examples:
+        >>> x = np.ones((2, 3))
+        >>> scaled_dot_product_attention_backward(x, x, x, x).key.shape
+        (2, 3)
+    """
+
+    query: Array
+    key: Array
+    value: Array
+    attn_mask: Array | None
+
+
+def scaled_dot_product_attention_backward(
+    grad_output: Array,
+    query: Array,
+    key: Array,
+    value: Array,
+    attn_mask: Array | None = None,
+    dropout_p: float = 0.0,
+    is_causal: bool = False,
+    scale: float | None = None,
+    enable_gqa: bool = False,
+    *,
+    window: tuple[int | None, int | None] | None = None,
+    softcap: float | None = None,
+) -> InputGradients:
+    r"""Return the gradients by the arguments only, for long sequences.
+
+    Arguments and errors are those of [`attention_backward`][attention_docs.attention_backward].
+    With NumPy and CuPy arrays the scores of a long sequence are computed block by block, so the
+    memory beside arguments and gradients grows with m + n, not with m n. It rests on
+
+    $$\mathrm{rowsum}(dA \circ A) = \mathrm{rowsum}(dO \circ O)$$
+
+    Returns:
+        The gradients, each in the shape of its array.
+
+    Source: Dao et al. 2022, appendix B.2.
+
+    Examples:
+        >>> query, key = np.array([[2.0, 0.0]]), np.array([[0.0, 2.0], [2.0, 0.0]])
+        >>> value = np.array([[2.0, 0.0, 1.0], [0.0, 2.0, 1.0]])
+        >>> grad_output = np.array([[1.0, 0.0, 0.0]])
+        >>> show(scaled_dot_product_attention_backward(grad_output, query, key, value).query)
+        [[-0.1490 0.1490]]
+    """
+    arguments = Arguments(
+        query=query,
+        key=key,
+        value=value,
+        attn_mask=attn_mask,
+        dropout_p=dropout_p,
+        is_causal=is_causal,
+        scale=scale,
+        enable_gqa=enable_gqa,
+        window=window,
+        softcap=softcap,
+    )
+
+    def formula(inputs: Inputs, gradient: Array) -> tuple[Array, Array, Array, Array | None]:
+        by = _differentiate(inputs, attention_steps(**arguments._asdict()), gradient)
+        return by.query, by.key, by.value, by.attn_mask
+
+    by_query, by_key, by_value, by_mask = kernels.differentiate(arguments, grad_output, formula)
+    dtype = as_real(arguments.xp, "query", query).dtype
+    return InputGradients(
+        query=_in_dtype(arguments.xp, "query", by_query, dtype),
+        key=_in_dtype(arguments.xp, "key", by_key, dtype),
+        value=_in_dtype(arguments.xp, "value", by_value, dtype),
+        attn_mask=by_mask,
+    )
 
 
 def _differentiate(inputs: Inputs, steps: AttentionSteps, grad_output: Array) -> AttentionGradients:
@@ -166,12 +230,12 @@ def _differentiate(inputs: Inputs, steps: AttentionSteps, grad_output: Array) ->
         grad_query = grad_scores @ key  # (..., m, d_k)
         grad_key = transpose(grad_scores) @ query  # (..., n, d_k)
         return AttentionGradients(
-            value=_for_argument(inputs, "value", _grouped(inputs, grad_value, inputs.value)),
+            value=_in_dtype(xp, "value", _grouped(inputs, grad_value, inputs.value), inputs.dtype),
             weights=grad_weights,
             scaled=grad_scaled,
             scores=grad_scores,
-            query=_for_argument(inputs, "query", _summed_to(xp, grad_query, query.shape)),
-            key=_for_argument(inputs, "key", _grouped(inputs, grad_key, inputs.key)),
+            query=_in_dtype(xp, "query", _summed_to(xp, grad_query, query.shape), inputs.dtype),
+            key=_in_dtype(xp, "key", _grouped(inputs, grad_key, inputs.key), inputs.dtype),
             attn_mask=_of_mask(inputs, grad_scaled),
         )
 
@@ -208,8 +272,8 @@ def _of_mask(inputs: Inputs, grad_scaled: Array) -> Array | None:
     return xp.astype(_summed_to(xp, grad_scaled, mask.shape), mask.dtype, copy=False)
 
 
-def _for_argument(inputs: Inputs, name: str, gradient: Array) -> Array:
+def _in_dtype(xp: ModuleType, name: str, gradient: Array, dtype: Any) -> Array:
     """Return a gradient in the dtype of the arguments, if it fits."""
-    found = inputs.xp.astype(gradient, inputs.dtype, copy=False)
-    check_no_overflow(inputs.xp, f"the gradient of {name} holds", found)
+    found = xp.astype(gradient, dtype, copy=False)
+    check_no_overflow(xp, f"the gradient of {name} holds", found)
     return found

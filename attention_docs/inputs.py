@@ -175,6 +175,21 @@ def in_float32(given: WithArrays) -> WithArrays:
     return given._replace(query=query, key=key, value=value)
 
 
+def checked_gradient(inputs: Inputs, query: Array, grad_output: Array) -> Array:
+    """Return the gradient of the output; 16-bit numbers are returned as float32."""
+    xp = namespace(query=query, grad_output=grad_output)
+    gradient = as_real(xp, "grad_output", grad_output)
+    check_same_dtype(query=as_real(xp, "query", query), grad_output=gradient)
+    expected = (*inputs.batch, inputs.query.shape[-2], inputs.value.shape[-1])
+    if tuple(gradient.shape) != expected:
+        raise ValueError(
+            f"grad_output has shape {tuple(gradient.shape)}; expected {expected}, as the output"
+        )
+    gradient = widened(xp, gradient)
+    check_finite(xp, "grad_output", gradient)
+    return gradient
+
+
 def _checked_window(is_causal: bool, window: Window | None) -> Window:
     """Return how many positions a query sees to either side."""
     if window is not None and not (isinstance(window, Sequence) and len(window) == 2):
