@@ -1,6 +1,7 @@
 """The build of the site, event by event."""
 
 import functools
+import json
 import logging
 import os
 from collections.abc import Iterator
@@ -72,6 +73,8 @@ class Site:
         self.deferred = Deferred()
         self.diagrams = Diagrams(diagram_cache(self.root))
         self.templates = template_cache(self.root)
+        # By example, as JSON.
+        self.graphs = live.graphs(self.root)
         # The examples whose provenance a page shows.
         self.described: set[str] = set()
         self.typeset: dict[formulas.Formula, str] = {}
@@ -140,7 +143,9 @@ class Site:
 
     def describe(self, name: str) -> str:
         """Write the provenance of an example; it is deferred, as nobody searches for it."""
-        block = provenance(name, self.examples.steps(name), self.repository)
+        steps, graph = self.examples.steps(name), self.graphs.get(name)
+        changeable = graph is not None and live.has_inputs(json.loads(graph))
+        block = provenance(name, steps, self.repository, can_be_changed=changeable)
         self.described.add(name)
         return self.deferred.defer(block)
 
@@ -184,7 +189,9 @@ class Site:
 
     def add_live_scripts(self, config: MkDocsConfig, files: Files) -> None:
         """Publish what computes a page's examples anew: not before now, or MkDocs excludes it."""
-        for path, content in live.published(self.root, self.root / "node_modules").items():
+        for path, content in live.published(
+            self.root, self.root / "node_modules", self.graphs
+        ).items():
             files.append(File.generated(config, path, content=content))
 
     def typeset_formulas(self, pages: list[Page]) -> None:
