@@ -214,13 +214,13 @@ def _summed_rows(head: Inputs, rows: slice, buffer: Array) -> tuple[Array, Array
 
 
 def _slopes(head: Inputs, scores: Array, rows: slice, keys: slice) -> Array:
-    """Return the derivatives of the softcap, from scores to which a mask was added."""
+    """Return the derivatives of the softcap, 1 - tanh²; `scores` have it and perhaps a mask."""
     xp, softcap = head.xp, head.softcap or 1.0
-    if head.has_float_mask and head.attn_mask is not None:
-        mask = head.attn_mask[rows, keys]
-        scores = scores - xp.where(mask == -xp.inf, xp.zeros_like(mask), mask)
-    # Beyond the cap lies only what the mask hides, and what a large mask has rounded away.
-    return 1 - (xp.clip(scores, -softcap, softcap) / softcap) ** 2
+    if not head.has_float_mask:
+        return 1 - (scores / softcap) ** 2
+    # Once more without the mask: a large one has rounded the scores away.
+    products = head.query[rows, :] @ xp.matrix_transpose(head.key[keys, :])
+    return 1 - xp.tanh(products * (head.scale / softcap)) ** 2
 
 
 def _add_to_mask(into: Array, by_scaled: Array, rows: slice, keys: slice) -> None:

@@ -405,6 +405,9 @@ def in_units(gradients, grad_output, query, key, value, **_):
 
 def call_backward(arguments):
     found = attention_docs.attention_backward(**arguments)
+    only = attention_docs.scaled_dot_product_attention_backward(**arguments)
+    for name in ("query", "key", "value"):
+        assert np.array_equal(getattr(only, name), getattr(found, name))
     gradients = (found.value, found.weights, found.scaled, found.query, found.key)
     return in_units(gradients, **arguments)
 
@@ -520,11 +523,13 @@ def drawn(**strategies):
     return lambda draw: {name: draw(strategy) for name, strategy in strategies.items()}
 
 
+BACKWARD = Row(draw_backward, call_backward, slow_backward, fixed=("window",), mixed=True)
 ATTENTION = Row(draw_attention, call_attention, slow_attention, fixed=("window",))
 WINDOW = drawn(queries=sizes, keys=sizes, left=sizes, right=sizes)
 ROWS = {
     "additive_scores": Row(draw_additive, keyword(attention_docs.additive_scores), slow_additive),
-    "attention_backward": Row(draw_backward, call_backward, slow_backward, fixed=("window",), mixed=True),
+    "attention_backward": BACKWARD,
+    "scaled_dot_product_attention_backward": BACKWARD,
     "attention_steps": ATTENTION,
     "scaled_dot_product_attention": ATTENTION,
     "causal_mask": Row(
@@ -605,6 +610,7 @@ HOLDERS = {
     "MultiHeadSteps",
     "Axis",
     "Html",
+    "InputGradients",
     "Panel",
     "Points",
     "Series",
