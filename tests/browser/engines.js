@@ -24,6 +24,9 @@
       frame.src = address;
     });
 
+  const click = (element) =>
+    element.dispatchEvent(new frame.contentWindow.MouseEvent("click", { bubbles: true }));
+
   const KINDS = [".katex", ".diagram > svg", ".drawing", ".md-content table", ".md-content pre"];
   const counts = () => KINDS.map((kind) => all(kind).length).join();
   // What each page holds when it is loaded, and when one comes to it without a load.
@@ -72,6 +75,24 @@
       query.dispatchEvent(new frame.contentWindow.Event("input", { bubbles: true }));
       const found = () => all(".md-search-result__item").length;
       await until("results", found).finally(() => one("#__search").click());
+    },
+    "says where a number comes from": async () => {
+      const spot = one("table[data-val] td:not(.centred), [data-at], [data-val]:not(table, g)");
+      if (!spot) return;
+      click(spot);
+      await until("a card", () => one(".live-card")?.textContent);
+    },
+    "follows an edit, and takes it back": async () => {
+      const button = one(".live-try");
+      if (!button || !isFirstOfItsDepth) return;
+      click(button);
+      await until("a field", () => one(".live-field"));
+      const field = one(".live-field");
+      field.value = "0.75";
+      field.dispatchEvent(new frame.contentWindow.Event("input", { bubbles: true }));
+      await until("changed numbers", () => all(".live-changed").length > 1);
+      all(".live-bar button").at(-1).click();
+      await until("its own numbers again", () => !all(".live-changed, .live-field").length);
     },
     "leads on and back without a load": async () => {
       const isElsewhere = (title) =>

@@ -106,6 +106,20 @@ def test_search_finds_softmax_and_leads_to_its_formulas(browser, folder):
         assert complaints(visit) == []
 
 
+def test_a_number_says_where_it_comes_from_and_follows_an_edit(browser, folder):
+    start = folder / "mechanisms" / "self_attention.html"
+    with Visit(browser, start.as_uri()) as visit:
+        page = visit.page
+        weight = page.locator('table[data-val="self_attention.weights"] td').nth(1)
+        weight.click()
+        page.wait_for_selector(".live-card output")
+        page.locator(".live-card button", has_text="Try your own numbers").click()
+        page.locator('table[data-val="self_attention.X"] input').first.fill("3")
+        assert weight.inner_text() != "0.4856"
+        assert foreign(visit) == []
+        assert complaints(visit) == []
+
+
 def test_points_can_be_turned_and_the_scheme_lasts(browser, folder):
     start = folder / "mechanisms" / "self_attention.html"
     with Visit(browser, start.as_uri()) as visit:
