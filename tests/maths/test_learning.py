@@ -195,6 +195,6 @@ def test_a_model_runs_on_every_library(xp):
     moved = {name: xp.asarray(w.tolist(), dtype=xp.float64) for name, w in weights.items()}
     loss, gradients = gradients_of(SMALL, moved, lesson)
     expected_loss, expected = gradients_of(SMALL, weights, LESSON)
-    assert loss == pytest.approx(expected_loss, rel=1e-13)
+    assert float(loss) == pytest.approx(float(expected_loss), rel=1e-13)
     for name, gradient in gradients.items():
         np.testing.assert_allclose(to_numpy(gradient), expected[name], rtol=0, atol=1e-13)
