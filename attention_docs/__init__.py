@@ -1,6 +1,12 @@
 """Attention, explained with numbers that are computed and never typed."""
 
 from attention_docs.additive import additive_scores
+from attention_docs.backward import (
+    AttentionGradients,
+    InputGradients,
+    attention_backward,
+    scaled_dot_product_attention_backward,
+)
 from attention_docs.dot_product import (
     AttentionSteps,
     attention_steps,
@@ -18,16 +24,20 @@ from attention_docs.render.text import show
 from attention_docs.softmax import softmax
 
 __all__ = [
+    "AttentionGradients",
     "AttentionSteps",
+    "InputGradients",
     "MultiHeadAttention",
     "MultiHeadSteps",
     "additive_scores",
+    "attention_backward",
     "attention_steps",
     "causal_mask",
     "merge_heads",
     "padding_mask",
     "position_rotation",
     "scaled_dot_product_attention",
+    "scaled_dot_product_attention_backward",
     "show",
     "sinusoidal_positions",
     "softmax",
