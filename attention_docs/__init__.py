@@ -13,7 +13,7 @@ from attention_docs.multi_head import (
     merge_heads,
     split_heads,
 )
-from attention_docs.positions import position_rotation, sinusoidal_positions
+from attention_docs.positions import position_rotation, rotary, sinusoidal_positions
 from attention_docs.render.text import show
 from attention_docs.softmax import softmax
 
@@ -27,6 +27,7 @@ __all__ = [
     "merge_heads",
     "padding_mask",
     "position_rotation",
+    "rotary",
     "scaled_dot_product_attention",
     "show",
     "sinusoidal_positions",

@@ -339,6 +339,39 @@ def positional_products(steps_of: StepsOf) -> Svg:
 
 
 @registered
+def rotary_scores(steps_of: StepsOf) -> Svg:
+    r"""One query at four positions, one key at five: the scores after the rotation. Along each
+    diagonal the distance is the same, and so is the score."""
+    scores = steps_of("rotary")["scores"]
+    places = {
+        "row_labels": [str(place) for place in range(scores.shape[0])],
+        "column_labels": [str(place) for place in range(scores.shape[1])],
+    }
+    sides = {"rows": "position of the query", "columns": "position of the key"}
+    return heatmap(scores, "Scores of one query and one key", role="scores", **sides, **places)
+
+
+@registered
+def rotary_scaling(steps_of: StepsOf) -> Svg:
+    r"""The angle of each pair at position 60, where the training ended at 15. Interpolation brings
+    every pair back to the trained angles. NTK-aware scaling does so for the slowest pair, leaves
+    the fastest alone, and lies in between for the others."""
+    steps = steps_of("rotary")
+    roles = {
+        "plain": ("longer_angles", "scores"),
+        "NTK-aware": ("ntk_angles", "key"),
+        "interpolated": ("interpolated_angles", "query"),
+    }
+    pairs = np.arange(3)
+    series = [
+        Series(name, pairs, steps[step], role, points=True) for name, (step, role) in roles.items()
+    ]
+    axes = Axis("pair", (0, 1, 2)), Axis("angle in radians", (0.5, 2, 8, 32, 128), logarithmic=True)
+    name = "Angles beyond the trained length"
+    return figure(line_chart(name, *axes, series), name)
+
+
+@registered
 def heads_side_by_side(steps_of: StepsOf) -> Svg:
     r"""The weights of the two heads, for the same queries and keys. Each query has its largest
     weight on one key in head 1, and on another in head 2."""

@@ -4,6 +4,7 @@ Each row below draws ordinary arguments and computes the answer slowly, from Pyt
 Then the same call gets its arrays in other dtypes and layouts, and one argument of an odd kind.
 """
 
+import cmath
 import contextlib
 import io
 import math
@@ -284,6 +285,18 @@ def slow_rotation(shift, d_model, base):
     return found
 
 
+def slow_rotary(x, positions, base, interleaved):
+    *rows, width = x.shape
+    places = np.broadcast_to(np.asarray(positions, dtype=object), rows)
+    found = np.zeros(x.shape)
+    for *row, i in np.ndindex(*rows, width // 2):
+        one, other = (2 * i, 2 * i + 1) if interleaved else (i, i + width // 2)
+        angle = places[tuple(row)] * float(base) ** (-2 * i / width)
+        turned = complex(x[(*row, one)], x[(*row, other)]) * cmath.exp(1j * angle)
+        found[(*row, one)], found[(*row, other)] = turned.real, turned.imag
+    return found
+
+
 def slow_split(features, num_heads):
     *batch, tokens, width = features.shape
     moved = features.astype(object)
@@ -511,6 +524,16 @@ ROWS = {
         keyword(attention_docs.position_rotation),
         slow_rotation,
         sizes=("d_model",),
+    ),
+    "rotary": Row(
+        lambda draw: {
+            "x": draw(arrays(n := draw(sizes), 4)),
+            "positions": draw(arrays(n)),
+            "base": 100,
+            "interleaved": draw(st.booleans()),
+        },
+        keyword(attention_docs.rotary),
+        slow_rotary,
     ),
     "split_heads": Row(
         lambda draw: {"features": draw(arrays(draw(sizes), 2 * draw(sizes))), "num_heads": 2},
