@@ -372,6 +372,33 @@ def rotary_scaling(steps_of: StepsOf) -> Svg:
 
 
 @registered
+def alibi_biases(steps_of: StepsOf) -> Svg:
+    r"""What ALiBi adds to a score, for each of four heads. The first head looks nearby, and the
+    last hardly minds the distance."""
+    slopes, distance = steps_of("position_biases")["slopes"], np.arange(17)
+    series = [
+        Series(f"head {head + 1}", distance, -slopes[head] * distance, role)
+        for head, role in enumerate(("query", "key", "value", "weights"))
+    ]
+    axes = Axis("distance", (0, 4, 8, 12, 16)), Axis("bias", (-4, -3, -2, -1, 0))
+    name = "A bias for the distance"
+    return figure(line_chart(name, *axes, series), name)
+
+
+@registered
+def window_reach(steps_of: StepsOf) -> Svg:
+    r"""Which tokens reach which through one, two and three layers, each with a window of the token
+    itself and two before it. The last row belongs to the last of the ten tokens."""
+    once = window_mask(10, left=2, right=0).astype(int)
+    masks = {"1 layer": once, "2 layers": once @ once, "3 layers": once @ once @ once}
+    panels = [
+        matrix_panel(paths > 0, name, rows="outputs", columns="inputs")
+        for name, paths in masks.items()
+    ]
+    return figure(beside(panels), "Reach of a window through layers")
+
+
+@registered
 def heads_side_by_side(steps_of: StepsOf) -> Svg:
     r"""The weights of the two heads, for the same queries and keys. Each query has its largest
     weight on one key in head 1, and on another in head 2."""
