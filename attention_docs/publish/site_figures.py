@@ -399,6 +399,26 @@ def window_reach(steps_of: StepsOf) -> Svg:
 
 
 @registered
+def cache_growth(steps_of: StepsOf) -> Svg:
+    r"""The cache of one text in 16-bit numbers. Both axes are logarithmic. Each token takes as much
+    as the one before, so the four lines are equally steep and differ in their height alone."""
+    tokens = np.array([256, 1024, 4096, 16384, 65536])
+    names = ("Llama 2 7B", "Llama 3 8B", "Falcon 7B", "DeepSeek-Coder-V2-Lite")
+    roles = ("query", "key", "value", "weights")
+    a_token = steps_of("cache_sizes")["bytes"]
+    series = [
+        Series(name, tokens, tokens * a_token[i] / 2**20, role)
+        for i, (name, role) in enumerate(zip(names, roles, strict=True))
+    ]
+    axes = (
+        Axis("tokens", (256, 1024, 4096, 16384, 65536), logarithmic=True),
+        Axis("MiB", (1, 8, 64, 512, 4096, 32768), logarithmic=True),
+    )
+    name = "What a cache takes"
+    return figure(line_chart(name, *axes, series), name)
+
+
+@registered
 def heads_side_by_side(steps_of: StepsOf) -> Svg:
     r"""The weights of the two heads, for the same queries and keys. Each query has its largest
     weight on one key in head 1, and on another in head 2."""

@@ -3,6 +3,7 @@
 import math
 
 import numpy as np
+import pytest
 
 from attention_docs import examples
 from attention_docs.render.text import text
@@ -92,3 +93,123 @@ def test_a_softcap_before_the_mask_hides_and_one_after_it_does_not():
         assert (late[i, i + 1 :] > 0).all()
     ones = [math.exp(-2) / (4 * math.exp(-2) + math.exp(2 * math.tanh(BIASES["masked"][0, 0] / 2)))]
     np.testing.assert_allclose(late[0, 1:], 4 * ones, rtol=1e-12)
+
+
+CACHE = examples.steps("kv_cache")
+
+
+def test_every_decoding_step_is_a_row_of_one_pass():
+    def turned(matrix):
+        z = (matrix[:, :2] + 1j * matrix[:, 2:]) * np.exp(
+            1j * np.outer(np.arange(5), [1, 100**-0.5])
+        )
+        return np.hstack([z.real, z.imag])
+
+    q, k = (turned(CACHE["X"] @ CACHE[name]) for name in ("W_Q", "W_K"))
+    weights, output = reference.attention(q, k, CACHE["V"], allowed=seen)
+    np.testing.assert_allclose(CACHE["weights"], weights, rtol=1e-12, atol=1e-15)
+    np.testing.assert_allclose(CACHE["output"], output, rtol=1e-12)
+    steps = np.vstack([CACHE["prompt_output"], CACHE["decoded"]])
+    np.testing.assert_allclose(steps, output, rtol=1e-12)
+
+
+def test_the_multiplications_of_a_step_are_those_of_loops():
+    def loops(projected, pairs):
+        inner = [1 for _ in range(projected) for _ in range(6) for _ in range(4 + 4 + 3)]
+        return len(inner) + sum(4 + 3 for _ in range(pairs))
+
+    for step, n in enumerate((3, 4, 5)):
+        assert CACHE["recomputed"][step] == loops(n, n * n)
+        assert CACHE["cached"][step] == loops(1, n)
+
+
+def test_new_tokens_at_position_0_equal_a_slow_loop_and_change_every_digit():
+    q = [reference.dot(CACHE["X"][-1], column) for column in CACHE["W_Q"].T]
+    new = reference.matmul(CACHE["X"][2:], CACHE["W_K"])
+    _, output = reference.attention([q], [*CACHE["K"][:2], *new], CACHE["V"])
+    np.testing.assert_allclose(CACHE["from_position_0"], output, rtol=1e-12)
+    wrong, right = CACHE["from_position_0"][0], CACHE["last_output"][0]
+    assert all(text(a) != text(b) for a, b in zip(wrong, right, strict=True))
+
+
+def test_a_cache_along_a_new_axis_gives_each_query_one_value():
+    np.testing.assert_array_equal(CACHE["on_another_axis"], CACHE["V"][-1:])
+
+
+GROUPED = examples.steps("grouped_queries")
+
+
+def test_grouped_queries_are_heads_of_their_own_keys():
+    for head, (keys, values) in enumerate([("K_1", 0), ("K_1", 0), ("K_2", 1), ("K_2", 1)]):
+        weights, output = reference.attention(
+            GROUPED["Q"][head : head + 1], GROUPED[keys], GROUPED["V"][:, values : values + 1]
+        )
+        np.testing.assert_allclose(GROUPED["weights"][head], weights[0], rtol=1e-12)
+        assert GROUPED["output"][head] == pytest.approx(output[0][0], rel=1e-12)
+    wrong, right = GROUPED["wrong"], GROUPED["output"]
+    assert [text(a) == text(b) for a, b in zip(wrong, right, strict=True)] == [True, False, False, True]  # fmt: skip
+
+
+def test_pytorch_groups_as_the_page_says(torch):
+    heads = GROUPED["Q"][None, :, None]
+    keys = np.stack([GROUPED["K_1"], GROUPED["K_2"]])[None]
+    values = GROUPED["V"].T[None, ..., None].copy()
+    tensors = (torch.from_numpy(array) for array in (heads, keys, values))
+    attend = torch.nn.functional.scaled_dot_product_attention
+    output = attend(*tensors, enable_gqa=True)
+    np.testing.assert_allclose(GROUPED["output"], output[0, :, 0, 0], rtol=1e-12)
+
+
+def test_the_bytes_of_a_token_are_those_of_the_arrays_it_brings():
+    sizes = examples.steps("cache_sizes")
+    layer = [
+        [(32, 128), (32, 128)],
+        [(8, 128), (8, 128)],
+        [(1, 64), (1, 64)],
+        [(512,), (64,)],
+        [(16, 192), (16, 128)],
+    ]
+    for model, arrays in enumerate(layer):
+        held = sum(np.zeros(shape, "float16").nbytes for shape in arrays)
+        assert sizes["bytes"][model] == held * sizes["layers"][model]
+    np.testing.assert_allclose(sizes["mebibytes"], 4096 * sizes["bytes"] / 1024**2)
+    assert sizes["heads_over_latent"] == pytest.approx(16 * (128 + 64 + 128) / (512 + 64))
+
+
+LATENT = examples.steps("latent_attention")
+
+
+def test_the_plain_form_of_latent_attention_equals_a_slow_loop():
+    latents = reference.matmul(LATENT["X"], LATENT["W_down"])
+    keys, values = (reference.matmul(latents, LATENT[name]) for name in ("W_up_K", "W_up_V"))
+    query = [*LATENT["query"][0], *LATENT["query_rotary"][0]]
+    keys = [
+        [*key, *rotary_key] for key, rotary_key in zip(keys, LATENT["keys_rotary"], strict=True)
+    ]
+    weights, output = reference.attention([query], keys, values)
+    np.testing.assert_allclose(LATENT["weights"], weights, rtol=1e-12)
+    np.testing.assert_allclose(LATENT["output"], output, rtol=1e-12)
+
+
+def test_the_absorbed_form_equals_the_plain_one_but_not_with_its_own_scale():
+    np.testing.assert_allclose(LATENT["scaled_absorbed"], LATENT["scaled"], rtol=1e-12)
+    np.testing.assert_allclose(LATENT["output_absorbed"], LATENT["output"], rtol=1e-12)
+    scores = np.array(LATENT["scaled"][0]) * math.sqrt(8 / 5)
+    expected = reference.matmul([reference.softmax_row(scores)], LATENT["values"])
+    np.testing.assert_allclose(LATENT["default_scale"], expected, rtol=1e-12)
+    for wrong, right in zip(LATENT["default_scale"][0], LATENT["output"][0], strict=True):
+        assert text(wrong) != text(right)
+
+
+def test_no_single_absorbed_query_gives_the_scores_of_turned_keys():
+    def matrix(place):
+        angles = place * 100 ** (-np.arange(3) / 3)
+        blocks = np.diag(np.cos(angles)), np.diag(np.sin(angles))
+        return np.block([[blocks[0], -blocks[1]], [blocks[1], blocks[0]]])
+
+    query = matrix(4) @ LATENT["query"][0]
+    slow = [query @ matrix(j) @ key for j, key in enumerate(LATENT["keys"])]
+    np.testing.assert_allclose(LATENT["turned_scores"][0], slow, rtol=1e-12)
+    np.testing.assert_allclose(LATENT["turned_absorbed"][0], LATENT["keys"] @ query, rtol=1e-12)
+    wrong, right = LATENT["turned_absorbed"][0], LATENT["turned_scores"][0]
+    assert [text(a) == text(b) for a, b in zip(wrong, right, strict=True)] == [True] + [False] * 4
