@@ -16,14 +16,18 @@ from attention_docs.multi_head import (
 from attention_docs.positions import position_rotation, rotary, sinusoidal_positions
 from attention_docs.render.text import show
 from attention_docs.softmax import softmax
+from attention_docs.tiles import TileState, attend_tile, merge
 
 __all__ = [
     "AttentionSteps",
     "MultiHeadAttention",
     "MultiHeadSteps",
+    "TileState",
     "additive_scores",
+    "attend_tile",
     "attention_steps",
     "causal_mask",
+    "merge",
     "merge_heads",
     "padding_mask",
     "position_rotation",

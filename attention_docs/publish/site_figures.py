@@ -419,6 +419,21 @@ def cache_growth(steps_of: StepsOf) -> Svg:
 
 
 @registered
+def softmax_in_one_pass(steps_of: StepsOf) -> Svg:
+    r"""Maximum and total after each of the eight scores. At the second and at the fourth score the
+    maximum grows, so what was summed before is multiplied by a factor below one."""
+    steps = steps_of("tiles")
+    seen = np.arange(1, 9)
+    series = [
+        Series("maximum", seen, steps["maxima"], "scores", points=True),
+        Series("total", seen, steps["sums"], "weights", points=True),
+    ]
+    axes = Axis("scores seen", (1, 2, 3, 4, 5, 6, 7, 8)), Axis("value", (0, 1, 2, 3))
+    name = "The softmax in one pass"
+    return figure(line_chart(name, *axes, series), name)
+
+
+@registered
 def heads_side_by_side(steps_of: StepsOf) -> Svg:
     r"""The weights of the two heads, for the same queries and keys. Each query has its largest
     weight on one key in head 1, and on another in head 2."""

@@ -213,3 +213,48 @@ def test_no_single_absorbed_query_gives_the_scores_of_turned_keys():
     np.testing.assert_allclose(LATENT["turned_absorbed"][0], LATENT["keys"] @ query, rtol=1e-12)
     wrong, right = LATENT["turned_absorbed"][0], LATENT["turned_scores"][0]
     assert [text(a) == text(b) for a, b in zip(wrong, right, strict=True)] == [True] + [False] * 4
+
+
+TILES = examples.steps("tiles")
+
+
+def test_all_orders_of_tiles_equal_a_slow_loop():
+    _, output = reference.attention(TILES["Q"], TILES["K"], TILES["V"])
+    for step in ("output", "in_order", "tree", "ring"):
+        np.testing.assert_allclose(TILES[step], output, rtol=1e-12)
+
+
+def test_one_pass_has_the_maximum_and_the_total_of_all_scores_so_far():
+    for j in range(8):
+        row = TILES["z"][: j + 1].tolist()
+        assert TILES["maxima"][j] == max(row)
+        slow = math.fsum(math.exp(z - max(row)) for z in row)
+        assert TILES["sums"][j] == pytest.approx(slow, rel=1e-12)
+    assert TILES["plain_sum"] == pytest.approx(TILES["sums"][-1], rel=1e-12)
+
+
+def test_running_states_are_those_of_the_first_keys():
+    for tile in range(4):
+        n = 2 * (tile + 1)
+        row, values = TILES["z"][:n], TILES["V"][:n]
+        powers = [math.exp(z - max(row)) for z in row]
+        assert TILES["running_maxima"][tile] == max(row)
+        assert TILES["running_totals"][tile] == pytest.approx(math.fsum(powers), rel=1e-12)
+        sums = reference.matmul([powers], values)[0]
+        np.testing.assert_allclose(TILES["running_sums"][tile], sums, rtol=1e-12)
+        output = np.array(sums) / math.fsum(powers)
+        np.testing.assert_allclose(TILES["running_outputs"][tile], output, rtol=1e-12)
+
+
+def test_sums_that_are_not_rescaled_change_every_digit():
+    for wrong, right in zip(TILES["not_rescaled"], TILES["output"][0], strict=True):
+        assert text(wrong) != text(right)
+    assert np.isnan(TILES["hidden_factor_naive"]).all()
+    assert not TILES["hidden_output"].any()
+
+
+def test_the_traffic_is_that_of_arrays_that_go_through_memory():
+    arrays, table = 4 * 4096 * 64, 4096 * 4096
+    assert TILES["plain_traffic"] == arrays + sum(table for _ in ("S out", "S in", "A out", "A in"))
+    blocks = [(128 * 64, 2 * 4096 * 64, 128 * 64) for _ in range(0, 4096, 128)]  # Q, K and V, O
+    assert TILES["tiled_traffic"] == sum(map(sum, blocks))

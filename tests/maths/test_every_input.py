@@ -240,6 +240,46 @@ def slow_attention(query, key, value, attn_mask=None, scale=None, is_causal=Fals
     return weights, *over_batches(lambda *head: (exact_matmul(*head),), weights, value)
 
 
+def slow_tile(query, key, value, scale):
+    def compute(query, key, value):
+        dots = [[exact_dot(q, k) for k in key] for q in query]
+        factor = Fraction(1 / math.sqrt(query.shape[-1]) if scale is None else scale)
+        scores = [[float(Fraction(dot) * factor) for dot in row] for row in dots]
+        peaks = [max(row, default=-math.inf) for row in scores]
+        powers = [[math.exp(s - p) for s in row] for row, p in zip(scores, peaks, strict=True)]
+        powers = np.array(powers).reshape(len(query), len(key))
+        return np.array(peaks), powers.sum(axis=1), exact_matmul(powers, value)
+
+    batch = np.broadcast_shapes(*(array.shape[:-2] for array in (query, key, value)))
+    spread = [np.broadcast_to(a, (*batch, *a.shape[-2:])) for a in (query, key, value)]
+    found = [compute(*(a[index] for a in spread)) for index in np.ndindex(batch)]
+    m, d_v = query.shape[-2], value.shape[-1]
+    shapes = [(*batch, m), (*batch, m), (*batch, m, d_v)]
+    parts = zip(*found, strict=True) if found else [[], [], []]
+    return [np.array(list(part)).reshape(shape) for part, shape in zip(parts, shapes, strict=True)]
+
+
+def slow_merged(**states):
+    one, other = (
+        [np.asarray(states[f"{side}.{field}"]) for field in ("maximum", "total", "sums")]
+        for side in ("one", "other")
+    )
+    found = [np.zeros(array.shape) for array in one]
+    for row in np.ndindex(one[0].shape):
+        peak = max(one[0][row], other[0][row])
+        factors = [
+            math.exp(side[0][row] - peak) if side[0][row] > -math.inf else 0.0
+            for side in (one, other)
+        ]
+        found[0][row] = peak
+        for part in (1, 2):
+            terms = [
+                np.array(side[part][row]) * f for side, f in zip((one, other), factors, strict=True)
+            ]
+            found[part][row] = terms[0] + terms[1]
+    return found
+
+
 def slow_additive(query, key, query_weight, key_weight, score_weight):
     def compute(query, key):
         from_query, from_key = exact_matmul(query, query_weight), exact_matmul(key, key_weight)
@@ -488,6 +528,29 @@ def drawn(**strategies):
     return lambda draw: {name: draw(strategy) for name, strategy in strategies.items()}
 
 
+def draw_tile(draw):
+    m, n, d_k, d_v = (draw(sizes) for _ in range(4))
+    shapes = {"query": (m, d_k), "key": (n, d_k), "value": (n, d_v)}
+    return {name: draw(arrays(*shape)) for name, shape in shapes.items()} | {"scale": 0.5}
+
+
+def draw_states(draw):
+    m, d_v = draw(sizes), draw(sizes)
+    shapes = {"maximum": (m,), "total": (m,), "sums": (m, d_v)}
+    return {
+        f"{side}.{field}": draw(arrays(*shape))
+        for side in ("one", "other")
+        for field, shape in shapes.items()
+    }
+
+
+def call_merge(arguments):
+    parts = list(arguments.values())
+    return attention_docs.merge(
+        *(attention_docs.TileState(*three) for three in (parts[:3], parts[3:]))
+    )
+
+
 ATTENTION = Row(draw_attention, call_attention, slow_attention, fixed=("window",))
 WINDOW = drawn(queries=sizes, keys=sizes, left=sizes, right=sizes)
 ROWS = {
@@ -535,6 +598,12 @@ ROWS = {
         keyword(attention_docs.rotary),
         slow_rotary,
     ),
+    "attend_tile": Row(
+        draw_tile,
+        lambda arguments: attention_docs.attend_tile(**arguments),
+        slow_tile,
+    ),
+    "merge": Row(draw_states, call_merge, slow_merged),
     "split_heads": Row(
         lambda draw: {"features": draw(arrays(draw(sizes), 2 * draw(sizes))), "num_heads": 2},
         keyword(attention_docs.split_heads),
@@ -576,7 +645,16 @@ ROWS = {
     ),
 }  # fmt: skip
 # What only holds arrays that another row has made, and takes them as they are.
-HOLDERS = {"AttentionSteps", "MultiHeadSteps", "Axis", "Panel", "Points", "Series", "Svg"}
+HOLDERS = {
+    "AttentionSteps",
+    "MultiHeadSteps",
+    "TileState",
+    "Axis",
+    "Panel",
+    "Points",
+    "Series",
+    "Svg",
+}
 # What joins drawings that another row has made.
 FRAMES = {"beside", "figure"}
 
