@@ -133,7 +133,7 @@ def rotary(x: Array, positions: Array, base: float = 10000.0, interleaved: bool 
             features i and i + d/2 of the two halves.
 
     Returns:
-        Array of the shape, library, device and dtype of `x`; integers become floats.
+        (..., n, d) array, same library, device and dtype as `x`; integers become floats.
 
     Raises:
         TypeError: if an array is not real, their libraries differ, or `base` is no real number.

@@ -37,10 +37,11 @@ def steps(xp: ModuleType = numpy) -> dict[str, Array]:
     models = (LLAMA_2_7B, LLAMA_3_8B, FALCON_7B, DEEPSEEK_LITE, DEEPSEEK_LITE_IN_HEADS)
     layers, numbers = (xp.asarray(column) for column in zip(*models, strict=True))
     a_token = layers * numbers * BYTES
+    sizes = xp.astype(a_token, xp.float64)
     return {
         "layers": layers,
         "numbers": numbers,
         "bytes": a_token,
-        "mebibytes": xp.astype(TOKENS * a_token, xp.float64) / MEBIBYTE,
-        "heads_over_latent": xp.astype(a_token[4], xp.float64) / a_token[3],
+        "mebibytes": TOKENS * sizes / MEBIBYTE,
+        "heads_over_latent": sizes[4] / sizes[3],
     }

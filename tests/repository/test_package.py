@@ -17,6 +17,7 @@ LAYERS = [
     "inputs",
     "kernels",
     "dot_product",
+    "tiles",
     "multi_head",
     "examples",
     "render",
