@@ -157,7 +157,7 @@ INJECTED = [2, -2, 2, -2]
 
 def steps(xp: ModuleType = numpy) -> dict[str, Array]:
     data, weights = inputs(xp)
-    q, k, v = projections(xp)
+    q, k, v = projections(xp, data, weights)
     attention = attention_steps(q, k, v)
     doubled = attention_steps(q, k, 2 * v)
     before = attention_steps(*(data @ w for w in weights)).weights
@@ -196,12 +196,16 @@ def inputs(xp: ModuleType = numpy) -> tuple[Array, list[Array]]:
     return data, weights
 
 
-def projections(xp: ModuleType = numpy) -> tuple[Array, Array, Array]:
+def projections(xp: ModuleType, data: Array, weights: list[Array]) -> tuple[Array, Array, Array]:
     """Return queries, keys and values, (1, 10, 4) each, with the similarity put in."""
-    data, weights = inputs(xp)
     q, k, v = (data @ matrix for matrix in weights)
-    q[0, 2, :] = k[0, 5, :] = xp.asarray(INJECTED, dtype=xp.float64)
-    return q, k, v
+    return with_injected(xp, q, row=2), with_injected(xp, k, row=5), v
+
+
+def with_injected(xp: ModuleType, rows: Array, row: int) -> Array:
+    """Return the rows, (1, 10, 4), with the injected one in place of one of them."""
+    is_replaced = xp.arange(rows.shape[1])[:, None] == row
+    return xp.where(is_replaced, xp.asarray(INJECTED, dtype=xp.float64), rows)
 
 
 def lengths(xp: ModuleType, rows: Array) -> Array:

@@ -120,7 +120,7 @@ import numpy
 
 from attention_docs.arrays import Array
 from attention_docs.dot_product import attention_steps
-from attention_docs.examples.batched_attention import projections
+from attention_docs.examples.batched_attention import inputs, projections
 from attention_docs.masks import window_mask
 
 TITLE = "A local window, and two ways to mask"
@@ -128,7 +128,7 @@ SOURCE = "003_e3f694db51754fdb.txt, “Masked Attention Probabilities”"
 
 
 def steps(xp: ModuleType = numpy) -> dict[str, Array]:
-    q, k, v = (array[0, ...] for array in projections(xp))
+    q, k, v = (array[0, ...] for array in projections(xp, *inputs(xp)))
     mask = window_mask(q.shape[0], left=1, right=1, xp=xp)
     plain = attention_steps(q, k, v)
     masked = attention_steps(q, k, v, attn_mask=mask)

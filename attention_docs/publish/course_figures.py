@@ -127,6 +127,7 @@ def course_cell(steps_of: StepsOf) -> Svg:
         scales=("sequential", "diverging", "diverging"),
         row_labels=WORDS,
         column_labels=FEATURES[:4],
+        product=steps["output"],
     )
 
 
@@ -191,7 +192,7 @@ def course_they(steps_of: StepsOf) -> Svg:
 def course_vocabulary(steps_of: StepsOf) -> Svg:
     r"""The matrix $W_{\text{vocabulary}}$ without its last two rows, which are zero. A column says
     what the vector of a position must look like if its word is to come next."""
-    matrix = np.asarray(steps_of("course_sentence")["W_vocabulary"])[:5]
+    matrix = steps_of("course_sentence")["W_vocabulary"][:5]
     labels = {"row_labels": FEATURES[:5], "column_labels": VOCABULARY}
     return heatmap(matrix, "Vocabulary", rows="features", columns="next word", **labels)
 

@@ -23,6 +23,7 @@ from attention_docs.render.table import excerpt, is_large, table
 
 SCRIPT = Path(__file__).with_name("katex.mjs")
 MACROS = {rf"\{role}": rf"\htmlClass{{{role}}}{{#1}}" for role in ROLES}
+MACROS[r"\from"] = r"\htmlData{val=#1}{#2}"
 PENDING = re.compile(
     r'<(?P<tag>span|div) class="arithmatex"(?: data-search-exclude)?>'
     r"\\(?P<open>[(\[])(?P<tex>.*?)\\[)\]]</(?P=tag)>(?P<after>[.,;:?!)]*)",
@@ -202,7 +203,8 @@ def together(formula: str, after: str) -> str:
 
 def in_formula(part: Reference, matrices: Mapping[Reference, Array]) -> str:
     array = matrices[part]
-    drawn = excerpt(array) if is_large(array) else table(array, part.name)
+    write = excerpt if is_large(array) else table
+    drawn = write(array, part.name)
     return drawn + TRANSPOSED if part.transposed else drawn
 
 

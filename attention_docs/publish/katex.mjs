@@ -12,15 +12,16 @@ const render = ({ tex, display }) => {
       displayMode: display,
       output: "htmlAndMathml",
       throwOnError: true,
-      // Only classes may be set from a formula: they carry the colour of a role.
+      // A formula sets classes, which carry the colour of a role, and says where its numbers come from.
       strict: (code) => (code === "htmlExtension" ? "ignore" : "error"),
       trust: ({ command }) => {
-        if (command === "\\htmlClass") return true;
+        if (command === "\\htmlClass" || command === "\\htmlData") return true;
         throw new Error(`${command} is not allowed here`);
       },
       macros: { ...macros },
     });
-    return { html };
+    // A comma would have ended the attribute.
+    return { html: html.replace(/data-val="[^"]*"/g, (val) => val.replaceAll(";", ",")) };
   } catch (error) {
     return { error: error.message };
   }

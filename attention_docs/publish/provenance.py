@@ -5,13 +5,14 @@ from html import escape
 
 from attention_docs import examples
 from attention_docs.arrays import Array
+from attention_docs.live.graph import DRAWN_IN_BULK
 from attention_docs.publish.repository import file_link, report_link
 from attention_docs.render.code import numpy_steps
 from attention_docs.render.latex import latex_steps
 
 BLOCK = """\
 <section class="provenance">
-<details class="info">
+{button}<details class="info">
 <summary>Where do these numbers come from?</summary>
 <p>Each time this site is built, {file} computes them, and its doctest compares every digit. \
 This command prints them:</p>
@@ -20,6 +21,11 @@ This command prints them:</p>
 {definition}{numpy}{latex}\
 </details>
 </section>
+"""
+# Without scripts it could do nothing, so a script shows it.
+TRY = """\
+<button type="button" class="md-button live-try" data-example="{}" hidden>\
+Try your own numbers</button>
 """
 FOLDED = "<details>\n<summary>{}</summary>\n{}\n</details>\n"
 
@@ -32,6 +38,7 @@ def provenance(name: str, steps: dict[str, Array], repository: str | None) -> st
     """
     example = examples.load(name)
     return BLOCK.format(
+        button="" if name in DRAWN_IN_BULK else TRY.format(name),
         file=file_link(f"attention_docs/examples/{name}.py", repository),
         command=code(f"$ python -m attention_docs show {name}"),
         source=escape(example.SOURCE),

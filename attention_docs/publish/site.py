@@ -22,6 +22,7 @@ from attention_docs.publish import (
     formulas,
     links,
     lint,
+    live,
     mermaid,
     notebook_execution,
     notebooks,
@@ -125,7 +126,7 @@ class Site:
             markdown,
             steps=self.examples.steps,
             describe=self.describe,
-            draw=lambda name: figure_block(name, self.examples.steps, self.deferred.defer),
+            draw=lambda name: figure_block(name, self.examples.named_steps, self.deferred.defer),
             measure=measured,
             contents=lambda name: contents.contents(name, nav, read, page.file.src_uri),
             overview=lambda name: contents.overview(name, nav, read),
@@ -165,6 +166,7 @@ class Site:
             log.warning(r"attention_docs/examples/%s.py: no page uses \example{%s}", name, name)
         self.typeset_formulas([file.page for file in files.documentation_pages() if file.page])
         self.add_fonts(config, files)
+        self.add_live_scripts(config, files)
         self.diagrams.draw(self.root / "node_modules")
         if config.site_url and not self.serving:
             social.add_pictures(config, files, self.draw)
@@ -178,6 +180,11 @@ class Site:
         )
         self.fonts = fonts.addresses(published)
         for path, content in published.items():
+            files.append(File.generated(config, path, content=content))
+
+    def add_live_scripts(self, config: MkDocsConfig, files: Files) -> None:
+        """Publish what computes a page's examples anew: not before now, or MkDocs excludes it."""
+        for path, content in live.published(self.root, self.root / "node_modules").items():
             files.append(File.generated(config, path, content=content))
 
     def typeset_formulas(self, pages: list[Page]) -> None:

@@ -11,7 +11,6 @@ import numpy as np
 import numpy.typing as npt
 
 from attention_docs.arrays import Array
-from attention_docs.masks import causal_mask, window_mask
 from attention_docs.publish import course_figures
 from attention_docs.publish.results import result
 from attention_docs.render.figures import (
@@ -92,7 +91,7 @@ def self_attention_scores(steps_of: StepsOf) -> Svg:
     r"""Row 3 of $\query{Q}$ meets column 3 of $\key{K}^\top$: their dot product is the score in row
     3, column 3 of $\scores{S}$."""
     steps = steps_of("self_attention")
-    return scores_figure(steps["Q"], steps["K"], row=2, column=2)
+    return scores_figure(steps, row=2, column=2)
 
 
 @registered
@@ -100,7 +99,7 @@ def self_attention_output(steps_of: StepsOf) -> Svg:
     r"""Row 1 of the weights $\weights{A}$ averages column 2 of the values $\value{V}$. The result
     stands in row 1, column 2 of the output $\output{O}$."""
     steps = steps_of("self_attention")
-    return output_figure(steps["weights"], steps["V"], row=0, column=1)
+    return output_figure(steps, row=0, column=1)
 
 
 @registered
@@ -128,7 +127,7 @@ def cross_attention_scores(steps_of: StepsOf) -> Svg:
     r"""Two queries and three keys: $\scores{S}$ has as many rows as $\query{Q}$ and as many columns
     as $\key{K}^\top$."""
     steps = steps_of("cross_attention")
-    return scores_figure(steps["Q"], steps["K"], row=0, column=2)
+    return scores_figure(steps, row=0, column=2)
 
 
 @registered
@@ -136,7 +135,7 @@ def cross_attention_output(steps_of: StepsOf) -> Svg:
     r"""Each row of $\weights{A}$ averages the three values; so the output $\output{O}$ has one row
     for each query."""
     steps = steps_of("cross_attention")
-    return output_figure(steps["weights"], steps["V"], row=0, column=0)
+    return output_figure(steps, row=0, column=0)
 
 
 @registered
@@ -163,7 +162,7 @@ def batched_scores(steps_of: StepsOf) -> Svg:
     r"""The pair put in: row 3 of $\query{Q}$ and column 6 of $\key{K}^\top$ are alike. Where they
     meet stands the largest score. A cell shows its number when the pointer rests on it."""
     steps = steps_of("batched_attention")
-    return scores_figure(steps["Q"], steps["K"], row=2, column=5)
+    return scores_figure(steps, row=2, column=5)
 
 
 @registered
@@ -172,7 +171,7 @@ def batched_second_pair(steps_of: StepsOf) -> Svg:
     $\key{K}^\top$. Nobody put this score in. It is less than half of the first, and the
     softmax leaves it less than a hundredth of the weight."""
     steps = steps_of("batched_attention")
-    return scores_figure(steps["Q"], steps["K"], row=2, column=3)
+    return scores_figure(steps, row=2, column=3)
 
 
 @registered
@@ -188,7 +187,7 @@ def batched_output(steps_of: StepsOf) -> Svg:
     r"""Row 3 of the weights meets column 4 of the values. Nearly all of its weight lies on the
     sixth value, so the output is close to it."""
     steps = steps_of("batched_attention")
-    return output_figure(steps["weights"], steps["V"], row=2, column=3)
+    return output_figure(steps, row=2, column=3)
 
 
 @registered
@@ -212,7 +211,7 @@ def window_weights(steps_of: StepsOf) -> Svg:
 def masks_joined(steps_of: StepsOf) -> Svg:
     r"""A causal mask, a padding mask, and both: a pair takes part where both allow it."""
     steps = steps_of("causal_padding")
-    right = np.broadcast_to(steps["right"], steps["causal"].shape)
+    right = steps["right"][[0] * len(steps["causal"])]  # the same for every query
     masks = {"causal": steps["causal"], "padding": right, "both": steps["causal_and_right"]}
     panels = [
         matrix_panel(mask, name, rows="queries", columns="keys") for name, mask in masks.items()
@@ -224,7 +223,8 @@ def masks_joined(steps_of: StepsOf) -> Svg:
 def causal_alignments(steps_of: StepsOf) -> Svg:
     r"""Two causal masks for four queries and five keys. Top-left, the first query sees the first
     key. Bottom-right, the last query sees the last key."""
-    masks = {"top-left": causal_mask(4, 5), "bottom-right": window_mask(4, 5, right=1)}
+    steps = steps_of("causal_alignments")
+    masks = {"top-left": steps["top_left"], "bottom-right": steps["bottom_right"]}
     panels = [
         matrix_panel(mask, name, rows="queries", columns="keys") for name, mask in masks.items()
     ]
@@ -500,8 +500,7 @@ def speed_growth(steps_of: StepsOf) -> Svg:
 @registered
 def reference_heatmap(steps_of: StepsOf) -> Svg:
     r"""`heatmap(masked, ...)`: four queries on five keys under a causal mask."""
-    scaled = steps_of("distinct_sizes")["scaled"]
-    masked = np.where(causal_mask(*scaled.shape), scaled, -np.inf)
+    masked = steps_of("causal_alignments")["masked"]
     return heatmap(
         masked, "Masked scores", rows="queries", columns="keys", role="scores", mark=(2, None)
     )
@@ -510,7 +509,8 @@ def reference_heatmap(steps_of: StepsOf) -> Svg:
 @registered
 def reference_mask(steps_of: StepsOf) -> Svg:
     r"""`heatmap(causal_mask(4, 5), ...)`: booleans make a mask."""
-    return heatmap(causal_mask(4, 5), "Causal mask", rows="queries", columns="keys")
+    mask = steps_of("causal_alignments")["top_left"]
+    return heatmap(mask, "Causal mask", rows="queries", columns="keys")
 
 
 @registered
@@ -518,7 +518,7 @@ def reference_product(steps_of: StepsOf) -> Svg:
     r"""`product_figure(weights, value, row=1, column=2, ...)`: the second query, the third number
     of its output."""
     steps = steps_of("distinct_sizes")
-    return output_figure(steps["weights"], steps["V"], row=1, column=2)
+    return output_figure(steps, row=1, column=2)
 
 
 @registered
@@ -549,26 +549,28 @@ def softmax_figure(name: str, scores: Array, weights: Array, hidden: Array = Non
     return figure(beside([left, right], between="softmax of each row"), name)
 
 
-def scores_figure(q: Array, k: Array, row: int, column: int) -> Svg:
+def scores_figure(steps: Mapping[str, Array], row: int, column: int) -> Svg:
     return product_figure(
-        q,
-        k.T,
+        steps["Q"],
+        steps["K"].T,
         row=row,
         column=column,
         names=("Q", "Kᵀ", "S"),
         roles=("query", "key", "scores"),
+        product=steps["scores"],
     )
 
 
-def output_figure(weights: Array, v: Array, row: int, column: int) -> Svg:
+def output_figure(steps: Mapping[str, Array], row: int, column: int) -> Svg:
     return product_figure(
-        weights,
-        v,
+        steps["weights"],
+        steps["V"],
         row=row,
         column=column,
         names=("A", "V", "O"),
         roles=("weights", "value", "output"),
         scales=("sequential", "diverging", "diverging"),
+        product=steps["output"],
     )
 
 

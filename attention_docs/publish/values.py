@@ -16,7 +16,8 @@ import numpy as np
 
 from attention_docs.arrays import Array
 from attention_docs.publish.errors import PublishError
-from attention_docs.render.latex import latex, latex_row
+from attention_docs.render.latex import from_step, latex, latex_row
+from attention_docs.render.references import of_element
 from attention_docs.render.text import text
 
 Steps = Mapping[str, Array]
@@ -39,6 +40,7 @@ MACRO = re.compile(rf"\\(?P<name>{'|'.join(NAMES)})\{{(?P<argument>[^{{}}]*)\}}"
 MACRO_LIKE = re.compile(r"\\(?P<name>[A-Za-z]+)\{(?P<argument>[^{}]*)\}")
 # What opens and closes a place inside a formula.
 NESTING = (("{", "}"), (r"\begin", r"\end"), (r"\left", r"\right"))
+BRACKETS = {"[": "&#91;", "]": "&#93;"}
 REFERENCE = re.compile(r"(?P<example>\w+)\.(?P<step>\w+)(?P<shape>\.shape)?(?P<part>\[[^\]]*\])?")
 
 
@@ -79,7 +81,7 @@ def resolve(
     >>> from attention_docs import examples
     >>> page = r"The first weight is \\val{self_attention.weights[0,0]}."
     >>> resolve(page, examples.steps, str, str, str, str, str, str)
-    'The first weight is 0.0287.'
+    'The first weight is <span data-val="self_attention.weights[0,0]">0.0287</span>.'
     """
 
     def expand(macro: re.Match[str], line: int, place: Place) -> str:
@@ -150,20 +152,21 @@ def value(reference: str, steps: Callable[[str], Steps], place: Place) -> str:
 
     >>> from attention_docs import examples
     >>> print(value("self_attention.Q.shape", examples.steps, Place.FORMULA))
-    3 \times 2
-    >>> print(value("self_attention.weights[0]", examples.steps, Place.FORMULA))
-    [\,0.0287 \;\; 0.4856 \;\; 0.4856\,]
+    \from{self_attention.Q.shape}{3 \times 2}
+    >>> print(value("self_attention.weights[0,1]", examples.steps, Place.FORMULA))
+    \from{self_attention.weights[0;1]}{0.4856}
     >>> print(value("self_attention.Q", examples.steps, Place.TOP))
     \val{self_attention.Q}
     """
+    reference = reference.replace(" ", "")
     array = look_up(reference, steps)
     if isinstance(array, tuple):
-        return (" × " if place is Place.TEXT else r" \times ").join(map(str, array))
+        return sizes(array, reference, place)
     if place is Place.TEXT:
-        return prose(array)
+        return prose(array, reference)
     if place is Place.TOP and array.ndim in (1, 2):
         return rf"\val{{{reference}}}"
-    return latex_row(array) if array.ndim == 1 else latex(array)
+    return latex_row(array, reference) if array.ndim == 1 else latex(array, reference)
 
 
 def look_up(reference: str, steps: Callable[[str], Steps]) -> Array | tuple[int, ...]:
@@ -187,6 +190,13 @@ def look_up(reference: str, steps: Callable[[str], Steps]) -> Array | tuple[int,
     return element(np.asarray(array.shape), parts["part"]) if parts["part"] else array.shape
 
 
+def sizes(shape: tuple[int, ...], reference: str, place: Place) -> str:
+    """Format a shape."""
+    if place is Place.TEXT:
+        return marked(" × ".join(map(str, shape)), reference)
+    return from_step(r" \times ".join(map(str, shape)), reference)
+
+
 def element(array: Array, part: str | None) -> Array:
     """Pick a part of an array, with NumPy's notation.
 
@@ -205,10 +215,20 @@ def element(array: Array, part: str | None) -> Array:
         raise LookupError(f"index {part} is outside the shape {shape}") from None
 
 
-def prose(array: Array) -> str:
+def prose(array: Array, reference: str) -> str:
     """Format a value for running text: on one line, with brackets that Markdown leaves alone."""
-    one_line = re.sub(r"\s+", " ", text(array))
-    return one_line.replace("[ ", "[").replace("[", "&#91;").replace("]", "&#93;")
+    names = (of_element(reference, index) for index in np.ndindex(np.shape(array)))
+
+    def written(token: re.Match[str]) -> str:
+        return BRACKETS.get(token[0]) or marked(token[0], next(names))
+
+    one_line = re.sub(r"\s+", " ", text(array)).replace("[ ", "[")
+    return re.sub(r"[\[\]]|[^\s\[\]]+", written, one_line)
+
+
+def marked(number: str, reference: str) -> str:
+    """Say of a number in running text which result it is."""
+    return f'<span data-val="{reference}">{number}</span>'
 
 
 def printed(number: str, place: Place) -> str:

@@ -6,39 +6,62 @@ import numpy as np
 
 from attention_docs.arrays import Array, to_numpy
 from attention_docs.render.numbers import latex_number
+from attention_docs.render.references import of_element
 
 # `kv` stands for keys and values; what is longer is a word.
 LONGEST_SYMBOL = 2
 
 
-def latex(array: Array) -> str:
+def latex(array: Array, reference: str | None = None) -> str:
     r"""Write a number, a vector (as a row) or a matrix in LaTeX.
+
+    Args:
+        array: the numbers.
+        reference: which result of an example they are, if each number is to say it.
 
     Raises:
         ValueError: if the array has more than two axes.
 
     >>> print(latex(np.array([[2.0, 0.25], [0.0, -1.0]])))
     \begin{bmatrix} 2 & 0.2500 \\ 0 & -1 \end{bmatrix}
-    >>> print(latex(np.array(0.25)))
-    0.2500
+    >>> print(latex(np.array(0.25), "self_attention.Q[0,1]"))
+    \from{self_attention.Q[0;1]}{0.2500}
     """
-    matrix = np.asarray(to_numpy(array))
-    if matrix.ndim == 0:
-        return latex_number(matrix.item())
-    if matrix.ndim > 2:
-        raise ValueError(f"array has shape {matrix.shape}; expected at most two axes")
-    rows = r" \\ ".join(" & ".join(map(latex_number, row)) for row in np.atleast_2d(matrix))
+    numbers = _numbers(array, reference)
+    if numbers.ndim == 0:
+        return str(numbers)
+    if numbers.ndim > 2:
+        raise ValueError(f"array has shape {numbers.shape}; expected at most two axes")
+    rows = r" \\ ".join(map(" & ".join, np.atleast_2d(numbers)))
     return rf"\begin{{bmatrix}} {rows} \end{{bmatrix}}"
 
 
-def latex_row(vector: Array) -> str:
+def latex_row(vector: Array, reference: str | None = None) -> str:
     r"""Write a vector for running text, where a matrix of one row would take five times the HTML.
 
     >>> print(latex_row(np.array([0.25, -1.0])))
     [\,0.2500 \;\; -1\,]
     """
-    numbers = r" \;\; ".join(map(latex_number, np.asarray(to_numpy(vector))))
+    numbers = r" \;\; ".join(_numbers(vector, reference))
     return rf"[\,{numbers}\,]"
+
+
+def _numbers(array: Array, reference: str | None) -> np.ndarray:
+    """Write each number of an array."""
+    found = np.asarray(to_numpy(array))
+    written = np.empty(found.shape, dtype=object)
+    for index, value in np.ndenumerate(found):
+        tex = latex_number(value)
+        written[index] = from_step(tex, of_element(reference, index)) if reference else tex
+    return written
+
+
+def from_step(tex: str, reference: str) -> str:
+    r"""Say of a number which result it is; KaTeX turns this into an attribute.
+
+    A comma would begin another attribute there, so the index has a semicolon.
+    """
+    return rf"\from{{{reference.replace(',', ';')}}}{{{tex}}}"
 
 
 def latex_steps(steps: dict[str, Array]) -> str:

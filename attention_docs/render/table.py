@@ -34,7 +34,7 @@ def table(array: Array, name: str) -> str:
     >>> print(table(np.array([[2.0, 0.25], [0.0, -1.0]]), "a.Q"))
     <table class="matrix" data-val="a.Q"><tr><td>2<td>0.2500<tr><td>0<td class="whole">−1</table>
     """
-    return _written(_cells(array), f' data-val="{name}"')
+    return _written(_cells(array), name)
 
 
 def is_large(array: Array) -> bool:
@@ -42,12 +42,12 @@ def is_large(array: Array) -> bool:
     return to_numpy(array).size > MOST_SHOWN
 
 
-def excerpt(array: Array) -> str:
+def excerpt(array: Array, name: str) -> str:
     r"""Write the first and last rows and columns of a matrix, with dots between.
 
-    >>> rows = excerpt(np.arange(60).reshape(6, 10)).replace(' class="centred"', "")
+    >>> rows = excerpt(np.arange(60).reshape(6, 10), "a.Q").replace(' class="centred"', "")
     >>> print(rows.replace("<tr>", "\n"))
-    <table class="matrix">
+    <table class="matrix" data-val="a.Q">
     <td>0<td>1<td>2<td>3<td>⋯<td>9
     <td>10<td>11<td>12<td>13<td>⋯<td>19
     <td>⋮<td>⋮<td>⋮<td>⋮<td>⋱<td>⋮
@@ -56,7 +56,7 @@ def excerpt(array: Array) -> str:
     cells = _cells(array)
     for axis, most in enumerate(EXCERPT):
         cells = _shortened(cells, axis, most)
-    return _written(cells)
+    return _written(cells, name)
 
 
 def _cells(array: Array) -> np.ndarray:
@@ -77,10 +77,10 @@ def _shortened(cells: np.ndarray, axis: int, most: int) -> np.ndarray:
     return np.concatenate([first, dots, last], axis)
 
 
-def _written(cells: np.ndarray, attributes: str = "") -> str:
+def _written(cells: np.ndarray, name: str) -> str:
     columns = [_aligned(column) for column in cells.T]
     rows = "".join("<tr>" + "".join(row) for row in zip(*columns, strict=True))
-    return f'<table class="matrix"{attributes}>{rows}</table>'
+    return f'<table class="matrix" data-val="{name}">{rows}</table>'
 
 
 def _aligned(column: Sequence[str]) -> list[str]:

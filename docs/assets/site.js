@@ -1,7 +1,8 @@
-// For those who read with the keyboard or by ear, and for figures that can be turned. Everything works
-// without it.
+// For those who read with the keyboard or by ear, for figures that can be turned, and for numbers that
+// say where they come from. Everything can be read without it.
 (() => {
-  const explorer = new URL("explore.js", document.currentScript.src).href;
+  const source = document.currentScript.src;
+  const explorer = new URL("explore.js", source).href;
   let explores = false;
   const names = [
     [".formula", "formula"],
@@ -32,6 +33,7 @@
       box.setAttribute("role", "group");
       sizes.observe(box);
     });
+    document.querySelectorAll(".live-try[hidden]").forEach((button) => (button.hidden = false));
     document.querySelectorAll("nav.md-code__nav").forEach((nav) => nav.setAttribute("role", "none"));
     // Few pages have points in space, so the others do without the script that turns them.
     if (!explores && document.querySelector("svg[data-points]")) {
@@ -39,6 +41,26 @@
       document.head.append(Object.assign(document.createElement("script"), { src: explorer }));
     }
   };
+  // Until somebody shows interest in a number, the pages listen and nothing more.
+  const interest = ["pointerover", "click", "keydown"];
+  window.attentionDocs = { graphs: {} };
+  const load = (first) => {
+    interest.forEach((kind) => document.removeEventListener(kind, notice));
+    window.attentionDocs.first = first;
+    const style = { rel: "stylesheet", href: new URL("live.css", source).href };
+    const script = { src: new URL("live.js", source).href };
+    document.head.append(
+      Object.assign(document.createElement("link"), style),
+      Object.assign(document.createElement("script"), script),
+    );
+  };
+  const notice = (event) => {
+    const wanted = event.type === "keydown" ? event.key === "Tab" : event.target.closest?.("[data-val], .live-try");
+    if (wanted) load(event);
+  };
+  interest.forEach((kind) => document.addEventListener(kind, notice));
+  if (location.hash.startsWith("#try=")) load();
+
   new MutationObserver(prepare).observe(document.body, { childList: true, subtree: true });
   prepare();
 })();

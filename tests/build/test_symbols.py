@@ -41,7 +41,7 @@ def test_what_is_read(tex, expected):
 @pytest.mark.parametrize(
     "tex",
     [
-        "n^2", "A'", r"\sqrt{d}", r"\frac{1}{2}", r"W_Q^\top", r"W^{(i)}", r"\alpha_{i,j}", "[0]",
+        "n^2", "A'", r"\sqrt{d}", r"\frac{1}{2}", r"W_Q^\top", r"W^{(i)}", r"\alpha_{i,j}",
         r"\query{Q_1 K}", r"\query{Q}_1", r"\tanh", r"\lambdax", r"\timesx", r"\left(1\right)",
         r"\mathbb{R}", "a ^2", "x|y", r"\text{Two words}",
     ],

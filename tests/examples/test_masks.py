@@ -8,6 +8,18 @@ from attention_docs.render.text import text
 from tests import reference
 
 
+def test_both_alignments_equal_a_slow_loop():
+    steps = examples.steps("causal_alignments")
+    scores = steps["scaled"].tolist()
+    m, n = len(scores), len(scores[0])
+    for name, corner in {"top_left": 0, "bottom_right": n - m}.items():
+        for i, row in enumerate(scores):
+            seen = i + corner + 1
+            assert steps[name][i].tolist() == [j < seen for j in range(n)]
+            expected = reference.softmax_row(row[:seen]) + [0.0] * (n - seen)
+            np.testing.assert_allclose(steps[f"weights_{name}"][i], expected, rtol=1e-12)
+
+
 def test_a_batch_of_two_equals_two_slow_loops():
     steps = examples.steps("batch_of_two")
     for i in (1, 2):

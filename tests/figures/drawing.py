@@ -63,10 +63,14 @@ def _drawn(node, place):
         kind = child.tag.removeprefix(SVG)
         if kind == "g":
             yield from _drawn(child, inner)
-        elif kind not in ("title", "desc"):
+        elif kind not in ("title", "desc") and not _only_to_point_at(child):
             tip = child.findtext(f"{SVG}title", "")
-            text = child.text if kind == "text" else ""
+            text = "".join(child.itertext()) if kind == "text" else ""
             yield Shape(kind, child.attrib, text, tip, inner(CORNERS[kind](child)))
+
+
+def _only_to_point_at(element):
+    return element.attrib.get("fill") == "none" and "stroke" not in element.attrib
 
 
 def _within(transform, place):
@@ -94,7 +98,7 @@ def _text(node):
     """Return the box of a text in a common font, whose letters are 0.55 of its size wide."""
     x, y = _attributes(node, "x", "y")
     font = float(node.attrib.get("font-size", 12))
-    width = 0.55 * font * len(node.text)
+    width = 0.55 * font * len("".join(node.itertext()))
     left = x - {"start": 0, "middle": width / 2, "end": width}[node.attrib["text-anchor"]]
     # The middle of a label is 4 above its baseline, whatever the size of its font.
     return np.array([(left, y - 4 - font * 0.36), (left + width, y - 4 + font * 0.36)])

@@ -37,10 +37,13 @@ def assert_shows_weights(picture, weights, tokens, keys=None, *, query=None, nam
     start, end = ({s.corners[i][0] for s in curves} for i in (0, -1))
     left = topmost(s for s in shapes(picture) if s.text and s.box[2] <= min(start))
     right = topmost(s for s in shapes(picture) if s.text and s.box[0] >= max(end))
-    said = [f"{key}  {number(w)}" for key, w in zip(keys, weights[rows[0]], strict=True)]
     asks, asked = sides or ("queries", "keys")
     assert texts(left) == [asks, *tokens]
-    assert texts(right) == [asked, *(keys if query is None else said)]
+    said = [s for s in right if s.box[0] > min(key.box[2] for key in right[1:])]
+    right = [s for s in right if s not in said]
+    assert texts(right) == [asked, *keys]
+    assert texts(said) == ([] if query is None else list(map(number, weights[rows[0]])))
+    assert [s.centre[1] for s in said] == [s.centre[1] for s in right[1:] if query is not None]
     colours = [s.attributes["fill"] for s in (left[0], right[0])]
     assert colours == (["currentColor"] * 2 if sides else [paint("query"), paint("key")])
     for curve, (row, column) in zip(curves, drawn, strict=True):

@@ -11,11 +11,13 @@ import numpy as np
 import pytest
 
 from attention_docs import examples
+from attention_docs.publish.computed import ComputedExamples
 from attention_docs.publish.site_figures import FIGURES, figure_block
 from attention_docs.render import attention_lines, heatmap, product_figure
 from attention_docs.render.figures import Panel, figure
 from attention_docs.render.figures.scales import MINUS, PLUS, UNDER_TEXT, WEIGHT
 from attention_docs.render.figures.svg import ROLES
+from attention_docs.render.numbers import number
 from tests.conftest import ROOT
 from tests.figures.drawing import SVG
 from tests.figures.test_chart import assert_shows_series
@@ -27,8 +29,11 @@ from tests.figures.test_scatter import assert_shows_points
 each_name = pytest.mark.parametrize("name", FIGURES)
 
 
+STEPS = ComputedExamples(np)
+
+
 def draw(name):
-    return FIGURES[name](examples.steps)
+    return FIGURES[name](STEPS.named_steps)
 
 
 @each_name
@@ -124,6 +129,22 @@ def test_figure_of_the_site_gives_back_its_data(name, monkeypatch):
             assert found.description in unescape(whole)
             found = figure(found, "Panel")
         read(found, *arguments, **options)
+
+
+@each_name
+def test_every_cell_says_which_number_it_shows(name):
+    root = ElementTree.fromstring(draw(name))
+    boxes = [box for box in root.iter(f"{SVG}rect") if "stroke" not in box.attrib]
+    named = set()
+    for group in root.findall(f".//{SVG}g[@data-val]"):
+        example, _, step = group.get("data-val").partition(".")
+        for cell in group.findall(f"{SVG}g[@data-at]"):
+            value = examples.steps(example)[step][tuple(map(int, cell.get("data-at").split(",")))]
+            said = "".join(cell.itertext())
+            assert value == -np.inf or said in ("", "✓") or number(value) in said
+            named.add(cell[0])
+    legend = {box for box in boxes if float(box.get("height")) == 8}
+    assert set(boxes) - legend <= named
 
 
 def test_hands_of_the_clock_point_where_their_words_are():

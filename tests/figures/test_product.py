@@ -46,9 +46,12 @@ def assert_shows_product(
     scales=("diverging", "diverging", "diverging"),
     row_labels=None,
     column_labels=None,
+    product=None,
 ):
     """Assert that a product with these arguments can be read back."""
     matrices = [np.asarray(a, float), np.asarray(b, float), np.asarray(a, float) @ b]
+    if product is not None:
+        np.testing.assert_allclose(product, matrices[2])
     tables, legends = tables_of(picture), legends_of(picture)
     left, upper, corner = tables
     assert (left.y == corner.y).all()

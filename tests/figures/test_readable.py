@@ -42,7 +42,7 @@ def test_shapes_have_a_colour(name):
 
 def test_panels_stand_side_by_side_joined_by_an_arrow():
     panels = [
-        Panel(width, height, f'<rect width="{width}" height="{height}" fill="none"/>', words)
+        Panel(width, height, f'<rect width="{width}" height="{height}" fill="red"/>', words)
         for width, height, words in ((50, 30, "One."), (40, 80, "Two."))
     ]
     for between in (None, "x", "softmax of each row"):

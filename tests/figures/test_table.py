@@ -75,17 +75,16 @@ def test_other_arrays_are_refused(shape):
 def test_what_is_large_is_shown_by_its_corners():
     array = np.arange(70.0).reshape(7, 10)
     assert is_large(array)
-    shown = rows(excerpt(array))
+    shown = rows(excerpt(array, "a.A"))
     assert (len(shown), len(shown[0])) == EXCERPT
     assert shown[0] == ["0", "1", "2", "3", "⋯", "9"]
     assert shown[2] == ["⋮", "⋮", "⋮", "⋮", "⋱", "⋮"]
     assert shown[-1] == ["60", "61", "62", "63", "⋯", "69"]
-    assert "data-val" not in excerpt(array), "an excerpt is not the result"
 
 
 @pytest.mark.parametrize("shape", [(3, 30), (30, 3)])
 def test_an_excerpt_leaves_a_short_side_whole(shape):
-    shown = np.array(rows(excerpt(np.ones(shape))))
+    shown = np.array(rows(excerpt(np.ones(shape), "a.A")))
     assert min(shown.shape) == 3
 
 

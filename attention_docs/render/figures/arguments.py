@@ -9,9 +9,11 @@ from attention_docs.arrays import (
     Array,
     check_finite,
     check_no_overflow,
+    describe_first,
     ignoring_overflow,
     readable,
 )
+from attention_docs.render.references import NamedArray, renamed
 from attention_docs.scalars import whole_number
 
 
@@ -27,7 +29,10 @@ def matrix(name: str, array: Array, expected: str = "two axes, none of them empt
         raise ValueError(f"{name} has shape {found.shape}; expected {expected}")
     if np.isnan(found).any():
         raise ValueError(f"{name} holds nan; expected numbers, or -inf where nothing takes part")
-    return found if found.dtype == bool else found.astype(float, copy=False)
+    numbers = found if found.dtype == bool else found.astype(float, copy=False)
+    # An array that has a name keeps it, so the figure can say which numbers it shows.
+    is_named = isinstance(array, NamedArray) and array.step
+    return renamed(numbers, array.step, array.places) if is_named else numbers
 
 
 def labels(name: str, given: Sequence[str] | None, count: int) -> list[str]:
@@ -78,16 +83,24 @@ def _factor(name: str, array: Array) -> np.ndarray:
     return found
 
 
-def product(a: np.ndarray, b: np.ndarray) -> np.ndarray:
-    """Return the product of two factors.
+def product(a: np.ndarray, b: np.ndarray, given: Array | None) -> np.ndarray:
+    """Return the product of two factors, as it was given if it was.
 
     Raises:
-        ValueError: if it overflows.
+        ValueError: if it overflows, or is not what was given.
     """
     with ignoring_overflow():
         found: np.ndarray = a @ b
     check_no_overflow(numpy_namespace, "the products of a and b hold", found)
-    return found
+    if given is None:
+        return found
+    known = matrix("product", given)
+    if known.shape != found.shape:
+        raise ValueError(f"product has shape {known.shape}; expected {found.shape}, that of a b")
+    if not (close := np.isclose(known, found)).all():
+        where = describe_first(numpy_namespace, ~close, np.asarray(known))
+        raise ValueError(f"product holds {where}; expected the product of a and b")
+    return known
 
 
 def three(name: str, given: Sequence[str | None]) -> None:

@@ -5,7 +5,7 @@ a tooltip, and a minus sign if it is negative. A masked cell is crossed out: on 
 minus infinity would leave no colours for the others.
 """
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import NamedTuple
 
 import numpy as np
@@ -13,6 +13,7 @@ import numpy as np
 from attention_docs.render.figures.scales import ALONE, UNDER_TEXT, Scale
 from attention_docs.render.figures.svg import LINE, colour, element, label, text_width, words
 from attention_docs.render.numbers import number
+from attention_docs.render.references import place_of, step_of
 
 # The size of a cell without its number.
 SMALLEST = (22, 22)
@@ -77,19 +78,55 @@ def cells(
     grid: Grid, matrix: np.ndarray, scale: Scale, hidden: np.ndarray | None, printed: bool
 ) -> str:
     """Draw the cells of a matrix."""
-    absent = ~matrix if matrix.dtype == bool else matrix == -np.inf
-    crossed = absent if hidden is None else absent | hidden
-    shows = printed or matrix.dtype == bool
-    strength = UNDER_TEXT if printed else ALONE
+    values = np.asarray(matrix)
+    absent = ~values if values.dtype == bool else values == -np.inf
+    crossed = absent if hidden is None else absent | np.asarray(hidden)
     body = []
-    for (row, column), value in np.ndenumerate(matrix):
-        if not crossed[row, column]:
-            tip = f"row {row + 1}, column {column + 1}: {number(value)}"
-            tooltip = () if shows else (element("title", words(tip)),)
-            paint = scale.paint(value, strength)
-            body.append(element("rect", *tooltip, **grid.box(row, column), **paint))
-            body.append(content(grid.centre(row, column), value, printed))
-    return "".join(body) + crosses(grid, crossed) + frame(grid)
+    for place, value in np.ndenumerate(values):
+        box = grid.box(*place)
+        if crossed[place]:
+            # Nothing to see, but something to point at.
+            cell = element("rect", **box, fill="none", pointer_events="all")
+        else:
+            cell = painted(place, value, box, scale, printed)
+            cell += content(grid.centre(*place), value, printed)
+        body.append(of_place(cell, matrix, place))
+    return of_step("".join(body), matrix) + crosses(grid, crossed) + frame(grid)
+
+
+def painted(
+    place: Sequence[int], value: float, box: Mapping[str, float], scale: Scale, printed: bool
+) -> str:
+    """Colour a cell; it says its number as a tooltip if the number is not printed."""
+    shows = printed or isinstance(value, np.bool_)
+    tip = f"row {place[0] + 1}, column {place[1] + 1}: {number(value)}"
+    tooltip = () if shows else (element("title", words(tip)),)
+    return element("rect", *tooltip, **box, **scale.paint(value, UNDER_TEXT if printed else ALONE))
+
+
+def of_step(drawn: str, matrix: np.ndarray) -> str:
+    """Say which step of an example is drawn, if that is known."""
+    step = step_of(matrix)
+    return element("g", drawn, data_val=step) if step else drawn
+
+
+def of_place(drawn: str, matrix: np.ndarray, index: tuple[int, ...]) -> str:
+    """Say which number of its step is drawn."""
+    return element("g", drawn, data_at=place_of(matrix, index)) if step_of(matrix) else drawn
+
+
+def of_scale(drawn: str, matrix: np.ndarray) -> str:
+    """Say whose scale is drawn."""
+    step = step_of(matrix)
+    return element("g", drawn, data_scale=step) if step else drawn
+
+
+def said(matrix: np.ndarray, index: tuple[int, ...]) -> str:
+    """Write a number of a matrix within text."""
+    shown, step = words(number(matrix[index])), step_of(matrix)
+    if not step:
+        return shown
+    return element("tspan", shown, data_val=f"{step}[{place_of(matrix, index)}]")
 
 
 def content(centre: tuple[float, float], value: float, printed: bool) -> str:

@@ -95,7 +95,7 @@ def matrix_panel(
         cells.row_names(grid, row_names),
         cells.cells(grid, values, colours, crossed_out, printed),
         cells.mark(grid, _checked_mark(mark, values.shape), role) if mark is not None else "",
-        moved(centre - legend.width / 2, below, legend.body),
+        moved(centre - legend.width / 2, below, cells.of_scale(legend.body, values)),
     ]
     paper = grid.x + width + overhang, below + legend.height
     return Panel(*paper, "".join(body), cells.described(name, values))

@@ -23,6 +23,7 @@ from attention_docs.render.numbers import number
 
 SPAN = 180
 STEP = 34
+GAP = 14
 THICKEST = 9.0
 NAMES, ROLES = ("queries", "keys"), ("query", "key")
 
@@ -81,31 +82,34 @@ def lines_panel(
     left = arguments.labels("tokens", tokens, matrix.shape[0])
     right = arguments.labels(*_keys(tokens, keys), matrix.shape[1])
     chosen = range(len(left)) if query is None else [arguments.position("query", query, len(left))]
-    if query is not None:
-        ends = [
-            f"{key}  {number(weight)}" for key, weight in zip(right, matrix[query], strict=True)
-        ]
-    else:
-        ends = right
     (asks, asked), roles = (sides, (None, None)) if sides else (NAMES, ROLES)
     x = max(map(text_width, [*left, asks])) + 8
     height = STEP * max(matrix.shape)
     tops = [2 * LINE + (height - STEP * count) / 2 + STEP / 2 for count in matrix.shape]
+    places = [(row, column) for row in chosen for column in range(len(right))]
     lines = [
-        _line(x, tops, row, column, matrix, f"{left[row]} to {right[column]}")
-        for row in chosen
-        for column in range(len(right))
-        if matrix[row, column] > 0
+        cells.of_place(_line(x, tops, place, matrix, left, right), matrix, place)
+        for place in places
+        if matrix[place] > 0
+    ]
+    end = x + SPAN + 8 + max(map(text_width, right))
+    # The weights of one query stand in a column beside the keys.
+    numbers = {} if query is None else {place: number(matrix[place]) for place in places}
+    weights_of_query = [
+        cells.of_place(label(end + GAP, tops[1] + STEP * place[1], shown, "start"), matrix, place)
+        for place, shown in numbers.items()
     ]
     body = [
         title(x - 8, LINE / 2, asks, roles[0], "end"),
         title(x + SPAN + 8, LINE / 2, asked, roles[1], "start"),
-        *lines,
+        cells.of_step("".join([*lines, *weights_of_query]), matrix),
         *(label(x - 8, tops[0] + STEP * i, token, "end") for i, token in enumerate(left)),
-        *(label(x + SPAN + 8, tops[1] + STEP * i, token, "start") for i, token in enumerate(ends)),
+        *(label(x + SPAN + 8, tops[1] + STEP * i, token, "start") for i, token in enumerate(right)),
         _legend(x, 2 * LINE + height + LINE / 2, _largest(matrix)),
     ]
-    width = x + SPAN + 16 + max(map(text_width, [*ends, asked]))
+    if numbers:
+        end += GAP + max(map(text_width, numbers.values()))
+    width = 8 + max(end, x + SPAN + 8 + text_width(asked))
     height = 2 * LINE + height + LINE
     drawn, described = "".join(body), _described(matrix, left, right, chosen)
     if heading is None:
@@ -116,7 +120,9 @@ def lines_panel(
 
 
 def _weights(weights: Array) -> np.ndarray:
-    matrix = arguments.matrix("weights", weights).astype(float)
+    matrix = arguments.matrix("weights", weights)
+    if matrix.dtype == bool:
+        matrix = matrix.astype(float)
     wrong = matrix[~np.isfinite(matrix) | (matrix < 0)]
     if wrong.size:
         raise ValueError(f"weights holds {number(wrong[0])}; expected finite numbers of 0 or more")
@@ -129,10 +135,16 @@ def _keys(tokens: Sequence[str], keys: Sequence[str] | None) -> tuple[str, Seque
 
 
 def _line(
-    x: float, tops: Sequence[float], row: int, column: int, matrix: np.ndarray, name: str
+    x: float,
+    tops: Sequence[float],
+    place: tuple[int, int],
+    matrix: np.ndarray,
+    left: Sequence[str],
+    right: Sequence[str],
 ) -> str:
-    weight = matrix[row, column]
+    (row, column), weight = place, matrix[place]
     start, end = tops[0] + STEP * row, tops[1] + STEP * column
+    name = f"{left[row]} to {right[column]}"
     middle = x + SPAN / 2
     share = weight / _largest(matrix)
     return element(

@@ -35,6 +35,7 @@ def product_figure(
     scales: Three = ("diverging", "diverging", "diverging"),
     row_labels: Sequence[str] | None = None,
     column_labels: Sequence[str] | None = None,
+    product: Array | None = None,
 ) -> Svg:
     r"""Draw a matrix product, and how one row and one column make one of its numbers.
 
@@ -50,6 +51,7 @@ def product_figure(
         scales: the kind of each colour scale, `diverging` or `sequential`.
         row_labels: m names of the rows; the positions from 1 if left out.
         column_labels: n names of the columns; the positions from 1 if left out.
+        product: (m, n) the product, if it was computed before.
 
     Returns:
         The figure as SVG text; a notebook shows the picture.
@@ -68,14 +70,14 @@ def product_figure(
     marks = _marks(row, column, a, b)
     rows = arguments.labels("row_labels", row_labels, a.shape[0])
     columns = arguments.labels("column_labels", column_labels, b.shape[1])
-    matrices = (a, b, arguments.product(a, b))
+    matrices = (a, b, arguments.product(a, b, product))
     chosen = [scale_of(kind, *pair) for kind, *pair in zip(scales, names, matrices, strict=True)]
     margin = max(scale.legend(0).width for scale in chosen[:2])
     grids = _grids(*matrices, max(map(text_width, rows)) + 8, margin)
     parts = [Part(*part) for part in zip(names, matrices, chosen, roles, grids, marks, strict=True)]
     left, above, corner = grids
-    found = number(matrices[2][marks[2]])
-    sentence = f"row {marks[2][0] + 1} · column {marks[2][1] + 1} = {found}"
+    place = f"row {marks[2][0] + 1} · column {marks[2][1] + 1} = "
+    sentence = place + number(matrices[2][marks[2]])
     below, centre = left.y + left.height + LINE / 2, corner.x + corner.width / 2
     body = [
         *(part.drawn() for part in parts),
@@ -84,7 +86,7 @@ def product_figure(
         title(centre, LINE / 2, names[1], roles[1]),
         title(left.x + left.width / 2, left.y - LINE / 2 - 2, names[0], roles[0]),
         title(centre, below + LINE / 2, names[2], roles[2]),
-        label(centre, below + 1.5 * LINE, sentence),
+        label(centre, below + 1.5 * LINE, place, "middle", cells.said(matrices[2], marks[2])),
         parts[0].legend(left.x, below),
         _legend_of_b(parts[1], left),
         parts[2].legend(corner.x, below + 2 * LINE + 4),
@@ -117,7 +119,7 @@ class Part(NamedTuple):
         """Draw the scale in the middle of a width, which begins at x."""
         width = self.grid.width if width is None else width
         panel = self.scale.legend(width, UNDER_TEXT if self.printed else ALONE)
-        return moved(x - (panel.width - width) / 2, y, panel.body)
+        return moved(x - (panel.width - width) / 2, y, cells.of_scale(panel.body, self.values))
 
 
 def _legend_of_b(part: Part, left: cells.Grid) -> str:

@@ -77,10 +77,13 @@ def words(text: str) -> str:
     return escape(text, quote=False)
 
 
-def label(x: float, y: float, text: str, anchor: str = "middle", **attributes: object) -> str:
-    """Write text that is centred vertically at y."""
+def label(
+    x: float, y: float, text: str, anchor: str = "middle", *rest: str, **attributes: object
+) -> str:
+    """Write text that is centred vertically at y; the rest of it may be elements."""
     attributes = {"fill": "currentColor", **attributes}
-    return element("text", words(text), x=x, y=y + FONT_SIZE / 3, text_anchor=anchor, **attributes)
+    place = {"x": x, "y": y + FONT_SIZE / 3, "text_anchor": anchor}
+    return element("text", words(text), *rest, **place, **attributes)
 
 
 def title(x: float, y: float, text: str, role: str | None, anchor: str = "middle") -> str:

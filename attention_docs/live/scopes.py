@@ -1,0 +1,118 @@
+"""Which public function of the mathematics each node was computed in."""
+
+import dataclasses
+import inspect
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
+from types import CodeType, FrameType
+from typing import Any, NamedTuple
+
+import attention_docs
+from attention_docs import arrays
+from attention_docs.live.library import RecordedArray, Tape
+
+
+@dataclasses.dataclass
+class Scope:
+    """One call of a public function.
+
+    Attributes:
+        call: its name, with that of its class.
+        first: the number of nodes when it was called.
+        arguments: those that differ from their defaults, by name.
+        last: the number of nodes when it returned.
+        results: the arrays that it returned, by their names in a named tuple; one has no name.
+    """
+
+    call: str
+    first: int
+    arguments: dict[str, Any]
+    last: int = 0
+    results: dict[str, RecordedArray] = dataclasses.field(default_factory=dict)
+
+
+class Phrase(NamedTuple):
+    """What `describe_first` said of the first element of an array where another is true."""
+
+    wrong: RecordedArray
+    array: RecordedArray
+    text: str
+
+
+class Calls:
+    """The calls that were made while a tape ran."""
+
+    def __init__(self, tape: Tape) -> None:
+        self.tape = tape
+        self.scopes: list[Scope] = []
+        self.phrases: list[Phrase] = []
+        self.open: list[tuple[FrameType, Scope]] = []
+
+    def watch(self, frame: FrameType, event: str, result: Any) -> None:
+        """Notice a call or a return, as `sys.setprofile` reports it."""
+        code = frame.f_code
+        if event == "call" and code in PUBLIC:
+            name, signature = PUBLIC[code]
+            scope = Scope(name, len(self.tape.nodes), arguments(frame, signature))
+            self.scopes.append(scope)
+            self.open.append((frame, scope))
+        elif event == "return" and self.open and self.open[-1][0] is frame:
+            _, scope = self.open.pop()
+            scope.last = len(self.tape.nodes)
+            scope.results = dict(named_arrays(result))
+        elif event == "return" and code is arrays.describe_first.__code__ and result is not None:
+            found = frame.f_locals
+            self.phrases.append(Phrase(found["wrong"], found["array"], result))
+
+
+@contextmanager
+def watched(tape: Tape) -> Iterator[Calls]:
+    """Watch the calls while a tape runs."""
+    calls, previous = Calls(tape), sys.getprofile()
+    sys.setprofile(calls.watch)
+    try:
+        yield calls
+    finally:
+        sys.setprofile(previous)
+
+
+def public_functions() -> Iterator[tuple[CodeType, tuple[str, inspect.Signature]]]:
+    """Yield the functions and methods that the package exports, by their code.
+
+    >>> [name for name, _ in dict(public_functions()).values()][:3]
+    ['MultiHeadAttention', 'MultiHeadAttention.steps', 'additive_scores']
+    """
+    for name in attention_docs.__all__:
+        exported = getattr(attention_docs, name)
+        if inspect.isfunction(exported):
+            yield exported.__code__, (name, inspect.signature(exported))
+        elif dataclasses.is_dataclass(exported):
+            for method, function in inspect.getmembers(exported, inspect.isfunction):
+                if not method.startswith("_") or method == "__call__":
+                    full_name = f"{name}.{method}".removesuffix(".__call__")
+                    yield function.__code__, (full_name, inspect.signature(function))
+
+
+def arguments(frame: FrameType, signature: inspect.Signature) -> dict[str, Any]:
+    """Return the arguments of a call that differ from their defaults; for `self`, its fields."""
+    found = {}
+    for name, parameter in signature.parameters.items():
+        value = frame.f_locals[name]
+        if name == "self":
+            found.update(vars(value))
+        elif value is not parameter.default:
+            found[name] = value
+    return found
+
+
+def named_arrays(result: Any, name: str = "") -> Iterator[tuple[str, RecordedArray]]:
+    """Yield the arrays of a result, those of a named tuple within another as `outer.inner`."""
+    if isinstance(result, RecordedArray):
+        yield name, result
+    elif hasattr(result, "_asdict"):
+        for field, value in result._asdict().items():
+            yield from named_arrays(value, f"{name}.{field}" if name else field)
+
+
+PUBLIC = dict(public_functions())

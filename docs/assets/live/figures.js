@@ -1,0 +1,64 @@
+// Draw the cells and lines of a figure with other numbers, as attention_docs/render/figures does.
+
+import { number } from "./show.js";
+
+/** @typedef {import("./arrays.js").Dtype} Dtype */
+/** @typedef {import("./terms.js").Cell} Cell */
+/** @typedef {{value: number, dtype: Dtype}} Valued */
+
+const [THICKEST, THINNEST, UNDER_TEXT, ALONE] = [9, 0.4, 0.5, 0.8];
+
+/**
+ * Draw a matrix anew.
+ *
+ * @param {Element} group of the cells or lines
+ * @param {(cell: Cell) => Valued} valueOf
+ */
+export const drawFigure = (group, valueOf) => {
+  const step = /** @type {string} */ (group.getAttribute("data-val")).split(".")[1];
+  const cells = [...group.querySelectorAll("[data-at]")].map((cell) => {
+    const place = /** @type {string} */ (cell.getAttribute("data-at"));
+    return { cell, ...valueOf({ step, index: place ? place.split(",").map(Number) : [] }) };
+  });
+  const sizes = cells.map(({ value }) => Math.abs(value)).filter(Number.isFinite);
+  const largest = Math.max(...sizes);
+  for (const { cell, value, dtype } of cells) drawCell(cell, value, dtype, largest);
+  drawScale(group, largest);
+};
+
+/** @param {Element} cell @param {number} value @param {Dtype} dtype @param {number} largest */
+const drawCell = (cell, value, dtype, largest) => {
+  const [box, line, text, title] = ["rect", "path", "text", "title"].map((tag) => cell.querySelector(tag));
+  const shown = number(value, dtype);
+  if (title) title.textContent = `${title.textContent?.replace(/: [^:]*$/, "")}: ${shown}`;
+  // Where no number fits, at least its minus sign does.
+  if (text && dtype !== "bool") text.textContent = title && box ? (value < 0 ? "−" : "") : shown;
+  const fill = box?.getAttribute("fill") ?? "none";
+  if (box && fill !== "none" && dtype !== "bool") paint(box, fill, value, largest, title ? ALONE : UNDER_TEXT);
+  if (line) line.setAttribute("stroke-width", String(thickness(value / Math.max(1, largest))));
+};
+
+/** @param {number} share of the thickest line */
+const thickness = (share) => (share ? Math.max(THINNEST, THICKEST * share) : 0);
+
+/** @param {Element} box @param {string} fill @param {number} value @param {number} largest @param {number} strength */
+const paint = (box, fill, value, largest, strength) => {
+  const end = isSequential(fill) ? Math.max(1, largest) : largest || 1;
+  box.setAttribute("fill-opacity", String(strength * Math.min(Math.abs(value) / end, 1)));
+  if (!isSequential(fill)) box.setAttribute("fill", value < 0 ? MINUS : PLUS);
+};
+
+const [PLUS, MINUS] = ["var(--figure-plus, #8f63d2)", "var(--figure-minus, #c77a12)"];
+/** @param {string} fill */
+const isSequential = (fill) => fill.includes("--figure-weight");
+
+/** Write the ends of the scale. @param {Element} group @param {number} largest */
+const drawScale = (group, largest) => {
+  const scale = group.closest("svg")?.querySelector(`[data-scale="${group.getAttribute("data-val")}"]`);
+  const labels = [...(scale?.querySelectorAll("text") ?? [])];
+  if (labels.length === 3) labels[0].textContent = number(-(largest || 1));
+  if (labels.length > 1) {
+    const end = labels.length === 3 ? largest || 1 : Math.max(1, largest);
+    labels[labels.length - 1].textContent = number(end);
+  }
+};

@@ -1,0 +1,132 @@
+// The graph of an example, from its literal inputs to its named steps: read, checked and computed
+// with other inputs.
+
+import { operations, unravel } from "./arrays.js";
+import * as show from "./show.js";
+
+/** @typedef {import("./arrays.js").NDArray} NDArray */
+/** @typedef {[operation: string, inputs: number[], attributes?: Record<string, any>]} WrittenNode */
+/** @typedef {{operation: string, inputs: number[], attributes: Record<string, any>}} Node */
+/** @typedef {{first: number, of: number}} Phrase the first element of a node where another is true */
+
+/**
+ * A call of a public function: its nodes are those from `first` to `last`. An argument is
+ * `{node}` if it is an array.
+ *
+ * @typedef {object} Scope
+ * @property {string} call
+ * @property {number} first
+ * @property {number} last
+ * @property {Record<string, any>} arguments
+ * @property {Record<string, number>} results
+ */
+
+/**
+ * What Python asked of a node, and went on because of the answer.
+ *
+ * @typedef {object} Guard
+ * @property {number} node
+ * @property {boolean | number} holds
+ * @property {[error: string, message: (string | Phrase)[]] | null} refusal null: another way
+ */
+
+/** @typedef {{error: string, message: string} | {error: null, message: null}} Refusal */
+
+/**
+ * @typedef {object} Graph
+ * @property {string} example
+ * @property {Node[]} nodes each after its inputs
+ * @property {Map<string, number>} steps the node of each named step, in reading order
+ * @property {string[]} inputs the steps that can be edited
+ * @property {Scope[]} scopes
+ * @property {Guard[]} guards
+ * @property {NDArray[]} values of the nodes, as the example has them
+ */
+
+/**
+ * Read a graph as JSON has it, version 1.
+ *
+ * @param {{version: number, example: string, nodes: WrittenNode[], steps: Record<string, number>,
+ *   inputs: string[], scopes: Scope[], guards: Guard[]}} json
+ * @returns {Graph}
+ */
+export const parse = ({ version, example, nodes, steps, inputs, scopes, guards }) => {
+  if (version !== 1) throw new Error(`${example} has a graph of version ${version}; expected 1`);
+  const unknown = nodes.find(([operation]) => !Object.hasOwn(operations, operation));
+  if (unknown) throw new Error(`${example} uses ${unknown[0]}, which the page cannot compute`);
+  const graph = {
+    example,
+    nodes: nodes.map(([operation, inputs, attributes = {}]) => ({ operation, inputs, attributes })),
+    steps: new Map(Object.entries(steps)),
+    inputs,
+    scopes,
+    guards: guards.toSorted((one, other) => one.node - other.node),
+  };
+  return { ...graph, values: computed(graph.nodes, new Map()) };
+};
+
+/**
+ * Compute an example with other inputs.
+ *
+ * @param {Graph} graph
+ * @param {Map<string, NDArray>} edits by the name of the input
+ * @returns {{values: NDArray[], refusal: Refusal | null}} the value of each node, and why Python
+ *   would not have come to them: the error that it raises, or null where it takes another way
+ */
+export const evaluate = (graph, edits) => {
+  const values = computed(graph.nodes, new Map([...edits].map((edit) => checked(graph, edit))));
+  const turned = graph.guards.find(({ node, holds }) => values[node].data[0] !== Number(holds));
+  return { values, refusal: turned ? refused(turned, values) : null };
+};
+
+/** @param {Node[]} nodes @param {Map<number, NDArray>} edited @returns {NDArray[]} */
+const computed = (nodes, edited) => {
+  /** @type {NDArray[]} */ const values = [];
+  nodes.forEach(({ operation, inputs, attributes }, node) => {
+    const compute = operations[operation];
+    values.push(edited.get(node) ?? compute(inputs.map((input) => values[input]), attributes));
+  });
+  return values;
+};
+
+/** @param {Graph} graph @param {[string, NDArray]} edit @returns {[number, NDArray]} */
+const checked = ({ example, inputs, steps, values }, [input, array]) => {
+  if (!inputs.includes(input))
+    throw new Error(`${example} has no input ${input}; expected one of ${inputs.join(", ")}`);
+  const node = /** @type {number} */ (steps.get(input));
+  const expected = values[node];
+  if (String(array.shape) !== String(expected.shape))
+    throw new Error(`${input} has shape (${array.shape}); expected (${expected.shape})`);
+  return [node, { ...array, dtype: expected.dtype }];
+};
+
+/** @param {Guard} guard @param {NDArray[]} values @returns {Refusal} */
+const refused = ({ refusal }, values) => {
+  if (!refusal) return { error: null, message: null };
+  const [error, parts] = refusal;
+  const phrases = parts.map((part) => (typeof part === "string" ? part : described(part, values)));
+  return { error, message: phrases.join("") };
+};
+
+/** As `describe_first` in Python: `inf at [0, 0]`. @param {Phrase} phrase @param {NDArray[]} values */
+const described = ({ first, of }, values) => {
+  const { shape, data, dtype } = values[of];
+  const position = Math.max(values[first].data.indexOf(1), 0);
+  return `${show.python(data[position], dtype)} at [${unravel(position, shape).join(", ")}]`;
+};
+
+/**
+ * Name the steps that depend on an input.
+ *
+ * @param {Graph} graph
+ * @param {string} input
+ * @returns {string[]} in reading order, without the input itself
+ */
+export const dependents = ({ nodes, steps }, input) => {
+  const source = steps.get(input);
+  /** @type {boolean[]} */ const depends = [];
+  nodes.forEach(({ inputs }, node) => {
+    depends.push(node === source || inputs.some((each) => depends[each]));
+  });
+  return [...steps].filter(([step, node]) => step !== input && depends[node]).map(([step]) => step);
+};

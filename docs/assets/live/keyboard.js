@@ -1,0 +1,86 @@
+// The numbers of a page by keyboard: one stop of the Tab key for each matrix, and one for the numbers of
+// each paragraph, formula or figure. The arrow keys go on from there.
+
+import { spotsIn } from "./spots.js";
+import { make } from "./words.js";
+
+/** @typedef {(spot: Element) => void} Show */
+
+// A number within a picture or a formula cannot take the focus: for a screen reader it is hidden, or
+// part of an image.
+const BLOCKS = "p, li, dd, td, th, figcaption, summary, h1, h2, h3, h4";
+const BOXES = ".figure-box, .formula";
+/** @type {Record<string, number>} */
+const STEPS = { ArrowRight: 1, ArrowDown: 1, ArrowLeft: -1, ArrowUp: -1 };
+
+/**
+ * Make the numbers of the page reachable. What is reachable already stays as it is.
+ *
+ * @param {Show} show is called with the number that is reached
+ */
+export const makeReachable = (show) => {
+  document.querySelectorAll("table[data-val]:not([role])").forEach((table) => {
+    if (table instanceof HTMLTableElement) makeGrid(table, show);
+  });
+  /** @type {Map<Element, Element[]>} */ const groups = new Map();
+  for (const carrier of document.querySelectorAll("[data-val]:not(table)")) {
+    const group = carrier.closest(BLOCKS) ?? carrier.closest(BOXES);
+    if (group) groups.set(group, [...(groups.get(group) ?? []), ...spotsIn(carrier)]);
+  }
+  for (const [group, spots] of groups) if (!group.querySelector(":scope > .live-stop")) group.append(stop(spots, show));
+};
+
+/** @param {HTMLTableElement} table @param {Show} show */
+const makeGrid = (table, show) => {
+  const [example, step] = (table.dataset.val ?? "").split(/[.[]/);
+  table.setAttribute("role", "grid");
+  table.setAttribute("aria-label", `${step.replaceAll("_", " ")} of ${example.replaceAll("_", " ")}`);
+  [...table.querySelectorAll("td")].forEach((cell, i) => (cell.tabIndex = i ? -1 : 0));
+  table.addEventListener("focusin", ({ target }) => {
+    if (target instanceof HTMLTableCellElement) show(target);
+  });
+  table.addEventListener("keydown", (event) => {
+    const cell = event.target;
+    if (!(cell instanceof HTMLTableCellElement)) return;
+    const next = neighbour(table, cell, event.key);
+    if (!next) return;
+    event.preventDefault();
+    cell.tabIndex = -1;
+    next.tabIndex = 0;
+    next.focus();
+  });
+};
+
+/** @param {HTMLTableElement} table @param {HTMLTableCellElement} cell @param {string} pressed */
+const neighbour = (table, cell, pressed) => {
+  const { rowIndex } = /** @type {HTMLTableRowElement} */ (cell.parentElement);
+  const last = { row: table.rows.length - 1, column: table.rows[0].cells.length - 1 };
+  /** @type {Record<string, [row: number, column: number]>} */
+  const places = {
+    ArrowRight: [rowIndex, cell.cellIndex + 1],
+    ArrowLeft: [rowIndex, cell.cellIndex - 1],
+    ArrowDown: [rowIndex + 1, cell.cellIndex],
+    ArrowUp: [rowIndex - 1, cell.cellIndex],
+    Home: [rowIndex, 0],
+    End: [rowIndex, last.column],
+  };
+  const [row, column] = places[pressed] ?? [];
+  return row === undefined ? null : table.rows[row]?.cells[column];
+};
+
+/** @param {Element[]} spots @param {Show} show @returns {HTMLElement} */
+const stop = (spots, show) => {
+  let at = 0;
+  const count = spots.length === 1 ? "1 number" : `${spots.length} numbers`;
+  const label = `${count} here: the arrow keys go from one to the next, Enter opens its card`;
+  const button = make("button", { type: "button", class: "live-stop", "aria-label": label }, count);
+  button.onfocus = () => show(spots[at]);
+  button.onkeydown = (event) => {
+    const step = STEPS[event.key];
+    if (!step) return;
+    event.preventDefault();
+    at = Math.min(Math.max(at + step, 0), spots.length - 1);
+    show(spots[at]);
+  };
+  return button;
+};

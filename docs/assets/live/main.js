@@ -1,0 +1,144 @@
+// The pages answer: point at a number, tap it or reach it by keyboard, and it says where it comes from;
+// change an input, and the page follows. docs/assets/site.js loads this when somebody shows interest.
+
+import * as card from "./card.js";
+import * as editing from "./edit.js";
+import { load } from "./examples.js";
+import { makeReachable } from "./keyboard.js";
+import { editsInAddress, exampleInAddress } from "./link.js";
+import { cellAt, exampleAt, forget, spotAt } from "./spots.js";
+import { walk } from "./walk.js";
+import { make } from "./words.js";
+
+/** @typedef {import("./examples.js").Example} Example */
+
+const [BEFORE_IT_OPENS, BEFORE_IT_CLOSES] = [150, 300];
+let timer = 0;
+// A card that was only pointed at goes when the pointer goes.
+let stays = false;
+/** @type {Element | null} the number that was asked for last */
+let asked = null;
+
+/** Show the card of a number. @param {Element} spot */
+const show = async (spot) => {
+  asked = spot;
+  const name = exampleAt(spot);
+  const example = await load(name).catch(() => undefined);
+  // Somebody may have gone on meanwhile.
+  if (asked !== spot) return;
+  if (example === undefined) return card.say(spot, "This number could not be looked up. Is there a network?");
+  const cell = example && cellAt(spot, example);
+  if (!example) return card.say(spot, `From the example ${name}, whose inputs are drawn at random when the site is built.`);
+  if (!cell) return card.say(spot, "The shape of a matrix: the number of its rows and of its columns.");
+  card.open({ example, cell, spot }, () => tools(example));
+};
+
+/** @param {Example} example @returns {HTMLElement[]} what else a reader can do with it */
+const tools = (example) => [
+  make("button", { type: "button", onclick: () => tryOut(example, buttonOf(example.name)) }, "Try your own numbers"),
+  make("button", { type: "button", onclick: () => walk(example, card.current()?.cell.step) }, "Step by step"),
+];
+
+/** @param {string} name */
+const buttonOf = (name) => document.querySelector(`.live-try[data-example="${name}"]`);
+
+/** @param {Example} example @param {Element | null} button */
+const tryOut = (example, button) => {
+  card.close();
+  editing.begin(example, button);
+  document.querySelector(".live-field")?.scrollIntoView({ block: "center" });
+  /** @type {HTMLElement | null} */ (document.querySelector(".live-field"))?.focus();
+};
+
+/** @param {Element} button */
+const tryExample = async (button) => {
+  const example = await load(button.getAttribute("data-example") ?? "").catch(() => null);
+  if (example) tryOut(example, button);
+  else card.say(button, "The numbers of this example could not be fetched. Is there a network?");
+};
+
+/** @param {Event} event a pointer comes to a number, or leaves it */
+const point = ({ target }) => {
+  clearTimeout(timer);
+  if (card.contains(target)) return;
+  const spot = spotAt(target);
+  if (spot && !spot.querySelector("input")) {
+    timer = setTimeout(() => {
+      stays = false;
+      show(spot);
+    }, BEFORE_IT_OPENS);
+  } else if (!stays) {
+    timer = setTimeout(close, BEFORE_IT_CLOSES);
+  }
+};
+
+const close = () => {
+  asked = null;
+  card.close();
+};
+
+/** @param {Event} event */
+const press = (event) => {
+  const target = /** @type {Element} */ (event.target);
+  const button = target.closest(".live-try");
+  if (button) return tryExample(button);
+  if (card.contains(target) || !target.isConnected) return;
+  const spot = target.closest("a, input, button") ? null : spotAt(target);
+  clearTimeout(timer);
+  stays = Boolean(spot);
+  if (spot) show(spot);
+  else close();
+};
+
+/** @param {KeyboardEvent} event */
+const type = (event) => {
+  if (event.key === "Tab") makeReachable(reach);
+  if (event.key === "Escape" && card.current()) {
+    if (card.contains(document.activeElement)) reached?.focus();
+    close();
+  }
+  if (event.key === "Enter" && card.current() && document.activeElement === reached) {
+    event.preventDefault();
+    card.enter();
+  }
+};
+
+/** @type {HTMLElement | null} what had the focus when a card opened by keyboard */
+let reached = null;
+
+/** @param {Element} spot */
+const reach = (spot) => {
+  reached = /** @type {HTMLElement} */ (document.activeElement);
+  stays = true;
+  show(spot);
+};
+
+const arrive = async () => {
+  close();
+  editing.leave();
+  forget();
+  const name = exampleInAddress();
+  const example = name && (await load(name).catch(() => null));
+  if (!example) return;
+  editing.begin(example, buttonOf(example.name), editsInAddress(example));
+};
+
+document.addEventListener("pointerover", point);
+document.addEventListener("click", press);
+document.addEventListener("keydown", type);
+document.addEventListener("focusout", () => setTimeout(() => {
+  const { activeElement } = document;
+  if (reached && activeElement !== reached && !card.contains(activeElement) && !reached.contains(activeElement)) {
+    const moved = activeElement?.closest("table[role=grid], .live-stop");
+    reached = null;
+    if (!moved) close();
+  }
+}));
+
+const { document$, attentionDocs } = /** @type {any} */ (window);
+document$.subscribe(arrive);
+// What the reader did before this script was there.
+if (attentionDocs.first) {
+  const handlers = { pointerover: point, click: press, keydown: type };
+  handlers[/** @type {"click"} */ (attentionDocs.first.type)]?.(attentionDocs.first);
+}

@@ -1,0 +1,72 @@
+// How one number is shown: the rounding contract of the project, as in attention_docs/render/numbers.py.
+
+/** @typedef {import("./arrays.js").Dtype} Dtype */
+
+const LARGE = 1e9;
+
+/**
+ * Show a number as Python's `number` does.
+ *
+ * @param {number} value
+ * @param {Dtype} [dtype]
+ * @returns {string}
+ */
+export const number = (value, dtype = "float64") => {
+  if (dtype === "bool") return value ? "True" : "False";
+  if (!Number.isFinite(value)) return python(value);
+  if (Math.abs(value) >= LARGE) return padded(halfToEven(value.toExponential(4), isLargeTie(value)));
+  if (Number.isInteger(value)) return String(value);
+  const fixed = halfToEven(value.toFixed(4), isTie(value));
+  return Number(fixed) ? fixed : padded(value.toExponential(1));
+};
+
+/**
+ * Show a number as Python's `html_number` does.
+ *
+ * @param {number} value
+ * @param {Dtype} [dtype]
+ * @returns {string}
+ */
+export const html = (value, dtype = "float64") => {
+  if (dtype === "bool") return value ? "T" : "F";
+  const [mantissa, exponent] = number(value).split("e");
+  const text = exponent ? `${mantissa} × 10<sup>${Number(exponent)}</sup>` : mantissa;
+  return text.replaceAll("-", "−").replace("inf", "∞");
+};
+
+/**
+ * Write a number with all its digits, as Python's `repr` does.
+ *
+ * @param {number} value
+ * @param {Dtype} [dtype]
+ * @returns {string}
+ */
+export const python = (value, dtype = "float64") => {
+  if (dtype === "bool") return number(value, dtype);
+  if (!Number.isFinite(value)) return String(value).replace("Infinity", "inf").replace("NaN", "nan");
+  if (dtype === "int64") return String(value);
+  const text = value.toExponential();
+  const exponent = Number(text.split("e")[1]);
+  if (exponent < -4 || exponent > 15) return padded(text);
+  return `${Object.is(value, -0) ? "-" : ""}${value}${Number.isInteger(value) ? ".0" : ""}`;
+};
+
+/** An exponent has two digits in Python. @param {string} text */
+const padded = (text) => text.replace(/e([+-])(\d)$/, "e$10$2");
+
+// `toFixed` and `toExponential` are exact, but of two equally near numbers they take the one further
+// from zero, where Python takes the one whose last digit is even. A tie at the fourth decimal is an
+// odd multiple of 1/20000 = 1/(2^5 5^4), and a float only if 5^4 cancels: an odd multiple of 1/32.
+/** @param {number} value */
+const isTie = (value) => Math.abs((value * 32) % 2) === 1;
+
+// From 10^9 on, a tie at the fourth decimal of the mantissa is an odd multiple of 5 10^(e - 5), so a
+// whole number, whose digits BigInt knows. Below 1e-4, where one decimal is left, there are none:
+// they would need a power of five that two digits do not have.
+/** @param {number} value */
+const isLargeTie = (value) =>
+  Number.isInteger(value) && /^-?\d{5}50*$/.test(String(BigInt(value)));
+
+/** @param {string} text rounded away from zero @param {boolean} tie @returns {string} */
+const halfToEven = (text, tie) =>
+  tie ? text.replace(/^([-\d.]+)([13579])(?=e|$)/, (_, before, odd) => before + (odd - 1)) : text;

@@ -1,0 +1,96 @@
+// Where numbers stand on a page: in tables, in text, in formulas and in the cells of figures.
+
+import { exampleOf, resolve } from "./reference.js";
+
+/** @typedef {import("./examples.js").Example} Example */
+/** @typedef {import("./terms.js").Cell} Cell */
+
+/** @param {Cell} cell @returns {string} */
+export const key = ({ step, index }) => `${step}[${index}]`;
+
+/**
+ * Find the number at a place of the page, if there is one.
+ *
+ * @param {EventTarget | null} target @returns {HTMLElement | SVGElement | null} its element
+ */
+export const spotAt = (target) => {
+  const element = /** @type {Element | null} */ (target instanceof Element ? target : null);
+  const carrier = element?.closest("[data-val]");
+  if (!element || !carrier) return null;
+  if (carrier.matches("table")) {
+    const cell = element.closest("td");
+    return cell && !/[⋯⋮⋱]/.test(cell.textContent ?? "") ? cell : null;
+  }
+  return /** @type {SVGElement} */ (carrier.matches("g") ? element.closest("[data-at]") : carrier);
+};
+
+/** @param {Element} spot @returns {string} what its carrier says that it shows */
+const referenceOf = (spot) =>
+  /** @type {string} */ (spot.closest("[data-val]")?.getAttribute("data-val"));
+
+/** @param {Element} spot @returns {string} the name of the example that its number is from */
+export const exampleAt = (spot) => exampleOf(referenceOf(spot));
+
+/**
+ * Tell which element of which step a spot shows.
+ *
+ * @param {Element} spot @param {Example} example
+ * @returns {Cell | null} null if it shows a shape
+ */
+export const cellAt = (spot, { graph }) => {
+  const place = spot.getAttribute("data-at");
+  const found = resolve(referenceOf(spot), graph);
+  if (place !== null) return { step: found.step, index: place ? place.split(",").map(Number) : [] };
+  if (found.sizes) return null;
+  if (!(spot instanceof HTMLTableCellElement)) return { step: found.step, index: found.cells[0] };
+  const columns = found.shape.at(-1) ?? 1;
+  const rows = found.cells.length / columns;
+  const row = /** @type {HTMLTableRowElement} */ (spot.parentElement);
+  const table = /** @type {HTMLTableElement} */ (spot.closest("table"));
+  // The last row and column of an excerpt are the last ones of the matrix.
+  const i = row.rowIndex === table.rows.length - 1 ? rows - 1 : row.rowIndex;
+  const j = row.cells.length - 1 === spot.cellIndex ? columns - 1 : spot.cellIndex;
+  return { step: found.step, index: found.cells[i * columns + j] };
+};
+
+/** @typedef {{spot: Element, cell: Cell, carrier: Element}} Found */
+
+/** @type {Map<Example, Found[]>} */
+const found = new Map();
+
+/** Look anew when asked again, because the page has other places now. */
+export const forget = () => found.clear();
+
+/**
+ * List all places of the page that show a number of an example.
+ *
+ * @param {Example} example @returns {Found[]}
+ */
+export const spotsOf = (example) => {
+  const carriers = [...document.querySelectorAll(`[data-val^="${example.name}."]`)];
+  const spots = found.get(example) ?? carriers.flatMap((carrier) => foundIn(carrier, example));
+  found.set(example, spots);
+  return spots;
+};
+
+/** @param {Element} carrier @param {Example} example @returns {Found[]} */
+const foundIn = (carrier, example) =>
+  spotsIn(carrier).flatMap((spot) => {
+    const cell = cellAt(spot, example);
+    return cell ? [{ spot, cell, carrier }] : [];
+  });
+
+/**
+ * List the places that show one cell.
+ *
+ * @param {Example} example @param {Cell} cell @returns {Element[]}
+ */
+export const spotsOfCell = (example, cell) =>
+  spotsOf(example).filter((found) => key(found.cell) === key(cell)).map(({ spot }) => spot);
+
+/** @param {Element} carrier @returns {Element[]} the numbers of a table, of a figure or of itself */
+export const spotsIn = (carrier) => {
+  if (carrier.matches("g")) return [...carrier.querySelectorAll("[data-at]")];
+  if (!carrier.matches("table")) return [carrier];
+  return [...carrier.querySelectorAll("td")].filter((cell) => spotAt(cell));
+};

@@ -1,0 +1,113 @@
+// An example step by step, cell by cell, large enough for a projector.
+
+import { explain } from "./explain.js";
+import { stepOf } from "./examples.js";
+import { unravel } from "./arrays.js";
+import * as show from "./show.js";
+import { make, nameOf, written } from "./words.js";
+
+/** @typedef {import("./examples.js").Example} Example */
+/** @typedef {import("./terms.js").Cell} Cell */
+
+const dialog = /** @type {HTMLDialogElement} */ (
+  make("dialog", { class: "live-walk", "aria-label": "The example step by step" })
+);
+
+/**
+ * Walk through an example.
+ *
+ * @param {Example} example @param {string} [start] the first step to show
+ */
+export const walk = (example, start) => {
+  const steps = [...example.graph.steps.keys()];
+  let at = Math.max(steps.indexOf(start ?? ""), 0);
+  let position = 0;
+
+  /** @param {number} by how many cells to go on, over the ends of steps */
+  const goOn = (by) => {
+    const { length } = stepOf(example, steps[at]).data;
+    if (position + by >= 0 && position + by < length) position += by;
+    else if (steps[at + by]) {
+      at += by;
+      position = by > 0 ? 0 : stepOf(example, steps[at]).data.length - 1;
+    }
+    draw();
+  };
+  /** @param {number} by */
+  const goToStep = (by) => {
+    at = Math.min(Math.max(at + by, 0), steps.length - 1);
+    position = 0;
+    draw();
+  };
+  /** @param {Cell} cell */
+  const goTo = ({ step, index }) => {
+    at = steps.indexOf(step);
+    position = positionOf(example, { step, index });
+    draw();
+  };
+  const draw = () => {
+    const { shape } = stepOf(example, steps[at]);
+    const found = explain(example.graph, example.values, steps[at], unravel(position, shape));
+    const lines = [found.formula, ...found.numbers, found.note].filter(({ length }) => length);
+    dialog.replaceChildren(
+      make("p", { class: "live-where" }, `Step ${at + 1} of ${steps.length}`,
+        make("button", { type: "button", class: "live-close", "aria-label": "Close", onclick: () => dialog.close() }, "×")
+      ),
+      make("h2", {}, nameOf(steps[at]), shape.length ? ` ${shape.join(" × ")}` : ""),
+      matrix(example, steps[at], position, (chosen) => {
+        position = chosen;
+        draw();
+      }),
+      make("div", { "aria-live": "polite" },
+        make("p", {}, make("strong", {}, found.place || "The number"), ` is ${found.value}`),
+        ...lines.map((line) => make("p", { class: "live-formula" }, ...written(line, goTo)))
+      ),
+      make("div", { class: "live-tools" },
+        make("button", { type: "button", onclick: () => goToStep(-1) }, "⇤ Step"),
+        make("button", { type: "button", onclick: () => goOn(-1) }, "← Cell"),
+        make("button", { type: "button", onclick: () => goOn(1) }, "Cell →"),
+        make("button", { type: "button", onclick: () => goToStep(1) }, "Step ⇥")
+      )
+    );
+  };
+  dialog.onkeydown = (event) => {
+    const moves = {
+      ArrowRight: () => goOn(1),
+      ArrowLeft: () => goOn(-1),
+      PageDown: () => goToStep(1),
+      PageUp: () => goToStep(-1),
+      " ": () => goOn(1),
+    };
+    const move = moves[/** @type {keyof typeof moves} */ (event.key)];
+    if (!move || (event.key === " " && event.target instanceof HTMLButtonElement)) return;
+    event.preventDefault();
+    move();
+  };
+  dialog.onclose = () => dialog.remove();
+  document.body.append(dialog);
+  draw();
+  dialog.showModal();
+};
+
+/** @param {Example} example @param {Cell} cell */
+const positionOf = (example, { step, index }) => {
+  const { shape } = stepOf(example, step);
+  return index.reduce((position, place, axis) => position * shape[axis] + place, 0);
+};
+
+/**
+ * @param {Example} example @param {string} step @param {number} chosen
+ * @param {(position: number) => void} choose
+ */
+const matrix = (example, step, chosen, choose) => {
+  const { shape, data, dtype } = stepOf(example, step);
+  const columns = shape.at(-1) ?? 1;
+  const cells = [...data].map((value, position) => {
+    const properties = { class: position === chosen ? "live-here" : "", onclick: () => choose(position) };
+    return make("td", { ...properties, innerHTML: show.html(value, dtype) });
+  });
+  const rows = Array.from({ length: data.length / columns }, (_, row) =>
+    make("tr", {}, ...cells.slice(row * columns, (row + 1) * columns))
+  );
+  return make("div", { class: "live-matrix" }, make("table", { class: "matrix" }, ...rows));
+};

@@ -1,0 +1,61 @@
+// Write the values of an example into the page, where they differ from those that it was built with.
+
+import { align } from "./alignment.js";
+import { ravel } from "./arrays.js";
+import { drawFigure } from "./figures.js";
+import { originalOf, stepOf } from "./examples.js";
+import { spotsOf } from "./spots.js";
+import * as show from "./show.js";
+
+/** @typedef {import("./arrays.js").Dtype} Dtype */
+/** @typedef {import("./examples.js").Example} Example */
+/** @typedef {import("./terms.js").Cell} Cell */
+
+/** @type {WeakMap<Element, string>} what the page was built with, where something else stands now */
+const originals = new WeakMap();
+
+/**
+ * Bring the numbers of the page up to date.
+ *
+ * @param {Example} example
+ * @returns {Element[]} the places whose number differs from the page's own
+ */
+export const write = (example) => {
+  /** @type {Element[]} */ const changed = [];
+  /** @type {Set<Element>} */ const carriers = new Set();
+  for (const { spot, cell, carrier } of spotsOf(example)) {
+    const { value, dtype } = valueOf(example, cell);
+    const differs = show.number(value, dtype) !== originalText(example, cell);
+    if (differs) changed.push(spot);
+    if (differs || spot.classList.contains("live-changed")) carriers.add(carrier);
+    if (!carrier.matches("g")) writeNumber(spot, value, dtype, differs);
+    spot.classList.toggle("live-changed", differs);
+  }
+  for (const carrier of carriers) {
+    if (carrier instanceof HTMLTableElement && !carrier.querySelector("input")) align(carrier);
+    else if (carrier.matches("g")) drawFigure(carrier, (cell) => valueOf(example, cell));
+  }
+  return changed;
+};
+
+/** @param {Example} example @param {Cell} cell @returns {{value: number, dtype: Dtype}} */
+export const valueOf = (example, { step, index }) => {
+  const { data, shape, dtype } = stepOf(example, step);
+  return { value: data[ravel(index, shape)], dtype };
+};
+
+/** @param {Example} example @param {Cell} cell @returns {string} */
+const originalText = (example, { step, index }) => {
+  const { data, shape, dtype } = originalOf(example, step);
+  return show.number(data[ravel(index, shape)], dtype);
+};
+
+/** @param {Element} spot @param {number} value @param {Dtype} dtype @param {boolean} differs */
+const writeNumber = (spot, value, dtype, differs) => {
+  if (spot.querySelector("input")) return;
+  if (!differs && originals.has(spot)) spot.innerHTML = /** @type {string} */ (originals.get(spot));
+  if (!differs) return originals.delete(spot);
+  if (!originals.has(spot)) originals.set(spot, spot.innerHTML);
+  if (spot.closest("svg")) spot.textContent = show.number(value, dtype);
+  else spot.innerHTML = show.html(value, dtype);
+};

@@ -1,0 +1,93 @@
+"""A number in the browser is shown with the digits of Python, exact ties included."""
+
+import math
+
+import numpy as np
+
+from attention_docs.render.numbers import html_number, number
+from tests.live.running import digits, in_node
+
+EDGES = [
+    *(
+        0.0,
+        1e-5,
+        4.9e-5,
+        5e-5,
+        5.1e-5,
+        0.99999,
+        9999.95,
+        0.1,
+        1e-4,
+        1e22,
+        5e-324,
+        1.7976931348623157e308,
+    ),
+    *(
+        math.inf,
+        math.nan,
+        2.0**53,
+        2.0**53 + 2,
+        2.0**63,
+        123456789.5,
+        1e9 - 0.5,
+        1e9,
+        999999999.99995,
+    ),
+    *(
+        1e15,
+        1e16,
+        1e17,
+        1.5e16,
+        0.0001,
+        0.00012345,
+        2.2250738585072014e-308,
+        1000050000.0,
+        9.99995e9,
+    ),
+]
+COUNT = 100_000
+
+
+def numbers():
+    """Floats of every size, many of them exact ties, with both signs."""
+    draw = np.random.default_rng(17)
+    of_every_size = 10.0 ** draw.uniform(-12, 13, COUNT // 4) * draw.uniform(0.1, 1, COUNT // 4)
+    bits = draw.integers(0, 2**63, COUNT // 8).view(np.float64)
+    ties = np.concatenate(
+        [
+            draw.integers(0, 2**40, COUNT // 4) / 32,
+            (draw.integers(10_000, 100_000, COUNT // 8) * 10 + 5)
+            * 10.0 ** draw.integers(4, 13, COUNT // 8),
+        ]
+    )
+    few_digits = np.round(draw.uniform(0, 100, COUNT // 4), 5)
+    positive = np.concatenate([EDGES, of_every_size, bits, ties, few_digits])
+    return np.concatenate([positive, -positive]).tolist()
+
+
+def test_every_number_is_shown_as_in_python():
+    tested = numbers()
+    assert len(tested) >= COUNT
+    ties = sum((value * 32) % 2 == 1 for value in tested)
+    assert ties > 1000, "hardly a tie at the fourth decimal"
+    shown = in_node(
+        "data.map(Number).map((x) => [show.number(x), show.html(x), show.python(x)])",
+        [digits(value) for value in tested],
+    )
+    for value, (text, html, written) in zip(tested, shown, strict=True):
+        assert (text, html, written) == (number(value), html_number(value), repr(value))
+
+
+def test_integers_and_booleans_are_shown_as_in_python():
+    assert in_node("data.map((x) => show.number(x, 'bool'))", [1, 0]) == [
+        number(True),
+        number(False),
+    ]
+    assert in_node("data.map((x) => show.html(x, 'bool'))", [1, 0]) == ["T", "F"]
+    whole = [0, 7, -7, 999_999_999, 10**9, -(10**15)]
+    shown = in_node("data.map((x) => [show.number(x, 'int64'), show.python(x, 'int64')])", whole)
+    assert shown == [[number(value), repr(value)] for value in whole]
+
+
+def test_a_tie_goes_to_the_even_digit():
+    assert in_node("data.map((x) => show.number(x))", [0.03125, 0.09375]) == ["0.0312", "0.0938"]
