@@ -3,6 +3,7 @@
 from attention_docs.additive import additive_scores
 from attention_docs.dot_product import (
     AttentionSteps,
+    attend_tile,
     attention_steps,
     scaled_dot_product_attention,
 )
@@ -16,7 +17,7 @@ from attention_docs.multi_head import (
 from attention_docs.positions import position_rotation, rotary, sinusoidal_positions
 from attention_docs.render.text import show
 from attention_docs.softmax import softmax
-from attention_docs.tiles import TileState, attend_tile, merge
+from attention_docs.tiles import TileState, merge
 
 __all__ = [
     "AttentionSteps",

@@ -14,7 +14,6 @@ from attention_docs.arrays import (
     namespace,
     widened,
 )
-from attention_docs.dot_product import attention_steps
 
 
 class TileState(NamedTuple):
@@ -47,49 +46,16 @@ class TileState(NamedTuple):
         return self.sums / total[..., None]
 
 
-def attend_tile(
-    query: Array,
-    key: Array,
-    value: Array,
-    attn_mask: Array | None = None,
-    scale: float | None = None,
-) -> TileState:
-    """Attend to some of the keys, and return what is to be merged with the others.
-
-    Args:
-        query: (..., m, d_k) queries.
-        key: (..., n, d_k) keys of this tile; there may be none.
-        value: (..., n, d_v) their values.
-        attn_mask: broadcasts to (..., m, n), as in `attention_steps`: the part for these keys.
-        scale: what the scores are multiplied by; 1/sqrt(d_k) if left out.
-
-    Returns:
-        The state after these keys, of the dtype that the scores are computed in.
-
-    Raises:
-        TypeError: as `attention_steps`.
-        ValueError: as `attention_steps`.
-
-    Source: Dao et al. 2022 (FlashAttention), section 3.1.
-
-    Examples:
-        >>> query, key = np.array([[2.0, 0.0]]), np.array([[0.0, 2.0], [2.0, 0.0]])
-        >>> state = attend_tile(query, key, np.array([[2.0, 0.0, 1.0], [0.0, 2.0, 1.0]]))
-        >>> show(state.maximum), show(state.total), show(state.output)
-        [2.8284]
-        [1.0591]
-        [[0.1116 1.8884 1]]
-        (None, None, None)
-    """
-    masked = attention_steps(query, key, value, attn_mask=attn_mask, scale=scale).masked
-    xp = namespace(masked=masked)
+def tile_state(masked: Array, value: Array) -> TileState:
+    """Return the state of (..., m, n) masked scores and (..., n, d_v) finite values."""
+    xp = namespace(masked=masked, value=value)
     # With a column of -inf, a tile without keys has a maximum too.
     like = {"dtype": masked.dtype, "device": masked.device}
     hidden = xp.full((*masked.shape[:-1], 1), -xp.inf, **like)
     maximum = xp.max(xp.concat([masked, hidden], axis=-1), axis=-1)
     with ignoring_overflow():
         powers = xp.exp(masked - _finite(xp, maximum)[..., None])
-        sums = powers @ xp.astype(as_real(xp, "value", value), masked.dtype, copy=False)
+        sums = powers @ xp.astype(value, masked.dtype, copy=False)
     check_no_overflow(xp, "the weighted sums of value hold", sums)
     # Values may have leading axes that queries and keys do not have.
     rows = sums.shape[:-1]

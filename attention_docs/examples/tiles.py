@@ -116,8 +116,8 @@ from types import ModuleType
 import numpy
 
 from attention_docs.arrays import Array
-from attention_docs.dot_product import attention_steps
-from attention_docs.tiles import TileState, attend_tile, merge
+from attention_docs.dot_product import attend_tile, attention_steps
+from attention_docs.tiles import TileState, merge
 
 TITLE = "The softmax in one pass, and attention in tiles"
 SOURCE = "our own example"

@@ -389,7 +389,7 @@ def alibi_biases(steps_of: StepsOf) -> Svg:
 def window_reach(steps_of: StepsOf) -> Svg:
     r"""Which tokens reach which through one, two and three layers, each with a window of the token
     itself and two before it. The last row belongs to the last of the ten tokens."""
-    once = window_mask(10, left=2, right=0).astype(int)
+    once = np.tri(10) - np.tri(10, k=-3)
     masks = {"1 layer": once, "2 layers": once @ once, "3 layers": once @ once @ once}
     panels = [
         matrix_panel(paths > 0, name, rows="outputs", columns="inputs")

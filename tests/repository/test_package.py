@@ -17,7 +17,6 @@ LAYERS = [
     "inputs",
     "kernels",
     "dot_product",
-    "tiles",
     "multi_head",
     "examples",
     "render",
