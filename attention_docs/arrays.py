@@ -69,6 +69,20 @@ def namespace(**arrays: Array) -> ModuleType:
     return xp
 
 
+def check_library(xp: Any) -> None:
+    """Refuse what is no array library, for example its name.
+
+    Raises:
+        TypeError: if it makes no arrays.
+
+    >>> check_library("numpy")
+    Traceback (most recent call last):
+    TypeError: xp is 'numpy'; expected an array library, for example the module numpy
+    """
+    if not hasattr(xp, "asarray"):
+        raise TypeError(f"xp is {xp!r}; expected an array library, for example the module numpy")
+
+
 def present(**arrays: Array | None) -> dict[str, Array]:
     """Return the optional arrays that are not None, by name.
 

@@ -5,8 +5,15 @@ from typing import Any
 
 import numpy
 
-from attention_docs.arrays import Array, describe_first, dtype_kind, dtype_name, namespace
-from attention_docs.scalars import count
+from attention_docs.arrays import (
+    Array,
+    check_library,
+    describe_first,
+    dtype_kind,
+    dtype_name,
+    namespace,
+)
+from attention_docs.scalars import count, size
 
 
 def causal_mask(
@@ -28,8 +35,8 @@ def causal_mask(
         (m, n) boolean array.
 
     Raises:
-        TypeError: if a count is not an integer.
-        ValueError: if a count is negative.
+        TypeError: if a count is not an integer, or `xp` no array library.
+        ValueError: if a count is negative or larger than an array can be.
 
     Source: Vaswani et al. 2017, section 3.2.3.
 
@@ -67,8 +74,8 @@ def window_mask(
         (m, n) boolean array.
 
     Raises:
-        TypeError: if a count is not an integer.
-        ValueError: if a count is negative.
+        TypeError: if a count is not an integer, or `xp` no array library.
+        ValueError: if a count is negative or larger than an array can be.
 
     Source: Beltagy et al. 2020 (Longformer), section 3.1.
 
@@ -79,8 +86,9 @@ def window_mask(
          [False  True  True  True]
          [False False  True  True]]
     """
-    queries = count("queries", queries)
-    keys = queries if keys is None else count("keys", keys)
+    check_library(xp)
+    queries = size("queries", queries)
+    keys = queries if keys is None else size("keys", keys)
     query = xp.arange(queries, device=device)[:, None]
     key = xp.arange(keys, device=device)[None, :]
     mask = xp.ones((queries, keys), dtype=xp.bool, device=device)
@@ -107,7 +115,7 @@ def padding_mask(lengths: Array, keys: int) -> Array:
 
     Raises:
         TypeError: if `lengths` is no array of integers.
-        ValueError: if a length is negative or above `keys`.
+        ValueError: if a length is negative or above `keys`, or `keys` larger than an array can be.
 
     Examples:
         >>> show(padding_mask(np.array([3, 1]), 4))
@@ -115,7 +123,7 @@ def padding_mask(lengths: Array, keys: int) -> Array:
          [[True False False False]]]
     """
     xp = namespace(lengths=lengths)
-    keys = count("keys", keys)
+    keys = size("keys", keys)
     if dtype_kind(xp, lengths.dtype) != "integral":
         raise TypeError(f"lengths has dtype {dtype_name(lengths.dtype)}; expected integers")
     # The number of keys may be too large for the integers of `lengths`: int8 ends at 127. A

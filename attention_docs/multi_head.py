@@ -12,6 +12,7 @@ from attention_docs.arrays import (
     Array,
     as_real,
     check_finite,
+    check_library,
     check_no_overflow,
     check_same_dtype,
     ignoring_overflow,
@@ -20,7 +21,7 @@ from attention_docs.arrays import (
     widened,
 )
 from attention_docs.dot_product import AttentionSteps, attention_steps
-from attention_docs.scalars import count, flag, whole_number
+from attention_docs.scalars import count, flag, size, whole_number
 
 
 def split_heads(features: Array, num_heads: int) -> Array:
@@ -207,9 +208,10 @@ class MultiHeadAttention:
             A layer in float64.
 
         Raises:
-            TypeError: if a width, `num_heads` or `seed` is not an integer, or `bias` no boolean.
-            ValueError: if a width is below 1, `seed` below 0, or `num_heads` does not divide
-                `embed_dim`.
+            TypeError: if a width, `num_heads` or `seed` is not an integer, `bias` no boolean, or
+                `xp` no array library.
+            ValueError: if a width is below 1 or larger than an array can be, `seed` below 0, or
+                `num_heads` does not divide `embed_dim`.
 
         Source: Glorot and Bengio 2010, equation 16.
 
@@ -218,9 +220,10 @@ class MultiHeadAttention:
             >>> layer.W_K.shape, layer.b_O.shape
             ((5, 6), (6,))
         """
-        embed_dim = count("embed_dim", embed_dim, least=1)
-        kdim = embed_dim if kdim is None else count("kdim", kdim, least=1)
-        vdim = embed_dim if vdim is None else count("vdim", vdim, least=1)
+        check_library(xp)
+        embed_dim = size("embed_dim", embed_dim, least=1)
+        kdim = embed_dim if kdim is None else size("kdim", kdim, least=1)
+        vdim = embed_dim if vdim is None else size("vdim", vdim, least=1)
         draw = numpy.random.default_rng(count("seed", seed))
 
         def matrix(rows: int) -> Array:

@@ -11,12 +11,13 @@ from attention_docs.arrays import (
     Array,
     as_real,
     check_finite,
+    check_library,
     check_no_overflow,
     ignoring_overflow,
     namespace,
     widened,
 )
-from attention_docs.scalars import count, finite_number, flag, real_number, whole_number
+from attention_docs.scalars import finite_number, flag, real_number, size, whole_number
 
 
 def sinusoidal_positions(
@@ -43,9 +44,9 @@ def sinusoidal_positions(
         (length, d_model) float64 array, one row per position.
 
     Raises:
-        TypeError: if a size is not an integer, or `base` no real number.
-        ValueError: if `length` is negative, `d_model` odd or below 2, `base` not positive and
-            finite, or an angle overflows.
+        TypeError: if a size is not an integer, `base` no real number, or `xp` no array library.
+        ValueError: if `length` is negative, `d_model` odd or below 2, one of them larger than an
+            array can be, `base` not positive and finite, or an angle overflows.
 
     Source: Vaswani et al. 2017, section 3.5.
 
@@ -55,7 +56,7 @@ def sinusoidal_positions(
          [0.8415  0.5403 0.0100 1.0000]
          [0.9093 -0.4161 0.0200 0.9998]]
     """
-    length, d_model = count("length", length), _even(d_model)
+    length, d_model = size("length", length), _even(d_model)
     frequencies = _frequencies(d_model, base, xp, device)
     positions = xp.arange(length, dtype=xp.float64, device=device)
     angles = _angles(f"base is {base}", positions[:, None], frequencies[None, :], xp)
@@ -91,9 +92,10 @@ def position_rotation(
         (d_model, d_model) float64 array, zero outside the 2 x 2 blocks on its diagonal.
 
     Raises:
-        TypeError: if `d_model` is not an integer, or `shift` or `base` no real number.
-        ValueError: if `d_model` is odd or below 2, `shift` not finite, `base` not positive and
-            finite, or an angle overflows.
+        TypeError: if `d_model` is not an integer, `shift` or `base` no real number, or `xp` no
+            array library.
+        ValueError: if `d_model` is odd, below 2 or larger than an array can be, `shift` not
+            finite, `base` not positive and finite, or an angle overflows.
 
     Source: the addition theorems; the claim is in Vaswani et al. 2017, section 3.5.
 
@@ -185,7 +187,7 @@ def _angles_at(xp: ModuleType, positions: Array, x: Array, base: float) -> Array
     check_finite(xp, "positions", places)
     rows = x.shape[:-1]
     fits = len(places.shape) <= len(rows) and all(
-        size in (1, wanted) for size, wanted in zip(places.shape[::-1], rows[::-1], strict=False)
+        width in (1, wanted) for width, wanted in zip(places.shape[::-1], rows[::-1], strict=False)
     )
     if not fits:
         raise ValueError(
@@ -197,6 +199,7 @@ def _angles_at(xp: ModuleType, positions: Array, x: Array, base: float) -> Array
 
 
 def _frequencies(d_model: int, base: float, xp: ModuleType, device: Any) -> Array:
+    check_library(xp)
     if not 0 < real_number("base", base) < math.inf:
         raise ValueError(f"base is {base}; expected a positive number")
     exponents = xp.arange(0, d_model, 2, dtype=xp.float64, device=device) / d_model
@@ -220,4 +223,4 @@ def _even(d_model: int) -> int:
     number = whole_number("d_model", d_model)
     if number < 2 or number % 2:
         raise ValueError(f"d_model is {number}; expected an even number of 2 or more")
-    return number
+    return size("d_model", number)

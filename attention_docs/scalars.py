@@ -41,6 +41,22 @@ def count(name: str, value: Any, least: int = 0) -> int:
     return number
 
 
+def size(name: str, value: Any, least: int = 0) -> int:
+    """Return a count that an array can have of rows or columns.
+
+    No address space holds 2**60 numbers of 64 bits. Beyond that, NumPy's errors do not name the
+    argument, and `arange(2**63)` of int64 is even empty.
+
+    Raises:
+        TypeError: if it is not a whole number.
+        ValueError: if it is too small or too large.
+    """
+    number = count(name, value, least)
+    if number >= 2**60:
+        raise ValueError(f"{name} is {number}; expected fewer than 2**60")
+    return number
+
+
 def real_number(name: str, value: Any) -> float:
     """Return a real number as Python's own, in which a NumPy float64 does not widen float32.
 

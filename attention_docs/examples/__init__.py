@@ -12,7 +12,7 @@ from types import ModuleType
 
 import numpy
 
-from attention_docs.arrays import Array
+from attention_docs.arrays import Array, check_library
 
 
 def names() -> list[str]:
@@ -39,7 +39,13 @@ def load(name: str) -> ModuleType:
 
 
 def steps(name: str, xp: ModuleType = numpy) -> dict[str, Array]:
-    """Return the steps of an example, computed now, with the array library `xp`."""
+    """Return the steps of an example, computed now, with the array library `xp`.
+
+    Raises:
+        LookupError: if there is none of that name.
+        TypeError: if `xp` is no array library.
+    """
+    check_library(xp)
     found: dict[str, Array] = load(name).steps(xp)
     return found
 

@@ -1,4 +1,19 @@
-"""The graph of an example: the nodes that its named steps and its guards need, as JSON."""
+"""The graph of an example: the nodes that its named steps and its guards need, as JSON.
+
+- `nodes`: `[operation, inputs, attributes?]`, named as in the array API standard, in the order in
+  which Python carried them out; those that only a message needs are last.
+- `steps`: the node of each named step, in reading order.
+- `inputs`: the steps that are literals and that another step is computed from.
+- `shared`: the nodes of literals that other examples compute with too. A name, `example.step`, is
+  the same in all of them, so an edit in one example can be carried over to the others.
+- `scopes`: the calls of public functions: which nodes were computed in them, from which arguments
+  (`{"node": 7}` or a plain value), and which nodes they returned. The function's own result has the
+  name "", those of a named tuple within another have names like `attention.weights`.
+- `guards`: what Python asked of a node, what it got, and the error that another answer leads to, in
+  the order in which it asked. In a message, `{"first": wrong, "of": array}` stands for the value
+  and the index of the first element where `wrong` is true. An error of null means that Python would
+  go another way.
+"""
 
 import json
 import math
@@ -7,15 +22,12 @@ from typing import Any, NamedTuple
 
 from attention_docs.live.guards import First, Refusal, refusal
 from attention_docs.live.library import Node, Read, RecordedArray
-from attention_docs.live.recording import Recording, record
+from attention_docs.live.recording import Recording, record, shared_literals
 from attention_docs.live.scopes import Scope
 
 VERSION = 1
 # Below it every whole number is a float that Python writes without an exponent.
 WHOLE = 10**15
-
-# The inputs of these are drawn at random in bulk; the page has only their names and formulas.
-DRAWN_IN_BULK = ("score_variance", "source_experiment")
 
 
 class Guard(NamedTuple):
@@ -47,6 +59,7 @@ class Reduction:
         reached: for each node, the numbers of those that it is computed from, with its own.
         steps: by name, the number of each step.
         inputs: the names of the steps that can be edited.
+        shared: the literals that another example computes with too, by a step that names each.
         guards: the reads that an edit can turn, in the order in which Python made them.
         number: the new number of each node that is kept.
     """
@@ -56,15 +69,39 @@ class Reduction:
         self.recording = recording
         self.nodes = list(recording.tape.nodes)
         self.named = {array.node for array in recording.steps.values()}
-        self.first = representatives(self.nodes, self.named)
+        self.first = self.representatives()
         self.reached = ancestors(self.nodes, self.first)
         self.steps = {step: self.first[array.node] for step, array in recording.steps.items()}
         self.inputs = list(self.editable())
+        self.shared = {
+            shared_literals()[id(node.literal)]: self.first[number]
+            for number, node in enumerate(self.nodes)
+            if id(node.literal) in shared_literals()
+        }
         self.guards = list(self.turnable())
-        self.first = representatives(self.nodes, self.named)
+        self.first = self.representatives()
         self.reached = ancestors(self.nodes, self.first)
         needed = set().union(*(self.reached[node] for node in self.wanted()))
         self.number = {old: new for new, old in enumerate(sorted(needed))}
+
+    def representatives(self) -> list[int]:
+        """Return for each node the first that computes the same.
+
+        Two literals that a reader can edit are the same only if they are one object in the sources:
+        their numbers may be equal by chance, and an edit of one is to leave the other alone.
+        """
+        sources = {id(self.nodes[number].literal) for number in self.named} - {id(None)}
+        sources |= set(shared_literals())
+        known: dict[Any, int] = {}
+        first: list[int] = []
+        for number, (operation, inputs, attributes, literal) in enumerate(self.nodes):
+            key: Any = (operation, *(first[each] for each in inputs), json.dumps(attributes))
+            if id(literal) in sources:
+                key = id(literal)
+            elif operation == "asarray" and number in self.named:
+                key = f"step {number}"
+            first.append(known.setdefault(key, number))
+        return first
 
     def editable(self) -> Iterator[str]:
         """Name the steps that are literals, and that another step is computed from."""
@@ -77,13 +114,15 @@ class Reduction:
 
     def turnable(self) -> Iterator[Guard]:
         """Yield the reads that depend on an input, each once, and add the nodes of refusals."""
-        inputs = {self.steps[step] for step in self.inputs}
+        inputs = {*(self.steps[step] for step in self.inputs), *self.shared.values()}
         seen = set()
         for number, read in enumerate(self.recording.tape.reads):
             node = self.first[read.node]
             if node not in seen and self.reached[node] & inputs:
                 seen.add(node)
-                yield Guard(read, self.placed(refusal(self.name, number), read.time))
+                # Of a number there is more than one other answer.
+                found = refusal(self.name, number) if isinstance(read.answer, bool) else None
+                yield Guard(read, self.placed(found, read.time))
 
     def placed(self, found: Refusal | None, time: int) -> Refusal | None:
         """Add the nodes of a refusal after all others, and return it with their new numbers."""
@@ -126,6 +165,9 @@ class Reduction:
             "nodes": [self.node(old) for old in self.number],
             "steps": {step: self.number[node] for step, node in self.steps.items()},
             "inputs": self.inputs,
+            "shared": {
+                name: self.number[node] for name, node in self.shared.items() if node in self.number
+            },
             "scopes": list(self.scopes()),
             "guards": [self.guard(guard) for guard in self.guards],
         }
@@ -176,25 +218,6 @@ class Reduction:
         ]
         node, holds = self.renumbered(guard.read.node), digits(guard.read.answer)
         return {"node": node, "holds": holds, "refusal": refusal}
-
-
-def representatives(nodes: list[Node], named: set[int]) -> list[int]:
-    """Return for each node the first that computes the same.
-
-    Two literals that steps name are the same only if they are one object in the example: their
-    numbers may be equal by chance, and an edit of one is to leave the other alone.
-    """
-    sources = {id(nodes[i].literal) for i in named if nodes[i].literal is not None}
-    known: dict[Any, int] = {}
-    first: list[int] = []
-    for number, node in enumerate(nodes):
-        key: Any = (node.operation, *(first[i] for i in node.inputs), json.dumps(node.attributes))
-        if id(node.literal) in sources:
-            key = id(node.literal)
-        elif node.operation == "asarray" and number in named:
-            key = f"step {number}"
-        first.append(known.setdefault(key, number))
-    return first
 
 
 def ancestors(nodes: Iterable[Node], first: list[int]) -> list[set[int]]:

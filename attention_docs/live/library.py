@@ -190,6 +190,9 @@ class RecordedArray:
         node: the number of its node on the tape.
     """
 
+    # An operation with an array of NumPy on the left comes here too, and is refused by name.
+    __array_ufunc__ = None
+
     def __init__(self, tape: Tape, node: int, value: Any) -> None:
         self.tape = tape
         self.node = node

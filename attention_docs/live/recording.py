@@ -1,13 +1,19 @@
 """A worked example, computed once with the library that remembers."""
 
+from collections import Counter
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from functools import cache
+from itertools import chain
 
 import numpy as np
 
 from attention_docs import examples
-from attention_docs.live.library import RecordedArray, Tape
+from attention_docs.live.library import RecordedArray, Tape, UnknownOperationError
 from attention_docs.live.scopes import Calls, watched
+
+# The inputs of these are drawn at random in bulk; a page has only their names and formulas.
+DRAWN_IN_BULK = ("score_variance", "source_experiment")
 
 
 @dataclass
@@ -50,11 +56,13 @@ def attempt(
     return recording
 
 
+@cache
 def record(name: str) -> Recording:
-    """Run an example with its own inputs.
+    """Run an example with its own inputs, once.
 
     Raises:
-        UnknownOperationError: if it applies an operation that cannot be recorded.
+        UnknownOperationError: if it applies an operation that cannot be recorded; the message names
+            both.
         Exception: whatever else it ends in.
 
     >>> record("self_attention").steps["Q"].value
@@ -63,6 +71,90 @@ def record(name: str) -> Recording:
            [2., 2.]])
     """
     recording = attempt(name)
+    if isinstance(recording.error, UnknownOperationError):
+        raise UnknownOperationError(f"example {name!r}: {recording.error}") from recording.error
     if recording.error:
         raise recording.error
     return recording
+
+
+def replay(name: str, edits: Mapping[str, np.ndarray]) -> Recording:
+    """Run an example with other inputs, perhaps into an error.
+
+    Args:
+        name: of the example.
+        edits: what to take in place of literals, by their steps, or by the names of
+            `shared_literals`.
+
+    Raises:
+        LookupError: if the example has no such literal.
+        ValueError: if the literal has another shape.
+
+    >>> replay("self_attention", {"X": np.full((3, 4), np.inf)}).error
+    ValueError('query holds nan at [0, 0]; expected finite numbers only')
+    """
+    recording = record(name)
+    edited = {}
+    for literal, array in edits.items():
+        places = uses(recording, literal)
+        if not places:
+            raise LookupError(f"{name} has no literal {literal!r}")
+        expected = np.shape(recording.tape.nodes[places[0]].attributes["value"])
+        if array.shape != expected:
+            raise ValueError(f"{literal} has shape {array.shape}; expected {expected}")
+        edited.update(dict.fromkeys(places, array))
+    with np.errstate(all="ignore"):
+        return attempt(name, edits=edited)
+
+
+def uses(recording: Recording, name: str) -> list[int]:
+    """Return the nodes of one literal: an example may make an array of it more than once.
+
+    Args:
+        recording: of an example.
+        name: a step that is a literal, or a name of `shared_literals`.
+    """
+    nodes = recording.tape.nodes
+    if name not in recording.steps:
+        shared = shared_literals()
+        return [i for i, node in enumerate(nodes) if shared.get(id(node.literal)) == name]
+    step = recording.steps[name].node
+    literal = nodes[step].literal
+    same = [i for i, node in enumerate(nodes) if literal is not None and node.literal is literal]
+    return same or [step] * (nodes[step].operation == "asarray")
+
+
+@cache
+def shared_literals() -> dict[int, str]:
+    """Name the literals that several examples compute with, if one of them has it as a step.
+
+    Returns:
+        By the identity of the list in the sources, a step that names it, `example.step`.
+
+    >>> from attention_docs.examples import course_sentence
+    >>> shared_literals()[id(course_sentence.W_1)]
+    'course_sentence.W_1'
+    """
+    # All of them are kept: a list that is no longer there could leave its identity to another.
+    recordings = {name: record(name) for name in recorded_names()}
+    uses = Counter(chain.from_iterable(map(literals, recordings.values())))
+    named = {
+        name: {
+            literal: f"{name}.{step}"
+            for step, array in recording.steps.items()
+            if uses[literal := id(recording.tape.nodes[array.node].literal)] > 1
+        }
+        for name, recording in recordings.items()
+    }
+    # The example that names most of them is the one that they belong to.
+    return {k: v for names in sorted(named.values(), key=len) for k, v in names.items()}
+
+
+def literals(recording: Recording) -> set[int]:
+    """Return the identity of each literal that a run computed with."""
+    return {id(node.literal) for node in recording.tape.nodes if node.literal is not None}
+
+
+def recorded_names() -> list[str]:
+    """Return the names of the examples that have a graph."""
+    return [name for name in examples.names() if name not in DRAWN_IN_BULK]

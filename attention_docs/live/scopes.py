@@ -1,16 +1,19 @@
 """Which public function of the mathematics each node was computed in."""
 
 import dataclasses
+import importlib
 import inspect
 import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
+from itertools import chain
 from types import CodeType, FrameType
 from typing import Any, NamedTuple
 
-import attention_docs
-from attention_docs import arrays
+from attention_docs.arrays import describe_first
 from attention_docs.live.library import RecordedArray, Tape
+
+MATHEMATICS = ("additive", "dot_product", "masks", "multi_head", "positions", "softmax")
 
 
 @dataclasses.dataclass
@@ -61,7 +64,7 @@ class Calls:
             _, scope = self.open.pop()
             scope.last = len(self.tape.nodes)
             scope.results = dict(named_arrays(result))
-        elif event == "return" and code is arrays.describe_first.__code__ and result is not None:
+        elif event == "return" and code is describe_first.__code__ and result is not None:
             found = frame.f_locals
             self.phrases.append(Phrase(found["wrong"], found["array"], result))
 
@@ -69,26 +72,28 @@ class Calls:
 @contextmanager
 def watched(tape: Tape) -> Iterator[Calls]:
     """Watch the calls while a tape runs."""
-    calls, previous = Calls(tape), sys.getprofile()
+    calls = Calls(tape)
     sys.setprofile(calls.watch)
     try:
         yield calls
     finally:
-        sys.setprofile(previous)
+        sys.setprofile(None)
 
 
 def public_functions() -> Iterator[tuple[CodeType, tuple[str, inspect.Signature]]]:
-    """Yield the functions and methods that the package exports, by their code.
+    """Yield the public functions and methods of the mathematics, by their code.
 
     >>> [name for name, _ in dict(public_functions()).values()][:3]
-    ['MultiHeadAttention', 'MultiHeadAttention.steps', 'additive_scores']
+    ['additive_scores', 'attention_steps', 'scaled_dot_product_attention']
     """
-    for name in attention_docs.__all__:
-        exported = getattr(attention_docs, name)
-        if inspect.isfunction(exported):
-            yield exported.__code__, (name, inspect.signature(exported))
-        elif dataclasses.is_dataclass(exported):
-            for method, function in inspect.getmembers(exported, inspect.isfunction):
+    modules = [importlib.import_module(f"attention_docs.{name}") for name in MATHEMATICS]
+    for name, member in chain.from_iterable(map(inspect.getmembers, modules)):
+        if inspect.getmodule(member) not in modules or name.startswith("_"):
+            continue
+        if inspect.isfunction(member):
+            yield member.__code__, (name, inspect.signature(member))
+        elif dataclasses.is_dataclass(member):
+            for method, function in inspect.getmembers(member, inspect.isfunction):
                 if not method.startswith("_") or method == "__call__":
                     full_name = f"{name}.{method}".removesuffix(".__call__")
                     yield function.__code__, (full_name, inspect.signature(function))

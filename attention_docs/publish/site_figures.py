@@ -15,6 +15,7 @@ from attention_docs.publish import course_figures
 from attention_docs.publish.results import result
 from attention_docs.render.figures import (
     Axis,
+    Html,
     Points,
     Series,
     Svg,
@@ -32,7 +33,7 @@ from attention_docs.softmax import softmax
 
 # Gives the steps of a worked example by its name.
 StepsOf = Callable[[str], Mapping[str, Array]]
-Drawing = Callable[[StepsOf], Svg]
+Drawing = Callable[[StepsOf], Html]
 FIGURES: dict[str, Drawing] = {draw.__name__: draw for draw in course_figures.DRAWINGS}
 
 # A <figure>, not a <section> or a <div>: Material's search ends an exclusion at the first closing
@@ -167,15 +168,15 @@ def batched_scores(steps_of: StepsOf) -> Svg:
 
 @registered
 def batched_second_pair(steps_of: StepsOf) -> Svg:
-    r"""The second pair that the source marks: the same row of $\query{Q}$, and column 4 of
-    $\key{K}^\top$. Nobody put this score in. It is less than half of the first, and the
-    softmax leaves it less than a hundredth of the weight."""
+    r"""The same row of $\query{Q}$ and column 4 of $\key{K}^\top$ give the second largest score of
+    the row. Nobody put it in. It is less than half of the largest, and the softmax leaves it less
+    than a hundredth of the weight."""
     steps = steps_of("batched_attention")
     return scores_figure(steps, row=2, column=3)
 
 
 @registered
-def batched_weights(steps_of: StepsOf) -> Svg:
+def batched_weights(steps_of: StepsOf) -> Html:
     r"""The softmax turns each row of scaled scores into weights. In the marked row one score stands
     out, and takes nearly all the weight."""
     steps = steps_of("batched_attention")
@@ -198,7 +199,7 @@ def window_of_three(steps_of: StepsOf) -> Svg:
 
 
 @registered
-def window_weights(steps_of: StepsOf) -> Svg:
+def window_weights(steps_of: StepsOf) -> Html:
     r"""The softmax under the mask. What is masked is crossed out: it has the score $-\infty$ and
     the weight zero. The large weight of row 3, column 6 is gone: the row divides its weight
     among its own position and two neighbours."""
@@ -208,7 +209,7 @@ def window_weights(steps_of: StepsOf) -> Svg:
 
 
 @registered
-def masks_joined(steps_of: StepsOf) -> Svg:
+def masks_joined(steps_of: StepsOf) -> Html:
     r"""A causal mask, a padding mask, and both: a pair takes part where both allow it."""
     steps = steps_of("causal_padding")
     right = steps["right"][[0] * len(steps["causal"])]  # the same for every query
@@ -216,11 +217,11 @@ def masks_joined(steps_of: StepsOf) -> Svg:
     panels = [
         matrix_panel(mask, name, rows="queries", columns="keys") for name, mask in masks.items()
     ]
-    return figure(beside(panels), "Three masks")
+    return beside(panels, "Three masks")
 
 
 @registered
-def causal_alignments(steps_of: StepsOf) -> Svg:
+def causal_alignments(steps_of: StepsOf) -> Html:
     r"""Two causal masks for four queries and five keys. Top-left, the first query sees the first
     key. Bottom-right, the last query sees the last key."""
     steps = steps_of("causal_alignments")
@@ -228,7 +229,7 @@ def causal_alignments(steps_of: StepsOf) -> Svg:
     panels = [
         matrix_panel(mask, name, rows="queries", columns="keys") for name, mask in masks.items()
     ]
-    return figure(beside(panels), "Two alignments of a causal mask")
+    return beside(panels, "Two alignments of a causal mask")
 
 
 @registered
@@ -247,8 +248,8 @@ def softmax_saturation(steps_of: StepsOf) -> Svg:
 
 @registered
 def softmax_gradient(steps_of: StepsOf) -> Svg:
-    r"""The largest entry of the Jacobian of the same softmax. The axis on the left goes in powers
-    of ten: each step down is a hundredth of the one before."""
+    r"""The largest entry of the Jacobian of the same softmax. The vertical axis is logarithmic:
+    each step down is a hundredth of the one before."""
     d, weights = growing_scores(steps_of)
     slopes = [np.abs(np.diag(row) - np.outer(row, row)).max() for row in weights]
     name = "Largest slope of the softmax, without the division"
@@ -386,7 +387,7 @@ def alibi_biases(steps_of: StepsOf) -> Svg:
 
 
 @registered
-def window_reach(steps_of: StepsOf) -> Svg:
+def window_reach(steps_of: StepsOf) -> Html:
     r"""Which tokens reach which through one, two and three layers, each with a window of the token
     itself and two before it. The last row belongs to the last of the ten tokens."""
     once = np.tri(10) - np.tri(10, k=-3)
@@ -395,7 +396,7 @@ def window_reach(steps_of: StepsOf) -> Svg:
         matrix_panel(paths > 0, name, rows="outputs", columns="inputs")
         for name, paths in masks.items()
     ]
-    return figure(beside(panels), "Reach of a window through layers")
+    return beside(panels, "Reach of a window through layers")
 
 
 @registered
@@ -434,7 +435,7 @@ def softmax_in_one_pass(steps_of: StepsOf) -> Svg:
 
 
 @registered
-def heads_side_by_side(steps_of: StepsOf) -> Svg:
+def heads_side_by_side(steps_of: StepsOf) -> Html:
     r"""The weights of the two heads, for the same queries and keys. Each query has its largest
     weight on one key in head 1, and on another in head 2."""
     steps = steps_of("multi_head")
@@ -442,14 +443,14 @@ def heads_side_by_side(steps_of: StepsOf) -> Svg:
         matrix_panel(steps[f"weights_{head}"], f"Head {head}", **WEIGHTS, numbers=False)
         for head in (1, 2)
     ]
-    return figure(beside(panels), "Weights of two heads")
+    return beside(panels, "Weights of two heads")
 
 
 @registered
-def decoder_lines(steps_of: StepsOf) -> Svg:
+def decoder_lines(steps_of: StepsOf) -> Html:
     r"""Head 1 of both attentions. In the self-attention the first target token sees only itself,
-    because the causal mask hides the second. In the cross-attention both target tokens see the
-    whole source. The thicker a line, the larger the weight."""
+    because the causal mask hides the second. In the cross-attention both target tokens see
+    all the source tokens. The thicker a line, the larger the weight."""
     steps = steps_of("encoder_decoder")
     target, source = (
         [f"{name} {i + 1}" for i in range(len(steps[rows]))]
@@ -459,7 +460,7 @@ def decoder_lines(steps_of: StepsOf) -> Svg:
         lines_panel(steps["decoder_weights_1"], target, heading="Self-attention"),
         lines_panel(steps["cross_weights_1"], target, source, heading="Cross-attention"),
     ]
-    return figure(beside(panels), "Where the decoder looks")
+    return beside(panels, "Where the decoder looks")
 
 
 @registered
@@ -540,13 +541,18 @@ def growing_scores(
     return d, softmax(np.sqrt(d)[:, None] * scores)
 
 
-def softmax_figure(name: str, scores: Array, weights: Array, hidden: Array = None) -> Svg:
+def softmax_figure(name: str, scores: Array, weights: Array, hidden: Array = None) -> Html:
     """Draw scores and their weights side by side, with the third row marked."""
     left = matrix_panel(scores, "Scaled scores", **SCORES, numbers=False, mark=(2, None))
     right = matrix_panel(
-        weights, "Weights", **WEIGHTS, numbers=False, mark=(2, None), hidden=hidden
+        weights,
+        "Weights: the softmax of each row",
+        **WEIGHTS,
+        numbers=False,
+        mark=(2, None),
+        hidden=hidden,
     )
-    return figure(beside([left, right], between="softmax of each row"), name)
+    return beside([left, right], name)
 
 
 def scores_figure(steps: Mapping[str, Array], row: int, column: int) -> Svg:

@@ -9,6 +9,7 @@ import base64
 import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from html import escape, unescape
+from itertools import accumulate
 from pathlib import Path, PurePosixPath
 from typing import NamedTuple
 
@@ -33,7 +34,10 @@ WIDEST = 1.0
 STYLE = "assets/site.css"
 THEME_STYLE = re.compile(r"assets/stylesheets/main\.\w+\.min\.css")
 DRAWING = re.compile(r'<svg\b[^>]* role="img".*?</svg>', re.DOTALL)
+PANELS = re.compile(r'<div class="panels"[^>]* aria-label="([^"]*)">(.*?)</div>', re.DOTALL)
 FIGURE = re.compile(r'<svg\b[^>]* class="drawing')
+# Between the drawings of one figure.
+GAP = 24
 NAME_OF_DRAWING = re.compile(r"<title[^>]*>(.*?)</title>", re.DOTALL)
 SIDE_OF_DRAWING = re.compile(r'\s(width|height)="([\d.]+)"')
 LIGHT = re.compile(r'(?::root|\[data-md-color-scheme="?default"?\])\s*\{([^{}]*)\}')
@@ -166,13 +170,33 @@ def with_values(text: str, values: Mapping[str, str]) -> str:
 
 
 def first_drawing(html: str) -> str | None:
-    """Return the first figure or diagram of a page.
+    """Return the first figure or diagram of a page, in one piece.
 
     >>> first_drawing('<svg class="icon"/><svg id="a" role="img"><g/></svg><svg role="img"></svg>')
     '<svg id="a" role="img"><g/></svg>'
     """
-    found = DRAWING.search(html)
+    panels, found = PANELS.search(html), DRAWING.search(html)
+    if panels and found and panels.start() < found.start():
+        return row(panels[1], DRAWING.findall(panels[2]))
     return found[0] if found else None
+
+
+def row(name: str, drawings: Sequence[str]) -> str:
+    """Put the drawings of one figure side by side.
+
+    >>> row("Two", ['<svg width="5" height="3"/>', '<svg width="4" height="6"/>'])[:61]
+    '<svg class="drawing" width="33" height="6"><title>Two</title>'
+    """
+    widths, heights = zip(*map(size, drawings), strict=True)
+    *left, end = accumulate((width + GAP for width in widths), initial=0)
+    moved = (
+        drawing.replace("<svg", f'<svg x="{x:g}"', 1)
+        for x, drawing in zip(left, drawings, strict=True)
+    )
+    return (
+        f'<svg class="drawing" width="{end - GAP:g}" height="{max(heights):g}">'
+        f"<title>{name}</title>{''.join(moved)}</svg>"
+    )
 
 
 def name_of(drawing: str | None) -> str | None:

@@ -12,7 +12,7 @@ from bs4 import BeautifulSoup
 
 from attention_docs.publish import social
 from attention_docs.publish.cache import Cache
-from attention_docs.render.figures import heatmap
+from attention_docs.render.figures import beside, heatmap, matrix_panel
 from attention_docs.render.figures.svg import ROLES
 from tests.conftest import ROOT, mkdocs
 
@@ -49,8 +49,14 @@ def size(png):
 
 @pytest.mark.parametrize(
     "drawing",
-    [None, DIAGRAM.format(900, 100), DIAGRAM.format(100, 900), heatmap(np.eye(2), "A matrix")],
-    ids=["plain", "wide", "high", "figure"],
+    [
+        None,
+        DIAGRAM.format(900, 100),
+        DIAGRAM.format(100, 900),
+        heatmap(np.eye(2), "A matrix"),
+        social.first_drawing(beside([matrix_panel(np.eye(2), name) for name in "AB"], "Two")),
+    ],
+    ids=["plain", "wide", "high", "figure", "panels"],
 )
 def test_a_picture_has_the_size_that_its_tags_tell_and_the_same_bytes_each_time(draw, drawing):
     picture = draw("A page", drawing)
@@ -66,6 +72,17 @@ def test_a_picture_shows_title_drawing_and_the_name_of_the_site(draw, fonts, loo
     assert picture != draw("A page", drawing.replace("9", "8"))
     elsewhere = social.card("A page", drawing, look._replace(name="Another site"))
     assert picture != social.png(elsewhere, fonts)
+
+
+def test_the_drawings_of_a_figure_stand_in_a_row():
+    panels = [matrix_panel(np.eye(n), name) for n, name in ((2, "A & B"), (3, "C"))]
+    after = DIAGRAM.format(900, 100)
+    drawing = social.first_drawing(f"<p></p>{beside(panels, 'Two < three')}{after}")
+    one, two = BeautifulSoup(drawing, "html.parser").svg.find_all("svg")
+    assert float(two["x"]) > float(one["x"]) + float(one["width"])
+    assert social.size(drawing) == (float(two["x"]) + float(two["width"]), float(two["height"]))
+    assert social.name_of(drawing) == "Two < three"
+    assert social.first_drawing(after + drawing) == after
 
 
 def test_a_drawing_stands_where_it_can_be_larger():

@@ -46,6 +46,11 @@ class Shape(NamedTuple):
         return self.attributes.get("fill") != "none"
 
 
+def drawings_of(figure):
+    """Return the drawings of a figure, one or several."""
+    return re.findall(r"<svg .*?</svg>", figure, re.DOTALL)
+
+
 @functools.lru_cache(maxsize=4)
 def shapes(picture):
     """Return everything that is drawn, in the order in which it is painted."""

@@ -142,7 +142,8 @@ def test_names_of_crowded_lines_keep_the_order_of_their_ends():
 
 
 def test_long_names_fit_on_the_paper():
-    assert_readable(chart(Series("s", [1, 100], [0, 10]), name=46 * "t"))
+    for length in (46, 60, 90):
+        assert_readable(chart(Series("s", [1, 100], [0, 10]), name=length * "t"))
     assert_readable(chart(Series(60 * "t", [1, 100], [0, 10])))
 
 

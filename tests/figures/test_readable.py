@@ -1,6 +1,8 @@
 """Every figure is readable: all of it on the paper, no text on other text, a size and a name."""
 
+import itertools
 import re
+from xml.etree import ElementTree
 
 import numpy as np
 import pytest
@@ -8,31 +10,32 @@ import pytest
 from attention_docs.render.figures import Panel, beside, figure
 from attention_docs.render.figures.svg import CLASSES, element
 from tests.conftest import ROOT
-from tests.figures.drawing import assert_readable, named, shapes, size
+from tests.figures.drawing import SVG, assert_readable, drawings_of, shapes, size
 from tests.figures.test_on_pages import draw, each_name
 
 
 @each_name
 def test_nothing_is_cut_off_and_no_text_lies_on_other_text(name):
-    assert_readable(draw(name))
+    for picture in drawings_of(draw(name)):
+        assert_readable(picture)
 
 
 @each_name
 def test_figure_has_narrow_margins(name):
-    picture = draw(name)
-    width, height = size(picture)
-    corners = np.concatenate([shape.corners for shape in shapes(picture)])
-    left, top = corners.min(axis=0)
-    right, bottom = corners.max(axis=0)
-    assert left < 40
-    assert top < 8
-    assert width - right < 80
-    assert height - bottom < 16
+    for picture in drawings_of(draw(name)):
+        width, height = size(picture)
+        corners = np.concatenate([shape.corners for shape in shapes(picture)])
+        left, top = corners.min(axis=0)
+        right, bottom = corners.max(axis=0)
+        assert left < 40
+        assert top < 8
+        assert width - right < 80
+        assert height - bottom < 16
 
 
 @each_name
 def test_shapes_have_a_colour(name):
-    for shape in shapes(draw(name)):
+    for shape in itertools.chain(*map(shapes, drawings_of(draw(name)))):
         # A path without a fill is black, whatever the page's scheme.
         if shape.kind in ("path", "line"):
             assert shape.filled or "stroke" in shape.attributes
@@ -40,29 +43,15 @@ def test_shapes_have_a_colour(name):
             assert "fill" in shape.attributes
 
 
-def test_panels_stand_side_by_side_joined_by_an_arrow():
-    panels = [
-        Panel(width, height, f'<rect width="{width}" height="{height}" fill="red"/>', words)
-        for width, height, words in ((50, 30, "One."), (40, 80, "Two."))
-    ]
-    for between in (None, "x", "softmax of each row"):
-        both = beside(panels, between=between)
-        picture = figure(both, "b")
-        assert_readable(picture)
-        one, two = (s for s in shapes(picture) if s.kind == "rect")
-        assert (one.box[2], two.box[0]) == (50, both.width - 40)
-        assert two.box[0] - one.box[2] > 16
-        assert (both.height, both.description) == (80, "One. Two.")
-        arrows = [s for s in shapes(picture) if s.kind == "path"]
-        assert len(arrows) == (between is not None)
-        for arrow in arrows:
-            (text,) = named(picture, between)
-            assert 50 < arrow.box[0] < arrow.box[2] < two.box[0]
-            assert 50 <= text.box[0] < text.box[2] <= two.box[0]
-            assert text.box[3] <= arrow.box[1]
-            # Three lines meet at the head, on the right.
-            assert (arrow.corners[:, 0] == arrow.box[2]).sum() == 2
-            assert arrow.corners[0, 0] == arrow.box[0]
+def test_a_figure_of_several_drawings_has_a_name_and_so_has_each_of_them():
+    panels = [Panel(50, 30, "<g/>", f"{name} in words.", name=name) for name in ("One", "Two")]
+    group = ElementTree.fromstring(beside(panels, 'Both < "all"'))
+    assert (group.attrib["role"], group.attrib["aria-label"]) == ("group", 'Both < "all"')
+    assert [drawing.findtext(f"{SVG}title") for drawing in group] == ["One", "Two"]
+    assert [drawing.findtext(f"{SVG}desc") for drawing in group] == [p.description for p in panels]
+    for unnamed, name in ((panels, ""), ([panels[0]._replace(name="")], "Both")):
+        with pytest.raises(ValueError, match=r"^a figure needs a name"):
+            beside(unnamed, name)
 
 
 def test_wide_figures_have_the_classes_of_the_style_sheet():

@@ -19,7 +19,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import attention_docs
-from attention_docs import render
+from attention_docs import examples, render
 from attention_docs.render.figures import (
     Axis,
     Panel,
@@ -139,8 +139,9 @@ ODD_SCALARS = (
     *(np.int8(2), np.uint8(2), np.int64(2), np.float16(2), np.float64(2.5), np.True_),
     *(ml_dtypes.bfloat16(2), np.array(2), np.array(2.5), np.array([2]), np.array([1.0, 2.0])),
 )
+BEYOND = (2**60, 2**63, 2**70, 10**400)
 # Not for sizes: an array of so many rows is refused by the memory.
-BEYOND = (2**40, 2**70, 10**400)
+LONG = 2**40
 
 
 # These fit together with the other arguments or not, and any of those may be blamed.
@@ -648,12 +649,13 @@ ROWS = {
 HOLDERS = {
     "AttentionSteps",
     "MultiHeadSteps",
-    "TileState",
     "Axis",
+    "Html",
     "Panel",
     "Points",
     "Series",
     "Svg",
+    "TileState",
 }
 # What joins drawings that another row has made.
 FRAMES = {"beside", "figure"}
@@ -695,7 +697,8 @@ def disturbed(draw, arguments, row):
         odd = ODD_ARRAYS[kind](value)
         fits = kind in SHAPES or (row.mixed and "largest" in kind)
     else:
-        odd = draw(st.sampled_from(ODD_SCALARS if name in row.sizes else ODD_SCALARS + BEYOND))
+        more = BEYOND if name in row.sizes else (*BEYOND, LONG)
+        odd = draw(st.sampled_from(ODD_SCALARS + more))
         fits = hasattr(odd, "__index__")
     return {**arguments, name: odd}, list(arguments) if fits else [name]
 
@@ -749,3 +752,24 @@ def test_an_odd_argument_gives_the_right_answer_or_an_error_that_names_it(name, 
     arguments = as_given(data.draw, row.draw(data.draw), row)
     arguments, blamed = disturbed(data.draw, arguments, row)
     judge(row, arguments, blamed)
+
+
+# What makes arrays from no array, and is told in which library.
+MAKERS = {
+    "causal_mask": lambda xp: attention_docs.causal_mask(2, xp=xp),
+    "window_mask": lambda xp: attention_docs.window_mask(2, xp=xp),
+    "sinusoidal_positions": lambda xp: attention_docs.sinusoidal_positions(2, 2, xp=xp),
+    "position_rotation": lambda xp: attention_docs.position_rotation(1, 2, xp=xp),
+    "seeded": lambda xp: attention_docs.MultiHeadAttention.seeded(2, num_heads=1, seed=0, xp=xp),
+    "steps": lambda xp: examples.steps("self_attention", xp),
+}
+
+
+@pytest.mark.parametrize("name", MAKERS)
+@pytest.mark.parametrize("odd", ["numpy", None, 2, np.ones, np.ones(2), math])
+def test_what_is_no_array_library_is_refused(name, odd):
+    with pytest.raises(TypeError) as caught:
+        MAKERS[name](odd)
+    assert str(caught.value) == (
+        f"xp is {odd!r}; expected an array library, for example the module numpy"
+    )

@@ -81,6 +81,12 @@ def test_lengths_may_be_integers_of_any_kind(strict):
         (lambda: window_mask(2, left=True), TypeError, "left is True; expected a whole number"),
         (lambda: window_mask(2, right=-1), ValueError, "right is -1; expected 0 or more"),
         (lambda: padding_mask(np.array([0]), -1), ValueError, "^keys is -1; expected 0 or more"),
+        (lambda: causal_mask(2**63), ValueError, r"queries is \d+; expected fewer than 2\*\*60"),
+        (
+            lambda: padding_mask(np.array([2]), 2**63),
+            ValueError,
+            r"keys is \d+; expected fewer than 2\*\*60",
+        ),
         (lambda: causal_mask(None), TypeError, "queries is None; expected a whole number"),
         (
             lambda: padding_mask(np.array([1], dtype=ml_dtypes.bfloat16), 2),

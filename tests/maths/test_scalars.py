@@ -6,7 +6,7 @@ import ml_dtypes
 import numpy as np
 import pytest
 
-from attention_docs.scalars import count, finite_number, flag, real_number, whole_number
+from attention_docs.scalars import count, finite_number, flag, real_number, size, whole_number
 
 
 @pytest.mark.parametrize("value", [3, np.int8(3), np.uint64(3), np.array(3)])
@@ -59,6 +59,10 @@ def test_numbers_out_of_range_are_refused():
         count("n", -1)
     with pytest.raises(ValueError, match="n is 0; expected 1 or more"):
         count("n", 0, least=1)
+    assert size("n", 2**60 - 1) == 2**60 - 1
+    for number in (2**60, 10**400):
+        with pytest.raises(ValueError, match=rf"^n is {number}; expected fewer than 2\*\*60$"):
+            size("n", number)
     with pytest.raises(ValueError, match="expected a number that fits float64"):
         real_number("x", 10**400)
     for value in (math.nan, math.inf, -math.inf):

@@ -19,6 +19,7 @@ LAYERS = [
     "dot_product",
     "multi_head",
     "examples",
+    "live",
     "render",
     "publish",
 ]

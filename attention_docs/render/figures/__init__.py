@@ -5,10 +5,11 @@ from attention_docs.render.figures.heatmap import heatmap, matrix_panel
 from attention_docs.render.figures.lines import attention_lines, lines_panel
 from attention_docs.render.figures.product import product_figure
 from attention_docs.render.figures.scatter import Points, scatter_3d
-from attention_docs.render.figures.svg import Panel, Svg, beside, figure
+from attention_docs.render.figures.svg import Html, Panel, Svg, beside, figure
 
 __all__ = [
     "Axis",
+    "Html",
     "Panel",
     "Points",
     "Series",

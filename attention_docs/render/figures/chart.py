@@ -64,7 +64,9 @@ def line_chart(name: str, x: Axis, y: Axis, series: Sequence[Series]) -> Panel:
     """
     for one in series:
         _check_logarithms(one, x, y)
-    left = max(text_width(_tick(tick)) for tick in y.ticks) + 2 * LINE
+    margin = max(text_width(_tick(tick)) for tick in y.ticks) + 2 * LINE
+    # The title is centred over the lines, and may be wider.
+    left = max(margin, (text_width(name) - WIDTH) / 2)
     top = 2.5 * LINE
 
     def at(point: np.ndarray) -> tuple[float, float]:

@@ -98,7 +98,7 @@ def matrix_panel(
         moved(centre - legend.width / 2, below, cells.of_scale(legend.body, values)),
     ]
     paper = grid.x + width + overhang, below + legend.height
-    return Panel(*paper, "".join(body), cells.described(name, values))
+    return Panel(*paper, "".join(body), cells.described(name, values), name=name)
 
 
 def turned(x: float, y: float, text: str) -> str:

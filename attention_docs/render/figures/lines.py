@@ -116,7 +116,7 @@ def lines_panel(
         return Panel(width, height, drawn, described)
     headed = label(x + SPAN / 2, LINE / 2, heading, font_weight="bold")
     shifted = headed + moved(0, 2 * LINE, drawn)
-    return Panel(width, height + 2 * LINE, shifted, f"{heading}: {described}")
+    return Panel(width, height + 2 * LINE, shifted, f"{heading}: {described}", name=heading)
 
 
 def _weights(weights: Array) -> np.ndarray:

@@ -1,4 +1,4 @@
-"""Drawings as SVG text: elements, panels side by side, and the finished figure.
+"""Drawings as SVG text: elements, the finished figure, and figures of several drawings.
 
 A figure follows the page: text has the current colour, and every other colour is a CSS variable of
 the site. Its fallback is legible on white and on black, so a figure also looks right in a notebook.
@@ -29,13 +29,17 @@ ROLES = {
 }
 
 
-class Svg(str):
-    """A finished figure: SVG text, which a notebook shows as the picture."""
-
-    def _repr_svg_(self) -> str:
-        return str(self)
+class Html(str):
+    """A finished figure, which a notebook shows as the picture."""
 
     def _repr_html_(self) -> str:
+        return str(self)
+
+
+class Svg(Html):
+    """A figure of one drawing: SVG text."""
+
+    def _repr_svg_(self) -> str:
         return str(self)
 
 
@@ -48,6 +52,8 @@ class Panel(NamedTuple):
     description: str
     # JSON for the page's script that lets the reader turn the drawing.
     points: str | None = None
+    # Names the drawing where it is one of several.
+    name: str = ""
 
 
 def element(tag: str, *children: str, **attributes: object) -> str:
@@ -110,27 +116,6 @@ def text_width(text: str) -> float:
     return CHARACTER * len(text)
 
 
-def beside(panels: Sequence[Panel], gap: float = 24, between: str | None = None) -> Panel:
-    """Put panels side by side; `between` names the step from one to the next, above an arrow."""
-    gap = max(gap, text_width(between) + 8) if between else gap
-    height = max(panel.height for panel in panels)
-    body, x = [], 0.0
-    for panel in panels:
-        if x and between:
-            body.append(arrow(x - gap, height / 2, gap, between))
-        body.append(moved(x, 0, panel.body))
-        x += panel.width + gap
-    return Panel(x - gap, height, "".join(body), " ".join(panel.description for panel in panels))
-
-
-def arrow(x: float, y: float, length: float, text: str) -> str:
-    start, end = x + 4, x + length - 4
-    head = f"M{attribute(start)} {attribute(y)}H{attribute(end)}m-6 -4l6 4l-6 4"
-    return label(x + length / 2, y - 12, text, font_size=FONT_SIZE - 1) + element(
-        "path", d=head, fill="none", stroke="currentColor"
-    )
-
-
 def figure(panel: Panel, name: str, description: str | None = None) -> Svg:
     """Finish a drawing: add its size, and the name and description that a screen reader says.
 
@@ -165,3 +150,17 @@ def figure(panel: Panel, name: str, description: str | None = None) -> Svg:
             data_points=panel.points,
         )
     )
+
+
+def beside(panels: Sequence[Panel], name: str) -> Html:
+    """Finish a figure of several drawings, each an SVG of its own with its own name.
+
+    The style sheet puts them side by side, and one below the other where the screen is narrow.
+
+    Raises:
+        ValueError: if the figure or a panel has no name, or a panel no description.
+    """
+    if not name:
+        raise ValueError("a figure needs a name, for those who do not see it")
+    drawings = [figure(panel, panel.name) for panel in panels]
+    return Html(element("div", *drawings, class_="panels", role="group", aria_label=name))

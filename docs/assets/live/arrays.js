@@ -160,8 +160,12 @@ const matmul = ([one, other]) => {
   for (let element = 0; element < data.length; element++) {
     const [row, column] = [Math.floor(element / n), element % n];
     const matrix = Math.floor(row / m) * k * n;
-    for (let i = 0; i < k; i++)
-      data[element] += rows.data[row * k + i] * columns.data[matrix + i * n + column];
+    for (let i = 0; i < k; i++) {
+      const [a, b] = [rows.data[row * k + i], columns.data[matrix + i * n + column]];
+      // NumPy's processor rounds a product only with the sum, so an infinite sum remains one.
+      const isLost = Math.abs(data[element]) === Infinity && Number.isFinite(a) && Number.isFinite(b);
+      if (!isLost) data[element] += a * b;
+    }
   }
   const shape = [...batch, ...(left === one ? [m] : []), ...(right === other ? [n] : [])];
   return { shape, data, dtype: common([one, other]) };
@@ -337,11 +341,8 @@ export const operations = {
   remainder: elementwise(remainder),
   pow: elementwise(power),
   maximum: elementwise((a, b) => Math.max(a, b)),
-  minimum: elementwise((a, b) => Math.min(a, b)),
   negative: elementwise((a) => -a),
   abs: elementwise((a) => Math.abs(a)),
-  square: elementwise((a) => a * a),
-  sign: elementwise((a) => Math.sign(a)),
   sqrt: elementwise((a) => Math.sqrt(a), "float64"),
   exp: elementwise((a) => Math.exp(a), "float64"),
   log: elementwise((a) => Math.log(a), "float64"),
@@ -350,7 +351,6 @@ export const operations = {
   acos: elementwise((a) => Math.acos(a), "float64"),
   tanh: elementwise((a) => Math.tanh(a), "float64"),
   ceil: elementwise((a) => Math.ceil(a)),
-  floor: elementwise((a) => Math.floor(a)),
   round: elementwise(round),
   isfinite: elementwise((a) => Number.isFinite(a), "bool"),
   equal: elementwise((a, b) => a === b, "bool"),
@@ -359,9 +359,9 @@ export const operations = {
   less_equal: elementwise((a, b) => a <= b, "bool"),
   greater: elementwise((a, b) => a > b, "bool"),
   greater_equal: elementwise((a, b) => a >= b, "bool"),
-  logical_and: elementwise((a, b) => a && b, "bool"),
-  logical_or: elementwise((a, b) => a || b, "bool"),
-  logical_not: elementwise((a) => !a, "bool"),
+  bitwise_and: elementwise((a, b) => a && b, "bool"),
+  bitwise_or: elementwise((a, b) => a || b, "bool"),
+  bitwise_invert: elementwise((a) => !a, "bool"),
   astype: ([array], { dtype }) => ({
     ...array,
     data: dtype === "bool" ? array.data.map((x) => Number(x !== 0)) : array.data,
@@ -383,11 +383,6 @@ export const operations = {
   // Elements to other places.
   getitem: ([array], { index }) => getitem(array, index),
   reshape: ([array], { shape }) => reshape(array, shape),
-  expand_dims: ([array], { axis }) => expanded(array, axis),
-  squeeze: ([array], { axis }) => {
-    const gone = [axis].flat().map((i) => whole(i, array.shape.length));
-    return reshape(array, array.shape.filter((_, i) => !gone.includes(i)));
-  },
   permute_dims: ([array], { axes }) => permuted(array, axes),
   matrix_transpose: ([array]) => {
     const axes = array.shape.map((_, axis) => axis);
@@ -403,16 +398,10 @@ export const operations = {
   concat: (arrays, { axis = 0 }) =>
     axis === null ? concat(arrays.map((array) => reshape(array, [-1])), 0) : concat(arrays, axis),
   stack: (arrays, { axis = 0 }) => concat(arrays.map((array) => expanded(array, axis)), axis),
-  broadcast_to: ([array], { shape }) => broadcastTo(array, shape),
 };
-Object.assign(operations, {
-  bitwise_and: operations.logical_and,
-  bitwise_or: operations.logical_or,
-  bitwise_invert: operations.logical_not,
-});
 
 /** The operations that only move elements: each element of the result is one of an input's. */
 export const MOVES = new Set([
-  ...["getitem", "reshape", "expand_dims", "squeeze", "permute_dims", "matrix_transpose", "flip"],
-  ...["take", "repeat", "concat", "stack", "broadcast_to"],
+  ...["getitem", "reshape", "permute_dims", "matrix_transpose", "flip"],
+  ...["take", "repeat", "concat", "stack"],
 ]);

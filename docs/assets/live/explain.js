@@ -3,7 +3,7 @@
 
 import { ravel, unravel } from "./arrays.js";
 import * as show from "./show.js";
-import { termOf, valueOf } from "./terms.js";
+import { REDUCTIONS, termOf, valueOf } from "./terms.js";
 
 /** @typedef {import("./arrays.js").NDArray} NDArray */
 /** @typedef {import("./arrays.js").Dtype} Dtype */
@@ -11,7 +11,7 @@ import { termOf, valueOf } from "./terms.js";
 /** @typedef {import("./terms.js").Cell} Cell */
 /** @typedef {import("./terms.js").Term} Term */
 
-/** @typedef {{step: string}} Name the name of a step */
+/** @typedef {{step: string}} Name the name of a step; `example.step` of a literal that examples share */
 /** @typedef {{value: number, dtype: Dtype, cell: Cell | null}} Figure a number, and where it stands */
 /** @typedef {(string | Name | Figure)[]} Text */
 
@@ -32,9 +32,7 @@ import { termOf, valueOf } from "./terms.js";
 
 /** @type {Record<string, [symbol: string, level: number]>} */
 const INFIX = {
-  logical_or: [" or ", 1],
   bitwise_or: [" or ", 1],
-  logical_and: [" and ", 2],
   bitwise_and: [" and ", 2],
   equal: [" = ", 3],
   not_equal: [" ≠ ", 3],
@@ -54,11 +52,9 @@ const [SUM, PRODUCT, JUXTAPOSED, POWER, ATOM] = [4, 5, 6, 7, 9];
 const AROUND = {
   abs: ["|", "|"],
   sqrt: ["√(", ")"],
-  exp: ["e^(", ")"],
+  exp: ["exp(", ")"],
   ceil: ["⌈", "⌉"],
-  floor: ["⌊", "⌋"],
   bitwise_invert: ["not (", ")"],
-  logical_not: ["not (", ")"],
 };
 // A number within a sum or a product is spelled out only if it is made of so few others.
 const [SPELLED_OUT, SPELLED_OUT_IN_SUM, LONGEST] = [16, 3, 60];
@@ -74,7 +70,7 @@ const [SPELLED_OUT, SPELLED_OUT_IN_SUM, LONGEST] = [16, 3, 60];
  */
 export const explain = (graph, values, step, index) => {
   const term = termOf(graph, values, step, index);
-  const { shape, data, dtype } = values[/** @type {number} */ (graph.steps.get(step))];
+  const { shape, data, dtype } = values[/** @type {number} */ (graph.named.get(step))];
   const value = data[ravel(index, shape)];
   const isPlain = isGiven(graph, term) || isMask(graph, term);
   return {
@@ -102,6 +98,16 @@ const partsOf = (term) => {
   };
   visit(term);
   return [...cells.values()];
+};
+
+/** @type {WeakMap<Term, boolean>} */
+const leading = new WeakMap();
+
+/** @param {Term} term @returns {boolean} whether a named step is among what it is made of */
+const leadsOn = (term) => {
+  const leads = leading.get(term) ?? (term.cell !== null || term.used.some(leadsOn));
+  leading.set(term, leads);
+  return leads;
 };
 
 // ---------------------------------------------------------------------------------------------
@@ -185,7 +191,7 @@ const literal = (graph, values, { node, position }) => {
  */
 const call = ({ scopes, nodes }, term) => {
   const scope = scopes.find(({ results }) => Object.values(results).some((node) => term.via.includes(node)));
-  if (!scope || scope.call === "softmax" || term.cell || partsOf(term).length) return null;
+  if (!scope || scope.call === "softmax" || leadsOn(term)) return null;
   const given = Object.entries(scope.arguments).flatMap(([name, value]) => {
     if (name === "device") return [];
     const number = value?.node === undefined ? value : nodes[value.node].attributes.value;
@@ -215,10 +221,10 @@ const along = (values, [one, other], side) => {
  *
  * @param {Graph} graph @param {NDArray[]} values @param {Term[]} terms @param {number} side
  */
-const partOf = ({ steps }, values, terms, side) => {
+const partOf = ({ named }, values, terms, side) => {
   const [{ cell }] = terms;
   if (!cell || terms.some((term) => term.cell?.step !== cell.step)) return "";
-  const { shape } = values[/** @type {number} */ (steps.get(cell.step))];
+  const { shape } = values[/** @type {number} */ (named.get(cell.step))];
   const axis = along(values, terms, side);
   const first = cell.index[shape.length + axis];
   if (terms.length === shape[shape.length + axis]) return "";
@@ -276,7 +282,7 @@ const softmaxNumbers = (values, { terms: [own, ...row] }) => {
   const power = (term) => {
     const score = spelled(values, term, SPELLED_OUT_IN_SUM);
     const shift = largest === 0 ? [] : [" − ", ...wrapped(atom(figure(largest)), PRODUCT)];
-    return ["e^(", ...score.text, ...shift, ")"];
+    return ["exp(", ...score.text, ...shift, ")"];
   };
   const powers = scores.map((score) => Math.exp(score - largest));
   const mine = figure(Math.exp(valueOf(values, own) - largest));
@@ -372,8 +378,11 @@ const inWords = (index) => {
 
 /** @param {Graph} graph @param {NDArray[]} values @param {Term} term @returns {Text} */
 const noteOf = (graph, values, term) => {
-  if (isGiven(graph, term))
-    return [`a literal input, given in attention_docs/examples/${graph.example}.py`];
+  if (isGiven(graph, term)) {
+    const [shared] = [...graph.named].find(([name, node]) => node === term.node && name.includes(".")) ?? [];
+    const example = shared?.split(".")[0] ?? graph.example;
+    return [`a literal input, given in attention_docs/examples/${example}.py`];
+  }
   const value = valueOf(values, term);
   if (isMask(graph, term)) return [takesPart(value)];
   if (term.operation === "softmax" && term.used.every((score) => valueOf(values, score) === -Infinity))
@@ -388,7 +397,7 @@ const noteOf = (graph, values, term) => {
   const holds = valueOf(values, condition);
   if (valueOf(values, other) === -Infinity && term.terms[2].operation === "literal")
     return [...(condition.cell ? [...spelled(values, condition, 0).text, ": "] : []), takesPart(holds)];
-  if (!partsOf(condition).length) return [];
+  if (!leadsOn(condition)) return [];
   const tested = spelled(values, condition, SPELLED_OUT).text;
   if (condition.cell) return [{ step: condition.cell.step }, " is ", ...tested];
   return [...tested, holds ? " is true" : " is false"];
@@ -408,8 +417,7 @@ const isGiven = ({ nodes }, { node, operation }) =>
 const isMask = (graph, term) => Boolean(call(graph, term)?.call.endsWith("_mask"));
 
 /** @param {Term} term */
-const isReduction = ({ operation }) =>
-  ["sum", "mean", "max", "min", "argmax", "argmin", "all", "any"].includes(operation);
+const isReduction = ({ operation }) => REDUCTIONS.has(operation);
 
 /** @param {number} value @param {Dtype} dtype @param {Cell | null} cell @returns {Figure} */
 const figure = (value, dtype = "float64", cell = null) => ({ value, dtype, cell });

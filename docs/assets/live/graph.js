@@ -38,6 +38,8 @@ import * as show from "./show.js";
  * @property {Node[]} nodes each after its inputs
  * @property {Map<string, number>} steps the node of each named step, in reading order
  * @property {string[]} inputs the steps that can be edited
+ * @property {Map<string, number>} named the same as `steps`, and after them the literals that this
+ *   example shares with others, as `example.step`; these can be edited too
  * @property {Scope[]} scopes
  * @property {Guard[]} guards
  * @property {NDArray[]} values of the nodes, as the example has them
@@ -47,10 +49,10 @@ import * as show from "./show.js";
  * Read a graph as JSON has it, version 1.
  *
  * @param {{version: number, example: string, nodes: WrittenNode[], steps: Record<string, number>,
- *   inputs: string[], scopes: Scope[], guards: Guard[]}} json
+ *   inputs: string[], shared?: Record<string, number>, scopes: Scope[], guards: Guard[]}} json
  * @returns {Graph}
  */
-export const parse = ({ version, example, nodes, steps, inputs, scopes, guards }) => {
+export const parse = ({ version, example, nodes, steps, inputs, shared = {}, scopes, guards }) => {
   if (version !== 1) throw new Error(`${example} has a graph of version ${version}; expected 1`);
   const unknown = nodes.find(([operation]) => !Object.hasOwn(operations, operation));
   if (unknown) throw new Error(`${example} uses ${unknown[0]}, which the page cannot compute`);
@@ -59,6 +61,7 @@ export const parse = ({ version, example, nodes, steps, inputs, scopes, guards }
     nodes: nodes.map(([operation, inputs, attributes = {}]) => ({ operation, inputs, attributes })),
     steps: new Map(Object.entries(steps)),
     inputs,
+    named: new Map(Object.entries({ ...steps, ...shared })),
     scopes,
     guards: guards.toSorted((one, other) => one.node - other.node),
   };
@@ -90,10 +93,10 @@ const computed = (nodes, edited) => {
 };
 
 /** @param {Graph} graph @param {[string, NDArray]} edit @returns {[number, NDArray]} */
-const checked = ({ example, inputs, steps, values }, [input, array]) => {
-  if (!inputs.includes(input))
+const checked = ({ example, inputs, steps, named, values }, [input, array]) => {
+  const node = named.get(input);
+  if (node === undefined || (steps.has(input) && !inputs.includes(input)))
     throw new Error(`${example} has no input ${input}; expected one of ${inputs.join(", ")}`);
-  const node = /** @type {number} */ (steps.get(input));
   const expected = values[node];
   if (String(array.shape) !== String(expected.shape))
     throw new Error(`${input} has shape (${array.shape}); expected (${expected.shape})`);
@@ -122,8 +125,8 @@ const described = ({ first, of }, values) => {
  * @param {string} input
  * @returns {string[]} in reading order, without the input itself
  */
-export const dependents = ({ nodes, steps }, input) => {
-  const source = steps.get(input);
+export const dependents = ({ nodes, steps, named }, input) => {
+  const source = named.get(input);
   /** @type {boolean[]} */ const depends = [];
   nodes.forEach(({ inputs }, node) => {
     depends.push(node === source || inputs.some((each) => depends[each]));

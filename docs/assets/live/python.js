@@ -12,9 +12,7 @@ const [OR, AND, COMPARISON, SUM, PRODUCT, NEGATIVE, POWER, ATOM] = [1, 2, 3, 4, 
 /** @type {Record<string, [symbol: string, level: number]>} */
 const INFIX = {
   bitwise_or: ["|", OR],
-  logical_or: ["|", OR],
   bitwise_and: ["&", AND],
-  logical_and: ["&", AND],
   equal: ["==", COMPARISON],
   not_equal: ["!=", COMPARISON],
   less: ["<", COMPARISON],
@@ -89,6 +87,10 @@ export const program = (graph, values) => {
   const variables = new Map();
   for (const [step, node] of steps) if (!variables.has(node)) variables.set(node, step);
   const taken = new Set(steps.keys());
+  for (const [name, node] of graph.named) {
+    const short = name.split(".").at(-1) ?? name;
+    if (!variables.has(node) && !taken.has(short)) variables.set(node, short);
+  }
   /** @param {number} node @returns {string} the name that a public function gives its result */
   const named = (node) => {
     const results = scopes.flatMap((scope) => Object.entries(scope.results));
@@ -195,7 +197,6 @@ const written = (operation, attributes, inputs, ranks) => {
     case "negative":
       return { code: `-${bound(one, NEGATIVE)}`, level: NEGATIVE };
     case "bitwise_invert":
-    case "logical_not":
       return { code: `~${bound(one, ATOM)}`, level: NEGATIVE };
     case "matrix_transpose":
       return { code: `${bound(one, ATOM)}.${ranks[0] > 2 ? "mT" : "T"}`, level: ATOM };

@@ -22,7 +22,7 @@ import { MOVES, filled, grouped, operations, ravel, unravel } from "./arrays.js"
  * @property {number[]} via the nodes through which it was moved
  */
 
-const REDUCTIONS = new Set(["sum", "mean", "max", "min", "argmax", "argmin", "all", "any"]);
+export const REDUCTIONS = new Set(["sum", "mean", "max", "min", "argmax", "all", "any"]);
 
 /** @param {number[]} shape @returns {NDArray} an array that holds the position of each element */
 const positions = (shape, first = 0) => filled(shape, "int64", (position) => first + position);
@@ -68,10 +68,10 @@ const movesOf = ({ nodes, values }) =>
  * @param {Graph} graph @param {(Place[] | null)[]} moves
  * @returns {Naming[][][]} by node and position; those with the fewest moves first
  */
-const namesOf = ({ nodes, steps, values }, moves) => {
+const namesOf = ({ nodes, named, values }, moves) => {
   /** @type {{place: Place, distance: number, naming: Naming}[]} */
   const found = [];
-  [...steps].forEach(([step, node], order) => {
+  [...named].forEach(([step, node], order) => {
     const { shape, data } = values[node];
     for (let position = 0; position < data.length; position++)
       path({ node, position }, moves).forEach((place, distance) => {
@@ -144,7 +144,8 @@ export const termOf = (graph, values, step, index) => {
     return found;
   };
 
-  const order = [...graph.steps.keys()].indexOf(step);
+  const root = /** @type {number} */ (graph.named.get(step));
+  const order = [...graph.named.keys()].indexOf(step);
   /**
    * Take an element as that of a named step. What a step only holds goes by its name in the steps
    * after it, in reading order; what it computes, in all.
@@ -154,9 +155,9 @@ export const termOf = (graph, values, step, index) => {
    */
   const named = ({ node, position }, isOwn) => {
     const fits = (/** @type {Naming} */ naming) =>
-      naming.order !== order && (naming.order < order || !naming.isMoved);
+      naming.order < order || (!naming.isMoved && node !== root);
     const name = names[node][position]?.find(fits);
-    if (!name || (isOwn && graph.steps.get(name.step) !== node)) return null;
+    if (!name || (isOwn && graph.named.get(name.step) !== node)) return null;
     const cell = { step: name.step, index: name.index };
     return { node, position, operation: "cell", cell, terms: [], used: [], via: [] };
   };
@@ -218,8 +219,7 @@ export const termOf = (graph, values, step, index) => {
     ]).flat();
   };
 
-  const node = /** @type {number} */ (graph.steps.get(step));
-  return made(path({ node, position: ravel(index, graph.values[node].shape) }, moves), true);
+  return made(path({ node: root, position: ravel(index, values[root].shape) }, moves), true);
 };
 
 /** @param {NDArray[]} values @param {Term} term */

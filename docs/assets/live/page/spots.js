@@ -1,9 +1,11 @@
 // Where numbers stand on a page: in tables, in text, in formulas and in the cells of figures.
 
-import { exampleOf, resolve } from "./reference.js";
+import { ravel } from "../arrays.js";
+import { exampleOf, resolve } from "../reference.js";
+import { number } from "../show.js";
 
 /** @typedef {import("./examples.js").Example} Example */
-/** @typedef {import("./terms.js").Cell} Cell */
+/** @typedef {import("../terms.js").Cell} Cell */
 
 /** @param {Cell} cell @returns {string} */
 export const key = ({ step, index }) => `${step}[${index}]`;
@@ -53,7 +55,13 @@ export const cellAt = (spot, { graph }) => {
   return { step: found.step, index: found.cells[i * columns + j] };
 };
 
-/** @typedef {{spot: Element, cell: Cell, carrier: Element}} Found */
+/**
+ * @typedef {object} Found a place that shows a number
+ * @property {Element} spot
+ * @property {Cell} cell
+ * @property {Element} carrier what says which numbers these are: a table, a figure or the spot itself
+ * @property {string} original the number that the page was built with
+ */
 
 /** @type {Map<Example, Found[]>} */
 const found = new Map();
@@ -77,8 +85,14 @@ export const spotsOf = (example) => {
 const foundIn = (carrier, example) =>
   spotsIn(carrier).flatMap((spot) => {
     const cell = cellAt(spot, example);
-    return cell ? [{ spot, cell, carrier }] : [];
+    return cell ? [{ spot, cell, carrier, original: originalText(example, cell) }] : [];
   });
+
+/** @param {Example} example @param {Cell} cell @returns {string} */
+const originalText = ({ graph }, { step, index }) => {
+  const { data, shape, dtype } = graph.values[/** @type {number} */ (graph.steps.get(step))];
+  return number(data[ravel(index, shape)], dtype);
+};
 
 /**
  * List the places that show one cell.

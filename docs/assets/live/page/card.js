@@ -1,11 +1,12 @@
 // The card of a number: what it is, its value, its formula, and the numbers that it is made of.
 
-import { explain } from "./explain.js";
+import { explain } from "../explain.js";
 import { spotsOfCell } from "./spots.js";
-import { make, nameOf, written } from "./words.js";
+import { linesOf, make, nameOf } from "./words.js";
+import { htmlOf } from "./write.js";
 
 /** @typedef {import("./examples.js").Example} Example */
-/** @typedef {import("./terms.js").Cell} Cell */
+/** @typedef {import("../terms.js").Cell} Cell */
 
 /**
  * @typedef {object} Shown what the card is about
@@ -49,7 +50,6 @@ const draw = (about) => {
     card.focus();
   };
   const back = make("button", { type: "button", class: "live-back", onclick: () => retreat(about) }, "← Back");
-  const lines = [found.formula, ...found.numbers].filter(({ length }) => length);
   shown = about;
   card.replaceChildren(
     make("div", { class: "live-head" },
@@ -58,8 +58,7 @@ const draw = (about) => {
       make("button", { type: "button", class: "live-close", "aria-label": "Close", onclick: close }, "×"),
     ),
     make("output", {}, found.value),
-    ...lines.map((line) => make("p", { class: "live-formula" }, ...written(line, follow))),
-    ...(found.note.length ? [make("p", {}, ...written(found.note, follow))] : []),
+    ...linesOf(found, htmlOf(example, cell), follow),
     make("div", { class: "live-tools" }, ...(trail.length ? [back] : []), ...toolsOf()),
   );
   card.tabIndex = -1;

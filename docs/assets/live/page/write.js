@@ -1,15 +1,15 @@
 // Write the values of an example into the page, where they differ from those that it was built with.
 
 import { align } from "./alignment.js";
-import { ravel } from "./arrays.js";
+import { ravel } from "../arrays.js";
 import { drawFigure } from "./figures.js";
-import { originalOf, stepOf } from "./examples.js";
+import { stepOf } from "./examples.js";
 import { spotsOf } from "./spots.js";
-import * as show from "./show.js";
+import * as show from "../show.js";
 
-/** @typedef {import("./arrays.js").Dtype} Dtype */
+/** @typedef {import("../arrays.js").Dtype} Dtype */
 /** @typedef {import("./examples.js").Example} Example */
-/** @typedef {import("./terms.js").Cell} Cell */
+/** @typedef {import("../terms.js").Cell} Cell */
 
 /** @type {WeakMap<Element, string>} what the page was built with, where something else stands now */
 const originals = new WeakMap();
@@ -23,11 +23,12 @@ const originals = new WeakMap();
 export const write = (example) => {
   /** @type {Element[]} */ const changed = [];
   /** @type {Set<Element>} */ const carriers = new Set();
-  for (const { spot, cell, carrier } of spotsOf(example)) {
+  for (const { spot, cell, carrier, original } of spotsOf(example)) {
     const { value, dtype } = valueOf(example, cell);
-    const differs = show.number(value, dtype) !== originalText(example, cell);
+    const differs = show.number(value, dtype) !== original;
     if (differs) changed.push(spot);
-    if (differs || spot.classList.contains("live-changed")) carriers.add(carrier);
+    if (!differs && !spot.classList.contains("live-changed")) continue;
+    carriers.add(carrier);
     if (!carrier.matches("g")) writeNumber(spot, value, dtype, differs);
     spot.classList.toggle("live-changed", differs);
   }
@@ -44,10 +45,10 @@ export const valueOf = (example, { step, index }) => {
   return { value: data[ravel(index, shape)], dtype };
 };
 
-/** @param {Example} example @param {Cell} cell @returns {string} */
-const originalText = (example, { step, index }) => {
-  const { data, shape, dtype } = originalOf(example, step);
-  return show.number(data[ravel(index, shape)], dtype);
+/** @param {Example} example @param {Cell} cell @returns {string} the number as a page shows it */
+export const htmlOf = (example, cell) => {
+  const { value, dtype } = valueOf(example, cell);
+  return show.html(value, dtype);
 };
 
 /** @param {Element} spot @param {number} value @param {Dtype} dtype @param {boolean} differs */

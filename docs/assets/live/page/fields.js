@@ -3,7 +3,7 @@
 import { read } from "./entries.js";
 import { make } from "./words.js";
 
-/** @typedef {import("./arrays.js").Dtype} Dtype */
+/** @typedef {import("../arrays.js").Dtype} Dtype */
 
 /** @typedef {{value: number, problem: ""} | {value: null, problem: string}} Entry */
 

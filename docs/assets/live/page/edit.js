@@ -1,13 +1,13 @@
 // "Try your own numbers": the inputs of an example become fields, and the page follows.
 
-import { ravel } from "./arrays.js";
+import { ravel } from "../arrays.js";
 import * as card from "./card.js";
 import { compute, originalOf, stepOf } from "./examples.js";
 import { fieldOf, fit } from "./fields.js";
 import { copyOf, putIntoAddress } from "./link.js";
 import { setBack } from "./prose.js";
-import { program } from "./python.js";
-import * as show from "./show.js";
+import { attentionDocs, run } from "./scripts.js";
+import * as show from "../show.js";
 import { forget, spotsOf } from "./spots.js";
 import { make, nameOf } from "./words.js";
 import { valueOf, write } from "./write.js";
@@ -15,7 +15,7 @@ import { valueOf, write } from "./write.js";
 /** @typedef {import("./examples.js").Edits} Edits */
 /** @typedef {import("./examples.js").Example} Example */
 /** @typedef {import("./fields.js").Entry} Entry */
-/** @typedef {import("./terms.js").Cell} Cell */
+/** @typedef {import("../terms.js").Cell} Cell */
 
 /** @type {Example | null} the one whose inputs are fields */
 let edited = null;
@@ -25,6 +25,9 @@ const status = make("p", { class: "live-status", role: "status" });
 const inputs = make("div", { class: "live-inputs" });
 const bar = make("div", { class: "live-bar", role: "region", "aria-label": "Your own numbers" });
 
+// Browsers allow some hundred changes of the address in half a minute.
+const BEFORE_THE_ADDRESS_CHANGES = 300;
+let timer = 0;
 const HELP = "Type into a field, press the up and down keys in it, or drag it sideways.";
 
 /**
@@ -51,15 +54,14 @@ export const begin = (example, place, edits = new Map()) => {
 const drawBar = (example) => {
   /** @param {string} text @param {() => void} onclick */
   const tool = (text, onclick) => make("button", { type: "button", onclick }, text);
-  const code = () => program(example.graph, example.values);
   bar.replaceChildren(
     make("strong", {}, "Your own numbers"),
     status,
     make("span", { class: "live-tools" },
       tool("Undo", undo),
       tool("Reset", () => change(new Map())),
-      tool("Copy link", () => copy(location.href, "The link is copied.")),
-      tool("Copy as NumPy", () => copy(code(), "The program is copied.")),
+      tool("Copy link", () => copyLink(example)),
+      tool("Copy as NumPy", () => copyProgram(example)),
       tool("Done", end)
     )
   );
@@ -102,7 +104,7 @@ const fieldAt = (example, cell) => {
   return fieldOf(label, typed(value, dtype), dtype, (entry) => enter(example, cell, entry));
 };
 
-/** @param {number} value @param {import("./arrays.js").Dtype} dtype */
+/** @param {number} value @param {import("../arrays.js").Dtype} dtype */
 const typed = (value, dtype) => show.python(value, dtype).replace(/\.0$/, "");
 
 /** @param {Example} example @param {Cell} cell @param {Entry} entry */
@@ -133,7 +135,8 @@ const follow = (example) => {
   const changed = write(example);
   fillFields(example);
   setBack(changed);
-  putIntoAddress(example);
+  clearTimeout(timer);
+  timer = setTimeout(() => putIntoAddress(example), BEFORE_THE_ADDRESS_CHANGES);
   card.refresh();
   const numbers = changed.length === 1 ? "One number differs" : `${changed.length} numbers differ`;
   say(refused(example) ?? (changed.length ? `${numbers} from the page's own.` : HELP));
@@ -165,6 +168,20 @@ const say = (text) => {
   status.textContent = text;
 };
 
+/** @param {Example} example */
+const copyLink = (example) => {
+  putIntoAddress(example);
+  copy(location.href, "The link is copied.");
+};
+
+/** @param {Example} example */
+const copyProgram = async (example) => {
+  if (!attentionDocs.program) await run("live-program.js").catch(() => undefined);
+  const { program } = attentionDocs;
+  if (program) copy(program(example.graph, example.values), "The program is copied.");
+  else say("The program could not be fetched. Is there a network?");
+};
+
 /** @param {string} text @param {string} done */
 const copy = (text, done) => {
   navigator.clipboard.writeText(text).then(
@@ -176,6 +193,7 @@ const copy = (text, done) => {
 
 /** Forget the edits, because the page that showed them is gone. */
 export const leave = () => {
+  clearTimeout(timer);
   if (edited) compute(edited, new Map());
   edited = null;
   bar.remove();

@@ -1,9 +1,9 @@
 // Names of steps and explanations as elements of the page.
 
-import * as show from "./show.js";
+import * as show from "../show.js";
 
-/** @typedef {import("./explain.js").Text} Text */
-/** @typedef {import("./terms.js").Cell} Cell */
+/** @typedef {import("../explain.js").Text} Text */
+/** @typedef {import("../terms.js").Cell} Cell */
 
 /**
  * Make an element.
@@ -24,14 +24,33 @@ export const make = (tag, properties = {}, ...children) => {
 };
 
 /**
- * Write the name of a step: a symbol with its index, or words.
+ * Write the name of a step, or of a literal of another example: a symbol with its index, or words.
  *
  * @param {string} step @returns {HTMLElement}
  */
 export const nameOf = (step) => {
-  const [base, ...parts] = step.split("_");
-  if (base.length > 1) return make("span", {}, step.replaceAll("_", " "));
+  const name = step.slice(step.indexOf(".") + 1);
+  const [base, ...parts] = name.split("_");
+  if (base.length > 1) return make("span", {}, name.replaceAll("_", " "));
   return make("i", {}, base, ...(parts.length ? [make("sub", {}, parts.join(","))] : []));
+};
+
+/**
+ * Write where a number comes from, a line for each form of its formula, down to the number itself.
+ *
+ * @param {import("../explain.js").Explanation} explanation @param {string} shown the number
+ * @param {(cell: Cell) => void} follow is called when a reader chooses a number in it
+ * @returns {HTMLElement[]}
+ */
+export const linesOf = ({ formula, numbers, note }, shown, follow) => {
+  const last = numbers.length ? [["= ", make("span", { innerHTML: shown })]] : [];
+  const lines = [
+    ...(formula.length ? [written(formula, follow)] : []),
+    ...numbers.map((line) => ["= ", ...written(line, follow)]),
+    ...last,
+    ...(note.length ? [written(note, follow)] : []),
+  ];
+  return lines.map((line) => make("p", { class: "live-line" }, ...line));
 };
 
 /**
@@ -41,7 +60,7 @@ export const nameOf = (step) => {
  * @param {(cell: Cell) => void} follow is called when a reader chooses one of its numbers
  * @returns {(Node | string)[]}
  */
-export const written = (text, follow) =>
+const written = (text, follow) =>
   text.map((piece) => {
     if (typeof piece === "string") return piece;
     if ("step" in piece) return nameOf(piece.step);

@@ -1,13 +1,14 @@
 // An example step by step, cell by cell, large enough for a projector.
 
-import { explain } from "./explain.js";
+import { explain } from "../explain.js";
 import { stepOf } from "./examples.js";
-import { unravel } from "./arrays.js";
-import * as show from "./show.js";
-import { make, nameOf, written } from "./words.js";
+import { unravel } from "../arrays.js";
+import * as show from "../show.js";
+import { linesOf, make, nameOf } from "./words.js";
+import { htmlOf } from "./write.js";
 
 /** @typedef {import("./examples.js").Example} Example */
-/** @typedef {import("./terms.js").Cell} Cell */
+/** @typedef {import("../terms.js").Cell} Cell */
 
 const dialog = /** @type {HTMLDialogElement} */ (
   make("dialog", { class: "live-walk", "aria-label": "The example step by step" })
@@ -48,7 +49,6 @@ export const walk = (example, start) => {
   const draw = () => {
     const { shape } = stepOf(example, steps[at]);
     const found = explain(example.graph, example.values, steps[at], unravel(position, shape));
-    const lines = [found.formula, ...found.numbers, found.note].filter(({ length }) => length);
     dialog.replaceChildren(
       make("p", { class: "live-where" }, `Step ${at + 1} of ${steps.length}`,
         make("button", { type: "button", class: "live-close", "aria-label": "Close", onclick: () => dialog.close() }, "×")
@@ -60,7 +60,7 @@ export const walk = (example, start) => {
       }),
       make("div", { "aria-live": "polite" },
         make("p", {}, make("strong", {}, found.place || "The number"), ` is ${found.value}`),
-        ...lines.map((line) => make("p", { class: "live-formula" }, ...written(line, goTo)))
+        ...linesOf(found, htmlOf(example, found), goTo)
       ),
       make("div", { class: "live-tools" },
         make("button", { type: "button", onclick: () => goToStep(-1) }, "⇤ Step"),

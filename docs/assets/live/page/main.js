@@ -6,6 +6,7 @@ import * as editing from "./edit.js";
 import { load } from "./examples.js";
 import { makeReachable } from "./keyboard.js";
 import { editsInAddress, exampleInAddress } from "./link.js";
+import { attentionDocs } from "./scripts.js";
 import { cellAt, exampleAt, forget, spotAt } from "./spots.js";
 import { walk } from "./walk.js";
 import { make } from "./words.js";
@@ -135,8 +136,8 @@ document.addEventListener("focusout", () => setTimeout(() => {
   }
 }));
 
-const { document$, attentionDocs } = /** @type {any} */ (window);
-document$.subscribe(arrive);
+// The theme says when it has changed the page without loading it.
+/** @type {any} */ (window).document$.subscribe(arrive);
 // What the reader did before this script was there.
 if (attentionDocs.first) {
   const handlers = { pointerover: point, click: press, keydown: type };

@@ -1,10 +1,10 @@
 // Edits in the fragment of the page's address, so a link carries them and a reload keeps them:
 // `#try=self_attention&X[0,1]=3`.
 
-import { ravel, unravel } from "./arrays.js";
+import { ravel, unravel } from "../arrays.js";
 import { originalOf } from "./examples.js";
 import { read } from "./entries.js";
-import * as show from "./show.js";
+import * as show from "../show.js";
 
 /** @typedef {import("./examples.js").Edits} Edits */
 /** @typedef {import("./examples.js").Example} Example */
@@ -38,19 +38,24 @@ export const editsInAddress = (example) => {
   return edits;
 };
 
-/** @param {import("./arrays.js").NDArray} array */
+/** @param {import("../arrays.js").NDArray} array */
 export const copyOf = (array) => ({ ...array, data: array.data.slice() });
 
-/** Put the edits into the page's address. @param {Example} example */
-export const putIntoAddress = (example) => {
+/** @param {Example} example @returns {string} the fragment of a link that carries the edits */
+const fragmentOf = (example) => {
   const changes = [...example.edits].flatMap(([input, { data, shape, dtype }]) => {
     const before = originalOf(example, input).data;
     return [...data].flatMap((value, position) =>
       Object.is(value, before[position])
         ? []
-        : [`${input}[${unravel(position, shape)}]=${show.python(value, dtype)}`]
+        : [`${input}[${unravel(position, shape)}]=${show.python(value, dtype).replace(/\.0$/, "")}`]
     );
   });
-  const fragment = changes.length ? START + [example.name, ...changes].join("&") : "";
-  history.replaceState(history.state, "", location.pathname + location.search + encodeURI(fragment));
+  return changes.length ? encodeURI(START + [example.name, ...changes].join("&")) : "";
+};
+
+/** Put the edits into the page's address. @param {Example} example */
+export const putIntoAddress = (example) => {
+  const page = location.pathname + location.search;
+  history.replaceState(history.state, "", page + fragmentOf(example));
 };

@@ -1,6 +1,6 @@
 // What a reader may type for a number, and what is wrong with anything else.
 
-/** @typedef {import("./arrays.js").Dtype} Dtype */
+/** @typedef {import("../arrays.js").Dtype} Dtype */
 
 const NUMBER = /^[+-]?(\d+(\.\d*)?|\.\d+)(e[+-]?\d+)?$/i;
 /** @type {Record<string, number>} */

@@ -1,0 +1,62 @@
+// Sentences were written for the page's own numbers. Where a section shows others, they step back.
+
+import { make } from "./words.js";
+
+const WHY =
+  "You have changed numbers of this section. Its sentences were written for the original ones, so they may not hold any more.";
+const HEADING = /^H[1-6]$/;
+
+/** @type {Map<Element, Element>} why, by the first element of each section that is set back */
+const reasons = new Map();
+
+/**
+ * Set back the prose of the sections in which a number has changed, and only there.
+ *
+ * @param {Element[]} changed
+ */
+export const setBack = (changed) => {
+  const sections = new Map(changed.map((spot) => [topOf(spot), spot]));
+  const firsts = new Set([...sections.keys()].flatMap((top) => (top ? [sectionOf(top)[0]] : [])));
+  for (const [first, reason] of reasons) if (!firsts.has(first)) restore(first, reason);
+  for (const first of firsts) if (!reasons.has(first)) mark(first);
+};
+
+/** @param {Element} first of a section */
+const mark = (first) => {
+  sentencesOf(first).forEach((element) => element.classList.add("live-set-back"));
+  const reason = make("p", { class: "live-why" }, WHY);
+  if (HEADING.test(first.tagName)) first.after(reason);
+  else first.before(reason);
+  reasons.set(first, reason);
+};
+
+/** @param {Element} first @param {Element} reason */
+const restore = (first, reason) => {
+  reason.remove();
+  reasons.delete(first);
+  sentencesOf(first).forEach((element) => element.classList.remove("live-set-back"));
+};
+
+/** @param {Element} first of a section @returns {Element[]} */
+const sentencesOf = (first) =>
+  sectionOf(first).flatMap((element) => {
+    if (element.matches("figure")) return [...element.querySelectorAll("figcaption")];
+    return element.matches("p:not(.live-why), ul, ol, details, .md-typeset__scrollwrap") ? [element] : [];
+  });
+
+/** @param {Element} element @returns {Element | null} the part of the page in which it lies */
+const topOf = (element) => element.closest("article > *");
+
+/**
+ * List what belongs to a section: from its heading to the next one.
+ *
+ * @param {Element} top a part of the page @returns {Element[]}
+ */
+const sectionOf = (top) => {
+  const section = [top];
+  for (let next = top.previousElementSibling; next && !HEADING.test(section[0].tagName); next = next.previousElementSibling)
+    section.unshift(next);
+  for (let next = top.nextElementSibling; next && !HEADING.test(next.tagName); next = next.nextElementSibling)
+    section.push(next);
+  return section;
+};

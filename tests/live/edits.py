@@ -1,0 +1,66 @@
+"""Random edits of the inputs of each example, and what Python makes of them."""
+
+import zlib
+
+import numpy as np
+
+from attention_docs.live.graph import digits, graph
+from attention_docs.live.recording import replay
+from tests.live.evaluate import numbers, shown
+
+# What a reader may type, from the ordinary to what Python refuses.
+ORDINARY, ROW_OF_INFINITIES = 0.8, 0.05
+EXTREME = [0.0, -0.0, 1e-5, 709.0, -1e9, 1e20, 1e154, -1e200, 1.7e308, np.inf, -np.inf, np.nan]
+
+
+def cases(name, count):
+    """Return as many edits of an example, the same ones each time, and what they lead to.
+
+    A case is `{"edits": {input: numbers}, "steps": {step: text of each number}}`, or has a
+    `"refusal": [class, message]` in place of `steps`.
+    """
+    draw = np.random.default_rng(zlib.crc32(name.encode()))
+    found = graph(name)
+    inputs = [*found["inputs"], *found["shared"]]
+    literals = {step: literal(found, step) for step in inputs}
+    return [case(name, edit(draw, literals)) for _ in range(count if inputs else 0)]
+
+
+def literal(found, step):
+    """The numbers of an input of a graph."""
+    _, _, attributes = found["nodes"][{**found["steps"], **found["shared"]}[step]]
+    return numbers(attributes["value"], attributes["dtype"])
+
+
+def edit(draw, literals):
+    """Change up to three numbers of one or two inputs."""
+    chosen = draw.choice(
+        list(literals), size=min(len(literals), draw.integers(1, 3)), replace=False
+    )
+    edited = {str(step): literals[str(step)].copy() for step in chosen}
+    for array in edited.values():
+        for place in draw.integers(array.size, size=draw.integers(1, 4)):
+            array.flat[place] = new_number(draw, array.dtype)
+        if draw.random() < ROW_OF_INFINITIES and array.dtype.kind == "f":
+            array[-1:] = -np.inf
+    return edited
+
+
+def new_number(draw, dtype):
+    if dtype.kind == "b":
+        return draw.random() < 0.5
+    if dtype.kind == "i":
+        return draw.integers(-3, 4)
+    if draw.random() > ORDINARY:
+        return draw.choice(EXTREME)
+    return draw.choice([draw.integers(-9, 10), draw.integers(-9, 10) / 4, draw.normal() * 3])
+
+
+def case(name, edits):
+    recording = replay(name, edits)
+    written = {step: digits(array.tolist()) for step, array in edits.items()}
+    if recording.error:
+        refusal = [type(recording.error).__name__, str(recording.error)]
+        return {"edits": written, "refusal": refusal}
+    steps = {step: shown(array.value.tolist()) for step, array in recording.steps.items()}
+    return {"edits": written, "steps": steps}

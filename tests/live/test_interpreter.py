@@ -1,0 +1,117 @@
+"""The browser computes what Python computes: every step of every example, also with other inputs."""
+
+import zlib
+from collections import Counter
+
+import numpy as np
+import pytest
+
+from attention_docs import examples
+from attention_docs.live.recording import recorded_names, replay
+from attention_docs.render.numbers import number
+from tests.live.edits import edit, literal
+from tests.live.running import digits, in_node
+
+LIVE = recorded_names()
+EDITS = 100
+SHOWN = """
+    ({values, refusal}, steps) => refusal ?? Object.fromEntries([...steps].map(([step, node]) => {
+        const {shape, data, dtype} = values[node];
+        const shown = [...data].map((value) => show.number(value, dtype));
+        return [step, {shape, data: [...data].map(String), shown}];
+    }))
+"""
+
+
+def test_every_step_is_that_of_python(graphs):
+    found = in_node(
+        f"""Object.fromEntries(Object.entries(data).map(([name, json]) => {{
+            const parsed = graph.parse(json);
+            return [name, ({SHOWN})(graph.evaluate(parsed, new Map()), parsed.steps)];
+        }}))""",
+        graphs,
+    )
+    different = Counter()
+    for name in LIVE:
+        different += compare(name, examples.steps(name), found[name])
+    assert not different, "digits of the page's own numbers differ"
+
+
+@pytest.mark.parametrize("name", LIVE)
+def test_edits_give_the_digits_and_the_refusals_of_numpy(name, graphs):
+    inputs = [*graphs[name]["inputs"], *graphs[name]["shared"]]
+    if not inputs:
+        pytest.skip(f"{name} has no literal inputs")
+    draw = np.random.default_rng(zlib.crc32(name.encode()))
+    literals = {step: literal(graphs[name], step) for step in inputs}
+    edits = [edit(draw, literals) for _ in range(EDITS)]
+    found = in_node(
+        f"""(() => {{
+            const parsed = graph.parse(data.graph);
+            return data.edits.map((edits) => {{
+                const changed = Object.entries(edits).map(([input, {{shape, data}}]) =>
+                    [input, {{shape, data: Float64Array.from(data, Number), dtype: "float64"}}]);
+                return ({SHOWN})(graph.evaluate(parsed, new Map(changed)), parsed.steps);
+            }});
+        }})()""",
+        {
+            "graph": graphs[name],
+            "edits": [
+                {
+                    step: {"shape": array.shape, "data": [digits(x) for x in array.flat]}
+                    for step, array in edited.items()
+                }
+                for edited in edits
+            ],
+        },
+    )
+    counted = Counter()
+    for edited, answer in zip(edits, found, strict=True):
+        recording = replay(name, edited)
+        if recording.error is not None:
+            counted["refused"] += 1
+            expected = {"error": type(recording.error).__name__, "message": str(recording.error)}
+            assert answer == expected, edited
+        elif "error" in answer:
+            assert answer == {"error": None, "message": None}, edited
+            counted["another way"] += 1
+        else:
+            steps = {step: array.value for step, array in recording.steps.items()}
+            counted += compare(name, steps, answer)
+    print(f"{name}: {dict(counted)} of {EDITS} edits")
+    assert counted["refused"] + counted["another way"] < EDITS
+    assert counted["comparison of last bits"] <= EDITS // 50
+
+
+def compare(name, steps, answer):
+    """Compare the steps of an example, and count the digits on the edge of rounding."""
+    counted = Counter()
+    assert list(answer) == list(steps)
+    for step, array in steps.items():
+        expected = np.asarray(array)
+        assert tuple(answer[step]["shape"]) == expected.shape, (name, step)
+        values = np.array([float(value) for value in answer[step]["data"]])
+        flat = expected.reshape(-1)
+        same = (values == flat) | (np.isnan(values) & np.isnan(flat.astype(float)))
+        with np.errstate(all="ignore"):
+            largest = np.max(np.abs(flat[np.isfinite(flat)]), initial=0)
+            close = np.abs(values - flat) <= 1e-12 * largest
+        if (
+            expected.dtype == bool and not same.all()
+        ):  # it asks whether two ways agree to the last bits
+            counted["comparison of last bits"] += 1
+            continue
+        assert (same | close).all(), (name, step, values[~(same | close)], flat[~(same | close)])
+        for value, wanted, shown in zip(values, flat.tolist(), answer[step]["shown"], strict=True):
+            if shown != number(wanted):
+                kind = edge(value, wanted, largest)
+                assert kind, (name, step, value, wanted, shown)
+                counted[kind] += 1
+    return counted
+
+
+def edge(value, wanted, largest):
+    """Say why two numbers that differ in their last bits only are shown with other digits."""
+    if max(abs(value), abs(wanted)) <= 1e-12 * largest:
+        return "rest of a difference"
+    return "edge of rounding" if abs(value - wanted) <= 1e-9 * abs(wanted) else None

@@ -1,0 +1,52 @@
+"""An example leaves the page as a NumPy program, which prints the digits that the page shows."""
+
+import contextlib
+import io
+import re
+
+import numpy as np
+
+from attention_docs import examples
+from attention_docs.render.numbers import number
+from tests.live.running import in_node
+
+
+def printed(program):
+    output = io.StringIO()
+    with contextlib.redirect_stdout(output), np.errstate(all="ignore"):
+        exec(compile(program, "program", "exec"), {})
+    return re.sub(r"[\[\]]", " ", output.getvalue()).split()
+
+
+def expected(steps):
+    shown = []
+    for step, array in steps.items():
+        shown += [step, *map(number, np.asarray(array).reshape(-1).tolist())]
+    return shown
+
+
+def test_program_of_every_example_prints_its_digits(graphs):
+    programs = in_node(
+        """Object.fromEntries(Object.entries(data).map(([name, json]) => {
+            const parsed = graph.parse(json);
+            return [name, python.program(parsed, parsed.values)];
+        }))""",
+        graphs,
+    )
+    for name, program in programs.items():
+        assert printed(program) == expected(examples.steps(name)), name
+
+
+def test_program_holds_the_edits(graphs):
+    program = in_node(
+        """(() => {
+            const parsed = graph.parse(data);
+            const edited = arrays.asarray([[3, 0], [0, -1.5], [1, 0], [0, 1]], "float64");
+            const { values } = graph.evaluate(parsed, new Map([["W_Q", edited]]));
+            return python.program(parsed, values);
+        })()""",
+        graphs["self_attention"],
+    )
+    assert "W_Q = np.array([[3, 0], [0, -1.5], [1, 0], [0, 1]], dtype=float)\n" in program
+    assert "weights = softmax(scaled)\noutput = weights @ V\n" in program
+    assert "-1.5000" in printed(program)

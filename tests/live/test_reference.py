@@ -1,0 +1,54 @@
+"""A reference on a page names the elements that it names in Python."""
+
+import json
+
+import numpy as np
+import pytest
+
+from attention_docs.examples import steps
+from attention_docs.publish.values import look_up
+from tests.live.running import in_node
+
+REFERENCES = [
+    "self_attention.weights",
+    "self_attention.weights[0,1]",
+    "self_attention.weights[ -1 ]",
+    "self_attention.weights[:,1]",
+    "self_attention.weights[:,-1]",
+    "self_attention.W_Q.shape",
+    "self_attention.W_Q.shape[0]",
+    "self_attention.W_Q.shape[-1]",
+]
+
+
+@pytest.mark.parametrize("reference", REFERENCES)
+def test_a_reference_names_what_python_names(graphs, reference):
+    found = in_node("reference.resolve(data[1], graph.parse(data[0]))", [
+        graphs["self_attention"],
+        reference,
+    ])  # fmt: skip
+    expected = np.asarray(look_up(reference, steps))
+    whole = np.asarray(steps("self_attention")[found["step"]])
+    assert found["shape"] == list(expected.shape)
+    values = found["sizes"] or [whole[tuple(index)] for index in found["cells"]]
+    assert values == expected.reshape(-1).tolist()
+
+
+@pytest.mark.parametrize(
+    "reference", ["self_attention.nothing", "self_attention.Q[a]", "Q", "a.Q[9]"]
+)
+def test_a_reference_to_nothing_is_refused(graphs, reference):
+    said = in_node(
+        "(() => { try { reference.resolve(data[1], graph.parse(data[0])); return null; }"
+        " catch (error) { return error.message; } })()",
+        [graphs["self_attention"], reference],
+    )
+    assert said
+
+
+def test_an_operation_that_the_page_cannot_compute_is_refused(graphs):
+    unknown = json.loads(json.dumps(graphs["cost"]).replace('"ceil"', '"trunc"'))
+    said = in_node(
+        "(() => { try { graph.parse(data); } catch (error) { return error.message; } })()", unknown
+    )
+    assert said == "cost uses trunc, which the page cannot compute"
