@@ -58,9 +58,8 @@ def tile_state(masked: Array, value: Array) -> TileState:
         sums = powers @ xp.astype(value, masked.dtype, copy=False)
     check_no_overflow(xp, "the weighted sums of value hold", sums)
     # Values may have leading axes that queries and keys do not have.
-    rows = sums.shape[:-1]
-    total = xp.broadcast_to(xp.sum(powers, axis=-1), rows)
-    return TileState(xp.broadcast_to(maximum, rows), total, sums)
+    rows = xp.zeros(sums.shape[:-1], **like)
+    return TileState(maximum + rows, xp.sum(powers, axis=-1) + rows, sums)
 
 
 def merge(one: TileState, other: TileState) -> TileState:

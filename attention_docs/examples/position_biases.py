@@ -1,8 +1,9 @@
 """Biases, windows, a sink and a softcap: five tokens that see what came before them.
 
 `bias` is that of ALiBi's first head of four. `buckets` are those of the `distances` in a small
-T5, with eight buckets up to distance 32. `reach` counts how many keys the last of ten positions
-sees through one, two and three layers, each with a window of itself and two before.
+T5, with eight buckets up to distance 32. `reach_1` to `reach_3` say which of ten positions
+sees which through one, two and three layers, each with a window of itself and two before; `reach`
+counts what the last of them sees.
 
 >>> show(steps())
 Q 5 x 3
@@ -65,6 +66,39 @@ distances 12
 [0 1 2 3 4 6 8 12 16 24 32 100]
 buckets 12
 [0 1 2 3 4 4 5 6 6 7 7 7]
+reach_1 10 x 10
+[[ True False False False False False False False False False]
+ [ True  True False False False False False False False False]
+ [ True  True  True False False False False False False False]
+ [False  True  True  True False False False False False False]
+ [False False  True  True  True False False False False False]
+ [False False False  True  True  True False False False False]
+ [False False False False  True  True  True False False False]
+ [False False False False False  True  True  True False False]
+ [False False False False False False  True  True  True False]
+ [False False False False False False False  True  True  True]]
+reach_2 10 x 10
+[[ True False False False False False False False False False]
+ [ True  True False False False False False False False False]
+ [ True  True  True False False False False False False False]
+ [ True  True  True  True False False False False False False]
+ [ True  True  True  True  True False False False False False]
+ [False  True  True  True  True  True False False False False]
+ [False False  True  True  True  True  True False False False]
+ [False False False  True  True  True  True  True False False]
+ [False False False False  True  True  True  True  True False]
+ [False False False False False  True  True  True  True  True]]
+reach_3 10 x 10
+[[ True False False False False False False False False False]
+ [ True  True False False False False False False False False]
+ [ True  True  True False False False False False False False]
+ [ True  True  True  True False False False False False False]
+ [ True  True  True  True  True False False False False False]
+ [ True  True  True  True  True  True False False False False]
+ [ True  True  True  True  True  True  True False False False]
+ [False  True  True  True  True  True  True  True False False]
+ [False False  True  True  True  True  True  True  True False]
+ [False False False  True  True  True  True  True  True  True]]
 reach 3
 [3 5 7]
 weights_sink 5 x 5
@@ -101,7 +135,6 @@ weights_capped_late 5 x 5
  [0.3459 0.1972 0.1379 0.2912 0.0278]]
 """
 
-import math
 from types import ModuleType
 
 import numpy
@@ -149,6 +182,9 @@ def steps(xp: ModuleType = numpy) -> dict[str, Array]:
         "output_alibi": alibi.output,
         "distances": xp.asarray(DISTANCES),
         "buckets": buckets(xp, xp.asarray(DISTANCES, dtype=xp.float64)),
+        "reach_1": paths[0] > 0,
+        "reach_2": paths[1] > 0,
+        "reach_3": paths[2] > 0,
         "reach": xp.stack([xp.sum(xp.astype(one[-1, :] > 0, xp.int64)) for one in paths]),
         "weights_sink": sunk.weights[:, : len(K)],
         "sum_sink": xp.sum(sunk.weights[:, : len(K)], axis=1),
@@ -160,13 +196,12 @@ def steps(xp: ModuleType = numpy) -> dict[str, Array]:
 
 
 def buckets(xp: ModuleType, distances: Array) -> Array:
-    """Return T5's bucket of each distance back: half of them exact, the others logarithmic."""
-    exact = BUCKETS // 2
-    share = xp.log(xp.maximum(distances, xp.ones_like(distances)) / exact) / math.log(
-        FARTHEST / exact
-    )
-    far = xp.minimum(exact + xp.floor(share * exact), xp.full_like(distances, BUCKETS - 1.0))
-    return xp.astype(xp.where(distances < exact, distances, far), xp.int64)
+    """Return T5's bucket of each distance back: how many of the buckets' edges it has reached."""
+    exact = BUCKETS // 2  # so many distances have a bucket of their own; the other edges are powers
+    powers = ((FARTHEST / exact) ** (k / exact) for k in range(1, exact))
+    edges = [*range(1, exact + 1), *(exact * power for power in powers)]
+    reached = distances[:, None] >= xp.asarray(edges, dtype=xp.float64)
+    return xp.sum(xp.astype(reached, xp.int64), axis=1)
 
 
 def with_sink(xp: ModuleType, q: Array, k: Array, v: Array, mask: Array) -> AttentionSteps:

@@ -121,7 +121,7 @@ def omega(xp: ModuleType, base: float) -> Array:
 
 def repeated(xp: ModuleType, row: Array, positions: Array) -> Array:
     """Return the same vector at each of the positions."""
-    return xp.broadcast_to(row, (positions.shape[0], row.shape[0]))
+    return xp.repeat(row[None, :], positions.shape[0], axis=0)
 
 
 def scores_at(xp: ModuleType, queries: Array, keys: Array, *, interleaved: bool) -> Array:

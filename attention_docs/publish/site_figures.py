@@ -390,11 +390,11 @@ def alibi_biases(steps_of: StepsOf) -> Svg:
 def window_reach(steps_of: StepsOf) -> Html:
     r"""Which tokens reach which through one, two and three layers, each with a window of the token
     itself and two before it. The last row belongs to the last of the ten tokens."""
-    once = np.tri(10) - np.tri(10, k=-3)
-    masks = {"1 layer": once, "2 layers": once @ once, "3 layers": once @ once @ once}
+    steps = steps_of("position_biases")
+    names = ("1 layer", "2 layers", "3 layers")
     panels = [
-        matrix_panel(paths > 0, name, rows="outputs", columns="inputs")
-        for name, paths in masks.items()
+        matrix_panel(steps[f"reach_{layers}"], name, rows="outputs", columns="inputs")
+        for layers, name in enumerate(names, 1)
     ]
     return beside(panels, "Reach of a window through layers")
 

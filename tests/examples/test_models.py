@@ -61,11 +61,13 @@ def test_alibi_is_the_formula_of_its_paper():
     np.testing.assert_allclose(BIASES["weights"], slow_weights(lambda z, i, j: z), rtol=1e-12)
 
 
-def test_buckets_are_where_the_edges_of_t5_lie():
-    # Bucket 4 + k begins at the distance 4 * 8 ** (k / 4): the last of eight ends at 32.
-    edges = [1, 2, 3, 4, *(4 * 8 ** (k / 4) for k in (1, 2, 3))]
-    slow = [sum(edge <= distance for edge in edges) for distance in BIASES["distances"]]
-    assert BIASES["buckets"].tolist() == slow
+def test_buckets_are_those_of_the_formula_of_t5():
+    def bucket(distance):
+        if distance < 4:
+            return distance
+        return min(4 + math.floor(math.log(distance / 4) / math.log(32 / 4) * 4), 7)
+
+    assert BIASES["buckets"].tolist() == [bucket(d) for d in BIASES["distances"].tolist()]
 
 
 def test_reach_is_that_of_a_walk_through_the_layers():
