@@ -17,7 +17,7 @@ try {
   const { operations } = await import(`data:text/javascript;base64,${arrays}`);
   const scripts = {
     "live.js": await bundled("page/main.js", "iife"),
-    "live-program.js": await bundled("page/program.js", "iife"),
+    "live-more.js": await bundled("page/more.js", "iife"),
   };
   process.stdout.write(JSON.stringify({ scripts, operations: Object.keys(operations) }));
 } catch ({ errors, stack }) {

@@ -1,7 +1,7 @@
 """The scripts of a page that answers: those that compute, and the graph of each example."""
 
 import json
-from collections.abc import Collection
+from collections.abc import Collection, Mapping
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -32,19 +32,18 @@ class Bundle(NamedTuple):
     operations: list[str]
 
 
-def published(root: Path, modules: Path) -> dict[str, bytes]:
+def published(root: Path, modules: Path, written: Mapping[str, str]) -> dict[str, bytes]:
     """Return the scripts by their paths in the site; that of an example without a graph says so.
 
     Args:
         root: the folder of the project.
         modules: the folder `node_modules`.
+        written: the graph of each example that has one.
 
     Raises:
-        PublishError: if an example applies an operation that cannot be recorded or that the page
-            cannot compute.
+        PublishError: if an example applies an operation that the page cannot compute.
     """
     joined = bundle(root, modules)
-    written = graphs(root)
     for name, found in written.items():
         check_operations(name, json.loads(found), joined.operations)
     return {
@@ -66,7 +65,11 @@ def script(name: str, graph: str) -> str:
 
 
 def graphs(root: Path) -> dict[str, str]:
-    """Return the graph of each example as JSON, recorded or as in the last build."""
+    """Return the graph of each example as JSON, recorded or as in the last build.
+
+    Raises:
+        PublishError: if an example applies an operation that cannot be recorded.
+    """
     cache = Cache(root / ".cache" / "graphs.json", digest(root / "attention_docs"))
     for name in recorded_names():
         if name not in cache:
@@ -74,6 +77,15 @@ def graphs(root: Path) -> dict[str, str]:
     found = {name: cache[name] for name in recorded_names()}
     cache.save()
     return found
+
+
+def has_inputs(graph: dict[str, Any]) -> bool:
+    """Tell whether a reader can change what an example computes with.
+
+    >>> has_inputs({"inputs": [], "shared": {"course_sentence.X": 0}})
+    True
+    """
+    return bool(graph["inputs"] or graph.get("shared"))
 
 
 def recorded(name: str) -> str:

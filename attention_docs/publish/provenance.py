@@ -5,7 +5,6 @@ from html import escape
 
 from attention_docs import examples
 from attention_docs.arrays import Array
-from attention_docs.live.recording import recorded_names
 from attention_docs.publish.repository import file_link, report_link
 from attention_docs.render.code import numpy_steps
 from attention_docs.render.latex import latex_steps
@@ -30,15 +29,23 @@ Try your own numbers</button>
 FOLDED = "<details>\n<summary>{}</summary>\n{}\n</details>\n"
 
 
-def provenance(name: str, steps: dict[str, Array], repository: str | None) -> str:
-    """Write the block for an example, with links if the repository's URL is known.
+def provenance(
+    name: str, steps: dict[str, Array], repository: str | None, *, can_be_changed: bool
+) -> str:
+    """Write the block for an example.
+
+    Args:
+        name: the name of the example.
+        steps: its steps.
+        repository: the repository's URL, if it is known, for links.
+        can_be_changed: whether a reader can change its inputs.
 
     Raises:
         LookupError: if there is no such example.
     """
     example = examples.load(name)
     return BLOCK.format(
-        button=TRY.format(name) if name in recorded_names() else "",
+        button=TRY.format(name) if can_be_changed else "",
         file=file_link(f"attention_docs/examples/{name}.py", repository),
         command=code(f"$ python -m attention_docs show {name}"),
         source=escape(example.SOURCE),

@@ -76,7 +76,7 @@ def resolve(
         location: names a line of the page, counted from 0, for error messages.
 
     Raises:
-        PublishError: if a macro is wrong; the message gives its location and the known names.
+        PublishError: if macros are wrong; a line for each gives its location and the known names.
 
     >>> from attention_docs import examples
     >>> page = r"The first weight is \\val{self_attention.weights[0,0]}."
@@ -84,33 +84,36 @@ def resolve(
     'The first weight is <span data-val="self_attention.weights[0,0]">0.0287</span>.'
     """
 
-    def expand(macro: re.Match[str], line: int, place: Place) -> str:
-        try:
-            match macro["name"]:
-                case "val":
-                    return value(macro["argument"], steps, place)
-                case "printed":
-                    return printed(macro["argument"], place)
-                case "measured":
-                    return measure(macro["argument"])
-                case "figure":
-                    return draw(macro["argument"])
-                case "example":
-                    return describe(macro["argument"])
-                case "contents":
-                    return contents(macro["argument"])
-                case "overview":
-                    return overview(macro["argument"])
-                case _:
-                    raise LookupError(f"unknown macro; expected one of {', '.join(NAMES)}")
-        except (LookupError, ValueError) as error:
-            raise PublishError(f"{location(line)}: {macro[0]}: {error.args[0]}") from error
+    def expand(name: str, argument: str, place: Place) -> str:
+        match name:
+            case "val":
+                return value(argument, steps, place)
+            case "printed":
+                return printed(argument, place)
+            case "measured":
+                return measure(argument)
+            case "figure":
+                return draw(argument)
+            case "example":
+                return describe(argument)
+            case "contents":
+                return contents(argument)
+            case "overview":
+                return overview(argument)
+            case _:
+                raise LookupError(f"unknown macro; expected one of {', '.join(NAMES)}")
 
-    pieces, end = [], 0
+    pieces, problems, end = [], [], 0
     for macro, place in macros(markdown):
         pieces.append(markdown[end : macro.start()])
-        pieces.append(expand(macro, markdown.count("\n", 0, macro.start()), place))
+        try:
+            pieces.append(expand(macro["name"], macro["argument"], place))
+        except (LookupError, ValueError) as error:
+            spot = location(markdown.count("\n", 0, macro.start()))
+            problems.append(f"{spot}: {macro[0]}: {error.args[0]}")
         end = macro.end()
+    if problems:
+        raise PublishError("\n".join(problems))
     return "".join([*pieces, markdown[end:]])
 
 

@@ -43,10 +43,7 @@
   };
   // Until somebody shows interest in a number, the pages listen and nothing more.
   const interest = ["pointerover", "click", "keydown"];
-  window.attentionDocs = { graphs: {} };
-  const load = (first) => {
-    interest.forEach((kind) => document.removeEventListener(kind, notice));
-    window.attentionDocs.first = first;
+  const load = () => {
     const style = { rel: "stylesheet", href: new URL("live.css", source).href };
     const script = { src: new URL("live.js", source).href };
     document.head.append(
@@ -56,9 +53,14 @@
   };
   const notice = (event) => {
     const wanted = event.type === "keydown" ? event.key === "Tab" : event.target.closest?.("[data-val], .live-try");
-    if (wanted) load(event);
+    if (!wanted) return;
+    if (!window.attentionDocs.first) load();
+    // Until the script is there, a press counts for more than a pointer that passes.
+    if (!window.attentionDocs.first || event.type !== "pointerover") window.attentionDocs.first = event;
   };
-  interest.forEach((kind) => document.addEventListener(kind, notice));
+  const listen = (method) => interest.forEach((kind) => document[method](kind, notice));
+  window.attentionDocs = { graphs: {}, start: () => listen("removeEventListener") };
+  listen("addEventListener");
   if (location.hash.startsWith("#try=")) load();
 
   new MutationObserver(prepare).observe(document.body, { childList: true, subtree: true });

@@ -24,28 +24,37 @@
       frame.src = address;
     });
 
+  const click = (element) =>
+    element.dispatchEvent(new frame.contentWindow.MouseEvent("click", { bubbles: true }));
+
   const KINDS = [".katex", ".diagram > svg", ".drawing", ".md-content table", ".md-content pre"];
   const counts = () => KINDS.map((kind) => all(kind).length).join();
   // What each page holds when it is loaded, and when one comes to it without a load.
   const loaded = new Map();
   const arrived = new Map();
 
-  const checks = {
+  // Pages of one depth differ in nothing that a search or a step back depends on.
+  let isFirstOfItsDepth;
+
+  const ofEachWidth = {
     "shows its title": () => {
       const title = one(".md-content h1");
       if (!title?.getBoundingClientRect().width) throw new Error("no title is seen");
-    },
-    "draws formulas in KaTeX's fonts": async () => {
-      await frame.contentDocument.fonts.ready;
-      const failed = [...frame.contentDocument.fonts].filter((font) => font.status === "error");
-      if (failed.length) throw new Error(failed.map((font) => font.family).join());
     },
     "does not scroll sideways": () => {
       const whole = frame.contentDocument.documentElement;
       // Until the theme's script has put wide tables into boxes of their own.
       return until("fits its window", () => whole.scrollWidth <= whole.clientWidth);
     },
-    // One step for each width: system, light, dark and system again, from page to page.
+  };
+  // At one width, and of the page's neighbours at the other.
+  const ofEachPage = {
+    "draws formulas in KaTeX's fonts": async () => {
+      await frame.contentDocument.fonts.ready;
+      const failed = [...frame.contentDocument.fonts].filter((font) => font.status === "error");
+      if (failed.length) throw new Error(failed.map((font) => font.family).join());
+    },
+    // One step on each page: system, light, dark and system again.
     "switches its scheme": async () => {
       all("[data-md-component=palette] label").find((label) => !label.hidden).click();
       const chosen = one("[data-md-component=palette] input:checked").dataset;
@@ -57,6 +66,7 @@
       );
     },
     "answers a search": async () => {
+      if (!isFirstOfItsDepth) return;
       const query = one("[data-md-component=search-query]");
       one("#__search").click();
       query.focus();
@@ -66,17 +76,41 @@
       const found = () => all(".md-search-result__item").length;
       await until("results", found).finally(() => one("#__search").click());
     },
+    "says where a number comes from": async () => {
+      const spot = one("table[data-val] td:not(.centred), [data-at], [data-val]:not(table, g)");
+      if (!spot) return;
+      click(spot);
+      await until("a card", () => one(".live-card")?.textContent);
+    },
+    "follows an edit, and takes it back": async () => {
+      const button = one(".live-try");
+      if (!button || !isFirstOfItsDepth) return;
+      click(button);
+      await until("a field", () => one(".live-field"));
+      const field = one(".live-field");
+      field.value = "0.75";
+      field.dispatchEvent(new frame.contentWindow.Event("input", { bubbles: true }));
+      await until("changed numbers", () => all(".live-changed").length > 1);
+      all(".live-bar button").at(-1).click();
+      await until("its own numbers again", () => !all(".live-changed, .live-field").length);
+    },
     "leads on and back without a load": async () => {
-      const seen = one(".md-content h1").textContent;
-      const isAt = (title) => one(".md-content h1")?.textContent === title;
+      const isElsewhere = (title) =>
+        ![title, undefined].includes(one(".md-content h1")?.textContent);
+      const title = one(".md-content h1").textContent;
       frame.contentWindow.stays = true;
+      // The theme follows the link once it has the list of pages; until then the browser would.
+      frame.contentWindow.addEventListener("click", (event) => event.preventDefault());
       const following = one(".md-footer__link--next") ?? one(".md-footer__link--prev");
       following.click();
-      await until("the next page", () => !isAt(seen));
-      await checks["does not scroll sideways"]();
+      await until("another page", () => isElsewhere(title));
+      await ofEachWidth["does not scroll sideways"]();
       arrived.set(frame.contentWindow.location.pathname, counts());
-      frame.contentWindow.history.back();
-      await until("the page before", () => isAt(seen));
+      if (isFirstOfItsDepth) {
+        const there = one(".md-content h1").textContent;
+        frame.contentWindow.history.back();
+        await until("the page before", () => isElsewhere(there));
+      }
       if (!frame.contentWindow.stays) throw new Error("the whole page was loaded anew");
     },
     "asks no other host": () => {
@@ -91,7 +125,7 @@
     },
   };
 
-  const ask = async () => {
+  const faultsIn = async (checks) => {
     const faults = [];
     for (const [name, check] of Object.entries(checks)) {
       try {
@@ -103,13 +137,22 @@
     return faults;
   };
 
+  const depths = new Set();
+  let widths = task.widths;
   for (const page of task.pages) {
+    const faults = [];
     await load(task.home + page);
     loaded.set(task.home + page, counts());
-    for (const width of task.widths) {
+    for (const width of widths) {
       frame.style.width = `${width}px`;
-      await tell({ page: `${page || "home"} at ${width}`, faults: await ask() });
+      faults.push(...(await faultsIn(ofEachWidth)).map((fault) => `${width} pixels wide: ${fault}`));
     }
+    widths = widths.toReversed();
+    const depth = page.split("/").length;
+    isFirstOfItsDepth = !depths.has(depth);
+    depths.add(depth);
+    faults.push(...(await faultsIn(ofEachPage)));
+    await tell({ page: page || "home", faults });
   }
   const differing = [...arrived].filter(([page, held]) => loaded.has(page) && loaded.get(page) !== held);
   await tell({

@@ -143,7 +143,7 @@ each_engine = pytest.mark.parametrize(
 
 
 def faults(engine, site, profile, pages=PAGES, patience=PATIENCE):
-    """Ask all pages of a site; returns the faults of each page and width."""
+    """Ask all pages of a site; returns the faults of each page."""
     answers, found, last = queue.SimpleQueue(), {}, "nothing"
     ask = {"answers": answers, "pages": list(map(path, pages)), "patience": patience}
     handler = functools.partial(EngineHandler, **ask)
@@ -162,7 +162,7 @@ def faults(engine, site, profile, pages=PAGES, patience=PATIENCE):
 @each_engine
 def test_every_page_works_in(engine, site, tmp_path):
     told = faults(engine, site, tmp_path)
-    assert len(told) == len(PAGES) * len(WIDTHS) + 1
+    assert len(told) == len(PAGES) + 1
     assert {page: wrong for page, wrong in told.items() if wrong} == {}
 
 
@@ -182,17 +182,15 @@ def test_each_fault_of_a_page_is_told_by(engine, site, tmp_path):
     (tmp_path / "site" / "index.html").write_text(page, encoding="utf-8")
     profile = tmp_path / "profile"
     profile.mkdir()
-    of_page = faults(engine, tmp_path / "site", profile, [""], patience=2)
-    for told in (of_page[f"home at {width}"] for width in WIDTHS):
-        names = {wrong.partition(":")[0] for wrong in told}
-        assert names >= {
-            "shows its title",
-            "does not scroll sideways",
-            "switches its scheme",
-            "answers a search",
-            "leads on and back without a load",
-            "complains of nothing",
-        }
-        complaint = next(wrong for wrong in told if wrong.startswith("complains"))
-        for part in ("nowhere.js", "localhost:9", "script-src"):
-            assert part in complaint
+    told = faults(engine, tmp_path / "site", profile, [""], patience=2)["home"]
+    for name in (
+        *(f"{width} pixels wide: shows its title" for width in WIDTHS),
+        *(f"{width} pixels wide: does not scroll sideways" for width in WIDTHS),
+        "switches its scheme",
+        "answers a search",
+        "leads on and back without a load",
+    ):
+        assert any(wrong.startswith(f"{name}: ") for wrong in told), (name, told)
+    complaint = next(wrong for wrong in told if wrong.startswith("complains of nothing"))
+    for part in ("nowhere.js", "localhost:9", "script-src"):
+        assert part in complaint

@@ -8,7 +8,7 @@ from urllib.parse import unquote
 import pytest
 
 from tests.browser.visit import PAGES, Visit
-from tests.conftest import copy_project
+from tests.conftest import copy_project, cut_down
 from tests.repository.test_scripts import posix, run, with_environment, with_scripts
 
 pytestmark = posix
@@ -18,9 +18,17 @@ LINK = re.compile(r'<\w[^>]*\s(?:href|src)="([^"#?]+)')
 
 @pytest.fixture(scope="module")
 def project(tmp_path_factory, assets):
-    copy = with_environment(with_scripts(copy_project(tmp_path_factory.mktemp("project"))))
-    pack(copy)
-    return copy
+    return prepared(copy_project(tmp_path_factory.mktemp("project")))
+
+
+@pytest.fixture(scope="module")
+def one_page(tmp_path_factory, assets):
+    return prepared(cut_down(copy_project(tmp_path_factory.mktemp("small"))))
+
+
+def prepared(project):
+    pack(with_environment(with_scripts(project)))
+    return project
 
 
 def pack(project, **environment):
@@ -46,23 +54,23 @@ def complaints(visit):
     return [text for text in visit.complaints if not text.startswith("file:")]
 
 
-def test_the_same_site_gives_the_same_bytes(project):
-    first = (project / ZIP).read_bytes()
-    assert pack(project, TZ="Asia/Tokyo", PYTHONHASHSEED="1") == first
-    assert not list(project.glob(".site-*"))
+def test_the_same_site_gives_the_same_bytes(one_page):
+    first = (one_page / ZIP).read_bytes()
+    assert pack(one_page, TZ="Asia/Tokyo", PYTHONHASHSEED="1") == first
+    assert not list(one_page.glob(".site-*"))
 
 
-def test_a_failed_build_keeps_the_last_zip(project):
-    before = (project / ZIP).read_bytes()
-    page = project / "docs" / "index.md"
+def test_a_failed_build_keeps_the_last_zip(one_page):
+    before = (one_page / ZIP).read_bytes()
+    page = one_page / "docs" / "index.md"
     text = page.read_text(encoding="utf-8")
     page.write_text(text + "\n\\val{self_attention.nope}\n", encoding="utf-8")
     try:
-        assert run(project, "offline", env={**os.environ, "PYTHONPATH": str(project)}).returncode
+        assert run(one_page, "offline", env={**os.environ, "PYTHONPATH": str(one_page)}).returncode
     finally:
         page.write_text(text, encoding="utf-8")
-    assert (project / ZIP).read_bytes() == before
-    assert not list(project.glob(".site-*"))
+    assert (one_page / ZIP).read_bytes() == before
+    assert not list(one_page.glob(".site-*"))
 
 
 def test_every_page_is_there_and_every_link_leads_to_a_file(folder):
@@ -94,6 +102,20 @@ def test_search_finds_softmax_and_leads_to_its_formulas(browser, folder):
         assert page.evaluate(
             "document.fonts.ready.then(() => document.fonts.check('1em KaTeX_Main'))"
         )
+        assert foreign(visit) == []
+        assert complaints(visit) == []
+
+
+def test_a_number_says_where_it_comes_from_and_follows_an_edit(browser, folder):
+    start = folder / "mechanisms" / "self_attention.html"
+    with Visit(browser, start.as_uri()) as visit:
+        page = visit.page
+        weight = page.locator('table[data-val="self_attention.weights"] td').nth(1)
+        weight.click()
+        page.wait_for_selector(".live-card output")
+        page.locator(".live-card button", has_text="Try your own numbers").click()
+        page.locator('table[data-val="self_attention.X"] input').first.fill("3")
+        assert weight.inner_text() != "0.4856"
         assert foreign(visit) == []
         assert complaints(visit) == []
 

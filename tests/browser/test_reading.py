@@ -24,13 +24,13 @@ def counts(page):
 
 
 @pytest.fixture(scope="module")
-def written(browser, address):
+def written(phone, address):
     """Tells what a page shows on a phone without JavaScript."""
 
     @functools.cache
     def shown(page):
-        with Visit(browser, address + path(page), width=320, java_script_enabled=False) as visit:
-            return counts(visit.page)
+        phone.load_afresh(address + path(page), width=320)
+        return counts(phone.page)
 
     return shown
 

@@ -131,7 +131,7 @@ def slow_down(page):
 
 
 class Visit:
-    """One load of one page, with all that the browser reported."""
+    """One load after another of pages in one tab, with all that the browser reported of the last."""
 
     def __init__(
         self, browser, url, scheme="light", width=1280, height=900, is_slow=False, **options
@@ -140,7 +140,6 @@ class Visit:
             color_scheme=scheme, viewport={"width": width, "height": height}, **options
         )
         self.page = self.context.new_page()
-        self.requests, self.complaints, self.answered, self.pending = [], [], [], 0
         self.page.on("request", self.ask)
         self.page.on("requestfinished", self.answer)
         self.page.on("requestfailed", self.miss)
@@ -149,8 +148,27 @@ class Visit:
         self.page.add_init_script(WATCH_SHIFTS)
         if is_slow:
             slow_down(self.page)
+        self.load(url)
+
+    def load(self, url):
+        self.requests, self.complaints, self.answered, self.pending = [], [], [], 0
         self.page.goto(url)
         self.settle()
+
+    def load_afresh(self, url, scheme="light", width=1280, height=900):
+        """Load a further page as a first one, with nothing cached or stored.
+
+        For a new reader Chromium would start a process, which takes twice as long as the page.
+        """
+        self.page.goto("about:blank")
+        self.page.emulate_media(media="screen", color_scheme=scheme)
+        self.page.set_viewport_size({"width": width, "height": height})
+        devtools = self.context.new_cdp_session(self.page)
+        devtools.send("Network.setCacheDisabled", {"cacheDisabled": True})
+        stored = {"origin": url, "storageTypes": "local_storage"}
+        devtools.send("Storage.clearDataForOrigin", stored)
+        self.load(url)
+        devtools.detach()
 
     def ask(self, request):
         self.requests.append(request.url)

@@ -21,19 +21,23 @@ def root(tmp_path, monkeypatch):
     """A project with the modules that need no page, and with one example."""
     shutil.copytree(ROOT / "docs" / "assets" / "live", tmp_path / "docs" / "assets" / "live")
     (tmp_path / "docs" / "assets" / "live" / "page" / "main.js").write_text(MAIN)
-    (tmp_path / "docs" / "assets" / "live" / "page" / "program.js").write_text(
-        "attentionDocs.program = 1;\n"
+    (tmp_path / "docs" / "assets" / "live" / "page" / "more.js").write_text(
+        "attentionDocs.more = 1;\n"
     )
     (tmp_path / "attention_docs").mkdir()
     monkeypatch.setattr(live, "recorded_names", lambda: ["self_attention"])
     return tmp_path
 
 
+def published(root, assets):
+    return live.published(root, assets, live.graphs(root))
+
+
 def test_scripts_run_one_after_the_other_as_classic_scripts(root, assets):
-    files = live.published(root, assets)
+    files = published(root, assets)
     assert set(files) == {
         "assets/live.js",
-        "assets/live-program.js",
+        "assets/live-more.js",
         *(f"assets/live/{name}.js" for name in examples.names()),
     }
     program = 'const assert = require("node:assert");\n'
@@ -47,24 +51,24 @@ def test_scripts_run_one_after_the_other_as_classic_scripts(root, assets):
 
 
 def test_second_build_records_nothing_and_starts_no_node(root, assets, monkeypatch):
-    first = live.published(root, assets)
+    first = published(root, assets)
     monkeypatch.setattr(live, "graph", lambda name: pytest.fail("recorded again"))
     monkeypatch.setattr(live, "joined", lambda *_: pytest.fail("bundled again"))
-    assert live.published(root, assets) == first
+    assert published(root, assets) == first
 
 
 def test_changed_source_is_recorded_anew(root, assets, monkeypatch):
-    live.published(root, assets)
+    published(root, assets)
     (root / "attention_docs" / "softmax.py").write_text("# another softmax\n")
     monkeypatch.setattr(live, "graph", lambda name: {"nodes": []})
-    assert live.published(root, assets)["assets/live/self_attention.js"].endswith(b'{"nodes":[]};')
+    assert published(root, assets)["assets/live/self_attention.js"].endswith(b'{"nodes":[]};')
 
 
 def test_changed_module_is_bundled_anew(root, assets):
-    live.published(root, assets)
+    published(root, assets)
     main = root / "docs" / "assets" / "live" / "page" / "main.js"
     main.write_text(MAIN + 'console.log("new");\n')
-    assert b'console.log("new")' in live.published(root, assets)["assets/live.js"]
+    assert b'console.log("new")' in published(root, assets)["assets/live.js"]
 
 
 def test_operation_that_the_modules_lack_stops_the_build_with_its_example(root, assets):
@@ -73,26 +77,28 @@ def test_operation_that_the_modules_lack_stops_the_build_with_its_example(root, 
     arrays.write_text(lacking, encoding="utf-8")
     message = r"example 'self_attention' uses exp, which docs/assets/live/arrays\.js has not"
     with pytest.raises(PublishError, match=message):
-        live.published(root, assets)
+        published(root, assets)
 
 
 def test_operation_that_cannot_be_recorded_stops_the_build(root, assets, monkeypatch):
     monkeypatch.setattr(self_attention, "steps", lambda xp: {"X": xp.svd(xp.asarray([[1.0]]))})
     record.cache_clear()
     with pytest.raises(PublishError, match="example 'self_attention': svd cannot be recorded"):
-        live.published(root, assets)
+        published(root, assets)
 
 
 def test_mistake_in_a_module_is_named_with_its_line(root, assets):
     main = root / "docs" / "assets" / "live" / "page" / "main.js"
     main.write_text(MAIN + "const = 1;\n")
-    with pytest.raises(PublishError, match=r"docs/assets/live/page/main\.js:3: Expected identifier"):
-        live.published(root, assets)
+    with pytest.raises(
+        PublishError, match=r"docs/assets/live/page/main\.js:3: Expected identifier"
+    ):
+        published(root, assets)
 
 
 def test_modules_know_the_operations_of_all_examples(root, assets, monkeypatch):
     monkeypatch.undo()
-    files = live.published(root, assets)
+    files = published(root, assets)
     without = {
         name for name in examples.names() if files[f"assets/live/{name}.js"].endswith(b"=null;")
     }

@@ -176,12 +176,16 @@ EXECUTES = "Converting notebook (execute=True)"
 @pytest.fixture
 def small(one_page):
     """A project with one page and one small notebook."""
-    settings = one_page / "mkdocs.yml"
+    return with_notebook(one_page)
+
+
+def with_notebook(project):
+    settings = project / "mkdocs.yml"
     nav = "  - index.md\n"
     text = settings.read_text(encoding="utf-8").replace(nav, f"{nav}  - notebooks/toy.ipynb\n")
     settings.write_text(text, encoding="utf-8")
-    write(one_page, CODE)
-    return one_page
+    write(project, CODE)
+    return project
 
 
 def write(project, code):
@@ -241,14 +245,13 @@ def test_a_failing_cell_and_a_warning_stop_the_build(small, code, message):
 @pytest.mark.parametrize(
     ("old", "new", "message"),
     [
-        ("# Toy", "Toy", ": cell title, line 1: the page has no title"),
-        ("# Toy", "# Toy\\n\\n```ruby\\n1\\n```", ": cell title, line 3: unknown code language 'ruby'"),
+        ("# Toy", "```ruby\\n1\\n```", ": cell title, line 1: unknown code language 'ruby'; expected console, mermaid or python\ndocs/notebooks/toy.ipynb: cell title, line 1: the page has no title"),
         ("# Toy", "# Toy\\n\\n\\\\val{self_attention.Q}", r": cell title, line 3: \val{self_attention.Q}: a notebook shows what"),
         ("# Toy", "# Toy\\n\\n$\\\\nope$", ": cell title, line 3: "),
         ('"description"', '"summary"', ": the notebook's metadata has no description\n"),
         ('"cells":', '\n"cells"', ":2: Expecting ':' delimiter\n"),
     ],
-    ids=["title", "fence", "macro", "formula", "description", "JSON"],
+    ids=["fence and title", "macro", "formula", "description", "JSON"],
 )  # fmt: skip
 def test_what_a_notebook_lacks_is_named(small, old, new, message):
     path = small / "docs" / "notebooks" / "toy.ipynb"

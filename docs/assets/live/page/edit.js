@@ -1,26 +1,27 @@
 // "Try your own numbers": the inputs of an example become fields, and the page follows.
 
-import { ravel } from "../arrays.js";
-import * as card from "./card.js";
-import { compute, originalOf, stepOf } from "./examples.js";
-import { fieldOf, fit } from "./fields.js";
-import { copyOf, putIntoAddress } from "./link.js";
-import { setBack } from "./prose.js";
-import { attentionDocs, run } from "./scripts.js";
+import { exampleOf } from "../reference.js";
 import * as show from "../show.js";
-import { forget, spotsOf } from "./spots.js";
+import * as card from "./card.js";
+import { typed } from "./entries.js";
+import { load } from "./examples.js";
+import { fieldOf, fill } from "./fields.js";
+import { inputAt, inputsOf, writtenIn } from "./inputs.js";
+import { putIntoAddress } from "./link.js";
+import { setBack } from "./prose.js";
+import { more } from "./scripts.js";
+import { begun, change, enter, entryOf, has, undo } from "./session.js";
+import { examplesOnPage, forget, spotsOf } from "./spots.js";
 import { make, nameOf } from "./words.js";
 import { valueOf, write } from "./write.js";
 
 /** @typedef {import("./examples.js").Edits} Edits */
 /** @typedef {import("./examples.js").Example} Example */
-/** @typedef {import("./fields.js").Entry} Entry */
-/** @typedef {import("../terms.js").Cell} Cell */
+/** @typedef {import("./session.js").Session} Session */
+/** @typedef {{spot: Element, input: string, index: number[]}} Place of a field */
 
-/** @type {Example | null} the one whose inputs are fields */
-let edited = null;
-/** @type {Edits[]} what the edits were before, the last change last */
-let past = [];
+/** @type {Session | null} */
+let session = null;
 const status = make("p", { class: "live-status", role: "status" });
 const inputs = make("div", { class: "live-inputs" });
 const bar = make("div", { class: "live-bar", role: "region", "aria-label": "Your own numbers" });
@@ -35,124 +36,108 @@ const HELP = "Type into a field, press the up and down keys in it, or drag it si
  *
  * @param {Example} example
  * @param {Element | null} place after which inputs are put that the page does not show
- * @param {Edits} edits those to begin with
+ * @param {Edits} [edits] those to begin with
  */
-export const begin = (example, place, edits = new Map()) => {
-  if (edited === example) return;
+export const begin = async (example, place, edits) => {
+  if (session?.example === example) return;
+  const owners = inputsOf(example).map(exampleOf);
+  const names = new Set([...examplesOnPage(), ...owners]);
+  const others = await Promise.all([...names].map((name) => load(name).catch(() => null)));
   end();
-  edited = example;
-  past = [];
-  compute(example, edits);
-  addMissingInputs(example, place);
-  for (const { spot, cell } of fieldsOf(example)) spot.replaceChildren(fieldAt(example, cell));
-  document.body.append(drawBar(example));
+  const started = begun(example, others.filter((other) => other !== null));
+  session = started;
+  addMissingInputs(started, place);
+  for (const { spot, input, index } of placesOf(started)) {
+    const { value, dtype } = entryOf(started, input, index);
+    const label = [input.split(".")[1], ...index.map((at) => at + 1)].join(" ");
+    spot.replaceChildren(
+      fieldOf(label, typed(value, dtype), dtype, ({ value, problem }) => {
+        if (value === null) return say(problem);
+        enter(started, input, index, value);
+        follow(started);
+      })
+    );
+  }
+  document.body.append(drawBar(started));
   document.body.classList.add("live-editing");
-  follow(example);
+  if (edits) change(started, edits);
+  follow(started);
 };
 
-/** @param {Example} example @returns {HTMLElement} */
-const drawBar = (example) => {
-  /** @param {string} text @param {() => void} onclick */
-  const tool = (text, onclick) => make("button", { type: "button", onclick }, text);
+/** @param {Session} session @returns {HTMLElement} */
+const drawBar = (session) => {
+  /** @param {string} text @param {() => void} act */
+  const tool = (text, act) => make("button", { type: "button", onclick: act }, text);
+  const takeBack = () => (undo(session) ? follow(session) : say("There is nothing to undo."));
+  const reset = () => {
+    change(session, new Map());
+    follow(session);
+  };
+  const copyLink = () => {
+    putIntoAddress(session.example, session.edits);
+    copy(location.href, "The link is copied.");
+  };
   bar.replaceChildren(
     make("strong", {}, "Your own numbers"),
     status,
     make("span", { class: "live-tools" },
-      tool("Undo", undo),
-      tool("Reset", () => change(new Map())),
-      tool("Copy link", () => copyLink(example)),
-      tool("Copy as NumPy", () => copyProgram(example)),
+      tool("Undo", takeBack),
+      tool("Reset", reset),
+      tool("Copy link", copyLink),
+      tool("Copy as NumPy", () => copyProgram(session.example)),
       tool("Done", end)
     )
   );
   return bar;
 };
 
-/** @param {Example} example @returns {import("./spots.js").Found[]} the cells of tables that show inputs */
-const fieldsOf = (example) =>
-  spotsOf(example).filter(
-    ({ spot, cell }) => spot.matches("td") && example.graph.inputs.includes(cell.step)
+/** @param {Session} session @returns {Place[]} the cells of tables that show inputs of the edited example */
+const placesOf = (session) =>
+  session.examples.flatMap((example) =>
+    spotsOf(example).flatMap(({ spot, cell: { step, index } }) => {
+      const input = spot.matches("td") ? inputAt(example, step) : null;
+      return input && has(session, input) ? [{ spot, input, index }] : [];
+    })
   );
 
-/** @param {Example} example @param {Element | null} place */
-const addMissingInputs = (example, place) => {
-  const shown = new Set(fieldsOf(example).map(({ cell }) => cell.step));
-  const missing = example.graph.inputs.filter((input) => !shown.has(input));
-  inputs.replaceChildren(
-    ...missing.map((input) =>
-      make("figure", {}, make("figcaption", {}, nameOf(input)), tableOf(example, input))
-    )
+/** @param {Session} session @param {Element | null} place */
+const addMissingInputs = (session, place) => {
+  const shown = new Set(placesOf(session).map(({ input }) => input));
+  const missing = inputsOf(session.example).filter((input) => !shown.has(input));
+  const tables = missing.map((input) =>
+    make("figure", {}, make("figcaption", {}, nameOf(input)), tableOf(session.example, input))
   );
+  inputs.replaceChildren(...tables);
   (place ?? document.querySelector("article > :last-child"))?.after(inputs);
   forget();
 };
 
 /** @param {Example} example @param {string} input @returns {HTMLElement} */
 const tableOf = (example, input) => {
-  const { shape, data } = stepOf(example, input);
+  const { shape, data } = writtenIn(example, input);
   const columns = shape.at(-1) ?? 1;
   const rows = Array.from({ length: data.length / columns }, () =>
     make("tr", {}, ...Array.from({ length: columns }, () => make("td")))
   );
-  return make("table", { class: "matrix", "data-val": `${example.name}.${input}` }, ...rows);
+  return make("table", { class: "matrix", "data-val": input }, ...rows);
 };
 
-/** @param {Example} example @param {Cell} cell @returns {HTMLInputElement} */
-const fieldAt = (example, cell) => {
-  const { value, dtype } = valueOf(example, cell);
-  const label = [cell.step, ...cell.index.map((place) => place + 1)].join(" ");
-  return fieldOf(label, typed(value, dtype), dtype, (entry) => enter(example, cell, entry));
-};
-
-/** @param {number} value @param {import("../arrays.js").Dtype} dtype */
-const typed = (value, dtype) => show.python(value, dtype).replace(/\.0$/, "");
-
-/** @param {Example} example @param {Cell} cell @param {Entry} entry */
-const enter = (example, { step, index }, { value, problem }) => {
-  if (value === null) return say(problem);
-  const array = copyOf(example.edits.get(step) ?? originalOf(example, step));
-  array.data[ravel(index, array.shape)] = value;
-  change(new Map([...example.edits, [step, array]]));
-};
-
-/** @param {Edits} edits */
-const change = (edits) => {
-  if (!edited) return;
-  past.push(edited.edits);
-  compute(edited, edits);
-  follow(edited);
-};
-
-const undo = () => {
-  const edits = past.pop();
-  if (!edited || !edits) return say("There is nothing to undo.");
-  compute(edited, edits);
-  follow(edited);
-};
-
-/** Bring the page up to date, and say what has changed. @param {Example} example */
-const follow = (example) => {
-  const changed = write(example);
-  fillFields(example);
+/** Bring the page up to date, and say what has changed. @param {Session} session */
+const follow = (session) => {
+  const changed = session.examples.flatMap(write);
+  for (const { spot, input, index } of placesOf(session)) {
+    const { value, dtype } = entryOf(session, input, index);
+    const field = spot.querySelector("input");
+    if (field) fill(field, typed(value, dtype));
+  }
   setBack(changed);
   clearTimeout(timer);
-  timer = setTimeout(() => putIntoAddress(example), BEFORE_THE_ADDRESS_CHANGES);
+  const address = () => putIntoAddress(session.example, session.edits);
+  timer = setTimeout(address, BEFORE_THE_ADDRESS_CHANGES);
   card.refresh();
-  const numbers = changed.length === 1 ? "One number differs" : `${changed.length} numbers differ`;
-  say(refused(example) ?? (changed.length ? `${numbers} from the page's own.` : HELP));
-};
-
-/** A field that has the cursor keeps what is typed. @param {Example} example */
-const fillFields = (example) => {
-  for (const { spot, cell } of fieldsOf(example)) {
-    const field = spot.querySelector("input");
-    const array = example.edits.get(cell.step) ?? originalOf(example, cell.step);
-    const text = typed(array.data[ravel(cell.index, array.shape)], array.dtype);
-    if (!field || field === document.activeElement || field.value === text) continue;
-    field.value = text;
-    field.removeAttribute("aria-invalid");
-    fit(field);
-  }
+  const count = changed.length === 1 ? "One number differs" : `${changed.length} numbers differ`;
+  const told = changed.length ? `${count} from the page's own.` : HELP;
+  say(session.examples.map(refused).find(Boolean) ?? told);
 };
 
 /** @param {Example} example @returns {string | null} why the page keeps its last numbers */
@@ -169,16 +154,9 @@ const say = (text) => {
 };
 
 /** @param {Example} example */
-const copyLink = (example) => {
-  putIntoAddress(example);
-  copy(location.href, "The link is copied.");
-};
-
-/** @param {Example} example */
 const copyProgram = async (example) => {
-  if (!attentionDocs.program) await run("live-program.js").catch(() => undefined);
-  const { program } = attentionDocs;
-  if (program) copy(program(example.graph, example.values), "The program is copied.");
+  const found = await more();
+  if (found) copy(found.program(example.graph, example.values), "The program is copied.");
   else say("The program could not be fetched. Is there a network?");
 };
 
@@ -191,28 +169,29 @@ const copy = (text, done) => {
   );
 };
 
-/** Forget the edits, because the page that showed them is gone. */
-export const leave = () => {
-  clearTimeout(timer);
-  if (edited) compute(edited, new Map());
-  edited = null;
-  bar.remove();
-  document.body.classList.remove("live-editing");
-};
-
 /** Give the page its own numbers back, and the cells of its tables. */
 export const end = () => {
-  if (!edited) return;
-  const example = edited;
-  compute(example, new Map());
-  putIntoAddress(example);
-  for (const { spot, cell } of fieldsOf(example)) {
-    const { value, dtype } = valueOf(example, cell);
-    spot.innerHTML = show.html(value, dtype);
+  if (!session) return;
+  change(session, new Map());
+  putIntoAddress(session.example, session.edits);
+  for (const example of session.examples) {
+    for (const { spot, cell } of spotsOf(example)) {
+      const { value, dtype } = valueOf(example, cell);
+      if (spot.querySelector("input")) spot.innerHTML = show.html(value, dtype);
+    }
+    write(example);
   }
-  write(example);
   setBack([]);
   inputs.remove();
   forget();
   leave();
+};
+
+/** Forget the edits, because the page that showed them is gone. */
+export const leave = () => {
+  clearTimeout(timer);
+  if (session) change(session, new Map());
+  session = null;
+  bar.remove();
+  document.body.classList.remove("live-editing");
 };

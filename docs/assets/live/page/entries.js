@@ -1,5 +1,7 @@
 // What a reader may type for a number, and what is wrong with anything else.
 
+import { python } from "../show.js";
+
 /** @typedef {import("../arrays.js").Dtype} Dtype */
 
 const NUMBER = /^[+-]?(\d+(\.\d*)?|\.\d+)(e[+-]?\d+)?$/i;
@@ -31,3 +33,10 @@ export const read = (text, dtype) => {
 const right = (value) => ({ value, problem: "" });
 /** @param {string} problem @returns {{value: null, problem: string}} */
 const wrong = (problem) => ({ value: null, problem });
+
+/**
+ * Write a number as a reader would type it.
+ *
+ * @param {number} value @param {Dtype} dtype @returns {string}
+ */
+export const typed = (value, dtype) => python(value, dtype).replace(/\.0$/, "");

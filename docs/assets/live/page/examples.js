@@ -57,7 +57,3 @@ export const compute = (example, edits) => {
 
 /** @param {Example} example @param {string} step @returns {NDArray} its values as they are now */
 export const stepOf = ({ graph, values }, step) => values[/** @type {number} */ (graph.steps.get(step))];
-
-/** @param {Example} example @param {string} step @returns {NDArray} its values in the example as written */
-export const originalOf = ({ graph }, step) =>
-  graph.values[/** @type {number} */ (graph.steps.get(step))];

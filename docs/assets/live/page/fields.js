@@ -45,8 +45,16 @@ export const fieldOf = (label, text, dtype, entered) => {
   return field;
 };
 
+/** Put a text into a field, unless somebody is typing there. @param {HTMLInputElement} field @param {string} text */
+export const fill = (field, text) => {
+  if (field === document.activeElement || field.value === text) return;
+  field.value = text;
+  field.removeAttribute("aria-invalid");
+  fit(field);
+};
+
 /** Make a field as wide as its text. @param {HTMLInputElement} field */
-export const fit = (field) => {
+const fit = (field) => {
   field.style.width = `${Math.max(2, field.value.length) + 1}ch`;
 };
 

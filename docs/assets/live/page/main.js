@@ -6,9 +6,8 @@ import * as editing from "./edit.js";
 import { load } from "./examples.js";
 import { makeReachable } from "./keyboard.js";
 import { editsInAddress, exampleInAddress } from "./link.js";
-import { attentionDocs } from "./scripts.js";
+import { attentionDocs, more } from "./scripts.js";
 import { cellAt, exampleAt, forget, spotAt } from "./spots.js";
-import { walk } from "./walk.js";
 import { make } from "./words.js";
 
 /** @typedef {import("./examples.js").Example} Example */
@@ -37,16 +36,24 @@ const show = async (spot) => {
 /** @param {Example} example @returns {HTMLElement[]} what else a reader can do with it */
 const tools = (example) => [
   make("button", { type: "button", onclick: () => tryOut(example, buttonOf(example.name)) }, "Try your own numbers"),
-  make("button", { type: "button", onclick: () => walk(example, card.current()?.cell.step) }, "Step by step"),
+  make("button", { type: "button", onclick: () => stepByStep(example) }, "Step by step"),
 ];
+
+/** @param {Example} example */
+const stepByStep = async (example) => {
+  const shown = card.current();
+  const found = await more();
+  if (found) found.walk(example, shown?.cell.step);
+  else if (shown) card.say(shown.spot, "The steps could not be fetched. Is there a network?");
+};
 
 /** @param {string} name */
 const buttonOf = (name) => document.querySelector(`.live-try[data-example="${name}"]`);
 
 /** @param {Example} example @param {Element | null} button */
-const tryOut = (example, button) => {
+const tryOut = async (example, button) => {
   card.close();
-  editing.begin(example, button);
+  await editing.begin(example, button);
   document.querySelector(".live-field")?.scrollIntoView({ block: "center" });
   /** @type {HTMLElement | null} */ (document.querySelector(".live-field"))?.focus();
 };
@@ -121,7 +128,7 @@ const arrive = async () => {
   const name = exampleInAddress();
   const example = name && (await load(name).catch(() => null));
   if (!example) return;
-  editing.begin(example, buttonOf(example.name), editsInAddress(example));
+  await editing.begin(example, buttonOf(example.name), editsInAddress(example));
 };
 
 document.addEventListener("pointerover", point);
@@ -139,7 +146,8 @@ document.addEventListener("focusout", () => setTimeout(() => {
 // The theme says when it has changed the page without loading it.
 /** @type {any} */ (window).document$.subscribe(arrive);
 // What the reader did before this script was there.
+attentionDocs.start();
 if (attentionDocs.first) {
   const handlers = { pointerover: point, click: press, keydown: type };
-  handlers[/** @type {"click"} */ (attentionDocs.first.type)]?.(attentionDocs.first);
+  handlers[/** @type {"click"} */ (attentionDocs.first.type)]?.(/** @type {any} */ (attentionDocs.first));
 }

@@ -3,8 +3,15 @@
 
 const folder = /** @type {HTMLScriptElement} */ (document.currentScript).src;
 
-/** @typedef {typeof import("../python.js").program} Program */
-/** @typedef {{graphs: Record<string, any>, program?: Program, first?: Event}} AttentionDocs */
+/** @typedef {{program: typeof import("../python.js").program, walk: typeof import("./walk.js").walk}} More */
+
+/**
+ * @typedef {object} AttentionDocs
+ * @property {Record<string, any>} graphs by the name of the example, as JSON
+ * @property {() => void} start ends the waiting of docs/assets/site.js
+ * @property {Event} [first] what the reader did before these scripts were there
+ * @property {More} [more] what fewer readers ask for
+ */
 
 /** @type {AttentionDocs} */
 export const attentionDocs = /** @type {any} */ (window).attentionDocs;
@@ -26,3 +33,9 @@ export const run = (path) =>
     };
     document.head.append(script);
   });
+
+/** @returns {Promise<More | undefined>} what fewer readers ask for; undefined if it could not be fetched */
+export const more = async () => {
+  if (!attentionDocs.more) await run("live-more.js").catch(() => undefined);
+  return attentionDocs.more;
+};

@@ -30,6 +30,12 @@ export const spotAt = (target) => {
 const referenceOf = (spot) =>
   /** @type {string} */ (spot.closest("[data-val]")?.getAttribute("data-val"));
 
+/** @returns {string[]} the examples that the page has numbers of */
+export const examplesOnPage = () => {
+  const carriers = [...document.querySelectorAll("[data-val]")];
+  return [...new Set(carriers.map(exampleAt))];
+};
+
 /** @param {Element} spot @returns {string} the name of the example that its number is from */
 export const exampleAt = (spot) => exampleOf(referenceOf(spot));
 

@@ -11,8 +11,10 @@ import { htmlOf } from "./write.js";
 /** @typedef {import("../terms.js").Cell} Cell */
 
 const dialog = /** @type {HTMLDialogElement} */ (
-  make("dialog", { class: "live-walk", "aria-label": "The example step by step" })
+  make("dialog", { class: "live-walk", "aria-label": "The example step by step", tabIndex: -1 })
 );
+const where = make("span");
+const content = make("div");
 
 /**
  * Walk through an example.
@@ -49,10 +51,8 @@ export const walk = (example, start) => {
   const draw = () => {
     const { shape } = stepOf(example, steps[at]);
     const found = explain(example.graph, example.values, steps[at], unravel(position, shape));
-    dialog.replaceChildren(
-      make("p", { class: "live-where" }, `Step ${at + 1} of ${steps.length}`,
-        make("button", { type: "button", class: "live-close", "aria-label": "Close", onclick: () => dialog.close() }, "×")
-      ),
+    where.textContent = `Step ${at + 1} of ${steps.length}`;
+    content.replaceChildren(
       make("h2", {}, nameOf(steps[at]), shape.length ? ` ${shape.join(" × ")}` : ""),
       matrix(example, steps[at], position, (chosen) => {
         position = chosen;
@@ -61,14 +61,10 @@ export const walk = (example, start) => {
       make("div", { "aria-live": "polite" },
         make("p", {}, make("strong", {}, found.place || "The number"), ` is ${found.value}`),
         ...linesOf(found, htmlOf(example, found), goTo)
-      ),
-      make("div", { class: "live-tools" },
-        make("button", { type: "button", onclick: () => goToStep(-1) }, "⇤ Step"),
-        make("button", { type: "button", onclick: () => goOn(-1) }, "← Cell"),
-        make("button", { type: "button", onclick: () => goOn(1) }, "Cell →"),
-        make("button", { type: "button", onclick: () => goToStep(1) }, "Step ⇥")
       )
     );
+    // A number that was followed is not there any more.
+    if (!dialog.contains(document.activeElement)) dialog.focus();
   };
   dialog.onkeydown = (event) => {
     const moves = {
@@ -84,9 +80,22 @@ export const walk = (example, start) => {
     move();
   };
   dialog.onclose = () => dialog.remove();
+  /** @param {string} text @param {() => void} onclick */
+  const tool = (text, onclick) => make("button", { type: "button", onclick }, text);
+  const close = { type: "button", class: "live-close", "aria-label": "Close", onclick: () => dialog.close() };
+  dialog.replaceChildren(
+    make("div", { class: "live-head" }, where, make("button", close, "×")),
+    content,
+    make("div", { class: "live-tools" },
+      tool("⇤ Step", () => goToStep(-1)),
+      tool("← Cell", () => goOn(-1)),
+      tool("Cell →", () => goOn(1)),
+      tool("Step ⇥", () => goToStep(1))
+    )
+  );
   document.body.append(dialog);
-  draw();
   dialog.showModal();
+  draw();
 };
 
 /** @param {Example} example @param {Cell} cell */

@@ -1,0 +1,19 @@
+"""Two readers who go from page to page: each of them has one tab, as long as the tests run."""
+
+import pytest
+
+from tests.browser.visit import Visit
+
+
+@pytest.fixture(scope="session")
+def phone(browser):
+    """A phone that runs no script."""
+    with Visit(browser, "about:blank", width=320, java_script_enabled=False) as visit:
+        yield visit
+
+
+@pytest.fixture(scope="session")
+def desktop(browser):
+    """The screen of a reader who wants no motion."""
+    with Visit(browser, "about:blank", reduced_motion="reduce") as visit:
+        yield visit

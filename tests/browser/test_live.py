@@ -1,0 +1,266 @@
+"""Pages that answer: each number says where it comes from, and follows when an input is changed."""
+
+import re
+
+import numpy as np
+import pytest
+
+from attention_docs.live.recording import replay
+from attention_docs.render.numbers import html_number
+from tests.browser.test_every_page import AXE, RULES, WHOLE
+from tests.browser.visit import WIDER_THAN_PAGE, Visit
+
+CHAPTER = "mechanisms/self_attention/"
+CARD, BAR, STATUS = ".live-card", ".live-bar", ".live-status"
+WEIGHT = 'table[data-val="self_attention.weights"] td >> nth=1'
+FIELD = 'table[data-val="self_attention.X"] input >> nth=0'
+TABLE = """
+    name => [...document.querySelector(`table[data-val="${name}"]`).querySelectorAll("td")].map(
+        cell => cell.innerHTML
+    )
+"""
+# Asks every number of a page, and tells which did not answer with a card of its own.
+ASK_ALL = """
+    async () => {
+        const unanswered = [];
+        const spots = [...document.querySelectorAll(
+            "table[data-val] td:not(.centred), [data-at], [data-val]:not(table, g)"
+        )];
+        for (const spot of spots) {
+            document.querySelector(".live-card")?.remove();
+            spot.dispatchEvent(new MouseEvent("click", { bubbles: true }));
+            for (let i = 0; i < 200 && !document.querySelector(".live-card"); i++)
+                await new Promise(done => setTimeout(done, i && 5));
+            const card = document.querySelector(".live-card");
+            const value = card?.querySelector("output")?.textContent;
+            if (!value && !/shape/.test(card?.textContent)) unanswered.push(spot.outerHTML);
+        }
+        return [spots.length, unanswered];
+    }
+"""
+
+
+@pytest.fixture
+def visit(browser, address):
+    with Visit(browser, address + CHAPTER) as visit:
+        yield visit
+        assert visit.complaints == []
+
+
+def ask(visit, spot=WEIGHT):
+    visit.page.locator(spot).click()
+    visit.page.wait_for_selector(f"{CARD} output")
+    return visit.page.locator(CARD)
+
+
+def try_out(visit):
+    visit.page.locator(".live-try").first.click()
+    visit.page.wait_for_selector(BAR)
+
+
+def tool(visit, name):
+    visit.page.locator(f"{BAR} button", has_text=name).click()
+
+
+def status(visit):
+    return visit.page.locator(STATUS).inner_text()
+
+
+def shown(visit, step):
+    return visit.page.evaluate(TABLE, f"self_attention.{step}")
+
+
+def computed(step, **edits):
+    """What Python computes with other inputs, as a page shows it."""
+    steps = replay("self_attention", edits).steps
+    return [html_number(value) for value in np.asarray(steps[step].value).flat]
+
+
+def edited(value):
+    x = np.array([[1.0, 0, 1, 0], [0, 1, 0, 1], [1, 1, 1, 1]])
+    x[0, 0] = value
+    return x
+
+
+def test_nothing_is_fetched_before_somebody_shows_interest(visit):
+    visit.page.mouse.move(5, 5)
+    visit.page.keyboard.press("ArrowDown")
+    assert not [url for url in visit.requests if "live" in url]
+
+
+def test_card_tells_place_value_formula_and_numbers(visit):
+    card = ask(visit)
+    text = card.inner_text()
+    assert "weight of query 1 on key 2" in text
+    assert "0.4856477146303332" in text
+    assert "weights = softmax(scaled)" in text
+    assert text.count("exp(") == 4
+    lit = visit.page.locator('table[data-val="self_attention.scaled"] .live-part')
+    assert lit.all_inner_texts() == ["0", "2.8284", "2.8284"]
+
+
+def test_trail_leads_to_the_literal_inputs_and_back(visit):
+    card = ask(visit)
+    for _ in range(4):
+        card.locator(".live-follow").first.click()
+    assert (
+        "a literal input, given in attention_docs/examples/self_attention.py" in card.inner_text()
+    )
+    for _ in range(4):
+        card.locator("button", has_text="Back").click()
+    assert "weight of query 1 on key 2" in card.inner_text()
+    assert not card.locator("button", has_text="Back").count()
+
+
+def test_pointing_opens_a_card_that_goes_again(visit):
+    visit.page.locator(WEIGHT).hover()
+    visit.page.wait_for_selector(CARD)
+    visit.page.mouse.move(5, 400)
+    visit.page.wait_for_selector(CARD, state="detached")
+
+
+@pytest.mark.parametrize("page", ["", "course/formula/", "mechanisms/masks/"])
+def test_every_number_answers(browser, address, page):
+    with Visit(browser, address + page) as visit:
+        count, unanswered = visit.page.evaluate(ASK_ALL)
+    assert count > 40
+    assert unanswered == []
+
+
+def test_page_follows_an_edit_as_python_does(visit):
+    try_out(visit)
+    visit.page.locator(FIELD).fill("3")
+    for step in ("Q", "K", "V", "scores", "scaled", "weights", "output"):
+        assert shown(visit, step) == computed(step, X=edited(3)), step
+    assert re.fullmatch(r"\d+ numbers differ from the page's own\.", status(visit))
+    assert visit.page.locator(".live-why").count()
+    (cell,) = visit.page.locator(
+        'svg g[data-val="self_attention.scores"] [data-at="2,2"] text'
+    ).all()
+    assert cell.text_content() == computed("scores", X=edited(3))[-1]
+
+
+def test_keys_step_a_number_and_reset_and_undo_take_it_back(visit):
+    before = shown(visit, "weights")
+    try_out(visit)
+    visit.page.locator(FIELD).press("ArrowUp")
+    visit.page.locator(FIELD).press("Shift+ArrowUp")
+    assert visit.page.locator(FIELD).input_value() == "2.1"
+    after = shown(visit, "weights")
+    assert after == computed("weights", X=edited(2.1))
+    tool(visit, "Reset")
+    assert shown(visit, "weights") == before
+    tool(visit, "Undo")
+    assert shown(visit, "weights") == after
+    tool(visit, "Done")
+    assert shown(visit, "weights") == before
+    assert not visit.page.locator("td input, .live-why, .live-changed, .live-set-back").count()
+
+
+@pytest.mark.parametrize(
+    ("typed", "message"),
+    [
+        ("abc", "“abc” is no number; expected one like 0.5 or −2e-3."),
+        ("", "Nothing is typed; expected a number."),
+        ("1e400", "“1e400” is beyond the largest number, 1.8e308."),
+        ("inf", "Python refuses this: “query holds"),
+        ("1e308", "Python refuses this: “the scores of query and key hold inf at [0, 1]; expected"),
+    ],
+)
+def test_bad_input_says_what_is_wrong_and_loses_nothing(visit, typed, message):
+    try_out(visit)
+    visit.page.locator(FIELD).fill("3")
+    before = shown(visit, "output")
+    visit.page.locator(FIELD).fill(typed)
+    assert status(visit).startswith(message)
+    assert shown(visit, "output") == before
+    assert visit.page.locator(FIELD).input_value() == typed
+
+
+def test_link_carries_the_edits_through_a_reload_and_a_step_back(visit):
+    try_out(visit)
+    visit.page.locator(FIELD).fill("3")
+    visit.page.wait_for_url("**#try=*")
+    for come_again in (visit.page.reload, lambda: visit.page.goto(visit.page.url)):
+        come_again()
+        visit.page.wait_for_selector(".live-changed")
+        assert shown(visit, "output") == computed("output", X=edited(3))
+    visit.page.locator(".md-footer__link--next").click()
+    visit.page.wait_for_selector(BAR, state="detached")
+    visit.page.go_back()
+    visit.page.wait_for_selector(".live-changed")
+    assert shown(visit, "output") == computed("output", X=edited(3))
+
+
+def test_steps_go_on_by_key(visit):
+    ask(visit).locator("button", has_text="Step by step").click()
+    walk = visit.page.locator(".live-walk")
+    walk.wait_for()
+    assert "weight of query 1 on key 1" in walk.inner_text()
+    visit.page.keyboard.press("ArrowRight")
+    assert "weight of query 1 on key 2" in walk.inner_text()
+    visit.page.keyboard.press("PageUp")
+    assert "Step 9 of 11" in walk.inner_text()
+    visit.page.keyboard.press("Escape")
+    walk.wait_for(state="detached")
+
+
+def test_keyboard_reaches_a_matrix_and_the_numbers_of_a_figure(visit):
+    page = visit.page
+    page.keyboard.press("Tab")
+    page.wait_for_selector("table[role=grid]")
+    page.locator('table[data-val="self_attention.weights"] td').first.focus()
+    page.keyboard.press("ArrowDown")
+    page.keyboard.press("ArrowRight")
+    page.wait_for_selector(f"{CARD}:has-text('weight of query 2 on key 2')")
+    page.keyboard.press("Enter")
+    assert page.evaluate("document.activeElement.className").startswith("live-card")
+    page.keyboard.press("Escape")
+    assert page.evaluate("document.activeElement.localName") == "td"
+    page.locator(".figure-box .live-stop").first.focus()
+    page.wait_for_selector(f"{CARD} output")
+    assert (
+        page.locator("table[data-val] td[tabindex='0']").count()
+        == page.locator("table[role=grid]").count()
+    )
+
+
+def test_lost_network_is_told_and_the_next_try_works(visit):
+    visit.page.route("**/assets/live/*.js", lambda route: route.abort())
+    visit.page.locator(WEIGHT).click()
+    visit.page.wait_for_selector(f"{CARD}:has-text('Is there a network?')")
+    visit.page.unroute("**/assets/live/*.js")
+    visit.page.mouse.click(5, 400)
+    assert "0.4856" in ask(visit).inner_text()
+    visit.complaints.clear()
+
+
+def test_paper_says_that_numbers_were_edited(visit):
+    try_out(visit)
+    visit.page.locator(FIELD).fill("3")
+    visit.page.emulate_media(media="print")
+    assert visit.page.locator(".live-why").first.is_visible()
+    assert not visit.page.locator(BAR).is_visible()
+
+
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+@pytest.mark.parametrize("width", [320, 1280])
+def test_wcag_2_2_with_card_fields_and_steps_open(visit, axe, scheme, width):
+    visit.show(scheme, width)
+    visit.page.evaluate(axe)
+
+    def assert_clean():
+        assert visit.page.evaluate(WIDER_THAN_PAGE) <= 0
+        assert visit.page.evaluate(AXE, [WHOLE, RULES]) == []
+
+    visit.page.keyboard.press("Tab")
+    visit.page.wait_for_selector("table[role=grid]")
+    card = ask(visit)
+    assert_clean()
+    card.locator("button", has_text="Step by step").click()
+    visit.page.wait_for_selector(".live-walk")
+    assert_clean()
+    visit.page.keyboard.press("Escape")
+    try_out(visit)
+    visit.page.locator(FIELD).fill("3")
+    assert_clean()
