@@ -16,7 +16,8 @@ class Cache:
     def __init__(self, file: Path, *setting: bytes | str) -> None:
         self.file = file
         self.setting = digest(*setting)
-        self.known = read(file)
+        self.stored = read(file)
+        self.known = dict(self.stored)
         self.used: dict[str, str] = {}
 
     def __contains__(self, item: str) -> bool:
@@ -32,7 +33,7 @@ class Cache:
 
     def save(self) -> None:
         """Write the results that this build used, atomically."""
-        if self.used == read(self.file):
+        if self.used == self.stored:
             return
         self.file.parent.mkdir(exist_ok=True)
         new = self.file.with_suffix(".new")

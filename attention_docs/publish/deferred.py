@@ -3,6 +3,7 @@
 import hashlib
 import re
 
+CODE = re.compile(r'<div class="highlight">.*?</pre></div>', re.DOTALL)
 PLACEHOLDER = re.compile(r"<!-- deferred: (\w+) -->")
 
 
@@ -22,6 +23,10 @@ class Deferred:
         key = hashlib.sha256(html.encode()).hexdigest()[:16]
         self._html[key] = html
         return f"<!-- deferred: {key} -->"
+
+    def defer_code(self, page: str) -> str:
+        """Replace a page's blocks of code by placeholders."""
+        return CODE.sub(lambda found: self.defer(found[0]), page)
 
     def insert(self, page: str) -> str:
         """Replace each placeholder in a page by its HTML."""

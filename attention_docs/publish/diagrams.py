@@ -56,6 +56,7 @@ class Diagrams:
         self.cache = cache
         # By the digest that its placeholder holds, each diagram of the build.
         self.sources: dict[str, str] = {}
+        self.drawn: dict[str, str] = {}
 
     def fence(
         self, source: str, language: str, css_class: str, options: Any, md: Any, **_: Any
@@ -86,11 +87,16 @@ class Diagrams:
         charts = [mermaid.parse(source) for source in new]
         for source, chart, placed in zip(new, charts, places(charts, modules), strict=True):
             self.cache[source] = svg(chart, placed, f"diagram-{digest(source)}")
+        self.drawn = {name: self.cache[source] for name, source in self.sources.items()}
         self.cache.save()
+
+    def sources_in(self, page: str) -> dict[str, str]:
+        """Return the sources of the diagrams that a page has placeholders for."""
+        return {name: self.sources[name] for name in PENDING.findall(page)}
 
     def insert(self, page: str) -> str:
         """Replace each placeholder in a page by its drawing."""
-        return PENDING.sub(lambda found: self.cache[self.sources[found[1]]], page)
+        return PENDING.sub(lambda found: self.drawn[found[1]], page)
 
 
 def digest(source: str) -> str:

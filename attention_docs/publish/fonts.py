@@ -1,39 +1,35 @@
 """KaTeX's fonts, each cut down to the characters that the site's formulas draw with it.
 
-A first visit would otherwise transfer all glyphs of each font for the few that are drawn. Each file
-is named after its content, so no cache serves an old cut to a new page.
+A first visit would otherwise transfer all glyphs of each font for the few that are drawn. What is
+left of them stands in KaTeX's style sheet itself, because a font that arrives after the text moves
+it. A font that draws nothing is left out.
 """
 
 import base64
 import functools
 import hashlib
 import html
-import io
 import re
 import string
 import unicodedata
-from collections.abc import Collection, Iterable, Iterator
+from collections.abc import Iterable, Iterator
 from pathlib import Path
-
-from fontTools.subset import Options, Subsetter
-from fontTools.ttLib import TTFont
 
 from attention_docs.publish.assets import content
 from attention_docs.publish.cache import Cache
 from attention_docs.publish.errors import PublishError
 from attention_docs.publish.symbols import GREEK
 
-FOLDER = "assets/katex/fonts"
 STYLE = "katex/dist/katex.min.css"
-FONT = re.compile(r"url\(fonts/([\w-]+)\.woff2\)")
-UNUSED_FORMATS = re.compile(r',url\([^)]+\.(?:woff|ttf)\) format\("[^"]+"\)')
+FACE = re.compile(
+    r"@font-face\{(?P<description>[^{}]*)src:url\(fonts/(?P<name>[\w-]+)\.woff2\)[^{}]*\}"
+)
+EMBEDDED = '@font-face{{{}src:url(data:font/woff2;base64,{}) format("woff2")}}'
 DRAWING = '<span class="katex-html"'
 TAG_AND_TEXT = re.compile(r"<(?P<closes>/)?(?P<attributes>[^>]*?)(?P<empty>/)?>(?P<text>[^<]*)")
 CLASS = re.compile(r'class="([^"]*)"')
 MAIN = "KaTeX_Main-Regular"
 MATH = "KaTeX_Math-Italic"
-DRAWN_WITH_MAIN = ('class="katex"', 'class="matrix"', 'class="symbols"')
-LETTER = re.compile(r'<span class="symbols">(?:(?!</span>).)*<i')
 # For each other font, the classes of the elements that KaTeX's style sheet sets in it.
 CLASSES = {
     "KaTeX_Main-Bold": ["mathbf"],
@@ -54,7 +50,9 @@ ALWAYS = {
 
 def font_cache(root: Path) -> Cache:
     """Return the cut fonts of the last build."""
-    return Cache(root / ".cache" / "fonts.json", Path(__file__).read_bytes())
+    return Cache(
+        root / ".cache" / "fonts.json", Path(__file__).with_name("truetype.py").read_bytes()
+    )
 
 
 def characters(formulas: Iterable[str]) -> dict[str, set[str]]:
@@ -100,25 +98,8 @@ def font_of(attributes: str) -> str | None:
     return None
 
 
-def used(page: str) -> list[str]:
-    """List the fonts that the formulas of a page are drawn with.
-
-    >>> used('<span class="katex"><i class="mord mathnormal">a</i>')
-    ['KaTeX_Main-Regular', 'KaTeX_Math-Italic']
-    >>> used('<span class="symbols"><i>d<sub>k</sub></i></span>')
-    ['KaTeX_Main-Regular', 'KaTeX_Math-Italic']
-    """
-    found = {font for font, needed in CLASSES.items() if any(each in page for each in needed)}
-    # A browser wants the main font for the height of a line, even if it draws nothing with it.
-    if any(each in page for each in DRAWN_WITH_MAIN):
-        found.add(MAIN)
-    if LETTER.search(page):
-        found.add(MATH)
-    return [font for font in (MAIN, *CLASSES) if font in found]
-
-
-def published(modules: Path, formulas: Collection[str], cache: Cache) -> dict[str, bytes]:
-    """Return KaTeX's style sheet and its fonts, by their paths in the site.
+def style_sheet(modules: Path, formulas: Iterable[str], cache: Cache) -> str:
+    """Return KaTeX's style sheet with the fonts that the site draws with, and no others.
 
     Args:
         modules: the folder `node_modules`.
@@ -128,61 +109,31 @@ def published(modules: Path, formulas: Collection[str], cache: Cache) -> dict[st
     Raises:
         PublishError: if a formula draws a character that its font lacks.
     """
-    style = UNUSED_FORMATS.sub("", content(modules, STYLE).decode())
     drawn = characters(formulas)
     for name, always in ALWAYS.items():
         drawn[name] = drawn.get(name, set()) | set(always)
-    files = {}
-    for name in names(style):
+
+    def embed(face: re.Match[str]) -> str:
+        name = face["name"]
+        if name not in drawn:
+            return ""
         font = content(modules, f"katex/dist/fonts/{name}.woff2")
-        if name in drawn:
-            if missing := sorted(drawn[name] - glyphs(font)):
-                raise PublishError(f"{name} has no {', '.join(map(repr, missing))}")
-            font = cached_subset(font, "".join(sorted(drawn[name])), cache)
-        hashed = f"{name}.{hashlib.sha256(font).hexdigest()[:8]}"
-        files[f"{FOLDER}/{hashed}.woff2"] = font
-        style = style.replace(f"fonts/{name}.woff2", f"fonts/{hashed}.woff2")
+        return EMBEDDED.format(face["description"], cached_subset(name, font, drawn[name], cache))
+
+    style = FACE.sub(embed, content(modules, STYLE).decode())
     cache.save()
-    return {"assets/katex/katex.min.css": style.encode(), **files}
+    return style
 
 
-def addresses(files: Iterable[str]) -> dict[str, str]:
-    """Name the published file of each font by the font's name.
-
-    >>> addresses(["assets/katex/katex.min.css", "assets/katex/fonts/KaTeX_Main-Bold.1a2b.woff2"])
-    {'KaTeX_Main-Bold': 'assets/katex/fonts/KaTeX_Main-Bold.1a2b.woff2'}
-    """
-    fonts = (file for file in files if file.startswith(FOLDER))
-    return {file.rpartition("/")[2].partition(".")[0]: file for file in fonts}
-
-
-def names(style: str) -> list[str]:
-    return sorted(set(FONT.findall(style)))
-
-
-def glyphs(font: bytes) -> set[str]:
-    """The characters that a font has."""
-    return set(map(chr, TTFont(io.BytesIO(font), lazy=True).getBestCmap() or ()))
-
-
-def cached_subset(font: bytes, text: str, cache: Cache) -> bytes:
+def cached_subset(name: str, font: bytes, drawn: set[str], cache: Cache) -> str:
+    """Cut a font, or take it from the cache; in base 64."""
+    text = "".join(sorted(drawn))
     key = hashlib.sha256(font).hexdigest() + text
     if key not in cache:
+        # Not at the top: fontTools takes longer to import than all of this project.
+        from attention_docs.publish.truetype import glyphs, subset
+
+        if missing := sorted(drawn - glyphs(font)):
+            raise PublishError(f"{name} has no {', '.join(map(repr, missing))}")
         cache[key] = base64.b64encode(subset(font, text)).decode()
-    return base64.b64decode(cache[key])
-
-
-def subset(font: bytes, text: str) -> bytes:
-    """Leave the glyphs of some characters in a font, and all that places them.
-
-    Their hints go: they are half of a small font, and only help old screens of few pixels.
-    """
-    options = Options(flavor="woff2", layout_features=["*"], notdef_outline=True, hinting=False)
-    whole = TTFont(io.BytesIO(font), recalcTimestamp=False)
-    subsetter = Subsetter(options)
-    subsetter.populate(text=text)
-    subsetter.subset(whole)
-    whole.flavor = "woff2"
-    written = io.BytesIO()
-    whole.save(written)
-    return written.getvalue()
+    return cache[key]

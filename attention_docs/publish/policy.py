@@ -35,6 +35,7 @@ def policy(scripts: Iterable[str]) -> str:
     style-src 'self' 'unsafe-inline'
     style-src-elem 'self' 'sha256-47DEQpj8HBSa+/TImW+5JCeuQeRkm5NMpJWZG3hSuFU='
     img-src 'self' data:
+    font-src data:
     object-src 'none'
     frame-src 'none'
     media-src 'none'
@@ -52,6 +53,7 @@ def policy(scripts: Iterable[str]) -> str:
         "style-src 'self' 'unsafe-inline'",
         f"style-src-elem 'self' {source('')}",
         "img-src 'self' data:",  # the icons in the theme's style sheets
+        "font-src data:",  # KaTeX's, in its style sheet
         "object-src 'none'",
         "frame-src 'none'",
         "media-src 'none'",

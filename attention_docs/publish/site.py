@@ -12,7 +12,6 @@ from jinja2 import Environment, FileSystemBytecodeCache
 from mkdocs.config.defaults import MkDocsConfig
 from mkdocs.structure.files import File, Files
 from mkdocs.structure.pages import Page
-from mkdocs.utils import get_relative_url
 
 from attention_docs import examples
 from attention_docs.arrays import Array
@@ -31,9 +30,11 @@ from attention_docs.publish import (
     origins,
     policy,
     preload,
+    rendering,
     repository,
     search,
     social,
+    styles,
 )
 from attention_docs.publish.computed import ComputedExamples, selected_library
 from attention_docs.publish.deferred import Deferred
@@ -55,6 +56,7 @@ from attention_docs.publish.values import look_up, macros, resolve
 # A child of MkDocs' logger, so a strict build counts its warnings.
 log = logging.getLogger("mkdocs.attention_docs.site")
 
+FORMULA_STYLE = "assets/katex/katex.min.css"
 REFERENCE_STYLE = "assets/_mkdocstrings.css"
 
 
@@ -79,8 +81,6 @@ class Site:
         # The examples whose provenance a page shows.
         self.described: set[str] = set()
         self.typeset: dict[formulas.Formula, str] = {}
-        # By name, where each font of KaTeX lies in the site.
-        self.fonts: dict[str, str] = {}
         # By URL, each finished page with its ids and links.
         self.finished: dict[str, tuple[Page, links.Seen]] = {}
         self.configure(config)
@@ -117,6 +117,16 @@ class Site:
             copied.append(assets.worker_shim(modules))
         for path, content in copied:
             files.append(File.generated(config, path, content=content))
+        self.pages = rendering.page_cache(self.root, files)
+
+    def on_pre_page(self, page: Page, *, config: MkDocsConfig, files: Files) -> None:
+        # That of a notebook is mkdocs-jupyter's.
+        if is_notebook(page):
+            return
+        # MkDocs calls it by this name.
+        page.render = functools.partial(  # type: ignore[method-assign]
+            rendering.render, page, cache=self.pages, diagrams=self.diagrams
+        )
 
     def on_page_markdown(
         self, markdown: str, *, page: Page, config: MkDocsConfig, files: Files
@@ -165,29 +175,26 @@ class Site:
         return notebooks.page(notebook, html, name, self.repository, self.deferred.defer)
 
     def on_page_content(self, html: str, *, page: Page, config: MkDocsConfig, files: Files) -> str:
-        return formulas.exclude_from_search(html)
+        return formulas.exclude_from_search(self.deferred.defer_code(html))
 
     def on_env(self, env: Environment, *, config: MkDocsConfig, files: Files) -> None:
         env.bytecode_cache = self.templates
+        self.pages.save()
         for name in sorted(set(examples.names()) - self.described):
             log.warning(r"attention_docs/examples/%s.py: no page uses \example{%s}", name, name)
         self.typeset_formulas([file.page for file in files.documentation_pages() if file.page])
-        self.add_fonts(config, files)
+        self.add_formula_style(config, files)
         self.add_live_scripts(config, files)
         self.diagrams.draw(self.root / "node_modules")
         if config.site_url and not self.serving:
             social.add_pictures(config, files, self.draw)
 
-    def add_fonts(self, config: MkDocsConfig, files: Files) -> None:
-        """Publish KaTeX's fonts with the glyphs that the formulas need, known only now."""
-        published = fonts.published(
-            self.root / "node_modules",
-            self.typeset.values(),
-            fonts.font_cache(self.root),
+    def add_formula_style(self, config: MkDocsConfig, files: Files) -> None:
+        """Publish KaTeX's style sheet with the glyphs that the formulas need, known only now."""
+        style = fonts.style_sheet(
+            self.root / "node_modules", self.typeset.values(), fonts.font_cache(self.root)
         )
-        self.fonts = fonts.addresses(published)
-        for path, content in published.items():
-            files.append(File.generated(config, path, content=content))
+        files.append(File.generated(config, FORMULA_STYLE, content=style))
 
     def add_live_scripts(self, config: MkDocsConfig, files: Files) -> None:
         """Publish what computes a page's examples anew: not before now, or MkDocs excludes it."""
@@ -228,8 +235,7 @@ class Site:
         if self.offline:
             # Browsers refuse a preload from a file.
             return html
-        relative = {name: get_relative_url(file, page.url) for name, file in self.fonts.items()}
-        return preload.with_preloads(html, relative)
+        return preload.with_preloads(html)
 
     def draw(self, html: str) -> str:
         """Insert the drawings that a page has placeholders for."""
@@ -243,6 +249,8 @@ class Site:
             raise PublishError("\n".join(problems))
         for problem in self.broken_links(site, Path(config.config_file_path)):
             log.warning(problem)
+        if not self.serving:
+            styles.publish(site)
         # Live reload adds a script to each page, which the policy would block. So would it block
         # the shim of the offline search, whose inline script has the reader's own folder in it.
         if not (self.serving or self.offline):

@@ -14,7 +14,6 @@ from pathlib import Path, PurePosixPath
 from typing import NamedTuple
 
 import resvg_py
-from fontTools.ttLib import TTFont
 from jinja2.filters import do_striptags
 from mkdocs.config.defaults import MkDocsConfig
 from mkdocs.structure.files import File, Files
@@ -123,6 +122,9 @@ def picture_path(page: Page) -> str:
 
 def site_look(config: MkDocsConfig, files: Files, fonts: Path) -> Look:
     """Read from the site's own files how it looks in the light scheme."""
+    # Not at the top: fontTools takes long to import, and many builds have no pictures.
+    from attention_docs.publish.truetype import character_widths
+
     texts = {file.src_uri: file.content_string for file in files.css_files()}
     theme = [text for path, text in texts.items() if THEME_STYLE.fullmatch(path)]
     icon = Path(config.docs_dir, config.theme["favicon"]).read_text(encoding="utf-8")
@@ -133,14 +135,6 @@ def site_look(config: MkDocsConfig, files: Files, fonts: Path) -> Look:
         "".join(DIAGRAM_RULE.findall(texts[STYLE])),
         character_widths(fonts / BOLD),
     )
-
-
-def character_widths(file: Path) -> dict[str, float]:
-    """Read how wide each character of a font is, in sizes of the font."""
-    with TTFont(file) as font:
-        glyphs, units = font.getGlyphSet(), font["head"].unitsPerEm  # type: ignore[attr-defined]
-        names = font.getBestCmap() or {}
-        return {chr(code): glyphs[name].width / units for code, name in names.items()}
 
 
 def picture_cache(root: Path, fonts: Path) -> Cache:

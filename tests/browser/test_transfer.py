@@ -43,6 +43,21 @@ def test_a_notebook_is_at_most_150_kb_heavier_than_a_page(browser, address):
     assert notebook - page <= 150_000
 
 
+def test_the_fonts_of_formulas_come_with_the_style_sheet_and_are_read_at_once(browser, address):
+    page = browser.new_page()
+    asked = []
+    page.on("request", lambda request: asked.append(request.url))
+    # The theme's script has Chromium forget all fonts, and read again what the page draws with.
+    page.route("**/bundle.*.js", lambda route: route.abort())
+    page.goto(f"{address}notation/")
+    page.evaluate("document.fonts.ready.then(() => {})")
+    drawn = page.evaluate("[...document.fonts].map(font => `${font.family} ${font.status}`)")
+    assert "KaTeX_Size4 loaded" in drawn, "although this page draws nothing with it"
+    assert {font.partition(" ")[2] for font in drawn} == {"loaded"}
+    assert not [url for url in asked if "woff" in url.partition(",")[0]]
+    page.close()
+
+
 @pytest.mark.parametrize("width", [412, 1280])
 def test_the_heaviest_page_keeps_still_where_all_is_slow(browser, site, address, width):
     heaviest = max(site.rglob("index.html"), key=lambda file: file.stat().st_size).parent

@@ -209,7 +209,9 @@ def test_a_missing_asset_of_the_settings_is_named(one_page):
 
 
 # What the footer reads, when a build begins, and a font that it cuts when all pages are known.
-@pytest.mark.parametrize("name", ["katex/package.json", "katex/dist/fonts/KaTeX_Main-Bold.woff2"])
+@pytest.mark.parametrize(
+    "name", ["katex/package.json", "katex/dist/fonts/KaTeX_Main-Regular.woff2"]
+)
 def test_a_missing_asset_of_npm_is_named(one_page, name):
     modules = one_page / "node_modules"
     source = modules.resolve()

@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 from bs4 import BeautifulSoup
 
-from attention_docs.publish import social
+from attention_docs.publish import social, truetype
 from attention_docs.publish.cache import Cache
 from attention_docs.render.figures import beside, heatmap, matrix_panel
 from attention_docs.render.figures.svg import ROLES
@@ -32,7 +32,7 @@ def look(fonts):
     styles = [file.read_text(encoding="utf-8") for file in (theme, ROOT / "docs" / social.STYLE)]
     icon = (ROOT / "docs" / "assets" / "favicon.svg").read_text(encoding="utf-8")
     rules = "".join(social.DIAGRAM_RULE.findall(styles[1]))
-    bold = social.character_widths(fonts / social.BOLD)
+    bold = truetype.character_widths(fonts / social.BOLD)
     return social.Look("A site", icon, social.light_values(styles), rules, bold)
 
 

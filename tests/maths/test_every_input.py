@@ -4,6 +4,7 @@ Each row below draws ordinary arguments and computes the answer slowly, from Pyt
 Then the same call gets its arrays in other dtypes and layouts, and one argument of an odd kind.
 """
 
+import cmath
 import contextlib
 import io
 import math
@@ -240,6 +241,68 @@ def slow_attention(query, key, value, attn_mask=None, scale=None, is_causal=Fals
     return weights, *over_batches(lambda *head: (exact_matmul(*head),), weights, value)
 
 
+def slow_backward(
+    grad_output, query, key, value, attn_mask=None, scale=None, is_causal=False, window=None
+):
+    """One head, so nothing is broadcast but the mask, which is zero and broadcasts to itself."""
+    factor = Fraction(1 / math.sqrt(query.shape[-1]) if scale is None else scale)
+    weights, output = slow_attention(query, key, value, attn_mask, scale, is_causal, window)
+    assert grad_output.shape == output.shape
+
+    def differentiate(weights, grad_output, query, key, value):
+        by_weights = exact_matmul(grad_output, value.T)
+        by_scaled = np.zeros(weights.shape)
+        for i, row in enumerate(weights):
+            average = exact_dot(by_weights[i], row)
+            by_scaled[i] = [a * (by_weights[i, j] - average) for j, a in enumerate(row)]
+        by_scores = by_scaled * float(factor)
+        by_query, by_key = exact_matmul(by_scores, key), exact_matmul(by_scores.T, query)
+        return exact_matmul(weights.T, grad_output), by_weights, by_scaled, by_query, by_key
+
+    gradients = over_batches(differentiate, weights, grad_output, query, key, value)
+    return in_units(gradients, grad_output, query, key, value)
+
+
+def slow_tile(query, key, value, scale):
+    def compute(query, key, value):
+        dots = [[exact_dot(q, k) for k in key] for q in query]
+        factor = Fraction(1 / math.sqrt(query.shape[-1]) if scale is None else scale)
+        scores = [[float(Fraction(dot) * factor) for dot in row] for row in dots]
+        peaks = [max(row, default=-math.inf) for row in scores]
+        powers = [[math.exp(s - p) for s in row] for row, p in zip(scores, peaks, strict=True)]
+        powers = np.array(powers).reshape(len(query), len(key))
+        return np.array(peaks), powers.sum(axis=1), exact_matmul(powers, value)
+
+    batch = np.broadcast_shapes(*(array.shape[:-2] for array in (query, key, value)))
+    spread = [np.broadcast_to(a, (*batch, *a.shape[-2:])) for a in (query, key, value)]
+    found = [compute(*(a[index] for a in spread)) for index in np.ndindex(batch)]
+    m, d_v = query.shape[-2], value.shape[-1]
+    shapes = [(*batch, m), (*batch, m), (*batch, m, d_v)]
+    parts = zip(*found, strict=True) if found else [[], [], []]
+    return [np.array(list(part)).reshape(shape) for part, shape in zip(parts, shapes, strict=True)]
+
+
+def slow_merged(**states):
+    one, other = (
+        [np.asarray(states[f"{side}.{field}"]) for field in ("maximum", "total", "sums")]
+        for side in ("one", "other")
+    )
+    found = [np.zeros(array.shape) for array in one]
+    for row in np.ndindex(one[0].shape):
+        peak = max(one[0][row], other[0][row])
+        factors = [
+            math.exp(side[0][row] - peak) if side[0][row] > -math.inf else 0.0
+            for side in (one, other)
+        ]
+        found[0][row] = peak
+        for part in (1, 2):
+            terms = [
+                np.array(side[part][row]) * f for side, f in zip((one, other), factors, strict=True)
+            ]
+            found[part][row] = terms[0] + terms[1]
+    return found
+
+
 def slow_additive(query, key, query_weight, key_weight, score_weight):
     def compute(query, key):
         from_query, from_key = exact_matmul(query, query_weight), exact_matmul(key, key_weight)
@@ -282,6 +345,18 @@ def slow_rotation(shift, d_model, base):
         angle = shift * float(base) ** (-i / d_model)
         found[i, i] = found[i + 1, i + 1] = math.cos(angle)
         found[i, i + 1], found[i + 1, i] = math.sin(angle), -math.sin(angle)
+    return found
+
+
+def slow_rotary(x, positions, base, interleaved):
+    *rows, width = x.shape
+    places = np.broadcast_to(np.asarray(positions, dtype=object), rows)
+    found = np.zeros(x.shape)
+    for *row, i in np.ndindex(*rows, width // 2):
+        one, other = (2 * i, 2 * i + 1) if interleaved else (i, i + width // 2)
+        angle = places[tuple(row)] * float(base) ** (-2 * i / width)
+        turned = complex(x[(*row, one)], x[(*row, other)]) * cmath.exp(1j * angle)
+        found[(*row, one)], found[(*row, other)] = turned.real, turned.imag
     return found
 
 
@@ -363,6 +438,31 @@ def call_attention(arguments):
     steps = attention_docs.attention_steps(**arguments)
     assert np.array_equal(output, steps.output)
     return steps.weights, steps.output
+
+
+def draw_backward(draw):
+    arguments = draw_attention(draw)
+    arrays_of = {name: value for name, value in arguments.items() if isinstance(value, np.ndarray)}
+    small = {name: np.clip(value, -3, 3) for name, value in arrays_of.items()}
+    shape = (len(small["query"]), small["value"].shape[1])
+    return {"grad_output": draw(arrays(*shape, low=-3, high=3)), **arguments, **small}
+
+
+def in_units(gradients, grad_output, query, key, value, **_):
+    """Divide gradients by the largest numbers they are made of: in a difference digits cancel."""
+    sizes = [max([1.0, *(abs(float(x)) for x in a.flat)]) for a in (grad_output, query, key, value)]
+    with np.errstate(over="ignore"):
+        unit = np.prod(sizes)
+    return [np.asarray(gradient, dtype=float) / unit for gradient in gradients]
+
+
+def call_backward(arguments):
+    found = attention_docs.attention_backward(**arguments)
+    only = attention_docs.scaled_dot_product_attention_backward(**arguments)
+    for name in ("query", "key", "value"):
+        assert np.array_equal(getattr(only, name), getattr(found, name))
+    gradients = (found.value, found.weights, found.scaled, found.query, found.key)
+    return in_units(gradients, **arguments)
 
 
 def draw_additive(draw):
@@ -476,10 +576,38 @@ def drawn(**strategies):
     return lambda draw: {name: draw(strategy) for name, strategy in strategies.items()}
 
 
+BACKWARD = Row(draw_backward, call_backward, slow_backward, fixed=("window",), mixed=True)
+
+
+def draw_tile(draw):
+    m, n, d_k, d_v = (draw(sizes) for _ in range(4))
+    shapes = {"query": (m, d_k), "key": (n, d_k), "value": (n, d_v)}
+    return {name: draw(arrays(*shape)) for name, shape in shapes.items()} | {"scale": 0.5}
+
+
+def draw_states(draw):
+    m, d_v = draw(sizes), draw(sizes)
+    shapes = {"maximum": (m,), "total": (m,), "sums": (m, d_v)}
+    return {
+        f"{side}.{field}": draw(arrays(*shape))
+        for side in ("one", "other")
+        for field, shape in shapes.items()
+    }
+
+
+def call_merge(arguments):
+    parts = list(arguments.values())
+    return attention_docs.merge(
+        *(attention_docs.TileState(*three) for three in (parts[:3], parts[3:]))
+    )
+
+
 ATTENTION = Row(draw_attention, call_attention, slow_attention, fixed=("window",))
 WINDOW = drawn(queries=sizes, keys=sizes, left=sizes, right=sizes)
 ROWS = {
     "additive_scores": Row(draw_additive, keyword(attention_docs.additive_scores), slow_additive),
+    "attention_backward": BACKWARD,
+    "scaled_dot_product_attention_backward": BACKWARD,
     "attention_steps": ATTENTION,
     "scaled_dot_product_attention": ATTENTION,
     "causal_mask": Row(
@@ -513,6 +641,22 @@ ROWS = {
         slow_rotation,
         sizes=("d_model",),
     ),
+    "rotary": Row(
+        lambda draw: {
+            "x": draw(arrays(n := draw(sizes), 4)),
+            "positions": draw(arrays(n)),
+            "base": 100,
+            "interleaved": draw(st.booleans()),
+        },
+        keyword(attention_docs.rotary),
+        slow_rotary,
+    ),
+    "attend_tile": Row(
+        draw_tile,
+        lambda arguments: attention_docs.attend_tile(**arguments),
+        slow_tile,
+    ),
+    "merge": Row(draw_states, call_merge, slow_merged),
     "split_heads": Row(
         lambda draw: {"features": draw(arrays(draw(sizes), 2 * draw(sizes))), "num_heads": 2},
         keyword(attention_docs.split_heads),
@@ -554,7 +698,19 @@ ROWS = {
     ),
 }  # fmt: skip
 # What only holds arrays that another row has made, and takes them as they are.
-HOLDERS = {"AttentionSteps", "MultiHeadSteps", "Axis", "Html", "Panel", "Points", "Series", "Svg"}
+HOLDERS = {
+    "AttentionGradients",
+    "AttentionSteps",
+    "MultiHeadSteps",
+    "Axis",
+    "Html",
+    "InputGradients",
+    "Panel",
+    "Points",
+    "Series",
+    "Svg",
+    "TileState",
+}
 # What joins drawings that another row has made.
 FRAMES = {"beside", "figure"}
 

@@ -1,0 +1,36 @@
+"""What is read from a font, and a font cut down to some characters."""
+
+import io
+from pathlib import Path
+
+from fontTools.subset import Options, Subsetter
+from fontTools.ttLib import TTFont
+
+
+def glyphs(font: bytes) -> set[str]:
+    """The characters that a font has."""
+    return set(map(chr, TTFont(io.BytesIO(font), lazy=True).getBestCmap() or ()))
+
+
+def character_widths(file: Path) -> dict[str, float]:
+    """Read how wide each character of a font is, in sizes of the font."""
+    with TTFont(file) as font:
+        glyphs, units = font.getGlyphSet(), font["head"].unitsPerEm  # type: ignore[attr-defined]
+        names = font.getBestCmap() or {}
+        return {chr(code): glyphs[name].width / units for code, name in names.items()}
+
+
+def subset(font: bytes, text: str) -> bytes:
+    """Leave the glyphs of some characters in a font, and all that places them.
+
+    Their hints go: they are half of a small font, and only help old screens of few pixels.
+    """
+    options = Options(flavor="woff2", layout_features=["*"], notdef_outline=True, hinting=False)
+    whole = TTFont(io.BytesIO(font), recalcTimestamp=False)
+    subsetter = Subsetter(options)
+    subsetter.populate(text=text)
+    subsetter.subset(whole)
+    whole.flavor = "woff2"
+    written = io.BytesIO()
+    whole.save(written)
+    return written.getvalue()

@@ -1,0 +1,59 @@
+"""Style sheets lose what no page can use, and nothing else."""
+
+import re
+
+import pytest
+
+from attention_docs.publish import styles
+
+
+@pytest.mark.parametrize(
+    ("style", "left"),
+    [
+        (".md-a:hover{top:0}", ".md-a:hover{top:0}"),
+        (".b{top:0}", ""),
+        (".md-a .b,.md-a,#c>p{top:0}", ".md-a,#c>p{top:0}"),
+        (":not(.b)>p:is(.b, .d){top:0}", ":not(.b)>p:is(.b, .d){top:0}"),
+        ("@media print{.b{top:0}}p{top:1px}", "p{top:1px}"),
+        ("@supports (a:b){@media print{.b,p{top:0}}}", "@supports (a:b){@media print{p{top:0}}}"),
+        ("@font-face{src:url(data:font/woff2;base64,a+b/c=)}", None),
+        ("@keyframes b{0%{top:0}to{top:1px}}", None),
+        ("p:after{content:\"}.b{\"}", None),
+        ("[data-md-color-primary=red]{top:0}", ""),
+        ("[data-md-color-primary=blue],[data-md-toggle=b]{top:0}", None),
+        ("/* .b{ */p{top:0}", "p{top:0}"),
+    ],
+)  # fmt: skip
+def test_a_rule_stays_if_an_element_can_match_it(style, left):
+    names = styles.names_in(['<p class="md-a" id="c" data-md-color-primary="blue">'])
+    assert styles.with_names(style, names) == (style if left is None else left)
+
+
+def test_a_variable_goes_if_only_what_goes_reads_it():
+    style = 'p{--a:url("data:;{}");--b:var(--a);--c: 1px;top:0}i{top:var(--c)}'
+    assert styles.without_unread([style], set()) == ["p{--c: 1px;top:0}i{top:var(--c)}"]
+    assert styles.without_unread([style], {"--b"}) == [style]
+
+
+def test_a_style_sheet_that_a_script_fetches_keeps_its_name(tmp_path):
+    (tmp_path / "live.css").write_text(".b{top:0}p{top:0}", encoding="utf-8")
+    (tmp_path / "index.html").write_text("<p>live.css", encoding="utf-8")
+    styles.publish(tmp_path)
+    assert (tmp_path / "live.css").read_text(encoding="utf-8") == "p{top:0}"
+
+
+def test_a_style_sheet_is_named_after_its_content(tmp_path):
+    def published(style):
+        (tmp_path / "a.min.css").write_text(style, encoding="utf-8")
+        (tmp_path / "a.min.css.map").write_text("{}", encoding="utf-8")
+        page = tmp_path / "index.html"
+        page.write_text('<link href="../a.min.css"><p>a.min.css', encoding="utf-8")
+        styles.publish(tmp_path)
+        (sheet,) = tmp_path.glob("*.css*")
+        assert page.read_text(encoding="utf-8") == f'<link href="../{sheet.name}"><p>a.min.css'
+        sheet.unlink()
+        return sheet.name
+
+    assert published("p{top:0}.b{top:0}") == published("p{top:0}")
+    assert published("p{top:1px}") != published("p{top:0}")
+    assert re.fullmatch(r"a\.min\.\w{8}\.css", published("p{top:0}"))
