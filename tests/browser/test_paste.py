@@ -25,7 +25,7 @@ def test_a_pasted_output_is_named_by_keyboard_and_announced(browser, address):
 
 
 def test_the_box_works_after_a_visit_of_another_page(browser, address):
-    with Visit(browser, address + path("mechanisms/mask_mistakes"), width=1400) as visit:
+    with Visit(browser, address + path("mechanisms/distinct_sizes"), width=1400) as visit:
         visit.page.evaluate("window.stays = true")
         visit.page.locator(".md-footer__link--next").click()
         visit.page.wait_for_selector(".paste[data-ready]")
