@@ -9,6 +9,7 @@ from attention_docs.backward import (
 )
 from attention_docs.dot_product import (
     AttentionSteps,
+    attend_tile,
     attention_steps,
     scaled_dot_product_attention,
 )
@@ -19,9 +20,10 @@ from attention_docs.multi_head import (
     merge_heads,
     split_heads,
 )
-from attention_docs.positions import position_rotation, sinusoidal_positions
+from attention_docs.positions import position_rotation, rotary, sinusoidal_positions
 from attention_docs.render.text import show
 from attention_docs.softmax import softmax
+from attention_docs.tiles import TileState, merge
 
 __all__ = [
     "AttentionGradients",
@@ -29,13 +31,17 @@ __all__ = [
     "InputGradients",
     "MultiHeadAttention",
     "MultiHeadSteps",
+    "TileState",
     "additive_scores",
+    "attend_tile",
     "attention_backward",
     "attention_steps",
     "causal_mask",
+    "merge",
     "merge_heads",
     "padding_mask",
     "position_rotation",
+    "rotary",
     "scaled_dot_product_attention",
     "scaled_dot_product_attention_backward",
     "show",

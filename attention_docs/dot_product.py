@@ -3,11 +3,12 @@
 from types import ModuleType
 from typing import NamedTuple
 
-from attention_docs import kernels
-from attention_docs.arrays import Array, check_no_overflow, ignoring_overflow
+from attention_docs import chunks, kernels
+from attention_docs.arrays import Array, as_real, check_no_overflow, ignoring_overflow, namespace
 from attention_docs.inputs import Arguments, Inputs
 from attention_docs.masks import window_mask
 from attention_docs.softmax import softmax
+from attention_docs.tiles import TileState, tile_state
 
 
 class AttentionSteps(NamedTuple):
@@ -163,6 +164,10 @@ def scaled_dot_product_attention(
     beside arguments and output grows with m + n, not with m n. Only where scores could come near
     the largest float, and for other libraries, all of them are there at once.
 
+    Dask arrays give a Dask array that is computed chunk by chunk along both sequences, so no worker
+    has more of the scores than those of one chunk of queries and one of keys. They take no
+    `attn_mask` and no `enable_gqa`.
+
     16-bit arrays of CuPy go through cuDNN's fused kernel, where it is installed and has one for
     the call; it rounds the weights to 16 bits before they meet the values.
 
@@ -189,4 +194,47 @@ def scaled_dot_product_attention(
         window=window,
         softcap=softcap,
     )
+    if chunks.are_given(arguments):
+        return chunks.attend(arguments, attend_tile)
     return kernels.attend(arguments, formula=lambda inputs: _compute(inputs).output)
+
+
+def attend_tile(
+    query: Array,
+    key: Array,
+    value: Array,
+    attn_mask: Array | None = None,
+    scale: float | None = None,
+    *,
+    softcap: float | None = None,
+) -> TileState:
+    """Attend to some of the keys, and return what is to be merged with the others.
+
+    Args:
+        query: (..., m, d_k) queries.
+        key: (..., n, d_k) keys of this tile; there may be none.
+        value: (..., n, d_v) their values.
+        attn_mask: broadcasts to (..., m, n), as in `attention_steps`: the part for these keys.
+        scale: what the scores are multiplied by; 1/sqrt(d_k) if left out.
+        softcap: as in `attention_steps`.
+
+    Returns:
+        The state after these keys, of the dtype that the scores are computed in.
+
+    Raises:
+        TypeError: as `attention_steps`.
+        ValueError: as `attention_steps`.
+
+    Source: Dao et al. 2022 (FlashAttention), section 3.1.
+
+    Examples:
+        >>> query, key = np.array([[2.0, 0.0]]), np.array([[0.0, 2.0], [2.0, 0.0]])
+        >>> state = attend_tile(query, key, np.array([[2.0, 0.0, 1.0], [0.0, 2.0, 1.0]]))
+        >>> show(state.maximum), show(state.total), show(state.output)
+        [2.8284]
+        [1.0591]
+        [[0.1116 1.8884 1]]
+        (None, None, None)
+    """
+    steps = attention_steps(query, key, value, attn_mask=attn_mask, scale=scale, softcap=softcap)
+    return tile_state(steps.masked, as_real(namespace(value=value), "value", value))

@@ -5,9 +5,19 @@ from types import ModuleType
 from typing import Any
 
 import numpy
+from array_api_compat import device as device_of
 
-from attention_docs.arrays import Array, check_library, ignoring_overflow
-from attention_docs.scalars import finite_number, real_number, size, whole_number
+from attention_docs.arrays import (
+    Array,
+    as_real,
+    check_finite,
+    check_library,
+    check_no_overflow,
+    ignoring_overflow,
+    namespace,
+    widened,
+)
+from attention_docs.scalars import finite_number, flag, real_number, size, whole_number
 
 
 def sinusoidal_positions(
@@ -104,6 +114,88 @@ def position_rotation(
     off_diagonal = (row // 2 == column // 2) & (row != column)
     nothing = xp.zeros((d_model, d_model), dtype=xp.float64, device=device)
     return xp.where(row == column, cosines, xp.where(off_diagonal, signs * sines, nothing))
+
+
+def rotary(x: Array, positions: Array, base: float = 10000.0, interleaved: bool = False) -> Array:
+    r"""Turn each query or key by angles that grow with its position.
+
+    $$\begin{bmatrix} a \\ b \end{bmatrix} \mapsto
+      \begin{bmatrix} \cos t\omega_i & -\sin t\omega_i \\
+                      \sin t\omega_i & \cos t\omega_i \end{bmatrix}
+      \begin{bmatrix} a \\ b \end{bmatrix}, \qquad \omega_i = \text{base}^{-2i/d}$$
+
+    The dot product of a rotated query and a rotated key depends on the distance of their
+    positions, not on the positions themselves.
+
+    Args:
+        x: (..., n, d) queries or keys, d even.
+        positions: t, broadcasts to (..., n); may be negative or between whole numbers.
+        base: sets the frequencies, as in `sinusoidal_positions`.
+        interleaved: whether the pair i is the neighbours 2i and 2i + 1; if not, it is the
+            features i and i + d/2 of the two halves.
+
+    Returns:
+        (..., n, d) array, same library, device and dtype as `x`; integers become floats.
+
+    Raises:
+        TypeError: if an array is not real, their libraries differ, or `base` is no real number.
+        ValueError: if d is odd or 0, `positions` does not broadcast, a number is not finite,
+            `base` is not positive, or a result overflows.
+
+    Source: Su et al. 2021 (RoFormer), section 3.4.2; `interleaved` as in ONNX's RotaryEmbedding.
+
+    Examples:
+        >>> x = np.array([[1.0, 2.0, 3.0, 4.0], [1.0, 2.0, 3.0, 4.0]])
+        >>> show(rotary(x, np.array([0, 1]), base=100, interleaved=True))
+        [[      1      2      3      4]
+         [-1.1426 1.9221 2.5857 4.2795]]
+        >>> show(rotary(x, np.array([0, 1]), base=100))
+        [[      1      2      3      4]
+         [-1.9841 1.5907 2.4624 4.1797]]
+    """
+    xp = namespace(x=x, positions=positions)
+    x, pairs_are_neighbours = as_real(xp, "x", x), flag("interleaved", interleaved)
+    features = _features(x)
+    angles = _angles_at(xp, positions, x, base)
+    wide = widened(xp, x)
+    check_finite(xp, "x", wide)
+    cosines, sines = (xp.astype(wave, wide.dtype) for wave in (xp.cos(angles), xp.sin(angles)))
+    if pairs_are_neighbours:
+        pairs = xp.reshape(wide, (*x.shape[:-1], features // 2, 2))
+        a, b, axis = pairs[..., 0], pairs[..., 1], -1
+    else:
+        pairs = xp.reshape(wide, (*x.shape[:-1], 2, features // 2))
+        a, b, axis = pairs[..., 0, :], pairs[..., 1, :], -2
+    with ignoring_overflow():
+        turned = xp.stack([a * cosines - b * sines, a * sines + b * cosines], axis=axis)
+        rotated = xp.astype(xp.reshape(turned, x.shape), x.dtype, copy=False)
+    check_no_overflow(xp, "the rotated x holds", rotated)
+    return rotated
+
+
+def _features(x: Array) -> int:
+    """Return the number of features of x, which come in pairs."""
+    if x.ndim < 1 or x.shape[-1] < 2 or x.shape[-1] % 2:
+        raise ValueError(f"x has shape {x.shape}; expected (..., d) with an even d of 2 or more")
+    return int(x.shape[-1])
+
+
+def _angles_at(xp: ModuleType, positions: Array, x: Array, base: float) -> Array:
+    """Return (..., d/2) angles, in float64: in float32 those far out would be wrong."""
+    as_real(xp, "positions", positions)
+    places = xp.astype(positions, xp.float64)
+    check_finite(xp, "positions", places)
+    rows = x.shape[:-1]
+    fits = len(places.shape) <= len(rows) and all(
+        width in (1, wanted) for width, wanted in zip(places.shape[::-1], rows[::-1], strict=False)
+    )
+    if not fits:
+        raise ValueError(
+            f"positions has shape {places.shape}; expected one that broadcasts to {rows}, "
+            "the shape of x without its features"
+        )
+    frequencies = _frequencies(x.shape[-1], base, xp, device_of(x))
+    return _angles(f"positions is too large for base {base}", places[..., None], frequencies, xp)
 
 
 def _frequencies(d_model: int, base: float, xp: ModuleType, device: Any) -> Array:

@@ -100,12 +100,17 @@ def public_functions() -> Iterator[tuple[CodeType, tuple[str, inspect.Signature]
 
 
 def arguments(frame: FrameType, signature: inspect.Signature) -> dict[str, Any]:
-    """Return the arguments of a call that differ from their defaults; for `self`, its fields."""
+    """Return the arguments of a call that differ from their defaults; for `self`, its fields.
+
+    A named tuple of arrays becomes its arrays, as `argument.field`.
+    """
     found = {}
     for name, parameter in signature.parameters.items():
         value = frame.f_locals[name]
         if name == "self":
             found.update(vars(value))
+        elif hasattr(value, "_asdict"):
+            found.update(named_arrays(value, name))
         elif value is not parameter.default:
             found[name] = value
     return found

@@ -4,6 +4,7 @@ The contenders take turns, and each waits until the threads of the one before ar
 that still spins slows the next one. A ratio is the median of the ratios of the rounds.
 """
 
+import functools
 import importlib.util
 import math
 import statistics
@@ -14,7 +15,7 @@ import tracemalloc
 import numpy as np
 
 import results
-from attention_docs import attention_steps
+from attention_docs import attend_tile, attention_steps, merge
 from attention_docs import scaled_dot_product_attention as ours
 from attention_docs.kernels.blockwise import HOST_BLOCK
 from attention_docs.kernels.threads import parallel
@@ -37,6 +38,9 @@ def main():
     result["error"] = error()
     result["small"] = small()
     result["growth"] = [growth(n) for n in LENGTHS]
+    result["decoding"] = [decoding(n) for n in (512, 2048, 8192)]
+    result["grouped"] = [grouped(heads) for heads in (8, 2, 1)]
+    result["tiles"] = [tiles(n) for n in (1024, 4096)]
     show(result)
     for path in sys.argv[1:]:
         results.write(result, path)
@@ -64,6 +68,14 @@ def show(result):
         ["{:,}".format(row["n"]), *(row["seconds"].get(c, NOT_MEASURED) for c in columns)]
         for row in result["growth"]
     ]
+    results.table([["n", *columns], *rows])
+    print("\nOne more token of 64 features, time of recomputing over that with a cache")
+    results.table([["{:,}".format(row["n"]), row["ratio"]] for row in result["decoding"]])
+    print("\nOne query in each of 8 heads and 8,192 keys, time with 8 heads of keys over that of")
+    results.table([[row["key_heads"], row["ratio"]] for row in result["grouped"]])
+    print("\nTime of the readable tiles over that of")
+    columns = ["ours", "plain"]
+    rows = [["{:,}".format(r["n"]), *(r["ratio"][c] for c in columns)] for r in result["tiles"]]
     results.table([["n", *columns], *rows])
 
 
@@ -145,13 +157,53 @@ def growth(n):
     return {"n": n, **compare(contenders, rounds=ROUNDS if n <= LONGEST_PLAIN else 3)}
 
 
-def compare(contenders, to=None, rounds=ROUNDS):
-    """Return the median seconds of each, and the median ratio of ours to each other."""
+def decoding(n):
+    """Compare one more token with a cache of n keys with computing all n + 1 rows again."""
+    query, key, value = normal((1, n + 1, 64))
+    contenders = {
+        "recomputed": lambda: ours(query, key, value, is_causal=True),
+        "cached": lambda: ours(query[:, -1:], key, value),
+    }
+    return {"n": n, **compare(contenders, to="cached", of="recomputed")}
+
+
+def grouped(key_heads, n=8192):
+    """Compare one new query in 8 heads with 8 heads of keys and values and with fewer."""
+    query = normal((8, 1, 64))[0]
+    _, key, value = normal((8, n, 64))
+    few = key[:key_heads], value[:key_heads]
+    contenders = {
+        "all": lambda: ours(query, key, value),
+        "grouped": lambda: ours(query, *few, enable_gqa=True),
+    }
+    return {"n": n, "key_heads": key_heads, **compare(contenders, to="grouped", of="all")}
+
+
+def tiles(n, width=256):
+    """Compare the readable tiles, merged in order, with our blocks and with the plain formula."""
+    query, key, value = normal((1, n, 64))
+
+    def merged():
+        starts = range(0, n, width)
+        parts = (slice(start, start + width) for start in starts)
+        states = (attend_tile(query, key[:, part], value[:, part]) for part in parts)
+        return functools.reduce(merge, states).output
+
+    contenders = {
+        "tiles": merged,
+        "ours": lambda: ours(query, key, value),
+        "plain": lambda: plain(query, key, value),
+    }
+    return {"n": n, **compare(contenders, of="tiles")}
+
+
+def compare(contenders, to=None, rounds=ROUNDS, of="ours"):
+    """Return the median seconds of each, and the median ratio of one, `of`, to each other."""
     times = take_turns(contenders, rounds)
     ratios = {
-        other: statistics.median(our / time for our, time in zip(times["ours"], times[other]))
+        other: statistics.median(our / time for our, time in zip(times[of], times[other]))
         for other in contenders
-        if other != "ours"
+        if other != of
     }
     return {
         "seconds": {contender: statistics.median(each) for contender, each in times.items()},

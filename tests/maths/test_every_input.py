@@ -4,6 +4,7 @@ Each row below draws ordinary arguments and computes the answer slowly, from Pyt
 Then the same call gets its arrays in other dtypes and layouts, and one argument of an odd kind.
 """
 
+import cmath
 import contextlib
 import io
 import math
@@ -262,6 +263,46 @@ def slow_backward(
     return in_units(gradients, grad_output, query, key, value)
 
 
+def slow_tile(query, key, value, scale):
+    def compute(query, key, value):
+        dots = [[exact_dot(q, k) for k in key] for q in query]
+        factor = Fraction(1 / math.sqrt(query.shape[-1]) if scale is None else scale)
+        scores = [[float(Fraction(dot) * factor) for dot in row] for row in dots]
+        peaks = [max(row, default=-math.inf) for row in scores]
+        powers = [[math.exp(s - p) for s in row] for row, p in zip(scores, peaks, strict=True)]
+        powers = np.array(powers).reshape(len(query), len(key))
+        return np.array(peaks), powers.sum(axis=1), exact_matmul(powers, value)
+
+    batch = np.broadcast_shapes(*(array.shape[:-2] for array in (query, key, value)))
+    spread = [np.broadcast_to(a, (*batch, *a.shape[-2:])) for a in (query, key, value)]
+    found = [compute(*(a[index] for a in spread)) for index in np.ndindex(batch)]
+    m, d_v = query.shape[-2], value.shape[-1]
+    shapes = [(*batch, m), (*batch, m), (*batch, m, d_v)]
+    parts = zip(*found, strict=True) if found else [[], [], []]
+    return [np.array(list(part)).reshape(shape) for part, shape in zip(parts, shapes, strict=True)]
+
+
+def slow_merged(**states):
+    one, other = (
+        [np.asarray(states[f"{side}.{field}"]) for field in ("maximum", "total", "sums")]
+        for side in ("one", "other")
+    )
+    found = [np.zeros(array.shape) for array in one]
+    for row in np.ndindex(one[0].shape):
+        peak = max(one[0][row], other[0][row])
+        factors = [
+            math.exp(side[0][row] - peak) if side[0][row] > -math.inf else 0.0
+            for side in (one, other)
+        ]
+        found[0][row] = peak
+        for part in (1, 2):
+            terms = [
+                np.array(side[part][row]) * f for side, f in zip((one, other), factors, strict=True)
+            ]
+            found[part][row] = terms[0] + terms[1]
+    return found
+
+
 def slow_additive(query, key, query_weight, key_weight, score_weight):
     def compute(query, key):
         from_query, from_key = exact_matmul(query, query_weight), exact_matmul(key, key_weight)
@@ -304,6 +345,18 @@ def slow_rotation(shift, d_model, base):
         angle = shift * float(base) ** (-i / d_model)
         found[i, i] = found[i + 1, i + 1] = math.cos(angle)
         found[i, i + 1], found[i + 1, i] = math.sin(angle), -math.sin(angle)
+    return found
+
+
+def slow_rotary(x, positions, base, interleaved):
+    *rows, width = x.shape
+    places = np.broadcast_to(np.asarray(positions, dtype=object), rows)
+    found = np.zeros(x.shape)
+    for *row, i in np.ndindex(*rows, width // 2):
+        one, other = (2 * i, 2 * i + 1) if interleaved else (i, i + width // 2)
+        angle = places[tuple(row)] * float(base) ** (-2 * i / width)
+        turned = complex(x[(*row, one)], x[(*row, other)]) * cmath.exp(1j * angle)
+        found[(*row, one)], found[(*row, other)] = turned.real, turned.imag
     return found
 
 
@@ -524,6 +577,31 @@ def drawn(**strategies):
 
 
 BACKWARD = Row(draw_backward, call_backward, slow_backward, fixed=("window",), mixed=True)
+
+
+def draw_tile(draw):
+    m, n, d_k, d_v = (draw(sizes) for _ in range(4))
+    shapes = {"query": (m, d_k), "key": (n, d_k), "value": (n, d_v)}
+    return {name: draw(arrays(*shape)) for name, shape in shapes.items()} | {"scale": 0.5}
+
+
+def draw_states(draw):
+    m, d_v = draw(sizes), draw(sizes)
+    shapes = {"maximum": (m,), "total": (m,), "sums": (m, d_v)}
+    return {
+        f"{side}.{field}": draw(arrays(*shape))
+        for side in ("one", "other")
+        for field, shape in shapes.items()
+    }
+
+
+def call_merge(arguments):
+    parts = list(arguments.values())
+    return attention_docs.merge(
+        *(attention_docs.TileState(*three) for three in (parts[:3], parts[3:]))
+    )
+
+
 ATTENTION = Row(draw_attention, call_attention, slow_attention, fixed=("window",))
 WINDOW = drawn(queries=sizes, keys=sizes, left=sizes, right=sizes)
 ROWS = {
@@ -563,6 +641,22 @@ ROWS = {
         slow_rotation,
         sizes=("d_model",),
     ),
+    "rotary": Row(
+        lambda draw: {
+            "x": draw(arrays(n := draw(sizes), 4)),
+            "positions": draw(arrays(n)),
+            "base": 100,
+            "interleaved": draw(st.booleans()),
+        },
+        keyword(attention_docs.rotary),
+        slow_rotary,
+    ),
+    "attend_tile": Row(
+        draw_tile,
+        lambda arguments: attention_docs.attend_tile(**arguments),
+        slow_tile,
+    ),
+    "merge": Row(draw_states, call_merge, slow_merged),
     "split_heads": Row(
         lambda draw: {"features": draw(arrays(draw(sizes), 2 * draw(sizes))), "num_heads": 2},
         keyword(attention_docs.split_heads),
@@ -615,6 +709,7 @@ HOLDERS = {
     "Points",
     "Series",
     "Svg",
+    "TileState",
 }
 # What joins drawings that another row has made.
 FRAMES = {"beside", "figure"}

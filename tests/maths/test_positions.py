@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from attention_docs import position_rotation, sinusoidal_positions
+from attention_docs import position_rotation, rotary, sinusoidal_positions
 from tests.conftest import to_numpy
 
 sizes = st.integers(1, 6).map(lambda half: 2 * half)
@@ -51,6 +51,57 @@ def test_the_product_of_two_positions_depends_on_their_distance_alone(d_model, l
         np.testing.assert_allclose(diagonal, diagonal[0], rtol=0, atol=1e-12)
 
 
+def turned_as_complex_numbers(x, positions, base, interleaved):
+    pairs = x.reshape(len(x), -1, 2) if interleaved else x.reshape(len(x), 2, -1).swapaxes(1, 2)
+    frequencies = base ** -(2 * np.arange(pairs.shape[1]) / x.shape[1])
+    z = (pairs[..., 0] + 1j * pairs[..., 1]) * np.exp(1j * np.outer(positions, frequencies))
+    turned = np.stack([z.real, z.imag], axis=-1)
+    return (turned if interleaved else turned.swapaxes(1, 2)).reshape(x.shape)
+
+
+@given(st.integers(1, 5), sizes, bases, st.booleans(), st.integers(-1000, 1000))
+def test_rotary_is_a_complex_multiplication(length, features, base, interleaved, first):
+    x = np.sin(np.arange(length * features, dtype=float)).reshape(length, features)
+    positions = first + np.arange(length) / 4
+    expected = turned_as_complex_numbers(x, positions, base, interleaved)
+    np.testing.assert_allclose(rotary(x, positions, base, interleaved), expected, atol=1e-12)
+
+
+@given(st.integers(-50, 50), sizes, st.booleans())
+def test_a_rotated_score_depends_on_the_distance_alone(shift, features, interleaved):
+    q, k = np.cos(np.arange(1.0, 2 * features + 1)).reshape(2, features)
+    here, there = (
+        rotary(q, np.array(3 + s), interleaved=interleaved)
+        @ rotary(k, np.array(9 + s), interleaved=interleaved)
+        for s in (0, shift)
+    )
+    assert here == pytest.approx(there, abs=1e-12)
+
+
+def test_neighbours_are_turned_as_sinusoids_are_shifted():
+    x = np.arange(6.0)
+    np.testing.assert_allclose(
+        rotary(x, np.array(7), 50, interleaved=True), x @ position_rotation(7, 6, 50), atol=1e-14
+    )
+
+
+def test_rotary_takes_heads_with_one_row_of_positions(xp):
+    x = np.sin(np.arange(2 * 3 * 5 * 4.0)).reshape(2, 3, 5, 4)
+    turned = rotary(xp.asarray(x), xp.arange(5))
+    assert type(turned) is type(xp.asarray([1.0]))
+    one_by_one = [[rotary(head, np.arange(5)) for head in sequence] for sequence in x]
+    np.testing.assert_allclose(to_numpy(turned), one_by_one, atol=1e-15)
+
+
+def test_far_positions_keep_their_angles_in_narrow_floats():
+    x, far = np.array([[1.0, 2.0]]), np.array([1_000_001])
+    exact = rotary(x, far)
+    for dtype, tolerance in (("float32", 1e-7), ("float16", 1e-3)):
+        turned = rotary(x.astype(dtype), far)
+        assert turned.dtype == dtype
+        np.testing.assert_allclose(turned, exact, rtol=tolerance)
+
+
 def test_every_library_gives_the_same_numbers(xp):
     positions = sinusoidal_positions(5, 6, xp=xp)
     assert type(positions) is type(xp.asarray([1.0]))
@@ -87,6 +138,13 @@ def test_are_made_on_the_device_asked_for(strict):
         (lambda: position_rotation(1, 4, base=math.nan), ValueError, "base is nan; expected a positive number"),
         (lambda: sinusoidal_positions(3, 400, base=5e-324), ValueError, "base is 5e-324; expected frequencies that fit float64"),
         (lambda: sinusoidal_positions(3, 4, base=0), ValueError, "base is 0; expected a positive number"),
+        (lambda: rotary(np.ones((3, 5)), np.arange(3)), ValueError, "x has shape (3, 5); expected (..., d) with an even d of 2 or more"),
+        (lambda: rotary(np.ones((3, 4)), np.arange(2)), ValueError, "positions has shape (2,); expected one that broadcasts to (3,), the shape of x without its features"),
+        (lambda: rotary(np.ones((3, 4)), np.array([0, 1, math.nan])), ValueError, "positions holds nan at [2]; expected finite numbers only"),
+        (lambda: rotary(np.ones(4), np.array(1e300), base=1e-300), ValueError, "positions is too large for base 1e-300; expected angles that fit float64"),
+        (lambda: rotary(np.full(4, 1.5e308), np.array(0.8)), ValueError, "the rotated x holds inf at [2]; expected products that fit float64"),
+        (lambda: rotary(np.ones(4), [0]), TypeError, "positions is a list; expected an array, for example numpy.asarray(positions)"),
+        (lambda: rotary(np.ones(4), np.array(0), interleaved=1), TypeError, "interleaved is 1; expected True or False"),
     ],
 )  # fmt: skip
 def test_refuses_with_the_argument_what_was_expected_and_what_came(make, error, message):

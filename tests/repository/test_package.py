@@ -23,6 +23,7 @@ LAYERS = [
     "examples",
     "live",
     "render",
+    "diagnosis",
     "publish",
 ]
 

@@ -1,0 +1,47 @@
+"""Bytes that the cache of a named model takes for one token, and for 4096, in 16 bits.
+
+For each model: layers, and the numbers that one layer keeps for one token. Keys and values of h
+heads of d features are 2 h d numbers; latent attention keeps a latent and a rotary key instead.
+
+>>> show(steps())
+layers 5
+[32 32 32 27 27]
+numbers 5
+[8192 2048 128 576 5120]
+bytes 5
+[524288 131072 8192 31104 276480]
+mebibytes 5
+[2048 512 32 121.5000 1080]
+heads_over_latent number
+8.8889
+"""
+
+from types import ModuleType
+
+import numpy
+
+from attention_docs.arrays import Array
+
+TITLE = "Bytes a token in the caches of four models"
+SOURCE = "the published configurations, which the page cites"
+
+LLAMA_2_7B = 32, 2 * 32 * 128
+LLAMA_3_8B = 32, 2 * 8 * 128
+FALCON_7B = 32, 2 * 1 * 64
+DEEPSEEK_LITE = 27, 512 + 64
+DEEPSEEK_LITE_IN_HEADS = 27, 16 * (128 + 64) + 16 * 128
+BYTES, TOKENS, MEBIBYTE = 2, 4096, 2**20
+
+
+def steps(xp: ModuleType = numpy) -> dict[str, Array]:
+    models = (LLAMA_2_7B, LLAMA_3_8B, FALCON_7B, DEEPSEEK_LITE, DEEPSEEK_LITE_IN_HEADS)
+    layers, numbers = (xp.asarray(column) for column in zip(*models, strict=True))
+    a_token = layers * numbers * BYTES
+    sizes = xp.astype(a_token, xp.float64)
+    return {
+        "layers": layers,
+        "numbers": numbers,
+        "bytes": a_token,
+        "mebibytes": TOKENS * sizes / MEBIBYTE,
+        "heads_over_latent": sizes[4] / sizes[3],
+    }

@@ -1,0 +1,75 @@
+"""Grouped queries: four query heads share two heads of keys and values.
+
+One new query in each head meets 5 keys of 3 features, with values of a single feature. `wrong`
+gives the heads 1 and 3 the first keys, and 2 and 4 the second, in place of neighbours.
+
+>>> show(steps())
+Q 4 x 3
+[[ 1 0  2]
+ [ 0 2 -1]
+ [ 2 1  0]
+ [-1 1  1]]
+K_1 5 x 3
+[[ 1  0 1]
+ [ 0  1 0]
+ [ 2 -1 0]
+ [-1  0 2]
+ [ 1  1 1]]
+K_2 5 x 3
+[[0  1  2]
+ [1  0 -1]
+ [1  2  0]
+ [0 -1  1]
+ [2  0  1]]
+V 5 x 2
+[[ 1  0]
+ [ 0  2]
+ [ 3 -1]
+ [-2  1]
+ [ 2  4]]
+weights 4 x 5
+[[0.2675 0.0473 0.1502 0.2675 0.2675]
+ [0.0913 0.5163 0.0513 0.0513 0.2898]
+ [0.0694 0.1237 0.3925 0.0219 0.3925]
+ [0.6071 0.0339 0.1913 0.1074 0.0603]]
+output 4
+[0.7180 0.7223 1.4467 0.2250]
+same_as_repeated number
+True
+wrong 4
+[0.7180 -0.3005 1.8586 0.2250]
+"""
+
+from types import ModuleType
+
+import numpy
+
+from attention_docs.arrays import Array
+from attention_docs.dot_product import attention_steps
+
+TITLE = "Grouped queries: four heads, two of keys and values"
+SOURCE = "our own example"
+
+Q = [[1, 0, 2], [0, 2, -1], [2, 1, 0], [-1, 1, 1]]
+K_1 = [[1, 0, 1], [0, 1, 0], [2, -1, 0], [-1, 0, 2], [1, 1, 1]]
+K_2 = [[0, 1, 2], [1, 0, -1], [1, 2, 0], [0, -1, 1], [2, 0, 1]]
+V = [[1, 0], [0, 2], [3, -1], [-2, 1], [2, 4]]
+
+
+def steps(xp: ModuleType = numpy) -> dict[str, Array]:
+    q, k_1, k_2, v = (xp.asarray(rows, dtype=xp.float64) for rows in (Q, K_1, K_2, V))
+    heads = q[:, None, :]  # (4, 1, 3)
+    keys, values = xp.stack([k_1, k_2]), xp.stack([v[:, :1], v[:, 1:]])  # (2, 5, 3), (2, 5, 1)
+    grouped = attention_steps(heads, keys, values, enable_gqa=True)
+    repeated = attention_steps(heads, *(xp.repeat(each, 2, axis=0) for each in (keys, values)))
+    wrong = attention_steps(heads, *(xp.concat([each, each]) for each in (keys, values)))
+    return {
+        "Q": q,
+        "K_1": k_1,
+        "K_2": k_2,
+        "V": v,
+        "weights": grouped.weights[:, 0, :],
+        "output": grouped.output[:, 0, 0],
+        "same_as_repeated": xp.all(grouped.output == repeated.output),
+        "wrong": wrong.output[:, 0, 0],
+    }

@@ -1,0 +1,173 @@
+"""Generating with a cache of keys and values: two tokens at once, then three one by one.
+
+All sizes differ: 5 tokens of 6 features, keys of 4, values of 3, a prompt of 2. Queries and keys
+are turned by rotary positions. `decoded` are the outputs of the three steps. `from_position_0` is
+the last of them if every new token is taken for the first; `on_another_axis` if the cache is
+stacked along a new axis. The multiplications are those of the steps with 3, 4 and 5 tokens.
+
+>>> show(steps())
+X 5 x 6
+[[ 1  0  2 -1  0 1]
+ [ 0  2 -1  0  1 0]
+ [ 2 -1  0  1  0 1]
+ [-1  1  2  0  1 0]
+ [ 0  1  0  2 -1 1]]
+W_Q 6 x 4
+[[     1       0 0.5000       0]
+ [     0       1      0 -0.5000]
+ [0.5000       0      1       0]
+ [     0 -0.5000      0       1]
+ [     1  0.5000      0       0]
+ [     0       0     -1  0.5000]]
+W_K 6 x 4
+[[      0      1       0 0.5000]
+ [      1      0 -0.5000      0]
+ [      0 0.5000       1      0]
+ [-0.5000      0       0      1]
+ [      0      0       1     -1]
+ [ 0.5000      1       0      0]]
+W_V 6 x 3
+[[ 1  0 0]
+ [ 0  1 0]
+ [ 0  0 1]
+ [ 1 -1 0]
+ [ 0  2 1]
+ [-1  0 2]]
+Q 5 x 4
+[[      2  0.5000  1.5000 -0.5000]
+ [ 1.1116  2.5873 -0.1196 -0.7454]
+ [-0.8323 -1.8674  1.8186  1.6621]
+ [-1.2017  1.5808 -1.3439 -0.0344]
+ [-0.1032 -1.2394  1.4104  1.6474]]
+K 5 x 4
+[[      1       3       2 -0.5000]
+ [ 1.9221 -0.3977  1.1426 -1.0449]
+ [-0.0385  2.5429 -1.1174  2.5561]
+ [-1.3428  0.4433 -2.3339 -1.4330]
+ [-1.4620 -0.2472  0.6021  3.1526]]
+V 5 x 3
+[[-1  1 4]
+ [ 0  4 0]
+ [ 2 -2 2]
+ [-1  3 3]
+ [ 1 -3 1]]
+weights 5 x 5
+[[     1      0      0      0      0]
+ [0.9741 0.0259      0      0      0]
+ [0.1333 0.6322 0.2344      0      0]
+ [0.0471 0.0033 0.4724 0.4772      0]
+ [0.0143 0.0390 0.0275 0.0017 0.9174]]
+output 5 x 3
+[[     -1       1      4]
+ [-0.9741  1.0776 3.8965]
+ [ 0.3355  2.1933 1.0023]
+ [ 0.4204  0.5473 2.5648]
+ [ 0.9565 -2.6319 1.0348]]
+prompt_output 2 x 3
+[[     -1      1      4]
+ [-0.9741 1.0776 3.8965]]
+first_weights 1 x 3
+[[0.1333 0.6322 0.2344]]
+first_output 1 x 3
+[[0.3355 2.1933 1.0023]]
+last_weights 1 x 5
+[[0.0143 0.0390 0.0275 0.0017 0.9174]]
+last_output 1 x 3
+[[0.9565 -2.6319 1.0348]]
+decoded 3 x 3
+[[0.3355  2.1933 1.0023]
+ [0.4204  0.5473 2.5648]
+ [0.9565 -2.6319 1.0348]]
+same_digits number
+True
+recomputed 3
+[261 376 505]
+cached 3
+[87 94 101]
+from_position_0 1 x 3
+[[1.1376 -2.8175 1.1532]]
+on_another_axis 1 x 3
+[[1 -3 1]]
+"""
+
+from types import ModuleType
+
+import numpy
+
+from attention_docs.arrays import Array
+from attention_docs.dot_product import attention_steps
+from attention_docs.positions import rotary
+
+TITLE = "A cache of keys and values"
+SOURCE = "our own example"
+
+X = [
+    [1, 0, 2, -1, 0, 1],
+    [0, 2, -1, 0, 1, 0],
+    [2, -1, 0, 1, 0, 1],
+    [-1, 1, 2, 0, 1, 0],
+    [0, 1, 0, 2, -1, 1],
+]
+W_Q = [
+    [1, 0, 0.5, 0],
+    [0, 1, 0, -0.5],
+    [0.5, 0, 1, 0],
+    [0, -0.5, 0, 1],
+    [1, 0.5, 0, 0],
+    [0, 0, -1, 0.5],
+]
+W_K = [
+    [0, 1, 0, 0.5],
+    [1, 0, -0.5, 0],
+    [0, 0.5, 1, 0],
+    [-0.5, 0, 0, 1],
+    [0, 0, 1, -1],
+    [0.5, 1, 0, 0],
+]
+W_V = [[1, 0, 0], [0, 1, 0], [0, 0, 1], [1, -1, 0], [0, 2, 1], [-1, 0, 2]]
+BASE, PROMPT = 100, 2
+
+
+def steps(xp: ModuleType = numpy) -> dict[str, Array]:
+    x, w_q, w_k, w_v = (xp.asarray(rows, dtype=xp.float64) for rows in (X, W_Q, W_K, W_V))
+    n, d_model = x.shape
+    d_k, d_v = w_k.shape[1], w_v.shape[1]
+    places = xp.arange(n, dtype=xp.float64)
+    q, k, v = rotary(x @ w_q, places, BASE), rotary(x @ w_k, places, BASE), x @ w_v
+    at_once = attention_steps(q, k, v, is_causal=True)
+    prompt = attention_steps(q[:PROMPT, :], k[:PROMPT, :], v[:PROMPT, :], is_causal=True)
+    keys, values, decoded = k[:PROMPT, :], v[:PROMPT, :], []
+    for token in range(PROMPT, n):
+        new, place = x[token : token + 1, :], places[token]
+        keys = xp.concat([keys, rotary(new @ w_k, place, BASE)])
+        values = xp.concat([values, new @ w_v])
+        decoded.append(attention_steps(rotary(new @ w_q, place, BASE), keys, values))
+    # Each new token for the first: none of the keys after the prompt is turned, nor the query.
+    unturned_keys = xp.concat([k[:PROMPT, :], x[PROMPT:, :] @ w_k])
+    unturned = attention_steps(x[-1:, :] @ w_q, unturned_keys, v)
+    stacked = attention_steps(q[-1:, :], k[:, None, :], v[:, None, :])
+    outputs = xp.concat([prompt.output, *(step.output for step in decoded)])
+    tokens = xp.arange(PROMPT + 1, n + 1)
+    projections, pairs = d_model * (2 * d_k + d_v), d_k + d_v
+    return {
+        "X": x,
+        "W_Q": w_q,
+        "W_K": w_k,
+        "W_V": w_v,
+        "Q": q,
+        "K": k,
+        "V": v,
+        "weights": at_once.weights,
+        "output": at_once.output,
+        "prompt_output": prompt.output,
+        "first_weights": decoded[0].weights,
+        "first_output": decoded[0].output,
+        "last_weights": decoded[-1].weights,
+        "last_output": decoded[-1].output,
+        "decoded": xp.concat([step.output for step in decoded]),
+        "same_digits": xp.all(xp.abs(outputs - at_once.output) < 1e-12),
+        "recomputed": tokens * projections + tokens**2 * pairs,
+        "cached": projections + tokens * pairs,
+        "from_position_0": unturned.output,
+        "on_another_axis": stacked.output[-1, :, :],
+    }

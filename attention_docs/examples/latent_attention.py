@@ -1,0 +1,143 @@
+"""Latent attention (MLA): one head, computed from keys and values, and from the latents alone.
+
+All sizes differ: 5 tokens of 4 features, latents of 3, keys of 6 made from them, rotary keys of 2,
+values of 7. The query is that of the last token. `default_scale` takes the scale from the width of
+the absorbed query. The last two steps turn the keys that are made from latents: only the first
+gives the scores, and no single absorbed query can.
+
+>>> show(steps())
+X 5 x 4
+[[ 1  0  2 -1]
+ [ 0  2 -1  1]
+ [ 2 -1  0  1]
+ [-1  1  2  0]
+ [ 1  2  0 -2]]
+W_down 4 x 3
+[[     1      0 0.5000]
+ [     0      1      0]
+ [0.5000     -1      0]
+ [     0 0.5000      1]]
+W_up_K 3 x 6
+[[      1 0      0 0.5000       0 -1]
+ [      0 1 0.5000      0 -0.5000  0]
+ [-0.5000 0      1      0       1  0]]
+W_up_V 3 x 7
+[[1 0  2  0     -1 0 0.5000]
+ [0 1  0 -1 0.5000 2      0]
+ [2 0 -1  1      0 0      1]]
+latents 5 x 3
+[[      2 -2.5000 -0.5000]
+ [-0.5000  3.5000       1]
+ [      2 -0.5000       2]
+ [      0      -1 -0.5000]
+ [      1       1 -1.5000]]
+keys_rotary 5 x 2
+[[-2.5000       1]
+ [ 1.4703  3.2153]
+ [-2.5198 -1.7031]
+ [ 0.9900 -0.1411]
+ [-1.4104 -0.1032]]
+query 1 x 6
+[[0.5000 3 1 1 -4 -1]]
+query_rotary 1 x 2
+[[-3.0272 2.6146]]
+keys 5 x 6
+[[2.2500 -2.5000 -1.7500       1  0.7500     -2]
+ [    -1  3.5000  2.7500 -0.2500 -0.7500 0.5000]
+ [     1 -0.5000  1.7500       1  2.2500     -2]
+ [0.2500      -1      -1       0       0      0]
+ [1.7500       1      -1  0.5000      -2     -1]]
+values 5 x 7
+[[     1 -2.5000 4.5000       2 -3.2500 -5  0.5000]
+ [1.5000  3.5000     -2 -2.5000  2.2500  7  0.7500]
+ [     6 -0.5000      2  2.5000 -2.2500 -1       3]
+ [    -1      -1 0.5000  0.5000 -0.5000 -2 -0.5000]
+ [    -2       1 3.5000 -2.5000 -0.5000  2      -1]]
+scaled 1 x 5
+[[0.7275 6.7018 -0.7336 -2.5600 5.7894]]
+weights 1 x 5
+[[0.0018 0.7119 0.0004 0.0001 0.2859]]
+output 1 x 7
+[[0.5003 2.7725 -0.4142 -2.4896 1.4519 5.5451 0.2502]]
+query_absorbed 1 x 3
+[[2 5.5000 -3.2500]]
+scaled_absorbed 1 x 5
+[[0.7275 6.7018 -0.7336 -2.5600 5.7894]]
+blended_latents 1 x 3
+[[-0.0656 2.7725 0.2830]]
+output_absorbed 1 x 7
+[[0.5003 2.7725 -0.4142 -2.4896 1.4519 5.5451 0.2502]]
+forms_agree number
+True
+default_scale 1 x 7
+[[0.6614 2.8983 -0.6792 -2.4979 1.5885 5.7965 0.3307]]
+turned_scores 1 x 5
+[[-13.2298 21.3989 -4.9245 -4.9739 12.3750]]
+turned_absorbed 1 x 5
+[[-13.2298 20.3473 -0.1939 -6.0492 5.5113]]
+"""
+
+from types import ModuleType
+
+import numpy
+
+from attention_docs.arrays import Array
+from attention_docs.dot_product import attention_steps
+from attention_docs.positions import rotary
+
+TITLE = "Latent attention, plain and absorbed"
+SOURCE = "our own example"
+
+X = [[1, 0, 2, -1], [0, 2, -1, 1], [2, -1, 0, 1], [-1, 1, 2, 0], [1, 2, 0, -2]]
+W_DOWN = [[1, 0, 0.5], [0, 1, 0], [0.5, -1, 0], [0, 0.5, 1]]
+W_UP_K = [[1, 0, 0, 0.5, 0, -1], [0, 1, 0.5, 0, -0.5, 0], [-0.5, 0, 1, 0, 1, 0]]
+W_UP_V = [[1, 0, 2, 0, -1, 0, 0.5], [0, 1, 0, -1, 0.5, 2, 0], [2, 0, -1, 1, 0, 0, 1]]
+W_Q = [[0.5, 0, 1, 0, 0, -1], [0, 1, 0, 0.5, -1, 0], [1, 0, 0, 1, 0, 0.5], [0, -0.5, 0, 0, 1, 0]]
+W_Q_ROTARY = [[1, 0], [0.5, -1], [0, 1], [1, 1]]
+W_K_ROTARY = [[0, 1], [1, 0], [-1, 0.5], [0.5, 1]]
+BASE = 100
+
+
+def steps(xp: ModuleType = numpy) -> dict[str, Array]:
+    x, down, up_k, up_v, w_q, w_q_rotary, w_k_rotary = (
+        xp.asarray(rows, dtype=xp.float64)
+        for rows in (X, W_DOWN, W_UP_K, W_UP_V, W_Q, W_Q_ROTARY, W_K_ROTARY)
+    )
+    places, last = xp.arange(5, dtype=xp.float64), xp.asarray([4.0])
+    latents, keys_rotary = x @ down, rotary(x @ w_k_rotary, places, BASE)
+    query = x[-1:, :] @ w_q
+    query_rotary = rotary(x[-1:, :] @ w_q_rotary, last, BASE)
+    keys, values = latents @ up_k, latents @ up_v
+    scale = (query.shape[1] + query_rotary.shape[1]) ** -0.5
+    plain = attention_steps(
+        xp.concat([query, query_rotary], axis=1), xp.concat([keys, keys_rotary], axis=1), values
+    )
+    absorbed = query @ up_k.T
+    wide, cache = (
+        xp.concat(parts, axis=1) for parts in ((absorbed, query_rotary), (latents, keys_rotary))
+    )
+    over_latents = attention_steps(wide, cache, latents, scale=scale)
+    turned = rotary(query, last, BASE)
+    return {
+        "X": x,
+        "W_down": down,
+        "W_up_K": up_k,
+        "W_up_V": up_v,
+        "latents": latents,
+        "keys_rotary": keys_rotary,
+        "query": query,
+        "query_rotary": query_rotary,
+        "keys": keys,
+        "values": values,
+        "scaled": plain.scaled,
+        "weights": plain.weights,
+        "output": plain.output,
+        "query_absorbed": absorbed,
+        "scaled_absorbed": over_latents.scaled,
+        "blended_latents": over_latents.output,
+        "output_absorbed": over_latents.output @ up_v,
+        "forms_agree": xp.all(xp.abs(over_latents.output @ up_v - plain.output) < 1e-12),
+        "default_scale": attention_steps(wide, cache, latents).output @ up_v,
+        "turned_scores": turned @ rotary(keys, places, BASE).T,
+        "turned_absorbed": (turned @ up_k.T) @ latents.T,
+    }

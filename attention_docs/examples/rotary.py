@@ -1,0 +1,132 @@
+"""Rotary positions: one query and one key of six features, turned at many positions.
+
+`scores` has the query at positions 0 to 3 and the key at positions 0 to 4. It is constant along
+each diagonal, as it depends on the distance alone. `scores_of_halves` takes the same numbers for
+the other layout: `order` lists the features of the neighbouring pairs as halves want them. The
+last five steps follow the angles of one position beyond those of training.
+
+>>> show(steps())
+q 6
+[2 1 0 -1 1 3]
+k 6
+[1 -1 2 1 0 2]
+frequencies 3
+[1 0.2500 0.0625]
+wavelengths 3
+[6.2832 25.1327 100.5310]
+angles 5 x 3
+[[0      0      0]
+ [1 0.2500 0.0625]
+ [2 0.5000 0.1250]
+ [3 0.7500 0.1875]
+ [4      1 0.2500]]
+Q_rotated 4 x 6
+[[      2       1      0      -1      1      3]
+ [ 0.2391  2.2232 0.2474 -0.9689 0.8107 3.0566]
+ [-1.7416  1.4024 0.4794 -0.8776 0.6182 3.1013]
+ [-2.1211 -0.7078 0.6816 -0.7317 0.4233 3.1338]]
+K_rotated 5 x 6
+[[      1      -1      2      1       0      2]
+ [ 1.3818  0.3012 1.6904 1.4637 -0.1249 1.9961]
+ [ 0.4932  1.3254 1.2757 1.8364 -0.2493 1.9844]
+ [-0.8489  1.1311 0.7817 2.0950 -0.3728 1.9649]
+ [-1.4104 -0.1032 0.2391 2.2232 -0.4948 1.9378]]
+scores 4 x 5
+[[     6 7.4644 6.1791 2.8604 0.1714]
+ [3.6550 6.0000 7.4644 6.1791 2.8604]
+ [3.1398 3.6550 6.0000 7.4644 6.1791]
+ [5.4859 3.1398 3.6550 6.0000 7.4644]]
+distance_alone number
+True
+order 6
+[0 2 4 1 3 5]
+Q_reordered 4 x 6
+[[      2      0      1       1      -1      3]
+ [ 0.2391 0.2474 0.8107  2.2232 -0.9689 3.0566]
+ [-1.7416 0.4794 0.6182  1.4024 -0.8776 3.1013]
+ [-2.1211 0.6816 0.4233 -0.7078 -0.7317 3.1338]]
+reordered_is_the_same number
+True
+scores_of_halves 4 x 5
+[[     6 3.1626 2.2002 4.1866 7.5329]
+ [7.9567 6.0000 3.1626 2.2002 4.1866]
+ [7.1187 7.9567 6.0000 3.1626 2.2002]
+ [4.1597 7.1187 7.9567 6.0000 3.1626]]
+ntk_base number
+512
+last_angles 3
+[15 3.7500 0.9375]
+longer_angles 3
+[60 15 3.7500]
+interpolated_angles 3
+[15 3.7500 0.9375]
+ntk_angles 3
+[60 7.5000 0.9375]
+"""
+
+import math
+from types import ModuleType
+
+import numpy
+
+from attention_docs.arrays import Array
+from attention_docs.positions import rotary
+
+TITLE = "Rotary positions, two layouts, and two ways to go further"
+SOURCE = "our own example"
+
+Q = [2, 1, 0, -1, 1, 3]
+K = [1, -1, 2, 1, 0, 2]
+BASE, TRAINED, FACTOR = 64, 16, 4
+ORDER = [0, 2, 4, 1, 3, 5]
+
+
+def steps(xp: ModuleType = numpy) -> dict[str, Array]:
+    q, k = (xp.asarray(row, dtype=xp.float64) for row in (Q, K))
+    order, d = xp.asarray(ORDER), len(Q)
+    queries, keys = (xp.arange(n, dtype=xp.float64) for n in (4, 5))
+    frequencies = omega(xp, BASE)
+    scores = scores_at(xp, queries, keys, interleaved=True)
+    further = scores_at(xp, queries + 100, keys + 100, interleaved=True)
+    turned = rotary(repeated(xp, q, queries), queries, BASE, interleaved=True)
+    reordered = rotary(repeated(xp, xp.take(q, order), queries), queries, BASE)
+    ntk_base = BASE * FACTOR ** (d / (d - 2))
+    last, longest = TRAINED - 1.0, FACTOR * (TRAINED - 1.0)
+    return {
+        "q": q,
+        "k": k,
+        "frequencies": frequencies,
+        "wavelengths": 2 * math.pi / frequencies,
+        "angles": keys[:, None] * frequencies,
+        "Q_rotated": turned,
+        "K_rotated": rotary(repeated(xp, k, keys), keys, BASE, interleaved=True),
+        "scores": scores,
+        "distance_alone": xp.all(xp.abs(scores - further) < 1e-12),
+        "order": order,
+        "Q_reordered": reordered,
+        "reordered_is_the_same": xp.all(xp.take(turned, order, axis=1) == reordered),
+        "scores_of_halves": scores_at(xp, queries, keys, interleaved=False),
+        "ntk_base": xp.asarray(ntk_base, dtype=xp.float64),
+        "last_angles": last * frequencies,
+        "longer_angles": longest * frequencies,
+        "interpolated_angles": longest / FACTOR * frequencies,
+        "ntk_angles": longest * omega(xp, ntk_base),
+    }
+
+
+def omega(xp: ModuleType, base: float) -> Array:
+    pairs = xp.arange(len(Q) // 2, dtype=xp.float64)
+    return xp.asarray(float(base), dtype=xp.float64) ** (-2 * pairs / len(Q))
+
+
+def repeated(xp: ModuleType, row: Array, positions: Array) -> Array:
+    """Return the same vector at each of the positions."""
+    return xp.repeat(row[None, :], positions.shape[0], axis=0)
+
+
+def scores_at(xp: ModuleType, queries: Array, keys: Array, *, interleaved: bool) -> Array:
+    q, k = (
+        rotary(repeated(xp, xp.asarray(row, dtype=xp.float64), places), places, BASE, interleaved)
+        for row, places in ((Q, queries), (K, keys))
+    )
+    return q @ k.T

@@ -1,0 +1,221 @@
+"""The softmax in one pass, and attention in tiles of two keys, merged in three orders.
+
+All sizes differ: 4 queries, 8 keys of 3 features, values of 5. The first six steps follow the
+scores `z` of the first query one by one. `tile_maxima`, `tile_totals` and `tile_sums` are the
+states of its four tiles, the `running_...` those of all tiles so far. `in_order`, `tree` and `ring`
+are the outputs of all queries: tile after tile, merged in pairs, and for query i from tile i
+onwards round a ring. The traffic counts numbers read from and written to slow memory.
+
+>>> show(steps())
+Q 4 x 3
+[[ 1 0  2]
+ [ 0 2 -1]
+ [ 2 1  0]
+ [-1 1  1]]
+K 8 x 3
+[[ 1  0 0]
+ [ 0  1 1]
+ [ 2 -1 0]
+ [ 1  0 2]
+ [-1  0 1]
+ [ 0  2 0]
+ [ 3  1 1]
+ [ 1 -2 0]]
+V 8 x 5
+[[ 1  0  2 0 -1]
+ [ 0  1  0 3  0]
+ [ 2  0  0 1  1]
+ [ 0  2 -1 0  1]
+ [ 1  1  0 0  2]
+ [-1  0  1 2  0]
+ [ 0  3  1 0  1]
+ [ 2 -1  0 1  0]]
+z 8
+[0.5774 1.1547 1.1547 2.8868 0.5774 0 2.8868 0.5774]
+maxima 8
+[0.5774 1.1547 1.1547 2.8868 2.8868 2.8868 2.8868 2.8868]
+rescale 8
+[0 0.5614 1 0.1769 1 1 1 1]
+sums 8
+[1 1.5614 2.5614 1.4532 1.5525 1.6082 2.6082 2.7076]
+plain_sum number
+2.7076
+weights 4 x 8
+[[0.0367 0.0653 0.0653 0.3693 0.0367 0.0206 0.3693 0.0367]
+ [0.0628 0.1119 0.0198 0.0198 0.0353 0.6324 0.1119 0.0062]
+ [0.0422 0.0237 0.0752 0.0422 0.0042 0.0422 0.7570 0.0133]
+ [0.0439 0.2483 0.0138 0.1394 0.2483 0.2483 0.0439 0.0138]]
+output 4 x 5
+[[ 0.2568 1.9120 0.0940 0.3392 0.8407]
+ [-0.4822 0.5161 0.8501 1.6264 0.1592]
+ [ 0.1812 2.3700 0.8414 0.2440 0.8406]
+ [ 0.0993 0.8935 0.2407 1.2694 0.6499]]
+tile_maxima 4
+[1.1547 2.8868 0.5774 2.8868]
+tile_totals 4
+[1.5614 1.1769 1.5614 1.0993]
+tile_sums 4 x 5
+[[0.5614      1 1.1228      3 -0.5614]
+ [0.3538      2     -1 0.1769  1.1769]
+ [0.4386      1 0.5614 1.1228       2]
+ [0.1986 2.9007      1 0.0993       1]]
+running_maxima 4
+[1.1547 2.8868 2.8868 2.8868]
+running_totals 4
+[1.5614 1.4532 1.6082 2.7076]
+running_sums 4 x 5
+[[0.5614      1  1.1228      3 -0.5614]
+ [0.4532 2.1769 -0.8014 0.7077  1.0776]
+ [0.4967 2.2762 -0.7456 0.8192  1.2762]
+ [0.6954 5.1769  0.2544 0.9185  2.2762]]
+running_outputs 4 x 5
+[[0.3595 0.6405  0.7191 1.9214 -0.3595]
+ [0.3118 1.4981 -0.5515 0.4870  0.7416]
+ [0.3089 1.4154 -0.4636 0.5094  0.7936]
+ [0.2568 1.9120  0.0940 0.3392  0.8407]]
+in_order 4 x 5
+[[ 0.2568 1.9120 0.0940 0.3392 0.8407]
+ [-0.4822 0.5161 0.8501 1.6264 0.1592]
+ [ 0.1812 2.3700 0.8414 0.2440 0.8406]
+ [ 0.0993 0.8935 0.2407 1.2694 0.6499]]
+tree 4 x 5
+[[ 0.2568 1.9120 0.0940 0.3392 0.8407]
+ [-0.4822 0.5161 0.8501 1.6264 0.1592]
+ [ 0.1812 2.3700 0.8414 0.2440 0.8406]
+ [ 0.0993 0.8935 0.2407 1.2694 0.6499]]
+ring 4 x 5
+[[ 0.2568 1.9120 0.0940 0.3392 0.8407]
+ [-0.4822 0.5161 0.8501 1.6264 0.1592]
+ [ 0.1812 2.3700 0.8414 0.2440 0.8406]
+ [ 0.0993 0.8935 0.2407 1.2694 0.6499]]
+all_agree number
+True
+hidden_maximum 4
+[-inf -inf -inf -inf]
+hidden_factor_naive 4
+[nan nan nan nan]
+hidden_changes_nothing number
+True
+hidden_output 4 x 5
+[[0 0 0 0 0]
+ [0 0 0 0 0]
+ [0 0 0 0 0]
+ [0 0 0 0 0]]
+not_rescaled 5
+[0.2899 1.5027 0.2952 0.8485 0.4544]
+plain_traffic number
+68157440
+tiled_traffic number
+17301504
+"""
+
+import functools
+import itertools
+from types import ModuleType
+
+import numpy
+
+from attention_docs.arrays import Array
+from attention_docs.dot_product import attend_tile, attention_steps
+from attention_docs.tiles import TileState, merge
+
+TITLE = "The softmax in one pass, and attention in tiles"
+SOURCE = "our own example"
+
+Q = [[1, 0, 2], [0, 2, -1], [2, 1, 0], [-1, 1, 1]]
+K = [[1, 0, 0], [0, 1, 1], [2, -1, 0], [1, 0, 2], [-1, 0, 1], [0, 2, 0], [3, 1, 1], [1, -2, 0]]
+V = [
+    [1, 0, 2, 0, -1],
+    [0, 1, 0, 3, 0],
+    [2, 0, 0, 1, 1],
+    [0, 2, -1, 0, 1],
+    [1, 1, 0, 0, 2],
+    [-1, 0, 1, 2, 0],
+    [0, 3, 1, 0, 1],
+    [2, -1, 0, 1, 0],
+]
+TILE = 2
+LENGTH, FEATURES, ROWS = 4096, 64, 128
+
+
+def steps(xp: ModuleType = numpy) -> dict[str, Array]:
+    q, k, v = (xp.asarray(rows, dtype=xp.float64) for rows in (Q, K, V))
+    plain = attention_steps(q, k, v)
+    z = plain.scaled[0, :]
+    maxima, sums = one_pass(xp, z)
+    cuts = [slice(start, start + TILE) for start in range(0, k.shape[0], TILE)]
+    tiles = [attend_tile(q, k[cut, :], v[cut, :]) for cut in cuts]
+    running = list(itertools.accumulate(tiles, merge))
+    first, second, third, fourth = tiles
+    tree = merge(merge(first, second), merge(third, fourth))
+    ring = [
+        functools.reduce(merge, [row(tiles[(i + turn) % 4], i) for turn in range(4)])
+        for i in range(4)
+    ]
+    hidden = attend_tile(q, k[:TILE, :], v[:TILE, :], xp.zeros((4, TILE), dtype=xp.bool))
+    with numpy.errstate(invalid="ignore"):
+        naive = xp.exp(hidden.maximum - hidden.maximum)
+    return {
+        "Q": q,
+        "K": k,
+        "V": v,
+        "z": z,
+        "maxima": maxima,
+        "rescale": xp.concat([xp.zeros_like(z[:1]), xp.exp(maxima[:-1] - maxima[1:])]),
+        "sums": sums,
+        "plain_sum": xp.sum(xp.exp(z - xp.max(z))),
+        "weights": plain.weights,
+        "output": plain.output,
+        "tile_maxima": xp.stack([tile.maximum[0] for tile in tiles]),
+        "tile_totals": xp.stack([tile.total[0] for tile in tiles]),
+        "tile_sums": xp.stack([tile.sums[0, :] for tile in tiles]),
+        "running_maxima": xp.stack([state.maximum[0] for state in running]),
+        "running_totals": xp.stack([state.total[0] for state in running]),
+        "running_sums": xp.stack([state.sums[0, :] for state in running]),
+        "running_outputs": xp.stack([state.output[0, :] for state in running]),
+        "in_order": running[-1].output,
+        "tree": tree.output,
+        "ring": xp.concat([state.output for state in ring]),
+        "all_agree": xp.all(
+            xp.abs(
+                xp.stack([running[-1].output, tree.output, xp.concat([s.output for s in ring])])
+                - plain.output
+            )
+            < 1e-12
+        ),
+        "hidden_maximum": hidden.maximum,
+        "hidden_factor_naive": naive,
+        "hidden_changes_nothing": xp.all(merge(hidden, tree).output == tree.output),
+        "hidden_output": hidden.output,
+        "not_rescaled": not_rescaled(xp, tiles)[0, :],
+        "plain_traffic": xp.asarray(4 * LENGTH * FEATURES + 4 * LENGTH**2),
+        "tiled_traffic": xp.asarray(2 * LENGTH * FEATURES + LENGTH // ROWS * 2 * LENGTH * FEATURES),
+    }
+
+
+def one_pass(xp: ModuleType, z: Array) -> tuple[Array, Array]:
+    """Return the largest score and the sum of exponentials after each score."""
+    maximum, total = xp.asarray(-xp.inf, dtype=xp.float64), xp.asarray(0.0, dtype=xp.float64)
+    maxima, sums = [], []
+    for j in range(z.shape[0]):
+        larger = xp.where(z[j] > maximum, z[j], maximum)
+        total = total * xp.exp(maximum - larger) + xp.exp(z[j] - larger)
+        maximum = larger
+        maxima.append(maximum)
+        sums.append(total)
+    return xp.stack(maxima), xp.stack(sums)
+
+
+def row(state: TileState, query: int) -> TileState:
+    """Return the state of one query."""
+    return TileState(*(part[query : query + 1, ...] for part in state))
+
+
+def not_rescaled(xp: ModuleType, tiles: list[TileState]) -> Array:
+    """Merge in order, but leave the old total and sums as they are when the maximum grows."""
+    maximum, total, sums = tiles[0]
+    for tile in tiles[1:]:
+        maximum = xp.where(tile.maximum > maximum, tile.maximum, maximum)
+        factor = xp.exp(tile.maximum - maximum)
+        total, sums = total + factor * tile.total, sums + factor[:, None] * tile.sums
+    return sums / total[:, None]

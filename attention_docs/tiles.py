@@ -1,0 +1,147 @@
+"""Attention in tiles: what some of the keys contribute, and how to merge it with the rest."""
+
+from types import ModuleType
+from typing import Any, NamedTuple
+
+from attention_docs.arrays import (
+    Array,
+    as_real,
+    check_below_infinity,
+    check_finite,
+    check_no_overflow,
+    check_same_dtype,
+    ignoring_overflow,
+    namespace,
+    widened,
+)
+
+
+class TileState(NamedTuple):
+    """What is known of each query after some of the keys.
+
+    Let s be the scaled and masked scores of these keys, and v their values. The maximum is max s,
+    the total is the sum of e^(s - maximum), and the sums are those of e^(s - maximum) v. The state
+    of no keys at all, and of keys that are all hidden, is (-inf, 0, 0).
+
+    Attributes:
+        maximum: (..., m) largest scores.
+        total: (..., m) sums of exponentials.
+        sums: (..., m, d_v) sums of values, weighted by exponentials.
+
+    Examples:
+        >>> state = attend_tile(np.ones((2, 3)), np.ones((4, 3)), np.ones((4, 5)))
+        >>> state.maximum.shape, state.total.shape, state.sums.shape
+        ((2,), (2,), (2, 5))
+    """
+
+    maximum: Array
+    total: Array
+    sums: Array
+
+    @property
+    def output(self) -> Array:
+        """The (..., m, d_v) output, if these were all the keys: the sums over the total."""
+        xp = namespace(total=self.total, sums=self.sums)
+        total = xp.where(self.total == 0, xp.ones_like(self.total), self.total)
+        return self.sums / total[..., None]
+
+
+def tile_state(masked: Array, value: Array) -> TileState:
+    """Return the state of (..., m, n) masked scores and (..., n, d_v) finite values."""
+    xp = namespace(masked=masked, value=value)
+    # With a column of -inf, a tile without keys has a maximum too.
+    like = {"dtype": masked.dtype, "device": masked.device}
+    hidden = xp.full((*masked.shape[:-1], 1), -xp.inf, **like)
+    maximum = xp.max(xp.concat([masked, hidden], axis=-1), axis=-1)
+    with ignoring_overflow():
+        powers = xp.exp(masked - _finite(xp, maximum)[..., None])
+        sums = powers @ xp.astype(value, masked.dtype, copy=False)
+    check_no_overflow(xp, "the weighted sums of value hold", sums)
+    # Values may have leading axes that queries and keys do not have.
+    rows = xp.zeros(sums.shape[:-1], **like)
+    return TileState(maximum + rows, xp.sum(powers, axis=-1) + rows, sums)
+
+
+def merge(one: TileState, other: TileState) -> TileState:
+    r"""Merge what two sets of keys contribute to the same queries.
+
+    $$\begin{aligned} p &= \max(p_1, p_2) \\
+      \ell &= e^{p_1 - p}\, \ell_1 + e^{p_2 - p}\, \ell_2 \\
+      u &= e^{p_1 - p}\, u_1 + e^{p_2 - p}\, u_2 \end{aligned}$$
+
+    Here p is a maximum, l a total and u the sums. The merge is associative and commutative but for
+    rounding, and the state (-inf, 0, 0) changes nothing.
+
+    Args:
+        one: the state of some keys.
+        other: the state of other keys, for the same queries.
+
+    Returns:
+        The state of all of these keys.
+
+    Raises:
+        TypeError: if an array is not real, or libraries or dtypes differ.
+        ValueError: if shapes do not fit, a number is not finite (a maximum may be -inf), or a
+            merged sum overflows.
+
+    Source: Milakov and Gimelshein 2018, section 3.1; with the sums, Rabe and Staats 2021.
+
+    Examples:
+        >>> near = TileState(np.array([1.0]), np.array([2.0]), np.array([[4.0]]))
+        >>> far = TileState(np.array([3.0]), np.array([1.0]), np.array([[5.0]]))
+        >>> show(merge(near, far).output)
+        [[4.3610]]
+    """
+    xp, dtype, one, other = _checked(one, other)
+    maximum = xp.where(one.maximum > other.maximum, one.maximum, other.maximum)
+    with ignoring_overflow():
+        factor, other_factor = (
+            xp.exp(state.maximum - _finite(xp, maximum)) for state in (one, other)
+        )
+        total = factor * one.total + other_factor * other.total
+        sums = factor[..., None] * one.sums + other_factor[..., None] * other.sums
+        merged = TileState(*(xp.astype(a, dtype, copy=False) for a in (maximum, total, sums)))
+    check_no_overflow(xp, "the merged totals of one and other hold", merged.total)
+    check_no_overflow(xp, "the merged sums of one and other hold", merged.sums)
+    return merged
+
+
+def _finite(xp: ModuleType, maximum: Array) -> Array:
+    """Return 0 in place of -inf: where all keys are hidden, -inf - (-inf) would be NaN."""
+    return xp.where(maximum == -xp.inf, xp.zeros_like(maximum), maximum)
+
+
+def _checked(one: TileState, other: TileState) -> tuple[ModuleType, Any, TileState, TileState]:
+    """Return the library, the dtype of the result, and both states in a dtype for accurate sums."""
+    states = {"one": one, "other": other}
+    for name, state in states.items():
+        if not isinstance(state, TileState):
+            raise TypeError(f"{name} is a {type(state).__name__}; expected a TileState")
+    given = {
+        f"{name}.{field}": array
+        for name, state in states.items()
+        for field, array in state._asdict().items()
+    }
+    xp = namespace(**given)
+    arrays = {name: as_real(xp, name, array) for name, array in given.items()}
+    check_same_dtype(**arrays)
+    _check_shapes(arrays)
+    wide = {name: widened(xp, array) for name, array in arrays.items()}
+    for name, array in wide.items():
+        if name.endswith(".maximum"):
+            check_below_infinity(xp, name, array, array)
+        else:
+            check_finite(xp, name, array)
+    one, other = (TileState(*(wide[f"{name}.{f}"] for f in TileState._fields)) for name in states)
+    return xp, arrays["one.maximum"].dtype, one, other
+
+
+def _check_shapes(arrays: dict[str, Array]) -> None:
+    rows = arrays["one.maximum"].shape
+    features = arrays["one.sums"].shape[-1:]
+    for name, array in arrays.items():
+        expected = rows + features if name.endswith(".sums") else rows
+        if array.shape != expected:
+            raise ValueError(
+                f"{name} has shape {array.shape}; expected {expected} to match one.maximum {rows}"
+            )

@@ -1,0 +1,134 @@
+"""Attention in tiles: the merge, its identity, and the same output as the plain softmax."""
+
+import functools
+import itertools
+import math
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from attention_docs import TileState, attend_tile, merge, scaled_dot_product_attention
+from tests import reference
+from tests.conftest import to_numpy
+
+numbers = st.floats(-50, 50)
+totals = st.floats(0, 50)
+
+
+def states(queries=2, features=3):
+    shape = queries * (2 + features)
+    return st.lists(numbers, min_size=shape, max_size=shape).map(
+        lambda drawn: TileState(
+            np.array(drawn[:queries]),
+            np.abs(drawn[queries : 2 * queries]),
+            np.reshape(drawn[2 * queries :], (queries, features)),
+        )
+    )
+
+
+NOTHING = TileState(np.full(2, -np.inf), np.zeros(2), np.zeros((2, 3)))
+
+
+def assert_close(one, other):
+    for part, expected in zip(one, other, strict=True):
+        np.testing.assert_allclose(part, expected, rtol=1e-12, atol=1e-12)
+
+
+@given(states(), states(), states())
+def test_merge_is_associative_and_commutative(a, b, c):
+    assert_close(merge(merge(a, b), c), merge(a, merge(b, c)))
+    assert_close(merge(a, b), merge(b, a))
+
+
+@given(states())
+def test_nothing_changes_no_bit(state):
+    for merged in (merge(NOTHING, state), merge(state, NOTHING)):
+        for part, expected in zip(merged, state, strict=True):
+            np.testing.assert_array_equal(part, expected)
+
+
+def test_two_hidden_tiles_give_a_hidden_one_and_an_output_of_zeros():
+    merged = merge(NOTHING, NOTHING)
+    for part, expected in zip(merged, NOTHING, strict=True):
+        np.testing.assert_array_equal(part, expected)
+    np.testing.assert_array_equal(merged.output, np.zeros((2, 3)))
+
+
+def drawn(m=5, n=12, d_k=3, d_v=4, size=1.0):
+    wave = np.sin(np.arange((m + n) * d_k + n * d_v, dtype=float) ** 2)
+    q, k, v = np.split(wave, [m * d_k, (m + n) * d_k])
+    return size * q.reshape(m, d_k), k.reshape(n, d_k), v.reshape(n, d_v)
+
+
+def plain(q, k, v):
+    return reference.attention(q, k, v)[1]
+
+
+@given(st.lists(st.integers(0, 12), max_size=5), st.sampled_from([1.0, 30.0, 1000.0]))
+def test_tiles_of_any_width_equal_the_plain_softmax(cuts, size):
+    q, k, v = drawn(size=size)
+    cuts = [0, *sorted(cuts), 12]
+    tiles = [attend_tile(q, k[i:j], v[i:j]) for i, j in itertools.pairwise(cuts)]
+    output = functools.reduce(merge, tiles).output
+    np.testing.assert_allclose(output, plain(q, k, v), rtol=1e-9, atol=1e-12)
+    np.testing.assert_allclose(output, scaled_dot_product_attention(q, k, v), atol=1e-12)
+
+
+def test_tiles_equal_the_blocks_of_the_package_on_a_long_sequence():
+    q, k, v = drawn(m=300, n=3000, size=20.0)
+    mask = np.sin(np.arange(300 * 3000.0)).reshape(300, 3000) > -0.5
+    tiles = [
+        attend_tile(q, k[j : j + 500], v[j : j + 500], attn_mask=mask[:, j : j + 500])
+        for j in range(0, 3000, 500)
+    ]
+    output = functools.reduce(merge, tiles).output
+    expected = scaled_dot_product_attention(q, k, v, attn_mask=mask)
+    np.testing.assert_allclose(output, expected, rtol=1e-9, atol=1e-12)
+
+
+def test_heads_and_values_with_axes_of_their_own_can_be_merged():
+    q, k, v = drawn()
+    values = np.stack([v, 2 * v])
+    halves = [attend_tile(q, k[part], values[:, part]) for part in (slice(0, 7), slice(7, 12))]
+    expected = np.stack([plain(q, k, v), np.multiply(2, plain(q, k, v))])
+    np.testing.assert_allclose(merge(*halves).output, expected, rtol=1e-9)
+
+
+def test_every_library_gives_the_same_numbers(xp):
+    q, k, v = drawn()
+    arrays = [xp.asarray(array) for array in (q, k, v)]
+    state = merge(
+        attend_tile(arrays[0], arrays[1][:5, :], arrays[2][:5, :]),
+        attend_tile(arrays[0], arrays[1][5:, :], arrays[2][5:, :]),
+    )
+    assert type(state.output) is type(xp.asarray([1.0]))
+    np.testing.assert_allclose(to_numpy(state.output), plain(q, k, v), rtol=1e-9)
+
+
+GOOD = TileState(np.zeros(2), np.ones(2), np.ones((2, 3)))
+
+
+@pytest.mark.parametrize(
+    ("other", "error", "message"),
+    [
+        ((1, 2, 3), TypeError, "other is a tuple; expected a TileState"),
+        (GOOD._replace(total=np.ones(3)), ValueError, "other.total has shape (3,); expected (2,) to match one.maximum (2,)"),
+        (GOOD._replace(sums=np.ones((2, 4))), ValueError, "other.sums has shape (2, 4); expected (2, 3) to match one.maximum (2,)"),
+        (GOOD._replace(total=np.ones(2, "float32")), TypeError, "other.total has dtype float32; expected float64 to match one.maximum"),
+        (GOOD._replace(maximum=np.array([0, math.inf])), ValueError, "other.maximum holds inf at [1]; expected finite numbers or -inf"),
+        (GOOD._replace(total=np.array([math.nan, 1])), ValueError, "other.total holds nan at [0]; expected finite numbers only"),
+        (GOOD._replace(total=[1.0, 1.0]), TypeError, "other.total is a list; expected an array, for example numpy.asarray(other.total)"),
+    ],
+)  # fmt: skip
+def test_merge_refuses_with_the_argument_what_was_expected_and_what_came(other, error, message):
+    with pytest.raises(error) as caught:
+        merge(GOOD, other)
+    assert str(caught.value) == message
+
+
+def test_merge_refuses_what_overflows():
+    large = GOOD._replace(total=np.full(2, 1.5e308))
+    with pytest.raises(ValueError, match="the merged totals of one and other hold inf at"):
+        merge(large, large)
