@@ -260,7 +260,7 @@ def slow_backward(
         return exact_matmul(weights.T, grad_output), by_weights, by_scaled, by_query, by_key
 
     gradients = over_batches(differentiate, weights, grad_output, query, key, value)
-    return in_units(gradients, grad_output, query, key, value)
+    return in_units(gradients, grad_output, query, key, value, scale)
 
 
 def slow_tile(query, key, value, scale):
@@ -448,9 +448,10 @@ def draw_backward(draw):
     return {"grad_output": draw(arrays(*shape, low=-3, high=3)), **arguments, **small}
 
 
-def in_units(gradients, grad_output, query, key, value, **_):
+def in_units(gradients, grad_output, query, key, value, scale=None, **_):
     """Divide gradients by the largest numbers they are made of: in a difference digits cancel."""
     sizes = [max([1.0, *(abs(float(x)) for x in a.flat)]) for a in (grad_output, query, key, value)]
+    sizes.append(1.0 if scale is None else max(1.0, abs(float(scale))))
     with np.errstate(over="ignore"):
         unit = np.prod(sizes)
     return [np.asarray(gradient, dtype=float) / unit for gradient in gradients]
