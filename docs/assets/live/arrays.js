@@ -403,5 +403,5 @@ export const operations = {
 /** The operations that only move elements: each element of the result is one of an input's. */
 export const MOVES = new Set([
   ...["getitem", "reshape", "permute_dims", "matrix_transpose", "flip"],
-  ...["take", "repeat", "concat", "stack"],
+  ...["take", "repeat", "concat", "stack", "astype"],
 ]);
