@@ -231,7 +231,9 @@ const written = (operation, attributes, inputs, ranks) => {
 
 /** @param {string} name @param {string[]} inputs @param {Record<string, any>} options @returns {Expression} */
 const called = (name, inputs, options, prefix = "") => {
-  const named = Object.entries(options).map(
+  const given = Object.entries(options);
+  const [first, then] = [true, false].map((is) => given.filter(([o]) => POSITIONAL.has(o) === is));
+  const named = [...first, ...then].map(
     ([option, value]) => `${POSITIONAL.has(option) ? "" : `${option}=`}${tuple(value)}`
   );
   return { code: `${prefix}${name}(${[...inputs, ...named].join(", ")})`, level: ATOM };
