@@ -78,18 +78,17 @@ SOURCE = "our own example"
 Q = [2, 1, 0, -1, 1, 3]
 K = [1.3, -1, 2, 1, 0, 2]
 BASE, TRAINED, FACTOR = 64, 16, 4
-ORDER = [0, 2, 4, 1, 3, 5]
 
 
 def steps(xp: ModuleType = numpy) -> dict[str, Array]:
     q, k = (xp.asarray(row, dtype=xp.float64) for row in (Q, K))
-    order, d = xp.asarray(ORDER), len(Q)
+    d = len(Q)
     queries, keys = (xp.arange(n, dtype=xp.float64) for n in (4, 5))
     frequencies = omega(xp, BASE)
     scores = scores_at(xp, queries, keys, interleaved=True)
     further = scores_at(xp, queries + 100, keys + 100, interleaved=True)
     turned = rotary(repeated(xp, q, queries), queries, BASE, interleaved=True)
-    reordered = rotary(repeated(xp, xp.take(q, order), queries), queries, BASE)
+    reordered = rotary(repeated(xp, halved(xp, q), queries), queries, BASE)
     ntk_base = BASE * FACTOR ** (d / (d - 2))
     last, longest = TRAINED - 1.0, FACTOR * (TRAINED - 1.0)
     return {
@@ -102,9 +101,9 @@ def steps(xp: ModuleType = numpy) -> dict[str, Array]:
         "K_rotated": rotary(repeated(xp, k, keys), keys, BASE, interleaved=True),
         "scores": scores,
         "distance_alone": xp.all(xp.abs(scores - further) < 1e-12),
-        "order": order,
+        "order": halved(xp, xp.arange(d)),
         "Q_reordered": reordered,
-        "reordered_is_the_same": xp.all(xp.take(turned, order, axis=1) == reordered),
+        "reordered_is_the_same": xp.all(halved(xp, turned) == reordered),
         "scores_of_halves": scores_at(xp, queries, keys, interleaved=False),
         "ntk_base": xp.asarray(ntk_base, dtype=xp.float64),
         "last_angles": last * frequencies,
@@ -112,6 +111,12 @@ def steps(xp: ModuleType = numpy) -> dict[str, Array]:
         "interpolated_angles": longest / FACTOR * frequencies,
         "ntk_angles": longest * omega(xp, ntk_base),
     }
+
+
+def halved(xp: ModuleType, x: Array) -> Array:
+    """Return the first features of all pairs of neighbours, and after them the second ones."""
+    pairs = xp.reshape(x, (*x.shape[:-1], x.shape[-1] // 2, 2))
+    return xp.reshape(xp.matrix_transpose(pairs), x.shape)
 
 
 def omega(xp: ModuleType, base: float) -> Array:
