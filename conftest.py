@@ -105,8 +105,10 @@ def run_console(example):
     done = subprocess.run(
         [sys.executable, "-m", "attention_docs", *arguments], capture_output=True, text=True
     )
-    assert done.returncode == 0, done.stderr
-    assert not expected or done.stdout == expected
+    assert done.returncode == 0 or expected, done.stderr  # a check that fails shows how
+    # A page may leave out a part of what is printed, with "...".
+    matches = doctest.OutputChecker().check_output(expected, done.stdout, doctest.ELLIPSIS)
+    assert not expected or matches, done.stdout
 
 
 pytest_collect_file = Sybil(

@@ -1,6 +1,12 @@
 """Attention, explained with numbers that are computed and never typed."""
 
 from attention_docs.additive import additive_scores
+from attention_docs.backward import (
+    AttentionGradients,
+    InputGradients,
+    attention_backward,
+    scaled_dot_product_attention_backward,
+)
 from attention_docs.dot_product import (
     AttentionSteps,
     attend_tile,
@@ -20,12 +26,15 @@ from attention_docs.softmax import softmax
 from attention_docs.tiles import TileState, merge
 
 __all__ = [
+    "AttentionGradients",
     "AttentionSteps",
+    "InputGradients",
     "MultiHeadAttention",
     "MultiHeadSteps",
     "TileState",
     "additive_scores",
     "attend_tile",
+    "attention_backward",
     "attention_steps",
     "causal_mask",
     "merge",
@@ -34,6 +43,7 @@ __all__ = [
     "position_rotation",
     "rotary",
     "scaled_dot_product_attention",
+    "scaled_dot_product_attention_backward",
     "show",
     "sinusoidal_positions",
     "softmax",

@@ -1,14 +1,16 @@
-"""Command line: list the worked examples, show one, or verify them all."""
+"""Command line: the worked examples, and a check of your own attention."""
 
 import argparse
 import sys
 
 from attention_docs import examples
 from attention_docs.arrays import backend
+from attention_docs.diagnosis import calling, checking, pasted, report
 from attention_docs.render.code import json_steps
 from attention_docs.render.latex import latex_steps
 from attention_docs.render.text import text
 
+LAYOUTS = (*calling.LAYOUTS, "nbd")
 FORMATS = {"text": text, "latex": latex_steps, "json": json_steps}
 
 
@@ -17,14 +19,14 @@ def main(arguments: list[str] | None = None) -> int:
     try:
         status: int = options.run(options)
         return status
-    except (LookupError, RuntimeError) as error:
+    except (LookupError, RuntimeError, calling.LoadError) as error:
         print(f"attention_docs: {error.args[0]}", file=sys.stderr)
         return 2
 
 
 def parser() -> argparse.ArgumentParser:
     top = argparse.ArgumentParser(prog="python -m attention_docs", description=__doc__)
-    commands = top.add_subparsers(required=True, metavar="list | show | verify")
+    commands = top.add_subparsers(required=True, metavar="list | show | verify | check | diagnose")
 
     command = commands.add_parser("list", help="list the worked examples")
     command.set_defaults(run=list_examples)
@@ -38,6 +40,29 @@ def parser() -> argparse.ArgumentParser:
     command = commands.add_parser("verify", help="compare every example with its committed digits")
     add_backend(command)
     command.set_defaults(run=verify_examples)
+
+    command = commands.add_parser("check", help="check a function of yours and name its mistakes")
+    command.add_argument("target", help="module:function or path/to/file.py:function")
+    command.add_argument("--library", choices=calling.LIBRARIES, help="whose arrays it takes")
+    command.add_argument("--layout", choices=LAYOUTS, help="the order of its axes")
+    command.add_argument("--mask", choices=calling.MASKS, help="what True does, or numbers to add")
+    command.add_argument(
+        "--names",
+        action="extend",
+        nargs="+",
+        default=[],
+        type=pair,
+        metavar="q=queries",
+        help="its own names of the arguments",
+    )
+    command.add_argument("--limit", type=float, default=10.0, help="seconds for a case")
+    command.add_argument("--json", action="store_true", help="for machines")
+    command.set_defaults(run=check_function)
+
+    command = commands.add_parser(
+        "diagnose", help="name the mistake in a printed output, from stdin"
+    )
+    command.set_defaults(run=diagnose_output)
     return top
 
 
@@ -67,6 +92,30 @@ def verify_examples(options: argparse.Namespace) -> int:
         wrong += not agrees
     print(f"{len(examples.names()) - wrong} of {len(examples.names())} examples agree")
     return 1 if wrong else 0
+
+
+def pair(argument: str) -> tuple[str, str]:
+    """Read `q=queries`; q, k and v stand for query, key and value."""
+    ours, _, theirs = argument.partition("=")
+    if not theirs:
+        raise argparse.ArgumentTypeError(f"{argument!r} is not of the form query=their_name")
+    return {"q": "query", "k": "key", "v": "value"}.get(ours, ours), theirs
+
+
+def check_function(options: argparse.Namespace) -> int:
+    settings = calling.Settings(options.library, options.layout, options.mask, dict(options.names))
+    found = checking.check(options.target, settings, options.limit)
+    print(report.as_json(found) if options.json else report.text(found))
+    return 0 if found.right else 1
+
+
+def diagnose_output(options: argparse.Namespace) -> int:
+    try:
+        found = pasted.diagnose(sys.stdin.read())
+    except ValueError as error:
+        raise RuntimeError(error.args[0]) from error
+    print(report.of_pasted(found))
+    return 0 if found.known and found.known.right else 1
 
 
 if __name__ == "__main__":

@@ -39,7 +39,7 @@ class AttentionSteps(NamedTuple):
 def _compute(inputs: Inputs) -> AttentionSteps:
     """Compute the steps in the order of the formula, softmax(Q Kᵀ scale + M) V."""
     xp, query = inputs.xp, inputs.query
-    key, value = (_for_each_query_head(inputs, array) for array in (inputs.key, inputs.value))
+    key, value = inputs.for_each_query_head(inputs.key), inputs.for_each_query_head(inputs.value)
     with ignoring_overflow():
         scores = query @ xp.matrix_transpose(key)  # (..., m, n)
         scaled = scores * inputs.scale
@@ -72,13 +72,6 @@ def _masked(inputs: Inputs, scaled: Array) -> Array:
 
 def _hidden(xp: ModuleType, scores: Array, mask: Array) -> Array:
     return xp.where(mask, scores, xp.asarray(-xp.inf, dtype=scores.dtype, device=scores.device))
-
-
-def _for_each_query_head(inputs: Inputs, array: Array) -> Array:
-    """Repeat the heads of a key or value, (..., heads, n, d), to as many as query has."""
-    if not inputs.enable_gqa or array.shape[-3] == inputs.query.shape[-3]:
-        return array
-    return inputs.xp.repeat(array, inputs.query.shape[-3] // array.shape[-3], axis=-3)
 
 
 def attention_steps(

@@ -38,7 +38,7 @@ class Inputs(NamedTuple):
         value: (..., n, d_v) finite values, likewise.
         batch: the leading axes of the output.
         attn_mask: broadcasts to the scores; boolean, or float without NaN and +inf.
-        max_bias: the largest number of a float mask, or 0.
+        max_bias: the largest number of a float mask, as an array without axes, or 0.
         scale: what the scores are multiplied by.
         left: how many positions before its own a query sees; None for all.
         right: how many after its own; None for all.
@@ -53,7 +53,7 @@ class Inputs(NamedTuple):
     value: Array
     batch: Shape
     attn_mask: Array | None
-    max_bias: float
+    max_bias: Array | float
     scale: float
     left: int | None
     right: int | None
@@ -65,6 +65,12 @@ class Inputs(NamedTuple):
         """Whether the mask holds numbers to add to the scores."""
         mask = self.attn_mask
         return mask is not None and dtype_kind(self.xp, mask.dtype) != "bool"
+
+    def for_each_query_head(self, array: Array) -> Array:
+        """Repeat the heads of a key or value, (..., heads, n, d), to as many as query has."""
+        if not self.enable_gqa or array.shape[-3] == self.query.shape[-3]:
+            return array
+        return self.xp.repeat(array, self.query.shape[-3] // array.shape[-3], axis=-3)
 
 
 class Arguments(NamedTuple):
@@ -169,6 +175,21 @@ def in_float32(given: WithArrays) -> WithArrays:
     return given._replace(query=query, key=key, value=value)
 
 
+def checked_gradient(inputs: Inputs, query: Array, grad_output: Array) -> Array:
+    """Return the gradient of the output; 16-bit numbers are returned as float32."""
+    xp = namespace(query=query, grad_output=grad_output)
+    gradient = as_real(xp, "grad_output", grad_output)
+    check_same_dtype(query=as_real(xp, "query", query), grad_output=gradient)
+    expected = (*inputs.batch, inputs.query.shape[-2], inputs.value.shape[-1])
+    if tuple(gradient.shape) != expected:
+        raise ValueError(
+            f"grad_output has shape {tuple(gradient.shape)}; expected {expected}, as the output"
+        )
+    gradient = widened(xp, gradient)
+    check_finite(xp, "grad_output", gradient)
+    return gradient
+
+
 def _checked_window(is_causal: bool, window: Window | None) -> Window:
     """Return how many positions a query sees to either side."""
     if window is not None and not (isinstance(window, Sequence) and len(window) == 2):
@@ -260,7 +281,7 @@ def broadcast(one: Shape, other: Shape) -> Shape | None:
     return tuple(b if a == 1 else a for a, b in zip(*pairs, strict=True))
 
 
-def _checked_bias(xp: ModuleType, attn_mask: Array, scores: Shape, query: Array) -> float:
+def _checked_bias(xp: ModuleType, attn_mask: Array, scores: Shape, query: Array) -> Array | float:
     """Return the largest number of a float mask, 0 for a boolean one."""
     if broadcast(tuple(attn_mask.shape), scores) != scores:
         raise ValueError(
@@ -279,7 +300,7 @@ def _checked_bias(xp: ModuleType, attn_mask: Array, scores: Shape, query: Array)
     maximum = xp.max(attn_mask)
     check_below_infinity(xp, "attn_mask", attn_mask, maximum)
     _check_bias_fits(xp, attn_mask, query)
-    return float(maximum)
+    return maximum
 
 
 def _check_bias_fits(xp: ModuleType, attn_mask: Array, query: Array) -> None:

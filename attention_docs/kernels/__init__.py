@@ -1,9 +1,9 @@
-"""What makes attention fast; `dot_product` needs one function of it, `attend`.
+"""What makes attention fast: `attend` for `dot_product`, and `differentiate` for `backward`.
 
 `selection` chooses the method, by the `bounds` of the scores. `blockwise` never holds all scores at
 once and runs its blocks on `threads`. `fused` is cuDNN's kernel for 16-bit arrays on a GPU.
 """
 
-from attention_docs.kernels.selection import attend
+from attention_docs.kernels.selection import attend, differentiate
 
-__all__ = ["attend"]
+__all__ = ["attend", "differentiate"]

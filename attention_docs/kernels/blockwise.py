@@ -9,6 +9,10 @@ The weights $w_j = e^{s_j - p}$ may use any shift $p$, as it cancels in $o / t$.
 $p = 0$, which is right where no exponential can overflow or vanish. `online` takes the largest
 score so far; when that grows, the sums so far are rescaled by the difference.
 
+The gradients need a second pass. The first gives the largest score and the total of each row, and
+its output; then the weights of any block can be computed again, and the average that a row of
+gradients subtracts is rowsum(dO ∘ O).
+
 Source: Milakov and Gimelshein 2018 (online softmax); Rabe and Staats 2021; Dao et al. 2022.
 """
 
@@ -32,8 +36,9 @@ HOST_BLOCK = 256, 512  # queries and keys: 0.5 MB of float32 scores stay in a co
 DEVICE_BLOCK = 2048, 4096  # a GPU needs large products; no speed was measured on one yet
 
 # For a block of b queries and c keys, scores (b, c), which of them are visible (None: all), and
-# values (c, d_v); then weights (b, c), the factor (b, 1) for earlier sums (None: 1), and values.
-Block = tuple[Array, Array | None, Array]
+# which keys they are; then weights (b, c), the factor (b, 1) for earlier sums (None: 1), and values
+# (c, d_v).
+Block = tuple[Array, Array | None, slice]
 Weights = tuple[Array, Array | None, Array]
 Weigh = Callable[[Inputs, int, int, Array], Iterator[Weights]]
 
@@ -123,11 +128,11 @@ def _attend_rows(head: Inputs, start: int, stop: int, buffer: Array, weigh: Weig
 def bounded(head: Inputs, start: int, stop: int, buffer: Array) -> Iterator[Weights]:
     """Weigh with p = 0: each exponential is known to be an ordinary number."""
     exp, unit = fastest_exp(head.xp)
-    for scores, visible, value in _blocks(head, start, stop, buffer, unit, head.query.dtype):
+    for scores, visible, keys in _blocks(head, start, stop, buffer, unit, head.query.dtype):
         weights = exp(scores, out=scores)
         if visible is not None:
             weights *= visible
-        yield weights, None, value
+        yield weights, None, head.value[keys, :]
 
 
 def online(head: Inputs, start: int, stop: int, buffer: Array) -> Iterator[Weights]:
@@ -135,13 +140,102 @@ def online(head: Inputs, start: int, stop: int, buffer: Array) -> Iterator[Weigh
     xp, dtype = head.xp, head.query.dtype
     like = {"dtype": dtype, "device": head.query.device}
     maximum = xp.full((stop - start, 1), xp.finfo(dtype).min, **like)
-    for scores, visible, value in _blocks(head, start, stop, buffer, 1.0, xp.bool):
-        if visible is not None:
-            scores = xp.where(visible, scores, xp.asarray(-xp.inf, **like))
+    for scores, visible, keys in _blocks(head, start, stop, buffer, 1.0, xp.bool):
+        scores = _hidden(xp, scores, visible)
         larger = xp.maximum(maximum, xp.max(scores, axis=-1, keepdims=True))
         scores -= larger
-        yield xp.exp(scores, out=scores), xp.exp(maximum - larger), value
+        yield xp.exp(scores, out=scores), xp.exp(maximum - larger), head.value[keys, :]
         maximum = larger
+
+
+def differentiate(
+    inputs: Inputs, grad_output: Array, block: tuple[int, int] | None = None
+) -> tuple[Array, Array, Array, Array | None]:
+    """Return the gradients by query, key, value and a float mask, each in the shape of its array.
+
+    What several heads share is one place in memory, to which each of them adds.
+
+    Args:
+        inputs: query, key and value of 32 bits or more.
+        grad_output: (..., m, d_v) gradient by the output.
+        block: how many queries and keys to take at a time.
+    """
+    xp, queries = inputs.xp, inputs.query.shape[-2]
+    rows, columns = block or (HOST_BLOCK if on_host(xp) else DEVICE_BLOCK)
+    like = {"dtype": inputs.query.dtype, "device": inputs.query.device}
+    mask = inputs.attn_mask if inputs.has_float_mask else None
+    shapes = [array.shape for array in (inputs.query, inputs.key, inputs.value)]
+    shapes += [] if mask is None else [(1,) * (2 - mask.ndim) + mask.shape]
+    found = [xp.zeros(shape, **like) for shape in shapes]
+    buffer = xp.empty((rows, columns), **like)
+    for index, start in itertools.product(np.ndindex(inputs.batch), range(0, queries, rows)):
+        own = slice(start, min(start + rows, queries))
+        into = [_matrix(array, index, inputs.batch) for array in found]
+        _add_gradients(_head(inputs, index), grad_output[(*index, own)], into, own, buffer)
+    by_mask = None if mask is None else xp.astype(xp.reshape(found[3], mask.shape), mask.dtype)
+    return found[0], found[1], found[2], by_mask
+
+
+def _add_gradients(
+    head: Inputs, grad_output: Array, into: list[Array], rows: slice, buffer: Array
+) -> None:
+    """Add what the queries of some rows of one head contribute to the gradients of its arrays."""
+    xp, softcap, transpose = head.xp, head.softcap, head.xp.matrix_transpose
+    maximum, total, output = _summed_rows(head, rows, buffer)
+    average = xp.sum(grad_output * output, axis=-1, keepdims=True)
+    for scores, visible, keys in _blocks(head, rows.start, rows.stop, buffer, 1.0, xp.bool):
+        weights = xp.exp(_hidden(xp, scores, visible) - maximum) / total
+        by_scaled = weights * (grad_output @ transpose(head.value[keys, :]) - average)
+        if head.has_float_mask:
+            _add_to_mask(into[3], by_scaled, rows, keys)
+        if softcap is not None:
+            by_scaled *= _slopes(head, scores, rows, keys)
+        by_scores = by_scaled * head.scale
+        into[0][rows, :] += by_scores @ head.key[keys, :]
+        into[1][keys, :] += transpose(by_scores) @ head.query[rows, :]
+        into[2][keys, :] += transpose(weights) @ grad_output
+
+
+def _summed_rows(head: Inputs, rows: slice, buffer: Array) -> tuple[Array, Array, Array]:
+    """Return the largest score of each row, the total of its weights, and its output."""
+    xp, like = head.xp, {"dtype": head.query.dtype, "device": head.query.device}
+    count = rows.stop - rows.start
+    maximum = xp.full((count, 1), xp.finfo(head.query.dtype).min, **like)
+    total, output = xp.zeros((count, 1), **like), xp.zeros((count, head.value.shape[-1]), **like)
+    for scores, visible, keys in _blocks(head, rows.start, rows.stop, buffer, 1.0, xp.bool):
+        scores = _hidden(xp, scores, visible)
+        larger = xp.maximum(maximum, xp.max(scores, axis=-1, keepdims=True))
+        weights, rescale = xp.exp(scores - larger), xp.exp(maximum - larger)
+        total = total * rescale + xp.sum(weights, axis=-1, keepdims=True)
+        output = output * rescale + weights @ head.value[keys, :]
+        maximum = larger
+    total = xp.where(total == 0, xp.ones_like(total), total)
+    return maximum, total, output / total
+
+
+def _slopes(head: Inputs, scores: Array, rows: slice, keys: slice) -> Array:
+    """Return the derivatives of the softcap, 1 - tanh²; `scores` have it and perhaps a mask."""
+    xp, softcap = head.xp, head.softcap or 1.0
+    if not head.has_float_mask:
+        return 1 - (scores / softcap) ** 2
+    # Once more without the mask: a large one has rounded the scores away.
+    products = head.query[rows, :] @ xp.matrix_transpose(head.key[keys, :])
+    return 1 - xp.tanh(products * (head.scale / softcap)) ** 2
+
+
+def _add_to_mask(into: Array, by_scaled: Array, rows: slice, keys: slice) -> None:
+    """Add gradients to those of a mask; along an axis of length 1 it was broadcast."""
+    of_rows, of_keys = (size > 1 for size in into.shape)
+    axes = tuple(axis for axis, is_own in enumerate((of_rows, of_keys)) if not is_own)
+    added = by_scaled.sum(axis=axes, keepdims=True) if axes else by_scaled
+    into[rows if of_rows else slice(None), keys if of_keys else slice(None)] += added
+
+
+def _hidden(xp: ModuleType, scores: Array, visible: Array | None) -> Array:
+    if visible is None:
+        return scores
+    hidden = xp.asarray(-xp.inf, dtype=scores.dtype, device=scores.device)
+    return xp.where(visible, scores, hidden)
 
 
 def _blocks(
@@ -163,7 +257,7 @@ def _blocks(
             scores = xp.tanh(scores / softcap) * (softcap * unit)
         if head.attn_mask is not None and head.has_float_mask:
             scores += xp.astype(head.attn_mask[rows, block], scores.dtype, copy=False)
-        yield scores, _visible(head, rows, block, visible_dtype), head.value[block, :]
+        yield scores, _visible(head, rows, block, visible_dtype), block
 
 
 def _visible(head: Inputs, rows: slice, keys: slice, dtype: Any) -> Array | None:

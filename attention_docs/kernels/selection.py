@@ -4,13 +4,16 @@ import math
 from collections.abc import Callable
 from enum import Enum
 
-from attention_docs.arrays import Array, largest_float
-from attention_docs.inputs import Arguments, Inputs, in_float32
+from attention_docs.arrays import Array, ignoring_overflow, largest_float
+from attention_docs.inputs import Arguments, Inputs, checked_gradient, in_float32
 from attention_docs.kernels import blockwise, fused
 from attention_docs.kernels.bounds import UNBOUNDED, Bounds, bounds_of
 
 SMALL = 128 * 128  # a head with this many scores or fewer is faster in one piece
 LOG2_E = math.log2(math.e)
+
+# By query, key, value and a float mask.
+Gradients = tuple[Array, Array, Array, Array | None]
 
 
 class Method(Enum):
@@ -52,6 +55,29 @@ def attend(arguments: Arguments, formula: Callable[[Inputs], Array]) -> Array:
     return blockwise.attend(inputs, weigh)
 
 
+def differentiate(
+    arguments: Arguments, grad_output: Array, formula: Callable[[Inputs, Array], Gradients]
+) -> Gradients:
+    """Check the arguments and return the gradients by query, key, value and a float mask.
+
+    Args:
+        arguments: as they were given.
+        grad_output: (..., m, d_v) gradient by the output.
+        formula: computes the gradients from all scores at once; called where no kernel serves.
+
+    Raises:
+        TypeError: what `attention_backward` raises.
+        ValueError: likewise.
+    """
+    inputs, bounds = prepare(arguments)
+    inputs = in_float32(inputs)
+    gradient = checked_gradient(inputs, arguments.query, grad_output)
+    if select(inputs, bounds) is Method.FORMULA:
+        return formula(inputs, gradient)
+    with ignoring_overflow():
+        return blockwise.differentiate(inputs, gradient)
+
+
 def prepare(arguments: Arguments) -> tuple[Inputs, Bounds]:
     """Check the arguments, and measure the arrays in the pass that proves their numbers finite.
 
@@ -82,7 +108,7 @@ def select(inputs: Inputs, bounds: Bounds) -> Method:
     scale, softcap = abs(inputs.scale), inputs.softcap or math.inf
     factors = math.prod(max(1, factor) for factor in (bounds.query, bounds.key, scale, LOG2_E))
     largest = largest_float(inputs.xp, inputs.query)
-    if not 4 * max(factors + inputs.max_bias, bounds.value, inputs.softcap or 0) <= largest:
+    if not 4 * max(factors + float(inputs.max_bias), bounds.value, inputs.softcap or 0) <= largest:
         return Method.FORMULA
     if fused.serves(inputs):
         return Method.FUSED

@@ -12,8 +12,15 @@ from attention_docs import examples
 from attention_docs.live.library import RecordedArray, Tape, UnknownOperationError
 from attention_docs.live.scopes import Calls, watched
 
-# The inputs of these are drawn at random in bulk; a page has only their names and formulas.
-DRAWN_IN_BULK = ("score_variance", "source_experiment")
+# The inputs of these are drawn at random in bulk, and models are trained on some of them; a page
+# has only their names and formulas.
+DRAWN_IN_BULK = (
+    "learning_induction",
+    "learning_mistakes",
+    "learning_reverse",
+    "score_variance",
+    "source_experiment",
+)
 
 
 @dataclass

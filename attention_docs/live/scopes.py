@@ -13,7 +13,7 @@ from typing import Any, NamedTuple
 from attention_docs.arrays import describe_first
 from attention_docs.live.library import RecordedArray, Tape
 
-MATHEMATICS = ("additive", "dot_product", "masks", "multi_head", "positions", "softmax")
+MATHEMATICS = ("additive", "backward", "dot_product", "masks", "multi_head", "positions", "softmax")
 
 
 @dataclasses.dataclass

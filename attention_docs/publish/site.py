@@ -17,6 +17,7 @@ from attention_docs import examples
 from attention_docs.arrays import Array
 from attention_docs.publish import (
     assets,
+    check_page,
     contents,
     fonts,
     formulas,
@@ -143,6 +144,7 @@ class Site:
             measure=measured,
             contents=lambda name: contents.contents(name, nav, read, page.file.src_uri),
             overview=lambda name: contents.overview(name, nav, read),
+            check=lambda name: check_page.part(name, self.deferred.defer),
             location=lambda line: location(page, line),
         )
 

@@ -11,7 +11,7 @@ import numpy as np
 import numpy.typing as npt
 
 from attention_docs.arrays import Array
-from attention_docs.publish import course_figures
+from attention_docs.publish import course_figures, learning_figures
 from attention_docs.publish.results import result
 from attention_docs.render.figures import (
     Axis,
@@ -34,7 +34,9 @@ from attention_docs.softmax import softmax
 # Gives the steps of a worked example by its name.
 StepsOf = Callable[[str], Mapping[str, Array]]
 Drawing = Callable[[StepsOf], Html]
-FIGURES: dict[str, Drawing] = {draw.__name__: draw for draw in course_figures.DRAWINGS}
+FIGURES: dict[str, Drawing] = {
+    draw.__name__: draw for draw in (*course_figures.DRAWINGS, *learning_figures.DRAWINGS)
+}
 
 # A <figure>, not a <section> or a <div>: Material's search ends an exclusion at the first closing
 # tag of the same name, even that of a nested element.

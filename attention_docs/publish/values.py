@@ -4,8 +4,8 @@ r"""Replace the macros of a page by what they name.
 part; `.shape` gives the shape, `.shape[0]` one size of it. `\printed{0.447}` quotes a number that a
 source prints wrongly, and `\measured{attention.memory.n}` gives a measured result. On a line of its
 own, `\example{name}` says where the numbers of an example come from, and `\figure{name}` inserts a
-figure; `\contents{section}` and `\overview{section}` list pages and public names. Code is left
-alone.
+figure; `\contents{section}` and `\overview{section}` list pages and public names, and
+`\check{part}` is a part of the page on the check. Code is left alone.
 """
 
 import re
@@ -34,7 +34,7 @@ CODE_OR_MATH = re.compile(
     """,
     re.MULTILINE | re.DOTALL | re.VERBOSE,
 )
-NAMES = ("val", "printed", "measured", "example", "figure", "contents", "overview")
+NAMES = ("val", "printed", "measured", "example", "figure", "contents", "overview", "check")
 MACRO = re.compile(rf"\\(?P<name>{'|'.join(NAMES)})\{{(?P<argument>[^{{}}]*)\}}")
 # No TeX belongs outside a formula, so whatever looks like a macro there is meant to be one.
 MACRO_LIKE = re.compile(r"\\(?P<name>[A-Za-z]+)\{(?P<argument>[^{}]*)\}")
@@ -61,6 +61,7 @@ def resolve(
     measure: Callable[[str], str],
     contents: Callable[[str], str],
     overview: Callable[[str], str],
+    check: Callable[[str], str],
     location: Callable[[int], str],
 ) -> str:
     """Replace every macro outside code.
@@ -73,6 +74,7 @@ def resolve(
         measure: gives a measured result by its reference.
         contents: lists the pages of a section of `nav`.
         overview: lists the public names that the pages of a section document.
+        check: gives a part of the page on the check by its name.
         location: names a line of the page, counted from 0, for error messages.
 
     Raises:
@@ -80,7 +82,7 @@ def resolve(
 
     >>> from attention_docs import examples
     >>> page = r"The first weight is \\val{self_attention.weights[0,0]}."
-    >>> resolve(page, examples.steps, str, str, str, str, str, str)
+    >>> resolve(page, examples.steps, *[str] * 7)
     'The first weight is <span data-val="self_attention.weights[0,0]">0.0287</span>.'
     """
 
@@ -100,6 +102,8 @@ def resolve(
                 return contents(argument)
             case "overview":
                 return overview(argument)
+            case "check":
+                return check(argument)
             case _:
                 raise LookupError(f"unknown macro; expected one of {', '.join(NAMES)}")
 

@@ -2,8 +2,11 @@
 // say where they come from. Everything can be read without it.
 (() => {
   const source = document.currentScript.src;
-  const explorer = new URL("explore.js", source).href;
-  let explores = false;
+  // Few pages have points in space or a box to paste into, so the others do without these scripts.
+  const onDemand = new Map([
+    ["svg[data-points]", new URL("explore.js", source).href],
+    [".paste", new URL("diagnose.js", source).href],
+  ]);
   const names = [
     [".formula", "formula"],
     [".diagram", "diagram"],
@@ -35,10 +38,10 @@
     });
     document.querySelectorAll(".live-try[hidden]").forEach((button) => (button.hidden = false));
     document.querySelectorAll("nav.md-code__nav").forEach((nav) => nav.setAttribute("role", "none"));
-    // Few pages have points in space, so the others do without the script that turns them.
-    if (!explores && document.querySelector("svg[data-points]")) {
-      explores = true;
-      document.head.append(Object.assign(document.createElement("script"), { src: explorer }));
+    for (const [selector, src] of onDemand) {
+      if (!document.querySelector(selector)) continue;
+      onDemand.delete(selector);
+      document.head.append(Object.assign(document.createElement("script"), { src }));
     }
   };
   // Until somebody shows interest in a number, the pages listen and nothing more.

@@ -157,6 +157,7 @@ class Pages:
             measure=measured,
             contents=str,
             overview=str,
+            check=str,
             location=str,
         )
         # The other sites would warn of each link to a chapter that they do not have.

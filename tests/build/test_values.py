@@ -36,6 +36,7 @@ def resolved(markdown):
         measure=lambda reference: f"<{reference}>",
         contents=lambda section: f"<pages of {section}>",
         overview=lambda section: f"<names of {section}>",
+        check=lambda part: f"<{part} of the check>",
         location=lambda line: f"page.md:{line + 1}",
     )
 
@@ -117,4 +118,4 @@ def test_a_wrong_reference_names_page_line_and_what_is_known(macro, known, page)
 @pytest.mark.parametrize("formula", [r"$\val{toy.cube}$", "$$\n\\val{toy.cube}\n$$"])
 def test_three_axes_in_a_formula_are_refused(formula):
     with pytest.raises(PublishError, match="expected at most two axes"):
-        resolve(formula, lambda name: {"cube": np.ones((1, 1, 1))}, *[str] * 6)
+        resolve(formula, lambda name: {"cube": np.ones((1, 1, 1))}, *[str] * 7)

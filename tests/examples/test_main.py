@@ -92,7 +92,10 @@ def said(capsys, *arguments):
 def test_help_names_the_commands(capsys, wide):
     status, lines = said(capsys, "--help")
     assert status == 0
-    assert lines[0] == "usage: python -m attention_docs [-h] list | show | verify ..."
+    assert (
+        lines[0]
+        == "usage: python -m attention_docs [-h] list | show | verify | check | diagnose ..."
+    )
     assert __main__.__doc__ in lines
     assert "list list the worked examples" in lines
     assert "show print every step of one example" in lines
@@ -103,7 +106,9 @@ def test_help_names_the_commands(capsys, wide):
 def test_what_is_not_a_choice_is_refused_and_the_choices_named(capsys, wide):
     status, lines = said(capsys)
     assert status == 2
-    assert lines[-1].endswith("the following arguments are required: list | show | verify")
+    assert lines[-1].endswith(
+        "the following arguments are required: list | show | verify | check | diagnose"
+    )
     for option, choices in (("--format", "text,latex,json"), ("--backend", "numpy,cupy")):
         status, lines = said(capsys, "show", "self_attention", option, "nope")
         assert status == 2

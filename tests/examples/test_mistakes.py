@@ -1,11 +1,16 @@
 """The example in which all sizes differ: each classical mistake must show in it."""
 
 import math
+from dataclasses import replace
 
 import numpy as np
 import pytest
 
 from attention_docs import attention_steps, examples, merge_heads, padding_mask, split_heads
+from attention_docs.diagnosis import recipe
+from attention_docs.diagnosis.cases import CASES, from_example
+from attention_docs.diagnosis.mistakes import MISTAKES, named
+from attention_docs.diagnosis.recipe import Call, LayerCall
 from attention_docs.render.text import text
 from tests import reference
 from tests.conftest import ROOT
@@ -28,46 +33,75 @@ def attend(**options):
     return attention_steps(Q, K, V, **options).output
 
 
-MISTAKES = {
-    "divided by d_k": lambda: attend(scale=1 / D_K),
-    "divided by the root of d_model": lambda: attend(scale=1 / math.sqrt(D_MODEL)),
-    "not scaled": lambda: attend(scale=1.0),
-    "multiplied by the root of d_k": lambda: attend(scale=math.sqrt(D_K)),
-    "softmax over the queries": lambda: (
-        np.exp(STEPS["scaled"]) / np.exp(STEPS["scaled"]).sum(0) @ V
-    ),
-    "weights left unnormalised": lambda: np.exp(STEPS["scaled"]) @ V,
-}
+MISTAKEN = examples.steps("common_mistakes")
+SQUARE = examples.load("common_mistakes")
+EXAMPLE = from_example()
+SHOWN_HERE = [mistake for mistake in MISTAKES if mistake.shows_in == "distinct_sizes"]
 
 
-@pytest.mark.parametrize("mistake", MISTAKES)
-def test_a_mistake_changes_every_printed_row(mistake):
-    for right, mistaken in zip(STEPS["output"], MISTAKES[mistake](), strict=True):
-        assert text(right) != text(mistaken)
+@pytest.mark.parametrize("mistake", SHOWN_HERE, ids=lambda mistake: mistake.name)
+def test_a_mistake_changes_the_printed_rows(mistake):
+    rows = zip(STEPS["output"], recipe.attend(EXAMPLE, mistake.changes)[0, 0], strict=True)
+    changed = [text(right) != text(mistaken) for right, mistaken in rows]
+    # The last of five keys is hidden from the last of four queries by a causal mask too.
+    assert all(changed), mistake.name
+
+
+IN_THE_CATALOGUE = {mistake.name for mistake in MISTAKES} & MISTAKEN.keys()
+
+
+@pytest.mark.parametrize("name", sorted(IN_THE_CATALOGUE))
+def test_the_page_shows_the_digits_of_the_catalogue(name):
+    case = {
+        "mask_flipped": CASES["causal_mask"].call,
+        "mask_after_softmax": CASES["causal_mask"].call,
+        **dict.fromkeys(
+            ("queries_and_keys_swapped", "keys_and_values_swapped", "scaled_after_mask"),
+            Call(
+                *(
+                    np.array(rows, dtype=float)[None, None]
+                    for rows in (SQUARE.Q, SQUARE.K, SQUARE.V)
+                )
+            ),
+        ),
+    }.get(name, EXAMPLE)
+    if name == "scaled_after_mask":
+        case = replace(case, is_causal=True, scale=-1.0)
+    if name == "heads_without_transpose":
+        eye = dict.fromkeys("QKVO", np.eye(D_MODEL))
+        layer = LayerCall(STEPS["X_q"][None], STEPS["X_kv"][None], 3, eye)
+        found = recipe.attend_in_heads(layer, named(name).changes)[0]
+    else:
+        found = recipe.attend(case, named(name).changes)[0, 0]
+    np.testing.assert_allclose(found, MISTAKEN[name], rtol=1e-12, atol=1e-15)
 
 
 TWO = examples.steps("two_sequences")
-OTHER_MISTAKES = {
-    "divided by d_k": lambda q, k, v: attention_steps(q, k, v, scale=1 / 5).output,
-    "divided by the root of d_model": lambda q, k, v: (
-        attention_steps(q, k, v, scale=1 / math.sqrt(6)).output
-    ),
-    "not scaled": lambda q, k, v: attention_steps(q, k, v, scale=1.0).output,
-    "softmax over the queries": lambda q, k, v: (
-        np.exp(TWO["scaled"]) / np.exp(TWO["scaled"]).sum(0) @ v
-    ),
-    "W_Q and W_K swapped": lambda q, k, v: (
-        attention_steps(TWO["X_q"] @ TWO["W_K"], TWO["X_kv"] @ TWO["W_Q"], v).output
-    ),
-    "keys made with W_Q": lambda q, k, v: attention_steps(q, TWO["X_kv"] @ TWO["W_Q"], v).output,
-}
+EYE = {"O": np.eye(TWO["V"].shape[-1])}
+LAYER = LayerCall(
+    TWO["X_q"][None],
+    TWO["X_kv"][None],
+    1,
+    {letter: TWO[f"W_{letter}"] for letter in "QKV"} | EYE,
+)
 
 
-@pytest.mark.parametrize("mistake", OTHER_MISTAKES)
-def test_a_mistake_changes_every_printed_row_of_two_sequences(mistake):
-    mistaken = OTHER_MISTAKES[mistake](TWO["Q"], TWO["K"], TWO["V"])
-    for right, wrong in zip(TWO["output"], mistaken, strict=True):
-        assert text(right) != text(wrong)
+@pytest.mark.parametrize(
+    "name",
+    [
+        "divided_by_d_k",
+        "divided_by_root_of_d_model",
+        "not_scaled",
+        "softmax_over_queries",
+        "query_and_key_weights_swapped",
+        "keys_made_with_query_weights",
+    ],
+)
+def test_a_mistake_changes_every_printed_row_of_two_sequences(name):
+    right, mistaken = (recipe.attend_in_heads(LAYER, c)[0] for c in ({}, named(name).changes))
+    np.testing.assert_allclose(right, TWO["output"], rtol=1e-12)
+    for row, wrong in zip(TWO["output"], mistaken, strict=True):
+        assert text(row) != text(wrong)
 
 
 def test_a_flipped_mask_changes_every_printed_row():
@@ -128,10 +162,6 @@ def test_the_page_shows_every_mistake_beside_what_is_right():
     page = (ROOT / "docs" / "mechanisms" / "common_mistakes.md").read_text(encoding="utf-8")
     for step in examples.steps("common_mistakes"):
         assert rf"\val{{common_mistakes.{step}" in page
-
-
-MISTAKEN = examples.steps("common_mistakes")
-SQUARE = examples.load("common_mistakes")
 
 
 def test_one_query_with_cached_keys_equals_a_slow_loop():

@@ -10,12 +10,15 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from attention_docs import (
+    attention_backward,
     attention_steps,
     causal_mask,
     scaled_dot_product_attention,
+    scaled_dot_product_attention_backward,
     window_mask,
 )
 from attention_docs.arrays import namespace
+from attention_docs.backward import _differentiate
 from attention_docs.dot_product import _compute
 from attention_docs.inputs import Arguments
 from attention_docs.kernels import blockwise, exponential
@@ -466,3 +469,89 @@ def test_a_device_takes_large_blocks_one_after_the_other(monkeypatch, library, o
     theirs = {name: xp.asarray(x) if name == "attn_mask" else x for name, x in options.items()}
     expected = attention_steps(*LARGE, **options).output
     np.testing.assert_allclose(to_numpy(attend(*qkv, **theirs)), expected, rtol=0, atol=1e-13)
+
+
+# ---- Gradients ----
+
+
+def gradient_for(call):
+    """A gradient of the output, of its shape and in the dtype of the computation."""
+    shape = (*call.batch, call.query.shape[-2], call.value.shape[-1])
+    return normal(shape, dtype=call.query.dtype, seed=5)[0]
+
+
+@settings(max_examples=200)
+@given(calls(), st.tuples(st.integers(1, 10), st.integers(1, 10)))
+def test_gradients_equal_those_of_the_steps_for_every_mix_of_options(call, block):
+    grad_output = gradient_for(call)
+    expected = _differentiate(call, _compute(call), grad_output)
+    names = ("query", "key", "value", "attn_mask")
+    found = dict(zip(names, blockwise.differentiate(call, grad_output, block), strict=True))
+    # Sums of sums: many heads and queries add to one gradient.
+    error = 1e-11 if call.query.dtype == "float64" else 2e-3
+    for name in names:
+        by = getattr(expected, name)
+        if by is None:
+            assert found[name] is None
+            continue
+        assert found[name].shape == by.shape
+        np.testing.assert_allclose(found[name], by, rtol=error, atol=error, err_msg=name)
+
+
+LARGE_GRADIENT = normal((2, 4, LENGTH, 5), seed=6)[0]
+
+
+@pytest.mark.parametrize("case", LARGE_CASES)
+@pytest.mark.parametrize(("dtype", "error"), [("float64", 1e-12), ("float16", 3e-3)])
+def test_gradients_of_long_sequences_equal_those_of_the_steps(case, dtype, error):
+    options = {**LARGE_CASES[case], "softcap": 2.0}
+    arrays = [array.astype(dtype) for array in (LARGE_GRADIENT, *LARGE)]
+    assert method(*arrays[1:], **options) is not Method.FORMULA
+    found = scaled_dot_product_attention_backward(*arrays, **options)
+    expected = attention_backward(*arrays, **options)
+    for name in found._fields:
+        by = getattr(expected, name)
+        if by is None:
+            assert getattr(found, name) is None
+            continue
+        assert getattr(found, name).dtype == by.dtype
+        np.testing.assert_allclose(getattr(found, name), by, rtol=error, atol=error, err_msg=name)
+
+
+@pytest.mark.parametrize("options", [{}, {"is_causal": True}], ids=str)
+def test_gradients_of_long_sequences_equal_the_autograd_of_pytorch(torch, options):
+    tensors = [torch.from_numpy(array).requires_grad_() for array in LARGE]
+    output = torch.nn.functional.scaled_dot_product_attention(*tensors, **options)
+    output.backward(torch.from_numpy(LARGE_GRADIENT))
+    found = scaled_dot_product_attention_backward(LARGE_GRADIENT, *LARGE, **options)
+    for gradient, tensor in zip(found, tensors, strict=False):
+        np.testing.assert_allclose(gradient, tensor.grad, rtol=0, atol=1e-12)
+
+
+def test_gradients_of_shared_heads_are_added_up_in_blocks():
+    query, key, value = LARGE[0], LARGE[1][:, :2], LARGE[2][:, :1]
+    options = {"enable_gqa": True, "window": (30, 5)}
+    found = scaled_dot_product_attention_backward(LARGE_GRADIENT, query, key, value, **options)
+    expected = attention_backward(LARGE_GRADIENT, query, key, value, **options)
+    for name in ("query", "key", "value"):
+        np.testing.assert_allclose(getattr(found, name), getattr(expected, name), atol=1e-12)
+
+
+def test_gradients_of_a_long_sequence_take_little_memory():
+    """All scores at once would be 64 MB, and their gradients as much again."""
+    arrays = normal(*[(4096, 16)] * 4, dtype="float32")
+    tracemalloc.start()
+    scaled_dot_product_attention_backward(*arrays, is_causal=True)
+    _, peak = tracemalloc.get_traced_memory()
+    tracemalloc.stop()
+    scores = 4 * math.prod(blockwise.HOST_BLOCK)
+    assert peak < 10 * scores + 8 * arrays[0].nbytes
+
+
+def test_gradients_of_long_sequences_refuse_what_the_steps_refuse():
+    with pytest.raises(
+        ValueError, match=r"grad_output has shape \(3,\); expected \(2, 4, 200, 5\)"
+    ):
+        scaled_dot_product_attention_backward(np.ones(3), *LARGE)
+    with pytest.raises(ValueError, match=r"the gradient of query holds .*; expected products"):
+        scaled_dot_product_attention_backward(np.full_like(LARGE_GRADIENT, 1.7e308), *LARGE)

@@ -241,6 +241,28 @@ def slow_attention(query, key, value, attn_mask=None, scale=None, is_causal=Fals
     return weights, *over_batches(lambda *head: (exact_matmul(*head),), weights, value)
 
 
+def slow_backward(
+    grad_output, query, key, value, attn_mask=None, scale=None, is_causal=False, window=None
+):
+    """One head, so nothing is broadcast but the mask, which is zero and broadcasts to itself."""
+    factor = Fraction(1 / math.sqrt(query.shape[-1]) if scale is None else scale)
+    weights, output = slow_attention(query, key, value, attn_mask, scale, is_causal, window)
+    assert grad_output.shape == output.shape
+
+    def differentiate(weights, grad_output, query, key, value):
+        by_weights = exact_matmul(grad_output, value.T)
+        by_scaled = np.zeros(weights.shape)
+        for i, row in enumerate(weights):
+            average = exact_dot(by_weights[i], row)
+            by_scaled[i] = [a * (by_weights[i, j] - average) for j, a in enumerate(row)]
+        by_scores = by_scaled * float(factor)
+        by_query, by_key = exact_matmul(by_scores, key), exact_matmul(by_scores.T, query)
+        return exact_matmul(weights.T, grad_output), by_weights, by_scaled, by_query, by_key
+
+    gradients = over_batches(differentiate, weights, grad_output, query, key, value)
+    return in_units(gradients, grad_output, query, key, value)
+
+
 def slow_tile(query, key, value, scale):
     def compute(query, key, value):
         dots = [[exact_dot(q, k) for k in key] for q in query]
@@ -418,6 +440,31 @@ def call_attention(arguments):
     return steps.weights, steps.output
 
 
+def draw_backward(draw):
+    arguments = draw_attention(draw)
+    arrays_of = {name: value for name, value in arguments.items() if isinstance(value, np.ndarray)}
+    small = {name: np.clip(value, -3, 3) for name, value in arrays_of.items()}
+    shape = (len(small["query"]), small["value"].shape[1])
+    return {"grad_output": draw(arrays(*shape, low=-3, high=3)), **arguments, **small}
+
+
+def in_units(gradients, grad_output, query, key, value, **_):
+    """Divide gradients by the largest numbers they are made of: in a difference digits cancel."""
+    sizes = [max([1.0, *(abs(float(x)) for x in a.flat)]) for a in (grad_output, query, key, value)]
+    with np.errstate(over="ignore"):
+        unit = np.prod(sizes)
+    return [np.asarray(gradient, dtype=float) / unit for gradient in gradients]
+
+
+def call_backward(arguments):
+    found = attention_docs.attention_backward(**arguments)
+    only = attention_docs.scaled_dot_product_attention_backward(**arguments)
+    for name in ("query", "key", "value"):
+        assert np.array_equal(getattr(only, name), getattr(found, name))
+    gradients = (found.value, found.weights, found.scaled, found.query, found.key)
+    return in_units(gradients, **arguments)
+
+
 def draw_additive(draw):
     m, n, d_q, d_k, a = (draw(sizes) for _ in range(5))
     shapes = {
@@ -529,6 +576,9 @@ def drawn(**strategies):
     return lambda draw: {name: draw(strategy) for name, strategy in strategies.items()}
 
 
+BACKWARD = Row(draw_backward, call_backward, slow_backward, fixed=("window",), mixed=True)
+
+
 def draw_tile(draw):
     m, n, d_k, d_v = (draw(sizes) for _ in range(4))
     shapes = {"query": (m, d_k), "key": (n, d_k), "value": (n, d_v)}
@@ -556,6 +606,8 @@ ATTENTION = Row(draw_attention, call_attention, slow_attention, fixed=("window",
 WINDOW = drawn(queries=sizes, keys=sizes, left=sizes, right=sizes)
 ROWS = {
     "additive_scores": Row(draw_additive, keyword(attention_docs.additive_scores), slow_additive),
+    "attention_backward": BACKWARD,
+    "scaled_dot_product_attention_backward": BACKWARD,
     "attention_steps": ATTENTION,
     "scaled_dot_product_attention": ATTENTION,
     "causal_mask": Row(
@@ -647,10 +699,12 @@ ROWS = {
 }  # fmt: skip
 # What only holds arrays that another row has made, and takes them as they are.
 HOLDERS = {
+    "AttentionGradients",
     "AttentionSteps",
     "MultiHeadSteps",
     "Axis",
     "Html",
+    "InputGradients",
     "Panel",
     "Points",
     "Series",

@@ -17,10 +17,13 @@ LAYERS = [
     "inputs",
     "kernels",
     "dot_product",
+    "backward",
+    "learning",
     "multi_head",
     "examples",
     "live",
     "render",
+    "diagnosis",
     "publish",
 ]
 
@@ -88,7 +91,7 @@ def test_imports_point_one_way():
         assert not upward(source, module, package), module
 
 
-def test_the_kernels_are_used_through_one_function_in_one_module():
+def test_the_kernels_are_used_through_one_function_in_each_direction():
     kernels = "attention_docs.kernels"
     importers = {
         module
@@ -96,9 +99,11 @@ def test_the_kernels_are_used_through_one_function_in_one_module():
         if not module.startswith(kernels)
         and any(n.startswith(kernels) for n in imports(source, package))
     }
-    assert importers == {"attention_docs.dot_product"}
-    source = (PACKAGE / "dot_product.py").read_text(encoding="utf-8")
-    assert set(re.findall(r"kernels\.(\w+)", source)) == {"attend"}
+    used = {"dot_product": {"attend"}, "backward": {"differentiate"}}
+    assert importers == {f"attention_docs.{module}" for module in used}
+    for module, functions in used.items():
+        source = (PACKAGE / f"{module}.py").read_text(encoding="utf-8")
+        assert set(re.findall(r"kernels\.(\w+)", source)) == functions
 
 
 def test_rendering_knows_arrays_and_numbers_but_no_attention():

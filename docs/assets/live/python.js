@@ -231,11 +231,10 @@ const written = (operation, attributes, inputs, ranks) => {
 
 /** @param {string} name @param {string[]} inputs @param {Record<string, any>} options @returns {Expression} */
 const called = (name, inputs, options, prefix = "") => {
-  const given = Object.entries(options);
-  const [first, then] = [true, false].map((is) => given.filter(([o]) => POSITIONAL.has(o) === is));
-  const named = [...first, ...then].map(
-    ([option, value]) => `${POSITIONAL.has(option) ? "" : `${option}=`}${tuple(value)}`
-  );
+  const place = (/** @type {string} */ option) => (POSITIONAL.has(option) ? 0 : 1);
+  const named = Object.entries(options)
+    .sort(([one], [other]) => place(one) - place(other))
+    .map(([option, value]) => `${place(option) ? `${option}=` : ""}${tuple(value)}`);
   return { code: `${prefix}${name}(${[...inputs, ...named].join(", ")})`, level: ATOM };
 };
 

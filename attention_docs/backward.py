@@ -1,0 +1,279 @@
+"""The backward pass of scaled dot-product attention: gradients, from the output to the inputs.
+
+Write dX for the gradient of a number L by an array X: it has the shape of X, and its entries are
+the derivatives of L by those of X. From dO, the steps of attention are undone in reverse order:
+
+    O = A V                 dV = Aᵀ dO,  dA = dO Vᵀ
+    A = softmax(Z + M)      dZ = A ∘ (dA - rowsum(dA ∘ A))
+    Z = c tanh(S scale / c) dS = dZ ∘ (1 - Z² / c²) scale
+    S = Q Kᵀ                dQ = dS K,   dK = dSᵀ Q
+
+An array that was repeated for several heads or broadcast gets the sum over its copies.
+"""
+
+from types import ModuleType
+from typing import Any, NamedTuple
+
+from attention_docs import kernels
+from attention_docs.arrays import (
+    Array,
+    as_real,
+    check_no_overflow,
+    ignoring_overflow,
+)
+from attention_docs.dot_product import AttentionSteps, attention_steps
+from attention_docs.inputs import Arguments, Inputs, Shape, checked_gradient
+
+
+class AttentionGradients(NamedTuple):
+    """The gradient of a number L by each array of an attention call, in the order of computation.
+
+    For 16-bit inputs those by weights and scores are float32, as computed.
+
+    Attributes:
+        value: (..., n, d_v) gradient by the values.
+        weights: (..., m, n) gradient by the weights.
+        scaled: (..., m, n) gradient by the scores after scale and softcap; 0 where a position
+            takes no part.
+        scores: (..., m, n) gradient by the products of queries and keys.
+        query: (..., m, d_k) gradient by the queries.
+        key: (..., n, d_k) gradient by the keys.
+        attn_mask: (..., m, n) gradient by a float mask, in the mask's own shape; None without one.
+
+    Examples:
+        >>> query, key, value = np.ones((2, 3)), np.ones((4, 3)), np.ones((4, 5))
+        >>> gradients = attention_backward(np.ones((2, 5)), query, key, value)
+        >>> gradients.scores.shape, gradients.value.shape
+        ((2, 4), (4, 5))
+    """
+
+    value: Array
+    weights: Array
+    scaled: Array
+    scores: Array
+    query: Array
+    key: Array
+    attn_mask: Array | None
+
+
+def attention_backward(
+    grad_output: Array,
+    query: Array,
+    key: Array,
+    value: Array,
+    attn_mask: Array | None = None,
+    dropout_p: float = 0.0,
+    is_causal: bool = False,
+    scale: float | None = None,
+    enable_gqa: bool = False,
+    *,
+    window: tuple[int | None, int | None] | None = None,
+    softcap: float | None = None,
+) -> AttentionGradients:
+    r"""Return the gradients of a number L by all that attention was computed from.
+
+    $$dV = A^\top dO, \qquad dA = dO\, V^\top, \qquad
+      dZ = A \circ (dA - \mathrm{rowsum}(dA \circ A))$$
+
+    $$dQ = \frac{dZ\, K}{\sqrt{d_k}}, \qquad dK = \frac{dZ^\top Q}{\sqrt{d_k}}$$
+
+    Letters as in [`attention_steps`][attention_docs.attention_steps], with `Z` for the scaled
+    scores. A softcap c adds the factor $1 - Z^2/c^2$ to dZ.
+
+    Args:
+        grad_output: (..., m, d_v) gradient of L by the output, in the output's shape.
+        query: (..., m, d_k) queries.
+        key: (..., n, d_k) keys.
+        value: (..., n, d_v) values.
+        attn_mask: broadcasts to (..., m, n). Boolean: True takes part. Float: added to the
+            scaled scores, and gets a gradient itself.
+        dropout_p: 0; nothing here is random.
+        is_causal: a query sees no later position; not together with `attn_mask`.
+        scale: what the scores are multiplied by; 1/sqrt(d_k) if left out.
+        enable_gqa: each key and value head serves several query heads, and its gradient is the
+            sum over them.
+        window: (left, right), how far a query sees to either side.
+        softcap: c in c tanh(s/c), which bounds the scaled scores s before the mask.
+
+    Returns:
+        The gradients, each in the shape of its array; of one that was broadcast, the sum over its
+        copies. A query that may see no key has a gradient of zero and adds nothing to others.
+
+    Raises:
+        TypeError: if an argument is no real array, or its library or dtype differs.
+        ValueError: if shapes do not fit, a number is not finite, or a score or a gradient
+            overflows.
+
+    Source: the chain rule; the row sum as in Dao et al. 2022, appendix B.2.
+
+    Examples:
+        >>> query, key = np.array([[2.0, 0.0]]), np.array([[0.0, 2.0], [2.0, 0.0]])
+        >>> value = np.array([[2.0, 0.0, 1.0], [0.0, 2.0, 1.0]])
+        >>> gradients = attention_backward(np.array([[1.0, 0.0, 0.0]]), query, key, value)
+        >>> show(gradients.scaled)
+        [[0.1054 -0.1054]]
+        >>> show(gradients.query)
+        [[-0.1490 0.1490]]
+    """
+    arguments = Arguments(
+        query=query,
+        key=key,
+        value=value,
+        attn_mask=attn_mask,
+        dropout_p=dropout_p,
+        is_causal=is_causal,
+        scale=scale,
+        enable_gqa=enable_gqa,
+        window=window,
+        softcap=softcap,
+    )
+    steps = attention_steps(**arguments._asdict())
+    inputs = arguments.checked()
+    return _differentiate(inputs, steps, checked_gradient(inputs, query, grad_output))
+
+
+class InputGradients(NamedTuple):
+    """The gradients of a number L by the arguments of an attention call.
+
+    Attributes:
+        query: (..., m, d_k) gradient by the queries.
+        key: (..., n, d_k) gradient by the keys.
+        value: (..., n, d_v) gradient by the values.
+        attn_mask: (..., m, n) gradient by a float mask, in the mask's own shape; None without one.
+
+    Examples:
+        >>> x = np.ones((2, 3))
+        >>> scaled_dot_product_attention_backward(x, x, x, x).key.shape
+        (2, 3)
+    """
+
+    query: Array
+    key: Array
+    value: Array
+    attn_mask: Array | None
+
+
+def scaled_dot_product_attention_backward(
+    grad_output: Array,
+    query: Array,
+    key: Array,
+    value: Array,
+    attn_mask: Array | None = None,
+    dropout_p: float = 0.0,
+    is_causal: bool = False,
+    scale: float | None = None,
+    enable_gqa: bool = False,
+    *,
+    window: tuple[int | None, int | None] | None = None,
+    softcap: float | None = None,
+) -> InputGradients:
+    r"""Return the gradients by the arguments only, for long sequences.
+
+    Arguments and errors are those of [`attention_backward`][attention_docs.attention_backward].
+    With NumPy and CuPy arrays the scores of a long sequence are computed block by block, so the
+    memory beside arguments and gradients grows with m + n, not with m n. It rests on
+
+    $$\mathrm{rowsum}(dA \circ A) = \mathrm{rowsum}(dO \circ O)$$
+
+    Returns:
+        The gradients, each in the shape of its array.
+
+    Source: Dao et al. 2022, appendix B.2.
+
+    Examples:
+        >>> query, key = np.array([[2.0, 0.0]]), np.array([[0.0, 2.0], [2.0, 0.0]])
+        >>> value = np.array([[2.0, 0.0, 1.0], [0.0, 2.0, 1.0]])
+        >>> grad_output = np.array([[1.0, 0.0, 0.0]])
+        >>> show(scaled_dot_product_attention_backward(grad_output, query, key, value).query)
+        [[-0.1490 0.1490]]
+    """
+    arguments = Arguments(
+        query=query,
+        key=key,
+        value=value,
+        attn_mask=attn_mask,
+        dropout_p=dropout_p,
+        is_causal=is_causal,
+        scale=scale,
+        enable_gqa=enable_gqa,
+        window=window,
+        softcap=softcap,
+    )
+
+    def formula(inputs: Inputs, gradient: Array) -> tuple[Array, Array, Array, Array | None]:
+        by = _differentiate(inputs, attention_steps(**arguments._asdict()), gradient)
+        return by.query, by.key, by.value, by.attn_mask
+
+    by_query, by_key, by_value, by_mask = kernels.differentiate(arguments, grad_output, formula)
+    dtype = as_real(arguments.xp, "query", query).dtype
+    return InputGradients(
+        query=_in_dtype(arguments.xp, "query", by_query, dtype),
+        key=_in_dtype(arguments.xp, "key", by_key, dtype),
+        value=_in_dtype(arguments.xp, "value", by_value, dtype),
+        attn_mask=by_mask,
+    )
+
+
+def _differentiate(inputs: Inputs, steps: AttentionSteps, grad_output: Array) -> AttentionGradients:
+    """Undo the steps of attention, the last one first."""
+    xp, query, softcap = inputs.xp, inputs.query, inputs.softcap
+    key, value = inputs.for_each_query_head(inputs.key), inputs.for_each_query_head(inputs.value)
+    transpose = xp.matrix_transpose
+    with ignoring_overflow():
+        grad_value = transpose(steps.weights) @ grad_output  # (..., n, d_v)
+        grad_weights = grad_output @ transpose(value)  # (..., m, n)
+        grad_weights = _summed_to(xp, grad_weights, steps.weights.shape)
+        average = xp.sum(grad_weights * steps.weights, axis=-1, keepdims=True)  # (..., m, 1)
+        grad_scaled = steps.weights * (grad_weights - average)
+        slope = 1.0 if softcap is None else 1 - (steps.scaled / softcap) ** 2
+        grad_scores = grad_scaled * slope * inputs.scale  # (..., m, n)
+        grad_query = grad_scores @ key  # (..., m, d_k)
+        grad_key = transpose(grad_scores) @ query  # (..., n, d_k)
+        return AttentionGradients(
+            value=_in_dtype(xp, "value", _grouped(inputs, grad_value, inputs.value), inputs.dtype),
+            weights=grad_weights,
+            scaled=grad_scaled,
+            scores=grad_scores,
+            query=_in_dtype(xp, "query", _summed_to(xp, grad_query, query.shape), inputs.dtype),
+            key=_in_dtype(xp, "key", _grouped(inputs, grad_key, inputs.key), inputs.dtype),
+            attn_mask=_of_mask(inputs, grad_scaled),
+        )
+
+
+def _summed_to(xp: ModuleType, array: Array, shape: Shape) -> Array:
+    """Undo a broadcast: add up the gradients of all copies of a number.
+
+    >>> show(_summed_to(np, np.ones((5, 2, 3)), (2, 1)))
+    [[15]
+     [15]]
+    """
+    added = array.ndim - len(shape)
+    sizes = (*(1,) * added, *shape)
+    axes = [i for i, size in enumerate(sizes) if i < added or array.shape[i] != size]
+    return xp.reshape(xp.sum(array, axis=tuple(axes)), shape) if axes else array
+
+
+def _grouped(inputs: Inputs, gradient: Array, array: Array) -> Array:
+    """Add up the gradients of a key or value over the query heads and the batches it served."""
+    if not inputs.enable_gqa:
+        return _summed_to(inputs.xp, gradient, array.shape)
+    *batch, heads, length, width = array.shape
+    copies = inputs.query.shape[-3] // heads
+    of_copies = _summed_to(inputs.xp, gradient, (*batch, heads * copies, length, width))
+    groups = inputs.xp.reshape(of_copies, (*batch, heads, copies, length, width))
+    return inputs.xp.sum(groups, axis=-3)
+
+
+def _of_mask(inputs: Inputs, grad_scaled: Array) -> Array | None:
+    """Return the gradient of a float mask, which was added to the scaled scores."""
+    xp, mask = inputs.xp, inputs.attn_mask
+    if mask is None or not inputs.has_float_mask:
+        return None
+    return xp.astype(_summed_to(xp, grad_scaled, mask.shape), mask.dtype, copy=False)
+
+
+def _in_dtype(xp: ModuleType, name: str, gradient: Array, dtype: Any) -> Array:
+    """Return a gradient in the dtype of the arguments, if it fits."""
+    found = xp.astype(gradient, dtype, copy=False)
+    check_no_overflow(xp, f"the gradient of {name} holds", found)
+    return found

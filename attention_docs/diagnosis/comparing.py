@@ -1,0 +1,112 @@
+"""Compare what was found with what is right, or with what a mistake gives, within rounding."""
+
+import itertools
+from collections.abc import Iterator
+from dataclasses import replace
+from functools import cache
+
+import numpy as np
+
+from attention_docs.arrays import Array
+from attention_docs.diagnosis import recipe
+from attention_docs.diagnosis.calling import Settings
+from attention_docs.diagnosis.cases import ROUNDOFF, Case
+from attention_docs.diagnosis.mistakes import CONVENTIONS, MISTAKES, Convention, Mistake, pairs
+from attention_docs.diagnosis.recipe import LayerCall, Steps
+from attention_docs.diagnosis.worker import Outcome
+
+# Several mistakes at once, or one, or none.
+Named = tuple[Mistake, ...]
+
+
+def shape_problem(case: Case, results: dict[str, Array]) -> str:
+    for name, right in case.right().items():
+        if results[name].shape != right.shape:
+            called = name if name == "output" else f"gradient of {name}"
+            return f"its {called} has shape {results[name].shape}; expected {right.shape}"
+    return ""
+
+
+def dtype_in(case: Case, settings: Settings) -> str:
+    if case.dtype in ROUNDOFF:
+        return case.dtype
+    return settings.precision or settings.dtype
+
+
+def differing(
+    case: Case, results: dict[str, Array], expected: dict[str, Array], settings: Settings
+) -> tuple[str, tuple[int, ...]] | None:
+    """Return the first cell that differs by more than rounding, with the result's name, if any."""
+    tolerance = case.tolerance(dtype_in(case, settings))
+    for name, right in expected.items():
+        found = results[name]
+        if found.shape != right.shape:
+            return name, ()
+        with np.errstate(invalid="ignore"):
+            near = np.abs(found - right) <= tolerance
+        wrong = ~(near | (np.isnan(found) & np.isnan(right)) | (found == right))
+        if wrong.any():
+            return name, tuple(int(i) for i in np.argwhere(wrong)[0])
+    return None
+
+
+def rounding_of(case: Case, outcome: Outcome, settings: Settings) -> str | None:
+    """Return the finest coarser dtype that explains the error by two roundings of the largest."""
+    unit, right = ROUNDOFF[dtype_in(case, settings)], case.right()
+    error = max(float(np.abs(outcome.results[name] - right[name]).max()) for name in right)
+    size = max(float(np.abs(array).max()) for array in right.values())
+    finer_first = sorted(ROUNDOFF, key=lambda name: ROUNDOFF[name])
+    coarser = (name for name in finer_first if ROUNDOFF[name] > unit)
+    return next((name for name in coarser if error <= 2 * ROUNDOFF[name] * size), None)
+
+
+def conventions_of(case: Case) -> Iterator[Convention]:
+    """Yield the conventions that may show in a case, and each two of them."""
+    known = [c for c in CONVENTIONS if c.name in case.conventions]
+    yield from known
+    for one, other in itertools.combinations(known, 2):
+        if not one.changes.keys() & other.changes.keys():
+            yield Convention(one.name, f"{one.words}; {other.words}", one.changes | other.changes)
+
+
+def changed(case: Case, *made: Mistake | Convention) -> Array:
+    """Return the output of a case with mistakes made."""
+    changes: Steps = {}
+    for mistake in made:
+        changes |= mistake.changes
+    with np.errstate(all="ignore"):
+        if isinstance(case.call, LayerCall):
+            return recipe.attend_in_heads(case.call, changes)
+        return recipe.attend(case.call, changes)
+
+
+@cache
+def mistaken(case: Case, made: Named) -> Array | None:
+    """Return the output of a case with mistakes made, if they give one."""
+    try:
+        return changed(case, *made)
+    except ValueError:  # the arrays do not fit any more
+        return None
+
+
+def explains(case: Case, outcome: Outcome, made: Named, settings: Settings) -> bool:
+    """Whether mistakes give the digits that were found, to the precision of float32 at least."""
+    if case.gradients or "output" not in outcome.results:
+        return False
+    settings = replace(settings, precision="float32")
+    output = mistaken(case, made)
+    return (
+        output is not None
+        and differing(case, outcome.results, {"output": output}, settings) is None
+    )
+
+
+def single_mistakes(case: Case, outcome: Outcome, settings: Settings) -> Iterator[Named]:
+    """Yield each mistake that explains an output."""
+    return ((m,) for m in MISTAKES if explains(case, outcome, (m,), settings))
+
+
+def pairs_of_mistakes(case: Case, outcome: Outcome, settings: Settings) -> Iterator[Named]:
+    """Yield each two mistakes that explain an output of numbers; NaN too many would explain."""
+    if np.isfinite(outcome.results["output"]).all():
+        yield from (two for two in pairs() if explains(case, outcome, two, settings))

@@ -1,0 +1,196 @@
+"""Attention in NumPy, step by step, so that any step can be replaced by a mistaken one.
+
+The letters of the shapes: `b` sequences in a batch, `h` heads, `m` queries, `n` keys, `d` features.
+"""
+
+import math
+from collections.abc import Callable
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+import numpy as np
+
+from attention_docs.arrays import Array
+
+Steps = dict[str, Callable[..., Any]]
+
+
+@dataclass(frozen=True, eq=False)
+class Call:
+    """What attention is called with.
+
+    Attributes:
+        query: (b, h, m, d_k) queries.
+        key: (b, h or fewer, n, d_k) keys.
+        value: (b, h or fewer, n, d_v) values.
+        mask: broadcasts to (b, h, m, n); True takes part.
+        bias: broadcasts to (b, h, m, n); added to the scaled scores.
+        is_causal: a query sees no later key.
+        scale: what the scores are multiplied by; 1/sqrt(d_k) if left out.
+        window: how far a query sees before and after its own position.
+        softcap: c in c tanh(s/c), which bounds the scaled scores s before the mask.
+        d_model: the features of a token before they were cut into heads; h d_k if left out.
+    """
+
+    query: Array
+    key: Array
+    value: Array
+    mask: Array | None = None
+    bias: Array | None = None
+    is_causal: bool = False
+    scale: float | None = None
+    window: tuple[int, int] | None = None
+    softcap: float | None = None
+    d_model: int | None = None
+
+    @property
+    def distance(self) -> Array:
+        """(m, n) how many positions a key stands after its query."""
+        return np.arange(self.key.shape[-2]) - np.arange(self.query.shape[-2])[:, None]
+
+
+@dataclass(frozen=True, eq=False)
+class LayerCall:
+    """What a layer of multi-head attention is called with: rows, and weights that project them.
+
+    Attributes:
+        query: (b, m, d_model) rows that ask.
+        key: (b, n, d_model) rows that are compared with the queries and averaged.
+        heads: h.
+        weights: (d_model, d_model) matrices by the letters Q, K, V and O; rows times matrix.
+        biases: (d_model,) vectors by the same letters, or nothing.
+        is_causal: a query sees no later key.
+    """
+
+    query: Array
+    key: Array
+    heads: int
+    weights: dict[str, Array]
+    biases: dict[str, Array] = field(default_factory=dict)
+    is_causal: bool = False
+
+
+def attend(call: Call, changes: Steps | None = None) -> Array:
+    """Return the (b, h, m, d_v) output, with some of the steps changed.
+
+    Raises:
+        ValueError: if arrays do not fit, as they may not after a change.
+
+    >>> x = np.array([[[[2.0, 0.0], [0.0, 2.0]]]])
+    >>> print(attend(Call(x, x, x)).round(4).tolist())
+    [[[[1.8884, 0.1116], [0.1116, 1.8884]]]]
+    """
+    step = RIGHT | (changes or {})
+    call = step["share"](step["roles"](call))
+    with np.errstate(all="ignore"):  # a mistake may overflow or divide by zero
+        scores = step["product"](call.query, call.key)
+        scores = step["cap"](scores * step["scale"](call), call)
+        visible = step["mask"](call) & step["causal"](call) & step["window"](call)
+        visible = np.broadcast_to(visible, scores.shape)
+        scores = step["hide"](step["add"](scores, call), visible, call)
+        weights = step["late"](step["softmax"](scores), visible)
+        return step["blend"](weights, call.value)
+
+
+def attend_in_heads(call: LayerCall, changes: Steps | None = None) -> Array:
+    """Return the (b, m, d_model) output of a layer, with some of the steps changed."""
+    step = RIGHT | (changes or {})
+    weights, biases = step["weights"](call.weights, call.heads), step["biases"](call.biases)
+
+    def project(rows: Array, letter: str) -> Array:
+        return rows @ weights[letter] + biases.get(letter, 0.0)
+
+    sources = {"Q": call.query, "K": call.key, "V": call.key}
+    q, k, v = (step["split"](project(rows, name), call.heads) for name, rows in sources.items())
+    inner = Call(q, k, v, is_causal=call.is_causal, d_model=call.query.shape[-1])
+    merged = step["merge"](attend(inner, changes))
+    return step["project_out"](merged, project)
+
+
+def share_heads(call: Call) -> Call:
+    """Let each head of keys and values serve as many neighbouring heads of queries."""
+    times = call.query.shape[1] // call.key.shape[1]
+    return replace(
+        call, key=np.repeat(call.key, times, axis=1), value=np.repeat(call.value, times, axis=1)
+    )
+
+
+def default_scale(call: Call) -> float:
+    return 1 / math.sqrt(call.key.shape[-1])
+
+
+def given_scale(call: Call) -> float:
+    return default_scale(call) if call.scale is None else call.scale
+
+
+def softcap(scores: Array, call: Call) -> Array:
+    return scores if call.softcap is None else call.softcap * np.tanh(scores / call.softcap)
+
+
+def everything(call: Call) -> Array:
+    return np.ones_like(call.distance, dtype=bool)
+
+
+def given_mask(call: Call) -> Array:
+    return everything(call) if call.mask is None else call.mask
+
+
+def causal(call: Call) -> Array:
+    return call.distance <= 0 if call.is_causal else everything(call)
+
+
+def within_window(call: Call) -> Array:
+    if call.window is None:
+        return everything(call)
+    before, after = call.window
+    return (call.distance >= -before) & (call.distance <= after)
+
+
+def add_bias(scores: Array, call: Call) -> Array:
+    return scores if call.bias is None else scores + call.bias
+
+
+def hide(scores: Array, visible: Array, call: Call) -> Array:
+    return np.where(visible, scores, -np.inf)
+
+
+def softmax(scores: Array, axis: int | tuple[int, ...] = -1) -> Array:
+    """Normalise, with zeros where every score is -inf."""
+    peak = scores.max(axis=axis, keepdims=True)
+    powers = np.exp(scores - np.where(peak == -np.inf, 0.0, peak))
+    total = powers.sum(axis=axis, keepdims=True)
+    return powers / np.where(total == 0, 1.0, total)
+
+
+def split_heads(rows: Array, heads: int) -> Array:
+    """(b, n, h d) rows to (b, h, n, d)."""
+    cut = rows.reshape(*rows.shape[:-1], heads, -1)
+    return cut.swapaxes(-3, -2)
+
+
+def merge_heads(output: Array) -> Array:
+    """(b, h, n, d) to (b, n, h d) rows."""
+    together = output.swapaxes(-3, -2)
+    return together.reshape(*together.shape[:-2], -1)
+
+
+RIGHT: Steps = {
+    "roles": lambda call: call,
+    "share": share_heads,
+    "product": lambda query, key: query @ key.swapaxes(-1, -2),
+    "scale": given_scale,
+    "cap": softcap,
+    "mask": given_mask,
+    "causal": causal,
+    "window": within_window,
+    "add": add_bias,
+    "hide": hide,
+    "softmax": softmax,
+    "late": lambda weights, visible: weights,
+    "blend": lambda weights, value: weights @ value,
+    "weights": lambda weights, heads: weights,
+    "biases": lambda biases: biases,
+    "split": split_heads,
+    "merge": merge_heads,
+    "project_out": lambda merged, project: project(merged, "O"),
+}

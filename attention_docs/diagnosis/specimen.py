@@ -1,0 +1,16 @@
+"""A function with two mistakes, to try the check on."""
+
+import numpy as np
+
+from attention_docs.arrays import Array
+
+
+def attention(query: Array, key: Array, value: Array, mask: Array | None = None) -> Array:
+    """Attend, as one might write it; the check says what is wrong."""
+    scores = query @ key.T / key.shape[-1]
+    powers = np.exp(scores - scores.max(axis=-1, keepdims=True))
+    weights = powers / powers.sum(axis=-1, keepdims=True)
+    if mask is not None:
+        weights = np.where(mask, weights, 0.0)
+    output: Array = weights @ value
+    return output

@@ -1,0 +1,97 @@
+"""Find out by trying how a function is called: dtype, layout, widths, and what a mask means."""
+
+import itertools
+from dataclasses import replace
+
+from attention_docs.diagnosis import calling
+from attention_docs.diagnosis.calling import Description, LoadError, Settings
+from attention_docs.diagnosis.cases import Case, with_equal_widths
+from attention_docs.diagnosis.comparing import changed, differing, shape_problem, single_mistakes
+from attention_docs.diagnosis.mistakes import MASK_ADDED
+from attention_docs.diagnosis.worker import Outcome, Worker
+
+
+def callable_settings(
+    worker: Worker, description: Description, settings: Settings, cases: list[Case]
+) -> Settings:
+    """Find a dtype and a layout with which a case has a result of the right shape.
+
+    Of several layouts, take one in which the result is right, or is that of a known mistake. The
+    first case tells the layouts apart, but if arguments are swapped, only the square one fits.
+
+    Raises:
+        LoadError: if there is none; the message says what to tell.
+    """
+    dtypes = ("float32",) if description.library == "jax" else ("float64", "float32")
+    all_layouts = calling.LAYER_LAYOUTS if description.is_layer else calling.LAYOUTS
+    layouts = (settings.layout,) if settings.layout else all_layouts
+    failures: dict[str, str] = {}
+    cases = [case for case in cases if case in cases[:1] or case.name == "square"]
+    for case, dtype in itertools.product(cases, dtypes):
+        possible = []
+        for layout in layouts:
+            tried = replace(settings, dtype=dtype, layout=layout)
+            outcome = worker.run(case, description, tried)
+            if outcome.broken:
+                raise LoadError(f"called with {case.name}, {outcome.failure}")
+            if problem := outcome.failure or shape_problem(case, outcome.results):
+                failures.setdefault(layout, problem)
+            else:
+                possible.append((tried, outcome))
+        if possible:
+            found, outcome = min(possible, key=lambda pair: plausibility(case, *pair))
+            return with_precision(case, found, outcome)
+    said = "; ".join(f"{layout}: {problem}" for layout, problem in failures.items())
+    raise LoadError(
+        f"it cannot be called; say its --layout and --names, if they are others. {said}"
+    )
+
+
+def with_precision(case: Case, settings: Settings, outcome: Outcome) -> Settings:
+    """Note if a result of float64 has the errors of float32: some compute so inside."""
+    narrow = replace(settings, precision="float32")
+    if differing(case, outcome.results, case.right(), settings) is None:
+        return settings
+    near = differing(case, outcome.results, case.right(), narrow) is None
+    return narrow if near else settings
+
+
+def plausibility(case: Case, settings: Settings, outcome: Outcome) -> int:
+    """Rank a way to call: 0 if the result is right, 1 if a mistake is known, else 2."""
+    for precision in (settings.precision, "float32"):
+        known = replace(settings, precision=precision)
+        if differing(case, outcome.results, case.right(), known) is None:
+            return 0
+    return 1 if any(single_mistakes(case, outcome, settings)) else 2
+
+
+def equal_widths(worker: Worker, description: Description, settings: Settings, case: Case) -> bool:
+    """Whether the function takes values only if they are as wide as keys."""
+    if not worker.run(case, description, settings).failure:
+        return False
+    return not worker.run(with_equal_widths(case), description, settings).failure
+
+
+def mask_settings(
+    worker: Worker, description: Description, settings: Settings, cases: list[Case]
+) -> Settings:
+    """Find out what a mask means to the function: True keeps, True hides, or numbers to add."""
+    if settings.mask or description.is_layer or "mask" not in description.names:
+        return settings
+    case = next(case for case in cases if case.name == "boolean_mask")
+    for kind in calling.MASKS:
+        tried = replace(settings, mask=kind)
+        outcome = worker.run(case, description, tried)
+        if kind == "keep":
+            keeps = outcome
+        if kind == "additive" and not (keeps.failure or adds_mask(case, keeps, settings)):
+            break  # it does something else with True and False, and wrongly
+        if not outcome.failure and differing(case, outcome.results, case.right(), settings) is None:
+            return tried
+    return replace(settings, mask="keep")
+
+
+def adds_mask(case: Case, outcome: Outcome, settings: Settings) -> bool:
+    """Whether a function adds True and False to the scores, as one and zero."""
+    expected = {"output": changed(case, MASK_ADDED)}
+    return differing(case, outcome.results, expected, settings) is None

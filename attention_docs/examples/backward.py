@@ -1,0 +1,200 @@
+"""The backward pass of attention, on four queries and five keys.
+
+The forward pass is that of `distinct_sizes`. Its output O is compared with a target T of the same
+shape, L = sum((O - T)^2) / 2, and dX is the gradient of L by an array X. `row_sums` is made of the
+weights and their gradient, `row_sums_by_output` of the output and its gradient. After one step
+against the gradients of the three weight matrices, a five-hundredth of each, L is `loss_after`; it
+was expected to change by `expected`. With a hundredth it is `loss_after_large`. `capped` and
+`cap_slopes` are what a softcap of 4 would make of the scaled scores, and its derivatives.
+
+The last steps multiply the scaled scores by 1, 4 and 8, and leave dO as it is: the largest weight
+of each query, and the largest entry of its gradient.
+
+>>> show(steps())
+T 4 x 3
+[[1  4 0]
+ [2 -3 5]
+ [6  1 4]
+ [3  0 2]]
+loss number
+6.0839
+dO 4 x 3
+[[-0.7261  1.2928 -1.2803]
+ [ 0.4090 -0.3981 -0.4398]
+ [-0.4656 -0.9745  1.6176]
+ [-0.6164  1.8717  0.3801]]
+dV 5 x 3
+[[-0.0298  0.1228 -0.0239]
+ [-0.8258  1.6577 -0.9372]
+ [-0.6603 -0.0683  1.4632]
+ [-0.0781  0.2144 -0.0197]
+ [ 0.1948 -0.1347 -0.2048]]
+dA 4 x 5
+[[ 3.8908 10.3174 -12.0388  6.7704 -15.6106]
+ [-2.0323 -1.5091  -0.1849 -1.9924   1.0077]
+ [-2.2806 -9.0823   6.9115 -1.7040  13.0037]
+ [ 7.8671 10.4702  -1.4176  5.8289 -10.5626]]
+row_sums 4
+[8.2828 0.3325 6.4849 2.9389]
+row_sums_by_output 4
+[8.2828 0.3325 6.4849 2.9389]
+dZ 4 x 5
+[[-0.0921  1.7478 -1.4695 -0.0643 -0.1219]
+ [-0.1901 -0.0080 -0.1149 -0.1201  0.4331]
+ [-0.0597 -0.4554  0.3920 -0.0947  0.2178]
+ [ 0.3536  2.3230 -1.9136  0.2953 -1.0582]]
+dS 4 x 5
+[[-0.0652  1.2359 -1.0391 -0.0455 -0.0862]
+ [-0.1344 -0.0057 -0.0813 -0.0849  0.3063]
+ [-0.0422 -0.3220  0.2772 -0.0670  0.1540]
+ [ 0.2500  1.6426 -1.3531  0.2088 -0.7483]]
+dQ 4 x 2
+[[ 0.7014 -3.3941]
+ [-0.2943  0.2808]
+ [-0.2421  1.0962]
+ [ 1.2810 -5.3989]]
+dK 5 x 2
+[[ 0.2244 -0.1814]
+ [ 3.6384 -1.3987]
+ [-2.9139  1.0437]
+ [ 0.1235 -0.1681]
+ [-1.0725  0.7045]]
+dW_Q 6 x 2
+[[-1.0639   4.1973]
+ [ 0.6403  -5.6527]
+ [ 4.2591 -17.8667]
+ [-0.9436   4.4903]
+ [ 2.2677 -10.5170]
+ [ 0.4593  -2.2978]]
+dW_K 6 x 2
+[[-8.6407  3.1179]
+ [ 6.2322 -3.1705]
+ [ 5.7268 -2.0742]
+ [-3.0148  1.0569]
+ [-8.0013  3.1525]
+ [ 1.4935  0.0103]]
+dW_V 6 x 3
+[[-1.9326 -0.2966  4.3853]
+ [-1.2749  2.1725 -0.5754]
+ [-0.1269  2.0202 -2.6446]
+ [-0.7087  0.0233  1.4675]
+ [ 1.7384 -3.1128  1.6260]
+ [-0.4361  1.3883 -1.3469]]
+dX_q 4 x 6
+[[ 0.3507 -0.8485  2.3985 -3.0434 -1.8724 -3.3941]
+ [-0.1471  0.0702 -0.4347  0.1337  0.2140  0.2808]
+ [-0.1211  0.2741 -0.7903  0.9752  0.6087  1.0962]
+ [ 0.6405 -1.3497  3.9804 -4.7584 -3.0197 -5.3989]]
+dX_kv 5 x 6
+[[-0.2029  0.5952  0.0916  0.3175 -0.3043  0.0288]
+ [-3.1893  8.4288  2.6098  4.4703 -4.7638 -0.7695]
+ [ 2.5813 -3.6470  1.7742 -3.6425  3.2494 -1.3144]
+ [-0.2547  0.8087  0.2866  0.2598 -0.3378 -0.1142]
+ [ 0.2215 -1.0876 -0.1720 -1.0123  0.6422 -0.3515]]
+loss_after number
+4.7861
+loss_after_large number
+6.1702
+expected number
+-1.7006
+capped 4 x 5
+[[-0.5272  2.6460 0.6998 0.1767 -1.8046]
+ [ 0.5272 -2.1386 1.4740 0.0884  2.2917]
+ [ 0.0442  1.4357 3.3789 0.5706  1.5498]
+ [-0.1325  1.2793 1.5872 0.2207 -0.0442]]
+cap_slopes 4 x 5
+[[0.9826 0.5624 0.9694 0.9980 0.7965]
+ [0.9826 0.7142 0.8642 0.9995 0.6718]
+ [0.9999 0.8712 0.2864 0.9797 0.8499]
+ [0.9989 0.8977 0.8426 0.9970 0.9999]]
+factors 3
+[1 4 8]
+largest_weights 3 x 4
+[[0.8591 0.6415 0.9190 0.4393]
+ [0.9999 0.9856 1.0000 0.8014]
+ [1.0000 0.9998 1.0000 0.9442]]
+largest_dQ 3 x 4
+[[ 3.3941 0.2943  1.0962  5.3989]
+ [ 0.0096 0.1067  0.0001 15.8787]
+ [9.6e-07 0.0031 2.6e-10 10.6309]]
+"""
+
+from types import ModuleType
+
+import numpy
+
+from attention_docs.arrays import Array
+from attention_docs.backward import AttentionGradients, attention_backward
+from attention_docs.dot_product import attention_steps
+from attention_docs.examples.distinct_sizes import steps as forward
+
+TITLE = "The backward pass, four queries on five keys"
+SOURCE = "our own example"
+
+T = [[1, 4, 0], [2, -3, 5], [6, 1, 4], [3, 0, 2]]
+RATE, TOO_LARGE = 1 / 500, 1 / 100
+SOFTCAP = 4.0
+FACTORS = [1, 4, 8]
+
+
+def steps(xp: ModuleType = numpy) -> dict[str, Array]:
+    given, target = forward(xp), xp.asarray(T, dtype=xp.float64)
+    d_output = given["output"] - target
+    q, k, v = given["Q"], given["K"], given["V"]
+    gradients = attention_backward(d_output, q, k, v)
+    matrices = before(xp, given, gradients)
+    learned = {name: matrices[f"d{name}"] for name in ("W_Q", "W_K", "W_V")}
+    moved, far = (
+        {name: given[name] - rate * gradient for name, gradient in learned.items()}
+        for rate in (RATE, TOO_LARGE)
+    )
+    steepness = sum(xp.sum(gradient**2) for gradient in learned.values())
+    scales = [factor / k.shape[-1] ** 0.5 for factor in FACTORS]
+    saturated = [attention_steps(q, k, v, scale=scale).weights for scale in scales]
+    by_query = [attention_backward(d_output, q, k, v, scale=scale).query for scale in scales]
+    return {
+        "T": target,
+        "loss": loss(xp, given["output"], target),
+        "dO": d_output,
+        "dV": gradients.value,
+        "dA": gradients.weights,
+        "row_sums": xp.sum(gradients.weights * given["weights"], axis=-1),
+        "row_sums_by_output": xp.sum(d_output * given["output"], axis=-1),
+        "dZ": gradients.scaled,
+        "dS": gradients.scores,
+        "dQ": gradients.query,
+        "dK": gradients.key,
+        **matrices,
+        "loss_after": loss(xp, output(given["X_q"], given["X_kv"], **moved), target),
+        "loss_after_large": loss(xp, output(given["X_q"], given["X_kv"], **far), target),
+        "expected": -RATE * steepness,
+        "capped": SOFTCAP * xp.tanh(given["scaled"] / SOFTCAP),
+        "cap_slopes": 1 - xp.tanh(given["scaled"] / SOFTCAP) ** 2,
+        "factors": xp.asarray(FACTORS),
+        "largest_weights": xp.stack([xp.max(weights, axis=-1) for weights in saturated]),
+        "largest_dQ": xp.stack([xp.max(xp.abs(found), axis=-1) for found in by_query]),
+    }
+
+
+def before(
+    xp: ModuleType, given: dict[str, Array], gradients: AttentionGradients
+) -> dict[str, Array]:
+    """Return the gradients of what queries, keys and values were made from."""
+    transpose = xp.matrix_transpose
+    from_q, from_kv = transpose(given["X_q"]), transpose(given["X_kv"])
+    to_q, to_k, to_v = (transpose(given[name]) for name in ("W_Q", "W_K", "W_V"))
+    return {
+        "dW_Q": from_q @ gradients.query,
+        "dW_K": from_kv @ gradients.key,
+        "dW_V": from_kv @ gradients.value,
+        "dX_q": gradients.query @ to_q,
+        "dX_kv": gradients.key @ to_k + gradients.value @ to_v,
+    }
+
+
+def output(x_q: Array, x_kv: Array, W_Q: Array, W_K: Array, W_V: Array) -> Array:
+    return attention_steps(x_q @ W_Q, x_kv @ W_K, x_kv @ W_V).output
+
+
+def loss(xp: ModuleType, found: Array, target: Array) -> Array:
+    return xp.sum((found - target) ** 2) / 2

@@ -1,0 +1,303 @@
+"""The backward pass of a layer: two heads that share keys, a mask, a residual sum and a layer norm.
+
+n = 4 tokens, d_model = 5, two query heads of d_k = 3 that share one head of keys and of values with
+d_v = 1. The mask B is causal and holds numbers that fall with the distance; both heads add it to
+their scaled scores. Y = gain * LayerNorm(X + attention) + shift, and dY is given: L is the sum of
+the entries of Y, each times the entry of dY.
+
+`weights_1` and `dK_1` belong to the first head. `normed` is the norm before gain and shift, and
+`through_attention` the part of dX that takes the way through the attention.
+
+>>> show(steps())
+X 4 x 5
+[[ 1  0  2 -1 0]
+ [ 0  2 -1  0 1]
+ [ 2 -1  0  1 1]
+ [-1  1  1  0 2]]
+W_Q 5 x 6
+[[0.5000  0       1      0 -0.5000      0]
+ [     0  1       0 0.5000       0      1]
+ [     1  0 -0.5000      0       1      0]
+ [     0 -1       0      1       0 0.5000]
+ [0.5000  0       0      0       1     -1]]
+W_K 5 x 3
+[[      1      0 0.5000]
+ [      0      1      0]
+ [ 0.5000      0     -1]
+ [      0 0.5000      0]
+ [-0.5000      0      1]]
+W_V 5 x 1
+[[ 1]
+ [-2]
+ [ 0]
+ [ 1]
+ [ 3]]
+W_O 2 x 5
+[[1      0 -1 0.5000  0]
+ [0 0.5000  0      1 -1]]
+B 4 x 4
+[[      0    -inf    -inf -inf]
+ [-0.5000       0    -inf -inf]
+ [     -1 -0.5000       0 -inf]
+ [-1.5000      -1 -0.5000    0]]
+gain 5
+[1 2 0.5000 1 1.5000]
+shift 5
+[0 0 1 0 -1]
+dY 4 x 5
+[[ 1 -1 0  0  2]
+ [ 0  1 1 -2  0]
+ [-1  0 2  0  1]
+ [ 2  0 0  1 -1]]
+weights_1 4 x 4
+[[     1      0      0      0]
+ [0.0052 0.9948      0      0]
+ [0.0098 0.0038 0.9863      0]
+ [0.8325 0.0209 0.0708 0.0757]]
+weights_2 4 x 4
+[[     1      0      0      0]
+ [0.3125 0.6875      0      0]
+ [0.8718 0.0292 0.0990      0]
+ [0.0380 0.5456 0.0118 0.4046]]
+merged 4 x 2
+[[      0       0]
+ [-0.9948 -0.6875]
+ [ 7.8869  0.7628]
+ [ 0.7731  0.7629]]
+summed 4 x 5
+[[      1       0       2      -1      0]
+ [-0.9948  1.6562 -0.0052 -1.1850 1.6875]
+ [ 9.8869 -0.6186 -7.8869  5.7063 0.2372]
+ [-0.2269  1.3814  0.2269  1.1494 1.2371]]
+spread 4
+[1.0198 1.2423 6.0370 0.6362]
+normed 4 x 5
+[[ 0.5883 -0.3922  1.5689 -1.3728 -0.3922]
+ [-0.9874  1.1467 -0.1907 -1.1404  1.1719]
+ [ 1.3951 -0.3451 -1.5491  0.7026 -0.2034]
+ [-1.5413  0.9869 -0.8278  0.6222  0.7600]]
+Y 4 x 5
+[[ 0.5883 -0.7845 1.7845 -1.3728 -1.5883]
+ [-0.9874  2.2933 0.9046 -1.1404  0.7578]
+ [ 1.3951 -0.6903 0.2254  0.7026 -1.3051]
+ [-1.5413  1.9739 0.5861  0.6222  0.1401]]
+d_gain 5
+[-3.8894 1.5389 -3.2889 2.9031 -1.7479]
+d_shift 5
+[2 0 3 -1 2]
+d_normed 4 x 5
+[[ 1 -2      0  0       3]
+ [ 0  2 0.5000 -2       0]
+ [-1  0      1  0  1.5000]
+ [ 2  0      0  1 -1.5000]]
+d_summed 4 x 5
+[[ 0.5657 -2.3383 -0.4526 -0.3394  2.5646]
+ [ 0.6315  0.7026  0.4595 -0.8681 -0.9255]
+ [-0.0652 -0.0868 -0.0508  0.0259  0.1769]
+ [ 0.9275  0.6456 -1.4087  1.8046 -1.9691]]
+dW_O 2 x 5
+[[-0.4252 -0.8849 -1.9468 2.4633  0.7935]
+ [ 0.2237 -0.0568 -1.4293 1.9934 -0.7310]]
+d_merged 4 x 2
+[[ 0.8486 -4.0732]
+ [-0.2621  0.4087]
+ [-0.0014 -0.1944]
+ [ 3.2385  4.0966]]
+dZ_1 4 x 4
+[[      0       0       0      0]
+ [-0.0013  0.0013       0      0]
+ [ 0.0001 4.8e-05 -0.0002      0]
+ [-2.0843 -0.1199  1.6579 0.5463]]
+dZ_2 4 x 4
+[[      0       0       0      0]
+ [ 0.0878 -0.0878       0      0]
+ [ 0.1293  0.0100 -0.1393      0]
+ [-0.1187 -3.9402  0.3511 3.7078]]
+dB 4 x 4
+[[      0       0       0      0]
+ [ 0.0865 -0.0865       0      0]
+ [ 0.1294  0.0100 -0.1394      0]
+ [-2.2030 -4.0601  2.0090 4.2540]]
+dK_1 4 x 3
+[[-1.8046 -1.2050  1.8048]
+ [-0.1042 -0.0677  0.1043]
+ [ 1.4357  0.9574 -1.4360]
+ [ 0.4731  0.3154 -0.4731]]
+dK_2 4 x 3
+[[ 0.0537 -0.2398  0.0073]
+ [-1.1852 -7.9621  2.2155]
+ [ 0.0612  0.7095 -0.0821]
+ [ 1.0703  7.4924 -2.1407]]
+dK 4 x 3
+[[-1.7508 -1.4448  1.8120]
+ [-1.2894 -8.0298  2.3198]
+ [ 1.4968  1.6669 -1.5181]
+ [ 1.5434  7.8078 -2.6138]]
+dV_1 4 x 1
+[[ 3.5434]
+ [-0.1931]
+ [ 0.2280]
+ [ 0.2453]]
+dV_2 4 x 1
+[[-3.9594]
+ [ 2.5104]
+ [ 0.0293]
+ [ 1.6574]]
+dV 4 x 1
+[[-0.4160]
+ [ 2.3173]
+ [ 0.2573]
+ [ 1.9027]]
+dW_Q 5 x 6
+[[  1.3747 -0.2999 -3.7392  0.8149  2.5051  2.4488]
+ [ -1.3794  0.3039  3.7444 -0.4878 -2.7441 -3.0648]
+ [ -1.3725  0.2981  3.7360 -0.9211 -2.3495 -2.7938]
+ [-3.7e-05  0.0001 -0.0002  0.0229  0.0144 -0.2612]
+ [ -2.7520  0.6021  7.4799 -1.3632 -5.0647 -6.3811]]
+dW_K 5 x 3
+[[-0.3006 -5.9188  1.3896]
+ [-2.5322 -9.9188  3.5439]
+ [-0.6688 12.9479 -1.3095]
+ [ 3.2476  3.1117 -3.3301]
+ [ 3.2943  9.2526 -4.4258]]
+dW_V 5 x 1
+[[-1.8041]
+ [ 6.2800]
+ [-1.2465]
+ [ 0.6733]
+ [ 6.3800]]
+through_attention 4 x 5
+[[-1.2608  -0.6129 -2.6875 -1.1384  1.4396]
+ [ 2.2527 -12.7638 -3.0949 -1.6362  9.9659]
+ [ 0.9876   0.9026  2.2810  0.9830 -1.2190]
+ [ 6.4286   0.9467 -2.3349  3.2518  2.1302]]
+dX 4 x 5
+[[-0.6950  -2.9512 -3.1400 -1.4778  4.0042]
+ [ 2.8842 -12.0612 -2.6354 -2.5043  9.0404]
+ [ 0.9224   0.8157  2.2302  1.0089 -1.0421]
+ [ 7.3562   1.5923 -3.7436  5.0565  0.1611]]
+"""
+
+from types import ModuleType
+
+import numpy
+
+from attention_docs.arrays import Array
+from attention_docs.backward import AttentionGradients, attention_backward
+from attention_docs.dot_product import attention_steps
+from attention_docs.multi_head import merge_heads, split_heads
+
+TITLE = "The backward pass of a layer"
+SOURCE = "our own example"
+
+HEADS = 2
+EPSILON = 1e-5  # keeps the norm of a constant row finite
+HIDDEN = -numpy.inf
+
+X = [[1, 0, 2, -1, 0], [0, 2, -1, 0, 1], [2, -1, 0, 1, 1], [-1, 1, 1, 0, 2]]
+W_Q = [
+    [0.5, 0, 1, 0, -0.5, 0],
+    [0, 1, 0, 0.5, 0, 1],
+    [1, 0, -0.5, 0, 1, 0],
+    [0, -1, 0, 1, 0, 0.5],
+    [0.5, 0, 0, 0, 1, -1],
+]
+W_K = [[1, 0, 0.5], [0, 1, 0], [0.5, 0, -1], [0, 0.5, 0], [-0.5, 0, 1]]
+W_V = [[1], [-2], [0], [1], [3]]
+W_O = [[1, 0, -1, 0.5, 0], [0, 0.5, 0, 1, -1]]
+B = [
+    [0, HIDDEN, HIDDEN, HIDDEN],
+    [-0.5, 0, HIDDEN, HIDDEN],
+    [-1, -0.5, 0, HIDDEN],
+    [-1.5, -1, -0.5, 0],
+]
+GAIN = [1, 2, 0.5, 1, 1.5]
+SHIFT = [0, 0, 1, 0, -1]
+D_Y = [[1, -1, 0, 0, 2], [0, 1, 1, -2, 0], [-1, 0, 2, 0, 1], [2, 0, 0, 1, -1]]
+
+
+def steps(xp: ModuleType = numpy) -> dict[str, Array]:
+    names = ("X", "W_Q", "W_K", "W_V", "W_O", "B", "gain", "shift", "dY")
+    literals = (X, W_Q, W_K, W_V, W_O, B, GAIN, SHIFT, D_Y)
+    given = {
+        name: xp.asarray(literal, dtype=xp.float64)
+        for name, literal in zip(names, literals, strict=True)
+    }
+    x, mask, w_o, d_y = given["X"], given["B"], given["W_O"], given["dY"]
+    transpose = xp.matrix_transpose
+
+    query = split_heads(x @ given["W_Q"], HEADS)  # (2, 4, 3)
+    key, value = (split_heads(x @ given[name], 1) for name in ("W_K", "W_V"))  # (1, 4, ...)
+    attention = attention_steps(query, key, value, mask, enable_gqa=True)
+    merged = merge_heads(attention.output)  # (4, 2)
+    summed = x + merged @ w_o
+    normed, spread = normalised(xp, summed)
+
+    d_normed = d_y * given["gain"]
+    d_summed = norm_backward(xp, normed, spread, d_normed)
+    d_merged = d_summed @ transpose(w_o)
+    d_heads = split_heads(d_merged, HEADS)  # (2, 4, 1)
+    found = attention_backward(d_heads, query, key, value, mask, enable_gqa=True)
+    apart = [
+        attention_backward(d_heads[i, :, :], query[i, :, :], key[0, :, :], value[0, :, :], mask)
+        for i in range(HEADS)
+    ]
+    back = before(xp, given, found)
+    through = back.pop("through_attention")
+    return {
+        **given,
+        "weights_1": attention.weights[0, :, :],
+        "weights_2": attention.weights[1, :, :],
+        "merged": merged,
+        "summed": summed,
+        "spread": spread[:, 0],
+        "normed": normed,
+        "Y": given["gain"] * normed + given["shift"],
+        "d_gain": xp.sum(d_y * normed, axis=0),
+        "d_shift": xp.sum(d_y, axis=0),
+        "d_normed": d_normed,
+        "d_summed": d_summed,
+        "dW_O": transpose(merged) @ d_summed,
+        "d_merged": d_merged,
+        "dZ_1": found.scaled[0, :, :],
+        "dZ_2": found.scaled[1, :, :],
+        "dB": found.attn_mask,
+        "dK_1": apart[0].key,
+        "dK_2": apart[1].key,
+        "dK": found.key[0, :, :],
+        "dV_1": apart[0].value,
+        "dV_2": apart[1].value,
+        "dV": found.value[0, :, :],
+        **back,
+        "through_attention": through,
+        "dX": d_summed + through,
+    }
+
+
+def normalised(xp: ModuleType, rows: Array) -> tuple[Array, Array]:
+    """Shift and scale every row to mean 0 and variance 1; return the divisors as well."""
+    centred = rows - xp.mean(rows, axis=-1, keepdims=True)
+    spread = xp.sqrt(xp.mean(centred**2, axis=-1, keepdims=True) + EPSILON)
+    return centred / spread, spread
+
+
+def norm_backward(xp: ModuleType, normed: Array, spread: Array, d_normed: Array) -> Array:
+    """Return the gradient by the rows before they were normalised."""
+    mean = xp.mean(d_normed, axis=-1, keepdims=True)
+    along = xp.mean(d_normed * normed, axis=-1, keepdims=True)
+    return (d_normed - mean - normed * along) / spread
+
+
+def before(xp: ModuleType, given: dict[str, Array], found: AttentionGradients) -> dict[str, Array]:
+    """Return the gradients of the projections, and what reaches X through them."""
+    to_tokens = xp.matrix_transpose(given["X"])
+    merged = {
+        "W_Q": merge_heads(found.query),
+        "W_K": merge_heads(found.key),
+        "W_V": merge_heads(found.value),
+    }
+    ways = [gradient @ xp.matrix_transpose(given[name]) for name, gradient in merged.items()]
+    return {
+        **{f"d{name}": to_tokens @ gradient for name, gradient in merged.items()},
+        "through_attention": ways[0] + ways[1] + ways[2],
+    }

@@ -1,0 +1,202 @@
+"""An induction head built by hand: two layers that continue C A B A with B.
+
+A token is one of A, B, C. A row of X has eight features: which token it is (three), its position as
+a point on a circle, a quarter of a turn per step (two), and which token stands before it (three,
+empty at first). The head of the first layer looks one position back and writes the token it finds
+into the last three features. The head of the second layer looks for a position whose last three
+features are its own token, and reads the token there.
+
+The queries are so large that the weights are exactly 0 and 1: e to the -1000 is zero in a float. So
+the scores need no scale, which is 1 here.
+
+>>> show(steps())
+X 4 x 8
+[[0 0 1  1  0 0 0 0]
+ [1 0 0  0  1 0 0 0]
+ [0 1 0 -1  0 0 0 0]
+ [1 0 0  0 -1 0 0 0]]
+W_Q1 8 x 2
+[[   0     0]
+ [   0     0]
+ [   0     0]
+ [   0 -1000]
+ [1000     0]
+ [   0     0]
+ [   0     0]
+ [   0     0]]
+W_K1 8 x 2
+[[0 0]
+ [0 0]
+ [0 0]
+ [1 0]
+ [0 1]
+ [0 0]
+ [0 0]
+ [0 0]]
+W_V1 8 x 3
+[[1 0 0]
+ [0 1 0]
+ [0 0 1]
+ [0 0 0]
+ [0 0 0]
+ [0 0 0]
+ [0 0 0]
+ [0 0 0]]
+W_O1 3 x 8
+[[0 0 0 0 0 1 0 0]
+ [0 0 0 0 0 0 1 0]
+ [0 0 0 0 0 0 0 1]]
+W_Q2 8 x 3
+[[1000    0    0]
+ [   0 1000    0]
+ [   0    0 1000]
+ [   0    0    0]
+ [   0    0    0]
+ [   0    0    0]
+ [   0    0    0]
+ [   0    0    0]]
+W_K2 8 x 3
+[[0 0 0]
+ [0 0 0]
+ [0 0 0]
+ [0 0 0]
+ [0 0 0]
+ [1 0 0]
+ [0 1 0]
+ [0 0 1]]
+W_V2 8 x 3
+[[1 0 0]
+ [0 1 0]
+ [0 0 1]
+ [0 0 0]
+ [0 0 0]
+ [0 0 0]
+ [0 0 0]
+ [0 0 0]]
+Q1 4 x 2
+[[    0 -1000]
+ [ 1000     0]
+ [    0  1000]
+ [-1000     0]]
+K1 4 x 2
+[[ 1  0]
+ [ 0  1]
+ [-1  0]
+ [ 0 -1]]
+scores1 4 x 4
+[[    0 -inf -inf -inf]
+ [ 1000    0 -inf -inf]
+ [    0 1000    0 -inf]
+ [-1000    0 1000    0]]
+weights1 4 x 4
+[[1 0 0 0]
+ [1 0 0 0]
+ [0 1 0 0]
+ [0 0 1 0]]
+between 4 x 8
+[[0 0 1  1  0 0 0 1]
+ [1 0 0  0  1 0 0 1]
+ [0 1 0 -1  0 1 0 0]
+ [1 0 0  0 -1 0 1 0]]
+Q2 4 x 3
+[[   0    0 1000]
+ [1000    0    0]
+ [   0 1000    0]
+ [1000    0    0]]
+K2 4 x 3
+[[0 0 1]
+ [0 0 1]
+ [1 0 0]
+ [0 1 0]]
+scores2 4 x 4
+[[1000 -inf -inf -inf]
+ [   0    0 -inf -inf]
+ [   0    0    0 -inf]
+ [   0    0 1000    0]]
+weights2 4 x 4
+[[     1      0      0 0]
+ [0.5000 0.5000      0 0]
+ [0.3333 0.3333 0.3333 0]
+ [     0      0      1 0]]
+output 4 x 3
+[[     0      0      1]
+ [0.5000      0 0.5000]
+ [0.3333 0.3333 0.3333]
+ [     0      1      0]]
+weights_without_first 4 x 4
+[[     1      0      0      0]
+ [0.5000 0.5000      0      0]
+ [0.3333 0.3333 0.3333      0]
+ [0.2500 0.2500 0.2500 0.2500]]
+output_without_first 4 x 3
+[[     0      0      1]
+ [0.5000      0 0.5000]
+ [0.3333 0.3333 0.3333]
+ [0.5000 0.2500 0.2500]]
+"""
+
+from types import ModuleType
+
+import numpy
+
+from attention_docs.arrays import Array
+from attention_docs.dot_product import attention_steps
+
+TITLE = "An induction head built by hand"
+SOURCE = "our own; the idea: Elhage and others 2021, Olsson and others 2022"
+
+# C A B A; the features are A B C | position | A B C of the token before.
+X = [
+    [0, 0, 1, 1, 0, 0, 0, 0],
+    [1, 0, 0, 0, 1, 0, 0, 0],
+    [0, 1, 0, -1, 0, 0, 0, 0],
+    [1, 0, 0, 0, -1, 0, 0, 0],
+]
+LARGE = 1000
+# The first head: a query is the position a quarter of a turn back, a key is the position.
+W_Q1 = [[0, 0], [0, 0], [0, 0], [0, -LARGE], [LARGE, 0], [0, 0], [0, 0], [0, 0]]
+W_K1 = [[0, 0], [0, 0], [0, 0], [1, 0], [0, 1], [0, 0], [0, 0], [0, 0]]
+W_V1 = [[1, 0, 0], [0, 1, 0], [0, 0, 1], [0, 0, 0], [0, 0, 0], [0, 0, 0], [0, 0, 0], [0, 0, 0]]
+W_O1 = [[0, 0, 0, 0, 0, 1, 0, 0], [0, 0, 0, 0, 0, 0, 1, 0], [0, 0, 0, 0, 0, 0, 0, 1]]
+# The second: a query is the token, a key is the token before, a value is the token.
+W_Q2 = [
+    [LARGE, 0, 0],
+    [0, LARGE, 0],
+    [0, 0, LARGE],
+    [0, 0, 0],
+    [0, 0, 0],
+    [0, 0, 0],
+    [0, 0, 0],
+    [0, 0, 0],
+]
+W_K2 = [[0, 0, 0], [0, 0, 0], [0, 0, 0], [0, 0, 0], [0, 0, 0], [1, 0, 0], [0, 1, 0], [0, 0, 1]]
+
+
+def steps(xp: ModuleType = numpy) -> dict[str, Array]:
+    given = {"X": X, "W_Q1": W_Q1, "W_K1": W_K1, "W_V1": W_V1, "W_O1": W_O1}
+    given |= {"W_Q2": W_Q2, "W_K2": W_K2, "W_V2": W_V1}
+    arrays = {name: xp.asarray(matrix, dtype=xp.float64) for name, matrix in given.items()}
+    x, w_v = arrays["X"], arrays["W_V1"]
+    q1, k1 = x @ arrays["W_Q1"], x @ arrays["W_K1"]
+    first = attention_steps(q1, k1, x @ w_v, is_causal=True, scale=1.0)
+    between = x + first.output @ arrays["W_O1"]
+    q2, k2 = between @ arrays["W_Q2"], between @ arrays["W_K2"]
+    second = attention_steps(q2, k2, between @ w_v, is_causal=True, scale=1.0)
+    alone = attention_steps(
+        x @ arrays["W_Q2"], x @ arrays["W_K2"], x @ w_v, is_causal=True, scale=1.0
+    )
+    return {
+        **arrays,
+        "Q1": q1,
+        "K1": k1,
+        "scores1": first.masked,
+        "weights1": first.weights,
+        "between": between,
+        "Q2": q2,
+        "K2": k2,
+        "scores2": second.masked,
+        "weights2": second.weights,
+        "output": second.output,
+        "weights_without_first": alone.weights,
+        "output_without_first": alone.output,
+    }

@@ -1,0 +1,132 @@
+"""What goes wrong when a part is left out, each trained to see it.
+
+Loss and percentage of right answers on sequences that were not trained on, at the steps 0, 10 and
+so on to 100, and for induction at 0, 25 and so on to 250. The first six are variants of
+`learning_reverse` and `learning_induction`. `wide` has d_k = 64 and embeddings of variance one, and
+`wide_unscaled` the same without the scale.
+
+`walk` is a language model in small: each token is followed by one of two, equally likely, so no
+honest loss is below log 2. `unmasked` sees the next token while it is trained. `unmasked_used` is
+its loss when the next token is not there yet. `unshifted` is trained to name the token itself, and
+`unshifted_used` is its loss when it is asked for the next one.
+
+It is trained with NumPy, in whatever library the steps are wanted.
+
+>>> show(steps())
+step 11
+[0 10 20 30 40 50 60 70 80 90 100]
+log_2 number
+0.6931
+no_positions 11
+[2.0038 1.8725 1.7660 1.6435 1.5594 1.5032 1.4829 1.4791 1.4657 1.4431 1.4380]
+no_positions_right 11
+[13 26 34 36 39 40 41 39 39 40 40]
+no_residual 11
+[1.9665 1.8374 1.6120 1.1095 0.4783 0.0996 0.0063 0.0014 0.0007 0.0004 0.0003]
+no_residual_right 11
+[12 33 45 61 85 98 100 100 100 100 100]
+induction_no_positions 11
+[2.2230 2.1756 2.1347 2.1229 2.0734 1.9805 1.8595 1.6266 1.4981 1.2998 1.0777]
+induction_no_positions_right 11
+[13 16 16 14 16 18 34 45 48 57 66]
+induction_no_residual 11
+[2.1880 2.2051 2.2024 2.2177 2.2006 2.1927 2.1714 2.1645 2.1619 2.1280 2.1394]
+induction_no_residual_right 11
+[13 8 11 10 12 12 12 15 11 16 16]
+wide 11
+[2.9168 1.9690 1.5094 0.6935 0.1574 0.0239 0.0068 0.0031 0.0020 0.0015 0.0012]
+wide_right 11
+[14 23 46 86 98 100 100 100 100 100 100]
+wide_unscaled 11
+[3.0578 2.1026 1.7792 1.5432 1.1174 0.6442 0.1707 0.0347 0.0121 0.0059 0.0038]
+wide_unscaled_right 11
+[15 19 36 54 71 87 98 100 100 100 100]
+walk 11
+[1.8273 1.4028 1.0078 0.7949 0.7463 0.7280 0.7218 0.7191 0.7153 0.7052 0.7136]
+walk_right 11
+[14 49 50 50 50 51 51 49 49 51 51]
+unmasked 11
+[1.8248 1.4454 1.0748 0.7894 0.6331 0.5481 0.4974 0.4171 0.3130 0.1996 0.1668]
+unmasked_right 11
+[14 54 56 60 69 74 77 82 89 93 94]
+unmasked_used 11
+[1.8273 1.4797 1.1861 1.0674 1.1926 1.2876 1.3596 1.5039 1.6876 2.0828 2.4615]
+unmasked_used_right 11
+[14 46 49 46 47 45 42 38 36 35 31]
+unshifted 11
+[1.7086 1.0007 0.3042 0.0418 0.0079 0.0013 0.0005 0.0003 0.0002 0.0002 0.0002]
+unshifted_right 11
+[33 97 100 100 100 100 100 100 100 100 100]
+unshifted_used 11
+[1.8273 2.1538 3.5914 6.7611 9.5027 10.9670 11.6837 12.0267 12.2021 12.3056 12.3804]
+unshifted_used_right 11
+[14 1 0 0 0 0 0 0 0 0 0]
+"""
+
+from dataclasses import replace
+from functools import cache, partial
+from itertools import islice
+from types import ModuleType
+
+import numpy
+from numpy.random import RandomState
+
+from attention_docs.arrays import Array
+from attention_docs.examples.learning_induction import TWO
+from attention_docs.examples.learning_reverse import MODEL
+from attention_docs.learning import Model, Weights, graded, train
+from attention_docs.lessons import Task, induction, reverse, walk
+
+TITLE = "What goes wrong in training"
+SOURCE = "our own"
+
+RATE = 1 / 100
+WIDE = replace(MODEL, d_k=64)
+WALK = Model(vocabulary=6, length=8, width=16, d_k=8, is_causal=True)
+UNMASKED = replace(WALK, is_causal=False)
+itself = partial(walk, shift=0)
+
+
+def steps(xp: ModuleType = numpy) -> dict[str, Array]:
+    found = {
+        "step": numpy.arange(0, 101, 10),
+        "log_2": numpy.log(numpy.array(2.0)),
+        **curve("no_positions", replace(MODEL, has_positions=False), reverse),
+        **curve("no_residual", replace(MODEL, has_residual=False), reverse),
+        **curve("induction_no_positions", replace(TWO, has_positions=False), induction),
+        **curve("induction_no_residual", replace(TWO, has_residual=False), induction),
+        **curve("wide", WIDE, reverse, size=4),
+        **curve("wide_unscaled", replace(WIDE, scale=1.0), reverse, size=4),
+        **curve("walk", WALK, walk),
+        **curve("unmasked", UNMASKED, walk),
+        **curve("unmasked_used", UNMASKED, walk, used=WALK),
+        **curve("unshifted", WALK, itself),
+        **curve("unshifted_used", WALK, itself, asked=walk),
+    }
+    return {name: xp.asarray(array) for name, array in found.items()}
+
+
+def curve(
+    name: str,
+    model: Model,
+    task: Task,
+    *,
+    size: float = 1.0,
+    used: Model | None = None,
+    asked: Task | None = None,
+) -> dict[str, Array]:
+    """Train a model on a task; grade it as another model, or on another task, if one is given."""
+    test = (asked or task)(RandomState(2), batch=256)
+    grades = [graded(used or model, weights, test) for weights in learned(model, task, size)]
+    return {
+        name: numpy.array([loss for loss, _ in grades]),
+        f"{name}_right": numpy.array([right for _, right in grades]),
+    }
+
+
+@cache
+def learned(model: Model, task: Task, size: float) -> list[Weights]:
+    """Return the weights before the first step, and after each tenth of the training."""
+    every = 25 if task is induction else 10
+    stages = train(model, model.drawn(0, size), task, RATE, seed=1)
+    return list(islice(stages, 0, 10 * every + 1, every))

@@ -1,0 +1,99 @@
+r"""The parts of the page on the check that are made from what the check itself reads.
+
+`\check{inputs}`, `\check{paste}`, `\check{cases}` and `\check{mistakes}` stand on lines of their
+own; `\check{count}` is a number.
+"""
+
+import json
+from collections.abc import Callable
+
+from attention_docs import examples
+from attention_docs.diagnosis import pasted
+from attention_docs.diagnosis.cases import CASES
+from attention_docs.diagnosis.mistakes import MISTAKES, Mistake
+from attention_docs.publish.provenance import code
+
+# What each library is imported with, and what it makes an array with.
+LIBRARIES = {
+    "NumPy": ("import numpy as np", "np.array"),
+    "PyTorch": ("import torch", "torch.tensor"),
+    "JAX": ("import jax.numpy as jnp", "jnp.array"),
+}
+PASTE = """\
+<div class="paste">
+<label for="printed-output">Your output, as it was printed</label>
+<textarea id="printed-output" rows="6" spellcheck="false" autocomplete="off" autocapitalize="off" \
+aria-describedby="diagnosis"></textarea>
+<div id="diagnosis" role="status"></div>
+<noscript><p>This box needs JavaScript. The command does the same without it.</p></noscript>
+<script type="application/json">{data}</script>
+</div>
+"""
+
+
+def part(name: str, defer: Callable[[str], str]) -> str:
+    """Return a part of the page as Markdown.
+
+    Args:
+        name: `count` (of the cases), `inputs`, `paste`, `cases` or `mistakes`.
+        defer: stores HTML that nobody searches for, and returns what stands in for it.
+
+    Raises:
+        LookupError: if there is no such part.
+
+    >>> print(part("cases", str).splitlines()[2])
+    | `distinct_sizes` | the formula itself; cross-attention; d_v ≠ d_k |
+    """
+    parts = {
+        "inputs": lambda: defer(inputs()),
+        "paste": lambda: defer(PASTE.format(data=as_json())),
+        "count": lambda: str(len(CASES)),
+        "cases": cases,
+        "mistakes": mistakes,
+    }
+    if name not in parts:
+        raise LookupError(f"part {name!r} is unknown; known are {', '.join(parts)}")
+    return parts[name]()
+
+
+def inputs() -> str:
+    """Write the inputs of the example for each library, folded."""
+    return "".join(
+        f"<details>\n<summary>Copy for {library}</summary>\n{code(literals(library))}\n</details>\n"
+        for library in LIBRARIES
+    )
+
+
+def literals(library: str) -> str:
+    """Write queries, keys and values as code.
+
+    >>> print(literals("PyTorch").splitlines()[0])
+    import torch
+    """
+    imported, array = LIBRARIES[library]
+    steps = examples.steps("distinct_sizes")
+    lines = (f"{name} = {array}({steps[name].tolist()})" for name in "QKV")
+    return "\n".join([imported, "", *lines])
+
+
+def as_json() -> str:
+    """Write the known outputs as JSON that may stand in a page: nothing in it ends the script."""
+    return json.dumps(pasted.as_data(), ensure_ascii=False).replace("</", r"<\/")
+
+
+def cases() -> str:
+    """Tabulate the cases of a check and what each isolates."""
+    rows = (f"| `{case.name}` | {case.isolates} |" for case in CASES.values())
+    return "\n".join(["| case | what it isolates |", "| --- | --- |", *rows])
+
+
+def mistakes() -> str:
+    """Tabulate the catalogue, each mistake with an anchor of its own."""
+    head = ["| mistake | the line that mends it | shows in |", "| --- | --- | --- |"]
+    return "\n".join([*head, *map(row, MISTAKES)])
+
+
+def row(mistake: Mistake) -> str:
+    anchor = f'<span id="{mistake.anchor}"></span>'
+    words = f"[{mistake.words}]({mistake.section})" if mistake.section else mistake.words
+    return f"| {anchor}{words} | `{mistake.fix}` | `{mistake.shows_in}` |"

@@ -1,0 +1,163 @@
+r"""The figures about gradients and learning: `site_figures.py` registers them.
+
+Each takes its arrays from the worked examples, and its docstring is its caption, in Markdown.
+"""
+
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any
+
+from attention_docs.arrays import Array
+from attention_docs.render.figures import (
+    Axis,
+    Html,
+    Panel,
+    Series,
+    Svg,
+    beside,
+    figure,
+    line_chart,
+    matrix_panel,
+)
+from attention_docs.render.figures.svg import LINE, element, label, moved, text_width
+
+# Gives the steps of a worked example by its name.
+StepsOf = Callable[[str], Mapping[str, Array]]
+
+STEPS_OF_REVERSE = (0, 20, 40, 60, 80, 100)
+PAIRS: dict[str, Any] = {"rows": "queries", "columns": "keys", "numbers": False}
+WEIGHTS: dict[str, Any] = {**PAIRS, "role": "weights", "scale": "sequential"}
+OUTPUTS: dict[str, Any] = {"rows": "queries", "columns": "features", "numbers": False}
+
+
+def backward_passes(steps_of: StepsOf) -> Svg:
+    r"""Both passes of the example. Above, the forward pass goes from the scaled scores $\scores{Z}$
+    to the output $\output{O}$. Below, each matrix has its gradient under it, and the backward pass
+    goes from right to left, from $d\output{O}$ to $d\scores{Z}$. The values $\value{V}$ and the
+    weights $\weights{A}$ that it needs are kept from the forward pass."""
+    forward, backward = steps_of("distinct_sizes"), steps_of("backward")
+    above = [
+        matrix_panel(forward["scaled"], "Z", role="scores", **PAIRS),
+        matrix_panel(forward["weights"], "A", role="weights", scale="sequential", **PAIRS),
+        matrix_panel(forward["output"], "O", role="output", **OUTPUTS),
+    ]
+    below = [
+        matrix_panel(backward["dZ"], "dZ", role="scores", **PAIRS),
+        matrix_panel(backward["dA"], "dA", role="weights", **PAIRS),
+        matrix_panel(backward["dO"], "dO", role="output", **OUTPUTS),
+    ]
+    passes = two_rows(above, ["softmax", "times V"], below, ["softmax", "times Vᵀ"])
+    return figure(passes, "Forward and backward pass")
+
+
+def reverse_weights(steps_of: StepsOf) -> Html:
+    r"""The weights of one sequence before the first step, after 30 steps and after 100. Nobody told
+    the model where to look. It finds the mirrored positions, because looking there lowers the
+    loss."""
+    steps = steps_of("learning_reverse")
+    stages = {"before": "before", "after 30 steps": "during", "after 100 steps": "after"}
+    panels = [
+        matrix_panel(steps[f"weights_{stage}"], name, **WEIGHTS) for name, stage in stages.items()
+    ]
+    return beside(panels, "Weights that learn to reverse")
+
+
+def mistakes_in_reverse(steps_of: StepsOf) -> Svg:
+    r"""Loss on sequences that were not trained on. Without positions the model cannot know which
+    token is mirrored. Without the scale a wide head, $d_k = 64$, learns more slowly."""
+    right, wrong = steps_of("learning_reverse"), steps_of("learning_mistakes")
+    lines = {
+        "no positions": (wrong["no_positions"], "scores"),
+        "all parts": (right["loss"], "weights"),
+        "no scale": (wrong["wide_unscaled"], "key"),
+        "same, scaled": (wrong["wide"], "query"),
+    }
+    return curves("Learning to reverse", right["step"], lines, STEPS_OF_REVERSE, (0, 1, 2, 3, 4))
+
+
+def mistakes_in_a_walk(steps_of: StepsOf) -> Svg:
+    r"""Loss when the next token is asked for, which no model can bring below $\log 2$. The model
+    trained without a mask sees the next token while it is trained, so its loss falls below that.
+    Used without the next token it is worse than at the start."""
+    steps = steps_of("learning_mistakes")
+    lines = {
+        "no mask, used": (steps["unmasked_used"], "key"),
+        "masked": (steps["walk"], "weights"),
+        "no mask, trained": (steps["unmasked"], "output"),
+    }
+    return curves("Learning a walk", steps["step"], lines, STEPS_OF_REVERSE, (0, 1, 2, 3))
+
+
+def induction_curves(steps_of: StepsOf) -> Svg:
+    r"""Loss on sequences that were not trained on. With two layers it stays high for more than a
+    hundred steps and then falls quickly, once both heads have found their parts."""
+    steps = steps_of("learning_induction")
+    lines = {
+        "one layer": (steps["loss_one"], "key"),
+        "two layers": (steps["loss_two"], "weights"),
+    }
+    return curves(
+        "Learning induction", steps["step"], lines, (0, 50, 100, 150, 200, 250), (0, 1, 2, 3)
+    )
+
+
+def induction_weights(steps_of: StepsOf) -> Html:
+    r"""The weights of both layers for one sequence. In the first layer each token but the last
+    looks at the one before it. In the second layer the last token looks at the one that followed it
+    the first time."""
+    steps = steps_of("learning_induction")
+    tokens = ["ABCDEFGHI"[token] for token in steps["tokens"]]
+    named = {**WEIGHTS, "row_labels": tokens, "column_labels": tokens}
+    first = matrix_panel(steps["weights1"], "Layer 1", **named)
+    second = matrix_panel(steps["weights2"], "Layer 2", **named, mark=(7, None))
+    return beside([first, second], "The two heads of induction")
+
+
+def curves(
+    name: str,
+    steps: Array,
+    lines: Mapping[str, tuple[Array, str]],
+    ticks: Sequence[float],
+    losses: Sequence[float],
+) -> Svg:
+    """Draw losses over the steps of training."""
+    series = [Series(line, steps, loss, role) for line, (loss, role) in lines.items()]
+    return figure(line_chart(name, Axis("step", ticks), Axis("loss", losses), series), name)
+
+
+def two_rows(
+    above: Sequence[Panel], onward: Sequence[str], below: Sequence[Panel], back: Sequence[str]
+) -> Panel:
+    """Put panels in two rows with arrows between them, to the right above, to the left below."""
+    gap = max(map(text_width, (*onward, *back))) + 24
+    widths = [max(pair.width for pair in column) for column in zip(above, below, strict=True)]
+    lefts = [sum(widths[:i]) + gap * i for i in range(len(widths))]
+    body, top = [], 0.0
+    for row, steps, points_right in ((above, onward, True), (below, back, False)):
+        height = max(panel.height for panel in row)
+        for left, panel in zip(lefts, row, strict=True):
+            body.append(moved(left, top, panel.body))
+        for left, width, step in zip(lefts, widths, steps, strict=False):
+            body.append(arrow(left + width, top + height / 2, gap, step, points_right))
+        top += height + LINE
+    described = " ".join(panel.description for panel in (*above, *below))
+    return Panel(lefts[-1] + widths[-1], top - LINE, "".join(body), described)
+
+
+def arrow(x: float, y: float, length: float, text: str, points_right: bool) -> str:
+    """Draw an arrow over a gap, with its step above it."""
+    start, end, turn = x + 4, x + length - 4, 1
+    if not points_right:
+        start, end, turn = end, start, -1
+    head = f"M{start:g} {y:g}H{end:g}m{-6 * turn} -4l{6 * turn} 4l{-6 * turn} 4"
+    line = element("path", d=head, fill="none", stroke="currentColor")
+    return label(x + length / 2, y - 12, text, font_size=11) + line
+
+
+DRAWINGS: tuple[Callable[[StepsOf], Html], ...] = (
+    backward_passes,
+    reverse_weights,
+    mistakes_in_reverse,
+    mistakes_in_a_walk,
+    induction_curves,
+    induction_weights,
+)

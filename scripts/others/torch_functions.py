@@ -1,0 +1,50 @@
+"""Attention of PyTorch and of packages that build on it, as functions that the check can call."""
+
+import torch
+from timm.layers import Attention
+from torch.nn.functional import scaled_dot_product_attention  # noqa: F401
+from transformers import BertConfig, GPT2Config, LlamaConfig
+from transformers.models.bert import modeling_bert
+from transformers.models.gpt2 import modeling_gpt2
+from transformers.models.llama import modeling_llama
+from x_transformers.attend import Attend
+
+TINY = {"hidden_size": 6, "num_attention_heads": 3, "attn_implementation": "eager"}
+
+multihead = torch.nn.MultiheadAttention(6, 3, batch_first=True)
+timm_layer = Attention(6, 3, qkv_bias=True)
+_x_transformers = Attend(flash=False)
+_bert = modeling_bert.BertSelfAttention(BertConfig(**TINY)).eval()
+_gpt2 = modeling_gpt2.GPT2Attention(
+    GPT2Config(n_embd=6, n_head=3, attn_implementation="eager")
+).eval()
+
+
+def x_transformers(query, key, value, mask=None, bias=None, causal=False):
+    return _x_transformers(query, key, value, mask=mask, attn_bias=bias, causal=causal)
+
+
+def bert(query, key, value, attention_mask=None, scale=None):
+    output, _ = modeling_bert.eager_attention_forward(
+        _bert, query, key, value, attention_mask, scaling=scale
+    )
+    return output.transpose(1, 2)
+
+
+def gpt2(query, key, value, attention_mask=None, scale=None):
+    output, _ = modeling_gpt2.eager_attention_forward(
+        _gpt2, query, key, value, attention_mask, scaling=scale
+    )
+    return output.transpose(1, 2)
+
+
+def llama(query, key, value, attention_mask=None, scale=None):
+    heads = query.shape[1]
+    config = LlamaConfig(**TINY | {"num_attention_heads": heads, "hidden_size": 2 * heads})
+    config.num_key_value_heads = key.shape[1]
+    module = modeling_llama.LlamaAttention(config, layer_idx=0).eval()
+    scaling = query.shape[-1] ** -0.5 if scale is None else scale
+    output, _ = modeling_llama.eager_attention_forward(
+        module, query, key, value, attention_mask, scaling
+    )
+    return output.transpose(1, 2)

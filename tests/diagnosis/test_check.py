@@ -1,0 +1,381 @@
+"""The check of a function: what it finds, what it says, and what it takes."""
+
+import json
+import subprocess
+import sys
+import textwrap
+import unittest
+
+import numpy as np
+import pytest
+
+from attention_docs.__main__ import main
+from attention_docs.diagnosis import calling, checking, checks, report
+from attention_docs.diagnosis.calling import LoadError, Settings
+from attention_docs.diagnosis.cases import CASES
+from attention_docs.diagnosis.mistakes import CONVENTIONS, MISTAKES, named
+from attention_docs.diagnosis.recipe import Call, LayerCall, attend, attend_in_heads
+from attention_docs.diagnosis.worker import InThisProcess
+
+RIGHT = """
+    import numpy as np
+
+    def attention(query, key, value, mask=None, is_causal=False, scale=None):
+        scores = query @ np.swapaxes(key, -1, -2)
+        scores = scores * (query.shape[-1] ** -0.5 if scale is None else scale)
+        if is_causal:
+            causal = np.tri(*scores.shape[-2:], dtype=bool)
+            mask = causal if mask is None else mask & causal
+        if mask is not None:
+            scores = np.where(mask, scores, -np.inf) if mask.dtype == bool else scores + mask
+        peak = scores.max(axis=-1, keepdims=True)
+        powers = np.exp(scores - np.where(peak == -np.inf, 0, peak))
+        total = powers.sum(axis=-1, keepdims=True)
+        return powers / np.where(total == 0, 1, total) @ value
+"""
+
+
+@pytest.fixture
+def file(tmp_path, monkeypatch):
+    """Write a file in the current folder and return its name with that of a function."""
+    monkeypatch.chdir(tmp_path)
+
+    def write(source, function="attention"):
+        (tmp_path / "mine.py").write_text(textwrap.dedent(source), encoding="utf-8")
+        return f"mine.py:{function}"
+
+    return write
+
+
+def check_here(function, **settings):
+    """Check a function of this process."""
+    worker = InThisProcess(function)
+    return checking.check_with(worker, Settings(library="numpy", **settings))
+
+
+def attention_with(mistakes, layout="bhnd"):
+    """Return attention with mistakes, for another layout if need be."""
+    changes = {}
+    for mistake in mistakes:
+        changes |= mistake.changes
+
+    def attention(
+        query,
+        key,
+        value,
+        mask=None,
+        bias=None,
+        is_causal=False,
+        scale=None,
+        window=None,
+        softcap=None,
+    ):
+        arrays = (calling.restored(array, layout) for array in (query, key, value))
+        call = Call(*arrays, mask, bias, is_causal, scale, window, softcap)
+        return calling.arranged(attend(call, changes), layout)
+
+    return attention
+
+
+def layer_with(changes):
+    def layer(
+        query,
+        key,
+        W_Q,
+        W_K,
+        W_V,
+        W_O,
+        num_heads,
+        b_Q=None,
+        b_K=None,
+        b_V=None,
+        b_O=None,
+        is_causal=False,
+    ):
+        biases = dict(zip("QKVO", (b_Q, b_K, b_V, b_O), strict=True))
+        given = {letter: bias for letter, bias in biases.items() if bias is not None}
+        weights = dict(zip("QKVO", (W_Q, W_K, W_V, W_O), strict=True))
+        call = LayerCall(query, key, num_heads, weights, given, is_causal)
+        return attend_in_heads(call, changes)
+
+    return layer
+
+
+def statuses(found):
+    return {finding.case.name: finding.status for finding in found.findings}
+
+
+@pytest.mark.parametrize("layout", ["bhnd", "bnhd"])
+def test_right_attention_is_right_in_every_case_and_its_layout_is_found(layout):
+    found = check_here(attention_with([], layout))
+    assert found.settings.layout == layout
+    assert found.right
+    assert {name for name, status in statuses(found).items() if status != "ok"} <= {
+        "gradients",
+        "gradients_causal",
+    }
+
+
+@pytest.mark.parametrize("mistake", MISTAKES, ids=lambda mistake: mistake.name)
+def test_each_mistake_of_the_catalogue_is_named(mistake):
+    is_layer = isinstance(CASES[mistake.shows_in].call, LayerCall)
+    found = check_here(layer_with(mistake.changes) if is_layer else attention_with([mistake]))
+    assert not found.right
+    wrong = [finding for finding in found.findings if finding.status == "wrong"]
+    assert {m.name for finding in wrong for m in finding.mistakes} == {mistake.name}
+    assert named(mistake.name).fix in report.text(found)
+
+
+@pytest.mark.parametrize(
+    "names",
+    [
+        ("not_scaled", "mask_after_softmax"),
+        ("divided_by_d_k", "softmax_over_queries"),
+        ("causal_shows_next_position", "scale_ignored"),
+        ("heads_tiled", "mask_flipped"),
+    ],
+    ids=" and ".join,
+)
+def test_two_mistakes_at_once_are_both_named(names):
+    found = check_here(attention_with([named(name) for name in names]))
+    assert {m.name for finding in found.findings for m in finding.mistakes} == set(names)
+
+
+def with_steps(**changes):
+    return attention_with([type("Change", (), {"changes": changes})])
+
+
+@pytest.mark.parametrize(
+    ("function", "words"),
+    [
+        (with_steps(scale=lambda call: 1.37 * (call.scale or call.key.shape[-1] ** -0.5)), "the scores are 1.37 times the right ones"),
+        (with_steps(product=lambda q, k: q @ k.swapaxes(-1, -2) + np.arange(k.shape[-2])), "the scores are the first wrong step"),
+        (with_steps(blend=lambda weights, value: weights @ value + 1), "it is no weighted sum of the values"),
+        (with_steps(blend=lambda weights, value: weights @ value * (value.shape[-1] != weights.shape[-1])), "weights sum to 0"),
+        (with_steps(late=lambda weights, visible: 0.9 * weights), "only their sum is wrong"),
+    ],
+    ids=["scale", "scores", "output", "blend", "normalisation"],
+)  # fmt: skip
+def test_what_is_in_no_catalogue_is_traced_to_its_first_wrong_step(function, words):
+    found = check_here(function)
+    assert not found.right
+    said = {f.words for f in found.findings if f.case.name in ("distinct_sizes", "square")}
+    assert any(words in each for each in said), said
+
+
+def test_rounding_is_told_from_a_mistake():
+    def attention(query, key, value):
+        narrow = (array.astype(np.float32) for array in (query, key, value))
+        return attention_with([])(*narrow).astype(np.float32)
+
+    found = {finding.case.name: finding for finding in check_here(attention).findings}
+    assert "an error of the size that float32 has" in found["distinct_sizes"].words or (
+        found["distinct_sizes"].status == "ok"
+    )
+    assert found["float32"].status == "ok"
+
+
+@pytest.mark.parametrize(
+    ("convention", "case"),
+    [
+        ("bottom_right", "causal_fewer_queries"),
+        ("nan_for_hidden_row", "fully_masked_row"),
+        ("mean_for_hidden_row", "fully_masked_row"),
+        ("boolean_only", "float_mask"),
+    ],
+)
+def test_a_convention_is_no_mistake(convention, case):
+    known = next(c for c in CONVENTIONS if c.name == convention)
+    found = check_here(attention_with([known]))
+    assert found.right
+    assert statuses(found)[case] == "on purpose"
+
+
+def test_a_mask_that_hides_is_found_out_and_all_else_is_checked_with_it():
+    known = next(c for c in CONVENTIONS if c.name == "true_hides")
+    found = check_here(attention_with([known]))
+    assert found.settings.mask == "hide"
+    assert found.right
+    assert statuses(found)["fully_masked_row"] == "ok"
+    assert "mask: True hides" in report.text(found)
+
+
+def test_a_mask_of_numbers_is_found_out():
+    plain = attention_with([])
+    found = check_here(lambda q, k, v, attn_mask=None: plain(q, k, v, bias=attn_mask))
+    assert found.settings.mask == "additive"
+    assert found.right
+
+
+def test_names_that_are_told_are_used():
+    plain = attention_with([])
+
+    def attention(frage, schluessel, wert, verdeckt=None):
+        return plain(frage, schluessel, wert, mask=verdeckt)
+
+    found = check_here(attention, names={"mask": "verdeckt"})
+    assert found.right
+    assert statuses(found)["boolean_mask"] == "ok"
+
+
+def test_the_command_line_ends_with_0_or_1_and_prints_json(file, capsys):
+    assert main(["check", file(RIGHT)]) == 0
+    assert "0 wrong" in capsys.readouterr().out
+    assert main(["check", file(RIGHT.replace("** -0.5", "** -1.0")), "--json"]) == 1
+    found = json.loads(capsys.readouterr().out)
+    cases = {case["case"]: case for case in found["cases"]}
+    assert cases["distinct_sizes"]["mistakes"][0]["name"] == "divided_by_d_k"
+    assert not found["right"]
+    assert found["library"] == "numpy"
+
+
+BAD = {
+    "no such module": ("nowhere.at_all:attention", "there is no module 'nowhere'"),
+    "no such file": ("nowhere.py:attention", "there is no file nowhere.py"),
+    "no such function": ("mine.py:nothing", "what can be called there: Layer, attention"),
+    "no function named": ("mine.py", "write module:function or file.py:function"),
+    "not callable": ("mine.py:number", "number is a int; expected a function"),
+    "a class": ("mine.py:Layer", "layer = Layer(6, 3)"),
+    "raises on import": ("broken.py:attention", "cannot be imported: ZeroDivisionError"),
+    "ends on import": ("ending.py:attention", "cannot be imported: SystemExit"),
+    "kills on import": ("killing.py:attention", "ended its process"),
+    "raises always": ("mine.py:raising", "say its --layout and --names"),
+    "wrong rank": ("mine.py:flat", "its output has shape"),
+    "hangs": ("mine.py:hanging", "gave no answer within 1 s"),
+    "kills": ("mine.py:killing", "ended its process"),
+    "two libraries": ("mine.py:both", "say whose arrays it takes with --library"),
+}
+
+
+@pytest.mark.parametrize("what", BAD)
+def test_bad_input_meets_one_line_that_says_what_to_do(what, file, tmp_path, capsys):
+    file("""
+        import os
+        number = 3
+        class Layer:
+            pass
+        def attention(q, k, v): return v
+        def raising(q, k, v): raise RuntimeError("no")
+        def flat(q, k, v): return v.ravel()
+        def hanging(q, k, v):
+            while True: pass
+        def killing(q, k, v): os._exit(3)
+        def both(q, k, v): return v
+        class Foreign: pass
+        torch, jax = Foreign(), Foreign()
+        torch.__module__, jax.__module__ = "torch.nn", "jax.numpy"
+    """)
+    (tmp_path / "broken.py").write_text("1 / 0")
+    (tmp_path / "ending.py").write_text("raise SystemExit('no')")
+    (tmp_path / "killing.py").write_text("import os; os._exit(3)")
+    target, words = BAD[what]
+    library = [] if what == "two libraries" else ["--library", "numpy"]
+    assert main(["check", target, "--limit", "1", *library]) == 2
+    error = capsys.readouterr().err
+    assert words in error
+    assert len(error.splitlines()) == 1
+
+
+def test_what_a_function_does_besides_is_told(file, capsys):
+    source = RIGHT.replace(
+        "    scores = query @", "    print('hello'); import warnings; warnings.warn('careful')\n        scores = query @", 1
+    ).replace("@ value", "@ value, None")  # fmt: skip
+    assert main(["check", file(source + "        query[...] = 0\n")]) == 0
+    said = capsys.readouterr().out
+    for note in (
+        "prints",
+        "warns: UserWarning: careful",
+        "returns a tuple; its first item is taken",
+    ):
+        assert f"note: it {note}" in said
+
+
+def test_a_function_that_changes_its_inputs_is_told_as_such(file, capsys):
+    main(["check", file(RIGHT.replace("scores = query @", "query *= 1.5; scores = query @"))])
+    assert "note: it changes its input query" in capsys.readouterr().out
+
+
+def test_a_case_that_hangs_or_kills_is_wrong_and_the_others_still_run(file, capsys):
+    source = RIGHT.replace(
+        "    scores = query @",
+        """    import os
+        if is_causal and query.shape[-2] < key.shape[-2]:
+            os._exit(7)
+        while is_causal and query.shape[-2] > key.shape[-2]:
+            pass
+        scores = query @""",
+        1,
+    )
+    assert main(["check", file(source), "--limit", "2"]) == 1
+    said = capsys.readouterr().out
+    assert "wrong: causal_fewer_queries: it ended its process" in said
+    assert "wrong: causal_more_queries: it gave no answer within 2 s and was stopped" in said
+    assert "2 wrong" in said
+
+
+def test_three_lines_of_pytest_give_one_test_a_case(file, tmp_path):
+    file(RIGHT.replace("** -0.5", "** -1.0"))
+    (tmp_path / "test_mine.py").write_text(
+        textwrap.dedent("""
+        import pytest
+        from attention_docs.diagnosis import checks
+
+        @pytest.mark.parametrize("case", checks("mine.py:attention"), ids=str)
+        def test_attention(case):
+            case.check()
+        """)
+    )
+    ran = subprocess.run(
+        [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", "test_mine.py"],
+        capture_output=True, encoding="utf-8",
+    )  # fmt: skip
+    assert "FAILED test_mine.py::test_attention[distinct_sizes]" in ran.stdout
+    assert "its output is that of scores divided by d_k instead of its root" in ran.stdout
+    assert "scores / math.sqrt(d_k)" in ran.stdout
+    assert "passed" in ran.stdout
+    assert "skipped" in ran.stdout
+
+
+def test_a_case_of_another_kind_is_skipped(file):
+    target = file(RIGHT)
+    by_name = {str(case): case for case in checks(target, library="numpy")}
+    by_name["distinct_sizes"].check()
+    with pytest.raises(unittest.SkipTest, match="another kind"):
+        by_name["layer"].check()
+    with pytest.raises(unittest.SkipTest, match="no argument for window"):
+        by_name["window"].check()
+
+
+def test_array_api_strict_is_checked_too(file, capsys):
+    source = """
+        import array_api_strict as xp
+
+        def attention(query, key, value):
+            scores = query @ xp.matrix_transpose(key) / query.shape[-1] ** 0.5
+            powers = xp.exp(scores - xp.max(scores, axis=-1, keepdims=True))
+            return powers / xp.sum(powers, axis=-1, keepdims=True) @ value
+    """
+    assert main(["check", file(source)]) == 0
+    said = capsys.readouterr().out
+    assert "array-api-strict" in said
+    assert "array_api_strict has no float16" in said
+
+
+def test_pytorch_is_right_but_for_its_negative_scale(torch, capsys):
+    main(["check", "torch.nn.functional:scaled_dot_product_attention", "--json"])
+    found = json.loads(capsys.readouterr().out)
+    wrong = {case["case"] for case in found["cases"] if case["status"] == "wrong"}
+    assert wrong <= {"negative_scale"}
+
+
+def test_a_layer_of_pytorch_gets_our_weights(torch, file, capsys):
+    target = file("import torch\nlayer = torch.nn.MultiheadAttention(6, 3)", "layer")
+    assert main(["check", target]) == 0
+    assert "layer, layer_with_biases, layer_cross" in capsys.readouterr().out
+
+
+def test_a_name_that_is_no_argument_is_refused():
+    with pytest.raises(LoadError, match="the arguments are a, b"):
+        calling.describe(lambda a, b: None, Settings("numpy", names={"mask": "m"}))
+    with pytest.raises(LoadError, match="expected one of query"):
+        calling.describe(lambda a, b: None, Settings("numpy", names={"nope": "a"}))

@@ -1,0 +1,132 @@
+"""What is learned: trained once more in PyTorch, and what the chapters say about it."""
+
+import math
+from dataclasses import replace
+
+import numpy as np
+import pytest
+from numpy.random import RandomState
+
+from attention_docs import examples
+from attention_docs.learning import graded
+from attention_docs.lessons import induction, reverse, walk
+from tests import reference
+from tests.maths.test_learning import trained_by_pytorch
+
+
+def test_the_first_step_equals_sums_over_python_numbers():
+    steps = examples.steps("first_step")
+    (logits,) = reference.matmul(steps["h"], steps["W"])
+    p = reference.softmax_row(logits)
+    assert steps["loss"] == pytest.approx(-math.log(p[1]), rel=1e-14)
+    d_logits = [p[j] - (j == 1) for j in range(4)]
+    np.testing.assert_allclose(steps["d_logits"][0], d_logits, rtol=1e-13)
+    for i, j in np.ndindex(3, 4):
+        slope = steps["h"][0, i] * d_logits[j]
+        assert steps["dW"][i, j] == pytest.approx(slope, rel=1e-13)
+        assert steps["mean"][i, j] == pytest.approx(0.1 * slope, rel=1e-12)
+        assert steps["square"][i, j] == pytest.approx(0.02 * slope**2, rel=1e-12)
+        assert steps["step"][i, j] == pytest.approx(-math.copysign(1 / 100, slope), rel=1e-5)
+    assert steps["loss_after"] < steps["loss"]
+
+
+def test_the_head_built_by_hand_equals_a_slow_loop_and_is_exact():
+    steps = examples.steps("induction_by_hand")
+    x, causal = steps["X"], lambda i, j: j <= i
+
+    def head(rows, *names):
+        """One head with the scale 1: the loop of the tests divides by the root of d_k."""
+        q, k, v = (np.array(reference.matmul(rows, steps[name])) for name in names)
+        return reference.attention(q * math.sqrt(q.shape[1]), k, v, causal)
+
+    weights, copied = head(x, "W_Q1", "W_K1", "W_V1")
+    np.testing.assert_array_equal(steps["weights1"], weights)
+    between = x + reference.matmul(copied, steps["W_O1"])
+    np.testing.assert_array_equal(steps["between"], between)
+    weights, output = head(between, "W_Q2", "W_K2", "W_V2")
+    np.testing.assert_allclose(steps["weights2"], weights, rtol=1e-15)
+    np.testing.assert_allclose(steps["output"], output, rtol=1e-15)
+    np.testing.assert_array_equal(steps["output"][3], [0, 1, 0])
+
+
+@pytest.mark.parametrize("sequence", ["CABA", "BCAC", "ABCB", "CBAB", "BACA"])
+def test_the_head_built_by_hand_continues_other_sequences(sequence, monkeypatch):
+    example = examples.load("induction_by_hand")
+    rows = [[*(float(letter == a) for a in "ABC"), *row[3:]] for letter, row in zip(sequence, example.X, strict=True)]  # fmt: skip
+    monkeypatch.setattr(example, "X", rows)
+    answer = sequence[sequence.index(sequence[-1]) + 1]
+    assert example.steps()["output"][3].tolist() == [float(answer == a) for a in "ABC"]
+
+
+def test_reverse_is_learned_the_same_in_pytorch(torch):
+    steps, example = examples.steps("learning_reverse"), examples.load("learning_reverse")
+    test = reverse(RandomState(2), batch=256)
+    weights = trained_by_pytorch(torch, example.MODEL, reverse, 100)
+    loss, right = graded(example.MODEL, weights, test)
+    assert steps["loss"][-1] == pytest.approx(loss, abs=1e-9)
+    assert steps["right"][-1] == right
+
+
+def test_the_weights_of_reverse_become_the_anti_diagonal():
+    steps = examples.steps("learning_reverse")
+    mirrored = np.arange(6)[::-1]
+    np.testing.assert_array_equal(steps["weights_after"].argmax(axis=1), mirrored)
+    assert np.all(steps["weights_after"][np.arange(6), mirrored] > 0.9)
+    assert np.all(steps["weights_before"] < 0.25)
+    assert np.all(steps["position_scores"].argmax(axis=1)[[0, 1, 3, 4, 5]] == mirrored[[0, 1, 3, 4, 5]])  # fmt: skip
+    assert steps["right"][-1] == 100
+
+
+def test_induction_is_learned_the_same_in_pytorch(torch):
+    steps, example = examples.steps("learning_induction"), examples.load("learning_induction")
+    test = induction(RandomState(2), batch=256)
+    for name, model in (("one", example.ONE), ("two", example.TWO)):
+        weights = trained_by_pytorch(torch, model, induction, 250)
+        loss, right = graded(model, weights, test)
+        assert steps[f"loss_{name}"][-1] == pytest.approx(loss, abs=1e-6)
+        assert steps[f"right_{name}"][-1] == right
+
+
+def test_both_heads_of_induction_do_what_the_head_by_hand_does():
+    steps = examples.steps("learning_induction")
+    before = np.arange(7)
+    assert np.all(steps["weights1"][before[1:], before[:-1]] > 0.85)
+    tokens = steps["tokens"].tolist()
+    place = tokens.index(tokens[-1]) + 1
+    assert tokens[place] == steps["answer"]
+    assert steps["weights2"][-1].argmax() == place
+    np.testing.assert_array_equal(steps["match_scores"].argmax(axis=1), np.arange(9))
+    assert steps["right_two"][-1] == 100
+    # Of the six tokens that could follow, one layer can do little better than guess.
+    assert np.all(steps["right_one"] < 30)
+    assert steps["right_without_1"] < 30
+    assert steps["right_without_2"] < 30
+
+
+def test_each_mistake_has_the_effect_that_the_chapter_describes():
+    steps = examples.steps("learning_mistakes")
+    assert steps["no_positions_right"][-1] < 50
+    assert steps["no_residual_right"][-1] == 100  # one layer does without it
+    assert steps["induction_no_residual_right"][-1] < 25
+    assert 50 < steps["induction_no_positions_right"][-1] < 90
+    assert steps["wide_right"][-1] == steps["wide_unscaled_right"][-1] == 100
+    assert np.all(steps["wide_unscaled_right"][3:6] < steps["wide_right"][3:6])
+    assert abs(steps["walk"][-1] - math.log(2)) < 0.03
+    assert steps["unmasked"][-1] < math.log(2) / 2
+    assert steps["unmasked_used"][-1] > 2
+    assert steps["unshifted"][-1] < 0.001
+    assert steps["unshifted_used_right"][-1] == 0
+
+
+def test_mistakes_are_learned_the_same_in_pytorch(torch):
+    steps, example = examples.steps("learning_mistakes"), examples.load("learning_mistakes")
+    for name, model, task, test, size in (
+        ("no_positions", replace(example.MODEL, has_positions=False), reverse, reverse, 1),
+        ("wide", example.WIDE, reverse, reverse, 4),
+        ("unmasked", example.UNMASKED, walk, walk, 1),
+        ("unshifted_used", example.WALK, example.itself, walk, 1),
+    ):
+        weights = trained_by_pytorch(torch, model, task, 100, size)
+        loss, right = graded(model, weights, test(RandomState(2), batch=256))
+        assert steps[name][-1] == pytest.approx(loss, abs=1e-8), name
+        assert steps[f"{name}_right"][-1] == right

@@ -1,0 +1,385 @@
+"""Gradients: finite differences, PyTorch's autograd, properties, and mistakes that are noticed."""
+
+import inspect
+import itertools
+import math
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from attention_docs import attention_backward, attention_steps, backward, causal_mask, window_mask
+from tests.conftest import to_numpy
+
+INPUTS = ("query", "key", "value", "attn_mask")
+
+
+def literal(shape, step):
+    """Numbers without pattern or symmetry: the fractional parts of multiples of `step`."""
+    return (np.arange(1, math.prod(shape) + 1) * step % 1 * 4 - 2).reshape(shape)
+
+
+# 2 sequences, 4 heads, 3 queries, 5 keys, d_k = 8, d_v = 6.
+QUERY, KEY, VALUE = (
+    literal((2, 4, 3, 8), 0.618),
+    literal((2, 4, 5, 8), 0.414),
+    literal((2, 4, 5, 6), 0.732),
+)
+GRAD_OUTPUT = literal((2, 4, 3, 6), 0.302)
+MASK = window_mask(3, 5, left=1, right=2)
+HIDING = np.where(MASK, literal((3, 5), 0.577), -np.inf)
+
+MASKS = {
+    "no mask": {},
+    "causal": {"is_causal": True},
+    "boolean mask": {"attn_mask": MASK},
+    "fully masked row": {"attn_mask": np.array([[True] * 5, [False] * 5, [True] * 5])},
+    "row mask": {"attn_mask": np.array([True, False, True, True, False])},
+    "float mask": {"attn_mask": literal((3, 5), 0.577)},
+    "float mask of each head": {"attn_mask": literal((2, 4, 3, 5), 0.271)},
+    "float mask for all queries": {"attn_mask": literal((4, 1, 5), 0.271)},
+    "one number as mask": {"attn_mask": np.array(0.5)},
+    "float mask that hides": {"attn_mask": HIDING},
+}
+SCORES = {
+    "plain scores": {},
+    "scale": {"scale": -0.3},
+    "softcap": {"softcap": 0.8},
+    "window": {"window": (1, 1)},
+    "all of them": {"scale": 0.7, "softcap": 1.5, "window": (None, 1)},
+}
+SHAPES = {
+    "same axes": (QUERY, KEY, VALUE, {}),
+    "one head of keys": (QUERY, KEY[:, :1], VALUE, {}),
+    "one batch of values": (QUERY, KEY, VALUE[1:], {}),
+    "values alone in a batch": (QUERY[0, 0], KEY[0, :1], VALUE, {}),
+    "one sequence of queries": (QUERY[0], KEY, VALUE, {}),
+    "grouped heads": (QUERY, KEY[:, :2], VALUE[:, :1], {"enable_gqa": True}),
+    "grouped and broadcast": (QUERY, KEY[:1, :2], VALUE[0, :2], {"enable_gqa": True}),
+}
+
+
+def cases():
+    """Yield the arrays and options of every combination that is permitted."""
+    named = itertools.product(MASKS.items(), SCORES.items(), SHAPES.items())
+    for (mask_name, mask), (score_name, score), (shape_name, shape) in named:
+        *qkv, options = shape
+        scores = np.broadcast_shapes(qkv[0].shape[:-2], () if options else qkv[1].shape[:-2])
+        if "attn_mask" in mask:
+            needed = mask["attn_mask"].shape[:-2]
+            if len(needed) > len(scores) or np.broadcast_shapes(needed, scores) != scores:
+                continue
+        name = ", ".join((mask_name, score_name, shape_name))
+        yield pytest.param(qkv, {**mask, **score, **options}, id=name)
+
+
+CASES = list(cases())
+
+
+def grad_output_for(qkv, options):
+    shape = attention_steps(*qkv, **options).output.shape
+    return literal(shape, 0.302)
+
+
+def loss(qkv, options, grad_output):
+    """L = Σ output · grad_output, whose gradient by the output is grad_output."""
+    return float(np.sum(attention_steps(*qkv, **options).output * grad_output))
+
+
+def slopes(function, array, positions, step=1e-5):
+    """Return the central differences of a function at some entries of an array."""
+    found = []
+    for position in positions:
+        above, below = array.copy(), array.copy()
+        above[position] += step
+        below[position] -= step
+        found.append((function(above) - function(below)) / (2 * step))
+    return np.array(found)
+
+
+def check_finite_differences(gradients, qkv, options, grad_output, most=7):
+    """Compare the gradients of all inputs, or of so many entries of each, with differences."""
+    given = {**dict(zip(INPUTS, qkv, strict=False)), **options}
+    for name in INPUTS:
+        gradient = getattr(gradients, name)
+        if gradient is None:
+            continue
+        assert gradient.shape == given[name].shape, name
+        everywhere = list(np.ndindex(gradient.shape))
+        positions = everywhere[:: max(1, len(everywhere) // most)]
+        if name == "attn_mask":
+            hidden = [p for p in positions if given[name][p] == -np.inf]
+            assert all(gradient[p] == 0 for p in hidden)
+            positions = [p for p in positions if p not in hidden]
+
+        def changed(array, name=name):
+            arguments = {**given, name: array}
+            qkv = [arguments.pop(role) for role in INPUTS[:3]]
+            return loss(qkv, arguments, grad_output)
+
+        found = np.array([gradient[p] for p in positions])
+        expected = slopes(changed, given[name], positions)
+        np.testing.assert_allclose(found, expected, rtol=1e-7, atol=1e-7, err_msg=name)
+
+
+@pytest.mark.parametrize(("qkv", "options"), CASES)
+def test_equals_finite_differences(qkv, options):
+    grad_output = grad_output_for(qkv, options)
+    gradients = attention_backward(grad_output, *qkv, **options)
+    check_finite_differences(gradients, qkv, options, grad_output)
+
+
+def composed(torch, qkv, attn_mask=None, scale=None, is_causal=False, enable_gqa=False, window=None, softcap=None):  # fmt: skip
+    """Attention from PyTorch's elementary operations; keeps the steps whose gradients are asked."""
+    query, key, value = qkv
+    if enable_gqa:
+        key, value = (
+            a.repeat_interleave(query.shape[-3] // a.shape[-3], dim=-3) for a in (key, value)
+        )
+    scores = query @ key.transpose(-1, -2)
+    scaled = scores * (query.shape[-1] ** -0.5 if scale is None else scale)
+    if softcap is not None:
+        scaled = softcap * torch.tanh(scaled / softcap)
+    i, j = torch.meshgrid(*(torch.arange(n) for n in scores.shape[-2:]), indexing="ij")
+    left, right = window or (None, None)
+    right = 0 if is_causal else right
+    seen = torch.ones(scores.shape, dtype=torch.bool)
+    seen &= True if left is None else j >= i - left
+    seen &= True if right is None else j <= i + right
+    masked = scaled
+    if attn_mask is not None and attn_mask.dtype == torch.bool:
+        seen &= attn_mask
+    elif attn_mask is not None:
+        seen &= attn_mask > -math.inf
+        masked = scaled + torch.where(attn_mask > -math.inf, attn_mask, 0.0)
+    powers = torch.exp(masked - masked.detach().amax(-1, keepdim=True)) * seen
+    weights = powers / powers.sum(-1, keepdim=True).clamp_min(1e-300)
+    return scores, scaled, weights, weights @ value
+
+
+@pytest.mark.parametrize(("qkv", "options"), CASES)
+def test_equals_the_autograd_of_pytorch(torch, qkv, options):
+    grad_output = grad_output_for(qkv, options)
+    tensors = [torch.tensor(a.tolist(), dtype=torch.float64, requires_grad=True) for a in qkv]
+    theirs = dict(options)
+    mask = None
+    if "attn_mask" in options:
+        mask = theirs["attn_mask"] = torch.from_numpy(options["attn_mask"].copy())
+        mask.requires_grad_(mask.dtype != torch.bool)
+    scores, scaled, weights, output = composed(torch, tensors, **theirs)
+    for step in (scores, scaled, weights):
+        step.retain_grad()
+    output.backward(torch.tensor(grad_output.tolist(), dtype=torch.float64))
+    gradients = attention_backward(grad_output, *qkv, **options)
+    expected = dict(zip(INPUTS, [*tensors, mask], strict=True))
+    expected |= {"scores": scores, "scaled": scaled, "weights": weights}
+    for name, tensor in expected.items():
+        found = getattr(gradients, name)
+        if tensor is None or tensor.dtype == torch.bool:
+            assert found is None
+            continue
+        np.testing.assert_allclose(found, tensor.grad.numpy(), rtol=0, atol=1e-12, err_msg=name)
+
+
+@pytest.mark.parametrize("options", [{}, {"is_causal": True}, {"scale": 0.3}], ids=str)
+def test_equals_the_gradient_of_the_fused_function_of_pytorch(torch, options):
+    tensors = [torch.from_numpy(a).requires_grad_() for a in (QUERY, KEY, VALUE)]
+    output = torch.nn.functional.scaled_dot_product_attention(*tensors, **options)
+    output.backward(torch.from_numpy(GRAD_OUTPUT))
+    gradients = attention_backward(GRAD_OUTPUT, QUERY, KEY, VALUE, **options)
+    for name, tensor in zip(INPUTS, tensors, strict=False):
+        np.testing.assert_allclose(getattr(gradients, name), tensor.grad, rtol=0, atol=1e-12)
+
+
+def test_a_fully_masked_row_gets_zeros_and_adds_nothing_to_the_others():
+    mask = MASKS["fully masked row"]["attn_mask"]
+    gradients = attention_backward(GRAD_OUTPUT, QUERY, KEY, VALUE, attn_mask=mask)
+    assert np.all(gradients.query[..., 1, :] == 0)
+    assert np.all(gradients.scaled[..., 1, :] == 0)
+    rest = [0, 2]
+    without = attention_backward(GRAD_OUTPUT[..., rest, :], QUERY[..., rest, :], KEY, VALUE)
+    for name in ("key", "value"):
+        np.testing.assert_allclose(getattr(gradients, name), getattr(without, name), atol=1e-14)
+
+
+def test_what_is_hidden_gets_no_gradient():
+    gradients = attention_backward(GRAD_OUTPUT, QUERY, KEY, VALUE, is_causal=True)
+    assert np.all(gradients.scaled[..., ~causal_mask(3, 5)] == 0)
+    assert np.all(gradients.key[..., 3:, :] == 0)  # no query sees the last two keys
+    assert np.all(gradients.value[..., 3:, :] == 0)
+
+
+@given(st.floats(-5, 5), st.floats(-3, 3))
+def test_gradients_are_linear_in_the_gradient_of_the_output(factor, other):
+    once = attention_backward(GRAD_OUTPUT, QUERY, KEY, VALUE)
+    again = attention_backward(GRAD_OUTPUT[::-1], QUERY, KEY, VALUE)
+    both = attention_backward(factor * GRAD_OUTPUT + other * GRAD_OUTPUT[::-1], QUERY, KEY, VALUE)
+    for name in ("query", "key", "value", "weights", "scores"):
+        expected = factor * getattr(once, name) + other * getattr(again, name)
+        np.testing.assert_allclose(getattr(both, name), expected, rtol=0, atol=1e-11)
+
+
+def test_each_row_of_the_gradient_by_scaled_scores_sums_to_zero():
+    """All scores of a query moved by one number leave its weights as they are."""
+    gradients = attention_backward(GRAD_OUTPUT, QUERY, KEY, VALUE, attn_mask=HIDING)
+    np.testing.assert_allclose(gradients.scaled.sum(axis=-1), 0, rtol=0, atol=1e-14)
+    np.testing.assert_allclose(gradients.attn_mask.sum(axis=-1), 0, rtol=0, atol=1e-14)
+
+
+@pytest.mark.parametrize("options", [{}, {"attn_mask": MASK}, {"softcap": 0.8}], ids=str)
+def test_the_row_sums_need_the_output_alone(options):
+    gradients = attention_backward(GRAD_OUTPUT, QUERY, KEY, VALUE, **options)
+    steps = attention_steps(QUERY, KEY, VALUE, **options)
+    of_weights = np.sum(gradients.weights * steps.weights, axis=-1)
+    np.testing.assert_allclose(of_weights, np.sum(GRAD_OUTPUT * steps.output, axis=-1), atol=1e-13)
+
+
+@pytest.mark.parametrize("first", [np.s_[:], np.s_[0]], ids=["a batch", "one sequence"])
+def test_grouped_heads_get_the_sum_of_repeated_heads(first):
+    query, key, value = QUERY[first], KEY[:, :2][first], VALUE[:, :1][first]
+    grad_output = GRAD_OUTPUT[first]
+    grouped = attention_backward(grad_output, query, key, value, enable_gqa=True)
+    repeated = attention_backward(
+        grad_output, query, key.repeat(2, axis=-3), value.repeat(4, axis=-3)
+    )
+    pairs = repeated.key[..., 0::2, :, :] + repeated.key[..., 1::2, :, :]
+    np.testing.assert_allclose(grouped.key, pairs, atol=1e-14)
+    total = repeated.value.sum(axis=-3, keepdims=True)
+    np.testing.assert_allclose(grouped.value, total, atol=1e-14)
+
+
+@pytest.mark.parametrize(
+    "options",
+    [{}, {"is_causal": True}, {"window": (1, 2)}, {"softcap": 1.5}, {"enable_gqa": True}],
+    ids=str,
+)
+def test_every_library_gives_the_same_gradients_in_its_own_arrays(xp, options):
+    key, value = KEY[:, :2], VALUE[:, :2]
+    arrays = (GRAD_OUTPUT, QUERY, key, value) if options == {"enable_gqa": True} else (GRAD_OUTPUT, QUERY, KEY, VALUE[1:])  # fmt: skip
+    ours = [xp.asarray(a.tolist(), dtype=xp.float64) for a in arrays]
+    gradients = attention_backward(*ours, **options)
+    expected = attention_backward(*arrays, **options)
+    for name in ("query", "key", "value", "weights", "scaled", "scores"):
+        found = getattr(gradients, name)
+        assert type(found) is type(ours[0])
+        np.testing.assert_allclose(to_numpy(found), getattr(expected, name), rtol=0, atol=1e-13)
+
+
+def test_every_gradient_is_on_the_device_of_the_arguments(strict):
+    device = strict.Device("device1")
+    arrays = [strict.asarray(a.tolist(), device=device) for a in (GRAD_OUTPUT, QUERY, KEY, VALUE)]
+    gradients = attention_backward(*arrays, window=(1, 1), softcap=2.0)
+    assert {gradient.device for gradient in gradients if gradient is not None} == {device}
+
+
+def test_float16_is_computed_in_float32():
+    halves = [a.astype("float16") for a in (GRAD_OUTPUT, QUERY, KEY, VALUE)]
+    wide = attention_backward(*(a.astype("float32") for a in halves))
+    found = attention_backward(*halves)
+    for name in INPUTS[:3]:
+        assert getattr(found, name).dtype == "float16"
+        np.testing.assert_array_equal(getattr(found, name), getattr(wide, name).astype("float16"))
+
+
+def test_no_keys_and_no_queries_get_empty_gradients(xp):
+    ones = xp.ones((2, 3))
+    gradients = attention_backward(xp.ones((2, 4)), ones, xp.ones((0, 3)), xp.ones((0, 4)))
+    assert (gradients.key.shape, gradients.value.shape) == ((0, 3), (0, 4))
+    assert float(xp.sum(gradients.query)) == 0
+    gradients = attention_backward(xp.ones((0, 3)), xp.ones((0, 3)), ones, ones)
+    assert float(xp.sum(gradients.key)) == 0
+
+
+@settings(max_examples=30)
+@given(
+    st.tuples(*[st.integers(1, 4)] * 4),
+    st.sampled_from([(), (2,), (2, 3)]),
+    st.sampled_from([{}, {"softcap": 0.7}, {"is_causal": True}, {"window": (0, 1)}]),
+)
+def test_every_size_equals_finite_differences(sizes, batch, options):
+    m, n, d_k, d_v = sizes
+    query, key, value = (
+        literal((*batch, *shape), step)
+        for shape, step in (((m, d_k), 0.618), ((n, d_k), 0.414), ((n, d_v), 0.732))
+    )
+    grad_output = literal((*batch, m, d_v), 0.302)
+    gradients = attention_backward(grad_output, query, key, value, **options)
+    check_finite_differences(gradients, (query, key, value), options, grad_output)
+
+
+# What a slip of the pen would make of each formula.
+MUTATIONS = {
+    "weights not transposed": ("transpose(steps.weights) @", "steps.weights @"),
+    "values in place of weights": ("grad_output @ transpose(value)", "-grad_output @ transpose(value)"),
+    "no row sum": ("(grad_weights - average)", "grad_weights"),
+    "row sum added": ("(grad_weights - average)", "(grad_weights + average)"),
+    "row sum without weights": ("xp.sum(grad_weights * steps.weights,", "xp.sum(grad_weights,"),
+    "row sum over queries": ("axis=-1, keepdims=True", "axis=-2, keepdims=True"),
+    "mean for the row sum": ("average = xp.sum(", "average = xp.mean("),
+    "derivative without weights": ("steps.weights * (grad_weights", "(grad_weights"),
+    "no slope of the softcap": ("grad_scaled * slope *", "grad_scaled *"),
+    "slope of scores that are not capped": ("(steps.scaled / softcap)", "(steps.scores / softcap)"),
+    "slope without the square": ("/ softcap) ** 2", "/ softcap)"),
+    "no scale": (" * inputs.scale", ""),
+    "scale twice": (" * inputs.scale", " * inputs.scale**2"),
+    "query for key": ("grad_scores @ key", "grad_scores @ query"),
+    "scaled for scores, by query": ("grad_query = grad_scores", "grad_query = grad_scaled"),
+    "scaled for scores, by key": ("transpose(grad_scores) @", "transpose(grad_scaled) @"),
+    "scores not transposed": ("transpose(grad_scores) @", "grad_scores @"),
+    "no sum over copies": ("xp.reshape(xp.sum(array, axis=tuple(axes)), shape)", "xp.reshape(xp.max(array, axis=tuple(axes)), shape)"),
+    "sum over heads in place of copies": ("sum(groups, axis=-3)", "sum(groups, axis=-4)"),
+    "mask gets the gradient of the scores": ("_of_mask(inputs, grad_scaled)", "_of_mask(inputs, grad_scores)"),
+}  # fmt: skip
+# As many queries as keys and features, so that no wrong product is stopped by its shape.
+SQUARE = tuple(literal((2, 4, 4, 4), step) for step in (0.302, 0.618, 0.414, 0.732))
+MUTATION_CASES = (
+    (SQUARE, {"softcap": 1.5, "scale": 0.7, "attn_mask": literal((4, 4), 0.577)}),
+    ((*SQUARE[:2], SQUARE[2][:, :2], SQUARE[3][:, :2]), {"enable_gqa": True}),
+    ((*SQUARE[:2], SQUARE[2][:1], SQUARE[3]), {}),
+)
+
+
+def agrees_with_finite_differences(module):
+    for (grad_output, *qkv), options in MUTATION_CASES:
+        gradients = module["attention_backward"](grad_output, *qkv, **options)
+        check_finite_differences(gradients, qkv, options, grad_output)
+
+
+@pytest.mark.parametrize("mutation", MUTATIONS)
+def test_a_mistake_in_a_formula_is_noticed(mutation):
+    source = inspect.getsource(backward)
+    right, wrong = MUTATIONS[mutation]
+    assert right in source
+    agrees_with_finite_differences(vars(backward))
+    changed = {"__name__": "changed"}
+    exec(source.replace(right, wrong), changed)
+    with pytest.raises(AssertionError):
+        agrees_with_finite_differences(changed)
+
+
+Q, K, V = np.ones((3, 2)), np.ones((4, 2)), np.ones((4, 5))
+
+
+@pytest.mark.parametrize(
+    ("grad_output", "error", "message"),
+    [
+        (np.ones((3, 2)), ValueError, "grad_output has shape (3, 2); expected (3, 5), as the output"),
+        (np.ones((1, 3, 5)), ValueError, "grad_output has shape (1, 3, 5); expected (3, 5), as the output"),
+        (np.full((3, 5), math.nan), ValueError, "grad_output holds nan at [0, 0]; expected finite numbers only"),
+        (np.ones((3, 5), dtype="float32"), TypeError, "grad_output has dtype float32; expected float64 to match query"),
+        (np.ones((3, 5)) > 0, TypeError, "grad_output has dtype bool; expected real numbers"),
+        ([[1.0]], TypeError, "grad_output is a list; expected an array, for example numpy.asarray(grad_output)"),
+        (None, TypeError, "grad_output is None; expected an array"),
+        (np.full((3, 5), 1.7e308), ValueError, "the gradient of query holds nan at [0, 0]; expected products that fit float64"),
+    ],
+)  # fmt: skip
+def test_refuses_with_the_argument_what_was_expected_and_what_came(grad_output, error, message):
+    with pytest.raises(error) as caught:
+        attention_backward(grad_output, Q, K, V * 3)
+    assert str(caught.value) == message
+
+
+def test_refuses_what_the_forward_pass_refuses():
+    with pytest.raises(ValueError, match=r"key has shape \(4, 3\); expected \(\.\.\., n, 2\)"):
+        attention_backward(np.ones((3, 5)), Q, np.ones((4, 3)), V)
