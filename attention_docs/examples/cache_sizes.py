@@ -35,13 +35,12 @@ BYTES, TOKENS, MEBIBYTE = 2, 4096, 2**20
 
 def steps(xp: ModuleType = numpy) -> dict[str, Array]:
     models = (LLAMA_2_7B, LLAMA_3_8B, FALCON_7B, DEEPSEEK_LITE, DEEPSEEK_LITE_IN_HEADS)
-    layers, numbers = (xp.asarray(column) for column in zip(*models, strict=True))
-    a_token = layers * numbers * BYTES
-    sizes = xp.astype(a_token, xp.float64)
+    layers, numbers = (xp.asarray(each, dtype=xp.float64) for each in zip(*models, strict=True))
+    sizes = layers * numbers * BYTES
     return {
         "layers": layers,
         "numbers": numbers,
-        "bytes": a_token,
+        "bytes": sizes,
         "mebibytes": TOKENS * sizes / MEBIBYTE,
         "heads_over_latent": sizes[4] / sizes[3],
     }

@@ -167,7 +167,7 @@ def steps(xp: ModuleType = numpy) -> dict[str, Array]:
     sunk = with_sink(xp, q, k, v, xp.where(allowed, xp.zeros_like(distance), hidden))
     late = SOFTCAP * xp.tanh(plain.masked / SOFTCAP)
     powers = xp.exp(late)
-    window = xp.astype(window_mask(10, left=2, right=0, xp=xp), xp.float64)
+    window = counted(xp, window_mask(10, left=2, right=0, xp=xp))
     paths = [window, window @ window, window @ window @ window]
     return {
         "Q": q,
@@ -185,7 +185,7 @@ def steps(xp: ModuleType = numpy) -> dict[str, Array]:
         "reach_1": paths[0] > 0,
         "reach_2": paths[1] > 0,
         "reach_3": paths[2] > 0,
-        "reach": xp.stack([xp.sum(xp.astype(one[-1, :] > 0, xp.int64)) for one in paths]),
+        "reach": xp.stack([xp.sum(counted(xp, one[-1, :] > 0)) for one in paths]),
         "weights_sink": sunk.weights[:, : len(K)],
         "sum_sink": xp.sum(sunk.weights[:, : len(K)], axis=1),
         "output_sink": sunk.output,
@@ -201,7 +201,12 @@ def buckets(xp: ModuleType, distances: Array) -> Array:
     powers = ((FARTHEST / exact) ** (k / exact) for k in range(1, exact))
     edges = [*range(1, exact + 1), *(exact * power for power in powers)]
     reached = distances[:, None] >= xp.asarray(edges, dtype=xp.float64)
-    return xp.sum(xp.astype(reached, xp.int64), axis=1)
+    return xp.sum(counted(xp, reached), axis=1)
+
+
+def counted(xp: ModuleType, truths: Array) -> Array:
+    """Return one for True and zero for False."""
+    return xp.where(truths, xp.ones(truths.shape), xp.zeros(truths.shape))
 
 
 def with_sink(xp: ModuleType, q: Array, k: Array, v: Array, mask: Array) -> AttentionSteps:

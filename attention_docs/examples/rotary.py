@@ -9,7 +9,7 @@ last five steps follow the angles of one position beyond those of training.
 q 6
 [2 1 0 -1 1 3]
 k 6
-[1 -1 2 1 0 2]
+[1.3000 -1 2 1 0 2]
 frequencies 3
 [1 0.2500 0.0625]
 wavelengths 3
@@ -26,16 +26,16 @@ Q_rotated 4 x 6
  [-1.7416  1.4024 0.4794 -0.8776 0.6182 3.1013]
  [-2.1211 -0.7078 0.6816 -0.7317 0.4233 3.1338]]
 K_rotated 5 x 6
-[[      1      -1      2      1       0      2]
- [ 1.3818  0.3012 1.6904 1.4637 -0.1249 1.9961]
- [ 0.4932  1.3254 1.2757 1.8364 -0.2493 1.9844]
- [-0.8489  1.1311 0.7817 2.0950 -0.3728 1.9649]
- [-1.4104 -0.1032 0.2391 2.2232 -0.4948 1.9378]]
+[[ 1.3000      -1      2      1       0      2]
+ [ 1.5439  0.5536 1.6904 1.4637 -0.1249 1.9961]
+ [ 0.3683  1.5982 1.2757 1.8364 -0.2493 1.9844]
+ [-1.1459  1.1734 0.7817 2.0950 -0.3728 1.9649]
+ [-1.6065 -0.3302 0.2391 2.2232 -0.4948 1.9378]]
 scores 4 x 5
-[[     6 7.4644 6.1791 2.8604 0.1714]
- [3.6550 6.0000 7.4644 6.1791 2.8604]
- [3.1398 3.6550 6.0000 7.4644 6.1791]
- [5.4859 3.1398 3.6550 6.0000 7.4644]]
+[[6.6000 8.0410 6.2022 2.3088 -0.4479]
+ [3.7267 6.6000 8.0410 6.2022  2.3088]
+ [2.6173 3.7267 6.6000 8.0410  6.2022]
+ [4.8496 2.6173 3.7267 6.6000  8.0410]]
 distance_alone number
 True
 order 6
@@ -48,10 +48,10 @@ Q_reordered 4 x 6
 reordered_is_the_same number
 True
 scores_of_halves 4 x 5
-[[     6 3.1626 2.2002 4.1866 7.5329]
- [7.9567 6.0000 3.1626 2.2002 4.1866]
- [7.1187 7.9567 6.0000 3.1626 2.2002]
- [4.1597 7.1187 7.9567 6.0000 3.1626]]
+[[6.6000 3.2344 1.6777 3.5502 7.3677]
+ [8.5334 6.6000 3.2344 1.6777 3.5502]
+ [7.1418 8.5334 6.6000 3.2344 1.6777]
+ [3.6081 7.1418 8.5334 6.6000 3.2344]]
 ntk_base number
 512
 last_angles 3
@@ -76,20 +76,19 @@ TITLE = "Rotary positions, two layouts, and two ways to go further"
 SOURCE = "our own example"
 
 Q = [2, 1, 0, -1, 1, 3]
-K = [1, -1, 2, 1, 0, 2]
+K = [1.3, -1, 2, 1, 0, 2]
 BASE, TRAINED, FACTOR = 64, 16, 4
-ORDER = [0, 2, 4, 1, 3, 5]
 
 
 def steps(xp: ModuleType = numpy) -> dict[str, Array]:
     q, k = (xp.asarray(row, dtype=xp.float64) for row in (Q, K))
-    order, d = xp.asarray(ORDER), len(Q)
+    d = len(Q)
     queries, keys = (xp.arange(n, dtype=xp.float64) for n in (4, 5))
     frequencies = omega(xp, BASE)
     scores = scores_at(xp, queries, keys, interleaved=True)
     further = scores_at(xp, queries + 100, keys + 100, interleaved=True)
     turned = rotary(repeated(xp, q, queries), queries, BASE, interleaved=True)
-    reordered = rotary(repeated(xp, xp.take(q, order), queries), queries, BASE)
+    reordered = rotary(repeated(xp, halved(xp, q), queries), queries, BASE)
     ntk_base = BASE * FACTOR ** (d / (d - 2))
     last, longest = TRAINED - 1.0, FACTOR * (TRAINED - 1.0)
     return {
@@ -102,9 +101,9 @@ def steps(xp: ModuleType = numpy) -> dict[str, Array]:
         "K_rotated": rotary(repeated(xp, k, keys), keys, BASE, interleaved=True),
         "scores": scores,
         "distance_alone": xp.all(xp.abs(scores - further) < 1e-12),
-        "order": order,
+        "order": halved(xp, xp.arange(d)),
         "Q_reordered": reordered,
-        "reordered_is_the_same": xp.all(xp.take(turned, order, axis=1) == reordered),
+        "reordered_is_the_same": xp.all(halved(xp, turned) == reordered),
         "scores_of_halves": scores_at(xp, queries, keys, interleaved=False),
         "ntk_base": xp.asarray(ntk_base, dtype=xp.float64),
         "last_angles": last * frequencies,
@@ -112,6 +111,12 @@ def steps(xp: ModuleType = numpy) -> dict[str, Array]:
         "interpolated_angles": longest / FACTOR * frequencies,
         "ntk_angles": longest * omega(xp, ntk_base),
     }
+
+
+def halved(xp: ModuleType, x: Array) -> Array:
+    """Return the first features of all pairs of neighbours, and after them the second ones."""
+    pairs = xp.reshape(x, (*x.shape[:-1], x.shape[-1] // 2, 2))
+    return xp.reshape(xp.matrix_transpose(pairs), x.shape)
 
 
 def omega(xp: ModuleType, base: float) -> Array:

