@@ -97,7 +97,7 @@ def lend(folder, place):
 
 
 def cut_down(project, home="# Home\n"):
-    """Leave one page and one example, which it names: a build of about a second."""
+    """Leave one page and the example that it names, beside that of the check: a second's build."""
     for folder in ("course", "mechanisms", "notebooks", "reference"):
         shutil.rmtree(project / "docs" / folder)
     for page in (project / "docs").glob("*.md"):
@@ -105,7 +105,7 @@ def cut_down(project, home="# Home\n"):
     home = f"---\ndescription: One page.\n---\n\n{home}\n\\example{{self_attention}}\n"
     (project / "docs" / "index.md").write_text(home, encoding="utf-8")
     for example in (project / "attention_docs" / "examples").glob("*.py"):
-        if example.stem not in ("__init__", "self_attention"):
+        if example.stem not in ("__init__", "self_attention", "distinct_sizes"):
             example.unlink()
     settings = (project / "mkdocs.yml").read_text(encoding="utf-8")
     settings = re.sub(r"^nav:\n(?:  .*\n)+", "nav:\n  - index.md\n", settings, flags=re.M)

@@ -6,6 +6,7 @@ own; `\check{count}` is a number.
 
 import json
 from collections.abc import Callable
+from html import escape
 
 from attention_docs import examples
 from attention_docs.diagnosis import pasted
@@ -26,7 +27,7 @@ PASTE = """\
 aria-describedby="diagnosis"></textarea>
 <div id="diagnosis" role="status"></div>
 <noscript><p>This box needs JavaScript. The command does the same without it.</p></noscript>
-<script type="application/json">{data}</script>
+<pre hidden>{data}</pre>
 </div>
 """
 
@@ -77,8 +78,8 @@ def literals(library: str) -> str:
 
 
 def as_json() -> str:
-    """Write the known outputs as JSON that may stand in a page: nothing in it ends the script."""
-    return json.dumps(pasted.as_data(), ensure_ascii=False).replace("</", r"<\/")
+    """Write the known outputs as JSON in HTML; the theme would run a script of any type."""
+    return escape(json.dumps(pasted.as_data(), ensure_ascii=False), quote=False)
 
 
 def cases() -> str:
