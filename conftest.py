@@ -40,15 +40,22 @@ APART = (
 def pytest_addoption(parser):
     for needed in ("browser", "torch", "gpu"):
         parser.addoption(f"--{needed}", action="store_true", help=f"fail where {needed} is missing")
-    parser.addoption("--quick", action="store_true", help="only what needs no built site")
+    parser.addoption(
+        "--quick", action="store_true", help="only what needs no built site and is not thorough"
+    )
 
 
 def pytest_collection_modifyitems(config, items):
     if config.getoption("quick"):
-        slow = [item for item in items if SLOW & set(getattr(item, "fixturenames", ()))]
+        slow = [item for item in items if is_slow(item)]
         config.hook.pytest_deselected(items=slow)
         items[:] = [item for item in items if item not in set(slow)]
     items.sort(key=place_in_line)
+
+
+def is_slow(item):
+    needs_build = SLOW & set(getattr(item, "fixturenames", ()))
+    return needs_build or item.get_closest_marker("thorough") is not None
 
 
 def place_in_line(item):

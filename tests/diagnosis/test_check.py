@@ -145,6 +145,7 @@ def with_steps(**changes):
     return attention_with([type("Change", (), {"changes": changes})])
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize(
     ("function", "words"),
     [
@@ -295,6 +296,7 @@ def test_a_function_that_changes_its_inputs_is_told_as_such(file, capsys):
     assert "note: it changes its input query" in capsys.readouterr().out
 
 
+@pytest.mark.thorough
 def test_a_case_that_hangs_or_kills_is_wrong_and_the_others_still_run(file, capsys):
     source = RIGHT.replace(
         "    scores = query @",

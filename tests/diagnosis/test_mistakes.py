@@ -106,6 +106,7 @@ SHARED = [
 ]
 
 
+@pytest.mark.thorough
 def test_each_two_mistakes_have_digits_of_their_own_but_for_those_that_are_listed():
     singles = [(), *((mistake,) for mistake in MISTAKES)]
     found = {

@@ -16,6 +16,7 @@ def plain(text):
     return "".join(piece if isinstance(piece, str) else piece.get("step", "#") for piece in text)
 
 
+@pytest.mark.thorough
 def test_numbers_give_the_value_and_parts_are_all_it_depends_on(graphs):
     found = in_node(
         f"""await (async () => {{

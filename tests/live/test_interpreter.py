@@ -24,6 +24,7 @@ SHOWN = """
 """
 
 
+@pytest.mark.thorough
 def test_every_step_is_that_of_python(graphs):
     found = in_node(
         f"""Object.fromEntries(Object.entries(data).map(([name, json]) => {{
@@ -38,6 +39,7 @@ def test_every_step_is_that_of_python(graphs):
     assert not different, "digits of the page's own numbers differ"
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("name", LIVE)
 def test_edits_give_the_digits_and_the_refusals_of_numpy(name, graphs):
     inputs = [*graphs[name]["inputs"], *graphs[name]["shared"]]

@@ -5,6 +5,7 @@ import io
 import re
 
 import numpy as np
+import pytest
 
 from attention_docs import examples
 from attention_docs.render.numbers import number
@@ -25,6 +26,7 @@ def expected(steps):
     return shown
 
 
+@pytest.mark.thorough
 def test_program_of_every_example_prints_its_digits(graphs):
     programs = in_node(
         """Object.fromEntries(Object.entries(data).map(([name, json]) => {

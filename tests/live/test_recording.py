@@ -47,6 +47,7 @@ def test_recorded_steps_equal_numpy_to_the_last_bit(name):
         assert_same_bits(recorded[step].value, array)
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("name", NAMES)
 def test_graph_alone_gives_the_steps_to_the_last_bit(name):
     found = json.loads(text(graph(name)))
@@ -56,6 +57,7 @@ def test_graph_alone_gives_the_steps_to_the_last_bit(name):
     assert refusal(found, values) is None
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("name", NAMES)
 def test_graph_with_edited_inputs_gives_the_digits_and_the_refusals_of_python(name):
     found = json.loads(text(graph(name)))
@@ -257,6 +259,7 @@ def test_a_check_of_what_is_no_input_is_no_guard():
     assert padding_mask(np.asarray(3), 4).shape == (1, 4)
 
 
+@pytest.mark.thorough
 def test_graph_is_the_same_in_another_process():
     names = ["self_attention", "encoder_decoder", "course_block"]
     program = "import sys; from attention_docs.live.graph import graph, text\n"

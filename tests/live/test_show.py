@@ -3,6 +3,7 @@
 import math
 
 import numpy as np
+import pytest
 
 from attention_docs.render.numbers import html_number, number
 from tests.live.running import digits, in_node
@@ -65,6 +66,7 @@ def numbers():
     return np.concatenate([positive, -positive]).tolist()
 
 
+@pytest.mark.thorough
 def test_every_number_is_shown_as_in_python():
     tested = numbers()
     assert len(tested) >= COUNT

@@ -537,6 +537,7 @@ def test_gradients_of_shared_heads_are_added_up_in_blocks():
         np.testing.assert_allclose(getattr(found, name), getattr(expected, name), atol=1e-12)
 
 
+@pytest.mark.thorough
 def test_gradients_of_a_long_sequence_take_little_memory():
     """All scores at once would be 64 MB, and their gradients as much again."""
     arrays = normal(*[(4096, 16)] * 4, dtype="float32")
