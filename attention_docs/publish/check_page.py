@@ -27,7 +27,7 @@ PASTE = """\
 aria-describedby="diagnosis"></textarea>
 <div id="diagnosis" role="status"></div>
 <noscript><p>This box needs JavaScript. The command does the same without it.</p></noscript>
-<pre hidden>{data}</pre>
+<template>{data}</template>
 </div>
 """
 

@@ -85,7 +85,7 @@
 
   const prepare = (box) => {
     box.dataset.ready = "";
-    const outputs = JSON.parse(box.querySelector("pre").textContent);
+    const outputs = JSON.parse(box.querySelector("template").content.textContent);
     const [area, status] = [box.querySelector("textarea"), box.querySelector("[role=status]")];
     const answer = () => {
       box.querySelector("table")?.remove();

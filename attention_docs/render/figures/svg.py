@@ -14,6 +14,8 @@ FONT_SIZE = 12
 # In every common font, a digit is a little over half as wide as it is high.
 CHARACTER = 7
 LINE = 16
+# Between drawings side by side, as in the style sheet.
+GAP = 24
 # On a phone, a drawing wider than this scrolls in its own box: shrunk to the screen, it would be
 # illegible. The style sheet gives each class the width here as its minimum.
 CLASSES = ((560, "drawing wide widest"), (420, "drawing wide"), (0, "drawing"))
@@ -163,4 +165,7 @@ def beside(panels: Sequence[Panel], name: str) -> Html:
     if not name:
         raise ValueError("a figure needs a name, for those who do not see it")
     drawings = [figure(panel, panel.name) for panel in panels]
-    return Html(element("div", *drawings, class_="panels", role="group", aria_label=name))
+    # Known before the second drawing arrives, so that the first does not move when it does.
+    width = sum(round(panel.width) + 2 for panel in panels) + GAP * (len(panels) - 1)
+    group = {"class_": "panels", "role": "group", "aria_label": name}
+    return Html(element("div", *drawings, style=f"max-width: {width}px", **group))
