@@ -96,21 +96,16 @@ def lend(folder, place):
         place.symlink_to(folder, target_is_directory=True)
 
 
-# The check of a reader's code is made from the second.
-KEPT = ("self_attention", "distinct_sizes")
-
-
 def cut_down(project, home="# Home\n"):
-    """Leave one page and the examples that it names: a build of about a second."""
+    """Leave one page and one example, which it names: a build of about a second."""
     for folder in ("course", "mechanisms", "notebooks", "reference"):
         shutil.rmtree(project / "docs" / folder)
     for page in (project / "docs").glob("*.md"):
         page.unlink()
-    home = f"---\ndescription: One page.\n---\n\n{home}\n"
-    home += "".join(f"\n\\example{{{name}}}\n" for name in KEPT)
+    home = f"---\ndescription: One page.\n---\n\n{home}\n\\example{{self_attention}}\n"
     (project / "docs" / "index.md").write_text(home, encoding="utf-8")
     for example in (project / "attention_docs" / "examples").glob("*.py"):
-        if example.stem not in ("__init__", *KEPT):
+        if example.stem not in ("__init__", "self_attention"):
             example.unlink()
     settings = (project / "mkdocs.yml").read_text(encoding="utf-8")
     settings = re.sub(r"^nav:\n(?:  .*\n)+", "nav:\n  - index.md\n", settings, flags=re.M)

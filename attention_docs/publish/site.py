@@ -1,6 +1,7 @@
 """The build of the site, event by event."""
 
 import functools
+import importlib
 import json
 import logging
 import os
@@ -17,7 +18,6 @@ from attention_docs import examples
 from attention_docs.arrays import Array
 from attention_docs.publish import (
     assets,
-    check_page,
     contents,
     fonts,
     formulas,
@@ -144,9 +144,15 @@ class Site:
             measure=measured,
             contents=lambda name: contents.contents(name, nav, read, page.file.src_uri),
             overview=lambda name: contents.overview(name, nav, read),
-            check=lambda name: check_page.part(name, self.deferred.defer),
+            check=self.check,
             location=lambda line: location(page, line),
         )
+
+    def check(self, name: str) -> str:
+        """Write a part of the page on the check, which one page alone needs."""
+        check_page = importlib.import_module("attention_docs.publish.check_page")
+        part: str = check_page.part(name, self.deferred.defer)
+        return part
 
     def lint(self, markdown: str, page: Page) -> None:
         found = lint.problems(markdown, mermaid.parse)

@@ -167,5 +167,5 @@ def beside(panels: Sequence[Panel], name: str) -> Html:
     drawings = [figure(panel, panel.name) for panel in panels]
     # Known before the second drawing arrives, so that the first does not move when it does.
     width = sum(round(panel.width) + 2 for panel in panels) + GAP * (len(panels) - 1)
-    group = {"class_": "panels", "role": "group", "aria_label": name}
-    return Html(element("div", *drawings, style=f"max-width: {width}px", **group))
+    group = {"class_": "panels", "role": "group", "style": f"max-width: {width}px"}
+    return Html(element("div", *drawings, **group, aria_label=name))
