@@ -103,10 +103,13 @@ class Worker:
         # Not with -m: classes of a module that runs as __main__ cannot be sent to another process.
         code = "import sys; from attention_docs.diagnosis import worker; worker.main(sys.argv[1])"
         command = [sys.executable, "-c", code, self.target]
-        # Its path is ours, so that what can be imported here can be imported there.
+        # Its path is ours, so that what can be imported here can be imported there. It writes no
+        # bytecode: beside the reader's file it would be litter, and stale after an edit that keeps
+        # the file's size within one second.
         environment = {
             **os.environ,
             "PYTHONPATH": os.pathsep.join(["", *sys.path]).lstrip(os.pathsep),
+            "PYTHONDONTWRITEBYTECODE": "1",
         }
         self.process = subprocess.Popen(
             command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, env=environment

@@ -230,6 +230,12 @@ def test_the_command_line_ends_with_0_or_1_and_prints_json(file, capsys):
     assert found["library"] == "numpy"
 
 
+def test_a_check_leaves_nothing_beside_the_file_of_the_reader(file, tmp_path, monkeypatch):
+    monkeypatch.delenv("PYTHONDONTWRITEBYTECODE", raising=False)
+    main(["check", file(RIGHT)])
+    assert [path.name for path in tmp_path.iterdir()] == ["mine.py"]
+
+
 BAD = {
     "no such module": ("nowhere.at_all:attention", "there is no module 'nowhere'"),
     "no such file": ("nowhere.py:attention", "there is no file nowhere.py"),
