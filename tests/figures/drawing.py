@@ -3,6 +3,7 @@
 import functools
 import re
 from collections import defaultdict
+from dataclasses import dataclass
 from typing import NamedTuple
 from xml.etree import ElementTree
 
@@ -13,7 +14,8 @@ from attention_docs.render.figures.svg import ROLES
 SVG = "{http://www.w3.org/2000/svg}"
 
 
-class Shape(NamedTuple):
+@dataclass(frozen=True, eq=False)
+class Shape:
     """A visible element: its kind, attributes, text, tooltip, and corners on the paper."""
 
     kind: str
@@ -22,7 +24,7 @@ class Shape(NamedTuple):
     tip: str
     corners: np.ndarray  # (n, 2), x to the right and y downwards
 
-    @property
+    @functools.cached_property
     def box(self):
         """Return left, top, right and bottom."""
         x, y = self.corners.T.tolist()

@@ -32,8 +32,11 @@ each_name = pytest.mark.parametrize("name", FIGURES)
 STEPS = ComputedExamples(np)
 
 
-def draw(name):
+def drawn_anew(name):
     return FIGURES[name](STEPS.named_steps)
+
+
+draw = functools.cache(drawn_anew)
 
 
 @each_name
@@ -88,7 +91,7 @@ def test_ids_are_unique():
 
 @each_name
 def test_figure_is_deterministic(name):
-    assert draw(name) == draw(name)
+    assert drawn_anew(name) == draw(name)
 
 
 def assert_shows_lines(picture, *arguments, heading=None, **options):
@@ -122,7 +125,7 @@ def test_figure_of_the_site_gives_back_its_data(name, monkeypatch):
     for kind in READERS.keys() & vars(module).keys():
         recorded = functools.partial(record, getattr(module, kind), READERS[kind])
         monkeypatch.setattr(module, kind, recorded)
-    whole = draw(name)
+    whole = drawn_anew(name)
     assert drawn
     for read, found, arguments, options in drawn:
         # Only a panel beside others is not the whole figure.
@@ -140,8 +143,9 @@ def test_every_cell_says_which_number_it_shows(name):
     named = set()
     for group in root.findall(f".//{SVG}g[@data-val]"):
         example, _, step = group.get("data-val").partition(".")
+        array = STEPS.steps(example)[step]
         for cell in group.findall(f"{SVG}g[@data-at]"):
-            value = examples.steps(example)[step][tuple(map(int, cell.get("data-at").split(",")))]
+            value = array[tuple(map(int, cell.get("data-at").split(",")))]
             said = "".join(cell.itertext())
             assert value == -np.inf or said in ("", "✓") or number(value) in said
             named.add(cell[0])

@@ -9,13 +9,6 @@ from attention_docs import examples
 from attention_docs.render.numbers import number
 from attention_docs.render.table import EXCERPT, MOST_SHOWN, excerpt, is_large, table
 
-MATRICES = [
-    pytest.param(name, step, id=f"{name}.{step}")
-    for name in examples.names()
-    for step, array in examples.steps(name).items()
-    if np.ndim(array) == 2
-]
-
 
 def rows(html):
     """The cells of each row, whose end tags HTML lets one leave out."""
@@ -32,11 +25,12 @@ def as_shown(cell):
     return {"T": "True", "F": "False"}.get(plain, plain)
 
 
-@pytest.mark.parametrize(("name", "step"), MATRICES)
-def test_a_table_has_the_digits_of_show(name, step):
-    array = np.asarray(examples.steps(name)[step])
-    shown = [[as_shown(cell) for cell in row] for row in rows(table(array, "toy.A"))]
-    assert shown == [[number(value) for value in row] for row in array]
+@pytest.mark.parametrize("name", examples.names())
+def test_a_table_has_the_digits_of_show(name):
+    for step, array in examples.steps(name).items():
+        if np.ndim(array) == 2:
+            shown = [[as_shown(cell) for cell in row] for row in rows(table(array, "toy.A"))]
+            assert shown == [[number(value) for value in row] for row in array], step
 
 
 def test_decimal_points_stand_one_below_the_other():
