@@ -4,9 +4,10 @@ import zlib
 
 import numpy as np
 
-from attention_docs.live.graph import digits, graph
+from attention_docs.live.graph import digits
 from attention_docs.live.recording import replay
 from tests.live.evaluate import numbers, shown
+from tests.live.graphs import graph
 
 # What a reader may type, from the ordinary to what Python refuses.
 ORDINARY, ROW_OF_INFINITIES = 0.8, 0.05

@@ -6,6 +6,7 @@ import re
 import pytest
 
 from tests.conftest import ROOT
+from tests.live.graphs import page_graph, page_graphs
 from tests.live.running import in_node
 
 EXPLANATIONS = (ROOT / "tests" / "live" / "explanations.js").as_uri()
@@ -17,18 +18,18 @@ def plain(text):
 
 
 @pytest.mark.thorough
-def test_numbers_give_the_value_and_parts_are_all_it_depends_on(graphs):
+def test_numbers_give_the_value_and_parts_are_all_it_depends_on():
     found = in_node(
         f"""await (async () => {{
             const {{ examine }} = await import({json.dumps(EXPLANATIONS)});
             return Object.fromEntries(Object.entries(data).map(([name, json]) => [name, examine(json)]));
         }})()""",
-        graphs,
+        page_graphs(),
     )
     faults = [f"{name}: {fault}" for name, each in found.items() for fault in each["faults"]]
     assert not faults
     for name, each in found.items():
-        assert each["counts"]["explained"] >= len(graphs[name]["steps"]), name
+        assert each["counts"]["explained"] >= len(page_graph(name)["steps"]), name
     assert sum(each["counts"]["lines"] for each in found.values()) > 1000
 
 
@@ -55,15 +56,13 @@ def test_numbers_give_the_value_and_parts_are_all_it_depends_on(graphs):
         ("softmax_saturation", "gaps", [0], "element 1", "gaps = z − z at element 2"),
     ],
 )  # fmt: skip
-def test_places_and_formulas_read_as_the_page_writes_them(
-    graphs, example, step, index, place, formula
-):
-    found = explained(graphs[example], step, index)
+def test_places_and_formulas_read_as_the_page_writes_them(example, step, index, place, formula):
+    found = explained(page_graph(example), step, index)
     assert (found["place"], plain(found["formula"])) == (place, formula)
 
 
-def test_a_softmax_is_explained_by_powers_and_their_sum(graphs):
-    found = explained(graphs["self_attention"], "weights", [2, 0])
+def test_a_softmax_is_explained_by_powers_and_their_sum():
+    found = explained(page_graph("self_attention"), "weights", [2, 0])
     assert [plain(line) for line in found["numbers"]] == [
         "exp(# − #) / (exp(# − #) + exp(# − #) + exp(# − #))",
         "# / (# + # + #)",
@@ -72,16 +71,16 @@ def test_a_softmax_is_explained_by_powers_and_their_sum(graphs):
     assert found["parts"] == [{"step": "scaled", "index": [2, key]} for key in range(3)]
 
 
-def test_a_mask_says_whether_a_position_takes_part(graphs):
-    hidden, seen = (explained(graphs["course_mask"], "masked", [0, key]) for key in (1, 0))
+def test_a_mask_says_whether_a_position_takes_part():
+    hidden, seen = (explained(page_graph("course_mask"), "masked", [0, key]) for key in (1, 0))
     assert plain(hidden["note"]) == "#: the position takes no part"
     assert hidden["parts"] == [{"step": "mask", "index": [0, 1]}]
     assert plain(seen["note"]) == "#: the position takes part"
     assert {"step": "scaled", "index": [0, 0]} in seen["parts"]
 
 
-def test_a_literal_input_names_the_file_of_its_example(graphs):
-    found = explained(graphs["self_attention"], "X", [0, 0])
+def test_a_literal_input_names_the_file_of_its_example():
+    found = explained(page_graph("self_attention"), "X", [0, 0])
     file = re.search(r"\S+\.py", plain(found["note"]))[0]
     assert (ROOT / file).is_file()
     assert not found["formula"]

@@ -11,6 +11,7 @@ from attention_docs import examples
 from attention_docs.live.recording import recorded_names, replay
 from attention_docs.render.numbers import number
 from tests.live.edits import edit, literal
+from tests.live.graphs import page_graph, page_graphs
 from tests.live.running import digits, in_node
 
 LIVE = recorded_names()
@@ -25,13 +26,13 @@ SHOWN = """
 
 
 @pytest.mark.thorough
-def test_every_step_is_that_of_python(graphs):
+def test_every_step_is_that_of_python():
     found = in_node(
         f"""Object.fromEntries(Object.entries(data).map(([name, json]) => {{
             const parsed = graph.parse(json);
             return [name, ({SHOWN})(graph.evaluate(parsed, new Map()), parsed.steps)];
         }}))""",
-        graphs,
+        page_graphs(),
     )
     different = Counter()
     for name in LIVE:
@@ -41,12 +42,12 @@ def test_every_step_is_that_of_python(graphs):
 
 @pytest.mark.thorough
 @pytest.mark.parametrize("name", LIVE)
-def test_edits_give_the_digits_and_the_refusals_of_numpy(name, graphs):
-    inputs = [*graphs[name]["inputs"], *graphs[name]["shared"]]
+def test_edits_give_the_digits_and_the_refusals_of_numpy(name):
+    inputs = [*page_graph(name)["inputs"], *page_graph(name)["shared"]]
     if not inputs:
         pytest.skip(f"{name} has no literal inputs")
     draw = np.random.default_rng(zlib.crc32(name.encode()))
-    literals = {step: literal(graphs[name], step) for step in inputs}
+    literals = {step: literal(page_graph(name), step) for step in inputs}
     edits = [edit(draw, literals) for _ in range(EDITS)]
     found = in_node(
         f"""(() => {{
@@ -58,7 +59,7 @@ def test_edits_give_the_digits_and_the_refusals_of_numpy(name, graphs):
             }});
         }})()""",
         {
-            "graph": graphs[name],
+            "graph": page_graph(name),
             "edits": [
                 {
                     step: {"shape": array.shape, "data": [digits(x) for x in array.flat]}
@@ -70,7 +71,7 @@ def test_edits_give_the_digits_and_the_refusals_of_numpy(name, graphs):
     )
     counted = Counter()
     for edited, answer in zip(edits, found, strict=True):
-        if has_sines(graphs[name]) and holds_large_numbers(edited):
+        if has_sines(page_graph(name)) and holds_large_numbers(edited):
             counted["last bits of sines, enlarged"] += 1
             continue
         recording = replay(name, edited)

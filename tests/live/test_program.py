@@ -9,6 +9,7 @@ import pytest
 
 from attention_docs import examples
 from attention_docs.render.numbers import number
+from tests.live.graphs import page_graph, page_graphs
 from tests.live.running import in_node
 
 
@@ -27,19 +28,19 @@ def expected(steps):
 
 
 @pytest.mark.thorough
-def test_program_of_every_example_prints_its_digits(graphs):
+def test_program_of_every_example_prints_its_digits():
     programs = in_node(
         """Object.fromEntries(Object.entries(data).map(([name, json]) => {
             const parsed = graph.parse(json);
             return [name, python.program(parsed, parsed.values)];
         }))""",
-        graphs,
+        page_graphs(),
     )
     for name, program in programs.items():
         assert printed(program) == expected(examples.steps(name)), name
 
 
-def test_program_holds_the_edits(graphs):
+def test_program_holds_the_edits():
     program = in_node(
         """(() => {
             const parsed = graph.parse(data);
@@ -47,7 +48,7 @@ def test_program_holds_the_edits(graphs):
             const { values } = graph.evaluate(parsed, new Map([["W_Q", edited]]));
             return python.program(parsed, values);
         })()""",
-        graphs["self_attention"],
+        page_graph("self_attention"),
     )
     assert "W_Q = np.array([[3, 0], [0, -1.5], [1, 0], [0, 1]], dtype=float)\n" in program
     assert "weights = softmax(scaled)\noutput = weights @ V\n" in program

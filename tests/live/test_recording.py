@@ -1,6 +1,5 @@
 """Examples recorded as graphs: the same numbers, calls, checks and messages as in Python."""
 
-import functools
 import gzip
 import itertools
 import json
@@ -15,16 +14,15 @@ import pytest
 from attention_docs import examples, padding_mask, softmax
 from attention_docs.arrays import namespace
 from attention_docs.examples import self_attention
-from attention_docs.live import graph as graphs
 from attention_docs.live.graph import text
 from attention_docs.live.library import Tape, UnknownOperationError
 from attention_docs.live.recording import attempt, record, recorded_names, replay, shared_literals
 from tests.conftest import ROOT
 from tests.live.edits import cases
 from tests.live.evaluate import evaluate, numbers, refusal, shown
+from tests.live.graphs import graph, page_graph
 
 NAMES = recorded_names()
-graph = functools.cache(graphs.graph)
 
 
 def assert_same_bits(one, other):
@@ -50,7 +48,7 @@ def test_recorded_steps_equal_numpy_to_the_last_bit(name):
 @pytest.mark.thorough
 @pytest.mark.parametrize("name", NAMES)
 def test_graph_alone_gives_the_steps_to_the_last_bit(name):
-    found = json.loads(text(graph(name)))
+    found = page_graph(name)
     values = evaluate(found, {})
     for step, array in examples.steps(name).items():
         np.testing.assert_array_equal(values[found["steps"][step]], array)
@@ -60,7 +58,7 @@ def test_graph_alone_gives_the_steps_to_the_last_bit(name):
 @pytest.mark.thorough
 @pytest.mark.parametrize("name", NAMES)
 def test_graph_with_edited_inputs_gives_the_digits_and_the_refusals_of_python(name):
-    found = json.loads(text(graph(name)))
+    found = page_graph(name)
     dtypes = {step: found["nodes"][i][2]["dtype"] for step, i in literals(found).items()}
     for case in cases(name, count=10):
         edits = {step: numbers(value, dtypes[step]) for step, value in case["edits"].items()}
@@ -75,6 +73,7 @@ def literals(found):
     return {**steps, **found["shared"]}
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("name", NAMES)
 def test_graph_is_small_and_in_order(name):
     written = text(graph(name))
@@ -86,6 +85,7 @@ def test_graph_is_small_and_in_order(name):
     assert guards == sorted(set(guards)), "each is kept once, in the order of the nodes"
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("name", NAMES)
 def test_scopes_are_nested_and_name_nodes_of_the_graph(name):
     found = graph(name)
@@ -98,6 +98,7 @@ def test_scopes_are_nested_and_name_nodes_of_the_graph(name):
         assert apart or within, "an inner call comes after the outer one that it was made in"
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("name", NAMES)
 def test_every_guard_depends_on_an_input_and_has_a_message(name):
     found = graph(name)

@@ -7,6 +7,7 @@ import pytest
 
 from attention_docs.examples import steps
 from attention_docs.publish.values import look_up
+from tests.live.graphs import page_graph
 from tests.live.running import in_node
 
 REFERENCES = [
@@ -22,9 +23,9 @@ REFERENCES = [
 
 
 @pytest.mark.parametrize("reference", REFERENCES)
-def test_a_reference_names_what_python_names(graphs, reference):
+def test_a_reference_names_what_python_names(reference):
     found = in_node("reference.resolve(data[1], graph.parse(data[0]))", [
-        graphs["self_attention"],
+        page_graph("self_attention"),
         reference,
     ])  # fmt: skip
     expected = np.asarray(look_up(reference, steps))
@@ -37,17 +38,17 @@ def test_a_reference_names_what_python_names(graphs, reference):
 @pytest.mark.parametrize(
     "reference", ["self_attention.nothing", "self_attention.Q[a]", "Q", "a.Q[9]"]
 )
-def test_a_reference_to_nothing_is_refused(graphs, reference):
+def test_a_reference_to_nothing_is_refused(reference):
     said = in_node(
         "(() => { try { reference.resolve(data[1], graph.parse(data[0])); return null; }"
         " catch (error) { return error.message; } })()",
-        [graphs["self_attention"], reference],
+        [page_graph("self_attention"), reference],
     )
     assert said
 
 
-def test_an_operation_that_the_page_cannot_compute_is_refused(graphs):
-    unknown = json.loads(json.dumps(graphs["cost"]).replace('"ceil"', '"trunc"'))
+def test_an_operation_that_the_page_cannot_compute_is_refused():
+    unknown = json.loads(json.dumps(page_graph("cost")).replace('"ceil"', '"trunc"'))
     said = in_node(
         "(() => { try { graph.parse(data); } catch (error) { return error.message; } })()", unknown
     )

@@ -1,0 +1,20 @@
+"""The graph of each example, recorded at most once in a process."""
+
+import functools
+import json
+
+from attention_docs.live import graph as live
+from attention_docs.live.recording import recorded_names
+
+graph = functools.cache(live.graph)
+
+
+@functools.cache
+def page_graph(name):
+    """Return the graph of an example as the page gets it."""
+    return json.loads(live.text(graph(name)))
+
+
+def page_graphs():
+    """Return the graph of each example that has one."""
+    return {name: page_graph(name) for name in recorded_names()}
