@@ -3,10 +3,12 @@
 A fenced block with `>>>` runs as a doctest, any other Python block runs as it is; all blocks of a
 page share one namespace, which begins empty, so a reader can paste them too. Console blocks run
 the command line of the package. Any other code in a page is an error: nothing would check it.
-A block that names `torch` is skipped where PyTorch is missing, and with --torch it fails there.
+Where PyTorch or CuPy is missing, what needs it is left out, a page's block that names `torch`
+included, and one skipped test says so; with --torch or --gpu it fails there.
 """
 
 import doctest
+import importlib.util
 import re
 import shlex
 import subprocess
@@ -21,6 +23,9 @@ from xdist.scheduler import LoadScopeScheduling
 import attention_docs
 
 PROGRAM = "python -m attention_docs "
+# The libraries that need not be installed: the name of each, and the option that makes it an error
+# that it is missing, which is also the fixture that imports it.
+OPTIONAL = {"torch": ("PyTorch", "torch"), "cupy": ("CuPy", "gpu")}
 # What only a build of the site, a browser or npm can give: --quick leaves it out.
 SLOW = {"assets", "project", "site"}
 # The folders whose tests take longest come first, so that no process is left with one of them.
@@ -45,17 +50,36 @@ def pytest_addoption(parser):
     )
 
 
+@pytest.hookimpl(trylast=True)  # after -k and -m: a test that stands for others is to run
 def pytest_collection_modifyitems(config, items):
-    if config.getoption("quick"):
-        slow = [item for item in items if is_slow(item)]
-        config.hook.pytest_deselected(items=slow)
-        items[:] = [item for item in items if item not in set(slow)]
-    items.sort(key=place_in_line)
+    chosen = [item for item in items if not (config.getoption("quick") and is_slow(item))]
+    for library, (_, option) in OPTIONAL.items():
+        if not config.getoption(option) and importlib.util.find_spec(library) is None:
+            chosen = with_one_for_all(chosen, library)
+    config.hook.pytest_deselected(items=set(items) - set(chosen))
+    items[:] = sorted(chosen, key=place_in_line)
+
+
+def with_one_for_all(items, library):
+    """Keep one of the tests that need a missing library: it is skipped, and says why."""
+    needing = [item for item in items if needs(item, library)]
+    if needing:
+        reason = f"{OPTIONAL[library][0]} is missing, and with it {len(needing)} tests that need it"
+        needing[0].add_marker(pytest.mark.skip(reason=reason))
+    left_out = set(needing[1:])
+    return [item for item in items if item not in left_out]
+
+
+def needs(item, library):
+    """Whether a test has the library as a fixture, or runs a page's block that names PyTorch."""
+    if is_of_a_page(item):
+        return library == "torch" and re.search(r"\btorch\b", block_around(item.example))
+    parameters = item.callspec.params if hasattr(item, "callspec") else {}
+    return OPTIONAL[library][1] in item.fixturenames or parameters.get("xp") == library
 
 
 def is_slow(item):
-    needs_build = SLOW & set(getattr(item, "fixturenames", ()))
-    return needs_build or item.get_closest_marker("thorough") is not None
+    return SLOW & set(item.fixturenames) or item.get_closest_marker("thorough") is not None
 
 
 def place_in_line(item):
@@ -82,15 +106,6 @@ def names_in_docstrings(request):
     if isinstance(request.node, pytest.DoctestItem):
         names = {name: getattr(attention_docs, name) for name in attention_docs.__all__}
         request.getfixturevalue("doctest_namespace").update(np=np, **names)
-
-
-def pytest_runtest_setup(item):
-    """Skip a page's block that needs PyTorch where there is none, unless it is asked for."""
-    if item.config.getoption("torch") or not is_of_a_page(item):
-        return
-    if re.search(r"\btorch\b", block_around(item.example)):
-        reason = "PyTorch is missing, and this block of the page needs it"
-        pytest.importorskip("torch", reason=reason, exc_type=ImportError)
 
 
 def is_of_a_page(item):

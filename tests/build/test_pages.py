@@ -129,7 +129,7 @@ def test_a_block_in_pytorch_is_skipped_with_a_reason_unless_pytorch_is_asked_for
     command = [sys.executable, "-c", WITHOUT_TORCH, "-p", "no:cacheprovider", *options]
     done = subprocess.run(command, cwd=ROOT, capture_output=True, encoding="utf-8")
     assert done.returncode == code, done.stdout
-    reason = "PyTorch is missing, and this block of the page needs it"
+    reason = "PyTorch is missing"
     assert (reason in done.stdout) == (not options)
     assert ("import of torch halted" in done.stdout) == bool(options)
 

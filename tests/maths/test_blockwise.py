@@ -444,7 +444,7 @@ def test_every_block_of_every_head_is_a_job_and_long_causal_jobs_go_first(monkey
     assert jobs == [((b, h), start) for b in range(2) for h in range(4) for start in starts]
 
 
-@pytest.mark.parametrize("library", ["numpy", "torch"])
+@pytest.mark.parametrize("xp", ["numpy", "torch"], indirect=True)
 @pytest.mark.parametrize(
     "options",
     [
@@ -458,9 +458,8 @@ def test_every_block_of_every_head_is_a_job_and_long_causal_jobs_go_first(monkey
     ],
     ids=["plain", "causal", "window", "softcap", "scale", "boolean mask", "float mask"],
 )
-def test_a_device_takes_large_blocks_one_after_the_other(monkeypatch, library, options):
+def test_a_device_takes_large_blocks_one_after_the_other(monkeypatch, xp, options):
     """What a GPU runs, but for its arrays; torch shows that it is not NumPy's dialect."""
-    xp = pytest.importorskip(library, exc_type=ImportError)
     monkeypatch.setattr(blockwise, "is_supported", lambda xp: True)
     monkeypatch.setattr(blockwise, "on_host", lambda xp: False)
     monkeypatch.setattr(blockwise, "parallel", pytest.fail)
