@@ -23,6 +23,9 @@ hypothesis.settings.register_profile(
     derandomize="CI" in os.environ,
     suppress_health_check=[hypothesis.HealthCheck.too_slow],
 )
+hypothesis.settings.register_profile(
+    "quick", hypothesis.settings.get_profile("project"), max_examples=25
+)
 # For scripts/mutate, which only asks whether a test fails: the same inputs, and no search for
 # smaller ones.
 hypothesis.settings.register_profile(
@@ -33,6 +36,11 @@ hypothesis.settings.register_profile(
 )
 hypothesis.settings.load_profile("project")
 LIBRARIES = ("numpy", "array_api_strict", "torch", "cupy")
+
+
+def pytest_configure(config):
+    if config.getoption("quick"):
+        hypothesis.settings.load_profile("quick")
 
 
 def require(request, option, module):

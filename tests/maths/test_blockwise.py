@@ -96,7 +96,7 @@ def steps_output(call):
     return _compute(call).output
 
 
-@settings(max_examples=200)
+@settings(max_examples=2 * settings.default.max_examples)
 @given(calls(), st.tuples(st.integers(1, 10), st.integers(1, 10)))
 def test_equals_the_steps_for_every_mix_of_options(call, block):
     expected = steps_output(call)
@@ -479,7 +479,7 @@ def gradient_for(call):
     return normal(shape, dtype=call.query.dtype, seed=5)[0]
 
 
-@settings(max_examples=200)
+@settings(max_examples=2 * settings.default.max_examples)
 @given(calls(), st.tuples(st.integers(1, 10), st.integers(1, 10)))
 def test_gradients_equal_those_of_the_steps_for_every_mix_of_options(call, block):
     grad_output = gradient_for(call)

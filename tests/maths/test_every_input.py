@@ -46,7 +46,7 @@ TOLERANCES = {
     "float16": 2e-2,
     "bfloat16": 5e-2,
 }
-EXAMPLES = 20  # of each function
+EXAMPLES = settings.default.max_examples // 5  # of each function
 sizes = st.integers(1, 3)
 
 
