@@ -7,12 +7,12 @@ Where PyTorch or CuPy is missing, what needs it is left out, a page's block that
 included, and one skipped test says so; with --torch or --gpu it fails there.
 """
 
+import contextlib
 import doctest
 import importlib.util
+import io
 import re
 import shlex
-import subprocess
-import sys
 
 import numpy as np
 import pytest
@@ -21,13 +21,14 @@ from sybil.parsers.markdown import CodeBlockParser, PythonCodeBlockParser
 from xdist.scheduler import LoadScopeScheduling
 
 import attention_docs
+from attention_docs.__main__ import main
 
 PROGRAM = "python -m attention_docs "
 # The libraries that need not be installed: the name of each, and the option that makes it an error
 # that it is missing, which is also the fixture that imports it.
 OPTIONAL = {"torch": ("PyTorch", "torch"), "cupy": ("CuPy", "gpu")}
-# What only a build of the site, a browser or npm can give: --quick leaves it out.
-SLOW = {"assets", "project", "site"}
+# What only a build of the site or of a wheel, a browser or npm can give: --quick leaves it out.
+SLOW = {"assets", "installed", "project", "site"}
 # The folders whose tests take longest come first, so that no process is left with one of them.
 ORDER = ("browser", "build", "repository")
 # The files whose tests are long and share nothing but the site. In all others one process runs all
@@ -123,14 +124,13 @@ def run_console(example):
     command, _, expected = example.parsed.partition("\n")
     command = command.removeprefix("$ ")
     assert command.startswith(PROGRAM), f"only {PROGRAM}... can be checked: {command}"
-    arguments = shlex.split(command.removeprefix(PROGRAM))
-    done = subprocess.run(
-        [sys.executable, "-m", "attention_docs", *arguments], capture_output=True, text=True
-    )
-    assert done.returncode == 0 or expected, done.stderr  # a check that fails shows how
+    with contextlib.redirect_stdout(io.StringIO()) as output:
+        status = main(shlex.split(command.removeprefix(PROGRAM)))
+    printed = output.getvalue()
+    assert status == 0 or expected, printed  # a check that fails shows how
     # A page may leave out a part of what is printed, with "...".
-    matches = doctest.OutputChecker().check_output(expected, done.stdout, doctest.ELLIPSIS)
-    assert not expected or matches, done.stdout
+    matches = doctest.OutputChecker().check_output(expected, printed, doctest.ELLIPSIS)
+    assert not expected or matches, printed
 
 
 pytest_collect_file = Sybil(

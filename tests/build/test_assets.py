@@ -16,6 +16,10 @@ def manifest(folder):
     return folder
 
 
+npm = pytest.mark.usefixtures("assets")
+
+
+@npm
 def test_a_second_call_fetches_nothing(monkeypatch):
     modules = assets.ensure(ROOT)
     monkeypatch.setattr(assets, "fetch", lambda *_: pytest.fail("fetched again"))
@@ -50,6 +54,7 @@ def test_another_lock_file_is_fetched_anew_and_a_failure_keeps_the_old(tmp_path,
     assert (tmp_path / "node_modules" / "it").exists()
 
 
+@npm
 def test_a_package_that_does_not_match_its_hash_is_refused(tmp_path):
     lock = json.loads((ROOT / "package-lock.json").read_text())
     lock["packages"]["node_modules/katex"]["integrity"] = "sha512-" + "A" * 86 + "=="

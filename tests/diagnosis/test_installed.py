@@ -47,7 +47,6 @@ def run(folder, *arguments, **options):
     )
 
 
-@pytest.mark.thorough
 def test_every_command_runs_without_a_checkout(installed):
     code = "import attention_docs; print(attention_docs.__file__)"
     where = subprocess.run(

@@ -22,17 +22,17 @@ REFERENCES = [
 ]
 
 
-@pytest.mark.parametrize("reference", REFERENCES)
-def test_a_reference_names_what_python_names(reference):
-    found = in_node("reference.resolve(data[1], graph.parse(data[0]))", [
-        page_graph("self_attention"),
-        reference,
-    ])  # fmt: skip
-    expected = np.asarray(look_up(reference, steps))
-    whole = np.asarray(steps("self_attention")[found["step"]])
-    assert found["shape"] == list(expected.shape)
-    values = found["sizes"] or [whole[tuple(index)] for index in found["cells"]]
-    assert values == expected.reshape(-1).tolist()
+def test_a_reference_names_what_python_names():
+    resolved = in_node(
+        "data[1].map((each) => reference.resolve(each, graph.parse(data[0])))",
+        [page_graph("self_attention"), REFERENCES],
+    )
+    for reference, found in zip(REFERENCES, resolved, strict=True):
+        expected = np.asarray(look_up(reference, steps))
+        whole = np.asarray(steps("self_attention")[found["step"]])
+        assert found["shape"] == list(expected.shape), reference
+        values = found["sizes"] or [whole[tuple(index)] for index in found["cells"]]
+        assert values == expected.reshape(-1).tolist(), reference
 
 
 @pytest.mark.parametrize(

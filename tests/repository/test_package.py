@@ -1,6 +1,7 @@
 """The public face of the package, and the direction of its imports."""
 
 import ast
+import functools
 import re
 import subprocess
 import sys
@@ -54,6 +55,7 @@ def module_of(path: Path) -> str:
     return ".".join(relative.parts).removesuffix(".__init__")
 
 
+@functools.cache
 def imports(source: str, package: str) -> set[str]:
     """What a module in a package imports of ours, in each way that Python has for it."""
     found = set()
