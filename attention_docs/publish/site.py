@@ -36,7 +36,7 @@ from attention_docs.publish import (
     social,
     styles,
 )
-from attention_docs.publish.computed import ComputedExamples, selected_library
+from attention_docs.publish.computed import ComputedExamples, selected_library, step_cache
 from attention_docs.publish.deferred import Deferred
 from attention_docs.publish.diagrams import Diagrams, diagram_cache
 from attention_docs.publish.errors import PublishError
@@ -70,7 +70,8 @@ class Site:
         self.root = Path(config.config_file_path).parent
         self.serving = serving
         self.offline = bool(config.plugins["material/offline"].config.enabled)
-        self.examples = ComputedExamples(selected_library())
+        library = selected_library()
+        self.examples = ComputedExamples(library, step_cache(self.root, library))
         assets.ensure(self.root)
         self.repository = repository.address(self.root)
         self.deferred = Deferred()
@@ -185,6 +186,7 @@ class Site:
 
     def on_env(self, env: Environment, *, config: MkDocsConfig, files: Files) -> None:
         env.bytecode_cache = self.templates
+        self.examples.cache.save()
         self.pages.save()
         for name in sorted(set(examples.names()) - self.described):
             log.warning(r"attention_docs/examples/%s.py: no page uses \example{%s}", name, name)

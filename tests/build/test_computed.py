@@ -1,6 +1,7 @@
 """The library that computes a build: NumPy, or the one that ATTENTION_BACKEND names."""
 
 import importlib.util
+import shutil
 
 import numpy as np
 import pytest
@@ -10,31 +11,70 @@ from attention_docs.publish import computed
 from attention_docs.publish.errors import PublishError
 from attention_docs.render.text import text
 from tests import stand_ins
-from tests.conftest import mkdocs
+from tests.conftest import ROOT, mkdocs
 
 without_cupy = pytest.mark.skipif(
     importlib.util.find_spec("cupy") is not None, reason="CuPy is installed"
 )
 
 
-def steps_of_a_build(name):
-    return computed.ComputedExamples(computed.selected_library()).steps(name)
+@pytest.fixture
+def root(tmp_path):
+    """A project with nothing but the sources."""
+    shutil.copytree(ROOT / "attention_docs", tmp_path / "attention_docs")
+    return tmp_path
+
+
+@pytest.fixture
+def steps_of_a_build(root):
+    """Compute an example as a build does, which keeps what it computed for the next one."""
+
+    def steps(name):
+        library = computed.selected_library()
+        build = computed.ComputedExamples(library, computed.step_cache(root, library))
+        found = build.steps(name)
+        build.cache.save()
+        return found
+
+    return steps
 
 
 @pytest.mark.parametrize("setting", [{}, {"ATTENTION_BACKEND": "numpy"}], ids=str)
-def test_numpy_computes_unless_told_otherwise(monkeypatch, setting):
+def test_numpy_computes_unless_told_otherwise(steps_of_a_build, monkeypatch, setting):
     monkeypatch.delenv("ATTENTION_BACKEND", raising=False)
     for name, value in setting.items():
         monkeypatch.setenv(name, value)
     assert text(steps_of_a_build("self_attention")) == examples.expected("self_attention")
 
 
-def test_the_library_computes_and_the_results_come_to_the_host(monkeypatch):
+def test_the_library_computes_and_the_results_come_to_the_host(steps_of_a_build, monkeypatch):
     monkeypatch.setenv("ATTENTION_BACKEND", "cupy")
     monkeypatch.setattr(computed, "backend", {"cupy": stand_ins.cupy_namespace()}.get)
     steps = steps_of_a_build("self_attention")
     assert {type(array) for array in steps.values()} == {np.ndarray}
     assert text(steps) == examples.expected("self_attention")
+
+
+def test_the_next_build_has_the_same_bits_and_computes_nothing(steps_of_a_build, monkeypatch):
+    first = steps_of_a_build("causal_padding")
+    monkeypatch.setattr(computed.examples, "steps", lambda *_: pytest.fail("computed again"))
+    again = steps_of_a_build("causal_padding")
+    assert list(again) == list(first)
+    for name, array in first.items():
+        assert (again[name].dtype, again[name].shape) == (array.dtype, array.shape)
+        assert again[name].tobytes() == array.tobytes()
+
+
+def test_a_changed_source_and_another_library_compute_anew(root, steps_of_a_build, monkeypatch):
+    known = steps_of_a_build("self_attention")
+    other = {"Q": np.zeros(1)}
+    monkeypatch.setattr(computed.examples, "steps", lambda *_: other)
+    assert steps_of_a_build("self_attention").keys() == known.keys()
+    with monkeypatch.context() as patched:
+        patched.setattr(computed, "selected_library", stand_ins.cupy_namespace)
+        assert steps_of_a_build("self_attention") == other
+    (root / "attention_docs" / "softmax.py").write_text("# another softmax\n", encoding="utf-8")
+    assert steps_of_a_build("self_attention") == other
 
 
 def test_a_library_that_is_unknown_is_refused(monkeypatch):

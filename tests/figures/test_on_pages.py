@@ -4,6 +4,7 @@ import functools
 import inspect
 import re
 from html import unescape
+from pathlib import Path
 from xml.etree import ElementTree
 
 import ml_dtypes
@@ -11,6 +12,7 @@ import numpy as np
 import pytest
 
 from attention_docs import examples
+from attention_docs.publish.cache import Cache
 from attention_docs.publish.computed import ComputedExamples
 from attention_docs.publish.site_figures import FIGURES, figure_block
 from attention_docs.render import attention_lines, heatmap, product_figure
@@ -29,7 +31,7 @@ from tests.figures.test_scatter import assert_shows_points
 each_name = pytest.mark.parametrize("name", FIGURES)
 
 
-STEPS = ComputedExamples(np)
+STEPS = ComputedExamples(np, Cache(Path("unsaved")))
 
 
 def drawn_anew(name):
