@@ -120,6 +120,8 @@ class Tape:
     ) -> None:
         self.edits = edits or {}
         self.turned = turned
+        # Called when that read is made.
+        self.when_turned: Callable[[], None] = lambda: None
         self.nodes: list[Node] = []
         self.reads: list[Read] = []
         self.xp = Namespace(self)
@@ -178,6 +180,7 @@ class Tape:
         answer = convert(array.value)
         if len(self.reads) == self.turned:
             answer = not answer
+            self.when_turned()
         self.reads.append(Read(array.node, answer, len(self.nodes)))
         return answer
 
