@@ -6,6 +6,7 @@ import os
 import platform
 import re
 import shutil
+from concurrent.futures import Future, ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
 
@@ -66,23 +67,43 @@ def installed() -> list[str]:
     return sorted(path.name for path in Path(numpy.__file__).parents[1].glob("*.dist-info"))
 
 
-def execute(
-    notebook: Notebook, page: Page, config: MkDocsConfig, files: Files, location: str
-) -> str:
-    """Return the HTML that mkdocs-jupyter makes of a notebook, executed or from its cache.
+class Execution:
+    """The notebooks of a build, which run side by side, while MkDocs goes on with other pages."""
 
-    The plugin has replaced the page's `render` by its own. It is called here and then removed, so
-    MkDocs renders the page's Markdown afterwards as it does for any page.
+    def __init__(self) -> None:
+        self.pool = ThreadPoolExecutor(os.cpu_count())
+        self.jobs: dict[str, Future[None]] = {}
 
-    Raises:
-        PublishError: naming the cell that failed, and how.
-    """
-    try:
-        page.render(config, files)
-    except CellExecutionError as error:
-        raise PublishError(f"{location}: {failure(notebook, error)}") from error
-    del vars(page)["render"]
-    return page.content or ""
+    def start(self, page: Page, config: MkDocsConfig, files: Files) -> Future[None]:
+        """Have mkdocs-jupyter execute a notebook, or read its cache, once in a build."""
+        name = page.file.src_uri
+        if name not in self.jobs:
+            # The plugin gives the page a `render` of its own.
+            config.plugins["mkdocs-jupyter"].on_pre_page(page, config=config, files=files)
+            self.jobs[name] = self.pool.submit(page.render, config, files)
+        return self.jobs[name]
+
+    def html(
+        self, notebook: Notebook, page: Page, config: MkDocsConfig, files: Files, location: str
+    ) -> str:
+        """Return the HTML that mkdocs-jupyter makes of a notebook.
+
+        The plugin's `render` is removed, so MkDocs renders the page's Markdown afterwards as it
+        does for any page.
+
+        Raises:
+            PublishError: naming the cell that failed, and how.
+        """
+        try:
+            self.start(page, config, files).result()
+        except CellExecutionError as error:
+            raise PublishError(f"{location}: {failure(notebook, error)}") from error
+        del vars(page)["render"]
+        return page.content or ""
+
+    def stop(self) -> None:
+        """Wait for the notebooks that run, and start no other: the next build may write there."""
+        self.pool.shutdown(cancel_futures=True)
 
 
 def failure(notebook: Notebook, error: CellExecutionError) -> str:

@@ -12,6 +12,7 @@ import numpy as np
 from jinja2 import Environment, FileSystemBytecodeCache
 from mkdocs.config.defaults import MkDocsConfig
 from mkdocs.structure.files import File, Files
+from mkdocs.structure.nav import Navigation
 from mkdocs.structure.pages import Page
 
 from attention_docs import examples
@@ -76,9 +77,8 @@ class Site:
         self.repository = repository.address(self.root)
         self.deferred = Deferred()
         self.diagrams = Diagrams(diagram_cache(self.root))
+        self.execution = notebook_execution.Execution()
         self.templates = template_cache(self.root)
-        # By example, as JSON.
-        self.graphs = live.graphs(self.root)
         # The examples whose provenance a page shows.
         self.described: set[str] = set()
         self.typeset: dict[formulas.Formula, str] = {}
@@ -119,6 +119,13 @@ class Site:
         for path, content in copied:
             files.append(File.generated(config, path, content=content))
         self.pages = rendering.page_cache(self.root, files)
+
+    def on_nav(self, nav: Navigation, *, config: MkDocsConfig, files: Files) -> None:
+        for file in files.documentation_pages():
+            if file.page and is_notebook(file.page):
+                self.execution.start(file.page, config, files)
+        # By example, as JSON; recorded while the notebooks run.
+        self.graphs = live.graphs(self.root)
 
     def on_pre_page(self, page: Page, *, config: MkDocsConfig, files: Files) -> None:
         # That of a notebook is mkdocs-jupyter's.
@@ -177,7 +184,7 @@ class Site:
             spot = location(page, prose.count("\n", 0, macro.start()))
             raise PublishError(f"{spot}: {macro[0]}: a notebook shows what its own cells compute")
         page.meta["description"] = notebook["metadata"]["description"]
-        html = notebook_execution.execute(notebook, page, config, files, location(page))
+        html = self.execution.html(notebook, page, config, files, location(page))
         name = page.file.src_uri.rpartition("/")[2]
         return notebooks.page(notebook, html, name, self.repository, self.deferred.defer)
 
@@ -248,6 +255,9 @@ class Site:
     def draw(self, html: str) -> str:
         """Insert the drawings that a page has placeholders for."""
         return self.diagrams.insert(self.deferred.insert(html))
+
+    def on_build_error(self, error: Exception) -> None:
+        self.execution.stop()
 
     def on_post_build(self, *, config: MkDocsConfig) -> None:
         site = Path(config.site_dir)

@@ -262,6 +262,15 @@ def test_what_a_notebook_lacks_is_named(small, old, new, message):
     assert not TRACEBACK.search(built.stderr)
 
 
+def test_a_notebook_that_nav_omits_is_executed_too(small):
+    omitted = small / "docs" / "notebooks" / "omitted.ipynb"
+    shutil.copy(small / "docs" / "notebooks" / "toy.ipynb", omitted)
+    built = mkdocs(small, "build")
+    assert built.returncode == 0, built.stderr
+    pages = [small / "site" / "notebooks" / name / "index.html" for name in ("toy", "omitted")]
+    assert all("0.0287" in page.read_text(encoding="utf-8") for page in pages)
+
+
 def test_a_wrong_link_in_a_notebook_stops_a_strict_build(small):
     write(small, "1")
     path = small / "docs" / "notebooks" / "toy.ipynb"
