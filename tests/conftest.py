@@ -76,6 +76,11 @@ def torch(request):
     return require(request, "torch", "torch")
 
 
+def environment_of_an_inner_pytest():
+    """Return the environment without PYTEST_ADDOPTS and its kin, which are for this run alone."""
+    return {name: value for name, value in os.environ.items() if not name.startswith("PYTEST_")}
+
+
 def to_numpy(array):
     """Bring an array of any library to the host, by the library's own means."""
     return array.get() if array_api_compat.is_cupy_array(array) else np.asarray(array)

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from attention_docs.publish.values import CODE_OR_MATH, MACRO
-from tests.conftest import ROOT
+from tests.conftest import ROOT, environment_of_an_inner_pytest
 
 PAGES = sorted((ROOT / "docs").rglob("*.md"))
 MATRIX = re.compile(r"\\begin\{[bpvV]?(?:matrix|array)\}.*?\\end\{", re.DOTALL)
@@ -127,7 +127,13 @@ sys.exit(pytest.main(["docs/mechanisms/layer_in_pytorch.md", "-q", "-rs", *sys.a
 @pytest.mark.parametrize(("options", "code"), [([], 0), (["--torch"], 1)])
 def test_a_block_in_pytorch_is_skipped_with_a_reason_unless_pytorch_is_asked_for(options, code):
     command = [sys.executable, "-c", WITHOUT_TORCH, "-p", "no:cacheprovider", *options]
-    done = subprocess.run(command, cwd=ROOT, capture_output=True, encoding="utf-8")
+    done = subprocess.run(
+        command,
+        cwd=ROOT,
+        capture_output=True,
+        encoding="utf-8",
+        env=environment_of_an_inner_pytest(),
+    )
     assert done.returncode == code, done.stdout
     reason = "PyTorch is missing"
     assert (reason in done.stdout) == (not options)

@@ -16,6 +16,7 @@ from attention_docs.diagnosis.cases import CASES
 from attention_docs.diagnosis.mistakes import CONVENTIONS, MISTAKES, named
 from attention_docs.diagnosis.recipe import Call, LayerCall, attend, attend_in_heads
 from attention_docs.diagnosis.worker import InThisProcess
+from tests.conftest import environment_of_an_inner_pytest
 
 RIGHT = """
     import numpy as np
@@ -333,7 +334,7 @@ def test_three_lines_of_pytest_give_one_test_a_case(file, tmp_path):
     )
     ran = subprocess.run(
         [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", "test_mine.py"],
-        capture_output=True, encoding="utf-8",
+        capture_output=True, encoding="utf-8", env=environment_of_an_inner_pytest(),
     )  # fmt: skip
     assert "FAILED test_mine.py::test_attention[distinct_sizes]" in ran.stdout
     assert "its output is that of scores divided by d_k instead of its root" in ran.stdout
