@@ -1,6 +1,7 @@
 """Command line: the worked examples, and a check of your own attention."""
 
 import argparse
+import math
 import sys
 
 from attention_docs import examples
@@ -55,7 +56,7 @@ def parser() -> argparse.ArgumentParser:
         metavar="q=queries",
         help="its own names of the arguments",
     )
-    command.add_argument("--limit", type=float, default=10.0, help="seconds for a case")
+    command.add_argument("--limit", type=seconds, default=10.0, help="seconds for a case")
     command.add_argument("--json", action="store_true", help="for machines")
     command.set_defaults(run=check_function)
 
@@ -100,6 +101,17 @@ def pair(argument: str) -> tuple[str, str]:
     if not theirs:
         raise argparse.ArgumentTypeError(f"{argument!r} is not of the form query=their_name")
     return {"q": "query", "k": "key", "v": "value"}.get(ours, ours), theirs
+
+
+def seconds(argument: str) -> float:
+    """Read a number of seconds above zero."""
+    try:
+        number = float(argument)
+    except ValueError:
+        number = 0.0
+    if not 0 < number < math.inf:
+        raise argparse.ArgumentTypeError(f"{argument!r} is no number of seconds above zero")
+    return number
 
 
 def check_function(options: argparse.Namespace) -> int:

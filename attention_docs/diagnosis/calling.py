@@ -1,10 +1,11 @@
 """How a stranger's function is called: its library, its layout, its names of the arguments."""
 
+import difflib
 import importlib
 import importlib.util
 import inspect
 import sys
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from types import ModuleType
@@ -38,7 +39,7 @@ NAMES = {
     **{f"b_{letter}": (f"b_{letter}".lower(), f"b{letter}".lower()) for letter in "QKVO"},
     "W_packed": ("w_qkv", "wqkv", "w_packed", "in_proj_weight"),
 }
-# Where a function written in C shows no signature.
+# Where a function shows no names: one that is written in C, or takes *args.
 ASSUMED = ("query", "key", "value", "attn_mask", "is_causal", "scale", "enable_gqa")
 
 
@@ -73,10 +74,17 @@ class Settings:
 
 @dataclass(frozen=True)
 class Description:
-    """What the function says of itself: its library, the names of its arguments, ours first."""
+    """What the function says of itself.
+
+    Attributes:
+        library: whose arrays it takes.
+        names: its names of the arguments, by ours.
+        by_name_only: those that it takes by name and not by position.
+    """
 
     library: str
     names: Mapping[str, str]
+    by_name_only: frozenset[str] = frozenset()
 
     @property
     def is_layer(self) -> bool:
@@ -93,25 +101,14 @@ def load(target: str) -> Callable[..., Any]:
     place, _, name = target.rpartition(":")
     if not place or not name:
         raise LoadError(f"{target!r} names no function; write module:function or file.py:function")
-    try:
-        module = from_file(Path(place)) if place.endswith(".py") else importlib.import_module(place)
-    except LoadError:
-        raise
-    except (Exception, SystemExit) as error:
-        if isinstance(error, ModuleNotFoundError) and error.name and place.startswith(error.name):
-            raise LoadError(
-                f"there is no module {error.name!r}; run the check in the folder where "
-                f"`import {place}` works, or write path/to/file.py:{name}"
-            ) from error
-        raise LoadError(
-            f"{place} cannot be imported: {type(error).__name__}: {first_line(error)}"
-        ) from error
-    found: Any = module
+    found: Any = imported(place, name)
+    names = [n for n, value in vars(found).items() if callable(value) and n[0] != "_"]
     for part in name.split("."):
         if not hasattr(found, part):
-            names = [n for n in vars(module) if callable(getattr(module, n)) and n[0] != "_"]
-            known = ", ".join(names) or "nothing"
-            raise LoadError(f"{place} has no {name!r}; what can be called there: {known}")
+            known = difflib.get_close_matches(part, names, cutoff=0.7) or names[:8] or ["nothing"]
+            raise LoadError(
+                f"{place} has no {name!r}; what can be called there: {', '.join(known)}"
+            )
         found = getattr(found, part)
     if isinstance(found, type):
         raise LoadError(
@@ -119,9 +116,35 @@ def load(target: str) -> Callable[..., Any]:
             f"`layer = {name}(6, 3)` or its like, and check {place}:layer"
         )
     if not callable(found):
-        raise LoadError(f"{name} is a {type(found).__name__}; expected a function")
+        raise LoadError(f"{name} is of type {type(found).__name__}; name a function")
     function: Callable[..., Any] = found
     return function
+
+
+def imported(place: str, name: str) -> ModuleType:
+    """Import a module, or a file whose name ends in .py.
+
+    Raises:
+        LoadError: if that fails; the message says in one line what to do.
+    """
+    is_file = place.endswith(".py")
+    try:
+        return from_file(Path(place)) if is_file else importlib.import_module(place)
+    except LoadError:
+        raise
+    except (Exception, SystemExit) as error:
+        if isinstance(error, ModuleNotFoundError) and f"{place}.".startswith(f"{error.name}."):
+            raise LoadError(
+                f"there is no module {error.name!r}; run the check in the folder where "
+                f"`import {place}` works, or write path/to/file.py:{name}"
+            ) from error
+        hint = f"`python {place}`" if is_file else f'`python -c "import {place}"`'
+        hint += " shows where"
+        if is_file and "relative import" in str(error):
+            hint = f"for a file of a package, write package.module:{name}"
+        raise LoadError(
+            f"{place} cannot be imported: {type(error).__name__}: {first_line(error)}; {hint}"
+        ) from error
 
 
 def from_file(path: Path) -> ModuleType:
@@ -137,7 +160,7 @@ def from_file(path: Path) -> ModuleType:
     return module
 
 
-def first_line(error: BaseException) -> str:
+def first_line(error: object) -> str:
     """Return the first line of a message, cut to a length that fits a terminal."""
     lines = str(error).strip().splitlines() or ["no message"]
     return lines[0] if len(lines[0]) <= 120 else lines[0][:117] + "..."
@@ -163,20 +186,49 @@ def describe(function: Callable[..., Any], settings: Settings) -> Description:
         found.setdefault("bias", found["mask"])
     if not {"query", "key", "value", "x"} & found.keys():
         found |= dict(zip(("query", "key", "value"), parameters, strict=False))
-    return Description(settings.library or library_of(function), found)
+    description = Description(
+        settings.library or library_of(function),
+        found,
+        frozenset(name for name, kind in parameters.items() if kind == "keyword-only"),
+    )
+    missing = [name for name in ("query", "key", "value") if name not in found]
+    if missing and not description.is_layer:
+        raise LoadError(
+            f"it takes ({', '.join(parameters)}), and attention takes query, key and value; "
+            f"say which is which with --names {' '.join(f'{name}=...' for name in missing)}"
+        )
+    check_library(description.library)
+    return description
 
 
-def parameters_of(function: Callable[..., Any]) -> list[str]:
+def check_library(library: str) -> None:
+    """Refuse a library that is not there.
+
+    Raises:
+        LoadError: if it is not.
+    """
+    if importlib.util.find_spec(library) is None:
+        raise LoadError(
+            f"{library} is not installed for {sys.executable}; run the check with the Python that "
+            "has it, or say with --library whose arrays the function takes"
+        )
+
+
+def parameters_of(function: Callable[..., Any]) -> dict[str, str]:
+    """Return the names of the arguments and the kind of each."""
     called = getattr(function, "forward", function)  # a module of PyTorch
     try:
-        found = inspect.signature(called).parameters.values()
+        given = inspect.signature(called).parameters.values()
     except (TypeError, ValueError):
-        return list(ASSUMED)
-    return [p.name for p in found if p.kind not in (p.VAR_POSITIONAL, p.VAR_KEYWORD)]
+        return dict.fromkeys(ASSUMED, "")
+    named = [p for p in given if p.kind not in (p.VAR_POSITIONAL, p.VAR_KEYWORD)]
+    if given and not named:
+        return dict.fromkeys(ASSUMED, "")
+    return {p.name: p.kind.description for p in named}
 
 
-def match(names: tuple[str, ...], parameters: list[str]) -> str | None:
-    lower = {parameter.lower(): parameter for parameter in reversed(parameters)}
+def match(names: tuple[str, ...], parameters: Iterable[str]) -> str | None:
+    lower = {parameter.lower(): parameter for parameter in reversed(list(parameters))}
     return next((lower[name] for name in names if name in lower), None)
 
 

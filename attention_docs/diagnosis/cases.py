@@ -199,6 +199,10 @@ PATTERN = np.array(
 SEEN_BEFORE = PATTERN | np.eye(5, dtype=bool)
 
 
+# What others give for a query that sees no key.
+HIDDEN_ROW = ("nan_for_hidden_row", "mean_for_hidden_row", "unmasked_for_hidden_row")
+
+
 def all_cases() -> Iterator[Case]:
     """Yield the cases, the plainest first."""
     example, square = from_example(), arrays(5, 5, 5, 5)
@@ -246,14 +250,14 @@ def causal_cases(square: Call) -> Iterator[Case]:
         replace(fewer, is_causal=True),
         conventions=aligned,
     )
-    hidden = ("bottom_right", "nan_for_hidden_row", "mean_for_hidden_row")
+    hidden = ("bottom_right", *HIDDEN_ROW)
     yield Case(
         "causal_more_queries", f"{words}, m > n", replace(more, is_causal=True), conventions=hidden
     )
 
 
 def mask_cases(example: Call, square: Call) -> Iterator[Case]:
-    flipped, empty = ("true_hides",), ("nan_for_hidden_row", "mean_for_hidden_row")
+    flipped = ("true_hides",)
     yield Case(
         "boolean_mask", "what True means", replace(example, mask=PATTERN[:4]), conventions=flipped
     )
@@ -290,7 +294,7 @@ def mask_cases(example: Call, square: Call) -> Iterator[Case]:
         "fully_masked_row",
         "a query that sees no key",
         replace(example, mask=hidden),
-        conventions=empty,
+        conventions=HIDDEN_ROW,
     )
     lengths = np.array([3, 5])
     padded = (np.arange(5) < lengths[:, None])[:, None, None, :]

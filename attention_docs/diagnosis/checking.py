@@ -5,10 +5,11 @@ from dataclasses import replace
 from attention_docs.diagnosis.calling import Description, Settings
 from attention_docs.diagnosis.cases import CASES, Case, with_equal_widths
 from attention_docs.diagnosis.comparing import (
-    changed,
     conventions_of,
     differing,
+    explains,
     shape_problem,
+    shows,
 )
 from attention_docs.diagnosis.findings import NOT_SUPPORTED, OK, ON_PURPOSE, WRONG, Finding, Report
 from attention_docs.diagnosis.locating import (
@@ -74,16 +75,14 @@ def judge(case: Case, outcome: Outcome, settings: Settings) -> Finding:
     if outcome.failure:
         status = WRONG if outcome.broken else NOT_SUPPORTED
         return Finding(case, status, outcome.failure, notes=outcome.notes)
-    if problem := shape_problem(case, outcome.results):
+    if problem := shape_problem(case, outcome.results, settings):
         return Finding(case, WRONG, problem, notes=outcome.notes)
     if differing(case, outcome.results, case.right(), settings) is None:
         return Finding(case, OK, notes=outcome.notes)
-    for convention in conventions_of(case):
-        if (
-            differing(case, outcome.results, {"output": changed(case, convention)}, settings)
-            is None
-        ):
-            return Finding(case, ON_PURPOSE, convention.words, notes=outcome.notes)
+    for made in conventions_of(case):
+        if shows(case, made) and explains(case, outcome, made, settings):
+            words = "; ".join(convention.words for convention in made)
+            return Finding(case, ON_PURPOSE, words, notes=outcome.notes)
     return Finding(case, WRONG, notes=outcome.notes)
 
 
@@ -95,10 +94,11 @@ def explained(
         return finding
     if finding.case.dtype == "int64":
         words = "it rounds whole numbers to whole numbers on the way, so pass floats"
-        return replace(finding, status=ON_PURPOSE, words=words, mistakes=())
-    if finding.mistakes:
-        words = " and ".join(mistake.words for mistake in finding.mistakes)
-        return replace(finding, words=f"its output is that of {words}")
+        return replace(finding, status=ON_PURPOSE, words=words)
+    again = worker.run(finding.case, description, settings)
+    if again.failure or differing(finding.case, again.results, outcome.results, settings):
+        words = "it gives another output each time, so turn off what is random, such as dropout"
+        return replace(finding, words=words)
     words = first_cell(finding.case, outcome, settings)
     if isinstance(finding.case.call, Call) and not finding.case.gradients:
         probe = with_values_that_show_weights(finding.case)

@@ -8,22 +8,29 @@ from functools import cache
 import numpy as np
 
 from attention_docs.arrays import Array
-from attention_docs.diagnosis import recipe
+from attention_docs.diagnosis import calling, recipe
 from attention_docs.diagnosis.calling import Settings
 from attention_docs.diagnosis.cases import ROUNDOFF, Case
 from attention_docs.diagnosis.mistakes import CONVENTIONS, MISTAKES, Convention, Mistake, pairs
 from attention_docs.diagnosis.recipe import LayerCall, Steps
 from attention_docs.diagnosis.worker import Outcome
 
-# Several mistakes at once, or one, or none.
+# Several mistakes at once, or one, or none; or conventions.
 Named = tuple[Mistake, ...]
+Made = tuple[Mistake | Convention, ...]
 
 
-def shape_problem(case: Case, results: dict[str, Array]) -> str:
+def shape_problem(case: Case, results: dict[str, Array], settings: Settings) -> str:
+    """Say whether a result has another shape than the right one, in the reader's layout."""
+    layout = settings.layout or "bhnd"
     for name, right in case.right().items():
-        if results[name].shape != right.shape:
+        found = results[name].shape
+        if found != right.shape:
             called = name if name == "output" else f"gradient of {name}"
-            return f"its {called} has shape {results[name].shape}; expected {right.shape}"
+            if len(found) == len(right.shape):
+                found = tuple(calling.index_in(found, layout, case.call))
+            expected = tuple(calling.index_in(right.shape, layout, case.call))
+            return f"its {called} has shape {found}; expected {expected}"
     return ""
 
 
@@ -60,36 +67,31 @@ def rounding_of(case: Case, outcome: Outcome, settings: Settings) -> str | None:
     return next((name for name in coarser if error <= 2 * ROUNDOFF[name] * size), None)
 
 
-def conventions_of(case: Case) -> Iterator[Convention]:
+def conventions_of(case: Case) -> Iterator[tuple[Convention, ...]]:
     """Yield the conventions that may show in a case, and each two of them."""
     known = [c for c in CONVENTIONS if c.name in case.conventions]
-    yield from known
+    yield from ((convention,) for convention in known)
     for one, other in itertools.combinations(known, 2):
         if not one.changes.keys() & other.changes.keys():
-            yield Convention(one.name, f"{one.words}; {other.words}", one.changes | other.changes)
-
-
-def changed(case: Case, *made: Mistake | Convention) -> Array:
-    """Return the output of a case with mistakes made."""
-    changes: Steps = {}
-    for mistake in made:
-        changes |= mistake.changes
-    with np.errstate(all="ignore"):
-        if isinstance(case.call, LayerCall):
-            return recipe.attend_in_heads(case.call, changes)
-        return recipe.attend(case.call, changes)
+            yield one, other
 
 
 @cache
-def mistaken(case: Case, made: Named) -> Array | None:
+def mistaken(case: Case, made: Made) -> Array | None:
     """Return the output of a case with mistakes made, if they give one."""
+    changes: Steps = {}
+    for mistake in made:
+        changes |= mistake.changes
     try:
-        return changed(case, *made)
+        with np.errstate(all="ignore"):
+            if isinstance(case.call, LayerCall):
+                return recipe.attend_in_heads(case.call, changes)
+            return recipe.attend(case.call, changes)
     except ValueError:  # the arrays do not fit any more
         return None
 
 
-def explains(case: Case, outcome: Outcome, made: Named, settings: Settings) -> bool:
+def explains(case: Case, outcome: Outcome, made: Made, settings: Settings) -> bool:
     """Whether mistakes give the digits that were found, to the precision of float32 at least."""
     if case.gradients or "output" not in outcome.results:
         return False
@@ -101,12 +103,24 @@ def explains(case: Case, outcome: Outcome, made: Named, settings: Settings) -> b
     )
 
 
+@cache
+def shows(case: Case, made: Made) -> bool:
+    """Whether mistakes change the output of a case by more than `explains` allows for."""
+    output = mistaken(case, made)
+    if output is None or case.gradients:
+        return False
+    found = differing(case, {"output": output}, case.right(), Settings(precision="float32"))
+    return found is not None
+
+
 def single_mistakes(case: Case, outcome: Outcome, settings: Settings) -> Iterator[Named]:
-    """Yield each mistake that explains an output."""
-    return ((m,) for m in MISTAKES if explains(case, outcome, (m,), settings))
+    """Yield each mistake that explains a wrong output."""
+    return ((m,) for m in MISTAKES if explains(case, outcome, (m,), settings) and shows(case, (m,)))
 
 
 def pairs_of_mistakes(case: Case, outcome: Outcome, settings: Settings) -> Iterator[Named]:
     """Yield each two mistakes that explain an output of numbers; NaN too many would explain."""
     if np.isfinite(outcome.results["output"]).all():
-        yield from (two for two in pairs() if explains(case, outcome, two, settings))
+        yield from (
+            two for two in pairs() if explains(case, outcome, two, settings) and shows(case, two)
+        )

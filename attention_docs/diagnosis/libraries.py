@@ -50,13 +50,20 @@ def strided(array: Any) -> Any:
 
 
 def to_numpy(result: Any) -> Array:
-    """Return a result as float64 on the host."""
+    """Return a result as float64 on the host.
+
+    Raises:
+        UnsupportedError: if it holds no real numbers.
+    """
     if hasattr(result, "detach"):  # PyTorch
         result = result.detach().cpu()
         return np.asarray(result.double().numpy())
     if type(result).__module__.startswith("jax"):
         return np.asarray(result).astype(np.float64)
-    return readable("its result", result).astype(np.float64)
+    try:
+        return readable("its result", result).astype(np.float64)
+    except TypeError as error:
+        raise UnsupportedError(str(error)) from None
 
 
 def gradients(

@@ -24,9 +24,12 @@ def first_cell(case: Case, outcome: Outcome, settings: Settings) -> str:
     called = name if name == "output" else f"gradient of {name}"
     where = calling.index_in(index, settings.layout or "bhnd", case.call)
     words = f"its {called} is {found:.6g} at {where}; expected {expected:.6g}"
+    if not np.isfinite(found):
+        return words
+    words += f", off by {abs(found - expected):.2g}"
     if coarser := rounding_of(case, outcome, settings):
-        return f"{words}, an error of the size that {coarser} has"
-    return f"{words}, off by {abs(found - expected):.2g}"
+        words += f", which is the size of rounding in {coarser}"
+    return words
 
 
 def with_values_that_show_weights(case: Case) -> Case:
@@ -51,26 +54,29 @@ def first_wrong_step(
         shown: what came of that.
         settings: how the function was called.
     """
-    settings = replace(settings, precision="float32")  # what is finer is told by the cell
-    if shown.failure or shape_problem(probe, shown.results):
+    if shown.failure or shape_problem(probe, shown.results, settings):
         return "its weights cannot be had, as it does not take the identity for values"
     found = shown.results["output"]
     if not is_weighted_sum(case, outcome, found):
-        return "it is no weighted sum of the values, so look at the product of weights and values"
+        return "it is no weighted sum of the values, so look at what follows the softmax"
     assert isinstance(probe.call, Call)
 
     def where(index: Iterable[int]) -> list[int]:
         return calling.index_in(tuple(index), settings.layout or "bhnd", probe.call)
 
     right = steps(probe.call)
-    unlike = differing(probe, {"output": found}, {"output": right.weights}, settings)
-    if unlike is None:
+    weights = {"output": found}, {"output": right.weights}
+    if differing(probe, *weights, settings) is None:
         return "its weights are right, so the sum of the values is wrong"
+    settings = replace(settings, precision="float32")
+    unlike = differing(probe, *weights, settings)
+    if unlike is None:
+        return "its weights are wrong by too little to say more"
     place = where(unlike[1])
     tolerance = probe.tolerance(dtype_in(probe, settings))
     hidden: Array = np.isneginf(right.masked)
     if np.isnan(found).any():
-        return f"its weights are not numbers, first at {where(np.argwhere(np.isnan(found))[0])}"
+        return f"its weights are nan, first at {where(np.argwhere(np.isnan(found))[0])}"
     if (np.abs(found[hidden]) > tolerance).any():
         weight = np.where(hidden, np.abs(found), 0).max()
         return f"the mask is the first wrong step: a hidden key has a weight of {weight:.4g}"
@@ -102,7 +108,7 @@ def sums_problem(
     only = np.allclose(rescaled, right, atol=tolerance)
     cause = "only their sum is wrong" if only else "look at the softmax first"
     row = tuple(wrong[0])
-    return f"its weights sum to {sums[row]:.4g} at {where((*row, 0))[:-1]} instead of 1: {cause}"
+    return f"its weights sum to {sums[row]:.6g} at {where((*row, 0))[:-1]} instead of 1: {cause}"
 
 
 def scores_problem(weights: Array, masked: Array, hidden: Array) -> str:
@@ -115,6 +121,8 @@ def scores_problem(weights: Array, masked: Array, hidden: Array) -> str:
     found = np.where(seen, found - found.sum(axis=-1, keepdims=True) / count, 0.0)
     right = np.where(seen, right - right.sum(axis=-1, keepdims=True) / count, 0.0)
     factor = float((found * right).sum() / max((right * right).sum(), 1e-300))
+    if np.allclose(found, 0, atol=1e-3 * np.abs(right).max()):
+        return "all keys of a query have the same score, so its scores are lost before the softmax"
     if np.allclose(found, factor * right, atol=1e-3 * np.abs(right).max()):
         return f"the scores are {factor:.4g} times the right ones, so the scale is wrong"
     return "the scores are the first wrong step"

@@ -699,6 +699,15 @@ CONVENTIONS = [
             )
         },
     ),
+    Convention(
+        "unmasked_for_hidden_row",
+        "a query that sees no key sees all of them here, as where -1e9 is added for -inf",
+        {
+            "hide": lambda scores, visible, call: recipe.hide(
+                scores, visible | ~visible.any(axis=-1, keepdims=True), call
+            )
+        },
+    ),
 ]
 
 

@@ -10,9 +10,10 @@ from attention_docs.diagnosis.comparing import (
     Named,
     explains,
     pairs_of_mistakes,
+    shows,
     single_mistakes,
 )
-from attention_docs.diagnosis.findings import WRONG, Finding
+from attention_docs.diagnosis.findings import OK, WRONG, Finding
 from attention_docs.diagnosis.recipe import Call
 from attention_docs.diagnosis.worker import Outcome
 
@@ -38,6 +39,8 @@ def named(
         first = simpler_case(finding.case)
         if any(other.case.name == first for other in wrong):
             return replace(finding, words=f"as in {first}")
+        if finding.case.dtype == "int64":  # rounded to whole numbers, it is no mistake's digits
+            return finding
         outcome = outcomes[finding.case]
         # What has been found already comes before a search through all pairs.
         again = (made for made in pairs_found if explains(finding.case, outcome, made, settings))
@@ -50,7 +53,29 @@ def named(
             pairs_found.add(best)
         return replace(finding, mistakes=best)
 
-    return [name(finding) for finding in findings]
+    found = [name(finding) for finding in findings]
+    return [in_words(finding, found) for finding in found]
+
+
+def in_words(finding: Finding, findings: list[Finding]) -> Finding:
+    """Say which mistakes a case shows, and in which other case they should show but do not."""
+    if not finding.mistakes:
+        return finding
+    words = f"its output is that of {' and '.join(m.words for m in finding.mistakes)}"
+    lacking = [f.case.name for f in findings if lacks(f, finding.mistakes)]
+    if lacking:
+        usual = {mistake.shows_in for mistake in finding.mistakes}
+        words += f", but not in {next((name for name in lacking if name in usual), lacking[0])}"
+    return replace(finding, words=words)
+
+
+def lacks(finding: Finding, made: Named) -> bool:
+    """Whether a case is right, or has other mistakes, although one of these would show in it."""
+    told = finding.status == OK or finding.mistakes
+    plain = simpler_case(finding.case) is None
+    return bool(told and plain) and any(
+        shows(finding.case, (m,)) and m not in finding.mistakes for m in made
+    )
 
 
 def simpler_case(case: Case) -> str | None:

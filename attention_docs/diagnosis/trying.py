@@ -6,7 +6,7 @@ from dataclasses import replace
 from attention_docs.diagnosis import calling
 from attention_docs.diagnosis.calling import Description, LoadError, Settings
 from attention_docs.diagnosis.cases import Case, with_equal_widths
-from attention_docs.diagnosis.comparing import changed, differing, shape_problem, single_mistakes
+from attention_docs.diagnosis.comparing import differing, explains, shape_problem, single_mistakes
 from attention_docs.diagnosis.mistakes import MASK_ADDED
 from attention_docs.diagnosis.worker import Outcome, Worker
 
@@ -16,35 +16,57 @@ def callable_settings(
 ) -> Settings:
     """Find a dtype and a layout with which a case has a result of the right shape.
 
-    Of several layouts, take one in which the result is right, or is that of a known mistake. The
-    first case tells the layouts apart, but if arguments are swapped, only the square one fits.
+    The first case tells the layouts apart. Functions that take equal widths only, or whose
+    arguments are swapped, need a plainer one.
 
     Raises:
         LoadError: if there is none; the message says what to tell.
     """
     dtypes = ("float32",) if description.library == "jax" else ("float64", "float32")
-    all_layouts = calling.LAYER_LAYOUTS if description.is_layer else calling.LAYOUTS
-    layouts = (settings.layout,) if settings.layout else all_layouts
-    failures: dict[str, str] = {}
-    cases = [case for case in cases if case in cases[:1] or case.name == "square"]
-    for case, dtype in itertools.product(cases, dtypes):
+    layouts = layouts_to_try(description, settings)
+    plainer = [case for case in cases if case.name == "square"]
+    problems: dict[str, list[str]] = {}
+    for case, dtype in itertools.product([cases[0], with_equal_widths(cases[0]), *plainer], dtypes):
         possible = []
         for layout in layouts:
             tried = replace(settings, dtype=dtype, layout=layout)
             outcome = worker.run(case, description, tried)
             if outcome.broken:
-                raise LoadError(f"called with {case.name}, {outcome.failure}")
-            if problem := outcome.failure or shape_problem(case, outcome.results):
-                failures.setdefault(layout, problem)
-            else:
+                raise LoadError(
+                    f"{worker.target} cannot be checked: {outcome.failure}; call it by itself to "
+                    "see why, or give it longer with --limit"
+                )
+            problem = outcome.failure or shape_problem(case, outcome.results, tried)
+            if not problem:
                 possible.append((tried, outcome))
+            elif case is cases[0] and dtype == dtypes[0]:
+                problems.setdefault(problem, []).append(layout)
         if possible:
+            # Of several layouts, one whose result is right, or that of a known mistake.
             found, outcome = min(possible, key=lambda pair: plausibility(case, *pair))
             return with_precision(case, found, outcome)
-    said = "; ".join(f"{layout}: {problem}" for layout, problem in failures.items())
-    raise LoadError(
-        f"it cannot be called; say its --layout and --names, if they are others. {said}"
+    said = "; ".join(
+        f"in {'every layout' if those == list(layouts) else ', '.join(those)} {problem}"
+        for problem, those in problems.items()
     )
+    raise LoadError(
+        f"{worker.target} cannot be called: {said}; say with --layout and --names how to call it"
+    )
+
+
+def layouts_to_try(description: Description, settings: Settings) -> tuple[str, ...]:
+    """Return the layout that was told, or else all that a function of its kind may have.
+
+    Raises:
+        LoadError: if the one that was told is not among them.
+    """
+    known = calling.LAYER_LAYOUTS if description.is_layer else calling.LAYOUTS
+    if settings.layout is None:
+        return known
+    if settings.layout not in known:
+        kind = "a layer with weights" if description.is_layer else "attention without weights"
+        raise LoadError(f"--layout {settings.layout}: {kind} has one of {', '.join(known)}")
+    return (settings.layout,)
 
 
 def with_precision(case: Case, settings: Settings, outcome: Outcome) -> Settings:
@@ -84,14 +106,10 @@ def mask_settings(
         outcome = worker.run(case, description, tried)
         if kind == "keep":
             keeps = outcome
-        if kind == "additive" and not (keeps.failure or adds_mask(case, keeps, settings)):
+        if kind == "additive" and not (
+            keeps.failure or explains(case, keeps, (MASK_ADDED,), settings)
+        ):
             break  # it does something else with True and False, and wrongly
         if not outcome.failure and differing(case, outcome.results, case.right(), settings) is None:
             return tried
     return replace(settings, mask="keep")
-
-
-def adds_mask(case: Case, outcome: Outcome, settings: Settings) -> bool:
-    """Whether a function adds True and False to the scores, as one and zero."""
-    expected = {"output": changed(case, MASK_ADDED)}
-    return differing(case, outcome.results, expected, settings) is None

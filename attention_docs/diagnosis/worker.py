@@ -9,6 +9,7 @@ import io
 import os
 import pickle
 import queue
+import signal
 import subprocess
 import sys
 import tempfile
@@ -75,7 +76,9 @@ class Worker:
         if isinstance(found, LoadError):
             raise found
         if found is None:
-            raise LoadError(f"the import of {self.target} {self.end()}")
+            place = self.target.rpartition(":")[0]
+            ended = self.end(IMPORT_LIMIT)
+            raise LoadError(f"the import of {place} {ended}; import it by itself to see why")
         description: Description = found
         return description
 
@@ -84,7 +87,10 @@ class Worker:
         if self.process is None:
             self.describe(settings)
         outcome = self.ask((case, description, settings), self.limit)
-        return outcome or Outcome(failure=f"it {self.end()}", broken=True)
+        if outcome is None:
+            return Outcome(failure=f"it {self.end(self.limit)}", broken=True)
+        answer: Outcome = outcome
+        return answer
 
     def ask(self, message: object, limit: float) -> Any:
         """Send a message and return the answer; nothing if there is none in time."""
@@ -118,14 +124,15 @@ class Worker:
         read = threading.Thread(target=forward, args=(self.process, self.answers), daemon=True)
         read.start()
 
-    def end(self) -> str:
+    def end(self, limit: float) -> str:
         """Stop the process and say how it ended: by itself, or by us after too long a time."""
         assert self.process
-        alive = self.process.poll() is None
+        status = self.process.poll()
         self.stop()
-        if alive:
-            return f"gave no answer within {self.limit:g} s and was stopped"
-        return "ended its process"
+        if status is None:
+            return f"gave no answer within {limit:g} s and was stopped"
+        how = signal.Signals(-status).name if status < 0 else f"status {status}"
+        return f"ended its process with {how}"
 
     def stop(self) -> None:
         if self.process is not None:
@@ -222,7 +229,7 @@ def outcome(
     sys.stderr.flush()
     if os.fstat(printed).st_size > before:
         found = replace(found, notes=(*found.notes, "prints"))
-    messages = (f"warns: {w.category.__name__}: {calling.first_line(w.message)}" for w in warned)  # type: ignore[arg-type]
+    messages = (f"warns: {w.category.__name__}: {calling.first_line(w.message)}" for w in warned)
     return replace(found, notes=(*found.notes, *dict.fromkeys(messages)))
 
 
@@ -262,9 +269,9 @@ def call(
 def positional_first(
     function: Callable[..., Any], given: dict[str, Any], description: Description
 ) -> Any:
-    """Pass query, key and value by position: some functions take them in no other way."""
+    """Pass query, key and value by position where it can be: some take them in no other way."""
     first = [description.names.get(name) for name in ("query", "key", "value")]
-    if all(name in given for name in first):
+    if all(name in given and name not in description.by_name_only for name in first):
         rest = {name: value for name, value in given.items() if name not in first}
         return function(*(given[str(name)] for name in first), **rest)
     return function(**given)
@@ -282,12 +289,24 @@ def converted(value: Any, case: Case, library: str, dtype: str) -> Any:
 
 
 def the_output(answer: Any) -> tuple[Any, list[str]]:
-    """Return the first array of a tuple, list or mapping."""
-    if isinstance(answer, dict):
-        return next(iter(answer.values())), ["returns a dict; its first value is taken"]
-    if isinstance(answer, tuple | list):
-        return answer[0], [f"returns a {type(answer).__name__}; its first item is taken"]
-    return answer, []
+    """Return the array that a function returns, or the first of a tuple, list or mapping.
+
+    Raises:
+        UnsupportedError: if there is none.
+    """
+    notes, returned = [], in_a_word(answer)
+    if isinstance(answer, dict | tuple | list):
+        notes.append(f"returns {returned}; its first item is taken")
+        items = answer.values() if isinstance(answer, dict) else answer
+        answer = next(iter(items), None)
+        returned += f" that begins with {in_a_word(answer)}"
+    if not hasattr(answer, "shape"):
+        raise UnsupportedError(f"it returns {returned}; expected an array")
+    return answer, notes
+
+
+def in_a_word(answer: Any) -> str:
+    return "None" if answer is None else f"a {type(answer).__name__}"
 
 
 def gradients(

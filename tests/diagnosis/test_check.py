@@ -1,6 +1,7 @@
 """The check of a function: what it finds, what it says, and what it takes."""
 
 import json
+import os
 import subprocess
 import sys
 import textwrap
@@ -10,13 +11,13 @@ import numpy as np
 import pytest
 
 from attention_docs.__main__ import main
-from attention_docs.diagnosis import calling, checking, checks, report
+from attention_docs.diagnosis import calling, checking, checks, recipe, report
 from attention_docs.diagnosis.calling import LoadError, Settings
 from attention_docs.diagnosis.cases import CASES
 from attention_docs.diagnosis.mistakes import CONVENTIONS, MISTAKES, named
 from attention_docs.diagnosis.recipe import Call, LayerCall, attend, attend_in_heads
 from attention_docs.diagnosis.worker import InThisProcess
-from tests.conftest import environment_of_an_inner_pytest
+from tests.conftest import ROOT, environment_of_an_inner_pytest
 
 RIGHT = """
     import numpy as np
@@ -106,6 +107,16 @@ def statuses(found):
     return {finding.case.name: finding.status for finding in found.findings}
 
 
+def test_a_mask_of_minus_1e9_that_is_added_is_no_mistake():
+    def attention(query, key, value, mask=None):
+        bias = None if mask is None else np.where(mask, 0, -1e9)
+        return attention_with([])(query, key, value, bias=bias)
+
+    found = check_here(attention)
+    assert found.right
+    assert statuses(found)["fully_masked_row"] == "on purpose"
+
+
 @pytest.mark.parametrize("layout", ["bhnd", "bnhd"])
 def test_right_attention_is_right_in_every_case_and_its_layout_is_found(layout):
     found = check_here(attention_with([], layout))
@@ -155,8 +166,10 @@ def with_steps(**changes):
         (with_steps(blend=lambda weights, value: weights @ value + 1), "it is no weighted sum of the values"),
         (with_steps(blend=lambda weights, value: weights @ value * (value.shape[-1] != weights.shape[-1])), "weights sum to 0"),
         (with_steps(late=lambda weights, visible: 0.9 * weights), "only their sum is wrong"),
+        (with_steps(softmax=lambda scores: recipe.softmax(np.sign(scores) * np.inf)), "its weights are nan"),
+        (with_steps(product=lambda q, k: np.zeros((*q.shape[:-1], k.shape[-2]))), "all keys of a query have the same score"),
     ],
-    ids=["scale", "scores", "output", "blend", "normalisation"],
+    ids=["scale", "scores", "output", "blend", "normalisation", "nan", "uniform"],
 )  # fmt: skip
 def test_what_is_in_no_catalogue_is_traced_to_its_first_wrong_step(function, words):
     found = check_here(function)
@@ -165,16 +178,51 @@ def test_what_is_in_no_catalogue_is_traced_to_its_first_wrong_step(function, wor
     assert any(words in each for each in said), said
 
 
-def test_rounding_is_told_from_a_mistake():
+def test_attention_in_float32_is_judged_by_that_precision():
     def attention(query, key, value):
         narrow = (array.astype(np.float32) for array in (query, key, value))
         return attention_with([])(*narrow).astype(np.float32)
 
-    found = {finding.case.name: finding for finding in check_here(attention).findings}
-    assert "an error of the size that float32 has" in found["distinct_sizes"].words or (
-        found["distinct_sizes"].status == "ok"
+    found = check_here(attention)
+    assert found.settings.precision == "float32"
+    assert found.right
+
+
+def test_rounding_is_told_from_a_mistake():
+    found = check_here(with_steps(late=lambda weights, visible: weights.astype(np.float16)))
+    words = {finding.case.name: finding.words for finding in found.findings}
+    assert "which is the size of rounding in float16" in words["distinct_sizes"]
+
+
+def test_an_output_that_is_random_is_told_as_such():
+    random = np.random.RandomState(0)
+    drop = with_steps(
+        late=lambda weights, visible: weights * random.binomial(1, 0.5, weights.shape)
     )
-    assert found["float32"].status == "ok"
+    words = {finding.case.name: finding.words for finding in check_here(drop).findings}
+    assert "turn off what is random, such as dropout" in words["square"]
+
+
+def test_a_mistake_is_not_named_where_it_changes_nothing():
+    """An error of one part in a thousand is within the tolerance for scores of a thousand."""
+    found = check_here(with_steps(late=lambda weights, visible: 0.999 * weights))
+    assert not found.right
+    assert not any(finding.mistakes for finding in found.findings)
+
+
+def test_a_mistake_that_is_made_in_some_cases_only_is_told_as_such():
+    mistaken = named("causal_shows_next_position").changes["causal"]
+
+    def causal(call):
+        more_keys = call.key.shape[-2] > call.query.shape[-2]
+        return (mistaken if more_keys else recipe.causal)(call)
+
+    found = check_here(with_steps(causal=causal))
+    words = {finding.case.name: finding.words for finding in found.findings}
+    assert words["causal_fewer_queries"] == (
+        "its output is that of a causal mask that shows each query the position after its own, "
+        "but not in causal"
+    )
 
 
 @pytest.mark.parametrize(
@@ -183,6 +231,7 @@ def test_rounding_is_told_from_a_mistake():
         ("bottom_right", "causal_fewer_queries"),
         ("nan_for_hidden_row", "fully_masked_row"),
         ("mean_for_hidden_row", "fully_masked_row"),
+        ("unmasked_for_hidden_row", "fully_masked_row"),
         ("boolean_only", "float_mask"),
     ],
 )
@@ -242,15 +291,42 @@ BAD = {
     "no such file": ("nowhere.py:attention", "there is no file nowhere.py"),
     "no such function": ("mine.py:nothing", "what can be called there: Layer, attention"),
     "no function named": ("mine.py", "write module:function or file.py:function"),
-    "not callable": ("mine.py:number", "number is a int; expected a function"),
+    "not callable": ("mine.py:number", "number is of type int; name a function"),
+    "a name misspelt": ("mine.py:atention", "what can be called there: attention"),
     "a class": ("mine.py:Layer", "layer = Layer(6, 3)"),
-    "raises on import": ("broken.py:attention", "cannot be imported: ZeroDivisionError"),
+    "raises on import": (
+        "broken.py:attention",
+        "ZeroDivisionError: division by zero; `python broken.py` shows where",
+    ),
+    "a file of a package": (
+        "inside.py:attention",
+        "for a file of a package, write package.module:attention",
+    ),
     "ends on import": ("ending.py:attention", "cannot be imported: SystemExit"),
-    "kills on import": ("killing.py:attention", "ended its process"),
-    "raises always": ("mine.py:raising", "say its --layout and --names"),
-    "wrong rank": ("mine.py:flat", "its output has shape"),
-    "hangs": ("mine.py:hanging", "gave no answer within 1 s"),
-    "kills": ("mine.py:killing", "ended its process"),
+    "kills on import": (
+        "killing.py:attention",
+        "the import of killing.py ended its process with status 3",
+    ),
+    "raises always": (
+        "mine.py:raising",
+        "in every layout it raised RuntimeError: no; say with --layout and --names",
+    ),
+    "wrong rank": ("mine.py:flat", "in bnd its output has shape (5,); expected (1, 4, 3)"),
+    "returns nothing": ("mine.py:nothing_at_all", "it returns None; expected an array"),
+    "returns a list": (
+        "mine.py:nested",
+        "it returns a list that begins with a float; expected an array",
+    ),
+    "returns complex numbers": (
+        "mine.py:complexly",
+        "its result has dtype complex128; expected real numbers",
+    ),
+    "one argument": (
+        "mine.py:lonely",
+        "it takes (tokens), and attention takes query, key and value",
+    ),
+    "hangs": ("mine.py:hanging", "gave no answer within 1 s and was stopped"),
+    "kills": ("mine.py:killing", "ended its process with status 3"),
     "two libraries": ("mine.py:both", "say whose arrays it takes with --library"),
 }
 
@@ -264,7 +340,11 @@ def test_bad_input_meets_one_line_that_says_what_to_do(what, file, tmp_path, cap
             pass
         def attention(q, k, v): return v
         def raising(q, k, v): raise RuntimeError("no")
-        def flat(q, k, v): return v.ravel()
+        def flat(q, k, v): return v.ravel()[:5]
+        def nothing_at_all(q, k, v): pass
+        def nested(q, k, v): return [1.0]
+        def complexly(q, k, v): return 1j * v
+        def lonely(tokens): return tokens
         def hanging(q, k, v):
             while True: pass
         def killing(q, k, v): os._exit(3)
@@ -274,6 +354,7 @@ def test_bad_input_meets_one_line_that_says_what_to_do(what, file, tmp_path, cap
         torch.__module__, jax.__module__ = "torch.nn", "jax.numpy"
     """)
     (tmp_path / "broken.py").write_text("1 / 0")
+    (tmp_path / "inside.py").write_text("from .beside import attention")
     (tmp_path / "ending.py").write_text("raise SystemExit('no')")
     (tmp_path / "killing.py").write_text("import os; os._exit(3)")
     target, words = BAD[what]
@@ -282,6 +363,38 @@ def test_bad_input_meets_one_line_that_says_what_to_do(what, file, tmp_path, cap
     error = capsys.readouterr().err
     assert words in error
     assert len(error.splitlines()) == 1
+
+
+@pytest.mark.parametrize(
+    ("option", "value", "words"),
+    [
+        ("--layout", "nbd", "attention without weights has one of bhnd, bnhd, bnd, nd"),
+        ("--names", "mask=m", "the arguments are query, key, value"),
+        ("--names", "mask", "is not of the form query=their_name"),
+        ("--limit", "-1", "'-1' is no number of seconds above zero"),
+        ("--limit", "soon", "'soon' is no number of seconds above zero"),
+    ],
+)
+def test_a_bad_option_meets_words_that_say_what_to_do(option, value, words, file, capfd):
+    command = [sys.executable, "-m", "attention_docs", "check", file(RIGHT), option, value]
+    assert subprocess.run(command, env=with_this_package()).returncode == 2
+    assert words in capfd.readouterr().err.splitlines()[-1]
+
+
+def with_this_package():
+    return {**os.environ, "PYTHONPATH": str(ROOT)}
+
+
+def test_a_library_that_is_not_there_is_refused():
+    with pytest.raises(LoadError, match="nowhere_at_all is not installed for"):
+        calling.describe(lambda q, k, v: None, Settings("nowhere_at_all"))
+
+
+@pytest.mark.parametrize("signature", ["*, query, key, value", "*rows"])
+def test_arguments_by_name_only_and_by_position_only_are_passed_so(signature, file):
+    rows = "query, key, value" if "query" in signature else "*rows"
+    source = textwrap.dedent(RIGHT) + f"\ndef other({signature}): return attention({rows})\n"
+    assert main(["check", file(source, "other")]) == 0
 
 
 def test_what_a_function_does_besides_is_told(file, capsys):
