@@ -162,16 +162,15 @@ def from_example() -> Call:
     return Call(query, key, value, d_model=example["X_q"].shape[-1])
 
 
-def with_shifted_scores() -> Call:
+def with_shifted_scores(square: Call) -> Call:
     """Return scores near a thousand for the first queries and near minus a thousand for the others.
 
-    One more feature shifts each row of scores by a number of its own. A softmax does not depend on
+    The first feature shifts each row of scores by a number of its own. A softmax does not depend on
     it, but an exponential without the row maximum overflows, or every one of them becomes zero.
     """
-    call = arrays(4, 5, 3, 2)
-    query, key = call.query.copy(), call.key.copy()
-    query[..., 0], key[..., 0] = [1024, 2048, -1024, -2048], 1
-    return replace(call, query=query, key=key)
+    query, key = square.query.copy(), square.key.copy()
+    query[..., 0], key[..., 0] = [1024, 2048, 0, -1024, -2048], 1
+    return replace(square, query=query, key=key)
 
 
 def layer_call(biased: bool = False, cross: bool = False) -> LayerCall:
@@ -204,19 +203,18 @@ HIDDEN_ROW = ("nan_for_hidden_row", "mean_for_hidden_row", "unmasked_for_hidden_
 
 
 def all_cases() -> Iterator[Case]:
-    """Yield the cases, the plainest first."""
-    example, square = from_example(), arrays(5, 5, 5, 5)
+    """Yield the cases, the plainest first; most share a shape, because JAX compiles for each."""
+    example, other, square = from_example(), arrays(3, 6, 5, 2), arrays(5, 5, 5, 5)
     yield Case("distinct_sizes", "the formula itself; cross-attention; d_v ≠ d_k", example)
-    yield Case("other_sizes", "sizes that the code took for granted", arrays(3, 4, 5, 2))
+    yield Case("other_sizes", "sizes that the code took for granted", other)
     yield Case("square", "arguments that are swapped and still fit", square)
     yield from scale_cases(example, square)
-    yield from causal_cases(square)
+    yield from causal_cases(square, other)
     yield from mask_cases(example, square)
+    yield from padding_cases(arrays(5, 5, 3, 2, b=2))
     yield from number_cases(example)
     yield from head_cases()
-    yield Case("window", "how far a query sees", replace(square, window=(1, 2)))
-    own = replace(square, window=(0, 0))
-    yield Case("window_of_one", "a query that sees its own position only", own)
+    yield from window_cases(square)
     yield Case("softcap", "bounded scores", replace(example, softcap=0.75))
     yield Case(
         "softcap_causal", "bounded, then masked", replace(square, softcap=0.75, is_causal=True)
@@ -236,13 +234,13 @@ def scale_cases(example: Call, square: Call) -> Iterator[Case]:
     negative = replace(square, scale=-1.0, is_causal=True)
     words = "a scale below zero with a causal mask"
     yield Case("negative_scale", words, negative, conventions=("root_of_scale",))
-    yield Case("large_scores", "exponentials that overflow", with_shifted_scores())
+    yield Case("large_scores", "exponentials that overflow", with_shifted_scores(square))
 
 
-def causal_cases(square: Call) -> Iterator[Case]:
+def causal_cases(square: Call, fewer: Call) -> Iterator[Case]:
     causal, aligned = replace(square, is_causal=True), ("bottom_right",)
     yield Case("causal", "a causal mask, m = n", causal)
-    fewer, more = arrays(3, 5, 4, 2), arrays(5, 3, 4, 2)
+    more = arrays(5, 3, 4, 2)
     words = "the corner of a causal mask"
     yield Case(
         "causal_fewer_queries",
@@ -296,14 +294,16 @@ def mask_cases(example: Call, square: Call) -> Iterator[Case]:
         replace(example, mask=hidden),
         conventions=HIDDEN_ROW,
     )
-    lengths = np.array([3, 5])
-    padded = (np.arange(5) < lengths[:, None])[:, None, None, :]
-    yield Case(
-        "padding",
-        "a mask for each sequence",
-        replace(arrays(4, 5, 3, 2, b=2), mask=padded),
-        conventions=flipped,
-    )
+
+
+def padding_cases(batch: Call) -> Iterator[Case]:
+    seen = np.arange(5) < np.array([3, 5])[:, None]  # the first sequence has three positions
+    padded = replace(batch, mask=seen[:, None, None, :])
+    flipped = ("true_hides",)
+    yield Case("padding", "a mask for each sequence", padded, conventions=flipped)
+    causal, windowed = replace(padded, is_causal=True), replace(padded, window=(2, 1))
+    yield Case("padding_causal", "padding beside a causal mask", causal)
+    yield Case("padding_window", "padding beside a window", windowed)
 
 
 def number_cases(example: Call) -> Iterator[Case]:
@@ -317,6 +317,15 @@ def number_cases(example: Call) -> Iterator[Case]:
 def head_cases() -> Iterator[Case]:
     yield Case("batch_and_heads", "axes of batch and heads", arrays(4, 5, 6, 7, b=2, h=3))
     yield Case("grouped_heads", "heads that share keys", arrays(3, 5, 2, 4, b=2, h=6, shared=2))
+
+
+def window_cases(square: Call) -> Iterator[Case]:
+    yield Case("window", "how far a query sees", replace(square, window=(1, 2)))
+    own = replace(square, window=(0, 0))
+    yield Case("window_of_one", "a query that sees its own position only", own)
+    before, after = replace(square, window=(None, 0)), replace(square, window=(0, None))
+    yield Case("window_before", "a window that is open to all before", before)
+    yield Case("window_after", "a window that is open to all after", after)
 
 
 def layer_cases() -> Iterator[Case]:

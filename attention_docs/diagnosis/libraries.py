@@ -86,9 +86,12 @@ def gradients(
         jax = importlib.import_module("jax")
         others = {name: value for name, value in arguments.items() if name not in names}
         taken = {name: arguments[name] for name in names}
-        found: dict[str, Any] = jax.grad(lambda x: (function(**x, **others) * upstream).sum())(
-            taken
-        )
+        slopes = jax.grad(lambda x: (function(**x, **others) * upstream).sum())
+        found: dict[str, Any]
+        try:
+            found = jax.jit(slopes)(taken)  # compiled as one, and not operation by operation
+        except jax.errors.JAXTypeError:  # the function looks at the numbers, which jit forbids
+            found = slopes(taken)
         return found
     raise UnsupportedError("its library has no gradients")
 

@@ -109,7 +109,9 @@ def narrowed(before: int, after: int) -> Steps:
 
     def window(call: Call) -> Array:
         if call.window:
-            call = replace(call, window=(call.window[0] - before, call.window[1] - after))
+            sides = zip(call.window, (before, after), strict=True)
+            left, right = (None if limit is None else limit - less for limit, less in sides)
+            call = replace(call, window=(left, right))
         return recipe.within_window(call)
 
     return {"window": window}

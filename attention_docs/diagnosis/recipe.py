@@ -27,7 +27,7 @@ class Call:
         bias: broadcasts to (b, h, m, n); added to the scaled scores.
         is_causal: a query sees no later key.
         scale: what the scores are multiplied by; 1/sqrt(d_k) if left out.
-        window: how far a query sees before and after its own position.
+        window: how far a query sees before and after its own position; None: all of that side.
         softcap: c in c tanh(s/c), which bounds the scaled scores s before the mask.
         d_model: the features of a token before they were cut into heads; h d_k if left out.
     """
@@ -39,7 +39,7 @@ class Call:
     bias: Array | None = None
     is_causal: bool = False
     scale: float | None = None
-    window: tuple[int, int] | None = None
+    window: tuple[int | None, int | None] | None = None
     softcap: float | None = None
     d_model: int | None = None
 
@@ -142,7 +142,7 @@ def causal(call: Call) -> Array:
 def within_window(call: Call) -> Array:
     if call.window is None:
         return everything(call)
-    before, after = call.window
+    before, after = (math.inf if limit is None else limit for limit in call.window)
     return (call.distance >= -before) & (call.distance <= after)
 
 
