@@ -1,0 +1,123 @@
+r"""The figures about today's models: `site_figures.py` registers them.
+
+Each takes its arrays from the worked examples, and its docstring is its caption, in Markdown.
+"""
+
+from collections.abc import Callable, Mapping
+
+import numpy as np
+
+from attention_docs.arrays import Array
+from attention_docs.render.figures import (
+    Axis,
+    Html,
+    Series,
+    Svg,
+    beside,
+    figure,
+    heatmap,
+    line_chart,
+    matrix_panel,
+)
+
+# Gives the steps of a worked example by its name.
+StepsOf = Callable[[str], Mapping[str, Array]]
+
+
+def rotary_scores(steps_of: StepsOf) -> Svg:
+    r"""One query at four positions, one key at five: the scores after the rotation. Along each
+    diagonal the distance is the same, and so is the score."""
+    scores = steps_of("rotary")["scores"]
+    places = {
+        "row_labels": [str(place) for place in range(scores.shape[0])],
+        "column_labels": [str(place) for place in range(scores.shape[1])],
+    }
+    sides = {"rows": "position of the query", "columns": "position of the key"}
+    return heatmap(scores, "Scores of one query and one key", role="scores", **sides, **places)
+
+
+def rotary_scaling(steps_of: StepsOf) -> Svg:
+    r"""The angle of each pair at position 60, where the training ended at 15. Interpolation brings
+    every pair back to the trained angles. NTK-aware scaling does so for the slowest pair, leaves
+    the fastest alone, and lies in between for the others."""
+    steps = steps_of("rotary")
+    roles = {
+        "plain": ("longer_angles", "scores"),
+        "NTK-aware": ("ntk_angles", "key"),
+        "interpolated": ("interpolated_angles", "query"),
+    }
+    pairs = np.arange(3)
+    series = [
+        Series(name, pairs, steps[step], role, points=True) for name, (step, role) in roles.items()
+    ]
+    axes = Axis("pair", (0, 1, 2)), Axis("angle in radians", (0.5, 2, 8, 32, 128), logarithmic=True)
+    name = "Angles beyond the trained length"
+    return figure(line_chart(name, *axes, series), name)
+
+
+def alibi_biases(steps_of: StepsOf) -> Svg:
+    r"""What ALiBi adds to a score, for each of four heads. The first head looks nearby, and the
+    last hardly minds the distance."""
+    slopes, distance = steps_of("position_biases")["slopes"], np.arange(17)
+    series = [
+        Series(f"head {head + 1}", distance, -slopes[head] * distance, role)
+        for head, role in enumerate(("query", "key", "value", "weights"))
+    ]
+    axes = Axis("distance", (0, 4, 8, 12, 16)), Axis("bias", (-4, -3, -2, -1, 0))
+    name = "A bias for the distance"
+    return figure(line_chart(name, *axes, series), name)
+
+
+def window_reach(steps_of: StepsOf) -> Html:
+    r"""Which tokens reach which through one, two and three layers, each with a window of the token
+    itself and two before it. The last row belongs to the last of the ten tokens."""
+    steps = steps_of("position_biases")
+    names = ("1 layer", "2 layers", "3 layers")
+    panels = [
+        matrix_panel(steps[f"reach_{layers}"], name, rows="outputs", columns="inputs")
+        for layers, name in enumerate(names, 1)
+    ]
+    return beside(panels, "Reach of a window through layers")
+
+
+def cache_growth(steps_of: StepsOf) -> Svg:
+    r"""The cache of one text in 16-bit numbers. Both axes are logarithmic. Each token takes as much
+    as the one before, so the four lines are equally steep and differ in their height alone."""
+    tokens = np.array([256, 1024, 4096, 16384, 65536])
+    names = ("Llama 2 7B", "Llama 3 8B", "Falcon 7B", "DeepSeek-Coder-V2-Lite")
+    roles = ("query", "key", "value", "weights")
+    a_token = steps_of("cache_sizes")["bytes"]
+    series = [
+        Series(name, tokens, tokens * a_token[i] / 2**20, role)
+        for i, (name, role) in enumerate(zip(names, roles, strict=True))
+    ]
+    axes = (
+        Axis("tokens", (256, 1024, 4096, 16384, 65536), logarithmic=True),
+        Axis("MiB", (1, 8, 64, 512, 4096, 32768), logarithmic=True),
+    )
+    name = "What a cache takes"
+    return figure(line_chart(name, *axes, series), name)
+
+
+def softmax_in_one_pass(steps_of: StepsOf) -> Svg:
+    r"""Maximum and total after each of the eight scores. At the second and at the fourth score the
+    maximum grows, so what was summed before is multiplied by a factor below one."""
+    steps = steps_of("tiles")
+    seen = np.arange(1, 9)
+    series = [
+        Series("maximum", seen, steps["maxima"], "scores", points=True),
+        Series("total", seen, steps["sums"], "weights", points=True),
+    ]
+    axes = Axis("scores seen", (1, 2, 3, 4, 5, 6, 7, 8)), Axis("value", (0, 1, 2, 3))
+    name = "The softmax in one pass"
+    return figure(line_chart(name, *axes, series), name)
+
+
+DRAWINGS: tuple[Callable[[StepsOf], Html], ...] = (
+    rotary_scores,
+    rotary_scaling,
+    alibi_biases,
+    window_reach,
+    cache_growth,
+    softmax_in_one_pass,
+)
