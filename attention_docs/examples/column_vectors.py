@@ -116,7 +116,7 @@ from attention_docs.softmax import softmax
 TITLE = "Self-attention in columns and in rows"
 SOURCE = "001_7d27211e1d664477.txt, “Example” and “In general”"
 
-I = [[1, 1, 3, 2], [0, 2, 1, 1], [1, 0, 1, 2]]  # noqa: E741
+I = [[1, 1, 3, 2], [0, 2, 1, 1], [1, 0, 1, 2]]  # noqa: E741, the source's letter
 W_Q = [[3, 2, 0], [1, 1, 2], [2, 1, 0]]
 W_K = [[1, 0, 1], [1, 1, 1], [2, 1, 0]]
 W_V = [[1, 0, 2], [0, 3, -1]]

@@ -165,7 +165,10 @@ class Tape:
         inputs = []
         for argument in arguments:
             if isinstance(argument, Number):
-                dtype = np.result_type(*dtypes, argument)  # type: ignore[arg-type]
+                dtype = np.result_type(
+                    *dtypes,
+                    argument,  # type: ignore[arg-type]  # NumPy's stubs leave out numbers.Number
+                )
                 argument = self.literal(argument, np.asarray(argument, dtype=dtype))
             elif not isinstance(argument, RecordedArray):
                 raise UnknownOperationError(
@@ -229,7 +232,7 @@ class RecordedArray:
         return int(self.value.size)
 
     @property
-    def T(self) -> "RecordedArray":  # noqa: N802
+    def T(self) -> "RecordedArray":  # noqa: N802, as the standard calls it
         return self.tape.array(self.value.T, "matrix_transpose", self.node)
 
     mT = T
@@ -258,7 +261,7 @@ class RecordedArray:
     def __setitem__(self, index: Any, value: Any) -> None:
         raise UnknownOperationError("an assignment to elements cannot be recorded; take xp.where")
 
-    __hash__ = None  # type: ignore[assignment]
+    __hash__ = None  # type: ignore[assignment]  # how Python says that there is none
 
 
 def _operator(symbol: str, operation: str, *, reflected: bool = False) -> Callable[..., Any]:

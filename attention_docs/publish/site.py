@@ -7,6 +7,7 @@ import logging
 import os
 from collections.abc import Iterator
 from pathlib import Path
+from typing import cast
 
 import numpy as np
 from jinja2 import Environment, FileSystemBytecodeCache
@@ -14,6 +15,7 @@ from mkdocs.config.defaults import MkDocsConfig
 from mkdocs.structure.files import File, Files
 from mkdocs.structure.nav import Navigation
 from mkdocs.structure.pages import Page
+from mkdocstrings import MkdocstringsPlugin
 
 from attention_docs import examples
 from attention_docs.arrays import Array
@@ -104,8 +106,8 @@ class Site:
         notebook_execution.prepare(self.root, config.plugins["mkdocs-jupyter"].config)
         # The template gives it to the pages of the reference alone.
         config.extra_css.remove(REFERENCE_STYLE)
-        reference = config.plugins["mkdocstrings"].get_handler("python")  # type: ignore[attr-defined]
-        reference.env.bytecode_cache = self.templates
+        reference = cast(MkdocstringsPlugin, config.plugins["mkdocstrings"])
+        reference.get_handler("python").env.bytecode_cache = self.templates
 
     def on_files(self, files: Files, *, config: MkDocsConfig) -> None:
         for file in files:
@@ -131,8 +133,7 @@ class Site:
         # That of a notebook is mkdocs-jupyter's.
         if is_notebook(page):
             return
-        # MkDocs calls it by this name.
-        page.render = functools.partial(  # type: ignore[method-assign]
+        page.render = functools.partial(  # type: ignore[method-assign]  # MkDocs calls this name
             rendering.render, page, cache=self.pages, diagrams=self.diagrams
         )
 

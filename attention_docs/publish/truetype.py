@@ -15,7 +15,8 @@ def glyphs(font: bytes) -> set[str]:
 def character_widths(file: Path) -> dict[str, float]:
     """Read how wide each character of a font is, in sizes of the font."""
     with TTFont(file) as font:
-        glyphs, units = font.getGlyphSet(), font["head"].unitsPerEm  # type: ignore[attr-defined]
+        glyphs = font.getGlyphSet()
+        units = font["head"].unitsPerEm  # type: ignore[attr-defined]  # set when the table is read
         names = font.getBestCmap() or {}
         return {chr(code): glyphs[name].width / units for code, name in names.items()}
 
