@@ -29,7 +29,9 @@ COLOURS = """
         return [e.className, style.color, style.backgroundColor, style.fill, style.stroke].join();
     }))]
 """
-AROUND_THE_TEXT = ".md-header, .md-tabs, .md-sidebar, .md-footer, .md-top, .md-code__nav, .explore"
+AROUND_THE_TEXT = (
+    ".md-header, .md-tabs, .md-sidebar, .md-footer, .md-top, .md-code__nav, .explore, .live-try"
+)
 # What would have to be scrolled, or reaches beyond the text by more than the theme's tables do.
 CUT_OFF_ON_PAPER = """
     [...document.querySelectorAll(".md-content *:not(.katex-mathml *, svg *)")].filter(box => {
@@ -195,6 +197,7 @@ def test_page(phone, desktop, address, axe, page, subtests):
     phone.load_afresh(url, width=320)
     assert phone.page.locator("h1").is_visible()
     assert phone.page.evaluate(WIDER_THAN_PAGE) <= 0
+    assert phone.page.locator(".md-content button").locator("visible=true").count() == 0
     written = phone.page.evaluate(COUNTS, KINDS)
     desktop.load_afresh(url)
     desktop.home = address
