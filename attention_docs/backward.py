@@ -1,7 +1,8 @@
 """The backward pass of scaled dot-product attention: gradients, from the output to the inputs.
 
-Write dX for the gradient of a number L by an array X: it has the shape of X, and its entries are
-the derivatives of L by those of X. From dO, the steps of attention are undone in reverse order:
+Write dX for the gradient of a number L with respect to an array X: it has the shape of X, and its
+entries are the derivatives of L with respect to those of X. From dO, the steps of attention are
+undone in reverse order:
 
     O = A V                 dV = Aᵀ dO,  dA = dO Vᵀ
     A = softmax(Z + M)      dZ = A ∘ (dA - rowsum(dA ∘ A))
@@ -26,19 +27,20 @@ from attention_docs.inputs import Arguments, Inputs, Shape, checked_gradient
 
 
 class AttentionGradients(NamedTuple):
-    """The gradient of a number L by each array of an attention call, in the order of computation.
+    """The gradient of a number L with respect to each array of an attention call, as computed.
 
     For 16-bit inputs those by weights and scores are float32, as computed.
 
     Attributes:
-        value: (..., n, d_v) gradient by the values.
-        weights: (..., m, n) gradient by the weights.
-        scaled: (..., m, n) gradient by the scores after scale and softcap; 0 where a position
-            takes no part.
-        scores: (..., m, n) gradient by the products of queries and keys.
-        query: (..., m, d_k) gradient by the queries.
-        key: (..., n, d_k) gradient by the keys.
-        attn_mask: (..., m, n) gradient by a float mask, in the mask's own shape; None without one.
+        value: (..., n, d_v) gradient with respect to the values.
+        weights: (..., m, n) gradient with respect to the weights.
+        scaled: (..., m, n) gradient with respect to the scores after scale and softcap; 0 where a
+            position takes no part.
+        scores: (..., m, n) gradient with respect to the products of queries and keys.
+        query: (..., m, d_k) gradient with respect to the queries.
+        key: (..., n, d_k) gradient with respect to the keys.
+        attn_mask: (..., m, n) gradient with respect to a float mask, in the mask's own shape; None
+            without one.
 
     Examples:
         >>> query, key, value = np.ones((2, 3)), np.ones((4, 3)), np.ones((4, 5))
@@ -70,7 +72,7 @@ def attention_backward(
     window: tuple[int | None, int | None] | None = None,
     softcap: float | None = None,
 ) -> AttentionGradients:
-    r"""Return the gradients of a number L by all that attention was computed from.
+    r"""Return the gradients of a number L with respect to all that went into attention.
 
     $$dV = A^\top dO, \qquad dA = dO\, V^\top, \qquad
       dZ = A \circ (dA - \mathrm{rowsum}(dA \circ A))$$
@@ -81,7 +83,7 @@ def attention_backward(
     scores. A softcap c adds the factor $1 - Z^2/c^2$ to dZ.
 
     Args:
-        grad_output: (..., m, d_v) gradient of L by the output, in the output's shape.
+        grad_output: (..., m, d_v) gradient of L with respect to the output, in the output's shape.
         query: (..., m, d_k) queries.
         key: (..., n, d_k) keys.
         value: (..., n, d_v) values.
@@ -133,13 +135,14 @@ def attention_backward(
 
 
 class InputGradients(NamedTuple):
-    """The gradients of a number L by the arguments of an attention call.
+    """The gradients of a number L with respect to the arguments of an attention call.
 
     Attributes:
-        query: (..., m, d_k) gradient by the queries.
-        key: (..., n, d_k) gradient by the keys.
-        value: (..., n, d_v) gradient by the values.
-        attn_mask: (..., m, n) gradient by a float mask, in the mask's own shape; None without one.
+        query: (..., m, d_k) gradient with respect to the queries.
+        key: (..., n, d_k) gradient with respect to the keys.
+        value: (..., n, d_v) gradient with respect to the values.
+        attn_mask: (..., m, n) gradient with respect to a float mask, in the mask's own shape; None
+            without one.
 
     Examples:
         >>> x = np.ones((2, 3))
@@ -167,7 +170,7 @@ def scaled_dot_product_attention_backward(
     window: tuple[int | None, int | None] | None = None,
     softcap: float | None = None,
 ) -> InputGradients:
-    r"""Return the gradients by the arguments only, for long sequences.
+    r"""Return the gradients with respect to the arguments only, for long sequences.
 
     Arguments and errors are those of [`attention_backward`][attention_docs.attention_backward].
     With NumPy and CuPy arrays the scores of a long sequence are computed block by block, so the

@@ -130,7 +130,7 @@ class Run(NamedTuple):
 
 
 def cross_entropy(logits: Array, targets: Array) -> tuple[Array, Array]:
-    r"""Return the mean of -log p over the answers asked for, and its gradient by the logits.
+    r"""Return the mean of -log p over the answers asked for, and the gradient of the logits.
 
     $$L = -\frac{1}{N} \sum \log p_{\text{target}}, \qquad dz = \frac{p - y}{N}$$
 

@@ -1,7 +1,7 @@
 """The backward pass of attention, on four queries and five keys.
 
 The forward pass is that of `distinct_sizes`. Its output O is compared with a target T of the same
-shape, L = sum((O - T)^2) / 2, and dX is the gradient of L by an array X. `row_sums` is made of the
+shape, L = sum((O - T)^2) / 2, and dX is the gradient of L for an array X. `row_sums` is made of the
 weights and their gradient, `row_sums_by_output` of the output and its gradient. After one step
 against the gradients of the three weight matrices, a five-hundredth of each, L is `loss_after`; it
 was expected to change by `expected`. With a hundredth it is `loss_after_large`. `capped` and

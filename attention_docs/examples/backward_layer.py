@@ -282,7 +282,7 @@ def normalised(xp: ModuleType, rows: Array) -> tuple[Array, Array]:
 
 
 def norm_backward(xp: ModuleType, normed: Array, spread: Array, d_normed: Array) -> Array:
-    """Return the gradient by the rows before they were normalised."""
+    """Return the gradient of the rows before they were normalised."""
     mean = xp.mean(d_normed, axis=-1, keepdims=True)
     along = xp.mean(d_normed * normed, axis=-1, keepdims=True)
     return (d_normed - mean - normed * along) / spread

@@ -3,9 +3,9 @@
 The scores of "they", without and with the division by the root of d_k = 3. `grown` has the weights
 that the scaled scores would give if they grew with the root of d again, for each d of `d`; d = 3 is
 the row without the division, and `large` has the scores of "cats". `slopes` are the derivatives of
-the largest weight by its own score. With the division, its derivative by the scaled score is
-`slope`, whatever d is, and `slopes_divided` are those by the score itself. `gain` says how many
-times more that is for d = 3.
+the largest weight with respect to its own score. With the division, its derivative with respect to
+the scaled score is `slope`, whatever d is, and `slopes_divided` are those for the score itself.
+`gain` says how many times more that is for d = 3.
 
 >>> show(steps())
 scores 5
@@ -76,5 +76,5 @@ def steps(xp: ModuleType = numpy) -> dict[str, Array]:
 
 
 def slope(weight: Array) -> Array:
-    """Return the derivative of a weight of a softmax by its own score."""
+    """Return the derivative of a softmax weight with respect to its own score."""
     return weight * (1 - weight)

@@ -151,13 +151,13 @@ def online(head: Inputs, start: int, stop: int, buffer: Array) -> Iterator[Weigh
 def differentiate(
     inputs: Inputs, grad_output: Array, block: tuple[int, int] | None = None
 ) -> tuple[Array, Array, Array, Array | None]:
-    """Return the gradients by query, key, value and a float mask, each in the shape of its array.
+    """Return the gradients of query, key, value and a float mask, each in the shape of its array.
 
     What several heads share is one place in memory, to which each of them adds.
 
     Args:
         inputs: query, key and value of 32 bits or more.
-        grad_output: (..., m, d_v) gradient by the output.
+        grad_output: (..., m, d_v) gradient with respect to the output.
         block: how many queries and keys to take at a time.
     """
     xp, queries = inputs.xp, inputs.query.shape[-2]

@@ -58,11 +58,11 @@ def attend(arguments: Arguments, formula: Callable[[Inputs], Array]) -> Array:
 def differentiate(
     arguments: Arguments, grad_output: Array, formula: Callable[[Inputs, Array], Gradients]
 ) -> Gradients:
-    """Check the arguments and return the gradients by query, key, value and a float mask.
+    """Check the arguments and return the gradients of query, key, value and a float mask.
 
     Args:
         arguments: as they were given.
-        grad_output: (..., m, d_v) gradient by the output.
+        grad_output: (..., m, d_v) gradient with respect to the output.
         formula: computes the gradients from all scores at once; called where no kernel serves.
 
     Raises:

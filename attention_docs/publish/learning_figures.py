@@ -30,10 +30,9 @@ OUTPUTS: dict[str, Any] = {"rows": "queries", "columns": "features", "numbers": 
 
 
 def backward_passes(steps_of: StepsOf) -> Svg:
-    r"""Both passes of the example. Above, the forward pass goes from the scaled scores $\scores{Z}$
-    to the output $\output{O}$. Below, each matrix has its gradient under it, and the backward pass
-    goes from right to left, from $d\output{O}$ to $d\scores{Z}$. The values $\value{V}$ and the
-    weights $\weights{A}$ that it needs are kept from the forward pass."""
+    r"""Top: the forward pass, from the scaled scores $\scores{Z}$ to the output $\output{O}$.
+    Bottom: the backward pass, from $d\output{O}$ to $d\scores{Z}$, with each gradient below its
+    matrix. It uses the values $\value{V}$ and the weights $\weights{A}$ of the forward pass."""
     forward, backward = steps_of("distinct_sizes"), steps_of("backward")
     above = [
         matrix_panel(forward["scaled"], "Z", role="scores", **PAIRS),
