@@ -49,9 +49,7 @@ def backward_passes(steps_of: StepsOf) -> Svg:
 
 
 def reverse_weights(steps_of: StepsOf) -> Html:
-    r"""The weights of one sequence before the first step, after 30 steps and after 100. Nobody told
-    the model where to look. It finds the mirrored positions, because looking there lowers the
-    loss."""
+    r"""The weights for one sequence before the first step, after 30 steps and after 100."""
     steps = steps_of("learning_reverse")
     stages = {"before": "before", "after 30 steps": "during", "after 100 steps": "after"}
     panels = [
@@ -61,22 +59,20 @@ def reverse_weights(steps_of: StepsOf) -> Html:
 
 
 def mistakes_in_reverse(steps_of: StepsOf) -> Svg:
-    r"""Loss on sequences that were not trained on. Without positions the model cannot know which
-    token is mirrored. Without the scale a wide head, $d_k = 64$, learns more slowly."""
+    r"""Loss on sequences not used in training. The wide heads have $d_k = 64$."""
     right, wrong = steps_of("learning_reverse"), steps_of("learning_mistakes")
     lines = {
         "no positions": (wrong["no_positions"], "scores"),
         "all parts": (right["loss"], "weights"),
-        "no scale": (wrong["wide_unscaled"], "key"),
-        "same, scaled": (wrong["wide"], "query"),
+        "wide, no scale": (wrong["wide_unscaled"], "key"),
+        "wide, scaled": (wrong["wide"], "query"),
     }
     return curves("Learning to reverse", right["step"], lines, STEPS_OF_REVERSE, (0, 1, 2, 3, 4))
 
 
 def mistakes_in_a_walk(steps_of: StepsOf) -> Svg:
-    r"""Loss when the next token is asked for, which no model can bring below $\log 2$. The model
-    trained without a mask sees the next token while it is trained, so its loss falls below that.
-    Used without the next token it is worse than at the start."""
+    r"""Loss when the next token is asked for. A model trained without a mask sees that token, so
+    its loss falls below $\log 2$. Without the token it fails."""
     steps = steps_of("learning_mistakes")
     lines = {
         "no mask, used": (steps["unmasked_used"], "key"),
@@ -87,8 +83,8 @@ def mistakes_in_a_walk(steps_of: StepsOf) -> Svg:
 
 
 def induction_curves(steps_of: StepsOf) -> Svg:
-    r"""Loss on sequences that were not trained on. With two layers it stays high for more than a
-    hundred steps and then falls quickly, once both heads have found their parts."""
+    r"""Loss on sequences not used in training. With two layers it stays high for a hundred steps,
+    and falls quickly once both heads have found their parts."""
     steps = steps_of("learning_induction")
     lines = {
         "one layer": (steps["loss_one"], "key"),
@@ -100,9 +96,9 @@ def induction_curves(steps_of: StepsOf) -> Svg:
 
 
 def induction_weights(steps_of: StepsOf) -> Html:
-    r"""The weights of both layers for one sequence. In the first layer each token but the last
-    looks at the one before it. In the second layer the last token looks at the one that followed it
-    the first time."""
+    r"""The weights of two trained layers for the sequence B G I F E D A D. In the first layer,
+    almost every token looks at the one before it. In the second, the last D looks at the A that
+    followed the first D."""
     steps = steps_of("learning_induction")
     tokens = ["ABCDEFGHI"[token] for token in steps["tokens"]]
     named = {**WEIGHTS, "row_labels": tokens, "column_labels": tokens}
