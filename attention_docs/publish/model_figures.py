@@ -84,7 +84,7 @@ def cache_growth(steps_of: StepsOf) -> Svg:
     r"""The cache of one text in 16-bit numbers. Both axes are logarithmic. Each token takes as much
     as the one before, so the four lines are equally steep and differ in their height alone."""
     tokens = np.array([256, 1024, 4096, 16384, 65536])
-    names = ("Llama 2 7B", "Llama 3 8B", "Falcon 7B", "DeepSeek-Coder-V2-Lite")
+    names = ("Llama 2 7B", "Llama 3 8B", "Falcon 7B", "DeepSeek-V2-Lite")
     roles = ("query", "key", "value", "weights")
     a_token = steps_of("cache_sizes")["bytes"]
     series = [
