@@ -40,9 +40,11 @@ def latex_row(vector: Array, reference: str | None = None) -> str:
     r"""Write a vector for running text, where a matrix of one row would take five times the HTML.
 
     >>> print(latex_row(np.array([0.25, -1.0])))
-    [\,0.2500 \;\; -1\,]
+    [\,0.2500 \;\; {-1}\,]
     """
-    numbers = r" \;\; ".join(_numbers(vector, reference))
+    # In braces, or TeX would set a minus between two numbers as that of a difference.
+    written = (f"{{{n}}}" if "-" in n else n for n in _numbers(vector, reference))
+    numbers = r" \;\; ".join(written)
     return rf"[\,{numbers}\,]"
 
 

@@ -60,7 +60,7 @@ def resolved(markdown):
         (r"$(\val{toy.weights.shape})$", r"$(2 \times 3)$"),
         ("$$\nA = \\val{toy.weights[:,0]}\n$$", "$$\nA = \\val{toy.weights[:,0]}\n$$"),
             ("$$\n\\begin{aligned} A &= \\val{toy.row} \\end{aligned}\n$$", "$$\n\\begin{aligned} A &= [\\,1 \\;\\; 0.5000\\,] \\end{aligned}\n$$"),
-            ("$$\n\\left( \\val{toy.weights[:,2]} \\right) \\val{toy.row}\n$$", "$$\n\\left( [\\,0 \\;\\; -2\\,] \\right) \\val{toy.row}\n$$"),
+            ("$$\n\\left( \\val{toy.weights[:,2]} \\right) \\val{toy.row}\n$$", "$$\n\\left( [\\,0 \\;\\; {-2}\\,] \\right) \\val{toy.row}\n$$"),
         (r"costs \$5, \val{toy.total} and $y$", r"costs \$5, 1.5000 and $y$"),
         (r"\printed{0.4}", '<s class="printed" title="as printed in the source">0.4</s>'),
         (r"$\printed{0.4}$", r"$\htmlClass{printed}{0.4}$"),
