@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import cast
 
 import numpy as np
-from jinja2 import Environment, FileSystemBytecodeCache
+from jinja2 import Environment
 from mkdocs.config.defaults import MkDocsConfig
 from mkdocs.structure.files import File, Files
 from mkdocs.structure.nav import Navigation
@@ -38,6 +38,7 @@ from attention_docs.publish import (
     search,
     social,
     styles,
+    templates,
 )
 from attention_docs.publish.computed import ComputedExamples, selected_library, step_cache
 from attention_docs.publish.deferred import Deferred
@@ -80,7 +81,7 @@ class Site:
         self.deferred = Deferred()
         self.diagrams = Diagrams(diagram_cache(self.root))
         self.execution = notebook_execution.Execution()
-        self.templates = template_cache(self.root)
+        self.templates = templates.cache(self.root)
         # The examples whose provenance a page shows.
         self.described: set[str] = set()
         self.typeset: dict[formulas.Formula, str] = {}
@@ -194,6 +195,7 @@ class Site:
 
     def on_env(self, env: Environment, *, config: MkDocsConfig, files: Files) -> None:
         env.bytecode_cache = self.templates
+        env.add_extension(templates.Unindented)
         self.examples.cache.save()
         self.pages.save()
         for name in sorted(set(examples.names()) - self.described):
@@ -295,13 +297,6 @@ class Site:
 def text_of(files: Files, address: str) -> str | None:
     file = files.get_file_from_path(address)
     return file.content_string if file else None
-
-
-def template_cache(root: Path) -> FileSystemBytecodeCache:
-    """Return the compiled templates of the last build: to compile them takes a tenth of one."""
-    folder = root / ".cache" / "templates"
-    folder.mkdir(parents=True, exist_ok=True)
-    return FileSystemBytecodeCache(str(folder))
 
 
 def name_search_dialog(html: str) -> str:
