@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 from attention_docs.live.recording import replay
+from attention_docs.render.figures.scales import MINUS, PLUS, scale_of
 from attention_docs.render.numbers import html_number
 from tests.browser.test_every_page import AXE, RULES, WHOLE
 from tests.browser.visit import WIDER_THAN_PAGE, Visit
@@ -138,6 +139,22 @@ def test_page_follows_an_edit_as_python_does(visit):
         'svg g[data-val="self_attention.scores"] [data-at="2,2"] text'
     ).all()
     assert cell.text_content() == computed("scores", X=edited(3))[-1]
+
+
+def test_cells_of_a_figure_take_the_colours_of_the_new_numbers(visit):
+    try_out(visit)
+    visit.page.locator(FIELD).fill("-3")
+    drawn = visit.page.locator('svg g[data-val="self_attention.scores"] rect').evaluate_all(
+        """boxes => boxes.map(box => [
+            box.closest("[fill]").getAttribute("fill"), Number(box.getAttribute("fill-opacity"))
+        ])"""
+    )
+    scores = replay("self_attention", {"X": edited(-3)}).steps["scores"].value
+    scale = scale_of("diverging", "scores", scores)
+    for (fill, opacity), score in zip(drawn, scores.flat, strict=True):
+        assert fill == (MINUS if score < 0 else PLUS)
+        assert opacity == pytest.approx(scale.paint(score)["fill_opacity"])
+    assert {fill for fill, _ in drawn} == {MINUS, PLUS}
 
 
 def test_keys_step_a_number_and_reset_and_undo_take_it_back(visit):

@@ -12,11 +12,15 @@ import numpy as np
 from attention_docs.render.figures.svg import ROLES
 
 SVG = "{http://www.w3.org/2000/svg}"
+INHERITED = {"fill", "stroke", "stroke-opacity", "text-anchor", "font-size"}
 
 
 @dataclass(frozen=True, eq=False)
 class Shape:
-    """A visible element: its kind, attributes, text, tooltip, and corners on the paper."""
+    """A visible element: its kind, attributes, text, tooltip, and corners on the paper.
+
+    Its attributes include those that it inherits.
+    """
 
     kind: str
     attributes: dict[str, str]
@@ -66,6 +70,8 @@ def size(picture):
 
 def _drawn(node, place):
     for child in node:
+        for name in INHERITED & set(node.attrib):
+            child.attrib.setdefault(name, node.attrib[name])
         inner = _within(child.attrib.get("transform", ""), place)
         kind = child.tag.removeprefix(SVG)
         if kind == "g":
@@ -104,7 +110,7 @@ def _rectangle(node):
 def _text(node):
     """Return the box of a text in a common font, whose letters are 0.55 of its size wide."""
     x, y = _attributes(node, "x", "y")
-    font = float(node.attrib.get("font-size", 12))
+    font = float(node.attrib["font-size"])
     width = 0.55 * font * len("".join(node.itertext()))
     left = x - {"start": 0, "middle": width / 2, "end": width}[node.attrib["text-anchor"]]
     # The middle of a label is 4 above its baseline, whatever the size of its font.
@@ -305,7 +311,7 @@ def assert_readable(picture):
         assert 0 <= top <= bottom <= height, shape
     words = [shape for shape in drawn if shape.text]
     for shape in words:
-        assert float(shape.attributes.get("font-size", 12)) >= 10, shape
+        assert float(shape.attributes["font-size"]) >= 10, shape
     for index, one in enumerate(words):
         for other in words[index + 1 :]:
             assert not overlap(one, other), (one.text, other.text)

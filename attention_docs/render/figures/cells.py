@@ -91,7 +91,8 @@ def cells(
             cell = painted(place, value, box, scale, printed)
             cell += content(grid.centre(*place), value, printed)
         body.append(of_place(cell, matrix, place))
-    return of_step("".join(body), matrix) + crosses(grid, crossed) + frame(grid)
+    drawn = element("g", *body, data_val=step_of(matrix), fill=scale.colour)
+    return drawn + crosses(grid, crossed) + frame(grid)
 
 
 def painted(
@@ -132,10 +133,12 @@ def said(matrix: np.ndarray, index: tuple[int, ...]) -> str:
 def content(centre: tuple[float, float], value: float, printed: bool) -> str:
     """Write the number, or a tick for True; if it does not fit, at least its minus sign."""
     if isinstance(value, np.bool_):
-        return label(*centre, "✓")
-    if printed:
-        return label(*centre, number(value))
-    return label(*centre, "−") if value < 0 else ""
+        text = "✓"
+    elif printed:
+        text = number(value)
+    else:
+        text = "−" if value < 0 else ""
+    return label(*centre, text, fill=colour(None)) if text else ""
 
 
 def crosses(grid: Grid, crossed: np.ndarray) -> str:

@@ -27,11 +27,15 @@ class Scale(NamedTuple):
     low: float
     high: float
 
+    @property
+    def colour(self) -> str:
+        """The colour of positive numbers, which a group of cells has for all of them."""
+        return WEIGHT if self.kind == "sequential" else PLUS
+
     def paint(self, value: float, strength: float = UNDER_TEXT) -> dict[str, object]:
         """Return the fill of a cell, whose opacity grows with the number up to `strength`."""
         share = min(abs(value) / self.high, 1.0)
-        positive = WEIGHT if self.kind == "sequential" else PLUS
-        return {"fill": positive if value >= 0 else MINUS, "fill_opacity": strength * share}
+        return {"fill": MINUS if value < 0 else None, "fill_opacity": strength * share}
 
     def legend(self, width: float, strength: float = UNDER_TEXT) -> Panel:
         """Draw the scale centred in a width, with numbers at its ends and at zero."""
@@ -42,15 +46,15 @@ class Scale(NamedTuple):
         length = SWATCHES * swatch
         width = max(width, length + widest)
         left = (width - length) / 2
-        outline = {"fill": "none", "stroke": "currentColor", "stroke_opacity": 0.3}
         # Relative to the high end, because high - low could overflow.
         lowest = self.low / self.high
         values = self.high * np.linspace(lowest, 1, SWATCHES)
-        body = [
-            element("rect", x=left + i * swatch, width=swatch, height=8, **paint)
+        swatches = (
+            element("rect", x=left + i * swatch, width=swatch, height=8, **self.paint(value, strength))
             for i, value in enumerate(values)
-            for paint in (self.paint(value, strength), outline)
-        ]
+        )
+        outline = {"stroke": "currentColor", "stroke_opacity": 0.3}
+        body = [element("g", *swatches, fill=self.colour, **outline)]
         for end in ends:
             share = (end / self.high - lowest) / (1 - lowest)
             x = left + swatch / 2 + share * (length - swatch)

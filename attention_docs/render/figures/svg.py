@@ -88,9 +88,11 @@ def words(text: str) -> str:
 def label(
     x: float, y: float, text: str, anchor: str = "middle", *rest: str, **attributes: object
 ) -> str:
-    """Write text that is centred vertically at y; the rest of it may be elements."""
-    attributes = {"fill": "currentColor", **attributes}
-    place = {"x": x, "y": y + FONT_SIZE / 3, "text_anchor": anchor}
+    """Write text that is centred vertically at y; the rest of it may be elements.
+
+    Most text is centred and in the colour of text, so the whole figure has these two as its own.
+    """
+    place = {"x": x, "y": y + FONT_SIZE / 3, "text_anchor": None if anchor == "middle" else anchor}
     return element("text", words(text), *rest, **place, **attributes)
 
 
@@ -149,6 +151,8 @@ def figure(panel: Panel, name: str, description: str | None = None) -> Svg:
             width=width,
             height=height,
             font_size=FONT_SIZE,
+            text_anchor="middle",
+            fill="currentColor",
             data_points=panel.points,
         )
     )

@@ -33,8 +33,9 @@ const drawCell = (cell, value, dtype, largest) => {
   if (title) title.textContent = `${title.textContent?.replace(/: [^:]*$/, "")}: ${shown}`;
   // Where no number fits, at least its minus sign does.
   if (text && dtype !== "bool") text.textContent = title && box ? (value < 0 ? "−" : "") : shown;
-  const fill = box?.getAttribute("fill") ?? "none";
-  if (box && fill !== "none" && dtype !== "bool") paint(box, fill, value, largest, title ? ALONE : UNDER_TEXT);
+  // Positive cells have the colour of their group.
+  const fill = box?.closest("[fill]")?.getAttribute("fill");
+  if (box && fill && fill !== "none" && dtype !== "bool") paint(box, fill, value, largest, title ? ALONE : UNDER_TEXT);
   if (line) line.setAttribute("stroke-width", String(thickness(value / Math.max(1, largest))));
 };
 
