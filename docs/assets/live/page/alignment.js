@@ -23,12 +23,14 @@ const fraction = (shown) => {
 export const align = (table) => {
   const rows = [...table.rows].map(({ cells }) => [...cells]);
   rows[0].forEach((_, column) => {
-    const cells = rows.map((row) => row[column]).filter((cell) => /\d/.test(cell.innerHTML));
+    const cells = rows.map((row) => row[column]);
     const fractions = cells.map((cell) => fraction(cell.innerHTML));
     const widest = Math.max(...fractions);
     cells.forEach((cell, i) => {
-      cell.className = cell.className.replace("whole", "");
-      cell.style.paddingRight = widest > fractions[i] ? `${widest - fractions[i]}em` : "";
+      const hasDigits = /\d/.test(cell.innerHTML);
+      cell.classList.remove("whole");
+      cell.classList.toggle("centred", !hasDigits);
+      cell.style.paddingRight = hasDigits ? `${widest - fractions[i]}em` : "";
     });
   });
 };

@@ -55,7 +55,7 @@ const draw = (about) => {
     make("div", { class: "live-head" },
       make("strong", {}, nameOf(cell.step)),
       make("span", {}, found.place),
-      make("button", { type: "button", class: "live-close", "aria-label": "Close", onclick: close }, "×"),
+      make("button", { type: "button", class: "live-close", "aria-label": "Close" }, "×"),
     ),
     make("output", {}, found.value),
     ...linesOf(found, htmlOf(example, cell), follow),

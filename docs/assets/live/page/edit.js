@@ -181,7 +181,6 @@ export const end = () => {
     }
     write(example);
   }
-  setBack([]);
   inputs.remove();
   forget();
   leave();
@@ -192,6 +191,7 @@ export const leave = () => {
   clearTimeout(timer);
   if (session) change(session, new Map());
   session = null;
+  setBack([]);
   bar.remove();
   document.body.classList.remove("live-editing");
 };

@@ -7,6 +7,7 @@ import { number } from "../show.js";
 /** @typedef {{value: number, dtype: Dtype}} Valued */
 
 const [THICKEST, THINNEST, UNDER_TEXT, ALONE] = [9, 0.4, 0.5, 0.8];
+const [PLUS, MINUS] = ["var(--figure-plus, #8f63d2)", "var(--figure-minus, #c77a12)"];
 
 /**
  * Draw a matrix anew.
@@ -49,7 +50,6 @@ const paint = (box, fill, value, largest, strength) => {
   if (!isSequential(fill)) box.setAttribute("fill", value < 0 ? MINUS : PLUS);
 };
 
-const [PLUS, MINUS] = ["var(--figure-plus, #8f63d2)", "var(--figure-minus, #c77a12)"];
 /** @param {string} fill */
 const isSequential = (fill) => fill.includes("--figure-weight");
 

@@ -19,9 +19,13 @@ const STEPS = { ArrowRight: 1, ArrowDown: 1, ArrowLeft: -1, ArrowUp: -1 };
  * @param {Show} show is called with the number that is reached
  */
 export const makeReachable = (show) => {
-  document.querySelectorAll("table[data-val]:not([role])").forEach((table) => {
-    if (table instanceof HTMLTableElement) makeGrid(table, show);
-  });
+  for (const table of document.querySelectorAll("table")) {
+    if (!table.dataset.val) continue;
+    if (!table.role) makeGrid(table, show);
+    const [stop = table.rows[0].cells[0]] = [...table.querySelectorAll("td")].filter((cell) => cell.tabIndex === 0);
+    // Where the cells are fields, these are the stops.
+    stop.tabIndex = table.querySelector("input") ? -1 : 0;
+  }
   /** @type {Map<Element, Element[]>} */ const groups = new Map();
   for (const carrier of document.querySelectorAll("[data-val]:not(table)")) {
     const group = carrier.closest(BLOCKS) ?? carrier.closest(BOXES);
@@ -35,7 +39,7 @@ const makeGrid = (table, show) => {
   const [example, step] = (table.dataset.val ?? "").split(/[.[]/);
   table.setAttribute("role", "grid");
   table.setAttribute("aria-label", `${step.replaceAll("_", " ")} of ${example.replaceAll("_", " ")}`);
-  [...table.querySelectorAll("td")].forEach((cell, i) => (cell.tabIndex = i ? -1 : 0));
+  table.querySelectorAll("td").forEach((cell) => (cell.tabIndex = -1));
   table.addEventListener("focusin", ({ target }) => {
     if (target instanceof HTMLTableCellElement) show(target);
   });

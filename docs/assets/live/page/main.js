@@ -80,7 +80,9 @@ const point = ({ target }) => {
   }
 };
 
+/** Close the card, and give the keyboard back to where it came from. */
 const close = () => {
+  if (card.contains(document.activeElement)) reached?.focus();
   asked = null;
   card.close();
 };
@@ -90,6 +92,7 @@ const press = (event) => {
   const target = /** @type {Element} */ (event.target);
   const button = target.closest(".live-try");
   if (button) return tryExample(button);
+  if (target.matches(".live-card .live-close")) return close();
   if (card.contains(target) || !target.isConnected) return;
   const spot = target.closest("a, input, button") ? null : spotAt(target);
   clearTimeout(timer);
@@ -101,10 +104,7 @@ const press = (event) => {
 /** @param {KeyboardEvent} event */
 const type = (event) => {
   if (event.key === "Tab") makeReachable(reach);
-  if (event.key === "Escape" && card.current()) {
-    if (card.contains(document.activeElement)) reached?.focus();
-    close();
-  }
+  if (event.key === "Escape" && card.current()) close();
   if (event.key === "Enter" && card.current() && document.activeElement === reached) {
     event.preventDefault();
     card.enter();

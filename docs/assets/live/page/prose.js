@@ -15,8 +15,8 @@ const reasons = new Map();
  * @param {Element[]} changed
  */
 export const setBack = (changed) => {
-  const sections = new Map(changed.map((spot) => [topOf(spot), spot]));
-  const firsts = new Set([...sections.keys()].flatMap((top) => (top ? [sectionOf(top)[0]] : [])));
+  const parts = new Set(changed.map((spot) => spot.closest("article > *")));
+  const firsts = new Set([...parts].flatMap((part) => (part ? [sectionOf(part)[0]] : [])));
   for (const [first, reason] of reasons) if (!firsts.has(first)) restore(first, reason);
   for (const first of firsts) if (!reasons.has(first)) mark(first);
 };
@@ -44,19 +44,16 @@ const sentencesOf = (first) =>
     return element.matches("p:not(.live-why), ul, ol, details, .md-typeset__scrollwrap") ? [element] : [];
   });
 
-/** @param {Element} element @returns {Element | null} the part of the page in which it lies */
-const topOf = (element) => element.closest("article > *");
-
 /**
  * List what belongs to a section: from its heading to the next one.
  *
- * @param {Element} top a part of the page @returns {Element[]}
+ * @param {Element} part of the page @returns {Element[]}
  */
-const sectionOf = (top) => {
-  const section = [top];
-  for (let next = top.previousElementSibling; next && !HEADING.test(section[0].tagName); next = next.previousElementSibling)
+const sectionOf = (part) => {
+  const section = [part];
+  for (let next = part.previousElementSibling; next && !HEADING.test(section[0].tagName); next = next.previousElementSibling)
     section.unshift(next);
-  for (let next = top.nextElementSibling; next && !HEADING.test(next.tagName); next = next.nextElementSibling)
+  for (let next = part.nextElementSibling; next && !HEADING.test(next.tagName); next = next.nextElementSibling)
     section.push(next);
   return section;
 };
