@@ -1,25 +1,74 @@
 // Joins the modules that run in the browser into classic scripts, which also run from a file, and
 // lists the operations that they can compute. The arguments are esbuild's module and their folder.
-import { join } from "node:path";
+import { join, relative } from "node:path";
 import { pathToFileURL } from "node:url";
 
 const [library, folder] = process.argv.slice(2);
 const { build } = (await import(pathToFileURL(library).href)).default;
-const settings = { absWorkingDir: folder, bundle: true, minify: true, write: false, logLevel: "silent" };
+const settings = {
+  absWorkingDir: folder,
+  bundle: true,
+  format: "esm",
+  metafile: true,
+  minify: true,
+  write: false,
+  logLevel: "silent",
+};
 
-const bundled = async (name, format) => {
-  const { outputFiles } = await build({ ...settings, entryPoints: [join(folder, name)], format });
-  return outputFiles[0].text;
+const bundled = async (options) => {
+  const { outputFiles, metafile } = await build({ ...settings, ...options });
+  return { text: outputFiles[0].text, ...Object.values(metafile.outputs)[0] };
+};
+
+// Leaves out the modules of an earlier script, so that each of them is fetched once and runs once.
+const without = ({ inputs }) => ({
+  name: "without",
+  setup: ({ onResolve }) =>
+    onResolve({ filter: /^\.\.?\// }, ({ path, resolveDir }) => {
+      const module = relative(folder, join(resolveDir, path)).replaceAll("\\", "/");
+      return module in inputs ? { path: module, external: true } : undefined;
+    }),
+});
+// What is left of their imports: `import{explain as e}from"explain.js";`.
+const IMPORT = /import\{([^}]*)\}from"([^"]*)";/g;
+
+// Writes a module that runs the first script and gives the others what they import from it.
+const giving = (texts) => {
+  const names = {};
+  for (const [, imported, module] of texts.join("").matchAll(IMPORT))
+    for (const name of imported.split(",")) (names[module] ??= new Set()).add(name.split(" as ")[0]);
+  const given = Object.entries(names).map(
+    ([module, names], i) => `"${module}": {${[...names].map((name) => `${name}: module${i}.${name}`)}}`
+  );
+  return [
+    'import "./page/main.js";',
+    ...Object.keys(names).map((module, i) => `import * as module${i} from "./${module}";`),
+    `attentionDocs.modules = {${given}};`,
+  ].join("\n");
+};
+
+const taking = (text) =>
+  text.replace(IMPORT, (_, names, module) =>
+    `const{${names.replaceAll(" as ", ":")}}=attentionDocs.modules["${module}"];`
+  );
+
+// No name of a script is seen by another.
+const alone = (text) => `(()=>{${text.trim()}})();`;
+
+const scripts = async () => {
+  const first = await bundled({ entryPoints: ["page/main.js"] });
+  const more = await bundled({ entryPoints: ["page/more.js"], plugins: [without(first)] });
+  const { text } = await bundled({ stdin: { contents: giving([more.text]), resolveDir: folder } });
+  return { "live.js": alone(text), "live-more.js": alone(taking(more.text)) };
 };
 
 try {
-  const arrays = Buffer.from(await bundled("arrays.js", "esm")).toString("base64");
+  const { text } = await bundled({ entryPoints: ["arrays.js"] });
+  const arrays = Buffer.from(text).toString("base64");
   const { operations } = await import(`data:text/javascript;base64,${arrays}`);
-  const scripts = {
-    "live.js": await bundled("page/main.js", "iife"),
-    "live-more.js": await bundled("page/more.js", "iife"),
-  };
-  process.stdout.write(JSON.stringify({ scripts, operations: Object.keys(operations) }));
+  process.stdout.write(
+    JSON.stringify({ scripts: await scripts(), operations: Object.keys(operations) })
+  );
 } catch ({ errors, stack }) {
   const lines = errors?.map(({ location, text }) => `${location?.file}:${location?.line}: ${text}`);
   process.stderr.write(lines?.join("\n") ?? stack);

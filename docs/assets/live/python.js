@@ -1,7 +1,7 @@
 // An example, perhaps with edited inputs, as a NumPy program that prints the same digits.
 
 import { asarray } from "./arrays.js";
-import * as show from "./show.js";
+import { number, python } from "./show.js";
 
 /** @typedef {import("./arrays.js").NDArray} NDArray */
 /** @typedef {import("./arrays.js").Index} Index */
@@ -175,7 +175,7 @@ const literal = ({ shape, data, dtype }) => {
 
 /** @param {number} value @param {import("./arrays.js").Dtype} [dtype] */
 const digits = (value, dtype) => {
-  const text = show.python(value, dtype).replace(/(inf|nan)/, "np.$1");
+  const text = python(value, dtype).replace(/(inf|nan)/, "np.$1");
   return text.replace(/\.0$/, "");
 };
 
@@ -241,7 +241,7 @@ const called = (name, inputs, options, prefix = "") => {
 /** @param {any} value @returns {string} a list as a tuple, a flag as Python writes it */
 const tuple = (value) => {
   if (Array.isArray(value)) return `(${value.join(", ")}${value.length === 1 ? "," : ""})`;
-  return typeof value === "boolean" ? show.number(Number(value), "bool") : String(value);
+  return typeof value === "boolean" ? number(Number(value), "bool") : String(value);
 };
 
 /** @param {Index} entry @returns {string} of an index */

@@ -1,9 +1,9 @@
 // The card of a number: what it is, its value, its formula, and the numbers that it is made of.
 
 import { explain } from "../explain.js";
+import { htmlOf } from "./examples.js";
 import { spotsOfCell } from "./spots.js";
 import { linesOf, make, nameOf } from "./words.js";
-import { htmlOf } from "./write.js";
 
 /** @typedef {import("./examples.js").Example} Example */
 /** @typedef {import("../terms.js").Cell} Cell */

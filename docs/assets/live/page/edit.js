@@ -1,19 +1,19 @@
 // "Try your own numbers": the inputs of an example become fields, and the page follows.
 
+import { program } from "../python.js";
 import { exampleOf } from "../reference.js";
-import * as show from "../show.js";
-import * as card from "./card.js";
+import { html } from "../show.js";
+import { refresh as refreshCard } from "./card.js";
 import { typed } from "./entries.js";
-import { load } from "./examples.js";
+import { load, valueOf } from "./examples.js";
 import { fieldOf, fill } from "./fields.js";
 import { inputAt, inputsOf, writtenIn } from "./inputs.js";
-import { putIntoAddress } from "./link.js";
+import { editsInAddress, exampleInAddress, putIntoAddress } from "./link.js";
 import { setBack } from "./prose.js";
-import { more } from "./scripts.js";
 import { begun, change, enter, entryOf, has, undo } from "./session.js";
 import { examplesOnPage, forget, spotsOf } from "./spots.js";
 import { make, nameOf } from "./words.js";
-import { valueOf, write } from "./write.js";
+import { write } from "./write.js";
 
 /** @typedef {import("./examples.js").Edits} Edits */
 /** @typedef {import("./examples.js").Example} Example */
@@ -31,14 +31,20 @@ const BEFORE_THE_ADDRESS_CHANGES = 300;
 let timer = 0;
 const HELP = "Type into a field, press the up and down keys in it, or drag it sideways.";
 
+/** Begin with the edits that the page's address carries, if it does. */
+export const arrive = async () => {
+  const name = exampleInAddress();
+  const example = name && (await load(name).catch(() => null));
+  if (example) await begin(example, editsInAddress(example));
+};
+
 /**
  * Turn the inputs of an example into fields.
  *
  * @param {Example} example
- * @param {Element | null} place after which inputs are put that the page does not show
  * @param {Edits} [edits] those to begin with
  */
-export const begin = async (example, place, edits) => {
+export const begin = async (example, edits) => {
   if (session?.example === example) return;
   const owners = inputsOf(example).map(exampleOf);
   const names = new Set([...examplesOnPage(), ...owners]);
@@ -46,7 +52,7 @@ export const begin = async (example, place, edits) => {
   end();
   const started = begun(example, others.filter((other) => other !== null));
   session = started;
-  addMissingInputs(started, place);
+  addMissingInputs(started);
   for (const { spot, input, index } of placesOf(started)) {
     const { value, dtype } = entryOf(started, input, index);
     const label = [input.split(".")[1], ...index.map((at) => at + 1)].join(" ");
@@ -77,6 +83,10 @@ const drawBar = (session) => {
     putIntoAddress(session.example, session.edits);
     copy(location.href, "The link is copied.");
   };
+  const copyProgram = () => {
+    const { graph, values } = session.example;
+    copy(program(graph, values), "The program is copied.");
+  };
   bar.replaceChildren(
     make("strong", {}, "Your own numbers"),
     status,
@@ -84,7 +94,7 @@ const drawBar = (session) => {
       tool("Undo", takeBack),
       tool("Reset", reset),
       tool("Copy link", copyLink),
-      tool("Copy as NumPy", () => copyProgram(session.example)),
+      tool("Copy as NumPy", copyProgram),
       tool("Done", end)
     )
   );
@@ -100,15 +110,16 @@ const placesOf = (session) =>
     })
   );
 
-/** @param {Session} session @param {Element | null} place */
-const addMissingInputs = (session, place) => {
+/** Show the inputs that the page does not show. @param {Session} session */
+const addMissingInputs = (session) => {
   const shown = new Set(placesOf(session).map(({ input }) => input));
   const missing = inputsOf(session.example).filter((input) => !shown.has(input));
   const tables = missing.map((input) =>
     make("figure", {}, make("figcaption", {}, nameOf(input)), tableOf(session.example, input))
   );
   inputs.replaceChildren(...tables);
-  (place ?? document.querySelector("article > :last-child"))?.after(inputs);
+  const button = document.querySelector(`.live-try[data-example="${session.example.name}"]`);
+  (button ?? document.querySelector("article > :last-child"))?.after(inputs);
   forget();
 };
 
@@ -134,7 +145,7 @@ const follow = (session) => {
   clearTimeout(timer);
   const address = () => putIntoAddress(session.example, session.edits);
   timer = setTimeout(address, BEFORE_THE_ADDRESS_CHANGES);
-  card.refresh();
+  refreshCard();
   const count = changed.length === 1 ? "One number differs" : `${changed.length} numbers differ`;
   const told = changed.length ? `${count} from the page's own.` : HELP;
   say(session.examples.map(refused).find(Boolean) ?? told);
@@ -151,13 +162,6 @@ const refused = ({ refusal }) => {
 /** @param {string} text */
 const say = (text) => {
   status.textContent = text;
-};
-
-/** @param {Example} example */
-const copyProgram = async (example) => {
-  const found = await more();
-  if (found) copy(found.program(example.graph, example.values), "The program is copied.");
-  else say("The program could not be fetched. Is there a network?");
 };
 
 /** @param {string} text @param {string} done */
@@ -177,7 +181,7 @@ export const end = () => {
   for (const example of session.examples) {
     for (const { spot, cell } of spotsOf(example)) {
       const { value, dtype } = valueOf(example, cell);
-      if (spot.querySelector("input")) spot.innerHTML = show.html(value, dtype);
+      if (spot.querySelector("input")) spot.innerHTML = html(value, dtype);
     }
     write(example);
   }

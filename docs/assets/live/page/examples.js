@@ -1,12 +1,16 @@
 // The examples of the site: their graphs, fetched when somebody asks for one, and their values, which
 // edits of the inputs change.
 
+import { ravel } from "../arrays.js";
 import { evaluate, parse } from "../graph.js";
+import * as show from "../show.js";
 import { attentionDocs, run } from "./scripts.js";
 
+/** @typedef {import("../arrays.js").Dtype} Dtype */
 /** @typedef {import("../arrays.js").NDArray} NDArray */
 /** @typedef {import("../graph.js").Graph} Graph */
 /** @typedef {import("../graph.js").Refusal} Refusal */
+/** @typedef {import("../terms.js").Cell} Cell */
 /** @typedef {Map<string, NDArray>} Edits by the name of the input */
 
 /**
@@ -57,3 +61,15 @@ export const compute = (example, edits) => {
 
 /** @param {Example} example @param {string} step @returns {NDArray} its values as they are now */
 export const stepOf = ({ graph, values }, step) => values[/** @type {number} */ (graph.steps.get(step))];
+
+/** @param {Example} example @param {Cell} cell @returns {{value: number, dtype: Dtype}} */
+export const valueOf = (example, { step, index }) => {
+  const { data, shape, dtype } = stepOf(example, step);
+  return { value: data[ravel(index, shape)], dtype };
+};
+
+/** @param {Example} example @param {Cell} cell @returns {string} the number as a page shows it */
+export const htmlOf = (example, cell) => {
+  const { value, dtype } = valueOf(example, cell);
+  return show.html(value, dtype);
+};

@@ -2,10 +2,8 @@
 // change an input, and the page follows. docs/assets/site.js loads this when somebody shows interest.
 
 import * as card from "./card.js";
-import * as editing from "./edit.js";
 import { load } from "./examples.js";
 import { makeReachable } from "./keyboard.js";
-import { editsInAddress, exampleInAddress } from "./link.js";
 import { attentionDocs, more } from "./scripts.js";
 import { cellAt, exampleAt, forget, spotAt } from "./spots.js";
 import { make } from "./words.js";
@@ -35,7 +33,7 @@ const show = async (spot) => {
 
 /** @param {Example} example @returns {HTMLElement[]} what else a reader can do with it */
 const tools = (example) => [
-  make("button", { type: "button", onclick: () => tryOut(example, buttonOf(example.name)) }, "Try your own numbers"),
+  make("button", { type: "button", onclick: () => tryOut(example.name) }, "Try your own numbers"),
   make("button", { type: "button", onclick: () => stepByStep(example) }, "Step by step"),
 ];
 
@@ -47,22 +45,14 @@ const stepByStep = async (example) => {
   else if (shown) card.say(shown.spot, "The steps could not be fetched. Is there a network?");
 };
 
-/** @param {string} name */
-const buttonOf = (name) => document.querySelector(`.live-try[data-example="${name}"]`);
-
-/** @param {Example} example @param {Element | null} button */
-const tryOut = async (example, button) => {
-  card.close();
-  await editing.begin(example, button);
-  document.querySelector(".live-field")?.scrollIntoView({ block: "center" });
-  /** @type {HTMLElement | null} */ (document.querySelector(".live-field"))?.focus();
-};
-
-/** @param {Element} button */
-const tryExample = async (button) => {
-  const example = await load(button.getAttribute("data-example") ?? "").catch(() => null);
-  if (example) tryOut(example, button);
-  else card.say(button, "The numbers of this example could not be fetched. Is there a network?");
+/** @param {string} name of the example @param {Element} [spot] where the reader asked */
+const tryOut = async (name, spot = card.current()?.spot) => {
+  const [example, found] = await Promise.all([load(name).catch(() => null), more()]);
+  if (example && found) {
+    close();
+    await found.begin(example);
+    /** @type {HTMLElement | null} */ (document.querySelector(".live-field"))?.focus();
+  } else if (spot) card.say(spot, "What this takes could not be fetched. Is there a network?");
 };
 
 /** @param {Event} event a pointer comes to a number, or leaves it */
@@ -91,7 +81,7 @@ const close = () => {
 const press = (event) => {
   const target = /** @type {Element} */ (event.target);
   const button = target.closest(".live-try");
-  if (button) return tryExample(button);
+  if (button) return tryOut(button.getAttribute("data-example") ?? "", button);
   if (target.matches(".live-card .live-close")) return close();
   if (card.contains(target) || !target.isConnected) return;
   const spot = target.closest("a, input, button") ? null : spotAt(target);
@@ -123,12 +113,9 @@ const reach = (spot) => {
 
 const arrive = async () => {
   close();
-  editing.leave();
+  attentionDocs.more?.leave();
   forget();
-  const name = exampleInAddress();
-  const example = name && (await load(name).catch(() => null));
-  if (!example) return;
-  await editing.begin(example, buttonOf(example.name), editsInAddress(example));
+  if (location.hash.startsWith("#try=")) (await more())?.arrive();
 };
 
 document.addEventListener("pointerover", point);

@@ -3,7 +3,7 @@
 
 const folder = /** @type {HTMLScriptElement} */ (document.currentScript).src;
 
-/** @typedef {{program: typeof import("../python.js").program, walk: typeof import("./walk.js").walk}} More */
+/** @typedef {Pick<typeof import("./edit.js"), "arrive" | "begin" | "leave"> & typeof import("./walk.js")} More */
 
 /**
  * @typedef {object} AttentionDocs

@@ -1,11 +1,10 @@
 // An example step by step, cell by cell, large enough for a projector.
 
 import { explain } from "../explain.js";
-import { stepOf } from "./examples.js";
+import { htmlOf, stepOf } from "./examples.js";
 import { unravel } from "../arrays.js";
-import * as show from "../show.js";
+import { html } from "../show.js";
 import { linesOf, make, nameOf } from "./words.js";
-import { htmlOf } from "./write.js";
 
 /** @typedef {import("./examples.js").Example} Example */
 /** @typedef {import("../terms.js").Cell} Cell */
@@ -113,7 +112,7 @@ const matrix = (example, step, chosen, choose) => {
   const columns = shape.at(-1) ?? 1;
   const cells = [...data].map((value, position) => {
     const properties = { class: position === chosen ? "live-here" : "", onclick: () => choose(position) };
-    return make("td", { ...properties, innerHTML: show.html(value, dtype) });
+    return make("td", { ...properties, innerHTML: html(value, dtype) });
   });
   const rows = Array.from({ length: data.length / columns }, (_, row) =>
     make("tr", {}, ...cells.slice(row * columns, (row + 1) * columns))

@@ -1,15 +1,13 @@
 // Write the values of an example into the page, where they differ from those that it was built with.
 
 import { align } from "./alignment.js";
-import { ravel } from "../arrays.js";
 import { drawFigure } from "./figures.js";
-import { stepOf } from "./examples.js";
+import { valueOf } from "./examples.js";
 import { spotsOf } from "./spots.js";
-import * as show from "../show.js";
+import { html, number } from "../show.js";
 
 /** @typedef {import("../arrays.js").Dtype} Dtype */
 /** @typedef {import("./examples.js").Example} Example */
-/** @typedef {import("../terms.js").Cell} Cell */
 
 /** @type {WeakMap<Element, string>} what the page was built with, where something else stands now */
 const originals = new WeakMap();
@@ -25,7 +23,7 @@ export const write = (example) => {
   /** @type {Set<Element>} */ const carriers = new Set();
   for (const { spot, cell, carrier, original } of spotsOf(example)) {
     const { value, dtype } = valueOf(example, cell);
-    const differs = show.number(value, dtype) !== original;
+    const differs = number(value, dtype) !== original;
     if (differs) changed.push(spot);
     if (!differs && !spot.classList.contains("live-changed")) continue;
     carriers.add(carrier);
@@ -39,24 +37,12 @@ export const write = (example) => {
   return changed;
 };
 
-/** @param {Example} example @param {Cell} cell @returns {{value: number, dtype: Dtype}} */
-export const valueOf = (example, { step, index }) => {
-  const { data, shape, dtype } = stepOf(example, step);
-  return { value: data[ravel(index, shape)], dtype };
-};
-
-/** @param {Example} example @param {Cell} cell @returns {string} the number as a page shows it */
-export const htmlOf = (example, cell) => {
-  const { value, dtype } = valueOf(example, cell);
-  return show.html(value, dtype);
-};
-
 /** @param {Element} spot @param {number} value @param {Dtype} dtype @param {boolean} differs */
 const writeNumber = (spot, value, dtype, differs) => {
   if (spot.querySelector("input")) return;
   if (!differs && originals.has(spot)) spot.innerHTML = /** @type {string} */ (originals.get(spot));
   if (!differs) return originals.delete(spot);
   if (!originals.has(spot)) originals.set(spot, spot.innerHTML);
-  if (spot.closest("svg")) spot.textContent = show.number(value, dtype);
-  else spot.innerHTML = show.html(value, dtype);
+  if (spot.closest("svg")) spot.textContent = number(value, dtype);
+  else spot.innerHTML = html(value, dtype);
 };
