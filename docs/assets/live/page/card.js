@@ -3,7 +3,7 @@
 import { explain } from "../explain.js";
 import { htmlOf } from "./examples.js";
 import { spotsOfCell } from "./spots.js";
-import { linesOf, make, nameOf } from "./words.js";
+import { linesOf, make, nameOf, tool } from "./words.js";
 
 /** @typedef {import("./examples.js").Example} Example */
 /** @typedef {import("../terms.js").Cell} Cell */
@@ -15,6 +15,7 @@ import { linesOf, make, nameOf } from "./words.js";
  * @property {Element} spot where on the page the reader asked
  */
 
+const GAP = 8;
 const card = make("div", { class: "live-card", role: "dialog", "aria-label": "Where this number comes from" });
 /** @type {Shown | null} */
 let shown = null;
@@ -46,10 +47,9 @@ const draw = (about) => {
   /** @param {Cell} next */
   const follow = (next) => {
     trail.push(cell);
-    draw({ example, cell: next, spot: nearest(example, next, spot) });
-    card.focus();
+    goTo(about, next);
   };
-  const back = make("button", { type: "button", class: "live-back", onclick: () => retreat(about) }, "← Back");
+  const back = () => goTo(about, /** @type {Cell} */ (trail.pop()));
   shown = about;
   card.replaceChildren(
     make("div", { class: "live-head" },
@@ -59,7 +59,7 @@ const draw = (about) => {
     ),
     make("output", {}, found.value),
     ...linesOf(found, htmlOf(example, cell), follow),
-    make("div", { class: "live-tools" }, ...(trail.length ? [back] : []), ...toolsOf()),
+    make("div", { class: "live-tools" }, ...(trail.length ? [tool("← Back", back)] : []), ...toolsOf()),
   );
   card.tabIndex = -1;
   document.body.append(card);
@@ -67,10 +67,11 @@ const draw = (about) => {
   place(spot);
 };
 
-/** @param {Shown} about */
-const retreat = ({ example, spot }) => {
-  const cell = /** @type {Cell} */ (trail.pop());
-  draw({ example, cell, spot: nearest(example, cell, spot) });
+/** Show another number, beside its place on the page. @param {Shown} from @param {Cell} cell */
+const goTo = ({ example, spot }, cell) => {
+  const next = nearest(example, cell, spot);
+  next.scrollIntoView({ block: "nearest", behavior: "instant" });
+  draw({ example, cell, spot: next });
   card.focus();
 };
 
@@ -101,14 +102,23 @@ const darken = () => {
     document.querySelectorAll(`.${name}`).forEach((each) => each.classList.remove(name));
 };
 
-/** Put the card below a number, or above it where there is more room. @param {Element} spot */
+/**
+ * Put the card below or above the matrix or the picture of a number, which it leaves in sight, or
+ * where there is no room below or above the number itself.
+ *
+ * @param {Element} spot
+ */
 const place = (spot) => {
-  const { left, top, bottom } = spot.getBoundingClientRect();
   const { offsetWidth: width, offsetHeight: height } = card;
-  const below = bottom + height + 8 < innerHeight || top < height + 8;
-  const x = Math.max(8, Math.min(left, document.documentElement.clientWidth - width - 8));
+  const tops = [spot.closest(".matrix, .figure-box") ?? spot, spot].flatMap((box) => {
+    const { top, bottom } = box.getBoundingClientRect();
+    return [bottom + GAP, top - height - GAP];
+  });
+  const y = tops.find((top) => top >= 0 && top + height <= innerHeight) ?? tops[2];
+  const { left } = spot.getBoundingClientRect();
+  const x = Math.max(GAP, Math.min(left, document.documentElement.clientWidth - width - GAP));
   card.style.left = `${x + scrollX}px`;
-  card.style.top = `${(below ? bottom + 6 : top - height - 6) + scrollY}px`;
+  card.style.top = `${y + scrollY}px`;
 };
 
 /** Draw the card anew after the values have changed. */
@@ -128,6 +138,7 @@ export const say = (spot, ...text) => {
   shown = null;
   card.replaceChildren(make("p", {}, ...text));
   document.body.append(card);
+  spot.classList.add("live-here");
   place(spot);
 };
 

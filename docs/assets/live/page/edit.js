@@ -12,7 +12,7 @@ import { editsInAddress, exampleInAddress, putIntoAddress } from "./link.js";
 import { setBack } from "./prose.js";
 import { begun, change, enter, entryOf, has, undo } from "./session.js";
 import { examplesOnPage, forget, spotsOf } from "./spots.js";
-import { make, nameOf } from "./words.js";
+import { make, matrixOf, nameOf, tool } from "./words.js";
 import { write } from "./write.js";
 
 /** @typedef {import("./examples.js").Edits} Edits */
@@ -29,7 +29,7 @@ const bar = make("div", { class: "live-bar", role: "region", "aria-label": "Your
 // Browsers allow some hundred changes of the address in half a minute.
 const BEFORE_THE_ADDRESS_CHANGES = 300;
 let timer = 0;
-const HELP = "Type into a field, press the up and down keys in it, or drag it sideways.";
+const HELP = "Type into a field, press its up and down keys, or drag it sideways. Escape leads to these buttons and back.";
 
 /** Begin with the edits that the page's address carries, if it does. */
 export const arrive = async () => {
@@ -72,9 +72,11 @@ export const begin = async (example, edits) => {
 
 /** @param {Session} session @returns {HTMLElement} */
 const drawBar = (session) => {
-  /** @param {string} text @param {() => void} act */
-  const tool = (text, act) => make("button", { type: "button", onclick: act }, text);
-  const takeBack = () => (undo(session) ? follow(session) : say("There is nothing to undo."));
+  const takeBack = () => {
+    const done = undo(session);
+    follow(session);
+    if (!done) say("There is nothing to undo.");
+  };
   const reset = () => {
     change(session, new Map());
     follow(session);
@@ -87,6 +89,11 @@ const drawBar = (session) => {
     const { graph, values } = session.example;
     copy(program(graph, values), "The program is copied.");
   };
+  const finish = () => {
+    const byKeyboard = bar.querySelector(":focus-visible");
+    end();
+    if (byKeyboard) buttonOf(session)?.focus();
+  };
   bar.replaceChildren(
     make("strong", {}, "Your own numbers"),
     status,
@@ -95,7 +102,7 @@ const drawBar = (session) => {
       tool("Reset", reset),
       tool("Copy link", copyLink),
       tool("Copy as NumPy", copyProgram),
-      tool("Done", end)
+      tool("Done", finish)
     )
   );
   return bar;
@@ -110,6 +117,21 @@ const placesOf = (session) =>
     })
   );
 
+/** @param {Session} session @returns {HTMLElement | null} what the page has for editing the example */
+const buttonOf = ({ example }) => document.querySelector(`.live-try[data-example="${example.name}"]`);
+
+/** @type {HTMLElement | null} the field that the reader was in last */
+let last = null;
+document.addEventListener("focusin", ({ target }) => {
+  if (target instanceof HTMLElement && target.matches(".live-field")) last = target;
+});
+// Many fields lie between one of them and the buttons, which stand at the end of the page.
+document.addEventListener("keydown", ({ key, target }) => {
+  if (key !== "Escape") return;
+  if (target === last) bar.querySelector("button")?.focus();
+  else if (target instanceof Node && bar.contains(target)) last?.focus();
+});
+
 /** Show the inputs that the page does not show. @param {Session} session */
 const addMissingInputs = (session) => {
   const shown = new Set(placesOf(session).map(({ input }) => input));
@@ -118,23 +140,21 @@ const addMissingInputs = (session) => {
     make("figure", {}, make("figcaption", {}, nameOf(input)), tableOf(session.example, input))
   );
   inputs.replaceChildren(...tables);
-  const button = document.querySelector(`.live-try[data-example="${session.example.name}"]`);
-  (button ?? document.querySelector("article > :last-child"))?.after(inputs);
+  (buttonOf(session) ?? document.querySelector("article > :last-child"))?.after(inputs);
   forget();
 };
 
 /** @param {Example} example @param {string} input @returns {HTMLElement} */
 const tableOf = (example, input) => {
   const { shape, data } = writtenIn(example, input);
-  const columns = shape.at(-1) ?? 1;
-  const rows = Array.from({ length: data.length / columns }, () =>
-    make("tr", {}, ...Array.from({ length: columns }, () => make("td")))
-  );
-  return make("table", { class: "matrix", "data-val": input }, ...rows);
+  const table = matrixOf(shape, Array.from(data, () => make("td")));
+  table.dataset.val = input;
+  return table;
 };
 
 /** Bring the page up to date, and say what has changed. @param {Session} session */
 const follow = (session) => {
+  const before = last?.getBoundingClientRect().top ?? 0;
   const changed = session.examples.flatMap(write);
   for (const { spot, input, index } of placesOf(session)) {
     const { value, dtype } = entryOf(session, input, index);
@@ -142,6 +162,8 @@ const follow = (session) => {
     if (field) fill(field, typed(value, dtype));
   }
   setBack(changed);
+  // What is edited stays in its place.
+  scrollBy({ top: (last?.getBoundingClientRect().top ?? 0) - before, behavior: "instant" });
   clearTimeout(timer);
   const address = () => putIntoAddress(session.example, session.edits);
   timer = setTimeout(address, BEFORE_THE_ADDRESS_CHANGES);
@@ -194,7 +216,7 @@ export const end = () => {
 export const leave = () => {
   clearTimeout(timer);
   if (session) change(session, new Map());
-  session = null;
+  session = last = null;
   setBack([]);
   bar.remove();
   document.body.classList.remove("live-editing");

@@ -8,8 +8,9 @@ import { make } from "./words.js";
 
 // A number within a picture or a formula cannot take the focus: for a screen reader it is hidden, or
 // part of an image.
-const BLOCKS = "p, li, dd, td, th, figcaption, summary, h1, h2, h3, h4";
-const BOXES = ".figure-box, .formula";
+const BLOCKS = "p, li, dd, figcaption, summary, h1, h2, h3, h4";
+const BOXES = ".md-typeset__scrollwrap, .figure-box, .formula";
+const HELP = "The arrow keys go from one number to the next, Enter opens the card.";
 /** @type {Record<string, number>} */
 const STEPS = { ArrowRight: 1, ArrowDown: 1, ArrowLeft: -1, ArrowUp: -1 };
 
@@ -28,10 +29,15 @@ export const makeReachable = (show) => {
   }
   /** @type {Map<Element, Element[]>} */ const groups = new Map();
   for (const carrier of document.querySelectorAll("[data-val]:not(table)")) {
-    const group = carrier.closest(BLOCKS) ?? carrier.closest(BOXES);
+    const table = carrier.closest(".md-typeset__scrollwrap");
+    const group = table ?? carrier.closest(BLOCKS) ?? carrier.closest(BOXES);
     if (group) groups.set(group, [...(groups.get(group) ?? []), ...spotsIn(carrier)]);
   }
-  for (const [group, spots] of groups) if (!group.querySelector(":scope > .live-stop")) group.append(stop(spots, show));
+  for (const [group, spots] of groups) {
+    if (group.querySelector(":scope > .live-stop")) continue;
+    if (group.matches(BOXES)) group.prepend(stop(spots, show));
+    else group.append(stop(spots, show));
+  }
 };
 
 /** @param {HTMLTableElement} table @param {Show} show */
@@ -76,15 +82,22 @@ const neighbour = (table, cell, pressed) => {
 const stop = (spots, show) => {
   let at = 0;
   const count = spots.length === 1 ? "1 number" : `${spots.length} numbers`;
-  const label = `${count} here: the arrow keys go from one to the next, Enter opens its card`;
-  const button = make("button", { type: "button", class: "live-stop", "aria-label": label }, count);
-  button.onfocus = () => show(spots[at]);
+  const properties = { type: "button", class: "live-stop", "aria-live": "polite", "aria-description": HELP };
+  const button = make("button", properties, count);
+  /** @param {number} next */
+  const go = (next) => {
+    at = Math.min(Math.max(next, 0), spots.length - 1);
+    const text = (spots[at].querySelector("title") ?? spots[at]).textContent;
+    button.textContent = spots.length === 1 ? `${text}` : `${text} (${at + 1} of ${spots.length})`;
+    spots[at].scrollIntoView({ block: "nearest", behavior: "instant" });
+    show(spots[at]);
+  };
+  button.onfocus = () => go(at);
   button.onkeydown = (event) => {
     const step = STEPS[event.key];
     if (!step) return;
     event.preventDefault();
-    at = Math.min(Math.max(at + step, 0), spots.length - 1);
-    show(spots[at]);
+    go(at + step);
   };
   return button;
 };

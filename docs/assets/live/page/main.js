@@ -4,15 +4,15 @@
 import * as card from "./card.js";
 import { load } from "./examples.js";
 import { makeReachable } from "./keyboard.js";
-import { attentionDocs, more } from "./scripts.js";
-import { cellAt, exampleAt, forget, spotAt } from "./spots.js";
-import { make } from "./words.js";
+import { LOST, attentionDocs, more } from "./scripts.js";
+import { cellAt, exampleAt, forget, spotAt, spotNear } from "./spots.js";
+import { tool } from "./words.js";
 
 /** @typedef {import("./examples.js").Example} Example */
 
 const [BEFORE_IT_OPENS, BEFORE_IT_CLOSES] = [150, 300];
 let timer = 0;
-// A card that was only pointed at goes when the pointer goes.
+// A card that was only pointed at goes when the pointer goes; one that was asked for stays.
 let stays = false;
 /** @type {Element | null} the number that was asked for last */
 let asked = null;
@@ -24,7 +24,7 @@ const show = async (spot) => {
   const example = await load(name).catch(() => undefined);
   // Somebody may have gone on meanwhile.
   if (asked !== spot) return;
-  if (example === undefined) return card.say(spot, "This number could not be looked up. Is there a network?");
+  if (example === undefined) return card.say(spot, LOST);
   const cell = example && cellAt(spot, example);
   if (!example) return card.say(spot, `From the example ${name}, whose inputs are drawn at random when the site is built.`);
   if (!cell) return card.say(spot, "The shape of a matrix: the number of its rows and of its columns.");
@@ -32,17 +32,22 @@ const show = async (spot) => {
 };
 
 /** @param {Example} example @returns {HTMLElement[]} what else a reader can do with it */
-const tools = (example) => [
-  make("button", { type: "button", onclick: () => tryOut(example.name) }, "Try your own numbers"),
-  make("button", { type: "button", onclick: () => stepByStep(example) }, "Step by step"),
-];
+const tools = (example) => {
+  const { inputs, named, steps } = example.graph;
+  // What has a name and is no step is an input that other examples have too.
+  const hasInputs = inputs.length > 0 || named.size > steps.size;
+  return [
+    ...(hasInputs ? [tool("Try your own numbers", () => tryOut(example.name))] : []),
+    tool("Step by step", () => stepByStep(example)),
+  ];
+};
 
 /** @param {Example} example */
 const stepByStep = async (example) => {
   const shown = card.current();
   const found = await more();
   if (found) found.walk(example, shown?.cell.step);
-  else if (shown) card.say(shown.spot, "The steps could not be fetched. Is there a network?");
+  else if (shown) card.say(shown.spot, LOST);
 };
 
 /** @param {string} name of the example @param {Element} [spot] where the reader asked */
@@ -52,39 +57,35 @@ const tryOut = async (name, spot = card.current()?.spot) => {
     close();
     await found.begin(example);
     /** @type {HTMLElement | null} */ (document.querySelector(".live-field"))?.focus();
-  } else if (spot) card.say(spot, "What this takes could not be fetched. Is there a network?");
+  } else if (spot) card.say(spot, LOST);
 };
 
 /** @param {Event} event a pointer comes to a number, or leaves it */
 const point = ({ target }) => {
   clearTimeout(timer);
-  if (card.contains(target)) return;
+  if (stays || card.contains(target)) return;
   const spot = spotAt(target);
   if (spot && !spot.querySelector("input")) {
-    timer = setTimeout(() => {
-      stays = false;
-      show(spot);
-    }, BEFORE_IT_OPENS);
-  } else if (!stays) {
-    timer = setTimeout(close, BEFORE_IT_CLOSES);
-  }
+    timer = setTimeout(() => show(spot), BEFORE_IT_OPENS);
+  } else timer = setTimeout(close, BEFORE_IT_CLOSES);
 };
 
 /** Close the card, and give the keyboard back to where it came from. */
 const close = () => {
-  if (card.contains(document.activeElement)) reached?.focus();
+  if (card.contains(document.activeElement)) reached?.stop.focus();
   asked = null;
+  stays = false;
   card.close();
 };
 
-/** @param {Event} event */
+/** @param {MouseEvent} event */
 const press = (event) => {
   const target = /** @type {Element} */ (event.target);
   const button = target.closest(".live-try");
   if (button) return tryOut(button.getAttribute("data-example") ?? "", button);
   if (target.matches(".live-card .live-close")) return close();
-  if (card.contains(target) || !target.isConnected) return;
-  const spot = target.closest("a, input, button") ? null : spotAt(target);
+  if (card.contains(target) || target.closest("dialog") || !target.isConnected) return;
+  const spot = target.closest("a, input, button") ? null : spotNear(event);
   clearTimeout(timer);
   stays = Boolean(spot);
   if (spot) show(spot);
@@ -93,20 +94,22 @@ const press = (event) => {
 
 /** @param {KeyboardEvent} event */
 const type = (event) => {
-  if (event.key === "Tab") makeReachable(reach);
-  if (event.key === "Escape" && card.current()) close();
-  if (event.key === "Enter" && card.current() && document.activeElement === reached) {
+  const { key, target } = event;
+  if (key === "Tab") makeReachable(reach);
+  if (key === "Escape" && !(/** @type {Element} */ (target).closest("dialog"))) close();
+  if (key === "Enter" && reached && target === reached.stop) {
     event.preventDefault();
-    card.enter();
+    if (card.current()) card.enter();
+    else reach(reached.spot);
   }
 };
 
-/** @type {HTMLElement | null} what had the focus when a card opened by keyboard */
+/** @type {{stop: HTMLElement, spot: Element} | null} the number that the keyboard reached, and what has the focus */
 let reached = null;
 
 /** @param {Element} spot */
 const reach = (spot) => {
-  reached = /** @type {HTMLElement} */ (document.activeElement);
+  reached = { stop: /** @type {HTMLElement} */ (document.activeElement), spot };
   stays = true;
   show(spot);
 };
@@ -123,11 +126,11 @@ document.addEventListener("click", press);
 document.addEventListener("keydown", type);
 document.addEventListener("focusout", () => setTimeout(() => {
   const { activeElement } = document;
-  if (reached && activeElement !== reached && !card.contains(activeElement) && !reached.contains(activeElement)) {
-    const moved = activeElement?.closest("table[role=grid], .live-stop");
-    reached = null;
-    if (!moved) close();
-  }
+  if (!reached || reached.stop.contains(activeElement) || card.contains(activeElement)) return;
+  // The card waits for who goes through the steps, or on to the next number.
+  if (activeElement?.closest("dialog")) return;
+  reached = null;
+  if (!activeElement?.closest("table[role=grid], .live-stop")) close();
 }));
 
 // The theme says when it has changed the page without loading it.

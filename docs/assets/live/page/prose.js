@@ -3,7 +3,7 @@
 import { make } from "./words.js";
 
 const WHY =
-  "You have changed numbers of this section. Its sentences were written for the original ones, so they may not hold any more.";
+  "You have changed numbers of this section. Its sentences and curves belong to the original ones.";
 const HEADING = /^H[1-6]$/;
 
 /** @type {Map<Element, Element>} why, by the first element of each section that is set back */

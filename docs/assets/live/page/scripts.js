@@ -16,6 +16,9 @@ const folder = /** @type {HTMLScriptElement} */ (document.currentScript).src;
 /** @type {AttentionDocs} */
 export const attentionDocs = /** @type {any} */ (window).attentionDocs;
 
+/** What is said when a script did not come. */
+export const LOST = "This could not be fetched. Is there a network?";
+
 /**
  * Run a script, once.
  *

@@ -26,6 +26,21 @@ export const spotAt = (target) => {
   return /** @type {SVGElement} */ (carrier.matches("g") ? element.closest("[data-at]") : carrier);
 };
 
+// A finger is wider than a digit or a thin line: it means what lies up to 12 px from its middle.
+const EIGHTHS = [...Array(8).keys()].map((i) => (i * Math.PI) / 4);
+const AROUND = [4, 8, 12].flatMap((far) => EIGHTHS.map((angle) => [far * Math.cos(angle), far * Math.sin(angle)]));
+
+/**
+ * Find the number that is pressed, or in a matrix or a picture the nearest one.
+ *
+ * @param {MouseEvent} press
+ */
+export const spotNear = ({ target, clientX, clientY }) => {
+  const found = spotAt(target);
+  if (found || !(target instanceof Element) || !target.closest(".matrix, svg")) return found;
+  return AROUND.map(([x, y]) => spotAt(document.elementFromPoint(clientX + x, clientY + y))).find(Boolean) ?? null;
+};
+
 /** @param {Element} spot @returns {string} what its carrier says that it shows */
 const referenceOf = (spot) =>
   /** @type {string} */ (spot.closest("[data-val]")?.getAttribute("data-val"));

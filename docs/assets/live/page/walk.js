@@ -1,10 +1,11 @@
 // An example step by step, cell by cell, large enough for a projector.
 
 import { explain } from "../explain.js";
-import { htmlOf, stepOf } from "./examples.js";
 import { unravel } from "../arrays.js";
+import { align } from "./alignment.js";
+import { htmlOf, stepOf } from "./examples.js";
 import { html } from "../show.js";
-import { linesOf, make, nameOf } from "./words.js";
+import { linesOf, make, matrixOf, nameOf, tool } from "./words.js";
 
 /** @typedef {import("./examples.js").Example} Example */
 /** @typedef {import("../terms.js").Cell} Cell */
@@ -79,21 +80,23 @@ export const walk = (example, start) => {
     move();
   };
   dialog.onclose = () => dialog.remove();
-  /** @param {string} text @param {() => void} onclick */
-  const tool = (text, onclick) => make("button", { type: "button", onclick }, text);
   const close = { type: "button", class: "live-close", "aria-label": "Close", onclick: () => dialog.close() };
+  // Above what changes its size, so a button stays under the pointer.
   dialog.replaceChildren(
-    make("div", { class: "live-head" }, where, make("button", close, "×")),
-    content,
-    make("div", { class: "live-tools" },
+    make("div", { class: "live-head" },
+      where,
       tool("⇤ Step", () => goToStep(-1)),
       tool("← Cell", () => goOn(-1)),
       tool("Cell →", () => goOn(1)),
-      tool("Step ⇥", () => goToStep(1))
-    )
+      tool("Step ⇥", () => goToStep(1)),
+      make("button", close, "×")
+    ),
+    content
   );
   document.body.append(dialog);
   dialog.showModal();
+  // Not its first button, which the space bar would press.
+  dialog.focus();
   draw();
 };
 
@@ -109,13 +112,11 @@ const positionOf = (example, { step, index }) => {
  */
 const matrix = (example, step, chosen, choose) => {
   const { shape, data, dtype } = stepOf(example, step);
-  const columns = shape.at(-1) ?? 1;
   const cells = [...data].map((value, position) => {
     const properties = { class: position === chosen ? "live-here" : "", onclick: () => choose(position) };
     return make("td", { ...properties, innerHTML: html(value, dtype) });
   });
-  const rows = Array.from({ length: data.length / columns }, (_, row) =>
-    make("tr", {}, ...cells.slice(row * columns, (row + 1) * columns))
-  );
-  return make("div", { class: "live-matrix" }, make("table", { class: "matrix" }, ...rows));
+  const table = matrixOf(shape, cells);
+  align(table);
+  return make("div", { class: "live-matrix" }, table);
 };

@@ -23,6 +23,22 @@ export const make = (tag, properties = {}, ...children) => {
   return element;
 };
 
+/** @param {string} text @param {() => void} onclick @returns {HTMLElement} a button */
+export const tool = (text, onclick) => make("button", { type: "button", onclick }, text);
+
+/**
+ * Lay out the cells of an array as a matrix; those of more axes stand one below the other.
+ *
+ * @param {number[]} shape @param {HTMLElement[]} cells @returns {HTMLTableElement}
+ */
+export const matrixOf = (shape, cells) => {
+  const columns = shape.at(-1) ?? 1;
+  const rows = Array.from({ length: cells.length / columns }, (_, row) =>
+    make("tr", {}, ...cells.slice(row * columns, (row + 1) * columns))
+  );
+  return /** @type {HTMLTableElement} */ (make("table", { class: "matrix" }, ...rows));
+};
+
 /**
  * Write the name of a step, or of a literal of another example: a symbol with its index, or words.
  *
