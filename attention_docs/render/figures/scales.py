@@ -50,7 +50,9 @@ class Scale(NamedTuple):
         lowest = self.low / self.high
         values = self.high * np.linspace(lowest, 1, SWATCHES)
         swatches = (
-            element("rect", x=left + i * swatch, width=swatch, height=8, **self.paint(value, strength))
+            element(
+                "rect", x=left + i * swatch, width=swatch, height=8, **self.paint(value, strength)
+            )
             for i, value in enumerate(values)
         )
         outline = {"stroke": "currentColor", "stroke_opacity": 0.3}
