@@ -71,7 +71,7 @@ class Execution:
     """The notebooks of a build, which run side by side, while MkDocs goes on with other pages."""
 
     def __init__(self) -> None:
-        self.pool = ThreadPoolExecutor(os.cpu_count())
+        self.pool = ThreadPoolExecutor()
         self.jobs: dict[str, Future[None]] = {}
 
     def start(self, page: Page, config: MkDocsConfig, files: Files) -> Future[None]:

@@ -6,6 +6,7 @@ import json
 import logging
 import os
 from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import cast
 
@@ -200,10 +201,12 @@ class Site:
         self.pages.save()
         for name in sorted(set(examples.names()) - self.described):
             log.warning(r"attention_docs/examples/%s.py: no page uses \example{%s}", name, name)
+        # Each starts a node process; they run side by side.
+        drawing = ThreadPoolExecutor().submit(self.diagrams.draw, self.root / "node_modules")
         self.typeset_formulas([file.page for file in files.documentation_pages() if file.page])
         self.add_formula_style(config, files)
         self.add_live_scripts(config, files)
-        self.diagrams.draw(self.root / "node_modules")
+        drawing.result()
         if config.site_url and not self.serving:
             social.add_pictures(config, files, self.draw)
 
