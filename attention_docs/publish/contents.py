@@ -28,6 +28,8 @@ MARKUP = re.compile(r"[\\`*_\[\]$]")
 def contents(name: str, nav: Nav, read: Read, page: str) -> str:
     """List the pages of a section, in the order of `nav`, each with its description.
 
+    The search leaves the descriptions out, because it has the pages themselves.
+
     Args:
         name: the title of the section.
         nav: what the settings say.
@@ -44,8 +46,8 @@ def contents(name: str, nav: Nav, read: Read, page: str) -> str:
     ... }
     >>> print(contents("Chapters", nav, pages.get, "start/order.md"))
     1. **Scores**
-        1. [The root](../scores/root.md)<br>Why it is the root.
-    1. [The end](../end.md)<br>What to read next.
+        1. [The root](../scores/root.md)<br><span data-search-exclude>Why it is the root.</span>
+    1. [The end](../end.md)<br><span data-search-exclude>What to read next.</span>
     """
     return "\n".join(lines(section(name, nav), read, posixpath.dirname(page)))
 
@@ -59,7 +61,8 @@ def lines(items: Nav, read: Read, folder: str, indent: str = "") -> Iterator[str
         elif text := read(inside):
             heading, description = front(inside, text)
             link = posixpath.relpath(inside, folder or ".")
-            yield f"{indent}1. [{plain(title or heading)}]({link})<br>{plain(description)}"
+            said = f"<span data-search-exclude>{plain(description)}</span>"
+            yield f"{indent}1. [{plain(title or heading)}]({link})<br>{said}"
 
 
 def overview(name: str, nav: Nav, read: Read) -> str:

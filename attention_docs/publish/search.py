@@ -1,14 +1,26 @@
 """Search on demand: a page names a small worker, which fetches the theme's and the documents later.
 
 The theme fetches its worker and the whole index with every first visit. So the index that it asks
-for is left without documents, and `docs/assets/search.js` answers until a reader types.
+for is left without documents, and `docs/assets/search.js` answers until a reader types. Sections in
+which nobody looks for anything are left out of the documents.
 """
 
 import json
 import re
 from pathlib import Path
 
+# What they are about is said in the sections before them, and papers have a page of their own.
+UNSEARCHED = re.compile(r'<h2 (?=id="(?:exercises|where-this-comes-from)")')
 WORKER = re.compile(r'"search": "(?P<root>[^"]*)assets/(?P<worker>javascripts/workers/[\w.]+\.js)"')
+
+
+def leave_out_sections(page: str) -> str:
+    """Mark the exercises and the sources of a page for the theme's search to skip.
+
+    >>> leave_out_sections('<h2 id="scores">Scores</h2><h2 id="exercises">Exercises</h2>')
+    '<h2 id="scores">Scores</h2><h2 data-search-exclude id="exercises">Exercises</h2>'
+    """
+    return UNSEARCHED.sub("<h2 data-search-exclude ", page)
 
 
 def name_worker(page: str) -> str:

@@ -192,7 +192,8 @@ class Site:
         return notebooks.page(notebook, html, name, self.repository, self.deferred.defer)
 
     def on_page_content(self, html: str, *, page: Page, config: MkDocsConfig, files: Files) -> str:
-        return formulas.exclude_from_search(self.deferred.defer_code(html))
+        prose = formulas.exclude_from_search(self.deferred.defer_code(html))
+        return search.leave_out_sections(prose)
 
     def on_env(self, env: Environment, *, config: MkDocsConfig, files: Files) -> None:
         env.bytecode_cache = self.templates

@@ -17,6 +17,24 @@ def test_search_finds_softmax_and_shows_no_markup(browser, address):
         assert not re.search(r"</?\w|\\|katex|&#", shown)
 
 
+def test_search_shows_first_the_page_that_is_about_the_words(browser, address):
+    wanted = {
+        "rotary": "mechanisms/rotary/",
+        "softmax overflow": "mechanisms/softmax_overflow/",
+        "causal mask": "course/mask/",
+        "kv cache": "mechanisms/kv_cache/",
+        "scaled_dot_product_attention": "reference/attention/",
+        "vaswani": "references/",
+    }
+    with Visit(browser, address) as visit:
+        field = visit.page.get_by_placeholder("Search")
+        for words, page in wanted.items():
+            field.fill("")
+            field.press_sequentially(words)
+            first = f".md-search-result__item:first-child a[href*='{page}']"
+            visit.page.locator(first).first.wait_for()
+
+
 def fetched_for_search(visit):
     """What was asked for, of the documents and of the theme's worker."""
     paths = [url.partition("?")[0] for url in visit.requests]

@@ -37,17 +37,21 @@ def listed(name, page="order.md", nav=NAV):
     return contents(name, nav, PAGES.get, page).splitlines()
 
 
+def item(title, link, description):
+    return f"1. [{title}]({link})<br><span data-search-exclude>{description}</span>"
+
+
 def test_a_section_is_listed_in_its_order_with_titles_and_descriptions():
     assert listed("Book") == [
-        r"1. [First](deep/one.md)<br>A \* that is no markup, and 1 &lt; 2.",
+        item("First", "deep/one.md", r"A \* that is no markup, and 1 &lt; 2."),
         r"1. **Part \[B\]**",
-        "    1. [Two](deep/two.md)<br>The second.",
-        "1. [Three](three.ipynb)<br>Run it.",
+        "    " + item("Two", "deep/two.md", "The second."),
+        item("Three", "three.ipynb", "Run it."),
     ]
 
 
 def test_a_section_inside_a_section_has_a_list_of_its_own():
-    assert listed("Part [B]") == ["1. [Two](deep/two.md)<br>The second."]
+    assert listed("Part [B]") == [item("Two", "deep/two.md", "The second.")]
 
 
 def test_of_two_sections_of_one_name_the_first_is_meant():
@@ -59,17 +63,20 @@ def test_of_two_sections_of_one_name_the_first_is_meant():
     [("order.md", "deep/two.md"), ("deep/order.md", "two.md"), ("a/b/c.md", "../../deep/two.md")],
 )
 def test_links_lead_from_the_page_that_shows_the_list(page, link):
-    assert listed("Part [B]", page) == [f"1. [Two]({link})<br>The second."]
+    assert listed("Part [B]", page) == [item("Two", link, "The second.")]
 
 
 def test_what_joins_the_navigation_is_listed():
     nav = [{"Book": [*NAV[1]["Book"], "index.md"]}]
-    assert listed("Book", nav=nav) == [*listed("Book"), "1. [Home](index.md)<br>Where it begins."]
+    assert listed("Book", nav=nav) == [
+        *listed("Book"),
+        item("Home", "index.md", "Where it begins."),
+    ]
 
 
 def test_a_page_that_nobody_wrote_is_left_to_mkdocs():
     nav = [{"Book": ["nowhere.md", "index.md"]}]
-    assert listed("Book", nav=nav) == ["1. [Home](index.md)<br>Where it begins."]
+    assert listed("Book", nav=nav) == [item("Home", "index.md", "Where it begins.")]
     assert len(overview("Book", nav, PAGES.get).splitlines()) == 2
 
 

@@ -1,11 +1,13 @@
 """The built site: what it shows, what its search finds, and what stops its build."""
 
+import gzip
 import json
 import re
 import shutil
 
 import pytest
 
+from attention_docs.publish.contents import front
 from attention_docs.publish.values import NAMES
 from tests.conftest import ROOT, mkdocs
 
@@ -60,6 +62,26 @@ def test_search_finds_words_and_holds_no_markup(site):
     ]
     for text in without_tags:
         assert not re.search(r"katex|\\[a-z]{2}|<(?!class)[a-z]+ ", text), text
+
+
+def test_search_leaves_out_exercises_and_descriptions_and_weighs_at_most_120_kb(site):
+    written = (site / "search" / "documents.json").read_bytes()
+    assert len(gzip.compress(written, 6)) <= 120_000
+    places = {entry["location"]: entry["text"] for entry in json.loads(written)["docs"]}
+    assert 'id="exercises"' in read(site, "course/averages")
+    assert not [
+        place for place in places if place.endswith(("#exercises", "#where-this-comes-from"))
+    ]
+    listed = places["reading_order/#new-to-attention"]
+    assert "A word and its neighbours" in listed
+    assert front("x.md", (ROOT / "docs/course/averages.md").read_text("utf-8"))[1] not in listed
+
+
+def test_pages_have_at_most_250_kb_and_6000_elements(site):
+    for page in site.rglob("*.html"):
+        html = page.read_text(encoding="utf-8")
+        assert len(html.encode()) <= 250_000, page
+        assert len(re.findall(r"<[a-z]", html)) <= 6_000, page
 
 
 def test_the_theme_s_index_has_no_documents_and_every_page_names_our_worker(site):
@@ -236,7 +258,8 @@ def test_a_page_that_joins_the_navigation_joins_the_list_of_its_section(one_page
     new = one_page / "docs" / "new.md"
     new.write_text("---\ndescription: What is new.\n---\n\n# New\n", encoding="utf-8")
     assert mkdocs(one_page, "build", "--strict").returncode == 0
-    assert '<a href="new/">New</a><br>What is new.</li>' in read(one_page / "site", "")
+    listed = '<a href="new/">New</a><br><span data-search-exclude>What is new.</span></li>'
+    assert listed in read(one_page / "site", "")
     edit(new, "description: What is new.", "title: New")
     told = r"docs/index.md:9: \contents{More}: docs/new.md has no description"
     assert told in complaints(one_page)

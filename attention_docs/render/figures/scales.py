@@ -29,11 +29,14 @@ class Scale(NamedTuple):
 
     @property
     def colour(self) -> str:
-        """The colour of positive numbers, which a group of cells has for all of them."""
+        """The colour of positive numbers, which the group of the cells has."""
         return WEIGHT if self.kind == "sequential" else PLUS
 
     def paint(self, value: float, strength: float = UNDER_TEXT) -> dict[str, object]:
-        """Return the fill of a cell, whose opacity grows with the number up to `strength`."""
+        """Return the fill of a cell, whose opacity grows with the number up to `strength`.
+
+        A positive number has the colour of its group.
+        """
         share = min(abs(value) / self.high, 1.0)
         return {"fill": MINUS if value < 0 else None, "fill_opacity": strength * share}
 
@@ -49,10 +52,9 @@ class Scale(NamedTuple):
         # Relative to the high end, because high - low could overflow.
         lowest = self.low / self.high
         values = self.high * np.linspace(lowest, 1, SWATCHES)
+        size = {"width": swatch, "height": 8}
         swatches = (
-            element(
-                "rect", x=left + i * swatch, width=swatch, height=8, **self.paint(value, strength)
-            )
+            element("rect", x=left + i * swatch, **size, **self.paint(value, strength))
             for i, value in enumerate(values)
         )
         outline = {"stroke": "currentColor", "stroke_opacity": 0.3}
