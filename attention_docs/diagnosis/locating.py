@@ -124,5 +124,5 @@ def scores_problem(weights: Array, masked: Array, hidden: Array) -> str:
     if np.allclose(found, 0, atol=1e-3 * np.abs(right).max()):
         return "all keys of a query have the same score, so its scores are lost before the softmax"
     if np.allclose(found, factor * right, atol=1e-3 * np.abs(right).max()):
-        return f"the scores are {factor:.4g} times the right ones, so the scale is wrong"
-    return "the scores are the first wrong step"
+        return f"the scores are {factor:.4g} times the right ones, so look at what multiplies them"
+    return "the scores, or what the softmax takes off them, are the first wrong step"

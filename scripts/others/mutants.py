@@ -1,17 +1,20 @@
 """Change right functions of a package in small ways, and print what the check says of each mutant.
 
 python mutants.py onnx|keras|timm, in an environment with the package. Only lines that the cases
-reach are changed.
+reach are changed. A mutant that the check does not find is also called at random.
 """
 
 import ast
 import copy
 import importlib
+import importlib.metadata
 import inspect
 import json
 import os
 import sys
 import textwrap
+
+from random_calls import answer, random_calls, same
 
 os.environ.update(KERAS_BACKEND="numpy", TIMM_FUSED_ATTN="0")
 
@@ -26,6 +29,7 @@ SWAPS = {
     ast.Eq: ast.NotEq, ast.NotEq: ast.Eq, ast.Is: ast.IsNot, ast.IsNot: ast.Is,
     ast.And: ast.Or, ast.Or: ast.And, ast.BitAnd: ast.BitOr, ast.BitOr: ast.BitAnd,
 }  # fmt: skip
+UNCHANGED = (ast.Raise, ast.Assert)
 # By the package: the module, and the functions in it that are changed.
 FUNCTIONS = {
     "onnx": (
@@ -47,14 +51,26 @@ def main(package):
     attention = ADAPTERS[package](home)
     source = "\n".join(source_of(home, function) for function in functions)
     reached = lines_reached(home, source, attention)
-    original = report(attention)
+    original, calls = report(attention), random_calls(package)
+    answers = [answer(attention, call) for call in calls]
     tree = ast.parse(source)
-    for statement, place, change in list(sites(tree)):
+    for function, statement, place, change in list(sites(tree)):
         if statement.lineno in reached:
             before, kept = first_line(statement), copy.copy(vars(place))
             change(place)
             define(home, ast.unparse(tree))
-            print(json.dumps(outcome(package, statement, before, original, attention)), flush=True)
+            line = statement.lineno - function.lineno
+            mutant = {
+                "package": package,
+                "version": importlib.metadata.version(package),
+                "change": f"{function.name}, line {line}: {before} -> {first_line(statement)}",
+                **outcome(original, attention),
+            }
+            if not mutant["found"]:
+                again = (answer(attention, call) for call in calls)
+                differing = sum(not same(*two) for two in zip(answers, again, strict=True))
+                mutant["random_calls_that_differ"] = differing
+            print(json.dumps(mutant), flush=True)
             vars(place).update(kept)
 
 
@@ -107,31 +123,31 @@ def report(attention):
         return None
 
 
-def outcome(package, statement, before, original, attention):
-    """Say whether a mutant differs from the original in any case, and what the check names."""
+def outcome(original, attention):
+    """Say whether the check judges a mutant otherwise than the original, and what it says of it."""
     found = report(attention)
-    wrong = [finding for finding in found.findings if finding.status == "wrong"] if found else []
+    if not found:
+        return {"found": True, "raises": True, "names": [], "words": "it cannot be called"}
+    pairs = zip(found.findings, original.findings, strict=True)
+    changed = [finding for finding, before in pairs if finding.status != before.status]
+    wrong = [finding for finding in changed if finding.status == "wrong"] or changed
     return {
-        "package": package,
-        "change": f"{before} -> {first_line(statement)}",
-        "found": statuses(found) != statuses(original),
+        "found": bool(changed),
+        "raises": all(finding.status == "not supported" for finding in changed),
         "names": sorted({mistake.name for finding in wrong for mistake in finding.mistakes}),
-        "words": wrong[0].words if wrong else "" if found else "it cannot be called",
+        "words": wrong[0].words if wrong else "",
     }
 
 
-def statuses(found):
-    return found and [(finding.case.name, finding.status) for finding in found.findings]
-
-
 def sites(tree):
-    """Yield each place that can be changed, with its statement and what changes it."""
-    for statement in ast.walk(tree):
-        if isinstance(statement, ast.stmt) and not isinstance(statement, (ast.Raise, ast.Assert)):
-            for node in own_nodes(statement):
-                change = change_of(node)
-                if change:
-                    yield statement, node, change
+    """Yield each place to change, with its function, its statement and what changes it."""
+    for function in tree.body:
+        for statement in ast.walk(function):
+            if isinstance(statement, ast.stmt) and not isinstance(statement, UNCHANGED):
+                for node in own_nodes(statement):
+                    change = change_of(node)
+                    if change:
+                        yield function, statement, node, change
 
 
 def own_nodes(statement):
