@@ -94,6 +94,25 @@ ONE = replace(TWO, layers=1)
 RATE = 1 / 100
 STEPS, EVERY = 250, 25
 
+LOSS = "the mean of −log p, where p is the probability of the right token, with {} of attention"
+RIGHT = "the percentage of right tokens that have the largest logit, with {} of attention"
+FORMULAS = {
+    "step": "how often Adam has changed the weights",
+    "loss_one": LOSS.format("one layer"),
+    "loss_two": LOSS.format("two layers"),
+    "right_one": RIGHT.format("one layer"),
+    "right_two": RIGHT.format("two layers"),
+    "guesses": "log 5 and log 6",
+    "tokens": "the first sequence that the model was not trained on",
+    "answer": "the token that followed the last one where that stood before",
+    "weights1": "softmax(Q Kᵀ / √16) of this sequence in layer 1, after 250 steps",
+    "weights2": "softmax(Q Kᵀ / √16) of this sequence in layer 2, after 250 steps",
+    "position_scores": "(W_P W_Q1) (W_P W_K1)ᵀ / √16, after 250 steps",
+    "match_scores": "(W_E W_Q2) (W_E W_V1 W_K2)ᵀ / √16, after 250 steps",
+    "right_without_1": "right_two after 250 steps, with W_V1 = 0",
+    "right_without_2": "right_two after 250 steps, with W_V2 = 0",
+}
+
 
 def steps(xp: ModuleType = numpy) -> dict[str, Array]:
     test = induction(RandomState(2), batch=256)

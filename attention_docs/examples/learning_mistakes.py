@@ -86,6 +86,28 @@ WALK = Model(vocabulary=6, length=8, width=16, d_k=8, is_causal=True)
 UNMASKED = replace(WALK, is_causal=False)
 itself = partial(walk, shift=0)
 
+MODELS = {
+    "no_positions": "of the model without W_P",
+    "no_residual": "of the model without the residual sum",
+    "induction_no_positions": "of two layers without W_P",
+    "induction_no_residual": "of two layers without the residual sum",
+    "wide": "with d_k = 64",
+    "wide_unscaled": "with d_k = 64 and scores that are not divided by √d_k",
+    "walk": "of the model with a causal mask",
+    "unmasked": "of the model without a mask",
+    "unmasked_used": "of the model trained without a mask, used with it",
+    "unshifted": "of the model that is asked for the token itself",
+    "unshifted_used": "of the same model, asked for the next token",
+}
+LOSS = "the mean of −log p, where p is the probability of the right token, {}"
+RIGHT = "the percentage of right tokens that have the largest logit, {}"
+FORMULAS = {
+    "step": "how often Adam has changed the weights; for induction 0, 25, ..., 250",
+    "log_2": "log 2",
+    **{name: LOSS.format(model) for name, model in MODELS.items()},
+    **{f"{name}_right": RIGHT.format(model) for name, model in MODELS.items()},
+}
+
 
 def steps(xp: ModuleType = numpy) -> dict[str, Array]:
     found = {

@@ -65,6 +65,17 @@ MODEL = Model(vocabulary=7, length=6, width=16, d_k=8)
 RATE = 1 / 100
 STEPS, EVERY, DURING = 100, 10, 3
 
+FORMULAS = {
+    "step": "how often Adam has changed the weights",
+    "loss": "the mean of −log p, where p is the probability of the right token",
+    "right": "the percentage of right tokens that have the largest logit",
+    "tokens": "the first sequence that the model was not trained on",
+    "weights_before": "softmax(Q Kᵀ / √8) of this sequence, before the first step",
+    "weights_during": "softmax(Q Kᵀ / √8) of this sequence, after 30 steps",
+    "weights_after": "softmax(Q Kᵀ / √8) of this sequence, after 100 steps",
+    "position_scores": "(W_P W_Q) (W_P W_K)ᵀ / √8, after 100 steps",
+}
+
 
 def steps(xp: ModuleType = numpy) -> dict[str, Array]:
     test = reverse(RandomState(2), batch=256)

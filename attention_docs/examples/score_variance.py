@@ -81,6 +81,30 @@ SEED = 0
 SIGMA = 2.0
 RHO = 0.5
 
+FORMULAS = {
+    "d": "the numbers of features that are tried",
+    "pairs": "how many queries and keys are drawn for each d",
+    "mean": "the mean of the scores s = q · k",
+    "mean_error": "√(d / pairs)",
+    "mean_errors_away": "mean / mean_error",
+    "variance": "the mean of (s − mean)²",
+    "variance_error": "√((2 d² + 6 d) / pairs)",
+    "variance_errors_away": "(variance − d) / variance_error",
+    "variance_of_scaled": "the variance of s / √d",
+    "kurtosis": "the mean of (s − mean)⁴, divided by variance², − 3",
+    "kurtosis_proved": "6 / d",
+    "kurtosis_error_of_a_normal": "√(24 / pairs)",
+    "beyond_3": "the share of scores with |s| > 3 √d",
+    "beyond_3_proved": "twice the probability that a score exceeds 3 √d",
+    "beyond_3_of_a_normal": "erfc(3 / √2)",
+    "variance_sigma_2": "the variance of 2² s",
+    "variance_sigma_2_proved": "2⁴ d",
+    "mean_correlated": "the mean of the scores of keys k = ρ q + √(1 − ρ²) noise, with ρ = 1/2",
+    "mean_correlated_proved": "ρ d, with ρ = 1/2",
+    "variance_correlated": "the variance of the same scores",
+    "variance_correlated_proved": "(1 + ρ²) d, with ρ = 1/2",
+}
+
 
 def steps(xp: ModuleType = numpy) -> dict[str, Array]:
     d = xp.asarray(D, dtype=xp.float64)

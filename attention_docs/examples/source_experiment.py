@@ -57,6 +57,23 @@ PRINTED = 29.899064924872384, 10317.40248994817
 D = 16
 PAIRS = 20_000
 
+FORMULAS = {
+    "one_score": "the sum of the products q k of all features",
+    "mean_of_products": "the mean of q k",
+    "source_variance": "the sum of (q k)² − mean_of_products²",
+    "d": "the number of features",
+    "standard_deviation_of_source_variance": "√(8 d)",
+    "printed_score": "what the source prints",
+    "printed_score_deviations": "printed_score / √d",
+    "printed_variance": "what the source prints",
+    "printed_variance_deviations": "(printed_variance − d) / standard_deviation_of_source_variance",
+    "repeated_d": "the number of features, all of which are one number",
+    "repeated_source_variance": "the mean of what the source computes, over 20000 pairs",
+    "repeated_source_variance_expected": "repeated_d − 1",
+    "repeated_variance": "the variance of the scores of 20000 pairs",
+    "repeated_variance_proved": "repeated_d²",
+}
+
 
 def steps(xp: ModuleType = numpy) -> dict[str, Array]:
     draw = numpy.random.RandomState(SEED)

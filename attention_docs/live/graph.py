@@ -14,6 +14,8 @@
   the order in which it asked. In a message, `{"first": wrong, "of": array}` stands for the value
   and the index of the first element where `wrong` is true. An error of null means that Python would
   go another way.
+- `formulas`: in words, by step, only of an example whose inputs are drawn in bulk. All that it has
+  is its steps, each as a literal.
 """
 
 import json
@@ -21,9 +23,12 @@ import math
 from collections.abc import Iterable, Iterator, Mapping
 from typing import Any, NamedTuple
 
+import numpy as np
+
+from attention_docs import examples
 from attention_docs.live.guards import First, Refusal, refusal
 from attention_docs.live.library import Node, Read, RecordedArray
-from attention_docs.live.recording import Recording, record, shared_literals
+from attention_docs.live.recording import DRAWN_IN_BULK, Recording, record, shared_literals
 from attention_docs.live.scopes import Scope
 
 VERSION = 1
@@ -48,7 +53,31 @@ def graph(name: str) -> dict[str, Any]:
     >>> found["inputs"], [scope["call"] for scope in found["scopes"]]
     (['X', 'W_Q', 'W_K', 'W_V'], ['attention_steps', 'softmax'])
     """
-    return Reduction(name, record(name)).graph()
+    return results(name) if name in DRAWN_IN_BULK else Reduction(name, record(name)).graph()
+
+
+def results(name: str) -> dict[str, Any]:
+    """Return the graph of an example whose inputs are drawn in bulk: its results and formulas.
+
+    >>> found = results("score_variance")
+    >>> found["nodes"][found["steps"]["pairs"]], found["formulas"]["kurtosis_proved"]
+    (['asarray', [], {'value': 8000, 'dtype': 'int64'}], '6 / d')
+    """
+    steps = {step: np.asarray(array) for step, array in examples.steps(name).items()}
+    return {
+        "version": VERSION,
+        "example": name,
+        "nodes": [
+            ["asarray", [], {"value": digits(array.tolist()), "dtype": array.dtype.name}]
+            for array in steps.values()
+        ],
+        "steps": {step: node for node, step in enumerate(steps)},
+        "inputs": [],
+        "shared": {},
+        "scopes": [],
+        "guards": [],
+        "formulas": {step: examples.load(name).FORMULAS[step] for step in steps},
+    }
 
 
 class Reduction:

@@ -12,8 +12,8 @@ from attention_docs import examples
 from attention_docs.live.library import RecordedArray, Tape, UnknownOperationError
 from attention_docs.live.scopes import Calls, watched
 
-# The inputs of these are drawn at random in bulk, and models are trained on some of them; a page
-# has only their names and formulas.
+# The inputs of these are drawn at random in bulk, and models are trained on some of them. A page
+# has their results, with the formulas that they give in words.
 DRAWN_IN_BULK = (
     "learning_induction",
     "learning_mistakes",

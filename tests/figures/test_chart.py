@@ -53,19 +53,22 @@ def assert_shows_series(picture, name, x, y, series):
     assert_axis_names(picture, name, x, y, (left, right, bottom))
     drawn, markers = iter(lines_of(picture)), iter(markers_of(picture))
     for one in series:
-        places = np.array([list(map(at_x, one.x)), list(map(at_y, one.y))]).T
+        counted = np.asarray(one.y) / y.unit
+        places = np.array([list(map(at_x, one.x)), list(map(at_y, counted))]).T
         colour = paint(one.role)
         if one.line:
             line = next(drawn)
             np.testing.assert_allclose(line.corners, places, atol=0.6)
             assert (line.attributes["stroke"], line.filled) == (colour, False)
-        for point, *place in zip(places, one.x, one.y, strict=True) if one.points else ():
+        for point, *place in zip(places, one.x, counted, strict=True) if one.points else ():
             marker = next(markers)
             np.testing.assert_allclose(numbers(marker.attributes["transform"]), point, atol=0.6)
             assert marker.tip == f"{one.name}: {number(place[1])} at {number(place[0])}"
             assert marker.attributes["fill"] == colour
     assert not [*drawn, *markers]
-    assert_names(picture, right, at_y, [one for one in series if one.name])
+    assert_names(
+        picture, right, lambda end: at_y(end / y.unit), [one for one in series if one.name]
+    )
 
 
 def ruler(axis, lines, places, labels):

@@ -155,6 +155,60 @@ def test_every_cell_says_which_number_it_shows(name):
     assert set(boxes) - legend <= named
 
 
+# Lines of charts that show no result of an example number by number: those through samples of a
+# function, and those that join numbers which are not marked.
+CURVES = {
+    "alibi_biases": "straight lines; of each, one result is the slope, in the text",
+    "cache_growth": "straight lines; of each, one result is the bytes of a token, in a table",
+    "course_saturation": "61 samples of a softmax; the two factors of the page have markers",
+    "induction_curves": "losses, drawn at random in bulk; those that the text quotes are in a table",
+    "mistakes_in_a_walk": "losses, drawn at random in bulk; the text quotes some",
+    "mistakes_in_reverse": "losses, drawn at random in bulk; the text quotes some",
+    "positional_products": "101 samples of a sum of cosines; the results have markers",
+    "positional_waves": "101 samples of sines and cosines; the results have markers",
+    "score_variance": "what was proved, d and 1, without results; those measured have markers",
+    "softmax_gradient": "65 samples of a slope",
+    "softmax_saturation": "65 samples of a softmax",
+    "speed_growth": "times of a machine, which no example computes",
+}
+
+
+@each_name
+def test_every_mark_says_which_number_it_shows(name):
+    root = ElementTree.fromstring(f"<g>{draw(name)}</g>")
+    parents = {child: parent for parent in root.iter() for child in parent}
+    for mark in (node for node in root.iter() if node.find(f"{SVG}title") is not None):
+        if mark.tag == f"{SVG}svg":
+            continue
+        told = mark.findtext(f"{SVG}title")
+        group = parents[mark]
+        if mark.get("data-at"):  # a point of a chart
+            unit = float(group.get("data-axis").split()[2])
+            value = result(f"{group.get('data-val')}[{mark.get('data-at')}]")
+            assert f": {number(value / unit)} at " in told
+        elif mark.get("data-val"):  # a point in space
+            assert told.endswith(": " + ", ".join(map(number, result(mark.get("data-val")))))
+        else:  # a cell or a line between words
+            value = result(f"{parents[group].get('data-val')}[{group.get('data-at')}]")
+            assert told.endswith(f": {number(value)}")
+    lines = [node for node in root.iter() if node.get("stroke-width") == "1.8"]
+    assert any(parents[line].get("data-axis") is None for line in lines) == (name in CURVES)
+
+
+def result(reference):
+    example, step, index = re.fullmatch(r"(\w+)\.(\w+)\[([\d,:]+)\]", reference).groups()
+    slices = (
+        slice(*map(int, part.split(":"))) if ":" in part else int(part) for part in index.split(",")
+    )
+    return np.asarray(examples.steps(example)[step])[tuple(slices)]
+
+
+def test_hands_of_the_clock_say_which_numbers_they_show():
+    hands = re.findall(r'<line [^>]*data-val="([^"]+)"', draw("course_clock"))
+    found = np.array([result(hand) for hand in hands])
+    np.testing.assert_array_equal(found, examples.steps("course_order")["E"][:, 5:])
+
+
 def test_hands_of_the_clock_point_where_their_words_are():
     hands = examples.steps("course_sentence")["E"][:, 5:]
     lines = re.findall(

@@ -36,6 +36,18 @@ def test_a_reference_names_what_python_names():
 
 
 @pytest.mark.parametrize(
+    ("index", "cells"),
+    [("1,1:3", [[1, 1], [1, 2]]), ("2,:1", [[2, 0]]), ("0:2,3", [[0, 3], [1, 3]])],
+)
+def test_a_part_of_a_row_is_named_as_in_numpy(graphs, index, cells):
+    found = in_node(
+        "reference.resolve(data[1], graph.parse(data[0]))",
+        [graphs["self_attention"], f"self_attention.X[{index}]"],
+    )
+    assert found["cells"] == cells
+
+
+@pytest.mark.parametrize(
     "reference", ["self_attention.nothing", "self_attention.Q[a]", "Q", "a.Q[9]"]
 )
 def test_a_reference_to_nothing_is_refused(reference):

@@ -2,6 +2,7 @@
 
 import math
 from collections.abc import Callable, Sequence
+from itertools import accumulate
 from typing import NamedTuple
 
 import numpy as np
@@ -18,6 +19,7 @@ from attention_docs.render.figures.svg import (
     words,
 )
 from attention_docs.render.numbers import number
+from attention_docs.render.references import place_of, step_of
 
 WIDTH, HEIGHT = 240, 170
 DASHES = (None, "6 3", "2 3", "8 3 2 3")
@@ -41,11 +43,12 @@ class Series(NamedTuple):
 
 
 class Axis(NamedTuple):
-    """From the first tick to the last, evenly or in powers."""
+    """From the first tick to the last, evenly or in powers, of what is counted in units."""
 
     name: str
     ticks: Sequence[float]
     logarithmic: bool = False
+    unit: float = 1
 
     def share(self, value: float) -> float:
         """Return 0 at the first tick, 1 at the last."""
@@ -62,8 +65,7 @@ def line_chart(name: str, x: Axis, y: Axis, series: Sequence[Series]) -> Panel:
         ValueError: if a series has not as many x as y, none at all, or one that is not finite, or
             not positive where its axis is logarithmic.
     """
-    for one in series:
-        _check_logarithms(one, x, y)
+    points = [_points(one, x, y) for one in series]
     margin = max(text_width(_tick(tick)) for tick in y.ticks) + 2 * LINE
     # The title is centred over the lines, and may be wider.
     left = max(margin, (text_width(name) - WIDTH) / 2)
@@ -72,71 +74,89 @@ def line_chart(name: str, x: Axis, y: Axis, series: Sequence[Series]) -> Panel:
     def at(point: np.ndarray) -> tuple[float, float]:
         return left + WIDTH * x.share(point[0]), top + HEIGHT * (1 - y.share(point[1]))
 
-    drawn = [_series(index, one, at) for index, one in enumerate(series)]
-    named = [one for one in series if one.name]
-    ends = _apart([at(_points(one)[-1])[1] for one in named])
+    # What has no name looks like what it belongs to.
+    kinds = [count - 1 for count in accumulate(bool(one.name) for one in series)]
+    drawn = [
+        _of_step(one, _series(kind, one, its, at), _ends(y, top))
+        for kind, one, its in zip(kinds, series, points, strict=True)
+    ]
+    named = [(one, its) for one, its in zip(series, points, strict=True) if one.name]
+    ends = _apart([at(its[-1])[1] for _, its in named])
     body = [
         label(left + WIDTH / 2, LINE / 2, name, font_weight="bold"),
         *_axes(x, y, left, top),
         *drawn,
         *(
             label(left + WIDTH + 10, end, one.name, "start", fill=colour(one.role))
-            for one, end in zip(named, ends, strict=True)
+            for (one, _), end in zip(named, ends, strict=True)
         ),
     ]
     width = left + max(
-        WIDTH + 16 + max(text_width(one.name) for one in named), (WIDTH + text_width(name)) / 2
+        WIDTH + 16 + max(text_width(one.name) for one, _ in named), (WIDTH + text_width(name)) / 2
     )
-    description = " ".join(_described(one, x, y) for one in named)
+    description = " ".join(_described(one, its, x, y) for one, its in named)
     return Panel(width, top + HEIGHT + 2.5 * LINE, "".join(body), f"{name}. {description}")
 
 
-def _points(one: Series) -> np.ndarray:
-    x, y = (
+def _points(one: Series, x: Axis, y: Axis) -> np.ndarray:
+    """Return the points of a series, in the units of the axes."""
+    across, up = (
         readable(f"{axis} of {one.name}", array).astype(float)
         for axis, array in (("x", one.x), ("y", one.y))
     )
-    if x.shape != y.shape or x.ndim != 1:
-        raise ValueError(f"{one.name} has y of shape {y.shape}; expected {x.shape} to match its x")
-    if not x.size:
+    if across.shape != up.shape or across.ndim != 1:
+        raise ValueError(
+            f"{one.name} has y of shape {up.shape}; expected {across.shape} to match its x"
+        )
+    if not across.size:
         raise ValueError(f"{one.name} has no points; expected one or more")
-    check_finite(numpy_namespace, f"x of {one.name}", x)
-    check_finite(numpy_namespace, f"y of {one.name}", y)
-    return np.stack([x, y], axis=1)
-
-
-def _check_logarithms(one: Series, x: Axis, y: Axis) -> None:
-    """Refuse numbers that a logarithmic axis cannot show."""
-    for name, axis, values in zip("xy", (x, y), _points(one).T, strict=True):
+    check_finite(numpy_namespace, f"x of {one.name}", across)
+    check_finite(numpy_namespace, f"y of {one.name}", up)
+    points = np.stack([across / x.unit, up / y.unit], axis=1)
+    for name, axis, values in zip("xy", (x, y), points.T, strict=True):
         if axis.logarithmic and values.min() <= 0:
             raise ValueError(
                 f"{name} of {one.name} holds {number(values.min())}; "
                 "expected positive numbers on a logarithmic axis"
             )
+    return points
 
 
-def _series(index: int, one: Series, at: Callable[[np.ndarray], tuple[float, float]]) -> str:
-    points = _points(one)
-    stroke = {"stroke": colour(one.role), "stroke_width": 1.8, "fill": "none"}
+def _series(
+    kind: int, one: Series, points: np.ndarray, at: Callable[[np.ndarray], tuple[float, float]]
+) -> str:
     body = []
     if one.line:
+        stroke = {"stroke": colour(one.role), "stroke_width": 1.8, "fill": "none"}
         path = "M" + "L".join("{:.1f} {:.1f}".format(*at(point)) for point in points)
-        body.append(element("path", d=path, stroke_dasharray=DASHES[index % 4], **stroke))
+        body.append(element("path", d=path, stroke_dasharray=DASHES[kind % 4], **stroke))
     if one.points:
-        for point in points:
+        for i, point in enumerate(points):
             place = "translate({:.1f} {:.1f})".format(*at(point))
             tip = f"{one.name}: {number(point[1])} at {number(point[0])}"
-            marker = MARKERS[index % 4]
             body.append(
                 element(
                     "path",
                     element("title", words(tip)),
-                    d=marker,
+                    d=MARKERS[kind % 4],
                     fill=colour(one.role),
                     transform=place,
+                    data_at=place_of(one.y, (i,)) if step_of(one.y) else None,
                 )
             )
     return "".join(body)
+
+
+def _of_step(one: Series, drawn: str, axis: str) -> str:
+    """Say which step of an example the points of a series are, if that is known."""
+    step = step_of(one.y) if one.points else None
+    return element("g", drawn, data_val=step, data_axis=axis) if step else drawn
+
+
+def _ends(y: Axis, top: float) -> str:
+    """Say where numbers stand, for the page's script: it moves the points that change."""
+    ends = y.ticks[0], y.ticks[-1], y.unit, top + HEIGHT, top
+    return " ".join(f"{end:g}" for end in ends) + " logarithmic" * y.logarithmic
 
 
 def _axes(x: Axis, y: Axis, left: float, top: float) -> list[str]:
@@ -170,8 +190,8 @@ def _apart(heights: list[float]) -> list[float]:
     return placed
 
 
-def _described(one: Series, x: Axis, y: Axis) -> str:
-    first, last = _points(one)[[0, -1]]
+def _described(one: Series, points: np.ndarray, x: Axis, y: Axis) -> str:
+    first, last = points[[0, -1]]
     return (
         f"{one.name}: {y.name} goes from {number(first[1])} at {x.name} {number(first[0])} "
         f"to {number(last[1])} at {number(last[0])}."

@@ -23,6 +23,7 @@ from attention_docs.render.figures.svg import (
     words,
 )
 from attention_docs.render.numbers import number
+from attention_docs.render.references import of_row
 
 # The direction of view: to the side, from the first axis, and from above.
 SIDE, UP = math.radians(-52), math.radians(25)
@@ -162,7 +163,7 @@ def _outline(points: Points, at: Projection) -> list[str]:
 
 def _points(index: int, points: Points, at: Projection) -> list[str]:
     body = []
-    for place, text in zip(points.places, points.labels, strict=True):
+    for row, (place, text) in enumerate(zip(points.places, points.labels, strict=True)):
         (x, y), (_, ground) = at([place, (place[0], place[1], 0)])
         tip = f"{text}: " + ", ".join(map(number, place))
         body.append(_line((x, y), (x, ground), stroke_dasharray="2 2", stroke_opacity=0.6))
@@ -173,6 +174,7 @@ def _points(index: int, points: Points, at: Projection) -> list[str]:
                 d=MARKERS[index % 4],
                 fill=colour(points.role),
                 transform=f"translate({x:.1f} {y:.1f})",
+                data_val=of_row(points.places, row),
             )
         )
         right, down, anchor = BESIDE[index % 4]

@@ -58,6 +58,7 @@ const AROUND = {
 };
 // A number within a sum or a product is spelled out only if it is made of so few others.
 const [SPELLED_OUT, SPELLED_OUT_IN_SUM, LONGEST] = [16, 3, 60];
+const DRAWN = "computed when this site is built, from numbers that are drawn at random";
 
 /**
  * Say where a number comes from.
@@ -80,7 +81,7 @@ export const explain = (graph, values, step, index) => {
     value: show.python(value, dtype),
     formula: formulaOf(graph, values, term, step, index),
     numbers: isPlain ? [] : numbersOf(values, term),
-    note: noteOf(graph, values, term),
+    note: graph.formulas[step] ? [DRAWN] : noteOf(graph, values, term),
     parts: partsOf(term),
   };
 };
@@ -115,6 +116,7 @@ const leadsOn = (term) => {
 
 /** @param {Graph} graph @param {NDArray[]} values @param {Term} term @param {string} step @param {number[]} index */
 const formulaOf = (graph, values, term, step, index) => {
+  if (graph.formulas[step]) return [{ step }, " = ", graph.formulas[step]];
   if (isGiven(graph, term)) return [];
   let { text } = names(graph, values, term, 1);
   for (let depth = 2; depth < 12; depth++) {

@@ -42,6 +42,7 @@ import * as show from "./show.js";
  *   example shares with others, as `example.step`; these can be edited too
  * @property {Scope[]} scopes
  * @property {Guard[]} guards
+ * @property {Record<string, string>} formulas in words, by step, where inputs are drawn at random
  * @property {NDArray[]} values of the nodes, as the example has them
  */
 
@@ -49,10 +50,11 @@ import * as show from "./show.js";
  * Read a graph as JSON has it, version 1.
  *
  * @param {{version: number, example: string, nodes: WrittenNode[], steps: Record<string, number>,
- *   inputs: string[], shared?: Record<string, number>, scopes: Scope[], guards: Guard[]}} json
+ *   inputs: string[], shared?: Record<string, number>, scopes: Scope[], guards: Guard[],
+ *   formulas?: Record<string, string>}} json
  * @returns {Graph}
  */
-export const parse = ({ version, example, nodes, steps, inputs, shared = {}, scopes, guards }) => {
+export const parse = ({ version, example, nodes, steps, inputs, shared = {}, scopes, guards, formulas = {} }) => {
   if (version !== 1) throw new Error(`${example} has a graph of version ${version}; expected 1`);
   const unknown = nodes.find(([operation]) => !Object.hasOwn(operations, operation));
   if (unknown) throw new Error(`${example} uses ${unknown[0]}, which the page cannot compute`);
@@ -66,6 +68,7 @@ export const parse = ({ version, example, nodes, steps, inputs, shared = {}, sco
     named: new Map(Object.entries({ ...steps, ...shared })),
     scopes,
     guards: guards.toSorted((one, other) => one.node - other.node),
+    formulas,
   };
   return { ...graph, values: computed(graph.nodes, new Map()) };
 };

@@ -2,6 +2,7 @@
 
 import { filled, getitem, unravel } from "./arrays.js";
 
+/** @typedef {import("./arrays.js").Index} Index */
 /** @typedef {import("./graph.js").Graph} Graph */
 
 /**
@@ -39,6 +40,9 @@ export const resolve = (reference, graph) => {
     : { step: found.step, shape, cells, sizes: null };
 };
 
-/** @param {string} [index] as in `[0,1]` or `[:,1]` */
+/** @param {string} [index] as in `[0,1]`, `[:,1]` or `[0,5:7]` @returns {Index[]} */
 const entries = (index) =>
-  index?.split(",").map((entry) => (entry === ":" ? { slice: [null, null, null] } : Number(entry))) ?? [];
+  index?.split(",").map((entry) => {
+    const [first, last = null] = entry.split(":").map((end) => (end ? Number(end) : null));
+    return entry.includes(":") ? { slice: [first, last, null] } : first;
+  }) ?? [];

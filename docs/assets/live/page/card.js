@@ -16,7 +16,7 @@ import { linesOf, make, nameOf, tool } from "./words.js";
  */
 
 const GAP = 8;
-const card = make("div", { class: "live-card", role: "dialog", "aria-label": "Where this number comes from" });
+const card = make("div", { class: "live-card", role: "dialog", "aria-label": "Where this number comes from", tabIndex: -1 });
 /** @type {Shown | null} */
 let shown = null;
 /** @type {Cell[]} where the reader came from */
@@ -61,7 +61,6 @@ const draw = (about) => {
     ...linesOf(found, htmlOf(example, cell), follow),
     make("div", { class: "live-tools" }, ...(trail.length ? [tool("← Back", back)] : []), ...toolsOf()),
   );
-  card.tabIndex = -1;
   document.body.append(card);
   light(example, found.parts, spot);
   place(spot);
@@ -125,6 +124,9 @@ const place = (spot) => {
 export const refresh = () => {
   if (shown) draw(shown);
 };
+
+/** @returns {boolean} */
+export const isOpen = () => card.isConnected;
 
 /** Put the keyboard into the card. */
 export const enter = () => card.focus();

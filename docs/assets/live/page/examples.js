@@ -22,14 +22,14 @@ import { attentionDocs, run } from "./scripts.js";
  * @property {Refusal | null} refusal why it would not give those of the edits
  */
 
-/** @type {Map<string, Promise<Example | null>>} */
+/** @type {Map<string, Promise<Example>>} */
 const known = new Map();
 
 /**
  * Fetch an example, once.
  *
  * @param {string} name
- * @returns {Promise<Example | null>} null if its inputs are drawn at random in bulk, so it has no graph
+ * @returns {Promise<Example>}
  */
 export const load = (name) => {
   const found = known.get(name) ?? run(`live/${name}.js`).then(() => exampleOf(name));
@@ -39,11 +39,9 @@ export const load = (name) => {
   return found;
 };
 
-/** @param {string} name @returns {Example | null} */
+/** @param {string} name @returns {Example} */
 const exampleOf = (name) => {
-  const json = attentionDocs.graphs[name];
-  if (!json) return null;
-  const graph = parse(json);
+  const graph = parse(attentionDocs.graphs[name]);
   return { name, graph, edits: new Map(), values: graph.values, refusal: null };
 };
 

@@ -21,6 +21,8 @@ export const drawFigure = (group, valueOf) => {
     const place = /** @type {string} */ (cell.getAttribute("data-at"));
     return { cell, ...valueOf({ step, index: place ? place.split(",").map(Number) : [] }) };
   });
+  const axis = group.getAttribute("data-axis");
+  if (axis) return drawPoints(group, cells, axis);
   const sizes = cells.map(({ value }) => Math.abs(value)).filter(Number.isFinite);
   const largest = Math.max(...sizes);
   for (const { cell, value, dtype } of cells) drawCell(cell, value, dtype, largest);
@@ -62,4 +64,26 @@ const drawScale = (group, largest) => {
     const end = labels.length === 3 ? largest || 1 : Math.max(1, largest);
     labels[labels.length - 1].textContent = number(end);
   }
+};
+
+/**
+ * Move the points of a chart to other heights, and the line that joins them. What has no place on a
+ * logarithmic axis stands at its lower end.
+ *
+ * @param {Element} group @param {(Valued & {cell: Element})[]} points
+ * @param {string} axis its ends: the numbers, in their unit, and where they stand
+ */
+const drawPoints = (group, points, axis) => {
+  const [low, high, unit, bottom, top] = axis.split(" ").map(Number);
+  const measure = axis.endsWith("logarithmic") ? Math.log : Number;
+  const places = points.map(({ cell, value }) => {
+    const share = (measure(value / unit) - measure(low)) / (measure(high) - measure(low));
+    const y = (bottom + (top - bottom) * (Number.isFinite(share) ? share : 0)).toFixed(1);
+    const [x] = /** @type {string[]} */ (/[\d.]+/.exec(cell.getAttribute("transform") ?? ""));
+    cell.setAttribute("transform", `translate(${x} ${y})`);
+    const title = /** @type {Element} */ (cell.querySelector("title"));
+    title.textContent = `${title.textContent}`.replace(/: .* at /, `: ${number(value / unit)} at `);
+    return `${x} ${y}`;
+  });
+  group.querySelector("path:not([data-at])")?.setAttribute("d", `M${places.join("L")}`);
 };

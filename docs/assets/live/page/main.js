@@ -5,10 +5,11 @@ import * as card from "./card.js";
 import { load } from "./examples.js";
 import { makeReachable } from "./keyboard.js";
 import { LOST, attentionDocs, more } from "./scripts.js";
-import { cellAt, exampleAt, forget, spotAt, spotNear } from "./spots.js";
-import { tool } from "./words.js";
+import { cellsAt, exampleAt, forget, spotAt, spotNear } from "./spots.js";
+import { choices, tool } from "./words.js";
 
 /** @typedef {import("./examples.js").Example} Example */
+/** @typedef {import("../terms.js").Cell} Cell */
 
 const [BEFORE_IT_OPENS, BEFORE_IT_CLOSES] = [150, 300];
 let timer = 0;
@@ -20,15 +21,16 @@ let asked = null;
 /** Show the card of a number. @param {Element} spot */
 const show = async (spot) => {
   asked = spot;
-  const name = exampleAt(spot);
-  const example = await load(name).catch(() => undefined);
+  const example = await load(exampleAt(spot)).catch(() => null);
   // Somebody may have gone on meanwhile.
   if (asked !== spot) return;
-  if (example === undefined) return card.say(spot, LOST);
-  const cell = example && cellAt(spot, example);
-  if (!example) return card.say(spot, `From the example ${name}, whose inputs are drawn at random when the site is built.`);
-  if (!cell) return card.say(spot, "The shape of a matrix: the number of its rows and of its columns.");
-  card.open({ example, cell, spot }, () => tools(example));
+  if (!example) return card.say(spot, LOST);
+  const cells = cellsAt(spot, example);
+  if (!cells.length) return card.say(spot, "The shape of a matrix: the number of its rows and of its columns.");
+  /** @param {Cell} cell */
+  const open = (cell) => card.open({ example, cell, spot }, () => tools(example));
+  if (cells.length === 1) open(cells[0]);
+  else card.say(spot, ...choices(example, cells, open));
 };
 
 /** @param {Example} example @returns {HTMLElement[]} what else a reader can do with it */
@@ -99,7 +101,7 @@ const type = (event) => {
   if (key === "Escape" && !(/** @type {Element} */ (target).closest("dialog"))) close();
   if (key === "Enter" && reached && target === reached.stop) {
     event.preventDefault();
-    if (card.current()) card.enter();
+    if (card.isOpen()) card.enter();
     else reach(reached.spot);
   }
 };

@@ -37,8 +37,13 @@ const AROUND = [4, 8, 12].flatMap((far) => EIGHTHS.map((angle) => [far * Math.co
  */
 export const spotNear = ({ target, clientX, clientY }) => {
   const found = spotAt(target);
-  if (found || !(target instanceof Element) || !target.closest(".matrix, svg")) return found;
-  return AROUND.map(([x, y]) => spotAt(document.elementFromPoint(clientX + x, clientY + y))).find(Boolean) ?? null;
+  const box = target instanceof Element && target.closest(".matrix, svg");
+  if (found || !box) return found;
+  // Between two places that are tried, a thin line would be missed.
+  box.classList.add("live-pressed");
+  const near = AROUND.map(([x, y]) => spotAt(document.elementFromPoint(clientX + x, clientY + y))).find(Boolean);
+  box.classList.remove("live-pressed");
+  return near ?? null;
 };
 
 /** @param {Element} spot @returns {string} what its carrier says that it shows */
@@ -55,25 +60,24 @@ export const examplesOnPage = () => {
 export const exampleAt = (spot) => exampleOf(referenceOf(spot));
 
 /**
- * Tell which element of which step a spot shows.
+ * Tell which elements of which step a spot shows.
  *
  * @param {Element} spot @param {Example} example
- * @returns {Cell | null} null if it shows a shape
+ * @returns {Cell[]} several of a point in space; none of a shape
  */
-export const cellAt = (spot, { graph }) => {
+export const cellsAt = (spot, { graph }) => {
   const place = spot.getAttribute("data-at");
-  const found = resolve(referenceOf(spot), graph);
-  if (place !== null) return { step: found.step, index: place ? place.split(",").map(Number) : [] };
-  if (found.sizes) return null;
-  if (!(spot instanceof HTMLTableCellElement)) return { step: found.step, index: found.cells[0] };
-  const columns = found.shape.at(-1) ?? 1;
-  const rows = found.cells.length / columns;
+  const { step, shape, cells } = resolve(referenceOf(spot), graph);
+  if (place !== null) return [{ step, index: place ? place.split(",").map(Number) : [] }];
+  if (!(spot instanceof HTMLTableCellElement)) return cells.map((index) => ({ step, index }));
+  const columns = shape.at(-1) ?? 1;
+  const rows = cells.length / columns;
   const row = /** @type {HTMLTableRowElement} */ (spot.parentElement);
   const table = /** @type {HTMLTableElement} */ (spot.closest("table"));
   // The last row and column of an excerpt are the last ones of the matrix.
   const i = row.rowIndex === table.rows.length - 1 ? rows - 1 : row.rowIndex;
   const j = row.cells.length - 1 === spot.cellIndex ? columns - 1 : spot.cellIndex;
-  return { step: found.step, index: found.cells[i * columns + j] };
+  return [{ step, index: cells[i * columns + j] }];
 };
 
 /**
@@ -104,10 +108,9 @@ export const spotsOf = (example) => {
 
 /** @param {Element} carrier @param {Example} example @returns {Found[]} */
 const foundIn = (carrier, example) =>
-  spotsIn(carrier).flatMap((spot) => {
-    const cell = cellAt(spot, example);
-    return cell ? [{ spot, cell, carrier, original: originalText(example, cell) }] : [];
-  });
+  spotsIn(carrier).flatMap((spot) =>
+    cellsAt(spot, example).map((cell) => ({ spot, cell, carrier, original: originalText(example, cell) }))
+  );
 
 /** @param {Example} example @param {Cell} cell @returns {string} */
 const originalText = ({ graph }, { step, index }) => {

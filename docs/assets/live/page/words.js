@@ -1,6 +1,7 @@
 // Names of steps and explanations as elements of the page.
 
 import * as show from "../show.js";
+import { valueOf } from "./examples.js";
 
 /** @typedef {import("../explain.js").Text} Text */
 /** @typedef {import("../terms.js").Cell} Cell */
@@ -49,6 +50,17 @@ export const nameOf = (step) => {
   const [base, ...parts] = name.split("_");
   if (base.length > 1) return make("span", {}, name.replaceAll("_", " "));
   return make("i", {}, base, ...(parts.length ? [make("sub", {}, parts.join(","))] : []));
+};
+
+/**
+ * Write the numbers of a place that shows several, to choose from.
+ *
+ * @param {import("./examples.js").Example} example @param {Cell[]} cells @param {(cell: Cell) => void} choose
+ * @returns {(Node | string)[]}
+ */
+export const choices = (example, cells, choose) => {
+  const numbers = cells.map((cell) => ({ ...valueOf(example, cell), cell }));
+  return [nameOf(cells[0].step), ": ", ...written(numbers.flatMap((number, i) => (i ? [", ", number] : [number])), choose)];
 };
 
 /**

@@ -25,7 +25,8 @@ export const write = (example) => {
     const { value, dtype } = valueOf(example, cell);
     const differs = number(value, dtype) !== original;
     if (differs) changed.push(spot);
-    if (!differs && !spot.classList.contains("live-changed")) continue;
+    // A point in space and the hand of a clock stay as they are drawn.
+    if (carrier.matches("path, line") || (!differs && !spot.classList.contains("live-changed"))) continue;
     carriers.add(carrier);
     if (!carrier.matches("g")) writeNumber(spot, value, dtype, differs);
     spot.classList.toggle("live-changed", differs);
