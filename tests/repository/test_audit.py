@@ -15,7 +15,7 @@ from tests.conftest import ROOT
 AUDIT = ROOT / "tests" / "audit"
 SOURCES = json.loads((AUDIT / "sources.json").read_text(encoding="utf-8"))
 PAGE = (ROOT / "docs" / "errata.md").read_text(encoding="utf-8")
-HEADING = re.compile(r"^#+ .* \{ #([\w-]+) \}$", re.MULTILINE)
+HEADING = re.compile(r"^#+ .* \{ #([\w-]+)(?: data-search-exclude)? \}$", re.MULTILINE)
 # "26, 113: both diagrams", "34–36: layers"
 WHERE = re.compile(r"^\| ((?:\d+(?:–\d+)?(?:, )?)+): ", re.MULTILINE)
 LISTED = ("wrong", "unclear", "missing")
