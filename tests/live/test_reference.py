@@ -39,10 +39,10 @@ def test_a_reference_names_what_python_names():
     ("index", "cells"),
     [("1,1:3", [[1, 1], [1, 2]]), ("2,:1", [[2, 0]]), ("0:2,3", [[0, 3], [1, 3]])],
 )
-def test_a_part_of_a_row_is_named_as_in_numpy(graphs, index, cells):
+def test_a_part_of_a_row_is_named_as_in_numpy(index, cells):
     found = in_node(
         "reference.resolve(data[1], graph.parse(data[0]))",
-        [graphs["self_attention"], f"self_attention.X[{index}]"],
+        [page_graph("self_attention"), f"self_attention.X[{index}]"],
     )
     assert found["cells"] == cells
 
