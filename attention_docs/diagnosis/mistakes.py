@@ -378,10 +378,6 @@ MISTAKES = [
             "hide": lambda scores, visible, call: np.where(
                 visible, scores, -np.inf * recipe.given_scale(call)
             ),
-            "softmax": lambda scores: (
-                np.exp(scores - scores.max(axis=-1, keepdims=True))
-                / np.exp(scores - scores.max(axis=-1, keepdims=True)).sum(axis=-1, keepdims=True)
-            ),
         },
         f"{MASKS}#a-scale-after-the-mask",
     ),

@@ -94,6 +94,23 @@
       all(".live-bar button").at(-1).click();
       await until("its own numbers again", () => !all(".live-changed, .live-field").length);
     },
+    "names the mistake in a pasted output": async () => {
+      const box = one(".paste");
+      if (!box) return;
+      await until("a box that answers", () => "ready" in box.dataset);
+      const outputs = JSON.parse(box.querySelector("template").content.textContent);
+      const paste = async ({ rows, words }) => {
+        const area = box.querySelector("textarea");
+        area.value = `tensor(${JSON.stringify(rows)}, dtype=torch.float64)`;
+        area.dispatchEvent(new frame.contentWindow.Event("input", { bubbles: true }));
+        const said = () => box.querySelector("[role=status]").textContent;
+        await until(`"${words}"`, () => said().includes(words));
+      };
+      await paste(outputs.find((output) => !output.right));
+      if (!box.querySelector("td mark")) throw new Error("no number is marked");
+      await paste(outputs[0]);
+      if (box.querySelector("td mark")) throw new Error("a right number is marked");
+    },
     "leads on and back without a load": async () => {
       const isElsewhere = (title) =>
         ![title, undefined].includes(one(".md-content h1")?.textContent);

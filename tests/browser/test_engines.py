@@ -136,6 +136,8 @@ def webkit(address, profile):
 WRONG = """
     <script src="nowhere.js"></script> <script>inline()</script>
     <img src="http://localhost:9/foreign.png" alt=""> <div style="width: 3000px">Wide</div>
+    <div class="paste"><textarea></textarea><p role="status"></p>
+      <template>[{"right": true, "rows": [[1]]}, {"rows": [[1]], "words": "a mistake"}]</template></div>
 """
 each_engine = pytest.mark.parametrize(
     "engine", [chromium, firefox, webkit], ids=lambda engine: engine.__name__
@@ -188,6 +190,7 @@ def test_each_fault_of_a_page_is_told_by(engine, site, tmp_path):
         *(f"{width} pixels wide: does not scroll sideways" for width in WIDTHS),
         "switches its scheme",
         "answers a search",
+        "names the mistake in a pasted output",
         "leads on and back without a load",
     ):
         assert any(wrong.startswith(f"{name}: ") for wrong in told), (name, told)

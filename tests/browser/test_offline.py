@@ -9,6 +9,7 @@ import pytest
 
 from tests.browser.visit import PAGES, Visit
 from tests.conftest import copy_project, cut_down
+from tests.diagnosis.test_pasted import WRONG
 from tests.repository.test_scripts import posix, run, with_environment, with_scripts
 
 pytestmark = posix
@@ -116,6 +117,14 @@ def test_a_number_says_where_it_comes_from_and_follows_an_edit(browser, folder):
         page.locator(".live-card button", has_text="Try your own numbers").click()
         page.locator('table[data-val="self_attention.X"] input').first.fill("3")
         assert weight.inner_text() != "0.4856"
+        assert foreign(visit) == []
+        assert complaints(visit) == []
+
+
+def test_a_pasted_output_is_named(browser, folder):
+    with Visit(browser, (folder / "check.html").as_uri()) as visit:
+        visit.page.get_by_label("Your output, as it was printed").fill(str(WRONG))
+        visit.page.get_by_text("This is the output of a softmax over the queries.").wait_for()
         assert foreign(visit) == []
         assert complaints(visit) == []
 

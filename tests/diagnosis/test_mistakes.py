@@ -78,7 +78,7 @@ SWAPPED = {
 SHARED = [
     *(({s}, (*NOT_SEEN_WHERE_ARGUMENTS_ARE_SWAPPED, *more)) for s, more in SWAPPED.items()),
     ({"keys_blended"}, ("", "divided_by_root_of_d_v")),
-    ({"causal_ignored"}, ("", "softcap_after_mask")),
+    ({"causal_ignored"}, ("", "scaled_after_mask", "softcap_after_mask")),
     (
         {"softmax_over_heads"},  # with one head, every weight is 1
         (
