@@ -56,8 +56,7 @@ def rotary_scaling(steps_of: StepsOf) -> Svg:
 
 
 def alibi_biases(steps_of: StepsOf) -> Svg:
-    r"""What ALiBi adds to a score, for each of four heads. The first head looks nearby, and the
-    last hardly minds the distance."""
+    r"""What ALiBi adds to a score, for each of four heads."""
     slopes, distance = steps_of("position_biases")["slopes"], np.arange(17)
     series = [
         Series(f"head {head + 1}", distance, -slopes[head] * distance, role)
