@@ -48,7 +48,9 @@
   const interest = ["pointerover", "click", "keydown"];
   const load = () => {
     const style = { rel: "stylesheet", href: new URL("live.css", source).href };
-    const script = { src: new URL("live.js", source).href };
+    // If it does not come, it is asked for again with the next interest.
+    const onerror = () => delete window.attentionDocs.first;
+    const script = { src: new URL("live.js", source).href, onerror };
     document.head.append(
       Object.assign(document.createElement("link"), style),
       Object.assign(document.createElement("script"), script),

@@ -109,11 +109,12 @@ const darken = () => {
  */
 const place = (spot) => {
   const { offsetWidth: width, offsetHeight: height } = card;
+  const end = document.querySelector(".live-bar")?.getBoundingClientRect().top ?? innerHeight;
   const tops = [spot.closest(".matrix, .figure-box") ?? spot, spot].flatMap((box) => {
     const { top, bottom } = box.getBoundingClientRect();
     return [bottom + GAP, top - height - GAP];
   });
-  const y = tops.find((top) => top >= 0 && top + height <= innerHeight) ?? tops[2];
+  const y = tops.find((top) => top >= 0 && top + height <= end) ?? tops[2];
   const { left } = spot.getBoundingClientRect();
   const x = Math.max(GAP, Math.min(left, document.documentElement.clientWidth - width - GAP));
   card.style.left = `${x + scrollX}px`;

@@ -22,6 +22,8 @@ import { write } from "./write.js";
 
 /** @type {Session | null} */
 let session = null;
+/** @type {Place[]} the fields of this session */
+let fields = [];
 const status = make("p", { class: "live-status", role: "status" });
 const inputs = make("div", { class: "live-inputs" });
 const bar = make("div", { class: "live-bar", role: "region", "aria-label": "Your own numbers" });
@@ -29,7 +31,7 @@ const bar = make("div", { class: "live-bar", role: "region", "aria-label": "Your
 // Browsers allow some hundred changes of the address in half a minute.
 const BEFORE_THE_ADDRESS_CHANGES = 300;
 let timer = 0;
-const HELP = "Type into a field, press its up and down keys, or drag it sideways. Escape leads to these buttons and back.";
+const HELP = "Type, use the up and down keys, or drag sideways. Escape leads to these buttons and back.";
 
 /** Begin with the edits that the page's address carries, if it does. */
 export const arrive = async () => {
@@ -53,7 +55,8 @@ export const begin = async (example, edits) => {
   const started = begun(example, others.filter((other) => other !== null));
   session = started;
   addMissingInputs(started);
-  for (const { spot, input, index } of placesOf(started)) {
+  fields = placesOf(started);
+  for (const { spot, input, index } of fields) {
     const { value, dtype } = entryOf(started, input, index);
     const label = [input.split(".")[1], ...index.map((at) => at + 1)].join(" ");
     spot.replaceChildren(
@@ -64,10 +67,21 @@ export const begin = async (example, edits) => {
       })
     );
   }
+  unfold(started);
   document.body.append(drawBar(started));
   document.body.classList.add("live-editing");
   if (edits) change(started, edits);
   follow(started);
+};
+
+/** Open the folds of inputs that would not be seen otherwise. @param {Session} session */
+const unfold = (session) => {
+  for (const input of inputsOf(session.example)) {
+    const spots = fields.filter((place) => place.input === input).map(({ spot }) => spot);
+    if (spots.some((spot) => spot.checkVisibility())) continue;
+    for (let fold = spots[0]?.closest("details"); fold; fold = fold.parentElement?.closest("details") ?? null)
+      fold.open = true;
+  }
 };
 
 /** @param {Session} session @returns {HTMLElement} */
@@ -87,7 +101,7 @@ const drawBar = (session) => {
   };
   const copyProgram = () => {
     const { graph, values } = session.example;
-    copy(program(graph, values), "The program is copied.");
+    copy(program(graph, values), "The NumPy program is copied.");
   };
   const finish = () => {
     const byKeyboard = bar.querySelector(":focus-visible");
@@ -101,7 +115,7 @@ const drawBar = (session) => {
       tool("Undo", takeBack),
       tool("Reset", reset),
       tool("Copy link", copyLink),
-      tool("Copy as NumPy", copyProgram),
+      tool("Copy code", copyProgram),
       tool("Done", finish)
     )
   );
@@ -156,7 +170,7 @@ const tableOf = (example, input) => {
 const follow = (session) => {
   const before = last?.getBoundingClientRect().top ?? 0;
   const changed = session.examples.flatMap(write);
-  for (const { spot, input, index } of placesOf(session)) {
+  for (const { spot, input, index } of fields) {
     const { value, dtype } = entryOf(session, input, index);
     const field = spot.querySelector("input");
     if (field) fill(field, typed(value, dtype));

@@ -55,7 +55,7 @@ export const fill = (field, text) => {
 
 /** Make a field as wide as its text. @param {HTMLInputElement} field */
 const fit = (field) => {
-  field.style.width = `${Math.max(2, field.value.length) + 1}ch`;
+  field.style.width = `${Math.max(1, field.value.length) + 1}ch`;
 };
 
 /**

@@ -35,11 +35,24 @@ const drawCell = (cell, value, dtype, largest) => {
   const shown = number(value, dtype);
   if (title) title.textContent = `${title.textContent?.replace(/: [^:]*$/, "")}: ${shown}`;
   // Where no number fits, at least its minus sign does.
-  if (text && dtype !== "bool") text.textContent = title && box ? (value < 0 ? "−" : "") : shown;
+  const told = title && box ? (value < 0 ? "−" : "") : shown;
+  // A text that is replaced is laid out anew.
+  if (text && dtype !== "bool" && text.textContent !== told) text.textContent = told;
   // Positive cells have the colour of their group.
   const fill = box?.closest("[fill]")?.getAttribute("fill");
   if (box && fill && fill !== "none" && dtype !== "bool") paint(box, fill, value, largest, title ? ALONE : UNDER_TEXT);
-  if (line) line.setAttribute("stroke-width", String(thickness(value / Math.max(1, largest))));
+  if (line) put(line, "stroke-width", thickness(value / Math.max(1, largest)));
+};
+
+/**
+ * Set an attribute, with two decimals as in Python. Browsers remember each style that they come
+ * across, so they get slower with more digits.
+ *
+ * @param {Element} element @param {string} name @param {number} value
+ */
+const put = (element, name, value) => {
+  const text = String(Number(value.toFixed(2)));
+  if (element.getAttribute(name) !== text) element.setAttribute(name, text);
 };
 
 /** @param {number} share of the thickest line */
@@ -48,8 +61,9 @@ const thickness = (share) => (share ? Math.max(THINNEST, THICKEST * share) : 0);
 /** @param {Element} box @param {string} fill @param {number} value @param {number} largest @param {number} strength */
 const paint = (box, fill, value, largest, strength) => {
   const end = isSequential(fill) ? Math.max(1, largest) : largest || 1;
-  box.setAttribute("fill-opacity", String(strength * Math.min(Math.abs(value) / end, 1)));
-  if (!isSequential(fill)) box.setAttribute("fill", value < 0 ? MINUS : PLUS);
+  put(box, "fill-opacity", strength * Math.min(Math.abs(value) / end, 1));
+  const colour = value < 0 ? MINUS : PLUS;
+  if (!isSequential(fill) && fill !== colour) box.setAttribute("fill", colour);
 };
 
 /** @param {string} fill */

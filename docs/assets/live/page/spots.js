@@ -86,6 +86,7 @@ export const cellsAt = (spot, { graph }) => {
  * @property {Cell} cell
  * @property {Element} carrier what says which numbers these are: a table, a figure or the spot itself
  * @property {string} original the number that the page was built with
+ * @property {string} shown the one that stands there now
  */
 
 /** @type {Map<Example, Found[]>} */
@@ -100,8 +101,10 @@ export const forget = () => found.clear();
  * @param {Example} example @returns {Found[]}
  */
 export const spotsOf = (example) => {
+  const known = found.get(example);
+  if (known) return known;
   const carriers = [...document.querySelectorAll(`[data-val^="${example.name}."]`)];
-  const spots = found.get(example) ?? carriers.flatMap((carrier) => foundIn(carrier, example));
+  const spots = carriers.flatMap((carrier) => foundIn(carrier, example));
   found.set(example, spots);
   return spots;
 };
@@ -109,7 +112,10 @@ export const spotsOf = (example) => {
 /** @param {Element} carrier @param {Example} example @returns {Found[]} */
 const foundIn = (carrier, example) =>
   spotsIn(carrier).flatMap((spot) =>
-    cellsAt(spot, example).map((cell) => ({ spot, cell, carrier, original: originalText(example, cell) }))
+    cellsAt(spot, example).map((cell) => {
+      const original = originalText(example, cell);
+      return { spot, cell, carrier, original, shown: original };
+    })
   );
 
 /** @param {Example} example @param {Cell} cell @returns {string} */

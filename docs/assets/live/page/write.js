@@ -21,12 +21,14 @@ const originals = new WeakMap();
 export const write = (example) => {
   /** @type {Element[]} */ const changed = [];
   /** @type {Set<Element>} */ const carriers = new Set();
-  for (const { spot, cell, carrier, original } of spotsOf(example)) {
+  for (const place of spotsOf(example)) {
+    const { spot, cell, carrier, original, shown } = place;
     const { value, dtype } = valueOf(example, cell);
-    const differs = number(value, dtype) !== original;
+    place.shown = number(value, dtype);
+    const differs = place.shown !== original;
     if (differs) changed.push(spot);
     // A point in space and the hand of a clock stay as they are drawn.
-    if (carrier.matches("path, line") || (!differs && !spot.classList.contains("live-changed"))) continue;
+    if (place.shown === shown || carrier.matches("path, line")) continue;
     carriers.add(carrier);
     if (!carrier.matches("g")) writeNumber(spot, value, dtype, differs);
     spot.classList.toggle("live-changed", differs);
