@@ -25,39 +25,39 @@ import { MOVES, filled, grouped, operations, ravel, unravel } from "./arrays.js"
 export const REDUCTIONS = new Set(["sum", "mean", "max", "min", "argmax", "all", "any"]);
 
 /** @param {number[]} shape @returns {NDArray} an array that holds the position of each element */
-const positions = (shape, first = 0) => filled(shape, "int64", (position) => first + position);
+export const positions = (shape, first = 0) => filled(shape, "int64", (position) => first + position);
 
 /**
  * @param {number[]} index in the result of an operation @param {number[]} shape of its input
  * @returns {number} the position of the element that broadcasting puts there
  */
-const broadcastPosition = (index, shape) => {
+export const broadcastPosition = (index, shape) => {
   const missing = index.length - shape.length;
   return ravel(shape.map((length, axis) => (length === 1 ? 0 : index[axis + missing])), shape);
 };
 
 /**
- * Tell where the elements of each node were moved from: the operation is applied to positions.
+ * Tell where the elements of a node were moved from: the operation is applied to positions.
  *
- * @param {Graph} graph
- * @returns {(Place[] | null)[]} by node and position; null for what computes
+ * @param {Graph} graph @param {number} node
+ * @returns {Place[] | null} by position; null if the node computes
  */
-const movesOf = ({ nodes, values }) =>
-  nodes.map(({ operation, inputs, attributes }) => {
-    if (!MOVES.has(operation)) return null;
-    const moved = operation === "take" ? inputs.slice(0, 1) : inputs;
-    const all = moved.flatMap((node) =>
-      Array.from(values[node].data, (_, position) => ({ node, position }))
-    );
-    let first = 0;
-    const numbered = inputs.map((input, i) => {
-      if (i >= moved.length) return values[input];
-      const { shape, data } = values[input];
-      first += data.length;
-      return positions(shape, first - data.length);
-    });
-    return Array.from(operations[operation](numbered, attributes).data, (number) => all[number]);
+export const originsOf = ({ nodes, values }, node) => {
+  const { operation, inputs, attributes } = nodes[node];
+  if (!MOVES.has(operation)) return null;
+  const moved = operation === "take" ? inputs.slice(0, 1) : inputs;
+  const all = moved.flatMap((node) =>
+    Array.from(values[node].data, (_, position) => ({ node, position }))
+  );
+  let first = 0;
+  const numbered = inputs.map((input, i) => {
+    if (i >= moved.length) return values[input];
+    const { shape, data } = values[input];
+    first += data.length;
+    return positions(shape, first - data.length);
   });
+  return Array.from(operations[operation](numbered, attributes).data, (number) => all[number]);
+};
 
 /** @typedef {Cell & {order: number, isMoved: boolean}} Naming how a step names an element */
 
@@ -107,12 +107,29 @@ const path = (place, moves) => {
   return places;
 };
 
+/**
+ * Tell which elements a product multiplies for one element of its result.
+ *
+ * @param {number[]} at its index @param {number[][]} shapes of the two factors
+ * @returns {number[]} the positions of a row and of a column, in turns
+ */
+export const factors = (at, [one, other]) => {
+  const column = other.length > 1 ? at.slice(-1) : [];
+  const rest = at.slice(0, at.length - column.length);
+  const row = one.length > 1 ? rest.slice(-1) : [];
+  const batch = rest.slice(0, rest.length - row.length);
+  return Array.from({ length: one[one.length - 1] }, (_, k) => [
+    broadcastPosition([...batch, ...row, k], one),
+    broadcastPosition([...batch, k, ...column], other),
+  ]).flat();
+};
+
 /** @type {WeakMap<Graph, ReturnType<typeof studied>>} */
 const studies = new WeakMap();
 
 /** @param {Graph} graph what does not depend on the values */
 const studied = (graph) => {
-  const moves = movesOf(graph);
+  const moves = graph.nodes.map((_, node) => originsOf(graph, node));
   /** @type {Map<number, Scope>} */
   const softmaxes = new Map();
   for (const scope of graph.scopes)
@@ -197,26 +214,16 @@ export const termOf = (graph, values, step, index) => {
       const { groups } = grouped(positions(values[inputs[0]].shape), attributes);
       return { operation, terms: elements(inputs[0], groups[position]) };
     }
-    if (operation === "matmul") return { operation, terms: factors(inputs, at) };
+    if (operation === "matmul") {
+      const pairs = factors(at, inputs.map((input) => values[input].shape));
+      return { operation, terms: pairs.map((position, i) => term({ node: inputs[i % 2], position })) };
+    }
     const terms = inputs.map((input) =>
       term({ node: input, position: broadcastPosition(at, values[input].shape) })
     );
     if (operation !== "where") return { operation, terms };
     const [condition, one, other] = terms;
     return { operation, terms, used: [condition, valueOf(values, condition) ? one : other] };
-  };
-
-  /** @param {number[]} inputs @param {number[]} at @returns {Term[]} a row and a column, in pairs */
-  const factors = ([left, right], at) => {
-    const [one, other] = [values[left].shape, values[right].shape];
-    const column = other.length > 1 ? at.slice(-1) : [];
-    const rest = at.slice(0, at.length - column.length);
-    const row = one.length > 1 ? rest.slice(-1) : [];
-    const batch = rest.slice(0, rest.length - row.length);
-    return Array.from({ length: one[one.length - 1] }, (_, k) => [
-      term({ node: left, position: broadcastPosition([...batch, ...row, k], one) }),
-      term({ node: right, position: broadcastPosition([...batch, k, ...column], other) }),
-    ]).flat();
   };
 
   return made(path({ node: root, position: ravel(index, values[root].shape) }, moves), true);
