@@ -82,6 +82,14 @@
       click(spot);
       await until("a card", () => one(".live-card")?.textContent);
     },
+    "shows what matters for it, and clears it away": async () => {
+      const button = all(".live-card button").find(({ textContent }) => textContent === "What matters");
+      if (!button || !isFirstOfItsDepth) return;
+      click(button);
+      await until("a panel", () => one(".live-matters [role=status]")?.textContent);
+      click(one(".live-matters .live-close"));
+      if (all(".live-matters, [data-influence]").length) throw new Error("something is left of it");
+    },
     "follows an edit, and takes it back": async () => {
       const button = one(".live-try");
       if (!button || !isFirstOfItsDepth) return;

@@ -213,13 +213,6 @@ def test_layer_of_the_chapter_has_the_gradients_that_it_prints():
         np.testing.assert_allclose(np.ravel(found["dY"]) @ each, expected, rtol=1e-11, atol=1e-12)
 
 
-@pytest.fixture(scope="module")
-def torch():
-    return pytest.importorskip(
-        "torch", reason="PyTorch is missing: pip install '.[torch]'", exc_type=ImportError
-    )
-
-
 def compare_with_autograd(torch, graph, step, function, **inputs):
     """Compare the derivatives of a step by literals with those that PyTorch gives of a function."""
     tensors = [torch.tensor(value, dtype=torch.float64) for value in inputs.values()]

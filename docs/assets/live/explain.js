@@ -371,7 +371,7 @@ const placeOf = ({ scopes }, values, term, index) => {
 };
 
 /** @param {number[]} index @returns {string} */
-const inWords = (index) => {
+export const inWords = (index) => {
   const [column, row, ...others] = index.map((place) => place + 1).toReversed();
   if (column === undefined) return "";
   if (row === undefined) return `element ${column}`;

@@ -9,6 +9,7 @@ import { load, valueOf } from "./examples.js";
 import { fieldOf, fill } from "./fields.js";
 import { inputAt, inputsOf, writtenIn } from "./inputs.js";
 import { editsInAddress, exampleInAddress, putIntoAddress } from "./link.js";
+import { repaint } from "./matters.js";
 import { setBack } from "./prose.js";
 import { begun, change, enter, entryOf, has, undo } from "./session.js";
 import { examplesOnPage, forget, spotsOf } from "./spots.js";
@@ -182,6 +183,7 @@ const follow = (session) => {
   const address = () => putIntoAddress(session.example, session.edits);
   timer = setTimeout(address, BEFORE_THE_ADDRESS_CHANGES);
   refreshCard();
+  repaint();
   const count = changed.length === 1 ? "One number differs" : `${changed.length} numbers differ`;
   const told = changed.length ? `${count} from the page's own.` : HELP;
   say(session.examples.map(refused).find(Boolean) ?? told);
@@ -234,4 +236,5 @@ export const leave = () => {
   setBack([]);
   bar.remove();
   document.body.classList.remove("live-editing");
+  repaint();
 };

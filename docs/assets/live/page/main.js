@@ -8,7 +8,9 @@ import { LOST, attentionDocs, more } from "./scripts.js";
 import { cellsAt, exampleAt, forget, spotAt, spotNear } from "./spots.js";
 import { choices, tool } from "./words.js";
 
+/** @typedef {import("./card.js").Shown} Shown */
 /** @typedef {import("./examples.js").Example} Example */
+/** @typedef {import("./scripts.js").More} More */
 /** @typedef {import("../terms.js").Cell} Cell */
 
 const [BEFORE_IT_OPENS, BEFORE_IT_CLOSES] = [150, 300];
@@ -39,17 +41,24 @@ const tools = (example) => {
   // What has a name and is no step is an input that other examples have too.
   const hasInputs = inputs.length > 0 || named.size > steps.size;
   return [
+    ...(hasInputs ? [tool("What matters", () => goOn(showWhatMatters))] : []),
     ...(hasInputs ? [tool("Try your own numbers", () => tryOut(example.name))] : []),
-    tool("Step by step", () => stepByStep(example)),
+    tool("Step by step", () => goOn(({ walk }, { cell }) => walk(example, cell.step))),
   ];
 };
 
-/** @param {Example} example */
-const stepByStep = async (example) => {
+/** Fetch what more there is to say about the number of the card. @param {(found: More, shown: Shown) => void} say */
+const goOn = async (say) => {
   const shown = card.current();
   const found = await more();
-  if (found) found.walk(example, shown?.cell.step);
+  if (shown && found) say(found, shown);
   else if (shown) card.say(shown.spot, LOST);
+};
+
+/** @param {More} found @param {Shown} shown */
+const showWhatMatters = ({ matters }, shown) => {
+  close();
+  matters(shown);
 };
 
 /** @param {string} name of the example @param {Element} [spot] where the reader asked */

@@ -3,7 +3,8 @@
 
 const folder = /** @type {HTMLScriptElement} */ (document.currentScript).src;
 
-/** @typedef {Pick<typeof import("./edit.js"), "arrive" | "begin" | "leave"> & typeof import("./walk.js")} More */
+/** @typedef {Pick<typeof import("./edit.js"), "arrive" | "begin" | "leave">} Edit */
+/** @typedef {Edit & Pick<typeof import("./matters.js"), "matters"> & typeof import("./walk.js")} More */
 
 /**
  * @typedef {object} AttentionDocs
