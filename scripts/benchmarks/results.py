@@ -53,7 +53,7 @@ def version(package):
 
 def blas():
     """Name the BLAS that NumPy has loaded, and the kernels it chose for this processor."""
-    import numpy  # noqa: F401  loads it
+    import numpy  # noqa: F401, loads it
     import threadpoolctl
 
     for library in threadpoolctl.threadpool_info():

@@ -7,8 +7,8 @@ os.environ.setdefault("JAX_PLATFORMS", "cpu")
 
 import equinox
 import jax
-from flax.linen import dot_product_attention as flax  # noqa: F401
-from jax.nn import dot_product_attention  # noqa: F401
+from flax.linen import dot_product_attention as flax  # noqa: F401, called by the check
+from jax.nn import dot_product_attention  # noqa: F401, called by the check
 from keras.ops import dot_product_attention as _keras
 
 

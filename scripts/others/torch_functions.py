@@ -2,7 +2,7 @@
 
 import torch
 from timm.layers import Attention
-from torch.nn.functional import scaled_dot_product_attention  # noqa: F401
+from torch.nn.functional import scaled_dot_product_attention  # noqa: F401, called by the check
 from transformers import BertConfig, GPT2Config, LlamaConfig
 from transformers.models.bert import modeling_bert
 from transformers.models.gpt2 import modeling_gpt2

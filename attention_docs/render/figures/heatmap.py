@@ -1,6 +1,7 @@
 """One matrix as a table of coloured cells."""
 
 from collections.abc import Sequence
+from typing import Any
 
 import numpy as np
 
@@ -19,7 +20,7 @@ from attention_docs.render.figures.svg import (
 )
 
 
-def heatmap(matrix: Array, name: str = "Matrix", **options: object) -> Svg:
+def heatmap(matrix: Array, name: str = "Matrix", **options: Any) -> Svg:
     """Draw a matrix: colours, numbers where they fit, and a labelled scale.
 
     Args:
@@ -39,7 +40,7 @@ def heatmap(matrix: Array, name: str = "Matrix", **options: object) -> Svg:
     >>> picture.startswith("<svg"), "0.7500" in picture
     (True, True)
     """
-    return figure(matrix_panel(matrix, name, **options), name)  # type: ignore[arg-type]
+    return figure(matrix_panel(matrix, name, **options), name)
 
 
 def matrix_panel(
