@@ -26,7 +26,7 @@ PASTE = """\
 <textarea id="printed-output" rows="6" spellcheck="false" autocomplete="off" autocapitalize="off" \
 aria-describedby="diagnosis"></textarea>
 <div id="diagnosis" role="status"></div>
-<noscript><p>This box needs JavaScript. The command does the same without it.</p></noscript>
+<noscript><p>This box needs JavaScript; the command below does not.</p></noscript>
 <template>{data}</template>
 </div>
 """
@@ -42,8 +42,8 @@ def part(name: str, defer: Callable[[str], str]) -> str:
     Raises:
         LookupError: if there is no such part.
 
-    >>> print(part("cases", str).splitlines()[2])
-    | `distinct_sizes` | the formula itself; cross-attention; d_v ≠ d_k |
+    >>> print(part("cases", str).splitlines()[4])
+        | `distinct_sizes` | the formula itself; cross-attention; d_v ≠ d_k |
     """
     parts = {
         "inputs": lambda: defer(inputs()),
@@ -83,18 +83,24 @@ def as_json() -> str:
 
 
 def cases() -> str:
-    """Tabulate the cases of a check and what each isolates."""
+    """Tabulate the cases of a check and what each isolates, folded."""
     rows = (f"| `{case.name}` | {case.isolates} |" for case in CASES.values())
-    return "\n".join(["| case | what it isolates |", "| --- | --- |", *rows])
+    head = "| case | what it isolates |", "| --- | --- |"
+    return folded(f"The {len(CASES)} cases, and what each isolates", [*head, *rows])
 
 
 def mistakes() -> str:
-    """Tabulate the catalogue, each mistake with an anchor of its own."""
-    head = ["| mistake | the line that mends it | shows in |", "| --- | --- | --- |"]
-    return "\n".join([*head, *map(row, MISTAKES)])
+    """Tabulate the catalogue, folded, each mistake with an anchor of its own."""
+    head = "| mistake | the line that mends it |", "| --- | --- |"
+    title = f"The {len(MISTAKES)} mistakes, and the line that mends each"
+    return folded(title, [*head, *map(row, MISTAKES)])
+
+
+def folded(title: str, lines: list[str]) -> str:
+    return "\n".join([f'??? note "{title}"', "", *(f"    {line}" for line in lines)])
 
 
 def row(mistake: Mistake) -> str:
     anchor = f'<span id="{mistake.anchor}"></span>'
     words = f"[{mistake.words}]({mistake.section})" if mistake.section else mistake.words
-    return f"| {anchor}{words} | `{mistake.fix}` | `{mistake.shows_in}` |"
+    return f"| {anchor}{words} | `{mistake.fix}` |"
