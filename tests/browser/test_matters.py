@@ -80,7 +80,7 @@ def test_panel_lists_every_derivative_and_names_what_does_not_matter(visit):
     assert panel.locator("[role=status]").inner_text() == (
         "16 of the 36 input numbers matter. None of WV does."
     )
-    assert "the derivative by the other 20 is 0" in panel.inner_text()
+    assert "The derivative with respect to the other 20 is 0." in panel.inner_text()
     panel.locator("summary").click()
     assert panel.locator(".matrix td").count() == 36
     panel.locator(".live-follow").first.click()

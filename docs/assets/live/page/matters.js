@@ -161,18 +161,24 @@ const headOf = ({ example: { graph, values }, cell: { step, index } }) =>
  * @param {Subject} subject @param {Influence[]} influences @param {Influence[]} felt
  * @returns {(Node | string)[]}
  */
-const summaryOf = ({ example: { graph, values }, cell: { step } }, influences, felt) => {
-  const { dtype } = values[/** @type {number} */ (graph.named.get(step))];
+const summaryOf = ({ example, cell: { step } }, influences, felt) => {
+  const { dtype } = example.values[/** @type {number} */ (example.graph.named.get(step))];
   if (dtype !== "float64") return ["It can only jump, so it has no derivative."];
-  if (!influences.length) return ["This example has no input numbers that can change by a little."];
-  if (!felt.length) return [`None of the ${influences.length} input numbers matters: every derivative is 0.`];
-  const idle = new Set(influences.map(({ input }) => input));
-  felt.forEach(({ input }) => idle.delete(input));
-  const names = [...idle].flatMap((input) => [", ", nameOf(input)]).slice(1);
+  const inputs = new Set(influences.map(({ input }) => input));
+  const jumping = inputsOf(example).filter((input) => !inputs.has(input));
+  const idle = [...inputs].filter((input) => !felt.some((influence) => influence.input === input));
   return [
-    `${felt.length} of the ${influences.length} input numbers matter.`,
-    ...(idle.size ? [" None of ", ...names, " does."] : []),
+    ...(felt.length
+      ? [`${felt.length} of the ${influences.length} input numbers matter.`, ...listed(" None of ", idle, " does.")]
+      : [`None of the ${influences.length} input numbers matters: every derivative is 0.`]),
+    ...listed(" There is no derivative with respect to ", jumping, ", whose numbers can only jump."),
   ];
+};
+
+/** @param {string} before @param {string[]} inputs perhaps none @param {string} after @returns {(Node | string)[]} */
+const listed = (before, inputs, after) => {
+  const names = inputs.flatMap((input) => [", ", nameOf(input)]).slice(1);
+  return names.length ? [before, ...names, after] : [];
 };
 
 /** @param {number} largest @returns {HTMLElement} what the colours and signs mean */
@@ -195,13 +201,13 @@ const tableOf = (influences, felt) => {
   );
   const [others, none] = [felt.length - rows.length, influences.length - felt.length];
   const rest = [
-    ...(others ? [`${others} more matter, but none of them more than these`] : []),
-    ...(none ? [`the derivative by the other ${none} is 0`] : []),
+    ...(others ? [`${others} more matter, but none of them more than these.`] : []),
+    ...(none ? [`The derivative with respect to the other ${none} is 0.`] : []),
   ];
   return make("table", {},
     make("tr", {}, make("th", {}, "Raise this number a little,"), make("th", {}, "and the chosen number")),
     ...rows,
-    make("tr", {}, make("td", { colSpan: 2 }, rest.join("; ")))
+    make("tr", {}, make("td", { colSpan: 2 }, rest.join(" ")))
   );
 };
 
