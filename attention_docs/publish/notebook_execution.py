@@ -27,10 +27,21 @@ KERNEL = {
     "IPKernelApp": {"log_level": "ERROR"},
     "HistoryManager": {"enabled": False},
 }
+# The kernel sends what a cell prints whenever a timer fires. The pieces are put together, so that
+# no page depends on it: nbconvert would do so before it executes the notebook, and not after.
+CONVERSION = {
+    "Exporter": {
+        "default_preprocessors": [
+            f"nbconvert.preprocessors.{name}Preprocessor"
+            for name in ("Execute", "CoalesceStreams", "HighlightMagics")
+        ]
+    },
+    "CoalesceStreamsPreprocessor": {"enabled": True},
+}
 
 
 def prepare(root: Path, settings: dict[str, Any]) -> None:
-    """Choose the cache of mkdocs-jupyter, and an IPython profile that is not the user's own.
+    """Choose the cache of mkdocs-jupyter, and settings of Jupyter that are not the user's own.
 
     Args:
         root: the folder of the project.
@@ -45,9 +56,16 @@ def prepare(root: Path, settings: dict[str, Any]) -> None:
     # 0.26 does not have the setting.
     settings["mathjax_version"] = 2
     profile = root / ".cache" / "ipython" / "profile_default"
-    profile.mkdir(parents=True, exist_ok=True)
-    (profile / "ipython_kernel_config.json").write_text(json.dumps(KERNEL), encoding="utf-8")
+    write(profile / "ipython_kernel_config.json", KERNEL)
     os.environ["IPYTHONDIR"] = str(profile.parent)
+    jupyter = root / ".cache" / "jupyter"
+    write(jupyter / "jupyter_nbconvert_config.json", CONVERSION)
+    os.environ["JUPYTER_CONFIG_DIR"] = str(jupyter)
+
+
+def write(file: Path, settings: dict[str, Any]) -> None:
+    file.parent.mkdir(parents=True, exist_ok=True)
+    file.write_text(json.dumps(settings), encoding="utf-8")
 
 
 def digest(package: Path) -> str:

@@ -224,6 +224,12 @@ def test_an_unchanged_tree_executes_nothing_and_a_changed_constant_changes_the_p
     assert len(list((small / ".cache" / "notebooks").iterdir())) == 1
 
 
+def test_what_a_cell_prints_in_pieces_is_one_output(small):
+    write(small, "import time\nprint('One', end='', flush=True)\ntime.sleep(0.5)\nprint(' line')")
+    _, page = build(small)
+    assert page.count('class="cell-output"') == page.count("<pre>One line</pre>") == 1
+
+
 @pytest.mark.parametrize(
     ("code", "message"),
     [
