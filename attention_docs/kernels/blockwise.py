@@ -29,7 +29,7 @@ from array_api_compat import is_cupy_namespace, is_numpy_namespace
 
 from attention_docs.arrays import Array, ignoring_overflow
 from attention_docs.inputs import Inputs
-from attention_docs.kernels.exponential import fastest_exp
+from attention_docs.kernels.exponential import exp_of_any, fastest_exp
 from attention_docs.kernels.threads import parallel
 
 HOST_BLOCK = 256, 512  # queries and keys: 0.5 MB of float32 scores stay in a core's cache
@@ -137,14 +137,14 @@ def bounded(head: Inputs, start: int, stop: int, buffer: Array) -> Iterator[Weig
 
 def online(head: Inputs, start: int, stop: int, buffer: Array) -> Iterator[Weights]:
     """Weigh with p = the largest score so far; no score is below the lowest float."""
-    xp, dtype = head.xp, head.query.dtype
+    xp, dtype, exp = head.xp, head.query.dtype, exp_of_any(head.xp)
     like = {"dtype": dtype, "device": head.query.device}
     maximum = xp.full((stop - start, 1), xp.finfo(dtype).min, **like)
     for scores, visible, keys in _blocks(head, start, stop, buffer, 1.0, xp.bool):
         scores = _hidden(xp, scores, visible)
         larger = xp.maximum(maximum, xp.max(scores, axis=-1, keepdims=True))
         scores -= larger
-        yield xp.exp(scores, out=scores), xp.exp(maximum - larger), head.value[keys, :]
+        yield exp(scores, out=scores), xp.exp(maximum - larger), head.value[keys, :]
         maximum = larger
 
 
@@ -181,10 +181,11 @@ def _add_gradients(
 ) -> None:
     """Add what the queries of some rows of one head contribute to the gradients of its arrays."""
     xp, softcap, transpose = head.xp, head.softcap, head.xp.matrix_transpose
+    exp = exp_of_any(xp)
     maximum, total, output = _summed_rows(head, rows, buffer)
     average = xp.sum(grad_output * output, axis=-1, keepdims=True)
     for scores, visible, keys in _blocks(head, rows.start, rows.stop, buffer, 1.0, xp.bool):
-        weights = xp.exp(_hidden(xp, scores, visible) - maximum) / total
+        weights = exp(_hidden(xp, scores, visible) - maximum) / total
         by_scaled = weights * (grad_output @ transpose(head.value[keys, :]) - average)
         if head.has_float_mask:
             _add_to_mask(into[3], by_scaled, rows, keys)
@@ -198,14 +199,15 @@ def _add_gradients(
 
 def _summed_rows(head: Inputs, rows: slice, buffer: Array) -> tuple[Array, Array, Array]:
     """Return the largest score of each row, the total of its weights, and its output."""
-    xp, like = head.xp, {"dtype": head.query.dtype, "device": head.query.device}
+    xp, exp = head.xp, exp_of_any(head.xp)
+    like = {"dtype": head.query.dtype, "device": head.query.device}
     count = rows.stop - rows.start
     maximum = xp.full((count, 1), xp.finfo(head.query.dtype).min, **like)
     total, output = xp.zeros((count, 1), **like), xp.zeros((count, head.value.shape[-1]), **like)
     for scores, visible, keys in _blocks(head, rows.start, rows.stop, buffer, 1.0, xp.bool):
         scores = _hidden(xp, scores, visible)
         larger = xp.maximum(maximum, xp.max(scores, axis=-1, keepdims=True))
-        weights, rescale = xp.exp(scores - larger), xp.exp(maximum - larger)
+        weights, rescale = exp(scores - larger), xp.exp(maximum - larger)
         total = total * rescale + xp.sum(weights, axis=-1, keepdims=True)
         output = output * rescale + weights @ head.value[keys, :]
         maximum = larger

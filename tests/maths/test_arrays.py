@@ -41,12 +41,30 @@ def test_a_gpu_uses_exp_and_numpy_the_faster_one(monkeypatch):
     cupy = ModuleType("cupy")
     cupy.exp = object()
     assert exponential.fastest_exp(cupy) == (cupy.exp, 1.0)
+    assert exponential.exp_of_any(cupy) is cupy.exp
     monkeypatch.setattr(exponential, "_has_vector_exp2", lambda: False)
     assert exponential.fastest_exp(array_api_compat.numpy) == (np.exp, 1.0)
     monkeypatch.setattr(exponential, "_has_vector_exp2", lambda: True)
     exp2, unit = exponential.fastest_exp(array_api_compat.numpy)
     assert exp2 is np.exp2
     assert exp2(unit) == pytest.approx(np.e, rel=1e-15)
+
+
+@pytest.mark.parametrize("dtype", ["float32", "float64"])
+def test_powers_are_those_of_exp_but_never_subnormal(dtype):
+    """Neighbours of the smallest normal power, and far ones, in place and not."""
+    smallest = np.finfo(dtype).smallest_normal
+    exponents = np.append(np.linspace(-1.3, -0.7, 4000) * -np.log(smallest), [-np.inf, 0, 9])
+    exponents = exponents.astype(dtype)
+    powers = exponential.exp_of_any(array_api_compat.numpy)(exponents)
+    expected = np.exp(exponents)
+    assert np.any((expected > 0) & (expected < smallest))
+    expected[expected < smallest] = 0
+    np.testing.assert_array_equal(powers, expected)
+    exponential.exp_of_any(array_api_compat.numpy)(exponents, out=exponents)
+    np.testing.assert_array_equal(exponents, expected)
+    few = np.ones(3, dtype)  # nothing to cut off
+    np.testing.assert_array_equal(exponential.exp_of_any(array_api_compat.numpy)(few), np.exp(few))
 
 
 def test_whether_exp2_has_vectors_is_known_without_a_time():
