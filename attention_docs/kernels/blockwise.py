@@ -30,16 +30,19 @@ from array_api_compat import is_cupy_namespace, is_numpy_namespace
 from attention_docs.arrays import Array, ignoring_overflow
 from attention_docs.inputs import Inputs
 from attention_docs.kernels.exponential import exp_of_any, fastest_exp
-from attention_docs.kernels.threads import parallel
+from attention_docs.kernels.threads import blas_threads, parallel
 
-HOST_BLOCK = 256, 512  # queries and keys: 0.5 MB of float32 scores stay in a core's cache
+SCORES = 2**18  # of a block on the host: 1 MB of float32 stays in a core's cache
+LONG, SHORT = 1024, 256  # queries of a job on the host
+GRADIENT_BLOCK = SHORT, 512  # queries and keys; there are four arrays of this size at once
 DEVICE_BLOCK = 2048, 4096  # a GPU needs large products; no speed was measured on one yet
 
-# For a block of b queries and c keys, scores (b, c), which of them are visible (None: all), and
-# which keys they are; then weights (b, c), the factor (b, 1) for earlier sums (None: 1), and values
-# (c, d_v).
-Block = tuple[Array, Array | None, slice]
-Weights = tuple[Array, Array | None, Array]
+# For a block of b queries and c keys: the scores (b, c), which of them are visible (None: all; rows
+# that are missing at the end see all keys), which queries these are, counted from the first of the
+# job, and which keys. Then, in place of the first two, the weights (b, c) and the factor (b, 1) for
+# earlier sums (None: 1).
+Block = tuple[Array, Array | None, slice, slice]
+Weights = tuple[Array, Array | None, slice, slice]
 Weigh = Callable[[Inputs, int, int, Array], Iterator[Weights]]
 
 
@@ -62,24 +65,42 @@ def attend(inputs: Inputs, weigh: Weigh, block: tuple[int, int] | None = None) -
         block: how many queries and keys to take at a time.
     """
     xp, queries = inputs.xp, inputs.query.shape[-2]
-    rows, columns = block or (HOST_BLOCK if on_host(xp) else DEVICE_BLOCK)
+    rows, columns = block or _block_for(inputs, weigh)
+    like = {"dtype": inputs.query.dtype, "device": inputs.query.device}
     shape = (*inputs.batch, queries, inputs.value.shape[-1])
     output = xp.empty(shape, dtype=inputs.dtype, device=inputs.query.device)
+    ones = xp.ones((columns, 1), **like)  # a product with them sums faster than `sum`
     own = threading.local()  # of each thread: a buffer for the scores of one block, reused
 
-    def work(job: tuple[tuple[int, ...], int]) -> None:
-        index, start = job
+    def work(job: tuple[tuple[Inputs, Array], int]) -> None:
+        (head, into), start = job
         stop = min(start + rows, queries)
-        head = _head(inputs, index)
         if not hasattr(own, "buffer"):
-            own.buffer = xp.empty((rows, columns), dtype=head.query.dtype, device=output.device)
-        output[(*index, slice(start, stop))] = _attend_rows(head, start, stop, own.buffer, weigh)
+            own.buffer = xp.empty((rows, columns), **like)
+        into[start:stop, :] = _attend_rows(head, start, stop, own.buffer, ones, weigh)
 
     # Head by head, while its keys are in the cache; of a causal head the longest jobs first.
-    starts = reversed(range(0, queries, rows))
-    jobs = list(itertools.product(np.ndindex(inputs.batch), starts))
-    parallel(work, jobs) if on_host(xp) else list(map(work, jobs))
+    heads = [(_head(inputs, index), output[index]) for index in np.ndindex(inputs.batch)]
+    jobs = list(itertools.product(heads, reversed(range(0, queries, rows))))
+    with ignoring_overflow():
+        parallel(work, jobs) if on_host(xp) else list(map(work, jobs))
     return output
+
+
+def _block_for(inputs: Inputs, weigh: Weigh) -> tuple[int, int]:
+    """Return how many queries and keys to take at a time.
+
+    Python's part of a job or a block takes as long as thousands of scores, and only one thread at a
+    time can run it, so both are large. Jobs are short where a thread would get less than four
+    long ones, and for `online`, because the maximum costs less if rows have more keys.
+    """
+    if not on_host(inputs.xp):
+        return DEVICE_BLOCK
+    queries = inputs.query.shape[-2]
+    jobs = math.prod(inputs.batch) * queries / LONG
+    is_long = weigh is bounded and jobs >= 4 * blas_threads()
+    rows = LONG if is_long else min(SHORT, queries)
+    return rows, SCORES // rows
 
 
 def _head(inputs: Inputs, index: tuple[int, ...]) -> Inputs:
@@ -104,35 +125,39 @@ def _matrix(array: Array, index: tuple[int, ...], batch: tuple[int, ...]) -> Arr
     return array[tuple(i * length // full for i, length, full in axes)]
 
 
-def _attend_rows(head: Inputs, start: int, stop: int, buffer: Array, weigh: Weigh) -> Array:
+def _attend_rows(
+    head: Inputs, start: int, stop: int, buffer: Array, ones: Array, weigh: Weigh
+) -> Array:
     """Return the (b, d_v) output of the queries `start` to `stop` of one head.
 
     The scores of each block are written to the start of the (b, c) buffer: memory allocated for
     each would be returned to the system and fetched again, up to a tenth of a call's time.
     """
-    xp = head.xp
-    like = {"dtype": head.query.dtype, "device": head.query.device}
-    ones = xp.ones((buffer.shape[-1], 1), **like)  # a product with them sums faster than `sum`
-    total = xp.zeros((stop - start, 1), **like)
-    output = xp.zeros((stop - start, head.value.shape[-1]), **like)
-    with ignoring_overflow():
-        for weights, rescale, value in weigh(head, start, stop, buffer):
-            if rescale is not None:
-                total *= rescale
-                output *= rescale
-            total += weights @ ones[: weights.shape[-1]]
-            output += weights @ value
-        return output / xp.where(total == 0, xp.ones_like(total), total)
+    xp, value = head.xp, head.value
+    like = {"dtype": value.dtype, "device": value.device}
+    # Not zero, so that a query which sees no key gets 0 / total.
+    total = xp.full((stop - start, 1), xp.finfo(value.dtype).smallest_normal, **like)
+    output = xp.zeros((stop - start, value.shape[-1]), **like)
+    for weights, rescale, rows, keys in weigh(head, start, stop, buffer):
+        totals, outputs = total[rows, :], output[rows, :]  # views
+        if rescale is not None:
+            totals *= rescale
+            outputs *= rescale
+        totals += weights @ ones[: weights.shape[-1]]
+        outputs += weights @ value[keys, :]
+    output /= total
+    return output
 
 
 def bounded(head: Inputs, start: int, stop: int, buffer: Array) -> Iterator[Weights]:
     """Weigh with p = 0: each exponential is known to be an ordinary number."""
-    exp, unit = fastest_exp(head.xp)
-    for scores, visible, keys in _blocks(head, start, stop, buffer, unit, head.query.dtype):
+    xp, dtype = head.xp, head.query.dtype
+    exp, unit = fastest_exp(xp)
+    for scores, visible, rows, keys in _blocks(head, start, stop, buffer, unit, dtype):
         weights = exp(scores, out=scores)
         if visible is not None:
-            weights *= visible
-        yield weights, None, head.value[keys, :]
+            weights[: visible.shape[0], :] *= visible
+        yield weights, None, rows, keys
 
 
 def online(head: Inputs, start: int, stop: int, buffer: Array) -> Iterator[Weights]:
@@ -140,12 +165,13 @@ def online(head: Inputs, start: int, stop: int, buffer: Array) -> Iterator[Weigh
     xp, dtype, exp = head.xp, head.query.dtype, exp_of_any(head.xp)
     like = {"dtype": dtype, "device": head.query.device}
     maximum = xp.full((stop - start, 1), xp.finfo(dtype).min, **like)
-    for scores, visible, keys in _blocks(head, start, stop, buffer, 1.0, xp.bool):
-        scores = _hidden(xp, scores, visible)
-        larger = xp.maximum(maximum, xp.max(scores, axis=-1, keepdims=True))
+    for scores, visible, rows, keys in _blocks(head, start, stop, buffer, 1.0, xp.bool):
+        _hide(scores, visible)
+        so_far = maximum[rows, :]
+        larger = xp.maximum(so_far, xp.max(scores, axis=-1, keepdims=True))
         scores -= larger
-        yield exp(scores, out=scores), xp.exp(maximum - larger), head.value[keys, :]
-        maximum = larger
+        yield exp(scores, out=scores), xp.exp(so_far - larger), rows, keys
+        maximum[rows, :] = larger
 
 
 def differentiate(
@@ -161,7 +187,7 @@ def differentiate(
         block: how many queries and keys to take at a time.
     """
     xp, queries = inputs.xp, inputs.query.shape[-2]
-    rows, columns = block or (HOST_BLOCK if on_host(xp) else DEVICE_BLOCK)
+    rows, columns = block or (GRADIENT_BLOCK if on_host(xp) else DEVICE_BLOCK)
     like = {"dtype": inputs.query.dtype, "device": inputs.query.device}
     mask = inputs.attn_mask if inputs.has_float_mask else None
     shapes = [array.shape for array in (inputs.query, inputs.key, inputs.value)]
@@ -177,40 +203,45 @@ def differentiate(
 
 
 def _add_gradients(
-    head: Inputs, grad_output: Array, into: list[Array], rows: slice, buffer: Array
+    head: Inputs, grad_output: Array, into: list[Array], own: slice, buffer: Array
 ) -> None:
     """Add what the queries of some rows of one head contribute to the gradients of its arrays."""
     xp, softcap, transpose = head.xp, head.softcap, head.xp.matrix_transpose
     exp = exp_of_any(xp)
-    maximum, total, output = _summed_rows(head, rows, buffer)
+    maximum, total, output = _summed_rows(head, own, buffer)
     average = xp.sum(grad_output * output, axis=-1, keepdims=True)
-    for scores, visible, keys in _blocks(head, rows.start, rows.stop, buffer, 1.0, xp.bool):
-        weights = exp(_hidden(xp, scores, visible) - maximum) / total
-        by_scaled = weights * (grad_output @ transpose(head.value[keys, :]) - average)
+    for scores, visible, rows, keys in _blocks(head, own.start, own.stop, buffer, 1.0, xp.bool):
+        queries = slice(own.start + rows.start, own.start + rows.stop)
+        slopes = None if softcap is None else _slopes(head, scores, queries, keys)
+        _hide(scores, visible)
+        weights = exp(scores - maximum[rows, :]) / total[rows, :]
+        by_weights = grad_output[rows, :] @ transpose(head.value[keys, :])
+        by_scaled = weights * (by_weights - average[rows, :])
         if head.has_float_mask:
-            _add_to_mask(into[3], by_scaled, rows, keys)
-        if softcap is not None:
-            by_scaled *= _slopes(head, scores, rows, keys)
+            _add_to_mask(into[3], by_scaled, queries, keys)
+        if slopes is not None:
+            by_scaled *= slopes
         by_scores = by_scaled * head.scale
-        into[0][rows, :] += by_scores @ head.key[keys, :]
-        into[1][keys, :] += transpose(by_scores) @ head.query[rows, :]
-        into[2][keys, :] += transpose(weights) @ grad_output
+        into[0][queries, :] += by_scores @ head.key[keys, :]
+        into[1][keys, :] += transpose(by_scores) @ head.query[queries, :]
+        into[2][keys, :] += transpose(weights) @ grad_output[rows, :]
 
 
-def _summed_rows(head: Inputs, rows: slice, buffer: Array) -> tuple[Array, Array, Array]:
+def _summed_rows(head: Inputs, own: slice, buffer: Array) -> tuple[Array, Array, Array]:
     """Return the largest score of each row, the total of its weights, and its output."""
     xp, exp = head.xp, exp_of_any(head.xp)
     like = {"dtype": head.query.dtype, "device": head.query.device}
-    count = rows.stop - rows.start
+    count = own.stop - own.start
     maximum = xp.full((count, 1), xp.finfo(head.query.dtype).min, **like)
     total, output = xp.zeros((count, 1), **like), xp.zeros((count, head.value.shape[-1]), **like)
-    for scores, visible, keys in _blocks(head, rows.start, rows.stop, buffer, 1.0, xp.bool):
-        scores = _hidden(xp, scores, visible)
-        larger = xp.maximum(maximum, xp.max(scores, axis=-1, keepdims=True))
-        weights, rescale = exp(scores - larger), xp.exp(maximum - larger)
-        total = total * rescale + xp.sum(weights, axis=-1, keepdims=True)
-        output = output * rescale + weights @ head.value[keys, :]
-        maximum = larger
+    for scores, visible, rows, keys in _blocks(head, own.start, own.stop, buffer, 1.0, xp.bool):
+        _hide(scores, visible)
+        so_far = maximum[rows, :]
+        larger = xp.maximum(so_far, xp.max(scores, axis=-1, keepdims=True))
+        weights, rescale = exp(scores - larger), xp.exp(so_far - larger)
+        total[rows, :] = total[rows, :] * rescale + xp.sum(weights, axis=-1, keepdims=True)
+        output[rows, :] = output[rows, :] * rescale + weights @ head.value[keys, :]
+        maximum[rows, :] = larger
     total = xp.where(total == 0, xp.ones_like(total), total)
     return maximum, total, output / total
 
@@ -233,47 +264,56 @@ def _add_to_mask(into: Array, by_scaled: Array, rows: slice, keys: slice) -> Non
     into[rows if of_rows else slice(None), keys if of_keys else slice(None)] += added
 
 
-def _hidden(xp: ModuleType, scores: Array, visible: Array | None) -> Array:
-    if visible is None:
-        return scores
-    hidden = xp.asarray(-xp.inf, dtype=scores.dtype, device=scores.device)
-    return xp.where(visible, scores, hidden)
+def _hide(scores: Array, visible: Array | None) -> None:
+    """Put -inf in place of the scores that are not visible."""
+    if visible is not None:
+        scores[: visible.shape[0], :][~visible] = -math.inf
 
 
 def _blocks(
     head: Inputs, start: int, stop: int, buffer: Array, unit: float, visible_dtype: Any
 ) -> Iterator[Block]:
-    """Go through the keys that the queries `start` to `stop` may see; scores times `unit`."""
-    xp, softcap, keys = head.xp, head.softcap, head.key.shape[-2]
+    """Go through the keys that the queries `start` to `stop` may see; scores times `unit`.
+
+    A block has only those of the queries that see one of its keys.
+    """
+    xp, key, softcap = head.xp, head.key, head.softcap
+    mask, is_bias = head.attn_mask, head.has_float_mask
     query = head.query[start:stop, :] * (head.scale * (unit if softcap is None else 1.0))
     left, right = _window(head)
-    rows, last = slice(start, stop), int(min(keys, stop + right))
-    columns = buffer.shape[-1]
+    last = int(min(key.shape[-2], stop + right))
+    flat, columns = xp.reshape(buffer, (-1,)), buffer.shape[-1]
     for first in range(int(max(0, start - left)), last, columns):
-        block = slice(first, min(first + columns, last))
-        shape = (stop - start, block.stop - first)
+        end = min(first + columns, last)
+        top, bottom = max(start, first - right), min(stop, end + left)
+        own, keys = slice(top - start, bottom - start), slice(first, end)
         # Contiguous: rows a power of two apart would evict each other from the cache.
-        scores = xp.reshape(xp.reshape(buffer, (-1,))[: math.prod(shape)], shape)
-        xp.matmul(query, xp.matrix_transpose(head.key[block, :]), out=scores)
+        scores = flat[: (bottom - top) * (end - first)].reshape(bottom - top, end - first)
+        xp.matmul(query[own, :], key[keys, :].T, out=scores)
         if softcap is not None:
-            scores = xp.tanh(scores / softcap) * (softcap * unit)
-        if head.attn_mask is not None and head.has_float_mask:
-            scores += xp.astype(head.attn_mask[rows, block], scores.dtype, copy=False)
-        yield scores, _visible(head, rows, block, visible_dtype), block
+            scores /= softcap
+            scores = xp.tanh(scores, out=scores)
+            scores *= softcap * unit
+        visible = None if mask is None else mask[top:bottom, keys]
+        if is_bias:
+            scores += xp.astype(visible, scores.dtype, copy=False)
+            visible = None
+        if bottom - 1 - first > left or end - 1 - top > right:
+            visible = _visible(head, slice(top, bottom), keys, visible, visible_dtype)
+        yield scores, visible, own, keys
 
 
-def _visible(head: Inputs, rows: slice, keys: slice, dtype: Any) -> Array | None:
-    """Return which of the keys each query sees, (b, c), or None if it sees all of them.
+def _visible(head: Inputs, rows: slice, keys: slice, mask: Array | None, dtype: Any) -> Array:
+    """Return which keys each query sees by a window and a boolean mask, without last rows of ones.
 
     A window is returned in the wanted dtype, as 0 and 1 or as booleans: converting it for each
     product would take as long as the product.
     """
-    whole = head.attn_mask
-    mask = None if whole is None or head.has_float_mask else whole[rows, keys]
     left, right = _window(head)
-    if rows.stop - 1 - keys.start <= left and keys.stop - 1 - rows.start <= right:
-        return mask
-    offset, shape = rows.start - keys.start, (rows.stop - rows.start, keys.stop - keys.start)
+    bottom = rows.stop
+    if mask is None and bottom - 1 - keys.start <= left:
+        bottom = min(bottom, keys.stop - 1 - int(right))
+    offset, shape = rows.start - keys.start, (bottom - rows.start, keys.stop - keys.start)
     # Not cached on a GPU: two streams cannot share it without waiting for each other.
     make_band = _cached_band if on_host(head.xp) else _band
     band = make_band(head.xp, head.query.device, shape, offset, left, right, dtype)
@@ -300,5 +340,5 @@ _cached_band = lru_cache(maxsize=16)(_band)
 
 def _window(inputs: Inputs) -> tuple[float, float]:
     """Return how many positions a query sees to the left and to the right, inf for all."""
-    left, right = (math.inf if side is None else side for side in (inputs.left, inputs.right))
-    return left, right
+    left, right = inputs.left, inputs.right
+    return math.inf if left is None else left, math.inf if right is None else right

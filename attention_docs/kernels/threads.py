@@ -9,6 +9,7 @@ import threading
 from collections import deque
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
+from contextvars import copy_context
 from functools import cache
 from typing import Any
 
@@ -44,7 +45,9 @@ def parallel(work: Callable[[Any], None], jobs: Sequence[Any]) -> None:
             errors.append(error)
 
     with one_blas_thread() as threads:
-        workers = [threading.Thread(target=run_jobs) for _ in range(threads)]
+        workers = [
+            threading.Thread(target=copy_context().run, args=(run_jobs,)) for _ in range(threads)
+        ]
         for worker in workers:
             worker.start()
         for worker in workers:

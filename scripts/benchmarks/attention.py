@@ -17,7 +17,7 @@ import numpy as np
 import results
 from attention_docs import attend_tile, attention_steps, merge
 from attention_docs import scaled_dot_product_attention as ours
-from attention_docs.kernels.blockwise import HOST_BLOCK
+from attention_docs.kernels.blockwise import GRADIENT_BLOCK as HOST_BLOCK
 from attention_docs.kernels.threads import parallel
 from results import NOT_MEASURED
 

@@ -388,8 +388,7 @@ def test_memory_grows_with_n_not_with_its_square(options):
     attend(*qkv, **options)
     _, peak = tracemalloc.get_traced_memory()
     tracemalloc.stop()
-    scores = 4 * math.prod(blockwise.HOST_BLOCK)
-    assert peak < 8 * scores * with_blas + 4 * qkv[0].nbytes
+    assert peak < 3 * 4 * blockwise.SCORES * with_blas + 4 * qkv[0].nbytes
 
 
 def test_the_error_is_not_above_twice_that_of_pytorch(torch):
@@ -440,8 +439,52 @@ def test_every_block_of_every_head_is_a_job_and_long_causal_jobs_go_first(monkey
     jobs = []
     monkeypatch.setattr(blockwise, "parallel", lambda work, given: jobs.extend(given))
     blockwise.attend(inputs(*LARGE), bounded, block=(128, 64))
-    starts = [128, 0]
-    assert jobs == [((b, h), start) for b in range(2) for h in range(4) for start in starts]
+    assert [start for _, start in jobs] == 8 * [128, 0]
+    for i, ((head, into), _) in enumerate(jobs):
+        index = divmod(i // 2, 4)
+        assert np.shares_memory(head.query, LARGE[0][index])
+        assert into.shape == (LENGTH, 5)
+
+
+@pytest.mark.parametrize(
+    ("heads", "queries", "weigh", "threads", "expected"),
+    [
+        (8, 2048, bounded, 2, (1024, 256)),
+        (8, 2048, bounded, 16, (256, 1024)),  # 16 long jobs would keep 16 threads busy by chance
+        (8, 2048, online, 2, (256, 1024)),
+        (1, 300, bounded, 2, (256, 1024)),
+        (8, 1, bounded, 2, (1, 2**18)),  # one more token: all keys at once
+    ],
+)
+def test_jobs_are_long_if_each_thread_gets_several(
+    monkeypatch, heads, queries, weigh, threads, expected
+):
+    monkeypatch.setattr(blockwise, "blas_threads", lambda: threads)
+    qkv = normal((heads, queries, 2), (heads, 300, 2), (heads, 300, 2))
+    assert blockwise._block_for(inputs(*qkv), weigh) == expected
+
+
+@given(
+    st.tuples(st.integers(1, 20), st.integers(1, 20)),
+    st.tuples(st.none() | st.integers(0, 20), st.none() | st.integers(0, 20)),
+    st.tuples(st.integers(1, 20), st.integers(1, 20)),
+)
+def test_blocks_have_every_pair_that_sees_each_other_once_and_no_query_in_vain(
+    shape, window, block
+):
+    query, key = normal((shape[0], 2), (shape[1], 2))
+    head, buffer = inputs(query, key, key, window=window), np.empty(block)
+    seen = np.zeros(shape)
+    for start in range(0, shape[0], block[0]):
+        stop = min(start + block[0], shape[0])
+        for scores, visible, rows, keys in blockwise._blocks(head, start, stop, buffer, 1.0, bool):
+            part = np.ones(scores.shape, dtype=bool)
+            if visible is not None:
+                part[: len(visible)] = visible
+            assert part.any(axis=-1).all()
+            seen[start:stop][rows, keys] += part
+    left, right = window
+    np.testing.assert_array_equal(seen, window_mask(*shape, left=left, right=right))
 
 
 @pytest.mark.parametrize("xp", ["numpy", "torch"], indirect=True)
@@ -544,7 +587,7 @@ def test_gradients_of_a_long_sequence_take_little_memory():
     scaled_dot_product_attention_backward(*arrays, is_causal=True)
     _, peak = tracemalloc.get_traced_memory()
     tracemalloc.stop()
-    scores = 4 * math.prod(blockwise.HOST_BLOCK)
+    scores = 4 * math.prod(blockwise.GRADIENT_BLOCK)
     assert peak < 10 * scores + 8 * arrays[0].nbytes
 
 

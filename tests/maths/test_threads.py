@@ -2,6 +2,7 @@
 
 import threading
 
+import numpy as np
 import pytest
 from threadpoolctl import ThreadpoolController
 
@@ -107,3 +108,13 @@ def test_an_error_in_a_job_is_raised_and_blas_is_free():
     with pytest.raises(ArithmeticError, match="0"):
         parallel(work, range(3))
     assert blas_threads() == 2
+
+
+def test_jobs_have_the_context_of_the_caller():
+    """NumPy keeps there which warnings are ignored."""
+    before = np.geterr()["over"]
+    with np.errstate(over="ignore"):
+        found = []
+        parallel(lambda job: found.append(np.geterr()["over"]), range(8))
+    assert before != "ignore"
+    assert found == ["ignore"] * 8
