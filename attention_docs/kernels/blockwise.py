@@ -6,8 +6,9 @@ total and a running output, and takes in one block of keys after the other:
 $$t \leftarrow t + \sum_j w_j \qquad o \leftarrow o + \sum_j w_j v_j \qquad O = o / t$$
 
 The weights $w_j = e^{s_j - p}$ may use any shift $p$, as it cancels in $o / t$. `bounded` takes
-$p = 0$, which is right where no exponential can overflow or vanish. `online` takes the largest
-score so far; when that grows, the sums so far are rescaled by the difference.
+$p = 0$, which is right where no exponential can overflow, unless the sum of a row comes near the
+limits of its dtype. `online` takes the largest score so far; when that grows, the sums so far are
+rescaled by the difference.
 
 The gradients need a second pass. The first gives the largest score and the total of each row, and
 its output; then the weights of any block can be computed again, and the average that a row of
@@ -145,14 +146,25 @@ def _attend_rows(
             outputs *= rescale
         totals += weights @ ones[: weights.shape[-1]]
         outputs += weights @ value[keys, :]
+    if weigh is bounded and not _are_ordinary(head, total):
+        return _attend_rows(head, start, stop, buffer, ones, online)
     output /= total
     return output
 
 
+def _are_ordinary(head: Inputs, total: Array) -> bool:
+    """Whether sums of `bounded` weights, and of values times weights, kept all their digits."""
+    xp, limits = head.xp, head.xp.finfo(total.dtype)
+    extreme = (total < limits.max**-0.25) | (total > limits.max**0.5)
+    if not head.has_float_mask:  # no weight vanishes, so a query without a sum sees no key
+        extreme &= total > limits.smallest_normal
+    return not bool(xp.any(extreme))
+
+
 def bounded(head: Inputs, start: int, stop: int, buffer: Array) -> Iterator[Weights]:
-    """Weigh with p = 0: each exponential is known to be an ordinary number."""
+    """Weigh with p = 0: no exponential can overflow, and only a float mask can make one vanish."""
     xp, dtype = head.xp, head.query.dtype
-    exp, unit = fastest_exp(xp)
+    exp, unit = (exp_of_any(xp), 1.0) if head.has_float_mask else fastest_exp(xp)
     for scores, visible, rows, keys in _blocks(head, start, stop, buffer, unit, dtype):
         weights = exp(scores, out=scores)
         if visible is not None:

@@ -23,7 +23,7 @@ class Method(Enum):
         FORMULA: all scores at once, where blocks do not apply or do not pay, and where a number
             could leave the range of the dtype, as only there every score has to be checked.
         FUSED: one kernel for everything, as far as cuDNN has one: 16-bit arrays on a GPU.
-        BOUNDED: blocks whose exponentials need no shift, because none can overflow or vanish.
+        BOUNDED: blocks whose exponentials need no shift, because none can overflow.
         ONLINE: blocks shifted by the largest score so far; serves everything else.
     """
 
@@ -98,24 +98,22 @@ def select(inputs: Inputs, bounds: Bounds) -> Method:
     """Choose the method.
 
     No score is larger than the longest query times the longest key times the scale
-    (Cauchy-Schwarz), nor than the softcap. `BOUNDED` requires that no power of two needs more than
-    a quarter of the exponents of the dtype, and the sums with the values no more than half. A float
-    mask has no lower bound, so it is never `BOUNDED`.
+    (Cauchy-Schwarz), nor than the softcap. `BOUNDED` requires that no exponential can overflow, nor
+    vanish unless a float mask lowers its score, and that the sum of the values needs no more than
+    half of the exponents of the dtype. The sums of the weights are checked when they are known.
     """
     if bounds == UNBOUNDED or 0 in inputs.batch:
         return Method.FORMULA
     keys = inputs.key.shape[-2]
     scale, softcap = abs(inputs.scale), inputs.softcap or math.inf
     factors = math.prod(max(1, factor) for factor in (bounds.query, bounds.key, scale, LOG2_E))
-    largest = largest_float(inputs.xp, inputs.query)
-    if not 4 * max(factors + float(inputs.max_bias), bounds.value, inputs.softcap or 0) <= largest:
+    largest, bias = largest_float(inputs.xp, inputs.query), float(inputs.max_bias)
+    if not 4 * max(factors + bias, bounds.value, inputs.softcap or 0) <= largest:
         return Method.FORMULA
     if fused.serves(inputs):
         return Method.FUSED
     exponents = math.log2(largest)  # 128 for float32, 1024 for float64
-    exponent = LOG2_E * min(bounds.query * bounds.key * scale, softcap)
-    ordinary_weights = exponent <= exponents / 4
+    score = min(bounds.query * bounds.key * scale, softcap) + max(0, bias)
+    ordinary_weights = LOG2_E * score <= exponents - 4
     ordinary_sums = keys * bounds.value <= 2 ** (exponents / 2)
-    if inputs.has_float_mask or not (ordinary_weights and ordinary_sums):
-        return Method.ONLINE
-    return Method.BOUNDED
+    return Method.BOUNDED if ordinary_weights and ordinary_sums else Method.ONLINE

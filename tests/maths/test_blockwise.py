@@ -100,7 +100,7 @@ def steps_output(call):
 @given(calls(), st.tuples(st.integers(1, 10), st.integers(1, 10)))
 def test_equals_the_steps_for_every_mix_of_options(call, block):
     expected = steps_output(call)
-    for weigh in [online] if call.has_float_mask else [online, bounded]:
+    for weigh in (online, bounded):
         output = blockwise.attend(call, weigh, block)
         assert output.dtype == expected.dtype
         assert output.shape == expected.shape
@@ -229,9 +229,9 @@ def test_integers_and_strided_views_are_taken():
 @pytest.mark.parametrize("sign", [1, -1])
 @pytest.mark.parametrize("dtype", ["float32", "float64"])
 def test_bounded_and_online_agree_at_the_limit_of_the_bound(dtype, sign):
-    """All scores are as large as `bounded` allows: each exponent is a quarter of all."""
-    exponents = math.log2(np.finfo(dtype).max)
-    length = math.sqrt(exponents / 4 / LOG2_E) * (1 - 1e-6)
+    """All scores are as large as `bounded` allows: the powers need all exponents but four."""
+    exponents = math.log2(np.finfo(dtype).max) - 4
+    length = math.sqrt(exponents / LOG2_E) * (1 - 1e-6)
     query = np.full((200, 1), sign * length, dtype=dtype)
     key = np.where(np.arange(200) % 2, length, -length).astype(dtype)[:, None]
     (value,) = normal((200, 3), dtype=dtype)
@@ -242,6 +242,28 @@ def test_bounded_and_online_agree_at_the_limit_of_the_bound(dtype, sign):
     for weigh in (bounded, online):
         output = blockwise.attend(inputs(query, key, value, scale=1.0), weigh, (64, 64))
         np.testing.assert_allclose(output, expected.output, rtol=0, atol=error)
+
+
+@pytest.mark.parametrize("mask", [None, 3.0, -9.0], ids=["no mask", "raised", "lowered"])
+@pytest.mark.parametrize(("score", "size"), [(75, 1e15), (40, 1e15), (-40, 1e-20), (-75, 1e-20)])
+def test_bounded_sums_that_would_overflow_or_vanish_are_computed_again(score, size, mask):
+    """All keys of a query have its score, so its output is the mean of the values."""
+    query, key = np.linspace(0, score, 200)[:, None], np.ones((200, 1))
+    value = size * np.linspace(1, 2, 200)[:, None]
+    arrays = [array.astype("float32") for array in (query, key, value)]
+    options = {"scale": 1.0}
+    if mask is not None:
+        options["attn_mask"] = np.full((1, 200), mask, "float32")
+    assert method(*arrays, **options) is Method.BOUNDED
+    np.testing.assert_allclose(attend(*arrays, **options), 1.5 * size, rtol=1e-5)
+
+
+def test_a_float_mask_that_lowers_all_scores_alike_changes_nothing():
+    """Unshifted, all powers of the queries that it lowers vanish."""
+    mask = np.where(np.arange(LENGTH) % 2, 0.0, -1e6)[:, None]
+    assert method(*LARGE, attn_mask=mask) is Method.BOUNDED
+    expected = attention_steps(*LARGE).output
+    np.testing.assert_allclose(attend(*LARGE, attn_mask=mask), expected, rtol=0, atol=1e-8)
 
 
 @pytest.mark.parametrize("size", [1e-30, 1e3, 1e9])
@@ -281,7 +303,8 @@ def test_hidden_scores_that_are_larger_than_all_seen_ones_count_for_nothing():
 METHODS = {
     "ordinary numbers": (Method.BOUNDED, {}),
     "a boolean mask": (Method.BOUNDED, {"attn_mask": np.ones((200, 200), dtype=bool)}),
-    "a float mask": (Method.ONLINE, {"attn_mask": np.zeros((200, 200))}),
+    "a float mask": (Method.BOUNDED, {"attn_mask": np.full((200, 200), -1e9)}),
+    "a float mask with large numbers": (Method.ONLINE, {"attn_mask": np.full((200, 200), 700.0)}),
     "large scores": (Method.ONLINE, {"scale": 1e3}),
     "large negative scores": (Method.ONLINE, {"scale": -1e3}),
     "large scores under a softcap": (Method.BOUNDED, {"scale": 1e3, "softcap": 30.0}),

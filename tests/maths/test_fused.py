@@ -93,16 +93,16 @@ SQUARE = (160, 16), (160, 16), (160, 16)
 # Arrays that only cuDNN can refuse are not widened before; the bound of their scores is rough then.
 OTHER_METHODS = {
     "small": (Method.FORMULA, (128, 16), (128, 16), (128, 16), {}),
-    "odd dimension": (Method.ONLINE, (160, 12), (160, 12), (160, 16), {}),
-    "odd dimension of values": (Method.ONLINE, (160, 16), (160, 16), (160, 12), {}),
+    "odd dimension": (Method.BOUNDED, (160, 12), (160, 12), (160, 16), {}),
+    "odd dimension of values": (Method.BOUNDED, (160, 16), (160, 16), (160, 12), {}),
     "large dimension": (Method.ONLINE, (160, 264), (160, 264), (160, 16), {}),
     "softcap": (Method.BOUNDED, *SQUARE, {"softcap": 20.0}),
     "boolean mask": (Method.BOUNDED, *SQUARE, {"attn_mask": window_mask(160, left=3)}),
     "mask that hides all": (Method.BOUNDED, *SQUARE, {"attn_mask": np.zeros((160, 160)) > 0}),
-    "float mask": (Method.ONLINE, *SQUARE, {"attn_mask": np.zeros((160, 160))}),
-    "behind a window": (Method.ONLINE, (220, 16), (150, 16), (150, 16), {"window": (5, 0)}),
-    "broadcast batch": (Method.ONLINE, (2, 4, 160, 16), (1, 4, 160, 16), (2, 4, 160, 16), {}),
-    "broadcast queries": (Method.ONLINE, (1, 160, 16), (4, 160, 16), (4, 160, 16), {}),
+    "float mask": (Method.BOUNDED, *SQUARE, {"attn_mask": np.zeros((160, 160))}),
+    "behind a window": (Method.BOUNDED, (220, 16), (150, 16), (150, 16), {"window": (5, 0)}),
+    "broadcast batch": (Method.BOUNDED, (2, 4, 160, 16), (1, 4, 160, 16), (2, 4, 160, 16), {}),
+    "broadcast queries": (Method.BOUNDED, (1, 160, 16), (4, 160, 16), (4, 160, 16), {}),
     "no heads": (Method.FORMULA, (0, 160, 16), (0, 160, 16), (0, 160, 16), {}),
 }
 
