@@ -86,10 +86,14 @@ def installed() -> list[str]:
 
 
 class Execution:
-    """The notebooks of a build, which run side by side, while MkDocs goes on with other pages."""
+    """The notebooks of a build, which run side by side, while MkDocs goes on with other pages.
 
-    def __init__(self) -> None:
-        self.pool = ThreadPoolExecutor()
+    Args:
+        pool: what starts them and waits for their kernels.
+    """
+
+    def __init__(self, pool: ThreadPoolExecutor) -> None:
+        self.pool = pool
         self.jobs: dict[str, Future[None]] = {}
 
     def start(self, page: Page, config: MkDocsConfig, files: Files) -> Future[None]:
@@ -118,10 +122,6 @@ class Execution:
             raise PublishError(f"{location}: {failure(notebook, error)}") from error
         del vars(page)["render"]
         return page.content or ""
-
-    def stop(self) -> None:
-        """Wait for the notebooks that run, and start no other: the next build may write there."""
-        self.pool.shutdown(cancel_futures=True)
 
 
 def failure(notebook: Notebook, error: CellExecutionError) -> str:

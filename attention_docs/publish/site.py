@@ -81,7 +81,9 @@ class Site:
         self.repository = repository.address(self.root)
         self.deferred = Deferred()
         self.diagrams = Diagrams(diagram_cache(self.root))
-        self.execution = notebook_execution.Execution()
+        # For what waits for another process.
+        self.pool = ThreadPoolExecutor()
+        self.execution = notebook_execution.Execution(self.pool)
         self.templates = templates.cache(self.root)
         # The examples whose provenance a page shows.
         self.described: set[str] = set()
@@ -202,8 +204,8 @@ class Site:
         self.pages.save()
         for name in sorted(set(examples.names()) - self.described):
             log.warning(r"attention_docs/examples/%s.py: no page uses \example{%s}", name, name)
-        # Each starts a node process; they run side by side.
-        drawing = ThreadPoolExecutor().submit(self.diagrams.draw, self.root / "node_modules")
+        # In a node process, as the formulas are.
+        drawing = self.pool.submit(self.diagrams.draw, self.root / "node_modules")
         self.typeset_formulas([file.page for file in files.documentation_pages() if file.page])
         self.add_formula_style(config, files)
         self.add_live_scripts(config, files)
@@ -264,9 +266,11 @@ class Site:
         return self.diagrams.insert(self.deferred.insert(html))
 
     def on_build_error(self, error: Exception) -> None:
-        self.execution.stop()
+        # What still runs must not write into a cache while the next build does.
+        self.pool.shutdown(cancel_futures=True)
 
     def on_post_build(self, *, config: MkDocsConfig) -> None:
+        self.pool.shutdown()
         site = Path(config.site_dir)
         if not self.offline:
             search.put_documents_apart(site)
