@@ -66,7 +66,7 @@ def attend(inputs: Inputs, weigh: Weigh, block: tuple[int, int] | None = None) -
         block: how many queries and keys to take at a time.
     """
     xp, queries = inputs.xp, inputs.query.shape[-2]
-    rows, columns = block or _block_for(inputs, weigh)
+    rows, columns = block or block_for(inputs, weigh)
     like = {"dtype": inputs.query.dtype, "device": inputs.query.device}
     shape = (*inputs.batch, queries, inputs.value.shape[-1])
     output = xp.empty(shape, dtype=inputs.dtype, device=inputs.query.device)
@@ -88,7 +88,7 @@ def attend(inputs: Inputs, weigh: Weigh, block: tuple[int, int] | None = None) -
     return output
 
 
-def _block_for(inputs: Inputs, weigh: Weigh) -> tuple[int, int]:
+def block_for(inputs: Inputs, weigh: Weigh) -> tuple[int, int]:
     """Return how many queries and keys to take at a time.
 
     Python's part of a job or a block takes as long as thousands of scores, and only one thread at a

@@ -1,7 +1,9 @@
 """Speed and memory of attention: every contender in one run, medians of pairs.
 
 The contenders take turns, and each waits until the threads of the one before are asleep: a BLAS
-that still spins slows the next one. A ratio is the median of the ratios of the rounds.
+that still spins slows the next one. A ratio is the median of the ratios of the rounds. Beside ours
+stands what it is made of: the matrix products alone, and the floor, which is the products, the
+exponentials and their sums, in the same blocks on the same threads.
 """
 
 import functools
@@ -17,12 +19,15 @@ import numpy as np
 import results
 from attention_docs import attend_tile, attention_steps, merge
 from attention_docs import scaled_dot_product_attention as ours
-from attention_docs.kernels.blockwise import GRADIENT_BLOCK as HOST_BLOCK
+from attention_docs.inputs import Arguments
+from attention_docs.kernels.blockwise import block_for, bounded, online
+from attention_docs.kernels.exponential import fastest_exp
 from attention_docs.kernels.threads import parallel
 from results import NOT_MEASURED
 
 SHAPES = [(8, 2048, 64), (16, 1024, 64), (8, 4096, 64)]
 LENGTHS = [256, 512, 1024, 2048, 4096, 8192, 16384, 32768]
+LARGE = 40  # queries so many times as large have scores in the hundreds
 LONGEST_PLAIN = 4096  # above it the scores of the plain formula take gigabytes
 PAUSE = 0.15  # seconds
 ROUNDS = 9
@@ -33,6 +38,7 @@ def main():
     result = results.circumstances()
     result["unit"] = "seconds; a ratio is the median of the ratios of the rounds"
     result["speed"] = [speed(shape, causal) for causal in (False, True) for shape in SHAPES]
+    result["online"] = [speed(SHAPES[0], causal, LARGE) for causal in (False, True)]
     result["row_by_row"] = row_by_row_ratio((8, 1024, 64))
     result["memory"] = memory(32768)
     result["error"] = error()
@@ -49,12 +55,12 @@ def main():
 def show(result):
     print("{machine[processor]}, {machine[cores]} cores, {date}".format(**result))
     print("\nTime of ours over that of")
-    columns = ["torch", "products", "plain"]
+    columns = ["torch", "products", "floor", "plain"]
     rows = [
-        [name(row), *(row["ratio"].get(c, NOT_MEASURED) for c in columns)]
-        for row in result["speed"]
+        [name(row), *(row["ratio"].get(c, NOT_MEASURED) for c in columns), row["floor"]]
+        for row in result["speed"] + result["online"]
     ]
-    results.table([["float32", *columns], *rows])
+    results.table([["float32", *columns, "floor over products"], *rows])
     print(
         "\nRow by row, time over ours: {ratio:.1f}; "
         "over the products alone: {ratio_of_products:.1f}".format(**result["row_by_row"])
@@ -80,20 +86,32 @@ def show(result):
 
 
 def name(row):
-    return "{} {}".format(tuple(row["shape"]), "causal" if row["causal"] else "full")
+    size = "" if row["factor"] == 1 else ", large scores"
+    return "{} {}{}".format(tuple(row["shape"]), "causal" if row["causal"] else "full", size)
 
 
-def speed(shape, causal):
+def speed(shape, causal, factor=1):
     query, key, value = normal(shape)
+    large = factor * query
+    weigh, (exp, unit) = (online, (np.exp, 1.0)) if factor > 1 else (bounded, fastest_exp(np))
+    scaled = query * (unit / math.sqrt(query.shape[-1]))
     contenders = {
-        "ours": lambda: ours(query, key, value, is_causal=causal),
-        "products": lambda: products(query, key, value, causal),
+        "ours": lambda: ours(large, key, value, is_causal=causal),
+        "products": lambda: products(query, key, value, causal, weigh),
+        "floor": lambda: floor(scaled, key, value, causal, exp, weigh),
     }
     if shape[-2] < LONGEST_PLAIN:
-        contenders["plain"] = lambda: plain(query, key, value, causal)
+        contenders["plain"] = lambda: plain(large, key, value, causal)
     if HAS_TORCH:
-        contenders["torch"] = theirs(query, key, value, causal)
-    return {"shape": shape, "causal": causal, **compare(contenders)}
+        contenders["torch"] = theirs(large, key, value, causal)
+    times = take_turns(contenders, ROUNDS)
+    return {
+        "shape": shape,
+        "causal": causal,
+        "factor": factor,
+        **summary(times),
+        "floor": median_ratio(times["floor"], times["products"]),
+    }
 
 
 def row_by_row_ratio(shape):
@@ -105,11 +123,11 @@ def row_by_row_ratio(shape):
         "rows": lambda: row_by_row(*arrays),
     }
     times = take_turns(contenders, 3 * ROUNDS)  # as it varies by a tenth from round to round
-    ratios = {
-        name: statistics.median(rows / other for rows, other in zip(times["rows"], times[name]))
-        for name in ("ours", "products")
+    return {
+        "shape": shape,
+        "ratio": median_ratio(times["rows"], times["ours"]),
+        "ratio_of_products": median_ratio(times["rows"], times["products"]),
     }
-    return {"shape": shape, "ratio": ratios["ours"], "ratio_of_products": ratios["products"]}
 
 
 def memory(n):
@@ -198,17 +216,21 @@ def tiles(n, width=256):
 
 
 def compare(contenders, to=None, rounds=ROUNDS, of="ours"):
+    """Let the contenders take turns, and return the summary; the ratio to one only, if named."""
+    found = summary(take_turns(contenders, rounds), of)
+    return {**found, "ratio": found["ratio"][to]} if to else found
+
+
+def summary(times, of="ours"):
     """Return the median seconds of each, and the median ratio of one, `of`, to each other."""
-    times = take_turns(contenders, rounds)
-    ratios = {
-        other: statistics.median(our / time for our, time in zip(times[of], times[other]))
-        for other in contenders
-        if other != of
-    }
     return {
-        "seconds": {contender: statistics.median(each) for contender, each in times.items()},
-        "ratio": ratios[to] if to else ratios,
+        "seconds": {name: statistics.median(each) for name, each in times.items()},
+        "ratio": {o: median_ratio(times[of], each) for o, each in times.items() if o != of},
     }
+
+
+def median_ratio(times, others):
+    return statistics.median(time / other for time, other in zip(times, others))
 
 
 def take_turns(contenders, rounds):
@@ -238,24 +260,50 @@ def theirs(query, key, value, causal):
     return lambda: attend(*tensors, is_causal=causal)[0]
 
 
-def products(query, key, value, causal):
+def products(query, key, value, causal, weigh=bounded):
     """Take the matrix products alone, in the same blocks on the same threads."""
-    heads, queries, _ = query.shape
-    rows, columns = HOST_BLOCK
-    output = np.zeros((heads, queries, value.shape[-1]), query.dtype)
+    output = np.zeros_like(query, shape=(*query.shape[:-1], value.shape[-1]))
 
-    def work(job):
+    def work(rows, keys):
+        outputs = output[rows]  # a view
+        outputs += query[rows] @ key[keys].T @ value[keys]
+
+    in_blocks(work, query, key, value, causal, weigh)
+    return output
+
+
+def floor(scaled, key, value, causal, exp, weigh=bounded):
+    """Take the products, the exponentials and their sums alone, and return both sums."""
+    output = np.zeros_like(scaled, shape=(*scaled.shape[:-1], value.shape[-1]))
+    total = np.zeros_like(scaled, shape=(*scaled.shape[:-1], 1))
+    ones = np.ones_like(key, shape=(key.shape[-2], 1))
+
+    def work(rows, keys):
+        weights = scaled[rows] @ key[keys].T
+        exp(weights, out=weights)
+        totals, outputs = total[rows], output[rows]  # views
+        totals += weights @ ones[: weights.shape[-1]]
+        outputs += weights @ value[keys]
+
+    in_blocks(work, scaled, key, value, causal, weigh)
+    return output, total
+
+
+def in_blocks(work, query, key, value, causal, weigh):
+    """Call `work` with the index of the queries and of the keys of each block."""
+    heads, queries, _ = query.shape
+    rows, columns = block_for(Arguments(query, key, value, is_causal=causal).checked(), weigh)
+
+    def run(job):
         head, start = job
         stop = min(start + rows, queries)
         last = stop if causal else key.shape[-2]
         for first in range(0, last, columns):
-            end = min(first + columns, last)
-            scores = query[head, start:stop] @ key[head, first:end].T
-            output[head, start:stop] += scores @ value[head, first:end]
+            top = max(start, first) if causal else start
+            work((head, slice(top, stop)), (head, slice(first, min(first + columns, last))))
 
     starts = range(0, queries, rows)
-    parallel(work, [(head, start) for head in range(heads) for start in reversed(starts)])
-    return output
+    parallel(run, [(head, start) for head in range(heads) for start in reversed(starts)])
 
 
 def plain(query, key, value, causal=False):

@@ -484,7 +484,7 @@ def test_jobs_are_long_if_each_thread_gets_several(
 ):
     monkeypatch.setattr(blockwise, "blas_threads", lambda: threads)
     qkv = normal((heads, queries, 2), (heads, 300, 2), (heads, 300, 2))
-    assert blockwise._block_for(inputs(*qkv), weigh) == expected
+    assert blockwise.block_for(inputs(*qkv), weigh) == expected
 
 
 @given(

@@ -45,11 +45,7 @@ def test_the_first_to_leave_does_not_free_blas_and_the_last_does():
 class NoBlas:
     """The libraries of a NumPy whose BLAS threadpoolctl does not know: none."""
 
-    def select(self, **_):
-        return self
-
-    def info(self):
-        return []
+    lib_controllers = ()
 
 
 @pytest.mark.parametrize(("cores", "threads"), [(8, 8), (None, 1)])

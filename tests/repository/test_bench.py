@@ -10,6 +10,8 @@ import numpy as np
 import pytest
 
 from attention_docs import attention_steps
+from attention_docs.inputs import Arguments
+from attention_docs.kernels.blockwise import _blocks, bounded
 
 ROOT = Path(__file__).parents[2]
 
@@ -44,6 +46,33 @@ def test_the_products_are_those_of_attention_without_its_softmax(script):
     expected = query @ key.swapaxes(-1, -2) @ value
     output = script("attention").products(*QKV, causal=False)
     np.testing.assert_allclose(output, expected, rtol=0, atol=1e-12)
+
+
+def test_the_floor_is_attention_where_nothing_is_masked_or_shifted(script):
+    query, key, value = QKV
+    expected = attention_steps(query, key, value).output
+    output, total = script("attention").floor(query / 8**0.5, key, value, False, np.exp)
+    np.testing.assert_allclose(output / total, expected, rtol=0, atol=1e-14)
+
+
+@pytest.mark.parametrize("causal", [False, True])
+def test_products_and_floor_take_the_blocks_of_attention(script, monkeypatch, causal):
+    bench, block = script("attention"), (8, 6)
+    monkeypatch.setattr(bench, "block_for", lambda inputs, weigh: block)
+    shapes = []
+
+    def work(rows, keys):
+        shapes.append((QKV[0][rows].shape[0], QKV[1][keys].shape[0]))
+
+    bench.in_blocks(work, *QKV, causal, bounded)
+    head = Arguments(*(array[0] for array in QKV), is_causal=causal).checked()
+    starts = [(start, min(start + 8, 20)) for start in (16, 8, 0)]
+    ours = [
+        scores.shape
+        for start, stop in starts
+        for scores, *_ in _blocks(head, start, stop, np.empty(block), 1.0, bool)
+    ]
+    assert sorted(shapes) == sorted(3 * ours)
 
 
 @pytest.mark.parametrize(
@@ -132,7 +161,9 @@ def test_the_committed_comparison_has_every_chapter_of_every_site(script):
         assert all(set(found) == set(bench.ROWS) for found in chapters.values())
 
 
-@pytest.mark.parametrize("name", ["attention", "parity", "gpu", "alternatives"])
+@pytest.mark.parametrize(
+    "name", ["attention_amd", "attention_intel", "parity", "gpu", "alternatives"]
+)
 def test_committed_results_name_machine_versions_and_date(name):
     result = json.loads((ROOT / "results" / f"{name}.json").read_text(encoding="utf-8"))
     assert result["machine"]["processor"]
