@@ -246,6 +246,14 @@ def test_changed_columns_align_as_python_aligns_them(
                 assert room == pytest.approx(its_room, abs=1e-3), step
 
 
+@pytest.mark.parametrize("page", ["two_heads", "one_similarity"])
+def test_inputs_in_a_fold_are_shown_when_they_are_edited(browser, address, page):
+    with Visit(browser, f"{address}mechanisms/{page}/") as visit:
+        try_out(visit)
+        visit.page.wait_for_selector(".live-field:focus")
+        assert visit.page.locator(":focus").is_visible()
+
+
 def test_points_of_a_chart_move_as_python_draws_them(browser, address):
     query = np.array(replay("tiles", {}).steps["Q"].value)
     query[0, 0] += 0.1

@@ -138,7 +138,10 @@ const buttonOf = ({ example }) => document.querySelector(`.live-try[data-example
 /** @type {HTMLElement | null} the field that the reader was in last */
 let last = null;
 document.addEventListener("focusin", ({ target }) => {
-  if (target instanceof HTMLElement && target.matches(".live-field")) last = target;
+  if (!(target instanceof HTMLElement) || !target.matches(".live-field")) return;
+  last = target;
+  // Safari leaves what has the focus under the buttons.
+  target.scrollIntoView({ block: "nearest", behavior: "instant" });
 });
 // Many fields lie between one of them and the buttons, which stand at the end of the page.
 document.addEventListener("keydown", ({ key, target }) => {
