@@ -333,9 +333,9 @@ def test_steps_go_on_by_key(visit):
     ask(visit).locator("button", has_text="Step by step").click()
     walk = visit.page.locator(".live-walk")
     walk.wait_for()
-    assert "weight of query 1 on key 1" in walk.inner_text()
-    visit.page.keyboard.press("ArrowRight")
     assert "weight of query 1 on key 2" in walk.inner_text()
+    visit.page.keyboard.press("ArrowRight")
+    assert "weight of query 1 on key 3" in walk.inner_text()
     visit.page.keyboard.press("PageUp")
     assert "Step 9 of 11" in walk.inner_text()
     visit.page.keyboard.press("Escape")
@@ -402,6 +402,18 @@ def test_numbers_of_a_table_are_one_stop(browser, address):
         stop.press("ArrowRight")
         assert stop.inner_text() == "4.6188 (2 of 25)"
         assert "4.61880215351700" in visit.page.locator(CARD).inner_text()
+
+
+def test_steps_lead_to_literals_that_other_examples_share(browser, address):
+    with Visit(browser, f"{address}course/block/") as visit:
+        ask(visit, "table.matrix td:visible >> nth=3")
+        visit.page.locator(f"{CARD} button", has_text="Step by step").click()
+        walk = visit.page.locator(".live-walk")
+        walk.wait_for()
+        while walk.locator(".live-follow").count():
+            walk.locator(".live-follow").last.click()
+        assert "given in attention_docs/examples/course_sentence.py" in walk.inner_text()
+        assert visit.complaints == []
 
 
 def test_keyboard_reaches_a_matrix_and_the_numbers_of_a_figure(visit):

@@ -58,7 +58,7 @@ export const compute = (example, edits) => {
 };
 
 /** @param {Example} example @param {string} step @returns {NDArray} its values as they are now */
-export const stepOf = ({ graph, values }, step) => values[/** @type {number} */ (graph.steps.get(step))];
+export const stepOf = ({ graph, values }, step) => values[/** @type {number} */ (graph.named.get(step))];
 
 /** @param {Example} example @param {Cell} cell @returns {{value: number, dtype: Dtype}} */
 export const valueOf = (example, { step, index }) => {

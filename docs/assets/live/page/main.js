@@ -43,7 +43,7 @@ const tools = (example) => {
   return [
     ...(hasInputs ? [tool("What matters", () => goOn(showWhatMatters))] : []),
     ...(hasInputs ? [tool("Try your own numbers", () => tryOut(example.name))] : []),
-    tool("Step by step", () => goOn(({ walk }, { cell }) => walk(example, cell.step))),
+    tool("Step by step", () => goOn(({ walk }, { cell }) => walk(example, cell))),
   ];
 };
 

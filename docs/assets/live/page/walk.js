@@ -1,7 +1,7 @@
 // An example step by step, cell by cell, large enough for a projector.
 
 import { explain } from "../explain.js";
-import { unravel } from "../arrays.js";
+import { ravel, unravel } from "../arrays.js";
 import { align } from "./alignment.js";
 import { htmlOf, stepOf } from "./examples.js";
 import { html } from "../show.js";
@@ -19,12 +19,12 @@ const content = make("div");
 /**
  * Walk through an example.
  *
- * @param {Example} example @param {string} [start] the first step to show
+ * @param {Example} example @param {Cell} start the number to begin with
  */
 export const walk = (example, start) => {
-  const steps = [...example.graph.steps.keys()];
-  let at = Math.max(steps.indexOf(start ?? ""), 0);
-  let position = 0;
+  const steps = stepsOf(example);
+  let at = placeOf(example, steps, start.step);
+  let position = positionOf(example, start);
 
   /** @param {number} by how many cells to go on, over the ends of steps */
   const goOn = (by) => {
@@ -44,7 +44,7 @@ export const walk = (example, start) => {
   };
   /** @param {Cell} cell */
   const goTo = ({ step, index }) => {
-    at = steps.indexOf(step);
+    at = placeOf(example, steps, step);
     position = positionOf(example, { step, index });
     draw();
   };
@@ -100,11 +100,23 @@ export const walk = (example, start) => {
   draw();
 };
 
-/** @param {Example} example @param {Cell} cell */
-const positionOf = (example, { step, index }) => {
-  const { shape } = stepOf(example, step);
-  return index.reduce((position, place, axis) => position * shape[axis] + place, 0);
+/** @param {Example} example @returns {string[]} the literals that it takes from others, and its steps */
+const stepsOf = ({ graph: { named, steps } }) => {
+  const own = new Set(steps.values());
+  const taken = [...named].filter(([, node]) => !own.has(node)).map(([name]) => name);
+  return [...taken, ...steps.keys()];
 };
+
+/**
+ * Find a step, or one that is the same under another name.
+ *
+ * @param {Example} example @param {string[]} steps @param {string} step
+ */
+const placeOf = ({ graph: { named } }, steps, step) =>
+  steps.includes(step) ? steps.indexOf(step) : steps.findIndex((each) => named.get(each) === named.get(step));
+
+/** @param {Example} example @param {Cell} cell */
+const positionOf = (example, { step, index }) => ravel(index, stepOf(example, step).shape);
 
 /**
  * @param {Example} example @param {string} step @param {number} chosen
