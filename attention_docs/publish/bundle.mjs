@@ -20,7 +20,8 @@ const bundled = async (options) => {
   return { text: outputFiles[0].text, ...Object.values(metafile.outputs)[0] };
 };
 
-// Leaves out the modules of an earlier script, so that each of them is fetched once and runs once.
+// Leaves out the modules of the first script, so that each of them is fetched once and runs once. What
+// two later ones need is in both.
 const without = ({ inputs }) => ({
   name: "without",
   setup: ({ onResolve }) =>
@@ -57,9 +58,16 @@ const alone = (text) => `(()=>{${text.trim()}})();`;
 
 const scripts = async () => {
   const first = await bundled({ entryPoints: ["page/main.js"] });
-  const more = await bundled({ entryPoints: ["page/more.js"], plugins: [without(first)] });
-  const { text } = await bundled({ stdin: { contents: giving([more.text]), resolveDir: folder } });
-  return { "live.js": alone(text), "live-more.js": alone(taking(more.text)) };
+  const later = await Promise.all(
+    ["matters", "more"].map(async (name) => {
+      const { text } = await bundled({ entryPoints: [`page/${name}.js`], plugins: [without(first)] });
+      return [`live-${name}.js`, text];
+    })
+  );
+  const contents = giving(later.map(([, text]) => text));
+  const { text } = await bundled({ stdin: { contents, resolveDir: folder } });
+  const taken = later.map(([name, text]) => [name, alone(taking(text))]);
+  return { "live.js": alone(text), ...Object.fromEntries(taken) };
 };
 
 try {

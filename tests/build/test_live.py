@@ -22,10 +22,10 @@ MAIN = 'import { operations } from "../arrays.js";\nglobalThis.attentionDocs = {
 def root(tmp_path, monkeypatch):
     """A project with the modules that need no page, and with one example."""
     shutil.copytree(ROOT / "docs" / "assets" / "live", tmp_path / "docs" / "assets" / "live")
-    (tmp_path / "docs" / "assets" / "live" / "page" / "main.js").write_text(MAIN)
-    (tmp_path / "docs" / "assets" / "live" / "page" / "more.js").write_text(
-        "attentionDocs.more = 1;\n"
-    )
+    page = tmp_path / "docs" / "assets" / "live" / "page"
+    (page / "main.js").write_text(MAIN)
+    for name in ("matters", "more"):
+        (page / f"{name}.js").write_text(f"attentionDocs.{name} = 1;\n")
     (tmp_path / "attention_docs").mkdir()
     monkeypatch.setattr(live, "examples", SimpleNamespace(names=lambda: ["self_attention"]))
     return tmp_path
@@ -39,6 +39,7 @@ def test_scripts_run_one_after_the_other_as_classic_scripts(root, assets):
     files = published(root, assets)
     assert set(files) == {
         "assets/live.js",
+        "assets/live-matters.js",
         "assets/live-more.js",
         "assets/live/self_attention.js",
     }

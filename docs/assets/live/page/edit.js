@@ -9,8 +9,8 @@ import { load, valueOf } from "./examples.js";
 import { fieldOf, fill } from "./fields.js";
 import { inputAt, inputsOf, writtenIn } from "./inputs.js";
 import { editsInAddress, exampleInAddress, putIntoAddress } from "./link.js";
-import { repaint } from "./matters.js";
 import { setBack } from "./prose.js";
+import { attentionDocs } from "./scripts.js";
 import { begun, change, enter, entryOf, has, undo } from "./session.js";
 import { examplesOnPage, forget, spotsOf } from "./spots.js";
 import { make, matrixOf, nameOf, tool } from "./words.js";
@@ -186,7 +186,7 @@ const follow = (session) => {
   const address = () => putIntoAddress(session.example, session.edits);
   timer = setTimeout(address, BEFORE_THE_ADDRESS_CHANGES);
   refreshCard();
-  repaint();
+  attentionDocs.matters?.repaint();
   const count = changed.length === 1 ? "One number differs" : `${changed.length} numbers differ`;
   const told = changed.length ? `${count} from the page's own.` : HELP;
   say(session.examples.map(refused).find(Boolean) ?? told);
@@ -239,5 +239,5 @@ export const leave = () => {
   setBack([]);
   bar.remove();
   document.body.classList.remove("live-editing");
-  repaint();
+  attentionDocs.matters?.repaint();
 };

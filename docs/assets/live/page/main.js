@@ -4,13 +4,12 @@
 import * as card from "./card.js";
 import { load } from "./examples.js";
 import { makeReachable } from "./keyboard.js";
-import { LOST, attentionDocs, more } from "./scripts.js";
+import { LOST, attentionDocs, later } from "./scripts.js";
 import { cellsAt, exampleAt, forget, spotAt, spotNear } from "./spots.js";
 import { choices, tool } from "./words.js";
 
 /** @typedef {import("./card.js").Shown} Shown */
 /** @typedef {import("./examples.js").Example} Example */
-/** @typedef {import("./scripts.js").More} More */
 /** @typedef {import("../terms.js").Cell} Cell */
 
 const [BEFORE_IT_OPENS, BEFORE_IT_CLOSES] = [150, 300];
@@ -41,29 +40,35 @@ const tools = (example) => {
   // What has a name and is no step is an input that other examples have too.
   const hasInputs = inputs.length > 0 || named.size > steps.size;
   return [
-    ...(hasInputs ? [tool("What matters", () => goOn(showWhatMatters))] : []),
+    ...(hasInputs ? [tool("What matters", showWhatMatters)] : []),
     ...(hasInputs ? [tool("Try your own numbers", () => tryOut(example.name))] : []),
-    tool("Step by step", () => goOn(({ walk }, { cell }) => walk(example, cell))),
+    tool("Step by step", () => goOn(later("more"), ({ walk }, { cell }) => walk(example, cell))),
   ];
 };
 
-/** Fetch what more there is to say about the number of the card. @param {(found: More, shown: Shown) => void} say */
-const goOn = async (say) => {
-  const shown = card.current();
-  const found = await more();
-  if (shown && found) say(found, shown);
-  else if (shown) card.say(shown.spot, LOST);
-};
+const showWhatMatters = () =>
+  goOn(later("matters"), ({ begin }, shown) => {
+    close();
+    begin(shown);
+  });
 
-/** @param {More} found @param {Shown} shown */
-const showWhatMatters = ({ matters }, shown) => {
-  close();
-  matters(shown);
+/**
+ * Show more of the number of the card.
+ *
+ * @template Script
+ * @param {Promise<Script | undefined>} script that can show it
+ * @param {(found: Script, shown: Shown) => void} act
+ */
+const goOn = async (script, act) => {
+  const shown = card.current();
+  const found = await script;
+  if (shown && found) act(found, shown);
+  else if (shown) card.say(shown.spot, LOST);
 };
 
 /** @param {string} name of the example @param {Element} [spot] where the reader asked */
 const tryOut = async (name, spot = card.current()?.spot) => {
-  const [example, found] = await Promise.all([load(name).catch(() => null), more()]);
+  const [example, found] = await Promise.all([load(name).catch(() => null), later("more")]);
   if (example && found) {
     close();
     await found.begin(example);
@@ -128,8 +133,9 @@ const reach = (spot) => {
 const arrive = async () => {
   close();
   attentionDocs.more?.leave();
+  attentionDocs.matters?.repaint();
   forget();
-  if (location.hash.startsWith("#try=")) (await more())?.arrive();
+  if (location.hash.startsWith("#try=")) (await later("more"))?.arrive();
 };
 
 document.addEventListener("pointerover", point);

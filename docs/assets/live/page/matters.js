@@ -8,6 +8,7 @@ import { html } from "../show.js";
 import { load } from "./examples.js";
 import { colour, effect } from "./influence.js";
 import { inputAt, inputsOf, keyIn, writtenIn } from "./inputs.js";
+import { attentionDocs } from "./scripts.js";
 import { examplesOnPage, key, spotsOf } from "./spots.js";
 import { make, matrixOf, nameOf } from "./words.js";
 
@@ -37,7 +38,7 @@ let coloured = [];
  *
  * @param {Shown} shown the number
  */
-export const matters = async (shown) => {
+const begin = async (shown) => {
   const home = /** @type {HTMLElement} */ (document.activeElement);
   const loaded = await Promise.all(examplesOnPage().map((name) => load(name).catch(() => null)));
   subject = { ...shown, examples: loaded.filter((example) => example !== null), home };
@@ -50,7 +51,7 @@ export const matters = async (shown) => {
 };
 
 /** Bring colours and words up to date, once the page itself has followed an edit. */
-export const repaint = () => {
+const repaint = () => {
   clearTimeout(timer);
   timer = setTimeout(draw, AFTER_THE_PAGE);
 };
@@ -231,3 +232,5 @@ const matricesOf = (derivatives, largest) =>
     });
     return make("figure", {}, make("figcaption", {}, nameOf(input)), matrixOf(shape, cells));
   });
+
+attentionDocs.matters = { begin, repaint };

@@ -1,8 +1,7 @@
 // What fewer readers ask for than for a card: a script of its own, fetched when somebody does.
 
 import { arrive, begin, leave } from "./edit.js";
-import { matters } from "./matters.js";
 import { attentionDocs } from "./scripts.js";
 import { walk } from "./walk.js";
 
-attentionDocs.more = { arrive, begin, leave, matters, walk };
+attentionDocs.more = { arrive, begin, leave, walk };

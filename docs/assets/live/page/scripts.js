@@ -3,8 +3,9 @@
 
 const folder = /** @type {HTMLScriptElement} */ (document.currentScript).src;
 
-/** @typedef {Pick<typeof import("./edit.js"), "arrive" | "begin" | "leave">} Edit */
-/** @typedef {Edit & Pick<typeof import("./matters.js"), "matters"> & typeof import("./walk.js")} More */
+/** @typedef {Pick<typeof import("./edit.js"), "arrive" | "begin" | "leave"> & typeof import("./walk.js")} More */
+
+/** @typedef {{begin: (shown: import("./card.js").Shown) => void, repaint: () => void}} Matters */
 
 /**
  * @typedef {object} AttentionDocs
@@ -12,6 +13,7 @@ const folder = /** @type {HTMLScriptElement} */ (document.currentScript).src;
  * @property {() => void} start ends the waiting of docs/assets/site.js
  * @property {Event} [first] what the reader did before these scripts were there
  * @property {More} [more] what fewer readers ask for
+ * @property {Matters} [matters] and still fewer
  */
 
 /** @type {AttentionDocs} */
@@ -38,8 +40,20 @@ export const run = (path) =>
     document.head.append(script);
   });
 
-/** @returns {Promise<More | undefined>} what fewer readers ask for; undefined if it could not be fetched */
-export const more = async () => {
-  if (!attentionDocs.more) await run("live-more.js").catch(() => undefined);
-  return attentionDocs.more;
+/** @type {Map<string, Promise<void>>} */
+const fetched = new Map();
+
+/**
+ * Fetch what fewer readers ask for, once.
+ *
+ * @template {"matters" | "more"} Name
+ * @param {Name} name
+ * @returns {Promise<AttentionDocs[Name]>} undefined if it could not be fetched
+ */
+export const later = async (name) => {
+  const script = fetched.get(name) ?? run(`live-${name}.js`);
+  fetched.set(name, script);
+  // The network may be back when somebody asks again.
+  await script.catch(() => fetched.delete(name));
+  return attentionDocs[name];
 };
