@@ -10,6 +10,7 @@ from attention_docs.kernels import blockwise, fused
 from attention_docs.kernels.bounds import UNBOUNDED, Bounds, bounds_of
 
 SMALL = 128 * 128  # a head with this many scores or fewer is faster in one piece
+SMALL_IF_SHARED = 1024  # the formula copies keys and values for each query head that shares them
 LOG2_E = math.log2(math.e)
 
 # By query, key, value and a float mask.
@@ -86,7 +87,9 @@ def prepare(arguments: Arguments) -> tuple[Inputs, Bounds]:
     """
     real = arguments.with_real_arrays()
     dtype = real.query.dtype
-    is_small = real.query.shape[-2] * real.key.shape[-2] <= SMALL
+    heads, key_heads = (array.shape[-3:-2] for array in (real.query, real.key))
+    small = SMALL_IF_SHARED if real.enable_gqa is True and key_heads != heads else SMALL
+    is_small = real.query.shape[-2] * real.key.shape[-2] <= small
     if is_small or not blockwise.is_supported(real.xp):
         return real.with_finite_numbers().fitted(dtype), UNBOUNDED
     measured = real if fused.may_serve(real) else in_float32(real)

@@ -354,6 +354,15 @@ def test_small_heads_and_other_libraries_use_the_formula():
     assert method(strict, strict, strict) is Method.FORMULA
 
 
+@pytest.mark.parametrize(
+    ("key_heads", "keys", "expected"),
+    [(2, 1024, Method.FORMULA), (2, 1025, Method.BOUNDED), (8, 1025, Method.FORMULA)],
+)
+def test_shared_heads_use_the_formula_less_often_because_it_copies_them(key_heads, keys, expected):
+    qkv = normal((8, 1, 4), (key_heads, keys, 4), (key_heads, keys, 4))
+    assert method(*qkv, enable_gqa=True) is expected
+
+
 def test_scores_that_overflow_are_refused_as_in_the_steps():
     query, key, value = normal((200, 4), (200, 4), (200, 4))
     key[150] *= 1e300
