@@ -9,9 +9,10 @@ RESULTS = Path(__file__).parents[2] / "results"
 
 
 def measured(reference: str, folder: Path = RESULTS) -> str:
-    """Format a measured result, like `attention.speed.0.ratio.torch`, to three digits: it is noisy.
+    """Format a measured result, like `parity.largest_error.float32.self.NumPy`, to three digits.
 
-    A reference to named rows gives the rows of a Markdown table, without its header.
+    More would be noise. A reference to named rows gives the rows of a Markdown table, without its
+    header.
 
     Args:
         reference: the name of a file without `.json`, then the keys and indices in it.

@@ -391,10 +391,10 @@ def layer_costs(steps_of: StepsOf) -> Svg:
 
 @registered
 def speed_growth(steps_of: StepsOf) -> Svg:
-    r"""One head, with queries, keys and values of 64 features. Both axes are logarithmic. Twice
+    r"""One head, with queries, keys and values of 64 features, on the Intel machine. Twice
     as many positions take about four times as long. The plain formula was measured only at the
     shorter lengths, because its tables grow with the square of the length."""
-    rows = result("attention")["growth"]
+    rows = result("attention_intel")["growth"]
     series = [
         Series(
             name, np.array([n for n, _ in points]), 1000 * np.array([t for _, t in points]), role

@@ -2,7 +2,7 @@ r"""Replace the macros of a page by what they name.
 
 `\val{example.step}` becomes the rounded number, vector or matrix; `[0]`, `[:,1]`, `[0,1]` pick a
 part; `.shape` gives the shape, `.shape[0]` one size of it. `\printed{0.447}` quotes a number that a
-source prints wrongly, and `\measured{attention.memory.n}` gives a measured result. On a line of its
+source prints wrongly, and `\measured{parity.date}` gives a measured result. On a line of its
 own, `\example{name}` says where the numbers of an example come from, and `\figure{name}` inserts a
 figure; `\contents{section}` and `\overview{section}` list pages and public names, and
 `\check{part}` is a part of the page on the check. Code is left alone.
