@@ -19,6 +19,12 @@ from tests.build.test_notebooks import with_notebook
 from tests.conftest import ROOT, cut_down
 
 SCRIPTS = ROOT / "scripts"
+AUTHOR = {
+    **os.environ,
+    **{f"GIT_{who}_{what}": "x" for who in ("AUTHOR", "COMMITTER") for what in ("NAME", "EMAIL")},
+    "GIT_COMMITTER_DATE": "2026-01-01T00:00:00Z",
+    "GIT_CONFIG_GLOBAL": os.devnull,
+}
 
 
 @pytest.fixture
@@ -179,6 +185,25 @@ def test_an_interrupted_build_keeps_the_last_good_site(ready, how, written):
     assert build.wait(timeout=30) != 0
     assert (ready / "site" / "index.html").read_text() == "good"
     assert not list(ready.glob(".site-*"))
+
+
+@posix
+def test_a_commit_gives_the_same_packages_whenever_it_was_checked_out(tmp_path):
+    made = []
+    for name in ("one", "other"):
+        checkout = tmp_path / name
+        shutil.copytree(ROOT / "attention_docs", checkout / "attention_docs")
+        for file in ("pyproject.toml", "README.md", "LICENSE"):
+            shutil.copy(ROOT / file, checkout)
+        with_environment(with_scripts(checkout))
+        for command in (("init", "-q"), ("commit", "-q", "--allow-empty", "-m", "Begin")):
+            subprocess.run(["git", *command], cwd=checkout, env=AUTHOR, check=True)
+        for file in checkout.rglob("*"):
+            os.utime(file, (1e9, 1e9 + len(made)))
+        assert run(checkout, "pack").returncode == 0
+        made.append({file.name: file.read_bytes() for file in (checkout / "dist").iterdir()})
+    assert sorted(name.rpartition(".")[2] for name in made[0]) == ["gz", "whl"]
+    assert made[0] == made[1]
 
 
 @pytest.mark.parametrize("reason", [KeyboardInterrupt, OSError, SystemExit])
