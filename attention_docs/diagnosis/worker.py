@@ -238,26 +238,21 @@ def call(
 ) -> tuple[dict[str, Array], list[str]]:
     """Call the function and return its results by name, and notes."""
     dtype = case.dtype or settings.dtype
-    if description.library == "numpy" and dtype == "bfloat16":
-        libraries.to_library(np.zeros(1), "numpy", dtype)
     plain = calling.arguments(case.call, description.names, settings)
     given = {
         name: converted(value, case, description.library, dtype) for name, value in plain.items()
     }
-    copies = {
-        name: libraries.to_numpy(v)
-        for name, v in given.items()
-        if isinstance(plain[name], np.ndarray)
-    }
+    arrays = [name for name, value in plain.items() if isinstance(value, np.ndarray)]
+    before = {name: libraries.to_numpy(given[name]) for name in arrays}
     if "weights" in description.names and isinstance(case.call, LayerCall):
         libraries.set_weights(function, case.call, dtype)
     if case.gradients:
         return gradients(function, case, description, settings, given), []
     answer = positional_first(function, given, description)
     output, notes = the_output(answer)
-    if changed := [
-        n for n, a in copies.items() if not np.array_equal(a, libraries.to_numpy(given[n]))
-    ]:
+    after = {name: libraries.to_numpy(given[name]) for name in arrays}
+    changed = [name for name in arrays if not np.array_equal(before[name], after[name])]
+    if changed:
         notes.append(f"changes its input {', '.join(changed)}")
     layout = settings.layout or ("bnd" if isinstance(case.call, LayerCall) else "bhnd")
     result = libraries.to_numpy(output)
@@ -281,11 +276,8 @@ def converted(value: Any, case: Case, library: str, dtype: str) -> Any:
     if not isinstance(value, np.ndarray):
         return value
     array = libraries.to_library(np.ascontiguousarray(value), library, dtype)
-    return (
-        libraries.strided(array)
-        if case.strided and array.ndim > 1 and value.dtype != bool
-        else array
-    )
+    is_strided = case.strided and array.ndim > 1 and value.dtype != bool
+    return libraries.strided(array) if is_strided else array
 
 
 def the_output(answer: Any) -> tuple[Any, list[str]]:

@@ -162,7 +162,7 @@ def with_steps(**changes):
     ("function", "words"),
     [
         (with_steps(scale=lambda call: 1.37 * (call.scale or call.key.shape[-1] ** -0.5)), "the scores are 1.37 times the right ones"),
-        (with_steps(product=lambda q, k: q @ k.swapaxes(-1, -2) + np.arange(k.shape[-2])), "the scores are the first wrong step"),
+        (with_steps(product=lambda q, k: q @ k.swapaxes(-1, -2) + np.arange(k.shape[-2])), "the scores, or what the softmax takes off them, are the first wrong step"),
         (with_steps(blend=lambda weights, value: weights @ value + 1), "it is no weighted sum of the values"),
         (with_steps(blend=lambda weights, value: weights @ value * (value.shape[-1] != weights.shape[-1])), "weights sum to 0"),
         (with_steps(late=lambda weights, visible: 0.9 * weights), "only their sum is wrong"),
