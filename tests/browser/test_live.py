@@ -178,6 +178,23 @@ def test_card_leaves_the_matrix_in_sight(visit, width):
     assert below or card["y"] + card["height"] <= matrix["y"]
 
 
+def test_digits_that_are_selected_ask_nothing(visit):
+    ask(visit)
+    visit.page.keyboard.press("Escape")
+    first, last = (
+        visit.page.locator(WEIGHT.replace("nth=1", place)).bounding_box()
+        for place in ("nth=0", "nth=8")
+    )
+    visit.page.mouse.move(first["x"] + 2, first["y"] + 12)
+    visit.page.mouse.down()
+    visit.page.mouse.move(last["x"] + 40, last["y"] + 12, steps=5)
+    visit.page.mouse.up()
+    visit.page.mouse.move(5, 400)
+    visit.page.wait_for_timeout(600)
+    assert "0.4856" in visit.page.evaluate("getSelection().toString()")
+    assert not visit.page.locator(CARD).count()
+
+
 def test_card_that_was_pressed_for_stays_when_the_pointer_passes_others(visit):
     ask(visit)
     visit.page.locator(WEIGHT.replace("nth=1", "nth=8")).hover()

@@ -101,7 +101,9 @@ const press = (event) => {
   if (button) return tryOut(button.getAttribute("data-example") ?? "", button);
   if (target.matches(".live-card .live-close")) return close();
   if (card.contains(target) || target.closest("dialog") || !target.isConnected) return;
-  const spot = target.closest("a, input, button") ? null : spotNear(event);
+  // Who selects digits, to copy them, asks nothing.
+  const isElse = target.closest("a, input, button") || getSelection()?.toString();
+  const spot = isElse ? null : spotNear(event);
   clearTimeout(timer);
   stays = Boolean(spot);
   if (spot) show(spot);
