@@ -15,8 +15,17 @@ const fetchAll = async () => {
   removeEventListener("message", receive);
   const send = (data) => dispatchEvent(new MessageEvent("message", { data }));
   send({ ...setup, data: { ...setup.data, docs } });
-  // The theme's worker sets up in promises; all of them are done before the next task.
-  setTimeout(() => send(query));
+  // The theme's worker sets up in promises; all of them are done before the next task. A letter typed
+  // until then must not be followed by the query before it.
+  addEventListener("message", remember);
+  setTimeout(() => {
+    removeEventListener("message", remember);
+    send(query);
+  });
+};
+
+const remember = ({ data: message }) => {
+  if (message.type === QUERY) query = message;
 };
 
 const receive = ({ data: message }) => {
