@@ -48,10 +48,14 @@ const giving = (texts) => {
   ].join("\n");
 };
 
-const taking = (text) =>
-  text.replace(IMPORT, (_, names, module) =>
+const taking = (text) => {
+  const taken = text.replace(IMPORT, (_, names, module) =>
     `const{${names.replaceAll(" as ", ":")}}=attentionDocs.modules["${module}"];`
   );
+  const [, other] = taken.match(/(?:^|[;}])((?:import|export)\b.{0,60})/m) ?? [];
+  if (other) throw new Error(`a later script may only import names, and export none: ${other}`);
+  return taken;
+};
 
 // No name of a script is seen by another.
 const alone = (text) => `(()=>{${text.trim()}})();`;

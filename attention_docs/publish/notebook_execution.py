@@ -1,21 +1,19 @@
 """The execution of notebooks by mkdocs-jupyter: its settings, its cache, and what went wrong."""
 
-import hashlib
 import json
 import os
-import platform
 import re
 import shutil
 from concurrent.futures import Future, ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
 
-import numpy
 from mkdocs.config.defaults import MkDocsConfig
 from mkdocs.structure.files import Files
 from mkdocs.structure.pages import Page
 from nbclient.exceptions import CellExecutionError
 
+from attention_docs.publish.cache import package_digest
 from attention_docs.publish.errors import PublishError
 from attention_docs.publish.notebooks import Notebook
 
@@ -48,7 +46,7 @@ def prepare(root: Path, settings: dict[str, Any]) -> None:
         settings: mkdocs-jupyter's. Its own cache key holds the notebook and these settings alone.
     """
     caches = root / ".cache" / "notebooks"
-    current = caches / digest(root / "attention_docs")
+    current = caches / package_digest(root / "attention_docs")
     for stale in set(caches.glob("*")) - {current}:
         shutil.rmtree(stale)
     settings["cache_dir"] = str(current)
@@ -66,23 +64,6 @@ def prepare(root: Path, settings: dict[str, Any]) -> None:
 def write(file: Path, settings: dict[str, Any]) -> None:
     file.parent.mkdir(parents=True, exist_ok=True)
     file.write_text(json.dumps(settings), encoding="utf-8")
-
-
-def digest(package: Path) -> str:
-    """Hash what an output depends on besides its notebook: versions, and the sources it can see.
-
-    `publish/` is not among them: nothing outside it imports it, and no notebook does.
-    """
-    parts = [platform.python_version(), *installed()]
-    for path in sorted(set(package.rglob("*.py")) - set((package / "publish").rglob("*"))):
-        content = hashlib.sha256(path.read_bytes()).hexdigest()
-        parts.append(f"{path.relative_to(package).as_posix()} {content}")
-    return hashlib.sha256("\n".join(parts).encode()).hexdigest()[:16]
-
-
-def installed() -> list[str]:
-    """List the distributions installed beside NumPy, by folder names, which hold the versions."""
-    return sorted(path.name for path in Path(numpy.__file__).parents[1].glob("*.dist-info"))
 
 
 class Execution:

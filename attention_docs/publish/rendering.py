@@ -5,7 +5,6 @@ It takes a third of a build, most of all the highlighting and the reference.
 
 import json
 import logging
-import platform
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -17,9 +16,8 @@ from mkdocs.structure.pages import Page
 from mkdocs.structure.toc import AnchorLink, TableOfContents
 from mkdocs.utils import CountHandler
 
-from attention_docs.publish.cache import Cache
+from attention_docs.publish.cache import Cache, package_digest
 from attention_docs.publish.diagrams import Diagrams
-from attention_docs.publish.notebook_execution import digest, installed
 
 Record = dict[str, Any]
 # In mkdocs.yml the reference is a plugin; this is another, which that one brings.
@@ -34,9 +32,7 @@ def page_cache(root: Path, files: Files) -> Cache:
     """
     return Cache(
         root / ".cache" / "pages.json",
-        platform.python_version(),
-        *installed(),
-        digest(root / "attention_docs"),
+        package_digest(root / "attention_docs"),
         (root / "mkdocs.yml").read_bytes(),
         Path(__file__).with_name("diagrams.py").read_bytes(),
         *sorted(f"{file.src_uri} {file.dest_uri}" for file in files),

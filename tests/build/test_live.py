@@ -121,6 +121,21 @@ def test_later_script_takes_what_the_first_one_has(root, assets):
     assert more == [4, count]
 
 
+@pytest.mark.parametrize(
+    "line",
+    [
+        'import * as arrays from "../arrays.js"; attentionDocs.more = Object.keys(arrays);',
+        "export const more = 1;",
+    ],
+)
+def test_later_script_that_does_more_than_import_names_stops_the_build(root, assets, line):
+    page = root / "docs" / "assets" / "live" / "page"
+    (page / "main.js").write_text(MAIN + "attentionDocs.count = Object.keys(operations).length;\n")
+    (page / "more.js").write_text(line + "\n")
+    with pytest.raises(PublishError, match="a later script may only import names"):
+        published(root, assets)
+
+
 def test_scripts_are_light(site):
     sizes = {
         path.name: len(gzip.compress(path.read_bytes(), 6))

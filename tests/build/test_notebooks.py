@@ -9,7 +9,7 @@ import tomllib
 
 import pytest
 
-from attention_docs.publish import notebook_execution, notebooks
+from attention_docs.publish import cache, notebooks
 from attention_docs.publish.deferred import Deferred
 from attention_docs.publish.errors import PublishError
 from tests.build.test_pages import DECIMAL, MATRIX
@@ -155,16 +155,16 @@ def test_the_cache_depends_on_what_a_notebook_can_import_and_on_every_version(
     tmp_path, monkeypatch
 ):
     shutil.copytree(ROOT / "attention_docs", tmp_path / "package")
-    before = notebook_execution.digest(tmp_path / "package")
-    assert notebook_execution.digest(tmp_path / "package") == before
-    assert any(name.startswith("numpy-") for name in notebook_execution.installed())
-    monkeypatch.setattr(notebook_execution, "installed", lambda: ["numpy-9.9.dist-info"])
-    assert notebook_execution.digest(tmp_path / "package") != before
+    before = cache.package_digest(tmp_path / "package")
+    assert cache.package_digest(tmp_path / "package") == before
+    assert any(name.startswith("numpy-") for name in cache.installed())
+    monkeypatch.setattr(cache, "installed", lambda: ["numpy-9.9.dist-info"])
+    assert cache.package_digest(tmp_path / "package") != before
     monkeypatch.undo()
     for name, is_seen in (("publish/site_figures.py", False), ("render/numbers.py", True)):
         source = tmp_path / "package" / name
         source.write_text(source.read_text(encoding="utf-8") + "\n", encoding="utf-8")
-        assert (notebook_execution.digest(tmp_path / "package") != before) is is_seen, name
+        assert (cache.package_digest(tmp_path / "package") != before) is is_seen, name
 
 
 CODE = (

@@ -101,7 +101,7 @@ const press = (event) => {
   if (button) return tryOut(button.getAttribute("data-example") ?? "", button);
   if (target.matches(".live-card .live-close")) return close();
   if (card.contains(target) || target.closest("dialog") || !target.isConnected) return;
-  // Who selects digits, to copy them, asks nothing.
+  // A reader who selects digits to copy them asks nothing.
   const isElse = target.closest("a, input, button") || getSelection()?.toString();
   const spot = isElse ? null : spotNear(event);
   clearTimeout(timer);
@@ -146,7 +146,7 @@ document.addEventListener("keydown", type);
 document.addEventListener("focusout", () => setTimeout(() => {
   const { activeElement } = document;
   if (!reached || reached.stop.contains(activeElement) || card.contains(activeElement)) return;
-  // The card waits for who goes through the steps, or on to the next number.
+  // The card stays while a reader goes through the steps or on to the next number.
   if (activeElement?.closest("dialog")) return;
   reached = null;
   if (!activeElement?.closest("table[role=grid], .live-stop")) close();

@@ -108,7 +108,7 @@ const influencesOf = (derivatives) =>
     .flatMap(([input, { shape, data }]) =>
       Array.from(data, (derivative, position) => ({ input, index: unravel(position, shape), derivative }))
     )
-    .toSorted((one, other) => Math.abs(other.derivative) - Math.abs(one.derivative));
+    .sort((one, other) => Math.abs(other.derivative) - Math.abs(one.derivative));
 
 /**
  * Colour the inputs wherever they stand on the page.
