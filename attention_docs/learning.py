@@ -152,7 +152,7 @@ def cross_entropy(logits: Array, targets: Array) -> tuple[Array, Array]:
 class Adam:
     """Steps against the mean gradient, each in units of its own recent size.
 
-    Source: Kingma and Ba 2015, algorithm 1.
+    Source: Kingma and Ba 2015.
     """
 
     def __init__(self, rate: float, beta_1: float = 0.9, beta_2: float = 0.98) -> None:

@@ -142,7 +142,7 @@ def rotary(x: Array, positions: Array, base: float = 10000.0, interleaved: bool 
         ValueError: if d is odd or 0, `positions` does not broadcast, a number is not finite,
             `base` is not positive, or a result overflows.
 
-    Source: Su et al. 2021 (RoFormer), section 3.4.2; `interleaved` as in ONNX's RotaryEmbedding.
+    Source: Su et al. 2021 (RoFormer); `interleaved` as in ONNX's RotaryEmbedding.
 
     Examples:
         >>> x = np.array([[1.0, 2.0, 3.0, 4.0], [1.0, 2.0, 3.0, 4.0]])

@@ -140,7 +140,7 @@ def test_without_jupyter_book_one_line_says_how_to_install_it(script, monkeypatc
         bench.main()
 
 
-def test_the_other_sites_get_whole_pages(script):
+def test_the_other_sites_get_whole_pages(script, assets):
     bench = script("alternatives")
     for _, page in bench.Pages().chapters():
         for text in (page, bench.as_myst(page)):
