@@ -23,13 +23,18 @@ class ComputedExamples:
     """The steps of each example, computed at most once in a build.
 
     Args:
-        library: what computes them.
-        cache: the steps that are known; it is updated, but not saved.
+        root: the folder of the project, with the steps of the last build.
+        library: what computes them. Steps that another library computed, or that come from other
+            sources, are computed again.
+
+    Attributes:
+        cache: the steps that are known, not saved yet.
     """
 
-    def __init__(self, library: ModuleType, cache: Cache) -> None:
+    def __init__(self, root: Path, library: ModuleType) -> None:
         self.library = library
-        self.cache = cache
+        package = package_digest(root / "attention_docs")
+        self.cache = Cache(root / ".cache" / "steps.json", package, library.__name__)
         self.steps = functools.cache(self._steps)
         self.named_steps = functools.cache(self._named_steps)
 
@@ -42,13 +47,6 @@ class ComputedExamples:
     def _named_steps(self, name: str) -> dict[str, Array]:
         """Return the steps for a figure, which says of each number which result it is."""
         return {step: named(array, f"{name}.{step}") for step, array in self.steps(name).items()}
-
-
-def step_cache(root: Path, library: ModuleType) -> Cache:
-    """Return the steps of the last build, if this library computed them from these sources."""
-    return Cache(
-        root / ".cache" / "steps.json", package_digest(root / "attention_docs"), library.__name__
-    )
 
 
 def written(steps: dict[str, np.ndarray]) -> str:

@@ -41,7 +41,7 @@ from attention_docs.publish import (
     styles,
     templates,
 )
-from attention_docs.publish.computed import ComputedExamples, selected_library, step_cache
+from attention_docs.publish.computed import ComputedExamples, selected_library
 from attention_docs.publish.deferred import Deferred
 from attention_docs.publish.diagrams import Diagrams, diagram_cache
 from attention_docs.publish.errors import PublishError
@@ -75,8 +75,7 @@ class Site:
         self.root = Path(config.config_file_path).parent
         self.serving = serving
         self.offline = bool(config.plugins["material/offline"].config.enabled)
-        library = selected_library()
-        self.examples = ComputedExamples(library, step_cache(self.root, library))
+        self.examples = ComputedExamples(self.root, selected_library())
         assets.ensure(self.root)
         self.repository = repository.address(self.root)
         self.deferred = Deferred()
@@ -131,7 +130,7 @@ class Site:
             if file.page and is_notebook(file.page):
                 self.execution.start(file.page, config, files)
         # By example, as JSON; recorded while the notebooks run.
-        self.graphs = live.graphs(self.root)
+        self.graphs = live.graphs(self.root, self.examples)
 
     def on_pre_page(self, page: Page, *, config: MkDocsConfig, files: Files) -> None:
         # That of a notebook is mkdocs-jupyter's.

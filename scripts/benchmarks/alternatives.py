@@ -128,12 +128,11 @@ class Pages:
     """The chapters with their macros resolved, by the functions that publish this site."""
 
     def __init__(self):
-        from attention_docs.publish.computed import ComputedExamples, selected_library, step_cache
+        from attention_docs.publish.computed import ComputedExamples, selected_library
         from attention_docs.publish.deferred import Deferred
         from attention_docs.publish.diagrams import Diagrams, diagram_cache
 
-        library = selected_library()
-        self.steps = ComputedExamples(library, step_cache(ROOT, library)).steps
+        self.steps = ComputedExamples(ROOT, selected_library()).steps
         self.deferred, self.diagrams = Deferred(), Diagrams(diagram_cache(ROOT))
 
     def chapters(self):

@@ -30,8 +30,7 @@ def steps_of_a_build(root):
     """Compute an example as a build does, which keeps what it computed for the next one."""
 
     def steps(name):
-        library = computed.selected_library()
-        build = computed.ComputedExamples(library, computed.step_cache(root, library))
+        build = computed.ComputedExamples(root, computed.selected_library())
         found = build.steps(name)
         build.cache.save()
         return found
