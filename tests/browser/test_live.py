@@ -346,6 +346,21 @@ def test_link_carries_the_edits_through_a_reload_and_a_step_back(visit):
     visit.complaints = [text for text in visit.complaints if "ERR_ABORTED" not in text]
 
 
+def test_reader_who_leaves_at_once_takes_no_edit_along(visit):
+    try_out(visit)
+    link = visit.page.locator(".md-footer__link--next")
+    next_page = link.evaluate("link => link.href")
+    held = []
+    visit.page.route(next_page, lambda route: held.append(route))
+    # Pressed faster than Playwright does: an edit comes into the address a little later.
+    visit.page.locator(FIELD).press("ArrowUp")
+    link.evaluate("link => link.click()")
+    visit.page.wait_for_timeout(500)
+    held[0].continue_()
+    visit.page.wait_for_selector(BAR, state="detached")
+    assert visit.page.url == next_page
+
+
 def test_steps_go_on_by_key(visit):
     ask(visit).locator("button", has_text="Step by step").click()
     walk = visit.page.locator(".live-walk")

@@ -8,7 +8,7 @@ import { typed } from "./entries.js";
 import { load, valueOf } from "./examples.js";
 import { fieldOf, fill } from "./fields.js";
 import { inputAt, inputsOf, writtenIn } from "./inputs.js";
-import { editsInAddress, exampleInAddress, putIntoAddress } from "./link.js";
+import { editsInAddress, exampleInAddress, onThisPage, putIntoAddress } from "./link.js";
 import { setBack } from "./prose.js";
 import { attentionDocs } from "./scripts.js";
 import { begun, change, enter, entryOf, has, undo } from "./session.js";
@@ -36,9 +36,10 @@ const HELP = "Type, use the up and down keys, or drag sideways. Escape leads to 
 
 /** Begin with the edits that the page's address carries, if it does. */
 export const arrive = async () => {
+  const isHere = onThisPage();
   const name = exampleInAddress();
   const example = name && (await load(name).catch(() => null));
-  if (example) await begin(example, editsInAddress(example));
+  if (example && isHere()) await begin(example, editsInAddress(example));
 };
 
 /**
@@ -49,9 +50,11 @@ export const arrive = async () => {
  */
 export const begin = async (example, edits) => {
   if (session?.example === example) return;
+  const isHere = onThisPage();
   const owners = inputsOf(example).map(exampleOf);
   const names = new Set([...examplesOnPage(), ...owners]);
   const others = await Promise.all([...names].map((name) => load(name).catch(() => null)));
+  if (!isHere()) return;
   end();
   const started = begun(example, others.filter((other) => other !== null));
   session = started;
@@ -183,7 +186,8 @@ const follow = (session) => {
   // What is edited stays in its place.
   scrollBy({ top: (last?.getBoundingClientRect().top ?? 0) - before, behavior: "instant" });
   clearTimeout(timer);
-  const address = () => putIntoAddress(session.example, session.edits);
+  const isHere = onThisPage();
+  const address = () => isHere() && putIntoAddress(session.example, session.edits);
   timer = setTimeout(address, BEFORE_THE_ADDRESS_CHANGES);
   refreshCard();
   attentionDocs.matters?.repaint();

@@ -15,6 +15,16 @@ const EDIT = /^(\w+\.\w+)\[([\d,]*)\]=(.*)$/;
 /** @returns {string[]} */
 const parts = () => decodeURIComponent(location.hash).split("&");
 
+/**
+ * Remember the page. The theme changes the address first and the page later, once it is fetched.
+ *
+ * @returns {() => boolean} whether the reader is still there
+ */
+export const onThisPage = () => {
+  const { pathname } = location;
+  return () => location.pathname === pathname;
+};
+
 /** @returns {string | null} the example whose edits the address carries */
 export const exampleInAddress = () =>
   location.hash.startsWith(START) ? parts()[0].slice(START.length) : null;

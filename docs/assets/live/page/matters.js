@@ -45,7 +45,7 @@ const begin = async (shown) => {
   status.textContent = "";
   panel.replaceChildren(headOf(subject), status, content);
   document.body.append(panel);
-  document.body.classList.add("live-weighing");
+  document.documentElement.classList.add("live-weighing");
   draw();
   panel.focus();
 };
@@ -76,7 +76,7 @@ const end = () => {
   subject = null;
   draw();
   panel.remove();
-  document.body.classList.remove("live-weighing");
+  document.documentElement.classList.remove("live-weighing");
   home?.focus();
 };
 
