@@ -29,8 +29,9 @@ PROGRAM = "python -m attention_docs "
 OPTIONAL = {"torch": ("PyTorch", "torch"), "cupy": ("CuPy", "gpu")}
 # What only a build of the site or of a wheel, a browser or npm can give: --quick leaves it out.
 SLOW = {"assets", "installed", "project", "site"}
-# The folders whose tests take longest come first, so that no process is left with one of them.
-ORDER = ("browser", "build", "repository")
+# The first process builds the site, and the second has a file without one meanwhile. The folders
+# whose tests take longest follow, so that no process is left with one of them.
+ORDER = ("test_accessibility.py", "test_interpreter.py", "browser", "build", "repository")
 # The files whose tests are long and share nothing but the site. In all others one process runs all
 # tests: they share fixtures, and the blocks of a page build on one another.
 APART = (
@@ -84,8 +85,8 @@ def is_slow(item):
 
 
 def place_in_line(item):
-    folder = item.path.parent.name
-    return ORDER.index(folder) if folder in ORDER else len(ORDER)
+    names = (item.path.name, item.path.parent.name)
+    return min((ORDER.index(name) for name in names if name in ORDER), default=len(ORDER))
 
 
 class ByFile(LoadScopeScheduling):

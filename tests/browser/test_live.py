@@ -493,8 +493,7 @@ def test_paper_has_no_button_that_edits(browser, address):
         assert not visit.page.locator(".live-try:visible").count()
 
 
-@pytest.mark.parametrize("scheme", ["light", "dark"])
-@pytest.mark.parametrize("width", [320, 1280])
+@pytest.mark.parametrize(("scheme", "width"), [("light", 1280), ("dark", 320)])
 def test_wcag_2_2_with_card_fields_and_steps_open(visit, axe, scheme, width):
     visit.show(scheme, width)
     visit.page.evaluate(axe)

@@ -163,8 +163,7 @@ def test_paper_shows_neither_panel_nor_colours(visit):
     assert cell.evaluate("e => getComputedStyle(e, '::after').content") == "none"
 
 
-@pytest.mark.parametrize("scheme", ["light", "dark"])
-@pytest.mark.parametrize("width", [320, 1280])
+@pytest.mark.parametrize(("scheme", "width"), [("light", 1280), ("dark", 320)])
 def test_wcag_2_2_with_what_matters_and_fields(visit, axe, scheme, width):
     visit.show(scheme, width)
     visit.page.evaluate(axe)

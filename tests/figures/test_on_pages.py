@@ -12,7 +12,6 @@ import numpy as np
 import pytest
 
 from attention_docs import examples
-from attention_docs.publish.cache import Cache
 from attention_docs.publish.computed import ComputedExamples
 from attention_docs.publish.site_figures import FIGURES, figure_block
 from attention_docs.render import attention_lines, heatmap, product_figure
@@ -31,7 +30,7 @@ from tests.figures.test_scatter import assert_shows_points
 each_name = pytest.mark.parametrize("name", FIGURES)
 
 
-STEPS = ComputedExamples(np, Cache(Path("unsaved")))
+STEPS = ComputedExamples(Path("unsaved"), np)
 
 
 def drawn_anew(name):
