@@ -30,6 +30,8 @@ ROOM = """
     ])
 """
 FOCUS = "document.activeElement.localName"
+# Figures out of sight are drawn when the reader has stopped typing for 0.1 s; no later timer is earlier.
+REST_DRAWN = "new Promise(done => setTimeout(done, 200))"
 # Asks every number of a page, and tells which did not answer with a card of its own.
 ASK_ALL = """
     async () => {
@@ -212,12 +214,14 @@ def test_page_follows_an_edit_as_python_does(visit):
     (cell,) = visit.page.locator(
         'svg g[data-val="self_attention.scores"] [data-at="2,2"] text'
     ).all()
+    visit.page.evaluate(REST_DRAWN)
     assert cell.text_content() == computed("scores", X=edited(3))[-1]
 
 
 def test_cells_of_a_figure_take_the_colours_of_the_new_numbers(visit):
     try_out(visit)
     visit.page.locator(FIELD).fill("-3")
+    visit.page.evaluate(REST_DRAWN)
     drawn = visit.page.locator('svg g[data-val="self_attention.scores"] rect').evaluate_all(
         """boxes => boxes.map(box => [
             box.closest("[fill]").getAttribute("fill"), Number(box.getAttribute("fill-opacity"))
@@ -282,6 +286,7 @@ def test_points_of_a_chart_move_as_python_draws_them(browser, address):
         visit.page.locator('.live-try[data-example="tiles"]').click()
         visit.page.wait_for_selector(BAR)
         visit.page.locator('table[data-val="tiles.Q"] input >> nth=0').fill(str(query[0, 0]))
+        visit.page.evaluate(REST_DRAWN)
         assert heights(visit.page.locator(picture).inner_html()) == heights(drawn) != before
         tool(visit, "Done")
         assert heights(visit.page.locator(picture).inner_html()) == before

@@ -31,7 +31,9 @@ const bar = make("div", { class: "live-bar", role: "region", "aria-label": "Your
 
 // Browsers allow some hundred changes of the address in half a minute.
 const BEFORE_THE_ADDRESS_CHANGES = 300;
-let timer = 0;
+// Figures out of sight are drawn when the reader stops typing: they keep their size, so nothing moves.
+const BEFORE_THE_REST_IS_DRAWN = 100;
+let [addressTimer, drawingTimer] = [0, 0];
 const HELP = "Type, use the up and down keys, or drag sideways. Escape leads to these buttons and back.";
 
 /** Begin with the edits that the page's address carries, if it does. */
@@ -176,7 +178,11 @@ const tableOf = (example, input) => {
 /** Bring the page up to date, and say what has changed. @param {Session} session */
 const follow = (session) => {
   const before = last?.getBoundingClientRect().top ?? 0;
-  const changed = session.examples.flatMap(write);
+  const left = figuresOutOfSight(session);
+  const changed = session.examples.flatMap((example) => write(example, left));
+  clearTimeout(drawingTimer);
+  const drawTheRest = () => session.examples.forEach((example) => write(example));
+  drawingTimer = setTimeout(drawTheRest, BEFORE_THE_REST_IS_DRAWN);
   for (const { spot, input, index } of fields) {
     const { value, dtype } = entryOf(session, input, index);
     const field = spot.querySelector("input");
@@ -185,15 +191,27 @@ const follow = (session) => {
   setBack(changed);
   // What is edited stays in its place.
   scrollBy({ top: (last?.getBoundingClientRect().top ?? 0) - before, behavior: "instant" });
-  clearTimeout(timer);
+  clearTimeout(addressTimer);
   const isHere = onThisPage();
   const address = () => isHere() && putIntoAddress(session.example, session.edits);
-  timer = setTimeout(address, BEFORE_THE_ADDRESS_CHANGES);
+  addressTimer = setTimeout(address, BEFORE_THE_ADDRESS_CHANGES);
   refreshCard();
   attentionDocs.matters?.repaint();
   const count = changed.length === 1 ? "One number differs" : `${changed.length} numbers differ`;
   const told = changed.length ? `${count} from the page's own.` : HELP;
   say(session.examples.map(refused).find(Boolean) ?? told);
+};
+
+/** @param {Session} session @returns {Set<Element>} */
+const figuresOutOfSight = ({ examples }) => {
+  const carriers = new Set(examples.flatMap(spotsOf).map(({ carrier }) => carrier));
+  return new Set([...carriers].filter((carrier) => carrier.matches("g") && isOutOfSight(carrier)));
+};
+
+/** @param {Element} element */
+const isOutOfSight = (element) => {
+  const { bottom, top } = element.getBoundingClientRect();
+  return bottom < 0 || top > innerHeight;
 };
 
 /** @param {Example} example @returns {string | null} why the page keeps its last numbers */
@@ -237,7 +255,8 @@ export const end = () => {
 
 /** Forget the edits, because the page that showed them is gone. */
 export const leave = () => {
-  clearTimeout(timer);
+  clearTimeout(addressTimer);
+  clearTimeout(drawingTimer);
   if (session) change(session, new Map());
   session = last = null;
   setBack([]);

@@ -16,19 +16,21 @@ const originals = new WeakMap();
  * Bring the numbers of the page up to date.
  *
  * @param {Example} example
+ * @param {Set<Element>} [left] the figures that may wait
  * @returns {Element[]} the places whose number differs from the page's own
  */
-export const write = (example) => {
+export const write = (example, left = new Set()) => {
   /** @type {Element[]} */ const changed = [];
   /** @type {Set<Element>} */ const carriers = new Set();
   for (const place of spotsOf(example)) {
     const { spot, cell, carrier, original, shown } = place;
     const { value, dtype } = valueOf(example, cell);
-    place.shown = number(value, dtype);
-    const differs = place.shown !== original;
+    const told = number(value, dtype);
+    const differs = told !== original;
     if (differs) changed.push(spot);
     // A point in space and the hand of a clock stay as they are drawn.
-    if (place.shown === shown || carrier.matches("path, line")) continue;
+    if (told === shown || left.has(carrier) || carrier.matches("path, line")) continue;
+    place.shown = told;
     carriers.add(carrier);
     if (!carrier.matches("g")) writeNumber(spot, value, dtype, differs);
     spot.classList.toggle("live-changed", differs);
