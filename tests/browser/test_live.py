@@ -235,6 +235,25 @@ def test_cells_of_a_figure_take_the_colours_of_the_new_numbers(visit):
     assert {fill for fill, _ in drawn} == {MINUS, PLUS}
 
 
+def test_a_cell_too_small_for_its_number_gets_a_minus_sign_as_it_turns_negative(browser, address):
+    weights = np.array(replay("batched_attention", {}).steps["W_Q"].value)
+    weights[0, 0] = -5
+    before, after = (
+        replay("batched_attention", edits).steps["Q"].value for edits in ({}, {"W_Q": weights})
+    )
+    assert ((before >= 0) & (after < 0)).any()
+    with Visit(browser, f"{address}mechanisms/one_similarity/") as visit:
+        visit.page.locator('.live-try[data-example="batched_attention"]').first.click()
+        visit.page.wait_for_selector(BAR)
+        visit.page.locator('table[data-val="batched_attention.W_Q"] input >> nth=0').fill("-5")
+        visit.page.evaluate(REST_DRAWN)
+        cells = visit.page.locator('g[data-val="batched_attention.Q"] > [data-at]')
+        signs = cells.evaluate_all(
+            "all => all.map(c => c.querySelector('text')?.textContent ?? '')"
+        )
+    assert signs == ["−" if value < 0 else "" for value in after.flat]
+
+
 @pytest.mark.parametrize(
     ("page", "example", "input", "value", "steps"),
     [

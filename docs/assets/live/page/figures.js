@@ -7,6 +7,7 @@ import { number } from "../show.js";
 /** @typedef {{value: number, dtype: Dtype}} Valued */
 
 const [THICKEST, THINNEST, UNDER_TEXT, ALONE] = [9, 0.4, 0.5, 0.8];
+const BELOW_THE_MIDDLE = 4; // the base line of a text
 const [PLUS, MINUS] = ["var(--figure-plus, #8f63d2)", "var(--figure-minus, #c77a12)"];
 
 /**
@@ -31,17 +32,32 @@ export const drawFigure = (group, valueOf) => {
 
 /** @param {Element} cell @param {number} value @param {Dtype} dtype @param {number} largest */
 const drawCell = (cell, value, dtype, largest) => {
-  const [box, line, text, title] = ["rect", "path", "text", "title"].map((tag) => cell.querySelector(tag));
+  const [box, line, old, title] = ["rect", "path", "text", "title"].map((tag) => cell.querySelector(tag));
   const shown = number(value, dtype);
-  if (title) title.textContent = `${title.textContent?.replace(/: [^:]*$/, "")}: ${shown}`;
+  if (title) say(title, `${title.textContent?.replace(/: [^:]*$/, "")}: ${shown}`);
   // Where no number fits, at least its minus sign does.
   const told = title && box ? (value < 0 ? "−" : "") : shown;
-  // A text that is replaced is laid out anew.
-  if (text && dtype !== "bool" && text.textContent !== told) text.textContent = told;
+  const text = old ?? (box && told === "−" ? cell.appendChild(textIn(box)) : null);
+  if (text && dtype !== "bool") say(text, told);
   // Positive cells have the colour of their group.
   const fill = box?.closest("[fill]")?.getAttribute("fill");
   if (box && fill && fill !== "none" && dtype !== "bool") paint(box, fill, value, largest, title ? ALONE : UNDER_TEXT);
   if (line) put(line, "stroke-width", thickness(value / Math.max(1, largest)));
+};
+
+/** Change a text, which is laid out anew then. @param {Element} element @param {string} text */
+const say = (element, text) => {
+  if (element.textContent !== text) element.textContent = text;
+};
+
+/** Make the text of a cell that had no number to show. @param {Element} box @returns {Element} */
+const textIn = (box) => {
+  const [x, y, width, height] = ["x", "y", "width", "height"].map((name) => Number(box.getAttribute(name)));
+  const text = document.createElementNS("http://www.w3.org/2000/svg", "text");
+  put(text, "x", x + width / 2);
+  put(text, "y", y + height / 2 + BELOW_THE_MIDDLE);
+  text.setAttribute("fill", "currentColor");
+  return text;
 };
 
 /**
