@@ -2,7 +2,7 @@
 
 A sequence has 8 tokens out of 9. The first seven all differ, and the last one repeats one of them,
 at a place drawn at random. To be named is the token that followed it there. Loss and percentage of
-right answers are measured on 256 sequences that were not trained on, at the steps 0, 25, ..., 250.
+right answers are measured on 256 sequences drawn apart from training, at the steps 0, 25, ..., 250.
 
 `guesses` are the losses of a guess among five and among six tokens, which is what one layer can do.
 
@@ -103,7 +103,7 @@ FORMULAS = {
     "right_one": RIGHT.format("one layer"),
     "right_two": RIGHT.format("two layers"),
     "guesses": "log 5 and log 6",
-    "tokens": "the first sequence that the model was not trained on",
+    "tokens": "the first sequence of the test",
     "answer": "the token that followed the last one where that stood before",
     "weights1": "softmax(Q Kᵀ / √16) of this sequence in layer 1, after 250 steps",
     "weights2": "softmax(Q Kᵀ / √16) of this sequence in layer 2, after 250 steps",

@@ -1,9 +1,9 @@
 """What goes wrong when a part is left out, each trained to see it.
 
-Loss and percentage of right answers on sequences that were not trained on, at the steps 0, 10 and
-so on to 100, and for induction at 0, 25 and so on to 250. The first six are variants of
-`learning_reverse` and `learning_induction`. `wide` has d_k = 64 and embeddings of variance one, and
-`wide_unscaled` the same without the scale.
+Loss and percentage of right answers on 256 sequences drawn apart from training, at the steps 0, 10
+and so on to 100, and for induction at 0, 25 and so on to 250. The first six are variants of
+`learning_reverse` and `learning_induction`. `wide` has d_k = 64 and embeddings of variance one,
+and `wide_unscaled` the same without the scale.
 
 `walk` is a language model in small: each token is followed by one of two, equally likely, so no
 honest loss is below log 2. `unmasked` sees the next token while it is trained. `unmasked_used` is

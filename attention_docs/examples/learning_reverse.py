@@ -2,7 +2,7 @@
 
 Sequences of 6 tokens out of 7 are drawn at random, 32 for each step of Adam, and at each position
 the token at the mirrored position is to be named. Loss and percentage of right answers are measured
-on 256 sequences that were not trained on, at the steps 0, 10 and so on to 100. The weights are
+on 256 sequences drawn apart from training, at the steps 0, 10 and so on to 100. The weights are
 those of one of these sequences, before the first step, after 30 steps and after 100. The scores of
 the positions alone, W_P W_Q (W_P W_K)^T / sqrt(d_k) after 100 steps, are `position_scores`.
 
@@ -69,7 +69,7 @@ FORMULAS = {
     "step": "how often Adam has changed the weights",
     "loss": "the mean of −log p, where p is the probability of the right token",
     "right": "the percentage of right tokens that have the largest logit",
-    "tokens": "the first sequence that the model was not trained on",
+    "tokens": "the first sequence of the test",
     "weights_before": "softmax(Q Kᵀ / √8) of this sequence, before the first step",
     "weights_during": "softmax(Q Kᵀ / √8) of this sequence, after 30 steps",
     "weights_after": "softmax(Q Kᵀ / √8) of this sequence, after 100 steps",
