@@ -43,6 +43,14 @@ def test_wcag_2_2_in_each_scheme_at_each_width(desktop, address, axe, page):
             assert desktop.page.evaluate(AXE, [WHOLE, RULES]) == []
 
 
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+def test_button_under_the_pointer_stands_out(chapter, axe, scheme):
+    chapter.show(scheme)
+    chapter.page.locator(".live-try").first.hover()
+    chapter.page.evaluate(axe)
+    assert chapter.page.evaluate(CONTRAST) == []
+
+
 def test_print_stands_out(chapter, axe):
     chapter.page.emulate_media(media="print", color_scheme="dark")
     chapter.page.evaluate(axe)
