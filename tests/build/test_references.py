@@ -3,9 +3,6 @@
 import html
 import re
 
-import numpy as np
-
-from attention_docs.publish.computed import ComputedExamples
 from attention_docs.publish.live import graphs
 from tests.conftest import ROOT
 from tests.live.running import in_node
@@ -36,7 +33,7 @@ def marks(site):
 
 def test_every_number_of_every_page_answers(site):
     found = marks(site)
-    written = graphs(ROOT, ComputedExamples(ROOT, np))
+    written = graphs(ROOT)
     data = {
         name: {"json": written[name], "references": sorted(references)}
         for name, references in found.items()

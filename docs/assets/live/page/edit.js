@@ -178,8 +178,8 @@ const tableOf = (example, input) => {
 /** Bring the page up to date, and say what has changed. @param {Session} session */
 const follow = (session) => {
   const before = last?.getBoundingClientRect().top ?? 0;
-  const left = figuresOutOfSight(session);
-  const changed = session.examples.flatMap((example) => write(example, left));
+  const waiting = figuresOutOfSight(session);
+  const changed = session.examples.flatMap((example) => write(example, waiting));
   clearTimeout(drawingTimer);
   const drawTheRest = () => session.examples.forEach((example) => write(example));
   drawingTimer = setTimeout(drawTheRest, BEFORE_THE_REST_IS_DRAWN);

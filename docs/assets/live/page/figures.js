@@ -34,11 +34,11 @@ export const drawFigure = (group, valueOf) => {
 const drawCell = (cell, value, dtype, largest) => {
   const [box, line, old, title] = ["rect", "path", "text", "title"].map((tag) => cell.querySelector(tag));
   const shown = number(value, dtype);
-  if (title) say(title, `${title.textContent?.replace(/: [^:]*$/, "")}: ${shown}`);
+  if (title) setText(title, `${title.textContent?.replace(/: [^:]*$/, "")}: ${shown}`);
   // Where no number fits, at least its minus sign does.
   const told = title && box ? (value < 0 ? "−" : "") : shown;
   const text = old ?? (box && told === "−" ? cell.appendChild(textIn(box)) : null);
-  if (text && dtype !== "bool") say(text, told);
+  if (text && dtype !== "bool") setText(text, told);
   // Positive cells have the colour of their group.
   const fill = box?.closest("[fill]")?.getAttribute("fill");
   if (box && fill && fill !== "none" && dtype !== "bool") paint(box, fill, value, largest, title ? ALONE : UNDER_TEXT);
@@ -46,7 +46,7 @@ const drawCell = (cell, value, dtype, largest) => {
 };
 
 /** Change a text, which is laid out anew then. @param {Element} element @param {string} text */
-const say = (element, text) => {
+const setText = (element, text) => {
   if (element.textContent !== text) element.textContent = text;
 };
 

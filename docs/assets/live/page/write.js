@@ -16,10 +16,10 @@ const originals = new WeakMap();
  * Bring the numbers of the page up to date.
  *
  * @param {Example} example
- * @param {Set<Element>} [left] the figures that may wait
+ * @param {Set<Element>} [waiting] the figures that may wait
  * @returns {Element[]} the places whose number differs from the page's own
  */
-export const write = (example, left = new Set()) => {
+export const write = (example, waiting = new Set()) => {
   /** @type {Element[]} */ const changed = [];
   /** @type {Set<Element>} */ const carriers = new Set();
   for (const place of spotsOf(example)) {
@@ -29,7 +29,7 @@ export const write = (example, left = new Set()) => {
     const differs = told !== original;
     if (differs) changed.push(spot);
     // A point in space and the hand of a clock stay as they are drawn.
-    if (told === shown || left.has(carrier) || carrier.matches("path, line")) continue;
+    if (told === shown || waiting.has(carrier) || carrier.matches("path, line")) continue;
     place.shown = told;
     carriers.add(carrier);
     if (!carrier.matches("g")) writeNumber(spot, value, dtype, differs);
