@@ -33,9 +33,14 @@ def load(name: str) -> ModuleType:
     >>> load("self_attention").TITLE
     'Self-attention, three tokens'
     """
-    if name not in names():
-        raise LookupError(f"example {name!r} is unknown; known are {', '.join(names())}")
-    return importlib.import_module(f"{__name__}.{name}")
+    full_name = f"{__name__}.{name}"
+    try:
+        return importlib.import_module(full_name)
+    except ModuleNotFoundError as error:
+        if error.name != full_name:
+            raise
+        known = ", ".join(names())
+        raise LookupError(f"example {name!r} is unknown; known are {known}") from None
 
 
 def steps(name: str, xp: ModuleType = numpy) -> dict[str, Array]:

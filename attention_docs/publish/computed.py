@@ -1,12 +1,16 @@
-"""The steps of the worked examples, computed with the array library that the build names.
+"""The steps of the worked examples, computed with the array library that the build names, and
+their graphs.
 
-Some of them train a model, so the steps are kept from one build to the next.
+Some of them train a model, so both are kept from one build to the next, and a process of its own
+computes what is new while MkDocs goes on with the pages.
 """
 
 import base64
 import functools
 import io
+import itertools
 import os
+from concurrent.futures import Executor, Future
 from pathlib import Path
 from types import ModuleType
 
@@ -14,39 +18,73 @@ import numpy as np
 
 from attention_docs import examples
 from attention_docs.arrays import Array, backend, to_numpy
+from attention_docs.live import graph as live
+from attention_docs.live.library import UnknownOperationError
 from attention_docs.publish.cache import Cache, package_digest
 from attention_docs.publish.errors import PublishError
 from attention_docs.render.references import named
 
 
 class ComputedExamples:
-    """The steps of each example, computed at most once in a build.
+    """The steps and the graph of each example, computed at most once in a build.
 
     Args:
-        root: the folder of the project, with the steps of the last build.
-        library: what computes them. Steps that another library computed, or that come from other
-            sources, are computed again.
+        root: the folder of the project, with what the last build computed. What another library
+            computed, or what comes from other sources, is computed again.
 
     Attributes:
-        cache: the steps that are known, not saved yet.
+        cache: what is known, not saved yet.
     """
 
-    def __init__(self, root: Path, library: ModuleType) -> None:
-        self.library = library
-        package = package_digest(root / "attention_docs")
-        self.cache = Cache(root / ".cache" / "steps.json", package, library.__name__)
+    def __init__(self, root: Path) -> None:
+        package, library = package_digest(root / "attention_docs"), selected_library().__name__
+        self.cache = Cache(root / ".cache" / "examples.json", package, library)
+        self.jobs: dict[str, Future[str]] = {}
         self.steps = functools.cache(self._steps)
         self.named_steps = functools.cache(self._named_steps)
 
+    def start(self, pool: Executor) -> None:
+        """Have a pool compute what the last build did not."""
+        for kind, name in itertools.product(WRITERS, examples.names()):
+            if (item := f"{kind} of {name}") not in self.cache:
+                self.jobs[item] = pool.submit(WRITERS[kind], name)
+
+    def graph(self, name: str) -> str:
+        """Return the graph of an example as JSON.
+
+        Raises:
+            PublishError: if the example applies an operation that cannot be recorded.
+        """
+        return self._text("graph", name)
+
     def _steps(self, name: str) -> dict[str, Array]:
-        if name not in self.cache:
-            steps = examples.steps(name, self.library)
-            self.cache[name] = written({step: to_numpy(array) for step, array in steps.items()})
-        return read(self.cache[name])
+        return read(self._text("steps", name))
 
     def _named_steps(self, name: str) -> dict[str, Array]:
         """Return the steps for a figure, which says of each number which result it is."""
         return {step: named(array, f"{name}.{step}") for step, array in self.steps(name).items()}
+
+    def _text(self, kind: str, name: str) -> str:
+        item = f"{kind} of {name}"
+        if item not in self.cache:
+            job = self.jobs.get(item)
+            self.cache[item] = job.result() if job else WRITERS[kind](name)
+        return self.cache[item]
+
+
+def computed_steps(name: str) -> str:
+    steps = examples.steps(name, selected_library())
+    return written({step: to_numpy(array) for step, array in steps.items()})
+
+
+def recorded_graph(name: str) -> str:
+    try:
+        return live.text(live.graph(name))
+    except UnknownOperationError as error:
+        raise PublishError(str(error)) from error
+
+
+WRITERS = {"steps": computed_steps, "graph": recorded_graph}
 
 
 def written(steps: dict[str, np.ndarray]) -> str:

@@ -2,16 +2,17 @@
 
 import hashlib
 import re
+from collections.abc import Callable
 
 CODE = re.compile(r'<div class="highlight">.*?</pre></div>', re.DOTALL)
 PLACEHOLDER = re.compile(r"<!-- deferred: (\w+) -->")
 
 
 class Deferred:
-    """The deferred HTML of a build, by the digest that its placeholder holds."""
+    """The deferred HTML of a build, by the key that its placeholder holds."""
 
     def __init__(self) -> None:
-        self._html: dict[str, str] = {}
+        self._write: dict[str, Callable[[], str]] = {}
 
     def defer(self, html: str) -> str:
         """Store HTML, and return the comment that stands in for it.
@@ -20,8 +21,11 @@ class Deferred:
         >>> deferred.insert("<p>" + deferred.defer("<svg/>") + "</p>")
         '<p><svg/></p>'
         """
-        key = hashlib.sha256(html.encode()).hexdigest()[:16]
-        self._html[key] = html
+        return self.defer_writing(hashlib.sha256(html.encode()).hexdigest()[:16], lambda: html)
+
+    def defer_writing(self, key: str, write: Callable[[], str]) -> str:
+        """Do the same with HTML that can only be written later."""
+        self._write[key] = write
         return f"<!-- deferred: {key} -->"
 
     def defer_code(self, page: str) -> str:
@@ -30,4 +34,4 @@ class Deferred:
 
     def insert(self, page: str) -> str:
         """Replace each placeholder in a page by its HTML."""
-        return PLACEHOLDER.sub(lambda found: self._html[found[1]], page)
+        return PLACEHOLDER.sub(lambda found: self._write[found[1]](), page)

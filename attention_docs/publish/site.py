@@ -5,8 +5,10 @@ import importlib
 import json
 import logging
 import os
+import signal
 from collections.abc import Iterator
-from concurrent.futures import ThreadPoolExecutor
+from concurrent.futures import ProcessPoolExecutor, ThreadPoolExecutor
+from multiprocessing import get_context
 from pathlib import Path
 from typing import cast
 
@@ -41,7 +43,7 @@ from attention_docs.publish import (
     styles,
     templates,
 )
-from attention_docs.publish.computed import ComputedExamples, selected_library
+from attention_docs.publish.computed import ComputedExamples
 from attention_docs.publish.deferred import Deferred
 from attention_docs.publish.diagrams import Diagrams, diagram_cache
 from attention_docs.publish.errors import PublishError
@@ -75,13 +77,18 @@ class Site:
         self.root = Path(config.config_file_path).parent
         self.serving = serving
         self.offline = bool(config.plugins["material/offline"].config.enabled)
-        self.examples = ComputedExamples(self.root, selected_library())
+        self.examples = ComputedExamples(self.root)
         assets.ensure(self.root)
         self.repository = repository.address(self.root)
         self.deferred = Deferred()
         self.diagrams = Diagrams(diagram_cache(self.root))
         # For what waits for another process.
         self.pool = ThreadPoolExecutor()
+        # For what Python computes meanwhile; Ctrl-C ends it at once, and not its current job alone.
+        self.second_process = ProcessPoolExecutor(
+            1, get_context("spawn"), signal.signal, (signal.SIGINT, signal.SIG_DFL)
+        )
+        self.examples.start(self.second_process)
         self.execution = notebook_execution.Execution(self.pool)
         self.templates = templates.cache(self.root)
         # The examples whose provenance a page shows.
@@ -129,8 +136,6 @@ class Site:
         for file in files.documentation_pages():
             if file.page and is_notebook(file.page):
                 self.execution.start(file.page, config, files)
-        # By example, as JSON; recorded while the notebooks run.
-        self.graphs = live.graphs(self.root)
 
     def on_pre_page(self, page: Page, *, config: MkDocsConfig, files: Files) -> None:
         # That of a notebook is mkdocs-jupyter's.
@@ -173,11 +178,15 @@ class Site:
 
     def describe(self, name: str) -> str:
         """Write the provenance of an example; it is deferred, as nobody searches for it."""
-        steps, graph = self.examples.steps(name), self.graphs.get(name)
-        changeable = graph is not None and live.has_inputs(json.loads(graph))
-        block = provenance(name, steps, self.repository, can_be_changed=changeable)
+        steps = self.examples.steps(name)
         self.described.add(name)
-        return self.deferred.defer(block)
+
+        def write() -> str:
+            changeable = live.has_inputs(json.loads(self.examples.graph(name)))
+            return provenance(name, steps, self.repository, can_be_changed=changeable)
+
+        # Its graph takes longer than the page.
+        return self.deferred.defer_writing(name, write)
 
     def notebook_markdown(self, page: Page, config: MkDocsConfig, files: Files) -> str:
         """Write a notebook as Markdown, which MkDocs then renders like any page."""
@@ -199,7 +208,6 @@ class Site:
     def on_env(self, env: Environment, *, config: MkDocsConfig, files: Files) -> None:
         env.bytecode_cache = self.templates
         env.add_extension(templates.Unindented)
-        self.examples.cache.save()
         self.pages.save()
         for name in sorted(set(examples.names()) - self.described):
             log.warning(r"attention_docs/examples/%s.py: no page uses \example{%s}", name, name)
@@ -221,9 +229,9 @@ class Site:
 
     def add_live_scripts(self, config: MkDocsConfig, files: Files) -> None:
         """Publish what computes a page's examples anew: not before now, or MkDocs excludes it."""
-        for path, content in live.published(
-            self.root, self.root / "node_modules", self.graphs
-        ).items():
+        graphs = {name: self.examples.graph(name) for name in examples.names()}
+        self.examples.cache.save()
+        for path, content in live.published(self.root, self.root / "node_modules", graphs).items():
             files.append(File.generated(config, path, content=content))
 
     def typeset_formulas(self, pages: list[Page]) -> None:
@@ -267,9 +275,11 @@ class Site:
     def on_build_error(self, error: Exception) -> None:
         # What still runs must not write into a cache while the next build does.
         self.pool.shutdown(cancel_futures=True)
+        self.second_process.shutdown(cancel_futures=True)
 
     def on_post_build(self, *, config: MkDocsConfig) -> None:
         self.pool.shutdown()
+        self.second_process.shutdown()
         site = Path(config.site_dir)
         if not self.offline:
             search.put_documents_apart(site)

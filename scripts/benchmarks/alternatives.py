@@ -128,11 +128,11 @@ class Pages:
     """The chapters with their macros resolved, by the functions that publish this site."""
 
     def __init__(self):
-        from attention_docs.publish.computed import ComputedExamples, selected_library
+        from attention_docs.publish.computed import ComputedExamples
         from attention_docs.publish.deferred import Deferred
         from attention_docs.publish.diagrams import Diagrams, diagram_cache
 
-        self.steps = ComputedExamples(ROOT, selected_library()).steps
+        self.steps = ComputedExamples(ROOT).steps
         self.deferred, self.diagrams = Deferred(), Diagrams(diagram_cache(ROOT))
 
     def chapters(self):

@@ -1,12 +1,16 @@
-"""The library that computes a build: NumPy, or the one that ATTENTION_BACKEND names."""
+"""What a build computes of the examples, with NumPy or the library that ATTENTION_BACKEND names."""
 
 import importlib.util
+import itertools
 import shutil
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
 
 from attention_docs import examples
+from attention_docs.examples import self_attention
+from attention_docs.live.recording import record
 from attention_docs.publish import computed
 from attention_docs.publish.errors import PublishError
 from attention_docs.render.text import text
@@ -30,7 +34,7 @@ def steps_of_a_build(root):
     """Compute an example as a build does, which keeps what it computed for the next one."""
 
     def steps(name):
-        build = computed.ComputedExamples(root, computed.selected_library())
+        build = computed.ComputedExamples(root)
         found = build.steps(name)
         build.cache.save()
         return found
@@ -74,6 +78,43 @@ def test_a_changed_source_and_another_library_compute_anew(root, steps_of_a_buil
         assert steps_of_a_build("self_attention") == other
     (root / "attention_docs" / "softmax.py").write_text("# another softmax\n", encoding="utf-8")
     assert steps_of_a_build("self_attention") == other
+
+
+def test_graph_is_kept_too_and_recorded_anew_when_a_source_changes(root, monkeypatch):
+    build = computed.ComputedExamples(root)
+    recorded = build.graph("self_attention")
+    build.cache.save()
+    monkeypatch.setattr(computed.live, "graph", lambda name: {"nodes": []})
+    assert computed.ComputedExamples(root).graph("self_attention") == recorded
+    (root / "attention_docs" / "softmax.py").write_text("# another softmax\n", encoding="utf-8")
+    assert computed.ComputedExamples(root).graph("self_attention") == '{"nodes":[]}'
+
+
+class Pool:
+    """Computes a job when its result is asked for, and keeps a list of the jobs."""
+
+    def __init__(self):
+        self.jobs = []
+
+    def submit(self, write, name):
+        self.jobs.append((write, name))
+        return SimpleNamespace(result=lambda: write(name))
+
+
+def test_pool_computes_what_the_last_build_did_not(steps_of_a_build, root):
+    steps_of_a_build("self_attention")
+    build, pool = computed.ComputedExamples(root), Pool()
+    build.start(pool)
+    every_job = set(itertools.product(computed.WRITERS.values(), examples.names()))
+    assert every_job - set(pool.jobs) == {(computed.computed_steps, "self_attention")}
+    assert text(build.steps("cost")) == examples.expected("cost")
+
+
+def test_operation_that_cannot_be_recorded_stops_the_build(root, monkeypatch):
+    monkeypatch.setattr(self_attention, "steps", lambda xp: {"X": xp.svd(xp.asarray([[1.0]]))})
+    record.cache_clear()
+    with pytest.raises(PublishError, match="example 'self_attention': svd cannot be recorded"):
+        computed.ComputedExamples(root).graph("self_attention")
 
 
 def test_a_library_that_is_unknown_is_refused(monkeypatch):

