@@ -210,7 +210,7 @@ def test_page_follows_an_edit_as_python_does(visit):
     for step in ("Q", "K", "V", "scores", "scaled", "weights", "output"):
         assert shown(visit, step) == computed(step, X=edited(3)), step
     assert re.fullmatch(r"\d+ numbers differ from the page's own\.", status(visit))
-    assert visit.page.locator(".live-why").count()
+    assert visit.page.locator(".live-why:not([hidden])").count()
     (cell,) = visit.page.locator(
         'svg g[data-val="self_attention.scores"] [data-at="2,2"] text'
     ).all()
@@ -405,7 +405,7 @@ def test_field_stays_in_its_place_when_the_section_steps_back(visit, width):
     field = visit.page.locator(FIELD)
     before = field.bounding_box()
     field.press("ArrowUp")
-    assert visit.page.locator(".live-why").count()
+    assert visit.page.locator(".live-why:not([hidden])").count()
     after = field.bounding_box()
     assert abs(after["x"] - before["x"]) <= 1
     assert abs(after["y"] - before["y"]) <= 1
@@ -506,7 +506,7 @@ def test_paper_says_that_numbers_were_edited(visit):
     try_out(visit)
     visit.page.locator(FIELD).fill("3")
     visit.page.emulate_media(media="print")
-    assert visit.page.locator(".live-why").first.is_visible()
+    assert visit.page.locator(".live-why:not([hidden])").first.is_visible()
     assert not visit.page.locator(BAR).is_visible()
 
 

@@ -9,7 +9,7 @@ import { load, valueOf } from "./examples.js";
 import { fieldOf, fill } from "./fields.js";
 import { inputAt, inputsOf, writtenIn } from "./inputs.js";
 import { editsInAddress, exampleInAddress, onThisPage, putIntoAddress } from "./link.js";
-import { setBack } from "./prose.js";
+import { prepare, restore, setBack } from "./prose.js";
 import { attentionDocs } from "./scripts.js";
 import { begun, change, enter, entryOf, has, undo } from "./session.js";
 import { examplesOnPage, forget, spotsOf } from "./spots.js";
@@ -73,6 +73,7 @@ export const begin = async (example, edits) => {
       })
     );
   }
+  prepare(started.examples.flatMap(spotsOf).map(({ spot }) => spot));
   unfold(started);
   document.body.append(drawBar(started));
   document.body.classList.add("live-editing");
@@ -259,7 +260,7 @@ export const leave = () => {
   clearTimeout(drawingTimer);
   if (session) change(session, new Map());
   session = last = null;
-  setBack([]);
+  restore();
   bar.remove();
   document.body.classList.remove("live-editing");
   attentionDocs.matters?.repaint();

@@ -23,10 +23,10 @@ export const fieldOf = (label, text, dtype, entered) => {
     make("input", { class: "live-field", "aria-label": label, autocomplete: "off", value: text })
   );
   const enter = () => {
-    fit(field);
     const entry = read(field.value, dtype);
     field.setAttribute("aria-invalid", String(Boolean(entry.problem)));
     entered(entry);
+    fit(field);
   };
   /** @param {number} value */
   const put = (value) => {
@@ -47,15 +47,17 @@ export const fieldOf = (label, text, dtype, entered) => {
 
 /** Put a text into a field, unless somebody is typing there. @param {HTMLInputElement} field @param {string} text */
 export const fill = (field, text) => {
-  if (field === document.activeElement || field.value === text) return;
-  field.value = text;
-  field.removeAttribute("aria-invalid");
+  if (field !== document.activeElement && field.value !== text) {
+    field.value = text;
+    field.removeAttribute("aria-invalid");
+  }
   fit(field);
 };
 
 /** Make a field as wide as its text. @param {HTMLInputElement} field */
 const fit = (field) => {
-  field.style.width = `${Math.max(1, field.value.length) + 1}ch`;
+  const width = `${Math.max(1, field.value.length) + 1}ch`;
+  if (field.style.width !== width) field.style.width = width;
 };
 
 /**

@@ -6,7 +6,7 @@ const WHY =
   "You have changed numbers of this section. Its sentences and curves belong to the original ones.";
 const HEADING = /^H[1-6]$/;
 
-/** @type {Map<Element, Element>} why, by the first element of each section that is set back */
+/** @type {Map<Element, HTMLElement>} why, by the first element of each section that was ever set back */
 const reasons = new Map();
 
 /**
@@ -15,26 +15,42 @@ const reasons = new Map();
  * @param {Element[]} changed
  */
 export const setBack = (changed) => {
-  const parts = new Set(changed.map((spot) => spot.closest("article > *")));
-  const firsts = new Set([...parts].flatMap((part) => (part ? [sectionOf(part)[0]] : [])));
-  for (const [first, reason] of reasons) if (!firsts.has(first)) restore(first, reason);
-  for (const first of firsts) if (!reasons.has(first)) mark(first);
+  const firsts = firstsOf(changed);
+  prepare(changed);
+  for (const [first, reason] of reasons) {
+    if (reason.hidden !== firsts.has(first)) continue;
+    reason.hidden = !firsts.has(first);
+    sentencesOf(first).forEach((element) => element.classList.toggle("live-set-back", !reason.hidden));
+  }
 };
 
-/** @param {Element} first of a section */
-const mark = (first) => {
-  sentencesOf(first).forEach((element) => element.classList.add("live-set-back"));
-  const reason = make("p", { class: "live-why" }, WHY);
-  if (HEADING.test(first.tagName)) first.after(reason);
-  else first.before(reason);
-  reasons.set(first, reason);
+/**
+ * Write why, hidden, into the sections of some numbers: when a page gets a new element, browsers
+ * style all of it anew, which takes longer than all else that a keystroke does.
+ *
+ * @param {Element[]} spots
+ */
+export const prepare = (spots) => {
+  for (const first of firstsOf(spots)) {
+    if (reasons.has(first)) continue;
+    const reason = make("p", { class: "live-why", hidden: "" }, WHY);
+    if (HEADING.test(first.tagName)) first.after(reason);
+    else first.before(reason);
+    reasons.set(first, reason);
+  }
 };
 
-/** @param {Element} first @param {Element} reason */
-const restore = (first, reason) => {
-  reason.remove();
-  reasons.delete(first);
-  sentencesOf(first).forEach((element) => element.classList.remove("live-set-back"));
+/** Take away all that was written. */
+export const restore = () => {
+  setBack([]);
+  for (const reason of reasons.values()) reason.remove();
+  reasons.clear();
+};
+
+/** @param {Element[]} spots @returns {Set<Element>} the first element of the section of each */
+const firstsOf = (spots) => {
+  const parts = new Set(spots.map((spot) => spot.closest("article > *")));
+  return new Set([...parts].flatMap((part) => (part ? [sectionOf(part)[0]] : [])));
 };
 
 /** @param {Element} first of a section @returns {Element[]} */

@@ -45,9 +45,15 @@ export const write = (example, waiting = new Set()) => {
 /** @param {Element} spot @param {number} value @param {Dtype} dtype @param {boolean} differs */
 const writeNumber = (spot, value, dtype, differs) => {
   if (spot.querySelector("input")) return;
-  if (!differs && originals.has(spot)) spot.innerHTML = /** @type {string} */ (originals.get(spot));
+  if (!differs && originals.has(spot)) put(spot, /** @type {string} */ (originals.get(spot)));
   if (!differs) return originals.delete(spot);
   if (!originals.has(spot)) originals.set(spot, spot.innerHTML);
-  if (spot.closest("svg")) spot.textContent = number(value, dtype);
-  else spot.innerHTML = html(value, dtype);
+  put(spot, spot.closest("svg") ? number(value, dtype) : html(value, dtype));
+};
+
+/** Replace a text alone where that is possible: it is styled no more. @param {Element} spot @param {string} content */
+const put = (spot, content) => {
+  const { firstChild: text, childNodes } = spot;
+  if (text instanceof Text && childNodes.length === 1 && !/[<&]/.test(content)) text.data = content;
+  else spot.innerHTML = content;
 };
