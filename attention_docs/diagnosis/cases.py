@@ -51,6 +51,7 @@ class Case:
             return gradients(self.call)
         return {"output": steps(self.call).output}
 
+    @cache  # noqa: B019 -- likewise
     def tolerance(self, dtype: str) -> float:
         """Return how far a right result may be from the exact one.
 

@@ -49,12 +49,17 @@ def differing(
         found = results[name]
         if found.shape != right.shape:
             return name, ()
-        with np.errstate(invalid="ignore"):
-            near = np.abs(found - right) <= tolerance
-        wrong = ~(near | (np.isnan(found) & np.isnan(right)) | (found == right))
+        wrong = ~agree(found, right, tolerance)
         if wrong.any():
             return name, tuple(int(i) for i in np.argwhere(wrong)[0])
     return None
+
+
+def agree(found: Array, expected: Array, tolerance: float) -> Array:
+    """Tell of each number whether it is as expected within a tolerance; NaN agrees with NaN."""
+    with np.errstate(invalid="ignore"):
+        near = np.abs(found - expected) <= tolerance
+    return near | (np.isnan(found) & np.isnan(expected)) | (found == expected)
 
 
 def rounding_of(case: Case, outcome: Outcome, settings: Settings) -> str | None:
@@ -120,7 +125,22 @@ def single_mistakes(case: Case, outcome: Outcome, settings: Settings) -> Iterato
 
 def pairs_of_mistakes(case: Case, outcome: Outcome, settings: Settings) -> Iterator[Named]:
     """Yield each two mistakes that explain an output of numbers; NaN too many would explain."""
-    if np.isfinite(outcome.results["output"]).all():
-        yield from (
-            two for two in pairs() if explains(case, outcome, two, settings) and shows(case, two)
-        )
+    found = outcome.results["output"]
+    if np.isfinite(found).all():
+        tolerance = case.tolerance(dtype_in(case, replace(settings, precision="float32")))
+        made, outputs = outputs_of_pairs(case, found.shape)
+        matching = agree(found, outputs, tolerance).all(axis=tuple(range(1, outputs.ndim)))
+        yield from (made[i] for i in np.flatnonzero(matching) if shows(case, made[i]))
+
+
+@cache
+def outputs_of_pairs(case: Case, shape: tuple[int, ...]) -> tuple[list[Named], Array]:
+    """Return the pairs of mistakes whose output has a shape, and these outputs as one array.
+
+    There are more than a thousand, so they are compared all at once.
+    """
+    outputs = {two: mistaken(case, two) for two in pairs()}
+    fitting = {
+        two: each for two, each in outputs.items() if each is not None and each.shape == shape
+    }
+    return list(fitting), np.array(list(fitting.values())).reshape(-1, *shape)

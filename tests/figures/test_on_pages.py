@@ -30,6 +30,7 @@ each_name = pytest.mark.parametrize("name", FIGURES)
 
 
 STEPS = ComputedExamples(ROOT)
+steps_of = functools.cache(examples.steps)
 
 
 def drawn_anew(name):
@@ -198,17 +199,17 @@ def result(reference):
     slices = (
         slice(*map(int, part.split(":"))) if ":" in part else int(part) for part in index.split(",")
     )
-    return np.asarray(examples.steps(example)[step])[tuple(slices)]
+    return np.asarray(steps_of(example)[step])[tuple(slices)]
 
 
 def test_hands_of_the_clock_say_which_numbers_they_show():
     hands = re.findall(r'<line [^>]*data-val="([^"]+)"', draw("course_clock"))
     found = np.array([result(hand) for hand in hands])
-    np.testing.assert_array_equal(found, examples.steps("course_order")["E"][:, 5:])
+    np.testing.assert_array_equal(found, steps_of("course_order")["E"][:, 5:])
 
 
 def test_hands_of_the_clock_point_where_their_words_are():
-    hands = examples.steps("course_sentence")["E"][:, 5:]
+    hands = steps_of("course_sentence")["E"][:, 5:]
     lines = re.findall(
         r'<line x1="([\d.]+)" y1="([\d.]+)" x2="([\d.]+)" y2="([\d.]+)"', draw("course_clock")
     )
