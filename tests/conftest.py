@@ -87,14 +87,13 @@ def to_numpy(array):
 
 
 def copy_project(target):
-    """Copy what a build needs, with the browser assets fetched and the notebooks executed."""
+    """Copy what a build needs, with the browser assets fetched, and what the last build computed."""
     for name in ("mkdocs.yml", "package.json", "package-lock.json", ".npmrc", "pyproject.toml"):
         shutil.copy(ROOT / name, target)
     for name in ("docs", "attention_docs", "results"):
         shutil.copytree(ROOT / name, target / name, ignore=shutil.ignore_patterns("__pycache__"))
-    executed = ROOT / ".cache" / "notebooks"
-    if executed.is_dir():
-        shutil.copytree(executed, target / ".cache" / "notebooks")
+    if (ROOT / ".cache").is_dir():
+        shutil.copytree(ROOT / ".cache", target / ".cache")
     lend(ROOT / "node_modules", target / "node_modules")
     return target
 
@@ -159,7 +158,7 @@ def assets(shared):
 
 @pytest.fixture
 def project(tmp_path, site):
-    """A copy of the project to break, with its notebooks executed."""
+    """A copy of the project to break, after the site was built once."""
     return copy_project(tmp_path)
 
 

@@ -54,7 +54,7 @@ def fetch(root: Path, folder: Path) -> None:
         encoding="utf-8",
     )
     if done.returncode:
-        errors = [line for line in str(done.stderr).splitlines() if "code E" in line]
+        errors = [line for line in str(done.stderr).splitlines() if "npm error code " in line]
         reason = errors[0].rpartition(" ")[2] if errors else f"status {done.returncode!s}"
         raise PublishError(
             f"the browser assets cannot be fetched from npm ({reason}): is there a network?"

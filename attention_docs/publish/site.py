@@ -5,7 +5,6 @@ import importlib
 import json
 import logging
 import os
-import signal
 from collections.abc import Iterator
 from concurrent.futures import ProcessPoolExecutor, ThreadPoolExecutor
 from multiprocessing import get_context
@@ -64,6 +63,14 @@ from attention_docs.publish.values import look_up, macros, resolve
 log = logging.getLogger("mkdocs.attention_docs.site")
 
 FORMULA_STYLE = "assets/katex/katex.min.css"
+# What the second process does first. Ctrl-C ends it at once, and not its current job alone. It is
+# silent, because what goes wrong in a job comes back with it. This is text, not a function of ours:
+# on a full disk it may be that none can be imported.
+IN_SECOND_PROCESS = """
+import os, signal
+signal.signal(signal.SIGINT, signal.SIG_DFL)
+os.dup2(os.open(os.devnull, os.O_WRONLY), 2)
+"""
 REFERENCE_STYLE = "assets/_mkdocstrings.css"
 
 
@@ -84,9 +91,9 @@ class Site:
         self.diagrams = Diagrams(diagram_cache(self.root))
         # For what waits for another process.
         self.pool = ThreadPoolExecutor()
-        # For what Python computes meanwhile; Ctrl-C ends it at once, and not its current job alone.
+        # For what Python computes meanwhile.
         self.second_process = ProcessPoolExecutor(
-            1, get_context("spawn"), signal.signal, (signal.SIGINT, signal.SIG_DFL)
+            1, get_context("spawn"), exec, (IN_SECOND_PROCESS,)
         )
         self.examples.start(self.second_process)
         self.execution = notebook_execution.Execution(self.pool)

@@ -1,5 +1,6 @@
 """The site as a zip: unpacked into a folder, it is read and searched without a server."""
 
+import itertools
 import os
 import re
 import zipfile
@@ -18,12 +19,12 @@ LINK = re.compile(r'<\w[^>]*\s(?:href|src)="([^"#?]+)')
 
 
 @pytest.fixture(scope="module")
-def project(tmp_path_factory, assets):
+def project(tmp_path_factory, site):
     return prepared(copy_project(tmp_path_factory.mktemp("project")))
 
 
 @pytest.fixture(scope="module")
-def one_page(tmp_path_factory, assets):
+def one_page(tmp_path_factory, site):
     return prepared(cut_down(copy_project(tmp_path_factory.mktemp("small"))))
 
 
@@ -86,9 +87,12 @@ def test_every_page_is_there_and_every_link_leads_to_a_file(folder):
 
 
 def test_no_page_asks_anyone_or_complains(browser, folder):
+    """Asked of the first pages of each folder: the paths to scripts and styles differ there alone."""
+    folders = itertools.groupby(sorted(folder.rglob("*.html")), lambda file: file.parent)
     with Visit(browser, (folder / "index.html").as_uri()) as visit:
-        for file in sorted(folder.rglob("*.html")):
-            visit.page.goto(file.as_uri())
+        for _, files in folders:
+            for file in itertools.islice(files, 3):
+                visit.page.goto(file.as_uri())
         assert foreign(visit) == []
         assert complaints(visit) == []
 

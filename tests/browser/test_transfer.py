@@ -8,7 +8,7 @@ from tests.browser.visit import PREFIX, Visit, served
 from tests.conftest import copy_project, cut_down, mkdocs
 
 
-def test_a_page_of_thirty_formulas_is_light(browser, tmp_path, assets):
+def test_a_page_of_thirty_formulas_is_light(browser, tmp_path, site):
     formula = "The output:\n\n$$\n\\output{{O}}_{{{}}} = \\weights{{A}}\\,\\value{{V}} = \\val{{self_attention.output}}\n$$\n"
     page = "# Thirty formulas\n\n" + "\n".join(formula.format(i) for i in range(30))
     project = cut_down(copy_project(tmp_path), page)

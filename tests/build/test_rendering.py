@@ -46,15 +46,12 @@ def test_a_page_that_has_not_changed_is_taken_from_the_last_build(one_page, page
     assert b"Edited." in edited[one_page / "site" / "index.html"]
 
 
-@pytest.mark.parametrize(
-    ("link", "complaint"),
-    [("[Away](nowhere.md)", "'nowhere.md'"), ("[Down](#nowhere)", "'#nowhere'")],
-)
-def test_a_complaint_about_a_page_is_repeated_in_the_next_build(one_page, page, link, complaint):
-    page.write_text(page.read_text(encoding="utf-8") + f"\n{link}\n", encoding="utf-8")
-    mkdocs(one_page, "build", "--quiet")
+def test_complaints_about_a_page_are_repeated_in_the_next_build(one_page, page):
+    links = "\n[Away](nowhere.md) and [down](#nowhere)\n"
+    page.write_text(page.read_text(encoding="utf-8") + links, encoding="utf-8")
     first, _ = build(one_page)
-    assert complaint in first
+    assert "'nowhere.md'" in first
+    assert "'#nowhere'" in first
     assert build(one_page)[0] == first
 
 
