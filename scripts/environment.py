@@ -140,8 +140,7 @@ def progress(text):
 @contextlib.contextmanager
 def folder_for_now():
     """Make a folder in the root, from which a result is one rename away; it goes, come what may."""
-    # An end by signal must clean up as an end by Ctrl-C does.
-    signal.signal(signal.SIGTERM, lambda number, frame: sys.exit(128 + number))
+    clean_up_when_terminated()
     # Named before it is made, so that no interruption finds it made and not yet known.
     folder = os.path.join(ROOT, ".site-{}".format(os.getpid()))
     try:
@@ -151,6 +150,11 @@ def folder_for_now():
         fail("cannot write to {}: {}".format(error.filename or ROOT, error.strerror or error))
     finally:
         shutil.rmtree(folder, ignore_errors=True)
+
+
+def clean_up_when_terminated():
+    """Let SIGTERM end this program as Ctrl-C does, so that nothing is left behind or running."""
+    signal.signal(signal.SIGTERM, lambda number, frame: sys.exit(128 + number))
 
 
 def say(text):
@@ -165,6 +169,7 @@ def fail(reason):
 
 def run(arguments, **options):
     """Run a command of .venv in the repository; end with its exit status if that is not 0."""
+    clean_up_when_terminated()
     try:
         status = subprocess.call(arguments, cwd=ROOT, **options)
     except KeyboardInterrupt:

@@ -294,8 +294,10 @@ def test_serve_shows_an_edit_of_a_page_and_of_the_package(ready):
         edit(package / "render" / "numbers.py", "DECIMALS = 4", "DECIMALS = 6")
         wait_for(port, "0.028705")
     finally:
-        os.killpg(server.pid, signal.SIGINT)
+        server.terminate()
         server.wait(timeout=30)
+    with pytest.raises(ConnectionRefusedError):
+        socket.create_connection(("127.0.0.1", port))
 
 
 def edit(file, old, new):
