@@ -210,7 +210,7 @@ def test_page_follows_an_edit_as_python_does(visit):
     for step in ("Q", "K", "V", "scores", "scaled", "weights", "output"):
         assert shown(visit, step) == computed(step, X=edited(3)), step
     assert re.fullmatch(r"\d+ numbers differ from the page's own\.", status(visit))
-    assert visit.page.locator(".live-why:not([hidden])").count()
+    visit.page.locator(".live-why:not([hidden])").first.wait_for()
     (cell,) = visit.page.locator(
         'svg g[data-val="self_attention.scores"] [data-at="2,2"] text'
     ).all()
@@ -405,7 +405,7 @@ def test_field_stays_in_its_place_when_the_section_steps_back(visit, width):
     field = visit.page.locator(FIELD)
     before = field.bounding_box()
     field.press("ArrowUp")
-    assert visit.page.locator(".live-why:not([hidden])").count()
+    visit.page.locator(".live-why:not([hidden])").first.wait_for()
     after = field.bounding_box()
     assert abs(after["x"] - before["x"]) <= 1
     assert abs(after["y"] - before["y"]) <= 1
@@ -505,8 +505,10 @@ def test_lost_network_is_told_and_the_next_try_works(visit):
 def test_paper_says_that_numbers_were_edited(visit):
     try_out(visit)
     visit.page.locator(FIELD).fill("3")
+    why = visit.page.locator(".live-why:not([hidden])").first
+    why.wait_for()
     visit.page.emulate_media(media="print")
-    assert visit.page.locator(".live-why:not([hidden])").first.is_visible()
+    assert why.is_visible()
     assert not visit.page.locator(BAR).is_visible()
 
 
@@ -523,6 +525,8 @@ def test_wcag_2_2_with_card_fields_and_steps_open(visit, axe, scheme, width):
     visit.page.evaluate(axe)
 
     def assert_clean():
+        # The theme's button that leads to the top comes and goes with the direction of scrolling.
+        visit.page.evaluate("Promise.allSettled(document.getAnimations().map(a => a.finished))")
         assert visit.page.evaluate(WIDER_THAN_PAGE) <= 0
         assert visit.page.evaluate(AXE, [WHOLE, RULES]) == []
 
@@ -536,4 +540,5 @@ def test_wcag_2_2_with_card_fields_and_steps_open(visit, axe, scheme, width):
     visit.page.keyboard.press("Escape")
     try_out(visit)
     visit.page.locator(FIELD).fill("3")
+    visit.page.locator(".live-why:not([hidden])").first.wait_for()
     assert_clean()

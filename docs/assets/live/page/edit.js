@@ -31,9 +31,10 @@ const bar = make("div", { class: "live-bar", role: "region", "aria-label": "Your
 
 // Browsers allow some hundred changes of the address in half a minute.
 const BEFORE_THE_ADDRESS_CHANGES = 300;
-// Figures out of sight are drawn when the reader stops typing: they keep their size, so nothing moves.
-const BEFORE_THE_REST_IS_DRAWN = 100;
-let [addressTimer, drawingTimer] = [0, 0];
+// While somebody types, the numbers follow and the figures in sight. When the keys rest, the prose steps
+// back and the other figures are drawn.
+const BEFORE_THE_REST_FOLLOWS = 100;
+let [addressTimer, restTimer] = [0, 0];
 const HELP = "Type, use the up and down keys, or drag sideways. Escape leads to these buttons and back.";
 
 /** Begin with the edits that the page's address carries, if it does. */
@@ -178,20 +179,18 @@ const tableOf = (example, input) => {
 
 /** Bring the page up to date, and say what has changed. @param {Session} session */
 const follow = (session) => {
-  const before = last?.getBoundingClientRect().top ?? 0;
   const waiting = figuresOutOfSight(session);
-  const changed = session.examples.flatMap((example) => write(example, waiting));
-  clearTimeout(drawingTimer);
-  const drawTheRest = () => session.examples.forEach((example) => write(example));
-  drawingTimer = setTimeout(drawTheRest, BEFORE_THE_REST_IS_DRAWN);
-  for (const { spot, input, index } of fields) {
-    const { value, dtype } = entryOf(session, input, index);
-    const field = spot.querySelector("input");
-    if (field) fill(field, typed(value, dtype));
-  }
-  setBack(changed);
-  // What is edited stays in its place.
-  scrollBy({ top: (last?.getBoundingClientRect().top ?? 0) - before, behavior: "instant" });
+  const changed = inPlace(() => {
+    for (const { spot, input, index } of fields) {
+      const { value, dtype } = entryOf(session, input, index);
+      const field = spot.querySelector("input");
+      if (field) fill(field, typed(value, dtype));
+    }
+    return session.examples.flatMap((example) => write(example, waiting));
+  });
+  clearTimeout(restTimer);
+  const followWithTheRest = () => setBack(session.examples.flatMap((example) => write(example)));
+  restTimer = setTimeout(() => inPlace(followWithTheRest), BEFORE_THE_REST_FOLLOWS);
   clearTimeout(addressTimer);
   const isHere = onThisPage();
   const address = () => isHere() && putIntoAddress(session.example, session.edits);
@@ -201,6 +200,18 @@ const follow = (session) => {
   const count = changed.length === 1 ? "One number differs" : `${changed.length} numbers differ`;
   const told = changed.length ? `${count} from the page's own.` : HELP;
   say(session.examples.map(refused).find(Boolean) ?? told);
+};
+
+/**
+ * Change the page, but leave what is edited in its place.
+ *
+ * @template Result @param {() => Result} change @returns {Result}
+ */
+const inPlace = (change) => {
+  const before = last?.getBoundingClientRect().top ?? 0;
+  const result = change();
+  scrollBy({ top: (last?.getBoundingClientRect().top ?? 0) - before, behavior: "instant" });
+  return result;
 };
 
 /** @param {Session} session @returns {Set<Element>} */
@@ -257,7 +268,7 @@ export const end = () => {
 /** Forget the edits, because the page that showed them is gone. */
 export const leave = () => {
   clearTimeout(addressTimer);
-  clearTimeout(drawingTimer);
+  clearTimeout(restTimer);
   if (session) change(session, new Map());
   session = last = null;
   restore();
