@@ -131,6 +131,7 @@ def test_a_picture_is_drawn_once(fonts, look, tmp_path, monkeypatch):
     ids=["no address", "offline"],
 )
 def test_without_an_address_there_are_no_pictures_and_no_tags(one_page, surroundings):
+    (one_page / ".cache" / "pictures.json").unlink(missing_ok=True)
     built = mkdocs(one_page, "build", "--strict", **surroundings)
     assert built.returncode == 0, built.stderr
     assert not (one_page / "site" / "assets" / "pictures").exists()
