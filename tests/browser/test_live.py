@@ -525,8 +525,7 @@ def test_wcag_2_2_with_card_fields_and_steps_open(visit, axe, scheme, width):
     visit.page.evaluate(axe)
 
     def assert_clean():
-        # The theme's button that leads to the top comes and goes with the direction of scrolling.
-        visit.page.evaluate("Promise.allSettled(document.getAnimations().map(a => a.finished))")
+        visit.finish_transitions()
         assert visit.page.evaluate(WIDER_THAN_PAGE) <= 0
         assert visit.page.evaluate(AXE, [WHOLE, RULES]) == []
 

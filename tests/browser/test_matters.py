@@ -169,6 +169,7 @@ def test_wcag_2_2_with_what_matters_and_fields(visit, axe, scheme, width):
     visit.page.evaluate(axe)
 
     def assert_clean():
+        visit.finish_transitions()
         assert visit.page.evaluate(WIDER_THAN_PAGE) <= 0
         assert visit.page.evaluate(AXE, [WHOLE, RULES]) == []
 
@@ -176,4 +177,5 @@ def test_wcag_2_2_with_what_matters_and_fields(visit, axe, scheme, width):
     assert_clean()
     visit.page.locator(".live-try").first.click()
     visit.page.locator('table[data-val="self_attention.X"] input').first.fill("3")
+    visit.page.locator(".live-why:not([hidden])").first.wait_for()
     assert_clean()

@@ -203,6 +203,10 @@ class Visit:
         self.page.wait_for_selector(f'body[data-md-color-scheme="{SHOWN_AS[scheme]}"]')
         self.page.evaluate("new Promise(done => requestAnimationFrame(() => setTimeout(done)))")
 
+    def finish_transitions(self):
+        """Wait until no colour is on its way to another: on the way, text may not stand out."""
+        self.page.evaluate("Promise.allSettled(document.getAnimations().map(a => a.finished))")
+
     def __enter__(self):
         return self
 
