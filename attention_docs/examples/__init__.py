@@ -8,6 +8,7 @@ import doctest
 import importlib
 import inspect
 import pkgutil
+from functools import cache
 from types import ModuleType
 
 import numpy
@@ -24,6 +25,7 @@ def names() -> list[str]:
     return sorted(module.name for module in pkgutil.iter_modules(__path__))
 
 
+@cache  # A build runs its examples some 900 times, and would list the folder each time.
 def load(name: str) -> ModuleType:
     """Return an example by its name.
 
@@ -33,14 +35,9 @@ def load(name: str) -> ModuleType:
     >>> load("self_attention").TITLE
     'Self-attention, three tokens'
     """
-    full_name = f"{__name__}.{name}"
-    try:
-        return importlib.import_module(full_name)
-    except ModuleNotFoundError as error:
-        if error.name != full_name:
-            raise
-        known = ", ".join(names())
-        raise LookupError(f"example {name!r} is unknown; known are {known}") from None
+    if name not in names():
+        raise LookupError(f"example {name!r} is unknown; known are {', '.join(names())}")
+    return importlib.import_module(f"{__name__}.{name}")
 
 
 def steps(name: str, xp: ModuleType = numpy) -> dict[str, Array]:

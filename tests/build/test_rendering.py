@@ -49,6 +49,7 @@ def test_a_page_that_has_not_changed_is_taken_from_the_last_build(one_page, page
 def test_complaints_about_a_page_are_repeated_in_the_next_build(one_page, page):
     links = "\n[Away](nowhere.md) and [down](#nowhere)\n"
     page.write_text(page.read_text(encoding="utf-8") + links, encoding="utf-8")
+    mkdocs(one_page, "build", "--quiet")
     first, _ = build(one_page)
     assert "'nowhere.md'" in first
     assert "'#nowhere'" in first
