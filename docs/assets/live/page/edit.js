@@ -179,14 +179,15 @@ const tableOf = (example, input) => {
 
 /** Bring the page up to date, and say what has changed. @param {Session} session */
 const follow = (session) => {
-  const waiting = figuresOutOfSight(session);
-  const changed = inPlace(() => {
+  const waiting = figuresOutOfSight();
+  inPlace(() => {
     for (const { spot, input, index } of fields) {
       const { value, dtype } = entryOf(session, input, index);
       const field = spot.querySelector("input");
       if (field) fill(field, typed(value, dtype));
     }
-    return session.examples.flatMap((example) => write(example, waiting));
+    const changed = session.examples.flatMap((example) => write(example, waiting));
+    say(session.examples.map(refused).find(Boolean) ?? told(changed));
   });
   clearTimeout(restTimer);
   const followWithTheRest = () => setBack(session.examples.flatMap((example) => write(example)));
@@ -197,27 +198,26 @@ const follow = (session) => {
   addressTimer = setTimeout(address, BEFORE_THE_ADDRESS_CHANGES);
   refreshCard();
   attentionDocs.matters?.repaint();
-  const count = changed.length === 1 ? "One number differs" : `${changed.length} numbers differ`;
-  const told = changed.length ? `${count} from the page's own.` : HELP;
-  say(session.examples.map(refused).find(Boolean) ?? told);
 };
 
-/**
- * Change the page, but leave what is edited in its place.
- *
- * @template Result @param {() => Result} change @returns {Result}
- */
+/** @param {Element[]} changed */
+const told = ({ length }) => {
+  if (!length) return HELP;
+  const count = length === 1 ? "One number differs" : `${length} numbers differ`;
+  return `${count} from the page's own.`;
+};
+
+/** Change the page, but leave what is edited in its place. @param {() => void} change */
 const inPlace = (change) => {
   const before = last?.getBoundingClientRect().top ?? 0;
-  const result = change();
+  change();
   scrollBy({ top: (last?.getBoundingClientRect().top ?? 0) - before, behavior: "instant" });
-  return result;
 };
 
-/** @param {Session} session @returns {Set<Element>} */
-const figuresOutOfSight = ({ examples }) => {
-  const carriers = new Set(examples.flatMap(spotsOf).map(({ carrier }) => carrier));
-  return new Set([...carriers].filter((carrier) => carrier.matches("g") && isOutOfSight(carrier)));
+/** @returns {Set<Element>} what such figures draw */
+const figuresOutOfSight = () => {
+  const figures = [...document.querySelectorAll(".figure-box svg")].filter(isOutOfSight);
+  return new Set(figures.flatMap((figure) => [...figure.querySelectorAll("g[data-val]")]));
 };
 
 /** @param {Element} element */

@@ -16,7 +16,6 @@ const reasons = new Map();
  */
 export const setBack = (changed) => {
   const firsts = firstsOf(changed);
-  prepare(changed);
   for (const [first, reason] of reasons) {
     if (reason.hidden !== firsts.has(first)) continue;
     reason.hidden = !firsts.has(first);
