@@ -124,6 +124,7 @@ sys.exit(pytest.main(["docs/mechanisms/layer_in_pytorch.md", "-q", "-rs", *sys.a
 """
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize(("options", "code"), [([], 0), (["--torch"], 1)])
 def test_a_block_in_pytorch_is_skipped_with_a_reason_unless_pytorch_is_asked_for(options, code):
     command = [sys.executable, "-c", WITHOUT_TORCH, "-p", "no:cacheprovider", *options]

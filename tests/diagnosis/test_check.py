@@ -1,7 +1,6 @@
 """The check of a function: what it finds, what it says, and what it takes."""
 
 import json
-import os
 import subprocess
 import sys
 import textwrap
@@ -17,7 +16,7 @@ from attention_docs.diagnosis.cases import CASES
 from attention_docs.diagnosis.mistakes import CONVENTIONS, MISTAKES, named
 from attention_docs.diagnosis.recipe import Call, LayerCall, attend, attend_in_heads
 from attention_docs.diagnosis.worker import InThisProcess
-from tests.conftest import ROOT, environment_of_an_inner_pytest
+from tests.conftest import environment_of_an_inner_pytest
 
 RIGHT = """
     import numpy as np
@@ -375,14 +374,17 @@ def test_bad_input_meets_one_line_that_says_what_to_do(what, file, tmp_path, cap
         ("--limit", "soon", "'soon' is no number of seconds above zero"),
     ],
 )
-def test_a_bad_option_meets_words_that_say_what_to_do(option, value, words, file, capfd):
-    command = [sys.executable, "-m", "attention_docs", "check", file(RIGHT), option, value]
-    assert subprocess.run(command, env=with_this_package()).returncode == 2
-    assert words in capfd.readouterr().err.splitlines()[-1]
+def test_a_bad_option_meets_words_that_say_what_to_do(option, value, words, file, capsys):
+    assert status_of(["check", file(RIGHT), option, value]) == 2
+    assert words in capsys.readouterr().err.splitlines()[-1]
 
 
-def with_this_package():
-    return {**os.environ, "PYTHONPATH": str(ROOT)}
+def status_of(arguments):
+    """Run the command line and return its exit status."""
+    try:
+        return main(arguments)
+    except SystemExit as exit:
+        return exit.code
 
 
 def test_a_library_that_is_not_there_is_refused():
@@ -433,6 +435,7 @@ def test_a_case_that_hangs_or_kills_is_wrong_and_the_others_still_run(file, caps
     assert "2 wrong" in said
 
 
+@pytest.mark.thorough
 def test_three_lines_of_pytest_give_one_test_a_case(file, tmp_path):
     file(RIGHT.replace("** -0.5", "** -1.0"))
     (tmp_path / "test_mine.py").write_text(
