@@ -132,6 +132,19 @@ def test_pointing_opens_a_card_that_goes_again(visit):
     visit.page.wait_for_selector(CARD, state="detached")
 
 
+def test_what_comes_under_a_resting_pointer_opens_no_card_until_it_moves(visit):
+    visit.page.locator(WEIGHT).hover()
+    visit.page.wait_for_selector(CARD)
+    visit.page.evaluate("scrollBy(0, -300)")
+    visit.page.wait_for_selector(CARD, state="detached")
+    visit.page.evaluate("scrollBy(0, 300)")
+    visit.page.wait_for_timeout(600)
+    assert not visit.page.locator(CARD).count()
+    box = visit.page.locator(WEIGHT).bounding_box()
+    visit.page.mouse.move(box["x"] + box["width"] / 2 + 3, box["y"] + box["height"] / 2)
+    visit.page.wait_for_selector(CARD)
+
+
 @pytest.mark.parametrize(
     "page",
     ["", "course/formula/", "mechanisms/masks/", "mechanisms/tiles/", "mechanisms/learning/"],

@@ -76,14 +76,27 @@ const tryOut = async (name, spot = card.current()?.spot) => {
   } else if (spot) card.say(spot, LOST);
 };
 
-/** @param {Event} event a pointer comes to a number, or leaves it */
-const point = ({ target }) => {
+// Browsers say that a pointer is over what comes under it while it rests, as a page scrolls or grows. That
+// asks nothing until the pointer moves.
+let rests = false;
+let [x, y] = [NaN, NaN];
+
+/** @param {PointerEvent} event a pointer comes to a number, or leaves it */
+const point = ({ target, clientX, clientY }) => {
   clearTimeout(timer);
+  rests = clientX === x && clientY === y;
+  [x, y] = [clientX, clientY];
   if (stays || card.contains(target)) return;
   const spot = spotAt(target);
-  if (spot && !spot.querySelector("input")) {
+  if (spot && !rests && !spot.querySelector("input")) {
     timer = setTimeout(() => show(spot), BEFORE_IT_OPENS);
   } else timer = setTimeout(close, BEFORE_IT_CLOSES);
+};
+
+/** @param {PointerEvent} event */
+const move = (event) => {
+  if (rests) point(event);
+  else [x, y] = [event.clientX, event.clientY];
 };
 
 /** Close the card, and give the keyboard back to where it came from. */
@@ -141,6 +154,7 @@ const arrive = async () => {
 };
 
 document.addEventListener("pointerover", point);
+document.addEventListener("pointermove", move);
 document.addEventListener("click", press);
 document.addEventListener("keydown", type);
 document.addEventListener("focusout", () => setTimeout(() => {
