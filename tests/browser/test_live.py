@@ -224,6 +224,7 @@ def test_page_follows_an_edit_as_python_does(visit):
         assert shown(visit, step) == computed(step, X=edited(3)), step
     assert re.fullmatch(r"\d+ numbers differ from the page's own\.", status(visit))
     visit.page.locator(".live-why:not([hidden])").first.wait_for()
+    assert visit.page.locator("p.live-set-back").count()
     (cell,) = visit.page.locator(
         'svg g[data-val="self_attention.scores"] [data-at="2,2"] text'
     ).all()
@@ -373,6 +374,7 @@ def test_link_carries_the_edits_through_a_reload_and_a_step_back(visit):
     for come_again in (visit.page.reload, lambda: visit.page.goto(visit.page.url)):
         come_again()
         visit.page.wait_for_selector(".live-changed")
+        visit.page.wait_for_selector("p.live-set-back")
         assert shown(visit, "output") == computed("output", X=edited(3))
     visit.page.locator(".md-footer__link--next").click()
     visit.page.wait_for_selector(BAR, state="detached")

@@ -200,7 +200,7 @@ const follow = (session) => {
   attentionDocs.matters?.repaint();
 };
 
-/** @param {Element[]} changed */
+/** Say how many numbers have changed. @param {Element[]} changed */
 const told = ({ length }) => {
   if (!length) return HELP;
   const count = length === 1 ? "One number differs" : `${length} numbers differ`;
@@ -214,7 +214,7 @@ const inPlace = (change) => {
   scrollBy({ top: (last?.getBoundingClientRect().top ?? 0) - before, behavior: "instant" });
 };
 
-/** @returns {Set<Element>} what such figures draw */
+/** @returns {Set<Element>} the matrices of such figures */
 const figuresOutOfSight = () => {
   const figures = [...document.querySelectorAll(".figure-box svg")].filter(isOutOfSight);
   return new Set(figures.flatMap((figure) => [...figure.querySelectorAll("g[data-val]")]));

@@ -32,7 +32,7 @@ export const setBack = (changed) => {
 export const prepare = (spots) => {
   for (const first of firstsOf(spots)) {
     if (reasons.has(first)) continue;
-    const reason = make("p", { class: "live-why", hidden: "" }, WHY);
+    const reason = make("p", { class: "live-why", hidden: true }, WHY);
     if (HEADING.test(first.tagName)) first.after(reason);
     else first.before(reason);
     reasons.set(first, reason);
