@@ -11,9 +11,9 @@ from attention_docs.render.figures.scales import MINUS, PLUS, scale_of
 from attention_docs.render.numbers import html_number
 from attention_docs.render.table import table
 from tests.browser.test_every_page import AXE, RULES, WHOLE
-from tests.browser.visit import WIDER_THAN_PAGE, Visit
+from tests.browser.visit import WIDER_THAN_PAGE
 
-CHAPTER = "mechanisms/self_attention/"
+CHAPTER = "mechanisms/self_attention"
 CARD, BAR, STATUS = ".live-card", ".live-bar", ".live-status"
 WEIGHT = 'table[data-val="self_attention.weights"] td >> nth=1'
 FIELD = 'table[data-val="self_attention.X"] input >> nth=0'
@@ -54,10 +54,10 @@ ASK_ALL = """
 
 
 @pytest.fixture
-def visit(browser, address):
-    with Visit(browser, address + CHAPTER) as visit:
-        yield visit
-        assert visit.complaints == []
+def visit(come_to):
+    visit = come_to(CHAPTER)
+    yield visit
+    assert visit.complaints == []
 
 
 def ask(visit, spot=WEIGHT):
@@ -147,11 +147,11 @@ def test_what_comes_under_a_resting_pointer_opens_no_card_until_it_moves(visit):
 
 @pytest.mark.parametrize(
     "page",
-    ["", "course/formula/", "mechanisms/masks/", "mechanisms/tiles/", "mechanisms/learning/"],
+    ["", "course/formula", "mechanisms/masks", "mechanisms/tiles", "mechanisms/learning"],
 )
-def test_every_number_answers(browser, address, page):
-    with Visit(browser, address + page) as visit:
-        count, unanswered = visit.page.evaluate(ASK_ALL)
+def test_every_number_answers(come_to, page):
+    visit = come_to(page)
+    count, unanswered = visit.page.evaluate(ASK_ALL)
     assert count > 30
     assert unanswered == []
 
@@ -166,12 +166,12 @@ def test_point_in_space_offers_its_three_coordinates(visit):
     assert "row 3, column 2" in card.inner_text()
 
 
-def test_number_drawn_at_random_tells_its_formula_and_offers_no_edit(browser, address):
-    with Visit(browser, f"{address}mechanisms/score_distribution/") as visit:
-        card = ask(visit, '[data-val="score_variance.kurtosis_proved[1]"]')
-        assert "kurtosis proved = 6 / d" in card.inner_text()
-        assert "drawn at random" in card.inner_text()
-        assert not card.locator("button", has_text="Try your own numbers").count()
+def test_number_drawn_at_random_tells_its_formula_and_offers_no_edit(come_to):
+    visit = come_to("mechanisms/score_distribution")
+    card = ask(visit, '[data-val="score_variance.kurtosis_proved[1]"]')
+    assert "kurtosis proved = 6 / d" in card.inner_text()
+    assert "drawn at random" in card.inner_text()
+    assert not card.locator("button", has_text="Try your own numbers").count()
 
 
 def test_press_beside_a_thin_line_finds_it(visit):
@@ -249,22 +249,20 @@ def test_cells_of_a_figure_take_the_colours_of_the_new_numbers(visit):
     assert {fill for fill, _ in drawn} == {MINUS, PLUS}
 
 
-def test_a_cell_too_small_for_its_number_gets_a_minus_sign_as_it_turns_negative(browser, address):
+def test_a_cell_too_small_for_its_number_gets_a_minus_sign_as_it_turns_negative(come_to):
     weights = np.array(replay("batched_attention", {}).steps["W_Q"].value)
     weights[0, 0] = -5
     before, after = (
         replay("batched_attention", edits).steps["Q"].value for edits in ({}, {"W_Q": weights})
     )
     assert ((before >= 0) & (after < 0)).any()
-    with Visit(browser, f"{address}mechanisms/one_similarity/") as visit:
-        visit.page.locator('.live-try[data-example="batched_attention"]').first.click()
-        visit.page.wait_for_selector(BAR)
-        visit.page.locator('table[data-val="batched_attention.W_Q"] input >> nth=0').fill("-5")
-        visit.page.evaluate(REST_DRAWN)
-        cells = visit.page.locator('g[data-val="batched_attention.Q"] > [data-at]')
-        signs = cells.evaluate_all(
-            "all => all.map(c => c.querySelector('text')?.textContent ?? '')"
-        )
+    visit = come_to("mechanisms/one_similarity")
+    visit.page.locator('.live-try[data-example="batched_attention"]').first.click()
+    visit.page.wait_for_selector(BAR)
+    visit.page.locator('table[data-val="batched_attention.W_Q"] input >> nth=0').fill("-5")
+    visit.page.evaluate(REST_DRAWN)
+    cells = visit.page.locator('g[data-val="batched_attention.Q"] > [data-at]')
+    signs = cells.evaluate_all("all => all.map(c => c.querySelector('text')?.textContent ?? '')")
     assert signs == ["−" if value < 0 else "" for value in after.flat]
 
 
@@ -276,53 +274,49 @@ def test_a_cell_too_small_for_its_number_gets_a_minus_sign_as_it_turns_negative(
         ("softmax_overflow", "softmax_overflow", "small", 800.0, ("small_naive",)),
     ],
 )
-def test_changed_columns_align_as_python_aligns_them(
-    browser, address, page, example, input, value, steps
-):
+def test_changed_columns_align_as_python_aligns_them(come_to, page, example, input, value, steps):
     array = np.array(replay(example, {}).steps[input].value)
     array.flat[0] = value
     replayed = replay(example, {input: array}).steps
-    with Visit(browser, f"{address}mechanisms/{page}/") as visit:
-        try_out(visit)
-        visit.page.locator(f'table[data-val="{example}.{input}"] input >> nth=0').fill(str(value))
-        for step in steps:
-            shown = visit.page.locator(f'table[data-val="{example}.{step}"]').first
-            found = shown.evaluate(ROOM)
-            written = table(np.asarray(replayed[step].value), f"{example}.{step}")
-            visit.page.evaluate(
-                "([table, html]) => { table.outerHTML = html; }", [shown.element_handle(), written]
-            )
-            expected = visit.page.locator(f'table[data-val="{example}.{step}"]').first.evaluate(
-                ROOM
-            )
-            for (centred, room), (is_centred, its_room) in zip(found, expected, strict=True):
-                assert centred == is_centred, step
-                assert room == pytest.approx(its_room, abs=1e-3), step
+    visit = come_to(f"mechanisms/{page}")
+    try_out(visit)
+    visit.page.locator(f'table[data-val="{example}.{input}"] input >> nth=0').fill(str(value))
+    for step in steps:
+        shown = visit.page.locator(f'table[data-val="{example}.{step}"]').first
+        found = shown.evaluate(ROOM)
+        written = table(np.asarray(replayed[step].value), f"{example}.{step}")
+        visit.page.evaluate(
+            "([table, html]) => { table.outerHTML = html; }", [shown.element_handle(), written]
+        )
+        expected = visit.page.locator(f'table[data-val="{example}.{step}"]').first.evaluate(ROOM)
+        for (centred, room), (is_centred, its_room) in zip(found, expected, strict=True):
+            assert centred == is_centred, step
+            assert room == pytest.approx(its_room, abs=1e-3), step
 
 
 @pytest.mark.parametrize("page", ["two_heads", "one_similarity"])
-def test_inputs_in_a_fold_are_shown_when_they_are_edited(browser, address, page):
-    with Visit(browser, f"{address}mechanisms/{page}/") as visit:
-        try_out(visit)
-        visit.page.wait_for_selector(".live-field:focus")
-        assert visit.page.locator(":focus").is_visible()
+def test_inputs_in_a_fold_are_shown_when_they_are_edited(come_to, page):
+    visit = come_to(f"mechanisms/{page}")
+    try_out(visit)
+    visit.page.wait_for_selector(".live-field:focus")
+    assert visit.page.locator(":focus").is_visible()
 
 
-def test_points_of_a_chart_move_as_python_draws_them(browser, address):
+def test_points_of_a_chart_move_as_python_draws_them(come_to):
     query = np.array(replay("tiles", {}).steps["Q"].value)
     query[0, 0] += 0.1
     steps = {name: array.value for name, array in replay("tiles", {"Q": query}).steps.items()}
     drawn = FIGURES["softmax_in_one_pass"](lambda name: steps)
     picture = "svg:has([data-axis])"
-    with Visit(browser, f"{address}mechanisms/tiles/") as visit:
-        before = heights(visit.page.locator(picture).inner_html())
-        visit.page.locator('.live-try[data-example="tiles"]').click()
-        visit.page.wait_for_selector(BAR)
-        visit.page.locator('table[data-val="tiles.Q"] input >> nth=0').fill(str(query[0, 0]))
-        visit.page.evaluate(REST_DRAWN)
-        assert heights(visit.page.locator(picture).inner_html()) == heights(drawn) != before
-        tool(visit, "Done")
-        assert heights(visit.page.locator(picture).inner_html()) == before
+    visit = come_to("mechanisms/tiles")
+    before = heights(visit.page.locator(picture).inner_html())
+    visit.page.locator('.live-try[data-example="tiles"]').click()
+    visit.page.wait_for_selector(BAR)
+    visit.page.locator('table[data-val="tiles.Q"] input >> nth=0').fill(str(query[0, 0]))
+    visit.page.evaluate(REST_DRAWN)
+    assert heights(visit.page.locator(picture).inner_html()) == heights(drawn) != before
+    tool(visit, "Done")
+    assert heights(visit.page.locator(picture).inner_html()) == before
 
 
 def heights(picture):
@@ -390,7 +384,7 @@ def test_reader_who_leaves_at_once_takes_no_edit_along(visit):
     link = visit.page.locator(".md-footer__link--next")
     next_page = link.evaluate("link => link.href")
     held = []
-    visit.page.route(next_page, lambda route: held.append(route))
+    visit.page.route(next_page, lambda route: held.append(route), times=1)
     # Pressed faster than Playwright does: an edit comes into the address a little later.
     visit.page.locator(FIELD).press("ArrowUp")
     link.evaluate("link => link.click()")
@@ -464,27 +458,27 @@ def close_by_its_button(page):
     page.keyboard.press("Enter")
 
 
-def test_numbers_of_a_table_are_one_stop(browser, address):
-    with Visit(browser, f"{address}course/formula/") as visit:
-        visit.page.keyboard.press("Tab")
-        stop = visit.page.locator(".md-typeset__scrollwrap > .live-stop").last
-        stop.focus()
-        assert stop.inner_text() == "8 (1 of 25)"
-        stop.press("ArrowRight")
-        assert stop.inner_text() == "4.6188 (2 of 25)"
-        assert "4.61880215351700" in visit.page.locator(CARD).inner_text()
+def test_numbers_of_a_table_are_one_stop(come_to):
+    visit = come_to("course/formula")
+    visit.page.keyboard.press("Tab")
+    stop = visit.page.locator(".md-typeset__scrollwrap > .live-stop").last
+    stop.focus()
+    assert stop.inner_text() == "8 (1 of 25)"
+    stop.press("ArrowRight")
+    assert stop.inner_text() == "4.6188 (2 of 25)"
+    assert "4.61880215351700" in visit.page.locator(CARD).inner_text()
 
 
-def test_steps_lead_to_literals_that_other_examples_share(browser, address):
-    with Visit(browser, f"{address}course/block/") as visit:
-        ask(visit, "table.matrix td:visible >> nth=3")
-        visit.page.locator(f"{CARD} button", has_text="Step by step").click()
-        walk = visit.page.locator(".live-walk")
-        walk.wait_for()
-        while walk.locator(".live-follow").count():
-            walk.locator(".live-follow").last.click()
-        assert "given in attention_docs/examples/course_sentence.py" in walk.inner_text()
-        assert visit.complaints == []
+def test_steps_lead_to_literals_that_other_examples_share(come_to):
+    visit = come_to("course/block")
+    ask(visit, "table.matrix td:visible >> nth=3")
+    visit.page.locator(f"{CARD} button", has_text="Step by step").click()
+    walk = visit.page.locator(".live-walk")
+    walk.wait_for()
+    while walk.locator(".live-follow").count():
+        walk.locator(".live-follow").last.click()
+    assert "given in attention_docs/examples/course_sentence.py" in walk.inner_text()
+    assert visit.complaints == []
 
 
 def test_keyboard_reaches_a_matrix_and_the_numbers_of_a_figure(visit):
@@ -527,11 +521,11 @@ def test_paper_says_that_numbers_were_edited(visit):
     assert not visit.page.locator(BAR).is_visible()
 
 
-def test_paper_has_no_button_that_edits(browser, address):
-    with Visit(browser, address) as visit:
-        assert visit.page.locator(".live-try:visible").count()
-        visit.page.emulate_media(media="print")
-        assert not visit.page.locator(".live-try:visible").count()
+def test_paper_has_no_button_that_edits(come_to):
+    visit = come_to()
+    assert visit.page.locator(".live-try:visible").count()
+    visit.page.emulate_media(media="print")
+    assert not visit.page.locator(".live-try:visible").count()
 
 
 @pytest.mark.parametrize(("scheme", "width"), [("light", 1280), ("dark", 320)])

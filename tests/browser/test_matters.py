@@ -9,9 +9,9 @@ from attention_docs.backward import attention_backward
 from attention_docs.live.recording import replay
 from attention_docs.render.numbers import number
 from tests.browser.test_every_page import AXE, RULES, WHOLE
-from tests.browser.visit import WIDER_THAN_PAGE, Visit
+from tests.browser.visit import WIDER_THAN_PAGE
 
-CHAPTER = "mechanisms/self_attention/"
+CHAPTER = "mechanisms/self_attention"
 OUTPUT = 'table[data-val="self_attention.output"] td >> nth=1'
 PANEL, STATUS = ".live-matters", ".live-matters [role=status]"
 COLOURED = "[data-influence], .live-sign, .live-chosen, .live-matters, [title*='Raise it']"
@@ -24,10 +24,10 @@ SAID = """
 
 
 @pytest.fixture
-def visit(browser, address):
-    with Visit(browser, address + CHAPTER) as visit:
-        yield visit
-        assert visit.complaints == []
+def visit(come_to):
+    visit = come_to(CHAPTER)
+    yield visit
+    assert visit.complaints == []
 
 
 def weigh(visit, spot=OUTPUT):
@@ -134,24 +134,22 @@ def test_next_page_is_not_coloured(visit):
     assert not visit.page.locator(COLOURED).count()
 
 
-def test_cells_of_a_figure_take_colour_and_sign(browser, address):
-    with Visit(browser, address + "course/averages/") as visit:
-        weigh(visit, '[data-val="course_averages.weights[1,2]"]')
-        cells = visit.page.locator('g[data-val="course_averages.X"] > g').all()
-        signs = visit.page.locator(
-            'g[data-val="course_averages.X"] > .live-sign'
-        ).all_text_contents()
-        assert signs == [cell.get_attribute("data-influence") for cell in cells]
-        assert set(signs) == {"▲", "▼", "○"}
-        visit.page.keyboard.press("Escape")
-        assert not visit.page.locator(COLOURED).count()
+def test_cells_of_a_figure_take_colour_and_sign(come_to):
+    visit = come_to("course/averages")
+    weigh(visit, '[data-val="course_averages.weights[1,2]"]')
+    cells = visit.page.locator('g[data-val="course_averages.X"] > g').all()
+    signs = visit.page.locator('g[data-val="course_averages.X"] > .live-sign').all_text_contents()
+    assert signs == [cell.get_attribute("data-influence") for cell in cells]
+    assert set(signs) == {"▲", "▼", "○"}
+    visit.page.keyboard.press("Escape")
+    assert not visit.page.locator(COLOURED).count()
 
 
-def test_position_of_a_maximum_has_no_derivative(browser, address):
-    with Visit(browser, address + "mechanisms/word_order/") as visit:
-        panel = weigh(visit, '[data-val="word_order.aligned[0]"]')
-        said = panel.locator("[role=status]").inner_text()
-        assert said == "It can only jump, so it has no derivative."
+def test_position_of_a_maximum_has_no_derivative(come_to):
+    visit = come_to("mechanisms/word_order")
+    panel = weigh(visit, '[data-val="word_order.aligned[0]"]')
+    said = panel.locator("[role=status]").inner_text()
+    assert said == "It can only jump, so it has no derivative."
 
 
 def test_paper_shows_neither_panel_nor_colours(visit):

@@ -8,7 +8,7 @@ from urllib.parse import unquote
 
 import pytest
 
-from tests.browser.visit import PAGES, Visit
+from tests.browser.visit import PAGES
 from tests.conftest import copy_project, cut_down
 from tests.diagnosis.test_pasted import WRONG
 from tests.repository.test_scripts import posix, run, with_environment, with_scripts
@@ -45,6 +45,17 @@ def folder(project, tmp_path_factory):
     target = tmp_path_factory.mktemp("offline") / "My documents"
     zipfile.ZipFile(project / ZIP).extractall(target)
     return target / "attention-docs"
+
+
+@pytest.fixture
+def come_to(tab, folder):
+    """Loads a file of the unpacked zip as the first page of a new reader."""
+
+    def load(file):
+        tab.load_afresh((folder / file).as_uri())
+        return tab
+
+    return load
 
 
 def foreign(visit):
@@ -86,62 +97,58 @@ def test_every_page_is_there_and_every_link_leads_to_a_file(folder):
                 assert (folder / page).parent.joinpath(unquote(link)).is_file(), (page, link)
 
 
-def test_no_page_asks_anyone_or_complains(browser, folder):
+def test_no_page_asks_anyone_or_complains(come_to, folder):
     """Asked of the first pages of each folder: the paths to scripts and styles differ there alone."""
     folders = itertools.groupby(sorted(folder.rglob("*.html")), lambda file: file.parent)
-    with Visit(browser, (folder / "index.html").as_uri()) as visit:
-        for _, files in folders:
-            for file in itertools.islice(files, 3):
-                visit.page.goto(file.as_uri())
-        assert foreign(visit) == []
-        assert complaints(visit) == []
+    visit = come_to("index.html")
+    for _, files in folders:
+        for file in itertools.islice(files, 3):
+            visit.page.goto(file.as_uri())
+    assert foreign(visit) == []
+    assert complaints(visit) == []
 
 
-def test_search_finds_softmax_and_leads_to_its_formulas(browser, folder):
-    with Visit(browser, (folder / "index.html").as_uri()) as visit:
-        page = visit.page
-        page.get_by_placeholder("Search").press_sequentially("softmax")
-        page.locator(".md-search-result__item a[href*='h=softmax']").first.click()
-        page.wait_for_url("file:**?h=softmax*")
-        assert page.locator(".katex, .symbols").count() > 0
-        assert page.evaluate(
-            "document.fonts.ready.then(() => document.fonts.check('1em KaTeX_Main'))"
-        )
-        assert foreign(visit) == []
-        assert complaints(visit) == []
+def test_search_finds_softmax_and_leads_to_its_formulas(come_to):
+    visit = come_to("index.html")
+    page = visit.page
+    page.get_by_placeholder("Search").press_sequentially("softmax")
+    page.locator(".md-search-result__item a[href*='h=softmax']").first.click()
+    page.wait_for_url("file:**?h=softmax*")
+    assert page.locator(".katex, .symbols").count() > 0
+    assert page.evaluate("document.fonts.ready.then(() => document.fonts.check('1em KaTeX_Main'))")
+    assert foreign(visit) == []
+    assert complaints(visit) == []
 
 
-def test_a_number_says_where_it_comes_from_and_follows_an_edit(browser, folder):
-    start = folder / "mechanisms" / "self_attention.html"
-    with Visit(browser, start.as_uri()) as visit:
-        page = visit.page
-        weight = page.locator('table[data-val="self_attention.weights"] td').nth(1)
-        weight.click()
-        page.wait_for_selector(".live-card output")
-        page.locator(".live-card button", has_text="Try your own numbers").click()
-        page.locator('table[data-val="self_attention.X"] input').first.fill("3")
-        assert weight.inner_text() != "0.4856"
-        assert foreign(visit) == []
-        assert complaints(visit) == []
+def test_a_number_says_where_it_comes_from_and_follows_an_edit(come_to):
+    visit = come_to("mechanisms/self_attention.html")
+    page = visit.page
+    weight = page.locator('table[data-val="self_attention.weights"] td').nth(1)
+    weight.click()
+    page.wait_for_selector(".live-card output")
+    page.locator(".live-card button", has_text="Try your own numbers").click()
+    page.locator('table[data-val="self_attention.X"] input').first.fill("3")
+    assert weight.inner_text() != "0.4856"
+    assert foreign(visit) == []
+    assert complaints(visit) == []
 
 
-def test_a_pasted_output_is_named(browser, folder):
-    with Visit(browser, (folder / "check.html").as_uri()) as visit:
-        visit.page.get_by_label("Your output, as it was printed").fill(str(WRONG))
-        visit.page.get_by_text("This is the output of a softmax over the queries.").wait_for()
-        assert foreign(visit) == []
-        assert complaints(visit) == []
+def test_a_pasted_output_is_named(come_to):
+    visit = come_to("check.html")
+    visit.page.get_by_label("Your output, as it was printed").fill(str(WRONG))
+    visit.page.get_by_text("This is the output of a softmax over the queries.").wait_for()
+    assert foreign(visit) == []
+    assert complaints(visit) == []
 
 
-def test_points_can_be_turned_and_the_scheme_lasts(browser, folder):
-    start = folder / "mechanisms" / "self_attention.html"
-    with Visit(browser, start.as_uri()) as visit:
-        page = visit.page
-        page.get_by_role("button", name="Explore in 3D").click()
-        page.locator(".space canvas").first.wait_for()
-        for name in ("Follow", "Light"):
-            page.locator(f"label[title^='{name}']:visible").click()
-        page.get_by_role("link", name="Cross-attention", exact=True).first.click()
-        page.get_by_role("heading", level=1, name="Cross-attention").wait_for()
-        assert page.evaluate("document.body.dataset.mdColorScheme") == "slate"
-        assert foreign(visit) == []
+def test_points_can_be_turned_and_the_scheme_lasts(come_to):
+    visit = come_to("mechanisms/self_attention.html")
+    page = visit.page
+    page.get_by_role("button", name="Explore in 3D").click()
+    page.locator(".space canvas").first.wait_for()
+    for name in ("Follow", "Light"):
+        page.locator(f"label[title^='{name}']:visible").click()
+    page.get_by_role("link", name="Cross-attention", exact=True).first.click()
+    page.get_by_role("heading", level=1, name="Cross-attention").wait_for()
+    assert page.evaluate("document.body.dataset.mdColorScheme") == "slate"
+    assert foreign(visit) == []

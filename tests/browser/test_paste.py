@@ -1,34 +1,33 @@
 """The box on the page of the check: by keyboard, announced, and there after instant navigation."""
 
-from tests.browser.visit import Visit, path
 from tests.diagnosis.test_pasted import RIGHT, WRONG
 
 PAGE = "check"
 
 
-def test_a_pasted_output_is_named_by_keyboard_and_announced(browser, address):
-    with Visit(browser, address + path(PAGE)) as visit:
-        area = visit.page.get_by_label("Your output, as it was printed")
-        area.focus()
-        visit.page.keyboard.insert_text(f"tensor({WRONG.tolist()}, dtype=torch.float64)")
-        status = visit.page.get_by_role("status").filter(has_text="This is the output of")
-        assert "a softmax over the queries" in status.inner_text()
-        assert visit.page.locator(".paste mark").inner_text().startswith("-0.805")
-        visit.page.keyboard.press("Tab")
-        focused = visit.page.evaluate("document.activeElement.href")
-        assert focused.endswith("mechanisms/common_mistakes/#softmax-over-the-other-axis")
-        area.fill(str(RIGHT))
-        assert visit.page.locator(".paste mark").count() == 0
-        visit.page.get_by_text("This is the right output.").wait_for()
-        area.fill("no numbers")
-        visit.page.get_by_text("paste a printed array").wait_for()
+def test_a_pasted_output_is_named_by_keyboard_and_announced(come_to):
+    visit = come_to(PAGE)
+    area = visit.page.get_by_label("Your output, as it was printed")
+    area.focus()
+    visit.page.keyboard.insert_text(f"tensor({WRONG.tolist()}, dtype=torch.float64)")
+    status = visit.page.get_by_role("status").filter(has_text="This is the output of")
+    assert "a softmax over the queries" in status.inner_text()
+    assert visit.page.locator(".paste mark").inner_text().startswith("-0.805")
+    visit.page.keyboard.press("Tab")
+    focused = visit.page.evaluate("document.activeElement.href")
+    assert focused.endswith("mechanisms/common_mistakes/#softmax-over-the-other-axis")
+    area.fill(str(RIGHT))
+    assert visit.page.locator(".paste mark").count() == 0
+    visit.page.get_by_text("This is the right output.").wait_for()
+    area.fill("no numbers")
+    visit.page.get_by_text("paste a printed array").wait_for()
 
 
-def test_the_box_works_after_a_visit_of_another_page(browser, address):
-    with Visit(browser, address + path("mechanisms/distinct_sizes"), width=1400) as visit:
-        visit.page.evaluate("window.stays = true")
-        visit.page.locator(".md-footer__link--next").click()
-        visit.page.wait_for_selector(".paste[data-ready]")
-        assert visit.page.evaluate("window.stays")
-        visit.page.get_by_label("Your output, as it was printed").fill(str(RIGHT))
-        visit.page.get_by_text("This is the right output.").wait_for()
+def test_the_box_works_after_a_visit_of_another_page(come_to):
+    visit = come_to("mechanisms/distinct_sizes", width=1400)
+    visit.page.evaluate("window.stays = true")
+    visit.page.locator(".md-footer__link--next").click()
+    visit.page.wait_for_selector(".paste[data-ready]")
+    assert visit.page.evaluate("window.stays")
+    visit.page.get_by_label("Your output, as it was printed").fill(str(RIGHT))
+    visit.page.get_by_text("This is the right output.").wait_for()

@@ -3,13 +3,13 @@
 import base64
 import hashlib
 import re
-import shutil
 from html.parser import HTMLParser
 
 import pytest
 
 from attention_docs.publish.policy import enforce
-from tests.browser.visit import PAGES, Visit, served
+from tests.browser.visit import PAGES, served
+from tests.conftest import lend
 
 META = re.compile(r'<meta http-equiv="Content-Security-Policy" content="([^"]*)">')
 LOADS = re.compile(r"<(?:script|style|link|img)\b")
@@ -88,41 +88,37 @@ def test_every_page_has_the_one_policy_above_all_it_loads_and_needs_no_more(site
     assert directives(pages[0])["default-src"] == ["'self'"]
 
 
-def test_all_that_a_reader_can_do_keeps_to_the_policy_of_the_first_page(
-    browser,
-    address,
-):
-    with Visit(browser, "about:blank") as visit:
-        page = visit.page
-        page.goto(f"{address}mechanisms/additive_attention/", wait_until="networkidle")
-        page.evaluate("window.first = true")
-        page.get_by_role("link", name="Self-attention", exact=True).first.click()
-        page.get_by_role("heading", level=1, name="Self-attention").wait_for()
-        page.get_by_role("button", name="Explore in 3D").click()
-        page.locator(".space canvas").first.wait_for()
-        # The style sheet that Plotly writes.
-        assert (
-            page.locator(".space .svg-container").evaluate("e => getComputedStyle(e).position")
-            == "relative"
-        )
-        page.get_by_role("button", name="Back to the drawing").click()
-        page.locator("[data-clipboard-target]:visible").first.click()
-        page.locator(".md-dialog--active").wait_for()
-        before = page.evaluate("document.body.dataset.mdColorScheme")
-        for name in ("Follow", "Light", "Dark", "Follow", "Light"):
-            page.locator(f"label[title^='{name}']:visible").click()
-        assert page.evaluate("document.body.dataset.mdColorScheme") != before
-        page.get_by_placeholder("Search").press_sequentially("softmax")
-        page.locator(".md-search-result__item a[href*='h=softmax']").first.click()
-        page.wait_for_url("**?h=softmax*")
-        assert page.evaluate("window.first")  # all of it in the document of the first page
-        assert violations(visit) == []
-        page.evaluate(
-            "document.head.append(Object.assign(document.createElement('script'),"
-            " {textContent: 'window.injected = true'}))"
-        )
-        assert not page.evaluate("window.injected")
-        assert len(violations(visit)) == 1
+def test_all_that_a_reader_can_do_keeps_to_the_policy_of_the_first_page(come_to):
+    visit = come_to("mechanisms/additive_attention")
+    page = visit.page
+    page.evaluate("window.first = true")
+    page.get_by_role("link", name="Self-attention", exact=True).first.click()
+    page.get_by_role("heading", level=1, name="Self-attention").wait_for()
+    page.get_by_role("button", name="Explore in 3D").click()
+    page.locator(".space canvas").first.wait_for()
+    # The style sheet that Plotly writes.
+    assert (
+        page.locator(".space .svg-container").evaluate("e => getComputedStyle(e).position")
+        == "relative"
+    )
+    page.get_by_role("button", name="Back to the drawing").click()
+    page.locator("[data-clipboard-target]:visible").first.click()
+    page.locator(".md-dialog--active").wait_for()
+    before = page.evaluate("document.body.dataset.mdColorScheme")
+    for name in ("Follow", "Light", "Dark", "Follow", "Light"):
+        page.locator(f"label[title^='{name}']:visible").click()
+    assert page.evaluate("document.body.dataset.mdColorScheme") != before
+    page.get_by_placeholder("Search").press_sequentially("softmax")
+    page.locator(".md-search-result__item a[href*='h=softmax']").first.click()
+    page.wait_for_url("**?h=softmax*")
+    assert page.evaluate("window.first")  # all of it in the document of the first page
+    assert violations(visit) == []
+    page.evaluate(
+        "document.head.append(Object.assign(document.createElement('script'),"
+        " {textContent: 'window.injected = true'}))"
+    )
+    assert not page.evaluate("window.injected")
+    assert len(violations(visit)) == 1
 
 
 @pytest.mark.parametrize(
@@ -139,16 +135,11 @@ def test_all_that_a_reader_can_do_keeps_to_the_policy_of_the_first_page(
         ("<base href='http://localhost:9/'>", "base-uri"),
     ],
 )
-def test_what_is_injected_into_a_page_is_refused(
-    browser,
-    site,
-    tmp_path,
-    injected,
-    directive,
-):
-    shutil.copytree(site / "assets", tmp_path / "assets")
+def test_what_is_injected_into_a_page_is_refused(tab, site, tmp_path, injected, directive):
+    lend(site / "assets", tmp_path / "assets")
     page = (site / "index.html").read_text(encoding="utf-8")
     (tmp_path / "index.html").write_text(page.replace("</body>", injected + "</body>"), "utf-8")
-    with served(tmp_path) as home, Visit(browser, home) as visit:
-        assert any(directive in text for text in violations(visit)), visit.complaints
-        assert not visit.page.evaluate("window.injected")
+    with served(tmp_path) as home:
+        tab.load_afresh(home)
+    assert any(directive in text for text in violations(tab)), tab.complaints
+    assert not tab.page.evaluate("window.injected")

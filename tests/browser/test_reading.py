@@ -6,7 +6,7 @@ import functools
 import pytest
 
 from tests.browser.test_every_page import COUNTS, KINDS
-from tests.browser.visit import SHOWN_AS, Visit, path
+from tests.browser.visit import SHOWN_AS, path
 
 STANDS_BELOW_THE_HEADER = """
     heading => {
@@ -44,22 +44,22 @@ def instantly(page):
     assert page.evaluate("window.stays") == "so far"
 
 
-def test_pages_are_whole_on_the_way_forth_back_and_forth_again(browser, address, written):
+def test_pages_are_whole_on_the_way_forth_back_and_forth_again(come_to, address, written):
     """The first four; each page with its neighbours is asked in every engine, in test_engines.py."""
-    with Visit(browser, address, width=320) as visit:
-        order = [visit.page.url]
-        for _ in range(3):
+    visit = come_to(width=320)
+    order = [visit.page.url]
+    for _ in range(3):
+        with instantly(visit.page):
+            visit.page.locator(".md-footer__link--next").click()
+        order.append(visit.page.url)
+        assert counts(visit.page) == written(name(visit.page.url, address))
+    for step, urls in ((visit.page.go_back, order[-2::-1]), (visit.page.go_forward, order[1:])):
+        for url in urls:
             with instantly(visit.page):
-                visit.page.locator(".md-footer__link--next").click()
-            order.append(visit.page.url)
-            assert counts(visit.page) == written(name(visit.page.url, address))
-        for step, urls in ((visit.page.go_back, order[-2::-1]), (visit.page.go_forward, order[1:])):
-            for url in urls:
-                with instantly(visit.page):
-                    step()
-                assert visit.page.url == url
-                assert counts(visit.page) == written(name(url, address))
-        assert visit.complaints == []
+                step()
+            assert visit.page.url == url
+            assert counts(visit.page) == written(name(url, address))
+    assert visit.complaints == []
 
 
 def name(url, address):
@@ -68,10 +68,9 @@ def name(url, address):
 
 
 @pytest.fixture
-def chapter(browser, address):
+def chapter(come_to):
     """A chapter with every kind of content."""
-    with Visit(browser, address + path(CHAPTER)) as visit:
-        yield visit
+    return come_to(CHAPTER)
 
 
 def test_a_link_to_a_heading_shows_it_below_the_header(chapter, written):
@@ -85,16 +84,16 @@ def test_a_link_to_a_heading_shows_it_below_the_header(chapter, written):
     assert counts(page) == written(CHAPTER)
 
 
-def test_a_link_to_a_heading_of_another_page_shows_it_below_the_header(browser, address, written):
-    with Visit(browser, f"{address}errata/") as visit:
-        link = visit.page.locator(".md-content a[href*='/#']:visible").first
-        target = link.evaluate("a => a.href")
-        with instantly(visit.page):
-            link.click()
-        page, _, heading = target.partition("#")
-        visit.page.wait_for_function(STANDS_BELOW_THE_HEADER, arg=f"#{heading}")
-        assert visit.page.url == target
-        assert counts(visit.page) == written(name(page, address))
+def test_a_link_to_a_heading_of_another_page_shows_it_below_the_header(come_to, address, written):
+    visit = come_to("errata")
+    link = visit.page.locator(".md-content a[href*='/#']:visible").first
+    target = link.evaluate("a => a.href")
+    with instantly(visit.page):
+        link.click()
+    page, _, heading = target.partition("#")
+    visit.page.wait_for_function(STANDS_BELOW_THE_HEADER, arg=f"#{heading}")
+    assert visit.page.url == target
+    assert counts(visit.page) == written(name(page, address))
 
 
 @pytest.mark.parametrize("scheme", SHOWN_AS)
@@ -119,12 +118,12 @@ def test_a_step_back_leads_to_where_one_was(chapter):
     page.wait_for_function("Math.abs(scrollY - 1500) <= 1")
 
 
-def test_where_there_is_no_page_a_link_leads_home(browser, address):
-    with Visit(browser, address + path("404.html")) as visit:
-        visit.page.locator(".md-content a").click()
-        visit.page.wait_for_url(address)
-        visit.page.wait_for_selector("h1:text('Attention, computed')")
-        assert visit.complaints == []
+def test_where_there_is_no_page_a_link_leads_home(come_to, address):
+    visit = come_to("404.html")
+    visit.page.locator(".md-content a").click()
+    visit.page.wait_for_url(address)
+    visit.page.wait_for_selector("h1:text('Attention, computed')")
+    assert visit.complaints == []
 
 
 def test_the_switch_changes_the_scheme_and_nothing_else(chapter, written):

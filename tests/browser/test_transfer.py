@@ -8,35 +8,33 @@ from tests.browser.visit import PREFIX, Visit, served
 from tests.conftest import copy_project, cut_down, mkdocs
 
 
-def test_a_page_of_thirty_formulas_is_light(browser, tmp_path, site):
+def test_a_page_of_thirty_formulas_is_light(tab, tmp_path, site):
     formula = "The output:\n\n$$\n\\output{{O}}_{{{}}} = \\weights{{A}}\\,\\value{{V}} = \\val{{self_attention.output}}\n$$\n"
     page = "# Thirty formulas\n\n" + "\n".join(formula.format(i) for i in range(30))
     project = cut_down(copy_project(tmp_path), page)
     built = mkdocs(project, "build", "--strict", SITE_URL="http://127.0.0.1" + PREFIX)
     assert built.returncode == 0, built.stderr
-    with (
-        served(project / "site") as home,
-        Visit(browser, home) as visit,
-    ):
-        assert visit.page.locator(".formula .matrix").count() == 30
-        weights = visit.weights()
+    with served(project / "site") as home:
+        tab.load_afresh(home)
+        assert tab.page.locator(".formula .matrix").count() == 30
+        weights = tab.weights()
         total = sum(weights.values())
         scripts = sum(size for url, size in weights.items() if url.endswith(".js"))
         print(f"transfer {total / 1000:.0f} KB, of it JavaScript {scripts / 1000:.0f} KB")
         assert total <= 130_000
         assert scripts <= 60_000
         assert not [url for url in weights if "katex" in url and url.endswith(".js")]
-        assert visit.page.evaluate("window.shift") <= 0.01
+        assert tab.page.evaluate("window.shift") <= 0.01
 
 
-def test_a_notebook_is_at_most_150_kb_heavier_than_a_page(browser, address):
+def test_a_notebook_is_at_most_150_kb_heavier_than_a_page(come_to):
     def weight(page):
-        with Visit(browser, f"{address}{page}/") as visit:
-            figures = visit.page.evaluate(
-                "[...document.querySelectorAll('.drawing')].map(f => f.outerHTML).join('')"
-            )
-            drawn = len(gzip.compress(figures.encode(), 6))
-            return sum(visit.weights().values()) - drawn
+        visit = come_to(page)
+        figures = visit.page.evaluate(
+            "[...document.querySelectorAll('.drawing')].map(f => f.outerHTML).join('')"
+        )
+        drawn = len(gzip.compress(figures.encode(), 6))
+        return sum(visit.weights().values()) - drawn
 
     page, notebook = weight("notation"), weight("notebooks/self_and_cross_attention")
     print(f"transfer without figures: page {page / 1000:.0f} KB, notebook {notebook / 1000:.0f} KB")

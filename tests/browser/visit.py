@@ -151,7 +151,7 @@ class Visit:
         self.load(url)
 
     def load(self, url):
-        self.requests, self.complaints, self.answered, self.pending = [], [], [], 0
+        self.requests, self.complaints, self.answered, self.pending = [], [], [], set()
         self.page.goto(url)
         self.settle()
 
@@ -161,6 +161,7 @@ class Visit:
         For a new reader Chromium would start a process, which takes twice as long as the page.
         """
         self.page.goto("about:blank")
+        self.page.mouse.move(0, 0)
         self.page.emulate_media(media="screen", color_scheme=scheme)
         self.page.set_viewport_size({"width": width, "height": height})
         devtools = self.context.new_cdp_session(self.page)
@@ -172,15 +173,15 @@ class Visit:
 
     def ask(self, request):
         self.requests.append(request.url)
-        self.pending += 1
+        self.pending.add(request)
 
     def answer(self, request):
         self.answered.append(request)
-        self.pending -= 1
+        self.pending.discard(request)
 
     def miss(self, request):
         self.complaints.append(f"{request.url}: {request.failure}")
-        self.pending -= 1
+        self.pending.discard(request)
 
     def hear(self, message):
         if message.type in ("error", "warning"):
