@@ -35,6 +35,9 @@ CONVERSION = {
         ]
     },
     "CoalesceStreamsPreprocessor": {"enabled": True},
+    # A kernel that is asked to end may hang until it is killed 2.5 s later; no cell needs the time.
+    # The settings of ExecutePreprocessor, a NotebookClient, are replaced by mkdocs-jupyter.
+    "NotebookClient": {"shutdown_kernel": "immediate"},
 }
 
 
