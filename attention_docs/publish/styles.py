@@ -1,9 +1,9 @@
 """Style sheets without what no page of the site can use.
 
 Most rules of the theme and of KaTeX are for things that this site does not have. Once all pages are
-built, a rule goes if it asks for a class or an id that no page has and no script names, and a
-variable goes if nothing reads it. A style sheet that pages link to is named after its content, so
-no cache serves an old one to a new page.
+built, a rule goes if it asks for a class or an id that no page has and no script names, or if it
+has the whole page styled again at each load; and a variable goes if nothing reads it. A style sheet
+that pages link to is named after its content, so no cache serves an old one to a new page.
 """
 
 import hashlib
@@ -26,6 +26,9 @@ BRACE_OR_STRING = re.compile(r"""[{}]|"[^"]*"|'[^']*'""")
 COMMA = re.compile(r",(?![^(]*\))")
 # An element may match without what stands in the brackets.
 CHOICE = re.compile(r":(?:not|is|where)\([^()]*\)")
+# The theme sets and removes this at each load. Its one rule keeps links from fading into the colours
+# of another scheme; but it is for all elements, so a browser styles them all again both times.
+RESTYLES_ALL = "[data-md-color-switching]"
 NAME = re.compile(r"""[.#]([\w-]+)|\[data-md-color-\w+=["']?([\w-]+)""")
 VARIABLE = re.compile(
     r"""(?<=[{;])\s*(?P<name>--[\w-]+):(?:[^;{}"']|"[^"]*"|'[^']*')*(?:;|(?=\}))"""
@@ -109,7 +112,7 @@ def rules(style: str) -> Iterator[tuple[str, str]]:
 
 
 def can_match(selector: str, names: Set[str]) -> bool:
-    return all(
+    return RESTYLES_ALL not in selector and all(
         name in names for pair in NAME.findall(CHOICE.sub("", selector)) for name in pair if name
     )
 

@@ -49,3 +49,15 @@ def test_every_variable_that_is_read_is_set_if_the_theme_sets_it(site):
         read |= set(re.findall(r"var\((--[\w-]+)", page.read_text(encoding="utf-8")))
     setting = re.compile(r"(?<![\w(-])(--[\w-]+)\s*:")
     assert read & set(setting.findall(texts(THEME))) <= set(setting.findall(cut))
+
+
+def test_the_script_of_the_theme_finds_no_style_sheet_to_apply_again(browser, address):
+    page = browser.new_page()
+    page.route("**/bundle.*.js", lambda route: route.abort())
+    page.goto(address)
+    sheets = page.locator("link[rel=stylesheet]").evaluate_all(
+        "all => all.map(link => link.getAttribute('href'))"
+    )
+    assert len(sheets) > 2
+    assert all(sheet.startswith(address) for sheet in sheets)
+    page.close()

@@ -21,6 +21,7 @@ from attention_docs.publish import styles
         ("p:after{content:\"}.b{\"}", None),
         ("[data-md-color-primary=red]{top:0}", ""),
         ("[data-md-color-primary=blue],[data-md-toggle=b]{top:0}", None),
+        ("[data-md-color-switching] *,.md-a{top:0}", ".md-a{top:0}"),
         ("/* .b{ */p{top:0}", "p{top:0}"),
     ],
 )  # fmt: skip
