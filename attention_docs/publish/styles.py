@@ -26,9 +26,9 @@ BRACE_OR_STRING = re.compile(r"""[{}]|"[^"]*"|'[^']*'""")
 COMMA = re.compile(r",(?![^(]*\))")
 # An element may match without what stands in the brackets.
 CHOICE = re.compile(r":(?:not|is|where)\([^()]*\)")
-# The theme sets and removes this at each load. Its one rule keeps links from fading into the colours
-# of another scheme; but it is for all elements, so a browser styles them all again both times.
-RESTYLES_ALL = "[data-md-color-switching]"
+# The theme sets this attribute at each load and removes it, and for its rule a browser styles every
+# element again. In site.css a rule for fewer keeps links from fading into another scheme's colours.
+RESTYLES_ALL = re.compile(r"\[data-md-color-switching\] (\*|:after|:before)")
 NAME = re.compile(r"""[.#]([\w-]+)|\[data-md-color-\w+=["']?([\w-]+)""")
 VARIABLE = re.compile(
     r"""(?<=[{;])\s*(?P<name>--[\w-]+):(?:[^;{}"']|"[^"]*"|'[^']*')*(?:;|(?=\}))"""
@@ -112,7 +112,7 @@ def rules(style: str) -> Iterator[tuple[str, str]]:
 
 
 def can_match(selector: str, names: Set[str]) -> bool:
-    return RESTYLES_ALL not in selector and all(
+    return not RESTYLES_ALL.fullmatch(selector) and all(
         name in names for pair in NAME.findall(CHOICE.sub("", selector)) for name in pair if name
     )
 
