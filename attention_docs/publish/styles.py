@@ -89,7 +89,7 @@ def kept(style: str, names: Set[str]) -> Iterator[str]:
         if selector.lstrip().startswith(("@media", "@supports")):
             if within := "".join(kept(body, names)):
                 yield f"{selector}{{{within}}}"
-        elif matching := [one for one in COMMA.split(selector) if can_match(one, names)]:
+        elif matching := [one for one in COMMA.split(selector) if stays(one, names)]:
             yield f"{','.join(matching)}{{{body}}}"
 
 
@@ -111,7 +111,7 @@ def rules(style: str) -> Iterator[tuple[str, str]]:
                 start = found.end()
 
 
-def can_match(selector: str, names: Set[str]) -> bool:
+def stays(selector: str, names: Set[str]) -> bool:
     return not RESTYLES_ALL.fullmatch(selector) and all(
         name in names for pair in NAME.findall(CHOICE.sub("", selector)) for name in pair if name
     )

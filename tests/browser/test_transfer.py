@@ -42,18 +42,14 @@ def test_a_notebook_is_at_most_150_kb_heavier_than_a_page(come_to):
 
 
 def test_the_fonts_of_formulas_come_with_the_style_sheet_and_are_read_at_once(browser, address):
-    page = browser.new_page()
-    asked = []
-    page.on("request", lambda request: asked.append(request.url))
-    # The theme's script has Chromium forget all fonts, and read again what the page draws with.
-    page.route("**/bundle.*.js", lambda route: route.abort())
-    page.goto(f"{address}notation/")
-    page.evaluate("document.fonts.ready.then(() => {})")
-    drawn = page.evaluate("[...document.fonts].map(font => `${font.family} ${font.status}`)")
-    assert "KaTeX_Size4 loaded" in drawn, "although this page draws nothing with it"
-    assert {font.partition(" ")[2] for font in drawn} == {"loaded"}
-    assert not [url for url in asked if "woff" in url.partition(",")[0]]
-    page.close()
+    with Visit(browser, f"{address}notation/") as visit:
+        drawn = visit.page.evaluate(
+            "document.fonts.ready.then(() =>"
+            " [...document.fonts].map(font => `${font.family} ${font.status}`))"
+        )
+        assert "KaTeX_Size4 loaded" in drawn, "although this page draws nothing with it"
+        assert {font.partition(" ")[2] for font in drawn} == {"loaded"}
+        assert not [url for url in visit.requests if "woff" in url.partition(",")[0]]
 
 
 @pytest.mark.parametrize("width", [412, 1280])
