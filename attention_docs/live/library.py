@@ -148,7 +148,7 @@ class Tape:
         number = len(self.nodes)
         if number in self.edits:
             value = np.asarray(self.edits[number], dtype=value.dtype)
-        attributes = {"value": value.tolist(), "dtype": value.dtype.name}
+        attributes = {"value": value.tolist(), "dtype": name_of(value.dtype)}
         literal = None if isinstance(source, Number) else source
         self.nodes.append(Node("asarray", attributes=attributes, literal=literal))
         return RecordedArray(self, number, value)
@@ -396,9 +396,15 @@ def described(attributes: Mapping[str, Any]) -> dict[str, Any]:
         if name in ("copy", "device") or value is None or (name == "keepdims" and not value):
             continue
         if name == "dtype":
-            value = np.dtype(value).name
+            value = name_of(value)
         found[name] = list(value) if isinstance(value, tuple) else value
     return found
+
+
+@functools.cache  # NumPy works it out each time, which takes longer than most operations here
+def name_of(dtype: Any) -> str:
+    name: str = np.dtype(dtype).name
+    return name
 
 
 def is_leading(entries: list[Any]) -> bool:

@@ -29,7 +29,7 @@ class Recording:
 
     Attributes:
         tape: the operations, and what Python read of their results.
-        calls: the calls of public functions.
+        calls: the calls of public functions; none if they were not watched.
         steps: the array of each named step; none if the run ended in an error.
         error: what it ended in.
     """
@@ -40,26 +40,26 @@ class Recording:
     error: Exception | None = None
 
 
-def attempt(
-    name: str, edits: Mapping[int, np.ndarray] | None = None, turned: int | None = None
-) -> Recording:
-    """Run an example, perhaps into an error.
+def attempt(name: str, turned: int | None = None) -> Recording:
+    """Run an example, perhaps into an error, and watch what it calls.
 
     Args:
         name: of the example.
-        edits: as for `Tape`.
-        turned: likewise.
+        turned: as for `Tape`.
 
     >>> attempt("self_attention", turned=0).error
     ValueError('query holds 2.0 at [0, 0]; expected finite numbers only')
     """
-    tape = Tape(edits, turned)
+    tape = Tape(turned=turned)
     with watched(tape) as calls:
-        recording = Recording(tape, calls)
-        try:
-            recording.steps = examples.steps(name, tape.xp)
-        except Exception as error:
-            recording.error = error
+        return run(name, Recording(tape, calls))
+
+
+def run(name: str, recording: Recording) -> Recording:
+    try:
+        recording.steps = examples.steps(name, recording.tape.xp)
+    except Exception as error:
+        recording.error = error
     return recording
 
 
@@ -86,7 +86,7 @@ def record(name: str) -> Recording:
 
 
 def replay(name: str, edits: Mapping[str, np.ndarray]) -> Recording:
-    """Run an example with other inputs, perhaps into an error.
+    """Run an example with other inputs, perhaps into an error; its calls are not watched.
 
     Args:
         name: of the example.
@@ -110,8 +110,9 @@ def replay(name: str, edits: Mapping[str, np.ndarray]) -> Recording:
         if array.shape != expected:
             raise ValueError(f"{literal} has shape {array.shape}; expected {expected}")
         edited.update(dict.fromkeys(places, array))
+    tape = Tape(edited)
     with np.errstate(all="ignore"):
-        return attempt(name, edits=edited)
+        return run(name, Recording(tape, Calls(tape)))
 
 
 def uses(recording: Recording, name: str) -> list[int]:
