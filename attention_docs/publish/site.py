@@ -95,7 +95,6 @@ class Site:
         self.second_process = ProcessPoolExecutor(
             1, get_context("spawn"), exec, (IN_SECOND_PROCESS,)
         )
-        self.examples.start(self.second_process)
         self.execution = notebook_execution.Execution(self.pool)
         self.templates = templates.cache(self.root)
         # The examples whose provenance a page shows.
@@ -104,6 +103,8 @@ class Site:
         # By URL, each finished page with its ids and links.
         self.finished: dict[str, tuple[Page, links.Seen]] = {}
         self.configure(config)
+        # Last: a build that cannot begin would leave this process behind.
+        self.examples.start(self.second_process)
 
     def configure(self, config: MkDocsConfig) -> None:
         """Set what depends on the commit, on the repository and on this object."""

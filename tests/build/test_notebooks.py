@@ -12,8 +12,9 @@ import pytest
 from attention_docs.publish import cache, notebooks
 from attention_docs.publish.deferred import Deferred
 from attention_docs.publish.errors import PublishError
+from tests.build.forked import mkdocs
 from tests.build.test_pages import DECIMAL, MATRIX
-from tests.conftest import ROOT, mkdocs
+from tests.conftest import ROOT
 
 NOTEBOOKS = sorted((ROOT / "docs" / "notebooks").glob("*.ipynb"))
 # The build's own: a kernel that is shut down may write one too, of its sockets.

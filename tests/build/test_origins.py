@@ -6,7 +6,8 @@ import material
 import pytest
 
 from attention_docs.publish import origins
-from tests.conftest import ROOT, mkdocs
+from tests.build.forked import mkdocs
+from tests.conftest import ROOT
 
 FOLDERS = [ROOT / "attention_docs/publish/theme", Path(material.__file__).parent / "templates"]
 

@@ -2,7 +2,7 @@
 
 import pytest
 
-from tests.conftest import mkdocs
+from tests.build.forked import mkdocs
 
 DIAGRAM = """
 ```mermaid

@@ -9,7 +9,8 @@ import pytest
 
 from attention_docs.publish.contents import front
 from attention_docs.publish.values import NAMES
-from tests.conftest import ROOT, mkdocs
+from tests.build.forked import mkdocs
+from tests.conftest import ROOT
 
 
 def read(site, page):

@@ -14,7 +14,8 @@ from attention_docs.publish import social, truetype
 from attention_docs.publish.cache import Cache
 from attention_docs.render.figures import beside, heatmap, matrix_panel
 from attention_docs.render.figures.svg import ROLES
-from tests.conftest import ROOT, mkdocs
+from tests.build.forked import mkdocs
+from tests.conftest import ROOT
 
 ADDRESS = "http://127.0.0.1/attention-docs/"
 THEME = Path(material.__file__).parent / "templates" / "assets" / "stylesheets"
