@@ -6,6 +6,7 @@ The letters of the shapes: `b` sequences in a batch, `h` heads, `m` queries, `n`
 import math
 from collections.abc import Callable
 from dataclasses import dataclass, field, replace
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -43,7 +44,7 @@ class Call:
     softcap: float | None = None
     d_model: int | None = None
 
-    @property
+    @cached_property
     def distance(self) -> Array:
         """(m, n) how many positions a key stands after its query."""
         return np.arange(self.key.shape[-2]) - np.arange(self.query.shape[-2])[:, None]
@@ -110,6 +111,8 @@ def attend_in_heads(call: LayerCall, changes: Steps | None = None) -> Array:
 def share_heads(call: Call) -> Call:
     """Let each head of keys and values serve as many neighbouring heads of queries."""
     times = call.query.shape[1] // call.key.shape[1]
+    if times == 1:
+        return call
     return replace(
         call, key=np.repeat(call.key, times, axis=1), value=np.repeat(call.value, times, axis=1)
     )
