@@ -192,7 +192,7 @@ def test_each_fault_of_a_page_is_told_by(engine, site, tmp_path):
     (tmp_path / "site" / "index.html").write_text(page, encoding="utf-8")
     profile = tmp_path / "profile"
     profile.mkdir()
-    told = faults(engine, tmp_path / "site", profile, [""], patience=2)["home"]
+    told = faults(engine, tmp_path / "site", profile, [""], patience=1)["home"]
     for name in (
         *(f"{width} pixels wide: shows its title" for width in WIDTHS),
         *(f"{width} pixels wide: does not scroll sideways" for width in WIDTHS),
