@@ -68,7 +68,12 @@ class ComputedExamples:
         item = f"{kind} of {name}"
         if item not in self.cache:
             job = self.jobs.get(item)
-            self.cache[item] = job.result() if job else WRITERS[kind](name)
+            # Steps that the pool has not begun are there sooner if they are computed here. A graph
+            # is not: it needs the recordings of all examples, which the pool has.
+            if job and not (kind == "steps" and job.cancel()):
+                self.cache[item] = job.result()
+            else:
+                self.cache[item] = WRITERS[kind](name)
         return self.cache[item]
 
 

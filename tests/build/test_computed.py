@@ -3,7 +3,7 @@
 import importlib.util
 import itertools
 import shutil
-from types import SimpleNamespace
+from concurrent.futures import Future
 
 import numpy as np
 import pytest
@@ -91,23 +91,34 @@ def test_graph_is_kept_too_and_recorded_anew_when_a_source_changes(root, monkeyp
 
 
 class Pool:
-    """Computes a job when its result is asked for, and keeps a list of the jobs."""
+    """Begins no job by itself, and keeps them all."""
 
     def __init__(self):
-        self.jobs = []
+        self.jobs = {}
 
     def submit(self, write, name):
-        self.jobs.append((write, name))
-        return SimpleNamespace(result=lambda: write(name))
+        return self.jobs.setdefault((write, name), Future())
 
 
-def test_pool_computes_what_the_last_build_did_not(steps_of_a_build, root):
+def test_pool_is_given_what_the_last_build_did_not_compute(steps_of_a_build, root):
     steps_of_a_build("self_attention")
-    build, pool = computed.ComputedExamples(root), Pool()
-    build.start(pool)
+    pool = Pool()
+    computed.ComputedExamples(root).start(pool)
     every_job = set(itertools.product(computed.WRITERS.values(), examples.names()))
     assert every_job - set(pool.jobs) == {(computed.computed_steps, "self_attention")}
+
+
+def test_steps_that_the_pool_has_not_begun_are_taken_over_and_a_graph_is_waited_for(root):
+    build, pool = computed.ComputedExamples(root), Pool()
+    build.start(pool)
     assert text(build.steps("cost")) == examples.expected("cost")
+    assert pool.jobs[computed.computed_steps, "cost"].cancelled()
+    begun = pool.jobs[computed.computed_steps, "self_attention"]
+    begun.set_running_or_notify_cancel()
+    begun.set_result(computed.written({"Q": np.zeros(1)}))
+    assert build.steps("self_attention") == {"Q": np.zeros(1)}
+    pool.jobs[computed.recorded_graph, "cost"].set_result("from the pool")
+    assert build.graph("cost") == "from the pool"
 
 
 def test_operation_that_cannot_be_recorded_stops_the_build(root, monkeypatch):
