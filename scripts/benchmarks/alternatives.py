@@ -150,6 +150,7 @@ class Pages:
         """Resolve a page, with matrices in LaTeX; drawings are inserted when the page is built."""
         from attention_docs.publish.results import measured
         from attention_docs.publish.site_figures import figure_block
+        from attention_docs.publish.symbols import RESULT
         from attention_docs.publish.values import resolve
 
         text = MERMAID.sub(lambda found: self.diagrams.fence(found[1], "", "", None, None), text)
@@ -164,8 +165,10 @@ class Pages:
             check=str,
             location=str,
         )
-        # The other sites would warn of each link to a chapter that they do not have.
-        return MATRIX.sub(self.matrix, resolved).replace(".md", "")
+        # The other sites do not say where a number comes from, and would warn of each link to a
+        # chapter that they do not have.
+        with_results = re.sub(RESULT, r"\g<result>", MATRIX.sub(self.matrix, resolved))
+        return with_results.replace(".md", "")
 
     def matrix(self, found):
         from attention_docs.publish.values import look_up

@@ -144,7 +144,7 @@ def test_the_other_sites_get_whole_pages(script, assets):
     bench = script("alternatives")
     for _, page in bench.Pages().chapters():
         for text in (page, bench.as_myst(page)):
-            assert not re.search(r"\\(val|figure|example)\{|```mermaid", text)
+            assert not re.search(r"\\(val|figure|example|from)\{|```mermaid", text)
             assert text.count("$") == page.count("$")
         assert not re.search(r"^\?\?\?|\*\{\.", bench.as_myst(page), re.MULTILINE)
         assert bench.as_myst(page).count(":::{admonition}") == page.count("??? ")
