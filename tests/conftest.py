@@ -24,7 +24,7 @@ hypothesis.settings.register_profile(
     suppress_health_check=[hypothesis.HealthCheck.too_slow],
 )
 hypothesis.settings.register_profile(
-    "quick", hypothesis.settings.get_profile("project"), max_examples=10
+    "quick", hypothesis.settings.get_profile("project"), max_examples=25
 )
 # For scripts/mutate, which only asks whether a test fails: the same inputs, and no search for
 # smaller ones.
