@@ -72,7 +72,7 @@ def test_the_first_tab_stop_leads_past_the_navigation(chapter):
     page.keyboard.press("Tab")
     skip = page.locator(":focus")
     assert skip.inner_text().strip() == "Skip to content"
-    page.wait_for_function("getComputedStyle(document.activeElement).opacity === '1'")
+    chapter.wait_until("getComputedStyle(document.activeElement).opacity === '1'")
     page.keyboard.press("Enter")
     page.wait_for_selector("h1:target")
     page.keyboard.press("Tab")

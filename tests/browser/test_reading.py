@@ -112,10 +112,10 @@ def test_a_step_back_leads_to_where_one_was(chapter):
     page.wait_for_timeout(500)  # the theme notes the place when it has not changed for 100 ms
     with instantly(page):
         page.locator(".md-footer__link--next").dispatch_event("click")
-    page.wait_for_function("scrollY === 0")
+    chapter.wait_until("scrollY === 0")
     with instantly(page):
         page.go_back()
-    page.wait_for_function("Math.abs(scrollY - 1500) <= 1")
+    chapter.wait_until("Math.abs(scrollY - 1500) <= 1")
 
 
 def test_where_there_is_no_page_a_link_leads_home(come_to, address):

@@ -204,6 +204,14 @@ class Visit:
         self.page.wait_for_selector(f'body[data-md-color-scheme="{SHOWN_AS[scheme]}"]')
         self.page.evaluate("new Promise(done => requestAnimationFrame(() => setTimeout(done)))")
 
+    def wait_until(self, expression):
+        """Wait until an expression holds.
+
+        Playwright reads a function once, but an expression anew at each frame, by `eval`, which the
+        pages' policy forbids: it would fail unless it held at once.
+        """
+        self.page.wait_for_function(f"() => {expression}")
+
     def finish_transitions(self):
         """Wait until no colour is on its way to another: on the way, text may not stand out."""
         self.page.evaluate("Promise.allSettled(document.getAnimations().map(a => a.finished))")
