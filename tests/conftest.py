@@ -125,13 +125,21 @@ def cut_down(project, home="# Home\n"):
     return project
 
 
+def environment_of_a_build(root, **changes):
+    """Return the environment of a build and of its notebooks.
+
+    It imports the project's own package, and says nothing of where this run publishes a site.
+    """
+    kept = {k: v for k, v in os.environ.items() if not k.startswith(("GITHUB_", "SITE_"))}
+    return {**kept, "PYTHONPATH": str(root), "NO_MKDOCS_2_WARNING": "1", **changes}
+
+
 def mkdocs(root, *arguments, umask=-1, **environment):
     """Run MkDocs on a project, with that project's own package; -1 keeps the umask."""
-    inherited = {k: v for k, v in os.environ.items() if not k.startswith(("GITHUB_", "SITE_"))}
     return subprocess.run(
         [sys.executable, "-m", "mkdocs", *arguments],
         cwd=root,
-        env={**inherited, "PYTHONPATH": str(root), "NO_MKDOCS_2_WARNING": "1", **environment},
+        env=environment_of_a_build(root, **environment),
         capture_output=True,
         encoding="utf-8",
         umask=umask,

@@ -46,8 +46,8 @@ def test_search_fetches_its_documents_when_a_reader_types_and_loses_no_letter(co
     page.route("**/documents.json", lambda route: held.append(route), times=1)
     page.get_by_placeholder("Search").click()
     assert fetched_for_search(visit) == []
-    page.keyboard.type("softm")
-    page.wait_for_timeout(200)
+    with page.expect_request("**/documents.json"):
+        page.keyboard.type("softm")
     page.keyboard.type("ax")
     page.wait_for_timeout(200)
     held[0].continue_()

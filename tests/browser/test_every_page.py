@@ -197,7 +197,7 @@ QUESTIONS = (
 )
 def test_page(phone, desktop, address, axe, page, look, subtests):
     url = address + path(page)
-    phone.load_afresh(url, width=320)
+    phone.load(url)
     assert phone.page.locator("h1").is_visible()
     assert phone.page.evaluate(WIDER_THAN_PAGE) <= 0
     assert phone.page.locator(".md-content button").locator("visible=true").count() == 0

@@ -387,7 +387,8 @@ def test_reader_who_leaves_at_once_takes_no_edit_along(visit):
     visit.page.route(next_page, lambda route: held.append(route), times=1)
     # Pressed faster than Playwright does: an edit comes into the address a little later.
     visit.page.locator(FIELD).press("ArrowUp")
-    link.evaluate("link => link.click()")
+    with visit.page.expect_request(next_page):
+        link.evaluate("link => link.click()")
     visit.page.wait_for_timeout(500)
     held[0].continue_()
     visit.page.wait_for_selector(BAR, state="detached")

@@ -109,7 +109,7 @@ def test_a_first_visit_has_its_colours_before_the_theme_has_run(browser, address
 def test_a_step_back_leads_to_where_one_was(chapter):
     page = chapter.page
     page.evaluate("window.scrollTo(0, 1500)")
-    page.wait_for_timeout(500)  # the theme notes the place when it has not changed for 100 ms
+    chapter.wait_until("history.state?.y === 1500")  # the theme has noted the place
     with instantly(page):
         page.locator(".md-footer__link--next").dispatch_event("click")
     chapter.wait_until("scrollY === 0")

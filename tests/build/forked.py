@@ -11,6 +11,8 @@ import sys
 import tempfile
 from pathlib import Path
 
+from tests.conftest import environment_of_a_build
+
 # Windows cannot fork, so there each process imports what it needs.
 METHOD = "forkserver" if "forkserver" in multiprocessing.get_all_start_methods() else "spawn"
 PROCESSES = multiprocessing.get_context(METHOD)
@@ -29,6 +31,7 @@ PROCESSES.set_forkserver_preload(
 
 def mkdocs(root, *arguments, **environment):
     """Run MkDocs on a project, with that project's own package, as `tests.conftest.mkdocs` does."""
+    environment = environment_of_a_build(root, **environment)
     with tempfile.TemporaryDirectory() as folder:
         process = PROCESSES.Process(target=run, args=(root, arguments, environment, Path(folder)))
         process.start()
@@ -41,11 +44,8 @@ def run(root, arguments, environment, folder):
     for number, name in ((1, "stdout"), (2, "stderr")):
         os.dup2(os.open(folder / name, os.O_WRONLY | os.O_CREAT), number)
     os.chdir(root)
-    for name in list(os.environ):
-        if name.startswith(("GITHUB_", "SITE_")):
-            del os.environ[name]
-    # The kernels of notebooks import the package too.
-    os.environ |= {"PYTHONPATH": str(root), "NO_MKDOCS_2_WARNING": "1", **environment}
+    os.environ.clear()
+    os.environ |= environment
     sys.path.insert(0, str(root))
     from mkdocs.__main__ import cli
 
