@@ -28,18 +28,16 @@
     element.dispatchEvent(new frame.contentWindow.MouseEvent("click", { bubbles: true }));
 
   const KINDS = [".katex", ".diagram > svg", ".drawing", ".md-content table", ".md-content pre"];
-  const counts = () => KINDS.map((kind) => all(kind).length).join();
-  // What each page holds when it is loaded, and when one comes to it without a load.
-  const loaded = new Map();
-  const arrived = new Map();
+  const counts = (page) => KINDS.map((kind) => page.querySelectorAll(kind).length).join();
+  const title = () => one(".md-content h1")?.textContent;
 
   // Pages of one depth differ in nothing that a search or a step back depends on.
   let isFirstOfItsDepth;
 
   const ofEachWidth = {
     "shows its title": () => {
-      const title = one(".md-content h1");
-      if (!title?.getBoundingClientRect().width) throw new Error("no title is seen");
+      const isSeen = one(".md-content h1")?.getBoundingClientRect().width;
+      if (!isSeen) throw new Error("no title is seen");
     },
     "does not scroll sideways": () => {
       const whole = frame.contentDocument.documentElement;
@@ -47,8 +45,14 @@
       return until("fits its window", () => whole.scrollWidth <= whole.clientWidth);
     },
   };
-  // At one width, and of the page's neighbours at the other.
-  const ofEachPage = {
+
+  const whileReading = {
+    "holds what its file holds": async () => {
+      const file = await (await fetch(frame.contentWindow.location.pathname)).text();
+      const written = counts(new DOMParser().parseFromString(file, "text/html"));
+      const held = counts(frame.contentDocument);
+      if (held !== written) throw new Error(`${held}, not ${written}`);
+    },
     "draws formulas in KaTeX's fonts": async () => {
       await frame.contentDocument.fonts.ready;
       const failed = [...frame.contentDocument.fonts].filter((font) => font.status === "error");
@@ -119,25 +123,31 @@
       await paste(outputs[0]);
       if (box.querySelector("td mark")) throw new Error("a right number is marked");
     },
+  };
+
+  const leavingAPageThatWasLoaded = {
     "leads on and back without a load": async () => {
-      const isElsewhere = (title) =>
-        ![title, undefined].includes(one(".md-content h1")?.textContent);
-      const title = one(".md-content h1").textContent;
+      const from = title();
       frame.contentWindow.stays = true;
       // The theme follows the link once it has the list of pages; until then the browser would.
       frame.contentWindow.addEventListener("click", (event) => event.preventDefault());
-      const following = one(".md-footer__link--next") ?? one(".md-footer__link--prev");
-      following.click();
-      await until("another page", () => isElsewhere(title));
-      await ofEachWidth["does not scroll sideways"]();
-      arrived.set(frame.contentWindow.location.pathname, counts());
+      const leave = (step) => {
+        const left = title();
+        step();
+        return until("another page", () => ![left, undefined].includes(title()));
+      };
+      const on = () => (one(".md-footer__link--next") ?? one(".md-footer__link--prev")).click();
+      await leave(on);
       if (isFirstOfItsDepth) {
-        const there = one(".md-content h1").textContent;
-        frame.contentWindow.history.back();
-        await until("the page before", () => isElsewhere(there));
+        await leave(() => frame.contentWindow.history.back());
+        if (title() !== from) throw new Error(`back leads to ${title()}, not to ${from}`);
+        await leave(on);
       }
       if (!frame.contentWindow.stays) throw new Error("the whole page was loaded anew");
     },
+  };
+
+  const atTheEnd = {
     "asks no other host": () => {
       const asked = frame.contentWindow.performance.getEntriesByType("resource");
       const foreign = asked.map((entry) => entry.name).filter((url) => !/^(data|blob):/.test(url));
@@ -162,27 +172,33 @@
     return faults;
   };
 
-  const depths = new Set();
+  const left = new Set(task.pages);
   let widths = task.widths;
-  for (const page of task.pages) {
+
+  /** Ask all of the page that is shown, last at the width that the next page begins with. */
+  const ask = async (page, ...parts) => {
     const faults = [];
-    await load(task.home + page);
-    loaded.set(task.home + page, counts());
     for (const width of widths) {
       frame.style.width = `${width}px`;
       faults.push(...(await faultsIn(ofEachWidth)).map((fault) => `${width} pixels wide: ${fault}`));
     }
     widths = widths.toReversed();
+    for (const checks of parts) faults.push(...(await faultsIn(checks)));
+    await tell({ page: page || "home", faults });
+    left.delete(page);
+  };
+
+  // Every other page is loaded, and leads to the one that follows it.
+  const depths = new Set();
+  for (const page of left) {
+    await load(task.home + page);
     const depth = page.split("/").length;
     isFirstOfItsDepth = !depths.has(depth);
     depths.add(depth);
-    faults.push(...(await faultsIn(ofEachPage)));
-    await tell({ page: page || "home", faults });
+    await ask(page, whileReading, leavingAPageThatWasLoaded, atTheEnd);
+    isFirstOfItsDepth = false;
+    const following = frame.contentWindow.location.pathname.slice(task.home.length);
+    if (left.has(following)) await ask(following, whileReading, atTheEnd);
   }
-  const differing = [...arrived].filter(([page, held]) => loaded.has(page) && loaded.get(page) !== held);
-  await tell({
-    page: "pages that hold something else when one comes to them without a load",
-    faults: differing.map(([page, held]) => `${page}: ${held}, not ${loaded.get(page)}`),
-  });
   await tell({ finished: navigator.userAgent });
 })();
