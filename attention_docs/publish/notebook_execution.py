@@ -19,6 +19,7 @@ from attention_docs.publish.notebooks import Notebook
 
 # In IPython's traceback: the number of the cell, and the line in it.
 LINE_IN_CELL = re.compile(r"In\[(\d+)\], line (\d+)")
+KERNEL_DIED = "Kernel died before replying"
 ANSI = re.compile(r"\x1b\[[\d;]*m")
 KERNEL = {
     # ipykernel warns about TCP on the loopback device, which is all that a build uses.
@@ -86,7 +87,7 @@ class Execution:
         if name not in self.jobs:
             # The plugin gives the page a `render` of its own.
             config.plugins["mkdocs-jupyter"].on_pre_page(page, config=config, files=files)
-            self.jobs[name] = self.pool.submit(page.render, config, files)
+            self.jobs[name] = self.pool.submit(execute, page, config, files)
         return self.jobs[name]
 
     def html(
@@ -106,6 +107,20 @@ class Execution:
             raise PublishError(f"{location}: {failure(notebook, error)}") from error
         del vars(page)["render"]
         return page.content or ""
+
+
+def execute(page: Page, config: MkDocsConfig, files: Files) -> None:
+    """Execute a notebook, and begin again if its kernel dies before it can be asked anything.
+
+    Jupyter looks for free ports and lets them go before the kernel takes them, so that another
+    program may be faster.
+    """
+    try:
+        page.render(config, files)
+    except RuntimeError as error:
+        if KERNEL_DIED not in str(error):
+            raise
+        page.render(config, files)
 
 
 def failure(notebook: Notebook, error: CellExecutionError) -> str:

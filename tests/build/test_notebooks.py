@@ -225,6 +225,30 @@ def test_an_unchanged_tree_executes_nothing_and_a_changed_constant_changes_the_p
     assert len(list((small / ".cache" / "notebooks").iterdir())) == 1
 
 
+# Stands in for the port of a kernel that another program has taken meanwhile.
+DIES_ONCE = """
+import pathlib
+import sys
+
+died = pathlib.Path(__file__).with_name("died")
+if not died.exists():
+    died.touch()
+    sys.exit("Address already in use")
+
+from ipykernel.kernelapp import launch_new_instance
+
+launch_new_instance()
+"""
+
+
+def test_a_kernel_that_does_not_come_up_is_started_again(small):
+    (small / "ipykernel_launcher.py").write_text(DIES_ONCE, encoding="utf-8")
+    write(small, "print('Came up')")
+    _, page = build(small)
+    assert (small / "died").exists()
+    assert "<pre>Came up</pre>" in page
+
+
 def test_what_a_cell_prints_in_pieces_is_one_output(small):
     write(small, "import time\nprint('One', end='', flush=True)\ntime.sleep(0.5)\nprint(' line')")
     _, page = build(small)
