@@ -128,7 +128,7 @@ def cut_down(project, home="# Home\n"):
 def environment_of_a_build(root, **changes):
     """Return the environment of a build and of its notebooks.
 
-    It imports the project's own package, and says nothing of where this run publishes a site.
+    In it the project's own package is imported, and nothing says where this run publishes a site.
     """
     kept = {k: v for k, v in os.environ.items() if not k.startswith(("GITHUB_", "SITE_"))}
     return {**kept, "PYTHONPATH": str(root), "NO_MKDOCS_2_WARNING": "1", **changes}

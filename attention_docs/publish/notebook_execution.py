@@ -19,8 +19,8 @@ from attention_docs.publish.notebooks import Notebook
 
 # In IPython's traceback: the number of the cell, and the line in it.
 LINE_IN_CELL = re.compile(r"In\[(\d+)\], line (\d+)")
-KERNEL_DIED = "Kernel died before replying"
 ANSI = re.compile(r"\x1b\[[\d;]*m")
+KERNEL_DIED = "Kernel died before replying"  # as jupyter_client says
 KERNEL = {
     # ipykernel warns about TCP on the loopback device, which is all that a build uses.
     "IPKernelApp": {"log_level": "ERROR"},

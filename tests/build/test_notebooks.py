@@ -225,7 +225,7 @@ def test_an_unchanged_tree_executes_nothing_and_a_changed_constant_changes_the_p
     assert len(list((small / ".cache" / "notebooks").iterdir())) == 1
 
 
-# Stands in for the port of a kernel that another program has taken meanwhile.
+# A kernel that dies once, as it does if another program has taken its port.
 DIES_ONCE = """
 import pathlib
 import sys
