@@ -21,7 +21,7 @@ def whole_number(name: str, value: Any) -> int:
     TypeError: num_heads is 2.5; expected a whole number
     """
     try:
-        if not isinstance(value, bool):
+        if not isinstance(value, bool | numpy.bool):
             return operator.index(value)
     except TypeError:
         pass
@@ -95,7 +95,7 @@ def flag(name: str, value: Any) -> bool:
     Raises:
         TypeError: if it is neither True nor False.
     """
-    if not isinstance(value, bool | numpy.bool_):
+    if not isinstance(value, bool | numpy.bool):
         raise TypeError(f"{name} is {value!r}; expected True or False")
     return bool(value)
 

@@ -53,8 +53,8 @@ def require(request, option, module):
 @pytest.fixture(params=LIBRARIES)
 def xp(request):
     """A namespace of the array API standard, one library after the other."""
-    if request.param == "array_api_strict":
-        return importlib.import_module("array_api_strict")
+    if request.param in ("numpy", "array_api_strict"):
+        return importlib.import_module(request.param)
     if request.param == "torch":
         require(request, "torch", "torch")
     if request.param == "cupy":

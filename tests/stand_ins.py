@@ -8,7 +8,6 @@ documentation says, from addresses, sizes and steps alone.
 import ctypes
 from types import ModuleType, SimpleNamespace
 
-import array_api_compat.numpy
 import numpy as np
 
 DIMENSION_WITHOUT_KERNEL = 96  # as if there were none on this GPU
@@ -45,7 +44,7 @@ def on_device(array):
 def cupy_namespace():
     """Return NumPy's namespace under CuPy's name; new arrays are on the device."""
     xp = ModuleType("array_api_compat.cupy")
-    vars(xp).update({n: v for n, v in vars(array_api_compat.numpy).items() if n[0] != "_"})
+    vars(xp).update({n: v for n, v in vars(np).items() if n[0] != "_"})
 
     def made_on_device(make):
         return lambda *args, device=None, **options: on_device(make(*args, **options))

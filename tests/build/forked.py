@@ -19,7 +19,6 @@ PROCESSES = multiprocessing.get_context(METHOD)
 PROCESSES.set_forkserver_preload(
     [
         __name__,
-        "array_api_compat.numpy",
         "fontTools.subset",
         "mkdocs.__main__",
         "mkdocs.commands.build",

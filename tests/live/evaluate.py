@@ -1,7 +1,6 @@
 """A graph computed from its JSON alone, with NumPy: a second interpreter, for the tests."""
 
 import numpy as np
-from array_api_compat import numpy as xp
 
 from attention_docs.render.numbers import number
 
@@ -33,15 +32,15 @@ def compute(operation, inputs, attributes):
         case "getitem":
             return inputs[0][tuple(map(entry, attributes["index"]))]
         case "concat" | "stack":
-            return getattr(xp, operation)(inputs, **tuples)
+            return getattr(np, operation)(inputs, **tuples)
         case "pow":  # the operator squares by a product, the function by a power
             return inputs[0] ** (inputs[1].item() if inputs[1].ndim == 0 else inputs[1])
         case "astype":
-            return xp.astype(*inputs, attributes["dtype"])
+            return np.astype(*inputs, attributes["dtype"])
         case "repeat":
-            return xp.repeat(*inputs, tuples.pop("repeats"), **tuples)
+            return np.repeat(*inputs, tuples.pop("repeats"), **tuples)
         case _:
-            return getattr(xp, operation)(*inputs, **tuples)
+            return getattr(np, operation)(*inputs, **tuples)
 
 
 def evaluate(graph, edits):

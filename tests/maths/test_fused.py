@@ -289,7 +289,7 @@ def test_the_largest_of_16_bits(dtype, numbers):
         dtype = pytest.importorskip("ml_dtypes").bfloat16
     array = np.asarray(numbers, dtype=dtype)
     assert largest_of_16_bits(np, array) == np.abs(array.astype("float64")).max()
-    turned = np.stack([array, array / 2, array / 4])[::2].T
+    turned = np.stack([array, array / 2, array / 4]).astype(dtype)[::2].T
     assert largest_of_16_bits(np, turned) == largest_of_16_bits(np, array)
     array[0] = -np.inf
     assert largest_of_16_bits(np, array) == np.inf

@@ -3,7 +3,6 @@
 from collections.abc import Sequence
 
 import numpy as np
-from array_api_compat import numpy as numpy_namespace
 
 from attention_docs.arrays import (
     Array,
@@ -79,7 +78,7 @@ def _factor(name: str, array: Array) -> np.ndarray:
     found = matrix(name, array)
     if found.dtype == bool:
         raise TypeError(f"{name} has dtype bool; expected real numbers")
-    check_finite(numpy_namespace, name, found)
+    check_finite(np, name, found)
     return found
 
 
@@ -91,14 +90,14 @@ def product(a: np.ndarray, b: np.ndarray, given: Array | None) -> np.ndarray:
     """
     with ignoring_overflow():
         found: np.ndarray = a @ b
-    check_no_overflow(numpy_namespace, "the products of a and b hold", found)
+    check_no_overflow(np, "the products of a and b hold", found)
     if given is None:
         return found
     known = matrix("product", given)
     if known.shape != found.shape:
         raise ValueError(f"product has shape {known.shape}; expected {found.shape}, that of a b")
     if not (close := np.isclose(known, found)).all():
-        where = describe_first(numpy_namespace, ~close, np.asarray(known))
+        where = describe_first(np, ~close, np.asarray(known))
         raise ValueError(f"product holds {where}; expected the product of a and b")
     return known
 

@@ -6,7 +6,6 @@ from itertools import accumulate
 from typing import NamedTuple
 
 import numpy as np
-from array_api_compat import numpy as numpy_namespace
 
 from attention_docs.arrays import Array, check_finite, readable
 from attention_docs.render.figures.svg import (
@@ -110,8 +109,8 @@ def _points(one: Series, x: Axis, y: Axis) -> np.ndarray:
         )
     if not across.size:
         raise ValueError(f"{one.name} has no points; expected one or more")
-    check_finite(numpy_namespace, f"x of {one.name}", across)
-    check_finite(numpy_namespace, f"y of {one.name}", up)
+    check_finite(np, f"x of {one.name}", across)
+    check_finite(np, f"y of {one.name}", up)
     points = np.stack([across / x.unit, up / y.unit], axis=1)
     for name, axis, values in zip("xy", (x, y), points.T, strict=True):
         if axis.logarithmic and values.min() <= 0:

@@ -7,7 +7,6 @@ from itertools import combinations
 from typing import Any, NamedTuple
 
 import numpy as np
-from array_api_compat import numpy as numpy_namespace
 from numpy.typing import ArrayLike
 
 from attention_docs.arrays import Array, check_finite, check_no_overflow, ignoring_overflow
@@ -92,9 +91,9 @@ def _checked(points: Points) -> Points:
     places = arguments.matrix(points.name, points.places, "(n, 3)")
     if places.shape[1] != 3:
         raise ValueError(f"{points.name} has shape {places.shape}; expected (n, 3)")
-    check_finite(numpy_namespace, points.name, places)
+    check_finite(np, points.name, places)
     with ignoring_overflow():
-        check_no_overflow(numpy_namespace, f"{points.name}, drawn, holds", projected(places))
+        check_no_overflow(np, f"{points.name}, drawn, holds", projected(places))
     labels = arguments.labels(f"labels of {points.name}", points.labels, len(places))
     return points._replace(places=places, labels=labels)
 
