@@ -111,11 +111,13 @@ class Worker:
         command = [sys.executable, "-c", code, self.target]
         # Its path is ours, so that what can be imported here can be imported there. It writes no
         # bytecode: beside the reader's file it would be litter, and stale after an edit that keeps
-        # the file's size within one second.
+        # the file's size within one second. The matrices are small, so a second thread of BLAS
+        # would do nothing but wait, which it does busily.
         environment = {
             **os.environ,
             "PYTHONPATH": os.pathsep.join(["", *sys.path]).lstrip(os.pathsep),
             "PYTHONDONTWRITEBYTECODE": "1",
+            "OPENBLAS_NUM_THREADS": "1",
         }
         self.process = subprocess.Popen(
             command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, env=environment

@@ -138,12 +138,16 @@ def curve(
     asked: Task | None = None,
 ) -> dict[str, Array]:
     """Train a model on a task; grade it as another model, or on another task, if one is given."""
-    test = (asked or task)(RandomState(2), batch=256)
-    grades = [graded(used or model, weights, test) for weights in learned(model, task, size)]
-    return {
-        name: numpy.array([loss for loss, _ in grades]),
-        f"{name}_right": numpy.array([right for _, right in grades]),
-    }
+    losses, right = zip(*grades(model, task, size, used or model, asked or task), strict=True)
+    return {name: numpy.array(losses), f"{name}_right": numpy.array(right)}
+
+
+@cache
+def grades(
+    model: Model, task: Task, size: float, used: Model, asked: Task
+) -> list[tuple[float, int]]:
+    test = asked(RandomState(2), batch=256)
+    return [graded(used, weights, test) for weights in learned(model, task, size)]
 
 
 @cache

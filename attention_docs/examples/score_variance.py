@@ -66,6 +66,7 @@ variance_correlated_proved 4
 """
 
 import math
+from functools import cache
 from types import ModuleType
 
 import numpy
@@ -75,7 +76,7 @@ from attention_docs.arrays import Array
 TITLE = "Mean and variance of a score, measured"
 SOURCE = "002_d7461449c953e4ff.txt, “Why Divided by √d_k”"
 
-D = [4, 16, 64, 256]
+D = (4, 16, 64, 256)
 PAIRS = 8000
 SEED = 0
 SIGMA = 2.0
@@ -108,7 +109,7 @@ FORMULAS = {
 
 def steps(xp: ModuleType = numpy) -> dict[str, Array]:
     d = xp.asarray(D, dtype=xp.float64)
-    s, correlated = scores(xp)
+    s, correlated = scores(xp, D, PAIRS)
     mean, variance, kurtosis = moments(xp, s)
     mean_error, variance_error = xp.sqrt(d / PAIRS), xp.sqrt((2 * d**2 + 6 * d) / PAIRS)
     far = xp.abs(s) > 3 * xp.sqrt(d)[:, None]
@@ -139,12 +140,13 @@ def steps(xp: ModuleType = numpy) -> dict[str, Array]:
     }
 
 
-def scores(xp: ModuleType) -> tuple[Array, Array]:
-    """Return (len(D), PAIRS) scores of independent and of correlated keys."""
+@cache
+def scores(xp: ModuleType, widths: tuple[int, ...], pairs: int) -> tuple[Array, Array]:
+    """Return (len(widths), pairs) scores of independent and of correlated keys."""
     draw = numpy.random.RandomState(SEED)
     independent, correlated = [], []
-    for d in D:
-        query, noise = (xp.asarray(draw.standard_normal((PAIRS, d))) for _ in "qk")
+    for d in widths:
+        query, noise = (xp.asarray(draw.standard_normal((pairs, d))) for _ in "qk")
         independent.append(xp.sum(query * noise, axis=1))
         squares = xp.sum(query**2, axis=1)
         correlated.append(RHO * squares + math.sqrt(1 - RHO**2) * independent[-1])

@@ -84,13 +84,11 @@ def test_what_was_measured_is_within_three_standard_errors_of_what_was_proved():
     np.testing.assert_allclose(steps["mean_correlated"], steps["mean_correlated_proved"], rtol=0.01)
 
 
-def test_scores_are_sums_of_products_pair_by_pair(monkeypatch):
+def test_scores_are_sums_of_products_pair_by_pair():
     example = examples.load("score_variance")
-    monkeypatch.setattr(example, "D", [3])
-    monkeypatch.setattr(example, "PAIRS", 5)
     draw = np.random.RandomState(example.SEED)
     query, noise = draw.standard_normal((5, 3)), draw.standard_normal((5, 3))
-    independent, correlated = example.scores(np)
+    independent, correlated = example.scores(np, (3,), 5)
     key = example.RHO * query + math.sqrt(1 - example.RHO**2) * noise
     for pair in range(5):
         assert independent[0, pair] == pytest.approx(reference.dot(query[pair], noise[pair]))

@@ -48,6 +48,7 @@ def test_all_examples_but_those_drawn_in_bulk_are_recorded():
     assert set(examples.names()) - set(NAMES) == set(DRAWN)
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("name", DRAWN)
 def test_results_of_what_is_drawn_in_bulk_come_with_a_formula_each(name):
     written = text(graph(name))
