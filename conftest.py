@@ -1,8 +1,9 @@
 """Run the doctests of the package and every code block of the pages.
 
-A fenced block with `>>>` runs as a doctest, any other Python block runs as it is; all blocks of a
-page share one namespace, which begins empty, so a reader can paste them too. Console blocks run
-the command line of the package. Any other code in a page is an error: nothing would check it.
+A fenced block with `>>>` runs as a doctest, any other Python block runs as it is, and each block is
+one test; all blocks of a page share one namespace, which begins empty, so a reader can paste them
+too. Console blocks run the command line of the package. Any other code in a page is an error:
+nothing would check it.
 Where PyTorch or CuPy is missing, what needs it is left out, a page's block that names `torch`
 included, and one skipped test says so; with --torch or --gpu it fails there.
 """
@@ -17,7 +18,9 @@ import shlex
 import numpy as np
 import pytest
 from sybil import Sybil
-from sybil.parsers.markdown import CodeBlockParser, PythonCodeBlockParser
+from sybil.evaluators.doctest import DocTest
+from sybil.evaluators.python import PythonEvaluator
+from sybil.parsers.markdown import CodeBlockParser
 from xdist.scheduler import LoadScopeScheduling
 
 import attention_docs
@@ -75,7 +78,7 @@ def with_one_for_all(items, library):
 def needs(item, library):
     """Whether a test has the library as a fixture, or runs a page's block that names PyTorch."""
     if is_of_a_page(item):
-        return library == "torch" and re.search(r"\btorch\b", block_around(item.example))
+        return library == "torch" and re.search(r"\btorch\b", item.example.parsed)
     parameters = item.callspec.params if hasattr(item, "callspec") else {}
     return OPTIONAL[library][1] in item.fixturenames or parameters.get("xp") == library
 
@@ -114,10 +117,17 @@ def is_of_a_page(item):
     return hasattr(item, "example") and hasattr(item.example, "document")
 
 
-def block_around(example):
-    """Return the fenced block that an example stands in: a doctest is only one line of it."""
-    blocks = re.finditer(r"^ *```\w.*?^ *```$", example.document.text, re.MULTILINE | re.DOTALL)
-    return next(block[0] for block in blocks if block.start() <= example.start < block.end())
+def run_python(example):
+    """Run a block as a doctest if it has prompts, and return what its lines print wrongly."""
+    lines = doctest.DocTestParser().get_examples(example.parsed)
+    if not lines:
+        return PythonEvaluator()(example)
+    wrong = []
+    # Of sybil: the one of Python runs in a copy of the namespace.
+    test = DocTest(lines, example.namespace, example.path, example.path, example.line, None)
+    runner = doctest.DocTestRunner(verbose=False, optionflags=doctest.ELLIPSIS)
+    runner.run(test, out=wrong.append, clear_globs=False)
+    return "".join(wrong)
 
 
 def run_console(example):
@@ -136,7 +146,7 @@ def run_console(example):
 
 pytest_collect_file = Sybil(
     parsers=[
-        PythonCodeBlockParser(doctest_optionflags=doctest.ELLIPSIS),
+        CodeBlockParser("python", run_python),
         CodeBlockParser("console", run_console),
     ],
     patterns=["*.md"],
