@@ -146,6 +146,7 @@ def curve(
 def grades(
     model: Model, task: Task, size: float, used: Model, asked: Task
 ) -> list[tuple[float, int]]:
+    """Return the loss, and how many percent of the tokens are right, at each stage of training."""
     test = asked(RandomState(2), batch=256)
     return [graded(used, weights, test) for weights in learned(model, task, size)]
 
