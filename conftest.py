@@ -45,6 +45,8 @@ APART = (
     "test_scripts.py",
     "test_site.py",
 )
+# What computes every example: one process trains the models of the examples, once.
+TOGETHER = ("attention_docs/examples/", "docs/reference/", "tests/examples/", "tests/figures/")
 
 
 def pytest_addoption(parser):
@@ -93,10 +95,14 @@ def place_in_line(item):
 
 
 class ByFile(LoadScopeScheduling):
-    """Gives a process of a parallel run whole files, or single tests of the files in `APART`."""
+    """Gives a process of a parallel run whole files, single tests of the files in `APART`, and all
+    that is `TOGETHER`.
+    """
 
     def _split_scope(self, nodeid):
         file = nodeid.partition("::")[0]
+        if file.startswith(TOGETHER):
+            return "examples"
         return nodeid if file.endswith(APART) else file
 
 
