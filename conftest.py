@@ -129,7 +129,7 @@ def run_python(example):
     if not lines:
         return PythonEvaluator()(example)
     wrong = []
-    # Of sybil: the one of Python runs in a copy of the namespace.
+    # Sybil's, because Python's own runs in a copy of the namespace.
     test = DocTest(lines, example.namespace, example.path, example.path, example.line, None)
     runner = doctest.DocTestRunner(verbose=False, optionflags=doctest.ELLIPSIS)
     runner.run(test, out=wrong.append, clear_globs=False)
