@@ -45,7 +45,7 @@ APART = (
     "test_scripts.py",
     "test_site.py",
 )
-# What computes every example: one process trains the models of the examples, once.
+# What computes the examples: one process does, and so trains their models once.
 TOGETHER = ("attention_docs/examples/", "docs/reference/", "tests/examples/", "tests/figures/")
 
 
