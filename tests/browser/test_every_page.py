@@ -27,9 +27,9 @@ COUNTS = """
         ).length,
     ]))
 """
-# The colours of the elements of the text.
+# The colours of what is shown of the text; what is not, the theme may still be adding.
 COLOURS = """
-    [...new Set([...document.querySelectorAll(".md-content *")].map(e => {
+    [...new Set([...document.querySelectorAll(".md-content *")].filter(e => e.checkVisibility()).map(e => {
         const style = getComputedStyle(e);
         return [e.className, style.color, style.backgroundColor, style.fill, style.stroke].join();
     }))]
