@@ -38,7 +38,7 @@ class Check:
         The first case runs them all, in one process, and the others wait for nothing.
 
         Raises:
-            AssertionError: with the mistake, the line that mends it, and where it is explained.
+            AssertionError: with the mistake, the line that fixes it, and where it is explained.
             unittest.SkipTest: with the reason; pytest shows it as a skipped test.
         """
         found = checked(self.target, self.settings)

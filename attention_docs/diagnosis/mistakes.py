@@ -1,4 +1,4 @@
-"""The catalogue of mistakes: what each does to attention, and the line that mends it.
+"""The catalogue of mistakes: what each does to attention, and the line that fixes it.
 
 A mistake is a change of one or two steps of `recipe.attend`, so two mistakes that change different
 steps can be made at once. A convention is such a change too, which some libraries make on purpose.
@@ -26,7 +26,7 @@ class Mistake:
     Attributes:
         name: what it is called in code and on pages.
         words: the same in a sentence that begins "Your output is that of".
-        fix: the line that mends it.
+        fix: the line that fixes it.
         shows_in: the name of a case whose digits it changes.
         changes: the steps of `recipe` that it replaces.
         section: the page, and the anchor on it, that explains the mistake; the row of the

@@ -44,7 +44,7 @@ class Known:
         words: what it is.
         right: whether it is no mistake.
         rows: the numbers.
-        fix: the line that mends it.
+        fix: the line that fixes it.
         address: where it is explained, below `docs/`.
         anchor: that of its row in the catalogue.
     """

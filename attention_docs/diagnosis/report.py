@@ -61,7 +61,7 @@ def of_finding(finding: Finding) -> str:
 
 
 def mending(findings: list[Finding]) -> list[str]:
-    """Say for each mistake once which line mends it and where it is explained."""
+    """Say for each mistake once which line fixes it and where it is explained."""
     made = {mistake for finding in findings for mistake in finding.mistakes}
     return [
         f"fix {mistake.words}:\n    {mistake.fix}\n    {full(mistake.address)}"

@@ -91,8 +91,8 @@ def cases() -> str:
 
 def mistakes() -> str:
     """Tabulate the catalogue, folded, each mistake with an anchor of its own."""
-    head = "| mistake | the line that mends it |", "| --- | --- |"
-    title = f"The {len(MISTAKES)} mistakes, and the line that mends each"
+    head = "| mistake | the line that fixes it |", "| --- | --- |"
+    title = f"The {len(MISTAKES)} mistakes, and the line that fixes each"
     return folded(title, [*head, *map(row, MISTAKES)])
 
 

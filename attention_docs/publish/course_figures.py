@@ -85,8 +85,8 @@ def course_asked(steps_of: StepsOf) -> Html:
 
 
 def course_pronoun(steps_of: StepsOf) -> Html:
-    r"""What *they* takes from each word: first as lines, which are as thick as the shares, then as
-    the last row of a table with the shares of all words."""
+    r"""What *they* takes from each word: first as lines, the thicker the larger the share, then
+    as the last row of a table with the shares of all words."""
     weights = steps_of("course_formula")["weights"]
     panels = [
         lines_panel(weights, WORDS, query=THEY, heading="Where “they” looks", sides=SIDES),

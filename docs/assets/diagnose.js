@@ -68,7 +68,7 @@
       const link = element("a", "what it does and how to notice it", {
         href: row?.querySelector("a")?.href ?? `#${known.anchor}`,
       });
-      said.push(element("p", ["The line that mends it: ", element("code", known.fix), ". Read ", link, "."]));
+      said.push(element("p", ["The line that fixes it: ", element("code", known.fix), ". Read ", link, "."]));
     }
     return said;
   };

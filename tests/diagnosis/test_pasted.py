@@ -80,7 +80,7 @@ def test_what_is_no_array_is_refused_in_one_line(text, message, monkeypatch, cap
     assert len(capsys.readouterr().err.splitlines()) == 1
 
 
-def test_the_command_line_names_the_mistake_and_the_line_that_mends_it(monkeypatch, capsys):
+def test_the_command_line_names_the_mistake_and_the_line_that_fixes_it(monkeypatch, capsys):
     monkeypatch.setattr("sys.stdin", io.StringIO(str(WRONG)))
     assert main(["diagnose"]) == 1
     said = capsys.readouterr().out
