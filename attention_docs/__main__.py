@@ -96,11 +96,11 @@ def verify_examples(options: argparse.Namespace) -> int:
 
 
 def pair(argument: str) -> tuple[str, str]:
-    """Read `q=queries`; q, k and v stand for query, key and value."""
+    """Read `q=queries`."""
     ours, _, theirs = argument.partition("=")
     if not theirs:
         raise argparse.ArgumentTypeError(f"{argument!r} is not of the form query=their_name")
-    return {"q": "query", "k": "key", "v": "value"}.get(ours, ours), theirs
+    return ours, theirs
 
 
 def seconds(argument: str) -> float:

@@ -38,6 +38,8 @@ def namespace(**arrays: Array) -> ModuleType:
     Traceback (most recent call last):
     TypeError: key is a list; expected an array, for example numpy.asarray(key)
     """
+    for name, array in arrays.items():
+        check_plain(name, array)
     # The usual case. NumPy follows the standard itself, and its layer in array-api-compat imports
     # all of NumPy, f2py and testing included, which doubles the time that this package takes.
     if all(isinstance(array, np.ndarray | np.generic) for array in arrays.values()):
@@ -46,9 +48,9 @@ def namespace(**arrays: Array) -> ModuleType:
         if array is None:
             raise TypeError(f"{name} is None; expected an array")
         if not is_array_api_obj(array):
-            kind = type(array).__name__
             raise TypeError(
-                f"{name} is a {kind}; expected an array, for example numpy.asarray({name})"
+                f"{name} is {with_article(array)}; "
+                f"expected an array, for example numpy.asarray({name})"
             )
     (first, reference), *others = arrays.items()
     xp = array_namespace(reference)
@@ -64,6 +66,29 @@ def namespace(**arrays: Array) -> ModuleType:
                 f"expected {device(reference)} to match {first}"
             )
     return xp
+
+
+def check_plain(name: str, array: Array) -> None:
+    """Refuse arrays of NumPy that compute in another way: one with a mask would lose it in silence.
+
+    Raises:
+        TypeError: if it is a masked array or a `numpy.matrix`.
+    """
+    # The usual case; to ask for a masked array would import `numpy.ma`.
+    if type(array) is np.ndarray or not isinstance(array, np.ndarray):
+        return
+    if isinstance(array, np.ma.MaskedArray | np.matrix):
+        raise TypeError(f"{name} is {with_article(array)}; expected a plain numpy.ndarray")
+
+
+def with_article(value: object) -> str:
+    """Say of what type a value is, for an error.
+
+    >>> with_article(3), with_article([])
+    ('an int', 'a list')
+    """
+    kind = type(value).__name__
+    return f"{'an' if kind[0] in 'aeiouAEIOU' else 'a'} {kind}"
 
 
 def check_library(xp: Any) -> None:
@@ -191,7 +216,10 @@ def check_same_dtype(**arrays: Array) -> None:
     """
     (first, reference), *others = arrays.items()
     for name, array in others:
-        if array.dtype != reference.dtype:
+        # NumPy's dtypes may also differ in the order of the bytes, which changes no number.
+        if array.dtype != reference.dtype and dtype_name(array.dtype) != dtype_name(
+            reference.dtype
+        ):
             raise TypeError(
                 f"{name} has dtype {dtype_name(array.dtype)}; "
                 f"expected {dtype_name(reference.dtype)} to match {first}"
@@ -252,8 +280,9 @@ def readable(name: str, array: Array) -> np.ndarray:
     try:
         found = to_numpy(array)
     except ValueError:  # lists of different lengths
-        kind = type(array).__name__
-        raise TypeError(f"{name} is a {kind} of unequal rows; expected an array") from None
+        raise TypeError(
+            f"{name} is {with_article(array)} of unequal rows; expected an array"
+        ) from None
     if found.dtype == object and all(isinstance(value, Real) for value in found.flat):
         return _as_floats(name, found)
     if found.dtype.kind not in "biuf":

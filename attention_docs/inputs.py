@@ -197,7 +197,7 @@ def _checked_window(is_causal: bool, window: Window | None) -> Window:
     left, right = (None, None) if window is None else window
     left, right = (
         side if side is None else count(name, side)
-        for name, side in (("left", left), ("right", right))
+        for name, side in (("window[0]", left), ("window[1]", right))
     )
     return left, 0 if is_causal else right
 

@@ -13,6 +13,7 @@ from attention_docs.arrays import (
     ignoring_overflow,
     namespace,
     widened,
+    with_article,
 )
 
 
@@ -116,7 +117,7 @@ def _checked(one: TileState, other: TileState) -> tuple[ModuleType, Any, TileSta
     states = {"one": one, "other": other}
     for name, state in states.items():
         if not isinstance(state, TileState):
-            raise TypeError(f"{name} is a {type(state).__name__}; expected a TileState")
+            raise TypeError(f"{name} is {with_article(state)}; expected a TileState")
     given = {
         f"{name}.{field}": array
         for name, state in states.items()

@@ -12,7 +12,7 @@ from functools import cache
 from typing import Any
 
 from attention_docs.diagnosis import checking, report
-from attention_docs.diagnosis.calling import Settings
+from attention_docs.diagnosis.calling import LoadError, Settings
 from attention_docs.diagnosis.cases import CASES
 from attention_docs.diagnosis.findings import NOT_SUPPORTED, WRONG, Report
 
@@ -38,10 +38,13 @@ class Check:
         The first case runs them all, in one process, and the others wait for nothing.
 
         Raises:
+            LoadError: if there is no such function, or it cannot be called at all.
             AssertionError: with the mistake, the line that fixes it, and where it is explained.
             unittest.SkipTest: with the reason; pytest shows it as a skipped test.
         """
         found = checked(self.target, self.settings)
+        if isinstance(found, LoadError):
+            raise found
         finding = next((f for f in found.findings if f.case.name == self.name), None)
         if finding is None:
             raise unittest.SkipTest("the case is for functions of another kind")
@@ -72,6 +75,10 @@ def frozen(value: Any) -> Any:
 
 
 @cache
-def checked(target: str, settings: tuple[tuple[str, Any], ...]) -> Report:
+def checked(target: str, settings: tuple[tuple[str, Any], ...]) -> Report | LoadError:
+    """Return the report, or why there is none: both are found out once for all cases."""
     given = dict(settings)
-    return checking.check(target, Settings(**given | {"names": dict(given.get("names", ()))}))
+    try:
+        return checking.check(target, Settings(**given | {"names": dict(given.get("names", ()))}))
+    except LoadError as error:
+        return error

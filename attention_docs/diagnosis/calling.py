@@ -39,8 +39,13 @@ NAMES = {
     **{f"b_{letter}": (f"b_{letter}".lower(), f"b{letter}".lower()) for letter in "QKVO"},
     "W_packed": ("w_qkv", "wqkv", "w_packed", "in_proj_weight"),
 }
+SHORT = {"q": "query", "k": "key", "v": "value"}
+EMPTY = inspect.Parameter.empty
 # Where a function shows no names: one that is written in C, or takes *args.
-ASSUMED = ("query", "key", "value", "attn_mask", "is_causal", "scale", "enable_gqa")
+ASSUMED = {
+    name: inspect.Parameter(name, inspect.Parameter.POSITIONAL_OR_KEYWORD, default=None)
+    for name in ("query", "key", "value", "attn_mask", "is_causal", "scale", "enable_gqa")
+}
 
 
 class LoadError(Exception):
@@ -59,7 +64,7 @@ class Settings:
         library: whose arrays it takes.
         layout: the order of the axes of batch, heads, positions (n) and features (d).
         mask: whether True keeps a key or hides it, or a mask is numbers to add.
-        names: its own names of the arguments, by ours.
+        names: its own names of the arguments, by ours; q, k and v stand for query, key and value.
         dtype: of the arrays, where a case does not say it.
         precision: the dtype that its errors show; float32 if it computes so with float64 arrays.
     """
@@ -79,12 +84,15 @@ class Description:
     Attributes:
         library: whose arrays it takes.
         names: its names of the arguments, by ours.
-        by_name_only: those that it takes by name and not by position.
+        by_position: its names of query, key and value, in its own order, if it takes them first
+            and by position.
+        required: its arguments that have no default.
     """
 
     library: str
     names: Mapping[str, str]
-    by_name_only: frozenset[str] = frozenset()
+    by_position: tuple[str, ...] = ()
+    required: frozenset[str] = frozenset()
 
     @property
     def is_layer(self) -> bool:
@@ -172,7 +180,10 @@ def describe(function: Callable[..., Any], settings: Settings) -> Description:
     Raises:
         LoadError: if a name that was told is no argument, or the library is not clear.
     """
-    told, parameters = settings.names, parameters_of(function)
+    told = {SHORT.get(ours, ours): theirs for ours, theirs in settings.names.items()}
+    parameters = parameters_of(function)
+    if settings.mask not in (None, *MASKS):
+        raise LoadError(f"mask {settings.mask!r}: expected one of {', '.join(MASKS)}")
     for name, theirs in told.items():
         if name not in NAMES:
             raise LoadError(f"--names {name}={theirs}: expected one of {', '.join(NAMES)}")
@@ -189,7 +200,8 @@ def describe(function: Callable[..., Any], settings: Settings) -> Description:
     description = Description(
         settings.library or library_of(function),
         found,
-        frozenset(name for name, kind in parameters.items() if kind == "keyword-only"),
+        first_three(parameters, found),
+        frozenset(name for name, parameter in parameters.items() if parameter.default is EMPTY),
     )
     missing = [name for name in ("query", "key", "value") if name not in found]
     if missing and not description.is_layer:
@@ -214,17 +226,24 @@ def check_library(library: str) -> None:
         )
 
 
-def parameters_of(function: Callable[..., Any]) -> dict[str, str]:
-    """Return the names of the arguments and the kind of each."""
+def parameters_of(function: Callable[..., Any]) -> dict[str, inspect.Parameter]:
+    """Return the arguments by name, in their order."""
     called = getattr(function, "forward", function)  # a module of PyTorch
     try:
         given = inspect.signature(called).parameters.values()
     except (TypeError, ValueError):
-        return dict.fromkeys(ASSUMED, "")
-    named = [p for p in given if p.kind not in (p.VAR_POSITIONAL, p.VAR_KEYWORD)]
-    if given and not named:
-        return dict.fromkeys(ASSUMED, "")
-    return {p.name: p.kind.description for p in named}
+        return dict(ASSUMED)
+    named = {p.name: p for p in given if p.kind not in (p.VAR_POSITIONAL, p.VAR_KEYWORD)}
+    return dict(ASSUMED) if given and not named else named
+
+
+def first_three(
+    parameters: Mapping[str, inspect.Parameter], names: Mapping[str, str]
+) -> tuple[str, ...]:
+    """Return the first three arguments if they are query, key and value, in whatever order."""
+    first = [p for p in parameters.values() if p.kind != p.KEYWORD_ONLY][:3]
+    ours = {names.get(name) for name in ("query", "key", "value")}
+    return tuple(p.name for p in first) if {p.name for p in first} == ours else ()
 
 
 def match(names: tuple[str, ...], parameters: Iterable[str]) -> str | None:
@@ -310,7 +329,9 @@ def arguments(
         ours = plain_arguments(call, names, settings)
     for name in ours:
         if name not in names:
-            raise UnsupportedError(f"it has no argument for {name}; if it has, --names {name}=...")
+            raise UnsupportedError(
+                f"no argument seems to be for {name}; if one is, say --names {name}=..."
+            )
     return {names[name]: value for name, value in ours.items()}
 
 

@@ -83,7 +83,11 @@ def first_wrong_step(
     if words := sums_problem(found, right.weights, tolerance, where):
         return words
     if ((found <= 0) & ~hidden & (right.weights > tolerance)).any():
+        if not hidden.any():
+            return "a key has no weight, so look at the softmax first"
         return "the mask is the first wrong step: a key that takes part has no weight"
+    if np.allclose(np.sort(found), np.sort(right.weights), atol=tolerance):
+        return "its weights are right but stand at other keys, so look at the order of the values"
     return f"its weights are wrong, first at {place}: {scores_problem(found, right.masked, hidden)}"
 
 
@@ -124,5 +128,7 @@ def scores_problem(weights: Array, masked: Array, hidden: Array) -> str:
     if np.allclose(found, 0, atol=1e-3 * np.abs(right).max()):
         return "all keys of a query have the same score, so its scores are lost before the softmax"
     if np.allclose(found, factor * right, atol=1e-3 * np.abs(right).max()):
+        if abs(factor - 1) < 1e-3:
+            return "its scores are nearly right, so look for something small that is added to them"
         return f"the scores are {factor:.4g} times the right ones, so look at what multiplies them"
     return "the scores, or what the softmax takes off them, are the first wrong step"

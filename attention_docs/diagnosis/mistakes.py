@@ -569,6 +569,14 @@ MISTAKES = [
         f"{COMMON}#heads-without-the-transpose",
     ),
     Mistake(
+        "heads_split_without_transpose",
+        "heads that were split without the transpose",
+        "rows.reshape(b, n, h, d).swapaxes(1, 2)",
+        "layer",
+        {"split": lambda rows, heads: rows.reshape(len(rows), heads, rows.shape[1], -1)},
+        f"{COMMON}#heads-without-the-transpose",
+    ),
+    Mistake(
         "heads_merged_without_transpose",
         "heads that were merged without the transpose",
         "output.swapaxes(1, 2).reshape(b, m, h * d)",

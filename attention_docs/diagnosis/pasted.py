@@ -5,7 +5,7 @@
 
 import math
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import cache
 from typing import Any, NamedTuple
@@ -16,8 +16,10 @@ from attention_docs.diagnosis.cases import from_example, steps
 from attention_docs.diagnosis.mistakes import MISTAKES
 from attention_docs.diagnosis.recipe import Call
 
-# Such as dtype=torch.float64, grad_fn=<MmBackward0>, size=(4, 3).
-SETTING = re.compile(r"\w+\s*=\s*(?:<[^>]*>|\([^)]*\)|[^,()\[\]\n]*)")
+# Such as dtype=torch.float64, grad_fn=<MmBackward0>, size=(4, 3), torch.Size([4, 3]).
+SETTING = re.compile(r"\w+\s*=\s*(?:<[^>]*>|\([^)]*\)|[^,()\[\]\n]*)|Size\([^)]*\)")
+# Such as np.float64( before a number.
+CALL = re.compile(r"[A-Za-z_][\w.]*\(")
 ROW = re.compile(r"\[([^\[\]]*)\]")
 NUMBER = re.compile(r"[-+]?(?:\d+\.?(?P<decimals>\d*)(?:[eE](?P<power>[-+]?\d+))?|(?:nan|inf)\b)")
 # How far a 32-bit output, all of whose digits are printed, may be from the exact one.
@@ -66,12 +68,14 @@ class Diagnosis:
         known: what they are; nothing if they are in no catalogue.
         first: row and column of the first number that differs from the right output, if any.
         expected: the right number there.
+        sizes: how many rows and columns it has, and how many the right output.
     """
 
     rows: list[list[float]]
     known: Known | None
     first: tuple[int, int] | None
     expected: float | None
+    sizes: tuple[tuple[int, int], tuple[int, int]]
 
 
 def diagnose(text: str) -> Diagnosis:
@@ -91,7 +95,8 @@ def diagnose(text: str) -> Diagnosis:
     known = next((known for known in known_outputs() if agrees(printed, known.rows)), None)
     first = first_difference(printed, right)
     rows = [[cell.number for cell in row] for row in printed]
-    return Diagnosis(rows, known, first, right[first[0]][first[1]] if first else None)
+    expected = right[first[0]][first[1]] if first else None
+    return Diagnosis(rows, known, first, expected, (size(rows), size(right)))
 
 
 def read(text: str) -> list[list[Printed]]:
@@ -101,7 +106,7 @@ def read(text: str) -> list[list[Printed]]:
     [[1.5, 2.0], [-0.3, 0.25]]
     """
     plain = text.replace("−", "-").replace("NaN", "nan").replace("Infinity", "inf")
-    plain = SETTING.sub("", plain)
+    plain = CALL.sub("(", SETTING.sub("", plain))
     if "..." in plain or "…" in plain:
         raise ValueError("some numbers are left out (...); print all of them")
     lines = ROW.findall(plain) if "[" in plain else plain.splitlines()
@@ -114,24 +119,27 @@ def read(text: str) -> list[list[Printed]]:
 
 
 def read_number(cell: re.Match[str], decimals: int) -> Printed:
-    unit = 10.0 ** (int(cell["power"] or 0) - decimals)
+    unit = float(f"1e{int(cell['power'] or 0) - decimals}")
     return Printed(float(cell[0]), 0.51 * unit + FLOAT32)
 
 
 def agrees(printed: list[list[Printed]], known: list[list[float]]) -> bool:
-    return len(printed) == len(known) and first_difference(printed, known) is None
+    return size(printed) == size(known) and first_difference(printed, known) is None
+
+
+def size(rows: Sequence[Sequence[object]]) -> tuple[int, int]:
+    """Return how many rows and how many columns there are."""
+    return len(rows), len(rows[0])
 
 
 def first_difference(
     printed: list[list[Printed]], known: list[list[float]]
 ) -> tuple[int, int] | None:
-    """Return row and column of the first number that differs; the sizes may differ too."""
+    """Return row and column of the first number that differs, as far as both have numbers."""
     for i, (row, right) in enumerate(zip(printed, known, strict=False)):
         for j, (cell, expected) in enumerate(zip(row, right, strict=False)):
             if not cell.may_be(expected):
                 return i, j
-        if len(row) != len(right):
-            return i, min(len(row), len(right)) - 1
     return None
 
 
@@ -150,9 +158,13 @@ def candidates(call: Call) -> Iterator[Known]:
     yield Known("the right output", True, matrix(right.output))
     yield Known("the right output with a causal mask", True, matrix(steps(causal).output))
     yield Known("the right output, transposed", True, matrix(right.output.swapaxes(-1, -2)))
-    yield Known("the right scores, before the scale", True, matrix(right.scores))
-    yield Known("the right scaled scores, before the softmax", True, matrix(right.scaled))
-    yield Known("the right weights, before the sum of the values", True, matrix(right.weights))
+    yield Known("the matrix of the right scores, before the scale", True, matrix(right.scores))
+    yield Known(
+        "the matrix of the right scaled scores, before the softmax", True, matrix(right.scaled)
+    )
+    yield Known(
+        "the matrix of the right weights, before the sum of the values", True, matrix(right.weights)
+    )
     for mistake in MISTAKES:
         for called, besides in ((call, ""), (causal, ", with a causal mask")):
             try:

@@ -80,16 +80,18 @@ def verdict(report: Report) -> str:
 
 def of_pasted(diagnosis: Diagnosis) -> str:
     """Say what a printed output is, and mark the first number that differs from the right one."""
-    if not diagnosis.first:
-        return "This is the right output."
-    (i, j), known = diagnosis.first, diagnosis.known
+    known, (found, expected) = diagnosis.known, diagnosis.sizes
     if known and known.right:
         return f"This is {known.words}."
     lines = [f"This is the output of {known.words}." if known else "No known mistake gives this."]
-    lines.append(
-        f"The first wrong number is {diagnosis.rows[i][j]:g} at [{i}, {j}]; "
-        f"expected {diagnosis.expected:.4f}."
-    )
+    if found != expected:
+        lines.append(f"It is {found[0]} x {found[1]}; expected {expected[0]} x {expected[1]}.")
+    if diagnosis.first:
+        i, j = diagnosis.first
+        lines.append(
+            f"The first wrong number is {diagnosis.rows[i][j]:g} at [{i}, {j}]; "
+            f"expected {diagnosis.expected:.4f}."
+        )
     if known:
         lines += [f"    {known.fix}", f"    {full(known.address)}"]
     return "\n".join(lines)

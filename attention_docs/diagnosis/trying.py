@@ -26,7 +26,9 @@ def callable_settings(
     layouts = layouts_to_try(description, settings)
     plainer = [case for case in cases if case.name == "square"]
     problems: dict[str, list[str]] = {}
-    for case, dtype in itertools.product([cases[0], with_equal_widths(cases[0]), *plainer], dtypes):
+    # A layer's case has equal widths already.
+    tried_cases = dict.fromkeys([cases[0], with_equal_widths(cases[0]), *plainer])
+    for case, dtype in itertools.product(tried_cases, dtypes):
         possible = []
         for layout in layouts:
             tried = replace(settings, dtype=dtype, layout=layout)
@@ -106,8 +108,9 @@ def mask_settings(
         outcome = worker.run(case, description, tried)
         if kind == "keep":
             keeps = outcome
+        takes_no_booleans = keeps.failure and not keeps.broken
         if kind == "additive" and not (
-            keeps.failure or explains(case, keeps, (MASK_ADDED,), settings)
+            takes_no_booleans or explains(case, keeps, (MASK_ADDED,), settings)
         ):
             break  # it does something else with True and False, and wrongly
         if not outcome.failure and differing(case, outcome.results, case.right(), settings) is None:

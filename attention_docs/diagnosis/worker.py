@@ -224,9 +224,9 @@ def outcome(
         except UnsupportedError as error:
             found = Outcome(failure=str(error))
         except (Exception, SystemExit) as error:
-            found = Outcome(
-                failure=f"it raised {type(error).__name__}: {calling.first_line(error)}"
-            )
+            failure = f"it raised {type(error).__name__}: {calling.first_line(error)}"
+            # A name that nothing has is a slip of the pen and no case that is not supported.
+            found = Outcome(failure=failure, broken=isinstance(error, NameError))
     sys.stdout.flush()
     sys.stderr.flush()
     if os.fstat(printed).st_size > before:
@@ -244,6 +244,8 @@ def call(
     given = {
         name: converted(value, case, description.library, dtype) for name, value in plain.items()
     }
+    if description.names.get("mask") in description.required:
+        given = {description.names["mask"]: None, **given}
     arrays = [name for name, value in plain.items() if isinstance(value, np.ndarray)]
     before = {name: libraries.to_numpy(given[name]) for name in arrays}
     if "weights" in description.names and isinstance(case.call, LayerCall):
@@ -267,11 +269,9 @@ def positional_first(
     function: Callable[..., Any], given: dict[str, Any], description: Description
 ) -> Any:
     """Pass query, key and value by position where it can be: some take them in no other way."""
-    first = [description.names.get(name) for name in ("query", "key", "value")]
-    if all(name in given and name not in description.by_name_only for name in first):
-        rest = {name: value for name, value in given.items() if name not in first}
-        return function(*(given[str(name)] for name in first), **rest)
-    return function(**given)
+    first = description.by_position
+    rest = {name: value for name, value in given.items() if name not in first}
+    return function(*(given[name] for name in first), **rest)
 
 
 def converted(value: Any, case: Case, library: str, dtype: str) -> Any:

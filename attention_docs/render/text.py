@@ -1,6 +1,7 @@
 """Arrays as plain text, for the terminal, doctests and prose."""
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from typing import Any
 
 import numpy as np
 
@@ -15,7 +16,7 @@ def show(result: Array | Mapping[str, Array]) -> None:
     decimals; what would round to zero but is not, in powers of ten.
 
     Args:
-        result: an array of any library, a number, or a mapping from names to arrays.
+        result: an array of any library, a number, or a mapping or named tuple of arrays.
 
     Raises:
         TypeError: if it holds anything but real numbers and booleans.
@@ -24,18 +25,35 @@ def show(result: Array | Mapping[str, Array]) -> None:
         >>> show(np.array([[0.5, 1.0], [1e-9, 0.0]]))
         [[ 0.5000 1]
          [1.0e-09 0]]
+        >>> show(attention_steps(np.eye(2), np.eye(2), np.eye(2)))  # doctest: +ELLIPSIS
+        scores 2 x 2
+        [[1 0]
+         [0 1]]
+        scaled 2 x 2
+        ...
     """
     print(text(result))
 
 
 def text(result: Array | Mapping[str, Array]) -> str:
     """Return what `show` prints."""
-    if isinstance(result, Mapping):
-        arrays = {name: readable(f"result[{name!r}]", array) for name, array in result.items()}
+    if steps := dict(_named(result)):
+        arrays = {name: readable(f"result[{name!r}]", array) for name, array in steps.items()}
         return "\n".join(
             f"{name} {shape_text(array)}\n{text(array)}" for name, array in arrays.items()
         )
     return _nested(readable("result", result), indent=1)
+
+
+def _named(result: Any, prefix: str = "") -> Iterator[tuple[str, Array]]:
+    """Yield the arrays of a mapping or named tuple, those of one within it as `outer.inner`."""
+    if hasattr(result, "_asdict"):
+        result = result._asdict()
+    if isinstance(result, Mapping):
+        for name, value in result.items():
+            yield from _named(value, f"{prefix}.{name}" if prefix else name)
+    elif prefix:
+        yield prefix, result
 
 
 def shape_text(array: Array) -> str:

@@ -3,7 +3,8 @@
 (() => {
   // How far a 32-bit output, all of whose digits are printed, may be from the exact one.
   const FLOAT32 = 4e-6;
-  const SETTING = /\w+\s*=\s*(?:<[^>]*>|\([^)]*\)|[^,()[\]\n]*)/g;
+  const SETTING = /\w+\s*=\s*(?:<[^>]*>|\([^)]*\)|[^,()[\]\n]*)|Size\([^)]*\)/g;
+  const CALL = /[A-Za-z_][\w.]*\(/g;
   const ROW = /\[([^[\]]*)\]/g;
   const NUMBER = /[-+]?(?:\d+\.?(?<decimals>\d*)(?:[eE](?<power>[-+]?\d+))?|(?:nan|inf)\b)/g;
 
@@ -11,7 +12,7 @@
   const read = (text) => {
     const plain = text
       .replaceAll("−", "-").replaceAll("NaN", "nan").replaceAll("Infinity", "inf")
-      .replace(SETTING, "");
+      .replace(SETTING, "").replace(CALL, "(");
     if (/\.\.\.|…/.test(plain)) throw new Error("Some numbers are left out (...): print all of them.");
     const lines = plain.includes("[") ? [...plain.matchAll(ROW)].map((row) => row[1]) : plain.split(/\n/);
     const rows = lines.map((line) => [...line.matchAll(NUMBER)]).filter((cells) => cells.length);
@@ -30,21 +31,24 @@
 
   // What is no number is text in the data.
   const mayBe = ({ printed, number, tolerance }, known) =>
-    typeof known === "string" ? printed === known : Math.abs(number - known) <= tolerance;
+    typeof known === "string"
+      ? printed === known
+      : Number.isFinite(number) && Math.abs(number - known) <= tolerance;
 
-  // Row and column of the first number that differs; the sizes may differ too.
+  // Row and column of the first number that differs, as far as both have numbers.
   const firstDifference = (rows, known) => {
     for (let i = 0; i < Math.min(rows.length, known.length); i++) {
       const columns = Math.min(rows[i].length, known[i].length);
       for (let j = 0; j < columns; j++) if (!mayBe(rows[i][j], known[i][j])) return [i, j];
-      if (rows[i].length !== known[i].length) return [i, columns - 1];
     }
     return null;
   };
 
+  const size = (rows) => `${rows.length} × ${rows[0].length}`;
+
   const diagnose = (text, outputs) => {
     const rows = read(text);
-    const agrees = (known) => rows.length === known.length && !firstDifference(rows, known);
+    const agrees = (known) => size(rows) === size(known) && !firstDifference(rows, known);
     const known = outputs.find((output) => agrees(output.rows)) ?? null;
     return { rows, known, first: firstDifference(rows, outputs[0].rows) };
   };
@@ -57,12 +61,13 @@
 
   const verdict = ({ rows, known, first }, right) => {
     if (known?.right) return [element("p", `This is ${known.words}.`)];
-    const [i, j] = first ?? [0, 0];
-    const words = known ? `This is the output of ${known.words}.` : "No known mistake gives this.";
-    const place = first
-      ? ` The first wrong number is ${rows[i][j].printed}, in row ${i + 1} and column ${j + 1}; expected ${right[i][j].toFixed(4)}.`
-      : ` It has ${rows.length} rows; expected ${right.length}.`;
-    const said = [element("p", words + place)];
+    const words = [known ? `This is the output of ${known.words}.` : "No known mistake gives this."];
+    if (size(rows) !== size(right)) words.push(`It is ${size(rows)}; expected ${size(right)}.`);
+    if (first) {
+      const [i, j] = first;
+      words.push(`The first wrong number is ${rows[i][j].printed}, in row ${i + 1} and column ${j + 1}; expected ${right[i][j].toFixed(4)}.`);
+    }
+    const said = [element("p", words.join(" "))];
     if (known) {
       const row = document.getElementById(known.anchor)?.closest("tr");
       const link = element("a", "what it does and how to notice it", {

@@ -164,11 +164,13 @@ def with_steps(**changes):
         (with_steps(product=lambda q, k: q @ k.swapaxes(-1, -2) + np.arange(k.shape[-2])), "the scores, or what the softmax takes off them, are the first wrong step"),
         (with_steps(blend=lambda weights, value: weights @ value + 1), "it is no weighted sum of the values"),
         (with_steps(blend=lambda weights, value: weights @ value * (value.shape[-1] != weights.shape[-1])), "weights sum to 0"),
+        (with_steps(blend=lambda weights, value: weights @ value[..., ::-1, :]), "look at the order of the values"),
+        (with_steps(softmax=lambda scores: (s := np.maximum(scores - np.median(scores, -1, keepdims=True), 0)) / s.sum(-1, keepdims=True)), "a key has no weight, so look at the softmax first"),
         (with_steps(late=lambda weights, visible: 0.9 * weights), "only their sum is wrong"),
         (with_steps(softmax=lambda scores: recipe.softmax(np.sign(scores) * np.inf)), "its weights are nan"),
         (with_steps(product=lambda q, k: np.zeros((*q.shape[:-1], k.shape[-2]))), "all keys of a query have the same score"),
     ],
-    ids=["scale", "scores", "output", "blend", "normalisation", "nan", "uniform"],
+    ids=["scale", "scores", "output", "blend", "order", "zeros", "normalisation", "nan", "uniform"],
 )  # fmt: skip
 def test_what_is_in_no_catalogue_is_traced_to_its_first_wrong_step(function, words):
     found = check_here(function)
@@ -399,6 +401,31 @@ def test_arguments_by_name_only_and_by_position_only_are_passed_so(signature, fi
     assert main(["check", file(source, "other")]) == 0
 
 
+@pytest.mark.parametrize(
+    ("signature", "names"),
+    [
+        ("query, value, key", {}),
+        ("value, key, query, mask=None", {}),
+        ("mask, query, key, value", {}),
+        ("a, b, c", {"q": "c", "k": "b", "v": "a"}),
+    ],
+)
+def test_arguments_in_another_order_are_passed_by_their_names(signature, names, file):
+    given = "c, b, a" if names else "query, key, value"
+    given += ", mask" if "mask" in signature else ""
+    source = textwrap.dedent(RIGHT) + f"\ndef other({signature}): return attention({given})\n"
+    told = ["--names", *(f"{ours}={theirs}" for ours, theirs in names.items())] if names else []
+    assert main(["check", file(source, "other"), *told]) == 0
+
+
+def test_a_name_that_nothing_has_is_wrong_and_not_unsupported(file, capsys):
+    assert main(["check", file(RIGHT.replace("where(mask,", "where(msak,"))]) == 1
+    wrong = [line for line in capsys.readouterr().out.splitlines() if line.startswith("wrong")]
+    assert len(wrong) == 1
+    assert "boolean_mask" in wrong[0]
+    assert "it raised NameError: name 'msak' is not defined" in wrong[0]
+
+
 def test_what_a_function_does_besides_is_told(file, capsys):
     source = (
         RIGHT.replace("    scores =", "    import warnings; print('hello'); warnings.warn('careful')\n        scores =", 1)
@@ -465,8 +492,17 @@ def test_a_case_of_another_kind_is_skipped(file):
     by_name["distinct_sizes"].check()
     with pytest.raises(unittest.SkipTest, match="another kind"):
         by_name["layer"].check()
-    with pytest.raises(unittest.SkipTest, match="no argument for window"):
+    with pytest.raises(unittest.SkipTest, match="no argument seems to be for window"):
         by_name["window"].check()
+
+
+def test_each_case_tells_why_nothing_can_be_checked(file):
+    target = file("def attention(query, key, value, mask=None): pass", "attenton")
+    for case in checks(target)[:2]:
+        with pytest.raises(LoadError, match="attention"):
+            case.check()
+    with pytest.raises(LoadError, match="mask 'foo': expected one of keep"):
+        checks("mine.py:attention", mask="foo")[0].check()
 
 
 def test_array_api_strict_is_checked_too(file, capsys):

@@ -33,6 +33,8 @@ PRINTED = {
     "JAX": lambda array: repr(array.astype(np.float32)).replace("array", "Array"),
     "JSON": lambda array: json.dumps(array.tolist()),
     "JSON with batch and head": lambda array: json.dumps([[array.tolist()]]),
+    "a list of NumPy's numbers": lambda array: repr([list(row) for row in array]),
+    "PyTorch, after its shape": lambda array: f"torch.Size([4, 3]) {torch_prints(array)}",
     "one line": lambda array: str(array).replace("\n", " "),
     "no brackets": lambda array: "\n".join(" ".join(f"{x:.4f}" for x in row) for row in array),
     "typographic minus": lambda array: str(array).replace("-", "−"),
@@ -61,6 +63,26 @@ def test_what_is_in_no_catalogue_is_said_with_the_first_wrong_number():
     found = diagnose(str(changed))
     assert found.known is None
     assert found.first == (2, 1)
+
+
+@pytest.mark.parametrize(
+    ("rows", "size"),
+    [
+        (RIGHT[:1], "1 x 3"),
+        (np.vstack([RIGHT, RIGHT[:1]]), "5 x 3"),
+        (np.hstack([RIGHT, RIGHT]), "4 x 6"),
+        (RIGHT.reshape(1, 12), "1 x 12"),
+    ],
+)
+def test_right_numbers_of_another_size_are_not_called_right(rows, size, monkeypatch, capsys):
+    monkeypatch.setattr("sys.stdin", io.StringIO(repr(rows)))
+    assert main(["diagnose"]) == 1
+    said = capsys.readouterr().out
+    assert said == f"No known mistake gives this.\nIt is {size}; expected 4 x 3.\n"
+
+
+def test_a_power_of_ten_beyond_all_floats_is_a_wrong_number():
+    assert diagnose("1e400 1 1").first == (0, 0)
 
 
 @pytest.mark.parametrize(

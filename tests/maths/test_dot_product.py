@@ -268,6 +268,12 @@ def test_a_float_mask_for_no_keys_gives_zeros():
     np.testing.assert_array_equal(output, np.zeros((2, 4)))
 
 
+def test_the_order_of_the_bytes_changes_nothing():
+    query, key, value = (rows.astype(">f8") for rows in (QUERY, KEY, VALUE))
+    np.testing.assert_array_equal(attend(query, KEY, value), attend(QUERY, KEY, VALUE))
+    np.testing.assert_array_equal(attend(QUERY, key, VALUE), attend(QUERY, KEY, VALUE))
+
+
 def test_integers_become_floats():
     ones = np.ones((2, 2), dtype=int)
     np.testing.assert_array_equal(attend(ones, ones, ones), np.ones((2, 2)))
@@ -279,6 +285,8 @@ Q, K, V = np.ones((3, 2)), np.ones((4, 2)), np.ones((4, 5))
 @pytest.mark.parametrize(
     ("call", "error", "message"),
     [
+        (lambda: attend(np.ma.masked_array(Q), K, V), TypeError, "query is a MaskedArray; expected a plain numpy.ndarray"),
+        (lambda: attend(Q, 1, V), TypeError, "key is an int; expected an array, for example numpy.asarray(key)"),
         (lambda: attend([[1.0]], K, V), TypeError, "query is a list; expected an array, for example numpy.asarray(query)"),
         (lambda: attend(Q, K.astype("float32"), V), TypeError, "key has dtype float32; expected float64 to match query"),
         (lambda: attend(Q, K, V > 0), TypeError, "value has dtype bool; expected real numbers"),
@@ -312,8 +320,8 @@ Q, K, V = np.ones((3, 2)), np.ones((4, 2)), np.ones((4, 5))
         (lambda: attend(Q, K, V, is_causal=np.ones(2)), TypeError, "is_causal is array([1., 1.]); expected True or False"),
         (lambda: attend(None, K, V), TypeError, "query is None; expected an array"),
         (lambda: attend(Q, np.full((4, 2), "a"), V), TypeError, "key has dtype str32; expected real numbers"),
-        (lambda: attend(Q, K, V, window=(-1, 0)), ValueError, "left is -1; expected 0 or more"),
-        (lambda: attend(Q, K, V, window=(None, -1)), ValueError, "right is -1; expected 0 or more"),
+        (lambda: attend(Q, K, V, window=(-1, 0)), ValueError, "window[0] is -1; expected 0 or more"),
+        (lambda: attend(Q, K, V, window=(None, -1)), ValueError, "window[1] is -1; expected 0 or more"),
         (lambda: attend(Q, K, V, window=3), ValueError, "window is 3; expected a pair (left, right)"),
         (lambda: attend(Q, K, V, enable_gqa=True), ValueError, "key has shape (4, 2); expected (..., heads, n, d)"),
         (lambda: attend(QUERY[0, 0], KEY, VALUE, enable_gqa=True), ValueError, "key has shape (2, 4, 5, 8); expected (..., heads, n, d)"),
