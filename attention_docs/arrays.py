@@ -216,14 +216,10 @@ def check_same_dtype(**arrays: Array) -> None:
     """
     (first, reference), *others = arrays.items()
     for name, array in others:
-        # NumPy's dtypes may also differ in the order of the bytes, which changes no number.
-        if array.dtype != reference.dtype and dtype_name(array.dtype) != dtype_name(
-            reference.dtype
-        ):
-            raise TypeError(
-                f"{name} has dtype {dtype_name(array.dtype)}; "
-                f"expected {dtype_name(reference.dtype)} to match {first}"
-            )
+        # By name: NumPy's dtypes also differ if only the order of the bytes does.
+        found, expected = dtype_name(array.dtype), dtype_name(reference.dtype)
+        if found != expected:
+            raise TypeError(f"{name} has dtype {found}; expected {expected} to match {first}")
 
 
 def widened(xp: ModuleType, array: Array) -> Array:

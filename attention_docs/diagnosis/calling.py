@@ -193,7 +193,7 @@ def describe(function: Callable[..., Any], settings: Settings) -> Description:
     found = {ours: theirs for ours, theirs in names.items() if theirs}
     if hasattr(function, "named_parameters") and any(function.named_parameters()):
         found["weights"] = "parameters"
-    if "mask" in found:
+    if "mask" in found and settings.mask not in ("keep", "hide"):
         found.setdefault("bias", found["mask"])
     if not {"query", "key", "value", "x"} & found.keys():
         found |= dict(zip(("query", "key", "value"), parameters, strict=False))

@@ -87,7 +87,9 @@ def first_wrong_step(
             return "a key has no weight, so look at the softmax first"
         return "the mask is the first wrong step: a key that takes part has no weight"
     if np.allclose(np.sort(found), np.sort(right.weights), atol=tolerance):
-        return "its weights are right but stand at other keys, so look at the order of the values"
+        return (
+            "its weights are right but stand at other keys, so look at the order of keys and values"
+        )
     return f"its weights are wrong, first at {place}: {scores_problem(found, right.masked, hidden)}"
 
 

@@ -37,23 +37,27 @@ def show(result: Array | Mapping[str, Array]) -> None:
 
 def text(result: Array | Mapping[str, Array]) -> str:
     """Return what `show` prints."""
-    if steps := dict(_named(result)):
-        arrays = {name: readable(f"result[{name!r}]", array) for name, array in steps.items()}
+    if is_named(result):
+        arrays = {name: readable(f"result[{name!r}]", array) for name, array in named(result)}
         return "\n".join(
             f"{name} {shape_text(array)}\n{text(array)}" for name, array in arrays.items()
         )
     return _nested(readable("result", result), indent=1)
 
 
-def _named(result: Any, prefix: str = "") -> Iterator[tuple[str, Array]]:
+def is_named(result: Any) -> bool:
+    """Whether a result is a mapping or a named tuple."""
+    return isinstance(result, Mapping) or hasattr(result, "_asdict")
+
+
+def named(result: Any) -> Iterator[tuple[str, Array]]:
     """Yield the arrays of a mapping or named tuple, those of one within it as `outer.inner`."""
-    if hasattr(result, "_asdict"):
-        result = result._asdict()
-    if isinstance(result, Mapping):
-        for name, value in result.items():
-            yield from _named(value, f"{prefix}.{name}" if prefix else name)
-    elif prefix:
-        yield prefix, result
+    steps = result if isinstance(result, Mapping) else result._asdict()
+    for name, value in steps.items():
+        if is_named(value):
+            yield from ((f"{name}.{inner}", array) for inner, array in named(value))
+        else:
+            yield name, value
 
 
 def shape_text(array: Array) -> str:

@@ -164,7 +164,7 @@ def with_steps(**changes):
         (with_steps(product=lambda q, k: q @ k.swapaxes(-1, -2) + np.arange(k.shape[-2])), "the scores, or what the softmax takes off them, are the first wrong step"),
         (with_steps(blend=lambda weights, value: weights @ value + 1), "it is no weighted sum of the values"),
         (with_steps(blend=lambda weights, value: weights @ value * (value.shape[-1] != weights.shape[-1])), "weights sum to 0"),
-        (with_steps(blend=lambda weights, value: weights @ value[..., ::-1, :]), "look at the order of the values"),
+        (with_steps(blend=lambda weights, value: weights @ value[..., ::-1, :]), "look at the order of keys and values"),
         (with_steps(softmax=lambda scores: (s := np.maximum(scores - np.median(scores, -1, keepdims=True), 0)) / s.sum(-1, keepdims=True)), "a key has no weight, so look at the softmax first"),
         (with_steps(late=lambda weights, visible: 0.9 * weights), "only their sum is wrong"),
         (with_steps(softmax=lambda scores: recipe.softmax(np.sign(scores) * np.inf)), "its weights are nan"),
@@ -416,6 +416,14 @@ def test_arguments_in_another_order_are_passed_by_their_names(signature, names, 
     source = textwrap.dedent(RIGHT) + f"\ndef other({signature}): return attention({given})\n"
     told = ["--names", *(f"{ours}={theirs}" for ours, theirs in names.items())] if names else []
     assert main(["check", file(source, "other"), *told]) == 0
+
+
+def test_a_mask_that_is_told_to_be_true_or_false_holds_no_numbers(file, capsys):
+    hidden = "scores = scores - 1e30 * (1.0 - mask)"
+    target = file(RIGHT.replace("scores = np.where(mask, scores, -np.inf) if mask.dtype == bool else scores + mask", hidden))  # fmt: skip
+    assert main(["check", target]) == 1
+    assert "wrong: float_mask" in capsys.readouterr().out
+    assert main(["check", target, "--mask", "keep"]) == 0
 
 
 def test_a_name_that_nothing_has_is_wrong_and_not_unsupported(file, capsys):

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from attention_docs import examples, show
+from attention_docs import MultiHeadAttention, examples, show
 from attention_docs.render.code import json_steps, numpy_steps
 from attention_docs.render.latex import latex, latex_name, latex_steps
 from attention_docs.render.numbers import number
@@ -74,6 +74,14 @@ def test_text_refuses_what_is_not_numeric(result, message):
 
 def test_text_takes_python_numbers():
     assert text({"n": 2.5, "large": 10**30}) == "n number\n2.5000\nlarge number\n1.0000e+30"
+
+
+def test_text_of_named_tuples_names_each_array():
+    rows = np.ones((2, 4))
+    steps = MultiHeadAttention.seeded(4, num_heads=2, seed=0).steps(rows, rows, rows)
+    headings = [line.rpartition(" ")[0] for line in text(steps).splitlines() if line[0] not in "[ "]
+    assert headings[:5] == ["Q 2 x 2 x", "K 2 x 2 x", "V 2 x 2 x", "attention.scores 2 x 2 x", "attention.scaled 2 x 2 x"]  # fmt: skip
+    assert text({}) == ""
 
 
 def test_arrays_of_every_library_look_the_same(xp):
