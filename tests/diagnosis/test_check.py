@@ -189,6 +189,7 @@ def test_attention_in_float32_is_judged_by_that_precision():
     assert found.right
 
 
+@pytest.mark.thorough  # in each case all pairs of mistakes are tried
 def test_rounding_is_told_from_a_mistake():
     found = check_here(with_steps(late=lambda weights, visible: weights.astype(np.float16)))
     words = {finding.case.name: finding.words for finding in found.findings}
