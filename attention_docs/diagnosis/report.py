@@ -22,7 +22,7 @@ def text(report: Report) -> str:
     lines = [heading(report), *summary(report)]
     for status in (NOT_SUPPORTED, ON_PURPOSE, WRONG):
         lines += grouped(status, [f for f in report.findings if f.status == status])
-    lines += mending(report.findings)
+    lines += fixes(report.findings)
     lines += sorted({f"note: it {note}" for f in report.findings for note in f.notes})
     return "\n".join([*lines, verdict(report)])
 
@@ -55,12 +55,12 @@ def grouped(status: str, findings: list[Finding]) -> list[str]:
 
 
 def of_finding(finding: Finding) -> str:
-    """Say what is wrong in one case, and how to mend it."""
+    """Say what is wrong in one case, and how to fix it."""
     heading = f"{finding.case.name} ({finding.case.isolates}): {finding.words}"
-    return "\n".join([heading, *mending([finding])])
+    return "\n".join([heading, *fixes([finding])])
 
 
-def mending(findings: list[Finding]) -> list[str]:
+def fixes(findings: list[Finding]) -> list[str]:
     """Say for each mistake once which line fixes it and where it is explained."""
     made = {mistake for finding in findings for mistake in finding.mistakes}
     return [

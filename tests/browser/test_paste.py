@@ -19,6 +19,8 @@ def test_a_pasted_output_is_named_by_keyboard_and_announced(come_to):
     area.fill(str(RIGHT))
     assert visit.page.locator(".paste mark").count() == 0
     visit.page.get_by_text("This is the right output.").wait_for()
+    area.fill(str(RIGHT[:1]))
+    visit.page.get_by_text("It is 1 × 3; expected 4 × 3.").wait_for()
     area.fill("no numbers")
     visit.page.get_by_text("paste a printed array").wait_for()
 

@@ -52,6 +52,8 @@ def test_the_page_says_what_the_command_line_says():
     changed = RIGHT + 0.5 * (np.indices(RIGHT.shape).sum(0) == 3)
     texts = [form(array) for form in PRINTED.values() for array in (RIGHT, WRONG, changed)]
     texts += [printed(known.rows) for known in known_outputs()]
+    texts += [printed(rows) for rows in (RIGHT[:1], [*RIGHT, *RIGHT], np.hstack([RIGHT, RIGHT]))]
+    texts.append("1e400 1 1")
     for text, answer in zip(texts, answers(texts), strict=True):
         found = pasted.diagnose(text)
         assert answer["words"] == (found.known and found.known.words), text
