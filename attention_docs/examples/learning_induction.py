@@ -105,12 +105,12 @@ FORMULAS = {
     "guesses": "log 5 and log 6",
     "tokens": "the first sequence of the test",
     "answer": "the token that followed the last one where that stood before",
-    "weights1": "softmax(Q Kᵀ / √16) of this sequence in layer 1, after 250 steps",
-    "weights2": "softmax(Q Kᵀ / √16) of this sequence in layer 2, after 250 steps",
-    "position_scores": "(W_P W_Q1) (W_P W_K1)ᵀ / √16, after 250 steps",
-    "match_scores": "(W_E W_Q2) (W_E W_V1 W_K2)ᵀ / √16, after 250 steps",
-    "right_without_1": "right_two after 250 steps, with W_V1 = 0",
-    "right_without_2": "right_two after 250 steps, with W_V2 = 0",
+    "weights1": f"softmax(Q Kᵀ / √{TWO.d_k}) of this sequence in layer 1, after {STEPS} steps",
+    "weights2": f"softmax(Q Kᵀ / √{TWO.d_k}) of this sequence in layer 2, after {STEPS} steps",
+    "position_scores": f"(W_P W_Q1) (W_P W_K1)ᵀ / √{TWO.d_k}, after {STEPS} steps",
+    "match_scores": f"(W_E W_Q2) (W_E W_V1 W_K2)ᵀ / √{TWO.d_k}, after {STEPS} steps",
+    "right_without_1": f"right_two after {STEPS} steps, with W_V1 = 0",
+    "right_without_2": f"right_two after {STEPS} steps, with W_V2 = 0",
 }
 
 
@@ -142,7 +142,7 @@ def steps(xp: ModuleType = numpy) -> dict[str, Array]:
 
 @cache
 def learned(model: Model) -> list[Weights]:
-    """Return the weights before the first step, and after every 25th."""
+    """Return the weights before the first step, and after each `EVERY` steps."""
     stages = train(model, model.drawn(seed=0), induction, RATE, seed=1)
     return list(islice(stages, 0, STEPS + 1, EVERY))
 

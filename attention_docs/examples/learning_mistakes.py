@@ -91,8 +91,8 @@ MODELS = {
     "no_residual": "of the model without the residual sum",
     "induction_no_positions": "of two layers without W_P",
     "induction_no_residual": "of two layers without the residual sum",
-    "wide": "with d_k = 64",
-    "wide_unscaled": "with d_k = 64 and scores that are not divided by √d_k",
+    "wide": f"with d_k = {WIDE.d_k}",
+    "wide_unscaled": f"with d_k = {WIDE.d_k} and scores that are not divided by √d_k",
     "walk": "of the model with a causal mask",
     "unmasked": "of the model without a mask",
     "unmasked_used": "of the model trained without a mask, used with it",
@@ -102,7 +102,7 @@ MODELS = {
 LOSS = "the mean of −log p, where p is the probability of the right token, {}"
 RIGHT = "the percentage of right tokens that have the largest logit, {}"
 FORMULAS = {
-    "step": "how often Adam has changed the weights; for induction 0, 25, ..., 250",
+    "step": "how often Adam has changed the weights; for induction see learning_induction.step",
     "log_2": "log 2",
     **{name: LOSS.format(model) for name, model in MODELS.items()},
     **{f"{name}_right": RIGHT.format(model) for name, model in MODELS.items()},

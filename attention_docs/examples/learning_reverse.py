@@ -71,9 +71,9 @@ FORMULAS = {
     "right": "the percentage of right tokens that have the largest logit",
     "tokens": "the first sequence of the test",
     "weights_before": "softmax(Q Kᵀ / √8) of this sequence, before the first step",
-    "weights_during": "softmax(Q Kᵀ / √8) of this sequence, after 30 steps",
-    "weights_after": "softmax(Q Kᵀ / √8) of this sequence, after 100 steps",
-    "position_scores": "(W_P W_Q) (W_P W_K)ᵀ / √8, after 100 steps",
+    "weights_during": f"softmax(Q Kᵀ / √8) of this sequence, after {DURING * EVERY} steps",
+    "weights_after": f"softmax(Q Kᵀ / √8) of this sequence, after {STEPS} steps",
+    "position_scores": f"(W_P W_Q) (W_P W_K)ᵀ / √8, after {STEPS} steps",
 }
 
 

@@ -94,16 +94,16 @@ FORMULAS = {
     "variance_of_scaled": "the variance of s / √d",
     "kurtosis": "the mean of (s − mean)⁴, divided by variance², − 3",
     "kurtosis_proved": "6 / d",
-    "kurtosis_error_of_a_normal": "√(24 / pairs)",
+    "kurtosis_error_of_a_normal": f"√({math.factorial(4)} / pairs)",
     "beyond_3": "the share of scores with |s| > 3 √d",
     "beyond_3_proved": "twice the probability that a score exceeds 3 √d",
     "beyond_3_of_a_normal": "erfc(3 / √2)",
     "variance_sigma_2": "the variance of 2² s",
     "variance_sigma_2_proved": "2⁴ d",
-    "mean_correlated": "the mean of the scores of keys k = ρ q + √(1 − ρ²) noise, with ρ = 1/2",
-    "mean_correlated_proved": "ρ d, with ρ = 1/2",
+    "mean_correlated": f"the mean of the scores of keys k = ρ q + √(1 − ρ²) noise, with ρ = {RHO}",
+    "mean_correlated_proved": f"ρ d, with ρ = {RHO}",
     "variance_correlated": "the variance of the same scores",
-    "variance_correlated_proved": "(1 + ρ²) d, with ρ = 1/2",
+    "variance_correlated_proved": f"(1 + ρ²) d, with ρ = {RHO}",
 }
 
 

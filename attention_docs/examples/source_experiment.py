@@ -68,9 +68,9 @@ FORMULAS = {
     "printed_variance": "what the source prints",
     "printed_variance_deviations": "(printed_variance − d) / standard_deviation_of_source_variance",
     "repeated_d": "the number of features, all of which are one number",
-    "repeated_source_variance": "the mean of what the source computes, over 20000 pairs",
+    "repeated_source_variance": f"the mean of what the source computes, over {PAIRS} pairs",
     "repeated_source_variance_expected": "repeated_d − 1",
-    "repeated_variance": "the variance of the scores of 20000 pairs",
+    "repeated_variance": f"the variance of the scores of {PAIRS} pairs",
     "repeated_variance_proved": "repeated_d²",
 }
 

@@ -13,6 +13,7 @@ from attention_docs.diagnosis import pasted
 from attention_docs.diagnosis.cases import CASES
 from attention_docs.diagnosis.mistakes import MISTAKES, Mistake
 from attention_docs.publish.provenance import code
+from attention_docs.publish.values import computed
 
 # What each library is imported with, and what it makes an array with.
 LIBRARIES = {
@@ -48,7 +49,7 @@ def part(name: str, defer: Callable[[str], str]) -> str:
     parts = {
         "inputs": lambda: defer(inputs()),
         "paste": lambda: defer(PASTE.format(data=as_json())),
-        "count": lambda: str(len(CASES)),
+        "count": lambda: computed(str(len(CASES))),
         "cases": cases,
         "mistakes": mistakes,
     }
@@ -86,13 +87,13 @@ def cases() -> str:
     """Tabulate the cases of a check and what each isolates, folded."""
     rows = (f"| `{case.name}` | {case.isolates} |" for case in CASES.values())
     head = "| case | what it isolates |", "| --- | --- |"
-    return folded(f"The {len(CASES)} cases, and what each isolates", [*head, *rows])
+    return folded(f"The {computed(str(len(CASES)))} cases, and what each isolates", [*head, *rows])
 
 
 def mistakes() -> str:
     """Tabulate the catalogue, folded, each mistake with an anchor of its own."""
     head = "| mistake | the line that fixes it |", "| --- | --- |"
-    title = f"The {len(MISTAKES)} mistakes, and the line that fixes each"
+    title = f"The {computed(str(len(MISTAKES)))} mistakes, and the line that fixes each"
     return folded(title, [*head, *map(row, MISTAKES)])
 
 

@@ -24,6 +24,7 @@ from attention_docs.render.figures import (
     product_figure,
 )
 from attention_docs.render.figures.svg import LINE, colour, element, label
+from attention_docs.render.numbers import number
 from attention_docs.render.references import of_row
 from attention_docs.softmax import softmax
 
@@ -233,7 +234,7 @@ def clock(hands: np.ndarray, radius: float = 62) -> Panel:
         body.append(element("line", **ends, **hand))
         body.append(label(*place, word, anchor))
     told = "; ".join(
-        f"{word} at sine {sine:g}, cosine {cosine:g}"
+        f"{word} at sine {number(sine)}, cosine {number(cosine)}"
         for word, (sine, cosine) in zip(WORDS, hands.tolist(), strict=True)
     )
     return Panel(

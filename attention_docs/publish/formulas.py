@@ -24,6 +24,7 @@ from attention_docs.render.table import excerpt, is_large, table
 SCRIPT = Path(__file__).with_name("katex.mjs")
 MACROS = {rf"\{role}": rf"\htmlClass{{{role}}}{{#1}}" for role in ROLES}
 MACROS[r"\from"] = r"\htmlData{val=#1}{#2}"
+MACROS[r"\computed"] = r"\htmlData{computed=}{#1}"
 PENDING = re.compile(
     r'<(?P<tag>span|div) class="arithmatex"(?: data-search-exclude)?>'
     r"\\(?P<open>[(\[])(?P<tex>.*?)\\[)\]]</(?P=tag)>(?P<after>[.,;:?!)]*)",
@@ -36,7 +37,7 @@ AROUND_PART = (r"\displaystyle{}", "{}")
 # At the start of a formula with a long row. It holds for the table too, so it becomes a class.
 SMALLER = r"\footnotesize"
 FOLD = """\
-<details class="digits"><summary>All {rows} × {columns} numbers</summary>
+<details class="digits"><summary>All <span data-computed>{rows} × {columns}</span> numbers</summary>
 <div class="formula">{table}</div>
 </details>"""
 

@@ -19,6 +19,7 @@ from attention_docs.render.figures import (
     matrix_panel,
 )
 from attention_docs.render.figures.svg import LINE, element, label, moved, text_width
+from attention_docs.render.numbers import number
 
 # Gives the steps of a worked example by its name.
 StepsOf = Callable[[str], Mapping[str, Array]]
@@ -49,9 +50,11 @@ def backward_passes(steps_of: StepsOf) -> Svg:
 
 
 def reverse_weights(steps_of: StepsOf) -> Html:
-    r"""The weights for one sequence before the first step, after 30 steps and after 100."""
+    r"""The weights for one sequence before the first step, after
+    \val{learning_reverse.step[3]} steps and after \val{learning_reverse.step[10]}."""
     steps = steps_of("learning_reverse")
-    stages = {"before": "before", "after 30 steps": "during", "after 100 steps": "after"}
+    during, after = (f"after {number(steps['step'][place])} steps" for place in (3, 10))
+    stages = {"before": "before", during: "during", after: "after"}
     panels = [
         matrix_panel(steps[f"weights_{stage}"], name, **WEIGHTS) for name, stage in stages.items()
     ]
@@ -59,7 +62,7 @@ def reverse_weights(steps_of: StepsOf) -> Html:
 
 
 def mistakes_in_reverse(steps_of: StepsOf) -> Svg:
-    r"""Loss on sequences not used in training. The wide heads have $d_k = 64$."""
+    r"""Loss on sequences not used in training. The wide heads have $d_k = \number{64}$."""
     right, wrong = steps_of("learning_reverse"), steps_of("learning_mistakes")
     lines = {
         "no positions": (wrong["no_positions"], "scores"),

@@ -37,9 +37,9 @@ def rotary_scores(steps_of: StepsOf) -> Svg:
 
 
 def rotary_scaling(steps_of: StepsOf) -> Svg:
-    r"""The angle of each pair at position 60, where the training ended at 15. Interpolation brings
-    every pair back to the trained angles. NTK-aware scaling does so for the slowest pair, leaves
-    the fastest alone, and lies in between for the others."""
+    r"""The angle of each pair at position \number{4 * 15}, where the training ended at \number{15}.
+    Interpolation brings every pair back to the trained angles. NTK-aware scaling does so for the
+    slowest pair, leaves the fastest alone, and lies in between for the others."""
     steps = steps_of("rotary")
     roles = {
         "plain": ("longer_angles", "scores"),

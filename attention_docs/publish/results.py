@@ -5,6 +5,8 @@ from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import Any
 
+from attention_docs.publish.values import computed
+
 RESULTS = Path(__file__).parents[2] / "results"
 
 
@@ -31,10 +33,12 @@ def measured(reference: str, folder: Path = RESULTS) -> str:
         part = known[key]
     rows = list(named_rows(part))
     if not rows:
-        return formatted(part)
+        return computed(formatted(part))
     if not all(names for names, _ in rows):
         raise ValueError(f"expected a value or named rows; {reference} holds {len(rows[0][1])}")
-    return "\n".join(row([*names, *map(formatted, values)]) for names, values in rows)
+    return "\n".join(
+        row([*names, *map(computed, map(formatted, values))]) for names, values in rows
+    )
 
 
 def result(name: str, folder: Path = RESULTS) -> Any:

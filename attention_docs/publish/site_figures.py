@@ -239,7 +239,7 @@ def causal_alignments(steps_of: StepsOf) -> Html:
 @registered
 def softmax_saturation(steps_of: StepsOf) -> Svg:
     r"""Four scores that grow with $\sqrt{d_k}$, as scores do without the division. At $d_k = 1$
-    each has a share. At $d_k = 256$ the largest has nearly all the weight."""
+    each has a share. At $d_k = \number{256}$ the largest has nearly all the weight."""
     d, weights = growing_scores(steps_of)
     series = [
         Series(f"score {i + 1}", d, weights[:, i], role)
@@ -373,9 +373,9 @@ def decoder_lines(steps_of: StepsOf) -> Html:
 
 @registered
 def layer_costs(steps_of: StepsOf) -> Svg:
-    r"""Multiplications in one layer of 64 features. Both axes are logarithmic. The line of the two
-    products of attention is twice as steep as the others, because these products grow with the
-    square of the length, and all the others in proportion to it."""
+    r"""Multiplications in one layer of \val{cost.d} features. Both axes are logarithmic. The line
+    of the two products of attention is twice as steep as the others, because these products grow
+    with the square of the length, and all the others in proportion to it."""
     steps = steps_of("cost")
     roles = {"attention": "weights", "projections": "input", "convolution": "value"}
     series = [
@@ -391,7 +391,7 @@ def layer_costs(steps_of: StepsOf) -> Svg:
 
 @registered
 def speed_growth(steps_of: StepsOf) -> Svg:
-    r"""One head, with queries, keys and values of 64 features, on the Intel machine. Twice
+    r"""One head, with queries, keys and values of \number{64} features, on the Intel machine. Twice
     as many positions take about four times as long. The plain formula was measured only at the
     shorter lengths, because its tables grow with the square of the length."""
     rows = result("attention_intel")["growth"]

@@ -63,8 +63,11 @@ ROLE = rf"\\(?P<role>{'|'.join(ROLES)})"
 SYMBOL = re.compile(rf"{LETTER}{INDEX}\s*", re.VERBOSE)
 COLOURED = re.compile(rf"{ROLE}\{{{SYMBOL.pattern}\}}\s*", re.VERBOSE)
 NUMBER_OR_WORDS = r"(?P<number>\d+(?:\.\d+)?) | \\text\{(?P<words>[a-z\ ]+)\}"
-# A number that says which result it is, or a shape.
-RESULT = r"\\from\{(?P<reference>[^{}]+)\}\{(?P<result>-?[\d.]+(?:\ \\times\ \d+)*)\}"
+# A number that says which result it is, a shape, or a number that the build computed otherwise.
+RESULT = (
+    r"(?:\\from\{(?P<reference>[^{}]+)\}|\\computed)"
+    r"\{(?P<result>-?[\d./]+(?:\ \\times\ \d+)*)\}"
+)
 MINUS_OR_SIGN = rf"(?P<minus>-) | (?P<sign>{one_of(SIGNS)})"
 OTHER = re.compile(rf"(?: {RESULT} | {NUMBER_OR_WORDS} | {MINUS_OR_SIGN} )\s*", re.VERBOSE)
 # What stands above or below the line is KaTeX's.
@@ -80,6 +83,8 @@ def plain(tex: str) -> str | None:
     ('<span class="symbols"><i>d<sub>k</sub></i> = −0.5</span>', None)
     >>> plain(r"\from{course_scale.scores[0;1]}{-0.5000}")
     '<span class="symbols"><span data-val="course_scale.scores[0,1]">−0.5000</span></span>'
+    >>> plain(r"d_k = \computed{64}")
+    '<span class="symbols"><i>d<sub>k</sub></i> = <span data-computed>64</span></span>'
     """
     written, end = "", 0
     while end < len(tex):
@@ -102,9 +107,11 @@ def html_of(found: re.Match[str], before: str) -> str:
     if parts.get("letter"):
         role = f' class="{parts["role"]}"' if parts.get("role") else ""
         return f"<i{role}>{GREEK.get(found['letter'], found['letter'])}{index(found)}</i>"
-    if parts["reference"]:
+    if parts["result"]:
         shown = found["result"].replace("-", "−").replace(r" \times ", " × ")
-        return f'<span data-val="{found["reference"].replace(";", ",")}">{shown}</span>'
+        reference = found["reference"]
+        mark = f'data-val="{reference.replace(";", ",")}"' if reference else "data-computed"
+        return f"<span {mark}>{shown}</span>"
     if parts["minus"]:
         is_sign = not before or before[-1] in "(/" or before[-1].isspace()
         return "−" if is_sign else " − "

@@ -2,15 +2,19 @@ r"""Replace the macros of a page by what they name.
 
 `\val{example.step}` becomes the rounded number, vector or matrix; `[0]`, `[:,1]`, `[0,1]` pick a
 part; `.shape` gives the shape, `.shape[0]` one size of it. `\printed{0.447}` quotes a number that a
-source prints wrongly, and `\measured{parity.date}` gives a measured result. On a line of its
-own, `\example{name}` says where the numbers of an example come from, and `\figure{name}` inserts a
+source prints wrongly, and `\measured{parity.date}` gives a measured result. `\number{224 - 1}` is a
+number that the text itself chooses, or arithmetic on such numbers. On a line of its own,
+`\example{name}` says where the numbers of an example come from, and `\figure{name}` inserts a
 figure; `\contents{section}` and `\overview{section}` list pages and public names, and
 `\check{part}` is a part of the page on the check. Code is left alone.
 """
 
+import ast
+import operator
 import re
 from collections.abc import Callable, Iterator, Mapping
 from enum import Enum
+from fractions import Fraction
 
 import numpy as np
 
@@ -34,13 +38,31 @@ CODE_OR_MATH = re.compile(
     """,
     re.MULTILINE | re.DOTALL | re.VERBOSE,
 )
-NAMES = ("val", "printed", "measured", "example", "figure", "contents", "overview", "check")
+NAMES = (
+    "val",
+    "printed",
+    "measured",
+    "number",
+    "example",
+    "figure",
+    "contents",
+    "overview",
+    "check",
+)
 MACRO = re.compile(rf"\\(?P<name>{'|'.join(NAMES)})\{{(?P<argument>[^{{}}]*)\}}")
 # No TeX belongs outside a formula, so whatever looks like a macro there is meant to be one.
 MACRO_LIKE = re.compile(r"\\(?P<name>[A-Za-z]+)\{(?P<argument>[^{}]*)\}")
 # What opens and closes a place inside a formula.
 NESTING = (("{", "}"), (r"\begin", r"\end"), (r"\left", r"\right"))
 BRACKETS = {"[": "&#91;", "]": "&#93;"}
+OPERATIONS: dict[type[ast.AST], Callable[..., Fraction]] = {
+    ast.Add: operator.add,
+    ast.Sub: operator.sub,
+    ast.Mult: operator.mul,
+    ast.Div: operator.truediv,
+    ast.Pow: operator.pow,
+    ast.USub: operator.neg,
+}
 REFERENCE = re.compile(r"(?P<example>\w+)\.(?P<step>\w+)(?P<shape>\.shape)?(?P<part>\[[^\]]*\])?")
 
 
@@ -94,8 +116,10 @@ def resolve(
                 return printed(argument, place)
             case "measured":
                 return measure(argument)
+            case "number":
+                return number(argument, place)
             case "figure":
-                return draw(argument)
+                return expanded(draw(argument))
             case "example":
                 return describe(argument)
             case "contents":
@@ -107,17 +131,34 @@ def resolve(
             case _:
                 raise LookupError(f"unknown macro; expected one of {', '.join(NAMES)}")
 
-    pieces, problems, end = [], [], 0
-    for macro, place in macros(markdown):
-        pieces.append(markdown[end : macro.start()])
+    def expanded(caption: str) -> str:
+        """Replace the macros of a figure's caption, which stands in no page."""
+        return replaced(
+            caption, lambda macro, place: expand(macro["name"], macro["argument"], place)
+        )
+
+    problems = []
+
+    def located(macro: re.Match[str], place: Place) -> str:
         try:
-            pieces.append(expand(macro["name"], macro["argument"], place))
+            return expand(macro["name"], macro["argument"], place)
         except (LookupError, ValueError) as error:
             spot = location(markdown.count("\n", 0, macro.start()))
             problems.append(f"{spot}: {macro[0]}: {error.args[0]}")
-        end = macro.end()
+            return ""
+
+    page = replaced(markdown, located)
     if problems:
         raise PublishError("\n".join(problems))
+    return page
+
+
+def replaced(markdown: str, write: Callable[[re.Match[str], Place], str]) -> str:
+    """Replace every macro outside code by what is written for it."""
+    pieces, end = [], 0
+    for macro, place in macros(markdown):
+        pieces += [markdown[end : macro.start()], write(macro, place)]
+        end = macro.end()
     return "".join([*pieces, markdown[end:]])
 
 
@@ -236,6 +277,51 @@ def prose(array: Array, reference: str) -> str:
 def marked(number: str, reference: str) -> str:
     """Say of a number in running text which result it is."""
     return f'<span data-val="{reference}">{number}</span>'
+
+
+def number(expression: str, place: Place) -> str:
+    r"""Write a number that the text chooses, or the exact result of arithmetic on such numbers.
+
+    Raises:
+        ValueError: if the expression is no arithmetic on whole numbers.
+
+    >>> print(number("224 - 1", Place.TEXT))
+    <span data-computed>223</span>
+    >>> print(number("1/9 - 1/16", Place.FORMULA), number("2**20", Place.FORMULA))
+    \computed{7/144} \computed{1{,}048{,}576}
+    """
+    try:
+        result = arithmetic(ast.parse(expression, mode="eval").body)
+    except (SyntaxError, ZeroDivisionError) as error:
+        raise ValueError(f"expected arithmetic on whole numbers: {error}") from None
+    if not isinstance(result, Fraction):
+        raise ValueError("expected arithmetic with an exact result; this one is irrational")
+    shown = "/".join(map(grouped, result.as_integer_ratio())).removesuffix("/1")
+    if place is Place.TEXT:
+        return computed(shown.replace("-", "−"))
+    return rf"\computed{{{shown.replace(',', '{,}')}}}"
+
+
+def arithmetic(node: ast.expr) -> Fraction:
+    """Compute what an expression of whole numbers says, exactly."""
+    match node:
+        case ast.Constant(value=whole) if type(whole) is int:
+            return Fraction(whole)
+        case ast.UnaryOp(op, operand) if type(op) in OPERATIONS:
+            return OPERATIONS[type(op)](arithmetic(operand))
+        case ast.BinOp(left, op, right) if type(op) in OPERATIONS:
+            return OPERATIONS[type(op)](arithmetic(left), arithmetic(right))
+    raise ValueError(f"expected arithmetic on whole numbers, not {ast.unparse(node)}")
+
+
+def grouped(whole: int) -> str:
+    """Separate the thousands from five digits on: 4096, but 65,536."""
+    return f"{whole:,}" if abs(whole) >= 10_000 else str(whole)
+
+
+def computed(shown: str) -> str:
+    """Mark a number in running text that the build computed, but that is no step of an example."""
+    return f"<span data-computed>{shown}</span>"
 
 
 def printed(number: str, place: Place) -> str:

@@ -1,9 +1,8 @@
-"""The pages as written: no number typed by hand, and in step with one another."""
+"""The pages as written: no matrix typed by hand, and in step with one another."""
 
 import re
 import subprocess
 import sys
-from pathlib import Path
 
 import pytest
 
@@ -12,28 +11,17 @@ from tests.conftest import ROOT, environment_of_an_inner_pytest
 
 PAGES = sorted((ROOT / "docs").rglob("*.md"))
 MATRIX = re.compile(r"\\begin\{[bpvV]?(?:matrix|array)\}.*?\\end\{", re.DOTALL)
-DECIMAL = re.compile(r"\d+\.\d+(?![\d.]*\.)")
-# "section 3.2", "appendix A.1", "arXiv:1706.03762" and "CC BY 4.0" count something else.
-NOT_COMPUTED = re.compile(
-    r"(?:[Ss]ection|appendix) [A-Z\d]+(?:\.\d+)+|arXiv:\d+\.\d+|arxiv.org/abs/\d+\.\d+|CC BY \d\.\d"
-)
-
-
-def without_code_and_macros(page: Path) -> str:
-    text = page.read_text(encoding="utf-8")
-    text = CODE_OR_MATH.sub(lambda m: "" if m["code"] else m[0], text)
-    return NOT_COMPUTED.sub("", MACRO.sub("", text))
 
 
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: page.stem)
-def test_no_computed_number_is_typed(page):
-    text = without_code_and_macros(page)
-    assert DECIMAL.findall(text) == []
-    assert [m for m in MATRIX.findall(text) if re.search(r"\d", m)] == []
+def test_no_matrix_is_typed(page):
+    text = page.read_text(encoding="utf-8")
+    text = CODE_OR_MATH.sub(lambda m: "" if m["code"] else m[0], text)
+    matrices = MATRIX.findall(MACRO.sub("", text))
+    assert [matrix for matrix in matrices if re.search(r"\d", matrix)] == []
 
 
-def test_typed_numbers_would_be_found():
-    assert DECIMAL.findall("about 0.4856 of it")
+def test_typed_matrix_is_recognized():
     assert MATRIX.findall(r"\begin{bmatrix} 1 & 0 \end{bmatrix}")
 
 

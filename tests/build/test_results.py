@@ -1,6 +1,7 @@
 """Measured results in a page: three digits, whole numbers as they are, unknown names refused."""
 
 import json
+import re
 
 import pytest
 
@@ -32,7 +33,12 @@ def folder(tmp_path):
     ],
 )
 def test_shows_what_was_measured(folder, reference, expected):
-    assert measured(reference, folder) == expected
+    assert re.sub("<.*?>", "", measured(reference, folder)) == expected
+
+
+def test_each_number_is_marked_as_computed(folder):
+    row = measured("toy.error", folder)
+    assert row.count("<span data-computed>") == 2
 
 
 @pytest.mark.parametrize(

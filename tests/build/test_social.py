@@ -193,3 +193,8 @@ def test_every_picture_lies_in_the_site_and_is_small(heads, site):
         picture = file.read_bytes()
         assert size(picture) == (1200, 630)
         assert len(picture) < 60_000, file
+
+
+def test_picture_says_its_title_and_the_name_of_the_site_alone(look):
+    picture = BeautifulSoup(social.card("Attention", None, look), "html.parser")
+    assert [text.get_text() for text in picture.select("text")] == ["Attention", "A site"]
