@@ -64,7 +64,7 @@ from attention_docs.arrays import Array
 from attention_docs.dot_product import attention_steps
 from attention_docs.examples.course_block import block, feed_forward, layer_norm
 from attention_docs.examples.course_heads import steps as heads
-from attention_docs.examples.course_sentence import VOCABULARY, given
+from attention_docs.examples.course_sentence import VOCABULARY, given, nine_decimals
 from attention_docs.softmax import softmax
 
 TITLE = "The next token, and the one after it"
@@ -92,7 +92,9 @@ def steps(xp: ModuleType = numpy) -> dict[str, Array]:
     longer = xp.concat([placed, like[None, :]])
     again = predicted(xp, longer, attended(xp, longer))[2]
     rest = xp.stack([probabilities, *(without(xp, part) for part in PARTS)])
-    is_right = xp.argmax(rest, axis=-1) == xp.arange(1, n + 1)
+    # Two words can be equal but for their rounding; then the first of them counts.
+    chosen = xp.argmax(nine_decimals(xp, rest), axis=-1)
+    is_right = chosen == xp.arange(1, n + 1)
     milk = placed[2:3, :] @ given(xp)["W_V"] @ given(xp)["W_O_1"]
     on_milk = xp.concat([attention["added_1"][:4, :], milk])
     mistaken = predicted(xp, placed, on_milk + attention["added_2"])[2]
@@ -107,7 +109,7 @@ def steps(xp: ModuleType = numpy) -> dict[str, Array]:
         "appended": again[-1, :],
         "next_but_one": xp.argmax(again[-1, :]),
         "earlier_rows_stay": xp.all(xp.abs(again[:n, :] - probabilities) < 1e-12),
-        "first_choice": xp.argmax(rest[:, -1, :], axis=-1),
+        "first_choice": chosen[:, -1],
         "first": xp.max(rest[:, -1, :], axis=-1),
         "like": rest[:, -1, VOCABULARY.index("like")],
         "right": xp.sum(xp.where(is_right, xp.asarray(1), xp.asarray(0)), axis=-1),

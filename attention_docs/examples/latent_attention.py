@@ -67,8 +67,6 @@ blended_latents 1 x 3
 [[-0.0656 2.7725 0.2830]]
 output_absorbed 1 x 7
 [[0.5003 2.7725 -0.4142 -2.4896 1.4519 5.5451 0.2502]]
-forms_agree number
-True
 default_scale 1 x 7
 [[0.6614 2.8983 -0.6792 -2.4979 1.5885 5.7965 0.3307]]
 turned_scores 1 x 5
@@ -136,7 +134,6 @@ def steps(xp: ModuleType = numpy) -> dict[str, Array]:
         "scaled_absorbed": over_latents.scaled,
         "blended_latents": over_latents.output,
         "output_absorbed": over_latents.output @ up_v,
-        "forms_agree": xp.all(xp.abs(over_latents.output @ up_v - plain.output) < 1e-12),
         "default_scale": attention_steps(wide, cache, latents).output @ up_v,
         "turned_scores": turned @ rotary(keys, places, BASE).T,
         "turned_absorbed": (turned @ up_k.T) @ latents.T,
