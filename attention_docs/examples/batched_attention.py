@@ -151,7 +151,10 @@ from attention_docs.dot_product import attention_steps
 TITLE = "Batched attention, an injected similarity"
 SOURCE = "003_e3f694db51754fdb.txt, sections 1 to 4"
 
-SEED = 42
+# In the source's order: the data (1, 10, 4), then three matrices (4, 4).
+DRAW = numpy.random.RandomState(42)
+DATA = DRAW.randn(1, 10, 4).tolist()
+WEIGHTS = [DRAW.randn(4, 4).tolist() for _ in "QKV"]
 INJECTED = [2, -2, 2, -2]
 
 
@@ -190,9 +193,8 @@ def steps(xp: ModuleType = numpy) -> dict[str, Array]:
 
 
 def inputs(xp: ModuleType = numpy) -> tuple[Array, list[Array]]:
-    """Draw the data (1, 10, 4), then three matrices (4, 4), in the source's order."""
-    draw = numpy.random.RandomState(SEED)
-    data, *weights = (xp.asarray(draw.randn(*s)) for s in ((1, 10, 4), (4, 4), (4, 4), (4, 4)))
+    """Return the data (1, 10, 4) and three matrices (4, 4)."""
+    data, *weights = (xp.asarray(drawn, dtype=xp.float64) for drawn in (DATA, *WEIGHTS))
     return data, weights
 
 

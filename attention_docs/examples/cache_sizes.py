@@ -25,17 +25,14 @@ from attention_docs.arrays import Array
 TITLE = "Bytes a token in the caches of four models"
 SOURCE = "the published configurations, which the page cites"
 
-LLAMA_2_7B = 32, 2 * 32 * 128
-LLAMA_3_8B = 32, 2 * 8 * 128
-FALCON_7B = 32, 2 * 1 * 64
-DEEPSEEK_LITE = 27, 512 + 64
-DEEPSEEK_LITE_IN_HEADS = 27, 16 * (128 + 64) + 16 * 128
+# Llama 2 7B, Llama 3 8B, Falcon 7B, DeepSeek-V2-Lite, and the last one with a cache for each head.
+LAYERS = [32, 32, 32, 27, 27]
+NUMBERS = [2 * 32 * 128, 2 * 8 * 128, 2 * 1 * 64, 512 + 64, 16 * (128 + 64) + 16 * 128]
 BYTES, TOKENS, MEBIBYTE = 2, 4096, 2**20
 
 
 def steps(xp: ModuleType = numpy) -> dict[str, Array]:
-    models = (LLAMA_2_7B, LLAMA_3_8B, FALCON_7B, DEEPSEEK_LITE, DEEPSEEK_LITE_IN_HEADS)
-    layers, numbers = (xp.asarray(each, dtype=xp.float64) for each in zip(*models, strict=True))
+    layers, numbers = (xp.asarray(each, dtype=xp.float64) for each in (LAYERS, NUMBERS))
     sizes = layers * numbers * BYTES
     return {
         "layers": layers,

@@ -55,7 +55,7 @@ def steps(xp: ModuleType = numpy) -> dict[str, Array]:
     scores = k @ q
     scaled = scores / 3**0.5
     weights = softmax(scaled)
-    rows = xp.sqrt(d / D[0])[:, None] * scores[None, :]
+    rows = xp.sqrt(d / d[0])[:, None] * scores[None, :]
     grown = softmax(rows)
     slopes = slope(grown[:, 0])
     # The chain rule: a score changes its scaled score by one over the root.

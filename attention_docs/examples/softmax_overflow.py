@@ -57,12 +57,14 @@ SOURCE = "003_e3f694db51754fdb.txt, “Function for Attention computation”"
 SMALL = [1, 0, -1]
 LARGE = [711, 710, 709]
 FILL = -1e9
-BEYOND = [-3e9, -2e9]
+FILLED = [FILL, FILL, FILL]
+BEYOND = [-3e9, -2e9, FILL]
 
 
 def steps(xp: ModuleType = numpy) -> dict[str, Array]:
-    small, large, filled = (xp.asarray(row, dtype=xp.float64) for row in (SMALL, LARGE, [FILL] * 3))
-    beyond = xp.asarray([*BEYOND, FILL], dtype=xp.float64)
+    small, large, filled, beyond = (
+        xp.asarray(row, dtype=xp.float64) for row in (SMALL, LARGE, FILLED, BEYOND)
+    )
     hidden = xp.full_like(filled, -xp.inf)
     return {
         "largest_exponent": xp.log(xp.asarray(xp.finfo(xp.float64).max, dtype=xp.float64)),
@@ -83,7 +85,7 @@ def steps(xp: ModuleType = numpy) -> dict[str, Array]:
         "hidden_stable": softmax(hidden),
         "beyond": beyond,
         "beyond_stable": softmax(beyond),
-        "beyond_right": softmax(xp.asarray([*BEYOND, -xp.inf], dtype=xp.float64)),
+        "beyond_right": softmax(xp.concat([beyond[:2], hidden[2:]])),
     }
 
 

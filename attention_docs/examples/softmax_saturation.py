@@ -72,8 +72,7 @@ def steps(xp: ModuleType = numpy) -> dict[str, Array]:
     scores = xp.asarray(z, dtype=xp.float64)
     quarter, whole, four = (softmax(factor * scores) for factor in FACTORS)
     jacobians = [jacobian(xp, weights) for weights in (quarter, whole, four)]
-    factors = xp.asarray(FACTORS, dtype=xp.float64)
-    slopes = xp.stack([xp.max(xp.abs(matrix)) for matrix in jacobians])
+    slopes = [xp.max(xp.abs(matrix)) for matrix in jacobians]
     return {
         "z": scores,
         "z_divided": scores / 4,
@@ -90,9 +89,11 @@ def steps(xp: ModuleType = numpy) -> dict[str, Array]:
         "jacobian_divided": jacobians[0],
         "jacobian": jacobians[1],
         "jacobian_times_four": jacobians[2],
-        "factors": factors,
-        "largest_slopes": slopes,
-        "largest_slopes_by_z": factors * slopes,
+        "factors": xp.asarray(FACTORS, dtype=xp.float64),
+        "largest_slopes": xp.stack(slopes),
+        "largest_slopes_by_z": xp.stack(
+            [factor * slope for factor, slope in zip(FACTORS, slopes, strict=True)]
+        ),
     }
 
 
