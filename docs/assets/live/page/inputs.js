@@ -25,7 +25,9 @@ export const inputAt = ({ graph, name }, step) => {
   const node = graph.steps.get(step);
   const shared = [...graph.named].find(([key, other]) => key.includes(".") && other === node);
   if (shared) return shared[0];
-  return graph.inputs.includes(step) ? `${name}.${step}` : null;
+  // Several steps can be one literal, whose name is that of the first.
+  const own = graph.inputs.find((input) => graph.steps.get(input) === node);
+  return own ? `${name}.${own}` : null;
 };
 
 /**
