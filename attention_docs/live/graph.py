@@ -4,7 +4,8 @@
   which Python carried them out; those that only a message needs are last. An input is given by how
   many nodes before this one it stands.
 - `steps`: the node of each named step, in reading order.
-- `inputs`: the steps that are literals and that another step is computed from.
+- `inputs`: the steps that are literals and that another step is computed from; where several are
+  the same literal, the first.
 - `shared`: the nodes of literals that other examples compute with too. A name, `example.step`, is
   the same in all of them, so an edit in one example can be carried over to the others.
 - `scopes`: the calls of public functions: which nodes were computed in them, from which arguments
@@ -28,6 +29,7 @@ import numpy as np
 from attention_docs import examples
 from attention_docs.live.guards import First, Refusal, refusal
 from attention_docs.live.library import Node, Read, RecordedArray
+from attention_docs.live.literals import check_literal
 from attention_docs.live.recording import DRAWN_IN_BULK, Recording, record, shared_literals
 from attention_docs.live.scopes import Scope
 
@@ -48,12 +50,18 @@ def graph(name: str) -> dict[str, Any]:
 
     Raises:
         UnknownOperationError: if the example applies an operation that cannot be recorded.
+        LiteralError: if an edit would not reach all that Python computes from a literal.
 
     >>> found = graph("self_attention")
     >>> found["inputs"], [scope["call"] for scope in found["scopes"]]
     (['X', 'W_Q', 'W_K', 'W_V'], ['attention_steps', 'softmax'])
     """
-    return results(name) if name in DRAWN_IN_BULK else Reduction(name, record(name)).graph()
+    if name in DRAWN_IN_BULK:
+        return results(name)
+    reduction = Reduction(name, record(name))
+    for node, literal in reduction.literals().items():
+        check_literal(name, literal, reduction.nodes[node].literal)
+    return reduction.graph()
 
 
 def results(name: str) -> dict[str, Any]:
@@ -134,17 +142,25 @@ class Reduction:
         return first
 
     def editable(self) -> Iterator[str]:
-        """Name the steps that are literals, and that another step is computed from."""
+        """Name the literals that another step is computed from, each by the first step it is."""
+        first_steps = {node: step for step, node in reversed(self.steps.items())}
         for step, node in self.steps.items():
             others = (other for other in self.steps.values() if other != node)
-            if self.nodes[node].operation == "asarray" and any(
-                node in self.reached[other] for other in others
+            if (
+                self.nodes[node].operation == "asarray"
+                and first_steps[node] == step
+                and any(node in self.reached[other] for other in others)
             ):
                 yield step
 
+    def literals(self) -> dict[int, str]:
+        """Return the names of the literals that can be edited, by their nodes."""
+        shared = {node: name for name, node in self.shared.items()}
+        return {self.steps[step]: step for step in self.inputs} | shared
+
     def turnable(self) -> Iterator[Guard]:
         """Yield the reads that depend on an input, each once, and add the nodes of refusals."""
-        inputs = {*(self.steps[step] for step in self.inputs), *self.shared.values()}
+        inputs = set(self.literals())
         seen = set()
         for number, read in enumerate(self.recording.tape.reads):
             node = self.first[read.node]

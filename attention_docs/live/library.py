@@ -103,7 +103,6 @@ class Tape:
     """What was computed so far.
 
     Args:
-        edits: by the number of its node, the array to take in place of a literal.
         turned: which of the reads, counted from 0, is to answer the opposite of the truth.
 
     Examples:
@@ -115,10 +114,7 @@ class Tape:
         ['asarray', 'asarray', 'multiply']
     """
 
-    def __init__(
-        self, edits: Mapping[int, np.ndarray] | None = None, turned: int | None = None
-    ) -> None:
-        self.edits = edits or {}
+    def __init__(self, turned: int | None = None) -> None:
         self.turned = turned
         # Called when that read is made.
         self.when_turned: Callable[[], None] = lambda: None
@@ -145,13 +141,10 @@ class Tape:
             parts = [self.literal(*part) for part in zip(source, value, strict=True)]
             stacked = NUMPY.stack([part.value for part in parts])
             return self.array(stacked, "stack", *(part.node for part in parts))
-        number = len(self.nodes)
-        if number in self.edits:
-            value = np.asarray(self.edits[number], dtype=value.dtype)
         attributes = {"value": value.tolist(), "dtype": name_of(value.dtype)}
         literal = None if isinstance(source, Number) else source
         self.nodes.append(Node("asarray", attributes=attributes, literal=literal))
-        return RecordedArray(self, number, value)
+        return RecordedArray(self, len(self.nodes) - 1, value)
 
     def apply(
         self, operation: str, function: Callable[..., Any], *arguments: Any, **attributes: Any

@@ -1,12 +1,9 @@
 """A worked example, computed once with the library that remembers."""
 
 from collections import Counter
-from collections.abc import Mapping
 from dataclasses import dataclass, field
 from functools import cache
 from itertools import chain
-
-import numpy as np
 
 from attention_docs import examples
 from attention_docs.live.library import RecordedArray, Tape, UnknownOperationError
@@ -83,53 +80,6 @@ def record(name: str) -> Recording:
     if recording.error:
         raise recording.error
     return recording
-
-
-def replay(name: str, edits: Mapping[str, np.ndarray]) -> Recording:
-    """Run an example with other inputs, perhaps into an error; its calls are not watched.
-
-    Args:
-        name: of the example.
-        edits: what to take in place of literals, by their steps, or by the names of
-            `shared_literals`.
-
-    Raises:
-        LookupError: if the example has no such literal.
-        ValueError: if the literal has another shape.
-
-    >>> replay("self_attention", {"X": np.full((3, 4), np.inf)}).error
-    ValueError('query holds nan at [0, 0]; expected finite numbers only')
-    """
-    recording = record(name)
-    edited = {}
-    for literal, array in edits.items():
-        places = uses(recording, literal)
-        if not places:
-            raise LookupError(f"{name} has no literal {literal!r}")
-        expected = np.shape(recording.tape.nodes[places[0]].attributes["value"])
-        if array.shape != expected:
-            raise ValueError(f"{literal} has shape {array.shape}; expected {expected}")
-        edited.update(dict.fromkeys(places, array))
-    tape = Tape(edited)
-    with np.errstate(all="ignore"):
-        return run(name, Recording(tape, Calls(tape)))
-
-
-def uses(recording: Recording, name: str) -> list[int]:
-    """Return the nodes of one literal: an example may make an array of it more than once.
-
-    Args:
-        recording: of an example.
-        name: a step that is a literal, or a name of `shared_literals`.
-    """
-    nodes = recording.tape.nodes
-    if name not in recording.steps:
-        shared = shared_literals()
-        return [i for i, node in enumerate(nodes) if shared.get(id(node.literal)) == name]
-    step = recording.steps[name].node
-    literal = nodes[step].literal
-    same = [i for i, node in enumerate(nodes) if literal is not None and node.literal is literal]
-    return same or [step] * (nodes[step].operation == "asarray")
 
 
 @cache

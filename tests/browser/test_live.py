@@ -5,13 +5,13 @@ import re
 import numpy as np
 import pytest
 
-from attention_docs.live.recording import replay
 from attention_docs.publish.site_figures import FIGURES
 from attention_docs.render.figures.scales import MINUS, PLUS, scale_of
 from attention_docs.render.numbers import html_number
 from attention_docs.render.table import table
 from tests.browser.test_every_page import AXE, RULES, WHOLE
 from tests.browser.visit import WIDER_THAN_PAGE
+from tests.live.replay import replay
 
 CHAPTER = "mechanisms/self_attention"
 CARD, BAR, STATUS = ".live-card", ".live-bar", ".live-status"
@@ -86,7 +86,7 @@ def shown(visit, step):
 def computed(step, **edits):
     """What Python computes with other inputs, as a page shows it."""
     steps = replay("self_attention", edits).steps
-    return [html_number(value) for value in np.asarray(steps[step].value).flat]
+    return [html_number(value) for value in np.asarray(steps[step]).flat]
 
 
 def edited(value):
@@ -160,7 +160,7 @@ def test_point_in_space_offers_its_three_coordinates(visit):
     point = visit.page.locator('[data-val="values_in_space.V[2,0:3]"]')
     point.dispatch_event("click")
     card = visit.page.locator(CARD)
-    values = replay("values_in_space", {}).steps["V"].value[2]
+    values = replay("values_in_space", {}).steps["V"][2]
     assert card.inner_text() == "V: " + ", ".join(map(html_number, values))
     card.locator(".live-follow").nth(1).click()
     assert "row 3, column 2" in card.inner_text()
@@ -241,7 +241,7 @@ def test_cells_of_a_figure_take_the_colours_of_the_new_numbers(visit):
             box.closest("[fill]").getAttribute("fill"), Number(box.getAttribute("fill-opacity"))
         ])"""
     )
-    scores = replay("self_attention", {"X": edited(-3)}).steps["scores"].value
+    scores = replay("self_attention", {"X": edited(-3)}).steps["scores"]
     scale = scale_of("diverging", "scores", scores)
     for (fill, opacity), score in zip(drawn, scores.flat, strict=True):
         assert fill == (MINUS if score < 0 else PLUS)
@@ -250,10 +250,10 @@ def test_cells_of_a_figure_take_the_colours_of_the_new_numbers(visit):
 
 
 def test_a_cell_too_small_for_its_number_gets_a_minus_sign_as_it_turns_negative(come_to):
-    weights = np.array(replay("batched_attention", {}).steps["W_Q"].value)
+    weights = np.array(replay("batched_attention", {}).steps["W_Q"])
     weights[0, 0] = -5
     before, after = (
-        replay("batched_attention", edits).steps["Q"].value for edits in ({}, {"W_Q": weights})
+        replay("batched_attention", edits).steps["Q"] for edits in ({}, {"W_Q": weights})
     )
     assert ((before >= 0) & (after < 0)).any()
     visit = come_to("mechanisms/one_similarity")
@@ -275,7 +275,7 @@ def test_a_cell_too_small_for_its_number_gets_a_minus_sign_as_it_turns_negative(
     ],
 )
 def test_changed_columns_align_as_python_aligns_them(come_to, page, example, input, value, steps):
-    array = np.array(replay(example, {}).steps[input].value)
+    array = np.array(replay(example, {}).steps[input])
     array.flat[0] = value
     replayed = replay(example, {input: array}).steps
     visit = come_to(f"mechanisms/{page}")
@@ -284,7 +284,7 @@ def test_changed_columns_align_as_python_aligns_them(come_to, page, example, inp
     for step in steps:
         shown = visit.page.locator(f'table[data-val="{example}.{step}"]').first
         found = shown.evaluate(ROOM)
-        written = table(np.asarray(replayed[step].value), f"{example}.{step}")
+        written = table(np.asarray(replayed[step]), f"{example}.{step}")
         visit.page.evaluate(
             "([table, html]) => { table.outerHTML = html; }", [shown.element_handle(), written]
         )
@@ -303,9 +303,9 @@ def test_inputs_in_a_fold_are_shown_when_they_are_edited(come_to, page):
 
 
 def test_points_of_a_chart_move_as_python_draws_them(come_to):
-    query = np.array(replay("tiles", {}).steps["Q"].value)
+    query = np.array(replay("tiles", {}).steps["Q"])
     query[0, 0] += 0.1
-    steps = {name: array.value for name, array in replay("tiles", {"Q": query}).steps.items()}
+    steps = replay("tiles", {"Q": query}).steps
     drawn = FIGURES["softmax_in_one_pass"](lambda name: steps)
     picture = "svg:has([data-axis])"
     visit = come_to("mechanisms/tiles")

@@ -6,10 +6,10 @@ import numpy as np
 import pytest
 
 from attention_docs.backward import attention_backward
-from attention_docs.live.recording import replay
 from attention_docs.render.numbers import number
 from tests.browser.test_every_page import AXE, RULES, WHOLE
 from tests.browser.visit import WIDER_THAN_PAGE
+from tests.live.replay import replay
 
 CHAPTER = "mechanisms/self_attention"
 OUTPUT = 'table[data-val="self_attention.output"] td >> nth=1'
@@ -48,7 +48,7 @@ def wait_until_said(visit, step, texts):
 
 def expected(**edits):
     """What is to be said of each input, by the backward pass of the output of query 1, feature 2."""
-    found = {name: step.value for name, step in replay("self_attention", edits).steps.items()}
+    found = replay("self_attention", edits).steps
     chosen = np.zeros_like(found["output"])
     chosen[0, 1] = 1
     back = attention_backward(chosen, found["Q"], found["K"], found["V"])

@@ -1,13 +1,14 @@
-"""Random edits of the inputs of each example, and what Python makes of them."""
+"""Edits of the inputs of each example, of every number and at random, and what Python computes."""
 
+import itertools
 import zlib
 
 import numpy as np
 
 from attention_docs.live.graph import digits
-from attention_docs.live.recording import replay
 from tests.live.evaluate import numbers, shown
 from tests.live.graphs import graph
+from tests.live.replay import replay
 
 # What a reader may type, from the ordinary to what Python refuses.
 ORDINARY, ROW_OF_INFINITIES = 0.8, 0.05
@@ -22,16 +23,41 @@ def cases(name, count):
     `"refusal": [class, message]` in place of `steps`.
     """
     draw = np.random.default_rng(zlib.crc32(name.encode()))
-    found = graph(name)
-    inputs = [*found["inputs"], *found["shared"]]
-    literals = {step: literal(found, step) for step in inputs}
-    return [case(name, edit(draw, literals)) for _ in range(count if inputs else 0)]
+    literals = inputs(graph(name))
+    return [case(name, edit(draw, literals)) for _ in range(count if literals else 0)]
 
 
-def literal(found, step):
-    """The numbers of an input of a graph."""
-    _, _, attributes = found["nodes"][{**found["steps"], **found["shared"]}[step]]
-    return numbers(attributes["value"], attributes["dtype"])
+def inputs(found):
+    """Return the numbers of each input of a graph, by one name."""
+    steps = {found["steps"][step]: step for step in found["inputs"]}
+    named = steps | {node: name for name, node in found["shared"].items()}
+    attributes = {name: found["nodes"][node][2] for node, name in named.items()}
+    return {name: numbers(each["value"], each["dtype"]) for name, each in attributes.items()}
+
+
+def every_number(draw, literals):
+    """Change each number of each input, alone."""
+    for step, array in literals.items():
+        for index in np.ndindex(array.shape):
+            yield {step: changed(draw, array, index)}
+
+
+def every_pair(draw, literals):
+    """Change a number of each of two inputs, or two of one, for every pair of inputs."""
+    for pair in itertools.combinations_with_replacement(literals, 2):
+        edited = {}
+        for step in pair:
+            array = edited.get(step, literals[step])
+            index = np.unravel_index(draw.integers(array.size), array.shape)
+            edited[step] = changed(draw, array, index)
+        yield edited
+
+
+def changed(draw, array, index):
+    """Return an array with another number at a place."""
+    array = array.copy()
+    array[index] += draw.choice([-2, -1, 1, 3])
+    return array
 
 
 def edit(draw, literals):
@@ -64,5 +90,5 @@ def case(name, edits):
     if recording.error:
         refusal = [type(recording.error).__name__, str(recording.error)]
         return {"edits": written, "refusal": refusal}
-    steps = {step: shown(array.value.tolist()) for step, array in recording.steps.items()}
+    steps = {step: shown(np.asarray(array).tolist()) for step, array in recording.steps.items()}
     return {"edits": written, "steps": steps}

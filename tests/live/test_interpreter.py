@@ -8,10 +8,11 @@ import numpy as np
 import pytest
 
 from attention_docs import examples
-from attention_docs.live.recording import recorded_names, replay
+from attention_docs.live.recording import recorded_names
 from attention_docs.render.numbers import number
-from tests.live.edits import edit, literal
+from tests.live.edits import edit, every_number, every_pair, inputs
 from tests.live.graphs import page_graph, page_graphs
+from tests.live.replay import replay
 from tests.live.running import digits, in_node
 
 LIVE = recorded_names()
@@ -43,12 +44,12 @@ def test_every_step_is_that_of_python():
 @pytest.mark.thorough
 @pytest.mark.parametrize("name", LIVE)
 def test_edits_give_the_digits_and_the_refusals_of_numpy(name):
-    inputs = [*page_graph(name)["inputs"], *page_graph(name)["shared"]]
-    if not inputs:
+    literals = inputs(page_graph(name))
+    if not literals:
         pytest.skip(f"{name} has no literal inputs")
     draw = np.random.default_rng(zlib.crc32(name.encode()))
-    literals = {step: literal(page_graph(name), step) for step in inputs}
-    edits = [edit(draw, literals) for _ in range(EDITS)]
+    edits = [*every_number(draw, literals), *every_pair(draw, literals)]
+    edits += [edit(draw, literals) for _ in range(EDITS)]
     found = in_node(
         f"""(() => {{
             const parsed = graph.parse(data.graph);
@@ -83,9 +84,8 @@ def test_edits_give_the_digits_and_the_refusals_of_numpy(name):
             assert answer == {"error": None, "message": None}, edited
             counted["another way"] += 1
         else:
-            steps = {step: array.value for step, array in recording.steps.items()}
-            counted += compare(name, steps, answer)
-    print(f"{name}: {dict(counted)} of {EDITS} edits")
+            counted += compare(name, recording.steps, answer)
+    print(f"{name}: {dict(counted)} of {len(edits)} edits")
     assert counted["refused"] + counted["another way"] < EDITS
     assert counted["comparison of last bits"] <= EDITS // 20
 

@@ -16,11 +16,12 @@ from attention_docs.arrays import namespace
 from attention_docs.examples import self_attention
 from attention_docs.live.graph import text
 from attention_docs.live.library import Tape, UnknownOperationError
-from attention_docs.live.recording import attempt, record, recorded_names, replay, shared_literals
+from attention_docs.live.recording import attempt, record, recorded_names, shared_literals
 from tests.conftest import ROOT
 from tests.live.edits import cases
 from tests.live.evaluate import evaluate, numbers, refusal, shown
 from tests.live.graphs import graph, page_graph
+from tests.live.replay import replay
 
 NAMES = recorded_names()
 
@@ -193,19 +194,11 @@ def test_a_fully_masked_row_is_no_error():
     np.testing.assert_array_equal(values[found["steps"]["small_stable"]], 0.0)
 
 
-def test_replay_equals_numpy_on_an_example_whose_literal_was_replaced(monkeypatch):
-    edited = [[1, 0, 1, 0], [0, 7.5, 0, 1], [1, -2, 1, 1]]
-    replayed = replay("self_attention", {"X": np.asarray(edited)}).steps
-    monkeypatch.setattr(self_attention, "X", edited)
-    for step, array in self_attention.steps().items():
-        assert_same_bits(replayed[step].value, array)
-
-
 def test_literals_with_the_same_numbers_are_edited_apart():
     assert self_attention.W_Q == self_attention.W_V
     steps = replay("self_attention", {"W_Q": np.zeros((4, 2))}).steps
-    assert not np.any(steps["Q"].value)
-    np.testing.assert_array_equal(steps["V"].value, examples.steps("self_attention")["V"])
+    assert not np.any(steps["Q"])
+    np.testing.assert_array_equal(steps["V"], examples.steps("self_attention")["V"])
     found = graph("self_attention")["steps"]
     assert found["W_Q"] != found["W_V"]
 
@@ -213,15 +206,14 @@ def test_literals_with_the_same_numbers_are_edited_apart():
 def test_literal_is_edited_wherever_an_example_takes_it_up():
     edits = {"course_sentence.W_1": np.zeros((7, 1))}
     assert "course_sentence.W_1" in shared_literals().values()
-    before = replay("course_block", edits).steps["before"].value
+    before = replay("course_block", edits).steps["before"]
     np.testing.assert_array_equal(before, -3.0)
 
 
-def test_an_edit_of_what_is_no_literal_is_refused():
-    with pytest.raises(LookupError, match="self_attention has no literal 'Q'"):
-        replay("self_attention", {"Q": np.zeros((3, 2))})
-    with pytest.raises(ValueError, match=r"X has shape \(3,\); expected \(3, 4\)"):
-        replay("self_attention", {"X": np.zeros(3)})
+def test_literal_of_several_steps_is_one_input():
+    found = graph("word_order")
+    assert found["steps"]["V"] == found["steps"]["X_english"]
+    assert found["inputs"] == ["X_japanese", "X_english"]
 
 
 def test_recorded_array_is_one_of_the_standard():
