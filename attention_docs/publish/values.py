@@ -86,8 +86,9 @@ def resolve(
     'The first weight is <span data-val="self_attention.weights[0,0]">0.0287</span>.'
     """
 
-    def expand(name: str, argument: str, place: Place) -> str:
-        match name:
+    def expand(macro: re.Match[str], place: Place) -> str:
+        argument = macro["argument"]
+        match macro["name"]:
             case "val":
                 return value(argument, steps, place)
             case "printed":
@@ -95,7 +96,7 @@ def resolve(
             case "measured":
                 return measure(argument)
             case "figure":
-                return draw(argument)
+                return substitute(draw(argument), expand)  # a caption has macros of its own
             case "example":
                 return describe(argument)
             case "contents":
@@ -107,17 +108,28 @@ def resolve(
             case _:
                 raise LookupError(f"unknown macro; expected one of {', '.join(NAMES)}")
 
-    pieces, problems, end = [], [], 0
-    for macro, place in macros(markdown):
-        pieces.append(markdown[end : macro.start()])
+    problems = []
+
+    def expand_or_report(macro: re.Match[str], place: Place) -> str:
         try:
-            pieces.append(expand(macro["name"], macro["argument"], place))
+            return expand(macro, place)
         except (LookupError, ValueError) as error:
             spot = location(markdown.count("\n", 0, macro.start()))
             problems.append(f"{spot}: {macro[0]}: {error.args[0]}")
-        end = macro.end()
+            return macro[0]
+
+    expanded = substitute(markdown, expand_or_report)
     if problems:
         raise PublishError("\n".join(problems))
+    return expanded
+
+
+def substitute(markdown: str, expand: Callable[[re.Match[str], Place], str]) -> str:
+    """Replace each macro outside code by what it expands to at its place."""
+    pieces, end = [], 0
+    for macro, place in macros(markdown):
+        pieces += [markdown[end : macro.start()], expand(macro, place)]
+        end = macro.end()
     return "".join([*pieces, markdown[end:]])
 
 
