@@ -91,11 +91,14 @@ def window_reach(steps_of: StepsOf) -> Html:
 
 def cache_growth(steps_of: StepsOf) -> Svg:
     r"""The cache of one text in 16-bit numbers. Both axes are logarithmic. Each token takes as much
-    as the one before, so the four lines are equally steep and differ in their height alone."""
+    as the one before, so the four lines are equally steep and differ in their height alone. They go
+    on past the longest text that any of the models was trained for."""
     tokens = np.array([256, 1024, 4096, 16384, 65536])
     names = ("Llama 2 7B", "Llama 3 8B", "Falcon 7B", "DeepSeek-V2-Lite")
     roles = ("query", "key", "value", "weights")
     a_token = steps_of("cache_sizes")["bytes"]
+    trained = steps_of("cache_sizes")["contexts"].max()
+    claim(tokens[-1] > trained, "past the longest text that any of the models was trained for")
     sizes = np.outer(a_token, tokens) / 2**20
     rises = np.diff(np.log(sizes)) / np.diff(np.log(tokens))
     claim(np.allclose(rises, 1), "Each token takes as much as the one before")
