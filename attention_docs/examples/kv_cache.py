@@ -151,7 +151,8 @@ def steps(xp: ModuleType = numpy) -> dict[str, Array]:
     outputs = xp.concat([prompt.output, *(step.output for step in decoded)])
     tokens = xp.arange(PROMPT + 1, n + 1)
     projections, pairs = d_model * (2 * d_k + d_v), d_k + d_v
-    visible = tokens * projections + tokens * (tokens + 1) * pairs / 2
+    n_kept = xp.astype(tokens, xp.float64)
+    visible = n_kept * projections + n_kept * (n_kept + 1) * (pairs / 2)
     return {
         "X": x,
         "W_Q": w_q,
@@ -171,7 +172,7 @@ def steps(xp: ModuleType = numpy) -> dict[str, Array]:
         "same_digits": xp.all(xp.abs(outputs - at_once.output) < 1e-12),
         "recomputed": tokens * projections + tokens**2 * pairs,
         "cached": projections + tokens * pairs,
-        "saved_of_visible": visible / (projections + tokens * pairs),
+        "saved_of_visible": visible / (projections + n_kept * pairs),
         "from_position_0": unturned.output,
         "on_another_axis": stacked.output[-1, :, :],
     }
