@@ -9,8 +9,6 @@ from typing import Any
 import numpy as np
 
 from attention_docs.arrays import Array
-from attention_docs.examples.learning_mistakes import WIDE
-from attention_docs.examples.learning_reverse import MODEL
 from attention_docs.publish.claims import claim
 from attention_docs.render.figures import (
     Axis,
@@ -65,9 +63,7 @@ def reverse_weights(steps_of: StepsOf) -> Html:
 
 
 def mistakes_in_reverse(steps_of: StepsOf) -> Svg:
-    r"""Loss on sequences not used in training. A wide head has eight times the features of the
-    others."""
-    claim(WIDE.d_k == 8 * MODEL.d_k, "eight times the features")
+    r"""Loss on sequences not used in training. The paragraph *No scale* says what is wide."""
     right, wrong = steps_of("learning_reverse"), steps_of("learning_mistakes")
     lines = {
         "no positions": (wrong["no_positions"], "scores"),
