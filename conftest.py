@@ -14,6 +14,10 @@ import importlib.util
 import io
 import re
 import shlex
+import sys
+import tempfile
+from pathlib import Path
+from unittest import mock
 
 import numpy as np
 import pytest
@@ -30,6 +34,9 @@ PROGRAM = "python -m attention_docs "
 # The libraries that need not be installed: the name of each, and the option that makes it an error
 # that it is missing, which is also the fixture that imports it.
 OPTIONAL = {"torch": ("PyTorch", "torch"), "cupy": ("CuPy", "gpu")}
+# What the package can import and `pip install .` does not bring: a page shows what a command prints
+# without it.
+NOT_IN_A_PLAIN_INSTALL = ("array_api_strict", "cupy", "jax", "ml_dtypes", "torch")
 # What only a build of the site or of a wheel, a browser or npm can give: --quick leaves it out.
 SLOW = {"assets", "installed", "project", "site"}
 # The first process builds the site, and the second has a file without one meanwhile. The folders
@@ -141,13 +148,23 @@ def run_console(example):
     command, _, expected = example.parsed.partition("\n")
     command = command.removeprefix("$ ")
     assert command.startswith(PROGRAM), f"only {PROGRAM}... can be checked: {command}"
-    with contextlib.redirect_stdout(io.StringIO()) as output:
+    with contextlib.redirect_stdout(io.StringIO()) as output, plain_install():
         status = main(shlex.split(command.removeprefix(PROGRAM)))
     printed = output.getvalue()
     assert status == 0 or expected, printed  # a check that fails shows how
     # A page may leave out a part of what is printed, with "...".
     matches = doctest.OutputChecker().check_output(expected, printed, doctest.ELLIPSIS)
     assert not expected or matches, printed
+
+
+@contextlib.contextmanager
+def plain_install():
+    """Hide from what is imported meanwhile, here and by a check, what a plain install lacks."""
+    with tempfile.TemporaryDirectory() as folder:
+        for name in NOT_IN_A_PLAIN_INSTALL:
+            Path(folder, f"{name}.py").write_text("raise ImportError(__name__)\n")
+        with mock.patch.object(sys, "path", [folder, *sys.path]):  # which the check hands on
+            yield
 
 
 pytest_collect_file = Sybil(

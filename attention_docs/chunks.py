@@ -2,7 +2,8 @@
 
 Dask computes the graph that is built here, on one machine or on many. Each tile needs one chunk of
 queries and one of keys and values. The order of the merges depends on the chunks alone, so a tile
-that is computed twice, because its worker was lost, changes no bit of the output.
+that is computed twice, because its worker was lost, changes no bit of the output, unless the second
+worker's BLAS takes kernels for another processor, which round sums differently.
 """
 
 import importlib

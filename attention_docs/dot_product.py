@@ -161,12 +161,12 @@ def scaled_dot_product_attention(
 
     Arguments and errors are those of [`attention_steps`][attention_docs.attention_steps]. With
     NumPy and CuPy arrays the scores of a long sequence are computed block by block, so the memory
-    beside arguments and output grows with m + n, not with m n. Only where scores could come near
-    the largest float, and for other libraries, all of them are there at once.
+    beside arguments and output grows with m + n, not with m n. Only where scores or sums of values
+    could come near the largest float, and for other libraries, all of them are there at once.
 
-    Dask arrays give a Dask array that is computed chunk by chunk along both sequences, so no worker
-    has more of the scores than those of one chunk of queries and one of keys. They take no
-    `attn_mask` and no `enable_gqa`.
+    Dask arrays give a Dask array that is computed chunk by chunk along both sequences, so a thread
+    of a worker has only the scores of one chunk of queries and one of keys, in up to five arrays of
+    that size. They take no `attn_mask` and no `enable_gqa`.
 
     16-bit arrays of CuPy go through cuDNN's fused kernel, where it is installed and has one for
     the call; it rounds the weights to 16 bits before they meet the values.

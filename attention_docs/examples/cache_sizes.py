@@ -2,6 +2,7 @@
 
 For each model: layers, and the numbers that one layer keeps for one token. Keys and values of h
 heads of d features are 2 h d numbers; latent attention keeps a latent and a rotary key instead.
+`contexts` holds the tokens of the longest texts that the four models were trained for.
 
 >>> show(steps())
 layers 5
@@ -12,8 +13,12 @@ bytes 5
 [524288 131072 8192 31104 276480]
 mebibytes 5
 [2048 512 32 121.5000 1080]
+contexts 4
+[4096 8192 2048 32768]
 heads_over_latent number
 8.8889
+heads_and_one_rotary_key_over_latent number
+7.2222
 """
 
 from types import ModuleType
@@ -28,6 +33,8 @@ SOURCE = "the published configurations, which the page cites"
 # Llama 2 7B, Llama 3 8B, Falcon 7B, DeepSeek-V2-Lite, and the last one with a cache for each head.
 LAYERS = [32, 32, 32, 27, 27]
 NUMBERS = [2 * 32 * 128, 2 * 8 * 128, 2 * 1 * 64, 512 + 64, 16 * (128 + 64) + 16 * 128]
+ONE_ROTARY_KEY = 16 * 128 + 64 + 16 * 128
+CONTEXTS = [4096, 8192, 2048, 32768]
 BYTES, TOKENS, MEBIBYTE = 2, 4096, 2**20
 
 
@@ -39,5 +46,7 @@ def steps(xp: ModuleType = numpy) -> dict[str, Array]:
         "numbers": numbers,
         "bytes": sizes,
         "mebibytes": TOKENS * sizes / MEBIBYTE,
+        "contexts": xp.asarray(CONTEXTS),
         "heads_over_latent": sizes[4] / sizes[3],
+        "heads_and_one_rotary_key_over_latent": ONE_ROTARY_KEY / numbers[3],
     }

@@ -1,4 +1,4 @@
-"""Cross-attention: two query tokens look at three others.
+"""Cross-attention: two query tokens look at three, of which they are the first two.
 
 >>> show(steps())
 X_q 2 x 4

@@ -84,6 +84,8 @@ recomputed 3
 [261 376 505]
 cached 3
 [87 94 101]
+saved_of_visible 3
+[2.7586 3.5532 4.3069]
 from_position_0 1 x 3
 [[1.1376 -2.8175 1.1532]]
 on_another_axis 1 x 3
@@ -149,6 +151,8 @@ def steps(xp: ModuleType = numpy) -> dict[str, Array]:
     outputs = xp.concat([prompt.output, *(step.output for step in decoded)])
     tokens = xp.arange(PROMPT + 1, n + 1)
     projections, pairs = d_model * (2 * d_k + d_v), d_k + d_v
+    n_kept = xp.astype(tokens, xp.float64)
+    visible = n_kept * projections + n_kept * (n_kept + 1) * (pairs / 2)
     return {
         "X": x,
         "W_Q": w_q,
@@ -168,6 +172,7 @@ def steps(xp: ModuleType = numpy) -> dict[str, Array]:
         "same_digits": xp.all(xp.abs(outputs - at_once.output) < 1e-12),
         "recomputed": tokens * projections + tokens**2 * pairs,
         "cached": projections + tokens * pairs,
+        "saved_of_visible": visible / (projections + n_kept * pairs),
         "from_position_0": unturned.output,
         "on_another_axis": stacked.output[-1, :, :],
     }

@@ -3,7 +3,8 @@
 Loss and percentage of right answers on 256 sequences drawn apart from training, at the steps 0, 10
 and so on to 100, and for induction at 0, 25 and so on to 250. The first six are variants of
 `learning_reverse` and `learning_induction`. `wide` has d_k = 64 and embeddings of variance one,
-and `wide_unscaled` the same without the scale.
+and `wide_unscaled` the same without the scale; `..._right_of_starts` are right answers after 40
+steps from other first weights, with other sequences.
 
 `walk` is a language model in small: each token is followed by one of two, equally likely, so no
 honest loss is below log 2. `unmasked` sees the next token while it is trained. `unmasked_used` is
@@ -41,6 +42,10 @@ wide_unscaled 11
 [3.0578 2.1026 1.7792 1.5432 1.1174 0.6442 0.1707 0.0347 0.0121 0.0059 0.0038]
 wide_unscaled_right 11
 [15 19 36 54 71 87 98 100 100 100 100]
+wide_right_of_starts 6
+[78 86 100 98 97 100]
+wide_unscaled_right_of_starts 6
+[16 28 55 32 73 56]
 walk 11
 [1.8273 1.4028 1.0078 0.7949 0.7463 0.7280 0.7218 0.7191 0.7153 0.7052 0.7136]
 walk_right 11
@@ -82,6 +87,7 @@ SOURCE = "our own"
 
 RATE = 1 / 100
 WIDE = replace(MODEL, d_k=64)
+STARTS, EARLY = range(10, 16), 40
 WALK = Model(vocabulary=6, length=8, width=16, d_k=8, is_causal=True)
 UNMASKED = replace(WALK, is_causal=False)
 itself = partial(walk, shift=0)
@@ -106,6 +112,10 @@ FORMULAS = {
     "log_2": "log 2",
     **{name: LOSS.format(model) for name, model in MODELS.items()},
     **{f"{name}_right": RIGHT.format(model) for name, model in MODELS.items()},
+    **{
+        f"{name}_right_of_starts": RIGHT.format(f"{MODELS[name]}, after {EARLY} steps from six starts")
+        for name in ("wide", "wide_unscaled")
+    },
 }
 
 
@@ -119,6 +129,8 @@ def steps(xp: ModuleType = numpy) -> dict[str, Array]:
         **curve("induction_no_residual", replace(TWO, has_residual=False), induction),
         **curve("wide", WIDE, reverse, size=4),
         **curve("wide_unscaled", replace(WIDE, scale=1.0), reverse, size=4),
+        "wide_right_of_starts": right_of_starts(WIDE),
+        "wide_unscaled_right_of_starts": right_of_starts(replace(WIDE, scale=1.0)),
         **curve("walk", WALK, walk),
         **curve("unmasked", UNMASKED, walk),
         **curve("unmasked_used", UNMASKED, walk, used=WALK),
@@ -149,6 +161,14 @@ def grades(
     """Return the loss, and how many percent of the tokens are right, at each stage of training."""
     test = asked(RandomState(2), batch=256)
     return [graded(used, weights, test) for weights in learned(model, task, size)]
+
+
+@cache
+def right_of_starts(model: Model) -> Array:
+    """Return how many percent of the tokens are right early in training, from several starts."""
+    test = reverse(RandomState(2), batch=256)
+    stages = (train(model, model.drawn(i, 4), reverse, RATE, seed=i + 10) for i in STARTS)
+    return numpy.array([graded(model, next(islice(s, EARLY, None)), test)[1] for s in stages])
 
 
 @cache

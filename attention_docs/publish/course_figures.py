@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 
 from attention_docs.arrays import Array
+from attention_docs.publish.claims import claim
 from attention_docs.render.figures import (
     Axis,
     Html,
@@ -61,6 +62,10 @@ def course_words(steps_of: StepsOf) -> Svg:
     nothing in common with *cats*."""
     labels = {"row_labels": WORDS, "column_labels": FEATURES}
     matrix = steps_of("course_averages")["X"]
+    drink, milk, they = matrix[[DRINK, 2, THEY]]
+    claim(drink[1] * milk[1] > 0, "both contain some *liquid*")
+    claim(np.count_nonzero(they) == 1 and they[4] > 0, "nothing but *refers*")
+    claim(they @ matrix[0] == 0, "nothing in common with *cats*")
     return heatmap(matrix, "The words X", rows="words", columns="features", role="input", **labels)
 
 
@@ -69,6 +74,10 @@ def course_alike(steps_of: StepsOf) -> Svg:
     divides its weight mainly between itself and *milk*. Every word gives itself at least as much
     as any other."""
     weights = steps_of("course_averages")["weights"]
+    mainly = weights[DRINK, [DRINK, 2]]
+    claim(mainly.min() > 1 / 4 and mainly.sum() > 1 / 2, "mainly between itself and *milk*")
+    own = np.diag(weights)[:, None]
+    claim(np.all(own >= weights), "Every word gives itself at least as much as any other")
     return heatmap(weights, "Weights from similarity", mark=(DRINK, None), **of_words())
 
 
@@ -78,6 +87,8 @@ def course_asked(steps_of: StepsOf) -> Html:
     *cats*."""
     steps = steps_of("course_projections")
     alike, asked = steps["weights_alike"], steps["weights"]
+    turns = alike[THEY].argmax() == THEY and asked[THEY].argmax() == 0
+    claim(turns, "*they* turns from itself to *cats*")
     panels = [
         lines_panel(alike, WORDS, query=THEY, heading="From similarity", sides=SIDES),
         lines_panel(asked, WORDS, query=THEY, heading="With query and key"),
@@ -105,6 +116,10 @@ def course_saturation(steps_of: StepsOf) -> Svg:
     steps = steps_of("course_scale")
     factors = np.geomspace(1 / 16, 4, 61)
     curves = softmax(factors[:, None] * np.asarray(steps["scores"]))
+    spread = np.ptp(curves, axis=1)
+    claim(np.all(np.diff(spread) > 0), "The smaller it is, the closer the words come")
+    claim(np.all(np.diff(curves[:, 0]) > 0), "The larger it is, the more *cats* takes")
+    claim(curves[-1, 0] > 0.99, "until it has almost everything")
     marked = {"weights": 3**-0.5, "weights_unscaled": 1.0}
     series = []
     for name, word, role in (("cats", 0, "weights"), ("milk", 2, "value"), ("others", 1, "input")):
@@ -139,6 +154,8 @@ def course_order(steps_of: StepsOf) -> Html:
     r"""The weights of both sentences, without positions. *Cats* and *milk* have exchanged their
     rows and their columns, and every number has moved along with its words. None has changed."""
     steps = steps_of("course_order")
+    moved = steps["weights"][[2, 1, 0, 3, 4]][:, [2, 1, 0, 3, 4]]
+    claim(np.allclose(moved, steps["weights_swapped"]), "every number has moved along")
     panels = [
         matrix_panel(steps["weights"], "Cats drink milk", **of_words()),
         matrix_panel(steps["weights_swapped"], "Milk drink cats", **of_words(SWAPPED)),
@@ -151,6 +168,10 @@ def course_clock(steps_of: StepsOf) -> Html:
     Then where *drink* looks when queries and keys read the clock: mostly at the previous word,
     whatever that word is."""
     steps = steps_of("course_order")
+    hands = steps["E"][:, 5] + 1j * steps["E"][:, 6]
+    claim(np.allclose(hands[1:] / hands[:-1], hands[1] / hands[0]), "turns by the same angle")
+    previous = steps["weights_2"][DRINK, 0], steps["weights_2_swapped"][DRINK, 0]
+    claim(min(previous) > 3 / 4, "mostly at the previous word, whatever that word is")
     lines = lines_panel(steps["weights_2"], WORDS, query=DRINK, heading="Where “drink” looks")
     return beside([clock(steps["E"][:, 5:]), lines], "Positions as a clock")
 
@@ -176,6 +197,8 @@ def course_heads(steps_of: StepsOf) -> Html:
     noun in head 1 and the previous word in head 2."""
     steps = steps_of("course_heads")
     hidden = ~np.tri(len(WORDS), dtype=bool)
+    largest = [steps[f"weights_{i}"][THEY].argmax() for i in (1, 2)]
+    claim(largest == [0, THEY - 1], "finds its noun in head 1 and the previous word in head 2")
     panels = [
         matrix_panel(steps[f"weights_{i}"], name, hidden=hidden, mark=(THEY, None), **of_words())
         for i, name in ((1, "Head 1: what it needs"), (2, "Head 2: the previous word"))
@@ -190,13 +213,20 @@ def course_they(steps_of: StepsOf) -> Svg:
     stages = ["word and place", "+ attention", "norm", "+ feed-forward", "norm"]
     labels = {"row_labels": stages, "column_labels": FEATURES}
     rows = steps_of("course_block")["they"]
+    attention, network = rows[1] - rows[0], rows[3] - rows[2]
+    claim(set(attention.argsort()[-2:]) == {0, 3}, "Attention adds an animal and a reason")
+    exchanged = network.argmax() == 2 and network.argmin() == 4
+    claim(exchanged, "exchanges *refers* for an action")
+    claim(np.allclose(rows[[2, 4]].var(axis=1), 1, atol=1e-3), "back to one scale")
     return heatmap(rows, "The word “they”", rows="stages", columns="features", **labels)
 
 
 def course_vocabulary(steps_of: StepsOf) -> Svg:
     r"""The matrix $W_{\text{vocabulary}}$ without its last two rows, which are zero. A column says
     what the vector of a position must look like if its word is to come next."""
-    matrix = steps_of("course_sentence")["W_vocabulary"][:5]
+    whole = steps_of("course_sentence")["W_vocabulary"]
+    claim(len(whole) == 7 and not whole[5:].any(), "its last two rows, which are zero")
+    matrix = whole[:5]
     labels = {"row_labels": FEATURES[:5], "column_labels": VOCABULARY}
     return heatmap(matrix, "Vocabulary", rows="features", columns="next word", **labels)
 
@@ -206,6 +236,8 @@ def course_next(steps_of: StepsOf) -> Svg:
     vocabulary. In every row the largest probability belongs to the word that
     actually follows."""
     probabilities = steps_of("course_next_token")["probabilities"]
+    first = [VOCABULARY[i] for i in probabilities.argmax(axis=1)]
+    claim(first == [*WORDS[1:], "like"], "In every row the largest probability")
     options: dict[str, Any] = {"role": "output", "scale": "sequential", "mark": (THEY, None)}
     options |= {"row_labels": WORDS, "column_labels": VOCABULARY}
     return heatmap(probabilities, "Probabilities", rows="after", columns="next word", **options)

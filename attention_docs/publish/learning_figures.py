@@ -6,7 +6,10 @@ Each takes its arrays from the worked examples, and its docstring is its caption
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
+import numpy as np
+
 from attention_docs.arrays import Array
+from attention_docs.publish.claims import claim
 from attention_docs.render.figures import (
     Axis,
     Html,
@@ -45,13 +48,13 @@ def backward_passes(steps_of: StepsOf) -> Svg:
         matrix_panel(backward["dA"], "dA", role="weights", **PAIRS),
         matrix_panel(backward["dO"], "dO", role="output", **OUTPUTS),
     ]
-    passes = two_rows(above, ["softmax", "times V"], below, ["softmax", "times Vᵀ"])
+    passes = two_rows(above, ["softmax", "times V"], below, ["its derivative", "times Vᵀ"])
     return figure(passes, "Forward and backward pass")
 
 
 def reverse_weights(steps_of: StepsOf) -> Html:
-    r"""The weights for one sequence before the first step, after
-    \val{learning_reverse.step[3]} steps and after \val{learning_reverse.step[10]}."""
+    r"""The weights for one sequence before the first step, after \val{learning_reverse.step[3]}
+    steps and after \val{learning_reverse.step[10]}."""
     steps = steps_of("learning_reverse")
     during, after = (f"after {number(steps['step'][place])} steps" for place in (3, 10))
     stages = {"before": "before", during: "during", after: "after"}
@@ -62,7 +65,7 @@ def reverse_weights(steps_of: StepsOf) -> Html:
 
 
 def mistakes_in_reverse(steps_of: StepsOf) -> Svg:
-    r"""Loss on sequences not used in training. The wide heads have $d_k = \number{64}$."""
+    r"""Loss on sequences not used in training. The paragraph *No scale* says what is wide."""
     right, wrong = steps_of("learning_reverse"), steps_of("learning_mistakes")
     lines = {
         "no positions": (wrong["no_positions"], "scores"),
@@ -77,6 +80,8 @@ def mistakes_in_a_walk(steps_of: StepsOf) -> Svg:
     r"""Loss when the next token is asked for. A model trained without a mask sees that token, so
     its loss falls below $\log 2$. Without the token it fails."""
     steps = steps_of("learning_mistakes")
+    claim(steps["unmasked"][-1] < steps["log_2"], r"its loss falls below $\log 2$")
+    claim(steps["unmasked_used"][-1] > steps["unmasked_used"][0], "Without the token it fails")
     lines = {
         "no mask, used": (steps["unmasked_used"], "key"),
         "masked": (steps["walk"], "weights"),
@@ -87,8 +92,13 @@ def mistakes_in_a_walk(steps_of: StepsOf) -> Svg:
 
 def induction_curves(steps_of: StepsOf) -> Svg:
     r"""Loss on sequences not used in training. With two layers it stays high for a hundred steps,
-    and falls quickly once both heads have found their parts."""
+    and then falls almost to zero. With one layer it stays high throughout."""
     steps = steps_of("learning_induction")
+    two, early = steps["loss_two"], steps["step"] <= 100
+    claim(two[early].min() > 0.9 * two[0], "stays high for a hundred steps")
+    claim(two[-1] < two[0] / 100, "falls almost to zero")
+    one = steps["loss_one"]
+    claim(one.min() > 0.8 * one[0], "With one layer it stays high throughout")
     lines = {
         "one layer": (steps["loss_one"], "key"),
         "two layers": (steps["loss_two"], "weights"),
@@ -104,6 +114,10 @@ def induction_weights(steps_of: StepsOf) -> Html:
     followed the first D."""
     steps = steps_of("learning_induction")
     tokens = ["ABCDEFGHI"[token] for token in steps["tokens"]]
+    before = steps["weights1"].argmax(axis=1)[1:] == np.arange(len(tokens) - 1)
+    claim(before.sum() >= len(before) - 1, "almost every token looks at the one before it")
+    last = tokens[steps["weights2"][-1].argmax()]
+    claim(last == tokens[tokens.index(tokens[-1]) + 1] == "A", "the last D looks at the A")
     named = {**WEIGHTS, "row_labels": tokens, "column_labels": tokens}
     first = matrix_panel(steps["weights1"], "Layer 1", **named)
     second = matrix_panel(steps["weights2"], "Layer 2", **named, mark=(7, None))

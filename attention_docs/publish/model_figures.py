@@ -8,6 +8,7 @@ from collections.abc import Callable, Mapping
 import numpy as np
 
 from attention_docs.arrays import Array
+from attention_docs.publish.claims import claim
 from attention_docs.render.figures import (
     Axis,
     Html,
@@ -26,8 +27,9 @@ StepsOf = Callable[[str], Mapping[str, Array]]
 
 def rotary_scores(steps_of: StepsOf) -> Svg:
     r"""One query at four positions, one key at five: the scores after the rotation. Along each
-    diagonal the distance is the same, and so is the score."""
+    diagonal the signed distance is the same, and so is the score."""
     scores = steps_of("rotary")["scores"]
+    claim(np.allclose(scores[1:, 1:], scores[:-1, :-1]), "and so is the score")
     places = {
         "row_labels": [str(place) for place in range(scores.shape[0])],
         "column_labels": [str(place) for place in range(scores.shape[1])],
@@ -37,10 +39,17 @@ def rotary_scores(steps_of: StepsOf) -> Svg:
 
 
 def rotary_scaling(steps_of: StepsOf) -> Svg:
-    r"""The angle of each pair at position \number{4 * 15}, where the training ended at \number{15}.
-    Interpolation brings every pair back to the trained angles. NTK-aware scaling does so for the
-    slowest pair, leaves the fastest alone, and lies in between for the others."""
+    r"""The angle of each pair at four times the last trained position. Interpolation brings every
+    pair back to the angle at that last position. NTK-aware scaling does so for the slowest pair,
+    leaves the fastest alone, and lies in between for the other."""
     steps = steps_of("rotary")
+    last, plain = steps["last_angles"], steps["longer_angles"]
+    interpolated, ntk = steps["interpolated_angles"], steps["ntk_angles"]
+    claim(np.allclose(plain, 4 * last), "four times the last trained position")
+    claim(np.allclose(interpolated, last), "back to the angle at that last position")
+    claim(np.isclose(ntk[2], last[2]), "NTK-aware scaling does so for the slowest pair")
+    claim(np.isclose(ntk[0], plain[0]), "leaves the fastest alone")
+    claim(interpolated[1] < ntk[1] < plain[1], "lies in between for the other")
     roles = {
         "plain": ("longer_angles", "scores"),
         "NTK-aware": ("ntk_angles", "key"),
@@ -72,6 +81,7 @@ def window_reach(steps_of: StepsOf) -> Html:
     itself and two before it. The last row belongs to the last of the ten tokens."""
     steps = steps_of("position_biases")
     names = ("1 layer", "2 layers", "3 layers")
+    claim(steps["reach_1"].sum(axis=1).max() == 3, "the token itself and two before it")
     panels = [
         matrix_panel(steps[f"reach_{layers}"], name, rows="outputs", columns="inputs")
         for layers, name in enumerate(names, 1)
@@ -81,13 +91,19 @@ def window_reach(steps_of: StepsOf) -> Html:
 
 def cache_growth(steps_of: StepsOf) -> Svg:
     r"""The cache of one text in 16-bit numbers. Both axes are logarithmic. Each token takes as much
-    as the one before, so the four lines are equally steep and differ in their height alone."""
+    as the one before, so the four lines are equally steep and differ in their height alone. They go
+    on past the longest text that any of the models was trained for."""
     tokens = np.array([256, 1024, 4096, 16384, 65536])
     names = ("Llama 2 7B", "Llama 3 8B", "Falcon 7B", "DeepSeek-V2-Lite")
     roles = ("query", "key", "value", "weights")
     a_token = steps_of("cache_sizes")["bytes"]
+    trained = steps_of("cache_sizes")["contexts"].max()
+    claim(tokens[-1] > trained, "past the longest text that any of the models was trained for")
+    sizes = np.outer(a_token, tokens) / 2**20
+    rises = np.diff(np.log(sizes)) / np.diff(np.log(tokens))
+    claim(np.allclose(rises, 1), "Each token takes as much as the one before")
     series = [
-        Series(name, tokens, tokens * a_token[i] / 2**20, role)
+        Series(name, tokens, sizes[i], role)
         for i, (name, role) in enumerate(zip(names, roles, strict=True))
     ]
     axes = (
@@ -103,6 +119,9 @@ def softmax_in_one_pass(steps_of: StepsOf) -> Svg:
     maximum grows, so what was summed before is multiplied by a factor below one."""
     steps = steps_of("tiles")
     seen = np.arange(1, 9)
+    grows = (np.flatnonzero(np.diff(steps["maxima"])) + 2).tolist()
+    claim(grows == [2, 4], "At the second and at the fourth score the maximum grows")
+    claim(np.all(steps["rescale"][[1, 3]] < 1), "multiplied by a factor below one")
     series = [
         Series("maximum", seen, steps["maxima"], "scores", points=True),
         Series("total", seen, steps["sums"], "weights", points=True),

@@ -12,6 +12,7 @@ import numpy.typing as npt
 
 from attention_docs.arrays import Array
 from attention_docs.publish import course_figures, learning_figures, model_figures
+from attention_docs.publish.claims import claim
 from attention_docs.publish.results import result
 from attention_docs.render.figures import (
     Axis,
@@ -112,7 +113,11 @@ def self_attention_lines(steps_of: StepsOf) -> Svg:
     r"""Who looks at whom. The thicker a line, the larger the weight. Positions 1 and 2 look at each
     other and at position 3; position 3 looks mostly at itself."""
     positions = ["position 1", "position 2", "position 3"]
-    return attention_lines(steps_of("self_attention")["weights"], positions)
+    weights = steps_of("self_attention")["weights"]
+    others = weights[0, 1:].min() > weights[0, 0] and weights[1, ::2].min() > weights[1, 1]
+    claim(others, "Positions 1 and 2 look at each other and at position 3")
+    claim(weights[2, 2] > 3 / 4, "position 3 looks mostly at itself")
+    return attention_lines(weights, positions)
 
 
 @registered
@@ -122,6 +127,8 @@ def self_attention_space(steps_of: StepsOf) -> Svg:
     value, from which it takes most. The inputs are not drawn, because they have four features and
     live in another space."""
     steps = steps_of("values_in_space")
+    third = np.linalg.norm(steps["V"] - steps["output"][2], axis=1).argmin() == 2
+    claim(third and steps["weights"][2].argmax() == 2, "The third output lies close to the third")
     # Names of a first set stand to the left, of a second to the right: O3 lies close to V3.
     sets = values_and_outputs(steps, ["V1", "V2", "V3"], ["O1", "O2", "O3"])[::-1]
     return space_figure("Self-attention: values and outputs", FEATURES, sets, (2, 2, 1))
@@ -158,6 +165,9 @@ def cross_attention_space(steps_of: StepsOf) -> Svg:
     The two input sequences are not drawn: they have six features, and a query and a value have
     no space in common."""
     steps = steps_of("two_sequences")
+    first, second = steps["weights"].argmax(axis=1) + 1
+    claim(first == 4, "The first output is drawn towards the fourth value")
+    claim(second == 2, "the second towards the second")
     sets = values_and_outputs(steps, ["V1", "V2", "V3", "V4"], ["O1", "O2"])
     return space_figure("Cross-attention: values and outputs", FEATURES, sets, (2, 2, 2))
 
@@ -167,6 +177,7 @@ def batched_scores(steps_of: StepsOf) -> Svg:
     r"""The pair put in: row 3 of $\query{Q}$ and column 6 of $\key{K}^\top$ are alike. Where they
     meet stands the largest score. A cell shows its number when the pointer rests on it."""
     steps = steps_of("batched_attention")
+    claim(steps["scores"].max() == steps["scores"][2, 5], "stands the largest score")
     return scores_figure(steps, row=2, column=5)
 
 
@@ -176,6 +187,10 @@ def batched_second_pair(steps_of: StepsOf) -> Svg:
     the row. Nobody put it in. It is less than half of the largest, and the softmax leaves it less
     than a hundredth of the weight."""
     steps = steps_of("batched_attention")
+    scores, weights = steps["scores"][2], steps["weights"][2]
+    claim(np.sort(scores)[-2] == scores[3], "the second largest score of the row")
+    claim(scores[3] < scores.max() / 2, "less than half of the largest")
+    claim(weights[3] < 1 / 100, "less than a hundredth of the weight")
     return scores_figure(steps, row=2, column=3)
 
 
@@ -184,6 +199,7 @@ def batched_weights(steps_of: StepsOf) -> Html:
     r"""The softmax turns each row of scaled scores into weights. In the marked row one score stands
     out, and takes nearly all the weight."""
     steps = steps_of("batched_attention")
+    claim(steps["weights"][2].max() > 0.95, "takes nearly all the weight")
     return softmax_figure("Scaled scores and their weights", steps["scaled"], steps["weights"])
 
 
@@ -192,6 +208,9 @@ def batched_output(steps_of: StepsOf) -> Svg:
     r"""Row 3 of the weights meets column 4 of the values. Nearly all of its weight lies on the
     sixth value, so the output is close to it."""
     steps = steps_of("batched_attention")
+    claim(steps["weights"][2, 5] > 0.95, "Nearly all of its weight lies on the sixth value")
+    away = np.abs(steps["V"][:, 3] - steps["output"][2, 3])
+    claim(away.argmin() == 5, "the output is close to it")
     return output_figure(steps, row=2, column=3)
 
 
@@ -208,6 +227,8 @@ def window_weights(steps_of: StepsOf) -> Html:
     the weight zero. The large weight of row 3, column 6 is gone: the row divides its weight
     among its own position and two neighbours."""
     steps = steps_of("local_window_mask")
+    gone = steps["weights"][2].argmax() == 5 and steps["weights_masked"][2, 5] == 0
+    claim(gone, "The large weight of row 3, column 6 is gone")
     scores, weights = steps["masked"], steps["weights_masked"]
     return softmax_figure("Masked scores and their weights", scores, weights, ~steps["mask"])
 
@@ -238,9 +259,11 @@ def causal_alignments(steps_of: StepsOf) -> Html:
 
 @registered
 def softmax_saturation(steps_of: StepsOf) -> Svg:
-    r"""Four scores that grow with $\sqrt{d_k}$, as scores do without the division. At $d_k = 1$
-    each has a share. At $d_k = \number{256}$ the largest has nearly all the weight."""
+    r"""Four scores that grow with $\sqrt{d_k}$, as scores do without the division. At the left end
+    each has a share. At the right end the largest has nearly all the weight."""
     d, weights = growing_scores(steps_of)
+    claim(weights[0].min() > 1 / 20, "At the left end each has a share")
+    claim(weights[-1].max() > 0.99, "At the right end the largest has nearly all the weight")
     series = [
         Series(f"score {i + 1}", d, weights[:, i], role)
         for i, role in enumerate(("input", "query", "key", "weights"))
@@ -258,6 +281,8 @@ def softmax_gradient(steps_of: StepsOf) -> Svg:
     slopes = [np.abs(np.diag(row) - np.outer(row, row)).max() for row in weights]
     name = "Largest slope of the softmax, without the division"
     axis = Axis("slope", (1e-8, 1e-6, 1e-4, 1e-2, 1), logarithmic=True)
+    ratios = np.divide(axis.ticks[:-1], axis.ticks[1:])
+    claim(np.allclose(ratios, 1 / 100), "each step down is a hundredth of the one before")
     series = [Series("slope", d, np.array(slopes), "weights")]
     return figure(line_chart(name, AXIS_OF_D, axis, series), name)
 
@@ -268,6 +293,9 @@ def score_variance(steps_of: StepsOf) -> Svg:
     for every $d$. Lines: proved. Markers: measured."""
     steps = steps_of("score_variance")
     d, one = steps["d"], np.ones_like(steps["d"])
+    claim(np.all(np.diff(steps["variance"]) > 0), "The variance of a score grows with $d$")
+    unit = np.allclose(steps["variance_of_scaled"], one, atol=0.05)
+    claim(unit, r"Divided by $\sqrt{d}$, a score has the variance one for every $d$")
     series = [
         Series("proved: d", d, d, "scores"),
         Series("measured", d, steps["variance"], "scores", line=False, points=True),
@@ -297,6 +325,8 @@ def score_variance_errors(steps_of: StepsOf) -> Svg:
 def positional_matrix(steps_of: StepsOf) -> Svg:
     r"""The same matrix in colours. The first pair of columns turns fast, the second slowly."""
     matrix = steps_of("positional_encoding")["E"]
+    fast, slow = steps_of("positional_encoding")["frequencies"]
+    claim(fast > 2 * slow, "The first pair of columns turns fast, the second slowly")
     positions = [str(position) for position in range(len(matrix))]
     options = {"rows": "position t", "columns": "feature", "row_labels": positions}
     return heatmap(matrix, "Positional encoding E", role="input", **options)
@@ -330,6 +360,9 @@ def positional_products(steps_of: StepsOf) -> Svg:
     products = steps["products"]
     distances, fine = np.arange(len(products)), np.linspace(0, len(products) - 1, 101)
     curve = np.cos(np.outer(fine, steps["frequencies"])).sum(axis=1)
+    lowest = curve.argmin()
+    claim(np.all(np.diff(curve[: lowest + 1]) < 0), "It falls at first")
+    claim(np.all(np.diff(curve[lowest:]) > 0), "rises again")
     series = [
         Series("dot product", fine, curve, "scores"),
         Series("", distances, products, "scores", line=False, points=True),
@@ -347,6 +380,8 @@ def heads_side_by_side(steps_of: StepsOf) -> Html:
     r"""The weights of the two heads, for the same queries and keys. Each query has its largest
     weight on one key in head 1, and on another in head 2."""
     steps = steps_of("multi_head")
+    first, second = (steps[f"weights_{head}"].argmax(axis=1) for head in (1, 2))
+    claim(np.all(first != second), "Each query has its largest weight on one key in head 1")
     panels = [
         matrix_panel(steps[f"weights_{head}"], f"Head {head}", **WEIGHTS, numbers=False)
         for head in (1, 2)
@@ -360,6 +395,9 @@ def decoder_lines(steps_of: StepsOf) -> Html:
     because the causal mask hides the second. In the cross-attention both target tokens see
     all the source tokens. The thicker a line, the larger the weight."""
     steps = steps_of("encoder_decoder")
+    alone = steps["decoder_weights_1"][0].tolist() == [1, 0]
+    claim(alone, "the first target token sees only itself")
+    claim(np.all(steps["cross_weights_1"] > 0), "both target tokens see all the source tokens")
     target, source = (
         [f"{name} {i + 1}" for i in range(len(steps[rows]))]
         for name, rows in (("target", "Y"), ("source", "X"))
@@ -378,6 +416,11 @@ def layer_costs(steps_of: StepsOf) -> Svg:
     with the square of the length, and all the others in proportion to it."""
     steps = steps_of("cost")
     roles = {"attention": "weights", "projections": "input", "convolution": "value"}
+    rises = {name: np.diff(np.log(steps[name])) for name in (*roles, "recurrence")}
+    steep = [np.allclose(rises["attention"], 2 * rise) for rise in list(rises.values())[1:]]
+    claim(all(steep), "twice as steep as the others")
+    length = np.diff(np.log(steps["n"]))
+    claim(np.allclose(rises["attention"], 2 * length), "grow with the square of the length")
     series = [
         Series(name, steps["n"], steps[name], role, points=True)
         for name, role in {**roles, "recurrence": "key"}.items()
@@ -391,10 +434,17 @@ def layer_costs(steps_of: StepsOf) -> Svg:
 
 @registered
 def speed_growth(steps_of: StepsOf) -> Svg:
-    r"""One head, with queries, keys and values of \number{64} features, on the Intel machine. Twice
-    as many positions take about four times as long. The plain formula was measured only at the
-    shorter lengths, because its tables grow with the square of the length."""
+    r"""One head on the Intel machine. From \measured{attention_intel.growth.5.n} positions on, this
+    package and PyTorch take about four times as long for twice as many. At shorter lengths the
+    factor is smaller. The plain formula was measured only there, because its tables grow with the
+    square of the length."""
     rows = result("attention_intel")["growth"]
+    times = np.array([[row["seconds"][key] for key in ("ours", "torch")] for row in rows])
+    factors = times[1:] / times[:-1]
+    claim(np.all(np.abs(factors[5:] - 4) < 0.5), "about four times as long for twice as many")
+    claim(factors[:5].max() < factors[5:].min(), "At shorter lengths the factor is smaller")
+    longer = [row["seconds"].get("plain") for row in rows[5:]]
+    claim(not any(longer), "The plain formula was measured only there")
     series = [
         Series(
             name, np.array([n for n, _ in points]), 1000 * np.array([t for _, t in points]), role

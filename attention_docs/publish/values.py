@@ -108,8 +108,9 @@ def resolve(
     'The first weight is <span data-val="self_attention.weights[0,0]">0.0287</span>.'
     """
 
-    def expand(name: str, argument: str, place: Place) -> str:
-        match name:
+    def expand(macro: re.Match[str], place: Place) -> str:
+        argument = macro["argument"]
+        match macro["name"]:
             case "val":
                 return value(argument, steps, place)
             case "printed":
@@ -119,7 +120,7 @@ def resolve(
             case "number":
                 return number(argument, place)
             case "figure":
-                return expanded(draw(argument))
+                return substitute(draw(argument), expand)  # a caption has macros of its own
             case "example":
                 return describe(argument)
             case "contents":
@@ -131,33 +132,27 @@ def resolve(
             case _:
                 raise LookupError(f"unknown macro; expected one of {', '.join(NAMES)}")
 
-    def expanded(caption: str) -> str:
-        """Replace the macros of a figure's caption, which stands in no page."""
-        return replaced(
-            caption, lambda macro, place: expand(macro["name"], macro["argument"], place)
-        )
-
     problems = []
 
-    def located(macro: re.Match[str], place: Place) -> str:
+    def expand_or_report(macro: re.Match[str], place: Place) -> str:
         try:
-            return expand(macro["name"], macro["argument"], place)
+            return expand(macro, place)
         except (LookupError, ValueError) as error:
             spot = location(markdown.count("\n", 0, macro.start()))
             problems.append(f"{spot}: {macro[0]}: {error.args[0]}")
-            return ""
+            return macro[0]
 
-    page = replaced(markdown, located)
+    expanded = substitute(markdown, expand_or_report)
     if problems:
         raise PublishError("\n".join(problems))
-    return page
+    return expanded
 
 
-def replaced(markdown: str, write: Callable[[re.Match[str], Place], str]) -> str:
-    """Replace every macro outside code by what is written for it."""
+def substitute(markdown: str, expand: Callable[[re.Match[str], Place], str]) -> str:
+    """Replace each macro outside code by what it expands to at its place."""
     pieces, end = [], 0
     for macro, place in macros(markdown):
-        pieces += [markdown[end : macro.start()], write(macro, place)]
+        pieces += [markdown[end : macro.start()], expand(macro, place)]
         end = macro.end()
     return "".join([*pieces, markdown[end:]])
 

@@ -97,11 +97,13 @@ class Watch:
 
     def sample(self):
         while self.running:
-            for worker in list(self.cluster.workers.values()):
+            # A worker that restarts has no pid yet, and psutil would take None for this process.
+            workers = list(self.cluster.workers.values())
+            for pid in filter(None, [worker.pid for worker in workers]):
                 try:
-                    self.peak = max(self.peak, psutil.Process(worker.pid).memory_info().rss)
-                except (psutil.NoSuchProcess, TypeError, ValueError):
-                    continue  # it was killed, and has no successor yet
+                    self.peak = max(self.peak, psutil.Process(pid).memory_info().rss)
+                except psutil.NoSuchProcess:
+                    continue  # it was killed
             time.sleep(SAMPLE)
 
     def stop(self):

@@ -61,7 +61,8 @@ KINDS = {
     "a default or an argument in code": r"\b\w+=-?[\d.e]+|default: [\d.]+|--\w+ \d+",
     "a root in code": r"\*\* 0\.5",
     "a shape in code": r"\((?:\d+|[mn])(?:, (?:\d+|[mn]))+\)",
-    "a version": r"(?:PyTorch|torch==|NumPy|Python|CuPy|onnx|version) ?\d+(?:\.\d+)+|Attention 2\d",
+    "a version": r"\b\d+\.\d+\.\d+|(?:PyTorch|NumPy|Python|CuPy|version) ?\d+\.\d+"
+    r"|Attention 2\d(?: and 2\d)?",
     "an address": r"https?://\S+",
     "a colour": r"#[0-9a-f]{6}\b",
     "what to type into a field": r"like 0\.5 or −2e-3|the largest number, 1\.8e308",

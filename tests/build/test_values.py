@@ -79,6 +79,18 @@ def test_a_value_stands_in_prose_and_in_formulas_and_never_in_code(markdown, exp
     assert MARK.sub(lambda mark: mark["text"] or mark["tex"], resolved(markdown)) == expected
 
 
+def test_macros_of_a_caption_are_replaced_and_its_mistakes_belong_to_the_figure():
+    captions = {"good": r"Row \val{toy.row}.", "bad": r"Row \val{toy.rwo}."}
+    others = dict.fromkeys(("describe", "measure", "contents", "overview", "check"), str)
+
+    def drawn(macro):
+        return resolve(macro, steps, draw=captions.get, location=str, **others)
+
+    assert MARK.sub(lambda mark: mark["text"], drawn(r"\figure{good}")) == "Row &#91;1 0.5000&#93;."
+    with pytest.raises(PublishError, match=r"^0: \\figure\{bad\}: step 'rwo' is unknown"):
+        drawn(r"\figure{bad}")
+
+
 @pytest.mark.parametrize(
     ("macro", "names"),
     [

@@ -111,6 +111,7 @@ def test_each_mistake_has_the_effect_that_the_chapter_describes():
     assert 50 < steps["induction_no_positions_right"][-1] < 90
     assert steps["wide_right"][-1] == steps["wide_unscaled_right"][-1] == 100
     assert np.all(steps["wide_unscaled_right"][3:6] < steps["wide_right"][3:6])
+    assert np.all(steps["wide_unscaled_right_of_starts"] < steps["wide_right_of_starts"])
     assert abs(steps["walk"][-1] - math.log(2)) < 0.03
     assert steps["unmasked"][-1] < math.log(2) / 2
     assert steps["unmasked_used"][-1] > 2

@@ -123,6 +123,8 @@ def test_the_multiplications_of_a_step_are_those_of_loops():
     for step, n in enumerate((3, 4, 5)):
         assert CACHE["recomputed"][step] == loops(n, n * n)
         assert CACHE["cached"][step] == loops(1, n)
+        visible = loops(n, n * (n + 1) // 2)
+        assert CACHE["saved_of_visible"][step] == pytest.approx(visible / loops(1, n))
 
 
 def test_new_tokens_at_position_0_equal_a_slow_loop_and_change_every_digit():
@@ -176,6 +178,8 @@ def test_the_bytes_of_a_token_are_those_of_the_arrays_it_brings():
         assert sizes["bytes"][model] == held * sizes["layers"][model]
     np.testing.assert_allclose(sizes["mebibytes"], 4096 * sizes["bytes"] / 1024**2)
     assert sizes["heads_over_latent"] == pytest.approx(16 * (128 + 64 + 128) / (512 + 64))
+    once = sizes["heads_and_one_rotary_key_over_latent"]
+    assert once == pytest.approx((16 * (128 + 128) + 64) / (512 + 64))
 
 
 LATENT = examples.steps("latent_attention")

@@ -3,6 +3,7 @@
 import functools
 import itertools
 import math
+import tracemalloc
 
 import numpy as np
 import pytest
@@ -132,3 +133,12 @@ def test_merge_refuses_what_overflows():
     large = GOOD._replace(total=np.full(2, 1.5e308))
     with pytest.raises(ValueError, match="the merged totals of one and other hold inf at"):
         merge(large, large)
+
+
+def test_a_tile_takes_five_tables_of_its_scores():
+    qkv = (np.ones((512, 16), dtype="float32") for _ in "qkv")
+    tracemalloc.start()
+    attend_tile(*qkv)
+    _, peak = tracemalloc.get_traced_memory()
+    tracemalloc.stop()
+    assert 4.5 < peak / (4 * 512**2) < 5.5
