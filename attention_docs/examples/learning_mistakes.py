@@ -113,7 +113,9 @@ FORMULAS = {
     **{name: LOSS.format(model) for name, model in MODELS.items()},
     **{f"{name}_right": RIGHT.format(model) for name, model in MODELS.items()},
     **{
-        f"{name}_right_of_starts": RIGHT.format(f"{MODELS[name]}, after {EARLY} steps from six starts")
+        f"{name}_right_of_starts": RIGHT.format(
+            f"{MODELS[name]}, after {EARLY} steps from six starts"
+        )
         for name in ("wide", "wide_unscaled")
     },
 }

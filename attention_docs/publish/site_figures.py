@@ -28,6 +28,7 @@ from attention_docs.render.figures import (
     lines_panel,
     matrix_panel,
     product_figure,
+    scatter_2d,
     scatter_3d,
 )
 from attention_docs.softmax import softmax
@@ -121,6 +122,18 @@ def self_attention_lines(steps_of: StepsOf) -> Svg:
 
 
 @registered
+def self_attention_plane(steps_of: StepsOf) -> Html:
+    r"""The inputs have a plane of their own. Of their four features two are drawn, and the other
+    two repeat them. Values and outputs share another plane: an output is an average of the values,
+    so it lies in their triangle."""
+    steps = steps_of("self_attention")
+    repeat_two_features(steps["X"])
+    inputs = [Points("inputs X", steps["X"][:, :2], ["X1", "X2", "X3"], "input")]
+    sets = values_and_outputs(steps, ["V1", "V2", "V3"], ["O1", "O2", "O3"])[::-1]
+    return plane_figure("Self-attention: points", inputs, sets)
+
+
+@registered
 def self_attention_space(steps_of: StepsOf) -> Svg:
     r"""Values and outputs in the space of the values, with three features each. An output is an
     average of the values, so it lies in their triangle. The third output lies close to the third
@@ -148,6 +161,24 @@ def cross_attention_output(steps_of: StepsOf) -> Svg:
     for each query."""
     steps = steps_of("cross_attention")
     return output_figure(steps, row=0, column=0)
+
+
+@registered
+def cross_attention_plane(steps_of: StepsOf) -> Html:
+    r"""Both input sequences in a plane of their own, drawn by two of their four features, which the
+    other two repeat. Each position of $\input{X_q}$ stands where one of $\input{X_{kv}}$ does,
+    because their features are equal. Values and outputs share another plane, and the outputs lie
+    in the triangle of the values."""
+    steps = steps_of("cross_attention")
+    x_q, x_kv = steps["X_q"], steps["X_kv"]
+    repeat_two_features(x_q, x_kv)
+    assert {*map(tuple, x_q)} <= {*map(tuple, x_kv)}, "an input of a query stands alone"
+    inputs = [
+        Points("X_q", x_q[:, :2], ["Xq1", "Xq2"], "input"),
+        Points("X_kv", x_kv[:, :2], ["Xkv1", "Xkv2", "Xkv3"], "input"),
+    ]
+    sets = values_and_outputs(steps, ["V1", "V2", "V3"], ["O1", "O2"])[::-1]
+    return plane_figure("Cross-attention: points", inputs, sets)
 
 
 @registered
@@ -547,6 +578,21 @@ def values_and_outputs(
         Points("values V", steps["V"], values, "value", outlined=True),
         Points("outputs O", steps["output"], outputs, "output"),
     ]
+
+
+def repeat_two_features(*inputs: Array) -> None:
+    """Assert what the captions say: a plane shows all four features."""
+    for x in inputs:
+        assert np.array_equal(x[:, 2:], x[:, :2]), "features 3 and 4 do not repeat 1 and 2"
+
+
+def plane_figure(name: str, inputs: Sequence[Points], sets: Sequence[Points]) -> Html:
+    """Draw inputs, of features up to 1, beside values and outputs, of features up to 2."""
+    panels = [
+        scatter_2d("Inputs", FEATURES[:2], inputs, (1, 1)),
+        scatter_2d("Values and outputs", FEATURES[:2], sets, (2, 2)),
+    ]
+    return beside(panels, name)
 
 
 def space_figure(

@@ -24,7 +24,7 @@ from tests.figures.test_chart import assert_shows_series
 from tests.figures.test_heatmap import assert_shows_matrix
 from tests.figures.test_lines import assert_shows_weights
 from tests.figures.test_product import assert_shows_product
-from tests.figures.test_scatter import assert_shows_points
+from tests.figures.test_scatter import assert_shows_plane, assert_shows_points
 
 each_name = pytest.mark.parametrize("name", FIGURES)
 
@@ -109,6 +109,7 @@ READERS = {
     "lines_panel": assert_shows_lines,
     "matrix_panel": assert_shows_matrix,
     "product_figure": assert_shows_product,
+    "scatter_2d": assert_shows_plane,
     "scatter_3d": assert_shows_points,
 }
 
@@ -185,7 +186,7 @@ def test_every_mark_says_which_number_it_shows(name):
             unit = float(group.get("data-axis").split()[2])
             value = result(f"{group.get('data-val')}[{mark.get('data-at')}]")
             assert f": {number(value / unit)} at " in told
-        elif mark.get("data-val"):  # a point in space
+        elif mark.get("data-val"):  # a point in a plane or in space
             assert told.endswith(": " + ", ".join(map(number, result(mark.get("data-val")))))
         else:  # a cell or a line between words
             value = result(f"{parents[group].get('data-val')}[{group.get('data-at')}]")

@@ -1,4 +1,4 @@
-"""Points in space: read by the floor, the upright and their ticks, they give back coordinates."""
+"""Points in a plane and in space: read by lines and ticks, they give back coordinates."""
 
 import json
 import re
@@ -8,7 +8,7 @@ from itertools import combinations
 import numpy as np
 import pytest
 
-from attention_docs.render.figures import Points, figure, scatter_3d
+from attention_docs.render.figures import Points, figure, scatter_2d, scatter_3d
 from attention_docs.render.figures.scatter import projected
 from attention_docs.render.numbers import number
 from tests.figures.drawing import assert_readable, named, numbers, paint, shapes, told
@@ -17,6 +17,12 @@ SETS = [
     Points("corners", [[0, 0, 0], [2, 0, 0], [2, 1, 0], [0.5, 1, 0.25]], list("ABCD"), "value", outlined=True),
     Points("outputs", [[1, 0.5, 1], [0, 0, 3]], ["y1", "y2"], "output"),
 ]  # fmt: skip
+
+
+IN_A_PLANE = [
+    Points("above", [[1, 0], [0, 1]], ["p1", "p2"], "query"),
+    Points("below", [[1, 0], [0, 1], [2.5, 1]], ["q1", "q2", "q3"], "key", outlined=True),
+]
 
 
 def spot(marker):
@@ -59,6 +65,52 @@ def assert_shows_points(picture, name, axes, sets, size):
     title = min((s for s in shapes(picture) if s.text), key=lambda s: s.centre[1])
     assert (title.text, title.attributes["font-weight"]) == (name, "bold")
     assert_legend_of_markers(picture, sets)
+
+
+def assert_shows_plane(picture, name, axes, sets, size):
+    """Assert that points in a plane with these arguments can be read back."""
+    thin = [s.corners for s in shapes(picture) if s.attributes.get("stroke-opacity") == "0.3"]
+    (left, top), (right, bottom) = np.min(thin, axis=(0, 1)), np.max(thin, axis=(0, 1))
+    origin, unit = np.array([left, bottom]), np.array([right - left, top - bottom]) / size
+    assert unit[0] == -unit[1]  # a distance is as long in every direction
+    lines = [((x, 0), (x, size[1])) for x in range(size[0] + 1)]
+    lines += [((0, y), (size[0], y)) for y in range(size[1] + 1)]
+    np.testing.assert_allclose(thin, origin + np.array(lines) * unit, atol=0.11)
+    ticks = [s for s in shapes(picture) if s.text and s.text.isdigit()]
+    below, beside = (
+        [s for s in ticks if s.centre[1] > bottom],
+        [s for s in ticks if s.box[2] < left],
+    )
+    for along, axis in ((below, 0), (beside, 1)):
+        read = [(s.centre[axis] - origin[axis]) / unit[axis] for s in along]
+        assert [int(s.text) for s in along] == list(range(size[axis] + 1))
+        np.testing.assert_allclose(read, range(size[axis] + 1), atol=0.01)
+    (across,), (up,) = named(picture, axes[0]), named(picture, axes[1])
+    assert left < across.centre[0] < right
+    assert across.box[1] > bottom
+    assert up.box[2] < left
+    assert top < up.centre[1] < bottom
+    markers = [s for s in shapes(picture) if s.tip]
+    for points in sets:
+        mine, markers = markers[: len(points.places)], markers[len(points.places) :]
+        for marker, place, text in zip(mine, points.places, points.labels, strict=True):
+            np.testing.assert_allclose((spot(marker) - origin) / unit, place, atol=0.01)
+            assert marker.tip == f"{text}: " + ", ".join(map(number, place))
+            (word,) = named(picture, text)
+            assert distance(word, spot(marker)) < 20
+            assert word.attributes["fill"] == ink(marker) == paint(points.role)
+        if points.outlined:
+            assert_outline(picture, [spot(marker) for marker in mine], paint(points.role))
+    assert not markers
+    assert bool(dashed(picture, "4 3")) == any(points.outlined for points in sets)
+    title = min((s for s in shapes(picture) if s.text), key=lambda s: s.centre[1])
+    assert (title.text, title.attributes["font-weight"]) == (name, "bold")
+    assert_legend_of_markers(picture, sets)
+
+
+def ink(marker):
+    """Return the colour of a marker, which is a ring or filled."""
+    return marker.attributes["fill" if marker.filled else "stroke"]
 
 
 def assert_axes(picture, axes, size):
@@ -117,7 +169,7 @@ def assert_legend_of_markers(picture, sets):
     for marker, points in zip(markers, sets, strict=True):
         first, *_ = (next(drawn) for _ in points.places)
         assert marker.attributes["d"] == first.attributes["d"]
-        assert marker.attributes["fill"] == paint(points.role)
+        assert ink(marker) == paint(points.role)
         (text,) = named(picture, points.name)
         assert text.box[0] > marker.box[2]
         assert distance(text, spot(marker)) < 20
@@ -141,6 +193,29 @@ def test_space_gives_back_its_points(sets, size):
     picture = space(sets, size)
     assert_readable(picture)
     assert_shows_points(picture, "Space", ("east", "north", "up"), sets, size)
+
+
+def plane(sets=IN_A_PLANE, size=(3, 1)):
+    return figure(scatter_2d("Plane", ("east", "north"), sets, size), "Plane")
+
+
+@pytest.mark.parametrize(
+    ("sets", "size"), [(IN_A_PLANE, (3, 1)), (IN_A_PLANE[:1], (1, 1))], ids=["two sets", "one"]
+)
+def test_plane_gives_back_its_points(sets, size):
+    picture = plane(sets, size)
+    assert_readable(picture)
+    assert_shows_plane(picture, "Plane", ("east", "north"), sets, size)
+
+
+def test_equal_points_of_a_plane_are_both_visible():
+    markers = [s for s in shapes(plane()) if s.tip]
+    ring, inner = markers[0], markers[2]
+    np.testing.assert_array_equal(spot(ring), spot(inner))
+    assert not ring.filled
+    assert inner.filled
+    reach = np.abs(np.array([*inner.corners]) - spot(inner)).max()
+    assert (ring.box[2] - ring.box[0]) / 2 > reach
 
 
 def test_projection_keeps_the_proportions_of_space():
@@ -194,6 +269,11 @@ def test_labels_may_be_numbers():
 def test_points_that_do_not_fit_are_refused(places, labels, message):
     with pytest.raises(ValueError, match=f"^{re.escape(message)}$"):
         scatter_3d("s", "xyz", [Points("outputs", places, labels, "output")], (1, 1, 1))
+
+
+def test_points_of_space_are_refused_in_a_plane():
+    with pytest.raises(ValueError, match=r"^above has shape \(1, 3\); expected \(n, 2\)$"):
+        plane([Points("above", [[1, 0, 2]], ["A"], "query")])
 
 
 def test_four_kinds_of_points_have_markers_of_their_own():

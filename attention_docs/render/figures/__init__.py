@@ -4,7 +4,7 @@ from attention_docs.render.figures.chart import Axis, Series, line_chart
 from attention_docs.render.figures.heatmap import heatmap, matrix_panel
 from attention_docs.render.figures.lines import attention_lines, lines_panel
 from attention_docs.render.figures.product import product_figure
-from attention_docs.render.figures.scatter import Points, scatter_3d
+from attention_docs.render.figures.scatter import Points, scatter_2d, scatter_3d
 from attention_docs.render.figures.svg import Html, Panel, Svg, beside, figure
 
 __all__ = [
@@ -22,5 +22,6 @@ __all__ = [
     "lines_panel",
     "matrix_panel",
     "product_figure",
+    "scatter_2d",
     "scatter_3d",
 ]

@@ -1,4 +1,4 @@
-"""Points in space in parallel projection, which keeps equal parallel lengths equal."""
+"""Points in a plane, and in space in parallel projection, which keeps parallel lengths equal."""
 
 import json
 import math
@@ -30,13 +30,16 @@ UNIT = 100
 MARGIN = 40
 # Each kind of points has its labels on another side, so that those of neighbours stay apart.
 BESIDE = ((-8.0, -8.0, "end"), (8.0, -7.0, "start"), (0.0, -13.0, "middle"), (0.0, 14.0, "middle"))
+# In a plane, a label to the left of a point on the upright axis stands below its tick.
+IN_A_PLANE = ((-8.0, 11.0, "end"), *BESIDE[1:])
+RING = "M-6.5 0a6.5 6.5 0 1 0 13 0a6.5 6.5 0 1 0 -13 0z"
 
 
-Projection = Callable[[ArrayLike], np.ndarray]  # from (n, 3) in space to (n, 2) on paper
+Projection = Callable[[ArrayLike], np.ndarray]  # from (n, 2) or (n, 3) to (n, 2) on paper
 
 
 class Points(NamedTuple):
-    """Some points of one kind: (n, 3) coordinates and a name for each."""
+    """Some points of one kind: (n, 2) or (n, 3) coordinates and a name for each."""
 
     name: str
     places: Array
@@ -60,7 +63,7 @@ def scatter_3d(
         TypeError: if places are not real numbers.
         ValueError: if places are not (n, 3) or not finite, or do not have a label each.
     """
-    sets = [_checked(points) for points in sets]
+    sets = [_checked(points, 3, projected) for points in sets]
     corners = np.array(
         [[x, y, z] for x in (0, size[0]) for y in (0, size[1]) for z in (0, size[2])]
     )
@@ -87,13 +90,57 @@ def scatter_3d(
     return Panel(*size_and_body, description, _json(axes, sets))
 
 
-def _checked(points: Points) -> Points:
-    places = arguments.matrix(points.name, points.places, "(n, 3)")
-    if places.shape[1] != 3:
-        raise ValueError(f"{points.name} has shape {places.shape}; expected (n, 3)")
+def scatter_2d(
+    name: str, axes: Sequence[str], sets: Sequence[Points], size: Sequence[int]
+) -> Panel:
+    """Draw points in a plane; those of the first set are rings, and hide none in the same place.
+
+    Args:
+        name: the title.
+        axes: the names of the two axes.
+        sets: the points; `outlined` joins any two points of a set, and fills between any three.
+        size: how far each axis goes from zero, in whole units.
+
+    Raises:
+        TypeError: if places are not real numbers.
+        ValueError: if places are not (n, 2) or not finite, or do not have a label each.
+    """
+    sets = [_checked(points, 2, flat) for points in sets]
+    origin = np.array([MARGIN, 2.5 * LINE + UNIT * size[1]])
+
+    def at(places: ArrayLike) -> np.ndarray:
+        on_paper: np.ndarray = flat(np.asarray(places)) + origin
+        return on_paper
+
+    right, top = at([size])[0]
+    height = origin[1] + 4.2 * LINE
+    entries, legend_width = _legend(sets, height, ringed=True)
+    width = max(right + MARGIN, legend_width, text_width(name))
+    turn = f"rotate(-90 {LINE / 2:g} {(origin[1] + top) / 2:g})"
+    body = [
+        label(width / 2, LINE / 2, name, font_weight="bold"),
+        *_floor(size, at),
+        *(label(*at([(i, -0.17)])[0], number(i), font_size=10) for i in range(size[0] + 1)),
+        *(label(*at([(-0.17, i)])[0], number(i), font_size=10) for i in range(size[1] + 1)),
+        label((MARGIN + right) / 2, origin[1] + 2.3 * LINE, axes[0], font_size=11),
+        label(LINE / 2, (origin[1] + top) / 2, axes[1], font_size=11, transform=turn),
+        *(part for points in sets if points.outlined for part in _outline(points, at)),
+    ]
+    for index, points in enumerate(sets):
+        for row, place in enumerate(at(points.places)):
+            body += _marker(index, points, row, place, in_a_plane=True)
+    description = f"{name}. " + " ".join(_described(points) for points in sets)
+    return Panel(width, height + LINE, "".join([*body, *entries]), description, name=name)
+
+
+def _checked(points: Points, features: int, project: Callable[[np.ndarray], np.ndarray]) -> Points:
+    expected = f"(n, {features})"
+    places = arguments.matrix(points.name, points.places, expected)
+    if places.shape[1] != features:
+        raise ValueError(f"{points.name} has shape {places.shape}; expected {expected}")
     check_finite(np, points.name, places)
     with ignoring_overflow():
-        check_no_overflow(np, f"{points.name}, drawn, holds", projected(places))
+        check_no_overflow(np, f"{points.name}, drawn, holds", project(places))
     labels = arguments.labels(f"labels of {points.name}", points.labels, len(places))
     return points._replace(places=places, labels=labels)
 
@@ -118,6 +165,16 @@ def projected(places: np.ndarray) -> np.ndarray:
     return found
 
 
+def flat(places: np.ndarray) -> np.ndarray:
+    """Turn (n, 2) coordinates into (n, 2) on paper, the second downwards.
+
+    >>> show(flat(np.array([[1, 2]])))
+    [[100 -200]]
+    """
+    found: np.ndarray = UNIT * places * np.array([1, -1])
+    return found
+
+
 def _line(start: Iterable[float], end: Iterable[float], **attributes: Any) -> str:
     path = "M{:.1f} {:.1f}L{:.1f} {:.1f}".format(*start, *end)
     attributes = {"stroke": "currentColor", "stroke_opacity": 0.3, "fill": "none", **attributes}
@@ -125,8 +182,9 @@ def _line(start: Iterable[float], end: Iterable[float], **attributes: Any) -> st
 
 
 def _floor(size: Sequence[int], at: Projection) -> list[str]:
-    along = [((x, 0, 0), (x, size[1], 0)) for x in range(size[0] + 1)]
-    across = [((0, y, 0), (size[0], y, 0)) for y in range(size[1] + 1)]
+    above = (0,) * (len(size) - 2)
+    along = [((x, 0, *above), (x, size[1], *above)) for x in range(size[0] + 1)]
+    across = [((0, y, *above), (size[0], y, *above)) for y in range(size[1] + 1)]
     return [_line(*at(ends)) for ends in along + across]
 
 
@@ -162,32 +220,43 @@ def _outline(points: Points, at: Projection) -> list[str]:
 
 def _points(index: int, points: Points, at: Projection) -> list[str]:
     body = []
-    for row, (place, text) in enumerate(zip(points.places, points.labels, strict=True)):
-        (x, y), (_, ground) = at([place, (place[0], place[1], 0)])
-        tip = f"{text}: " + ", ".join(map(number, place))
-        body.append(_line((x, y), (x, ground), stroke_dasharray="2 2", stroke_opacity=0.6))
-        body.append(
-            element(
-                "path",
-                element("title", words(tip)),
-                d=MARKERS[index % 4],
-                fill=colour(points.role),
-                transform=f"translate({x:.1f} {y:.1f})",
-                data_val=of_row(points.places, row),
-            )
-        )
-        right, down, anchor = BESIDE[index % 4]
-        body.append(label(x + right, y + down, text, anchor, fill=colour(points.role)))
+    for row, place in enumerate(points.places):
+        spot, (_, ground) = at([place, (place[0], place[1], 0)])
+        drop = (spot[0], ground)
+        body.append(_line(spot, drop, stroke_dasharray="2 2", stroke_opacity=0.6))
+        body += _marker(index, points, row, spot)
     return body
 
 
-def _legend(sets: Sequence[Points], y: float) -> tuple[list[str], float]:
+def _marker(
+    index: int, points: Points, row: int, spot: np.ndarray, in_a_plane: bool = False
+) -> list[str]:
+    """Draw a point, which says its coordinates, and its label."""
+    (x, y), text = spot, points.labels[row]
+    right, down, anchor = (IN_A_PLANE if in_a_plane else BESIDE)[index % 4]
+    tip = element("title", words(f"{text}: " + ", ".join(map(number, points.places[row]))))
+    reference = of_row(points.places, row)
+    return [
+        _mark(index, points, x, y, tip, ringed=in_a_plane, data_val=reference),
+        label(x + right, y + down, text, anchor, fill=colour(points.role)),
+    ]
+
+
+def _mark(
+    index: int, points: Points, x: float, y: float, *tip: str, ringed: bool, **attributes: Any
+) -> str:
+    paint = colour(points.role)
+    look: dict[str, Any] = {"d": MARKERS[index % 4], "fill": paint}
+    if ringed and not index:
+        # Its inside answers the pointer, too.
+        look = {"d": RING, "fill": "none", "stroke": paint, "pointer_events": "all"}
+    return element("path", *tip, **look, transform=f"translate({x:.1f} {y:.1f})", **attributes)
+
+
+def _legend(sets: Sequence[Points], y: float, ringed: bool = False) -> tuple[list[str], float]:
     body, x = [], MARGIN / 2
     for index, points in enumerate(sets):
-        place = f"translate({x:g} {y:g})"
-        body.append(
-            element("path", d=MARKERS[index % 4], fill=colour(points.role), transform=place)
-        )
+        body.append(_mark(index, points, x, y, ringed=ringed))
         body.append(label(x + 10, y, points.name, "start"))
         x += 28 + text_width(points.name)
     return body, x
