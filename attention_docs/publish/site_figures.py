@@ -127,7 +127,7 @@ def self_attention_plane(steps_of: StepsOf) -> Html:
     two repeat them. Values and outputs share another plane: an output is an average of the values,
     so it lies in their triangle."""
     steps = steps_of("self_attention")
-    repeat_two_features(steps["X"])
+    claim(repeats_two_features(steps["X"]), "two repeat them")
     inputs = [Points("inputs X", steps["X"][:, :2], ["X1", "X2", "X3"], "input")]
     sets = values_and_outputs(steps, ["V1", "V2", "V3"], ["O1", "O2", "O3"])[::-1]
     return plane_figure("Self-attention: points", inputs, sets)
@@ -171,8 +171,9 @@ def cross_attention_plane(steps_of: StepsOf) -> Html:
     in the triangle of the values."""
     steps = steps_of("cross_attention")
     x_q, x_kv = steps["X_q"], steps["X_kv"]
-    repeat_two_features(x_q, x_kv)
-    assert {*map(tuple, x_q)} <= {*map(tuple, x_kv)}, "an input of a query stands alone"
+    both = repeats_two_features(x_q) and repeats_two_features(x_kv)
+    claim(both, "which the other two repeat")
+    claim({*map(tuple, x_q)} <= {*map(tuple, x_kv)}, "their features are equal")
     inputs = [
         Points("X_q", x_q[:, :2], ["Xq1", "Xq2"], "input"),
         Points("X_kv", x_kv[:, :2], ["Xkv1", "Xkv2", "Xkv3"], "input"),
@@ -580,10 +581,9 @@ def values_and_outputs(
     ]
 
 
-def repeat_two_features(*inputs: Array) -> None:
-    """Assert what the captions say: a plane shows all four features."""
-    for x in inputs:
-        assert np.array_equal(x[:, 2:], x[:, :2]), "features 3 and 4 do not repeat 1 and 2"
+def repeats_two_features(x: Array) -> bool:
+    """Whether a plane shows all four features."""
+    return np.array_equal(x[:, 2:], x[:, :2])
 
 
 def plane_figure(name: str, inputs: Sequence[Points], sets: Sequence[Points]) -> Html:
