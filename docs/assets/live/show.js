@@ -35,6 +35,21 @@ export const html = (value, dtype = "float64") => {
 };
 
 /**
+ * Write a number in MathML.
+ *
+ * @param {number} value
+ * @param {Dtype} [dtype]
+ * @returns {string}
+ */
+export const mathml = (value, dtype = "float64") => {
+  const [mantissa, exponent] = html(value, dtype).replace("</sup>", "").split(" × 10<sup>").map(signed);
+  return exponent ? `${mantissa}<mo>×</mo><msup><mn>10</mn><mrow>${exponent}</mrow></msup>` : mantissa;
+};
+
+/** @param {string} digits */
+const signed = (digits) => `<mn>${digits}</mn>`.replace("<mn>−", "<mo>−</mo><mn>");
+
+/**
  * Write a number with all its digits, as Python's `repr` does.
  *
  * @param {number} value
