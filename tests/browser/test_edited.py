@@ -1,8 +1,13 @@
-"""After an edit, nothing that a page says to a screen reader keeps a number that it does not show."""
+"""After an edit, nothing that a page says, prints or copies keeps a number that it does not show."""
 
 import re
 
+import numpy as np
 import pytest
+
+from attention_docs.live.recording import replay
+from attention_docs.render.code import numpy_steps
+from attention_docs.render.latex import latex_steps
 
 BAR, FIELDS, TRY = ".live-bar", ".live-field", ".live-try"
 PAGES = [
@@ -109,3 +114,46 @@ def test_stop_of_points_says_their_numbers_after_an_edit(come_to):
     row = visit.page.locator('table[data-val="values_in_space.output"] tr').first
     said = visit.page.evaluate("document.activeElement.textContent")
     assert said == f"O1: {', '.join(row.locator('td').all_inner_texts())} (1 of 6)"
+
+
+SENTENCES = [
+    ("", "self_attention", "the values happen to equal the queries"),
+    ("", "course_formula", "each word looks at the words around it"),
+    ("mechanisms/self_attention", "self_attention", "a sharper first row"),
+    ("mechanisms/masks", "causal_padding", "The last query has a negative score"),
+    ("course/next_token", "course_next_token", "it begins to go in circles"),
+    ("mechanisms/kv_cache", "kv_cache", "a new token changes the outputs"),
+    ("course/block", "course_block", "its doctest compares every digit"),
+]
+CODE = "article .highlight:not(.provenance *)"
+
+
+@pytest.mark.parametrize(("page", "example", "sentence"), SENTENCES)
+def test_sentences_and_code_that_an_edit_can_make_false_step_back(come_to, page, example, sentence):
+    visit = come_to(page)
+    edit(visit, example)
+    said = visit.page.locator("article p, article summary").filter(has_text=sentence).first
+    assert said.evaluate("said => said.closest('.live-set-back') !== null")
+    is_told = visit.page.locator(CODE).evaluate_all(
+        "codes => codes.map(code => code.closest('.live-set-back') !== null)"
+    )
+    assert is_told
+    assert all(is_told)
+    finish(visit)
+    assert not visit.page.locator(".live-set-back, .live-why").count()
+
+
+def test_code_to_copy_holds_the_numbers_that_are_shown(come_to):
+    visit = come_to("mechanisms/self_attention")
+    codes = visit.page.locator('[data-of="self_attention"] [data-copy] code')
+    before = codes.all_text_contents()
+    edit(visit, "self_attention", count=1)
+    x = np.array(replay("self_attention", {}).steps["X"].value)
+    x[0, 0] = 1.13
+    recorded = replay("self_attention", {"X": x}).steps
+    steps = {name: np.asarray(step.value) for name, step in recorded.items()}
+    assert codes.all_text_contents() == [
+        f"{write(steps)}\n" for write in (numpy_steps, latex_steps)
+    ]
+    finish(visit)
+    assert codes.all_text_contents() == before

@@ -35,6 +35,20 @@ export const html = (value, dtype = "float64") => {
 };
 
 /**
+ * Show a number as Python's `latex_number` does.
+ *
+ * @param {number} value
+ * @param {Dtype} [dtype]
+ * @returns {string}
+ */
+export const latex = (value, dtype = "float64") => {
+  if (dtype === "bool") return `\\text{${html(value, dtype)}}`;
+  const [mantissa, exponent] = number(value).split("e");
+  if (exponent) return `${mantissa} \\times 10^{${Number(exponent)}}`;
+  return mantissa.replace("inf", "\\infty").replace("nan", "\\text{nan}");
+};
+
+/**
  * Write a number in MathML.
  *
  * @param {number} value
