@@ -12,12 +12,9 @@ from attention_docs.render.latex import latex_steps
 BAR, FIELDS, TRY = ".live-bar", ".live-field", ".live-try"
 PAGES = [
     ("", "course_formula"),
-    ("", "self_attention"),
     ("course/averages", "course_averages"),
     ("course/order", "course_order"),
-    ("course/scale", "course_scale"),
     ("mechanisms/self_attention", "values_in_space"),
-    ("mechanisms/common_mistakes", "common_mistakes"),
     ("mechanisms/tiles", "tiles"),
 ]
 # Decimals with four digits after the point, and powers of ten.
@@ -27,13 +24,18 @@ REST_FOLLOWS = "new Promise(done => setTimeout(done, 200))"
 SHOWN = """
     () => [...document.querySelectorAll(
         "table[data-val] td, g[data-val] text, [data-val]:not(table, g, path)"
-    )].map(spot => spot.querySelector("input")?.value ?? spot.textContent)
+    )].map(spot => {
+        const field = spot.querySelector("input");
+        return field ? Number(field.value).toFixed(4) : spot.textContent;
+    })
 """
-# What is folded is read too. Printed code is set aside where a number of the page has changed.
+# What is folded is read too. Printed code is set aside where a number of the page has changed, and
+# the code to copy, which holds more numbers than the page shows, has a test of its own.
 READ_ALL = """
     () => {
         document.querySelectorAll("article details").forEach(fold => { fold.open = true; });
-        document.querySelectorAll(".highlight.live-set-back").forEach(code => { code.hidden = true; });
+        document.querySelectorAll(".highlight.live-set-back, .live-set-back .highlight, [data-copy]")
+            .forEach(code => code.remove());
     }
 """
 PARTS = ("name", "description", "value")
@@ -52,7 +54,7 @@ FORMULAS = """
 
 def edit(visit, example, count=6):
     """Change the first inputs of an example."""
-    visit.page.locator(f'{TRY}[data-example="{example}"]').first.click()
+    visit.page.locator(f'{TRY}[data-example="{example}"]').first.dispatch_event("click")
     visit.page.wait_for_selector(BAR)
     fields = visit.page.locator(FIELDS)
     for i in range(min(fields.count(), count)):

@@ -8,7 +8,7 @@ const WHY =
   "You have changed numbers of this page. The sentences, curves and code of this section belong to the original ones.";
 const NEVER_FOLLOWS = ".highlight:not(.provenance *), details.question, figure.figure:not(:has([data-val]))";
 const TEXT = "p:not(.live-why), ul, ol, details:not(.digits), .highlight, .md-typeset__scrollwrap";
-const ABOUT_SOURCE = "details > :is(p, .highlight, details:not([data-copy]))";
+const ABOUT_SOURCE = "details.info > :is(p, .highlight, details:not([data-copy]))";
 const HEADING = /^H[1-6]$/;
 
 /** @type {Map<Element, HTMLElement>} why, by the first element of each section that was ever set back */
