@@ -6,6 +6,7 @@ import { readFileSync } from "node:fs";
 import { pathToFileURL } from "node:url";
 
 const katex = (await import(pathToFileURL(process.argv[2]).href)).default;
+const REFERENCE = /^\w+\.\w+(\.shape)?(\[[-\d:;]+\])?$/;
 const { macros, formulas } = JSON.parse(readFileSync(0, "utf8"));
 
 const render = ({ tex, display }) => {
@@ -16,9 +17,9 @@ const render = ({ tex, display }) => {
       throwOnError: true,
       // A formula sets classes, which carry the colour of a role, and says where its numbers come from.
       strict: (code) => (code === "htmlExtension" ? "ignore" : "error"),
-      trust: ({ command, protocol }) => {
+      trust: ({ command, url }) => {
         if (command === "\\htmlClass" || command === "\\htmlData") return true;
-        if (command === "\\href" && protocol === "_relative") return true;
+        if (command === "\\href" && REFERENCE.test(url)) return true;
         throw new Error(`${command} is not allowed here`);
       },
       macros: { ...macros },
