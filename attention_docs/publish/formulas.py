@@ -23,8 +23,9 @@ from attention_docs.render.table import excerpt, is_large, table
 
 SCRIPT = Path(__file__).with_name("katex.mjs")
 MACROS = {rf"\{role}": rf"\htmlClass{{{role}}}{{#1}}" for role in ROLES}
-MACROS[r"\from"] = r"\htmlData{val=#1}{#2}"
-MACROS[r"\computed"] = r"\htmlData{computed=}{#1}"
+# The second argument is for the MathML, where KaTeX writes no other attribute than this.
+MACROS[r"\from"] = r"\html@mathml{\htmlData{val=#1}{#2}}{\href{#1}{#2}}"
+MACROS[r"\computed"] = r"\html@mathml{\htmlData{computed=}{#1}}{\href{computed}{#1}}"
 PENDING = re.compile(
     r'<(?P<tag>span|div) class="arithmatex"(?: data-search-exclude)?>'
     r"\\(?P<open>[(\[])(?P<tex>.*?)\\[)\]]</(?P=tag)>(?P<after>[.,;:?!)]*)",

@@ -10,7 +10,7 @@ from attention_docs.render.code import numpy_steps
 from attention_docs.render.latex import latex_steps
 
 BLOCK = """\
-<section class="provenance">
+<section class="provenance" data-of="{name}">
 {button}<details class="info">
 <summary>Where do these numbers come from?</summary>
 <p>Each time this site is built, {file} computes them, and its doctest compares every digit. \
@@ -26,7 +26,9 @@ TRY = """\
 <button type="button" class="md-button live-try" data-example="{}" hidden>\
 Try your own numbers</button>
 """
-FOLDED = "<details>\n<summary>{}</summary>\n{}\n</details>\n"
+FOLDED = "<details{}>\n<summary>{}</summary>\n{}\n</details>\n"
+# A page that answers brings this code up to date.
+COPY = ' data-copy="{}"'
 
 
 def provenance(
@@ -45,14 +47,15 @@ def provenance(
     """
     example = examples.load(name)
     return BLOCK.format(
+        name=name,
         button=TRY.format(name) if can_be_changed else "",
         file=file_link(f"attention_docs/examples/{name}.py", repository),
         command=code(f"$ python -m attention_docs show {name}"),
         source=escape(example.SOURCE),
         report=f" {report_link(repository)}." if repository else "",
-        definition=FOLDED.format("The definition", code(inspect.getsource(example))),
-        numpy=FOLDED.format("Copy as NumPy", code(numpy_steps(steps))),
-        latex=FOLDED.format("Copy as LaTeX", code(latex_steps(steps))),
+        definition=FOLDED.format("", "The definition", code(inspect.getsource(example))),
+        numpy=FOLDED.format(COPY.format("numpy"), "Copy as NumPy", code(numpy_steps(steps))),
+        latex=FOLDED.format(COPY.format("latex"), "Copy as LaTeX", code(latex_steps(steps))),
     )
 
 

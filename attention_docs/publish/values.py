@@ -322,5 +322,5 @@ def computed(shown: str) -> str:
 def printed(number: str, place: Place) -> str:
     """Quote a number that a source prints wrongly, marked as such."""
     if place is not Place.TEXT:
-        return rf"\htmlClass{{printed}}{{{number}}}"
+        return rf"\computed{{\htmlClass{{printed}}{{{number}}}}}"
     return f'<s class="printed" title="as printed in the source">{number}</s>'

@@ -50,6 +50,17 @@ def test_puts_html_and_mathml_in_place(typeset):
     assert "arithmatex" not in done
 
 
+def test_number_says_what_it_is_in_html_and_in_mathml(typeset):
+    (done,) = typeset(Formula(r"\frac{\from{toy.Q[0;1]}{-0.5}}{\from{toy.n}{2}}", False)).values()
+    page = BeautifulSoup(done, "html.parser")
+    for copy, attribute in (("math", "data-spoken"), (".katex-html", "data-val")):
+        marked = page.select(f"{copy} [{attribute}]")
+        shown = {number[attribute]: number.text for number in marked}
+        assert shown == {"toy.Q[0,1]": "−0.5", "toy.n": "2"}
+    assert "annotation" not in done
+    assert "href" not in done
+
+
 def test_what_follows_a_formula_stays_on_its_line(typeset):
     page = (
         r'<p><span class="arithmatex">\(a\)</span>), or <span class="arithmatex">\(b\)</span> here'
@@ -115,6 +126,7 @@ def test_a_relation_at_the_end_of_a_part_keeps_its_space(typeset):
         r"\unknown",
         r"\htmlStyle{color: red}{x}",
         r"\href{javascript:0}{x}",
+        r"\href{//host/}{x}",
         "ü",
     ],
 )

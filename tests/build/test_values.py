@@ -63,7 +63,7 @@ def resolved(markdown):
             ("$$\n\\left( \\val{toy.weights[:,2]} \\right) \\val{toy.row}\n$$", "$$\n\\left( [\\,0 \\;\\; {-2}\\,] \\right) \\val{toy.row}\n$$"),
         (r"costs \$5, \val{toy.total} and $y$", r"costs \$5, 1.5000 and $y$"),
         (r"\printed{0.4}", '<s class="printed" title="as printed in the source">0.4</s>'),
-        (r"$\printed{0.4}$", r"$\htmlClass{printed}{0.4}$"),
+        (r"$\printed{0.4}$", r"$\computed{\htmlClass{printed}{0.4}}$"),
         ("\\example{toy}\n", "<toy>\n"),
         (r"\measured{toy.ratio.0}", "<toy.ratio.0>"),
         ("\\figure{toy}\n", "<svg toy>\n"),

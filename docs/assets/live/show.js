@@ -35,6 +35,35 @@ export const html = (value, dtype = "float64") => {
 };
 
 /**
+ * Show a number as Python's `latex_number` does.
+ *
+ * @param {number} value
+ * @param {Dtype} [dtype]
+ * @returns {string}
+ */
+export const latex = (value, dtype = "float64") => {
+  if (dtype === "bool") return `\\text{${html(value, dtype)}}`;
+  const [mantissa, exponent] = number(value).split("e");
+  if (exponent) return `${mantissa} \\times 10^{${Number(exponent)}}`;
+  return mantissa.replace("inf", "\\infty").replace("nan", "\\text{nan}");
+};
+
+/**
+ * Write a number in MathML.
+ *
+ * @param {number} value
+ * @param {Dtype} [dtype]
+ * @returns {string}
+ */
+export const mathml = (value, dtype = "float64") => {
+  const [mantissa, exponent] = html(value, dtype).replace("</sup>", "").split(" × 10<sup>").map(signed);
+  return exponent ? `${mantissa}<mo>×</mo><msup><mn>10</mn><mrow>${exponent}</mrow></msup>` : mantissa;
+};
+
+/** @param {string} digits */
+const signed = (digits) => `<mn>${digits}</mn>`.replace("<mn>−", "<mo>−</mo><mn>");
+
+/**
  * Write a number with all its digits, as Python's `repr` does.
  *
  * @param {number} value

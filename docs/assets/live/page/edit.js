@@ -4,6 +4,7 @@ import { program } from "../python.js";
 import { exampleOf } from "../reference.js";
 import { html } from "../show.js";
 import { refresh as refreshCard } from "./card.js";
+import { writeCopies } from "./copies.js";
 import { typed } from "./entries.js";
 import { load, valueOf } from "./examples.js";
 import { fieldOf, fill } from "./fields.js";
@@ -190,7 +191,10 @@ const follow = (session) => {
     say(session.examples.map(refused).find(Boolean) ?? told(changed));
   });
   clearTimeout(restTimer);
-  const followWithTheRest = () => setBack(session.examples.flatMap((example) => write(example)));
+  const followWithTheRest = () => {
+    setBack(session.examples.flatMap((example) => write(example)));
+    session.examples.forEach(writeCopies);
+  };
   restTimer = setTimeout(() => inPlace(followWithTheRest), BEFORE_THE_REST_FOLLOWS);
   clearTimeout(addressTimer);
   const isHere = onThisPage();
@@ -259,6 +263,7 @@ export const end = () => {
       if (spot.querySelector("input")) spot.innerHTML = html(value, dtype);
     }
     write(example);
+    writeCopies(example);
   }
   inputs.remove();
   forget();

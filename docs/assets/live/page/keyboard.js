@@ -93,6 +93,8 @@ const stop = (spots, show) => {
     show(spots[at]);
   };
   button.onfocus = () => go(at);
+  // The number that it says may change before the keyboard comes back.
+  button.onblur = () => (button.textContent = count);
   button.onkeydown = (event) => {
     const step = STEPS[event.key];
     if (!step) return;

@@ -1,16 +1,21 @@
-// Sentences were written for the page's own numbers. Where a section shows others, they step back.
+// Sentences were written for the page's own numbers. Where a section shows others, they step back, and
+// so they do beside what never follows: printed code, exercises and drawings that have no live numbers.
 
+import { exampleAt } from "./spots.js";
 import { make } from "./words.js";
 
 const WHY =
-  "You have changed numbers of this section. Its sentences and curves belong to the original ones.";
+  "You have changed numbers of this page. The sentences, curves and code of this section belong to the original ones.";
+const NEVER_FOLLOWS = ".highlight:not(.provenance *), details.question, figure.figure:not(:has([data-val]))";
+const TEXT = "p:not(.live-why), ul, ol, details:not(.digits), .highlight, .md-typeset__scrollwrap";
+const ABOUT_SOURCE = "details.info > :is(p, .highlight, details:not([data-copy]))";
 const HEADING = /^H[1-6]$/;
 
 /** @type {Map<Element, HTMLElement>} why, by the first element of each section that was ever set back */
 const reasons = new Map();
 
 /**
- * Set back the prose of the sections in which a number has changed, and only there.
+ * Set back the prose of the sections that changed numbers belong to, and only there.
  *
  * @param {Element[]} changed
  */
@@ -46,9 +51,12 @@ export const restore = () => {
   reasons.clear();
 };
 
-/** @param {Element[]} spots @returns {Set<Element>} the first element of the section of each */
+/** @param {Element[]} spots that change @returns {Set<Element>} the first element of each section that belongs to the original ones */
 const firstsOf = (spots) => {
-  const parts = new Set(spots.map((spot) => spot.closest("article > *")));
+  const names = new Set(spots.map(exampleAt));
+  const sources = [...names].map((name) => document.querySelector(`[data-of="${name}"]`));
+  const fixed = spots.length ? document.querySelectorAll(NEVER_FOLLOWS) : [];
+  const parts = new Set([...spots, ...sources, ...fixed].map((each) => each?.closest("article > *")));
   return new Set([...parts].flatMap((part) => (part ? [sectionOf(part)[0]] : [])));
 };
 
@@ -56,7 +64,8 @@ const firstsOf = (spots) => {
 const sentencesOf = (first) =>
   sectionOf(first).flatMap((element) => {
     if (element.matches("figure")) return [...element.querySelectorAll("figcaption")];
-    return element.matches("p:not(.live-why), ul, ol, details, .md-typeset__scrollwrap") ? [element] : [];
+    if (element.matches(".provenance")) return [...element.querySelectorAll(ABOUT_SOURCE)];
+    return element.matches(TEXT) ? [element] : [];
   });
 
 /**
