@@ -112,7 +112,7 @@ def test_stop_of_points_says_their_numbers_after_an_edit(come_to):
     visit = come_to("mechanisms/self_attention")
     edit(visit, "values_in_space")
     visit.page.keyboard.press("Tab")
-    visit.page.locator(".figure-box:has(path[data-val]) > .live-stop").focus()
+    visit.page.locator('.figure-box:has(path[data-val^="values_in_space"]) > .live-stop').focus()
     row = visit.page.locator('table[data-val="values_in_space.output"] tr').first
     said = visit.page.evaluate("document.activeElement.textContent")
     assert said == f"O1: {', '.join(row.locator('td').all_inner_texts())} (1 of 6)"
