@@ -85,6 +85,20 @@ def needs(item, library):
     return OPTIONAL[library][1] in item.fixturenames or parameters.get("xp") == library
 
 
+def pytest_terminal_summary(terminalreporter, config):
+    """Say how many examples were compared with another way to compute them; with -v, say how."""
+    properties = [
+        p for report in terminalreporter.getreports("passed") for p in report.user_properties
+    ]
+    compared = [value for name, value in properties if name == "compared"]
+    if compared:
+        terminalreporter.write_line(
+            f"{len(compared)} examples agree with another way to compute them"
+        )
+    for line in sorted(compared) if config.get_verbosity() > 0 else ():
+        terminalreporter.write_line(f"  {line}")
+
+
 def is_slow(item):
     return SLOW & set(item.fixturenames) or item.get_closest_marker("thorough") is not None
 
