@@ -25,6 +25,7 @@ from xdist.scheduler import LoadScopeScheduling
 
 import attention_docs
 from attention_docs.__main__ import main
+from attention_docs.arrays import backend
 
 PROGRAM = "python -m attention_docs "
 # The libraries that need not be installed: the name of each, and the option that makes it an error
@@ -55,6 +56,15 @@ def pytest_addoption(parser):
     parser.addoption(
         "--quick", action="store_true", help="only what needs no built site and is not thorough"
     )
+
+
+def pytest_configure(config):
+    """With --gpu, say in one line what is missing for it, before anything runs."""
+    if config.getoption("gpu"):
+        try:
+            backend("cupy")
+        except RuntimeError as error:
+            raise pytest.UsageError(f"--gpu: {error}") from None
 
 
 @pytest.hookimpl(trylast=True)  # after -k and -m: a test that stands for others is to run
