@@ -93,11 +93,11 @@ def score_variance(given):
 @way("score_variance", "the characteristic function, inverted", fixed=["D"], rtol=1e-5, atol=1e-7)
 def share_beyond_three_deviations(given):
     """E e^(i w s) = (1 + w^2)^(-d/2), and P(|s| < t) = 2/pi times the integral of that sin(wt)/w."""
-    w, step = np.linspace(1e-9, 400, 2_000_001, retstep=True)
+    w, step = np.linspace(1e-9, 400, 400_001, retstep=True)
     proved = []
     for d in given["D"]:
         wave = np.sin(3 * math.sqrt(d) * w) / w * (1 + w**2) ** (-d / 2)
-        proved.append(1 - 2 / math.pi * step * (math.fsum(wave) - (wave[0] + wave[-1]) / 2))
+        proved.append(1 - 2 / math.pi * step * (wave.sum() - wave[0] / 2))
     return {"beyond_3_proved": proved}
 
 
