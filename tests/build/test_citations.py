@@ -80,21 +80,21 @@ def is_cited_rightly(before, year):
 
 def false_citations(text):
     """Return what a text cites that is not among the references."""
-    found = [f"arXiv:{number}" for number in ARXIV.findall(text) if number not in REFERENCES]
+    wrong = [f"arXiv:{number}" for number in ARXIV.findall(text) if number not in REFERENCES]
     for words, target in LINK.findall(text):
         names = re.findall(NAME, words) if "references.md#" in target else []
-        found += [name for name in names if not any(name in paper.authors for paper in PAPERS)]
+        wrong += [name for name in names if not any(name in paper.authors for paper in PAPERS)]
     for explained in EXPLAINED:
         text = text.replace(explained, "")
     # Formulas go as a whole: one of a macro alone would leave "$$", as if it opened another.
     text = MACRO.sub("", CODE_OR_MATH.sub("", LINK.sub(r"\1", text)))
     authors = {paper.first_author for paper in PAPERS}
-    found += [citation[0] for citation in OTHERS.finditer(text) if citation[1] not in authors]
+    wrong += [citation[0] for citation in OTHERS.finditer(text) if citation[1] not in authors]
     for year in YEAR.finditer(text):
         before = text[: year.start()].rpartition("\n")[2]
         if not is_cited_rightly(before, year[0]):
-            found.append(f"{before[-60:]}{year[0]}")
-    return found
+            wrong.append(f"{before[-60:]}{year[0]}")
+    return wrong
 
 
 def cells(notebook):
@@ -104,8 +104,8 @@ def cells(notebook):
 
 def strings(module):
     """Return the docstrings and all other strings of a module, without examples."""
-    found = ast.walk(ast.parse(module.read_text(encoding="utf-8")))
-    texts = [node.value for node in found if isinstance(node, ast.Constant)]
+    nodes = ast.walk(ast.parse(module.read_text(encoding="utf-8")))
+    texts = [node.value for node in nodes if isinstance(node, ast.Constant)]
     docs = "\n".join(text for text in texts if isinstance(text, str))
     return re.sub(r"^ *>>> .*(?:\n *\S.*)*", "", docs, flags=re.MULTILINE)
 
@@ -174,5 +174,5 @@ def test_right_citations_pass(citation):
         "https://arxiv.org/abs/1706.03763",
     ],
 )
-def test_false_citations_are_found(citation):
+def test_false_citations_are_named(citation):
     assert false_citations(citation) != []

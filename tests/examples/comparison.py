@@ -110,16 +110,16 @@ def sources(module):
     modules = [*modules, *filter(inspect.ismodule, vars(module).values())]
     names = {f"{examples.__name__}.{name}" for name in examples.names()}
     built_from = {m for m in modules if m and m.__name__ in names and m is not module}
-    found = [one for other in sorted(built_from, key=str) for one in sources(other)]
-    return [*dict.fromkeys(found), module]
+    inner = [one for other in sorted(built_from, key=str) for one in sources(other)]
+    return [*dict.fromkeys(inner), module]
 
 
 def constants(example):
     """Return the constants that an example computes with, by name: lists and numbers."""
-    found = {}
+    by_name = {}
     for module in sources(examples.load(example)):
-        found |= {name: value for name, value in vars(module).items() if is_constant(value)}
-    return found
+        by_name |= {name: value for name, value in vars(module).items() if is_constant(value)}
+    return by_name
 
 
 def is_constant(value):
@@ -158,15 +158,15 @@ def changed(example, changes):
 
 def constant_steps(example, other):
     """Return the steps that are constants of the example, whatever these are."""
-    found = []
+    equals = []
     for changes in ({}, other):
         with changed(example, changes):
             arrays = [value for value in constants(example).values() if is_array(value)]
             parts = [part for array in arrays for part in array if is_array(part)]
-            known = [np.asarray(value) for value in (*arrays, *parts)]
+            values = [np.asarray(value) for value in (*arrays, *parts)]
             steps = examples.steps(example).items()
-            found.append({name for name, step in steps if any(equal(step, one) for one in known)})
-    return found[0] & found[1]
+            equals.append({name for name, step in steps if any(equal(step, one) for one in values)})
+    return equals[0] & equals[1]
 
 
 def equal(one, other):

@@ -13,6 +13,11 @@ from attention_docs.lessons import induction, reverse, walk
 from tests.maths.test_learning import trained_by_pytorch
 
 
+def test_the_first_step_lowers_the_loss():
+    steps = examples.steps("first_step")
+    assert steps["loss_after"] < steps["loss"]
+
+
 @pytest.mark.parametrize("sequence", ["CABA", "BCAC", "ABCB", "CBAB", "BACA"])
 def test_the_head_built_by_hand_continues_other_sequences(sequence, monkeypatch):
     example = examples.load("induction_by_hand")

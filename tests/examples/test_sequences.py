@@ -21,6 +21,11 @@ def test_dividing_moves_weight_from_the_largest_score_to_the_next():
     assert np.all(steps["weights_scaled"][3] > steps["weights"][3])
 
 
+def test_no_additive_score_reaches_the_sum_of_its_weights():
+    steps = examples.steps("additive_attention")
+    assert np.all(np.abs(steps["additive_scores"]) < steps["largest_possible_score"])
+
+
 def test_the_two_numbers_of_one_key_are_those_of_the_column_example():
     columns, rows = examples.steps("column_vectors"), examples.steps("additive_attention")
     np.testing.assert_array_equal(rows["Q"], columns["Q"].T[:2])

@@ -21,14 +21,14 @@ def matmul(*matrices):
 def slopes(loss, given, name):
     """Return the central differences of a loss by each entry of one of its arrays."""
     array = np.array(given[name], dtype=float)
-    found = np.zeros(array.shape)
+    computed = np.zeros(array.shape)
     for place in np.ndindex(array.shape):
         if math.isfinite(array[place]):
             for step in (STEP, -STEP):
                 changed = array.copy()
                 changed[place] += step
-                found[place] += loss({**given, name: changed}) / (2 * step)
-    return found
+                computed[place] += loss({**given, name: changed}) / (2 * step)
+    return computed
 
 
 def loss_of_output(output, target):
@@ -37,12 +37,12 @@ def loss_of_output(output, target):
 
 
 def forward(given):
-    found = {name: np.array(given[name], dtype=float) for name in ("X_q", "X_kv", "T")}
+    computed = {name: np.array(given[name], dtype=float) for name in ("X_q", "X_kv", "T")}
     for letter, rows in zip("QKV", ("X_q", "X_kv", "X_kv"), strict=True):
-        found[f"W_{letter}"] = np.array(given[f"W_{letter}"], dtype=float)
-        found[letter] = matmul(found[rows], found[f"W_{letter}"])
-    steps = reference.every_step(*(found[letter] for letter in "QKV"))
-    return found | {name: np.array(step) for name, step in steps.items()}
+        computed[f"W_{letter}"] = np.array(given[f"W_{letter}"], dtype=float)
+        computed[letter] = matmul(computed[rows], computed[f"W_{letter}"])
+    steps = reference.every_step(*(computed[letter] for letter in "QKV"))
+    return computed | {name: np.array(step) for name, step in steps.items()}
 
 
 def loss_of_attention(given):
@@ -70,7 +70,7 @@ def loss_from_weights(given):
 @way("backward", "differences of slow loops", rtol=1e-7, atol=1e-8)
 def gradients(given):
     given = forward(given)
-    found = {
+    computed = {
         f"d{name}": slopes(loss_of_attention, given, name)
         for name in ("X_q", "X_kv", "W_Q", "W_K", "W_V")
     }
@@ -82,13 +82,15 @@ def gradients(given):
         ("dQ", loss_from_queries, "Q"),
         ("dK", loss_from_queries, "K"),
     ):
-        found[name] = slopes(loss, given, step)
-    squares = [x**2 for name in ("dW_Q", "dW_K", "dW_V") for x in found[name].flat]
+        computed[name] = slopes(loss, given, step)
+    squares = [x**2 for name in ("dW_Q", "dW_K", "dW_V") for x in computed[name].flat]
     after = {}
     for step, rate in (("loss_after", 1 / 500), ("loss_after_large", 1 / 100)):
-        changes = {name: given[name] - rate * found[f"d{name}"] for name in ("W_Q", "W_K", "W_V")}
+        changes = {
+            name: given[name] - rate * computed[f"d{name}"] for name in ("W_Q", "W_K", "W_V")
+        }
         after[step] = loss_of_attention({**given, **changes})
-    return {**found, **after, "expected": -math.fsum(squares) / 500}
+    return {**computed, **after, "expected": -math.fsum(squares) / 500}
 
 
 @way("backward", "Jacobians of the softmax, row by row", fixed=["FACTORS"])
@@ -204,7 +206,7 @@ def gradients_of_the_layer(given):
         scaled = matmul(query, key.T) / math.sqrt(3) + given["B"]
         parts = {"query": query, "key": key, "value": value, "scaled": scaled}
         given |= {f"{name}_{i}": part for name, part in parts.items()}
-    found = {f"d{x}": slopes(loss_of_layer, given, x) for x in ("X", "W_Q", "W_K", "W_V", "W_O")}
+    computed = {f"d{x}": slopes(loss_of_layer, given, x) for x in ("X", "W_Q", "W_K", "W_V", "W_O")}
     for step, loss, name in (
         ("dB", loss_of_layer, "B"),
         ("d_gain", loss_from_normed, "gain"),
@@ -220,9 +222,11 @@ def gradients_of_the_layer(given):
         ("dZ_1", loss_by_head, "scaled_1"),
         ("dZ_2", loss_by_head, "scaled_2"),
     ):
-        found[step] = slopes(loss, given, name)
-    together = {f"d{letter}": found[f"d{letter}_1"] + found[f"d{letter}_2"] for letter in "KV"}
-    return found | together
+        computed[step] = slopes(loss, given, name)
+    together = {
+        f"d{letter}": computed[f"d{letter}_1"] + computed[f"d{letter}_2"] for letter in "KV"
+    }
+    return computed | together
 
 
 @way("backward_layer", "slow loops")
@@ -230,6 +234,6 @@ def forward_of_the_layer(given):
     arrays = {
         name: np.array(given[name], dtype=float) for name in ("X", "W_Q", "W_K", "W_V", "W_O", "B")
     }
-    found = layer(arrays)
-    output = found["normed"] * np.array(given["GAIN"]) + np.array(given["SHIFT"])
-    return {**found, "Y": output}
+    computed = layer(arrays)
+    output = computed["normed"] * np.array(given["GAIN"]) + np.array(given["SHIFT"])
+    return {**computed, "Y": output}

@@ -95,9 +95,9 @@ def course_averages(given):
 def course_projections(given):
     q, k, v = projected(given, given["X"])
     steps = reference.every_step(q, k, v, divisor=1)
-    found = {name: steps[name] for name in ("scores", "weights", "output")}
+    computed = {name: steps[name] for name in ("scores", "weights", "output")}
     alike = reference.attention(given["X"], given["X"], given["X"], divisor=1)[0]
-    return {"Q": q, "K": k, "V": v, **found, "weights_alike": alike}
+    return {"Q": q, "K": k, "V": v, **computed, "weights_alike": alike}
 
 
 @way(
@@ -133,21 +133,21 @@ def course_formula(given):
     q, k, v = projected(given, given["X"])
     steps = reference.every_step(q, k, v)
     powers = [[math.exp(z) for z in row] for row in steps["scaled"]]
-    found = {name: steps[name] for name in ("scores", "scaled", "weights", "output")}
+    computed = {name: steps[name] for name in ("scores", "scaled", "weights", "output")}
     sums = [math.fsum(row) for row in powers]
-    return {"Q": q, "K": k, "V": v, **found, "exponentials": powers, "sums": sums}
+    return {"Q": q, "K": k, "V": v, **computed, "exponentials": powers, "sums": sums}
 
 
 @way("course_order", LOOPS, fixed=["ORDER"])
 def course_order(given):
-    x, found = given["X"], {}
+    x, computed = given["X"], {}
     swapped = [x[MILK], x[DRINK], x[CATS], x[BECAUSE], x[THEY]]
     for ending, words in {"": x, "_swapped": swapped}.items():
-        found[f"placed{ending}"] = rows = added(words, given["E"])
+        computed[f"placed{ending}"] = rows = added(words, given["E"])
         for name, (number, tokens) in {"": (1, words), "_2": (2, rows)}.items():
             steps = head(given, number, tokens, lambda i, j: True)
-            found |= {f"{step}{name}{ending}": steps[step] for step in ("weights", "output")}
-    return {**found, "X_swapped": swapped, "angle": math.degrees(math.acos(given["E"][1][6]))}
+            computed |= {f"{step}{name}{ending}": steps[step] for step in ("weights", "output")}
+    return {**computed, "X_swapped": swapped, "angle": math.degrees(math.acos(given["E"][1][6]))}
 
 
 @way(
@@ -174,16 +174,16 @@ def course_mask(given):
 
 @way("course_heads", LOOPS)
 def course_heads(given):
-    rows, found = placed(given), {"placed": placed(given)}
+    rows, computed = placed(given), {"placed": placed(given)}
     for i in (1, 2):
         steps = head(given, i, rows)
-        found |= {f"weights_{i}": steps["weights"], f"head_{i}": steps["output"]}
-        found[f"added_{i}"] = reference.matmul(steps["output"], given[f"W_O_{i}"])
+        computed |= {f"weights_{i}": steps["weights"], f"head_{i}": steps["output"]}
+        computed[f"added_{i}"] = reference.matmul(steps["output"], given[f"W_O_{i}"])
     return {
-        **found,
-        "side_by_side": np.hstack([found["head_1"], found["head_2"]]),
+        **computed,
+        "side_by_side": np.hstack([computed["head_1"], computed["head_2"]]),
         "W_O": [*given["W_O_1"], *given["W_O_2"]],
-        "output": added(found["added_1"], found["added_2"]),
+        "output": added(computed["added_1"], computed["added_2"]),
         "one_head_weights": one_head(given)["weights"],
     }
 

@@ -47,17 +47,17 @@ def head_splitting(given):
 @way("multi_head", "slow loops, head by head", fixed=["BERT_BASE"])
 def multi_head(given):
     q, k, v = projected(given["X_q"], given["X_kv"], given)
-    found, added = {"Q": q, "K": k, "V": v}, []
+    computed, added = {"Q": q, "K": k, "V": v}, []
     for i, head in enumerate(in_heads(q, k, v, 2)):
         parts = (q[:, 3 * i : 3 * i + 3], k[:, 3 * i : 3 * i + 3], v[:, 4 * i : 4 * i + 4])
         added.append(np.array(reference.matmul(head["output"], given["W_O"][4 * i : 4 * i + 4])))
         head |= dict(zip("QKV", parts, strict=True)) | {"head": head["output"], "added": added[-1]}
         names = ("Q", "K", "V", "scores", "scaled", "weights", "head", "added")
-        found |= {f"{name}_{i + 1}": head[name] for name in names}
+        computed |= {f"{name}_{i + 1}": head[name] for name in names}
     one_head = reference.every_step(q, k, v)
     return {
-        **found,
-        "merged": np.hstack([found["head_1"], found["head_2"]]),
+        **computed,
+        "merged": np.hstack([computed["head_1"], computed["head_2"]]),
         "output": added[0] + added[1],
         "one_head_scores": one_head["scores"],
         "one_head_weights": one_head["weights"],
@@ -99,8 +99,8 @@ def attended(name, matrices, rows_q, rows_kv, allowed=lambda i, j: True):
     given = {f"W_{letter}": matrix for letter, matrix in zip("QKVO", matrices, strict=True)}
     heads = in_heads(*projected(rows_q, rows_kv, given), 2, allowed=allowed)
     output = reference.matmul(np.hstack([head["output"] for head in heads]), given["W_O"])
-    found = {f"{name}_weights_{i}": head["weights"] for i, head in enumerate(heads, start=1)}
-    return found | {f"{name}_attended": output}
+    computed = {f"{name}_weights_{i}": head["weights"] for i, head in enumerate(heads, start=1)}
+    return computed | {f"{name}_attended": output}
 
 
 @way("encoder_decoder", "slow loops, layer by layer", rtol=1e-10)
@@ -110,22 +110,24 @@ def encoder_decoder(given):
         return hidden, reference.matmul(hidden, given["W_2"])
 
     x, y = placed(given["SOURCE_TOKENS"]), placed(given["TARGET_TOKENS"])
-    found = {"X": x, "Y": y, **attended("encoder", given["ENCODER"], x, x)}
-    found["encoder_sum"] = np.add(x, found["encoder_attended"])
-    found["encoder_mean"] = [statistics.fmean(row) for row in found["encoder_sum"]]
-    found["encoder_variance"] = [statistics.pvariance(row) for row in found["encoder_sum"]]
-    found["encoder_normed"] = normed(found["encoder_sum"])
-    found["encoder_hidden"], found["encoder_fed"] = fed(found["encoder_normed"])
-    found["memory"] = normed(np.add(found["encoder_normed"], found["encoder_fed"]))
-    found |= attended("decoder", given["DECODER"], y, y, lambda i, j: j <= i)
-    found["decoder_normed"] = normed(np.add(y, found["decoder_attended"]))
-    found |= attended("cross", given["CROSS"], found["decoder_normed"], found["memory"])
-    found["cross_normed"] = normed(np.add(found["decoder_normed"], found["cross_attended"]))
-    found["output"] = normed(np.add(found["cross_normed"], fed(found["cross_normed"])[1]))
-    found["logits"] = reference.matmul(found["output"], given["W_VOCABULARY"])
-    found["probabilities"] = [reference.softmax_row(row) for row in found["logits"]]
-    last = found["probabilities"][-1]
-    return found | {"next_token": last.index(max(last))}
+    computed = {"X": x, "Y": y, **attended("encoder", given["ENCODER"], x, x)}
+    computed["encoder_sum"] = np.add(x, computed["encoder_attended"])
+    computed["encoder_mean"] = [statistics.fmean(row) for row in computed["encoder_sum"]]
+    computed["encoder_variance"] = [statistics.pvariance(row) for row in computed["encoder_sum"]]
+    computed["encoder_normed"] = normed(computed["encoder_sum"])
+    computed["encoder_hidden"], computed["encoder_fed"] = fed(computed["encoder_normed"])
+    computed["memory"] = normed(np.add(computed["encoder_normed"], computed["encoder_fed"]))
+    computed |= attended("decoder", given["DECODER"], y, y, lambda i, j: j <= i)
+    computed["decoder_normed"] = normed(np.add(y, computed["decoder_attended"]))
+    computed |= attended("cross", given["CROSS"], computed["decoder_normed"], computed["memory"])
+    computed["cross_normed"] = normed(
+        np.add(computed["decoder_normed"], computed["cross_attended"])
+    )
+    computed["output"] = normed(np.add(computed["cross_normed"], fed(computed["cross_normed"])[1]))
+    computed["logits"] = reference.matmul(computed["output"], given["W_VOCABULARY"])
+    computed["probabilities"] = [reference.softmax_row(row) for row in computed["logits"]]
+    last = computed["probabilities"][-1]
+    return computed | {"next_token": last.index(max(last))}
 
 
 @way("source_classes", "slow loops, head by head")
@@ -174,24 +176,24 @@ def source_classes(given):
 
 @way("batch_of_two", "slow loops over each sequence, and over both joined")
 def batch_of_two(given):
-    found, rows = {"same_apart": True}, []
+    computed, rows = {"same_apart": True}, []
     for i, x in enumerate(given["X"], start=1):
         rows.append(projected(x, x, given))
         steps = dict(zip("QKV", rows[-1], strict=True)) | reference.every_step(*rows[-1])
-        found |= {f"{name}_{i}": steps[name] for name in ("Q", "K", "V", "weights", "output")}
+        computed |= {f"{name}_{i}": steps[name] for name in ("Q", "K", "V", "weights", "output")}
     joined = reference.every_step(*(np.concatenate(both) for both in zip(*rows, strict=True)))
-    return found | {f"joined_{name}": joined[name] for name in ("weights", "output")}
+    return computed | {f"joined_{name}": joined[name] for name in ("weights", "output")}
 
 
 @way("grouped_queries", "a slow loop for each head, on the keys of its group")
 def grouped_queries(given):
     groups = [(given[f"K_{i + 1}"], [[row[i]] for row in given["V"]]) for i in (0, 1)]
-    found = {"same_as_repeated": True}
+    computed = {"same_as_repeated": True}
     for name, order in (("output", (0, 0, 1, 1)), ("wrong", (0, 1, 0, 1))):
         heads = [
             reference.attention([q], *groups[g]) for q, g in zip(given["Q"], order, strict=True)
         ]
-        found[name] = [output[0][0] for _, output in heads]
+        computed[name] = [output[0][0] for _, output in heads]
         if name == "output":
-            found["weights"] = [weights[0] for weights, _ in heads]
-    return found
+            computed["weights"] = [weights[0] for weights, _ in heads]
+    return computed

@@ -95,8 +95,8 @@ def drawn(net, size):
         shapes |= {("Q", layer): (WIDTH, net.d_k), ("K", layer): (WIDTH, net.d_k)}
         shapes[("V", layer)] = (WIDTH, WIDTH)
     shapes["U"] = (WIDTH, net.words)
-    found = {name: draw.standard_normal(shape) / 4 for name, shape in shapes.items()}
-    return found | {name: size * found[name] for name in "EP"}
+    computed = {name: draw.standard_normal(shape) / 4 for name, shape in shapes.items()}
+    return computed | {name: size * computed[name] for name in "EP"}
 
 
 def forward(net, w, tokens):
@@ -126,7 +126,7 @@ def backward(net, w, tokens, answers):
     d_logits[b, n] = np.exp(log_probabilities(logits))[b, n]
     d_logits[b, n, answers[b, n]] -= 1
     d_logits /= len(b)
-    found = {"U": np.tensordot(x, d_logits, 2 * [[0, 1]])}
+    computed = {"U": np.tensordot(x, d_logits, 2 * [[0, 1]])}
     dx = d_logits @ w["U"].T
     for layer in reversed(range(net.layers)):
         x, q, k, v, weights = layers[layer]
@@ -140,18 +140,18 @@ def backward(net, w, tokens, answers):
         }
         dx = dx if net.residual else np.zeros_like(dx)
         for role, gradient in by_role.items():
-            found[role, layer] = np.tensordot(x, gradient, 2 * [[0, 1]])
+            computed[role, layer] = np.tensordot(x, gradient, 2 * [[0, 1]])
             dx = dx + gradient @ w[role, layer].T
-    found["E"] = np.zeros_like(w["E"])
-    np.add.at(found["E"], tokens, dx)
-    return found | ({"P": dx.sum(axis=0)} if net.positions else {})
+    computed["E"] = np.zeros_like(w["E"])
+    np.add.at(computed["E"], tokens, dx)
+    return computed | ({"P": dx.sum(axis=0)} if net.positions else {})
 
 
 @cache
 def stages(net, task, size=1.0, every=10):
     """Train with Adam, and return the weights before it and after each tenth of it."""
     draw, w = RandomState(1), drawn(net, size)
-    mean, square, found = dict.fromkeys(w, 0.0), dict.fromkeys(w, 0.0), [w]
+    mean, square, computed = dict.fromkeys(w, 0.0), dict.fromkeys(w, 0.0), [w]
     for step in range(1, 10 * every + 1):
         w = dict(w)
         for name, gradient in backward(net, w, *task(draw, 32)).items():
@@ -159,8 +159,8 @@ def stages(net, task, size=1.0, every=10):
             square[name] = 0.98 * square[name] + 0.02 * gradient**2
             root = np.sqrt(square[name] / (1 - 0.98**step))
             w[name] = w[name] - 0.01 * mean[name] / (1 - 0.9**step) / (root + 1e-8)
-        found += [w] * (step % every == 0)
-    return found
+        computed += [w] * (step % every == 0)
+    return computed
 
 
 def graded(net, w, task):
@@ -204,16 +204,16 @@ def learning_reverse(given):
 
 @way("learning_induction", AGAIN, **TRAINED)
 def learning_induction(given):
-    found = {}
+    computed = {}
     for name, net in (("one", INDUCTION._replace(layers=1)), ("two", INDUCTION)):
         trained = stages(net, induction, every=25)
         grades = [graded(net, w, induction) for w in trained]
-        found[f"loss_{name}"], found[f"right_{name}"] = zip(*grades, strict=True)
+        computed[f"loss_{name}"], computed[f"right_{name}"] = zip(*grades, strict=True)
     w, (tokens, answers) = trained[-1], induction(RandomState(2), 256)
     cut = [{**w, ("V", layer): 0 * w["V", layer]} for layer in (0, 1)]
     first, second = weights_of_the_first(INDUCTION, w, induction)
     return {
-        **found,
+        **computed,
         "step": range(0, 251, 25),
         "guesses": [math.log(5), math.log(6)],
         "tokens": tokens[0],
@@ -245,9 +245,9 @@ def learning_mistakes(given):
         "unshifted_used": (WALK, itself),
     }
     used = {"unmasked_used": (WALK, walk), "unshifted_used": (WALK, walk)}
-    found = {"step": range(0, 101, 10), "log_2": math.log(2)}
+    computed = {"step": range(0, 101, 10), "log_2": math.log(2)}
     for name, trained in models.items():
         net, task = used.get(name, trained[:2])
         grades = [graded(net, w, task) for w in stages(*trained)]
-        found[name], found[f"{name}_right"] = zip(*grades, strict=True)
-    return found
+        computed[name], computed[f"{name}_right"] = zip(*grades, strict=True)
+    return computed

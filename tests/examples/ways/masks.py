@@ -20,17 +20,17 @@ def table(allowed, m, n):
 @way("causal_alignments", "loops over the keys that are seen")
 def causal_alignments(given):
     scaled = one_head(given)["scaled"]
-    found = {"scaled": scaled}
+    computed = {"scaled": scaled}
     for name, later in {"top_left": 0, "bottom_right": 1}.items():
-        found[name] = table(lambda i, j, later=later: j <= i + later, 4, 5)
-        found[f"weights_{name}"] = [
+        computed[name] = table(lambda i, j, later=later: j <= i + later, 4, 5)
+        computed[f"weights_{name}"] = [
             reference.softmax_row(row[: i + later + 1]) + [0.0] * (4 - i - later)
             for i, row in enumerate(scaled)
         ]
     hidden = [
         [z if j <= i else -math.inf for j, z in enumerate(row)] for i, row in enumerate(scaled)
     ]
-    return {**found, "masked": hidden}
+    return {**computed, "masked": hidden}
 
 
 @way("causal_padding", "slow loops that skip pairs")
@@ -43,16 +43,16 @@ def causal_padding(given):
         "causal_and_left": lambda i, j: 1 <= j <= i,
     }
     plain = reference.every_step(q, k, v)
-    found = {name: plain[name] for name in ("scaled", "weights")}
+    computed = {name: plain[name] for name in ("scaled", "weights")}
     for name, allowed in masks.items():
         steps = reference.every_step(q, k, v, allowed)
-        found |= {f"weights_{name}": steps["weights"], f"output_{name}": steps["output"]}
-        found[name] = table(allowed, 4, 4)
-    found["right"], found["left"] = [[True, True, True, False]], [[False, True, True, True]]
+        computed |= {f"weights_{name}": steps["weights"], f"output_{name}": steps["output"]}
+        computed[name] = table(allowed, 4, 4)
+    computed["right"], computed["left"] = [[True, True, True, False]], [[False, True, True, True]]
     # Beside any score a fill of -1e9 is minus infinity, but where all are filled they are equal.
-    weights = [[1 / 4] * 4, *found["weights_causal_and_left"][1:]]
+    weights = [[1 / 4] * 4, *computed["weights_causal_and_left"][1:]]
     return {
-        **found,
+        **computed,
         "masked_causal_and_left": reference.every_step(q, k, v, masks["causal_and_left"])["masked"],
         "weights_filled": weights,
         "output_filled": reference.matmul(weights, v),

@@ -17,12 +17,12 @@ def turned(row, position, base, interleaved=False):
     """Turn the pairs of a row, each as one complex number."""
     half = len(row) // 2
     pairs = [(2 * i, 2 * i + 1) if interleaved else (i, i + half) for i in range(half)]
-    found = list(row)
+    computed = list(row)
     for i, (one, other) in enumerate(pairs):
         turn = cmath.exp(1j * position * base ** (-i / half))
         z = complex(row[one], row[other]) * turn
-        found[one], found[other] = z.real, z.imag
-    return found
+        computed[one], computed[other] = z.real, z.imag
+    return computed
 
 
 @way("rotary", "complex numbers, by the distance of query and key")
@@ -116,12 +116,12 @@ def position_biases(given):
 
 @way("position_biases", "a walk through the layers, two places back at most in each")
 def reach(given):
-    reached, found = [{i} for i in range(10)], {"reach": []}
+    reached, computed = [{i} for i in range(10)], {"reach": []}
     for layers in (1, 2, 3):
         reached = [{i - back for i in one for back in (0, 1, 2) if i >= back} for one in reached]
-        found[f"reach_{layers}"] = [[j in one for j in range(10)] for one in reached]
-        found["reach"].append(len(reached[-1]))
-    return found
+        computed[f"reach_{layers}"] = [[j in one for j in range(10)] for one in reached]
+        computed["reach"].append(len(reached[-1]))
+    return computed
 
 
 @way("kv_cache", "one pass of a slow loop, its queries and keys turned as complex numbers")

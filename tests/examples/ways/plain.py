@@ -31,6 +31,6 @@ def word_order(given):
     v = given["X_english"]
     steps = reference.every_step(q, k, v)
     w = [[given["STRETCH"] * (i == j) for j in range(4)] for i in range(4)]
-    found = {name: steps[name] for name in ("scores", "scaled", "weights", "output")}
+    computed = {name: steps[name] for name in ("scores", "scaled", "weights", "output")}
     aligned = [row.index(max(row)) for row in steps["weights"]]
-    return {"W_Q": w, "W_K": w, "Q": q, "K": k, "V": v, **found, "aligned": aligned}
+    return {"W_Q": w, "W_K": w, "Q": q, "K": k, "V": v, **computed, "aligned": aligned}

@@ -28,19 +28,23 @@ def printed_weights(given):
     fixed=["FACTORS"],
 )
 def softmax_saturation(given):
-    z, found, slopes = given["z"], {}, []
+    z, computed, slopes = given["z"], {}, []
     for factor, ending in ((0.25, "_divided"), (1, ""), (4, "_times_four")):
         scores = [factor * score for score in z]
         jacobian = reference.softmax_slopes(scores)
         weights = reference.softmax_row(scores)
-        found |= {f"z{ending}": scores, f"weights{ending}": weights, f"jacobian{ending}": jacobian}
+        computed |= {
+            f"z{ending}": scores,
+            f"weights{ending}": weights,
+            f"jacobian{ending}": jacobian,
+        }
         slopes.append(max(abs(slope) for row in jacobian for slope in row))
         if factor <= 1:
-            found[f"gaps{ending}"] = [b - a for a, b in pairwise(scores)]
-            found[f"ratios{ending}"] = [math.exp(b - a) for a, b in pairwise(scores)]
-            found[f"differences{ending}"] = [b - a for a, b in pairwise(weights)]
+            computed[f"gaps{ending}"] = [b - a for a, b in pairwise(scores)]
+            computed[f"ratios{ending}"] = [math.exp(b - a) for a, b in pairwise(scores)]
+            computed[f"differences{ending}"] = [b - a for a, b in pairwise(weights)]
     by_z = [factor * slope for factor, slope in zip((0.25, 1, 4), slopes, strict=True)]
-    return {**found, "largest_slopes": slopes, "largest_slopes_by_z": by_z}
+    return {**computed, "largest_slopes": slopes, "largest_slopes_by_z": by_z}
 
 
 @way("score_matching", "a slow loop over pairs")
@@ -132,23 +136,23 @@ def source_experiment(given):
 @way("softmax_overflow", "Python's exp, which says where it overflows")
 def softmax_overflow(given):
     def powers(row):
-        found = []
+        computed = []
         for z in row:
             try:
-                found.append(math.exp(z))
+                computed.append(math.exp(z))
             except OverflowError:
-                found.append(math.inf)
-        return found
+                computed.append(math.inf)
+        return computed
 
     def naive(row):
         total = sum(powers(row))
         return [p / total if total > 0 and p < math.inf else math.nan for p in powers(row)]
 
-    found, filled = {}, [-1e9] * 3
+    computed, filled = {}, [-1e9] * 3
     for name, row in {"small": given["SMALL"], "large": given["LARGE"], "filled": filled}.items():
-        found |= {f"{name}_naive": naive(row), f"{name}_stable": reference.softmax_row(row)}
+        computed |= {f"{name}_naive": naive(row), f"{name}_stable": reference.softmax_row(row)}
     return {
-        **found,
+        **computed,
         # The largest numbers are 2^1024 (1 - 2^-53) and 2^128 (1 - 2^-24).
         "largest_exponent": 1024 * math.log(2) + math.log1p(-(2**-53)),
         "largest_exponent_float32": 128 * math.log(2) + math.log1p(-(2**-24)),

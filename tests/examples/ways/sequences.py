@@ -16,8 +16,8 @@ def column_vectors(given):
     q, k, v = ([[reference.dot(row, t) for row in given[f"W_{x}"]] for t in tokens] for x in "QKV")
     plain = reference.every_step(q, k, v, divisor=1)
     scaled = reference.every_step(q, k, v)
-    found = {f"{x}_rows": rows for x, rows in zip("QKV", (q, k, v), strict=True)}
-    found |= {f"{name}_rows": plain[name] for name in ("scores", "weights", "output")}
+    computed = {f"{x}_rows": rows for x, rows in zip("QKV", (q, k, v), strict=True)}
+    computed |= {f"{name}_rows": plain[name] for name in ("scores", "weights", "output")}
     columns = {"Q": q, "K": k, "V": v, "A": plain["scores"]}
     columns |= {"weights": plain["weights"], "B": plain["output"], "A_scaled": scaled["scaled"]}
     columns |= {"weights_scaled": scaled["weights"], "B_scaled": scaled["output"]}
@@ -25,7 +25,7 @@ def column_vectors(given):
     firsts |= {"alpha_1_weights": plain["weights"], "alpha_1_scaled": scaled["scaled"]}
     firsts |= {"alpha_1_weights_scaled": scaled["weights"], "b_1_scaled": scaled["output"]}
     return {
-        **found,
+        **computed,
         **{name: np.transpose(rows) for name, rows in columns.items()},
         **{name: rows[0] for name, rows in firsts.items()},
         "rows_are_the_transpose": True,
@@ -79,7 +79,7 @@ def positional_encoding(given):
 
 @way("permutation", "slow loops over tokens put in another order", fixed=["P"])
 def permutation(given):
-    found, order = {}, [2, 0, 1]
+    computed, order = {}, [2, 0, 1]
     x, e = given["X"], given["E"]
     swapped = [x[i] for i in order]
     placed, placed_permuted = (np.add(rows, e) for rows in (x, swapped))
@@ -90,11 +90,11 @@ def permutation(given):
         ("_placed_permuted", placed_permuted),
     ):
         q, k, v = (reference.matmul(tokens, given[f"W_{letter}"]) for letter in "QKV")
-        weights, found[f"output{ending}"] = reference.attention(q, k, v)
+        weights, computed[f"output{ending}"] = reference.attention(q, k, v)
         if "placed" not in ending:
-            found[f"weights{ending}"] = weights
+            computed[f"weights{ending}"] = weights
     return {
-        **found,
+        **computed,
         "X_permuted": swapped,
         "equivariant": True,
         "placed": placed,
