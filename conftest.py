@@ -29,6 +29,7 @@ from xdist.scheduler import LoadScopeScheduling
 
 import attention_docs
 from attention_docs.__main__ import main
+from attention_docs.arrays import backend
 
 PROGRAM = "python -m attention_docs "
 # The libraries that need not be installed: the name of each, and the option that makes it an error
@@ -64,6 +65,15 @@ def pytest_addoption(parser):
     )
 
 
+def pytest_configure(config):
+    """With --gpu, say in one line what is missing for it, before anything runs."""
+    if config.getoption("gpu"):
+        try:
+            backend("cupy")
+        except RuntimeError as error:
+            raise pytest.UsageError(f"--gpu: {error}") from None
+
+
 @pytest.hookimpl(trylast=True)  # after -k and -m: a test that stands for others is to run
 def pytest_collection_modifyitems(config, items):
     chosen = [item for item in items if not (config.getoption("quick") and is_slow(item))]
@@ -90,6 +100,20 @@ def needs(item, library):
         return library == "torch" and re.search(r"\btorch\b", item.example.parsed)
     parameters = item.callspec.params if hasattr(item, "callspec") else {}
     return OPTIONAL[library][1] in item.fixturenames or parameters.get("xp") == library
+
+
+def pytest_terminal_summary(terminalreporter, config):
+    """Say how many examples were compared with another way to compute them; with -v, say how."""
+    properties = [
+        p for report in terminalreporter.getreports("passed") for p in report.user_properties
+    ]
+    compared = [value for name, value in properties if name == "compared"]
+    if compared:
+        terminalreporter.write_line(
+            f"{len(compared)} examples agree with another way to compute them"
+        )
+    for line in sorted(compared) if config.get_verbosity() > 0 else ():
+        terminalreporter.write_line(f"  {line}")
 
 
 def is_slow(item):

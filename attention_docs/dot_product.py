@@ -168,9 +168,6 @@ def scaled_dot_product_attention(
     of a worker has only the scores of one chunk of queries and one of keys, in up to five arrays of
     that size. They take no `attn_mask` and no `enable_gqa`.
 
-    16-bit arrays of CuPy go through cuDNN's fused kernel, where it is installed and has one for
-    the call; it rounds the weights to 16 bits before they meet the values.
-
     Returns:
         (..., m, d_v) array, same library, device and dtype as `query`.
 

@@ -3,7 +3,7 @@
 import math
 from collections.abc import Sequence
 from types import ModuleType
-from typing import Any, NamedTuple, TypeVar
+from typing import Any, NamedTuple
 
 from attention_docs.arrays import (
     Array,
@@ -32,8 +32,7 @@ class Inputs(NamedTuple):
     Attributes:
         xp: the array library.
         dtype: what the output is to be.
-        query: (..., m, d_k) finite queries; float32 here if they were of 16 bits, except for a
-            kernel that takes 16 bits.
+        query: (..., m, d_k) finite queries; float32 here if they were of 16 bits.
         key: (..., n, d_k) finite keys, likewise, perhaps with fewer heads than the queries.
         value: (..., n, d_v) finite values, likewise.
         batch: the leading axes of the output.
@@ -163,11 +162,8 @@ class Arguments(NamedTuple):
         )
 
 
-WithArrays = TypeVar("WithArrays", Arguments, Inputs)
-
-
-def in_float32(given: WithArrays) -> WithArrays:
-    """Return arguments or inputs with 16-bit arrays as float32, in which sums are accurate."""
+def in_float32(given: Arguments) -> Arguments:
+    """Return arguments with 16-bit arrays as float32, in which sums are accurate."""
     xp = given.xp
     if not is_16_bit(xp, given.query.dtype):
         return given

@@ -3,6 +3,7 @@
 Nothing of the package is used here, and no array operation but indexing.
 """
 
+import cmath
 import math
 
 
@@ -14,6 +15,18 @@ def softmax_row(scores):
     return [power / math.fsum(powers) for power in powers]
 
 
+def softmax_slopes(scores):
+    """Return the derivative of each weight by each score, by a step in the imaginary direction."""
+    step = 1e-30
+    slopes = []
+    for place in range(len(scores)):
+        powers = [
+            cmath.exp(z - max(scores) + step * 1j * (i == place)) for i, z in enumerate(scores)
+        ]
+        slopes.append([(power / sum(powers)).imag / step for power in powers])
+    return [list(row) for row in zip(*slopes, strict=True)]
+
+
 def dot(a, b):
     return math.fsum(float(x) * float(y) for x, y in zip(a, b, strict=True))
 
@@ -23,11 +36,26 @@ def matmul(a, b):
     return [[dot(row, column) for column in columns] for row in a]
 
 
-def attention(query, key, value, allowed=lambda i, j: True):
-    """Return the weights and the output of one head, pair by pair."""
-    scale = math.sqrt(len(query[0]))
-    weights = [
-        softmax_row([dot(q, k) / scale if allowed(i, j) else -math.inf for j, k in enumerate(key)])
-        for i, q in enumerate(query)
+def every_step(query, key, value, allowed=lambda i, j: True, divisor=None):
+    """Return each step of one head by its name, pair by pair; the divisor is sqrt(d_k)."""
+    divisor = math.sqrt(len(query[0])) if divisor is None else divisor
+    scores = [[dot(q, k) for k in key] for q in query]
+    scaled = [[score / divisor for score in row] for row in scores]
+    masked = [
+        [z if allowed(i, j) else -math.inf for j, z in enumerate(row)]
+        for i, row in enumerate(scaled)
     ]
-    return weights, matmul(weights, value)
+    weights = [softmax_row(row) for row in masked]
+    return {
+        "scores": scores,
+        "scaled": scaled,
+        "masked": masked,
+        "weights": weights,
+        "output": matmul(weights, value),
+    }
+
+
+def attention(query, key, value, allowed=lambda i, j: True, divisor=None):
+    """Return the weights and the output of one head."""
+    steps = every_step(query, key, value, allowed, divisor)
+    return steps["weights"], steps["output"]

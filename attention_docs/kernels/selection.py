@@ -6,7 +6,7 @@ from enum import Enum
 
 from attention_docs.arrays import Array, ignoring_overflow, largest_float
 from attention_docs.inputs import Arguments, Inputs, checked_gradient, in_float32
-from attention_docs.kernels import blockwise, fused
+from attention_docs.kernels import blockwise
 from attention_docs.kernels.bounds import UNBOUNDED, Bounds, bounds_of
 
 SMALL = 128 * 128  # a head with this many scores or fewer is faster in one piece
@@ -23,13 +23,11 @@ class Method(Enum):
     Attributes:
         FORMULA: all scores at once, where blocks do not apply or do not pay, and where a number
             could leave the range of the dtype, as only there every score has to be checked.
-        FUSED: one kernel for everything, as far as cuDNN has one: 16-bit arrays on a GPU.
         BOUNDED: blocks whose exponentials need no shift, because none can overflow.
         ONLINE: blocks shifted by the largest score so far; serves everything else.
     """
 
     FORMULA = "formula"
-    FUSED = "fused"
     BOUNDED = "bounded"
     ONLINE = "online"
 
@@ -47,9 +45,6 @@ def attend(arguments: Arguments, formula: Callable[[Inputs], Array]) -> Array:
     """
     inputs, bounds = prepare(arguments)
     method = select(inputs, bounds)
-    if method is Method.FUSED:
-        return fused.attend(inputs)
-    inputs = in_float32(inputs)
     if method is Method.FORMULA:
         return formula(inputs)
     weigh = blockwise.bounded if method is Method.BOUNDED else blockwise.online
@@ -71,7 +66,6 @@ def differentiate(
         ValueError: likewise.
     """
     inputs, bounds = prepare(arguments)
-    inputs = in_float32(inputs)
     gradient = checked_gradient(inputs, arguments.query, grad_output)
     if select(inputs, bounds) is Method.FORMULA:
         return formula(inputs, gradient)
@@ -82,8 +76,8 @@ def differentiate(
 def prepare(arguments: Arguments) -> tuple[Inputs, Bounds]:
     """Check the arguments, and measure the arrays in the pass that proves their numbers finite.
 
-    16-bit arrays are widened before they are measured, which gives closer bounds, unless the fused
-    kernel may take them as they are. Nothing is measured where only the formula applies or pays.
+    16-bit arrays are widened before they are measured. Nothing is measured where only the formula
+    applies or pays.
     """
     real = arguments.with_real_arrays()
     dtype = real.query.dtype
@@ -92,7 +86,7 @@ def prepare(arguments: Arguments) -> tuple[Inputs, Bounds]:
     is_small = real.query.shape[-2] * real.key.shape[-2] <= small
     if is_small or not blockwise.is_supported(real.xp):
         return real.with_finite_numbers().fitted(dtype), UNBOUNDED
-    measured = real if fused.may_serve(real) else in_float32(real)
+    measured = in_float32(real)
     bounds = bounds_of(measured)
     return measured.fitted(dtype), bounds
 
@@ -113,8 +107,6 @@ def select(inputs: Inputs, bounds: Bounds) -> Method:
     largest, bias = largest_float(inputs.xp, inputs.query), float(inputs.max_bias)
     if not 4 * max(factors + bias, bounds.value, inputs.softcap or 0) <= largest:
         return Method.FORMULA
-    if fused.serves(inputs):
-        return Method.FUSED
     exponents = math.log2(largest)  # 128 for float32, 1024 for float64
     score = min(bounds.query * bounds.key * scale, softcap) + max(0, bias)
     ordinary_weights = LOG2_E * score <= exponents - 4

@@ -1,7 +1,6 @@
-"""The course: its one sentence against slow loops and PyTorch, its sizes, and whether it makes sense."""
+"""The course: its sizes, PyTorch, the mistakes, and whether the sentence makes sense."""
 
 import math
-import statistics
 
 import numpy as np
 import pytest
@@ -11,58 +10,16 @@ from attention_docs.examples.course_sentence import VOCABULARY, WORDS
 from attention_docs.publish import course_figures
 from attention_docs.render.numbers import number
 from attention_docs.render.text import text
-from tests import reference
+from tests.examples.comparison import constants
+from tests.examples.ways import course as loops
 
 GIVEN = {name: array.tolist() for name, array in examples.steps("course_sentence").items()}
 CATS, DRINK, MILK, BECAUSE, THEY = range(5)
-PLACED = [
-    [x + e for x, e in zip(*rows, strict=True)] for rows in zip(GIVEN["X"], GIVEN["E"], strict=True)
-]
+PLACED = loops.placed(GIVEN)
 
 
 def agrees(found, expected):
     np.testing.assert_allclose(found, expected, rtol=1e-11, atol=1e-13)
-
-
-def projected(rows, head=1):
-    names = (f"W_Q_{head}", f"W_K_{head}", "W_V")
-    return [reference.matmul(rows, GIVEN[name]) for name in names]
-
-
-def earlier(i, j):
-    return j <= i
-
-
-def head(number, rows=PLACED, allowed=earlier):
-    return reference.attention(*projected(rows, number), allowed)
-
-
-def added(rows=PLACED):
-    """What both heads add to each word, as loops."""
-    parts = [reference.matmul(head(i, rows)[1], GIVEN[f"W_O_{i}"]) for i in (1, 2)]
-    return [[a + b for a, b in zip(*both, strict=True)] for both in zip(*parts, strict=True)]
-
-
-def normed(row):
-    mean, variance = statistics.fmean(row), statistics.pvariance(row)
-    return [(x - mean) / math.sqrt(variance + 1e-5) for x in row]
-
-
-def block(rows, extra):
-    """Sum, norm, feed-forward network, sum and norm of each row, as loops."""
-    outputs = []
-    for row, more in zip(rows, extra, strict=True):
-        first = normed([x + y for x, y in zip(row, more, strict=True)])
-        hidden = max(0.0, reference.matmul([first], GIVEN["W_1"])[0][0] + GIVEN["b_1"][0])
-        outputs.append(
-            normed([x + hidden * w for x, w in zip(first, GIVEN["W_2"][0], strict=True)])
-        )
-    return outputs
-
-
-def probabilities(rows, extra):
-    logits = reference.matmul(block(rows, extra), GIVEN["W_vocabulary"])
-    return [reference.softmax_row(row) for row in logits]
 
 
 def test_the_nine_sizes_are_the_numbers_from_one_to_nine():
@@ -106,86 +63,11 @@ def test_each_step_of_the_clock_turns_by_the_same_angle_and_no_two_hands_agree()
     assert len(np.unique(hands.round(9), axis=0)) == len(hands)
 
 
-def test_averages_equal_slow_loops():
-    steps, x = examples.steps("course_averages"), GIVEN["X"]
-    agrees(steps["mean"], [statistics.fmean(column) for column in zip(*x, strict=True)])
-    dots = [[reference.dot(a, b) for b in x] for a in x]
-    weights = [reference.softmax_row(row) for row in dots]
-    agrees(steps["dots"], dots)
-    agrees(steps["weights"], weights)
-    agrees(steps["blended"], reference.matmul(weights, x))
-    agrees(steps["drink_exponentials"], [math.exp(dot) for dot in dots[DRINK]])
-    agrees(steps["drink_sum"], math.fsum(map(math.exp, dots[DRINK])))
-
-
-def test_projections_equal_slow_loops():
-    steps = examples.steps("course_projections")
-    q, k, v = projected(GIVEN["X"])
-    scores = [[reference.dot(a, b) for b in k] for a in q]
-    weights = [reference.softmax_row(row) for row in scores]
-    for name, expected in {"Q": q, "K": k, "V": v, "scores": scores, "weights": weights}.items():
-        agrees(steps[name], expected)
-    agrees(steps["output"], reference.matmul(weights, v))
-    agrees(steps["weights_alike"], examples.steps("course_averages")["weights"])
-
-
-def test_the_scale_equals_slow_loops_and_the_slope_a_small_difference():
-    steps = examples.steps("course_scale")
-    q, k, _ = projected(GIVEN["X"])
-    scores = [reference.dot(q[THEY], key) for key in k]
-    scaled = [score / math.sqrt(3) for score in scores]
-    agrees(steps["scores"], scores)
-    agrees(steps["weights"], reference.softmax_row(scaled))
-    agrees(steps["weights_unscaled"], reference.softmax_row(scores))
-    names = ("grown", "d", "slopes", "slopes_divided")
-    for row, d, slope, divided in zip(*(steps[name] for name in names), strict=True):
-        grown = [z * math.sqrt(d) for z in scaled]
-        agrees(row, reference.softmax_row(grown))
-        nudged = [reference.softmax_row([grown[0] + step, *grown[1:]])[0] for step in (1e-4, -1e-4)]
-        assert slope == pytest.approx((nudged[0] - nudged[1]) / 2e-4, rel=1e-4, abs=1e-10)
-        # By the score itself, where the softmax gets it divided by the root of d.
-        score, rest = grown[0], grown[1:]
-        nudged = [
-            reference.softmax_row([x / math.sqrt(d) for x in (score + step, *rest)])[0]
-            for step in (1e-4, -1e-4)
-        ]
-        assert divided == pytest.approx((nudged[0] - nudged[1]) / 2e-4, rel=1e-6)
-    agrees(steps["gain"], steps["slopes_divided"][0] / steps["slopes"][0])
-    agrees(steps["grown"][0], steps["weights_unscaled"])
-    assert steps["slope"] == pytest.approx(steps["weights"][0] * sum(steps["weights"][1:]))
-
-
-def test_the_formula_equals_a_slow_loop():
-    steps = examples.steps("course_formula")
-    weights, output = reference.attention(*projected(GIVEN["X"]))
-    agrees(steps["weights"], weights)
-    agrees(steps["output"], output)
-    agrees(steps["exponentials"], [[math.exp(z) for z in row] for row in steps["scaled"].tolist()])
-    agrees(steps["sums"], [math.fsum(row) for row in steps["exponentials"].tolist()])
-
-
 def test_the_formula_equals_pytorch(torch):
     steps = examples.steps("course_formula")
     q, k, v = (torch.from_numpy(steps[letter]) for letter in "QKV")
     expected = torch.nn.functional.scaled_dot_product_attention(q, k, v)
     agrees(steps["output"], expected.numpy())
-
-
-def test_both_orders_equal_slow_loops():
-    steps = examples.steps("course_order")
-    x = GIVEN["X"]
-    swapped = [x[MILK], x[DRINK], x[CATS], x[BECAUSE], x[THEY]]
-    for ending, words in {"": x, "_swapped": swapped}.items():
-        placed = [
-            [a + b for a, b in zip(*r, strict=True)] for r in zip(words, GIVEN["E"], strict=True)
-        ]
-        agrees(steps[f"placed{ending}"], placed)
-        for name, (weights, output) in {
-            "": reference.attention(*projected(words, 1)),
-            "_2": reference.attention(*projected(placed, 2)),
-        }.items():
-            agrees(steps[f"weights{name}{ending}"], weights)
-            agrees(steps[f"output{name}{ending}"], output)
 
 
 def test_the_scores_of_the_clock_are_cosines_of_whole_turns():
@@ -207,49 +89,6 @@ def test_without_positions_each_word_has_the_same_output_in_both_orders():
     assert steps["output_2_swapped"][DRINK].argmax() == 1, "drink finds the liquid before it"
 
 
-def test_the_causal_mask_equals_a_slow_loop():
-    steps = examples.steps("course_mask")
-    weights, output = head(1)
-    agrees(steps["weights"], weights)
-    agrees(steps["output"], output)
-    agrees(steps["open_weights"], reference.attention(*projected(GIVEN["X"]))[0])
-    assert steps["mask"].tolist() == [[j <= i for j in range(5)] for i in range(5)]
-
-
-def test_two_heads_equal_slow_loops():
-    steps = examples.steps("course_heads")
-    for i in (1, 2):
-        weights, output = head(i)
-        agrees(steps[f"weights_{i}"], weights)
-        agrees(steps[f"head_{i}"], output)
-        agrees(steps[f"added_{i}"], reference.matmul(output, GIVEN[f"W_O_{i}"]))
-    agrees(steps["output"], added())
-    agrees(steps["output"], reference.matmul(steps["side_by_side"].tolist(), steps["W_O"].tolist()))
-    (q_1, k_1, v), (q_2, k_2, _) = projected(PLACED, 1), projected(PLACED, 2)
-    q, k = ([a + b for a, b in zip(*rows, strict=True)] for rows in ((q_1, q_2), (k_1, k_2)))
-    agrees(steps["one_head_weights"], reference.attention(q, k, v, earlier)[0])
-    pairs = ((q_1, k_1), (q_2, k_2), (q, k))
-    scores = [[reference.dot(asks[THEY], key) for key in keys] for asks, keys in pairs]
-    np.testing.assert_allclose(steps["they_scores"], scores, atol=1e-9)
-
-
-def test_the_block_equals_slow_loops():
-    steps = examples.steps("course_block")
-    agrees(steps["summed"], np.array(PLACED) + added())
-    agrees(steps["normed"], [normed(row) for row in steps["summed"].tolist()])
-    agrees(steps["mean"], [statistics.fmean(row) for row in steps["summed"].tolist()])
-    agrees(steps["variance"], [statistics.pvariance(row) for row in steps["summed"].tolist()])
-    agrees(steps["output"], block(PLACED, added()))
-    for rule, rows in {"before": "normed", "before_without_norm": "summed"}.items():
-        sums = [row[0] + row[3] + 2 * row[4] - 3 for row in steps[rows].tolist()]
-        agrees(steps[rule][:, 0], sums)
-    stages = (steps["placed"], steps["summed"], steps["normed"], None, steps["output"])
-    for i, stage in enumerate(stages):
-        if stage is not None:
-            agrees(steps["they"][i], stage[THEY])
-    agrees(steps["they"][3], steps["normed"][THEY] + steps["fed"][THEY])
-
-
 def test_the_block_equals_pytorch(torch):
     steps = examples.steps("course_block")
     placed, extra = torch.from_numpy(steps["placed"]), torch.from_numpy(steps["added"])
@@ -262,70 +101,21 @@ def test_the_block_equals_pytorch(torch):
     agrees(steps["output"], output.numpy())
 
 
-def test_the_next_token_equals_slow_loops():
-    steps = examples.steps("course_next_token")
-    expected = probabilities(PLACED, added())
-    agrees(steps["probabilities"], expected)
-    losses = [-math.log(row[i + 1]) for i, row in enumerate(expected)]
-    agrees(steps["losses"], losses)
-    agrees(steps["loss"], statistics.fmean(losses))
-    longer = [*PLACED, examples.load("course_next_token").LIKE]
-    again = probabilities(longer, added(longer))
-    agrees(steps["appended"], again[-1])
-    agrees(again[:-1], expected)
-    assert steps["earlier_rows_stay"]
-    agrees(steps["like_placed"], examples.load("course_next_token").LIKE)
-    milk = reference.matmul([projected(PLACED)[2][MILK]], GIVEN["W_O_1"])[0]
-    other = reference.matmul(head(2)[1], GIVEN["W_O_2"])[THEY]
-    extra = [[a + b for a, b in zip(milk, other, strict=True)]]
-    agrees(steps["on_milk"], probabilities([PLACED[THEY]], extra)[0])
-
-
 def largest(row):
     return int(np.argmax(row))
-
-
-def without(part):
-    """The probabilities of each row if a part of the model is left out, as loops."""
-    rows = GIVEN["X"] if part == "positions" else PLACED
-    found = [
-        reference.matmul(head(i, rows)[1], GIVEN[f"W_O_{i}"]) for i in (1, 2) if part != f"head {i}"
-    ]
-    outputs = []
-    for row, *parts in zip(rows, *found, strict=True):
-        row = [0.0] * len(row) if part == "first residual sum" else row
-        row = [math.fsum(column) for column in zip(row, *parts, strict=True)]
-        row = row if part == "first norm" else normed(row)
-        hidden = max(0.0, reference.matmul([row], GIVEN["W_1"])[0][0] + GIVEN["b_1"][0])
-        hidden = 0.0 if part == "feed-forward network" else hidden
-        row = [x + hidden * w for x, w in zip(row, GIVEN["W_2"][0], strict=True)]
-        outputs.append(row if part == "second norm" else normed(row))
-    return [reference.softmax_row(row) for row in reference.matmul(outputs, GIVEN["W_vocabulary"])]
-
-
-def test_what_each_part_is_for_equals_slow_loops():
-    steps = examples.steps("course_next_token")
-    parts = ["nothing", *examples.load("course_next_token").PARTS]
-    expected = [without(part) for part in parts]
-    agrees(expected[0], steps["probabilities"])
-    assert steps["first_choice"].tolist() == [largest(rows[THEY]) for rows in expected]
-    agrees(steps["first"], [max(rows[THEY]) for rows in expected])
-    agrees(steps["like"], [rows[THEY][VOCABULARY.index("like")] for rows in expected])
-    right = [sum(largest(row) == i + 1 for i, row in enumerate(rows)) for rows in expected]
-    assert steps["right"].tolist() == right
 
 
 def test_without_the_first_norm_the_rule_misleads_two_words():
     """As two pages say: after "cats" and after "because"."""
     sums = examples.steps("course_block")["before_without_norm"][:, 0]
     assert np.flatnonzero(sums > 0).tolist() == [CATS, BECAUSE, THEY]
-    rows = without("first norm")
+    rows = loops.without(constants("course_next_token"), "first norm")
     said = [VOCABULARY[largest(row)] for row in rows]
     assert said == ["purr", "milk", "because", "like", "like"]
 
 
 def test_the_picture_of_the_home_page_shows_what_its_formula_computes():
-    weights, _ = reference.attention(*projected(GIVEN["X"]))
+    weights = examples.steps("course_formula")["weights"]
     picture = course_figures.course_pronoun(examples.steps)
     for word, weight in zip(WORDS, weights[THEY], strict=True):
         assert f">they to {word}: {number(weight)}<" in picture
@@ -367,7 +157,7 @@ def test_it_makes_sense():
 
 
 def attend(rows, number=1, **options):
-    q, k, v = (np.array(matrix) for matrix in projected(rows, number))
+    q, k, v = (np.array(matrix) for matrix in loops.projected(GIVEN, rows, number))
     return attention_steps(q, k, v, **options).output
 
 

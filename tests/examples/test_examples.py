@@ -1,6 +1,8 @@
 """The worked examples: one shape for all, and the right digits."""
 
+import importlib
 import itertools
+import pkgutil
 import re
 
 import numpy as np
@@ -8,11 +10,16 @@ import pytest
 
 from attention_docs import attention_steps, examples
 from attention_docs.render.text import text
-from tests import reference
-from tests.conftest import ROOT
+from tests.examples import ways
+from tests.examples.comparison import WAYS, Way, compare
+from tests.examples.ways.plain import steps_of_one_head
+
+for module in pkgutil.iter_modules(ways.__path__):
+    importlib.import_module(f"{ways.__name__}.{module.name}")
 
 NAMES = examples.names()
-# One head, on queries, keys and values that are given or projected: the loop and PyTorch know it all.
+THOROUGH = (pytest.mark.thorough,)
+# One head, on queries, keys and values that are projected: the loop and PyTorch know it all.
 GIVEN = {"X", "X_q", "X_kv", "W_Q", "W_K", "W_V"}
 ATTENTION = {"Q", "K", "V", "weights", "output"}
 
@@ -50,25 +57,56 @@ def test_gives_the_committed_digits_on_every_library_and_fits_in_a_page(name, xp
         assert array.ndim <= 2, step
 
 
-def test_every_example_is_compared_with_another_way_to_compute_it():
-    tests = "".join(path.read_text(encoding="utf-8") for path in (ROOT / "tests").rglob("*.py"))
-    compared = {*PLAIN, *re.findall(r'examples\.steps\("(\w+)"\)', tests)}
-    assert not set(NAMES) - compared, (
-        "a test with examples.steps(name) should compute these another way"
-    )
+def ways_of(name):
+    return WAYS[name] or [steps_of_one_head(names_of_steps(name) - GIVEN)] * is_plain(name)
 
 
-@pytest.mark.parametrize("name", PLAIN)
-def test_equals_a_slow_loop(name):
-    steps = examples.steps(name)
-    queries, keys = steps.get("X_q", steps.get("X")), steps.get("X_kv", steps.get("X"))
-    q, k, v = (
-        reference.matmul(x, steps[f"W_{letter}"]) if f"W_{letter}" in steps else steps[letter]
-        for x, letter in ((queries, "Q"), (keys, "K"), (keys, "V"))
-    )
-    weights, output = reference.attention(q, k, v)
-    for step, expected in {"Q": q, "K": k, "V": v, "weights": weights, "output": output}.items():
-        np.testing.assert_allclose(steps[step], expected, rtol=1e-12, atol=1e-15)
+@pytest.mark.parametrize(
+    "name",
+    # To train the models once more takes a while.
+    [pytest.param(name, marks=THOROUGH * name.startswith("learning_")) for name in NAMES],
+)
+def test_all_steps_agree_with_another_way_to_compute_them(name, record_property):
+    record_property("compared", compare(name, ways_of(name)))
+
+
+RIGHT = examples.steps("self_attention")["weights"]
+
+
+SLOW_LOOP = steps_of_one_head(ATTENTION | {"scores", "scaled"})
+
+
+def right(given):
+    return SLOW_LOOP.compute(given)
+
+
+@pytest.mark.parametrize(
+    ("ways", "message"),
+    [
+        ([], "self_attention is compared with nothing"),
+        ([lambda given: {}], "a way computes nothing"),
+        ([lambda given: {"weights": RIGHT}], "weights and a way, moved"),
+        ([lambda given: {"weights": RIGHT + 1e-9}], "weights and a way, as committed"),
+        ([lambda given: {"weights": RIGHT[0]}], r"as committed: \(3, 3\) and \(3,\)"),
+        ([lambda given: examples.steps("self_attention")], "a way is independent"),
+        ([lambda given: {"weight": RIGHT}], "self_attention has no step weight"),
+        ([right], "a way takes .*attention_steps.* from the package"),
+    ],
+)
+def test_a_comparison_that_cannot_fail_is_refused(ways, message):
+    with pytest.raises(AssertionError, match=message):
+        compare("self_attention", [Way(one, "a way", 1e-12, 1e-15, ()) for one in ways])
+
+
+def test_a_tolerance_that_lets_a_digit_pass_is_refused():
+    with pytest.raises(AssertionError, match="a wrong digit would pass"):
+        compare("self_attention", [SLOW_LOOP._replace(rtol=1e-3)])
+
+
+def test_a_step_that_is_compared_with_nothing_is_named():
+    without = steps_of_one_head(ATTENTION | {"scaled"})
+    with pytest.raises(AssertionError, match="nothing is compared with scores"):
+        compare("self_attention", [without])
 
 
 @pytest.mark.parametrize("name", PLAIN)

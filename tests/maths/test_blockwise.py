@@ -9,6 +9,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+import attention_docs.inputs
 from attention_docs import (
     attention_backward,
     attention_steps,
@@ -26,7 +27,7 @@ from attention_docs.kernels.blockwise import bounded, online
 from attention_docs.kernels.bounds import bounds_of
 from attention_docs.kernels.selection import LOG2_E, Method, prepare, select
 from attention_docs.kernels.threads import blas_threads
-from tests import reference
+from tests import reference, stand_ins
 from tests.conftest import to_numpy
 
 attend = scaled_dot_product_attention
@@ -459,12 +460,28 @@ def test_exp2_and_exp_give_the_same(monkeypatch, vector):
     [{}, {"is_causal": True}, {"window": (30, 2)}, {"softcap": 1.5}, {"scale": 40.0}],
     ids=str,
 )
-def test_every_library_gives_the_same_for_a_long_sequence(xp, options):
-    qkv = [xp.asarray(array.tolist(), dtype=xp.float64) for array in LARGE]
+@pytest.mark.parametrize("dtype", ["float64", "float16"])
+def test_every_library_gives_the_same_for_a_long_sequence(xp, dtype, options):
+    if not hasattr(xp, dtype):
+        pytest.skip(f"{xp.__name__} has no {dtype}")
+    qkv = [xp.asarray(array.astype(dtype).tolist(), dtype=getattr(xp, dtype)) for array in LARGE]
     output = attend(*qkv, **options)
     assert type(output) is type(qkv[0])
-    expected = attention_steps(*LARGE, **options).output
-    np.testing.assert_allclose(to_numpy(output), expected, rtol=0, atol=1e-13)
+    expected = attention_steps(*(to_numpy(array).astype("float64") for array in qkv), **options)
+    np.testing.assert_allclose(to_numpy(output), expected.output, rtol=0, atol=TOLERANCE[dtype])
+
+
+@pytest.mark.parametrize("dtype", ["float64", "float32", "float16"])
+def test_arrays_of_cupy_of_every_dtype_go_through_blocks_one_after_the_other(monkeypatch, dtype):
+    xp = stand_ins.cupy_namespace()
+    monkeypatch.setattr(attention_docs.inputs, "namespace", lambda **arrays: xp)
+    monkeypatch.setattr(blockwise, "parallel", pytest.fail)
+    qkv = [xp.asarray(array.astype(dtype)) for array in LARGE]
+    assert method(*qkv) is Method.BOUNDED
+    output = attend(*qkv)
+    assert output.dtype == dtype
+    expected = attention_steps(*(np.asarray(array, "float64") for array in qkv)).output
+    np.testing.assert_allclose(np.asarray(output), expected, rtol=0, atol=TOLERANCE[dtype])
 
 
 def test_every_block_of_every_head_is_a_job_and_long_causal_jobs_go_first(monkeypatch):

@@ -29,6 +29,7 @@ from attention_docs.render.figures import (
     line_chart,
     lines_panel,
     matrix_panel,
+    scatter_2d,
     scatter_3d,
 )
 from tests.reference import softmax_row
@@ -552,6 +553,11 @@ def panel_of_lines(weights, tokens, keys, query):
     return figure(lines_panel(weights, tokens, keys, query=query, heading="Heading"), "Lines")
 
 
+def plane_of(places, labels):
+    points = Points("places", places, labels, "query")
+    return figure(scatter_2d("Scatter", "xy", [points], (1, 1)), "Scatter")
+
+
 def scatter_of(places, labels):
     points = Points("places", places, labels, "query")
     return scatter_3d("Scatter", "xyz", [points], (1, 1, 1))
@@ -690,6 +696,12 @@ ROWS = {
         lambda draw: {"x": draw(arrays(3)), "y": draw(arrays(3))},
         keyword(chart_of),
         as_drawn(chart_of),
+    ),
+    "scatter_2d": Row(
+        lambda draw: {"places": draw(arrays(2, 2)), "labels": ["a", "b"]},
+        keyword(plane_of),
+        as_drawn(plane_of),
+        fixed=("labels",),
     ),
     "scatter_3d": Row(
         lambda draw: {"places": draw(arrays(2, 3)), "labels": ["a", "b"]},

@@ -4,7 +4,8 @@ import importlib.util
 import json
 import math
 import re
-from pathlib import Path
+import subprocess
+import sys
 
 import numpy as np
 import pytest
@@ -12,8 +13,7 @@ import pytest
 from attention_docs import attention_steps
 from attention_docs.inputs import Arguments
 from attention_docs.kernels.blockwise import _blocks, bounded
-
-ROOT = Path(__file__).parents[2]
+from tests.conftest import ROOT, environment_of_an_inner_pytest
 
 
 @pytest.fixture
@@ -84,50 +84,19 @@ def test_the_reference_of_the_parity_table_is_attention(script, options):
     np.testing.assert_allclose(output, expected, rtol=0, atol=1e-14)
 
 
-SPEED = {"ours": [2e-3, 4e-3], "torch": [1e-3, 1e-3], "torch_cudnn": [4e-3, 4e-3]}
-
-
-def form(result):
-    """The keys of a result, without its values."""
-    return {k: form(v) for k, v in result.items()} if isinstance(result, dict) else None
-
-
-def test_a_measured_row_of_the_gpu_has_the_form_of_one_that_is_not(script, monkeypatch):
-    bench = script("gpu")
-    monkeypatch.setattr(bench, "gpu_name", lambda: "NVIDIA H100 80GB HBM3")
-    row = {"path": "fused", **bench.compared(SPEED, "float16", causal=False)}
-    empty = bench.unmeasured()["speed"]
-    assert [(r.pop("dtype"), r.pop("causal")) for r in empty] == bench.ROWS
-    assert form(row) == form(empty[0])
-    assert row["seconds"]["ours"] == 3e-3
-    assert row["ratio"] == {"torch": 3.0, "torch_cudnn": 0.75}
-    assert row["teraflops"]["torch"] == pytest.approx(549.8, abs=0.1)
-    assert row["of_limit"]["torch"] == pytest.approx(549.8 / 989.4, abs=1e-3)
-
-
-def test_without_a_gpu_the_bench_says_what_is_missing_and_spares_what_was_measured(
-    script, monkeypatch, tmp_path
-):
-    bench = script("gpu")
-    monkeypatch.setattr(bench, "missing", lambda: "CuPy finds no GPU")
-    old, new = tmp_path / "old.json", tmp_path / "new.json"
-    old.write_text("measured")
-    monkeypatch.setattr("sys.argv", ["gpu.py", str(old), str(new)])
-    with pytest.raises(SystemExit, match="bench: CuPy finds no GPU"):
-        bench.main()
-    assert old.read_text() == "measured"
-    assert json.loads(new.read_text())["speed"][0]["ratio"]["torch"] == "not measured"
-
-
+@pytest.mark.thorough
 @pytest.mark.skipif(importlib.util.find_spec("cupy") is not None, reason="CuPy is installed")
-def test_a_missing_library_is_named(script):
-    assert script("gpu").missing().startswith("cupy is missing: pip install ")
-
-
-def test_the_committed_result_of_the_gpu_has_the_form_that_the_bench_writes(script):
-    committed = json.loads((ROOT / "results" / "gpu.json").read_text(encoding="utf-8"))
-    rows = script("gpu").unmeasured()["speed"]
-    assert [form(row) for row in committed["speed"]] == [form(row) for row in rows]
+def test_tests_on_a_gpu_say_in_one_line_that_cupy_is_missing():
+    command = [sys.executable, "-m", "pytest", "--gpu", "-p", "no:cacheprovider", __file__]
+    done = subprocess.run(
+        command,
+        cwd=ROOT,
+        capture_output=True,
+        encoding="utf-8",
+        env=environment_of_an_inner_pytest(),
+    )
+    assert done.returncode == pytest.ExitCode.USAGE_ERROR
+    assert done.stderr.startswith("ERROR: --gpu: backend 'cupy' needs CuPy: pip install ")
 
 
 def test_without_jupyter_book_one_line_says_how_to_install_it(script, monkeypatch):
@@ -161,9 +130,7 @@ def test_the_committed_comparison_has_every_chapter_of_every_site(script):
         assert all(set(found) == set(bench.ROWS) for found in chapters.values())
 
 
-@pytest.mark.parametrize(
-    "name", ["attention_amd", "attention_intel", "parity", "gpu", "alternatives"]
-)
+@pytest.mark.parametrize("name", ["attention_amd", "attention_intel", "parity", "alternatives"])
 def test_committed_results_name_machine_versions_and_date(name):
     result = json.loads((ROOT / "results" / f"{name}.json").read_text(encoding="utf-8"))
     assert result["machine"]["processor"]

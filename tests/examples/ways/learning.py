@@ -1,0 +1,260 @@
+"""Models that learn: the whole training once more, its gradients and its Adam written for it."""
+
+import math
+from functools import cache
+from typing import NamedTuple
+
+import numpy as np
+from numpy.random import RandomState
+
+from tests import reference
+from tests.examples.comparison import way
+
+
+@way("first_step", "sums over Python's numbers", fixed=["ANSWER"])
+def first_step(given):
+    (h,), w = given["H"], given["W"]
+    answer = given["ANSWER"][0].index(1)
+
+    def slopes(w):
+        (logits,) = reference.matmul([h], w)
+        p = reference.softmax_row(logits)
+        d_logits = [q - (j == answer) for j, q in enumerate(p)]
+        return logits, p, d_logits, np.outer(h, d_logits)
+
+    logits, p, d_logits, dw = slopes(w)
+    # Its first step divides each slope by its own size, so only the sign is left.
+    first = -0.01 * dw / (np.abs(dw) + 1e-8)
+    *_, p_after, _, dw_after = slopes(w + first)
+    mean = (0.9 * 0.1 * dw + 0.1 * dw_after) / (1 - 0.9**2)
+    square = (0.98 * 0.02 * dw**2 + 0.02 * dw_after**2) / (1 - 0.98**2)
+    return {
+        "logits": [logits],
+        "p": [p],
+        "y": [[float(j == answer) for j in range(4)]],
+        "loss": -math.log(p[answer]),
+        "d_logits": [d_logits],
+        "dW": dw,
+        "dh": [[reference.dot(d_logits, row) for row in w]],
+        "mean": 0.1 * dw,
+        "square": 0.02 * dw**2,
+        "step": first,
+        "W_after": w + first,
+        "loss_after": -math.log(p_after[answer]),
+        "second_step": -0.01 * mean / (np.sqrt(square) + 1e-8),
+    }
+
+
+class Net(NamedTuple):
+    """A small model, by its sizes and what is left out of it."""
+
+    words: int
+    length: int
+    d_k: int
+    layers: int = 1
+    causal: bool = False
+    positions: bool = True
+    residual: bool = True
+    scaled: bool = True
+
+
+WIDTH = 16
+REVERSE = Net(7, 6, 8)
+INDUCTION = Net(9, 8, 16, layers=2, causal=True)
+WALK = Net(6, 8, 8, causal=True)
+
+
+def reverse(draw, batch):
+    tokens = draw.randint(0, 7, (batch, 6))
+    return tokens, tokens[:, ::-1]
+
+
+def induction(draw, batch):
+    """Draw seven different tokens and one of the first six again; -1 asks for nothing."""
+    tokens = draw.random_sample((batch, 9)).argsort(axis=1)[:, :8]
+    places, answers = draw.randint(0, 6, batch), np.full((batch, 8), -1)
+    for row, answer, place in zip(tokens, answers, places, strict=True):
+        row[7], answer[7] = row[place], row[place + 1]
+    return tokens, answers
+
+
+def walk(draw, batch, later=1):
+    start, steps = draw.randint(0, 6, (batch, 1)), draw.randint(1, 3, (batch, 8))
+    places = np.hstack([start, start + steps.cumsum(axis=1)]) % 6
+    return places[:, :8], places[:, later : later + 8]
+
+
+def itself(draw, batch):
+    return walk(draw, batch, later=0)
+
+
+def drawn(net, size, seed):
+    draw = RandomState(seed)
+    shapes = {"E": (net.words, WIDTH), "P": (net.length, WIDTH)}
+    for layer in range(net.layers):
+        shapes |= {("Q", layer): (WIDTH, net.d_k), ("K", layer): (WIDTH, net.d_k)}
+        shapes[("V", layer)] = (WIDTH, WIDTH)
+    shapes["U"] = (WIDTH, net.words)
+    computed = {name: draw.standard_normal(shape) / 4 for name, shape in shapes.items()}
+    return computed | {name: size * computed[name] for name in "EP"}
+
+
+def forward(net, w, tokens):
+    """Return the logits, and of each layer what goes in, its queries, keys, values and weights."""
+    x, layers = w["E"][tokens] + (w["P"] if net.positions else 0), []
+    for layer in range(net.layers):
+        q, k, v = (x @ w[role, layer] for role in "QKV")
+        scores = q @ k.mT / (math.sqrt(net.d_k) if net.scaled else 1)
+        if net.causal:
+            scores += np.triu(np.full(scores.shape[1:], -np.inf), 1)
+        powers = np.exp(scores - scores.max(axis=2, keepdims=True))
+        layers.append((x, q, k, v, powers / powers.sum(axis=2, keepdims=True)))
+        x = (x if net.residual else 0) + layers[-1][4] @ v
+    return x @ w["U"], x, layers
+
+
+def log_probabilities(logits):
+    shifted = logits - logits.max(axis=2, keepdims=True)
+    return shifted - np.log(np.exp(shifted).sum(axis=2, keepdims=True))
+
+
+def backward(net, w, tokens, answers):
+    """Return the gradients, from the last operation to the first."""
+    logits, x, layers = forward(net, w, tokens)
+    b, n = np.nonzero(answers >= 0)
+    d_logits = np.zeros_like(logits)
+    d_logits[b, n] = np.exp(log_probabilities(logits))[b, n]
+    d_logits[b, n, answers[b, n]] -= 1
+    d_logits /= len(b)
+    computed = {"U": np.tensordot(x, d_logits, 2 * [[0, 1]])}
+    dx = d_logits @ w["U"].T
+    for layer in reversed(range(net.layers)):
+        x, q, k, v, weights = layers[layer]
+        d_weights = dx @ v.mT
+        d_scores = weights * (d_weights - (weights * d_weights).sum(axis=2, keepdims=True))
+        d_scores /= math.sqrt(net.d_k) if net.scaled else 1
+        by_role = {
+            "Q": d_scores @ k,
+            "K": d_scores.mT @ q,
+            "V": weights.mT @ dx,
+        }
+        dx = dx if net.residual else np.zeros_like(dx)
+        for role, gradient in by_role.items():
+            computed[role, layer] = np.tensordot(x, gradient, 2 * [[0, 1]])
+            dx = dx + gradient @ w[role, layer].T
+    computed["E"] = np.zeros_like(w["E"])
+    np.add.at(computed["E"], tokens, dx)
+    return computed | ({"P": dx.sum(axis=0)} if net.positions else {})
+
+
+@cache
+def stages(net, task, size=1.0, every=10, start=None):
+    """Train with Adam, and return the weights before it and after each tenth of it.
+
+    From another start both draws have another seed.
+    """
+    first, tasks = (0, 1) if start is None else (start, start + 10)
+    draw, w = RandomState(tasks), drawn(net, size, first)
+    mean, square, computed = dict.fromkeys(w, 0.0), dict.fromkeys(w, 0.0), [w]
+    for step in range(1, 10 * every + 1):
+        w = dict(w)
+        for name, gradient in backward(net, w, *task(draw, 32)).items():
+            mean[name] = 0.9 * mean[name] + 0.1 * gradient
+            square[name] = 0.98 * square[name] + 0.02 * gradient**2
+            root = np.sqrt(square[name] / (1 - 0.98**step))
+            w[name] = w[name] - 0.01 * mean[name] / (1 - 0.9**step) / (root + 1e-8)
+        computed += [w] * (step % every == 0)
+    return computed
+
+
+def graded(net, w, task):
+    """Return the loss, and the percentage of right answers."""
+    tokens, answers = task(RandomState(2), 256)
+    logits, *_ = forward(net, w, tokens)
+    b, n = np.nonzero(answers >= 0)
+    loss = -np.mean(log_probabilities(logits)[b, n, answers[b, n]])
+    return loss, round(100 * np.mean(logits[b, n].argmax(axis=1) == answers[b, n]))
+
+
+def weights_of_the_first(net, w, task):
+    *_, layers = forward(net, w, task(RandomState(2), 256)[0][:1])
+    return [weights[0] for *_, weights in layers]
+
+
+def products(net, w, layer, asking, asked):
+    return (asking @ w["Q", layer]) @ (asked @ w["K", layer]).T / math.sqrt(net.d_k)
+
+
+TRAINED = {"rtol": 2e-5, "atol": 0}
+AGAIN = "training once more"
+
+
+@way("learning_reverse", AGAIN, **TRAINED)
+def learning_reverse(given):
+    w = stages(REVERSE, reverse)
+    loss, right = zip(*(graded(REVERSE, one, reverse) for one in w), strict=True)
+    before, during, after = (weights_of_the_first(REVERSE, w[i], reverse)[0] for i in (0, 3, -1))
+    return {
+        "step": range(0, 101, 10),
+        "loss": loss,
+        "right": right,
+        "tokens": reverse(RandomState(2), 256)[0][0],
+        "weights_before": before,
+        "weights_during": during,
+        "weights_after": after,
+        "position_scores": products(REVERSE, w[-1], 0, w[-1]["P"], w[-1]["P"]),
+    }
+
+
+@way("learning_induction", AGAIN, **TRAINED)
+def learning_induction(given):
+    computed = {}
+    for name, net in (("one", INDUCTION._replace(layers=1)), ("two", INDUCTION)):
+        trained = stages(net, induction, every=25)
+        grades = [graded(net, w, induction) for w in trained]
+        computed[f"loss_{name}"], computed[f"right_{name}"] = zip(*grades, strict=True)
+    w, (tokens, answers) = trained[-1], induction(RandomState(2), 256)
+    cut = [{**w, ("V", layer): 0 * w["V", layer]} for layer in (0, 1)]
+    first, second = weights_of_the_first(INDUCTION, w, induction)
+    return {
+        **computed,
+        "step": range(0, 251, 25),
+        "guesses": [math.log(5), math.log(6)],
+        "tokens": tokens[0],
+        "answer": answers[0, -1],
+        "weights1": first,
+        "weights2": second,
+        "position_scores": products(INDUCTION, w, 0, w["P"], w["P"]),
+        "match_scores": products(INDUCTION, w, 1, w["E"], w["E"] @ w["V", 0]),
+        "right_without_1": graded(INDUCTION, cut[0], induction)[1],
+        "right_without_2": graded(INDUCTION, cut[1], induction)[1],
+    }
+
+
+@way("learning_mistakes", AGAIN, **TRAINED)
+def learning_mistakes(given):
+    wide, unmasked = REVERSE._replace(d_k=64), WALK._replace(causal=False)
+    # What is trained on which task, and then used as which model and asked for what.
+    models = {
+        "no_positions": (REVERSE._replace(positions=False), reverse),
+        "no_residual": (REVERSE._replace(residual=False), reverse),
+        "induction_no_positions": (INDUCTION._replace(positions=False), induction, 1.0, 25),
+        "induction_no_residual": (INDUCTION._replace(residual=False), induction, 1.0, 25),
+        "wide": (wide, reverse, 4.0),
+        "wide_unscaled": (wide._replace(scaled=False), reverse, 4.0),
+        "walk": (WALK, walk),
+        "unmasked": (unmasked, walk),
+        "unmasked_used": (unmasked, walk),
+        "unshifted": (WALK, itself),
+        "unshifted_used": (WALK, itself),
+    }
+    used = {"unmasked_used": (WALK, walk), "unshifted_used": (WALK, walk)}
+    computed = {"step": range(0, 101, 10), "log_2": math.log(2)}
+    for name, trained in models.items():
+        net, task = used.get(name, trained[:2])
+        grades = [graded(net, w, task) for w in stages(*trained)]
+        computed[name], computed[f"{name}_right"] = zip(*grades, strict=True)
+    for name, net in (("wide", wide), ("wide_unscaled", wide._replace(scaled=False))):
+        early = [stages(net, reverse, 4.0, every=4, start=start)[-1] for start in range(10, 16)]
+        computed[f"{name}_right_of_starts"] = [graded(net, w, reverse)[1] for w in early]
+    return computed

@@ -1,0 +1,165 @@
+"""Saturation, matching, the variance of a score, overflow: closed forms, and the same draws."""
+
+import math
+import statistics
+from itertools import pairwise
+
+import numpy as np
+
+from tests import reference
+from tests.examples.comparison import way
+
+
+@way("printed_weights", "sums and products of Python's numbers")
+def printed_weights(given):
+    value = reference.matmul(given["X"], given["W_V"])
+    return {
+        "row_sums": [math.fsum(row) for row in given["WEIGHTS"]],
+        "output": reference.matmul(given["WEIGHTS"], value),
+    }
+
+
+@way(
+    "softmax_saturation",
+    "Python's numbers, and a step in the imaginary direction",
+    # One minus a weight near one keeps eight of its digits.
+    rtol=1e-8,
+    atol=0,
+    fixed=["FACTORS"],
+)
+def softmax_saturation(given):
+    z, computed, slopes = given["z"], {}, []
+    for factor, ending in ((0.25, "_divided"), (1, ""), (4, "_times_four")):
+        scores = [factor * score for score in z]
+        jacobian = reference.softmax_slopes(scores)
+        weights = reference.softmax_row(scores)
+        computed |= {
+            f"z{ending}": scores,
+            f"weights{ending}": weights,
+            f"jacobian{ending}": jacobian,
+        }
+        slopes.append(max(abs(slope) for row in jacobian for slope in row))
+        if factor <= 1:
+            computed[f"gaps{ending}"] = [b - a for a, b in pairwise(scores)]
+            computed[f"ratios{ending}"] = [math.exp(b - a) for a, b in pairwise(scores)]
+            computed[f"differences{ending}"] = [b - a for a, b in pairwise(weights)]
+    by_z = [factor * slope for factor, slope in zip((0.25, 1, 4), slopes, strict=True)]
+    return {**computed, "largest_slopes": slopes, "largest_slopes_by_z": by_z}
+
+
+@way("score_matching", "a slow loop over pairs")
+def score_matching(given):
+    q, k = given["Q"], given["K"]
+    steps = reference.every_step(q, k, k)
+    return {
+        **{name: steps[name] for name in ("scores", "scaled", "weights")},
+        "matches": [[(i == 0) != (j == 2) for j in range(5)] for i in range(5)],
+        "query_1_meets_key_3": [a * b for a, b in zip(q[0], k[2], strict=True)],
+    }
+
+
+@way("score_variance", "sums over the same draws, and cumulants", fixed=["D"])
+def score_variance(given):
+    draw, pairs, d = np.random.RandomState(0), given["PAIRS"], np.array(given["D"])
+    drawn = [[draw.standard_normal((pairs, n)) for _ in "qk"] for n in d]
+    s = [np.einsum("pi,pi->p", query, noise) for query, noise in drawn]
+    keys = [query / 2 + math.sqrt(3) / 2 * noise for query, noise in drawn]
+    correlated = [
+        np.einsum("pi,pi->p", query, key) for (query, _), key in zip(drawn, keys, strict=True)
+    ]
+    mean, variance = np.mean(s, axis=1), np.var(s, axis=1)
+    mean_error = np.sqrt(d) / math.sqrt(pairs)
+    # A product of two normal numbers has the excess kurtosis 6, and a sum of d of them 6/d.
+    variance_error = d * np.sqrt((2 + 6 / d) / pairs)
+    return {
+        "pairs": pairs,
+        "mean": mean,
+        "mean_error": mean_error,
+        "mean_errors_away": mean / mean_error,
+        "variance": variance,
+        "variance_error": variance_error,
+        "variance_errors_away": (variance - d) / variance_error,
+        "variance_of_scaled": variance / d,
+        "kurtosis": [np.mean(((row - row.mean()) / row.std()) ** 4) - 3 for row in s],
+        "kurtosis_proved": 6 / d,
+        "kurtosis_error_of_a_normal": math.sqrt(24 / pairs),
+        "beyond_3": [sum(abs(row) > 3 * math.sqrt(n)) / pairs for row, n in zip(s, d, strict=True)],
+        "beyond_3_of_a_normal": 2 * statistics.NormalDist().cdf(-3),
+        "variance_sigma_2": 16 * variance,
+        "variance_sigma_2_proved": 16 * d,
+        "mean_correlated": np.mean(correlated, axis=1),
+        "mean_correlated_proved": d / 2,
+        "variance_correlated": np.var(correlated, axis=1),
+        "variance_correlated_proved": 5 * d / 4,
+    }
+
+
+@way("score_variance", "the characteristic function, inverted", fixed=["D"], rtol=1e-5, atol=1e-7)
+def share_beyond_three_deviations(given):
+    """E e^(i w s) = (1 + w^2)^(-d/2), and P(|s| < t) = 2/pi times the integral of that sin(wt)/w."""
+    w, step = np.linspace(1e-9, 400, 400_001, retstep=True)
+    proved = []
+    for d in given["D"]:
+        wave = np.sin(3 * math.sqrt(d) * w) / w * (1 + w**2) ** (-d / 2)
+        proved.append(1 - 2 / math.pi * step * (wave.sum() - wave[0] / 2))
+    return {"beyond_3_proved": proved}
+
+
+@way("source_experiment", "sums over the same draws", rtol=1e-9)
+def source_experiment(given):
+    draw, length = np.random.RandomState(0), 10_000
+    products = [
+        a * b for a, b in zip(*(draw.standard_normal(length).tolist() for _ in "qk"), strict=True)
+    ]
+    q, k = (draw.standard_normal(20_000) for _ in "qk")
+    score, variance = given["PRINTED"]
+    deviation = math.sqrt(8) * 100
+    return {
+        "one_score": math.fsum(products),
+        "mean_of_products": statistics.fmean(products),
+        "source_variance": math.fsum(x**2 for x in products) - statistics.fmean(products) ** 2,
+        "d": length,
+        "standard_deviation_of_source_variance": deviation,
+        "printed_score": score,
+        "printed_score_deviations": score / 100,
+        "printed_variance": variance,
+        "printed_variance_deviations": (variance - length) / deviation,
+        "repeated_d": 16,
+        # Of 16 equal products: 16 p^2 - p^2, and the variance of 16 p.
+        "repeated_source_variance": 15 * np.dot(q * k, q * k) / 20_000,
+        "repeated_source_variance_expected": 15,
+        "repeated_variance": 256 * (np.dot(q * k, q * k) / 20_000 - (np.dot(q, k) / 20_000) ** 2),
+        "repeated_variance_proved": 256,
+    }
+
+
+@way("softmax_overflow", "Python's exp, which says where it overflows")
+def softmax_overflow(given):
+    def powers(row):
+        computed = []
+        for z in row:
+            try:
+                computed.append(math.exp(z))
+            except OverflowError:
+                computed.append(math.inf)
+        return computed
+
+    def naive(row):
+        total = sum(powers(row))
+        return [p / total if total > 0 and p < math.inf else math.nan for p in powers(row)]
+
+    computed = {}
+    for name in ("small", "large", "filled"):
+        row = given[name.upper()]
+        computed |= {f"{name}_naive": naive(row), f"{name}_stable": reference.softmax_row(row)}
+    return {
+        **computed,
+        # The largest numbers are 2^1024 (1 - 2^-53) and 2^128 (1 - 2^-24).
+        "largest_exponent": 1024 * math.log(2) + math.log1p(-(2**-53)),
+        "largest_exponent_float32": 128 * math.log(2) + math.log1p(-(2**-24)),
+        "large_powers": powers(given["LARGE"]),
+        "filled_powers": [0, 0, 0],
+        "hidden_stable": [0, 0, 0],
+        "beyond_stable": [0, 0, 1],
+        "beyond_right": [0, 1, 0],
+    }
