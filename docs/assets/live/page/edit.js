@@ -11,7 +11,7 @@ import { inputAt, inputsOf, writtenIn } from "./inputs.js";
 import { editsInAddress, exampleInAddress, onThisPage, putIntoAddress } from "./link.js";
 import { prepare, restore, setBack } from "./prose.js";
 import { attentionDocs } from "./scripts.js";
-import { begun, change, enter, entryOf, has, undo } from "./session.js";
+import { begun, change, enter, entryOf, undo } from "./session.js";
 import { examplesOnPage, forget, spotsOf } from "./spots.js";
 import { make, matrixOf, nameOf, tool } from "./words.js";
 import { write } from "./write.js";
@@ -61,8 +61,14 @@ export const begin = async (example, edits) => {
   end();
   const started = begun(example, others.filter((other) => other !== null));
   session = started;
+  unfold(started);
   addMissingInputs(started);
   fields = placesOf(started);
+  prepare(started.examples.flatMap(spotsOf).map(({ spot }) => spot));
+  if (!(await goesOn(started))) return;
+  document.body.append(drawBar(started));
+  document.body.classList.add("live-editing");
+  if (edits) change(started, edits);
   for (const { spot, input, index } of fields) {
     const { value, dtype } = entryOf(started, input, index);
     const label = [input.split(".")[1], ...index.map((at) => at + 1)].join(" ");
@@ -74,18 +80,20 @@ export const begin = async (example, edits) => {
       })
     );
   }
-  prepare(started.examples.flatMap(spotsOf).map(({ spot }) => spot));
-  unfold(started);
-  document.body.append(drawBar(started));
-  document.body.classList.add("live-editing");
-  if (edits) change(started, edits);
-  follow(started);
+  if (await goesOn(started)) follow(started);
+};
+
+/** Let the page answer a key first. @param {Session} started @returns {Promise<boolean>} whether it was not ended */
+const goesOn = async (started) => {
+  await new Promise((done) => setTimeout(done));
+  return session === started;
 };
 
 /** Open the folds of inputs that would not be seen otherwise. @param {Session} session */
 const unfold = (session) => {
+  const places = placesOf(session);
   for (const input of inputsOf(session.example)) {
-    const spots = fields.filter((place) => place.input === input).map(({ spot }) => spot);
+    const spots = places.filter((place) => place.input === input).map(({ spot }) => spot);
     if (spots.some((spot) => spot.checkVisibility())) continue;
     for (let fold = spots[0]?.closest("details"); fold; fold = fold.parentElement?.closest("details") ?? null)
       fold.open = true;
@@ -131,13 +139,17 @@ const drawBar = (session) => {
 };
 
 /** @param {Session} session @returns {Place[]} the cells of tables that show inputs of the edited example */
-const placesOf = (session) =>
-  session.examples.flatMap((example) =>
-    spotsOf(example).flatMap(({ spot, cell: { step, index } }) => {
-      const input = spot.matches("td") ? inputAt(example, step) : null;
-      return input && has(session, input) ? [{ spot, input, index }] : [];
-    })
-  );
+const placesOf = (session) => {
+  const edited = inputsOf(session.example);
+  return session.examples.flatMap((example) => {
+    const steps = [...example.graph.steps.keys()];
+    const inputs = new Map(steps.map((step) => [step, inputAt(example, step)]));
+    return spotsOf(example).flatMap(({ spot, cell: { step, index } }) => {
+      const input = spot.matches("td") ? inputs.get(step) : null;
+      return input && edited.includes(input) ? [{ spot, input, index }] : [];
+    });
+  });
+};
 
 /** @param {Session} session @returns {HTMLElement | null} what the page has for editing the example */
 const buttonOf = ({ example }) => document.querySelector(`.live-try[data-example="${example.name}"]`);
@@ -161,6 +173,7 @@ document.addEventListener("keydown", ({ key, target }) => {
 const addMissingInputs = (session) => {
   const shown = new Set(placesOf(session).map(({ input }) => input));
   const missing = inputsOf(session.example).filter((input) => !shown.has(input));
+  if (!missing.length) return;
   const tables = missing.map((input) =>
     make("figure", {}, make("figcaption", {}, nameOf(input)), tableOf(session.example, input))
   );
