@@ -6,8 +6,8 @@ import { html } from "../show.js";
 import { refresh as refreshCard } from "./card.js";
 import { typed } from "./entries.js";
 import { load, valueOf } from "./examples.js";
-import { fieldOf, fill } from "./fields.js";
-import { inputAt, inputsOf, writtenIn } from "./inputs.js";
+import { clear, fieldOf, fill } from "./fields.js";
+import { inputAt, inputsOf, keyIn, writtenIn } from "./inputs.js";
 import { editsInAddress, exampleInAddress, onThisPage, putIntoAddress } from "./link.js";
 import { prepare, restore, setBack } from "./prose.js";
 import { attentionDocs } from "./scripts.js";
@@ -72,8 +72,9 @@ export const begin = async (example, edits) => {
   for (const { spot, input, index } of fields) {
     const { value, dtype } = entryOf(started, input, index);
     const label = [input.split(".")[1], ...index.map((at) => at + 1)].join(" ");
+    const shown = () => valueOf(example, { step: keyIn(example, input) ?? "", index }).value;
     spot.replaceChildren(
-      fieldOf(label, typed(value, dtype), dtype, ({ value, problem }) => {
+      fieldOf(label, typed(value, dtype), dtype, shown, ({ value, problem }) => {
         if (value === null) return say(problem);
         enter(started, input, index, value);
         follow(started);
@@ -269,7 +270,9 @@ export const end = () => {
   for (const example of session.examples) {
     for (const { spot, cell } of spotsOf(example)) {
       const { value, dtype } = valueOf(example, cell);
-      if (spot.querySelector("input")) spot.innerHTML = html(value, dtype);
+      const field = spot.querySelector("input");
+      if (field) clear(field);
+      if (field) spot.innerHTML = html(value, dtype);
     }
     write(example);
   }
