@@ -481,6 +481,31 @@ def test_focus_returns_from_the_card_from_the_steps_and_from_the_buttons(visit):
     assert page.evaluate("document.activeElement.matches('.live-try')")
 
 
+@pytest.mark.parametrize(
+    ("spot", "inside", "focused"),
+    [
+        (WEIGHT, "output", "0.4856"),
+        (WEIGHT, ".live-follow", "2.8284"),
+        ('[data-val="self_attention.weights[0,1]"]', "output", "0.4856 "),
+        ('svg g[data-val="self_attention.scores"] [data-at="2,2"]', "output", "8 (21 of 22)"),
+        ('[data-val="values_in_space.V[2,0:3]"]', ".live-follow", "V"),
+    ],
+)
+def test_focus_returns_to_the_number_of_a_card_that_was_clicked(visit, spot, inside, focused):
+    page = visit.page
+    for leave in (
+        lambda: page.keyboard.press("Escape"),
+        lambda: page.locator(f"{CARD} .live-close").click(),
+    ):
+        page.locator(spot).first.dispatch_event("click")
+        page.locator(f"{CARD} {inside}").first.click()
+        assert page.evaluate("document.activeElement.matches('.live-card')")
+        leave()
+        assert page.evaluate("document.activeElement.textContent").startswith(focused)
+        page.wait_for_timeout(400)
+        assert not page.locator(CARD).count()
+
+
 def close_by_its_button(page):
     page.keyboard.press("Tab")
     page.keyboard.press("Enter")
