@@ -57,7 +57,7 @@ READINGS = [
      "masked = scaled where mask, else #"),
     ("course_order", "X_swapped", [0, 0], "row 1, column 1", "X_swapped = X at row 3, column 1"),
     ("causal_padding", "causal", [0, 1], "row 1, column 2", "causal = causal_mask(queries=4)"),
-    ("softmax_saturation", "gaps", [0], "element 1", "gaps = z − z at element 2"),
+    ("softmax_saturation", "gaps", [0], "element 1", "gaps = z[1] − z[0]"),
 ]  # fmt: skip
 
 

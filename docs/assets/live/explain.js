@@ -184,7 +184,19 @@ const names = (graph, values, term, depth) => {
     const axis = term.operation === "softmax" && along(values, term.used, 0) < -1 ? ", axis=0" : "";
     return { text: [`${term.operation}(`, ...together(term.used, inner).text, `${axis})`], level: ATOM };
   }
-  return operation(term, term.terms.map(inner));
+  return operation(term, isOfOneArray(term) ? term.terms.map(element) : term.terms.map(inner));
+};
+
+/** @param {Term} term @returns {boolean} whether it combines two elements of one array, as in z[1] − z[0] */
+const isOfOneArray = ({ operation, terms: [one, other] }) => {
+  if (!(operation in INFIX && one.cell && other.cell)) return false;
+  return one.cell.step === other.cell.step && String(one.cell.index) !== String(other.cell.index);
+};
+
+/** @param {Term} term @returns {Expression} */
+const element = ({ cell }) => {
+  const { step, index } = /** @type {Cell} */ (cell);
+  return { text: [...wrapped(named(step), ATOM), `[${index.join(", ")}]`], level: ATOM };
 };
 
 // After another name, ² or ᵀ would seem to belong to its last word only: (weights 2)ᵀ, (dW_Q)².
@@ -279,7 +291,7 @@ const located = (values, term) => {
     });
     return [...row, ...column];
   }
-  if (term.operation === "literal" || isReduction(term)) return null;
+  if (term.operation === "literal" || isReduction(term) || isOfOneArray(term)) return null;
   const axes = values[term.node].shape.filter((length) => length > 1).length;
   const isWhole = (/** @type {Term} */ { node }) => values[node].data.length === values[term.node].data.length;
   const places = [...term.used.filter(isWhole), ...term.used].map((each) => located(values, each) ?? []);
