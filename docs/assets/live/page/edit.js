@@ -84,9 +84,9 @@ export const begin = async (example, edits) => {
   if (await goesOn(started)) follow(started);
 };
 
-/** Let the page answer a key first. @param {Session} started @returns {Promise<boolean>} whether it was not ended */
+/** Let a frame be drawn first, and so a key be answered. @param {Session} started @returns {Promise<boolean>} whether it was not ended */
 const goesOn = async (started) => {
-  await new Promise((done) => setTimeout(done));
+  await new Promise((done) => requestAnimationFrame(() => setTimeout(done)));
   return session === started;
 };
 
