@@ -347,9 +347,8 @@ def test_keys_step_a_number_and_reset_and_undo_take_it_back(visit):
 @pytest.mark.parametrize(
     ("typed", "message"),
     [
-        ("abc", "“abc” is no number; expected one like 0.5 or −2e-3."),
-        ("", "Nothing is typed; expected a number."),
-        ("1e400", "“1e400” is beyond the largest number, 1.8e308."),
+        ("abc", "“abc” is not a number; expected one like 0.5 or −2e-3. The page shows 3."),
+        ("", "Nothing is typed; expected a number. The page shows 3."),
         ("inf", "Python refuses this: “query holds"),
         ("1e308", "Python refuses this: “the scores of query and key hold inf at [0, 1]; expected"),
     ],
@@ -362,6 +361,34 @@ def test_bad_input_says_what_is_wrong_and_loses_nothing(visit, typed, message):
     assert status(visit).startswith(message)
     assert shown(visit, "output") == before
     assert visit.page.locator(FIELD).input_value() == typed
+
+
+@pytest.mark.parametrize(
+    ("typed", "number", "complaint"),
+    [
+        ("−1/3", -1, "“−1/3” is not a number; expected one like 0.5 or −2e-3. The page shows −1."),
+        ("1e400", 1e40, "“1e400” is beyond the largest number, 1.8e308. The page shows 1e+40."),
+    ],
+)
+def test_field_that_holds_no_number_says_which_one_the_page_shows(visit, typed, number, complaint):
+    try_out(visit)
+    field = visit.page.locator(FIELD)
+    field.fill("")
+    field.press_sequentially(typed)
+    assert shown(visit, "Q") == computed("Q", X=edited(number))
+    assert status(visit) == complaint
+    line = visit.page.locator(f"#{field.get_attribute('aria-describedby')}")
+    assert line.inner_text() == complaint
+    assert field.get_attribute("aria-invalid") == "true"
+    top = line.bounding_box()["y"]
+    matrix = visit.page.locator('table[data-val="self_attention.X"]').first.bounding_box()
+    assert 0 <= top - (matrix["y"] + matrix["height"]) < 40
+    field.fill("2")
+    assert not line.count()
+    assert not field.get_attribute("aria-describedby")
+    field.fill("x")
+    tool(visit, "Done")
+    assert not visit.page.get_by_text("“x” is not a number").count()
 
 
 def test_link_carries_the_edits_through_a_reload_and_a_step_back(visit):
@@ -455,6 +482,31 @@ def test_focus_returns_from_the_card_from_the_steps_and_from_the_buttons(visit):
     assert page.evaluate(FOCUS) == "input", "a cell and its field are one stop"
     page.locator(f"{BAR} button", has_text="Done").press("Enter")
     assert page.evaluate("document.activeElement.matches('.live-try')")
+
+
+@pytest.mark.parametrize(
+    ("spot", "inside", "focused"),
+    [
+        (WEIGHT, "output", "0.4856"),
+        (WEIGHT, ".live-follow", "2.8284"),
+        ('[data-val="self_attention.weights[0,1]"]', "output", "0.4856 "),
+        ('svg g[data-val="self_attention.scores"] [data-at="2,2"]', "output", "8 (21 of 22)"),
+        ('[data-val="values_in_space.V[2,0:3]"]', ".live-follow", "V"),
+    ],
+)
+def test_focus_returns_to_the_number_of_a_card_that_was_clicked(visit, spot, inside, focused):
+    page = visit.page
+    for leave in (
+        lambda: page.keyboard.press("Escape"),
+        lambda: page.locator(f"{CARD} .live-close").click(),
+    ):
+        page.locator(spot).first.dispatch_event("click")
+        page.locator(f"{CARD} {inside}").first.click()
+        assert page.evaluate("document.activeElement.matches('.live-card')")
+        leave()
+        assert page.evaluate("document.activeElement.textContent").startswith(focused)
+        page.wait_for_timeout(400)
+        assert not page.locator(CARD).count()
 
 
 def close_by_its_button(page):

@@ -4,6 +4,7 @@
 import * as arrays from "../../docs/assets/live/arrays.js";
 import { explain } from "../../docs/assets/live/explain.js";
 import * as graph from "../../docs/assets/live/graph.js";
+import * as show from "../../docs/assets/live/show.js";
 
 const SAMPLE = 6;
 
@@ -15,7 +16,7 @@ const seeded = (seed) => () => {
 
 const SYMBOLS = [
   [" × ", "*"],
-  [" − ", "-"],
+  [" − ", " - "],
   ["−", "-1*"],
   [" = ", "==="],
   [" ≠ ", "!=="],
@@ -44,11 +45,17 @@ const SYMBOLS = [
   ["round(", "Math.round("],
 ];
 
+/** Write a number as it is shown, without parentheses of its own, but with all its digits. */
+const entered = ({ value, dtype }) => {
+  if (Object.is(value, -0)) return "-0";
+  return show.html(value, dtype).includes("×") ? value.toExponential().replace("e", " * 10 ** ") : value;
+};
+
 /** Evaluate a line of numbers as a reader with a calculator would. */
 const calculated = (line) => {
   let bars = 0;
   const code = line.map((piece) => {
-    if (typeof piece === "object") return `(${Object.is(piece.value, -0) ? "-0" : piece.value})`;
+    if (typeof piece === "object") return entered(piece);
     if (piece === "|") return bars++ % 2 ? ")" : "Math.abs(";
     return SYMBOLS.reduce((text, [symbol, code]) => text.replaceAll(symbol, code), piece);
   });
@@ -58,6 +65,10 @@ const calculated = (line) => {
 
 const same = (one, other) =>
   Object.is(one, other) || one === other || Math.abs(one - other) <= 1e-9 * Math.abs(other) + 1e-15;
+
+/** What a reader sees of a line. */
+const displayed = (line) =>
+  line.map((piece) => (typeof piece === "string" ? piece : piece.step ?? show.html(piece.value, piece.dtype))).join("");
 
 const name = ({ step, index }) => `${step}[${index}]`;
 
@@ -109,6 +120,9 @@ export const examine = (json) => {
       counts.lines++;
       if (!same(calculated(line), value)) faults.push(`${key} is ${value}, not ${calculated(line)}`);
     }
+    const readings = [formula.slice(2), ...numbers].map(displayed);
+    readings.forEach((text, i) => text === readings[i - 1] && faults.push(`${key} says “= ${text}” twice`));
+    if (/ at $/.test(readings[0])) faults.push(`${key} is at no place`);
     if (!formula.length && !note.length) faults.push(`${key} says nothing`);
     if (shape.length && !place) faults.push(`${key} has no place`);
     for (const part of parts) {

@@ -44,6 +44,12 @@ READINGS = [
     ("multi_head", "added_2", [0, 0], "row 1, column 1", "added_2 = head_2 W_O[4:8]"),
     ("batch_of_two", "weights_2", [3, 1], "weight of query 4 on key 2, sequence 2",
      "weights_2 = softmax(Q_2 K_2ᵀ × #)"),
+    ("grouped_queries", "weights", [3, 1], "weight of query 1 on key 2, head 4",
+     "weights = softmax(Q K_2ᵀ × #)"),
+    ("grouped_queries", "wrong", [2], "output of query 1, feature 1, head 3",
+     "wrong = softmax(Q K_1ᵀ × #) V at row 1, column 1"),
+    ("backward", "expected", [], "",
+     "expected = # × (# + sum((dW_Q)²) + sum((dW_K)²) + sum((dW_V)²))"),
     ("column_vectors", "A", [0, 1], "row 1, column 2", "A = Kᵀ Q"),
     ("column_vectors", "Q_rows", [3, 0], "row 4, column 1", "Q_rows = Qᵀ"),
     ("column_vectors", "weights", [0, 0], "row 1, column 1", "weights = softmax(A, axis=0)"),
@@ -51,7 +57,7 @@ READINGS = [
      "masked = scaled where mask, else #"),
     ("course_order", "X_swapped", [0, 0], "row 1, column 1", "X_swapped = X at row 3, column 1"),
     ("causal_padding", "causal", [0, 1], "row 1, column 2", "causal = causal_mask(queries=4)"),
-    ("softmax_saturation", "gaps", [0], "element 1", "gaps = z − z at element 2"),
+    ("softmax_saturation", "gaps", [0], "element 1", "gaps = z[1] − z[0]"),
 ]  # fmt: skip
 
 
@@ -67,8 +73,21 @@ def test_a_softmax_is_explained_by_powers_and_their_sum():
         "exp(# − #) / (exp(# − #) + exp(# − #) + exp(# − #))",
         "# / (# + # + #)",
         "# / #",
+        "#",
     ]
     assert found["parts"] == [{"step": "scaled", "index": [2, key]} for key in range(3)]
+
+
+def test_number_that_is_its_own_formula_is_written_once():
+    (found,) = explained(("tiles", "rescale", [0]))
+    assert plain(found["formula"]) == "rescale = #"
+    assert found["numbers"] == []
+
+
+def test_divisor_with_a_power_of_ten_is_in_parentheses():
+    (found,) = explained(("course_order", "drink_scores", [0]))
+    assert plain(found["formula"]).endswith(" / (#) at row 2, column 1")
+    assert [plain(line) for line in found["numbers"]] == ["# / (#)", "#"]
 
 
 def test_a_mask_says_whether_a_position_takes_part():

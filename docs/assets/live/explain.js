@@ -23,7 +23,7 @@ import { REDUCTIONS, termOf, valueOf } from "./terms.js";
  *   single number
  * @property {string} value with all its digits
  * @property {Text} formula with names; empty for a literal input
- * @property {Text[]} numbers the same with numbers, in one line or several that are equal
+ * @property {Text[]} numbers the same with numbers, in lines that are equal; the last is the value
  * @property {Text} note what the formula does not say
  * @property {Cell[]} parts the elements of named steps that it is made of
  */
@@ -74,16 +74,35 @@ export const explain = (graph, values, step, index) => {
   const { shape, data, dtype } = values[/** @type {number} */ (graph.named.get(step))];
   const value = data[ravel(index, shape)];
   const isPlain = isGiven(graph, term) || isMask(graph, term);
+  const formula = formulaOf(graph, values, term, step, index);
+  const numbers = isPlain ? [] : numbersOf(values, term);
+  const lines = numbers.length ? [...numbers, [figure(value, dtype)]] : [];
   return {
     step,
     index,
     place: placeOf(graph, values, term, index),
     value: show.python(value, dtype),
-    formula: formulaOf(graph, values, term, step, index),
-    numbers: isPlain ? [] : numbersOf(values, term),
+    formula,
+    numbers: withoutRepetition(formula.slice(2), lines),
     note: graph.formulas[step] ? [DRAWN] : noteOf(graph, values, term),
     parts: partsOf(term),
   };
+};
+
+/**
+ * Leave out each line that reads as the one before.
+ *
+ * @param {Text} before what stands on the right of the formula @param {Text[]} lines
+ */
+const withoutRepetition = (before, lines) => {
+  const readings = [before, ...lines].map((line) => line.map(readingOf).join(""));
+  return lines.filter((_, i) => readings[i + 1] !== readings[i]);
+};
+
+/** @param {string | Name | Figure} piece */
+const readingOf = (piece) => {
+  if (typeof piece === "string") return piece;
+  return "step" in piece ? piece.step : show.html(piece.value, piece.dtype);
 };
 
 /** @param {Term} term @returns {Cell[]} */
@@ -128,7 +147,7 @@ const formulaOf = (graph, values, term, step, index) => {
   const turns = term.via.filter((node) => graph.nodes[node].operation === "matrix_transpose").length;
   if (term.cell && turns % 2 && String(at?.toReversed()) === String(index))
     return [{ step }, " = ", ...text, "ᵀ"];
-  const elsewhere = at && String(at) !== String(index) ? ` at ${inWords(at)}` : "";
+  const elsewhere = at?.length && String(at) !== String(index) ? ` at ${inWords(at)}` : "";
   return [{ step }, " = ", ...text, ...(elsewhere ? [elsewhere] : [])];
 };
 
@@ -140,7 +159,7 @@ const formulaOf = (graph, values, term, step, index) => {
  * @returns {Expression}
  */
 const names = (graph, values, term, depth) => {
-  if (term.cell) return atom({ step: term.cell.step });
+  if (term.cell) return named(term.cell.step);
   const called = call(graph, term);
   if (called) return atom(called.text);
   if (term.operation === "literal") return literal(graph, values, term);
@@ -165,8 +184,26 @@ const names = (graph, values, term, depth) => {
     const axis = term.operation === "softmax" && along(values, term.used, 0) < -1 ? ", axis=0" : "";
     return { text: [`${term.operation}(`, ...together(term.used, inner).text, `${axis})`], level: ATOM };
   }
-  return operation(term, term.terms.map(inner));
+  return operation(term, isOfOneArray(term) ? term.terms.map(element) : term.terms.map(inner));
 };
+
+/** @param {Term} term @returns {boolean} whether it combines two elements of one array, as in z[1] − z[0] */
+const isOfOneArray = ({ operation, terms: [one, other] }) => {
+  if (!(operation in INFIX && one.cell && other.cell)) return false;
+  return one.cell.step === other.cell.step && String(one.cell.index) !== String(other.cell.index);
+};
+
+/** @param {Term} term @returns {Expression} */
+const element = ({ cell }) => {
+  const { step, index } = /** @type {Cell} */ (cell);
+  return { text: [...wrapped(named(step), ATOM), `[${index.join(", ")}]`], level: ATOM };
+};
+
+// After another name, ² or ᵀ would seem to belong to its last word only: (weights 2)ᵀ, (dW_Q)².
+const ONE_SYMBOL = /^(\w+\.)?([A-Za-z]\d?(_\w+)?|[a-z]+)$/;
+
+/** @param {string} step @returns {Expression} */
+const named = (step) => ({ text: [{ step }], level: ONE_SYMBOL.test(step) ? ATOM : POWER });
 
 /**
  * Name the elements of a row: by one name, or by those of all the arrays that were joined.
@@ -254,7 +291,7 @@ const located = (values, term) => {
     });
     return [...row, ...column];
   }
-  if (term.operation === "literal" || isReduction(term)) return null;
+  if (term.operation === "literal" || isReduction(term) || isOfOneArray(term)) return null;
   const axes = values[term.node].shape.filter((length) => length > 1).length;
   const isWhole = (/** @type {Term} */ { node }) => values[node].data.length === values[term.node].data.length;
   const places = [...term.used.filter(isWhole), ...term.used].map((each) => located(values, each) ?? []);
@@ -307,7 +344,7 @@ const spelled = (values, term, limit) => {
   const { data, dtype } = values[term.node];
   const value = figure(data[term.position], dtype, term.cell);
   const isWhole = ["literal", "cell", "where", "softmax", "all", "any"].includes(term.operation);
-  if (isWhole || leaves(term) > limit) return { text: [value], level: value.value < 0 ? 0 : ATOM };
+  if (isWhole || leaves(term) > limit) return atom(value);
   const rest = term.operation === "matmul" || isReduction(term) ? SPELLED_OUT_IN_SUM : SPELLED_OUT;
   const inner = term.terms.map((each) =>
     spelled(values, each, each.operation === term.operation ? limit : rest)
@@ -359,7 +396,7 @@ const placeOf = ({ scopes }, values, term, index) => {
       if (node !== term.node || term.cell) continue;
       const [row, column, ...batch] = origin(values, term).toReversed();
       const lengths = values[node].shape.toReversed().slice(2);
-      const heads = scopes.some(({ call }) => call === "split_heads");
+      const heads = scopes.some(({ call, arguments: { enable_gqa } }) => call === "split_heads" || enable_gqa);
       const others = batch.map((place, i) =>
         lengths[i] > 1 ? `, ${heads && i === 0 ? "head" : "sequence"} ${place + 1}` : ""
       );
@@ -424,11 +461,13 @@ const isReduction = ({ operation }) => REDUCTIONS.has(operation);
 /** @param {number} value @param {Dtype} dtype @param {Cell | null} cell @returns {Figure} */
 const figure = (value, dtype = "float64", cell = null) => ({ value, dtype, cell });
 
-/** @param {string | Name | Figure} piece @returns {Expression} */
-const atom = (piece) => ({
-  text: [piece],
-  level: typeof piece === "object" && "value" in piece && piece.value < 0 ? 0 : ATOM,
-});
+/** @param {string | Figure} piece @returns {Expression} */
+const atom = (piece) => {
+  if (typeof piece === "string") return { text: [piece], level: ATOM };
+  // 1.5 × 10⁻⁶ reads as a product.
+  const level = show.html(piece.value, piece.dtype).includes("×") ? PRODUCT : ATOM;
+  return { text: [piece], level: piece.value < 0 ? 0 : level };
+};
 
 /** Put what is bound less tightly into parentheses. @param {Expression} expression @param {number} least */
 const wrapped = ({ text, level }, least, isFirst = false) => {

@@ -18,6 +18,9 @@ const REFERENCE = /^(?<example>\w+)\.(?<step>\w+)(?<sizes>\.shape)?(?:\[(?<index
 /** @param {string} reference @returns {string} the example that it names */
 export const exampleOf = (reference) => reference.slice(0, reference.indexOf("."));
 
+/** @type {WeakMap<Graph, Map<string, Resolved>>} each cell of a table asks for the table's reference */
+const resolved = new WeakMap();
+
 /**
  * Find out what a reference names.
  *
@@ -26,6 +29,14 @@ export const exampleOf = (reference) => reference.slice(0, reference.indexOf("."
  * @returns {Resolved}
  */
 export const resolve = (reference, graph) => {
+  const memory = resolved.get(graph) ?? new Map();
+  resolved.set(graph, memory);
+  if (!memory.has(reference)) memory.set(reference, resolveAnew(reference, graph));
+  return memory.get(reference);
+};
+
+/** @param {string} reference @param {Graph} graph @returns {Resolved} */
+const resolveAnew = (reference, graph) => {
   const found = REFERENCE.exec(reference.replaceAll(" ", ""))?.groups;
   const node = graph.steps.get(found?.step ?? "");
   if (!found || node === undefined)

@@ -1,7 +1,6 @@
 // The card of a number: what it is, its value, its formula, and the numbers that it is made of.
 
 import { explain } from "../explain.js";
-import { htmlOf } from "./examples.js";
 import { spotsOfCell } from "./spots.js";
 import { linesOf, make, nameOf, tool } from "./words.js";
 
@@ -58,7 +57,7 @@ const draw = (about) => {
       make("button", { type: "button", class: "live-close", "aria-label": "Close" }, "×"),
     ),
     make("output", {}, found.value),
-    ...linesOf(found, htmlOf(example, cell), follow),
+    ...linesOf(found, follow),
     make("div", { class: "live-tools" }, ...(trail.length ? [tool("← Back", back)] : []), ...toolsOf()),
   );
   document.body.append(card);

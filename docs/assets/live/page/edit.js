@@ -7,12 +7,12 @@ import { refresh as refreshCard } from "./card.js";
 import { writeCopies } from "./copies.js";
 import { typed } from "./entries.js";
 import { load, valueOf } from "./examples.js";
-import { fieldOf, fill } from "./fields.js";
-import { inputAt, inputsOf, writtenIn } from "./inputs.js";
+import { clear, fieldOf, fill } from "./fields.js";
+import { inputAt, inputsOf, keyIn, writtenIn } from "./inputs.js";
 import { editsInAddress, exampleInAddress, onThisPage, putIntoAddress } from "./link.js";
 import { prepare, restore, setBack } from "./prose.js";
 import { attentionDocs } from "./scripts.js";
-import { begun, change, enter, entryOf, has, undo } from "./session.js";
+import { begun, change, enter, entryOf, undo } from "./session.js";
 import { examplesOnPage, forget, spotsOf } from "./spots.js";
 import { make, matrixOf, nameOf, tool } from "./words.js";
 import { write } from "./write.js";
@@ -62,31 +62,40 @@ export const begin = async (example, edits) => {
   end();
   const started = begun(example, others.filter((other) => other !== null));
   session = started;
+  unfold(started);
   addMissingInputs(started);
   fields = placesOf(started);
+  prepare(started.examples.flatMap(spotsOf).map(({ spot }) => spot));
+  if (!(await goesOn(started))) return;
+  document.body.append(drawBar(started));
+  document.body.classList.add("live-editing");
+  if (edits) change(started, edits);
   for (const { spot, input, index } of fields) {
     const { value, dtype } = entryOf(started, input, index);
     const label = [input.split(".")[1], ...index.map((at) => at + 1)].join(" ");
+    const shown = () => valueOf(example, { step: keyIn(example, input) ?? "", index }).value;
     spot.replaceChildren(
-      fieldOf(label, typed(value, dtype), dtype, ({ value, problem }) => {
+      fieldOf(label, typed(value, dtype), dtype, shown, ({ value, problem }) => {
         if (value === null) return say(problem);
         enter(started, input, index, value);
         follow(started);
       })
     );
   }
-  prepare(started.examples.flatMap(spotsOf).map(({ spot }) => spot));
-  unfold(started);
-  document.body.append(drawBar(started));
-  document.body.classList.add("live-editing");
-  if (edits) change(started, edits);
-  follow(started);
+  if (await goesOn(started)) follow(started);
+};
+
+/** Let a frame be drawn first, and so a key be answered. @param {Session} started @returns {Promise<boolean>} whether it was not ended */
+const goesOn = async (started) => {
+  await new Promise((done) => requestAnimationFrame(() => setTimeout(done)));
+  return session === started;
 };
 
 /** Open the folds of inputs that would not be seen otherwise. @param {Session} session */
 const unfold = (session) => {
+  const places = placesOf(session);
   for (const input of inputsOf(session.example)) {
-    const spots = fields.filter((place) => place.input === input).map(({ spot }) => spot);
+    const spots = places.filter((place) => place.input === input).map(({ spot }) => spot);
     if (spots.some((spot) => spot.checkVisibility())) continue;
     for (let fold = spots[0]?.closest("details"); fold; fold = fold.parentElement?.closest("details") ?? null)
       fold.open = true;
@@ -132,13 +141,17 @@ const drawBar = (session) => {
 };
 
 /** @param {Session} session @returns {Place[]} the cells of tables that show inputs of the edited example */
-const placesOf = (session) =>
-  session.examples.flatMap((example) =>
-    spotsOf(example).flatMap(({ spot, cell: { step, index } }) => {
-      const input = spot.matches("td") ? inputAt(example, step) : null;
-      return input && has(session, input) ? [{ spot, input, index }] : [];
-    })
-  );
+const placesOf = (session) => {
+  const edited = inputsOf(session.example);
+  return session.examples.flatMap((example) => {
+    const steps = [...example.graph.steps.keys()];
+    const inputs = new Map(steps.map((step) => [step, inputAt(example, step)]));
+    return spotsOf(example).flatMap(({ spot, cell: { step, index } }) => {
+      const input = spot.matches("td") ? inputs.get(step) : null;
+      return input && edited.includes(input) ? [{ spot, input, index }] : [];
+    });
+  });
+};
 
 /** @param {Session} session @returns {HTMLElement | null} what the page has for editing the example */
 const buttonOf = ({ example }) => document.querySelector(`.live-try[data-example="${example.name}"]`);
@@ -162,6 +175,7 @@ document.addEventListener("keydown", ({ key, target }) => {
 const addMissingInputs = (session) => {
   const shown = new Set(placesOf(session).map(({ input }) => input));
   const missing = inputsOf(session.example).filter((input) => !shown.has(input));
+  if (!missing.length) return;
   const tables = missing.map((input) =>
     make("figure", {}, make("figcaption", {}, nameOf(input)), tableOf(session.example, input))
   );
@@ -260,7 +274,9 @@ export const end = () => {
   for (const example of session.examples) {
     for (const { spot, cell } of spotsOf(example)) {
       const { value, dtype } = valueOf(example, cell);
-      if (spot.querySelector("input")) spot.innerHTML = html(value, dtype);
+      const field = spot.querySelector("input");
+      if (field) clear(field);
+      if (field) spot.innerHTML = html(value, dtype);
     }
     write(example);
     writeCopies(example);

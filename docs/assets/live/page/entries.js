@@ -5,10 +5,11 @@ import { python } from "../show.js";
 /** @typedef {import("../arrays.js").Dtype} Dtype */
 
 const NUMBER = /^[+-]?(\d+(\.\d*)?|\.\d+)(e[+-]?\d+)?$/i;
-/** @type {Record<string, number>} */
-const WORDS = { inf: Infinity, "-inf": -Infinity, "∞": Infinity, "-∞": -Infinity, nan: NaN };
-/** @type {Record<string, number>} */
-const TRUTH = { true: 1, t: 1, "1": 1, false: 0, f: 0, "0": 0 };
+// Maps, because an object also has the names that all objects have, such as "constructor".
+/** @type {Map<string, number>} */
+const WORDS = new Map([["inf", Infinity], ["-inf", -Infinity], ["∞", Infinity], ["-∞", -Infinity], ["nan", NaN]]);
+/** @type {Map<string, number>} */
+const TRUTH = new Map([["true", 1], ["t", 1], ["1", 1], ["false", 0], ["f", 0], ["0", 0]]);
 
 /**
  * Read a number as a reader types it, with either minus sign.
@@ -17,16 +18,16 @@ const TRUTH = { true: 1, t: 1, "1": 1, false: 0, f: 0, "0": 0 };
  * @returns {{value: number, problem: ""} | {value: null, problem: string}}
  */
 export const read = (text, dtype) => {
-  const typed = text.trim().toLowerCase().replace("−", "-");
+  const typed = text.trim().toLowerCase().replaceAll("−", "-");
   if (!typed) return wrong("Nothing is typed; expected a number.");
-  if (dtype === "bool")
-    return typed in TRUTH ? right(TRUTH[typed]) : wrong(`“${text}” is neither true nor false.`);
-  if (typed in WORDS && dtype === "float64") return right(WORDS[typed]);
-  if (!NUMBER.test(typed)) return wrong(`“${text}” is no number; expected one like 0.5 or −2e-3.`);
+  const word = (dtype === "bool" ? TRUTH : dtype === "float64" ? WORDS : null)?.get(typed);
+  if (word !== undefined) return right(word);
+  if (dtype === "bool") return wrong(`“${text}” is neither true nor false.`);
+  if (!NUMBER.test(typed)) return wrong(`“${text}” is not a number; expected one like 0.5 or −2e-3.`);
   const value = Number(typed);
   if (!Number.isFinite(value)) return wrong(`“${text}” is beyond the largest number, 1.8e308.`);
-  if (dtype === "int64" && !Number.isInteger(value)) return wrong(`“${text}” is no whole number.`);
-  return right(value);
+  if (dtype !== "int64") return right(value);
+  return Number.isInteger(value) ? right(value + 0) : wrong(`“${text}” is not a whole number.`);
 };
 
 /** @param {number} value @returns {{value: number, problem: ""}} */

@@ -3,7 +3,6 @@
 
 import { ravel } from "../arrays.js";
 import { evaluate, parse } from "../graph.js";
-import * as show from "../show.js";
 import { attentionDocs, run } from "./scripts.js";
 
 /** @typedef {import("../arrays.js").Dtype} Dtype */
@@ -64,10 +63,4 @@ export const stepOf = ({ graph, values }, step) => values[/** @type {number} */ 
 export const valueOf = (example, { step, index }) => {
   const { data, shape, dtype } = stepOf(example, step);
   return { value: data[ravel(index, shape)], dtype };
-};
-
-/** @param {Example} example @param {Cell} cell @returns {string} the number as a page shows it */
-export const htmlOf = (example, cell) => {
-  const { value, dtype } = valueOf(example, cell);
-  return show.html(value, dtype);
 };

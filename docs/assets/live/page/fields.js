@@ -1,6 +1,6 @@
 // A field for one number of an input: typed into, stepped with the arrow keys, or dragged sideways.
 
-import { read } from "./entries.js";
+import { read, typed } from "./entries.js";
 import { make } from "./words.js";
 
 /** @typedef {import("../arrays.js").Dtype} Dtype */
@@ -15,17 +15,22 @@ const [STEP, SMALL_STEP, PIXELS] = [1, 0.1, 8];
  * @param {string} label what a screen reader says
  * @param {string} text what it holds
  * @param {Dtype} dtype
+ * @param {() => number} shown the number that the page shows, also while the text is none
  * @param {(entry: Entry) => void} entered is called whenever its text changes
  * @returns {HTMLInputElement}
  */
-export const fieldOf = (label, text, dtype, entered) => {
+export const fieldOf = (label, text, dtype, shown, entered) => {
   const field = /** @type {HTMLInputElement} */ (
     make("input", { class: "live-field", "aria-label": label, autocomplete: "off", value: text })
   );
   const enter = () => {
-    const entry = read(field.value, dtype);
-    field.setAttribute("aria-invalid", String(Boolean(entry.problem)));
-    entered(entry);
+    const { value, problem } = read(field.value, dtype);
+    clear(field);
+    if (value === null) {
+      const complaint = `${problem} The page shows ${typed(shown(), dtype).replaceAll("-", "−")}.`;
+      complain(field, complaint);
+      entered({ value, problem: complaint });
+    } else entered({ value, problem: "" });
     fit(field);
   };
   /** @param {number} value */
@@ -49,9 +54,37 @@ export const fieldOf = (label, text, dtype, entered) => {
 export const fill = (field, text) => {
   if (field !== document.activeElement && field.value !== text) {
     field.value = text;
-    field.removeAttribute("aria-invalid");
+    clear(field);
   }
   fit(field);
+};
+
+/** @type {WeakMap<HTMLInputElement, HTMLElement>} what is written below a field whose text is no number */
+const complaints = new WeakMap();
+let count = 0;
+
+/** Write below the matrix of a field what is wrong with its text. @param {HTMLInputElement} field @param {string} text */
+const complain = (field, text) => {
+  const line = make("p", { id: `live-complaint-${count++}` }, text);
+  const box = field.closest(".formula") ?? field.closest("table");
+  const next = box?.nextElementSibling;
+  const lines = next?.matches(".live-complaints") ? next : make("div", { class: "live-complaints" });
+  lines.append(line);
+  box?.after(lines);
+  complaints.set(field, line);
+  field.setAttribute("aria-invalid", "true");
+  field.setAttribute("aria-describedby", line.id);
+};
+
+/** Take back what is written about a field. @param {HTMLInputElement} field */
+export const clear = (field) => {
+  const line = complaints.get(field);
+  const lines = line?.parentElement;
+  line?.remove();
+  if (!lines?.childElementCount) lines?.remove();
+  complaints.delete(field);
+  field.removeAttribute("aria-invalid");
+  field.removeAttribute("aria-describedby");
 };
 
 /** Make a field as wide as its text. @param {HTMLInputElement} field */

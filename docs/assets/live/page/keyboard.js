@@ -40,6 +40,23 @@ export const makeReachable = (show) => {
   }
 };
 
+/** @type {WeakMap<Element, () => HTMLElement>} the stop of a number outside of tables, which goes to it */
+const stops = new WeakMap();
+
+/**
+ * Find what takes the focus for a number.
+ *
+ * @param {Element} spot @param {Show} show @returns {HTMLElement | undefined}
+ */
+export const stopOf = (spot, show) => {
+  makeReachable(show);
+  if (!(spot instanceof HTMLTableCellElement)) return stops.get(spot)?.();
+  spot.closest("table")?.querySelectorAll("td").forEach((cell) => (cell.tabIndex = -1));
+  const field = spot.querySelector("input");
+  if (!field) spot.tabIndex = 0;
+  return field ?? spot;
+};
+
 /** @param {HTMLTableElement} table @param {Show} show */
 const makeGrid = (table, show) => {
   const [example, step] = (table.dataset.val ?? "").split(/[.[]/);
@@ -92,6 +109,10 @@ const stop = (spots, show) => {
     spots[at].scrollIntoView({ block: "nearest", behavior: "instant" });
     show(spots[at]);
   };
+  spots.forEach((spot, i) => stops.set(spot, () => {
+    at = i;
+    return button;
+  }));
   button.onfocus = () => go(at);
   // The number that it says may change before the keyboard comes back.
   button.onblur = () => (button.textContent = count);

@@ -3,7 +3,7 @@
 
 import * as card from "./card.js";
 import { load } from "./examples.js";
-import { makeReachable } from "./keyboard.js";
+import { makeReachable, stopOf } from "./keyboard.js";
 import { LOST, attentionDocs, later } from "./scripts.js";
 import { cellsAt, exampleAt, forget, spotAt, spotNear } from "./spots.js";
 import { choices, tool } from "./words.js";
@@ -31,7 +31,10 @@ const show = async (spot) => {
   /** @param {Cell} cell */
   const open = (cell) => card.open({ example, cell, spot }, () => tools(example));
   if (cells.length === 1) open(cells[0]);
-  else card.say(spot, ...choices(example, cells, open));
+  else card.say(spot, ...choices(example, cells, (cell) => {
+    open(cell);
+    card.enter();
+  }));
 };
 
 /** @param {Example} example @returns {HTMLElement[]} what else a reader can do with it */
@@ -99,9 +102,10 @@ const move = (event) => {
   else [x, y] = [event.clientX, event.clientY];
 };
 
-/** Close the card, and give the keyboard back to where it came from. */
+/** Close the card, and give the keyboard back to where it came from, or to the number of the card. */
 const close = () => {
-  if (card.contains(document.activeElement)) reached?.stop.focus();
+  const spot = card.current()?.spot ?? asked;
+  if (card.contains(document.activeElement)) (reached?.stop ?? (spot && stopOf(spot, reach)))?.focus();
   asked = null;
   stays = false;
   card.close();

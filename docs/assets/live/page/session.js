@@ -2,7 +2,7 @@
 
 import { ravel } from "../arrays.js";
 import { compute } from "./examples.js";
-import { inputsOf, keyIn, writtenIn } from "./inputs.js";
+import { keyIn, writtenIn } from "./inputs.js";
 import { copyOf } from "./link.js";
 
 /** @typedef {import("./examples.js").Edits} Edits */
@@ -61,6 +61,3 @@ export const entryOf = ({ example, edits }, input, index) => {
   const { data, shape, dtype } = edits.get(input) ?? writtenIn(example, input);
   return { value: data[ravel(index, shape)], dtype };
 };
-
-/** @param {Session} session @param {string} input @returns {boolean} whether the edited example has it */
-export const has = ({ example }, input) => inputsOf(example).includes(input);

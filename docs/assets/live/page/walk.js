@@ -3,7 +3,7 @@
 import { explain } from "../explain.js";
 import { ravel, unravel } from "../arrays.js";
 import { align } from "./alignment.js";
-import { htmlOf, stepOf } from "./examples.js";
+import { stepOf } from "./examples.js";
 import { html } from "../show.js";
 import { linesOf, make, matrixOf, nameOf, tool } from "./words.js";
 
@@ -60,7 +60,7 @@ export const walk = (example, start) => {
       }),
       make("div", { "aria-live": "polite" },
         make("p", {}, make("strong", {}, found.place || "The number"), ` is ${found.value}`),
-        ...linesOf(found, htmlOf(example, found), goTo)
+        ...linesOf(found, goTo)
       )
     );
     // A number that was followed is not there any more.

@@ -40,6 +40,8 @@ export const matrixOf = (shape, cells) => {
   return /** @type {HTMLTableElement} */ (make("table", { class: "matrix" }, ...rows));
 };
 
+const DIFFERENTIAL = /^d[A-Z]$/;
+
 /**
  * Write the name of a step, or of a literal of another example: a symbol with its index, or words.
  *
@@ -48,7 +50,7 @@ export const matrixOf = (shape, cells) => {
 export const nameOf = (step) => {
   const name = step.slice(step.indexOf(".") + 1);
   const [base, ...parts] = name.split("_");
-  if (base.length > 1) return make("span", {}, name.replaceAll("_", " "));
+  if (base.length > 1 && !DIFFERENTIAL.test(base)) return make("span", {}, name.replaceAll("_", " "));
   return make("i", {}, base, ...(parts.length ? [make("sub", {}, parts.join(","))] : []));
 };
 
@@ -66,16 +68,14 @@ export const choices = (example, cells, choose) => {
 /**
  * Write where a number comes from, a line for each form of its formula, down to the number itself.
  *
- * @param {import("../explain.js").Explanation} explanation @param {string} shown the number
+ * @param {import("../explain.js").Explanation} explanation
  * @param {(cell: Cell) => void} follow is called when a reader chooses a number in it
  * @returns {HTMLElement[]}
  */
-export const linesOf = ({ formula, numbers, note }, shown, follow) => {
-  const last = numbers.length ? [["= ", make("span", { innerHTML: shown })]] : [];
+export const linesOf = ({ formula, numbers, note }, follow) => {
   const lines = [
     ...(formula.length ? [written(formula, follow)] : []),
     ...numbers.map((line) => ["= ", ...written(line, follow)]),
-    ...last,
     ...(note.length ? [written(note, follow)] : []),
   ];
   return lines.map((line) => make("p", { class: "live-line" }, ...line));
