@@ -361,24 +361,6 @@ def test_bad_input_says_what_is_wrong_and_loses_nothing(visit, typed, message):
     assert visit.page.locator(FIELD).input_value() == typed
 
 
-def test_link_carries_the_edits_through_a_reload_and_a_step_back(visit):
-    try_out(visit)
-    visit.page.locator(FIELD).fill("3")
-    visit.page.wait_for_url("**#try=*")
-    for come_again in (visit.page.reload, lambda: visit.page.goto(visit.page.url)):
-        come_again()
-        visit.page.wait_for_selector(".live-changed")
-        visit.page.wait_for_selector("p.live-set-back")
-        assert shown(visit, "output") == computed("output", X=edited(3))
-    visit.page.locator(".md-footer__link--next").click()
-    visit.page.wait_for_selector(BAR, state="detached")
-    visit.page.go_back()
-    visit.page.wait_for_selector(".live-changed")
-    assert shown(visit, "output") == computed("output", X=edited(3))
-    # A reload gives up what the page before was still asking for.
-    visit.complaints = [text for text in visit.complaints if "ERR_ABORTED" not in text]
-
-
 def test_reader_who_leaves_at_once_takes_no_edit_along(visit):
     try_out(visit)
     link = visit.page.locator(".md-footer__link--next")

