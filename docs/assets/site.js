@@ -46,10 +46,16 @@
   };
   // Until somebody shows interest in a number, the pages listen and nothing more.
   const interest = ["pointerover", "click", "keydown"];
+  let isAskedFor = false;
   const load = () => {
+    if (isAskedFor) return;
+    isAskedFor = true;
     const style = { rel: "stylesheet", href: new URL("live.css", source).href };
     // If it does not come, it is asked for again with the next interest.
-    const onerror = () => delete window.attentionDocs.first;
+    const onerror = () => {
+      isAskedFor = false;
+      delete window.attentionDocs.first;
+    };
     const script = { src: new URL("live.js", source).href, onerror };
     document.head.append(
       Object.assign(document.createElement("link"), style),
@@ -59,14 +65,44 @@
   const notice = (event) => {
     const wanted = event.type === "keydown" ? event.key === "Tab" : event.target.closest?.("[data-val], .figure-box, .live-try");
     if (!wanted) return;
-    if (!window.attentionDocs.first) load();
+    load();
     // Until the script is there, a press counts for more than a pointer that passes.
     if (!window.attentionDocs.first || event.type !== "pointerover") window.attentionDocs.first = event;
   };
-  const listen = (method) => interest.forEach((kind) => document[method](kind, notice));
-  window.attentionDocs = { graphs: {}, start: () => listen("removeEventListener") };
+  // A link may bring edits, also one that is pasted while the page is open.
+  const readAddress = () => location.hash.startsWith("#try=") && load();
+  const listen = (method) => {
+    interest.forEach((kind) => document[method](kind, notice));
+    window[method]("hashchange", readAddress);
+  };
+
+  // The theme leads from page to page: it changes the address first, and the page once that is fetched.
+  // Within a page it would fetch the same one again and put it in place of what the reader has changed, so
+  // there the browser leads. The theme leaves it all links with a target, and does not hear of Back.
+  let isUnderWay = false;
+  window.location$.subscribe(() => (isUnderWay = true));
+  window.document$.subscribe(() => {
+    isUnderWay = false;
+    window.attentionDocs.page = location.pathname;
+  });
+  const withoutFragment = ({ href, hash }) => href.slice(0, href.length - hash.length);
+  const follow = ({ target }) => {
+    const link = target.closest?.("a[href]");
+    if (!link?.hash || withoutFragment(link) !== withoutFragment(location)) return;
+    link.target = "_self";
+    document.querySelector("#__drawer:checked")?.click();
+  };
+  document.addEventListener("click", follow, true);
+  const step = (event) => {
+    if (isUnderWay || location.pathname !== window.attentionDocs.page) return;
+    event.stopImmediatePropagation();
+    if (history.state) scrollTo(0, history.state.y);
+  };
+
+  const start = () => listen("removeEventListener");
+  window.attentionDocs = { graphs: {}, page: location.pathname, start, step };
   listen("addEventListener");
-  if (location.hash.startsWith("#try=")) load();
+  readAddress();
 
   new MutationObserver(prepare).observe(document.body, { childList: true, subtree: true });
   prepare();

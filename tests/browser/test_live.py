@@ -391,24 +391,6 @@ def test_field_that_holds_no_number_says_which_one_the_page_shows(visit, typed, 
     assert not visit.page.get_by_text("“x” is not a number").count()
 
 
-def test_link_carries_the_edits_through_a_reload_and_a_step_back(visit):
-    try_out(visit)
-    visit.page.locator(FIELD).fill("3")
-    visit.page.wait_for_url("**#try=*")
-    for come_again in (visit.page.reload, lambda: visit.page.goto(visit.page.url)):
-        come_again()
-        visit.page.wait_for_selector(".live-changed")
-        visit.page.wait_for_selector("p.live-set-back")
-        assert shown(visit, "output") == computed("output", X=edited(3))
-    visit.page.locator(".md-footer__link--next").click()
-    visit.page.wait_for_selector(BAR, state="detached")
-    visit.page.go_back()
-    visit.page.wait_for_selector(".live-changed")
-    assert shown(visit, "output") == computed("output", X=edited(3))
-    # A reload gives up what the page before was still asking for.
-    visit.complaints = [text for text in visit.complaints if "ERR_ABORTED" not in text]
-
-
 def test_reader_who_leaves_at_once_takes_no_edit_along(visit):
     try_out(visit)
     link = visit.page.locator(".md-footer__link--next")

@@ -133,6 +133,32 @@ def test_a_number_says_where_it_comes_from_and_follows_an_edit(come_to):
     assert complaints(visit) == []
 
 
+def test_edits_survive_a_reload_a_link_to_a_heading_and_a_copied_link(come_to):
+    visit = come_to("mechanisms/self_attention.html")
+    page = visit.page
+    field = page.locator('table[data-val="self_attention.X"] input').first
+    page.locator(".live-try").first.click()
+    field.fill("3")
+    page.wait_for_url("file:**#try=*=3")
+    page.reload()
+    page.wait_for_selector(".live-changed")
+    page.locator(".md-sidebar--secondary a[href$='#weights']").click()
+    page.wait_for_url("file:**#try=*=3&at=weights")
+    assert field.input_value() == "3"
+    page.locator(".md-footer__link--next").click()
+    page.wait_for_url("**/cross_attention.html")
+    page.go_back()
+    page.wait_for_selector(".live-changed")
+    assert field.input_value() == "3"
+    copied = page.url
+    page.goto("about:blank")
+    page.goto(copied)
+    page.wait_for_selector(".live-changed")
+    assert field.input_value() == "3"
+    assert foreign(visit) == []
+    assert complaints(visit) == []
+
+
 def test_a_pasted_output_is_named(come_to):
     visit = come_to("check.html")
     visit.page.get_by_label("Your output, as it was printed").fill(str(WRONG))

@@ -15,6 +15,8 @@ NAMES = (
     "gradient",
     "graph",
     "page/entries",
+    "page/inputs",
+    "page/link",
     "python",
     "reference",
     "show",

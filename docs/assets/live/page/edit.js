@@ -9,10 +9,10 @@ import { typed } from "./entries.js";
 import { load, valueOf } from "./examples.js";
 import { clear, fieldOf, fill } from "./fields.js";
 import { inputAt, inputsOf, keyIn, writtenIn } from "./inputs.js";
-import { editsInAddress, exampleInAddress, onThisPage, putIntoAddress } from "./link.js";
+import { editsOf, fragmentOf, parse, putIntoAddress } from "./link.js";
 import { prepare, restore, setBack } from "./prose.js";
-import { attentionDocs } from "./scripts.js";
-import { begun, change, enter, entryOf, undo } from "./session.js";
+import { LOST, attentionDocs, isOnPage } from "./scripts.js";
+import { begun, change, commit, enter, entryOf, redo, release, undo } from "./session.js";
 import { examplesOnPage, forget, spotsOf } from "./spots.js";
 import { make, matrixOf, nameOf, tool } from "./words.js";
 import { write } from "./write.js";
@@ -29,6 +29,7 @@ let fields = [];
 const status = make("p", { class: "live-status", role: "status" });
 const inputs = make("div", { class: "live-inputs" });
 const bar = make("div", { class: "live-bar", role: "region", "aria-label": "Your own numbers" });
+const redoTool = /** @type {HTMLButtonElement} */ (tool("Redo", () => session && repeat(session)));
 
 // Browsers allow some hundred changes of the address in half a minute.
 const BEFORE_THE_ADDRESS_CHANGES = 300;
@@ -37,39 +38,87 @@ const BEFORE_THE_ADDRESS_CHANGES = 300;
 const BEFORE_THE_REST_FOLLOWS = 100;
 let [addressTimer, restTimer] = [0, 0];
 const HELP = "Type, use the up and down keys, or drag sideways. Escape leads to these buttons and back.";
+const UNREAD = "This link has edits that could not be read.";
 
-/** Begin with the edits that the page's address carries, if it does. */
-export const arrive = async () => {
-  const isHere = onThisPage();
-  const name = exampleInAddress();
-  const example = name && (await load(name).catch(() => null));
-  if (example && isHere()) await begin(example, editsInAddress(example));
+let turns = 0;
+/** What was asked for first may arrive last. @returns {() => boolean} whether nothing was asked for since */
+const turn = () => {
+  const own = ++turns;
+  return () => own === turns && isOnPage();
+};
+
+/**
+ * Make the page show what its address says, whatever changed the address. A link to a heading says nothing
+ * about edits, so they stay and are added to the address. A link that cannot be read changes nothing.
+ */
+export const readAddress = async () => {
+  const { name, parts, heading } = parse(location.hash);
+  if (name === null) return session && goTo(session, heading);
+  if (session && location.hash === fragmentOf(session)) return;
+  // After Back or a reload the page is where the reader left it.
+  const isNew = history.state === null || !scrollY;
+  const isLatest = turn();
+  const isOfPage = examplesOnPage().includes(name);
+  const example = isOfPage ? await load(name).catch(() => null) : null;
+  const started = example && isLatest() ? await open(example) : null;
+  if (started) {
+    const { edits, isWhole } = editsOf(parts, started.examples);
+    if (isWhole || edits.size) change(started, edits);
+    goTo(started, heading);
+    follow(started);
+    if (!isWhole) say(`${UNREAD} ${status.textContent}`);
+    if (isNew) jump(started);
+  } else if (isLatest()) {
+    if (!isOfPage) putIntoAddress(session ? fragmentOf(session) : "");
+    notify(isOfPage ? LOST : UNREAD);
+  }
+};
+
+/** Keep the heading that an address names, if the page has it. @param {Session} session @param {string} heading */
+const goTo = (session, heading) => {
+  session.heading = document.getElementById(heading) ? heading : "";
+  putIntoAddress(fragmentOf(session));
+};
+
+/** Scroll to the heading as browsers do, which they would if it stood alone. @param {Session} session */
+const jump = (session) => {
+  if (!session.heading) return;
+  location.replace(`#${session.heading}`);
+  putIntoAddress(fragmentOf(session));
 };
 
 /**
  * Turn the inputs of an example into fields.
  *
  * @param {Example} example
- * @param {Edits} [edits] those to begin with
  */
-export const begin = async (example, edits) => {
+export const begin = async (example) => {
   if (session?.example === example) return;
-  const isHere = onThisPage();
+  const started = await open(example);
+  if (!started) return;
+  goTo(started, parse(location.hash).heading);
+  follow(started);
+};
+
+/** @param {Example} example @returns {Promise<Session | null>} null if the reader has gone on meanwhile */
+const open = async (example) => {
+  if (session?.example === example) return session;
+  const isLatest = turn();
   const owners = inputsOf(example).map(exampleOf);
   const names = new Set([...examplesOnPage(), ...owners]);
   const others = await Promise.all([...names].map((name) => load(name).catch(() => null)));
-  if (!isHere()) return;
-  end();
-  const started = begun(example, others.filter((other) => other !== null));
+  if (!isLatest()) return null;
+  const before = session;
+  close();
+  const started = begun(example, others.filter((other) => other !== null), before);
   session = started;
   unfold(started);
   addMissingInputs(started);
   fields = placesOf(started);
   prepare(started.examples.flatMap(spotsOf).map(({ spot }) => spot));
-  if (!(await goesOn(started))) return;
+  if (!(await goesOn(started))) return null;
   document.body.append(drawBar(started));
   document.body.classList.add("live-editing");
-  if (edits) change(started, edits);
   for (const { spot, input, index } of fields) {
     const { value, dtype } = entryOf(started, input, index);
     const label = [input.split(".")[1], ...index.map((at) => at + 1)].join(" ");
@@ -82,7 +131,7 @@ export const begin = async (example, edits) => {
       })
     );
   }
-  if (await goesOn(started)) follow(started);
+  return (await goesOn(started)) ? started : null;
 };
 
 /** Let a frame be drawn first, and so a key be answered. @param {Session} started @returns {Promise<boolean>} whether it was not ended */
@@ -104,17 +153,12 @@ const unfold = (session) => {
 
 /** @param {Session} session @returns {HTMLElement} */
 const drawBar = (session) => {
-  const takeBack = () => {
-    const done = undo(session);
-    follow(session);
-    if (!done) say("There is nothing to undo.");
-  };
   const reset = () => {
     change(session, new Map());
     follow(session);
   };
   const copyLink = () => {
-    putIntoAddress(session.example, session.edits);
+    putIntoAddress(fragmentOf(session));
     copy(location.href, "The link is copied.");
   };
   const copyProgram = () => {
@@ -123,14 +167,16 @@ const drawBar = (session) => {
   };
   const finish = () => {
     const byKeyboard = bar.querySelector(":focus-visible");
-    end();
+    putIntoAddress(fragmentOf({ ...session, edits: new Map() }));
+    close();
     if (byKeyboard) buttonOf(session)?.focus();
   };
   bar.replaceChildren(
     make("strong", {}, "Your own numbers"),
     status,
     make("span", { class: "live-tools" },
-      tool("Undo", takeBack),
+      tool("Undo", () => takeBack(session)),
+      redoTool,
       tool("Reset", reset),
       tool("Copy link", copyLink),
       tool("Copy code", copyProgram),
@@ -139,6 +185,51 @@ const drawBar = (session) => {
   );
   return bar;
 };
+
+/** Take back what cannot be read in a field, or else the last step. @param {Session} session */
+const takeBack = (session) => {
+  const isUnread = fields.some(({ spot }) => spot.querySelector("[aria-invalid=true]"));
+  const done = isUnread || undo(session);
+  follow(session);
+  if (!done) say("There is nothing to undo.");
+};
+
+/** @param {Session} session */
+const repeat = (session) => {
+  redo(session);
+  follow(session);
+};
+
+/** @type {Record<string, (session: Session) => void>} */
+const SHORTCUTS = { z: takeBack, "shift z": repeat, y: repeat };
+document.addEventListener("keydown", (event) => {
+  const { key, ctrlKey, metaKey, shiftKey, target } = event;
+  const act = SHORTCUTS[(shiftKey ? "shift " : "") + key.toLowerCase()];
+  const isElsewhere = target instanceof Element && target.matches("input:not(.live-field), textarea");
+  if (!session || !act || !(ctrlKey || metaKey) || isElsewhere) return;
+  event.preventDefault();
+  act(session);
+});
+
+// What is typed into a field until it is left, one drag and one press of an arrow key are a step each.
+for (const kind of ["change", "focusout", "pointerup", "keyup"])
+  document.addEventListener(kind, (event) => {
+    const isTyping = event instanceof KeyboardEvent && !event.key.startsWith("Arrow");
+    if (session && !isTyping) commit(session);
+  });
+
+document.addEventListener("click", (event) => {
+  if (!session || !isOnPage()) return;
+  // The reader may be about to leave.
+  putIntoAddress(fragmentOf(session));
+  const link = event.target instanceof Element ? event.target.closest("a") : null;
+  if (link?.href !== location.href.replace(location.hash, "")) return;
+  // The page leads to itself, and would be loaded again.
+  event.preventDefault();
+  event.stopPropagation();
+  goTo(session, "");
+  scrollTo(0, 0);
+}, true);
 
 /** @param {Session} session @returns {Place[]} the cells of tables that show inputs of the edited example */
 const placesOf = (session) => {
@@ -199,7 +290,7 @@ const follow = (session) => {
     for (const { spot, input, index } of fields) {
       const { value, dtype } = entryOf(session, input, index);
       const field = spot.querySelector("input");
-      if (field) fill(field, typed(value, dtype));
+      if (field) fill(field, value, dtype);
     }
     const changed = session.examples.flatMap((example) => write(example, waiting));
     say(session.examples.map(refused).find(Boolean) ?? told(changed));
@@ -210,12 +301,19 @@ const follow = (session) => {
     session.examples.forEach(writeCopies);
   };
   restTimer = setTimeout(() => inPlace(followWithTheRest), BEFORE_THE_REST_FOLLOWS);
-  clearTimeout(addressTimer);
-  const isHere = onThisPage();
-  const address = () => isHere() && putIntoAddress(session.example, session.edits);
-  addressTimer = setTimeout(address, BEFORE_THE_ADDRESS_CHANGES);
+  if (!addressTimer) changeAddress();
+  if (!session.future.length && document.activeElement === redoTool) bar.querySelector("button")?.focus();
+  redoTool.disabled = !session.future.length;
   refreshCard();
   attentionDocs.matters?.repaint();
+};
+
+/** Write the address, and in a while what has changed meanwhile. */
+const changeAddress = () => {
+  addressTimer = 0;
+  if (!session || !isOnPage() || fragmentOf(session) === location.hash) return;
+  putIntoAddress(fragmentOf(session));
+  addressTimer = setTimeout(changeAddress, BEFORE_THE_ADDRESS_CHANGES);
 };
 
 /** Say how many numbers have changed. @param {Element[]} changed */
@@ -225,11 +323,18 @@ const told = ({ length }) => {
   return `${count} from the page's own.`;
 };
 
-/** Change the page, but leave what is edited in its place. @param {() => void} change */
+/**
+ * Change the page, but leave in its place what is edited, or the heading that the reader came to, if it is
+ * in sight.
+ *
+ * @param {() => void} change
+ */
 const inPlace = (change) => {
-  const before = last?.getBoundingClientRect().top ?? 0;
+  const heading = document.getElementById(session?.heading ?? "");
+  const stays = [last, heading].find((element) => element && !isOutOfSight(element));
+  const before = stays?.getBoundingClientRect().top ?? 0;
   change();
-  scrollBy({ top: (last?.getBoundingClientRect().top ?? 0) - before, behavior: "instant" });
+  scrollBy({ top: (stays?.getBoundingClientRect().top ?? 0) - before, behavior: "instant" });
 };
 
 /** @returns {Set<Element>} the matrices of such figures */
@@ -266,20 +371,28 @@ const copy = (text, done) => {
   );
 };
 
+/** Say something, also where no fields are. @param {string} text */
+const notify = (text) => {
+  if (!session) {
+    bar.replaceChildren(status, tool("Close", () => bar.remove()));
+    document.body.append(bar);
+  }
+  say(text);
+};
+
 /** Give the page its own numbers back, and the cells of its tables. */
-export const end = () => {
+const close = () => {
   if (!session) return;
-  change(session, new Map());
-  putIntoAddress(session.example, session.edits);
+  release(session);
   for (const example of session.examples) {
-    for (const { spot, cell } of spotsOf(example)) {
-      const { value, dtype } = valueOf(example, cell);
-      const field = spot.querySelector("input");
-      if (field) clear(field);
-      if (field) spot.innerHTML = html(value, dtype);
-    }
     write(example);
     writeCopies(example);
+  }
+  for (const { spot, input, index } of fields) {
+    const field = spot.querySelector("input");
+    const { value, dtype } = entryOf({ ...session, edits: new Map() }, input, index);
+    if (field) clear(field);
+    spot.innerHTML = html(value, dtype);
   }
   inputs.remove();
   forget();
@@ -288,10 +401,13 @@ export const end = () => {
 
 /** Forget the edits, because the page that showed them is gone. */
 export const leave = () => {
+  turn();
   clearTimeout(addressTimer);
   clearTimeout(restTimer);
-  if (session) change(session, new Map());
+  addressTimer = 0;
+  if (session) release(session);
   session = last = null;
+  fields = [];
   restore();
   bar.remove();
   document.body.classList.remove("live-editing");

@@ -50,12 +50,15 @@ export const fieldOf = (label, text, dtype, shown, entered) => {
   return field;
 };
 
-/** Put a text into a field, unless somebody is typing there. @param {HTMLInputElement} field @param {string} text */
-export const fill = (field, text) => {
-  if (field !== document.activeElement && field.value !== text) {
-    field.value = text;
-    clear(field);
-  }
+/**
+ * Put a number into a field, unless what stands there means it, as "12." does while somebody types.
+ *
+ * @param {HTMLInputElement} field @param {number} value @param {Dtype} dtype
+ */
+export const fill = (field, value, dtype) => {
+  if (Object.is(read(field.value, dtype).value, value)) return;
+  field.value = typed(value, dtype);
+  clear(field);
   fit(field);
 };
 

@@ -3,8 +3,9 @@
 
 import * as card from "./card.js";
 import { load } from "./examples.js";
+import { inputsOf } from "./inputs.js";
 import { makeReachable, stopOf } from "./keyboard.js";
-import { LOST, attentionDocs, later } from "./scripts.js";
+import { LOST, attentionDocs, isOnPage, later } from "./scripts.js";
 import { cellsAt, exampleAt, forget, spotAt, spotNear } from "./spots.js";
 import { choices, tool } from "./words.js";
 
@@ -39,9 +40,7 @@ const show = async (spot) => {
 
 /** @param {Example} example @returns {HTMLElement[]} what else a reader can do with it */
 const tools = (example) => {
-  const { inputs, named, steps } = example.graph;
-  // What has a name and is no step is an input that other examples have too.
-  const hasInputs = inputs.length > 0 || named.size > steps.size;
+  const hasInputs = inputsOf(example).length > 0;
   return [
     ...(hasInputs ? [tool("What matters", showWhatMatters)] : []),
     ...(hasInputs ? [tool("Try your own numbers", () => tryOut(example.name))] : []),
@@ -149,12 +148,19 @@ const reach = (spot) => {
   show(spot);
 };
 
-const arrive = async () => {
+/** Bring the page and its address together, whatever changed the address. */
+const followAddress = async () => {
+  if (!attentionDocs.more && !location.hash.startsWith("#try=")) return;
+  const more = await later("more");
+  if (isOnPage()) more?.readAddress();
+};
+
+const arrive = () => {
   close();
   attentionDocs.more?.leave();
   attentionDocs.matters?.repaint();
   forget();
-  if (location.hash.startsWith("#try=")) (await later("more"))?.arrive();
+  followAddress();
 };
 
 document.addEventListener("pointerover", point);
@@ -170,8 +176,10 @@ document.addEventListener("focusout", () => setTimeout(() => {
   if (!activeElement?.closest("table[role=grid], .live-stop")) close();
 }));
 
-// The theme says when it has changed the page without loading it.
+// The theme says when it has changed the page without loading it, but not from a file, where it never does.
 /** @type {any} */ (window).document$.subscribe(arrive);
+followAddress();
+addEventListener("hashchange", followAddress);
 // What the reader did before this script was there.
 attentionDocs.start();
 if (attentionDocs.first) {

@@ -3,13 +3,14 @@
 
 const folder = /** @type {HTMLScriptElement} */ (document.currentScript).src;
 
-/** @typedef {Pick<typeof import("./edit.js"), "arrive" | "begin" | "leave"> & typeof import("./walk.js")} More */
+/** @typedef {Pick<typeof import("./edit.js"), "begin" | "leave" | "readAddress"> & typeof import("./walk.js")} More */
 
 /** @typedef {{begin: (shown: import("./card.js").Shown) => void, repaint: () => void}} Matters */
 
 /**
  * @typedef {object} AttentionDocs
  * @property {Record<string, any>} graphs by the name of the example, as JSON
+ * @property {string} page the path of the page that is shown; the address may be ahead of it
  * @property {() => void} start ends the waiting of docs/assets/site.js
  * @property {Event} [first] what the reader did before these scripts were there
  * @property {More} [more] what fewer readers ask for
@@ -18,6 +19,9 @@ const folder = /** @type {HTMLScriptElement} */ (document.currentScript).src;
 
 /** @type {AttentionDocs} */
 export const attentionDocs = /** @type {any} */ (window).attentionDocs;
+
+/** @returns {boolean} whether the address is that of the page that is shown */
+export const isOnPage = () => location.pathname === attentionDocs.page;
 
 /** What is said when a script did not come. */
 export const LOST = "This could not be fetched. Is there a network?";

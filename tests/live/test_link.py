@@ -1,0 +1,120 @@
+"""The fragment of an address: edits come back from it as they went in, and any other text is harmless."""
+
+import random
+from urllib.parse import quote
+
+import pytest
+
+from tests.live.edits import cases
+from tests.live.graphs import page_graph
+from tests.live.running import in_node
+
+EXAMPLES = ("self_attention", "course_formula", "causal_padding", "cache_sizes")
+# What the page of an example has to read an address with, as docs/assets/live/page/examples.js has it.
+PAGE = """
+    const examples = data.graphs.map((text) => {
+        const parsed = graph.parse(text);
+        return { name: parsed.example, graph: parsed, edits: new Map(), values: parsed.values };
+    });
+    const state = (fragment) => {
+        const { name, parts, heading } = link.parse(fragment);
+        return { name, heading, ...link.editsOf(parts, examples) };
+    };
+"""
+# Each edit by the name of its input, and the heading, after they went through an address.
+RETURNED = f"""
+    (() => {{
+        {PAGE}
+        const [{{ name }}] = examples;
+        return data.edits.map((edit) => {{
+            const edits = new Map(Object.entries(edit).map(([step, numbers]) => {{
+                const input = inputs.inputAt(examples[0], step) ?? step;
+                const array = link.copyOf(inputs.writtenIn(examples[0], input));
+                numbers.flat(Infinity).forEach((number, i) => (array.data[i] = Number(number)));
+                return [input, array];
+            }}));
+            const fragment = link.fragmentOf({{ examples, edits, heading: data.heading }});
+            const back = state(fragment);
+            const same = [...edits].every(([input, {{ data }}]) => {{
+                const array = back.edits.get(input) ?? inputs.writtenIn(examples[0], input);
+                return data.every((number, i) => Object.is(number, array.data[i]));
+            }});
+            return [same, back.isWhole, back.heading, back.name ?? name];
+        }});
+    }})()
+"""
+# What is read of a fragment; and whether it names inputs only, and writes the same fragment when read again.
+READ = f"""
+    (() => {{
+        {PAGE}
+        const owned = new Set(examples.flatMap(inputs.inputsOf));
+        return data.fragments.map((fragment) => {{
+            const {{ edits, heading, isWhole }} = state(fragment);
+            const first = link.fragmentOf({{ examples, edits, heading: "" }});
+            const again = link.fragmentOf({{ examples, edits: state(first).edits, heading: "" }});
+            return [[...edits.keys()].every((input) => owned.has(input)) && first === again, isWhole, edits.size];
+        }});
+    }})()
+"""
+NAMES = ["", "self_attention", "../live", "//host/x", "__proto__", "constructor", "a%2Fb", "%"]
+INPUTS = [f"self_attention.{step}" for step in ("X", "W_Q", "weights", "__proto__")]
+PLACES = ["[0,0]", "[2,3]", "[3,0]", "[0]", "[0,0,0]", "[]", "[0,]", "[-1,0]", f"[{9**40},0]"]
+NUMBERS = ["", "\0", "3", "-2.5e-3", "nan", "1e400", "0x10", "٣", "__proto__", "%25", "1&at=x"]
+
+
+@pytest.mark.parametrize("name", EXAMPLES)
+def test_edits_and_heading_survive_the_address(name):
+    edits = [case["edits"] for case in cases(name, 10)]
+    data = {"graphs": [page_graph(name)], "edits": edits, "heading": "a-heading"}
+    assert in_node(RETURNED, data) == [[True, True, "a-heading", name]] * len(edits)
+
+
+def test_any_fragment_gives_edits_of_inputs_or_none():
+    draw = random.Random(33)
+    fragments = [fragment(draw) for _ in range(3000)]
+    # The longest address that Chromium takes is two million characters.
+    fragments.append("#try=self_attention" + "&self_attention.X[0,0]=3" * 80_000)
+    data = {"graphs": [page_graph("self_attention")], "fragments": fragments}
+    read = in_node(READ, data)
+    assert all(is_consistent for is_consistent, _, _ in read)
+    # The draw would prove little if it hit no input, or nothing else.
+    assert {edited for _, _, edited in read} >= {0, 1, 2}
+    assert {is_whole for _, is_whole, _ in read} == {True, False}
+
+
+def fragment(draw):
+    """A link as a reader may have it: cut short, encoded twice, or written by somebody who means harm."""
+    edits = (
+        draw.choice(INPUTS) + draw.choice(PLACES) + draw.choice("==:") + draw.choice(NUMBERS)
+        for _ in range(draw.randrange(6))
+    )
+    parts = [
+        draw.choice(NAMES),
+        *edits,
+        *draw.choices(["at=weights", "at=", "%", "a=b"], k=draw.randrange(2)),
+    ]
+    text = "#try=" + "&".join(parts)
+    text = draw.choice([str, quote, lambda text: quote(text, safe="#=&")])(text)
+    return text[: draw.randrange(len(text))] if draw.random() < 0.2 else text
+
+
+@pytest.mark.parametrize(
+    "part",
+    [
+        "X[0]=3",
+        "X[0,]=3",
+        "X[3,0]=3",
+        "Q[0,0]=3",
+        "X[0,0]=1e400",
+        "__proto__[0,0]=3",
+        "%",
+        "%E0%A4%A",
+    ],
+)
+def test_part_that_does_not_fit_is_left_out_and_reported(part):
+    fragments = [
+        f"#try=self_attention&self_attention.{part}&self_attention.X[0,1]=3",
+        f"#try=self_attention&self_attention.{part}",
+    ]
+    data = {"graphs": [page_graph("self_attention")], "fragments": fragments}
+    assert in_node(READ, data) == [[True, False, 1], [True, False, 0]]
