@@ -72,12 +72,12 @@ def course_words(steps_of: StepsOf) -> Svg:
 def course_alike(steps_of: StepsOf) -> Svg:
     r"""The weights that come from similarity, one row for each word. In the marked row, *drink*
     divides its weight mainly between itself and *milk*. Every word gives itself at least as much
-    as any other."""
+    as it gives to any other."""
     weights = steps_of("course_averages")["weights"]
     mainly = weights[DRINK, [DRINK, 2]]
     claim(mainly.min() > 1 / 4 and mainly.sum() > 1 / 2, "mainly between itself and *milk*")
     own = np.diag(weights)[:, None]
-    claim(np.all(own >= weights), "Every word gives itself at least as much as any other")
+    claim(np.all(own >= weights), "at least as much as it gives to any other")
     return heatmap(weights, "Weights from similarity", mark=(DRINK, None), **of_words())
 
 
