@@ -291,8 +291,8 @@ def causal_alignments(steps_of: StepsOf) -> Html:
 
 @registered
 def softmax_saturation(steps_of: StepsOf) -> Svg:
-    r"""Four scores that grow with $\sqrt{d_k}$, as scores do without the division. At the left end
-    each has a share. At the right end the largest has nearly all the weight."""
+    r"""Four scores that grow with $\sqrt{d_k}$, as the spread of scores does without the division.
+    At the left end each has a share. At the right end the largest has nearly all the weight."""
     d, weights = growing_scores(steps_of)
     claim(weights[0].min() > 1 / 20, "At the left end each has a share")
     claim(weights[-1].max() > 0.99, "At the right end the largest has nearly all the weight")

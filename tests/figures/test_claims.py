@@ -22,7 +22,7 @@ COMPARING = re.compile(
 )
 # What is drawn, and how to read it: the tests of the drawings hold these to the data.
 LEGENDS = (
-    "Four scores that grow with $\\sqrt{d_k}$, as scores do without the division",
+    "Four scores that grow with $\\sqrt{d_k}$, as the spread of scores does without the division",
     "The largest entry of the Jacobian of the same softmax",
     "The thicker a line, the larger the weight",
     "the thicker the larger the share",
