@@ -155,7 +155,7 @@ def scaled_dot_product_attention(
     window: tuple[int | None, int | None] | None = None,
     softcap: float | None = None,
 ) -> Array:
-    r"""Attend, and return the output only; a drop-in for PyTorch's function of this name.
+    r"""Attend, and return the output only, like PyTorch's function of this name without dropout.
 
     $$O = \mathrm{softmax}\left(\frac{Q K^\top}{\sqrt{d_k}} + M\right) V$$
 

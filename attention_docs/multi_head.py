@@ -98,7 +98,7 @@ class MultiHeadSteps(NamedTuple):
         V: (..., h, n, d_v) projected values.
         attention: the steps of all the heads; `attention.weights` is (..., h, m, n).
         merged: (..., m, h d_v) outputs of the heads side by side.
-        output: (..., m, d_out) the merged heads times W_O.
+        output: (..., m, d_out) the merged heads times W_O, plus b_O.
 
     Examples:
         >>> layer = MultiHeadAttention.seeded(6, num_heads=2, seed=0)

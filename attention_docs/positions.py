@@ -124,8 +124,8 @@ def rotary(x: Array, positions: Array, base: float = 10000.0, interleaved: bool 
                       \sin t\omega_i & \cos t\omega_i \end{bmatrix}
       \begin{bmatrix} a \\ b \end{bmatrix}, \qquad \omega_i = \text{base}^{-2i/d}$$
 
-    The dot product of a rotated query and a rotated key depends on the distance of their
-    positions, not on the positions themselves.
+    For a given query and key, the dot product after the rotation depends on the difference of
+    their positions, not on the positions themselves.
 
     Args:
         x: (..., n, d) queries or keys, d even.

@@ -12,8 +12,8 @@ from attention_docs.render.numbers import number
 def show(result: Array | Mapping[str, Array]) -> None:
     """Print a number, an array, or the named steps of an example.
 
-    This is the one place where a number is rounded: four decimals; an exact integer without
-    decimals; what would round to zero but is not, in powers of ten.
+    Numbers are rounded as on the pages: four decimals; an exact integer without decimals; what
+    would round to zero but is not, in powers of ten.
 
     Args:
         result: an array of any library, a number, or a mapping or named tuple of arrays.
