@@ -1,4 +1,4 @@
-"""Attention without positions cannot see the order of its tokens.
+"""Attention without positions and without a mask cannot see the order of its tokens.
 
 The tokens of the self-attention example, in their order and as tokens 3, 1, 2: the matrix P puts
 them so. Without positions each token gets the same output in both orders. With a vector added per

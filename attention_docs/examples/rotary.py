@@ -1,8 +1,8 @@
 """Rotary positions: one query and one key of six features, turned at many positions.
 
 `scores` has the query at positions 0 to 3 and the key at positions 0 to 4. It is constant along
-each diagonal, as it depends on the distance alone. `scores_of_halves` takes the same numbers for
-the other layout: `order` lists the features of the neighbouring pairs as halves want them. The
+each diagonal, as it depends on the signed distance alone. `scores_of_halves` takes the same numbers
+for the other layout: `order` lists the features of the neighbouring pairs as halves want them. The
 last five steps follow the angles of one position beyond those of training.
 
 >>> show(steps())
