@@ -89,7 +89,7 @@ def public_functions() -> Iterator[tuple[CodeType, tuple[str, inspect.Signature]
     """Yield the public functions and methods of the mathematics, by their code.
 
     >>> [name for name, _ in dict(public_functions()).values()][:3]
-    ['additive_scores', 'attention_backward', 'attention_steps']
+    ['additive_scores', 'attention_backward', 'scaled_dot_product_attention_backward']
     """
     modules = [importlib.import_module(f"attention_docs.{name}") for name in MATHEMATICS]
     for name, member in chain.from_iterable(map(inspect.getmembers, modules)):
