@@ -7,7 +7,7 @@ from attention_docs import chunks, kernels
 from attention_docs.arrays import Array, as_real, check_no_overflow, ignoring_overflow, namespace
 from attention_docs.inputs import Inputs, fitted
 from attention_docs.masks import window_mask
-from attention_docs.softmax import softmax
+from attention_docs.softmax import _softmax
 from attention_docs.tiles import TileState, tile_state
 
 
@@ -48,7 +48,7 @@ def _compute(inputs: Inputs) -> AttentionSteps:
         if inputs.softcap is not None:
             scaled = inputs.softcap * xp.tanh(scaled / inputs.softcap)
         masked = _masked(inputs, scaled)
-        weights = softmax(masked)
+        weights = _softmax(xp, masked)
         output = xp.astype(weights @ value, inputs.dtype, copy=False)  # (..., m, d_v)
         check_no_overflow(xp, "the weighted sums of value hold", output)
     return AttentionSteps(scores, scaled, masked, weights, output)
