@@ -16,14 +16,9 @@ from types import ModuleType
 from typing import Any, NamedTuple
 
 from attention_docs import kernels
-from attention_docs.arrays import (
-    Array,
-    as_real,
-    check_no_overflow,
-    ignoring_overflow,
-)
-from attention_docs.dot_product import AttentionSteps, attention_steps
-from attention_docs.inputs import Arguments, Inputs, Shape, checked_gradient
+from attention_docs.arrays import Array, check_no_overflow, ignoring_overflow
+from attention_docs.dot_product import AttentionSteps, _compute
+from attention_docs.inputs import Inputs, Shape, checked_gradient, fitted
 
 
 class AttentionGradients(NamedTuple):
@@ -117,20 +112,10 @@ def attention_backward(
         >>> show(gradients.query)
         [[-0.1490 0.1490]]
     """
-    arguments = Arguments(
-        query=query,
-        key=key,
-        value=value,
-        attn_mask=attn_mask,
-        dropout_p=dropout_p,
-        is_causal=is_causal,
-        scale=scale,
-        enable_gqa=enable_gqa,
-        window=window,
-        softcap=softcap,
+    inputs = fitted(
+        query, key, value, attn_mask, dropout_p, is_causal, scale, enable_gqa, window, softcap
     )
-    steps = attention_steps(**arguments._asdict())
-    inputs = arguments.checked()
+    steps = _compute(inputs.checked())
     return _differentiate(inputs, steps, checked_gradient(inputs, query, grad_output))
 
 
@@ -190,29 +175,20 @@ def scaled_dot_product_attention_backward(
         >>> show(scaled_dot_product_attention_backward(grad_output, query, key, value).query)
         [[-0.1490 0.1490]]
     """
-    arguments = Arguments(
-        query=query,
-        key=key,
-        value=value,
-        attn_mask=attn_mask,
-        dropout_p=dropout_p,
-        is_causal=is_causal,
-        scale=scale,
-        enable_gqa=enable_gqa,
-        window=window,
-        softcap=softcap,
+    inputs = fitted(
+        query, key, value, attn_mask, dropout_p, is_causal, scale, enable_gqa, window, softcap
     )
+    gradient = checked_gradient(inputs, query, grad_output)
 
-    def formula(inputs: Inputs, gradient: Array) -> tuple[Array, Array, Array, Array | None]:
-        by = _differentiate(inputs, attention_steps(**arguments._asdict()), gradient)
+    def formula(inputs: Inputs) -> tuple[Array, Array, Array, Array | None]:
+        by = _differentiate(inputs, _compute(inputs), gradient)
         return by.query, by.key, by.value, by.attn_mask
 
-    by_query, by_key, by_value, by_mask = kernels.differentiate(arguments, grad_output, formula)
-    dtype = as_real(arguments.xp, "query", query).dtype
+    by_query, by_key, by_value, by_mask = kernels.differentiate(inputs, gradient, formula)
     return InputGradients(
-        query=_in_dtype(arguments.xp, "query", by_query, dtype),
-        key=_in_dtype(arguments.xp, "key", by_key, dtype),
-        value=_in_dtype(arguments.xp, "value", by_value, dtype),
+        query=_in_dtype(inputs.xp, "query", by_query, inputs.dtype),
+        key=_in_dtype(inputs.xp, "key", by_key, inputs.dtype),
+        value=_in_dtype(inputs.xp, "value", by_value, inputs.dtype),
         attn_mask=by_mask,
     )
 

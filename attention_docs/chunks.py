@@ -15,33 +15,50 @@ import numpy
 from array_api_compat import is_dask_array
 
 from attention_docs.arrays import Array, namespace
-from attention_docs.inputs import Arguments, Inputs, Window
+from attention_docs.inputs import Inputs, Window
 from attention_docs.tiles import TileState, merge
 
 Tile = Callable[..., TileState]
 
 
-def are_given(arguments: Arguments) -> bool:
-    """Whether query, key or value is a Dask array."""
-    return any(is_dask_array(array) for array in arguments.arrays().values())
-
-
-def attend(arguments: Arguments, tile: Tile) -> Array:
-    """Return the output as a Dask array; nothing is computed yet but the shapes.
-
-    Args:
-        arguments: those of `scaled_dot_product_attention`.
-        tile: attends to a chunk of keys, as `attend_tile`.
+def are_given(
+    query: Array, key: Array, value: Array, attn_mask: Array | None, enable_gqa: bool
+) -> bool:
+    """Whether query, key or value is a Dask array.
 
     Raises:
-        TypeError: if an array is not a real Dask array.
+        TypeError: if one is, and another is not.
         ValueError: if the size of a chunk is unknown, the features are in several chunks, or an
-            option is not for Dask arrays. What only the numbers show, NaN for instance, is raised
-            when they are computed.
+            option is not for Dask arrays.
     """
-    _check(arguments)
-    real = arguments.with_real_arrays()
-    inputs = real.fitted(real.query.dtype)
+    arrays = {"query": query, "key": key, "value": value}
+    if not any(is_dask_array(array) for array in arrays.values()):
+        return False
+    namespace(**arrays)
+    if attn_mask is not None:
+        raise ValueError(
+            "attn_mask was given with Dask arrays; expected is_causal or window in its place"
+        )
+    if enable_gqa is True:
+        raise ValueError("enable_gqa is True with Dask arrays; expected as many heads in each")
+    for name, array in arrays.items():
+        _check_chunks(name, array)
+        if array.shape[:-2] != query.shape[:-2]:
+            raise ValueError(
+                f"{name} has shape {array.shape}; expected the leading axes of query {query.shape}"
+            )
+    return True
+
+
+def attend(inputs: Inputs, tile: Tile) -> Array:
+    """Return the output as a Dask array; nothing is computed yet but the shapes.
+
+    What only the numbers show, NaN for instance, is raised when they are computed.
+
+    Args:
+        inputs: with Dask arrays.
+        tile: attends to a chunk of keys, as `attend_tile`.
+    """
     query, key, value = inputs.query, inputs.key, inputs.value
     # Leading axes and keys are cut alike, so that one chunk of each makes a tile.
     leading = dict(enumerate(query.chunks[:-2]))
@@ -75,32 +92,17 @@ def attend(arguments: Arguments, tile: Tile) -> Array:
     return dask_array.block(outputs.tolist())
 
 
-def _check(arguments: Arguments) -> None:
-    arrays = arguments.arrays()
-    namespace(**arrays)
-    for name, array in arrays.items():
-        if any(math.isnan(size) for sizes in array.chunks for size in sizes):
-            raise ValueError(
-                f"{name} has chunks of unknown size; "
-                f"expected known ones, for example {name}.compute_chunk_sizes()"
-            )
-        if array.ndim > 1 and array.numblocks[-1] > 1:
-            raise ValueError(
-                f"{name} has {array.numblocks[-1]} chunks of features; "
-                f"expected one, for example {name}.rechunk({{-1: -1}})"
-            )
-    if arguments.attn_mask is not None:
+def _check_chunks(name: str, array: Array) -> None:
+    if any(math.isnan(size) for sizes in array.chunks for size in sizes):
         raise ValueError(
-            "attn_mask was given with Dask arrays; expected is_causal or window in its place"
+            f"{name} has chunks of unknown size; "
+            f"expected known ones, for example {name}.compute_chunk_sizes()"
         )
-    if arguments.enable_gqa is True:
-        raise ValueError("enable_gqa is True with Dask arrays; expected as many heads in each")
-    for name, array in arrays.items():
-        if array.shape[:-2] != arguments.query.shape[:-2]:
-            raise ValueError(
-                f"{name} has shape {array.shape}; "
-                f"expected the leading axes of query {arguments.query.shape}"
-            )
+    if array.ndim > 1 and array.numblocks[-1] > 1:
+        raise ValueError(
+            f"{name} has {array.numblocks[-1]} chunks of features; "
+            f"expected one, for example {name}.rechunk({{-1: -1}})"
+        )
 
 
 def _starts(sizes: tuple[int, ...]) -> list[int]:

@@ -5,9 +5,9 @@ from typing import NamedTuple
 
 from attention_docs import chunks, kernels
 from attention_docs.arrays import Array, as_real, check_no_overflow, ignoring_overflow, namespace
-from attention_docs.inputs import Arguments, Inputs
+from attention_docs.inputs import Inputs, fitted
 from attention_docs.masks import window_mask
-from attention_docs.softmax import softmax
+from attention_docs.softmax import _softmax
 from attention_docs.tiles import TileState, tile_state
 
 
@@ -48,7 +48,7 @@ def _compute(inputs: Inputs) -> AttentionSteps:
         if inputs.softcap is not None:
             scaled = inputs.softcap * xp.tanh(scaled / inputs.softcap)
         masked = _masked(inputs, scaled)
-        weights = softmax(masked)
+        weights = _softmax(xp, masked)
         output = xp.astype(weights @ value, inputs.dtype, copy=False)  # (..., m, d_v)
         check_no_overflow(xp, "the weighted sums of value hold", output)
     return AttentionSteps(scores, scaled, masked, weights, output)
@@ -127,19 +127,10 @@ def attention_steps(
         >>> show(steps.output)
         [[0.1116 1.8884 1]]
     """
-    arguments = Arguments(
-        query=query,
-        key=key,
-        value=value,
-        attn_mask=attn_mask,
-        dropout_p=dropout_p,
-        is_causal=is_causal,
-        scale=scale,
-        enable_gqa=enable_gqa,
-        window=window,
-        softcap=softcap,
+    inputs = fitted(
+        query, key, value, attn_mask, dropout_p, is_causal, scale, enable_gqa, window, softcap
     )
-    return _compute(arguments.checked())
+    return _compute(inputs.checked())
 
 
 def scaled_dot_product_attention(
@@ -179,21 +170,13 @@ def scaled_dot_product_attention(
         [[1.8884 0.1116]
          [0.1116 1.8884]]
     """
-    arguments = Arguments(
-        query=query,
-        key=key,
-        value=value,
-        attn_mask=attn_mask,
-        dropout_p=dropout_p,
-        is_causal=is_causal,
-        scale=scale,
-        enable_gqa=enable_gqa,
-        window=window,
-        softcap=softcap,
+    in_chunks = chunks.are_given(query, key, value, attn_mask, enable_gqa)
+    inputs = fitted(
+        query, key, value, attn_mask, dropout_p, is_causal, scale, enable_gqa, window, softcap
     )
-    if chunks.are_given(arguments):
-        return chunks.attend(arguments, attend_tile)
-    return kernels.attend(arguments, formula=lambda inputs: _compute(inputs).output)
+    if in_chunks:
+        return chunks.attend(inputs, attend_tile)
+    return kernels.attend(inputs, formula=lambda inputs: _compute(inputs).output)
 
 
 def attend_tile(

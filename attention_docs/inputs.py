@@ -14,7 +14,6 @@ from attention_docs.arrays import (
     describe_first,
     dtype_kind,
     dtype_name,
-    is_16_bit,
     largest_float,
     namespace,
     present,
@@ -32,9 +31,9 @@ class Inputs(NamedTuple):
     Attributes:
         xp: the array library.
         dtype: what the output is to be.
-        query: (..., m, d_k) finite queries; float32 here if they were of 16 bits.
-        key: (..., n, d_k) finite keys, likewise, perhaps with fewer heads than the queries.
-        value: (..., n, d_v) finite values, likewise.
+        query: (..., m, d_k) queries; float32 here if they were of 16 bits.
+        key: (..., n, d_k) keys, likewise, perhaps with fewer heads than the queries.
+        value: (..., n, d_v) values, likewise.
         batch: the leading axes of the output.
         attn_mask: broadcasts to the scores; boolean, or float without NaN and +inf.
         max_bias: the largest number of a float mask, as an array without axes, or 0.
@@ -65,6 +64,13 @@ class Inputs(NamedTuple):
         mask = self.attn_mask
         return mask is not None and dtype_kind(self.xp, mask.dtype) != "bool"
 
+    def checked(self) -> "Inputs":
+        """Return the inputs, or refuse NaN and infinity in query, key and value."""
+        check_finite(self.xp, "query", self.query)
+        check_finite(self.xp, "key", self.key)
+        check_finite(self.xp, "value", self.value)
+        return self
+
     def for_each_query_head(self, array: Array) -> Array:
         """Repeat the heads of a key or value, (..., heads, n, d), to as many as query has."""
         if not self.enable_gqa or array.shape[-3] == self.query.shape[-3]:
@@ -72,103 +78,56 @@ class Inputs(NamedTuple):
         return self.xp.repeat(array, self.query.shape[-3] // array.shape[-3], axis=-3)
 
 
-class Arguments(NamedTuple):
-    """The arguments of `attention_steps` as they were given; it says what each of them means.
+def fitted(
+    query: Array,
+    key: Array,
+    value: Array,
+    attn_mask: Array | None = None,
+    dropout_p: float = 0.0,
+    is_causal: bool = False,
+    scale: float | None = None,
+    enable_gqa: bool = False,
+    window: Window | None = None,
+    softcap: float | None = None,
+) -> Inputs:
+    """Check the arguments of `attention_steps`, all but the numbers of query, key and value.
 
-    `checked` takes them through three stages. In place of the second, the kernels have a pass of
-    their own, which proves the numbers finite and measures them at the same time.
+    `Inputs.checked` looks at those. In its place, the kernels have a pass of their own, which
+    proves the numbers finite and measures them at the same time.
     """
-
-    query: Array
-    key: Array
-    value: Array
-    attn_mask: Array | None = None
-    dropout_p: float = 0.0
-    is_causal: bool = False
-    scale: float | None = None
-    enable_gqa: bool = False
-    window: Window | None = None
-    softcap: float | None = None
-
-    @property
-    def xp(self) -> ModuleType:
-        """The array library."""
-        return namespace(query=self.query)
-
-    def arrays(self) -> dict[str, Array]:
-        """Return query, key and value by name."""
-        return {"query": self.query, "key": self.key, "value": self.value}
-
-    def checked(self) -> Inputs:
-        """Return the arguments ready for use, or raise what `attention_steps` promises."""
-        real = self.with_real_arrays()
-        return real.with_finite_numbers().fitted(real.query.dtype)
-
-    def with_real_arrays(self) -> "Arguments":
-        """Check library, device, dtype and rank of the arrays; integers become floats."""
-        xp = namespace(**self.arrays(), **present(attn_mask=self.attn_mask))
-        arrays = {name: as_real(xp, name, array) for name, array in self.arrays().items()}
-        check_same_dtype(**arrays)
-        for name, array in arrays.items():
-            if array.ndim < 2:
-                raise ValueError(
-                    f"{name} has shape {array.shape}; "
-                    "expected at least two axes, (..., length, dim)"
-                )
-        return self._replace(**arrays)
-
-    def with_finite_numbers(self) -> "Arguments":
-        """Check the numbers of real arrays; those of 16 bits are returned as float32."""
-        wide, xp = in_float32(self), self.xp
-        for name, array in wide.arrays().items():
-            check_finite(xp, name, array)
-        return wide
-
-    def fitted(self, dtype: Any) -> Inputs:
-        """Check the options and the shapes; query, key and value were checked before.
-
-        Args:
-            dtype: what the output is to be.
-        """
-        xp, query, mask = self.xp, self.query, self.attn_mask
-        if real_number("dropout_p", self.dropout_p) != 0:
-            raise ValueError(f"dropout_p is {self.dropout_p}; expected 0, nothing here is random")
-        is_causal = flag("is_causal", self.is_causal)
-        enable_gqa = flag("enable_gqa", self.enable_gqa)
-        if is_causal and mask is not None:
-            raise ValueError(
-                "attn_mask and is_causal were both given; "
-                "expected one, for example attn_mask & causal_mask(m, n)"
-            )
-        left, right = _checked_window(is_causal, self.window)
-        scale = _checked_scale(xp, query, self.scale)
-        softcap = _checked_softcap(xp, query, self.softcap)
-        scores, batch = _checked_shapes(query, self.key, self.value, enable_gqa)
-        # A window beyond the sequence is all of it, and may be too large for the array's integers.
-        return Inputs(
-            xp=xp,
-            dtype=dtype,
-            query=query,
-            key=self.key,
-            value=self.value,
-            batch=batch,
-            attn_mask=mask,
-            max_bias=0.0 if mask is None else _checked_bias(xp, mask, scores, query),
-            scale=scale,
-            left=None if left is None else min(left, scores[-2]),
-            right=None if right is None else min(right, scores[-1]),
-            softcap=softcap,
-            enable_gqa=enable_gqa,
+    arrays = {"query": query, "key": key, "value": value}
+    xp = namespace(**arrays, **present(attn_mask=attn_mask))
+    arrays = _real_arrays(xp, arrays)
+    dtype = arrays["query"].dtype
+    query, key, value = (widened(xp, array) for array in arrays.values())
+    if real_number("dropout_p", dropout_p) != 0:
+        raise ValueError(f"dropout_p is {dropout_p}; expected 0, nothing here is random")
+    is_causal, enable_gqa = flag("is_causal", is_causal), flag("enable_gqa", enable_gqa)
+    if is_causal and attn_mask is not None:
+        raise ValueError(
+            "attn_mask and is_causal were both given; "
+            "expected one, for example attn_mask & causal_mask(m, n)"
         )
-
-
-def in_float32(given: Arguments) -> Arguments:
-    """Return arguments with 16-bit arrays as float32, in which sums are accurate."""
-    xp = given.xp
-    if not is_16_bit(xp, given.query.dtype):
-        return given
-    query, key, value = (widened(xp, a) for a in (given.query, given.key, given.value))
-    return given._replace(query=query, key=key, value=value)
+    left, right = _checked_window(is_causal, window)
+    scale = _checked_scale(xp, query, scale)
+    softcap = _checked_softcap(xp, query, softcap)
+    scores, batch = _checked_shapes(query, key, value, enable_gqa)
+    # A window beyond the sequence is all of it, and may be too large for the array's integers.
+    return Inputs(
+        xp=xp,
+        dtype=dtype,
+        query=query,
+        key=key,
+        value=value,
+        batch=batch,
+        attn_mask=attn_mask,
+        max_bias=0.0 if attn_mask is None else _checked_bias(xp, attn_mask, scores, query),
+        scale=scale,
+        left=None if left is None else min(left, scores[-2]),
+        right=None if right is None else min(right, scores[-1]),
+        softcap=softcap,
+        enable_gqa=enable_gqa,
+    )
 
 
 def checked_gradient(inputs: Inputs, query: Array, grad_output: Array) -> Array:
@@ -184,6 +143,18 @@ def checked_gradient(inputs: Inputs, query: Array, grad_output: Array) -> Array:
     gradient = widened(xp, gradient)
     check_finite(xp, "grad_output", gradient)
     return gradient
+
+
+def _real_arrays(xp: ModuleType, given: dict[str, Array]) -> dict[str, Array]:
+    """Check dtype and rank of query, key and value; integers become floats."""
+    arrays = {name: as_real(xp, name, array) for name, array in given.items()}
+    check_same_dtype(**arrays)
+    for name, array in arrays.items():
+        if array.ndim < 2:
+            raise ValueError(
+                f"{name} has shape {array.shape}; expected at least two axes, (..., length, dim)"
+            )
+    return arrays
 
 
 def _checked_window(is_causal: bool, window: Window | None) -> Window:

@@ -1,5 +1,7 @@
 """The softmax: scores in, weights out."""
 
+from types import ModuleType
+
 from attention_docs.arrays import (
     Array,
     as_real,
@@ -40,16 +42,20 @@ def softmax(scores: Array, axis: int = -1) -> Array:
     axis = whole_number("axis", axis)
     if not -scores.ndim <= axis < scores.ndim:
         raise ValueError(f"scores has shape {scores.shape}; expected an axis {axis}")
+    wide = widened(xp, scores)
+    check_below_infinity(xp, "scores", wide, wide)
+    with ignoring_overflow():
+        return xp.astype(_softmax(xp, wide, axis), scores.dtype, copy=False)
+
+
+def _softmax(xp: ModuleType, scores: Array, axis: int = -1) -> Array:
+    """Normalise scores that were checked; of 16 bits they would have to be widened before."""
     if scores.shape[axis] == 0:
         return scores
-    wide = widened(xp, scores)
-    peak = xp.max(wide, axis=axis, keepdims=True)
-    check_below_infinity(xp, "scores", wide, peak)
+    peak = xp.max(scores, axis=axis, keepdims=True)
     # The maximum goes first: exp overflows above 709. A row of -inf has no finite maximum.
     peak = xp.where(peak == -xp.inf, xp.zeros_like(peak), peak)
-    with ignoring_overflow():
-        powers = xp.exp(wide - peak)
+    powers = xp.exp(scores - peak)
     # The largest power is 1, so only a row of -inf has a smaller total: 0.
     total = xp.sum(powers, axis=axis, keepdims=True)
-    weights = powers / xp.maximum(total, xp.ones_like(total))
-    return xp.astype(weights, scores.dtype, copy=False)
+    return powers / xp.maximum(total, xp.ones_like(total))

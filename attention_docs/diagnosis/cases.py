@@ -6,10 +6,12 @@ All numbers are multiples of a quarter, so every dtype holds them exactly.
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from functools import cache
+from typing import Any
 
 import numpy as np
 
 from attention_docs.arrays import Array
+from attention_docs.backward import attention_backward
 from attention_docs.diagnosis.recipe import Call, LayerCall
 from attention_docs.dot_product import AttentionSteps, attention_steps
 from attention_docs.examples import distinct_sizes
@@ -79,21 +81,23 @@ class Case:
 
 def steps(call: Call) -> AttentionSteps:
     """Return every step of the right answer, computed by this package in float64."""
+    return attention_steps(call.query, call.key, call.value, **options(call))
+
+
+def options(call: Call) -> dict[str, Any]:
+    """Return the options of a call as this package takes them."""
     mask, is_causal = call.bias if call.mask is None else call.mask, call.is_causal
     if call.mask is not None and is_causal:  # of which one call takes either
         mask = call.mask & causal_mask(call.query.shape[-2], call.key.shape[-2])
         is_causal = False
-    return attention_steps(
-        call.query,
-        call.key,
-        call.value,
-        mask,
-        is_causal=is_causal,
-        scale=call.scale,
-        enable_gqa=call.query.shape[1] != call.key.shape[1],
-        window=call.window,
-        softcap=call.softcap,
-    )
+    return {
+        "attn_mask": mask,
+        "is_causal": is_causal,
+        "scale": call.scale,
+        "enable_gqa": call.query.shape[1] != call.key.shape[1],
+        "window": call.window,
+        "softcap": call.softcap,
+    }
 
 
 def layer_output(call: LayerCall) -> Array:
@@ -115,17 +119,11 @@ def layer_tolerance(call: LayerCall, unit: float) -> float:
 
 
 def gradients(call: Call) -> dict[str, Array]:
-    """Return the gradients of the sum of output times `output_gradient`, by the chain rule."""
-    found, scale = steps(call), call.query.shape[-1] ** -0.5
-    upstream = output_gradient(call)
-    weights = upstream @ call.value.swapaxes(-1, -2)
-    centred = weights - (weights * found.weights).sum(axis=-1, keepdims=True)
-    scores = found.weights * centred * scale
-    return {
-        "query": scores @ call.key,
-        "key": scores.swapaxes(-1, -2) @ call.query,
-        "value": found.weights.swapaxes(-1, -2) @ upstream,
-    }
+    """Return the gradients of the sum of output times `output_gradient`."""
+    by = attention_backward(
+        output_gradient(call), call.query, call.key, call.value, **options(call)
+    )
+    return {"query": by.query, "key": by.key, "value": by.value}
 
 
 def with_equal_widths(case: Case) -> Case:

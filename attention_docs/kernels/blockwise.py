@@ -44,7 +44,7 @@ DEVICE_BLOCK = 2048, 4096  # a GPU needs large products; no speed was measured o
 # earlier sums (None: 1).
 Block = tuple[Array, Array | None, slice, slice]
 Weights = tuple[Array, Array | None, slice, slice]
-Weigh = Callable[[Inputs, int, int, Array], Iterator[Weights]]
+Weigh = Callable[[Inputs, int, int, Array, Array], Iterator[Weights]]
 
 
 def is_supported(xp: ModuleType) -> bool:
@@ -129,27 +129,36 @@ def _matrix(array: Array, index: tuple[int, ...], batch: tuple[int, ...]) -> Arr
 def _attend_rows(
     head: Inputs, start: int, stop: int, buffer: Array, ones: Array, weigh: Weigh
 ) -> Array:
-    """Return the (b, d_v) output of the queries `start` to `stop` of one head.
+    """Return the (b, d_v) output of the queries `start` to `stop` of one head."""
+    _, total, output = _summed_rows(head, start, stop, buffer, ones, weigh)
+    if weigh is bounded and not _are_ordinary(head, total):
+        _, total, output = _summed_rows(head, start, stop, buffer, ones, online)
+    output /= total
+    return output
+
+
+def _summed_rows(
+    head: Inputs, start: int, stop: int, buffer: Array, ones: Array, weigh: Weigh
+) -> tuple[Array, Array, Array]:
+    """Return of each row the shift p, the total of its weights, and the weighted sum of values.
 
     The scores of each block are written to the start of the (b, c) buffer: memory allocated for
     each would be returned to the system and fetched again, up to a tenth of a call's time.
     """
     xp, value = head.xp, head.value
     like = {"dtype": value.dtype, "device": value.device}
+    shift = xp.zeros((stop - start, 1), **like)
     # Not zero, so that a query which sees no key gets 0 / total.
     total = xp.full((stop - start, 1), xp.finfo(value.dtype).smallest_normal, **like)
     output = xp.zeros((stop - start, value.shape[-1]), **like)
-    for weights, rescale, rows, keys in weigh(head, start, stop, buffer):
+    for weights, rescale, rows, keys in weigh(head, start, stop, buffer, shift):
         totals, outputs = total[rows, :], output[rows, :]  # views
         if rescale is not None:
             totals *= rescale
             outputs *= rescale
         totals += weights @ ones[: weights.shape[-1]]
         outputs += weights @ value[keys, :]
-    if weigh is bounded and not _are_ordinary(head, total):
-        return _attend_rows(head, start, stop, buffer, ones, online)
-    output /= total
-    return output
+    return shift, total, output
 
 
 def _are_ordinary(head: Inputs, total: Array) -> bool:
@@ -161,8 +170,8 @@ def _are_ordinary(head: Inputs, total: Array) -> bool:
     return not bool(xp.any(extreme))
 
 
-def bounded(head: Inputs, start: int, stop: int, buffer: Array) -> Iterator[Weights]:
-    """Weigh with p = 0: no exponential can overflow, and only a float mask can make one vanish."""
+def bounded(head: Inputs, start: int, stop: int, buffer: Array, shift: Array) -> Iterator[Weights]:
+    """Weigh with the shift at 0: no exponential can overflow, and only a float mask hides one."""
     xp, dtype = head.xp, head.query.dtype
     exp, unit = (exp_of_any(xp), 1.0) if head.has_float_mask else fastest_exp(xp)
     for scores, visible, rows, keys in _blocks(head, start, stop, buffer, unit, dtype):
@@ -172,18 +181,17 @@ def bounded(head: Inputs, start: int, stop: int, buffer: Array) -> Iterator[Weig
         yield weights, None, rows, keys
 
 
-def online(head: Inputs, start: int, stop: int, buffer: Array) -> Iterator[Weights]:
-    """Weigh with p = the largest score so far; no score is below the lowest float."""
-    xp, dtype, exp = head.xp, head.query.dtype, exp_of_any(head.xp)
-    like = {"dtype": dtype, "device": head.query.device}
-    maximum = xp.full((stop - start, 1), xp.finfo(dtype).min, **like)
+def online(head: Inputs, start: int, stop: int, buffer: Array, shift: Array) -> Iterator[Weights]:
+    """Weigh with the largest score so far, to which the shift is set."""
+    xp, exp = head.xp, exp_of_any(head.xp)
+    shift[...] = xp.finfo(shift.dtype).min  # no score is lower
     for scores, visible, rows, keys in _blocks(head, start, stop, buffer, 1.0, xp.bool):
         _hide(scores, visible)
-        so_far = maximum[rows, :]
+        so_far = shift[rows, :]
         larger = xp.maximum(so_far, xp.max(scores, axis=-1, keepdims=True))
         scores -= larger
         yield exp(scores, out=scores), xp.exp(so_far - larger), rows, keys
-        maximum[rows, :] = larger
+        shift[rows, :] = larger
 
 
 def differentiate(
@@ -205,23 +213,23 @@ def differentiate(
     shapes = [array.shape for array in (inputs.query, inputs.key, inputs.value)]
     shapes += [] if mask is None else [(1,) * (2 - mask.ndim) + mask.shape]
     found = [xp.zeros(shape, **like) for shape in shapes]
-    buffer = xp.empty((rows, columns), **like)
+    buffer, ones = xp.empty((rows, columns), **like), xp.ones((columns, 1), **like)
     for index, start in itertools.product(np.ndindex(inputs.batch), range(0, queries, rows)):
         own = slice(start, min(start + rows, queries))
         into = [_matrix(array, index, inputs.batch) for array in found]
-        _add_gradients(_head(inputs, index), grad_output[(*index, own)], into, own, buffer)
+        _add_gradients(_head(inputs, index), grad_output[(*index, own)], into, own, buffer, ones)
     by_mask = None if mask is None else xp.astype(xp.reshape(found[3], mask.shape), mask.dtype)
     return found[0], found[1], found[2], by_mask
 
 
 def _add_gradients(
-    head: Inputs, grad_output: Array, into: list[Array], own: slice, buffer: Array
+    head: Inputs, grad_output: Array, into: list[Array], own: slice, buffer: Array, ones: Array
 ) -> None:
     """Add what the queries of some rows of one head contribute to the gradients of its arrays."""
     xp, softcap, transpose = head.xp, head.softcap, head.xp.matrix_transpose
     exp = exp_of_any(xp)
-    maximum, total, output = _summed_rows(head, own, buffer)
-    average = xp.sum(grad_output * output, axis=-1, keepdims=True)
+    maximum, total, output = _summed_rows(head, own.start, own.stop, buffer, ones, online)
+    average = xp.sum(grad_output * (output / total), axis=-1, keepdims=True)
     for scores, visible, rows, keys in _blocks(head, own.start, own.stop, buffer, 1.0, xp.bool):
         queries = slice(own.start + rows.start, own.start + rows.stop)
         slopes = None if softcap is None else _slopes(head, scores, queries, keys)
@@ -237,25 +245,6 @@ def _add_gradients(
         into[0][queries, :] += by_scores @ head.key[keys, :]
         into[1][keys, :] += transpose(by_scores) @ head.query[queries, :]
         into[2][keys, :] += transpose(weights) @ grad_output[rows, :]
-
-
-def _summed_rows(head: Inputs, own: slice, buffer: Array) -> tuple[Array, Array, Array]:
-    """Return the largest score of each row, the total of its weights, and its output."""
-    xp, exp = head.xp, exp_of_any(head.xp)
-    like = {"dtype": head.query.dtype, "device": head.query.device}
-    count = own.stop - own.start
-    maximum = xp.full((count, 1), xp.finfo(head.query.dtype).min, **like)
-    total, output = xp.zeros((count, 1), **like), xp.zeros((count, head.value.shape[-1]), **like)
-    for scores, visible, rows, keys in _blocks(head, own.start, own.stop, buffer, 1.0, xp.bool):
-        _hide(scores, visible)
-        so_far = maximum[rows, :]
-        larger = xp.maximum(so_far, xp.max(scores, axis=-1, keepdims=True))
-        weights, rescale = exp(scores - larger), xp.exp(so_far - larger)
-        total[rows, :] = total[rows, :] * rescale + xp.sum(weights, axis=-1, keepdims=True)
-        output[rows, :] = output[rows, :] * rescale + weights @ head.value[keys, :]
-        maximum[rows, :] = larger
-    total = xp.where(total == 0, xp.ones_like(total), total)
-    return maximum, total, output / total
 
 
 def _slopes(head: Inputs, scores: Array, rows: slice, keys: slice) -> Array:

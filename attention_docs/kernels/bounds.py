@@ -7,7 +7,7 @@ from typing import NamedTuple
 from array_api_compat import is_cupy_namespace
 
 from attention_docs.arrays import Array, check_finite, ignoring_overflow
-from attention_docs.inputs import Arguments
+from attention_docs.inputs import Inputs
 
 
 class Bounds(NamedTuple):
@@ -27,15 +27,19 @@ class Bounds(NamedTuple):
 UNBOUNDED = Bounds(math.inf, math.inf, math.inf)  # what is known of arrays that were not measured
 
 
-def bounds_of(arguments: Arguments) -> Bounds:
+def bounds_of(inputs: Inputs) -> Bounds:
     """Measure query, key and value.
 
     Raises:
         ValueError: naming the first array, and the position in it, that is not finite.
     """
-    xp = arguments.xp
+    xp = inputs.xp
     with ignoring_overflow():
-        return Bounds(*(longest_row(xp, *named) for named in arguments.arrays().items()))
+        return Bounds(
+            query=longest_row(xp, "query", inputs.query),
+            key=longest_row(xp, "key", inputs.key),
+            value=longest_row(xp, "value", inputs.value),
+        )
 
 
 def longest_row(xp: ModuleType, name: str, rows: Array) -> float:

@@ -5,7 +5,7 @@ from collections.abc import Callable
 from enum import Enum
 
 from attention_docs.arrays import Array, ignoring_overflow, largest_float
-from attention_docs.inputs import Arguments, Inputs, checked_gradient, in_float32
+from attention_docs.inputs import Inputs
 from attention_docs.kernels import blockwise
 from attention_docs.kernels.bounds import UNBOUNDED, Bounds, bounds_of
 
@@ -32,19 +32,17 @@ class Method(Enum):
     ONLINE = "online"
 
 
-def attend(arguments: Arguments, formula: Callable[[Inputs], Array]) -> Array:
-    """Check the arguments and return the (..., m, d_v) output by the fastest method for them.
+def attend(inputs: Inputs, formula: Callable[[Inputs], Array]) -> Array:
+    """Return the (..., m, d_v) output by the fastest method for the inputs.
 
     Args:
-        arguments: as they were given.
+        inputs: those whose numbers were not checked yet.
         formula: computes the output from all scores at once; called where no kernel serves.
 
     Raises:
-        TypeError: what `attention_steps` raises.
-        ValueError: likewise.
+        ValueError: if a number is not finite.
     """
-    inputs, bounds = prepare(arguments)
-    method = select(inputs, bounds)
+    method = select(inputs, measured(inputs))
     if method is Method.FORMULA:
         return formula(inputs)
     weigh = blockwise.bounded if method is Method.BOUNDED else blockwise.online
@@ -52,43 +50,36 @@ def attend(arguments: Arguments, formula: Callable[[Inputs], Array]) -> Array:
 
 
 def differentiate(
-    arguments: Arguments, grad_output: Array, formula: Callable[[Inputs, Array], Gradients]
+    inputs: Inputs, gradient: Array, formula: Callable[[Inputs], Gradients]
 ) -> Gradients:
-    """Check the arguments and return the gradients of query, key, value and a float mask.
+    """Return the gradients of query, key, value and a float mask.
 
     Args:
-        arguments: as they were given.
-        grad_output: (..., m, d_v) gradient with respect to the output.
+        inputs: those whose numbers were not checked yet.
+        gradient: (..., m, d_v) gradient with respect to the output.
         formula: computes the gradients from all scores at once; called where no kernel serves.
 
     Raises:
-        TypeError: what `attention_backward` raises.
-        ValueError: likewise.
+        ValueError: if a number of the inputs is not finite.
     """
-    inputs, bounds = prepare(arguments)
-    gradient = checked_gradient(inputs, arguments.query, grad_output)
-    if select(inputs, bounds) is Method.FORMULA:
-        return formula(inputs, gradient)
+    if select(inputs, measured(inputs)) is Method.FORMULA:
+        return formula(inputs)
     with ignoring_overflow():
         return blockwise.differentiate(inputs, gradient)
 
 
-def prepare(arguments: Arguments) -> tuple[Inputs, Bounds]:
-    """Check the arguments, and measure the arrays in the pass that proves their numbers finite.
+def measured(inputs: Inputs) -> Bounds:
+    """Bound the inputs in the pass that proves their numbers finite.
 
-    16-bit arrays are widened before they are measured. Nothing is measured where only the formula
-    applies or pays.
+    Nothing is measured where only the formula applies or pays.
     """
-    real = arguments.with_real_arrays()
-    dtype = real.query.dtype
-    heads, key_heads = (array.shape[-3:-2] for array in (real.query, real.key))
-    small = SMALL_IF_SHARED if real.enable_gqa is True and key_heads != heads else SMALL
-    is_small = real.query.shape[-2] * real.key.shape[-2] <= small
-    if is_small or not blockwise.is_supported(real.xp):
-        return real.with_finite_numbers().fitted(dtype), UNBOUNDED
-    measured = in_float32(real)
-    bounds = bounds_of(measured)
-    return measured.fitted(dtype), bounds
+    queries, keys = inputs.query.shape, inputs.key.shape
+    shared = inputs.enable_gqa and queries[-3] != keys[-3]
+    is_small = queries[-2] * keys[-2] <= (SMALL_IF_SHARED if shared else SMALL)
+    if is_small or not blockwise.is_supported(inputs.xp):
+        inputs.checked()
+        return UNBOUNDED
+    return bounds_of(inputs)
 
 
 def select(inputs: Inputs, bounds: Bounds) -> Method:

@@ -44,7 +44,7 @@ def refusal(name: str, read: int) -> Refusal | None:
         The error; None if Python goes another way.
 
     >>> refusal("self_attention", 0).message
-    ['query holds ', First(wrong=9, array=4), '; expected finite numbers only']
+    ['query holds ', First(wrong=8, array=4), '; expected finite numbers only']
     """
     turned = attempt(name, turned=read)
     if turned.error is None or isinstance(turned.error, UnknownOperationError):

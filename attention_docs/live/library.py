@@ -320,6 +320,10 @@ class Namespace(ModuleType):
             value, "full", shape=value.shape, fill_value=fill_value, dtype=value.dtype
         )
 
+    def count_nonzero(self, array: RecordedArray) -> RecordedArray:
+        """Count what is true: recorded as the sum, as only booleans are counted."""
+        return self._operation("sum", array)
+
     def asarray(self, source: Any, **options: Any) -> RecordedArray:
         if isinstance(source, RecordedArray):
             return self.astype(source, options.get("dtype") or source.dtype)

@@ -12,7 +12,10 @@ from typing import Any, NamedTuple
 
 from attention_docs.arrays import describe_first
 from attention_docs.live.library import RecordedArray, Tape
+from attention_docs.softmax import _softmax, softmax
 
+# Attention has checked its scores, and takes the softmax without the checks of the public one.
+WITHOUT_CHECKS = {softmax: _softmax}
 MATHEMATICS = ("additive", "backward", "dot_product", "masks", "multi_head", "positions", "softmax")
 
 
@@ -89,14 +92,14 @@ def public_functions() -> Iterator[tuple[CodeType, tuple[str, inspect.Signature]
     """Yield the public functions and methods of the mathematics, by their code.
 
     >>> [name for name, _ in dict(public_functions()).values()][:3]
-    ['additive_scores', 'attention_backward', 'attention_steps']
+    ['additive_scores', 'attention_backward', 'scaled_dot_product_attention_backward']
     """
     modules = [importlib.import_module(f"attention_docs.{name}") for name in MATHEMATICS]
     for name, member in chain.from_iterable(map(inspect.getmembers, modules)):
         if inspect.getmodule(member) not in modules or name.startswith("_"):
             continue
         if inspect.isfunction(member):
-            yield member.__code__, (name, inspect.signature(member))
+            yield WITHOUT_CHECKS.get(member, member).__code__, (name, inspect.signature(member))
         elif dataclasses.is_dataclass(member):
             for method, function in inspect.getmembers(member, inspect.isfunction):
                 if not method.startswith("_") or method == "__call__":

@@ -19,7 +19,7 @@ import numpy as np
 import results
 from attention_docs import attend_tile, attention_steps, merge
 from attention_docs import scaled_dot_product_attention as ours
-from attention_docs.inputs import Arguments
+from attention_docs.inputs import fitted
 from attention_docs.kernels.blockwise import block_for, bounded, online
 from attention_docs.kernels.exponential import fastest_exp
 from attention_docs.kernels.threads import one_blas_thread, parallel
@@ -297,7 +297,7 @@ def floor(scaled, key, value, causal, exp, weigh=bounded):
 def in_blocks(work, query, key, value, causal, weigh):
     """Call `work` with the index of the queries and of the keys of each block."""
     heads, queries, _ = query.shape
-    rows, columns = block_for(Arguments(query, key, value, is_causal=causal).checked(), weigh)
+    rows, columns = block_for(fitted(query, key, value, is_causal=causal).checked(), weigh)
 
     def run(job):
         head, start = job

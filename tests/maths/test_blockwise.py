@@ -21,11 +21,11 @@ from attention_docs import (
 from attention_docs.arrays import namespace
 from attention_docs.backward import _differentiate
 from attention_docs.dot_product import _compute
-from attention_docs.inputs import Arguments
+from attention_docs.inputs import fitted
 from attention_docs.kernels import blockwise, exponential
 from attention_docs.kernels.blockwise import bounded, online
 from attention_docs.kernels.bounds import bounds_of
-from attention_docs.kernels.selection import LOG2_E, Method, prepare, select
+from attention_docs.kernels.selection import LOG2_E, Method, measured, select
 from attention_docs.kernels.threads import blas_threads
 from tests import reference, stand_ins
 from tests.conftest import to_numpy
@@ -36,11 +36,12 @@ TOLERANCE = {"float64": 1e-13, "float32": 3e-6, "float16": 2e-3}
 
 
 def inputs(*qkv, **options):
-    return Arguments(*qkv, **options).checked()
+    return fitted(*qkv, **options).checked()
 
 
 def method(*qkv, **options):
-    return select(*prepare(Arguments(*qkv, **options)))
+    call = fitted(*qkv, **options)
+    return select(call, measured(call))
 
 
 def normal(*shapes, dtype="float64", seed=0):
@@ -288,7 +289,7 @@ def test_a_query_with_small_scores_has_its_own_maximum_beside_one_with_large_sco
 def test_no_mask_a_boolean_and_an_empty_one_add_nothing_to_a_score():
     query, key, value = normal((3, 2), (0, 2), (0, 4))
     assert inputs(query, query, query).max_bias == 0
-    assert bounds_of(Arguments(query, key, value))[1:] == (0, 0)
+    assert bounds_of(fitted(query, key, value))[1:] == (0, 0)
     assert inputs(query, query, query, attn_mask=np.ones((3, 3), dtype=bool)).max_bias == 0
     assert inputs(query, key, value, attn_mask=np.ones((3, 0))).max_bias == 0
 

@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 
 from attention_docs import attention_steps
-from attention_docs.inputs import Arguments
+from attention_docs.inputs import fitted
 from attention_docs.kernels.blockwise import _blocks, bounded
 from tests.conftest import ROOT, environment_of_an_inner_pytest
 
@@ -65,7 +65,7 @@ def test_products_and_floor_take_the_blocks_of_attention(script, monkeypatch, ca
         shapes.append((QKV[0][rows].shape[0], QKV[1][keys].shape[0]))
 
     bench.in_blocks(work, *QKV, causal, bounded)
-    head = Arguments(*(array[0] for array in QKV), is_causal=causal).checked()
+    head = fitted(*(array[0] for array in QKV), is_causal=causal).checked()
     starts = [(start, min(start + 8, 20)) for start in (16, 8, 0)]
     ours = [
         scores.shape
