@@ -32,7 +32,7 @@ def are_given(
             option is not for Dask arrays.
     """
     arrays = {"query": query, "key": key, "value": value}
-    if not any(is_dask_array(array) for array in arrays.values()):
+    if not any(map(is_dask_array, arrays.values())):
         return False
     namespace(**arrays)
     if attn_mask is not None:

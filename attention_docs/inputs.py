@@ -97,9 +97,12 @@ def fitted(
     """
     arrays = {"query": query, "key": key, "value": value}
     xp = namespace(**arrays, **present(attn_mask=attn_mask))
-    arrays = _real_arrays(xp, arrays)
+    arrays = {name: as_real(xp, name, array) for name, array in arrays.items()}
+    check_same_dtype(**arrays)
     dtype = arrays["query"].dtype
     query, key, value = (widened(xp, array) for array in arrays.values())
+    limit = largest_float(xp, query)
+    _check_axes(query=query, key=key, value=value)
     if real_number("dropout_p", dropout_p) != 0:
         raise ValueError(f"dropout_p is {dropout_p}; expected 0, nothing here is random")
     is_causal, enable_gqa = flag("is_causal", is_causal), flag("enable_gqa", enable_gqa)
@@ -109,7 +112,7 @@ def fitted(
             "expected one, for example attn_mask & causal_mask(m, n)"
         )
     left, right = _checked_window(is_causal, window)
-    scale = _checked_scale(xp, query, scale)
+    scale = _checked_scale(query, scale, limit)
     softcap = _checked_softcap(xp, query, softcap)
     scores, batch = _checked_shapes(query, key, value, enable_gqa)
     # A window beyond the sequence is all of it, and may be too large for the array's integers.
@@ -145,37 +148,33 @@ def checked_gradient(inputs: Inputs, query: Array, grad_output: Array) -> Array:
     return gradient
 
 
-def _real_arrays(xp: ModuleType, given: dict[str, Array]) -> dict[str, Array]:
-    """Check dtype and rank of query, key and value; integers become floats."""
-    arrays = {name: as_real(xp, name, array) for name, array in given.items()}
-    check_same_dtype(**arrays)
+def _check_axes(**arrays: Array) -> None:
     for name, array in arrays.items():
         if array.ndim < 2:
             raise ValueError(
                 f"{name} has shape {array.shape}; expected at least two axes, (..., length, dim)"
             )
-    return arrays
 
 
 def _checked_window(is_causal: bool, window: Window | None) -> Window:
     """Return how many positions a query sees to either side."""
-    if window is not None and not (isinstance(window, Sequence) and len(window) == 2):
+    if window is None:
+        return None, 0 if is_causal else None
+    if not (isinstance(window, Sequence) and len(window) == 2):
         raise ValueError(f"window is {window!r}; expected a pair (left, right)")
-    left, right = (None, None) if window is None else window
     left, right = (
-        side if side is None else count(name, side)
-        for name, side in (("window[0]", left), ("window[1]", right))
+        side if side is None else count(f"window[{i}]", side) for i, side in enumerate(window)
     )
     return left, 0 if is_causal else right
 
 
-def _checked_scale(xp: ModuleType, query: Array, scale: float | None) -> float:
+def _checked_scale(query: Array, scale: float | None, limit: float) -> float:
     if scale is None:
         if query.shape[-1] == 0:
             raise ValueError(f"query has shape {query.shape}; expected d_k of 1 or more")
         return 1 / math.sqrt(query.shape[-1])
     factor = finite_number("scale", scale)
-    if abs(factor) > largest_float(xp, query):
+    if abs(factor) > limit:
         raise ValueError(f"scale is {scale}; expected a number that fits {dtype_name(query.dtype)}")
     return factor
 
