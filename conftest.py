@@ -10,6 +10,7 @@ included, and one skipped test says so; with --torch or --gpu it fails there.
 
 import contextlib
 import doctest
+import functools
 import importlib.util
 import io
 import re
@@ -25,7 +26,7 @@ from sybil import Sybil
 from sybil.evaluators.doctest import DocTest
 from sybil.evaluators.python import PythonEvaluator
 from sybil.parsers.markdown import CodeBlockParser
-from xdist.scheduler import LoadScopeScheduling
+from xdist.scheduler import LoadFileScheduling
 
 import attention_docs
 from attention_docs.__main__ import main
@@ -38,23 +39,6 @@ OPTIONAL = {"torch": ("PyTorch", "torch"), "cupy": ("CuPy", "gpu")}
 # What the package can import and `pip install .` does not bring: a page shows what a command prints
 # without it.
 NOT_IN_A_PLAIN_INSTALL = ("array_api_strict", "cupy", "jax", "ml_dtypes", "torch")
-# What only a build of the site or of a wheel, a browser or npm can give: --quick leaves it out.
-SLOW = {"assets", "installed", "project", "site"}
-# The first process builds the site, and the second has a file without one meanwhile. The folders
-# whose tests take longest follow, so that no process is left with one of them.
-ORDER = ("test_accessibility.py", "test_interpreter.py", "browser", "build", "repository")
-# The files whose tests are long and share nothing but the site. In all others one process runs all
-# tests: they share fixtures, and the blocks of a page build on one another.
-APART = (
-    "test_engines.py",
-    "test_every_page.py",
-    "test_notebooks.py",
-    "test_origins.py",
-    "test_scripts.py",
-    "test_site.py",
-)
-# What computes the examples: one process does, and so trains their models once.
-TOGETHER = ("attention_docs/examples/", "docs/reference/", "tests/examples/", "tests/figures/")
 
 
 def pytest_addoption(parser):
@@ -81,7 +65,7 @@ def pytest_collection_modifyitems(config, items):
         if not config.getoption(option) and importlib.util.find_spec(library) is None:
             chosen = with_one_for_all(chosen, library)
     config.hook.pytest_deselected(items=set(items) - set(chosen))
-    items[:] = sorted(chosen, key=place_in_line)
+    items[:] = in_line(chosen)
 
 
 def with_one_for_all(items, library):
@@ -117,24 +101,36 @@ def pytest_terminal_summary(terminalreporter, config):
 
 
 def is_slow(item):
-    return SLOW & set(item.fixturenames) or item.get_closest_marker("thorough") is not None
+    """Whether --quick leaves it out: it is thorough, or needs what npm brings, as the site does."""
+    return "assets" in item.fixturenames or item.get_closest_marker("thorough") is not None
 
 
-def place_in_line(item):
-    names = (item.path.name, item.path.parent.name)
-    return min((ORDER.index(name) for name in names if name in ORDER), default=len(ORDER))
+def in_line(items):
+    """Put the files that take longest in front, so that no process is left with one of them."""
+    slow = {item.path for item in items if is_slow(item)}
+
+    def place(item):
+        return item.get_closest_marker("first") is None, item.path not in slow
+
+    return sorted(items, key=place)
 
 
-class ByFile(LoadScopeScheduling):
-    """Gives a process of a parallel run whole files, single tests of the files in `APART`, and all
-    that is `TOGETHER`.
+class ByFile(LoadFileScheduling):
+    """Gives a process of a parallel run whole files, or single tests of a file marked `apart`.
+
+    The tests of a file share fixtures, and the blocks of a page build on one another. Only the
+    other processes collect, so the mark is read in the file's text. (With pytest 9.2 the groups of
+    pytest-xdist 3.8 have no effect.)
     """
 
     def _split_scope(self, nodeid):
-        file = nodeid.partition("::")[0]
-        if file.startswith(TOGETHER):
-            return "examples"
-        return nodeid if file.endswith(APART) else file
+        file = super()._split_scope(nodeid)
+        return nodeid if is_apart(self.config.rootpath / file) else file
+
+
+@functools.cache
+def is_apart(file):
+    return "pytestmark = pytest.mark.apart\n" in file.read_text(encoding="utf-8")
 
 
 @pytest.hookimpl(optionalhook=True)

@@ -57,8 +57,8 @@ def parallel(work: Callable[[Any], None], jobs: Sequence[Any]) -> None:
         raise errors[0]
 
 
-class _BlasLimit:
-    """How many callers limit BLAS to one thread now, and what it had before the first of them.
+class BlasLimit:
+    """A limit of one BLAS thread that holds while somebody needs it.
 
     The limit applies to the whole process. If each caller restored what it found, the last of two
     concurrent callers would restore the 1 that the other had set. Moreover, threadpoolctl lets only
@@ -66,35 +66,28 @@ class _BlasLimit:
     cleared; here the first and the last caller are often different threads.
     """
 
-    lock = threading.Lock()
-    callers = 0
-    threads = 1
-    limits: Any = None
+    def __init__(self) -> None:
+        self.lock = threading.Lock()
+        self.callers = 0
 
-
-@contextmanager
-def one_blas_thread() -> Iterator[int]:
-    """Limit BLAS to one thread, and yield the number it had; restored after an error too.
-
-    >>> with one_blas_thread() as threads:
-    ...     threads >= 1
-    True
-    """
-    with _BlasLimit.lock:
-        if not _BlasLimit.callers:
-            _BlasLimit.threads = blas_threads()
-            OpenBLASController.clear_controlling_thread(force=True)
-            _BlasLimit.limits = _controller().limit(limits=1, user_api="blas")
-        _BlasLimit.callers += 1
-    try:
-        yield _BlasLimit.threads
-    finally:
-        with _BlasLimit.lock:
-            _BlasLimit.callers -= 1
-            if not _BlasLimit.callers:
+    @contextmanager
+    def held(self) -> Iterator[int]:
+        """Limit BLAS to one thread, and yield the number it had; restored after an error too."""
+        with self.lock:
+            if not self.callers:
+                self.threads = blas_threads()
                 OpenBLASController.clear_controlling_thread(force=True)
-                _BlasLimit.limits.restore_original_limits()
-                OpenBLASController.clear_controlling_thread(force=True)
+                self.limits = _controller().limit(limits=1, user_api="blas")
+            self.callers += 1
+        try:
+            yield self.threads
+        finally:
+            with self.lock:
+                self.callers -= 1
+                if not self.callers:
+                    OpenBLASController.clear_controlling_thread(force=True)
+                    self.limits.restore_original_limits()
+                    OpenBLASController.clear_controlling_thread(force=True)
 
 
 def blas_threads() -> int:
@@ -109,3 +102,7 @@ def _controller() -> Any:
     """Cached: finding the libraries takes milliseconds, and NumPy's BLAS is loaded by now."""
     create: Callable[[], Any] = ThreadpoolController  # threadpoolctl has no annotations
     return create()
+
+
+# BLAS is one for the whole process, and so is its limit.
+one_blas_thread = BlasLimit().held

@@ -3,6 +3,7 @@
 import os
 import subprocess
 import tomllib
+from datetime import UTC, datetime
 from pathlib import Path
 
 
@@ -43,9 +44,10 @@ def commit(root: Path) -> str:
     return git(root, "describe", "--always", "--dirty=+", "--exclude=*") or "unknown"
 
 
-def commit_time(root: Path) -> str:
-    """Return when the last commit was made, in seconds since 1970; empty if nobody knows."""
-    return git(root, "log", "-1", "--format=%ct")
+def commit_day(root: Path) -> str:
+    """Return the day of the last commit, in UTC; empty if nobody knows."""
+    seconds = git(root, "log", "-1", "--format=%ct")
+    return f"{datetime.fromtimestamp(int(seconds), UTC):%Y-%m-%d}" if seconds else ""
 
 
 def git(root: Path, *command: str) -> str:

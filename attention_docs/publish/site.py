@@ -4,7 +4,6 @@ import functools
 import importlib
 import json
 import logging
-import os
 from collections.abc import Iterator
 from concurrent.futures import ProcessPoolExecutor, ThreadPoolExecutor
 from multiprocessing import get_context
@@ -107,10 +106,7 @@ class Site:
         self.examples.start(self.second_process)
 
     def configure(self, config: MkDocsConfig) -> None:
-        """Set what depends on the commit, on the repository and on this object."""
-        if committed := repository.commit_time(self.root):
-            # MkDocs writes it into the sitemap, which would name the day of the build otherwise.
-            os.environ.setdefault("SOURCE_DATE_EPOCH", committed)
+        """Set what depends on the repository and on this object."""
         if self.offline:
             config.site_url = None
             # Otherwise the theme's logo links to a folder, and its search asks another host.
@@ -141,9 +137,12 @@ class Site:
         self.pages = rendering.page_cache(self.root, files)
 
     def on_nav(self, nav: Navigation, *, config: MkDocsConfig, files: Files) -> None:
-        for file in files.documentation_pages():
-            if file.page and is_notebook(file.page):
-                self.execution.start(file.page, config, files)
+        day = repository.commit_day(self.root)
+        for page in [file.page for file in files.documentation_pages() if file.page]:
+            # The sitemap names it; MkDocs has put the day of the build there.
+            page.update_date = day or page.update_date
+            if is_notebook(page):
+                self.execution.start(page, config, files)
 
     def on_pre_page(self, page: Page, *, config: MkDocsConfig, files: Files) -> None:
         # That of a notebook is mkdocs-jupyter's.

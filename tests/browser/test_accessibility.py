@@ -5,6 +5,8 @@ import pytest
 from tests.browser.test_every_page import AXE, RULES, UNFOLD, WHOLE
 from tests.browser.visit import CONTRAST, WIDER_THAN_PAGE, Visit, path
 
+pytestmark = pytest.mark.first
+
 WIDTHS = (320, 768, 1280)
 # The shortest that has every kind of content, for the tests of what all pages share.
 CHAPTER = "mechanisms/kv_cache"

@@ -16,6 +16,8 @@ import pytest
 from tests.browser.visit import CHROMIUM, PAGES, PREFIX, QUIET, SANDBOX, Handler, path, served
 from tests.conftest import ROOT
 
+pytestmark = pytest.mark.apart
+
 WIDTHS = (1280, 375)
 PATIENCE = 20  # seconds for one thing to happen in a page, on a busy machine
 SILENCE = 120  # seconds without any answer

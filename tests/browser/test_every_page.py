@@ -6,6 +6,8 @@ import pytest
 
 from tests.browser.visit import PAGES, WIDER_THAN_PAGE, path
 
+pytestmark = pytest.mark.apart
+
 KINDS = {
     "formulas": ".katex",
     "diagrams": ".diagram > svg",

@@ -30,7 +30,6 @@ EXPLAINED = (
     "T5 (2020)",
     "John Bridle, who used it in models that learn, named it in 1990",
     "Statisticians have used such averages since 1964",
-    "in seconds since 1970",
 )
 
 

@@ -16,6 +16,8 @@ from tests.build.forked import mkdocs
 from tests.build.test_pages import MATRIX
 from tests.conftest import ROOT
 
+pytestmark = pytest.mark.apart
+
 NOTEBOOKS = sorted((ROOT / "docs" / "notebooks").glob("*.ipynb"))
 # The build's own: a kernel that is shut down may write one too, of its sockets.
 TRACEBACK = re.compile(r'File ".*[/\\]mkdocs[/\\]')

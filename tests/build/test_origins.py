@@ -9,6 +9,8 @@ from attention_docs.publish import origins
 from tests.build.forked import mkdocs
 from tests.conftest import ROOT
 
+pytestmark = pytest.mark.apart
+
 FOLDERS = [ROOT / "attention_docs/publish/theme", Path(material.__file__).parent / "templates"]
 
 

@@ -12,6 +12,8 @@ from attention_docs.publish.values import NAMES
 from tests.build.forked import mkdocs
 from tests.conftest import ROOT
 
+pytestmark = pytest.mark.apart
+
 
 def read(site, page):
     return (site / page / "index.html").read_text(encoding="utf-8")

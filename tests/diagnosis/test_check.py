@@ -48,6 +48,18 @@ def file(tmp_path, monkeypatch):
     return write
 
 
+@pytest.fixture
+def here(tmp_path, monkeypatch):
+    """Check in this process too what the command line is asked to: most questions need no other."""
+    monkeypatch.setattr(
+        checking, "Worker", lambda target, limit: InThisProcess(calling.load(target))
+    )
+    monkeypatch.setattr(sys, "path", [*sys.path])
+    yield
+    for path in tmp_path.glob("*.py"):
+        sys.modules.pop(path.stem, None)
+
+
 def check_here(function, **settings):
     """Check a function of this process."""
     worker = InThisProcess(function)
@@ -196,7 +208,10 @@ def test_rounding_is_told_from_a_mistake():
     assert "which is the size of rounding in float16" in words["distinct_sizes"]
 
 
-def test_an_output_that_is_random_is_told_as_such():
+def test_an_output_that_is_random_is_told_as_such(monkeypatch):
+    # In each case all pairs of mistakes are tried, so two are enough.
+    few = {name: CASES[name] for name in ("square", "boolean_mask")}
+    monkeypatch.setattr(checking, "CASES", few)
     random = np.random.RandomState(0)
     drop = with_steps(
         late=lambda weights, visible: weights * random.binomial(1, 0.5, weights.shape)
@@ -331,10 +346,21 @@ BAD = {
     "kills": ("mine.py:killing", "ended its process with status 3"),
     "two libraries": ("mine.py:both", "say whose arrays it takes with --library"),
 }
+# What ends a process or has to be stopped, and two errors that come back through its pipe.
+IN_A_PROCESS = {
+    "no such function",
+    "raises on import",
+    "ends on import",
+    "kills on import",
+    "hangs",
+    "kills",
+}
 
 
 @pytest.mark.parametrize("what", BAD)
-def test_bad_input_meets_one_line_that_says_what_to_do(what, file, tmp_path, capsys):
+def test_bad_input_meets_one_line_that_says_what_to_do(what, file, tmp_path, capsys, request):
+    if what not in IN_A_PROCESS:
+        request.getfixturevalue("here")
     file("""
         import os, time
         number = 3
@@ -396,7 +422,7 @@ def test_a_library_that_is_not_there_is_refused():
 
 
 @pytest.mark.parametrize("signature", ["*, query, key, value", "*rows"])
-def test_arguments_by_name_only_and_by_position_only_are_passed_so(signature, file):
+def test_arguments_by_name_only_and_by_position_only_are_passed_so(here, signature, file):
     rows = "query, key, value" if "query" in signature else "*rows"
     source = textwrap.dedent(RIGHT) + f"\ndef other({signature}): return attention({rows})\n"
     assert main(["check", file(source, "other")]) == 0
@@ -411,7 +437,7 @@ def test_arguments_by_name_only_and_by_position_only_are_passed_so(signature, fi
         ("a, b, c", {"q": "c", "k": "b", "v": "a"}),
     ],
 )
-def test_arguments_in_another_order_are_passed_by_their_names(signature, names, file):
+def test_arguments_in_another_order_are_passed_by_their_names(here, signature, names, file):
     given = "c, b, a" if names else "query, key, value"
     given += ", mask" if "mask" in signature else ""
     source = textwrap.dedent(RIGHT) + f"\ndef other({signature}): return attention({given})\n"
@@ -419,7 +445,7 @@ def test_arguments_in_another_order_are_passed_by_their_names(signature, names, 
     assert main(["check", file(source, "other"), *told]) == 0
 
 
-def test_a_mask_that_is_told_to_be_true_or_false_holds_no_numbers(file, capsys):
+def test_a_mask_that_is_told_to_be_true_or_false_holds_no_numbers(here, file, capsys):
     hidden = "scores = scores - 1e30 * (1.0 - mask)"
     target = file(RIGHT.replace("scores = np.where(mask, scores, -np.inf) if mask.dtype == bool else scores + mask", hidden))  # fmt: skip
     assert main(["check", target]) == 1
@@ -427,7 +453,7 @@ def test_a_mask_that_is_told_to_be_true_or_false_holds_no_numbers(file, capsys):
     assert main(["check", target, "--mask", "keep"]) == 0
 
 
-def test_a_name_that_nothing_has_is_wrong_and_not_unsupported(file, capsys):
+def test_a_name_that_nothing_has_is_wrong_and_not_unsupported(here, file, capsys):
     assert main(["check", file(RIGHT.replace("where(mask,", "where(msak,"))]) == 1
     wrong = [line for line in capsys.readouterr().out.splitlines() if line.startswith("wrong")]
     assert len(wrong) == 1
@@ -495,7 +521,7 @@ def test_three_lines_of_pytest_give_one_test_a_case(file, tmp_path):
     assert "skipped" in ran.stdout
 
 
-def test_a_case_of_another_kind_is_skipped(file):
+def test_a_case_of_another_kind_is_skipped(here, file):
     target = file(RIGHT)
     by_name = {str(case): case for case in checks(target, library="numpy")}
     by_name["distinct_sizes"].check()
@@ -505,7 +531,7 @@ def test_a_case_of_another_kind_is_skipped(file):
         by_name["window"].check()
 
 
-def test_each_case_tells_why_nothing_can_be_checked(file):
+def test_each_case_tells_why_nothing_can_be_checked(here, file):
     target = file("def attention(query, key, value, mask=None): pass", "attenton")
     for case in checks(target)[:2]:
         with pytest.raises(LoadError, match="attention"):
@@ -514,7 +540,7 @@ def test_each_case_tells_why_nothing_can_be_checked(file):
         checks("mine.py:attention", mask="foo")[0].check()
 
 
-def test_array_api_strict_is_checked_too(file, capsys):
+def test_array_api_strict_is_checked_too(here, file, capsys):
     source = """
         import array_api_strict as xp
 

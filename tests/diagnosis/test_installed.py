@@ -10,6 +10,8 @@ import pytest
 from attention_docs import examples
 from tests.conftest import ROOT
 
+pytestmark = pytest.mark.thorough
+
 BUILD = "import flit_core.buildapi as b, sys; print(b.build_wheel(sys.argv[1]))"
 
 

@@ -15,6 +15,8 @@ from tests.live.graphs import page_graph, page_graphs
 from tests.live.replay import replay
 from tests.live.running import digits, in_node
 
+pytestmark = pytest.mark.first
+
 LIVE = recorded_names()
 EDITS = 100
 SHOWN = """

@@ -3,7 +3,6 @@
 import importlib.util
 import json
 import math
-import re
 import subprocess
 import sys
 
@@ -99,38 +98,7 @@ def test_tests_on_a_gpu_say_in_one_line_that_cupy_is_missing():
     assert done.stderr.startswith("ERROR: --gpu: backend 'cupy' needs CuPy: pip install ")
 
 
-def test_without_jupyter_book_one_line_says_how_to_install_it(script, monkeypatch):
-    bench = script("alternatives")
-    monkeypatch.setattr("sys.argv", ["alternatives.py"])
-    monkeypatch.setattr("shutil.which", lambda name: None)
-    with pytest.raises(
-        SystemExit, match=r"^bench: jupyter-book is missing: python3 -m venv [^\n]*$"
-    ):
-        bench.main()
-
-
-def test_the_other_sites_get_whole_pages(script, assets):
-    bench = script("alternatives")
-    for _, page in bench.Pages().chapters():
-        for text in (page, bench.as_myst(page)):
-            assert not re.search(r"\\(val|figure|example|from)\{|```mermaid", text)
-            assert text.count("$") == page.count("$")
-        assert not re.search(r"^\?\?\?|\*\{\.", bench.as_myst(page), re.MULTILINE)
-        assert bench.as_myst(page).count(":::{admonition}") == page.count("??? ")
-
-
-def test_the_committed_comparison_has_every_chapter_of_every_site(script):
-    bench = script("alternatives")
-    sites = json.loads((ROOT / "results" / "alternatives.json").read_text(encoding="utf-8"))[
-        "sites"
-    ]
-    assert set(sites) == set(bench.ADDRESSES)
-    for chapters in sites.values():
-        assert set(chapters) == set(bench.CHAPTERS)
-        assert all(set(found) == set(bench.ROWS) for found in chapters.values())
-
-
-@pytest.mark.parametrize("name", ["attention_amd", "attention_intel", "parity", "alternatives"])
+@pytest.mark.parametrize("name", ["attention_amd", "attention_intel", "parity"])
 def test_committed_results_name_machine_versions_and_date(name):
     result = json.loads((ROOT / "results" / f"{name}.json").read_text(encoding="utf-8"))
     assert result["machine"]["processor"]

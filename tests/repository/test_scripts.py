@@ -19,6 +19,8 @@ import pytest
 from tests.build.test_notebooks import with_notebook
 from tests.conftest import ROOT, cut_down
 
+pytestmark = pytest.mark.apart
+
 SCRIPTS = ROOT / "scripts"
 AUTHOR = {
     **os.environ,
