@@ -403,7 +403,7 @@ def test_bad_input_meets_one_line_that_says_what_to_do(what, file, tmp_path, cap
         ("--limit", "soon", "'soon' is no number of seconds above zero"),
     ],
 )
-def test_a_bad_option_meets_words_that_say_what_to_do(option, value, words, file, capsys):
+def test_a_bad_option_meets_words_that_say_what_to_do(here, option, value, words, file, capsys):
     assert status_of(["check", file(RIGHT), option, value]) == 2
     assert words in capsys.readouterr().err.splitlines()[-1]
 
