@@ -88,6 +88,9 @@ def test_a_link_to_a_heading_of_another_page_shows_it_below_the_header(come_to, 
     visit = come_to("errata")
     link = visit.page.locator(".md-content a[href*='/#']:not([href*='errata/#']):visible").first
     target = link.evaluate("a => a.href")
+    link.scroll_into_view_if_needed()
+    # Noted only after the click, the place on this page would become that on the next.
+    visit.wait_until("history.state?.y === scrollY")
     with instantly(visit.page):
         link.click()
     page, _, heading = target.partition("#")
