@@ -131,3 +131,9 @@ def test_a_wrong_reference_names_page_line_and_what_is_known(macro, known, page)
 def test_three_axes_in_a_formula_are_refused(formula):
     with pytest.raises(PublishError, match="expected at most two axes"):
         resolve(formula, lambda name: {"cube": np.ones((1, 1, 1))}, *[str] * 7)
+
+
+@pytest.mark.parametrize("expression", ["", "0.5", "True", "a", "1/0", "2 ** (1/2)", "int('3')"])
+def test_number_refuses_what_is_no_exact_arithmetic(expression):
+    with pytest.raises(PublishError, match=r": \\number\{.*\}: expected arithmetic"):
+        resolved(rf"\number{{{expression}}}")
