@@ -1,47 +1,69 @@
-"""Results of the last build, each stored under a digest of all that it depends on."""
+"""Results of earlier builds, each stored under a digest of all that it depends on."""
 
 import hashlib
-import json
+import os
 import platform
+import time
 from pathlib import Path
 
 import numpy
 
+DAY = 24 * 60 * 60
+# Other branches and other settings make other results, which one may come back to.
+KEPT = 30 * DAY
+
 
 class Cache:
-    """Results that outlast a build, in a file; those that a build does not use are dropped.
+    """Results that outlast a build, in a folder with a file for each.
 
     Args:
-        file: the file, which need not exist.
+        folder: the folder, which need not exist.
         setting: what every result depends on besides its own item.
+
+    >>> import tempfile
+    >>> cache = Cache(Path(tempfile.mkdtemp()), "version 1")
+    >>> cache["question"] = "answer"
+    >>> cache["question"], "question" in cache.part("other setting")
+    ('answer', False)
     """
 
-    def __init__(self, file: Path, *setting: bytes | str) -> None:
-        self.file = file
+    def __init__(self, folder: Path, *setting: bytes | str) -> None:
+        self.folder = folder
         self.setting = digest(*setting)
-        self.stored = read(file)
-        self.known = dict(self.stored)
-        self.used: dict[str, str] = {}
+
+    def part(self, *setting: bytes | str) -> "Cache":
+        """Return the results that depend on this as well."""
+        return Cache(self.folder, self.setting, *setting)
 
     def __contains__(self, item: str) -> bool:
-        return digest(self.setting, item) in self.known
+        return self._file(item).is_file()
 
     def __getitem__(self, item: str) -> str:
-        key = digest(self.setting, item)
-        return self.used.setdefault(key, self.known[key])
+        file = self._file(item)
+        os.utime(file)
+        return file.read_text(encoding="utf-8")
 
     def __setitem__(self, item: str, result: str) -> None:
-        key = digest(self.setting, item)
-        self.known[key] = self.used[key] = result
+        file = self._file(item)
+        self.folder.mkdir(parents=True, exist_ok=True)
+        # Renamed when complete, so a build that is cut off, or another one, leaves no half of it.
+        new = file.with_suffix(f".{os.getpid()}")
+        new.write_text(result, encoding="utf-8")
+        new.replace(file)
 
-    def save(self) -> None:
-        """Write the results that this build used, atomically."""
-        if self.used == self.stored:
-            return
-        self.file.parent.mkdir(exist_ok=True)
-        new = self.file.with_suffix(".new")
-        new.write_text(json.dumps(self.used), encoding="utf-8")
-        new.replace(self.file)
+    def prune(self) -> None:
+        """Delete the results that no build has used for a month."""
+        for file in self.folder.glob("*"):
+            if time.time() - file.stat().st_mtime > KEPT:
+                file.unlink(missing_ok=True)
+
+    def _file(self, item: str) -> Path:
+        return self.folder / digest(self.setting, item)
+
+
+def results(root: Path) -> Cache:
+    """Return the results of earlier builds of a project."""
+    return Cache(root / ".cache" / "results")
 
 
 def digest(*parts: bytes | str) -> str:
@@ -49,25 +71,28 @@ def digest(*parts: bytes | str) -> str:
     return hashlib.sha256(joined).hexdigest()
 
 
-def read(file: Path) -> dict[str, str]:
-    try:
-        return dict(json.loads(file.read_text(encoding="utf-8")))
-    except (OSError, ValueError):
-        return {}
+def sources_digest(*paths: Path) -> str:
+    """Hash files, and all that lies in folders; caches of Python lie in neither."""
+    files = (file for path in paths for file in ([path] if path.is_file() else path.rglob("*")))
+    return digest(
+        *(
+            f"{file.name} {digest(file.read_bytes())}"
+            for file in sorted(files)
+            if file.is_file() and "__pycache__" not in file.parts
+        )
+    )
 
 
 def package_digest(package: Path) -> str:
-    """Hash what examples and notebooks depend on: the installed versions, and the package.
+    """Hash what examples and notebooks depend on: the versions installed, and the package.
 
     `publish/` is left out: nothing outside it imports it, and no notebook does.
     """
-    parts = [platform.python_version(), *installed()]
-    for path in sorted(set(package.rglob("*.py")) - set((package / "publish").rglob("*"))):
-        content = hashlib.sha256(path.read_bytes()).hexdigest()
-        parts.append(f"{path.relative_to(package).as_posix()} {content}")
-    return hashlib.sha256("\n".join(parts).encode()).hexdigest()[:16]
+    parts = set(package.iterdir()) - {package / "publish"}
+    return digest(versions(), sources_digest(*sorted(parts)))
 
 
-def installed() -> list[str]:
-    """List the distributions installed beside NumPy, by folder names, which hold the versions."""
-    return sorted(path.name for path in Path(numpy.__file__).parents[1].glob("*.dist-info"))
+def versions() -> str:
+    """List what is installed beside NumPy, by folder names, which hold the versions."""
+    installed = (path.name for path in Path(numpy.__file__).parents[1].glob("*.dist-info"))
+    return "\n".join([platform.python_version(), *sorted(installed)])

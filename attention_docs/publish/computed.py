@@ -2,7 +2,7 @@
 their graphs.
 
 Some of them train a model, so both are kept from one build to the next, and a process of its own
-computes what is new while MkDocs goes on with the pages.
+computes what is new while the build goes on with the pages.
 """
 
 import base64
@@ -21,8 +21,8 @@ from attention_docs.arrays import Array, backend, to_numpy
 from attention_docs.live import graph as live
 from attention_docs.live.library import UnknownOperationError
 from attention_docs.live.literals import LiteralError
-from attention_docs.publish.cache import Cache, package_digest
-from attention_docs.publish.errors import PublishError
+from attention_docs.publish.cache import package_digest, results
+from attention_docs.publish.errors import PublishError, told
 from attention_docs.render.references import named
 
 
@@ -30,16 +30,13 @@ class ComputedExamples:
     """The steps and the graph of each example, computed at most once in a build.
 
     Args:
-        root: the folder of the project, with what the last build computed. What another library
+        root: the folder of the project, with what earlier builds computed. What another library
             computed, or what comes from other sources, is computed again.
-
-    Attributes:
-        cache: what is known, not saved yet.
     """
 
     def __init__(self, root: Path) -> None:
         package, library = package_digest(root / "attention_docs"), selected_library().__name__
-        self.cache = Cache(root / ".cache" / "examples.json", package, library)
+        self.cache = results(root).part(package, library)
         self.jobs: dict[str, Future[str]] = {}
         self.steps = functools.cache(self._steps)
         self.named_steps = functools.cache(self._named_steps)
@@ -48,7 +45,7 @@ class ComputedExamples:
         """Have a pool compute what the last build did not."""
         for kind, name in itertools.product(WRITERS, examples.names()):
             if (item := f"{kind} of {name}") not in self.cache:
-                self.jobs[item] = pool.submit(WRITERS[kind], name)
+                self.jobs[item] = pool.submit(compute, kind, name)
 
     def graph(self, name: str) -> str:
         """Return the graph of an example as JSON.
@@ -74,7 +71,7 @@ class ComputedExamples:
             if job and not (kind == "steps" and job.cancel()):
                 self.cache[item] = job.result()
             else:
-                self.cache[item] = WRITERS[kind](name)
+                self.cache[item] = compute(kind, name)
         return self.cache[item]
 
 
@@ -84,10 +81,25 @@ def computed_steps(name: str) -> str:
 
 
 def recorded_graph(name: str) -> str:
+    return live.text(live.graph(name))
+
+
+def compute(kind: str, name: str) -> str:
+    """Compute the steps or the graph of an example.
+
+    Raises:
+        LookupError: if there is no such example.
+        PublishError: naming the line that fails, the operation that cannot be recorded or the
+            literal that cannot be edited.
+    """
     try:
-        return live.text(live.graph(name))
+        return WRITERS[kind](name)
     except (UnknownOperationError, LiteralError) as error:
         raise PublishError(str(error)) from error
+    except Exception as error:
+        if name not in examples.names():
+            raise
+        raise PublishError(told(error, Path(examples.__file__).parents[2])) from error
 
 
 WRITERS = {"steps": computed_steps, "graph": recorded_graph}

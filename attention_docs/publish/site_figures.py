@@ -12,8 +12,8 @@ import numpy.typing as npt
 
 from attention_docs.arrays import Array
 from attention_docs.publish import course_figures, learning_figures, model_figures
+from attention_docs.publish.before.results import result
 from attention_docs.publish.claims import claim
-from attention_docs.publish.results import result
 from attention_docs.render.figures import (
     Axis,
     Html,

@@ -7,7 +7,7 @@ from html.parser import HTMLParser
 
 import pytest
 
-from attention_docs.publish.policy import enforce
+from attention_docs.publish.after.policy import enforce
 from tests.browser.visit import PAGES, served
 from tests.conftest import lend
 

@@ -1,40 +1,25 @@
-"""The cache of a build: it forgets nothing it needs, and keeps nothing else."""
+"""The cache of builds: it forgets nothing it needs, and keeps nothing that nobody uses."""
 
-import pytest
+import os
+import time
 
-from attention_docs.publish.cache import Cache
-
-
-@pytest.fixture
-def file(tmp_path):
-    return tmp_path / "folder" / "results.json"
+from attention_docs.publish.cache import KEPT, Cache
 
 
-def test_a_result_survives_under_the_same_setting_only(file):
-    cache = Cache(file, "one")
-    cache["item"] = "result"
-    cache.save()
-    assert Cache(file, "one")["item"] == "result"
-    assert "item" not in Cache(file, "two")
-    assert "other" not in Cache(file, "one")
+def test_a_result_survives_under_the_same_setting_only(tmp_path):
+    Cache(tmp_path / "results", "one")["item"] = "result"
+    assert Cache(tmp_path / "results", "one")["item"] == "result"
+    assert "item" not in Cache(tmp_path / "results", "two")
+    assert "other" not in Cache(tmp_path / "results", "one")
 
 
-def test_what_a_build_does_not_use_is_dropped(file):
-    cache = Cache(file)
+def test_what_no_build_used_for_a_month_is_dropped(tmp_path):
+    cache = Cache(tmp_path)
     cache["kept"] = cache["dropped"] = "result"
-    cache.save()
-    second = Cache(file)
-    assert second["kept"] == "result"
-    second.save()
-    assert "kept" in Cache(file)
-    assert "dropped" not in Cache(file)
-
-
-def test_a_broken_file_is_an_empty_cache(file):
-    file.parent.mkdir()
-    file.write_text("{")
-    cache = Cache(file)
-    assert "item" not in cache
-    cache["item"] = "result"
-    cache.save()
-    assert Cache(file)["item"] == "result"
+    long_ago = time.time() - KEPT - 60
+    for file in tmp_path.iterdir():
+        os.utime(file, (long_ago, long_ago))
+    assert cache["kept"] == "result"
+    cache.prune()
+    assert "kept" in cache
+    assert "dropped" not in cache

@@ -12,7 +12,7 @@ from typing import NamedTuple
 
 import pytest
 
-from attention_docs.publish.values import CODE_OR_MATH, MACRO
+from attention_docs.publish.before.values import CODE_OR_MATH, MACRO
 from tests.conftest import ROOT
 
 YEAR = re.compile(r"(?<![\d.,:/-])(?:1[89]\d|20[0-3])\d\b(?![.,]?\d|-\d)")

@@ -34,10 +34,7 @@ def steps_of_a_build(root):
     """Compute an example as a build does, which keeps what it computed for the next one."""
 
     def steps(name):
-        build = computed.ComputedExamples(root)
-        found = build.steps(name)
-        build.cache.save()
-        return found
+        return computed.ComputedExamples(root).steps(name)
 
     return steps
 
@@ -83,7 +80,6 @@ def test_a_changed_source_and_another_library_compute_anew(root, steps_of_a_buil
 def test_graph_is_kept_too_and_recorded_anew_when_a_source_changes(root, monkeypatch):
     build = computed.ComputedExamples(root)
     recorded = build.graph("self_attention")
-    build.cache.save()
     monkeypatch.setattr(computed.live, "graph", lambda name: {"nodes": []})
     assert computed.ComputedExamples(root).graph("self_attention") == recorded
     (root / "attention_docs" / "softmax.py").write_text("# another softmax\n", encoding="utf-8")
@@ -96,28 +92,28 @@ class Pool:
     def __init__(self):
         self.jobs = {}
 
-    def submit(self, write, name):
-        return self.jobs.setdefault((write, name), Future())
+    def submit(self, compute, kind, name):
+        return self.jobs.setdefault((kind, name), Future())
 
 
 def test_pool_is_given_what_the_last_build_did_not_compute(steps_of_a_build, root):
     steps_of_a_build("self_attention")
     pool = Pool()
     computed.ComputedExamples(root).start(pool)
-    every_job = set(itertools.product(computed.WRITERS.values(), examples.names()))
-    assert every_job - set(pool.jobs) == {(computed.computed_steps, "self_attention")}
+    every_job = set(itertools.product(computed.WRITERS, examples.names()))
+    assert every_job - set(pool.jobs) == {("steps", "self_attention")}
 
 
 def test_steps_that_the_pool_has_not_begun_are_taken_over_and_a_graph_is_waited_for(root):
     build, pool = computed.ComputedExamples(root), Pool()
     build.start(pool)
     assert text(build.steps("cost")) == examples.expected("cost")
-    assert pool.jobs[computed.computed_steps, "cost"].cancelled()
-    begun = pool.jobs[computed.computed_steps, "self_attention"]
+    assert pool.jobs["steps", "cost"].cancelled()
+    begun = pool.jobs["steps", "self_attention"]
     begun.set_running_or_notify_cancel()
     begun.set_result(computed.written({"Q": np.zeros(1)}))
     assert build.steps("self_attention") == {"Q": np.zeros(1)}
-    pool.jobs[computed.recorded_graph, "cost"].set_result("from the pool")
+    pool.jobs["graph", "cost"].set_result("from the pool")
     assert build.graph("cost") == "from the pool"
 
 

@@ -5,27 +5,29 @@ import json
 import pytest
 
 import attention_docs
-from attention_docs.publish.contents import contents, overview
+from attention_docs.publish.before.contents import contents, overview
+from attention_docs.publish.sources import Source
 
 NOTEBOOK = {
     "metadata": {"description": "Run it."},
-    "cells": [{"cell_type": "markdown", "source": ["# A notebook\n", "\n", "Text."]}],
+    "cells": [{"cell_type": "markdown", "id": "a", "source": ["# A notebook\n", "\n", "Text."]}],
 }
 PAGES = {
     "index.md": "---\ndescription: Where it begins.\n---\n\n# Home\n",
     "deep/one.md": "---\ndescription: A * that is no markup, and 1 < 2.\n---\n\n# First\n",
     "deep/two.md": "---\ndescription: The second.\n---\n\n# Second\n",
-    "three.ipynb": json.dumps(NOTEBOOK),
     "bare.md": "# Bare\n",
     "nameless.md": "---\ndescription: It has no title.\n---\n\nText.\n",
     "names.md": "# Names\n\n::: attention_docs.show\n\nText.\n\n::: attention_docs.softmax.softmax\n",
     "deep/names.md": "::: attention_docs.merge_heads\n",
     "unknown.md": "::: attention_docs.shwo\n",
 }
+SOURCES = {address: Source(address, text) for address, text in PAGES.items()}
+SOURCES["three.md"] = Source("three.ipynb", json.dumps(NOTEBOOK))
 NAV = [
     {"Home": "index.md"},
-    {"Book": ["deep/one.md", {"Part [B]": [{"Two": "deep/two.md"}]}, {"Three": "three.ipynb"}]},
-    {"Names": [{"Deep": ["deep/names.md"]}, {"Names": "names.md"}, "three.ipynb"]},
+    {"Book": ["deep/one.md", {"Part [B]": [{"Two": "deep/two.md"}]}, {"Three": "three.md"}]},
+    {"Names": [{"Deep": ["deep/names.md"]}, {"Names": "names.md"}, "three.md"]},
     {"Two": ["index.md"]},
     {"Deep": ["bare.md"]},
     {"Nameless": ["nameless.md"]},
@@ -34,7 +36,7 @@ NAV = [
 
 
 def listed(name, page="order.md", nav=NAV):
-    return contents(name, nav, PAGES.get, page).splitlines()
+    return contents(name, nav, SOURCES, page).splitlines()
 
 
 def item(title, link, description):
@@ -46,7 +48,7 @@ def test_a_section_is_listed_in_its_order_with_titles_and_descriptions():
         item("First", "deep/one.md", r"A \* that is no markup, and 1 &lt; 2."),
         r"1. **Part \[B\]**",
         "    " + item("Two", "deep/two.md", "The second."),
-        item("Three", "three.ipynb", "Run it."),
+        item("Three", "three.md", "Run it."),
     ]
 
 
@@ -55,7 +57,7 @@ def test_a_section_inside_a_section_has_a_list_of_its_own():
 
 
 def test_of_two_sections_of_one_name_the_first_is_meant():
-    assert overview("Deep", NAV, PAGES.get).count("merge_heads") == 2
+    assert overview("Deep", NAV, SOURCES).count("merge_heads") == 2
 
 
 @pytest.mark.parametrize(
@@ -77,7 +79,7 @@ def test_what_joins_the_navigation_is_listed():
 def test_a_page_that_nobody_wrote_is_left_to_mkdocs():
     nav = [{"Book": ["nowhere.md", "index.md"]}]
     assert listed("Book", nav=nav) == [item("Home", "index.md", "Where it begins.")]
-    assert len(overview("Book", nav, PAGES.get).splitlines()) == 2
+    assert len(overview("Book", nav, SOURCES).splitlines()) == 2
 
 
 @pytest.mark.parametrize(
@@ -88,7 +90,7 @@ def test_a_page_that_nobody_wrote_is_left_to_mkdocs():
         (lambda: listed("Book", nav=["index.md"]), "section 'Book' is unknown; known are none"),
         (lambda: listed("Deep", nav=NAV[4:]), "docs/bare.md has no description"),
         (lambda: listed("Nameless"), "docs/nameless.md has no title"),
-        (lambda: overview("Unknown", NAV, PAGES.get), "'attention_docs.shwo' is no name of the package"),
+        (lambda: overview("Unknown", NAV, SOURCES), "'attention_docs.shwo' is no name of the package"),
     ],
 )  # fmt: skip
 def test_what_is_missing_is_named(ask, message):
@@ -98,7 +100,7 @@ def test_what_is_missing_is_named(ask, message):
 
 
 def test_names_are_listed_page_by_page_with_the_first_line_of_their_docstrings():
-    _, _, *rows = overview("Names", NAV, PAGES.get).splitlines()
+    _, _, *rows = overview("Names", NAV, SOURCES).splitlines()
     assert [row.split("`")[1] for row in rows] == ["merge_heads", "show", "softmax"]
     for name, row in zip(("merge_heads", "show"), rows, strict=False):
         first = getattr(attention_docs, name).__doc__.partition("\n")[0]
@@ -109,7 +111,7 @@ def test_names_are_listed_page_by_page_with_the_first_line_of_their_docstrings()
 def test_a_docstring_is_required_and_its_first_paragraph_becomes_one_cell(monkeypatch):
     show = attention_docs.show
     monkeypatch.setattr(show, "__doc__", "Print `a | b`\n    and go on.\n\n    More.")
-    assert overview("Names", NAV, PAGES.get).count(r"| Print `a \| b` and go on. |") == 1
+    assert overview("Names", NAV, SOURCES).count(r"| Print `a \| b` and go on. |") == 1
     monkeypatch.setattr(show, "__doc__", None)
     with pytest.raises(LookupError, match=r"^'attention_docs\.show' has no docstring$"):
-        overview("Names", NAV, PAGES.get)
+        overview("Names", NAV, SOURCES)

@@ -3,11 +3,12 @@
 import base64
 import io
 import re
+from types import SimpleNamespace
 
 import pytest
 from fontTools.ttLib import TTFont
 
-from attention_docs.publish import fonts, truetype
+from attention_docs.publish.after import fonts, truetype
 from attention_docs.publish.cache import Cache
 from attention_docs.publish.errors import PublishError
 
@@ -18,7 +19,8 @@ FORMULA = '<span class="katex"><mi>hidden ß</mi><span class="katex-html" aria-h
 @pytest.fixture
 def publish(assets, tmp_path):
     def published(*formulas):
-        return fonts.style_sheet(assets, formulas, Cache(tmp_path / "fonts.json"))
+        project = SimpleNamespace(modules=assets, cache=Cache(tmp_path))
+        return fonts.style_sheet(project, formulas)
 
     return published
 

@@ -7,7 +7,7 @@ from urllib.parse import unquote, urljoin, urlsplit
 
 import pytest
 
-from attention_docs.publish.links import broken, repeated, seen
+from attention_docs.publish.after.links import broken, repeated, seen
 
 HOME = "http://127.0.0.1/attention-docs/"
 IN_STYLE = re.compile(r"""url\(\s*(?P<quote>["']?)(?P<address>[^)"']+)(?P=quote)\s*\)""")

@@ -2,7 +2,7 @@
 
 import pytest
 
-from attention_docs.publish.lint import problems
+from attention_docs.publish.before.lint import problems
 
 
 def draw(source):

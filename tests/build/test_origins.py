@@ -5,7 +5,7 @@ from pathlib import Path
 import material
 import pytest
 
-from attention_docs.publish import origins
+from attention_docs.publish.after import origins
 from tests.build.forked import mkdocs
 from tests.conftest import ROOT
 

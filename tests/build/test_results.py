@@ -5,7 +5,7 @@ import re
 
 import pytest
 
-from attention_docs.publish.results import measured
+from attention_docs.publish.before.results import measured
 
 
 @pytest.fixture

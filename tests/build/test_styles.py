@@ -4,7 +4,7 @@ import re
 
 import pytest
 
-from attention_docs.publish import styles
+from attention_docs.publish.after import styles
 
 
 @pytest.mark.parametrize(

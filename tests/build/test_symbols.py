@@ -3,7 +3,7 @@ r"""Short formulas as plain HTML: what is read, its spaces, and what is left to 
 import pytest
 from bs4 import BeautifulSoup
 
-from attention_docs.publish.symbols import ROLES, plain
+from attention_docs.publish.after.symbols import ROLES, plain
 
 
 def read(tex):

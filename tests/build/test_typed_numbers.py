@@ -14,7 +14,7 @@ from bs4 import BeautifulSoup, Comment
 
 from attention_docs import examples
 from attention_docs.publish import site_figures
-from attention_docs.publish.values import CODE_OR_MATH
+from attention_docs.publish.before.values import CODE_OR_MATH
 from attention_docs.render import numbers
 from tests.conftest import ROOT
 

@@ -7,10 +7,10 @@ import numpy as np
 import pytest
 
 from attention_docs import examples
+from attention_docs.publish.before.values import resolve
 from attention_docs.publish.computed import ComputedExamples
 from attention_docs.publish.errors import PublishError
 from attention_docs.publish.site_figures import FIGURES, figure_block
-from attention_docs.publish.values import resolve
 from tests.conftest import ROOT
 
 STEPS = ComputedExamples(ROOT)
@@ -62,10 +62,7 @@ def test_a_false_claim_stops_the_build_and_names_page_figure_and_words():
     with pytest.raises(PublishError) as caught:
         resolve(
             "A page.\n\n\\figure{batched_second_pair}\n",
-            steps_of,
-            str,
-            lambda name: figure_block(name, steps_of, str),
-            *[str] * 4,
+            {"figure": lambda name, _: figure_block(name, steps_of, str)},
             lambda line: f"page.md:{line + 1}",
         )
     words = "less than a hundredth of the weight"

@@ -329,7 +329,7 @@ def test_wrong_arguments_are_refused_by_name(draw, message):
 
 
 def test_roles_are_those_of_the_formulas():
-    from attention_docs.publish.formulas import ROLES as FORMULA_ROLES
+    from attention_docs.publish.after.formulas import ROLES as FORMULA_ROLES
 
     assert tuple(ROLES) == FORMULA_ROLES
 

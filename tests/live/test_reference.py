@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from attention_docs.examples import steps
-from attention_docs.publish.values import look_up
+from attention_docs.publish.before.values import look_up
 from tests.live.graphs import page_graph
 from tests.live.running import in_node
 

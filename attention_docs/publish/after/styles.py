@@ -19,6 +19,8 @@ NAMES_IN_PAGE = (
 )
 # The scripts that write into pages; Plotly brings its own styles.
 SCRIPTS = ("assets/*.js", "assets/javascripts/*.js")
+# Only the pages of the reference have what this sheet is for.
+REFERENCE = re.compile(r'<link rel="stylesheet" href="[^"]*assets/_mkdocstrings\.css">')
 READ = re.compile(r"var\((--[\w-]+)")
 WORD = re.compile(r"[\w-]+")
 COMMENT = re.compile(r"\s*/\*.*?\*/", re.DOTALL)
@@ -51,6 +53,8 @@ def publish(site: Path) -> None:
         if any(f'/{path.name}"' in page for page in pages.values()):
             renamed |= rename(path, sheet)
     for path, page in pages.items():
+        if 'class="doc ' not in page:
+            page = REFERENCE.sub("", page)
         for old, new in renamed.items():
             page = page.replace(old, new)
         path.write_bytes(page.encode())

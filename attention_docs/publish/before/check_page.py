@@ -12,8 +12,8 @@ from attention_docs import examples
 from attention_docs.diagnosis import pasted
 from attention_docs.diagnosis.cases import CASES
 from attention_docs.diagnosis.mistakes import MISTAKES, Mistake
-from attention_docs.publish.provenance import code
-from attention_docs.publish.values import computed
+from attention_docs.publish.before.provenance import code
+from attention_docs.publish.before.values import computed
 
 # What each library is imported with, and what it makes an array with.
 LIBRARIES = {

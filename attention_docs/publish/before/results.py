@@ -5,9 +5,9 @@ from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import Any
 
-from attention_docs.publish.values import computed
+from attention_docs.publish.before.values import computed
 
-RESULTS = Path(__file__).parents[2] / "results"
+RESULTS = Path(__file__).parents[3] / "results"
 
 
 def measured(reference: str, folder: Path = RESULTS) -> str:

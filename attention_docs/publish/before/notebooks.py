@@ -1,57 +1,34 @@
-"""Notebooks as Markdown, which MkDocs renders like any page.
+"""Notebooks as Markdown, which the generator renders like any page.
 
 Of mkdocs-jupyter's HTML only the outputs are used. Text and code of the cells become Markdown, so
 they get the same formulas, highlighting, link checks and table of contents as every page.
 """
 
-import json
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
+from pathlib import PurePosixPath
 from typing import Any
 
 from bs4 import BeautifulSoup, Tag
 
-from attention_docs.publish.deferred import PLACEHOLDER
 from attention_docs.publish.errors import PublishError
+from attention_docs.publish.parts import PLACEHOLDER
+from attention_docs.publish.sources import Source
 
-Notebook = dict[str, Any]
 Cell = dict[str, Any]
 
 # A <section>, not a <div>: Material's search ends an exclusion at the first closing tag of the same
 # name, even that of a nested element.
 OUTPUT = '<section class="cell-output" data-search-exclude>\n{}\n</section>'
 FIGURE = re.compile(r'<svg\b[^>]* class="drawing.*?</svg>', re.DOTALL)
-FIRST_CELL = '<div class="jp-Notebook"'
 
 
-def read(text: str, location: str) -> Notebook:
-    """Read a notebook.
-
-    Raises:
-        PublishError: if it is not valid JSON, or its metadata has no description.
-    """
-    try:
-        notebook: Notebook = json.loads(text)
-    except json.JSONDecodeError as error:
-        raise PublishError(f"{location}:{error.lineno}: {error.msg}") from error
-    if not notebook["metadata"].get("description"):
-        raise PublishError(f"{location}: the notebook's metadata has no description")
-    return notebook
-
-
-def page(
-    notebook: Notebook,
-    html: str,
-    name: str,
-    repository: str | None,
-    defer: Callable[[str], str],
-) -> str:
+def page(source: Source, html: str, repository: str | None, defer: Callable[[str], str]) -> str:
     """Write a notebook as Markdown.
 
     Args:
-        notebook: the notebook as stored.
+        source: the notebook as stored.
         html: what mkdocs-jupyter made of it.
-        name: its file name, for links and messages.
         repository: the repository's URL, if known.
         defer: stores a figure, and returns a placeholder for it.
 
@@ -60,12 +37,24 @@ def page(
     """
     shown = outputs(html, defer)
     parts = []
-    for cell in notebook["cells"]:
+    for cell in source.notebook["cells"]:
         if "install" not in tags(cell):
-            location = f"docs/notebooks/{name}: cell {cell['id']}"
+            location = f"{source.file}: cell {cell['id']}"
             parts += cell_markdown(cell, shown.get(cell["id"], []), location)
-    parts.insert(1, download_links(notebook, name, repository))
+    parts.insert(1, download_links(source, repository))
     return "\n\n".join(parts)
+
+
+def downloads(sources: Iterable[Source], *, offline: bool) -> dict[str, bytes]:
+    """Return each notebook as it is stored, by its path in the site: beside its page.
+
+    A page has a folder of its own, save in a site that is read without a server.
+    """
+    found = {PurePosixPath(source.address): source for source in sources if source.is_notebook}
+    return {
+        str(path if offline else path.with_suffix("") / path.name): source.content.encode()
+        for path, source in found.items()
+    }
 
 
 def cell_markdown(cell: Cell, shown: list[Tag], location: str) -> list[str]:
@@ -79,23 +68,6 @@ def cell_markdown(cell: Cell, shown: list[Tag], location: str) -> list[str]:
     return [f"```python\n{source}\n```", *map(OUTPUT.format, written)]
 
 
-def prose(notebook: Notebook) -> str:
-    """Return the Markdown cells of a notebook as one text."""
-    cells = notebook["cells"]
-    return "\n\n".join("".join(c["source"]) for c in cells if c["cell_type"] == "markdown")
-
-
-def location_in_prose(notebook: Notebook, line: int) -> str:
-    """Name the cell, and the line in it, of a line of the prose, counted from 0."""
-    for cell in notebook["cells"]:
-        if cell["cell_type"] == "markdown":
-            lines = "".join(cell["source"]).count("\n") + 2
-            if line < lines:
-                break
-            line -= lines
-    return f"cell {cell['id']}, line {line + 1}"
-
-
 def outputs(html: str, defer: Callable[[str], str]) -> dict[str, list[Tag]]:
     """Find the outputs of each code cell by its id; figures are deferred, to parse less."""
 
@@ -103,8 +75,9 @@ def outputs(html: str, defer: Callable[[str], str]) -> dict[str, list[Tag]]:
         # nbconvert writes attributes in lower case, and SVG has this one that is not.
         return defer(found[0].replace(" viewbox=", " viewBox="))
 
-    slim = FIGURE.sub(defer_figure, html[html.index(FIRST_CELL) :])
-    cells = BeautifulSoup(slim, "html.parser").find_all(class_="jp-CodeCell", id=True)
+    cells = BeautifulSoup(FIGURE.sub(defer_figure, html), "html.parser").find_all(
+        class_="jp-CodeCell", id=True
+    )
     return {
         str(cell["id"]).removeprefix("cell-id="): cell.find_all(class_="jp-OutputArea-output")
         for cell in cells
@@ -128,13 +101,14 @@ def output(tag: Tag, location: str) -> str:
             raise PublishError(f"{location}: output of kind {kind} is not supported")
 
 
-def download_links(notebook: Notebook, name: str, repository: str | None) -> str:
+def download_links(source: Source, repository: str | None) -> str:
     """Link to the file and, if a cell installs the package, to Colab."""
+    name = PurePosixPath(source.address).name
     links = [f'<a href="{name}" download>Download this notebook</a>']
-    if repository and any("install" in tags(cell) for cell in notebook["cells"]):
+    if repository and any("install" in tags(cell) for cell in source.notebook["cells"]):
         github = repository.removeprefix("https://github.com/")
-        address = f"https://colab.research.google.com/github/{github}/blob/main/docs/notebooks/"
-        links.append(f'<a href="{address}{name}">Open in Colab</a>')
+        address = f"https://colab.research.google.com/github/{github}/blob/main/{source.file}"
+        links.append(f'<a href="{address}">Open in Colab</a>')
     return f'<p class="take-away" data-search-exclude>{" · ".join(links)}</p>'
 
 

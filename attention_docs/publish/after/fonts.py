@@ -15,10 +15,12 @@ import unicodedata
 from collections.abc import Iterable, Iterator
 from pathlib import Path
 
+from attention_docs.publish.after import truetype
+from attention_docs.publish.after.symbols import GREEK
 from attention_docs.publish.assets import content
-from attention_docs.publish.cache import Cache
+from attention_docs.publish.cache import Cache, sources_digest
 from attention_docs.publish.errors import PublishError
-from attention_docs.publish.symbols import GREEK
+from attention_docs.publish.project import Project
 
 STYLE = "katex/dist/katex.min.css"
 FACE = re.compile(
@@ -46,13 +48,6 @@ ALWAYS = {
     MAIN: "0123456789.,()=<>+−×⋅/≤≥…∞⋯⋮⋱⊤TF" + string.ascii_lowercase,
     MATH: string.ascii_letters + "".join(GREEK.values()),
 }
-
-
-def font_cache(root: Path) -> Cache:
-    """Return the cut fonts of the last build."""
-    return Cache(
-        root / ".cache" / "fonts.json", Path(__file__).with_name("truetype.py").read_bytes()
-    )
 
 
 def characters(formulas: Iterable[str]) -> dict[str, set[str]]:
@@ -98,18 +93,18 @@ def font_of(attributes: str) -> str | None:
     return None
 
 
-def style_sheet(modules: Path, formulas: Iterable[str], cache: Cache) -> str:
+def style_sheet(project: Project, formulas: Iterable[str]) -> str:
     """Return KaTeX's style sheet with the fonts that the site draws with, and no others.
 
     Args:
-        modules: the folder `node_modules`.
+        project: the project.
         formulas: the typeset formulas of all pages.
-        cache: the cut fonts of the last build.
 
     Raises:
         PublishError: if a formula draws a character that its font lacks.
     """
     drawn = characters(formulas)
+    cache = project.cache.part("fonts", sources_digest(Path(truetype.__file__)))
     for name, always in ALWAYS.items():
         drawn[name] = drawn.get(name, set()) | set(always)
 
@@ -117,12 +112,10 @@ def style_sheet(modules: Path, formulas: Iterable[str], cache: Cache) -> str:
         name = face["name"]
         if name not in drawn:
             return ""
-        font = content(modules, f"katex/dist/fonts/{name}.woff2")
+        font = content(project.modules, f"katex/dist/fonts/{name}.woff2")
         return EMBEDDED.format(face["description"], cached_subset(name, font, drawn[name], cache))
 
-    style = FACE.sub(embed, content(modules, STYLE).decode())
-    cache.save()
-    return style
+    return FACE.sub(embed, content(project.modules, STYLE).decode())
 
 
 def cached_subset(name: str, font: bytes, drawn: set[str], cache: Cache) -> str:
@@ -130,10 +123,7 @@ def cached_subset(name: str, font: bytes, drawn: set[str], cache: Cache) -> str:
     text = "".join(sorted(drawn))
     key = hashlib.sha256(font).hexdigest() + text
     if key not in cache:
-        # Not at the top: fontTools takes longer to import than all of this project.
-        from attention_docs.publish.truetype import glyphs, subset
-
-        if missing := sorted(drawn - glyphs(font)):
+        if missing := sorted(drawn - truetype.glyphs(font)):
             raise PublishError(f"{name} has no {', '.join(map(repr, missing))}")
-        cache[key] = base64.b64encode(subset(font, text)).decode()
+        cache[key] = base64.b64encode(truetype.subset(font, text)).decode()
     return cache[key]

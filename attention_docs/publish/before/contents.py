@@ -5,27 +5,26 @@ names that the pages of a section document. Both stand on a line of their own.
 """
 
 import inspect
-import json
 import pkgutil
 import posixpath
 import re
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator, Mapping
 from html import escape
 from typing import Any
 
-from mkdocs.utils.meta import get_data
+from attention_docs.publish.sources import Source
 
 # As in mkdocs.yml: a page is its address, or {title: address}; a section is {title: items}.
 Nav = list[Any]
-# Nothing, where there is no such page: MkDocs itself names what `nav` lists and nobody wrote.
-Read = Callable[[str], str | None]
+# By the address of their Markdown. MkDocs itself names what `nav` lists and nobody wrote.
+Sources = Mapping[str, Source]
 
 TITLE = re.compile(r"^# (.+)$", re.MULTILINE)
 DIRECTIVE = re.compile(r"^::: (\S+)$", re.MULTILINE)
 MARKUP = re.compile(r"[\\`*_\[\]$]")
 
 
-def contents(name: str, nav: Nav, read: Read, page: str) -> str:
+def contents(name: str, nav: Nav, sources: Sources, page: str) -> str:
     """List the pages of a section, in the order of `nav`, each with its description.
 
     The search leaves the descriptions out, because it has the pages themselves.
@@ -33,39 +32,40 @@ def contents(name: str, nav: Nav, read: Read, page: str) -> str:
     Args:
         name: the title of the section.
         nav: what the settings say.
-        read: gives the text of a page by its address, or nothing where there is none.
+        sources: the pages.
         page: the address of the page that shows the list, for the links.
 
     Raises:
         LookupError: if there is no such section, or a page of it lacks a title or a description.
 
     >>> nav = [{"Chapters": [{"Scores": [{"The root": "scores/root.md"}]}, "end.md"]}]
-    >>> pages = {
+    >>> texts = {
     ...     "scores/root.md": "---\\ndescription: Why it is the root.\\n---\\n# The root of d",
     ...     "end.md": "---\\ndescription: What to read next.\\n---\\n# The end",
     ... }
-    >>> print(contents("Chapters", nav, pages.get, "start/order.md"))
+    >>> pages = {address: Source(address, text) for address, text in texts.items()}
+    >>> print(contents("Chapters", nav, pages, "start/order.md"))
     1. **Scores**
         1. [The root](../scores/root.md)<br><span data-search-exclude>Why it is the root.</span>
     1. [The end](../end.md)<br><span data-search-exclude>What to read next.</span>
     """
-    return "\n".join(lines(section(name, nav), read, posixpath.dirname(page)))
+    return "\n".join(lines(section(name, nav), sources, posixpath.dirname(page)))
 
 
-def lines(items: Nav, read: Read, folder: str, indent: str = "") -> Iterator[str]:
+def lines(items: Nav, sources: Sources, folder: str, indent: str = "") -> Iterator[str]:
     """Write the items of a section as a numbered list, and its own sections as lists inside it."""
     for title, inside in map(named, items):
         if isinstance(inside, list):
             yield f"{indent}1. **{plain(title or '')}**"
-            yield from lines(inside, read, folder, indent + "    ")
-        elif text := read(inside):
-            heading, description = front(inside, text)
+            yield from lines(inside, sources, folder, indent + "    ")
+        elif source := sources.get(inside):
+            heading, description = front(source)
             link = posixpath.relpath(inside, folder or ".")
             said = f"<span data-search-exclude>{plain(description)}</span>"
             yield f"{indent}1. [{plain(title or heading)}]({link})<br>{said}"
 
 
-def overview(name: str, nav: Nav, read: Read) -> str:
+def overview(name: str, nav: Nav, sources: Sources) -> str:
     """Tabulate the public names that the pages of a section document, in one line each.
 
     The names are those of the directives `::: name`, in the order of `nav` and of each page. What
@@ -74,19 +74,19 @@ def overview(name: str, nav: Nav, read: Read) -> str:
     Args:
         name: the title of the section.
         nav: what the settings say.
-        read: gives the text of a page by its address, or nothing where there is none.
+        sources: the pages.
 
     Raises:
         LookupError: if there is no such section, or a name is unknown or has no docstring.
 
-    >>> text = "::: attention_docs.show"
-    >>> print(overview("Reference", [{"Reference": ["show.md"]}], {"show.md": text}.get))
+    >>> source = Source("show.md", "::: attention_docs.show")
+    >>> print(overview("Reference", [{"Reference": ["show.md"]}], {"show.md": source}))
     | name | in one line |
     | --- | --- |
     | [`show`][attention_docs.show] | Print a number, an array, or the named steps of an example. |
     """
-    texts = (read(page) or "" for page in pages(section(name, nav)))
-    paths = [path for text in texts for path in DIRECTIVE.findall(text)]
+    documented = [sources[page] for page in pages(section(name, nav)) if page in sources]
+    paths = [path for source in documented for path in DIRECTIVE.findall(source.prose)]
     rows = [f"| [`{path.rpartition('.')[2]}`][{path}] | {summary(path)} |" for path in paths]
     return "\n".join(["| name | in one line |", "| --- | --- |", *rows])
 
@@ -129,22 +129,17 @@ def named(item: str | dict[str, Any]) -> tuple[str | None, Any]:
     return (None, item) if isinstance(item, str) else next(iter(item.items()))
 
 
-def front(address: str, text: str) -> tuple[str, str]:
-    """Return the title and the description of a page; a notebook has them in its JSON.
+def front(source: Source) -> tuple[str, str]:
+    """Return the title and the description of a page.
 
-    >>> front("a.md", "# Nothing said of it")
+    >>> front(Source("a.md", "# Nothing said of it"))
     Traceback (most recent call last):
     LookupError: docs/a.md has no description
     """
-    if address.endswith(".ipynb"):
-        notebook = json.loads(text)
-        text, known = "".join(notebook["cells"][0]["source"]), notebook["metadata"]
-    else:
-        text, known = get_data(text)
-    title = TITLE.search(text)
-    if not title or not known.get("description"):
-        raise LookupError(f"docs/{address} has no {'description' if title else 'title'}")
-    return title[1], known["description"]
+    title, description = TITLE.search(source.prose), source.settings.get("description")
+    if not title or not description:
+        raise LookupError(f"{source.file} has no {'description' if title else 'title'}")
+    return title[1], description
 
 
 def summary(path: str) -> str:

@@ -5,7 +5,7 @@ import re
 import textwrap
 from collections.abc import Callable, Iterator
 
-from attention_docs.publish.values import CODE_OR_MATH
+from attention_docs.publish.before.values import CODE_OR_MATH
 
 # The tests run the first and the last; the build draws the second.
 LANGUAGES = ("console", "mermaid", "python")
