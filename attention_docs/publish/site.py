@@ -56,7 +56,16 @@ from attention_docs.publish.locations import (
 from attention_docs.publish.provenance import provenance
 from attention_docs.publish.results import measured
 from attention_docs.publish.site_figures import figure_block
-from attention_docs.publish.values import look_up, macros, resolve
+from attention_docs.publish.values import (
+    Macros,
+    Place,
+    look_up,
+    number,
+    printed,
+    resolve,
+    resolve_caption,
+    value,
+)
 
 # A child of MkDocs' logger, so a strict build counts its warnings.
 log = logging.getLogger("mkdocs.attention_docs.site")
@@ -155,22 +164,41 @@ class Site:
     def on_page_markdown(
         self, markdown: str, *, page: Page, config: MkDocsConfig, files: Files
     ) -> str:
+        macros = self.macros(page, config, files)
         if is_notebook(page):
-            return self.notebook_markdown(page, config, files)
+            return self.notebook_markdown(page, config, files, macros)
         self.lint(markdown, page)
+        return resolve(markdown, macros, lambda line: location(page, line))
+
+    def macros(self, page: Page, config: MkDocsConfig, files: Files) -> Macros:
+        r"""Return what a page may write: `\val{...}` and so on."""
         nav = config.nav or []
         read = functools.partial(text_of, files)
-        return resolve(
-            markdown,
-            steps=self.examples.steps,
-            describe=self.describe,
-            draw=lambda name: figure_block(name, self.examples.named_steps, self.deferred.defer),
-            measure=measured,
-            contents=lambda name: contents.contents(name, nav, read, page.file.src_uri),
-            overview=lambda name: contents.overview(name, nav, read),
-            check=self.check,
-            location=lambda line: location(page, line),
-        )
+        defer = self.deferred.defer
+        macros: Macros = {
+            # A step of an example, rounded: `example.step`. `[0]`, `[:,1]` and `[0,1]` pick a part,
+            # `.shape` gives the shape, `.shape[0]` one size of it:
+            "val": lambda reference, place: value(reference, self.examples.steps, place),
+            # A number that a source prints wrongly, quoted:
+            "printed": printed,
+            # A number that the text itself chooses, or arithmetic on such numbers, like `224 - 1`:
+            "number": number,
+            # A measured result, like `parity.date`:
+            "measured": lambda reference, _: measured(reference),
+            # These stand on lines of their own. Where the numbers of an example come from:
+            "example": lambda name, _: self.describe(name),
+            # A figure with its caption:
+            "figure": lambda name, _: resolve_caption(
+                figure_block(name, self.examples.named_steps, defer), macros
+            ),
+            # The pages of a section of `nav`:
+            "contents": lambda name, _: contents.contents(name, nav, read, page.file.src_uri),
+            # The public names that the pages of a section document:
+            "overview": lambda name, _: contents.overview(name, nav, read),
+            # A part of the page on the check:
+            "check": lambda name, _: self.check(name),
+        }
+        return macros
 
     def check(self, name: str) -> str:
         """Write a part of the page on the check, which one page alone needs."""
@@ -195,14 +223,14 @@ class Site:
         # Its graph takes longer than the page.
         return self.deferred.defer_writing(name, write)
 
-    def notebook_markdown(self, page: Page, config: MkDocsConfig, files: Files) -> str:
+    def notebook_markdown(
+        self, page: Page, config: MkDocsConfig, files: Files, macros: Macros
+    ) -> str:
         """Write a notebook as Markdown, which MkDocs then renders like any page."""
         notebook = notebooks.read(page.file.content_string, location(page))
         prose = notebooks.prose(notebook)
         self.lint(prose, page)
-        for macro, _ in macros(prose):
-            spot = location(page, prose.count("\n", 0, macro.start()))
-            raise PublishError(f"{spot}: {macro[0]}: a notebook shows what its own cells compute")
+        resolve(prose, dict.fromkeys(macros, refused), lambda line: location(page, line))
         page.meta["description"] = notebook["metadata"]["description"]
         html = self.execution.html(notebook, page, config, files, location(page))
         name = page.file.src_uri.rpartition("/")[2]
@@ -321,6 +349,10 @@ class Site:
 def text_of(files: Files, address: str) -> str | None:
     file = files.get_file_from_path(address)
     return file.content_string if file else None
+
+
+def refused(argument: str, place: Place) -> str:
+    raise ValueError("a notebook shows what its own cells compute")
 
 
 def name_search_dialog(html: str) -> str:

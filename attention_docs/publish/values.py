@@ -1,12 +1,6 @@
-r"""Replace the macros of a page by what they name.
+r"""Replace the macros of a page, such as `\val{self_attention.weights}`, by what they name.
 
-`\val{example.step}` becomes the rounded number, vector or matrix; `[0]`, `[:,1]`, `[0,1]` pick a
-part; `.shape` gives the shape, `.shape[0]` one size of it. `\printed{0.447}` quotes a number that a
-source prints wrongly, and `\measured{parity.date}` gives a measured result. `\number{224 - 1}` is a
-number that the text itself chooses, or arithmetic on such numbers. On a line of its own,
-`\example{name}` says where the numbers of an example come from, and `\figure{name}` inserts a
-figure; `\contents{section}` and `\overview{section}` list pages and public names, and
-`\check{part}` is a part of the page on the check. Code is left alone.
+A table gives the function that writes each macro. Those for numbers stand here. Code is left alone.
 """
 
 import ast
@@ -38,20 +32,7 @@ CODE_OR_MATH = re.compile(
     """,
     re.MULTILINE | re.DOTALL | re.VERBOSE,
 )
-NAMES = (
-    "val",
-    "printed",
-    "measured",
-    "number",
-    "example",
-    "figure",
-    "contents",
-    "overview",
-    "check",
-)
-MACRO = re.compile(rf"\\(?P<name>{'|'.join(NAMES)})\{{(?P<argument>[^{{}}]*)\}}")
-# No TeX belongs outside a formula, so whatever looks like a macro there is meant to be one.
-MACRO_LIKE = re.compile(r"\\(?P<name>[A-Za-z]+)\{(?P<argument>[^{}]*)\}")
+MACRO = re.compile(r"\\(?P<name>[A-Za-z]+)\{(?P<argument>[^{}]*)\}")
 # What opens and closes a place inside a formula.
 NESTING = (("{", "}"), (r"\begin", r"\end"), (r"\left", r"\right"))
 BRACKETS = {"[": "&#91;", "]": "&#93;"}
@@ -75,90 +56,68 @@ class Place(Enum):
     TOP = "at the top level of a displayed formula"
 
 
-def resolve(
-    markdown: str,
-    steps: Callable[[str], Steps],
-    describe: Callable[[str], str],
-    draw: Callable[[str], str],
-    measure: Callable[[str], str],
-    contents: Callable[[str], str],
-    overview: Callable[[str], str],
-    check: Callable[[str], str],
-    location: Callable[[int], str],
-) -> str:
+# By name, what writes a macro from its argument and its place. It raises a LookupError or a
+# ValueError where the argument is wrong.
+Macros = Mapping[str, Callable[[str, Place], str]]
+
+
+def resolve(markdown: str, macros: Macros, location: Callable[[int], str]) -> str:
     """Replace every macro outside code.
 
     Args:
         markdown: the text of a page.
-        steps: gives the steps of an example by its name; LookupError if there is none.
-        describe: gives the Markdown that says where an example's numbers come from.
-        draw: gives the Markdown of a figure by its name.
-        measure: gives a measured result by its reference.
-        contents: lists the pages of a section of `nav`.
-        overview: lists the public names that the pages of a section document.
-        check: gives a part of the page on the check by its name.
+        macros: what a page may write.
         location: names a line of the page, counted from 0, for error messages.
 
     Raises:
         PublishError: if macros are wrong; a line for each gives its location and the known names.
 
     >>> from attention_docs import examples
-    >>> page = r"The first weight is \\val{self_attention.weights[0,0]}."
-    >>> resolve(page, examples.steps, *[str] * 7)
+    >>> macros = {"val": lambda reference, place: value(reference, examples.steps, place)}
+    >>> resolve(r"The first weight is \\val{self_attention.weights[0,0]}.", macros, str)
     'The first weight is <span data-val="self_attention.weights[0,0]">0.0287</span>.'
     """
-
-    def expand(macro: re.Match[str], place: Place) -> str:
-        argument = macro["argument"]
-        match macro["name"]:
-            case "val":
-                return value(argument, steps, place)
-            case "printed":
-                return printed(argument, place)
-            case "measured":
-                return measure(argument)
-            case "number":
-                return number(argument, place)
-            case "figure":
-                return substitute(draw(argument), expand)  # a caption has macros of its own
-            case "example":
-                return describe(argument)
-            case "contents":
-                return contents(argument)
-            case "overview":
-                return overview(argument)
-            case "check":
-                return check(argument)
-            case _:
-                raise LookupError(f"unknown macro; expected one of {', '.join(NAMES)}")
-
     problems = []
 
     def expand_or_report(macro: re.Match[str], place: Place) -> str:
         try:
-            return expand(macro, place)
+            return expand(macro, place, macros)
         except (LookupError, ValueError) as error:
             spot = location(markdown.count("\n", 0, macro.start()))
             problems.append(f"{spot}: {macro[0]}: {error.args[0]}")
             return macro[0]
 
-    expanded = substitute(markdown, expand_or_report)
+    resolved = substitute(markdown, expand_or_report)
     if problems:
         raise PublishError("\n".join(problems))
-    return expanded
+    return resolved
+
+
+def resolve_caption(markdown: str, macros: Macros) -> str:
+    """Replace the macros of a caption; their mistakes are those of the figure's own macro."""
+    return substitute(markdown, lambda macro, place: expand(macro, place, macros))
 
 
 def substitute(markdown: str, expand: Callable[[re.Match[str], Place], str]) -> str:
-    """Replace each macro outside code by what it expands to at its place."""
+    """Replace whatever looks like a macro outside code by what it expands to at its place."""
     pieces, end = [], 0
-    for macro, place in macros(markdown):
+    for macro, place in macros_in(markdown):
         pieces += [markdown[end : macro.start()], expand(macro, place)]
         end = macro.end()
     return "".join([*pieces, markdown[end:]])
 
 
-def macros(markdown: str) -> Iterator[tuple[re.Match[str], Place]]:
-    """Yield each macro outside code, and where it stands."""
+def expand(macro: re.Match[str], place: Place, macros: Macros) -> str:
+    """Write a macro, or leave the TeX of a formula alone. No TeX belongs outside a formula."""
+    if write := macros.get(macro["name"]):
+        return write(macro["argument"], place)
+    if place is Place.TEXT:
+        raise LookupError(f"unknown macro; expected one of {', '.join(macros)}")
+    return macro[0]
+
+
+def macros_in(markdown: str) -> Iterator[tuple[re.Match[str], Place]]:
+    """Yield whatever looks like a macro outside code, and where it stands."""
     end = 0
     for found in CODE_OR_MATH.finditer(markdown):
         yield from in_text(markdown, end, found.start())
@@ -170,7 +129,7 @@ def macros(markdown: str) -> Iterator[tuple[re.Match[str], Place]]:
 
 
 def in_text(markdown: str, start: int, end: int) -> Iterator[tuple[re.Match[str], Place]]:
-    return ((macro, Place.TEXT) for macro in MACRO_LIKE.finditer(markdown, start, end))
+    return ((macro, Place.TEXT) for macro in MACRO.finditer(markdown, start, end))
 
 
 def place_in_formula(before: str) -> Place:

@@ -6,12 +6,13 @@ import numpy as np
 import pytest
 
 from attention_docs.publish.errors import PublishError
-from attention_docs.publish.values import resolve
+from attention_docs.publish.values import number, printed, resolve, resolve_caption, value
 
 STEPS = {
     "weights": np.array([[0.25, 0.75, 0.0], [1e-9, 0.5, -2.0]]),
     "total": np.array(1.5),
     "row": np.array([1.0, 0.5]),
+    "cube": np.ones((1, 1, 1)),
 }
 
 # What a number says of itself, in text and in a formula.
@@ -27,18 +28,17 @@ def steps(name):
     return STEPS
 
 
+CAPTIONS = {"good": r"Row \val{toy.row}.", "bad": r"Row \val{toy.rwo}."}
+MACROS = {
+    "val": lambda reference, place: value(reference, steps, place),
+    "printed": printed,
+    "number": number,
+    "figure": lambda name, _: resolve_caption(CAPTIONS[name], MACROS),
+}
+
+
 def resolved(markdown):
-    return resolve(
-        markdown,
-        steps,
-        describe=lambda name: f"<{name}>",
-        draw=lambda name: f"<svg {name}>",
-        measure=lambda reference: f"<{reference}>",
-        contents=lambda section: f"<pages of {section}>",
-        overview=lambda section: f"<names of {section}>",
-        check=lambda part: f"<{part} of the check>",
-        location=lambda line: f"page.md:{line + 1}",
-    )
+    return resolve(markdown, MACROS, lambda line: f"page.md:{line + 1}")
 
 
 @pytest.mark.parametrize(
@@ -64,11 +64,8 @@ def resolved(markdown):
         (r"costs \$5, \val{toy.total} and $y$", r"costs \$5, 1.5000 and $y$"),
         (r"\printed{0.4}", '<s class="printed" title="as printed in the source">0.4</s>'),
         (r"$\printed{0.4}$", r"$\computed{\htmlClass{printed}{0.4}}$"),
-        ("\\example{toy}\n", "<toy>\n"),
-        (r"\measured{toy.ratio.0}", "<toy.ratio.0>"),
-        ("\\figure{toy}\n", "<svg toy>\n"),
-        ("\\contents{A toy}\n", "<pages of A toy>\n"),
-        ("\\overview{Toys}\n", "<names of Toys>\n"),
+        ("\\figure{good}\n", "Row &#91;1 0.5000&#93;.\n"),
+        (r"$\text{is } \val{toy.total}$", r"$\text{is } 1.5000$"),
         (r"`\val{toy.total}`", r"`\val{toy.total}`"),
         (r"``a ` \val{toy.total}`` \val{toy.total}", r"``a ` \val{toy.total}`` 1.5000"),
         ("```\n\\val{toy.total}\n```\n\\val{toy.total}", "```\n\\val{toy.total}\n```\n1.5000"),
@@ -79,16 +76,9 @@ def test_a_value_stands_in_prose_and_in_formulas_and_never_in_code(markdown, exp
     assert MARK.sub(lambda mark: mark["text"] or mark["tex"], resolved(markdown)) == expected
 
 
-def test_macros_of_a_caption_are_replaced_and_its_mistakes_belong_to_the_figure():
-    captions = {"good": r"Row \val{toy.row}.", "bad": r"Row \val{toy.rwo}."}
-    others = dict.fromkeys(("describe", "measure", "contents", "overview", "check"), str)
-
-    def drawn(macro):
-        return resolve(macro, steps, draw=captions.get, location=str, **others)
-
-    assert MARK.sub(lambda mark: mark["text"], drawn(r"\figure{good}")) == "Row &#91;1 0.5000&#93;."
-    with pytest.raises(PublishError, match=r"^0: \\figure\{bad\}: step 'rwo' is unknown"):
-        drawn(r"\figure{bad}")
+def test_mistakes_of_a_caption_belong_to_the_figure():
+    with pytest.raises(PublishError, match=r"^page.md:1: \\figure\{bad\}: step 'rwo' is unknown"):
+        resolved(r"\figure{bad}")
 
 
 @pytest.mark.parametrize(
@@ -112,7 +102,7 @@ def test_each_number_says_which_result_it_is(macro, names):
     ("macro", "known"),
     [
         (r"\val{tyo.total}", "example 'tyo' is unknown; known are toy"),
-        (r"\val{toy.wieghts}", "step 'wieghts' is unknown; toy has weights, total, row"),
+        (r"\val{toy.wieghts}", "step 'wieghts' is unknown; toy has weights, total, row, cube"),
         (r"\val{toy.weights[2]}", "index [2] is outside the shape 2 x 3"),
         (r"\val{toy.weights[0,0,0]}", "index [0,0,0] is outside the shape 2 x 3"),
         (r"\val{toy.weights.shape[2]}", "index [2] is outside the shape 2"),
@@ -130,7 +120,7 @@ def test_a_wrong_reference_names_page_line_and_what_is_known(macro, known, page)
 @pytest.mark.parametrize("formula", [r"$\val{toy.cube}$", "$$\n\\val{toy.cube}\n$$"])
 def test_three_axes_in_a_formula_are_refused(formula):
     with pytest.raises(PublishError, match="expected at most two axes"):
-        resolve(formula, lambda name: {"cube": np.ones((1, 1, 1))}, *[str] * 7)
+        resolved(formula)
 
 
 @pytest.mark.parametrize("expression", ["", "0.5", "True", "a", "1/0", "2 ** (1/2)", "int('3')"])

@@ -62,10 +62,7 @@ def test_a_false_claim_stops_the_build_and_names_page_figure_and_words():
     with pytest.raises(PublishError) as caught:
         resolve(
             "A page.\n\n\\figure{batched_second_pair}\n",
-            steps_of,
-            str,
-            lambda name: figure_block(name, steps_of, str),
-            *[str] * 4,
+            {"figure": lambda name, _: figure_block(name, steps_of, str)},
             lambda line: f"page.md:{line + 1}",
         )
     words = "less than a hundredth of the weight"
