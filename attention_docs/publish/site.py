@@ -41,6 +41,7 @@ from attention_docs.publish import (
     styles,
     templates,
 )
+from attention_docs.publish.before.figures.registry import figure_block
 from attention_docs.publish.computed import ComputedExamples
 from attention_docs.publish.deferred import Deferred
 from attention_docs.publish.diagrams import Diagrams, diagram_cache
@@ -55,7 +56,6 @@ from attention_docs.publish.locations import (
 )
 from attention_docs.publish.provenance import provenance
 from attention_docs.publish.results import measured
-from attention_docs.publish.site_figures import figure_block
 from attention_docs.publish.values import (
     Macros,
     Place,

@@ -7,7 +7,7 @@ import pytest
 
 from attention_docs import attention_steps, examples
 from attention_docs.examples.course_sentence import VOCABULARY, WORDS
-from attention_docs.publish import course_figures
+from attention_docs.publish.before.figures import course as figures
 from attention_docs.render.numbers import number
 from attention_docs.render.text import text
 from tests.examples.comparison import constants
@@ -41,10 +41,10 @@ def test_the_nine_sizes_are_the_numbers_from_one_to_nine():
 def test_the_figures_name_rows_and_columns_as_the_sentence_does():
     sentence = examples.load("course_sentence")
     order = examples.load("course_order").ORDER
-    assert course_figures.WORDS == sentence.WORDS
-    assert course_figures.FEATURES == sentence.FEATURES
-    assert course_figures.VOCABULARY == sentence.VOCABULARY
-    assert [sentence.WORDS[i] for i in order] == course_figures.SWAPPED
+    assert figures.WORDS == sentence.WORDS
+    assert figures.FEATURES == sentence.FEATURES
+    assert figures.VOCABULARY == sentence.VOCABULARY
+    assert [sentence.WORDS[i] for i in order] == figures.SWAPPED
 
 
 def test_no_matrix_of_the_course_is_too_large_to_read():
@@ -116,7 +116,7 @@ def test_without_the_first_norm_the_rule_misleads_two_words():
 
 def test_the_picture_of_the_home_page_shows_what_its_formula_computes():
     weights = examples.steps("course_formula")["weights"]
-    picture = course_figures.course_pronoun(examples.steps)
+    picture = figures.course_pronoun(examples.steps)
     for word, weight in zip(WORDS, weights[THEY], strict=True):
         assert f">they to {word}: {number(weight)}<" in picture
     assert number(examples.steps("course_projections")["weights"][THEY, CATS]) not in picture

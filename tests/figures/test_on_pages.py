@@ -11,8 +11,9 @@ import numpy as np
 import pytest
 
 from attention_docs import examples
+from attention_docs.publish.before.figures import steps_of_attention
+from attention_docs.publish.before.figures.registry import FIGURES, figure_block, site_figure
 from attention_docs.publish.computed import ComputedExamples
-from attention_docs.publish.site_figures import FIGURES, figure_block
 from attention_docs.render import attention_lines, heatmap, product_figure
 from attention_docs.render.figures import Panel, figure
 from attention_docs.render.figures.scales import MINUS, PLUS, UNDER_TEXT, WEIGHT
@@ -123,10 +124,10 @@ def test_figure_of_the_site_gives_back_its_data(name, monkeypatch):
         drawn.append((read, found, arguments, options))
         return found
 
-    module = inspect.getmodule(FIGURES[name])
-    for kind in READERS.keys() & vars(module).keys():
-        recorded = functools.partial(record, getattr(module, kind), READERS[kind])
-        monkeypatch.setattr(module, kind, recorded)
+    for module in {inspect.getmodule(FIGURES[name]), steps_of_attention}:
+        for kind in READERS.keys() & vars(module).keys():
+            recorded = functools.partial(record, getattr(module, kind), READERS[kind])
+            monkeypatch.setattr(module, kind, recorded)
     whole = drawn_anew(name)
     assert drawn
     for read, found, arguments, options in drawn:
@@ -339,6 +340,11 @@ def test_unknown_figure_lists_the_known_ones():
         LookupError, match=r"figure 'nope' is unknown; known are .*self_attention_lines"
     ):
         figure_block("nope", examples.steps, str)
+
+
+def test_two_figures_of_one_name_are_refused():
+    with pytest.raises(ValueError, match=r"figure 'course_words' is in both .*course and .*course"):
+        site_figure(FIGURES["course_words"])
 
 
 def test_every_figure_is_on_one_page():
