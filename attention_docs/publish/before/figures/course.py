@@ -11,7 +11,6 @@ from attention_docs.render.figures import (
     Html,
     Panel,
     Series,
-    Svg,
     beside,
     figure,
     heatmap,
@@ -48,7 +47,7 @@ def of_words(words: list[str] = WORDS) -> dict[str, Any]:
 
 
 @site_figure
-def course_words(steps_of: StepsOf) -> Svg:
+def course_words(steps_of: StepsOf) -> Html:
     r"""The sentence as a matrix $\input{X}$: a row for each word, a column for each feature.
     *Drink* and *milk* both contain some *liquid*. *They* contains nothing but *refers*, and so has
     nothing in common with *cats*."""
@@ -62,7 +61,7 @@ def course_words(steps_of: StepsOf) -> Svg:
 
 
 @site_figure
-def course_alike(steps_of: StepsOf) -> Svg:
+def course_alike(steps_of: StepsOf) -> Html:
     r"""The weights that come from similarity, one row for each word. In the marked row, *drink*
     divides its weight mainly between itself and *milk*. Every word gives itself at least as much
     as it gives to any other."""
@@ -103,7 +102,7 @@ def course_pronoun(steps_of: StepsOf) -> Html:
 
 
 @site_figure
-def course_saturation(steps_of: StepsOf) -> Svg:
+def course_saturation(steps_of: StepsOf) -> Html:
     r"""The weights of *they* when all of its scores are multiplied by the same factor. The smaller
     it is, the closer the words come to counting alike, as in a plain average. The larger it is, the
     more *cats* takes, until it has almost everything and the lines are flat. The markers stand
@@ -129,7 +128,7 @@ def course_saturation(steps_of: StepsOf) -> Svg:
 
 
 @site_figure
-def course_cell(steps_of: StepsOf) -> Svg:
+def course_cell(steps_of: StepsOf) -> Html:
     r"""The last step: the weights of *they*, row 5 of $\weights{A}$, average the column *animal* of
     the values $\value{V}$. The result stands where the two meet, in the output $\output{O}$."""
     steps = steps_of("course_formula")
@@ -208,7 +207,7 @@ def course_heads(steps_of: StepsOf) -> Html:
 
 
 @site_figure
-def course_they(steps_of: StepsOf) -> Svg:
+def course_they(steps_of: StepsOf) -> Html:
     r"""The word *they* on its way through the block, from top to bottom. Attention adds an animal
     and a reason, and the feed-forward network exchanges *refers* for an action. Each norm brings
     the row back to one scale."""
@@ -224,7 +223,7 @@ def course_they(steps_of: StepsOf) -> Svg:
 
 
 @site_figure
-def course_vocabulary(steps_of: StepsOf) -> Svg:
+def course_vocabulary(steps_of: StepsOf) -> Html:
     r"""The matrix $W_{\text{vocabulary}}$ without its last two rows, which are zero. A column says
     what the vector of a position must look like if its word is to come next."""
     whole = steps_of("course_sentence")["W_vocabulary"]
@@ -235,7 +234,7 @@ def course_vocabulary(steps_of: StepsOf) -> Svg:
 
 
 @site_figure
-def course_next(steps_of: StepsOf) -> Svg:
+def course_next(steps_of: StepsOf) -> Html:
     r"""What comes next? One row for each word of the sentence, one column for each word of the
     vocabulary. In every row the largest probability belongs to the word that
     actually follows."""

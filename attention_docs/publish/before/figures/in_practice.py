@@ -10,7 +10,6 @@ from attention_docs.render.figures import (
     Axis,
     Html,
     Series,
-    Svg,
     figure,
     line_chart,
 )
@@ -33,7 +32,7 @@ def causal_alignments(steps_of: StepsOf) -> Html:
 
 
 @site_figure
-def speed_growth(steps_of: StepsOf) -> Svg:
+def speed_growth(steps_of: StepsOf) -> Html:
     r"""One head on the Intel machine. From \measured{attention_intel.growth.5.n} positions on, this
     package and PyTorch take about four times as long for twice as many. At shorter lengths the
     factor is smaller. The plain formula was measured only there, because its tables grow with the

@@ -13,7 +13,6 @@ from attention_docs.render.figures import (
     Html,
     Panel,
     Series,
-    Svg,
     beside,
     figure,
     line_chart,
@@ -29,7 +28,7 @@ OUTPUTS: dict[str, Any] = {"rows": "queries", "columns": "features", "numbers": 
 
 
 @site_figure
-def backward_passes(steps_of: StepsOf) -> Svg:
+def backward_passes(steps_of: StepsOf) -> Html:
     r"""Top: the forward pass, from the scaled scores $\scores{Z}$ to the output $\output{O}$.
     Bottom: the backward pass, from $d\output{O}$ to $d\scores{Z}$, with each gradient below its
     matrix. It uses the values $\value{V}$ and the weights $\weights{A}$ of the forward pass."""
@@ -62,7 +61,7 @@ def reverse_weights(steps_of: StepsOf) -> Html:
 
 
 @site_figure
-def mistakes_in_reverse(steps_of: StepsOf) -> Svg:
+def mistakes_in_reverse(steps_of: StepsOf) -> Html:
     r"""Loss on sequences not used in training. The paragraph *No scale* says what is wide."""
     right, wrong = steps_of("learning_reverse"), steps_of("learning_mistakes")
     lines = {
@@ -75,7 +74,7 @@ def mistakes_in_reverse(steps_of: StepsOf) -> Svg:
 
 
 @site_figure
-def mistakes_in_a_walk(steps_of: StepsOf) -> Svg:
+def mistakes_in_a_walk(steps_of: StepsOf) -> Html:
     r"""Loss when the next token is asked for. A model trained without a mask sees that token, so
     its loss falls below $\log 2$. Without the token it fails."""
     steps = steps_of("learning_mistakes")
@@ -90,7 +89,7 @@ def mistakes_in_a_walk(steps_of: StepsOf) -> Svg:
 
 
 @site_figure
-def induction_curves(steps_of: StepsOf) -> Svg:
+def induction_curves(steps_of: StepsOf) -> Html:
     r"""Loss on sequences not used in training. With two layers it stays high for a hundred steps,
     and then falls almost to zero. With one layer it stays high throughout."""
     steps = steps_of("learning_induction")
@@ -131,7 +130,7 @@ def curves(
     lines: Mapping[str, tuple[Array, str]],
     ticks: Sequence[float],
     losses: Sequence[float],
-) -> Svg:
+) -> Html:
     """Draw losses over the steps of training."""
     series = [Series(line, steps, loss, role) for line, (loss, role) in lines.items()]
     return figure(line_chart(name, Axis("step", ticks), Axis("loss", losses), series), name)

@@ -9,7 +9,6 @@ from attention_docs.render.figures import (
     Axis,
     Html,
     Series,
-    Svg,
     figure,
     heatmap,
     line_chart,
@@ -17,7 +16,7 @@ from attention_docs.render.figures import (
 
 
 @site_figure
-def window_of_three(steps_of: StepsOf) -> Svg:
+def window_of_three(steps_of: StepsOf) -> Html:
     r"""A window of one position to either side: each query sees itself and its neighbours."""
     mask = steps_of("local_window_mask")["mask"]
     return heatmap(mask, "Window mask", rows="queries", columns="keys")
@@ -45,7 +44,7 @@ def masks_joined(steps_of: StepsOf) -> Html:
 
 
 @site_figure
-def positional_matrix(steps_of: StepsOf) -> Svg:
+def positional_matrix(steps_of: StepsOf) -> Html:
     r"""The same matrix in colours. The first pair of columns turns fast, the second slowly."""
     matrix = steps_of("positional_encoding")["E"]
     fast, slow = steps_of("positional_encoding")["frequencies"]
@@ -56,7 +55,7 @@ def positional_matrix(steps_of: StepsOf) -> Svg:
 
 
 @site_figure
-def positional_waves(steps_of: StepsOf) -> Svg:
+def positional_waves(steps_of: StepsOf) -> Html:
     r"""Each feature over the positions. The markers are the entries of the matrix, the lines what
     they are samples of."""
     steps = steps_of("positional_encoding")
@@ -76,7 +75,7 @@ def positional_waves(steps_of: StepsOf) -> Svg:
 
 
 @site_figure
-def positional_products(steps_of: StepsOf) -> Svg:
+def positional_products(steps_of: StepsOf) -> Html:
     r"""The dot product of two positions over their distance. It falls at first, and rises again
     as the fast clock comes round."""
     steps = steps_of("positional_encoding")

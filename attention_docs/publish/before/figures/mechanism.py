@@ -15,7 +15,6 @@ from attention_docs.publish.before.figures.steps_of_attention import (
 from attention_docs.render.figures import (
     Html,
     Points,
-    Svg,
     attention_lines,
     beside,
     figure,
@@ -29,7 +28,7 @@ FEATURES = ("feature 1", "feature 2", "feature 3")
 
 
 @site_figure
-def self_attention_scores(steps_of: StepsOf) -> Svg:
+def self_attention_scores(steps_of: StepsOf) -> Html:
     r"""Row 3 of $\query{Q}$ meets column 3 of $\key{K}^\top$: their dot product is the score in row
     3, column 3 of $\scores{S}$."""
     steps = steps_of("self_attention")
@@ -37,7 +36,7 @@ def self_attention_scores(steps_of: StepsOf) -> Svg:
 
 
 @site_figure
-def self_attention_output(steps_of: StepsOf) -> Svg:
+def self_attention_output(steps_of: StepsOf) -> Html:
     r"""Row 1 of the weights $\weights{A}$ averages column 2 of the values $\value{V}$. The result
     stands in row 1, column 2 of the output $\output{O}$."""
     steps = steps_of("self_attention")
@@ -45,7 +44,7 @@ def self_attention_output(steps_of: StepsOf) -> Svg:
 
 
 @site_figure
-def self_attention_lines(steps_of: StepsOf) -> Svg:
+def self_attention_lines(steps_of: StepsOf) -> Html:
     r"""Who looks at whom. The thicker a line, the larger the weight. Positions 1 and 2 look at each
     other and at position 3; position 3 looks mostly at itself."""
     positions = ["position 1", "position 2", "position 3"]
@@ -69,7 +68,7 @@ def self_attention_plane(steps_of: StepsOf) -> Html:
 
 
 @site_figure
-def self_attention_space(steps_of: StepsOf) -> Svg:
+def self_attention_space(steps_of: StepsOf) -> Html:
     r"""Values and outputs in the space of the values, with three features each. An output is an
     average of the values, so it lies in their triangle. The third output lies close to the third
     value, from which it takes most. The inputs are not drawn, because they have four features and
@@ -83,7 +82,7 @@ def self_attention_space(steps_of: StepsOf) -> Svg:
 
 
 @site_figure
-def cross_attention_scores(steps_of: StepsOf) -> Svg:
+def cross_attention_scores(steps_of: StepsOf) -> Html:
     r"""Two queries and three keys: $\scores{S}$ has as many rows as $\query{Q}$ and as many columns
     as $\key{K}^\top$."""
     steps = steps_of("cross_attention")
@@ -91,7 +90,7 @@ def cross_attention_scores(steps_of: StepsOf) -> Svg:
 
 
 @site_figure
-def cross_attention_output(steps_of: StepsOf) -> Svg:
+def cross_attention_output(steps_of: StepsOf) -> Html:
     r"""Each row of $\weights{A}$ averages the three values; so the output $\output{O}$ has one row
     for each query."""
     steps = steps_of("cross_attention")
@@ -118,7 +117,7 @@ def cross_attention_plane(steps_of: StepsOf) -> Html:
 
 
 @site_figure
-def cross_attention_lines(steps_of: StepsOf) -> Svg:
+def cross_attention_lines(steps_of: StepsOf) -> Html:
     r"""Two queries on the left, three keys of the other sequence on the right. Each query divides a
     total weight of one among them."""
     weights = steps_of("cross_attention")["weights"]
@@ -126,7 +125,7 @@ def cross_attention_lines(steps_of: StepsOf) -> Svg:
 
 
 @site_figure
-def cross_attention_space(steps_of: StepsOf) -> Svg:
+def cross_attention_space(steps_of: StepsOf) -> Html:
     r"""Four values are the corners of a tetrahedron, and the two outputs lie inside it. The first
     output is drawn towards the fourth value, the second towards the second, as their weights say.
     The two input sequences are not drawn: they have six features, and a query and a value have
@@ -199,5 +198,5 @@ def plane_figure(name: str, inputs: Sequence[Points], sets: Sequence[Points]) ->
 
 def space_figure(
     name: str, axes: Sequence[str], sets: Sequence[Points], size: Sequence[int]
-) -> Svg:
+) -> Html:
     return figure(scatter_3d(name, axes, sets, size), name)

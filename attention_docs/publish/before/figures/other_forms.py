@@ -9,11 +9,11 @@ from attention_docs.publish.before.figures.steps_of_attention import (
     scores_figure,
     softmax_figure,
 )
-from attention_docs.render.figures import Axis, Html, Series, Svg, figure, line_chart
+from attention_docs.render.figures import Axis, Html, Series, figure, line_chart
 
 
 @site_figure
-def batched_scores(steps_of: StepsOf) -> Svg:
+def batched_scores(steps_of: StepsOf) -> Html:
     r"""The pair put in: row 3 of $\query{Q}$ and column 6 of $\key{K}^\top$ are alike. Where they
     meet stands the largest score. A cell shows its number when the pointer rests on it."""
     steps = steps_of("batched_attention")
@@ -22,7 +22,7 @@ def batched_scores(steps_of: StepsOf) -> Svg:
 
 
 @site_figure
-def batched_second_pair(steps_of: StepsOf) -> Svg:
+def batched_second_pair(steps_of: StepsOf) -> Html:
     r"""The same row of $\query{Q}$ and column 4 of $\key{K}^\top$ give the second largest score of
     the row. Nobody put it in. It is less than half of the largest, and the softmax leaves it less
     than a hundredth of the weight."""
@@ -44,7 +44,7 @@ def batched_weights(steps_of: StepsOf) -> Html:
 
 
 @site_figure
-def batched_output(steps_of: StepsOf) -> Svg:
+def batched_output(steps_of: StepsOf) -> Html:
     r"""Row 3 of the weights meets column 4 of the values. Nearly all of its weight lies on the
     sixth value, so the output is close to it."""
     steps = steps_of("batched_attention")
@@ -55,7 +55,7 @@ def batched_output(steps_of: StepsOf) -> Svg:
 
 
 @site_figure
-def layer_costs(steps_of: StepsOf) -> Svg:
+def layer_costs(steps_of: StepsOf) -> Html:
     r"""Multiplications in one layer of \val{cost.d} features. Both axes are logarithmic. The line
     of the two products of attention is twice as steep as the others, because these products grow
     with the square of the length, and all the others in proportion to it."""

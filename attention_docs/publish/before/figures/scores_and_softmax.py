@@ -5,7 +5,7 @@ import numpy.typing as npt
 
 from attention_docs.publish.before.figures.claims import claim
 from attention_docs.publish.before.figures.registry import StepsOf, site_figure
-from attention_docs.render.figures import Axis, Series, Svg, figure, line_chart
+from attention_docs.render.figures import Axis, Html, Series, figure, line_chart
 from attention_docs.softmax import softmax
 
 AXIS_OF_D = Axis("d", (1, 4, 16, 64, 256), logarithmic=True)
@@ -13,7 +13,7 @@ AXIS_OF_MEASURED_D = Axis("d", (4, 16, 64, 256), logarithmic=True)
 
 
 @site_figure
-def softmax_saturation(steps_of: StepsOf) -> Svg:
+def softmax_saturation(steps_of: StepsOf) -> Html:
     r"""Four scores that grow with $\sqrt{d_k}$, as random scores do without the division. At the
     left end each has a share. At the right end the largest has nearly all the weight."""
     d, weights = growing_scores(steps_of)
@@ -29,7 +29,7 @@ def softmax_saturation(steps_of: StepsOf) -> Svg:
 
 
 @site_figure
-def softmax_gradient(steps_of: StepsOf) -> Svg:
+def softmax_gradient(steps_of: StepsOf) -> Html:
     r"""The largest entry of the Jacobian of the same softmax. The vertical axis is logarithmic:
     each step down is a hundredth of the one before."""
     d, weights = growing_scores(steps_of)
@@ -43,7 +43,7 @@ def softmax_gradient(steps_of: StepsOf) -> Svg:
 
 
 @site_figure
-def score_variance(steps_of: StepsOf) -> Svg:
+def score_variance(steps_of: StepsOf) -> Html:
     r"""The variance of a score grows with $d$. Divided by $\sqrt{d}$, a score has the variance one
     for every $d$. Lines: proved. Markers: measured."""
     steps = steps_of("score_variance")
@@ -63,7 +63,7 @@ def score_variance(steps_of: StepsOf) -> Svg:
 
 
 @site_figure
-def score_variance_errors(steps_of: StepsOf) -> Svg:
+def score_variance_errors(steps_of: StepsOf) -> Html:
     r"""How far the measured mean and variance lie from what was proved, in standard errors. Within
     two they are no surprise."""
     steps = steps_of("score_variance")

@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from attention_docs.arrays import Array
-from attention_docs.render.figures import Html, Svg, beside, matrix_panel, product_figure
+from attention_docs.render.figures import Html, beside, matrix_panel, product_figure
 
 SCORES: dict[str, Any] = {"rows": "queries", "columns": "keys", "role": "scores"}
 WEIGHTS: dict[str, Any] = {
@@ -15,7 +15,7 @@ WEIGHTS: dict[str, Any] = {
 }
 
 
-def scores_figure(steps: Mapping[str, Array], row: int, column: int) -> Svg:
+def scores_figure(steps: Mapping[str, Array], row: int, column: int) -> Html:
     return product_figure(
         steps["Q"],
         steps["K"].T,
@@ -50,7 +50,7 @@ def softmax_figure(name: str, scores: Array, weights: Array, hidden: Array = Non
     return beside([left, right], name)
 
 
-def output_figure(steps: Mapping[str, Array], row: int, column: int) -> Svg:
+def output_figure(steps: Mapping[str, Array], row: int, column: int) -> Html:
     return product_figure(
         steps["weights"],
         steps["V"],

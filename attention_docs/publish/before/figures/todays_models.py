@@ -8,7 +8,6 @@ from attention_docs.render.figures import (
     Axis,
     Html,
     Series,
-    Svg,
     beside,
     figure,
     heatmap,
@@ -18,7 +17,7 @@ from attention_docs.render.figures import (
 
 
 @site_figure
-def rotary_scores(steps_of: StepsOf) -> Svg:
+def rotary_scores(steps_of: StepsOf) -> Html:
     r"""One query at four positions, one key at five: the scores after the rotation. Along each
     diagonal the signed distance is the same, and so is the score."""
     scores = steps_of("rotary")["scores"]
@@ -32,7 +31,7 @@ def rotary_scores(steps_of: StepsOf) -> Svg:
 
 
 @site_figure
-def rotary_scaling(steps_of: StepsOf) -> Svg:
+def rotary_scaling(steps_of: StepsOf) -> Html:
     r"""The angle of each pair at four times the last trained position. Interpolation brings every
     pair back to the angle at that last position. NTK-aware scaling does so for the slowest pair,
     leaves the fastest alone, and lies in between for the other."""
@@ -59,7 +58,7 @@ def rotary_scaling(steps_of: StepsOf) -> Svg:
 
 
 @site_figure
-def alibi_biases(steps_of: StepsOf) -> Svg:
+def alibi_biases(steps_of: StepsOf) -> Html:
     r"""What ALiBi adds to a score, for each of four heads."""
     slopes, distance = steps_of("position_biases")["slopes"], np.arange(17)
     series = [
@@ -86,7 +85,7 @@ def window_reach(steps_of: StepsOf) -> Html:
 
 
 @site_figure
-def cache_growth(steps_of: StepsOf) -> Svg:
+def cache_growth(steps_of: StepsOf) -> Html:
     r"""The cache of one text in 16-bit numbers. Both axes are logarithmic. Each token takes as much
     as the one before, so the four lines are equally steep and differ in their height alone. They go
     on past the longest text that any of the models was trained for."""
@@ -112,7 +111,7 @@ def cache_growth(steps_of: StepsOf) -> Svg:
 
 
 @site_figure
-def softmax_in_one_pass(steps_of: StepsOf) -> Svg:
+def softmax_in_one_pass(steps_of: StepsOf) -> Html:
     r"""Maximum and total after each of the eight scores. At the second and at the fourth score the
     maximum grows, so what was summed before is multiplied by a factor below one."""
     steps = steps_of("tiles")
