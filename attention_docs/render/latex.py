@@ -84,7 +84,7 @@ def latex_name(name: str) -> str:
     W_{Q,1} b_{1,\text{scaled}}
     """
     base, *parts = name.split("_")
-    if len(base) != 1 or not all(parts):
+    if len(base) != 1:
         return rf"\text{{{name.replace('_', ' ')}}}"
     index = _index(parts)
     return f"{base}_{{{index}}}" if len(index) > 1 else name

@@ -28,9 +28,6 @@ def table(array: Array, name: str) -> str:
         array: of shape (n,) or (m, n).
         name: says which result it is, like `multi_head.Q`.
 
-    Raises:
-        ValueError: if the array has another number of axes.
-
     >>> print(table(np.array([[2.0, 0.25], [0.0, -1.0]]), "a.Q"))
     <table class="matrix" data-val="a.Q"><tr><td>2<td>0.2500<tr><td>0<td class="whole">−1</table>
     """
@@ -60,10 +57,8 @@ def excerpt(array: Array, name: str) -> str:
 
 
 def _cells(array: Array) -> np.ndarray:
-    matrix = np.asarray(to_numpy(array))
-    if matrix.ndim not in (1, 2):
-        raise ValueError(f"array has shape {matrix.shape}; expected one axis or two")
-    cells: np.ndarray = np.vectorize(html_number, otypes=[object])(np.atleast_2d(matrix))
+    matrix = np.atleast_2d(to_numpy(array))
+    cells: np.ndarray = np.vectorize(html_number, otypes=[object])(matrix)
     return cells
 
 

@@ -5,8 +5,8 @@ import re
 import numpy as np
 import pytest
 
-from attention_docs.publish import model_figures
-from attention_docs.publish.site_figures import FIGURES
+from attention_docs.publish.before.figures import todays_models
+from attention_docs.publish.before.figures.registry import FIGURES
 from attention_docs.render.figures.scales import MINUS, PLUS, scale_of
 from attention_docs.render.numbers import html_number
 from attention_docs.render.table import table
@@ -305,7 +305,7 @@ def test_inputs_in_a_fold_are_shown_when_they_are_edited(come_to, page):
 
 def test_points_of_a_chart_move_as_python_draws_them(come_to, monkeypatch):
     # Its caption speaks of the page's own numbers, and steps back after an edit.
-    monkeypatch.setattr(model_figures, "claim", lambda holds, words: None)
+    monkeypatch.setattr(todays_models, "claim", lambda holds, words: None)
     query = np.array(replay("tiles", {}).steps["Q"])
     query[0, 0] += 0.1
     steps = replay("tiles", {"Q": query}).steps

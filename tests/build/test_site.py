@@ -200,23 +200,25 @@ def test_a_page_without_a_title_stops_the_build(one_page):
     )
 
 
-BARE_FIGURES = """@registered
+BARE_FIGURES = """
+from attention_docs.publish.before.figures.registry import site_figure
+from attention_docs.render.figures import Panel, figure
+
+
+@site_figure
 def undescribed(steps_of):
     return figure(Panel(1, 1, "", ""), "A")
 
 
-@registered
+@site_figure
 def uncaptioned(steps_of):
     return figure(Panel(1, 1, "", "A line."), "A")
-
-
-@registered"""
+"""
 
 
 def test_a_figure_without_a_description_or_a_caption_stops_the_build(one_page):
-    figures = one_page / "attention_docs" / "publish" / "site_figures.py"
-    edit(figures, "@registered", BARE_FIGURES)
-    edit(figures, "    Points,", "    Panel,\n    Points,")
+    figures = one_page / "attention_docs" / "publish" / "before" / "figures"
+    (figures / "bare.py").write_text(BARE_FIGURES, encoding="utf-8")
     append(one_page, "\n\\figure{undescribed}\n\n\\figure{uncaptioned}\n")
     told = complaints(one_page)
     assert (

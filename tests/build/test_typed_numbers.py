@@ -13,7 +13,7 @@ import pytest
 from bs4 import BeautifulSoup, Comment
 
 from attention_docs import examples
-from attention_docs.publish import site_figures
+from attention_docs.publish.before.figures.registry import FIGURES
 from attention_docs.publish.before.values import CODE_OR_MATH
 from attention_docs.render import numbers
 from tests.conftest import ROOT
@@ -185,9 +185,9 @@ def test_readme_types_no_number():
     assert faults(prose.splitlines()) == []
 
 
-@pytest.mark.parametrize("name", site_figures.FIGURES)
+@pytest.mark.parametrize("name", FIGURES)
 def test_figure_types_no_number(name, shown):
-    drawing = site_figures.FIGURES[name](examples.steps)
+    drawing = FIGURES[name](examples.steps)
     assert undrawn(drawing, shown) == []
 
 

@@ -1,14 +1,11 @@
-"""The course: its sizes, PyTorch, the mistakes, and whether the sentence makes sense."""
-
-import math
+"""The course: its sizes, the mistakes, and whether the sentence makes sense."""
 
 import numpy as np
 import pytest
 
 from attention_docs import attention_steps, examples
 from attention_docs.examples.course_sentence import VOCABULARY, WORDS
-from attention_docs.publish import course_figures
-from attention_docs.render.numbers import number
+from attention_docs.publish.before.figures import course as figures
 from attention_docs.render.text import text
 from tests.examples.comparison import constants
 from tests.examples.ways import course as loops
@@ -41,10 +38,10 @@ def test_the_nine_sizes_are_the_numbers_from_one_to_nine():
 def test_the_figures_name_rows_and_columns_as_the_sentence_does():
     sentence = examples.load("course_sentence")
     order = examples.load("course_order").ORDER
-    assert course_figures.WORDS == sentence.WORDS
-    assert course_figures.FEATURES == sentence.FEATURES
-    assert course_figures.VOCABULARY == sentence.VOCABULARY
-    assert [sentence.WORDS[i] for i in order] == course_figures.SWAPPED
+    assert figures.WORDS == sentence.WORDS
+    assert figures.FEATURES == sentence.FEATURES
+    assert figures.VOCABULARY == sentence.VOCABULARY
+    assert [sentence.WORDS[i] for i in order] == figures.SWAPPED
 
 
 def test_no_matrix_of_the_course_is_too_large_to_read():
@@ -63,23 +60,6 @@ def test_each_step_of_the_clock_turns_by_the_same_angle_and_no_two_hands_agree()
     assert len(np.unique(hands.round(9), axis=0)) == len(hands)
 
 
-def test_the_formula_equals_pytorch(torch):
-    steps = examples.steps("course_formula")
-    q, k, v = (torch.from_numpy(steps[letter]) for letter in "QKV")
-    expected = torch.nn.functional.scaled_dot_product_attention(q, k, v)
-    agrees(steps["output"], expected.numpy())
-
-
-def test_the_scores_of_the_clock_are_cosines_of_whole_turns():
-    """Each hand as an angle, and queries and keys as hands of the lengths 5 and 2."""
-    steps, turn = examples.steps("course_order"), math.atan2(4, 3)
-    agrees(steps["angle"], math.degrees(turn))
-    agrees(steps["drink_query"], [5 * math.sin(0), 5 * math.cos(0), 0])
-    for word, name in ((CATS, "cats_scores"), (DRINK, "drink_scores")):
-        scores = [5 * 2 * math.cos((word - 1 - other) * turn) for other in range(5)]
-        np.testing.assert_allclose(steps[name], scores, atol=1e-9)
-
-
 def test_without_positions_each_word_has_the_same_output_in_both_orders():
     steps = examples.steps("course_order")
     order = examples.load("course_order").ORDER
@@ -87,18 +67,6 @@ def test_without_positions_each_word_has_the_same_output_in_both_orders():
     assert np.all(steps["output_2_swapped"][DRINK, :2] != steps["output_2"][DRINK, :2])
     assert steps["output_2"][DRINK].argmax() == 0, "drink finds the animal before it"
     assert steps["output_2_swapped"][DRINK].argmax() == 1, "drink finds the liquid before it"
-
-
-def test_the_block_equals_pytorch(torch):
-    steps = examples.steps("course_block")
-    placed, extra = torch.from_numpy(steps["placed"]), torch.from_numpy(steps["added"])
-    w_1, b_1, w_2 = (
-        torch.tensor(GIVEN[name], dtype=torch.float64) for name in ("W_1", "b_1", "W_2")
-    )
-    normed = torch.nn.functional.layer_norm(placed + extra, (7,))
-    fed = torch.relu(normed @ w_1 + b_1) @ w_2
-    output = torch.nn.functional.layer_norm(normed + fed, (7,))
-    agrees(steps["output"], output.numpy())
 
 
 def largest(row):
@@ -114,20 +82,11 @@ def test_without_the_first_norm_the_rule_misleads_two_words():
     assert said == ["purr", "milk", "because", "like", "like"]
 
 
-def test_the_picture_of_the_home_page_shows_what_its_formula_computes():
-    weights = examples.steps("course_formula")["weights"]
-    picture = course_figures.course_pronoun(examples.steps)
-    for word, weight in zip(WORDS, weights[THEY], strict=True):
-        assert f">they to {word}: {number(weight)}<" in picture
-    assert number(examples.steps("course_projections")["weights"][THEY, CATS]) not in picture
-
-
 def test_it_makes_sense():
     """What the pages say in words: who looks at whom, and which word comes next."""
     alike = examples.steps("course_averages")["weights"]
-    assert largest(alike[THEY]) == THEY, "by similarity the pronoun finds itself"
     assert alike[DRINK, MILK] == alike[DRINK, DRINK] > alike[DRINK, CATS]
-    for name in ("course_projections", "course_formula", "course_order", "course_mask"):
+    for name in ("course_formula", "course_order", "course_mask"):
         assert largest(examples.steps(name)["weights"][THEY]) == CATS, "the pronoun finds its noun"
     weights = examples.steps("course_formula")["weights"]
     assert weights[THEY, CATS] > 0.6
@@ -144,8 +103,6 @@ def test_it_makes_sense():
     hidden = examples.steps("course_block")["hidden"][:, 0]
     assert (hidden > 0).tolist() == [False, False, False, False, True], "the rule fires for they"
     steps = examples.steps("course_next_token")
-    said = [VOCABULARY[largest(row)] for row in steps["probabilities"]]
-    assert said == ["drink", "milk", "because", "they", "like"]
     assert np.all(np.max(steps["probabilities"], axis=1) > 0.6)
     assert VOCABULARY[steps["next_token"]] == "like"
     assert VOCABULARY[steps["next_but_one"]] == "milk"

@@ -194,8 +194,3 @@ def test_outputs_lie_inside_the_triangle_of_values_in_space():
         assert shares.sum() < 1
     np.testing.assert_array_equal(steps["output"][:, :2], flat["output"])
     np.testing.assert_array_equal(steps["weights"], flat["weights"])
-
-
-def test_an_unknown_name_lists_the_known_ones():
-    with pytest.raises(LookupError, match=r"example 'nope' is unknown; known are .*self_attention"):
-        examples.load("nope")

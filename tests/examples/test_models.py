@@ -1,6 +1,4 @@
-"""The examples of today's models: what their mistakes change, and PyTorch."""
-
-import numpy as np
+"""The examples of today's models: what their mistakes change."""
 
 from attention_docs import examples
 from attention_docs.render.text import text
@@ -29,16 +27,6 @@ GROUPED = examples.steps("grouped_queries")
 def test_the_wrong_groups_change_the_heads_in_the_middle():
     wrong, right = GROUPED["wrong"], GROUPED["output"]
     assert [text(a) == text(b) for a, b in zip(wrong, right, strict=True)] == [True, False, False, True]  # fmt: skip
-
-
-def test_pytorch_groups_as_the_page_says(torch):
-    heads = GROUPED["Q"][None, :, None]
-    keys = np.stack([GROUPED["K_1"], GROUPED["K_2"]])[None]
-    values = GROUPED["V"].T[None, ..., None].copy()
-    tensors = (torch.from_numpy(array) for array in (heads, keys, values))
-    attend = torch.nn.functional.scaled_dot_product_attention
-    output = attend(*tensors, enable_gqa=True)
-    np.testing.assert_allclose(GROUPED["output"], output[0, :, 0, 0], rtol=1e-12)
 
 
 LATENT = examples.steps("latent_attention")

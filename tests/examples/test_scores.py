@@ -1,4 +1,4 @@
-"""Saturation, the variance of a score, overflow: what they show, and PyTorch's Jacobians."""
+"""Saturation, the variance of a score, overflow: what they show."""
 
 import math
 
@@ -26,23 +26,6 @@ def test_no_row_of_weights_or_outputs_that_the_first_document_prints_is_right(na
 def test_the_printed_weights_are_those_of_the_first_document():
     printed = PRINTED["self_attention", "weights"]
     np.testing.assert_array_equal(examples.steps("printed_weights")["weights"], printed)
-
-
-def test_jacobians_are_the_derivatives_of_the_softmax(torch):
-    steps = examples.steps("softmax_saturation")
-    z = torch.tensor(steps["z"].tolist(), dtype=torch.float64)
-    for factor, name in zip((0.25, 1, 4), ("_divided", "", "_times_four"), strict=True):
-        expected = torch.autograd.functional.jacobian(lambda s: torch.softmax(s, 0), factor * z)
-        np.testing.assert_allclose(steps[f"jacobian{name}"], expected.numpy(), atol=1e-16)
-    assert list(steps["largest_slopes"]) == sorted(steps["largest_slopes"], reverse=True)
-
-
-def test_the_factor_joins_the_slopes_by_the_chain_rule(torch):
-    steps = examples.steps("softmax_saturation")
-    z = torch.tensor(steps["z"].tolist(), dtype=torch.float64)
-    for factor, slope in zip(steps["factors"], steps["largest_slopes_by_z"], strict=True):
-        by_z = torch.autograd.functional.jacobian(lambda s, f=factor: torch.softmax(f * s, 0), z)
-        assert slope == pytest.approx(float(by_z.abs().max()))
 
 
 def test_what_was_measured_is_within_three_standard_errors_of_what_was_proved():

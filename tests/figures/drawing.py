@@ -4,7 +4,6 @@ import functools
 import re
 from collections import defaultdict
 from dataclasses import dataclass
-from typing import NamedTuple
 from xml.etree import ElementTree
 
 import numpy as np
@@ -12,7 +11,7 @@ import numpy as np
 from attention_docs.render.figures.svg import ROLES
 
 SVG = "{http://www.w3.org/2000/svg}"
-INHERITED = {"fill", "stroke", "stroke-opacity", "text-anchor", "font-size"}
+INHERITED = {"fill", "stroke", "stroke-opacity", "text-anchor", "font-size", "data-val", "data-at"}
 
 
 @dataclass(frozen=True, eq=False)
@@ -38,14 +37,6 @@ class Shape:
     def centre(self):
         left, top, right, bottom = self.box
         return (left + right) / 2, (top + bottom) / 2
-
-    @property
-    def opacity(self):
-        return float(self.attributes["fill-opacity"])
-
-    @property
-    def upright(self):
-        return "rotate" not in self.attributes.get("transform", "")
 
     @property
     def filled(self):
@@ -76,14 +67,10 @@ def _drawn(node, place):
         kind = child.tag.removeprefix(SVG)
         if kind == "g":
             yield from _drawn(child, inner)
-        elif kind not in ("title", "desc") and not _only_to_point_at(child):
+        elif kind not in ("title", "desc"):
             tip = child.findtext(f"{SVG}title", "")
             text = "".join(child.itertext()) if kind == "text" else ""
             yield Shape(kind, child.attrib, text, tip, inner(CORNERS[kind](child)))
-
-
-def _only_to_point_at(element):
-    return element.attrib.get("fill") == "none" and "stroke" not in element.attrib
 
 
 def _within(transform, place):
@@ -99,12 +86,12 @@ def _within(transform, place):
 
 
 def _attributes(node, *names):
-    return [float(node.attrib.get(name, 0)) for name in names]
+    return np.array([float(node.get(name, 0)) for name in names])
 
 
 def _rectangle(node):
-    x, y, width, height = _attributes(node, "x", "y", "width", "height")
-    return np.array([(x, y), (x + width, y + height)])
+    corner, size = _attributes(node, "x", "y"), _attributes(node, "width", "height")
+    return np.array([corner, corner + size])
 
 
 def _text(node):
@@ -148,18 +135,21 @@ CORNERS = {
 }
 
 
+def words_of(picture):
+    """Return the texts that are written from left to right."""
+    upright = (s for s in shapes(picture) if "rotate" not in s.attributes.get("transform", ""))
+    return [shape for shape in upright if shape.text]
+
+
 def named(picture, text):
     """Return the shapes with exactly this text."""
     return [shape for shape in shapes(picture) if shape.text == text]
 
 
-def name(picture):
-    return ElementTree.fromstring(picture).findtext(f"{SVG}title")
-
-
 def told(picture):
-    """Return what a screen reader says."""
-    return ElementTree.fromstring(picture).findtext(f"{SVG}desc")
+    """Return the name and the description that a screen reader says."""
+    root = ElementTree.fromstring(picture)
+    return root.findtext(f"{SVG}title"), root.findtext(f"{SVG}desc")
 
 
 def texts(found):
@@ -174,125 +164,27 @@ def topmost(found):
     return sorted(found, key=lambda shape: shape.centre[1])
 
 
+def distance(shape, point):
+    """Return how far a shape is from a point."""
+    left, top, right, bottom = shape.box
+    return np.hypot(*(np.clip(point, (left, top), (right, bottom)) - point))
+
+
 def numbers(text):
     return [float(found) for found in re.findall(r"-?[\d.]+(?:e-?\d+)?", text)]
-
-
-class Table(NamedTuple):
-    """The grid lines of a drawn matrix: their places from left to right, and downwards."""
-
-    x: np.ndarray
-    y: np.ndarray
-
-    @property
-    def shape(self):
-        return len(self.y) - 1, len(self.x) - 1
-
-    def box(self, row=None, column=None):
-        """Return the box around a row, a column, a cell, or the whole table."""
-        (top, bottom), (left, right) = (
-            (lines[0], lines[-1]) if i is None else lines[i % (len(lines) - 1) :][:2]
-            for i, lines in ((row, self.y), (column, self.x))
-        )
-        return left, top, right, bottom
-
-    def cell(self, point):
-        """Return the row and the column in which a point lies."""
-        x, y = point
-        return int(np.searchsorted(self.y, y)) - 1, int(np.searchsorted(self.x, x)) - 1
-
-
-def tables_of(picture):
-    """Return the grids of all matrices."""
-    found = []
-    for shape in shapes(picture):
-        if shape.kind == "path" and shape.attributes.get("stroke-opacity") == "0.3":
-            lines = shape.corners.reshape(-1, 2, 2)
-            down = lines[:, 0, 0] == lines[:, 1, 0]
-            found.append(Table(np.sort(lines[down, 0, 0]), np.sort(lines[~down, 0, 1])))
-    return found
-
-
-def contents_of(picture, table):
-    """Return what stands in each cell: its coloured box and its text."""
-    found = defaultdict(list)
-    left, top, right, bottom = table.box()
-    for shape in shapes(picture):
-        x, y = shape.centre
-        inside = left < x < right and top < y < bottom
-        if inside and (shape.text or (shape.kind == "rect" and shape.filled)):
-            found[table.cell(shape.centre)].append(shape)
-    return found
-
-
-def crosses_of(picture, table):
-    """Return the cells that are crossed out by two diagonals."""
-    diagonals = defaultdict(set)
-    for shape in shapes(picture):
-        if shape.attributes.get("stroke-opacity") == "0.45":
-            for start, end in shape.corners.reshape(-1, 2, 2):
-                # A diagonal that left its cell would end in another.
-                (cell,) = {table.cell(start), table.cell(end)}
-                diagonals[cell].add(float(np.sign(np.prod(end - start))))
-    assert all(found == {-1, 1} for found in diagonals.values())
-    return set(diagonals)
-
-
-class Legend(NamedTuple):
-    """A colour scale: its swatches from left to right, and the numbers below them."""
-
-    swatches: list[Shape]
-    labels: list[Shape]
-
-    @property
-    def box(self):
-        corners = np.concatenate([swatch.corners for swatch in self.swatches])
-        return (*corners.min(axis=0), *corners.max(axis=0))
-
-    def read(self, painted):
-        """Return the number that a colour stands for, in shares of the scale's largest number."""
-        known = [(swatch, self.at(swatch)) for swatch in self.swatches]
-        same = [pair for pair in known if pair[0].attributes["fill"] == painted.attributes["fill"]]
-        swatch, share = max(same, key=lambda pair: pair[0].opacity)
-        return share * painted.opacity / swatch.opacity
-
-    def at(self, swatch):
-        """Return the number at the middle of a swatch, by the first and the last label."""
-        low, high = self.labels[0], self.labels[-1]
-        lowest = float(low.text) / float(high.text)
-        share = (swatch.centre[0] - low.centre[0]) / (high.centre[0] - low.centre[0])
-        return lowest + share * (1 - lowest)
-
-
-def legends_of(picture):
-    """Return the colour scales, whose swatches stand side by side and are lower than cells."""
-    groups, drawn = [], shapes(picture)
-    for shape in drawn:
-        if shape.kind == "rect" and shape.filled and np.ptp(shape.corners[:, 1]) < 10:
-            (left, top, *_), before = shape.box, groups[-1][-1].box if groups else (0, 0, 0, 0)
-            if top == before[1] and abs(left - before[2]) < 0.1:
-                groups[-1].append(shape)
-            else:
-                groups.append([shape])
-    found = []
-    for group in groups:
-        left, _, right, bottom = Legend(group, []).box
-        below = [
-            s
-            for s in drawn
-            if s.text and left <= s.centre[0] <= right and 0 < s.centre[1] - bottom < 16
-        ]
-        found.append(Legend(group, leftmost(below)))
-    return found
 
 
 def paint(role):
     return ROLES.get(role, "currentColor")
 
 
-def marks_of(picture):
-    """Return the boxes around what is marked."""
-    return [s for s in shapes(picture) if s.kind == "rect" and "stroke-width" in s.attributes]
+def cells_of(picture, step):
+    """Return the shapes in each cell of a named matrix, by row and column; its box comes first."""
+    found = defaultdict(list)
+    for shape in shapes(picture):
+        if shape.attributes.get("data-val") == step and "data-at" in shape.attributes:
+            found[tuple(map(int, shape.attributes["data-at"].split(",")))].append(shape)
+    return found
 
 
 def overlap(one, other):

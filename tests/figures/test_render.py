@@ -1,7 +1,6 @@
 """How results look: the rounding contract, and forms another program reads back."""
 
 import json
-import math
 import re
 
 import numpy as np
@@ -9,9 +8,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from attention_docs import MultiHeadAttention, examples, show
+from attention_docs import MultiHeadAttention, examples
 from attention_docs.render.code import json_steps, numpy_steps
-from attention_docs.render.latex import latex, latex_name, latex_steps
+from attention_docs.render.latex import latex, latex_name
 from attention_docs.render.numbers import number
 from attention_docs.render.text import text
 
@@ -36,44 +35,35 @@ def test_only_integers_look_exact(value):
     assert looks_exact == value.is_integer()
 
 
-def test_show_prints_the_text(capsys):
-    show(np.array([[0.5, 1.0], [1e-9, 0.0]]))
-    assert capsys.readouterr().out == "[[ 0.5000 1]\n [1.0e-09 0]]\n"
+def test_integers_below_a_billion_are_written_out():
+    assert [number(10**9 - 1), number(10**9)] == ["999999999", "1.0000e+09"]
 
 
 @pytest.mark.parametrize(
-    ("array", "expected"),
+    ("result", "expected"),
     [
-        (np.array(2.5), "2.5000"),
         (np.array([]), "[]"),
         (np.zeros((2, 0)), "[[]\n []]"),
         (np.array([True, False]), "[True False]"),
-        (np.arange(8.0).reshape(2, 2, 2), "[[[0 1]\n  [2 3]]\n [[4 5]\n  [6 7]]]"),
         ({"a": np.ones((1, 2)), "b": np.array(7)}, "a 1 x 2\n[[1 1]]\nb number\n7"),
-        (3, "3"),
+        ({"n": 2.5, "large": 10**30}, "n number\n2.5000\nlarge number\n1.0000e+30"),
+        ({}, ""),
     ],
 )
-def test_text_of_every_rank(array, expected):
-    assert text(array) == expected
+def test_text_of_unusual_results(result, expected):
+    assert text(result) == expected
 
 
 @pytest.mark.parametrize(
     ("result", "message"),
     [
         (None, "result has dtype object; expected real numbers or booleans"),
-        ([1j], "result has dtype complex128; expected real numbers or booleans"),
         ({"Q": "a"}, "result['Q'] has dtype <U1; expected real numbers or booleans"),
-        ([[1], [2, 3]], "result is a list of unequal rows; expected an array"),
     ],
 )
 def test_text_refuses_what_is_not_numeric(result, message):
-    with pytest.raises(TypeError) as caught:
+    with pytest.raises(TypeError, match=f"^{re.escape(message)}$"):
         text(result)
-    assert str(caught.value) == message
-
-
-def test_text_takes_python_numbers():
-    assert text({"n": 2.5, "large": 10**30}) == "n number\n2.5000\nlarge number\n1.0000e+30"
 
 
 def test_text_of_named_tuples_names_each_array():
@@ -81,7 +71,6 @@ def test_text_of_named_tuples_names_each_array():
     steps = MultiHeadAttention.seeded(4, num_heads=2, seed=0).steps(rows, rows, rows)
     headings = [line.rpartition(" ")[0] for line in text(steps).splitlines() if line[0] not in "[ "]
     assert headings[:5] == ["Q 2 x 2 x", "K 2 x 2 x", "V 2 x 2 x", "attention.scores 2 x 2 x", "attention.scaled 2 x 2 x"]  # fmt: skip
-    assert text({}) == ""
 
 
 def test_arrays_of_every_library_look_the_same(xp):
@@ -89,38 +78,16 @@ def test_arrays_of_every_library_look_the_same(xp):
     assert text(xp.asarray([True, False])) == "[True False]"
 
 
-def test_latex_refuses_three_axes():
-    with pytest.raises(ValueError, match=r"array has shape \(1, 1, 1\); expected at most two axes"):
-        latex(np.ones((1, 1, 1)))
-
-
-def test_latex_of_a_vector_is_a_row():
-    assert latex(np.array([1.0, -np.inf])) == r"\begin{bmatrix} 1 & -\infty \end{bmatrix}"
-
-
 @pytest.mark.parametrize(
     ("name", "expected"),
     [
-        ("Q", "Q"),
-        ("W_V", "W_V"),
-        ("X_kv", "X_{kv}"),
-        ("pe", r"\text{pe}"),
         ("scaled_scores", r"\text{scaled scores}"),
-        ("W_Q_1", "W_{Q,1}"),
-        ("b_1_scaled", r"b_{1,\text{scaled}}"),
         ("K_rows", r"K_{\text{rows}}"),
-        ("z_times_four", r"z_{\text{times four}}"),
         ("z_times_four_k", r"z_{\text{times four},k}"),
-        ("_", r"\text{ }"),
-        ("Q_", r"\text{Q }"),
     ],
 )
 def test_latex_names(name, expected):
     assert latex_name(name) == expected
-
-
-def names_of_steps():
-    return {name for example in examples.names() for name in examples.steps(example)}
 
 
 def test_the_latex_of_every_step_has_one_index_at_most_and_its_words_are_upright():
@@ -128,32 +95,19 @@ def test_the_latex_of_every_step_has_one_index_at_most_and_its_words_are_upright
     upright = r"\\text\{[A-Za-z0-9]+(?: [A-Za-z0-9]+)*\}"
     part = rf"(?:[A-Za-z0-9]{{1,2}}|{upright})"
     shape = rf"{upright}|[A-Za-z](?:_[A-Za-z0-9]|_\{{{part}(?:,{part})*\}})?"
-    for name in names_of_steps():
+    for name in {name for example in examples.names() for name in examples.steps(example)}:
         assert re.fullmatch(shape, latex_name(name)), f"{name}: {latex_name(name)}"
 
 
-def test_latex_writes_powers_and_nan():
-    shown = latex(np.array([-1.4e-11, np.nan]))
-    assert shown == r"\begin{bmatrix} -1.4 \times 10^{-11} & \text{nan} \end{bmatrix}"
-
-
-def test_latex_has_one_line_per_step():
-    assert latex_steps({"Q": np.ones((1, 1)), "mask": np.array([[True, False]])}) == (
-        "Q = \\begin{bmatrix} 1 \\end{bmatrix}\n"
-        "\\text{mask} = \\begin{bmatrix} \\text{T} & \\text{F} \\end{bmatrix}"
-    )
-
-
-def test_integers_below_a_billion_are_written_out():
-    assert [number(10**9 - 1), number(10**9)] == ["999999999", "1.0000e+09"]
+def test_latex_of_a_vector_is_a_row_and_has_powers_and_what_is_not_finite():
+    shown = latex(np.array([-1.4e-11, -np.inf, np.nan]))
+    assert shown == r"\begin{bmatrix} -1.4 \times 10^{-11} & -\infty & \text{nan} \end{bmatrix}"
 
 
 def test_json_keeps_every_digit():
-    assert json.loads(json_steps(STEPS)) == {"Q": [[0.1, "-inf"]], "mask": [[True, False]]}
-
-
-def test_json_writes_infinity_and_nan_as_text():
-    assert json_steps({"Q": np.asarray([np.inf, np.nan])}) == '{"Q": ["inf", "nan"]}'
+    steps = {**STEPS, "gone": np.array([np.inf, np.nan])}
+    expected = {"Q": [[0.1, "-inf"]], "mask": [[True, False]], "gone": ["inf", "nan"]}
+    assert json.loads(json_steps(steps)) == expected
 
 
 def test_numpy_code_gives_the_same_arrays_back():
@@ -161,4 +115,3 @@ def test_numpy_code_gives_the_same_arrays_back():
     exec(numpy_steps(steps), scope)
     for name, array in steps.items():
         np.testing.assert_allclose(scope[name], array, rtol=1e-15, atol=0)
-    assert math.isinf(scope["Q"][0, 1])

@@ -721,7 +721,6 @@ HOLDERS = {
     "Panel",
     "Points",
     "Series",
-    "Svg",
     "TileState",
 }
 # What joins drawings that another row has made.

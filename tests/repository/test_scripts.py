@@ -288,7 +288,8 @@ def test_serve_shows_an_edit_of_a_page_and_of_the_package(ready):
         wait_for(port, "A new sentence.")
         package = ready / "attention_docs"
         executed = outputs_of_notebooks(ready)
-        edit(package / "publish" / "site_figures.py", "Who looks at whom.", "A new caption.")
+        figures = package / "publish" / "before" / "figures"
+        edit(figures / "mechanism.py", "Who looks at whom.", "A new caption.")
         wait_for(port, "A new caption.")
         assert outputs_of_notebooks(ready) == executed
         # Written beside a source that is watched, byte code would start one more rebuild.

@@ -23,13 +23,13 @@ from attention_docs.publish.before import (
     values,
 )
 from attention_docs.publish.before.contents import Nav
+from attention_docs.publish.before.figures.registry import figure_block
 from attention_docs.publish.before.provenance import provenance
 from attention_docs.publish.before.results import measured
 from attention_docs.publish.before.values import Macros, Place
 from attention_docs.publish.errors import PublishError
 from attention_docs.publish.parts import Parts
 from attention_docs.publish.project import Project
-from attention_docs.publish.site_figures import figure_block
 from attention_docs.publish.sources import Source
 
 # A child of MkDocs' logger, so a strict build counts its warnings.

@@ -5,7 +5,7 @@ from attention_docs.render.figures.heatmap import heatmap, matrix_panel
 from attention_docs.render.figures.lines import attention_lines, lines_panel
 from attention_docs.render.figures.product import product_figure
 from attention_docs.render.figures.scatter import Points, scatter_2d, scatter_3d
-from attention_docs.render.figures.svg import Html, Panel, Svg, beside, figure
+from attention_docs.render.figures.svg import Html, Panel, beside, figure
 
 __all__ = [
     "Axis",
@@ -13,7 +13,6 @@ __all__ = [
     "Panel",
     "Points",
     "Series",
-    "Svg",
     "attention_lines",
     "beside",
     "figure",

@@ -105,21 +105,15 @@ def painted(
     return element("rect", *tooltip, **box, **scale.paint(value, UNDER_TEXT if printed else ALONE))
 
 
-def of_step(drawn: str, matrix: np.ndarray) -> str:
+def of_step(drawn: str, matrix: np.ndarray, attribute: str = "data_val") -> str:
     """Say which step of an example is drawn, if that is known."""
     step = step_of(matrix)
-    return element("g", drawn, data_val=step) if step else drawn
+    return element("g", drawn, **{attribute: step}) if step else drawn
 
 
 def of_place(drawn: str, matrix: np.ndarray, index: tuple[int, ...]) -> str:
     """Say which number of its step is drawn."""
     return element("g", drawn, data_at=place_of(matrix, index)) if step_of(matrix) else drawn
-
-
-def of_scale(drawn: str, matrix: np.ndarray) -> str:
-    """Say whose scale is drawn."""
-    step = step_of(matrix)
-    return element("g", drawn, data_scale=step) if step else drawn
 
 
 def said(matrix: np.ndarray, index: tuple[int, ...]) -> str:

@@ -10,8 +10,8 @@ from attention_docs.render.figures import arguments, cells
 from attention_docs.render.figures.scales import ALONE, UNDER_TEXT, Scale, scale_of
 from attention_docs.render.figures.svg import (
     LINE,
+    Html,
     Panel,
-    Svg,
     figure,
     label,
     moved,
@@ -20,7 +20,7 @@ from attention_docs.render.figures.svg import (
 )
 
 
-def heatmap(matrix: Array, name: str = "Matrix", **options: Any) -> Svg:
+def heatmap(matrix: Array, name: str = "Matrix", **options: Any) -> Html:
     """Draw a matrix: colours, numbers where they fit, and a labelled scale.
 
     Args:
@@ -96,7 +96,7 @@ def matrix_panel(
         cells.row_names(grid, row_names),
         cells.cells(grid, values, colours, crossed_out, printed),
         cells.mark(grid, _checked_mark(mark, values.shape), role) if mark is not None else "",
-        moved(centre - legend.width / 2, below, cells.of_scale(legend.body, values)),
+        moved(centre - legend.width / 2, below, cells.of_step(legend.body, values, "data_scale")),
     ]
     paper = grid.x + width + overhang, below + legend.height
     return Panel(*paper, "".join(body), cells.described(name, values), name=name)

@@ -8,8 +8,8 @@ from attention_docs.arrays import Array
 from attention_docs.render.figures import arguments, cells
 from attention_docs.render.figures.svg import (
     LINE,
+    Html,
     Panel,
-    Svg,
     colour,
     element,
     figure,
@@ -35,7 +35,7 @@ def attention_lines(
     *,
     query: int | None = None,
     name: str = "Attention weights",
-) -> Svg:
+) -> Html:
     """Draw each weight as a line from its query on the left to its key on the right.
 
     The width of a line is in proportion to its weight, and two lines below say what it means; a

@@ -10,8 +10,8 @@ from attention_docs.render.figures import arguments, cells
 from attention_docs.render.figures.scales import ALONE, UNDER_TEXT, Scale, scale_of
 from attention_docs.render.figures.svg import (
     LINE,
+    Html,
     Panel,
-    Svg,
     figure,
     label,
     moved,
@@ -36,7 +36,7 @@ def product_figure(
     row_labels: Sequence[str] | None = None,
     column_labels: Sequence[str] | None = None,
     product: Array | None = None,
-) -> Svg:
+) -> Html:
     r"""Draw a matrix product, and how one row and one column make one of its numbers.
 
     $$(AB)_{ij} = \sum_k A_{ik} B_{kj}$$
@@ -119,7 +119,9 @@ class Part(NamedTuple):
         """Draw the scale in the middle of a width, which begins at x."""
         width = self.grid.width if width is None else width
         panel = self.scale.legend(width, UNDER_TEXT if self.printed else ALONE)
-        return moved(x - (panel.width - width) / 2, y, cells.of_scale(panel.body, self.values))
+        return moved(
+            x - (panel.width - width) / 2, y, cells.of_step(panel.body, self.values, "data_scale")
+        )
 
 
 def _legend_of_b(part: Part, left: cells.Grid) -> str:

@@ -38,13 +38,6 @@ class Html(str):
         return str(self)
 
 
-class Svg(Html):
-    """A figure of one drawing: SVG text."""
-
-    def _repr_svg_(self) -> str:
-        return str(self)
-
-
 class Panel(NamedTuple):
     """A drawing with its upper left corner at (0, 0), and its description in words."""
 
@@ -120,7 +113,7 @@ def text_width(text: str) -> float:
     return CHARACTER * len(text)
 
 
-def figure(panel: Panel, name: str, description: str | None = None) -> Svg:
+def figure(panel: Panel, name: str) -> Html:
     """Finish a drawing: add its size, and the name and description that a screen reader says.
 
     The id is a digest of the content, so it is the same in every build, and no two figures of a
@@ -129,18 +122,17 @@ def figure(panel: Panel, name: str, description: str | None = None) -> Svg:
     Raises:
         ValueError: if there is no name or no description.
     """
-    description = description or panel.description
-    if not (name and description):
+    if not (name and panel.description):
         raise ValueError("a figure needs a name and a description, for those who do not see it")
-    content = panel.body + name + description
+    content = panel.body + name + panel.description
     identity = "figure-" + hashlib.sha256(content.encode()).hexdigest()[:8]
     # Two pixels more, because half of a mark's line lies outside its cells.
     width, height = round(panel.width) + 2, round(panel.height) + 2
-    return Svg(
+    return Html(
         element(
             "svg",
             element("title", words(name), id=f"{identity}-title"),
-            element("desc", words(description), id=f"{identity}-desc"),
+            element("desc", words(panel.description), id=f"{identity}-desc"),
             panel.body,
             xmlns="http://www.w3.org/2000/svg",
             id=identity,

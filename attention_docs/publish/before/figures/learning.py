@@ -1,21 +1,18 @@
-r"""The figures about gradients and learning: `site_figures.py` registers them.
+"""The figures of "Learning"."""
 
-Each takes its arrays from the worked examples, and its docstring is its caption, in Markdown.
-"""
-
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
 
 from attention_docs.arrays import Array
-from attention_docs.publish.claims import claim
+from attention_docs.publish.before.figures.claims import claim
+from attention_docs.publish.before.figures.registry import StepsOf, site_figure
 from attention_docs.render.figures import (
     Axis,
     Html,
     Panel,
     Series,
-    Svg,
     beside,
     figure,
     line_chart,
@@ -24,16 +21,14 @@ from attention_docs.render.figures import (
 from attention_docs.render.figures.svg import LINE, element, label, moved, text_width
 from attention_docs.render.numbers import number
 
-# Gives the steps of a worked example by its name.
-StepsOf = Callable[[str], Mapping[str, Array]]
-
 STEPS_OF_REVERSE = (0, 20, 40, 60, 80, 100)
 PAIRS: dict[str, Any] = {"rows": "queries", "columns": "keys", "numbers": False}
 WEIGHTS: dict[str, Any] = {**PAIRS, "role": "weights", "scale": "sequential"}
 OUTPUTS: dict[str, Any] = {"rows": "queries", "columns": "features", "numbers": False}
 
 
-def backward_passes(steps_of: StepsOf) -> Svg:
+@site_figure
+def backward_passes(steps_of: StepsOf) -> Html:
     r"""Top: the forward pass, from the scaled scores $\scores{Z}$ to the output $\output{O}$.
     Bottom: the backward pass, from $d\output{O}$ to $d\scores{Z}$, with each gradient below its
     matrix. It uses the values $\value{V}$ and the weights $\weights{A}$ of the forward pass."""
@@ -52,6 +47,7 @@ def backward_passes(steps_of: StepsOf) -> Svg:
     return figure(passes, "Forward and backward pass")
 
 
+@site_figure
 def reverse_weights(steps_of: StepsOf) -> Html:
     r"""The weights for one sequence before the first step, after \val{learning_reverse.step[3]}
     steps and after \val{learning_reverse.step[10]}."""
@@ -64,7 +60,8 @@ def reverse_weights(steps_of: StepsOf) -> Html:
     return beside(panels, "Weights that learn to reverse")
 
 
-def mistakes_in_reverse(steps_of: StepsOf) -> Svg:
+@site_figure
+def mistakes_in_reverse(steps_of: StepsOf) -> Html:
     r"""Loss on sequences not used in training. The paragraph *No scale* says what is wide."""
     right, wrong = steps_of("learning_reverse"), steps_of("learning_mistakes")
     lines = {
@@ -76,7 +73,8 @@ def mistakes_in_reverse(steps_of: StepsOf) -> Svg:
     return curves("Learning to reverse", right["step"], lines, STEPS_OF_REVERSE, (0, 1, 2, 3, 4))
 
 
-def mistakes_in_a_walk(steps_of: StepsOf) -> Svg:
+@site_figure
+def mistakes_in_a_walk(steps_of: StepsOf) -> Html:
     r"""Loss when the next token is asked for. A model trained without a mask sees that token, so
     its loss falls below $\log 2$. Without the token it fails."""
     steps = steps_of("learning_mistakes")
@@ -90,7 +88,8 @@ def mistakes_in_a_walk(steps_of: StepsOf) -> Svg:
     return curves("Learning a walk", steps["step"], lines, STEPS_OF_REVERSE, (0, 1, 2, 3))
 
 
-def induction_curves(steps_of: StepsOf) -> Svg:
+@site_figure
+def induction_curves(steps_of: StepsOf) -> Html:
     r"""Loss on sequences not used in training. With two layers it stays high for a hundred steps,
     and then falls almost to zero. With one layer it stays high throughout."""
     steps = steps_of("learning_induction")
@@ -108,6 +107,7 @@ def induction_curves(steps_of: StepsOf) -> Svg:
     )
 
 
+@site_figure
 def induction_weights(steps_of: StepsOf) -> Html:
     r"""The weights of two trained layers for the sequence B G I F E D A D. In the first layer,
     almost every token looks at the one before it. In the second, the last D looks at the A that
@@ -130,7 +130,7 @@ def curves(
     lines: Mapping[str, tuple[Array, str]],
     ticks: Sequence[float],
     losses: Sequence[float],
-) -> Svg:
+) -> Html:
     """Draw losses over the steps of training."""
     series = [Series(line, steps, loss, role) for line, (loss, role) in lines.items()]
     return figure(line_chart(name, Axis("step", ticks), Axis("loss", losses), series), name)
@@ -163,13 +163,3 @@ def arrow(x: float, y: float, length: float, text: str, points_right: bool) -> s
     head = f"M{start:g} {y:g}H{end:g}m{-6 * turn} -4l{6 * turn} 4l{-6 * turn} 4"
     line = element("path", d=head, fill="none", stroke="currentColor")
     return label(x + length / 2, y - 12, text, font_size=11) + line
-
-
-DRAWINGS: tuple[Callable[[StepsOf], Html], ...] = (
-    backward_passes,
-    reverse_weights,
-    mistakes_in_reverse,
-    mistakes_in_a_walk,
-    induction_curves,
-    induction_weights,
-)

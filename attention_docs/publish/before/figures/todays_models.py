@@ -1,19 +1,13 @@
-r"""The figures about today's models: `site_figures.py` registers them.
-
-Each takes its arrays from the worked examples, and its docstring is its caption, in Markdown.
-"""
-
-from collections.abc import Callable, Mapping
+"""The figures of "Today's models"."""
 
 import numpy as np
 
-from attention_docs.arrays import Array
-from attention_docs.publish.claims import claim
+from attention_docs.publish.before.figures.claims import claim
+from attention_docs.publish.before.figures.registry import StepsOf, site_figure
 from attention_docs.render.figures import (
     Axis,
     Html,
     Series,
-    Svg,
     beside,
     figure,
     heatmap,
@@ -21,11 +15,9 @@ from attention_docs.render.figures import (
     matrix_panel,
 )
 
-# Gives the steps of a worked example by its name.
-StepsOf = Callable[[str], Mapping[str, Array]]
 
-
-def rotary_scores(steps_of: StepsOf) -> Svg:
+@site_figure
+def rotary_scores(steps_of: StepsOf) -> Html:
     r"""One query at four positions, one key at five: the scores after the rotation. Along each
     diagonal the signed distance is the same, and so is the score."""
     scores = steps_of("rotary")["scores"]
@@ -38,7 +30,8 @@ def rotary_scores(steps_of: StepsOf) -> Svg:
     return heatmap(scores, "Scores of one query and one key", role="scores", **sides, **places)
 
 
-def rotary_scaling(steps_of: StepsOf) -> Svg:
+@site_figure
+def rotary_scaling(steps_of: StepsOf) -> Html:
     r"""The angle of each pair at four times the last trained position. Interpolation brings every
     pair back to the angle at that last position. NTK-aware scaling does so for the slowest pair,
     leaves the fastest alone, and lies in between for the other."""
@@ -64,7 +57,8 @@ def rotary_scaling(steps_of: StepsOf) -> Svg:
     return figure(line_chart(name, *axes, series), name)
 
 
-def alibi_biases(steps_of: StepsOf) -> Svg:
+@site_figure
+def alibi_biases(steps_of: StepsOf) -> Html:
     r"""What ALiBi adds to a score, for each of four heads."""
     slopes, distance = steps_of("position_biases")["slopes"], np.arange(17)
     series = [
@@ -76,6 +70,7 @@ def alibi_biases(steps_of: StepsOf) -> Svg:
     return figure(line_chart(name, *axes, series), name)
 
 
+@site_figure
 def window_reach(steps_of: StepsOf) -> Html:
     r"""Which tokens reach which through one, two and three layers, each with a window of the token
     itself and two before it. The last row belongs to the last of the ten tokens."""
@@ -89,7 +84,8 @@ def window_reach(steps_of: StepsOf) -> Html:
     return beside(panels, "Reach of a window through layers")
 
 
-def cache_growth(steps_of: StepsOf) -> Svg:
+@site_figure
+def cache_growth(steps_of: StepsOf) -> Html:
     r"""The cache of one text in 16-bit numbers. Both axes are logarithmic. Each token takes as much
     as the one before, so the four lines are equally steep and differ in their height alone. They go
     on past the longest text that any of the models was trained for."""
@@ -114,7 +110,8 @@ def cache_growth(steps_of: StepsOf) -> Svg:
     return figure(line_chart(name, *axes, series), name)
 
 
-def softmax_in_one_pass(steps_of: StepsOf) -> Svg:
+@site_figure
+def softmax_in_one_pass(steps_of: StepsOf) -> Html:
     r"""Maximum and total after each of the eight scores. At the second and at the fourth score the
     maximum grows, so what was summed before is multiplied by a factor below one."""
     steps = steps_of("tiles")
@@ -129,13 +126,3 @@ def softmax_in_one_pass(steps_of: StepsOf) -> Svg:
     axes = Axis("scores seen", (1, 2, 3, 4, 5, 6, 7, 8)), Axis("value", (0, 1, 2, 3))
     name = "The softmax in one pass"
     return figure(line_chart(name, *axes, series), name)
-
-
-DRAWINGS: tuple[Callable[[StepsOf], Html], ...] = (
-    rotary_scores,
-    rotary_scaling,
-    alibi_biases,
-    window_reach,
-    cache_growth,
-    softmax_in_one_pass,
-)

@@ -1,21 +1,16 @@
-r"""The figures of the course, all of the same sentence: `site_figures.py` registers them.
+"""The figures of the course, all of the same sentence."""
 
-Each takes its arrays from the worked examples, and its docstring is its caption, in Markdown.
-"""
-
-from collections.abc import Callable, Mapping
 from typing import Any
 
 import numpy as np
 
-from attention_docs.arrays import Array
-from attention_docs.publish.claims import claim
+from attention_docs.publish.before.figures.claims import claim
+from attention_docs.publish.before.figures.registry import StepsOf, site_figure
 from attention_docs.render.figures import (
     Axis,
     Html,
     Panel,
     Series,
-    Svg,
     beside,
     figure,
     heatmap,
@@ -29,17 +24,12 @@ from attention_docs.render.numbers import number
 from attention_docs.render.references import of_row
 from attention_docs.softmax import softmax
 
-# Gives the steps of a worked example by its name.
-StepsOf = Callable[[str], Mapping[str, Array]]
-
 DRINK, THEY = 1, 4
 # As in `examples/course_sentence.py`; a test compares them.
 WORDS = ["cats", "drink", "milk", "because", "they"]
 SWAPPED = ["milk", "drink", "cats", "because", "they"]
 FEATURES = ["animal", "liquid", "action", "reason", "refers", "clock 1", "clock 2"]
 VOCABULARY = [*WORDS, "like", "purr", "flow", "so"]
-
-
 # What the ends of a line are called before the words query and key are known.
 SIDES = ("asks", "is asked")
 
@@ -56,7 +46,8 @@ def of_words(words: list[str] = WORDS) -> dict[str, Any]:
     }
 
 
-def course_words(steps_of: StepsOf) -> Svg:
+@site_figure
+def course_words(steps_of: StepsOf) -> Html:
     r"""The sentence as a matrix $\input{X}$: a row for each word, a column for each feature.
     *Drink* and *milk* both contain some *liquid*. *They* contains nothing but *refers*, and so has
     nothing in common with *cats*."""
@@ -69,7 +60,8 @@ def course_words(steps_of: StepsOf) -> Svg:
     return heatmap(matrix, "The words X", rows="words", columns="features", role="input", **labels)
 
 
-def course_alike(steps_of: StepsOf) -> Svg:
+@site_figure
+def course_alike(steps_of: StepsOf) -> Html:
     r"""The weights that come from similarity, one row for each word. In the marked row, *drink*
     divides its weight mainly between itself and *milk*. Every word gives itself at least as much
     as it gives to any other."""
@@ -81,6 +73,7 @@ def course_alike(steps_of: StepsOf) -> Svg:
     return heatmap(weights, "Weights from similarity", mark=(DRINK, None), **of_words())
 
 
+@site_figure
 def course_asked(steps_of: StepsOf) -> Html:
     r"""Where *they* looks, first by similarity alone, then with the query and the keys that this
     page introduces. The thicker a line, the larger the weight: *they* turns from itself to
@@ -96,6 +89,7 @@ def course_asked(steps_of: StepsOf) -> Html:
     return beside(panels, "Where the pronoun looks")
 
 
+@site_figure
 def course_pronoun(steps_of: StepsOf) -> Html:
     r"""What *they* takes from each word: first as lines, the thicker the larger the share, then
     as the last row of a table with the shares of all words."""
@@ -107,7 +101,8 @@ def course_pronoun(steps_of: StepsOf) -> Html:
     return beside(panels, "What the pronoun looks at")
 
 
-def course_saturation(steps_of: StepsOf) -> Svg:
+@site_figure
+def course_saturation(steps_of: StepsOf) -> Html:
     r"""The weights of *they* when all of its scores are multiplied by the same factor. The smaller
     it is, the closer the words come to counting alike, as in a plain average. The larger it is, the
     more *cats* takes, until it has almost everything and the lines are flat. The markers stand
@@ -132,7 +127,8 @@ def course_saturation(steps_of: StepsOf) -> Svg:
     return figure(line_chart(name, *axes, series), name)
 
 
-def course_cell(steps_of: StepsOf) -> Svg:
+@site_figure
+def course_cell(steps_of: StepsOf) -> Html:
     r"""The last step: the weights of *they*, row 5 of $\weights{A}$, average the column *animal* of
     the values $\value{V}$. The result stands where the two meet, in the output $\output{O}$."""
     steps = steps_of("course_formula")
@@ -150,6 +146,7 @@ def course_cell(steps_of: StepsOf) -> Svg:
     )
 
 
+@site_figure
 def course_order(steps_of: StepsOf) -> Html:
     r"""The weights of both sentences, without positions. *Cats* and *milk* have exchanged their
     rows and their columns, and every number has moved along with its words. None has changed."""
@@ -163,6 +160,7 @@ def course_order(steps_of: StepsOf) -> Html:
     return beside(panels, "Two sentences, the same weights")
 
 
+@site_figure
 def course_clock(steps_of: StepsOf) -> Html:
     r"""First the positions: a clock hand that turns by the same angle from each word to the next.
     Then where *drink* looks when queries and keys read the clock: mostly at the previous word,
@@ -176,6 +174,7 @@ def course_clock(steps_of: StepsOf) -> Html:
     return beside([clock(steps["E"][:, 5:]), lines], "Positions as a clock")
 
 
+@site_figure
 def course_mask(steps_of: StepsOf) -> Html:
     r"""The weights without and with the causal mask. What is crossed out lies in the future of the
     word that asks. Each row divides its weight among the words that are left."""
@@ -192,6 +191,7 @@ def course_mask(steps_of: StepsOf) -> Html:
     return beside(panels, "Weights without and with a mask")
 
 
+@site_figure
 def course_heads(steps_of: StepsOf) -> Html:
     r"""Two attentions, called heads, look at the same sentence. In the last row, *they* finds its
     noun in head 1 and the previous word in head 2."""
@@ -206,7 +206,8 @@ def course_heads(steps_of: StepsOf) -> Html:
     return beside(panels, "Weights of two heads")
 
 
-def course_they(steps_of: StepsOf) -> Svg:
+@site_figure
+def course_they(steps_of: StepsOf) -> Html:
     r"""The word *they* on its way through the block, from top to bottom. Attention adds an animal
     and a reason, and the feed-forward network exchanges *refers* for an action. Each norm brings
     the row back to one scale."""
@@ -221,7 +222,8 @@ def course_they(steps_of: StepsOf) -> Svg:
     return heatmap(rows, "The word “they”", rows="stages", columns="features", **labels)
 
 
-def course_vocabulary(steps_of: StepsOf) -> Svg:
+@site_figure
+def course_vocabulary(steps_of: StepsOf) -> Html:
     r"""The matrix $W_{\text{vocabulary}}$ without its last two rows, which are zero. A column says
     what the vector of a position must look like if its word is to come next."""
     whole = steps_of("course_sentence")["W_vocabulary"]
@@ -231,7 +233,8 @@ def course_vocabulary(steps_of: StepsOf) -> Svg:
     return heatmap(matrix, "Vocabulary", rows="features", columns="next word", **labels)
 
 
-def course_next(steps_of: StepsOf) -> Svg:
+@site_figure
+def course_next(steps_of: StepsOf) -> Html:
     r"""What comes next? One row for each word of the sentence, one column for each word of the
     vocabulary. In every row the largest probability belongs to the word that
     actually follows."""
@@ -272,20 +275,3 @@ def clock(hands: np.ndarray, radius: float = 62) -> Panel:
     return Panel(
         2 * x, y + radius + 1.25 * LINE, "".join(body), f"Clock hands: {told}.", name="The clock"
     )
-
-
-DRAWINGS: tuple[Callable[[StepsOf], Html], ...] = (
-    course_words,
-    course_alike,
-    course_asked,
-    course_pronoun,
-    course_saturation,
-    course_cell,
-    course_order,
-    course_clock,
-    course_mask,
-    course_heads,
-    course_they,
-    course_vocabulary,
-    course_next,
-)

@@ -1,0 +1,1 @@
+"""Before the generator: pages and worked examples become plain Markdown."""

@@ -1,0 +1,39 @@
+"""The figures of the reference: what each drawing function gives."""
+
+from attention_docs.publish.before.figures.registry import StepsOf, site_figure
+from attention_docs.publish.before.figures.steps_of_attention import output_figure
+from attention_docs.render.figures import Html, attention_lines, heatmap
+
+
+@site_figure
+def reference_heatmap(steps_of: StepsOf) -> Html:
+    r"""`heatmap(masked, ...)`: four queries on five keys under a causal mask."""
+    masked = steps_of("causal_alignments")["masked"]
+    return heatmap(
+        masked, "Masked scores", rows="queries", columns="keys", role="scores", mark=(2, None)
+    )
+
+
+@site_figure
+def reference_mask(steps_of: StepsOf) -> Html:
+    r"""`heatmap(causal_mask(4, 5), ...)`: booleans make a mask."""
+    mask = steps_of("causal_alignments")["top_left"]
+    return heatmap(mask, "Causal mask", rows="queries", columns="keys")
+
+
+@site_figure
+def reference_product(steps_of: StepsOf) -> Html:
+    r"""`product_figure(weights, value, row=1, column=2, ...)`: the second query, the third number
+    of its output."""
+    steps = steps_of("distinct_sizes")
+    return output_figure(steps, row=1, column=2)
+
+
+@site_figure
+def reference_lines(steps_of: StepsOf) -> Html:
+    r"""`attention_lines(weights, tokens, keys, query=1)`: one query alone, with its weights."""
+    weights = steps_of("distinct_sizes")["weights"]
+    queries, keys = (
+        [f"{kind} {i + 1}" for i in range(n)] for kind, n in (("query", 4), ("key", 5))
+    )
+    return attention_lines(weights, queries, keys, query=1)

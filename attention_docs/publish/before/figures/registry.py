@@ -1,0 +1,56 @@
+"""The register of the site's figures, and what goes into a page for one of them."""
+
+import inspect
+from collections.abc import Callable, Mapping
+
+from attention_docs.arrays import Array
+from attention_docs.render.figures import Html
+
+# Gives the steps of a worked example by its name.
+StepsOf = Callable[[str], Mapping[str, Array]]
+Drawing = Callable[[StepsOf], Html]
+FIGURES: dict[str, Drawing] = {}
+
+# A <figure>, not a <section> or a <div>: Material's search ends an exclusion at the first closing
+# tag of the same name, even that of a nested element.
+BLOCK = (
+    '<figure class="figure" data-search-exclude markdown="block">'
+    '<div class="figure-box" markdown="0">{svg}</div>'
+    '<figcaption markdown="span">{caption}</figcaption></figure>'
+)
+
+
+def site_figure(draw: Drawing) -> Drawing:
+    """Register a figure under the name of its function.
+
+    Raises:
+        ValueError: if another figure has that name.
+    """
+    name = draw.__name__
+    if name in FIGURES:
+        raise ValueError(
+            f"figure {name!r} is in both {FIGURES[name].__module__} and {draw.__module__}"
+        )
+    FIGURES[name] = draw
+    return draw
+
+
+def figure_block(name: str, steps_of: StepsOf, defer: Callable[[str], str]) -> str:
+    """Write a figure with its caption, as it goes into a page's Markdown.
+
+    Args:
+        name: the name of the figure.
+        steps_of: gives the steps of a worked example by its name.
+        defer: stores the drawing, and returns a placeholder for it.
+
+    Raises:
+        LookupError: if there is no figure of that name; the message lists the known ones.
+        ValueError: if it has no caption.
+    """
+    if name not in FIGURES:
+        raise LookupError(f"figure {name!r} is unknown; known are {', '.join(sorted(FIGURES))}")
+    svg = defer(FIGURES[name](steps_of))
+    caption = " ".join((inspect.getdoc(FIGURES[name]) or "").split())
+    if not caption:
+        raise ValueError(f"figure {name!r} has no docstring, and so no caption")
+    return BLOCK.format(svg=svg, caption=caption)

@@ -1,0 +1,63 @@
+"""Drawings of the steps of attention, for the figures of several sections."""
+
+from collections.abc import Mapping
+from typing import Any
+
+from attention_docs.arrays import Array
+from attention_docs.render.figures import Html, beside, matrix_panel, product_figure
+
+SCORES: dict[str, Any] = {"rows": "queries", "columns": "keys", "role": "scores"}
+WEIGHTS: dict[str, Any] = {
+    "rows": "queries",
+    "columns": "keys",
+    "role": "weights",
+    "scale": "sequential",
+}
+
+
+def scores_figure(steps: Mapping[str, Array], row: int, column: int) -> Html:
+    return product_figure(
+        steps["Q"],
+        steps["K"].T,
+        row=row,
+        column=column,
+        names=("Q", "Kᵀ", "S"),
+        roles=("query", "key", "scores"),
+        product=steps["scores"],
+    )
+
+
+def masks_figure(name: str, masks: Mapping[str, Array]) -> Html:
+    """Draw masks side by side, by their headings."""
+    panels = [
+        matrix_panel(mask, heading, rows="queries", columns="keys")
+        for heading, mask in masks.items()
+    ]
+    return beside(panels, name)
+
+
+def softmax_figure(name: str, scores: Array, weights: Array, hidden: Array = None) -> Html:
+    """Draw scores and their weights side by side, with the third row marked."""
+    left = matrix_panel(scores, "Scaled scores", **SCORES, numbers=False, mark=(2, None))
+    right = matrix_panel(
+        weights,
+        "Weights: the softmax of each row",
+        **WEIGHTS,
+        numbers=False,
+        mark=(2, None),
+        hidden=hidden,
+    )
+    return beside([left, right], name)
+
+
+def output_figure(steps: Mapping[str, Array], row: int, column: int) -> Html:
+    return product_figure(
+        steps["weights"],
+        steps["V"],
+        row=row,
+        column=column,
+        names=("A", "V", "O"),
+        roles=("weights", "value", "output"),
+        scales=("sequential", "diverging", "diverging"),
+        product=steps["output"],
+    )

@@ -1,0 +1,89 @@
+"""What the three public figures take and refuse, and what every finished figure has."""
+
+import re
+from xml.etree import ElementTree
+
+import numpy as np
+import pytest
+
+from attention_docs.render import attention_lines, heatmap, product_figure
+from attention_docs.render.figures import Panel, beside, figure
+from attention_docs.render.figures.svg import CLASSES
+from tests.conftest import ROOT
+from tests.figures.drawing import SVG, told
+
+A, B = np.ones((2, 3)), np.ones((3, 4))
+PANEL = Panel(50, 30, "<g/>", "In words.", name="One")
+
+
+def test_arrays_of_every_library_give_the_same_figure(xp):
+    plain = np.array([[0.25, 0.75], [1.0, 0.0]])
+    array = xp.asarray(plain)
+    assert heatmap(array) == heatmap(plain)
+    assert product_figure(array, array) == product_figure(plain, plain)
+    assert attention_lines(array, ["a", "b"]) == attention_lines(plain, ["a", "b"])
+
+
+def test_a_notebook_shows_the_picture():
+    picture = heatmap(A)
+    assert picture._repr_html_() == str(picture)
+
+
+def test_names_are_escaped():
+    picture = heatmap(np.eye(2), 'a < b & "c"', row_labels=["<script>", "&"])
+    assert told(picture)[0] == 'a < b & "c"'
+    assert "<script>" not in picture
+
+
+@pytest.mark.parametrize(
+    ("draw", "message"),
+    [
+        (lambda: heatmap(np.ones(3)), "matrix has shape (3,); expected two axes, none of them empty"),
+        (lambda: heatmap(np.ones((0, 3))), "matrix has shape (0, 3); expected two axes, none of them empty"),
+        (lambda: heatmap([["a"]]), "matrix has dtype <U1; expected real numbers or booleans"),
+        (lambda: heatmap([[np.nan]]), "matrix holds nan; expected numbers, or -inf where nothing takes part"),
+        (lambda: heatmap([[1], [2, 3]]), "matrix is a list of unequal rows; expected an array"),
+        (lambda: heatmap(A, row_labels=["a"]), "row_labels is ['a']; expected 2 labels"),
+        (lambda: heatmap(A, column_labels="abc"), "column_labels is 'abc'; expected 3 labels"),
+        (lambda: heatmap(A, row_labels=2), "row_labels is 2; expected 2 labels"),
+        (lambda: heatmap(-A, scale="sequential"), "matrix holds -1; expected 0 or more on a sequential scale"),
+        (lambda: heatmap(A, scale="rainbow"), "scale is 'rainbow'; expected 'diverging' or 'sequential'"),
+        (lambda: heatmap(A, role="mask"), "role is 'mask'; expected one of input, query, key, value, scores, weights, output"),
+        (lambda: heatmap(A, hidden=A), "hidden has shape (2, 3) and dtype float64; expected (2, 3) to match matrix, and bool"),
+        (lambda: heatmap(A, mark=(2, None)), "mark, its row, is 2; expected an index below 2"),
+        (lambda: heatmap(A, mark=(0, -4)), "mark, its column, is -4; expected an index below 3"),
+        (lambda: heatmap(A, mark=(1.5, None)), "mark, its row, is 1.5; expected a whole number"),
+        (lambda: heatmap(A, mark=3), "mark is 3; expected a pair (row, column)"),
+        (lambda: attention_lines(-A, ["a", "b"], list("cde")), "weights holds -1; expected finite numbers of 0 or more"),
+        (lambda: attention_lines(np.where(A, np.inf, A), ["a", "b"], list("cde")), "weights holds inf; expected finite numbers of 0 or more"),
+        (lambda: attention_lines(A, ["a", "b"]), "tokens is ['a', 'b']; expected 3 labels"),
+        (lambda: attention_lines(A, ["a", "b"], ["c"]), "keys is ['c']; expected 3 labels"),
+        (lambda: attention_lines(A, ["a", "b"], list("cde"), query=2), "query is 2; expected an index below 2"),
+    ],
+)  # fmt: skip
+def test_wrong_arguments_are_refused_by_name(draw, message):
+    with pytest.raises((TypeError, ValueError), match=f"^{re.escape(message)}$"):
+        draw()
+
+
+def test_figures_and_their_groups_need_names():
+    group = ElementTree.fromstring(beside([PANEL, PANEL._replace(name="Two")], 'Both < "all"'))
+    assert (group.get("role"), group.get("aria-label")) == ("group", 'Both < "all"')
+    assert [drawing.findtext(f"{SVG}title") for drawing in group] == ["One", "Two"]
+    for draw in (
+        lambda: beside([PANEL], ""),
+        lambda: beside([PANEL._replace(name="")], "Both"),
+        lambda: figure(PANEL._replace(description=""), "One"),
+    ):
+        with pytest.raises(ValueError, match=r"^a figure needs a name"):
+            draw()
+
+
+def test_wide_figures_have_the_classes_of_the_style_sheet():
+    style = (ROOT / "docs" / "assets" / "site.css").read_text(encoding="utf-8")
+    kinds = re.findall(r"\.drawing\.(\w+) \{ min-width: ([1-9]\d*)px", style)
+    assert len(kinds) == len(CLASSES) - 1
+    for kind, least in kinds:
+        for more in (-20, 20):
+            picture = figure(PANEL._replace(width=int(least) + more), "n")
+            assert (kind in re.search(r'class="([^"]*)"', picture)[1].split()) == (more > 0)
