@@ -13,7 +13,6 @@ import attention_docs.inputs
 from attention_docs import (
     attention_backward,
     attention_steps,
-    causal_mask,
     scaled_dot_product_attention,
     scaled_dot_product_attention_backward,
     window_mask,
@@ -27,7 +26,7 @@ from attention_docs.kernels.blockwise import bounded, online
 from attention_docs.kernels.bounds import bounds_of
 from attention_docs.kernels.selection import LOG2_E, Method, measured, select
 from attention_docs.kernels.threads import blas_threads
-from tests import reference, stand_ins
+from tests import stand_ins
 from tests.conftest import to_numpy
 
 attend = scaled_dot_product_attention
@@ -152,58 +151,6 @@ def test_equals_pytorch(torch, case, dtype, tolerance):
     ours = attend(*(t.numpy() for t in tensors), **options)
     assert method(*(t.numpy() for t in tensors), **options) is not Method.FORMULA
     np.testing.assert_allclose(ours, expected, rtol=0, atol=tolerance)
-
-
-@pytest.mark.parametrize("heads", [1, 2, 4])
-@pytest.mark.parametrize("options", [{}, {"is_causal": True}], ids=str)
-def test_grouped_queries_equal_repeated_heads(heads, options):
-    query, key, value = LARGE[0], LARGE[1][:, :heads], LARGE[2][:, :heads]
-    grouped = attend(query, key, value, enable_gqa=True, **options)
-    repeated = (array.repeat(4 // heads, axis=1) for array in (key, value))
-    np.testing.assert_array_equal(grouped, attend(query, *repeated, **options))
-    if heads == 2:  # neighbours share a head, not every second one
-        tiled = (np.tile(array, (1, 2, 1, 1)) for array in (key, value))
-        assert not np.allclose(grouped, attend(query, *tiled, **options))
-
-
-@pytest.mark.parametrize(
-    "window", [(3, 0), (0, 0), (None, 7), (40, None), (300, 300), (None, None)], ids=str
-)
-def test_a_window_equals_its_mask(window):
-    left, right = window
-    mask = window_mask(LENGTH, LENGTH + 30, left=left, right=right)
-    np.testing.assert_allclose(
-        attend(*LARGE, window=window), attend(*LARGE, attn_mask=mask), rtol=0, atol=1e-14
-    )
-    masked = attend(*LARGE, attn_mask=mask & causal_mask(LENGTH, LENGTH + 30))
-    both = attend(*LARGE, window=window, is_causal=True)
-    np.testing.assert_allclose(both, masked, rtol=0, atol=1e-14)
-
-
-def test_a_cached_prefix_equals_the_whole():
-    """The last queries against all keys are the last rows of everything."""
-    query, key, value = (array[..., :LENGTH, :] for array in LARGE)
-    whole = attend(query, key, value, is_causal=True)
-    mask = causal_mask(LENGTH)[150:]
-    part = attend(query[..., 150:, :], key, value, attn_mask=mask)
-    np.testing.assert_allclose(part, whole[..., 150:, :], rtol=0, atol=1e-14)
-
-
-@BOTH
-def test_equals_a_slow_loop(weigh):
-    query, key, value = (array[0, 0, :23] for array in LARGE)
-    _, expected = reference.attention(query, key, value, lambda i, j: -5 <= j - i <= 2)
-    output = blockwise.attend(inputs(query, key, value, window=(5, 2)), weigh, (4, 6))
-    np.testing.assert_allclose(output, expected, rtol=0, atol=1e-14)
-
-
-@BOTH
-def test_a_query_that_may_see_no_key_gets_zeros(weigh):
-    mask = np.ones((LENGTH, LENGTH + 30), dtype=bool)
-    mask[7] = False
-    output = blockwise.attend(inputs(*LARGE, attn_mask=mask), weigh)
-    assert np.all(output[..., 7, :] == 0)
-    assert np.all(output[..., 6, :] != 0)
 
 
 @BOTH
@@ -374,20 +321,6 @@ def test_scores_that_overflow_are_refused_as_in_the_steps():
             function(query, key, value)
 
 
-def test_blas_has_its_threads_back_after_a_call_and_after_an_error(monkeypatch):
-    before = blas_threads()
-    attend(*LARGE)
-    assert blas_threads() == before
-
-    def fail(*arguments):
-        raise ArithmeticError
-
-    monkeypatch.setattr(blockwise, "_attend_rows", fail)
-    with pytest.raises(ArithmeticError):
-        attend(*LARGE)
-    assert blas_threads() == before
-
-
 def test_two_python_threads_at_once_get_every_digit_that_one_gets():
     calls = [normal(*[(4, 600, 64)] * 3, dtype="float32", seed=seed) for seed in (1, 2)]
     expected = [attend(*call) for call in calls]
@@ -485,54 +418,6 @@ def test_arrays_of_cupy_of_every_dtype_go_through_blocks_one_after_the_other(mon
     np.testing.assert_allclose(np.asarray(output), expected, rtol=0, atol=TOLERANCE[dtype])
 
 
-def test_long_causal_jobs_go_first(monkeypatch):
-    jobs = []
-    monkeypatch.setattr(blockwise, "parallel", lambda work, given: jobs.extend(given))
-    blockwise.attend(inputs(*LARGE), bounded, block=(128, 64))
-    assert [start for _, start in jobs] == 8 * [128, 0]
-
-
-@pytest.mark.parametrize(
-    ("heads", "queries", "weigh", "threads", "expected"),
-    [
-        (8, 2048, bounded, 2, (1024, 256)),
-        (8, 2048, bounded, 16, (256, 1024)),  # 16 long jobs would keep 16 threads busy by chance
-        (8, 2048, online, 2, (256, 1024)),
-        (1, 300, bounded, 2, (256, 1024)),
-        (8, 1, bounded, 2, (1, 2**18)),  # one more token: all keys at once
-    ],
-)
-def test_jobs_are_long_if_each_thread_gets_several(
-    monkeypatch, heads, queries, weigh, threads, expected
-):
-    monkeypatch.setattr(blockwise, "blas_threads", lambda: threads)
-    qkv = normal((heads, queries, 2), (heads, 300, 2), (heads, 300, 2))
-    assert blockwise.block_for(inputs(*qkv), weigh) == expected
-
-
-@given(
-    st.tuples(st.integers(1, 20), st.integers(1, 20)),
-    st.tuples(st.none() | st.integers(0, 20), st.none() | st.integers(0, 20)),
-    st.tuples(st.integers(1, 20), st.integers(1, 20)),
-)
-def test_blocks_have_every_pair_that_sees_each_other_once_and_no_query_in_vain(
-    shape, window, block
-):
-    query, key = normal((shape[0], 2), (shape[1], 2))
-    head, buffer = inputs(query, key, key, window=window), np.empty(block)
-    seen = np.zeros(shape)
-    for start in range(0, shape[0], block[0]):
-        stop = min(start + block[0], shape[0])
-        for scores, visible, rows, keys in blockwise._blocks(head, start, stop, buffer, 1.0, bool):
-            part = np.ones(scores.shape, dtype=bool)
-            if visible is not None:
-                part[: len(visible)] = visible
-            assert part.any(axis=-1).all()
-            seen[start:stop][rows, keys] += part
-    left, right = window
-    np.testing.assert_array_equal(seen, window_mask(*shape, left=left, right=right))
-
-
 @pytest.mark.parametrize("xp", ["numpy", "torch"], indirect=True)
 @pytest.mark.parametrize(
     "options",
@@ -604,25 +489,6 @@ def test_gradients_of_long_sequences_equal_those_of_the_steps(case, dtype, error
             continue
         assert getattr(found, name).dtype == by.dtype
         np.testing.assert_allclose(getattr(found, name), by, rtol=error, atol=error, err_msg=name)
-
-
-@pytest.mark.parametrize("options", [{}, {"is_causal": True}], ids=str)
-def test_gradients_of_long_sequences_equal_the_autograd_of_pytorch(torch, options):
-    tensors = [torch.from_numpy(array).requires_grad_() for array in LARGE]
-    output = torch.nn.functional.scaled_dot_product_attention(*tensors, **options)
-    output.backward(torch.from_numpy(LARGE_GRADIENT))
-    found = scaled_dot_product_attention_backward(LARGE_GRADIENT, *LARGE, **options)
-    for gradient, tensor in zip(found, tensors, strict=False):
-        np.testing.assert_allclose(gradient, tensor.grad, rtol=0, atol=1e-12)
-
-
-def test_gradients_of_shared_heads_are_added_up_in_blocks():
-    query, key, value = LARGE[0], LARGE[1][:, :2], LARGE[2][:, :1]
-    options = {"enable_gqa": True, "window": (30, 5)}
-    found = scaled_dot_product_attention_backward(LARGE_GRADIENT, query, key, value, **options)
-    expected = attention_backward(LARGE_GRADIENT, query, key, value, **options)
-    for name in ("query", "key", "value"):
-        np.testing.assert_allclose(getattr(found, name), getattr(expected, name), atol=1e-12)
 
 
 @pytest.mark.thorough

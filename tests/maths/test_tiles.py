@@ -120,7 +120,6 @@ GOOD = TileState(np.zeros(2), np.ones(2), np.ones((2, 3)))
         (GOOD._replace(total=np.ones(2, "float32")), TypeError, "other.total has dtype float32; expected float64 to match one.maximum"),
         (GOOD._replace(maximum=np.array([0, math.inf])), ValueError, "other.maximum holds inf at [1]; expected finite numbers or -inf"),
         (GOOD._replace(total=np.array([math.nan, 1])), ValueError, "other.total holds nan at [0]; expected finite numbers only"),
-        (GOOD._replace(total=[1.0, 1.0]), TypeError, "other.total is a list; expected an array, for example numpy.asarray(other.total)"),
     ],
 )  # fmt: skip
 def test_merge_refuses_with_the_argument_what_was_expected_and_what_came(other, error, message):

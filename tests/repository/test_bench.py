@@ -2,7 +2,6 @@
 
 import importlib.util
 import json
-import math
 import subprocess
 import sys
 
@@ -12,17 +11,13 @@ import pytest
 from attention_docs import attention_steps
 from attention_docs.inputs import fitted
 from attention_docs.kernels.blockwise import _blocks, bounded
-from tests.conftest import ROOT, environment_of_an_inner_pytest
+from tests.conftest import ROOT, environment_of_an_inner_pytest, literal
 
 
 @pytest.fixture
 def script(monkeypatch):
     monkeypatch.syspath_prepend(ROOT / "scripts" / "benchmarks")
     return importlib.import_module
-
-
-def literal(shape, step):
-    return (np.arange(1, math.prod(shape) + 1) * step % 1 * 4 - 2).reshape(shape)
 
 
 QKV = literal((3, 20, 8), 0.618), literal((3, 20, 8), 0.414), literal((3, 20, 5), 0.732)
