@@ -17,7 +17,6 @@ from attention_docs import (
     scaled_dot_product_attention_backward,
     window_mask,
 )
-from attention_docs.arrays import namespace
 from attention_docs.backward import _differentiate
 from attention_docs.dot_product import _compute
 from attention_docs.inputs import fitted
@@ -249,28 +248,6 @@ def test_hidden_scores_that_are_larger_than_all_seen_ones_count_for_nothing():
     np.testing.assert_allclose(output, attend(query, key[:100], value[:100]), rtol=0, atol=1e-14)
 
 
-METHODS = {
-    "ordinary numbers": (Method.BOUNDED, {}),
-    "a boolean mask": (Method.BOUNDED, {"attn_mask": np.ones((200, 200), dtype=bool)}),
-    "a float mask": (Method.BOUNDED, {"attn_mask": np.full((200, 200), -1e9)}),
-    "a float mask with large numbers": (Method.ONLINE, {"attn_mask": np.full((200, 200), 700.0)}),
-    "large scores": (Method.ONLINE, {"scale": 1e3}),
-    "large negative scores": (Method.ONLINE, {"scale": -1e3}),
-    "large scores under a softcap": (Method.BOUNDED, {"scale": 1e3, "softcap": 30.0}),
-    "a softcap that is larger still": (Method.ONLINE, {"scale": 1e3, "softcap": 1e3}),
-    "a scale that may overflow": (Method.FORMULA, {"scale": 1e307}),
-    "a mask that may overflow": (Method.FORMULA, {"attn_mask": np.full((200, 200), 1e308)}),
-    "a softcap that may overflow": (Method.FORMULA, {"softcap": 1.5e308}),
-}
-
-
-@pytest.mark.parametrize("case", METHODS)
-def test_the_method_is_chosen_before_any_product(case):
-    expected, options = METHODS[case]
-    qkv = normal((200, 4), (200, 4), (200, 4))
-    assert method(*qkv, **options) is expected
-
-
 @pytest.mark.parametrize(
     ("sizes", "scale"),
     [
@@ -280,36 +257,14 @@ def test_the_method_is_chosen_before_any_product(case):
         ((1e60, 1e60, 1), 1),
         ((1, 1, 1e154), 1),
         ((1, 1, 1e306), 1),
+        ((300, 1, 1e154), 1),  # exponentials times the largest values whose bound is known
+        ((350, 1, 1e154), 1),  # their sums would overflow
         ((1e120, 1e-300, 1), 1e200),  # a factor overflows alone, though the scores are moderate
     ],
 )
 def test_equal_numbers_of_any_size_give_their_mean(sizes, scale):
     qkv = [np.full((200, 1), size) for size in sizes]
     np.testing.assert_allclose(attend(*qkv, scale=scale), sizes[2], rtol=1e-12)
-
-
-def test_sums_with_the_values_have_half_of_the_exponents():
-    ones = np.ones((200, 1))
-    assert method(ones, ones, 1e150 * ones) is Method.BOUNDED
-    assert method(ones, ones, 1e154 * ones) is Method.ONLINE
-
-
-def test_small_heads_and_other_libraries_use_the_formula():
-    few, many = normal((128, 4), (129, 4))
-    assert method(few, few, few) is Method.FORMULA
-    assert method(many, few, few) is Method.BOUNDED
-    strict = pytest.importorskip("array_api_strict").asarray(many)
-    assert namespace(query=strict) is not namespace(query=many)
-    assert method(strict, strict, strict) is Method.FORMULA
-
-
-@pytest.mark.parametrize(
-    ("key_heads", "keys", "expected"),
-    [(2, 1024, Method.FORMULA), (2, 1025, Method.BOUNDED), (8, 1025, Method.FORMULA)],
-)
-def test_shared_heads_use_the_formula_less_often_because_it_copies_them(key_heads, keys, expected):
-    qkv = normal((8, 1, 4), (key_heads, keys, 4), (key_heads, keys, 4))
-    assert method(*qkv, enable_gqa=True) is expected
 
 
 def test_scores_that_overflow_are_refused_as_in_the_steps():
