@@ -267,6 +267,21 @@ def test_equal_numbers_of_any_size_give_their_mean(sizes, scale):
     np.testing.assert_allclose(attend(*qkv, scale=scale), sizes[2], rtol=1e-12)
 
 
+@pytest.mark.parametrize(
+    ("heads", "queries", "key_heads", "keys", "expected"),
+    [
+        (1, 128, 1, 128, Method.FORMULA),
+        (1, 129, 1, 128, Method.BOUNDED),
+        (8, 1, 8, 1025, Method.FORMULA),
+        (8, 1, 2, 1025, Method.BOUNDED),  # for shared heads the formula copies keys and values
+        (8, 1, 2, 1024, Method.FORMULA),
+    ],
+)
+def test_few_scores_use_the_formula(heads, queries, key_heads, keys, expected):
+    qkv = normal((heads, queries, 4), (key_heads, keys, 4), (key_heads, keys, 4))
+    assert method(*qkv, enable_gqa=True) is expected
+
+
 def test_scores_that_overflow_are_refused_as_in_the_steps():
     query, key, value = normal((200, 4), (200, 4), (200, 4))
     key[150] *= 1e300
@@ -371,6 +386,24 @@ def test_arrays_of_cupy_of_every_dtype_go_through_blocks_one_after_the_other(mon
     assert output.dtype == dtype
     expected = attention_steps(*(np.asarray(array, "float64") for array in qkv)).output
     np.testing.assert_allclose(np.asarray(output), expected, rtol=0, atol=TOLERANCE[dtype])
+
+
+@pytest.mark.parametrize(
+    ("heads", "queries", "weigh", "threads", "expected"),
+    [
+        (8, 2048, bounded, 2, (1024, 256)),
+        (8, 2048, bounded, 16, (256, 1024)),  # 16 long jobs would keep 16 threads busy by chance
+        (8, 2048, online, 2, (256, 1024)),
+        (1, 300, bounded, 2, (256, 1024)),
+        (8, 1, bounded, 2, (1, 2**18)),  # one more token: all keys at once
+    ],
+)
+def test_jobs_are_long_if_each_thread_gets_several(
+    monkeypatch, heads, queries, weigh, threads, expected
+):
+    monkeypatch.setattr(blockwise, "blas_threads", lambda: threads)
+    qkv = normal((heads, queries, 2), (heads, 300, 2), (heads, 300, 2))
+    assert blockwise.block_for(inputs(*qkv), weigh) == expected
 
 
 @pytest.mark.parametrize("xp", ["numpy", "torch"], indirect=True)
