@@ -33,10 +33,10 @@ def heads(draw, batch=()):
     )
 
 
-@given(heads())
-def test_equals_a_slow_loop(qkv):
-    weights, output = reference.attention(*qkv)
-    steps = attention_steps(*qkv)
+@given(heads(), st.none() | st.floats(0.1, 2))
+def test_equals_a_slow_loop(qkv, divisor):
+    weights, output = reference.attention(*qkv, divisor=divisor)
+    steps = attention_steps(*qkv, scale=divisor and 1 / divisor)
     np.testing.assert_allclose(steps.weights, weights, rtol=1e-10, atol=1e-12)
     np.testing.assert_allclose(steps.output, output, rtol=1e-10, atol=1e-12)
 

@@ -147,6 +147,12 @@ def test_a_query_that_may_see_no_key_gives_the_bias():
     np.testing.assert_array_equal(output[:, 1], np.broadcast_to(BIASES["b_O"], (2, 8)))
 
 
+def test_a_causal_layer_has_a_causal_mask():
+    causal = layer()(QUERY, KEY, VALUE, is_causal=True)
+    masked = layer()(QUERY, KEY, VALUE, attn_mask=causal_mask(3, 5))
+    np.testing.assert_array_equal(causal, masked)
+
+
 def test_no_keys_give_the_bias_and_no_queries_give_nothing():
     output = layer()(QUERY, KEY[:, :0], VALUE[:, :0])
     np.testing.assert_array_equal(output, np.broadcast_to(BIASES["b_O"], (2, 3, 8)))

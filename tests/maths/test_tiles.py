@@ -89,6 +89,13 @@ def test_tiles_equal_the_blocks_of_the_package_on_a_long_sequence():
     np.testing.assert_allclose(output, expected, rtol=1e-9, atol=1e-12)
 
 
+def test_a_tile_takes_the_options_of_attention():
+    q, k, v = drawn()
+    options = {"attn_mask": k[:, 0] > 0, "scale": 0.3, "softcap": 2.0}
+    expected = scaled_dot_product_attention(q, k, v, **options)
+    np.testing.assert_allclose(attend_tile(q, k, v, **options).output, expected, atol=1e-12)
+
+
 def test_heads_and_values_with_axes_of_their_own_can_be_merged():
     q, k, v = drawn()
     values = np.stack([v, 2 * v])
