@@ -1,6 +1,7 @@
 """The array libraries, PyTorch, the browser and the built site that the tests use."""
 
 import importlib
+import math
 import os
 import re
 import shutil
@@ -79,6 +80,11 @@ def torch(request):
 def environment_of_an_inner_pytest():
     """Return the environment without PYTEST_ADDOPTS and its kin, which are for this run alone."""
     return {name: value for name, value in os.environ.items() if not name.startswith("PYTEST_")}
+
+
+def literal(shape, step):
+    """Numbers without pattern or symmetry: the fractional parts of multiples of `step`."""
+    return (np.arange(1, math.prod(shape) + 1) * step % 1 * 4 - 2).reshape(shape)
 
 
 def to_numpy(array):

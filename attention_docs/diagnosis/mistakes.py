@@ -95,13 +95,27 @@ def by_default(scale: Callable[[Call], float]) -> Steps:
     return {"scale": lambda call: scale(call) if call.scale is None else call.scale}
 
 
-def diagonal(offset: int) -> Steps:
-    """Return the change that moves the last key a query may see, if attention is causal."""
+def if_causal(visible: Callable[[Call], Array]) -> Steps:
+    """Return the change that shows a query other keys, if attention is causal."""
+    return {"causal": lambda call: visible(call) if call.is_causal else recipe.everything(call)}
+
+
+def if_biased(add: Callable[[Array, Array], Array]) -> Steps:
+    """Return the change that takes a float mask in another way, if there is one."""
+    return {"add": lambda scores, call: scores if call.bias is None else add(scores, call.bias)}
+
+
+def for_hidden_row(weight: Callable[[Array], float]) -> Steps:
+    """Return the change that gives each key a weight where a query sees none."""
     return {
-        "causal": lambda call: (
-            call.distance <= offset if call.is_causal else recipe.everything(call)
+        "late": lambda weights, visible: np.where(
+            visible.any(axis=-1, keepdims=True), weights, weight(visible)
         )
     }
+
+
+def flipped(call: Call) -> Array:
+    return recipe.everything(call) if call.mask is None else ~call.mask
 
 
 def narrowed(before: int, after: int) -> Steps:
@@ -117,20 +131,9 @@ def narrowed(before: int, after: int) -> Steps:
     return {"window": window}
 
 
-def bottom_right(call: Call) -> Array:
-    """Let the last query see the last key."""
-    if not call.is_causal:
-        return recipe.everything(call)
-    return call.distance <= call.key.shape[-2] - call.query.shape[-2]
-
-
 def times_infinity(scores: Array, visible: Array, call: Call) -> Array:
     """Add (1 - mask) * -inf."""
     return scores if visible.all() else scores + np.where(visible, np.nan, -np.inf)
-
-
-def always_causal(call: Call) -> Array:
-    return call.distance <= 0
 
 
 def is_nonzero(call: Call) -> Array:
@@ -310,10 +313,7 @@ MISTAKES = [
         "a flipped mask",
         "~mask  # True takes part",
         "causal_mask",
-        {
-            "mask": lambda call: recipe.everything(call) if call.mask is None else ~call.mask,
-            "causal": lambda call: call.distance > 0 if call.is_causal else recipe.everything(call),
-        },
+        {"mask": flipped, **if_causal(lambda call: call.distance > 0)},
         f"{MASKS}#a-flipped-mask",
     ),
     Mistake(
@@ -321,7 +321,7 @@ MISTAKES = [
         "a causal mask that shows each query itself and what comes after it",
         "np.tril(np.ones((m, n), dtype=bool))",
         "causal",
-        {"causal": lambda call: call.distance >= 0 if call.is_causal else recipe.everything(call)},
+        if_causal(lambda call: call.distance >= 0),
         f"{MASKS}#a-flipped-mask",
     ),
     Mistake(
@@ -393,21 +393,21 @@ MISTAKES = [
         "a causal mask that nobody asked for",
         "if is_causal: scores = np.where(causal_mask(m, n), scores, -np.inf)",
         "distinct_sizes",
-        {"causal": always_causal},
+        {"causal": lambda call: call.distance <= 0},
     ),
     Mistake(
         "causal_hides_own_position",
         "a causal mask that hides each query's own position",
         "np.tril(np.ones((m, n), dtype=bool))  # k=0",
         "causal",
-        diagonal(-1),
+        if_causal(lambda call: call.distance <= -1),
     ),
     Mistake(
         "causal_shows_next_position",
         "a causal mask that shows each query the position after its own",
         "np.tril(np.ones((m, n), dtype=bool))  # k=0",
         "causal",
-        diagonal(1),
+        if_causal(lambda call: call.distance <= 1),
     ),
     Mistake(
         "bias_ignored",
@@ -421,14 +421,14 @@ MISTAKES = [
         "a float mask that is subtracted",
         "scores + attn_mask",
         "float_mask",
-        {"add": lambda scores, call: scores if call.bias is None else scores - call.bias},
+        if_biased(lambda scores, bias: scores - bias),
     ),
     Mistake(
         "bias_multiplied",
         "a float mask that is multiplied",
         "scores + attn_mask",
         "float_mask",
-        {"add": lambda scores, call: scores if call.bias is None else scores * call.bias},
+        if_biased(lambda scores, bias: scores * bias),
     ),
     Mistake(
         "bias_before_scale",
@@ -663,7 +663,7 @@ MISTAKES = [
 TRUE_HIDES = Convention(
     "true_hides",
     "True hides a key here, as in PyTorch's MultiheadAttention",
-    {"mask": lambda call: recipe.everything(call) if call.mask is None else ~call.mask},
+    {"mask": flipped},
 )
 MASK_ADDED = Convention(
     "mask_added",
@@ -675,7 +675,7 @@ CONVENTIONS = [
     Convention(
         "bottom_right",
         "causal means here that the last query sees the last key, as in FlashAttention",
-        {"causal": bottom_right},
+        if_causal(lambda call: call.distance <= call.key.shape[-2] - call.query.shape[-2]),
     ),
     Convention(
         "boolean_only",
@@ -690,20 +690,12 @@ CONVENTIONS = [
     Convention(
         "nan_for_hidden_row",
         "a query that sees no key gets NaN here, as from the plain formula",
-        {
-            "late": lambda weights, visible: np.where(
-                visible.any(axis=-1, keepdims=True), weights, np.nan
-            )
-        },
+        for_hidden_row(lambda visible: np.nan),
     ),
     Convention(
         "mean_for_hidden_row",
         "a query that sees no key gets the mean of all values here, as with -1e9 for -inf",
-        {
-            "late": lambda weights, visible: np.where(
-                visible.any(axis=-1, keepdims=True), weights, 1 / visible.shape[-1]
-            )
-        },
+        for_hidden_row(lambda visible: 1 / visible.shape[-1]),
     ),
     Convention(
         "unmasked_for_hidden_row",

@@ -162,9 +162,12 @@ def _summed_rows(
 
 
 def _are_ordinary(head: Inputs, total: Array) -> bool:
-    """Whether sums of `bounded` weights, and of values times weights, kept all their digits."""
+    """Whether sums of `bounded` weights, and of values times weights, kept all their digits.
+
+    No value is above the root of the largest number; half of it leaves room for rounding.
+    """
     xp, limits = head.xp, head.xp.finfo(total.dtype)
-    extreme = (total < limits.max**-0.25) | (total > limits.max**0.5)
+    extreme = (total < limits.max**-0.25) | (total > limits.max**0.5 / 2)
     if not head.has_float_mask:  # no weight vanishes, so a query without a sum sees no key
         extreme &= total > limits.smallest_normal
     return not bool(xp.any(extreme))

@@ -87,12 +87,11 @@ def select(inputs: Inputs, bounds: Bounds) -> Method:
 
     No score is larger than the longest query times the longest key times the scale
     (Cauchy-Schwarz), nor than the softcap. `BOUNDED` requires that no exponential can overflow, nor
-    vanish unless a float mask lowers its score, and that the sum of the values needs no more than
-    half of the exponents of the dtype. The sums of the weights are checked when they are known.
+    vanish unless a float mask lowers its score. The sums of the weights are checked when they are
+    known; values need no more than half of the exponents, as the square of their bound is finite.
     """
     if bounds == UNBOUNDED or 0 in inputs.batch:
         return Method.FORMULA
-    keys = inputs.key.shape[-2]
     scale, softcap = abs(inputs.scale), inputs.softcap or math.inf
     factors = math.prod(max(1, factor) for factor in (bounds.query, bounds.key, scale, LOG2_E))
     largest, bias = largest_float(inputs.xp, inputs.query), float(inputs.max_bias)
@@ -100,6 +99,4 @@ def select(inputs: Inputs, bounds: Bounds) -> Method:
         return Method.FORMULA
     exponents = math.log2(largest)  # 128 for float32, 1024 for float64
     score = min(bounds.query * bounds.key * scale, softcap) + max(0, bias)
-    ordinary_weights = LOG2_E * score <= exponents - 4
-    ordinary_sums = keys * bounds.value <= 2 ** (exponents / 2)
-    return Method.BOUNDED if ordinary_weights and ordinary_sums else Method.ONLINE
+    return Method.BOUNDED if LOG2_E * score <= exponents - 4 else Method.ONLINE

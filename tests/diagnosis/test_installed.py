@@ -12,7 +12,7 @@ from tests.conftest import ROOT
 
 pytestmark = pytest.mark.thorough
 
-BUILD = "import flit_core.buildapi as b, sys; print(b.build_wheel(sys.argv[1]))"
+BUILD = "import hatchling.build as b, sys; print(b.build_wheel(sys.argv[1]))"
 
 
 @pytest.fixture(scope="module")
@@ -56,6 +56,7 @@ def test_every_command_runs_without_a_checkout(installed):
         env={**os.environ, "PYTHONPATH": str(installed / "lib")},
     ).stdout  # fmt: skip
     assert where.startswith(str(installed))
+    assert not (installed / "lib" / "attention_docs" / "publish").exists()
     assert "distinct_sizes" in run(installed, "list").stdout
     shown = run(installed, "show", "distinct_sizes").stdout
     assert shown.strip() == examples.expected("distinct_sizes")

@@ -1,7 +1,5 @@
 """The catalogue: each mistake, and each two at once, has digits of its own."""
 
-import re
-
 import numpy as np
 import pytest
 
@@ -10,8 +8,6 @@ from attention_docs.diagnosis.cases import CASES
 from attention_docs.diagnosis.comparing import mistaken
 from attention_docs.diagnosis.mistakes import CONVENTIONS, MISTAKES, pairs
 from attention_docs.diagnosis.recipe import LayerCall, attend, attend_in_heads
-from tests import reference
-from tests.conftest import ROOT
 
 # One case of each call; other dtypes and other memory change no digit.
 FORWARD = list({case.call: case for case in CASES.values() if not case.gradients}.values())
@@ -21,13 +17,6 @@ FORWARD = list({case.call: case for case in CASES.values() if not case.gradients
 def test_the_recipe_without_a_mistake_is_the_attention_of_the_package(case):
     compute = attend_in_heads if isinstance(case.call, LayerCall) else attend
     np.testing.assert_allclose(compute(case.call), case.right()["output"], rtol=1e-12, atol=1e-12)
-
-
-def test_the_recipe_is_a_slow_loop():
-    call = CASES["causal_fewer_queries"].call
-    rows = (array[0, 0] for array in (call.query, call.key, call.value))
-    _, slow = reference.attention(*rows, allowed=lambda i, j: j <= i)
-    np.testing.assert_allclose(attend(call)[0, 0], slow, rtol=1e-12)
 
 
 @pytest.mark.parametrize("mistake", MISTAKES, ids=lambda mistake: mistake.name)
@@ -135,17 +124,3 @@ def test_names_words_and_steps_are_of_their_own():
     for mistake in MISTAKES:
         assert mistake.shows_in in CASES
         assert mistake.changes.keys() <= comparing.recipe.RIGHT.keys()
-
-
-def test_every_section_that_explains_a_mistake_exists():
-    for mistake in MISTAKES:
-        page, _, anchor = mistake.address.partition("#")
-        text = (ROOT / "docs" / page).read_text(encoding="utf-8")
-        headings = re.findall(r"^#+ (.+?)(?: \{ #([\w-]+) \})?$", text, flags=re.MULTILINE)
-        known = {given or slug(title) for title, given in headings}
-        if page != "check.md":  # whose rows are made from the catalogue
-            assert not anchor or anchor in known, mistake.address
-
-
-def slug(title: str) -> str:
-    return re.sub(r"[\s]+", "-", re.sub(r"[^\w\s-]", "", title).strip().lower())

@@ -66,10 +66,6 @@ def test_powers_are_those_of_exp_but_never_subnormal(dtype):
     np.testing.assert_array_equal(exponential.exp_of_any(np)(few), np.exp(few))
 
 
-def test_whether_exp2_has_vectors_is_known_without_a_time():
-    assert exponential._has_vector_exp2() in (True, False)
-
-
 @pytest.mark.parametrize(
     ("dtype", "kind"),
     [

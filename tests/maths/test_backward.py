@@ -1,6 +1,5 @@
-"""Gradients: finite differences, PyTorch's autograd, properties, and mistakes that are noticed."""
+"""Gradients: finite differences, PyTorch's autograd, and properties."""
 
-import inspect
 import itertools
 import math
 
@@ -9,15 +8,10 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from attention_docs import attention_backward, attention_steps, backward, causal_mask, window_mask
-from tests.conftest import to_numpy
+from attention_docs import attention_backward, attention_steps, causal_mask, window_mask
+from tests.conftest import literal, to_numpy
 
 INPUTS = ("query", "key", "value", "attn_mask")
-
-
-def literal(shape, step):
-    """Numbers without pattern or symmetry: the fractional parts of multiples of `step`."""
-    return (np.arange(1, math.prod(shape) + 1) * step % 1 * 4 - 2).reshape(shape)
 
 
 # 2 sequences, 4 heads, 3 queries, 5 keys, d_k = 8, d_v = 6.
@@ -206,16 +200,6 @@ def test_what_is_hidden_gets_no_gradient():
     assert np.all(gradients.value[..., 3:, :] == 0)
 
 
-@given(st.floats(-5, 5), st.floats(-3, 3))
-def test_gradients_are_linear_in_the_gradient_of_the_output(factor, other):
-    once = attention_backward(GRAD_OUTPUT, QUERY, KEY, VALUE)
-    again = attention_backward(GRAD_OUTPUT[::-1], QUERY, KEY, VALUE)
-    both = attention_backward(factor * GRAD_OUTPUT + other * GRAD_OUTPUT[::-1], QUERY, KEY, VALUE)
-    for name in ("query", "key", "value", "weights", "scores"):
-        expected = factor * getattr(once, name) + other * getattr(again, name)
-        np.testing.assert_allclose(getattr(both, name), expected, rtol=0, atol=1e-11)
-
-
 def test_each_row_of_the_gradient_by_scaled_scores_sums_to_zero():
     """All scores of a query moved by one number leave its weights as they are."""
     gradients = attention_backward(GRAD_OUTPUT, QUERY, KEY, VALUE, attn_mask=HIDING)
@@ -304,56 +288,6 @@ def test_every_size_equals_finite_differences(sizes, batch, options):
     check_finite_differences(gradients, (query, key, value), options, grad_output)
 
 
-# What a slip of the pen would make of each formula.
-MUTATIONS = {
-    "weights not transposed": ("transpose(steps.weights) @", "steps.weights @"),
-    "values in place of weights": ("grad_output @ transpose(value)", "-grad_output @ transpose(value)"),
-    "no row sum": ("(grad_weights - average)", "grad_weights"),
-    "row sum added": ("(grad_weights - average)", "(grad_weights + average)"),
-    "row sum without weights": ("xp.sum(grad_weights * steps.weights,", "xp.sum(grad_weights,"),
-    "row sum over queries": ("axis=-1, keepdims=True", "axis=-2, keepdims=True"),
-    "mean for the row sum": ("average = xp.sum(", "average = xp.mean("),
-    "derivative without weights": ("steps.weights * (grad_weights", "(grad_weights"),
-    "no slope of the softcap": ("grad_scaled * slope *", "grad_scaled *"),
-    "slope of scores that are not capped": ("(steps.scaled / softcap)", "(steps.scores / softcap)"),
-    "slope without the square": ("/ softcap) ** 2", "/ softcap)"),
-    "no scale": (" * inputs.scale", ""),
-    "scale twice": (" * inputs.scale", " * inputs.scale**2"),
-    "query for key": ("grad_scores @ key", "grad_scores @ query"),
-    "scaled for scores, by query": ("grad_query = grad_scores", "grad_query = grad_scaled"),
-    "scaled for scores, by key": ("transpose(grad_scores) @", "transpose(grad_scaled) @"),
-    "scores not transposed": ("transpose(grad_scores) @", "grad_scores @"),
-    "no sum over copies": ("xp.reshape(xp.sum(array, axis=tuple(axes)), shape)", "xp.reshape(xp.max(array, axis=tuple(axes)), shape)"),
-    "sum over heads in place of copies": ("sum(groups, axis=-3)", "sum(groups, axis=-4)"),
-    "mask gets the gradient of the scores": ("_of_mask(inputs, grad_scaled)", "_of_mask(inputs, grad_scores)"),
-}  # fmt: skip
-# As many queries as keys and features, so that no wrong product is stopped by its shape.
-SQUARE = tuple(literal((2, 4, 4, 4), step) for step in (0.302, 0.618, 0.414, 0.732))
-MUTATION_CASES = (
-    (SQUARE, {"softcap": 1.5, "scale": 0.7, "attn_mask": literal((4, 4), 0.577)}),
-    ((*SQUARE[:2], SQUARE[2][:, :2], SQUARE[3][:, :2]), {"enable_gqa": True}),
-    ((*SQUARE[:2], SQUARE[2][:1], SQUARE[3]), {}),
-)
-
-
-def agrees_with_finite_differences(module):
-    for (grad_output, *qkv), options in MUTATION_CASES:
-        gradients = module["attention_backward"](grad_output, *qkv, **options)
-        check_finite_differences(gradients, qkv, options, grad_output)
-
-
-@pytest.mark.parametrize("mutation", MUTATIONS)
-def test_a_mistake_in_a_formula_is_noticed(mutation):
-    source = inspect.getsource(backward)
-    right, wrong = MUTATIONS[mutation]
-    assert right in source
-    agrees_with_finite_differences(vars(backward))
-    changed = {"__name__": "changed"}
-    exec(source.replace(right, wrong), changed)
-    with pytest.raises(AssertionError):
-        agrees_with_finite_differences(changed)
-
-
 Q, K, V = np.ones((3, 2)), np.ones((4, 2)), np.ones((4, 5))
 
 
@@ -364,9 +298,6 @@ Q, K, V = np.ones((3, 2)), np.ones((4, 2)), np.ones((4, 5))
         (np.ones((1, 3, 5)), ValueError, "grad_output has shape (1, 3, 5); expected (3, 5), as the output"),
         (np.full((3, 5), math.nan), ValueError, "grad_output holds nan at [0, 0]; expected finite numbers only"),
         (np.ones((3, 5), dtype="float32"), TypeError, "grad_output has dtype float32; expected float64 to match query"),
-        (np.ones((3, 5)) > 0, TypeError, "grad_output has dtype bool; expected real numbers"),
-        ([[1.0]], TypeError, "grad_output is a list; expected an array, for example numpy.asarray(grad_output)"),
-        (None, TypeError, "grad_output is None; expected an array"),
         (np.full((3, 5), 1.7e308), ValueError, "the gradient of query holds nan at [0, 0]; expected products that fit float64"),
     ],
 )  # fmt: skip
@@ -374,8 +305,3 @@ def test_refuses_with_the_argument_what_was_expected_and_what_came(grad_output, 
     with pytest.raises(error) as caught:
         attention_backward(grad_output, Q, K, V * 3)
     assert str(caught.value) == message
-
-
-def test_refuses_what_the_forward_pass_refuses():
-    with pytest.raises(ValueError, match=r"key has shape \(4, 3\); expected \(\.\.\., n, 2\)"):
-        attention_backward(np.ones((3, 5)), Q, np.ones((4, 3)), V)

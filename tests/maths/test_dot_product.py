@@ -17,7 +17,7 @@ from attention_docs import (
     window_mask,
 )
 from tests import reference
-from tests.conftest import to_numpy
+from tests.conftest import literal, to_numpy
 
 attend = scaled_dot_product_attention
 
@@ -33,10 +33,10 @@ def heads(draw, batch=()):
     )
 
 
-@given(heads())
-def test_equals_a_slow_loop(qkv):
-    weights, output = reference.attention(*qkv)
-    steps = attention_steps(*qkv)
+@given(heads(), st.none() | st.floats(0.1, 2))
+def test_equals_a_slow_loop(qkv, divisor):
+    weights, output = reference.attention(*qkv, divisor=divisor)
+    steps = attention_steps(*qkv, scale=divisor and 1 / divisor)
     np.testing.assert_allclose(steps.weights, weights, rtol=1e-10, atol=1e-12)
     np.testing.assert_allclose(steps.output, output, rtol=1e-10, atol=1e-12)
 
@@ -59,30 +59,6 @@ def test_each_step_follows_from_the_one_before(qkv):
     np.testing.assert_array_equal(attend(*qkv), steps.output)
 
 
-@given(heads(), st.randoms(use_true_random=False))
-def test_permuted_keys_change_nothing_and_permuted_queries_permute_the_output(qkv, random):
-    query, key, value = qkv
-    keys = random.sample(range(len(key)), len(key))
-    queries = random.sample(range(len(query)), len(query))
-    permuted = attend(query[queries], key[keys], value[keys])
-    np.testing.assert_allclose(permuted, attend(*qkv)[queries], rtol=1e-9, atol=1e-12)
-
-
-@given(heads())
-def test_every_output_lies_between_the_smallest_and_the_largest_value(qkv):
-    output, value = attend(*qkv), qkv[2]
-    assert np.all(output >= value.min(0) - 1e-12)
-    assert np.all(output <= value.max(0) + 1e-12)
-
-
-@given(heads(), st.integers(1, 4))
-def test_a_causal_output_does_not_depend_on_what_comes_later(qkv, prefix):
-    query, key, value = qkv
-    whole = attend(query, key, value, is_causal=True)[:prefix]
-    part = attend(query[:prefix], key[:prefix], value[:prefix], is_causal=True)
-    np.testing.assert_allclose(whole, part, rtol=1e-10, atol=1e-12)
-
-
 @given(heads())
 def test_a_causal_flag_a_window_and_the_masks_agree(qkv):
     mask = causal_mask(len(qkv[0]), len(qkv[1]))
@@ -91,11 +67,6 @@ def test_a_causal_flag_a_window_and_the_masks_agree(qkv):
     np.testing.assert_array_equal(attend(*qkv, window=(None, 0)), expected)
     bias = np.where(mask, 0.0, -np.inf)
     np.testing.assert_array_equal(attend(*qkv, attn_mask=bias), expected)
-
-
-def literal(shape, step):
-    """Numbers without pattern or symmetry: the fractional parts of multiples of `step`."""
-    return (np.arange(1, math.prod(shape) + 1) * step % 1 * 4 - 2).reshape(shape)
 
 
 QUERY, KEY, VALUE = (
@@ -274,11 +245,6 @@ def test_the_order_of_the_bytes_changes_nothing():
     np.testing.assert_array_equal(attend(QUERY, key, VALUE), attend(QUERY, KEY, VALUE))
 
 
-def test_integers_become_floats():
-    ones = np.ones((2, 2), dtype=int)
-    np.testing.assert_array_equal(attend(ones, ones, ones), np.ones((2, 2)))
-
-
 Q, K, V = np.ones((3, 2)), np.ones((4, 2)), np.ones((4, 5))
 
 
@@ -287,10 +253,8 @@ Q, K, V = np.ones((3, 2)), np.ones((4, 2)), np.ones((4, 5))
     [
         (lambda: attend(np.ma.masked_array(Q), K, V), TypeError, "query is a MaskedArray; expected a plain numpy.ndarray"),
         (lambda: attend(Q, 1, V), TypeError, "key is an int; expected an array, for example numpy.asarray(key)"),
-        (lambda: attend([[1.0]], K, V), TypeError, "query is a list; expected an array, for example numpy.asarray(query)"),
         (lambda: attend(Q, K.astype("float32"), V), TypeError, "key has dtype float32; expected float64 to match query"),
         (lambda: attend(Q, K, V > 0), TypeError, "value has dtype bool; expected real numbers"),
-        (lambda: attend(Q * 1j, K, V), TypeError, "query has dtype complex128; expected real numbers"),
         (lambda: attend(np.ones(2), K, V), ValueError, "query has shape (2,); expected at least two axes, (..., length, dim)"),
         (lambda: attend(Q, np.ones((4, 3)), V), ValueError, "key has shape (4, 3); expected (..., n, 2) to match query (3, 2)"),
         (lambda: attend(QUERY, KEY[..., :2], VALUE), ValueError, "key has shape (2, 4, 5, 2); expected (..., n, 8) to match query (2, 4, 3, 8)"),

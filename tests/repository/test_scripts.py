@@ -196,7 +196,7 @@ def test_a_commit_gives_the_same_packages_whenever_it_was_checked_out(tmp_path):
     for name in ("one", "other"):
         checkout = tmp_path / name
         shutil.copytree(ROOT / "attention_docs", checkout / "attention_docs")
-        for file in ("pyproject.toml", "README.md", "LICENSE"):
+        for file in ("pyproject.toml", "README.md", "LICENSE", ".gitignore"):
             shutil.copy(ROOT / file, checkout)
         with_environment(with_scripts(checkout))
         for command in (("init", "-q"), ("commit", "-q", "--allow-empty", "-m", "Begin")):
