@@ -116,8 +116,6 @@ class Tape:
 
     def __init__(self, turned: int | None = None) -> None:
         self.turned = turned
-        # Called when that read is made.
-        self.when_turned: Callable[[], None] = lambda: None
         self.nodes: list[Node] = []
         self.reads: list[Read] = []
         self.xp = Namespace(self)
@@ -176,7 +174,6 @@ class Tape:
         answer = convert(array.value)
         if len(self.reads) == self.turned:
             answer = not answer
-            self.when_turned()
         self.reads.append(Read(array.node, answer, len(self.nodes)))
         return answer
 

@@ -47,6 +47,7 @@ def attempt(name: str, turned: int | None = None) -> Recording:
     >>> attempt("self_attention", turned=0).error
     ValueError('query holds 2.0 at [0, 0]; expected finite numbers only')
     """
+    examples.load(name)
     tape = Tape(turned=turned)
     with watched(tape) as calls:
         return run(name, Recording(tape, calls))
