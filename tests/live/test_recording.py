@@ -16,7 +16,8 @@ from attention_docs.arrays import namespace
 from attention_docs.examples import self_attention
 from attention_docs.live.graph import text
 from attention_docs.live.library import Tape, UnknownOperationError
-from attention_docs.live.recording import attempt, record, recorded_names, shared_literals
+from attention_docs.live.literals import shared_literals
+from attention_docs.live.recording import attempt, record, recorded_names
 from tests.conftest import ROOT
 from tests.live.edits import cases
 from tests.live.evaluate import evaluate, numbers, refusal, shown
