@@ -19,11 +19,11 @@ class Bundle(NamedTuple):
     """The modules that run in the browser.
 
     Attributes:
-        scripts: by name, as classic scripts: browsers refuse modules from a file.
+        script: all of them in a classic script: browsers refuse modules from a file.
         operations: what they can compute, by the names of the array API standard.
     """
 
-    scripts: dict[str, str]
+    script: str
     operations: list[str]
 
 
@@ -42,7 +42,7 @@ def published(root: Path, modules: Path, written: Mapping[str, str]) -> dict[str
     for name, found in written.items():
         check_operations(name, json.loads(found), joined.operations)
     return {
-        **{f"assets/{name}": text.encode() for name, text in joined.scripts.items()},
+        "assets/live.js": joined.script.encode(),
         **{f"{FOLDER}/{name}.js": script(name, found).encode() for name, found in written.items()},
     }
 

@@ -10,8 +10,9 @@ import { load, valueOf } from "./examples.js";
 import { clear, fieldOf, fill } from "./fields.js";
 import { inputAt, inputsOf, keyIn, writtenIn } from "./inputs.js";
 import { editsOf, fragmentOf, parse, putIntoAddress } from "./link.js";
+import { repaint } from "./matters.js";
 import { prepare, restore, setBack } from "./prose.js";
-import { LOST, attentionDocs, isOnPage } from "./scripts.js";
+import { LOST, isOnPage } from "./scripts.js";
 import { begun, change, commit, enter, entryOf, redo, release, undo } from "./session.js";
 import { examplesOnPage, forget, spotsOf } from "./spots.js";
 import { make, matrixOf, nameOf, tool } from "./words.js";
@@ -305,7 +306,7 @@ const follow = (session) => {
   if (!session.future.length && document.activeElement === redoTool) bar.querySelector("button")?.focus();
   redoTool.disabled = !session.future.length;
   refreshCard();
-  attentionDocs.matters?.repaint();
+  repaint();
 };
 
 /** Write the address, and in a while what has changed meanwhile. */
@@ -411,5 +412,5 @@ export const leave = () => {
   restore();
   bar.remove();
   document.body.classList.remove("live-editing");
-  attentionDocs.matters?.repaint();
+  repaint();
 };

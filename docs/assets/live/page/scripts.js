@@ -3,18 +3,12 @@
 
 const folder = /** @type {HTMLScriptElement} */ (document.currentScript).src;
 
-/** @typedef {Pick<typeof import("./edit.js"), "begin" | "leave" | "readAddress"> & typeof import("./walk.js")} More */
-
-/** @typedef {{begin: (shown: import("./card.js").Shown) => void, repaint: () => void}} Matters */
-
 /**
  * @typedef {object} AttentionDocs
  * @property {Record<string, any>} graphs by the name of the example, as JSON
  * @property {string} page the path of the page that is shown; the address may be ahead of it
  * @property {() => void} start ends the waiting of docs/assets/site.js
  * @property {Event} [first] what the reader did before these scripts were there
- * @property {More} [more] what fewer readers ask for
- * @property {Matters} [matters] and still fewer
  */
 
 /** @type {AttentionDocs} */
@@ -43,21 +37,3 @@ export const run = (path) =>
     };
     document.head.append(script);
   });
-
-/** @type {Map<string, Promise<void>>} */
-const fetched = new Map();
-
-/**
- * Fetch what fewer readers ask for, once.
- *
- * @template {"matters" | "more"} Name
- * @param {Name} name
- * @returns {Promise<AttentionDocs[Name]>} undefined if it could not be fetched
- */
-export const later = async (name) => {
-  const script = fetched.get(name) ?? run(`live-${name}.js`);
-  fetched.set(name, script);
-  // The network may be back when somebody asks again.
-  await script.catch(() => fetched.delete(name));
-  return attentionDocs[name];
-};
