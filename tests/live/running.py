@@ -14,6 +14,7 @@ NAMES = (
     "explain",
     "gradient",
     "graph",
+    "operations",
     "page/entries",
     "page/inputs",
     "page/link",

@@ -1,7 +1,5 @@
 """A reference on a page names the elements that it names in Python."""
 
-import json
-
 import numpy as np
 import pytest
 
@@ -67,11 +65,3 @@ def test_a_reference_to_nothing_is_refused(reference):
         [page_graph("self_attention"), reference],
     )
     assert said
-
-
-def test_an_operation_that_the_page_cannot_compute_is_refused():
-    unknown = json.loads(json.dumps(page_graph("cost")).replace('"ceil"', '"trunc"'))
-    said = in_node(
-        "(() => { try { graph.parse(data); } catch (error) { return error.message; } })()", unknown
-    )
-    assert said == "cost uses trunc, which the page cannot compute"
