@@ -10,15 +10,15 @@ from tests.conftest import ROOT
 # Those that need no page.
 NAMES = (
     "arrays",
-    "code",
     "explain",
     "gradient",
     "graph",
     "operations",
-    "page/entries",
+    "page/edit/address",
+    "page/edit/entries",
+    "page/follow/copies",
     "page/inputs",
-    "page/link",
-    "python",
+    "program",
     "reference",
     "show",
 )

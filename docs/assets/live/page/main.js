@@ -2,15 +2,15 @@
 // change an input, and the page follows. docs/assets/site.js loads this when somebody shows interest.
 
 import * as card from "./card.js";
-import { begin, leave, readAddress } from "./edit.js";
-import { load } from "./examples.js";
+import { begin, leave, readAddress } from "./edit/editor.js";
+import { choices, tool } from "./elements.js";
+import { LOST, load } from "./examples.js";
 import { inputsOf } from "./inputs.js";
 import { makeReachable, stopOf } from "./keyboard.js";
-import { begin as weigh, repaint } from "./matters.js";
-import { LOST, attentionDocs, isOnPage } from "./scripts.js";
+import { attentionDocs, isOnPage } from "./site.js";
 import { cellsAt, exampleAt, forget, spotAt, spotNear } from "./spots.js";
-import { walk } from "./walk.js";
-import { choices, tool } from "./words.js";
+import { walk } from "./step_by_step.js";
+import { begin as weigh } from "./what_matters.js";
 
 /** @typedef {import("./examples.js").Example} Example */
 /** @typedef {import("../terms.js").Cell} Cell */
@@ -157,8 +157,7 @@ document.addEventListener("focusout", () => setTimeout(() => {
   if (!activeElement?.closest("table[role=grid], .live-stop")) close();
 }));
 
-// The theme says when it has changed the page without loading it, but not from a file, where it never does.
-/** @type {any} */ (window).document$.subscribe(arrive);
+attentionDocs.onArrival(arrive);
 readAddress();
 addEventListener("hashchange", () => isOnPage() && readAddress());
 // What the reader did before this script was there.

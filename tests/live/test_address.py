@@ -17,8 +17,8 @@ PAGE = """
         return { name: parsed.example, graph: parsed, edits: new Map(), values: parsed.values };
     });
     const state = (fragment) => {
-        const { name, parts, heading } = link.parse(fragment);
-        return { name, heading, ...link.editsOf(parts, examples) };
+        const { name, parts, heading } = address.parse(fragment);
+        return { name, heading, ...address.editsOf(parts, examples) };
     };
 """
 # Each edit by the name of its input, and the heading, after they went through an address.
@@ -29,11 +29,11 @@ RETURNED = f"""
         return data.edits.map((edit) => {{
             const edits = new Map(Object.entries(edit).map(([step, numbers]) => {{
                 const input = inputs.inputAt(examples[0], step) ?? step;
-                const array = link.copyOf(inputs.writtenIn(examples[0], input));
+                const array = address.copyOf(inputs.writtenIn(examples[0], input));
                 numbers.flat(Infinity).forEach((number, i) => (array.data[i] = Number(number)));
                 return [input, array];
             }}));
-            const fragment = link.fragmentOf({{ examples, edits, heading: data.heading }});
+            const fragment = address.fragmentOf({{ examples, edits, heading: data.heading }});
             const back = state(fragment);
             const same = [...edits].every(([input, {{ data }}]) => {{
                 const array = back.edits.get(input) ?? inputs.writtenIn(examples[0], input);
@@ -50,8 +50,8 @@ READ = f"""
         const owned = new Set(examples.flatMap(inputs.inputsOf));
         return data.fragments.map((fragment) => {{
             const {{ edits, heading, isWhole }} = state(fragment);
-            const first = link.fragmentOf({{ examples, edits, heading: "" }});
-            const again = link.fragmentOf({{ examples, edits: state(first).edits, heading: "" }});
+            const first = address.fragmentOf({{ examples, edits, heading: "" }});
+            const again = address.fragmentOf({{ examples, edits: state(first).edits, heading: "" }});
             return [[...edits.keys()].every((input) => owned.has(input)) && first === again, isWhole, edits.size];
         }});
     }})()

@@ -9,7 +9,7 @@ import { load } from "./examples.js";
 import { colour, effect } from "./influence.js";
 import { inputAt, inputsOf, keyIn, writtenIn } from "./inputs.js";
 import { examplesOnPage, key, spotsOf } from "./spots.js";
-import { make, matrixOf, nameOf } from "./words.js";
+import { make, matrixOf, nameOf } from "./elements.js";
 
 /** @typedef {import("../arrays.js").NDArray} NDArray */
 /** @typedef {import("../terms.js").Cell} Cell */
