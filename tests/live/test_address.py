@@ -3,11 +3,12 @@
 import random
 from urllib.parse import quote
 
+import numpy as np
 import pytest
 
-from tests.live.edits import cases
+from tests.live.edits import edit, inputs
 from tests.live.graphs import page_graph
-from tests.live.running import in_node
+from tests.live.running import digits, in_node
 
 EXAMPLES = ("self_attention", "course_formula", "causal_padding", "cache_sizes")
 # What the page of an example has to read an address with, as docs/assets/live/page/examples.js has it.
@@ -64,7 +65,12 @@ NUMBERS = ["", "\0", "3", "-2.5e-3", "nan", "1e400", "0x10", "٣", "__proto__", 
 
 @pytest.mark.parametrize("name", EXAMPLES)
 def test_edits_and_heading_survive_the_address(name):
-    edits = [case["edits"] for case in cases(name, 10)]
+    draw = np.random.default_rng(17)
+    literals = inputs(page_graph(name))
+    edits = [
+        {step: list(map(digits, array.flat)) for step, array in edit(draw, literals).items()}
+        for _ in range(10)
+    ]
     data = {"graphs": [page_graph(name)], "edits": edits, "heading": "a-heading"}
     assert in_node(RETURNED, data) == [[True, True, "a-heading", name]] * len(edits)
 

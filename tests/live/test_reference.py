@@ -33,16 +33,6 @@ def test_a_reference_names_what_python_names():
         assert values == expected.reshape(-1).tolist(), reference
 
 
-def test_reference_is_resolved_once_for_all_cells_of_a_table():
-    assert in_node(
-        """(() => {
-            const parsed = graph.parse(data[0]);
-            return reference.resolve(data[1], parsed) === reference.resolve(data[1], parsed);
-        })()""",
-        [page_graph("self_attention"), "self_attention.weights"],
-    )
-
-
 @pytest.mark.parametrize(
     ("index", "cells"),
     [("1,1:3", [[1, 1], [1, 2]]), ("2,:1", [[2, 0]]), ("0:2,3", [[0, 3], [1, 3]])],
