@@ -29,8 +29,8 @@ import numpy as np
 from attention_docs import examples
 from attention_docs.live.guards import First, Refusal, refusal
 from attention_docs.live.library import Node, Read, RecordedArray
-from attention_docs.live.literals import check_literal
-from attention_docs.live.recording import DRAWN_IN_BULK, Recording, record, shared_literals
+from attention_docs.live.literals import check_literal, place_of, shared_literals
+from attention_docs.live.recording import DRAWN_IN_BULK, Recording, record
 from attention_docs.live.scopes import Scope
 
 VERSION = 1
@@ -112,9 +112,9 @@ class Reduction:
         self.steps = {step: self.first[array.node] for step, array in recording.steps.items()}
         self.inputs = list(self.editable())
         self.shared = {
-            shared_literals()[id(node.literal)]: self.first[number]
+            shared_literals()[place]: self.first[number]
             for number, node in enumerate(self.nodes)
-            if id(node.literal) in shared_literals()
+            if (place := place_of(node.literal)) in shared_literals()
         }
         self.guards = list(self.turnable())
         self.first = self.representatives()
@@ -125,17 +125,17 @@ class Reduction:
     def representatives(self) -> list[int]:
         """Return for each node the first that computes the same.
 
-        Two literals that a reader can edit are the same only if they are one object in the sources:
+        Two literals that a reader can edit are the same only if they have one place in the sources:
         their numbers may be equal by chance, and an edit of one is to leave the other alone.
         """
-        sources = {id(self.nodes[number].literal) for number in self.named} - {id(None)}
+        sources = {place_of(self.nodes[number].literal) for number in self.named} - {None}
         sources |= set(shared_literals())
         known: dict[Any, int] = {}
         first: list[int] = []
         for number, (operation, inputs, attributes, literal) in enumerate(self.nodes):
             key: Any = (operation, *(first[each] for each in inputs), json.dumps(attributes))
-            if id(literal) in sources:
-                key = id(literal)
+            if (place := place_of(literal)) in sources:
+                key = place
             elif operation == "asarray" and number in self.named:
                 key = f"step {number}"
             first.append(known.setdefault(key, number))

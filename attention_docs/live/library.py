@@ -18,7 +18,8 @@ from attention_docs.arrays import backend
 
 NUMPY: Any = backend("numpy")
 
-# The operators that arrays share with numbers, by their names in Python and in the standard.
+# The operations that can be recorded, by their names in the standard; those that a page computes,
+# in docs/assets/live/operations.js, are the same. First those that have an operator of Python.
 BINARY = {
     "add": "add",
     "sub": "subtract",
@@ -40,25 +41,21 @@ COMPARISONS = {
     "ne": "not_equal",
 }
 UNARY = {"neg": "negative", "abs": "abs", "invert": "bitwise_invert"}
-ELEMENTWISE = {
-    *BINARY.values(),
-    *COMPARISONS.values(),
-    *UNARY.values(),
-    *("acos", "ceil", "cos", "exp", "floor", "isfinite", "log", "logical_and", "logical_not"),
-    *("logical_or", "maximum", "minimum", "round", "sign", "sin", "sqrt", "square", "tanh"),
-    "where",
+FUNCTIONS = {
+    *("acos", "ceil", "cos", "exp", "isfinite", "log", "maximum", "round", "sin", "sqrt", "tanh"),
+    *("all", "any", "argmax", "max", "mean", "min", "sum", "where"),
+    *("concat", "flip", "matrix_transpose", "stack", "take"),
 }
-REDUCTIONS = {"all", "any", "argmax", "argmin", "max", "mean", "min", "prod", "sum"}
-SHAPING = {"concat", "flip", "matrix_transpose", "squeeze", "stack", "take"}
 # The second argument of these is no array but an attribute of this name.
-ATTRIBUTES = {
-    "broadcast_to": "shape",
-    "expand_dims": "axis",
-    "permute_dims": "axes",
-    "repeat": "repeats",
-    "reshape": "shape",
+ATTRIBUTES = {"permute_dims": "axes", "repeat": "repeats", "reshape": "shape"}
+# Those that `Namespace` and `RecordedArray` write out.
+METHODS = {"arange", "asarray", "astype", "eye", "full", "getitem"}
+OPERATIONS = {
+    *(BINARY | COMPARISONS | UNARY).values(),
+    *FUNCTIONS,
+    *ATTRIBUTES,
+    *METHODS,
 }
-OPERATIONS = ELEMENTWISE | REDUCTIONS | SHAPING | set(ATTRIBUTES)
 FILLED = {"zeros", "ones", "full", "zeros_like", "ones_like", "full_like"}
 # What a namespace offers besides operations on arrays.
 PLAIN = {"bool", "float32", "float64", "int32", "int64", "inf", "nan", "pi", "e", "newaxis"}
@@ -116,8 +113,6 @@ class Tape:
 
     def __init__(self, turned: int | None = None) -> None:
         self.turned = turned
-        # Called when that read is made.
-        self.when_turned: Callable[[], None] = lambda: None
         self.nodes: list[Node] = []
         self.reads: list[Read] = []
         self.xp = Namespace(self)
@@ -176,7 +171,6 @@ class Tape:
         answer = convert(array.value)
         if len(self.reads) == self.turned:
             answer = not answer
-            self.when_turned()
         self.reads.append(Read(array.node, answer, len(self.nodes)))
         return answer
 
@@ -297,10 +291,10 @@ class Namespace(ModuleType):
     def __getattr__(self, name: str) -> Any:
         if name in PLAIN:
             return getattr(NUMPY, name)
-        if name in OPERATIONS:
-            return functools.partial(self._operation, name)
         if name in FILLED:
             return functools.partial(self._filled, name)
+        if name in OPERATIONS:
+            return functools.partial(self._operation, name)
         raise UnknownOperationError(f"{name} cannot be recorded")
 
     def _operation(self, name: str, *arguments: Any, **attributes: Any) -> RecordedArray:

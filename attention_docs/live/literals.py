@@ -8,6 +8,7 @@ sources are run once more with other numbers, and then only that array may hold 
 import ast
 import inspect
 import itertools
+from collections import Counter
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from functools import cache
@@ -65,12 +66,12 @@ def check_literal(name: str, step: str, literal: Any) -> None:
     Raises:
         LiteralError: if it does not, or if the list is no constant of a module.
     """
-    if id(literal) not in places():
+    place = place_of(literal)
+    if place is None:
         raise LiteralError(
             f"example {name!r}: a reader could edit {step!r}, which is no constant of a module; "
             "write its numbers there as a list"
         )
-    place = places()[id(literal)]
     with rewritten(name, {place: other_numbers(literal)}), np.errstate(all="ignore"):
         tape = Tape()
         edited = run(name, Recording(tape, Calls(tape)))
@@ -111,25 +112,66 @@ def other_numbers(literal: Any) -> list[Any]:
 
 
 @cache
-def places() -> dict[int, Place]:
-    """Find the lists and tuples among the constants of all examples, by their identity.
+def shared_literals() -> dict[Place, str]:
+    """Name the literals that several examples compute with, if one of them has it as a step.
+
+    Returns:
+        By the place of the literal, a step that names it, `example.step`.
+
+    >>> shared_literals()[Place("course_sentence", "W_1")]
+    'course_sentence.W_1'
+    """
+    recordings = {name: record(name) for name in recorded_names()}
+    uses = Counter(
+        place
+        for recording in recordings.values()
+        for place in {place_of(node.literal) for node in recording.tape.nodes}
+    )
+    named = {
+        name: {
+            place: f"{name}.{step}"
+            for step, array in recording.steps.items()
+            if (place := place_of(recording.tape.nodes[array.node].literal)) and uses[place] > 1
+        }
+        for name, recording in recordings.items()
+    }
+    # The example that names most of them is the one that they belong to.
+    return {k: v for names in sorted(named.values(), key=len) for k, v in names.items()}
+
+
+def place_of(literal: Any) -> Place | None:
+    """Find a list, not one that is equal to it, among the constants of all examples.
 
     >>> from attention_docs.examples import batch_of_two
-    >>> places()[id(batch_of_two.X[1])]
+    >>> place_of(batch_of_two.X[1])
     Place(example='batch_of_two', constant='X', path=(1,))
     """
-    found: dict[int, Place] = {}
+    constant, place = constants().get(id(literal), (None, None))
+    return place if constant is literal else None
+
+
+@cache
+def constants() -> dict[int, tuple[Any, Place]]:
+    """Return the lists among the constants of all examples, by their identity.
+
+    They are held here, so that no other object can come to have the identity of one of them.
+    """
+    found: dict[int, tuple[Any, Place]] = {}
     for name in recorded_names():
         for constant in itertools.chain(*(each.constants for each in statements(name))):
             for part, path in parts(vars(examples.load(name)).get(constant)):
-                found.setdefault(id(part), Place(name, constant, path))
+                found.setdefault(id(part), (part, Place(name, constant, path)))
     return found
 
 
 def parts(value: Any, path: tuple[int, ...] = ()) -> Iterator[tuple[Any, tuple[int, ...]]]:
-    """Yield a nested list and all lists in it, with the indices that lead to each."""
-    if isinstance(value, list | tuple):
+    """Yield all lists of a nested list, with the indices that lead to each.
+
+    Tuples are only looked into: two with the same numbers can be one object.
+    """
+    if isinstance(value, list):
         yield value, path
+    if isinstance(value, list | tuple):
         for index, part in enumerate(value):
             yield from parts(part, (*path, index))
 

@@ -1,9 +1,7 @@
 """A worked example, computed once with the library that remembers."""
 
-from collections import Counter
 from dataclasses import dataclass, field
 from functools import cache
-from itertools import chain
 
 from attention_docs import examples
 from attention_docs.live.library import RecordedArray, Tape, UnknownOperationError
@@ -47,6 +45,7 @@ def attempt(name: str, turned: int | None = None) -> Recording:
     >>> attempt("self_attention", turned=0).error
     ValueError('query holds 2.0 at [0, 0]; expected finite numbers only')
     """
+    examples.load(name)
     tape = Tape(turned=turned)
     with watched(tape) as calls:
         return run(name, Recording(tape, calls))
@@ -80,37 +79,6 @@ def record(name: str) -> Recording:
     if recording.error:
         raise recording.error
     return recording
-
-
-@cache
-def shared_literals() -> dict[int, str]:
-    """Name the literals that several examples compute with, if one of them has it as a step.
-
-    Returns:
-        By the identity of the list in the sources, a step that names it, `example.step`.
-
-    >>> from attention_docs.examples import course_sentence
-    >>> shared_literals()[id(course_sentence.W_1)]
-    'course_sentence.W_1'
-    """
-    # All of them are kept: a list that is no longer there could leave its identity to another.
-    recordings = {name: record(name) for name in recorded_names()}
-    uses = Counter(chain.from_iterable(map(literals, recordings.values())))
-    named = {
-        name: {
-            literal: f"{name}.{step}"
-            for step, array in recording.steps.items()
-            if uses[literal := id(recording.tape.nodes[array.node].literal)] > 1
-        }
-        for name, recording in recordings.items()
-    }
-    # The example that names most of them is the one that they belong to.
-    return {k: v for names in sorted(named.values(), key=len) for k, v in names.items()}
-
-
-def literals(recording: Recording) -> set[int]:
-    """Return the identity of each literal that a run computed with."""
-    return {id(node.literal) for node in recording.tape.nodes if node.literal is not None}
 
 
 def recorded_names() -> list[str]:

@@ -1,25 +1,31 @@
-"""Which public function of the mathematics each node was computed in."""
+"""Which public function of the mathematics each node was computed in.
 
-import dataclasses
+While a tape runs, a wrapper stands in place of each public function, wherever the mathematics and
+the examples have it. A decorator would cost every call time, and mutmut skips what has one.
+"""
+
+import functools
 import importlib
 import inspect
 import sys
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from itertools import chain
-from types import CodeType, FrameType
+from dataclasses import dataclass, field, is_dataclass
+from types import FunctionType
 from typing import Any, NamedTuple
 
 from attention_docs.arrays import describe_first
 from attention_docs.live.library import RecordedArray, Tape
+from attention_docs.multi_head import MultiHeadAttention
 from attention_docs.softmax import _softmax, softmax
 
+PACKAGE = "attention_docs."
+MATHEMATICS = ("additive", "backward", "dot_product", "masks", "multi_head", "positions", "softmax")
 # Attention has checked its scores, and takes the softmax without the checks of the public one.
 WITHOUT_CHECKS = {softmax: _softmax}
-MATHEMATICS = ("additive", "backward", "dot_product", "masks", "multi_head", "positions", "softmax")
 
 
-@dataclasses.dataclass
+@dataclass
 class Scope:
     """One call of a public function.
 
@@ -35,7 +41,7 @@ class Scope:
     first: int
     arguments: dict[str, Any]
     last: int = 0
-    results: dict[str, RecordedArray] = dataclasses.field(default_factory=dict)
+    results: dict[str, RecordedArray] = field(default_factory=dict)
 
 
 class Phrase(NamedTuple):
@@ -53,73 +59,82 @@ class Calls:
         self.tape = tape
         self.scopes: list[Scope] = []
         self.phrases: list[Phrase] = []
-        self.open: list[tuple[FrameType, Scope]] = []
 
-    def watch(self, frame: FrameType, event: str, result: Any) -> None:
-        """Notice a call or a return, as `sys.setprofile` reports it."""
-        code = frame.f_code
-        if event == "call" and code in PUBLIC:
-            name, signature = PUBLIC[code]
-            scope = Scope(name, len(self.tape.nodes), arguments(frame, signature))
+    def noting(self, name: str, function: Callable[..., Any]) -> Callable[..., Any]:
+        """Return a function that also notes each of its calls."""
+        signature = inspect.signature(function)
+
+        @functools.wraps(function)
+        def called(*positional: Any, **named: Any) -> Any:
+            given = arguments(signature.bind(*positional, **named))
+            scope = Scope(name, len(self.tape.nodes), given)
             self.scopes.append(scope)
-            self.open.append((frame, scope))
-        elif event == "return" and self.open and self.open[-1][0] is frame:
-            _, scope = self.open.pop()
+            result = function(*positional, **named)
             scope.last = len(self.tape.nodes)
             scope.results = dict(named_arrays(result))
-        elif event == "return" and code is describe_first.__code__ and result is not None:
-            found = frame.f_locals
-            self.phrases.append(Phrase(found["wrong"], found["array"], result))
+            return result
+
+        return called
+
+    def describe_first(self, xp: Any, wrong: RecordedArray, array: RecordedArray) -> str:
+        """Describe the first element where `wrong` is true, and note what was said."""
+        text = describe_first(xp, wrong, array)
+        self.phrases.append(Phrase(wrong, array, text))
+        return text
 
 
 @contextmanager
 def watched(tape: Tape) -> Iterator[Calls]:
-    """Watch the calls while a tape runs, from the answer on that is to be turned, if one is.
-
-    To watch makes Python three times slower, and only what follows such an answer is asked for.
-    """
+    """Watch the calls while a tape runs, of modules that are imported already."""
     calls = Calls(tape)
-    tape.when_turned = lambda: sys.setprofile(calls.watch)
-    if tape.turned is None:
-        tape.when_turned()
+    wrappers: dict[Any, Any] = {describe_first: calls.describe_first}
+    wrappers |= {function: calls.noting(name, function) for name, function in PUBLIC.items()}
+    loaded = (name for name in sys.modules if name.startswith(PACKAGE) and name != __name__)
+    places = [
+        (owner, name, member)
+        for owner in (MultiHeadAttention, *map(sys.modules.get, loaded))
+        for name, member in vars(owner).items()
+        if isinstance(member, FunctionType) and member in wrappers
+    ]
     try:
+        for owner, name, function in places:
+            setattr(owner, name, wrappers[function])
         yield calls
     finally:
-        sys.setprofile(None)
+        for owner, name, function in places:
+            setattr(owner, name, function)
 
 
-def public_functions() -> Iterator[tuple[CodeType, tuple[str, inspect.Signature]]]:
-    """Yield the public functions and methods of the mathematics, by their code.
+def public_functions() -> Iterator[tuple[str, Callable[..., Any]]]:
+    """Yield the public functions and methods of the mathematics, by their names.
 
-    >>> [name for name, _ in dict(public_functions()).values()][:3]
-    ['additive_scores', 'attention_backward', 'scaled_dot_product_attention_backward']
+    >>> [name for name, _ in public_functions()][:2]
+    ['additive_scores', 'attention_backward']
     """
-    modules = [importlib.import_module(f"attention_docs.{name}") for name in MATHEMATICS]
-    for name, member in chain.from_iterable(map(inspect.getmembers, modules)):
-        if inspect.getmodule(member) not in modules or name.startswith("_"):
-            continue
-        if inspect.isfunction(member):
-            yield WITHOUT_CHECKS.get(member, member).__code__, (name, inspect.signature(member))
-        elif dataclasses.is_dataclass(member):
-            for method, function in inspect.getmembers(member, inspect.isfunction):
-                if not method.startswith("_") or method == "__call__":
-                    full_name = f"{name}.{method}".removesuffix(".__call__")
-                    yield function.__code__, (full_name, inspect.signature(function))
+    for module in (importlib.import_module(f"{PACKAGE}{name}") for name in MATHEMATICS):
+        for name, member in inspect.getmembers(module):
+            if inspect.getmodule(member) is not module or name.startswith("_"):
+                continue
+            if inspect.isfunction(member):
+                yield name, WITHOUT_CHECKS.get(member, member)
+            elif is_dataclass(member):
+                for method, function in inspect.getmembers(member, inspect.isfunction):
+                    if not method.startswith("_") or method == "__call__":
+                        yield f"{name}.{method}".removesuffix(".__call__"), function
 
 
-def arguments(frame: FrameType, signature: inspect.Signature) -> dict[str, Any]:
+def arguments(given: inspect.BoundArguments) -> dict[str, Any]:
     """Return the arguments of a call that differ from their defaults; for `self`, its fields.
 
     A named tuple of arrays becomes its arrays, as `argument.field`.
     """
     found = {}
-    for name, parameter in signature.parameters.items():
-        value = frame.f_locals[name]
+    for name, value in given.arguments.items():
         if name == "self":
             found.update(vars(value))
         elif hasattr(value, "_asdict"):
             found.update(named_arrays(value, name))
-        elif value is not parameter.default:
+        elif value is not given.signature.parameters[name].default:
             found[name] = value
     return found
 
@@ -129,8 +144,8 @@ def named_arrays(result: Any, name: str = "") -> Iterator[tuple[str, RecordedArr
     if isinstance(result, RecordedArray):
         yield name, result
     elif hasattr(result, "_asdict"):
-        for field, value in result._asdict().items():
-            yield from named_arrays(value, f"{name}.{field}" if name else field)
+        for field_name, value in result._asdict().items():
+            yield from named_arrays(value, f"{name}.{field_name}" if name else field_name)
 
 
 PUBLIC = dict(public_functions())

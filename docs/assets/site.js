@@ -80,8 +80,9 @@
   // Within a page it would fetch the same one again and put it in place of what the reader has changed, so
   // there the browser leads. The theme leaves it all links with a target, and does not hear of Back.
   let isUnderWay = false;
-  window.location$.subscribe(() => (isUnderWay = true));
-  window.document$.subscribe(() => {
+  const onArrival = (act) => window.document$?.subscribe(act);
+  window.location$?.subscribe(() => (isUnderWay = true));
+  onArrival(() => {
     isUnderWay = false;
     window.attentionDocs.page = location.pathname;
   });
@@ -100,7 +101,8 @@
   };
 
   const start = () => listen("removeEventListener");
-  window.attentionDocs = { graphs: {}, page: location.pathname, start, step };
+  const folder = new URL(".", source).href;
+  window.attentionDocs = { graphs: {}, page: location.pathname, folder, onArrival, start, step };
   listen("addEventListener");
   readAddress();
 

@@ -114,19 +114,6 @@ def test_keyboard_opens_the_panel_and_comes_back(visit):
     assert page.evaluate("document.activeElement.localName") == "td"
 
 
-def test_lost_script_is_told_and_two_presses_open_one_panel(visit):
-    visit.page.route("**/live-matters.js", lambda route: route.abort())
-    visit.page.locator(OUTPUT).click()
-    visit.page.locator(".live-card button", has_text="What matters").click()
-    visit.page.wait_for_selector(".live-card:has-text('Is there a network?')")
-    visit.page.unroute("**/live-matters.js")
-    visit.complaints.clear()
-    visit.page.locator(OUTPUT).click()
-    visit.page.locator(".live-card button", has_text="What matters").dblclick(delay=0)
-    visit.page.wait_for_selector(f"{STATUS}:not(:empty)")
-    assert visit.page.locator(PANEL).count() == 1
-
-
 def test_next_page_is_not_coloured(visit):
     weigh(visit)
     visit.page.locator(".md-footer__link--next").click()

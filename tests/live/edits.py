@@ -1,14 +1,8 @@
-"""Edits of the inputs of each example, of every number and at random, and what Python computes."""
+"""Edits of the inputs of each example, of every number and at random."""
 
 import itertools
-import zlib
 
 import numpy as np
-
-from attention_docs.live.graph import digits
-from tests.live.evaluate import numbers, shown
-from tests.live.graphs import graph
-from tests.live.replay import replay
 
 # What a reader may type, from the ordinary to what Python refuses.
 ORDINARY, ROW_OF_INFINITIES = 0.8, 0.05
@@ -16,23 +10,16 @@ ORDINARY, ROW_OF_INFINITIES = 0.8, 0.05
 EXTREME = [0.0, -0.0, 1e-5, 709.0, 1e200, -1e200, np.inf, -np.inf, np.nan]
 
 
-def cases(name, count):
-    """Return as many edits of an example, the same ones each time, and what they lead to.
-
-    A case is `{"edits": {input: numbers}, "steps": {step: text of each number}}`, or has a
-    `"refusal": [class, message]` in place of `steps`.
-    """
-    draw = np.random.default_rng(zlib.crc32(name.encode()))
-    literals = inputs(graph(name))
-    return [case(name, edit(draw, literals)) for _ in range(count if literals else 0)]
-
-
 def inputs(found):
     """Return the numbers of each input of a graph, by one name."""
     steps = {found["steps"][step]: step for step in found["inputs"]}
     named = steps | {node: name for name, node in found["shared"].items()}
     attributes = {name: found["nodes"][node][2] for node, name in named.items()}
-    return {name: numbers(each["value"], each["dtype"]) for name, each in attributes.items()}
+    # In a graph, infinity is text.
+    return {
+        name: np.array(each["value"], dtype=float).astype(each["dtype"])
+        for name, each in attributes.items()
+    }
 
 
 def every_number(draw, literals):
@@ -82,13 +69,3 @@ def new_number(draw, dtype):
     if draw.random() > ORDINARY:
         return draw.choice(EXTREME)
     return draw.choice([draw.integers(-9, 10), draw.integers(-9, 10) / 4, draw.normal() * 3])
-
-
-def case(name, edits):
-    recording = replay(name, edits)
-    written = {step: digits(array.tolist()) for step, array in edits.items()}
-    if recording.error:
-        refusal = [type(recording.error).__name__, str(recording.error)]
-        return {"edits": written, "refusal": refusal}
-    steps = {step: shown(np.asarray(array).tolist()) for step, array in recording.steps.items()}
-    return {"edits": written, "steps": steps}

@@ -5,7 +5,7 @@ from typing import NamedTuple
 import numpy as np
 
 from attention_docs import examples
-from attention_docs.live.literals import places, rewritten
+from attention_docs.live.literals import place_of, rewritten
 from attention_docs.live.recording import record
 
 
@@ -35,4 +35,4 @@ def replay(name, edits):
 def place(name, literal):
     owner, _, step = literal.rpartition(".")
     recording = record(owner or name)
-    return places()[id(recording.tape.nodes[recording.steps[step].node].literal)]
+    return place_of(recording.tape.nodes[recording.steps[step].node].literal)

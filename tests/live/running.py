@@ -10,14 +10,15 @@ from tests.conftest import ROOT
 # Those that need no page.
 NAMES = (
     "arrays",
-    "code",
     "explain",
     "gradient",
     "graph",
-    "page/entries",
+    "operations",
+    "page/edit/address",
+    "page/edit/entries",
+    "page/follow/copies",
     "page/inputs",
-    "page/link",
-    "python",
+    "program",
     "reference",
     "show",
 )

@@ -41,7 +41,7 @@ def test_code_with_other_numbers_is_that_of_python():
             cases.append({"form": form, "text": write(before), "steps": steps})
             expected.append(write(now))
     found = in_node(
-        """data.map(({ form, text, steps }) => code.withNumbers(text, form, steps.map(
+        """data.map(({ form, text, steps }) => copies.withNumbers(text, form, steps.map(
             ({ dtype, before, now }) => ({ dtype, before: before.map(Number), now: now.map(Number) })
         )))""",
         cases,

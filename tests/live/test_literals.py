@@ -7,8 +7,14 @@ import pytest
 
 from attention_docs import examples
 from attention_docs.examples import self_attention
-from attention_docs.live.literals import Place, places, rewritten, statements
-from attention_docs.live.recording import record, shared_literals
+from attention_docs.live.literals import (
+    Place,
+    constants,
+    rewritten,
+    shared_literals,
+    statements,
+)
+from attention_docs.live.recording import record
 from attention_docs.publish.computed import recorded_graph
 from attention_docs.publish.errors import PublishError
 
@@ -41,7 +47,7 @@ def example(tmp_path, monkeypatch):
 
 
 def forget():
-    for cached in (examples.load, record, shared_literals, places, statements):
+    for cached in (examples.load, record, shared_literals, constants, statements):
         cached.cache_clear()
 
 

@@ -32,7 +32,7 @@ def test_program_of_every_example_prints_its_digits():
     programs = in_node(
         """Object.fromEntries(Object.entries(data).map(([name, json]) => {
             const parsed = graph.parse(json);
-            return [name, python.program(parsed, parsed.values)];
+            return [name, program.program(parsed, parsed.values)];
         }))""",
         page_graphs(),
     )
@@ -46,7 +46,7 @@ def test_program_holds_the_edits():
             const parsed = graph.parse(data);
             const edited = arrays.asarray([[3, 0], [0, -1.5], [1, 0], [0, 1]], "float64");
             const { values } = graph.evaluate(parsed, new Map([["W_Q", edited]]));
-            return python.program(parsed, values);
+            return program.program(parsed, values);
         })()""",
         page_graph("self_attention"),
     )

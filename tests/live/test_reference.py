@@ -1,7 +1,5 @@
 """A reference on a page names the elements that it names in Python."""
 
-import json
-
 import numpy as np
 import pytest
 
@@ -35,16 +33,6 @@ def test_a_reference_names_what_python_names():
         assert values == expected.reshape(-1).tolist(), reference
 
 
-def test_reference_is_resolved_once_for_all_cells_of_a_table():
-    assert in_node(
-        """(() => {
-            const parsed = graph.parse(data[0]);
-            return reference.resolve(data[1], parsed) === reference.resolve(data[1], parsed);
-        })()""",
-        [page_graph("self_attention"), "self_attention.weights"],
-    )
-
-
 @pytest.mark.parametrize(
     ("index", "cells"),
     [("1,1:3", [[1, 1], [1, 2]]), ("2,:1", [[2, 0]]), ("0:2,3", [[0, 3], [1, 3]])],
@@ -67,11 +55,3 @@ def test_a_reference_to_nothing_is_refused(reference):
         [page_graph("self_attention"), reference],
     )
     assert said
-
-
-def test_an_operation_that_the_page_cannot_compute_is_refused():
-    unknown = json.loads(json.dumps(page_graph("cost")).replace('"ceil"', '"trunc"'))
-    said = in_node(
-        "(() => { try { graph.parse(data); } catch (error) { return error.message; } })()", unknown
-    )
-    assert said == "cost uses trunc, which the page cannot compute"

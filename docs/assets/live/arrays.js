@@ -1,5 +1,4 @@
-// Small n-dimensional arrays, and the operations of the Python array API that the graphs of the
-// examples use, with NumPy's rules for dtypes, broadcasting, NaN and infinities.
+// Small n-dimensional arrays, with NumPy's rules for dtypes, broadcasting and indices.
 
 /** @typedef {"bool" | "int64" | "float64"} Dtype */
 
@@ -11,8 +10,6 @@
  */
 
 /** @typedef {number | null | "..." | {slice: (number | null)[]}} Index one entry of NumPy's index */
-/** @typedef {Record<string, any>} Attributes the keyword arguments of an operation */
-/** @typedef {(inputs: NDArray[], attributes: Attributes) => NDArray} Operation */
 
 /** @type {Dtype[]} each can represent those before it */
 const DTYPES = ["bool", "int64", "float64"];
@@ -32,10 +29,10 @@ export const ravel = (index, shape) =>
   contiguous(shape).reduce((position, stride, axis) => position + index[axis] * stride, 0);
 
 /** @param {number} axis perhaps negative @param {number} axes how many there are */
-const whole = (axis, axes) => (axis < 0 ? axis + axes : axis);
+export const whole = (axis, axes) => (axis < 0 ? axis + axes : axis);
 
 /** @param {NDArray[]} arrays @returns {Dtype} the one that all of them fit into */
-const common = (arrays) =>
+export const common = (arrays) =>
   DTYPES[Math.max(...arrays.map(({ dtype }) => DTYPES.indexOf(dtype)))];
 
 /**
@@ -86,21 +83,8 @@ export const broadcasted = (arrays) => {
   return arrays.map((array) => broadcastTo(array, shape));
 };
 
-/**
- * Make an operation on arrays from one on numbers.
- *
- * @param {(a: number, b: number, c: number) => number | boolean} compute
- * @param {Dtype} [dtype] of the result; that of the inputs if left out
- * @returns {Operation}
- */
-const elementwise = (compute, dtype) => (inputs) => {
-  const [a, b = a, c = a] = broadcasted(inputs);
-  const data = a.data.map((_, i) => Number(compute(a.data[i], b.data[i], c.data[i])));
-  return { shape: a.shape, data, dtype: dtype ?? common(inputs) };
-};
-
 /** @param {NDArray} array @param {number[]} axes @returns {NDArray} */
-const permuted = (array, axes) => {
+export const permuted = (array, axes) => {
   const strides = contiguous(array.shape);
   const shape = axes.map((axis) => array.shape[axis]);
   return view(array, shape, axes.map((axis) => strides[axis]));
@@ -110,7 +94,7 @@ const permuted = (array, axes) => {
  * Gather what a reduction takes together: the elements along some axes, for each element of the
  * result.
  *
- * @param {NDArray} array @param {Attributes} attributes `axis`: one, several or all; `keepdims`
+ * @param {NDArray} array @param {Record<string, any>} attributes `axis`: one, several or all; `keepdims`
  * @returns {{shape: number[], groups: Float64Array[]}} the shape of the result, and its groups
  */
 export const grouped = (array, { axis, keepdims }) => {
@@ -128,27 +112,8 @@ export const grouped = (array, { axis, keepdims }) => {
   };
 };
 
-/**
- * @param {(group: Float64Array) => number | boolean} compute
- * @param {(dtype: Dtype) => Dtype} dtypeOf
- * @returns {Operation}
- */
-const reduction =
-  (compute, dtypeOf) =>
-  ([array], attributes) => {
-    const { shape, groups } = grouped(array, attributes);
-    return {
-      shape,
-      data: Float64Array.from(groups, (group) => Number(compute(group))),
-      dtype: dtypeOf(array.dtype),
-    };
-  };
-
-/** @param {Float64Array} group */
-const total = (group) => group.reduce((sum, element) => sum + element, 0);
-
-/** @type {Operation} */
-const matmul = ([one, other]) => {
+/** @param {NDArray[]} factors @returns {NDArray} */
+export const matmul = ([one, other]) => {
   const left = one.shape.length === 1 ? reshape(one, [1, one.shape[0]]) : one;
   const right = other.shape.length === 1 ? reshape(other, [other.shape[0], 1]) : other;
   const [m, k] = left.shape.slice(-2);
@@ -172,7 +137,7 @@ const matmul = ([one, other]) => {
 };
 
 /** @param {NDArray} array @param {number[]} shape one length may be -1 @returns {NDArray} */
-const reshape = (array, shape) => {
+export const reshape = (array, shape) => {
   const rest = array.data.length / -size(shape);
   return { ...array, shape: shape.map((length) => (length < 0 ? rest : length)) };
 };
@@ -225,7 +190,7 @@ const sliced = ([from, to, by], length) => {
 };
 
 /** @param {NDArray[]} arrays @param {number} at the axis along which they follow one another */
-const concat = (arrays, at) => {
+export const concat = (arrays, at) => {
   const [{ shape }] = arrays;
   const axis = whole(at, shape.length);
   const lengths = arrays.map((array) => array.shape[axis]);
@@ -243,11 +208,11 @@ const concat = (arrays, at) => {
 };
 
 /** @param {NDArray} array @param {number} axis where a new axis of length 1 goes */
-const expanded = (array, axis) =>
+export const expanded = (array, axis) =>
   reshape(array, array.shape.toSpliced(whole(axis, array.shape.length + 1), 0, 1));
 
 /** @param {NDArray} array @param {ArrayLike<number>} places @param {number} at */
-const take = (array, places, at) => {
+export const take = (array, places, at) => {
   const axis = whole(at, array.shape.length);
   const front = Array(axis).fill({ slice: [null, null, null] });
   const parts = Array.from(places, (place) => expanded(getitem(array, [...front, place]), axis));
@@ -255,7 +220,7 @@ const take = (array, places, at) => {
 };
 
 /** @param {NDArray} array @param {number | null | undefined} axis all if left out */
-const flip = (array, axis) =>
+export const flip = (array, axis) =>
   getitem(
     array,
     array.shape.map((n, i) => ({
@@ -284,124 +249,5 @@ export const asarray = (value, dtype) => {
 };
 
 /** @param {number | boolean | string} value */
-const parsed = (value) =>
+export const parsed = (value) =>
   typeof value === "string" ? Number(value.replace("inf", "Infinity")) : Number(value);
-
-/** Python's remainder has the sign of the divisor. @param {number} a @param {number} b */
-const remainder = (a, b) => {
-  const rest = a % b;
-  return rest !== 0 && rest < 0 !== b < 0 ? rest + b : rest;
-};
-
-/** In C, as in NumPy, 1 to the power of NaN is 1. @param {number} a @param {number} b */
-const power = (a, b) => {
-  if (b === 2) return a * a;
-  return a === 1 || (a === -1 && Math.abs(b) === Infinity) ? 1 : a ** b;
-};
-
-/** Round half to even. @param {number} x */
-const round = (x) => {
-  const up = Math.round(x);
-  return Math.abs(x % 1) === 0.5 && up % 2 !== 0 ? up - 1 : up;
-};
-
-/** @param {Float64Array} group @returns {number} where the largest is; NaN counts as larger than all */
-const argmax = (group) => {
-  const nan = group.findIndex(Number.isNaN);
-  return nan < 0 ? group.indexOf(Math.max(...group)) : nan;
-};
-
-/** @param {Dtype} dtype */
-const same = (dtype) => dtype;
-/** @param {Dtype} dtype @returns {Dtype} booleans are counted in integers */
-const counting = (dtype) => (dtype === "bool" ? "int64" : dtype);
-
-/** @type {Record<string, Operation>} by their names in the standard */
-export const operations = {
-  // Made from nothing.
-  asarray: (_, { value, dtype }) => asarray(value, dtype),
-  arange: (_, { start, stop, step = 1, dtype = "int64" }) => {
-    const [from, to] = stop == null ? [0, start] : [start, stop];
-    const length = Math.max(0, Math.ceil((to - from) / step));
-    return filled([length], dtype, (i) => from + i * step);
-  },
-  eye: (_, { n_rows, n_cols, k = 0, dtype = "float64" }) => {
-    const columns = n_cols ?? n_rows;
-    return filled([n_rows, columns], dtype, (i) => Number(Math.floor(i / columns) + k === i % columns));
-  },
-  full: (_, { shape, fill_value, dtype = "float64" }) =>
-    filled([shape].flat(), dtype, () => parsed(fill_value)),
-
-  // Element by element.
-  add: elementwise((a, b) => a + b),
-  subtract: elementwise((a, b) => a - b),
-  multiply: elementwise((a, b) => a * b),
-  divide: elementwise((a, b) => a / b, "float64"),
-  floor_divide: elementwise((a, b) => Math.floor(a / b)),
-  remainder: elementwise(remainder),
-  pow: elementwise(power),
-  maximum: elementwise((a, b) => Math.max(a, b)),
-  negative: elementwise((a) => -a),
-  abs: elementwise((a) => Math.abs(a)),
-  sqrt: elementwise((a) => Math.sqrt(a), "float64"),
-  exp: elementwise((a) => Math.exp(a), "float64"),
-  log: elementwise((a) => Math.log(a), "float64"),
-  sin: elementwise((a) => Math.sin(a), "float64"),
-  cos: elementwise((a) => Math.cos(a), "float64"),
-  acos: elementwise((a) => Math.acos(a), "float64"),
-  tanh: elementwise((a) => Math.tanh(a), "float64"),
-  ceil: elementwise((a) => Math.ceil(a)),
-  round: elementwise(round),
-  isfinite: elementwise((a) => Number.isFinite(a), "bool"),
-  equal: elementwise((a, b) => a === b, "bool"),
-  not_equal: elementwise((a, b) => a !== b, "bool"),
-  less: elementwise((a, b) => a < b, "bool"),
-  less_equal: elementwise((a, b) => a <= b, "bool"),
-  greater: elementwise((a, b) => a > b, "bool"),
-  greater_equal: elementwise((a, b) => a >= b, "bool"),
-  bitwise_and: elementwise((a, b) => a && b, "bool"),
-  bitwise_or: elementwise((a, b) => a || b, "bool"),
-  bitwise_invert: elementwise((a) => !a, "bool"),
-  astype: ([array], { dtype }) => ({
-    ...array,
-    data: dtype === "bool" ? array.data.map((x) => Number(x !== 0)) : array.data,
-    dtype,
-  }),
-  where: ([condition, ...inputs]) =>
-    elementwise((chosen, a, b) => (chosen ? a : b), common(inputs))([condition, ...inputs], {}),
-
-  // Several elements to one.
-  sum: reduction(total, counting),
-  mean: reduction((group) => total(group) / group.length, () => "float64"),
-  max: reduction((group) => Math.max(...group), same),
-  min: reduction((group) => Math.min(...group), same),
-  argmax: reduction(argmax, () => "int64"),
-  all: reduction((group) => group.every(Boolean), () => "bool"),
-  any: reduction((group) => group.some(Boolean), () => "bool"),
-  matmul,
-
-  // Elements to other places.
-  getitem: ([array], { index }) => getitem(array, index),
-  reshape: ([array], { shape }) => reshape(array, shape),
-  permute_dims: ([array], { axes }) => permuted(array, axes),
-  matrix_transpose: ([array]) => {
-    const axes = array.shape.map((_, axis) => axis);
-    return permuted(array, [...axes.slice(0, -2), axes.length - 1, axes.length - 2]);
-  },
-  flip: ([array], { axis }) => flip(array, axis),
-  take: ([array, places], { axis }) => take(array, places.data, axis ?? 0),
-  repeat: ([array], { repeats, axis }) => {
-    const flat = axis == null ? reshape(array, [-1]) : array;
-    const length = flat.shape[whole(axis ?? 0, flat.shape.length)] * repeats;
-    return take(flat, Array.from({ length }, (_, i) => Math.floor(i / repeats)), axis ?? 0);
-  },
-  concat: (arrays, { axis = 0 }) =>
-    axis === null ? concat(arrays.map((array) => reshape(array, [-1])), 0) : concat(arrays, axis),
-  stack: (arrays, { axis = 0 }) => concat(arrays.map((array) => expanded(array, axis)), axis),
-};
-
-/** The operations that only move elements: each element of the result is one of an input's. */
-export const MOVES = new Set([
-  ...["getitem", "reshape", "permute_dims", "matrix_transpose", "flip"],
-  ...["take", "repeat", "concat", "stack", "astype"],
-]);

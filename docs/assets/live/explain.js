@@ -2,8 +2,9 @@
 // this very element, and the elements of named steps that it is made of.
 
 import { ravel, unravel } from "./arrays.js";
+import { ATOM, POWER, PREFIX, PRODUCT, SUM, operations } from "./operations.js";
 import * as show from "./show.js";
-import { REDUCTIONS, termOf, valueOf } from "./terms.js";
+import { termOf, valueOf } from "./terms.js";
 
 /** @typedef {import("./arrays.js").NDArray} NDArray */
 /** @typedef {import("./arrays.js").Dtype} Dtype */
@@ -30,32 +31,6 @@ import { REDUCTIONS, termOf, valueOf } from "./terms.js";
 
 /** @typedef {{text: Text, level: number}} Expression a text, and how tightly it is bound */
 
-/** @type {Record<string, [symbol: string, level: number]>} */
-const INFIX = {
-  bitwise_or: [" or ", 1],
-  bitwise_and: [" and ", 2],
-  equal: [" = ", 3],
-  not_equal: [" ≠ ", 3],
-  less: [" < ", 3],
-  less_equal: [" ≤ ", 3],
-  greater: [" > ", 3],
-  greater_equal: [" ≥ ", 3],
-  add: [" + ", 4],
-  subtract: [" − ", 4],
-  multiply: [" × ", 5],
-  divide: [" / ", 5],
-  floor_divide: [" // ", 5],
-  remainder: [" mod ", 5],
-};
-const [SUM, PRODUCT, JUXTAPOSED, POWER, ATOM] = [4, 5, 6, 7, 9];
-/** @type {Record<string, [before: string, after: string]>} */
-const AROUND = {
-  abs: ["|", "|"],
-  sqrt: ["√(", ")"],
-  exp: ["exp(", ")"],
-  ceil: ["⌈", "⌉"],
-  bitwise_invert: ["not (", ")"],
-};
 // A number within a sum or a product is spelled out only if it is made of so few others.
 const [SPELLED_OUT, SPELLED_OUT_IN_SUM, LONGEST] = [16, 3, 60];
 const DRAWN = "computed when this site is built, from numbers that are drawn at random";
@@ -174,7 +149,7 @@ const names = (graph, values, term, depth) => {
       const text = [...(part || isColumn ? wrapped(name, ATOM) : name.text), part, isColumn ? "ᵀ" : ""];
       return { text: text.filter((piece) => piece !== ""), level: part || isColumn ? ATOM : name.level };
     });
-    return { text: [...wrapped(left, JUXTAPOSED), " ", ...wrapped(right, POWER)], level: JUXTAPOSED };
+    return { text: [...wrapped(left, PREFIX), " ", ...wrapped(right, POWER)], level: PREFIX };
   }
   if (term.operation === "where") {
     const [condition, one, other] = term.terms.map(inner);
@@ -189,7 +164,7 @@ const names = (graph, values, term, depth) => {
 
 /** @param {Term} term @returns {boolean} whether it combines two elements of one array, as in z[1] − z[0] */
 const isOfOneArray = ({ operation, terms: [one, other] }) => {
-  if (!(operation in INFIX && one.cell && other.cell)) return false;
+  if (!(operations[operation]?.reads && one.cell && other.cell)) return false;
   return one.cell.step === other.cell.step && String(one.cell.index) !== String(other.cell.index);
 };
 
@@ -456,7 +431,7 @@ const isGiven = ({ nodes }, { node, operation }) =>
 const isMask = (graph, term) => Boolean(call(graph, term)?.call.endsWith("_mask"));
 
 /** @param {Term} term */
-const isReduction = ({ operation }) => REDUCTIONS.has(operation);
+const isReduction = ({ operation }) => operations[operation]?.kind === "reduces";
 
 /** @param {number} value @param {Dtype} dtype @param {Cell | null} cell @returns {Figure} */
 const figure = (value, dtype = "float64", cell = null) => ({ value, dtype, cell });
@@ -482,10 +457,10 @@ const separated = (texts, separator = ", ") =>
 /** @param {Term} term @param {Expression[]} inner @returns {Expression} an operation on single numbers */
 const operation = ({ operation }, inner) => {
   const [one, other] = inner;
-  if (operation in INFIX) {
-    const [symbol, level] = INFIX[operation];
-    const text = [...wrapped(one, level, true), symbol, ...wrapped(other, level + 1)];
-    return { text, level };
+  const { reads, around } = operations[operation];
+  if (reads) {
+    const [symbol, level] = reads;
+    return { text: [...wrapped(one, level, true), ` ${symbol} `, ...wrapped(other, level + 1)], level };
   }
   if (operation === "pow") {
     const [exponent] = other.text;
@@ -494,6 +469,6 @@ const operation = ({ operation }, inner) => {
     return { text: [...wrapped(one, ATOM), ...raised], level: POWER };
   }
   if (operation === "negative") return { text: ["−", ...wrapped(one, PRODUCT)], level: SUM };
-  const [before, after] = AROUND[operation] ?? [`${operation}(`, ")"];
+  const [before, after] = around ?? [`${operation}(`, ")"];
   return { text: [before, ...separated(inner.map(({ text }) => text)), after], level: ATOM };
 };

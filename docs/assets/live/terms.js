@@ -1,7 +1,8 @@
 // How one element is computed: from which elements of named steps, by which operations. What only
 // moves elements, such as a transpose or the split into heads, is looked through.
 
-import { MOVES, filled, grouped, operations, ravel, unravel } from "./arrays.js";
+import { filled, grouped, ravel, unravel } from "./arrays.js";
+import { operations } from "./operations.js";
 
 /** @typedef {import("./arrays.js").NDArray} NDArray */
 /** @typedef {import("./graph.js").Graph} Graph */
@@ -22,16 +23,14 @@ import { MOVES, filled, grouped, operations, ravel, unravel } from "./arrays.js"
  * @property {number[]} via the nodes through which it was moved
  */
 
-export const REDUCTIONS = new Set(["sum", "mean", "max", "min", "argmax", "all", "any"]);
-
 /** @param {number[]} shape @returns {NDArray} an array that holds the position of each element */
-export const positions = (shape, first = 0) => filled(shape, "int64", (position) => first + position);
+const positions = (shape, first = 0) => filled(shape, "int64", (position) => first + position);
 
 /**
  * @param {number[]} index in the result of an operation @param {number[]} shape of its input
  * @returns {number} the position of the element that broadcasting puts there
  */
-export const broadcastPosition = (index, shape) => {
+const broadcastPosition = (index, shape) => {
   const missing = index.length - shape.length;
   return ravel(shape.map((length, axis) => (length === 1 ? 0 : index[axis + missing])), shape);
 };
@@ -44,7 +43,8 @@ export const broadcastPosition = (index, shape) => {
  */
 export const originsOf = ({ nodes, values }, node) => {
   const { operation, inputs, attributes } = nodes[node];
-  if (!MOVES.has(operation)) return null;
+  const { kind, compute } = operations[operation];
+  if (kind !== "moves") return null;
   const moved = operation === "take" ? inputs.slice(0, 1) : inputs;
   const all = moved.flatMap((node) =>
     Array.from(values[node].data, (_, position) => ({ node, position }))
@@ -56,7 +56,7 @@ export const originsOf = ({ nodes, values }, node) => {
     first += data.length;
     return positions(shape, first - data.length);
   });
-  return Array.from(operations[operation](numbered, attributes).data, (number) => all[number]);
+  return Array.from(compute(numbered, attributes).data, (number) => all[number]);
 };
 
 /** @typedef {Cell & {order: number, isMoved: boolean}} Naming how a step names an element */
@@ -113,7 +113,7 @@ const path = (place, moves) => {
  * @param {number[]} at its index @param {number[][]} shapes of the two factors
  * @returns {number[]} the positions of a row and of a column, in turns
  */
-export const factors = (at, [one, other]) => {
+const factors = (at, [one, other]) => {
   const column = other.length > 1 ? at.slice(-1) : [];
   const rest = at.slice(0, at.length - column.length);
   const row = one.length > 1 ? rest.slice(-1) : [];
@@ -122,6 +122,28 @@ export const factors = (at, [one, other]) => {
     broadcastPosition([...batch, ...row, k], one),
     broadcastPosition([...batch, k, ...column], other),
   ]).flat();
+};
+
+/**
+ * Tell which elements an element of a node that computes is made from; those of a product in turns.
+ *
+ * @param {Graph} graph @param {number} node
+ * @returns {(position: number) => Place[]}
+ */
+export const sourcesOf = ({ nodes, values }, node) => {
+  const { operation, inputs, attributes } = nodes[node];
+  const { kind } = operations[operation];
+  const { shape } = values[node];
+  const shapes = inputs.map((input) => values[input].shape);
+  if (kind === "reduces") {
+    const { groups } = grouped(positions(shapes[0]), attributes);
+    return (position) => Array.from(groups[position], (position) => ({ node: inputs[0], position }));
+  }
+  return (position) => {
+    const at = unravel(position, shape);
+    const places = kind === "product" ? factors(at, shapes) : shapes.map((each) => broadcastPosition(at, each));
+    return places.map((position, i) => ({ node: inputs[i % inputs.length], position }));
+  };
 };
 
 /** @type {WeakMap<Graph, ReturnType<typeof studied>>} */
@@ -196,31 +218,18 @@ export const termOf = (graph, values, step, index) => {
    * @returns {{operation: string, terms: Term[], used?: Term[]}}
    */
   const computed = (node, position) => {
-    const { operation, inputs, attributes } = graph.nodes[node];
-    const at = unravel(position, values[node].shape);
-    /** @param {number} input @param {Float64Array} group */
-    const elements = (input, group) => Array.from(group, (position) => term({ node: input, position }));
+    const { operation, inputs } = graph.nodes[node];
     const softmax = softmaxes.get(node);
     if (softmax) {
       const scores = softmax.arguments.scores.node;
       const { groups } = grouped(positions(values[scores].shape), { axis: softmax.arguments.axis ?? -1 });
       const group = groups.find((group) => group.includes(position)) ?? groups[0];
-      const terms = elements(scores, group);
+      const terms = Array.from(group, (position) => term({ node: scores, position }));
       const own = terms[group.indexOf(position)];
       return { operation: "softmax", terms: [own, ...terms], used: terms };
     }
     if (!inputs.length) return { operation: "literal", terms: [] };
-    if (REDUCTIONS.has(operation)) {
-      const { groups } = grouped(positions(values[inputs[0]].shape), attributes);
-      return { operation, terms: elements(inputs[0], groups[position]) };
-    }
-    if (operation === "matmul") {
-      const pairs = factors(at, inputs.map((input) => values[input].shape));
-      return { operation, terms: pairs.map((position, i) => term({ node: inputs[i % 2], position })) };
-    }
-    const terms = inputs.map((input) =>
-      term({ node: input, position: broadcastPosition(at, values[input].shape) })
-    );
+    const terms = sourcesOf(graph, node)(position).map(term);
     if (operation !== "where") return { operation, terms };
     const [condition, one, other] = terms;
     return { operation, terms, used: [condition, valueOf(values, condition) ? one : other] };

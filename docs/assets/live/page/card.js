@@ -2,7 +2,7 @@
 
 import { explain } from "../explain.js";
 import { spotsOfCell } from "./spots.js";
-import { linesOf, make, nameOf, tool } from "./words.js";
+import { linesOf, make, nameOf, tool } from "./elements.js";
 
 /** @typedef {import("./examples.js").Example} Example */
 /** @typedef {import("../terms.js").Cell} Cell */

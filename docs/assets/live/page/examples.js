@@ -3,7 +3,7 @@
 
 import { ravel } from "../arrays.js";
 import { evaluate, parse } from "../graph.js";
-import { attentionDocs, run } from "./scripts.js";
+import { attentionDocs } from "./site.js";
 
 /** @typedef {import("../arrays.js").Dtype} Dtype */
 /** @typedef {import("../arrays.js").NDArray} NDArray */
@@ -21,6 +21,9 @@ import { attentionDocs, run } from "./scripts.js";
  * @property {Refusal | null} refusal why it would not give those of the edits
  */
 
+/** What is said when a graph did not come. */
+export const LOST = "This could not be fetched. Is there a network?";
+
 /** @type {Map<string, Promise<Example>>} */
 const known = new Map();
 
@@ -31,15 +34,19 @@ const known = new Map();
  * @returns {Promise<Example>}
  */
 export const load = (name) => {
-  const found = known.get(name) ?? run(`live/${name}.js`).then(() => exampleOf(name));
+  const found = known.get(name) ?? fetched(name);
   known.set(name, found);
   // The network may be back when somebody asks again.
   found.catch(() => known.delete(name));
   return found;
 };
 
-/** @param {string} name @returns {Example} */
-const exampleOf = (name) => {
+/** Run the script that brings a graph: from a file, browsers refuse data. @param {string} name @returns {Promise<Example>} */
+const fetched = async (name) => {
+  const script = Object.assign(document.createElement("script"), { src: `${attentionDocs.folder}live/${name}.js` });
+  await new Promise((onload, onerror) => {
+    document.head.append(Object.assign(script, { onload, onerror }));
+  }).finally(() => script.remove());
   const graph = parse(attentionDocs.graphs[name]);
   return { name, graph, edits: new Map(), values: graph.values, refusal: null };
 };

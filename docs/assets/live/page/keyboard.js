@@ -2,7 +2,7 @@
 // each paragraph, formula or figure. The arrow keys go on from there.
 
 import { spotsIn } from "./spots.js";
-import { make } from "./words.js";
+import { make } from "./elements.js";
 
 /** @typedef {(spot: Element) => void} Show */
 

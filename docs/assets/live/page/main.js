@@ -2,14 +2,16 @@
 // change an input, and the page follows. docs/assets/site.js loads this when somebody shows interest.
 
 import * as card from "./card.js";
-import { load } from "./examples.js";
+import { begin, leave, readAddress } from "./edit/editor.js";
+import { choices, tool } from "./elements.js";
+import { LOST, load } from "./examples.js";
 import { inputsOf } from "./inputs.js";
 import { makeReachable, stopOf } from "./keyboard.js";
-import { LOST, attentionDocs, isOnPage, later } from "./scripts.js";
+import { attentionDocs, isOnPage } from "./site.js";
 import { cellsAt, exampleAt, forget, spotAt, spotNear } from "./spots.js";
-import { choices, tool } from "./words.js";
+import { walk } from "./step_by_step.js";
+import { begin as weigh } from "./what_matters.js";
 
-/** @typedef {import("./card.js").Shown} Shown */
 /** @typedef {import("./examples.js").Example} Example */
 /** @typedef {import("../terms.js").Cell} Cell */
 
@@ -39,41 +41,28 @@ const show = async (spot) => {
 };
 
 /** @param {Example} example @returns {HTMLElement[]} what else a reader can do with it */
-const tools = (example) => {
-  const hasInputs = inputsOf(example).length > 0;
-  return [
-    ...(hasInputs ? [tool("What matters", showWhatMatters)] : []),
-    ...(hasInputs ? [tool("Try your own numbers", () => tryOut(example.name))] : []),
-    tool("Step by step", () => goOn(later("more"), ({ walk }, { cell }) => walk(example, cell))),
-  ];
-};
+const tools = (example) => [
+  ...(inputsOf(example).length
+    ? [tool("What matters", showWhatMatters), tool("Try your own numbers", () => tryOut(example.name))]
+    : []),
+  tool("Step by step", () => {
+    const shown = card.current();
+    if (shown) walk(example, shown.cell);
+  }),
+];
 
-const showWhatMatters = () =>
-  goOn(later("matters"), ({ begin }, shown) => {
-    close();
-    begin(shown);
-  });
-
-/**
- * Show more of the number of the card.
- *
- * @template Script
- * @param {Promise<Script | undefined>} script that can show it
- * @param {(found: Script, shown: Shown) => void} act
- */
-const goOn = async (script, act) => {
+const showWhatMatters = () => {
   const shown = card.current();
-  const found = await script;
-  if (shown && found) act(found, shown);
-  else if (shown) card.say(shown.spot, LOST);
+  close();
+  if (shown) weigh(shown);
 };
 
 /** @param {string} name of the example @param {Element} [spot] where the reader asked */
 const tryOut = async (name, spot = card.current()?.spot) => {
-  const [example, found] = await Promise.all([load(name).catch(() => null), later("more")]);
-  if (example && found) {
+  const example = await load(name).catch(() => null);
+  if (example) {
     close();
-    await found.begin(example);
+    await begin(example);
     /** @type {HTMLElement | null} */ (document.querySelector(".live-field"))?.focus();
   } else if (spot) card.say(spot, LOST);
 };
@@ -148,19 +137,11 @@ const reach = (spot) => {
   show(spot);
 };
 
-/** Bring the page and its address together, whatever changed the address. */
-const followAddress = async () => {
-  if (!attentionDocs.more && !location.hash.startsWith("#try=")) return;
-  const more = await later("more");
-  if (isOnPage()) more?.readAddress();
-};
-
 const arrive = () => {
   close();
-  attentionDocs.more?.leave();
-  attentionDocs.matters?.repaint();
+  leave();
   forget();
-  followAddress();
+  readAddress();
 };
 
 document.addEventListener("pointerover", point);
@@ -176,10 +157,9 @@ document.addEventListener("focusout", () => setTimeout(() => {
   if (!activeElement?.closest("table[role=grid], .live-stop")) close();
 }));
 
-// The theme says when it has changed the page without loading it, but not from a file, where it never does.
-/** @type {any} */ (window).document$.subscribe(arrive);
-followAddress();
-addEventListener("hashchange", followAddress);
+attentionDocs.onArrival(arrive);
+readAddress();
+addEventListener("hashchange", () => isOnPage() && readAddress());
 // What the reader did before this script was there.
 attentionDocs.start();
 if (attentionDocs.first) {

@@ -3,11 +3,12 @@
 import random
 from urllib.parse import quote
 
+import numpy as np
 import pytest
 
-from tests.live.edits import cases
+from tests.live.edits import edit, inputs
 from tests.live.graphs import page_graph
-from tests.live.running import in_node
+from tests.live.running import digits, in_node
 
 EXAMPLES = ("self_attention", "course_formula", "causal_padding", "cache_sizes")
 # What the page of an example has to read an address with, as docs/assets/live/page/examples.js has it.
@@ -17,8 +18,8 @@ PAGE = """
         return { name: parsed.example, graph: parsed, edits: new Map(), values: parsed.values };
     });
     const state = (fragment) => {
-        const { name, parts, heading } = link.parse(fragment);
-        return { name, heading, ...link.editsOf(parts, examples) };
+        const { name, parts, heading } = address.parse(fragment);
+        return { name, heading, ...address.editsOf(parts, examples) };
     };
 """
 # Each edit by the name of its input, and the heading, after they went through an address.
@@ -29,11 +30,11 @@ RETURNED = f"""
         return data.edits.map((edit) => {{
             const edits = new Map(Object.entries(edit).map(([step, numbers]) => {{
                 const input = inputs.inputAt(examples[0], step) ?? step;
-                const array = link.copyOf(inputs.writtenIn(examples[0], input));
+                const array = address.copyOf(inputs.writtenIn(examples[0], input));
                 numbers.flat(Infinity).forEach((number, i) => (array.data[i] = Number(number)));
                 return [input, array];
             }}));
-            const fragment = link.fragmentOf({{ examples, edits, heading: data.heading }});
+            const fragment = address.fragmentOf({{ examples, edits, heading: data.heading }});
             const back = state(fragment);
             const same = [...edits].every(([input, {{ data }}]) => {{
                 const array = back.edits.get(input) ?? inputs.writtenIn(examples[0], input);
@@ -50,8 +51,8 @@ READ = f"""
         const owned = new Set(examples.flatMap(inputs.inputsOf));
         return data.fragments.map((fragment) => {{
             const {{ edits, heading, isWhole }} = state(fragment);
-            const first = link.fragmentOf({{ examples, edits, heading: "" }});
-            const again = link.fragmentOf({{ examples, edits: state(first).edits, heading: "" }});
+            const first = address.fragmentOf({{ examples, edits, heading: "" }});
+            const again = address.fragmentOf({{ examples, edits: state(first).edits, heading: "" }});
             return [[...edits.keys()].every((input) => owned.has(input)) && first === again, isWhole, edits.size];
         }});
     }})()
@@ -64,7 +65,12 @@ NUMBERS = ["", "\0", "3", "-2.5e-3", "nan", "1e400", "0x10", "٣", "__proto__", 
 
 @pytest.mark.parametrize("name", EXAMPLES)
 def test_edits_and_heading_survive_the_address(name):
-    edits = [case["edits"] for case in cases(name, 10)]
+    draw = np.random.default_rng(17)
+    literals = inputs(page_graph(name))
+    edits = [
+        {step: list(map(digits, array.flat)) for step, array in edit(draw, literals).items()}
+        for _ in range(10)
+    ]
     data = {"graphs": [page_graph(name)], "edits": edits, "heading": "a-heading"}
     assert in_node(RETURNED, data) == [[True, True, "a-heading", name]] * len(edits)
 

@@ -2,12 +2,12 @@
 
 import { align } from "./alignment.js";
 import { drawFigure } from "./figures.js";
-import { valueOf } from "./examples.js";
-import { spotsOf } from "./spots.js";
-import { html, mathml, number } from "../show.js";
+import { valueOf } from "../examples.js";
+import { spotsOf } from "../spots.js";
+import { html, mathml, number } from "../../show.js";
 
-/** @typedef {import("../arrays.js").Dtype} Dtype */
-/** @typedef {import("./examples.js").Example} Example */
+/** @typedef {import("../../arrays.js").Dtype} Dtype */
+/** @typedef {import("../examples.js").Example} Example */
 
 const LEFT_OUT =
   "You have changed numbers of this figure. Its description was of the original ones, so it is left out. The Tab key leads to the numbers as they are now.";
@@ -59,7 +59,7 @@ const writeNumber = (spot, value, dtype, differs) => {
     replace(copy, differs, mathml(value, dtype));
 };
 
-/** Name a point by its numbers. @param {Element} point @param {import("./spots.js").Found[]} places */
+/** Name a point by its numbers. @param {Element} point @param {import("../spots.js").Found[]} places */
 const namePoint = (point, places) => {
   point.classList.toggle("live-changed", places.some(({ shown, original }) => shown !== original));
   const title = point.querySelector("title");

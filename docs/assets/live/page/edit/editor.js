@@ -1,35 +1,35 @@
-// "Try your own numbers": the inputs of an example become fields, and the page follows.
+// "Try your own numbers": the inputs of an example become fields, and the page follows. Whatever happens,
+// be it a keystroke, Back, a pasted link or a reload, goes through `readAddress` or `follow`.
 
-import { program } from "../python.js";
-import { exampleOf } from "../reference.js";
-import { html } from "../show.js";
-import { refresh as refreshCard } from "./card.js";
-import { writeCopies } from "./copies.js";
+import { program } from "../../program.js";
+import { exampleOf } from "../../reference.js";
+import { html } from "../../show.js";
+import { refresh as refreshCard } from "../card.js";
+import { LOST, load, valueOf } from "../examples.js";
+import { writeCopies } from "../follow/copies.js";
+import { write } from "../follow/numbers.js";
+import { prepare, restore, setBack } from "../follow/prose.js";
+import { figuresOutOfSight, inPlace } from "../follow/scrolling.js";
+import { inputsOf, keyIn } from "../inputs.js";
+import { isOnPage } from "../site.js";
+import { examplesOnPage, spotsOf } from "../spots.js";
+import { repaint } from "../what_matters.js";
+import { editsOf, fragmentOf, parse, putIntoAddress } from "./address.js";
+import * as bar from "./bar.js";
 import { typed } from "./entries.js";
-import { load, valueOf } from "./examples.js";
 import { clear, fieldOf, fill } from "./fields.js";
-import { inputAt, inputsOf, keyIn, writtenIn } from "./inputs.js";
-import { editsOf, fragmentOf, parse, putIntoAddress } from "./link.js";
-import { prepare, restore, setBack } from "./prose.js";
-import { LOST, attentionDocs, isOnPage } from "./scripts.js";
+import { buttonOf, hideInputs, showInputs } from "./places.js";
 import { begun, change, commit, enter, entryOf, redo, release, undo } from "./session.js";
-import { examplesOnPage, forget, spotsOf } from "./spots.js";
-import { make, matrixOf, nameOf, tool } from "./words.js";
-import { write } from "./write.js";
 
-/** @typedef {import("./examples.js").Edits} Edits */
-/** @typedef {import("./examples.js").Example} Example */
+/** @typedef {import("../examples.js").Example} Example */
 /** @typedef {import("./session.js").Session} Session */
-/** @typedef {{spot: Element, input: string, index: number[]}} Place of a field */
 
 /** @type {Session | null} */
 let session = null;
-/** @type {Place[]} the fields of this session */
+/** @type {import("./places.js").Place[]} the fields of this session */
 let fields = [];
-const status = make("p", { class: "live-status", role: "status" });
-const inputs = make("div", { class: "live-inputs" });
-const bar = make("div", { class: "live-bar", role: "region", "aria-label": "Your own numbers" });
-const redoTool = /** @type {HTMLButtonElement} */ (tool("Redo", () => session && repeat(session)));
+/** @type {HTMLElement | null} the field that the reader was in last */
+let last = null;
 
 // Browsers allow some hundred changes of the address in half a minute.
 const BEFORE_THE_ADDRESS_CHANGES = 300;
@@ -37,7 +37,6 @@ const BEFORE_THE_ADDRESS_CHANGES = 300;
 // back and the other figures are drawn.
 const BEFORE_THE_REST_FOLLOWS = 100;
 let [addressTimer, restTimer] = [0, 0];
-const HELP = "Type, use the up and down keys, or drag sideways. Escape leads to these buttons and back.";
 const UNREAD = "This link has edits that could not be read.";
 
 let turns = 0;
@@ -66,11 +65,11 @@ export const readAddress = async () => {
     if (isWhole || edits.size) change(started, edits);
     goTo(started, heading);
     follow(started);
-    if (!isWhole) say(`${UNREAD} ${status.textContent}`);
+    if (!isWhole) bar.sayFirst(UNREAD);
     if (isNew) jump(started);
   } else if (isLatest()) {
     if (!isOfPage) putIntoAddress(session ? fragmentOf(session) : "");
-    notify(isOfPage ? LOST : UNREAD);
+    bar.notify(isOfPage ? LOST : UNREAD);
   }
 };
 
@@ -112,12 +111,10 @@ const open = async (example) => {
   close();
   const started = begun(example, others.filter((other) => other !== null), before);
   session = started;
-  unfold(started);
-  addMissingInputs(started);
-  fields = placesOf(started);
+  fields = showInputs(started);
   prepare(started.examples.flatMap(spotsOf).map(({ spot }) => spot));
   if (!(await goesOn(started))) return null;
-  document.body.append(drawBar(started));
+  bar.show(actionsOf(started));
   document.body.classList.add("live-editing");
   for (const { spot, input, index } of fields) {
     const { value, dtype } = entryOf(started, input, index);
@@ -125,7 +122,7 @@ const open = async (example) => {
     const shown = () => valueOf(example, { step: keyIn(example, input) ?? "", index }).value;
     spot.replaceChildren(
       fieldOf(label, typed(value, dtype), dtype, shown, ({ value, problem }) => {
-        if (value === null) return say(problem);
+        if (value === null) return bar.say(problem);
         enter(started, input, index, value);
         follow(started);
       })
@@ -140,58 +137,36 @@ const goesOn = async (started) => {
   return session === started;
 };
 
-/** Open the folds of inputs that would not be seen otherwise. @param {Session} session */
-const unfold = (session) => {
-  const places = placesOf(session);
-  for (const input of inputsOf(session.example)) {
-    const spots = places.filter((place) => place.input === input).map(({ spot }) => spot);
-    if (spots.some((spot) => spot.checkVisibility())) continue;
-    for (let fold = spots[0]?.closest("details"); fold; fold = fold.parentElement?.closest("details") ?? null)
-      fold.open = true;
-  }
-};
-
-/** @param {Session} session @returns {HTMLElement} */
-const drawBar = (session) => {
-  const reset = () => {
+/** @param {Session} session @returns {Record<string, () => void>} by the names of their buttons */
+const actionsOf = (session) => ({
+  Undo: () => takeBack(session),
+  Redo: () => repeat(session),
+  Reset: () => {
     change(session, new Map());
     follow(session);
-  };
-  const copyLink = () => {
+  },
+  "Copy link": () => {
     putIntoAddress(fragmentOf(session));
-    copy(location.href, "The link is copied.");
-  };
-  const copyProgram = () => {
+    bar.copy(location.href, "The link is copied.");
+  },
+  "Copy code": () => {
     const { graph, values } = session.example;
-    copy(program(graph, values), "The NumPy program is copied.");
-  };
-  const finish = () => {
-    const byKeyboard = bar.querySelector(":focus-visible");
+    bar.copy(program(graph, values), "The NumPy program is copied.");
+  },
+  Done: () => {
+    const byKeyboard = bar.hasKeyboard();
     putIntoAddress(fragmentOf({ ...session, edits: new Map() }));
     close();
     if (byKeyboard) buttonOf(session)?.focus();
-  };
-  bar.replaceChildren(
-    make("strong", {}, "Your own numbers"),
-    status,
-    make("span", { class: "live-tools" },
-      tool("Undo", () => takeBack(session)),
-      redoTool,
-      tool("Reset", reset),
-      tool("Copy link", copyLink),
-      tool("Copy code", copyProgram),
-      tool("Done", finish)
-    )
-  );
-  return bar;
-};
+  },
+});
 
 /** Take back what cannot be read in a field, or else the last step. @param {Session} session */
 const takeBack = (session) => {
   const isUnread = fields.some(({ spot }) => spot.querySelector("[aria-invalid=true]"));
   const done = isUnread || undo(session);
   follow(session);
-  if (!done) say("There is nothing to undo.");
+  if (!done) bar.say("There is nothing to undo.");
 };
 
 /** @param {Session} session */
@@ -231,24 +206,6 @@ document.addEventListener("click", (event) => {
   scrollTo(0, 0);
 }, true);
 
-/** @param {Session} session @returns {Place[]} the cells of tables that show inputs of the edited example */
-const placesOf = (session) => {
-  const edited = inputsOf(session.example);
-  return session.examples.flatMap((example) => {
-    const steps = [...example.graph.steps.keys()];
-    const inputs = new Map(steps.map((step) => [step, inputAt(example, step)]));
-    return spotsOf(example).flatMap(({ spot, cell: { step, index } }) => {
-      const input = spot.matches("td") ? inputs.get(step) : null;
-      return input && edited.includes(input) ? [{ spot, input, index }] : [];
-    });
-  });
-};
-
-/** @param {Session} session @returns {HTMLElement | null} what the page has for editing the example */
-const buttonOf = ({ example }) => document.querySelector(`.live-try[data-example="${example.name}"]`);
-
-/** @type {HTMLElement | null} the field that the reader was in last */
-let last = null;
 document.addEventListener("focusin", ({ target }) => {
   if (!(target instanceof HTMLElement) || !target.matches(".live-field")) return;
   last = target;
@@ -258,54 +215,34 @@ document.addEventListener("focusin", ({ target }) => {
 // Many fields lie between one of them and the buttons, which stand at the end of the page.
 document.addEventListener("keydown", ({ key, target }) => {
   if (key !== "Escape") return;
-  if (target === last) bar.querySelector("button")?.focus();
-  else if (target instanceof Node && bar.contains(target)) last?.focus();
+  if (target === last) bar.focus();
+  else if (bar.contains(target)) last?.focus();
 });
-
-/** Show the inputs that the page does not show. @param {Session} session */
-const addMissingInputs = (session) => {
-  const shown = new Set(placesOf(session).map(({ input }) => input));
-  const missing = inputsOf(session.example).filter((input) => !shown.has(input));
-  if (!missing.length) return;
-  const tables = missing.map((input) =>
-    make("figure", {}, make("figcaption", {}, nameOf(input)), tableOf(session.example, input))
-  );
-  inputs.replaceChildren(...tables);
-  (buttonOf(session) ?? document.querySelector("article > :last-child"))?.after(inputs);
-  forget();
-};
-
-/** @param {Example} example @param {string} input @returns {HTMLElement} */
-const tableOf = (example, input) => {
-  const { shape, data } = writtenIn(example, input);
-  const table = matrixOf(shape, Array.from(data, () => make("td")));
-  table.dataset.val = input;
-  return table;
-};
 
 /** Bring the page up to date, and say what has changed. @param {Session} session */
 const follow = (session) => {
   const waiting = figuresOutOfSight();
-  inPlace(() => {
+  const steadily = (/** @type {() => void} */ change) =>
+    inPlace([last, document.getElementById(session.heading)], change);
+  steadily(() => {
     for (const { spot, input, index } of fields) {
       const { value, dtype } = entryOf(session, input, index);
       const field = spot.querySelector("input");
       if (field) fill(field, value, dtype);
     }
     const changed = session.examples.flatMap((example) => write(example, waiting));
-    say(session.examples.map(refused).find(Boolean) ?? told(changed));
+    bar.sumUp(session.examples, changed.length);
   });
   clearTimeout(restTimer);
   const followWithTheRest = () => {
     setBack(session.examples.flatMap((example) => write(example)));
     session.examples.forEach(writeCopies);
   };
-  restTimer = setTimeout(() => inPlace(followWithTheRest), BEFORE_THE_REST_FOLLOWS);
+  restTimer = setTimeout(() => steadily(followWithTheRest), BEFORE_THE_REST_FOLLOWS);
   if (!addressTimer) changeAddress();
-  if (!session.future.length && document.activeElement === redoTool) bar.querySelector("button")?.focus();
-  redoTool.disabled = !session.future.length;
+  bar.allowRedo(session.future.length > 0);
   refreshCard();
-  attentionDocs.matters?.repaint();
+  repaint();
 };
 
 /** Write the address, and in a while what has changed meanwhile. */
@@ -314,70 +251,6 @@ const changeAddress = () => {
   if (!session || !isOnPage() || fragmentOf(session) === location.hash) return;
   putIntoAddress(fragmentOf(session));
   addressTimer = setTimeout(changeAddress, BEFORE_THE_ADDRESS_CHANGES);
-};
-
-/** Say how many numbers have changed. @param {Element[]} changed */
-const told = ({ length }) => {
-  if (!length) return HELP;
-  const count = length === 1 ? "One number differs" : `${length} numbers differ`;
-  return `${count} from the page's own.`;
-};
-
-/**
- * Change the page, but leave in its place what is edited, or the heading that the reader came to, if it is
- * in sight.
- *
- * @param {() => void} change
- */
-const inPlace = (change) => {
-  const heading = document.getElementById(session?.heading ?? "");
-  const stays = [last, heading].find((element) => element && !isOutOfSight(element));
-  const before = stays?.getBoundingClientRect().top ?? 0;
-  change();
-  scrollBy({ top: (stays?.getBoundingClientRect().top ?? 0) - before, behavior: "instant" });
-};
-
-/** @returns {Set<Element>} the matrices of such figures */
-const figuresOutOfSight = () => {
-  const figures = [...document.querySelectorAll(".figure-box svg")].filter(isOutOfSight);
-  return new Set(figures.flatMap((figure) => [...figure.querySelectorAll("g[data-val]")]));
-};
-
-/** @param {Element} element */
-const isOutOfSight = (element) => {
-  const { bottom, top } = element.getBoundingClientRect();
-  return bottom < 0 || top > innerHeight;
-};
-
-/** @param {Example} example @returns {string | null} why the page keeps its last numbers */
-const refused = ({ refusal }) => {
-  if (!refusal) return null;
-  const kept = "The page keeps the last numbers.";
-  if (!refusal.error) return `With this number Python would compute in another way. ${kept}`;
-  return `Python refuses this: “${refusal.message}”. ${kept}`;
-};
-
-/** @param {string} text */
-const say = (text) => {
-  status.textContent = text;
-};
-
-/** @param {string} text @param {string} done */
-const copy = (text, done) => {
-  navigator.clipboard.writeText(text).then(
-    () => say(done),
-    // Without the permission, the reader can still copy it by hand.
-    () => prompt("Copy this:", text)
-  );
-};
-
-/** Say something, also where no fields are. @param {string} text */
-const notify = (text) => {
-  if (!session) {
-    bar.replaceChildren(status, tool("Close", () => bar.remove()));
-    document.body.append(bar);
-  }
-  say(text);
 };
 
 /** Give the page its own numbers back, and the cells of its tables. */
@@ -394,8 +267,7 @@ const close = () => {
     if (field) clear(field);
     spot.innerHTML = html(value, dtype);
   }
-  inputs.remove();
-  forget();
+  hideInputs();
   leave();
 };
 
@@ -409,7 +281,7 @@ export const leave = () => {
   session = last = null;
   fields = [];
   restore();
-  bar.remove();
+  bar.hide();
   document.body.classList.remove("live-editing");
-  attentionDocs.matters?.repaint();
+  repaint();
 };

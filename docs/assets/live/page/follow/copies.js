@@ -1,9 +1,11 @@
-// The code to copy below an example, NumPy or LaTeX, with other numbers: they are written as
+// "Copy as NumPy" and "Copy as LaTeX" copy the numbers that the page shows, written as
 // attention_docs/render/code.py and latex.py write them.
 
-import { latex, python } from "./show.js";
+import { latex, python } from "../../show.js";
+import { stepOf } from "../examples.js";
 
-/** @typedef {import("./arrays.js").Dtype} Dtype */
+/** @typedef {import("../../arrays.js").Dtype} Dtype */
+/** @typedef {import("../examples.js").Example} Example */
 /** @typedef {{dtype: Dtype, before: ArrayLike<number>, now: ArrayLike<number>}} Numbers of a step */
 
 const STEP = /^(.+? = )(.+)$/gm;
@@ -36,4 +38,22 @@ export const withNumbers = (text, form, steps) => {
       Object.is(now[++at], before[at]) ? digits : write(now[at], dtype)
     );
   });
+};
+
+/** @type {WeakMap<Element, string>} the code that the page was built with */
+const originals = new WeakMap();
+
+/** Bring the code to copy up to date. @param {Example} example */
+export const writeCopies = (example) => {
+  const { graph, name } = example;
+  const steps = [...graph.steps].map(([step, node]) => {
+    const { data, dtype } = stepOf(example, step);
+    return { dtype, before: graph.values[node].data, now: data };
+  });
+  for (const code of document.querySelectorAll(`[data-of="${name}"] [data-copy] code`)) {
+    const form = code.closest("[data-copy]")?.getAttribute("data-copy") ?? "";
+    const original = originals.get(code) ?? code.textContent ?? "";
+    originals.set(code, original);
+    code.textContent = withNumbers(original, form, steps);
+  }
 };

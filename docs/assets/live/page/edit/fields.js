@@ -1,9 +1,9 @@
 // A field for one number of an input: typed into, stepped with the arrow keys, or dragged sideways.
 
 import { read, typed } from "./entries.js";
-import { make } from "./words.js";
+import { make } from "../elements.js";
 
-/** @typedef {import("../arrays.js").Dtype} Dtype */
+/** @typedef {import("../../arrays.js").Dtype} Dtype */
 
 /** @typedef {{value: number, problem: ""} | {value: null, problem: string}} Entry */
 

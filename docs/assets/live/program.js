@@ -1,6 +1,7 @@
 // An example, perhaps with edited inputs, as a NumPy program that prints the same digits.
 
 import { asarray } from "./arrays.js";
+import { ATOM, COMPARISON, POWER, PREFIX, SUM, operations } from "./operations.js";
 import { number, python } from "./show.js";
 
 /** @typedef {import("./arrays.js").NDArray} NDArray */
@@ -8,28 +9,6 @@ import { number, python } from "./show.js";
 /** @typedef {import("./graph.js").Graph} Graph */
 /** @typedef {{code: string, level: number}} Expression a piece of Python, and how tightly it is bound */
 
-const [OR, AND, COMPARISON, SUM, PRODUCT, NEGATIVE, POWER, ATOM] = [1, 2, 3, 4, 5, 6, 7, 8];
-/** @type {Record<string, [symbol: string, level: number]>} */
-const INFIX = {
-  bitwise_or: ["|", OR],
-  bitwise_and: ["&", AND],
-  equal: ["==", COMPARISON],
-  not_equal: ["!=", COMPARISON],
-  less: ["<", COMPARISON],
-  less_equal: ["<=", COMPARISON],
-  greater: [">", COMPARISON],
-  greater_equal: [">=", COMPARISON],
-  add: ["+", SUM],
-  subtract: ["-", SUM],
-  multiply: ["*", PRODUCT],
-  divide: ["/", PRODUCT],
-  floor_divide: ["//", PRODUCT],
-  remainder: ["%", PRODUCT],
-  matmul: ["@", PRODUCT],
-  pow: ["**", POWER],
-};
-/** @type {Record<string, string>} NumPy's names where an older NumPy lacks the standard's */
-const RENAMED = { acos: "arccos", concat: "concatenate", permute_dims: "transpose" };
 const POSITIONAL = new Set(["shape", "axes", "repeats"]);
 // What is read more easily where it is used, even if that is twice.
 const INLINE = new Set(["getitem", "matrix_transpose", "full"]);
@@ -106,7 +85,7 @@ export const program = (graph, values) => {
   };
   /** @param {string} operation @param {number} input @param {number} node @returns {boolean} */
   const isOfShape = (operation, input, node) =>
-    (nodes[node].operation === "where" || nodes[node].operation in INFIX) &&
+    (nodes[node].operation === "where" || "python" in operations[nodes[node].operation]) &&
     operation !== "full" &&
     String(values[input].shape) === String(values[node].shape);
   const uses = counted(nodes.length, [...steps.values()], inputsOf);
@@ -159,7 +138,7 @@ const counted = (length, wanted, inputsOf) => {
 
 /** @param {NDArray} array @returns {Expression} numbers as they are written in Python */
 const literal = ({ shape, data, dtype }) => {
-  if (!shape.length) return { code: digits(data[0], dtype), level: data[0] < 0 ? NEGATIVE : ATOM };
+  if (!shape.length) return { code: digits(data[0], dtype), level: data[0] < 0 ? PREFIX : ATOM };
   const nested = shape.reduceRight(
     (/** @type {string[]} */ rows, length) =>
       Array.from({ length: rows.length / length }, (_, i) =>
@@ -187,17 +166,18 @@ const digits = (value, dtype) => {
 const written = (operation, attributes, inputs, ranks) => {
   const [one, other] = inputs;
   const codes = inputs.map(({ code }) => code);
-  if (operation in INFIX) {
-    const [symbol, level] = INFIX[operation];
+  const { python: infix, numpy = operation } = operations[operation];
+  if (infix) {
+    const [symbol, level] = infix;
     // A comparison binds less tightly than & and | there, and powers go from right to left.
     const [left, right] = level === POWER ? [ATOM, ATOM] : level <= COMPARISON ? [SUM, SUM] : [level, level + 1];
     return { code: `${bound(one, left)} ${symbol} ${bound(other, right)}`, level };
   }
   switch (operation) {
     case "negative":
-      return { code: `-${bound(one, NEGATIVE)}`, level: NEGATIVE };
+      return { code: `-${bound(one, PREFIX)}`, level: PREFIX };
     case "bitwise_invert":
-      return { code: `~${bound(one, ATOM)}`, level: NEGATIVE };
+      return { code: `~${bound(one, ATOM)}`, level: PREFIX };
     case "matrix_transpose":
       return { code: `${bound(one, ATOM)}.${ranks[0] > 2 ? "mT" : "T"}`, level: ATOM };
     case "getitem":
@@ -223,9 +203,9 @@ const written = (operation, attributes, inputs, ranks) => {
       );
     case "concat":
     case "stack":
-      return called(RENAMED[operation] ?? operation, [`[${codes.join(", ")}]`], attributes, "np.");
+      return called(numpy, [`[${codes.join(", ")}]`], attributes, "np.");
     default:
-      return called(RENAMED[operation] ?? operation, codes, attributes, "np.");
+      return called(numpy, codes, attributes, "np.");
   }
 };
 

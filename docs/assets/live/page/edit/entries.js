@@ -1,8 +1,8 @@
 // What a reader may type for a number, and what is wrong with anything else.
 
-import { python } from "../show.js";
+import { python } from "../../show.js";
 
-/** @typedef {import("../arrays.js").Dtype} Dtype */
+/** @typedef {import("../../arrays.js").Dtype} Dtype */
 
 const NUMBER = /^[+-]?(\d+(\.\d*)?|\.\d+)(e[+-]?\d+)?$/i;
 // Maps, because an object also has the names that all objects have, such as "constructor".

@@ -1,8 +1,8 @@
 // Sentences were written for the page's own numbers. Where a section shows others, they step back, and
 // so they do beside what never follows: printed code, exercises and drawings that have no live numbers.
 
-import { exampleAt } from "./spots.js";
-import { make } from "./words.js";
+import { exampleAt } from "../spots.js";
+import { make } from "../elements.js";
 
 const WHY =
   "You have changed numbers of this page. The sentences, curves and code of this section belong to the original ones.";

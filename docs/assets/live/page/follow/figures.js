@@ -1,9 +1,9 @@
 // Draw the cells and lines of a figure with other numbers, as attention_docs/render/figures does.
 
-import { number } from "../show.js";
+import { number } from "../../show.js";
 
-/** @typedef {import("../arrays.js").Dtype} Dtype */
-/** @typedef {import("../terms.js").Cell} Cell */
+/** @typedef {import("../../arrays.js").Dtype} Dtype */
+/** @typedef {import("../../terms.js").Cell} Cell */
 /** @typedef {{value: number, dtype: Dtype}} Valued */
 
 const [THICKEST, THINNEST, UNDER_TEXT, ALONE] = [9, 0.4, 0.5, 0.8];

@@ -1,12 +1,12 @@
 // What a reader has changed on a page, and the examples that follow.
 
-import { ravel } from "../arrays.js";
-import { compute } from "./examples.js";
-import { keyIn, writtenIn } from "./inputs.js";
-import { copyOf, fragmentOf } from "./link.js";
+import { ravel } from "../../arrays.js";
+import { compute } from "../examples.js";
+import { keyIn, writtenIn } from "../inputs.js";
+import { copyOf, fragmentOf } from "./address.js";
 
-/** @typedef {import("./examples.js").Edits} Edits */
-/** @typedef {import("./examples.js").Example} Example */
+/** @typedef {import("../examples.js").Edits} Edits */
+/** @typedef {import("../examples.js").Example} Example */
 
 /**
  * The state of the page. Its address is `fragmentOf` it, and all else that shows it is drawn from it.

@@ -8,9 +8,8 @@ import { html } from "../show.js";
 import { load } from "./examples.js";
 import { colour, effect } from "./influence.js";
 import { inputAt, inputsOf, keyIn, writtenIn } from "./inputs.js";
-import { attentionDocs } from "./scripts.js";
 import { examplesOnPage, key, spotsOf } from "./spots.js";
-import { make, matrixOf, nameOf } from "./words.js";
+import { make, matrixOf, nameOf } from "./elements.js";
 
 /** @typedef {import("../arrays.js").NDArray} NDArray */
 /** @typedef {import("../terms.js").Cell} Cell */
@@ -38,7 +37,7 @@ let coloured = [];
  *
  * @param {Shown} shown the number
  */
-const begin = async (shown) => {
+export const begin = async (shown) => {
   const home = /** @type {HTMLElement} */ (document.activeElement);
   const loaded = await Promise.all(examplesOnPage().map((name) => load(name).catch(() => null)));
   subject = { ...shown, examples: loaded.filter((example) => example !== null), home };
@@ -51,7 +50,7 @@ const begin = async (shown) => {
 };
 
 /** Bring colours and words up to date, once the page itself has followed an edit. */
-const repaint = () => {
+export const repaint = () => {
   clearTimeout(timer);
   timer = setTimeout(draw, AFTER_THE_PAGE);
 };
@@ -232,5 +231,3 @@ const matricesOf = (derivatives, largest) =>
     });
     return make("figure", {}, make("figcaption", {}, nameOf(input)), matrixOf(shape, cells));
   });
-
-attentionDocs.matters = { begin, repaint };

@@ -2,10 +2,10 @@
 
 import { explain } from "../explain.js";
 import { ravel, unravel } from "../arrays.js";
-import { align } from "./alignment.js";
+import { align } from "./follow/alignment.js";
 import { stepOf } from "./examples.js";
 import { html } from "../show.js";
-import { linesOf, make, matrixOf, nameOf, tool } from "./words.js";
+import { linesOf, make, matrixOf, nameOf, tool } from "./elements.js";
 
 /** @typedef {import("./examples.js").Example} Example */
 /** @typedef {import("../terms.js").Cell} Cell */

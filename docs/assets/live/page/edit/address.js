@@ -5,13 +5,13 @@
 // Anybody can write an address. What it names is looked up among what the page has, and no part of it
 // becomes a path or code.
 
-import { ravel, unravel } from "../arrays.js";
+import { ravel, unravel } from "../../arrays.js";
 import { read, typed } from "./entries.js";
-import { inputsOf, writtenIn } from "./inputs.js";
+import { inputsOf, writtenIn } from "../inputs.js";
 
-/** @typedef {import("../arrays.js").NDArray} NDArray */
-/** @typedef {import("./examples.js").Edits} Edits */
-/** @typedef {import("./examples.js").Example} Example */
+/** @typedef {import("../../arrays.js").NDArray} NDArray */
+/** @typedef {import("../examples.js").Edits} Edits */
+/** @typedef {import("../examples.js").Example} Example */
 
 /**
  * @typedef {object} Link
