@@ -167,7 +167,7 @@ def test_the_cache_depends_on_what_a_notebook_can_import_and_on_every_version(
     monkeypatch.setattr(cache, "versions", lambda: "numpy-9.9.dist-info")
     assert cache.package_digest(tmp_path / "package") != before
     monkeypatch.undo()
-    for name, is_seen in (("publish/site.py", False), ("render/numbers.py", True)):
+    for name, is_seen in (("publish/project.py", False), ("render/numbers.py", True)):
         source = tmp_path / "package" / name
         source.write_text(source.read_text(encoding="utf-8") + "\n", encoding="utf-8")
         assert (cache.package_digest(tmp_path / "package") != before) is is_seen, name

@@ -15,7 +15,7 @@ from attention_docs.live.literals import (
     statements,
 )
 from attention_docs.live.recording import record
-from attention_docs.publish.computed import recorded_graph
+from attention_docs.publish.computed import compute
 from attention_docs.publish.errors import PublishError
 
 SOURCE = """
@@ -65,13 +65,13 @@ def forget():
 def test_literal_that_reaches_a_result_by_another_way_stops_the_build(example, result, constant):
     example(result, constant)
     with pytest.raises(PublishError, match="example 'temporary': the literal X of temporary"):
-        recorded_graph("temporary")
+        compute("graph", "temporary")
 
 
 def test_input_that_is_no_constant_stops_the_build(example):
     example("(z := xp.asarray([3.0, 4.0])), 'sum': z + x")
     with pytest.raises(PublishError, match="example 'temporary': a reader could edit 'y', which"):
-        recorded_graph("temporary")
+        compute("graph", "temporary")
 
 
 def test_other_numbers_reach_every_use_of_a_literal():
