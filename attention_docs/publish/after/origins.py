@@ -5,7 +5,7 @@ adds a script or an address on another host, it is found here before anything is
 """
 
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from html.parser import HTMLParser
 from pathlib import Path
 
@@ -44,7 +44,7 @@ QUOTED_ADDRESS = re.compile(r"""["'`]((?:https?:)?//[^"'`\s]+)""", re.IGNORECASE
 FOREIGN = re.compile(r"\s*(?!data:|blob:|about:)(?:[a-z][a-z\d+.-]*:|[\\/]{2})", re.IGNORECASE)
 
 
-def known_scripts(folders: Iterable[str | Path]) -> list[re.Pattern[str]]:
+def known_scripts(folders: Sequence[str | Path]) -> list[re.Pattern[str]]:
     """Read the inline scripts that may run, as patterns.
 
     Args:
@@ -65,7 +65,7 @@ def inline_scripts(page: str) -> list[str]:
     return [script["code"] for script in found if not DATA.search(script["attributes"])]
 
 
-def find(name: str, folders: Iterable[str | Path]) -> Path | None:
+def find(name: str, folders: Sequence[str | Path]) -> Path | None:
     return next((Path(folder, name) for folder in folders if Path(folder, name).is_file()), None)
 
 
@@ -77,7 +77,7 @@ def pattern(script: str) -> re.Pattern[str]:
     >>> bool(pattern('go("{{ base_url }}")').fullmatch('go("//host/")'))
     False
     """
-    return re.compile(FILLED_IN.sub(r"(?:\\.{1,2}(?:/\\.\\.)*|/(?:[\\w.-]+/)*)", re.escape(script)))
+    return re.compile(FILLED_IN.sub(r"(?:\\.{1,2}(?:/\\.\\.)*|/(?!/)[\\w./-]*)", re.escape(script)))
 
 
 def site_problems(site: Path, known: list[re.Pattern[str]]) -> Iterator[tuple[str, str]]:

@@ -33,9 +33,12 @@ def with_worker(page: str, *, offline: bool = False) -> str:
 def cut_index(site: Path, *, offline: bool = False) -> None:
     """Leave sections out of a built site's index, and move its documents to a file of their own.
 
-    Offline they stay, because there the theme's worker has to find them.
+    Offline they stay, because there the theme's worker has to find them. A site of another
+    generator has another index, which is left alone.
     """
     index = site / "search" / "search_index.json"
+    if not index.is_file():
+        return
     whole = json.loads(index.read_text(encoding="utf-8"))
     documents = [found for found in whole["docs"] if not found["location"].endswith(UNSEARCHED)]
     if not offline:

@@ -1,7 +1,7 @@
 """The step after the generator: `site/` becomes what is published."""
 
 import logging
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 
 import numpy as np
@@ -32,7 +32,7 @@ log = logging.getLogger("mkdocs.attention_docs.after")
 FORMULA_STYLE = "assets/katex/katex.min.css"
 
 
-def finish(site: Path, project: Project, prepared: Prepared, templates: Iterable[str]) -> None:
+def finish(site: Path, project: Project, prepared: Prepared, templates: Sequence[str]) -> None:
     """Finish a site that the generator has written; what must be mended in it is a warning.
 
     Args:
@@ -104,7 +104,7 @@ def typeset_formulas(
 
 
 def origin_problems(
-    site: Path, sources: Mapping[str, Source], templates: Iterable[str]
+    site: Path, sources: Mapping[str, Source], templates: Sequence[str]
 ) -> Iterator[str]:
     """Say where a page or a style sheet would run or fetch what it must not."""
     for path, problem in origins.site_problems(site, origins.known_scripts(templates)):

@@ -45,16 +45,14 @@ def page(source: Source, html: str, repository: str | None, defer: Callable[[str
     return "\n\n".join(parts)
 
 
-def downloads(sources: Iterable[Source], *, offline: bool) -> dict[str, bytes]:
-    """Return each notebook as it is stored, by its path in the site: beside its page.
+def downloads(sources: Iterable[Source]) -> dict[str, bytes]:
+    """Return each notebook as it is stored, by its paths in the site.
 
-    A page has a folder of its own, save in a site that is read without a server.
+    Earlier builds had it in the folder of its page, to which others may link.
     """
-    found = {PurePosixPath(source.address): source for source in sources if source.is_notebook}
-    return {
-        str(path if offline else path.with_suffix("") / path.name): source.content.encode()
-        for path, source in found.items()
-    }
+    found = {PurePosixPath(source.address): source.content.encode() for source in sources}
+    beside = {path.with_suffix("") / path.name: content for path, content in found.items()}
+    return {str(path): content for path, content in {**found, **beside}.items()}
 
 
 def cell_markdown(cell: Cell, shown: list[Tag], location: str) -> list[str]:
@@ -103,13 +101,12 @@ def output(tag: Tag, location: str) -> str:
 
 def download_links(source: Source, repository: str | None) -> str:
     """Link to the file and, if a cell installs the package, to Colab."""
-    name = PurePosixPath(source.address).name
-    links = [f'<a href="{name}" download>Download this notebook</a>']
+    links = [f"[Download this notebook]({PurePosixPath(source.address).name}){{download}}"]
     if repository and any("install" in tags(cell) for cell in source.notebook["cells"]):
         github = repository.removeprefix("https://github.com/")
         address = f"https://colab.research.google.com/github/{github}/blob/main/{source.file}"
-        links.append(f'<a href="{address}">Open in Colab</a>')
-    return f'<p class="take-away" data-search-exclude>{" · ".join(links)}</p>'
+        links.append(f"[Open in Colab]({address})")
+    return f'<p class="take-away" data-search-exclude markdown="span">{" · ".join(links)}</p>'
 
 
 def tags(cell: Cell) -> list[str]:

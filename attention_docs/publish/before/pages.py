@@ -80,7 +80,7 @@ def prepare(project: Project, nav: Nav) -> Prepared:
         for notebook, html in zip(found, executed, strict=True):
             notebook.markdown = pages.of_notebook(notebook, html.result())
         drawing = threads.submit(pages.drawings.draw)
-        files = {**scripts(project), **notebooks.downloads(found, offline=project.offline)}
+        files = {**scripts(project), **notebooks.downloads(found)}
         pages.parts |= drawing.result()
     for name in sorted(set(examples.names()) - pages.described):
         log.warning(r"attention_docs/examples/%s.py: no page uses \example{%s}", name, name)
