@@ -1,5 +1,6 @@
 """Zensical between the two steps: python -m attention_docs.publish.generator.zensical SITE."""
 
+import importlib.util
 import json
 import shutil
 import subprocess
@@ -72,9 +73,9 @@ def run(folder: Path) -> None:
 
 
 def templates_of_zensical() -> Path:
-    import zensical
-
-    return Path(zensical.__file__).parent / "templates"
+    spec = importlib.util.find_spec("zensical")
+    assert spec and spec.origin, "Zensical has just built the site"
+    return Path(spec.origin).parent / "templates"
 
 
 if __name__ == "__main__":
