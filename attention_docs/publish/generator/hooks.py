@@ -51,7 +51,8 @@ def begin(config: MkDocsConfig) -> None:
 def on_files(files: Files, config: MkDocsConfig) -> None:
     """Put what the step before makes of `docs/` in its place."""
     originals = [file for file in files if file.src_uri.endswith((".md", ".ipynb"))]
-    made = attempt(prepare, config) or {file.src_uri: "# Not built" for file in originals}
+    names = [re.sub(r"ipynb$", "md", file.src_uri) for file in originals]
+    made = attempt(prepare, config) or dict.fromkeys(names, "# Not built")
     for file in originals:
         files.remove(file)
     for path, content in made.items():
