@@ -106,8 +106,8 @@ def _text(node):
 
 def _path(node):
     """Return the end points and control points of a path."""
-    points, at, first = [], np.zeros(2), np.zeros(2)
-    for command, given in re.findall(r"([A-Za-z])([^A-Za-z]*)", node.attrib["d"]):
+    points, at = [], np.zeros(2)
+    for command, given in re.findall(r"([MLHVCmlhvca])([^A-Za-z]*)", node.attrib["d"]):
         given = numbers(given)
         start = at if command.islower() else np.zeros(2)
         match command.lower():
@@ -115,16 +115,13 @@ def _path(node):
                 steps = [(start[0] + given[0], at[1])]
             case "v":
                 steps = [(at[0], start[1] + given[0])]
-            case "z":
-                steps = [first]
             case "a":
                 steps = start + np.reshape(given, (-1, 7))[:, 5:]
-            case "m" | "l" | "c":
+            case _:
                 steps = start + np.reshape(given, (-1, 2))
-        points += list(map(np.asarray, steps))
+        points += [np.asarray(step) for step in steps]
         at = points[-1]
-        first = at if command.lower() == "m" else first
-    return np.array(points, dtype=float)
+    return np.array(points)
 
 
 CORNERS = {

@@ -38,15 +38,12 @@ def test_names_are_escaped():
 @pytest.mark.parametrize(
     ("draw", "message"),
     [
-        (lambda: heatmap(np.ones(3)), "matrix has shape (3,); expected two axes, none of them empty"),
         (lambda: heatmap(np.ones((0, 3))), "matrix has shape (0, 3); expected two axes, none of them empty"),
         (lambda: heatmap([["a"]]), "matrix has dtype <U1; expected real numbers or booleans"),
         (lambda: heatmap([[np.nan]]), "matrix holds nan; expected numbers, or -inf where nothing takes part"),
-        (lambda: heatmap([[1], [2, 3]]), "matrix is a list of unequal rows; expected an array"),
         (lambda: heatmap(A, row_labels=["a"]), "row_labels is ['a']; expected 2 labels"),
         (lambda: heatmap(A, column_labels="abc"), "column_labels is 'abc'; expected 3 labels"),
         (lambda: heatmap(A, row_labels=2), "row_labels is 2; expected 2 labels"),
-        (lambda: heatmap(-A, scale="sequential"), "matrix holds -1; expected 0 or more on a sequential scale"),
         (lambda: heatmap(A, scale="rainbow"), "scale is 'rainbow'; expected 'diverging' or 'sequential'"),
         (lambda: heatmap(A, role="mask"), "role is 'mask'; expected one of input, query, key, value, scores, weights, output"),
         (lambda: heatmap(A, hidden=A), "hidden has shape (2, 3) and dtype float64; expected (2, 3) to match matrix, and bool"),
@@ -56,7 +53,6 @@ def test_names_are_escaped():
         (lambda: heatmap(A, mark=3), "mark is 3; expected a pair (row, column)"),
         (lambda: attention_lines(-A, ["a", "b"], list("cde")), "weights holds -1; expected finite numbers of 0 or more"),
         (lambda: attention_lines(np.where(A, np.inf, A), ["a", "b"], list("cde")), "weights holds inf; expected finite numbers of 0 or more"),
-        (lambda: attention_lines(A, ["a", "b"]), "tokens is ['a', 'b']; expected 3 labels"),
         (lambda: attention_lines(A, ["a", "b"], ["c"]), "keys is ['c']; expected 3 labels"),
         (lambda: attention_lines(A, ["a", "b"], list("cde"), query=2), "query is 2; expected an index below 2"),
     ],

@@ -140,12 +140,9 @@ def test_ticks_are_exact_and_short():
     ("x", "y", "message"),
     [
         ([1, 2], [1], "s has y of shape (1,); expected (2,) to match its x"),
-        ([[1, 2]], [[1, 2]], "s has y of shape (1, 2); expected (1, 2) to match its x"),
         ([], [], "s has no points; expected one or more"),
-        ([1, math.nan], [1, 2], "x of s holds nan at [1]; expected finite numbers only"),
         ([1, 2], [1, math.inf], "y of s holds inf at [1]; expected finite numbers only"),
         ([1, 0], [1, 2], "x of s holds 0; expected positive numbers on a logarithmic axis"),
-        ([1, 2], [1, 2j], "y of s has dtype complex128; expected real numbers or booleans"),
     ],
 )
 def test_points_that_have_no_place_are_refused(x, y, message):

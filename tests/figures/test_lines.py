@@ -30,10 +30,8 @@ def assert_shows_weights(picture, weights, tokens, keys, query=None):
         level = [s for s in named(picture, number(part)) if s.centre[1] == line.centre[1]]
         assert 0 < leftmost(level)[0].box[0] - line.box[2] < 20
     for curve, (row, column) in zip(curves, drawn, strict=True):
-        weight, (token,), (key,) = (
-            weights[row, column],
-            *(named(picture, n) for n in (tokens[row], keys[column])),
-        )
+        (token,), (key,) = named(picture, tokens[row]), named(picture, keys[column])
+        weight = weights[row, column]
         (x, y), *_, (x_end, y_end) = curve.corners
         assert (y, y_end) == (token.centre[1], key.centre[1])
         assert 0 < x - token.box[2] < 20

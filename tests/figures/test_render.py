@@ -58,6 +58,7 @@ def test_text_of_unusual_results(result, expected):
     ("result", "message"),
     [
         (None, "result has dtype object; expected real numbers or booleans"),
+        ([[1], [2, 3]], "result is a list of unequal rows; expected an array"),
         ({"Q": "a"}, "result['Q'] has dtype <U1; expected real numbers or booleans"),
     ],
 )

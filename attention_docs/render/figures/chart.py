@@ -15,6 +15,7 @@ from attention_docs.render.figures.svg import (
     element,
     label,
     text_width,
+    turned,
     words,
 )
 from attention_docs.render.numbers import number
@@ -162,8 +163,7 @@ def _axes(x: Axis, y: Axis, left: float, top: float) -> list[str]:
     bottom = top + HEIGHT
     faint = {"stroke": "currentColor", "stroke_opacity": 0.25, "fill": "none"}
     body = [label(left + WIDTH / 2, bottom + 2 * LINE, x.name)]
-    turn = f"rotate(-90 {LINE / 2:g} {top + HEIGHT / 2:g})"
-    body.append(label(LINE / 2, top + HEIGHT / 2, y.name, transform=turn))
+    body.append(turned(LINE / 2, top + HEIGHT / 2, y.name))
     for tick in x.ticks:
         at = left + WIDTH * x.share(tick)
         body.append(element("path", d=f"M{at:.1f} {top}v{HEIGHT}", **faint))

@@ -17,6 +17,7 @@ from attention_docs.render.figures.svg import (
     moved,
     text_width,
     title,
+    turned,
 )
 
 
@@ -91,7 +92,7 @@ def matrix_panel(
     body = [
         title(centre, LINE / 2, name, role),
         label(centre, 1.5 * LINE, columns, font_size=11),
-        turned(grid.x - margin - LINE / 2, grid.y + grid.height / 2, rows),
+        turned(grid.x - margin - LINE / 2, grid.y + grid.height / 2, rows, font_size=11),
         cells.column_names(grid, column_names),
         cells.row_names(grid, row_names),
         cells.cells(grid, values, colours, crossed_out, printed),
@@ -100,11 +101,6 @@ def matrix_panel(
     ]
     paper = grid.x + width + overhang, below + legend.height
     return Panel(*paper, "".join(body), cells.described(name, values), name=name)
-
-
-def turned(x: float, y: float, text: str) -> str:
-    """Write text that reads upwards."""
-    return label(x, y, text, font_size=11, transform=f"rotate(-90 {x:g} {y:g})")
 
 
 def _legend(scale: Scale, is_mask: bool, width: float, printed: bool) -> Panel:

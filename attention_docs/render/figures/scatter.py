@@ -19,6 +19,7 @@ from attention_docs.render.figures.svg import (
     element,
     label,
     text_width,
+    turned,
     words,
 )
 from attention_docs.render.numbers import number
@@ -116,14 +117,13 @@ def scatter_2d(
     height = origin[1] + 4.2 * LINE
     entries, legend_width = _legend(sets, height, ringed=True)
     width = max(right + MARGIN, legend_width, text_width(name))
-    turn = f"rotate(-90 {LINE / 2:g} {(origin[1] + top) / 2:g})"
     body = [
         label(width / 2, LINE / 2, name, font_weight="bold"),
         *_floor(size, at),
         *(label(*at([(i, -0.17)])[0], number(i), font_size=10) for i in range(size[0] + 1)),
         *(label(*at([(-0.17, i)])[0], number(i), font_size=10) for i in range(size[1] + 1)),
         label((MARGIN + right) / 2, origin[1] + 2.3 * LINE, axes[0], font_size=11),
-        label(LINE / 2, (origin[1] + top) / 2, axes[1], font_size=11, transform=turn),
+        turned(LINE / 2, (origin[1] + top) / 2, axes[1], font_size=11),
         *(part for points in sets if points.outlined for part in _outline(points, at)),
     ]
     for index, points in enumerate(sets):

@@ -89,6 +89,11 @@ def label(
     return element("text", words(text), *rest, **place, **attributes)
 
 
+def turned(x: float, y: float, text: str, font_size: int | None = None) -> str:
+    """Write text that reads upwards."""
+    return label(x, y, text, font_size=font_size, transform=f"rotate(-90 {x:g} {y:g})")
+
+
 def title(x: float, y: float, text: str, role: str | None, anchor: str = "middle") -> str:
     """Write the name of a matrix in the colour of its role."""
     return label(x, y, text, anchor, font_weight="bold", fill=colour(role))

@@ -1,4 +1,6 @@
-"""Heatmaps: numbers, colours, labels and marks give back the matrix that was drawn."""
+"""Heatmaps and products: numbers, colours, labels and marks give back what was drawn."""
+
+import re
 
 import numpy as np
 import pytest
@@ -7,7 +9,7 @@ from hypothesis import strategies as st
 from hypothesis.extra.numpy import array_shapes, arrays
 
 from attention_docs import causal_mask
-from attention_docs.render import heatmap
+from attention_docs.render import heatmap, product_figure
 from attention_docs.render.figures import matrix_panel
 from attention_docs.render.figures.scales import ALONE, MINUS, SWATCHES, UNDER_TEXT
 from attention_docs.render.figures.svg import ROLES
@@ -21,6 +23,7 @@ from tests.figures.drawing import (
     paint,
     shapes,
     texts,
+    told,
     words_of,
 )
 
@@ -129,40 +132,25 @@ def assert_marks(picture, *marks):
 
 @given(st.data())
 def test_any_matrix_is_readable_and_gives_back_its_numbers(data):
-    scale, elements = data.draw(st.sampled_from([("diverging", SCORES), ("sequential", WEIGHTS)]))
+    kinds = [("diverging", SCORES), ("sequential", WEIGHTS), ("sequential", st.floats(0, 0.5))]
+    scale, elements = data.draw(st.sampled_from(kinds))
     matrix = data.draw(arrays(float, FEW, elements=elements))
     hidden, numbers = data.draw(arrays(bool, matrix.shape)), data.draw(st.booleans())
     role = data.draw(st.sampled_from([None, *ROLES]))
     mark = tuple(data.draw(st.none() | st.integers(0, count - 1)) for count in matrix.shape)
-    kinds = {"rows": "queries", "columns": "keys"}
-    labels = [
-        [f"{kind[0]}{i}" for i in range(count)]
-        for kind, count in zip(kinds.values(), matrix.shape, strict=True)
-    ]
-    options = {
-        **kinds,
-        "scale": scale,
-        "hidden": hidden,
-        "numbers": numbers,
-        "role": role,
-        "mark": mark,
-    }
-    picture = heatmap(
-        with_step(matrix, "a.S"),
-        "A matrix",
-        row_labels=labels[0],
-        column_labels=labels[1],
-        **options,
-    )
+    rows, columns = ([f"{side}{i}" for i in range(n)] for side, n in zip("qk", matrix.shape, strict=True))  # fmt: skip
+    options = {"rows": "queries", "columns": "keys", "row_labels": rows, "column_labels": columns}
+    options |= {"scale": scale, "hidden": hidden, "numbers": numbers, "role": role, "mark": mark}
+    picture = heatmap(with_step(matrix, "a.S"), "A matrix", **options)
     assert_readable(picture)
     assert_shows_cells(picture, "a.S", matrix, scale, hidden)
     assert_scales(picture, (matrix, scale))
     cells = cells_of(picture, "a.S")
-    assert numbers or not any(s.text for shapes in cells.values() for s in shapes if s.text != "−")
-    assert_labels(picture, cells, *labels)
+    assert numbers or all(cell.tip or not cell.filled for cell, *_ in cells.values())
+    assert_labels(picture, cells, rows, columns)
     assert_marks(picture, (cells, mark, role))
     assert [s.attributes["fill"] for s in named(picture, "A matrix")] == [paint(role)]
-    assert all(named(picture, kind) for kind in kinds.values())
+    assert all(named(picture, kind) for kind in ("queries", "keys"))
 
 
 @given(arrays(bool, FEW))
@@ -195,3 +183,78 @@ def test_numbers_are_printed_where_they_fit_and_are_tooltips_elsewhere():
 )  # fmt: skip
 def test_matrix_is_described_in_words(matrix, words):
     assert matrix_panel(matrix, "S").description == words
+
+
+A = np.array([[1.0, -2.0, 0.5], [3.0, 0.0, 0.25]])
+B = np.array([[1.0, 2.0], [0.5, 0.25], [-1.0, 4.0]])
+STEPS = ("a.A", "a.B", "a.AB")
+
+
+def drawn_product(a, b, **options):
+    """Return a readable picture of a product, after all its numbers were read back."""
+    a, b, ab = (with_step(matrix, step) for matrix, step in zip((a, b, a @ b), STEPS, strict=True))
+    picture = product_figure(a, b, product=ab, **options)
+    assert_readable(picture)
+    for matrix, step in zip((a, b, ab), STEPS, strict=True):
+        assert_shows_cells(picture, step, np.asarray(matrix))
+    assert_scales(picture, (a, "diverging"), (b, "diverging"), (ab, "diverging"))
+    left, above, corner = (around(cells_of(picture, step), (None, None)) for step in STEPS)
+    assert left[1::2] == corner[1::2]
+    assert above[::2] == corner[::2]
+    assert left[2] < corner[0]
+    assert above[3] < corner[1]
+    return picture
+
+
+@given(
+    arrays(float, (3, 2), elements=st.floats(-9, 9, allow_subnormal=False)),
+    arrays(float, (2, 4), elements=st.floats(-9, 9, allow_subnormal=False)),
+    st.data(),
+)
+def test_any_product_is_readable_and_gives_back_its_numbers(a, b, data):
+    row, column = data.draw(st.integers(0, 2)), data.draw(st.integers(0, 3))
+    names, roles = ("X", "W", "XW"), data.draw(st.permutations(["input", None, "query"]))
+    picture = drawn_product(a, b, row=row, column=column, roles=roles, names=names)
+    matrices = [cells_of(picture, step) for step in STEPS]
+    assert_labels(picture, matrices[0], rows="123")
+    assert_labels(picture, matrices[1], columns="1234")
+    places = ((row, None), (None, column), (row, column))
+    assert_marks(picture, *zip(matrices, places, roles, strict=True))
+    sentence = f"row {row + 1} · column {column + 1} = {number((a @ b)[row, column])}"
+    assert named(picture, sentence)
+    for name, role, cells in zip(names, roles, matrices, strict=True):
+        left, _, right, _ = around(cells, (None, None))
+        titles = [s for s in named(picture, name) if left < s.centre[0] < right]
+        assert paint(role) in [s.attributes["fill"] for s in titles]
+
+
+def test_large_products_show_colours_only():
+    drawn_product(np.full((2, 30), 0.1234), np.full((30, 2), -0.1234))
+
+
+def test_product_is_described_in_words():
+    assert told(product_figure(A, B, row=1, column=0, names=("X", "W", "XW"))) == (
+        "X times W gives XW",
+        "X: 2 rows, 3 columns. Row 1: 1, -2, 0.5000. Row 2: 3, 0, 0.2500. "
+        "W: 3 rows, 2 columns. Row 1: 1, 2. Row 2: 0.5000, 0.2500. Row 3: -1, 4. "
+        "XW: 2 rows, 2 columns. Row 1: -0.5000, 3.5000. Row 2: 2.7500, 7. Marked: row 2 · column 1 = 2.7500.",
+    )
+
+
+@pytest.mark.parametrize(
+    ("a", "b", "options", "message"),
+    [
+        (A > 0, B, {}, "a has dtype bool; expected real numbers"),
+        (A, np.where(B > 3, -np.inf, B), {}, "b holds -inf at [2, 1]; expected finite numbers only"),
+        (np.array([[1e200]]), np.array([[1e200]]), {}, "the products of a and b hold inf at [0, 0]; expected products that fit float64"),
+        (A, B, {"column": 4}, "column is 4; expected an index below 2"),
+        (A, B, {"column": True}, "column is True; expected a whole number"),
+        (A, B, {"names": ("A", "B")}, "names is ('A', 'B'); expected three, for a, b and their product"),
+        (A, B, {"scales": "abc"}, "scales is 'abc'; expected three, for a, b and their product"),
+        (A, B, {"product": A}, "product has shape (2, 3); expected (2, 2), that of a b"),
+        (A, B, {"product": A @ B + 1}, "product holds 0.5 at [0, 0]; expected the product of a and b"),
+    ],
+)  # fmt: skip
+def test_factors_that_do_not_fit_are_refused(a, b, options, message):
+    with pytest.raises((TypeError, ValueError), match=f"^{re.escape(message)}$"):
+        product_figure(a, b, **options)
