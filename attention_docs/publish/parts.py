@@ -27,6 +27,9 @@ class Parts(dict[str, str]):
         self[name] = html
         return placeholder(name)
 
+    def defer_found(self, found: re.Match[str]) -> str:
+        return self.defer(found[0])
+
 
 def insert(page: str, parts: Mapping[str, str]) -> str:
     """Replace each placeholder in a page by its HTML."""

@@ -28,9 +28,8 @@ def typeset(assets, tmp_path):
     return typeset
 
 
-def test_finds_the_formulas_of_a_page_also_when_marked_for_the_search():
+def test_finds_the_formulas_of_a_page():
     assert formulas.formulas(PAGE) == WANTED
-    assert formulas.formulas(PAGE.replace("class=", "data-search-exclude class=")) == WANTED
 
 
 def test_the_name_of_every_step_can_be_typeset(typeset):

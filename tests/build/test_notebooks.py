@@ -341,7 +341,7 @@ def test_a_notebook_on_the_site_looks_like_a_page(site):
         encoding="utf-8"
     )
     assert page.count('class="drawing') == page.count('id="figure-') // 3 >= 8
-    assert 'class="highlight"><pre>' in page
+    assert '<div class="highlight"><pre>' in page
     assert "</math>" in page
     assert "<style>" not in page
     assert not re.search(r"jp-|mathjax|\$[A-Z]", page)

@@ -28,7 +28,7 @@ MACROS = {rf"\{role}": rf"\htmlClass{{{role}}}{{#1}}" for role in ROLES}
 MACROS[r"\from"] = r"\html@mathml{\htmlData{val=#1}{#2}}{\href{#1}{#2}}"
 MACROS[r"\computed"] = r"\html@mathml{\htmlData{computed=}{#1}}{\href{computed}{#1}}"
 PENDING = re.compile(
-    r'<(?P<tag>span|div) (?:data-search-exclude )?class="arithmatex">'
+    r'<(?P<tag>span|div) class="arithmatex">'
     r"\\(?P<open>[(\[])(?P<tex>.*?)\\[)\]]</(?P=tag)>(?P<after>[.,;:?!)]*)",
     re.DOTALL,
 )

@@ -46,9 +46,9 @@ def finish(site: Path, project: Project, prepared: Prepared, templates: Sequence
     """
     pages = {path.relative_to(site).as_posix(): read(path) for path in site.rglob("*.html")}
     sources = {path: source for path in pages if (source := source_of(path, prepared.sources))}
+    pages = {path: parts.insert(page, prepared.parts) for path, page in pages.items()}
     typeset = typeset_formulas(project, pages, sources)
     write(site / FORMULA_STYLE, fonts.style_sheet(project, typeset.values()))
-    pages = {path: parts.insert(page, prepared.parts) for path, page in pages.items()}
     # Formulas, most of a page's HTML, have neither ids nor links, so they come later.
     seen = {path: links.seen(pages[path]) for path in sources}
     if project.address and not project.preview:

@@ -2,35 +2,36 @@
 
 import importlib
 import logging
-import os
 import re
 import sys
 from collections.abc import Callable
-from html import escape
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any, Literal
 
+from jinja2 import Environment, FileSystemBytecodeCache
 from mkdocs.config.defaults import MkDocsConfig
 from mkdocs.exceptions import PluginError
 from mkdocs.structure.files import File, Files, InclusionLevel
+from mkdocs.structure.pages import Page
 
 from attention_docs.publish.errors import told
+from attention_docs.publish.generator import preview
 
-# Nobody searches for TeX or code.
-UNSEARCHED = re.compile(r'<(?:span|div) (?=class="(?:arithmatex|highlight)")')
-NOT_BUILT = "<!doctype html><html><body><h1>Not built</h1><pre>{}</pre></body></html>"
+# Nobody searches for code or TeX.
+UNSEARCHED = re.compile(
+    r'<div class="highlight">.*?</pre></div>|<(span|div) class="arithmatex">.*?</\1>', re.DOTALL
+)
 log = logging.getLogger("mkdocs.attention_docs")
 # The build that runs: its project, its pages and, in a preview, what went wrong with them.
-build: Any = SimpleNamespace(serving=False)
+build: Any = SimpleNamespace(preview=False)
+kept = preview.Kept()
 
 
 def on_startup(command: Literal["build", "gh-deploy", "serve"], dirty: bool) -> None:
-    build.serving = command == "serve"
-    if build.serving:
-        # Python would write it beside the sources, and so start another build.
-        sys.pycache_prefix = str(Path(__file__).parents[3] / ".cache" / "bytecode")
-        os.environ["PYTHONPYCACHEPREFIX"] = sys.pycache_prefix
+    build.preview = command == "serve"
+    if build.preview:
+        preview.keep_bytecode_out_of_watched_folders(Path(__file__).parents[3])
 
 
 def on_config(config: MkDocsConfig) -> None:
@@ -43,7 +44,7 @@ def on_config(config: MkDocsConfig) -> None:
 def begin(config: MkDocsConfig) -> None:
     offline = bool(config.plugins["material/offline"].config.enabled)
     build.project = step("project").Project(
-        build.root, config.site_name, config.site_url, offline=offline, preview=build.serving
+        build.root, config.site_name, config.site_url, offline=offline, preview=build.preview
     )
     config.load_dict(step("before.settings").settings(build.project, config.nav or []))
 
@@ -59,6 +60,7 @@ def on_files(files: Files, config: MkDocsConfig) -> None:
         # Included, although docs/ has a folder of a script's path, which is not.
         file = File.generated(config, path, content=content, inclusion=InclusionLevel.INCLUDED)
         files.append(file)
+    kept.begin(files)
 
 
 def prepare(config: MkDocsConfig) -> dict[str, str | bytes]:
@@ -66,19 +68,30 @@ def prepare(config: MkDocsConfig) -> dict[str, str | bytes]:
     return {**build.prepared.pages, **build.prepared.files}
 
 
-def on_page_content(html: str, **_: Any) -> str:
-    return UNSEARCHED.sub(r"\g<0>data-search-exclude ", html)
+def on_page_markdown(markdown: str, page: Page, **_: Any) -> str:
+    return "" if build.preview and page in kept else markdown
+
+
+def on_page_content(html: str, page: Page, **_: Any) -> str:
+    html = kept.exchange(html, page) if build.preview else html
+    return html if build.error else UNSEARCHED.sub(build.prepared.parts.defer_found, html)
+
+
+def on_env(env: Environment, **_: Any) -> None:
+    folder = build.root / ".cache" / "templates"
+    folder.mkdir(parents=True, exist_ok=True)
+    env.bytecode_cache = FileSystemBytecodeCache(str(folder))
 
 
 def on_post_build(config: MkDocsConfig) -> None:
     attempt(finish, config)
-    for page in Path(config.site_dir).rglob("*.html") if build.error else ():
-        page.write_text(NOT_BUILT.format(escape(build.error)), encoding="utf-8")
+    if build.error:
+        preview.show_error(Path(config.site_dir), build.error)
 
 
 def finish(config: MkDocsConfig) -> None:
-    site = Path(config.site_dir)
-    step("after.site").finish(site, build.project, build.prepared, config.theme.dirs)
+    site, templates = Path(config.site_dir), config.theme.dirs
+    step("after.site").finish(site, build.project, build.prepared, templates)
 
 
 def attempt(action: Callable[..., Any], *arguments: Any) -> Any:
@@ -87,7 +100,7 @@ def attempt(action: Callable[..., Any], *arguments: Any) -> Any:
         return None if build.error else action(*arguments)
     except Exception as error:
         build.error = told(error, build.root)
-        if not build.serving:
+        if not build.preview:
             raise PluginError(build.error) from error
         log.error(build.error)
 

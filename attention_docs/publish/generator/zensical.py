@@ -1,6 +1,6 @@
 """Zensical between the two steps: python -m attention_docs.publish.generator.zensical SITE."""
 
-import importlib.util
+import importlib.resources
 import json
 import shutil
 import subprocess
@@ -47,7 +47,8 @@ def build(root: Path, site: Path) -> None:
 
 def read(file: Path) -> dict[str, Any]:
     """Read mkdocs.yml, with the values of the environment."""
-    loader = add_env_tag(SafeLoader)
+    # The library changes a class of loaders, and says that it changes a loader.
+    loader = add_env_tag(SafeLoader)  # type: ignore[arg-type]
     return dict(yaml.load(file.read_text(encoding="utf-8"), loader))
 
 
@@ -73,9 +74,7 @@ def run(folder: Path) -> None:
 
 
 def templates_of_zensical() -> Path:
-    spec = importlib.util.find_spec("zensical")
-    assert spec and spec.origin, "Zensical has just built the site"
-    return Path(spec.origin).parent / "templates"
+    return Path(str(importlib.resources.files("zensical"))) / "templates"
 
 
 if __name__ == "__main__":
