@@ -252,6 +252,8 @@ Q, K, V = np.ones((3, 2)), np.ones((4, 2)), np.ones((4, 5))
         (lambda: attend(Q, K.astype("float32"), V), TypeError, "key has dtype float32; expected float64 to match query"),
         (lambda: attend(Q, K, V > 0), TypeError, "value has dtype bool; expected real numbers"),
         (lambda: attend(np.ones(2), K, V), ValueError, "query has shape (2,); expected at least two axes, (..., length, dim)"),
+        (lambda: attend(Q, np.ones(2), V), ValueError, "key has shape (2,); expected at least two axes, (..., length, dim)"),
+        (lambda: attend(Q, K, np.ones(4)), ValueError, "value has shape (4,); expected at least two axes, (..., length, dim)"),
         (lambda: attend(Q, np.ones((4, 3)), V), ValueError, "key has shape (4, 3); expected (..., n, 2) to match query (3, 2)"),
         (lambda: attend(QUERY, KEY[..., :2], VALUE), ValueError, "key has shape (2, 4, 5, 2); expected (..., n, 8) to match query (2, 4, 3, 8)"),
         (lambda: attend(Q, K, np.ones((3, 5))), ValueError, "value has shape (3, 5); expected (..., 4, d_v) to match key (4, 2)"),
