@@ -310,12 +310,6 @@ def backend(name: str) -> ModuleType:
         raise ValueError(f"backend is {name!r}; expected 'numpy' or 'cupy'")
     if name == "numpy":
         return np
-    require_cupy()
-    return importlib.import_module("array_api_compat.cupy")
-
-
-def require_cupy() -> None:
-    """Raise an error that says in one line what is missing, if CuPy cannot run."""
     try:
         cupy = importlib.import_module("cupy")
     except ImportError:
@@ -327,3 +321,4 @@ def require_cupy() -> None:
         cupy.cuda.runtime.getDeviceCount()
     except cupy.cuda.runtime.CUDARuntimeError as error:
         raise RuntimeError(f"backend 'cupy' finds no GPU: {error}") from None
+    return importlib.import_module("array_api_compat.cupy")

@@ -107,19 +107,6 @@ def test_equals_the_steps_for_every_mix_of_options(call, block):
         np.testing.assert_allclose(output, expected, rtol=0, atol=TOLERANCE[output.dtype.name])
 
 
-@given(calls(), st.randoms(use_true_random=False))
-def test_a_query_alone_gets_what_it_gets_among_others(call, random):
-    """No row depends on the block it is in."""
-    row = random.randrange(call.query.shape[-2])
-    whole = blockwise.attend(call, online, (10, 3))
-    np.testing.assert_allclose(
-        whole[..., row, :],
-        blockwise.attend(call, online, (1, 10))[..., row, :],
-        rtol=0,
-        atol=TOLERANCE[whole.dtype.name],
-    )
-
-
 LENGTH = 200  # 200 x 200 scores are more than SMALL: the public function uses blocks
 LARGE = normal((2, 4, LENGTH, 8), (2, 4, LENGTH + 30, 8), (2, 4, LENGTH + 30, 5))
 LARGE_CASES = {

@@ -102,13 +102,9 @@ def test_equals_pytorch(torch, case, dtype, tolerance):
 
 
 @pytest.mark.parametrize("key_heads", [1, 2, 4])
-def test_grouped_queries_equal_pytorch_and_repeated_heads(torch, key_heads):
+def test_grouped_queries_equal_pytorch(torch, key_heads):
     key, value = KEY[:, :key_heads], VALUE[:, :key_heads]
     grouped = attend(QUERY, key, value, enable_gqa=True)
-    repeats = 4 // key_heads
-    np.testing.assert_array_equal(
-        grouped, attend(QUERY, key.repeat(repeats, axis=1), value.repeat(repeats, axis=1))
-    )
     tensors = (torch.from_numpy(a) for a in (QUERY, key, value))
     expected = torch.nn.functional.scaled_dot_product_attention(*tensors, enable_gqa=True)
     np.testing.assert_allclose(grouped, expected.numpy(), rtol=0, atol=1e-14)
@@ -132,7 +128,7 @@ def test_every_step_is_on_the_device_of_the_arguments(strict):
         assert {step.device for step in attention_steps(*qkv, **options)} == {device}
 
 
-def test_float16_is_computed_in_float32(torch):
+def test_float16_is_computed_in_float32():
     halves = [a.astype("float16") for a in (QUERY, KEY, VALUE)]
     wide = attend(*(a.astype("float32") for a in halves))
     assert attend(*halves).dtype == "float16"
@@ -189,8 +185,8 @@ def test_a_softcap_may_be_any_ordinary_number_of_the_dtype(limit):
     assert np.abs(steps.scaled).max() <= softcap
 
 
-@pytest.mark.parametrize("mask", [np.array([[True] * 5, [False] * 5, [True] * 5])])
-def test_a_query_that_may_see_no_key_gets_zeros(mask):
+def test_a_query_that_may_see_no_key_gets_zeros():
+    mask = np.array([[True] * 5, [False] * 5, [True] * 5])
     steps = attention_steps(QUERY, KEY, VALUE, attn_mask=mask)
     assert np.all(steps.weights[:, :, 1] == 0)
     assert np.all(steps.output[:, :, 1] == 0)
@@ -256,6 +252,8 @@ Q, K, V = np.ones((3, 2)), np.ones((4, 2)), np.ones((4, 5))
         (lambda: attend(Q, K.astype("float32"), V), TypeError, "key has dtype float32; expected float64 to match query"),
         (lambda: attend(Q, K, V > 0), TypeError, "value has dtype bool; expected real numbers"),
         (lambda: attend(np.ones(2), K, V), ValueError, "query has shape (2,); expected at least two axes, (..., length, dim)"),
+        (lambda: attend(Q, np.ones(2), V), ValueError, "key has shape (2,); expected at least two axes, (..., length, dim)"),
+        (lambda: attend(Q, K, np.ones(4)), ValueError, "value has shape (4,); expected at least two axes, (..., length, dim)"),
         (lambda: attend(Q, np.ones((4, 3)), V), ValueError, "key has shape (4, 3); expected (..., n, 2) to match query (3, 2)"),
         (lambda: attend(QUERY, KEY[..., :2], VALUE), ValueError, "key has shape (2, 4, 5, 2); expected (..., n, 8) to match query (2, 4, 3, 8)"),
         (lambda: attend(Q, K, np.ones((3, 5))), ValueError, "value has shape (3, 5); expected (..., 4, d_v) to match key (4, 2)"),

@@ -1,4 +1,4 @@
-"""The benchmark: its contenders compute attention too, and its results say where they are from."""
+"""The benchmark: its contenders compute attention too."""
 
 import importlib.util
 import subprocess
