@@ -6,10 +6,6 @@ import { ATOM, POWER, PREFIX, PRODUCT, SUM, operations } from "./operations.js";
 import * as show from "./show.js";
 import { termOf, valueOf } from "./terms.js";
 
-/** @typedef {import("./arrays.js").NDArray} NDArray */
-/** @typedef {import("./arrays.js").Dtype} Dtype */
-/** @typedef {import("./graph.js").Graph} Graph */
-/** @typedef {import("./terms.js").Cell} Cell */
 /** @typedef {import("./terms.js").Term} Term */
 
 /** @typedef {{step: string}} Name the name of a step; `example.step` of a literal that examples share */
