@@ -57,7 +57,3 @@ def test_integers_and_booleans_are_shown_as_in_python():
     whole = [0, 7, -7, 999_999_999, 10**9, -(10**15)]
     shown = in_node("data.map((x) => [show.number(x, 'int64'), show.python(x, 'int64')])", whole)
     assert shown == [[number(value), repr(value)] for value in whole]
-
-
-def test_a_tie_goes_to_the_even_digit():
-    assert in_node("data.map((x) => show.number(x))", [0.03125, 0.09375]) == ["0.0312", "0.0938"]

@@ -14,8 +14,6 @@ import { termOf, valueOf } from "./terms.js";
 
 /**
  * @typedef {object} Explanation
- * @property {string} step
- * @property {number[]} index
  * @property {string} place in words: "weight of query 1 on key 2", "row 1, column 2"; "" of a
  *   single number
  * @property {string} value with all its digits
@@ -49,8 +47,6 @@ export const explain = (graph, values, step, index) => {
   const numbers = isPlain ? [] : numbersOf(values, term);
   const lines = numbers.length ? [...numbers, [figure(value, dtype)]] : [];
   return {
-    step,
-    index,
     place: placeOf(graph, values, term, index),
     value: show.python(value, dtype),
     formula,

@@ -82,19 +82,3 @@ const described = ({ first, of }, values) => {
   const position = Math.max(values[first].data.indexOf(1), 0);
   return `${show.python(data[position], dtype)} at [${unravel(position, shape).join(", ")}]`;
 };
-
-/**
- * Name the steps that depend on an input.
- *
- * @param {Graph} graph
- * @param {string} input
- * @returns {string[]} in reading order, without the input itself
- */
-export const dependents = ({ nodes, steps, named }, input) => {
-  const source = named.get(input);
-  /** @type {boolean[]} */ const depends = [];
-  nodes.forEach(({ inputs }, node) => {
-    depends.push(node === source || inputs.some((each) => depends[each]));
-  });
-  return [...steps].filter(([step, node]) => step !== input && depends[node]).map(([step]) => step);
-};
