@@ -134,7 +134,12 @@ const reach = (spot) => {
   show(spot);
 };
 
+let article = document.querySelector("article");
+/** The theme announces each page, also the one that is there already. */
 const arrive = () => {
+  const arrived = document.querySelector("article");
+  if (arrived === article) return;
+  article = arrived;
   close();
   leave();
   forget();
