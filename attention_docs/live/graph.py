@@ -29,7 +29,7 @@ import numpy as np
 from attention_docs import examples
 from attention_docs.live.guards import First, Refusal, refusal
 from attention_docs.live.library import Node, Read, RecordedArray
-from attention_docs.live.literals import place_of, shared_literals
+from attention_docs.live.literals import check_literal, place_of, shared_literals
 from attention_docs.live.recording import DRAWN_IN_BULK, Recording, record
 from attention_docs.live.scopes import Scope
 
@@ -50,6 +50,7 @@ def graph(name: str) -> dict[str, Any]:
 
     Raises:
         UnknownOperationError: if the example applies an operation that cannot be recorded.
+        LiteralError: if an edit would not reach all that Python computes from a literal.
 
     >>> found = graph("self_attention")
     >>> found["inputs"], [scope["call"] for scope in found["scopes"]]
@@ -57,7 +58,10 @@ def graph(name: str) -> dict[str, Any]:
     """
     if name in DRAWN_IN_BULK:
         return results(name)
-    return Reduction(name, record(name)).graph()
+    reduction = Reduction(name, record(name))
+    for node, literal in reduction.literals().items():
+        check_literal(name, literal, reduction.nodes[node].literal)
+    return reduction.graph()
 
 
 def results(name: str) -> dict[str, Any]:

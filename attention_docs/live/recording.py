@@ -24,7 +24,7 @@ class Recording:
 
     Attributes:
         tape: the operations, and what Python read of their results.
-        calls: the calls of public functions.
+        calls: the calls of public functions; none if they were not watched.
         steps: the array of each named step; none if the run ended in an error.
         error: what it ended in.
     """
@@ -48,11 +48,14 @@ def attempt(name: str, turned: int | None = None) -> Recording:
     examples.load(name)
     tape = Tape(turned=turned)
     with watched(tape) as calls:
-        recording = Recording(tape, calls)
-        try:
-            recording.steps = examples.steps(name, tape.xp)
-        except Exception as error:
-            recording.error = error
+        return run(name, Recording(tape, calls))
+
+
+def run(name: str, recording: Recording) -> Recording:
+    try:
+        recording.steps = examples.steps(name, recording.tape.xp)
+    except Exception as error:
+        recording.error = error
     return recording
 
 

@@ -20,6 +20,7 @@ from attention_docs import examples
 from attention_docs.arrays import Array, backend, to_numpy
 from attention_docs.live import graph as live
 from attention_docs.live.library import UnknownOperationError
+from attention_docs.live.literals import LiteralError
 from attention_docs.publish.cache import Cache, package_digest
 from attention_docs.publish.errors import PublishError
 from attention_docs.render.references import named
@@ -53,7 +54,7 @@ class ComputedExamples:
         """Return the graph of an example as JSON.
 
         Raises:
-            PublishError: if an operation cannot be recorded.
+            PublishError: if an operation cannot be recorded, or a literal cannot be edited.
         """
         return self._text("graph", name)
 
@@ -85,7 +86,7 @@ def computed_steps(name: str) -> str:
 def recorded_graph(name: str) -> str:
     try:
         return live.text(live.graph(name))
-    except UnknownOperationError as error:
+    except (UnknownOperationError, LiteralError) as error:
         raise PublishError(str(error)) from error
 
 

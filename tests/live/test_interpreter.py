@@ -86,7 +86,7 @@ def test_edits_give_the_digits_and_the_refusals_of_numpy(name):
             assert answer == {"error": None, "message": None}, edited
             counted["another way"] += 1
         else:
-            counted += compare(f"{name} with {edited}", recording.steps, answer)
+            counted += compare(name, recording.steps, answer)
     print(f"{name}: {dict(counted)} of {len(edits)} edits")
     assert counted["refused"] + counted["another way"] < EDITS
     assert counted["comparison of last bits"] <= EDITS // 20

@@ -1,0 +1,82 @@
+"""The literals of the sources: rewritten where they stand, and computed with in one way only."""
+
+import sys
+
+import numpy as np
+import pytest
+
+from attention_docs import examples
+from attention_docs.examples import self_attention
+from attention_docs.live.literals import (
+    Place,
+    constants,
+    rewritten,
+    shared_literals,
+    statements,
+)
+from attention_docs.live.recording import record
+from attention_docs.publish.computed import recorded_graph
+from attention_docs.publish.errors import PublishError
+
+SOURCE = """
+import numpy
+
+X = [1, 2]
+{constant}
+
+def steps(xp=numpy):
+    x = xp.asarray(X, dtype=xp.float64)
+    return {{"x": x, "y": {result}}}
+"""
+
+
+@pytest.fixture
+def example(tmp_path, monkeypatch):
+    """Write an example named `temporary`."""
+    monkeypatch.setattr(examples, "__path__", [*examples.__path__, str(tmp_path)])
+
+    def write(result, constant=""):
+        (tmp_path / "temporary.py").write_text(
+            SOURCE.format(result=result, constant=constant), encoding="utf-8"
+        )
+
+    forget()
+    yield write
+    forget()
+    sys.modules.pop(f"{examples.__name__}.temporary", None)
+
+
+def forget():
+    for cached in (examples.load, record, shared_literals, constants, statements):
+        cached.cache_clear()
+
+
+@pytest.mark.parametrize(
+    ("result", "constant"),
+    [
+        ("x * X[0]", ""),
+        ("x * FIRST", "FIRST = X[0]"),
+        ("x + xp.asarray([X[1], 7.0])", ""),
+        ("xp.stack([x, x]) if X[1] > 3 else x + x", ""),
+        ("xp.reshape(x, (X[0], -1))", ""),
+        ("x * xp.full((2,), X[1])", ""),
+    ],
+)
+def test_literal_that_reaches_a_result_by_another_way_stops_the_build(example, result, constant):
+    example(result, constant)
+    with pytest.raises(PublishError, match="example 'temporary': the literal X of temporary"):
+        recorded_graph("temporary")
+
+
+def test_input_that_is_no_constant_stops_the_build(example):
+    example("(z := xp.asarray([3.0, 4.0])), 'sum': z + x")
+    with pytest.raises(PublishError, match="example 'temporary': a reader could edit 'y', which"):
+        recorded_graph("temporary")
+
+
+def test_other_numbers_reach_the_examples_that_import_a_literal_and_leave_no_trace():
+    before, own = examples.steps("permutation"), vars(self_attention).copy()
+    with rewritten("permutation", {Place("self_attention", "X", (2,)): [5, 6, 7, 8]}):
+        np.testing.assert_array_equal(examples.steps("permutation")["X"][2], [5, 6, 7, 8])
+    np.testing.assert_array_equal(examples.steps("permutation")["X"], before["X"])
+    assert all(vars(self_attention)[name] is value for name, value in own.items())
