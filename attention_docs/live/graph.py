@@ -8,9 +8,9 @@
   the same literal, the first.
 - `shared`: the nodes of literals that other examples compute with too. A name, `example.step`, is
   the same in all of them, so an edit in one example can be carried over to the others.
-- `scopes`: the calls of public functions: which nodes were computed in them, from which arguments
-  (`{"node": 7}` or a plain value), and which nodes they returned. The function's own result has the
-  name "", those of a named tuple within another have names like `attention.weights`.
+- `scopes`: the calls of public functions: their arguments (`{"node": 7}` or a plain value), and
+  which nodes they returned. The function's own result has the name "", those of a named tuple
+  within another have names like `attention.weights`.
 - `guards`: what Python asked of a node, what it got, and the error that another answer leads to, in
   the order in which it asked. In a message, `{"first": wrong, "of": array}` stands for the value
   and the index of the first element where `wrong` is true. An error of null means that Python would
@@ -228,12 +228,9 @@ class Reduction:
     def scopes(self) -> Iterator[dict[str, Any]]:
         """Yield the calls in which a node of the graph was first computed."""
         for scope in self.recording.calls.scopes:
-            inside = [old for old in range(scope.first, scope.last) if old in self.number]
-            if inside:
+            if any(old in self.number for old in range(scope.first, scope.last)):
                 yield {
                     "call": scope.call,
-                    "first": self.number[inside[0]],
-                    "last": self.number[inside[-1]],
                     "arguments": dict(self.arguments(scope)),
                     "results": dict(self.results(scope)),
                 }

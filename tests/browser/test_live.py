@@ -567,7 +567,7 @@ def test_paper_has_no_button_that_edits(come_to):
 
 
 @pytest.mark.parametrize(("scheme", "width"), [("light", 1280), ("dark", 320)])
-def test_wcag_2_2_with_card_fields_and_steps_open(visit, axe, scheme, width):
+def test_wcag_2_2_with_card_steps_panel_and_fields_open(visit, axe, scheme, width):
     visit.show(scheme, width)
     visit.page.evaluate(axe)
 
@@ -584,6 +584,9 @@ def test_wcag_2_2_with_card_fields_and_steps_open(visit, axe, scheme, width):
     visit.page.wait_for_selector(".live-walk")
     assert_clean()
     visit.page.keyboard.press("Escape")
+    card.locator("button", has_text="What matters").click()
+    visit.page.locator(".live-matters summary").click()
+    assert_clean()
     try_out(visit)
     visit.page.locator(FIELD).fill("3")
     visit.page.locator(".live-why:not([hidden])").first.wait_for()

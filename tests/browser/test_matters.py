@@ -7,8 +7,6 @@ import pytest
 
 from attention_docs.backward import attention_backward
 from attention_docs.render.numbers import number
-from tests.browser.test_every_page import AXE, RULES, WHOLE
-from tests.browser.visit import WIDER_THAN_PAGE
 from tests.live.replay import replay
 
 CHAPTER = "mechanisms/self_attention"
@@ -146,21 +144,3 @@ def test_paper_shows_neither_panel_nor_colours(visit):
     cell = visit.page.locator('table[data-val="self_attention.W_V"] td').first
     assert cell.evaluate("e => getComputedStyle(e).backgroundColor") == "rgba(0, 0, 0, 0)"
     assert cell.evaluate("e => getComputedStyle(e, '::after').content") == "none"
-
-
-@pytest.mark.parametrize(("scheme", "width"), [("light", 1280), ("dark", 320)])
-def test_wcag_2_2_with_what_matters_and_fields(visit, axe, scheme, width):
-    visit.show(scheme, width)
-    visit.page.evaluate(axe)
-
-    def assert_clean():
-        visit.finish_transitions()
-        assert visit.page.evaluate(WIDER_THAN_PAGE) <= 0
-        assert visit.page.evaluate(AXE, [WHOLE, RULES]) == []
-
-    weigh(visit).locator("summary").click()
-    assert_clean()
-    visit.page.locator(".live-try").first.click()
-    visit.page.locator('table[data-val="self_attention.X"] input').first.fill("3")
-    visit.page.locator(".live-why:not([hidden])").first.wait_for()
-    assert_clean()

@@ -74,14 +74,6 @@ def test_input_that_is_no_constant_stops_the_build(example):
         compute("graph", "temporary")
 
 
-def test_other_numbers_reach_every_use_of_a_literal():
-    factors = Place("softmax_saturation", "FACTORS")
-    with rewritten("softmax_saturation", {factors: [0.25, 0.25, 4]}):
-        steps = examples.steps("softmax_saturation")
-    np.testing.assert_array_equal(steps["weights"], steps["weights_divided"])
-    np.testing.assert_array_equal(steps["factors"], [0.25, 0.25, 4])
-
-
 def test_other_numbers_reach_the_examples_that_import_a_literal_and_leave_no_trace():
     before, own = examples.steps("permutation"), vars(self_attention).copy()
     with rewritten("permutation", {Place("self_attention", "X", (2,)): [5, 6, 7, 8]}):

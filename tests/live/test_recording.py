@@ -8,7 +8,6 @@ from attention_docs import examples
 from attention_docs.arrays import namespace
 from attention_docs.examples import self_attention
 from attention_docs.live.library import Tape, UnknownOperationError
-from attention_docs.live.literals import shared_literals
 from attention_docs.live.recording import attempt, record, recorded_names
 from tests.live.graphs import graph
 from tests.live.replay import replay
@@ -54,13 +53,6 @@ def test_literals_with_the_same_numbers_are_edited_apart():
     np.testing.assert_array_equal(steps["V"], examples.steps("self_attention")["V"])
     found = graph("self_attention")["steps"]
     assert found["W_Q"] != found["W_V"]
-
-
-def test_literal_is_edited_wherever_an_example_takes_it_up():
-    edits = {"course_sentence.W_1": np.zeros((7, 1))}
-    assert "course_sentence.W_1" in shared_literals().values()
-    before = replay("course_block", edits).steps["before"]
-    np.testing.assert_array_equal(before, -3.0)
 
 
 def test_literal_of_several_steps_is_one_input():

@@ -1,16 +1,5 @@
 // Small n-dimensional arrays, with NumPy's rules for dtypes, broadcasting and indices.
 
-/** @typedef {"bool" | "int64" | "float64"} Dtype */
-
-/**
- * @typedef {object} NDArray
- * @property {number[]} shape
- * @property {Float64Array} data the elements, the last axis varying fastest; true is 1
- * @property {Dtype} dtype
- */
-
-/** @typedef {number | null | "..." | {slice: (number | null)[]}} Index one entry of NumPy's index */
-
 /** @type {Dtype[]} each can represent those before it */
 const DTYPES = ["bool", "int64", "float64"];
 

@@ -6,10 +6,6 @@ import { ATOM, POWER, PREFIX, PRODUCT, SUM, operations } from "./operations.js";
 import * as show from "./show.js";
 import { termOf, valueOf } from "./terms.js";
 
-/** @typedef {import("./arrays.js").NDArray} NDArray */
-/** @typedef {import("./arrays.js").Dtype} Dtype */
-/** @typedef {import("./graph.js").Graph} Graph */
-/** @typedef {import("./terms.js").Cell} Cell */
 /** @typedef {import("./terms.js").Term} Term */
 
 /** @typedef {{step: string}} Name the name of a step; `example.step` of a literal that examples share */
@@ -18,8 +14,6 @@ import { termOf, valueOf } from "./terms.js";
 
 /**
  * @typedef {object} Explanation
- * @property {string} step
- * @property {number[]} index
  * @property {string} place in words: "weight of query 1 on key 2", "row 1, column 2"; "" of a
  *   single number
  * @property {string} value with all its digits
@@ -53,8 +47,6 @@ export const explain = (graph, values, step, index) => {
   const numbers = isPlain ? [] : numbersOf(values, term);
   const lines = numbers.length ? [...numbers, [figure(value, dtype)]] : [];
   return {
-    step,
-    index,
     place: placeOf(graph, values, term, index),
     value: show.python(value, dtype),
     formula,

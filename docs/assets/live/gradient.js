@@ -6,9 +6,6 @@ import { ravel } from "./arrays.js";
 import { operations } from "./operations.js";
 import { originsOf, sourcesOf } from "./terms.js";
 
-/** @typedef {import("./arrays.js").NDArray} NDArray */
-/** @typedef {import("./graph.js").Graph} Graph */
-/** @typedef {import("./terms.js").Cell} Cell */
 /** @typedef {[node: number, position: number, slope: number]} Link an element, and the derivative by it */
 // Where terms cancel but for this share of their sizes, what is left of their sum is rounding.
 const ROUNDING = 1e-13;

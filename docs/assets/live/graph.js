@@ -5,47 +5,8 @@ import { unravel } from "./arrays.js";
 import { operations } from "./operations.js";
 import * as show from "./show.js";
 
-/** @typedef {import("./arrays.js").NDArray} NDArray */
 /** @typedef {[operation: string, back: number[], attributes?: Record<string, any>]} WrittenNode */
 /** @typedef {{operation: string, inputs: number[], attributes: Record<string, any>}} Node */
-/** @typedef {{first: number, of: number}} Phrase the first element of a node where another is true */
-
-/**
- * A call of a public function: its nodes are those from `first` to `last`. An argument is
- * `{node}` if it is an array.
- *
- * @typedef {object} Scope
- * @property {string} call
- * @property {number} first
- * @property {number} last
- * @property {Record<string, any>} arguments
- * @property {Record<string, number>} results
- */
-
-/**
- * What Python asked of a node, and went on because of the answer.
- *
- * @typedef {object} Guard
- * @property {number} node
- * @property {boolean | number} holds
- * @property {[error: string, message: (string | Phrase)[]] | null} refusal null: another way
- */
-
-/** @typedef {{error: string, message: string} | {error: null, message: null}} Refusal */
-
-/**
- * @typedef {object} Graph
- * @property {string} example
- * @property {Node[]} nodes each after its inputs
- * @property {Map<string, number>} steps the node of each named step, in reading order
- * @property {string[]} inputs the steps that can be edited
- * @property {Map<string, number>} named the same as `steps`, and after them the literals that this
- *   example shares with others, as `example.step`; these can be edited too
- * @property {Scope[]} scopes
- * @property {Guard[]} guards
- * @property {Record<string, string>} formulas in words, by step, where inputs are drawn at random
- * @property {NDArray[]} values of the nodes, as the example has them
- */
 
 /**
  * Read a graph as JSON has it, version 1.
@@ -120,20 +81,4 @@ const described = ({ first, of }, values) => {
   const { shape, data, dtype } = values[of];
   const position = Math.max(values[first].data.indexOf(1), 0);
   return `${show.python(data[position], dtype)} at [${unravel(position, shape).join(", ")}]`;
-};
-
-/**
- * Name the steps that depend on an input.
- *
- * @param {Graph} graph
- * @param {string} input
- * @returns {string[]} in reading order, without the input itself
- */
-export const dependents = ({ nodes, steps, named }, input) => {
-  const source = named.get(input);
-  /** @type {boolean[]} */ const depends = [];
-  nodes.forEach(({ inputs }, node) => {
-    depends.push(node === source || inputs.some((each) => depends[each]));
-  });
-  return [...steps].filter(([step, node]) => step !== input && depends[node]).map(([step]) => step);
 };

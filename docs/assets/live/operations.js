@@ -8,8 +8,6 @@ import {
   reshape, take, whole,
 } from "./arrays.js";
 
-/** @typedef {import("./arrays.js").Dtype} Dtype */
-/** @typedef {import("./arrays.js").NDArray} NDArray */
 /** @typedef {Record<string, any>} Attributes the keyword arguments of an operation */
 /** @typedef {(inputs: NDArray[], attributes: Attributes) => NDArray} Compute */
 /** @typedef {((...numbers: number[]) => number[]) | null} Slopes derivatives by all numbers that make one; null if it only jumps */

@@ -4,9 +4,6 @@ import { asarray } from "./arrays.js";
 import { ATOM, COMPARISON, POWER, PREFIX, SUM, operations } from "./operations.js";
 import { number, python } from "./show.js";
 
-/** @typedef {import("./arrays.js").NDArray} NDArray */
-/** @typedef {import("./arrays.js").Index} Index */
-/** @typedef {import("./graph.js").Graph} Graph */
 /** @typedef {{code: string, level: number}} Expression a piece of Python, and how tightly it is bound */
 
 const POSITIONAL = new Set(["shape", "axes", "repeats"]);
@@ -152,7 +149,7 @@ const literal = ({ shape, data, dtype }) => {
   return called("array", [rows], dtype === "float64" ? { dtype: "float" } : {}, "np.");
 };
 
-/** @param {number} value @param {import("./arrays.js").Dtype} [dtype] */
+/** @param {number} value @param {Dtype} [dtype] */
 const digits = (value, dtype) => {
   const text = python(value, dtype).replace(/(inf|nan)/, "np.$1");
   return text.replace(/\.0$/, "");

@@ -2,9 +2,6 @@
 
 import { filled, getitem, unravel } from "./arrays.js";
 
-/** @typedef {import("./arrays.js").Index} Index */
-/** @typedef {import("./graph.js").Graph} Graph */
-
 /**
  * @typedef {object} Resolved
  * @property {string} step

@@ -1,7 +1,5 @@
 // How one number is shown: the rounding contract of the project, as in attention_docs/render/numbers.py.
 
-/** @typedef {import("./arrays.js").Dtype} Dtype */
-
 const LARGE = 1e9;
 
 /**

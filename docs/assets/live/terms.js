@@ -4,12 +4,7 @@
 import { filled, grouped, ravel, unravel } from "./arrays.js";
 import { operations } from "./operations.js";
 
-/** @typedef {import("./arrays.js").NDArray} NDArray */
-/** @typedef {import("./graph.js").Graph} Graph */
-/** @typedef {import("./graph.js").Scope} Scope */
-
 /** @typedef {{node: number, position: number}} Place an element of the value of a node */
-/** @typedef {{step: string, index: number[]}} Cell an element of a named step */
 
 /**
  * @typedef {object} Term

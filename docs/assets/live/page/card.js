@@ -4,9 +4,6 @@ import { explain } from "../explain.js";
 import { spotsOfCell } from "./spots.js";
 import { linesOf, make, nameOf, tool } from "./elements.js";
 
-/** @typedef {import("./examples.js").Example} Example */
-/** @typedef {import("../terms.js").Cell} Cell */
-
 /**
  * @typedef {object} Shown what the card is about
  * @property {Example} example

@@ -4,7 +4,6 @@ import * as show from "../show.js";
 import { valueOf } from "./examples.js";
 
 /** @typedef {import("../explain.js").Text} Text */
-/** @typedef {import("../terms.js").Cell} Cell */
 
 /**
  * Make an element.
@@ -57,7 +56,7 @@ export const nameOf = (step) => {
 /**
  * Write the numbers of a place that shows several, to choose from.
  *
- * @param {import("./examples.js").Example} example @param {Cell[]} cells @param {(cell: Cell) => void} choose
+ * @param {Example} example @param {Cell[]} cells @param {(cell: Cell) => void} choose
  * @returns {(Node | string)[]}
  */
 export const choices = (example, cells, choose) => {

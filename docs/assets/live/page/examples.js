@@ -5,22 +5,6 @@ import { ravel } from "../arrays.js";
 import { evaluate, parse } from "../graph.js";
 import { attentionDocs } from "./site.js";
 
-/** @typedef {import("../arrays.js").Dtype} Dtype */
-/** @typedef {import("../arrays.js").NDArray} NDArray */
-/** @typedef {import("../graph.js").Graph} Graph */
-/** @typedef {import("../graph.js").Refusal} Refusal */
-/** @typedef {import("../terms.js").Cell} Cell */
-/** @typedef {Map<string, NDArray>} Edits by the name of the input */
-
-/**
- * @typedef {object} Example
- * @property {string} name
- * @property {Graph} graph
- * @property {Edits} edits
- * @property {NDArray[]} values the last ones that Python would give too
- * @property {Refusal | null} refusal why it would not give those of the edits
- */
-
 /** What is said when a graph did not come. */
 export const LOST = "This could not be fetched. Is there a network?";
 

@@ -1,9 +1,6 @@
 // The literal numbers that examples compute with. Several examples may compute with the same ones, so
 // each has one name on all pages: that of the first example which gives it, like `course_sentence.X`.
 
-/** @typedef {import("../arrays.js").NDArray} NDArray */
-/** @typedef {import("./examples.js").Example} Example */
-
 /**
  * List what an example computes with, in its reading order.
  *

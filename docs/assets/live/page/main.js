@@ -12,9 +12,6 @@ import { cellsAt, exampleAt, forget, spotAt, spotNear } from "./spots.js";
 import { walk } from "./step_by_step.js";
 import { begin as weigh } from "./what_matters.js";
 
-/** @typedef {import("./examples.js").Example} Example */
-/** @typedef {import("../terms.js").Cell} Cell */
-
 const [BEFORE_IT_OPENS, BEFORE_IT_CLOSES] = [150, 300];
 let timer = 0;
 // A card that was only pointed at goes when the pointer goes; one that was asked for stays.
@@ -137,7 +134,12 @@ const reach = (spot) => {
   show(spot);
 };
 
+let article = document.querySelector("article");
+/** The theme announces each page, also the one that is there already. */
 const arrive = () => {
+  const arrived = document.querySelector("article");
+  if (arrived === article) return;
+  article = arrived;
   close();
   leave();
   forget();

@@ -4,9 +4,6 @@ import { ravel } from "../arrays.js";
 import { exampleOf, resolve } from "../reference.js";
 import { number } from "../show.js";
 
-/** @typedef {import("./examples.js").Example} Example */
-/** @typedef {import("../terms.js").Cell} Cell */
-
 /** @param {Cell} cell @returns {string} */
 export const key = ({ step, index }) => `${step}[${index}]`;
 

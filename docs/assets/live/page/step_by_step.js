@@ -7,9 +7,6 @@ import { stepOf } from "./examples.js";
 import { html } from "../show.js";
 import { linesOf, make, matrixOf, nameOf, tool } from "./elements.js";
 
-/** @typedef {import("./examples.js").Example} Example */
-/** @typedef {import("../terms.js").Cell} Cell */
-
 const dialog = /** @type {HTMLDialogElement} */ (
   make("dialog", { class: "live-walk", "aria-label": "The example step by step", tabIndex: -1 })
 );

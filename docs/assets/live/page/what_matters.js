@@ -11,10 +11,7 @@ import { inputAt, inputsOf, keyIn, writtenIn } from "./inputs.js";
 import { examplesOnPage, key, spotsOf } from "./spots.js";
 import { make, matrixOf, nameOf } from "./elements.js";
 
-/** @typedef {import("../arrays.js").NDArray} NDArray */
-/** @typedef {import("../terms.js").Cell} Cell */
 /** @typedef {import("./card.js").Shown} Shown */
-/** @typedef {import("./examples.js").Example} Example */
 /** @typedef {Shown & {examples: Example[], home: HTMLElement}} Subject with all examples of the page */
 /** @typedef {Map<string, NDArray>} Derivatives by the name of the input */
 /** @typedef {{input: string, index: number[], derivative: number}} Influence that of one input number */

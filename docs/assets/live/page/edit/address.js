@@ -9,10 +9,6 @@ import { ravel, unravel } from "../../arrays.js";
 import { read, typed } from "./entries.js";
 import { inputsOf, writtenIn } from "../inputs.js";
 
-/** @typedef {import("../../arrays.js").NDArray} NDArray */
-/** @typedef {import("../examples.js").Edits} Edits */
-/** @typedef {import("../examples.js").Example} Example */
-
 /**
  * @typedef {object} Link
  * @property {string | null} name of the example to try, if the link is one to try an example

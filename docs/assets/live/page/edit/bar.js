@@ -2,8 +2,6 @@
 
 import { make, tool } from "../elements.js";
 
-/** @typedef {import("../examples.js").Example} Example */
-
 const HELP = "Type, use the up and down keys, or drag sideways. Escape leads to these buttons and back.";
 const status = make("p", { class: "live-status", role: "status" });
 const bar = make("div", { class: "live-bar", role: "region", "aria-label": "Your own numbers" });

@@ -21,7 +21,6 @@ import { clear, fieldOf, fill } from "./fields.js";
 import { buttonOf, hideInputs, showInputs } from "./places.js";
 import { begun, change, commit, enter, entryOf, redo, release, undo } from "./session.js";
 
-/** @typedef {import("../examples.js").Example} Example */
 /** @typedef {import("./session.js").Session} Session */
 
 /** @type {Session | null} */

@@ -2,8 +2,6 @@
 
 import { python } from "../../show.js";
 
-/** @typedef {import("../../arrays.js").Dtype} Dtype */
-
 const NUMBER = /^[+-]?(\d+(\.\d*)?|\.\d+)(e[+-]?\d+)?$/i;
 // Maps, because an object also has the names that all objects have, such as "constructor".
 /** @type {Map<string, number>} */

@@ -3,8 +3,6 @@
 import { read, typed } from "./entries.js";
 import { make } from "../elements.js";
 
-/** @typedef {import("../../arrays.js").Dtype} Dtype */
-
 /** @typedef {{value: number, problem: ""} | {value: null, problem: string}} Entry */
 
 const [STEP, SMALL_STEP, PIXELS] = [1, 0.1, 8];

@@ -5,9 +5,6 @@ import { compute } from "../examples.js";
 import { keyIn, writtenIn } from "../inputs.js";
 import { copyOf, fragmentOf } from "./address.js";
 
-/** @typedef {import("../examples.js").Edits} Edits */
-/** @typedef {import("../examples.js").Example} Example */
-
 /**
  * The state of the page. Its address is `fragmentOf` it, and all else that shows it is drawn from it.
  *

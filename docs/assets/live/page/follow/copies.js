@@ -4,8 +4,6 @@
 import { latex, python } from "../../show.js";
 import { stepOf } from "../examples.js";
 
-/** @typedef {import("../../arrays.js").Dtype} Dtype */
-/** @typedef {import("../examples.js").Example} Example */
 /** @typedef {{dtype: Dtype, before: ArrayLike<number>, now: ArrayLike<number>}} Numbers of a step */
 
 const STEP = /^(.+? = )(.+)$/gm;

@@ -2,8 +2,6 @@
 
 import { number } from "../../show.js";
 
-/** @typedef {import("../../arrays.js").Dtype} Dtype */
-/** @typedef {import("../../terms.js").Cell} Cell */
 /** @typedef {{value: number, dtype: Dtype}} Valued */
 
 const [THICKEST, THINNEST, UNDER_TEXT, ALONE] = [9, 0.4, 0.5, 0.8];

@@ -6,9 +6,6 @@ import { valueOf } from "../examples.js";
 import { spotsOf } from "../spots.js";
 import { html, mathml, number } from "../../show.js";
 
-/** @typedef {import("../../arrays.js").Dtype} Dtype */
-/** @typedef {import("../examples.js").Example} Example */
-
 const LEFT_OUT =
   "You have changed numbers of this figure. Its description was of the original ones, so it is left out. The Tab key leads to the numbers as they are now.";
 
