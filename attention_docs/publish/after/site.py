@@ -2,6 +2,7 @@
 
 import logging
 from collections.abc import Iterator, Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import numpy as np
@@ -47,12 +48,15 @@ def finish(site: Path, project: Project, prepared: Prepared, templates: Sequence
     pages = {path.relative_to(site).as_posix(): read(path) for path in site.rglob("*.html")}
     sources = {path: source for path in pages if (source := source_of(path, prepared.sources))}
     pages = {path: parts.insert(page, prepared.parts) for path, page in pages.items()}
-    typeset = typeset_formulas(project, pages, sources)
-    write(site / FORMULA_STYLE, fonts.style_sheet(project, typeset.values()))
     # Formulas, most of a page's HTML, have neither ids nor links, so they come later.
     seen = {path: links.seen(pages[path]) for path in sources}
-    if project.address and not project.preview:
-        pages |= pictures.with_pictures(site, pages, sources, project)
+    with ThreadPoolExecutor(1) as meanwhile:
+        # KaTeX runs in a process of its own.
+        typesetting = meanwhile.submit(typeset_formulas, project, dict(pages), sources)
+        if project.address and not project.preview:
+            pages |= pictures.with_pictures(site, pages, sources, project)
+        typeset = typesetting.result()
+    write(site / FORMULA_STYLE, fonts.style_sheet(project, typeset.values()))
 
     def matrix(reference: str) -> Array:
         return np.asarray(look_up(reference, project.examples.steps))

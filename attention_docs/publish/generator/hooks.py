@@ -1,12 +1,9 @@
 """MkDocs between the two steps of this project, by its public events alone."""
 
 import importlib
-import logging
 import re
 import sys
-from collections.abc import Callable
 from pathlib import Path
-from types import SimpleNamespace
 from typing import Any, Literal
 
 from jinja2 import Environment, FileSystemBytecodeCache
@@ -22,29 +19,27 @@ from attention_docs.publish.generator import preview
 UNSEARCHED = re.compile(
     r'<div class="highlight">.*?</pre></div>|<(span|div) class="arithmatex">.*?</\1>', re.DOTALL
 )
-log = logging.getLogger("mkdocs.attention_docs")
-# The build that runs: its project, its pages and, in a preview, what went wrong with them.
-build: Any = SimpleNamespace(preview=False)
+build = preview.Build()
 kept = preview.Kept()
 
 
 def on_startup(command: Literal["build", "gh-deploy", "serve"], dirty: bool) -> None:
-    build.preview = command == "serve"
-    if build.preview:
+    build.is_preview = command == "serve"
+    if build.is_preview:
         preview.keep_bytecode_out_of_watched_folders(Path(__file__).parents[3])
 
 
 def on_config(config: MkDocsConfig) -> None:
-    build.root, build.error = Path(config.config_file_path).parent, None
+    build.begin(Path(config.config_file_path).parent)
     for name in [name for name in sys.modules if name.partition(".")[0] == "attention_docs"]:
         del sys.modules[name]  # its sources may have changed since the last build
-    attempt(begin, config)
+    build.attempt(begin, config)
 
 
 def begin(config: MkDocsConfig) -> None:
     offline = bool(config.plugins["material/offline"].config.enabled)
     build.project = step("project").Project(
-        build.root, config.site_name, config.site_url, offline=offline, preview=build.preview
+        build.root, config.site_name, config.site_url, offline=offline, preview=build.is_preview
     )
     config.load_dict(step("before.settings").settings(build.project, config.nav or []))
 
@@ -53,7 +48,7 @@ def on_files(files: Files, config: MkDocsConfig) -> None:
     """Put what the step before makes of `docs/` in its place."""
     originals = [file for file in files if file.src_uri.endswith((".md", ".ipynb"))]
     names = [re.sub(r"ipynb$", "md", file.src_uri) for file in originals]
-    made = attempt(prepare, config) or dict.fromkeys(names, "# Not built")
+    made = build.attempt(prepare, config) or dict.fromkeys(names, "# Not built")
     for file in originals:
         files.remove(file)
     for path, content in made.items():
@@ -69,11 +64,11 @@ def prepare(config: MkDocsConfig) -> dict[str, str | bytes]:
 
 
 def on_page_markdown(markdown: str, page: Page, **_: Any) -> str:
-    return "" if build.preview and page in kept else markdown
+    return "" if build.is_preview and page in kept else markdown
 
 
 def on_page_content(html: str, page: Page, **_: Any) -> str:
-    html = kept.exchange(html, page) if build.preview else html
+    html = kept.exchange(html, page) if build.is_preview else html
     return html if build.error else UNSEARCHED.sub(build.prepared.parts.defer_found, html)
 
 
@@ -84,25 +79,13 @@ def on_env(env: Environment, **_: Any) -> None:
 
 
 def on_post_build(config: MkDocsConfig) -> None:
-    attempt(finish, config)
-    if build.error:
-        preview.show_error(Path(config.site_dir), build.error)
+    build.attempt(finish, config)
+    build.show_error(Path(config.site_dir))
 
 
 def finish(config: MkDocsConfig) -> None:
     site, templates = Path(config.site_dir), config.theme.dirs
     step("after.site").finish(site, build.project, build.prepared, templates)
-
-
-def attempt(action: Callable[..., Any], *arguments: Any) -> Any:
-    """Do a part of a build. Where one fails, a preview shows why, until a file is saved again."""
-    try:
-        return None if build.error else action(*arguments)
-    except Exception as error:
-        build.error = told(error, build.root)
-        if not build.preview:
-            raise PluginError(build.error) from error
-        log.error(build.error)
 
 
 def step(name: str) -> Any:

@@ -1,13 +1,21 @@
 """What a preview shows beside a build: pages as they were rendered before, and what is wrong."""
 
+import logging
 import os
 import sys
+from collections.abc import Callable
 from html import escape
 from pathlib import Path
 from typing import Any
 
+from mkdocs.config.defaults import MkDocsConfig
+from mkdocs.exceptions import PluginError
 from mkdocs.structure.files import Files
 from mkdocs.structure.pages import Page
+
+from attention_docs.publish.errors import told
+
+log = logging.getLogger("mkdocs.attention_docs")
 
 NOT_BUILT = "<!doctype html><html><body><h1>Not built</h1><pre>{}</pre></body></html>"
 
@@ -18,10 +26,31 @@ def keep_bytecode_out_of_watched_folders(root: Path) -> None:
     os.environ["PYTHONPYCACHEPREFIX"] = sys.pycache_prefix  # for the kernels of the notebooks
 
 
-def show_error(site: Path, message: str) -> None:
-    """Put a message in the place of every page of a site."""
-    for page in site.rglob("*.html"):
-        page.write_text(NOT_BUILT.format(escape(message)), encoding="utf-8")
+class Build:
+    """The build that runs. Where it fails, a preview shows why, until a file is saved again."""
+
+    project: Any
+    prepared: Any
+    is_preview = False
+
+    def begin(self, root: Path) -> None:
+        self.root = root
+        self.error = ""
+
+    def attempt(self, do: Callable[[MkDocsConfig], Any], config: MkDocsConfig) -> Any:
+        """Do a part of the build, if the parts before it went well."""
+        try:
+            return None if self.error else do(config)
+        except Exception as error:
+            self.error = told(error, self.root)
+            if not self.is_preview:
+                raise PluginError(self.error) from error
+            log.error(self.error)
+
+    def show_error(self, site: Path) -> None:
+        """Put what went wrong, if anything did, in the place of every page of a site."""
+        for page in site.rglob("*.html") if self.error else ():
+            page.write_text(NOT_BUILT.format(escape(self.error)), encoding="utf-8")
 
 
 class Kept:
