@@ -2,6 +2,7 @@
 
 import pytest
 
+from attention_docs.publish.before.contents import summary
 from attention_docs.publish.before.lint import problems
 
 
@@ -11,7 +12,7 @@ def draw(source):
 
 
 def found(text):
-    return list(problems(f"# Title\n\n{text}\n", draw))
+    return list(problems(f"# Title\n\n{text}\n", draw, summary))
 
 
 @pytest.mark.parametrize(
@@ -24,6 +25,7 @@ def found(text):
         "`![](code)` and $#$",
         "## A heading",
         "![$Q$](a.svg)",
+        "::: attention_docs.softmax.softmax",
         "![words](a.svg) ![words][a] <img src='a.svg' alt=\"words\">",
     ],
 )
@@ -34,6 +36,7 @@ def test_a_sound_page_passes(text):
 @pytest.mark.parametrize(
     ("text", "fault"),
     [
+        ("::: attention_docs.nope", "'attention_docs.nope' is no name of the package"),
         ("```\n1\n```", "unknown code language ''; expected console, mermaid or python"),
         ("```{.python}\n1\n```", "unknown code language '{.python}'; expected console, mermaid or python"),
         ("~~~ruby\n1\n~~~", "unknown code language 'ruby'; expected console, mermaid or python"),
@@ -53,6 +56,6 @@ def test_a_fault_is_found_at_its_line(text, fault):
 
 
 def test_a_page_needs_a_title():
-    assert list(problems("```python\n# no title\n```\n", draw)) == [
+    assert list(problems("```python\n# no title\n```\n", draw, summary)) == [
         (0, "the page has no title, a line that begins with `# `")
     ]

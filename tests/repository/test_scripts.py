@@ -287,15 +287,15 @@ def test_serve_shows_an_edit_of_a_page_and_of_the_package(ready):
         page.write_text(page.read_text(encoding="utf-8") + "\nA new sentence.\n", encoding="utf-8")
         wait_for(port, "A new sentence.")
         package = ready / "attention_docs"
-        executed = outputs_of_notebooks(ready)
+        bytecode, executed = set(package.rglob("*.pyc")), results_of_builds(ready)
         figures = package / "publish" / "before" / "figures"
         edit(figures / "mechanism.py", "Who looks at whom.", "A new caption.")
         wait_for(port, "A new caption.")
-        assert outputs_of_notebooks(ready) == executed
-        # Written beside a source that is watched, byte code would start one more rebuild.
-        assert {path.stem.partition(".")[0] for path in package.rglob("*.pyc")} <= {"hooks"}
+        assert results_of_builds(ready) == executed
         edit(package / "render" / "numbers.py", "DECIMALS = 4", "DECIMALS = 6")
         wait_for(port, "0.028705")
+        # Written beside a source that is watched, byte code would start one more rebuild.
+        assert set(package.rglob("*.pyc")) == bytecode
     finally:
         server.terminate()
         server.wait(timeout=30)
@@ -309,10 +309,37 @@ def edit(file, old, new):
     file.write_text(text.replace(old, new, 1), encoding="utf-8")
 
 
-def outputs_of_notebooks(project):
-    """What the executed notebooks are stored in, and when each was."""
-    files = (project / ".cache" / "notebooks").rglob("*.json")
-    return {file: file.stat().st_mtime_ns for file in files}
+def results_of_builds(project):
+    """What builds have kept: an executed notebook would be one more."""
+    return {file.name for file in (project / ".cache" / "results").iterdir()}
+
+
+# By the file that is edited: the last of its lines, a wrong one in its place, and what is said.
+WRONG = [
+    ("docs/index.md", "A sentence.", r"\val{self_attention.wieghts}", r"docs/index.md:7: \val{self_attention.wieghts}: step"),
+    ("docs/index.md", "A sentence.", r"$\nope$", "docs/index.md:7: formula"),
+    ("docs/index.md", "A sentence.", "::: attention_docs.nope", "docs/index.md:7: &#x27;attention_docs.nope&#x27; is no name"),
+    ("attention_docs/examples/self_attention.py", "def steps", "1 / 0\n\n\ndef steps", "attention_docs/examples/self_attention.py:"),
+    ("attention_docs/publish/before/figures/mechanism.py", "@site_figure", "1 +\n\n\n@site_figure", "attention_docs/publish/before/figures/mechanism.py:"),
+]  # fmt: skip
+
+
+def test_serve_shows_what_is_wrong_and_where_until_it_is_mended(ready):
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        port = probe.getsockname()[1]
+    cut_down(ready, "# Home\n\nA sentence.\n\n\\val{self_attention.weights}\n")
+    server = start(ready, "serve", "--port", str(port))
+    try:
+        wait_for(port, "A sentence.")
+        for name, right, wrong, message in WRONG:
+            edit(ready / name, right, wrong)
+            assert "livereload" in wait_for(port, message)
+            edit(ready / name, wrong, right)
+            wait_for(port, "A sentence.")
+    finally:
+        server.terminate()
+        server.wait(timeout=30)
 
 
 def wait_for(port, text, path=""):
@@ -371,12 +398,17 @@ def test_two_sites_are_compared_but_for_their_versions(tmp_path, monkeypatch, ca
         page = f"<p>0.0287</p>\n<p>CC BY<br>Built with NumPy 2, Python {python}</p>\n"
         (site / "index.html").write_text(page, encoding="utf-8")
 
-    def compared():
-        monkeypatch.setattr(sys, "argv", ["compare_sites", str(one), str(other)])
+    def compared(*options):
+        monkeypatch.setattr(sys, "argv", ["compare_sites", *options, str(one), str(other)])
         return script.main(), capsys.readouterr().out
 
     assert compared() == (0, "the same: 2 files\n")
     page = (one / "index.html").read_text(encoding="utf-8")
+    (one / "index.html").write_text(page.replace("\n<p>", "<p >"), encoding="utf-8")
+    assert compared()[0] == 1
+    assert compared("--meaning") == (0, "the same: 2 files\n")
+    (one / "index.html").write_text(page.replace("<p>0", "<p id='a'>0"), encoding="utf-8")
+    assert compared("--meaning")[1] == "index.html:\n  - p [('id', 'a')]\n  + p []\n"
     (one / "index.html").write_text(page.replace("0.0287", "0.0278"), encoding="utf-8")
     (one / "assets" / "font.woff2").write_bytes(b"\xff")
     (other / "new.css").write_text("")

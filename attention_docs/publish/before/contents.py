@@ -12,6 +12,7 @@ from collections.abc import Iterator, Mapping
 from html import escape
 from typing import Any
 
+from attention_docs.publish.before.lint import DIRECTIVE
 from attention_docs.publish.sources import Source
 
 # As in mkdocs.yml: a page is its address, or {title: address}; a section is {title: items}.
@@ -20,7 +21,6 @@ Nav = list[Any]
 Sources = Mapping[str, Source]
 
 TITLE = re.compile(r"^# (.+)$", re.MULTILINE)
-DIRECTIVE = re.compile(r"^::: (\S+)$", re.MULTILINE)
 MARKUP = re.compile(r"[\\`*_\[\]$]")
 
 

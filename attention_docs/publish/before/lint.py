@@ -11,21 +11,26 @@ from attention_docs.publish.before.values import CODE_OR_MATH
 LANGUAGES = ("console", "mermaid", "python")
 OPEN_FENCE = re.compile(r"^ *(?:`{3}|~{3})", re.MULTILINE)
 TITLE = re.compile(r"^# ", re.MULTILINE)
+DIRECTIVE = re.compile(r"^::: (\S+)$", re.MULTILINE)
 IMAGE = re.compile(r"!\[(?P<text>[^\]]*)\]|<img\b(?P<attributes>[^>]*)>")
 ALTERNATIVE_TEXT = re.compile(r'\balt="[^"]*\w')
 
 
-def problems(markdown: str, check_diagram: Callable[[str], object]) -> Iterator[tuple[int, str]]:
+def problems(
+    markdown: str, check_diagram: Callable[[str], object], check_name: Callable[[str], object]
+) -> Iterator[tuple[int, str]]:
     """Find what is wrong with a page.
 
     Args:
         markdown: the text of the page.
         check_diagram: called with each Mermaid diagram; raises ValueError if it cannot be drawn.
+        check_name: called with each name that the page documents; raises LookupError if there is
+            none of that name, or nothing is said of it.
 
     Yields:
         The line, counted from 0, and what is wrong there.
 
-    >>> list(problems("# Title\\n\\n```ruby\\n1\\n```\\n", str))
+    >>> list(problems("# Title\\n\\n```ruby\\n1\\n```\\n", str, str))
     [(2, "unknown code language 'ruby'; expected console, mermaid or python")]
     """
     blocks: list[re.Match[str]] = []
@@ -51,6 +56,11 @@ def problems(markdown: str, check_diagram: Callable[[str], object]) -> Iterator[
         yield 0, "the page has no title, a line that begins with `# `"
     for extra in titles[1:]:
         yield line(extra), "a second title; a page has exactly one"
+    for directive in DIRECTIVE.finditer(prose):
+        try:
+            check_name(directive[1])
+        except LookupError as error:
+            yield line(directive.start()), str(error.args[0])
     for image in IMAGE.finditer(prose):
         if not has_alternative_text(image):
             yield line(image.start()), "the image has no alternative text"

@@ -182,7 +182,7 @@ class Pages:
         return macros
 
     def check(self, source: Source) -> None:
-        found = lint.problems(source.prose, mermaid.parse)
+        found = lint.problems(source.prose, mermaid.parse, contents.summary)
         if message := "\n".join(f"{source.location(line)}: {what}" for line, what in found):
             raise PublishError(message)
 
