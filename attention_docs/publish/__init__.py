@@ -1,1 +1,1 @@
-"""From pages to HTML: pure functions, and thin adapters that MkDocs calls."""
+"""The site, in three steps: before the generator, the generator, and after it."""

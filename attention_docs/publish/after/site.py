@@ -77,6 +77,7 @@ def finish(site: Path, project: Project, prepared: Prepared, templates: Sequence
     # shim of the offline search, whose inline script has the reader's own folder in it.
     if not (project.preview or project.offline):
         policy.enforce(site)
+    project.cache.prune()
 
 
 def read(path: Path) -> str:

@@ -1,0 +1,1 @@
+"""After the generator: the finished pages become what is published."""
