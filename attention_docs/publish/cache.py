@@ -5,6 +5,7 @@ import os
 import platform
 import time
 from pathlib import Path
+from tempfile import NamedTemporaryFile
 
 import numpy
 
@@ -46,10 +47,11 @@ class Cache:
     def __setitem__(self, item: str, result: str) -> None:
         file = self._file(item)
         self.folder.mkdir(parents=True, exist_ok=True)
-        # Renamed when complete, so a build that is cut off, or another one, leaves no half of it.
-        new = file.with_suffix(f".{os.getpid()}")
-        new.write_text(result, encoding="utf-8")
-        new.replace(file)
+        # Renamed when complete, so a build that is cut off leaves no half of it; and under a name
+        # of its own, because another thread may write the same.
+        with NamedTemporaryFile("w", dir=self.folder, delete=False, encoding="utf-8") as new:
+            new.write(result)
+        os.replace(new.name, file)
 
     def prune(self) -> None:
         """Delete the results that no build has used for a month."""

@@ -2,6 +2,7 @@
 
 import os
 import time
+from concurrent.futures import ThreadPoolExecutor
 
 from attention_docs.publish.cache import KEPT, Cache
 
@@ -23,3 +24,11 @@ def test_what_no_build_used_for_a_month_is_dropped(tmp_path):
     cache.prune()
     assert "kept" in cache
     assert "dropped" not in cache
+
+
+def test_threads_may_store_the_same_at_once(tmp_path):
+    cache = Cache(tmp_path)
+    with ThreadPoolExecutor(8) as threads:
+        list(threads.map(lambda _: cache.__setitem__("item", "result" * 1000), range(200)))
+    assert cache["item"] == "result" * 1000
+    assert len(list(tmp_path.iterdir())) == 1
