@@ -8,14 +8,10 @@ from urllib.parse import unquote, urljoin, urlsplit
 
 import pytest
 
-from attention_docs.publish.after.links import broken, repeated, seen
+from attention_docs.publish.after.links import broken, seen
 
 HOME = "http://127.0.0.1/attention-docs/"
 IN_STYLE = re.compile(r"""url\(\s*(?P<quote>["']?)(?P<address>[^)"']+)(?P=quote)\s*\)""")
-
-
-def test_an_id_that_stands_twice_is_found():
-    assert repeated(seen('<p id="a"><p id="b"><p id="a">')) == ["a"]
 
 
 @pytest.mark.parametrize(
