@@ -16,7 +16,7 @@ import urllib.request
 
 import pytest
 
-from tests.build.test_notebooks import with_notebook
+from tests.build.before.test_notebooks import with_notebook
 from tests.conftest import ROOT, cut_down
 
 pytestmark = pytest.mark.apart

@@ -9,7 +9,7 @@ import pytest
 from playwright.sync_api import expect
 
 from attention_docs.render.numbers import html_number
-from tests.browser.test_live import (
+from tests.browser.live.test_live import (
     BAR,
     CHAPTER,
     FIELD,

@@ -11,7 +11,10 @@ from tests.conftest import ROOT
 
 pytestmark = pytest.mark.apart
 
-FOLDERS = [ROOT / "attention_docs/publish/theme", Path(material.__file__).parent / "templates"]
+FOLDERS = [
+    ROOT / "attention_docs/publish/generator/theme",
+    Path(material.__file__).parent / "templates",
+]
 
 
 def test_every_inline_script_of_the_site_is_on_the_closed_list(site):
