@@ -2,7 +2,6 @@
 
 import importlib
 import re
-import sys
 from pathlib import Path
 from typing import Any, Literal
 
@@ -31,8 +30,8 @@ def on_startup(command: Literal["build", "gh-deploy", "serve"], dirty: bool) -> 
 
 def on_config(config: MkDocsConfig) -> None:
     build.begin(Path(config.config_file_path).parent)
-    for name in [name for name in sys.modules if name.partition(".")[0] == "attention_docs"]:
-        del sys.modules[name]  # its sources may have changed since the last build
+    if build.is_preview:
+        preview.forget_package()
     build.attempt(begin, config)
 
 

@@ -26,6 +26,12 @@ def keep_bytecode_out_of_watched_folders(root: Path) -> None:
     os.environ["PYTHONPYCACHEPREFIX"] = sys.pycache_prefix  # for the kernels of the notebooks
 
 
+def forget_package() -> None:
+    """Let the next import read the sources, which may have changed since the last build."""
+    for name in [name for name in sys.modules if name.partition(".")[0] == "attention_docs"]:
+        del sys.modules[name]
+
+
 class Build:
     """The build that runs. Where it fails, a preview shows why, until a file is saved again."""
 
