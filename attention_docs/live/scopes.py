@@ -62,7 +62,7 @@ class Calls:
 
     def noting(self, name: str, function: Callable[..., Any]) -> Callable[..., Any]:
         """Return a function that also notes each of its calls."""
-        signature = inspect.signature(function)
+        signature = signature_of(function)
 
         @functools.wraps(function)
         def called(*positional: Any, **named: Any) -> Any:
@@ -89,20 +89,26 @@ def watched(tape: Tape) -> Iterator[Calls]:
     calls = Calls(tape)
     wrappers: dict[Any, Any] = {describe_first: calls.describe_first}
     wrappers |= {function: calls.noting(name, function) for name, function in PUBLIC.items()}
-    loaded = (name for name in sys.modules if name.startswith(PACKAGE) and name != __name__)
-    places = [
-        (owner, name, member)
-        for owner in (MultiHeadAttention, *map(sys.modules.get, loaded))
-        for name, member in vars(owner).items()
-        if isinstance(member, FunctionType) and member in wrappers
-    ]
+    loaded = tuple(name for name in sys.modules if name.startswith(PACKAGE) and name != __name__)
     try:
-        for owner, name, function in places:
+        for owner, name, function in places(loaded):
             setattr(owner, name, wrappers[function])
         yield calls
     finally:
-        for owner, name, function in places:
+        for owner, name, function in places(loaded):
             setattr(owner, name, function)
+
+
+@functools.cache
+def places(modules: tuple[str, ...]) -> list[tuple[Any, str, Callable[..., Any]]]:
+    """Return where these modules have the functions that are watched: owner, name, function."""
+    functions = {describe_first, *PUBLIC.values()}
+    return [
+        (owner, name, member)
+        for owner in (MultiHeadAttention, *map(sys.modules.get, modules))
+        for name, member in vars(owner).items()
+        if isinstance(member, FunctionType) and member in functions
+    ]
 
 
 def public_functions() -> Iterator[tuple[str, Callable[..., Any]]]:
@@ -149,3 +155,4 @@ def named_arrays(result: Any, name: str = "") -> Iterator[tuple[str, RecordedArr
 
 
 PUBLIC = dict(public_functions())
+signature_of = functools.cache(inspect.signature)
