@@ -65,7 +65,7 @@ def lines(items: Nav, sources: Sources, folder: str, indent: str = "") -> Iterat
             yield f"{indent}1. [{plain(title or heading)}]({link})<br>{said}"
 
 
-def overview(name: str, nav: Nav, sources: Sources) -> str:
+def overview(name: str, nav: Nav, sources: Sources, page: str) -> str:
     """Tabulate the public names that the pages of a section document, in one line each.
 
     The names are those of the directives `::: name`, in the order of `nav` and of each page. What
@@ -75,20 +75,25 @@ def overview(name: str, nav: Nav, sources: Sources) -> str:
         name: the title of the section.
         nav: what the settings say.
         sources: the pages.
+        page: the address of the page that shows the table, for the links.
 
     Raises:
         LookupError: if there is no such section, or a name is unknown or has no docstring.
 
-    >>> source = Source("show.md", "::: attention_docs.show")
-    >>> print(overview("Reference", [{"Reference": ["show.md"]}], {"show.md": source}))
+    >>> softmax = Source("a.md", "::: attention_docs.softmax.softmax")
+    >>> table = overview("Reference", [{"Reference": ["a.md"]}], {"a.md": softmax}, "b/c.md")
+    >>> print(table.partition(" | Normalise")[0])
     | name | in one line |
     | --- | --- |
-    | [`show`][attention_docs.show] | Print a number, an array, or the named steps of an example. |
+    | [`softmax`](../a.md#attention_docs.softmax.softmax)
     """
-    documented = [sources[page] for page in pages(section(name, nav)) if page in sources]
-    paths = [path for source in documented for path in DIRECTIVE.findall(source.prose)]
-    rows = [f"| [`{path.rpartition('.')[2]}`][{path}] | {summary(path)} |" for path in paths]
-    return "\n".join(["| name | in one line |", "| --- | --- |", *rows])
+    rows = ["| name | in one line |", "| --- | --- |"]
+    for documenting in filter(sources.__contains__, pages(section(name, nav))):
+        link = posixpath.relpath(documenting, posixpath.dirname(page) or ".")
+        for path in DIRECTIVE.findall(sources[documenting].prose):
+            entry = f"[`{path.rpartition('.')[2]}`]({link}#{path})"
+            rows.append(f"| {entry} | {summary(path)} |")
+    return "\n".join(rows)
 
 
 def section(name: str, nav: Nav) -> Nav:

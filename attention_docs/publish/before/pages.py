@@ -175,7 +175,9 @@ class Pages:
                 name, self.nav, self.sources, source.address
             ),
             # The public names that the pages of a section document:
-            "overview": lambda name, _: contents.overview(name, self.nav, self.sources),
+            "overview": lambda name, _: contents.overview(
+                name, self.nav, self.sources, source.address
+            ),
             # A part of the page on the check:
             "check": lambda name, _: check_part(name, defer),
         }

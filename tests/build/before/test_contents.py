@@ -57,7 +57,7 @@ def test_a_section_inside_a_section_has_a_list_of_its_own():
 
 
 def test_of_two_sections_of_one_name_the_first_is_meant():
-    assert overview("Deep", NAV, SOURCES).count("merge_heads") == 2
+    assert overview("Deep", NAV, SOURCES, "index.md").count("merge_heads") == 2
 
 
 @pytest.mark.parametrize(
@@ -79,7 +79,7 @@ def test_what_joins_the_navigation_is_listed():
 def test_a_page_that_nobody_wrote_is_left_to_mkdocs():
     nav = [{"Book": ["nowhere.md", "index.md"]}]
     assert listed("Book", nav=nav) == [item("Home", "index.md", "Where it begins.")]
-    assert len(overview("Book", nav, SOURCES).splitlines()) == 2
+    assert len(overview("Book", nav, SOURCES, "index.md").splitlines()) == 2
 
 
 @pytest.mark.parametrize(
@@ -90,7 +90,7 @@ def test_a_page_that_nobody_wrote_is_left_to_mkdocs():
         (lambda: listed("Book", nav=["index.md"]), "section 'Book' is unknown; known are none"),
         (lambda: listed("Deep", nav=NAV[4:]), "docs/bare.md has no description"),
         (lambda: listed("Nameless"), "docs/nameless.md has no title"),
-        (lambda: overview("Unknown", NAV, SOURCES), "'attention_docs.shwo' is no name of the package"),
+        (lambda: overview("Unknown", NAV, SOURCES, "index.md"), "'attention_docs.shwo' is no name of the package"),
     ],
 )  # fmt: skip
 def test_what_is_missing_is_named(ask, message):
@@ -100,18 +100,21 @@ def test_what_is_missing_is_named(ask, message):
 
 
 def test_names_are_listed_page_by_page_with_the_first_line_of_their_docstrings():
-    _, _, *rows = overview("Names", NAV, SOURCES).splitlines()
+    _, _, *rows = overview("Names", NAV, SOURCES, "deep/one.md").splitlines()
     assert [row.split("`")[1] for row in rows] == ["merge_heads", "show", "softmax"]
-    for name, row in zip(("merge_heads", "show"), rows, strict=False):
+    links = {"merge_heads": "names.md", "show": "../names.md"}
+    for name, row in zip(links, rows, strict=False):
         first = getattr(attention_docs, name).__doc__.partition("\n")[0]
-        assert row == f"| [`{name}`][attention_docs.{name}] | {first} |"
-    assert rows[2].startswith("| [`softmax`][attention_docs.softmax.softmax] | Normalise scores")
+        assert row == f"| [`{name}`]({links[name]}#attention_docs.{name}) | {first} |"
+    assert rows[2].startswith("| [`softmax`](../names.md#attention_docs.softmax.softmax) | Norm")
 
 
 def test_a_docstring_is_required_and_its_first_paragraph_becomes_one_cell(monkeypatch):
     show = attention_docs.show
     monkeypatch.setattr(show, "__doc__", "Print `a | b`\n    and go on.\n\n    More.")
-    assert overview("Names", NAV, SOURCES).count(r"| Print `a \| b` and go on. |") == 1
+    assert (
+        overview("Names", NAV, SOURCES, "deep/one.md").count(r"| Print `a \| b` and go on. |") == 1
+    )
     monkeypatch.setattr(show, "__doc__", None)
     with pytest.raises(LookupError, match=r"^'attention_docs\.show' has no docstring$"):
-        overview("Names", NAV, SOURCES)
+        overview("Names", NAV, SOURCES, "deep/one.md")
