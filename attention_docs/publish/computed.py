@@ -7,10 +7,14 @@ computes what is new while the build goes on with the pages.
 
 import base64
 import functools
-import io
 import itertools
 import os
-from concurrent.futures import Executor, Future
+import pickle
+import signal
+from collections.abc import Iterator
+from concurrent.futures import Future, ProcessPoolExecutor
+from contextlib import contextmanager
+from multiprocessing import get_context
 from pathlib import Path
 from types import ModuleType
 
@@ -36,16 +40,28 @@ class ComputedExamples:
 
     def __init__(self, root: Path) -> None:
         package, library = package_digest(root / "attention_docs"), selected_library().__name__
-        self.cache = results(root).part(package, library)
+        self.cache = results(root).part(package, library, Path(__file__).read_bytes())
         self.jobs: dict[str, Future[str]] = {}
         self.steps = functools.cache(self._steps)
         self.named_steps = functools.cache(self._named_steps)
 
-    def start(self, pool: Executor) -> None:
-        """Have a pool compute what the last build did not."""
+    @contextmanager
+    def begun(self) -> Iterator[None]:
+        """Have another process compute what the last build did not; without it, if this fails."""
+        pool = ProcessPoolExecutor(1, get_context("spawn"), end_at_once_when_interrupted)
         for kind, name in itertools.product(WRITERS, examples.names()):
             if (item := f"{kind} of {name}") not in self.cache:
                 self.jobs[item] = pool.submit(compute, kind, name)
+        try:
+            yield
+        except BaseException:
+            pool.shutdown(cancel_futures=True)
+            raise
+        pool.shutdown(wait=False)
+
+    def graphs(self) -> dict[str, str]:
+        """Return the graph of every example."""
+        return {name: self.graph(name) for name in examples.names()}
 
     def graph(self, name: str) -> str:
         """Return the graph of an example as JSON.
@@ -102,14 +118,17 @@ def compute(kind: str, name: str) -> str:
         raise PublishError(told(error, Path(examples.__file__).parents[2])) from error
 
 
+def end_at_once_when_interrupted() -> None:
+    """Let Ctrl-C end a process, and not its current job alone."""
+    signal.signal(signal.SIGINT, signal.SIG_DFL)
+
+
 WRITERS = {"steps": computed_steps, "graph": recorded_graph}
 
 
 def written(steps: dict[str, np.ndarray]) -> str:
     """Write arrays as text that holds every bit of them."""
-    file = io.BytesIO()
-    np.savez(file, **steps)  # type: ignore[arg-type]  # one of its own options is a bool
-    return base64.b64encode(file.getvalue()).decode()
+    return base64.b64encode(pickle.dumps(steps)).decode()
 
 
 def read(text: str) -> dict[str, Array]:
@@ -118,8 +137,8 @@ def read(text: str) -> dict[str, Array]:
     >>> read(written({"nothing": np.zeros((0, 2)), "undefined": np.asarray(-np.nan)}))
     {'nothing': array([], shape=(0, 2), dtype=float64), 'undefined': array(nan)}
     """
-    with np.load(io.BytesIO(base64.b64decode(text))) as arrays:
-        return dict(arrays)
+    steps: dict[str, Array] = pickle.loads(base64.b64decode(text))
+    return steps
 
 
 def selected_library() -> ModuleType:

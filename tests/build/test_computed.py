@@ -87,27 +87,44 @@ def test_graph_is_kept_too_and_recorded_anew_when_a_source_changes(root, monkeyp
 
 
 class Pool:
-    """Begins no job by itself, and keeps them all."""
+    """Begins no job by itself."""
 
-    def __init__(self):
+    def __init__(self, *_):
         self.jobs = {}
+        self.ended = None
 
     def submit(self, compute, kind, name):
         return self.jobs.setdefault((kind, name), Future())
 
+    def shutdown(self, **how):
+        self.ended = how
 
-def test_pool_is_given_what_the_last_build_did_not_compute(steps_of_a_build, root):
-    steps_of_a_build("self_attention")
+
+@pytest.fixture
+def pool(monkeypatch):
     pool = Pool()
-    computed.ComputedExamples(root).start(pool)
-    every_job = set(itertools.product(computed.WRITERS, examples.names()))
+    monkeypatch.setattr(computed, "ProcessPoolExecutor", lambda *_: pool)
+    return pool
+
+
+def test_pool_is_given_what_the_last_build_did_not_compute(steps_of_a_build, root, pool):
+    steps_of_a_build("self_attention")
+    with computed.ComputedExamples(root).begun():
+        every_job = set(itertools.product(computed.WRITERS, examples.names()))
     assert every_job - set(pool.jobs) == {("steps", "self_attention")}
+    assert pool.ended == {"wait": False}
 
 
-def test_steps_that_the_pool_has_not_begun_are_taken_over_and_a_graph_is_waited_for(root):
-    build, pool = computed.ComputedExamples(root), Pool()
-    build.start(pool)
-    assert text(build.steps("cost")) == examples.expected("cost")
+def test_pool_ends_with_a_build_that_fails(root, pool):
+    with pytest.raises(PublishError), computed.ComputedExamples(root).begun():
+        raise PublishError("wrong")
+    assert pool.ended == {"cancel_futures": True}
+
+
+def test_steps_that_the_pool_has_not_begun_are_taken_over_and_a_graph_is_waited_for(root, pool):
+    build = computed.ComputedExamples(root)
+    with build.begun():
+        assert text(build.steps("cost")) == examples.expected("cost")
     assert pool.jobs["steps", "cost"].cancelled()
     begun = pool.jobs["steps", "self_attention"]
     begun.set_running_or_notify_cancel()

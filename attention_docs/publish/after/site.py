@@ -22,6 +22,7 @@ from attention_docs.publish.after import (
     styles,
 )
 from attention_docs.publish.after.formulas import Formula
+from attention_docs.publish.before import live
 from attention_docs.publish.before.pages import Prepared
 from attention_docs.publish.before.values import look_up
 from attention_docs.publish.errors import PublishError
@@ -65,6 +66,8 @@ def finish(site: Path, project: Project, prepared: Prepared, templates: Sequence
         done = formulas.insert(search.with_worker(page, offline=project.offline), typeset, matrix)
         # Browsers refuse a preload from a file.
         write(site / path, done if project.offline else preload.with_preloads(done))
+    for path, script in live.graph_scripts(project.examples.graphs()).items():
+        write(site / path, script)
     sitemap.date(site, repository.commit_day(project.root))
     search.cut_index(site, offline=project.offline)
     if problems := list(origin_problems(site, sources, templates)):

@@ -30,22 +30,20 @@ class Bundle(NamedTuple):
     operations: list[str]
 
 
-def published(project: Project, written: Mapping[str, str]) -> dict[str, bytes]:
-    """Return the scripts by their paths in the site.
-
-    Args:
-        project: the project.
-        written: the graph of each example.
+def published(project: Project) -> dict[str, bytes]:
+    """Return the script of all pages, by its path in the site.
 
     Raises:
         PublishError: if the page computes other operations than examples are recorded with.
     """
     joined = bundle(project)
     check_operations(joined.operations)
-    return {
-        "assets/live.js": joined.script.encode(),
-        **{f"{FOLDER}/{name}.js": script(name, found).encode() for name, found in written.items()},
-    }
+    return {"assets/live.js": joined.script.encode()}
+
+
+def graph_scripts(written: Mapping[str, str]) -> dict[str, str]:
+    """Return the script of each example by its path in the site, from their graphs by name."""
+    return {f"{FOLDER}/{name}.js": script(name, graph) for name, graph in written.items()}
 
 
 def script(name: str, graph: str) -> str:

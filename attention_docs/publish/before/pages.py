@@ -3,11 +3,9 @@
 import json
 import logging
 import re
-import signal
 from collections.abc import Callable, Iterator
-from concurrent.futures import ProcessPoolExecutor, ThreadPoolExecutor
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
-from multiprocessing import get_context
 from typing import NamedTuple
 
 from attention_docs import examples
@@ -67,8 +65,7 @@ def prepare(project: Project, nav: Nav) -> Prepared:
     """
     sources = read(project)
     execution.prepare(project.root)
-    with workers() as (threads, process):
-        project.examples.start(process)
+    with threads_to_wait() as threads, project.examples.begun():
         pages = Pages(project, nav, sources)
         found = [source for source in sources.values() if source.is_notebook]
         for notebook in found:
@@ -101,30 +98,22 @@ def read(project: Project) -> dict[str, Source]:
 
 
 @contextmanager
-def workers() -> Iterator[tuple[ThreadPoolExecutor, ProcessPoolExecutor]]:
-    """Give threads that wait for other programs, and a process for what Python computes."""
+def threads_to_wait() -> Iterator[ThreadPoolExecutor]:
+    """Give threads that wait for other programs."""
     threads = ThreadPoolExecutor()
-    process = ProcessPoolExecutor(1, get_context("spawn"), end_at_once_when_interrupted)
     try:
-        yield threads, process
+        yield threads
     finally:
         # Where a page is wrong, nobody needs the rest.
-        for pool in (threads, process):
-            pool.shutdown(cancel_futures=True)
-
-
-def end_at_once_when_interrupted() -> None:
-    """Let Ctrl-C end the second process, and not its current job alone."""
-    signal.signal(signal.SIGINT, signal.SIG_DFL)
+        threads.shutdown(cancel_futures=True)
 
 
 def scripts(project: Project) -> dict[str, bytes]:
     """Return the scripts of the site that are not written in `docs/`, by their paths."""
-    graphs = {name: project.examples.graph(name) for name in examples.names()}
     fetched = [assets.plotly_file(project.modules)]
     if project.offline:
         fetched.append(assets.worker_shim(project.modules))
-    return {**dict(fetched), **live.published(project, graphs)}
+    return {**dict(fetched), **live.published(project)}
 
 
 class Pages:
@@ -192,10 +181,12 @@ class Pages:
         """Say where the numbers of an example come from; it is a part: nobody searches for it."""
         steps = self.project.examples.steps(name)
         self.described.add(name)
-        changeable = live.has_inputs(json.loads(self.project.examples.graph(name)))
-        return self.parts.defer(
-            provenance(name, steps, self.project.repository, can_be_changed=changeable)
-        )
+
+        def write() -> str:
+            changeable = live.has_inputs(json.loads(self.project.examples.graph(name)))
+            return provenance(name, steps, self.project.repository, can_be_changed=changeable)
+
+        return self.parts.defer_writing(f"provenance_of_{name}", write)
 
     def check_notebook(self, source: Source) -> None:
         if not source.settings.get("description"):

@@ -5,21 +5,17 @@ import re
 from pathlib import Path
 from typing import Any, Literal
 
-from jinja2 import Environment, FileSystemBytecodeCache
+from jinja2 import Environment
 from mkdocs.config.defaults import MkDocsConfig
 from mkdocs.exceptions import PluginError
+from mkdocs.plugins import event_priority
 from mkdocs.structure.files import File, Files, InclusionLevel
 from mkdocs.structure.pages import Page
 
 from attention_docs.publish.errors import told
-from attention_docs.publish.generator import preview
+from attention_docs.publish.generator import preview, rendered
 
-# Nobody searches for code or TeX.
-UNSEARCHED = re.compile(
-    r'<div class="highlight">.*?</pre></div>|<(span|div) class="arithmatex">.*?</\1>', re.DOTALL
-)
 build = preview.Build()
-kept = preview.Kept()
 
 
 def on_startup(command: Literal["build", "gh-deploy", "serve"], dirty: bool) -> None:
@@ -54,7 +50,9 @@ def on_files(files: Files, config: MkDocsConfig) -> None:
         # Included, although docs/ has a folder of a script's path, which is not.
         file = File.generated(config, path, content=content, inclusion=InclusionLevel.INCLUDED)
         files.append(file)
-    kept.begin(files)
+    rendered.keep_compiled_templates(rendered.reference_templates(config), build.root)
+    if not build.error:
+        build.rendered = rendered.Rendered(build.project, Path(config.config_file_path), files)
 
 
 def prepare(config: MkDocsConfig) -> dict[str, str | bytes]:
@@ -63,18 +61,22 @@ def prepare(config: MkDocsConfig) -> dict[str, str | bytes]:
 
 
 def on_page_markdown(markdown: str, page: Page, **_: Any) -> str:
-    return "" if build.is_preview and page in kept else markdown
+    return "" if build.has_rendered(page) else markdown
 
 
 def on_page_content(html: str, page: Page, **_: Any) -> str:
-    html = kept.exchange(html, page) if build.is_preview else html
-    return html if build.error else UNSEARCHED.sub(build.prepared.parts.defer_found, html)
+    return build.rendered.restore(page) if build.has_rendered(page) else html
+
+
+@event_priority(100)  # before the search, which reads the page
+def on_page_context(context: Any, page: Page, **_: Any) -> None:
+    if not build.error:
+        build.rendered.store(page)
+        page.content = build.prepared.parts.defer_code_and_formulas(page.content or "")
 
 
 def on_env(env: Environment, **_: Any) -> None:
-    folder = build.root / ".cache" / "templates"
-    folder.mkdir(parents=True, exist_ok=True)
-    env.bytecode_cache = FileSystemBytecodeCache(str(folder))
+    rendered.keep_compiled_templates(env, build.root)
 
 
 def on_post_build(config: MkDocsConfig) -> None:

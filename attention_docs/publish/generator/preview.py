@@ -1,4 +1,4 @@
-"""What a preview shows beside a build: pages as they were rendered before, and what is wrong."""
+"""What a preview does beside a build: it shows what is wrong, until that is mended."""
 
 import logging
 import os
@@ -10,10 +10,10 @@ from typing import Any
 
 from mkdocs.config.defaults import MkDocsConfig
 from mkdocs.exceptions import PluginError
-from mkdocs.structure.files import Files
 from mkdocs.structure.pages import Page
 
 from attention_docs.publish.errors import told
+from attention_docs.publish.generator.rendered import Rendered
 
 log = logging.getLogger("mkdocs.attention_docs")
 
@@ -37,6 +37,7 @@ class Build:
 
     project: Any
     prepared: Any
+    rendered: Rendered
     is_preview = False
 
     def begin(self, root: Path) -> None:
@@ -53,36 +54,10 @@ class Build:
                 raise PluginError(self.error) from error
             log.error(self.error)
 
+    def has_rendered(self, page: Page) -> bool:
+        return not self.error and page in self.rendered
+
     def show_error(self, site: Path) -> None:
         """Put what went wrong, if anything did, in the place of every page of a site."""
         for page in site.rglob("*.html") if self.error else ():
             page.write_text(NOT_BUILT.format(escape(self.error)), encoding="utf-8")
-
-
-class Kept:
-    """What MkDocs made of the pages that have not changed since."""
-
-    def __init__(self) -> None:
-        self.rendered: dict[Any, tuple[Any, ...]] = {}
-
-    def __contains__(self, page: Page) -> bool:
-        return self.key(page) in self.rendered
-
-    def key(self, page: Page) -> Any:
-        """Name a page by all that its HTML depends on: its Markdown, and which pages there are."""
-        return page.file.src_uri, page.file.content_string, self.pages
-
-    def begin(self, files: Files) -> None:
-        self.pages = tuple(file.src_uri for file in files.documentation_pages())
-
-    def exchange(self, html: str, page: Page) -> str:
-        """Return the HTML of a page: what is kept of it, or what was rendered and is now kept.
-
-        What mkdocstrings writes depends on the package too, so such a page is not kept.
-        """
-        if page in self:
-            html, page.toc, page.title, page.present_anchor_ids = self.rendered[self.key(page)]
-        elif "\n::: " not in page.file.content_string:
-            rest = page.toc, page.title, page.present_anchor_ids
-            self.rendered[self.key(page)] = html, *rest
-        return html

@@ -30,13 +30,14 @@ def root(tmp_path):
 
 def published(root, assets):
     project = SimpleNamespace(root=root, modules=assets, cache=Cache(root / ".cache"))
-    return live.published(project, {"self_attention": recorded_graph("self_attention")})
+    return live.published(project)
 
 
 def test_scripts_run_one_after_the_other_as_classic_scripts(root, assets):
-    files = published(root, assets)
-    assert set(files) == {"assets/live.js", "assets/live/self_attention.js"}
-    program = "\n".join(content.decode() for content in files.values())
+    graphs = live.graph_scripts({"self_attention": recorded_graph("self_attention")})
+    assert set(graphs) == {"assets/live/self_attention.js"}
+    scripts = [published(root, assets)["assets/live.js"].decode(), *graphs.values()]
+    program = "\n".join(scripts)
     program += "\nconsole.log(JSON.stringify(attentionDocs.graphs.self_attention.steps))"
     done = node(
         ["-"], input=program, return_completed_process=True, capture_output=True, encoding="utf-8"
