@@ -3,7 +3,7 @@
 from types import ModuleType
 from typing import NamedTuple
 
-from attention_docs import chunks, kernels
+from attention_docs import kernels
 from attention_docs.arrays import Array, as_real, check_no_overflow, ignoring_overflow, namespace
 from attention_docs.inputs import Inputs, fitted
 from attention_docs.masks import window_mask
@@ -155,10 +155,6 @@ def scaled_dot_product_attention(
     beside arguments and output grows with m + n, not with m n. Only where scores or sums of values
     could come near the largest float, and for other libraries, all of them are there at once.
 
-    Dask arrays give a Dask array that is computed chunk by chunk along both sequences, so a thread
-    of a worker has only the scores of one chunk of queries and one of keys, in up to five arrays of
-    that size. They take no `attn_mask` and no `enable_gqa`.
-
     Returns:
         (..., m, d_v) array, same library, device and dtype as `query`.
 
@@ -170,12 +166,9 @@ def scaled_dot_product_attention(
         [[1.8884 0.1116]
          [0.1116 1.8884]]
     """
-    in_chunks = chunks.are_given(query, key, value, attn_mask, enable_gqa)
     inputs = fitted(
         query, key, value, attn_mask, dropout_p, is_causal, scale, enable_gqa, window, softcap
     )
-    if in_chunks:
-        return chunks.attend(inputs, attend_tile)
     return kernels.attend(inputs, formula=lambda inputs: _compute(inputs).output)
 
 

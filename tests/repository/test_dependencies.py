@@ -17,7 +17,6 @@ PLACES = [*sorted((ROOT / ".ci").iterdir()), *sorted((ROOT / ".github/workflows"
 REQUIREMENTS = {  # all but CUDA's
     "dependencies": PROJECT["project"]["dependencies"],
     "site": PROJECT["project"]["optional-dependencies"]["site"],
-    "distributed": PROJECT["project"]["optional-dependencies"]["distributed"],
     **PROJECT["dependency-groups"],
 }
 
