@@ -6,7 +6,7 @@ import pytest
 from attention_docs import attention_steps, examples
 from attention_docs.examples.course_sentence import VOCABULARY, WORDS
 from attention_docs.publish.before.figures import course as figures
-from attention_docs.render.text import text
+from attention_docs.render.text import as_text
 from tests.examples.comparison import constants
 from tests.examples.ways import course as loops
 
@@ -177,4 +177,4 @@ MISTAKES = {
 @pytest.mark.parametrize("mistake", MISTAKES)
 def test_a_mistake_changes_a_printed_digit(mistake):
     right, wrong = MISTAKES[mistake]
-    assert text(right) != text(wrong)
+    assert as_text(right) != as_text(wrong)

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from attention_docs import attention_steps, examples
-from attention_docs.render.text import text
+from attention_docs.render.text import as_text
 from tests.examples import ways
 from tests.examples.comparison import WAYS, Way, compare
 from tests.examples.ways.plain import steps_of_one_head
@@ -51,7 +51,7 @@ def test_every_example_has_a_title_and_a_source():
 @pytest.mark.parametrize("name", NAMES)
 def test_gives_the_committed_digits_on_every_library_and_fits_in_a_page(name, xp):
     steps = examples.steps(name, xp)
-    assert text(steps) == examples.expected(name)
+    assert as_text(steps) == examples.expected(name)
     for step, array in steps.items():
         assert step.isidentifier()
         assert array.ndim <= 2, step

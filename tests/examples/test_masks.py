@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from attention_docs import attention_steps, examples
-from attention_docs.render.text import text
+from attention_docs.render.text import as_text
 
 
 def test_all_sizes_of_a_batch_of_two_differ():
@@ -17,7 +17,7 @@ def test_joined_sequences_see_each_other_and_change_every_printed_row():
     steps = examples.steps("batch_of_two")
     right = np.concatenate([steps["output_1"], steps["output_2"]])
     for row, wrong in zip(right, steps["joined_output"], strict=True):
-        assert text(row) != text(wrong)
+        assert as_text(row) != as_text(wrong)
 
 
 def test_the_most_similar_key_and_the_largest_weight_may_differ():
@@ -67,7 +67,7 @@ def test_every_mistake_changes_every_printed_row(mistake):
     steps = examples.steps("common_mistakes")
     rows = list(zip(steps[PAIRS[mistake]], steps[mistake], strict=True))
     for right, wrong in rows[: ROWS.get(mistake)]:
-        assert text(right) != text(wrong)
+        assert as_text(right) != as_text(wrong)
 
 
 def test_no_mistake_is_missing_from_the_table():

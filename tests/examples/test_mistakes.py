@@ -11,7 +11,7 @@ from attention_docs.diagnosis import recipe
 from attention_docs.diagnosis.cases import CASES, from_example
 from attention_docs.diagnosis.mistakes import MISTAKES, named
 from attention_docs.diagnosis.recipe import Call, LayerCall
-from attention_docs.render.text import text
+from attention_docs.render.text import as_text
 from tests.conftest import ROOT
 
 STEPS = examples.steps("distinct_sizes")
@@ -36,7 +36,7 @@ SHOWN_HERE = [mistake for mistake in MISTAKES if mistake.shows_in == "distinct_s
 @pytest.mark.parametrize("mistake", SHOWN_HERE, ids=lambda mistake: mistake.name)
 def test_a_mistake_changes_the_printed_rows(mistake):
     rows = zip(STEPS["output"], recipe.attend(EXAMPLE, mistake.changes)[0, 0], strict=True)
-    changed = [text(right) != text(mistaken) for right, mistaken in rows]
+    changed = [as_text(right) != as_text(mistaken) for right, mistaken in rows]
     # The last of five keys is hidden from the last of four queries by a causal mask too.
     assert all(changed), mistake.name
 
@@ -95,7 +95,7 @@ def test_a_mistake_changes_every_printed_row_of_two_sequences(name):
     right, mistaken = (recipe.attend_in_heads(LAYER, c)[0] for c in ({}, named(name).changes))
     np.testing.assert_allclose(right, TWO["output"], rtol=1e-12)
     for row, wrong in zip(TWO["output"], mistaken, strict=True):
-        assert text(row) != text(wrong)
+        assert as_text(row) != as_text(wrong)
 
 
 def test_a_model_that_copies_is_better_than_a_guess_at_its_own_word_alone():
