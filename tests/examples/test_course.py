@@ -77,7 +77,7 @@ def test_missing_first_norm_changes_two_predictions():
     """Two pages say so: the predictions after "cats" and after "because"."""
     sums = examples.steps("course_block")["before_without_norm"][:, 0]
     assert np.flatnonzero(sums > 0).tolist() == [CATS, BECAUSE, THEY]
-    rows = independent.without(literals("course_next_token"), "first norm")
+    rows = independent.probabilities_without(literals("course_next_token"), "first norm")
     predicted = [VOCABULARY[largest(row)] for row in rows]
     assert predicted == ["purr", "milk", "because", "like", "like"]
 

@@ -25,7 +25,7 @@ from attention_docs.render.figures.svg import (
 from attention_docs.render.numbers import number
 from attention_docs.render.references import row_reference
 
-# The direction of view: the angle from the first axis, and that above the floor.
+# The direction of view: the angle from the first axis, and the angle above the floor.
 AZIMUTH, ELEVATION = math.radians(-52), math.radians(25)
 UNIT = 100
 MARGIN = 40

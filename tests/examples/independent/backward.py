@@ -8,7 +8,7 @@ import numpy as np
 from tests import reference
 from tests.examples.comparison import independent
 
-STEP = 1e-5
+EPSILON = 1e-5
 
 
 def matmul(*matrices):
@@ -24,10 +24,10 @@ def gradient(loss, arrays, name):
     differences = np.zeros(array.shape)
     for index in np.ndindex(array.shape):
         if math.isfinite(array[index]):
-            for step in (STEP, -STEP):
+            for change in (EPSILON, -EPSILON):
                 moved = array.copy()
-                moved[index] += step
-                differences[index] += loss({**arrays, name: moved}) / (2 * step)
+                moved[index] += change
+                differences[index] += loss({**arrays, name: moved}) / (2 * change)
     return differences
 
 
@@ -74,7 +74,7 @@ def gradients(literals):
         f"d{name}": gradient(loss_of_attention, arrays, name)
         for name in ("X_q", "X_kv", "W_Q", "W_K", "W_V")
     }
-    for name, loss, step in (
+    for step, loss, name in (
         ("dV", loss_from_weights, "V"),
         ("dA", loss_from_weights, "weights"),
         ("dZ", loss_from_scaled, "scaled"),
@@ -82,7 +82,7 @@ def gradients(literals):
         ("dQ", loss_from_queries, "Q"),
         ("dK", loss_from_queries, "K"),
     ):
-        computed[name] = gradient(loss, arrays, step)
+        computed[step] = gradient(loss, arrays, name)
     squares = [x**2 for name in ("dW_Q", "dW_K", "dW_V") for x in computed[name].flat]
     after = {}
     for step, rate in (("loss_after", 1 / 500), ("loss_after_large", 1 / 100)):
@@ -174,7 +174,7 @@ def loss_of_layer(arrays):
 
 
 def loss_through_attention(arrays):
-    """Return the loss of the layer, with `attended` through attention and X on the residual path."""
+    """Return the loss of the layer; attention takes `attended`, the residual sum takes X."""
     merged = layer({**arrays, "X": arrays["attended"]})["merged"]
     return loss_from_merged({**arrays, "merged": merged})
 
@@ -207,8 +207,8 @@ def gradients_of_layer(literals):
     for i, query in enumerate(queries, start=1):
         key, value = (matmul(arrays["X"], arrays[name]) for name in ("W_K", "W_V"))
         scaled = matmul(query, key.T) / math.sqrt(3) + arrays["B"]
-        parts = {"query": query, "key": key, "value": value, "scaled": scaled}
-        arrays |= {f"{name}_{i}": part for name, part in parts.items()}
+        head = {"query": query, "key": key, "value": value, "scaled": scaled}
+        arrays |= {f"{name}_{i}": array for name, array in head.items()}
     computed = {
         f"d{x}": gradient(loss_of_layer, arrays, x) for x in ("X", "W_Q", "W_K", "W_V", "W_O")
     }

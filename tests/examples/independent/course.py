@@ -52,7 +52,7 @@ def normed(rows):
 
 
 def feed_forward(literals, rows):
-    """Return the hidden numbers of the feed-forward network before and after ReLU, and its output."""
+    """Return the hidden features before and after ReLU, and the output of the network."""
     before = [
         [x + literals["B_1"][0] for x in row] for row in reference.matmul(rows, literals["W_1"])
     ]
@@ -112,12 +112,8 @@ def course_projections(literals):
     atol=0,
 )
 def course_scale(literals):
-    (query, *_), key, _ = (
-        projected(literals, literals["X"][THEY:]),
-        projected(literals, literals["X"])[1],
-        None,
-    )
-    scores = [reference.dot(query[0], k) for k in key]
+    queries, keys, _ = projected(literals, literals["X"])
+    scores = [reference.dot(queries[THEY], key) for key in keys]
     scaled = [score / math.sqrt(3) for score in scores]
     grown = [[z * math.sqrt(d / literals["D"][0]) for z in scores] for d in literals["D"]]
     slopes = [reference.softmax_slopes(row)[0][0] for row in (scaled, *grown)]
@@ -266,23 +262,20 @@ def course_next_token(literals):
     }
 
 
-def without(literals, component):
+def probabilities_without(literals, component):
     """Return the probabilities of each row if a component of the model is left out."""
     rows = literals["X"] if component == "positions" else placed(literals)
     extra = from_heads(literals, rows, [i for i in (1, 2) if component != f"head {i}"])
     rows = extra if component == "first residual sum" else added(rows, extra)
     rows = rows if component == "first norm" else normed(rows)
-    rows = (
-        rows
-        if component == "feed-forward network"
-        else added(rows, feed_forward(literals, rows)[2])
-    )
+    if component != "feed-forward network":
+        rows = added(rows, feed_forward(literals, rows)[2])
     return probabilities(literals, rows if component == "second norm" else normed(rows))
 
 
 @independent("course_next_token", "slow loops without the component")
 def ablations(literals):
-    rows = [without(literals, component) for component in (None, *literals["PARTS"])]
+    rows = [probabilities_without(literals, component) for component in (None, *literals["PARTS"])]
     like = literals["VOCABULARY"].index("like")
     return {
         "first_choice": [largest(words[THEY]) for words in rows],

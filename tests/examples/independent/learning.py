@@ -16,16 +16,16 @@ def first_step(literals):
     (h,), w = literals["H"], literals["W"]
     answer = literals["ANSWER"][0].index(1)
 
-    def slopes(w):
+    def forward_and_gradients(w):
         (logits,) = reference.matmul([h], w)
         p = reference.softmax_row(logits)
         d_logits = [q - (j == answer) for j, q in enumerate(p)]
         return logits, p, d_logits, np.outer(h, d_logits)
 
-    logits, p, d_logits, dw = slopes(w)
+    logits, p, d_logits, dw = forward_and_gradients(w)
     # The first step of Adam divides each slope by its own size, which leaves the sign.
-    first = -0.01 * dw / (np.abs(dw) + 1e-8)
-    *_, p_after, _, dw_after = slopes(w + first)
+    update = -0.01 * dw / (np.abs(dw) + 1e-8)
+    *_, p_after, _, dw_after = forward_and_gradients(w + update)
     mean = (0.9 * 0.1 * dw + 0.1 * dw_after) / (1 - 0.9**2)
     square = (0.98 * 0.02 * dw**2 + 0.02 * dw_after**2) / (1 - 0.98**2)
     return {
@@ -38,8 +38,8 @@ def first_step(literals):
         "dh": [[reference.dot(d_logits, row) for row in w]],
         "mean": 0.1 * dw,
         "square": 0.02 * dw**2,
-        "step": first,
-        "W_after": w + first,
+        "step": update,
+        "W_after": w + update,
         "loss_after": -math.log(p_after[answer]),
         "second_step": -0.01 * mean / (np.sqrt(square) + 1e-8),
     }
@@ -70,7 +70,7 @@ def reverse(draw, batch):
 
 
 def induction(draw, batch):
-    """Draw seven different tokens and repeat one of the first six; -1 marks positions without a loss."""
+    """Draw seven distinct tokens and repeat one of the first six; an answer of -1 has no loss."""
     tokens = draw.random_sample((batch, 9)).argsort(axis=1)[:, :8]
     places, answers = draw.randint(0, 6, batch), np.full((batch, 8), -1)
     for row, answer, place in zip(tokens, answers, places, strict=True):
@@ -88,7 +88,7 @@ def unshifted_walk(draw, batch):
     return walk(draw, batch, later=0)
 
 
-def drawn(net, size, seed):
+def initial_weights(net, size, seed):
     draw = RandomState(seed)
     shapes = {"E": (net.words, WIDTH), "P": (net.length, WIDTH)}
     for layer in range(net.layers):
@@ -148,13 +148,13 @@ def backward(net, w, tokens, answers):
 
 
 @cache
-def stages(net, task, size=1.0, every=10, start=None):
+def train(net, task, size=1.0, every=10, start=None):
     """Train with Adam; return the weights at the start and after each tenth of the steps.
 
     `start` changes the seeds of the first weights and of the tasks.
     """
     weight_seed, task_seed = (0, 1) if start is None else (start, start + 10)
-    draw, w = RandomState(task_seed), drawn(net, size, weight_seed)
+    draw, w = RandomState(task_seed), initial_weights(net, size, weight_seed)
     mean, square, computed = dict.fromkeys(w, 0.0), dict.fromkeys(w, 0.0), [w]
     for step in range(1, 10 * every + 1):
         w = dict(w)
@@ -167,7 +167,7 @@ def stages(net, task, size=1.0, every=10, start=None):
     return computed
 
 
-def graded(net, w, task):
+def evaluate(net, w, task):
     """Return the loss and the percentage of correct answers."""
     tokens, answers = task(RandomState(2), 256)
     logits, *_ = forward(net, w, tokens)
@@ -191,8 +191,8 @@ METHOD = "training once more"
 
 @independent("learning_reverse", METHOD, **TOLERANCE)
 def learning_reverse(literals):
-    w = stages(REVERSE, reverse)
-    loss, right = zip(*(graded(REVERSE, stage, reverse) for stage in w), strict=True)
+    w = train(REVERSE, reverse)
+    loss, right = zip(*(evaluate(REVERSE, stage, reverse) for stage in w), strict=True)
     before, during, after = (
         weights_of_first_sequence(REVERSE, w[i], reverse)[0] for i in (0, 3, -1)
     )
@@ -212,11 +212,11 @@ def learning_reverse(literals):
 def learning_induction(literals):
     computed = {}
     for name, net in (("one", INDUCTION._replace(layers=1)), ("two", INDUCTION)):
-        trained = stages(net, induction, every=25)
-        grades = [graded(net, w, induction) for w in trained]
+        trained = train(net, induction, every=25)
+        grades = [evaluate(net, w, induction) for w in trained]
         computed[f"loss_{name}"], computed[f"right_{name}"] = zip(*grades, strict=True)
     w, (tokens, answers) = trained[-1], induction(RandomState(2), 256)
-    cut = [{**w, ("V", layer): 0 * w["V", layer]} for layer in (0, 1)]
+    ablated = [{**w, ("V", layer): 0 * w["V", layer]} for layer in (0, 1)]
     first, second = weights_of_first_sequence(INDUCTION, w, induction)
     return {
         **computed,
@@ -228,15 +228,15 @@ def learning_induction(literals):
         "weights2": second,
         "position_scores": scaled_scores(INDUCTION, w, 0, w["P"], w["P"]),
         "match_scores": scaled_scores(INDUCTION, w, 1, w["E"], w["E"] @ w["V", 0]),
-        "right_without_1": graded(INDUCTION, cut[0], induction)[1],
-        "right_without_2": graded(INDUCTION, cut[1], induction)[1],
+        "right_without_1": evaluate(INDUCTION, ablated[0], induction)[1],
+        "right_without_2": evaluate(INDUCTION, ablated[1], induction)[1],
     }
 
 
 @independent("learning_mistakes", METHOD, **TOLERANCE)
 def learning_mistakes(literals):
     wide, unmasked = REVERSE._replace(d_k=64), WALK._replace(causal=False)
-    # The model and task of each training, and below, those of the test where they differ.
+    # The model and task of each training; `tested` has those of the test where they differ.
     models = {
         "no_positions": (REVERSE._replace(positions=False), reverse),
         "no_residual": (REVERSE._replace(residual=False), reverse),
@@ -250,13 +250,13 @@ def learning_mistakes(literals):
         "unshifted": (WALK, unshifted_walk),
         "unshifted_used": (WALK, unshifted_walk),
     }
-    used = {"unmasked_used": (WALK, walk), "unshifted_used": (WALK, walk)}
+    tested = {"unmasked_used": (WALK, walk), "unshifted_used": (WALK, walk)}
     computed = {"step": range(0, 101, 10), "log_2": math.log(2)}
     for name, trained in models.items():
-        net, task = used.get(name, trained[:2])
-        grades = [graded(net, w, task) for w in stages(*trained)]
+        net, task = tested.get(name, trained[:2])
+        grades = [evaluate(net, w, task) for w in train(*trained)]
         computed[name], computed[f"{name}_right"] = zip(*grades, strict=True)
     for name, net in (("wide", wide), ("wide_unscaled", wide._replace(scaled=False))):
-        early = [stages(net, reverse, 4.0, every=4, start=start)[-1] for start in range(10, 16)]
-        computed[f"{name}_right_of_starts"] = [graded(net, w, reverse)[1] for w in early]
+        early = [train(net, reverse, 4.0, every=4, start=start)[-1] for start in range(10, 16)]
+        computed[f"{name}_right_of_starts"] = [evaluate(net, w, reverse)[1] for w in early]
     return computed
