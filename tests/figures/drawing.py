@@ -146,7 +146,7 @@ def horizontal_texts(picture):
     return [shape for shape in unrotated if shape.text]
 
 
-def shapes_with_text(picture, text):
+def with_text(picture, text):
     """Return the shapes with exactly this text."""
     return [shape for shape in shapes(picture) if shape.text == text]
 

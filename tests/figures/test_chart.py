@@ -16,8 +16,8 @@ from tests.figures.drawing import (
     name_and_description,
     numbers,
     shapes,
-    shapes_with_text,
     top_to_bottom,
+    with_text,
 )
 
 D = Axis("d", (1, 10, 100), logarithmic=True)
@@ -80,8 +80,8 @@ def test_points_can_be_read_back(y):
     picture = chart(*series, y=y)
     assert_readable(picture)
     assert_shows_series(picture, D, y, series)
-    assert all(shapes_with_text(picture, text) for text in ("Growth", "d", "variance"))
-    assert [s.attributes["fill"] for s in shapes_with_text(picture, "t")] == [colour_of("query")]
+    assert all(with_text(picture, text) for text in ("Growth", "d", "variance"))
+    assert [s.attributes["fill"] for s in with_text(picture, "t")] == [colour_of("query")]
 
 
 def test_points_can_be_read_back_from_logarithmic_axes():
@@ -102,7 +102,7 @@ def test_crowded_labels_keep_the_order_of_lines():
     picture = chart(*(Series(name, [1, 100], [0, end]) for name, end in ends.items()))
     assert_readable(picture)
     lines = dict(zip(ends, lines_of(picture), strict=True))
-    names = top_to_bottom(shapes_with_text(picture, name)[0] for name in ends)
+    names = top_to_bottom(with_text(picture, name)[0] for name in ends)
     assert [s.text for s in names] == ["far", "high", "low", "lowest"]
     for shape in names:
         # Each other name may push it up by one line.
@@ -133,7 +133,7 @@ def test_ticks_are_exact_and_short():
     ticks = (1e-8, 0.0001, 0.1, 0.25, 2.5, 10, 100)
     picture = chart(Series("s", [1, 100], [0, 1]), x=D._replace(ticks=ticks))
     for written in ("1.0e-08", "0.0001", "0.1", "0.25", "2.5", "10", "100"):
-        assert shapes_with_text(picture, written)
+        assert with_text(picture, written)
 
 
 @pytest.mark.parametrize(

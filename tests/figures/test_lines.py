@@ -15,7 +15,7 @@ from tests.figures.drawing import (
     left_to_right,
     name_and_description,
     shapes,
-    shapes_with_text,
+    with_text,
 )
 
 WEIGHTS = np.array([[0.75, 0.25, 0.0], [0.001, 0.499, 0.5]])
@@ -34,15 +34,10 @@ def assert_shows_weights(picture, weights, tokens, keys, query=None):
     pairs = [(row, column) for row in rows for column in np.flatnonzero(weights[row])]
     largest = max(1, weights.max())
     for line, part in zip(legend, (largest / 4, largest), strict=True):
-        level = [
-            s for s in shapes_with_text(picture, number(part)) if s.centre[1] == line.centre[1]
-        ]
+        level = [s for s in with_text(picture, number(part)) if s.centre[1] == line.centre[1]]
         assert 0 < left_to_right(level)[0].box[0] - line.box[2] < 20
     for curve, (row, column) in zip(curves, pairs, strict=True):
-        (token,), (key,) = (
-            shapes_with_text(picture, tokens[row]),
-            shapes_with_text(picture, keys[column]),
-        )
+        (token,), (key,) = with_text(picture, tokens[row]), with_text(picture, keys[column])
         weight = weights[row, column]
         (x, y), *_, (x_end, y_end) = curve.corners
         assert (y, y_end) == (token.centre[1], key.centre[1])
@@ -55,7 +50,7 @@ def assert_shows_weights(picture, weights, tokens, keys, query=None):
         assert width(curve) == pytest.approx(thick, abs=0.0051)
         number_labels = [
             s
-            for s in shapes_with_text(picture, number(weight))
+            for s in with_text(picture, number(weight))
             if s.centre[1] == y_end and s.box[0] > x_end
         ]
         assert bool(number_labels) == (query is not None)
@@ -73,16 +68,16 @@ def test_any_weights_can_be_read_back(weights, single_query):
     assert_readable(picture)
     assert_shows_weights(picture, weights, *names, query=query)
     for text, role in (("queries", "query"), ("keys", "key")):
-        assert [s.attributes["fill"] for s in shapes_with_text(picture, text)] == [colour_of(role)]
+        assert [s.attributes["fill"] for s in with_text(picture, text)] == [colour_of(role)]
 
 
 def test_sides_and_heading_can_be_set():
     panel = lines_panel(np.eye(2), ["a", "b"], heading="Where it looks", sides=("asks", "is asked"))
     picture = figure(panel, "Lines")
     assert_readable(picture)
-    assert shapes_with_text(picture, "Where it looks")
+    assert with_text(picture, "Where it looks")
     for text in ("asks", "is asked"):
-        assert [s.attributes["fill"] for s in shapes_with_text(picture, text)] == [colour_of(None)]
+        assert [s.attributes["fill"] for s in with_text(picture, text)] == [colour_of(None)]
 
 
 def test_lines_are_described_in_words():

@@ -23,11 +23,11 @@ from tests.figures.drawing import (
     left_to_right,
     name_and_description,
     shapes,
-    shapes_with_text,
     texts,
+    with_text,
 )
 
-FEW = array_shapes(min_dims=2, max_dims=2, max_side=6)
+SMALL_SHAPES = array_shapes(min_dims=2, max_dims=2, max_side=6)
 WEIGHTS = st.floats(0, 30, allow_subnormal=False) | st.just(-np.inf)
 SCORES = WEIGHTS | st.floats(-1e4, 1e4, allow_subnormal=False) | st.just(-1.7e308)
 
@@ -37,25 +37,27 @@ def assert_shows_cells(picture, step, matrix, scale="diverging", hidden=False):
     crossed = (~matrix if matrix.dtype == bool else matrix == -np.inf) | hidden
     cells, crosses = cells_of(picture, step), crosses_of(picture)
     left, top, right, bottom = cells[0, 0][0].box
-    for place, value in np.ndenumerate(matrix):
-        cell, *inside = cells[place]
-        x, y = left + place[1] * (right - left), top + place[0] * (bottom - top)
+    for index, value in np.ndenumerate(matrix):
+        cell, *inside = cells[index]
+        x, y = left + index[1] * (right - left), top + index[0] * (bottom - top)
         assert cell.box == pytest.approx((x, y, x + right - left, y + bottom - top), abs=0.1)
         assert all(x <= text.box[0] <= text.box[2] <= cell.box[2] for text in inside)
-        assert is_crossed(cell, crosses) == crossed[place] == (not cell.is_filled)
-        if crossed[place]:
+        assert is_crossed(cell, crosses) == crossed[index] == (not cell.is_filled)
+        if crossed[index]:
             assert not inside
         elif matrix.dtype == bool:
             assert texts(inside) == ["✓"]
         else:
-            assert share(cell) == pytest.approx(value / high_end(matrix, scale), abs=0.011)
+            assert fraction_of_scale(cell) == pytest.approx(
+                value / high_end(matrix, scale), abs=0.011
+            )
             if cell.tooltip:
-                assert cell.tooltip == f"row {place[0] + 1}, column {place[1] + 1}: {number(value)}"
+                assert cell.tooltip == f"row {index[0] + 1}, column {index[1] + 1}: {number(value)}"
                 assert texts(inside) == (["−"] if value < 0 else [])
             else:
                 assert texts(inside) == [number(value)]
-    thin = [s for s in shapes(picture) if s.attributes.get("stroke-opacity") == "0.3"]
-    assert around(cells, (None, None)) in [pytest.approx(s.box, abs=0.1) for s in thin]
+    frames = [s for s in shapes(picture) if s.attributes.get("stroke-opacity") == "0.3"]
+    assert box_around(cells, (None, None)) in [pytest.approx(s.box, abs=0.1) for s in frames]
 
 
 def crosses_of(picture):
@@ -71,12 +73,12 @@ def is_crossed(cell, crosses):
     return bool(len(ends) and (low < ends).all() and (ends < high).all())
 
 
-def around(cells, place):
+def box_around(cells, mark):
     """Return the box around a row, (2, None), a column, (None, 5), a cell, or all cells."""
     boxes = [
         cell.box
         for index, (cell, *_) in cells.items()
-        if all(i is None or i == j for i, j in zip(place, index, strict=True))
+        if all(i is None or i == j for i, j in zip(mark, index, strict=True))
     ]
     left, top, right, bottom = zip(*boxes, strict=True)
     return min(left), min(top), max(right), max(bottom)
@@ -87,7 +89,7 @@ def high_end(matrix, scale):
     return max(1.0, largest) if scale == "sequential" else largest or 1.0
 
 
-def share(cell):
+def fraction_of_scale(cell):
     """Return the number of a cell as a fraction of the scale's high end, by its colour."""
     max_opacity = OPACITY if cell.tooltip else OPACITY_UNDER_TEXT
     sign = -1 if cell.attributes["fill"] == MINUS else 1
@@ -113,19 +115,19 @@ def assert_labels(picture, cells, rows=(), columns=()):
     """Assert the labels to the left of rows and above columns."""
     for i, text in enumerate(rows):
         (x, _, *_), (_, y) = cells[i, 0][0].box, cells[i, 0][0].centre
-        row_labels = [s for s in shapes_with_text(picture, text) if 0 <= x - s.box[2] < 16]
+        row_labels = [s for s in with_text(picture, text) if 0 <= x - s.box[2] < 16]
         assert y in [pytest.approx(s.centre[1], abs=1) for s in row_labels]
     for i, text in enumerate(columns):
         (_, y, *_), (x, _) = cells[0, i][0].box, cells[0, i][0].centre
-        column_labels = [s for s in shapes_with_text(picture, text) if 0 <= y - s.box[3] < 8]
+        column_labels = [s for s in with_text(picture, text) if 0 <= y - s.box[3] < 8]
         assert x in [pytest.approx(s.centre[0], abs=1) for s in column_labels]
 
 
 def assert_marks(picture, *marks):
     """Assert that each marked row, column or cell has a box in the colour of its role."""
     boxes = [s for s in shapes(picture) if s.kind == "rect" and "stroke-width" in s.attributes]
-    for shape, (cells, place, role) in zip(boxes, marks, strict=True):
-        assert shape.box == pytest.approx(around(cells, place), abs=0.1)
+    for shape, (cells, mark, role) in zip(boxes, marks, strict=True):
+        assert shape.box == pytest.approx(box_around(cells, mark), abs=0.1)
         assert not shape.is_filled
         assert shape.attributes["stroke"] == colour_of(role)
 
@@ -134,7 +136,7 @@ def assert_marks(picture, *marks):
 def test_any_matrix_can_be_read_back(data):
     kinds = [("diverging", SCORES), ("sequential", WEIGHTS), ("sequential", st.floats(0, 0.5))]
     scale, elements = data.draw(st.sampled_from(kinds))
-    matrix = data.draw(arrays(float, FEW, elements=elements))
+    matrix = data.draw(arrays(float, SMALL_SHAPES, elements=elements))
     hidden, numbers = data.draw(arrays(bool, matrix.shape)), data.draw(st.booleans())
     role = data.draw(st.sampled_from([None, *ROLES]))
     mark = tuple(data.draw(st.none() | st.integers(0, count - 1)) for count in matrix.shape)
@@ -149,18 +151,16 @@ def test_any_matrix_can_be_read_back(data):
     assert numbers or all(cell.tooltip or not cell.is_filled for cell, *_ in cells.values())
     assert_labels(picture, cells, rows, columns)
     assert_marks(picture, (cells, mark, role))
-    assert [s.attributes["fill"] for s in shapes_with_text(picture, "A matrix")] == [
-        colour_of(role)
-    ]
-    assert all(shapes_with_text(picture, kind) for kind in ("queries", "keys"))
+    assert [s.attributes["fill"] for s in with_text(picture, "A matrix")] == [colour_of(role)]
+    assert all(with_text(picture, kind) for kind in ("queries", "keys"))
 
 
-@given(arrays(bool, FEW))
+@given(arrays(bool, SMALL_SHAPES))
 def test_any_mask_can_be_read_back(mask):
     picture = heatmap(with_step(mask, "a.M"), "A mask of all keys")
     assert_readable(picture)
     assert_shows_cells(picture, "a.M", mask)
-    assert shapes_with_text(picture, "✓ takes part, × does not")
+    assert with_text(picture, "✓ takes part, × does not")
 
 
 def test_numbers_that_do_not_fit_are_tooltips():
@@ -200,7 +200,7 @@ def checked_product(a, b, **options):
     for matrix, step in zip((a, b, ab), STEPS, strict=True):
         assert_shows_cells(picture, step, np.asarray(matrix))
     assert_scales(picture, (a, "diverging"), (b, "diverging"), (ab, "diverging"))
-    left, above, corner = (around(cells_of(picture, step), (None, None)) for step in STEPS)
+    left, above, corner = (box_around(cells_of(picture, step), (None, None)) for step in STEPS)
     assert left[1::2] == corner[1::2]
     assert above[::2] == corner[::2]
     assert left[2] < corner[0]
@@ -220,13 +220,13 @@ def test_any_product_can_be_read_back(a, b, data):
     matrices = [cells_of(picture, step) for step in STEPS]
     assert_labels(picture, matrices[0], rows="123")
     assert_labels(picture, matrices[1], columns="1234")
-    places = ((row, None), (None, column), (row, column))
-    assert_marks(picture, *zip(matrices, places, roles, strict=True))
+    marks = ((row, None), (None, column), (row, column))
+    assert_marks(picture, *zip(matrices, marks, roles, strict=True))
     equation = f"row {row + 1} · column {column + 1} = {number((a @ b)[row, column])}"
-    assert shapes_with_text(picture, equation)
+    assert with_text(picture, equation)
     for name, role, cells in zip(names, roles, matrices, strict=True):
-        left, _, right, _ = around(cells, (None, None))
-        titles = [s for s in shapes_with_text(picture, name) if left < s.centre[0] < right]
+        left, _, right, _ = box_around(cells, (None, None))
+        titles = [s for s in with_text(picture, name) if left < s.centre[0] < right]
         assert colour_of(role) in [s.attributes["fill"] for s in titles]
 
 

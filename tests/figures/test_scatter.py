@@ -18,7 +18,7 @@ from tests.figures.drawing import (
     name_and_description,
     numbers,
     shapes,
-    shapes_with_text,
+    with_text,
 )
 
 IN_SPACE = [
@@ -81,16 +81,13 @@ def test_points_can_be_read_back(picture, sets, ticks):
     np.testing.assert_allclose(extended @ to_paper, positions, atol=0.11)
     for name, along in ticks.items():
         tick_positions = np.c_[along, np.ones(len(along))] @ to_paper
-        assert (
-            min(distance(shapes_with_text(picture, name)[0], place) for place in tick_positions)
-            < 60
-        )
+        assert min(distance(with_text(picture, name)[0], place) for place in tick_positions) < 60
         for i, place in enumerate(tick_positions):
             if name != "up" or i:
-                assert min(distance(s, place) for s in shapes_with_text(picture, str(i))) < 20
-    described = [(points, *one) for points in sets for one in zip(points.places, points.labels, strict=True)]  # fmt: skip
-    for marker, (points, place, label) in zip(markers, described, strict=True):
-        (text,) = shapes_with_text(picture, str(label))
+                assert min(distance(s, place) for s in with_text(picture, str(i))) < 20
+    entries = [(points, *entry) for points in sets for entry in zip(points.places, points.labels, strict=True)]  # fmt: skip
+    for marker, (points, place, label) in zip(markers, entries, strict=True):
+        (text,) = with_text(picture, str(label))
         assert distance(text, position(marker)) < 20
         assert marker.tooltip == f"{label}: " + ", ".join(map(number, place))
         ink = marker.attributes["fill" if marker.is_filled else "stroke"]
@@ -118,7 +115,7 @@ def test_legend_shows_the_markers_of_each_set():
     assert len(set(outlines)) == 4
     assert outlines == [marker.attributes["d"] for marker in points]
     for name, marker in zip("abcd", legend, strict=True):
-        assert distance(shapes_with_text(picture, name)[0], position(marker)) < 20
+        assert distance(with_text(picture, name)[0], position(marker)) < 20
 
 
 def test_coinciding_points_of_a_plane_are_both_visible():

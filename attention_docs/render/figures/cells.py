@@ -62,7 +62,7 @@ def cell_text(value: float) -> str:
     return "" if value == -np.inf else number(value)
 
 
-def printed_width(matrix: np.ndarray) -> float:
+def width_for_numbers(matrix: np.ndarray) -> float:
     """Return the width of a cell in which every number of the matrix fits."""
     if matrix.dtype == bool:
         return MIN_CELL[0]
@@ -71,7 +71,7 @@ def printed_width(matrix: np.ndarray) -> float:
 
 def cell_size(*matrices: np.ndarray, columns: int) -> tuple[float, float]:
     """Return one size for all cells: large enough for the numbers, if the columns then fit."""
-    width = max(map(printed_width, matrices))
+    width = max(map(width_for_numbers, matrices))
     return MIN_CELL if width * columns > MAX_WIDTH else (width, 24)
 
 
@@ -82,7 +82,7 @@ def widened(size: tuple[float, float], names: Sequence[str]) -> tuple[float, flo
 
 
 def cells(
-    grid: Grid, matrix: np.ndarray, scale: Scale, hidden: np.ndarray | None, printed: bool
+    grid: Grid, matrix: np.ndarray, scale: Scale, hidden: np.ndarray | None, has_numbers: bool
 ) -> str:
     """Draw the cells of a matrix."""
     values = np.asarray(matrix)
@@ -95,21 +95,21 @@ def cells(
             # Invisible, but it answers the pointer.
             cell = element("rect", **box, fill="none", pointer_events="all")
         else:
-            cell = coloured_box(index, value, box, scale, printed)
-            cell += cell_label(grid.centre(*index), value, printed)
+            cell = coloured_box(index, value, box, scale, has_numbers)
+            cell += cell_label(grid.centre(*index), value, has_numbers)
         body.append(tag_index(cell, matrix, index))
     group = element("g", *body, data_val=step_of(matrix), fill=scale.colour)
     return group + crosses(grid, crossed) + frame(grid)
 
 
 def coloured_box(
-    index: Sequence[int], value: float, box: Mapping[str, float], scale: Scale, printed: bool
+    index: Sequence[int], value: float, box: Mapping[str, float], scale: Scale, has_numbers: bool
 ) -> str:
     """Draw a coloured cell, with its number as a tooltip if the number is not printed."""
-    has_label = printed or isinstance(value, np.bool_)
+    has_label = has_numbers or isinstance(value, np.bool_)
     tip = f"row {index[0] + 1}, column {index[1] + 1}: {number(value)}"
     tooltip = () if has_label else (element("title", escape_text(tip)),)
-    fill = scale.paint(value, OPACITY_UNDER_TEXT if printed else OPACITY)
+    fill = scale.paint(value, OPACITY_UNDER_TEXT if has_numbers else OPACITY)
     return element("rect", *tooltip, **box, **fill)
 
 
@@ -132,11 +132,11 @@ def inline_number(matrix: np.ndarray, index: tuple[int, ...]) -> str:
     return element("tspan", text, data_val=f"{step}[{index_in_step(matrix, index)}]")
 
 
-def cell_label(centre: tuple[float, float], value: float, printed: bool) -> str:
+def cell_label(centre: tuple[float, float], value: float, has_numbers: bool) -> str:
     """Write the number, or a tick for True; where the number does not fit, its minus sign."""
     if isinstance(value, np.bool_):
         text = "✓"
-    elif printed:
+    elif has_numbers:
         text = number(value)
     else:
         text = "−" if value < 0 else ""

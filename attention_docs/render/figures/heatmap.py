@@ -83,11 +83,11 @@ def matrix_panel(
     column_names = arguments.labels("column_labels", column_labels, values.shape[1])
     crossed_out = _checked_hidden(hidden, values.shape)
     cell = cells.cell_size(values, columns=values.shape[1]) if numbers else cells.MIN_CELL
-    printed = cell != cells.MIN_CELL
+    has_numbers = cell != cells.MIN_CELL
     cell = cells.widened(cell, column_names)
     colours = scale_of(scale, "matrix", values)
     width = cell[0] * values.shape[1]
-    legend = _legend(colours, values.dtype == bool, width, printed)
+    legend = _legend(colours, values.dtype == bool, width, has_numbers)
     # The centred titles and the legend may be wider than the cells.
     overhang = max(0, max(legend.width, text_width(name), text_width(columns)) - width) / 2
     margin = max(map(text_width, row_names)) + 8
@@ -103,7 +103,7 @@ def matrix_panel(
         ),
         cells.column_names(grid, column_names),
         cells.row_names(grid, row_names),
-        cells.cells(grid, values, colours, crossed_out, printed),
+        cells.cells(grid, values, colours, crossed_out, has_numbers),
         cells.mark(grid, _checked_mark(mark, values.shape), role) if mark is not None else "",
         translated(centre - legend.width / 2, below, scale_drawing),
     ]
@@ -111,9 +111,9 @@ def matrix_panel(
     return Panel(*size, "".join(body), cells.describe(name, values), name=name)
 
 
-def _legend(scale: Scale, is_mask: bool, width: float, printed: bool) -> Panel:
+def _legend(scale: Scale, is_mask: bool, width: float, has_numbers: bool) -> Panel:
     if not is_mask:
-        return scale.legend(width, OPACITY_UNDER_TEXT if printed else OPACITY)
+        return scale.legend(width, OPACITY_UNDER_TEXT if has_numbers else OPACITY)
     text = "✓ takes part, × does not"
     width = max(width, text_width(text))
     return Panel(width, LINE_HEIGHT, label(width / 2, LINE_HEIGHT / 2, text, font_size=11), "")

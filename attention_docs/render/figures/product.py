@@ -116,17 +116,17 @@ class MatrixDrawing(NamedTuple):
     mark: cells.Mark
 
     @property
-    def printed(self) -> bool:
+    def has_numbers(self) -> bool:
         return self.grid.cell != cells.MIN_CELL
 
     def body(self) -> str:
-        table = cells.cells(self.grid, self.values, self.scale, None, self.printed)
+        table = cells.cells(self.grid, self.values, self.scale, None, self.has_numbers)
         return table + cells.mark(self.grid, self.mark, self.role)
 
     def legend(self, x: float, y: float, width: float | None = None) -> str:
         """Draw the scale, centred in a width that begins at x."""
         width = self.grid.width if width is None else width
-        panel = self.scale.legend(width, OPACITY_UNDER_TEXT if self.printed else OPACITY)
+        panel = self.scale.legend(width, OPACITY_UNDER_TEXT if self.has_numbers else OPACITY)
         return translated(
             x - (panel.width - width) / 2, y, cells.tag_step(panel.body, self.values, "data_scale")
         )

@@ -32,7 +32,7 @@ ROLES = {
 
 
 class Html(str):
-    """A finished figure, which a notebook shows as the picture."""
+    """A finished figure, which notebooks display as a picture."""
 
     def _repr_html_(self) -> str:
         return str(self)
@@ -85,8 +85,8 @@ def label(
 
     Centred text in the text colour is the default of the whole figure.
     """
-    anchor_or_none = None if anchor == "middle" else anchor
-    position = {"x": x, "y": y + FONT_SIZE / 3, "text_anchor": anchor_or_none}
+    text_anchor = None if anchor == "middle" else anchor
+    position = {"x": x, "y": y + FONT_SIZE / 3, "text_anchor": text_anchor}
     return element("text", escape_text(text), *children, **position, **attributes)
 
 
