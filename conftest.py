@@ -87,15 +87,13 @@ def needs(item, library):
 
 
 def pytest_terminal_summary(terminalreporter, config):
-    """Say how many examples were compared with another way to compute them; with -v, say how."""
+    """Print how many examples agree with independent computations; with -v, print details."""
     properties = [
         p for report in terminalreporter.getreports("passed") for p in report.user_properties
     ]
     compared = [value for name, value in properties if name == "compared"]
     if compared:
-        terminalreporter.write_line(
-            f"{len(compared)} examples agree with another way to compute them"
-        )
+        terminalreporter.write_line(f"{len(compared)} examples agree with independent computations")
     for line in sorted(compared) if config.get_verbosity() > 0 else ():
         terminalreporter.write_line(f"  {line}")
 

@@ -9,10 +9,10 @@ from attention_docs.arrays import backend
 from attention_docs.diagnosis import calling, checking, pasted, report
 from attention_docs.render.code import json_steps
 from attention_docs.render.latex import latex_steps
-from attention_docs.render.text import text
+from attention_docs.render.text import as_text
 
 LAYOUTS = (*calling.LAYOUTS, "nbd")
-FORMATS = {"text": text, "latex": latex_steps, "json": json_steps}
+FORMATS = {"text": as_text, "latex": latex_steps, "json": json_steps}
 
 
 def main(arguments: list[str] | None = None) -> int:
@@ -88,7 +88,7 @@ def verify_examples(options: argparse.Namespace) -> int:
     xp = backend(options.backend)
     wrong = 0
     for name in examples.names():
-        agrees = text(examples.steps(name, xp)) == examples.expected(name)
+        agrees = as_text(examples.steps(name, xp)) == examples.expected(name)
         print(f"{name}: {'ok' if agrees else 'DIFFERS from its committed digits'}")
         wrong += not agrees
     print(f"{len(examples.names()) - wrong} of {len(examples.names())} examples agree")

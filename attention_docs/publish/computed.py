@@ -27,7 +27,7 @@ from attention_docs.live.library import UnknownOperationError
 from attention_docs.live.literals import LiteralError
 from attention_docs.publish.cache import package_digest, results
 from attention_docs.publish.errors import PublishError, told
-from attention_docs.render.references import named
+from attention_docs.render.references import with_step
 
 
 class ComputedExamples:
@@ -76,7 +76,9 @@ class ComputedExamples:
 
     def _named_steps(self, name: str) -> dict[str, Array]:
         """Return the steps for a figure, which says of each number which result it is."""
-        return {step: named(array, f"{name}.{step}") for step, array in self.steps(name).items()}
+        return {
+            step: with_step(array, f"{name}.{step}") for step, array in self.steps(name).items()
+        }
 
     def _text(self, kind: str, name: str) -> str:
         item = f"{kind} of {name}"

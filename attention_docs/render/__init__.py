@@ -1,4 +1,4 @@
-"""Results to text, LaTeX, JSON, Python and figures: pure functions."""
+"""Convert results to text, LaTeX, JSON, Python and figures, by pure functions."""
 
 from attention_docs.render.figures import attention_lines, heatmap, product_figure
 

@@ -1,4 +1,4 @@
-"""Arrays as data another program can read: JSON, and NumPy code to paste."""
+"""Format arrays for other programs: as JSON, and as NumPy code to paste."""
 
 import json
 from typing import Any
@@ -9,25 +9,26 @@ from attention_docs.arrays import Array, to_numpy
 
 
 def json_steps(steps: dict[str, Array]) -> str:
-    """Write the steps of an example as JSON, every digit kept; -inf and its like as strings.
+    """Return the steps of an example as JSON with all digits; -inf, inf and nan become strings.
 
     >>> print(json_steps({"Q": np.array([[2.0, -np.inf]])}))
     {"Q": [[2.0, "-inf"]]}
     """
-    return json.dumps({name: _plain(to_numpy(array).tolist()) for name, array in steps.items()})
+    values = {name: _json_value(to_numpy(array).tolist()) for name, array in steps.items()}
+    return json.dumps(values)
 
 
-def _plain(value: Any) -> Any:
-    """Replace what JSON has no number for by its name."""
+def _json_value(value: Any) -> Any:
+    """Replace numbers that JSON cannot hold by their names."""
     if isinstance(value, list):
-        return [_plain(item) for item in value]
+        return [_json_value(item) for item in value]
     return value if np.isfinite(value) else str(value)
 
 
 def numpy_steps(steps: dict[str, Array]) -> str:
-    """Write the steps of an example as NumPy code, with fifteen digits.
+    """Return the steps of an example as NumPy code, with fifteen digits.
 
-    The last two of a float's seventeen depend on how a release of NumPy adds up.
+    The last two of a float's seventeen digits vary with the release of NumPy.
 
     >>> print(numpy_steps({"Q": np.array([[2.0, 0.1, 0.1 + 0.2]])}))
     import numpy as np

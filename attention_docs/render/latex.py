@@ -1,4 +1,4 @@
-"""Arrays as LaTeX."""
+"""Format arrays in LaTeX."""
 
 from itertools import chain, groupby
 
@@ -6,18 +6,18 @@ import numpy as np
 
 from attention_docs.arrays import Array, to_numpy
 from attention_docs.render.numbers import latex_number
-from attention_docs.render.references import of_element
+from attention_docs.render.references import element_reference
 
-# `kv` stands for keys and values; what is longer is a word.
+# `kv` stands for keys and values; longer names are words.
 LONGEST_SYMBOL = 2
 
 
 def latex(array: Array, reference: str | None = None) -> str:
-    r"""Write a number, a vector (as a row) or a matrix in LaTeX.
+    r"""Format a number, a vector (as a row) or a matrix in LaTeX.
 
     Args:
         array: the numbers.
-        reference: which result of an example they are, if each number is to say it.
+        reference: the step that they are taken from, to attach a reference to each number.
 
     Raises:
         ValueError: if the array has more than two axes.
@@ -27,7 +27,7 @@ def latex(array: Array, reference: str | None = None) -> str:
     >>> print(latex(np.array(0.25), "self_attention.Q[0,1]"))
     \from{self_attention.Q[0;1]}{0.2500}
     """
-    numbers = _numbers(array, reference)
+    numbers = _formatted(array, reference)
     if numbers.ndim == 0:
         return str(numbers)
     if numbers.ndim > 2:
@@ -37,37 +37,39 @@ def latex(array: Array, reference: str | None = None) -> str:
 
 
 def latex_row(vector: Array, reference: str | None = None) -> str:
-    r"""Write a vector for running text, where a matrix of one row would take five times the HTML.
+    r"""Format a vector for running text, where a matrix of one row would take five times the HTML.
 
     >>> print(latex_row(np.array([0.25, -1.0])))
     [\,0.2500 \;\; {-1}\,]
     """
-    # In braces, or TeX would set a minus between two numbers as that of a difference.
-    written = (f"{{{n}}}" if "-" in n else n for n in _numbers(vector, reference))
-    numbers = r" \;\; ".join(written)
+    # Without braces, TeX would read a minus between two numbers as a difference.
+    formatted = (f"{{{n}}}" if "-" in n else n for n in _formatted(vector, reference))
+    numbers = r" \;\; ".join(formatted)
     return rf"[\,{numbers}\,]"
 
 
-def _numbers(array: Array, reference: str | None) -> np.ndarray:
-    """Write each number of an array."""
-    found = np.asarray(to_numpy(array))
-    written = np.empty(found.shape, dtype=object)
-    for index, value in np.ndenumerate(found):
+def _formatted(array: Array, reference: str | None) -> np.ndarray:
+    """Format each number of an array."""
+    values = np.asarray(to_numpy(array))
+    formatted = np.empty(values.shape, dtype=object)
+    for index, value in np.ndenumerate(values):
         tex = latex_number(value)
-        written[index] = from_step(tex, of_element(reference, index)) if reference else tex
-    return written
+        if reference:
+            tex = with_reference(tex, element_reference(reference, index))
+        formatted[index] = tex
+    return formatted
 
 
-def from_step(tex: str, reference: str) -> str:
-    r"""Say of a number which result it is; KaTeX turns this into an attribute.
+def with_reference(tex: str, reference: str) -> str:
+    r"""Attach a reference to a number; KaTeX turns it into an HTML attribute.
 
-    A comma would begin another attribute there, so the index has a semicolon.
+    The index has a semicolon, because a comma would begin another attribute there.
     """
     return rf"\from{{{reference.replace(',', ';')}}}{{{tex}}}"
 
 
 def latex_steps(steps: dict[str, Array]) -> str:
-    r"""Write the steps of an example, one equation a line.
+    r"""Format the steps of an example, one equation per line.
 
     >>> print(latex_steps({"W_Q": np.eye(2)}))
     W_Q = \begin{bmatrix} 1 & 0 \\ 0 & 1 \end{bmatrix}
@@ -76,7 +78,7 @@ def latex_steps(steps: dict[str, Array]) -> str:
 
 
 def latex_name(name: str) -> str:
-    r"""Write the name of a step: a symbol as it is, a word upright, in an index as elsewhere.
+    r"""Format the name of a step: symbols in italics, words upright, also in an index.
 
     >>> print(latex_name("W_Q"), latex_name("X_kv"), latex_name("weights"))
     W_Q X_{kv} \text{weights}
@@ -91,7 +93,7 @@ def latex_name(name: str) -> str:
 
 
 def _index(parts: list[str]) -> str:
-    """Write the parts of an index with commas between; words that follow each other are one."""
+    """Join the parts of an index with commas, and consecutive words with spaces."""
     runs = groupby(parts, key=lambda part: len(part) > LONGEST_SYMBOL)
-    written = ([rf"\text{{{' '.join(run)}}}"] if words else run for words, run in runs)
-    return ",".join(chain.from_iterable(written))
+    formatted = ([rf"\text{{{' '.join(run)}}}"] if is_word else run for is_word, run in runs)
+    return ",".join(chain.from_iterable(formatted))

@@ -1,6 +1,6 @@
-"""How one number is shown: the rounding contract of the whole project.
+"""Format one number by the rounding rules of the whole project.
 
-Four decimals. What is exact looks exact, what is rounded looks rounded, and what is small but
+Four decimals. Exact numbers look exact, rounded numbers look rounded, and a small number that is
 not zero never looks like zero.
 """
 
@@ -9,12 +9,12 @@ import math
 import numpy as np
 
 DECIMALS = 4
-# From here on an integer is shown as a power of ten: its digits no longer say anything.
+# Integers from here on are written in powers of ten, because their digits say little.
 LARGE = 10**9
 
 
 def number(value: float | bool) -> str:
-    """Show one number.
+    """Format a number as plain text.
 
     >>> [number(x) for x in (2.0, 0.5, 0.99999, 0.0, -0.0, 1.4e-11, -0.00002, 3e12)]
     ['2', '0.5000', '1.0000', '0', '0', '1.4e-11', '-2.0e-05', '3.0000e+12']
@@ -35,7 +35,7 @@ def number(value: float | bool) -> str:
 
 
 def latex_number(value: float | bool) -> str:
-    r"""Show one number in LaTeX.
+    r"""Format a number in LaTeX.
 
     >>> print(latex_number(1.4e-11), latex_number(-math.inf), latex_number(True))
     1.4 \times 10^{-11} -\infty \text{T}
@@ -50,7 +50,7 @@ def latex_number(value: float | bool) -> str:
 
 
 def html_number(value: float | bool) -> str:
-    """Show one number in HTML.
+    """Format a number in HTML.
 
     >>> html_number(1.4e-11), html_number(-math.inf), html_number(True)
     ('1.4 × 10<sup>−11</sup>', '−∞', 'T')

@@ -32,41 +32,41 @@ def show(result: Array | Mapping[str, Array]) -> None:
         scaled 2 x 2
         ...
     """
-    print(text(result))
+    print(as_text(result))
 
 
-def text(result: Array | Mapping[str, Array]) -> str:
+def as_text(result: Array | Mapping[str, Array]) -> str:
     """Return what `show` prints."""
-    if is_named(result):
-        arrays = {name: readable(f"result[{name!r}]", array) for name, array in named(result)}
+    if is_mapping_like(result):
+        arrays = {name: readable(f"result[{name!r}]", array) for name, array in flattened(result)}
         return "\n".join(
-            f"{name} {shape_text(array)}\n{text(array)}" for name, array in arrays.items()
+            f"{name} {shape_text(array)}\n{as_text(array)}" for name, array in arrays.items()
         )
-    return _nested(readable("result", result), indent=1)
+    return _format_array(readable("result", result), indent=1)
 
 
-def is_named(result: Any) -> bool:
-    """Whether a result is a mapping or a named tuple."""
+def is_mapping_like(result: Any) -> bool:
+    """Return whether a result is a mapping or a named tuple."""
     return isinstance(result, Mapping) or hasattr(result, "_asdict")
 
 
-def named(result: Any) -> Iterator[tuple[str, Array]]:
-    """Yield the arrays of a mapping or named tuple, those of one within it as `outer.inner`."""
+def flattened(result: Any) -> Iterator[tuple[str, Array]]:
+    """Yield the arrays of a mapping or named tuple; nested ones are called `outer.inner`."""
     steps = result if isinstance(result, Mapping) else result._asdict()
     for name, value in steps.items():
-        if is_named(value):
-            yield from ((f"{name}.{inner}", array) for inner, array in named(value))
+        if is_mapping_like(value):
+            yield from ((f"{name}.{inner}", array) for inner, array in flattened(value))
         else:
             yield name, value
 
 
 def shape_text(array: Array) -> str:
-    """Show a shape: `3 x 4`, or `number` for a single one."""
+    """Return a shape as text: `3 x 4`, or `number` for a scalar."""
     return " x ".join(map(str, array.shape)) or "number"
 
 
-def _nested(array: np.ndarray, indent: int) -> str:
-    """Write an array in brackets, the columns of its last axis aligned to the right."""
+def _format_array(array: np.ndarray, indent: int) -> str:
+    """Format an array in brackets, with the columns of its last axis right-aligned."""
     if array.ndim == 0:
         return number(array.item())
     if array.size == 0:
@@ -81,5 +81,5 @@ def _brackets(cells: np.ndarray, widths: list[int], indent: int) -> str:
         padded = (cell.rjust(width) for cell, width in zip(cells, widths, strict=True))
         return f"[{' '.join(padded)}]"
     rows = (_brackets(row, widths, indent + 1) for row in cells)
-    new_line = "\n" + " " * indent
-    return f"[{new_line.join(rows)}]"
+    separator = "\n" + " " * indent
+    return f"[{separator.join(rows)}]"

@@ -13,7 +13,7 @@ from attention_docs.examples import self_attention
 from attention_docs.live.recording import record
 from attention_docs.publish import computed
 from attention_docs.publish.errors import PublishError
-from attention_docs.render.text import text
+from attention_docs.render.text import as_text
 from tests import stand_ins
 from tests.conftest import ROOT, mkdocs
 
@@ -44,7 +44,7 @@ def test_numpy_computes_unless_told_otherwise(steps_of_a_build, monkeypatch, set
     monkeypatch.delenv("ATTENTION_BACKEND", raising=False)
     for name, value in setting.items():
         monkeypatch.setenv(name, value)
-    assert text(steps_of_a_build("self_attention")) == examples.expected("self_attention")
+    assert as_text(steps_of_a_build("self_attention")) == examples.expected("self_attention")
 
 
 def test_the_library_computes_and_the_results_come_to_the_host(steps_of_a_build, monkeypatch):
@@ -52,7 +52,7 @@ def test_the_library_computes_and_the_results_come_to_the_host(steps_of_a_build,
     monkeypatch.setattr(computed, "backend", {"cupy": stand_ins.cupy_namespace()}.get)
     steps = steps_of_a_build("self_attention")
     assert {type(array) for array in steps.values()} == {np.ndarray}
-    assert text(steps) == examples.expected("self_attention")
+    assert as_text(steps) == examples.expected("self_attention")
 
 
 def test_the_next_build_has_the_same_bits_and_computes_nothing(steps_of_a_build, monkeypatch):
@@ -124,7 +124,7 @@ def test_pool_ends_with_a_build_that_fails(root, pool):
 def test_steps_that_the_pool_has_not_begun_are_taken_over_and_a_graph_is_waited_for(root, pool):
     build = computed.ComputedExamples(root)
     with build.begun():
-        assert text(build.steps("cost")) == examples.expected("cost")
+        assert as_text(build.steps("cost")) == examples.expected("cost")
     assert pool.jobs["steps", "cost"].cancelled()
     begun = pool.jobs["steps", "self_attention"]
     begun.set_running_or_notify_cancel()

@@ -1,9 +1,9 @@
-"""Each worked example beside another way to compute it, and what was compared.
+"""Compare the steps of each example with an independent computation.
 
-A way is a function from the constants of an example to some of its steps, by slow loops, closed
-forms or counting, and without the package. It is asked twice: with the constants as they are, and
-with all of them moved by random amounts. So a way that does not compute, but knows the digits or
-has them from the example itself, disagrees.
+An independent computation is a function from the literals of an example to some of its steps, by
+slow loops, closed forms or counting, and without the package. It is called twice: with the literals
+as committed, and with all of them moved by random amounts. So a function that returns the committed
+digits, or takes its steps from the example, disagrees.
 """
 
 import contextlib
@@ -17,117 +17,130 @@ import numpy as np
 
 from attention_docs import examples
 
-# Half a unit of the last decimal that a page shows; of a smaller number it shows two digits.
-SHOWN, SMALL = 0.5e-4, 0.5e-1
+# Half a unit of the last decimal on a page, and of the second digit, as small numbers have there.
+HALF_LAST_DECIMAL, HALF_SECOND_DIGIT = 0.5e-4, 0.5e-1
 
 
-class Way(NamedTuple):
-    """Another way to compute steps of an example.
+class Computation(NamedTuple):
+    """An independent computation of steps of an example.
 
     Attributes:
-        compute: takes the constants by their names and returns steps by theirs.
-        by: what it is, in a few words.
-        rtol: how far a step may be from it, relative to its own size.
-        atol: how far beside that.
-        fixed: constants that stay as they are, such as places and sizes.
+        compute: a function from the literals by their names to the steps by theirs.
+        method: how it computes them, in a few words.
+        rtol: the relative tolerance.
+        atol: the absolute tolerance, which is added to it.
+        fixed: literals that are not moved, such as places and sizes.
     """
 
     compute: Callable
-    by: str
+    method: str
     rtol: float
     atol: float
     fixed: tuple[str, ...]
 
 
-WAYS = defaultdict(list)
+COMPUTATIONS = defaultdict(list)
 
 
-def way(example, by, *, rtol=1e-11, atol=1e-13, fixed=()):
-    """Say that a function computes steps of an example in another way."""
+def independent(example, method, *, rtol=1e-11, atol=1e-13, fixed=()):
+    """Register a function as an independent computation of steps of an example."""
 
     def register(compute):
-        WAYS[example].append(Way(compute, by, rtol, atol, tuple(fixed)))
+        COMPUTATIONS[example].append(Computation(compute, method, rtol, atol, tuple(fixed)))
         return compute
 
     return register
 
 
-def compare(example, ways):
-    """Compare all steps of an example that are not its inputs, and say with what.
+def compare(example, computations):
+    """Compare all steps of an example but its inputs, and return a summary.
 
     Raises:
-        AssertionError: if a step differs, if it is compared with nothing, or with something that
-            comes from the package or would let a displayed digit pass.
+        AssertionError: if a step differs or is not compared, or if a computation uses the package
+            or has a tolerance that would let a wrong displayed digit pass.
     """
-    assert ways, f"{example} is compared with nothing: write a way to compute its steps"
-    other = moved(example, {name for one in ways for name in one.fixed})
-    compared = {one: agree(example, one, {}) for one in ways}
-    for one in ways if other else ():
-        agree(example, one, other)
-    taken = {name for one in ways for name, it in one.compute.__globals__.items() if is_ours(it)}
-    assert not taken, f"{example}: a way takes {', '.join(sorted(taken))} from the package"
+    assert computations, f"{example} has no independent computation: write one for its steps"
+    perturbed = perturbed_literals(example, {name for c in computations for name in c.fixed})
+    compared = {c: compare_with(example, c, {}) for c in computations}
+    for computation in computations if perturbed else ():
+        compare_with(example, computation, perturbed)
+    from_package = {
+        name
+        for computation in computations
+        for name, value in computation.compute.__globals__.items()
+        if is_from_package(value)
+    }
+    names = ", ".join(sorted(from_package))
+    assert not from_package, f"{example}: an independent computation uses {names} of the package"
     inputs = examples.steps(example).keys() - set().union(*compared.values())
-    missing = inputs - constant_steps(example, other)
+    missing = inputs - literal_steps(example, perturbed)
     assert not missing, f"{example}: nothing is compared with {', '.join(sorted(missing))}"
     parts = [
-        f"{len(steps)} by {one.by}, within {max(one.rtol, one.atol):.0e}"
-        for one, steps in compared.items()
+        f"{len(steps)} by {c.method}, within {max(c.rtol, c.atol):.0e}"
+        for c, steps in compared.items()
     ]
     return f"{example}, {sum(map(len, compared.values()))} steps and {len(inputs)} inputs: {'; '.join(parts)}"
 
 
-def agree(example, one, changes):
-    """Compare what one way finds, with some of the constants changed; return the steps' names."""
-    with changed(example, changes):
+def compare_with(example, computation, changes):
+    """Compare steps with a computation, after changes of literals; return the names of the steps."""
+    refuse_steps = AssertionError("an independent computation must not call examples.steps")
+    with patched_literals(example, changes):
         steps = examples.steps(example)
-        with patch.object(examples, "steps", side_effect=AssertionError("a way is independent")):
-            expected = one.compute(constants(example))
-    assert expected, f"{example}: {one.by} computes nothing"
+        with patch.object(examples, "steps", side_effect=refuse_steps):
+            expected = computation.compute(literals(example))
+    assert expected, f"{example}: {computation.method} computes nothing"
     for step, value in expected.items():
-        what = f"{example}.{step} and {one.by}, {'moved' if changes else 'as committed'}"
+        state = "moved" if changes else "as committed"
+        message = f"{example}.{step} and {computation.method}, {state}"
         assert step in steps, f"{example} has no step {step}"
         actual, value = np.asarray(steps[step]), np.asarray(value)
-        assert actual.shape == value.shape, f"{what}: {actual.shape} and {value.shape}"
-        close = {"rtol": one.rtol, "atol": one.atol}
-        np.testing.assert_allclose(actual, value, **close, err_msg=what)
-        right = actual[np.isfinite(actual)]
-        size = np.abs(right)
-        wrong = right + np.where(size < 2 * SHOWN, SMALL * size, SHOWN * np.maximum(1, size))
-        wrong = np.where(right == 0, SHOWN, wrong)
-        passed = np.isclose(wrong, value[np.isfinite(actual)], **close)
-        assert not passed.any(), f"{what}: a wrong digit would pass"
+        assert actual.shape == value.shape, f"{message}: {actual.shape} and {value.shape}"
+        tolerance = {"rtol": computation.rtol, "atol": computation.atol}
+        np.testing.assert_allclose(actual, value, **tolerance, err_msg=message)
+        # The tolerance must refuse a number whose last displayed digit is wrong.
+        finite = actual[np.isfinite(actual)]
+        size = np.abs(finite)
+        error = np.where(
+            size < 2 * HALF_LAST_DECIMAL,
+            HALF_SECOND_DIGIT * size,
+            HALF_LAST_DECIMAL * np.maximum(1, size),
+        )
+        wrong = np.where(finite == 0, HALF_LAST_DECIMAL, finite + error)
+        passed = np.isclose(wrong, value[np.isfinite(actual)], **tolerance)
+        assert not passed.any(), f"{message}: a wrong digit would pass"
     return set(expected)
 
 
-def is_ours(value):
+def is_from_package(value):
     module = inspect.getmodule(value) if callable(value) or inspect.ismodule(value) else None
     return module is not None and module.__name__.split(".")[0] == "attention_docs"
 
 
-def sources(module):
-    """Return an example's module, and before it those of the examples that it is built from."""
+def with_dependencies(module):
+    """Return the module of an example, after those of the examples that it is built from."""
     modules = (inspect.getmodule(value) for value in vars(module).values() if callable(value))
     modules = [*modules, *filter(inspect.ismodule, vars(module).values())]
     names = {f"{examples.__name__}.{name}" for name in examples.names()}
-    built_from = {m for m in modules if m and m.__name__ in names and m is not module}
-    inner = [one for other in sorted(built_from, key=str) for one in sources(other)]
-    return [*dict.fromkeys(inner), module]
+    direct = {m for m in modules if m and m.__name__ in names and m is not module}
+    nested = [m for dependency in sorted(direct, key=str) for m in with_dependencies(dependency)]
+    return [*dict.fromkeys(nested), module]
 
 
-def constants(example):
-    """Return the constants that an example computes with, by name: lists and numbers."""
+def literals(example):
+    """Return the literals of an example by name: lists and numbers."""
     by_name = {}
-    for module in sources(examples.load(example)):
-        by_name |= {name: value for name, value in vars(module).items() if is_constant(value)}
+    for module in with_dependencies(examples.load(example)):
+        by_name |= {name: value for name, value in vars(module).items() if is_literal(value)}
     return by_name
 
 
-def is_constant(value):
+def is_literal(value):
     return isinstance(value, list | tuple | int | float) and not isinstance(value, bool)
 
 
 def is_array(value):
-    """Whether a constant is a vector, a matrix or a few of them."""
+    """Return whether a literal is a vector, a matrix or a few of them."""
     if not isinstance(value, list | tuple):
         return False
     with contextlib.suppress(ValueError):  # its parts differ in shape
@@ -135,39 +148,39 @@ def is_array(value):
     return False
 
 
-def moved(example, fixed):
-    """Return random neighbours of the arrays among the constants, by identity; zeros move too."""
+def perturbed_literals(example, fixed):
+    """Return random neighbours of the literal arrays, zeros included, by identity."""
     draw = np.random.RandomState(0)
     return {
         id(value): (np.asarray(value) + draw.uniform(-0.1, 0.1, np.shape(value))).tolist()
-        for name, value in constants(example).items()
+        for name, value in literals(example).items()
         if name not in fixed and is_array(value)
     }
 
 
 @contextlib.contextmanager
-def changed(example, changes):
-    """Put other lists in place of an example's own, wherever it has them from."""
+def patched_literals(example, changes):
+    """Replace literals of an example, by identity, in all modules that it takes them from."""
     with contextlib.ExitStack() as stack:
-        for module in sources(examples.load(example)):
+        for module in with_dependencies(examples.load(example)):
             for name, value in list(vars(module).items()):
                 if id(value) in changes:
                     stack.enter_context(patch.object(module, name, changes[id(value)]))
         yield
 
 
-def constant_steps(example, other):
-    """Return the steps that are constants of the example, whatever these are."""
+def literal_steps(example, perturbed):
+    """Return the steps that equal a literal, both as committed and perturbed."""
     equals = []
-    for changes in ({}, other):
-        with changed(example, changes):
-            arrays = [value for value in constants(example).values() if is_array(value)]
+    for changes in ({}, perturbed):
+        with patched_literals(example, changes):
+            arrays = [value for value in literals(example).values() if is_array(value)]
             parts = [part for array in arrays for part in array if is_array(part)]
             values = [np.asarray(value) for value in (*arrays, *parts)]
             steps = examples.steps(example).items()
-            equals.append({name for name, step in steps if any(equal(step, one) for one in values)})
+            equals.append({name for name, step in steps if any(is_equal(step, v) for v in values)})
     return equals[0] & equals[1]
 
 
-def equal(one, other):
-    return one.shape == other.shape and np.array_equal(one, other)
+def is_equal(a, b):
+    return a.shape == b.shape and np.array_equal(a, b)

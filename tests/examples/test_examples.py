@@ -1,4 +1,4 @@
-"""The worked examples: one shape for all, and the right digits."""
+"""All examples: their form, committed digits, independent computations and sizes."""
 
 import importlib
 import itertools
@@ -9,132 +9,133 @@ import numpy as np
 import pytest
 
 from attention_docs import attention_steps, examples
-from attention_docs.render.text import text
-from tests.examples import ways
-from tests.examples.comparison import WAYS, Way, compare
-from tests.examples.ways.plain import steps_of_one_head
+from attention_docs.render.text import as_text
+from tests.examples import independent
+from tests.examples.comparison import COMPUTATIONS, Computation, compare
+from tests.examples.independent.one_head import steps_of_one_head
 
-for module in pkgutil.iter_modules(ways.__path__):
-    importlib.import_module(f"{ways.__name__}.{module.name}")
+for module in pkgutil.iter_modules(independent.__path__):
+    importlib.import_module(f"{independent.__name__}.{module.name}")
 
 NAMES = examples.names()
 THOROUGH = (pytest.mark.thorough,)
-# One head, on queries, keys and values that are projected: the loop and PyTorch know it all.
-GIVEN = {"X", "X_q", "X_kv", "W_Q", "W_K", "W_V"}
+# Examples of one head with projections, and no other steps, are compared with a loop and PyTorch.
+INPUTS = {"X", "X_q", "X_kv", "W_Q", "W_K", "W_V"}
 ATTENTION = {"Q", "K", "V", "weights", "output"}
 
 
-def names_of_steps(name):
-    """The names of an example's steps, as it prints them: to compute them all would take a while."""
+def step_names(name):
+    """Return the names of an example's steps from its docstring, without computing them."""
     return set(re.findall(r"^([A-Za-z]\w*)", examples.expected(name), re.M))
 
 
-def is_plain(name):
-    return ATTENTION <= names_of_steps(name) <= ATTENTION | GIVEN | {"scores", "scaled"}
+def has_one_head(name):
+    return ATTENTION <= step_names(name) <= ATTENTION | INPUTS | {"scores", "scaled"}
 
 
-PLAIN = [name for name in NAMES if is_plain(name)]
+ONE_HEAD = [name for name in NAMES if has_one_head(name)]
 
 
-def test_examples_are_told_apart_by_their_steps_and_words():
-    assert "self_attention" in PLAIN
-    assert "softmax_overflow" not in PLAIN
+def test_examples_are_classified_by_their_heads():
+    assert "self_attention" in ONE_HEAD
+    assert "softmax_overflow" not in ONE_HEAD
     assert {"distinct_sizes": 1, "multi_head": 2}.items() <= HEADS.items()
 
 
-def test_every_example_has_a_title_and_a_source():
+def test_every_example_has_title_and_source():
     for name in NAMES:
         assert examples.load(name).TITLE, name
         assert examples.load(name).SOURCE, name
 
 
 @pytest.mark.parametrize("name", NAMES)
-def test_gives_the_committed_digits_on_every_library_and_fits_in_a_page(name, xp):
+def test_steps_match_committed_digits_on_every_library(name, xp):
     steps = examples.steps(name, xp)
-    assert text(steps) == examples.expected(name)
+    assert as_text(steps) == examples.expected(name)
     for step, array in steps.items():
         assert step.isidentifier()
         assert array.ndim <= 2, step
 
 
-def ways_of(name):
-    return WAYS[name] or [steps_of_one_head(names_of_steps(name) - GIVEN)] * is_plain(name)
+def computations_of(name):
+    if has_one_head(name) and not COMPUTATIONS[name]:
+        return [steps_of_one_head(step_names(name) - INPUTS)]
+    return COMPUTATIONS[name]
 
 
 @pytest.mark.parametrize(
     "name",
-    # To train the models once more takes a while.
+    # Training the models once more is slow.
     [pytest.param(name, marks=THOROUGH * name.startswith("learning_")) for name in NAMES],
 )
-def test_all_steps_agree_with_another_way_to_compute_them(name, record_property):
-    record_property("compared", compare(name, ways_of(name)))
+def test_steps_agree_with_independent_computation(name, record_property):
+    record_property("compared", compare(name, computations_of(name)))
 
 
-RIGHT = examples.steps("self_attention")["weights"]
-
-
+WEIGHTS = examples.steps("self_attention")["weights"]
 SLOW_LOOP = steps_of_one_head(ATTENTION | {"scores", "scaled"})
 
 
-def right(given):
-    return SLOW_LOOP.compute(given)
+def in_module_with_package_imports(literals):
+    return SLOW_LOOP.compute(literals)
 
 
 @pytest.mark.parametrize(
-    ("ways", "message"),
+    ("functions", "message"),
     [
-        ([], "self_attention is compared with nothing"),
-        ([lambda given: {}], "a way computes nothing"),
-        ([lambda given: {"weights": RIGHT}], "weights and a way, moved"),
-        ([lambda given: {"weights": RIGHT + 1e-9}], "weights and a way, as committed"),
-        ([lambda given: {"weights": RIGHT[0]}], r"as committed: \(3, 3\) and \(3,\)"),
-        ([lambda given: examples.steps("self_attention")], "a way is independent"),
-        ([lambda given: {"weight": RIGHT}], "self_attention has no step weight"),
-        ([right], "a way takes .*attention_steps.* from the package"),
+        ([], "self_attention has no independent computation"),
+        ([lambda literals: {}], "a loop computes nothing"),
+        ([lambda literals: {"weights": WEIGHTS}], "weights and a loop, moved"),
+        ([lambda literals: {"weights": WEIGHTS + 1e-9}], "weights and a loop, as committed"),
+        ([lambda literals: {"weights": WEIGHTS[0]}], r"as committed: \(3, 3\) and \(3,\)"),
+        ([lambda literals: examples.steps("self_attention")], "must not call examples.steps"),
+        ([lambda literals: {"weight": WEIGHTS}], "self_attention has no step weight"),
+        ([in_module_with_package_imports], "uses .*attention_steps.* of the package"),
     ],
 )
-def test_a_comparison_that_cannot_fail_is_refused(ways, message):
+def test_compare_rejects_dependent_computations(functions, message):
+    computations = [Computation(function, "a loop", 1e-12, 1e-15, ()) for function in functions]
     with pytest.raises(AssertionError, match=message):
-        compare("self_attention", [Way(one, "a way", 1e-12, 1e-15, ()) for one in ways])
+        compare("self_attention", computations)
 
 
-def test_a_tolerance_that_lets_a_digit_pass_is_refused():
+def test_compare_rejects_tolerance_of_a_digit():
     with pytest.raises(AssertionError, match="a wrong digit would pass"):
         compare("self_attention", [SLOW_LOOP._replace(rtol=1e-3)])
 
 
-def test_a_step_that_is_compared_with_nothing_is_named():
-    without = steps_of_one_head(ATTENTION | {"scaled"})
+def test_compare_names_uncompared_steps():
+    without_scores = steps_of_one_head(ATTENTION | {"scaled"})
     with pytest.raises(AssertionError, match="nothing is compared with scores"):
-        compare("self_attention", [without])
+        compare("self_attention", [without_scores])
 
 
-@pytest.mark.parametrize("name", PLAIN)
-def test_equals_pytorch(name, torch):
+@pytest.mark.parametrize("name", ONE_HEAD)
+def test_output_equals_pytorch(name, torch):
     steps = examples.steps(name)
     tensors = (torch.from_numpy(steps[step]) for step in "QKV")
     expected = torch.nn.functional.scaled_dot_product_attention(*tensors)
     np.testing.assert_allclose(steps["output"], expected.numpy(), rtol=1e-14)
 
 
-# By these words an example claims that no wrong product of its matrices fits: each is held to it.
-CLAIM = "all sizes differ"
+# Examples with these words in their docstring are tested for it.
+DISTINCT_SIZES = "all sizes differ"
 
 
 def number_of_heads(name):
-    """The heads that an example numbers, `Q_1` and so on, or one."""
-    return max(1, sum(bool(re.fullmatch(r"Q_\d+", step)) for step in names_of_steps(name)))
+    """Return the number of heads with steps of their own, `Q_1` and so on, or one."""
+    return max(1, sum(bool(re.fullmatch(r"Q_\d+", step)) for step in step_names(name)))
 
 
 HEADS = {
     name: number_of_heads(name)
     for name in NAMES
-    if CLAIM in " ".join(examples.load(name).__doc__.split())
+    if DISTINCT_SIZES in " ".join(examples.load(name).__doc__.split())
 }
 
 
 @pytest.mark.parametrize(("name", "heads"), HEADS.items())
-def test_no_two_sizes_agree_those_of_the_merged_heads_included(name, heads):
+def test_all_sizes_differ_even_those_of_merged_heads(name, heads):
     steps = examples.steps(name)
     (m, d_model), n = steps["X_q"].shape, len(steps["X_kv"])
     all_d_k, all_d_v = steps["K"].shape[1], steps["V"].shape[1]
@@ -147,7 +148,7 @@ def test_no_two_sizes_agree_those_of_the_merged_heads_included(name, heads):
 
 
 @pytest.mark.parametrize("name", HEADS)
-def test_a_forgotten_or_a_needless_transpose_does_not_fit(name):
+def test_wrong_transpose_raises_shape_mismatch(name):
     steps = examples.steps(name)
     q, k, v = (steps[letter] for letter in "QKV")
     weights = steps["weights"] if "weights" in steps else steps["one_head_weights"]
@@ -158,15 +159,15 @@ def test_a_forgotten_or_a_needless_transpose_does_not_fit(name):
 
 
 @pytest.mark.parametrize("name", [name for name, heads in HEADS.items() if heads == 1])
-def test_queries_keys_and_values_in_a_wrong_order_do_not_fit(name):
-    right, *wrong = itertools.permutations(examples.steps(name)[letter] for letter in "QKV")
-    attention_steps(*right)
-    for roles in wrong:
+def test_permuted_queries_keys_and_values_are_refused(name):
+    in_order, *permuted = itertools.permutations(examples.steps(name)[x] for x in "QKV")
+    attention_steps(*in_order)
+    for arguments in permuted:
         with pytest.raises(ValueError, match="expected"):
-            attention_steps(*roles)
+            attention_steps(*arguments)
 
 
-def test_the_weights_of_a_tetrahedron_are_the_only_blend_that_gives_its_outputs():
+def test_outputs_in_tetrahedron_determine_the_weights():
     steps = examples.steps("two_sequences")
     corners = np.vstack([steps["V"].T, np.ones(4)])
     assert abs(np.linalg.det(corners)) > 1
@@ -174,23 +175,23 @@ def test_the_weights_of_a_tetrahedron_are_the_only_blend_that_gives_its_outputs(
     np.testing.assert_allclose(blends.T, steps["weights"], rtol=1e-12)
 
 
-def test_outputs_lie_inside_the_triangle_of_values_in_space():
-    steps, flat = examples.steps("values_in_space"), examples.steps("self_attention")
-    corner, side, other = (
+def test_outputs_in_space_lie_inside_triangle_of_values():
+    steps, planar = examples.steps("values_in_space"), examples.steps("self_attention")
+    corner, side_1, side_2 = (
         steps["V"][0],
         steps["V"][1] - steps["V"][0],
         steps["V"][2] - steps["V"][0],
     )
-    normal = np.cross(side, other)
-    assert normal[1] != 0, "the triangle leans, so its height counts"
+    normal = np.cross(side_1, side_2)
+    assert normal[1] != 0, "the triangle is tilted, so the third axis matters"
     np.testing.assert_allclose((steps["output"] - corner) @ normal, 0, atol=1e-14)
     for output in steps["output"]:
-        inner = [
-            np.cross(output - corner, other) @ normal,
-            np.cross(side, output - corner) @ normal,
+        areas = [
+            np.cross(output - corner, side_2) @ normal,
+            np.cross(side_1, output - corner) @ normal,
         ]
-        shares = np.array(inner) / (normal @ normal)
+        shares = np.array(areas) / (normal @ normal)
         assert np.all(shares > 0)
         assert shares.sum() < 1
-    np.testing.assert_array_equal(steps["output"][:, :2], flat["output"])
-    np.testing.assert_array_equal(steps["weights"], flat["weights"])
+    np.testing.assert_array_equal(steps["output"][:, :2], planar["output"])
+    np.testing.assert_array_equal(steps["weights"], planar["weights"])

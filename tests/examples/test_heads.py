@@ -1,11 +1,11 @@
-"""Heads, word order, encoder and decoder, the source's classes: what they show, and PyTorch."""
+"""Heads, word order, encoder and decoder, and the source's classes, also against PyTorch."""
 
 import numpy as np
 
 from attention_docs import MultiHeadAttention, examples
 
 
-def test_wrong_heads_mix_tokens_and_change_every_output():
+def test_wrong_head_split_changes_every_output():
     steps = examples.steps("head_splitting")
     for i in (1, 2):
         assert np.any(steps[f"wrong_head_{i}"] != steps[f"head_{i}"])
@@ -13,59 +13,59 @@ def test_wrong_heads_mix_tokens_and_change_every_output():
     assert np.all(steps["wrong_output"] != steps["output"])
 
 
-def test_one_head_prefers_a_key_that_neither_of_the_two_prefers():
+def test_single_head_prefers_a_key_that_neither_head_prefers():
     steps = examples.steps("multi_head")
     favourites = [steps[name][2].argmax() for name in ("weights_1", "weights_2")]
     assert steps["one_head_weights"][2].argmax() not in favourites
 
 
-def test_each_japanese_word_finds_its_english_one():
+def test_each_japanese_word_finds_its_translation():
     english, japanese = ["I", "eat", "apples", "today"], ["today", "apples", "eat"]
     assert [english[i] for i in examples.steps("word_order")["aligned"]] == japanese
 
 
-def with_weights(torch, theirs, matrices):
-    """Copy our matrices into PyTorch's attention layer; its Linear holds transposes."""
+def set_weights(torch, attention, matrices):
+    """Copy our matrices into PyTorch's attention layer, whose Linear holds transposes."""
     w_q, w_k, w_v, w_o = (torch.tensor(matrix, dtype=torch.float64) for matrix in matrices)
-    theirs.in_proj_weight.copy_(torch.cat([w_q.T, w_k.T, w_v.T]))
-    theirs.out_proj.weight.copy_(w_o.T)
+    attention.in_proj_weight.copy_(torch.cat([w_q.T, w_k.T, w_v.T]))
+    attention.out_proj.weight.copy_(w_o.T)
 
 
-def copied(torch, theirs, **attentions):
-    """Copy our weights into PyTorch's transformer layer, and zero all its biases."""
+def with_our_weights(torch, layer, **attentions):
+    """Copy our weights into PyTorch's transformer layer, and set all its biases to zero."""
     example = examples.load("encoder_decoder")
     with torch.no_grad():
-        for name, parameter in theirs.named_parameters():
+        for name, parameter in layer.named_parameters():
             if name.endswith("bias"):
                 parameter.zero_()
         for attribute, matrices in attentions.items():
-            with_weights(torch, getattr(theirs, attribute), matrices)
-        theirs.linear1.weight.copy_(torch.tensor(example.W_1).T)
-        theirs.linear2.weight.copy_(torch.tensor(example.W_2).T)
-    return theirs
+            set_weights(torch, getattr(layer, attribute), matrices)
+        layer.linear1.weight.copy_(torch.tensor(example.W_1).T)
+        layer.linear2.weight.copy_(torch.tensor(example.W_2).T)
+    return layer
 
 
-def test_encoder_and_decoder_equal_the_layers_of_pytorch(torch):
+def test_encoder_and_decoder_equal_pytorch_layers(torch):
     example, steps = examples.load("encoder_decoder"), examples.steps("encoder_decoder")
     options = {"dim_feedforward": 6, "dropout": 0.0, "batch_first": True, "dtype": torch.float64}
-    encoder = copied(
+    encoder = with_our_weights(
         torch, torch.nn.TransformerEncoderLayer(4, 2, **options), self_attn=example.ENCODER
     )
-    decoder = copied(
+    decoder = with_our_weights(
         torch,
         torch.nn.TransformerDecoderLayer(4, 2, **options),
         self_attn=example.DECODER,
         multihead_attn=example.CROSS,
     )
     x, y = (torch.tensor(steps[name].tolist(), dtype=torch.float64)[None] for name in "XY")
-    later = torch.triu(torch.ones(2, 2, dtype=torch.bool), diagonal=1)
+    causal = torch.triu(torch.ones(2, 2, dtype=torch.bool), diagonal=1)
     memory = encoder(x)
-    output = decoder(y, memory, tgt_mask=later)
+    output = decoder(y, memory, tgt_mask=causal)
     np.testing.assert_allclose(steps["memory"], memory[0].detach().numpy(), atol=1e-13)
     np.testing.assert_allclose(steps["output"], output[0].detach().numpy(), atol=1e-13)
 
 
-def test_an_earlier_target_position_does_not_see_a_later_one(monkeypatch):
+def test_decoder_output_ignores_later_targets(monkeypatch):
     example = examples.load("encoder_decoder")
     before = example.steps()["probabilities"]
     monkeypatch.setattr(example, "TARGET_TOKENS", [example.TARGET_TOKENS[0], [3, -1, 2, 0]])
@@ -74,14 +74,14 @@ def test_an_earlier_target_position_does_not_see_a_later_one(monkeypatch):
     assert np.all(after[1] != before[1])
 
 
-def test_each_mistake_of_the_source_class_changes_every_number():
+def test_mistakes_of_source_class_change_every_number():
     steps = examples.steps("source_classes")
     for name in ("scaled_by_embed_size", "not_projected", "as_in_the_source"):
         assert np.all(np.abs(steps[f"output_{name}"] - steps["output"]) > 1e-4), name
 
 
-def test_the_source_class_as_it_stands(torch):
-    """Its computation in PyTorch's words: no projections, the root of embed_size, its output layer."""
+def test_source_class_equals_its_formula_in_pytorch(torch):
+    """It has no projections, the root of embed_size and an output layer."""
     steps = examples.steps("source_classes")
     heads = torch.tensor(steps["X"].tolist(), dtype=torch.float64).reshape(3, 2, 2).transpose(0, 1)
     attended = torch.nn.functional.scaled_dot_product_attention(heads, heads, heads, scale=4**-0.5)
@@ -97,8 +97,8 @@ def test_the_source_class_as_it_stands(torch):
     np.testing.assert_array_equal(repeated[:, :2], repeated[:, 2:])
 
 
-def test_its_cross_attention_class_equals_the_layer_of_the_package(torch):
-    """Its computation in PyTorch's words, with a mask in which no row is empty."""
+def test_cross_attention_class_of_source_equals_layer(torch):
+    """The formula of the source in PyTorch, with a mask that has no empty row."""
     steps = examples.steps("source_classes")
     matrices = {f"W_{letter}": steps[f"W_{letter}"] for letter in "QKVO"}
     biases = {f"b_{letter}": np.arange(4) / (i + 3) for i, letter in enumerate("QKVO")}
@@ -116,8 +116,8 @@ def test_its_cross_attention_class_equals_the_layer_of_the_package(torch):
     mask = torch.tensor([[1, 0, 1, 1, 0], [0, 1, 1, 1, 1], [1, 1, 0, 0, 0]])
     energy = (q @ k.mT / 2**0.5).masked_fill(mask == 0, -1e20)
     attended = torch.softmax(energy, dim=-1) @ v
-    theirs = linear(attended.transpose(1, 2).flatten(2), "O").numpy()
+    expected = linear(attended.transpose(1, 2).flatten(2), "O").numpy()
 
-    ours = MultiHeadAttention(**matrices, **biases, num_heads=2)
-    output = ours(query.numpy(), memory.numpy(), memory.numpy(), attn_mask=mask.bool().numpy())
-    np.testing.assert_allclose(output, theirs, rtol=0, atol=1e-13)
+    layer = MultiHeadAttention(**matrices, **biases, num_heads=2)
+    output = layer(query.numpy(), memory.numpy(), memory.numpy(), attn_mask=mask.bool().numpy())
+    np.testing.assert_allclose(output, expected, rtol=0, atol=1e-13)

@@ -1,4 +1,4 @@
-"""Gradients and what is learned: what the chapters say about it."""
+"""Gradients and trained models: what the chapters say about them."""
 
 import math
 
@@ -8,18 +8,18 @@ import pytest
 from attention_docs import examples
 
 
-def test_the_first_step_lowers_the_loss():
+def test_first_step_lowers_loss():
     steps = examples.steps("first_step")
     assert steps["loss_after"] < steps["loss"]
 
 
-def test_one_step_lowers_the_loss_by_less_than_the_gradient_promises():
+def test_step_lowers_loss_less_than_linear_prediction():
     steps = examples.steps("backward")
     assert steps["expected"] < steps["loss_after"] - steps["loss"] < 0
 
 
 @pytest.mark.parametrize("sequence", ["CABA", "BCAC", "ABCB", "CBAB", "BACA"])
-def test_the_head_built_by_hand_continues_other_sequences(sequence, monkeypatch):
+def test_induction_by_hand_continues_other_sequences(sequence, monkeypatch):
     example = examples.load("induction_by_hand")
     rows = [[*(float(letter == a) for a in "ABC"), *row[3:]] for letter, row in zip(sequence, example.X, strict=True)]  # fmt: skip
     monkeypatch.setattr(example, "X", rows)
@@ -27,7 +27,7 @@ def test_the_head_built_by_hand_continues_other_sequences(sequence, monkeypatch)
     assert example.steps()["output"][3].tolist() == [float(answer == a) for a in "ABC"]
 
 
-def test_the_weights_of_reverse_become_the_anti_diagonal():
+def test_weights_of_reverse_become_anti_diagonal():
     steps = examples.steps("learning_reverse")
     mirrored = np.arange(6)[::-1]
     np.testing.assert_array_equal(steps["weights_after"].argmax(axis=1), mirrored)
@@ -37,26 +37,26 @@ def test_the_weights_of_reverse_become_the_anti_diagonal():
     assert steps["right"][-1] == 100
 
 
-def test_both_heads_of_induction_do_what_the_head_by_hand_does():
+def test_trained_induction_heads_match_those_by_hand():
     steps = examples.steps("learning_induction")
-    before = np.arange(7)
-    assert np.all(steps["weights1"][before[1:], before[:-1]] > 0.85)
+    positions = np.arange(7)
+    assert np.all(steps["weights1"][positions[1:], positions[:-1]] > 0.85)
     tokens = steps["tokens"].tolist()
-    place = tokens.index(tokens[-1]) + 1
-    assert tokens[place] == steps["answer"]
-    assert steps["weights2"][-1].argmax() == place
+    following = tokens.index(tokens[-1]) + 1
+    assert tokens[following] == steps["answer"]
+    assert steps["weights2"][-1].argmax() == following
     np.testing.assert_array_equal(steps["match_scores"].argmax(axis=1), np.arange(9))
     assert steps["right_two"][-1] == 100
-    # Of the six tokens that could follow, one layer can do little better than guess.
+    # One layer does little better than guessing among the six tokens that could follow.
     assert np.all(steps["right_one"] < 30)
     assert steps["right_without_1"] < 30
     assert steps["right_without_2"] < 30
 
 
-def test_each_mistake_has_the_effect_that_the_chapter_describes():
+def test_mistakes_have_the_effects_that_the_chapter_says():
     steps = examples.steps("learning_mistakes")
     assert steps["no_positions_right"][-1] < 50
-    assert steps["no_residual_right"][-1] == 100  # one layer does without it
+    assert steps["no_residual_right"][-1] == 100  # one layer needs no residual sum
     assert steps["induction_no_residual_right"][-1] < 25
     assert 50 < steps["induction_no_positions_right"][-1] < 90
     assert steps["wide_right"][-1] == steps["wide_unscaled_right"][-1] == 100

@@ -1,4 +1,4 @@
-"""The command line: what it prints, and how it refuses."""
+"""The command line: output, exit status and error messages."""
 
 import importlib.util
 import json
@@ -33,48 +33,48 @@ def test_show_as_json_and_latex(capsys):
 
 
 @pytest.fixture
-def few(monkeypatch):
-    """Only three examples: a page runs `verify` on all of them."""
+def three_examples(monkeypatch):
+    """Limit the examples to three; a page runs `verify` on all of them."""
     names = ["distinct_sizes", "multi_head", "self_attention"]
     monkeypatch.setattr(examples, "names", lambda: names)
 
 
-def test_verify_agrees(few, capsys):
+def test_verify_agrees(three_examples, capsys):
     assert main(["verify"]) == 0
     *lines, last = capsys.readouterr().out.splitlines()
     assert lines == [f"{name}: ok" for name in examples.names()]
     assert last == f"{len(lines)} of {len(lines)} examples agree"
 
 
-def test_verify_fails_when_a_digit_differs(few, capsys, monkeypatch):
+def test_verify_fails_if_a_digit_differs(three_examples, capsys, monkeypatch):
     example = examples.load("self_attention")
     monkeypatch.setattr(example, "X", [[1, 0, 1, 0], [0, 1, 0, 1], [1, 1, 1, 2]])
     assert main(["verify"]) == 1
     *lines, last = capsys.readouterr().out.splitlines()
     assert "self_attention: DIFFERS from its committed digits" in lines
-    wrong = sum("DIFFERS" in line for line in lines)
-    assert wrong < len(lines)
-    assert last == f"{len(lines) - wrong} of {len(lines)} examples agree"
+    failed = sum("DIFFERS" in line for line in lines)
+    assert failed < len(lines)
+    assert last == f"{len(lines) - failed} of {len(lines)} examples agree"
 
 
-def test_the_backend_asked_for_computes(few, monkeypatch):
-    asked, steps = [], examples.steps
-    monkeypatch.setattr(examples, "steps", lambda name, xp: asked.append(xp) or steps(name, xp))
+def test_selected_backend_computes(three_examples, monkeypatch):
+    used, steps = [], examples.steps
+    monkeypatch.setattr(examples, "steps", lambda name, xp: used.append(xp) or steps(name, xp))
     monkeypatch.setattr(__main__, "backend", {"numpy": numpy, "cupy": array_api_strict}.get)
     main(["show", "self_attention", "--backend", "cupy"])
     main(["verify", "--backend", "cupy"])
-    assert set(asked) == {array_api_strict}
+    assert set(used) == {array_api_strict}
     main(["show", "self_attention", "--backend", "numpy"])
-    assert asked[-1] is numpy
+    assert used[-1] is numpy
 
 
-def test_an_unknown_example_lists_the_known_ones(capsys):
+def test_unknown_example_error_lists_all_names(capsys):
     assert main(["show", "nope"]) == 2
     assert ", ".join(examples.names()) in capsys.readouterr().err
 
 
 @pytest.mark.skipif(importlib.util.find_spec("cupy") is not None, reason="CuPy is installed")
-def test_cupy_without_cupy_says_how_to_install_it(capsys):
+def test_missing_cupy_error_has_install_command(capsys):
     assert main(["verify", "--backend", "cupy"]) == 2
     error = capsys.readouterr().err
     assert "pip install 'attention-docs[cuda12]'" in error
@@ -82,22 +82,22 @@ def test_cupy_without_cupy_says_how_to_install_it(capsys):
 
 
 @pytest.fixture
-def wide(monkeypatch):
-    """A terminal that wraps nothing and knows no colours."""
+def wide_terminal(monkeypatch):
+    """Set a terminal width at which no line wraps, and no colours."""
     monkeypatch.setenv("COLUMNS", "200")
     monkeypatch.setenv("NO_COLOR", "1")
 
 
-def said(capsys, *arguments):
-    """What argparse says as it ends: the exit status, and the words of each line."""
-    with pytest.raises(SystemExit) as end:
+def argparse_output(capsys, *arguments):
+    """Return the exit status and the lines that argparse prints, without extra spaces."""
+    with pytest.raises(SystemExit) as exit_info:
         main(list(arguments))
     out, err = capsys.readouterr()
-    return end.value.code, [" ".join(line.split()) for line in (out or err).splitlines()]
+    return exit_info.value.code, [" ".join(line.split()) for line in (out or err).splitlines()]
 
 
-def test_help_names_the_commands(capsys, wide):
-    status, lines = said(capsys, "--help")
+def test_help_names_the_commands(capsys, wide_terminal):
+    status, lines = argparse_output(capsys, "--help")
     assert status == 0
     assert (
         lines[0]
@@ -107,17 +107,17 @@ def test_help_names_the_commands(capsys, wide):
     assert "list list the worked examples" in lines
     assert "show print every step of one example" in lines
     assert "verify compare every example with its committed digits" in lines
-    assert "name an example, as `list` prints it" in said(capsys, "show", "--help")[1]
+    assert "name an example, as `list` prints it" in argparse_output(capsys, "show", "--help")[1]
 
 
-def test_what_is_not_a_choice_is_refused_and_the_choices_named(capsys, wide):
-    status, lines = said(capsys)
+def test_invalid_choice_is_refused_with_the_choices(capsys, wide_terminal):
+    status, lines = argparse_output(capsys)
     assert status == 2
     assert lines[-1].endswith(
         "the following arguments are required: list | show | verify | check | diagnose"
     )
     for option, choices in (("--format", "text,latex,json"), ("--backend", "numpy,cupy")):
-        status, lines = said(capsys, "show", "self_attention", option, "nope")
+        status, lines = argparse_output(capsys, "show", "self_attention", option, "nope")
         assert status == 2
         assert f"[{option} {{{choices}}}]" in lines[0]
         assert "invalid choice: 'nope'" in lines[-1]

@@ -1,10 +1,10 @@
-"""Batches, windows, causal and padding masks, mistakes: what they show."""
+"""Batches, windows, masks and mistakes: what their pages say about them."""
 
 import numpy as np
 import pytest
 
 from attention_docs import attention_steps, examples
-from attention_docs.render.text import text
+from attention_docs.render.text import as_text
 
 
 def test_all_sizes_of_a_batch_of_two_differ():
@@ -13,36 +13,36 @@ def test_all_sizes_of_a_batch_of_two_differ():
     assert len({2, n, d_model, d_k, d_v}) == 5
 
 
-def test_joined_sequences_see_each_other_and_change_every_printed_row():
+def test_joined_sequences_change_every_printed_row():
     steps = examples.steps("batch_of_two")
     right = np.concatenate([steps["output_1"], steps["output_2"]])
     for row, wrong in zip(right, steps["joined_output"], strict=True):
-        assert text(row) != text(wrong)
+        assert as_text(row) != as_text(wrong)
 
 
-def test_the_most_similar_key_and_the_largest_weight_may_differ():
+def test_most_similar_key_may_lack_the_largest_weight():
     steps = examples.steps("batched_attention")
     assert np.all(np.abs(steps["cosines"]) <= 1)
     assert np.argmax(steps["cosines"][2]) == np.argmax(steps["weights"][2]) == 5
-    # Magnitude counts too: for query 0 the most similar key and the largest weight agree, but for
-    # query 1 they do not.
+    # Length matters too: for query 1 the most similar key does not have the largest weight.
     assert np.argmax(steps["cosines"][1]) != np.argmax(steps["weights"][1])
 
 
-def test_outputs_lie_between_the_smallest_and_the_largest_value():
+def test_outputs_lie_between_extreme_values():
     steps = examples.steps("batched_attention")
     assert np.all(steps["smallest_value"] <= steps["output"])
     assert np.all(steps["output"] <= steps["largest_value"])
 
 
-def test_a_fill_value_shows_in_the_fully_masked_row_alone():
+def test_fill_value_affects_only_the_fully_masked_row():
     steps = examples.steps("causal_padding")
     assert not steps["output_causal_and_left"][0].any()
     assert steps["output_filled"][0].any()
     np.testing.assert_array_equal(steps["output_filled"][1:], steps["output_causal_and_left"][1:])
 
 
-PAIRS = {
+# The step with each mistake, and the correct one to compare it with.
+CORRECT = {
     "divided_by_d_k": "right",
     "divided_by_root_of_d_model": "right",
     "not_scaled": "right",
@@ -58,31 +58,31 @@ PAIRS = {
     "scaled_after_mask": "negative_scale",
     "unshifted_targets": "shifted_targets",
 }
-# The last row of a causal mask hides nothing, so a scale after it does no harm there.
-ROWS = {"scaled_after_mask": 2}
+# The last row of a causal mask hides nothing, so a scale after the mask is harmless there.
+AFFECTED_ROWS = {"scaled_after_mask": 2}
 
 
-@pytest.mark.parametrize("mistake", PAIRS)
-def test_every_mistake_changes_every_printed_row(mistake):
+@pytest.mark.parametrize("mistake", CORRECT)
+def test_mistake_changes_every_printed_row(mistake):
     steps = examples.steps("common_mistakes")
-    rows = list(zip(steps[PAIRS[mistake]], steps[mistake], strict=True))
-    for right, wrong in rows[: ROWS.get(mistake)]:
-        assert text(right) != text(wrong)
+    rows = list(zip(steps[CORRECT[mistake]], steps[mistake], strict=True))
+    for right, wrong in rows[: AFFECTED_ROWS.get(mistake)]:
+        assert as_text(right) != as_text(wrong)
 
 
-def test_no_mistake_is_missing_from_the_table():
+def test_table_of_mistakes_is_complete():
     steps = examples.steps("common_mistakes")
-    assert set(PAIRS) | set(PAIRS.values()) == set(steps)
+    assert set(CORRECT) | set(CORRECT.values()) == set(steps)
 
 
-def test_a_hidden_padding_row_gives_the_right_output_back():
+def test_masking_the_padding_restores_the_output():
     example, steps = examples.steps("distinct_sizes"), examples.steps("common_mistakes")
     k, v = (np.vstack([example[name], np.zeros(example[name].shape[1])]) for name in "KV")
     hidden = attention_steps(example["Q"], k, v, attn_mask=np.arange(6) < 5).output
     np.testing.assert_allclose(hidden, steps["right"], rtol=1e-13)
 
 
-def test_data_and_matrices_are_the_draws_of_the_source():
+def test_data_and_matrices_equal_draws_of_the_source():
     draw, steps = np.random.RandomState(42), examples.steps("batched_attention")
     for name in ("data", "W_Q", "W_K", "W_V"):
         assert np.array_equal(steps[name], draw.randn(*steps[name].shape)), name

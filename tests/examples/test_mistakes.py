@@ -1,4 +1,4 @@
-"""The example in which all sizes differ: each classical mistake must show in it."""
+"""The example in which all sizes differ: each classical mistake must change its digits."""
 
 import math
 from dataclasses import replace
@@ -11,7 +11,7 @@ from attention_docs.diagnosis import recipe
 from attention_docs.diagnosis.cases import CASES, from_example
 from attention_docs.diagnosis.mistakes import MISTAKES, named
 from attention_docs.diagnosis.recipe import Call, LayerCall
-from attention_docs.render.text import text
+from attention_docs.render.text import as_text
 from tests.conftest import ROOT
 
 STEPS = examples.steps("distinct_sizes")
@@ -21,7 +21,7 @@ N, D_K, D_V = len(K), K.shape[1], V.shape[1]
 
 
 @pytest.mark.parametrize("step", STEPS)
-def test_no_row_and_no_column_repeats(step):
+def test_rows_and_columns_are_distinct(step):
     matrix = STEPS[step]
     assert len(np.unique(matrix, axis=0)) == matrix.shape[0]
     assert len(np.unique(matrix, axis=1).T) == matrix.shape[1]
@@ -30,14 +30,13 @@ def test_no_row_and_no_column_repeats(step):
 MISTAKEN = examples.steps("common_mistakes")
 SQUARE = examples.load("common_mistakes")
 EXAMPLE = from_example()
-SHOWN_HERE = [mistake for mistake in MISTAKES if mistake.shows_in == "distinct_sizes"]
+SHOWN_IN_DISTINCT_SIZES = [mistake for mistake in MISTAKES if mistake.shows_in == "distinct_sizes"]
 
 
-@pytest.mark.parametrize("mistake", SHOWN_HERE, ids=lambda mistake: mistake.name)
-def test_a_mistake_changes_the_printed_rows(mistake):
+@pytest.mark.parametrize("mistake", SHOWN_IN_DISTINCT_SIZES, ids=lambda mistake: mistake.name)
+def test_mistake_changes_every_printed_row(mistake):
     rows = zip(STEPS["output"], recipe.attend(EXAMPLE, mistake.changes)[0, 0], strict=True)
-    changed = [text(right) != text(mistaken) for right, mistaken in rows]
-    # The last of five keys is hidden from the last of four queries by a causal mask too.
+    changed = [as_text(right) != as_text(mistaken) for right, mistaken in rows]
     assert all(changed), mistake.name
 
 
@@ -45,7 +44,7 @@ IN_THE_CATALOGUE = {mistake.name for mistake in MISTAKES} & MISTAKEN.keys()
 
 
 @pytest.mark.parametrize("name", sorted(IN_THE_CATALOGUE))
-def test_the_page_shows_the_digits_of_the_catalogue(name):
+def test_steps_of_page_match_the_catalogue(name):
     case = {
         "mask_flipped": CASES["causal_mask"].call,
         "mask_after_softmax": CASES["causal_mask"].call,
@@ -64,19 +63,19 @@ def test_the_page_shows_the_digits_of_the_catalogue(name):
     if name == "heads_without_transpose":
         eye = dict.fromkeys("QKVO", np.eye(D_MODEL))
         layer = LayerCall(STEPS["X_q"][None], STEPS["X_kv"][None], 3, eye)
-        found = recipe.attend_in_heads(layer, named(name).changes)[0]
+        output = recipe.attend_in_heads(layer, named(name).changes)[0]
     else:
-        found = recipe.attend(case, named(name).changes)[0, 0]
-    np.testing.assert_allclose(found, MISTAKEN[name], rtol=1e-12, atol=1e-15)
+        output = recipe.attend(case, named(name).changes)[0, 0]
+    np.testing.assert_allclose(output, MISTAKEN[name], rtol=1e-12, atol=1e-15)
 
 
-TWO = examples.steps("two_sequences")
-EYE = {"O": np.eye(TWO["V"].shape[-1])}
+TWO_SEQUENCES = examples.steps("two_sequences")
+IDENTITY = {"O": np.eye(TWO_SEQUENCES["V"].shape[-1])}
 LAYER = LayerCall(
-    TWO["X_q"][None],
-    TWO["X_kv"][None],
+    TWO_SEQUENCES["X_q"][None],
+    TWO_SEQUENCES["X_kv"][None],
     1,
-    {letter: TWO[f"W_{letter}"] for letter in "QKV"} | EYE,
+    {letter: TWO_SEQUENCES[f"W_{letter}"] for letter in "QKV"} | IDENTITY,
 )
 
 
@@ -91,25 +90,25 @@ LAYER = LayerCall(
         "keys_made_with_query_weights",
     ],
 )
-def test_a_mistake_changes_every_printed_row_of_two_sequences(name):
+def test_mistake_changes_every_row_of_two_sequences(name):
     right, mistaken = (recipe.attend_in_heads(LAYER, c)[0] for c in ({}, named(name).changes))
-    np.testing.assert_allclose(right, TWO["output"], rtol=1e-12)
-    for row, wrong in zip(TWO["output"], mistaken, strict=True):
-        assert text(row) != text(wrong)
+    np.testing.assert_allclose(right, TWO_SEQUENCES["output"], rtol=1e-12)
+    for row, wrong in zip(TWO_SEQUENCES["output"], mistaken, strict=True):
+        assert as_text(row) != as_text(wrong)
 
 
-def test_a_model_that_copies_is_better_than_a_guess_at_its_own_word_alone():
+def test_copying_model_beats_guessing_only_if_unshifted():
     guessing = math.log(6)
     assert max(MISTAKEN["unshifted_targets"]) < guessing < min(MISTAKEN["shifted_targets"])
 
 
-def test_the_page_shows_every_mistake_beside_what_is_right():
+def test_page_shows_every_step_of_common_mistakes():
     page = (ROOT / "docs" / "mechanisms" / "common_mistakes.md").read_text(encoding="utf-8")
     for step in examples.steps("common_mistakes"):
         assert rf"\val{{common_mistakes.{step}" in page
 
 
-def test_pytorch_aligns_as_the_page_says(torch):
+def test_pytorch_causal_alignments(torch):
     bias = pytest.importorskip("torch.nn.attention.bias")
     attend = torch.nn.functional.scaled_dot_product_attention
     q, k, v = (torch.from_numpy(a)[None, None] for a in (Q, K, V))
@@ -138,8 +137,8 @@ def test_pytorch_with_a_negative_scale(dtype, torch):
             masked = attend(q, k, v, attn_mask=allowed, scale=-1.0)[0, 0]
         np.testing.assert_allclose(masked, right, rtol=1e-5)
     with kernel(backends.MATH):
-        plain = attend(q, k, v, is_causal=True, scale=-1.0)[0, 0]
-    np.testing.assert_allclose(plain, right, rtol=1e-5)
+        causal = attend(q, k, v, is_causal=True, scale=-1.0)[0, 0]
+    np.testing.assert_allclose(causal, right, rtol=1e-5)
     if torch.__version__.startswith("2.13."):  # the version that the page names
         fused = attend(q, k, v, is_causal=True, scale=-1.0)[0, 0]
         np.testing.assert_allclose(fused, MISTAKEN["scaled_after_mask"], rtol=1e-5)

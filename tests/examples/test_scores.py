@@ -1,4 +1,4 @@
-"""Saturation, the variance of a score, overflow: what they show."""
+"""Saturation, the variance of a score and overflow: what their pages say about them."""
 
 import math
 
@@ -8,7 +8,7 @@ import pytest
 from attention_docs import examples
 from tests import reference
 
-# Weights and outputs that 000_2da5eed0b4267db4.txt prints, in its text and in its code cells.
+# Weights and outputs as printed in 000_2da5eed0b4267db4.txt, in its text and its code cells.
 PRINTED = {
     ("self_attention", "weights"): [[0.106, 0.447, 0.447], [0.447, 0.106, 0.447], [0.211, 0.211, 0.577]],
     ("self_attention", "output"): [[0.894, 1.788], [0.894, 1.788], [1.154, 2.309]],
@@ -18,17 +18,17 @@ PRINTED = {
 
 
 @pytest.mark.parametrize(("name", "step"), PRINTED)
-def test_no_row_of_weights_or_outputs_that_the_first_document_prints_is_right(name, step):
+def test_every_printed_row_of_first_document_is_wrong(name, step):
     for printed, right in zip(PRINTED[name, step], examples.steps(name)[step], strict=True):
         assert max(abs(a - b) for a, b in zip(printed, right, strict=True)) > 0.01
 
 
-def test_the_printed_weights_are_those_of_the_first_document():
+def test_printed_weights_match_first_document():
     printed = PRINTED["self_attention", "weights"]
     np.testing.assert_array_equal(examples.steps("printed_weights")["weights"], printed)
 
 
-def test_what_was_measured_is_within_three_standard_errors_of_what_was_proved():
+def test_measured_variance_is_within_three_standard_errors():
     steps = examples.steps("score_variance")
     assert np.all(np.abs(steps["mean_errors_away"]) < 3)
     assert np.all(np.abs(steps["variance_errors_away"]) < 3)
@@ -43,7 +43,7 @@ def normal_moment(power):
 
 
 @pytest.mark.parametrize("d", [1, 2, 3, 4])
-def test_the_fourth_moment_of_a_score_expanded_term_by_term(d):
+def test_fourth_moment_of_a_score(d):
     """E (sum q_i k_i)^4 as a sum over four indices: each term is a product of moments, squared."""
     total = 0
     for indices in np.ndindex(d, d, d, d):
@@ -52,7 +52,7 @@ def test_the_fourth_moment_of_a_score_expanded_term_by_term(d):
     assert total == 3 * d**2 + 6 * d
 
 
-def test_the_share_beyond_three_deviations_is_within_three_standard_errors():
+def test_share_beyond_three_deviations_matches_theory():
     example, steps = examples.load("score_variance"), examples.steps("score_variance")
     proved = steps["beyond_3_proved"]
     error = np.sqrt(proved * (1 - proved) / example.PAIRS)
@@ -60,7 +60,7 @@ def test_the_share_beyond_three_deviations_is_within_three_standard_errors():
     assert example.above(2, 1.5) == pytest.approx(math.exp(-1.5) / 2)
 
 
-def test_the_experiment_of_the_source_misses_what_repeats():
+def test_experiment_of_source_misses_repeated_features():
     steps = examples.steps("source_experiment")
     away = (steps["source_variance"] - steps["d"]) / steps["standard_deviation_of_source_variance"]
     assert abs(away) < 3
@@ -71,7 +71,7 @@ def test_the_experiment_of_the_source_misses_what_repeats():
     assert steps["repeated_variance"] == pytest.approx(256, rel=0.1)
 
 
-def test_overflow_starts_where_python_says():
+def test_largest_exponent_is_the_limit_of_exp():
     limit = float(examples.steps("softmax_overflow")["largest_exponent"])
     assert math.isfinite(math.exp(limit - 1e-9))
     with pytest.raises(OverflowError):

@@ -1,4 +1,4 @@
-"""Columns, additive scores and the convolution: what they are to show."""
+"""Columns, additive scores and convolution: what their pages say about them."""
 
 from fractions import Fraction
 
@@ -8,37 +8,37 @@ from attention_docs import examples
 from tests import reference
 
 
-def test_columns_give_what_the_source_prints_and_the_values_are_distinct():
+def test_column_vectors_match_source_and_values_differ():
     steps = examples.steps("column_vectors")
     np.testing.assert_array_equal(steps["alpha_1"], [16, 20, 41, 37])
     np.testing.assert_array_equal(steps["q_1"], [3, 3, 2])
     assert len(np.unique(steps["V"], axis=1).T) == 4
 
 
-def test_dividing_moves_weight_from_the_largest_score_to_the_next():
+def test_scaling_moves_weight_to_second_largest_score():
     steps = examples.steps("column_vectors")
     assert np.all(steps["weights_scaled"][2] < steps["weights"][2])
     assert np.all(steps["weights_scaled"][3] > steps["weights"][3])
 
 
-def test_no_additive_score_reaches_the_sum_of_its_weights():
+def test_additive_scores_stay_below_their_bound():
     steps = examples.steps("additive_attention")
     assert np.all(np.abs(steps["additive_scores"]) < steps["largest_possible_score"])
 
 
-def test_the_two_numbers_of_one_key_are_those_of_the_column_example():
+def test_additive_example_shares_rows_with_column_vectors():
     columns, rows = examples.steps("column_vectors"), examples.steps("additive_attention")
     np.testing.assert_array_equal(rows["Q"], columns["Q"].T[:2])
     np.testing.assert_array_equal(rows["K"], columns["K"].T)
     np.testing.assert_array_equal(rows["V"], columns["V"].T)
 
 
-def test_nine_heads_are_the_convolution_exactly():
+def test_nine_heads_equal_the_convolution():
     steps = examples.steps("convolution")
     np.testing.assert_array_equal(steps["output"], steps["convolution"])
 
 
-def test_nine_heads_copy_exactly_and_their_sum_is_rounded():
+def test_heads_copy_exactly_and_their_sum_rounds():
     steps = examples.steps("convolution")
     assert steps["order_matters"] > 0
     pixels, taps = steps["merged"] / 7, steps["W_O"][:, 0] / 3
@@ -47,7 +47,7 @@ def test_nine_heads_copy_exactly_and_their_sum_is_rounded():
     assert 0 < max(abs(Fraction(s) - e) for s, e in zip(sums, exact, strict=True)) < 1e-15
 
 
-def test_the_sums_of_the_example_itself_are_not_rounded():
+def test_outputs_of_convolution_example_are_exact():
     steps = examples.steps("convolution")
     for row, output in zip(steps["merged"].tolist(), steps["output"].ravel(), strict=True):
         taps = steps["W_O"][:, 0].tolist()
@@ -55,10 +55,10 @@ def test_the_sums_of_the_example_itself_are_not_rounded():
         assert Fraction(float(output)) == exact
 
 
-def test_a_query_points_at_the_place_of_its_tap():
+def test_query_scores_fall_with_distance_from_its_tap():
     steps = examples.steps("convolution")
-    for (row, column, one), query in zip(steps["places"], steps["Q_1"], strict=True):
-        assert one == 1
+    for (row, column, constant), query in zip(steps["places"], steps["Q_1"], strict=True):
+        assert constant == 1
         distances = [(r - (row - 1)) ** 2 + (c - (column - 1)) ** 2 for r, c, _ in steps["K"]]
         scores = [reference.dot(query, key) for key in steps["K"]]
         np.testing.assert_array_equal(
@@ -66,14 +66,14 @@ def test_a_query_points_at_the_place_of_its_tap():
         )
 
 
-def test_no_single_head_can_be_that_convolution():
+def test_convolution_exceeds_the_range_of_a_single_head():
     steps = examples.steps("convolution")
     assert steps["output"].min() < steps["smallest_pixel"]
     assert np.all(steps["merged"] >= steps["smallest_pixel"])
     assert np.all(steps["merged"] <= steps["largest_pixel"])
 
 
-def test_the_weights_of_a_tap_look_at_positions_only(monkeypatch):
+def test_weights_of_a_tap_ignore_pixels(monkeypatch):
     example = examples.load("convolution")
     before = example.steps()
     monkeypatch.setattr(example, "IMAGE", np.asarray(example.IMAGE)[::-1, ::-1].tolist())

@@ -1,9 +1,10 @@
-"""A ruler for figures: what stands where, and what it says, read from the finished SVG alone."""
+"""Read the shapes of a figure back from its finished SVG: where they are, and what they say."""
 
 import functools
 import re
 from collections import defaultdict
 from dataclasses import dataclass
+from itertools import combinations
 from xml.etree import ElementTree
 
 import numpy as np
@@ -11,20 +12,25 @@ import numpy as np
 from attention_docs.render.figures.svg import ROLES
 
 SVG = "{http://www.w3.org/2000/svg}"
-INHERITED = {"fill", "stroke", "stroke-opacity", "text-anchor", "font-size", "data-val", "data-at"}
+INHERITED_ATTRIBUTES = {
+    "fill",
+    "stroke",
+    "stroke-opacity",
+    "text-anchor",
+    "font-size",
+    "data-val",
+    "data-at",
+}
 
 
 @dataclass(frozen=True, eq=False)
 class Shape:
-    """A visible element: its kind, attributes, text, tooltip, and corners on the paper.
-
-    Its attributes include those that it inherits.
-    """
+    """A visible element, whose attributes include those that it inherits."""
 
     kind: str
     attributes: dict[str, str]
     text: str
-    tip: str
+    tooltip: str
     corners: np.ndarray  # (n, 2), x to the right and y downwards
 
     @functools.cached_property
@@ -39,19 +45,19 @@ class Shape:
         return (left + right) / 2, (top + bottom) / 2
 
     @property
-    def filled(self):
+    def is_filled(self):
         return self.attributes.get("fill") != "none"
 
 
-def drawings_of(figure):
-    """Return the drawings of a figure, one or several."""
+def svgs_of(figure):
+    """Return each SVG of a figure."""
     return re.findall(r"<svg .*?</svg>", figure, re.DOTALL)
 
 
 @functools.lru_cache(maxsize=4)
 def shapes(picture):
-    """Return everything that is drawn, in the order in which it is painted."""
-    return tuple(_drawn(ElementTree.fromstring(picture), lambda points: points))
+    """Return all visible shapes, in the order in which they are painted."""
+    return tuple(_visible(ElementTree.fromstring(picture), lambda points: points))
 
 
 def size(picture):
@@ -59,30 +65,32 @@ def size(picture):
     return float(root.attrib["width"]), float(root.attrib["height"])
 
 
-def _drawn(node, place):
+def _visible(node, to_paper):
     for child in node:
-        for name in INHERITED & set(node.attrib):
+        for name in INHERITED_ATTRIBUTES & set(node.attrib):
             child.attrib.setdefault(name, node.attrib[name])
-        inner = _within(child.attrib.get("transform", ""), place)
+        child_to_paper = _composed(to_paper, child.attrib.get("transform", ""))
         kind = child.tag.removeprefix(SVG)
         if kind == "g":
-            yield from _drawn(child, inner)
+            yield from _visible(child, child_to_paper)
         elif kind not in ("title", "desc"):
-            tip = child.findtext(f"{SVG}title", "")
+            tooltip = child.findtext(f"{SVG}title", "")
             text = "".join(child.itertext()) if kind == "text" else ""
-            yield Shape(kind, child.attrib, text, tip, inner(CORNERS[kind](child)))
+            corners = child_to_paper(CORNERS[kind](child))
+            yield Shape(kind, child.attrib, text, tooltip, corners)
 
 
-def _within(transform, place):
+def _composed(to_paper, transform):
+    """Return the map of a child from that of its parent."""
     if transform.startswith("translate"):
-        return lambda points: place(points + numbers(transform))
+        return lambda points: to_paper(points + numbers(transform))
     if transform.startswith("rotate"):
         degrees, *centre = numbers(transform)
         angle = np.radians(degrees)
-        turn = [[np.cos(angle), np.sin(angle)], [-np.sin(angle), np.cos(angle)]]
-        return lambda points: place((points - centre) @ turn + centre)
+        rotation = [[np.cos(angle), np.sin(angle)], [-np.sin(angle), np.cos(angle)]]
+        return lambda points: to_paper((points - centre) @ rotation + centre)
     assert not transform
-    return place
+    return to_paper
 
 
 def _attributes(node, *names):
@@ -95,32 +103,32 @@ def _rectangle(node):
 
 
 def _text(node):
-    """Return the box of a text in a common font, whose letters are 0.55 of its size wide."""
+    """Return the box of a text, with the average letter width of common fonts, 0.55 em."""
     x, y = _attributes(node, "x", "y")
     font = float(node.attrib["font-size"])
     width = 0.55 * font * len("".join(node.itertext()))
     left = x - {"start": 0, "middle": width / 2, "end": width}[node.attrib["text-anchor"]]
-    # The middle of a label is 4 above its baseline, whatever the size of its font.
+    # `label` puts the baseline 4 below the middle at every font size.
     return np.array([(left, y - 4 - font * 0.36), (left + width, y - 4 + font * 0.36)])
 
 
 def _path(node):
     """Return the end points and control points of a path."""
-    points, at = [], np.zeros(2)
-    for command, given in re.findall(r"([MLHVCmlhvca])([^A-Za-z]*)", node.attrib["d"]):
-        given = numbers(given)
-        start = at if command.islower() else np.zeros(2)
+    points, current = [], np.zeros(2)
+    for command, arguments in re.findall(r"([MLHVCmlhvca])([^A-Za-z]*)", node.attrib["d"]):
+        values = numbers(arguments)
+        origin = current if command.islower() else np.zeros(2)
         match command.lower():
             case "h":
-                steps = [(start[0] + given[0], at[1])]
+                ends = [(origin[0] + values[0], current[1])]
             case "v":
-                steps = [(at[0], start[1] + given[0])]
+                ends = [(current[0], origin[1] + values[0])]
             case "a":
-                steps = start + np.reshape(given, (-1, 7))[:, 5:]
+                ends = origin + np.reshape(values, (-1, 7))[:, 5:]
             case _:
-                steps = start + np.reshape(given, (-1, 2))
-        points += [np.asarray(step) for step in steps]
-        at = points[-1]
+                ends = origin + np.reshape(values, (-1, 2))
+        points += [np.asarray(end) for end in ends]
+        current = points[-1]
     return np.array(points)
 
 
@@ -132,75 +140,73 @@ CORNERS = {
 }
 
 
-def words_of(picture):
-    """Return the texts that are written from left to right."""
-    upright = (s for s in shapes(picture) if "rotate" not in s.attributes.get("transform", ""))
-    return [shape for shape in upright if shape.text]
+def horizontal_texts(picture):
+    """Return the texts that are not rotated."""
+    unrotated = (s for s in shapes(picture) if "rotate" not in s.attributes.get("transform", ""))
+    return [shape for shape in unrotated if shape.text]
 
 
-def named(picture, text):
+def with_text(picture, text):
     """Return the shapes with exactly this text."""
     return [shape for shape in shapes(picture) if shape.text == text]
 
 
-def told(picture):
-    """Return the name and the description that a screen reader says."""
+def name_and_description(picture):
+    """Return the name and the description for screen readers."""
     root = ElementTree.fromstring(picture)
     return root.findtext(f"{SVG}title"), root.findtext(f"{SVG}desc")
 
 
-def texts(found):
-    return [shape.text for shape in found]
+def texts(some_shapes):
+    return [shape.text for shape in some_shapes]
 
 
-def leftmost(found):
-    return sorted(found, key=lambda shape: shape.centre[0])
+def left_to_right(some_shapes):
+    return sorted(some_shapes, key=lambda shape: shape.centre[0])
 
 
-def topmost(found):
-    return sorted(found, key=lambda shape: shape.centre[1])
+def top_to_bottom(some_shapes):
+    return sorted(some_shapes, key=lambda shape: shape.centre[1])
 
 
 def distance(shape, point):
-    """Return how far a shape is from a point."""
+    """Return the distance between the box of a shape and a point."""
     left, top, right, bottom = shape.box
     return np.hypot(*(np.clip(point, (left, top), (right, bottom)) - point))
 
 
 def numbers(text):
-    return [float(found) for found in re.findall(r"-?[\d.]+(?:e-?\d+)?", text)]
+    return [float(number) for number in re.findall(r"-?[\d.]+(?:e-?\d+)?", text)]
 
 
-def paint(role):
+def colour_of(role):
     return ROLES.get(role, "currentColor")
 
 
 def cells_of(picture, step):
-    """Return the shapes in each cell of a named matrix, by row and column; its box comes first."""
-    found = defaultdict(list)
+    """Return the shapes of each cell of a matrix, by row and column, with its box first."""
+    cells = defaultdict(list)
     for shape in shapes(picture):
         if shape.attributes.get("data-val") == step and "data-at" in shape.attributes:
-            found[tuple(map(int, shape.attributes["data-at"].split(",")))].append(shape)
-    return found
+            cells[tuple(map(int, shape.attributes["data-at"].split(",")))].append(shape)
+    return cells
 
 
-def overlap(one, other):
-    left, top, right, bottom = one.box
-    left_, top_, right_, bottom_ = other.box
-    return min(right, right_) - max(left, left_) > 0 and min(bottom, bottom_) - max(top, top_) > 0
+def overlap(a, b):
+    left, top, right, bottom = a.box
+    left_b, top_b, right_b, bottom_b = b.box
+    return left < right_b and left_b < right and top < bottom_b and top_b < bottom
 
 
 def assert_readable(picture):
-    """Assert that nothing is cut off and that no text is tiny or lies on other text."""
+    """Assert that nothing is cut off, no text is tiny and no texts overlap."""
     width, height = size(picture)
-    drawn = shapes(picture)
-    for shape in drawn:
+    for shape in shapes(picture):
         left, top, right, bottom = shape.box
         assert 0 <= left <= right <= width, shape
         assert 0 <= top <= bottom <= height, shape
-    words = [shape for shape in drawn if shape.text]
-    for shape in words:
+    labels = [shape for shape in shapes(picture) if shape.text]
+    for shape in labels:
         assert float(shape.attributes["font-size"]) >= 10, shape
-    for index, one in enumerate(words):
-        for other in words[index + 1 :]:
-            assert not overlap(one, other), (one.text, other.text)
+    for a, b in combinations(labels, 2):
+        assert not overlap(a, b), (a.text, b.text)

@@ -1,4 +1,4 @@
-"""What the three public figures take and refuse, and what every finished figure has."""
+"""The arguments of the three public figures, and what every finished figure has."""
 
 import re
 from xml.etree import ElementTree
@@ -10,28 +10,28 @@ from attention_docs.render import attention_lines, heatmap, product_figure
 from attention_docs.render.figures import Panel, beside, figure
 from attention_docs.render.figures.svg import CLASSES
 from tests.conftest import ROOT
-from tests.figures.drawing import SVG, told
+from tests.figures.drawing import SVG, name_and_description
 
 A, B = np.ones((2, 3)), np.ones((3, 4))
 PANEL = Panel(50, 30, "<g/>", "In words.", name="One")
 
 
-def test_arrays_of_every_library_give_the_same_figure(xp):
-    plain = np.array([[0.25, 0.75], [1.0, 0.0]])
-    array = xp.asarray(plain)
-    assert heatmap(array) == heatmap(plain)
-    assert product_figure(array, array) == product_figure(plain, plain)
-    assert attention_lines(array, ["a", "b"]) == attention_lines(plain, ["a", "b"])
+def test_figures_are_equal_for_arrays_of_every_library(xp):
+    matrix = np.array([[0.25, 0.75], [1.0, 0.0]])
+    array = xp.asarray(matrix)
+    assert heatmap(array) == heatmap(matrix)
+    assert product_figure(array, array) == product_figure(matrix, matrix)
+    assert attention_lines(array, ["a", "b"]) == attention_lines(matrix, ["a", "b"])
 
 
-def test_a_notebook_shows_the_picture():
+def test_figure_has_html_repr_for_notebooks():
     picture = heatmap(A)
     assert picture._repr_html_() == str(picture)
 
 
 def test_names_are_escaped():
     picture = heatmap(np.eye(2), 'a < b & "c"', row_labels=["<script>", "&"])
-    assert told(picture)[0] == 'a < b & "c"'
+    assert name_and_description(picture)[0] == 'a < b & "c"'
     assert "<script>" not in picture
 
 
@@ -57,12 +57,12 @@ def test_names_are_escaped():
         (lambda: attention_lines(A, ["a", "b"], list("cde"), query=2), "query is 2; expected an index below 2"),
     ],
 )  # fmt: skip
-def test_wrong_arguments_are_refused_by_name(draw, message):
+def test_invalid_arguments_are_refused_by_name(draw, message):
     with pytest.raises((TypeError, ValueError), match=f"^{re.escape(message)}$"):
         draw()
 
 
-def test_figures_and_their_groups_need_names():
+def test_figures_and_groups_require_names():
     group = ElementTree.fromstring(beside([PANEL, PANEL._replace(name="Two")], 'Both < "all"'))
     assert (group.get("role"), group.get("aria-label")) == ("group", 'Both < "all"')
     assert [drawing.findtext(f"{SVG}title") for drawing in group] == ["One", "Two"]
@@ -75,11 +75,11 @@ def test_figures_and_their_groups_need_names():
             draw()
 
 
-def test_wide_figures_have_the_classes_of_the_style_sheet():
+def test_classes_of_wide_figures_match_style_sheet():
     style = (ROOT / "docs" / "assets" / "site.css").read_text(encoding="utf-8")
-    kinds = re.findall(r"\.drawing\.(\w+) \{ min-width: ([1-9]\d*)px", style)
-    assert len(kinds) == len(CLASSES) - 1
-    for kind, least in kinds:
-        for more in (-20, 20):
-            picture = figure(PANEL._replace(width=int(least) + more), "n")
-            assert (kind in re.search(r'class="([^"]*)"', picture)[1].split()) == (more > 0)
+    min_widths = re.findall(r"\.drawing\.(\w+) \{ min-width: ([1-9]\d*)px", style)
+    assert len(min_widths) == len(CLASSES) - 1
+    for name, min_width in min_widths:
+        for extra in (-20, 20):
+            picture = figure(PANEL._replace(width=int(min_width) + extra), "n")
+            assert (name in re.search(r'class="([^"]*)"', picture)[1].split()) == (extra > 0)

@@ -1,4 +1,4 @@
-"""Captions: what they say of growth, order and size is claimed of the data, and a lie stops a build."""
+"""Captions: comparing sentences must be claims, and a false claim stops the build."""
 
 import inspect
 import re
@@ -14,13 +14,13 @@ from attention_docs.publish.errors import PublishError
 from tests.conftest import ROOT
 
 STEPS = ComputedExamples(ROOT)
-# Words that compare. What a sentence with one of them says has to be claimed.
+# A sentence with one of these comparing words must be claimed.
 COMPARING = re.compile(
     r"\b(almost|close|fall|fast|grow|half|hundredth|larg|less|main|more|most|near|small|slow|steep"
     r"|than|times|twice)\w*",
     re.IGNORECASE,
 )
-# What is drawn, and how to read it: the tests of the drawings hold these to the data.
+# Sentences that explain how to read a drawing, which the tests of drawings check.
 LEGENDS = (
     "Four scores that grow with $\\sqrt{d_k}$, as random scores do without the division",
     "The largest entry of the Jacobian of the same softmax",
@@ -34,38 +34,38 @@ def caption_of(name):
 
 
 def claims_of(name, monkeypatch):
-    claimed = []
+    quotes = []
     module = inspect.getmodule(FIGURES[name])
     if hasattr(module, "claim"):
-        monkeypatch.setattr(module, "claim", lambda holds, words: claimed.append(words))
+        monkeypatch.setattr(module, "claim", lambda is_true, quote: quotes.append(quote))
     FIGURES[name](STEPS.named_steps)
-    return claimed
+    return quotes
 
 
 @pytest.mark.parametrize("name", FIGURES)
-def test_claims_are_words_of_the_caption(name, monkeypatch):
-    assert [words for words in claims_of(name, monkeypatch) if words not in caption_of(name)] == []
+def test_claims_quote_the_caption(name, monkeypatch):
+    assert [quote for quote in claims_of(name, monkeypatch) if quote not in caption_of(name)] == []
 
 
 @pytest.mark.parametrize("name", FIGURES)
-def test_sentences_that_compare_are_claimed(name, monkeypatch):
-    claimed = (*claims_of(name, monkeypatch), *LEGENDS)
+def test_comparing_sentences_are_claimed(name, monkeypatch):
+    quotes = (*claims_of(name, monkeypatch), *LEGENDS)
     sentences = re.split(r"(?<=[.:]) ", caption_of(name))
     comparing = [sentence for sentence in sentences if COMPARING.search(sentence)]
-    assert [s for s in comparing if not any(words in s for words in claimed)] == []
+    assert [s for s in comparing if not any(quote in s for quote in quotes)] == []
 
 
-def test_a_false_claim_stops_the_build_and_names_page_figure_and_words():
+def test_false_claim_stops_build_with_page_and_quote():
     def steps_of(name):
         return {**examples.steps(name), "weights": np.full((10, 10), 0.1)}
 
-    with pytest.raises(PublishError) as caught:
+    with pytest.raises(PublishError) as error_info:
         resolve(
             "A page.\n\n\\figure{batched_second_pair}\n",
             {"figure": lambda name, _: figure_block(name, steps_of, str)},
             lambda line: f"page.md:{line + 1}",
         )
-    words = "less than a hundredth of the weight"
-    assert str(caught.value) == (
-        rf"page.md:3: \figure{{batched_second_pair}}: its data contradict its caption: {words!r}"
+    quote = "less than a hundredth of the weight"
+    assert str(error_info.value) == (
+        rf"page.md:3: \figure{{batched_second_pair}}: its data contradict its caption: {quote!r}"
     )

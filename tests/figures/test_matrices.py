@@ -1,4 +1,4 @@
-"""Heatmaps and products: numbers, colours, labels and marks give back what was drawn."""
+"""Heatmaps and products: numbers, colours, labels and marks can be read back."""
 
 import re
 
@@ -11,74 +11,76 @@ from hypothesis.extra.numpy import array_shapes, arrays
 from attention_docs import causal_mask
 from attention_docs.render import heatmap, product_figure
 from attention_docs.render.figures import matrix_panel
-from attention_docs.render.figures.scales import ALONE, MINUS, SWATCHES, UNDER_TEXT
+from attention_docs.render.figures.scales import MINUS, OPACITY, OPACITY_UNDER_TEXT, SWATCHES
 from attention_docs.render.figures.svg import ROLES
 from attention_docs.render.numbers import number
-from attention_docs.render.references import named as with_step
+from attention_docs.render.references import with_step
 from tests.figures.drawing import (
     assert_readable,
     cells_of,
-    leftmost,
-    named,
-    paint,
+    colour_of,
+    horizontal_texts,
+    left_to_right,
+    name_and_description,
     shapes,
     texts,
-    told,
-    words_of,
+    with_text,
 )
 
-FEW = array_shapes(min_dims=2, max_dims=2, max_side=6)
+SMALL_SHAPES = array_shapes(min_dims=2, max_dims=2, max_side=6)
 WEIGHTS = st.floats(0, 30, allow_subnormal=False) | st.just(-np.inf)
 SCORES = WEIGHTS | st.floats(-1e4, 1e4, allow_subnormal=False) | st.just(-1.7e308)
 
 
 def assert_shows_cells(picture, step, matrix, scale="diverging", hidden=False):
-    """Assert that each cell is in its place, and tells its number in digits and in colour."""
+    """Assert the position of each cell, and that its text and colour match its number."""
     crossed = (~matrix if matrix.dtype == bool else matrix == -np.inf) | hidden
     cells, crosses = cells_of(picture, step), crosses_of(picture)
     left, top, right, bottom = cells[0, 0][0].box
-    for place, value in np.ndenumerate(matrix):
-        cell, *inside = cells[place]
-        x, y = left + place[1] * (right - left), top + place[0] * (bottom - top)
+    for index, value in np.ndenumerate(matrix):
+        cell, *inside = cells[index]
+        x, y = left + index[1] * (right - left), top + index[0] * (bottom - top)
         assert cell.box == pytest.approx((x, y, x + right - left, y + bottom - top), abs=0.1)
         assert all(x <= text.box[0] <= text.box[2] <= cell.box[2] for text in inside)
-        assert is_crossed(cell, crosses) == crossed[place] == (not cell.filled)
-        if crossed[place]:
+        assert is_crossed(cell, crosses) == crossed[index] == (not cell.is_filled)
+        if crossed[index]:
             assert not inside
         elif matrix.dtype == bool:
             assert texts(inside) == ["✓"]
         else:
-            assert share(cell) == pytest.approx(value / high_end(matrix, scale), abs=0.011)
-            if cell.tip:
-                assert cell.tip == f"row {place[0] + 1}, column {place[1] + 1}: {number(value)}"
+            assert fraction_of_scale(cell) == pytest.approx(
+                value / high_end(matrix, scale), abs=0.011
+            )
+            if cell.tooltip:
+                assert cell.tooltip == f"row {index[0] + 1}, column {index[1] + 1}: {number(value)}"
                 assert texts(inside) == (["−"] if value < 0 else [])
             else:
                 assert texts(inside) == [number(value)]
-    thin = [s for s in shapes(picture) if s.attributes.get("stroke-opacity") == "0.3"]
-    assert around(cells, (None, None)) in [pytest.approx(s.box, abs=0.1) for s in thin]
+    frames = [s for s in shapes(picture) if s.attributes.get("stroke-opacity") == "0.3"]
+    assert box_around(cells, (None, None)) in [pytest.approx(s.box, abs=0.1) for s in frames]
 
 
 def crosses_of(picture):
     """Return the four ends of each pair of diagonals."""
-    drawn = [s for s in shapes(picture) if s.attributes.get("stroke-opacity") == "0.45"]
-    return np.concatenate([s.corners.reshape(-1, 4, 2) for s in drawn] or [np.zeros((0, 4, 2))])
+    crosses = [s for s in shapes(picture) if s.attributes.get("stroke-opacity") == "0.45"]
+    return np.concatenate([s.corners.reshape(-1, 4, 2) for s in crosses] or [np.zeros((0, 4, 2))])
 
 
 def is_crossed(cell, crosses):
-    """Whether two diagonals meet in the middle of a cell, and end within it."""
+    """Return whether two diagonals cross in the middle of a cell and end within it."""
     ends = crosses[np.abs(crosses.mean(axis=1) - cell.centre).max(axis=1) < 0.1]
     low, high = cell.corners
     return bool(len(ends) and (low < ends).all() and (ends < high).all())
 
 
-def around(cells, place):
+def box_around(cells, mark):
     """Return the box around a row, (2, None), a column, (None, 5), a cell, or all cells."""
-    chosen = [
+    boxes = [
         cell.box
         for index, (cell, *_) in cells.items()
-        if all(i is None or i == j for i, j in zip(place, index, strict=True))
+        if all(i is None or i == j for i, j in zip(mark, index, strict=True))
     ]
-    left, top, right, bottom = zip(*chosen, strict=True)
+    left, top, right, bottom = zip(*boxes, strict=True)
     return min(left), min(top), max(right), max(bottom)
 
 
@@ -87,54 +89,54 @@ def high_end(matrix, scale):
     return max(1.0, largest) if scale == "sequential" else largest or 1.0
 
 
-def share(cell):
-    """Return what part of the scale's largest number the colour of a cell stands for."""
-    strongest = ALONE if cell.tip else UNDER_TEXT
+def fraction_of_scale(cell):
+    """Return the number of a cell as a fraction of the scale's high end, by its colour."""
+    max_opacity = OPACITY if cell.tooltip else OPACITY_UNDER_TEXT
     sign = -1 if cell.attributes["fill"] == MINUS else 1
-    return sign * float(cell.attributes["fill-opacity"]) / strongest
+    return sign * float(cell.attributes["fill-opacity"]) / max_opacity
 
 
 def assert_scales(picture, *scales):
-    """Assert that below the swatches of each scale stand its ends, and zero."""
+    """Assert that the ends of each scale, and zero, are written below its swatches."""
     swatches = [s for s in shapes(picture) if s.kind == "rect" and np.ptp(s.corners[:, 1]) == 8]
     for i, (matrix, scale) in enumerate(scales):
         row = swatches[SWATCHES * i : SWATCHES * (i + 1)]
         left, right, bottom = row[0].box[0], row[-1].box[2], row[0].box[3]
-        below = [s for s in words_of(picture) if left <= s.centre[0] <= right and 0 < s.box[1] - bottom < 8]  # fmt: skip
+        below = [s for s in horizontal_texts(picture) if left <= s.centre[0] <= right and 0 < s.box[1] - bottom < 8]  # fmt: skip
         high = high_end(matrix, scale)
         ends = [0, high] if scale == "sequential" else [-high, 0, high]
-        assert texts(leftmost(below)) == [number(end) for end in ends]
+        assert texts(left_to_right(below)) == [number(end) for end in ends]
         opacities = [float(s.attributes["fill-opacity"]) for s in row]
         assert opacities[0] == (0 if scale == "sequential" else opacities[-1])
         assert (row[0].attributes["fill"] == MINUS) == (scale == "diverging")
 
 
 def assert_labels(picture, cells, rows=(), columns=()):
-    """Assert that to the left of each row and above each column stands its label."""
+    """Assert the labels to the left of rows and above columns."""
     for i, text in enumerate(rows):
         (x, _, *_), (_, y) = cells[i, 0][0].box, cells[i, 0][0].centre
-        beside = [s for s in named(picture, text) if 0 <= x - s.box[2] < 16]
-        assert y in [pytest.approx(s.centre[1], abs=1) for s in beside]
+        row_labels = [s for s in with_text(picture, text) if 0 <= x - s.box[2] < 16]
+        assert y in [pytest.approx(s.centre[1], abs=1) for s in row_labels]
     for i, text in enumerate(columns):
         (_, y, *_), (x, _) = cells[0, i][0].box, cells[0, i][0].centre
-        over = [s for s in named(picture, text) if 0 <= y - s.box[3] < 8]
-        assert x in [pytest.approx(s.centre[0], abs=1) for s in over]
+        column_labels = [s for s in with_text(picture, text) if 0 <= y - s.box[3] < 8]
+        assert x in [pytest.approx(s.centre[0], abs=1) for s in column_labels]
 
 
 def assert_marks(picture, *marks):
-    """Assert that a box in the colour of its role is drawn around each row, column or cell."""
-    drawn = [s for s in shapes(picture) if s.kind == "rect" and "stroke-width" in s.attributes]
-    for shape, (cells, place, role) in zip(drawn, marks, strict=True):
-        assert shape.box == pytest.approx(around(cells, place), abs=0.1)
-        assert not shape.filled
-        assert shape.attributes["stroke"] == paint(role)
+    """Assert that each marked row, column or cell has a box in the colour of its role."""
+    boxes = [s for s in shapes(picture) if s.kind == "rect" and "stroke-width" in s.attributes]
+    for shape, (cells, mark, role) in zip(boxes, marks, strict=True):
+        assert shape.box == pytest.approx(box_around(cells, mark), abs=0.1)
+        assert not shape.is_filled
+        assert shape.attributes["stroke"] == colour_of(role)
 
 
 @given(st.data())
-def test_any_matrix_is_readable_and_gives_back_its_numbers(data):
+def test_any_matrix_can_be_read_back(data):
     kinds = [("diverging", SCORES), ("sequential", WEIGHTS), ("sequential", st.floats(0, 0.5))]
     scale, elements = data.draw(st.sampled_from(kinds))
-    matrix = data.draw(arrays(float, FEW, elements=elements))
+    matrix = data.draw(arrays(float, SMALL_SHAPES, elements=elements))
     hidden, numbers = data.draw(arrays(bool, matrix.shape)), data.draw(st.booleans())
     role = data.draw(st.sampled_from([None, *ROLES]))
     mark = tuple(data.draw(st.none() | st.integers(0, count - 1)) for count in matrix.shape)
@@ -146,26 +148,26 @@ def test_any_matrix_is_readable_and_gives_back_its_numbers(data):
     assert_shows_cells(picture, "a.S", matrix, scale, hidden)
     assert_scales(picture, (matrix, scale))
     cells = cells_of(picture, "a.S")
-    assert numbers or all(cell.tip or not cell.filled for cell, *_ in cells.values())
+    assert numbers or all(cell.tooltip or not cell.is_filled for cell, *_ in cells.values())
     assert_labels(picture, cells, rows, columns)
     assert_marks(picture, (cells, mark, role))
-    assert [s.attributes["fill"] for s in named(picture, "A matrix")] == [paint(role)]
-    assert all(named(picture, kind) for kind in ("queries", "keys"))
+    assert [s.attributes["fill"] for s in with_text(picture, "A matrix")] == [colour_of(role)]
+    assert all(with_text(picture, kind) for kind in ("queries", "keys"))
 
 
-@given(arrays(bool, FEW))
-def test_any_mask_is_readable_and_ticks_what_takes_part(mask):
+@given(arrays(bool, SMALL_SHAPES))
+def test_any_mask_can_be_read_back(mask):
     picture = heatmap(with_step(mask, "a.M"), "A mask of all keys")
     assert_readable(picture)
     assert_shows_cells(picture, "a.M", mask)
-    assert named(picture, "✓ takes part, × does not")
+    assert with_text(picture, "✓ takes part, × does not")
 
 
-def test_numbers_are_printed_where_they_fit_and_are_tooltips_elsewhere():
+def test_numbers_that_do_not_fit_are_tooltips():
     for shape, fits in (((8, 8), True), ((3, 30), False)):
         picture = heatmap(with_step(np.full(shape, 0.1234), "a.S"))
         assert_readable(picture)
-        assert {bool(cell.tip) for cell, *_ in cells_of(picture, "a.S").values()} == {not fits}
+        assert {bool(cell.tooltip) for cell, *_ in cells_of(picture, "a.S").values()} == {not fits}
 
 
 @pytest.mark.parametrize(
@@ -190,15 +192,15 @@ B = np.array([[1.0, 2.0], [0.5, 0.25], [-1.0, 4.0]])
 STEPS = ("a.A", "a.B", "a.AB")
 
 
-def drawn_product(a, b, **options):
-    """Return a readable picture of a product, after all its numbers were read back."""
+def checked_product(a, b, **options):
+    """Return the figure of a product, after reading all its numbers back."""
     a, b, ab = (with_step(matrix, step) for matrix, step in zip((a, b, a @ b), STEPS, strict=True))
     picture = product_figure(a, b, product=ab, **options)
     assert_readable(picture)
     for matrix, step in zip((a, b, ab), STEPS, strict=True):
         assert_shows_cells(picture, step, np.asarray(matrix))
     assert_scales(picture, (a, "diverging"), (b, "diverging"), (ab, "diverging"))
-    left, above, corner = (around(cells_of(picture, step), (None, None)) for step in STEPS)
+    left, above, corner = (box_around(cells_of(picture, step), (None, None)) for step in STEPS)
     assert left[1::2] == corner[1::2]
     assert above[::2] == corner[::2]
     assert left[2] < corner[0]
@@ -211,29 +213,29 @@ def drawn_product(a, b, **options):
     arrays(float, (2, 4), elements=st.floats(-9, 9, allow_subnormal=False)),
     st.data(),
 )
-def test_any_product_is_readable_and_gives_back_its_numbers(a, b, data):
+def test_any_product_can_be_read_back(a, b, data):
     row, column = data.draw(st.integers(0, 2)), data.draw(st.integers(0, 3))
     names, roles = ("X", "W", "XW"), data.draw(st.permutations(["input", None, "query"]))
-    picture = drawn_product(a, b, row=row, column=column, roles=roles, names=names)
+    picture = checked_product(a, b, row=row, column=column, roles=roles, names=names)
     matrices = [cells_of(picture, step) for step in STEPS]
     assert_labels(picture, matrices[0], rows="123")
     assert_labels(picture, matrices[1], columns="1234")
-    places = ((row, None), (None, column), (row, column))
-    assert_marks(picture, *zip(matrices, places, roles, strict=True))
-    sentence = f"row {row + 1} · column {column + 1} = {number((a @ b)[row, column])}"
-    assert named(picture, sentence)
+    marks = ((row, None), (None, column), (row, column))
+    assert_marks(picture, *zip(matrices, marks, roles, strict=True))
+    equation = f"row {row + 1} · column {column + 1} = {number((a @ b)[row, column])}"
+    assert with_text(picture, equation)
     for name, role, cells in zip(names, roles, matrices, strict=True):
-        left, _, right, _ = around(cells, (None, None))
-        titles = [s for s in named(picture, name) if left < s.centre[0] < right]
-        assert paint(role) in [s.attributes["fill"] for s in titles]
+        left, _, right, _ = box_around(cells, (None, None))
+        titles = [s for s in with_text(picture, name) if left < s.centre[0] < right]
+        assert colour_of(role) in [s.attributes["fill"] for s in titles]
 
 
-def test_large_products_show_colours_only():
-    drawn_product(np.full((2, 30), 0.1234), np.full((30, 2), -0.1234))
+def test_large_products_show_only_colours():
+    checked_product(np.full((2, 30), 0.1234), np.full((30, 2), -0.1234))
 
 
 def test_product_is_described_in_words():
-    assert told(product_figure(A, B, row=1, column=0, names=("X", "W", "XW"))) == (
+    assert name_and_description(product_figure(A, B, row=1, column=0, names=("X", "W", "XW"))) == (
         "X times W gives XW",
         "X: 2 rows, 3 columns. Row 1: 1, -2, 0.5000. Row 2: 3, 0, 0.2500. "
         "W: 3 rows, 2 columns. Row 1: 1, 2. Row 2: 0.5000, 0.2500. Row 3: -1, 4. "
@@ -255,6 +257,6 @@ def test_product_is_described_in_words():
         (A, B, {"product": A @ B + 1}, "product holds 0.5 at [0, 0]; expected the product of a and b"),
     ],
 )  # fmt: skip
-def test_factors_that_do_not_fit_are_refused(a, b, options, message):
+def test_invalid_factors_are_refused(a, b, options, message):
     with pytest.raises((TypeError, ValueError), match=f"^{re.escape(message)}$"):
         product_figure(a, b, **options)

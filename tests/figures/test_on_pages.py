@@ -1,4 +1,4 @@
-"""Every figure of the site: its numbers, screen readers, both colour schemes, and its place."""
+"""Every figure of the site: references, accessibility, colour schemes and its page."""
 
 import functools
 import re
@@ -11,13 +11,13 @@ from attention_docs import examples
 from attention_docs.publish.after.formulas import ROLES as FORMULA_ROLES
 from attention_docs.publish.before.figures.registry import FIGURES, figure_block, site_figure
 from attention_docs.publish.computed import ComputedExamples
-from attention_docs.render.figures.scales import MINUS, PLUS, UNDER_TEXT, WEIGHT
+from attention_docs.render.figures.scales import MINUS, OPACITY_UNDER_TEXT, PLUS, WEIGHT
 from attention_docs.render.figures.svg import ROLES
 from attention_docs.render.numbers import number
 from tests.conftest import ROOT
-from tests.figures.drawing import SVG, assert_readable, drawings_of, shapes, size, told
+from tests.figures.drawing import SVG, assert_readable, name_and_description, shapes, size, svgs_of
 
-each_name = pytest.mark.parametrize("name", FIGURES)
+each_figure = pytest.mark.parametrize("name", FIGURES)
 STEPS = ComputedExamples(ROOT)
 STYLE = (ROOT / "docs" / "assets" / "site.css").read_text(encoding="utf-8")
 
@@ -27,20 +27,20 @@ def draw(name):
     return FIGURES[name](STEPS.named_steps)
 
 
-@each_name
+@each_figure
 def test_figure_is_labelled_for_screen_readers(name):
-    for picture in drawings_of(draw(name)):
+    for picture in svgs_of(draw(name)):
         root = ElementTree.fromstring(picture)
         ids = [root.find(f"{SVG}{tag}").get("id") for tag in ("title", "desc")]
         assert (root.get("role"), root.get("aria-labelledby")) == ("img", " ".join(ids))
-        title, description = told(picture)
+        title, description = name_and_description(picture)
         assert title
         assert len(description) > 30
 
 
-@each_name
-def test_figure_is_readable_and_has_narrow_margins(name):
-    for picture in drawings_of(draw(name)):
+@each_figure
+def test_figure_is_readable_with_narrow_margins(name):
+    for picture in svgs_of(draw(name)):
         assert_readable(picture)
         width, height = size(picture)
         corners = np.concatenate([shape.corners for shape in shapes(picture)])
@@ -52,8 +52,8 @@ def test_figure_is_readable_and_has_narrow_margins(name):
         assert height - bottom < 16
 
 
-@each_name
-def test_colours_are_the_text_colour_or_defined_in_both_schemes(name):
+@each_figure
+def test_colours_are_defined_in_both_schemes(name):
     light, dark = re.findall(r'\[data-md-color-scheme="\w+"\] \{(.*?)\n *\}', STYLE, re.DOTALL)
     for node in ElementTree.fromstring(f"<g>{draw(name)}</g>").iter():
         for paint in (node.get("fill"), node.get("stroke")):
@@ -63,41 +63,41 @@ def test_colours_are_the_text_colour_or_defined_in_both_schemes(name):
                 assert f"{variable}:" in dark
 
 
-@each_name
-def test_every_cell_says_which_number_it_shows(name):
+@each_figure
+def test_cells_have_the_reference_of_their_number(name):
     root = ElementTree.fromstring(draw(name))
     boxes = [box for box in root.iter(f"{SVG}rect") if "stroke" not in box.attrib]
-    named = set()
+    tagged = set()
     for group in root.findall(f".//{SVG}g[@data-val]"):
         example, _, step = group.get("data-val").partition(".")
         array = STEPS.steps(example)[step]
         for cell in group.findall(f"{SVG}g[@data-at]"):
             value = array[tuple(map(int, cell.get("data-at").split(",")))]
-            said = "".join(cell.itertext())
-            assert value == -np.inf or said in ("", "✓") or number(value) in said
-            named.add(cell[0])
+            text = "".join(cell.itertext())
+            assert value == -np.inf or text in ("", "✓") or number(value) in text
+            tagged.add(cell[0])
     legend = {box for box in boxes if float(box.get("height")) == 8}
-    assert set(boxes) - legend <= named
+    assert set(boxes) - legend <= tagged
 
 
-@each_name
-def test_every_mark_says_which_number_it_shows(name):
+@each_figure
+def test_marks_have_the_reference_of_their_number(name):
     root = ElementTree.fromstring(f"<g>{draw(name)}</g>")
     parents = {child: parent for parent in root.iter() for child in parent}
     for mark in (node for node in root.iter() if node.find(f"{SVG}title") is not None):
         if mark.tag == f"{SVG}svg":
             continue
-        told = mark.findtext(f"{SVG}title")
+        tooltip = mark.findtext(f"{SVG}title")
         group = parents[mark]
         if mark.get("data-at"):  # a point of a chart
             unit = float(group.get("data-axis").split()[2])
             value = result(f"{group.get('data-val')}[{mark.get('data-at')}]")
-            assert f": {number(value / unit)} at " in told
+            assert f": {number(value / unit)} at " in tooltip
         elif mark.get("data-val"):  # a point in a plane or in space
-            assert told.endswith(": " + ", ".join(map(number, result(mark.get("data-val")))))
-        else:  # a cell or a line between words
+            assert tooltip.endswith(": " + ", ".join(map(number, result(mark.get("data-val")))))
+        else:  # a cell or an attention line
             value = result(f"{parents[group].get('data-val')}[{group.get('data-at')}]")
-            assert told.endswith(f": {number(value)}")
+            assert tooltip.endswith(f": {number(value)}")
 
 
 def result(reference):
@@ -108,7 +108,7 @@ def result(reference):
     return np.asarray(STEPS.steps(example)[step])[tuple(slices)]
 
 
-def test_hands_of_the_clock_say_which_numbers_they_show_and_point_there():
+def test_clock_hands_have_references_and_point_there():
     hands = [
         node.attrib for node in ElementTree.fromstring(draw("course_clock")).iter(f"{SVG}line")
     ]
@@ -116,9 +116,9 @@ def test_hands_of_the_clock_say_which_numbers_they_show_and_point_there():
     expected = STEPS.steps("course_order")["E"][:, 5:]
     np.testing.assert_array_equal([result(hand["data-val"]) for hand in hands], expected)
     ends = [[float(hand[end]) for end in ("x1", "y1", "x2", "y2")] for hand in hands]
-    drawn = np.array([(x2 - x1, y1 - y2) for x1, y1, x2, y2 in ends])
-    lengths = np.linalg.norm(drawn, axis=1, keepdims=True)
-    np.testing.assert_allclose(drawn / lengths, expected, atol=0.02)
+    directions = np.array([(x2 - x1, y1 - y2) for x1, y1, x2, y2 in ends])
+    lengths = np.linalg.norm(directions, axis=1, keepdims=True)
+    np.testing.assert_allclose(directions / lengths, expected, atol=0.02)
 
 
 def luminance(colour):
@@ -126,11 +126,12 @@ def luminance(colour):
     return float(np.dot(parts, [0.2126, 0.7152, 0.0722]))
 
 
-def mixed(over, under, opacity):
-    return [opacity * a + (1 - opacity) * b for a, b in zip(over, under, strict=True)]
+def blended(foreground, background, opacity):
+    pairs = zip(foreground, background, strict=True)
+    return [opacity * a + (1 - opacity) * b for a, b in pairs]
 
 
-def hexadecimal(text):
+def rgb(text):
     return [int(text[i : i + 2], 16) / 255 for i in (1, 3, 5)]
 
 
@@ -138,36 +139,36 @@ def hexadecimal(text):
 @pytest.mark.parametrize(
     ("page", "ink", "opacity"), [("#ffffff", "#000000", 0.87), ("#1e2129", "#e2e4e9", 0.82)]
 )  # fmt: skip
-def test_numbers_have_contrast_on_the_strongest_colour(scheme, page, ink, opacity):
+def test_numbers_have_contrast_on_the_most_opaque_cell(scheme, page, ink, opacity):
     for paint in (PLUS, MINUS, WEIGHT):
         name, colour = re.fullmatch(r"var\((--[\w-]+), (#\w+)\)", paint).groups()
         if scheme != "fallback":
             block = STYLE.partition(f'[data-md-color-scheme="{scheme}"]')[2]
             colour = re.search(rf"{name}: (#\w+)", block)[1]
-        cell = mixed(hexadecimal(colour), hexadecimal(page), UNDER_TEXT)
-        text = mixed(hexadecimal(ink), cell, opacity)
-        bright, dark = sorted((luminance(cell), luminance(text)), reverse=True)
+        cell = blended(rgb(colour), rgb(page), OPACITY_UNDER_TEXT)
+        text = blended(rgb(ink), cell, opacity)
+        lighter, darker = sorted((luminance(cell), luminance(text)), reverse=True)
         if (scheme, page) not in (("default", "#1e2129"), ("slate", "#ffffff")):
-            assert (bright + 0.05) / (dark + 0.05) >= 4.5, paint
+            assert (lighter + 0.05) / (darker + 0.05) >= 4.5, paint
 
 
-def test_roles_are_those_of_the_formulas():
+def test_roles_match_those_of_formulas():
     assert tuple(ROLES) == FORMULA_ROLES
 
 
-def test_unknown_figure_lists_the_known_ones():
+def test_unknown_figure_error_lists_all_names():
     with pytest.raises(
         LookupError, match=r"figure 'nope' is unknown; known are .*self_attention_lines"
     ):
         figure_block("nope", examples.steps, str)
 
 
-def test_two_figures_of_one_name_are_refused():
+def test_duplicate_figure_name_is_refused():
     with pytest.raises(ValueError, match=r"figure 'course_words' is in both .*course and .*course"):
         site_figure(FIGURES["course_words"])
 
 
-def test_every_figure_is_on_one_page():
+def test_every_figure_is_on_exactly_one_page():
     pages = [page.read_text(encoding="utf-8") for page in (ROOT / "docs").rglob("*.md")]
     for name in FIGURES:
         macro = rf"\figure{{{name}}}"

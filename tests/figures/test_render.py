@@ -1,4 +1,4 @@
-"""How results look: the rounding contract, and forms another program reads back."""
+"""Formats of results: the rounding rules, and formats that other programs read."""
 
 import json
 import re
@@ -12,13 +12,13 @@ from attention_docs import MultiHeadAttention, examples
 from attention_docs.render.code import json_steps, numpy_steps
 from attention_docs.render.latex import latex, latex_name
 from attention_docs.render.numbers import number
-from attention_docs.render.text import text
+from attention_docs.render.text import as_text
 
 STEPS = {"Q": np.array([[0.1, -np.inf]]), "mask": np.array([[True, False]])}
 
 
 @given(st.floats(-1e300, 1e300))
-def test_a_shown_number_is_within_half_a_last_digit(value):
+def test_number_is_rounded_to_the_nearest_last_digit(value):
     tolerance = 5e-5 if abs(value) < 1e9 else 5e-5 * abs(value) * 1.01
     assert abs(float(number(value)) - value) <= tolerance * (1 + 1e-9)
 
@@ -35,7 +35,7 @@ def test_only_integers_look_exact(value):
     assert looks_exact == value.is_integer()
 
 
-def test_integers_below_a_billion_are_written_out():
+def test_integers_below_a_billion_have_all_digits():
     assert [number(10**9 - 1), number(10**9)] == ["999999999", "1.0000e+09"]
 
 
@@ -50,8 +50,8 @@ def test_integers_below_a_billion_are_written_out():
         ({}, ""),
     ],
 )
-def test_text_of_unusual_results(result, expected):
-    assert text(result) == expected
+def test_as_text_of_unusual_results(result, expected):
+    assert as_text(result) == expected
 
 
 @pytest.mark.parametrize(
@@ -62,21 +62,23 @@ def test_text_of_unusual_results(result, expected):
         ({"Q": "a"}, "result['Q'] has dtype <U1; expected real numbers or booleans"),
     ],
 )
-def test_text_refuses_what_is_not_numeric(result, message):
+def test_as_text_refuses_non_numeric_results(result, message):
     with pytest.raises(TypeError, match=f"^{re.escape(message)}$"):
-        text(result)
+        as_text(result)
 
 
-def test_text_of_named_tuples_names_each_array():
+def test_as_text_names_arrays_of_nested_named_tuples():
     rows = np.ones((2, 4))
     steps = MultiHeadAttention.seeded(4, num_heads=2, seed=0).steps(rows, rows, rows)
-    headings = [line.rpartition(" ")[0] for line in text(steps).splitlines() if line[0] not in "[ "]
+    headings = [
+        line.rpartition(" ")[0] for line in as_text(steps).splitlines() if line[0] not in "[ "
+    ]
     assert headings[:5] == ["Q 2 x 2 x", "K 2 x 2 x", "V 2 x 2 x", "attention.scores 2 x 2 x", "attention.scaled 2 x 2 x"]  # fmt: skip
 
 
-def test_arrays_of_every_library_look_the_same(xp):
-    assert text(xp.asarray([[0.25, 2.0]], dtype=xp.float32)) == "[[0.2500 2]]"
-    assert text(xp.asarray([True, False])) == "[True False]"
+def test_as_text_is_equal_for_arrays_of_every_library(xp):
+    assert as_text(xp.asarray([[0.25, 2.0]], dtype=xp.float32)) == "[[0.2500 2]]"
+    assert as_text(xp.asarray([True, False])) == "[True False]"
 
 
 @pytest.mark.parametrize(
@@ -91,28 +93,28 @@ def test_latex_names(name, expected):
     assert latex_name(name) == expected
 
 
-def test_the_latex_of_every_step_has_one_index_at_most_and_its_words_are_upright():
-    # A letter, perhaps with an index of symbols and upright words; or upright words alone.
+def test_latex_names_of_all_steps_are_well_formed():
+    # A letter, with an optional index of symbols and upright words, or only upright words.
     upright = r"\\text\{[A-Za-z0-9]+(?: [A-Za-z0-9]+)*\}"
     part = rf"(?:[A-Za-z0-9]{{1,2}}|{upright})"
-    shape = rf"{upright}|[A-Za-z](?:_[A-Za-z0-9]|_\{{{part}(?:,{part})*\}})?"
+    pattern = rf"{upright}|[A-Za-z](?:_[A-Za-z0-9]|_\{{{part}(?:,{part})*\}})?"
     for name in {name for example in examples.names() for name in examples.steps(example)}:
-        assert re.fullmatch(shape, latex_name(name)), f"{name}: {latex_name(name)}"
+        assert re.fullmatch(pattern, latex_name(name)), f"{name}: {latex_name(name)}"
 
 
-def test_latex_of_a_vector_is_a_row_and_has_powers_and_what_is_not_finite():
-    shown = latex(np.array([-1.4e-11, -np.inf, np.nan]))
-    assert shown == r"\begin{bmatrix} -1.4 \times 10^{-11} & -\infty & \text{nan} \end{bmatrix}"
+def test_latex_of_powers_and_non_finite_numbers():
+    tex = latex(np.array([-1.4e-11, -np.inf, np.nan]))
+    assert tex == r"\begin{bmatrix} -1.4 \times 10^{-11} & -\infty & \text{nan} \end{bmatrix}"
 
 
 def test_json_keeps_every_digit():
-    steps = {**STEPS, "gone": np.array([np.inf, np.nan])}
-    expected = {"Q": [[0.1, "-inf"]], "mask": [[True, False]], "gone": ["inf", "nan"]}
+    steps = {**STEPS, "not_finite": np.array([np.inf, np.nan])}
+    expected = {"Q": [[0.1, "-inf"]], "mask": [[True, False]], "not_finite": ["inf", "nan"]}
     assert json.loads(json_steps(steps)) == expected
 
 
-def test_numpy_code_gives_the_same_arrays_back():
-    scope, steps = {}, {**STEPS, "gone": np.array([np.nan, 1.0])}
-    exec(numpy_steps(steps), scope)
+def test_numpy_code_reproduces_the_arrays():
+    namespace, steps = {}, {**STEPS, "not_finite": np.array([np.nan, 1.0])}
+    exec(numpy_steps(steps), namespace)
     for name, array in steps.items():
-        np.testing.assert_allclose(scope[name], array, rtol=1e-15, atol=0)
+        np.testing.assert_allclose(namespace[name], array, rtol=1e-15, atol=0)

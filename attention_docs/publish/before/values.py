@@ -14,9 +14,9 @@ import numpy as np
 
 from attention_docs.arrays import Array
 from attention_docs.publish.errors import PublishError
-from attention_docs.render.latex import from_step, latex, latex_row
-from attention_docs.render.references import of_element
-from attention_docs.render.text import text
+from attention_docs.render.latex import latex, latex_row, with_reference
+from attention_docs.render.references import element_reference
+from attention_docs.render.text import as_text
 
 Steps = Mapping[str, Array]
 
@@ -196,7 +196,7 @@ def sizes(shape: tuple[int, ...], reference: str, place: Place) -> str:
     """Format a shape."""
     if place is Place.TEXT:
         return marked(" × ".join(map(str, shape)), reference)
-    return from_step(r" \times ".join(map(str, shape)), reference)
+    return with_reference(r" \times ".join(map(str, shape)), reference)
 
 
 def element(array: Array, part: str | None) -> Array:
@@ -219,12 +219,12 @@ def element(array: Array, part: str | None) -> Array:
 
 def prose(array: Array, reference: str) -> str:
     """Format a value for running text: on one line, with brackets that Markdown leaves alone."""
-    names = (of_element(reference, index) for index in np.ndindex(np.shape(array)))
+    names = (element_reference(reference, index) for index in np.ndindex(np.shape(array)))
 
     def written(token: re.Match[str]) -> str:
         return BRACKETS.get(token[0]) or marked(token[0], next(names))
 
-    one_line = re.sub(r"\s+", " ", text(array)).replace("[ ", "[")
+    one_line = re.sub(r"\s+", " ", as_text(array)).replace("[ ", "[")
     return re.sub(r"[\[\]]|[^\s\[\]]+", written, one_line)
 
 

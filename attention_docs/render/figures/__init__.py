@@ -1,4 +1,4 @@
-"""Figures: arrays to SVG that follows the page's colours, reads without them, and can be heard."""
+"""Draw arrays as SVG that takes the page's colours, and is legible without colour or by ear."""
 
 from attention_docs.render.figures.chart import Axis, Series, line_chart
 from attention_docs.render.figures.heatmap import heatmap, matrix_panel

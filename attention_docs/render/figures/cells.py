@@ -1,8 +1,8 @@
-"""A matrix as cells: coloured, with their numbers where those fit, and marked.
+"""Draw the cells of a matrix, with colours, numbers, labels and marks.
 
-Nothing is shown by colour alone. A cell holds its number; one too small for it shows the number as
-a tooltip, and a minus sign if it is negative. A masked cell is crossed out: on the colour scale,
-minus infinity would leave no colours for the others.
+Nothing is shown by colour alone. A cell shows its number, or, where the number does not fit, a
+tooltip and the minus sign. A masked cell is crossed out, because minus infinity on the colour scale
+would leave no colours for the others.
 """
 
 from collections.abc import Mapping, Sequence
@@ -10,23 +10,30 @@ from typing import NamedTuple
 
 import numpy as np
 
-from attention_docs.render.figures.scales import ALONE, UNDER_TEXT, Scale
-from attention_docs.render.figures.svg import LINE, colour, element, label, text_width, words
+from attention_docs.render.figures.scales import OPACITY, OPACITY_UNDER_TEXT, Scale
+from attention_docs.render.figures.svg import (
+    LINE_HEIGHT,
+    colour,
+    element,
+    escape_text,
+    label,
+    text_width,
+)
 from attention_docs.render.numbers import number
-from attention_docs.render.references import place_of, step_of
+from attention_docs.render.references import index_in_step, step_of
 
-# The size of a cell without its number.
-SMALLEST = (22, 22)
-# Numbers are printed as long as the whole matrix stays narrower than this.
-WIDEST = 560
-# The most numbers that a screen reader is given; of more, only the largest and the smallest.
-MOST_READ_OUT = 36
+# The size of a cell without a number.
+MIN_CELL = (22, 22)
+# Numbers are printed if the matrix is then no wider than this.
+MAX_WIDTH = 560
+# Descriptions of larger matrices name their largest and smallest number only.
+MAX_SPOKEN_NUMBERS = 36
 
-Mark = tuple[int | None, int | None]
+Mark = tuple[int | None, int | None]  # a row, a column or a cell; None means all
 
 
 class Grid(NamedTuple):
-    """The cells of a matrix: the upper left corner of the first, their size, and how many."""
+    """The geometry of a matrix: its upper left corner, and the size and number of its cells."""
 
     x: float
     y: float
@@ -50,85 +57,86 @@ class Grid(NamedTuple):
         return self.x + (column + 0.5) * self.cell[0], self.y + (row + 0.5) * self.cell[1]
 
 
-def shown(value: float) -> str:
-    """Return the text of a cell; nothing if the cell is crossed out anyway."""
+def cell_text(value: float) -> str:
+    """Return the text of a cell, which is empty if the cell is crossed out."""
     return "" if value == -np.inf else number(value)
 
 
-def printed_width(matrix: np.ndarray) -> float:
+def width_for_numbers(matrix: np.ndarray) -> float:
     """Return the width of a cell in which every number of the matrix fits."""
     if matrix.dtype == bool:
-        return SMALLEST[0]
-    return max(26, 8 + max(text_width(shown(value)) for value in matrix.flat))
+        return MIN_CELL[0]
+    return max(26, 8 + max(text_width(cell_text(value)) for value in matrix.flat))
 
 
 def cell_size(*matrices: np.ndarray, columns: int) -> tuple[float, float]:
-    """Choose one size for all cells: large enough for the numbers, if so many columns then fit."""
-    width = max(map(printed_width, matrices))
-    return SMALLEST if width * columns > WIDEST else (width, 24)
+    """Return one size for all cells: large enough for the numbers, if the columns then fit."""
+    width = max(map(width_for_numbers, matrices))
+    return MIN_CELL if width * columns > MAX_WIDTH else (width, 24)
 
 
-def fitting(size: tuple[float, float], names: Sequence[str]) -> tuple[float, float]:
-    """Widen cells until the names of the columns fit, if the matrix then stays narrow."""
+def widened(size: tuple[float, float], names: Sequence[str]) -> tuple[float, float]:
+    """Widen cells to the names of their columns, unless the matrix gets too wide."""
     width = max(size[0], 6 + max(map(text_width, names)))
-    return (width, size[1]) if width * len(names) <= WIDEST else size
+    return (width, size[1]) if width * len(names) <= MAX_WIDTH else size
 
 
 def cells(
-    grid: Grid, matrix: np.ndarray, scale: Scale, hidden: np.ndarray | None, printed: bool
+    grid: Grid, matrix: np.ndarray, scale: Scale, hidden: np.ndarray | None, has_numbers: bool
 ) -> str:
     """Draw the cells of a matrix."""
     values = np.asarray(matrix)
-    absent = ~values if values.dtype == bool else values == -np.inf
-    crossed = absent if hidden is None else absent | np.asarray(hidden)
+    masked = ~values if values.dtype == bool else values == -np.inf
+    crossed = masked if hidden is None else masked | np.asarray(hidden)
     body = []
-    for place, value in np.ndenumerate(values):
-        box = grid.box(*place)
-        if crossed[place]:
-            # Nothing to see, but something to point at.
+    for index, value in np.ndenumerate(values):
+        box = grid.box(*index)
+        if crossed[index]:
+            # Invisible, but it answers the pointer.
             cell = element("rect", **box, fill="none", pointer_events="all")
         else:
-            cell = painted(place, value, box, scale, printed)
-            cell += content(grid.centre(*place), value, printed)
-        body.append(of_place(cell, matrix, place))
-    drawn = element("g", *body, data_val=step_of(matrix), fill=scale.colour)
-    return drawn + crosses(grid, crossed) + frame(grid)
+            cell = coloured_box(index, value, box, scale, has_numbers)
+            cell += cell_label(grid.centre(*index), value, has_numbers)
+        body.append(tag_index(cell, matrix, index))
+    group = element("g", *body, data_val=step_of(matrix), fill=scale.colour)
+    return group + crosses(grid, crossed) + frame(grid)
 
 
-def painted(
-    place: Sequence[int], value: float, box: Mapping[str, float], scale: Scale, printed: bool
+def coloured_box(
+    index: Sequence[int], value: float, box: Mapping[str, float], scale: Scale, has_numbers: bool
 ) -> str:
-    """Colour a cell; it says its number as a tooltip if the number is not printed."""
-    shows = printed or isinstance(value, np.bool_)
-    tip = f"row {place[0] + 1}, column {place[1] + 1}: {number(value)}"
-    tooltip = () if shows else (element("title", words(tip)),)
-    return element("rect", *tooltip, **box, **scale.paint(value, UNDER_TEXT if printed else ALONE))
+    """Draw a coloured cell, with its number as a tooltip if the number is not printed."""
+    has_label = has_numbers or isinstance(value, np.bool_)
+    tip = f"row {index[0] + 1}, column {index[1] + 1}: {number(value)}"
+    tooltip = () if has_label else (element("title", escape_text(tip)),)
+    fill = scale.paint(value, OPACITY_UNDER_TEXT if has_numbers else OPACITY)
+    return element("rect", *tooltip, **box, **fill)
 
 
-def of_step(drawn: str, matrix: np.ndarray, attribute: str = "data_val") -> str:
-    """Say which step of an example is drawn, if that is known."""
+def tag_step(svg: str, matrix: np.ndarray, attribute: str = "data_val") -> str:
+    """Attach the step that a drawing shows, if the matrix has one."""
     step = step_of(matrix)
-    return element("g", drawn, **{attribute: step}) if step else drawn
+    return element("g", svg, **{attribute: step}) if step else svg
 
 
-def of_place(drawn: str, matrix: np.ndarray, index: tuple[int, ...]) -> str:
-    """Say which number of its step is drawn."""
-    return element("g", drawn, data_at=place_of(matrix, index)) if step_of(matrix) else drawn
+def tag_index(svg: str, matrix: np.ndarray, index: tuple[int, ...]) -> str:
+    """Attach the index of the number that a drawing shows, if the matrix has a step."""
+    return element("g", svg, data_at=index_in_step(matrix, index)) if step_of(matrix) else svg
 
 
-def said(matrix: np.ndarray, index: tuple[int, ...]) -> str:
-    """Write a number of a matrix within text."""
-    shown, step = words(number(matrix[index])), step_of(matrix)
+def inline_number(matrix: np.ndarray, index: tuple[int, ...]) -> str:
+    """Return a number of a matrix for use within text."""
+    text, step = escape_text(number(matrix[index])), step_of(matrix)
     if not step:
-        return shown
-    return element("tspan", shown, data_val=f"{step}[{place_of(matrix, index)}]")
+        return text
+    return element("tspan", text, data_val=f"{step}[{index_in_step(matrix, index)}]")
 
 
-def content(centre: tuple[float, float], value: float, printed: bool) -> str:
-    """Write the number, or a tick for True; if it does not fit, at least its minus sign."""
+def cell_label(centre: tuple[float, float], value: float, has_numbers: bool) -> str:
+    """Write the number, or a tick for True; where the number does not fit, its minus sign."""
     if isinstance(value, np.bool_):
         text = "✓"
-    elif printed:
+    elif has_numbers:
         text = number(value)
     else:
         text = "−" if value < 0 else ""
@@ -136,7 +144,7 @@ def content(centre: tuple[float, float], value: float, printed: bool) -> str:
 
 
 def crosses(grid: Grid, crossed: np.ndarray) -> str:
-    """Cross out cells, all in one path."""
+    """Cross out cells, in a single path."""
     width, height = (side - 8 for side in grid.cell)
     lines = []
     for row, column in np.argwhere(crossed):
@@ -162,9 +170,9 @@ def frame(grid: Grid) -> str:
     return element("path", d=down + across, fill="none", stroke="currentColor", stroke_opacity=0.3)
 
 
-def mark(grid: Grid, place: Mark, role: str | None) -> str:
+def mark(grid: Grid, marked: Mark, role: str | None) -> str:
     """Draw a box around a row, (2, None), a column, (None, 5), or one cell, (2, 5)."""
-    row, column = place
+    row, column = marked
     return element(
         "rect",
         x=grid.x + (column or 0) * grid.cell[0],
@@ -187,22 +195,22 @@ def row_names(grid: Grid, names: Sequence[str]) -> str:
 def column_names(grid: Grid, names: Sequence[str]) -> str:
     """Write a name above each column."""
     return "".join(
-        label(grid.centre(0, column)[0], grid.y - LINE / 2, name)
+        label(grid.centre(0, column)[0], grid.y - LINE_HEIGHT / 2, name)
         for column, name in enumerate(names)
     )
 
 
-def described(name: str, matrix: np.ndarray) -> str:
-    """Describe a matrix in words: all its rows if it is small, else its extremes."""
+def describe(name: str, matrix: np.ndarray) -> str:
+    """Describe a matrix in words: all rows of a small one, the extremes of a large one."""
     height, width = matrix.shape
-    size = f"{name}: {_counted(height, 'row')}, {_counted(width, 'column')}."
-    if matrix.size <= MOST_READ_OUT or matrix.dtype == bool:
+    size = f"{name}: {_count(height, 'row')}, {_count(width, 'column')}."
+    if matrix.size <= MAX_SPOKEN_NUMBERS or matrix.dtype == bool:
         rows = (", ".join(map(spoken, row)) for row in matrix)
         return " ".join([size, *(f"Row {i + 1}: {row}." for i, row in enumerate(rows))])
-    present = matrix > -np.inf
-    if not present.any():
+    unmasked = matrix > -np.inf
+    if not unmasked.any():
         return f"{size} No cell takes part."
-    low = np.unravel_index(np.where(present, matrix, np.inf).argmin(), matrix.shape)
+    low = np.unravel_index(np.where(unmasked, matrix, np.inf).argmin(), matrix.shape)
     high = np.unravel_index(matrix.argmax(), matrix.shape)
     return (
         f"{size} The largest is {number(matrix[high])} in row {high[0] + 1}, column {high[1] + 1}; "
@@ -210,7 +218,7 @@ def described(name: str, matrix: np.ndarray) -> str:
     )
 
 
-def _counted(count: int, noun: str) -> str:
+def _count(count: int, noun: str) -> str:
     return f"{count} {noun}" if count == 1 else f"{count} {noun}s"
 
 

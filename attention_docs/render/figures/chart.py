@@ -1,4 +1,4 @@
-"""Line charts, in which name, dashes and markers distinguish the lines, not colour alone."""
+"""Draw line charts, whose lines differ by name, dashes and markers, not by colour alone."""
 
 import math
 from collections.abc import Callable, Sequence
@@ -9,17 +9,17 @@ import numpy as np
 
 from attention_docs.arrays import Array, check_finite, readable
 from attention_docs.render.figures.svg import (
-    LINE,
+    LINE_HEIGHT,
     Panel,
     colour,
     element,
+    escape_text,
     label,
     text_width,
-    turned,
-    words,
+    vertical_label,
 )
 from attention_docs.render.numbers import number
-from attention_docs.render.references import place_of, step_of
+from attention_docs.render.references import index_in_step, step_of
 
 WIDTH, HEIGHT = 240, 170
 DASHES = (None, "6 3", "2 3", "8 3 2 3")
@@ -32,7 +32,7 @@ MARKERS = (
 
 
 class Series(NamedTuple):
-    """One line: its points and how it is drawn. One without a name belongs to another."""
+    """One line: its points and how it is drawn; one without a name shares the style before it."""
 
     name: str
     x: Array
@@ -43,7 +43,7 @@ class Series(NamedTuple):
 
 
 class Axis(NamedTuple):
-    """From the first tick to the last, evenly or in powers, of what is counted in units."""
+    """An axis from the first tick to the last, linear or logarithmic, in multiples of a unit."""
 
     name: str
     ticks: Sequence[float]
@@ -51,7 +51,7 @@ class Axis(NamedTuple):
     unit: float = 1
 
     def share(self, value: float) -> float:
-        """Return 0 at the first tick, 1 at the last."""
+        """Return where a value lies: 0 at the first tick, 1 at the last."""
         measure: Callable[[float], float] = math.log if self.logarithmic else float
         low, high = measure(self.ticks[0]), measure(self.ticks[-1])
         return (measure(value) - low) / (high - low)
@@ -62,99 +62,105 @@ def line_chart(name: str, x: Axis, y: Axis, series: Sequence[Series]) -> Panel:
 
     Raises:
         TypeError: if a series does not hold real numbers.
-        ValueError: if a series has not as many x as y, none at all, or one that is not finite, or
-            not positive where its axis is logarithmic.
+        ValueError: if a series has no points, a different number of x and y, a number that is not
+            finite, or one that is not positive on a logarithmic axis.
     """
-    points = [_points(one, x, y) for one in series]
-    margin = max(text_width(_tick(tick)) for tick in y.ticks) + 2 * LINE
-    # The title is centred over the lines, and may be wider.
+    all_points = [_points(curve, x, y) for curve in series]
+    margin = max(text_width(_tick_text(tick)) for tick in y.ticks) + 2 * LINE_HEIGHT
+    # The title is centred over the lines and may be wider than they are.
     left = max(margin, (text_width(name) - WIDTH) / 2)
-    top = 2.5 * LINE
+    top = 2.5 * LINE_HEIGHT
 
-    def at(point: np.ndarray) -> tuple[float, float]:
+    def to_paper(point: np.ndarray) -> tuple[float, float]:
         return left + WIDTH * x.share(point[0]), top + HEIGHT * (1 - y.share(point[1]))
 
-    # What has no name looks like what it belongs to.
-    kinds = [count - 1 for count in accumulate(bool(one.name) for one in series)]
-    drawn = [
-        _of_step(one, _series(kind, one, its, at), _ends(y, top))
-        for kind, one, its in zip(kinds, series, points, strict=True)
+    # A series without a name has the style of the named one before it.
+    styles = [count - 1 for count in accumulate(bool(curve.name) for curve in series)]
+    lines = [
+        _tag_step(curve, _curve(style, curve, points, to_paper), _axis_data(y, top))
+        for style, curve, points in zip(styles, series, all_points, strict=True)
     ]
-    named = [(one, its) for one, its in zip(series, points, strict=True) if one.name]
-    ends = _apart([at(its[-1])[1] for _, its in named])
+    labelled = [
+        (curve, points) for curve, points in zip(series, all_points, strict=True) if curve.name
+    ]
+    ends = _without_overlap([to_paper(points[-1])[1] for _, points in labelled])
     body = [
-        label(left + WIDTH / 2, LINE / 2, name, font_weight="bold"),
+        label(left + WIDTH / 2, LINE_HEIGHT / 2, name, font_weight="bold"),
         *_axes(x, y, left, top),
-        *drawn,
+        *lines,
         *(
-            label(left + WIDTH + 10, end, one.name, "start", fill=colour(one.role))
-            for (one, _), end in zip(named, ends, strict=True)
+            label(left + WIDTH + 10, end, curve.name, "start", fill=colour(curve.role))
+            for (curve, _), end in zip(labelled, ends, strict=True)
         ),
     ]
     width = left + max(
-        WIDTH + 16 + max(text_width(one.name) for one, _ in named), (WIDTH + text_width(name)) / 2
+        WIDTH + 16 + max(text_width(curve.name) for curve, _ in labelled),
+        (WIDTH + text_width(name)) / 2,
     )
-    description = " ".join(_described(one, its, x, y) for one, its in named)
-    return Panel(width, top + HEIGHT + 2.5 * LINE, "".join(body), f"{name}. {description}")
+    description = " ".join(_describe(curve, points, x, y) for curve, points in labelled)
+    return Panel(width, top + HEIGHT + 2.5 * LINE_HEIGHT, "".join(body), f"{name}. {description}")
 
 
-def _points(one: Series, x: Axis, y: Axis) -> np.ndarray:
+def _points(curve: Series, x: Axis, y: Axis) -> np.ndarray:
     """Return the points of a series, in the units of the axes."""
     across, up = (
-        readable(f"{axis} of {one.name}", array).astype(float)
-        for axis, array in (("x", one.x), ("y", one.y))
+        readable(f"{axis} of {curve.name}", array).astype(float)
+        for axis, array in (("x", curve.x), ("y", curve.y))
     )
     if across.shape != up.shape or across.ndim != 1:
         raise ValueError(
-            f"{one.name} has y of shape {up.shape}; expected {across.shape} to match its x"
+            f"{curve.name} has y of shape {up.shape}; expected {across.shape} to match its x"
         )
     if not across.size:
-        raise ValueError(f"{one.name} has no points; expected one or more")
-    check_finite(np, f"x of {one.name}", across)
-    check_finite(np, f"y of {one.name}", up)
+        raise ValueError(f"{curve.name} has no points; expected one or more")
+    check_finite(np, f"x of {curve.name}", across)
+    check_finite(np, f"y of {curve.name}", up)
     points = np.stack([across / x.unit, up / y.unit], axis=1)
     for name, axis, values in zip("xy", (x, y), points.T, strict=True):
         if axis.logarithmic and values.min() <= 0:
             raise ValueError(
-                f"{name} of {one.name} holds {number(values.min())}; "
+                f"{name} of {curve.name} holds {number(values.min())}; "
                 "expected positive numbers on a logarithmic axis"
             )
     return points
 
 
-def _series(
-    kind: int, one: Series, points: np.ndarray, at: Callable[[np.ndarray], tuple[float, float]]
+def _curve(
+    style: int,
+    curve: Series,
+    points: np.ndarray,
+    to_paper: Callable[[np.ndarray], tuple[float, float]],
 ) -> str:
     body = []
-    if one.line:
-        stroke = {"stroke": colour(one.role), "stroke_width": 1.8, "fill": "none"}
-        path = "M" + "L".join("{:.1f} {:.1f}".format(*at(point)) for point in points)
-        body.append(element("path", d=path, stroke_dasharray=DASHES[kind % 4], **stroke))
-    if one.points:
+    if curve.line:
+        stroke = {"stroke": colour(curve.role), "stroke_width": 1.8, "fill": "none"}
+        path = "M" + "L".join("{:.1f} {:.1f}".format(*to_paper(point)) for point in points)
+        body.append(element("path", d=path, stroke_dasharray=DASHES[style % 4], **stroke))
+    if curve.points:
         for i, point in enumerate(points):
-            place = "translate({:.1f} {:.1f})".format(*at(point))
-            tip = f"{one.name}: {number(point[1])} at {number(point[0])}"
+            translation = "translate({:.1f} {:.1f})".format(*to_paper(point))
+            tip = f"{curve.name}: {number(point[1])} at {number(point[0])}"
             body.append(
                 element(
                     "path",
-                    element("title", words(tip)),
-                    d=MARKERS[kind % 4],
-                    fill=colour(one.role),
-                    transform=place,
-                    data_at=place_of(one.y, (i,)) if step_of(one.y) else None,
+                    element("title", escape_text(tip)),
+                    d=MARKERS[style % 4],
+                    fill=colour(curve.role),
+                    transform=translation,
+                    data_at=index_in_step(curve.y, (i,)) if step_of(curve.y) else None,
                 )
             )
     return "".join(body)
 
 
-def _of_step(one: Series, drawn: str, axis: str) -> str:
-    """Say which step of an example the points of a series are, if that is known."""
-    step = step_of(one.y) if one.points else None
-    return element("g", drawn, data_val=step, data_axis=axis) if step else drawn
+def _tag_step(curve: Series, svg: str, axis_data: str) -> str:
+    """Attach the step that the points of a series show, if they have one."""
+    step = step_of(curve.y) if curve.points else None
+    return element("g", svg, data_val=step, data_axis=axis_data) if step else svg
 
 
-def _ends(y: Axis, top: float) -> str:
-    """Say where numbers stand, for the page's script: it moves the points that change."""
+def _axis_data(y: Axis, top: float) -> str:
+    """Return the scale of the y axis for the page's script, which moves points that change."""
     ends = y.ticks[0], y.ticks[-1], y.unit, top + HEIGHT, top
     return " ".join(f"{end:g}" for end in ends) + " logarithmic" * y.logarithmic
 
@@ -162,36 +168,36 @@ def _ends(y: Axis, top: float) -> str:
 def _axes(x: Axis, y: Axis, left: float, top: float) -> list[str]:
     bottom = top + HEIGHT
     faint = {"stroke": "currentColor", "stroke_opacity": 0.25, "fill": "none"}
-    body = [label(left + WIDTH / 2, bottom + 2 * LINE, x.name)]
-    body.append(turned(LINE / 2, top + HEIGHT / 2, y.name))
+    body = [label(left + WIDTH / 2, bottom + 2 * LINE_HEIGHT, x.name)]
+    body.append(vertical_label(LINE_HEIGHT / 2, top + HEIGHT / 2, y.name))
     for tick in x.ticks:
-        at = left + WIDTH * x.share(tick)
-        body.append(element("path", d=f"M{at:.1f} {top}v{HEIGHT}", **faint))
-        body.append(label(at, bottom + LINE / 2 + 2, _tick(tick), font_size=11))
+        across = left + WIDTH * x.share(tick)
+        body.append(element("path", d=f"M{across:.1f} {top}v{HEIGHT}", **faint))
+        body.append(label(across, bottom + LINE_HEIGHT / 2 + 2, _tick_text(tick), font_size=11))
     for tick in y.ticks:
-        at = bottom - HEIGHT * y.share(tick)
-        body.append(element("path", d=f"M{left:.1f} {at:.1f}h{WIDTH}", **faint))
-        body.append(label(left - 6, at, _tick(tick), "end", font_size=11))
+        down = bottom - HEIGHT * y.share(tick)
+        body.append(element("path", d=f"M{left:.1f} {down:.1f}h{WIDTH}", **faint))
+        body.append(label(left - 6, down, _tick_text(tick), "end", font_size=11))
     return body
 
 
-def _tick(value: float) -> str:
-    """Write the number of a tick, which is exact: 0.1, not 0.1000."""
-    shown = number(value)
-    return shown.rstrip("0").rstrip(".") if "." in shown and "e" not in shown else shown
+def _tick_text(value: float) -> str:
+    """Return the label of a tick, whose number is exact: 0.1, not 0.1000."""
+    text = number(value)
+    return text.rstrip("0").rstrip(".") if "." in text and "e" not in text else text
 
 
-def _apart(heights: list[float]) -> list[float]:
-    """Move labels up until each has a line of its own."""
-    placed, last = list(heights), math.inf
+def _without_overlap(heights: list[float]) -> list[float]:
+    """Move labels up until none overlaps another."""
+    moved, below = list(heights), math.inf
     for index in sorted(range(len(heights)), key=heights.__getitem__, reverse=True):
-        last = placed[index] = min(heights[index], last - LINE)
-    return placed
+        below = moved[index] = min(heights[index], below - LINE_HEIGHT)
+    return moved
 
 
-def _described(one: Series, points: np.ndarray, x: Axis, y: Axis) -> str:
+def _describe(curve: Series, points: np.ndarray, x: Axis, y: Axis) -> str:
     first, last = points[[0, -1]]
     return (
-        f"{one.name}: {y.name} goes from {number(first[1])} at {x.name} {number(first[0])} "
+        f"{curve.name}: {y.name} goes from {number(first[1])} at {x.name} {number(first[0])} "
         f"to {number(last[1])} at {number(last[0])}."
     )

@@ -1,4 +1,4 @@
-"""One matrix as a table of coloured cells."""
+"""Draw one matrix as a table of coloured cells."""
 
 from collections.abc import Sequence
 from typing import Any
@@ -7,17 +7,22 @@ import numpy as np
 
 from attention_docs.arrays import Array
 from attention_docs.render.figures import arguments, cells
-from attention_docs.render.figures.scales import ALONE, UNDER_TEXT, Scale, scale_of
+from attention_docs.render.figures.scales import (
+    OPACITY,
+    OPACITY_UNDER_TEXT,
+    Scale,
+    scale_of,
+)
 from attention_docs.render.figures.svg import (
-    LINE,
+    LINE_HEIGHT,
     Html,
     Panel,
     figure,
     label,
-    moved,
     text_width,
     title,
-    turned,
+    translated,
+    vertical_label,
 )
 
 
@@ -77,50 +82,53 @@ def matrix_panel(
     row_names = arguments.labels("row_labels", row_labels, values.shape[0])
     column_names = arguments.labels("column_labels", column_labels, values.shape[1])
     crossed_out = _checked_hidden(hidden, values.shape)
-    size = cells.cell_size(values, columns=values.shape[1]) if numbers else cells.SMALLEST
-    printed = size != cells.SMALLEST
-    size = cells.fitting(size, column_names)
+    cell = cells.cell_size(values, columns=values.shape[1]) if numbers else cells.MIN_CELL
+    has_numbers = cell != cells.MIN_CELL
+    cell = cells.widened(cell, column_names)
     colours = scale_of(scale, "matrix", values)
-    width = size[0] * values.shape[1]
-    legend = _legend(colours, values.dtype == bool, width, printed)
-    # Texts that are centred over the cells, and the legend below, may be wider than the cells.
+    width = cell[0] * values.shape[1]
+    legend = _legend(colours, values.dtype == bool, width, has_numbers)
+    # The centred titles and the legend may be wider than the cells.
     overhang = max(0, max(legend.width, text_width(name), text_width(columns)) - width) / 2
     margin = max(map(text_width, row_names)) + 8
-    grid = cells.Grid(max(LINE + margin, overhang), 3 * LINE, size, *values.shape)
+    grid = cells.Grid(max(LINE_HEIGHT + margin, overhang), 3 * LINE_HEIGHT, cell, *values.shape)
     centre = grid.x + width / 2
     below = grid.y + grid.height + 10
+    scale_drawing = cells.tag_step(legend.body, values, "data_scale")
     body = [
-        title(centre, LINE / 2, name, role),
-        label(centre, 1.5 * LINE, columns, font_size=11),
-        turned(grid.x - margin - LINE / 2, grid.y + grid.height / 2, rows, font_size=11),
+        title(centre, LINE_HEIGHT / 2, name, role),
+        label(centre, 1.5 * LINE_HEIGHT, columns, font_size=11),
+        vertical_label(
+            grid.x - margin - LINE_HEIGHT / 2, grid.y + grid.height / 2, rows, font_size=11
+        ),
         cells.column_names(grid, column_names),
         cells.row_names(grid, row_names),
-        cells.cells(grid, values, colours, crossed_out, printed),
+        cells.cells(grid, values, colours, crossed_out, has_numbers),
         cells.mark(grid, _checked_mark(mark, values.shape), role) if mark is not None else "",
-        moved(centre - legend.width / 2, below, cells.of_step(legend.body, values, "data_scale")),
+        translated(centre - legend.width / 2, below, scale_drawing),
     ]
-    paper = grid.x + width + overhang, below + legend.height
-    return Panel(*paper, "".join(body), cells.described(name, values), name=name)
+    size = grid.x + width + overhang, below + legend.height
+    return Panel(*size, "".join(body), cells.describe(name, values), name=name)
 
 
-def _legend(scale: Scale, is_mask: bool, width: float, printed: bool) -> Panel:
+def _legend(scale: Scale, is_mask: bool, width: float, has_numbers: bool) -> Panel:
     if not is_mask:
-        return scale.legend(width, UNDER_TEXT if printed else ALONE)
+        return scale.legend(width, OPACITY_UNDER_TEXT if has_numbers else OPACITY)
     text = "✓ takes part, × does not"
     width = max(width, text_width(text))
-    return Panel(width, LINE, label(width / 2, LINE / 2, text, font_size=11), "")
+    return Panel(width, LINE_HEIGHT, label(width / 2, LINE_HEIGHT / 2, text, font_size=11), "")
 
 
 def _checked_hidden(hidden: Array | None, shape: tuple[int, ...]) -> np.ndarray | None:
     if hidden is None:
         return None
-    found = arguments.matrix("hidden", hidden, f"{shape} to match matrix")
-    if found.shape != shape or found.dtype != bool:
+    mask = arguments.matrix("hidden", hidden, f"{shape} to match matrix")
+    if mask.shape != shape or mask.dtype != bool:
         raise ValueError(
-            f"hidden has shape {found.shape} and dtype {found.dtype}; "
+            f"hidden has shape {mask.shape} and dtype {mask.dtype}; "
             f"expected {shape} to match matrix, and bool"
         )
-    return found
+    return mask
 
 
 def _checked_mark(mark: cells.Mark, shape: tuple[int, ...]) -> cells.Mark:
@@ -128,6 +136,6 @@ def _checked_mark(mark: cells.Mark, shape: tuple[int, ...]) -> cells.Mark:
         raise ValueError(f"mark is {mark!r}; expected a pair (row, column)")
     row, column = mark
     return (
-        None if row is None else arguments.position("mark, its row,", row, shape[0]),
-        None if column is None else arguments.position("mark, its column,", column, shape[1]),
+        None if row is None else arguments.index("mark, its row,", row, shape[0]),
+        None if column is None else arguments.index("mark, its column,", column, shape[1]),
     )

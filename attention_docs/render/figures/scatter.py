@@ -1,4 +1,4 @@
-"""Points in a plane, and in space in parallel projection, which keeps parallel lengths equal."""
+"""Draw points in a plane, or in space by parallel projection."""
 
 import json
 import math
@@ -13,26 +13,31 @@ from attention_docs.arrays import Array, check_finite, check_no_overflow, ignori
 from attention_docs.render.figures import arguments
 from attention_docs.render.figures.chart import MARKERS
 from attention_docs.render.figures.svg import (
-    LINE,
+    LINE_HEIGHT,
     Panel,
     colour,
     element,
+    escape_text,
     label,
     text_width,
-    turned,
-    words,
+    vertical_label,
 )
 from attention_docs.render.numbers import number
-from attention_docs.render.references import of_row
+from attention_docs.render.references import row_reference
 
-# The direction of view: to the side, from the first axis, and from above.
-SIDE, UP = math.radians(-52), math.radians(25)
+# The direction of view: the angle from the first axis, and the angle above the floor.
+AZIMUTH, ELEVATION = math.radians(-52), math.radians(25)
 UNIT = 100
 MARGIN = 40
-# Each kind of points has its labels on another side, so that those of neighbours stay apart.
-BESIDE = ((-8.0, -8.0, "end"), (8.0, -7.0, "start"), (0.0, -13.0, "middle"), (0.0, 14.0, "middle"))
-# In a plane, a label to the left of a point on the upright axis stands below its tick.
-IN_A_PLANE = ((-8.0, 11.0, "end"), *BESIDE[1:])
+# Each set has its labels on a side of its own, so that those of neighbours do not overlap.
+LABEL_OFFSETS = (
+    (-8.0, -8.0, "end"),
+    (8.0, -7.0, "start"),
+    (0.0, -13.0, "middle"),
+    (0.0, 14.0, "middle"),
+)
+# In a plane, a label to the left of a point on the vertical axis goes below the tick there.
+LABEL_OFFSETS_2D = ((-8.0, 11.0, "end"), *LABEL_OFFSETS[1:])
 RING = "M-6.5 0a6.5 6.5 0 1 0 13 0a6.5 6.5 0 1 0 -13 0z"
 
 
@@ -40,7 +45,7 @@ Projection = Callable[[ArrayLike], np.ndarray]  # from (n, 2) or (n, 3) to (n, 2
 
 
 class Points(NamedTuple):
-    """Some points of one kind: (n, 2) or (n, 3) coordinates and a name for each."""
+    """A set of points: (n, 2) or (n, 3) coordinates and a label for each."""
 
     name: str
     places: Array
@@ -52,7 +57,7 @@ class Points(NamedTuple):
 def scatter_3d(
     name: str, axes: Sequence[str], sets: Sequence[Points], size: Sequence[int]
 ) -> Panel:
-    """Draw points over a floor, each with a line down to it.
+    """Draw points in space above a floor, each with a vertical line down to it.
 
     Args:
         name: the title.
@@ -64,37 +69,37 @@ def scatter_3d(
         TypeError: if places are not real numbers.
         ValueError: if places are not (n, 3) or not finite, or do not have a label each.
     """
-    sets = [_checked(points, 3, projected) for points in sets]
+    sets = [_checked(points, 3, project_3d) for points in sets]
     corners = np.array(
         [[x, y, z] for x in (0, size[0]) for y in (0, size[1]) for z in (0, size[2])]
     )
-    low, high = projected(corners).min(axis=0), projected(corners).max(axis=0)
-    origin = np.array([MARGIN, 2 * LINE]) - low
+    low, high = project_3d(corners).min(axis=0), project_3d(corners).max(axis=0)
+    origin = np.array([MARGIN, 2 * LINE_HEIGHT]) - low
 
-    def at(places: ArrayLike) -> np.ndarray:
-        on_paper: np.ndarray = projected(np.asarray(places)) + origin
+    def to_paper(places: ArrayLike) -> np.ndarray:
+        on_paper: np.ndarray = project_3d(np.asarray(places)) + origin
         return on_paper
 
     width = high[0] - low[0] + 2 * MARGIN
-    height = high[1] - low[1] + 4.5 * LINE
+    height = high[1] - low[1] + 4.5 * LINE_HEIGHT
     entries, legend_width = _legend(sets, height)
     body = [
-        label(max(width, legend_width) / 2, LINE / 2, name, font_weight="bold"),
-        *_floor(size, at),
-        *_ticks(axes, size, at),
-        *(part for points in sets if points.outlined for part in _outline(points, at)),
-        *(drawn for index, points in enumerate(sets) for drawn in _points(index, points, at)),
+        label(max(width, legend_width) / 2, LINE_HEIGHT / 2, name, font_weight="bold"),
+        *_floor(size, to_paper),
+        *_ticks(axes, size, to_paper),
+        *(path for points in sets if points.outlined for path in _outline(points, to_paper)),
+        *(svg for index, points in enumerate(sets) for svg in _points(index, points, to_paper)),
         *entries,
     ]
-    description = f"{name}. " + " ".join(_described(points) for points in sets)
-    size_and_body = max(width, legend_width), height + LINE, "".join(body)
-    return Panel(*size_and_body, description, _json(axes, sets))
+    description = f"{name}. " + " ".join(_describe(points) for points in sets)
+    paper = max(width, legend_width), height + LINE_HEIGHT
+    return Panel(*paper, "".join(body), description, _json(axes, sets))
 
 
 def scatter_2d(
     name: str, axes: Sequence[str], sets: Sequence[Points], size: Sequence[int]
 ) -> Panel:
-    """Draw points in a plane; those of the first set are rings, and hide none in the same place.
+    """Draw points in a plane; the first set is drawn as rings, which hide no point below them.
 
     Args:
         name: the title.
@@ -106,31 +111,31 @@ def scatter_2d(
         TypeError: if places are not real numbers.
         ValueError: if places are not (n, 2) or not finite, or do not have a label each.
     """
-    sets = [_checked(points, 2, flat) for points in sets]
-    origin = np.array([MARGIN, 2.5 * LINE + UNIT * size[1]])
+    sets = [_checked(points, 2, project_2d) for points in sets]
+    origin = np.array([MARGIN, 2.5 * LINE_HEIGHT + UNIT * size[1]])
 
-    def at(places: ArrayLike) -> np.ndarray:
-        on_paper: np.ndarray = flat(np.asarray(places)) + origin
+    def to_paper(places: ArrayLike) -> np.ndarray:
+        on_paper: np.ndarray = project_2d(np.asarray(places)) + origin
         return on_paper
 
-    right, top = at([size])[0]
-    height = origin[1] + 4.2 * LINE
-    entries, legend_width = _legend(sets, height, ringed=True)
+    right, top = to_paper([size])[0]
+    height = origin[1] + 4.2 * LINE_HEIGHT
+    entries, legend_width = _legend(sets, height, is_planar=True)
     width = max(right + MARGIN, legend_width, text_width(name))
     body = [
-        label(width / 2, LINE / 2, name, font_weight="bold"),
-        *_floor(size, at),
-        *(label(*at([(i, -0.17)])[0], number(i), font_size=10) for i in range(size[0] + 1)),
-        *(label(*at([(-0.17, i)])[0], number(i), font_size=10) for i in range(size[1] + 1)),
-        label((MARGIN + right) / 2, origin[1] + 2.3 * LINE, axes[0], font_size=11),
-        turned(LINE / 2, (origin[1] + top) / 2, axes[1], font_size=11),
-        *(part for points in sets if points.outlined for part in _outline(points, at)),
+        label(width / 2, LINE_HEIGHT / 2, name, font_weight="bold"),
+        *_floor(size, to_paper),
+        *(label(*to_paper([(i, -0.17)])[0], number(i), font_size=10) for i in range(size[0] + 1)),
+        *(label(*to_paper([(-0.17, i)])[0], number(i), font_size=10) for i in range(size[1] + 1)),
+        label((MARGIN + right) / 2, origin[1] + 2.3 * LINE_HEIGHT, axes[0], font_size=11),
+        vertical_label(LINE_HEIGHT / 2, (origin[1] + top) / 2, axes[1], font_size=11),
+        *(path for points in sets if points.outlined for path in _outline(points, to_paper)),
     ]
     for index, points in enumerate(sets):
-        for row, place in enumerate(at(points.places)):
-            body += _marker(index, points, row, place, in_a_plane=True)
-    description = f"{name}. " + " ".join(_described(points) for points in sets)
-    return Panel(width, height + LINE, "".join([*body, *entries]), description, name=name)
+        for row, place in enumerate(to_paper(points.places)):
+            body += _marker(index, points, row, place, is_planar=True)
+    description = f"{name}. " + " ".join(_describe(points) for points in sets)
+    return Panel(width, height + LINE_HEIGHT, "".join([*body, *entries]), description, name=name)
 
 
 def _checked(points: Points, features: int, project: Callable[[np.ndarray], np.ndarray]) -> Points:
@@ -146,33 +151,33 @@ def _checked(points: Points, features: int, project: Callable[[np.ndarray], np.n
 
 
 def _json(axes: Sequence[str], sets: Sequence[Points]) -> str:
-    """Write the points as JSON, all their digits kept."""
-    plain = [{**points._asdict(), "places": points.places.tolist()} for points in sets]
-    return json.dumps({"axes": list(axes), "sets": plain})
+    """Return the points as JSON with all digits, for the page's script."""
+    json_sets = [{**points._asdict(), "places": points.places.tolist()} for points in sets]
+    return json.dumps({"axes": list(axes), "sets": json_sets})
 
 
-def projected(places: np.ndarray) -> np.ndarray:
-    """Turn (n, 3) coordinates into (n, 2) on paper, the second downwards.
+def project_3d(places: np.ndarray) -> np.ndarray:
+    """Project (n, 3) coordinates to (n, 2) on paper, with the second downwards.
 
-    >>> show(projected(np.zeros((1, 3))))
+    >>> show(project_3d(np.zeros((1, 3))))
     [[0 0]]
     """
     x, y, z = places[:, 0], places[:, 1], places[:, 2]
-    away = x * math.cos(SIDE) + y * math.sin(SIDE)
-    across = y * math.cos(SIDE) - x * math.sin(SIDE)
-    down = away * math.sin(UP) - z * math.cos(UP)
-    found: np.ndarray = UNIT * np.stack([across, down], axis=1)
-    return found
+    depth = x * math.cos(AZIMUTH) + y * math.sin(AZIMUTH)
+    across = y * math.cos(AZIMUTH) - x * math.sin(AZIMUTH)
+    down = depth * math.sin(ELEVATION) - z * math.cos(ELEVATION)
+    on_paper: np.ndarray = UNIT * np.stack([across, down], axis=1)
+    return on_paper
 
 
-def flat(places: np.ndarray) -> np.ndarray:
-    """Turn (n, 2) coordinates into (n, 2) on paper, the second downwards.
+def project_2d(places: np.ndarray) -> np.ndarray:
+    """Scale (n, 2) coordinates to (n, 2) on paper, with the second downwards.
 
-    >>> show(flat(np.array([[1, 2]])))
+    >>> show(project_2d(np.array([[1, 2]])))
     [[100 -200]]
     """
-    found: np.ndarray = UNIT * places * np.array([1, -1])
-    return found
+    on_paper: np.ndarray = UNIT * places * np.array([1, -1])
+    return on_paper
 
 
 def _line(start: Iterable[float], end: Iterable[float], **attributes: Any) -> str:
@@ -181,22 +186,22 @@ def _line(start: Iterable[float], end: Iterable[float], **attributes: Any) -> st
     return element("path", d=path, **attributes)
 
 
-def _floor(size: Sequence[int], at: Projection) -> list[str]:
-    above = (0,) * (len(size) - 2)
-    along = [((x, 0, *above), (x, size[1], *above)) for x in range(size[0] + 1)]
-    across = [((0, y, *above), (size[0], y, *above)) for y in range(size[1] + 1)]
-    return [_line(*at(ends)) for ends in along + across]
+def _floor(size: Sequence[int], to_paper: Projection) -> list[str]:
+    height = (0,) * (len(size) - 2)
+    along = [((x, 0, *height), (x, size[1], *height)) for x in range(size[0] + 1)]
+    across = [((0, y, *height), (size[0], y, *height)) for y in range(size[1] + 1)]
+    return [_line(*to_paper(ends)) for ends in along + across]
 
 
-def _ticks(axes: Sequence[str], size: Sequence[int], at: Projection) -> list[str]:
-    upright = at([(0, 0, 0), (0, 0, size[2])])
+def _ticks(axes: Sequence[str], size: Sequence[int], to_paper: Projection) -> list[str]:
+    upright = to_paper([(0, 0, 0), (0, 0, size[2])])
     x, y = upright[1]
-    body = [_line(*upright, stroke_opacity=0.6), label(x, y - LINE, axes[2], font_size=11)]
+    body = [_line(*upright, stroke_opacity=0.6), label(x, y - LINE_HEIGHT, axes[2], font_size=11)]
     for z in range(1, size[2] + 1):
-        ((x, y),) = at([(0, 0, z)])
+        ((x, y),) = to_paper([(0, 0, z)])
         body.append(label(x - 6, y, number(z), "end", font_size=10))
-    near = at([(i, 0, 0) for i in range(size[0] + 1)])
-    right = at([(size[0], i, 0) for i in range(size[1] + 1)])
+    near = to_paper([(i, 0, 0) for i in range(size[0] + 1)])
+    right = to_paper([(size[0], i, 0) for i in range(size[1] + 1)])
     body += [label(x - 8, y + 10, number(i), font_size=10) for i, (x, y) in enumerate(near)]
     body += [label(x + 10, y + 6, number(i), font_size=10) for i, (x, y) in enumerate(right)]
     (x, y), (across, down) = near.mean(axis=0), right.mean(axis=0)
@@ -205,64 +210,64 @@ def _ticks(axes: Sequence[str], size: Sequence[int], at: Projection) -> list[str
     return body
 
 
-def _outline(points: Points, at: Projection) -> list[str]:
-    """Draw the sides and the edges between points: of a triangle, or of a tetrahedron."""
-    places, paint = at(points.places), colour(points.role)
+def _outline(points: Points, to_paper: Projection) -> list[str]:
+    """Draw the faces and edges between points, such as those of a triangle or tetrahedron."""
+    places, paint = to_paper(points.places), colour(points.role)
     corners = ["{:.1f} {:.1f}".format(*place) for place in places]
     opacity = 0.06 if len(corners) > 3 else 0.12
-    sides = [
-        element("path", d="M" + "L".join(side) + "z", fill=paint, fill_opacity=opacity)
-        for side in combinations(corners, 3)
+    faces = [
+        element("path", d="M" + "L".join(face) + "z", fill=paint, fill_opacity=opacity)
+        for face in combinations(corners, 3)
     ]
     edge: dict[str, Any] = {"stroke": paint, "stroke_dasharray": "4 3", "stroke_opacity": 0.7}
-    return sides + [_line(*ends, **edge) for ends in combinations(places, 2)]
+    return faces + [_line(*ends, **edge) for ends in combinations(places, 2)]
 
 
-def _points(index: int, points: Points, at: Projection) -> list[str]:
+def _points(index: int, points: Points, to_paper: Projection) -> list[str]:
     body = []
     for row, place in enumerate(points.places):
-        spot, (_, ground) = at([place, (place[0], place[1], 0)])
-        drop = (spot[0], ground)
-        body.append(_line(spot, drop, stroke_dasharray="2 2", stroke_opacity=0.6))
-        body += _marker(index, points, row, spot)
+        point, (_, ground) = to_paper([place, (place[0], place[1], 0)])
+        drop = (point[0], ground)
+        body.append(_line(point, drop, stroke_dasharray="2 2", stroke_opacity=0.6))
+        body += _marker(index, points, row, point)
     return body
 
 
 def _marker(
-    index: int, points: Points, row: int, spot: np.ndarray, in_a_plane: bool = False
+    index: int, points: Points, row: int, point: np.ndarray, is_planar: bool = False
 ) -> list[str]:
-    """Draw a point, which says its coordinates, and its label."""
-    (x, y), text = spot, points.labels[row]
-    right, down, anchor = (IN_A_PLANE if in_a_plane else BESIDE)[index % 4]
-    tip = element("title", words(f"{text}: " + ", ".join(map(number, points.places[row]))))
-    reference = of_row(points.places, row)
+    """Draw a point, with its coordinates as a tooltip, and its label."""
+    (x, y), text = point, points.labels[row]
+    right, down, anchor = (LABEL_OFFSETS_2D if is_planar else LABEL_OFFSETS)[index % 4]
+    tip = element("title", escape_text(f"{text}: " + ", ".join(map(number, points.places[row]))))
+    reference = row_reference(points.places, row)
     return [
-        _mark(index, points, x, y, tip, ringed=in_a_plane, data_val=reference),
+        _symbol(index, points, x, y, tip, is_planar=is_planar, data_val=reference),
         label(x + right, y + down, text, anchor, fill=colour(points.role)),
     ]
 
 
-def _mark(
-    index: int, points: Points, x: float, y: float, *tip: str, ringed: bool, **attributes: Any
+def _symbol(
+    index: int, points: Points, x: float, y: float, *tip: str, is_planar: bool, **attributes: Any
 ) -> str:
     paint = colour(points.role)
     look: dict[str, Any] = {"d": MARKERS[index % 4], "fill": paint}
-    if ringed and not index:
-        # Its inside answers the pointer, too.
+    if is_planar and index == 0:
+        # The inside of a ring answers the pointer, too.
         look = {"d": RING, "fill": "none", "stroke": paint, "pointer_events": "all"}
     return element("path", *tip, **look, transform=f"translate({x:.1f} {y:.1f})", **attributes)
 
 
-def _legend(sets: Sequence[Points], y: float, ringed: bool = False) -> tuple[list[str], float]:
+def _legend(sets: Sequence[Points], y: float, is_planar: bool = False) -> tuple[list[str], float]:
     body, x = [], MARGIN / 2
     for index, points in enumerate(sets):
-        body.append(_mark(index, points, x, y, ringed=ringed))
+        body.append(_symbol(index, points, x, y, is_planar=is_planar))
         body.append(label(x + 10, y, points.name, "start"))
         x += 28 + text_width(points.name)
     return body, x
 
 
-def _described(points: Points) -> str:
+def _describe(points: Points) -> str:
     places = (", ".join(map(number, place)) for place in points.places)
-    named = (f"{text} ({place})" for text, place in zip(points.labels, places, strict=True))
-    return f"{points.name}: {'; '.join(named)}."
+    labelled = (f"{text} ({place})" for text, place in zip(points.labels, places, strict=True))
+    return f"{points.name}: {'; '.join(labelled)}."

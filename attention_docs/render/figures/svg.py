@@ -1,4 +1,4 @@
-"""Drawings as SVG text: elements, the finished figure, and figures of several drawings.
+"""Write SVG: elements, finished figures, and figures of several panels.
 
 A figure follows the page: text has the current colour, and every other colour is a CSS variable of
 the site. Its fallback is legible on white and on black, so a figure also looks right in a notebook.
@@ -11,13 +11,13 @@ from html import escape
 from typing import NamedTuple
 
 FONT_SIZE = 12
-# In every common font, a digit is a little over half as wide as it is high.
-CHARACTER = 7
-LINE = 16
-# Between drawings side by side, as in the style sheet.
+# In common fonts, a digit is a little over half as wide as it is high.
+CHARACTER_WIDTH = 7
+LINE_HEIGHT = 16
+# Between panels side by side, as in the style sheet.
 GAP = 24
-# On a phone, a drawing wider than this scrolls in its own box: shrunk to the screen, it would be
-# illegible. The style sheet gives each class the width here as its minimum.
+# Drawings wider than this scroll in a box of their own on a phone, where they would be illegible if
+# shrunk to the screen. The style sheet gives each class this minimum width.
 CLASSES = ((560, "drawing wide widest"), (420, "drawing wide"), (0, "drawing"))
 
 ROLES = {
@@ -32,7 +32,7 @@ ROLES = {
 
 
 class Html(str):
-    """A finished figure, which a notebook shows as the picture."""
+    """A finished figure, which notebooks display as a picture."""
 
     def _repr_html_(self) -> str:
         return str(self)
@@ -45,51 +45,52 @@ class Panel(NamedTuple):
     height: float
     body: str
     description: str
-    # JSON for the page's script that lets the reader turn the drawing.
+    # JSON for the page's script, with which the reader can turn the drawing.
     points: str | None = None
-    # Names the drawing where it is one of several.
+    # Shown to screen readers where it is one of several panels.
     name: str = ""
 
 
 def element(tag: str, *children: str, **attributes: object) -> str:
     """Write an element; underscores in the names of attributes become hyphens.
 
-    >>> element("text", words("a < b"), font_size=12.50)
+    >>> element("text", escape_text("a < b"), font_size=12.50)
     '<text font-size="12.5">a &lt; b</text>'
     """
-    written = "".join(
-        f' {name.rstrip("_").replace("_", "-")}="{attribute(value)}"'
+    pairs = "".join(
+        f' {name.rstrip("_").replace("_", "-")}="{attribute_value(value)}"'
         for name, value in attributes.items()
         if value is not None
     )
-    return f"<{tag}{written}>{''.join(children)}</{tag}>" if children else f"<{tag}{written}/>"
+    return f"<{tag}{pairs}>{''.join(children)}</{tag}>" if children else f"<{tag}{pairs}/>"
 
 
-def attribute(value: object) -> str:
-    """Write a number with at most two decimals; escape anything else."""
+def attribute_value(value: object) -> str:
+    """Format a number with at most two decimals; escape anything else."""
     if isinstance(value, float):
         text = f"{value:.2f}".rstrip("0").rstrip(".")
         return "0" if text == "-0" else text
     return escape(str(value))
 
 
-def words(text: str) -> str:
+def escape_text(text: str) -> str:
     """Escape text between tags."""
     return escape(text, quote=False)
 
 
 def label(
-    x: float, y: float, text: str, anchor: str = "middle", *rest: str, **attributes: object
+    x: float, y: float, text: str, anchor: str = "middle", *children: str, **attributes: object
 ) -> str:
-    """Write text that is centred vertically at y; the rest of it may be elements.
+    """Write text that is vertically centred at y, followed by child elements.
 
-    Most text is centred and in the colour of text, so the whole figure has these two as its own.
+    Centred text in the text colour is the default of the whole figure.
     """
-    place = {"x": x, "y": y + FONT_SIZE / 3, "text_anchor": None if anchor == "middle" else anchor}
-    return element("text", words(text), *rest, **place, **attributes)
+    text_anchor = None if anchor == "middle" else anchor
+    position = {"x": x, "y": y + FONT_SIZE / 3, "text_anchor": text_anchor}
+    return element("text", escape_text(text), *children, **position, **attributes)
 
 
-def turned(x: float, y: float, text: str, font_size: int | None = None) -> str:
+def vertical_label(x: float, y: float, text: str, font_size: int | None = None) -> str:
     """Write text that reads upwards."""
     return label(x, y, text, font_size=font_size, transform=f"rotate(-90 {x:g} {y:g})")
 
@@ -110,19 +111,19 @@ def colour(role: str | None) -> str:
     return ROLES[role] if role else "currentColor"
 
 
-def moved(x: float, y: float, *children: str) -> str:
-    return element("g", *children, transform=f"translate({attribute(x)} {attribute(y)})")
+def translated(x: float, y: float, *children: str) -> str:
+    offset = f"{attribute_value(x)} {attribute_value(y)}"
+    return element("g", *children, transform=f"translate({offset})")
 
 
 def text_width(text: str) -> float:
-    return CHARACTER * len(text)
+    return CHARACTER_WIDTH * len(text)
 
 
 def figure(panel: Panel, name: str) -> Html:
-    """Finish a drawing: add its size, and the name and description that a screen reader says.
+    """Return a panel as a finished figure with a name and a description for screen readers.
 
-    The id is a digest of the content, so it is the same in every build, and no two figures of a
-    page share it.
+    The id is a digest of the content, so it is reproducible and unique within a page.
 
     Raises:
         ValueError: if there is no name or no description.
@@ -130,20 +131,20 @@ def figure(panel: Panel, name: str) -> Html:
     if not (name and panel.description):
         raise ValueError("a figure needs a name and a description, for those who do not see it")
     content = panel.body + name + panel.description
-    identity = "figure-" + hashlib.sha256(content.encode()).hexdigest()[:8]
-    # Two pixels more, because half of a mark's line lies outside its cells.
+    figure_id = "figure-" + hashlib.sha256(content.encode()).hexdigest()[:8]
+    # Two pixels more, because half of a mark's stroke lies outside its cells.
     width, height = round(panel.width) + 2, round(panel.height) + 2
     return Html(
         element(
             "svg",
-            element("title", words(name), id=f"{identity}-title"),
-            element("desc", words(panel.description), id=f"{identity}-desc"),
+            element("title", escape_text(name), id=f"{figure_id}-title"),
+            element("desc", escape_text(panel.description), id=f"{figure_id}-desc"),
             panel.body,
             xmlns="http://www.w3.org/2000/svg",
-            id=identity,
-            class_=next(name for least, name in CLASSES if width > least),
+            id=figure_id,
+            class_=next(classes for limit, classes in CLASSES if width > limit),
             role="img",
-            aria_labelledby=f"{identity}-title {identity}-desc",
+            aria_labelledby=f"{figure_id}-title {figure_id}-desc",
             viewBox=f"0 0 {width} {height}",
             width=width,
             height=height,
@@ -156,9 +157,9 @@ def figure(panel: Panel, name: str) -> Html:
 
 
 def beside(panels: Sequence[Panel], name: str) -> Html:
-    """Finish a figure of several drawings, each an SVG of its own with its own name.
+    """Return a finished figure of several panels, each an SVG of its own with its own name.
 
-    The style sheet puts them side by side, and one below the other where the screen is narrow.
+    The style sheet puts them side by side, or below each other on a narrow screen.
 
     Raises:
         ValueError: if the figure or a panel has no name, or a panel no description.
@@ -166,7 +167,7 @@ def beside(panels: Sequence[Panel], name: str) -> Html:
     if not name:
         raise ValueError("a figure needs a name, for those who do not see it")
     drawings = [figure(panel, panel.name) for panel in panels]
-    # Known before the second drawing arrives, so that the first does not move when it does.
+    # Set in advance, so that the first drawing does not move when the second arrives.
     width = sum(round(panel.width) + 2 for panel in panels) + GAP * (len(panels) - 1)
     group = {"class_": "panels", "role": "group", "style": f"max-width: {width}px"}
     return Html(element("div", *drawings, **group, aria_label=name))

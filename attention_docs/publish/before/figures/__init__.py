@@ -1,6 +1,6 @@
-r"""The site's figures: a page inserts one with `\figure{name}`.
+r"""The site's figures, which a page inserts with `\figure{name}`.
 
-Any function with `@site_figure` in a module of this folder is one. It takes its arrays from the
+Each is a function with `@site_figure` in a module of this folder. It takes its arrays from the
 worked examples, and its docstring is its caption, in Markdown.
 """
 

@@ -1,15 +1,15 @@
-"""What a caption says in words about its data, held against them."""
+"""Check statements of captions against the data of their figures."""
 
 
-def claim(holds: object, words: str) -> None:
-    """Stop the build where a figure contradicts its caption; whoever calls this names the figure.
+def claim(is_true: object, quote: str) -> None:
+    """Stop the build if the data of a figure contradict its caption.
 
     Args:
-        holds: whether the data of the figure are as the words say.
-        words: from the caption, as they stand there.
+        is_true: whether the quoted statement is true of the data.
+        quote: the statement, quoted from the caption.
 
     Raises:
-        ValueError: if they are not.
+        ValueError: if it is not true; the caller adds the name of the figure.
     """
-    if not holds:
-        raise ValueError(f"its data contradict its caption: {words!r}")
+    if not is_true:
+        raise ValueError(f"its data contradict its caption: {quote!r}")

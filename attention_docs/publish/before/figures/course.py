@@ -19,9 +19,9 @@ from attention_docs.render.figures import (
     matrix_panel,
     product_figure,
 )
-from attention_docs.render.figures.svg import LINE, colour, element, label
+from attention_docs.render.figures.svg import LINE_HEIGHT, colour, element, label
 from attention_docs.render.numbers import number
-from attention_docs.render.references import of_row
+from attention_docs.render.references import row_reference
 from attention_docs.softmax import softmax
 
 DRINK, THEY = 1, 4
@@ -30,12 +30,12 @@ WORDS = ["cats", "drink", "milk", "because", "they"]
 SWAPPED = ["milk", "drink", "cats", "because", "they"]
 FEATURES = ["animal", "liquid", "action", "reason", "refers", "clock 1", "clock 2"]
 VOCABULARY = [*WORDS, "like", "purr", "flow", "so"]
-# What the ends of a line are called before the words query and key are known.
+# Titles for the ends of lines on pages that have not introduced queries and keys.
 SIDES = ("asks", "is asked")
 
 
-def of_words(words: list[str] = WORDS) -> dict[str, Any]:
-    """Say that rows and columns are words that look at each other."""
+def word_options(words: list[str] = WORDS) -> dict[str, Any]:
+    """Return the options for weights of words on words."""
     return {
         "rows": "the word that asks",
         "columns": "the word that is asked",
@@ -66,11 +66,11 @@ def course_alike(steps_of: StepsOf) -> Html:
     divides its weight mainly between itself and *milk*. Every word gives itself at least as much
     as it gives to any other."""
     weights = steps_of("course_averages")["weights"]
-    mainly = weights[DRINK, [DRINK, 2]]
-    claim(mainly.min() > 1 / 4 and mainly.sum() > 1 / 2, "mainly between itself and *milk*")
+    largest = weights[DRINK, [DRINK, 2]]
+    claim(largest.min() > 1 / 4 and largest.sum() > 1 / 2, "mainly between itself and *milk*")
     own = np.diag(weights)[:, None]
     claim(np.all(own >= weights), "at least as much as it gives to any other")
-    return heatmap(weights, "Weights from similarity", mark=(DRINK, None), **of_words())
+    return heatmap(weights, "Weights from similarity", mark=(DRINK, None), **word_options())
 
 
 @site_figure
@@ -79,12 +79,12 @@ def course_asked(steps_of: StepsOf) -> Html:
     page introduces. The thicker a line, the larger the weight: *they* turns from itself to
     *cats*."""
     steps = steps_of("course_projections")
-    alike, asked = steps["weights_alike"], steps["weights"]
-    turns = alike[THEY].argmax() == THEY and asked[THEY].argmax() == 0
+    by_similarity, by_query = steps["weights_alike"], steps["weights"]
+    turns = by_similarity[THEY].argmax() == THEY and by_query[THEY].argmax() == 0
     claim(turns, "*they* turns from itself to *cats*")
     panels = [
-        lines_panel(alike, WORDS, query=THEY, heading="From similarity", sides=SIDES),
-        lines_panel(asked, WORDS, query=THEY, heading="With query and key"),
+        lines_panel(by_similarity, WORDS, query=THEY, heading="From similarity", sides=SIDES),
+        lines_panel(by_query, WORDS, query=THEY, heading="With query and key"),
     ]
     return beside(panels, "Where the pronoun looks")
 
@@ -96,7 +96,7 @@ def course_pronoun(steps_of: StepsOf) -> Html:
     weights = steps_of("course_formula")["weights"]
     panels = [
         lines_panel(weights, WORDS, query=THEY, heading="Where “they” looks", sides=SIDES),
-        matrix_panel(weights, "Weights", mark=(THEY, None), **of_words()),
+        matrix_panel(weights, "Weights", mark=(THEY, None), **word_options()),
     ]
     return beside(panels, "What the pronoun looks at")
 
@@ -151,11 +151,11 @@ def course_order(steps_of: StepsOf) -> Html:
     r"""The weights of both sentences, without positions. *Cats* and *milk* have exchanged their
     rows and their columns, and every number has moved along with its words. None has changed."""
     steps = steps_of("course_order")
-    moved = steps["weights"][[2, 1, 0, 3, 4]][:, [2, 1, 0, 3, 4]]
-    claim(np.allclose(moved, steps["weights_swapped"]), "every number has moved along")
+    swapped = steps["weights"][[2, 1, 0, 3, 4]][:, [2, 1, 0, 3, 4]]
+    claim(np.allclose(swapped, steps["weights_swapped"]), "every number has moved along")
     panels = [
-        matrix_panel(steps["weights"], "Cats drink milk", **of_words()),
-        matrix_panel(steps["weights_swapped"], "Milk drink cats", **of_words(SWAPPED)),
+        matrix_panel(steps["weights"], "Cats drink milk", **word_options()),
+        matrix_panel(steps["weights_swapped"], "Milk drink cats", **word_options(SWAPPED)),
     ]
     return beside(panels, "Two sentences, the same weights")
 
@@ -180,12 +180,12 @@ def course_mask(steps_of: StepsOf) -> Html:
     word that asks. Each row divides its weight among the words that are left."""
     steps = steps_of("course_mask")
     panels = [
-        matrix_panel(steps["open_weights"], "Without a mask", **of_words()),
+        matrix_panel(steps["open_weights"], "Without a mask", **word_options()),
         matrix_panel(
             steps["weights"],
             "With the causal mask",
             hidden=~np.asarray(steps["mask"]),
-            **of_words(),
+            **word_options(),
         ),
     ]
     return beside(panels, "Weights without and with a mask")
@@ -200,7 +200,9 @@ def course_heads(steps_of: StepsOf) -> Html:
     largest = [steps[f"weights_{i}"][THEY].argmax() for i in (1, 2)]
     claim(largest == [0, THEY - 1], "finds its noun in head 1 and the previous word in head 2")
     panels = [
-        matrix_panel(steps[f"weights_{i}"], name, hidden=hidden, mark=(THEY, None), **of_words())
+        matrix_panel(
+            steps[f"weights_{i}"], name, hidden=hidden, mark=(THEY, None), **word_options()
+        )
         for i, name in ((1, "Head 1: what it needs"), (2, "Head 2: the previous word"))
     ]
     return beside(panels, "Weights of two heads")
@@ -226,9 +228,10 @@ def course_they(steps_of: StepsOf) -> Html:
 def course_vocabulary(steps_of: StepsOf) -> Html:
     r"""The matrix $W_{\text{vocabulary}}$ without its last two rows, which are zero. A column says
     what the vector of a position must look like if its word is to come next."""
-    whole = steps_of("course_sentence")["W_vocabulary"]
-    claim(len(whole) == 7 and not whole[5:].any(), "its last two rows, which are zero")
-    matrix = whole[:5]
+    w_vocabulary = steps_of("course_sentence")["W_vocabulary"]
+    has_zero_rows = len(w_vocabulary) == 7 and not w_vocabulary[5:].any()
+    claim(has_zero_rows, "its last two rows, which are zero")
+    matrix = w_vocabulary[:5]
     labels = {"row_labels": FEATURES[:5], "column_labels": VOCABULARY}
     return heatmap(matrix, "Vocabulary", rows="features", columns="next word", **labels)
 
@@ -239,18 +242,18 @@ def course_next(steps_of: StepsOf) -> Html:
     vocabulary. In every row the largest probability belongs to the word that
     actually follows."""
     probabilities = steps_of("course_next_token")["probabilities"]
-    first = [VOCABULARY[i] for i in probabilities.argmax(axis=1)]
-    claim(first == [*WORDS[1:], "like"], "In every row the largest probability")
+    predicted = [VOCABULARY[i] for i in probabilities.argmax(axis=1)]
+    claim(predicted == [*WORDS[1:], "like"], "In every row the largest probability")
     options: dict[str, Any] = {"role": "output", "scale": "sequential", "mark": (THEY, None)}
     options |= {"row_labels": WORDS, "column_labels": VOCABULARY}
     return heatmap(probabilities, "Probabilities", rows="after", columns="next word", **options)
 
 
 def clock(hands: np.ndarray, radius: float = 62) -> Panel:
-    """Draw hands (sine, cosine) from one centre, each with its word at its tip."""
-    x, y = radius + 34, radius + 4 * LINE
+    """Draw clock hands (sine, cosine) from one centre, each with its word at its tip."""
+    x, y = radius + 34, radius + 4 * LINE_HEIGHT
     body = [
-        label(x, LINE / 2, "The clock", font_weight="bold"),
+        label(x, LINE_HEIGHT / 2, "The clock", font_weight="bold"),
         element(
             "path",
             d=f"M{x - radius:g} {y:g}a{radius:g} {radius:g} 0 1 0 {2 * radius:g} 0a{radius:g} "
@@ -264,14 +267,15 @@ def clock(hands: np.ndarray, radius: float = 62) -> Panel:
         tip = x + radius * sine, y - radius * cosine
         ends = {"x1": x, "y1": y, "x2": tip[0], "y2": tip[1]}
         anchor = "middle" if abs(sine) < 0.2 else "start" if sine > 0 else "end"
-        place = x + (radius + 7) * sine, y - (radius + 12) * cosine
-        hand = {"stroke": colour("input"), "stroke_width": 2, "data_val": of_row(hands, row)}
+        label_position = x + (radius + 7) * sine, y - (radius + 12) * cosine
+        hand = {"stroke": colour("input"), "stroke_width": 2, "data_val": row_reference(hands, row)}
         body.append(element("line", **ends, **hand))
-        body.append(label(*place, word, anchor))
-    told = "; ".join(
+        body.append(label(*label_position, word, anchor))
+    description = "; ".join(
         f"{word} at sine {number(sine)}, cosine {number(cosine)}"
         for word, (sine, cosine) in zip(WORDS, hands.tolist(), strict=True)
     )
+    description = f"Clock hands: {description}."
     return Panel(
-        2 * x, y + radius + 1.25 * LINE, "".join(body), f"Clock hands: {told}.", name="The clock"
+        2 * x, y + radius + 1.25 * LINE_HEIGHT, "".join(body), description, name="The clock"
     )

@@ -18,7 +18,7 @@ from attention_docs.render.figures import (
     line_chart,
     matrix_panel,
 )
-from attention_docs.render.figures.svg import LINE, element, label, moved, text_width
+from attention_docs.render.figures.svg import LINE_HEIGHT, element, label, text_width, translated
 from attention_docs.render.numbers import number
 
 STEPS_OF_REVERSE = (0, 20, 40, 60, 80, 100)
@@ -52,7 +52,7 @@ def reverse_weights(steps_of: StepsOf) -> Html:
     r"""The weights for one sequence before the first step, after \val{learning_reverse.step[3]}
     steps and after \val{learning_reverse.step[10]}."""
     steps = steps_of("learning_reverse")
-    during, after = (f"after {number(steps['step'][place])} steps" for place in (3, 10))
+    during, after = (f"after {number(steps['step'][row])} steps" for row in (3, 10))
     stages = {"before": "before", during: "during", after: "after"}
     panels = [
         matrix_panel(steps[f"weights_{stage}"], name, **WEIGHTS) for name, stage in stages.items()
@@ -63,14 +63,14 @@ def reverse_weights(steps_of: StepsOf) -> Html:
 @site_figure
 def mistakes_in_reverse(steps_of: StepsOf) -> Html:
     r"""Loss on sequences not used in training. The paragraph *No scale* says what is wide."""
-    right, wrong = steps_of("learning_reverse"), steps_of("learning_mistakes")
+    correct, mistaken = steps_of("learning_reverse"), steps_of("learning_mistakes")
     lines = {
-        "no positions": (wrong["no_positions"], "scores"),
-        "all parts": (right["loss"], "weights"),
-        "wide, no scale": (wrong["wide_unscaled"], "key"),
-        "wide, scaled": (wrong["wide"], "query"),
+        "no positions": (mistaken["no_positions"], "scores"),
+        "all parts": (correct["loss"], "weights"),
+        "wide, no scale": (mistaken["wide_unscaled"], "key"),
+        "wide, scaled": (mistaken["wide"], "query"),
     }
-    return curves("Learning to reverse", right["step"], lines, STEPS_OF_REVERSE, (0, 1, 2, 3, 4))
+    return curves("Learning to reverse", correct["step"], lines, STEPS_OF_REVERSE, (0, 1, 2, 3, 4))
 
 
 @site_figure
@@ -114,13 +114,15 @@ def induction_weights(steps_of: StepsOf) -> Html:
     followed the first D."""
     steps = steps_of("learning_induction")
     tokens = ["ABCDEFGHI"[token] for token in steps["tokens"]]
-    before = steps["weights1"].argmax(axis=1)[1:] == np.arange(len(tokens) - 1)
-    claim(before.sum() >= len(before) - 1, "almost every token looks at the one before it")
-    last = tokens[steps["weights2"][-1].argmax()]
-    claim(last == tokens[tokens.index(tokens[-1]) + 1] == "A", "the last D looks at the A")
-    named = {**WEIGHTS, "row_labels": tokens, "column_labels": tokens}
-    first = matrix_panel(steps["weights1"], "Layer 1", **named)
-    second = matrix_panel(steps["weights2"], "Layer 2", **named, mark=(7, None))
+    looks_back = steps["weights1"].argmax(axis=1)[1:] == np.arange(len(tokens) - 1)
+    claim(looks_back.sum() >= len(looks_back) - 1, "almost every token looks at the one before it")
+    attended_by_last = tokens[steps["weights2"][-1].argmax()]
+    claim(
+        attended_by_last == tokens[tokens.index(tokens[-1]) + 1] == "A", "the last D looks at the A"
+    )
+    options = {**WEIGHTS, "row_labels": tokens, "column_labels": tokens}
+    first = matrix_panel(steps["weights1"], "Layer 1", **options)
+    second = matrix_panel(steps["weights2"], "Layer 2", **options, mark=(7, None))
     return beside([first, second], "The two heads of induction")
 
 
@@ -137,29 +139,32 @@ def curves(
 
 
 def two_rows(
-    above: Sequence[Panel], onward: Sequence[str], below: Sequence[Panel], back: Sequence[str]
+    above: Sequence[Panel],
+    rightwards: Sequence[str],
+    below: Sequence[Panel],
+    leftwards: Sequence[str],
 ) -> Panel:
-    """Put panels in two rows with arrows between them, to the right above, to the left below."""
-    gap = max(map(text_width, (*onward, *back))) + 24
+    """Place panels in two rows, with labelled arrows between them."""
+    gap = max(map(text_width, (*rightwards, *leftwards))) + 24
     widths = [max(pair.width for pair in column) for column in zip(above, below, strict=True)]
     lefts = [sum(widths[:i]) + gap * i for i in range(len(widths))]
     body, top = [], 0.0
-    for row, steps, points_right in ((above, onward, True), (below, back, False)):
+    for row, operations, points_right in ((above, rightwards, True), (below, leftwards, False)):
         height = max(panel.height for panel in row)
         for left, panel in zip(lefts, row, strict=True):
-            body.append(moved(left, top, panel.body))
-        for left, width, step in zip(lefts, widths, steps, strict=False):
-            body.append(arrow(left + width, top + height / 2, gap, step, points_right))
-        top += height + LINE
-    described = " ".join(panel.description for panel in (*above, *below))
-    return Panel(lefts[-1] + widths[-1], top - LINE, "".join(body), described)
+            body.append(translated(left, top, panel.body))
+        for left, width, operation in zip(lefts, widths, operations, strict=False):
+            body.append(arrow(left + width, top + height / 2, gap, operation, points_right))
+        top += height + LINE_HEIGHT
+    description = " ".join(panel.description for panel in (*above, *below))
+    return Panel(lefts[-1] + widths[-1], top - LINE_HEIGHT, "".join(body), description)
 
 
 def arrow(x: float, y: float, length: float, text: str, points_right: bool) -> str:
-    """Draw an arrow over a gap, with its step above it."""
-    start, end, turn = x + 4, x + length - 4, 1
+    """Draw a horizontal arrow with a label above it."""
+    start, end, sign = x + 4, x + length - 4, 1
     if not points_right:
-        start, end, turn = end, start, -1
-    head = f"M{start:g} {y:g}H{end:g}m{-6 * turn} -4l{6 * turn} 4l{-6 * turn} 4"
-    line = element("path", d=head, fill="none", stroke="currentColor")
+        start, end, sign = end, start, -1
+    path = f"M{start:g} {y:g}H{end:g}m{-6 * sign} -4l{6 * sign} 4l{-6 * sign} 4"
+    line = element("path", d=path, fill="none", stroke="currentColor")
     return label(x + length / 2, y - 12, text, font_size=11) + line

@@ -28,8 +28,8 @@ def window_weights(steps_of: StepsOf) -> Html:
     the weight zero. The large weight of row 3, column 6 is gone: the row divides its weight
     among its own position and two neighbours."""
     steps = steps_of("local_window_mask")
-    gone = steps["weights"][2].argmax() == 5 and steps["weights_masked"][2, 5] == 0
-    claim(gone, "The large weight of row 3, column 6 is gone")
+    is_gone = steps["weights"][2].argmax() == 5 and steps["weights_masked"][2, 5] == 0
+    claim(is_gone, "The large weight of row 3, column 6 is gone")
     scores, weights = steps["masked"], steps["weights_masked"]
     return softmax_figure("Masked scores and their weights", scores, weights, ~steps["mask"])
 
@@ -38,8 +38,8 @@ def window_weights(steps_of: StepsOf) -> Html:
 def masks_joined(steps_of: StepsOf) -> Html:
     r"""A causal mask, a padding mask, and both: a pair takes part where both allow it."""
     steps = steps_of("causal_padding")
-    right = steps["right"][[0] * len(steps["causal"])]  # the same for every query
-    masks = {"causal": steps["causal"], "padding": right, "both": steps["causal_and_right"]}
+    padding = steps["right"][[0] * len(steps["causal"])]  # the same row for every query
+    masks = {"causal": steps["causal"], "padding": padding, "both": steps["causal_and_right"]}
     return masks_figure("Three masks", masks)
 
 

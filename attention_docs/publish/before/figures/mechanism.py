@@ -49,8 +49,8 @@ def self_attention_lines(steps_of: StepsOf) -> Html:
     other and at position 3; position 3 looks mostly at itself."""
     positions = ["position 1", "position 2", "position 3"]
     weights = steps_of("self_attention")["weights"]
-    others = weights[0, 1:].min() > weights[0, 0] and weights[1, ::2].min() > weights[1, 1]
-    claim(others, "Positions 1 and 2 look at each other and at position 3")
+    look_elsewhere = weights[0, 1:].min() > weights[0, 0] and weights[1, ::2].min() > weights[1, 1]
+    claim(look_elsewhere, "Positions 1 and 2 look at each other and at position 3")
     claim(weights[2, 2] > 3 / 4, "position 3 looks mostly at itself")
     return attention_lines(weights, positions)
 
@@ -74,9 +74,11 @@ def self_attention_space(steps_of: StepsOf) -> Html:
     value, from which it takes most. The inputs are not drawn, because they have four features and
     live in another space."""
     steps = steps_of("values_in_space")
-    third = np.linalg.norm(steps["V"] - steps["output"][2], axis=1).argmin() == 2
-    claim(third and steps["weights"][2].argmax() == 2, "The third output lies close to the third")
-    # Names of a first set stand to the left, of a second to the right: O3 lies close to V3.
+    is_close = np.linalg.norm(steps["V"] - steps["output"][2], axis=1).argmin() == 2
+    claim(
+        is_close and steps["weights"][2].argmax() == 2, "The third output lies close to the third"
+    )
+    # O3 lies close to V3, so its label goes to the left (first set) and that of V3 to the right.
     sets = values_and_outputs(steps, ["V1", "V2", "V3"], ["O1", "O2", "O3"])[::-1]
     return space_figure("Self-attention: values and outputs", FEATURES, sets, (2, 2, 1))
 
@@ -105,8 +107,8 @@ def cross_attention_plane(steps_of: StepsOf) -> Html:
     in the triangle of the values."""
     steps = steps_of("cross_attention")
     x_q, x_kv = steps["X_q"], steps["X_kv"]
-    both = repeats_two_features(x_q) and repeats_two_features(x_kv)
-    claim(both, "which the other two repeat")
+    both_repeat = repeats_two_features(x_q) and repeats_two_features(x_kv)
+    claim(both_repeat, "which the other two repeat")
     claim({*map(tuple, x_q)} <= {*map(tuple, x_kv)}, "their features are equal")
     inputs = [
         Points("X_q", x_q[:, :2], ["Xq1", "Xq2"], "input"),
@@ -158,8 +160,8 @@ def decoder_lines(steps_of: StepsOf) -> Html:
     because the causal mask hides the second. In the cross-attention both target tokens see
     all the source tokens. The thicker a line, the larger the weight."""
     steps = steps_of("encoder_decoder")
-    alone = steps["decoder_weights_1"][0].tolist() == [1, 0]
-    claim(alone, "the first target token sees only itself")
+    sees_only_itself = steps["decoder_weights_1"][0].tolist() == [1, 0]
+    claim(sees_only_itself, "the first target token sees only itself")
     claim(np.all(steps["cross_weights_1"] > 0), "both target tokens see all the source tokens")
     target, source = (
         [f"{name} {i + 1}" for i in range(len(steps[rows]))]
@@ -175,7 +177,7 @@ def decoder_lines(steps_of: StepsOf) -> Html:
 def values_and_outputs(
     steps: Mapping[str, Array], values: list[str], outputs: list[str]
 ) -> list[Points]:
-    """Return the values, outlined, and the outputs, which share the values' space."""
+    """Return the points of the values, outlined, and of the outputs in the same space."""
     return [
         Points("values V", steps["V"], values, "value", outlined=True),
         Points("outputs O", steps["output"], outputs, "output"),
@@ -183,12 +185,12 @@ def values_and_outputs(
 
 
 def repeats_two_features(x: Array) -> bool:
-    """Whether a plane shows all four features."""
+    """Return whether features 3 and 4 repeat 1 and 2, so that a plane shows them all."""
     return np.array_equal(x[:, 2:], x[:, :2])
 
 
 def plane_figure(name: str, inputs: Sequence[Points], sets: Sequence[Points]) -> Html:
-    """Draw inputs, of features up to 1, beside values and outputs, of features up to 2."""
+    """Draw inputs (features up to 1) beside values and outputs (features up to 2)."""
     panels = [
         scatter_2d("Inputs", FEATURES[:2], inputs, (1, 1)),
         scatter_2d("Values and outputs", FEATURES[:2], sets, (2, 2)),

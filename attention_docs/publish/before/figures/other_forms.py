@@ -49,8 +49,8 @@ def batched_output(steps_of: StepsOf) -> Html:
     sixth value, so the output is close to it."""
     steps = steps_of("batched_attention")
     claim(steps["weights"][2, 5] > 0.95, "Nearly all of its weight lies on the sixth value")
-    away = np.abs(steps["V"][:, 3] - steps["output"][2, 3])
-    claim(away.argmin() == 5, "the output is close to it")
+    distances = np.abs(steps["V"][:, 3] - steps["output"][2, 3])
+    claim(distances.argmin() == 5, "the output is close to it")
     return output_figure(steps, row=2, column=3)
 
 
@@ -62,8 +62,8 @@ def layer_costs(steps_of: StepsOf) -> Html:
     steps = steps_of("cost")
     roles = {"attention": "weights", "projections": "input", "convolution": "value"}
     rises = {name: np.diff(np.log(steps[name])) for name in (*roles, "recurrence")}
-    steep = [np.allclose(rises["attention"], 2 * rise) for rise in list(rises.values())[1:]]
-    claim(all(steep), "twice as steep as the others")
+    twice = [np.allclose(rises["attention"], 2 * rise) for rise in list(rises.values())[1:]]
+    claim(all(twice), "twice as steep as the others")
     length = np.diff(np.log(steps["n"]))
     claim(np.allclose(rises["attention"], 2 * length), "grow with the square of the length")
     series = [

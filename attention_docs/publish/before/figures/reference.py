@@ -1,4 +1,4 @@
-"""The figures of the reference: what each drawing function gives."""
+"""The figures of the reference, one for each drawing function."""
 
 from attention_docs.publish.before.figures.registry import StepsOf, site_figure
 from attention_docs.publish.before.figures.steps_of_attention import output_figure

@@ -1,4 +1,4 @@
-"""The register of the site's figures, and what goes into a page for one of them."""
+"""The registry of the site's figures, and their HTML."""
 
 import inspect
 from collections.abc import Callable, Mapping
@@ -6,21 +6,20 @@ from collections.abc import Callable, Mapping
 from attention_docs.arrays import Array
 from attention_docs.render.figures import Html
 
-# Gives the steps of a worked example by its name.
-StepsOf = Callable[[str], Mapping[str, Array]]
-Drawing = Callable[[StepsOf], Html]
-FIGURES: dict[str, Drawing] = {}
+StepsOf = Callable[[str], Mapping[str, Array]]  # from the name of an example to its steps
+Draw = Callable[[StepsOf], Html]
+FIGURES: dict[str, Draw] = {}
 
 # A <figure>, not a <section> or a <div>: Material's search ends an exclusion at the first closing
 # tag of the same name, even that of a nested element.
-BLOCK = (
+FIGURE_HTML = (
     '<figure class="figure" data-search-exclude markdown="block">'
     '<div class="figure-box" markdown="0">{svg}</div>'
     '<figcaption markdown="span">{caption}</figcaption></figure>'
 )
 
 
-def site_figure(draw: Drawing) -> Drawing:
+def site_figure(draw: Draw) -> Draw:
     """Register a figure under the name of its function.
 
     Raises:
@@ -36,15 +35,15 @@ def site_figure(draw: Drawing) -> Drawing:
 
 
 def figure_block(name: str, steps_of: StepsOf, defer: Callable[[str], str]) -> str:
-    """Write a figure with its caption, as it goes into a page's Markdown.
+    """Return a figure with its caption, for the Markdown of a page.
 
     Args:
         name: the name of the figure.
-        steps_of: gives the steps of a worked example by its name.
-        defer: stores the drawing, and returns a placeholder for it.
+        steps_of: returns the steps of an example by its name.
+        defer: stores the SVG and returns a placeholder for it.
 
     Raises:
-        LookupError: if there is no figure of that name; the message lists the known ones.
+        LookupError: if there is no figure of that name; the message lists all names.
         ValueError: if it has no caption.
     """
     if name not in FIGURES:
@@ -53,4 +52,4 @@ def figure_block(name: str, steps_of: StepsOf, defer: Callable[[str], str]) -> s
     caption = " ".join((inspect.getdoc(FIGURES[name]) or "").split())
     if not caption:
         raise ValueError(f"figure {name!r} has no docstring, and so no caption")
-    return BLOCK.format(svg=svg, caption=caption)
+    return FIGURE_HTML.format(svg=svg, caption=caption)

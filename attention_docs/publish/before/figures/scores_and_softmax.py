@@ -49,8 +49,8 @@ def score_variance(steps_of: StepsOf) -> Html:
     steps = steps_of("score_variance")
     d, one = steps["d"], np.ones_like(steps["d"])
     claim(np.all(np.diff(steps["variance"]) > 0), "The variance of a score grows with $d$")
-    unit = np.allclose(steps["variance_of_scaled"], one, atol=0.05)
-    claim(unit, r"Divided by $\sqrt{d}$, a score has the variance one for every $d$")
+    is_one = np.allclose(steps["variance_of_scaled"], one, atol=0.05)
+    claim(is_one, r"Divided by $\sqrt{d}$, a score has the variance one for every $d$")
     series = [
         Series("proved: d", d, d, "scores"),
         Series("measured", d, steps["variance"], "scores", line=False, points=True),
@@ -79,7 +79,7 @@ def score_variance_errors(steps_of: StepsOf) -> Html:
 def growing_scores(
     steps_of: StepsOf,
 ) -> tuple[npt.NDArray[np.float64], npt.NDArray[np.float64]]:
-    """Return many d, and the softmax of the example's scaled scores times the root of each d."""
+    """Return values of d, and the softmax of the example's scores grown with the root of each d."""
     scores = steps_of("softmax_saturation")["z_divided"]
     d = np.geomspace(1, 256, 65)
     return d, softmax(np.sqrt(d)[:, None] * scores)

@@ -1,4 +1,4 @@
-"""Drawings of the steps of attention, for the figures of several sections."""
+"""Draw the steps of attention, for the figures of several sections."""
 
 from collections.abc import Mapping
 from typing import Any
@@ -28,7 +28,7 @@ def scores_figure(steps: Mapping[str, Array], row: int, column: int) -> Html:
 
 
 def masks_figure(name: str, masks: Mapping[str, Array]) -> Html:
-    """Draw masks side by side, by their headings."""
+    """Draw masks side by side, each under its heading."""
     panels = [
         matrix_panel(mask, heading, rows="queries", columns="keys")
         for heading, mask in masks.items()

@@ -22,12 +22,12 @@ def rotary_scores(steps_of: StepsOf) -> Html:
     diagonal the signed distance is the same, and so is the score."""
     scores = steps_of("rotary")["scores"]
     claim(np.allclose(scores[1:, 1:], scores[:-1, :-1]), "and so is the score")
-    places = {
-        "row_labels": [str(place) for place in range(scores.shape[0])],
-        "column_labels": [str(place) for place in range(scores.shape[1])],
+    labels = {
+        "row_labels": [str(position) for position in range(scores.shape[0])],
+        "column_labels": [str(position) for position in range(scores.shape[1])],
     }
     sides = {"rows": "position of the query", "columns": "position of the key"}
-    return heatmap(scores, "Scores of one query and one key", role="scores", **sides, **places)
+    return heatmap(scores, "Scores of one query and one key", role="scores", **sides, **labels)
 
 
 @site_figure
@@ -36,13 +36,13 @@ def rotary_scaling(steps_of: StepsOf) -> Html:
     pair back to the angle at that last position. NTK-aware scaling does so for the slowest pair,
     leaves the fastest alone, and lies in between for the other."""
     steps = steps_of("rotary")
-    last, plain = steps["last_angles"], steps["longer_angles"]
+    last, unscaled = steps["last_angles"], steps["longer_angles"]
     interpolated, ntk = steps["interpolated_angles"], steps["ntk_angles"]
-    claim(np.allclose(plain, 4 * last), "four times the last trained position")
+    claim(np.allclose(unscaled, 4 * last), "four times the last trained position")
     claim(np.allclose(interpolated, last), "back to the angle at that last position")
     claim(np.isclose(ntk[2], last[2]), "NTK-aware scaling does so for the slowest pair")
-    claim(np.isclose(ntk[0], plain[0]), "leaves the fastest alone")
-    claim(interpolated[1] < ntk[1] < plain[1], "lies in between for the other")
+    claim(np.isclose(ntk[0], unscaled[0]), "leaves the fastest alone")
+    claim(interpolated[1] < ntk[1] < unscaled[1], "lies in between for the other")
     roles = {
         "plain": ("longer_angles", "scores"),
         "NTK-aware": ("ntk_angles", "key"),
@@ -92,10 +92,10 @@ def cache_growth(steps_of: StepsOf) -> Html:
     tokens = np.array([256, 1024, 4096, 16384, 65536])
     names = ("Llama 2 7B", "Llama 3 8B", "Falcon 7B", "DeepSeek-V2-Lite")
     roles = ("query", "key", "value", "weights")
-    a_token = steps_of("cache_sizes")["bytes"]
-    trained = steps_of("cache_sizes")["contexts"].max()
-    claim(tokens[-1] > trained, "past the longest text that any of the models was trained for")
-    sizes = np.outer(a_token, tokens) / 2**20
+    bytes_per_token = steps_of("cache_sizes")["bytes"]
+    longest = steps_of("cache_sizes")["contexts"].max()
+    claim(tokens[-1] > longest, "past the longest text that any of the models was trained for")
+    sizes = np.outer(bytes_per_token, tokens) / 2**20
     rises = np.diff(np.log(sizes)) / np.diff(np.log(tokens))
     claim(np.allclose(rises, 1), "Each token takes as much as the one before")
     series = [

@@ -1,4 +1,4 @@
-"""Saturation, matching, the variance of a score, overflow: closed forms, and the same draws."""
+"""Saturation, matching, variance of a score and overflow, by closed forms and repeated draws."""
 
 import math
 import statistics
@@ -7,28 +7,28 @@ from itertools import pairwise
 import numpy as np
 
 from tests import reference
-from tests.examples.comparison import way
+from tests.examples.comparison import independent
 
 
-@way("printed_weights", "sums and products of Python's numbers")
-def printed_weights(given):
-    value = reference.matmul(given["X"], given["W_V"])
+@independent("printed_weights", "sums and products of Python's numbers")
+def printed_weights(literals):
+    value = reference.matmul(literals["X"], literals["W_V"])
     return {
-        "row_sums": [math.fsum(row) for row in given["WEIGHTS"]],
-        "output": reference.matmul(given["WEIGHTS"], value),
+        "row_sums": [math.fsum(row) for row in literals["WEIGHTS"]],
+        "output": reference.matmul(literals["WEIGHTS"], value),
     }
 
 
-@way(
+@independent(
     "softmax_saturation",
     "Python's numbers, and a step in the imaginary direction",
-    # One minus a weight near one keeps eight of its digits.
+    # One minus a weight near one has eight significant digits.
     rtol=1e-8,
     atol=0,
     fixed=["FACTORS"],
 )
-def softmax_saturation(given):
-    z, computed, slopes = given["z"], {}, []
+def softmax_saturation(literals):
+    z, computed, slopes = literals["z"], {}, []
     for factor, ending in ((0.25, "_divided"), (1, ""), (4, "_times_four")):
         scores = [factor * score for score in z]
         jacobian = reference.softmax_slopes(scores)
@@ -47,9 +47,9 @@ def softmax_saturation(given):
     return {**computed, "largest_slopes": slopes, "largest_slopes_by_z": by_z}
 
 
-@way("score_matching", "a slow loop over pairs")
-def score_matching(given):
-    q, k = given["Q"], given["K"]
+@independent("score_matching", "a slow loop over pairs")
+def score_matching(literals):
+    q, k = literals["Q"], literals["K"]
     steps = reference.every_step(q, k, k)
     return {
         **{name: steps[name] for name in ("scores", "scaled", "weights")},
@@ -58,9 +58,9 @@ def score_matching(given):
     }
 
 
-@way("score_variance", "sums over the same draws, and cumulants", fixed=["D"])
-def score_variance(given):
-    draw, pairs, d = np.random.RandomState(0), given["PAIRS"], np.array(given["D"])
+@independent("score_variance", "sums over the same draws, and cumulants", fixed=["D"])
+def score_variance(literals):
+    draw, pairs, d = np.random.RandomState(0), literals["PAIRS"], np.array(literals["D"])
     drawn = [[draw.standard_normal((pairs, n)) for _ in "qk"] for n in d]
     s = [np.einsum("pi,pi->p", query, noise) for query, noise in drawn]
     keys = [query / 2 + math.sqrt(3) / 2 * noise for query, noise in drawn]
@@ -94,25 +94,27 @@ def score_variance(given):
     }
 
 
-@way("score_variance", "the characteristic function, inverted", fixed=["D"], rtol=1e-5, atol=1e-7)
-def share_beyond_three_deviations(given):
+@independent(
+    "score_variance", "the characteristic function, inverted", fixed=["D"], rtol=1e-5, atol=1e-7
+)
+def share_beyond_three_deviations(literals):
     """E e^(i w s) = (1 + w^2)^(-d/2), and P(|s| < t) = 2/pi times the integral of that sin(wt)/w."""
     w, step = np.linspace(1e-9, 400, 400_001, retstep=True)
     proved = []
-    for d in given["D"]:
+    for d in literals["D"]:
         wave = np.sin(3 * math.sqrt(d) * w) / w * (1 + w**2) ** (-d / 2)
         proved.append(1 - 2 / math.pi * step * (wave.sum() - wave[0] / 2))
     return {"beyond_3_proved": proved}
 
 
-@way("source_experiment", "sums over the same draws", rtol=1e-9)
-def source_experiment(given):
+@independent("source_experiment", "sums over the same draws", rtol=1e-9)
+def source_experiment(literals):
     draw, length = np.random.RandomState(0), 10_000
     products = [
         a * b for a, b in zip(*(draw.standard_normal(length).tolist() for _ in "qk"), strict=True)
     ]
     q, k = (draw.standard_normal(20_000) for _ in "qk")
-    score, variance = given["PRINTED"]
+    score, variance = literals["PRINTED"]
     deviation = math.sqrt(8) * 100
     return {
         "one_score": math.fsum(products),
@@ -133,8 +135,8 @@ def source_experiment(given):
     }
 
 
-@way("softmax_overflow", "Python's exp, which says where it overflows")
-def softmax_overflow(given):
+@independent("softmax_overflow", "Python's exp, which raises on overflow")
+def softmax_overflow(literals):
     def powers(row):
         computed = []
         for z in row:
@@ -150,14 +152,14 @@ def softmax_overflow(given):
 
     computed = {}
     for name in ("small", "large", "filled"):
-        row = given[name.upper()]
+        row = literals[name.upper()]
         computed |= {f"{name}_naive": naive(row), f"{name}_stable": reference.softmax_row(row)}
     return {
         **computed,
         # The largest numbers are 2^1024 (1 - 2^-53) and 2^128 (1 - 2^-24).
         "largest_exponent": 1024 * math.log(2) + math.log1p(-(2**-53)),
         "largest_exponent_float32": 128 * math.log(2) + math.log1p(-(2**-24)),
-        "large_powers": powers(given["LARGE"]),
+        "large_powers": powers(literals["LARGE"]),
         "filled_powers": [0, 0, 0],
         "hidden_stable": [0, 0, 0],
         "beyond_stable": [0, 0, 1],

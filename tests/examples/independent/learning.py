@@ -1,4 +1,4 @@
-"""Models that learn: the whole training once more, its gradients and its Adam written for it."""
+"""Models that learn: the training repeated with gradients and an Adam of its own."""
 
 import math
 from functools import cache
@@ -8,24 +8,24 @@ import numpy as np
 from numpy.random import RandomState
 
 from tests import reference
-from tests.examples.comparison import way
+from tests.examples.comparison import independent
 
 
-@way("first_step", "sums over Python's numbers", fixed=["ANSWER"])
-def first_step(given):
-    (h,), w = given["H"], given["W"]
-    answer = given["ANSWER"][0].index(1)
+@independent("first_step", "sums over Python's numbers", fixed=["ANSWER"])
+def first_step(literals):
+    (h,), w = literals["H"], literals["W"]
+    answer = literals["ANSWER"][0].index(1)
 
-    def slopes(w):
+    def forward_and_gradients(w):
         (logits,) = reference.matmul([h], w)
         p = reference.softmax_row(logits)
         d_logits = [q - (j == answer) for j, q in enumerate(p)]
         return logits, p, d_logits, np.outer(h, d_logits)
 
-    logits, p, d_logits, dw = slopes(w)
-    # Its first step divides each slope by its own size, so only the sign is left.
-    first = -0.01 * dw / (np.abs(dw) + 1e-8)
-    *_, p_after, _, dw_after = slopes(w + first)
+    logits, p, d_logits, dw = forward_and_gradients(w)
+    # The first step of Adam divides each slope by its own size, which leaves the sign.
+    update = -0.01 * dw / (np.abs(dw) + 1e-8)
+    *_, p_after, _, dw_after = forward_and_gradients(w + update)
     mean = (0.9 * 0.1 * dw + 0.1 * dw_after) / (1 - 0.9**2)
     square = (0.98 * 0.02 * dw**2 + 0.02 * dw_after**2) / (1 - 0.98**2)
     return {
@@ -38,15 +38,15 @@ def first_step(given):
         "dh": [[reference.dot(d_logits, row) for row in w]],
         "mean": 0.1 * dw,
         "square": 0.02 * dw**2,
-        "step": first,
-        "W_after": w + first,
+        "step": update,
+        "W_after": w + update,
         "loss_after": -math.log(p_after[answer]),
         "second_step": -0.01 * mean / (np.sqrt(square) + 1e-8),
     }
 
 
 class Net(NamedTuple):
-    """A small model, by its sizes and what is left out of it."""
+    """The sizes of a small model, and which of its components it has."""
 
     words: int
     length: int
@@ -70,7 +70,7 @@ def reverse(draw, batch):
 
 
 def induction(draw, batch):
-    """Draw seven different tokens and one of the first six again; -1 asks for nothing."""
+    """Draw seven distinct tokens and repeat one of the first six; an answer of -1 has no loss."""
     tokens = draw.random_sample((batch, 9)).argsort(axis=1)[:, :8]
     places, answers = draw.randint(0, 6, batch), np.full((batch, 8), -1)
     for row, answer, place in zip(tokens, answers, places, strict=True):
@@ -84,11 +84,11 @@ def walk(draw, batch, later=1):
     return places[:, :8], places[:, later : later + 8]
 
 
-def itself(draw, batch):
+def unshifted_walk(draw, batch):
     return walk(draw, batch, later=0)
 
 
-def drawn(net, size, seed):
+def initial_weights(net, size, seed):
     draw = RandomState(seed)
     shapes = {"E": (net.words, WIDTH), "P": (net.length, WIDTH)}
     for layer in range(net.layers):
@@ -100,7 +100,7 @@ def drawn(net, size, seed):
 
 
 def forward(net, w, tokens):
-    """Return the logits, and of each layer what goes in, its queries, keys, values and weights."""
+    """Return the logits, their input, and each layer's input, queries, keys, values and weights."""
     x, layers = w["E"][tokens] + (w["P"] if net.positions else 0), []
     for layer in range(net.layers):
         q, k, v = (x @ w[role, layer] for role in "QKV")
@@ -119,7 +119,7 @@ def log_probabilities(logits):
 
 
 def backward(net, w, tokens, answers):
-    """Return the gradients, from the last operation to the first."""
+    """Return the gradients by backpropagation."""
     logits, x, layers = forward(net, w, tokens)
     b, n = np.nonzero(answers >= 0)
     d_logits = np.zeros_like(logits)
@@ -148,13 +148,13 @@ def backward(net, w, tokens, answers):
 
 
 @cache
-def stages(net, task, size=1.0, every=10, start=None):
-    """Train with Adam, and return the weights before it and after each tenth of it.
+def train(net, task, size=1.0, every=10, start=None):
+    """Train with Adam; return the weights at the start and after each tenth of the steps.
 
-    From another start both draws have another seed.
+    `start` changes the seeds of the first weights and of the tasks.
     """
-    first, tasks = (0, 1) if start is None else (start, start + 10)
-    draw, w = RandomState(tasks), drawn(net, size, first)
+    weight_seed, task_seed = (0, 1) if start is None else (start, start + 10)
+    draw, w = RandomState(task_seed), initial_weights(net, size, weight_seed)
     mean, square, computed = dict.fromkeys(w, 0.0), dict.fromkeys(w, 0.0), [w]
     for step in range(1, 10 * every + 1):
         w = dict(w)
@@ -167,8 +167,8 @@ def stages(net, task, size=1.0, every=10, start=None):
     return computed
 
 
-def graded(net, w, task):
-    """Return the loss, and the percentage of right answers."""
+def evaluate(net, w, task):
+    """Return the loss and the percentage of correct answers."""
     tokens, answers = task(RandomState(2), 256)
     logits, *_ = forward(net, w, tokens)
     b, n = np.nonzero(answers >= 0)
@@ -176,24 +176,26 @@ def graded(net, w, task):
     return loss, round(100 * np.mean(logits[b, n].argmax(axis=1) == answers[b, n]))
 
 
-def weights_of_the_first(net, w, task):
+def weights_of_first_sequence(net, w, task):
     *_, layers = forward(net, w, task(RandomState(2), 256)[0][:1])
     return [weights[0] for *_, weights in layers]
 
 
-def products(net, w, layer, asking, asked):
-    return (asking @ w["Q", layer]) @ (asked @ w["K", layer]).T / math.sqrt(net.d_k)
+def scaled_scores(net, w, layer, x_q, x_kv):
+    return (x_q @ w["Q", layer]) @ (x_kv @ w["K", layer]).T / math.sqrt(net.d_k)
 
 
-TRAINED = {"rtol": 2e-5, "atol": 0}
-AGAIN = "training once more"
+TOLERANCE = {"rtol": 2e-5, "atol": 0}
+METHOD = "training once more"
 
 
-@way("learning_reverse", AGAIN, **TRAINED)
-def learning_reverse(given):
-    w = stages(REVERSE, reverse)
-    loss, right = zip(*(graded(REVERSE, one, reverse) for one in w), strict=True)
-    before, during, after = (weights_of_the_first(REVERSE, w[i], reverse)[0] for i in (0, 3, -1))
+@independent("learning_reverse", METHOD, **TOLERANCE)
+def learning_reverse(literals):
+    w = train(REVERSE, reverse)
+    loss, right = zip(*(evaluate(REVERSE, stage, reverse) for stage in w), strict=True)
+    before, during, after = (
+        weights_of_first_sequence(REVERSE, w[i], reverse)[0] for i in (0, 3, -1)
+    )
     return {
         "step": range(0, 101, 10),
         "loss": loss,
@@ -202,20 +204,20 @@ def learning_reverse(given):
         "weights_before": before,
         "weights_during": during,
         "weights_after": after,
-        "position_scores": products(REVERSE, w[-1], 0, w[-1]["P"], w[-1]["P"]),
+        "position_scores": scaled_scores(REVERSE, w[-1], 0, w[-1]["P"], w[-1]["P"]),
     }
 
 
-@way("learning_induction", AGAIN, **TRAINED)
-def learning_induction(given):
+@independent("learning_induction", METHOD, **TOLERANCE)
+def learning_induction(literals):
     computed = {}
     for name, net in (("one", INDUCTION._replace(layers=1)), ("two", INDUCTION)):
-        trained = stages(net, induction, every=25)
-        grades = [graded(net, w, induction) for w in trained]
+        trained = train(net, induction, every=25)
+        grades = [evaluate(net, w, induction) for w in trained]
         computed[f"loss_{name}"], computed[f"right_{name}"] = zip(*grades, strict=True)
     w, (tokens, answers) = trained[-1], induction(RandomState(2), 256)
-    cut = [{**w, ("V", layer): 0 * w["V", layer]} for layer in (0, 1)]
-    first, second = weights_of_the_first(INDUCTION, w, induction)
+    ablated = [{**w, ("V", layer): 0 * w["V", layer]} for layer in (0, 1)]
+    first, second = weights_of_first_sequence(INDUCTION, w, induction)
     return {
         **computed,
         "step": range(0, 251, 25),
@@ -224,17 +226,17 @@ def learning_induction(given):
         "answer": answers[0, -1],
         "weights1": first,
         "weights2": second,
-        "position_scores": products(INDUCTION, w, 0, w["P"], w["P"]),
-        "match_scores": products(INDUCTION, w, 1, w["E"], w["E"] @ w["V", 0]),
-        "right_without_1": graded(INDUCTION, cut[0], induction)[1],
-        "right_without_2": graded(INDUCTION, cut[1], induction)[1],
+        "position_scores": scaled_scores(INDUCTION, w, 0, w["P"], w["P"]),
+        "match_scores": scaled_scores(INDUCTION, w, 1, w["E"], w["E"] @ w["V", 0]),
+        "right_without_1": evaluate(INDUCTION, ablated[0], induction)[1],
+        "right_without_2": evaluate(INDUCTION, ablated[1], induction)[1],
     }
 
 
-@way("learning_mistakes", AGAIN, **TRAINED)
-def learning_mistakes(given):
+@independent("learning_mistakes", METHOD, **TOLERANCE)
+def learning_mistakes(literals):
     wide, unmasked = REVERSE._replace(d_k=64), WALK._replace(causal=False)
-    # What is trained on which task, and then used as which model and asked for what.
+    # The model and task of each training; `tested` has those of the test where they differ.
     models = {
         "no_positions": (REVERSE._replace(positions=False), reverse),
         "no_residual": (REVERSE._replace(residual=False), reverse),
@@ -245,16 +247,16 @@ def learning_mistakes(given):
         "walk": (WALK, walk),
         "unmasked": (unmasked, walk),
         "unmasked_used": (unmasked, walk),
-        "unshifted": (WALK, itself),
-        "unshifted_used": (WALK, itself),
+        "unshifted": (WALK, unshifted_walk),
+        "unshifted_used": (WALK, unshifted_walk),
     }
-    used = {"unmasked_used": (WALK, walk), "unshifted_used": (WALK, walk)}
+    tested = {"unmasked_used": (WALK, walk), "unshifted_used": (WALK, walk)}
     computed = {"step": range(0, 101, 10), "log_2": math.log(2)}
     for name, trained in models.items():
-        net, task = used.get(name, trained[:2])
-        grades = [graded(net, w, task) for w in stages(*trained)]
+        net, task = tested.get(name, trained[:2])
+        grades = [evaluate(net, w, task) for w in train(*trained)]
         computed[name], computed[f"{name}_right"] = zip(*grades, strict=True)
     for name, net in (("wide", wide), ("wide_unscaled", wide._replace(scaled=False))):
-        early = [stages(net, reverse, 4.0, every=4, start=start)[-1] for start in range(10, 16)]
-        computed[f"{name}_right_of_starts"] = [graded(net, w, reverse)[1] for w in early]
+        early = [train(net, reverse, 4.0, every=4, start=start)[-1] for start in range(10, 16)]
+        computed[f"{name}_right_of_starts"] = [evaluate(net, w, reverse)[1] for w in early]
     return computed

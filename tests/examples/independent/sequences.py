@@ -1,4 +1,4 @@
-"""Columns, additive scores, positions, permutation, convolution and cost, each in another way."""
+"""Columns, additive scores, positions, permutation, convolution and cost."""
 
 import cmath
 import math
@@ -7,22 +7,28 @@ from itertools import product
 import numpy as np
 
 from tests import reference
-from tests.examples.comparison import way
+from tests.examples.comparison import independent
 
 
-@way("column_vectors", "slow loops over rows, transposed at the end", atol=0)
-def column_vectors(given):
-    tokens = list(zip(*given["I"], strict=True))
-    q, k, v = ([[reference.dot(row, t) for row in given[f"W_{x}"]] for t in tokens] for x in "QKV")
-    plain = reference.every_step(q, k, v, divisor=1)
+@independent("column_vectors", "slow loops over rows, transposed at the end", atol=0)
+def column_vectors(literals):
+    tokens = list(zip(*literals["I"], strict=True))
+    q, k, v = (
+        [[reference.dot(row, t) for row in literals[f"W_{x}"]] for t in tokens] for x in "QKV"
+    )
+    unscaled = reference.every_step(q, k, v, divisor=1)
     scaled = reference.every_step(q, k, v)
     computed = {f"{x}_rows": rows for x, rows in zip("QKV", (q, k, v), strict=True)}
-    computed |= {f"{name}_rows": plain[name] for name in ("scores", "weights", "output")}
-    columns = {"Q": q, "K": k, "V": v, "A": plain["scores"]}
-    columns |= {"weights": plain["weights"], "B": plain["output"], "A_scaled": scaled["scaled"]}
+    computed |= {f"{name}_rows": unscaled[name] for name in ("scores", "weights", "output")}
+    columns = {"Q": q, "K": k, "V": v, "A": unscaled["scores"]}
+    columns |= {
+        "weights": unscaled["weights"],
+        "B": unscaled["output"],
+        "A_scaled": scaled["scaled"],
+    }
     columns |= {"weights_scaled": scaled["weights"], "B_scaled": scaled["output"]}
-    firsts = {"q_1": q, "alpha_1": plain["scores"], "b_1": plain["output"]}
-    firsts |= {"alpha_1_weights": plain["weights"], "alpha_1_scaled": scaled["scaled"]}
+    firsts = {"q_1": q, "alpha_1": unscaled["scores"], "b_1": unscaled["output"]}
+    firsts |= {"alpha_1_weights": unscaled["weights"], "alpha_1_scaled": scaled["scaled"]}
     firsts |= {"alpha_1_weights_scaled": scaled["weights"], "b_1_scaled": scaled["output"]}
     return {
         **computed,
@@ -32,16 +38,16 @@ def column_vectors(given):
     }
 
 
-@way("additive_attention", "slow loops over pairs")
-def additive_attention(given):
-    q, k, v = (given[letter] for letter in "QKV")
+@independent("additive_attention", "slow loops over pairs")
+def additive_attention(literals):
+    q, k, v = (literals[letter] for letter in "QKV")
     dots = reference.every_step(q, k, v)
-    from_q, from_k = reference.matmul(q, given["W_1"]), reference.matmul(k, given["W_2"])
+    from_q, from_k = reference.matmul(q, literals["W_1"]), reference.matmul(k, literals["W_2"])
     hidden = [
-        [[math.tanh(a + b) for a, b in zip(row, other, strict=True)] for other in from_k]
+        [[math.tanh(a + b) for a, b in zip(row, key, strict=True)] for key in from_k]
         for row in from_q
     ]
-    scores = [[reference.dot(given["w"], one) for one in row] for row in hidden]
+    scores = [[reference.dot(literals["w"], features) for features in row] for row in hidden]
     weights = [reference.softmax_row(row) for row in scores]
     return {
         **{f"dot_{name}": dots[name] for name in ("scores", "scaled", "weights", "output")},
@@ -49,15 +55,15 @@ def additive_attention(given):
         "projected_keys": from_k,
         "hidden_1": hidden[0],
         "additive_scores": scores,
-        "largest_possible_score": math.fsum(map(abs, given["w"])),
+        "largest_possible_score": math.fsum(map(abs, literals["w"])),
         "additive_weights": weights,
         "additive_output": reference.matmul(weights, v),
     }
 
 
-@way("positional_encoding", "complex numbers on the unit circle")
-def positional_encoding(given):
-    frequencies = [1, 1 / math.sqrt(given["BASE"])]
+@independent("positional_encoding", "complex numbers on the unit circle")
+def positional_encoding(literals):
+    frequencies = [1, 1 / math.sqrt(literals["BASE"])]
 
     def row(position):
         turns = [cmath.exp(1j * position * rate) for rate in frequencies]
@@ -77,10 +83,10 @@ def positional_encoding(given):
     }
 
 
-@way("permutation", "slow loops over tokens put in another order", fixed=["P"])
-def permutation(given):
+@independent("permutation", "slow loops over tokens put in another order", fixed=["P"])
+def permutation(literals):
     computed, order = {}, [2, 0, 1]
-    x, e = given["X"], given["E"]
+    x, e = literals["X"], literals["E"]
     swapped = [x[i] for i in order]
     placed, placed_permuted = (np.add(rows, e) for rows in (x, swapped))
     for ending, tokens in (
@@ -89,7 +95,7 @@ def permutation(given):
         ("_placed", placed),
         ("_placed_permuted", placed_permuted),
     ):
-        q, k, v = (reference.matmul(tokens, given[f"W_{letter}"]) for letter in "QKV")
+        q, k, v = (reference.matmul(tokens, literals[f"W_{letter}"]) for letter in "QKV")
         weights, computed[f"output{ending}"] = reference.attention(q, k, v)
         if "placed" not in ending:
             computed[f"weights{ending}"] = weights
@@ -103,11 +109,13 @@ def permutation(given):
     }
 
 
-@way("convolution", "sliding the kernel in loops, and picking pixels", atol=0, fixed=["TAPS"])
-def convolution(given):
-    image, kernel = given["IMAGE"], given["KERNEL"]
+@independent(
+    "convolution", "sliding the kernel in loops, and picking pixels", atol=0, fixed=["TAPS"]
+)
+def convolution(literals):
+    image, kernel = literals["IMAGE"], literals["KERNEL"]
     interior, pixels = list(product(range(1, 4), range(1, 3))), list(product(range(5), range(4)))
-    picked = [[image[r + down][c + right] for down, right in given["TAPS"]] for r, c in interior]
+    picked = [[image[r + down][c + right] for down, right in literals["TAPS"]] for r, c in interior]
     taps = [tap for row in kernel for tap in row]
     slid = [
         [
@@ -120,17 +128,17 @@ def convolution(given):
     forward, backward = [], []
     for row in products:
         total = 0.0
-        for one in row:
-            total += one
+        for summand in row:
+            total += summand
         forward.append(total)
         total = 0.0
-        for one in reversed(row):
-            total += one
+        for summand in reversed(row):
+            total += summand
         backward.append(total)
     return {
         "places": [[r, c, 1] for r, c in interior],
         "W_Q_1": [[2000, 0, 0], [0, 2000, 0], [-2000, -2000, -1000]],
-        # The query (2000 p, -1000) of a place p: it is nearest to the key (p, |p|^2) of that place.
+        # The query (2000 p, -1000) of a place p has its largest score on the key (p, |p|^2) there.
         "Q_1": [[2000 * (r - 1), 2000 * (c - 1), -1000] for r, c in interior],
         "K": [[r, c, r * r + c * c] for r, c in pixels],
         "V": [[image[r][c]] for r, c in pixels],
@@ -148,8 +156,8 @@ def convolution(given):
     }
 
 
-@way("cost", "counting the turns of loops", fixed=["N"])
-def cost(given):
+@independent("cost", "counting the iterations of loops", fixed=["N"])
+def cost(literals):
     d, taps, short = 64, 5, 16
     pairs, per_token = (
         sum(1 for _ in product(range(a), range(b))) for a, b in ((short, short), (d, d))
@@ -161,11 +169,11 @@ def cost(given):
             reached, layers = reached + reach, layers + 1
         return layers
 
-    lengths = given["N"]
+    lengths = literals["N"]
     return {
         "d": d,
         "taps": taps,
-        # Both products of attention: so many multiplications a pair.
+        # Each of the two products of attention takes d multiplications per pair.
         "attention": [2 * pairs * (n // short) ** 2 * d for n in lengths],
         "projections": [4 * n * per_token for n in lengths],
         "convolution": [taps * n * per_token for n in lengths],

@@ -1,4 +1,4 @@
-"""The examples of today's models: complex numbers, loops and counting."""
+"""Today's models, by complex numbers, loops and counting."""
 
 import cmath
 import math
@@ -6,28 +6,27 @@ import math
 import numpy as np
 
 from tests import reference
-from tests.examples.comparison import way
+from tests.examples.comparison import independent
 
 
 def earlier(i, j):
     return j <= i
 
 
-def turned(row, position, base, interleaved=False):
-    """Turn the pairs of a row, each as one complex number."""
+def rotated(row, position, base, interleaved=False):
+    """Rotate the pairs of a row, each as a complex number."""
     half = len(row) // 2
     pairs = [(2 * i, 2 * i + 1) if interleaved else (i, i + half) for i in range(half)]
     computed = list(row)
-    for i, (one, other) in enumerate(pairs):
-        turn = cmath.exp(1j * position * base ** (-i / half))
-        z = complex(row[one], row[other]) * turn
-        computed[one], computed[other] = z.real, z.imag
+    for i, (a, b) in enumerate(pairs):
+        z = complex(row[a], row[b]) * cmath.exp(1j * position * base ** (-i / half))
+        computed[a], computed[b] = z.real, z.imag
     return computed
 
 
-@way("rotary", "complex numbers, by the distance of query and key")
-def rotary(given):
-    q, k, base = given["Q"], given["K"], given["BASE"]
+@independent("rotary", "complex numbers, by the distance of query and key")
+def rotary(literals):
+    q, k, base = literals["Q"], literals["K"], literals["BASE"]
     frequencies = [base ** (-i / 3) for i in range(3)]
 
     def scores(pairs):
@@ -47,8 +46,12 @@ def rotary(given):
         ]
 
     halves = [0, 2, 4, 1, 3, 5]
-    rows = [turned(q, m, base, interleaved=True) for m in range(4)]
-    ntk = [1, 1 / 2, 1 / 4]  # the fastest pair is left, the slowest is slowed by the factor
+    rows = [rotated(q, m, base, interleaved=True) for m in range(4)]
+    ntk = [
+        1,
+        1 / 2,
+        1 / 4,
+    ]  # the fastest pair is unchanged, the slowest slowed by the factor
     return {
         "q": q,
         "k": k,
@@ -56,7 +59,7 @@ def rotary(given):
         "wavelengths": [math.tau / rate for rate in frequencies],
         "angles": np.outer(range(5), frequencies),
         "Q_rotated": rows,
-        "K_rotated": [turned(k, n, base, interleaved=True) for n in range(5)],
+        "K_rotated": [rotated(k, n, base, interleaved=True) for n in range(5)],
         "scores": scores([(0, 1), (2, 3), (4, 5)]),
         "distance_alone": True,
         "order": halves,
@@ -71,16 +74,16 @@ def rotary(given):
     }
 
 
-@way("position_biases", "slow loops over pairs, buckets by logarithms", fixed=["DISTANCES"])
-def position_biases(given):
-    q, k, v = (given[letter] for letter in "QKV")
+@independent("position_biases", "slow loops over pairs, buckets by logarithms", fixed=["DISTANCES"])
+def position_biases(literals):
+    q, k, v = (literals[letter] for letter in "QKV")
     ratio = 2 ** (-8 / 4)  # the slopes are a geometric sequence that starts at this ratio
-    plain = reference.every_step(q, k, v, earlier)
+    causal = reference.every_step(q, k, v, earlier)
 
     def weights(score):
         return [
             reference.softmax_row([score(z, i, j) for j, z in enumerate(row)])
-            for i, row in enumerate(plain["masked"])
+            for i, row in enumerate(causal["masked"])
         ]
 
     def bucket(distance):
@@ -96,41 +99,43 @@ def position_biases(given):
         return [power / (math.exp(3) + math.fsum(powers)) for power in powers]
 
     alibi = weights(lambda z, i, j: z - ratio * (i - j))
-    sink = [with_sink(row) for row in plain["masked"]]
+    sink = [with_sink(row) for row in causal["masked"]]
     return {
         "slopes": [ratio**head for head in (1, 2, 3, 4)],
         "bias": [[-ratio * (i - j) if j <= i else -math.inf for j in range(5)] for i in range(5)],
-        **{name: plain[name] for name in ("masked", "weights", "output")},
+        **{name: causal[name] for name in ("masked", "weights", "output")},
         "weights_alibi": alibi,
         "output_alibi": reference.matmul(alibi, v),
-        "distances": given["DISTANCES"],
-        "buckets": [bucket(distance) for distance in given["DISTANCES"]],
+        "distances": literals["DISTANCES"],
+        "buckets": [bucket(distance) for distance in literals["DISTANCES"]],
         "weights_sink": sink,
         "sum_sink": [math.fsum(row) for row in sink],
         "output_sink": reference.matmul(sink, v),
-        "capped": [[capped(z) for z in row] for row in plain["scaled"]],
+        "capped": [[capped(z) for z in row] for row in causal["scaled"]],
         "weights_capped": weights(lambda z, i, j: capped(z) if j <= i else -math.inf),
         "weights_capped_late": weights(lambda z, i, j: capped(z)),
     }
 
 
-@way("position_biases", "a walk through the layers, two places back at most in each")
-def reach(given):
+@independent("position_biases", "a walk through the layers, at most two positions back in each")
+def reach(literals):
     reached, computed = [{i} for i in range(10)], {"reach": []}
     for layers in (1, 2, 3):
-        reached = [{i - back for i in one for back in (0, 1, 2) if i >= back} for one in reached]
-        computed[f"reach_{layers}"] = [[j in one for j in range(10)] for one in reached]
+        reached = [{i - back for i in seen for back in (0, 1, 2) if i >= back} for seen in reached]
+        computed[f"reach_{layers}"] = [[j in seen for j in range(10)] for seen in reached]
         computed["reach"].append(len(reached[-1]))
     return computed
 
 
-@way("kv_cache", "one pass of a slow loop, its queries and keys turned as complex numbers")
-def kv_cache(given):
-    q, k, v = (reference.matmul(given["X"], given[f"W_{letter}"]) for letter in "QKV")
-    unturned = reference.attention(
-        q[-1:], [*(turned(row, i, 100) for i, row in enumerate(k[:2])), *k[2:]], v
+@independent(
+    "kv_cache", "one pass of a slow loop, with queries and keys rotated as complex numbers"
+)
+def kv_cache(literals):
+    q, k, v = (reference.matmul(literals["X"], literals[f"W_{letter}"]) for letter in "QKV")
+    unrotated = reference.attention(
+        q[-1:], [*(rotated(row, i, 100) for i, row in enumerate(k[:2])), *k[2:]], v
     )
-    q, k = ([turned(row, i, 100) for i, row in enumerate(rows)] for rows in (q, k))
+    q, k = ([rotated(row, i, 100) for i, row in enumerate(rows)] for rows in (q, k))
     steps = reference.every_step(q, k, v, earlier)
     output = steps["output"]
     return {
@@ -146,13 +151,13 @@ def kv_cache(given):
         "last_output": output[4:],
         "decoded": output[2:],
         "same_digits": True,
-        "from_position_0": unturned[1],
-        "on_another_axis": v[-1:],  # each query is left with its own key alone
+        "from_position_0": unrotated[1],
+        "on_another_axis": v[-1:],  # each query sees only its own key
     }
 
 
-@way("kv_cache", "counting the turns of loops")
-def multiplications(given):
+@independent("kv_cache", "counting the iterations of loops")
+def multiplications(literals):
     def loops(projected, pairs):
         inner = [1 for _ in range(projected) for _ in range(6) for _ in range(4 + 4 + 3)]
         return len(inner) + sum(4 + 3 for _ in range(pairs))
@@ -163,16 +168,18 @@ def multiplications(given):
     return {
         "recomputed": [loops(n, n * n) for n in lengths],
         "cached": cached,
-        "saved_of_visible": [all_rows / one for all_rows, one in zip(visible, cached, strict=True)],
+        "saved_of_visible": [
+            all_rows / new_row for all_rows, new_row in zip(visible, cached, strict=True)
+        ],
     }
 
 
-@way(
+@independent(
     "cache_sizes",
-    "the bytes of the arrays that a token brings",
+    "the bytes of the arrays of a token",
     fixed=["LAYERS", "NUMBERS"],
 )
-def cache_sizes(given):
+def cache_sizes(literals):
     arrays = [
         (32, [(32, 128), (32, 128)]),
         (32, [(8, 128), (8, 128)]),
@@ -180,34 +187,34 @@ def cache_sizes(given):
         (27, [(512,), (64,)]),
         (27, [(16, 192), (16, 128)]),
     ]
-    held = [
+    sizes = [
         layers * sum(np.zeros(shape, "float16").nbytes for shape in shapes)
         for layers, shapes in arrays
     ]
     return {
         "layers": [layers for layers, _ in arrays],
         "numbers": [sum(np.zeros(shape).size for shape in shapes) for _, shapes in arrays],
-        "bytes": held,
-        "mebibytes": [4096 * size / 1024**2 for size in held],
+        "bytes": sizes,
+        "mebibytes": [4096 * size / 1024**2 for size in sizes],
         "heads_over_latent": 16 * (128 + 64 + 128) / (512 + 64),
         "heads_and_one_rotary_key_over_latent": (16 * (128 + 128) + 64) / (512 + 64),
     }
 
 
-@way("latent_attention", "slow loops over keys that are made, turned as complex numbers")
-def latent_attention(given):
-    x = given["X"]
-    latents = reference.matmul(x, given["W_DOWN"])
-    keys, values = (reference.matmul(latents, given[name]) for name in ("W_UP_K", "W_UP_V"))
-    unturned = reference.matmul(x, given["W_K_ROTARY"])
-    keys_rotary = [turned(row, i, 100) for i, row in enumerate(unturned)]
-    query = reference.matmul(x[-1:], given["W_Q"])
-    query_rotary = [turned(reference.matmul(x[-1:], given["W_Q_ROTARY"])[0], 4, 100)]
+@independent("latent_attention", "slow loops over up-projected keys, rotated as complex numbers")
+def latent_attention(literals):
+    x = literals["X"]
+    latents = reference.matmul(x, literals["W_DOWN"])
+    keys, values = (reference.matmul(latents, literals[name]) for name in ("W_UP_K", "W_UP_V"))
+    unrotated = reference.matmul(x, literals["W_K_ROTARY"])
+    keys_rotary = [rotated(row, i, 100) for i, row in enumerate(unrotated)]
+    query = reference.matmul(x[-1:], literals["W_Q"])
+    query_rotary = [rotated(reference.matmul(x[-1:], literals["W_Q_ROTARY"])[0], 4, 100)]
     wide = [[*key, *rotary] for key, rotary in zip(keys, keys_rotary, strict=True)]
     steps = reference.every_step([[*query[0], *query_rotary[0]]], wide, values)
-    absorbed = [[reference.dot(query[0], row) for row in given["W_UP_K"]]]
+    absorbed = [[reference.dot(query[0], row) for row in literals["W_UP_K"]]]
     scores = [z * math.sqrt(8 / 5) for z in steps["scaled"][0]]
-    turned_query = turned(query[0], 4, 100)
+    rotated_query = rotated(query[0], 4, 100)
     return {
         "latents": latents,
         "keys_rotary": keys_rotary,
@@ -224,27 +231,27 @@ def latent_attention(given):
         "output_absorbed": steps["output"],
         "default_scale": reference.matmul([reference.softmax_row(scores)], values),
         "turned_scores": [
-            [reference.dot(turned_query, turned(key, j, 100)) for j, key in enumerate(keys)]
+            [reference.dot(rotated_query, rotated(key, j, 100)) for j, key in enumerate(keys)]
         ],
-        "turned_absorbed": [[reference.dot(turned_query, key) for key in keys]],
+        "turned_absorbed": [[reference.dot(rotated_query, key) for key in keys]],
     }
 
 
-@way("tiles", "slow loops over all keys up to each tile")
-def tiles(given):
-    q, k, v = (given[letter] for letter in "QKV")
-    plain = reference.every_step(q, k, v)
-    z = plain["scaled"][0]
+@independent("tiles", "slow loops over all keys up to each tile")
+def tiles(literals):
+    q, k, v = (literals[letter] for letter in "QKV")
+    full = reference.every_step(q, k, v)
+    z = full["scaled"][0]
 
     def state(first, last):
-        """The maximum, the total and the sums of a row's keys."""
+        """Return the maximum, the total and the weighted sum of some keys."""
         peak = max(z[first:last])
         powers = [math.exp(score - peak) for score in z[first:last]]
         return peak, math.fsum(powers), reference.matmul([powers], v[first:last])[0]
 
     alone, running = ([state(2 * i * start, 2 * i + 2) for i in range(4)] for start in (1, 0))
     maxima, sums, _ = zip(*(state(0, j + 1) for j in range(8)), strict=True)
-    # Left as they are, the sums of a tile belong to the maximum that it was merged under.
+    # Without rescaling, the sums of a tile stay relative to the running maximum at its merge.
     shares = [math.exp(tile[0] - so_far[0]) for tile, so_far in zip(alone, running, strict=True)]
     total = math.fsum(share * tile[1] for share, tile in zip(shares, alone, strict=True))
     not_rescaled = np.dot(shares, [tile[2] for tile in alone]) / total
@@ -255,8 +262,8 @@ def tiles(given):
         "rescale": [math.exp(old - new) for old, new in zip(earlier, maxima, strict=True)],
         "sums": sums,
         "plain_sum": sums[-1],
-        "weights": plain["weights"],
-        "output": plain["output"],
+        "weights": full["weights"],
+        "output": full["output"],
         **{
             f"tile_{name}": part
             for name, part in zip(
@@ -270,9 +277,9 @@ def tiles(given):
             )
         },
         "running_outputs": [np.divide(sums, total) for _, total, sums in running],
-        "in_order": plain["output"],
-        "tree": plain["output"],
-        "ring": plain["output"][2],
+        "in_order": full["output"],
+        "tree": full["output"],
+        "ring": full["output"][2],
         "all_agree": True,
         "hidden_maximum": [-math.inf] * 4,
         "hidden_factor_naive": [math.nan] * 4,
@@ -282,8 +289,8 @@ def tiles(given):
     }
 
 
-@way("tiles", "counting the numbers of the arrays that go through memory")
-def traffic(given):
+@independent("tiles", "counting the numbers that go through memory")
+def traffic(literals):
     arrays, table = 4 * 4096 * 64, 4096 * 4096
     blocks = [(128 * 64, 2 * 4096 * 64, 128 * 64) for _ in range(0, 4096, 128)]  # Q, K and V, O
     return {
@@ -292,17 +299,17 @@ def traffic(given):
     }
 
 
-@way("induction_by_hand", "slow loops without a scale", atol=0)
-def induction_by_hand(given):
+@independent("induction_by_hand", "slow loops without a scale", atol=0)
+def induction_by_hand(literals):
     def head(rows, layer):
-        q, k = (reference.matmul(rows, given[f"W_{letter}{layer}"]) for letter in "QK")
-        v = reference.matmul(rows, given["W_V1"])
+        q, k = (reference.matmul(rows, literals[f"W_{letter}{layer}"]) for letter in "QK")
+        v = reference.matmul(rows, literals["W_V1"])
         steps = reference.every_step(q, k, v, earlier, divisor=1)
         return {"Q": q, "K": k, **steps, "scores": steps["masked"]}
 
-    first = head(given["X"], 1)
-    between = np.add(given["X"], reference.matmul(first["output"], given["W_O1"]))
-    second, alone = head(between, 2), head(given["X"], 2)
+    first = head(literals["X"], 1)
+    between = np.add(literals["X"], reference.matmul(first["output"], literals["W_O1"]))
+    second, alone = head(between, 2), head(literals["X"], 2)
     return {
         **{
             f"{name}{i}": steps[name]

@@ -1,28 +1,28 @@
-"""Masks, batches, windows and the classical mistakes: loops that leave pairs out."""
+"""Masks, batches, windows and the classical mistakes, in loops that skip pairs."""
 
 import math
 
 import numpy as np
 
 from tests import reference
-from tests.examples.comparison import way
-from tests.examples.ways.plain import one_head
+from tests.examples.comparison import independent
+from tests.examples.independent.one_head import one_head_steps
 
 
 def earlier(i, j):
     return j <= i
 
 
-def table(allowed, m, n):
+def mask_of(allowed, m, n):
     return [[allowed(i, j) for j in range(n)] for i in range(m)]
 
 
-@way("causal_alignments", "loops over the keys that are seen")
-def causal_alignments(given):
-    scaled = one_head(given)["scaled"]
+@independent("causal_alignments", "loops over the visible keys")
+def causal_alignments(literals):
+    scaled = one_head_steps(literals)["scaled"]
     computed = {"scaled": scaled}
     for name, later in {"top_left": 0, "bottom_right": 1}.items():
-        computed[name] = table(lambda i, j, later=later: j <= i + later, 4, 5)
+        computed[name] = mask_of(lambda i, j, later=later: j <= i + later, 4, 5)
         computed[f"weights_{name}"] = [
             reference.softmax_row(row[: i + later + 1]) + [0.0] * (4 - i - later)
             for i, row in enumerate(scaled)
@@ -33,23 +33,23 @@ def causal_alignments(given):
     return {**computed, "masked": hidden}
 
 
-@way("causal_padding", "slow loops that skip pairs")
-def causal_padding(given):
-    q, k, v = (given[letter] for letter in "QKV")
+@independent("causal_padding", "slow loops that skip pairs")
+def causal_padding(literals):
+    q, k, v = (literals[letter] for letter in "QKV")
     masks = {
         "causal": earlier,
         "right": lambda i, j: j < 3,
         "causal_and_right": lambda i, j: j <= i and j < 3,
         "causal_and_left": lambda i, j: 1 <= j <= i,
     }
-    plain = reference.every_step(q, k, v)
-    computed = {name: plain[name] for name in ("scaled", "weights")}
+    unmasked = reference.every_step(q, k, v)
+    computed = {name: unmasked[name] for name in ("scaled", "weights")}
     for name, allowed in masks.items():
         steps = reference.every_step(q, k, v, allowed)
         computed |= {f"weights_{name}": steps["weights"], f"output_{name}": steps["output"]}
-        computed[name] = table(allowed, 4, 4)
+        computed[name] = mask_of(allowed, 4, 4)
     computed["right"], computed["left"] = [[True, True, True, False]], [[False, True, True, True]]
-    # Beside any score a fill of -1e9 is minus infinity, but where all are filled they are equal.
+    # A fill of -1e9 acts as minus infinity beside any score, but a fully filled row is uniform.
     weights = [[1 / 4] * 4, *computed["weights_causal_and_left"][1:]]
     return {
         **computed,
@@ -59,24 +59,24 @@ def causal_padding(given):
     }
 
 
-def without_and_with_injected(given):
-    """Return queries, keys and values without and with the similarity that the source puts in."""
-    before = [reference.matmul(given["DATA"][0], matrix) for matrix in given["WEIGHTS"]]
+def before_and_after_injection(literals):
+    """Return queries, keys and values before and after the source injects a similar pair."""
+    before = [reference.matmul(literals["DATA"][0], matrix) for matrix in literals["WEIGHTS"]]
     q, k, v = ([*rows] for rows in before)
-    q[2] = k[5] = given["INJECTED"]
+    q[2] = k[5] = literals["INJECTED"]
     return before, (q, k, v)
 
 
-@way("batched_attention", "slow loops")
-def batched_attention(given):
-    before, (q, k, v) = without_and_with_injected(given)
+@independent("batched_attention", "slow loops")
+def batched_attention(literals):
+    before, (q, k, v) = before_and_after_injection(literals)
     steps = reference.every_step(q, k, v)
     lengths = {
         "q_lengths": [math.hypot(*row) for row in q],
         "k_lengths": [math.hypot(*row) for row in k],
     }
     return {
-        "data": given["DATA"][0],
+        "data": literals["DATA"][0],
         "Q": q,
         "K": k,
         "V": v,
@@ -96,37 +96,37 @@ def batched_attention(given):
     }
 
 
-@way("local_window_mask", "a slow loop that skips pairs, and shares of what is kept")
-def local_window_mask(given):
-    _, (q, k, v) = without_and_with_injected(given)
+@independent("local_window_mask", "a slow loop that skips pairs, and shares of the visible weights")
+def local_window_mask(literals):
+    _, (q, k, v) = before_and_after_injection(literals)
 
     def near(i, j):
         return abs(i - j) <= 1
 
-    plain, masked = reference.every_step(q, k, v), reference.every_step(q, k, v, near)
-    kept = [
+    unmasked, masked = reference.every_step(q, k, v), reference.every_step(q, k, v, near)
+    visible = [
         [a if near(i, j) else 0 for j, a in enumerate(row)]
-        for i, row in enumerate(plain["weights"])
+        for i, row in enumerate(unmasked["weights"])
     ]
     return {
-        "mask": table(near, 10, 10),
-        **{name: plain[name] for name in ("scaled", "weights", "output")},
+        "mask": mask_of(near, 10, 10),
+        **{name: unmasked[name] for name in ("scaled", "weights", "output")},
         "masked": masked["masked"],
         "weights_masked": masked["weights"],
-        "kept": kept,
-        "kept_sum": [math.fsum(row) for row in kept],
+        "kept": visible,
+        "kept_sum": [math.fsum(row) for row in visible],
         "renormalised": masked["weights"],
-        "weight_2_5": plain["weights"][2][5],
+        "weight_2_5": unmasked["weights"][2][5],
         "weight_2_5_masked": 0,
         "output_masked": masked["output"],
     }
 
 
-@way("common_mistakes", "slow loops, each with the mistake")
-def common_mistakes(given):
-    right = one_head(given)
+@independent("common_mistakes", "slow loops, each with the mistake")
+def common_mistakes(literals):
+    right = one_head_steps(literals)
     q, k, v = (right[letter] for letter in "QKV")
-    square_q, square_k, square_v = (given[letter] for letter in "QKV")
+    square_q, square_k, square_v = (literals[letter] for letter in "QKV")
     columns = [reference.softmax_row(column) for column in zip(*right["scaled"], strict=True)]
     late = [[a * (j <= i) for j, a in enumerate(row)] for i, row in enumerate(right["weights"])]
     negative = reference.attention(square_q, square_k, square_v, earlier, divisor=-1)[1]
@@ -148,17 +148,17 @@ def common_mistakes(given):
         "queries_and_keys_swapped": output(square_k, square_q, square_v),
         "keys_and_values_swapped": output(square_q, square_v, square_k),
         "newest": output(q[-1:], k, v),
-        "newest_with_is_causal": v[:1],  # the first key alone is seen
+        "newest_with_is_causal": v[:1],  # only the first key is visible
         "aligned_bottom_right": output(q, k, v, allowed=lambda i, j: j <= i + 1),
         "negative_scale": negative,
-        # Minus the infinity of a hidden score is infinity, and the last row hides none.
+        # A negative scale turns -inf of a hidden score into inf; the last row hides none.
         "scaled_after_mask": [[math.nan] * 2, [math.nan] * 2, negative[2]],
     }
 
 
-@way("common_mistakes", "slow loops over three heads")
-def heads_without_transpose(given):
-    x_q, x_kv = np.array(given["X_q"]), np.array(given["X_kv"])
+@independent("common_mistakes", "slow loops over three heads")
+def heads_without_transpose(literals):
+    x_q, x_kv = np.array(literals["X_q"]), np.array(literals["X_kv"])
     pairs = [slice(0, 2), slice(2, 4), slice(4, 6)]
     heads = [reference.attention(x_q[:, i], x_kv[:, i], x_kv[:, i])[1] for i in pairs]
     pieces = zip(np.split(x_q.ravel(), 3), np.split(x_kv.ravel(), 3), strict=True)
@@ -167,8 +167,8 @@ def heads_without_transpose(given):
     return {"heads": np.hstack(heads), "heads_without_transpose": numbers.reshape(4, 6)}
 
 
-@way("common_mistakes", "slow loops over the six words")
-def losses_of_a_model_that_copies(given):
+@independent("common_mistakes", "slow loops over the six words")
+def losses_of_copying_model(literals):
     words = np.eye(6)[:5]
     copied = reference.attention(6 * words, 6 * words, words, earlier)[1]
     rows = [reference.softmax_row([5 * number for number in row]) for row in copied]
