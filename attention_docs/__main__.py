@@ -16,7 +16,7 @@ FORMATS = {"text": as_text, "latex": latex_steps, "json": json_steps}
 
 
 def main(arguments: list[str] | None = None) -> int:
-    options = parser().parse_args(arguments)
+    options = build_parser().parse_args(arguments)
     try:
         status: int = options.run(options)
         return status
@@ -25,7 +25,7 @@ def main(arguments: list[str] | None = None) -> int:
         return 2
 
 
-def parser() -> argparse.ArgumentParser:
+def build_parser() -> argparse.ArgumentParser:
     top = argparse.ArgumentParser(prog="python -m attention_docs", description=__doc__)
     commands = top.add_subparsers(required=True, metavar="list | show | verify | check | diagnose")
 
@@ -52,11 +52,11 @@ def parser() -> argparse.ArgumentParser:
         action="extend",
         nargs="+",
         default=[],
-        type=pair,
+        type=parse_name_pair,
         metavar="q=queries",
         help="its own names of the arguments",
     )
-    command.add_argument("--limit", type=seconds, default=10.0, help="seconds for a case")
+    command.add_argument("--limit", type=parse_seconds, default=10.0, help="seconds for a case")
     command.add_argument("--json", action="store_true", help="for machines")
     command.set_defaults(run=check_function)
 
@@ -86,25 +86,25 @@ def show_example(options: argparse.Namespace) -> int:
 
 def verify_examples(options: argparse.Namespace) -> int:
     xp = backend(options.backend)
-    wrong = 0
+    differing = 0
     for name in examples.names():
-        agrees = as_text(examples.steps(name, xp)) == examples.expected(name)
-        print(f"{name}: {'ok' if agrees else 'DIFFERS from its committed digits'}")
-        wrong += not agrees
-    print(f"{len(examples.names()) - wrong} of {len(examples.names())} examples agree")
-    return 1 if wrong else 0
+        is_equal = as_text(examples.steps(name, xp)) == examples.expected(name)
+        print(f"{name}: {'ok' if is_equal else 'DIFFERS from its committed digits'}")
+        differing += not is_equal
+    print(f"{len(examples.names()) - differing} of {len(examples.names())} examples agree")
+    return 1 if differing else 0
 
 
-def pair(argument: str) -> tuple[str, str]:
-    """Read `q=queries`."""
+def parse_name_pair(argument: str) -> tuple[str, str]:
+    """Parse `q=queries`."""
     ours, _, theirs = argument.partition("=")
     if not theirs:
         raise argparse.ArgumentTypeError(f"{argument!r} is not of the form query=their_name")
     return ours, theirs
 
 
-def seconds(argument: str) -> float:
-    """Read a number of seconds above zero."""
+def parse_seconds(argument: str) -> float:
+    """Parse a positive number of seconds."""
     try:
         number = float(argument)
     except ValueError:
@@ -116,18 +116,18 @@ def seconds(argument: str) -> float:
 
 def check_function(options: argparse.Namespace) -> int:
     settings = calling.Settings(options.library, options.layout, options.mask, dict(options.names))
-    found = checking.check(options.target, settings, options.limit)
-    print(report.as_json(found) if options.json else report.text(found))
-    return 0 if found.right else 1
+    result = checking.check(options.target, settings, options.limit)
+    print(report.as_json(result) if options.json else report.as_text(result))
+    return 0 if result.is_correct else 1
 
 
 def diagnose_output(options: argparse.Namespace) -> int:
     try:
-        found = pasted.diagnose(sys.stdin.read())
+        diagnosis = pasted.diagnose(sys.stdin.read())
     except ValueError as error:
         raise RuntimeError(error.args[0]) from error
-    print(report.of_pasted(found))
-    return 0 if found.known and found.known.right else 1
+    print(report.format_diagnosis(diagnosis))
+    return 0 if diagnosis.match and diagnosis.match.is_correct else 1
 
 
 if __name__ == "__main__":

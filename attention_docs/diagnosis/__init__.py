@@ -1,6 +1,6 @@
-"""Check the attention of others: call it case by case, and name what is wrong.
+"""Check a reader's attention function: call it with test cases and name its mistakes.
 
-Mathematics and examples know nothing of it. In a test of pytest:
+The mathematics and the examples do not import this package. In a pytest test:
 
     @pytest.mark.parametrize("case", checks("my_package.attention:attend"), ids=str)
     def test_attention(case):
@@ -14,13 +14,13 @@ from typing import Any
 from attention_docs.diagnosis import checking, report
 from attention_docs.diagnosis.calling import LoadError, Settings
 from attention_docs.diagnosis.cases import CASES
-from attention_docs.diagnosis.findings import NOT_SUPPORTED, WRONG, Report
+from attention_docs.diagnosis.verdicts import NOT_SUPPORTED, WRONG, Report
 
 __all__ = ["Check", "checks"]
 
 
 class Check:
-    """One case of a check, to be run as a test.
+    """One case of a check, run as a test.
 
     Attributes:
         name: the name of the case.
@@ -35,23 +35,24 @@ class Check:
     def check(self) -> None:
         """Fail if the function is wrong in this case; skip a case that it does not support.
 
-        The first case runs them all, in one process, and the others wait for nothing.
+        The first case runs all of them, in one process, and caches the report.
 
         Raises:
-            LoadError: if there is no such function, or it cannot be called at all.
+            LoadError: if the function cannot be loaded or called at all.
             AssertionError: with the mistake, the line that fixes it, and where it is explained.
             unittest.SkipTest: with the reason; pytest shows it as a skipped test.
         """
-        found = checked(self.target, self.settings)
-        if isinstance(found, LoadError):
-            raise found
-        finding = next((f for f in found.findings if f.case.name == self.name), None)
-        if finding is None:
+        report_or_error = cached_report(self.target, self.settings)
+        if isinstance(report_or_error, LoadError):
+            raise report_or_error
+        verdicts = {verdict.case.name: verdict for verdict in report_or_error.verdicts}
+        verdict = verdicts.get(self.name)
+        if verdict is None:
             raise unittest.SkipTest("the case is for functions of another kind")
-        if finding.status == NOT_SUPPORTED:
-            raise unittest.SkipTest(finding.words)
-        if finding.status == WRONG:
-            raise AssertionError(report.of_finding(finding))
+        if verdict.status == NOT_SUPPORTED:
+            raise unittest.SkipTest(verdict.reason)
+        if verdict.status == WRONG:
+            raise AssertionError(report.format_verdict(verdict))
 
 
 def checks(target: str, **settings: Any) -> list[Check]:
@@ -59,26 +60,27 @@ def checks(target: str, **settings: Any) -> list[Check]:
 
     Args:
         target: `module:function` or `path/to/file.py:function`.
-        settings: `library`, `layout`, `mask` and `names`, as the command line has them; what is
-            left out is found out.
+        settings: `library`, `layout`, `mask` and `names`, as on the command line; those left out
+            are detected.
 
     Examples:
         >>> [str(case) for case in checks("my_package:attend")][:3]
         ['distinct_sizes', 'other_sizes', 'square']
     """
-    known = tuple((name, frozen(value)) for name, value in settings.items())
-    return [Check(target, name, known) for name in CASES]
+    hashable = tuple((name, to_hashable(value)) for name, value in settings.items())
+    return [Check(target, name, hashable) for name in CASES]
 
 
-def frozen(value: Any) -> Any:
+def to_hashable(value: Any) -> Any:
     return tuple(value.items()) if isinstance(value, dict) else value
 
 
 @cache
-def checked(target: str, settings: tuple[tuple[str, Any], ...]) -> Report | LoadError:
-    """Return the report, or why there is none: both are found out once for all cases."""
-    given = dict(settings)
+def cached_report(target: str, settings: tuple[tuple[str, Any], ...]) -> Report | LoadError:
+    """Return the report of all cases, or the error that prevented it."""
+    options = dict(settings)
+    options["names"] = dict(options.get("names", ()))
     try:
-        return checking.check(target, Settings(**given | {"names": dict(given.get("names", ()))}))
+        return checking.check(target, Settings(**options))
     except LoadError as error:
         return error

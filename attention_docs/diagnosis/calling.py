@@ -1,4 +1,4 @@
-"""How a stranger's function is called: its library, its layout, its names of the arguments."""
+"""Load a reader's function and translate a case's arguments to its library, layout and names."""
 
 import difflib
 import importlib
@@ -21,8 +21,8 @@ LAYER_LAYOUTS = ("bnd", "nbd")
 LIBRARIES = ("torch", "jax", "cupy", "array_api_strict", "numpy")
 MASKS = ("keep", "hide", "additive")
 
-# What others call the arguments, in lower case.
-NAMES = {
+# Common argument names in other packages, in lower case.
+ARGUMENT_NAMES = {
     "query": ("query", "queries", "q", "xq", "query_states"),
     "key": ("key", "keys", "k", "xk", "key_states"),
     "value": ("value", "values", "v", "xv", "value_states"),
@@ -39,34 +39,34 @@ NAMES = {
     **{f"b_{letter}": (f"b_{letter}".lower(), f"b{letter}".lower()) for letter in "QKVO"},
     "W_packed": ("w_qkv", "wqkv", "w_packed", "in_proj_weight"),
 }
-SHORT = {"q": "query", "k": "key", "v": "value"}
+ABBREVIATIONS = {"q": "query", "k": "key", "v": "value"}
 EMPTY = inspect.Parameter.empty
-# Where a function shows no names: one that is written in C, or takes *args.
-ASSUMED = {
+# For functions without an inspectable signature: written in C, or taking *args.
+DEFAULT_PARAMETERS = {
     name: inspect.Parameter(name, inspect.Parameter.POSITIONAL_OR_KEYWORD, default=None)
     for name in ("query", "key", "value", "attn_mask", "is_causal", "scale", "enable_gqa")
 }
 
 
 class LoadError(Exception):
-    """There is no such function; the message says in one line what to do."""
+    """The function cannot be loaded or called; the message says in one line what to do."""
 
 
 class UnsupportedError(Exception):
-    """A case that the function cannot be asked; the message says why."""
+    """The function does not support a case; the message says why."""
 
 
 @dataclass(frozen=True)
 class Settings:
-    """What is known of the function; the rest is found out.
+    """How to call the function; what is None is detected.
 
     Attributes:
-        library: whose arrays it takes.
-        layout: the order of the axes of batch, heads, positions (n) and features (d).
+        library: the array library of its arguments.
+        layout: the order of the axes: b (batch), h (heads), n (positions) and d (features).
         mask: whether True keeps a key or hides it, or a mask is numbers to add.
-        names: its own names of the arguments, by ours; q, k and v stand for query, key and value.
-        dtype: of the arrays, where a case does not say it.
-        precision: the dtype that its errors show; float32 if it computes so with float64 arrays.
+        names: its argument names by ours; q, k and v abbreviate query, key and value.
+        dtype: of the arrays, where a case does not specify one.
+        precision: the dtype it computes in, if coarser than that of its arguments.
     """
 
     library: str | None = None
@@ -79,14 +79,14 @@ class Settings:
 
 @dataclass(frozen=True)
 class Description:
-    """What the function says of itself.
+    """Properties of the function, determined by inspection.
 
     Attributes:
-        library: whose arrays it takes.
-        names: its names of the arguments, by ours.
-        by_position: its names of query, key and value, in its own order, if it takes them first
-            and by position.
-        required: its arguments that have no default.
+        library: the array library of its arguments.
+        names: its argument names by ours.
+        by_position: its names of query, key and value, in its order, if they are its first
+            positional arguments.
+        required: its arguments without a default.
     """
 
     library: str
@@ -96,7 +96,7 @@ class Description:
 
     @property
     def is_layer(self) -> bool:
-        """Whether it projects into heads by itself."""
+        """Whether it projects its inputs into heads."""
         return "weights" in self.names or bool({"W_Q", "W_packed"} & self.names.keys())
 
 
@@ -106,104 +106,109 @@ def load(target: str) -> Callable[..., Any]:
     Raises:
         LoadError: if there is none; the message says in one line what to do.
     """
-    place, _, name = target.rpartition(":")
-    if not place or not name:
+    module_name, _, name = target.rpartition(":")
+    if not module_name or not name:
         raise LoadError(f"{target!r} names no function; write module:function or file.py:function")
-    found: Any = imported(place, name)
-    names = [n for n, value in vars(found).items() if callable(value) and n[0] != "_"]
+    attribute: Any = import_module_or_file(module_name, name)
+    names = [n for n, value in vars(attribute).items() if callable(value) and n[0] != "_"]
     for part in name.split("."):
-        if not hasattr(found, part):
-            known = difflib.get_close_matches(part, names, cutoff=0.7) or names[:8] or ["nothing"]
+        if not hasattr(attribute, part):
+            similar = difflib.get_close_matches(part, names, cutoff=0.7) or names[:8] or ["nothing"]
             raise LoadError(
-                f"{place} has no {name!r}; what can be called there: {', '.join(known)}"
+                f"{module_name} has no {name!r}; what can be called there: {', '.join(similar)}"
             )
-        found = getattr(found, part)
-    if isinstance(found, type):
+        attribute = getattr(attribute, part)
+    if isinstance(attribute, type):
         raise LoadError(
             f"{name} is a class; make an instance of it with 6 features and 3 heads, "
-            f"`layer = {name}(6, 3)` or its like, and check {place}:layer"
+            f"`layer = {name}(6, 3)` or its like, and check {module_name}:layer"
         )
-    if not callable(found):
-        raise LoadError(f"{name} is of type {type(found).__name__}; name a function")
-    function: Callable[..., Any] = found
+    if not callable(attribute):
+        raise LoadError(f"{name} is of type {type(attribute).__name__}; name a function")
+    function: Callable[..., Any] = attribute
     return function
 
 
-def imported(place: str, name: str) -> ModuleType:
-    """Import a module, or a file whose name ends in .py.
+def import_module_or_file(module_name: str, name: str) -> ModuleType:
+    """Import a module, or a file if the name ends in .py.
 
     Raises:
-        LoadError: if that fails; the message says in one line what to do.
+        LoadError: if the import fails; the message says in one line what to do.
     """
-    is_file = place.endswith(".py")
+    is_file = module_name.endswith(".py")
     try:
-        return from_file(Path(place)) if is_file else importlib.import_module(place)
+        return import_file(Path(module_name)) if is_file else importlib.import_module(module_name)
     except LoadError:
         raise
     except (Exception, SystemExit) as error:
-        if isinstance(error, ModuleNotFoundError) and f"{place}.".startswith(f"{error.name}."):
+        if isinstance(error, ModuleNotFoundError) and f"{module_name}.".startswith(
+            f"{error.name}."
+        ):
             raise LoadError(
                 f"there is no module {error.name!r}; run the check in the folder where "
-                f"`import {place}` works, or write path/to/file.py:{name}"
+                f"`import {module_name}` works, or write path/to/file.py:{name}"
             ) from error
-        hint = f"`python {place}`" if is_file else f'`python -c "import {place}"`'
+        hint = f"`python {module_name}`" if is_file else f'`python -c "import {module_name}"`'
         hint += " shows where"
         if is_file and "relative import" in str(error):
             hint = f"for a file of a package, write package.module:{name}"
         raise LoadError(
-            f"{place} cannot be imported: {type(error).__name__}: {first_line(error)}; {hint}"
+            f"{module_name} cannot be imported: {type(error).__name__}: {first_line(error)}; {hint}"
         ) from error
 
 
-def from_file(path: Path) -> ModuleType:
+def import_file(path: Path) -> ModuleType:
     if not path.is_file():
-        raise LoadError(f"there is no file {path}; write its path as seen from here")
+        raise LoadError(f"there is no file {path}; write its path relative to this folder")
     spec = importlib.util.spec_from_file_location(path.stem, path)
     assert spec  # it ends in .py
     assert spec.loader
-    sys.path.insert(0, str(path.parent.resolve()))  # for what stands beside it
+    sys.path.insert(0, str(path.parent.resolve()))  # so that it can import its neighbours
     module = importlib.util.module_from_spec(spec)
-    sys.modules[path.stem] = module  # a dataclass in the file looks itself up there
+    sys.modules[path.stem] = module  # dataclasses look up their module there
     spec.loader.exec_module(module)
     return module
 
 
 def first_line(error: object) -> str:
-    """Return the first line of a message, cut to a length that fits a terminal."""
+    """Return the first line of a message, truncated to fit a terminal."""
     lines = str(error).strip().splitlines() or ["no message"]
     return lines[0] if len(lines[0]) <= 120 else lines[0][:117] + "..."
 
 
 def describe(function: Callable[..., Any], settings: Settings) -> Description:
-    """Find out the library and the names of the arguments.
+    """Infer the function's library and argument names.
 
     Raises:
-        LoadError: if a name that was told is no argument, or the library is not clear.
+        LoadError: if `settings.names` has an unknown argument, or the library is ambiguous.
     """
-    told = {SHORT.get(ours, ours): theirs for ours, theirs in settings.names.items()}
+    user_names = {ABBREVIATIONS.get(ours, ours): theirs for ours, theirs in settings.names.items()}
     parameters = parameters_of(function)
     if settings.mask not in (None, *MASKS):
         raise LoadError(f"mask {settings.mask!r}: expected one of {', '.join(MASKS)}")
-    for name, theirs in told.items():
-        if name not in NAMES:
-            raise LoadError(f"--names {name}={theirs}: expected one of {', '.join(NAMES)}")
+    for name, theirs in user_names.items():
+        if name not in ARGUMENT_NAMES:
+            raise LoadError(f"--names {name}={theirs}: expected one of {', '.join(ARGUMENT_NAMES)}")
         if theirs not in parameters:
             raise LoadError(f"--names {name}={theirs}: the arguments are {', '.join(parameters)}")
-    names = {ours: told.get(ours) or match(NAMES[ours], parameters) for ours in NAMES}
-    found = {ours: theirs for ours, theirs in names.items() if theirs}
+    matches = {
+        ours: user_names.get(ours) or match_name(candidates, parameters)
+        for ours, candidates in ARGUMENT_NAMES.items()
+    }
+    names = {ours: theirs for ours, theirs in matches.items() if theirs}
     if hasattr(function, "named_parameters") and any(function.named_parameters()):
-        found["weights"] = "parameters"
-    if "mask" in found and settings.mask not in ("keep", "hide"):
-        found.setdefault("bias", found["mask"])
-    if not {"query", "key", "value", "x"} & found.keys():
-        found |= dict(zip(("query", "key", "value"), parameters, strict=False))
+        names["weights"] = "parameters"
+    if "mask" in names and settings.mask not in ("keep", "hide"):
+        names.setdefault("bias", names["mask"])
+    if not {"query", "key", "value", "x"} & names.keys():
+        names |= dict(zip(("query", "key", "value"), parameters, strict=False))
     description = Description(
-        settings.library or library_of(function),
-        found,
-        first_three(parameters, found),
+        settings.library or infer_library(function),
+        names,
+        positional_inputs(parameters, names),
         frozenset(name for name, parameter in parameters.items() if parameter.default is EMPTY),
     )
-    missing = [name for name in ("query", "key", "value") if name not in found]
+    missing = [name for name in ("query", "key", "value") if name not in names]
     if missing and not description.is_layer:
         raise LoadError(
             f"it takes ({', '.join(parameters)}), and attention takes query, key and value; "
@@ -214,7 +219,7 @@ def describe(function: Callable[..., Any], settings: Settings) -> Description:
 
 
 def check_library(library: str) -> None:
-    """Refuse a library that is not there.
+    """Check that a library is installed.
 
     Raises:
         LoadError: if it is not.
@@ -227,32 +232,33 @@ def check_library(library: str) -> None:
 
 
 def parameters_of(function: Callable[..., Any]) -> dict[str, inspect.Parameter]:
-    """Return the arguments by name, in their order."""
-    called = getattr(function, "forward", function)  # a module of PyTorch
+    """Return the function's parameters by name, in order."""
+    signature_owner = getattr(function, "forward", function)  # a PyTorch module
     try:
-        given = inspect.signature(called).parameters.values()
+        parameters = inspect.signature(signature_owner).parameters.values()
     except (TypeError, ValueError):
-        return dict(ASSUMED)
-    named = {p.name: p for p in given if p.kind not in (p.VAR_POSITIONAL, p.VAR_KEYWORD)}
-    return dict(ASSUMED) if given and not named else named
+        return dict(DEFAULT_PARAMETERS)
+    named = {p.name: p for p in parameters if p.kind not in (p.VAR_POSITIONAL, p.VAR_KEYWORD)}
+    return dict(DEFAULT_PARAMETERS) if parameters and not named else named
 
 
-def first_three(
+def positional_inputs(
     parameters: Mapping[str, inspect.Parameter], names: Mapping[str, str]
 ) -> tuple[str, ...]:
-    """Return the first three arguments if they are query, key and value, in whatever order."""
-    first = [p for p in parameters.values() if p.kind != p.KEYWORD_ONLY][:3]
-    ours = {names.get(name) for name in ("query", "key", "value")}
-    return tuple(p.name for p in first) if {p.name for p in first} == ours else ()
+    """Return the first three arguments if they are query, key and value, in any order."""
+    positional = [p.name for p in parameters.values() if p.kind != p.KEYWORD_ONLY][:3]
+    inputs = {names.get(name) for name in ("query", "key", "value")}
+    return tuple(positional) if set(positional) == inputs else ()
 
 
-def match(names: tuple[str, ...], parameters: Iterable[str]) -> str | None:
-    lower = {parameter.lower(): parameter for parameter in reversed(list(parameters))}
-    return next((lower[name] for name in names if name in lower), None)
+def match_name(candidates: tuple[str, ...], parameters: Iterable[str]) -> str | None:
+    """Return the parameter that is the first of the candidates, ignoring case."""
+    by_lower_case = {parameter.lower(): parameter for parameter in reversed(list(parameters))}
+    return next((by_lower_case[name] for name in candidates if name in by_lower_case), None)
 
 
-def library_of(function: Callable[..., Any]) -> str:
-    """Return the library whose arrays a function takes: the one that its module is of or imports.
+def infer_library(function: Callable[..., Any]) -> str:
+    """Return the array library that a function's module belongs to or imports.
 
     Raises:
         LoadError: if its module imports more than one besides NumPy.
@@ -260,30 +266,30 @@ def library_of(function: Callable[..., Any]) -> str:
     inner = inspect.unwrap(function)
     if hasattr(inner, "named_parameters"):
         return "torch"
-    own = (getattr(inner, "__module__", None) or type(inner).__module__).partition(".")[0]
-    own = {"jaxlib": "jax"}.get(own, own)
-    if own in LIBRARIES:
-        return own
-    names = getattr(inner, "__globals__", None) or vars(sys.modules[type(inner).__module__])
-    modules = {root_of(value) for value in list(names.values())}
-    others = [name for name in LIBRARIES if name in modules and name != "numpy"]
-    if len(others) > 1:
+    package = (getattr(inner, "__module__", None) or type(inner).__module__).partition(".")[0]
+    package = {"jaxlib": "jax"}.get(package, package)
+    if package in LIBRARIES:
+        return package
+    namespace = getattr(inner, "__globals__", None) or vars(sys.modules[type(inner).__module__])
+    packages = {root_package(value) for value in list(namespace.values())}
+    imported = [name for name in LIBRARIES if name in packages and name != "numpy"]
+    if len(imported) > 1:
         raise LoadError(
-            f"its module imports {' and '.join(others)}; say whose arrays it takes with --library"
+            f"its module imports {' and '.join(imported)}; say whose arrays it takes with --library"
         )
-    return others[0] if others else "numpy"
+    return imported[0] if imported else "numpy"
 
 
-def root_of(value: Any) -> str:
+def root_package(value: Any) -> str:
     name = value.__name__ if isinstance(value, ModuleType) else getattr(value, "__module__", "")
     return name.partition(".")[0] if isinstance(name, str) else ""
 
 
-def arranged(array: Array, layout: str) -> Array:
-    """Put the axes of a (b, h, n, d) array in the order of a layout.
+def to_layout(array: Array, layout: str) -> Array:
+    """Convert a (b, h, n, d) array to a layout.
 
     Raises:
-        UnsupportedError: if the layout has no axis for what there is more than one of.
+        UnsupportedError: if the layout lacks an axis that is longer than 1.
     """
     batch, heads = array.shape[:2]
     if "h" not in layout and heads > 1:
@@ -295,8 +301,8 @@ def arranged(array: Array, layout: str) -> Array:
     return {"bhnd": array, "bnd": array[:, 0], "nd": array[0, 0]}[layout]
 
 
-def restored(array: Array, layout: str) -> Array:
-    """Put the axes of a result in the order (b, h, n, d) again; undoes `arranged`."""
+def from_layout(array: Array, layout: str) -> Array:
+    """Convert a result back to (b, h, n, d); inverse of `to_layout`."""
     if array.ndim != len(layout):
         return array
     if layout == "bnhd":
@@ -304,94 +310,96 @@ def restored(array: Array, layout: str) -> Array:
     return {"bhnd": array, "bnd": array[:, None], "nd": array[None, None]}[layout]
 
 
-def arranged_pairs(pairs: Array, layout: str) -> Array:
-    """Cut or fill the leading axes of a mask as the layout's scores have them."""
+def mask_to_layout(mask: Array, layout: str) -> Array:
+    """Drop or add leading axes of a mask to match the scores of a layout."""
     if "h" in layout:
-        return pairs.reshape((1,) * (4 - pairs.ndim) + pairs.shape)
-    if pairs.ndim < 4:
-        return pairs
-    if layout == "nd" and pairs.shape[0] > 1:
+        return mask.reshape((1,) * (4 - mask.ndim) + mask.shape)
+    if mask.ndim < 4:
+        return mask
+    if layout == "nd" and mask.shape[0] > 1:
         raise UnsupportedError("layout nd has no axis of the batch")
-    return pairs[:, 0] if layout == "bnd" else pairs[0, 0]
+    return mask[:, 0] if layout == "bnd" else mask[0, 0]
 
 
 def arguments(
     call: Call | LayerCall, names: Mapping[str, str], settings: Settings
 ) -> dict[str, Any]:
-    """Return the arguments of a call by the names that the function has for them.
+    """Return the arguments of a call by the function's own names.
 
     Raises:
-        UnsupportedError: if it has no argument for one of them.
+        UnsupportedError: if the function lacks one of them.
     """
     if isinstance(call, LayerCall):
-        ours = layer_arguments(call, names, settings)
+        values = layer_arguments(call, names, settings)
     else:
-        ours = plain_arguments(call, names, settings)
-    for name in ours:
+        values = attention_arguments(call, names, settings)
+    for name in values:
         if name not in names:
             raise UnsupportedError(
                 f"no argument seems to be for {name}; if one is, say --names {name}=..."
             )
-    return {names[name]: value for name, value in ours.items()}
+    return {names[name]: value for name, value in values.items()}
 
 
-def plain_arguments(call: Call, names: Mapping[str, str], settings: Settings) -> dict[str, Any]:
+def attention_arguments(call: Call, names: Mapping[str, str], settings: Settings) -> dict[str, Any]:
     layout = settings.layout or "bhnd"
-    found: dict[str, Any] = {
-        name: arranged(getattr(call, name), layout) for name in ("query", "key", "value")
+    values: dict[str, Any] = {
+        name: to_layout(getattr(call, name), layout) for name in ("query", "key", "value")
     }
     if call.mask is not None:
-        found["mask"] = arranged_pairs(masked(call.mask, settings.mask), layout)
+        values["mask"] = mask_to_layout(convert_mask(call.mask, settings.mask), layout)
     if call.bias is not None:
-        found["bias"] = arranged_pairs(call.bias, layout)
+        values["bias"] = mask_to_layout(call.bias, layout)
     if call.is_causal:
-        found["is_causal"] = True
+        values["is_causal"] = True
     if call.query.shape[1] != call.key.shape[1] and "grouped" in names:
-        found["grouped"] = True
+        values["grouped"] = True
     for name in ("scale", "window", "softcap"):
         if getattr(call, name) is not None:
-            found[name] = getattr(call, name)
-    return found
+            values[name] = getattr(call, name)
+    return values
 
 
-def masked(mask: Array, kind: str | None) -> Array:
-    """Write a mask as the function takes it."""
+def convert_mask(mask: Array, kind: str | None) -> Array:
+    """Convert a mask in which True keeps a key to one of `MASKS`."""
     return {"hide": ~mask, "additive": np.where(mask, 0.0, -np.inf)}.get(kind or "keep", mask)
 
 
 def layer_arguments(
     call: LayerCall, names: Mapping[str, str], settings: Settings
 ) -> dict[str, Any]:
-    query, key = (rows_arranged(rows, settings.layout or "bnd") for rows in (call.query, call.key))
-    rows = {"query": query, "key": key, "value": key}
-    found: dict[str, Any] = {n: array for n, array in rows.items() if n in names or n != "value"}
+    layout = settings.layout or "bnd"
+    query, key = (layer_to_layout(rows, layout) for rows in (call.query, call.key))
+    values: dict[str, Any] = {"query": query, "key": key}
+    if "value" in names:
+        values["value"] = key
     if "query" not in names:
         if call.query is not call.key:
             raise UnsupportedError("it takes one sequence")
-        found = {"x": query}
+        values = {"x": query}
     if call.is_causal:
-        found["is_causal"] = True
-    if "weights" in names:  # they are set in the module itself
-        return found
-    found |= {f"W_{letter}": matrix for letter, matrix in call.weights.items()}
+        values["is_causal"] = True
+    if "weights" in names:  # `libraries.set_weights` stores them in the module
+        return values
+    values |= {f"W_{letter}": matrix for letter, matrix in call.weights.items()}
     if "W_packed" in names:
-        packed = [found.pop(f"W_{letter}") for letter in "QKV"]
-        found["W_packed"] = np.concatenate(packed, axis=1)
-    found |= {f"b_{letter}": bias for letter, bias in call.biases.items()}
+        packed = [values.pop(f"W_{letter}") for letter in "QKV"]
+        values["W_packed"] = np.concatenate(packed, axis=1)
+    values |= {f"b_{letter}": bias for letter, bias in call.biases.items()}
     if "heads" in names:
-        found["heads"] = call.heads
-    return found
+        values["heads"] = call.heads
+    return values
 
 
-def rows_arranged(rows: Array, layout: str) -> Array:
-    """Put the axes of (b, n, d) rows in the order of a layout, or of a result back again."""
+def layer_to_layout(rows: Array, layout: str) -> Array:
+    """Convert (b, n, d) rows to a layout; its own inverse."""
     if layout == "nd":
         raise UnsupportedError("layout nd has no axis of the batch")
     return rows.swapaxes(0, 1) if layout == "nbd" else rows
 
 
-def index_in(index: tuple[int, ...], layout: str, call: Call | LayerCall) -> list[int]:
-    """Write an index of a (b, h, n, d) or (b, n, d) result as the reader's layout has it."""
+def index_in_layout(index: tuple[int, ...], layout: str, call: Call | LayerCall) -> list[int]:
+    """Convert an index of a (b, h, n, d) or (b, n, d) result to the reader's layout."""
     order = "bnd" if isinstance(call, LayerCall) else "bhnd"
     axes = dict(zip(order, index, strict=False))
     return [int(axes[axis]) for axis in layout if axis in axes]

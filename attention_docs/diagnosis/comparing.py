@@ -1,4 +1,4 @@
-"""Compare what was found with what is right, or with what a mistake gives, within rounding."""
+"""Compare results, within rounding, with the expected ones or with those of a mistake."""
 
 import itertools
 from collections.abc import Iterator
@@ -11,136 +11,146 @@ from attention_docs.arrays import Array
 from attention_docs.diagnosis import calling, recipe
 from attention_docs.diagnosis.calling import Settings
 from attention_docs.diagnosis.cases import ROUNDOFF, Case
-from attention_docs.diagnosis.mistakes import CONVENTIONS, MISTAKES, Convention, Mistake, pairs
+from attention_docs.diagnosis.mistakes import (
+    CONVENTIONS,
+    MISTAKES,
+    Convention,
+    Mistake,
+    compatible_pairs,
+)
 from attention_docs.diagnosis.recipe import LayerCall, Steps
 from attention_docs.diagnosis.worker import Outcome
 
-# Several mistakes at once, or one, or none; or conventions.
-Named = tuple[Mistake, ...]
-Made = tuple[Mistake | Convention, ...]
+Mistakes = tuple[Mistake, ...]
+Deviations = tuple[Mistake | Convention, ...]
 
 
 def shape_problem(case: Case, results: dict[str, Array], settings: Settings) -> str:
-    """Say whether a result has another shape than the right one, in the reader's layout."""
+    """Describe a result of the wrong shape, in the reader's layout; "" if all shapes are right."""
     layout = settings.layout or "bhnd"
-    for name, right in case.right().items():
-        found = results[name].shape
-        if found != right.shape:
-            called = name if name == "output" else f"gradient of {name}"
-            if len(found) == len(right.shape):
-                found = tuple(calling.index_in(found, layout, case.call))
-            expected = tuple(calling.index_in(right.shape, layout, case.call))
-            return f"its {called} has shape {found}; expected {expected}"
+    for name, expected in case.expected().items():
+        shape = results[name].shape
+        if shape != expected.shape:
+            label = name if name == "output" else f"gradient of {name}"
+            if len(shape) == len(expected.shape):
+                shape = tuple(calling.index_in_layout(shape, layout, case.call))
+            expected_shape = tuple(calling.index_in_layout(expected.shape, layout, case.call))
+            return f"its {label} has shape {shape}; expected {expected_shape}"
     return ""
 
 
-def dtype_in(case: Case, settings: Settings) -> str:
+def effective_dtype(case: Case, settings: Settings) -> str:
     if case.dtype in ROUNDOFF:
         return case.dtype
     return settings.precision or settings.dtype
 
 
-def differing(
+def first_difference(
     case: Case, results: dict[str, Array], expected: dict[str, Array], settings: Settings
 ) -> tuple[str, tuple[int, ...]] | None:
-    """Return the first cell that differs by more than rounding, with the result's name, if any."""
-    tolerance = case.tolerance(dtype_in(case, settings))
-    for name, right in expected.items():
-        found = results[name]
-        if found.shape != right.shape:
+    """Return name and index of the first number that differs by more than rounding, or None."""
+    tolerance = case.tolerance(effective_dtype(case, settings))
+    for name, array in expected.items():
+        actual = results[name]
+        if actual.shape != array.shape:
             return name, ()
-        wrong = ~agree(found, right, tolerance)
+        wrong = ~within_tolerance(actual, array, tolerance)
         if wrong.any():
             return name, tuple(int(i) for i in np.argwhere(wrong)[0])
     return None
 
 
-def agree(found: Array, expected: Array, tolerance: float) -> Array:
-    """Tell of each number whether it is as expected within a tolerance; NaN agrees with NaN."""
+def within_tolerance(actual: Array, expected: Array, tolerance: float) -> Array:
+    """Compare elementwise with an absolute tolerance; NaN equals NaN."""
     with np.errstate(invalid="ignore"):
-        near = np.abs(found - expected) <= tolerance
-    return near | (np.isnan(found) & np.isnan(expected)) | (found == expected)
+        is_near = np.abs(actual - expected) <= tolerance
+    return is_near | (np.isnan(actual) & np.isnan(expected)) | (actual == expected)
 
 
-def rounding_of(case: Case, outcome: Outcome, settings: Settings) -> str | None:
-    """Return the finest coarser dtype that explains the error by two roundings of the largest."""
-    unit, right = ROUNDOFF[dtype_in(case, settings)], case.right()
-    error = max(float(np.abs(outcome.results[name] - right[name]).max()) for name in right)
-    size = max(float(np.abs(array).max()) for array in right.values())
-    finer_first = sorted(ROUNDOFF, key=lambda name: ROUNDOFF[name])
-    coarser = (name for name in finer_first if ROUNDOFF[name] > unit)
-    return next((name for name in coarser if error <= 2 * ROUNDOFF[name] * size), None)
+def coarser_dtype_explaining(case: Case, outcome: Outcome, settings: Settings) -> str | None:
+    """Return the finest coarser dtype whose rounding explains the error, if any."""
+    unit, expected = ROUNDOFF[effective_dtype(case, settings)], case.expected()
+    error = max(float(np.abs(outcome.results[name] - expected[name]).max()) for name in expected)
+    largest = max(float(np.abs(array).max()) for array in expected.values())
+    finest_first = sorted(ROUNDOFF, key=lambda name: ROUNDOFF[name])
+    coarser = (name for name in finest_first if ROUNDOFF[name] > unit)
+    return next((name for name in coarser if error <= 2 * ROUNDOFF[name] * largest), None)
 
 
-def conventions_of(case: Case) -> Iterator[tuple[Convention, ...]]:
-    """Yield the conventions that may show in a case, and each two of them."""
-    known = [c for c in CONVENTIONS if c.name in case.conventions]
-    yield from ((convention,) for convention in known)
-    for one, other in itertools.combinations(known, 2):
-        if not one.changes.keys() & other.changes.keys():
-            yield one, other
+def possible_conventions(case: Case) -> Iterator[tuple[Convention, ...]]:
+    """Yield the conventions that may apply to a case, and each compatible pair of them."""
+    conventions = [c for c in CONVENTIONS if c.name in case.conventions]
+    yield from ((convention,) for convention in conventions)
+    for first, second in itertools.combinations(conventions, 2):
+        if not first.changes.keys() & second.changes.keys():
+            yield first, second
 
 
 @cache
-def mistaken(case: Case, made: Made) -> Array | None:
-    """Return the output of a case with mistakes made, if they give one."""
+def output_with(case: Case, deviations: Deviations) -> Array | None:
+    """Return the output of a case with mistakes or conventions, or None if shapes do not fit."""
     changes: Steps = {}
-    for mistake in made:
-        changes |= mistake.changes
+    for deviation in deviations:
+        changes |= deviation.changes
     try:
         with np.errstate(all="ignore"):
             if isinstance(case.call, LayerCall):
                 return recipe.attend_in_heads(case.call, changes)
             return recipe.attend(case.call, changes)
-    except ValueError:  # the arrays do not fit any more
+    except ValueError:
         return None
 
 
-def explains(case: Case, outcome: Outcome, made: Made, settings: Settings) -> bool:
-    """Whether mistakes give the digits that were found, to the precision of float32 at least."""
+def explains(case: Case, outcome: Outcome, deviations: Deviations, settings: Settings) -> bool:
+    """Whether mistakes or conventions give the actual output, within float32 precision."""
     if case.gradients or "output" not in outcome.results:
         return False
     settings = replace(settings, precision="float32")
-    output = mistaken(case, made)
+    output = output_with(case, deviations)
     return (
         output is not None
-        and differing(case, outcome.results, {"output": output}, settings) is None
+        and first_difference(case, outcome.results, {"output": output}, settings) is None
     )
 
 
 @cache
-def shows(case: Case, made: Made) -> bool:
-    """Whether mistakes change the output of a case by more than `explains` allows for."""
-    output = mistaken(case, made)
+def changes_output(case: Case, deviations: Deviations) -> bool:
+    """Whether mistakes change the output of a case by more than the tolerance of `explains`."""
+    output = output_with(case, deviations)
     if output is None or case.gradients:
         return False
-    found = differing(case, {"output": output}, case.right(), Settings(precision="float32"))
-    return found is not None
+    settings = Settings(precision="float32")
+    return first_difference(case, {"output": output}, case.expected(), settings) is not None
 
 
-def single_mistakes(case: Case, outcome: Outcome, settings: Settings) -> Iterator[Named]:
+def explaining_mistakes(case: Case, outcome: Outcome, settings: Settings) -> Iterator[Mistakes]:
     """Yield each mistake that explains a wrong output."""
-    return ((m,) for m in MISTAKES if explains(case, outcome, (m,), settings) and shows(case, (m,)))
+    for mistake in MISTAKES:
+        if explains(case, outcome, (mistake,), settings) and changes_output(case, (mistake,)):
+            yield (mistake,)
 
 
-def pairs_of_mistakes(case: Case, outcome: Outcome, settings: Settings) -> Iterator[Named]:
-    """Yield each two mistakes that explain an output of numbers; NaN too many would explain."""
-    found = outcome.results["output"]
-    if np.isfinite(found).all():
-        tolerance = case.tolerance(dtype_in(case, replace(settings, precision="float32")))
-        made, outputs = outputs_of_pairs(case, found.shape)
-        matching = agree(found, outputs, tolerance).all(axis=tuple(range(1, outputs.ndim)))
-        yield from (made[i] for i in np.flatnonzero(matching) if shows(case, made[i]))
+def explaining_pairs(case: Case, outcome: Outcome, settings: Settings) -> Iterator[Mistakes]:
+    """Yield each pair of mistakes that explains a finite output; too many pairs explain NaN."""
+    output = outcome.results["output"]
+    if np.isfinite(output).all():
+        tolerance = case.tolerance(effective_dtype(case, replace(settings, precision="float32")))
+        pairs, outputs = pair_outputs(case, output.shape)
+        inner_axes = tuple(range(1, outputs.ndim))
+        is_match = within_tolerance(output, outputs, tolerance).all(axis=inner_axes)
+        yield from (pairs[i] for i in np.flatnonzero(is_match) if changes_output(case, pairs[i]))
 
 
 @cache
-def outputs_of_pairs(case: Case, shape: tuple[int, ...]) -> tuple[list[Named], Array]:
-    """Return the pairs of mistakes whose output has a shape, and these outputs as one array.
+def pair_outputs(case: Case, shape: tuple[int, ...]) -> tuple[list[Mistakes], Array]:
+    """Return the pairs of mistakes whose output has a given shape, and these outputs stacked.
 
-    There are more than a thousand, so they are compared all at once.
+    Stacked, because comparing more than a thousand one by one is slow.
     """
-    outputs = {two: mistaken(case, two) for two in pairs()}
+    outputs = {pair: output_with(case, pair) for pair in compatible_pairs()}
     fitting = {
-        two: each for two, each in outputs.items() if each is not None and each.shape == shape
+        pair: output
+        for pair, output in outputs.items()
+        if output is not None and output.shape == shape
     }
     return list(fitting), np.array(list(fitting.values())).reshape(-1, *shape)

@@ -1,4 +1,4 @@
-"""What differs between array libraries: making arrays, reading them, gradients, weights."""
+"""Create and read arrays, compute gradients and set weights in each array library."""
 
 import importlib
 import re
@@ -13,17 +13,17 @@ from attention_docs.diagnosis.recipe import LayerCall
 
 
 def to_library(array: Array, library: str, dtype: str) -> Any:
-    """Return an array of a library; a mask stays boolean.
+    """Convert a NumPy array to a library and dtype; boolean arrays stay boolean.
 
     Raises:
-        UnsupportedError: if the library has no such dtype.
+        UnsupportedError: if the library lacks the dtype.
     """
     name = "bool" if array.dtype == bool else dtype
     if library == "torch":
         torch = importlib.import_module("torch")
         return torch.from_numpy(array).to(getattr(torch, name))
     if library == "jax" and name == "int64":
-        name = "int32"  # unless it is told otherwise, JAX has no wider integers
+        name = "int32"  # JAX disables 64-bit integers by default
     module = {"jax": "jax.numpy"}.get(library, library)
     xp = importlib.import_module(module)
     return xp.asarray(array, dtype=dtype_of(xp, name))
@@ -40,8 +40,8 @@ def dtype_of(xp: Any, name: str) -> Any:
     return getattr(xp, name)
 
 
-def strided(array: Any) -> Any:
-    """Return the same numbers as a view whose last two axes lie the other way round in memory."""
+def with_transposed_memory(array: Any) -> Any:
+    """Return a view with the same numbers whose last two axes are transposed in memory."""
     if hasattr(array, "mT") and hasattr(array, "contiguous"):
         return array.mT.contiguous().mT
     if isinstance(array, np.ndarray):
@@ -50,10 +50,10 @@ def strided(array: Any) -> Any:
 
 
 def to_numpy(result: Any) -> Array:
-    """Return a result as float64 on the host.
+    """Return a result as a float64 NumPy array.
 
     Raises:
-        UnsupportedError: if it holds no real numbers.
+        UnsupportedError: if it does not hold real numbers.
     """
     if hasattr(result, "detach"):  # PyTorch
         result = result.detach().cpu()
@@ -73,31 +73,32 @@ def gradients(
     names: list[str],
     upstream: Any,
 ) -> dict[str, Any]:
-    """Return the gradients of the sum of output times `upstream`, for some of the arguments.
+    """Return the gradients of `sum(output * upstream)` with respect to the named arguments.
 
     Raises:
-        UnsupportedError: if the library has none.
+        UnsupportedError: if the library has no automatic differentiation.
     """
     if library == "torch":
-        inputs = [arguments[name].requires_grad_() for name in names]
+        tensors = [arguments[name].requires_grad_() for name in names]
         (function(**arguments) * upstream).sum().backward()
-        return {name: array.grad for name, array in zip(names, inputs, strict=True)}
+        return {name: tensor.grad for name, tensor in zip(names, tensors, strict=True)}
     if library == "jax":
         jax = importlib.import_module("jax")
-        others = {name: value for name, value in arguments.items() if name not in names}
-        taken = {name: arguments[name] for name in names}
-        slopes = jax.grad(lambda x: (function(**x, **others) * upstream).sum())
-        found: dict[str, Any]
+        constants = {name: value for name, value in arguments.items() if name not in names}
+        inputs = {name: arguments[name] for name in names}
+        gradient = jax.grad(lambda x: (function(**x, **constants) * upstream).sum())
+        results: dict[str, Any]
         try:
-            found = jax.jit(slopes)(taken)  # compiled as one, and not operation by operation
-        except jax.errors.JAXTypeError:  # the function looks at the numbers, which jit forbids
-            found = slopes(taken)
-        return found
+            results = jax.jit(gradient)(inputs)  # faster than compiling each operation
+        except jax.errors.JAXTypeError:  # the function branches on values, which jit forbids
+            results = gradient(inputs)
+        return results
     raise UnsupportedError("its library has no gradients")
 
 
-# What is left of a projection's name without the words that all of them share.
-SHARED_WORDS = re.compile(r"proj(ection)?|linear|lin|layer|dense|weights?|^to|^w|[\d._]")
+# Parts of a projection's name that do not tell which projection it is.
+COMMON_AFFIXES = re.compile(r"proj(ection)?|linear|lin|layer|dense|weights?|^to|^w|[\d._]")
+# The projections by what remains of the name.
 LETTERS = {
     **dict.fromkeys(("q", "query", "queries"), "Q"),
     **dict.fromkeys(("k", "key", "keys"), "K"),
@@ -108,24 +109,24 @@ LETTERS = {
 
 
 def set_weights(module: Any, call: LayerCall, dtype: str) -> None:
-    """Give a module of PyTorch the weights of a case; `Linear` keeps the transpose of ours.
+    """Set the weights of a PyTorch module to those of a case; `Linear` stores our transpose.
 
     Raises:
-        UnsupportedError: if a parameter's name or shape says nothing.
+        UnsupportedError: if the name or shape of a parameter is unknown.
     """
     torch = importlib.import_module("torch")
     module.to(getattr(torch, dtype)).eval()
     biases = {letter: call.biases.get(letter, np.zeros(6)) for letter in "QKVO"}
     for name, parameter in module.named_parameters():
         owner, _, kind = name.replace("in_proj_", "in_proj.").rpartition(".")
-        letters = LETTERS.get(SHARED_WORDS.sub("", owner.rpartition(".")[2].lower()))
-        if owner.endswith(".0"):  # the first of a Sequential, as in to_out.0
-            letters = LETTERS.get(SHARED_WORDS.sub("", owner.split(".")[-2].lower()))
+        letters = LETTERS.get(COMMON_AFFIXES.sub("", owner.rpartition(".")[2].lower()))
+        if owner.endswith(".0"):  # first of a Sequential, such as to_out.0
+            letters = LETTERS.get(COMMON_AFFIXES.sub("", owner.split(".")[-2].lower()))
         if not letters:
             raise UnsupportedError(f"its parameter {name} has no known name")
-        source = biases if kind == "bias" else call.weights
-        packed = np.concatenate([source[letter] for letter in letters], axis=-1)
-        stored = packed if kind == "bias" or is_rows(module, name) else packed.T
+        values = biases if kind == "bias" else call.weights
+        packed = np.concatenate([values[letter] for letter in letters], axis=-1)
+        stored = packed if kind == "bias" or is_stored_untransposed(module, name) else packed.T
         if tuple(parameter.shape) != stored.shape:
             raise UnsupportedError(
                 f"its parameter {name} has shape {tuple(parameter.shape)}; "
@@ -137,7 +138,7 @@ def set_weights(module: Any, call: LayerCall, dtype: str) -> None:
         raise UnsupportedError("it has no biases")
 
 
-def is_rows(module: Any, name: str) -> bool:
-    """Whether a weight is multiplied from the right as it is, as in the Conv1D of GPT-2."""
+def is_stored_untransposed(module: Any, name: str) -> bool:
+    """Whether the layer computes `x @ weight`, as GPT-2's Conv1D does, and not `x @ weight.T`."""
     owner = module.get_submodule(name.rpartition(".")[0])
     return type(owner).__name__ == "Conv1D"

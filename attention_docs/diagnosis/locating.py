@@ -1,4 +1,4 @@
-"""Where a wrong result, of which no mistake is known, first goes wrong."""
+"""Locate the first wrong step of a result that no mistake of the catalogue explains."""
 
 from collections.abc import Callable, Iterable
 from dataclasses import replace
@@ -8,32 +8,37 @@ import numpy as np
 from attention_docs.arrays import Array
 from attention_docs.diagnosis import calling
 from attention_docs.diagnosis.calling import Settings
-from attention_docs.diagnosis.cases import Case, steps
-from attention_docs.diagnosis.comparing import differing, dtype_in, rounding_of, shape_problem
+from attention_docs.diagnosis.cases import Case, expected_steps
+from attention_docs.diagnosis.comparing import (
+    coarser_dtype_explaining,
+    effective_dtype,
+    first_difference,
+    shape_problem,
+)
 from attention_docs.diagnosis.recipe import Call
 from attention_docs.diagnosis.worker import Outcome
 
 
-def first_cell(case: Case, outcome: Outcome, settings: Settings) -> str:
-    """Say where a result first differs, by how much, and whether that looks like rounding."""
-    right = case.right()
-    place = differing(case, outcome.results, right, settings)
-    assert place
-    name, index = place
-    found, expected = outcome.results[name][index], right[name][index]
-    called = name if name == "output" else f"gradient of {name}"
-    where = calling.index_in(index, settings.layout or "bhnd", case.call)
-    words = f"its {called} is {found:.6g} at {where}; expected {expected:.6g}"
-    if not np.isfinite(found):
-        return words
-    words += f", off by {abs(found - expected):.2g}"
-    if coarser := rounding_of(case, outcome, settings):
-        words += f", which is the size of rounding in {coarser}"
-    return words
+def describe_first_difference(case: Case, outcome: Outcome, settings: Settings) -> str:
+    """Describe where a result first differs, by how much, and whether it looks like rounding."""
+    right = case.expected()
+    difference = first_difference(case, outcome.results, right, settings)
+    assert difference
+    name, index = difference
+    actual, expected = outcome.results[name][index], right[name][index]
+    label = name if name == "output" else f"gradient of {name}"
+    position = calling.index_in_layout(index, settings.layout or "bhnd", case.call)
+    message = f"its {label} is {actual:.6g} at {position}; expected {expected:.6g}"
+    if not np.isfinite(actual):
+        return message
+    message += f", off by {abs(actual - expected):.2g}"
+    if dtype := coarser_dtype_explaining(case, outcome, settings):
+        message += f", which is the size of rounding in {dtype}"
+    return message
 
 
-def with_values_that_show_weights(case: Case) -> Case:
-    """Put the identity in place of the values: then the output of a head is its weights."""
+def with_identity_values(case: Case) -> Case:
+    """Replace the values by the identity, so that the output of a head is its weights."""
     assert isinstance(case.call, Call)
     *leading, n, _ = case.call.value.shape
     value = np.broadcast_to(np.eye(n), (*leading, n, n)).copy()
@@ -41,95 +46,101 @@ def with_values_that_show_weights(case: Case) -> Case:
 
 
 def first_wrong_step(
-    case: Case, outcome: Outcome, probe: Case, shown: Outcome, settings: Settings
+    case: Case, outcome: Outcome, probe: Case, probe_outcome: Outcome, settings: Settings
 ) -> str:
-    """Say which step is the first wrong one: the scores, the softmax, or the sum of the values.
+    """Describe which step is the first wrong one: the scores, the softmax, or the weighted sum.
 
-    The logarithm of the weights gives the scaled scores back, but for one number in each row.
+    The logarithm of the weights recovers the scaled scores up to a constant for each row.
 
     Args:
-        case: what was asked.
-        outcome: what came of it.
-        probe: the same with values that show the weights.
-        shown: what came of that.
+        case: the case with the wrong result.
+        outcome: its outcome.
+        probe: the same case with the identity as values.
+        probe_outcome: the outcome of the probe, whose output is the weights.
         settings: how the function was called.
     """
-    if shown.failure or shape_problem(probe, shown.results, settings):
-        return "its weights cannot be had, as it does not take the identity for values"
-    found = shown.results["output"]
-    if not is_weighted_sum(case, outcome, found):
+    if probe_outcome.failure or shape_problem(probe, probe_outcome.results, settings):
+        return "could not recover its weights, as it does not take the identity for values"
+    weights = probe_outcome.results["output"]
+    if not is_weighted_sum(case, outcome, weights):
         return "it is no weighted sum of the values, so look at what follows the softmax"
     assert isinstance(probe.call, Call)
 
-    def where(index: Iterable[int]) -> list[int]:
-        return calling.index_in(tuple(index), settings.layout or "bhnd", probe.call)
+    def to_position(index: Iterable[int]) -> list[int]:
+        return calling.index_in_layout(tuple(index), settings.layout or "bhnd", probe.call)
 
-    right = steps(probe.call)
-    weights = {"output": found}, {"output": right.weights}
-    if differing(probe, *weights, settings) is None:
+    right = expected_steps(probe.call)
+    outputs = {"output": weights}, {"output": right.weights}
+    if first_difference(probe, *outputs, settings) is None:
         return "its weights are right, so the sum of the values is wrong"
     settings = replace(settings, precision="float32")
-    unlike = differing(probe, *weights, settings)
-    if unlike is None:
+    difference = first_difference(probe, *outputs, settings)
+    if difference is None:
         return "its weights are wrong by too little to say more"
-    place = where(unlike[1])
-    tolerance = probe.tolerance(dtype_in(probe, settings))
+    position = to_position(difference[1])
+    tolerance = probe.tolerance(effective_dtype(probe, settings))
     hidden: Array = np.isneginf(right.masked)
-    if np.isnan(found).any():
-        return f"its weights are nan, first at {where(np.argwhere(np.isnan(found))[0])}"
-    if (np.abs(found[hidden]) > tolerance).any():
-        weight = np.where(hidden, np.abs(found), 0).max()
+    if np.isnan(weights).any():
+        return f"its weights are nan, first at {to_position(np.argwhere(np.isnan(weights))[0])}"
+    if (np.abs(weights[hidden]) > tolerance).any():
+        weight = np.where(hidden, np.abs(weights), 0).max()
         return f"the mask is the first wrong step: a hidden key has a weight of {weight:.4g}"
-    if words := sums_problem(found, right.weights, tolerance, where):
-        return words
-    if ((found <= 0) & ~hidden & (right.weights > tolerance)).any():
+    if problem := row_sum_problem(weights, right.weights, tolerance, to_position):
+        return problem
+    if ((weights <= 0) & ~hidden & (right.weights > tolerance)).any():
         if not hidden.any():
             return "a key has no weight, so look at the softmax first"
         return "the mask is the first wrong step: a key that takes part has no weight"
-    if np.allclose(np.sort(found), np.sort(right.weights), atol=tolerance):
+    if np.allclose(np.sort(weights), np.sort(right.weights), atol=tolerance):
         return (
             "its weights are right but stand at other keys, so look at the order of keys and values"
         )
-    return f"its weights are wrong, first at {place}: {scores_problem(found, right.masked, hidden)}"
+    problem = scores_problem(weights, right.masked, hidden)
+    return f"its weights are wrong, first at {position}: {problem}"
 
 
 def is_weighted_sum(case: Case, outcome: Outcome, weights: Array) -> bool:
-    """Whether an output is that of these weights, as far as both are numbers."""
+    """Whether the output is `weights @ value`, where both are finite."""
     assert isinstance(case.call, Call)
     value = np.repeat(case.call.value, weights.shape[1] // case.call.value.shape[1], axis=1)
     with np.errstate(all="ignore"):
         return bool(np.allclose(outcome.results["output"], weights @ value, 1e-2, 1e-2, True))
 
 
-def sums_problem(
-    weights: Array, right: Array, tolerance: float, where: Callable[[Iterable[int]], list[int]]
+def row_sum_problem(
+    weights: Array,
+    expected: Array,
+    tolerance: float,
+    to_position: Callable[[Iterable[int]], list[int]],
 ) -> str:
-    """Say whether rows of weights do not sum to one, and whether that is all."""
+    """Describe a row of weights that does not sum to one; "" if there is none."""
     sums = weights.sum(axis=-1)
-    wrong = np.argwhere(~(np.abs(sums - right.sum(axis=-1)) <= tolerance))
+    wrong = np.argwhere(~(np.abs(sums - expected.sum(axis=-1)) <= tolerance))
     if not len(wrong):
         return ""
     with np.errstate(all="ignore"):
         rescaled = weights / sums[..., None]
-    only = np.allclose(rescaled, right, atol=tolerance)
-    cause = "only their sum is wrong" if only else "look at the softmax first"
+    is_rescaled = np.allclose(rescaled, expected, atol=tolerance)
+    cause = "only their sum is wrong" if is_rescaled else "look at the softmax first"
     row = tuple(wrong[0])
-    return f"its weights sum to {sums[row]:.6g} at {where((*row, 0))[:-1]} instead of 1: {cause}"
+    position = to_position((*row, 0))[:-1]
+    return f"its weights sum to {sums[row]:.6g} at {position} instead of 1: {cause}"
 
 
 def scores_problem(weights: Array, masked: Array, hidden: Array) -> str:
-    """Compare the scores behind the weights with the right ones, up to a number in each row."""
+    """Compare the scores behind the weights with the expected ones, centring each row."""
     with np.errstate(all="ignore"):
-        found = np.where(hidden, 0.0, np.log(weights))
-    right = np.where(hidden, 0.0, masked)
-    seen = ~hidden
-    count = np.maximum(seen.sum(axis=-1, keepdims=True), 1)
-    found = np.where(seen, found - found.sum(axis=-1, keepdims=True) / count, 0.0)
-    right = np.where(seen, right - right.sum(axis=-1, keepdims=True) / count, 0.0)
-    factor = float((found * right).sum() / max((right * right).sum(), 1e-300))
-    if np.allclose(found, 0, atol=1e-3 * np.abs(right).max()):
+        scores = np.where(hidden, 0.0, np.log(weights))
+    expected = np.where(hidden, 0.0, masked)
+    visible = ~hidden
+    count = np.maximum(visible.sum(axis=-1, keepdims=True), 1)
+    scores = np.where(visible, scores - scores.sum(axis=-1, keepdims=True) / count, 0.0)
+    expected = np.where(visible, expected - expected.sum(axis=-1, keepdims=True) / count, 0.0)
+    factor = float((scores * expected).sum() / max((expected * expected).sum(), 1e-300))
+    atol = 1e-3 * np.abs(expected).max()
+    if np.allclose(scores, 0, atol=atol):
         return "all keys of a query have the same score, so its scores are lost before the softmax"
-    if np.allclose(found, factor * right, atol=1e-3 * np.abs(right).max()):
+    if np.allclose(scores, factor * expected, atol=atol):
         if abs(factor - 1) < 1e-3:
             return "its scores are nearly right, so look for something small that is added to them"
         return f"the scores are {factor:.4g} times the right ones, so look at what multiplies them"

@@ -1,7 +1,7 @@
-"""The catalogue of mistakes: what each does to attention, and the line that fixes it.
+"""The catalogue of mistakes: how each changes attention, and the line that fixes it.
 
-A mistake is a change of one or two steps of `recipe.attend`, so two mistakes that change different
-steps can be made at once. A convention is such a change too, which some libraries make on purpose.
+A mistake replaces one or two steps of `recipe.attend`, so mistakes that replace different steps can
+be combined. A convention is a replacement that some libraries make on purpose.
 """
 
 import itertools
@@ -24,17 +24,16 @@ class Mistake:
     """One way to get attention wrong.
 
     Attributes:
-        name: what it is called in code and on pages.
-        words: the same in a sentence that begins "Your output is that of".
+        name: its name in code and on pages.
+        summary: a noun phrase that completes "its output is that of".
         fix: the line that fixes it.
-        shows_in: the name of a case whose digits it changes.
+        shows_in: the name of a case whose output it changes.
         changes: the steps of `recipe` that it replaces.
-        section: the page, and the anchor on it, that explains the mistake; the row of the
-            catalogue if left out.
+        section: the page and anchor that explain it; None: its row in the catalogue.
     """
 
     name: str
-    words: str
+    summary: str
     fix: str
     shows_in: str
     changes: Steps
@@ -53,36 +52,37 @@ class Mistake:
 
 @dataclass(frozen=True, eq=False)
 class Convention:
-    """A result that differs from this site's because a library means something else.
+    """A deliberate difference between a library and this package.
 
     Attributes:
-        name: what it is called in code.
-        words: what the library means.
+        name: its name in code.
+        summary: a clause that describes the library's behaviour.
         changes: the steps of `recipe` that it replaces.
     """
 
     name: str
-    words: str
+    summary: str
     changes: Steps
 
 
-def with_key_of_zeros(call: Call) -> Call:
-    """Add a padding token, all zeros, that no mask hides."""
+def append_zero_key(call: Call) -> Call:
+    """Append an unmasked padding token, all zeros, to keys and values."""
 
     def pad(array: Array) -> Array:
         return np.concatenate([array, np.zeros_like(array[..., :1, :])], axis=-2)
 
-    def pad_pairs(pairs: Array | None) -> Array | None:
-        if pairs is None or pairs.shape[-1] == 1:
-            return pairs
-        return np.concatenate([pairs, np.ones_like(pairs[..., :1])], axis=-1)
+    def pad_mask(mask: Array | None) -> Array | None:
+        if mask is None or mask.shape[-1] == 1:
+            return mask
+        return np.concatenate([mask, np.ones_like(mask[..., :1])], axis=-1)
 
-    return replace(call, key=pad(call.key), value=pad(call.value), mask=pad_pairs(call.mask))
+    return replace(call, key=pad(call.key), value=pad(call.value), mask=pad_mask(call.mask))
 
 
 def tile_heads(call: Call) -> Call:
-    times = call.query.shape[1] // call.key.shape[1]
-    tiles = (1, times, 1, 1)
+    """Match key heads to query heads with `np.tile` instead of `np.repeat`."""
+    group_size = call.query.shape[1] // call.key.shape[1]
+    tiles = (1, group_size, 1, 1)
     return replace(call, key=np.tile(call.key, tiles), value=np.tile(call.value, tiles))
 
 
@@ -90,70 +90,74 @@ def first_of_batch(array: Array | None) -> Array | None:
     return array if array is None else array[:1]
 
 
-def by_default(scale: Callable[[Call], float]) -> Steps:
-    """Return the change that takes another scale where none is given."""
+def with_default_scale(scale: Callable[[Call], float]) -> Steps:
+    """Return the change that replaces the default scale."""
     return {"scale": lambda call: scale(call) if call.scale is None else call.scale}
 
 
-def if_causal(visible: Callable[[Call], Array]) -> Steps:
-    """Return the change that shows a query other keys, if attention is causal."""
+def with_causal_mask(visible: Callable[[Call], Array]) -> Steps:
+    """Return the change that replaces the causal mask."""
     return {"causal": lambda call: visible(call) if call.is_causal else recipe.everything(call)}
 
 
-def if_biased(add: Callable[[Array, Array], Array]) -> Steps:
-    """Return the change that takes a float mask in another way, if there is one."""
-    return {"add": lambda scores, call: scores if call.bias is None else add(scores, call.bias)}
-
-
-def for_hidden_row(weight: Callable[[Array], float]) -> Steps:
-    """Return the change that gives each key a weight where a query sees none."""
+def with_bias(add: Callable[[Array, Array], Array]) -> Steps:
+    """Return the change that replaces the addition of a float mask."""
     return {
-        "late": lambda weights, visible: np.where(
+        "add_bias": lambda scores, call: scores if call.bias is None else add(scores, call.bias)
+    }
+
+
+def with_hidden_row_weights(weight: Callable[[Array], float]) -> Steps:
+    """Return the change that sets the weights of fully masked rows."""
+    return {
+        "after_softmax": lambda weights, visible: np.where(
             visible.any(axis=-1, keepdims=True), weights, weight(visible)
         )
     }
 
 
-def flipped(call: Call) -> Array:
+def inverted_mask(call: Call) -> Array:
     return recipe.everything(call) if call.mask is None else ~call.mask
 
 
-def narrowed(before: int, after: int) -> Steps:
-    """Return the change that lets a query see fewer neighbours, or more."""
+def with_narrower_window(before: int, after: int) -> Steps:
+    """Return the change that narrows the window on either side, or widens it if negative."""
 
     def window(call: Call) -> Array:
         if call.window:
             sides = zip(call.window, (before, after), strict=True)
-            left, right = (None if limit is None else limit - less for limit, less in sides)
+            left, right = (None if limit is None else limit - n for limit, n in sides)
             call = replace(call, window=(left, right))
         return recipe.within_window(call)
 
     return {"window": window}
 
 
-def times_infinity(scores: Array, visible: Array, call: Call) -> Array:
-    """Add (1 - mask) * -inf."""
+def mask_times_infinity(scores: Array, visible: Array, call: Call) -> Array:
+    """Add (1 - mask) * -inf, which is NaN where the mask is 1."""
     return scores if visible.all() else scores + np.where(visible, np.nan, -np.inf)
 
 
-def is_nonzero(call: Call) -> Array:
-    """Take each number of a float mask for True, unless it is zero."""
+def float_mask_as_boolean(call: Call) -> Array:
+    """Convert a float mask to boolean: nonzero is True."""
     return recipe.given_mask(call) if call.bias is None else call.bias != 0
 
 
-def repacked(weights: dict[str, Array], heads: int) -> dict[str, Array]:
-    """Read columns that hold Q, K and V one after the other as Q, K and V of one head at a time."""
+def read_packed_by_head(weights: dict[str, Array], heads: int) -> dict[str, Array]:
+    """Unpack columns (3, heads, d) in the order (heads, 3, d)."""
     packed = np.concatenate([weights[letter] for letter in "QKV"], axis=1)
-    cut = packed.reshape(len(packed), heads, 3, -1)
+    columns = packed.reshape(len(packed), heads, 3, -1)
     return weights | {
-        letter: cut[:, :, i].reshape(len(packed), -1) for i, letter in enumerate("QKV")
+        letter: columns[:, :, i].reshape(len(packed), -1) for i, letter in enumerate("QKV")
     }
 
 
-def of_weights(**sources: str) -> Steps:
-    """Return the change that takes other weights than those of its letter."""
+def with_weights_of(**sources: str) -> Steps:
+    """Return the change that replaces weights by those of other letters: target=source."""
     return {
-        "weights": lambda weights, heads: weights | {to: weights[of] for to, of in sources.items()}
+        "weights": lambda weights, heads: (
+            weights | {target: weights[source] for target, source in sources.items()}
+        )
     }
 
 
@@ -163,7 +167,7 @@ MISTAKES = [
         "scores divided by d_k instead of its root",
         "scores / math.sqrt(d_k)",
         "distinct_sizes",
-        by_default(lambda call: 1 / call.key.shape[-1]),
+        with_default_scale(lambda call: 1 / call.key.shape[-1]),
         f"{COMMON}#divided-by-d-k",
     ),
     Mistake(
@@ -171,7 +175,7 @@ MISTAKES = [
         "scores divided by the root of the model width instead of that of the head",
         "scores / math.sqrt(key.shape[-1])  # after the heads are split",
         "batch_and_heads",
-        by_default(
+        with_default_scale(
             lambda call: 1 / math.sqrt(call.d_model or call.query.shape[1] * call.key.shape[-1])
         ),
         f"{COMMON}#divided-by-the-root-of-the-model-width",
@@ -181,21 +185,21 @@ MISTAKES = [
         "scores divided by the root of d_v, the width of a value, instead of d_k",
         "scores / math.sqrt(key.shape[-1])",
         "distinct_sizes",
-        by_default(lambda call: 1 / math.sqrt(call.value.shape[-1])),
+        with_default_scale(lambda call: 1 / math.sqrt(call.value.shape[-1])),
     ),
     Mistake(
         "divided_by_root_of_n",
         "scores divided by the root of the number of keys",
         "scores / math.sqrt(key.shape[-1])  # features, the last axis",
         "distinct_sizes",
-        by_default(lambda call: 1 / math.sqrt(call.key.shape[-2])),
+        with_default_scale(lambda call: 1 / math.sqrt(call.key.shape[-2])),
     ),
     Mistake(
         "not_scaled",
         "scores that are not scaled",
         "scores / math.sqrt(d_k)",
         "distinct_sizes",
-        by_default(lambda call: 1.0),
+        with_default_scale(lambda call: 1.0),
         f"{COMMON}#not-scaled",
     ),
     Mistake(
@@ -203,7 +207,7 @@ MISTAKES = [
         "scores multiplied by the root of d_k instead of divided",
         "scores / math.sqrt(d_k)",
         "distinct_sizes",
-        by_default(lambda call: math.sqrt(call.key.shape[-1])),
+        with_default_scale(lambda call: math.sqrt(call.key.shape[-1])),
     ),
     Mistake(
         "scale_ignored",
@@ -297,7 +301,7 @@ MISTAKES = [
         "one more key and value, all zeros, that no mask hides",
         "mask = padding_mask(lengths, keys)",
         "distinct_sizes",
-        {"roles": with_key_of_zeros},
+        {"arguments": append_zero_key},
         f"{MASKS}#padding-that-is-not-hidden",
     ),
     Mistake(
@@ -313,7 +317,7 @@ MISTAKES = [
         "a flipped mask",
         "~mask  # True takes part",
         "causal_mask",
-        {"mask": flipped, **if_causal(lambda call: call.distance > 0)},
+        {"mask": inverted_mask, **with_causal_mask(lambda call: call.distance > 0)},
         f"{MASKS}#a-flipped-mask",
     ),
     Mistake(
@@ -321,7 +325,7 @@ MISTAKES = [
         "a causal mask that shows each query itself and what comes after it",
         "np.tril(np.ones((m, n), dtype=bool))",
         "causal",
-        if_causal(lambda call: call.distance >= 0),
+        with_causal_mask(lambda call: call.distance >= 0),
         f"{MASKS}#a-flipped-mask",
     ),
     Mistake(
@@ -351,7 +355,7 @@ MISTAKES = [
         "causal_mask",
         {
             "hide": lambda scores, visible, call: scores,
-            "late": lambda weights, visible: np.where(visible, weights, 0.0),
+            "after_softmax": lambda weights, visible: np.where(visible, weights, 0.0),
         },
         f"{MASKS}#a-mask-after-the-softmax",
     ),
@@ -367,7 +371,7 @@ MISTAKES = [
         "a mask times infinity, where zero times infinity is not a number",
         "np.where(mask, scores, -np.inf)",
         "boolean_mask",
-        {"hide": times_infinity},
+        {"hide": mask_times_infinity},
     ),
     Mistake(
         "scaled_after_mask",
@@ -400,35 +404,35 @@ MISTAKES = [
         "a causal mask that hides each query's own position",
         "np.tril(np.ones((m, n), dtype=bool))  # k=0",
         "causal",
-        if_causal(lambda call: call.distance <= -1),
+        with_causal_mask(lambda call: call.distance <= -1),
     ),
     Mistake(
         "causal_shows_next_position",
         "a causal mask that shows each query the position after its own",
         "np.tril(np.ones((m, n), dtype=bool))  # k=0",
         "causal",
-        if_causal(lambda call: call.distance <= 1),
+        with_causal_mask(lambda call: call.distance <= 1),
     ),
     Mistake(
         "bias_ignored",
         "no float mask at all",
         "scores + attn_mask",
         "float_mask",
-        {"add": lambda scores, call: scores},
+        {"add_bias": lambda scores, call: scores},
     ),
     Mistake(
         "bias_subtracted",
         "a float mask that is subtracted",
         "scores + attn_mask",
         "float_mask",
-        if_biased(lambda scores, bias: scores - bias),
+        with_bias(lambda scores, bias: scores - bias),
     ),
     Mistake(
         "bias_multiplied",
         "a float mask that is multiplied",
         "scores + attn_mask",
         "float_mask",
-        if_biased(lambda scores, bias: scores * bias),
+        with_bias(lambda scores, bias: scores * bias),
     ),
     Mistake(
         "bias_before_scale",
@@ -436,7 +440,7 @@ MISTAKES = [
         "scores * scale + attn_mask",
         "float_mask",
         {
-            "add": lambda scores, call: (
+            "add_bias": lambda scores, call: (
                 scores if call.bias is None else scores + call.bias * recipe.given_scale(call)
             )
         },
@@ -454,7 +458,7 @@ MISTAKES = [
         "a window that is one position too narrow on either side",
         "(i - left <= j) & (j <= i + right)",
         "window",
-        narrowed(1, 1),
+        with_narrower_window(1, 1),
         "mechanisms/local_window.md",
     ),
     Mistake(
@@ -462,7 +466,7 @@ MISTAKES = [
         "a window that is one position too wide on either side",
         "(i - left <= j) & (j <= i + right)",
         "window",
-        narrowed(-1, -1),
+        with_narrower_window(-1, -1),
         "mechanisms/local_window.md",
     ),
     Mistake(
@@ -482,7 +486,7 @@ MISTAKES = [
         "no softcap at all",
         "softcap * np.tanh(scores / softcap)",
         "softcap",
-        {"cap": lambda scores, call: scores},
+        {"softcap": lambda scores, call: scores},
     ),
     Mistake(
         "softcap_not_scaled_back",
@@ -490,7 +494,7 @@ MISTAKES = [
         "softcap * np.tanh(scores / softcap)",
         "softcap",
         {
-            "cap": lambda scores, call: (
+            "softcap": lambda scores, call: (
                 scores if call.softcap is None else np.tanh(scores / call.softcap)
             )
         },
@@ -501,7 +505,7 @@ MISTAKES = [
         "capped = softcap * np.tanh(scores / softcap); np.where(mask, capped, -np.inf)",
         "softcap_causal",
         {
-            "cap": lambda scores, call: scores,
+            "softcap": lambda scores, call: scores,
             "hide": lambda scores, visible, call: recipe.softcap(
                 recipe.hide(scores, visible, call), call
             ),
@@ -512,7 +516,7 @@ MISTAKES = [
         "queries and keys that are swapped",
         "attention(query=Q, key=K, value=V)",
         "square",
-        {"roles": lambda call: replace(call, query=call.key, key=call.query)},
+        {"arguments": lambda call: replace(call, query=call.key, key=call.query)},
         f"{COMMON}#swapped-arguments",
     ),
     Mistake(
@@ -520,7 +524,7 @@ MISTAKES = [
         "keys and values that are swapped",
         "attention(query=Q, key=K, value=V)",
         "square",
-        {"roles": lambda call: replace(call, key=call.value, value=call.key)},
+        {"arguments": lambda call: replace(call, key=call.value, value=call.key)},
         f"{COMMON}#swapped-arguments",
     ),
     Mistake(
@@ -528,7 +532,7 @@ MISTAKES = [
         "queries and values that are swapped",
         "attention(query=Q, key=K, value=V)",
         "square",
-        {"roles": lambda call: replace(call, query=call.value, value=call.query)},
+        {"arguments": lambda call: replace(call, query=call.value, value=call.query)},
         f"{COMMON}#swapped-arguments",
     ),
     Mistake(
@@ -536,7 +540,7 @@ MISTAKES = [
         "keys that are averaged in place of the values",
         "weights @ value",
         "square",
-        {"roles": lambda call: replace(call, value=call.key)},
+        {"arguments": lambda call: replace(call, value=call.key)},
         f"{COMMON}#swapped-arguments",
     ),
     Mistake(
@@ -614,28 +618,28 @@ MISTAKES = [
         "query weights and key weights that are swapped",
         "Q, K = x_q @ W_Q, x_kv @ W_K",
         "layer",
-        of_weights(Q="K", K="Q"),
+        with_weights_of(Q="K", K="Q"),
     ),
     Mistake(
         "key_and_value_weights_swapped",
         "key weights and value weights that are swapped",
         "K, V = x_kv @ W_K, x_kv @ W_V",
         "layer",
-        of_weights(K="V", V="K"),
+        with_weights_of(K="V", V="K"),
     ),
     Mistake(
         "keys_made_with_query_weights",
         "keys that are made with the weights of the queries",
         "K = x_kv @ W_K",
         "layer",
-        of_weights(K="Q"),
+        with_weights_of(K="Q"),
     ),
     Mistake(
         "packed_by_head",
         "packed weights that are read head by head: Q, K and V of the first, then of the next",
         "Q, K, V = np.split(x @ W_packed, 3, axis=-1)  # then split the heads",
         "layer",
-        {"weights": repacked},
+        {"weights": read_packed_by_head},
     ),
     Mistake(
         "biases_ignored",
@@ -663,24 +667,24 @@ MISTAKES = [
 TRUE_HIDES = Convention(
     "true_hides",
     "True hides a key here, as in PyTorch's MultiheadAttention",
-    {"mask": flipped},
+    {"mask": inverted_mask},
 )
 MASK_ADDED = Convention(
     "mask_added",
     "a mask is numbers to add here, so True counts as one",
-    {"mask": recipe.everything, "add": lambda scores, call: scores + call.mask},
+    {"mask": recipe.everything, "add_bias": lambda scores, call: scores + call.mask},
 )
 CONVENTIONS = [
     TRUE_HIDES,
     Convention(
         "bottom_right",
         "causal means here that the last query sees the last key, as in FlashAttention",
-        if_causal(lambda call: call.distance <= call.key.shape[-2] - call.query.shape[-2]),
+        with_causal_mask(lambda call: call.distance <= call.key.shape[-2] - call.query.shape[-2]),
     ),
     Convention(
         "boolean_only",
         "a mask is True or False here, so each number but zero counts as True",
-        {"mask": is_nonzero, "add": lambda scores, call: scores},
+        {"mask": float_mask_as_boolean, "add_bias": lambda scores, call: scores},
     ),
     Convention(
         "root_of_scale",
@@ -690,12 +694,12 @@ CONVENTIONS = [
     Convention(
         "nan_for_hidden_row",
         "a query that sees no key gets NaN here, as from the plain formula",
-        for_hidden_row(lambda visible: np.nan),
+        with_hidden_row_weights(lambda visible: np.nan),
     ),
     Convention(
         "mean_for_hidden_row",
         "a query that sees no key gets the mean of all values here, as with -1e9 for -inf",
-        for_hidden_row(lambda visible: 1 / visible.shape[-1]),
+        with_hidden_row_weights(lambda visible: 1 / visible.shape[-1]),
     ),
     Convention(
         "unmasked_for_hidden_row",
@@ -709,17 +713,17 @@ CONVENTIONS = [
 ]
 
 
-def pairs() -> Iterator[tuple[Mistake, Mistake]]:
-    """Yield every two mistakes that can be made at once: those that change different steps."""
-    for one, other in itertools.combinations(MISTAKES, 2):
-        if not one.changes.keys() & other.changes.keys():
-            yield one, other
+def compatible_pairs() -> Iterator[tuple[Mistake, Mistake]]:
+    """Yield each pair of mistakes that change different steps."""
+    for first, second in itertools.combinations(MISTAKES, 2):
+        if not first.changes.keys() & second.changes.keys():
+            yield first, second
 
 
-def named(name: str) -> Mistake:
+def mistake_named(name: str) -> Mistake:
     """Return a mistake by its name.
 
-    >>> named("not_scaled").fix
+    >>> mistake_named("not_scaled").fix
     'scores / math.sqrt(d_k)'
     """
     return next(mistake for mistake in MISTAKES if mistake.name == name)

@@ -1,4 +1,4 @@
-"""Which mistakes explain the cases that are wrong."""
+"""Find the mistakes of the catalogue that explain wrong cases."""
 
 from dataclasses import replace
 
@@ -7,102 +7,107 @@ import numpy as np
 from attention_docs.diagnosis.calling import Settings
 from attention_docs.diagnosis.cases import Case
 from attention_docs.diagnosis.comparing import (
-    Named,
+    Mistakes,
+    changes_output,
+    explaining_mistakes,
+    explaining_pairs,
     explains,
-    pairs_of_mistakes,
-    shows,
-    single_mistakes,
 )
-from attention_docs.diagnosis.findings import OK, WRONG, Finding
 from attention_docs.diagnosis.recipe import Call
+from attention_docs.diagnosis.verdicts import OK, WRONG, Verdict
 from attention_docs.diagnosis.worker import Outcome
 
 
-def named(
-    findings: list[Finding], outcomes: dict[Case, Outcome], settings: Settings
-) -> list[Finding]:
-    """Name what is wrong in each case, as far as it is known."""
-    returned = {f: outcomes[f.case] for f in findings if not outcomes[f.case].failure}
-    search = Search(returned, settings)
-    found = {f.case.name: search.named(f) for f in returned}
-    found |= {name: refer(f, found.get(simpler_case(f.case))) for name, f in found.items()}
-    return [in_words(found.get(f.case.name, f), [*found.values()]) for f in findings]
+def name_mistakes(
+    verdicts: list[Verdict], outcomes: dict[Case, Outcome], settings: Settings
+) -> list[Verdict]:
+    """Add to each wrong case the mistakes that explain it, if any are known."""
+    with_result = {v: outcomes[v.case] for v in verdicts if not outcomes[v.case].failure}
+    search = MistakeSearch(with_result, settings)
+    explained = {v.case.name: search.explain(v) for v in with_result}
+    explained |= {
+        name: refer_to_simpler(verdict, explained.get(simpler_case(verdict.case)))
+        for name, verdict in explained.items()
+    }
+    return [add_reason(explained.get(v.case.name, v), [*explained.values()]) for v in verdicts]
 
 
-class Search:
-    """The search for mistakes that explain what came of the cases of one check."""
+class MistakeSearch:
+    """Search for mistakes that explain the outcomes of a check."""
 
-    def __init__(self, outcomes: dict[Finding, Outcome], settings: Settings) -> None:
+    def __init__(self, outcomes: dict[Verdict, Outcome], settings: Settings) -> None:
         self.outcomes, self.settings = outcomes, settings
-        self.pairs_found: set[Named] = set()
+        self.known_pairs: set[Mistakes] = set()
 
-    def named(self, finding: Finding) -> Finding:
-        """Of all mistakes that explain a wrong case, take those that explain the most cases."""
-        if finding.status != WRONG or finding.case.gradients or finding.case.dtype:
-            return finding
-        best = max(self.explaining(finding), key=self.agreement, default=())
+    def explain(self, verdict: Verdict) -> Verdict:
+        """Add to a wrong case those of its explanations that explain the most cases."""
+        if verdict.status != WRONG or verdict.case.gradients or verdict.case.dtype:
+            return verdict
+        best = max(self.candidates(verdict), key=self.score, default=())
         if len(best) > 1:
-            self.pairs_found.add(best)
-        return replace(finding, mistakes=best)
+            self.known_pairs.add(best)
+        return replace(verdict, mistakes=best)
 
-    def explaining(self, finding: Finding) -> list[Named]:
-        """Return single mistakes, or else pairs of them."""
-        case, outcome = finding.case, self.outcomes[finding]
-        single = list(single_mistakes(case, outcome, self.settings))
-        if np.isnan(outcome.results["output"]).all():  # as too many mistakes would have it
-            single = [made for made in single if self.explains_all(made)]
-        # What has been found already comes before a search through all pairs.
-        again = [made for made in self.pairs_found if self.explains(made, finding)]
-        return single or again or list(pairs_of_mistakes(case, outcome, self.settings))
+    def candidates(self, verdict: Verdict) -> list[Mistakes]:
+        """Return the single mistakes that explain a case, or if there are none, the pairs."""
+        case, outcome = verdict.case, self.outcomes[verdict]
+        singles = list(explaining_mistakes(case, outcome, self.settings))
+        if np.isnan(outcome.results["output"]).all():  # many mistakes give NaN
+            singles = [mistakes for mistakes in singles if self.explains_all(mistakes)]
+        # Pairs that explain an earlier case come first, because trying all pairs is slow.
+        known = [mistakes for mistakes in self.known_pairs if self.explains(mistakes, verdict)]
+        return singles or known or list(explaining_pairs(case, outcome, self.settings))
 
-    def explains(self, made: Named, finding: Finding) -> bool:
-        return explains(finding.case, self.outcomes[finding], made, self.settings)
+    def explains(self, mistakes: Mistakes, verdict: Verdict) -> bool:
+        return explains(verdict.case, self.outcomes[verdict], mistakes, self.settings)
 
-    def explains_all(self, made: Named) -> bool:
-        wrong = (f for f in self.outcomes if f.status == WRONG and not f.case.gradients)
-        return all(self.explains(made, f) for f in wrong if not simpler_case(f.case))
+    def explains_all(self, mistakes: Mistakes) -> bool:
+        wrong = (v for v in self.outcomes if v.status == WRONG and not v.case.gradients)
+        return all(self.explains(mistakes, v) for v in wrong if not simpler_case(v.case))
 
-    def agreement(self, made: Named) -> tuple[int, int]:
-        """Return how many cases mistakes explain; of as many, the fewer mistakes are better."""
-        return sum(self.explains(made, finding) for finding in self.outcomes), -len(made)
+    def score(self, mistakes: Mistakes) -> tuple[int, int]:
+        """Rank mistakes by the number of cases they explain, then by how few they are."""
+        return sum(self.explains(mistakes, verdict) for verdict in self.outcomes), -len(mistakes)
 
 
 def simpler_case(case: Case) -> str:
-    """Return the case that tells which mistake it is, if this one may hide that, or nothing.
+    """Return the name of the case that identifies a mistake better than this one, or "".
 
-    The rounding of 16 bits or of whole numbers does, and so do numbers for a mask that is wrong
-    with True and False already.
+    Rounding to 16 bits or to integers can mask a mistake, and a wrong float mask is often a wrong
+    boolean mask.
     """
     if case.dtype is not None:
         return "distinct_sizes"
     return "boolean_mask" if isinstance(case.call, Call) and case.call.bias is not None else ""
 
 
-def refer(finding: Finding, simpler: Finding | None) -> Finding:
-    """Refer to the simpler case, if that is wrong too and no mistake is known in this one alone."""
-    if finding.status != WRONG or not simpler or simpler.status != WRONG:
-        return finding
-    if finding.mistakes and not simpler.mistakes:
-        return finding
-    return replace(finding, words=f"as in {simpler.case.name}", mistakes=())
+def refer_to_simpler(verdict: Verdict, simpler: Verdict | None) -> Verdict:
+    """Refer to the simpler case if it is wrong too, unless only this case has known mistakes."""
+    if verdict.status != WRONG or not simpler or simpler.status != WRONG:
+        return verdict
+    if verdict.mistakes and not simpler.mistakes:
+        return verdict
+    return replace(verdict, reason=f"as in {simpler.case.name}", mistakes=())
 
 
-def in_words(finding: Finding, findings: list[Finding]) -> Finding:
-    """Say which mistakes a case shows, and in which other case they should show but do not."""
-    if not finding.mistakes:
-        return finding
-    words = f"its output is that of {' and '.join(m.words for m in finding.mistakes)}"
-    lacking = [f.case.name for f in findings if lacks(f, finding.mistakes)]
-    if lacking:
-        usual = {mistake.shows_in for mistake in finding.mistakes}
-        words += f", but not in {next((name for name in lacking if name in usual), lacking[0])}"
-    return replace(finding, words=words)
+def add_reason(verdict: Verdict, verdicts: list[Verdict]) -> Verdict:
+    """Describe the mistakes of a case, and name a case that they should change but do not."""
+    if not verdict.mistakes:
+        return verdict
+    reason = f"its output is that of {' and '.join(m.summary for m in verdict.mistakes)}"
+    unaffected = [v.case.name for v in verdicts if is_unaffected(v, verdict.mistakes)]
+    if unaffected:
+        usual = {mistake.shows_in for mistake in verdict.mistakes}
+        name = next((name for name in unaffected if name in usual), unaffected[0])
+        reason += f", but not in {name}"
+    return replace(verdict, reason=reason)
 
 
-def lacks(finding: Finding, made: Named) -> bool:
-    """Whether a case is right, or has other mistakes, although one of these would show in it."""
-    told = finding.status == OK or finding.mistakes
-    plain = not simpler_case(finding.case)
-    return bool(told and plain) and any(
-        shows(finding.case, (m,)) and m not in finding.mistakes for m in made
+def is_unaffected(verdict: Verdict, mistakes: Mistakes) -> bool:
+    """Whether a case lacks one of these mistakes that would change its output."""
+    if simpler_case(verdict.case) or not (verdict.status == OK or verdict.mistakes):
+        return False
+    return any(
+        changes_output(verdict.case, (mistake,)) and mistake not in verdict.mistakes
+        for mistake in mistakes
     )

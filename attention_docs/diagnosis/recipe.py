@@ -1,6 +1,6 @@
-"""Attention in NumPy, step by step, so that any step can be replaced by a mistaken one.
+"""Attention in NumPy as replaceable steps, so that a mistake is the replacement of a step.
 
-The letters of the shapes: `b` sequences in a batch, `h` heads, `m` queries, `n` keys, `d` features.
+Letters in shapes: `b` sequences in a batch, `h` heads, `m` queries, `n` keys, `d` features.
 """
 
 import math
@@ -18,7 +18,7 @@ Steps = dict[str, Callable[..., Any]]
 
 @dataclass(frozen=True, eq=False)
 class Call:
-    """What attention is called with.
+    """The arguments of attention.
 
     Attributes:
         query: (b, h, m, d_k) queries.
@@ -27,10 +27,10 @@ class Call:
         mask: broadcasts to (b, h, m, n); True takes part.
         bias: broadcasts to (b, h, m, n); added to the scaled scores.
         is_causal: a query sees no later key.
-        scale: what the scores are multiplied by; 1/sqrt(d_k) if left out.
-        window: how far a query sees before and after its own position; None: all of that side.
+        scale: factor of the scores; None: 1/sqrt(d_k).
+        window: visible positions before and after the query's own; None: no limit on that side.
         softcap: c in c tanh(s/c), which bounds the scaled scores s before the mask.
-        d_model: the features of a token before they were cut into heads; h d_k if left out.
+        d_model: features of a token before the split into heads; None: h d_k.
     """
 
     query: Array
@@ -46,20 +46,20 @@ class Call:
 
     @cached_property
     def distance(self) -> Array:
-        """(m, n) how many positions a key stands after its query."""
+        """(m, n) positions of the keys minus positions of the queries."""
         return np.arange(self.key.shape[-2]) - np.arange(self.query.shape[-2])[:, None]
 
 
 @dataclass(frozen=True, eq=False)
 class LayerCall:
-    """What a layer of multi-head attention is called with: rows, and weights that project them.
+    """The arguments and weights of a multi-head attention layer.
 
     Attributes:
-        query: (b, m, d_model) rows that ask.
-        key: (b, n, d_model) rows that are compared with the queries and averaged.
+        query: (b, m, d_model) inputs of the queries.
+        key: (b, n, d_model) inputs of the keys and values.
         heads: h.
         weights: (d_model, d_model) matrices by the letters Q, K, V and O; rows times matrix.
-        biases: (d_model,) vectors by the same letters, or nothing.
+        biases: (d_model,) vectors by the same letters; empty without biases.
         is_causal: a query sees no later key.
     """
 
@@ -75,27 +75,27 @@ def attend(call: Call, changes: Steps | None = None) -> Array:
     """Return the (b, h, m, d_v) output, with some of the steps changed.
 
     Raises:
-        ValueError: if arrays do not fit, as they may not after a change.
+        ValueError: if a change makes shapes incompatible.
 
     >>> x = np.array([[[[2.0, 0.0], [0.0, 2.0]]]])
     >>> print(attend(Call(x, x, x)).round(4).tolist())
     [[[[1.8884, 0.1116], [0.1116, 1.8884]]]]
     """
-    step = RIGHT | (changes or {})
-    call = step["share"](step["roles"](call))
+    step = CORRECT_STEPS | (changes or {})
+    call = step["share"](step["arguments"](call))
     with np.errstate(all="ignore"):  # a mistake may overflow or divide by zero
         scores = step["product"](call.query, call.key)
-        scores = step["cap"](scores * step["scale"](call), call)
+        scores = step["softcap"](scores * step["scale"](call), call)
         visible = step["mask"](call) & step["causal"](call) & step["window"](call)
         visible = np.broadcast_to(visible, scores.shape)
-        scores = step["hide"](step["add"](scores, call), visible, call)
-        weights = step["late"](step["softmax"](scores), visible)
-        return step["blend"](weights, call.value)
+        scores = step["hide"](step["add_bias"](scores, call), visible, call)
+        weights = step["after_softmax"](step["softmax"](scores), visible)
+        return step["weighted_sum"](weights, call.value)
 
 
 def attend_in_heads(call: LayerCall, changes: Steps | None = None) -> Array:
     """Return the (b, m, d_model) output of a layer, with some of the steps changed."""
-    step = RIGHT | (changes or {})
+    step = CORRECT_STEPS | (changes or {})
     weights, biases = step["weights"](call.weights, call.heads), step["biases"](call.biases)
 
     def project(rows: Array, letter: str) -> Array:
@@ -109,13 +109,12 @@ def attend_in_heads(call: LayerCall, changes: Steps | None = None) -> Array:
 
 
 def share_heads(call: Call) -> Call:
-    """Let each head of keys and values serve as many neighbouring heads of queries."""
-    times = call.query.shape[1] // call.key.shape[1]
-    if times == 1:
+    """Repeat each key and value head for its group of neighbouring query heads."""
+    group_size = call.query.shape[1] // call.key.shape[1]
+    if group_size == 1:
         return call
-    return replace(
-        call, key=np.repeat(call.key, times, axis=1), value=np.repeat(call.value, times, axis=1)
-    )
+    key, value = (np.repeat(array, group_size, axis=1) for array in (call.key, call.value))
+    return replace(call, key=key, value=value)
 
 
 def default_scale(call: Call) -> float:
@@ -158,7 +157,7 @@ def hide(scores: Array, visible: Array, call: Call) -> Array:
 
 
 def softmax(scores: Array, axis: int | tuple[int, ...] = -1) -> Array:
-    """Normalise, with zeros where every score is -inf."""
+    """Return the softmax, with zeros where every score is -inf."""
     peak = scores.max(axis=axis, keepdims=True)
     powers = np.exp(scores - np.where(peak == -np.inf, 0.0, peak))
     total = powers.sum(axis=axis, keepdims=True)
@@ -166,31 +165,31 @@ def softmax(scores: Array, axis: int | tuple[int, ...] = -1) -> Array:
 
 
 def split_heads(rows: Array, heads: int) -> Array:
-    """(b, n, h d) rows to (b, h, n, d)."""
-    cut = rows.reshape(*rows.shape[:-1], heads, -1)
-    return cut.swapaxes(-3, -2)
+    """Reshape (b, n, h d) rows to (b, h, n, d)."""
+    split = rows.reshape(*rows.shape[:-1], heads, -1)
+    return split.swapaxes(-3, -2)
 
 
 def merge_heads(output: Array) -> Array:
-    """(b, h, n, d) to (b, n, h d) rows."""
-    together = output.swapaxes(-3, -2)
-    return together.reshape(*together.shape[:-2], -1)
+    """Reshape (b, h, n, d) to (b, n, h d) rows."""
+    rows = output.swapaxes(-3, -2)
+    return rows.reshape(*rows.shape[:-2], -1)
 
 
-RIGHT: Steps = {
-    "roles": lambda call: call,
+CORRECT_STEPS: Steps = {
+    "arguments": lambda call: call,
     "share": share_heads,
     "product": lambda query, key: query @ key.swapaxes(-1, -2),
     "scale": given_scale,
-    "cap": softcap,
+    "softcap": softcap,
     "mask": given_mask,
     "causal": causal,
     "window": within_window,
-    "add": add_bias,
+    "add_bias": add_bias,
     "hide": hide,
     "softmax": softmax,
-    "late": lambda weights, visible: weights,
-    "blend": lambda weights, value: weights @ value,
+    "after_softmax": lambda weights, visible: weights,
+    "weighted_sum": lambda weights, value: weights @ value,
     "weights": lambda weights, heads: weights,
     "biases": lambda biases: biases,
     "split": split_heads,

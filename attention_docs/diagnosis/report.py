@@ -1,11 +1,12 @@
-"""A report in words, for a terminal and for a test that fails, and as JSON."""
+"""Format reports as text, for terminals and failing tests, and as JSON."""
 
 import json
+from collections import Counter
 from importlib import metadata
 from typing import Any
 
-from attention_docs.diagnosis.findings import NOT_SUPPORTED, OK, ON_PURPOSE, WRONG, Finding, Report
 from attention_docs.diagnosis.pasted import Diagnosis
+from attention_docs.diagnosis.verdicts import NOT_SUPPORTED, OK, ON_PURPOSE, WRONG, Report, Verdict
 
 LIBRARY_NAMES = {
     "numpy": "NumPy",
@@ -14,91 +15,89 @@ LIBRARY_NAMES = {
     "cupy": "CuPy",
     "array_api_strict": "array-api-strict",
 }
-MASK_WORDS = {"keep": "True takes part", "hide": "True hides", "additive": "numbers to add"}
+MASK_LABELS = {"keep": "True takes part", "hide": "True hides", "additive": "numbers to add"}
 
 
-def text(report: Report) -> str:
-    """Write a report in words, the cases that are right by their names only."""
+def as_text(report: Report) -> str:
+    """Format a report; correct cases are listed by name only."""
     lines = [heading(report), *summary(report)]
     for status in (NOT_SUPPORTED, ON_PURPOSE, WRONG):
-        lines += grouped(status, [f for f in report.findings if f.status == status])
-    lines += fixes(report.findings)
-    lines += sorted({f"note: it {note}" for f in report.findings for note in f.notes})
-    return "\n".join([*lines, verdict(report)])
+        lines += group_by_reason(status, [v for v in report.verdicts if v.status == status])
+    lines += fixes(report.verdicts)
+    lines += sorted({f"note: it {note}" for v in report.verdicts for note in v.notes})
+    return "\n".join([*lines, totals(report)])
 
 
 def heading(report: Report) -> str:
-    known = report.settings
-    parts = [LIBRARY_NAMES.get(known.library or "", known.library or ""), known.dtype]
-    if known.precision:
-        parts.append(f"computed in {known.precision}")
-    parts.append(f"layout {known.layout}")
-    if known.mask:
-        parts.append(f"mask: {MASK_WORDS[known.mask]}")
+    settings = report.settings
+    library = settings.library or ""
+    parts = [LIBRARY_NAMES.get(library, library), settings.dtype]
+    if settings.precision:
+        parts.append(f"computed in {settings.precision}")
+    parts.append(f"layout {settings.layout}")
+    if settings.mask:
+        parts.append(f"mask: {MASK_LABELS[settings.mask]}")
     return f"{report.target} ({', '.join(parts)})"
 
 
 def summary(report: Report) -> list[str]:
-    names = [finding.case.name for finding in report.findings if finding.status == OK]
+    names = [verdict.case.name for verdict in report.verdicts if verdict.status == OK]
     return [f"{OK}: {', '.join(names)}"] if names else []
 
 
-def grouped(status: str, findings: list[Finding]) -> list[str]:
-    """Write cases that differ for the same reason as one line, with what the first isolates."""
-    reasons: dict[str, list[Finding]] = {}
-    for finding in findings:
-        reasons.setdefault(finding.words, []).append(finding)
+def group_by_reason(status: str, verdicts: list[Verdict]) -> list[str]:
+    """Format cases with the same reason as one line."""
+    names_by_reason: dict[str, list[str]] = {}
+    for verdict in verdicts:
+        names_by_reason.setdefault(verdict.reason, []).append(verdict.case.name)
+    return [f"{status}: {', '.join(names)}: {reason}" for reason, names in names_by_reason.items()]
+
+
+def format_verdict(verdict: Verdict) -> str:
+    """Format the reason and the fixes of one case."""
+    heading = f"{verdict.case.name} ({verdict.case.isolates}): {verdict.reason}"
+    return "\n".join([heading, *fixes([verdict])])
+
+
+def fixes(verdicts: list[Verdict]) -> list[str]:
+    """Format the fix and the explaining page of each mistake, without repetition."""
+    mistakes = {mistake for verdict in verdicts for mistake in verdict.mistakes}
     return [
-        f"{status}: {', '.join(finding.case.name for finding in alike)}: {words}"
-        for words, alike in reasons.items()
+        f"fix {mistake.summary}:\n    {mistake.fix}\n    {page_address(mistake.address)}"
+        for mistake in sorted(mistakes, key=lambda mistake: mistake.name)
     ]
 
 
-def of_finding(finding: Finding) -> str:
-    """Say what is wrong in one case, and how to fix it."""
-    heading = f"{finding.case.name} ({finding.case.isolates}): {finding.words}"
-    return "\n".join([heading, *fixes([finding])])
-
-
-def fixes(findings: list[Finding]) -> list[str]:
-    """Say for each mistake once which line fixes it and where it is explained."""
-    made = {mistake for finding in findings for mistake in finding.mistakes}
-    return [
-        f"fix {mistake.words}:\n    {mistake.fix}\n    {full(mistake.address)}"
-        for mistake in sorted(made, key=lambda mistake: mistake.name)
-    ]
-
-
-def verdict(report: Report) -> str:
-    count = {s: sum(f.status == s for f in report.findings) for s in (OK, NOT_SUPPORTED, WRONG)}
-    purpose = len(report.findings) - sum(count.values())
+def totals(report: Report) -> str:
+    counts = Counter(verdict.status for verdict in report.verdicts)
     return (
-        f"{count[OK]} ok, {count[NOT_SUPPORTED]} not supported, "
-        f"{purpose} different on purpose, {count[WRONG]} wrong"
+        f"{counts[OK]} ok, {counts[NOT_SUPPORTED]} not supported, "
+        f"{counts[ON_PURPOSE]} different on purpose, {counts[WRONG]} wrong"
     )
 
 
-def of_pasted(diagnosis: Diagnosis) -> str:
-    """Say what a printed output is, and mark the first number that differs from the right one."""
-    known, (found, expected) = diagnosis.known, diagnosis.sizes
-    if known and known.right:
-        return f"This is {known.words}."
-    lines = [f"This is the output of {known.words}." if known else "No known mistake gives this."]
-    if found != expected:
-        lines.append(f"It is {found[0]} x {found[1]}; expected {expected[0]} x {expected[1]}.")
-    if diagnosis.first:
-        i, j = diagnosis.first
+def format_diagnosis(diagnosis: Diagnosis) -> str:
+    """Format the diagnosis of a printed output, with the first number that is wrong."""
+    match, shape, expected_shape = diagnosis.match, diagnosis.shape, diagnosis.expected_shape
+    if match and match.is_correct:
+        return f"This is {match.summary}."
+    lines = [f"This is the output of {match.summary}." if match else "No known mistake gives this."]
+    if shape != expected_shape:
+        sizes = "{} x {}; expected {} x {}".format(*shape, *expected_shape)
+        lines.append(f"It is {sizes}.")
+    if diagnosis.first_wrong:
+        i, j = diagnosis.first_wrong
         lines.append(
             f"The first wrong number is {diagnosis.rows[i][j]:g} at [{i}, {j}]; "
             f"expected {diagnosis.expected:.4f}."
         )
-    if known:
-        lines += [f"    {known.fix}", f"    {full(known.address)}"]
+    if match:
+        lines += [f"    {match.fix}", f"    {page_address(match.address)}"]
     return "\n".join(lines)
 
 
-def full(address: str) -> str:
-    """Return an address on the site, if the package knows where that is, or else in `docs/`."""
+def page_address(address: str) -> str:
+    """Return the URL of a page, or its path in `docs/` if the site's address is unknown."""
     page, _, anchor = address.partition("#")
     if home := home_page():
         return f"{home}{page.removesuffix('.md')}/{'#' + anchor if anchor else ''}"
@@ -106,20 +105,20 @@ def full(address: str) -> str:
 
 
 def home_page() -> str | None:
-    """Return the site's address, from that of the repository, which `scripts/repository` sets."""
+    """Derive the site's address from the repository's, which `scripts/repository` sets."""
     try:
         urls = metadata.metadata("attention-docs").get_all("Project-URL") or []
     except metadata.PackageNotFoundError:
         return None
-    found = [url.partition(", ")[2] for url in urls if url.startswith("Repository, ")]
-    if not found:
+    repositories = [url.partition(", ")[2] for url in urls if url.startswith("Repository, ")]
+    if not repositories:
         return None
-    owner, name = found[0].rstrip("/").split("/")[-2:]
+    owner, name = repositories[0].rstrip("/").split("/")[-2:]
     return f"https://{owner.lower()}.github.io/{name}/"
 
 
 def as_json(report: Report) -> str:
-    """Write a report as JSON, one object for each case."""
+    """Format a report as JSON with one object for each case."""
     return json.dumps(
         {
             "target": report.target,
@@ -128,21 +127,22 @@ def as_json(report: Report) -> str:
             "precision": report.settings.precision,
             "layout": report.settings.layout,
             "mask": report.settings.mask,
-            "right": report.right,
-            "cases": [case_object(finding) for finding in report.findings],
+            "right": report.is_correct,
+            "cases": [verdict_as_dict(verdict) for verdict in report.verdicts],
         },
         indent=1,
         ensure_ascii=False,
     )
 
 
-def case_object(finding: Finding) -> dict[str, Any]:
+def verdict_as_dict(verdict: Verdict) -> dict[str, Any]:
     return {
-        "case": finding.case.name,
-        "status": finding.status,
-        "words": finding.words,
-        "notes": list(finding.notes),
+        "case": verdict.case.name,
+        "status": verdict.status,
+        "words": verdict.reason,
+        "notes": list(verdict.notes),
         "mistakes": [
-            {"name": m.name, "fix": m.fix, "address": full(m.address)} for m in finding.mistakes
+            {"name": m.name, "fix": m.fix, "address": page_address(m.address)}
+            for m in verdict.mistakes
         ],
     }

@@ -1,4 +1,4 @@
-"""A function with two mistakes, to try the check on."""
+"""An attention function with two mistakes, on which the documentation shows the check."""
 
 import numpy as np
 
@@ -6,7 +6,7 @@ from attention_docs.arrays import Array
 
 
 def attention(query: Array, key: Array, value: Array, mask: Array | None = None) -> Array:
-    """Attend, as one might write it; the check says what is wrong."""
+    """Compute attention with the wrong scale and the mask after the softmax."""
     scores = query @ key.T / key.shape[-1]
     powers = np.exp(scores - scores.max(axis=-1, keepdims=True))
     weights = powers / powers.sum(axis=-1, keepdims=True)

@@ -1,7 +1,6 @@
-"""One process that calls the reader's function, and the side that waits for it.
+"""Call the reader's function in a subprocess, which is restarted if it dies or times out.
 
-It is started anew only if it dies or has to be stopped. What the function prints is caught, by
-descriptor, so that a library's own output is too.
+Output is captured at the file descriptors, so that of native libraries is captured too.
 """
 
 import contextlib
@@ -32,27 +31,27 @@ IMPORT_LIMIT = 300.0
 
 @dataclass(frozen=True)
 class Outcome:
-    """What came of one call.
+    """The outcome of one call.
 
     Attributes:
-        results: float64 arrays by name; none if there is no result.
-        failure: why there is none: it raised, it does not support the case, hung or died.
-        broken: whether that is a fault of the function, and not a case it does not support.
-        notes: what else it did: printed, warned, changed its inputs, returned a tuple.
+        results: float64 arrays by name; empty if the call failed.
+        failure: why it failed: it raised, timed out, died or does not support the case.
+        is_fault: whether the failure is a fault of the function, not an unsupported case.
+        notes: side effects: prints, warnings, changed inputs, a tuple returned.
     """
 
     results: dict[str, Array] = field(default_factory=dict)
     failure: str = ""
-    broken: bool = False
+    is_fault: bool = False
     notes: tuple[str, ...] = ()
 
 
 class Worker:
-    """The reader's function in a process of its own.
+    """The reader's function in a subprocess.
 
     Args:
         target: `module:function` or `path/to/file.py:function`.
-        limit: seconds that a case may take.
+        limit: time limit of a case in seconds.
     """
 
     def __init__(self, target: str, limit: float = 10.0) -> None:
@@ -67,38 +66,40 @@ class Worker:
         self.stop()
 
     def describe(self, settings: Settings) -> Description:
-        """Import the function and find out what it says of itself.
+        """Import the function and inspect it.
 
         Raises:
             LoadError: if that fails; the message says in one line what to do.
         """
-        found = self.ask(settings, IMPORT_LIMIT)
-        if isinstance(found, LoadError):
-            raise found
-        if found is None:
-            place = self.target.rpartition(":")[0]
-            ended = self.end(IMPORT_LIMIT)
-            raise LoadError(f"the import of {place} {ended}; import it by itself to see why")
-        description: Description = found
+        answer = self.ask(settings, IMPORT_LIMIT)
+        if isinstance(answer, LoadError):
+            raise answer
+        if answer is None:
+            module_name = self.target.rpartition(":")[0]
+            failure = self.stop_and_explain(IMPORT_LIMIT)
+            raise LoadError(
+                f"the import of {module_name} {failure}; import it by itself to see why"
+            )
+        description: Description = answer
         return description
 
     def run(self, case: Case, description: Description, settings: Settings) -> Outcome:
         """Call the function with a case."""
         if self.process is None:
             self.describe(settings)
-        outcome = self.ask((case, description, settings), self.limit)
-        if outcome is None:
-            return Outcome(failure=f"it {self.end(self.limit)}", broken=True)
-        answer: Outcome = outcome
-        return answer
+        answer = self.ask((case, description, settings), self.limit)
+        if answer is None:
+            return Outcome(failure=f"it {self.stop_and_explain(self.limit)}", is_fault=True)
+        outcome: Outcome = answer
+        return outcome
 
     def ask(self, message: object, limit: float) -> Any:
-        """Send a message and return the answer; nothing if there is none in time."""
+        """Send a message and return the answer, or None if it does not come in time."""
         if self.process is None:
             self.start()
         assert self.process
         assert self.process.stdin
-        with contextlib.suppress(OSError):  # it is dead already, and the queue will say so
+        with contextlib.suppress(OSError):  # the process has died: the queue gets None
             pickle.dump(message, self.process.stdin)
             self.process.stdin.flush()
         with contextlib.suppress(queue.Empty):
@@ -106,13 +107,12 @@ class Worker:
         return None
 
     def start(self) -> None:
-        # Not with -m: classes of a module that runs as __main__ cannot be sent to another process.
+        # Not with -m: classes defined in __main__ cannot be unpickled in another process.
         code = "import sys; from attention_docs.diagnosis import worker; worker.main(sys.argv[1])"
         command = [sys.executable, "-c", code, self.target]
-        # Its path is ours, so that what can be imported here can be imported there. It writes no
-        # bytecode: beside the reader's file it would be litter, and stale after an edit that keeps
-        # the file's size within one second. The matrices are small, so a second thread of BLAS
-        # would do nothing but wait, which it does busily.
+        # Inherit sys.path, so that the same imports work. Write no bytecode: it would litter the
+        # reader's folder and go stale after an edit within a second that keeps the file's size.
+        # Limit BLAS to one thread: for small matrices a second one only spins.
         environment = {
             **os.environ,
             "PYTHONPATH": os.pathsep.join(["", *sys.path]).lstrip(os.pathsep),
@@ -123,18 +123,18 @@ class Worker:
             command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, env=environment
         )
         self.answers = queue.Queue()
-        read = threading.Thread(target=forward, args=(self.process, self.answers), daemon=True)
-        read.start()
+        arguments = (self.process, self.answers)
+        threading.Thread(target=forward_answers, args=arguments, daemon=True).start()
 
-    def end(self, limit: float) -> str:
-        """Stop the process and say how it ended: by itself, or by us after too long a time."""
+    def stop_and_explain(self, limit: float) -> str:
+        """Stop the process and return how it ended: by itself, or by the time limit."""
         assert self.process
         status = self.process.poll()
         self.stop()
         if status is None:
             return f"gave no answer within {limit:g} s and was stopped"
-        how = signal.Signals(-status).name if status < 0 else f"status {status}"
-        return f"ended its process with {how}"
+        cause = signal.Signals(-status).name if status < 0 else f"status {status}"
+        return f"ended its process with {cause}"
 
     def stop(self) -> None:
         if self.process is not None:
@@ -147,8 +147,8 @@ class Worker:
             self.process = None
 
 
-class InThisProcess(Worker):
-    """A function that is here already and is trusted to end; it starts no process."""
+class InProcessWorker(Worker):
+    """A trusted function that is called in the current process."""
 
     def __init__(self, function: Callable[..., Any]) -> None:
         super().__init__(getattr(function, "__name__", "function"))
@@ -158,11 +158,11 @@ class InThisProcess(Worker):
         return calling.describe(self.function, settings)
 
     def run(self, case: Case, description: Description, settings: Settings) -> Outcome:
-        return outcome(self.function, case, description, settings, printed=1)
+        return run_case(self.function, case, description, settings, stdout=1)
 
 
-def forward(process: subprocess.Popen[bytes], answers: queue.Queue[Any]) -> None:
-    """Put each answer into the queue, and None when the process has ended."""
+def forward_answers(process: subprocess.Popen[bytes], answers: queue.Queue[Any]) -> None:
+    """Put each answer into the queue, and None once the process has ended."""
     assert process.stdout
     with contextlib.suppress(EOFError, OSError, ValueError, pickle.UnpicklingError):
         while True:
@@ -173,8 +173,8 @@ def forward(process: subprocess.Popen[bytes], answers: queue.Queue[Any]) -> None
 
 
 def main(target: str) -> None:
-    """Answer messages until there are no more."""
-    with protected_streams() as (messages, answers, printed):
+    """Answer messages until the input ends."""
+    with protected_streams() as (messages, answers, stdout):
         function: Any = None
         while True:
             try:
@@ -190,117 +190,125 @@ def main(target: str) -> None:
                     answer.__cause__ = answer.__context__ = None
             else:
                 case, description, settings = message
-                answer = outcome(function, case, description, settings, printed)
+                answer = run_case(function, case, description, settings, stdout)
             pickle.dump(answer, answers)
             answers.flush()
 
 
 @contextlib.contextmanager
 def protected_streams() -> Iterator[tuple[io.BufferedReader, io.BufferedWriter, int]]:
-    """Keep the pipes for ourselves, and let all that is printed go to a file."""
+    """Reserve the pipes for messages and redirect stdout and stderr to a temporary file."""
     messages, answers = os.fdopen(os.dup(0), "rb"), os.fdopen(os.dup(1), "wb")
     with tempfile.TemporaryFile() as file:
-        nothing = os.open(os.devnull, os.O_RDONLY)
-        os.dup2(nothing, 0)  # a function that asks for input gets the end of it
+        empty = os.open(os.devnull, os.O_RDONLY)
+        os.dup2(empty, 0)  # a function that reads stdin gets end of file
         os.dup2(file.fileno(), 1)
         os.dup2(file.fileno(), 2)
         yield messages, answers, file.fileno()
 
 
-def outcome(
+def run_case(
     function: Callable[..., Any],
     case: Case,
     description: Description,
     settings: Settings,
-    printed: int,
+    stdout: int,
 ) -> Outcome:
-    """Call the function with a case and note what it does besides."""
-    before = os.fstat(printed).st_size
-    with warnings.catch_warnings(record=True) as warned:
+    """Call the function with a case and note its side effects.
+
+    Args:
+        function: the reader's function.
+        case: the case.
+        description: its library and argument names.
+        settings: how to call it.
+        stdout: the file descriptor that captures its output.
+    """
+    before = os.fstat(stdout).st_size
+    with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")
         try:
-            results, notes = call(function, case, description, settings)
-            found = Outcome(results, notes=tuple(notes))
+            results, notes = call_function(function, case, description, settings)
+            outcome = Outcome(results, notes=tuple(notes))
         except UnsupportedError as error:
-            found = Outcome(failure=str(error))
+            outcome = Outcome(failure=str(error))
         except (Exception, SystemExit) as error:
             failure = f"it raised {type(error).__name__}: {calling.first_line(error)}"
-            # A name that nothing has is a slip of the pen and no case that is not supported.
-            found = Outcome(failure=failure, broken=isinstance(error, NameError))
+            # A NameError is a typo, not an unsupported case.
+            outcome = Outcome(failure=failure, is_fault=isinstance(error, NameError))
     sys.stdout.flush()
     sys.stderr.flush()
-    if os.fstat(printed).st_size > before:
-        found = replace(found, notes=(*found.notes, "prints"))
-    messages = (f"warns: {w.category.__name__}: {calling.first_line(w.message)}" for w in warned)
-    return replace(found, notes=(*found.notes, *dict.fromkeys(messages)))
+    if os.fstat(stdout).st_size > before:
+        outcome = replace(outcome, notes=(*outcome.notes, "prints"))
+    messages = (f"warns: {w.category.__name__}: {calling.first_line(w.message)}" for w in caught)
+    return replace(outcome, notes=(*outcome.notes, *dict.fromkeys(messages)))
 
 
-def call(
+def call_function(
     function: Callable[..., Any], case: Case, description: Description, settings: Settings
 ) -> tuple[dict[str, Array], list[str]]:
-    """Call the function and return its results by name, and notes."""
+    """Call the function and return its results by name, with notes."""
     dtype = case.dtype or settings.dtype
-    plain = calling.arguments(case.call, description.names, settings)
-    given = {
-        name: converted(value, case, description.library, dtype) for name, value in plain.items()
+    values = calling.arguments(case.call, description.names, settings)
+    arguments = {
+        name: to_argument(value, case, description.library, dtype) for name, value in values.items()
     }
     if description.names.get("mask") in description.required:
-        given = {description.names["mask"]: None, **given}
-    arrays = [name for name, value in plain.items() if isinstance(value, np.ndarray)]
-    before = {name: libraries.to_numpy(given[name]) for name in arrays}
+        arguments = {description.names["mask"]: None, **arguments}
+    arrays = [name for name, value in values.items() if isinstance(value, np.ndarray)]
+    before = {name: libraries.to_numpy(arguments[name]) for name in arrays}
     if "weights" in description.names and isinstance(case.call, LayerCall):
         libraries.set_weights(function, case.call, dtype)
     if case.gradients:
-        return gradients(function, case, description, settings, given), []
-    answer = positional_first(function, given, description)
-    output, notes = the_output(answer)
-    after = {name: libraries.to_numpy(given[name]) for name in arrays}
+        return gradients(function, case, description, settings, arguments), []
+    returned = call_by_position(function, arguments, description)
+    output, notes = extract_output(returned)
+    after = {name: libraries.to_numpy(arguments[name]) for name in arrays}
     changed = [name for name in arrays if not np.array_equal(before[name], after[name])]
     if changed:
         notes.append(f"changes its input {', '.join(changed)}")
     layout = settings.layout or ("bnd" if isinstance(case.call, LayerCall) else "bhnd")
     result = libraries.to_numpy(output)
     if isinstance(case.call, LayerCall):
-        return {"output": calling.rows_arranged(result, layout)}, notes
-    return {"output": calling.restored(result, layout)}, notes
+        return {"output": calling.layer_to_layout(result, layout)}, notes
+    return {"output": calling.from_layout(result, layout)}, notes
 
 
-def positional_first(
-    function: Callable[..., Any], given: dict[str, Any], description: Description
+def call_by_position(
+    function: Callable[..., Any], arguments: dict[str, Any], description: Description
 ) -> Any:
-    """Pass query, key and value by position where it can be: some take them in no other way."""
-    first = description.by_position
-    rest = {name: value for name, value in given.items() if name not in first}
-    return function(*(given[name] for name in first), **rest)
+    """Pass query, key and value by position if possible, as some of them are positional-only."""
+    positional = description.by_position
+    keywords = {name: value for name, value in arguments.items() if name not in positional}
+    return function(*(arguments[name] for name in positional), **keywords)
 
 
-def converted(value: Any, case: Case, library: str, dtype: str) -> Any:
+def to_argument(value: Any, case: Case, library: str, dtype: str) -> Any:
     if not isinstance(value, np.ndarray):
         return value
     array = libraries.to_library(np.ascontiguousarray(value), library, dtype)
     is_strided = case.strided and array.ndim > 1 and value.dtype != bool
-    return libraries.strided(array) if is_strided else array
+    return libraries.with_transposed_memory(array) if is_strided else array
 
 
-def the_output(answer: Any) -> tuple[Any, list[str]]:
-    """Return the array that a function returns, or the first of a tuple, list or mapping.
+def extract_output(returned: Any) -> tuple[Any, list[str]]:
+    """Return the output array, which may be the first item of a tuple, list or dict, with notes.
 
     Raises:
         UnsupportedError: if there is none.
     """
-    notes, returned = [], in_a_word(answer)
-    if isinstance(answer, dict | tuple | list):
-        notes.append(f"returns {returned}; its first item is taken")
-        items = answer.values() if isinstance(answer, dict) else answer
-        answer = next(iter(items), None)
-        returned += f" that begins with {in_a_word(answer)}"
-    if not hasattr(answer, "shape"):
-        raise UnsupportedError(f"it returns {returned}; expected an array")
-    return answer, notes
+    notes, kind = [], type_name(returned)
+    if isinstance(returned, dict | tuple | list):
+        notes.append(f"returns {kind}; its first item is taken")
+        items = returned.values() if isinstance(returned, dict) else returned
+        returned = next(iter(items), None)
+        kind += f" that begins with {type_name(returned)}"
+    if not hasattr(returned, "shape"):
+        raise UnsupportedError(f"it returns {kind}; expected an array")
+    return returned, notes
 
 
-def in_a_word(answer: Any) -> str:
-    return "None" if answer is None else f"a {type(answer).__name__}"
+def type_name(value: Any) -> str:
+    return "None" if value is None else f"a {type(value).__name__}"
 
 
 def gradients(
@@ -308,19 +316,20 @@ def gradients(
     case: Case,
     description: Description,
     settings: Settings,
-    given: dict[str, Any],
+    arguments: dict[str, Any],
 ) -> dict[str, Array]:
+    """Return the gradients of the inputs by our names."""
     layout = settings.layout or "bhnd"
-    ours = {description.names[name]: name for name in ("query", "key", "value")}
+    our_names = {description.names[name]: name for name in ("query", "key", "value")}
 
     def output(**arguments: Any) -> Any:
-        return the_output(positional_first(function, arguments, description))[0]
+        return extract_output(call_by_position(function, arguments, description))[0]
 
     assert not isinstance(case.call, LayerCall)
-    upstream = calling.arranged(output_gradient(case.call), layout)
-    upstream = converted(upstream, case, description.library, case.dtype or settings.dtype)
-    found = libraries.gradients(output, description.library, given, list(ours), upstream)
+    upstream = calling.to_layout(output_gradient(case.call), layout)
+    upstream = to_argument(upstream, case, description.library, case.dtype or settings.dtype)
+    results = libraries.gradients(output, description.library, arguments, list(our_names), upstream)
     return {
-        ours[name]: calling.restored(libraries.to_numpy(array), layout)
-        for name, array in found.items()
+        our_names[name]: calling.from_layout(libraries.to_numpy(array), layout)
+        for name, array in results.items()
     }

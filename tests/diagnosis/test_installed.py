@@ -1,4 +1,4 @@
-"""An installed wheel, without a checkout, runs every command."""
+"""An installed wheel runs every command without a checkout."""
 
 import os
 import subprocess
@@ -17,7 +17,7 @@ BUILD = "import hatchling.build as b, sys; print(b.build_wheel(sys.argv[1]))"
 
 @pytest.fixture(scope="module")
 def installed(tmp_path_factory):
-    """A folder with the package as a wheel installs it, and nothing else of the repository."""
+    """Return a folder that holds only the package, installed from its wheel."""
     folder = tmp_path_factory.mktemp("installed")
     wheel = subprocess.run(
         [sys.executable, "-c", BUILD, folder],
@@ -51,20 +51,20 @@ def run(folder, *arguments, **options):
 
 def test_every_command_runs_without_a_checkout(installed):
     code = "import attention_docs; print(attention_docs.__file__)"
-    where = subprocess.run(
+    path = subprocess.run(
         [sys.executable, "-c", code], cwd=installed, capture_output=True, encoding="utf-8",
         env={**os.environ, "PYTHONPATH": str(installed / "lib")},
     ).stdout  # fmt: skip
-    assert where.startswith(str(installed))
+    assert path.startswith(str(installed))
     assert not (installed / "lib" / "attention_docs" / "publish").exists()
     assert "distinct_sizes" in run(installed, "list").stdout
-    shown = run(installed, "show", "distinct_sizes").stdout
-    assert shown.strip() == examples.expected("distinct_sizes")
+    output = run(installed, "show", "distinct_sizes").stdout
+    assert output.strip() == examples.expected("distinct_sizes")
     assert run(installed, "verify").returncode == 0
-    assert run(installed, "diagnose", input=shown.rpartition("3\n")[2]).returncode == 0
+    assert run(installed, "diagnose", input=output.rpartition("3\n")[2]).returncode == 0
 
 
-def test_a_function_of_the_reader_is_checked_without_a_checkout(installed):
+def test_check_runs_without_a_checkout(installed):
     (installed / "mine.py").write_text(
         textwrap.dedent("""
         import numpy as np
@@ -75,6 +75,6 @@ def test_a_function_of_the_reader_is_checked_without_a_checkout(installed):
             return powers / powers.sum(axis=-1, keepdims=True) @ v
         """)
     )
-    found = run(installed, "check", "mine:attention")
-    assert found.returncode == 1, found.stderr
-    assert "its output is that of scores that are not scaled" in found.stdout
+    completed = run(installed, "check", "mine:attention")
+    assert completed.returncode == 1, completed.stderr
+    assert "its output is that of scores that are not scaled" in completed.stdout

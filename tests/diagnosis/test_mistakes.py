@@ -1,54 +1,58 @@
-"""The catalogue: each mistake, and each two at once, has digits of its own."""
+"""The catalogue: the output of each mistake, and of each pair, is unique."""
 
 import numpy as np
 import pytest
 
 from attention_docs.diagnosis import comparing
 from attention_docs.diagnosis.cases import CASES
-from attention_docs.diagnosis.comparing import mistaken
-from attention_docs.diagnosis.mistakes import CONVENTIONS, MISTAKES, pairs
+from attention_docs.diagnosis.comparing import output_with
+from attention_docs.diagnosis.mistakes import CONVENTIONS, MISTAKES, compatible_pairs
 from attention_docs.diagnosis.recipe import LayerCall, attend, attend_in_heads
 
-# One case of each call; other dtypes and other memory change no digit.
+# One case for each call: the dtype and the memory layout do not change the output.
 FORWARD = list({case.call: case for case in CASES.values() if not case.gradients}.values())
 
 
 @pytest.mark.parametrize("case", FORWARD, ids=lambda case: case.name)
-def test_the_recipe_without_a_mistake_is_the_attention_of_the_package(case):
+def test_recipe_without_changes_equals_the_package(case):
     compute = attend_in_heads if isinstance(case.call, LayerCall) else attend
-    np.testing.assert_allclose(compute(case.call), case.right()["output"], rtol=1e-12, atol=1e-12)
+    np.testing.assert_allclose(
+        compute(case.call), case.expected()["output"], rtol=1e-12, atol=1e-12
+    )
 
 
 @pytest.mark.parametrize("mistake", MISTAKES, ids=lambda mistake: mistake.name)
-def test_a_mistake_shows_in_the_case_that_it_names(mistake):
+def test_mistake_changes_output_of_its_case(mistake):
     case = CASES[mistake.shows_in]
-    found = mistaken(case, (mistake,))
-    assert found is not None
-    assert comparing.differing(case, {"output": found}, case.right(), comparing.Settings())
+    output = output_with(case, (mistake,))
+    assert output is not None
+    results = {"output": output}
+    assert comparing.first_difference(case, results, case.expected(), comparing.Settings())
 
 
-def digits(made) -> tuple[bytes, ...]:
-    """What these mistakes give in each case, rounded: the same for mistakes that share digits."""
-    outputs = (mistaken(case, made) for case in FORWARD)
+def fingerprint(mistakes) -> tuple[bytes, ...]:
+    """Return the rounded outputs of all cases with these mistakes, as hashable bytes."""
+    outputs = (output_with(case, mistakes) for case in FORWARD)
     return tuple(
         b"" if o is None else np.nan_to_num(o.round(6) + 0.0, nan=1e9).tobytes() for o in outputs
     )
 
 
-def shared(several) -> set[frozenset[str]]:
-    """Group mistakes whose digits are the same, each written as names with a plus."""
+def indistinguishable(combinations) -> set[frozenset[str]]:
+    """Group combinations of mistakes with equal outputs, each as names joined by a plus."""
     groups: dict[tuple[bytes, ...], set[str]] = {}
-    for made in several:
-        groups.setdefault(digits(made), set()).add(" + ".join(m.name for m in made))
+    for mistakes in combinations:
+        label = " + ".join(mistake.name for mistake in mistakes)
+        groups.setdefault(fingerprint(mistakes), set()).add(label)
     return {frozenset(names) for names in groups.values() if len(names) > 1}
 
 
-def test_each_mistake_has_digits_of_its_own():
-    assert not shared([(), *((mistake,) for mistake in MISTAKES)])
+def test_outputs_of_mistakes_are_unique():
+    assert not indistinguishable([(), *((mistake,) for mistake in MISTAKES)])
 
 
-# Swapped arguments fit only where sizes agree, and there these do not show.
-NOT_SEEN_WHERE_ARGUMENTS_ARE_SWAPPED = (
+# Swapped arguments fit only cases of equal sizes, in which these mistakes have no effect.
+NO_EFFECT_ON_SWAPPED_ARGUMENTS = (
     "",
     "bias_before_scale",
     "bias_ignored",
@@ -57,15 +61,15 @@ NOT_SEEN_WHERE_ARGUMENTS_ARE_SWAPPED = (
     "divided_by_scale",
     "heads_tiled",
 )
-# What else does not show beside each swap.
+# Further mistakes without effect, by swap.
 SWAPPED = {
     "keys_and_values_swapped": ("divided_by_root_of_d_v",),
     "queries_and_keys_swapped": (),
     "queries_and_values_swapped": ("divided_by_root_of_d_v", "exponentials_overflow"),
 }
-# Of each group, what is at work, and what leaves no trace beside it.
-SHARED = [
-    *(({s}, (*NOT_SEEN_WHERE_ARGUMENTS_ARE_SWAPPED, *more)) for s, more in SWAPPED.items()),
+# Groups with equal outputs: the mistakes in common, and those that have no effect beside them.
+INDISTINGUISHABLE = [
+    *(({s}, (*NO_EFFECT_ON_SWAPPED_ARGUMENTS, *more)) for s, more in SWAPPED.items()),
     (
         set(),
         (
@@ -98,29 +102,29 @@ SHARED = [
     ),
     ({"no_output_projection"}, ("", "output_bias_ignored", "output_weights_transposed")),
     ({"no_softmax"}, ("", "mask_after_softmax", "mask_multiplies_scores")),
-    # The added key has no place in a float mask, so these cases have no result.
+    # A float mask does not fit the additional key, so these cases have no output.
     ({"padding_not_hidden"}, ("", "bias_before_scale", "bias_multiplied", "bias_subtracted")),
     ({"weights_not_normalised"}, ("", "mask_after_softmax")),
 ]
 
 
 @pytest.mark.thorough
-def test_each_two_mistakes_have_digits_of_their_own_but_for_those_that_are_listed():
+def test_outputs_of_pairs_are_unique_except_listed():
     singles = [(), *((mistake,) for mistake in MISTAKES)]
-    found = {
+    groups = {
         frozenset(frozenset(n.split(" + ")) for n in names)
-        for names in shared([*singles, *pairs()])
+        for names in indistinguishable([*singles, *compatible_pairs()])
     }
-    assert found == {
-        frozenset(frozenset({*at_work, *other.split(" + ")} - {""}) for other in others)
-        for at_work, others in SHARED
+    assert groups == {
+        frozenset(frozenset({*common, *label.split(" + ")} - {""}) for label in without_effect)
+        for common, without_effect in INDISTINGUISHABLE
     }
 
 
-def test_names_words_and_steps_are_of_their_own():
-    names = [known.name for known in (*MISTAKES, *CONVENTIONS)]
+def test_names_and_summaries_are_unique_and_steps_exist():
+    names = [deviation.name for deviation in (*MISTAKES, *CONVENTIONS)]
     assert len(set(names)) == len(names)
-    assert len({mistake.words for mistake in MISTAKES}) == len(MISTAKES)
+    assert len({mistake.summary for mistake in MISTAKES}) == len(MISTAKES)
     for mistake in MISTAKES:
         assert mistake.shows_in in CASES
-        assert mistake.changes.keys() <= comparing.recipe.RIGHT.keys()
+        assert mistake.changes.keys() <= comparing.recipe.CORRECT_STEPS.keys()

@@ -8,8 +8,8 @@ import pytest
 
 from attention_docs import examples
 from attention_docs.diagnosis import recipe
-from attention_docs.diagnosis.cases import CASES, from_example
-from attention_docs.diagnosis.mistakes import MISTAKES, named
+from attention_docs.diagnosis.cases import CASES, example_call
+from attention_docs.diagnosis.mistakes import MISTAKES, mistake_named
 from attention_docs.diagnosis.recipe import Call, LayerCall
 from attention_docs.render.text import as_text
 from tests.conftest import ROOT
@@ -29,7 +29,7 @@ def test_rows_and_columns_are_distinct(step):
 
 MISTAKEN = examples.steps("common_mistakes")
 SQUARE = examples.load("common_mistakes")
-EXAMPLE = from_example()
+EXAMPLE = example_call()
 SHOWN_IN_DISTINCT_SIZES = [mistake for mistake in MISTAKES if mistake.shows_in == "distinct_sizes"]
 
 
@@ -63,9 +63,9 @@ def test_steps_of_page_match_the_catalogue(name):
     if name == "heads_without_transpose":
         eye = dict.fromkeys("QKVO", np.eye(D_MODEL))
         layer = LayerCall(STEPS["X_q"][None], STEPS["X_kv"][None], 3, eye)
-        output = recipe.attend_in_heads(layer, named(name).changes)[0]
+        output = recipe.attend_in_heads(layer, mistake_named(name).changes)[0]
     else:
-        output = recipe.attend(case, named(name).changes)[0, 0]
+        output = recipe.attend(case, mistake_named(name).changes)[0, 0]
     np.testing.assert_allclose(output, MISTAKEN[name], rtol=1e-12, atol=1e-15)
 
 
@@ -91,7 +91,9 @@ LAYER = LayerCall(
     ],
 )
 def test_mistake_changes_every_row_of_two_sequences(name):
-    right, mistaken = (recipe.attend_in_heads(LAYER, c)[0] for c in ({}, named(name).changes))
+    right, mistaken = (
+        recipe.attend_in_heads(LAYER, c)[0] for c in ({}, mistake_named(name).changes)
+    )
     np.testing.assert_allclose(right, TWO_SEQUENCES["output"], rtol=1e-12)
     for row, wrong in zip(TWO_SEQUENCES["output"], mistaken, strict=True):
         assert as_text(row) != as_text(wrong)

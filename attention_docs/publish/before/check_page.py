@@ -103,5 +103,5 @@ def folded(title: str, lines: list[str]) -> str:
 
 def row(mistake: Mistake) -> str:
     anchor = f'<span id="{mistake.anchor}"></span>'
-    words = f"[{mistake.words}]({mistake.section})" if mistake.section else mistake.words
-    return f"| {anchor}{words} | `{mistake.fix}` |"
+    summary = f"[{mistake.summary}]({mistake.section})" if mistake.section else mistake.summary
+    return f"| {anchor}{summary} | `{mistake.fix}` |"
