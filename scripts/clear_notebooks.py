@@ -1,4 +1,4 @@
-"""Take the outputs out of notebooks; ends with 1 if there were any: clear_notebooks.py FILE..."""
+"""Remove the outputs of notebooks: clear_notebooks.py FILE... Exit status 1 if there were any."""
 
 import json
 import sys

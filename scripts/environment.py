@@ -1,8 +1,7 @@
-"""Set up .venv from the hash lock, once, for the scripts beside this file.
+"""Set up .venv from the hash lock, once, for the scripts in this folder.
 
-It runs on whatever Python the machine has, before anything is installed, so it
-uses the standard library and syntax that an old Python can still parse: only
-then can it say that the Python is too old.
+This module runs on the system's Python before anything is installed, so it uses the standard
+library only, in syntax that an old Python can parse in order to report that it is too old.
 """
 
 import contextlib
@@ -23,25 +22,25 @@ LOG = os.path.join(VENV, "install.log")
 
 
 def ensure(lock):
-    """Return the interpreter of .venv, with everything `requirements/<lock>.txt` names in it.
+    """Install `requirements/<lock>.txt` into .venv if it has changed, and return its interpreter.
 
-    The lock `test` holds all that `site` holds. What is already there costs a few milliseconds.
+    The lock `test` includes `site`. If nothing has changed, this takes a few milliseconds.
     """
     if sys.version_info < OLDEST_PYTHON:
-        found = "{}.{}.{}".format(*sys.version_info[:3])
-        fail("Python {}.{} or newer is needed; this is {}".format(*OLDEST_PYTHON, found))
-    wanted = {name: digest(name) for name in ("site", lock)}
+        version = "{}.{}.{}".format(*sys.version_info[:3])
+        fail("Python {}.{} or newer is needed; this is {}".format(*OLDEST_PYTHON, version))
+    digests = {name: digest(name) for name in ("site", lock)}
     state = read_state()
-    if all(state.get(name) == value for name, value in wanted.items()):
+    if all(state.get(name) == value for name, value in digests.items()):
         return PYTHON
     try:
-        # A set-up that was cut short leaves "installing" behind: begin afresh then. A .venv
-        # that is not ours has no state file at all and is installed into as it is.
+        # An interrupted set-up leaves "installing" behind: start over. A .venv without a state
+        # file was made by the user: install into it.
         if "installing" in state or not os.path.exists(PYTHON):
             create()
         write_state({"installing": lock})
         install(lock)
-        write_state(wanted)
+        write_state(digests)
     except OSError as error:
         fail("cannot write to {}: {}".format(error.filename or ROOT, error.strerror or error))
     return PYTHON
@@ -66,21 +65,21 @@ def write_state(state):
 
 
 def create():
-    """Make an empty virtual environment in .venv."""
+    """Create an empty virtual environment in .venv."""
     if not os.access(ROOT, os.W_OK):
         fail("cannot write to {}: the folder is read-only".format(ROOT))
     say("Creating .venv")
-    made = subprocess.run(
+    completed = subprocess.run(
         [sys.executable, "-m", "venv", "--clear", VENV],
         stdout=subprocess.PIPE,
         stderr=subprocess.STDOUT,
         universal_newlines=True,
     )
-    if made.returncode:
-        reason = made.stdout.strip().splitlines()
-        if any("ensurepip" in line for line in reason):
+    if completed.returncode:
+        lines = completed.stdout.strip().splitlines()
+        if any("ensurepip" in line for line in lines):
             fail("this Python has no venv module (on Debian and Ubuntu: apt install python3-venv)")
-        fail("cannot create .venv: {}".format(reason[-1] if reason else "unknown error"))
+        fail("cannot create .venv: {}".format(lines[-1] if lines else "unknown error"))
 
 
 def install(lock):
@@ -96,7 +95,7 @@ def install(lock):
 
 
 def pip(arguments, total):
-    """Run `pip install`, one progress line on the terminal, everything in the log."""
+    """Run `pip install` with one progress line on the terminal and all output in the log."""
     command = [PYTHON, "-m", "pip", "install", "--no-input", "--disable-pip-version-check"]
     command += ["--retries", "2", "--progress-bar", "off", *arguments]
     count = 0
@@ -112,36 +111,36 @@ def pip(arguments, total):
                 progress("Installing")
     progress("")
     if process.wait():
-        fail(reason_of_failure())
+        fail(pip_failure())
 
 
-def reason_of_failure():
-    """One line that says why pip failed."""
+def pip_failure():
+    """Return one line that says why pip failed."""
     with open(LOG, encoding="utf-8") as file:
-        text = file.read()
-    if "THESE PACKAGES DO NOT MATCH THE HASHES" in text:
+        log = file.read()
+    if "THESE PACKAGES DO NOT MATCH THE HASHES" in log:
         return "a downloaded package does not match its hash in requirements/ (see {})".format(LOG)
-    if "No space left" in text:
+    if "No space left" in log:
         return "the disk is full"
-    offline = ("NewConnectionError", "NameResolutionError", "ConnectTimeoutError", "ProxyError")
-    if any(sign in text for sign in offline):
+    network = ("NewConnectionError", "NameResolutionError", "ConnectTimeoutError", "ProxyError")
+    if any(error in log for error in network):
         return "no network: the package index cannot be reached (see {})".format(LOG)
-    errors = [line for line in text.splitlines() if line.startswith("ERROR")]
+    errors = [line for line in log.splitlines() if line.startswith("ERROR")]
     return "{} (see {})".format(errors[-1] if errors else "pip failed", LOG)
 
 
 def progress(text):
-    """Show `text` in place on a terminal; in a log file stay silent."""
+    """Show `text` in place if stderr is a terminal."""
     if sys.stderr.isatty():
         sys.stderr.write("\r\033[K" + text[:78])
         sys.stderr.flush()
 
 
 @contextlib.contextmanager
-def folder_for_now():
-    """Make a folder in the root, from which a result is one rename away; it goes, come what may."""
+def temporary_folder():
+    """Create a temporary folder in the root, so that results can be moved by a rename."""
     clean_up_when_terminated()
-    # Named before it is made, so that no interruption finds it made and not yet known.
+    # Not mkdtemp: an interruption before it returns would leave the folder behind.
     folder = os.path.join(ROOT, ".site-{}".format(os.getpid()))
     try:
         os.mkdir(folder)
@@ -153,7 +152,7 @@ def folder_for_now():
 
 
 def clean_up_when_terminated():
-    """Let SIGTERM end this program as Ctrl-C does, so that nothing is left behind or running."""
+    """Exit on SIGTERM with an exception, so that temporary folders and children are cleaned up."""
     signal.signal(signal.SIGTERM, lambda number, frame: sys.exit(128 + number))
 
 
@@ -162,13 +161,13 @@ def say(text):
 
 
 def fail(reason):
-    """End with one clear line."""
+    """Exit with a one-line message."""
     progress("")
     sys.exit("{}: {}".format(os.path.basename(sys.argv[0]), reason))
 
 
 def run(arguments, **options):
-    """Run a command of .venv in the repository; end with its exit status if that is not 0."""
+    """Run a command of .venv in the repository; exit with its status unless that is 0."""
     clean_up_when_terminated()
     try:
         status = subprocess.call(arguments, cwd=ROOT, **options)

@@ -1,9 +1,9 @@
-"""Speed and memory of attention: every contender in one run, medians of pairs.
+"""Measure speed and memory of attention against other implementations, in interleaved rounds.
 
-The contenders take turns, and each waits until the threads of the one before are asleep: a BLAS
-that still spins slows the next one. A ratio is the median of the ratios of the rounds. Beside ours
-stands what it is made of: the matrix products alone, and the floor, which is the products, the
-exponentials and their sums, in the same blocks on the same threads.
+The contenders run in turn, with pauses, because BLAS threads that still spin slow the next one. A
+ratio is the median of the ratios of the rounds. Two contenders are lower bounds for ours: the
+matrix products alone, and the floor, which is the products, the exponentials and their sums, both
+in the same blocks on the same threads.
 """
 
 import functools
@@ -27,15 +27,15 @@ from results import NOT_MEASURED
 
 SHAPES = [(8, 2048, 64), (16, 1024, 64), (8, 4096, 64)]
 LENGTHS = [256, 512, 1024, 2048, 4096, 8192, 16384, 32768]
-LARGE = 40  # queries so many times as large have scores in the hundreds
-LONGEST_PLAIN = 4096  # above it the scores of the plain formula take gigabytes
+LARGE = 40  # this factor of the queries gives scores in the hundreds
+LONGEST_PLAIN = 4096  # longer inputs take gigabytes for the scores of the plain formula
 PAUSE = 0.15  # seconds
 ROUNDS = 9
 HAS_TORCH = importlib.util.find_spec("torch") is not None
 
 
 def main():
-    result = results.circumstances()
+    result = results.metadata()
     result["unit"] = "seconds; a ratio is the median of the ratios of the rounds"
     result["speed"] = [speed(shape, causal) for causal in (False, True) for shape in SHAPES]
     result["online"] = [speed(SHAPES[0], causal, LARGE) for causal in (False, True)]
@@ -57,10 +57,10 @@ def show(result):
     print("\nTime of ours over that of")
     columns = ["torch", "products", "floor", "plain"]
     rows = [
-        [name(row), *(row["ratio"].get(c, NOT_MEASURED) for c in columns), row["floor"]]
+        [label(row), *(row["ratio"].get(c, NOT_MEASURED) for c in columns), row["floor"]]
         for row in result["speed"] + result["online"]
     ]
-    results.table([["float32", *columns, "floor over products"], *rows])
+    results.print_table([["float32", *columns, "floor over products"], *rows])
     print(
         "\nRow by row, time over ours: {ratio:.1f}; "
         "over the products alone: {ratio_of_products:.1f}".format(**result["row_by_row"])
@@ -74,18 +74,18 @@ def show(result):
         ["{:,}".format(row["n"]), *(row["seconds"].get(c, NOT_MEASURED) for c in columns)]
         for row in result["growth"]
     ]
-    results.table([["n", *columns], *rows])
+    results.print_table([["n", *columns], *rows])
     print("\nOne more token of 64 features, time of recomputing over that with a cache")
-    results.table([["{:,}".format(row["n"]), row["ratio"]] for row in result["decoding"]])
+    results.print_table([["{:,}".format(row["n"]), row["ratio"]] for row in result["decoding"]])
     print("\nOne query in each of 8 heads and 8,192 keys, time with 8 heads of keys over that of")
-    results.table([[row["key_heads"], row["ratio"]] for row in result["grouped"]])
+    results.print_table([[row["key_heads"], row["ratio"]] for row in result["grouped"]])
     print("\nTime of the readable tiles over that of")
     columns = ["ours", "plain"]
     rows = [["{:,}".format(r["n"]), *(r["ratio"][c] for c in columns)] for r in result["tiles"]]
-    results.table([["n", *columns], *rows])
+    results.print_table([["n", *columns], *rows])
 
 
-def name(row):
+def label(row):
     size = "" if row["factor"] == 1 else ", large scores"
     return "{} {}{}".format(tuple(row["shape"]), "causal" if row["causal"] else "full", size)
 
@@ -93,7 +93,7 @@ def name(row):
 def speed(shape, causal, factor=1):
     query, key, value = normal(shape)
     large = factor * query
-    weigh, (exp, unit) = (online, (np.exp, 1.0)) if factor > 1 else (bounded, fastest_exp(np))
+    weigh, (exp, unit) = (bounded, fastest_exp(np)) if factor == 1 else (online, (np.exp, 1.0))
     scaled = query * (unit / math.sqrt(query.shape[-1]))
     contenders = {
         "ours": lambda: ours(large, key, value, is_causal=causal),
@@ -101,9 +101,9 @@ def speed(shape, causal, factor=1):
         "floor": lambda: floor(scaled, key, value, causal, exp, weigh),
     }
     if shape[-2] < LONGEST_PLAIN:
-        contenders["plain"] = lambda: plain(large, key, value, causal)
+        contenders["plain"] = lambda: plain_attention(large, key, value, causal)
     if HAS_TORCH:
-        contenders["torch"] = theirs(large, key, value, causal)
+        contenders["torch"] = torch_attention(large, key, value, causal)
     times = take_turns(contenders, ROUNDS)
     return {
         "shape": shape,
@@ -115,14 +115,14 @@ def speed(shape, causal, factor=1):
 
 
 def row_by_row_ratio(shape):
-    """Compare with 003's function, and say what the matrix products alone would leave of it."""
+    """Compare the row-by-row function (003) with ours and with the products alone."""
     arrays = normal(shape)
     contenders = {
         "ours": lambda: ours(*arrays),
         "products": lambda: products(*arrays, causal=False),
         "rows": lambda: row_by_row(*arrays),
     }
-    times = take_turns(contenders, 3 * ROUNDS)  # as it varies by a tenth from round to round
+    times = take_turns(contenders, 3 * ROUNDS)  # because rounds vary by a tenth
     return {
         "shape": shape,
         "ratio": median_ratio(times["rows"], times["ours"]),
@@ -131,9 +131,9 @@ def row_by_row_ratio(shape):
 
 
 def memory(n):
-    """Return the most memory that was in use beside arguments and output."""
+    """Return the peak memory besides arguments and output."""
     arrays = normal((1, n, 64))
-    ours(*(array[:, :512] for array in arrays))  # what is allocated once only
+    ours(*(array[:, :512] for array in arrays))  # warm up: one-time allocations
     tracemalloc.start()
     output = ours(*arrays)
     _, peak = tracemalloc.get_traced_memory()
@@ -142,44 +142,43 @@ def memory(n):
 
 
 def error():
-    """Return the largest errors over ten seeds, against float64."""
+    """Return the largest errors over ten seeds, relative to float64 results."""
     worst = {"ours": 0.0, "torch": 0.0 if HAS_TORCH else NOT_MEASURED}
     for seed in range(10):
         arrays = normal((4, 1024, 64), seed)
         exact = attention_steps(*(array.astype("float64") for array in arrays)).output
         worst["ours"] = max(worst["ours"], float(np.abs(ours(*arrays) - exact).max()))
         if HAS_TORCH:
-            output = theirs(*arrays, causal=False)().numpy()
+            output = torch_attention(*arrays, causal=False)().numpy()
             worst["torch"] = max(worst["torch"], float(np.abs(output - exact).max()))
     return worst
 
 
 def small():
-    """Compare ours, checks included, with three lines of NumPy that check nothing."""
+    """Compare ours with three lines of NumPy without argument checks, on a small input."""
     query, key, value = normal((3, 2))
-    repeat = range(2000)
 
-    def calls(function):
-        return lambda: [function(query, key, value) for _ in repeat]
+    def repeat(function):
+        return lambda: [function(query, key, value) for _ in range(2000)]
 
-    return compare({"ours": calls(ours), "lines": calls(plain)}, to="lines")
+    return compare({"ours": repeat(ours), "lines": repeat(plain_attention)}, to="lines")
 
 
 def growth(n):
     arrays = normal((1, n, 64))
     contenders = {"ours": lambda: ours(*arrays)}
     if HAS_TORCH:
-        contenders["torch"] = theirs(*arrays, causal=False)
+        contenders["torch"] = torch_attention(*arrays, causal=False)
     if n <= LONGEST_PLAIN:
-        contenders["plain"] = lambda: plain(*arrays)
+        contenders["plain"] = lambda: plain_attention(*arrays)
     return {"n": n, **compare(contenders, rounds=ROUNDS if n <= LONGEST_PLAIN else 3)}
 
 
 def decoding(n):
-    """Compare one more token with a cache of n keys with computing all n + 1 rows again.
+    """Compare decoding a token with a cache of n keys to recomputing all n + 1 rows.
 
-    BLAS has one thread, because waking a second one after a pause often takes several times as long
-    as the call with the cache. The many rows still have a thread for each core.
+    BLAS is limited to one thread, because waking a second one after a pause often takes several
+    times as long as the cached call. Recomputing still uses a thread for each core.
     """
     query, key, value = normal((1, n + 1, 64))
     contenders = {
@@ -191,54 +190,56 @@ def decoding(n):
 
 
 def grouped(key_heads, n=8192):
-    """Compare one new query in 8 heads with 8 heads of keys and values and with fewer."""
+    """Compare a query in 8 heads with 8 heads of keys and values to grouped-query attention."""
     query = normal((8, 1, 64))[0]
     _, key, value = normal((8, n, 64))
-    few = key[:key_heads], value[:key_heads]
+    shared = key[:key_heads], value[:key_heads]
     contenders = {
         "all": lambda: ours(query, key, value),
-        "grouped": lambda: ours(query, *few, enable_gqa=True),
+        "grouped": lambda: ours(query, *shared, enable_gqa=True),
     }
     return {"n": n, "key_heads": key_heads, **compare(contenders, to="grouped", of="all")}
 
 
 def tiles(n, width=256):
-    """Compare the readable tiles, merged in order, with our blocks and with the plain formula."""
+    """Compare the merged readable tiles with our blocks and with the plain formula."""
     query, key, value = normal((1, n, 64))
 
-    def merged():
-        starts = range(0, n, width)
-        parts = (slice(start, start + width) for start in starts)
-        states = (attend_tile(query, key[:, part], value[:, part]) for part in parts)
+    def merge_tiles():
+        slices = (slice(start, start + width) for start in range(0, n, width))
+        states = (attend_tile(query, key[:, keys], value[:, keys]) for keys in slices)
         return functools.reduce(merge, states).output
 
     contenders = {
-        "tiles": merged,
+        "tiles": merge_tiles,
         "ours": lambda: ours(query, key, value),
-        "plain": lambda: plain(query, key, value),
+        "plain": lambda: plain_attention(query, key, value),
     }
     return {"n": n, **compare(contenders, of="tiles")}
 
 
 def compare(contenders, to=None, rounds=ROUNDS, of="ours"):
-    """Let the contenders take turns, and return the summary; the ratio to one only, if named."""
-    found = summary(take_turns(contenders, rounds), of)
-    return {**found, "ratio": found["ratio"][to]} if to else found
+    """Run the contenders and return the summary, with the ratio to `to` only if it is given."""
+    result = summary(take_turns(contenders, rounds), of)
+    return {**result, "ratio": result["ratio"][to]} if to else result
 
 
 def summary(times, of="ours"):
-    """Return the median seconds of each, and the median ratio of one, `of`, to each other."""
+    """Return the median seconds of each contender, and the median ratios of `of` to the others."""
     return {
         "seconds": {name: statistics.median(each) for name, each in times.items()},
-        "ratio": {o: median_ratio(times[of], each) for o, each in times.items() if o != of},
+        "ratio": {
+            name: median_ratio(times[of], each) for name, each in times.items() if name != of
+        },
     }
 
 
-def median_ratio(times, others):
-    return statistics.median(time / other for time, other in zip(times, others))
+def median_ratio(numerators, denominators):
+    return statistics.median(a / b for a, b in zip(numerators, denominators))
 
 
 def take_turns(contenders, rounds):
+    """Return the seconds of each round by contender."""
     times = {contender: [] for contender in contenders}
     for run in contenders.values():
         run()
@@ -256,8 +257,8 @@ def normal(shape, seed=0):
     return [generator.standard_normal(shape, dtype="float32") for _ in range(3)]
 
 
-def theirs(query, key, value, causal):
-    """Return PyTorch's function on tensors of four axes; with three it takes a slower path."""
+def torch_attention(query, key, value, causal):
+    """Return a call of PyTorch's function with four axes, as it is slower with three."""
     import torch
 
     tensors = [torch.from_numpy(array)[None] for array in (query, key, value)]
@@ -266,7 +267,7 @@ def theirs(query, key, value, causal):
 
 
 def products(query, key, value, causal, weigh=bounded):
-    """Take the matrix products alone, in the same blocks on the same threads."""
+    """Compute only the matrix products, in the same blocks on the same threads."""
     output = np.zeros_like(query, shape=(*query.shape[:-1], value.shape[-1]))
 
     def work(rows, keys):
@@ -278,7 +279,7 @@ def products(query, key, value, causal, weigh=bounded):
 
 
 def floor(scaled, key, value, causal, exp, weigh=bounded):
-    """Take the products, the exponentials and their sums alone, and return both sums."""
+    """Compute only products, exponentials and sums, and return output and normaliser."""
     output = np.zeros_like(scaled, shape=(*scaled.shape[:-1], value.shape[-1]))
     total = np.zeros_like(scaled, shape=(*scaled.shape[:-1], 1))
     ones = np.ones_like(key, shape=(key.shape[-2], 1))
@@ -295,24 +296,25 @@ def floor(scaled, key, value, causal, exp, weigh=bounded):
 
 
 def in_blocks(work, query, key, value, causal, weigh):
-    """Call `work` with the index of the queries and of the keys of each block."""
+    """Call `work` with the indices of the queries and keys of each block."""
     heads, queries, _ = query.shape
     rows, columns = block_for(fitted(query, key, value, is_causal=causal).checked(), weigh)
 
     def run(job):
         head, start = job
         stop = min(start + rows, queries)
-        last = stop if causal else key.shape[-2]
-        for first in range(0, last, columns):
-            top = max(start, first) if causal else start
-            work((head, slice(top, stop)), (head, slice(first, min(first + columns, last))))
+        key_count = stop if causal else key.shape[-2]
+        for left in range(0, key_count, columns):
+            top = max(start, left) if causal else start
+            right = min(left + columns, key_count)
+            work((head, slice(top, stop)), (head, slice(left, right)))
 
     starts = range(0, queries, rows)
     parallel(run, [(head, start) for head in range(heads) for start in reversed(starts)])
 
 
-def plain(query, key, value, causal=False):
-    """Attend in three lines, as one would write them first."""
+def plain_attention(query, key, value, causal=False):
+    """Compute attention by the plain formula in three lines."""
     scores = query @ key.swapaxes(-1, -2) / math.sqrt(query.shape[-1])
     if causal:
         scores = np.where(np.tri(*scores.shape[-2:], dtype=bool), scores, -np.inf)
@@ -321,7 +323,7 @@ def plain(query, key, value, causal=False):
 
 
 def row_by_row(query, key, value):
-    """Attend as "Attention Calculation" (003) does: a Python call for each row of scores."""
+    """Compute attention as "Attention Calculation" (003) does: a Python call per row of scores."""
     scores = query @ key.swapaxes(-1, -2) / np.sqrt(key.shape[-1])
     weights = np.apply_along_axis(lambda row: np.exp(row) / np.sum(np.exp(row)), -1, scores)
     return weights @ value

@@ -1,7 +1,7 @@
-"""The largest error of attention, for every dtype, array library and kind of call.
+"""Measure the largest error of attention for every dtype, array library and kind of call.
 
-The arguments are numbers that the dtype holds exactly. The right output is the formula in NumPy's
-longest float, which has 64 bits of precision on x86 and 53 on some other machines.
+The dtype represents the arguments exactly. The reference is the formula in NumPy's longdouble,
+which has 64 bits of precision on x86 and 53 on some other machines.
 """
 
 import importlib
@@ -34,7 +34,7 @@ CASES = {  # shapes of query, key and value, and the options
 
 
 def main():
-    result = results.circumstances()
+    result = results.metadata()
     result["reference_epsilon"] = float(np.finfo(np.longdouble).eps)
     result["largest_error"] = {
         dtype: {case: errors(dtype, *CASES[case]) for case in CASES} for dtype in DTYPES
@@ -42,14 +42,14 @@ def main():
     columns = [*LIBRARIES, "PyTorch's own"]
     for dtype, cases in result["largest_error"].items():
         rows = [[case, *(row[column] for column in columns)] for case, row in cases.items()]
-        results.table([[dtype, *columns], *rows])
+        results.print_table([[dtype, *columns], *rows])
         print()
     for path in sys.argv[1:]:
         results.write(result, path)
 
 
 def errors(dtype, query, key, value, options):
-    """Return the largest error in each library, or why there is none."""
+    """Return the largest error in each library, or why it was not measured."""
     generator = np.random.default_rng(0)
     arrays = [rounded(generator.standard_normal(shape), dtype) for shape in (query, key, value)]
     exact = formula(*(array.astype(np.longdouble) for array in arrays), **options)
@@ -59,7 +59,7 @@ def errors(dtype, query, key, value, options):
         row[name] = computed if isinstance(computed, str) else largest(computed - exact)
     row["PyTorch's own"] = row["PyTorch"]
     if not isinstance(row["PyTorch"], str):
-        row["PyTorch's own"] = largest(pytorch(dtype, arrays, options) - exact)
+        row["PyTorch's own"] = largest(torch_attention(dtype, arrays, options) - exact)
     return row
 
 
@@ -68,10 +68,10 @@ def largest(differences):
 
 
 def rounded(array, dtype):
-    """Return float64 numbers that the dtype holds exactly."""
+    """Round float64 numbers to a dtype and return them as float64."""
     if dtype != "bfloat16":
         return array.astype(dtype).astype("float64")
-    # bfloat16 is the upper half of float32, rounded to even.
+    # bfloat16 is the upper half of float32; round to nearest even.
     bits = array.astype("float32").view("uint32")
     bits = (bits + 0x7FFF + (bits >> 16 & 1)) & np.uint32(0xFFFF0000)
     return bits.view("float32").astype("float64")
@@ -82,33 +82,33 @@ def formula(query, key, value, is_causal=False, window=None, enable_gqa=False, s
     key, value = (array.repeat(groups, axis=-3) for array in (key, value))
     scores = query @ key.swapaxes(-1, -2)
     scores = scores * scale if scale else scores / np.sqrt(np.longdouble(query.shape[-1]))
-    scores = np.where(seen(scores.shape, is_causal, window), scores, -np.inf)
+    scores = np.where(visible_keys(scores.shape, is_causal, window), scores, -np.inf)
     powers = np.exp(scores - scores.max(axis=-1, keepdims=True))
     return powers / powers.sum(axis=-1, keepdims=True) @ value
 
 
-def seen(shape, is_causal, window):
+def visible_keys(shape, is_causal, window):
     left, right = window or (None, None)
     return window_mask(*shape[-2:], left=left, right=0 if is_causal else right)
 
 
 def run(library, dtype, arrays, options):
-    """Return our output as float64, or a word where the library cannot do it."""
+    """Return our output as float64, or why it could not be computed."""
     if importlib.util.find_spec(library) is None:
         return NOT_MEASURED
     xp = importlib.import_module(library)
     if library == "cupy" and not xp.cuda.is_available():
         return NOT_MEASURED
-    # CuPy has no bfloat16 of its own either; from version 14 on it takes that of ml_dtypes.
+    # Like NumPy, CuPy has no bfloat16, but from version 14 on it supports that of ml_dtypes.
     if dtype == "bfloat16" and library in ("numpy", "cupy") and not is_old_cupy(xp):
         if importlib.util.find_spec("ml_dtypes") is None:
             return NOT_MEASURED
-        wanted = importlib.import_module("ml_dtypes").bfloat16
+        xp_dtype = importlib.import_module("ml_dtypes").bfloat16
     elif hasattr(xp, dtype):
-        wanted = getattr(xp, dtype)
+        xp_dtype = getattr(xp, dtype)
     else:
         return "no such dtype"
-    output = ours(*(xp.asarray(array, dtype=wanted) for array in arrays), **options)
+    output = ours(*(xp.asarray(array, dtype=xp_dtype) for array in arrays), **options)
     return to_float64(library, output)
 
 
@@ -124,7 +124,7 @@ def to_float64(library, output):
     return np.asarray(output).astype("float64")
 
 
-def pytorch(dtype, arrays, options):
+def torch_attention(dtype, arrays, options):
     import torch
 
     query, key, value = (torch.asarray(array, dtype=getattr(torch, dtype)) for array in arrays)

@@ -1,4 +1,4 @@
-"""What belongs to every measured number: the machine, the versions, the date. And the file."""
+"""Machine, versions and date of a measurement; result files and tables."""
 
 import datetime
 import importlib.metadata
@@ -10,8 +10,8 @@ NOT_MEASURED = "not measured"
 PACKAGES = ("numpy", "array-api-strict", "ml_dtypes", "threadpoolctl", "torch")
 
 
-def circumstances():
-    """Describe where and when a result is measured."""
+def metadata():
+    """Return the date, the machine and the versions of a measurement."""
     return {
         "date": datetime.datetime.now(datetime.timezone.utc).date().isoformat(),
         "machine": {
@@ -32,16 +32,16 @@ def circumstances():
 
 
 def processor():
-    """Name the processor, and the widest vectors it has where the system tells."""
+    """Return the processor's name, and its widest vector extension if known."""
     try:
         with open("/proc/cpuinfo", encoding="utf-8") as file:
             lines = file.read().splitlines()
     except OSError:
         return platform.processor() or platform.machine()
-    facts = dict(line.replace("\t", "").split(":", 1) for line in lines if ":" in line)
-    name = facts.get("model name", platform.machine()).strip()
-    vectors = [flag for flag in ("avx512f", "avx2") if flag in facts.get("flags", "").split()]
-    return " ".join([name, *vectors[:1]])
+    cpuinfo = dict(line.replace("\t", "").split(":", 1) for line in lines if ":" in line)
+    name = cpuinfo.get("model name", platform.machine()).strip()
+    extensions = [flag for flag in ("avx512f", "avx2") if flag in cpuinfo.get("flags", "").split()]
+    return " ".join([name, *extensions[:1]])
 
 
 def version(package):
@@ -52,7 +52,7 @@ def version(package):
 
 
 def blas():
-    """Name the BLAS that NumPy has loaded, and the kernels it chose for this processor."""
+    """Return the BLAS that NumPy uses, and its kernels for this processor."""
     import numpy  # noqa: F401, loads it
     import threadpoolctl
 
@@ -69,12 +69,12 @@ def write(result, path):
         file.write("\n")
 
 
-def table(rows):
-    """Lay out rows of cells in columns, the first one to the left, the others to the right."""
-    texts = [
+def print_table(rows):
+    """Print rows of cells as a table, with the first column left-aligned, the others right."""
+    rows = [
         [cell if isinstance(cell, str) else "{:.3g}".format(cell) for cell in row] for row in rows
     ]
-    widths = [max(map(len, column)) for column in zip(*texts)]
-    for row in texts:
-        cells = [text.rjust(width) for text, width in zip(row, widths)]
+    widths = [max(map(len, column)) for column in zip(*rows)]
+    for row in rows:
+        cells = [cell.rjust(width) for cell, width in zip(row, widths)]
         print("  ".join([row[0].ljust(widths[0]), *cells[1:]]))

@@ -19,13 +19,12 @@ def keras(query, key, value, bias=None, mask=None, scale=None, is_causal=False):
 def equinox_layer(
     query, key, W_Q, W_K, W_V, W_O, num_heads, b_Q=None, b_K=None, b_V=None, b_O=None
 ):
-    use = {f"use_{n}_bias": b is not None for n, b in
-           {"query": b_Q, "key": b_K, "value": b_V, "output": b_O}.items()}  # fmt: skip
-    layer = equinox.nn.MultiheadAttention(num_heads, len(W_Q), **use, key=jax.random.key(0))
-    parts = ("query", W_Q, b_Q), ("key", W_K, b_K), ("value", W_V, b_V), ("output", W_O, b_O)
-    for name, matrix, bias in parts:
-        projection = f"{name}_proj"
-        layer = equinox.tree_at(lambda m, p=projection: getattr(m, p).weight, layer, matrix.T)
+    projections = ("query", W_Q, b_Q), ("key", W_K, b_K), ("value", W_V, b_V), ("output", W_O, b_O)
+    use_bias = {f"use_{name}_bias": bias is not None for name, _, bias in projections}
+    layer = equinox.nn.MultiheadAttention(num_heads, len(W_Q), **use_bias, key=jax.random.key(0))
+    for name, matrix, bias in projections:
+        attribute = f"{name}_proj"
+        layer = equinox.tree_at(lambda m, p=attribute: getattr(m, p).weight, layer, matrix.T)
         if bias is not None:
-            layer = equinox.tree_at(lambda m, p=projection: getattr(m, p).bias, layer, bias)
+            layer = equinox.tree_at(lambda m, p=attribute: getattr(m, p).bias, layer, bias)
     return jax.vmap(layer)(query, key, key)

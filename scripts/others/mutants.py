@@ -1,7 +1,7 @@
-"""Change right functions of a package in small ways, and print what the check says of each mutant.
+"""Mutate attention functions of a package and print the check's verdict on each mutant.
 
 python mutants.py onnx|keras|timm, in an environment with the package. Only lines that the cases
-reach are changed. A mutant that the check does not find is also called at random.
+execute are mutated. A mutant that the check does not detect is also called with random arguments.
 """
 
 import ast
@@ -14,7 +14,7 @@ import os
 import sys
 import textwrap
 
-from random_calls import answer, random_calls, same
+from random_calls import is_equal, output_or_error, random_calls
 
 os.environ.update(KERAS_BACKEND="numpy", TIMM_FUSED_ATTN="0")
 
@@ -29,8 +29,8 @@ SWAPS = {
     ast.Eq: ast.NotEq, ast.NotEq: ast.Eq, ast.Is: ast.IsNot, ast.IsNot: ast.Is,
     ast.And: ast.Or, ast.Or: ast.And, ast.BitAnd: ast.BitOr, ast.BitOr: ast.BitAnd,
 }  # fmt: skip
-UNCHANGED = (ast.Raise, ast.Assert)
-# By the package: the module, and the functions in it that are changed.
+NOT_MUTATED = (ast.Raise, ast.Assert)
+# By package: the module, and its functions to mutate.
 FUNCTIONS = {
     "onnx": (
         "onnx.reference.ops.op_attention",
@@ -46,37 +46,37 @@ FUNCTIONS = {
 
 def main(package):
     name, functions = FUNCTIONS[package]
-    importlib.import_module(package)  # its modules import one another
-    home = importlib.import_module(name)
-    attention = ADAPTERS[package](home)
-    source = "\n".join(source_of(home, function) for function in functions)
-    reached = lines_reached(home, source, attention)
+    importlib.import_module(package)  # first, because its modules have circular imports
+    module = importlib.import_module(name)
+    attention = ADAPTERS[package](module)
+    source = "\n".join(source_of(module, function) for function in functions)
+    executed = executed_lines(module, source, attention)
     original, calls = report(attention), random_calls(package)
-    answers = [answer(attention, call) for call in calls]
+    outputs = [output_or_error(attention, call) for call in calls]
     tree = ast.parse(source)
-    for function, statement, place, change in list(sites(tree)):
-        if statement.lineno in reached:
-            before, kept = first_line(statement), copy.copy(vars(place))
-            change(place)
-            define(home, ast.unparse(tree))
+    for function, statement, node, mutate in list(mutations(tree)):
+        if statement.lineno in executed:
+            before, attributes = first_line(statement), copy.copy(vars(node))
+            mutate(node)
+            define(module, ast.unparse(tree))
             line = statement.lineno - function.lineno
             mutant = {
                 "package": package,
                 "version": importlib.metadata.version(package),
                 "change": f"{function.name}, line {line}: {before} -> {first_line(statement)}",
-                **outcome(original, attention),
+                **compare_reports(original, report(attention)),
             }
-            if not mutant["found"]:
-                again = (answer(attention, call) for call in calls)
-                differing = sum(not same(*two) for two in zip(answers, again, strict=True))
-                mutant["random_calls_that_differ"] = differing
+            if not mutant["is_detected"]:
+                mutant_outputs = (output_or_error(attention, call) for call in calls)
+                pairs = zip(outputs, mutant_outputs, strict=True)
+                mutant["differing_calls"] = sum(not is_equal(*pair) for pair in pairs)
             print(json.dumps(mutant), flush=True)
-            vars(place).update(kept)
+            vars(node).update(attributes)
 
 
-def source_of(home, name):
+def source_of(module, name):
     """Return the source of a function without comments and annotations."""
-    function = home
+    function = module
     for part in name.split("."):
         function = getattr(function, part)
     (node,) = ast.parse(textwrap.dedent(inspect.getsource(function))).body
@@ -90,32 +90,32 @@ def without_annotations(function):
     return function
 
 
-def define(home, source):
-    """Put functions in the place of those of a module."""
-    exec(compile(source, "mutant", "exec"), vars(home))
-    if "forward" in vars(home):
-        home.Attention.forward = home.forward
+def define(module, source):
+    """Replace functions of a module."""
+    exec(compile(source, "mutant", "exec"), vars(module))
+    if "forward" in vars(module):
+        module.Attention.forward = module.forward
 
 
-def lines_reached(home, source, attention):
-    """Return the lines of the source that the cases run."""
-    define(home, source)
-    reached = set()
+def executed_lines(module, source, attention):
+    """Return the lines of the source that the cases execute."""
+    define(module, source)
+    executed = set()
 
     def trace(frame, event, argument):
         if frame.f_code.co_filename == "mutant":
-            reached.add(frame.f_lineno)
+            executed.add(frame.f_lineno)
             return trace
         return None
 
     sys.settrace(trace)
     report(attention)
     sys.settrace(None)
-    return reached
+    return executed
 
 
 def report(attention):
-    """Return the check's report; nothing if the function cannot be called."""
+    """Return the check's report, or None if the function cannot be called."""
     library = "torch" if "timm" in sys.modules else "numpy"
     try:
         return check_with(InProcessWorker(attention), Settings(library=library))
@@ -123,35 +123,34 @@ def report(attention):
         return None
 
 
-def outcome(original, attention):
-    """Say whether the check judges a mutant otherwise than the original, and what it says of it."""
-    found = report(attention)
-    if not found:
-        return {"found": True, "raises": True, "names": [], "words": "it cannot be called"}
-    pairs = zip(found.verdicts, original.verdicts, strict=True)
-    changed = [finding for finding, before in pairs if finding.status != before.status]
-    wrong = [finding for finding in changed if finding.status == "wrong"] or changed
+def compare_reports(original, mutant):
+    """Return whether the verdicts on a mutant differ from the original's, and its mistakes."""
+    if not mutant:
+        return {"is_detected": True, "raises": True, "names": [], "reason": "it cannot be called"}
+    pairs = zip(mutant.verdicts, original.verdicts, strict=True)
+    changed = [verdict for verdict, before in pairs if verdict.status != before.status]
+    wrong = [verdict for verdict in changed if verdict.status == "wrong"] or changed
     return {
-        "found": bool(changed),
-        "raises": all(finding.status == "not supported" for finding in changed),
-        "names": sorted({mistake.name for finding in wrong for mistake in finding.mistakes}),
-        "words": wrong[0].reason if wrong else "",
+        "is_detected": bool(changed),
+        "raises": all(verdict.status == "not supported" for verdict in changed),
+        "names": sorted({mistake.name for verdict in wrong for mistake in verdict.mistakes}),
+        "reason": wrong[0].reason if wrong else "",
     }
 
 
-def sites(tree):
-    """Yield each place to change, with its function, its statement and what changes it."""
+def mutations(tree):
+    """Yield each mutable node with its function, its statement and a function that mutates it."""
     for function in tree.body:
         for statement in ast.walk(function):
-            if isinstance(statement, ast.stmt) and not isinstance(statement, UNCHANGED):
+            if isinstance(statement, ast.stmt) and not isinstance(statement, NOT_MUTATED):
                 for node in own_nodes(statement):
-                    change = change_of(node)
-                    if change:
-                        yield function, statement, node, change
+                    mutate = mutation_of(node)
+                    if mutate:
+                        yield function, statement, node, mutate
 
 
 def own_nodes(statement):
-    """Yield the expressions of a statement, without those of the statements inside it."""
+    """Yield the expressions of a statement, without those of nested statements."""
     if isinstance(statement, ast.FunctionDef):
         return
     yield statement
@@ -160,21 +159,22 @@ def own_nodes(statement):
             yield from ast.walk(child)
 
 
-def change_of(node):
+def mutation_of(node):
+    """Return a function that mutates a node of this kind, or None."""
     operation = getattr(node, "op", None) or (getattr(node, "ops", None) or [None])[0]
     if type(operation) in SWAPS:
         new = SWAPS[type(operation)]()
         if isinstance(node, ast.Compare):
-            return lambda place: setattr(place, "ops", [new, *place.ops[1:]])
-        return lambda place: setattr(place, "op", new)
+            return lambda node: setattr(node, "ops", [new, *node.ops[1:]])
+        return lambda node: setattr(node, "op", new)
     if isinstance(node, ast.UnaryOp) and isinstance(node.op, ast.USub):
-        return lambda place: setattr(place, "op", ast.UAdd())
+        return lambda node: setattr(node, "op", ast.UAdd())
     if isinstance(node, ast.Constant) and isinstance(node.value, bool):
-        return lambda place: setattr(place, "value", not place.value)
+        return lambda node: setattr(node, "value", not node.value)
     if isinstance(node, ast.Constant) and isinstance(node.value, (int, float)):
-        return lambda place: setattr(place, "value", place.value + 1)
+        return lambda node: setattr(node, "value", node.value + 1)
     if isinstance(node, (ast.If, ast.IfExp)):
-        return lambda place: setattr(place, "test", ast.UnaryOp(ast.Not(), place.test))
+        return lambda node: setattr(node, "test", ast.UnaryOp(ast.Not(), node.test))
     return None
 
 
@@ -182,30 +182,30 @@ def first_line(statement):
     return ast.unparse(statement).splitlines()[0]
 
 
-def of_onnx(home):
+def onnx_attention(module):
     def attention(
         query, key, value, attn_mask=None, is_causal=False, scale=None, window=None, softcap=None
     ):
         left, right = window or (None, None)
         windows = {"left_window_size": left, "right_window_size": right}
         options = {"is_causal": is_causal, "scale": scale, "softcap": softcap, **windows}
-        return home._compute_attention(query, key, value, attn_mask, **options)[0]
+        return module._compute_attention(query, key, value, attn_mask, **options)[0]
 
     return attention
 
 
-def of_keras(home):
+def keras_attention(module):
     def attention(query, key, value, bias=None, mask=None, scale=None, is_causal=False):
-        return home.dot_product_attention(query, key, value, bias, mask, scale, is_causal)
+        return module.dot_product_attention(query, key, value, bias, mask, scale, is_causal)
 
     return attention
 
 
-def of_timm(home):
-    return home.Attention(6, 3, qkv_bias=True)
+def timm_attention(module):
+    return module.Attention(6, 3, qkv_bias=True)
 
 
-ADAPTERS = {"onnx": of_onnx, "keras": of_keras, "timm": of_timm}
+ADAPTERS = {"onnx": onnx_attention, "keras": keras_attention, "timm": timm_attention}
 
 if __name__ == "__main__":
     main(sys.argv[1])

@@ -26,11 +26,13 @@ QKV = literal((3, 20, 8), 0.618), literal((3, 20, 8), 0.414), literal((3, 20, 5)
 def test_the_contenders_attend(script, causal):
     bench = script("attention")
     expected = attention_steps(*QKV, is_causal=causal).output
-    np.testing.assert_allclose(bench.plain(*QKV, causal=causal), expected, rtol=0, atol=1e-14)
+    np.testing.assert_allclose(
+        bench.plain_attention(*QKV, causal=causal), expected, rtol=0, atol=1e-14
+    )
     if not causal:
         np.testing.assert_allclose(bench.row_by_row(*QKV), expected, rtol=0, atol=1e-14)
     if bench.HAS_TORCH:
-        output = bench.theirs(*QKV, causal=causal)().numpy()
+        output = bench.torch_attention(*QKV, causal=causal)().numpy()
         np.testing.assert_allclose(output, expected, rtol=0, atol=1e-14)
 
 
