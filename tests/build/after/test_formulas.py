@@ -139,7 +139,7 @@ def test_a_wrong_formula_names_place_and_formula(typeset, tex):
 
 def test_a_formula_is_typeset_once(typeset, monkeypatch):
     first = typeset(*WANTED)
-    monkeypatch.setattr(formulas, "node", lambda *_, **__: pytest.fail("typeset again"))
+    monkeypatch.setattr(formulas, "run_node", lambda *_, **__: pytest.fail("typeset again"))
     assert typeset(*WANTED) == first
     assert typeset(WANTED[1]) == {WANTED[1]: first[WANTED[1]]}
 

@@ -130,5 +130,5 @@ def distance(x, y, box):
 
 def test_a_diagram_is_drawn_once(drawn, monkeypatch):
     first = drawn(SOURCE)
-    monkeypatch.setattr(diagrams, "node", lambda *_, **__: pytest.fail("drawn again"))
+    monkeypatch.setattr(diagrams, "run_node", lambda *_, **__: pytest.fail("drawn again"))
     assert drawn(SOURCE) == first

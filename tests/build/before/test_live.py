@@ -47,7 +47,7 @@ def test_scripts_run_one_after_the_other_as_classic_scripts(root, assets):
 
 def test_second_build_starts_no_node(root, assets, monkeypatch):
     first = published(root, assets)
-    monkeypatch.setattr(live, "joined", lambda *_: pytest.fail("bundled again"))
+    monkeypatch.setattr(live, "run_node", lambda *_, **__: pytest.fail("bundled again"))
     assert published(root, assets) == first
 
 
