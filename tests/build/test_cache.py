@@ -4,7 +4,7 @@ import os
 import time
 from concurrent.futures import ThreadPoolExecutor
 
-from attention_docs.publish.cache import KEPT, Cache
+from attention_docs.publish.cache import MAX_AGE, Cache
 
 
 def test_a_result_survives_under_the_same_setting_only(tmp_path):
@@ -17,7 +17,7 @@ def test_a_result_survives_under_the_same_setting_only(tmp_path):
 def test_what_no_build_used_for_a_month_is_dropped(tmp_path):
     cache = Cache(tmp_path)
     cache["kept"] = cache["dropped"] = "result"
-    long_ago = time.time() - KEPT - 60
+    long_ago = time.time() - MAX_AGE - 60
     for file in tmp_path.iterdir():
         os.utime(file, (long_ago, long_ago))
     assert cache["kept"] == "result"

@@ -109,26 +109,26 @@ def pool(monkeypatch):
 
 def test_pool_is_given_what_the_last_build_did_not_compute(steps_of_a_build, root, pool):
     steps_of_a_build("self_attention")
-    with computed.ComputedExamples(root).begun():
-        every_job = set(itertools.product(computed.WRITERS, examples.names()))
+    with computed.ComputedExamples(root).computing_in_background():
+        every_job = set(itertools.product(computed.COMPUTATIONS, examples.names()))
     assert every_job - set(pool.jobs) == {("steps", "self_attention")}
     assert pool.ended == {"wait": False}
 
 
 def test_pool_ends_with_a_build_that_fails(root, pool):
-    with pytest.raises(PublishError), computed.ComputedExamples(root).begun():
+    with pytest.raises(PublishError), computed.ComputedExamples(root).computing_in_background():
         raise PublishError("wrong")
     assert pool.ended == {"cancel_futures": True}
 
 
 def test_steps_that_the_pool_has_not_begun_are_taken_over_and_a_graph_is_waited_for(root, pool):
     build = computed.ComputedExamples(root)
-    with build.begun():
+    with build.computing_in_background():
         assert as_text(build.steps("cost")) == examples.expected("cost")
     assert pool.jobs["steps", "cost"].cancelled()
     begun = pool.jobs["steps", "self_attention"]
     begun.set_running_or_notify_cancel()
-    begun.set_result(computed.written({"Q": np.zeros(1)}))
+    begun.set_result(computed.serialise({"Q": np.zeros(1)}))
     assert build.steps("self_attention") == {"Q": np.zeros(1)}
     pool.jobs["graph", "cost"].set_result("from the pool")
     assert build.graph("cost") == "from the pool"

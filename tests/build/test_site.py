@@ -7,7 +7,7 @@ import shutil
 
 import pytest
 
-from attention_docs.publish.before.contents import front
+from attention_docs.publish.before.contents import title_and_description
 from attention_docs.publish.sources import Source
 from tests.build.forked import mkdocs
 from tests.conftest import ROOT
@@ -82,7 +82,9 @@ def test_search_leaves_out_exercises_and_descriptions_and_weighs_at_most_120_kb(
     listed = places["reading_order/#new-to-attention"]
     assert "A word and its neighbours" in listed
     assert (
-        front(Source("x.md", (ROOT / "docs/course/averages.md").read_text("utf-8")))[1]
+        title_and_description(
+            Source("x.md", (ROOT / "docs/course/averages.md").read_text("utf-8"))
+        )[1]
         not in listed
     )
 

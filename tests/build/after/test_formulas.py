@@ -43,7 +43,7 @@ def test_each_formula_is_blamed_on_the_first_page_that_has_it():
 
 
 def test_puts_html_and_mathml_in_place(typeset):
-    done = formulas.insert(PAGE, typeset(*WANTED), matrix=None)
+    done = formulas.insert(PAGE, typeset(*WANTED), look_up=None)
     assert done.count('<math xmlns="http://www.w3.org/1998/Math/MathML"') == 2
     assert done.count("katex-html") == 2
     assert done.count('display="block"') == 1
@@ -66,7 +66,7 @@ def test_what_follows_a_formula_stays_on_its_line(typeset):
     page = (
         r'<p><span class="arithmatex">\(a\)</span>), or <span class="arithmatex">\(b\)</span> here'
     )
-    done = formulas.insert(page, typeset(*formulas.formulas(page)), matrix=None)
+    done = formulas.insert(page, typeset(*formulas.formulas(page)), look_up=None)
     assert [each.text[-2:] for each in BeautifulSoup(done, "html.parser").select(".together")] == [
         "),"
     ]
@@ -116,7 +116,7 @@ def test_a_long_vector_has_a_fold_too(with_matrices):
 
 
 def test_a_relation_at_the_end_of_a_part_keeps_its_space(typeset):
-    first, *_ = formulas.parts(Formula(r"Q = \val{toy.Q}", display=True))
+    first, *_ = formulas.split_at_matrices(Formula(r"Q = \val{toy.Q}", display=True))
     assert typeset(first)[first].count('class="mspace"') == 2
 
 

@@ -8,7 +8,7 @@ from urllib.parse import unquote, urljoin, urlsplit
 
 import pytest
 
-from attention_docs.publish.after.links import broken, seen
+from attention_docs.publish.after.links import broken_links, ids_and_links
 
 HOME = "http://127.0.0.1/attention-docs/"
 IN_STYLE = re.compile(r"""url\(\s*(?P<quote>["']?)(?P<address>[^)"']+)(?P=quote)\s*\)""")
@@ -35,21 +35,29 @@ IN_STYLE = re.compile(r"""url\(\s*(?P<quote>["']?)(?P<address>[^)"']+)(?P=quote)
 )
 def test_a_link_leads_to_a_page_its_id_or_a_file(address, leads_nowhere):
     files = {"a", "b", "assets/a b.css"}
-    pages = {"a/": seen(f'<p id="here"><a href="{address}">'), "b/": seen('<p id="there">')}
-    assert [link for _, link, _ in broken(pages, files.__contains__)] == [address] * leads_nowhere
+    pages = {
+        "a/": ids_and_links(f'<p id="here"><a href="{address}">'),
+        "b/": ids_and_links('<p id="there">'),
+    }
+    assert [link for _, link, _ in broken_links(pages, files.__contains__)] == [
+        address
+    ] * leads_nowhere
 
 
 def test_what_several_pages_link_to_is_reported_once():
-    page = seen('<img src="../nope.svg">')
-    assert list(broken({"a/": page, "b/": page}, lambda url: False)) == [
+    page = ids_and_links('<img src="../nope.svg">')
+    assert list(broken_links({"a/": page, "b/": page}, lambda url: False)) == [
         ("a/", "../nope.svg", "nope.svg")
     ]
 
 
 def test_pages_may_be_files_too():
-    pages = {"a/b.html": seen('<a href="../c.html#x">'), "c.html": seen('<a href="a/b.html">')}
+    pages = {
+        "a/b.html": ids_and_links('<a href="../c.html#x">'),
+        "c.html": ids_and_links('<a href="a/b.html">'),
+    }
     files = {"a/b.html", "c.html"}
-    assert [end for _, _, end in broken(pages, files.__contains__)] == ["c.html#x"]
+    assert [end for _, _, end in broken_links(pages, files.__contains__)] == ["c.html#x"]
 
 
 class Page(HTMLParser):
@@ -138,5 +146,5 @@ def test_addresses_and_anchors_that_others_may_link_to_go_on_working(site):
         address, *anchors = line.split(" ")
         page = site / address / ("index.html" if address.endswith("/") else "")
         assert page.is_file(), address
-        lost = set(anchors) - set(seen(page.read_text("utf-8")).ids) if anchors else set()
+        lost = set(anchors) - set(ids_and_links(page.read_text("utf-8")).ids) if anchors else set()
         assert not lost, address

@@ -30,17 +30,21 @@ def fonts(assets):
 @pytest.fixture
 def look(fonts):
     (theme,) = THEME.glob("main.*.min.css")
-    styles = [file.read_text(encoding="utf-8") for file in (theme, ROOT / "docs" / pictures.STYLE)]
+    styles = [
+        file.read_text(encoding="utf-8") for file in (theme, ROOT / "docs" / pictures.STYLE_SHEET)
+    ]
     icon = (ROOT / "docs" / "assets" / "favicon.svg").read_text(encoding="utf-8")
     rules = "".join(pictures.DIAGRAM_RULE.findall(styles[1]))
     bold = truetype.character_widths(fonts / pictures.BOLD)
-    return pictures.Look("A site", icon, pictures.light_values(styles), rules, bold)
+    return pictures.Style("A site", icon, pictures.light_variables(styles), rules, bold)
 
 
 @pytest.fixture
 def draw(fonts, look):
     """Draw the picture of a page with that title and drawing."""
-    return lambda title, drawing=None: pictures.png(pictures.card(title, drawing, look), fonts)
+    return lambda title, drawing=None: pictures.png(
+        pictures.picture_svg(title, drawing, look), fonts
+    )
 
 
 def size(png):
@@ -71,7 +75,7 @@ def test_a_picture_shows_title_drawing_and_the_name_of_the_site(draw, fonts, loo
     assert picture != draw("Another page", drawing)
     assert picture != draw("A page")
     assert picture != draw("A page", drawing.replace("9", "8"))
-    elsewhere = pictures.card("A page", drawing, look._replace(name="Another site"))
+    elsewhere = pictures.picture_svg("A page", drawing, look._replace(name="Another site"))
     assert picture != pictures.png(elsewhere, fonts)
 
 
@@ -81,8 +85,11 @@ def test_the_drawings_of_a_figure_stand_in_a_row():
     drawing = pictures.first_drawing(f"<p></p>{beside(panels, 'Two < three')}{after}")
     one, two = BeautifulSoup(drawing, "html.parser").svg.find_all("svg")
     assert float(two["x"]) > float(one["x"]) + float(one["width"])
-    assert pictures.size(drawing) == (float(two["x"]) + float(two["width"]), float(two["height"]))
-    assert pictures.name_of(drawing) == "Two < three"
+    assert pictures.drawing_size(drawing) == (
+        float(two["x"]) + float(two["width"]),
+        float(two["height"]),
+    )
+    assert pictures.drawing_name(drawing) == "Two < three"
     assert pictures.first_drawing(after + drawing) == after
 
 
@@ -97,28 +104,28 @@ def test_a_drawing_stands_where_it_can_be_larger():
     "title", ["Masks", "Self-attention" + " and masks" * 3, "Incomprehensibilities" * 3]
 )
 def test_a_title_keeps_within_its_room(look, title, drawing):
-    svg = pictures.card(title, drawing, look)
+    svg = pictures.picture_svg(title, drawing, look)
     texts = re.findall(r'<text x="60" y="([\d.]+)" font-size="([\d.]+)".*?>(.*?)</text>', svg)
     assert " ".join(text for _, _, text in texts) == title
     room = pictures.COLUMN if drawing == DIAGRAM.format(100, 900) else pictures.BELOW.width
     for y, font, text in texts:
-        assert pictures.width(text, look.bold) * float(font) < 1.01 * room
+        assert pictures.text_width(text, look.bold_widths) * float(font) < 1.01 * room
         assert float(y) < 500
 
 
 def test_every_colour_of_figures_and_diagrams_has_a_light_value(look):
     used = {name for name, _ in pictures.VARIABLE.findall(look.rules + "".join(ROLES.values()))}
     assert len(used) > 10
-    assert used - set(look.values) == {"--md-text-font-family"}
-    assert look.values["--md-primary-fg-color"] == "#1d3557"  # ours, not the theme's
+    assert used - set(look.variables) == {"--md-text-font-family"}
+    assert look.variables["--md-primary-fg-color"] == "#1d3557"  # ours, not the theme's
 
 
 def test_a_title_is_text_and_not_markup(look):
-    assert "Q &lt; K &amp; V" in pictures.card("Q < K & V", None, look)
+    assert "Q &lt; K &amp; V" in pictures.picture_svg("Q < K & V", None, look)
 
 
 def test_a_picture_is_drawn_once(fonts, look, tmp_path, monkeypatch):
-    card = pictures.card("A page", None, look)
+    card = pictures.picture_svg("A page", None, look)
     picture = pictures.cached_png(card, fonts, Cache(tmp_path))
     monkeypatch.delattr(pictures, "png")
     assert pictures.cached_png(card, fonts, Cache(tmp_path)) == picture
@@ -192,5 +199,5 @@ def test_every_picture_lies_in_the_site_and_is_small(heads, site):
 
 
 def test_picture_says_its_title_and_the_name_of_the_site_alone(look):
-    picture = BeautifulSoup(pictures.card("Attention", None, look), "html.parser")
+    picture = BeautifulSoup(pictures.picture_svg("Attention", None, look), "html.parser")
     assert [text.get_text() for text in picture.select("text")] == ["Attention", "A site"]

@@ -27,19 +27,19 @@ from attention_docs.publish.after import styles
 )  # fmt: skip
 def test_a_rule_stays_if_an_element_can_match_it(style, left):
     names = styles.names_in(['<p class="md-a" id="c" data-md-color-primary="blue">'])
-    assert styles.with_names(style, names) == (style if left is None else left)
+    assert styles.remove_unmatched_rules(style, names) == (style if left is None else left)
 
 
 def test_a_variable_goes_if_only_what_goes_reads_it():
     style = 'p{--a:url("data:;{}");--b:var(--a);--c: 1px;top:0}i{top:var(--c)}'
-    assert styles.without_unread([style], set()) == ["p{--c: 1px;top:0}i{top:var(--c)}"]
-    assert styles.without_unread([style], {"--b"}) == [style]
+    assert styles.remove_unused_variables([style], set()) == ["p{--c: 1px;top:0}i{top:var(--c)}"]
+    assert styles.remove_unused_variables([style], {"--b"}) == [style]
 
 
 def test_a_style_sheet_that_a_script_fetches_keeps_its_name(tmp_path):
     (tmp_path / "live.css").write_text(".b{top:0}p{top:0}", encoding="utf-8")
     (tmp_path / "index.html").write_text("<p>live.css", encoding="utf-8")
-    styles.publish(tmp_path)
+    styles.remove_unused(tmp_path)
     assert (tmp_path / "live.css").read_text(encoding="utf-8") == "p{top:0}"
 
 
@@ -49,7 +49,7 @@ def test_a_style_sheet_is_named_after_its_content(tmp_path):
         (tmp_path / "a.min.css.map").write_text("{}", encoding="utf-8")
         page = tmp_path / "index.html"
         page.write_text('<link href="../a.min.css"><p>a.min.css', encoding="utf-8")
-        styles.publish(tmp_path)
+        styles.remove_unused(tmp_path)
         (sheet,) = tmp_path.glob("*.css*")
         assert page.read_text(encoding="utf-8") == f'<link href="../{sheet.name}"><p>a.min.css'
         sheet.unlink()

@@ -3,12 +3,12 @@ r"""Short formulas as plain HTML: what is read, its spaces, and what is left to 
 import pytest
 from bs4 import BeautifulSoup
 
-from attention_docs.publish.after.symbols import ROLES, plain
+from attention_docs.publish.after.symbols import ROLES, short_formula
 
 
 def read(tex):
     """The text of a short formula, without spaces at its ends."""
-    return BeautifulSoup(plain(tex), "html.parser").text.strip()
+    return BeautifulSoup(short_formula(tex), "html.parser").text.strip()
 
 
 @pytest.mark.parametrize(
@@ -47,16 +47,16 @@ def test_what_is_read(tex, expected):
     ],
 )  # fmt: skip
 def test_what_is_left_to_katex(tex):
-    assert plain(tex) is None
+    assert short_formula(tex) is None
 
 
 @pytest.mark.parametrize("role", ROLES)
 def test_a_role_is_the_class_of_its_symbol(role):
-    page = BeautifulSoup(plain(rf"\{role}{{q_i}} = 1"), "html.parser")
+    page = BeautifulSoup(short_formula(rf"\{role}{{q_i}} = 1"), "html.parser")
     assert page.select_one(f"i.{role}").text == "qi"
 
 
 def test_letters_are_slanted_and_all_else_is_upright():
-    page = BeautifulSoup(plain(r"d_{\text{model}} = 2q_1"), "html.parser")
+    page = BeautifulSoup(short_formula(r"d_{\text{model}} = 2q_1"), "html.parser")
     assert [letter.find(string=True, recursive=False) for letter in page.select("i")] == ["d", "q"]
     assert [index.text for index in page.select("sub.upright")] == ["model", "1"]

@@ -73,7 +73,7 @@ def test_lines_have_tips_and_text_where_the_source_has_them(drawn):
 def test_an_index_is_set_lower_and_smaller(drawn):
     index = BeautifulSoup(drawn(SOURCE), "html.parser").find("tspan", string="model")
     assert int(index["dy"]) > 0
-    assert int(index["font-size"]) < diagrams.FONT
+    assert int(index["font-size"]) < diagrams.FONT_SIZE
 
 
 def test_a_screen_reader_gets_title_and_description(drawn):

@@ -28,15 +28,15 @@ def root(tmp_path):
     return tmp_path
 
 
-def published(root, assets):
+def bundled_script(root, assets):
     project = SimpleNamespace(root=root, modules=assets, cache=Cache(root / ".cache"))
-    return live.published(project)
+    return live.bundled_script(project)
 
 
 def test_scripts_run_one_after_the_other_as_classic_scripts(root, assets):
     graphs = live.graph_scripts({"self_attention": recorded_graph("self_attention")})
     assert set(graphs) == {"assets/live/self_attention.js"}
-    scripts = [published(root, assets)["assets/live.js"].decode(), *graphs.values()]
+    scripts = [bundled_script(root, assets)["assets/live.js"].decode(), *graphs.values()]
     program = "\n".join(scripts)
     program += "\nconsole.log(JSON.stringify(attentionDocs.graphs.self_attention.steps))"
     done = node(
@@ -46,16 +46,16 @@ def test_scripts_run_one_after_the_other_as_classic_scripts(root, assets):
 
 
 def test_second_build_starts_no_node(root, assets, monkeypatch):
-    first = published(root, assets)
+    first = bundled_script(root, assets)
     monkeypatch.setattr(live, "run_node", lambda *_, **__: pytest.fail("bundled again"))
-    assert published(root, assets) == first
+    assert bundled_script(root, assets) == first
 
 
 def test_changed_module_is_bundled_anew(root, assets):
-    published(root, assets)
+    bundled_script(root, assets)
     main = root / "docs" / "assets" / "live" / "page" / "main.js"
     main.write_text(MAIN + 'console.log("new");\n')
-    assert b'console.log("new")' in published(root, assets)["assets/live.js"]
+    assert b'console.log("new")' in bundled_script(root, assets)["assets/live.js"]
 
 
 @pytest.mark.parametrize(
@@ -70,7 +70,7 @@ def test_operation_without_a_counterpart_stops_the_build(root, assets, before, a
     table = root / "docs" / "assets" / "live" / "operations.js"
     table.write_text(table.read_text("utf-8").replace(f"\n  {before}", f"\n  {after}"), "utf-8")
     with pytest.raises(PublishError, match=message):
-        published(root, assets)
+        bundled_script(root, assets)
 
 
 def test_mistake_in_a_module_is_named_with_its_line(root, assets):
@@ -79,7 +79,7 @@ def test_mistake_in_a_module_is_named_with_its_line(root, assets):
     with pytest.raises(
         PublishError, match=r"docs/assets/live/page/main\.js:3: Expected identifier"
     ):
-        published(root, assets)
+        bundled_script(root, assets)
 
 
 def test_scripts_are_light(site):

@@ -112,7 +112,7 @@ def page(cells, outputs="", repository=None):
     html = (
         f'<div class="jp-Notebook"><div class="jp-CodeCell" id="cell-id=one">{outputs}</div></div>'
     )
-    return insert(notebooks.page(source, html, repository, parts.defer), parts)
+    return insert(notebooks.page(source, html, repository, parts.add), parts)
 
 
 def shown(kind, content):
