@@ -1,1 +1,1 @@
-"""The site, in three steps: before the generator, the generator, and after it."""
+"""The site build in three stages: before the generator, the generator, and after it."""

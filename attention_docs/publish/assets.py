@@ -1,4 +1,4 @@
-"""Browser assets: fetched from npm once, as the lock file says, and copied into the site."""
+"""Browser assets from npm, fetched once as package-lock.json pins them."""
 
 import hashlib
 import logging
@@ -17,10 +17,10 @@ MANIFEST = ("package.json", "package-lock.json", ".npmrc")
 
 
 def ensure(root: Path) -> Path:
-    """Return `node_modules`, fetched anew if package-lock.json has changed since.
+    """Return the `node_modules` folder, fetched again if package-lock.json has changed.
 
-    It is fetched into a temporary folder and moved when complete, so an interrupted fetch leaves
-    nothing behind.
+    Packages are fetched into a temporary folder that is moved when complete, so an interrupted
+    fetch leaves nothing behind.
 
     Raises:
         PublishError: if npm fails.
@@ -46,16 +46,16 @@ def ensure(root: Path) -> Path:
 def fetch(root: Path, folder: Path) -> None:
     for name in MANIFEST:
         shutil.copy(root / name, folder)
-    done = npm(
+    process = npm(
         ["ci", "--ignore-scripts", "--no-audit", "--no-fund", "--fetch-retries=1"],
         return_completed_process=True,
         cwd=folder,
         capture_output=True,
         encoding="utf-8",
     )
-    if done.returncode:
-        errors = [line for line in str(done.stderr).splitlines() if "npm error code " in line]
-        reason = errors[0].rpartition(" ")[2] if errors else f"status {done.returncode!s}"
+    if process.returncode:
+        errors = [line for line in str(process.stderr).splitlines() if "npm error code " in line]
+        reason = errors[0].rpartition(" ")[2] if errors else f"status {process.returncode!s}"
         raise PublishError(
             f"the browser assets cannot be fetched from npm ({reason}): is there a network?"
         )
@@ -68,7 +68,7 @@ def plotly_file(modules: Path) -> tuple[str, bytes]:
 
 
 def worker_shim(modules: Path) -> tuple[str, bytes]:
-    """Return the shim that the search needs without a server, as (path in the site, content)."""
+    """Return the shim that the offline search needs, as (path in the site, content)."""
     return "assets/iframe-worker.js", content(modules, "iframe-worker/shim/index.js")
 
 

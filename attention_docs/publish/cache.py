@@ -1,4 +1,4 @@
-"""Results of earlier builds, each stored under a digest of all that it depends on."""
+"""Results of earlier builds, each stored under a digest of everything it depends on."""
 
 import hashlib
 import os
@@ -10,61 +10,61 @@ from tempfile import NamedTemporaryFile
 import numpy
 
 DAY = 24 * 60 * 60
-# Other branches and other settings make other results, which one may come back to.
-KEPT = 30 * DAY
+# Long enough to switch branches or settings and come back.
+MAX_AGE = 30 * DAY
 
 
 class Cache:
-    """Results that outlast a build, in a folder with a file for each.
+    """Results that outlast a build, each in a file of a folder.
 
     Args:
         folder: the folder, which need not exist.
-        setting: what every result depends on besides its own item.
+        key: what all results depend on besides their own keys.
 
     >>> import tempfile
     >>> cache = Cache(Path(tempfile.mkdtemp()), "version 1")
     >>> cache["question"] = "answer"
-    >>> cache["question"], "question" in cache.part("other setting")
+    >>> cache["question"], "question" in cache.with_key("more")
     ('answer', False)
     """
 
-    def __init__(self, folder: Path, *setting: bytes | str) -> None:
+    def __init__(self, folder: Path, *key: bytes | str) -> None:
         self.folder = folder
-        self.setting = digest(*setting)
+        self.key = digest(*key)
 
-    def part(self, *setting: bytes | str) -> "Cache":
-        """Return the results that depend on this as well."""
-        return Cache(self.folder, self.setting, *setting)
+    def with_key(self, *key: bytes | str) -> "Cache":
+        """Return a cache in the same folder whose results depend on this key as well."""
+        return Cache(self.folder, self.key, *key)
 
-    def __contains__(self, item: str) -> bool:
-        return self._file(item).is_file()
+    def __contains__(self, key: str) -> bool:
+        return self._file(key).is_file()
 
-    def __getitem__(self, item: str) -> str:
-        file = self._file(item)
+    def __getitem__(self, key: str) -> str:
+        file = self._file(key)
         os.utime(file)
         return file.read_text(encoding="utf-8")
 
-    def __setitem__(self, item: str, result: str) -> None:
-        file = self._file(item)
+    def __setitem__(self, key: str, result: str) -> None:
+        file = self._file(key)
         self.folder.mkdir(parents=True, exist_ok=True)
-        # Renamed when complete, so a build that is cut off leaves no half of it; and under a name
-        # of its own, because another thread may write the same.
-        with NamedTemporaryFile("w", dir=self.folder, delete=False, encoding="utf-8") as new:
-            new.write(result)
-        os.replace(new.name, file)
+        # Renamed when complete, so an interrupted build leaves no partial file; temporary names
+        # are unique, because two threads may store the same result.
+        with NamedTemporaryFile("w", dir=self.folder, delete=False, encoding="utf-8") as temporary:
+            temporary.write(result)
+        os.replace(temporary.name, file)
 
     def prune(self) -> None:
-        """Delete the results that no build has used for a month."""
+        """Delete results that have not been used for a month."""
         for file in self.folder.glob("*"):
-            if time.time() - file.stat().st_mtime > KEPT:
+            if time.time() - file.stat().st_mtime > MAX_AGE:
                 file.unlink(missing_ok=True)
 
-    def _file(self, item: str) -> Path:
-        return self.folder / digest(self.setting, item)
+    def _file(self, key: str) -> Path:
+        return self.folder / digest(self.key, key)
 
 
 def results(root: Path) -> Cache:
-    """Return the results of earlier builds of a project."""
+    """Return the cache of a project."""
     return Cache(root / ".cache" / "results")
 
 
@@ -74,7 +74,7 @@ def digest(*parts: bytes | str) -> str:
 
 
 def sources_digest(*paths: Path) -> str:
-    """Hash files, and all that lies in folders; caches of Python lie in neither."""
+    """Hash files and the contents of folders, without Python's bytecode."""
     files = (file for path in paths for file in ([path] if path.is_file() else path.rglob("*")))
     return digest(
         *(
@@ -86,15 +86,15 @@ def sources_digest(*paths: Path) -> str:
 
 
 def package_digest(package: Path) -> str:
-    """Hash what examples and notebooks depend on: the versions installed, and the package.
+    """Hash the installed versions and the package, which examples and notebooks depend on.
 
-    `publish/` is left out: nothing outside it imports it, and no notebook does.
+    `publish/` is left out because neither the rest of the package nor a notebook imports it.
     """
-    parts = set(package.iterdir()) - {package / "publish"}
-    return digest(versions(), sources_digest(*sorted(parts)))
+    sources = set(package.iterdir()) - {package / "publish"}
+    return digest(versions(), sources_digest(*sorted(sources)))
 
 
 def versions() -> str:
-    """List what is installed beside NumPy, by folder names, which hold the versions."""
+    """List the packages installed beside NumPy, by folder names, which include versions."""
     installed = (path.name for path in Path(numpy.__file__).parents[1].glob("*.dist-info"))
     return "\n".join([platform.python_version(), *sorted(installed)])

@@ -1,8 +1,7 @@
-"""The steps of the worked examples, computed with the array library that the build names, and
-their graphs.
+"""Steps and graphs of the worked examples, computed with the array library of the build.
 
-Some of them train a model, so both are kept from one build to the next, and a process of its own
-computes what is new while the build goes on with the pages.
+Some examples train a model, so results are cached between builds, and a background process computes
+the missing ones while the build prepares pages.
 """
 
 import base64
@@ -26,7 +25,7 @@ from attention_docs.live import graph as live
 from attention_docs.live.library import UnknownOperationError
 from attention_docs.live.literals import LiteralError
 from attention_docs.publish.cache import package_digest, results
-from attention_docs.publish.errors import PublishError, told
+from attention_docs.publish.errors import PublishError, format_error
 from attention_docs.render.references import with_step
 
 
@@ -34,24 +33,24 @@ class ComputedExamples:
     """The steps and the graph of each example, computed at most once in a build.
 
     Args:
-        root: the folder of the project, with what earlier builds computed. What another library
-            computed, or what comes from other sources, is computed again.
+        root: the project's folder, with the cache, whose key includes the array library and the
+            sources.
     """
 
     def __init__(self, root: Path) -> None:
         package, library = package_digest(root / "attention_docs"), selected_library().__name__
-        self.cache = results(root).part(package, library, Path(__file__).read_bytes())
+        self.cache = results(root).with_key(package, library, Path(__file__).read_bytes())
         self.jobs: dict[str, Future[str]] = {}
         self.steps = functools.cache(self._steps)
         self.named_steps = functools.cache(self._named_steps)
 
     @contextmanager
-    def begun(self) -> Iterator[None]:
-        """Have another process compute what the last build did not; without it, if this fails."""
-        pool = ProcessPoolExecutor(1, get_context("spawn"), end_at_once_when_interrupted)
-        for kind, name in itertools.product(WRITERS, examples.names()):
-            if (item := f"{kind} of {name}") not in self.cache:
-                self.jobs[item] = pool.submit(compute, kind, name)
+    def computing_in_background(self) -> Iterator[None]:
+        """Compute what is not cached in another process; cancel this if the block raises."""
+        pool = ProcessPoolExecutor(1, get_context("spawn"), exit_on_interrupt)
+        for kind, name in itertools.product(COMPUTATIONS, examples.names()):
+            if (key := f"{kind} of {name}") not in self.cache:
+                self.jobs[key] = pool.submit(compute, kind, name)
         try:
             yield
         except BaseException:
@@ -69,33 +68,33 @@ class ComputedExamples:
         Raises:
             PublishError: if an operation cannot be recorded, or a literal cannot be edited.
         """
-        return self._text("graph", name)
+        return self._serialised("graph", name)
 
     def _steps(self, name: str) -> dict[str, Array]:
-        return read(self._text("steps", name))
+        return deserialise(self._serialised("steps", name))
 
     def _named_steps(self, name: str) -> dict[str, Array]:
-        """Return the steps for a figure, which says of each number which result it is."""
+        """Return steps that carry their references, which figures attach to their numbers."""
         return {
             step: with_step(array, f"{name}.{step}") for step, array in self.steps(name).items()
         }
 
-    def _text(self, kind: str, name: str) -> str:
-        item = f"{kind} of {name}"
-        if item not in self.cache:
-            job = self.jobs.get(item)
-            # Steps that the pool has not begun are there sooner if they are computed here. A graph
-            # is not: it needs the recordings of all examples, which the pool has.
+    def _serialised(self, kind: str, name: str) -> str:
+        key = f"{kind} of {name}"
+        if key not in self.cache:
+            job = self.jobs.get(key)
+            # Computing queued steps here is faster than waiting for them. Graphs are left to the
+            # pool, which holds the recordings of all examples that they need.
             if job and not (kind == "steps" and job.cancel()):
-                self.cache[item] = job.result()
+                self.cache[key] = job.result()
             else:
-                self.cache[item] = compute(kind, name)
-        return self.cache[item]
+                self.cache[key] = compute(kind, name)
+        return self.cache[key]
 
 
-def computed_steps(name: str) -> str:
+def serialised_steps(name: str) -> str:
     steps = examples.steps(name, selected_library())
-    return written({step: to_numpy(array) for step, array in steps.items()})
+    return serialise({step: to_numpy(array) for step, array in steps.items()})
 
 
 def recorded_graph(name: str) -> str:
@@ -107,36 +106,36 @@ def compute(kind: str, name: str) -> str:
 
     Raises:
         LookupError: if there is no such example.
-        PublishError: naming the line that fails, the operation that cannot be recorded or the
-            literal that cannot be edited.
+        PublishError: if a line of the example fails, an operation cannot be recorded, or a literal
+            cannot be edited.
     """
     try:
-        return WRITERS[kind](name)
+        return COMPUTATIONS[kind](name)
     except (UnknownOperationError, LiteralError) as error:
         raise PublishError(str(error)) from error
     except Exception as error:
         if name not in examples.names():
             raise
-        raise PublishError(told(error, Path(examples.__file__).parents[2])) from error
+        raise PublishError(format_error(error, Path(examples.__file__).parents[2])) from error
 
 
-def end_at_once_when_interrupted() -> None:
-    """Let Ctrl-C end a process, and not its current job alone."""
+def exit_on_interrupt() -> None:
+    """Let Ctrl-C end the process instead of raising in its current job."""
     signal.signal(signal.SIGINT, signal.SIG_DFL)
 
 
-WRITERS = {"steps": computed_steps, "graph": recorded_graph}
+COMPUTATIONS = {"steps": serialised_steps, "graph": recorded_graph}
 
 
-def written(steps: dict[str, np.ndarray]) -> str:
-    """Write arrays as text that holds every bit of them."""
+def serialise(steps: dict[str, np.ndarray]) -> str:
+    """Return arrays as text, without loss."""
     return base64.b64encode(pickle.dumps(steps)).decode()
 
 
-def read(text: str) -> dict[str, Array]:
-    """Read what `written` wrote.
+def deserialise(text: str) -> dict[str, Array]:
+    """Return the arrays that `serialise` made a text of.
 
-    >>> read(written({"nothing": np.zeros((0, 2)), "undefined": np.asarray(-np.nan)}))
+    >>> deserialise(serialise({"nothing": np.zeros((0, 2)), "undefined": np.asarray(-np.nan)}))
     {'nothing': array([], shape=(0, 2), dtype=float64), 'undefined': array(nan)}
     """
     steps: dict[str, Array] = pickle.loads(base64.b64decode(text))

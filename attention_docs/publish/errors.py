@@ -1,4 +1,4 @@
-"""What stops a build, and how it is told."""
+"""The error that stops a build, and one-line messages for any error."""
 
 import errno
 import traceback
@@ -6,23 +6,23 @@ from pathlib import Path
 
 
 class PublishError(Exception):
-    """Something in the project cannot be published; the message says what and where."""
+    """Something in the project cannot be published; the message names its location."""
 
 
-def told(error: Exception, root: Path) -> str:
-    """Say what stops a build; of an error in the project's own code, name its file and line.
+def format_error(error: Exception, root: Path) -> str:
+    """Return a one-line message; an error raised in the project's code gets its file and line.
 
     Args:
-        error: what was raised.
+        error: the exception.
         root: the folder of the project.
 
     >>> try:
     ...     compile("1 +", "/project/docs/page.py", "exec")
     ... except SyntaxError as error:
-    ...     print(told(error, Path("/project")))
+    ...     print(format_error(error, Path("/project")))
     docs/page.py:1: SyntaxError: invalid syntax
     """
-    # By its name, because the package is imported anew while a site is served.
+    # By name, because a preview reimports the package and so has several such classes.
     if type(error).__name__ == PublishError.__name__:
         return str(error)
     if isinstance(error, OSError) and error.errno == errno.ENOSPC:
@@ -30,7 +30,10 @@ def told(error: Exception, root: Path) -> str:
     frames = [(frame.filename, frame.lineno) for frame in traceback.extract_tb(error.__traceback__)]
     if isinstance(error, SyntaxError):
         frames.append((error.filename or "", error.lineno))
-    own = [(file, line) for file, line in frames if Path(file).is_relative_to(root)]
-    places = [f"{Path(file).relative_to(root).as_posix()}:{line}: " for file, line in own]
-    what = error.msg if isinstance(error, SyntaxError) else error
-    return f"{places[-1] if places else ''}{type(error).__name__}: {what}"
+    project_frames = [(file, line) for file, line in frames if Path(file).is_relative_to(root)]
+    location = ""
+    if project_frames:
+        file, line = project_frames[-1]
+        location = f"{Path(file).relative_to(root).as_posix()}:{line}: "
+    message = error.msg if isinstance(error, SyntaxError) else error
+    return f"{location}{type(error).__name__}: {message}"

@@ -1,4 +1,4 @@
-"""HTML that is inserted into finished pages: neither Markdown nor the search should parse it."""
+"""HTML inserted into finished pages, so that neither Markdown nor the search parses it."""
 
 import re
 from collections.abc import Callable, Mapping
@@ -13,51 +13,51 @@ CODE_OR_FORMULA = re.compile(
 
 
 def placeholder(name: str) -> str:
-    """Return the comment that stands in for a part."""
+    """Return the HTML comment that stands for a part."""
     return f"<!-- part: {name} -->"
 
 
 class Parts(dict[str, str]):
-    """The parts of the pages, by the name that stands in a placeholder."""
+    """The parts of all pages, by the names in their placeholders."""
 
     def __init__(self) -> None:
-        self.unwritten: dict[str, Callable[[], str]] = {}
+        self.deferred: dict[str, Callable[[], str]] = {}
 
     def __missing__(self, name: str) -> str:
-        self[name] = self.unwritten.pop(name)()
+        self[name] = self.deferred.pop(name)()
         return self[name]
 
-    def defer_writing(self, name: str, write: Callable[[], str]) -> str:
-        """Have a part written when it is inserted, and return its placeholder.
+    def add_lazily(self, name: str, write: Callable[[], str]) -> str:
+        """Add a part that is written when it is inserted, and return its placeholder.
 
         >>> parts = Parts()
-        >>> insert("<p>" + parts.defer_writing("steps", "late".upper) + "</p>", parts)
+        >>> insert("<p>" + parts.add_lazily("steps", "late".upper) + "</p>", parts)
         '<p>LATE</p>'
         """
-        self.unwritten[name] = write
+        self.deferred[name] = write
         return placeholder(name)
 
-    def defer(self, html: str) -> str:
-        """Store HTML, and return the comment that stands in for it.
+    def add(self, html: str) -> str:
+        """Add HTML, and return its placeholder.
 
         >>> parts = Parts()
-        >>> insert("<p>" + parts.defer("<svg/>") + "</p>", parts)
+        >>> insert("<p>" + parts.add("<svg/>") + "</p>", parts)
         '<p><svg/></p>'
         """
         name = digest(html)[:16]
         self[name] = html
         return placeholder(name)
 
-    def defer_code_and_formulas(self, html: str) -> str:
-        """Keep them from the search, because nobody searches for code or TeX.
+    def extract_code_and_formulas(self, html: str) -> str:
+        """Replace code and formulas by placeholders, to keep them out of the search index.
 
         >>> parts = Parts()
-        >>> parts.defer_code_and_formulas('The root of <span class="arithmatex">d</span>.')
+        >>> parts.extract_code_and_formulas('The root of <span class="arithmatex">d</span>.')
         'The root of <!-- part: 90d1243694ccb1a0 -->.'
         """
-        return CODE_OR_FORMULA.sub(lambda found: self.defer(found[0]), html)
+        return CODE_OR_FORMULA.sub(lambda match: self.add(match[0]), html)
 
 
 def insert(page: str, parts: Mapping[str, str]) -> str:
-    """Replace each placeholder in a page by its HTML."""
-    return PLACEHOLDER.sub(lambda found: parts[found[1]], page)
+    """Replace each placeholder in a page by its part."""
+    return PLACEHOLDER.sub(lambda match: parts[match[1]], page)

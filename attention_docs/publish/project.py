@@ -1,4 +1,4 @@
-"""What all steps of a build know of the project: its folder, its examples, its earlier results."""
+"""The project as all build stages see it: its folder, its examples, its cached results."""
 
 from pathlib import Path
 
@@ -8,23 +8,23 @@ from attention_docs.publish.computed import ComputedExamples
 
 
 class Project:
-    """The project in a folder, at one time, and the site that is made of it.
+    """A snapshot of the project in a folder, and the settings of its site.
 
     Args:
-        root: the folder.
+        root: the project's folder.
         name: the name of the site.
         address: the URL of the site; by default that of the repository's GitHub Pages.
-        offline: whether the site is to be read without a server, and so has no address.
-        preview: whether the site is a preview, which live reload adds a script to.
+        offline: whether the site is for reading from files, without a server or an address.
+        preview: whether MkDocs serves the site with live reload.
 
     Attributes:
-        modules: the folder of the browser assets.
-        cache: the results of earlier builds with the same installed versions.
+        modules: the `node_modules` folder.
+        cache: results of builds with the same installed versions.
         examples: the steps and graphs of the worked examples.
-        repository: the repository's URL, if it is known.
+        repository: the repository's URL, if known.
 
     Raises:
-        PublishError: if the browser assets cannot be fetched, or no array library computes.
+        PublishError: if the browser assets or the array library are not available.
     """
 
     def __init__(
@@ -41,8 +41,8 @@ class Project:
         self.offline = offline
         self.preview = preview
         self.modules = assets.ensure(root)
-        self.cache = results(root).part(versions(), sources_digest(root / "package-lock.json"))
+        self.cache = results(root).with_key(versions(), sources_digest(root / "package-lock.json"))
         self.examples = ComputedExamples(root)
         self.repository = repository.address(root)
-        pages = repository.pages_address(self.repository) if self.repository else None
-        self.address = None if offline else address or pages
+        github_pages = repository.pages_address(self.repository) if self.repository else None
+        self.address = None if offline else address or github_pages

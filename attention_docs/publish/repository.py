@@ -1,4 +1,4 @@
-"""What git and the environment say about the repository being built, and links into it."""
+"""The repository being built: its URL, links into it, and the state that git reports."""
 
 import os
 import subprocess
@@ -8,7 +8,7 @@ from pathlib import Path
 
 
 def address(root: Path) -> str | None:
-    """Return the repository's URL: from CI's environment, else from pyproject.toml."""
+    """Return the repository's URL from CI's environment, or else from pyproject.toml."""
     name = os.environ.get("GITHUB_REPOSITORY")
     if name:
         return f"{os.environ.get('GITHUB_SERVER_URL', 'https://github.com')}/{name}"
@@ -18,7 +18,7 @@ def address(root: Path) -> str | None:
 
 
 def pages_address(repository: str) -> str:
-    """Return where GitHub Pages serves the site of a repository.
+    """Return the URL where GitHub Pages serves the site of a repository.
 
     >>> pages_address("https://github.com/Someone/docs")
     'https://someone.github.io/docs/'
@@ -28,13 +28,13 @@ def pages_address(repository: str) -> str:
 
 
 def file_link(path: str, repository: str | None) -> str:
-    """Name a file in HTML, as a link if the repository's URL is known."""
+    """Return a file's path as HTML, with a link if the repository's URL is known."""
     name = f"<code>{path}</code>"
     return f'<a href="{repository}/blob/main/{path}">{name}</a>' if repository else name
 
 
 def report_link(repository: str) -> str:
-    """Link to the form that reports a wrong number."""
+    """Return a link to the issue form for wrong numbers."""
     form = f"{repository}/issues/new?template=wrong-number.yml"
     return f'<a href="{form}">Report a wrong number</a>'
 
@@ -45,15 +45,15 @@ def commit(root: Path) -> str:
 
 
 def commit_day(root: Path) -> str:
-    """Return the day of the last commit, in UTC; empty if nobody knows."""
+    """Return the day of the last commit in UTC, or an empty string outside a repository."""
     seconds = git(root, "log", "-1", "--format=%ct")
     return f"{datetime.fromtimestamp(int(seconds), UTC):%Y-%m-%d}" if seconds else ""
 
 
 def git(root: Path, *command: str) -> str:
-    """Run git and return its output; empty without a repository or without git."""
+    """Return the output of a git command; empty without git or outside a repository."""
     try:
-        done = subprocess.run(["git", *command], cwd=root, capture_output=True, text=True)
+        process = subprocess.run(["git", *command], cwd=root, capture_output=True, text=True)
     except FileNotFoundError:
         return ""
-    return done.stdout.strip()
+    return process.stdout.strip()

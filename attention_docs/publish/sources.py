@@ -1,4 +1,4 @@
-"""The pages as they are written, and where in them something stands, for error messages."""
+"""Sources of pages, and the locations in them that error messages name."""
 
 import json
 import re
@@ -16,14 +16,14 @@ FRONT_MATTER = re.compile(r"\A---[ \t]*\n(?P<settings>.*?\n)---[ \t]*\n+", re.DO
 
 @dataclass
 class Source:
-    """A page of `docs/`: a file of Markdown or a notebook.
+    """A file of `docs/`: Markdown or a notebook.
 
     Args:
         address: its path in `docs/`.
-        content: the file.
+        content: the text of the file.
 
     Attributes:
-        markdown: its Markdown once the values are inserted.
+        markdown: its Markdown after macros are expanded.
     """
 
     address: str
@@ -40,89 +40,89 @@ class Source:
 
     @cached_property
     def notebook(self) -> dict[str, Any]:
-        """The notebook.
+        """The parsed notebook.
 
         Raises:
             PublishError: if it is not valid JSON.
         """
         try:
-            found: dict[str, Any] = json.loads(self.content)
+            notebook: dict[str, Any] = json.loads(self.content)
         except json.JSONDecodeError as error:
             raise PublishError(f"{self.file}:{error.lineno}: {error.msg}") from error
-        return found
+        return notebook
 
     @cached_property
     def front_matter(self) -> str:
-        """The settings above the Markdown, between their lines; of a notebook, its metadata."""
+        """The front matter with its delimiters; for a notebook, made from its metadata."""
         if self.is_notebook:
-            # JSON is YAML.
+            # A JSON string is valid YAML.
             return f"---\ndescription: {json.dumps(self.settings['description'])}\n---\n\n"
-        found = FRONT_MATTER.match(self.content)
-        return found[0] if found else ""
+        match = FRONT_MATTER.match(self.content)
+        return match[0] if match else ""
 
     @cached_property
     def settings(self) -> dict[str, Any]:
-        """What the front matter says, or the metadata of a notebook."""
+        """The parsed front matter, or the metadata of a notebook."""
         if self.is_notebook:
             return dict(self.notebook["metadata"])
-        found = FRONT_MATTER.match(self.content)
-        return dict(yaml.safe_load(found["settings"]) or {}) if found else {}
+        match = FRONT_MATTER.match(self.content)
+        return dict(yaml.safe_load(match["settings"]) or {}) if match else {}
 
     @cached_property
     def prose(self) -> str:
-        """The Markdown before values are inserted; of a notebook, its Markdown cells."""
+        """The Markdown before macros are expanded; for a notebook, its Markdown cells."""
         if self.is_notebook:
-            return "\n\n".join(text for _, text in self._cells())
+            return "\n\n".join(text for _, text in self._markdown_cells())
         return self.content.removeprefix(self.front_matter)
 
-    def _cells(self) -> list[tuple[str, str]]:
-        """List the Markdown cells of a notebook, each with its id."""
+    def _markdown_cells(self) -> list[tuple[str, str]]:
+        """Return the id and the text of each Markdown cell."""
         cells = self.notebook["cells"]
         return [(c["id"], "".join(c["source"])) for c in cells if c["cell_type"] == "markdown"]
 
     def location(self, line: int | None = None) -> str:
-        """Name a line of the prose, counted from 0; in a notebook, the cell and the line in it."""
+        """Return the location of a line of the prose (0-based); in a notebook, cell and line."""
         if line is None:
             return self.file
         if not self.is_notebook:
             return f"{self.file}:{self.front_matter.count(chr(10)) + line + 1}"
         start = 0
-        for name, text in self._cells():
+        for cell_id, text in self._markdown_cells():
             end = start + text.count("\n") + 2
             if line < end:
-                return f"{self.file}: cell {name}, line {line - start + 1}"
+                return f"{self.file}: cell {cell_id}, line {line - start + 1}"
             start = end
         raise ValueError(f"expected a line of {self.file} from 0 to {start - 1}; got {line}")
 
     def locate(self, pattern: str) -> str:
-        """Name the line of the prose where a pattern first matches, if it does."""
-        found = re.search(pattern, self.prose)
-        # Text with values in it is found in the final Markdown only. That has the same lines,
-        # unless a table was inserted.
-        if not found and self.markdown.count("\n") == self.prose.count("\n"):
-            found = re.search(pattern, self.markdown)
-        return self.location(found and found.string.count("\n", 0, found.start()))
+        """Return the location of the first match of a pattern, or the file's if there is none."""
+        match = re.search(pattern, self.prose)
+        # Text with computed values occurs in the expanded Markdown only. Its lines correspond to
+        # those of the prose unless a macro expanded to several lines.
+        if not match and self.markdown.count("\n") == self.prose.count("\n"):
+            match = re.search(pattern, self.markdown)
+        return self.location(match and match.string.count("\n", 0, match.start()))
 
     def locate_text(self, text: str) -> str:
-        """Locate a text of one or several lines, which the page may indent."""
+        """Locate a text of one or more lines, which may be indented."""
         return self.locate(r"\s+".join(map(re.escape, text.split())))
 
-    def locate_id(self, name: str) -> str:
-        return self.locate(rf'(?:\{{#|id="){re.escape(name)}\b')
+    def locate_id(self, html_id: str) -> str:
+        return self.locate(rf'(?:\{{#|id="){re.escape(html_id)}\b')
 
     def locate_link(self, address: str, target: str, settings: Path) -> str:
-        """Locate a link in its page or, if the theme inserted it, in the settings.
+        """Locate a link in the source or, if the theme inserted it, in mkdocs.yml.
 
         Args:
-            address: the link as in the finished page. Markdown may have changed its path, but not
-                its fragment.
-            target: the URL it resolves to.
+            address: the link in the finished page. MkDocs may have changed its path, but not its
+                fragment.
+            target: the URL that it resolves to.
             settings: the path of mkdocs.yml.
         """
-        _, sign, fragment = address.partition("#")
-        pattern = re.escape(sign + fragment if fragment else address)
+        _, hash_sign, fragment = address.partition("#")
+        pattern = re.escape(hash_sign + fragment if fragment else address)
         text = settings.read_text(encoding="utf-8")
-        setting = re.search(rf"(?<![\w./-]){re.escape(target)}(?![\w./-])", text)
-        if setting and not re.search(pattern, self.prose):
-            return f"{settings.name}:{text.count(chr(10), 0, setting.start()) + 1}"
+        match = re.search(rf"(?<![\w./-]){re.escape(target)}(?![\w./-])", text)
+        if match and not re.search(pattern, self.prose):
+            return f"{settings.name}:{text.count(chr(10), 0, match.start()) + 1}"
         return self.locate(pattern)

@@ -1,7 +1,7 @@
 """Builds of small projects, in processes forked from one that has imported MkDocs.
 
-The import takes twice as long as such a build. All these processes have one hash seed, so a test of
-what depends on it takes the `mkdocs` of `tests.conftest`.
+The import takes twice as long as such a build. All these processes share a hash seed, so tests of
+reproducibility use the `mkdocs` of `tests.conftest` instead.
 """
 
 import multiprocessing
@@ -13,10 +13,10 @@ from pathlib import Path
 
 from tests.conftest import environment_of_a_build
 
-# Windows cannot fork, so there each process imports what it needs.
-METHOD = "forkserver" if "forkserver" in multiprocessing.get_all_start_methods() else "spawn"
-PROCESSES = multiprocessing.get_context(METHOD)
-PROCESSES.set_forkserver_preload(
+# Windows cannot fork, so each process imports MkDocs there.
+START_METHOD = "forkserver" if "forkserver" in multiprocessing.get_all_start_methods() else "spawn"
+CONTEXT = multiprocessing.get_context(START_METHOD)
+CONTEXT.set_forkserver_preload(
     [
         __name__,
         "fontTools.subset",
@@ -29,19 +29,19 @@ PROCESSES.set_forkserver_preload(
 
 
 def mkdocs(root, *arguments, **environment):
-    """Run MkDocs on a project, with that project's own package, as `tests.conftest.mkdocs` does."""
+    """Run MkDocs on a project with the project's own package, like `tests.conftest.mkdocs`."""
     environment = environment_of_a_build(root, **environment)
     with tempfile.TemporaryDirectory() as folder:
-        process = PROCESSES.Process(target=run, args=(root, arguments, environment, Path(folder)))
+        process = CONTEXT.Process(target=run, args=(root, arguments, environment, Path(folder)))
         process.start()
         process.join()
-        written = [(Path(folder) / name).read_text("utf-8") for name in ("stdout", "stderr")]
-    return subprocess.CompletedProcess(arguments, process.exitcode, *written)
+        outputs = [(Path(folder) / name).read_text("utf-8") for name in ("stdout", "stderr")]
+    return subprocess.CompletedProcess(arguments, process.exitcode, *outputs)
 
 
 def run(root, arguments, environment, folder):
-    for number, name in ((1, "stdout"), (2, "stderr")):
-        os.dup2(os.open(folder / name, os.O_WRONLY | os.O_CREAT), number)
+    for descriptor, name in ((1, "stdout"), (2, "stderr")):
+        os.dup2(os.open(folder / name, os.O_WRONLY | os.O_CREAT), descriptor)
     os.chdir(root)
     os.environ.clear()
     os.environ |= environment

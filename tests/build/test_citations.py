@@ -1,8 +1,8 @@
-"""Every year on a page is that of a paper among the references, whatever form the citation has.
+"""Citations in all texts, in any form, match the papers on the page of references.
 
 The forms are "A. Vaswani and others, *Attention Is All You Need*, 2017", "(Ba and others, 2016)",
 "(Michel, Levy and Neubig, 2019)", "Vaswani et al. 2017", "Kingma and Ba 2015", "GPT (2018)", links to
-arXiv, and links to the references themselves. A year that is in none of them must be explained.
+arXiv, and links to the references themselves. Other years must be listed as exempt.
 """
 
 import ast
@@ -24,8 +24,8 @@ OTHERS = re.compile(rf"({NAME})(?:,? and others| et al\b)")
 CITED = re.compile(
     rf"({NAME})(?:, {NAME})*(?: et al\.?|,? and others| and (?:[A-Z]\. )*({NAME}))?,? \(?$"
 )
-# What has a year and is no citation, or names its paper in a way of its own.
-EXPLAINED = (
+# Phrases with a year that are not citations, or cite in another form.
+EXEMPT = (
     "the original transformer (2017)",
     "T5 (2020)",
     "John Bridle, who used it in models that learn, named it in 1990",
@@ -38,11 +38,11 @@ class Paper(NamedTuple):
     first_author: str
     authors: str
     years: tuple[str, ...]
-    called: str
+    short_name: str
 
 
 def papers_in(references):
-    """Read each paper of the page: its title in italics, its authors before, its year after."""
+    """Parse the papers of the page: authors, a title in italics, and the year after it."""
     for entry in re.findall(r"^\*\*.*?\*\* (.*)$", references, re.MULTILINE):
         text = LINK.sub(r"\1", entry)
         titles = list(ITALIC.finditer(text))
@@ -51,16 +51,16 @@ def papers_in(references):
             authors = re.split(r"(?<![A-Z])[.:] ", before)[-1]
             first = re.split(r",| and ", authors)[0].split()[-1]
             after = text[title.end() : titles[i + 1].start() if i + 1 < len(titles) else None]
-            called = f"{title[1].split(':')[0]} {after}"
-            yield Paper(title[1], first, authors, tuple(YEAR.findall(after)), called)
+            short_name = f"{title[1].split(':')[0]} {after}"
+            yield Paper(title[1], first, authors, tuple(YEAR.findall(after)), short_name)
 
 
 REFERENCES = (ROOT / "docs" / "references.md").read_text(encoding="utf-8")
 PAPERS = list(papers_in(REFERENCES))
 
 
-def is_cited_rightly(before, year):
-    """Whether the words before a year name one of the papers of that year."""
+def is_correct_citation(before, year):
+    """Return whether the words before a year cite a paper of that year."""
     papers = [paper for paper in PAPERS if year in paper.years]
     if title := re.search(r"([^:;*()]*)\*([^*]+)\*,? \(?$", before):
         names = re.findall(rf"(?<=[A-Z]\. ){NAME}", title[1])
@@ -71,37 +71,37 @@ def is_cited_rightly(before, year):
     first, second = cited.groups(default="")
     return any(
         (paper.first_author == first and second in paper.authors)
-        or (not second and re.search(rf"\b{first}\b", paper.called))
+        or (not second and re.search(rf"\b{first}\b", paper.short_name))
         for paper in papers
     )
 
 
-def false_citations(text):
-    """Return what a text cites that is not among the references."""
+def wrong_citations(text):
+    """Return the citations of a text that match no reference."""
     wrong = [f"arXiv:{number}" for number in ARXIV.findall(text) if number not in REFERENCES]
     for words, target in LINK.findall(text):
         names = re.findall(NAME, words) if "references.md#" in target else []
         wrong += [name for name in names if not any(name in paper.authors for paper in PAPERS)]
-    for explained in EXPLAINED:
-        text = text.replace(explained, "")
-    # Formulas go as a whole: one of a macro alone would leave "$$", as if it opened another.
+    for phrase in EXEMPT:
+        text = text.replace(phrase, "")
+    # Formulas before macros: a formula that is only a macro would leave "$$", an opening delimiter.
     text = MACRO.sub("", CODE_OR_MATH.sub("", LINK.sub(r"\1", text)))
     authors = {paper.first_author for paper in PAPERS}
     wrong += [citation[0] for citation in OTHERS.finditer(text) if citation[1] not in authors]
     for year in YEAR.finditer(text):
         before = text[: year.start()].rpartition("\n")[2]
-        if not is_cited_rightly(before, year[0]):
+        if not is_correct_citation(before, year[0]):
             wrong.append(f"{before[-60:]}{year[0]}")
     return wrong
 
 
-def cells(notebook):
+def markdown_of(notebook):
     cells = json.loads(notebook.read_text(encoding="utf-8"))["cells"]
     return "\n".join("".join(cell["source"]) for cell in cells if cell["cell_type"] == "markdown")
 
 
 def strings(module):
-    """Return the docstrings and all other strings of a module, without examples."""
+    """Return all string literals of a module, without doctests."""
     nodes = ast.walk(ast.parse(module.read_text(encoding="utf-8")))
     texts = [node.value for node in nodes if isinstance(node, ast.Constant)]
     docs = "\n".join(text for text in texts if isinstance(text, str))
@@ -112,7 +112,7 @@ PAGES = {page: page.read_text(encoding="utf-8") for page in (ROOT / "docs").rglo
 PUBLISHED = {
     **{page: text for page, text in PAGES.items() if text != REFERENCES},
     ROOT / "README.md": (ROOT / "README.md").read_text(encoding="utf-8"),
-    **{page: cells(page) for page in (ROOT / "docs").rglob("*.ipynb")},
+    **{page: markdown_of(page) for page in (ROOT / "docs").rglob("*.ipynb")},
     **{module: strings(module) for module in (ROOT / "attention_docs").rglob("*.py")},
 }
 
@@ -121,20 +121,22 @@ PUBLISHED = {
     "source", sorted(PUBLISHED), ids=lambda source: str(source.relative_to(ROOT))
 )
 def test_every_citation_is_among_the_references(source):
-    assert false_citations(PUBLISHED[source]) == []
+    assert wrong_citations(PUBLISHED[source]) == []
 
 
-def test_what_is_explained_is_said_somewhere():
-    everything = "\n".join(PUBLISHED.values())
-    assert [words for words in EXPLAINED if words not in everything] == []
+def test_every_exception_occurs_in_a_text():
+    all_texts = "\n".join(PUBLISHED.values())
+    assert [phrase for phrase in EXEMPT if phrase not in all_texts] == []
 
 
-def test_no_paper_is_older_than_its_number_or_much_younger():
+def test_years_of_papers_match_their_arxiv_numbers():
     for paper in PAPERS:
         assert paper.years, paper.title
-        for number in ARXIV.findall(paper.called):
-            first = 2000 + int(number[:2])
-            assert {str(first), str(first + 1), str(first + 2)} & {*paper.years}, paper.title
+        for number in ARXIV.findall(paper.short_name):
+            submitted = 2000 + int(number[:2])
+            assert {str(submitted), str(submitted + 1), str(submitted + 2)} & {*paper.years}, (
+                paper.title
+            )
 
 
 @pytest.mark.parametrize(
@@ -148,8 +150,8 @@ def test_no_paper_is_older_than_its_number_or_much_younger():
         "GPT-2 (2019), [V2-Lite](https://arxiv.org/abs/2405.04434), on 2026-11-23, 2,017 and 1.2018",
     ],
 )
-def test_right_citations_pass(citation):
-    assert false_citations(citation) == []
+def test_correct_citations_pass(citation):
+    assert wrong_citations(citation) == []
 
 
 @pytest.mark.parametrize(
@@ -172,5 +174,5 @@ def test_right_citations_pass(citation):
         "https://arxiv.org/abs/1706.03763",
     ],
 )
-def test_false_citations_are_named(citation):
-    assert false_citations(citation) != []
+def test_wrong_citations_are_reported(citation):
+    assert wrong_citations(citation) != []

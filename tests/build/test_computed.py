@@ -1,4 +1,4 @@
-"""What a build computes of the examples, with NumPy or the library that ATTENTION_BACKEND names."""
+"""Steps and graphs of the examples in a build: array library, cache and background process."""
 
 import importlib.util
 import itertools
@@ -24,14 +24,14 @@ without_cupy = pytest.mark.skipif(
 
 @pytest.fixture
 def root(tmp_path):
-    """A project with nothing but the sources."""
+    """A project that consists of the package only."""
     shutil.copytree(ROOT / "attention_docs", tmp_path / "attention_docs")
     return tmp_path
 
 
 @pytest.fixture
-def steps_of_a_build(root):
-    """Compute an example as a build does, which keeps what it computed for the next one."""
+def build_steps(root):
+    """A function that computes the steps of an example as a new build would."""
 
     def steps(name):
         return computed.ComputedExamples(root).steps(name)
@@ -40,44 +40,44 @@ def steps_of_a_build(root):
 
 
 @pytest.mark.parametrize("setting", [{}, {"ATTENTION_BACKEND": "numpy"}], ids=str)
-def test_numpy_computes_unless_told_otherwise(steps_of_a_build, monkeypatch, setting):
+def test_numpy_is_the_default_library(build_steps, monkeypatch, setting):
     monkeypatch.delenv("ATTENTION_BACKEND", raising=False)
     for name, value in setting.items():
         monkeypatch.setenv(name, value)
-    assert as_text(steps_of_a_build("self_attention")) == examples.expected("self_attention")
+    assert as_text(build_steps("self_attention")) == examples.expected("self_attention")
 
 
-def test_the_library_computes_and_the_results_come_to_the_host(steps_of_a_build, monkeypatch):
+def test_steps_are_computed_on_the_library_and_moved_to_numpy(build_steps, monkeypatch):
     monkeypatch.setenv("ATTENTION_BACKEND", "cupy")
     monkeypatch.setattr(computed, "backend", {"cupy": stand_ins.cupy_namespace()}.get)
-    steps = steps_of_a_build("self_attention")
+    steps = build_steps("self_attention")
     assert {type(array) for array in steps.values()} == {np.ndarray}
     assert as_text(steps) == examples.expected("self_attention")
 
 
-def test_the_next_build_has_the_same_bits_and_computes_nothing(steps_of_a_build, monkeypatch):
-    first = steps_of_a_build("causal_padding")
+def test_cached_steps_are_bitwise_equal(build_steps, monkeypatch):
+    computed_steps = build_steps("causal_padding")
     monkeypatch.setattr(computed.examples, "steps", lambda *_: pytest.fail("computed again"))
-    again = steps_of_a_build("causal_padding")
-    assert list(again) == list(first)
-    for name, array in first.items():
-        assert (again[name].dtype, again[name].shape) == (array.dtype, array.shape)
-        assert again[name].tobytes() == array.tobytes()
+    cached_steps = build_steps("causal_padding")
+    assert list(cached_steps) == list(computed_steps)
+    for name, array in computed_steps.items():
+        assert (cached_steps[name].dtype, cached_steps[name].shape) == (array.dtype, array.shape)
+        assert cached_steps[name].tobytes() == array.tobytes()
 
 
-def test_a_changed_source_and_another_library_compute_anew(root, steps_of_a_build, monkeypatch):
-    known = steps_of_a_build("self_attention")
-    other = {"Q": np.zeros(1)}
-    monkeypatch.setattr(computed.examples, "steps", lambda *_: other)
-    assert steps_of_a_build("self_attention").keys() == known.keys()
+def test_steps_are_recomputed_if_source_or_library_changes(root, build_steps, monkeypatch):
+    steps = build_steps("self_attention")
+    other_steps = {"Q": np.zeros(1)}
+    monkeypatch.setattr(computed.examples, "steps", lambda *_: other_steps)
+    assert build_steps("self_attention").keys() == steps.keys()
     with monkeypatch.context() as patched:
         patched.setattr(computed, "selected_library", stand_ins.cupy_namespace)
-        assert steps_of_a_build("self_attention") == other
+        assert build_steps("self_attention") == other_steps
     (root / "attention_docs" / "softmax.py").write_text("# another softmax\n", encoding="utf-8")
-    assert steps_of_a_build("self_attention") == other
+    assert build_steps("self_attention") == other_steps
 
 
-def test_graph_is_kept_too_and_recorded_anew_when_a_source_changes(root, monkeypatch):
+def test_graph_is_cached_until_a_source_changes(root, monkeypatch):
     build = computed.ComputedExamples(root)
     recorded = build.graph("self_attention")
     monkeypatch.setattr(computed.live, "graph", lambda name: {"nodes": []})
@@ -87,17 +87,17 @@ def test_graph_is_kept_too_and_recorded_anew_when_a_source_changes(root, monkeyp
 
 
 class Pool:
-    """Begins no job by itself."""
+    """A stand-in for a process pool that never starts a job."""
 
     def __init__(self, *_):
         self.jobs = {}
-        self.ended = None
+        self.shutdown_options = None
 
     def submit(self, compute, kind, name):
         return self.jobs.setdefault((kind, name), Future())
 
-    def shutdown(self, **how):
-        self.ended = how
+    def shutdown(self, **options):
+        self.shutdown_options = options
 
 
 @pytest.fixture
@@ -107,28 +107,28 @@ def pool(monkeypatch):
     return pool
 
 
-def test_pool_is_given_what_the_last_build_did_not_compute(steps_of_a_build, root, pool):
-    steps_of_a_build("self_attention")
-    with computed.ComputedExamples(root).begun():
-        every_job = set(itertools.product(computed.WRITERS, examples.names()))
-    assert every_job - set(pool.jobs) == {("steps", "self_attention")}
-    assert pool.ended == {"wait": False}
+def test_pool_gets_only_uncached_jobs(build_steps, root, pool):
+    build_steps("self_attention")
+    with computed.ComputedExamples(root).computing_in_background():
+        all_jobs = set(itertools.product(computed.COMPUTATIONS, examples.names()))
+    assert all_jobs - set(pool.jobs) == {("steps", "self_attention")}
+    assert pool.shutdown_options == {"wait": False}
 
 
-def test_pool_ends_with_a_build_that_fails(root, pool):
-    with pytest.raises(PublishError), computed.ComputedExamples(root).begun():
+def test_pool_is_cancelled_if_the_build_fails(root, pool):
+    with pytest.raises(PublishError), computed.ComputedExamples(root).computing_in_background():
         raise PublishError("wrong")
-    assert pool.ended == {"cancel_futures": True}
+    assert pool.shutdown_options == {"cancel_futures": True}
 
 
-def test_steps_that_the_pool_has_not_begun_are_taken_over_and_a_graph_is_waited_for(root, pool):
+def test_queued_steps_are_computed_in_place_and_graphs_awaited(root, pool):
     build = computed.ComputedExamples(root)
-    with build.begun():
+    with build.computing_in_background():
         assert as_text(build.steps("cost")) == examples.expected("cost")
     assert pool.jobs["steps", "cost"].cancelled()
-    begun = pool.jobs["steps", "self_attention"]
-    begun.set_running_or_notify_cancel()
-    begun.set_result(computed.written({"Q": np.zeros(1)}))
+    running = pool.jobs["steps", "self_attention"]
+    running.set_running_or_notify_cancel()
+    running.set_result(computed.serialise({"Q": np.zeros(1)}))
     assert build.steps("self_attention") == {"Q": np.zeros(1)}
     pool.jobs["graph", "cost"].set_result("from the pool")
     assert build.graph("cost") == "from the pool"
@@ -141,14 +141,14 @@ def test_operation_that_cannot_be_recorded_stops_the_build(root, monkeypatch):
         computed.ComputedExamples(root).graph("self_attention")
 
 
-def test_a_library_that_is_unknown_is_refused(monkeypatch):
+def test_unknown_library_is_rejected(monkeypatch):
     monkeypatch.setenv("ATTENTION_BACKEND", "jax")
     with pytest.raises(PublishError, match="ATTENTION_BACKEND: backend is 'jax'; expected 'numpy'"):
         computed.selected_library()
 
 
 @without_cupy
-def test_a_build_without_cupy_says_what_is_missing_before_anything_else(project):
+def test_missing_cupy_fails_the_build_with_one_message(project):
     built = mkdocs(project, "build", "--strict", ATTENTION_BACKEND="cupy")
     assert built.returncode != 0
     (line,) = built.stderr.strip().splitlines()

@@ -1,4 +1,4 @@
-"""The pages as written: no matrix typed by hand, and in step with one another."""
+"""The sources of pages: no typed matrices, and a common structure."""
 
 import re
 import subprocess
@@ -15,7 +15,7 @@ MATRIX = re.compile(r"\\begin\{[bpvV]?(?:matrix|array)\}.*?\\end\{", re.DOTALL)
 
 
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: page.stem)
-def test_no_matrix_is_typed(page):
+def test_page_has_no_typed_matrix(page):
     text = page.read_text(encoding="utf-8")
     text = CODE_OR_MATH.sub(lambda m: "" if m["code"] else m[0], text)
     matrices = MATRIX.findall(COMPUTED.sub("", text))
@@ -27,11 +27,11 @@ def test_typed_matrix_is_recognized():
 
 
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: page.stem)
-def test_a_page_has_a_description(page):
+def test_page_has_a_description(page):
     assert page.read_text(encoding="utf-8").startswith("---\ndescription: ")
 
 
-def written(name):
+def source_text(name):
     return (ROOT / "docs" / name).read_text(encoding="utf-8")
 
 
@@ -44,14 +44,14 @@ WORD = re.compile(r"[^\W\d_]+(?:['’-]\w+)*")
 
 
 def words_of_prose(text: str) -> list[str]:
-    """Return the words that a reader reads: no code, formula, macro, description or address."""
-    # A formula goes as a whole: one of a macro alone would leave "$$", as if it opened another.
-    for left_out in (FRONT_MATTER, CODE_OR_MATH, MACRO, LINK_TARGET_OR_CLASS):
-        text = left_out.sub(" ", text)
+    """Return the words of a page without code, formulas, macros, front matter and addresses."""
+    # Formulas before macros: a formula that is only a macro would leave "$$", an opening delimiter.
+    for pattern in (FRONT_MATTER, CODE_OR_MATH, MACRO, LINK_TARGET_OR_CLASS):
+        text = pattern.sub(" ", text)
     return WORD.findall(text)
 
 
-def test_words_between_formulas_are_counted():
+def test_words_of_prose_excludes_code_formulas_and_macros():
     page = """---
 description: A page.
 ---
@@ -75,11 +75,11 @@ and `code`, which ends.
 
 
 @pytest.mark.parametrize("page", COURSE, ids=lambda page: page.stem)
-def test_a_page_of_the_course_is_short_and_of_one_build(page):
+def test_course_page_is_short_and_has_the_common_structure(page):
     text = page.read_text(encoding="utf-8")
     assert len(words_of_prose(text)) <= 900
     assert text.count("??? question") == 2
-    assert text.index("\\figure{") < text.index("## "), "a picture in the first screen"
+    assert text.index("\\figure{") < text.index("## "), "the first section comes before a figure"
     assert "## What this page leaves out" in text
     terms = re.findall(r"glossary\.md#([\w-]+)", text)
     assert len(terms) == len(set(terms))
@@ -90,29 +90,29 @@ import sys
 
 import pytest
 
-sys.modules["torch"] = None  # an import of it fails, as where it is missing
+sys.modules["torch"] = None  # makes its import fail
 sys.exit(pytest.main(["docs/mechanisms/layer_in_pytorch.md", "-q", "-rs", *sys.argv[1:]]))
 """
 
 
 @pytest.mark.thorough
 @pytest.mark.parametrize(("options", "code"), [([], 0), (["--torch"], 1)])
-def test_a_block_in_pytorch_is_skipped_with_a_reason_unless_pytorch_is_asked_for(options, code):
+def test_pytorch_block_is_skipped_without_pytorch_unless_required(options, code):
     command = [sys.executable, "-c", WITHOUT_TORCH, "-p", "no:cacheprovider", *options]
-    done = subprocess.run(
+    process = subprocess.run(
         command,
         cwd=ROOT,
         capture_output=True,
         encoding="utf-8",
         env=environment_of_an_inner_pytest(),
     )
-    assert done.returncode == code, done.stdout
+    assert process.returncode == code, process.stdout
     reason = "PyTorch is missing"
-    assert (reason in done.stdout) == (not options)
-    assert ("import of torch halted" in done.stdout) == bool(options)
+    assert (reason in process.stdout) == (not options)
+    assert ("import of torch halted" in process.stdout) == bool(options)
 
 
-def test_the_glossary_is_in_order():
-    terms = re.findall(r"^(\S.*)\n:   ", written("glossary.md"), re.M)
+def test_glossary_is_sorted():
+    terms = re.findall(r"^(\S.*)\n:   ", source_text("glossary.md"), re.M)
     assert len(terms) > 40
     assert terms == sorted(set(terms), key=str.lower)

@@ -1,4 +1,4 @@
-"""Every number that a page marks as computed can be found again, in every page of the site."""
+"""References of numbers in all pages resolve in the graphs of their examples."""
 
 import html
 import re
@@ -7,37 +7,36 @@ from attention_docs.publish.computed import recorded_graph
 from tests.live.running import in_node
 
 MARK = re.compile(r' data-val="([^"]+)"')
-RESOLVED = """
+COUNT_NUMBERS = """
     Object.entries(data).map(([name, {json, references}]) => {
-        const found = graph.parse(JSON.parse(json));
-        const values = found.values;
+        const parsed = graph.parse(JSON.parse(json));
+        const values = parsed.values;
         return references.map((text) => {
-            const {step, cells, sizes} = reference.resolve(text, found);
-            const said = cells.map((index) => explain.explain(found, values, step, index).value);
-            return sizes ? sizes.length : said.filter(Boolean).length;
+            const {step, cells, sizes} = reference.resolve(text, parsed);
+            const shown = cells.map((index) => explain.explain(parsed, values, step, index).value);
+            return sizes ? sizes.length : shown.filter(Boolean).length;
         });
     })
 """
 
 
-def marks(site):
-    """The references of all pages, by example."""
-    found = {}
+def references_in(site):
+    """Return the references of all pages, by example."""
+    by_example = {}
     for page in sorted(site.rglob("*.html")):
         for mark in MARK.findall(page.read_text(encoding="utf-8")):
             reference = html.unescape(mark)
-            found.setdefault(reference.partition(".")[0], set()).add(reference)
-    return found
+            by_example.setdefault(reference.partition(".")[0], set()).add(reference)
+    return by_example
 
 
-def test_every_number_of_every_page_answers(site):
-    found = marks(site)
+def test_every_reference_in_a_page_resolves_to_a_number(site):
     data = {
         name: {"json": recorded_graph(name), "references": sorted(references)}
-        for name, references in found.items()
+        for name, references in references_in(site).items()
     }
-    counts = in_node(RESOLVED, data)
+    counts = in_node(COUNT_NUMBERS, data)
     assert all(count > 0 for example in counts for count in example)
     numbers = sum(map(sum, counts))
-    print(f"{numbers} numbers of {len(data)} examples answer")
+    print(f"{numbers} numbers of {len(data)} examples resolved")
     assert numbers > 3000

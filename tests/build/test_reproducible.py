@@ -1,4 +1,4 @@
-"""Reproducible: who builds the same commit, anywhere and at any time, gets the same bytes."""
+"""Builds of the same commit give the same bytes, independently of time and environment."""
 
 import os
 import shutil
@@ -8,8 +8,8 @@ import pytest
 
 from tests.conftest import lend, mkdocs
 
-COMMITTED = "2024-02-29T23:59:00+0000"
-ELSEWHERE = {
+COMMIT_DATE = "2024-02-29T23:59:00+0000"
+OTHER_ENVIRONMENT = {
     "TZ": "Pacific/Kiritimati",
     "LC_ALL": "C",
     "PYTHONCOERCECLOCALE": "0",
@@ -21,11 +21,11 @@ ELSEWHERE = {
 
 @pytest.fixture
 def twins(project, tmp_path_factory):
-    """A repository, and its copy: at a longer path, its files made in the reverse order, cold."""
+    """A repository, and a copy without caches at a longer path, created in reverse order."""
     author = {
-        f"GIT_{role}_{what}": value
+        f"GIT_{role}_{field}": value
         for role in ("AUTHOR", "COMMITTER")
-        for what, value in (("NAME", "a"), ("EMAIL", "a@b"), ("DATE", COMMITTED))
+        for field, value in (("NAME", "a"), ("EMAIL", "a@b"), ("DATE", COMMIT_DATE))
     }
     for command in (
         ["init", "-q"],
@@ -48,7 +48,7 @@ def twins(project, tmp_path_factory):
     return project, twin
 
 
-def contents(site):
+def files_of(site):
     return {
         file.relative_to(site).as_posix(): file.read_bytes()
         for file in site.rglob("*")
@@ -56,18 +56,18 @@ def contents(site):
     }
 
 
-def test_a_build_elsewhere_is_the_same_to_the_byte(twins):
-    here, there = twins
+def test_build_is_reproducible_across_environments(twins):
+    original, copy = twins
     address = {"SITE_URL": "https://example.org/docs/", "GITHUB_REPOSITORY": "someone/docs"}
-    for root, umask, surroundings in (
-        (here, 0o022, {"PYTHONHASHSEED": "0"}),
-        (there, 0o077, ELSEWHERE),
+    for root, umask, environment in (
+        (original, 0o022, {"PYTHONHASHSEED": "0"}),
+        (copy, 0o077, OTHER_ENVIRONMENT),
     ):
-        built = mkdocs(root, "build", "--strict", umask=umask, **address, **surroundings)
+        built = mkdocs(root, "build", "--strict", umask=umask, **address, **environment)
         assert built.returncode == 0, built.stderr
-    one, other = contents(here / "site"), contents(there / "site")
-    assert one.keys() == other.keys()
-    assert [name for name in one if one[name] != other[name]] == []
-    # Of the commit, not of today.
-    assert one["sitemap.xml"].count(b"<lastmod>2024-02-29</lastmod>") > 35
-    assert str(here).encode() not in b"".join(one.values())
+    files, other_files = files_of(original / "site"), files_of(copy / "site")
+    assert files.keys() == other_files.keys()
+    assert [name for name in files if files[name] != other_files[name]] == []
+    # The date of the commit, not of the build.
+    assert files["sitemap.xml"].count(b"<lastmod>2024-02-29</lastmod>") > 35
+    assert str(original).encode() not in b"".join(files.values())

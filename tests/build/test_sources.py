@@ -1,4 +1,4 @@
-"""Places: the line that a message names is the one of the file, or none."""
+"""Locations of text, ids and links in the sources of pages."""
 
 import json
 
@@ -7,7 +7,7 @@ import pytest
 from attention_docs.publish.sources import Source
 
 SOURCE = "---\ntitle: A\n---\n\n# A {#top}\n\nsee [b](b.md#there)\n\n$$\n\\val{x} +\n  y\n$$\n"
-PUT_IN = "# A {#top}\n\nsee [b](b.md#there)\n\n$$\n3 +\n  y\n$$\n"
+EXPANDED = "# A {#top}\n\nsee [b](b.md#there)\n\n$$\n3 +\n  y\n$$\n"
 
 
 CELLS = [
@@ -17,8 +17,8 @@ CELLS = [
 ]
 
 
-def page(made=PUT_IN, name="a.md", source=SOURCE):
-    return Source(name, source, made)
+def page(expanded=EXPANDED, name="a.md", content=SOURCE):
+    return Source(name, content, expanded)
 
 
 @pytest.fixture
@@ -28,13 +28,13 @@ def settings(tmp_path):
     return file
 
 
-def test_front_matter_counts():
+def test_location_counts_the_lines_of_front_matter():
     assert page().location(0) == "docs/a.md:5"
     assert page().location() == "docs/a.md"
 
 
-def test_in_a_notebook_a_cell_and_its_line_are_named():
-    notebook = page(name="a.ipynb", source=json.dumps({"cells": CELLS}))
+def test_location_in_a_notebook_is_cell_and_line():
+    notebook = page(name="a.ipynb", content=json.dumps({"cells": CELLS}))
     assert notebook.location() == "docs/a.ipynb"
     assert notebook.location(2) == "docs/a.ipynb: cell one, line 3"
     assert notebook.location(4) == "docs/a.ipynb: cell three, line 1"
@@ -42,18 +42,18 @@ def test_in_a_notebook_a_cell_and_its_line_are_named():
     assert notebook.locate_text("4 + y") == "docs/a.ipynb"
 
 
-def test_a_formula_is_found_with_its_values_in_it():
+def test_formula_with_computed_values_is_located():
     assert page().locate_text("3 + y") == "docs/a.md:10"
     assert page().locate_text("4 + y") == "docs/a.md"
 
 
-def test_a_line_that_a_table_may_have_moved_is_not_named():
-    longer = page("a table\n\n" + PUT_IN)
+def test_line_is_omitted_if_a_table_may_have_moved_it():
+    longer = page("a table\n\n" + EXPANDED)
     assert longer.locate_text("3 + y") == "docs/a.md"
     assert longer.locate_text("see") == "docs/a.md:7"
 
 
-def test_an_id_and_a_link_are_found(settings):
+def test_ids_and_links_are_located(settings):
     assert page().locate_id("top") == "docs/a.md:5"
     assert page().locate_link("../b/#there", "b#there", settings) == "docs/a.md:7"
     assert page().locate_link("../assets/a.css", "assets/a.css", settings) == "mkdocs.yml:3"

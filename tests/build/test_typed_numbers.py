@@ -1,7 +1,7 @@
-"""No number of what is published was typed: each is computed, an input, or of one of a few kinds.
+"""No published number was typed: each is computed, an input, or of one of a few allowed kinds.
 
-Looked at is what a reader gets: the pages' text and attributes, notebooks and published docstrings
-included, what figures draw, what cards say, and the README.
+The tests cover text and attributes of pages (with notebooks and docstrings), figures, cards, scripts
+and the README.
 """
 
 import ast
@@ -18,17 +18,19 @@ from attention_docs.publish.before.values import CODE_OR_MATH
 from attention_docs.render import numbers
 from tests.conftest import ROOT
 
-# What stands for a number whose origin the page knows.
+# Replaces a number of known origin.
 COMPUTED = "¤"
 HAS_ORIGIN = "[data-val], [data-spoken], [data-computed], .printed"
-# Checked elsewhere: code runs as a test, and figures are drawn below.
-CHECKED = "script, style, template, svg.drawing, [data-md-component=search], .md-footer-meta"
-# A formula is read once, in its MathML, and without the indices of its letters.
-UNREAD = ".katex-html, msub > :nth-child(2), msubsup > :nth-child(2)"
-# The comments of a block of code, which no test runs.
+# Checked by other tests: code runs, and figures are checked below.
+CHECKED_ELSEWHERE = (
+    "script, style, template, svg.drawing, [data-md-component=search], .md-footer-meta"
+)
+# Formulas are checked once, in their MathML, without subscripts.
+SKIPPED = ".katex-html, msub > :nth-child(2), msubsup > :nth-child(2)"
+# Comments in code blocks, which no test checks.
 COMMENT = re.compile(r"(?<!\S)# .*")
-SPOKEN = ("alt", "aria-label", "title")
-SHARED = "meta[name=description], meta[property='og:title'], meta[property='og:image:alt']"
+TEXT_ATTRIBUTES = ("alt", "aria-label", "title")
+METADATA = "meta[name=description], meta[property='og:title'], meta[property='og:image:alt']"
 BLOCKS = re.compile(
     "^(p|li|t[dh]|d[td]|h[1-6]|figcaption|summary|label|option|text|desc|title|button|div|section"
     "|blockquote|caption|pre)$"
@@ -44,8 +46,8 @@ TYPED = re.compile(
     rf"|{DIGITS}(?: ?[/⁄] ?\d+)?|[½⅓⅔¼-¾⅐-⅞]"
 )
 SMALL = re.compile(r"\d|1[0-2]")
-# Numbers that nothing computes, and why each kind may be typed.
-KINDS = {
+# The kinds of numbers that may be typed.
+ALLOWED_KINDS = {
     "a year of a publication": r"(?:\(|, |\. |others |first |since |in |\b[A-Z]\w+ )"
     r"(?:18\d\d|19\d\d|20[0-3]\d)(?=[).,:;]| \(|$)",
     "a part of a publication": r"(?i:sections?|appendi(?:x|ces)|equation|theorem|table|figure) "
@@ -69,13 +71,13 @@ KINDS = {
 }
 
 
-def published(html):
-    """Yield each text of a page, with every number of known origin replaced."""
+def visible_texts(html):
+    """Yield each text of a page, with numbers of known origin replaced."""
     page = BeautifulSoup(html, "html.parser")
     for comment in page.find_all(string=lambda text: isinstance(text, Comment)):
         comment.extract()
-    yield from (element["content"] for element in page.select(SHARED))
-    for element in page.select(f"{CHECKED}, {UNREAD}"):
+    yield from (element["content"] for element in page.select(METADATA))
+    for element in page.select(f"{CHECKED_ELSEWHERE}, {SKIPPED}"):
         element.decompose()
     for code in page.select("pre"):
         code.string = " ".join(COMMENT.findall(code.get_text()))
@@ -88,27 +90,27 @@ def published(html):
     for symbol in page.select("math *"):
         symbol.append(" ")
     for element in page.find_all(True):
-        yield from (element[name] for name in SPOKEN if element.get(name))
-    # The last first, so that a block has lost the blocks inside it.
+        yield from (element[name] for name in TEXT_ATTRIBUTES if element.get(name))
+    # In reverse order, so nested blocks are extracted before the blocks around them.
     for block in reversed(page.find_all(BLOCKS)):
         yield " ".join(block.get_text().split())
         block.extract()
 
 
-def typed(text):
-    """Return the typed numbers of a text that are of no kind."""
-    for kind in KINDS.values():
+def typed_numbers(text):
+    """Return the typed numbers of a text that are of no allowed kind."""
+    for kind in ALLOWED_KINDS.values():
         text = re.sub(kind, "", text)
     return [match[0] for match in TYPED.finditer(text) if not SMALL.fullmatch(match[0])]
 
 
-def faults(texts):
-    return [(numbers, text[:200]) for text in texts if (numbers := typed(text))]
+def texts_with_typed_numbers(texts):
+    return [(numbers, text[:200]) for text in texts if (numbers := typed_numbers(text))]
 
 
 @pytest.fixture
-def shown(monkeypatch):
-    """The values that the drawings of a test show, without their signs."""
+def drawn_values(monkeypatch):
+    """The absolute values of the numbers that a test draws."""
     original, values = numbers.number, set()
 
     def number(value):
@@ -121,12 +123,12 @@ def shown(monkeypatch):
     return values
 
 
-def undrawn(html, shown):
-    """Return the typed numbers in the text of drawings that show these values."""
-    drawn = {numbers.number(value) for value in shown}
-    drawn |= {text.rstrip("0") for text in drawn if "e" not in text}
-    texts = published(html.replace('class="drawing', 'class="'))
-    return [number for text in texts for number in typed(text) if number not in drawn]
+def typed_in_drawings(html, drawn_values):
+    """Return the numbers in the text of drawings that are not among the drawn values."""
+    formatted = {numbers.number(value) for value in drawn_values}
+    formatted |= {text.rstrip("0") for text in formatted if "e" not in text}
+    texts = visible_texts(html.replace('class="drawing', 'class="'))
+    return [number for text in texts for number in typed_numbers(text) if number not in formatted]
 
 
 @pytest.mark.parametrize(
@@ -149,7 +151,7 @@ def undrawn(html, shown):
     ],
 )
 def test_typed_number_is_reported(html):
-    assert len(faults(published(html))) == 1
+    assert len(texts_with_typed_numbers(visible_texts(html))) == 1
 
 
 @pytest.mark.parametrize(
@@ -162,7 +164,7 @@ def test_typed_number_is_reported(html):
     ],
 )
 def test_number_of_known_origin_is_not_reported(html):
-    assert faults(published(html)) == []
+    assert texts_with_typed_numbers(visible_texts(html)) == []
 
 
 NOTEBOOKS = sorted((ROOT / "docs" / "notebooks").glob("*.ipynb"))
@@ -176,34 +178,36 @@ def page_of(site, path):
 
 @pytest.mark.parametrize("path", PAGES, ids=str)
 def test_page_types_no_number(site, path):
-    assert faults(published(page_of(site, path))) == []
+    assert texts_with_typed_numbers(visible_texts(page_of(site, path))) == []
 
 
 def test_readme_types_no_number():
     readme = (ROOT / "README.md").read_text(encoding="utf-8")
-    prose = CODE_OR_MATH.sub(lambda found: "" if found["fence"] else found[0], readme)
-    assert faults(prose.splitlines()) == []
+    prose = CODE_OR_MATH.sub(lambda match: "" if match["fence"] else match[0], readme)
+    assert texts_with_typed_numbers(prose.splitlines()) == []
 
 
 @pytest.mark.parametrize("name", FIGURES)
-def test_figure_types_no_number(name, shown):
+def test_figure_types_no_number(name, drawn_values):
     drawing = FIGURES[name](examples.steps)
-    assert undrawn(drawing, shown) == []
+    assert typed_in_drawings(drawing, drawn_values) == []
 
 
 @pytest.mark.parametrize("path", NOTEBOOKS, ids=lambda path: path.stem)
-def test_figure_of_a_notebook_types_no_number(site, path, shown):
+def test_figure_of_a_notebook_types_no_number(site, path, drawn_values):
     cells = json.loads(path.read_text(encoding="utf-8"))["cells"]
     exec("\n".join("".join(c["source"]) for c in cells if c["cell_type"] == "code"), {})
     page = BeautifulSoup(page_of(site, path.relative_to(ROOT / "docs")), "html.parser")
-    assert [n for svg in page.select("svg.drawing") for n in undrawn(str(svg), shown)] == []
+    assert [
+        n for svg in page.select("svg.drawing") for n in typed_in_drawings(str(svg), drawn_values)
+    ] == []
 
 
-# What stands between quotes, in a script without its comments.
+# String literals in a script without comments.
 QUOTED = re.compile(r'"(?:[^"\\\n]|\\.)*"|`(?:[^`\\]|\\.)*`')
 COMMENTS = re.compile(r"/\*.*?\*/|(?<![:\"'])//[^\n]*", re.DOTALL)
 INSERTED = re.compile(r"\$\{[^{}]*\}")
-# It writes programs, which tests run.
+# Without program.js, which writes programs that tests run.
 SCRIPTS = sorted(
     set((ROOT / "docs" / "assets").rglob("*.js")) - {ROOT / "docs/assets/live/program.js"}
 )
@@ -212,7 +216,10 @@ SCRIPTS = sorted(
 @pytest.mark.parametrize("script", SCRIPTS, ids=lambda path: path.stem)
 def test_words_of_a_script_type_no_number(script):
     code = COMMENTS.sub("", script.read_text(encoding="utf-8"))
-    assert faults(INSERTED.sub(COMPUTED, text) for text in QUOTED.findall(code)) == []
+    assert (
+        texts_with_typed_numbers(INSERTED.sub(COMPUTED, text) for text in QUOTED.findall(code))
+        == []
+    )
 
 
 @pytest.mark.parametrize("name", examples.names())
@@ -220,4 +227,4 @@ def test_words_of_an_example_type_no_number(name):
     tree = ast.parse((ROOT / f"attention_docs/examples/{name}.py").read_text(encoding="utf-8"))
     constants = [node.value for node in ast.walk(tree) if isinstance(node, ast.Constant)]
     texts = {text for text in constants if isinstance(text, str)}
-    assert faults(texts - {ast.get_docstring(tree, clean=False)}) == []
+    assert texts_with_typed_numbers(texts - {ast.get_docstring(tree, clean=False)}) == []

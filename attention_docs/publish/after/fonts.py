@@ -1,8 +1,7 @@
-"""KaTeX's fonts, each cut down to the characters that the site's formulas draw with it.
+"""KaTeX's fonts, subset to the characters that the site's formulas use.
 
-A first visit would otherwise transfer all glyphs of each font for the few that are drawn. What is
-left of them stands in KaTeX's style sheet itself, because a font that arrives after the text moves
-it. A font that draws nothing is left out.
+Full fonts would make a first visit slow. The subsets are embedded in KaTeX's style sheet, because a
+font that arrives after the text shifts the layout. Unused fonts are left out.
 """
 
 import base64
@@ -26,13 +25,13 @@ STYLE = "katex/dist/katex.min.css"
 FACE = re.compile(
     r"@font-face\{(?P<description>[^{}]*)src:url\(fonts/(?P<name>[\w-]+)\.woff2\)[^{}]*\}"
 )
-EMBEDDED = '@font-face{{{}src:url(data:font/woff2;base64,{}) format("woff2")}}'
-DRAWING = '<span class="katex-html"'
-TAG_AND_TEXT = re.compile(r"<(?P<closes>/)?(?P<attributes>[^>]*?)(?P<empty>/)?>(?P<text>[^<]*)")
+EMBEDDED_FACE = '@font-face{{{}src:url(data:font/woff2;base64,{}) format("woff2")}}'
+VISIBLE_HTML = '<span class="katex-html"'
+TAG_AND_TEXT = re.compile(r"<(?P<closing>/)?(?P<attributes>[^>]*?)(?P<void>/)?>(?P<text>[^<]*)")
 CLASS = re.compile(r'class="([^"]*)"')
 MAIN = "KaTeX_Main-Regular"
 MATH = "KaTeX_Math-Italic"
-# For each other font, the classes of the elements that KaTeX's style sheet sets in it.
+# For each font but MAIN, the classes that select it in KaTeX's style sheet.
 CLASSES = {
     "KaTeX_Main-Bold": ["mathbf"],
     MATH: ["mathnormal"],
@@ -42,88 +41,90 @@ CLASSES = {
     "KaTeX_Size3-Regular": ["delimsizing size3"],
     "KaTeX_Size4-Regular": ["delimsizing size4"],
 }
-# What tables and symbols can come to need: digits, signs, the words T, F and nan, the dots in place
-# of what a matrix does not show, and the letters of symbols and their indices.
-ALWAYS = {
+# Characters of tables and short formulas: digits, signs, T, F and nan, ellipses of large matrices,
+# and letters of symbols and subscripts.
+ALWAYS_INCLUDED = {
     MAIN: "0123456789.,()=<>+−×⋅/≤≥…∞⋯⋮⋱⊤TF" + string.ascii_lowercase,
     MATH: string.ascii_letters + "".join(GREEK.values()),
 }
 
 
-def characters(formulas: Iterable[str]) -> dict[str, set[str]]:
-    """Collect, for each font, the characters that typeset formulas draw with it.
+def used_characters(formulas: Iterable[str]) -> dict[str, set[str]]:
+    """Collect the characters that typeset formulas use of each font.
 
-    >>> drawn = '<span class="katex-html"><i class="mord mathnormal">a</i>&lt;</span>'
-    >>> characters([f"<math>x</math>{drawn}"])
+    >>> visible_html = '<span class="katex-html"><i class="mord mathnormal">a</i>&lt;</span>'
+    >>> used_characters([f"<math>x</math>{visible_html}"])
     {'KaTeX_Math-Italic': {'a'}, 'KaTeX_Main-Regular': {'<'}}
     """
-    found: dict[str, str] = {}
+    texts: dict[str, str] = {}
     for formula in formulas:
-        for font, text in texts(formula[formula.index(DRAWING) :]):
-            found[font] = found.get(font, "") + text
-    return {font: drawn for font, text in found.items() if (drawn := visible(text))}
+        for font, text in fonts_and_texts(formula[formula.index(VISIBLE_HTML) :]):
+            texts[font] = texts.get(font, "") + text
+    return {font: used for font, text in texts.items() if (used := visible_characters(text))}
 
 
-def texts(drawing: str) -> Iterator[tuple[str, str]]:
-    """Yield each text of a drawing with its font, which is that of the nearest element with one."""
+def fonts_and_texts(visible_html: str) -> Iterator[tuple[str, str]]:
+    """Yield each text of a formula with its font, which nested elements inherit."""
     fonts = [MAIN]
-    for tag in TAG_AND_TEXT.finditer(drawing):
-        if tag["closes"]:
+    for tag in TAG_AND_TEXT.finditer(visible_html):
+        if tag["closing"]:
             fonts.pop()
             if len(fonts) == 1:
-                return  # what follows belongs to the elements around the drawing
-        elif not tag["empty"]:
+                return  # the rest belongs to the surrounding elements
+        elif not tag["void"]:
             fonts.append(font_of(tag["attributes"]) or fonts[-1])
         if tag["text"]:
             yield fonts[-1], tag["text"]
 
 
-def visible(text: str) -> set[str]:
+def visible_characters(text: str) -> set[str]:
     return {c for c in html.unescape(text) if unicodedata.category(c) not in ("Cc", "Cf", "Zs")}
 
 
 @functools.cache
 def font_of(attributes: str) -> str | None:
-    """Name the font that an element sets by its classes, if it sets one."""
-    found = CLASS.search(attributes)
-    classes = set(found[1].split()) if found else set()
+    """Return the font that an element's classes select, if any."""
+    match = CLASS.search(attributes)
+    classes = set(match[1].split()) if match else set()
     for font, alternatives in CLASSES.items():
-        if any(set(needed.split()) <= classes for needed in alternatives):
+        if any(set(required.split()) <= classes for required in alternatives):
             return font
     return None
 
 
 def style_sheet(project: Project, formulas: Iterable[str]) -> str:
-    """Return KaTeX's style sheet with the fonts that the site draws with, and no others.
+    """Return KaTeX's style sheet with subsets of the used fonts embedded.
 
     Args:
         project: the project.
         formulas: the typeset formulas of all pages.
 
     Raises:
-        PublishError: if a formula draws a character that its font lacks.
+        PublishError: if a formula uses a character that its font lacks.
     """
-    drawn = characters(formulas)
-    cache = project.cache.part("fonts", sources_digest(Path(truetype.__file__)))
-    for name, always in ALWAYS.items():
-        drawn[name] = drawn.get(name, set()) | set(always)
+    used = used_characters(formulas)
+    cache = project.cache.with_key("fonts", sources_digest(Path(truetype.__file__)))
+    for name, characters in ALWAYS_INCLUDED.items():
+        used[name] = used.get(name, set()) | set(characters)
 
     def embed(face: re.Match[str]) -> str:
         name = face["name"]
-        if name not in drawn:
+        if name not in used:
             return ""
         font = content(project.modules, f"katex/dist/fonts/{name}.woff2")
-        return EMBEDDED.format(face["description"], cached_subset(name, font, drawn[name], cache))
+        return EMBEDDED_FACE.format(
+            face["description"], cached_subset(name, font, used[name], cache)
+        )
 
     return FACE.sub(embed, content(project.modules, STYLE).decode())
 
 
-def cached_subset(name: str, font: bytes, drawn: set[str], cache: Cache) -> str:
-    """Cut a font, or take it from the cache; in base 64."""
-    text = "".join(sorted(drawn))
+def cached_subset(name: str, font: bytes, characters: set[str], cache: Cache) -> str:
+    """Return a subset of a font in Base64, from the cache if it is there."""
+    text = "".join(sorted(characters))
     key = hashlib.sha256(font).hexdigest() + text
     if key not in cache:
-        if missing := sorted(drawn - truetype.glyphs(font)):
+        if missing := sorted(characters - truetype.supported_characters(font)):
             raise PublishError(f"{name} has no {', '.join(map(repr, missing))}")
         cache[key] = base64.b64encode(truetype.subset(font, text)).decode()
     return cache[key]

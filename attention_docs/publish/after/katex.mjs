@@ -1,7 +1,7 @@
 // Reads {macros, formulas: [{tex, display}]} from standard input and writes, for each formula,
 // {html} or {error}. The first argument is KaTeX's module.
 //
-// A number says in the HTML and in the MathML, which a screen reader reads, which result it is.
+// Numbers carry their references in the HTML and in the MathML, which screen readers read.
 import { readFileSync } from "node:fs";
 import { pathToFileURL } from "node:url";
 
@@ -15,7 +15,7 @@ const render = ({ tex, display }) => {
       displayMode: display,
       output: "htmlAndMathml",
       throwOnError: true,
-      // A formula sets classes, which carry the colour of a role, and says where its numbers come from.
+      // Formulas set classes, for the colours of roles, and the references of their numbers.
       strict: (code) => (code === "htmlExtension" ? "ignore" : "error"),
       trust: ({ command, url }) => {
         if (command === "\\htmlClass" || command === "\\htmlData") return true;
@@ -24,16 +24,16 @@ const render = ({ tex, display }) => {
       },
       macros: { ...macros },
     });
-    // A comma would have ended the attribute.
-    return { html: spoken(html).replace(/data-(val|spoken)="[^"]*"/g, (name) => name.replaceAll(";", ",")) };
+    // References have ";" for ",", which would separate attributes in \htmlData.
+    return { html: markSpokenNumbers(html).replace(/data-(val|spoken)="[^"]*"/g, (name) => name.replaceAll(";", ",")) };
   } catch (error) {
     return { error: error.message };
   }
 };
 
-// Of what KaTeX knows, only a link can mark a part of MathML; a page that answers writes into a row.
-// The TeX beside it would keep the numbers that the page was built with.
-const spoken = (html) =>
+// KaTeX marks numbers in MathML by links, its only way; here they become rows, which scripts update.
+// The TeX annotation is removed, because it would keep the numbers from the build.
+const markSpokenNumbers = (html) =>
   html
     .replace(/<(m(?!row)\w+) href="([^"]*)">(.*?)<\/\1>/g, '<mrow href="$2"><$1>$3</$1></mrow>')
     .replaceAll('<mrow href="computed"', "<mrow data-computed")

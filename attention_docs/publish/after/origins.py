@@ -1,7 +1,7 @@
-"""Check where everything comes from that the built site would fetch or run.
+"""Check of the scripts that pages run and of the addresses that they fetch from.
 
-A page may run the theme's inline scripts and ours, and fetch from its own host only. If a plugin
-adds a script or an address on another host, it is found here before anything is published.
+A page may run the theme's inline scripts and ours, and fetch from its own host only. This catches
+scripts and foreign addresses that a plugin adds.
 """
 
 import re
@@ -9,8 +9,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from html.parser import HTMLParser
 from pathlib import Path
 
-# The templates whose inline scripts may run, and no other's. main.html is ours, the others are the
-# theme's.
+# Only inline scripts of these templates may run. main.html is ours, the others are the theme's.
 TEMPLATES = (
     "main.html",
     "partials/javascripts/base.html",
@@ -21,17 +20,17 @@ INLINE_SCRIPT = re.compile(
     r"<script(?P<attributes>(?![^>]*\ssrc\s*=)[^>]*)>(?P<code>.*?)</script\s*>",
     re.DOTALL | re.IGNORECASE,
 )
-# A block of data, such as the theme's settings, does not run.
+# Data blocks, such as the theme's settings, do not run.
 DATA = re.compile(r'\stype="application/(?:ld\+)?json"')
-# What a template fills in: the path from a page to the root of the site.
-FILLED_IN = re.compile(r"\\\{\\\{.*?\\\}\\\}")
+# Template expressions, which stand for the path from a page to the root of the site.
+TEMPLATE_EXPRESSION = re.compile(r"\\\{\\\{.*?\\\}\\\}")
 FETCHING_TAG = re.compile(
     r"<(?:audio|base|embed|feimage|frame|iframe|image|img|input|link|object|script|source|track|use"
     r"|video)\s[^>]*>",
     re.IGNORECASE,
 )
 FETCHING_ATTRIBUTES = {"background", "data", "href", "poster", "src", "srcset", "xlink:href"}
-# Kinds of links that make no browser fetch anything.
+# Link types that browsers do not fetch.
 PASSIVE_LINKS = {"alternate", "author", "canonical", "license", "next", "prev"}
 # Both cases are spelled out: IGNORECASE makes the search through all HTML five times slower.
 URL_TO_END_OF_TAG = re.compile(r"[uU](?<!\w[uU])[rR][lL]\([^<>]*>")
@@ -44,15 +43,15 @@ QUOTED_ADDRESS = re.compile(r"""["'`]((?:https?:)?//[^"'`\s]+)""", re.IGNORECASE
 FOREIGN = re.compile(r"\s*(?!data:|blob:|about:)(?:[a-z][a-z\d+.-]*:|[\\/]{2})", re.IGNORECASE)
 
 
-def known_scripts(folders: Sequence[str | Path]) -> list[re.Pattern[str]]:
-    """Read the inline scripts that may run, as patterns.
+def allowed_scripts(folders: Sequence[str | Path]) -> list[re.Pattern[str]]:
+    """Return patterns of the inline scripts that may run.
 
     Args:
         folders: the folders of templates, in order of precedence.
     """
-    templates = (find(name, folders) for name in TEMPLATES)
+    templates = (find_template(name, folders) for name in TEMPLATES)
     texts = (path.read_text(encoding="utf-8") for path in templates if path)
-    return [pattern(script) for text in texts for script in inline_scripts(text)]
+    return [script_pattern(script) for text in texts for script in inline_scripts(text)]
 
 
 def inline_scripts(page: str) -> list[str]:
@@ -61,55 +60,57 @@ def inline_scripts(page: str) -> list[str]:
     >>> inline_scripts('<script>start()</script><script src="a.js"></script>')
     ['start()']
     """
-    found = INLINE_SCRIPT.finditer(page)
-    return [script["code"] for script in found if not DATA.search(script["attributes"])]
+    scripts = INLINE_SCRIPT.finditer(page)
+    return [script["code"] for script in scripts if not DATA.search(script["attributes"])]
 
 
-def find(name: str, folders: Sequence[str | Path]) -> Path | None:
+def find_template(name: str, folders: Sequence[str | Path]) -> Path | None:
     return next((Path(folder, name) for folder in folders if Path(folder, name).is_file()), None)
 
 
-def pattern(script: str) -> re.Pattern[str]:
-    r"""Match a template's script with any path to the root of the site filled in.
+def script_pattern(script: str) -> re.Pattern[str]:
+    r"""Return a pattern of a template's script with any path to the root of the site.
 
-    >>> bool(pattern('go("{{ base_url }}")').fullmatch('go("../..")'))
+    >>> bool(script_pattern('go("{{ base_url }}")').fullmatch('go("../..")'))
     True
-    >>> bool(pattern('go("{{ base_url }}")').fullmatch('go("//host/")'))
+    >>> bool(script_pattern('go("{{ base_url }}")').fullmatch('go("//host/")'))
     False
     """
-    return re.compile(FILLED_IN.sub(r"(?:\\.{1,2}(?:/\\.\\.)*|/(?!/)[\\w./-]*)", re.escape(script)))
+    return re.compile(
+        TEMPLATE_EXPRESSION.sub(r"(?:\\.{1,2}(?:/\\.\\.)*|/(?!/)[\\w./-]*)", re.escape(script))
+    )
 
 
-def site_problems(site: Path, known: list[re.Pattern[str]]) -> Iterator[tuple[str, str]]:
+def site_problems(site: Path, allowed: list[re.Pattern[str]]) -> Iterator[tuple[str, str]]:
     """Check all pages and style sheets of a site.
 
     Yields:
-        The path of the file in the site, and what is wrong in it.
+        The path of a file in the site, and the message of a problem in it.
     """
     for file in [*sorted(site.rglob("*.html")), *sorted(site.rglob("*.css"))]:
         text = file.read_text(encoding="utf-8")
-        found = page_problems(text, known) if file.suffix == ".html" else style_problems(text)
-        name = file.relative_to(site).as_posix()
-        yield from ((name, problem) for problem in found)
+        problems = page_problems(text, allowed) if file.suffix == ".html" else style_problems(text)
+        path = file.relative_to(site).as_posix()
+        yield from ((path, problem) for problem in problems)
 
 
-def page_problems(page: str, known: Iterable[re.Pattern[str]]) -> Iterator[str]:
-    """Find what a page would run or fetch although it must not.
+def page_problems(page: str, allowed: Iterable[re.Pattern[str]]) -> Iterator[str]:
+    """Yield the forbidden inline scripts and foreign addresses of a page.
 
     >>> list(page_problems('<script>spy()</script><img src="//host/a">', []))
     ["inline script 'spy()' is neither the theme's nor ours", "'//host/a' points to another host"]
     """
     for script in inline_scripts(page):
-        if not any(one.fullmatch(script) for one in known):
+        if not any(pattern.fullmatch(script) for pattern in allowed):
             start = " ".join(script.split())[:60]
             yield f"inline script {start!r} is neither the theme's nor ours"
-    for address in addresses(page):
+    for address in fetched_addresses(page):
         if FOREIGN.match(address):
             yield f"{address!r} points to another host"
 
 
 def style_problems(style: str) -> Iterator[str]:
-    """Find what a style sheet would fetch although it must not.
+    """Yield the foreign addresses that a style sheet would fetch.
 
     >>> list(style_problems("a { background: url(https://host/a.png) }"))
     ["'https://host/a.png' points to another host"]
@@ -119,10 +120,10 @@ def style_problems(style: str) -> Iterator[str]:
             yield f"{address!r} points to another host"
 
 
-def addresses(page: str) -> Iterator[str]:
-    """Yield the addresses a page would fetch, from its tags, its styles and its scripts."""
+def fetched_addresses(page: str) -> Iterator[str]:
+    """Yield the addresses in the tags, styles and scripts of a page that a browser may fetch."""
     for tag in FETCHING_TAG.findall(page):
-        yield from FetchedAddresses(tag).addresses
+        yield from TagParser(tag).addresses
     for style in styles(page):
         yield from STYLE_ADDRESS.findall(style)
     for script in INLINE_SCRIPT.finditer(page):
@@ -130,15 +131,16 @@ def addresses(page: str) -> Iterator[str]:
 
 
 def styles(page: str) -> Iterator[str]:
-    """Yield the style elements of a page, and the rest of each tag from its first `url(` on."""
+    """Yield the style elements of a page, and the rest of each tag from its first `url(`."""
     yield from STYLE_ELEMENT.findall(page)
-    for found in URL_TO_END_OF_TAG.finditer(page):
-        if page.rfind("<", 0, found.start()) > page.rfind(">", 0, found.start()):
-            yield found[0]
+    for match in URL_TO_END_OF_TAG.finditer(page):
+        is_in_tag = page.rfind("<", 0, match.start()) > page.rfind(">", 0, match.start())
+        if is_in_tag:
+            yield match[0]
 
 
-class FetchedAddresses(HTMLParser):
-    """Reads the addresses that a tag makes a browser fetch."""
+class TagParser(HTMLParser):
+    """Parser of the addresses that a tag makes a browser fetch."""
 
     def __init__(self, tag: str) -> None:
         super().__init__()
@@ -146,13 +148,12 @@ class FetchedAddresses(HTMLParser):
         self.feed(tag)
 
     def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
-        kinds = set((dict(attrs).get("rel") or "").lower().split())
-        if tag == "link" and kinds and kinds <= PASSIVE_LINKS:
+        link_types = set((dict(attrs).get("rel") or "").lower().split())
+        if tag == "link" and link_types and link_types <= PASSIVE_LINKS:
             return
         for name, value in attrs:
             if name == "srcset":
-                self.addresses += [
-                    part.split()[0] for part in (value or "").split(",") if part.strip()
-                ]
+                candidates = (value or "").split(",")
+                self.addresses += [item.split()[0] for item in candidates if item.strip()]
             elif name in FETCHING_ATTRIBUTES:
                 self.addresses.append(value or "")

@@ -1,8 +1,8 @@
-"""The picture of each page that other sites show beside a link to it.
+"""The picture and the Open Graph tags by which other sites show links to a page.
 
-It holds the page's title, its first figure or diagram in the colours of the light scheme, and the
-site's name. It does not depend on the machine: the fonts come from npm, the colours from the style
-sheets, and resvg promises the same pixels everywhere.
+A picture holds the page's title, its first figure or diagram in the light colour scheme, and the
+site's name. It is reproducible: fonts come from npm, colours from the style sheets, and resvg draws
+the same pixels on every machine.
 """
 
 import base64
@@ -20,23 +20,23 @@ from attention_docs.publish.cache import Cache, sources_digest
 from attention_docs.publish.project import Project
 from attention_docs.publish.sources import Source
 
-# The size that most sites show uncut.
+# The size that most sites show without cropping.
 WIDTH, HEIGHT = 1200, 630
 MARGIN, BAR = 60, 16
-# Sizes of text, in pixels, and the height of a line in those of its text.
-TITLE, PLAIN_TITLE, NAME, LINE = 56, 88, 28, 1.2
+# Font sizes in pixels, and the line height in multiples of the font size.
+TITLE_SIZE, LARGE_TITLE_SIZE, NAME_SIZE, LINE_HEIGHT = 56, 88, 28, 1.2
 FONTS = Path("dejavu-fonts-ttf")
 FAMILY, REGULAR, BOLD = "DejaVu Sans", "ttf/DejaVuSans.ttf", "ttf/DejaVuSans-Bold.ttf"
-# In sizes of the font, the width to assume of a character that it lacks.
-WIDEST = 1.0
-STYLE = "assets/site.css"
+# Assumed width of a character that the font lacks, in multiples of the font size.
+FALLBACK_WIDTH = 1.0
+STYLE_SHEET = "assets/site.css"
 HOME = "index.html"
 ICON = "assets/favicon.svg"
-THEME_STYLES = "assets/stylesheets/main.*.min.css"
-TITLE_OF_PAGE = re.compile(r"<title>(.*?)</title>")
+THEME_STYLE_SHEETS = "assets/stylesheets/main.*.min.css"
+PAGE_TITLE = re.compile(r"<title>(.*?)</title>")
 DESCRIPTION = re.compile(r'<meta name="description" content="([^"]*)">')
 CANONICAL = re.compile(r'<link rel="canonical" href="([^"]*)">')
-# What other sites read of a page. X reads the rest from Open Graph's tags.
+# X reads the rest from the Open Graph tags.
 TAGS = """\
 <meta property="og:type" content="{kind}">
 <meta property="og:site_name" content="{name}">
@@ -47,24 +47,24 @@ TAGS = """\
 <meta property="og:image:type" content="image/png">
 <meta property="og:image:width" content="1200">
 <meta property="og:image:height" content="630">
-<meta property="og:image:alt" content="{shows}">
+<meta property="og:image:alt" content="{alt}">
 <meta name="twitter:card" content="summary_large_image">
 """
 DRAWING = re.compile(r'<svg\b[^>]* role="img".*?</svg>', re.DOTALL)
 PANELS = re.compile(r'<div class="panels"[^>]* aria-label="([^"]*)">(.*?)</div>', re.DOTALL)
 FIGURE = re.compile(r'<svg\b[^>]* class="drawing')
-# Between the drawings of one figure.
+# Between the panels of a figure.
 GAP = 24
-NAME_OF_DRAWING = re.compile(r"<title[^>]*>(.*?)</title>", re.DOTALL)
-SIDE_OF_DRAWING = re.compile(r'\s(width|height)="([\d.]+)"')
-LIGHT = re.compile(r'(?::root|\[data-md-color-scheme="?default"?\])\s*\{([^{}]*)\}')
+DRAWING_TITLE = re.compile(r"<title[^>]*>(.*?)</title>", re.DOTALL)
+DRAWING_SIZE = re.compile(r'\s(width|height)="([\d.]+)"')
+LIGHT_SCHEME = re.compile(r'(?::root|\[data-md-color-scheme="?default"?\])\s*\{([^{}]*)\}')
 DECLARATION = re.compile(r"(--[\w-]+):\s*([^;]+)")
 VARIABLE = re.compile(r"var\((--[\w-]+)(?:,\s*([^()]*))?\)")
-# At the start of a line: what is indented holds for paper or forced colours only.
+# At the start of a line: indented rules are for print or forced colours only.
 DIAGRAM_RULE = re.compile(r"^\.diagram [^{}]*\{[^{}]*\}", re.MULTILINE)
 
-# Smooth edges in six steps, not in 256: without it, pictures that are full of numbers weigh half
-# as much again. Colours stay as they are.
+# Quantises the antialiasing of text to six levels, which makes pictures full of numbers a third
+# smaller. Colours stay the same.
 FEW_STEPS = (
     '<filter id="few-steps"><feComponentTransfer>'
     '<feFuncA type="discrete" tableValues="0 0.2 0.4 0.6 0.8 1"/>'
@@ -73,7 +73,7 @@ FEW_STEPS = (
 
 
 class Box(NamedTuple):
-    """A place in the picture, in pixels."""
+    """A rectangle in the picture, in pixels."""
 
     x: float
     y: float
@@ -81,238 +81,241 @@ class Box(NamedTuple):
     height: float
 
 
-# A wide drawing stands below the title, a high one beside it.
+# A wide drawing is placed below the title, a high one beside it.
 BELOW = Box(MARGIN, 150, WIDTH - 2 * MARGIN, 360)
 BESIDE = Box(540, 40, WIDTH - MARGIN - 540, HEIGHT - BAR - 2 * 40)
 COLUMN = BESIDE.x - MARGIN - 40
-# A small drawing enlarged more would look coarse.
-LARGEST_SCALE = 2.5
+# More would make small drawings look coarse.
+MAX_SCALE = 2.5
 
 
-class Look(NamedTuple):
-    """What the pictures of a site have in common.
+class Style(NamedTuple):
+    """The style that all pictures of a site share.
 
     Args:
         name: the site's name.
         icon: the site's icon, as SVG.
-        values: the light scheme's value of each CSS variable.
-        rules: the rules of the style sheet for diagrams.
-        bold: how wide each character of a title is, in sizes of the font.
+        variables: the values of the CSS variables in the light scheme.
+        rules: the CSS rules for diagrams.
+        bold_widths: the widths of bold characters, in multiples of the font size.
     """
 
     name: str
     icon: str
-    values: Mapping[str, str]
+    variables: Mapping[str, str]
     rules: str
-    bold: Mapping[str, float]
+    bold_widths: Mapping[str, float]
 
 
-def with_pictures(
+def add_pictures(
     site: Path,
     pages: Mapping[str, str],
     sources: Mapping[str, Source],
     project: Project,
 ) -> dict[str, str]:
-    """Draw a picture of each page into a site, and name it in the page's head.
+    """Write the picture of each page into a site, and return the pages with Open Graph tags.
 
     Args:
         site: the folder of the site.
-        pages: the pages, with their drawings, by their paths in the site.
-        sources: what some of them were written from; only these get a picture.
-        project: the project, with the site's address.
+        pages: the pages, with their drawings, by path in the site.
+        sources: the sources by path of the page; only pages with a source get a picture.
+        project: the project, which has an address.
     """
-    look = site_look(site, project)
+    style = site_style(site, project)
     fonts = project.modules / FONTS
-    drawn_by = sources_digest(Path(__file__), fonts / "package.json")
-    cache = project.cache.part("pictures", drawn_by)
-    tagged = {}
+    digest = sources_digest(Path(__file__), fonts / "package.json")
+    cache = project.cache.with_key("pictures", digest)
+    pages_with_tags = {}
     for path, source in sources.items():
         page = pages[path]
-        title = look.name if path == HOME else title_of(page).removesuffix(f" - {look.name}")
+        title = style.name if path == HOME else page_title(page).removesuffix(f" - {style.name}")
         drawing = first_drawing(page)
         picture = f"assets/pictures/{PurePosixPath(source.address).with_suffix('.png')}"
         (site / picture).parent.mkdir(parents=True, exist_ok=True)
-        (site / picture).write_bytes(cached_png(card(title, drawing, look), fonts, cache))
+        (site / picture).write_bytes(cached_png(picture_svg(title, drawing, style), fonts, cache))
         tags = TAGS.format(
             kind="website" if path == HOME else "article",
-            name=escape(look.name),
+            name=escape(style.name),
             title=escape(title),
             description=DESCRIPTION.findall(page)[0],
             url=CANONICAL.findall(page)[0],
             image=f"{project.address}{picture}",
-            shows=escape(name_of(drawing) or title),
+            alt=escape(drawing_name(drawing) or title),
         )
-        tagged[path] = page.replace("</head>", f"{tags}</head>", 1)
-    return tagged
+        pages_with_tags[path] = page.replace("</head>", f"{tags}</head>", 1)
+    return pages_with_tags
 
 
-def title_of(page: str) -> str:
-    found = TITLE_OF_PAGE.search(page)
-    return unescape(found[1]) if found else ""
+def page_title(page: str) -> str:
+    match = PAGE_TITLE.search(page)
+    return unescape(match[1]) if match else ""
 
 
-def site_look(site: Path, project: Project) -> Look:
-    """Read from the site's own files how it looks in the light scheme."""
-    style = (site / STYLE).read_text(encoding="utf-8")
-    theme = [path.read_text(encoding="utf-8") for path in site.glob(THEME_STYLES)]
-    return Look(
+def site_style(site: Path, project: Project) -> Style:
+    """Read the style of pictures from the site's files."""
+    style_sheet = (site / STYLE_SHEET).read_text(encoding="utf-8")
+    theme_sheets = [path.read_text(encoding="utf-8") for path in site.glob(THEME_STYLE_SHEETS)]
+    return Style(
         project.name,
         (site / ICON).read_text(encoding="utf-8"),
-        light_values([*theme, style]),
-        "".join(DIAGRAM_RULE.findall(style)),
+        light_variables([*theme_sheets, style_sheet]),
+        "".join(DIAGRAM_RULE.findall(style_sheet)),
         truetype.character_widths(project.modules / FONTS / BOLD),
     )
 
 
-def light_values(styles: Iterable[str]) -> dict[str, str]:
-    """Read the CSS variables of the light scheme; a later style sheet overrides an earlier one.
+def light_variables(style_sheets: Iterable[str]) -> dict[str, str]:
+    """Return the CSS variables of the light scheme; later style sheets override earlier ones.
 
     >>> theme = "[data-md-color-scheme=default]{--a:red;--b:#fff}"
-    >>> light_values([theme, ":root { --a: blue; }"])
+    >>> light_variables([theme, ":root { --a: blue; }"])
     {'--a': 'blue', '--b': '#fff'}
     """
-    blocks = (block for style in styles for block in LIGHT.findall(style))
+    blocks = (block for sheet in style_sheets for block in LIGHT_SCHEME.findall(sheet))
     return {name: value.strip() for block in blocks for name, value in DECLARATION.findall(block)}
 
 
-def with_values(text: str, values: Mapping[str, str]) -> str:
-    """Put the values of CSS variables into SVG or CSS, or what stands there for want of one.
+def substitute_variables(text: str, variables: Mapping[str, str]) -> str:
+    """Replace CSS variables in SVG or CSS by their values or fallbacks.
 
-    >>> with_values('<g fill="var(--a, red)" stroke="var(--b, red)"/>', {"--a": "blue"})
+    >>> substitute_variables('<g fill="var(--a, red)" stroke="var(--b, red)"/>', {"--a": "blue"})
     '<g fill="blue" stroke="red"/>'
     """
-    return VARIABLE.sub(lambda found: values.get(found[1], found[2] or "none"), text)
+    return VARIABLE.sub(lambda match: variables.get(match[1], match[2] or "none"), text)
 
 
 def first_drawing(html: str) -> str | None:
-    """Return the first figure or diagram of a page, in one piece.
+    """Return the first figure or diagram of a page as one SVG element.
 
     >>> first_drawing('<svg class="icon"/><svg id="a" role="img"><g/></svg><svg role="img"></svg>')
     '<svg id="a" role="img"><g/></svg>'
     """
-    panels, found = PANELS.search(html), DRAWING.search(html)
-    if panels and found and panels.start() < found.start():
-        return row(panels[1], DRAWING.findall(panels[2]))
-    return found[0] if found else None
+    panels, drawing = PANELS.search(html), DRAWING.search(html)
+    if panels and drawing and panels.start() < drawing.start():
+        return side_by_side(panels[1], DRAWING.findall(panels[2]))
+    return drawing[0] if drawing else None
 
 
-def row(name: str, drawings: Sequence[str]) -> str:
-    """Put the drawings of one figure side by side.
+def side_by_side(name: str, drawings: Sequence[str]) -> str:
+    """Return the panels of a figure as one drawing.
 
-    >>> row("Two", ['<svg width="5" height="3"/>', '<svg width="4" height="6"/>'])[:61]
+    >>> side_by_side("Two", ['<svg width="5" height="3"/>', '<svg width="4" height="6"/>'])[:61]
     '<svg class="drawing" width="33" height="6"><title>Two</title>'
     """
-    widths, heights = zip(*map(size, drawings), strict=True)
-    *left, end = accumulate((width + GAP for width in widths), initial=0)
-    moved = (
+    widths, heights = zip(*map(drawing_size, drawings), strict=True)
+    *lefts, end = accumulate((width + GAP for width in widths), initial=0)
+    panels = (
         drawing.replace("<svg", f'<svg x="{x:g}"', 1)
-        for x, drawing in zip(left, drawings, strict=True)
+        for x, drawing in zip(lefts, drawings, strict=True)
     )
     return (
         f'<svg class="drawing" width="{end - GAP:g}" height="{max(heights):g}">'
-        f"<title>{name}</title>{''.join(moved)}</svg>"
+        f"<title>{name}</title>{''.join(panels)}</svg>"
     )
 
 
-def name_of(drawing: str | None) -> str | None:
-    """Return the name that a drawing has for screen readers."""
-    found = NAME_OF_DRAWING.search(drawing or "")
-    return unescape(found[1]) if found else None
+def drawing_name(drawing: str | None) -> str | None:
+    """Return the accessible name of a drawing."""
+    match = DRAWING_TITLE.search(drawing or "")
+    return unescape(match[1]) if match else None
 
 
-def card(title: str, drawing: str | None, look: Look) -> str:
-    """Write the picture of a page as SVG."""
+def picture_svg(title: str, drawing: str | None, style: Style) -> str:
+    """Return the picture of a page as SVG."""
     svg = (
         f'<svg xmlns="http://www.w3.org/2000/svg" width="{WIDTH}" height="{HEIGHT}"'
         ' color="var(--md-default-fg-color)" fill="var(--md-primary-fg-color)">'
-        f"<style>{look.rules} text {{ filter: url(#few-steps) }}</style>{FEW_STEPS}"
+        f"<style>{style.rules} text {{ filter: url(#few-steps) }}</style>{FEW_STEPS}"
         '<rect width="100%" height="100%" fill="var(--md-default-bg-color)"/>'
         f'<rect y="{HEIGHT - BAR}" width="100%" height="{BAR}"/>'
-        f"{title_and_drawing(title, drawing, look.bold)}{signature(title, look)}</svg>"
+        f"{title_and_drawing(title, drawing, style.bold_widths)}{signature(title, style)}</svg>"
     )
-    return with_values(svg, look.values)
+    return substitute_variables(svg, style.variables)
 
 
-def title_and_drawing(title: str, drawing: str | None, bold: Mapping[str, float]) -> str:
-    """Write the title, and the drawing where it can be larger: below the title or beside it."""
+def title_and_drawing(title: str, drawing: str | None, widths: Mapping[str, float]) -> str:
+    """Return the title and the drawing, below or beside it, whichever makes the drawing larger."""
     if not drawing:
-        plain = wrapped(title, BELOW.width / PLAIN_TITLE, bold)
-        return heading(plain, 200, PLAIN_TITLE, BELOW.width, bold)
+        lines = wrap(title, BELOW.width / LARGE_TITLE_SIZE, widths)
+        return title_svg(lines, 200, LARGE_TITLE_SIZE, BELOW.width, widths)
     box = max(BELOW, BESIDE, key=lambda box: scale(drawing, box))
     if box is BELOW:
-        return heading([title], 105, TITLE, BELOW.width, bold) + placed(drawing, box)
-    narrow = wrapped(title, COLUMN / TITLE, bold)
-    return heading(narrow, 105, TITLE, COLUMN, bold) + placed(drawing, box)
+        return title_svg([title], 105, TITLE_SIZE, BELOW.width, widths) + fit(drawing, box)
+    lines = wrap(title, COLUMN / TITLE_SIZE, widths)
+    return title_svg(lines, 105, TITLE_SIZE, COLUMN, widths) + fit(drawing, box)
 
 
-def heading(
-    lines: Sequence[str], y: float, size: float, room: float, bold: Mapping[str, float]
+def title_svg(
+    lines: Sequence[str], y: float, size: float, max_width: float, widths: Mapping[str, float]
 ) -> str:
-    """Write the lines of a title, smaller if the longest has not enough room."""
-    size = min(size, room / max(width(line, bold) for line in lines))
+    """Return the lines of a title, in a smaller size if the longest line is too wide."""
+    size = min(size, max_width / max(text_width(line, widths) for line in lines))
     return "".join(
-        f'<text x="{MARGIN}" y="{y + number * LINE * size:.1f}" font-size="{size:.1f}"'
+        f'<text x="{MARGIN}" y="{y + number * LINE_HEIGHT * size:.1f}" font-size="{size:.1f}"'
         f' font-weight="bold">{escape(line)}</text>'
         for number, line in enumerate(lines)
     )
 
 
-def wrapped(text: str, room: float, bold: Mapping[str, float]) -> list[str]:
-    """Break a text into lines of at most that width, in sizes of the font, where words allow.
+def wrap(text: str, max_width: float, widths: Mapping[str, float]) -> list[str]:
+    """Break a text between words into lines of at most a width in multiples of the font size.
 
-    >>> wrapped("a b cc", 3, dict.fromkeys("abc ", 1))
+    >>> wrap("a b cc", 3, dict.fromkeys("abc ", 1))
     ['a b', 'cc']
     """
-    first, *words = text.split()
-    lines = [first]
+    first_word, *words = text.split()
+    lines = [first_word]
     for word in words:
-        longer = f"{lines[-1]} {word}"
-        if width(longer, bold) > room:
+        extended = f"{lines[-1]} {word}"
+        if text_width(extended, widths) > max_width:
             lines.append(word)
         else:
-            lines[-1] = longer
+            lines[-1] = extended
     return lines
 
 
-def width(text: str, bold: Mapping[str, float]) -> float:
-    """Measure a text in sizes of its font.
+def text_width(text: str, widths: Mapping[str, float]) -> float:
+    """Return the width of a text in multiples of the font size.
 
-    >>> width("aha", {"a": 0.5, "h": 0.75})
+    >>> text_width("aha", {"a": 0.5, "h": 0.75})
     1.75
     """
-    return sum(bold.get(character, WIDEST) for character in text)
+    return sum(widths.get(character, FALLBACK_WIDTH) for character in text)
 
 
 def scale(drawing: str, box: Box) -> float:
-    wide, high = size(drawing)
-    return min(box.width / wide, box.height / high, LARGEST_SCALE)
+    width, height = drawing_size(drawing)
+    return min(box.width / width, box.height / height, MAX_SCALE)
 
 
-def size(drawing: str) -> tuple[float, float]:
-    """Read the width and the height of a drawing from its first tag."""
-    sides = dict(SIDE_OF_DRAWING.findall(drawing.partition(">")[0]))
+def drawing_size(drawing: str) -> tuple[float, float]:
+    """Return the width and the height of a drawing."""
+    sides = dict(DRAWING_SIZE.findall(drawing.partition(">")[0]))
     return float(sides["width"]), float(sides["height"])
 
 
-def placed(drawing: str, box: Box) -> str:
-    """Put a drawing into the middle of a box, as large as fits; the style sheet is for diagrams."""
-    kind = "figure" if FIGURE.match(drawing) else "diagram"
+def fit(drawing: str, box: Box) -> str:
+    """Centre a drawing in a box, as large as fits. CSS rules apply to the class diagram only."""
+    css_class = "figure" if FIGURE.match(drawing) else "diagram"
     factor = scale(drawing, box)
-    wide, high = size(drawing)
-    x = box.x + (box.width - factor * wide) / 2
-    y = box.y + (box.height - factor * high) / 2
-    place = f"translate({x:.1f} {y:.1f}) scale({factor:.3f})"
-    return f'<g class="{kind}" fill="#000" transform="{place}">{drawing}</g>'
+    width, height = drawing_size(drawing)
+    x = box.x + (box.width - factor * width) / 2
+    y = box.y + (box.height - factor * height) / 2
+    transform = f"translate({x:.1f} {y:.1f}) scale({factor:.3f})"
+    return f'<g class="{css_class}" fill="#000" transform="{transform}">{drawing}</g>'
 
 
-def signature(title: str, look: Look) -> str:
-    """Write the site's icon and its name, unless the name is the title already."""
+def signature(title: str, style: Style) -> str:
+    """Return the site's icon and, unless it is the title already, its name."""
     side, y = 44, HEIGHT - BAR - 44 - 30
-    icon = look.icon.replace("<svg", f'<svg x="{MARGIN}" y="{y}" width="{side}" height="{side}"', 1)
-    name = "" if title == look.name else escape(look.name)
-    # The base of a letter lies a third of its size below the middle of its line.
-    base = y + side / 2 + 0.35 * NAME
-    return f'{icon}<text x="{MARGIN + side + 16}" y="{base:.1f}" font-size="{NAME}">{name}</text>'
+    icon = style.icon.replace(
+        "<svg", f'<svg x="{MARGIN}" y="{y}" width="{side}" height="{side}"', 1
+    )
+    name = "" if title == style.name else escape(style.name)
+    # The baseline lies about a third of the font size below the middle of a line.
+    baseline = y + side / 2 + 0.35 * NAME_SIZE
+    position = f'x="{MARGIN + side + 16}" y="{baseline:.1f}"'
+    return f'{icon}<text {position} font-size="{NAME_SIZE}">{name}</text>'
 
 
 def cached_png(svg: str, fonts: Path, cache: Cache) -> bytes:
@@ -322,7 +325,7 @@ def cached_png(svg: str, fonts: Path, cache: Cache) -> bytes:
 
 
 def png(svg: str, fonts: Path) -> bytes:
-    """Draw SVG with the fonts in that folder, and none of the system's."""
+    """Render SVG with the fonts of a folder, and without system fonts."""
     return resvg_py.svg_to_bytes(
         svg_string=svg,
         skip_system_fonts=True,

@@ -1,4 +1,4 @@
-"""The Content-Security-Policy of every page, which lists all that it may load and run."""
+"""The Content-Security-Policy of all pages."""
 
 import base64
 import hashlib
@@ -14,20 +14,20 @@ META = '<meta http-equiv="Content-Security-Policy" content="{}">'
 def enforce(site: Path) -> None:
     """Write the policy into each page of a built site.
 
-    They all get the same one, which allows the scripts of all pages: under instant navigation the
-    policy of the first page governs the others too.
+    All pages get the same policy, which allows the scripts of all pages, because under instant
+    navigation the policy of the first page applies to the next ones too.
     """
-    # As bytes, since a script's hash covers its line ends.
+    # As bytes, because a script's hash covers its line endings.
     pages = {path: path.read_bytes().decode() for path in site.rglob("*.html")}
     scripts = {script for page in pages.values() for script in inline_scripts(page)}
-    # Above everything that the page loads; only the charset has to come earlier.
-    head = CHARSET + META.format(policy(scripts))
+    # The policy applies to what follows it, and only the charset has to come before.
+    meta = CHARSET + META.format(policy(scripts))
     for path, page in pages.items():
-        path.write_bytes(page.replace(CHARSET, head, 1).encode())
+        path.write_bytes(page.replace(CHARSET, meta, 1).encode())
 
 
 def policy(scripts: Iterable[str]) -> str:
-    """Write the policy that allows these inline scripts and no others.
+    """Return the policy that allows only these inline scripts.
 
     >>> print(policy(["start()"]).replace("; ", "\\n"))
     default-src 'self'
@@ -44,16 +44,16 @@ def policy(scripts: Iterable[str]) -> str:
     form-action 'none'
     """
     directives = (
-        # Also for the next page, which Firefox prefetches.
+        # Also applies to the next page, which Firefox prefetches.
         "default-src 'self'",
-        " ".join(["script-src 'self'", *sorted(map(source, scripts))]),
-        # Formulas and drawings have hundreds of different style attributes. A <style> element is
-        # blocked if the browser knows style-src-elem, except for the empty one that Plotly adds
-        # and fills by script.
+        " ".join(["script-src 'self'", *sorted(map(hash_source, scripts))]),
+        # Formulas and drawings have hundreds of different style attributes. <style> elements are
+        # blocked in browsers that support style-src-elem, except for the empty one that Plotly
+        # adds and fills by script.
         "style-src 'self' 'unsafe-inline'",
-        f"style-src-elem 'self' {source('')}",
+        f"style-src-elem 'self' {hash_source('')}",
         "img-src 'self' data:",  # the icons in the theme's style sheets
-        "font-src data:",  # KaTeX's, in its style sheet
+        "font-src data:",  # KaTeX's fonts in its style sheet
         "object-src 'none'",
         "frame-src 'none'",
         "media-src 'none'",
@@ -64,6 +64,6 @@ def policy(scripts: Iterable[str]) -> str:
     return "; ".join(directives)
 
 
-def source(content: str) -> str:
-    """Name an inline script or style by its hash."""
+def hash_source(content: str) -> str:
+    """Return the source expression of an inline script or style."""
     return f"'sha256-{base64.b64encode(hashlib.sha256(content.encode()).digest()).decode()}'"

@@ -1,4 +1,4 @@
-"""The step after the generator: `site/` becomes what is published."""
+"""The stage after the generator: its output becomes the published site."""
 
 import logging
 from collections.abc import Iterator, Mapping, Sequence
@@ -31,60 +31,62 @@ from attention_docs.publish.sources import Source
 
 # A child of MkDocs' logger, so a strict build counts its warnings.
 log = logging.getLogger("mkdocs.attention_docs.after")
-FORMULA_STYLE = "assets/katex/katex.min.css"
+FORMULA_STYLE_SHEET = "assets/katex/katex.min.css"
 
 
 def finish(site: Path, project: Project, prepared: Prepared, templates: Sequence[str]) -> None:
-    """Finish a site that the generator has written; what must be mended in it is a warning.
+    """Finish a site that the generator has written, and log warnings of broken links and ids.
 
     Args:
         site: the folder of the site.
         project: the project.
-        prepared: what the pages were made from.
+        prepared: the result of the stage before the generator.
         templates: the folders of the theme, whose inline scripts may run.
 
     Raises:
-        PublishError: if KaTeX rejects a formula, or a page would fetch or run what it must not.
+        PublishError: if KaTeX rejects a formula, or a page would run a forbidden script or fetch
+            from another host.
     """
-    pages = {path.relative_to(site).as_posix(): read(path) for path in site.rglob("*.html")}
+    pages = {path.relative_to(site).as_posix(): read_page(path) for path in site.rglob("*.html")}
     sources = {path: source for path in pages if (source := source_of(path, prepared.sources))}
     pages = {path: parts.insert(page, prepared.parts) for path, page in pages.items()}
-    # Formulas, most of a page's HTML, have neither ids nor links, so they come later.
-    seen = {path: links.seen(pages[path]) for path in sources}
-    with ThreadPoolExecutor(1) as meanwhile:
-        # KaTeX runs in a process of its own.
-        typesetting = meanwhile.submit(typeset_formulas, project, dict(pages), sources)
+    # Before formulas are inserted: they are most of the HTML, and have neither ids nor links.
+    ids_and_links = {path: links.ids_and_links(pages[path]) for path in sources}
+    with ThreadPoolExecutor(1) as thread:
+        # KaTeX runs in another process meanwhile.
+        typesetting = thread.submit(typeset_formulas, project, dict(pages), sources)
         if project.address and not project.preview:
-            pages |= pictures.with_pictures(site, pages, sources, project)
+            pages |= pictures.add_pictures(site, pages, sources, project)
         typeset = typesetting.result()
-    write(site / FORMULA_STYLE, fonts.style_sheet(project, typeset.values()))
+    write(site / FORMULA_STYLE_SHEET, fonts.style_sheet(project, typeset.values()))
 
     def matrix(reference: str) -> Array:
         return np.asarray(look_up(reference, project.examples.steps))
 
     for path, page in pages.items():
-        done = formulas.insert(search.with_worker(page, offline=project.offline), typeset, matrix)
-        # Browsers refuse a preload from a file.
-        write(site / path, done if project.offline else preload.with_preloads(done))
+        page = search.with_worker(page, offline=project.offline)
+        page = formulas.insert(page, typeset, matrix)
+        # Browsers refuse to preload from files.
+        write(site / path, page if project.offline else preload.with_preloads(page))
     for path, script in live.graph_scripts(project.examples.graphs()).items():
         write(site / path, script)
-    sitemap.date(site, repository.commit_day(project.root))
+    sitemap.set_date(site, repository.commit_day(project.root))
     search.cut_index(site, offline=project.offline)
     if problems := list(origin_problems(site, sources, templates)):
         raise PublishError("\n".join(problems))
-    for problem in link_problems(site, sources, seen, project.root / "mkdocs.yml"):
+    for problem in link_problems(site, sources, ids_and_links, project.root / "mkdocs.yml"):
         log.warning(problem)
     if not project.preview:
-        styles.publish(site)
-    # Live reload adds a script to each page, which the policy would block. So would it block the
-    # shim of the offline search, whose inline script has the reader's own folder in it.
+        styles.remove_unused(site)
+    # The policy would block the script of live reload, and the shim of the offline search, whose
+    # inline script contains the path of the reader's folder.
     if not (project.preview or project.offline):
         policy.enforce(site)
     project.cache.prune()
 
 
-def read(path: Path) -> str:
-    """Read a page and keep its line ends, which the hash of a script covers."""
+def read_page(path: Path) -> str:
+    """Read a page with its line endings, which the hashes of scripts cover."""
     return path.read_bytes().decode()
 
 
@@ -94,7 +96,7 @@ def write(path: Path, text: str) -> None:
 
 
 def source_of(path: str, sources: Mapping[str, Source]) -> Source | None:
-    """Return what a page of the site was written from; the theme writes some by itself.
+    """Return the source of a page, unless the theme generated the page.
 
     >>> source_of("masks/index.html", {"masks.md": Source("masks.md", "# Masks")}).file
     'docs/masks.md'
@@ -106,33 +108,42 @@ def source_of(path: str, sources: Mapping[str, Source]) -> Source | None:
 def typeset_formulas(
     project: Project, pages: Mapping[str, str], sources: Mapping[str, Source]
 ) -> dict[Formula, str]:
-    """Typeset the formulas of all pages at once: to start KaTeX takes longer than to run it."""
-    first = formulas.first_pages((sources[path], pages[path]) for path in sorted(sources))
-    return formulas.typeset(first, project, lambda item: first[item].locate_text(item.tex))
+    """Typeset the formulas of all pages at once, as starting KaTeX takes longer than running it."""
+    sources_of_formulas = formulas.first_pages(
+        (sources[path], pages[path]) for path in sorted(sources)
+    )
+    return formulas.typeset(
+        sources_of_formulas,
+        project,
+        lambda formula: sources_of_formulas[formula].locate_text(formula.tex),
+    )
 
 
 def origin_problems(
     site: Path, sources: Mapping[str, Source], templates: Sequence[str]
 ) -> Iterator[str]:
-    """Say where a page or a style sheet would run or fetch what it must not."""
-    for path, problem in origins.site_problems(site, origins.known_scripts(templates)):
-        place = f"{sources[path].file}: " if path in sources else ""
-        yield f"{place}site/{path}: {problem}"
+    """Yield messages about forbidden scripts and foreign addresses in pages and style sheets."""
+    for path, problem in origins.site_problems(site, origins.allowed_scripts(templates)):
+        location = f"{sources[path].file}: " if path in sources else ""
+        yield f"{location}site/{path}: {problem}"
 
 
 def link_problems(
-    site: Path, sources: Mapping[str, Source], seen: Mapping[str, links.Seen], settings: Path
+    site: Path,
+    sources: Mapping[str, Source],
+    ids_and_links: Mapping[str, links.IdsAndLinks],
+    settings: Path,
 ) -> Iterator[str]:
-    """Say which ids pages have twice, and which links lead nowhere."""
-    for path, page in seen.items():
-        for name in links.repeated(page):
-            yield f"{sources[path].locate_id(name)}: duplicate id {name!r}"
+    """Yield messages about duplicate ids and broken links."""
+    for path, page in ids_and_links.items():
+        for html_id in links.duplicate_ids(page):
+            yield f"{sources[path].locate_id(html_id)}: duplicate id {html_id!r}"
 
     def exists(url: str) -> bool:
         return (site / url).is_file() or (site / url / "index.html").is_file()
 
-    by_url = {path.removesuffix("index.html") or "./": path for path in seen}
-    pages = {url: seen[path] for url, path in by_url.items()}
-    for url, link, target in links.broken(pages, exists):
-        spot = sources[by_url[url]].locate_link(link, target, settings)
-        yield f"{spot}: broken link {link!r}"
+    paths = {path.removesuffix("index.html") or "./": path for path in ids_and_links}
+    pages = {url: ids_and_links[path] for url, path in paths.items()}
+    for url, link, target in links.broken_links(pages, exists):
+        location = sources[paths[url]].locate_link(link, target, settings)
+        yield f"{location}: broken link {link!r}"

@@ -1,9 +1,9 @@
-"""Style sheets without what no page of the site can use.
+"""Removal of unused CSS.
 
-Most rules of the theme and of KaTeX are for things that this site does not have. Once all pages are
-built, a rule goes if it asks for a class or an id that no page has and no script names, or if it
-has the whole page styled again at each load; and a variable goes if nothing reads it. A style sheet
-that pages link to is named after its content, so no cache serves an old one to a new page.
+Most rules of the theme and of KaTeX are for elements that this site does not have. Once all pages
+are built, a rule is removed if it requires a class or an id that neither a page nor a script has,
+or if it makes browsers restyle the whole page at each load; a variable is removed if nothing uses
+it. Style sheets that pages link to are named after their content, for caches.
 """
 
 import hashlib
@@ -12,24 +12,24 @@ from collections.abc import Iterable, Iterator, Set
 from pathlib import Path
 
 # Each begins with a literal, which makes the search through all HTML several times faster.
-NAMES_IN_PAGE = (
+NAME_ATTRIBUTES = (
     re.compile(r' class="([^"]*)"'),
     re.compile(r' id="([^"]*)"'),
     re.compile(r' data-md-color-\w+="([^"]*)"'),
 )
-# The scripts that write into pages; Plotly brings its own styles.
+# Scripts that write into pages, except Plotly, which has its own styles.
 SCRIPTS = ("assets/*.js", "assets/javascripts/*.js")
-# Only the pages of the reference have what this sheet is for.
-REFERENCE = re.compile(r'<link rel="stylesheet" href="[^"]*assets/_mkdocstrings\.css">')
-READ = re.compile(r"var\((--[\w-]+)")
+# Needed only on pages of the reference.
+REFERENCE_SHEET = re.compile(r'<link rel="stylesheet" href="[^"]*assets/_mkdocstrings\.css">')
+USED_VARIABLE = re.compile(r"var\((--[\w-]+)")
 WORD = re.compile(r"[\w-]+")
 COMMENT = re.compile(r"\s*/\*.*?\*/", re.DOTALL)
 BRACE_OR_STRING = re.compile(r"""[{}]|"[^"]*"|'[^']*'""")
 COMMA = re.compile(r",(?![^(]*\))")
-# An element may match without what stands in the brackets.
-CHOICE = re.compile(r":(?:not|is|where)\([^()]*\)")
-# The theme sets this attribute at each load and removes it, and for its rule a browser styles every
-# element again. In site.css a rule for fewer keeps links from fading into another scheme's colours.
+# An element may match without the names in the parentheses.
+OPTIONAL = re.compile(r":(?:not|is|where)\([^()]*\)")
+# The theme sets and removes this attribute at each load, and its rule then makes browsers restyle
+# every element. site.css has a narrower rule that stops links from fading between schemes.
 RESTYLES_ALL = re.compile(r"\[data-md-color-switching\] (\*|:after|:before)")
 NAME = re.compile(r"""[.#]([\w-]+)|\[data-md-color-\w+=["']?([\w-]+)""")
 VARIABLE = re.compile(
@@ -37,31 +37,34 @@ VARIABLE = re.compile(
 )
 
 
-def publish(site: Path) -> None:
-    """Cut the style sheets of a built site, and name them after their content in every page."""
+def remove_unused(site: Path) -> None:
+    """Remove unused CSS from a built site, and rename style sheets after their content."""
     pages = {path: path.read_bytes().decode() for path in site.rglob("*.html")}
-    scripts = [path.read_text(encoding="utf-8") for kind in SCRIPTS for path in site.glob(kind)]
+    scripts = [
+        path.read_text(encoding="utf-8") for pattern in SCRIPTS for path in site.glob(pattern)
+    ]
     sheets = {path: path.read_text(encoding="utf-8") for path in site.rglob("*.css")}
-    words = {word for script in scripts for word in WORD.findall(script)}
-    names = words | names_in(pages.values())
-    read = words | {name for page in pages.values() for name in READ.findall(page)}
-    cut = without_unread([with_names(sheet, names) for sheet in sheets.values()], read)
+    script_words = {word for script in scripts for word in WORD.findall(script)}
+    names = script_words | names_in(pages.values())
+    page_variables = {v for page in pages.values() for v in USED_VARIABLE.findall(page)}
+    matching = [remove_unmatched_rules(sheet, names) for sheet in sheets.values()]
+    remaining = remove_unused_variables(matching, script_words | page_variables)
     renamed: dict[str, str] = {}
-    for path, sheet in zip(sheets, cut, strict=True):
+    for path, sheet in zip(sheets, remaining, strict=True):
         path.write_text(sheet, encoding="utf-8")
-        # What a script fetches keeps its name.
+        # A style sheet that a script fetches keeps its name.
         if any(f'/{path.name}"' in page for page in pages.values()):
             renamed |= rename(path, sheet)
     for path, page in pages.items():
         if 'class="doc ' not in page:
-            page = REFERENCE.sub("", page)
+            page = REFERENCE_SHEET.sub("", page)
         for old, new in renamed.items():
             page = page.replace(old, new)
         path.write_bytes(page.encode())
 
 
 def rename(path: Path, sheet: str) -> dict[str, str]:
-    """Name a style sheet after its content; return the new end of an address by the old one."""
+    """Rename a style sheet after its content, and map the old end of its address to the new."""
     digest = hashlib.sha256(sheet.encode()).hexdigest()[:8]
     new = path.with_name(f"{path.stem}.{digest}.css")
     path.rename(new)
@@ -70,67 +73,70 @@ def rename(path: Path, sheet: str) -> dict[str, str]:
 
 
 def names_in(pages: Iterable[str]) -> set[str]:
-    """Collect the classes, the ids and the colours of pages.
+    """Collect the classes, ids and theme colours of pages.
 
     >>> sorted(names_in(['<p class="note large" id="first">']))
     ['first', 'large', 'note']
     """
-    values = {value for page in pages for kind in NAMES_IN_PAGE for value in kind.findall(page)}
+    values = {
+        value for page in pages for pattern in NAME_ATTRIBUTES for value in pattern.findall(page)
+    }
     return {name for value in values for name in value.split()}
 
 
-def with_names(style: str, names: Set[str]) -> str:
-    """Leave the rules of a style sheet that an element with some of these names can match.
+def remove_unmatched_rules(style: str, names: Set[str]) -> str:
+    """Remove the rules of a style sheet that no element with these names can match.
 
-    >>> with_names(".a, .b { top: 0 } @media print { .b { top: 1px } } p:not(.b) {}", {"a"})
+    >>> style = ".a, .b { top: 0 } @media print { .b { top: 1px } } p:not(.b) {}"
+    >>> remove_unmatched_rules(style, {"a"})
     '.a{ top: 0 } p:not(.b) {}'
     """
-    return "".join(kept(COMMENT.sub("", style), names))
+    return "".join(matching_rules(COMMENT.sub("", style), names))
 
 
-def kept(style: str, names: Set[str]) -> Iterator[str]:
+def matching_rules(style: str, names: Set[str]) -> Iterator[str]:
     for selector, body in rules(style):
         if selector.lstrip().startswith(("@media", "@supports")):
-            if within := "".join(kept(body, names)):
-                yield f"{selector}{{{within}}}"
-        elif matching := [one for one in COMMA.split(selector) if stays(one, names)]:
+            if nested := "".join(matching_rules(body, names)):
+                yield f"{selector}{{{nested}}}"
+        elif matching := [s for s in COMMA.split(selector) if can_match(s, names)]:
             yield f"{','.join(matching)}{{{body}}}"
 
 
 def rules(style: str) -> Iterator[tuple[str, str]]:
-    """Yield the rules of a style sheet, each with what stands before its braces and between them.
+    """Yield the selector (or at-rule) and the body of each top-level rule.
 
     >>> list(rules("a{top:0}@media print{b{top:1px}}"))
     [('a', 'top:0'), ('@media print', 'b{top:1px}')]
     """
-    depth = start = opened = 0
-    for found in BRACE_OR_STRING.finditer(style):
-        if found[0] == "{":
-            opened = opened if depth else found.start()
+    depth = start = opening = 0
+    for match in BRACE_OR_STRING.finditer(style):
+        if match[0] == "{":
+            opening = opening if depth else match.start()
             depth += 1
-        elif found[0] == "}":
+        elif match[0] == "}":
             depth -= 1
             if not depth:
-                yield style[start:opened], style[opened + 1 : found.start()]
-                start = found.end()
+                yield style[start:opening], style[opening + 1 : match.start()]
+                start = match.end()
 
 
-def stays(selector: str, names: Set[str]) -> bool:
+def can_match(selector: str, names: Set[str]) -> bool:
     return not RESTYLES_ALL.fullmatch(selector) and all(
-        name in names for pair in NAME.findall(CHOICE.sub("", selector)) for name in pair if name
+        name in names for pair in NAME.findall(OPTIONAL.sub("", selector)) for name in pair if name
     )
 
 
-def without_unread(styles: list[str], read: Set[str]) -> list[str]:
-    """Take the variables out of style sheets that neither these nor anything else reads.
+def remove_unused_variables(styles: list[str], used_elsewhere: Set[str]) -> list[str]:
+    """Remove the variables of style sheets that are used neither in these nor elsewhere.
 
-    >>> without_unread(["a{--x:1;--y:var(--x);top:var(--z)}", "b{--z:0}"], set())
+    >>> remove_unused_variables(["a{--x:1;--y:var(--x);top:var(--z)}", "b{--z:0}"], set())
     ['a{top:var(--z)}', 'b{--z:0}']
     """
-    used = read | {name for style in styles for name in READ.findall(style)}
-    left = [
-        VARIABLE.sub(lambda found: found[0] if found["name"] in used else "", style)
+    used = used_elsewhere | {name for style in styles for name in USED_VARIABLE.findall(style)}
+    remaining = [
+        VARIABLE.sub(lambda match: match[0] if match["name"] in used else "", style)
         for style in styles
     ]
-    # What is gone may have been all that read another.
-    return left if left == styles else without_unread(left, read)
+    # Removing one variable may orphan another, so repeat.
+    return remaining if remaining == styles else remove_unused_variables(remaining, used_elsewhere)

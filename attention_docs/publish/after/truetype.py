@@ -1,21 +1,21 @@
-"""What is read from a font, and a font cut down to some characters.
+"""Characters, widths and subsets of fonts.
 
-fontTools takes longer to import than all of this project, so what needs it imports it.
+fontTools is imported inside functions, because the import takes longer than that of this project.
 """
 
 import io
 from pathlib import Path
 
 
-def glyphs(font: bytes) -> set[str]:
-    """The characters that a font has."""
+def supported_characters(font: bytes) -> set[str]:
+    """Return the characters that a font supports."""
     from fontTools.ttLib import TTFont
 
     return set(map(chr, TTFont(io.BytesIO(font), lazy=True).getBestCmap() or ()))
 
 
 def character_widths(file: Path) -> dict[str, float]:
-    """Read how wide each character of a font is, in sizes of the font."""
+    """Return the width of each character of a font, in multiples of the font size."""
     from fontTools.ttLib import TTFont
 
     with TTFont(file) as font:
@@ -26,19 +26,19 @@ def character_widths(file: Path) -> dict[str, float]:
 
 
 def subset(font: bytes, text: str) -> bytes:
-    """Leave the glyphs of some characters in a font, and all that places them.
+    """Return a font with the glyphs of some characters and their layout features only.
 
-    Their hints go: they are half of a small font, and only help old screens of few pixels.
+    Hinting is dropped: it is half the size of a small font and only helps low-resolution screens.
     """
     from fontTools.subset import Options, Subsetter
     from fontTools.ttLib import TTFont
 
     options = Options(flavor="woff2", layout_features=["*"], notdef_outline=True, hinting=False)
-    whole = TTFont(io.BytesIO(font), recalcTimestamp=False)
+    ttfont = TTFont(io.BytesIO(font), recalcTimestamp=False)
     subsetter = Subsetter(options)
     subsetter.populate(text=text)
-    subsetter.subset(whole)
-    whole.flavor = "woff2"
-    written = io.BytesIO()
-    whole.save(written)
-    return written.getvalue()
+    subsetter.subset(ttfont)
+    ttfont.flavor = "woff2"
+    output = io.BytesIO()
+    ttfont.save(output)
+    return output.getvalue()

@@ -1,1 +1,1 @@
-"""Before the generator: pages and worked examples become plain Markdown."""
+"""Before the generator: sources and worked examples become Markdown."""

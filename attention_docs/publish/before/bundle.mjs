@@ -1,5 +1,5 @@
-// Joins the modules that run in the browser into a classic script, which also runs from a file, and
-// lists the operations that they can compute. The arguments are esbuild's module and their folder.
+// Bundles the modules that run in the browser into a classic script, which also runs from a file, and
+// lists the operations that they implement. The arguments are esbuild's module and their folder.
 import { join } from "node:path";
 import { pathToFileURL } from "node:url";
 
@@ -17,12 +17,12 @@ try {
     logLevel: "silent",
   });
   const { operations } = await import(pathToFileURL(join(folder, "operations.js")).href);
-  const known = Object.entries(operations);
-  const [undifferentiated] = known.find(([, { slopes }]) => slopes === undefined) ?? [];
+  const entries = Object.entries(operations);
+  const [undifferentiated] = entries.find(([, { slopes }]) => slopes === undefined) ?? [];
   if (undifferentiated)
     throw { stack: `operations.js: ${undifferentiated} has no slopes; expected null if it only jumps` };
   process.stdout.write(
-    JSON.stringify({ script: outputFiles[0].text, operations: known.map(([name]) => name) })
+    JSON.stringify({ script: outputFiles[0].text, operations: entries.map(([name]) => name) })
   );
 } catch ({ errors, stack }) {
   const lines = errors?.map(({ location, text }) => `${location?.file}:${location?.line}: ${text}`);

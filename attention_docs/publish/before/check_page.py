@@ -1,4 +1,4 @@
-r"""The parts of the page on the check that are made from what the check itself reads.
+r"""Sections of the page on the check, generated from the data of the check itself.
 
 `\check{inputs}`, `\check{paste}`, `\check{cases}` and `\check{mistakes}` stand on lines of their
 own; `\check{count}` is a number.
@@ -15,7 +15,7 @@ from attention_docs.diagnosis.mistakes import MISTAKES, Mistake
 from attention_docs.publish.before.provenance import code
 from attention_docs.publish.before.values import computed
 
-# What each library is imported with, and what it makes an array with.
+# For each library, the import statement and the function that makes an array.
 LIBRARIES = {
     "NumPy": ("import numpy as np", "np.array"),
     "PyTorch": ("import torch", "torch.tensor"),
@@ -33,71 +33,73 @@ aria-describedby="diagnosis"></textarea>
 """
 
 
-def part(name: str, defer: Callable[[str], str]) -> str:
-    """Return a part of the page as Markdown.
+def section(name: str, add_part: Callable[[str], str]) -> str:
+    """Return a section of the page as Markdown.
 
     Args:
         name: `count` (of the cases), `inputs`, `paste`, `cases` or `mistakes`.
-        defer: stores HTML that nobody searches for, and returns what stands in for it.
+        add_part: stores HTML outside the search index, and returns its placeholder.
 
     Raises:
-        LookupError: if there is no such part.
+        LookupError: if there is no such section.
 
-    >>> print(part("cases", str).splitlines()[4])
+    >>> print(section("cases", str).splitlines()[4])
         | `distinct_sizes` | the formula itself; cross-attention; d_v ≠ d_k |
     """
-    parts = {
-        "inputs": lambda: defer(inputs()),
-        "paste": lambda: defer(PASTE.format(data=as_json())),
+    writers = {
+        "inputs": lambda: add_part(inputs()),
+        "paste": lambda: add_part(PASTE.format(data=diagnosis_data())),
         "count": lambda: computed(str(len(CASES))),
         "cases": cases,
         "mistakes": mistakes,
     }
-    if name not in parts:
-        raise LookupError(f"part {name!r} is unknown; known are {', '.join(parts)}")
-    return parts[name]()
+    if name not in writers:
+        raise LookupError(f"section {name!r} is unknown; known are {', '.join(writers)}")
+    return writers[name]()
 
 
 def inputs() -> str:
-    """Write the inputs of the example for each library, folded."""
+    """Return the inputs as code for each library, in collapsed blocks."""
     return "".join(
-        f"<details>\n<summary>Copy for {library}</summary>\n{code(literals(library))}\n</details>\n"
+        f"<details>\n<summary>Copy for {library}</summary>\n{code(input_code(library))}\n"
+        "</details>\n"
         for library in LIBRARIES
     )
 
 
-def literals(library: str) -> str:
-    """Write queries, keys and values as code.
+def input_code(library: str) -> str:
+    """Return code that defines queries, keys and values.
 
-    >>> print(literals("PyTorch").splitlines()[0])
+    >>> print(input_code("PyTorch").splitlines()[0])
     import torch
     """
-    imported, array = LIBRARIES[library]
+    import_line, array = LIBRARIES[library]
     steps = examples.steps("distinct_sizes")
     lines = (f"{name} = {array}({steps[name].tolist()})" for name in "QKV")
-    return "\n".join([imported, "", *lines])
+    return "\n".join([import_line, "", *lines])
 
 
-def as_json() -> str:
-    """Write the known outputs as JSON in HTML; the theme would run a script of any type."""
+def diagnosis_data() -> str:
+    """Return JSON for the diagnosis, escaped for a template: the theme runs all script elements."""
     return escape(json.dumps(pasted.as_data(), ensure_ascii=False), quote=False)
 
 
 def cases() -> str:
-    """Tabulate the cases of a check and what each isolates, folded."""
+    """Return a collapsed table of the cases."""
     rows = (f"| `{case.name}` | {case.isolates} |" for case in CASES.values())
-    head = "| case | what it isolates |", "| --- | --- |"
-    return folded(f"The {computed(str(len(CASES)))} cases, and what each isolates", [*head, *rows])
+    header = "| case | what it isolates |", "| --- | --- |"
+    title = f"The {computed(str(len(CASES)))} cases, and what each isolates"
+    return collapsed(title, [*header, *rows])
 
 
 def mistakes() -> str:
-    """Tabulate the catalogue, folded, each mistake with an anchor of its own."""
-    head = "| mistake | the line that fixes it |", "| --- | --- |"
+    """Return a collapsed table of the catalogue, with an anchor for each mistake."""
+    header = "| mistake | the line that fixes it |", "| --- | --- |"
     title = f"The {computed(str(len(MISTAKES)))} mistakes, and the line that fixes each"
-    return folded(title, [*head, *map(row, MISTAKES)])
+    return collapsed(title, [*header, *map(row, MISTAKES)])
 
 
-def folded(title: str, lines: list[str]) -> str:
+def collapsed(title: str, lines: list[str]) -> str:
     return "\n".join([f'??? note "{title}"', "", *(f"    {line}" for line in lines)])
 
 

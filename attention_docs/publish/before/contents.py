@@ -1,4 +1,4 @@
-r"""Parts of a page that are made from what is there, so nobody has to keep them in step.
+r"""Lists generated from `nav` and docstrings, which never go out of date.
 
 `\contents{Chapters}` lists the pages of a section of `nav`, and `\overview{Reference}` the public
 names that the pages of a section document. Both stand on a line of their own.
@@ -15,9 +15,9 @@ from typing import Any
 from attention_docs.publish.before.lint import DIRECTIVE
 from attention_docs.publish.sources import Source
 
-# As in mkdocs.yml: a page is its address, or {title: address}; a section is {title: items}.
+# As in mkdocs.yml: a page is its path, or {title: path}; a section is {title: items}.
 Nav = list[Any]
-# By the address of their Markdown. MkDocs itself names what `nav` lists and nobody wrote.
+# By the paths of their Markdown. MkDocs itself warns of missing pages in `nav`.
 Sources = Mapping[str, Source]
 
 TITLE = re.compile(r"^# (.+)$", re.MULTILINE)
@@ -25,15 +25,15 @@ MARKUP = re.compile(r"[\\`*_\[\]$]")
 
 
 def contents(name: str, nav: Nav, sources: Sources, page: str) -> str:
-    """List the pages of a section, in the order of `nav`, each with its description.
+    """Return a list of the pages of a section, in the order of `nav`, with their descriptions.
 
-    The search leaves the descriptions out, because it has the pages themselves.
+    The search excludes the descriptions, because it finds the pages themselves.
 
     Args:
         name: the title of the section.
-        nav: what the settings say.
-        sources: the pages.
-        page: the address of the page that shows the list, for the links.
+        nav: the navigation, as in mkdocs.yml.
+        sources: the sources of the pages.
+        page: the path of the page that shows the list, for relative links.
 
     Raises:
         LookupError: if there is no such section, or a page of it lacks a title or a description.
@@ -49,33 +49,33 @@ def contents(name: str, nav: Nav, sources: Sources, page: str) -> str:
         1. [The root](../scores/root.md)<br><span data-search-exclude>Why it is the root.</span>
     1. [The end](../end.md)<br><span data-search-exclude>What to read next.</span>
     """
-    return "\n".join(lines(section(name, nav), sources, posixpath.dirname(page)))
+    return "\n".join(list_lines(section(name, nav), sources, posixpath.dirname(page)))
 
 
-def lines(items: Nav, sources: Sources, folder: str, indent: str = "") -> Iterator[str]:
-    """Write the items of a section as a numbered list, and its own sections as lists inside it."""
-    for title, inside in map(named, items):
-        if isinstance(inside, list):
-            yield f"{indent}1. **{plain(title or '')}**"
-            yield from lines(inside, sources, folder, indent + "    ")
-        elif source := sources.get(inside):
-            heading, description = front(source)
-            link = posixpath.relpath(inside, folder or ".")
-            said = f"<span data-search-exclude>{plain(description)}</span>"
-            yield f"{indent}1. [{plain(title or heading)}]({link})<br>{said}"
+def list_lines(items: Nav, sources: Sources, folder: str, indent: str = "") -> Iterator[str]:
+    """Yield the lines of a numbered list of pages, with nested lists for nested sections."""
+    for title, target in map(title_and_target, items):
+        if isinstance(target, list):
+            yield f"{indent}1. **{escape_markdown(title or '')}**"
+            yield from list_lines(target, sources, folder, indent + "    ")
+        elif source := sources.get(target):
+            heading, description = title_and_description(source)
+            link = posixpath.relpath(target, folder or ".")
+            excerpt = f"<span data-search-exclude>{escape_markdown(description)}</span>"
+            yield f"{indent}1. [{escape_markdown(title or heading)}]({link})<br>{excerpt}"
 
 
 def overview(name: str, nav: Nav, sources: Sources, page: str) -> str:
-    """Tabulate the public names that the pages of a section document, in one line each.
+    """Return a table of the public names that the pages of a section document.
 
-    The names are those of the directives `::: name`, in the order of `nav` and of each page. What
-    is said of a name is the first paragraph of its docstring.
+    The names are those of the directives `::: name`, in the order of `nav` and of each page. Each
+    is described by the first paragraph of its docstring.
 
     Args:
         name: the title of the section.
-        nav: what the settings say.
-        sources: the pages.
-        page: the address of the page that shows the table, for the links.
+        nav: the navigation, as in mkdocs.yml.
+        sources: the sources of the pages.
+        page: the path of the page that shows the table, for relative links.
 
     Raises:
         LookupError: if there is no such section, or a name is unknown or has no docstring.
@@ -88,56 +88,56 @@ def overview(name: str, nav: Nav, sources: Sources, page: str) -> str:
     | [`softmax`](../a.md#attention_docs.softmax.softmax)
     """
     rows = ["| name | in one line |", "| --- | --- |"]
-    for documenting in filter(sources.__contains__, pages(section(name, nav))):
-        link = posixpath.relpath(documenting, posixpath.dirname(page) or ".")
-        for path in DIRECTIVE.findall(sources[documenting].prose):
-            entry = f"[`{path.rpartition('.')[2]}`]({link}#{path})"
-            rows.append(f"| {entry} | {summary(path)} |")
+    for reference_page in filter(sources.__contains__, page_paths(section(name, nav))):
+        link = posixpath.relpath(reference_page, posixpath.dirname(page) or ".")
+        for object_path in DIRECTIVE.findall(sources[reference_page].prose):
+            entry = f"[`{object_path.rpartition('.')[2]}`]({link}#{object_path})"
+            rows.append(f"| {entry} | {summary(object_path)} |")
     return "\n".join(rows)
 
 
 def section(name: str, nav: Nav) -> Nav:
-    """Return the items of a section by its title.
+    """Return the items of the first section with a title.
 
     >>> section("Nope", [{"Home": "index.md"}, {"Chapters": [{"Scores": ["root.md"]}]}])
     Traceback (most recent call last):
     LookupError: section 'Nope' is unknown; known are Chapters, Scores
     """
-    known: dict[str, Nav] = {}
+    by_title: dict[str, Nav] = {}
     for title, items in sections(nav):
-        known.setdefault(title, items)
-    if name not in known:
-        names = ", ".join(known) or "none"
-        raise LookupError(f"section {name!r} is unknown; known are {names}")
-    return known[name]
+        by_title.setdefault(title, items)
+    if name not in by_title:
+        titles = ", ".join(by_title) or "none"
+        raise LookupError(f"section {name!r} is unknown; known are {titles}")
+    return by_title[name]
 
 
 def sections(nav: Nav) -> Iterator[tuple[str, Nav]]:
-    """Yield each section with its title, those inside it after it."""
-    for title, inside in map(named, nav):
-        if isinstance(inside, list):
-            yield title or "", inside
-            yield from sections(inside)
+    """Yield the title and the items of each section, in pre-order."""
+    for title, target in map(title_and_target, nav):
+        if isinstance(target, list):
+            yield title or "", target
+            yield from sections(target)
 
 
-def pages(items: Nav) -> Iterator[str]:
-    """Yield the address of each page of a section and of the sections inside it."""
-    for _, inside in map(named, items):
-        if isinstance(inside, list):
-            yield from pages(inside)
+def page_paths(items: Nav) -> Iterator[str]:
+    """Yield the path of each page of a section and of its nested sections."""
+    for _, target in map(title_and_target, items):
+        if isinstance(target, list):
+            yield from page_paths(target)
         else:
-            yield inside
+            yield target
 
 
-def named(item: str | dict[str, Any]) -> tuple[str | None, Any]:
-    """Return the title of an item of `nav`, if it has one there, and what it stands for."""
+def title_and_target(item: str | dict[str, Any]) -> tuple[str | None, Any]:
+    """Return the title of an item of `nav`, if it has one, and its page or nested items."""
     return (None, item) if isinstance(item, str) else next(iter(item.items()))
 
 
-def front(source: Source) -> tuple[str, str]:
-    """Return the title and the description of a page.
+def title_and_description(source: Source) -> tuple[str, str]:
+    """Return the title and the description of a source.
 
-    >>> front(Source("a.md", "# Nothing said of it"))
+    >>> title_and_description(Source("a.md", "# A title"))
     Traceback (most recent call last):
     LookupError: docs/a.md has no description
     """
@@ -147,8 +147,8 @@ def front(source: Source) -> tuple[str, str]:
     return title[1], description
 
 
-def summary(path: str) -> str:
-    """Return the first paragraph of a docstring, as a cell of a table holds it.
+def summary(object_path: str) -> str:
+    """Return the first paragraph of an object's docstring, escaped for a table cell.
 
     >>> summary("attention_docs.softmax.softmax")
     'Normalise scores to weights that are not negative and sum to one.'
@@ -157,18 +157,18 @@ def summary(path: str) -> str:
     LookupError: 'attention_docs.nope' is no name of the package
     """
     try:
-        documented = inspect.getdoc(pkgutil.resolve_name(path))
+        docstring = inspect.getdoc(pkgutil.resolve_name(object_path))
     except (AttributeError, ImportError):
-        raise LookupError(f"{path!r} is no name of the package") from None
-    if not documented:
-        raise LookupError(f"{path!r} has no docstring")
-    return " ".join(documented.partition("\n\n")[0].split()).replace("|", r"\|")
+        raise LookupError(f"{object_path!r} is no name of the package") from None
+    if not docstring:
+        raise LookupError(f"{object_path!r} has no docstring")
+    return " ".join(docstring.partition("\n\n")[0].split()).replace("|", r"\|")
 
 
-def plain(text: str) -> str:
-    r"""Keep Markdown from reading a title or a description as markup.
+def escape_markdown(text: str) -> str:
+    r"""Escape characters that Markdown or HTML would read as markup.
 
-    >>> print(plain("W_O & d_k < 3"))
+    >>> print(escape_markdown("W_O & d_k < 3"))
     W\_O &amp; d\_k &lt; 3
     """
     return MARKUP.sub(r"\\\g<0>", escape(text, quote=False))

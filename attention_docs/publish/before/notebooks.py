@@ -1,7 +1,7 @@
-"""Notebooks as Markdown, which the generator renders like any page.
+"""Conversion of notebooks to Markdown, which the generator renders like any page.
 
-Of mkdocs-jupyter's HTML only the outputs are used. Text and code of the cells become Markdown, so
-they get the same formulas, highlighting, link checks and table of contents as every page.
+Only the outputs come from mkdocs-jupyter's HTML. Text and code of the cells become Markdown, with
+the same formulas, highlighting, link checks and table of contents as on other pages.
 """
 
 import re
@@ -23,57 +23,57 @@ OUTPUT = '<section class="cell-output" data-search-exclude>\n{}\n</section>'
 FIGURE = re.compile(r'<svg\b[^>]* class="drawing.*?</svg>', re.DOTALL)
 
 
-def page(source: Source, html: str, repository: str | None, defer: Callable[[str], str]) -> str:
-    """Write a notebook as Markdown.
+def page(source: Source, html: str, repository: str | None, add_part: Callable[[str], str]) -> str:
+    """Return a notebook as Markdown.
 
     Args:
-        source: the notebook as stored.
-        html: what mkdocs-jupyter made of it.
+        source: the notebook.
+        html: the HTML that mkdocs-jupyter made of it.
         repository: the repository's URL, if known.
-        defer: stores a figure, and returns a placeholder for it.
+        add_part: stores a figure, and returns its placeholder.
 
     Raises:
         PublishError: if a cell writes to the error stream, or lacks the figure it should show.
     """
-    shown = outputs(html, defer)
-    parts = []
+    outputs = cell_outputs(html, add_part)
+    blocks = []
     for cell in source.notebook["cells"]:
         if "install" not in tags(cell):
             location = f"{source.file}: cell {cell['id']}"
-            parts += cell_markdown(cell, shown.get(cell["id"], []), location)
-    parts.insert(1, download_links(source, repository))
-    return "\n\n".join(parts)
+            blocks += cell_markdown(cell, outputs.get(cell["id"], []), location)
+    blocks.insert(1, download_links(source, repository))
+    return "\n\n".join(blocks)
 
 
 def downloads(sources: Iterable[Source]) -> dict[str, bytes]:
-    """Return each notebook as it is stored, by its paths in the site.
+    """Return the file of each notebook by its two paths in the site.
 
-    Earlier builds had it in the folder of its page, to which others may link.
+    The path in the folder of its page is that of earlier versions of the site.
     """
-    found = {PurePosixPath(source.address): source.content.encode() for source in sources}
-    beside = {path.with_suffix("") / path.name: content for path, content in found.items()}
-    return {str(path): content for path, content in {**found, **beside}.items()}
+    files = {PurePosixPath(source.address): source.content.encode() for source in sources}
+    old_paths = {path.with_suffix("") / path.name: content for path, content in files.items()}
+    return {str(path): content for path, content in {**files, **old_paths}.items()}
 
 
-def cell_markdown(cell: Cell, shown: list[Tag], location: str) -> list[str]:
-    """Write a cell as blocks of Markdown: its text, or its code and each output."""
+def cell_markdown(cell: Cell, outputs: list[Tag], location: str) -> list[str]:
+    """Return the Markdown blocks of a cell: its text, or its code and each output."""
     source = "".join(cell["source"])
     if cell["cell_type"] == "markdown":
         return [source]
-    written = [output(tag, location) for tag in shown]
-    if "figure" in tags(cell) and not any(map(PLACEHOLDER.search, written)):
+    output_blocks = [output_html(tag, location) for tag in outputs]
+    if "figure" in tags(cell) and not any(map(PLACEHOLDER.search, output_blocks)):
         raise PublishError(f"{location}: expected a figure, but the cell shows none")
-    return [f"```python\n{source}\n```", *map(OUTPUT.format, written)]
+    return [f"```python\n{source}\n```", *map(OUTPUT.format, output_blocks)]
 
 
-def outputs(html: str, defer: Callable[[str], str]) -> dict[str, list[Tag]]:
-    """Find the outputs of each code cell by its id; figures are deferred, to parse less."""
+def cell_outputs(html: str, add_part: Callable[[str], str]) -> dict[str, list[Tag]]:
+    """Return the outputs of each code cell by its id. Placeholders for figures speed up parsing."""
 
-    def defer_figure(found: re.Match[str]) -> str:
-        # nbconvert writes attributes in lower case, and SVG has this one that is not.
-        return defer(found[0].replace(" viewbox=", " viewBox="))
+    def add_figure(match: re.Match[str]) -> str:
+        # nbconvert writes attributes in lower case, but SVG's viewBox is case-sensitive.
+        return add_part(match[0].replace(" viewbox=", " viewBox="))
 
-    cells = BeautifulSoup(FIGURE.sub(defer_figure, html), "html.parser").find_all(
+    cells = BeautifulSoup(FIGURE.sub(add_figure, html), "html.parser").find_all(
         class_="jp-CodeCell", id=True
     )
     return {
@@ -82,11 +82,11 @@ def outputs(html: str, defer: Callable[[str], str]) -> dict[str, list[Tag]]:
     }
 
 
-def output(tag: Tag, location: str) -> str:
-    """Write one output: HTML, such as a figure, as it is, and text escaped.
+def output_html(tag: Tag, location: str) -> str:
+    """Return one output as HTML.
 
     Raises:
-        PublishError: for an output of another kind, and for the error stream, which is a warning.
+        PublishError: if its type is not supported, or it is written to stderr.
     """
     match tag["data-mime-type"]:
         case "text/html":
@@ -100,15 +100,15 @@ def output(tag: Tag, location: str) -> str:
 
 
 def download_links(source: Source, repository: str | None) -> str:
-    """Link to the file and, if a cell installs the package, to Colab."""
+    """Return links to the file and, if a cell installs the package, to Colab."""
     links = [f"[Download this notebook]({PurePosixPath(source.address).name}){{download}}"]
     if repository and any("install" in tags(cell) for cell in source.notebook["cells"]):
         github = repository.removeprefix("https://github.com/")
-        address = f"https://colab.research.google.com/github/{github}/blob/main/{source.file}"
-        links.append(f"[Open in Colab]({address})")
+        url = f"https://colab.research.google.com/github/{github}/blob/main/{source.file}"
+        links.append(f"[Open in Colab]({url})")
     return f'<p class="take-away" data-search-exclude markdown="span">{" · ".join(links)}</p>'
 
 
 def tags(cell: Cell) -> list[str]:
-    found: list[str] = cell["metadata"].get("tags", [])
-    return found
+    cell_tags: list[str] = cell["metadata"].get("tags", [])
+    return cell_tags

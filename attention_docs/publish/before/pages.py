@@ -1,4 +1,4 @@
-"""The step before the generator: `docs/` and the examples become Markdown that it understands."""
+"""The stage before the generator: `docs/` and the examples become standard Markdown."""
 
 import json
 import logging
@@ -24,7 +24,7 @@ from attention_docs.publish.before.contents import Nav
 from attention_docs.publish.before.figures.registry import figure_block
 from attention_docs.publish.before.provenance import provenance
 from attention_docs.publish.before.results import measured
-from attention_docs.publish.before.values import Macros, Place
+from attention_docs.publish.before.values import Context, Macros
 from attention_docs.publish.errors import PublishError
 from attention_docs.publish.parts import Parts
 from attention_docs.publish.project import Project
@@ -32,18 +32,18 @@ from attention_docs.publish.sources import Source
 
 # A child of MkDocs' logger, so a strict build counts its warnings.
 log = logging.getLogger("mkdocs.attention_docs.before")
-# In `docs/`, and so on GitHub, such a link leads to the notebook itself.
+# In `docs/`, such a link leads to the notebook; on the site, to the page made of it.
 LINK_TO_NOTEBOOK = re.compile(r"(\]\([\w./]+)\.ipynb(?=[#)])")
 
 
 class Prepared(NamedTuple):
-    """What the generator and the step after it get.
+    """Input of the generator and of the stage after it.
 
     Attributes:
         pages: the Markdown of each page, by its address.
-        sources: what each was made from, by the same address.
-        files: what the site holds besides `docs/`, by its path in the site.
-        parts: the HTML that pages have placeholders for.
+        sources: the source of each page, by the same address.
+        files: generated files by their paths in the site.
+        parts: the HTML that replaces placeholders in finished pages.
     """
 
     pages: dict[str, str]
@@ -60,33 +60,35 @@ def prepare(project: Project, nav: Nav) -> Prepared:
         nav: the navigation, as in mkdocs.yml.
 
     Raises:
-        PublishError: if something in a page, an example or a figure cannot be published; a line
-            for each mistake gives its place.
+        PublishError: if a page, an example or a figure cannot be published; the message has a line
+            with the location of each problem.
     """
-    sources = read(project)
-    execution.prepare(project.root)
-    with threads_to_wait() as threads, project.examples.begun():
+    sources = read_sources(project)
+    execution.configure_jupyter(project.root)
+    with subprocess_threads() as threads, project.examples.computing_in_background():
         pages = Pages(project, nav, sources)
-        found = [source for source in sources.values() if source.is_notebook]
-        for notebook in found:
-            pages.check_notebook(notebook)
-        executed = [threads.submit(execution.html, notebook, project) for notebook in found]
+        notebook_sources = [source for source in sources.values() if source.is_notebook]
+        for source in notebook_sources:
+            pages.check_notebook(source)
+        html_futures = [
+            threads.submit(execution.html, source, project) for source in notebook_sources
+        ]
         for source in sources.values():
             if not source.is_notebook:
                 source.markdown = pages.markdown(source)
-        for notebook, html in zip(found, executed, strict=True):
-            notebook.markdown = pages.of_notebook(notebook, html.result())
-        drawing = threads.submit(pages.drawings.draw)
-        files = {**scripts(project), **notebooks.downloads(found)}
-        pages.parts |= drawing.result()
-    for name in sorted(set(examples.names()) - pages.described):
+        for source, future in zip(notebook_sources, html_futures, strict=True):
+            source.markdown = pages.notebook_markdown(source, future.result())
+        drawings = threads.submit(pages.diagrams.draw)
+        files = {**scripts(project), **notebooks.downloads(notebook_sources)}
+        pages.parts |= drawings.result()
+    for name in sorted(set(examples.names()) - pages.used_examples):
         log.warning(r"attention_docs/examples/%s.py: no page uses \example{%s}", name, name)
-    written = {a: source.front_matter + source.markdown for a, source in sources.items()}
-    return Prepared(written, sources, files, pages.parts)
+    markdown = {path: source.front_matter + source.markdown for path, source in sources.items()}
+    return Prepared(markdown, sources, files, pages.parts)
 
 
-def read(project: Project) -> dict[str, Source]:
-    """Read `docs/`, by the address of each page's Markdown, which a notebook is to become."""
+def read_sources(project: Project) -> dict[str, Source]:
+    """Read `docs/`, by the paths of the pages' Markdown, which notebooks are converted to."""
     folder = project.root / "docs"
     files = sorted([*folder.rglob("*.md"), *folder.rglob("*.ipynb")])
     return {
@@ -98,31 +100,31 @@ def read(project: Project) -> dict[str, Source]:
 
 
 @contextmanager
-def threads_to_wait() -> Iterator[ThreadPoolExecutor]:
-    """Give threads that wait for other programs."""
+def subprocess_threads() -> Iterator[ThreadPoolExecutor]:
+    """Provide threads that wait for other processes."""
     threads = ThreadPoolExecutor()
     try:
         yield threads
     finally:
-        # Where a page is wrong, nobody needs the rest.
+        # If a page has an error, the pending results are not needed.
         threads.shutdown(cancel_futures=True)
 
 
 def scripts(project: Project) -> dict[str, bytes]:
-    """Return the scripts of the site that are not written in `docs/`, by their paths."""
-    fetched = [assets.plotly_file(project.modules)]
+    """Return the scripts of the site that do not come from `docs/`, by their paths."""
+    npm_scripts = [assets.plotly_file(project.modules)]
     if project.offline:
-        fetched.append(assets.worker_shim(project.modules))
-    return {**dict(fetched), **live.published(project)}
+        npm_scripts.append(assets.worker_shim(project.modules))
+    return {**dict(npm_scripts), **live.bundled_script(project)}
 
 
 class Pages:
-    """The pages while they are prepared, one after the other.
+    """Conversion of sources to Markdown for the generator.
 
     Attributes:
-        parts: the HTML that they have placeholders for.
-        drawings: the diagrams in them.
-        described: the examples whose provenance they show.
+        parts: the HTML that replaces placeholders in the pages.
+        diagrams: the diagrams in the pages.
+        used_examples: the examples whose provenance the pages show.
     """
 
     def __init__(self, project: Project, nav: Nav, sources: dict[str, Source]) -> None:
@@ -130,34 +132,34 @@ class Pages:
         self.nav = nav
         self.sources = sources
         self.parts = Parts()
-        self.drawings = diagrams.Diagrams(project)
-        self.described: set[str] = set()
+        self.diagrams = diagrams.Diagrams(project)
+        self.used_examples: set[str] = set()
 
     def markdown(self, source: Source) -> str:
-        """Return the Markdown of a page with all that its macros and fences stand for."""
+        """Return the Markdown of a page with macros expanded and diagrams replaced."""
         self.check(source)
         resolved = values.resolve(source.prose, self.macros(source), source.location)
-        return self.drawings.replace_fences(LINK_TO_NOTEBOOK.sub(r"\1.md", resolved))
+        return self.diagrams.replace_fences(LINK_TO_NOTEBOOK.sub(r"\1.md", resolved))
 
     def macros(self, source: Source) -> Macros:
-        r"""Return what a page may write: `\val{...}` and so on."""
+        r"""Return the macros of a page: `\val{...}` and so on."""
         steps, named_steps = self.project.examples.steps, self.project.examples.named_steps
-        defer = self.parts.defer
+        add_part = self.parts.add
         macros: Macros = {
-            # A step of an example, rounded: `example.step`. `[0]`, `[:,1]` and `[0,1]` pick a part,
-            # `.shape` gives the shape, `.shape[0]` one size of it:
-            "val": lambda reference, place: values.value(reference, steps, place),
-            # A number that a source prints wrongly, quoted:
+            # A step of an example, rounded: `example.step`. `[0]`, `[:,1]` and `[0,1]` index it,
+            # `.shape` is its shape, `.shape[0]` one of its sizes:
+            "val": lambda reference, context: values.value(reference, steps, context),
+            # A wrong number, quoted from a publication:
             "printed": values.printed,
-            # A number that the text itself chooses, or arithmetic on such numbers, like `224 - 1`:
+            # Arithmetic on numbers that the text chooses, like `224 - 1`:
             "number": values.number,
             # A measured result, like `parity.date`:
             "measured": lambda reference, _: measured(reference),
-            # These stand on lines of their own. Where the numbers of an example come from:
+            # The macros below stand on lines of their own. The provenance of an example's numbers:
             "example": lambda name, _: self.provenance(name),
             # A figure with its caption:
             "figure": lambda name, _: values.resolve_caption(
-                figure_block(name, named_steps, defer), macros
+                figure_block(name, named_steps, add_part), macros
             ),
             # The pages of a section of `nav`:
             "contents": lambda name, _: contents.contents(
@@ -167,45 +169,46 @@ class Pages:
             "overview": lambda name, _: contents.overview(
                 name, self.nav, self.sources, source.address
             ),
-            # A part of the page on the check:
-            "check": lambda name, _: check_part(name, defer),
+            # A section of the page on the check:
+            "check": lambda name, _: check_section(name, add_part),
         }
         return macros
 
     def check(self, source: Source) -> None:
-        found = lint.problems(source.prose, mermaid.parse, contents.summary)
-        if message := "\n".join(f"{source.location(line)}: {what}" for line, what in found):
+        problems = lint.problems(source.prose, mermaid.parse, contents.summary)
+        if message := "\n".join(f"{source.location(line)}: {text}" for line, text in problems):
             raise PublishError(message)
 
     def provenance(self, name: str) -> str:
-        """Say where the numbers of an example come from; it is a part: nobody searches for it."""
+        """Return a placeholder for the provenance of an example, which is not searched."""
         steps = self.project.examples.steps(name)
-        self.described.add(name)
+        self.used_examples.add(name)
 
         def write() -> str:
-            changeable = live.has_inputs(json.loads(self.project.examples.graph(name)))
-            return provenance(name, steps, self.project.repository, can_be_changed=changeable)
+            is_editable = live.has_inputs(json.loads(self.project.examples.graph(name)))
+            return provenance(name, steps, self.project.repository, is_editable=is_editable)
 
-        return self.parts.defer_writing(f"provenance_of_{name}", write)
+        return self.parts.add_lazily(f"provenance_of_{name}", write)
 
     def check_notebook(self, source: Source) -> None:
         if not source.settings.get("description"):
             raise PublishError(f"{source.file}: the notebook's metadata has no description")
         self.check(source)
-        values.resolve(source.prose, dict.fromkeys(self.macros(source), refused), source.location)
+        macros = dict.fromkeys(self.macros(source), refuse_macro)
+        values.resolve(source.prose, macros, source.location)
 
-    def of_notebook(self, source: Source, html: str) -> str:
-        """Return a notebook as Markdown, with the outputs that its cells gave."""
-        written = notebooks.page(source, html, self.project.repository, self.parts.defer)
-        return self.drawings.replace_fences(written)
+    def notebook_markdown(self, source: Source, html: str) -> str:
+        """Return a notebook as Markdown, with the outputs of its cells."""
+        markdown = notebooks.page(source, html, self.project.repository, self.parts.add)
+        return self.diagrams.replace_fences(markdown)
 
 
-def check_part(name: str, defer: Callable[[str], str]) -> str:
-    """Write a part of the page on the check; only that page needs the examples of the check."""
+def check_section(name: str, add_part: Callable[[str], str]) -> str:
+    """Return a section of the page on the check, importing the check only for that page."""
     from attention_docs.publish.before import check_page
 
-    return check_page.part(name, defer)
+    return check_page.section(name, add_part)
 
 
-def refused(argument: str, place: Place) -> str:
+def refuse_macro(argument: str, context: Context) -> str:
     raise ValueError("a notebook shows what its own cells compute")

@@ -1,4 +1,4 @@
-"""The block under each example: where its numbers come from, and copies to paste."""
+"""The block under each example: where its numbers come from, and code to copy."""
 
 import inspect
 from html import escape
@@ -21,26 +21,26 @@ This command prints them:</p>
 </details>
 </section>
 """
-# Without scripts it could do nothing, so a script shows it.
-TRY = """\
+# Hidden until the script that makes it work shows it.
+TRY_BUTTON = """\
 <button type="button" class="md-button live-try" data-example="{}" hidden>\
 Try your own numbers</button>
 """
-FOLDED = "<details{}>\n<summary>{}</summary>\n{}\n</details>\n"
-# A page that answers brings this code up to date.
-COPY = ' data-copy="{}"'
+DETAILS = "<details{}>\n<summary>{}</summary>\n{}\n</details>\n"
+# Scripts update code with this attribute after an edit.
+COPY_ATTRIBUTE = ' data-copy="{}"'
 
 
 def provenance(
-    name: str, steps: dict[str, Array], repository: str | None, *, can_be_changed: bool
+    name: str, steps: dict[str, Array], repository: str | None, *, is_editable: bool
 ) -> str:
-    """Write the block for an example.
+    """Return the block for an example.
 
     Args:
         name: the name of the example.
         steps: its steps.
-        repository: the repository's URL, if it is known, for links.
-        can_be_changed: whether a reader can change its inputs.
+        repository: the repository's URL, if known, for links.
+        is_editable: whether it has inputs.
 
     Raises:
         LookupError: if there is no such example.
@@ -48,17 +48,21 @@ def provenance(
     example = examples.load(name)
     return BLOCK.format(
         name=name,
-        button=TRY.format(name) if can_be_changed else "",
+        button=TRY_BUTTON.format(name) if is_editable else "",
         file=file_link(f"attention_docs/examples/{name}.py", repository),
         command=code(f"$ python -m attention_docs show {name}"),
         source=escape(example.SOURCE),
         report=f" {report_link(repository)}." if repository else "",
-        definition=FOLDED.format("", "The definition", code(inspect.getsource(example))),
-        numpy=FOLDED.format(COPY.format("numpy"), "Copy as NumPy", code(numpy_steps(steps))),
-        latex=FOLDED.format(COPY.format("latex"), "Copy as LaTeX", code(latex_steps(steps))),
+        definition=DETAILS.format("", "The definition", code(inspect.getsource(example))),
+        numpy=DETAILS.format(
+            COPY_ATTRIBUTE.format("numpy"), "Copy as NumPy", code(numpy_steps(steps))
+        ),
+        latex=DETAILS.format(
+            COPY_ATTRIBUTE.format("latex"), "Copy as LaTeX", code(latex_steps(steps))
+        ),
     )
 
 
 def code(text: str) -> str:
-    """Write code with the theme's own markup, which gives it the theme's copy button."""
+    """Return code in the theme's markup, so that it gets the theme's copy button."""
     return f'<div class="highlight"><pre><code>{escape(text.rstrip())}\n</code></pre></div>'

@@ -1,4 +1,4 @@
-"""Measured results in pages, read from the files in `results/`, which name machine and date."""
+"""Measured results from the files in `results/`, which record machine and date."""
 
 import json
 from collections.abc import Iterable, Iterator
@@ -13,11 +13,11 @@ RESULTS = Path(__file__).parents[3] / "results"
 def measured(reference: str, folder: Path = RESULTS) -> str:
     """Format a measured result, like `parity.largest_error.float32.self.NumPy`, to three digits.
 
-    More would be noise. A reference to named rows gives the rows of a Markdown table, without its
-    header.
+    More digits would be noise. A reference to named rows gives the rows of a Markdown table,
+    without its header.
 
     Args:
-        reference: the name of a file without `.json`, then the keys and indices in it.
+        reference: the name of a file without `.json`, then keys and indices.
         folder: the folder of the files.
 
     Raises:
@@ -25,19 +25,19 @@ def measured(reference: str, folder: Path = RESULTS) -> str:
         ValueError: if the reference names several values that are not named rows.
     """
     name, *keys = reference.split(".")
-    part = result(name, folder)
+    data = result(name, folder)
     for key in keys:
-        known = children(part)
-        if key not in known:
-            raise LookupError(f"key {key!r} is unknown; known are {', '.join(known)}")
-        part = known[key]
-    rows = list(named_rows(part))
+        by_key = children(data)
+        if key not in by_key:
+            raise LookupError(f"key {key!r} is unknown; known are {', '.join(by_key)}")
+        data = by_key[key]
+    rows = list(named_rows(data))
     if not rows:
-        return computed(formatted(part))
+        return computed(formatted(data))
     if not all(names for names, _ in rows):
         raise ValueError(f"expected a value or named rows; {reference} holds {len(rows[0][1])}")
     return "\n".join(
-        row([*names, *map(computed, map(formatted, values))]) for names, values in rows
+        table_row([*names, *map(computed, map(formatted, values))]) for names, values in rows
     )
 
 
@@ -53,23 +53,23 @@ def result(name: str, folder: Path = RESULTS) -> Any:
     return json.loads((folder / f"{name}.json").read_text(encoding="utf-8"))
 
 
-def children(part: object) -> dict[str, Any]:
-    """Return the children of a part of a result by key or index; a single value has none."""
-    if isinstance(part, list):
-        return {str(index): value for index, value in enumerate(part)}
-    return part if isinstance(part, dict) else {}
+def children(data: object) -> dict[str, Any]:
+    """Return the items of a dictionary or list by key or index; other values have none."""
+    if isinstance(data, list):
+        return {str(index): value for index, value in enumerate(data)}
+    return data if isinstance(data, dict) else {}
 
 
-def named_rows(part: object, *names: str) -> Iterator[tuple[tuple[str, ...], list[Any]]]:
+def named_rows(data: object, *names: str) -> Iterator[tuple[tuple[str, ...], list[Any]]]:
     """Yield the keys that lead to each innermost group of values, and the values."""
-    values = children(part)
+    values = children(data)
     for name, value in values.items():
         yield from named_rows(value, *names, name)
     if values and not any(map(children, values.values())):
         yield names, list(values.values())
 
 
-def row(cells: Iterable[str]) -> str:
+def table_row(cells: Iterable[str]) -> str:
     return f"| {' | '.join(cells)} |"
 
 

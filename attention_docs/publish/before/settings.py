@@ -1,4 +1,4 @@
-"""What the generator's settings get from the project: the navigation, the address, the footer."""
+"""Settings of the generator that come from the project: navigation, address and footer."""
 
 import json
 import platform
@@ -9,8 +9,8 @@ from attention_docs.publish import assets
 from attention_docs.publish.project import Project
 from attention_docs.publish.repository import commit, report_link
 
-# Otherwise the theme's logo links to a folder, and its search asks another host.
-OFFLINE = {"homepage": "index.html", "polyfills": ["assets/iframe-worker.js"]}
+# Without these, the theme's logo links to a folder, and its search fetches from another host.
+OFFLINE_EXTRA = {"homepage": "index.html", "polyfills": ["assets/iframe-worker.js"]}
 
 
 def settings(project: Project, nav: Any) -> dict[str, Any]:
@@ -20,25 +20,25 @@ def settings(project: Project, nav: Any) -> dict[str, Any]:
         project: the project.
         nav: the navigation in mkdocs.yml.
     """
-    found = {"copyright": footer(project), "nav": pages(nav), "site_url": project.address}
-    return {**found, "extra": OFFLINE} if project.offline else found
+    values = {"copyright": footer(project), "nav": markdown_paths(nav), "site_url": project.address}
+    return {**values, "extra": OFFLINE_EXTRA} if project.offline else values
 
 
-def pages(nav: Any) -> Any:
-    """Return a part of `nav` with the page that each notebook becomes.
+def markdown_paths(nav: Any) -> Any:
+    """Return `nav` with the paths of notebooks replaced by those of their Markdown.
 
-    >>> pages([{"Notebooks": ["toy.ipynb", {"Home": "index.md"}]}])
+    >>> markdown_paths([{"Notebooks": ["toy.ipynb", {"Home": "index.md"}]}])
     [{'Notebooks': ['toy.md', {'Home': 'index.md'}]}]
     """
     if isinstance(nav, list):
-        return [pages(item) for item in nav]
+        return [markdown_paths(item) for item in nav]
     if isinstance(nav, dict):
-        return {title: pages(item) for title, item in nav.items()}
+        return {title: markdown_paths(item) for title, item in nav.items()}
     return f"{nav.removesuffix('.ipynb')}.md" if nav.endswith(".ipynb") else nav
 
 
 def footer(project: Project) -> str:
-    """Name the licences, and link to a report of a wrong number if the repository is known."""
+    """Return the licences, versions and, if the repository is known, a link to report errors."""
     repository = project.repository
     report = f" {report_link(repository)}." if repository else ""
     return (
@@ -48,7 +48,7 @@ def footer(project: Project) -> str:
 
 
 def versions(project: Project) -> list[str]:
-    """List the commit being built and the versions of what builds it."""
+    """List the commit being built and the versions of the tools that build it."""
     katex = json.loads(assets.content(project.modules, "katex/package.json"))["version"]
     return [
         f"attention-docs {version('attention-docs')}",

@@ -1,6 +1,6 @@
-r"""Replace the macros of a page, such as `\val{self_attention.weights}`, by what they name.
+r"""Expansion of macros, such as `\val{self_attention.weights}`, in Markdown outside code.
 
-A table gives the function that writes each macro. Those for numbers stand here. Code is left alone.
+A table maps each macro to the function that expands it. The functions for numbers are here.
 """
 
 import ast
@@ -22,7 +22,7 @@ Steps = Mapping[str, Array]
 
 CODE_OR_MATH = re.compile(
     r"""
-    (?=[ `~$])  # the first character of each alternative: this cuts the search to a third
+    (?=[ `~$])  # the first character of each alternative, which makes the search 3 times faster
     (?:
       (?P<code> ^[ ]*(?P<fence>`{3,}|~{3,}) .*? ^[ ]*(?P=fence)[`~]*[ ]*$
               | (?<!`)(?P<ticks>`+)(?!`) .+? (?<!`)(?P=ticks)(?!`) )
@@ -33,8 +33,8 @@ CODE_OR_MATH = re.compile(
     re.MULTILINE | re.DOTALL | re.VERBOSE,
 )
 MACRO = re.compile(r"\\(?P<name>[A-Za-z]+)\{(?P<argument>[^{}]*)\}")
-# What opens and closes a place inside a formula.
-NESTING = (("{", "}"), (r"\begin", r"\end"), (r"\left", r"\right"))
+# Opening and closing delimiters inside a formula.
+DELIMITERS = (("{", "}"), (r"\begin", r"\end"), (r"\left", r"\right"))
 BRACKETS = {"[": "&#91;", "]": "&#93;"}
 OPERATIONS: dict[type[ast.AST], Callable[..., Fraction]] = {
     ast.Add: operator.add,
@@ -44,21 +44,21 @@ OPERATIONS: dict[type[ast.AST], Callable[..., Fraction]] = {
     ast.Pow: operator.pow,
     ast.USub: operator.neg,
 }
-REFERENCE = re.compile(r"(?P<example>\w+)\.(?P<step>\w+)(?P<shape>\.shape)?(?P<part>\[[^\]]*\])?")
+REFERENCE = re.compile(r"(?P<example>\w+)\.(?P<step>\w+)(?P<shape>\.shape)?(?P<index>\[[^\]]*\])?")
 
 
-class Place(Enum):
-    """Where a macro stands."""
+class Context(Enum):
+    """The surroundings of a macro."""
 
     TEXT = "in running text"
     FORMULA = "in a formula"
-    # Not inside anything else there, such as a fraction: a matrix can be a table of its own.
+    # Not nested in a fraction, say, so a matrix can become an HTML table.
     TOP = "at the top level of a displayed formula"
 
 
-# By name, what writes a macro from its argument and its place. It raises a LookupError or a
-# ValueError where the argument is wrong.
-Macros = Mapping[str, Callable[[str, Place], str]]
+# By name, the function that expands a macro from its argument and context. It raises LookupError or
+# ValueError if the argument is wrong.
+Macros = Mapping[str, Callable[[str, Context], str]]
 
 
 def resolve(markdown: str, macros: Macros, location: Callable[[int], str]) -> str:
@@ -66,25 +66,25 @@ def resolve(markdown: str, macros: Macros, location: Callable[[int], str]) -> st
 
     Args:
         markdown: the text of a page.
-        macros: what a page may write.
-        location: names a line of the page, counted from 0, for error messages.
+        macros: the macros that the page may use.
+        location: returns the location of a 0-based line, for error messages.
 
     Raises:
-        PublishError: if macros are wrong; a line for each gives its location and the known names.
+        PublishError: if macros are wrong; the message has a line with the location of each.
 
     >>> from attention_docs import examples
-    >>> macros = {"val": lambda reference, place: value(reference, examples.steps, place)}
+    >>> macros = {"val": lambda reference, context: value(reference, examples.steps, context)}
     >>> resolve(r"The first weight is \\val{self_attention.weights[0,0]}.", macros, str)
     'The first weight is <span data-val="self_attention.weights[0,0]">0.0287</span>.'
     """
     problems = []
 
-    def expand_or_report(macro: re.Match[str], place: Place) -> str:
+    def expand_or_report(macro: re.Match[str], context: Context) -> str:
         try:
-            return expand(macro, place, macros)
+            return expand(macro, context, macros)
         except (LookupError, ValueError) as error:
-            spot = location(markdown.count("\n", 0, macro.start()))
-            problems.append(f"{spot}: {macro[0]}: {error.args[0]}")
+            line = markdown.count("\n", 0, macro.start())
+            problems.append(f"{location(line)}: {macro[0]}: {error.args[0]}")
             return macro[0]
 
     resolved = substitute(markdown, expand_or_report)
@@ -94,79 +94,79 @@ def resolve(markdown: str, macros: Macros, location: Callable[[int], str]) -> st
 
 
 def resolve_caption(markdown: str, macros: Macros) -> str:
-    """Replace the macros of a caption; their mistakes are those of the figure's own macro."""
-    return substitute(markdown, lambda macro, place: expand(macro, place, macros))
+    """Replace the macros of a caption; errors are reported for the figure's own macro."""
+    return substitute(markdown, lambda macro, context: expand(macro, context, macros))
 
 
-def substitute(markdown: str, expand: Callable[[re.Match[str], Place], str]) -> str:
-    """Replace whatever looks like a macro outside code by what it expands to at its place."""
+def substitute(markdown: str, expand: Callable[[re.Match[str], Context], str]) -> str:
+    """Replace anything that looks like a macro outside code by its expansion."""
     pieces, end = [], 0
-    for macro, place in macros_in(markdown):
-        pieces += [markdown[end : macro.start()], expand(macro, place)]
+    for macro, context in macros_in(markdown):
+        pieces += [markdown[end : macro.start()], expand(macro, context)]
         end = macro.end()
     return "".join([*pieces, markdown[end:]])
 
 
-def expand(macro: re.Match[str], place: Place, macros: Macros) -> str:
-    """Write a macro, or leave the TeX of a formula alone. No TeX belongs outside a formula."""
-    if write := macros.get(macro["name"]):
-        return write(macro["argument"], place)
-    if place is Place.TEXT:
+def expand(macro: re.Match[str], context: Context, macros: Macros) -> str:
+    """Expand a macro. Unknown names are TeX in a formula, and errors in text."""
+    if expand_argument := macros.get(macro["name"]):
+        return expand_argument(macro["argument"], context)
+    if context is Context.TEXT:
         raise LookupError(f"unknown macro; expected one of {', '.join(macros)}")
     return macro[0]
 
 
-def macros_in(markdown: str) -> Iterator[tuple[re.Match[str], Place]]:
-    """Yield whatever looks like a macro outside code, and where it stands."""
+def macros_in(markdown: str) -> Iterator[tuple[re.Match[str], Context]]:
+    """Yield anything that looks like a macro outside code, with its context."""
     end = 0
-    for found in CODE_OR_MATH.finditer(markdown):
-        yield from in_text(markdown, end, found.start())
-        if found["math"]:
-            for macro in MACRO.finditer(markdown, *found.span()):
-                yield macro, place_in_formula(markdown[found.start() : macro.start()])
-        end = found.end()
-    yield from in_text(markdown, end, len(markdown))
+    for match in CODE_OR_MATH.finditer(markdown):
+        yield from macros_in_text(markdown, end, match.start())
+        if match["math"]:
+            for macro in MACRO.finditer(markdown, *match.span()):
+                yield macro, formula_context(markdown[match.start() : macro.start()])
+        end = match.end()
+    yield from macros_in_text(markdown, end, len(markdown))
 
 
-def in_text(markdown: str, start: int, end: int) -> Iterator[tuple[re.Match[str], Place]]:
-    return ((macro, Place.TEXT) for macro in MACRO.finditer(markdown, start, end))
+def macros_in_text(markdown: str, start: int, end: int) -> Iterator[tuple[re.Match[str], Context]]:
+    return ((macro, Context.TEXT) for macro in MACRO.finditer(markdown, start, end))
 
 
-def place_in_formula(before: str) -> Place:
-    r"""Tell where a macro stands from what the formula has before it.
+def formula_context(before: str) -> Context:
+    r"""Return the context of a macro in a formula from the TeX before it.
 
-    >>> place_in_formula(r"$$ Q = ").name, place_in_formula(r"$$ \frac{").name
+    >>> formula_context(r"$$ Q = ").name, formula_context(r"$$ \frac{").name
     ('TOP', 'FORMULA')
     """
-    opened = all(before.count(opener) == before.count(closer) for opener, closer in NESTING)
-    return Place.TOP if before.startswith("$$") and opened else Place.FORMULA
+    is_balanced = all(before.count(start) == before.count(end) for start, end in DELIMITERS)
+    return Context.TOP if before.startswith("$$") and is_balanced else Context.FORMULA
 
 
-def value(reference: str, steps: Callable[[str], Steps], place: Place) -> str:
+def value(reference: str, steps: Callable[[str], Steps], context: Context) -> str:
     r"""Format the value of a reference like `self_attention.weights[0]`.
 
-    A matrix at the top level of a displayed formula stays a reference, because it becomes a table
-    there, while KaTeX sets only what stands around it.
+    A matrix at the top level of a displayed formula stays a macro: the stage after the generator
+    makes it an HTML table, and KaTeX typesets only the TeX around it.
 
     Raises:
         LookupError: if the example, the step or the index is unknown.
         ValueError: if the reference is malformed.
 
     >>> from attention_docs import examples
-    >>> print(value("self_attention.Q.shape", examples.steps, Place.FORMULA))
+    >>> print(value("self_attention.Q.shape", examples.steps, Context.FORMULA))
     \from{self_attention.Q.shape}{3 \times 2}
-    >>> print(value("self_attention.weights[0,1]", examples.steps, Place.FORMULA))
+    >>> print(value("self_attention.weights[0,1]", examples.steps, Context.FORMULA))
     \from{self_attention.weights[0;1]}{0.4856}
-    >>> print(value("self_attention.Q", examples.steps, Place.TOP))
+    >>> print(value("self_attention.Q", examples.steps, Context.TOP))
     \val{self_attention.Q}
     """
     reference = reference.replace(" ", "")
     array = look_up(reference, steps)
     if isinstance(array, tuple):
-        return sizes(array, reference, place)
-    if place is Place.TEXT:
-        return prose(array, reference)
-    if place is Place.TOP and array.ndim in (1, 2):
+        return shape_text(array, reference, context)
+    if context is Context.TEXT:
+        return inline_text(array, reference)
+    if context is Context.TOP and array.ndim in (1, 2):
         return rf"\val{{{reference}}}"
     return latex_row(array, reference) if array.ndim == 1 else latex(array, reference)
 
@@ -178,70 +178,70 @@ def look_up(reference: str, steps: Callable[[str], Steps]) -> Array | tuple[int,
         LookupError: if the example, the step or the index is unknown.
         ValueError: if the reference is malformed.
     """
-    parts = REFERENCE.fullmatch(reference.replace(" ", ""))
-    if not parts:
+    match = REFERENCE.fullmatch(reference.replace(" ", ""))
+    if not match:
         raise ValueError("expected example.step, example.step[index] or example.step.shape")
-    known = steps(parts["example"])
-    if parts["step"] not in known:
+    arrays = steps(match["example"])
+    if match["step"] not in arrays:
         raise LookupError(
-            f"step {parts['step']!r} is unknown; {parts['example']} has {', '.join(known)}"
+            f"step {match['step']!r} is unknown; {match['example']} has {', '.join(arrays)}"
         )
-    array = known[parts["step"]]
-    if not parts["shape"]:
-        return element(array, parts["part"])
-    return element(np.asarray(array.shape), parts["part"]) if parts["part"] else array.shape
+    array = arrays[match["step"]]
+    if not match["shape"]:
+        return indexed(array, match["index"])
+    return indexed(np.asarray(array.shape), match["index"]) if match["index"] else array.shape
 
 
-def sizes(shape: tuple[int, ...], reference: str, place: Place) -> str:
+def shape_text(shape: tuple[int, ...], reference: str, context: Context) -> str:
     """Format a shape."""
-    if place is Place.TEXT:
-        return marked(" × ".join(map(str, shape)), reference)
+    if context is Context.TEXT:
+        return referenced(" × ".join(map(str, shape)), reference)
     return with_reference(r" \times ".join(map(str, shape)), reference)
 
 
-def element(array: Array, part: str | None) -> Array:
-    """Pick a part of an array, with NumPy's notation.
+def indexed(array: Array, index: str | None) -> Array:
+    """Index an array in NumPy's notation.
 
-    >>> print(element(np.array([[1, 2], [3, 4]]), "[:,1]"))
+    >>> print(indexed(np.array([[1, 2], [3, 4]]), "[:,1]"))
     [2 4]
     """
-    if part is None:
+    if index is None:
         return array
-    if not re.fullmatch(r"\[(-?\d+|:)(,(-?\d+|:))*\]", part):
-        raise ValueError(f"index {part} is not understood; expected [0], [0,1] or [:,1]")
-    index = tuple(slice(None) if i == ":" else int(i) for i in part[1:-1].split(","))
+    if not re.fullmatch(r"\[(-?\d+|:)(,(-?\d+|:))*\]", index):
+        raise ValueError(f"index {index} is not understood; expected [0], [0,1] or [:,1]")
+    items = tuple(slice(None) if i == ":" else int(i) for i in index[1:-1].split(","))
     try:
-        return array[index]
+        return array[items]
     except IndexError:
         shape = " x ".join(map(str, array.shape))
-        raise LookupError(f"index {part} is outside the shape {shape}") from None
+        raise LookupError(f"index {index} is outside the shape {shape}") from None
 
 
-def prose(array: Array, reference: str) -> str:
-    """Format a value for running text: on one line, with brackets that Markdown leaves alone."""
-    names = (element_reference(reference, index) for index in np.ndindex(np.shape(array)))
+def inline_text(array: Array, reference: str) -> str:
+    """Format an array for running text: on one line, with brackets escaped from Markdown."""
+    references = (element_reference(reference, index) for index in np.ndindex(np.shape(array)))
 
-    def written(token: re.Match[str]) -> str:
-        return BRACKETS.get(token[0]) or marked(token[0], next(names))
+    def token_html(token: re.Match[str]) -> str:
+        return BRACKETS.get(token[0]) or referenced(token[0], next(references))
 
     one_line = re.sub(r"\s+", " ", as_text(array)).replace("[ ", "[")
-    return re.sub(r"[\[\]]|[^\s\[\]]+", written, one_line)
+    return re.sub(r"[\[\]]|[^\s\[\]]+", token_html, one_line)
 
 
-def marked(number: str, reference: str) -> str:
-    """Say of a number in running text which result it is."""
+def referenced(number: str, reference: str) -> str:
+    """Mark a number in running text with its reference."""
     return f'<span data-val="{reference}">{number}</span>'
 
 
-def number(expression: str, place: Place) -> str:
-    r"""Write a number that the text chooses, or the exact result of arithmetic on such numbers.
+def number(expression: str, context: Context) -> str:
+    r"""Format the exact result of arithmetic on numbers that the text chooses.
 
     Raises:
-        ValueError: if the expression is no arithmetic on whole numbers.
+        ValueError: if the expression is not arithmetic on whole numbers.
 
-    >>> print(number("224 - 1", Place.TEXT))
+    >>> print(number("224 - 1", Context.TEXT))
     <span data-computed>223</span>
-    >>> print(number("1/9 - 1/16", Place.FORMULA), number("2**20", Place.FORMULA))
+    >>> print(number("1/9 - 1/16", Context.FORMULA), number("2**20", Context.FORMULA))
     \computed{7/144} \computed{1{,}048{,}576}
     """
     try:
@@ -250,17 +250,17 @@ def number(expression: str, place: Place) -> str:
         raise ValueError(f"expected arithmetic on whole numbers: {error}") from None
     if not isinstance(result, Fraction):
         raise ValueError("expected arithmetic with an exact result; this one is irrational")
-    shown = "/".join(map(grouped, result.as_integer_ratio())).removesuffix("/1")
-    if place is Place.TEXT:
-        return computed(shown.replace("-", "−"))
-    return rf"\computed{{{shown.replace(',', '{,}')}}}"
+    digits = "/".join(map(grouped, result.as_integer_ratio())).removesuffix("/1")
+    if context is Context.TEXT:
+        return computed(digits.replace("-", "−"))
+    return rf"\computed{{{digits.replace(',', '{,}')}}}"
 
 
 def arithmetic(node: ast.expr) -> Fraction:
-    """Compute what an expression of whole numbers says, exactly."""
+    """Evaluate an expression of whole numbers exactly."""
     match node:
-        case ast.Constant(value=whole) if type(whole) is int:
-            return Fraction(whole)
+        case ast.Constant(value=integer) if type(integer) is int:
+            return Fraction(integer)
         case ast.UnaryOp(op, operand) if type(op) in OPERATIONS:
             return OPERATIONS[type(op)](arithmetic(operand))
         case ast.BinOp(left, op, right) if type(op) in OPERATIONS:
@@ -268,18 +268,18 @@ def arithmetic(node: ast.expr) -> Fraction:
     raise ValueError(f"expected arithmetic on whole numbers, not {ast.unparse(node)}")
 
 
-def grouped(whole: int) -> str:
-    """Separate the thousands from five digits on: 4096, but 65,536."""
-    return f"{whole:,}" if abs(whole) >= 10_000 else str(whole)
+def grouped(integer: int) -> str:
+    """Separate thousands in numbers of five or more digits: 4096, but 65,536."""
+    return f"{integer:,}" if abs(integer) >= 10_000 else str(integer)
 
 
-def computed(shown: str) -> str:
-    """Mark a number in running text that the build computed, but that is no step of an example."""
-    return f"<span data-computed>{shown}</span>"
+def computed(number: str) -> str:
+    """Mark a number in running text that the build computed outside an example."""
+    return f"<span data-computed>{number}</span>"
 
 
-def printed(number: str, place: Place) -> str:
-    """Quote a number that a source prints wrongly, marked as such."""
-    if place is not Place.TEXT:
+def printed(number: str, context: Context) -> str:
+    """Quote a wrong number from a publication, marked as such."""
+    if context is not Context.TEXT:
         return rf"\computed{{\htmlClass{{printed}}{{{number}}}}}"
     return f'<s class="printed" title="as printed in the source">{number}</s>'

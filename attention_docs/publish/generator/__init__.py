@@ -1,1 +1,1 @@
-"""The generator, which makes HTML of the prepared pages: MkDocs, or Zensical in its place."""
+"""The generator stage: MkDocs, or Zensical instead, makes HTML of the prepared pages."""

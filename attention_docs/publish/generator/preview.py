@@ -1,4 +1,4 @@
-"""What a preview does beside a build: it shows what is wrong, until that is mended."""
+"""Live preview: fresh imports for each build, and pages that show its error."""
 
 import logging
 import os
@@ -12,7 +12,7 @@ from mkdocs.config.defaults import MkDocsConfig
 from mkdocs.exceptions import PluginError
 from mkdocs.structure.pages import Page
 
-from attention_docs.publish.errors import told
+from attention_docs.publish.errors import format_error
 from attention_docs.publish.generator.rendered import Rendered
 
 log = logging.getLogger("mkdocs.attention_docs")
@@ -21,35 +21,35 @@ NOT_BUILT = "<!doctype html><html><body><h1>Not built</h1><pre>{}</pre></body></
 
 
 def keep_bytecode_out_of_watched_folders(root: Path) -> None:
-    """Python would write it beside the sources, and so start another build."""
+    """Store bytecode elsewhere, because a new file beside the sources would trigger a build."""
     sys.pycache_prefix = str(root / ".cache" / "bytecode")
-    os.environ["PYTHONPYCACHEPREFIX"] = sys.pycache_prefix  # for the kernels of the notebooks
+    os.environ["PYTHONPYCACHEPREFIX"] = sys.pycache_prefix  # for notebook kernels
 
 
-def forget_package() -> None:
-    """Let the next import read the sources, which may have changed since the last build."""
+def unload_package() -> None:
+    """Make the next import read the sources again, which may have changed."""
     for name in [name for name in sys.modules if name.partition(".")[0] == "attention_docs"]:
         del sys.modules[name]
 
 
 class Build:
-    """The build that runs. Where it fails, a preview shows why, until a file is saved again."""
+    """The running build, whose error a preview shows until a file changes."""
 
     project: Any
     prepared: Any
     rendered: Rendered
     is_preview = False
 
-    def begin(self, root: Path) -> None:
+    def reset(self, root: Path) -> None:
         self.root = root
         self.error = ""
 
-    def attempt(self, do: Callable[[MkDocsConfig], Any], config: MkDocsConfig) -> Any:
-        """Do a part of the build, if the parts before it went well."""
+    def attempt(self, function: Callable[[MkDocsConfig], Any], config: MkDocsConfig) -> Any:
+        """Call a function of the build unless an earlier one failed, and record its error."""
         try:
-            return None if self.error else do(config)
+            return None if self.error else function(config)
         except Exception as error:
-            self.error = told(error, self.root)
+            self.error = format_error(error, self.root)
             if not self.is_preview:
                 raise PluginError(self.error) from error
             log.error(self.error)
@@ -58,6 +58,6 @@ class Build:
         return not self.error and page in self.rendered
 
     def show_error(self, site: Path) -> None:
-        """Put what went wrong, if anything did, in the place of every page of a site."""
+        """Replace every page of a site by the error, if there is one."""
         for page in site.rglob("*.html") if self.error else ():
             page.write_text(NOT_BUILT.format(escape(self.error)), encoding="utf-8")

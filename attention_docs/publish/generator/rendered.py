@@ -1,4 +1,4 @@
-"""What MkDocs and the theme prepared in earlier builds: rendered pages, compiled templates."""
+"""Rendered pages and compiled templates of earlier builds."""
 
 import json
 import re
@@ -15,37 +15,39 @@ from mkdocs.structure.toc import AnchorLink, get_toc
 from attention_docs.publish.cache import digest, package_digest
 from attention_docs.publish.project import Project
 
-# What mkdocstrings replaces.
-ENTRY = re.compile(r"^::: ", re.MULTILINE).search
+# A directive of mkdocstrings.
+DIRECTIVE = re.compile(r"^::: ", re.MULTILINE).search
 
 
 class Rendered:
     """The rendered pages of earlier builds.
 
-    Warnings of MkDocs about links in them are no loss: the step after it checks all links again.
+    MkDocs does not repeat its warnings about their links, but the stage after it checks all links.
 
     Args:
         project: the project.
-        settings: the file with MkDocs' settings.
-        files: all that a link can lead to.
+        settings: the path of mkdocs.yml.
+        files: the files of the site, which are the targets of links.
     """
 
     def __init__(self, project: Project, settings: Path, files: Files) -> None:
         targets = (f"{file.src_uri} {file.dest_uri}" for file in files)
-        entries = filter(ENTRY, (file.content_string for file in files.documentation_pages()))
-        self.cache = project.cache.part(settings.read_bytes(), *targets)
-        # Entries of the reference link to each other, so all are rendered, or none.
-        self.reference = digest(package_digest(project.root / "attention_docs"), *entries)
+        contents = (file.content_string for file in files.documentation_pages())
+        self.cache = project.cache.with_key(settings.read_bytes(), *targets)
+        # Pages of the reference link to each other, so they are rendered all or none.
+        package = package_digest(project.root / "attention_docs")
+        self.reference_digest = digest(package, *filter(DIRECTIVE, contents))
 
     def __contains__(self, page: Page) -> bool:
         return self.key(page) in self.cache
 
     def key(self, page: Page) -> str:
-        text = page.file.content_string
-        return "\n".join([page.file.src_uri, text, self.reference if ENTRY(text) else ""])
+        content = page.file.content_string
+        reference_digest = self.reference_digest if DIRECTIVE(content) else ""
+        return "\n".join([page.file.src_uri, content, reference_digest])
 
     def restore(self, page: Page) -> str:
-        """Set what MkDocs would learn of a page by rendering it, and return its HTML."""
+        """Set the attributes of a page that rendering it would set, and return its HTML."""
         html, toc, page.title, anchors = json.loads(self.cache[self.key(page)])
         page.toc, page.present_anchor_ids = get_toc(toc), set(anchors)
         return str(html)
@@ -53,14 +55,20 @@ class Rendered:
     def store(self, page: Page) -> None:
         """Store a page whose references are resolved."""
         if page not in self:
-            rest = tokens(page.toc), page.title, sorted(page.present_anchor_ids or ())
-            self.cache[self.key(page)] = json.dumps([page.content, *rest])
+            anchors = sorted(page.present_anchor_ids or ())
+            entry = [page.content, toc_tokens(page.toc), page.title, anchors]
+            self.cache[self.key(page)] = json.dumps(entry)
 
 
-def tokens(links: Iterable[AnchorLink]) -> list[Any]:
-    """Return a table of contents as what `get_toc` makes one of."""
+def toc_tokens(links: Iterable[AnchorLink]) -> list[Any]:
+    """Return a table of contents as the tokens that `get_toc` accepts."""
     return [
-        {"name": link.title, "id": link.id, "level": link.level, "children": tokens(link.children)}
+        {
+            "name": link.title,
+            "id": link.id,
+            "level": link.level,
+            "children": toc_tokens(link.children),
+        }
         for link in links
     ]
 
@@ -71,8 +79,8 @@ def reference_templates(config: MkDocsConfig) -> Environment:
     return env
 
 
-def keep_compiled_templates(env: Environment, root: Path) -> None:
-    """Have Jinja store compiled templates between builds."""
+def cache_templates(env: Environment, root: Path) -> None:
+    """Make Jinja keep compiled templates between builds."""
     folder = root / ".cache" / "templates"
     folder.mkdir(parents=True, exist_ok=True)
     env.bytecode_cache = FileSystemBytecodeCache(str(folder))

@@ -1,4 +1,4 @@
-"""Zensical between the two steps: python -m attention_docs.publish.generator.zensical SITE."""
+"""Build with Zensical: python -m attention_docs.publish.generator.zensical SITE."""
 
 import importlib.resources
 import json
@@ -16,11 +16,11 @@ from yaml_env_tag import add_env_tag
 from attention_docs.publish.after.site import finish
 from attention_docs.publish.before.pages import Prepared, prepare
 from attention_docs.publish.before.settings import settings
-from attention_docs.publish.errors import PublishError, told
+from attention_docs.publish.errors import PublishError, format_error
 from attention_docs.publish.project import Project
 
-# What Zensical passes over in silence.
-OF_MKDOCS = ("exclude_docs", "hooks", "validation", "watch")
+# Settings of MkDocs that Zensical ignores.
+MKDOCS_ONLY = ("exclude_docs", "hooks", "validation", "watch")
 
 
 def build(root: Path, site: Path) -> None:
@@ -28,36 +28,36 @@ def build(root: Path, site: Path) -> None:
 
     Args:
         root: the folder of the project.
-        site: the folder of the site, which must not exist.
+        site: the folder to write, which must not exist.
 
     Raises:
         PublishError: if something in the project cannot be published, or Zensical fails.
     """
-    config = read(root / "mkdocs.yml")
+    config = read_config(root / "mkdocs.yml")
     project = Project(root, config["site_name"], config["site_url"] or None)
     config |= settings(project, config["nav"])
     prepared = prepare(project, config["nav"])
     with TemporaryDirectory() as folder:
-        write(Path(folder), config, prepared, root)
-        run(Path(folder))
+        write_input(Path(folder), config, prepared, root)
+        run_zensical(Path(folder))
         shutil.move(Path(folder) / "site", site)
-    templates = [root / config["theme"]["custom_dir"], templates_of_zensical()]
+    templates = [root / config["theme"]["custom_dir"], zensical_templates()]
     finish(site, project, prepared, [str(folder) for folder in templates])
 
 
-def read(file: Path) -> dict[str, Any]:
-    """Read mkdocs.yml, with the values of the environment."""
-    # The library changes a class of loaders, and says that it changes a loader.
+def read_config(file: Path) -> dict[str, Any]:
+    """Read mkdocs.yml with its environment variables."""
+    # The annotation in yaml_env_tag says that it takes a loader, but it takes a class.
     loader = add_env_tag(SafeLoader)  # type: ignore[arg-type]
     return dict(yaml.load(file.read_text(encoding="utf-8"), loader))
 
 
-def write(folder: Path, config: dict[str, Any], prepared: Prepared, root: Path) -> None:
-    """Write all that Zensical reads: settings, templates, pages, and what lies beside them."""
-    kept = {name: value for name, value in config.items() if name not in OF_MKDOCS}
-    kept["theme"] = {**config["theme"], "custom_dir": "theme"}
-    # JSON is YAML.
-    (folder / "mkdocs.yml").write_text(json.dumps(kept), encoding="utf-8")
+def write_input(folder: Path, config: dict[str, Any], prepared: Prepared, root: Path) -> None:
+    """Write the settings, templates, pages and files that Zensical reads."""
+    supported = {name: value for name, value in config.items() if name not in MKDOCS_ONLY}
+    supported["theme"] = {**config["theme"], "custom_dir": "theme"}
+    # JSON is valid YAML.
+    (folder / "mkdocs.yml").write_text(json.dumps(supported), encoding="utf-8")
     shutil.copytree(root / config["theme"]["custom_dir"], folder / "theme")
     excluded = shutil.ignore_patterns("*.md", "*.ipynb", "live")
     shutil.copytree(root / "docs", folder / "docs", ignore=excluded)
@@ -67,19 +67,19 @@ def write(folder: Path, config: dict[str, Any], prepared: Prepared, root: Path) 
         (folder / "docs" / path).write_bytes(content)
 
 
-def run(folder: Path) -> None:
+def run_zensical(folder: Path) -> None:
     command = [sys.executable, "-m", "zensical", "build", "--strict"]
     if status := subprocess.call(command, cwd=folder):
         raise PublishError(f"zensical build ended with status {status}")
 
 
-def templates_of_zensical() -> Path:
+def zensical_templates() -> Path:
     return Path(str(importlib.resources.files("zensical"))) / "templates"
 
 
 if __name__ == "__main__":
-    here = Path(__file__).parents[3]
+    root = Path(__file__).parents[3]
     try:
-        build(here, Path(sys.argv[1]))
+        build(root, Path(sys.argv[1]))
     except Exception as error:
-        sys.exit(told(error, here))
+        sys.exit(format_error(error, root))

@@ -1,4 +1,4 @@
-"""KaTeX's fonts: cut to what is drawn, complete for it, and the same font otherwise."""
+"""Subsets of KaTeX's fonts in the style sheet."""
 
 import base64
 import io
@@ -17,59 +17,63 @@ FORMULA = '<span class="katex"><mi>hidden ß</mi><span class="katex-html" aria-h
 
 
 @pytest.fixture
-def publish(assets, tmp_path):
-    def published(*formulas):
+def style_sheet(assets, tmp_path):
+    def style_sheet(*formulas):
         project = SimpleNamespace(modules=assets, cache=Cache(tmp_path))
         return fonts.style_sheet(project, formulas)
 
-    return published
+    return style_sheet
 
 
-def font(style, family):
+def embedded_font(style, family):
     (encoded,) = re.findall(rf"font-family:{family};[^}}]*base64,([\w+/=]+)\)", style)
     return TTFont(io.BytesIO(base64.b64decode(encoded)))
 
 
-def test_a_font_has_what_formulas_draw_and_what_numbers_need_and_no_more(publish):
-    cut = {chr(code) for code in font(publish(FORMULA), "KaTeX_Main").getBestCmap()}
-    assert {"Σ", "<", "⊤"} <= cut
-    assert set("0123456789.−×∞nanTF") <= cut
-    assert not cut & set("ßQφψ")
+def test_font_has_only_used_and_always_included_characters(style_sheet):
+    characters = {
+        chr(code) for code in embedded_font(style_sheet(FORMULA), "KaTeX_Main").getBestCmap()
+    }
+    assert {"Σ", "<", "⊤"} <= characters
+    assert set("0123456789.−×∞nanTF") <= characters
+    assert not characters & set("ßQφψ")
 
 
-def test_a_character_goes_into_the_font_that_draws_it(publish):
-    cut = {chr(code) for code in font(publish(FORMULA), "KaTeX_Math").getBestCmap()}
-    assert {"φ", "ψ"} <= cut
-    assert not cut & set("Σ<⊤ß")
+def test_character_is_in_the_font_that_uses_it(style_sheet):
+    characters = {
+        chr(code) for code in embedded_font(style_sheet(FORMULA), "KaTeX_Math").getBestCmap()
+    }
+    assert {"φ", "ψ"} <= characters
+    assert not characters & set("Σ<⊤ß")
 
 
-def test_what_is_left_of_a_font_is_drawn_as_before(publish, assets):
-    whole = TTFont(assets / "katex" / "dist" / "fonts" / f"{MAIN}.woff2")
-    cut = font(publish(FORMULA), "KaTeX_Main")
-    assert cut["head"].unitsPerEm == whole["head"].unitsPerEm
-    assert cut["hhea"].ascent == whole["hhea"].ascent
-    assert cut["hhea"].descent == whole["hhea"].descent
+def test_subset_keeps_the_font_metrics(style_sheet, assets):
+    full = TTFont(assets / "katex" / "dist" / "fonts" / f"{MAIN}.woff2")
+    subset = embedded_font(style_sheet(FORMULA), "KaTeX_Main")
+    assert subset["head"].unitsPerEm == full["head"].unitsPerEm
+    assert subset["hhea"].ascent == full["hhea"].ascent
+    assert subset["hhea"].descent == full["hhea"].descent
     for character in "Σ⊤7":
-        before, after = (each.getBestCmap()[ord(character)] for each in (whole, cut))
-        assert cut["hmtx"][after] == whole["hmtx"][before]
+        before, after = (each.getBestCmap()[ord(character)] for each in (full, subset))
+        assert subset["hmtx"][after] == full["hmtx"][before]
 
 
-def test_a_character_that_no_font_has_stops_the_build(publish):
+def test_character_missing_from_the_font_stops_the_build(style_sheet):
     with pytest.raises(PublishError, match="KaTeX_Main-Regular has no 'Ж'"):
-        publish(FORMULA.replace("&lt;", "Ж"))
+        style_sheet(FORMULA.replace("&lt;", "Ж"))
 
 
-def test_the_style_sheet_has_the_fonts_that_are_drawn_within_it_and_no_others(publish):
-    style = publish(FORMULA)
+def test_style_sheet_embeds_only_used_fonts(style_sheet):
+    style = style_sheet(FORMULA)
     assert style.count("@font-face") == style.count("url(data:font/woff2;base64,") == 2
     assert style.count("url(") == 2
-    bold = publish(
+    bold = style_sheet(
         FORMULA, FORMULA.replace("mathnormal", "mathbf").replace("φ", "k").replace("ψ", "q")
     )
     assert bold.count("@font-face") == 3
 
 
-def test_a_font_is_cut_once(publish, monkeypatch):
-    first = publish(FORMULA)
-    monkeypatch.setattr(truetype, "subset", lambda font, text: pytest.fail("cut again"))
-    assert publish(FORMULA) == first
+def test_font_subset_is_cached(style_sheet, monkeypatch):
+    first = style_sheet(FORMULA)
+    monkeypatch.setattr(truetype, "subset", lambda font, text: pytest.fail("not cached"))
+    assert style_sheet(FORMULA) == first

@@ -1,4 +1,4 @@
-"""Links: every address of the built site leads somewhere, to an id too, and no id is twice."""
+"""Links and ids of the built site."""
 
 import re
 from collections import Counter
@@ -8,14 +8,14 @@ from urllib.parse import unquote, urljoin, urlsplit
 
 import pytest
 
-from attention_docs.publish.after.links import broken, seen
+from attention_docs.publish.after.links import broken_links, ids_and_links
 
 HOME = "http://127.0.0.1/attention-docs/"
 IN_STYLE = re.compile(r"""url\(\s*(?P<quote>["']?)(?P<address>[^)"']+)(?P=quote)\s*\)""")
 
 
 @pytest.mark.parametrize(
-    ("address", "leads_nowhere"),
+    ("address", "is_broken"),
     [
         ("../b/", False),
         ("../b/#there", False),
@@ -33,27 +33,33 @@ IN_STYLE = re.compile(r"""url\(\s*(?P<quote>["']?)(?P<address>[^)"']+)(?P=quote)
         ("//example.org/nope", False),
     ],
 )
-def test_a_link_leads_to_a_page_its_id_or_a_file(address, leads_nowhere):
+def test_broken_links_are_yielded(address, is_broken):
     files = {"a", "b", "assets/a b.css"}
-    pages = {"a/": seen(f'<p id="here"><a href="{address}">'), "b/": seen('<p id="there">')}
-    assert [link for _, link, _ in broken(pages, files.__contains__)] == [address] * leads_nowhere
+    pages = {
+        "a/": ids_and_links(f'<p id="here"><a href="{address}">'),
+        "b/": ids_and_links('<p id="there">'),
+    }
+    assert [link for _, link, _ in broken_links(pages, files.__contains__)] == [address] * is_broken
 
 
-def test_what_several_pages_link_to_is_reported_once():
-    page = seen('<img src="../nope.svg">')
-    assert list(broken({"a/": page, "b/": page}, lambda url: False)) == [
+def test_broken_target_is_reported_once():
+    page = ids_and_links('<img src="../nope.svg">')
+    assert list(broken_links({"a/": page, "b/": page}, lambda url: False)) == [
         ("a/", "../nope.svg", "nope.svg")
     ]
 
 
-def test_pages_may_be_files_too():
-    pages = {"a/b.html": seen('<a href="../c.html#x">'), "c.html": seen('<a href="a/b.html">')}
+def test_links_between_page_files_resolve():
+    pages = {
+        "a/b.html": ids_and_links('<a href="../c.html#x">'),
+        "c.html": ids_and_links('<a href="a/b.html">'),
+    }
     files = {"a/b.html", "c.html"}
-    assert [end for _, _, end in broken(pages, files.__contains__)] == ["c.html#x"]
+    assert [end for _, _, end in broken_links(pages, files.__contains__)] == ["c.html#x"]
 
 
 class Page(HTMLParser):
-    """All ids of a page and all its references, read by a parser, unlike the build."""
+    """The ids and links of a page, from an HTML parser, independently of the build."""
 
     def __init__(self, text):
         super().__init__()
@@ -68,16 +74,16 @@ class Page(HTMLParser):
                 case "href" | "xlink:href" | "src" | "poster" | "data" | "action":
                     self.addresses.add(value)
                 case "srcset":
-                    self.addresses.update(one.split()[0] for one in value.split(","))
+                    self.addresses.update(item.split()[0] for item in value.split(","))
                 case "for" | "aria-labelledby" | "aria-describedby" | "aria-controls":
-                    self.addresses.update(f"#{one}" for one in value.split())
+                    self.addresses.update(f"#{html_id}" for html_id in value.split())
                 case _:
                     self.addresses.update(m["address"] for m in IN_STYLE.finditer(value or ""))
 
 
 @pytest.fixture(scope="module")
 def pages(site):
-    """Each page by its address, 404.html included."""
+    """All pages by address, including 404.html."""
     return {
         urljoin(HOME, file.relative_to(site).as_posix()).removesuffix("index.html"): Page(
             file.read_text(encoding="utf-8")
@@ -91,15 +97,18 @@ def file_at(site, address):
     return file / "index.html" if file.is_dir() else file
 
 
-def test_every_reference_of_every_page_is_met(site, pages):
+def test_every_link_of_every_page_resolves(site, pages):
     missing = []
     for url, page in pages.items():
         for address in page.addresses:
-            whole = urljoin(url, address)
-            if not whole.startswith(HOME):
-                assert urlsplit(whole).scheme in ("https", "http", "mailto", "data"), (url, address)
+            target_url = urljoin(url, address)
+            if not target_url.startswith(HOME):
+                assert urlsplit(target_url).scheme in ("https", "http", "mailto", "data"), (
+                    url,
+                    address,
+                )
                 continue
-            target, _, anchor = whole.partition("#")
+            target, _, anchor = target_url.partition("#")
             if not file_at(site, target).is_file() or (
                 anchor and target in pages and unquote(anchor) not in pages[target].ids
             ):
@@ -109,34 +118,34 @@ def test_every_reference_of_every_page_is_met(site, pages):
     assert sum(len(page.addresses) for page in pages.values()) > 2000
 
 
-def test_no_id_stands_twice_on_a_page(pages):
+def test_no_page_has_duplicate_ids(pages):
     assert {
-        url: twice
+        url: duplicates
         for url, page in pages.items()
-        if (twice := [i for i, n in page.ids.items() if n > 1])
+        if (duplicates := [i for i, n in page.ids.items() if n > 1])
     } == {}
 
 
-def test_every_address_in_a_style_sheet_is_met(site):
+def test_every_address_in_a_style_sheet_resolves(site):
     missing = []
     for file in site.rglob("*.css"):
-        for found in IN_STYLE.finditer(file.read_text(encoding="utf-8")):
-            address = found["address"]
+        for match in IN_STYLE.finditer(file.read_text(encoding="utf-8")):
+            address = match["address"]
             if not address.startswith("data:") and not (file.parent / address).is_file():
                 missing.append((file.name, address))
     assert missing == []
 
 
-def test_every_page_of_the_sitemap_and_of_the_search_is_there(site, pages):
+def test_sitemap_lists_exactly_the_pages(site, pages):
     listed = re.findall(r"<loc>([^<]+)</loc>", (site / "sitemap.xml").read_text(encoding="utf-8"))
     assert set(listed) == set(pages) - {HOME + "404.html"}
 
 
-def test_addresses_and_anchors_that_others_may_link_to_go_on_working(site):
-    """They are those of November 2026; a page or an anchor that moves must leave one behind."""
+def test_old_addresses_and_anchors_still_exist(site):
+    """External links may use those of November 2026, so moved pages and anchors need redirects."""
     for line in Path(__file__).with_name("addresses.txt").read_text("utf-8").splitlines():
         address, *anchors = line.split(" ")
         page = site / address / ("index.html" if address.endswith("/") else "")
         assert page.is_file(), address
-        lost = set(anchors) - set(seen(page.read_text("utf-8")).ids) if anchors else set()
+        lost = set(anchors) - set(ids_and_links(page.read_text("utf-8")).ids) if anchors else set()
         assert not lost, address

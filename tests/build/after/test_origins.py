@@ -1,4 +1,4 @@
-"""What a page runs is the theme's or ours, and what it fetches comes from its own host."""
+"""Inline scripts and foreign addresses in pages and style sheets."""
 
 from pathlib import Path
 
@@ -17,20 +17,20 @@ FOLDERS = [
 ]
 
 
-def test_every_inline_script_of_the_site_is_on_the_closed_list(site):
-    known = origins.known_scripts(FOLDERS)
-    seen = set()
+def test_every_inline_script_of_the_site_is_allowed(site):
+    allowed = origins.allowed_scripts(FOLDERS)
+    used = set()
     for page in site.rglob("*.html"):
         for script in origins.inline_scripts(page.read_text(encoding="utf-8")):
-            seen.update(one for one in known if one.fullmatch(script))
-    # The theme has one more, for tabs that are linked, which no page uses.
-    assert len(known) - 1 <= len(seen) <= len(known)
+            used.update(pattern for pattern in allowed if pattern.fullmatch(script))
+    # No page uses the theme's script for linked tabs.
+    assert len(allowed) - 1 <= len(used) <= len(allowed)
 
 
-def test_a_template_of_ours_comes_before_the_theme_s(tmp_path):
+def test_our_template_overrides_the_theme_template(tmp_path):
     (tmp_path / "main.html").write_text("<script>ours()</script>")
-    known = origins.known_scripts([tmp_path])
-    assert [one.pattern for one in known] == [r"ours\(\)"]
+    allowed = origins.allowed_scripts([tmp_path])
+    assert [script.pattern for script in allowed] == [r"ours\(\)"]
 
 
 @pytest.mark.parametrize(
@@ -55,7 +55,7 @@ def test_a_template_of_ours_comes_before_the_theme_s(tmp_path):
         '<rect fill="url(https://host/a.svg#b)"/>',
     ],
 )
-def test_an_address_of_another_host_is_found(tag):
+def test_foreign_address_is_reported(tag):
     (problem,) = origins.page_problems(f"<html>{tag}</html>", [])
     assert problem.endswith("points to another host")
 
@@ -75,17 +75,17 @@ def test_an_address_of_another_host_is_found(tag):
         "<code>background: url(https://host/a.png)</code>",
     ],
 )
-def test_what_names_another_host_and_fetches_nothing_is_no_fault(tag):
+def test_foreign_address_that_is_not_fetched_is_allowed(tag):
     assert list(origins.page_problems(tag, [])) == []
 
 
-def test_the_build_stops_at_each_stranger_and_names_its_page_and_file(one_page):
+def test_foreign_assets_stop_the_build_with_their_locations(one_page):
     settings = one_page / "mkdocs.yml"
     text = settings.read_text(encoding="utf-8")
     text = text.replace("extra_css:\n", "extra_css:\n  - https://host/style.css\n")
     text = text.replace("extra_javascript:\n", "extra_javascript:\n  - https://host/code.js\n")
     settings.write_text(text.replace("hooks:\n", "hooks:\n  - adds.py\n"), encoding="utf-8")
-    # As a plugin does: it adds its loader, with its settings, to every page.
+    # Like a plugin that adds a loader script to every page.
     loader = '<script>tex = {"loader": "https://host/loader.js"}</script>'
     (one_page / "adds.py").write_text(
         f"def on_post_page(output, page, config):\n    return output + {loader!r}\n"
@@ -99,7 +99,7 @@ def test_the_build_stops_at_each_stranger_and_names_its_page_and_file(one_page):
     assert built.returncode != 0
     assert "Traceback" not in built.stderr
     for name in ("style.css", "code.js", "loader.js", "picture.png", "paper.png"):
-        told = f"docs/index.md: site/index.html: 'https://host/{name}' points to another host"
-        assert told in built.stderr, name
+        expected = f"docs/index.md: site/index.html: 'https://host/{name}' points to another host"
+        assert expected in built.stderr, name
     assert 'docs/index.md: site/index.html: inline script \'tex = {"loader"' in built.stderr
     assert "site/assets/site.css: 'https://host/font.woff2' points to another host" in built.stderr

@@ -1,4 +1,4 @@
-"""The tags and the picture by which other sites show a link to a page."""
+"""Pictures of pages, and their Open Graph tags."""
 
 import re
 import struct
@@ -28,22 +28,26 @@ def fonts(assets):
 
 
 @pytest.fixture
-def look(fonts):
+def style(fonts):
     (theme,) = THEME.glob("main.*.min.css")
-    styles = [file.read_text(encoding="utf-8") for file in (theme, ROOT / "docs" / pictures.STYLE)]
+    sheets = [
+        file.read_text(encoding="utf-8") for file in (theme, ROOT / "docs" / pictures.STYLE_SHEET)
+    ]
     icon = (ROOT / "docs" / "assets" / "favicon.svg").read_text(encoding="utf-8")
-    rules = "".join(pictures.DIAGRAM_RULE.findall(styles[1]))
-    bold = truetype.character_widths(fonts / pictures.BOLD)
-    return pictures.Look("A site", icon, pictures.light_values(styles), rules, bold)
+    rules = "".join(pictures.DIAGRAM_RULE.findall(sheets[1]))
+    bold_widths = truetype.character_widths(fonts / pictures.BOLD)
+    return pictures.Style("A site", icon, pictures.light_variables(sheets), rules, bold_widths)
 
 
 @pytest.fixture
-def draw(fonts, look):
-    """Draw the picture of a page with that title and drawing."""
-    return lambda title, drawing=None: pictures.png(pictures.card(title, drawing, look), fonts)
+def draw(fonts, style):
+    """A function that draws the picture of a page with a title and a drawing."""
+    return lambda title, drawing=None: pictures.png(
+        pictures.picture_svg(title, drawing, style), fonts
+    )
 
 
-def size(png):
+def png_size(png):
     assert png.startswith(b"\x89PNG\r\n\x1a\n")
     return struct.unpack(">II", png[16:24])
 
@@ -57,36 +61,39 @@ def size(png):
         heatmap(np.eye(2), "A matrix"),
         pictures.first_drawing(beside([matrix_panel(np.eye(2), name) for name in "AB"], "Two")),
     ],
-    ids=["plain", "wide", "high", "figure", "panels"],
+    ids=["none", "wide", "high", "figure", "panels"],
 )
-def test_a_picture_has_the_size_that_its_tags_tell_and_the_same_bytes_each_time(draw, drawing):
+def test_picture_has_the_tagged_size_and_is_reproducible(draw, drawing):
     picture = draw("A page", drawing)
-    assert size(picture) == (1200, 630)
+    assert png_size(picture) == (1200, 630)
     assert picture == draw("A page", drawing)
 
 
-def test_a_picture_shows_title_drawing_and_the_name_of_the_site(draw, fonts, look):
+def test_picture_shows_title_drawing_and_site_name(draw, fonts, style):
     drawing = DIAGRAM.format(90, 90)
     picture = draw("A page", drawing)
     assert picture != draw("Another page", drawing)
     assert picture != draw("A page")
     assert picture != draw("A page", drawing.replace("9", "8"))
-    elsewhere = pictures.card("A page", drawing, look._replace(name="Another site"))
-    assert picture != pictures.png(elsewhere, fonts)
+    other_site = pictures.picture_svg("A page", drawing, style._replace(name="Another site"))
+    assert picture != pictures.png(other_site, fonts)
 
 
-def test_the_drawings_of_a_figure_stand_in_a_row():
+def test_panels_of_a_figure_are_side_by_side():
     panels = [matrix_panel(np.eye(n), name) for n, name in ((2, "A & B"), (3, "C"))]
     after = DIAGRAM.format(900, 100)
     drawing = pictures.first_drawing(f"<p></p>{beside(panels, 'Two < three')}{after}")
-    one, two = BeautifulSoup(drawing, "html.parser").svg.find_all("svg")
-    assert float(two["x"]) > float(one["x"]) + float(one["width"])
-    assert pictures.size(drawing) == (float(two["x"]) + float(two["width"]), float(two["height"]))
-    assert pictures.name_of(drawing) == "Two < three"
+    left, right = BeautifulSoup(drawing, "html.parser").svg.find_all("svg")
+    assert float(right["x"]) > float(left["x"]) + float(left["width"])
+    assert pictures.drawing_size(drawing) == (
+        float(right["x"]) + float(right["width"]),
+        float(right["height"]),
+    )
+    assert pictures.drawing_name(drawing) == "Two < three"
     assert pictures.first_drawing(after + drawing) == after
 
 
-def test_a_drawing_stands_where_it_can_be_larger():
+def test_scale_of_a_drawing_depends_on_its_shape_and_box():
     wide, high = DIAGRAM.format(900, 100), DIAGRAM.format(100, 900)
     assert pictures.scale(wide, pictures.BELOW) > pictures.scale(wide, pictures.BESIDE)
     assert pictures.scale(high, pictures.BESIDE) > pictures.scale(high, pictures.BELOW)
@@ -96,41 +103,41 @@ def test_a_drawing_stands_where_it_can_be_larger():
 @pytest.mark.parametrize(
     "title", ["Masks", "Self-attention" + " and masks" * 3, "Incomprehensibilities" * 3]
 )
-def test_a_title_keeps_within_its_room(look, title, drawing):
-    svg = pictures.card(title, drawing, look)
+def test_title_fits_into_its_width(style, title, drawing):
+    svg = pictures.picture_svg(title, drawing, style)
     texts = re.findall(r'<text x="60" y="([\d.]+)" font-size="([\d.]+)".*?>(.*?)</text>', svg)
     assert " ".join(text for _, _, text in texts) == title
-    room = pictures.COLUMN if drawing == DIAGRAM.format(100, 900) else pictures.BELOW.width
-    for y, font, text in texts:
-        assert pictures.width(text, look.bold) * float(font) < 1.01 * room
+    max_width = pictures.COLUMN if drawing == DIAGRAM.format(100, 900) else pictures.BELOW.width
+    for y, font_size, text in texts:
+        assert pictures.text_width(text, style.bold_widths) * float(font_size) < 1.01 * max_width
         assert float(y) < 500
 
 
-def test_every_colour_of_figures_and_diagrams_has_a_light_value(look):
-    used = {name for name, _ in pictures.VARIABLE.findall(look.rules + "".join(ROLES.values()))}
+def test_every_colour_variable_has_a_light_value(style):
+    used = {name for name, _ in pictures.VARIABLE.findall(style.rules + "".join(ROLES.values()))}
     assert len(used) > 10
-    assert used - set(look.values) == {"--md-text-font-family"}
-    assert look.values["--md-primary-fg-color"] == "#1d3557"  # ours, not the theme's
+    assert used - set(style.variables) == {"--md-text-font-family"}
+    assert style.variables["--md-primary-fg-color"] == "#1d3557"  # from site.css, not the theme
 
 
-def test_a_title_is_text_and_not_markup(look):
-    assert "Q &lt; K &amp; V" in pictures.card("Q < K & V", None, look)
+def test_title_is_escaped(style):
+    assert "Q &lt; K &amp; V" in pictures.picture_svg("Q < K & V", None, style)
 
 
-def test_a_picture_is_drawn_once(fonts, look, tmp_path, monkeypatch):
-    card = pictures.card("A page", None, look)
-    picture = pictures.cached_png(card, fonts, Cache(tmp_path))
+def test_pictures_are_cached(fonts, style, tmp_path, monkeypatch):
+    svg = pictures.picture_svg("A page", None, style)
+    picture = pictures.cached_png(svg, fonts, Cache(tmp_path))
     monkeypatch.delattr(pictures, "png")
-    assert pictures.cached_png(card, fonts, Cache(tmp_path)) == picture
+    assert pictures.cached_png(svg, fonts, Cache(tmp_path)) == picture
 
 
 @pytest.mark.parametrize(
-    "surroundings",
+    "environment",
     [{}, {"OFFLINE": "true", "SITE_URL": ADDRESS}],
     ids=["no address", "offline"],
 )
-def test_without_an_address_there_are_no_pictures_and_no_tags(one_page, surroundings):
-    built = mkdocs(one_page, "build", "--strict", **surroundings)
+def test_site_without_address_has_no_pictures_or_tags(one_page, environment):
+    built = mkdocs(one_page, "build", "--strict", **environment)
     assert built.returncode == 0, built.stderr
     assert not (one_page / "site" / "assets" / "pictures").exists()
     page = (one_page / "site" / "index.html").read_text(encoding="utf-8")
@@ -140,8 +147,8 @@ def test_without_an_address_there_are_no_pictures_and_no_tags(one_page, surround
 
 @pytest.fixture(scope="module")
 def heads(site):
-    """By its address, the head of each page: its title, its tags' contents and its links."""
-    found = {}
+    """Title, canonical link and meta tags of each page, by address."""
+    by_address = {}
     for page in sorted(site.rglob("index.html")):
         head = BeautifulSoup(
             page.read_text(encoding="utf-8").partition("</head>")[0], "html.parser"
@@ -150,15 +157,19 @@ def heads(site):
             (tag.get("property") or tag.get("name"), tag["content"])
             for tag in head.find_all("meta", content=True)
         ]
-        assert len(dict(tags)) == len(tags), f"{page}: a tag twice"
+        assert len(dict(tags)) == len(tags), f"{page}: duplicate tags"
         (canonical,) = head.find_all("link", rel="canonical")
         folder = page.parent.relative_to(site).as_posix()
         address = ADDRESS if folder == "." else f"{ADDRESS}{folder}/"
-        found[address] = {"title": head.title.string, "canonical": canonical["href"], **dict(tags)}
-    return found
+        by_address[address] = {
+            "title": head.title.string,
+            "canonical": canonical["href"],
+            **dict(tags),
+        }
+    return by_address
 
 
-def test_every_page_has_a_title_its_address_and_a_description_of_its_own(heads):
+def test_every_page_has_title_address_and_unique_description(heads):
     assert len(heads) > 50
     for address, head in heads.items():
         assert head["title"]
@@ -168,7 +179,7 @@ def test_every_page_has_a_title_its_address_and_a_description_of_its_own(heads):
     assert len({head["description"] for head in heads.values()}) == len(heads)
 
 
-def test_every_page_has_a_title_and_a_picture_for_other_sites(heads):
+def test_every_page_has_open_graph_tags(heads):
     for head in heads.values():
         assert head["og:title"]
         assert head["og:site_name"] == "Attention, computed"
@@ -179,7 +190,7 @@ def test_every_page_has_a_title_and_a_picture_for_other_sites(heads):
     assert heads[ADDRESS]["og:title"] == "Attention, computed"
 
 
-def test_every_picture_lies_in_the_site_and_is_small(heads, site):
+def test_every_picture_exists_and_is_small(heads, site):
     images = [head["og:image"] for head in heads.values()]
     assert all(image.startswith(ADDRESS) for image in images)
     files = {site / image.removeprefix(ADDRESS) for image in images}
@@ -187,10 +198,10 @@ def test_every_picture_lies_in_the_site_and_is_small(heads, site):
     assert len(files) == len(heads)
     for file in files:
         picture = file.read_bytes()
-        assert size(picture) == (1200, 630)
+        assert png_size(picture) == (1200, 630)
         assert len(picture) < 60_000, file
 
 
-def test_picture_says_its_title_and_the_name_of_the_site_alone(look):
-    picture = BeautifulSoup(pictures.card("Attention", None, look), "html.parser")
+def test_picture_text_is_title_and_site_name_only(style):
+    picture = BeautifulSoup(pictures.picture_svg("Attention", None, style), "html.parser")
     assert [text.get_text() for text in picture.select("text")] == ["Attention", "A site"]

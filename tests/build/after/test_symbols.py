@@ -1,14 +1,14 @@
-r"""Short formulas as plain HTML: what is read, its spaces, and what is left to KaTeX."""
+r"""Short formulas as plain HTML: text, spacing, roles, and formulas left to KaTeX."""
 
 import pytest
 from bs4 import BeautifulSoup
 
-from attention_docs.publish.after.symbols import ROLES, plain
+from attention_docs.publish.after.symbols import ROLES, short_formula
 
 
-def read(tex):
-    """The text of a short formula, without spaces at its ends."""
-    return BeautifulSoup(plain(tex), "html.parser").text.strip()
+def text_of(tex):
+    """Return the text of a short formula, stripped of whitespace."""
+    return BeautifulSoup(short_formula(tex), "html.parser").text.strip()
 
 
 @pytest.mark.parametrize(
@@ -34,8 +34,8 @@ def read(tex):
         (r"\le 2", "≤ 2"),
     ],
 )
-def test_what_is_read(tex, expected):
-    assert read(tex) == expected
+def test_text_of_short_formula(tex, expected):
+    assert text_of(tex) == expected
 
 
 @pytest.mark.parametrize(
@@ -46,17 +46,17 @@ def test_what_is_read(tex, expected):
         r"\mathbb{R}", "a ^2", "x|y", r"\text{Two words}",
     ],
 )  # fmt: skip
-def test_what_is_left_to_katex(tex):
-    assert plain(tex) is None
+def test_complex_formula_is_left_to_katex(tex):
+    assert short_formula(tex) is None
 
 
 @pytest.mark.parametrize("role", ROLES)
-def test_a_role_is_the_class_of_its_symbol(role):
-    page = BeautifulSoup(plain(rf"\{role}{{q_i}} = 1"), "html.parser")
+def test_role_is_the_class_of_its_symbol(role):
+    page = BeautifulSoup(short_formula(rf"\{role}{{q_i}} = 1"), "html.parser")
     assert page.select_one(f"i.{role}").text == "qi"
 
 
-def test_letters_are_slanted_and_all_else_is_upright():
-    page = BeautifulSoup(plain(r"d_{\text{model}} = 2q_1"), "html.parser")
+def test_letters_are_italic_and_other_subscripts_upright():
+    page = BeautifulSoup(short_formula(r"d_{\text{model}} = 2q_1"), "html.parser")
     assert [letter.find(string=True, recursive=False) for letter in page.select("i")] == ["d", "q"]
     assert [index.text for index in page.select("sub.upright")] == ["model", "1"]

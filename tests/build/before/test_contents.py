@@ -1,4 +1,4 @@
-"""Lists of pages and of public names: made from `nav`, front matter and docstrings."""
+"""Lists of pages and public names from `nav`, front matter and docstrings."""
 
 import json
 
@@ -35,7 +35,7 @@ NAV = [
 ]
 
 
-def listed(name, page="order.md", nav=NAV):
+def contents_lines(name, page="order.md", nav=NAV):
     return contents(name, nav, SOURCES, page).splitlines()
 
 
@@ -43,8 +43,8 @@ def item(title, link, description):
     return f"1. [{title}]({link})<br><span data-search-exclude>{description}</span>"
 
 
-def test_a_section_is_listed_in_its_order_with_titles_and_descriptions():
-    assert listed("Book") == [
+def test_contents_lists_titles_and_descriptions_in_nav_order():
+    assert contents_lines("Book") == [
         item("First", "deep/one.md", r"A \* that is no markup, and 1 &lt; 2."),
         r"1. **Part \[B\]**",
         "    " + item("Two", "deep/two.md", "The second."),
@@ -52,11 +52,11 @@ def test_a_section_is_listed_in_its_order_with_titles_and_descriptions():
     ]
 
 
-def test_a_section_inside_a_section_has_a_list_of_its_own():
-    assert listed("Part [B]") == [item("Two", "deep/two.md", "The second.")]
+def test_contents_accepts_nested_sections():
+    assert contents_lines("Part [B]") == [item("Two", "deep/two.md", "The second.")]
 
 
-def test_of_two_sections_of_one_name_the_first_is_meant():
+def test_first_of_two_sections_with_one_title_is_used():
     assert overview("Deep", NAV, SOURCES, "index.md").count("merge_heads") == 2
 
 
@@ -64,52 +64,52 @@ def test_of_two_sections_of_one_name_the_first_is_meant():
     ("page", "link"),
     [("order.md", "deep/two.md"), ("deep/order.md", "two.md"), ("a/b/c.md", "../../deep/two.md")],
 )
-def test_links_lead_from_the_page_that_shows_the_list(page, link):
-    assert listed("Part [B]", page) == [item("Two", link, "The second.")]
+def test_links_are_relative_to_the_page_with_the_list(page, link):
+    assert contents_lines("Part [B]", page) == [item("Two", link, "The second.")]
 
 
-def test_what_joins_the_navigation_is_listed():
+def test_contents_follows_nav():
     nav = [{"Book": [*NAV[1]["Book"], "index.md"]}]
-    assert listed("Book", nav=nav) == [
-        *listed("Book"),
+    assert contents_lines("Book", nav=nav) == [
+        *contents_lines("Book"),
         item("Home", "index.md", "Where it begins."),
     ]
 
 
-def test_a_page_that_nobody_wrote_is_left_to_mkdocs():
+def test_missing_page_in_nav_is_skipped():
     nav = [{"Book": ["nowhere.md", "index.md"]}]
-    assert listed("Book", nav=nav) == [item("Home", "index.md", "Where it begins.")]
+    assert contents_lines("Book", nav=nav) == [item("Home", "index.md", "Where it begins.")]
     assert len(overview("Book", nav, SOURCES, "index.md").splitlines()) == 2
 
 
 @pytest.mark.parametrize(
-    ("ask", "message"),
+    ("write_list", "message"),
     [
-        (lambda: listed("Boook"), "section 'Boook' is unknown; known are Book, Part [B], Names, Deep, Two, Nameless, Unknown"),
-        (lambda: listed("Home"), "section 'Home' is unknown; known are Book, Part [B], Names, Deep, Two, Nameless, Unknown"),
-        (lambda: listed("Book", nav=["index.md"]), "section 'Book' is unknown; known are none"),
-        (lambda: listed("Deep", nav=NAV[4:]), "docs/bare.md has no description"),
-        (lambda: listed("Nameless"), "docs/nameless.md has no title"),
+        (lambda: contents_lines("Boook"), "section 'Boook' is unknown; known are Book, Part [B], Names, Deep, Two, Nameless, Unknown"),
+        (lambda: contents_lines("Home"), "section 'Home' is unknown; known are Book, Part [B], Names, Deep, Two, Nameless, Unknown"),
+        (lambda: contents_lines("Book", nav=["index.md"]), "section 'Book' is unknown; known are none"),
+        (lambda: contents_lines("Deep", nav=NAV[4:]), "docs/bare.md has no description"),
+        (lambda: contents_lines("Nameless"), "docs/nameless.md has no title"),
         (lambda: overview("Unknown", NAV, SOURCES, "index.md"), "'attention_docs.shwo' is no name of the package"),
     ],
 )  # fmt: skip
-def test_what_is_missing_is_named(ask, message):
+def test_missing_section_title_or_description_raises(write_list, message):
     with pytest.raises(LookupError) as caught:
-        ask()
+        write_list()
     assert str(caught.value) == message
 
 
-def test_names_are_listed_page_by_page_with_the_first_line_of_their_docstrings():
+def test_overview_lists_names_with_docstring_summaries():
     _, _, *rows = overview("Names", NAV, SOURCES, "deep/one.md").splitlines()
     assert [row.split("`")[1] for row in rows] == ["merge_heads", "show", "softmax"]
     links = {"merge_heads": "names.md", "show": "../names.md"}
     for name, row in zip(links, rows, strict=False):
-        first = getattr(attention_docs, name).__doc__.partition("\n")[0]
-        assert row == f"| [`{name}`]({links[name]}#attention_docs.{name}) | {first} |"
+        summary = getattr(attention_docs, name).__doc__.partition("\n")[0]
+        assert row == f"| [`{name}`]({links[name]}#attention_docs.{name}) | {summary} |"
     assert rows[2].startswith("| [`softmax`](../names.md#attention_docs.softmax.softmax) | Norm")
 
 
-def test_a_docstring_is_required_and_its_first_paragraph_becomes_one_cell(monkeypatch):
+def test_overview_requires_docstrings_and_escapes_them(monkeypatch):
     show = attention_docs.show
     monkeypatch.setattr(show, "__doc__", "Print `a | b`\n    and go on.\n\n    More.")
     assert (

@@ -1,4 +1,4 @@
-"""What a page must be: each fault is found at its line, and what looks like one is let pass."""
+"""Checks of the Markdown of pages."""
 
 import pytest
 
@@ -6,13 +6,13 @@ from attention_docs.publish.before.contents import summary
 from attention_docs.publish.before.lint import problems
 
 
-def draw(source):
+def check_diagram(source):
     if "accTitle" not in source:
         raise ValueError("no title")
 
 
-def found(text):
-    return list(problems(f"# Title\n\n{text}\n", draw, summary))
+def problems_in(text):
+    return list(problems(f"# Title\n\n{text}\n", check_diagram, summary))
 
 
 @pytest.mark.parametrize(
@@ -29,12 +29,12 @@ def found(text):
         "![words](a.svg) ![words][a] <img src='a.svg' alt=\"words\">",
     ],
 )
-def test_a_sound_page_passes(text):
-    assert found(text) == []
+def test_valid_page_has_no_problems(text):
+    assert problems_in(text) == []
 
 
 @pytest.mark.parametrize(
-    ("text", "fault"),
+    ("text", "problem"),
     [
         ("::: attention_docs.nope", "'attention_docs.nope' is no name of the package"),
         ("```\n1\n```", "unknown code language ''; expected console, mermaid or python"),
@@ -50,12 +50,12 @@ def test_a_sound_page_passes(text):
         ('<img alt="" src="a.svg">', "the image has no alternative text"),
     ],
 )  # fmt: skip
-def test_a_fault_is_found_at_its_line(text, fault):
-    assert found(text) == [(2, fault)]
-    assert found("one\n\n```python\n1\n```\n\n" + text) == [(8, fault)]
+def test_problem_is_reported_at_its_line(text, problem):
+    assert problems_in(text) == [(2, problem)]
+    assert problems_in("one\n\n```python\n1\n```\n\n" + text) == [(8, problem)]
 
 
-def test_a_page_needs_a_title():
-    assert list(problems("```python\n# no title\n```\n", draw, summary)) == [
+def test_page_without_title_is_reported():
+    assert list(problems("```python\n# no title\n```\n", check_diagram, summary)) == [
         (0, "the page has no title, a line that begins with `# `")
     ]

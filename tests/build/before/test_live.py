@@ -1,4 +1,4 @@
-"""The scripts of a page that answers: made from the modules and the graphs, and only when needed."""
+"""Scripts of the interactive pages: the bundle, its cache and its errors, and the graphs."""
 
 import gzip
 import json
@@ -22,40 +22,40 @@ MAIN = (
 
 @pytest.fixture
 def root(tmp_path):
-    """A project with the modules that need no page."""
+    """A project with a main module that needs no page."""
     shutil.copytree(ROOT / "docs" / "assets" / "live", tmp_path / "docs" / "assets" / "live")
     (tmp_path / "docs" / "assets" / "live" / "page" / "main.js").write_text(MAIN)
     return tmp_path
 
 
-def published(root, assets):
+def bundled_script(root, assets):
     project = SimpleNamespace(root=root, modules=assets, cache=Cache(root / ".cache"))
-    return live.published(project)
+    return live.bundled_script(project)
 
 
-def test_scripts_run_one_after_the_other_as_classic_scripts(root, assets):
+def test_bundle_and_graphs_run_as_classic_scripts(root, assets):
     graphs = live.graph_scripts({"self_attention": recorded_graph("self_attention")})
     assert set(graphs) == {"assets/live/self_attention.js"}
-    scripts = [published(root, assets)["assets/live.js"].decode(), *graphs.values()]
+    scripts = [bundled_script(root, assets)["assets/live.js"].decode(), *graphs.values()]
     program = "\n".join(scripts)
     program += "\nconsole.log(JSON.stringify(attentionDocs.graphs.self_attention.steps))"
-    done = node(
+    process = node(
         ["-"], input=program, return_completed_process=True, capture_output=True, encoding="utf-8"
     )
-    assert list(json.loads(done.stdout)) == list(self_attention.steps())
+    assert list(json.loads(process.stdout)) == list(self_attention.steps())
 
 
-def test_second_build_starts_no_node(root, assets, monkeypatch):
-    first = published(root, assets)
-    monkeypatch.setattr(live, "joined", lambda *_: pytest.fail("bundled again"))
-    assert published(root, assets) == first
+def test_bundle_is_cached(root, assets, monkeypatch):
+    script = bundled_script(root, assets)
+    monkeypatch.setattr(live, "run_node", lambda *_, **__: pytest.fail("not cached"))
+    assert bundled_script(root, assets) == script
 
 
-def test_changed_module_is_bundled_anew(root, assets):
-    published(root, assets)
+def test_changed_module_is_bundled_again(root, assets):
+    bundled_script(root, assets)
     main = root / "docs" / "assets" / "live" / "page" / "main.js"
     main.write_text(MAIN + 'console.log("new");\n')
-    assert b'console.log("new")' in published(root, assets)["assets/live.js"]
+    assert b'console.log("new")' in bundled_script(root, assets)["assets/live.js"]
 
 
 @pytest.mark.parametrize(
@@ -66,23 +66,23 @@ def test_changed_module_is_bundled_anew(root, assets):
         ("exp:", "exp: elementwise((a) => a), e:", r"operations\.js: exp has no slopes; expected"),
     ],
 )
-def test_operation_without_a_counterpart_stops_the_build(root, assets, before, after, message):
+def test_unmatched_operation_stops_the_build(root, assets, before, after, message):
     table = root / "docs" / "assets" / "live" / "operations.js"
     table.write_text(table.read_text("utf-8").replace(f"\n  {before}", f"\n  {after}"), "utf-8")
     with pytest.raises(PublishError, match=message):
-        published(root, assets)
+        bundled_script(root, assets)
 
 
-def test_mistake_in_a_module_is_named_with_its_line(root, assets):
+def test_syntax_error_in_a_module_is_reported_with_its_line(root, assets):
     main = root / "docs" / "assets" / "live" / "page" / "main.js"
     main.write_text(MAIN + "const = 1;\n")
     with pytest.raises(
         PublishError, match=r"docs/assets/live/page/main\.js:3: Expected identifier"
     ):
-        published(root, assets)
+        bundled_script(root, assets)
 
 
-def test_scripts_are_light(site):
+def test_scripts_are_small(site):
     sizes = {
         path.name: len(gzip.compress(path.read_bytes(), 6))
         for path in [*site.glob("assets/live*.js"), *site.glob("assets/live/*.js")]

@@ -1,4 +1,4 @@
-"""Mermaid flowcharts: what the pages use is understood, and everything else is an error."""
+"""The parser of Mermaid flowcharts."""
 
 import re
 
@@ -13,44 +13,44 @@ def chart(*lines):
     return parse(HEAD + "\n".join(lines))
 
 
-def test_the_direction_and_the_texts_for_a_screen_reader():
-    found = parse(HEAD.replace("TB", "LR"))
-    assert found[:3] == ("LR", "A title", "A description.")
+def test_parse_reads_direction_title_and_description():
+    flowchart = parse(HEAD.replace("TB", "LR"))
+    assert flowchart[:3] == ("LR", "A title", "A description.")
 
 
-def test_a_box_has_lines_of_text_and_a_role():
-    found = chart('A["First<br/>n × d_model"]:::query', "B[Second]", "C")
-    assert found.nodes == {
+def test_parse_reads_text_and_role_of_nodes():
+    flowchart = chart('A["First<br/>n × d_model"]:::query', "B[Second]", "C")
+    assert flowchart.nodes == {
         "A": Node(("First", "n × d_model"), "query"),
         "B": Node(("Second",)),
         "C": Node(("C",)),
     }
 
 
-def test_a_box_keeps_its_text_where_only_its_name_follows():
+def test_later_mention_by_name_keeps_text_and_role():
     assert chart('A["First"]:::key', "A --> B", "A --- C").nodes["A"] == Node(("First",), "key")
 
 
-def test_lines_join_each_box_on_the_left_with_each_on_the_right():
+def test_ampersand_connects_all_pairs():
     assert chart("A & B --> C & D").edges == [Edge(tail, head) for tail in "AB" for head in "CD"]
 
 
-def test_a_line_goes_on():
+def test_edges_can_be_chained():
     assert chart("A --> B --- C").edges == [Edge("A", "B"), Edge("B", "C", arrow=False)]
 
 
-def test_text_beside_a_line():
+def test_parse_reads_edge_labels():
     assert chart('A -->|"softmax<br/>of rows"| B').edges == [Edge("A", "B", ("softmax", "of rows"))]
 
 
 @pytest.mark.parametrize("name", ["accTitle", "accDescr"])
-def test_a_diagram_without_a_text_for_a_screen_reader_is_refused(name):
+def test_diagram_without_accessible_text_is_rejected(name):
     with pytest.raises(ValueError, match=f"`{name}: ...` is missing"):
         parse(HEAD.replace(f"{name}: ", "%% "))
 
 
 @pytest.mark.parametrize(
-    ("line", "where"),
+    ("line", "position"),
     [
         ("A ==> B", "'==> B'"),
         ("A -.-> B", "'-.-> B'"),
@@ -66,12 +66,12 @@ def test_a_diagram_without_a_text_for_a_screen_reader_is_refused(name):
         ("A --> B;", "';'"),
     ],
 )
-def test_what_is_not_understood_is_an_error_that_names_the_place(line, where):
-    with pytest.raises(ValueError, match=f"^{re.escape(repr(line))}.*{re.escape(where)}"):
+def test_unsupported_syntax_is_reported_with_its_position(line, position):
+    with pytest.raises(ValueError, match=f"^{re.escape(repr(line))}.*{re.escape(position)}"):
         chart("X --> Y", line)
 
 
-@pytest.mark.parametrize("first", ["flowchart TB", "graph RL", "sequenceDiagram", ""])
-def test_another_kind_of_diagram_is_refused(first):
+@pytest.mark.parametrize("header", ["flowchart TB", "graph RL", "sequenceDiagram", ""])
+def test_other_diagram_types_are_rejected(header):
     with pytest.raises(ValueError, match="expected graph TB or graph LR"):
-        parse(HEAD.replace("graph TB", first))
+        parse(HEAD.replace("graph TB", header))

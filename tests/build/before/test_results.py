@@ -1,4 +1,4 @@
-"""Measured results in a page: three digits, whole numbers as they are, unknown names refused."""
+"""Formatting of measured results, and errors for unknown ones."""
 
 import json
 import re
@@ -32,11 +32,11 @@ def folder(tmp_path):
         ("toy.error.float64", "| self | 1e-16 | not measured |"),
     ],
 )
-def test_shows_what_was_measured(folder, reference, expected):
+def test_measured_formats_results(folder, reference, expected):
     assert re.sub("<.*?>", "", measured(reference, folder)) == expected
 
 
-def test_each_number_is_marked_as_computed(folder):
+def test_measured_numbers_are_marked_as_computed(folder):
     row = measured("toy.error", folder)
     assert row.count("<span data-computed>") == 2
 
@@ -55,7 +55,7 @@ def test_each_number_is_marked_as_computed(folder):
         ("toy.ratio.0", ValueError, "expected a value or named rows; toy.ratio.0 holds 1"),
     ],
 )
-def test_names_what_is_known_instead(folder, reference, error, message):
+def test_unknown_result_lists_the_known_ones(folder, reference, error, message):
     with pytest.raises(error) as caught:
         measured(reference, folder)
     assert caught.value.args[0] == message

