@@ -322,6 +322,7 @@ def test_broken_link_in_a_notebook_stops_a_strict_build(notebook_project):
 
 def test_repository_script_updates_all_files(project):
     shutil.copytree(ROOT / "scripts", project / "scripts")
+    shutil.copy(ROOT / "README.md", project)
     command = [sys.executable, project / "scripts" / "repository"]
     for url in ("https://github.com/someone/first", "https://github.com/someone/docs"):
         assert subprocess.run([*command, url], capture_output=True).returncode == 0
