@@ -1,40 +1,40 @@
-// Points in space can be turned: only who asks for it loads Plotly, 0.6 MB, from this site.
+// "Explore in 3D" for points in space. Plotly, 0.6 MB, is loaded from this site on the first click.
 (() => {
   const library = new URL("plotly/plotly-gl3d.min.js", document.currentScript.src).href;
   const symbols = ["circle", "square", "diamond", "cross"];
   let loading;
 
   const load = () => {
-    loading ??= new Promise((done, failed) => {
+    loading ??= new Promise((resolve, reject) => {
       const script = document.createElement("script");
-      Object.assign(script, { src: library, onload: done, onerror: failed });
+      Object.assign(script, { src: library, onload: resolve, onerror: reject });
       document.head.append(script);
     });
     return loading;
   };
 
-  const along = (places) => {
-    const [x, y, z] = [0, 1, 2].map((axis) => places.map((place) => place?.[axis] ?? null));
+  const coordinates = (points) => {
+    const [x, y, z] = [0, 1, 2].map((axis) => points.map((point) => point?.[axis] ?? null));
     return { type: "scatter3d", x, y, z };
   };
 
-  // The points of a set, and if it is outlined, a line between any two of them.
+  // The points of a set, and for an outlined set a line between any two of them.
   const traces = (colour) => ({ name, places, labels, role, outlined }, index) => {
-    const paint = colour(`--role-${role}`);
+    const color = colour(`--role-${role}`);
     const points = {
-      ...along(places),
+      ...coordinates(places),
       mode: "markers+text",
       name,
       text: labels,
-      textfont: { color: paint },
-      marker: { color: paint, size: 5, symbol: symbols[index % symbols.length] },
+      textfont: { color },
+      marker: { color, size: 5, symbol: symbols[index % symbols.length] },
       hovertemplate: "%{text}: %{x}, %{y}, %{z}<extra></extra>",
     };
     const pairs = places.flatMap((a, i) => places.slice(i + 1).flatMap((b) => [a, b, null]));
     const edges = {
-      ...along(pairs),
+      ...coordinates(pairs),
       mode: "lines",
-      line: { color: paint, width: 2, dash: "dash" },
+      line: { color, width: 2, dash: "dash" },
       hoverinfo: "skip",
       showlegend: false,
     };
@@ -83,7 +83,7 @@
     await plot(space, JSON.parse(drawing.dataset.points));
   };
 
-  const back = (drawing, space, button) => {
+  const close = (drawing, space, button) => {
     Plotly.purge(space);
     space.remove();
     drawing.style.display = "";
@@ -97,12 +97,12 @@
       Object.assign(button, { className: "explore", type: "button", textContent: "Explore in 3D" });
       button.addEventListener("click", () => {
         const space = button.previousElementSibling;
-        return space === drawing ? explore(drawing, button) : back(drawing, space, button);
+        return space === drawing ? explore(drawing, button) : close(drawing, space, button);
       });
       drawing.after(button);
     });
   };
-  // Pages come and go by instant navigation; the scheme changes the colours.
+  // Watch for pages from instant navigation, and for changes of the colour scheme.
   new MutationObserver(prepare).observe(document.body, { childList: true, subtree: true });
   new MutationObserver(() => {
     document.querySelectorAll(".space").forEach((space) => {

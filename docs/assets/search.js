@@ -1,30 +1,29 @@
-// Stands before the theme's search worker and answers for it until a reader types: only then are that
-// worker and the documents, most of what a first visit would transfer, fetched. The messages are the
-// theme's own; of queries that come meanwhile the last one counts.
+// A stand-in for the theme's search worker, with the theme's messages. It defers loading that worker and the
+// documents, most of a first visit's transfer, until a reader types, and then passes on the latest query.
 const [SETUP, READY, QUERY, RESULT] = [0, 1, 2, 3];
-const themes = new URL(location.search.slice(1), location);
+const themeWorker = new URL(location.search.slice(1), location);
 const documents = new URL("../search/documents.json", location);
 
-let setup, query, fetching;
+let setup, query, loading;
 
-const fetchAll = async () => {
-  const answer = await fetch(documents);
-  if (!answer.ok) throw new Error(`${documents}: ${answer.status}`);
-  const { docs } = await answer.json();
-  importScripts(themes);
+const loadWorker = async () => {
+  const response = await fetch(documents);
+  if (!response.ok) throw new Error(`${documents}: ${response.status}`);
+  const { docs } = await response.json();
+  importScripts(themeWorker);
   removeEventListener("message", receive);
   const send = (data) => dispatchEvent(new MessageEvent("message", { data }));
   send({ ...setup, data: { ...setup.data, docs } });
-  // The theme's worker sets up in promises; all of them are done before the next task. A letter typed
-  // until then must not be followed by the query before it.
-  addEventListener("message", remember);
+  // The theme's worker is set up in microtasks, so it is ready in the next task. A query that arrives before
+  // must not be overridden by an older one.
+  addEventListener("message", rememberQuery);
   setTimeout(() => {
-    removeEventListener("message", remember);
+    removeEventListener("message", rememberQuery);
     send(query);
   });
 };
 
-const remember = ({ data: message }) => {
+const rememberQuery = ({ data: message }) => {
   if (message.type === QUERY) query = message;
 };
 
@@ -36,9 +35,9 @@ const receive = ({ data: message }) => {
     postMessage({ type: RESULT, data: { items: [] } });
   } else {
     query = message;
-    fetching ??= fetchAll().catch(() => {
-      // The next letter tries again.
-      fetching = undefined;
+    loading ??= loadWorker().catch(() => {
+      // Retry at the next letter.
+      loading = undefined;
       postMessage({ type: RESULT, data: { items: [] } });
     });
   }

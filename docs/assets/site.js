@@ -1,13 +1,13 @@
-// For those who read with the keyboard or by ear, for figures that can be turned, and for numbers that
-// say where they come from. Everything can be read without it.
+// Accessibility of scrolling boxes, and loading of the other scripts on demand. Everything can be read without
+// it.
 (() => {
   const source = document.currentScript.src;
-  // Few pages have points in space or a box to paste into, so the others do without these scripts.
+  // Scripts for elements that few pages have.
   const onDemand = new Map([
     ["svg[data-points]", new URL("explore.js", source).href],
     [".paste", new URL("diagnose.js", source).href],
   ]);
-  const names = [
+  const boxes = [
     [".formula", "formula"],
     [".diagram", "diagram"],
     [".figure-box", "figure"],
@@ -15,24 +15,24 @@
     [".md-typeset__scrollwrap", "table"],
     [".md-typeset pre > code", "code"],
   ];
-  const newBoxes = names.map(([selector]) => `${selector}:not([role])`).join();
+  const newBoxes = boxes.map(([selector]) => `${selector}:not([role])`).join();
 
-  // A box that scrolls can be reached with the Tab key and says what it is.
-  const reach = ({ box, scrolls }) => {
+  // A scrolling box is a tab stop with a name.
+  const makeFocusable = ({ box, scrolls }) => {
     box.toggleAttribute("tabindex", scrolls);
     if (!scrolls) return;
     box.tabIndex = 0;
-    const [, name] = names.find(([selector]) => box.matches(selector));
+    const [, name] = boxes.find(([selector]) => box.matches(selector));
     box.setAttribute("aria-label", `${name}, scrolls sideways`);
   };
-  // All is measured before anything changes: a change between would lay out the page again.
+  // Measure everything before changing anything, to avoid repeated layout.
   const measure = ({ target: box }) => ({ box, scrolls: box.scrollWidth > box.clientWidth });
-  const sizes = new ResizeObserver((entries) => entries.map(measure).forEach(reach));
+  const sizes = new ResizeObserver((entries) => entries.map(measure).forEach(makeFocusable));
 
   // The theme wraps each copy button in a landmark without a name.
   const prepare = () => {
     document.querySelectorAll(newBoxes).forEach((box) => {
-      // At once, though it has no name yet: with each role that changes later, all within is styled anew.
+      // Set the role before the name is known: a later change would restyle everything inside.
       box.setAttribute("role", "group");
       sizes.observe(box);
     });
@@ -44,17 +44,17 @@
       document.head.append(Object.assign(document.createElement("script"), { src }));
     }
   };
-  // Until somebody shows interest in a number, the pages listen and nothing more.
-  const interest = ["pointerover", "click", "keydown"];
-  let isAskedFor = false;
+  // Load live.js at the first interaction with a number.
+  const events = ["pointerover", "click", "keydown"];
+  let isRequested = false;
   const load = () => {
-    if (isAskedFor) return;
-    isAskedFor = true;
+    if (isRequested) return;
+    isRequested = true;
     const style = { rel: "stylesheet", href: new URL("live.css", source).href };
-    // If it does not come, it is asked for again with the next interest.
+    // If it does not load, retry at the next interaction.
     const onerror = () => {
-      isAskedFor = false;
-      delete window.attentionDocs.first;
+      isRequested = false;
+      delete window.attentionDocs.pendingEvent;
     };
     const script = { src: new URL("live.js", source).href, onerror };
     document.head.append(
@@ -62,47 +62,47 @@
       Object.assign(document.createElement("script"), script),
     );
   };
-  const notice = (event) => {
-    const wanted = event.type === "keydown" ? event.key === "Tab" : event.target.closest?.("[data-val], .figure-box, .live-try");
-    if (!wanted) return;
+  const onInteraction = (event) => {
+    const isRelevant = event.type === "keydown" ? event.key === "Tab" : event.target.closest?.("[data-val], .figure-box, .live-try");
+    if (!isRelevant) return;
     load();
-    // Until the script is there, a press counts for more than a pointer that passes.
-    if (!window.attentionDocs.first || event.type !== "pointerover") window.attentionDocs.first = event;
+    // Keep the event for the script; a click or key takes precedence over hovering.
+    if (!window.attentionDocs.pendingEvent || event.type !== "pointerover") window.attentionDocs.pendingEvent = event;
   };
-  // A link may bring edits, also one that is pasted while the page is open.
+  // A link may contain edits, even one pasted while the page is open.
   const readAddress = () => location.hash.startsWith("#try=") && load();
   const listen = (method) => {
-    interest.forEach((kind) => document[method](kind, notice));
+    events.forEach((type) => document[method](type, onInteraction));
     window[method]("hashchange", readAddress);
   };
 
-  // The theme leads from page to page: it changes the address first, and the page once that is fetched.
-  // Within a page it would fetch the same one again and put it in place of what the reader has changed, so
-  // there the browser leads. The theme leaves it all links with a target, and does not hear of Back.
-  let isUnderWay = false;
-  const onArrival = (act) => window.document$?.subscribe(act);
-  window.location$?.subscribe(() => (isUnderWay = true));
+  // The theme navigates between pages: it changes the address first, and the page once that is fetched. For
+  // links within a page, it would fetch the page again and discard the reader's edits, so the browser handles
+  // them: the theme ignores links with a target, and `step` hides Back from it.
+  let isNavigating = false;
+  const onArrival = (callback) => window.document$?.subscribe(callback);
+  window.location$?.subscribe(() => (isNavigating = true));
   onArrival(() => {
-    isUnderWay = false;
+    isNavigating = false;
     window.attentionDocs.page = location.pathname;
   });
   const withoutFragment = ({ href, hash }) => href.slice(0, href.length - hash.length);
-  const follow = ({ target }) => {
+  const keepNative = ({ target }) => {
     const link = target.closest?.("a[href]");
     if (!link?.hash || withoutFragment(link) !== withoutFragment(location)) return;
     link.target = "_self";
     document.querySelector("#__drawer:checked")?.click();
   };
-  document.addEventListener("click", follow, true);
-  const step = (event) => {
-    if (isUnderWay || location.pathname !== window.attentionDocs.page) return;
+  document.addEventListener("click", keepNative, true);
+  const onPopState = (event) => {
+    if (isNavigating || location.pathname !== window.attentionDocs.page) return;
     event.stopImmediatePropagation();
     if (history.state) scrollTo(0, history.state.y);
   };
 
   const start = () => listen("removeEventListener");
   const folder = new URL(".", source).href;
-  window.attentionDocs = { graphs: {}, page: location.pathname, folder, onArrival, start, step };
+  window.attentionDocs = { graphs: {}, page: location.pathname, folder, onArrival, start, step: onPopState };
   listen("addEventListener");
   readAddress();
 

@@ -1,37 +1,37 @@
-"""Readers who go from page to page: each of them has one tab, as long as the tests run."""
+"""Browser tabs that tests share during a session."""
 
 import pytest
 
-from tests.browser.visit import Visit, path
+from tests.browser.visit import Visit, url_path
 
 
 @pytest.fixture(scope="session")
 def phone(browser):
-    """A phone that runs no script."""
+    """Tab of a phone without JavaScript."""
     with Visit(browser, "about:blank", width=320, java_script_enabled=False) as visit:
         yield visit
 
 
 @pytest.fixture(scope="session")
 def desktop(browser):
-    """The screen of a reader who wants no motion."""
+    """Tab of a desktop with reduced motion."""
     with Visit(browser, "about:blank", reduced_motion="reduce") as visit:
         yield visit
 
 
 @pytest.fixture(scope="session")
 def tab(browser):
-    """The tab of a reader who tries everything."""
+    """Tab for interactive tests."""
     with Visit(browser, "about:blank") as visit:
         yield visit
 
 
 @pytest.fixture
-def come_to(tab, address):
-    """Loads a page as the first one of a new reader; a process of its own would take a second more."""
+def open_page(tab, address):
+    """Load a page as a first visit; a new browser context would take a second more."""
 
     def load(page="", **window):
-        tab.load_afresh(address + path(page), **window)
+        tab.load_uncached(address + url_path(page), **window)
         return tab
 
     return load

@@ -1,4 +1,4 @@
-"""The pages in each of the three browser engines: Chromium, Firefox and WebKit."""
+"""Every page in the three browser engines: Chromium, Firefox and WebKit."""
 
 import contextlib
 import functools
@@ -13,22 +13,31 @@ from pathlib import Path
 
 import pytest
 
-from tests.browser.visit import CHROMIUM, PAGES, PREFIX, QUIET, SANDBOX, Handler, path, served
+from tests.browser.visit import (
+    CHROMIUM,
+    NO_BACKGROUND_REQUESTS,
+    PAGES,
+    PREFIX,
+    SANDBOX,
+    Handler,
+    served,
+    url_path,
+)
 from tests.conftest import ROOT
 
 pytestmark = pytest.mark.apart
 
 WIDTHS = (1280, 375)
-PATIENCE = 20  # seconds for one thing to happen in a page, on a busy machine
-SILENCE = 120  # seconds without any answer
+STEP_TIMEOUT = 20  # seconds for a step of a check, on a busy machine
+ANSWER_TIMEOUT = 120  # seconds
 HERE = Path(__file__).parent
-COMPLAINTS, ENGINES = HERE / "complaints.js", HERE / "engines.js"
+RECORD_ERRORS, CHECKS = HERE / "record_errors.js", HERE / "engine_checks.js"
 HARNESS = """<!doctype html><html lang="en"><head><meta charset="utf-8"><title>Engines</title></head>
 <body><iframe style="height: 900px; border: 0"></iframe>
-<script type="application/json" id="task">{task}</script><script src="engines.js"></script></body></html>
+<script type="application/json" id="task">{task}</script><script src="engine_checks.js"></script></body></html>
 """
 END_OF_POLICY = b"form-action 'none'\">"
-# So that Firefox neither greets nor phones home.
+# No welcome pages and no background requests of Firefox.
 PREFERENCES = {
     "app.normandy.enabled": False,
     "app.update.enabled": False,
@@ -44,18 +53,18 @@ PREFERENCES = {
 
 
 class EngineHandler(Handler):
-    """Serve the site and the page that asks, and take the answers."""
+    """Serve the site and the page that checks it, and collect the answers."""
 
-    def __init__(self, *arguments, answers, pages, patience, **keywords):
+    def __init__(self, *arguments, answers, pages, step_timeout, **keywords):
         self.answers = answers
-        self.task = {"pages": pages, "seconds": patience, "home": PREFIX, "widths": WIDTHS}
+        self.task = {"pages": pages, "seconds": step_timeout, "home": PREFIX, "widths": WIDTHS}
         super().__init__(*arguments, **keywords)
 
     def do_GET(self):
         name = self.path.removeprefix(PREFIX)
         if name == "engines.html":
             return self.send(Path(name), HARNESS.format(task=json.dumps(self.task)).encode())
-        if name in (COMPLAINTS.name, ENGINES.name):
+        if name in (RECORD_ERRORS.name, CHECKS.name):
             return self.send(Path(name), (HERE / name).read_bytes())
         return super().do_GET()
 
@@ -67,31 +76,31 @@ class EngineHandler(Handler):
     def content(self, file):
         content = super().content(file)
         if file.suffix == ".html":
-            early = f'<script src="{PREFIX}{COMPLAINTS.name}"></script>'
+            script = f'<script src="{PREFIX}{RECORD_ERRORS.name}"></script>'
             assert END_OF_POLICY in content, file
-            content = content.replace(END_OF_POLICY, END_OF_POLICY + early.encode(), 1)
+            content = content.replace(END_OF_POLICY, END_OF_POLICY + script.encode(), 1)
         return content
 
 
-def miss(program):
-    """Skip for want of a program; CI installs them all, so there it is a failure."""
-    give_up = pytest.fail if "CI" in os.environ and sys.platform == "linux" else pytest.skip
-    give_up(f"{program} is missing")
+def report_missing(program):
+    """Skip because a program is missing, or fail in CI, which installs them all."""
+    stop = pytest.fail if "CI" in os.environ and sys.platform == "linux" else pytest.skip
+    stop(f"{program} is missing")
 
 
-def found(*names):
-    """The first of several programs that is there."""
+def first_installed(*names):
+    """Return the path of the first program that is installed, or None."""
     return next(filter(None, map(shutil.which, names)), None)
 
 
 def mini_browser():
-    """WebKitGTK's small browser, which Debian keeps among the libraries."""
+    """Return the path of WebKitGTK's MiniBrowser, which Debian installs among the libraries."""
     return next(map(str, Path("/usr").glob("lib*/**/webkit2gtk-4.*/MiniBrowser")), None)
 
 
 @contextlib.contextmanager
 def running(command, **options):
-    """Run a program until its answers are there."""
+    """Run a program for the duration of the context."""
     process = subprocess.Popen(
         command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, **options
     )
@@ -107,13 +116,19 @@ def running(command, **options):
 
 
 def chromium(address, profile):
-    program = found(*CHROMIUM) or miss("Chromium")
-    options = ["--headless=new", "--no-first-run", f"--user-data-dir={profile}", *SANDBOX, *QUIET]
+    program = first_installed(*CHROMIUM) or report_missing("Chromium")
+    options = [
+        "--headless=new",
+        "--no-first-run",
+        f"--user-data-dir={profile}",
+        *SANDBOX,
+        *NO_BACKGROUND_REQUESTS,
+    ]
     return running([program, *options, address])
 
 
 def firefox(address, profile):
-    program = found("firefox-esr", "firefox") or miss("Firefox")
+    program = first_installed("firefox-esr", "firefox") or report_missing("Firefox")
     lines = (f"user_pref({json.dumps(k)}, {json.dumps(v)});" for k, v in PREFERENCES.items())
     (profile / "user.js").write_text("\n".join(lines), encoding="utf-8")
     return running([program, "--headless", "--no-remote", "--profile", profile, address])
@@ -121,23 +136,23 @@ def firefox(address, profile):
 
 @contextlib.contextmanager
 def webkit(address, profile):
-    program = mini_browser() or miss("WebKitGTK's MiniBrowser")
-    screen = found("Xvfb") or miss("Xvfb, a screen for WebKitGTK,")
+    program = mini_browser() or report_missing("WebKitGTK's MiniBrowser")
+    screen = first_installed("Xvfb") or report_missing("Xvfb, a screen for WebKitGTK,")
     reading, writing = os.pipe()
     size = ["-screen", "0", "1400x1000x24", "-nolisten", "tcp"]
     with running([screen, "-displayfd", str(writing), *size], pass_fds=[writing]):
         display = os.read(reading, 16).decode().strip()
-        surroundings = {**os.environ, "DISPLAY": f":{display}", "HOME": str(profile)}
-        surroundings |= {"GDK_BACKEND": "x11", "LIBGL_ALWAYS_SOFTWARE": "1", "NO_AT_BRIDGE": "1"}
-        # Without a graphics card its layers would be composed by the processor, at a third more.
-        surroundings["WEBKIT_DISABLE_COMPOSITING_MODE"] = "1"
-        with running([program, "--private", address], env=surroundings) as browser:
+        environment = {**os.environ, "DISPLAY": f":{display}", "HOME": str(profile)}
+        environment |= {"GDK_BACKEND": "x11", "LIBGL_ALWAYS_SOFTWARE": "1", "NO_AT_BRIDGE": "1"}
+        # Without a GPU, compositing on the CPU would take a third longer.
+        environment["WEBKIT_DISABLE_COMPOSITING_MODE"] = "1"
+        with running([program, "--private", address], env=environment) as browser:
             yield browser
     os.close(reading)
     os.close(writing)
 
 
-WRONG = """
+BROKEN = """
     <noscript><i class="katex"></i></noscript>
     <script src="nowhere.js"></script> <script>inline()</script>
     <img src="http://localhost:9/foreign.png" alt=""> <div style="width: 3000px">Wide</div>
@@ -149,31 +164,35 @@ each_engine = pytest.mark.parametrize(
 )
 
 
-def faults(engine, site, profile, pages, patience=PATIENCE):
-    """Ask pages of a site; returns the faults of each."""
-    answers, found, last = queue.SimpleQueue(), {}, "nothing"
-    ask = {"answers": answers, "pages": list(map(path, pages)), "patience": patience}
-    handler = functools.partial(EngineHandler, **ask)
+def failures(engine, site, profile, pages, step_timeout=STEP_TIMEOUT):
+    """Check pages of a site in an engine and return the failures by page."""
+    answers, by_page, last = queue.SimpleQueue(), {}, "nothing"
+    options = {
+        "answers": answers,
+        "pages": list(map(url_path, pages)),
+        "step_timeout": step_timeout,
+    }
+    handler = functools.partial(EngineHandler, **options)
     with served(site, handler) as home, engine(f"{home}engines.html", profile):
         while True:
             try:
-                answer = answers.get(timeout=SILENCE)
+                answer = answers.get(timeout=ANSWER_TIMEOUT)
             except queue.Empty:
-                pytest.fail(f"no answer for {SILENCE} s; the last was of {last}")
+                pytest.fail(f"no answer for {ANSWER_TIMEOUT} s; the last was of {last}")
             if "finished" in answer:
-                return found
+                return by_page
             last = answer["page"]
-            found[last] = answer["faults"]
+            by_page[last] = answer["failures"]
 
 
 NAV = (ROOT / "mkdocs.yml").read_text(encoding="utf-8")
-# As one reads them: each links to the one that follows it.
+# In reading order: each page links to the next.
 IN_ORDER = sorted(PAGES, key=lambda page: re.search(rf" {page}(/?index)?\.\w+\n", NAV).start())
-# What differs with the depth of a page is asked here; every page is, in test_every_page.py.
-FIRST_OF_EACH_DEPTH = list({path(page).count("/"): page for page in reversed(PAGES)}.values())
+# Chromium checks all pages in test_every_page.py, and here what depends on their depth.
+FIRST_OF_EACH_DEPTH = list({url_path(page).count("/"): page for page in reversed(PAGES)}.values())
 
 
-# A page that one of Firefox and WebKit loads is one that the other comes to from the page before.
+# Firefox and WebKit alternate: where one loads a page, the other navigates to it.
 @pytest.mark.parametrize(
     ("engine", "pages"),
     [
@@ -183,39 +202,39 @@ FIRST_OF_EACH_DEPTH = list({path(page).count("/"): page for page in reversed(PAG
     ],
     ids=["chromium", "firefox", "webkit"],
 )
-def test_pages_work_in(engine, pages, site, tmp_path):
-    told = faults(engine, site, tmp_path, pages)
-    assert len(told) == len(pages)
-    assert {page: wrong for page, wrong in told.items() if wrong} == {}
+def test_pages_work_in_engine(engine, pages, site, tmp_path):
+    by_page = failures(engine, site, tmp_path, pages)
+    assert len(by_page) == len(pages)
+    assert {page: messages for page, messages in by_page.items() if messages} == {}
 
 
 @each_engine
-def test_each_fault_of_a_page_is_told_by(engine, site, tmp_path):
-    """A page alone, without an index for its search or a next page, and wrong in all else too."""
+def test_engine_checks_detect_each_fault(engine, site, tmp_path):
+    """The page has every fault, and neither a search index nor a next page."""
     shutil.copytree(site / "assets", tmp_path / "site" / "assets")
     page = (site / "index.html").read_text(encoding="utf-8")
     for old, new in (
         ("<h1", "<h1 hidden"),
         ('data-md-component="palette"', 'data-md-component="none"'),
         ("md-footer__link--next", ""),
-        ("</body>", f"{WRONG}</body>"),
+        ("</body>", f"{BROKEN}</body>"),
     ):
         assert old in page
         page = page.replace(old, new)
     (tmp_path / "site" / "index.html").write_text(page, encoding="utf-8")
     profile = tmp_path / "profile"
     profile.mkdir()
-    told = faults(engine, tmp_path / "site", profile, [""], patience=1)["home"]
+    messages = failures(engine, tmp_path / "site", profile, [""], step_timeout=1)["home"]
     for name in (
         *(f"{width} pixels wide: shows its title" for width in WIDTHS),
         *(f"{width} pixels wide: does not scroll sideways" for width in WIDTHS),
-        "holds what its file holds",
+        "has the content of its file",
         "switches its scheme",
         "answers a search",
-        "names the mistake in a pasted output",
-        "leads on and back without a load",
+        "diagnoses a pasted output",
+        "navigates forward and back without a page load",
     ):
-        assert any(wrong.startswith(f"{name}: ") for wrong in told), (name, told)
-    complaint = next(wrong for wrong in told if wrong.startswith("complains of nothing"))
+        assert any(message.startswith(f"{name}: ") for message in messages), (name, messages)
+    errors = next(message for message in messages if message.startswith("reports no errors"))
     for part in ("nowhere.js", "localhost:9", "script-src"):
-        assert part in complaint
+        assert part in errors

@@ -1,10 +1,10 @@
-"""Every page in a real browser, loaded once with scripts and once without, and then asked everything."""
+"""Every page in Chromium: load it once with scripts and once without, and run all checks."""
 
 import itertools
 
 import pytest
 
-from tests.browser.visit import PAGES, WIDER_THAN_PAGE, path
+from tests.browser.visit import HORIZONTAL_OVERFLOW, PAGES, url_path
 
 pytestmark = pytest.mark.apart
 
@@ -15,12 +15,12 @@ KINDS = {
     "tables": ".md-content table",
     "code": ".md-content pre",
 }
-# With no script, a page has its heading and no button that would do nothing.
-WORKS_WITHOUT_SCRIPTS = """
+# Without scripts, a page shows its heading, and no buttons, which would not work.
+IS_USABLE_WITHOUT_SCRIPTS = """
     document.querySelector("h1").checkVisibility()
     && [...document.querySelectorAll(".md-content button")].every(b => !b.checkVisibility())
 """
-# How many formulas, diagrams, figures, tables and blocks of code can be seen.
+# The number of visible formulas, diagrams, figures, tables and code blocks.
 COUNTS = """
     kinds => Object.fromEntries(Object.entries(kinds).map(([kind, selector]) => [
         kind,
@@ -29,18 +29,18 @@ COUNTS = """
         ).length,
     ]))
 """
-# The colours of what is shown of the text; what is not, the theme may still be adding.
+# The colours of visible elements only, as the theme may still be adding hidden ones.
 COLOURS = """
     [...new Set([...document.querySelectorAll(".md-content *")].filter(e => e.checkVisibility()).map(e => {
         const style = getComputedStyle(e);
         return [e.className, style.color, style.backgroundColor, style.fill, style.stroke].join();
     }))]
 """
-AROUND_THE_TEXT = (
+SITE_CHROME = (
     ".md-header, .md-tabs, .md-sidebar, .md-footer, .md-top, .md-code__nav, .explore, .live-try"
 )
-# What would have to be scrolled, or reaches beyond the text by more than the theme's tables do.
-CUT_OFF_ON_PAPER = """
+# Elements that would scroll, or overflow the text by more than the theme's tables do.
+CLIPPED_IN_PRINT = """
     [...document.querySelectorAll(".md-content *:not(.katex-mathml *, svg *)")].filter(box => {
         const text = document.querySelector(".md-content__inner").getBoundingClientRect();
         return box.checkVisibility() && (
@@ -52,23 +52,23 @@ CUT_OFF_ON_PAPER = """
 BACKGROUND = "getComputedStyle(document.body).backgroundColor"
 A4 = {"width": 680, "height": 1000}  # with margins of 15 mm
 RULES = ["wcag2a", "wcag2aa", "wcag21a", "wcag21aa", "wcag22aa", "best-practice"]
-# Axe asks one page after the other in these, in turn; two pages in all, in test_accessibility.py.
-LOOKS = (("light", 1280), ("dark", 320), ("dark", 1280), ("light", 320))
-# A formula's MathML is checked; of its drawing, thousands of elements, the contrast on two pages.
-WHOLE = [".katex-html"]
-# The navigation, the same on every page and most of a short one, is checked on two pages as well,
-# and so is what the template alone decides: that everything stands in a landmark.
-ITS_OWN = [*WHOLE, ".md-sidebar--primary"]
-OF_THE_TEMPLATE = {"region": {"enabled": False}}
+# Axe checks each page in one of these, in turn; test_accessibility.py checks two pages in all.
+AXE_WINDOWS = (("light", 1280), ("dark", 320), ("dark", 1280), ("light", 320))
+# Axe checks the MathML of formulas; their HTML has thousands of elements, so its contrast is checked on
+# two pages only, in test_accessibility.py.
+EXCLUDED = [".katex-html"]
+# The navigation and the landmarks, which come from the template, are also checked on two pages only.
+EXCLUDED_PER_PAGE = [*EXCLUDED, ".md-sidebar--primary"]
+TEMPLATE_RULES = {"region": {"enabled": False}}
 AXE = """
     ([exclude, runOnly, rules = {}]) => axe.run(
         {exclude}, {runOnly, rules, resultTypes: ['violations']}
-    ).then(found => found.violations.map(v => `${v.id}: ${v.nodes[0].html.slice(0, 200)}`))
+    ).then(results => results.violations.map(v => `${v.id}: ${v.nodes[0].html.slice(0, 200)}`))
 """
-FOLD = "document.querySelectorAll('details').forEach(details => { details.open = false; })"
-UNFOLD = "document.querySelectorAll('details').forEach(details => { details.open = true; })"
-# Boxes whose content is wider, and which the keyboard does not reach or which have no name.
-OUT_OF_REACH = """
+CLOSE_DETAILS = "document.querySelectorAll('details').forEach(details => { details.open = false; })"
+OPEN_DETAILS = "document.querySelectorAll('details').forEach(details => { details.open = true; })"
+# Scrolling boxes that have no name or cannot be reached by keyboard.
+INACCESSIBLE_BOXES = """
     [...document.querySelectorAll(".md-content *")].filter(box =>
         box.scrollWidth > box.clientWidth
         && ["auto", "scroll"].includes(getComputedStyle(box).overflowX)
@@ -76,15 +76,15 @@ OUT_OF_REACH = """
         && !(box.tabIndex === 0 && box.ariaLabel)
     ).map(box => box.outerHTML.slice(0, 200))
 """
-# What a drawing says of itself, to be read aloud.
-SPOKEN = """
+# The roles and accessible names of drawings.
+DESCRIPTIONS = """
     [...document.querySelectorAll(".md-content :is(.diagram > svg, .drawing, img)")].map(drawing => [
         drawing.getAttribute("role") ?? drawing.localName,
         [...drawing.ariaLabelledByElements ?? [], ...drawing.ariaDescribedByElements ?? []]
             .map(e => e.textContent).join(" ") || drawing.alt,
     ])
 """
-# Blocks of text that begin above the end of the one before.
+# Blocks that overlap their predecessor.
 OVERLAPS = """
     [...document.querySelectorAll(".md-content__inner")].flatMap(article => {
         const blocks = [...article.children].filter(e => e.offsetHeight && e.localName !== "form");
@@ -93,8 +93,8 @@ OVERLAPS = """
         ).map(block => block.outerHTML.slice(0, 200));
     })
 """
-# Text that is wider or higher than a box which neither shows nor scrolls it.
-CUT_OFF = """
+# Boxes with overflow: hidden that clip their text.
+CLIPPED = """
     [...document.querySelectorAll(".md-content *, .md-header *")].filter(box =>
         box.checkVisibility({opacityProperty: true, visibilityProperty: true})
         && !box.closest(".katex, svg, .md-search, label, [class*='copy']")
@@ -103,7 +103,7 @@ CUT_OFF = """
             || getComputedStyle(box).overflowY === "hidden" && box.scrollHeight > box.clientHeight + 1)
     ).map(box => `${box.scrollWidth} in ${box.clientWidth}, ${box.scrollHeight} in ${box.clientHeight}: ${box.outerHTML.slice(0, 200)}`)
 """
-# Elements that move; of those alike in name and classes, the first.
+# Animated elements, one for each combination of name and classes.
 MOVING = """
     [...new Map([...document.querySelectorAll("*")].map(e => [`${e.localName} ${e.className}`, e])).values()]
     .flatMap(e => ["", "::before", "::after"].map(part => {
@@ -115,13 +115,13 @@ MOVING = """
 """
 
 
-def loads_without_foreign_requests_errors_or_layout_shift(visit, written):
+def loads_without_foreign_requests_errors_or_layout_shift(visit, expected):
     assert [r for r in visit.requests if not r.startswith((visit.home, "data:"))] == []
-    assert visit.complaints == []
+    assert visit.errors == []
     assert visit.page.evaluate("window.shift") <= 0.01
 
 
-def preloads_its_scripts(visit, written):
+def preloads_its_scripts(visit, expected):
     links = visit.page.locator("link[rel=preload]")
     early = links.evaluate_all("all => all.map(link => link.href)")
     assert early == visit.page.evaluate(
@@ -129,7 +129,7 @@ def preloads_its_scripts(visit, written):
     )
 
 
-def has_one_title_and_headings_that_skip_no_level(visit, written):
+def has_one_title_and_no_skipped_heading_level(visit, expected):
     headings = visit.page.locator(".md-content :is(h1, h2, h3, h4, h5, h6)")
     levels = [int(name[1]) for name in headings.evaluate_all("all => all.map(h => h.localName)")]
     assert levels.count(1) == 1
@@ -137,85 +137,87 @@ def has_one_title_and_headings_that_skip_no_level(visit, written):
     assert all(after <= before + 1 for before, after in itertools.pairwise(levels))
 
 
-def has_drawings_that_say_what_they_show(visit, written):
-    for role, spoken in visit.page.evaluate(SPOKEN):
+def describes_its_drawings(visit, expected):
+    for role, spoken in visit.page.evaluate(DESCRIPTIONS):
         assert role == "img"
         assert len(spoken.split()) >= 5, spoken
 
 
-def moves_nothing_for_readers_who_ask_for_no_motion(visit, written):
+def respects_reduced_motion(visit, expected):
     assert visit.page.evaluate(MOVING) == []
 
 
-def is_whole_in_every_window_and_meets_wcag_2_2(visit, written):
-    visit.page.evaluate(UNFOLD)
+def is_complete_in_every_window_and_meets_wcag_2_2(visit, expected):
+    visit.page.evaluate(OPEN_DETAILS)
     for scheme, width, height in windows(visit.look):
-        visit.show(scheme, width, height)
-        assert visit.page.evaluate(COUNTS, KINDS) == written["unfolded"], (scheme, width)
-        assert visit.page.evaluate(WIDER_THAN_PAGE) <= 0, (scheme, width)
-        assert visit.page.evaluate(OUT_OF_REACH) == [], (scheme, width)
+        visit.emulate(scheme, width, height)
+        assert visit.page.evaluate(COUNTS, KINDS) == expected["unfolded"], (scheme, width)
+        assert visit.page.evaluate(HORIZONTAL_OVERFLOW) <= 0, (scheme, width)
+        assert visit.page.evaluate(INACCESSIBLE_BOXES) == [], (scheme, width)
         if (scheme, width) == visit.look:
-            assert visit.page.evaluate(AXE, [ITS_OWN, RULES, OF_THE_TEMPLATE]) == [], visit.look
+            assert visit.page.evaluate(AXE, [EXCLUDED_PER_PAGE, RULES, TEMPLATE_RULES]) == [], (
+                visit.look
+            )
 
 
 def windows(look):
-    """The schemes and sizes of a page's windows; in one of them, the page's look, axe asks.
+    """Return the colour schemes and window sizes to check.
 
-    The last is one of 1280 x 1024 pixels with everything four times as large.
+    Axe runs in the one that equals `look`; the last equals 1280 x 1024 at 400% zoom.
     """
     scheme, _ = look
     return ("light", 1280, 900), ("dark", 1280, 900), (scheme, 768, 900), (scheme, 320, 256)
 
 
-def loses_nothing_at_four_times_the_size(visit, written):
+def clips_nothing_at_400_percent_zoom(visit, expected):
     assert visit.page.evaluate(OVERLAPS) == []
-    assert visit.page.evaluate(CUT_OFF) == []
+    assert visit.page.evaluate(CLIPPED) == []
 
 
-def prints_the_text_alone_whole_and_dark_on_white(visit, written):
-    visit.page.evaluate(FOLD)
+def prints_only_the_text_dark_on_white(visit, expected):
+    visit.page.evaluate(CLOSE_DETAILS)
     visit.page.emulate_media(media="print", color_scheme="dark")
     visit.page.wait_for_selector("body[data-md-color-scheme=slate]")
     visit.page.set_viewport_size(A4)
     assert visit.page.evaluate(BACKGROUND) in ("rgb(255, 255, 255)", "rgba(0, 0, 0, 0)")
-    assert visit.page.locator(AROUND_THE_TEXT).locator("visible=true").count() == 0
-    assert visit.page.evaluate(CUT_OFF_ON_PAPER) == []
-    assert visit.page.evaluate(COUNTS, KINDS) == written["folded"]
+    assert visit.page.locator(SITE_CHROME).locator("visible=true").count() == 0
+    assert visit.page.evaluate(CLIPPED_IN_PRINT) == []
+    assert visit.page.evaluate(COUNTS, KINDS) == expected["folded"]
     from_dark = visit.page.evaluate(COLOURS)
     visit.page.emulate_media(media="print", color_scheme="light")
     visit.page.wait_for_selector("body[data-md-color-scheme=default]")
     assert visit.page.evaluate(COLOURS) == from_dark
 
 
-# In this order: one of them looks at the window that the one before has left.
-QUESTIONS = (
+# The order matters: the zoom check uses the last window of the one before.
+CHECKS = (
     loads_without_foreign_requests_errors_or_layout_shift,
     preloads_its_scripts,
-    has_one_title_and_headings_that_skip_no_level,
-    has_drawings_that_say_what_they_show,
-    moves_nothing_for_readers_who_ask_for_no_motion,
-    is_whole_in_every_window_and_meets_wcag_2_2,
-    loses_nothing_at_four_times_the_size,
-    prints_the_text_alone_whole_and_dark_on_white,
+    has_one_title_and_no_skipped_heading_level,
+    describes_its_drawings,
+    respects_reduced_motion,
+    is_complete_in_every_window_and_meets_wcag_2_2,
+    clips_nothing_at_400_percent_zoom,
+    prints_only_the_text_dark_on_white,
 )
 
 
 @pytest.mark.parametrize(
     ("page", "look"),
-    list(zip(PAGES, itertools.cycle(LOOKS))),
+    list(zip(PAGES, itertools.cycle(AXE_WINDOWS))),
     ids=[page or "home" for page in PAGES],
 )
 def test_page(phone, desktop, address, axe, page, look, subtests):
-    url = address + path(page)
+    url = address + url_path(page)
     phone.load(url)
-    assert phone.page.evaluate(WORKS_WITHOUT_SCRIPTS)
-    assert phone.page.evaluate(WIDER_THAN_PAGE) <= 0
-    written = {"folded": phone.page.evaluate(COUNTS, KINDS)}
-    phone.page.evaluate(UNFOLD)
-    written["unfolded"] = phone.page.evaluate(COUNTS, KINDS)
-    desktop.load_afresh(url)
+    assert phone.page.evaluate(IS_USABLE_WITHOUT_SCRIPTS)
+    assert phone.page.evaluate(HORIZONTAL_OVERFLOW) <= 0
+    expected = {"folded": phone.page.evaluate(COUNTS, KINDS)}
+    phone.page.evaluate(OPEN_DETAILS)
+    expected["unfolded"] = phone.page.evaluate(COUNTS, KINDS)
+    desktop.load_uncached(url)
     desktop.home, desktop.look = address, look
     desktop.page.evaluate(axe)
-    for question in QUESTIONS:
-        with subtests.test(question.__name__):
-            question(desktop, written)
+    for check in CHECKS:
+        with subtests.test(check.__name__):
+            check(desktop, expected)

@@ -1,4 +1,4 @@
-"""The site as a zip: unpacked into a folder, it is read and searched without a server."""
+"""The offline zip: the unpacked site works without a server."""
 
 import itertools
 import os
@@ -20,60 +20,60 @@ LINK = re.compile(r'<\w[^>]*\s(?:href|src)="([^"#?]+)')
 
 @pytest.fixture(scope="module")
 def project(tmp_path_factory, site):
-    return prepared(copy_project(tmp_path_factory.mktemp("project")))
+    return with_zip(copy_project(tmp_path_factory.mktemp("project")))
 
 
 @pytest.fixture(scope="module")
 def one_page(tmp_path_factory, site):
-    return prepared(cut_down(copy_project(tmp_path_factory.mktemp("small"))))
+    return with_zip(cut_down(copy_project(tmp_path_factory.mktemp("small"))))
 
 
-def prepared(project):
+def with_zip(project):
     pack(with_environment(with_scripts(project)))
     return project
 
 
 def pack(project, **environment):
-    done = run(project, "offline", env={**os.environ, "PYTHONPATH": str(project), **environment})
-    assert done.returncode == 0, done.stderr
+    process = run(project, "offline", env={**os.environ, "PYTHONPATH": str(project), **environment})
+    assert process.returncode == 0, process.stderr
     return (project / ZIP).read_bytes()
 
 
 @pytest.fixture(scope="module")
 def folder(project, tmp_path_factory):
-    """The zip as a reader unpacks it, at a place with a space in its name."""
+    """The unpacked zip, in a folder with a space in its name."""
     target = tmp_path_factory.mktemp("offline") / "My documents"
     zipfile.ZipFile(project / ZIP).extractall(target)
     return target / "attention-docs"
 
 
 @pytest.fixture
-def come_to(tab, folder):
-    """Loads a file of the unpacked zip as the first page of a new reader."""
+def open_page(tab, folder):
+    """Load a file of the unpacked zip as a first visit."""
 
     def load(file):
-        tab.load_afresh((folder / file).as_uri())
+        tab.load_uncached((folder / file).as_uri())
         return tab
 
     return load
 
 
-def foreign(visit):
+def foreign_requests(visit):
     return [url for url in visit.requests if not url.startswith(("file:", "data:", "blob:"))]
 
 
-def complaints(visit):
-    """Leave out a request that the next page cut short; of a missing file the console tells."""
-    return [text for text in visit.complaints if not text.startswith("file:")]
+def errors(visit):
+    """Return errors except cancelled requests; the console also reports missing files."""
+    return [text for text in visit.errors if not text.startswith("file:")]
 
 
-def test_the_same_site_gives_the_same_bytes(one_page):
+def test_zip_is_reproducible(one_page):
     first = (one_page / ZIP).read_bytes()
     assert pack(one_page, TZ="Asia/Tokyo", PYTHONHASHSEED="1") == first
     assert not list(one_page.glob(".site-*"))
 
 
-def test_a_failed_build_keeps_the_last_zip(one_page):
+def test_failed_build_keeps_the_last_zip(one_page):
     before = (one_page / ZIP).read_bytes()
     page = one_page / "docs" / "index.md"
     text = page.read_text(encoding="utf-8")
@@ -86,7 +86,7 @@ def test_a_failed_build_keeps_the_last_zip(one_page):
     assert not list(one_page.glob(".site-*"))
 
 
-def test_every_page_is_there_and_every_link_leads_to_a_file(folder):
+def test_zip_has_every_page_and_link_target(folder):
     pages = {path.relative_to(folder).as_posix() for path in folder.rglob("*.html")}
     assert pages == {f"{page or 'index'}.html" for page in PAGES} - {"reference.html"} | {
         "reference/index.html"
@@ -97,31 +97,31 @@ def test_every_page_is_there_and_every_link_leads_to_a_file(folder):
                 assert (folder / page).parent.joinpath(unquote(link)).is_file(), (page, link)
 
 
-def test_no_page_asks_anyone_or_complains(come_to, folder):
-    """Asked of the first pages of each folder: the paths to scripts and styles differ there alone."""
+def test_pages_load_without_foreign_requests_or_errors(open_page, folder):
+    """Check three pages of each folder, as paths to scripts and styles depend on the folder."""
     folders = itertools.groupby(sorted(folder.rglob("*.html")), lambda file: file.parent)
-    visit = come_to("index.html")
+    visit = open_page("index.html")
     for _, files in folders:
         for file in itertools.islice(files, 3):
             visit.page.goto(file.as_uri())
-    assert foreign(visit) == []
-    assert complaints(visit) == []
+    assert foreign_requests(visit) == []
+    assert errors(visit) == []
 
 
-def test_search_finds_softmax_and_leads_to_its_formulas(come_to):
-    visit = come_to("index.html")
+def test_search_works_from_a_file(open_page):
+    visit = open_page("index.html")
     page = visit.page
     page.get_by_placeholder("Search").press_sequentially("softmax")
     page.locator(".md-search-result__item a[href*='h=softmax']").first.click()
     page.wait_for_url("file:**?h=softmax*")
     assert page.locator(".katex, .symbols").count() > 0
     assert page.evaluate("document.fonts.ready.then(() => document.fonts.check('1em KaTeX_Main'))")
-    assert foreign(visit) == []
-    assert complaints(visit) == []
+    assert foreign_requests(visit) == []
+    assert errors(visit) == []
 
 
-def test_a_number_says_where_it_comes_from_and_follows_an_edit(come_to):
-    visit = come_to("mechanisms/self_attention.html")
+def test_card_and_edit_work_from_a_file(open_page):
+    visit = open_page("mechanisms/self_attention.html")
     page = visit.page
     weight = page.locator('table[data-val="self_attention.weights"] td').nth(1)
     weight.click()
@@ -129,12 +129,12 @@ def test_a_number_says_where_it_comes_from_and_follows_an_edit(come_to):
     page.locator(".live-card button", has_text="Try your own numbers").click()
     page.locator('table[data-val="self_attention.X"] input').first.fill("3")
     assert weight.inner_text() != "0.4856"
-    assert foreign(visit) == []
-    assert complaints(visit) == []
+    assert foreign_requests(visit) == []
+    assert errors(visit) == []
 
 
-def test_edits_survive_a_reload_a_link_to_a_heading_and_a_copied_link(come_to):
-    visit = come_to("mechanisms/self_attention.html")
+def test_edits_survive_reload_heading_link_and_copied_link(open_page):
+    visit = open_page("mechanisms/self_attention.html")
     page = visit.page
     field = page.locator('table[data-val="self_attention.X"] input').first
     page.locator(".live-try").first.click()
@@ -150,25 +150,25 @@ def test_edits_survive_a_reload_a_link_to_a_heading_and_a_copied_link(come_to):
     page.go_back()
     page.wait_for_selector(".live-changed")
     assert field.input_value() == "3"
-    copied = page.url
+    link = page.url
     page.goto("about:blank")
-    page.goto(copied)
+    page.goto(link)
     page.wait_for_selector(".live-changed")
     assert field.input_value() == "3"
-    assert foreign(visit) == []
-    assert complaints(visit) == []
+    assert foreign_requests(visit) == []
+    assert errors(visit) == []
 
 
-def test_a_pasted_output_is_named(come_to):
-    visit = come_to("check.html")
+def test_pasted_output_is_diagnosed(open_page):
+    visit = open_page("check.html")
     visit.page.get_by_label("Your output, as it was printed").fill(str(WRONG))
     visit.page.get_by_text("This is the output of a softmax over the queries.").wait_for()
-    assert foreign(visit) == []
-    assert complaints(visit) == []
+    assert foreign_requests(visit) == []
+    assert errors(visit) == []
 
 
-def test_points_can_be_turned_and_the_scheme_lasts(come_to):
-    visit = come_to("mechanisms/self_attention.html")
+def test_plotly_and_colour_scheme_work_from_a_file(open_page):
+    visit = open_page("mechanisms/self_attention.html")
     page = visit.page
     page.get_by_role("button", name="Explore in 3D").click()
     page.locator(".space canvas").first.wait_for()
@@ -177,4 +177,4 @@ def test_points_can_be_turned_and_the_scheme_lasts(come_to):
     page.get_by_role("link", name="Cross-attention", exact=True).first.click()
     page.get_by_role("heading", level=1, name="Cross-attention").wait_for()
     assert page.evaluate("document.body.dataset.mdColorScheme") == "slate"
-    assert foreign(visit) == []
+    assert foreign_requests(visit) == []

@@ -1,12 +1,12 @@
-"""The box on the page of the check: by keyboard, announced, and there after instant navigation."""
+"""The box to paste an output into: keyboard access, announcements, instant navigation."""
 
 from tests.diagnosis.test_pasted import RIGHT, WRONG
 
 PAGE = "check"
 
 
-def test_a_pasted_output_is_named_by_keyboard_and_announced(come_to):
-    visit = come_to(PAGE)
+def test_diagnosis_is_announced_and_reachable_by_keyboard(open_page):
+    visit = open_page(PAGE)
     area = visit.page.get_by_label("Your output, as it was printed")
     area.focus()
     visit.page.keyboard.insert_text(f"tensor({WRONG.tolist()}, dtype=torch.float64)")
@@ -25,11 +25,11 @@ def test_a_pasted_output_is_named_by_keyboard_and_announced(come_to):
     visit.page.get_by_text("paste a printed array").wait_for()
 
 
-def test_the_box_works_after_a_visit_of_another_page(come_to):
-    visit = come_to("mechanisms/distinct_sizes", width=1400)
-    visit.page.evaluate("window.stays = true")
+def test_paste_box_works_after_instant_navigation(open_page):
+    visit = open_page("mechanisms/distinct_sizes", width=1400)
+    visit.page.evaluate("window.isSameDocument = true")
     visit.page.locator(".md-footer__link--next").click()
     visit.page.wait_for_selector(".paste[data-ready]")
-    assert visit.page.evaluate("window.stays")
+    assert visit.page.evaluate("window.isSameDocument")
     visit.page.get_by_label("Your output, as it was printed").fill(str(RIGHT))
     visit.page.get_by_text("This is the right output.").wait_for()

@@ -1,4 +1,4 @@
-"""The Content-Security-Policy: what it says, that the site lives with it, and that it bites."""
+"""The Content-Security-Policy: its content, that the site complies, and that browsers enforce it."""
 
 import base64
 import hashlib
@@ -13,23 +13,23 @@ from tests.conftest import lend
 
 META = re.compile(r'<meta http-equiv="Content-Security-Policy" content="([^"]*)">')
 LOADS = re.compile(r"<(?:script|style|link|img)\b")
-REFUSED = {"style", "base", "iframe", "object", "embed"}
+BLOCKED = {"style", "base", "iframe", "object", "embed"}
 
 
 class Parsed(HTMLParser):
-    """What a page has that the policy must name, the inline scripts, or would refuse."""
+    """The inline scripts of a page, and its tags that the policy would block."""
 
     def __init__(self, text):
         super().__init__()
-        self.scripts, self.refused, self.in_script = [], [], False
+        self.scripts, self.blocked, self.in_script = [], [], False
         self.feed(text)
 
     def handle_starttag(self, tag, attributes):
         names = {name for name, _ in attributes}
         scripted = [name for name in names if name.startswith("on")]
         scripted += [value for _, value in attributes if (value or "").startswith("javascript:")]
-        if tag in REFUSED or scripted:
-            self.refused.append(self.get_starttag_text())
+        if tag in BLOCKED or scripted:
+            self.blocked.append(self.get_starttag_text())
         if tag == "script" and names.isdisjoint({"src", "type"}):
             self.in_script = True
             self.scripts.append("")
@@ -43,7 +43,7 @@ class Parsed(HTMLParser):
 
 
 def directives(page):
-    """Read the policy of a page: the sources of each directive."""
+    """Parse the policy of a page into the sources of each directive."""
     (policy,) = META.findall(page)
     return {name: sources for name, *sources in map(str.split, policy.split(";"))}
 
@@ -53,10 +53,10 @@ def hash_source(text):
 
 
 def violations(visit):
-    return [text for text in visit.complaints if "Content Security Policy" in text]
+    return [text for text in visit.errors if "Content Security Policy" in text]
 
 
-def test_the_scripts_of_all_pages_are_let_run_on_each(tmp_path):
+def test_policy_allows_inline_scripts_of_all_pages(tmp_path):
     head = '<html><head><meta charset="utf-8"><script src="a.js"></script>'
     (tmp_path / "deep").mkdir()
     (tmp_path / "one.html").write_text(
@@ -73,7 +73,7 @@ def test_the_scripts_of_all_pages_are_let_run_on_each(tmp_path):
         assert META.sub("", text).startswith(head)
 
 
-def test_every_page_has_the_one_policy_above_all_it_loads_and_needs_no_more(site):
+def test_every_page_has_the_same_minimal_policy(site):
     pages = [path.read_text(encoding="utf-8") for path in site.rglob("*.html")]
     assert len(pages) == len(PAGES) + 1  # and 404.html
     scripts = set()
@@ -81,22 +81,22 @@ def test_every_page_has_the_one_policy_above_all_it_loads_and_needs_no_more(site
         assert directives(page) == directives(pages[0])
         assert META.search(page).start() < LOADS.search(page).start()
         parsed = Parsed(page)
-        assert parsed.refused == []
+        assert parsed.blocked == []
         scripts.update(parsed.scripts)
-    assert len(scripts) > 4  # one of them differs with the depth of the page
+    assert len(scripts) > 4  # one depends on the depth of the page
     assert set(directives(pages[0])["script-src"]) == {"'self'", *map(hash_source, scripts)}
     assert directives(pages[0])["default-src"] == ["'self'"]
 
 
-def test_all_that_a_reader_can_do_keeps_to_the_policy_of_the_first_page(come_to):
-    visit = come_to("mechanisms/additive_attention")
+def test_instant_navigation_complies_with_the_policy(open_page):
+    visit = open_page("mechanisms/additive_attention")
     page = visit.page
-    page.evaluate("window.first = true")
+    page.evaluate("window.isSameDocument = true")
     page.get_by_role("link", name="Self-attention", exact=True).first.click()
     page.get_by_role("heading", level=1, name="Self-attention").wait_for()
     page.get_by_role("button", name="Explore in 3D").click()
     page.locator(".space canvas").first.wait_for()
-    # The style sheet that Plotly writes.
+    # Plotly's inserted style sheet is applied.
     assert (
         page.locator(".space .svg-container").evaluate("e => getComputedStyle(e).position")
         == "relative"
@@ -111,7 +111,7 @@ def test_all_that_a_reader_can_do_keeps_to_the_policy_of_the_first_page(come_to)
     page.get_by_placeholder("Search").press_sequentially("softmax")
     page.locator(".md-search-result__item a[href*='h=softmax']").first.click()
     page.wait_for_url("**?h=softmax*")
-    assert page.evaluate("window.first")  # all of it in the document of the first page
+    assert page.evaluate("window.isSameDocument")
     assert violations(visit) == []
     page.evaluate(
         "document.head.append(Object.assign(document.createElement('script'),"
@@ -135,11 +135,11 @@ def test_all_that_a_reader_can_do_keeps_to_the_policy_of_the_first_page(come_to)
         ("<base href='http://localhost:9/'>", "base-uri"),
     ],
 )
-def test_what_is_injected_into_a_page_is_refused(tab, site, tmp_path, injected, directive):
+def test_policy_blocks_injected_elements(tab, site, tmp_path, injected, directive):
     lend(site / "assets", tmp_path / "assets")
     page = (site / "index.html").read_text(encoding="utf-8")
     (tmp_path / "index.html").write_text(page.replace("</body>", injected + "</body>"), "utf-8")
     with served(tmp_path) as home:
-        tab.load_afresh(home)
-    assert any(directive in text for text in violations(tab)), tab.complaints
+        tab.load_uncached(home)
+    assert any(directive in text for text in violations(tab)), tab.errors
     assert not tab.page.evaluate("window.injected")

@@ -1,4 +1,4 @@
-"""From page to page, back and forth, to headings and in other schemes: what is read is the same."""
+"""Pages keep their content through instant navigation, heading links and colour schemes."""
 
 import contextlib
 import functools
@@ -6,9 +6,9 @@ import functools
 import pytest
 
 from tests.browser.test_every_page import COUNTS, KINDS
-from tests.browser.visit import SHOWN_AS, path
+from tests.browser.visit import THEME_SCHEMES, url_path
 
-STANDS_BELOW_THE_HEADER = """
+IS_BELOW_HEADER = """
     heading => {
         const header = document.querySelector(".md-header").getBoundingClientRect().bottom;
         const { top } = document.querySelector(heading).getBoundingClientRect();
@@ -19,127 +19,127 @@ CHAPTER = "mechanisms/self_attention"
 
 
 def counts(page):
-    """How many formulas, diagrams, figures, tables and blocks of code a page shows."""
+    """Return the number of visible formulas, diagrams, figures, tables and code blocks."""
     return page.evaluate(COUNTS, KINDS)
 
 
 @pytest.fixture(scope="module")
-def written(phone, address):
-    """Tells what a page shows on a phone without JavaScript."""
+def expected_counts(phone, address):
+    """Count the content of a page on a phone without JavaScript."""
 
     @functools.cache
-    def shown(page):
-        phone.load_afresh(address + path(page), width=320)
+    def count(page):
+        phone.load_uncached(address + url_path(page), width=320)
         return counts(phone.page)
 
-    return shown
+    return count
 
 
 @contextlib.contextmanager
-def instantly(page):
-    """Wait for the text that a click or a step back brings, without a load of the whole page."""
-    page.evaluate("document.querySelector('h1').dataset.left = window.stays = 'so far'")
+def instant_navigation(page):
+    """Wait for instant navigation, and assert that the document was not reloaded."""
+    page.evaluate("document.querySelector('h1').dataset.left = window.isSameDocument = 'yes'")
     yield
     page.wait_for_selector("h1:not([data-left])")
-    assert page.evaluate("window.stays") == "so far"
+    assert page.evaluate("window.isSameDocument") == "yes"
 
 
-def test_pages_are_whole_on_the_way_forth_back_and_forth_again(come_to, address, written):
-    """The first four; each page with its neighbours is asked in every engine, in test_engines.py."""
-    visit = come_to(width=320)
+def test_pages_are_complete_after_instant_navigation(open_page, address, expected_counts):
+    """Only the first four pages; test_engines.py navigates between all of them."""
+    visit = open_page(width=320)
     order = [visit.page.url]
     for _ in range(3):
-        with instantly(visit.page):
+        with instant_navigation(visit.page):
             visit.page.locator(".md-footer__link--next").click()
         order.append(visit.page.url)
-        assert counts(visit.page) == written(name(visit.page.url, address))
+        assert counts(visit.page) == expected_counts(page_of(visit.page.url, address))
     for step, urls in ((visit.page.go_back, order[-2::-1]), (visit.page.go_forward, order[1:])):
         for url in urls:
-            with instantly(visit.page):
+            with instant_navigation(visit.page):
                 step()
             assert visit.page.url == url
-            assert counts(visit.page) == written(name(url, address))
-    assert visit.complaints == []
+            assert counts(visit.page) == expected_counts(page_of(url, address))
+    assert visit.errors == []
 
 
-def name(url, address):
-    """The entry of `PAGES` that an address stands for."""
+def page_of(url, address):
+    """Return the entry of `PAGES` for a URL."""
     return url.removeprefix(address).rstrip("/")
 
 
 @pytest.fixture
-def chapter(come_to):
-    """A chapter with every kind of content."""
-    return come_to(CHAPTER)
+def chapter(open_page):
+    """A page with every kind of content."""
+    return open_page(CHAPTER)
 
 
-def test_a_link_to_a_heading_shows_it_below_the_header(chapter, written):
+def test_heading_link_scrolls_below_header(chapter, expected_counts):
     page = chapter.page
 
     page.locator(".md-sidebar--secondary a[href$='#what-goes-wrong']").click()
-    page.wait_for_function(STANDS_BELOW_THE_HEADER, arg="#what-goes-wrong")
-    assert counts(page) == written(CHAPTER)
+    page.wait_for_function(IS_BELOW_HEADER, arg="#what-goes-wrong")
+    assert counts(page) == expected_counts(CHAPTER)
     page.reload()
-    page.wait_for_function(STANDS_BELOW_THE_HEADER, arg="#what-goes-wrong")
-    assert counts(page) == written(CHAPTER)
+    page.wait_for_function(IS_BELOW_HEADER, arg="#what-goes-wrong")
+    assert counts(page) == expected_counts(CHAPTER)
 
 
-def test_a_link_to_a_heading_of_another_page_shows_it_below_the_header(come_to, address, written):
-    visit = come_to("errata")
+def test_heading_link_to_another_page_scrolls_below_header(open_page, address, expected_counts):
+    visit = open_page("errata")
     link = visit.page.locator(".md-content a[href*='/#']:not([href*='errata/#']):visible").first
     target = link.evaluate("a => a.href")
     link.scroll_into_view_if_needed()
-    # Noted only after the click, the place on this page would become that on the next.
+    # The theme saves the scroll position late, and would apply it to the next page.
     visit.wait_until("history.state?.y === scrollY")
-    with instantly(visit.page):
+    with instant_navigation(visit.page):
         link.click()
     page, _, heading = target.partition("#")
-    visit.page.wait_for_function(STANDS_BELOW_THE_HEADER, arg=f"#{heading}")
+    visit.page.wait_for_function(IS_BELOW_HEADER, arg=f"#{heading}")
     assert visit.page.url == target
-    assert counts(visit.page) == written(name(page, address))
+    assert counts(visit.page) == expected_counts(page_of(page, address))
 
 
-@pytest.mark.parametrize("scheme", SHOWN_AS)
-def test_a_first_visit_has_its_colours_before_the_theme_has_run(browser, address, scheme):
+@pytest.mark.parametrize("scheme", THEME_SCHEMES)
+def test_first_visit_has_colour_scheme_before_theme_script(browser, address, scheme):
     context = browser.new_context(color_scheme=scheme)
     page = context.new_page()
     page.route("**/bundle.*.js", lambda route: route.abort())
     page.goto(address)
-    assert page.evaluate("document.body.dataset.mdColorScheme") == SHOWN_AS[scheme]
+    assert page.evaluate("document.body.dataset.mdColorScheme") == THEME_SCHEMES[scheme]
     context.close()
 
 
-def test_a_step_back_leads_to_where_one_was(chapter):
+def test_back_restores_scroll_position(chapter):
     page = chapter.page
     page.evaluate("window.scrollTo(0, 1500)")
-    chapter.wait_until("history.state?.y === 1500")  # the theme has noted the place
-    with instantly(page):
+    chapter.wait_until("history.state?.y === 1500")  # the theme has saved the position
+    with instant_navigation(page):
         page.locator(".md-footer__link--next").dispatch_event("click")
     chapter.wait_until("scrollY === 0")
-    with instantly(page):
+    with instant_navigation(page):
         page.go_back()
     chapter.wait_until("Math.abs(scrollY - 1500) <= 1")
 
 
-def test_where_there_is_no_page_a_link_leads_home(come_to, address):
-    visit = come_to("404.html")
+def test_404_page_links_home(open_page, address):
+    visit = open_page("404.html")
     visit.page.locator(".md-content a").click()
     visit.page.wait_for_url(address)
     visit.page.wait_for_selector("h1:text('Attention, computed')")
-    assert visit.complaints == []
+    assert visit.errors == []
 
 
-def test_the_switch_changes_the_scheme_and_nothing_else(chapter, written):
-    for title, shown in (
+def test_palette_switch_changes_only_the_scheme(chapter, expected_counts):
+    for title, scheme in (
         ("Follow the system; switch to light", "default"),
         ("Light; switch to dark", "slate"),
         ("Dark; switch to the system's", "default"),
     ):
         chapter.page.get_by_title(title).click()
-        chapter.page.wait_for_selector(f"body[data-md-color-scheme={shown}]")
-        assert counts(chapter.page) == written(CHAPTER)
+        chapter.page.wait_for_selector(f"body[data-md-color-scheme={scheme}]")
+        assert counts(chapter.page) == expected_counts(CHAPTER)
     chapter.page.get_by_title("Follow the system; switch to light").click()
     chapter.page.get_by_title("Light; switch to dark").click()
     chapter.page.reload()
     chapter.page.wait_for_selector("body[data-md-color-scheme=slate]")
-    assert counts(chapter.page) == written(CHAPTER)
+    assert counts(chapter.page) == expected_counts(CHAPTER)

@@ -19,8 +19,8 @@ const { script, outputs, texts } = JSON.parse(fs.readFileSync(0, "utf-8"));
 (0, eval)(script);
 const answer = (text) => {
   try {
-    const { known, first, rows } = diagnose(text, outputs);
-    return { words: known && known.words, first, numbers: rows.map((row) => row.map((c) => c.printed)) };
+    const { match, difference, rows } = diagnose(text, outputs);
+    return { words: match && match.words, first: difference, numbers: rows.map((row) => row.map((c) => c.printed)) };
   } catch (error) {
     return { refused: error.message };
   }

@@ -75,7 +75,7 @@ const name = ({ step, index }) => `${step}[${index}]`;
 /** Collect the faults of the explanations of an example, and how much was looked at. */
 export const examine = (json) => {
   const parsed = graph.parse(json);
-  const { values, steps, named } = parsed;
+  const { values, steps, nodesByName: named } = parsed;
   const inputs = [...parsed.inputs, ...[...named.keys()].filter((name) => !steps.has(name))];
   // A literal goes by the first of its names.
   const nameOf = new Map([...named].toReversed().map(([name, node]) => [node, name]));
@@ -96,7 +96,7 @@ export const examine = (json) => {
     if (above.has(key)) faults.push(`${key} is made of itself`);
     if (above.has(key) || seen.has(key)) return ends;
     seen.add(key);
-    const { parts } = explained(cell);
+    const { dependencies: parts } = explained(cell);
     if (!parts.length) ends.add(key);
     above.add(key);
     for (const part of parts) followed(part, above, ends, seen);
@@ -115,7 +115,7 @@ export const examine = (json) => {
     const key = name(cell);
     const { shape, data } = values[steps.get(cell.step)];
     const value = data[arrays.ravel(cell.index, shape)];
-    const { numbers, parts, formula, note, place } = explained(cell);
+    const { numbers, dependencies: parts, formula, note, description } = explained(cell);
     for (const line of numbers) {
       counts.lines++;
       if (!same(calculated(line), value)) faults.push(`${key} is ${value}, not ${calculated(line)}`);
@@ -124,7 +124,7 @@ export const examine = (json) => {
     readings.forEach((text, i) => text === readings[i - 1] && faults.push(`${key} says “= ${text}” twice`));
     if (/ at $/.test(readings[0])) faults.push(`${key} is at no place`);
     if (!formula.length && !note.length) faults.push(`${key} says nothing`);
-    if (shape.length && !place) faults.push(`${key} has no place`);
+    if (shape.length && !description) faults.push(`${key} has no place`);
     for (const part of parts) {
       const array = values[named.get(part.step)];
       const isCell = array && part.index.every((place, axis) => place < array.shape[axis]);

@@ -55,10 +55,10 @@ export const examine = (json, count) => {
       return { step, node, position, derivatives: gradient(graph, graph.values, { step, index }) };
     })
   );
-  const keys = [...graph.inputs, ...[...graph.named.keys()].filter((key) => key.includes("."))];
+  const keys = [...graph.inputs, ...[...graph.nodesByName.keys()].filter((key) => key.includes("."))];
   const counts = { same: 0, "one side": 0 };
   const faults = [];
-  for (const [input, key] of new Map(keys.map((key) => [graph.named.get(key), key]))) {
+  for (const [input, key] of new Map(keys.map((key) => [graph.nodesByName.get(key), key]))) {
     for (const place of isFloat(input) ? picked(graph.values[input], count) : []) {
       const changed = around(graph, key, graph.values[input], place);
       for (const { step, node, position, derivatives } of numbers) {

@@ -16,7 +16,7 @@ NAMES = (
     "operations",
     "page/edit/address",
     "page/edit/entries",
-    "page/follow/copies",
+    "page/update/copies",
     "page/inputs",
     "program",
     "reference",

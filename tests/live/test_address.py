@@ -18,8 +18,8 @@ PAGE = """
         return { name: parsed.example, graph: parsed, edits: new Map(), values: parsed.values };
     });
     const state = (fragment) => {
-        const { name, parts, heading } = address.parse(fragment);
-        return { name, heading, ...address.editsOf(parts, examples) };
+        const { name, edits, heading } = address.parse(fragment);
+        return { name, heading, ...address.editsOf(edits, examples) };
     };
 """
 # Each edit by the name of its input, and the heading, after they went through an address.
@@ -30,17 +30,17 @@ RETURNED = f"""
         return data.edits.map((edit) => {{
             const edits = new Map(Object.entries(edit).map(([step, numbers]) => {{
                 const input = inputs.inputAt(examples[0], step) ?? step;
-                const array = address.copyOf(inputs.writtenIn(examples[0], input));
+                const array = address.copyOf(inputs.originalInput(examples[0], input));
                 numbers.flat(Infinity).forEach((number, i) => (array.data[i] = Number(number)));
                 return [input, array];
             }}));
             const fragment = address.fragmentOf({{ examples, edits, heading: data.heading }});
             const back = state(fragment);
             const same = [...edits].every(([input, {{ data }}]) => {{
-                const array = back.edits.get(input) ?? inputs.writtenIn(examples[0], input);
+                const array = back.edits.get(input) ?? inputs.originalInput(examples[0], input);
                 return data.every((number, i) => Object.is(number, array.data[i]));
             }});
-            return [same, back.isWhole, back.heading, back.name ?? name];
+            return [same, back.isComplete, back.heading, back.name ?? name];
         }});
     }})()
 """
@@ -50,10 +50,10 @@ READ = f"""
         {PAGE}
         const owned = new Set(examples.flatMap(inputs.inputsOf));
         return data.fragments.map((fragment) => {{
-            const {{ edits, heading, isWhole }} = state(fragment);
+            const {{ edits, heading, isComplete }} = state(fragment);
             const first = address.fragmentOf({{ examples, edits, heading: "" }});
             const again = address.fragmentOf({{ examples, edits: state(first).edits, heading: "" }});
-            return [[...edits.keys()].every((input) => owned.has(input)) && first === again, isWhole, edits.size];
+            return [[...edits.keys()].every((input) => owned.has(input)) && first === again, isComplete, edits.size];
         }});
     }})()
 """

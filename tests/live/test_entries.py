@@ -22,7 +22,7 @@ def read(texts, dtype):
     """Read texts: the number of each, written as `digits` does, or None, and what is wrong."""
     entries = in_node(
         """data[0].map((text) => {
-            const { value, problem } = entries.read(text, data[1]);
+            const { value, problem } = entries.parse(text, data[1]);
             return [value === null ? null : Object.is(value, -0) ? "-0.0" : String(value), problem];
         })""",
         [texts, dtype],

@@ -63,7 +63,7 @@ READINGS = [
 
 def test_places_and_formulas_read_as_the_page_writes_them():
     found = explained(*(case[:3] for case in READINGS))
-    read = [(each["place"], plain(each["formula"])) for each in found]
+    read = [(each["description"], plain(each["formula"])) for each in found]
     assert read == [case[3:] for case in READINGS]
 
 
@@ -75,7 +75,7 @@ def test_a_softmax_is_explained_by_powers_and_their_sum():
         "# / #",
         "#",
     ]
-    assert found["parts"] == [{"step": "scaled", "index": [2, key]} for key in range(3)]
+    assert found["dependencies"] == [{"step": "scaled", "index": [2, key]} for key in range(3)]
 
 
 def test_number_that_is_its_own_formula_is_written_once():
@@ -93,9 +93,9 @@ def test_divisor_with_a_power_of_ten_is_in_parentheses():
 def test_a_mask_says_whether_a_position_takes_part():
     hidden, seen = explained(*(("course_mask", "masked", [0, key]) for key in (1, 0)))
     assert plain(hidden["note"]) == "#: the position takes no part"
-    assert hidden["parts"] == [{"step": "mask", "index": [0, 1]}]
+    assert hidden["dependencies"] == [{"step": "mask", "index": [0, 1]}]
     assert plain(seen["note"]) == "#: the position takes part"
-    assert {"step": "scaled", "index": [0, 0]} in seen["parts"]
+    assert {"step": "scaled", "index": [0, 0]} in seen["dependencies"]
 
 
 def test_a_literal_input_names_the_file_of_its_example():
@@ -103,7 +103,7 @@ def test_a_literal_input_names_the_file_of_its_example():
     file = re.search(r"\S+\.py", plain(found["note"]))[0]
     assert (ROOT / file).is_file()
     assert not found["formula"]
-    assert not found["parts"]
+    assert not found["dependencies"]
 
 
 def explained(*numbers):

@@ -27,7 +27,7 @@ JACOBIANS = """
         return [...elements.keys()].map((position) => {
             const index = arrays.unravel(position, shape);
             const found = gradient.gradient(parsed, parsed.values, { step: data.step, index });
-            return data.by.map((name) => [...found[parsed.named.get(name)]]);
+            return data.by.map((name) => [...found[parsed.nodesByName.get(name)]]);
         });
     })()
 """
@@ -100,7 +100,9 @@ def test_every_operation_that_is_differentiated_is_among_the_cases():
     table = in_node(
         "Object.entries(operations.operations).map(([name, each]) => [name, each.kind, each.slopes !== null])"
     )
-    differentiated = {name for name, kind, has_slopes in table if has_slopes or kind == "moves"}
+    differentiated = {
+        name for name, kind, has_slopes in table if has_slopes or kind == "rearrangement"
+    }
     assert differentiated == {operation for operation, *_ in CASES} | {"round"}
 
 

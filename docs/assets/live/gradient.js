@@ -1,40 +1,39 @@
-// How a number depends on those that it is computed from: its derivatives, by the reverse mode. From
-// the number back to the inputs, each element hands its derivative on to the elements that it was
-// computed from, multiplied by the slope of its operation; what arrives at one element adds up.
+// Reverse-mode differentiation of one number. Going back from it through the graph, each element passes
+// its derivative, times the slope of its operation, to its operands, where contributions add up.
 
 import { ravel } from "./arrays.js";
 import { operations } from "./operations.js";
-import { originsOf, sourcesOf } from "./terms.js";
+import { operandsOf, originsOf } from "./terms.js";
 
-/** @typedef {[node: number, position: number, slope: number]} Link an element, and the derivative by it */
-// Where terms cancel but for this share of their sizes, what is left of their sum is rounding.
+/** @typedef {[node: number, position: number, slope: number]} Link an operand and its slope */
+// If terms cancel down to this share of their magnitudes, the rest is rounding error.
 const ROUNDING = 1e-13;
 
 /**
- * Differentiate one number by all those that it is computed from.
+ * Differentiate one number with respect to every element of the graph.
  *
  * @param {Graph} graph
- * @param {NDArray[]} values what `evaluate` gave
+ * @param {NDArray[]} values from `evaluate`
  * @param {Cell} cell the number
- * @returns {Float64Array[]} by node, the derivative by each of its elements
+ * @returns {Float64Array[]} by node, the derivative with respect to each element
  */
 export const gradient = (graph, values, { step, index }) => {
-  const root = /** @type {number} */ (graph.named.get(step));
+  const root = /** @type {number} */ (graph.nodesByName.get(step));
   const derivatives = values.map(({ data }) => new Float64Array(data.length));
-  const sizes = values.map(({ data }) => new Float64Array(data.length));
+  const magnitudes = values.map(({ data }) => new Float64Array(data.length));
   derivatives[root][ravel(index, values[root].shape)] = 1;
   for (let node = root; node >= 0; node--) {
-    const own = derivatives[node].map((sum, i) => (Math.abs(sum) <= ROUNDING * sizes[node][i] ? 0 : sum));
+    const own = derivatives[node].map((sum, i) => (Math.abs(sum) <= ROUNDING * magnitudes[node][i] ? 0 : sum));
     derivatives[node] = own;
-    // Whole numbers and truths do not change by a little.
+    // Integers and booleans are not differentiable.
     if (values[node].dtype !== "float64" || own.every((derivative) => derivative === 0)) continue;
     const links = linksOf({ ...graph, values }, node);
     own.forEach((derivative, position) => {
-      // Nothing is handed on, not even by a slope that is infinite.
+      // 0 times an infinite slope would be NaN.
       if (derivative === 0) return;
-      for (const [input, place, slope] of links(position)) {
-        derivatives[input][place] += derivative * slope;
-        sizes[input][place] += Math.abs(derivative * slope);
+      for (const [input, at, slope] of links(position)) {
+        derivatives[input][at] += derivative * slope;
+        magnitudes[input][at] += Math.abs(derivative * slope);
       }
     });
   }
@@ -42,20 +41,20 @@ export const gradient = (graph, values, { step, index }) => {
 };
 
 /**
- * @param {Graph} graph with the values to differentiate at
+ * @param {Graph} graph with the values at which to differentiate
  * @param {number} node
- * @returns {(position: number) => Link[]} what each of its elements was computed from
+ * @returns {(position: number) => Link[]} the links of each of its elements
  */
 const linksOf = (graph, node) => {
   const { nodes, values } = graph;
   const origins = originsOf(graph, node);
-  if (origins) return (at) => [[origins[at].node, origins[at].position, 1]];
+  if (origins) return (position) => [[origins[position].node, origins[position].position, 1]];
   const { slopes } = operations[nodes[node].operation];
   if (!slopes) return () => [];
-  const placesAt = sourcesOf(graph, node);
+  const operandsAt = operandsOf(graph, node);
   return (position) => {
-    const places = placesAt(position);
-    const found = slopes(...places.map(({ node, position }) => values[node].data[position]));
-    return places.map(({ node, position }, i) => [node, position, found[i]]);
+    const operands = operandsAt(position);
+    const slopesHere = slopes(...operands.map(({ node, position }) => values[node].data[position]));
+    return operands.map(({ node, position }, i) => [node, position, slopesHere[i]]);
   };
 };

@@ -1,64 +1,63 @@
-// The operations of the Python array API that a page can compute, by their names in the standard: what
-// they compute, with NumPy's rules, by which slopes they are differentiated, and how they are written,
-// in words and in Python. attention_docs/live/library.py records the same ones, and a build that finds
-// others stops.
+// The operations of the Python array API that a page can compute, by their standard names: how to compute
+// them (as NumPy does), their slopes, and how to write them in formulas and in Python. The build checks
+// that attention_docs/live/library.py records the same operations.
 
 import {
-  asarray, broadcasted, common, concat, expanded, filled, flip, getitem, grouped, matmul, parsed, permuted,
-  reshape, take, whole,
+  asarray, broadcastArrays, concat, expandDims, flip, fromFunction, getitem, groupByAxis, matmul,
+  normaliseIndex, parseNumber, permuteDims, reshape, resultType, take,
 } from "./arrays.js";
 
 /** @typedef {Record<string, any>} Attributes the keyword arguments of an operation */
 /** @typedef {(inputs: NDArray[], attributes: Attributes) => NDArray} Compute */
-/** @typedef {((...numbers: number[]) => number[]) | null} Slopes derivatives by all numbers that make one; null if it only jumps */
+/** @typedef {((...numbers: number[]) => number[]) | null} Slopes partial derivatives with respect to each operand; null if piecewise constant */
 
 /**
- * How it is written, if not as `name(...)`.
+ * How to write an operation, if not as `name(...)`.
  *
- * @typedef {object} Words
- * @property {[symbol: string, level: number]} [reads] between two numbers
- * @property {[before: string, after: string]} [around] around one
- * @property {[symbol: string, level: number]} [python] between two arrays
- * @property {string} [numpy] NumPy's name where an older NumPy lacks the standard's
+ * @typedef {object} Notation
+ * @property {[symbol: string, level: number]} [infix] in formulas, between two numbers
+ * @property {[before: string, after: string]} [around] in formulas, around one number
+ * @property {[symbol: string, level: number]} [python] Python's infix operator
+ * @property {string} [numpy] NumPy's name, where older versions lack the standard name
  */
 
-/** @typedef {Words & {kind: "made" | "moves" | "elementwise" | "reduces" | "product", compute: Compute, slopes: Slopes}} Operation */
+/** @typedef {Notation & {kind: "creation" | "rearrangement" | "elementwise" | "reduction" | "product", compute: Compute, slopes: Slopes}} Operation */
 
-/** How tightly an expression is bound; matrices side by side, as in X W, as tightly as after a sign. */
+/** Operator precedence; a product of matrices, as in X W, binds like a sign. */
 export const [OR, AND, COMPARISON, SUM, PRODUCT, PREFIX, POWER, ATOM] = [1, 2, 3, 4, 5, 6, 7, 8];
 
-/** @param {Compute} compute @param {Words} [words] @returns {Operation} that has no inputs */
-const made = (compute, words) => ({ kind: "made", compute, slopes: null, ...words });
+/** @param {Compute} compute @param {Notation} [notation] @returns {Operation} without inputs */
+const creation = (compute, notation) => ({ kind: "creation", compute, slopes: null, ...notation });
 
-/** @param {Compute} compute @param {Words} [words] @returns {Operation} each element of whose result is one of an input's */
-const moves = (compute, words) => ({ kind: "moves", compute, slopes: null, ...words });
+/** @param {Compute} compute @param {Notation} [notation] @returns {Operation} that only copies elements */
+const rearrangement = (compute, notation) => ({ kind: "rearrangement", compute, slopes: null, ...notation });
 
 /**
- * Make an operation on arrays from one on numbers.
+ * Lift a function of numbers to arrays.
  *
  * @param {(a: number, b: number, c: number) => number | boolean} compute
  * @param {Slopes} slopes
- * @param {Words & {dtype?: Dtype}} [words] with the dtype of the result if it is not that of the inputs
+ * @param {Notation & {dtype?: Dtype}} [notation] and the result's dtype, if not that of the inputs
  * @returns {Operation}
  */
-const elementwise = (compute, slopes, { dtype, ...words } = {}) => ({
+const elementwise = (compute, slopes, { dtype, ...notation } = {}) => ({
   kind: "elementwise",
   compute: (inputs) => {
-    const [a, b = a, c = a] = broadcasted(inputs);
+    const [a, b = a, c = a] = broadcastArrays(inputs);
     const data = a.data.map((_, i) => Number(compute(a.data[i], b.data[i], c.data[i])));
-    // The condition of `where` does not count.
-    return { shape: a.shape, data, dtype: dtype ?? common(inputs.slice(-2)) };
+    // The condition of `where` does not affect the dtype.
+    return { shape: a.shape, data, dtype: dtype ?? resultType(inputs.slice(-2)) };
   },
   slopes,
-  ...words,
+  ...notation,
 });
 
-/** @param {string} reads @param {string} python @param {number} level @returns {Words} */
-const infix = (reads, python, level) => ({ reads: [reads, level], python: [python, level] });
+/** @param {string} symbol @param {string} python @param {number} level @returns {Notation} */
+const infix = (symbol, python, level) => ({ infix: [symbol, level], python: [python, level] });
 
-/** @param {(a: number, b: number) => boolean} compute @param {string} reads @param {string} python */
-const comparison = (compute, reads, python) =>
-  elementwise(compute, null, { dtype: "bool", ...infix(reads, python, COMPARISON) });
+/** @param {(a: number, b: number) => boolean} compute @param {string} symbol @param {string} python */
+const comparison = (compute, symbol, python) =>
+  elementwise(compute, null, { dtype: "bool", ...infix(symbol, python, COMPARISON) });
 
 /**
  * @param {(group: Float64Array) => number | boolean} compute
@@ -66,23 +65,23 @@ const comparison = (compute, reads, python) =>
  * @param {Slopes} slopes
  * @returns {Operation}
  */
-const reduces = (compute, dtypeOf, slopes) => ({
-  kind: "reduces",
+const reduction = (compute, dtypeOf, slopes) => ({
+  kind: "reduction",
   compute: ([array], attributes) => {
-    const { shape, groups } = grouped(array, attributes);
+    const { shape, groups } = groupByAxis(array, attributes);
     const data = Float64Array.from(groups, (group) => Number(compute(group)));
     return { shape, data, dtype: dtypeOf(array.dtype) };
   },
   slopes,
 });
 
-/** Python's remainder has the sign of the divisor. @param {number} a @param {number} b */
+/** As in Python, the remainder has the sign of the divisor. @param {number} a @param {number} b */
 const remainder = (a, b) => {
-  const rest = a % b;
-  return rest !== 0 && rest < 0 !== b < 0 ? rest + b : rest;
+  const truncated = a % b;
+  return truncated !== 0 && truncated < 0 !== b < 0 ? truncated + b : truncated;
 };
 
-/** In C, as in NumPy, 1 to the power of NaN is 1. @param {number} a @param {number} b */
+/** As in C and NumPy, 1 to the power of NaN is 1. @param {number} a @param {number} b */
 const power = (a, b) => {
   if (b === 2) return a * a;
   return a === 1 || (a === -1 && Math.abs(b) === Infinity) ? 1 : a ** b;
@@ -97,22 +96,22 @@ const round = (x) => {
 /** @param {Float64Array} group */
 const total = (group) => group.reduce((sum, element) => sum + element, 0);
 
-/** @param {Float64Array} group @returns {number} where the largest is; NaN counts as larger than all */
+/** @param {Float64Array} group @returns {number} as in NumPy, NaN counts as the largest */
 const argmax = (group) => {
   const nan = group.findIndex(Number.isNaN);
   return nan < 0 ? group.indexOf(Math.max(...group)) : nan;
 };
 
-/** Of equal numbers only the first counts, as in `argmax`. @param {number[]} numbers @param {number} number */
-const firstOf = (numbers, number) => {
-  const first = numbers.indexOf(number);
-  return numbers.map((_, i) => Number(i === first));
+/** Slopes of `max` and `min`: of equal numbers only the first counts. @param {number[]} numbers @param {number} extreme */
+const extremeSlopes = (numbers, extreme) => {
+  const position = numbers.indexOf(extreme);
+  return numbers.map((_, i) => Number(i === position));
 };
 
 /** @param {Dtype} dtype */
-const same = (dtype) => dtype;
-/** @param {Dtype} dtype @returns {Dtype} booleans are counted in integers */
-const counting = (dtype) => (dtype === "bool" ? "int64" : dtype);
+const sameDtype = (dtype) => dtype;
+/** @param {Dtype} dtype @returns {Dtype} NumPy sums booleans as integers */
+const sumDtype = (dtype) => (dtype === "bool" ? "int64" : dtype);
 /** @type {() => Dtype} */ const float64 = () => "float64";
 /** @type {() => Dtype} */ const int64 = () => "int64";
 /** @type {() => Dtype} */ const bool = () => "bool";
@@ -120,18 +119,18 @@ const counting = (dtype) => (dtype === "bool" ? "int64" : dtype);
 
 /** @type {Record<string, Operation>} */
 export const operations = {
-  asarray: made((_, { value, dtype }) => asarray(value, dtype)),
-  arange: made((_, { start, stop, step = 1, dtype = "int64" }) => {
+  asarray: creation((_, { value, dtype }) => asarray(value, dtype)),
+  arange: creation((_, { start, stop, step = 1, dtype = "int64" }) => {
     const [from, to] = stop == null ? [0, start] : [start, stop];
     const length = Math.max(0, Math.ceil((to - from) / step));
-    return filled([length], dtype, (i) => from + i * step);
+    return fromFunction([length], dtype, (i) => from + i * step);
   }),
-  eye: made((_, { n_rows, n_cols, k = 0, dtype = "float64" }) => {
+  eye: creation((_, { n_rows, n_cols, k = 0, dtype = "float64" }) => {
     const columns = n_cols ?? n_rows;
-    return filled([n_rows, columns], dtype, (i) => Number(Math.floor(i / columns) + k === i % columns));
+    return fromFunction([n_rows, columns], dtype, (i) => Number(Math.floor(i / columns) + k === i % columns));
   }),
-  full: made((_, { shape, fill_value, dtype = "float64" }) =>
-    filled([shape].flat(), dtype, () => parsed(fill_value))
+  full: creation((_, { shape, fill_value, dtype = "float64" }) =>
+    fromFunction([shape].flat(), dtype, () => parseNumber(fill_value))
   ),
 
   add: elementwise((a, b) => a + b, () => [1, 1], infix("+", "+", SUM)),
@@ -157,8 +156,8 @@ export const operations = {
   acos: elementwise((a) => Math.acos(a), (a) => [-1 / Math.sqrt(1 - a * a)], { ...toFloat, numpy: "arccos" }),
   tanh: elementwise((a) => Math.tanh(a), (a) => [Math.cosh(a) ** -2], toFloat),
   ceil: elementwise((a) => Math.ceil(a), null, { around: ["⌈", "⌉"] }),
-  // Examples round to nine decimals, to take off what floats leave. The derivative of these small
-  // jumps is 0, and so nothing would seem to matter.
+  // Examples round to nine decimals to remove rounding errors. A slope of 0, though correct, would
+  // make every derivative vanish.
   round: elementwise(round, () => [1]),
   isfinite: elementwise((a) => Number.isFinite(a), null, { dtype: "bool" }),
   equal: comparison((a, b) => a === b, "=", "=="),
@@ -171,20 +170,20 @@ export const operations = {
   bitwise_or: elementwise((a, b) => a || b, null, { dtype: "bool", ...infix("or", "|", OR) }),
   bitwise_invert: elementwise((a) => !a, null, { dtype: "bool", around: ["not (", ")"] }),
   where: elementwise(
-    (chosen, a, b) => (chosen ? a : b),
-    (chosen) => (chosen ? [0, 1, 0] : [0, 0, 1])
+    (condition, a, b) => (condition ? a : b),
+    (condition) => (condition ? [0, 1, 0] : [0, 0, 1])
   ),
 
-  sum: reduces(total, counting, (...numbers) => numbers.map(() => 1)),
-  mean: reduces((group) => total(group) / group.length, float64, (...numbers) =>
+  sum: reduction(total, sumDtype, (...numbers) => numbers.map(() => 1)),
+  mean: reduction((group) => total(group) / group.length, float64, (...numbers) =>
     numbers.map(() => 1 / numbers.length)
   ),
-  max: reduces((group) => Math.max(...group), same, (...numbers) => firstOf(numbers, Math.max(...numbers))),
-  min: reduces((group) => Math.min(...group), same, (...numbers) => firstOf(numbers, Math.min(...numbers))),
-  argmax: reduces(argmax, int64, null),
-  all: reduces((group) => group.every(Boolean), bool, null),
-  any: reduces((group) => group.some(Boolean), bool, null),
-  // In turns an element of the one factor and an element of the other: each is the other's slope.
+  max: reduction((group) => Math.max(...group), sameDtype, (...numbers) => extremeSlopes(numbers, Math.max(...numbers))),
+  min: reduction((group) => Math.min(...group), sameDtype, (...numbers) => extremeSlopes(numbers, Math.min(...numbers))),
+  argmax: reduction(argmax, int64, null),
+  all: reduction((group) => group.every(Boolean), bool, null),
+  any: reduction((group) => group.some(Boolean), bool, null),
+  // Operands alternate between the two factors; each is the slope of its partner.
   matmul: {
     kind: "product",
     compute: matmul,
@@ -192,29 +191,29 @@ export const operations = {
     python: ["@", PRODUCT],
   },
 
-  astype: moves(([array], { dtype }) => ({
+  astype: rearrangement(([array], { dtype }) => ({
     ...array,
     data: dtype === "bool" ? array.data.map((x) => Number(x !== 0)) : array.data,
     dtype,
   })),
-  getitem: moves(([array], { index }) => getitem(array, index)),
-  reshape: moves(([array], { shape }) => reshape(array, shape)),
-  permute_dims: moves(([array], { axes }) => permuted(array, axes), { numpy: "transpose" }),
-  matrix_transpose: moves(([array]) => {
+  getitem: rearrangement(([array], { index }) => getitem(array, index)),
+  reshape: rearrangement(([array], { shape }) => reshape(array, shape)),
+  permute_dims: rearrangement(([array], { axes }) => permuteDims(array, axes), { numpy: "transpose" }),
+  matrix_transpose: rearrangement(([array]) => {
     const axes = array.shape.map((_, axis) => axis);
-    return permuted(array, [...axes.slice(0, -2), axes.length - 1, axes.length - 2]);
+    return permuteDims(array, [...axes.slice(0, -2), axes.length - 1, axes.length - 2]);
   }),
-  flip: moves(([array], { axis }) => flip(array, axis)),
-  take: moves(([array, places], { axis }) => take(array, places.data, axis ?? 0)),
-  repeat: moves(([array], { repeats, axis }) => {
+  flip: rearrangement(([array], { axis }) => flip(array, axis)),
+  take: rearrangement(([array, indices], { axis }) => take(array, indices.data, axis ?? 0)),
+  repeat: rearrangement(([array], { repeats, axis }) => {
     const flat = axis == null ? reshape(array, [-1]) : array;
-    const length = flat.shape[whole(axis ?? 0, flat.shape.length)] * repeats;
+    const length = flat.shape[normaliseIndex(axis ?? 0, flat.shape.length)] * repeats;
     return take(flat, Array.from({ length }, (_, i) => Math.floor(i / repeats)), axis ?? 0);
   }),
-  concat: moves(
+  concat: rearrangement(
     (arrays, { axis = 0 }) =>
       axis === null ? concat(arrays.map((array) => reshape(array, [-1])), 0) : concat(arrays, axis),
     { numpy: "concatenate" }
   ),
-  stack: moves((arrays, { axis = 0 }) => concat(arrays.map((array) => expanded(array, axis)), axis)),
+  stack: rearrangement((arrays, { axis = 0 }) => concat(arrays.map((array) => expandDims(array, axis)), axis)),
 };

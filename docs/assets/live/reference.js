@@ -1,56 +1,56 @@
-// What a reference on a page names: `self_attention.weights[0,1]`, `[:,1]`, `[-1]`, `.shape[0]`.
+// Resolve references such as `self_attention.weights[0,1]`, `[:,1]`, `[-1]` or `.shape[0]`.
 
-import { filled, getitem, unravel } from "./arrays.js";
+import { fromFunction, getitem, unravel } from "./arrays.js";
 
 /**
  * @typedef {object} Resolved
  * @property {string} step
- * @property {number[]} shape of what is named; of a single number []
- * @property {number[][]} cells the index in the step of each of its elements, in order
- * @property {number[] | null} sizes the numbers themselves, if it names a shape, which has no cells
+ * @property {number[]} shape of the selection; [] for a single number
+ * @property {number[][]} cells the index in the step of each selected element, in order
+ * @property {number[] | null} sizes the selected lengths of a `.shape`, which has no cells
  */
 
 const REFERENCE = /^(?<example>\w+)\.(?<step>\w+)(?<sizes>\.shape)?(?:\[(?<index>[-\d:,]+)\])?$/;
 
-/** @param {string} reference @returns {string} the example that it names */
+/** @param {string} reference @returns {string} its example */
 export const exampleOf = (reference) => reference.slice(0, reference.indexOf("."));
 
-/** @type {WeakMap<Graph, Map<string, Resolved>>} each cell of a table asks for the table's reference */
-const resolved = new WeakMap();
+/** @type {WeakMap<Graph, Map<string, Resolved>>} every cell of a table resolves the table's reference */
+const caches = new WeakMap();
 
 /**
- * Find out what a reference names.
+ * Resolve a reference.
  *
  * @param {string} reference
- * @param {Graph} graph of the example that it names
+ * @param {Graph} graph of its example
  * @returns {Resolved}
  */
 export const resolve = (reference, graph) => {
-  const memory = resolved.get(graph) ?? new Map();
-  resolved.set(graph, memory);
-  if (!memory.has(reference)) memory.set(reference, resolveAnew(reference, graph));
-  return memory.get(reference);
+  const cache = caches.get(graph) ?? new Map();
+  caches.set(graph, cache);
+  if (!cache.has(reference)) cache.set(reference, resolveUncached(reference, graph));
+  return cache.get(reference);
 };
 
 /** @param {string} reference @param {Graph} graph @returns {Resolved} */
-const resolveAnew = (reference, graph) => {
-  const found = REFERENCE.exec(reference.replaceAll(" ", ""))?.groups;
-  const node = graph.steps.get(found?.step ?? "");
-  if (!found || node === undefined)
+const resolveUncached = (reference, graph) => {
+  const match = REFERENCE.exec(reference.replaceAll(" ", ""))?.groups;
+  const node = graph.steps.get(match?.step ?? "");
+  if (!match || node === undefined)
     throw new Error(`${graph.example} has nothing called ${reference}`);
   const array = graph.values[node];
-  const named = found.sizes ? { ...array, shape: [array.shape.length] } : array;
-  const positions = filled(named.shape, "int64", (position) => position);
-  const { shape, data } = getitem(positions, entries(found.index));
+  const target = match.sizes ? { ...array, shape: [array.shape.length] } : array;
+  const positions = fromFunction(target.shape, "int64", (position) => position);
+  const { shape, data } = getitem(positions, parseIndex(match.index));
   const cells = [...data].map((position) => unravel(position, array.shape));
-  return found.sizes
-    ? { step: found.step, shape, cells: [], sizes: [...data].map((axis) => array.shape[axis]) }
-    : { step: found.step, shape, cells, sizes: null };
+  return match.sizes
+    ? { step: match.step, shape, cells: [], sizes: [...data].map((axis) => array.shape[axis]) }
+    : { step: match.step, shape, cells, sizes: null };
 };
 
 /** @param {string} [index] as in `[0,1]`, `[:,1]` or `[0,5:7]` @returns {Index[]} */
-const entries = (index) =>
+const parseIndex = (index) =>
   index?.split(",").map((entry) => {
-    const [first, last = null] = entry.split(":").map((end) => (end ? Number(end) : null));
-    return entry.includes(":") ? { slice: [first, last, null] } : first;
+    const [start, stop = null] = entry.split(":").map((bound) => (bound ? Number(bound) : null));
+    return entry.includes(":") ? { slice: [start, stop, null] } : start;
   }) ?? [];

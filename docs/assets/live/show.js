@@ -1,9 +1,9 @@
-// How one number is shown: the rounding contract of the project, as in attention_docs/render/numbers.py.
+// Format a number, with the rounding rules of attention_docs/render/numbers.py.
 
 const LARGE = 1e9;
 
 /**
- * Show a number as Python's `number` does.
+ * Format a number as Python's `number` does.
  *
  * @param {number} value
  * @param {Dtype} [dtype]
@@ -12,14 +12,14 @@ const LARGE = 1e9;
 export const number = (value, dtype = "float64") => {
   if (dtype === "bool") return value ? "True" : "False";
   if (!Number.isFinite(value)) return python(value);
-  if (Math.abs(value) >= LARGE) return padded(halfToEven(value.toExponential(4), isLargeTie(value)));
+  if (Math.abs(value) >= LARGE) return padExponent(halfToEven(value.toExponential(4), isLargeTie(value)));
   if (Number.isInteger(value)) return String(value);
   const fixed = halfToEven(value.toFixed(4), isTie(value));
-  return Number(fixed) ? fixed : padded(value.toExponential(1));
+  return Number(fixed) ? fixed : padExponent(value.toExponential(1));
 };
 
 /**
- * Show a number as Python's `html_number` does.
+ * Format a number as Python's `html_number` does.
  *
  * @param {number} value
  * @param {Dtype} [dtype]
@@ -33,7 +33,7 @@ export const html = (value, dtype = "float64") => {
 };
 
 /**
- * Show a number as Python's `latex_number` does.
+ * Format a number as Python's `latex_number` does.
  *
  * @param {number} value
  * @param {Dtype} [dtype]
@@ -47,22 +47,22 @@ export const latex = (value, dtype = "float64") => {
 };
 
 /**
- * Write a number in MathML.
+ * Format a number as MathML.
  *
  * @param {number} value
  * @param {Dtype} [dtype]
  * @returns {string}
  */
 export const mathml = (value, dtype = "float64") => {
-  const [mantissa, exponent] = html(value, dtype).replace("</sup>", "").split(" × 10<sup>").map(signed);
+  const [mantissa, exponent] = html(value, dtype).replace("</sup>", "").split(" × 10<sup>").map(separateSign);
   return exponent ? `${mantissa}<mo>×</mo><msup><mn>10</mn><mrow>${exponent}</mrow></msup>` : mantissa;
 };
 
 /** @param {string} digits */
-const signed = (digits) => `<mn>${digits}</mn>`.replace("<mn>−", "<mo>−</mo><mn>");
+const separateSign = (digits) => `<mn>${digits}</mn>`.replace("<mn>−", "<mo>−</mo><mn>");
 
 /**
- * Write a number with all its digits, as Python's `repr` does.
+ * Format a number with all its digits, as Python's `repr` does.
  *
  * @param {number} value
  * @param {Dtype} [dtype]
@@ -74,26 +74,26 @@ export const python = (value, dtype = "float64") => {
   if (dtype === "int64") return String(value);
   const text = value.toExponential();
   const exponent = Number(text.split("e")[1]);
-  if (exponent < -4 || exponent > 15) return padded(text);
+  if (exponent < -4 || exponent > 15) return padExponent(text);
   return `${Object.is(value, -0) ? "-" : ""}${value}${Number.isInteger(value) ? ".0" : ""}`;
 };
 
-/** An exponent has two digits in Python. @param {string} text */
-const padded = (text) => text.replace(/e([+-])(\d)$/, "e$10$2");
+/** Python writes at least two digits of an exponent. @param {string} text */
+const padExponent = (text) => text.replace(/e([+-])(\d)$/, "e$10$2");
 
-// `toFixed` and `toExponential` are exact, but of two equally near numbers they take the one further
-// from zero, where Python takes the one whose last digit is even. A tie at the fourth decimal is an
-// odd multiple of 1/20000 = 1/(2^5 5^4), and a float only if 5^4 cancels: an odd multiple of 1/32.
+// `toFixed` and `toExponential` are exact, but round ties away from zero, where Python rounds half to
+// even. A tie at the fourth decimal is an odd multiple of 1/20000 = 1/(2^5 5^4), and a float only if 5^4
+// cancels: an odd multiple of 1/32.
 /** @param {number} value */
 const isTie = (value) => Math.abs((value * 32) % 2) === 1;
 
-// From 10^9 on, a tie at the fourth decimal of the mantissa is an odd multiple of 5 10^(e - 5), so a
-// whole number, whose digits BigInt knows. Below 1e-4, where one decimal is left, there are none:
-// they would need a power of five that two digits do not have.
+// From 10^9 on, a tie at the fourth decimal of the mantissa is an odd multiple of 5 10^(e - 5), hence an
+// integer, whose digits BigInt gives. Below 1e-4, with one decimal, there are no ties: they would need
+// more factors of five than two digits have.
 /** @param {number} value */
 const isLargeTie = (value) =>
   Number.isInteger(value) && /^-?\d{5}50*$/.test(String(BigInt(value)));
 
-/** @param {string} text rounded away from zero @param {boolean} tie @returns {string} */
-const halfToEven = (text, tie) =>
-  tie ? text.replace(/^([-\d.]+)([13579])(?=e|$)/, (_, before, odd) => before + (odd - 1)) : text;
+/** @param {string} text rounded half away from zero @param {boolean} isHalfway @returns {string} */
+const halfToEven = (text, isHalfway) =>
+  isHalfway ? text.replace(/^([-\d.]+)([13579])(?=e|$)/, (_, before, odd) => before + (odd - 1)) : text;

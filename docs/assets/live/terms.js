@@ -1,29 +1,29 @@
-// How one element is computed: from which elements of named steps, by which operations. What only
-// moves elements, such as a transpose or the split into heads, is looked through.
+// The expression tree of one element, down to elements of steps. Operations that only rearrange elements,
+// such as a transpose or the split into heads, are skipped.
 
-import { filled, grouped, ravel, unravel } from "./arrays.js";
+import { fromFunction, groupByAxis, ravel, unravel } from "./arrays.js";
 import { operations } from "./operations.js";
 
-/** @typedef {{node: number, position: number}} Place an element of the value of a node */
+/** @typedef {{node: number, position: number}} NodeElement an element of the value of a node */
 
 /**
  * @typedef {object} Term
- * @property {number} node where the element is made, and not only moved
+ * @property {number} node that computes the element, rather than copies it
  * @property {number} position
- * @property {string} operation that of the node; "cell" for an element of a named step, "literal"
- *   for a number without inputs, "softmax" for a result of that function
+ * @property {string} operation of the node; "cell" for an element of a step, "literal" for a number
+ *   without inputs, "softmax" for a result of that function
  * @property {Cell | null} cell
- * @property {Term[]} terms the elements that it is computed from; those of a product in pairs
- * @property {Term[]} used those of them that its value depends on
- * @property {number[]} via the nodes through which it was moved
+ * @property {Term[]} terms the operands; those of a product in pairs
+ * @property {Term[]} used the operands that the value depends on
+ * @property {number[]} via the skipped nodes
  */
 
-/** @param {number[]} shape @returns {NDArray} an array that holds the position of each element */
-const positions = (shape, first = 0) => filled(shape, "int64", (position) => first + position);
+/** @param {number[]} shape @returns {NDArray} the position of each element, counted from `start` */
+const positions = (shape, start = 0) => fromFunction(shape, "int64", (position) => start + position);
 
 /**
  * @param {number[]} index in the result of an operation @param {number[]} shape of its input
- * @returns {number} the position of the element that broadcasting puts there
+ * @returns {number} the position of the input's element that is broadcast there
  */
 const broadcastPosition = (index, shape) => {
   const missing = index.length - shape.length;
@@ -31,131 +31,133 @@ const broadcastPosition = (index, shape) => {
 };
 
 /**
- * Tell where the elements of a node were moved from: the operation is applied to positions.
+ * Return where a rearrangement takes its elements from, by applying it to positions.
  *
  * @param {Graph} graph @param {number} node
- * @returns {Place[] | null} by position; null if the node computes
+ * @returns {NodeElement[] | null} by position; null for other operations
  */
 export const originsOf = ({ nodes, values }, node) => {
   const { operation, inputs, attributes } = nodes[node];
   const { kind, compute } = operations[operation];
-  if (kind !== "moves") return null;
-  const moved = operation === "take" ? inputs.slice(0, 1) : inputs;
-  const all = moved.flatMap((node) =>
+  if (kind !== "rearrangement") return null;
+  const arrays = operation === "take" ? inputs.slice(0, 1) : inputs;
+  const elements = arrays.flatMap((node) =>
     Array.from(values[node].data, (_, position) => ({ node, position }))
   );
-  let first = 0;
+  let start = 0;
   const numbered = inputs.map((input, i) => {
-    if (i >= moved.length) return values[input];
+    if (i >= arrays.length) return values[input];
     const { shape, data } = values[input];
-    first += data.length;
-    return positions(shape, first - data.length);
+    start += data.length;
+    return positions(shape, start - data.length);
   });
-  return Array.from(compute(numbered, attributes).data, (number) => all[number]);
+  return Array.from(compute(numbered, attributes).data, (number) => elements[number]);
 };
 
-/** @typedef {Cell & {order: number, isMoved: boolean}} Naming how a step names an element */
+/** @typedef {Cell & {order: number, isCopy: boolean}} StepName an element's name in a step; `order` is the step's */
 
 /**
- * Name the elements of all nodes by the steps that hold them. A step that holds a selection of an
- * array names the rows that it holds as a whole.
+ * Name the elements of all nodes by the steps that contain them. A step that selects from an array names
+ * only rows that it contains completely.
  *
- * @param {Graph} graph @param {(Place[] | null)[]} moves
- * @returns {Naming[][][]} by node and position; those with the fewest moves first
+ * @param {Graph} graph @param {(NodeElement[] | null)[]} origins by node
+ * @returns {StepName[][][]} by node and position, fewest rearrangements first
  */
-const namesOf = ({ nodes, named, values }, moves) => {
-  /** @type {{place: Place, distance: number, naming: Naming}[]} */
-  const found = [];
-  [...named].forEach(([step, node], order) => {
+const namesOf = ({ nodes, nodesByName, values }, origins) => {
+  /** @type {{element: NodeElement, distance: number, name: StepName}[]} */
+  const candidates = [];
+  [...nodesByName].forEach(([step, node], order) => {
     const { shape, data } = values[node];
     for (let position = 0; position < data.length; position++)
-      path({ node, position }, moves).forEach((place, distance) => {
-        const isMoved = distance > 0 || moves[node] !== null;
-        const naming = { step, index: unravel(position, shape), order, isMoved };
-        found.push({ place, distance, naming });
+      pathOf({ node, position }, origins).forEach((element, distance) => {
+        const isCopy = distance > 0 || origins[node] !== null;
+        const name = { step, index: unravel(position, shape), order, isCopy };
+        candidates.push({ element, distance, name });
       });
   });
-  const key = (/** @type {Place} */ { node, position }, /** @type {string} */ step) => `${node}:${position}:${step}`;
-  const held = new Set(found.map(({ place, naming }) => key(place, naming.step)));
-  /** @type {Naming[][][]} */
+  const key = (/** @type {NodeElement} */ { node, position }, /** @type {string} */ step) => `${node}:${position}:${step}`;
+  const contained = new Set(candidates.map(({ element, name }) => key(element, name.step)));
+  /** @type {StepName[][][]} */
   const names = nodes.map(() => []);
-  for (const { place, naming } of found.sort((one, other) => one.distance - other.distance)) {
-    const length = values[place.node].shape.at(-1) ?? 1;
-    const first = place.position - (place.position % length);
-    const row = Array.from({ length }, (_, i) => ({ node: place.node, position: first + i }));
-    if (row.every((each) => held.has(key(each, naming.step))))
-      (names[place.node][place.position] ??= []).push(naming);
+  for (const { element, name } of candidates.sort((a, b) => a.distance - b.distance)) {
+    const { node, position } = element;
+    const length = values[node].shape.at(-1) ?? 1;
+    const start = position - (position % length);
+    const row = Array.from({ length }, (_, i) => ({ node, position: start + i }));
+    if (row.every((neighbour) => contained.has(key(neighbour, name.step))))
+      (names[node][position] ??= []).push(name);
   }
   return names;
 };
 
 /**
- * Follow an element back through what only moves it, to where it is made.
+ * Follow an element back through rearrangements to the node that computes it.
  *
- * @param {Place} place @param {(Place[] | null)[]} moves
- * @returns {Place[]}
+ * @param {NodeElement} element @param {(NodeElement[] | null)[]} origins by node
+ * @returns {NodeElement[]}
  */
-const path = (place, moves) => {
-  const places = [place];
-  for (let from = moves[place.node]?.[place.position]; from; from = moves[from.node]?.[from.position])
-    places.push(from);
-  return places;
+const pathOf = (element, origins) => {
+  const path = [element];
+  for (let from = origins[element.node]?.[element.position]; from; from = origins[from.node]?.[from.position])
+    path.push(from);
+  return path;
 };
 
 /**
- * Tell which elements a product multiplies for one element of its result.
+ * Return which elements a matrix product multiplies for one element of its result.
  *
- * @param {number[]} at its index @param {number[][]} shapes of the two factors
- * @returns {number[]} the positions of a row and of a column, in turns
+ * @param {number[]} index of the result @param {number[][]} shapes of the two factors
+ * @returns {number[]} the positions in the row and in the column, alternating
  */
-const factors = (at, [one, other]) => {
-  const column = other.length > 1 ? at.slice(-1) : [];
-  const rest = at.slice(0, at.length - column.length);
-  const row = one.length > 1 ? rest.slice(-1) : [];
+const factors = (index, [left, right]) => {
+  const column = right.length > 1 ? index.slice(-1) : [];
+  const rest = index.slice(0, index.length - column.length);
+  const row = left.length > 1 ? rest.slice(-1) : [];
   const batch = rest.slice(0, rest.length - row.length);
-  return Array.from({ length: one[one.length - 1] }, (_, k) => [
-    broadcastPosition([...batch, ...row, k], one),
-    broadcastPosition([...batch, k, ...column], other),
+  return Array.from({ length: left[left.length - 1] }, (_, k) => [
+    broadcastPosition([...batch, ...row, k], left),
+    broadcastPosition([...batch, k, ...column], right),
   ]).flat();
 };
 
 /**
- * Tell which elements an element of a node that computes is made from; those of a product in turns.
+ * Return the operands of each element of a node; those of a product alternate between the factors.
  *
- * @param {Graph} graph @param {number} node
- * @returns {(position: number) => Place[]}
+ * @param {Graph} graph @param {number} node that does not only rearrange
+ * @returns {(position: number) => NodeElement[]}
  */
-export const sourcesOf = ({ nodes, values }, node) => {
+export const operandsOf = ({ nodes, values }, node) => {
   const { operation, inputs, attributes } = nodes[node];
   const { kind } = operations[operation];
   const { shape } = values[node];
   const shapes = inputs.map((input) => values[input].shape);
-  if (kind === "reduces") {
-    const { groups } = grouped(positions(shapes[0]), attributes);
+  if (kind === "reduction") {
+    const { groups } = groupByAxis(positions(shapes[0]), attributes);
     return (position) => Array.from(groups[position], (position) => ({ node: inputs[0], position }));
   }
   return (position) => {
-    const at = unravel(position, shape);
-    const places = kind === "product" ? factors(at, shapes) : shapes.map((each) => broadcastPosition(at, each));
-    return places.map((position, i) => ({ node: inputs[i % inputs.length], position }));
+    const index = unravel(position, shape);
+    const operands =
+      kind === "product" ? factors(index, shapes) : shapes.map((input) => broadcastPosition(index, input));
+    return operands.map((position, i) => ({ node: inputs[i % inputs.length], position }));
   };
 };
 
-/** @type {WeakMap<Graph, ReturnType<typeof studied>>} */
-const studies = new WeakMap();
+/** @type {WeakMap<Graph, ReturnType<typeof analysisOf>>} */
+const analyses = new WeakMap();
 
-/** @param {Graph} graph what does not depend on the values */
-const studied = (graph) => {
-  const moves = graph.nodes.map((_, node) => originsOf(graph, node));
+/** Return what does not depend on edits. @param {Graph} graph */
+const analysisOf = (graph) => {
+  const origins = graph.nodes.map((_, node) => originsOf(graph, node));
   /** @type {Map<number, Scope>} */
   const softmaxes = new Map();
   for (const scope of graph.scopes)
     if (scope.call === "softmax") softmaxes.set(scope.results[""], scope);
-  return { moves, softmaxes, names: namesOf(graph, moves) };
+  return { origins, softmaxes, names: namesOf(graph, origins) };
 };
 
 /**
- * Tell how an element of a step is computed.
+ * Return the expression tree of an element of a step.
  *
  * @param {Graph} graph
  * @param {NDArray[]} values
@@ -164,47 +166,47 @@ const studied = (graph) => {
  * @returns {Term}
  */
 export const termOf = (graph, values, step, index) => {
-  const known = studies.get(graph) ?? studied(graph);
-  studies.set(graph, known);
-  const { moves, softmaxes, names } = known;
+  const analysis = analyses.get(graph) ?? analysisOf(graph);
+  analyses.set(graph, analysis);
+  const { origins, softmaxes, names } = analysis;
   /** @type {Map<string, Term>} */
-  const memory = new Map();
+  const cache = new Map();
 
-  /** @param {Place} place @returns {Term} */
-  const term = (place) => {
-    const key = `${place.node}:${place.position}`;
-    const found = memory.get(key) ?? made(path(place, moves), false);
-    memory.set(key, found);
-    return found;
+  /** @param {NodeElement} element @returns {Term} */
+  const termAt = (element) => {
+    const key = `${element.node}:${element.position}`;
+    const term = cache.get(key) ?? termFrom(pathOf(element, origins), false);
+    cache.set(key, term);
+    return term;
   };
 
-  const root = /** @type {number} */ (graph.named.get(step));
-  const order = [...graph.named.keys()].indexOf(step);
+  const root = /** @type {number} */ (graph.nodesByName.get(step));
+  const order = [...graph.nodesByName.keys()].indexOf(step);
   /**
-   * Take an element as that of a named step. What a step only holds goes by its name in the steps
-   * after it, in reading order; what it computes, in all.
+   * Return an element as a cell of a step. Steps that compute the element name it everywhere; steps that
+   * only copy it name it in later steps alone.
    *
-   * @param {Place} place @param {boolean} isOwn whether it is to be a node of the step itself
+   * @param {NodeElement} element @param {boolean} isRoot whether the step must be the node itself
    * @returns {Term | null}
    */
-  const named = ({ node, position }, isOwn) => {
-    const fits = (/** @type {Naming} */ naming) =>
-      naming.order < order || (!naming.isMoved && node !== root);
-    const name = names[node][position]?.find(fits);
-    if (!name || (isOwn && graph.named.get(name.step) !== node)) return null;
+  const cellTerm = ({ node, position }, isRoot) => {
+    const isAllowed = (/** @type {StepName} */ name) =>
+      name.order < order || (!name.isCopy && node !== root);
+    const name = names[node][position]?.find(isAllowed);
+    if (!name || (isRoot && graph.nodesByName.get(name.step) !== node)) return null;
     const cell = { step: name.step, index: name.index };
     return { node, position, operation: "cell", cell, terms: [], used: [], via: [] };
   };
 
-  /** @param {Place[]} places @param {boolean} isRoot @returns {Term} */
-  const made = (places, isRoot) => {
-    const nodes = places.map((place) => place.node);
-    for (const place of places) {
-      const cell = named(place, isRoot);
-      if (cell) return { ...cell, via: nodes.slice(0, nodes.indexOf(place.node)) };
+  /** @param {NodeElement[]} path @param {boolean} isRoot @returns {Term} */
+  const termFrom = (path, isRoot) => {
+    const nodes = path.map((element) => element.node);
+    for (const element of path) {
+      const term = cellTerm(element, isRoot);
+      if (term) return { ...term, via: nodes.slice(0, nodes.indexOf(element.node)) };
     }
-    const { node, position } = places[places.length - 1];
-    const { operation, terms, used = terms } = computed(node, position);
+    const { node, position } = path[path.length - 1];
+    const { operation, terms, used = terms } = operationAt(node, position);
     return { node, position, operation, cell: null, terms, used, via: nodes };
   };
 
@@ -212,25 +214,25 @@ export const termOf = (graph, values, step, index) => {
    * @param {number} node @param {number} position
    * @returns {{operation: string, terms: Term[], used?: Term[]}}
    */
-  const computed = (node, position) => {
+  const operationAt = (node, position) => {
     const { operation, inputs } = graph.nodes[node];
     const softmax = softmaxes.get(node);
     if (softmax) {
       const scores = softmax.arguments.scores.node;
-      const { groups } = grouped(positions(values[scores].shape), { axis: softmax.arguments.axis ?? -1 });
+      const { groups } = groupByAxis(positions(values[scores].shape), { axis: softmax.arguments.axis ?? -1 });
       const group = groups.find((group) => group.includes(position)) ?? groups[0];
-      const terms = Array.from(group, (position) => term({ node: scores, position }));
+      const terms = Array.from(group, (position) => termAt({ node: scores, position }));
       const own = terms[group.indexOf(position)];
       return { operation: "softmax", terms: [own, ...terms], used: terms };
     }
     if (!inputs.length) return { operation: "literal", terms: [] };
-    const terms = sourcesOf(graph, node)(position).map(term);
+    const terms = operandsOf(graph, node)(position).map(termAt);
     if (operation !== "where") return { operation, terms };
-    const [condition, one, other] = terms;
-    return { operation, terms, used: [condition, valueOf(values, condition) ? one : other] };
+    const [condition, ifTrue, ifFalse] = terms;
+    return { operation, terms, used: [condition, valueOf(values, condition) ? ifTrue : ifFalse] };
   };
 
-  return made(path({ node: root, position: ravel(index, values[root].shape) }, moves), true);
+  return termFrom(pathOf({ node: root, position: ravel(index, values[root].shape) }, origins), true);
 };
 
 /** @param {NDArray[]} values @param {Term} term */

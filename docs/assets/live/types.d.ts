@@ -1,6 +1,6 @@
-// What several modules have in common.
+// Types that several modules share.
 
-/** Each can represent those before it. */
+/** In order of promotion: each type can represent those before it. */
 type Dtype = "bool" | "int64" | "float64";
 
 interface NDArray {
@@ -10,7 +10,7 @@ interface NDArray {
   dtype: Dtype;
 }
 
-/** One entry of NumPy's index. */
+/** One entry of a NumPy index. */
 type Index = number | null | "..." | { slice: (number | null)[] };
 
 /** A call of a public function. An argument is `{node}` if it is an array. */
@@ -20,14 +20,14 @@ interface Scope {
   results: Record<string, number>;
 }
 
-/** In a message, the first element of an array where another is true. */
+/** A placeholder in a message: the first element of node `of` where node `first` is true. */
 type Phrase = { first: number; of: number };
 
-/** What Python asked of a node, and went on because of the answer. */
+/** A comparison whose answer decided how Python went on. */
 interface Guard {
   node: number;
   holds: boolean | number;
-  /** Null: another answer leads another way. */
+  /** The error that Python raises for any other answer; null if it takes another branch. */
   refusal: [error: string, message: (string | Phrase)[]] | null;
 }
 
@@ -35,35 +35,35 @@ type Refusal = { error: string; message: string } | { error: null; message: null
 
 interface Graph {
   example: string;
-  /** Each after its inputs. */
+  /** In topological order: inputs come first. */
   nodes: { operation: string; inputs: number[]; attributes: Record<string, any> }[];
-  /** The node of each named step, in reading order. */
+  /** The node of each step, in reading order. */
   steps: Map<string, number>;
-  /** The steps that can be edited. */
+  /** The steps that readers can edit. */
   inputs: string[];
-  /** As `steps`, and then the literals that other examples share, as `example.step`, which can be edited. */
-  named: Map<string, number>;
+  /** `steps`, then the editable literals shared with other examples, as `example.step`. */
+  nodesByName: Map<string, number>;
   scopes: Scope[];
   guards: Guard[];
-  /** In words, by step, where inputs are drawn at random. */
+  /** Formulas in words, by step, for examples with random inputs. */
   formulas: Record<string, string>;
-  /** Of the nodes, as the example has them. */
+  /** The value of each node, without edits. */
   values: NDArray[];
 }
 
-/** An element of a named step. */
+/** An element of a step. */
 type Cell = { step: string; index: number[] };
 
-/** By the name of the input. */
+/** New values, by the name of the input. */
 type Edits = Map<string, NDArray>;
 
-/** An example on the page. */
+/** An example with the reader's edits. */
 interface Example {
   name: string;
   graph: Graph;
   edits: Edits;
-  /** The last ones that Python would give too. */
+  /** The value of each node for the last edits that Python accepts. */
   values: NDArray[];
-  /** Why it would not give those of the edits. */
+  /** Why Python would refuse the current edits. */
   refusal: Refusal | null;
 }

@@ -1,4 +1,4 @@
-"""Address, fields and page agree at every moment, and each edit can be taken back."""
+"""Address, fields and page stay in sync, and every edit can be undone."""
 
 import random
 import re
@@ -9,23 +9,23 @@ import pytest
 from playwright.sync_api import expect
 
 from attention_docs.render.numbers import html_number
-from tests.browser.live.test_live import (
+from tests.browser.live.test_cards_and_edits import (
     BAR,
     CHAPTER,
     FIELD,
     computed,
     edited,
     shown,
+    start_editing,
     status,
     tool,
-    try_out,
 )
-from tests.browser.visit import path
+from tests.browser.visit import url_path
 from tests.live.replay import replay
 
 EDIT = "#try=self_attention&self_attention.X[0,0]="
 CONTENTS = ".md-sidebar--secondary a[href$='#{}']"
-NASTY = [
+UNREADABLE = [
     "#try=../live",
     "#try=..%2Flive",
     "#try=//example.org/x",
@@ -38,7 +38,7 @@ NASTY = [
     "#try=" + "self_attention&" * 20_000,
 ]
 
-# The number in each cell of X, whether or not it is a field; of one that cannot be read null.
+# The number in each cell of X, whether or not it is a field; null for invalid text.
 CELLS = """
     () => [...document.querySelectorAll('table[data-val="self_attention.X"] td')].map(cell => {
         const text = cell.querySelector("input")?.value ?? cell.textContent.replace("−", "-");
@@ -49,15 +49,15 @@ CLICK = "selector => document.querySelector(selector)?.click()"
 
 
 @pytest.fixture
-def visit(come_to):
-    visit = come_to(CHAPTER)
+def visit(open_page):
+    visit = open_page(CHAPTER)
     yield visit
-    # A reload or a step back gives up what the page before was still asking for.
-    assert [text for text in visit.complaints if "ERR_ABORTED" not in text] == []
+    # A reload or Back cancels pending requests.
+    assert [text for text in visit.errors if "ERR_ABORTED" not in text] == []
 
 
-def assert_agree(visit, value, heading=None):
-    """Assert that the address, the field and the page have a value, and the address a heading."""
+def assert_in_sync(visit, value, heading=None):
+    """Assert that address, field and page have a value, and the address a heading."""
     fragment = f"{EDIT}{value}" + (f"&at={heading}" if heading else "")
     visit.wait_until(f"decodeURIComponent(location.hash) === {fragment!r}")
     visit.page.wait_for_selector(BAR)
@@ -66,7 +66,7 @@ def assert_agree(visit, value, heading=None):
 
 
 def follow(visit, selector):
-    """Click a link wherever it is on the page."""
+    """Click a link without scrolling to it."""
     visit.page.locator(selector).first.evaluate("link => link.click()")
 
 
@@ -74,96 +74,96 @@ def paste(visit, fragment):
     visit.page.evaluate("fragment => { location.hash = fragment; }", fragment)
 
 
-def test_edits_stay_wherever_a_link_within_the_page_leads(visit):
-    try_out(visit)
+def test_links_within_the_page_keep_edits(visit):
+    start_editing(visit)
     visit.page.locator(FIELD).fill("3")
-    assert_agree(visit, 3)
+    assert_in_sync(visit, 3)
     follow(visit, CONTENTS.format("weights"))
-    assert_agree(visit, 3, "weights")
-    assert_at_the_top(visit, "weights")
+    assert_in_sync(visit, 3, "weights")
+    assert_heading_visible(visit, "weights")
     follow(visit, "#scores .headerlink")
-    assert_agree(visit, 3, "scores")
+    assert_in_sync(visit, 3, "scores")
     visit.page.evaluate("scrollTo(0, 0)")
     follow(visit, "#scores .headerlink")
-    assert_agree(visit, 3, "scores")
-    assert_at_the_top(visit, "scores")
+    assert_in_sync(visit, 3, "scores")
+    assert_heading_visible(visit, "scores")
     follow(visit, ".md-sidebar--primary a.md-nav__link--active")
-    assert_agree(visit, 3)
+    assert_in_sync(visit, 3)
     assert visit.page.evaluate("scrollY") == 0
-    asked_for_page = [url for url in visit.requests if url.endswith(f"{CHAPTER}/")]
-    assert len(asked_for_page) == 1, "the theme fetched it again"
+    page_requests = [url for url in visit.requests if url.endswith(f"{CHAPTER}/")]
+    assert len(page_requests) == 1, "the theme fetched the page again"
 
 
-def assert_at_the_top(visit, heading):
-    """Wait until a heading stands below the header, at the top."""
+def assert_heading_visible(visit, heading):
+    """Wait until a heading is at the top, below the header."""
     visit.wait_until(f"""(() => {{
         const {{ top }} = document.getElementById({heading!r}).getBoundingClientRect();
         return document.querySelector(".md-header").offsetHeight <= top && top < 200;
     }})()""")
 
 
-def test_every_way_through_the_history_shows_the_edits_of_the_address(visit):
+def test_history_navigation_restores_edits(visit):
     page = visit.page
-    try_out(visit)
+    start_editing(visit)
     page.locator(FIELD).fill("3")
     follow(visit, CONTENTS.format("weights"))
-    assert_agree(visit, 3, "weights")
+    assert_in_sync(visit, 3, "weights")
     page.locator(FIELD).fill("5")
     follow(visit, CONTENTS.format("scores"))
-    assert_agree(visit, 5, "scores")
+    assert_in_sync(visit, 5, "scores")
     page.go_back()
-    assert_agree(visit, 5, "weights")
+    assert_in_sync(visit, 5, "weights")
     page.go_back()
-    assert_agree(visit, 3)
+    assert_in_sync(visit, 3)
     page.go_forward()
-    assert_agree(visit, 5, "weights")
+    assert_in_sync(visit, 5, "weights")
     page.reload()
-    assert_agree(visit, 5, "weights")
+    assert_in_sync(visit, 5, "weights")
     follow(visit, ".md-footer__link--next")
     page.wait_for_selector(BAR, state="detached")
     assert not page.evaluate("location.hash")
     page.go_back()
-    assert_agree(visit, 5, "weights")
+    assert_in_sync(visit, 5, "weights")
     tool(visit, "Done")
     assert page.evaluate("location.hash") == "#weights"
     assert shown(visit, "output") == computed("output")
     page.go_back()
-    assert_agree(visit, 3)
+    assert_in_sync(visit, 3)
 
 
 @pytest.mark.parametrize("is_edited", [False, True])
-def test_pasted_link_changes_the_open_page(visit, is_edited):
+def test_pasted_link_updates_the_open_page(visit, is_edited):
     if is_edited:
-        try_out(visit)
+        start_editing(visit)
         visit.page.locator(FIELD).fill("3")
-        # The theme notes a moment later where the page stands, and would take the link for Back.
+        # The theme saves the scroll position late; before that, it would take the link for Back.
         visit.wait_until("history.state?.y === scrollY")
     paste(visit, f"{EDIT}7&at=exercises")
-    assert_agree(visit, 7, "exercises")
-    assert_at_the_top(visit, "exercises")
+    assert_in_sync(visit, 7, "exercises")
+    assert_heading_visible(visit, "exercises")
     paste(visit, "#weights")
-    assert_agree(visit, 7, "weights")
+    assert_in_sync(visit, 7, "weights")
     visit.page.go_back()
-    assert_agree(visit, 7, "exercises")
+    assert_in_sync(visit, 7, "exercises")
     tool(visit, "Undo")
     if is_edited:
-        assert_agree(visit, 3, "exercises")
+        assert_in_sync(visit, 3, "exercises")
     else:
         visit.wait_until("location.hash === '#exercises'")
 
 
-def test_pasted_link_to_another_example_leaves_no_number_behind(visit):
-    try_out(visit)
+def test_pasted_link_to_another_example_discards_edits(visit):
+    start_editing(visit)
     visit.page.locator(FIELD).fill("3")
-    assert_agree(visit, 3)
+    assert_in_sync(visit, 3)
     paste(visit, "#try=values_in_space")
     visit.page.wait_for_selector('table[data-val="values_in_space.W_V"] input')
     visit.wait_until("location.hash === ''")
     assert shown(visit, "output") == computed("output")
 
 
-def agreement(visit):
-    """What the address, the cells of X and the output say, as soon as the first two are the same."""
+def synced_inputs(visit):
+    """Return X by the address and by the cells, once they agree or after 10 s."""
     page = visit.page
     for _ in range(100):
         page.wait_for_timeout(100)
@@ -180,63 +180,66 @@ def agreement(visit):
 
 
 @pytest.mark.parametrize("seed", range(2))
-def test_random_walk_never_parts_address_fields_and_page(visit, seed):
+def test_random_actions_keep_address_fields_and_page_in_sync(visit, seed):
     page, draw = visit.page, random.Random(seed)
     numbers = page.locator('table[data-val="self_attention.X"] input')
-    typed = ("3", "-2", "12.5", "1", "oops", "")
+    texts = ("3", "-2", "12.5", "1", "oops", "")
     keys = ("ArrowUp", "Enter", "Control+z", "Control+y", "Control+Shift+z")
     links = [
         CONTENTS.format("weights"),
         "#scores .headerlink",
         ".md-sidebar--primary a.md-nav__link--active",
     ]
-    tries = [f'.live-try[data-example="{name}"]' for name in ("self_attention", "values_in_space")]
-    undo_redo_reset_done = [f".live-tools button:nth-child({place})" for place in (1, 2, 3, 6)]
+    try_buttons = [
+        f'.live-try[data-example="{name}"]' for name in ("self_attention", "values_in_space")
+    ]
+    undo_redo_reset_done = (1, 2, 3, 6)
+    bar_buttons = [f".live-tools button:nth-child({i})" for i in undo_redo_reset_done]
     pasted = [
         EDIT + "7",
         EDIT + "1&at=weights",
         "#try=values_in_space",
         "#weights",
         "#",
-        *NASTY[:6],
+        *UNREADABLE[:6],
     ]
-    acts = [
-        lambda: numbers.count() and numbers.nth(draw.randrange(12)).fill(draw.choice(typed)),
+    actions = [
+        lambda: numbers.count() and numbers.nth(draw.randrange(12)).fill(draw.choice(texts)),
         lambda: numbers.count() and numbers.nth(draw.randrange(12)).press(draw.choice(keys)),
-        lambda: page.evaluate(CLICK, draw.choice(links + tries + undo_redo_reset_done)),
+        lambda: page.evaluate(CLICK, draw.choice(links + try_buttons + bar_buttons)),
         lambda: paste(visit, draw.choice(pasted)),
         lambda: page.evaluate(draw.choice(["history.back()", "history.forward()"])),
     ]
-    # What leads to an earlier page would lead out of the test.
+    # Back from here must not leave the page.
     page.evaluate("history.pushState(null, '', '#definition')")
     for _ in range(40):
-        draw.choice(acts)()
+        draw.choice(actions)()
         if not page.url.startswith("http"):
             page.go_forward()
-        x, cells = agreement(visit)
+        x, cells = synced_inputs(visit)
         assert all(cell in (None, number) for cell, number in zip(cells, x.flat, strict=True))
         assert shown(visit, "output") == computed("output", X=x)
 
 
-def test_link_with_a_heading_leads_there(tab, address):
-    tab.load_afresh(f"{address}{path(CHAPTER)}{EDIT}3&at=weights")
-    assert_agree(tab, 3, "weights")
-    assert_at_the_top(tab, "weights")
+def test_link_with_edits_scrolls_to_its_heading(tab, address):
+    tab.load_uncached(f"{address}{url_path(CHAPTER)}{EDIT}3&at=weights")
+    assert_in_sync(tab, 3, "weights")
+    assert_heading_visible(tab, "weights")
 
 
-def test_last_keystroke_is_in_the_address_when_the_reader_comes_back(visit):
-    try_out(visit)
+def test_last_keystroke_survives_leaving_and_going_back(visit):
+    start_editing(visit)
     for _ in range(3):
         visit.page.locator(FIELD).press("ArrowUp")
     follow(visit, ".md-footer__link--next")
     visit.page.wait_for_selector(BAR, state="detached")
     visit.page.go_back()
-    assert_agree(visit, 4)
+    assert_in_sync(visit, 4)
 
 
-def test_edits_stay_when_another_example_is_edited(visit):
+def test_edits_of_two_examples_coexist(visit):
     page = visit.page
-    try_out(visit)
+    start_editing(visit)
     weight = 'table[data-val="{}.W_V"] input >> nth=0'
     page.locator(weight.format("self_attention")).fill("9")
     original = np.array(replay("self_attention", {}).steps["W_V"])
@@ -245,8 +248,8 @@ def test_edits_stay_when_another_example_is_edited(visit):
     page.locator('.live-try[data-example="values_in_space"]').click()
     page.locator(weight.format("values_in_space")).fill("8")
     edits = "#try=values_in_space&self_attention.W_V[0,0]=9&values_in_space.W_V[0,0]=8"
-    for come_again in (lambda: None, page.reload):
-        come_again()
+    for revisit in (lambda: None, page.reload):
+        revisit()
         page.wait_for_selector(".live-changed")
         visit.wait_until(f"decodeURIComponent(location.hash) === {edits!r}")
         assert shown(visit, "output") == computed("output", W_V=edit)
@@ -259,25 +262,25 @@ def test_edits_stay_when_another_example_is_edited(visit):
 
 
 @pytest.mark.parametrize("is_open", [False, True], ids=["fresh", "open"])
-@pytest.mark.parametrize("fragment", NASTY, ids=lambda fragment: fragment[:40])
-def test_address_that_cannot_be_read_leaves_the_page_as_it_is(tab, address, fragment, is_open):
-    url = address + path(CHAPTER)
-    tab.load_afresh(url if is_open else url + fragment)
+@pytest.mark.parametrize("fragment", UNREADABLE, ids=lambda fragment: fragment[:40])
+def test_unreadable_address_leaves_page_unchanged(tab, address, fragment, is_open):
+    url = address + url_path(CHAPTER)
+    tab.load_uncached(url if is_open else url + fragment)
     if is_open:
         paste(tab, fragment)
     tab.page.wait_for_selector(f"{BAR}:has-text('edits that could not be read')")
     assert shown(tab, "output") == computed("output")
     assert tab.page.evaluate("location.hash") == ""
-    asked = [unquote(url).removeprefix(address) for url in tab.requests if "/live/" in url]
-    assert all(re.fullmatch(r"assets/live/\w+\.js", file) for file in asked)
-    assert len(asked) == len(set(asked))
+    files = [unquote(url).removeprefix(address) for url in tab.requests if "/live/" in url]
+    assert all(re.fullmatch(r"assets/live/\w+\.js", file) for file in files)
+    assert len(files) == len(set(files))
     assert tab.page.locator("script").count() < 20
-    assert tab.complaints == []
+    assert tab.errors == []
 
 
-def test_one_edit_is_one_step(visit):
+def test_one_edit_is_one_undo_step(visit):
     page = visit.page
-    try_out(visit)
+    start_editing(visit)
     field, next_field = page.locator(FIELD), page.locator(FIELD.replace("nth=0", "nth=1"))
     redo = page.locator(f"{BAR} button", has_text="Redo")
     assert redo.is_disabled()
@@ -289,22 +292,22 @@ def test_one_edit_is_one_step(visit):
     tool(visit, "Undo")
     assert next_field.input_value() == "2"
     tool(visit, "Undo")
-    assert_agree(visit, 12.5)
+    assert_in_sync(visit, 12.5)
     assert redo.is_enabled()
     field.press("Control+z")
     assert field.input_value() == "1"
     assert shown(visit, "output") == computed("output")
     field.press("Control+Shift+z")
-    assert_agree(visit, 12.5)
+    assert_in_sync(visit, 12.5)
     page.keyboard.press("Control+y")
     assert next_field.input_value() == "2"
     assert redo.is_disabled()
     tool(visit, "Undo")
     field.press("ArrowUp")
-    assert redo.is_disabled(), "what was taken back is gone with the next edit"
+    assert redo.is_disabled(), "a new edit clears the redo history"
     field.press("ArrowDown")
     page.keyboard.press("Control+z")
-    assert_agree(visit, 13.5)
+    assert_in_sync(visit, 13.5)
     for _ in range(2):
         tool(visit, "Undo")
     assert status(visit).startswith("Type,")
@@ -312,11 +315,11 @@ def test_one_edit_is_one_step(visit):
     assert status(visit) == "There is nothing to undo."
 
 
-def test_shortcut_in_the_search_is_the_browsers(visit):
-    try_out(visit)
+def test_undo_shortcut_in_search_field_is_native(visit):
+    start_editing(visit)
     visit.page.locator(FIELD).fill("3")
     search = visit.page.get_by_placeholder("Search")
     search.press_sequentially("softmax")
     search.press("Control+z")
     assert search.input_value() != "softmax"
-    assert_agree(visit, 3)
+    assert_in_sync(visit, 3)

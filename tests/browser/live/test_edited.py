@@ -1,4 +1,4 @@
-"""After an edit, nothing that a page says, prints or copies keeps a number that it does not show."""
+"""After an edit, no text, accessible name or code keeps a number that is no longer shown."""
 
 import re
 
@@ -19,8 +19,8 @@ PAGES = [
 ]
 # Decimals with four digits after the point, and powers of ten.
 ROUNDED = re.compile(r"\d+\.\d{4}\b|\d\.\d ?(?:e|× ?10)")
-# The rest of a page follows 0.1 s after the numbers.
-REST_FOLLOWS = "new Promise(done => setTimeout(done, 200))"
+# Prose and offscreen figures are updated 0.1 s after the numbers.
+WAIT_FOR_REST = "new Promise(done => setTimeout(done, 200))"
 SHOWN = """
     () => [...document.querySelectorAll(
         "table[data-val] td, g[data-val] text, [data-val]:not(table, g, path)"
@@ -29,18 +29,18 @@ SHOWN = """
         return field ? Number(field.value).toFixed(4) : spot.textContent;
     })
 """
-# What is folded is read too. Printed code is set aside where a number of the page has changed, and
-# the code to copy, which holds more numbers than the page shows, has a test of its own.
-READ_ALL = """
+# Open <details>; remove dimmed code, and code to copy, which has more numbers than the page shows and a
+# test of its own.
+EXPOSE_CONTENT = """
     () => {
-        document.querySelectorAll("article details").forEach(fold => { fold.open = true; });
+        document.querySelectorAll("article details").forEach(details => { details.open = true; });
         document.querySelectorAll(".highlight.live-set-back, .live-set-back .highlight, [data-copy]")
             .forEach(code => code.remove());
     }
 """
-PARTS = ("name", "description", "value")
-# The numbers of a text or a figure have one stop of the keyboard, which says one of them.
-VISIT_STOPS = """
+PROPERTIES = ("name", "description", "value")
+# Each tab stop for the numbers of a text or figure shows one of them when it gets the focus.
+FOCUS_TAB_STOPS = """
     () => document.querySelectorAll(".live-stop").forEach(stop => { stop.focus(); stop.blur(); })
 """
 FORMULAS = """
@@ -59,7 +59,7 @@ def edit(visit, example, count=6):
     fields = visit.page.locator(FIELDS)
     for i in range(min(fields.count(), count)):
         fields.nth(i).fill(f"{1.13 + 0.37 * i:.2f}")
-    visit.page.evaluate(REST_FOLLOWS)
+    visit.page.evaluate(WAIT_FOR_REST)
     assert "differ from the page's own" in visit.page.locator(".live-status").inner_text()
 
 
@@ -71,35 +71,35 @@ def numbers(texts):
     return {number for text in texts for number in ROUNDED.findall(text)}
 
 
-def read_out(visit):
-    """What Chromium gives to a screen reader: names and values, without the nodes left out."""
-    visit.page.evaluate(READ_ALL)
+def accessible_texts(visit):
+    """Return the names, descriptions and values of Chromium's accessibility tree."""
+    visit.page.evaluate(EXPOSE_CONTENT)
     devtools = visit.page.context.new_cdp_session(visit.page)
     nodes = devtools.send("Accessibility.getFullAXTree")["nodes"]
     devtools.detach()
-    said = (node.get(part, {}) for node in nodes if not node["ignored"] for part in PARTS)
-    return [str(each["value"]) for each in said if each.get("value")]
+    values = (node.get(name, {}) for node in nodes if not node["ignored"] for name in PROPERTIES)
+    return [str(each["value"]) for each in values if each.get("value")]
 
 
 @pytest.mark.parametrize(("page", "example"), PAGES)
-def test_screen_reader_gets_no_number_that_is_no_longer_shown(come_to, page, example):
-    visit = come_to(page)
+def test_screen_reader_gets_no_stale_number(open_page, page, example):
+    visit = open_page(page)
     visit.page.keyboard.press("Tab")
     visit.page.wait_for_selector(".live-stop", state="attached")
-    visit.page.evaluate(VISIT_STOPS)
+    visit.page.evaluate(FOCUS_TAB_STOPS)
     visit.page.wait_for_selector(".live-card", state="detached")
-    built = numbers(visit.page.evaluate(SHOWN))
+    original = numbers(visit.page.evaluate(SHOWN))
     edit(visit, example)
-    gone = built - numbers(visit.page.evaluate(SHOWN))
-    assert gone, "the edit changes no number of four decimals"
-    assert [text for text in read_out(visit) if gone & numbers([text])] == []
-    for seen, spoken in visit.page.evaluate(FORMULAS):
-        assert spoken == seen
-    assert visit.complaints == []
+    stale = original - numbers(visit.page.evaluate(SHOWN))
+    assert stale, "the edit changes no number of four decimals"
+    assert [text for text in accessible_texts(visit) if stale & numbers([text])] == []
+    for visible, spoken in visit.page.evaluate(FORMULAS):
+        assert spoken == visible
+    assert visit.errors == []
 
 
-def test_description_of_a_figure_returns_with_its_numbers(come_to):
-    visit = come_to("mechanisms/self_attention")
+def test_figure_description_is_replaced_during_edits(open_page):
+    visit = open_page("mechanisms/self_attention")
     description = visit.page.locator("svg:has(g[data-val]) desc").first
     before = description.text_content()
     edit(visit, "self_attention")
@@ -108,14 +108,14 @@ def test_description_of_a_figure_returns_with_its_numbers(come_to):
     assert description.text_content() == before
 
 
-def test_stop_of_points_says_their_numbers_after_an_edit(come_to):
-    visit = come_to("mechanisms/self_attention")
+def test_tab_stop_of_points_shows_edited_numbers(open_page):
+    visit = open_page("mechanisms/self_attention")
     edit(visit, "values_in_space")
     visit.page.keyboard.press("Tab")
     visit.page.locator('.figure-box:has(path[data-val^="values_in_space"]) > .live-stop').focus()
     row = visit.page.locator('table[data-val="values_in_space.output"] tr').first
-    said = visit.page.evaluate("document.activeElement.textContent")
-    assert said == f"O1: {', '.join(row.locator('td').all_inner_texts())} (1 of 6)"
+    text = visit.page.evaluate("document.activeElement.textContent")
+    assert text == f"O1: {', '.join(row.locator('td').all_inner_texts())} (1 of 6)"
 
 
 SENTENCES = [
@@ -131,22 +131,22 @@ CODE = "article .highlight:not(.provenance *)"
 
 
 @pytest.mark.parametrize(("page", "example", "sentence"), SENTENCES)
-def test_sentences_and_code_that_an_edit_can_make_false_step_back(come_to, page, example, sentence):
-    visit = come_to(page)
+def test_prose_and_code_are_dimmed_after_an_edit(open_page, page, example, sentence):
+    visit = open_page(page)
     edit(visit, example)
-    said = visit.page.locator("article p, article summary").filter(has_text=sentence).first
-    assert said.evaluate("said => said.closest('.live-set-back') !== null")
-    is_told = visit.page.locator(CODE).evaluate_all(
+    prose = visit.page.locator("article p, article summary").filter(has_text=sentence).first
+    assert prose.evaluate("element => element.closest('.live-set-back') !== null")
+    are_dimmed = visit.page.locator(CODE).evaluate_all(
         "codes => codes.map(code => code.closest('.live-set-back') !== null)"
     )
-    assert is_told
-    assert all(is_told)
+    assert are_dimmed
+    assert all(are_dimmed)
     finish(visit)
     assert not visit.page.locator(".live-set-back, .live-why").count()
 
 
-def test_code_to_copy_holds_the_numbers_that_are_shown(come_to):
-    visit = come_to("mechanisms/self_attention")
+def test_copied_code_has_the_edited_numbers(open_page):
+    visit = open_page("mechanisms/self_attention")
     codes = visit.page.locator('[data-of="self_attention"] [data-copy] code')
     before = codes.all_text_contents()
     edit(visit, "self_attention", count=1)

@@ -62,7 +62,11 @@ def test_changed_module_is_bundled_again(root, assets):
     ("before", "after", "message"),
     [
         ("exp:", "erf:", r"docs/.*operations\.js lacks exp, which attention_docs/live/library\.py"),
-        ("exp:", "erf: made(() => 0), exp:", r"library\.py lacks erf, which docs/.*operations\.js"),
+        (
+            "exp:",
+            "erf: creation(() => 0), exp:",
+            r"library\.py lacks erf, which docs/.*operations\.js",
+        ),
         ("exp:", "exp: elementwise((a) => a), e:", r"operations\.js: exp has no slopes; expected"),
     ],
 )

@@ -1,24 +1,24 @@
-// The card of a number: what it is, its value, its formula, and the numbers that it is made of.
+// The card of a number: its name, value and formula, with links to the numbers it is computed from.
 
 import { explain } from "../explain.js";
 import { spotsOfCell } from "./spots.js";
-import { linesOf, make, nameOf, tool } from "./elements.js";
+import { button, linesOf, make, nameOf } from "./elements.js";
 
 /**
- * @typedef {object} Shown what the card is about
+ * @typedef {object} Shown the number on the card
  * @property {Example} example
  * @property {Cell} cell
- * @property {Element} spot where on the page the reader asked
+ * @property {Element} spot where the reader opened it
  */
 
 const GAP = 8;
 const card = make("div", { class: "live-card", role: "dialog", "aria-label": "Where this number comes from", tabIndex: -1 });
 /** @type {Shown | null} */
 let shown = null;
-/** @type {Cell[]} where the reader came from */
+/** @type {Cell[]} for the Back button */
 let trail = [];
 /** @type {() => HTMLElement[]} */
-let toolsOf = () => [];
+let makeTools = () => [];
 
 /** @returns {Shown | null} */
 export const current = () => shown;
@@ -26,43 +26,43 @@ export const current = () => shown;
 /**
  * Show where a number comes from.
  *
- * @param {Shown} about
- * @param {() => HTMLElement[]} tools what else the reader can do with the example
+ * @param {Shown} number
+ * @param {() => HTMLElement[]} tools makes the buttons at the bottom
  */
-export const open = (about, tools) => {
+export const open = (number, tools) => {
   trail = [];
-  toolsOf = tools;
-  draw(about);
+  makeTools = tools;
+  draw(number);
 };
 
-/** @param {Shown} about */
-const draw = (about) => {
-  const { example, cell, spot } = about;
+/** @param {Shown} number */
+const draw = (number) => {
+  const { example, cell, spot } = number;
   const { graph, values } = example;
-  const found = explain(graph, values, cell.step, cell.index);
+  const explanation = explain(graph, values, cell.step, cell.index);
   /** @param {Cell} next */
   const follow = (next) => {
     trail.push(cell);
-    goTo(about, next);
+    goTo(number, next);
   };
-  const back = () => goTo(about, /** @type {Cell} */ (trail.pop()));
-  shown = about;
+  const back = () => goTo(number, /** @type {Cell} */ (trail.pop()));
+  shown = number;
   card.replaceChildren(
     make("div", { class: "live-head" },
       make("strong", {}, nameOf(cell.step)),
-      make("span", {}, found.place),
+      make("span", {}, explanation.description),
       make("button", { type: "button", class: "live-close", "aria-label": "Close" }, "×"),
     ),
-    make("output", {}, found.value),
-    ...linesOf(found, follow),
-    make("div", { class: "live-tools" }, ...(trail.length ? [tool("← Back", back)] : []), ...toolsOf()),
+    make("output", {}, explanation.value),
+    ...linesOf(explanation, follow),
+    make("div", { class: "live-tools" }, ...(trail.length ? [button("← Back", back)] : []), ...makeTools()),
   );
   document.body.append(card);
-  light(example, found.parts, spot);
-  place(spot);
+  highlight(example, explanation.dependencies, spot);
+  moveTo(spot);
 };
 
-/** Show another number, beside its place on the page. @param {Shown} from @param {Cell} cell */
+/** Show another number, next to its nearest spot. @param {Shown} from @param {Cell} cell */
 const goTo = ({ example, spot }, cell) => {
   const next = nearest(example, cell, spot);
   next.scrollIntoView({ block: "nearest", behavior: "instant" });
@@ -71,7 +71,7 @@ const goTo = ({ example, spot }, cell) => {
 };
 
 /**
- * Choose the place of a number on the page that lies nearest to another, if it has one.
+ * Find the visible spot of a cell that is nearest to another spot, or return that one.
  *
  * @param {Example} example @param {Cell} cell @param {Element} spot
  */
@@ -80,30 +80,30 @@ const nearest = (example, cell, spot) => {
   /** @param {Element} other */
   const distance = (other) => Math.abs(other.getBoundingClientRect().top - top);
   const visible = spotsOfCell(example, cell).filter((other) => other.getClientRects().length);
-  return visible.toSorted((one, other) => distance(one) - distance(other))[0] ?? spot;
+  return visible.toSorted((a, b) => distance(a) - distance(b))[0] ?? spot;
 };
 
-/** Light up a number and those it is made of. @param {Example} example @param {Cell[]} parts @param {Element} spot */
-const light = (example, parts, spot) => {
-  darken();
-  parts
-    .flatMap((part) => spotsOfCell(example, part))
-    .forEach((each) => each.classList.add("live-part"));
+/** Highlight a spot and those of its dependencies. @param {Example} example @param {Cell[]} dependencies @param {Element} spot */
+const highlight = (example, dependencies, spot) => {
+  removeHighlights();
+  dependencies
+    .flatMap((cell) => spotsOfCell(example, cell))
+    .forEach((element) => element.classList.add("live-part"));
   spot.classList.add("live-here");
 };
 
-const darken = () => {
+const removeHighlights = () => {
   for (const name of ["live-part", "live-here"])
-    document.querySelectorAll(`.${name}`).forEach((each) => each.classList.remove(name));
+    document.querySelectorAll(`.${name}`).forEach((element) => element.classList.remove(name));
 };
 
 /**
- * Put the card below or above the matrix or the picture of a number, which it leaves in sight, or
- * where there is no room below or above the number itself.
+ * Position the card below or above the matrix or figure of a spot, so as not to cover it, or without
+ * room there, below or above the spot itself.
  *
  * @param {Element} spot
  */
-const place = (spot) => {
+const moveTo = (spot) => {
   const { offsetWidth: width, offsetHeight: height } = card;
   const end = document.querySelector(".live-bar")?.getBoundingClientRect().top ?? innerHeight;
   const tops = [spot.closest(".matrix, .figure-box") ?? spot, spot].flatMap((box) => {
@@ -117,7 +117,7 @@ const place = (spot) => {
   card.style.top = `${y + scrollY}px`;
 };
 
-/** Draw the card anew after the values have changed. */
+/** Redraw the card after the values have changed. */
 export const refresh = () => {
   if (shown) draw(shown);
 };
@@ -125,24 +125,24 @@ export const refresh = () => {
 /** @returns {boolean} */
 export const isOpen = () => card.isConnected;
 
-/** Put the keyboard into the card. */
+/** Move the focus into the card. */
 export const enter = () => card.focus();
 
-/** @param {EventTarget | null} target @returns {boolean} whether it lies in the card */
+/** @param {EventTarget | null} target @returns {boolean} */
 export const contains = (target) => target instanceof Node && card.contains(target);
 
-/** Say in the card's place why there is nothing to show. @param {Element} spot @param {(Node | string)[]} text */
+/** Show a message instead of a number. @param {Element} spot @param {(Node | string)[]} text */
 export const say = (spot, ...text) => {
-  darken();
+  removeHighlights();
   shown = null;
   card.replaceChildren(make("p", {}, ...text));
   document.body.append(card);
   spot.classList.add("live-here");
-  place(spot);
+  moveTo(spot);
 };
 
 export const close = () => {
   card.remove();
-  darken();
+  removeHighlights();
   shown = null;
 };

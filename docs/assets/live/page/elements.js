@@ -1,12 +1,12 @@
-// Names of steps and explanations as elements of the page.
+// Create elements: buttons, matrices, names of steps, explanations.
 
 import * as show from "../show.js";
 import { valueOf } from "./examples.js";
 
-/** @typedef {import("../explain.js").Text} Text */
+/** @typedef {import("../explain.js").RichText} RichText */
 
 /**
- * Make an element.
+ * Create an element.
  *
  * @param {string} tag
  * @param {Record<string, any>} [properties] `class`, `data-...` and `aria-...` are attributes
@@ -23,11 +23,11 @@ export const make = (tag, properties = {}, ...children) => {
   return element;
 };
 
-/** @param {string} text @param {() => void} onclick @returns {HTMLElement} a button */
-export const tool = (text, onclick) => make("button", { type: "button", onclick }, text);
+/** @param {string} text @param {() => void} onclick @returns {HTMLElement} */
+export const button = (text, onclick) => make("button", { type: "button", onclick }, text);
 
 /**
- * Lay out the cells of an array as a matrix; those of more axes stand one below the other.
+ * Lay out the cells of an array as a matrix; matrices of further axes are stacked.
  *
  * @param {number[]} shape @param {HTMLElement[]} cells @returns {HTMLTableElement}
  */
@@ -42,7 +42,7 @@ export const matrixOf = (shape, cells) => {
 const DIFFERENTIAL = /^d[A-Z]$/;
 
 /**
- * Write the name of a step, or of a literal of another example: a symbol with its index, or words.
+ * Render the name of a step or shared literal: a symbol with its index, or words.
  *
  * @param {string} step @returns {HTMLElement}
  */
@@ -54,45 +54,45 @@ export const nameOf = (step) => {
 };
 
 /**
- * Write the numbers of a place that shows several, to choose from.
+ * Render the numbers of a spot that shows several, to choose from.
  *
  * @param {Example} example @param {Cell[]} cells @param {(cell: Cell) => void} choose
  * @returns {(Node | string)[]}
  */
 export const choices = (example, cells, choose) => {
   const numbers = cells.map((cell) => ({ ...valueOf(example, cell), cell }));
-  return [nameOf(cells[0].step), ": ", ...written(numbers.flatMap((number, i) => (i ? [", ", number] : [number])), choose)];
+  return [nameOf(cells[0].step), ": ", ...render(numbers.flatMap((number, i) => (i ? [", ", number] : [number])), choose)];
 };
 
 /**
- * Write where a number comes from, a line for each form of its formula, down to the number itself.
+ * Render an explanation, a line for each form of the formula.
  *
  * @param {import("../explain.js").Explanation} explanation
- * @param {(cell: Cell) => void} follow is called when a reader chooses a number in it
+ * @param {(cell: Cell) => void} follow is called with the cell of a number that a reader clicks
  * @returns {HTMLElement[]}
  */
 export const linesOf = ({ formula, numbers, note }, follow) => {
   const lines = [
-    ...(formula.length ? [written(formula, follow)] : []),
-    ...numbers.map((line) => ["= ", ...written(line, follow)]),
-    ...(note.length ? [written(note, follow)] : []),
+    ...(formula.length ? [render(formula, follow)] : []),
+    ...numbers.map((line) => ["= ", ...render(line, follow)]),
+    ...(note.length ? [render(note, follow)] : []),
   ];
   return lines.map((line) => make("p", { class: "live-line" }, ...line));
 };
 
 /**
- * Write an explanation.
+ * Render rich text.
  *
- * @param {Text} text
- * @param {(cell: Cell) => void} follow is called when a reader chooses one of its numbers
+ * @param {RichText} text
+ * @param {(cell: Cell) => void} follow is called with the cell of a number that a reader clicks
  * @returns {(Node | string)[]}
  */
-const written = (text, follow) =>
+const render = (text, follow) =>
   text.map((piece) => {
     if (typeof piece === "string") return piece;
     if ("step" in piece) return nameOf(piece.step);
     const { value, dtype, cell } = piece;
-    const shown = make("span", { innerHTML: show.html(value, dtype) });
-    if (!cell) return shown;
-    return make("button", { type: "button", class: "live-follow", onclick: () => follow(cell) }, shown);
+    const number = make("span", { innerHTML: show.html(value, dtype) });
+    if (!cell) return number;
+    return make("button", { type: "button", class: "live-follow", onclick: () => follow(cell) }, number);
   });

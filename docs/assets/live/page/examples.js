@@ -1,32 +1,31 @@
-// The examples of the site: their graphs, fetched when somebody asks for one, and their values, which
-// edits of the inputs change.
+// Load the graphs of examples on demand, and recompute their values after edits.
 
 import { ravel } from "../arrays.js";
 import { evaluate, parse } from "../graph.js";
 import { attentionDocs } from "./site.js";
 
-/** What is said when a graph did not come. */
-export const LOST = "This could not be fetched. Is there a network?";
+/** The message if a graph cannot be loaded. */
+export const LOAD_ERROR = "This could not be fetched. Is there a network?";
 
 /** @type {Map<string, Promise<Example>>} */
-const known = new Map();
+const examples = new Map();
 
 /**
- * Fetch an example, once.
+ * Load an example, at most once.
  *
  * @param {string} name
  * @returns {Promise<Example>}
  */
 export const load = (name) => {
-  const found = known.get(name) ?? fetched(name);
-  known.set(name, found);
-  // The network may be back when somebody asks again.
-  found.catch(() => known.delete(name));
-  return found;
+  const example = examples.get(name) ?? fetchExample(name);
+  examples.set(name, example);
+  // Retry a failed request the next time.
+  example.catch(() => examples.delete(name));
+  return example;
 };
 
-/** Run the script that brings a graph: from a file, browsers refuse data. @param {string} name @returns {Promise<Example>} */
-const fetched = async (name) => {
+/** Load a graph as a script, because browsers block fetch() on file: pages. @param {string} name @returns {Promise<Example>} */
+const fetchExample = async (name) => {
   const script = Object.assign(document.createElement("script"), { src: `${attentionDocs.folder}live/${name}.js` });
   await new Promise((onload, onerror) => {
     document.head.append(Object.assign(script, { onload, onerror }));
@@ -36,7 +35,7 @@ const fetched = async (name) => {
 };
 
 /**
- * Compute an example with other inputs. If Python would refuse them, the values stay as they are.
+ * Recompute an example with edits. If Python would refuse them, the values stay as they are.
  *
  * @param {Example} example @param {Edits} edits
  */
@@ -47,8 +46,8 @@ export const compute = (example, edits) => {
   if (!refusal) example.values = values;
 };
 
-/** @param {Example} example @param {string} step @returns {NDArray} its values as they are now */
-export const stepOf = ({ graph, values }, step) => values[/** @type {number} */ (graph.named.get(step))];
+/** @param {Example} example @param {string} step @returns {NDArray} its current value */
+export const stepOf = ({ graph, values }, step) => values[/** @type {number} */ (graph.nodesByName.get(step))];
 
 /** @param {Example} example @param {Cell} cell @returns {{value: number, dtype: Dtype}} */
 export const valueOf = (example, { step, index }) => {

@@ -1,13 +1,12 @@
-// The numbers of a page by keyboard: one stop of the Tab key for each matrix, and one for the numbers of
-// each paragraph, formula or figure. The arrow keys go on from there.
+// Keyboard access to numbers: one tab stop for each matrix, and one for the numbers of each paragraph,
+// formula or figure. The arrow keys move between the numbers of a stop.
 
 import { spotsIn } from "./spots.js";
 import { make } from "./elements.js";
 
 /** @typedef {(spot: Element) => void} Show */
 
-// A number within a picture or a formula cannot take the focus: for a screen reader it is hidden, or
-// part of an image.
+// Numbers in figures and formulas cannot be focused themselves: screen readers see an image, or nothing.
 const BLOCKS = "p, li, dd, figcaption, summary, h1, h2, h3, h4";
 const BOXES = ".md-typeset__scrollwrap, .figure-box, .formula";
 const HELP = "The arrow keys go from one number to the next, Enter opens the card.";
@@ -15,16 +14,16 @@ const HELP = "The arrow keys go from one number to the next, Enter opens the car
 const STEPS = { ArrowRight: 1, ArrowDown: 1, ArrowLeft: -1, ArrowUp: -1 };
 
 /**
- * Make the numbers of the page reachable. What is reachable already stays as it is.
+ * Add the tab stops that the page does not have yet.
  *
- * @param {Show} show is called with the number that is reached
+ * @param {Show} show is called with each spot that is reached
  */
 export const makeReachable = (show) => {
   for (const table of document.querySelectorAll("table")) {
     if (!table.dataset.val) continue;
     if (!table.role) makeGrid(table, show);
     const [stop = table.rows[0].cells[0]] = [...table.querySelectorAll("td")].filter((cell) => cell.tabIndex === 0);
-    // Where the cells are fields, these are the stops.
+    // Fields in the cells are tab stops themselves.
     stop.tabIndex = table.querySelector("input") ? -1 : 0;
   }
   /** @type {Map<Element, Element[]>} */ const groups = new Map();
@@ -35,16 +34,16 @@ export const makeReachable = (show) => {
   }
   for (const [group, spots] of groups) {
     if (group.querySelector(":scope > .live-stop")) continue;
-    if (group.matches(BOXES)) group.prepend(stop(spots, show));
-    else group.append(stop(spots, show));
+    if (group.matches(BOXES)) group.prepend(makeStop(spots, show));
+    else group.append(makeStop(spots, show));
   }
 };
 
-/** @type {WeakMap<Element, () => HTMLElement>} the stop of a number outside of tables, which goes to it */
+/** @type {WeakMap<Element, () => HTMLElement>} moves a stop to a spot outside tables, and returns it */
 const stops = new WeakMap();
 
 /**
- * Find what takes the focus for a number.
+ * Find the element to focus for a spot.
  *
  * @param {Element} spot @param {Show} show @returns {HTMLElement | undefined}
  */
@@ -78,12 +77,12 @@ const makeGrid = (table, show) => {
   });
 };
 
-/** @param {HTMLTableElement} table @param {HTMLTableCellElement} cell @param {string} pressed */
-const neighbour = (table, cell, pressed) => {
+/** @param {HTMLTableElement} table @param {HTMLTableCellElement} cell @param {string} key */
+const neighbour = (table, cell, key) => {
   const { rowIndex } = /** @type {HTMLTableRowElement} */ (cell.parentElement);
   const last = { row: table.rows.length - 1, column: table.rows[0].cells.length - 1 };
   /** @type {Record<string, [row: number, column: number]>} */
-  const places = {
+  const targets = {
     ArrowRight: [rowIndex, cell.cellIndex + 1],
     ArrowLeft: [rowIndex, cell.cellIndex - 1],
     ArrowDown: [rowIndex + 1, cell.cellIndex],
@@ -91,36 +90,36 @@ const neighbour = (table, cell, pressed) => {
     Home: [rowIndex, 0],
     End: [rowIndex, last.column],
   };
-  const [row, column] = places[pressed] ?? [];
+  const [row, column] = targets[key] ?? [];
   return row === undefined ? null : table.rows[row]?.cells[column];
 };
 
 /** @param {Element[]} spots @param {Show} show @returns {HTMLElement} */
-const stop = (spots, show) => {
-  let at = 0;
+const makeStop = (spots, show) => {
+  let current = 0;
   const count = spots.length === 1 ? "1 number" : `${spots.length} numbers`;
   const properties = { type: "button", class: "live-stop", "aria-live": "polite", "aria-description": HELP };
   const button = make("button", properties, count);
   /** @param {number} next */
-  const go = (next) => {
-    at = Math.min(Math.max(next, 0), spots.length - 1);
-    const text = (spots[at].querySelector("title") ?? spots[at]).textContent;
-    button.textContent = spots.length === 1 ? `${text}` : `${text} (${at + 1} of ${spots.length})`;
-    spots[at].scrollIntoView({ block: "nearest", behavior: "instant" });
-    show(spots[at]);
+  const moveTo = (next) => {
+    current = Math.min(Math.max(next, 0), spots.length - 1);
+    const text = (spots[current].querySelector("title") ?? spots[current]).textContent;
+    button.textContent = spots.length === 1 ? `${text}` : `${text} (${current + 1} of ${spots.length})`;
+    spots[current].scrollIntoView({ block: "nearest", behavior: "instant" });
+    show(spots[current]);
   };
   spots.forEach((spot, i) => stops.set(spot, () => {
-    at = i;
+    current = i;
     return button;
   }));
-  button.onfocus = () => go(at);
-  // The number that it says may change before the keyboard comes back.
+  button.onfocus = () => moveTo(current);
+  // The number may change before the focus returns.
   button.onblur = () => (button.textContent = count);
   button.onkeydown = (event) => {
     const step = STEPS[event.key];
     if (!step) return;
     event.preventDefault();
-    go(at + step);
+    moveTo(current + step);
   };
   return button;
 };

@@ -1,31 +1,31 @@
-// The pages answer: point at a number, tap it or reach it by keyboard, and it says where it comes from;
-// change an input, and the page follows. docs/assets/site.js loads this when somebody shows interest.
+// Entry point of the interactive pages. Hovering, tapping or focusing a number opens its card; editing an
+// input updates the page. docs/assets/site.js loads this script at the first interaction.
 
 import * as card from "./card.js";
 import { begin, leave, readAddress } from "./edit/editor.js";
-import { choices, tool } from "./elements.js";
-import { LOST, load } from "./examples.js";
+import { button, choices } from "./elements.js";
+import { LOAD_ERROR, load } from "./examples.js";
 import { inputsOf } from "./inputs.js";
 import { makeReachable, stopOf } from "./keyboard.js";
 import { attentionDocs, isOnPage } from "./site.js";
 import { cellsAt, exampleAt, forget, spotAt, spotNear } from "./spots.js";
 import { walk } from "./step_by_step.js";
-import { begin as weigh } from "./what_matters.js";
+import { begin as showInfluences } from "./what_matters.js";
 
-const [BEFORE_IT_OPENS, BEFORE_IT_CLOSES] = [150, 300];
+const [OPEN_DELAY, CLOSE_DELAY] = [150, 300];
 let timer = 0;
-// A card that was only pointed at goes when the pointer goes; one that was asked for stays.
-let stays = false;
-/** @type {Element | null} the number that was asked for last */
-let asked = null;
+// A card opened by hovering closes when the pointer leaves; one opened by a click or key stays.
+let isPinned = false;
+/** @type {Element | null} the spot requested last */
+let requested = null;
 
-/** Show the card of a number. @param {Element} spot */
+/** Open the card of a spot. @param {Element} spot */
 const show = async (spot) => {
-  asked = spot;
+  requested = spot;
   const example = await load(exampleAt(spot)).catch(() => null);
-  // Somebody may have gone on meanwhile.
-  if (asked !== spot) return;
-  if (!example) return card.say(spot, LOST);
+  // The reader may have moved on while the graph was loading.
+  if (requested !== spot) return;
+  if (!example) return card.say(spot, LOAD_ERROR);
   const cells = cellsAt(spot, example);
   if (!cells.length) return card.say(spot, "The shape of a matrix: the number of its rows and of its columns.");
   /** @param {Cell} cell */
@@ -37,12 +37,12 @@ const show = async (spot) => {
   }));
 };
 
-/** @param {Example} example @returns {HTMLElement[]} what else a reader can do with it */
+/** @param {Example} example @returns {HTMLElement[]} the buttons at the bottom of the card */
 const tools = (example) => [
   ...(inputsOf(example).length
-    ? [tool("What matters", showWhatMatters), tool("Try your own numbers", () => tryOut(example.name))]
+    ? [button("What matters", showWhatMatters), button("Try your own numbers", () => edit(example.name))]
     : []),
-  tool("Step by step", () => {
+  button("Step by step", () => {
     const shown = card.current();
     if (shown) walk(example, shown.cell);
   }),
@@ -51,69 +51,69 @@ const tools = (example) => [
 const showWhatMatters = () => {
   const shown = card.current();
   close();
-  if (shown) weigh(shown);
+  if (shown) showInfluences(shown);
 };
 
-/** @param {string} name of the example @param {Element} [spot] where the reader asked */
-const tryOut = async (name, spot = card.current()?.spot) => {
+/** @param {string} name of the example @param {Element} [spot] where to show an error */
+const edit = async (name, spot = card.current()?.spot) => {
   const example = await load(name).catch(() => null);
   if (example) {
     close();
     await begin(example);
     /** @type {HTMLElement | null} */ (document.querySelector(".live-field"))?.focus();
-  } else if (spot) card.say(spot, LOST);
+  } else if (spot) card.say(spot, LOAD_ERROR);
 };
 
-// Browsers say that a pointer is over what comes under it while it rests, as a page scrolls or grows. That
-// asks nothing until the pointer moves.
-let rests = false;
+// Browsers also fire `pointerover` when content scrolls or grows under a resting pointer. Such events open
+// no card until the pointer moves.
+let isResting = false;
 let [x, y] = [NaN, NaN];
 
-/** @param {PointerEvent} event a pointer comes to a number, or leaves it */
-const point = ({ target, clientX, clientY }) => {
+/** @param {PointerEvent} event */
+const onPointerOver = ({ target, clientX, clientY }) => {
   clearTimeout(timer);
-  rests = clientX === x && clientY === y;
+  isResting = clientX === x && clientY === y;
   [x, y] = [clientX, clientY];
-  if (stays || card.contains(target)) return;
+  if (isPinned || card.contains(target)) return;
   const spot = spotAt(target);
-  if (spot && !rests && !spot.querySelector("input")) {
-    timer = setTimeout(() => show(spot), BEFORE_IT_OPENS);
-  } else timer = setTimeout(close, BEFORE_IT_CLOSES);
+  if (spot && !isResting && !spot.querySelector("input")) {
+    timer = setTimeout(() => show(spot), OPEN_DELAY);
+  } else timer = setTimeout(close, CLOSE_DELAY);
 };
 
 /** @param {PointerEvent} event */
-const move = (event) => {
-  if (rests) point(event);
+const onPointerMove = (event) => {
+  if (isResting) onPointerOver(event);
   else [x, y] = [event.clientX, event.clientY];
 };
 
-/** Close the card, and give the keyboard back to where it came from, or to the number of the card. */
+/** Close the card and return the focus to where it came from, or to the card's spot. */
 const close = () => {
-  const spot = card.current()?.spot ?? asked;
+  const spot = card.current()?.spot ?? requested;
   if (card.contains(document.activeElement)) (reached?.stop ?? (spot && stopOf(spot, reach)))?.focus();
-  asked = null;
-  stays = false;
+  requested = null;
+  isPinned = false;
   card.close();
 };
 
 /** @param {MouseEvent} event */
-const press = (event) => {
+const onClick = (event) => {
   const target = /** @type {Element} */ (event.target);
-  const button = target.closest(".live-try");
-  if (button) return tryOut(button.getAttribute("data-example") ?? "", button);
+  const tryButton = target.closest(".live-try");
+  if (tryButton) return edit(tryButton.getAttribute("data-example") ?? "", tryButton);
   if (target.matches(".live-card .live-close")) return close();
   if (card.contains(target) || target.closest("dialog") || !target.isConnected) return;
-  // A reader who selects digits to copy them asks nothing.
-  const isElse = target.closest("a, input, button") || getSelection()?.toString();
-  const spot = isElse ? null : spotNear(event);
+  // Selecting digits to copy them opens no card.
+  const isOtherAction = target.closest("a, input, button") || getSelection()?.toString();
+  const spot = isOtherAction ? null : spotNear(event);
   clearTimeout(timer);
-  stays = Boolean(spot);
+  isPinned = Boolean(spot);
   if (spot) show(spot);
   else close();
 };
 
 /** @param {KeyboardEvent} event */
-const type = (event) => {
+const onKeyDown = (event) => {
   const { key, target } = event;
   if (key === "Tab") makeReachable(reach);
   if (key === "Escape" && !(/** @type {Element} */ (target).closest("dialog"))) close();
@@ -124,47 +124,47 @@ const type = (event) => {
   }
 };
 
-/** @type {{stop: HTMLElement, spot: Element} | null} the number that the keyboard reached, and what has the focus */
+/** @type {{stop: HTMLElement, spot: Element} | null} the spot reached by keyboard, and the focused element */
 let reached = null;
 
 /** @param {Element} spot */
 const reach = (spot) => {
   reached = { stop: /** @type {HTMLElement} */ (document.activeElement), spot };
-  stays = true;
+  isPinned = true;
   show(spot);
 };
 
 let article = document.querySelector("article");
-/** The theme announces each page, also the one that is there already. */
-const arrive = () => {
-  const arrived = document.querySelector("article");
-  if (arrived === article) return;
-  article = arrived;
+/** Reset everything on a new page; the theme also announces the current one. */
+const onNewPage = () => {
+  const current = document.querySelector("article");
+  if (current === article) return;
+  article = current;
   close();
   leave();
   forget();
   readAddress();
 };
 
-document.addEventListener("pointerover", point);
-document.addEventListener("pointermove", move);
-document.addEventListener("click", press);
-document.addEventListener("keydown", type);
+document.addEventListener("pointerover", onPointerOver);
+document.addEventListener("pointermove", onPointerMove);
+document.addEventListener("click", onClick);
+document.addEventListener("keydown", onKeyDown);
 document.addEventListener("focusout", () => setTimeout(() => {
   const { activeElement } = document;
   if (!reached || reached.stop.contains(activeElement) || card.contains(activeElement)) return;
-  // The card stays while a reader goes through the steps or on to the next number.
+  // Keep the card while the reader walks through the steps or moves to the next number.
   if (activeElement?.closest("dialog")) return;
   reached = null;
   if (!activeElement?.closest("table[role=grid], .live-stop")) close();
 }));
 
-attentionDocs.onArrival(arrive);
+attentionDocs.onArrival(onNewPage);
 readAddress();
 addEventListener("hashchange", () => isOnPage() && readAddress());
-// What the reader did before this script was there.
+// Replay the event that made site.js load this script.
 attentionDocs.start();
-if (attentionDocs.first) {
-  const handlers = { pointerover: point, click: press, keydown: type };
-  handlers[/** @type {"click"} */ (attentionDocs.first.type)]?.(/** @type {any} */ (attentionDocs.first));
+if (attentionDocs.pendingEvent) {
+  const handlers = { pointerover: onPointerOver, click: onClick, keydown: onKeyDown };
+  handlers[/** @type {"click"} */ (attentionDocs.pendingEvent.type)]?.(/** @type {any} */ (attentionDocs.pendingEvent));
 }

@@ -1,17 +1,17 @@
-// What docs/assets/site.js knows of the page, and what scripts hand over to one another.
+// The global object that docs/assets/site.js shares with the other scripts.
 
 /**
  * @typedef {object} AttentionDocs
- * @property {string} folder where live.js lies
- * @property {Record<string, any>} graphs by the name of the example, as JSON; each comes with a script
- * @property {string} page the path of the page that is shown; the address may be ahead of it
- * @property {(arrive: () => void) => void} onArrival calls when the theme has put another page in place
- * @property {() => void} start ends the waiting of docs/assets/site.js
- * @property {Event} [first] what the reader did before live.js was there
+ * @property {string} folder the URL of the folder of live.js
+ * @property {Record<string, any>} graphs by the name of the example, as JSON; each is set by a script of its own
+ * @property {string} page the path of the page on screen; during navigation the address is ahead of it
+ * @property {(callback: () => void) => void} onArrival registers a callback for each page that the theme inserts
+ * @property {() => void} start removes the listeners of docs/assets/site.js
+ * @property {Event} [pendingEvent] the event that made site.js load live.js
  */
 
 /** @type {AttentionDocs} */
 export const attentionDocs = /** @type {any} */ (globalThis).attentionDocs;
 
-/** @returns {boolean} whether the address is that of the page that is shown */
+/** @returns {boolean} whether the address is that of the page on screen */
 export const isOnPage = () => location.pathname === attentionDocs.page;

@@ -1,4 +1,4 @@
-// Where numbers stand on a page: in tables, in text, in formulas and in the cells of figures.
+// The spots of a page: the elements that show numbers, in tables, text, formulas and figures.
 
 import { ravel } from "../arrays.js";
 import { exampleOf, resolve } from "../reference.js";
@@ -8,9 +8,9 @@ import { number } from "../show.js";
 export const key = ({ step, index }) => `${step}[${index}]`;
 
 /**
- * Find the number at a place of the page, if there is one.
+ * Find the spot at an event's target.
  *
- * @param {EventTarget | null} target @returns {HTMLElement | SVGElement | null} its element
+ * @param {EventTarget | null} target @returns {HTMLElement | SVGElement | null}
  */
 export const spotAt = (target) => {
   const element = /** @type {Element | null} */ (target instanceof Element ? target : null);
@@ -23,91 +23,91 @@ export const spotAt = (target) => {
   return /** @type {SVGElement} */ (carrier.matches("g") ? element.closest("[data-at]") : carrier);
 };
 
-// A finger is wider than a digit or a thin line: it means what lies up to 12 px from its middle.
-const EIGHTHS = [...Array(8).keys()].map((i) => (i * Math.PI) / 4);
-const AROUND = [4, 8, 12].flatMap((far) => EIGHTHS.map((angle) => [far * Math.cos(angle), far * Math.sin(angle)]));
+// A finger is wider than a digit or a thin line, so a tap reaches spots up to 12 px away.
+const ANGLES = [...Array(8).keys()].map((i) => (i * Math.PI) / 4);
+const OFFSETS = [4, 8, 12].flatMap((radius) => ANGLES.map((angle) => [radius * Math.cos(angle), radius * Math.sin(angle)]));
 
 /**
- * Find the number that is pressed, or in a matrix or a picture the nearest one.
+ * Find the clicked spot, or the nearest one within a matrix or a figure.
  *
  * @param {MouseEvent} press
  */
 export const spotNear = ({ target, clientX, clientY }) => {
-  const found = spotAt(target);
+  const spot = spotAt(target);
   const box = target instanceof Element && target.closest(".matrix, svg");
-  if (found || !box) return found;
-  // Between two places that are tried, a thin line would be missed.
+  if (spot || !box) return spot;
+  // Thicken thin lines, which could lie between two sampled points.
   box.classList.add("live-pressed");
-  const near = AROUND.map(([x, y]) => spotAt(document.elementFromPoint(clientX + x, clientY + y))).find(Boolean);
+  const near = OFFSETS.map(([x, y]) => spotAt(document.elementFromPoint(clientX + x, clientY + y))).find(Boolean);
   box.classList.remove("live-pressed");
   return near ?? null;
 };
 
-/** @param {Element} spot @returns {string} what its carrier says that it shows */
+/** @param {Element} spot @returns {string} the reference of its carrier */
 const referenceOf = (spot) =>
   /** @type {string} */ (spot.closest("[data-val]")?.getAttribute("data-val"));
 
-/** @returns {string[]} the examples that the page has numbers of */
+/** @returns {string[]} the names of the examples on the page */
 export const examplesOnPage = () => {
   const carriers = [...document.querySelectorAll("[data-val]")];
   return [...new Set(carriers.map(exampleAt))];
 };
 
-/** @param {Element} spot @returns {string} the name of the example that its number is from */
+/** @param {Element} spot @returns {string} the name of its example */
 export const exampleAt = (spot) => exampleOf(referenceOf(spot));
 
 /**
- * Tell which elements of which step a spot shows.
+ * Return the cells that a spot shows.
  *
  * @param {Element} spot @param {Example} example
- * @returns {Cell[]} several of a point in space; none of a shape
+ * @returns {Cell[]} several for a point in space; none for a shape
  */
 export const cellsAt = (spot, { graph }) => {
-  const place = spot.getAttribute("data-at");
+  const at = spot.getAttribute("data-at");
   const { step, shape, cells } = resolve(referenceOf(spot), graph);
-  if (place !== null) return [{ step, index: place ? place.split(",").map(Number) : [] }];
+  if (at !== null) return [{ step, index: at ? at.split(",").map(Number) : [] }];
   if (!(spot instanceof HTMLTableCellElement)) return cells.map((index) => ({ step, index }));
   const columns = shape.at(-1) ?? 1;
   const rows = cells.length / columns;
   const row = /** @type {HTMLTableRowElement} */ (spot.parentElement);
   const table = /** @type {HTMLTableElement} */ (spot.closest("table"));
-  // The last row and column of an excerpt are the last ones of the matrix.
+  // In an abridged matrix, only the last row and column are out of place.
   const i = row.rowIndex === table.rows.length - 1 ? rows - 1 : row.rowIndex;
   const j = row.cells.length - 1 === spot.cellIndex ? columns - 1 : spot.cellIndex;
   return [{ step, index: cells[i * columns + j] }];
 };
 
 /**
- * @typedef {object} Found a place that shows a number
+ * @typedef {object} SpotCell a spot and a cell that it shows
  * @property {Element} spot
  * @property {Cell} cell
- * @property {Element} carrier what says which numbers these are: a table, a figure or the spot itself
- * @property {string} original the number that the page was built with
- * @property {string} shown the one that stands there now
+ * @property {Element} carrier has the reference: a table, a group of a figure, or the spot itself
+ * @property {string} original the number on the page as built
+ * @property {string} shown the number on the page now
  */
 
-/** @type {Map<Example, Found[]>} */
-const found = new Map();
+/** @type {Map<Example, SpotCell[]>} */
+const cache = new Map();
 
-/** Look anew when asked again, because the page has other places now. */
-export const forget = () => found.clear();
+/** Clear the cache after the page has changed. */
+export const forget = () => cache.clear();
 
 /**
- * List all places of the page that show a number of an example.
+ * List all spots of an example on the page, cell by cell.
  *
- * @param {Example} example @returns {Found[]}
+ * @param {Example} example @returns {SpotCell[]}
  */
 export const spotsOf = (example) => {
-  const known = found.get(example);
-  if (known) return known;
+  const cached = cache.get(example);
+  if (cached) return cached;
   const carriers = [...document.querySelectorAll(`[data-val^="${example.name}."]`)];
-  const spots = carriers.flatMap((carrier) => foundIn(carrier, example));
-  found.set(example, spots);
+  const spots = carriers.flatMap((carrier) => spotCellsIn(carrier, example));
+  cache.set(example, spots);
   return spots;
 };
 
-/** @param {Element} carrier @param {Example} example @returns {Found[]} */
-const foundIn = (carrier, example) =>
+/** @param {Element} carrier @param {Example} example @returns {SpotCell[]} */
+const spotCellsIn = (carrier, example) =>
   spotsIn(carrier).flatMap((spot) =>
     cellsAt(spot, example).map((cell) => {
       const original = originalText(example, cell);
@@ -122,14 +122,14 @@ const originalText = ({ graph }, { step, index }) => {
 };
 
 /**
- * List the places that show one cell.
+ * List the spots that show a cell.
  *
  * @param {Example} example @param {Cell} cell @returns {Element[]}
  */
 export const spotsOfCell = (example, cell) =>
-  spotsOf(example).filter((found) => key(found.cell) === key(cell)).map(({ spot }) => spot);
+  spotsOf(example).filter((shown) => key(shown.cell) === key(cell)).map(({ spot }) => spot);
 
-/** @param {Element} carrier @returns {Element[]} the numbers of a table, of a figure or of itself */
+/** @param {Element} carrier @returns {Element[]} its cells if it is a table or a figure, or else itself */
 export const spotsIn = (carrier) => {
   if (carrier.matches("g")) return [...carrier.querySelectorAll("[data-at]")];
   if (!carrier.matches("table")) return [carrier];

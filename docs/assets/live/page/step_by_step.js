@@ -1,30 +1,30 @@
-// An example step by step, cell by cell, large enough for a projector.
+// Walk through an example cell by cell, in a dialog large enough for a projector.
 
 import { explain } from "../explain.js";
 import { ravel, unravel } from "../arrays.js";
-import { align } from "./follow/alignment.js";
+import { align } from "./update/alignment.js";
 import { stepOf } from "./examples.js";
 import { html } from "../show.js";
-import { linesOf, make, matrixOf, nameOf, tool } from "./elements.js";
+import { button, linesOf, make, matrixOf, nameOf } from "./elements.js";
 
 const dialog = /** @type {HTMLDialogElement} */ (
   make("dialog", { class: "live-walk", "aria-label": "The example step by step", tabIndex: -1 })
 );
-const where = make("span");
+const progress = make("span");
 const content = make("div");
 
 /**
  * Walk through an example.
  *
- * @param {Example} example @param {Cell} start the number to begin with
+ * @param {Example} example @param {Cell} start
  */
 export const walk = (example, start) => {
   const steps = stepsOf(example);
-  let at = placeOf(example, steps, start.step);
+  let at = stepIndex(example, steps, start.step);
   let position = positionOf(example, start);
 
-  /** @param {number} by how many cells to go on, over the ends of steps */
-  const goOn = (by) => {
+  /** @param {number} by how many cells, across steps */
+  const moveBy = (by) => {
     const { length } = stepOf(example, steps[at]).data;
     if (position + by >= 0 && position + by < length) position += by;
     else if (steps[at + by]) {
@@ -41,14 +41,14 @@ export const walk = (example, start) => {
   };
   /** @param {Cell} cell */
   const goTo = ({ step, index }) => {
-    at = placeOf(example, steps, step);
+    at = stepIndex(example, steps, step);
     position = positionOf(example, { step, index });
     draw();
   };
   const draw = () => {
     const { shape } = stepOf(example, steps[at]);
-    const found = explain(example.graph, example.values, steps[at], unravel(position, shape));
-    where.textContent = `Step ${at + 1} of ${steps.length}`;
+    const explanation = explain(example.graph, example.values, steps[at], unravel(position, shape));
+    progress.textContent = `Step ${at + 1} of ${steps.length}`;
     content.replaceChildren(
       make("h2", {}, nameOf(steps[at]), shape.length ? ` ${shape.join(" × ")}` : ""),
       matrix(example, steps[at], position, (chosen) => {
@@ -56,20 +56,20 @@ export const walk = (example, start) => {
         draw();
       }),
       make("div", { "aria-live": "polite" },
-        make("p", {}, make("strong", {}, found.place || "The number"), ` is ${found.value}`),
-        ...linesOf(found, goTo)
+        make("p", {}, make("strong", {}, explanation.description || "The number"), ` is ${explanation.value}`),
+        ...linesOf(explanation, goTo)
       )
     );
-    // A number that was followed is not there any more.
+    // Redrawing removes a number that was clicked, and its focus.
     if (!dialog.contains(document.activeElement)) dialog.focus();
   };
   dialog.onkeydown = (event) => {
     const moves = {
-      ArrowRight: () => goOn(1),
-      ArrowLeft: () => goOn(-1),
+      ArrowRight: () => moveBy(1),
+      ArrowLeft: () => moveBy(-1),
       PageDown: () => goToStep(1),
       PageUp: () => goToStep(-1),
-      " ": () => goOn(1),
+      " ": () => moveBy(1),
     };
     const move = moves[/** @type {keyof typeof moves} */ (event.key)];
     if (!move || (event.key === " " && event.target instanceof HTMLButtonElement)) return;
@@ -78,39 +78,39 @@ export const walk = (example, start) => {
   };
   dialog.onclose = () => dialog.remove();
   const close = { type: "button", class: "live-close", "aria-label": "Close", onclick: () => dialog.close() };
-  // Above what changes its size, so a button stays under the pointer.
+  // The buttons are on top so that they stay under the pointer as the content changes its size.
   dialog.replaceChildren(
     make("div", { class: "live-head" },
-      where,
-      tool("⇤ Step", () => goToStep(-1)),
-      tool("← Cell", () => goOn(-1)),
-      tool("Cell →", () => goOn(1)),
-      tool("Step ⇥", () => goToStep(1)),
+      progress,
+      button("⇤ Step", () => goToStep(-1)),
+      button("← Cell", () => moveBy(-1)),
+      button("Cell →", () => moveBy(1)),
+      button("Step ⇥", () => goToStep(1)),
       make("button", close, "×")
     ),
     content
   );
   document.body.append(dialog);
   dialog.showModal();
-  // Not its first button, which the space bar would press.
+  // Focus the dialog, not its first button, which the space bar would press.
   dialog.focus();
   draw();
 };
 
-/** @param {Example} example @returns {string[]} the literals that it takes from others, and its steps */
-const stepsOf = ({ graph: { named, steps } }) => {
+/** @param {Example} example @returns {string[]} literals shared with other examples, then its steps */
+const stepsOf = ({ graph: { nodesByName, steps } }) => {
   const own = new Set(steps.values());
-  const taken = [...named].filter(([, node]) => !own.has(node)).map(([name]) => name);
-  return [...taken, ...steps.keys()];
+  const shared = [...nodesByName].filter(([, node]) => !own.has(node)).map(([name]) => name);
+  return [...shared, ...steps.keys()];
 };
 
 /**
- * Find a step, or one that is the same under another name.
+ * Find a step, or one with another name for the same node.
  *
  * @param {Example} example @param {string[]} steps @param {string} step
  */
-const placeOf = ({ graph: { named } }, steps, step) =>
-  steps.includes(step) ? steps.indexOf(step) : steps.findIndex((each) => named.get(each) === named.get(step));
+const stepIndex = ({ graph: { nodesByName } }, steps, step) =>
+  steps.includes(step) ? steps.indexOf(step) : steps.findIndex((each) => nodesByName.get(each) === nodesByName.get(step));
 
 /** @param {Example} example @param {Cell} cell */
 const positionOf = (example, { step, index }) => ravel(index, stepOf(example, step).shape);

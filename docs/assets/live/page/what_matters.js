@@ -1,23 +1,23 @@
-// What matters for a number: the inputs on the page take the colour of its derivatives by them, and a
-// panel says in words how the number follows the inputs.
+// "What matters": colour the inputs on the page by the derivatives of one number, and describe in a panel
+// how the number depends on them.
 
 import { ravel, unravel } from "../arrays.js";
-import { explain, inWords } from "../explain.js";
+import { explain, describeIndex } from "../explain.js";
 import { gradient } from "../gradient.js";
 import { html } from "../show.js";
 import { load } from "./examples.js";
 import { colour, effect } from "./influence.js";
-import { inputAt, inputsOf, keyIn, writtenIn } from "./inputs.js";
+import { inputAt, inputsOf, keyIn, originalInput } from "./inputs.js";
 import { examplesOnPage, key, spotsOf } from "./spots.js";
 import { make, matrixOf, nameOf } from "./elements.js";
 
 /** @typedef {import("./card.js").Shown} Shown */
-/** @typedef {Shown & {examples: Example[], home: HTMLElement}} Subject with all examples of the page */
+/** @typedef {Shown & {examples: Example[], home: HTMLElement}} Subject and all examples of the page */
 /** @typedef {Map<string, NDArray>} Derivatives by the name of the input */
-/** @typedef {{input: string, index: number[], derivative: number}} Influence that of one input number */
-/** @typedef {{name: string, spot: Element, remove: () => void}} Coloured a place that shows the number of a name */
+/** @typedef {{input: string, index: number[], derivative: number}} Influence of one input number */
+/** @typedef {{name: string, spot: Element, remove: () => void}} Coloured a spot, and the name of its number */
 
-const [LISTED, AFTER_THE_PAGE] = [5, 50];
+const [LISTED, REPAINT_DELAY] = [5, 50];
 let timer = 0;
 const panel = make("div", { class: "live-matters", role: "region", "aria-label": "What matters", tabIndex: -1 });
 const status = make("p", { role: "status" });
@@ -46,13 +46,13 @@ export const begin = async (shown) => {
   panel.focus();
 };
 
-/** Bring colours and words up to date, once the page itself has followed an edit. */
+/** Update colours and words, after the rest of the page has been updated. */
 export const repaint = () => {
   clearTimeout(timer);
-  timer = setTimeout(draw, AFTER_THE_PAGE);
+  timer = setTimeout(draw, REPAINT_DELAY);
 };
 
-/** Show colours and words, or take them away if the page of the number is gone. */
+/** Show colours and words, or remove them if the page of the number is gone. */
 const draw = () => {
   coloured.forEach(({ remove }) => remove());
   coloured = [];
@@ -76,24 +76,24 @@ const end = () => {
   home?.focus();
 };
 
-// Cards and steps lie above the panel and are closed before it; in a field the key leads to the buttons.
+// Escape first closes what lies above the panel; in a field it moves to the buttons.
 document.addEventListener("keydown", ({ key }) => {
-  const isOfOthers = document.querySelector(".live-card, .live-walk, .live-bar :focus, .live-field:focus");
-  if (key === "Escape" && subject && !isOfOthers) end();
+  const isHandledElsewhere = document.querySelector(".live-card, .live-walk, .live-bar :focus, .live-field:focus");
+  if (key === "Escape" && subject && !isHandledElsewhere) end();
 }, { capture: true });
 
 /**
- * Differentiate a number by the inputs. Those of whole numbers or truths are left out, because they jump.
+ * Differentiate a number with respect to the inputs, except integers and booleans.
  *
  * @param {Subject} subject @returns {Derivatives}
  */
 const derivativesOf = ({ example, cell }) => {
-  const found = gradient(example.graph, example.values, cell);
-  const inputs = inputsOf(example).filter((input) => writtenIn(example, input).dtype === "float64");
+  const derivatives = gradient(example.graph, example.values, cell);
+  const inputs = inputsOf(example).filter((input) => originalInput(example, input).dtype === "float64");
   return new Map(
     inputs.map((input) => {
-      const node = /** @type {number} */ (example.graph.named.get(keyIn(example, input) ?? ""));
-      return [input, { ...example.values[node], data: found[node] }];
+      const node = /** @type {number} */ (example.graph.nodesByName.get(keyIn(example, input) ?? ""));
+      return [input, { ...example.values[node], data: derivatives[node] }];
     })
   );
 };
@@ -104,10 +104,10 @@ const influencesOf = (derivatives) =>
     .flatMap(([input, { shape, data }]) =>
       Array.from(data, (derivative, position) => ({ input, index: unravel(position, shape), derivative }))
     )
-    .sort((one, other) => Math.abs(other.derivative) - Math.abs(one.derivative));
+    .sort((a, b) => Math.abs(b.derivative) - Math.abs(a.derivative));
 
 /**
- * Colour the inputs wherever they stand on the page.
+ * Colour all spots of the inputs on the page.
  *
  * @param {Subject} subject @param {Derivatives} derivatives @param {number} largest @returns {Coloured[]}
  */
@@ -116,7 +116,7 @@ const paint = ({ examples }, derivatives, largest) =>
     spotsOf(example).flatMap(({ spot, cell: { step, index } }) => {
       const input = inputAt(example, step) ?? "";
       const array = derivatives.get(input);
-      // A point or a line of a figure is no cell: it has no room for a colour of its own.
+      // Points and lines of a figure have no area to colour.
       if (!array || (spot instanceof SVGElement && !spot.querySelector("rect"))) return [];
       const element = /** @type {HTMLElement | SVGElement} */ (spot);
       const remove = colour(element, array.data[ravel(index, array.shape)], largest);
@@ -134,52 +134,52 @@ const paint = ({ examples }, derivatives, largest) =>
  * @param {number} largest
  */
 const write = (subject, derivatives, influences, largest) => {
-  const felt = influences.filter(({ derivative }) => derivative !== 0);
-  const summary = make("span", {}, ...summaryOf(subject, influences, felt));
-  // What is put here is read aloud.
+  const nonzero = influences.filter(({ derivative }) => derivative !== 0);
+  const summary = make("span", {}, ...summaryOf(subject, influences, nonzero));
+  // Screen readers announce every change of the status.
   if (summary.textContent !== status.textContent) status.replaceChildren(summary);
-  content.replaceChildren(...(felt.length ? [scaleOf(largest), tableOf(influences, felt), all] : []));
+  content.replaceChildren(...(nonzero.length ? [legendOf(largest), tableOf(influences, nonzero), all] : []));
   matrices.replaceChildren(...matricesOf(derivatives, largest));
-  const below = document.querySelector("body > .live-bar");
-  panel.style.bottom = below ? `${below.clientHeight + 16}px` : "";
+  const bar = document.querySelector("body > .live-bar");
+  panel.style.bottom = bar ? `${bar.clientHeight + 16}px` : "";
 };
 
 /** @param {Subject} subject @returns {HTMLElement} */
 const headOf = ({ example: { graph, values }, cell: { step, index } }) =>
   make("div", { class: "live-head" },
     make("strong", {}, "What matters for ", nameOf(step)),
-    explain(graph, values, step, index).place,
+    explain(graph, values, step, index).description,
     make("button", { type: "button", class: "live-close", "aria-label": "Close", onclick: end }, "×")
   );
 
 /**
- * Say how many numbers matter, and which inputs do not at all.
+ * Describe how many input numbers matter, and which inputs do not.
  *
- * @param {Subject} subject @param {Influence[]} influences @param {Influence[]} felt
+ * @param {Subject} subject @param {Influence[]} influences @param {Influence[]} nonzero
  * @returns {(Node | string)[]}
  */
-const summaryOf = ({ example, cell: { step } }, influences, felt) => {
-  const { dtype } = example.values[/** @type {number} */ (example.graph.named.get(step))];
+const summaryOf = ({ example, cell: { step } }, influences, nonzero) => {
+  const { dtype } = example.values[/** @type {number} */ (example.graph.nodesByName.get(step))];
   if (dtype !== "float64") return ["It can only jump, so it has no derivative."];
   const inputs = new Set(influences.map(({ input }) => input));
-  const jumping = inputsOf(example).filter((input) => !inputs.has(input));
-  const idle = [...inputs].filter((input) => !felt.some((influence) => influence.input === input));
+  const discrete = inputsOf(example).filter((input) => !inputs.has(input));
+  const irrelevant = [...inputs].filter((input) => !nonzero.some((influence) => influence.input === input));
   return [
-    ...(felt.length
-      ? [`${felt.length} of the ${influences.length} input numbers matter.`, ...listed(" None of ", idle, " does.")]
+    ...(nonzero.length
+      ? [`${nonzero.length} of the ${influences.length} input numbers matter.`, ...listed(" None of ", irrelevant, " does.")]
       : [`None of the ${influences.length} input numbers matters: every derivative is 0.`]),
-    ...listed(" There is no derivative with respect to ", jumping, ", whose numbers can only jump."),
+    ...listed(" There is no derivative with respect to ", discrete, ", whose numbers can only jump."),
   ];
 };
 
-/** @param {string} before @param {string[]} inputs perhaps none @param {string} after @returns {(Node | string)[]} */
+/** @param {string} before @param {string[]} inputs @param {string} after @returns {(Node | string)[]} empty without inputs */
 const listed = (before, inputs, after) => {
   const names = inputs.flatMap((input) => [", ", nameOf(input)]).slice(1);
   return names.length ? [before, ...names, after] : [];
 };
 
-/** @param {number} largest @returns {HTMLElement} what the colours and signs mean */
-const scaleOf = (largest) =>
+/** @param {number} largest @returns {HTMLElement} the legend of colours and signs */
+const legendOf = (largest) =>
   make("p", { class: "live-scale" },
     make("span", { innerHTML: `▼ ${html(-largest)}` }),
     make("b", { class: "live-ramp" }),
@@ -188,18 +188,18 @@ const scaleOf = (largest) =>
     make("span", { innerHTML: `▲ ${html(largest)}` })
   );
 
-/** @param {Influence[]} influences @param {Influence[]} felt the largest first @returns {HTMLElement} */
-const tableOf = (influences, felt) => {
-  const rows = felt.slice(0, LISTED).map(({ input, index, derivative }) =>
+/** @param {Influence[]} influences @param {Influence[]} nonzero the largest first @returns {HTMLElement} */
+const tableOf = (influences, nonzero) => {
+  const rows = nonzero.slice(0, LISTED).map(({ input, index, derivative }) =>
     make("tr", {},
-      make("td", {}, placeOf(input, index)),
+      make("td", {}, linkTo(input, index)),
       make("td", { innerHTML: effect(derivative, html) })
     )
   );
-  const [others, none] = [felt.length - rows.length, influences.length - felt.length];
+  const [unlisted, zeros] = [nonzero.length - rows.length, influences.length - nonzero.length];
   const rest = [
-    ...(others ? [`${others} more matter, but none of them more than these.`] : []),
-    ...(none ? [`The derivative with respect to the other ${none} is 0.`] : []),
+    ...(unlisted ? [`${unlisted} more matter, but none of them more than these.`] : []),
+    ...(zeros ? [`The derivative with respect to the other ${zeros} is 0.`] : []),
   ];
   return make("table", {},
     make("tr", {}, make("th", {}, "Raise this number a little,"), make("th", {}, "and the chosen number")),
@@ -208,13 +208,13 @@ const tableOf = (influences, felt) => {
   );
 };
 
-/** Name an input number, and lead to it if the page shows it. @param {string} input @param {number[]} index */
-const placeOf = (input, index) => {
-  const words = [nameOf(input), ` ${inWords(index)}`];
-  const found = coloured.filter(({ name }) => name === key({ step: input, index })).map(({ spot }) => spot);
-  if (!found.length) return make("span", {}, ...words);
-  // Some may be folded away.
-  const onclick = () => found.find((spot) => spot.checkVisibility())?.scrollIntoView({ block: "center" });
+/** Name an input number, as a link to its spot if there is one. @param {string} input @param {number[]} index */
+const linkTo = (input, index) => {
+  const words = [nameOf(input), ` ${describeIndex(index)}`];
+  const spots = coloured.filter(({ name }) => name === key({ step: input, index })).map(({ spot }) => spot);
+  if (!spots.length) return make("span", {}, ...words);
+  // Some may be in a closed <details>.
+  const onclick = () => spots.find((spot) => spot.checkVisibility())?.scrollIntoView({ block: "center" });
   return make("button", { type: "button", class: "live-follow", onclick }, ...words);
 };
 

@@ -1,15 +1,15 @@
-// The bar at the end of the window: what an edit has changed, and what else can be done.
+// The bar at the bottom of the window: the status of the edits, and buttons.
 
-import { make, tool } from "../elements.js";
+import { button, make } from "../elements.js";
 
 const HELP = "Type, use the up and down keys, or drag sideways. Escape leads to these buttons and back.";
 const status = make("p", { class: "live-status", role: "status" });
 const bar = make("div", { class: "live-bar", role: "region", "aria-label": "Your own numbers" });
 
-/** @param {Record<string, () => void>} actions by the names of their buttons */
+/** @param {Record<string, () => void>} actions by label */
 export const show = (actions) => {
-  const tools = Object.entries(actions).map(([name, act]) => tool(name, act));
-  bar.replaceChildren(make("strong", {}, "Your own numbers"), status, make("span", { class: "live-tools" }, ...tools));
+  const buttons = Object.entries(actions).map(([label, action]) => button(label, action));
+  bar.replaceChildren(make("strong", {}, "Your own numbers"), status, make("span", { class: "live-tools" }, ...buttons));
   document.body.append(bar);
 };
 
@@ -20,20 +20,20 @@ export const say = (text) => {
   status.textContent = text;
 };
 
-/** Say something also where no fields are. @param {string} text */
+/** Show a message even on a page without fields. @param {string} text */
 export const notify = (text) => {
   if (!bar.isConnected) {
-    bar.replaceChildren(status, tool("Close", hide));
+    bar.replaceChildren(status, button("Close", hide));
     document.body.append(bar);
   }
   say(text);
 };
 
-/** Say something before what is said already. @param {string} text */
-export const sayFirst = (text) => say(`${text} ${status.textContent}`);
+/** Prepend a message to the status. @param {string} text */
+export const prepend = (text) => say(`${text} ${status.textContent}`);
 
-/** @param {Example[]} examples @param {number} count of the numbers that have changed */
-export const sumUp = (examples, count) => {
+/** @param {Example[]} examples @param {number} count of changed numbers */
+export const summarise = (examples, count) => {
   const [refusal] = examples.flatMap(({ refusal }) => refusal ?? []);
   const changed = count === 1 ? "One number differs" : `${count} numbers differ`;
   if (!refusal) return say(count ? `${changed} from the page's own.` : HELP);
@@ -42,25 +42,25 @@ export const sumUp = (examples, count) => {
   say(`${reason} The page keeps the last numbers.`);
 };
 
-/** @param {boolean} isPossible whether there is something to redo */
-export const allowRedo = (isPossible) => {
+/** @param {boolean} isEnabled */
+export const enableRedo = (isEnabled) => {
   const redo = bar.querySelectorAll("button")[1];
   if (!redo) return;
-  if (!isPossible && document.activeElement === redo) focus();
-  redo.disabled = !isPossible;
+  if (!isEnabled && document.activeElement === redo) focus();
+  redo.disabled = !isEnabled;
 };
 
-/** @param {string} text @param {string} done */
-export const copy = (text, done) => {
+/** @param {string} text @param {string} confirmation */
+export const copy = (text, confirmation) => {
   navigator.clipboard.writeText(text).then(
-    () => say(done),
-    // Without the permission, the reader can still copy it by hand.
+    () => say(confirmation),
+    // Without clipboard permission, let the reader copy it by hand.
     () => prompt("Copy this:", text)
   );
 };
 
 export const focus = () => bar.querySelector("button")?.focus();
 /** @returns {boolean} */
-export const hasKeyboard = () => bar.querySelector(":focus-visible") !== null;
+export const hasKeyboardFocus = () => bar.querySelector(":focus-visible") !== null;
 /** @param {EventTarget | null} target */
 export const contains = (target) => target instanceof Node && bar.contains(target);

@@ -1,88 +1,87 @@
-// "Try your own numbers": the inputs of an example become fields, and the page follows. Whatever happens,
-// be it a keystroke, Back, a pasted link or a reload, goes through `readAddress` or `follow`.
+// "Try your own numbers": turn the inputs of an example into fields, and update the page. Every change, be it
+// a keystroke, Back, a pasted link or a reload, goes through `readAddress` or `update`.
 
 import { program } from "../../program.js";
 import { exampleOf } from "../../reference.js";
 import { html } from "../../show.js";
 import { refresh as refreshCard } from "../card.js";
-import { LOST, load, valueOf } from "../examples.js";
-import { writeCopies } from "../follow/copies.js";
-import { write } from "../follow/numbers.js";
-import { prepare, restore, setBack } from "../follow/prose.js";
-import { figuresOutOfSight, inPlace } from "../follow/scrolling.js";
+import { LOAD_ERROR, load, valueOf } from "../examples.js";
+import { writeCopies } from "../update/copies.js";
+import { write } from "../update/numbers.js";
+import { dim, prepare, restore } from "../update/prose.js";
+import { keepInPlace, offscreenFigures } from "../update/scrolling.js";
 import { inputsOf, keyIn } from "../inputs.js";
 import { isOnPage } from "../site.js";
 import { examplesOnPage, spotsOf } from "../spots.js";
 import { repaint } from "../what_matters.js";
-import { editsOf, fragmentOf, parse, putIntoAddress } from "./address.js";
+import { editsOf, fragmentOf, parse, replaceFragment } from "./address.js";
 import * as bar from "./bar.js";
-import { typed } from "./entries.js";
+import { format } from "./entries.js";
 import { clear, fieldOf, fill } from "./fields.js";
-import { buttonOf, hideInputs, showInputs } from "./places.js";
-import { begun, change, commit, enter, entryOf, redo, release, undo } from "./session.js";
+import { buttonOf, hideInputs, showInputs } from "./field_spots.js";
+import { change, commit, enter, entryOf, redo, release, startSession, undo } from "./session.js";
 
 /** @typedef {import("./session.js").Session} Session */
 
 /** @type {Session | null} */
 let session = null;
-/** @type {import("./places.js").Place[]} the fields of this session */
+/** @type {import("./field_spots.js").FieldSpot[]} of this session */
 let fields = [];
-/** @type {HTMLElement | null} the field that the reader was in last */
-let last = null;
+/** @type {HTMLElement | null} */
+let lastField = null;
 
-// Browsers allow some hundred changes of the address in half a minute.
-const BEFORE_THE_ADDRESS_CHANGES = 300;
-// While somebody types, the numbers follow and the figures in sight. When the keys rest, the prose steps
-// back and the other figures are drawn.
-const BEFORE_THE_REST_FOLLOWS = 100;
+// Browsers limit history.replaceState to about a hundred calls in half a minute.
+const ADDRESS_DELAY = 300;
+// During typing, only numbers and visible figures are updated; prose and other figures wait for a pause.
+const REST_DELAY = 100;
 let [addressTimer, restTimer] = [0, 0];
-const UNREAD = "This link has edits that could not be read.";
+const UNREADABLE_LINK = "This link has edits that could not be read.";
 
-let turns = 0;
-/** What was asked for first may arrive last. @returns {() => boolean} whether nothing was asked for since */
-const turn = () => {
-  const own = ++turns;
-  return () => own === turns && isOnPage();
+let requests = 0;
+/** Start a request; responses may arrive out of order. @returns {() => boolean} whether it is the latest */
+const startRequest = () => {
+  const own = ++requests;
+  return () => own === requests && isOnPage();
 };
 
 /**
- * Make the page show what its address says, whatever changed the address. A link to a heading says nothing
- * about edits, so they stay and are added to the address. A link that cannot be read changes nothing.
+ * Apply the edits of the address, whatever changed it. A link to a heading keeps the current edits and adds
+ * them to the address; an unreadable link changes nothing.
  */
 export const readAddress = async () => {
-  const { name, parts, heading } = parse(location.hash);
-  if (name === null) return session && goTo(session, heading);
+  const { name, edits: texts, heading } = parse(location.hash);
+  if (name === null) return session && setHeading(session, heading);
   if (session && location.hash === fragmentOf(session)) return;
-  // After Back or a reload the page is where the reader left it.
-  const isNew = history.state === null || !scrollY;
-  const isLatest = turn();
+  // After Back or a reload, the browser restores the scroll position.
+  const isNewVisit = history.state === null || !scrollY;
+  const isLatest = startRequest();
   const isOfPage = examplesOnPage().includes(name);
   const example = isOfPage ? await load(name).catch(() => null) : null;
   const started = example && isLatest() ? await open(example) : null;
   if (started) {
-    const { edits, isWhole } = editsOf(parts, started.examples);
-    if (isWhole || edits.size) change(started, edits);
-    goTo(started, heading);
-    follow(started);
-    if (!isWhole) bar.sayFirst(UNREAD);
-    if (isNew) jump(started);
+    const { edits, isComplete } = editsOf(texts, started.examples);
+    if (isComplete || edits.size) change(started, edits);
+    setHeading(started, heading);
+    update(started);
+    if (!isComplete) bar.prepend(UNREADABLE_LINK);
+    if (isNewVisit) scrollToHeading(started);
   } else if (isLatest()) {
-    if (!isOfPage) putIntoAddress(session ? fragmentOf(session) : "");
-    bar.notify(isOfPage ? LOST : UNREAD);
+    if (!isOfPage) replaceFragment(session ? fragmentOf(session) : "");
+    bar.notify(isOfPage ? LOAD_ERROR : UNREADABLE_LINK);
   }
 };
 
-/** Keep the heading that an address names, if the page has it. @param {Session} session @param {string} heading */
-const goTo = (session, heading) => {
+/** Remember the heading of the address, if the page has it. @param {Session} session @param {string} heading */
+const setHeading = (session, heading) => {
   session.heading = document.getElementById(heading) ? heading : "";
-  putIntoAddress(fragmentOf(session));
+  replaceFragment(fragmentOf(session));
 };
 
-/** Scroll to the heading as browsers do, which they would if it stood alone. @param {Session} session */
-const jump = (session) => {
+/** Scroll to the heading, as browsers do for a fragment without edits. @param {Session} session */
+const scrollToHeading = (session) => {
   if (!session.heading) return;
   location.replace(`#${session.heading}`);
-  putIntoAddress(fragmentOf(session));
+  replaceFragment(fragmentOf(session));
 };
 
 /**
@@ -94,25 +93,25 @@ export const begin = async (example) => {
   if (session?.example === example) return;
   const started = await open(example);
   if (!started) return;
-  goTo(started, parse(location.hash).heading);
-  follow(started);
+  setHeading(started, parse(location.hash).heading);
+  update(started);
 };
 
-/** @param {Example} example @returns {Promise<Session | null>} null if the reader has gone on meanwhile */
+/** @param {Example} example @returns {Promise<Session | null>} null if a later request has replaced it */
 const open = async (example) => {
   if (session?.example === example) return session;
-  const isLatest = turn();
+  const isLatest = startRequest();
   const owners = inputsOf(example).map(exampleOf);
   const names = new Set([...examplesOnPage(), ...owners]);
   const others = await Promise.all([...names].map((name) => load(name).catch(() => null)));
   if (!isLatest()) return null;
-  const before = session;
+  const previous = session;
   close();
-  const started = begun(example, others.filter((other) => other !== null), before);
+  const started = startSession(example, others.filter((other) => other !== null), previous);
   session = started;
   fields = showInputs(started);
   prepare(started.examples.flatMap(spotsOf).map(({ spot }) => spot));
-  if (!(await goesOn(started))) return null;
+  if (!(await afterFrame(started))) return null;
   bar.show(actionsOf(started));
   document.body.classList.add("live-editing");
   for (const { spot, input, index } of fields) {
@@ -120,32 +119,32 @@ const open = async (example) => {
     const label = [input.split(".")[1], ...index.map((at) => at + 1)].join(" ");
     const shown = () => valueOf(example, { step: keyIn(example, input) ?? "", index }).value;
     spot.replaceChildren(
-      fieldOf(label, typed(value, dtype), dtype, shown, ({ value, problem }) => {
+      fieldOf(label, format(value, dtype), dtype, shown, ({ value, problem }) => {
         if (value === null) return bar.say(problem);
         enter(started, input, index, value);
-        follow(started);
+        update(started);
       })
     );
   }
-  return (await goesOn(started)) ? started : null;
+  return (await afterFrame(started)) ? started : null;
 };
 
-/** Let a frame be drawn first, and so a key be answered. @param {Session} started @returns {Promise<boolean>} whether it was not ended */
-const goesOn = async (started) => {
-  await new Promise((done) => requestAnimationFrame(() => setTimeout(done)));
+/** Let the browser draw a frame, to stay responsive. @param {Session} started @returns {Promise<boolean>} whether the session is still open */
+const afterFrame = async (started) => {
+  await new Promise((resolve) => requestAnimationFrame(() => setTimeout(resolve)));
   return session === started;
 };
 
-/** @param {Session} session @returns {Record<string, () => void>} by the names of their buttons */
+/** @param {Session} session @returns {Record<string, () => void>} by label */
 const actionsOf = (session) => ({
-  Undo: () => takeBack(session),
-  Redo: () => repeat(session),
+  Undo: () => undoStep(session),
+  Redo: () => redoStep(session),
   Reset: () => {
     change(session, new Map());
-    follow(session);
+    update(session);
   },
   "Copy link": () => {
-    putIntoAddress(fragmentOf(session));
+    replaceFragment(fragmentOf(session));
     bar.copy(location.href, "The link is copied.");
   },
   "Copy code": () => {
@@ -153,39 +152,39 @@ const actionsOf = (session) => ({
     bar.copy(program(graph, values), "The NumPy program is copied.");
   },
   Done: () => {
-    const byKeyboard = bar.hasKeyboard();
-    putIntoAddress(fragmentOf({ ...session, edits: new Map() }));
+    const byKeyboard = bar.hasKeyboardFocus();
+    replaceFragment(fragmentOf({ ...session, edits: new Map() }));
     close();
     if (byKeyboard) buttonOf(session)?.focus();
   },
 });
 
-/** Take back what cannot be read in a field, or else the last step. @param {Session} session */
-const takeBack = (session) => {
-  const isUnread = fields.some(({ spot }) => spot.querySelector("[aria-invalid=true]"));
-  const done = isUnread || undo(session);
-  follow(session);
-  if (!done) bar.say("There is nothing to undo.");
+/** Discard invalid text in fields, or else undo the last step. @param {Session} session */
+const undoStep = (session) => {
+  const hasInvalid = fields.some(({ spot }) => spot.querySelector("[aria-invalid=true]"));
+  const isUndone = hasInvalid || undo(session);
+  update(session);
+  if (!isUndone) bar.say("There is nothing to undo.");
 };
 
 /** @param {Session} session */
-const repeat = (session) => {
+const redoStep = (session) => {
   redo(session);
-  follow(session);
+  update(session);
 };
 
 /** @type {Record<string, (session: Session) => void>} */
-const SHORTCUTS = { z: takeBack, "shift z": repeat, y: repeat };
+const SHORTCUTS = { z: undoStep, "shift z": redoStep, y: redoStep };
 document.addEventListener("keydown", (event) => {
   const { key, ctrlKey, metaKey, shiftKey, target } = event;
-  const act = SHORTCUTS[(shiftKey ? "shift " : "") + key.toLowerCase()];
+  const action = SHORTCUTS[(shiftKey ? "shift " : "") + key.toLowerCase()];
   const isElsewhere = target instanceof Element && target.matches("input:not(.live-field), textarea");
-  if (!session || !act || !(ctrlKey || metaKey) || isElsewhere) return;
+  if (!session || !action || !(ctrlKey || metaKey) || isElsewhere) return;
   event.preventDefault();
-  act(session);
+  action(session);
 });
 
-// What is typed into a field until it is left, one drag and one press of an arrow key are a step each.
+// One undo step is all that is typed before leaving a field, one drag, or one press of an arrow key.
 for (const kind of ["change", "focusout", "pointerup", "keyup"])
   document.addEventListener(kind, (event) => {
     const isTyping = event instanceof KeyboardEvent && !event.key.startsWith("Arrow");
@@ -194,65 +193,65 @@ for (const kind of ["change", "focusout", "pointerup", "keyup"])
 
 document.addEventListener("click", (event) => {
   if (!session || !isOnPage()) return;
-  // The reader may be about to leave.
-  putIntoAddress(fragmentOf(session));
+  // The link may lead to another page.
+  replaceFragment(fragmentOf(session));
   const link = event.target instanceof Element ? event.target.closest("a") : null;
   if (link?.href !== location.href.replace(location.hash, "")) return;
-  // The page leads to itself, and would be loaded again.
+  // A link to the page itself would reload it.
   event.preventDefault();
   event.stopPropagation();
-  goTo(session, "");
+  setHeading(session, "");
   scrollTo(0, 0);
 }, true);
 
 document.addEventListener("focusin", ({ target }) => {
   if (!(target instanceof HTMLElement) || !target.matches(".live-field")) return;
-  last = target;
-  // Safari leaves what has the focus under the buttons.
+  lastField = target;
+  // Safari would leave the focused field under the bar.
   target.scrollIntoView({ block: "nearest", behavior: "instant" });
 });
-// Many fields lie between one of them and the buttons, which stand at the end of the page.
+// Escape skips the many fields between the current one and the bar, which comes last in the page.
 document.addEventListener("keydown", ({ key, target }) => {
   if (key !== "Escape") return;
-  if (target === last) bar.focus();
-  else if (bar.contains(target)) last?.focus();
+  if (target === lastField) bar.focus();
+  else if (bar.contains(target)) lastField?.focus();
 });
 
-/** Bring the page up to date, and say what has changed. @param {Session} session */
-const follow = (session) => {
-  const waiting = figuresOutOfSight();
-  const steadily = (/** @type {() => void} */ change) =>
-    inPlace([last, document.getElementById(session.heading)], change);
-  steadily(() => {
+/** Update the page and the status. @param {Session} session */
+const update = (session) => {
+  const deferred = offscreenFigures();
+  const withoutShift = (/** @type {() => void} */ change) =>
+    keepInPlace([lastField, document.getElementById(session.heading)], change);
+  withoutShift(() => {
     for (const { spot, input, index } of fields) {
       const { value, dtype } = entryOf(session, input, index);
       const field = spot.querySelector("input");
       if (field) fill(field, value, dtype);
     }
-    const changed = session.examples.flatMap((example) => write(example, waiting));
-    bar.sumUp(session.examples, changed.length);
+    const changed = session.examples.flatMap((example) => write(example, deferred));
+    bar.summarise(session.examples, changed.length);
   });
   clearTimeout(restTimer);
-  const followWithTheRest = () => {
-    setBack(session.examples.flatMap((example) => write(example)));
+  const updateRest = () => {
+    dim(session.examples.flatMap((example) => write(example)));
     session.examples.forEach(writeCopies);
   };
-  restTimer = setTimeout(() => steadily(followWithTheRest), BEFORE_THE_REST_FOLLOWS);
-  if (!addressTimer) changeAddress();
-  bar.allowRedo(session.future.length > 0);
+  restTimer = setTimeout(() => withoutShift(updateRest), REST_DELAY);
+  if (!addressTimer) updateAddress();
+  bar.enableRedo(session.future.length > 0);
   refreshCard();
   repaint();
 };
 
-/** Write the address, and in a while what has changed meanwhile. */
-const changeAddress = () => {
+/** Write the address, at most once per delay. */
+const updateAddress = () => {
   addressTimer = 0;
   if (!session || !isOnPage() || fragmentOf(session) === location.hash) return;
-  putIntoAddress(fragmentOf(session));
-  addressTimer = setTimeout(changeAddress, BEFORE_THE_ADDRESS_CHANGES);
+  replaceFragment(fragmentOf(session));
+  addressTimer = setTimeout(updateAddress, ADDRESS_DELAY);
 };
 
-/** Give the page its own numbers back, and the cells of its tables. */
+/** Restore the page's own numbers and table cells. */
 const close = () => {
   if (!session) return;
   release(session);
@@ -270,14 +269,14 @@ const close = () => {
   leave();
 };
 
-/** Forget the edits, because the page that showed them is gone. */
+/** End the session, without touching the page's numbers. */
 export const leave = () => {
-  turn();
+  startRequest();
   clearTimeout(addressTimer);
   clearTimeout(restTimer);
   addressTimer = 0;
   if (session) release(session);
-  session = last = null;
+  session = lastField = null;
   fields = [];
   restore();
   bar.hide();

@@ -1,41 +1,41 @@
-// What a reader may type for a number, and what is wrong with anything else.
+// Parse the numbers that readers type, and explain what is wrong with other text.
 
 import { python } from "../../show.js";
 
 const NUMBER = /^[+-]?(\d+(\.\d*)?|\.\d+)(e[+-]?\d+)?$/i;
-// Maps, because an object also has the names that all objects have, such as "constructor".
+// Maps, because objects inherit keys such as "constructor".
 /** @type {Map<string, number>} */
 const WORDS = new Map([["inf", Infinity], ["-inf", -Infinity], ["∞", Infinity], ["-∞", -Infinity], ["nan", NaN]]);
 /** @type {Map<string, number>} */
-const TRUTH = new Map([["true", 1], ["t", 1], ["1", 1], ["false", 0], ["f", 0], ["0", 0]]);
+const BOOLEANS = new Map([["true", 1], ["t", 1], ["1", 1], ["false", 0], ["f", 0], ["0", 0]]);
 
 /**
- * Read a number as a reader types it, with either minus sign.
+ * Parse a number as typed, with a hyphen or a minus sign.
  *
  * @param {string} text @param {Dtype} dtype
  * @returns {{value: number, problem: ""} | {value: null, problem: string}}
  */
-export const read = (text, dtype) => {
-  const typed = text.trim().toLowerCase().replaceAll("−", "-");
-  if (!typed) return wrong("Nothing is typed; expected a number.");
-  const word = (dtype === "bool" ? TRUTH : dtype === "float64" ? WORDS : null)?.get(typed);
-  if (word !== undefined) return right(word);
-  if (dtype === "bool") return wrong(`“${text}” is neither true nor false.`);
-  if (!NUMBER.test(typed)) return wrong(`“${text}” is not a number; expected one like 0.5 or −2e-3.`);
-  const value = Number(typed);
-  if (!Number.isFinite(value)) return wrong(`“${text}” is beyond the largest number, 1.8e308.`);
-  if (dtype !== "int64") return right(value);
-  return Number.isInteger(value) ? right(value + 0) : wrong(`“${text}” is not a whole number.`);
+export const parse = (text, dtype) => {
+  const normalised = text.trim().toLowerCase().replaceAll("−", "-");
+  if (!normalised) return invalid("Nothing is typed; expected a number.");
+  const word = (dtype === "bool" ? BOOLEANS : dtype === "float64" ? WORDS : null)?.get(normalised);
+  if (word !== undefined) return valid(word);
+  if (dtype === "bool") return invalid(`“${text}” is neither true nor false.`);
+  if (!NUMBER.test(normalised)) return invalid(`“${text}” is not a number; expected one like 0.5 or −2e-3.`);
+  const value = Number(normalised);
+  if (!Number.isFinite(value)) return invalid(`“${text}” is beyond the largest number, 1.8e308.`);
+  if (dtype !== "int64") return valid(value);
+  return Number.isInteger(value) ? valid(value + 0) : invalid(`“${text}” is not a whole number.`);
 };
 
 /** @param {number} value @returns {{value: number, problem: ""}} */
-const right = (value) => ({ value, problem: "" });
+const valid = (value) => ({ value, problem: "" });
 /** @param {string} problem @returns {{value: null, problem: string}} */
-const wrong = (problem) => ({ value: null, problem });
+const invalid = (problem) => ({ value: null, problem });
 
 /**
- * Write a number as a reader would type it.
+ * Format a number as a reader would type it.
  *
  * @param {number} value @param {Dtype} dtype @returns {string}
  */
-export const typed = (value, dtype) => python(value, dtype).replace(/\.0$/, "");
+export const format = (value, dtype) => python(value, dtype).replace(/\.0$/, "");

@@ -1,64 +1,64 @@
-// What a reader has changed on a page, and the examples that follow.
+// The state of editing: the edits, their history, and the examples that they change.
 
 import { ravel } from "../../arrays.js";
 import { compute } from "../examples.js";
-import { keyIn, writtenIn } from "../inputs.js";
+import { keyIn, originalInput } from "../inputs.js";
 import { copyOf, fragmentOf } from "./address.js";
 
 /**
- * The state of the page. Its address is `fragmentOf` it, and all else that shows it is drawn from it.
+ * The single source of truth: the address is `fragmentOf` it, and the page is drawn from it.
  *
  * @typedef {object} Session
- * @property {Example} example the one whose inputs are fields
- * @property {Example[]} examples it, and all others of the page, because they may have the same inputs
+ * @property {Example} example whose inputs are fields
+ * @property {Example[]} examples it and all others of the page, which may share inputs
  * @property {Edits} edits by the name of the input
- * @property {string} heading where the reader went last, by a link within the page
- * @property {Edits[]} past what the edits were before, the last ones last
- * @property {Edits[]} future what was taken back, the last ones last
- * @property {string} place the number that is being edited: all that happens to it until then is one step
+ * @property {string} heading the last one that the reader went to
+ * @property {Edits[]} past for undo, latest last
+ * @property {Edits[]} future for redo, latest last
+ * @property {string} current the number being edited: its changes until `commit` are one undo step
  */
 
 /**
- * Begin to edit an example. What is edited of others stays so.
+ * Start a session, which keeps the edits of the previous one.
  *
  * @param {Example} example @param {Example[]} others on the same page
- * @param {Session | null} before
+ * @param {Session | null} previous
  * @returns {Session}
  */
-export const begun = (example, others, before) => {
-  const examples = [...new Set([example, ...others, ...(before?.examples ?? [])])];
-  const state = before ?? { edits: new Map(), heading: "", past: [], future: [], place: "" };
+export const startSession = (example, others, previous) => {
+  const examples = [...new Set([example, ...others, ...(previous?.examples ?? [])])];
+  const state = previous ?? { edits: new Map(), heading: "", past: [], future: [], current: "" };
   const session = { ...state, example, examples };
-  put(session, session.edits);
+  apply(session, session.edits);
   return session;
 };
 
-/** Compute all examples of the page with other inputs. @param {Session} session @param {Edits} edits */
+/** Replace all edits, as one undo step. @param {Session} session @param {Edits} edits */
 export const change = (session, edits) => {
   commit(session);
   if (isSame(session, edits)) return;
   addStep(session);
-  put(session, edits);
+  apply(session, edits);
 };
 
-/** @param {Session} session @param {string} input @param {number[]} index @param {number} value */
+/** Edit one number. @param {Session} session @param {string} input @param {number[]} index @param {number} value */
 export const enter = (session, input, index, value) => {
-  const array = copyOf(session.edits.get(input) ?? writtenIn(session.example, input));
+  const array = copyOf(session.edits.get(input) ?? originalInput(session.example, input));
   array.data[ravel(index, array.shape)] = value;
-  const place = `${input}[${index}]`;
-  if (place !== session.place) {
+  const current = `${input}[${index}]`;
+  if (current !== session.current) {
     commit(session);
     addStep(session);
-    session.place = place;
+    session.current = current;
   }
-  put(session, new Map([...session.edits, [input, array]]));
+  apply(session, new Map([...session.edits, [input, array]]));
 };
 
-/** End a step: what is entered from now on is another one. @param {Session} session */
+/** End the current undo step. @param {Session} session */
 export const commit = (session) => {
-  const [before] = session.past.slice(-1);
-  if (session.place && isSame(session, before)) session.past.pop();
-  session.place = "";
+  const [previous] = session.past.slice(-1);
+  if (session.current && isSame(session, previous)) session.past.pop();
+  session.current = "";
 };
 
 /** @param {Session} session */
@@ -70,29 +70,29 @@ const addStep = (session) => {
 /** @param {Session} session @param {Edits} edits */
 const isSame = (session, edits) => fragmentOf({ ...session, edits }) === fragmentOf(session);
 
-/** @param {Session} session @returns {boolean} whether there was something to take back */
+/** @param {Session} session @returns {boolean} whether there was something to undo */
 export const undo = (session) => {
   commit(session);
-  return step(session, session.past, session.future);
+  return moveStep(session, session.past, session.future);
 };
 
-/** @param {Session} session @returns {boolean} whether something had been taken back */
+/** @param {Session} session @returns {boolean} whether there was something to redo */
 export const redo = (session) => {
   commit(session);
-  return step(session, session.future, session.past);
+  return moveStep(session, session.future, session.past);
 };
 
 /** @param {Session} session @param {Edits[]} from @param {Edits[]} to @returns {boolean} */
-const step = (session, from, to) => {
+const moveStep = (session, from, to) => {
   const edits = from.pop();
   if (!edits) return false;
   to.push(session.edits);
-  put(session, edits);
+  apply(session, edits);
   return true;
 };
 
-/** @param {Session} session @param {Edits} edits */
-const put = (session, edits) => {
+/** Recompute all examples with edits. @param {Session} session @param {Edits} edits */
+const apply = (session, edits) => {
   session.edits = edits;
   for (const example of session.examples) {
     const own = [...edits].flatMap(([input, array]) => {
@@ -103,11 +103,11 @@ const put = (session, edits) => {
   }
 };
 
-/** Compute the examples as they are written, and leave the session as it is. @param {Session} session */
-export const release = (session) => put({ ...session }, new Map());
+/** Recompute the examples without edits, which the session keeps. @param {Session} session */
+export const release = (session) => apply({ ...session }, new Map());
 
 /** @param {Session} session @param {string} input @param {number[]} index */
 export const entryOf = ({ example, edits }, input, index) => {
-  const { data, shape, dtype } = edits.get(input) ?? writtenIn(example, input);
+  const { data, shape, dtype } = edits.get(input) ?? originalInput(example, input);
   return { value: data[ravel(index, shape)], dtype };
 };

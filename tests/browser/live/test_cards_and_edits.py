@@ -1,4 +1,4 @@
-"""Pages that answer: each number says where it comes from, and follows when an input is changed."""
+"""Cards explain numbers, and edits of inputs update the page."""
 
 import re
 
@@ -10,8 +10,8 @@ from attention_docs.publish.before.figures.registry import FIGURES
 from attention_docs.render.figures.scales import MINUS, PLUS, scale_of
 from attention_docs.render.numbers import html_number
 from attention_docs.render.table import table
-from tests.browser.test_every_page import AXE, RULES, WHOLE
-from tests.browser.visit import WIDER_THAN_PAGE
+from tests.browser.test_every_page import AXE, EXCLUDED, RULES
+from tests.browser.visit import HORIZONTAL_OVERFLOW
 from tests.live.replay import replay
 
 CHAPTER = "mechanisms/self_attention"
@@ -23,20 +23,20 @@ TABLE = """
         cell => cell.innerHTML
     )
 """
-# The room after each number, which aligns the points of a column, and whether it stands in the middle.
-ROOM = """
+# Whether each cell is centred, and the padding in em that aligns its decimal point.
+ALIGNMENT = """
     table => [...table.querySelectorAll("td")].map(cell => [
         cell.classList.contains("centred"),
         parseFloat(getComputedStyle(cell).paddingRight) / parseFloat(getComputedStyle(cell).fontSize),
     ])
 """
 FOCUS = "document.activeElement.localName"
-# Figures out of sight are drawn when the reader has stopped typing for 0.1 s; no later timer is earlier.
-REST_DRAWN = "new Promise(done => setTimeout(done, 200))"
-# Asks every number of a page, and tells which did not answer with a card of its own.
-ASK_ALL = """
+# Offscreen figures are drawn 0.1 s after the last keystroke.
+WAIT_FOR_REST = "new Promise(done => setTimeout(done, 200))"
+# Clicks every number of a page; returns their count, and those that opened no card.
+OPEN_EVERY_CARD = """
     async () => {
-        const unanswered = [];
+        const without_card = [];
         const spots = [...document.querySelectorAll(
             "table[data-val] td:not(.centred), [data-at], [data-val]:not(table, g)"
         )];
@@ -47,27 +47,27 @@ ASK_ALL = """
                 await new Promise(done => setTimeout(done, i && 5));
             const card = document.querySelector(".live-card");
             const value = card?.querySelector("output")?.textContent;
-            if (!value && !/shape/.test(card?.textContent)) unanswered.push(spot.outerHTML);
+            if (!value && !/shape/.test(card?.textContent)) without_card.push(spot.outerHTML);
         }
-        return [spots.length, unanswered];
+        return [spots.length, without_card];
     }
 """
 
 
 @pytest.fixture
-def visit(come_to):
-    visit = come_to(CHAPTER)
+def visit(open_page):
+    visit = open_page(CHAPTER)
     yield visit
-    assert visit.complaints == []
+    assert visit.errors == []
 
 
-def ask(visit, spot=WEIGHT):
+def open_card(visit, spot=WEIGHT):
     visit.page.locator(spot).click()
     visit.page.wait_for_selector(f"{CARD} output")
     return visit.page.locator(CARD)
 
 
-def try_out(visit):
+def start_editing(visit):
     visit.page.locator(".live-try").first.click()
     visit.page.wait_for_selector(BAR)
 
@@ -85,7 +85,7 @@ def shown(visit, step):
 
 
 def computed(step, **edits):
-    """What Python computes with other inputs, as a page shows it."""
+    """Compute a step with edited inputs in Python, formatted as on a page."""
     steps = replay("self_attention", edits).steps
     return [html_number(value) for value in np.asarray(steps[step]).flat]
 
@@ -96,25 +96,25 @@ def edited(value):
     return x
 
 
-def test_nothing_is_fetched_before_somebody_shows_interest(visit):
+def test_live_script_is_not_loaded_before_interaction(visit):
     visit.page.mouse.move(5, 5)
     visit.page.keyboard.press("ArrowDown")
     assert not [url for url in visit.requests if "live" in url]
 
 
-def test_card_tells_place_value_formula_and_numbers(visit):
-    card = ask(visit)
+def test_card_shows_position_value_formula_and_numbers(visit):
+    card = open_card(visit)
     text = card.inner_text()
     assert "weight of query 1 on key 2" in text
     assert "0.4856477146303332" in text
     assert "weights = softmax(scaled)" in text
     assert text.count("exp(") == 4
-    lit = visit.page.locator('table[data-val="self_attention.scaled"] .live-part')
-    assert lit.all_inner_texts() == ["0", "2.8284", "2.8284"]
+    highlighted = visit.page.locator('table[data-val="self_attention.scaled"] .live-part')
+    assert highlighted.all_inner_texts() == ["0", "2.8284", "2.8284"]
 
 
-def test_trail_leads_to_the_literal_inputs_and_back(visit):
-    card = ask(visit)
+def test_card_links_lead_to_literal_inputs_and_back(visit):
+    card = open_card(visit)
     for _ in range(4):
         card.locator(".live-follow").first.click()
     assert (
@@ -126,14 +126,14 @@ def test_trail_leads_to_the_literal_inputs_and_back(visit):
     assert not card.locator("button", has_text="Back").count()
 
 
-def test_pointing_opens_a_card_that_goes_again(visit):
+def test_hover_opens_and_closes_card(visit):
     visit.page.locator(WEIGHT).hover()
     visit.page.wait_for_selector(CARD)
     visit.page.mouse.move(5, 400)
     visit.page.wait_for_selector(CARD, state="detached")
 
 
-def test_what_comes_under_a_resting_pointer_opens_no_card_until_it_moves(visit):
+def test_scrolling_under_a_resting_pointer_opens_no_card(visit):
     visit.page.locator(WEIGHT).hover()
     visit.page.wait_for_selector(CARD)
     visit.page.evaluate("scrollBy(0, -300)")
@@ -150,14 +150,14 @@ def test_what_comes_under_a_resting_pointer_opens_no_card_until_it_moves(visit):
     "page",
     ["", "course/formula", "mechanisms/masks", "mechanisms/tiles", "mechanisms/learning"],
 )
-def test_every_number_answers(come_to, page):
-    visit = come_to(page)
-    count, unanswered = visit.page.evaluate(ASK_ALL)
+def test_every_number_opens_a_card(open_page, page):
+    visit = open_page(page)
+    count, without_card = visit.page.evaluate(OPEN_EVERY_CARD)
     assert count > 30
-    assert unanswered == []
+    assert without_card == []
 
 
-def test_point_in_space_offers_its_three_coordinates(visit):
+def test_point_in_space_offers_its_coordinates(visit):
     point = visit.page.locator('[data-val="values_in_space.V[2,0:3]"]')
     point.dispatch_event("click")
     card = visit.page.locator(CARD)
@@ -167,17 +167,17 @@ def test_point_in_space_offers_its_three_coordinates(visit):
     assert "row 3, column 2" in card.inner_text()
 
 
-def test_number_drawn_at_random_tells_its_formula_and_offers_no_edit(come_to):
-    visit = come_to("mechanisms/score_distribution")
-    card = ask(visit, '[data-val="score_variance.kurtosis_proved[1]"]')
+def test_random_number_shows_formula_but_no_edit_button(open_page):
+    visit = open_page("mechanisms/score_distribution")
+    card = open_card(visit, '[data-val="score_variance.kurtosis_proved[1]"]')
     assert "kurtosis proved = 6 / d" in card.inner_text()
     assert "drawn at random" in card.inner_text()
     assert not card.locator("button", has_text="Try your own numbers").count()
 
 
-def test_press_beside_a_thin_line_finds_it(visit):
+def test_click_near_a_thin_line_selects_it(visit):
     line = visit.page.locator('g[data-val="self_attention.weights"] [data-at="0,0"] path')
-    ask(visit)
+    open_card(visit)
     visit.page.keyboard.press("Escape")
     line.scroll_into_view_if_needed()
     box = line.bounding_box()
@@ -186,16 +186,16 @@ def test_press_beside_a_thin_line_finds_it(visit):
 
 
 @pytest.mark.parametrize("width", [320, 1280])
-def test_card_leaves_the_matrix_in_sight(visit, width):
-    visit.show(width=width)
-    card = ask(visit).bounding_box()
+def test_card_does_not_cover_the_matrix(visit, width):
+    visit.emulate(width=width)
+    card = open_card(visit).bounding_box()
     matrix = visit.page.locator(WEIGHT).locator("xpath=ancestor::table").bounding_box()
     below = card["y"] >= matrix["y"] + matrix["height"]
     assert below or card["y"] + card["height"] <= matrix["y"]
 
 
-def test_digits_that_are_selected_ask_nothing(visit):
-    ask(visit)
+def test_selecting_digits_opens_no_card(visit):
+    open_card(visit)
     visit.page.keyboard.press("Escape")
     first, last = (
         visit.page.locator(WEIGHT.replace("nth=1", place)).bounding_box()
@@ -211,15 +211,15 @@ def test_digits_that_are_selected_ask_nothing(visit):
     assert not visit.page.locator(CARD).count()
 
 
-def test_card_that_was_pressed_for_stays_when_the_pointer_passes_others(visit):
-    ask(visit)
+def test_clicked_card_stays_when_pointer_passes_other_numbers(visit):
+    open_card(visit)
     visit.page.locator(WEIGHT.replace("nth=1", "nth=8")).hover()
     visit.page.wait_for_timeout(400)
     assert "weight of query 1 on key 2" in visit.page.locator(CARD).inner_text()
 
 
-def test_page_follows_an_edit_as_python_does(visit):
-    try_out(visit)
+def test_edit_updates_page_as_python_computes(visit):
+    start_editing(visit)
     visit.page.locator(FIELD).fill("3")
     for step in ("Q", "K", "V", "scores", "scaled", "weights", "output"):
         assert shown(visit, step) == computed(step, X=edited(3)), step
@@ -229,39 +229,39 @@ def test_page_follows_an_edit_as_python_does(visit):
     (cell,) = visit.page.locator(
         'svg g[data-val="self_attention.scores"] [data-at="2,2"] text'
     ).all()
-    visit.page.evaluate(REST_DRAWN)
+    visit.page.evaluate(WAIT_FOR_REST)
     assert cell.text_content() == computed("scores", X=edited(3))[-1]
 
 
-def test_cells_of_a_figure_take_the_colours_of_the_new_numbers(visit):
-    try_out(visit)
+def test_figure_cells_are_recoloured_after_an_edit(visit):
+    start_editing(visit)
     visit.page.locator(FIELD).fill("-3")
-    visit.page.evaluate(REST_DRAWN)
-    drawn = visit.page.locator('svg g[data-val="self_attention.scores"] rect').evaluate_all(
+    visit.page.evaluate(WAIT_FOR_REST)
+    cells = visit.page.locator('svg g[data-val="self_attention.scores"] rect').evaluate_all(
         """boxes => boxes.map(box => [
             box.closest("[fill]").getAttribute("fill"), Number(box.getAttribute("fill-opacity"))
         ])"""
     )
     scores = replay("self_attention", {"X": edited(-3)}).steps["scores"]
     scale = scale_of("diverging", "scores", scores)
-    for (fill, opacity), score in zip(drawn, scores.flat, strict=True):
+    for (fill, opacity), score in zip(cells, scores.flat, strict=True):
         assert fill == (MINUS if score < 0 else PLUS)
         assert opacity == pytest.approx(scale.paint(score)["fill_opacity"])
-    assert {fill for fill, _ in drawn} == {MINUS, PLUS}
+    assert {fill for fill, _ in cells} == {MINUS, PLUS}
 
 
-def test_a_cell_too_small_for_its_number_gets_a_minus_sign_as_it_turns_negative(come_to):
+def test_small_figure_cell_shows_minus_sign_when_negative(open_page):
     weights = np.array(replay("batched_attention", {}).steps["W_Q"])
     weights[0, 0] = -5
     before, after = (
         replay("batched_attention", edits).steps["Q"] for edits in ({}, {"W_Q": weights})
     )
     assert ((before >= 0) & (after < 0)).any()
-    visit = come_to("mechanisms/one_similarity")
+    visit = open_page("mechanisms/one_similarity")
     visit.page.locator('.live-try[data-example="batched_attention"]').first.click()
     visit.page.wait_for_selector(BAR)
     visit.page.locator('table[data-val="batched_attention.W_Q"] input >> nth=0').fill("-5")
-    visit.page.evaluate(REST_DRAWN)
+    visit.page.evaluate(WAIT_FOR_REST)
     cells = visit.page.locator('g[data-val="batched_attention.Q"] > [data-at]')
     signs = cells.evaluate_all("all => all.map(c => c.querySelector('text')?.textContent ?? '')")
     assert signs == ["−" if value < 0 else "" for value in after.flat]
@@ -271,65 +271,69 @@ def test_a_cell_too_small_for_its_number_gets_a_minus_sign_as_it_turns_negative(
     ("page", "example", "input", "value", "steps"),
     [
         ("self_attention", "self_attention", "X", 3.5, ("scores", "scaled", "weights", "output")),
-        # 800 is more than the exponential can take: the plain softmax gives nan.
+        # exp(800) overflows, so the naive softmax gives nan.
         ("softmax_overflow", "softmax_overflow", "small", 800.0, ("small_naive",)),
     ],
 )
-def test_changed_columns_align_as_python_aligns_them(come_to, page, example, input, value, steps):
+def test_edited_columns_align_as_in_python(open_page, page, example, input, value, steps):
     array = np.array(replay(example, {}).steps[input])
     array.flat[0] = value
     replayed = replay(example, {input: array}).steps
-    visit = come_to(f"mechanisms/{page}")
-    try_out(visit)
+    visit = open_page(f"mechanisms/{page}")
+    start_editing(visit)
     visit.page.locator(f'table[data-val="{example}.{input}"] input >> nth=0').fill(str(value))
     for step in steps:
         shown = visit.page.locator(f'table[data-val="{example}.{step}"]').first
-        found = shown.evaluate(ROOM)
-        written = table(np.asarray(replayed[step]), f"{example}.{step}")
+        actual = shown.evaluate(ALIGNMENT)
+        rendered = table(np.asarray(replayed[step]), f"{example}.{step}")
         visit.page.evaluate(
-            "([table, html]) => { table.outerHTML = html; }", [shown.element_handle(), written]
+            "([table, html]) => { table.outerHTML = html; }", [shown.element_handle(), rendered]
         )
-        expected = visit.page.locator(f'table[data-val="{example}.{step}"]').first.evaluate(ROOM)
-        for (centred, room), (is_centred, its_room) in zip(found, expected, strict=True):
-            assert centred == is_centred, step
-            assert room == pytest.approx(its_room, abs=1e-3), step
+        expected = visit.page.locator(f'table[data-val="{example}.{step}"]').first.evaluate(
+            ALIGNMENT
+        )
+        for (is_centred, padding), (expect_centred, expected_padding) in zip(
+            actual, expected, strict=True
+        ):
+            assert is_centred == expect_centred, step
+            assert padding == pytest.approx(expected_padding, abs=1e-3), step
 
 
 @pytest.mark.parametrize("page", ["two_heads", "one_similarity"])
-def test_inputs_in_a_fold_are_shown_when_they_are_edited(come_to, page):
-    visit = come_to(f"mechanisms/{page}")
-    try_out(visit)
+def test_editing_opens_collapsed_inputs(open_page, page):
+    visit = open_page(f"mechanisms/{page}")
+    start_editing(visit)
     visit.page.wait_for_selector(".live-field:focus")
     assert visit.page.locator(":focus").is_visible()
 
 
-def test_points_of_a_chart_move_as_python_draws_them(come_to, monkeypatch):
-    # Its caption speaks of the page's own numbers, and steps back after an edit.
+def test_chart_points_move_as_python_draws_them(open_page, monkeypatch):
+    # The caption's claims are about the page's own numbers, and it is dimmed after an edit.
     monkeypatch.setattr(todays_models, "claim", lambda holds, words: None)
     query = np.array(replay("tiles", {}).steps["Q"])
     query[0, 0] += 0.1
     steps = replay("tiles", {"Q": query}).steps
     drawn = FIGURES["softmax_in_one_pass"](lambda name: steps)
-    picture = "svg:has([data-axis])"
-    visit = come_to("mechanisms/tiles")
-    before = heights(visit.page.locator(picture).inner_html())
+    chart = "svg:has([data-axis])"
+    visit = open_page("mechanisms/tiles")
+    before = coordinates(visit.page.locator(chart).inner_html())
     visit.page.locator('.live-try[data-example="tiles"]').click()
     visit.page.wait_for_selector(BAR)
     visit.page.locator('table[data-val="tiles.Q"] input >> nth=0').fill(str(query[0, 0]))
-    visit.page.evaluate(REST_DRAWN)
-    assert heights(visit.page.locator(picture).inner_html()) == heights(drawn) != before
+    visit.page.evaluate(WAIT_FOR_REST)
+    assert coordinates(visit.page.locator(chart).inner_html()) == coordinates(drawn) != before
     tool(visit, "Done")
-    assert heights(visit.page.locator(picture).inner_html()) == before
+    assert coordinates(visit.page.locator(chart).inner_html()) == before
 
 
-def heights(picture):
-    """The places of the markers of a chart, and of the points of its lines."""
-    return re.findall(r"translate\(([\d.]+ [\d.]+)\)|[ML]([\d.]+ [\d.]+)(?=[L\"])", picture)
+def coordinates(chart):
+    """Return the coordinates of a chart's markers and of its lines' points."""
+    return re.findall(r"translate\(([\d.]+ [\d.]+)\)|[ML]([\d.]+ [\d.]+)(?=[L\"])", chart)
 
 
-def test_keys_step_a_number_and_reset_and_undo_take_it_back(visit):
+def test_arrow_keys_reset_and_undo(visit):
     before = shown(visit, "weights")
-    try_out(visit)
+    start_editing(visit)
     visit.page.locator(FIELD).press("ArrowUp")
     visit.page.locator(FIELD).press("Shift+ArrowUp")
     assert visit.page.locator(FIELD).input_value() == "2.1"
@@ -353,8 +357,8 @@ def test_keys_step_a_number_and_reset_and_undo_take_it_back(visit):
         ("1e308", "Python refuses this: “the scores of query and key hold inf at [0, 1]; expected"),
     ],
 )
-def test_bad_input_says_what_is_wrong_and_loses_nothing(visit, typed, message):
-    try_out(visit)
+def test_bad_input_shows_error_and_keeps_numbers(visit, typed, message):
+    start_editing(visit)
     visit.page.locator(FIELD).fill("3")
     before = shown(visit, "output")
     visit.page.locator(FIELD).fill(typed)
@@ -364,51 +368,51 @@ def test_bad_input_says_what_is_wrong_and_loses_nothing(visit, typed, message):
 
 
 @pytest.mark.parametrize(
-    ("typed", "number", "complaint"),
+    ("typed", "number", "error"),
     [
         ("−1/3", -1, "“−1/3” is not a number; expected one like 0.5 or −2e-3. The page shows −1."),
         ("1e400", 1e40, "“1e400” is beyond the largest number, 1.8e308. The page shows 1e+40."),
     ],
 )
-def test_field_that_holds_no_number_says_which_one_the_page_shows(visit, typed, number, complaint):
-    try_out(visit)
+def test_invalid_field_shows_error_and_current_number(visit, typed, number, error):
+    start_editing(visit)
     field = visit.page.locator(FIELD)
     field.fill("")
     field.press_sequentially(typed)
     assert shown(visit, "Q") == computed("Q", X=edited(number))
-    assert status(visit) == complaint
-    line = visit.page.locator(f"#{field.get_attribute('aria-describedby')}")
-    assert line.inner_text() == complaint
+    assert status(visit) == error
+    message = visit.page.locator(f"#{field.get_attribute('aria-describedby')}")
+    assert message.inner_text() == error
     assert field.get_attribute("aria-invalid") == "true"
-    top = line.bounding_box()["y"]
+    top = message.bounding_box()["y"]
     matrix = visit.page.locator('table[data-val="self_attention.X"]').first.bounding_box()
     assert 0 <= top - (matrix["y"] + matrix["height"]) < 40
     field.fill("2")
-    assert not line.count()
+    assert not message.count()
     assert not field.get_attribute("aria-describedby")
     field.fill("x")
     tool(visit, "Done")
     assert not visit.page.get_by_text("“x” is not a number").count()
 
 
-def test_reader_who_leaves_at_once_takes_no_edit_along(visit):
-    try_out(visit)
+def test_leaving_at_once_keeps_edits_out_of_next_address(visit):
+    start_editing(visit)
     link = visit.page.locator(".md-footer__link--next")
     next_page = link.evaluate("link => link.href")
-    held = []
-    visit.page.route(next_page, lambda route: held.append(route), times=1)
-    # Pressed faster than Playwright does: an edit comes into the address a little later.
+    pending = []
+    visit.page.route(next_page, lambda route: pending.append(route), times=1)
+    # Leave before the delayed update of the address; Playwright's own clicks are too slow.
     visit.page.locator(FIELD).press("ArrowUp")
     with visit.page.expect_request(next_page):
         link.evaluate("link => link.click()")
     visit.page.wait_for_timeout(500)
-    held[0].continue_()
+    pending[0].continue_()
     visit.page.wait_for_selector(BAR, state="detached")
     assert visit.page.url == next_page
 
 
-def test_steps_go_on_by_key(visit):
-    ask(visit).locator("button", has_text="Step by step").click()
+def test_walkthrough_moves_by_key(visit):
+    open_card(visit).locator("button", has_text="Step by step").click()
     walk = visit.page.locator(".live-walk")
     walk.wait_for()
     assert "weight of query 1 on key 2" in walk.inner_text()
@@ -421,9 +425,9 @@ def test_steps_go_on_by_key(visit):
 
 
 @pytest.mark.parametrize("width", [390, 1280])
-def test_field_stays_in_its_place_when_the_section_steps_back(visit, width):
-    visit.show(width=width)
-    try_out(visit)
+def test_field_does_not_move_when_prose_is_dimmed(visit, width):
+    visit.emulate(width=width)
+    start_editing(visit)
     field = visit.page.locator(FIELD)
     before = field.bounding_box()
     field.press("ArrowUp")
@@ -433,17 +437,17 @@ def test_field_stays_in_its_place_when_the_section_steps_back(visit, width):
     assert abs(after["y"] - before["y"]) <= 1
 
 
-def test_focus_returns_from_the_card_from_the_steps_and_from_the_buttons(visit):
+def test_focus_returns_from_card_walkthrough_and_bar(visit):
     page = visit.page
     page.keyboard.press("Tab")
     page.wait_for_selector("table[role=grid]")
     cell = page.locator(WEIGHT)
     cell.focus()
-    for leave in (lambda: page.keyboard.press("Escape"), lambda: close_by_its_button(page)):
+    for close in (lambda: page.keyboard.press("Escape"), lambda: close_by_keyboard(page)):
         page.wait_for_selector(f"{CARD} output")
         page.keyboard.press("Enter")
         assert page.evaluate("document.activeElement.matches('.live-card')")
-        leave()
+        close()
         assert page.evaluate(FOCUS) == "td"
         assert not page.locator(CARD).count()
         page.keyboard.press("Enter")
@@ -461,7 +465,7 @@ def test_focus_returns_from_the_card_from_the_steps_and_from_the_buttons(visit):
     page.keyboard.press("Escape")
     assert page.evaluate(FOCUS) == "input"
     page.keyboard.press("Tab")
-    assert page.evaluate(FOCUS) == "input", "a cell and its field are one stop"
+    assert page.evaluate(FOCUS) == "input", "a cell and its field share a tab stop"
     page.locator(f"{BAR} button", has_text="Done").press("Enter")
     assert page.evaluate("document.activeElement.matches('.live-try')")
 
@@ -476,28 +480,28 @@ def test_focus_returns_from_the_card_from_the_steps_and_from_the_buttons(visit):
         ('[data-val="values_in_space.V[2,0:3]"]', ".live-follow", "V"),
     ],
 )
-def test_focus_returns_to_the_number_of_a_card_that_was_clicked(visit, spot, inside, focused):
+def test_focus_returns_from_clicked_card_to_its_number(visit, spot, inside, focused):
     page = visit.page
-    for leave in (
+    for close in (
         lambda: page.keyboard.press("Escape"),
         lambda: page.locator(f"{CARD} .live-close").click(),
     ):
         page.locator(spot).first.dispatch_event("click")
         page.locator(f"{CARD} {inside}").first.click()
         assert page.evaluate("document.activeElement.matches('.live-card')")
-        leave()
+        close()
         assert page.evaluate("document.activeElement.textContent").startswith(focused)
         page.wait_for_timeout(400)
         assert not page.locator(CARD).count()
 
 
-def close_by_its_button(page):
+def close_by_keyboard(page):
     page.keyboard.press("Tab")
     page.keyboard.press("Enter")
 
 
-def test_numbers_of_a_table_are_one_stop(come_to):
-    visit = come_to("course/formula")
+def test_numbers_of_a_table_share_one_tab_stop(open_page):
+    visit = open_page("course/formula")
     visit.page.keyboard.press("Tab")
     stop = visit.page.locator(".md-typeset__scrollwrap > .live-stop").last
     stop.focus()
@@ -507,19 +511,19 @@ def test_numbers_of_a_table_are_one_stop(come_to):
     assert "4.61880215351700" in visit.page.locator(CARD).inner_text()
 
 
-def test_steps_lead_to_literals_that_other_examples_share(come_to):
-    visit = come_to("course/block")
-    ask(visit, "table.matrix td:visible >> nth=3")
+def test_walkthrough_includes_shared_literals(open_page):
+    visit = open_page("course/block")
+    open_card(visit, "table.matrix td:visible >> nth=3")
     visit.page.locator(f"{CARD} button", has_text="Step by step").click()
     walk = visit.page.locator(".live-walk")
     walk.wait_for()
     while walk.locator(".live-follow").count():
         walk.locator(".live-follow").last.click()
     assert "given in attention_docs/examples/course_sentence.py" in walk.inner_text()
-    assert visit.complaints == []
+    assert visit.errors == []
 
 
-def test_keyboard_reaches_a_matrix_and_the_numbers_of_a_figure(visit):
+def test_keyboard_reaches_matrix_cells_and_figure_numbers(visit):
     page = visit.page
     page.keyboard.press("Tab")
     page.wait_for_selector("table[role=grid]")
@@ -539,18 +543,18 @@ def test_keyboard_reaches_a_matrix_and_the_numbers_of_a_figure(visit):
     )
 
 
-def test_lost_network_is_told_and_the_next_try_works(visit):
+def test_network_error_is_shown_and_retry_works(visit):
     visit.page.route("**/assets/live/*.js", lambda route: route.abort())
     visit.page.locator(WEIGHT).click()
     visit.page.wait_for_selector(f"{CARD}:has-text('Is there a network?')")
     visit.page.unroute("**/assets/live/*.js")
     visit.page.mouse.click(5, 400)
-    assert "0.4856" in ask(visit).inner_text()
-    visit.complaints.clear()
+    assert "0.4856" in open_card(visit).inner_text()
+    visit.errors.clear()
 
 
-def test_paper_says_that_numbers_were_edited(visit):
-    try_out(visit)
+def test_print_notes_edited_numbers(visit):
+    start_editing(visit)
     visit.page.locator(FIELD).fill("3")
     why = visit.page.locator(".live-why:not([hidden])").first
     why.wait_for()
@@ -559,26 +563,26 @@ def test_paper_says_that_numbers_were_edited(visit):
     assert not visit.page.locator(BAR).is_visible()
 
 
-def test_paper_has_no_button_that_edits(come_to):
-    visit = come_to()
+def test_print_hides_edit_buttons(open_page):
+    visit = open_page()
     assert visit.page.locator(".live-try:visible").count()
     visit.page.emulate_media(media="print")
     assert not visit.page.locator(".live-try:visible").count()
 
 
 @pytest.mark.parametrize(("scheme", "width"), [("light", 1280), ("dark", 320)])
-def test_wcag_2_2_with_card_steps_panel_and_fields_open(visit, axe, scheme, width):
-    visit.show(scheme, width)
+def test_wcag_2_2_with_card_walkthrough_panel_and_fields(visit, axe, scheme, width):
+    visit.emulate(scheme, width)
     visit.page.evaluate(axe)
 
     def assert_clean():
         visit.finish_transitions()
-        assert visit.page.evaluate(WIDER_THAN_PAGE) <= 0
-        assert visit.page.evaluate(AXE, [WHOLE, RULES]) == []
+        assert visit.page.evaluate(HORIZONTAL_OVERFLOW) <= 0
+        assert visit.page.evaluate(AXE, [EXCLUDED, RULES]) == []
 
     visit.page.keyboard.press("Tab")
     visit.page.wait_for_selector("table[role=grid]")
-    card = ask(visit)
+    card = open_card(visit)
     assert_clean()
     card.locator("button", has_text="Step by step").click()
     visit.page.wait_for_selector(".live-walk")
@@ -587,7 +591,7 @@ def test_wcag_2_2_with_card_steps_panel_and_fields_open(visit, axe, scheme, widt
     card.locator("button", has_text="What matters").click()
     visit.page.locator(".live-matters summary").click()
     assert_clean()
-    try_out(visit)
+    start_editing(visit)
     visit.page.locator(FIELD).fill("3")
     visit.page.locator(".live-why:not([hidden])").first.wait_for()
     assert_clean()

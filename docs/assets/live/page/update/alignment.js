@@ -1,18 +1,17 @@
-// The columns of a matrix, with their decimal points one below the other: as in
-// attention_docs/render/table.py.
+// Align the columns of a matrix at the decimal point, as attention_docs/render/table.py does.
 
 /** @type {Record<string, number>} widths in KaTeX's main font, in em */
 const WIDTHS = { ".": 0.278, "−": 0.778, "×": 0.778, " ": 0.25 };
-const [DIGIT, SMALLER] = [0.5, 0.7];
+const [DIGIT_WIDTH, EXPONENT_SCALE] = [0.5, 0.7];
 
 /** @param {string} text */
-const width = (text) => [...text].reduce((sum, character) => sum + (WIDTHS[character] ?? DIGIT), 0);
+const width = (text) => [...text].reduce((sum, character) => sum + (WIDTHS[character] ?? DIGIT_WIDTH), 0);
 
-/** @param {string} shown a number in HTML @returns {number} the width of what follows its integer part */
-const fraction = (shown) => {
-  const [, whole, exponent = ""] = /** @type {string[]} */ (/^(.*?)(?:<sup>(.*)<\/sup>)?$/.exec(shown));
-  const point = whole.indexOf(".");
-  return (point < 0 ? 0 : width(whole.slice(point))) + SMALLER * width(exponent);
+/** @param {string} html of a number @returns {number} the width of what follows its integer part */
+const fractionWidth = (html) => {
+  const [, mantissa, exponent = ""] = /** @type {string[]} */ (/^(.*?)(?:<sup>(.*)<\/sup>)?$/.exec(html));
+  const point = mantissa.indexOf(".");
+  return (point < 0 ? 0 : width(mantissa.slice(point))) + EXPONENT_SCALE * width(exponent);
 };
 
 /**
@@ -24,7 +23,7 @@ export const align = (table) => {
   const rows = [...table.rows].map(({ cells }) => [...cells]);
   rows[0].forEach((_, column) => {
     const cells = rows.map((row) => row[column]);
-    const fractions = cells.map((cell) => fraction(cell.innerHTML));
+    const fractions = cells.map((cell) => fractionWidth(cell.innerHTML));
     const widest = Math.max(...fractions);
     cells.forEach((cell, i) => {
       const hasDigits = /\d/.test(cell.innerHTML);

@@ -1,4 +1,4 @@
-"""What matters for a number: the inputs on the page say how it follows them."""
+"""The colours and the panel of “What matters” show the derivatives of a number."""
 
 import re
 
@@ -12,9 +12,9 @@ from tests.live.replay import replay
 CHAPTER = "mechanisms/self_attention"
 OUTPUT = 'table[data-val="self_attention.output"] td >> nth=1'
 PANEL, STATUS = ".live-matters", ".live-matters [role=status]"
-COLOURED = "[data-influence], .live-sign, .live-chosen, .live-matters, [title*='Raise it']"
-# The sign beside each number of a matrix, and what is said of it.
-SAID = """
+INFLUENCE_MARKS = "[data-influence], .live-sign, .live-chosen, .live-matters, [title*='Raise it']"
+# The sign and the description of each cell of a matrix.
+INFLUENCES = """
     name => [...document.querySelectorAll(`table[data-val="${name}"] td`)].map(cell => [
         cell.dataset.influence, (cell.querySelector("input") ?? cell).title
     ])
@@ -22,59 +22,59 @@ SAID = """
 
 
 @pytest.fixture
-def visit(come_to):
-    visit = come_to(CHAPTER)
+def visit(open_page):
+    visit = open_page(CHAPTER)
     yield visit
-    assert visit.complaints == []
+    assert visit.errors == []
 
 
-def weigh(visit, spot=OUTPUT):
+def show_influences(visit, spot=OUTPUT):
     visit.page.locator(spot).click()
     visit.page.locator(".live-card button", has_text="What matters").click()
     visit.page.wait_for_selector(f"{STATUS}:not(:empty)")
     return visit.page.locator(PANEL)
 
 
-def said(visit, step):
-    return visit.page.evaluate(SAID, f"self_attention.{step}")
+def influences(visit, step):
+    return visit.page.evaluate(INFLUENCES, f"self_attention.{step}")
 
 
-def wait_until_said(visit, step, texts):
-    condition = f"([name, texts]) => String(({SAID})(name)) === String(texts)"
+def wait_for_influences(visit, step, texts):
+    condition = f"([name, texts]) => String(({INFLUENCES})(name)) === String(texts)"
     visit.page.wait_for_function(condition, arg=[f"self_attention.{step}", texts])
 
 
 def expected(**edits):
-    """What is to be said of each input, by the backward pass of the output of query 1, feature 2."""
-    found = replay("self_attention", edits).steps
-    chosen = np.zeros_like(found["output"])
-    chosen[0, 1] = 1
-    back = attention_backward(chosen, found["Q"], found["K"], found["V"])
-    by = {"W_Q": back.query, "W_K": back.key, "W_V": back.value}
-    derivatives = {name: found["X"].T @ gradient for name, gradient in by.items()}
-    derivatives["X"] = sum(gradient @ found[name].T for name, gradient in by.items())
-    return {name: [words(value) for value in each.flat] for name, each in derivatives.items()}
+    """Return the influences on the output of query 1, feature 2, from a backward pass."""
+    steps = replay("self_attention", edits).steps
+    output_gradient = np.zeros_like(steps["output"])
+    output_gradient[0, 1] = 1
+    gradients = attention_backward(output_gradient, steps["Q"], steps["K"], steps["V"])
+    by_weight = {"W_Q": gradients.query, "W_K": gradients.key, "W_V": gradients.value}
+    derivatives = {name: steps["X"].T @ gradient for name, gradient in by_weight.items()}
+    derivatives["X"] = sum(gradient @ steps[name].T for name, gradient in by_weight.items())
+    return {name: [influence(value) for value in each.flat] for name, each in derivatives.items()}
 
 
-def words(derivative):
+def influence(derivative):
     sign = "○" if derivative == 0 else "▲" if derivative > 0 else "▼"
     change = f"{'rises' if derivative > 0 else 'falls'} {number(abs(derivative))} times as much"
     effect = change if derivative else "stays as it is"
     return [sign, f"Raise it a little, and the chosen number {effect}."]
 
 
-def test_inputs_carry_sign_and_value_in_words(visit):
-    panel = weigh(visit)
+def test_inputs_get_sign_and_description(visit):
+    panel = show_influences(visit)
     for step, texts in expected().items():
-        assert said(visit, step) == texts, step
+        assert influences(visit, step) == texts, step
     assert "What matters for output" in panel.inner_text()
     largest, *_ = panel.locator("td:nth-child(2)").all_inner_texts()
     sizes = [float(size) for size in re.findall(r"([\d.]+) times", str(expected()))]
     assert f" {number(max(sizes))} times as much" in largest
 
 
-def test_panel_lists_every_derivative_and_names_what_does_not_matter(visit):
-    panel = weigh(visit, 'table[data-val="self_attention.weights"] td >> nth=1')
+def test_panel_lists_derivatives_and_irrelevant_inputs(visit):
+    panel = show_influences(visit, 'table[data-val="self_attention.weights"] td >> nth=1')
     assert panel.locator("[role=status]").inner_text() == (
         "16 of the 36 input numbers matter. None of WV does."
     )
@@ -85,19 +85,19 @@ def test_panel_lists_every_derivative_and_names_what_does_not_matter(visit):
     assert visit.page.locator('table[data-val="self_attention.X"]').first.is_visible()
 
 
-def test_colours_follow_an_edit_and_go_back(visit):
-    weigh(visit)
-    before = said(visit, "X")
+def test_colours_update_after_an_edit_and_revert(visit):
+    show_influences(visit)
+    before = influences(visit, "X")
     visit.page.locator(".live-try").first.click()
     visit.page.locator('table[data-val="self_attention.X"] input').first.fill("3")
     x = np.array([[3.0, 0, 1, 0], [0, 1, 0, 1], [1, 1, 1, 1]])
     for step, texts in expected(X=x).items():
-        wait_until_said(visit, step, texts)
+        wait_for_influences(visit, step, texts)
     visit.page.locator(".live-bar button", has_text="Done").click()
-    wait_until_said(visit, "X", before)
+    wait_for_influences(visit, "X", before)
 
 
-def test_keyboard_opens_the_panel_and_comes_back(visit):
+def test_panel_opens_by_keyboard_and_returns_focus(visit):
     page = visit.page
     page.keyboard.press("Tab")
     page.wait_for_selector("table[role=grid]")
@@ -108,37 +108,37 @@ def test_keyboard_opens_the_panel_and_comes_back(visit):
     page.wait_for_selector(f"{STATUS}:not(:empty)")
     assert page.evaluate("document.activeElement.matches('.live-matters')")
     page.keyboard.press("Escape")
-    assert not page.locator(COLOURED).count()
+    assert not page.locator(INFLUENCE_MARKS).count()
     assert page.evaluate("document.activeElement.localName") == "td"
 
 
-def test_next_page_is_not_coloured(visit):
-    weigh(visit)
+def test_colours_end_with_the_page(visit):
+    show_influences(visit)
     visit.page.locator(".md-footer__link--next").click()
     visit.page.wait_for_selector(PANEL, state="detached")
-    assert not visit.page.locator(COLOURED).count()
+    assert not visit.page.locator(INFLUENCE_MARKS).count()
 
 
-def test_cells_of_a_figure_take_colour_and_sign(come_to):
-    visit = come_to("course/averages")
-    weigh(visit, '[data-val="course_averages.weights[1,2]"]')
+def test_figure_cells_get_colour_and_sign(open_page):
+    visit = open_page("course/averages")
+    show_influences(visit, '[data-val="course_averages.weights[1,2]"]')
     cells = visit.page.locator('g[data-val="course_averages.X"] > g').all()
     signs = visit.page.locator('g[data-val="course_averages.X"] > .live-sign').all_text_contents()
     assert signs == [cell.get_attribute("data-influence") for cell in cells]
     assert set(signs) == {"▲", "▼", "○"}
     visit.page.keyboard.press("Escape")
-    assert not visit.page.locator(COLOURED).count()
+    assert not visit.page.locator(INFLUENCE_MARKS).count()
 
 
-def test_position_of_a_maximum_has_no_derivative(come_to):
-    visit = come_to("mechanisms/word_order")
-    panel = weigh(visit, '[data-val="word_order.aligned[0]"]')
-    said = panel.locator("[role=status]").inner_text()
-    assert said == "It can only jump, so it has no derivative."
+def test_argmax_has_no_derivative(open_page):
+    visit = open_page("mechanisms/word_order")
+    panel = show_influences(visit, '[data-val="word_order.aligned[0]"]')
+    text = panel.locator("[role=status]").inner_text()
+    assert text == "It can only jump, so it has no derivative."
 
 
-def test_paper_shows_neither_panel_nor_colours(visit):
-    weigh(visit)
+def test_print_hides_panel_and_colours(visit):
+    show_influences(visit)
     visit.page.emulate_media(media="print")
     assert not visit.page.locator(PANEL).is_visible()
     cell = visit.page.locator('table[data-val="self_attention.W_V"] td').first

@@ -1,0 +1,86 @@
+// Write the values of an example into the page, where they have changed.
+
+import { align } from "./alignment.js";
+import { drawFigure } from "./figures.js";
+import { valueOf } from "../examples.js";
+import { spotsOf } from "../spots.js";
+import { html, mathml, number } from "../../show.js";
+
+const STALE_DESCRIPTION =
+  "You have changed numbers of this figure. Its description was of the original ones, so it is left out. The Tab key leads to the numbers as they are now.";
+
+/** @type {WeakMap<Element, string>} the HTML as built of elements that differ now */
+const originals = new WeakMap();
+
+/**
+ * Update the numbers of the page.
+ *
+ * @param {Example} example
+ * @param {Set<Element>} [deferred] groups of figures to skip
+ * @returns {Element[]} the spots whose number differs from the page's own
+ */
+export const write = (example, deferred = new Set()) => {
+  /** @type {Element[]} */ const changed = [];
+  /** @type {Set<Element>} */ const carriers = new Set();
+  for (const spotCell of spotsOf(example)) {
+    const { spot, cell, carrier, original, shown } = spotCell;
+    const { value, dtype } = valueOf(example, cell);
+    const digits = number(value, dtype);
+    const isChanged = digits !== original;
+    if (isChanged) changed.push(spot);
+    if (digits === shown || deferred.has(carrier)) continue;
+    spotCell.shown = digits;
+    carriers.add(carrier);
+    // Points in space and clock hands are not redrawn.
+    if (carrier.matches("path, line")) continue;
+    if (!carrier.matches("g")) writeNumber(spot, value, dtype, isChanged);
+    spot.classList.toggle("live-changed", isChanged);
+  }
+  for (const carrier of carriers) {
+    if (carrier instanceof HTMLTableElement && !carrier.querySelector("input")) align(carrier);
+    else if (carrier.matches("g")) drawFigure(carrier, (cell) => valueOf(example, cell));
+    else if (carrier.matches("path, line"))
+      updateTitle(carrier, spotsOf(example).filter(({ spot }) => spot === carrier));
+  }
+  const figures = new Set([...carriers].map((carrier) => carrier.closest("svg")));
+  for (const figure of figures) if (figure) updateDescription(figure);
+  return changed;
+};
+
+/** @param {Element} spot @param {number} value @param {Dtype} dtype @param {boolean} isChanged */
+const writeNumber = (spot, value, dtype, isChanged) => {
+  if (spot.querySelector("input")) return;
+  replace(spot, isChanged, spot.closest("svg") ? number(value, dtype) : html(value, dtype));
+  const spoken = `[data-spoken="${spot.getAttribute("data-val")}"]`;
+  for (const copy of spot.closest(".katex")?.querySelectorAll(spoken) ?? [])
+    replace(copy, isChanged, mathml(value, dtype));
+};
+
+/** Update the title of a point. @param {Element} point @param {import("../spots.js").SpotCell[]} cells */
+const updateTitle = (point, cells) => {
+  point.classList.toggle("live-changed", cells.some(({ shown, original }) => shown !== original));
+  const title = point.querySelector("title");
+  const name = title?.textContent?.split(": ")[0];
+  if (title) title.textContent = `${name}: ${cells.map(({ shown }) => shown).join(", ")}`;
+};
+
+/** Replace a description that is no longer true. @param {SVGSVGElement} figure */
+const updateDescription = (figure) => {
+  const description = figure.querySelector("desc");
+  if (description) replace(description, figure.querySelector(".live-changed") !== null, STALE_DESCRIPTION);
+};
+
+/** Set the content of an element, or restore the original. @param {Element} element @param {boolean} isChanged @param {string} content */
+const replace = (element, isChanged, content) => {
+  const original = originals.get(element) ?? element.innerHTML;
+  if (isChanged) originals.set(element, original);
+  else originals.delete(element);
+  setContent(element, isChanged ? content : original);
+};
+
+/** Set the content, by the text node alone if possible, to avoid restyling. @param {Element} spot @param {string} content */
+const setContent = (spot, content) => {
+  const { firstChild: text, childNodes } = spot;
+  if (text instanceof Text && childNodes.length === 1 && !/[<&]/.test(content)) text.data = content;
+  else spot.innerHTML = content;
+};
