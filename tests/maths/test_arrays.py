@@ -12,7 +12,7 @@ from attention_docs.arrays import (
     dtype_kind,
     dtype_name,
     to_numpy,
-    widened,
+    upcast_16_bit,
 )
 from attention_docs.kernels import blockwise, bounds, exponential
 
@@ -25,7 +25,7 @@ from attention_docs.kernels import blockwise, bounds, exponential
 def test_which_library_takes_blocks_and_which_takes_threads(prefix, library, blocks, host):
     xp = ModuleType(prefix + library)
     assert blockwise.is_supported(xp) is blocks
-    assert blockwise.on_host(xp) is host
+    assert blockwise.is_on_host(xp) is host
 
 
 @pytest.mark.parametrize("is_cupy", [False, True])
@@ -40,7 +40,7 @@ def test_a_gpu_uses_exp_and_numpy_the_faster_one(monkeypatch):
     cupy = ModuleType("cupy")
     cupy.exp = object()
     assert exponential.fastest_exp(cupy) == (cupy.exp, 1.0)
-    assert exponential.exp_of_any(cupy) is cupy.exp
+    assert exponential.full_range_exp(cupy) is cupy.exp
     monkeypatch.setattr(exponential, "_has_vector_exp2", lambda: False)
     assert exponential.fastest_exp(np) == (np.exp, 1.0)
     monkeypatch.setattr(exponential, "_has_vector_exp2", lambda: True)
@@ -55,15 +55,15 @@ def test_powers_are_those_of_exp_but_never_subnormal(dtype):
     smallest = np.finfo(dtype).smallest_normal
     exponents = np.append(np.linspace(-1.3, -0.7, 4000) * -np.log(smallest), [-np.inf, 0, 9])
     exponents = exponents.astype(dtype)
-    powers = exponential.exp_of_any(np)(exponents)
+    powers = exponential.full_range_exp(np)(exponents)
     expected = np.exp(exponents)
     assert np.any((expected > 0) & (expected < smallest))
     expected[expected < smallest] = 0
     np.testing.assert_array_equal(powers, expected)
-    exponential.exp_of_any(np)(exponents, out=exponents)
+    exponential.full_range_exp(np)(exponents, out=exponents)
     np.testing.assert_array_equal(exponents, expected)
     few = np.ones(3, dtype)  # nothing to cut off
-    np.testing.assert_array_equal(exponential.exp_of_any(np)(few), np.exp(few))
+    np.testing.assert_array_equal(exponential.full_range_exp(np)(few), np.exp(few))
 
 
 @pytest.mark.parametrize(
@@ -128,13 +128,13 @@ def test_a_backend_that_is_unknown_missing_or_without_a_gpu_is_named(monkeypatch
 def test_bfloat16_of_numpy_is_a_real_float_and_becomes_float32():
     bfloat16 = pytest.importorskip("ml_dtypes").bfloat16
     assert dtype_kind(np, np.dtype(bfloat16)) == "real floating"
-    assert widened(np, np.ones(1, dtype=bfloat16)).dtype == "float32"
+    assert upcast_16_bit(np, np.ones(1, dtype=bfloat16)).dtype == "float32"
 
 
 @pytest.mark.parametrize("dtype", ["float32", "float64"])
 def test_what_has_more_than_16_bits_stays_the_same_array(dtype):
     array = np.ones(1, dtype=dtype)
-    assert widened(np, array) is array
+    assert upcast_16_bit(np, array) is array
 
 
 def test_minus_infinity_is_below_infinity(xp):

@@ -18,28 +18,28 @@ from attention_docs import (
     window_mask,
 )
 from attention_docs.backward import _differentiate
-from attention_docs.dot_product import _compute
-from attention_docs.inputs import fitted
+from attention_docs.dot_product import _compute_steps
+from attention_docs.inputs import prepare_inputs
 from attention_docs.kernels import blockwise, exponential
-from attention_docs.kernels.blockwise import bounded, online
-from attention_docs.kernels.bounds import bounds_of
-from attention_docs.kernels.selection import LOG2_E, Method, measured, select
+from attention_docs.kernels.blockwise import bounded_weights, online_weights
+from attention_docs.kernels.bounds import measure_bounds
+from attention_docs.kernels.selection import LOG2_E, Method, check_and_measure, select_method
 from attention_docs.kernels.threads import blas_threads
 from tests import stand_ins
 from tests.conftest import to_numpy
 
 attend = scaled_dot_product_attention
-BOTH = pytest.mark.parametrize("weigh", [bounded, online])
+BOTH = pytest.mark.parametrize("weight_blocks", [bounded_weights, online_weights])
 TOLERANCE = {"float64": 1e-13, "float32": 3e-6, "float16": 2e-3}
 
 
 def inputs(*qkv, **options):
-    return fitted(*qkv, **options).checked()
+    return prepare_inputs(*qkv, **options).check_finite()
 
 
 def method(*qkv, **options):
-    call = fitted(*qkv, **options)
-    return select(call, measured(call))
+    call = prepare_inputs(*qkv, **options)
+    return select_method(call, check_and_measure(call))
 
 
 def normal(*shapes, dtype="float64", seed=0):
@@ -93,15 +93,15 @@ def masks(draw, shape):
 
 def steps_output(call):
     """The output of the plain formula for arguments that were checked already."""
-    return _compute(call).output
+    return _compute_steps(call).output
 
 
 @settings(max_examples=2 * settings.default.max_examples)
 @given(calls(), st.tuples(st.integers(1, 10), st.integers(1, 10)))
 def test_equals_the_steps_for_every_mix_of_options(call, block):
     expected = steps_output(call)
-    for weigh in (online, bounded):
-        output = blockwise.attend(call, weigh, block)
+    for weight_blocks in (online_weights, bounded_weights):
+        output = blockwise.attend(call, weight_blocks, block)
         assert output.dtype == expected.dtype
         assert output.shape == expected.shape
         np.testing.assert_allclose(output, expected, rtol=0, atol=TOLERANCE[output.dtype.name])
@@ -132,9 +132,9 @@ def test_long_sequences_equal_the_steps(case, dtype, tolerance):
 
 
 @BOTH
-def test_queries_that_lie_behind_their_window_get_zeros(weigh):
+def test_queries_that_lie_behind_their_window_get_zeros(weight_blocks):
     query, key, value = normal((300, 8), (60, 8), (60, 3))
-    output = blockwise.attend(inputs(query, key, value, window=(2, 0)), weigh, (16, 16))
+    output = blockwise.attend(inputs(query, key, value, window=(2, 0)), weight_blocks, (16, 16))
     assert np.all(output[62:] == 0)
     assert np.all(output[:62] != 0)
 
@@ -156,7 +156,7 @@ def test_integers_and_strided_views_are_taken():
 @pytest.mark.parametrize("sign", [1, -1])
 @pytest.mark.parametrize("dtype", ["float32", "float64"])
 def test_bounded_and_online_agree_at_the_limit_of_the_bound(dtype, sign):
-    """All scores are as large as `bounded` allows: the powers need all exponents but four."""
+    """All scores are as large as `bounded_weights` allows: the powers need all exponents but four."""
     exponents = math.log2(np.finfo(dtype).max) - 4
     length = math.sqrt(exponents / LOG2_E) * (1 - 1e-6)
     query = np.full((200, 1), sign * length, dtype=dtype)
@@ -166,8 +166,8 @@ def test_bounded_and_online_agree_at_the_limit_of_the_bound(dtype, sign):
     assert method(query, key, value, scale=1.00001) is Method.ONLINE
     expected = attention_steps(*(a.astype("float64") for a in (query, key, value)), scale=1.0)
     error = 1e-14 if dtype == "float64" else 1e-6
-    for weigh in (bounded, online):
-        output = blockwise.attend(inputs(query, key, value, scale=1.0), weigh, (64, 64))
+    for weight_blocks in (bounded_weights, online_weights):
+        output = blockwise.attend(inputs(query, key, value, scale=1.0), weight_blocks, (64, 64))
         np.testing.assert_allclose(output, expected.output, rtol=0, atol=error)
 
 
@@ -214,7 +214,7 @@ def test_a_query_with_small_scores_has_its_own_maximum_beside_one_with_large_sco
 def test_no_mask_a_boolean_and_an_empty_one_add_nothing_to_a_score():
     query, key, value = normal((3, 2), (0, 2), (0, 4))
     assert inputs(query, query, query).max_bias == 0
-    assert bounds_of(fitted(query, key, value))[1:] == (0, 0)
+    assert measure_bounds(prepare_inputs(query, key, value))[1:] == (0, 0)
     assert inputs(query, query, query, attn_mask=np.ones((3, 3), dtype=bool)).max_bias == 0
     assert inputs(query, key, value, attn_mask=np.ones((3, 0))).max_bias == 0
 
@@ -304,7 +304,7 @@ def test_memory_grows_with_n_not_with_its_square(options):
     attend(*qkv, **options)
     _, peak = tracemalloc.get_traced_memory()
     tracemalloc.stop()
-    assert peak < 3 * 4 * blockwise.SCORES * with_blas + 4 * qkv[0].nbytes
+    assert peak < 3 * 4 * blockwise.BLOCK_SCORES * with_blas + 4 * qkv[0].nbytes
 
 
 def test_the_error_is_not_above_twice_that_of_pytorch(torch):
@@ -358,7 +358,7 @@ def test_every_library_gives_the_same_for_a_long_sequence(xp, dtype, options):
 def test_arrays_of_cupy_of_every_dtype_go_through_blocks_one_after_the_other(monkeypatch, dtype):
     xp = stand_ins.cupy_namespace()
     monkeypatch.setattr(attention_docs.inputs, "namespace", lambda **arrays: xp)
-    monkeypatch.setattr(blockwise, "parallel", pytest.fail)
+    monkeypatch.setattr(blockwise, "run_parallel", pytest.fail)
     qkv = [xp.asarray(array.astype(dtype)) for array in LARGE]
     assert method(*qkv) is Method.BOUNDED
     output = attend(*qkv)
@@ -368,21 +368,27 @@ def test_arrays_of_cupy_of_every_dtype_go_through_blocks_one_after_the_other(mon
 
 
 @pytest.mark.parametrize(
-    ("heads", "queries", "weigh", "threads", "expected"),
+    ("heads", "queries", "weight_blocks", "threads", "expected"),
     [
-        (8, 2048, bounded, 2, (1024, 256)),
-        (8, 2048, bounded, 16, (256, 1024)),  # 16 long jobs would keep 16 threads busy by chance
-        (8, 2048, online, 2, (256, 1024)),
-        (1, 300, bounded, 2, (256, 1024)),
-        (8, 1, bounded, 2, (1, 2**18)),  # one more token: all keys at once
+        (8, 2048, bounded_weights, 2, (1024, 256)),
+        (
+            8,
+            2048,
+            bounded_weights,
+            16,
+            (256, 1024),
+        ),  # 16 long jobs would keep 16 threads busy by chance
+        (8, 2048, online_weights, 2, (256, 1024)),
+        (1, 300, bounded_weights, 2, (256, 1024)),
+        (8, 1, bounded_weights, 2, (1, 2**18)),  # one more token: all keys at once
     ],
 )
 def test_jobs_are_long_if_each_thread_gets_several(
-    monkeypatch, heads, queries, weigh, threads, expected
+    monkeypatch, heads, queries, weight_blocks, threads, expected
 ):
     monkeypatch.setattr(blockwise, "blas_threads", lambda: threads)
     qkv = normal((heads, queries, 2), (heads, 300, 2), (heads, 300, 2))
-    assert blockwise.block_for(inputs(*qkv), weigh) == expected
+    assert blockwise.block_size(inputs(*qkv), weight_blocks) == expected
 
 
 @pytest.mark.parametrize("xp", ["numpy", "torch"], indirect=True)
@@ -402,8 +408,8 @@ def test_jobs_are_long_if_each_thread_gets_several(
 def test_a_device_takes_large_blocks_one_after_the_other(monkeypatch, xp, options):
     """What a GPU runs, but for its arrays; torch shows that it is not NumPy's dialect."""
     monkeypatch.setattr(blockwise, "is_supported", lambda xp: True)
-    monkeypatch.setattr(blockwise, "on_host", lambda xp: False)
-    monkeypatch.setattr(blockwise, "parallel", pytest.fail)
+    monkeypatch.setattr(blockwise, "is_on_host", lambda xp: False)
+    monkeypatch.setattr(blockwise, "run_parallel", pytest.fail)
     monkeypatch.setattr(blockwise, "DEVICE_BLOCK", (64, 128))
     qkv = [xp.asarray(array) for array in LARGE]
     theirs = {name: xp.asarray(x) if name == "attn_mask" else x for name, x in options.items()}
@@ -424,7 +430,7 @@ def gradient_for(call):
 @given(calls(), st.tuples(st.integers(1, 10), st.integers(1, 10)))
 def test_gradients_equal_those_of_the_steps_for_every_mix_of_options(call, block):
     grad_output = gradient_for(call)
-    expected = _differentiate(call, _compute(call), grad_output)
+    expected = _differentiate(call, _compute_steps(call), grad_output)
     names = ("query", "key", "value", "attn_mask")
     found = dict(zip(names, blockwise.differentiate(call, grad_output, block), strict=True))
     # Sums of sums: many heads and queries add to one gradient.

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from threadpoolctl import ThreadpoolController
 
-from attention_docs.kernels.threads import blas_threads, one_blas_thread, parallel
+from attention_docs.kernels.threads import blas_threads, one_blas_thread, run_parallel
 
 
 @pytest.fixture(autouse=True)
@@ -83,18 +83,20 @@ def test_does_every_job_once_on_several_threads():
         meet.wait()  # passes only when two threads are here at once
         done.append((job, blas_threads()))
 
-    parallel(work, range(4))
+    run_parallel(work, range(4))
     assert sorted(done) == [(job, 1) for job in range(4)]
 
 
 def test_one_job_alone_leaves_blas_its_threads():
     seen = []
-    parallel(lambda job: seen.append((job, blas_threads(), threading.current_thread())), ["job"])
+    run_parallel(
+        lambda job: seen.append((job, blas_threads(), threading.current_thread())), ["job"]
+    )
     assert seen == [("job", 2, threading.current_thread())]
 
 
 def test_no_job_is_no_work():
-    parallel(pytest.fail, [])
+    run_parallel(pytest.fail, [])
 
 
 def test_an_error_in_a_job_is_raised_and_blas_is_free():
@@ -102,7 +104,7 @@ def test_an_error_in_a_job_is_raised_and_blas_is_free():
         raise ArithmeticError(job)
 
     with pytest.raises(ArithmeticError, match="0"):
-        parallel(work, range(3))
+        run_parallel(work, range(3))
     assert blas_threads() == 2
 
 
@@ -111,6 +113,6 @@ def test_jobs_have_the_context_of_the_caller():
     before = np.geterr()["over"]
     with np.errstate(over="ignore"):
         found = []
-        parallel(lambda job: found.append(np.geterr()["over"]), range(8))
+        run_parallel(lambda job: found.append(np.geterr()["over"]), range(8))
     assert before != "ignore"
     assert found == ["ignore"] * 8
