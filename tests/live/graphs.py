@@ -12,7 +12,7 @@ graph = functools.cache(live.graph)
 @functools.cache
 def page_graph(name):
     """Return the graph of an example as the page gets it."""
-    return json.loads(live.text(graph(name)))
+    return json.loads(live.to_json(graph(name)))
 
 
 def page_graphs():

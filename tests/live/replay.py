@@ -5,7 +5,7 @@ from typing import NamedTuple
 import numpy as np
 
 from attention_docs import examples
-from attention_docs.live.literals import place_of, rewritten
+from attention_docs.live.literals import find_literal, rewritten_literals
 from attention_docs.live.recording import record
 
 
@@ -25,7 +25,7 @@ def replay(name, edits):
             `example.step`.
     """
     written = {place(name, literal): array.tolist() for literal, array in edits.items()}
-    with rewritten(name, written), np.errstate(all="ignore"):
+    with rewritten_literals(name, written), np.errstate(all="ignore"):
         try:
             return Replay(examples.steps(name))
         except ValueError as error:
@@ -35,4 +35,4 @@ def replay(name, edits):
 def place(name, literal):
     owner, _, step = literal.rpartition(".")
     recording = record(owner or name)
-    return place_of(recording.tape.nodes[recording.steps[step].node].literal)
+    return find_literal(recording.tape.nodes[recording.steps[step].node].literal)

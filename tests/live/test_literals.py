@@ -1,4 +1,4 @@
-"""The literals of the sources: rewritten where they stand, and computed with in one way only."""
+"""The literals of the sources: rewritten_literals where they stand, and computed with in one way only."""
 
 import sys
 
@@ -8,9 +8,9 @@ import pytest
 from attention_docs import examples
 from attention_docs.examples import self_attention
 from attention_docs.live.literals import (
-    Place,
+    LiteralPosition,
     constants,
-    rewritten,
+    rewritten_literals,
     shared_literals,
     statements,
 )
@@ -76,7 +76,9 @@ def test_input_that_is_no_constant_stops_the_build(example):
 
 def test_other_numbers_reach_the_examples_that_import_a_literal_and_leave_no_trace():
     before, own = examples.steps("permutation"), vars(self_attention).copy()
-    with rewritten("permutation", {Place("self_attention", "X", (2,)): [5, 6, 7, 8]}):
+    with rewritten_literals(
+        "permutation", {LiteralPosition("self_attention", "X", (2,)): [5, 6, 7, 8]}
+    ):
         np.testing.assert_array_equal(examples.steps("permutation")["X"][2], [5, 6, 7, 8])
     np.testing.assert_array_equal(examples.steps("permutation")["X"], before["X"])
     assert all(vars(self_attention)[name] is value for name, value in own.items())
