@@ -1,11 +1,11 @@
 """Run the doctests of the package and every code block of the pages.
 
-A fenced block with `>>>` runs as a doctest, any other Python block runs as it is, and each block is
-one test; all blocks of a page share one namespace, which begins empty, so a reader can paste them
-too. Console blocks run the command line of the package. Any other code in a page is an error:
-nothing would check it.
-Where PyTorch or CuPy is missing, what needs it is left out, a page's block that names `torch`
-included, and one skipped test says so; with --torch or --gpu it fails there.
+A fenced block with `>>>` runs as a doctest, any other Python block runs as a script, and each block
+is one test. All blocks of a page share one namespace, which starts empty, so that readers can paste
+them. Console blocks run the command line of the package. Blocks in other languages are an error,
+because nothing would check them.
+Where PyTorch or CuPy is missing, the tests that need it are deselected, including blocks that name
+`torch`, and one skipped test says so; with --torch or --gpu it fails instead.
 """
 
 import contextlib
@@ -33,24 +33,22 @@ from attention_docs.__main__ import main
 from attention_docs.arrays import backend
 
 PROGRAM = "python -m attention_docs "
-# The libraries that need not be installed: the name of each, and the option that makes it an error
-# that it is missing, which is also the fixture that imports it.
+# Optional libraries: the display name, and the option that requires the library, which is also the
+# name of the fixture that imports it.
 OPTIONAL = {"torch": ("PyTorch", "torch"), "cupy": ("CuPy", "gpu")}
-# What the package can import and `pip install .` does not bring: a page shows what a command prints
-# without it.
-NOT_IN_A_PLAIN_INSTALL = ("array_api_strict", "cupy", "jax", "ml_dtypes", "torch")
+# Packages that `pip install .` leaves out but the package can import: pages show the output of
+# commands without them.
+NOT_IN_MINIMAL_INSTALL = ("array_api_strict", "cupy", "jax", "ml_dtypes", "torch")
 
 
 def pytest_addoption(parser):
-    for needed in ("browser", "torch", "gpu"):
-        parser.addoption(f"--{needed}", action="store_true", help=f"fail where {needed} is missing")
-    parser.addoption(
-        "--quick", action="store_true", help="only what needs no built site and is not thorough"
-    )
+    for option in ("browser", "torch", "gpu"):
+        parser.addoption(f"--{option}", action="store_true", help=f"fail where {option} is missing")
+    parser.addoption("--quick", action="store_true", help="only fast tests that need no built site")
 
 
 def pytest_configure(config):
-    """With --gpu, say in one line what is missing for it, before anything runs."""
+    """With --gpu, fail early with one line if something is missing for it."""
     if config.getoption("gpu"):
         try:
             backend("cupy")
@@ -58,29 +56,31 @@ def pytest_configure(config):
             raise pytest.UsageError(f"--gpu: {error}") from None
 
 
-@pytest.hookimpl(trylast=True)  # after -k and -m: a test that stands for others is to run
+@pytest.hookimpl(trylast=True)  # after -k and -m, so that the skipped representative is kept
 def pytest_collection_modifyitems(config, items):
-    chosen = [item for item in items if not (config.getoption("quick") and is_slow(item))]
+    selected = [item for item in items if not (config.getoption("quick") and is_slow(item))]
     for library, (_, option) in OPTIONAL.items():
         if not config.getoption(option) and importlib.util.find_spec(library) is None:
-            chosen = with_one_for_all(chosen, library)
-    config.hook.pytest_deselected(items=set(items) - set(chosen))
-    items[:] = in_line(chosen)
+            selected = skip_all_as_one(selected, library)
+    config.hook.pytest_deselected(items=set(items) - set(selected))
+    items[:] = slowest_files_first(selected)
 
 
-def with_one_for_all(items, library):
-    """Keep one of the tests that need a missing library: it is skipped, and says why."""
-    needing = [item for item in items if needs(item, library)]
-    if needing:
-        reason = f"{OPTIONAL[library][0]} is missing, and with it {len(needing)} tests that need it"
-        needing[0].add_marker(pytest.mark.skip(reason=reason))
-    left_out = set(needing[1:])
-    return [item for item in items if item not in left_out]
+def skip_all_as_one(items, library):
+    """Keep one of the tests that need a missing library, skipped with the reason."""
+    dependent = [item for item in items if needs(item, library)]
+    if dependent:
+        reason = (
+            f"{OPTIONAL[library][0]} is missing, and with it {len(dependent)} tests that need it"
+        )
+        dependent[0].add_marker(pytest.mark.skip(reason=reason))
+    deselected = set(dependent[1:])
+    return [item for item in items if item not in deselected]
 
 
 def needs(item, library):
-    """Whether a test has the library as a fixture, or runs a page's block that names PyTorch."""
-    if is_of_a_page(item):
+    """Whether a test uses the library as a fixture, or is a block of a page that names PyTorch."""
+    if is_page_block(item):
         return library == "torch" and re.search(r"\btorch\b", item.example.parsed)
     parameters = item.callspec.params if hasattr(item, "callspec") else {}
     return OPTIONAL[library][1] in item.fixturenames or parameters.get("xp") == library
@@ -99,25 +99,25 @@ def pytest_terminal_summary(terminalreporter, config):
 
 
 def is_slow(item):
-    """Whether --quick leaves it out: it is thorough, or needs what npm brings, as the site does."""
+    """Whether --quick deselects a test: it is thorough, or needs the npm packages."""
     return "assets" in item.fixturenames or item.get_closest_marker("thorough") is not None
 
 
-def in_line(items):
-    """Put the files that take longest in front, so that no process is left with one of them."""
+def slowest_files_first(items):
+    """Sort the slowest files first, so that no process is left with one at the end."""
     slow = {item.path for item in items if is_slow(item)}
 
-    def place(item):
+    def key(item):
         return item.get_closest_marker("first") is None, item.path not in slow
 
-    return sorted(items, key=place)
+    return sorted(items, key=key)
 
 
 class ByFile(LoadFileScheduling):
-    """Gives a process of a parallel run whole files, or single tests of a file marked `apart`.
+    """Schedules whole files, or single tests of a file marked `apart`, to worker processes.
 
-    The tests of a file share fixtures, and the blocks of a page build on one another. Only the
-    other processes collect, so the mark is read in the file's text. (With pytest 9.2 the groups of
+    The tests of a file share fixtures, and the blocks of a page build on one another. Only workers
+    collect tests, so the mark is searched for in the file's text. (With pytest 9.2 the groups of
     pytest-xdist 3.8 have no effect.)
     """
 
@@ -138,50 +138,50 @@ def pytest_xdist_make_scheduler(config, log):
 
 @pytest.fixture(autouse=True)
 def names_in_docstrings(request):
-    """Docstrings use the public names, NumPy and their own module's names without importing."""
+    """Make the public names and NumPy available in docstrings."""
     if isinstance(request.node, pytest.DoctestItem):
         names = {name: getattr(attention_docs, name) for name in attention_docs.__all__}
         request.getfixturevalue("doctest_namespace").update(np=np, **names)
 
 
-def is_of_a_page(item):
+def is_page_block(item):
     return hasattr(item, "example") and hasattr(item.example, "document")
 
 
 def run_python(example):
-    """Run a block as a doctest if it has prompts, and return what its lines print wrongly."""
+    """Run a block, as a doctest if it has prompts, and return the failures."""
     lines = doctest.DocTestParser().get_examples(example.parsed)
     if not lines:
         return PythonEvaluator()(example)
-    wrong = []
-    # Sybil's, because Python's own runs in a copy of the namespace.
+    failures = []
+    # Sybil's DocTest, because Python's copies the namespace.
     test = DocTest(lines, example.namespace, example.path, example.path, example.line, None)
     runner = doctest.DocTestRunner(verbose=False, optionflags=doctest.ELLIPSIS)
-    runner.run(test, out=wrong.append, clear_globs=False)
-    return "".join(wrong)
+    runner.run(test, out=failures.append, clear_globs=False)
+    return "".join(failures)
 
 
 def run_console(example):
-    """Run `$ python -m attention_docs ...` and compare what it prints, if the page says it."""
+    """Run `$ python -m attention_docs ...` and compare its output, if the page has one."""
     command, _, expected = example.parsed.partition("\n")
     command = command.removeprefix("$ ")
     assert command.startswith(PROGRAM), f"only {PROGRAM}... can be checked: {command}"
-    with contextlib.redirect_stdout(io.StringIO()) as output, plain_install():
+    with contextlib.redirect_stdout(io.StringIO()) as output, minimal_install():
         status = main(shlex.split(command.removeprefix(PROGRAM)))
     printed = output.getvalue()
-    assert status == 0 or expected, printed  # a check that fails shows how
-    # A page may leave out a part of what is printed, with "...".
+    assert status == 0 or expected, printed  # a page shows the output of a command that fails
+    # A page may abbreviate the output with "...".
     matches = doctest.OutputChecker().check_output(expected, printed, doctest.ELLIPSIS)
     assert not expected or matches, printed
 
 
 @contextlib.contextmanager
-def plain_install():
-    """Hide from what is imported meanwhile, here and by a check, what a plain install lacks."""
+def minimal_install():
+    """Make imports of packages that a minimal install lacks fail, also in a worker process."""
     with tempfile.TemporaryDirectory() as folder:
-        for name in NOT_IN_A_PLAIN_INSTALL:
+        for name in NOT_IN_MINIMAL_INSTALL:
             Path(folder, f"{name}.py").write_text("raise ImportError(__name__)\n")
-        with mock.patch.object(sys, "path", [folder, *sys.path]):  # which the check hands on
+        with mock.patch.object(sys, "path", [folder, *sys.path]):  # inherited by the worker process
             yield
 
 

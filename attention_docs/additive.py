@@ -1,4 +1,4 @@
-"""Additive scores: the classical way to compare a query with a key, before dot products."""
+"""Additive attention scores, which preceded dot products."""
 
 from types import ModuleType
 
@@ -10,9 +10,9 @@ from attention_docs.arrays import (
     check_same_dtype,
     ignoring_overflow,
     namespace,
-    widened,
+    upcast_16_bit,
 )
-from attention_docs.inputs import broadcast
+from attention_docs.inputs import broadcast_shapes
 
 
 def additive_scores(
@@ -62,18 +62,20 @@ def additive_scores(
         check_finite(xp, name, array)
     dtype = arrays["query"].dtype
     query, key, query_weight, key_weight, score_weight = (
-        widened(xp, array) for array in arrays.values()
+        upcast_16_bit(xp, array) for array in arrays.values()
     )
-    from_query = _projected(xp, "query", query, query_weight)
-    from_key = _projected(xp, "key", key, key_weight)
-    with ignoring_overflow():  # the tanh of an infinite sum is 1; an infinite score is refused
-        hidden = xp.tanh(from_query[..., :, None, :] + from_key[..., None, :, :])  # (..., m, n, a)
+    projected_query = _project(xp, "query", query, query_weight)
+    projected_key = _project(xp, "key", key, key_weight)
+    with ignoring_overflow():  # tanh of an infinite sum is 1; an infinite score is refused below
+        hidden = xp.tanh(
+            projected_query[..., :, None, :] + projected_key[..., None, :, :]
+        )  # (..., m, n, a)
         scores = xp.astype(xp.sum(hidden * score_weight, axis=-1), dtype, copy=False)
     check_no_overflow(xp, "the sums of score_weight hold", scores)
     return scores
 
 
-def _projected(xp: ModuleType, name: str, rows: Array, weight: Array) -> Array:
+def _project(xp: ModuleType, name: str, rows: Array, weight: Array) -> Array:
     with ignoring_overflow():
         product = rows @ weight
     check_no_overflow(xp, f"the product of {name} and {name}_weight holds", product)
@@ -94,7 +96,7 @@ def _check_shapes(
                 f"{name}_weight has shape {tuple(weight.shape)}; expected "
                 f"{(array.shape[-1], *hidden)} to match {name} and score_weight"
             )
-    if broadcast(tuple(query.shape[:-2]), tuple(key.shape[:-2])) is None:
+    if broadcast_shapes(tuple(query.shape[:-2]), tuple(key.shape[:-2])) is None:
         raise ValueError(
             f"key has shape {tuple(key.shape)}; "
             f"expected leading axes that broadcast with query {tuple(query.shape)}"

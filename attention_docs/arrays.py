@@ -1,7 +1,7 @@
-"""What differs between array libraries: namespace, dtypes, devices, and checks of an array.
+"""Differences between array libraries (namespaces, dtypes, devices) and checks of arrays.
 
-The mathematics asks here for a namespace, and otherwise uses only names of the Python array API
-standard. So it runs on NumPy, CuPy, PyTorch and every library that follows the standard.
+The mathematics gets its namespace here and otherwise uses only names of the Python array API
+standard, so it runs on NumPy, CuPy, PyTorch and every other library that follows the standard.
 """
 
 import importlib
@@ -19,18 +19,18 @@ Array = Any
 def ignoring_overflow() -> np.errstate:
     """Silence NumPy's warnings where an overflow is expected and handled.
 
-    A difference like -1e308 - 1e308 is -inf, and exp(-inf) = 0 is the right weight; a product that
-    overflows raises an error of our own.
+    A difference like -1e308 - 1e308 is -inf, and exp(-inf) = 0 is the right weight. A product that
+    overflows raises an error of this package.
     """
     return np.errstate(over="ignore", invalid="ignore")
 
 
 def namespace(**arrays: Array) -> ModuleType:
-    """Return the one standard namespace of all the named arrays.
+    """Return the standard namespace that all the named arrays share.
 
     Raises:
-        TypeError: if an argument is not an array, or belongs to another library than the first.
-        ValueError: if it is on another device than the first.
+        TypeError: if an argument is not an array, or its library differs from that of the first.
+        ValueError: if its device differs from that of the first.
 
     >>> namespace(query=np.ones(2), key=np.ones(3)).__name__
     'numpy'
@@ -39,10 +39,10 @@ def namespace(**arrays: Array) -> ModuleType:
     TypeError: key is a list; expected an array, for example numpy.asarray(key)
     """
     for name, array in arrays.items():
-        check_plain(name, array)
-    # The usual case. NumPy follows the standard itself, and its layer in array-api-compat imports
-    # all of NumPy, f2py and testing included, which doubles the time that this package takes.
-    if all(issubclass(kind, np.ndarray | np.generic) for kind in set(map(type, arrays.values()))):
+        check_ndarray_type(name, array)
+    # Fast path: NumPy follows the standard itself, and its wrapper in array-api-compat imports all
+    # of NumPy, f2py and testing included, which doubles this package's import time.
+    if all(issubclass(cls, np.ndarray | np.generic) for cls in set(map(type, arrays.values()))):
         return np
     for name, array in arrays.items():
         if array is None:
@@ -52,29 +52,29 @@ def namespace(**arrays: Array) -> ModuleType:
                 f"{name} is {with_article(array)}; "
                 f"expected an array, for example numpy.asarray({name})"
             )
-    (first, reference), *others = arrays.items()
+    (first_name, reference), *rest = arrays.items()
     xp = array_namespace(reference)
-    for name, array in others:
+    for name, array in rest:
         if array_namespace(array) is not xp:
             raise TypeError(
-                f"{name} is a {library(array)} array; "
-                f"expected {library(reference)} to match {first}"
+                f"{name} is a {library_name(array)} array; "
+                f"expected {library_name(reference)} to match {first_name}"
             )
         if device(array) != device(reference):
             raise ValueError(
                 f"{name} is on device {device(array)}; "
-                f"expected {device(reference)} to match {first}"
+                f"expected {device(reference)} to match {first_name}"
             )
     return xp
 
 
-def check_plain(name: str, array: Array) -> None:
-    """Refuse arrays of NumPy that compute in another way: one with a mask would lose it in silence.
+def check_ndarray_type(name: str, array: Array) -> None:
+    """Refuse subclasses of `numpy.ndarray` with other semantics, such as a masked array.
 
     Raises:
         TypeError: if it is a masked array or a `numpy.matrix`.
     """
-    # The usual case; to ask for a masked array would import `numpy.ma`.
+    # Fast path: checking for a masked array would import `numpy.ma`.
     if type(array) is np.ndarray or not isinstance(array, np.ndarray):
         return
     if isinstance(array, np.ma.MaskedArray | np.matrix):
@@ -82,20 +82,20 @@ def check_plain(name: str, array: Array) -> None:
 
 
 def with_article(value: object) -> str:
-    """Say of what type a value is, for an error.
+    """Return the type of a value with its article, for an error message.
 
     >>> with_article(3), with_article([])
     ('an int', 'a list')
     """
-    kind = type(value).__name__
-    return f"{'an' if kind[0] in 'aeiouAEIOU' else 'a'} {kind}"
+    type_name = type(value).__name__
+    return f"{'an' if type_name[0] in 'aeiouAEIOU' else 'a'} {type_name}"
 
 
 def check_library(xp: Any) -> None:
-    """Refuse what is no array library, for example its name.
+    """Refuse anything but an array library, for example the name of one.
 
     Raises:
-        TypeError: if it makes no arrays.
+        TypeError: if it cannot create arrays.
 
     >>> check_library("numpy")
     Traceback (most recent call last):
@@ -105,17 +105,17 @@ def check_library(xp: Any) -> None:
         raise TypeError(f"xp is {xp!r}; expected an array library, for example the module numpy")
 
 
-def present(**arrays: Array | None) -> dict[str, Array]:
-    """Return the optional arrays that are not None, by name.
+def drop_none(**arrays: Array | None) -> dict[str, Array]:
+    """Return the arrays that are not None, by name.
 
-    >>> present(attn_mask=None)
+    >>> drop_none(attn_mask=None)
     {}
     """
     return {name: array for name, array in arrays.items() if array is not None}
 
 
-def library(array: Array) -> str:
-    """Return the name of the library that an array belongs to, as its users know it."""
+def library_name(array: Array) -> str:
+    """Return the name under which the library of an array is imported."""
     return type(array).__module__.partition(".")[0]
 
 
@@ -135,10 +135,9 @@ def as_real(xp: ModuleType, name: str, array: Array) -> Array:
 
 @cache
 def dtype_kind(xp: ModuleType, dtype: Any) -> str:
-    """Return `bool`, `integral`, `real floating` or `complex floating`; `other` for text etc.
+    """Return `bool`, `integral`, `real floating`, `complex floating`, or `other` for anything else.
 
-    bfloat16 is not one of NumPy's own dtypes, and NumPy's `isdtype` refuses every dtype that is
-    not.
+    bfloat16 is handled here, because NumPy's `isdtype` accepts only NumPy's own dtypes.
 
     >>> dtype_kind(np, np.dtype("int8"))
     'integral'
@@ -153,59 +152,60 @@ def dtype_kind(xp: ModuleType, dtype: Any) -> str:
 
 
 def is_scalar(value: Any) -> bool:
-    """Whether a value is one number of an array library: its scalar, or an array without axes."""
+    """Whether a value is a scalar of an array library, or an array without axes."""
     return is_array_api_obj(value) and value.ndim == 0
 
 
 def check_finite(xp: ModuleType, name: str, array: Array) -> None:
-    """Refuse NaN and infinity: one of them would spread to every output that it touches.
+    """Refuse NaN and infinity, which would spread to every output they touch.
 
     Raises:
         ValueError: naming the first position that is not finite.
     """
-    wrong = ~xp.isfinite(array)
-    if xp.count_nonzero(wrong):  # of few numbers NumPy takes far longer for `any`
+    invalid = ~xp.isfinite(array)
+    if xp.count_nonzero(invalid):  # for small arrays NumPy's `any` is far slower
         raise ValueError(
-            f"{name} holds {describe_first(xp, wrong, array)}; expected finite numbers only"
+            f"{name} holds {describe_first(xp, invalid, array)}; expected finite numbers only"
         )
 
 
-def check_no_overflow(xp: ModuleType, what: str, array: Array) -> None:
-    """Refuse a result that overflowed: finite numbers can have a product beyond the largest float.
+def check_no_overflow(xp: ModuleType, subject: str, array: Array) -> None:
+    """Refuse a result that overflowed: a product of finite numbers can exceed the largest float.
 
     Args:
-        what: subject and verb of the error message, with the names of the arguments:
+        subject: subject and verb of the error message, with the names of the arguments:
             `the scores of query and key hold`.
 
     Raises:
         ValueError: naming the first position that overflowed.
     """
-    wrong = ~xp.isfinite(array)
-    if xp.count_nonzero(wrong):
-        where = describe_first(xp, wrong, array)
-        raise ValueError(f"{what} {where}; expected products that fit {dtype_name(array.dtype)}")
+    invalid = ~xp.isfinite(array)
+    if xp.count_nonzero(invalid):
+        element = describe_first(xp, invalid, array)
+        dtype = dtype_name(array.dtype)
+        raise ValueError(f"{subject} {element}; expected products that fit {dtype}")
 
 
 def check_below_infinity(xp: ModuleType, name: str, array: Array, maximum: Array) -> None:
-    """Refuse NaN and +inf, given maxima of the array: NaN spreads to them, and no comparison holds.
+    """Refuse NaN and +inf, given maxima of the array: a NaN spreads to its maximum.
 
     Raises:
-        ValueError: naming the first position that holds one.
+        ValueError: naming the first position that holds either.
     """
     if xp.count_nonzero(~(maximum < xp.inf)):
-        where = describe_first(xp, ~(array < xp.inf), array)
-        raise ValueError(f"{name} holds {where}; expected finite numbers or -inf")
+        element = describe_first(xp, ~(array < xp.inf), array)
+        raise ValueError(f"{name} holds {element}; expected finite numbers or -inf")
 
 
-def describe_first(xp: ModuleType, wrong: Array, array: Array) -> str:
-    """Describe the first element where `wrong` is true: `nan at [0, 1]`.
+def describe_first(xp: ModuleType, invalid: Array, array: Array) -> str:
+    """Describe the first element where `invalid` is true: `nan at [0, 1]`.
 
     >>> describe_first(np, np.asarray([False, True]), np.asarray([1.0, np.inf]))
     'inf at [1]'
     """
-    index = tuple(int(axis[0]) for axis in xp.nonzero(wrong)) if array.ndim else ()
-    number = int if dtype_kind(xp, array.dtype) == "integral" else float
-    return f"{number(array[index])} at {list(index)}"
+    index = tuple(int(axis[0]) for axis in xp.nonzero(invalid)) if array.ndim else ()
+    convert = int if dtype_kind(xp, array.dtype) == "integral" else float
+    return f"{convert(array[index])} at {list(index)}"
 
 
 def check_same_dtype(**arrays: Array) -> None:
@@ -214,18 +214,18 @@ def check_same_dtype(**arrays: Array) -> None:
     Raises:
         TypeError: naming the first array that differs.
     """
-    (first, reference), *others = arrays.items()
-    for name, array in others:
+    (first_name, reference), *rest = arrays.items()
+    for name, array in rest:
         if array.dtype == reference.dtype:
             continue
-        # NumPy's dtypes also differ if only the order of the bytes does, their names do not.
-        found, expected = dtype_name(array.dtype), dtype_name(reference.dtype)
-        if found != expected:
-            raise TypeError(f"{name} has dtype {found}; expected {expected} to match {first}")
+        # Compare names: NumPy's dtypes also differ where only the byte order does.
+        actual, expected = dtype_name(array.dtype), dtype_name(reference.dtype)
+        if actual != expected:
+            raise TypeError(f"{name} has dtype {actual}; expected {expected} to match {first_name}")
 
 
-def widened(xp: ModuleType, array: Array) -> Array:
-    """Return a 16-bit float array as float32, for accurate sums, and any other as it is."""
+def upcast_16_bit(xp: ModuleType, array: Array) -> Array:
+    """Return a 16-bit float array as float32, for accurate sums, and any other unchanged."""
     return xp.astype(array, xp.float32) if is_16_bit(xp, array.dtype) else array
 
 
@@ -233,20 +233,20 @@ def widened(xp: ModuleType, array: Array) -> Array:
 def is_16_bit(xp: ModuleType, dtype: Any) -> bool:
     """Whether a dtype is float16 or bfloat16.
 
-    The namespace is there for the cache: dtypes of two libraries can have the same hash, and those
-    of array-api-strict warn when they are compared with NumPy's.
+    The namespace is part of the cache key: dtypes of two libraries can have the same hash, and
+    those of array-api-strict warn when compared with NumPy's.
     """
     return dtype_name(dtype).endswith("float16")
 
 
 def largest_float(xp: ModuleType, array: Array) -> float:
-    """Return the largest number of the dtype that a real array is computed in."""
+    """Return the largest number of the dtype in which a real array is computed."""
     dtype = xp.float32 if is_16_bit(xp, array.dtype) else array.dtype
     return float(xp.finfo(dtype).max)
 
 
 def dtype_name(dtype: Any) -> str:
-    """Return the name of a dtype, the same one in every library.
+    """Return the name of a dtype, which is the same in every library.
 
     >>> dtype_name(np.dtype("float32"))
     'float32'
@@ -255,7 +255,7 @@ def dtype_name(dtype: Any) -> str:
 
 
 def to_numpy(array: Array) -> np.ndarray:
-    """Copy an array to the host, for printing."""
+    """Copy an array of any library to the host."""
     if isinstance(array, np.ndarray | np.generic) or not is_array_api_obj(array):
         return np.asarray(array)
     if hasattr(array, "get"):  # CuPy
@@ -264,32 +264,32 @@ def to_numpy(array: Array) -> np.ndarray:
     return np.from_dlpack(array)
 
 
-def readable(name: str, array: Array) -> np.ndarray:
+def displayable(name: str, array: Array) -> np.ndarray:
     """Copy real numbers or booleans to the host, for printing and drawing.
 
-    bfloat16 becomes float32, which represents each of its numbers and which NumPy knows.
+    bfloat16 becomes float32, which NumPy supports and which represents all of its numbers.
 
     Raises:
-        TypeError: if it holds anything else.
+        TypeError: if the array holds anything else.
         ValueError: if a whole number is beyond the largest float.
     """
     if is_array_api_obj(array):
-        array = widened(namespace(**{name: array}), array)
+        array = upcast_16_bit(namespace(**{name: array}), array)
     try:
-        found = to_numpy(array)
+        host_array = to_numpy(array)
     except ValueError:  # lists of different lengths
         raise TypeError(
             f"{name} is {with_article(array)} of unequal rows; expected an array"
         ) from None
-    if found.dtype == object and all(isinstance(value, Real) for value in found.flat):
-        return _as_floats(name, found)
-    if found.dtype.kind not in "biuf":
-        raise TypeError(f"{name} has dtype {found.dtype}; expected real numbers or booleans")
-    return found
+    if host_array.dtype == object and all(isinstance(value, Real) for value in host_array.flat):
+        return _as_floats(name, host_array)
+    if host_array.dtype.kind not in "biuf":
+        raise TypeError(f"{name} has dtype {host_array.dtype}; expected real numbers or booleans")
+    return host_array
 
 
 def _as_floats(name: str, array: np.ndarray) -> np.ndarray:
-    """Return Python's own integers beyond 64 bits, which NumPy stores as objects, as float64."""
+    """Convert integers beyond 64 bits, which NumPy stores as objects, to float64."""
     try:
         return array.astype(float)
     except OverflowError:
@@ -301,7 +301,7 @@ def backend(name: str) -> ModuleType:
 
     Raises:
         ValueError: if the name is unknown.
-        RuntimeError: if the library is not installed or finds no GPU; it says what to do.
+        RuntimeError: if the library is not installed or finds no GPU; the message says what to do.
 
     >>> backend("numpy").__name__
     'numpy'

@@ -1,4 +1,4 @@
-"""The backward pass of scaled dot-product attention: gradients, from the output to the inputs.
+"""The backward pass of scaled dot-product attention: gradients from the output to the inputs.
 
 Write dX for the gradient of a number L with respect to an array X: it has the shape of X, and its
 entries are the derivatives of L with respect to those of X. From dO, the steps of attention are
@@ -17,14 +17,14 @@ from typing import Any, NamedTuple
 
 from attention_docs import kernels
 from attention_docs.arrays import Array, check_no_overflow, ignoring_overflow
-from attention_docs.dot_product import AttentionSteps, _compute
-from attention_docs.inputs import Inputs, Shape, checked_gradient, fitted
+from attention_docs.dot_product import AttentionSteps, _compute_steps
+from attention_docs.inputs import Inputs, Shape, check_grad_output, prepare_inputs
 
 
 class AttentionGradients(NamedTuple):
-    """The gradient of a number L with respect to each array of an attention call, as computed.
+    """The gradient of a number L with respect to each array of an attention call.
 
-    For 16-bit inputs those by weights and scores are float32, as computed.
+    For 16-bit inputs, the gradients with respect to weights and scores are float32, as computed.
 
     Attributes:
         value: (..., n, d_v) gradient with respect to the values.
@@ -67,7 +67,7 @@ def attention_backward(
     window: tuple[int | None, int | None] | None = None,
     softcap: float | None = None,
 ) -> AttentionGradients:
-    r"""Return the gradients of a number L with respect to all that went into attention.
+    r"""Return the gradients of a number L with respect to all inputs and steps of attention.
 
     $$dV = A^\top dO, \qquad dA = dO\, V^\top, \qquad
       dZ = A \circ (dA - \mathrm{rowsum}(dA \circ A))$$
@@ -112,11 +112,11 @@ def attention_backward(
         >>> show(gradients.query)
         [[-0.1490 0.1490]]
     """
-    inputs = fitted(
+    inputs = prepare_inputs(
         query, key, value, attn_mask, dropout_p, is_causal, scale, enable_gqa, window, softcap
     )
-    steps = _compute(inputs.checked())
-    return _differentiate(inputs, steps, checked_gradient(inputs, query, grad_output))
+    steps = _compute_steps(inputs.check_finite())
+    return _differentiate(inputs, steps, check_grad_output(inputs, query, grad_output))
 
 
 class InputGradients(NamedTuple):
@@ -175,84 +175,92 @@ def scaled_dot_product_attention_backward(
         >>> show(scaled_dot_product_attention_backward(grad_output, query, key, value).query)
         [[-0.1490 0.1490]]
     """
-    inputs = fitted(
+    inputs = prepare_inputs(
         query, key, value, attn_mask, dropout_p, is_causal, scale, enable_gqa, window, softcap
     )
-    gradient = checked_gradient(inputs, query, grad_output)
+    grad_output = check_grad_output(inputs, query, grad_output)
 
     def formula(inputs: Inputs) -> tuple[Array, Array, Array, Array | None]:
-        by = _differentiate(inputs, _compute(inputs), gradient)
-        return by.query, by.key, by.value, by.attn_mask
+        gradients = _differentiate(inputs, _compute_steps(inputs), grad_output)
+        return gradients.query, gradients.key, gradients.value, gradients.attn_mask
 
-    by_query, by_key, by_value, by_mask = kernels.differentiate(inputs, gradient, formula)
+    grad_query, grad_key, grad_value, grad_mask = kernels.differentiate(
+        inputs, grad_output, formula
+    )
     return InputGradients(
-        query=_in_dtype(inputs.xp, "query", by_query, inputs.dtype),
-        key=_in_dtype(inputs.xp, "key", by_key, inputs.dtype),
-        value=_in_dtype(inputs.xp, "value", by_value, inputs.dtype),
-        attn_mask=by_mask,
+        query=_cast_gradient(inputs.xp, "query", grad_query, inputs.dtype),
+        key=_cast_gradient(inputs.xp, "key", grad_key, inputs.dtype),
+        value=_cast_gradient(inputs.xp, "value", grad_value, inputs.dtype),
+        attn_mask=grad_mask,
     )
 
 
 def _differentiate(inputs: Inputs, steps: AttentionSteps, grad_output: Array) -> AttentionGradients:
-    """Undo the steps of attention, the last one first."""
+    """Differentiate the steps of attention in reverse order."""
     xp, query, softcap = inputs.xp, inputs.query, inputs.softcap
-    key, value = inputs.for_each_query_head(inputs.key), inputs.for_each_query_head(inputs.value)
+    key, value = inputs.repeat_kv_heads(inputs.key), inputs.repeat_kv_heads(inputs.value)
     transpose = xp.matrix_transpose
     with ignoring_overflow():
         grad_value = transpose(steps.weights) @ grad_output  # (..., n, d_v)
         grad_weights = grad_output @ transpose(value)  # (..., m, n)
-        grad_weights = _summed_to(xp, grad_weights, steps.weights.shape)
-        average = xp.sum(grad_weights * steps.weights, axis=-1, keepdims=True)  # (..., m, 1)
-        grad_scaled = steps.weights * (grad_weights - average)
+        grad_weights = _sum_to_shape(xp, grad_weights, steps.weights.shape)
+        row_sum = xp.sum(grad_weights * steps.weights, axis=-1, keepdims=True)  # (..., m, 1)
+        grad_scaled = steps.weights * (grad_weights - row_sum)
         slope = 1.0 if softcap is None else 1 - (steps.scaled / softcap) ** 2
         grad_scores = grad_scaled * slope * inputs.scale  # (..., m, n)
         grad_query = grad_scores @ key  # (..., m, d_k)
         grad_key = transpose(grad_scores) @ query  # (..., n, d_k)
         return AttentionGradients(
-            value=_in_dtype(xp, "value", _grouped(inputs, grad_value, inputs.value), inputs.dtype),
+            value=_cast_gradient(
+                xp, "value", _sum_over_query_heads(inputs, grad_value, inputs.value), inputs.dtype
+            ),
             weights=grad_weights,
             scaled=grad_scaled,
             scores=grad_scores,
-            query=_in_dtype(xp, "query", _summed_to(xp, grad_query, query.shape), inputs.dtype),
-            key=_in_dtype(xp, "key", _grouped(inputs, grad_key, inputs.key), inputs.dtype),
-            attn_mask=_of_mask(inputs, grad_scaled),
+            query=_cast_gradient(
+                xp, "query", _sum_to_shape(xp, grad_query, query.shape), inputs.dtype
+            ),
+            key=_cast_gradient(
+                xp, "key", _sum_over_query_heads(inputs, grad_key, inputs.key), inputs.dtype
+            ),
+            attn_mask=_mask_gradient(inputs, grad_scaled),
         )
 
 
-def _summed_to(xp: ModuleType, array: Array, shape: Shape) -> Array:
-    """Undo a broadcast: add up the gradients of all copies of a number.
+def _sum_to_shape(xp: ModuleType, array: Array, shape: Shape) -> Array:
+    """Undo a broadcast: sum the gradients over all copies of a number.
 
-    >>> show(_summed_to(np, np.ones((5, 2, 3)), (2, 1)))
+    >>> show(_sum_to_shape(np, np.ones((5, 2, 3)), (2, 1)))
     [[15]
      [15]]
     """
-    added = array.ndim - len(shape)
-    sizes = (*(1,) * added, *shape)
-    axes = [i for i, size in enumerate(sizes) if i < added or array.shape[i] != size]
+    new_axes = array.ndim - len(shape)
+    sizes = (*(1,) * new_axes, *shape)
+    axes = [i for i, size in enumerate(sizes) if i < new_axes or array.shape[i] != size]
     return xp.reshape(xp.sum(array, axis=tuple(axes)), shape) if axes else array
 
 
-def _grouped(inputs: Inputs, gradient: Array, array: Array) -> Array:
-    """Add up the gradients of a key or value over the query heads and the batches it served."""
+def _sum_over_query_heads(inputs: Inputs, gradient: Array, array: Array) -> Array:
+    """Sum the gradient of a key or value over the query heads and batches that share it."""
     if not inputs.enable_gqa:
-        return _summed_to(inputs.xp, gradient, array.shape)
+        return _sum_to_shape(inputs.xp, gradient, array.shape)
     *batch, heads, length, width = array.shape
-    copies = inputs.query.shape[-3] // heads
-    of_copies = _summed_to(inputs.xp, gradient, (*batch, heads * copies, length, width))
-    groups = inputs.xp.reshape(of_copies, (*batch, heads, copies, length, width))
+    group_size = inputs.query.shape[-3] // heads
+    per_head = _sum_to_shape(inputs.xp, gradient, (*batch, heads * group_size, length, width))
+    groups = inputs.xp.reshape(per_head, (*batch, heads, group_size, length, width))
     return inputs.xp.sum(groups, axis=-3)
 
 
-def _of_mask(inputs: Inputs, grad_scaled: Array) -> Array | None:
+def _mask_gradient(inputs: Inputs, grad_scaled: Array) -> Array | None:
     """Return the gradient of a float mask, which was added to the scaled scores."""
     xp, mask = inputs.xp, inputs.attn_mask
     if mask is None or not inputs.has_float_mask:
         return None
-    return xp.astype(_summed_to(xp, grad_scaled, mask.shape), mask.dtype, copy=False)
+    return xp.astype(_sum_to_shape(xp, grad_scaled, mask.shape), mask.dtype, copy=False)
 
 
-def _in_dtype(xp: ModuleType, name: str, gradient: Array, dtype: Any) -> Array:
-    """Return a gradient in the dtype of the arguments, if it fits."""
-    found = xp.astype(gradient, dtype, copy=False)
-    check_no_overflow(xp, f"the gradient of {name} holds", found)
-    return found
+def _cast_gradient(xp: ModuleType, name: str, gradient: Array, dtype: Any) -> Array:
+    """Cast a gradient to the dtype of the arguments; refuse it if it overflows."""
+    cast = xp.astype(gradient, dtype, copy=False)
+    check_no_overflow(xp, f"the gradient of {name} holds", cast)
+    return cast

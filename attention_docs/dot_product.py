@@ -1,11 +1,11 @@
-"""Scaled dot-product attention: with every step to read, or the output alone."""
+"""Scaled dot-product attention: every intermediate step, or only the output."""
 
 from types import ModuleType
 from typing import NamedTuple
 
 from attention_docs import kernels
 from attention_docs.arrays import Array, as_real, check_no_overflow, ignoring_overflow, namespace
-from attention_docs.inputs import Inputs, fitted
+from attention_docs.inputs import Inputs, prepare_inputs
 from attention_docs.masks import window_mask
 from attention_docs.softmax import _softmax
 from attention_docs.tiles import TileState, tile_state
@@ -36,41 +36,41 @@ class AttentionSteps(NamedTuple):
     output: Array
 
 
-def _compute(inputs: Inputs) -> AttentionSteps:
-    """Compute the steps in the order of the formula, softmax(Q Kᵀ scale + M) V."""
+def _compute_steps(inputs: Inputs) -> AttentionSteps:
+    """Compute softmax(Q Kᵀ scale + M) V step by step."""
     xp, query = inputs.xp, inputs.query
-    key, value = inputs.for_each_query_head(inputs.key), inputs.for_each_query_head(inputs.value)
+    key, value = inputs.repeat_kv_heads(inputs.key), inputs.repeat_kv_heads(inputs.value)
     with ignoring_overflow():
         scores = query @ xp.matrix_transpose(key)  # (..., m, n)
         scaled = scores * inputs.scale
-        # Before the softcap: tanh would turn an infinite score into an ordinary one.
+        # Before the softcap, because tanh makes an infinite score finite.
         check_no_overflow(xp, "the scores of query and key hold", scaled)
         if inputs.softcap is not None:
             scaled = inputs.softcap * xp.tanh(scaled / inputs.softcap)
-        masked = _masked(inputs, scaled)
+        masked = _apply_mask(inputs, scaled)
         weights = _softmax(xp, masked)
         output = xp.astype(weights @ value, inputs.dtype, copy=False)  # (..., m, d_v)
         check_no_overflow(xp, "the weighted sums of value hold", output)
     return AttentionSteps(scores, scaled, masked, weights, output)
 
 
-def _masked(inputs: Inputs, scaled: Array) -> Array:
-    """Put -inf where a position takes no part, or add a float mask."""
+def _apply_mask(inputs: Inputs, scaled: Array) -> Array:
+    """Apply the mask and the window: -inf hides a position, a float mask is added."""
     xp, mask, left, right = inputs.xp, inputs.attn_mask, inputs.left, inputs.right
     masked = scaled
     if mask is not None and not inputs.has_float_mask:
-        masked = _hidden(xp, masked, mask)
+        masked = _mask_out(xp, masked, mask)
     elif mask is not None:
         masked = masked + xp.astype(mask, scaled.dtype)
         visible = xp.where(mask == -xp.inf, scaled, masked)
         check_no_overflow(xp, "the scores with attn_mask added hold", visible)
     if left is not None or right is not None:
         band = window_mask(*scaled.shape[-2:], left=left, right=right, xp=xp, device=scaled.device)
-        masked = _hidden(xp, masked, band)
+        masked = _mask_out(xp, masked, band)
     return masked
 
 
-def _hidden(xp: ModuleType, scores: Array, mask: Array) -> Array:
+def _mask_out(xp: ModuleType, scores: Array, mask: Array) -> Array:
     return xp.where(mask, scores, xp.asarray(-xp.inf, dtype=scores.dtype, device=scores.device))
 
 
@@ -87,7 +87,7 @@ def attention_steps(
     window: tuple[int | None, int | None] | None = None,
     softcap: float | None = None,
 ) -> AttentionSteps:
-    r"""Attend, and return every step on the way.
+    r"""Compute attention and return every intermediate step.
 
     $$O = \mathrm{softmax}\left(\frac{Q K^\top}{\sqrt{d_k}} + M\right) V$$
 
@@ -127,10 +127,10 @@ def attention_steps(
         >>> show(steps.output)
         [[0.1116 1.8884 1]]
     """
-    inputs = fitted(
+    inputs = prepare_inputs(
         query, key, value, attn_mask, dropout_p, is_causal, scale, enable_gqa, window, softcap
     )
-    return _compute(inputs.checked())
+    return _compute_steps(inputs.check_finite())
 
 
 def scaled_dot_product_attention(
@@ -146,14 +146,14 @@ def scaled_dot_product_attention(
     window: tuple[int | None, int | None] | None = None,
     softcap: float | None = None,
 ) -> Array:
-    r"""Attend, and return the output only, like PyTorch's function of this name without dropout.
+    r"""Return only the output, like PyTorch's function of this name without dropout.
 
     $$O = \mathrm{softmax}\left(\frac{Q K^\top}{\sqrt{d_k}} + M\right) V$$
 
     Arguments and errors are those of [`attention_steps`][attention_docs.attention_steps]. With
     NumPy and CuPy arrays the scores of a long sequence are computed block by block, so the memory
-    beside arguments and output grows with m + n, not with m n. Only where scores or sums of values
-    could come near the largest float, and for other libraries, all of them are there at once.
+    beside arguments and output grows with m + n, not with m n. All of them are in memory at once
+    only for other libraries, and where scores or sums of values could come near the largest float.
 
     Returns:
         (..., m, d_v) array, same library, device and dtype as `query`.
@@ -166,10 +166,10 @@ def scaled_dot_product_attention(
         [[1.8884 0.1116]
          [0.1116 1.8884]]
     """
-    inputs = fitted(
+    inputs = prepare_inputs(
         query, key, value, attn_mask, dropout_p, is_causal, scale, enable_gqa, window, softcap
     )
-    return kernels.attend(inputs, formula=lambda inputs: _compute(inputs).output)
+    return kernels.attend(inputs, formula=lambda inputs: _compute_steps(inputs).output)
 
 
 def attend_tile(
@@ -181,7 +181,7 @@ def attend_tile(
     *,
     softcap: float | None = None,
 ) -> TileState:
-    """Attend to some of the keys, and return what is to be merged with the others.
+    """Attend to some of the keys, and return a state to merge with that of the others.
 
     Args:
         query: (..., m, d_k) queries.

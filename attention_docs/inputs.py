@@ -1,4 +1,4 @@
-"""The arguments of attention, checked in one place for the formula and for the kernels."""
+"""Validation of the arguments of attention, shared by the formula and the kernels."""
 
 import math
 from collections.abc import Sequence
@@ -12,12 +12,12 @@ from attention_docs.arrays import (
     check_finite,
     check_same_dtype,
     describe_first,
+    drop_none,
     dtype_kind,
     dtype_name,
     largest_float,
     namespace,
-    present,
-    widened,
+    upcast_16_bit,
 )
 from attention_docs.scalars import count, finite_number, flag, real_number
 
@@ -26,20 +26,20 @@ Window = tuple[int | None, int | None]
 
 
 class Inputs(NamedTuple):
-    """One attention call whose arguments fit together.
+    """The validated arguments of one attention call.
 
     Attributes:
         xp: the array library.
-        dtype: what the output is to be.
-        query: (..., m, d_k) queries; float32 here if they were of 16 bits.
+        dtype: of the output.
+        query: (..., m, d_k) queries; float32 if they were given in 16 bits.
         key: (..., n, d_k) keys, likewise, perhaps with fewer heads than the queries.
         value: (..., n, d_v) values, likewise.
         batch: the leading axes of the output.
         attn_mask: broadcasts to the scores; boolean, or float without NaN and +inf.
         max_bias: the largest number of a float mask, as an array without axes, or 0.
-        scale: what the scores are multiplied by.
+        scale: the factor of the scores.
         left: how many positions before its own a query sees; None for all.
-        right: how many after its own; None for all.
+        right: how many positions after its own it sees; None for all.
         softcap: c in c tanh(s/c), or None.
         enable_gqa: whether a head of key and value serves several query heads.
     """
@@ -64,21 +64,21 @@ class Inputs(NamedTuple):
         mask = self.attn_mask
         return mask is not None and dtype_kind(self.xp, mask.dtype) != "bool"
 
-    def checked(self) -> "Inputs":
-        """Return the inputs, or refuse NaN and infinity in query, key and value."""
+    def check_finite(self) -> "Inputs":
+        """Return the inputs; refuse NaN and infinity in query, key and value."""
         check_finite(self.xp, "query", self.query)
         check_finite(self.xp, "key", self.key)
         check_finite(self.xp, "value", self.value)
         return self
 
-    def for_each_query_head(self, array: Array) -> Array:
-        """Repeat the heads of a key or value, (..., heads, n, d), to as many as query has."""
+    def repeat_kv_heads(self, array: Array) -> Array:
+        """Repeat the heads of a key or value, (..., heads, n, d), to match those of query."""
         if not self.enable_gqa or array.shape[-3] == self.query.shape[-3]:
             return array
         return self.xp.repeat(array, self.query.shape[-3] // array.shape[-3], axis=-3)
 
 
-def fitted(
+def prepare_inputs(
     query: Array,
     key: Array,
     value: Array,
@@ -90,17 +90,16 @@ def fitted(
     window: Window | None = None,
     softcap: float | None = None,
 ) -> Inputs:
-    """Check the arguments of `attention_steps`, all but the numbers of query, key and value.
+    """Validate the arguments of `attention_steps`, except that query, key and value are finite.
 
-    `Inputs.checked` looks at those. In its place, the kernels have a pass of their own, which
-    proves the numbers finite and measures them at the same time.
+    `Inputs.check_finite` checks the latter; the kernels do so in the pass that measures the arrays.
     """
     arrays = {"query": query, "key": key, "value": value}
-    xp = namespace(**arrays, **present(attn_mask=attn_mask))
+    xp = namespace(**arrays, **drop_none(attn_mask=attn_mask))
     arrays = {name: as_real(xp, name, array) for name, array in arrays.items()}
     check_same_dtype(**arrays)
     dtype = arrays["query"].dtype
-    query, key, value = (widened(xp, array) for array in arrays.values())
+    query, key, value = (upcast_16_bit(xp, array) for array in arrays.values())
     limit = largest_float(xp, query)
     _check_axes(query=query, key=key, value=value)
     if real_number("dropout_p", dropout_p) != 0:
@@ -111,11 +110,11 @@ def fitted(
             "attn_mask and is_causal were both given; "
             "expected one, for example attn_mask & causal_mask(m, n)"
         )
-    left, right = _checked_window(is_causal, window)
-    scale = _checked_scale(query, scale, limit)
-    softcap = _checked_softcap(xp, query, softcap)
-    scores, batch = _checked_shapes(query, key, value, enable_gqa)
-    # A window beyond the sequence is all of it, and may be too large for the array's integers.
+    left, right = _resolve_window(is_causal, window)
+    scale = _resolve_scale(query, scale, limit)
+    softcap = _resolve_softcap(xp, query, softcap)
+    scores, batch = _infer_shapes(query, key, value, enable_gqa)
+    # Clip the window to the sequence: a wider one might not fit the array's integers.
     return Inputs(
         xp=xp,
         dtype=dtype,
@@ -124,7 +123,7 @@ def fitted(
         value=value,
         batch=batch,
         attn_mask=attn_mask,
-        max_bias=0.0 if attn_mask is None else _checked_bias(xp, attn_mask, scores, query),
+        max_bias=0.0 if attn_mask is None else _max_bias(xp, attn_mask, scores, query),
         scale=scale,
         left=None if left is None else min(left, scores[-2]),
         right=None if right is None else min(right, scores[-1]),
@@ -133,8 +132,8 @@ def fitted(
     )
 
 
-def checked_gradient(inputs: Inputs, query: Array, grad_output: Array) -> Array:
-    """Return the gradient of the output; 16-bit numbers are returned as float32."""
+def check_grad_output(inputs: Inputs, query: Array, grad_output: Array) -> Array:
+    """Validate the gradient of the output and return it, with 16-bit numbers as float32."""
     xp = namespace(query=query, grad_output=grad_output)
     gradient = as_real(xp, "grad_output", grad_output)
     check_same_dtype(query=as_real(xp, "query", query), grad_output=gradient)
@@ -143,7 +142,7 @@ def checked_gradient(inputs: Inputs, query: Array, grad_output: Array) -> Array:
         raise ValueError(
             f"grad_output has shape {tuple(gradient.shape)}; expected {expected}, as the output"
         )
-    gradient = widened(xp, gradient)
+    gradient = upcast_16_bit(xp, gradient)
     check_finite(xp, "grad_output", gradient)
     return gradient
 
@@ -156,8 +155,8 @@ def _check_axes(**arrays: Array) -> None:
             )
 
 
-def _checked_window(is_causal: bool, window: Window | None) -> Window:
-    """Return how many positions a query sees to either side."""
+def _resolve_window(is_causal: bool, window: Window | None) -> Window:
+    """Return how many positions a query sees on each side."""
     if window is None:
         return None, 0 if is_causal else None
     if not (isinstance(window, Sequence) and len(window) == 2):
@@ -168,7 +167,7 @@ def _checked_window(is_causal: bool, window: Window | None) -> Window:
     return left, 0 if is_causal else right
 
 
-def _checked_scale(query: Array, scale: float | None, limit: float) -> float:
+def _resolve_scale(query: Array, scale: float | None, limit: float) -> float:
     if scale is None:
         if query.shape[-1] == 0:
             raise ValueError(f"query has shape {query.shape}; expected d_k of 1 or more")
@@ -179,7 +178,7 @@ def _checked_scale(query: Array, scale: float | None, limit: float) -> float:
     return factor
 
 
-def _checked_softcap(xp: ModuleType, query: Array, softcap: float | None) -> float | None:
+def _resolve_softcap(xp: ModuleType, query: Array, softcap: float | None) -> float | None:
     if softcap is None:
         return None
     limits = xp.finfo(query.dtype)
@@ -193,9 +192,7 @@ def _checked_softcap(xp: ModuleType, query: Array, softcap: float | None) -> flo
     return bound
 
 
-def _checked_shapes(
-    query: Array, key: Array, value: Array, enable_gqa: bool
-) -> tuple[Shape, Shape]:
+def _infer_shapes(query: Array, key: Array, value: Array, enable_gqa: bool) -> tuple[Shape, Shape]:
     """Return the shape of the scores and the leading axes of the output."""
     if key.shape[-1] != query.shape[-1]:
         raise ValueError(
@@ -209,19 +206,21 @@ def _checked_shapes(
         )
     leading = [tuple(query.shape[:-2])]
     for name, array in (("key", key), ("value", value)):
-        heads = _repeated_heads(name, query, array) if enable_gqa else array.shape[:-2]
-        if (batch := broadcast(leading[-1], tuple(heads))) is None:
+        heads = (
+            _leading_axes_for_query_heads(name, query, array) if enable_gqa else array.shape[:-2]
+        )
+        if (batch := broadcast_shapes(leading[-1], tuple(heads))) is None:
             raise ValueError(
                 f"{name} has shape {array.shape}; "
                 f"expected leading axes that broadcast with query {query.shape}"
             )
         leading.append(batch)
-    _, of_scores, of_output = leading
-    return (*of_scores, query.shape[-2], key.shape[-2]), of_output
+    _, score_axes, output_axes = leading
+    return (*score_axes, query.shape[-2], key.shape[-2]), output_axes
 
 
-def _repeated_heads(name: str, query: Array, array: Array) -> Shape:
-    """Return the leading axes of (..., heads, n, d) with its heads repeated for those of query."""
+def _leading_axes_for_query_heads(name: str, query: Array, array: Array) -> Shape:
+    """Return the leading axes of (..., heads, n, d) after its heads are repeated for query."""
     if query.ndim < 3 or array.ndim < 3 or not array.shape[-3]:
         raise ValueError(f"{name} has shape {array.shape}; expected (..., heads, n, d)")
     if query.shape[-3] % array.shape[-3]:
@@ -232,10 +231,10 @@ def _repeated_heads(name: str, query: Array, array: Array) -> Shape:
     return (*array.shape[:-3], query.shape[-3])
 
 
-def broadcast(one: Shape, other: Shape) -> Shape | None:
+def broadcast_shapes(one: Shape, other: Shape) -> Shape | None:
     """Return the shape that two shapes broadcast to, or None.
 
-    >>> broadcast((2, 1), (3,))
+    >>> broadcast_shapes((2, 1), (3,))
     (2, 3)
     """
     if one == other:
@@ -247,9 +246,9 @@ def broadcast(one: Shape, other: Shape) -> Shape | None:
     return tuple(b if a == 1 else a for a, b in zip(*pairs, strict=True))
 
 
-def _checked_bias(xp: ModuleType, attn_mask: Array, scores: Shape, query: Array) -> Array | float:
-    """Return the largest number of a float mask, 0 for a boolean one."""
-    if broadcast(tuple(attn_mask.shape), scores) != scores:
+def _max_bias(xp: ModuleType, attn_mask: Array, scores: Shape, query: Array) -> Array | float:
+    """Validate the mask and return its largest number, 0 for a boolean mask."""
+    if broadcast_shapes(tuple(attn_mask.shape), scores) != scores:
         raise ValueError(
             f"attn_mask has shape {attn_mask.shape}; expected one that broadcasts to {scores}"
         )
@@ -270,13 +269,13 @@ def _checked_bias(xp: ModuleType, attn_mask: Array, scores: Shape, query: Array)
 
 
 def _check_bias_fits(xp: ModuleType, attn_mask: Array, query: Array) -> None:
-    """Refuse a float64 mask beyond float32: turned into -inf, a number would hide its position."""
+    """Refuse a float64 mask that exceeds float32: as -inf, a number would hide its position."""
     limit = largest_float(xp, query)
     if limit >= largest_float(xp, attn_mask):
         return
-    wrong = (xp.abs(attn_mask) > limit) & (attn_mask != -xp.inf)
-    if xp.any(wrong):
+    invalid = (xp.abs(attn_mask) > limit) & (attn_mask != -xp.inf)
+    if xp.any(invalid):
         raise ValueError(
-            f"attn_mask holds {describe_first(xp, wrong, attn_mask)}; "
+            f"attn_mask holds {describe_first(xp, invalid, attn_mask)}; "
             f"expected numbers that fit {dtype_name(query.dtype)}, or -inf"
         )

@@ -1,4 +1,4 @@
-"""A model of a few attention layers that learns: its loss, its gradients and Adam.
+"""A trainable model of a few attention layers: its loss, its gradients and Adam.
 
 Each layer has one head and adds its output to its input:
 
@@ -6,8 +6,8 @@ Each layer has one head and adds its output to its input:
     x = x + Attention(x W_Q, x W_K, x W_V)      in each layer
     logits = x W_U                              (batch, n, vocabulary)
 
-It is as small as a model can be that shows how attention learns, so it can be trained while the
-site is built. There is no norm and no feed-forward network, and W_V does the work of W_O as well.
+The model is just large enough to show how attention learns, so it can be trained while the site is
+built. There is no norm and no feed-forward network, and W_V takes the role of W_O as well.
 """
 
 import math
@@ -28,18 +28,18 @@ Weights = dict[str, Array]
 
 @dataclass(frozen=True)
 class Model:
-    """The sizes of a model, and what may be left out of it.
+    """The sizes of a model and its options.
 
     Attributes:
-        vocabulary: how many tokens there are.
+        vocabulary: the number of tokens.
         length: n, positions of a sequence.
         width: d_model, features of a position.
         d_k: features of a query and a key.
-        layers: how many layers of attention follow each other.
+        layers: the number of attention layers.
         is_causal: whether a position sees no later one.
         has_positions: whether W_P is added to the tokens.
-        has_residual: whether a layer adds its output to its input or puts it in its place.
-        scale: what the scores are multiplied by; 1/sqrt(d_k) if left out.
+        has_residual: whether a layer adds its output to its input or replaces the input.
+        scale: the factor of the scores; 1/sqrt(d_k) if left out.
     """
 
     vocabulary: int
@@ -53,11 +53,11 @@ class Model:
     scale: float | None = None
 
     def drawn(self, seed: int, size: float = 1.0) -> Weights:
-        """Draw the weights from normal numbers of the standard deviation 1/sqrt(d_model).
+        """Draw normally distributed initial weights of standard deviation 1/sqrt(d_model).
 
         Args:
-            seed: of NumPy's `RandomState`, whose numbers NumPy promises to keep.
-            size: multiplies W_E and W_P.
+            seed: of NumPy's `RandomState`, whose stream NumPy promises to keep.
+            size: the factor of W_E and W_P.
         """
         draw = RandomState(seed)
         shapes = {"W_E": (self.vocabulary, self.width), "W_P": (self.length, self.width)}
@@ -65,17 +65,17 @@ class Model:
             shapes |= {f"W_Q{layer}": (self.width, self.d_k), f"W_K{layer}": (self.width, self.d_k)}
             shapes |= {f"W_V{layer}": (self.width, self.width)}
         shapes |= {"W_U": (self.width, self.vocabulary)}
-        found = {
+        weights = {
             name: draw.standard_normal(shape) / math.sqrt(self.width)
             for name, shape in shapes.items()
         }
-        return {**found, "W_E": size * found["W_E"], "W_P": size * found["W_P"]}
+        return {**weights, "W_E": size * weights["W_E"], "W_P": size * weights["W_P"]}
 
     def run(self, weights: Weights, tokens: Array) -> "Run":
-        """Compute the logits, and keep what the backward pass needs.
+        """Compute the logits, keeping what the backward pass needs.
 
         Args:
-            weights: as `drawn` names them.
+            weights: by the names that `drawn` returns.
             tokens: (batch, n, vocabulary) with a single one in each row.
         """
         x = tokens @ weights["W_E"]
@@ -90,36 +90,37 @@ class Model:
         return Run(rows, heads, steps, x @ weights["W_U"])
 
     def gradients(self, weights: Weights, tokens: Array, run: "Run", d_logits: Array) -> Weights:
-        """Go back through a run, from the gradient of its logits to those of all the weights."""
+        """Backpropagate the gradient of the logits of a run to all the weights."""
         xp = namespace(tokens=tokens)
 
-        def product(rows: Array, gradient: Array) -> Array:
-            """Return the gradient of a matrix that all positions of all sequences share."""
+        def matrix_gradient(rows: Array, gradient: Array) -> Array:
+            """Return the gradient of a matrix, summed over all positions of all sequences."""
             rows, gradient = (xp.reshape(a, (-1, a.shape[-1])) for a in (rows, gradient))
             return xp.matrix_transpose(rows) @ gradient
 
-        found = {"W_U": product(run.rows[-1], d_logits)}
+        gradients = {"W_U": matrix_gradient(run.rows[-1], d_logits)}
         dx = d_logits @ xp.matrix_transpose(weights["W_U"])
         for layer in range(self.layers, 0, -1):
             x, head = run.rows[layer - 1], run.heads[layer - 1]
             by = attention_backward(dx, *head, is_causal=self.is_causal, scale=self.scale)
+            d_qkv = (by.query, by.key, by.value)
             dx = dx if self.has_residual else 0 * dx
-            for role, gradient in zip("QKV", (by.query, by.key, by.value), strict=True):
-                found[f"W_{role}{layer}"] = product(x, gradient)
+            for role, gradient in zip("QKV", d_qkv, strict=True):
+                gradients[f"W_{role}{layer}"] = matrix_gradient(x, gradient)
                 dx = dx + gradient @ xp.matrix_transpose(weights[f"W_{role}{layer}"])
-        found["W_E"] = product(tokens, dx)
+        gradients["W_E"] = matrix_gradient(tokens, dx)
         if self.has_positions:
-            found["W_P"] = xp.sum(dx, axis=0)
-        return found
+            gradients["W_P"] = xp.sum(dx, axis=0)
+        return gradients
 
 
 class Run(NamedTuple):
     """One forward pass of a model.
 
     Attributes:
-        rows: what goes into each layer and what comes out of the last one, (batch, n, d_model).
+        rows: (batch, n, d_model) the input of each layer and the output of the last one.
         heads: the queries, keys and values of each layer.
-        steps: the attention of each layer.
+        steps: the attention steps of each layer.
         logits: (batch, n, vocabulary).
     """
 
@@ -130,7 +131,7 @@ class Run(NamedTuple):
 
 
 def cross_entropy(logits: Array, targets: Array) -> tuple[Array, Array]:
-    r"""Return the mean of -log p over the answers asked for, and the gradient of the logits.
+    r"""Return the mean of -log p over the required answers, and the gradient of the logits.
 
     $$L = -\frac{1}{N} \sum \log p_{\text{target}}, \qquad dz = \frac{p - y}{N}$$
 
@@ -141,16 +142,16 @@ def cross_entropy(logits: Array, targets: Array) -> tuple[Array, Array]:
     (None, None)
     """
     xp = namespace(logits=logits, targets=targets)
-    asked = xp.sum(targets, axis=-1, keepdims=True)
-    answers = xp.sum(asked)
-    peak = xp.max(logits, axis=-1, keepdims=True)
-    log_total = peak + xp.log(xp.sum(xp.exp(logits - peak), axis=-1, keepdims=True))
-    loss = xp.sum(targets * (log_total - logits)) / answers
-    return loss, (softmax(logits) * asked - targets) / answers
+    has_target = xp.sum(targets, axis=-1, keepdims=True)
+    target_count = xp.sum(has_target)
+    maximum = xp.max(logits, axis=-1, keepdims=True)
+    log_total = maximum + xp.log(xp.sum(xp.exp(logits - maximum), axis=-1, keepdims=True))
+    loss = xp.sum(targets * (log_total - logits)) / target_count
+    return loss, (softmax(logits) * has_target - targets) / target_count
 
 
 class Adam:
-    """Steps against the mean gradient, each in units of its own recent size.
+    """The Adam optimiser.
 
     Source: Kingma and Ba 2015.
     """
@@ -164,20 +165,20 @@ class Adam:
     def step(self, weights: Weights, gradients: Weights) -> Weights:
         """Return the weights after one step."""
         self.count += 1
-        found = dict(weights)
+        updated = dict(weights)
         for name, gradient in gradients.items():
             mean = self.beta_1 * self.mean.get(name, 0.0) + (1 - self.beta_1) * gradient
             square = self.beta_2 * self.square.get(name, 0.0) + (1 - self.beta_2) * gradient**2
             self.mean[name], self.square[name] = mean, square
-            # Both averages begin at zero, and are divided by the share that they have seen.
+            # Bias correction: both averages start at zero.
             mean = mean / (1 - self.beta_1**self.count)
             square = square / (1 - self.beta_2**self.count)
-            found[name] = weights[name] - self.rate * mean / (square**0.5 + 1e-8)
-        return found
+            updated[name] = weights[name] - self.rate * mean / (square**0.5 + 1e-8)
+        return updated
 
 
 def train(model: Model, weights: Weights, task: Task, rate: float, seed: int) -> Iterator[Weights]:
-    """Yield the weights before each step, of which there is no last."""
+    """Yield the weights before each training step, without end."""
     adam, draw = Adam(rate), RandomState(seed)
     while True:
         yield weights
@@ -188,10 +189,10 @@ def train(model: Model, weights: Weights, task: Task, rate: float, seed: int) ->
 
 
 def graded(model: Model, weights: Weights, lesson: Lesson) -> tuple[float, int]:
-    """Return the loss, and how many percent of the answers have the largest logit."""
+    """Return the loss, and the accuracy in percent."""
     xp, run = namespace(tokens=lesson.tokens), model.run(weights, lesson.tokens)
     loss, _ = cross_entropy(run.logits, lesson.targets)
-    asked = xp.max(lesson.targets, axis=-1) > 0
-    right = xp.argmax(run.logits, axis=-1) == xp.argmax(lesson.targets, axis=-1)
-    share = int(xp.count_nonzero(right & asked)) / int(xp.count_nonzero(asked))
-    return float(loss), round(100 * share)
+    has_target = xp.max(lesson.targets, axis=-1) > 0
+    is_correct = xp.argmax(run.logits, axis=-1) == xp.argmax(lesson.targets, axis=-1)
+    accuracy = int(xp.count_nonzero(is_correct & has_target)) / int(xp.count_nonzero(has_target))
+    return float(loss), round(100 * accuracy)

@@ -1,6 +1,6 @@
-"""What a small model is to learn: batches of sequences, drawn at random, with their answers.
+"""Training tasks for a small model: random batches of sequences with their target tokens.
 
-All are drawn from NumPy's `RandomState`, whose numbers NumPy promises to keep. It makes no such
+All are drawn from NumPy's `RandomState`, whose stream NumPy promises to keep. It makes no such
 promise for its newer generators.
 """
 
@@ -16,23 +16,23 @@ Integers = npt.NDArray[numpy.intp]
 
 
 class Lesson(NamedTuple):
-    """A batch of sequences and what is to be answered.
+    """A batch of sequences with their targets.
 
     Attributes:
         tokens: (batch, n, vocabulary) with a single one in each row.
-        targets: the same shape; rows of zeros where no answer is asked for.
+        targets: the same shape; rows of zeros where there is no target.
     """
 
     tokens: Floats
     targets: Floats
 
 
-# Draws a batch from a state, of the size `batch` if one is given.
+# Draws a batch from a `RandomState`; takes an optional size `batch`.
 Task = Callable[..., Lesson]
 
 
 def one_hot(tokens: Integers, vocabulary: int) -> Floats:
-    """Return a row for each token, with a one at its place.
+    """Return a row for each token, with a single one at its index.
 
     >>> one_hot(numpy.array([2, 0]), 3)
     array([[0., 0., 1.],
@@ -42,22 +42,22 @@ def one_hot(tokens: Integers, vocabulary: int) -> Floats:
 
 
 def reverse(draw: RandomState, batch: int = 32, length: int = 6, vocabulary: int = 7) -> Lesson:
-    """Ask for the same tokens in reverse order, all positions at once."""
+    """Draw sequences whose targets are the same tokens in reverse order."""
     tokens = draw.randint(0, vocabulary, (batch, length))
     return Lesson(one_hot(tokens, vocabulary), one_hot(tokens[:, ::-1], vocabulary))
 
 
 def induction(draw: RandomState, batch: int = 32, length: int = 8, vocabulary: int = 9) -> Lesson:
-    """Ask at the end for the token that followed the last one when it stood there before.
+    """Draw sequences that end in a repeated token; the target is what followed it before.
 
-    All other tokens differ, and the earlier place is drawn at random.
+    All other tokens differ, and the position of the first occurrence is drawn at random.
     """
     order = numpy.argsort(draw.random_sample((batch, vocabulary)), axis=1)
-    different = order[:, : length - 1]
-    place = draw.randint(0, length - 2, batch)
+    distinct = order[:, : length - 1]
+    position = draw.randint(0, length - 2, batch)
     row = numpy.arange(batch)
-    tokens = numpy.concatenate([different, different[row, place][:, None]], axis=1)
-    answer = one_hot(different[row, place + 1], vocabulary)
+    tokens = numpy.concatenate([distinct, distinct[row, position][:, None]], axis=1)
+    answer = one_hot(distinct[row, position + 1], vocabulary)
     targets = numpy.zeros((batch, length, vocabulary))
     targets[:, -1, :] = answer
     return Lesson(one_hot(tokens, vocabulary), targets)
@@ -66,10 +66,10 @@ def induction(draw: RandomState, batch: int = 32, length: int = 8, vocabulary: i
 def walk(
     draw: RandomState, batch: int = 32, length: int = 8, vocabulary: int = 6, shift: int = 1
 ) -> Lesson:
-    """Ask at each position for the next token, which is one or two further around a circle.
+    """Draw random walks around a circle; the target at each position is the next token.
 
-    Both are equally likely, so no model can have a mean loss below log 2. With a shift of 0 the
-    answer asked for is the token itself.
+    Steps of one and two are equally likely, so no model can have a mean loss below log 2. With a
+    shift of 0 the target is the token itself.
     """
     start = draw.randint(0, vocabulary, (batch, 1))
     steps = draw.randint(1, 3, (batch, length))

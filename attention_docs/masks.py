@@ -92,7 +92,7 @@ def window_mask(
     query = xp.arange(queries, device=device)[:, None]
     key = xp.arange(keys, device=device)[None, :]
     mask = xp.ones((queries, keys), dtype=xp.bool, device=device)
-    # A window beyond the sequence is all of it, and may be too large for the array's integers.
+    # Clip the window to the sequence: a wider one might not fit the array's integers.
     if left is not None:
         mask = mask & (key >= query - min(count("left", left), queries))
     if right is not None:
@@ -126,13 +126,13 @@ def padding_mask(lengths: Array, keys: int) -> Array:
     keys = size("keys", keys)
     if dtype_kind(xp, lengths.dtype) != "integral":
         raise TypeError(f"lengths has dtype {dtype_name(lengths.dtype)}; expected integers")
-    # The number of keys may be too large for the integers of `lengths`: int8 ends at 127. A
-    # uint64 beyond int64 becomes negative here, and is refused as well.
-    wide = xp.astype(lengths, xp.int64)
-    wrong = (wide < 0) | (wide > keys)
-    if xp.any(wrong):
+    # `keys` may not fit the dtype of `lengths`: int8 ends at 127. A uint64 beyond int64 becomes
+    # negative and is refused as well.
+    int64_lengths = xp.astype(lengths, xp.int64)
+    invalid = (int64_lengths < 0) | (int64_lengths > keys)
+    if xp.any(invalid):
         raise ValueError(
-            f"lengths holds {describe_first(xp, wrong, lengths)}; expected 0 to {keys}"
+            f"lengths holds {describe_first(xp, invalid, lengths)}; expected 0 to {keys}"
         )
-    key = xp.arange(keys, dtype=xp.int64, device=wide.device)
-    return (key < wide[..., None])[..., None, :]
+    key = xp.arange(keys, dtype=xp.int64, device=int64_lengths.device)
+    return (key < int64_lengths[..., None])[..., None, :]

@@ -1,4 +1,4 @@
-"""Multi-head attention: several attentions side by side, each on features of its own."""
+"""Multi-head attention: several attention heads in parallel, each with its own projections."""
 
 import math
 from collections.abc import Iterator
@@ -15,10 +15,10 @@ from attention_docs.arrays import (
     check_library,
     check_no_overflow,
     check_same_dtype,
+    drop_none,
     ignoring_overflow,
     namespace,
-    present,
-    widened,
+    upcast_16_bit,
 )
 from attention_docs.dot_product import AttentionSteps, attention_steps
 from attention_docs.scalars import count, flag, size, whole_number
@@ -55,8 +55,8 @@ def split_heads(features: Array, num_heads: int) -> Array:
     xp = namespace(features=features)
     _check_axes("features", features, "(..., n, h d)", 2)
     num_heads, width = _head_widths("features", features, num_heads)
-    cut = xp.reshape(features, (*features.shape[:-1], num_heads, width))
-    return _swap_tokens_and_heads(xp, cut)
+    split = xp.reshape(features, (*features.shape[:-1], num_heads, width))
+    return _swap_tokens_and_heads(xp, split)
 
 
 def merge_heads(heads: Array) -> Array:
@@ -83,8 +83,8 @@ def merge_heads(heads: Array) -> Array:
     """
     xp = namespace(heads=heads)
     _check_axes("heads", heads, "(..., h, n, d)", 3)
-    together = _swap_tokens_and_heads(xp, heads)  # (..., n, h, d)
-    return xp.reshape(together, (*together.shape[:-2], heads.shape[-3] * heads.shape[-1]))
+    swapped = _swap_tokens_and_heads(xp, heads)  # (..., n, h, d)
+    return xp.reshape(swapped, (*swapped.shape[:-2], heads.shape[-3] * heads.shape[-1]))
 
 
 class MultiHeadSteps(NamedTuple):
@@ -175,7 +175,7 @@ class MultiHeadAttention:
             raise ValueError(f"W_Q has shape {tuple(self.W_Q.shape)}; expected h d_k of 1 or more")
         for name in ("W_Q", "W_V"):
             _head_widths(name, weights[name], self.num_heads)
-        self._check_fit()
+        self._check_shapes()
 
     @classmethod
     def seeded(
@@ -243,7 +243,7 @@ class MultiHeadAttention:
         attn_mask: Array | None = None,
         is_causal: bool = False,
     ) -> Array:
-        """Attend, and return the output only.
+        """Compute attention and return only the output.
 
         Arguments and errors are those of [`steps`][attention_docs.MultiHeadAttention.steps].
 
@@ -260,7 +260,7 @@ class MultiHeadAttention:
         attn_mask: Array | None = None,
         is_causal: bool = False,
     ) -> MultiHeadSteps:
-        """Attend, and return every step on the way.
+        """Compute attention and return every intermediate step.
 
         Args:
             query: (..., m, d_query) rows that ask. Self-attention: pass one array three times.
@@ -280,7 +280,7 @@ class MultiHeadAttention:
                 overflows.
         """
         xp = namespace(
-            W_Q=self.W_Q, query=query, key=key, value=value, **present(attn_mask=attn_mask)
+            W_Q=self.W_Q, query=query, key=key, value=value, **drop_none(attn_mask=attn_mask)
         )
         Q = self._project(xp, "query", query, "Q")
         K = self._project(xp, "key", key, "K")
@@ -297,18 +297,18 @@ class MultiHeadAttention:
         with ignoring_overflow():
             output = xp.astype(output, dtype, copy=False)
         check_no_overflow(
-            xp, f"the projection of the merged heads by {self._named('O')} holds", output
+            xp, f"the projection of the merged heads by {self._weight_names('O')} holds", output
         )
         return MultiHeadSteps(Q, K, V, attention, merged, output)
 
     def _weights(self) -> Iterator[tuple[str, Array]]:
-        """Yield the weights that are there, by name."""
+        """Yield the weights that are not None, by name."""
         for letter in "QKVO":
             yield f"W_{letter}", getattr(self, f"W_{letter}")
             if (bias := getattr(self, f"b_{letter}")) is not None:
                 yield f"b_{letter}", bias
 
-    def _check_fit(self) -> None:
+    def _check_shapes(self) -> None:
         if self.W_K.shape[1] != self.W_Q.shape[1]:
             raise ValueError(
                 f"W_K has shape {tuple(self.W_K.shape)}; "
@@ -328,7 +328,7 @@ class MultiHeadAttention:
                 )
 
     def _project(self, xp: ModuleType, name: str, array: Array, letter: str) -> Array:
-        """Return the rows of one argument, projected and cut into heads."""
+        """Return the rows of one argument, projected and split into heads."""
         matrix = getattr(self, f"W_{letter}")
         array = as_real(xp, name, array)
         check_same_dtype(W_Q=as_real(xp, "W_Q", self.W_Q), **{name: array})
@@ -341,21 +341,21 @@ class MultiHeadAttention:
         return split_heads(self._affine(xp, name, array, letter), self.num_heads)
 
     def _affine(self, xp: ModuleType, name: str, rows: Array, letter: str) -> Array:
-        """Return X W + b; 16-bit numbers are added up in float32."""
+        """Return X W + b; 16-bit numbers are summed in float32."""
         matrix, bias = (
-            weight if weight is None else widened(xp, as_real(xp, "weight", weight))
+            weight if weight is None else upcast_16_bit(xp, as_real(xp, "weight", weight))
             for weight in (getattr(self, f"W_{letter}"), getattr(self, f"b_{letter}"))
         )
         with ignoring_overflow():
-            product = widened(xp, rows) @ matrix
+            product = upcast_16_bit(xp, rows) @ matrix
             projection = product if bias is None else product + bias
         check_no_overflow(
-            xp, f"the projection of {name} by {self._named(letter)} holds", projection
+            xp, f"the projection of {name} by {self._weight_names(letter)} holds", projection
         )
         return projection
 
-    def _named(self, letter: str) -> str:
-        """Name the weights of a projection."""
+    def _weight_names(self, letter: str) -> str:
+        """Return the names of the weights of a projection, for messages."""
         bias = getattr(self, f"b_{letter}")
         return f"W_{letter}" if bias is None else f"W_{letter} and b_{letter}"
 
@@ -372,7 +372,7 @@ def _check_axes(name: str, array: Array, expected: str, axes: int) -> None:
 
 
 def _head_widths(name: str, array: Array, num_heads: int) -> tuple[int, int]:
-    """Return how many heads there are, and how many of the last axis's features each gets."""
+    """Return the number of heads and the number of features of each."""
     heads = whole_number("num_heads", num_heads)
     if heads < 1 or array.shape[-1] % heads:
         raise ValueError(

@@ -1,4 +1,4 @@
-"""Positions: what attention does not know by itself, and how to add it."""
+"""Positional encodings: sinusoidal positions, their rotation, and rotary embeddings."""
 
 import math
 from types import ModuleType
@@ -15,7 +15,7 @@ from attention_docs.arrays import (
     check_no_overflow,
     ignoring_overflow,
     namespace,
-    widened,
+    upcast_16_bit,
 )
 from attention_docs.scalars import finite_number, flag, real_number, size, whole_number
 
@@ -112,8 +112,8 @@ def position_rotation(
     cosines, sines = (xp.repeat(wave, 2)[:, None] for wave in (xp.cos(angles), xp.sin(angles)))
     signs = xp.where(row % 2 == 0, xp.ones_like(sines), -xp.ones_like(sines))
     off_diagonal = (row // 2 == column // 2) & (row != column)
-    nothing = xp.zeros((d_model, d_model), dtype=xp.float64, device=device)
-    return xp.where(row == column, cosines, xp.where(off_diagonal, signs * sines, nothing))
+    zeros = xp.zeros((d_model, d_model), dtype=xp.float64, device=device)
+    return xp.where(row == column, cosines, xp.where(off_diagonal, signs * sines, zeros))
 
 
 def rotary(x: Array, positions: Array, base: float = 10000.0, interleaved: bool = False) -> Array:
@@ -157,45 +157,46 @@ def rotary(x: Array, positions: Array, base: float = 10000.0, interleaved: bool 
     x, pairs_are_neighbours = as_real(xp, "x", x), flag("interleaved", interleaved)
     features = _features(x)
     angles = _angles_at(xp, positions, x, base)
-    wide = widened(xp, x)
-    check_finite(xp, "x", wide)
-    cosines, sines = (xp.astype(wave, wide.dtype) for wave in (xp.cos(angles), xp.sin(angles)))
+    upcast = upcast_16_bit(xp, x)
+    check_finite(xp, "x", upcast)
+    cosines, sines = (xp.astype(wave, upcast.dtype) for wave in (xp.cos(angles), xp.sin(angles)))
     if pairs_are_neighbours:
-        pairs = xp.reshape(wide, (*x.shape[:-1], features // 2, 2))
+        pairs = xp.reshape(upcast, (*x.shape[:-1], features // 2, 2))
         a, b, axis = pairs[..., 0], pairs[..., 1], -1
     else:
-        pairs = xp.reshape(wide, (*x.shape[:-1], 2, features // 2))
+        pairs = xp.reshape(upcast, (*x.shape[:-1], 2, features // 2))
         a, b, axis = pairs[..., 0, :], pairs[..., 1, :], -2
     with ignoring_overflow():
-        turned = xp.stack([a * cosines - b * sines, a * sines + b * cosines], axis=axis)
-        rotated = xp.astype(xp.reshape(turned, x.shape), x.dtype, copy=False)
+        pairs = xp.stack([a * cosines - b * sines, a * sines + b * cosines], axis=axis)
+        rotated = xp.astype(xp.reshape(pairs, x.shape), x.dtype, copy=False)
     check_no_overflow(xp, "the rotated x holds", rotated)
     return rotated
 
 
 def _features(x: Array) -> int:
-    """Return the number of features of x, which come in pairs."""
+    """Return the number of features of x, which must be even."""
     if x.ndim < 1 or x.shape[-1] < 2 or x.shape[-1] % 2:
         raise ValueError(f"x has shape {x.shape}; expected (..., d) with an even d of 2 or more")
     return int(x.shape[-1])
 
 
 def _angles_at(xp: ModuleType, positions: Array, x: Array, base: float) -> Array:
-    """Return (..., d/2) angles, in float64: in float32 those far out would be wrong."""
+    """Return (..., d/2) angles in float64: float32 is too inexact for large positions."""
     as_real(xp, "positions", positions)
-    places = xp.astype(positions, xp.float64)
-    check_finite(xp, "positions", places)
+    positions = xp.astype(positions, xp.float64)
+    check_finite(xp, "positions", positions)
     rows = x.shape[:-1]
-    fits = len(places.shape) <= len(rows) and all(
-        width in (1, wanted) for width, wanted in zip(places.shape[::-1], rows[::-1], strict=False)
+    fits = len(positions.shape) <= len(rows) and all(
+        actual in (1, required)
+        for actual, required in zip(positions.shape[::-1], rows[::-1], strict=False)
     )
     if not fits:
         raise ValueError(
-            f"positions has shape {places.shape}; expected one that broadcasts to {rows}, "
+            f"positions has shape {positions.shape}; expected one that broadcasts to {rows}, "
             "the shape of x without its features"
         )
     frequencies = _frequencies(x.shape[-1], base, xp, device_of(x))
-    return _angles(f"positions is too large for base {base}", places[..., None], frequencies, xp)
+    return _angles(f"positions is too large for base {base}", positions[..., None], frequencies, xp)
 
 
 def _frequencies(d_model: int, base: float, xp: ModuleType, device: Any) -> Array:
@@ -210,10 +211,10 @@ def _frequencies(d_model: int, base: float, xp: ModuleType, device: Any) -> Arra
     return frequencies
 
 
-def _angles(argument: str, places: Array, frequencies: Array, xp: ModuleType) -> Array:
-    """Return places times frequencies, checked: an infinite angle has no sine."""
+def _angles(argument: str, positions: Array, frequencies: Array, xp: ModuleType) -> Array:
+    """Return positions times frequencies; refuse overflow, as an infinite angle has no sine."""
     with ignoring_overflow():
-        angles = places * frequencies
+        angles = positions * frequencies
     if not xp.all(xp.isfinite(angles)):
         raise ValueError(f"{argument}; expected angles that fit float64")
     return angles

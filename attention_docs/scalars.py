@@ -1,4 +1,4 @@
-"""Arguments that are one number or one flag: counts, distances, factors, switches."""
+"""Validation of scalar arguments: counts, sizes, real numbers and flags."""
 
 import math
 import operator
@@ -11,7 +11,7 @@ from attention_docs.arrays import dtype_kind, is_scalar, namespace
 
 
 def whole_number(name: str, value: Any) -> int:
-    """Return a whole number as Python's own, which does not wrap as a NumPy int8 does.
+    """Return a whole number as a Python int, which does not overflow as a NumPy int8 does.
 
     Raises:
         TypeError: if it is a fraction, a boolean, or not a number.
@@ -29,7 +29,7 @@ def whole_number(name: str, value: Any) -> int:
 
 
 def count(name: str, value: Any, least: int = 0) -> int:
-    """Return a whole number that is not less than `least`.
+    """Return a whole number of at least `least`.
 
     Raises:
         TypeError: if it is not a whole number.
@@ -42,7 +42,7 @@ def count(name: str, value: Any, least: int = 0) -> int:
 
 
 def size(name: str, value: Any, least: int = 0) -> int:
-    """Return a count that an array can have of rows or columns.
+    """Return a whole number that can be the length of an axis.
 
     No address space holds 2**60 numbers of 64 bits. Beyond that, NumPy's errors do not name the
     argument, and `arange(2**63)` of int64 is even empty.
@@ -58,7 +58,7 @@ def size(name: str, value: Any, least: int = 0) -> int:
 
 
 def real_number(name: str, value: Any) -> float:
-    """Return a real number as Python's own, in which a NumPy float64 does not widen float32.
+    """Return a real number as a Python float, which does not promote float32 arrays to float64.
 
     Raises:
         TypeError: if it is not a single real number; a boolean is not one.
@@ -90,7 +90,7 @@ def finite_number(name: str, value: Any) -> float:
 
 
 def flag(name: str, value: Any) -> bool:
-    """Return a flag; an array of booleans is not one, as its truth value is ambiguous.
+    """Return a boolean; arrays of booleans are refused, as their truth value is ambiguous.
 
     Raises:
         TypeError: if it is neither True nor False.

@@ -8,7 +8,7 @@ from attention_docs.arrays import (
     check_below_infinity,
     ignoring_overflow,
     namespace,
-    widened,
+    upcast_16_bit,
 )
 from attention_docs.scalars import whole_number
 
@@ -42,20 +42,20 @@ def softmax(scores: Array, axis: int = -1) -> Array:
     axis = whole_number("axis", axis)
     if not -scores.ndim <= axis < scores.ndim:
         raise ValueError(f"scores has shape {scores.shape}; expected an axis {axis}")
-    wide = widened(xp, scores)
+    wide = upcast_16_bit(xp, scores)
     check_below_infinity(xp, "scores", wide, wide)
     with ignoring_overflow():
         return xp.astype(_softmax(xp, wide, axis), scores.dtype, copy=False)
 
 
 def _softmax(xp: ModuleType, scores: Array, axis: int = -1) -> Array:
-    """Normalise scores that were checked; of 16 bits they would have to be widened before."""
+    """Normalise scores that are validated and not of 16 bits."""
     if scores.shape[axis] == 0:
         return scores
-    peak = xp.max(scores, axis=axis, keepdims=True)
-    # The maximum goes first: exp overflows above 709. A row of -inf has no finite maximum.
-    peak = xp.where(peak == -xp.inf, xp.zeros_like(peak), peak)
-    powers = xp.exp(scores - peak)
-    # The largest power is 1, so only a row of -inf has a smaller total: 0.
-    total = xp.sum(powers, axis=axis, keepdims=True)
-    return powers / xp.maximum(total, xp.ones_like(total))
+    maximum = xp.max(scores, axis=axis, keepdims=True)
+    # Subtract the maximum: exp overflows above 709. In a row of -inf, subtract 0.
+    maximum = xp.where(maximum == -xp.inf, xp.zeros_like(maximum), maximum)
+    exponentials = xp.exp(scores - maximum)
+    # The largest exponential is 1, so only a row of -inf has a total below 1: 0.
+    total = xp.sum(exponentials, axis=axis, keepdims=True)
+    return exponentials / xp.maximum(total, xp.ones_like(total))

@@ -1,4 +1,4 @@
-"""Attention in tiles: what some of the keys contribute, and how to merge it with the rest."""
+"""Tiled attention: the softmax state of some of the keys, and how to merge two states."""
 
 from types import ModuleType
 from typing import Any, NamedTuple
@@ -12,13 +12,13 @@ from attention_docs.arrays import (
     check_same_dtype,
     ignoring_overflow,
     namespace,
-    widened,
+    upcast_16_bit,
     with_article,
 )
 
 
 class TileState(NamedTuple):
-    """What is known of each query after some of the keys.
+    """The running softmax state of each query after some of the keys.
 
     Let s be the scaled and masked scores of these keys, and v their values. The maximum is max s,
     the total is the sum of e^(s - maximum), and the sums are those of e^(s - maximum) v. The state
@@ -50,21 +50,21 @@ class TileState(NamedTuple):
 def tile_state(masked: Array, value: Array) -> TileState:
     """Return the state of (..., m, n) masked scores and (..., n, d_v) finite values."""
     xp = namespace(masked=masked, value=value)
-    # With a column of -inf, a tile without keys has a maximum too.
-    like = {"dtype": masked.dtype, "device": masked.device}
-    hidden = xp.full((*masked.shape[:-1], 1), -xp.inf, **like)
+    # A column of -inf gives a tile without keys a maximum.
+    options = {"dtype": masked.dtype, "device": masked.device}
+    hidden = xp.full((*masked.shape[:-1], 1), -xp.inf, **options)
     maximum = xp.max(xp.concat([masked, hidden], axis=-1), axis=-1)
     with ignoring_overflow():
-        powers = xp.exp(masked - _finite(xp, maximum)[..., None])
-        sums = powers @ xp.astype(value, masked.dtype, copy=False)
+        exponentials = xp.exp(masked - _finite_or_zero(xp, maximum)[..., None])
+        sums = exponentials @ xp.astype(value, masked.dtype, copy=False)
     check_no_overflow(xp, "the weighted sums of value hold", sums)
-    # Values may have leading axes that queries and keys do not have.
-    rows = xp.zeros(sums.shape[:-1], **like)
-    return TileState(maximum + rows, xp.sum(powers, axis=-1) + rows, sums)
+    # Broadcast to the leading axes of the values, which queries and keys may lack.
+    zeros = xp.zeros(sums.shape[:-1], **options)
+    return TileState(maximum + zeros, xp.sum(exponentials, axis=-1) + zeros, sums)
 
 
 def merge(one: TileState, other: TileState) -> TileState:
-    r"""Merge what two sets of keys contribute to the same queries.
+    r"""Merge the states of two sets of keys for the same queries.
 
     $$\begin{aligned} p &= \max(p_1, p_2) \\
       \ell &= e^{p_1 - p}\, \ell_1 + e^{p_2 - p}\, \ell_2 \\
@@ -93,11 +93,11 @@ def merge(one: TileState, other: TileState) -> TileState:
         >>> show(merge(near, far).output)
         [[4.3610]]
     """
-    xp, dtype, one, other = _checked(one, other)
+    xp, dtype, one, other = _validate(one, other)
     maximum = xp.where(one.maximum > other.maximum, one.maximum, other.maximum)
     with ignoring_overflow():
         factor, other_factor = (
-            xp.exp(state.maximum - _finite(xp, maximum)) for state in (one, other)
+            xp.exp(state.maximum - _finite_or_zero(xp, maximum)) for state in (one, other)
         )
         total = factor * one.total + other_factor * other.total
         sums = factor[..., None] * one.sums + other_factor[..., None] * other.sums
@@ -107,33 +107,33 @@ def merge(one: TileState, other: TileState) -> TileState:
     return merged
 
 
-def _finite(xp: ModuleType, maximum: Array) -> Array:
-    """Return 0 in place of -inf: where all keys are hidden, -inf - (-inf) would be NaN."""
+def _finite_or_zero(xp: ModuleType, maximum: Array) -> Array:
+    """Replace -inf by 0: where all keys are hidden, -inf - (-inf) would be NaN."""
     return xp.where(maximum == -xp.inf, xp.zeros_like(maximum), maximum)
 
 
-def _checked(one: TileState, other: TileState) -> tuple[ModuleType, Any, TileState, TileState]:
-    """Return the library, the dtype of the result, and both states in a dtype for accurate sums."""
+def _validate(one: TileState, other: TileState) -> tuple[ModuleType, Any, TileState, TileState]:
+    """Return the library, the dtype of the result, and both states with 16-bit floats upcast."""
     states = {"one": one, "other": other}
     for name, state in states.items():
         if not isinstance(state, TileState):
             raise TypeError(f"{name} is {with_article(state)}; expected a TileState")
-    given = {
+    arrays = {
         f"{name}.{field}": array
         for name, state in states.items()
         for field, array in state._asdict().items()
     }
-    xp = namespace(**given)
-    arrays = {name: as_real(xp, name, array) for name, array in given.items()}
+    xp = namespace(**arrays)
+    arrays = {name: as_real(xp, name, array) for name, array in arrays.items()}
     check_same_dtype(**arrays)
     _check_shapes(arrays)
-    wide = {name: widened(xp, array) for name, array in arrays.items()}
-    for name, array in wide.items():
+    upcast = {name: upcast_16_bit(xp, array) for name, array in arrays.items()}
+    for name, array in upcast.items():
         if name.endswith(".maximum"):
             check_below_infinity(xp, name, array, array)
         else:
             check_finite(xp, name, array)
-    one, other = (TileState(*(wide[f"{name}.{f}"] for f in TileState._fields)) for name in states)
+    one, other = (TileState(*(upcast[f"{name}.{f}"] for f in TileState._fields)) for name in states)
     return xp, arrays["one.maximum"].dtype, one, other
 
 

@@ -1,4 +1,4 @@
-"""The array libraries, PyTorch, the browser and the built site that the tests use."""
+"""Fixtures: array libraries, PyTorch, the browser and the built site."""
 
 import importlib
 import math
@@ -17,7 +17,7 @@ import pytest
 
 ROOT = Path(__file__).parent.parent
 
-# No test of a time; and CI tries the same inputs each time, so that a red run is never chance.
+# No deadlines; CI uses the same inputs in each run, so that it is reproducible.
 hypothesis.settings.register_profile(
     "project",
     deadline=None,
@@ -27,8 +27,7 @@ hypothesis.settings.register_profile(
 hypothesis.settings.register_profile(
     "quick", hypothesis.settings.get_profile("project"), max_examples=25
 )
-# For scripts/mutate, which only asks whether a test fails: the same inputs, and no search for
-# smaller ones.
+# For scripts/mutate, which only needs to know whether a test fails: same inputs, no shrinking.
 hypothesis.settings.register_profile(
     "mutation",
     hypothesis.settings.get_profile("project"),
@@ -45,7 +44,7 @@ def pytest_configure(config):
 
 
 def require(request, option, module):
-    """Import a module; where it is missing skip, or fail if the command line asks for it."""
+    """Import a module; if it is missing, skip, or fail if the command line requires it."""
     if request.config.getoption(option):
         return importlib.import_module(module)
     return pytest.importorskip(module, exc_type=ImportError)
@@ -53,7 +52,7 @@ def require(request, option, module):
 
 @pytest.fixture(params=LIBRARIES)
 def xp(request):
-    """A namespace of the array API standard, one library after the other."""
+    """The array API namespace of each library in turn."""
     if request.param in ("numpy", "array_api_strict"):
         return importlib.import_module(request.param)
     if request.param == "torch":
@@ -67,55 +66,53 @@ def xp(request):
 
 @pytest.fixture
 def strict():
-    """The array library that allows what the standard says and nothing more; it has two devices."""
+    """array-api-strict, which allows only what the standard defines, and has two devices."""
     return importlib.import_module("array_api_strict")
 
 
 @pytest.fixture
 def torch(request):
-    """PyTorch, the independent engine."""
+    """PyTorch, for comparison."""
     return require(request, "torch", "torch")
 
 
 def environment_of_an_inner_pytest():
-    """Return the environment without PYTEST_ADDOPTS and its kin, which are for this run alone."""
+    """Return the environment without PYTEST_ADDOPTS and similar, which are for this run only."""
     return {name: value for name, value in os.environ.items() if not name.startswith("PYTEST_")}
 
 
 def literal(shape, step):
-    """Numbers without pattern or symmetry: the fractional parts of multiples of `step`."""
+    """Return numbers without pattern or symmetry: the fractional parts of multiples of `step`."""
     return (np.arange(1, math.prod(shape) + 1) * step % 1 * 4 - 2).reshape(shape)
 
 
 def to_numpy(array):
-    """Bring an array of any library to the host, by the library's own means."""
+    """Copy an array to the host with its library's own method."""
     return array.get() if array_api_compat.is_cupy_array(array) else np.asarray(array)
 
 
 def copy_project(target):
-    """Copy what a build needs, with the browser assets fetched, and what the last build computed."""
+    """Copy what a build needs, including the cache, and link the npm packages."""
     for name in ("mkdocs.yml", "package.json", "package-lock.json", ".npmrc", "pyproject.toml"):
         shutil.copy(ROOT / name, target)
     for name in ("docs", "attention_docs", "results"):
         shutil.copytree(ROOT / name, target / name, ignore=shutil.ignore_patterns("__pycache__"))
     if (ROOT / ".cache").is_dir():
         shutil.copytree(ROOT / ".cache", target / ".cache")
-    lend(ROOT / "node_modules", target / "node_modules")
+    link_folder(ROOT / "node_modules", target / "node_modules")
     return target
 
 
-def lend(folder, place):
-    """Make a folder appear at another place: by a link, which on Windows is a junction."""
-    if os.name == "nt":  # where a symbolic link needs rights
-        subprocess.run(
-            ["cmd", "/c", "mklink", "/J", place, folder], check=True, capture_output=True
-        )
+def link_folder(folder, link):
+    """Link to a folder, by a junction on Windows."""
+    if os.name == "nt":  # where symbolic links need extra rights
+        subprocess.run(["cmd", "/c", "mklink", "/J", link, folder], check=True, capture_output=True)
     else:
-        place.symlink_to(folder, target_is_directory=True)
+        link.symlink_to(folder, target_is_directory=True)
 
 
 def cut_down(project, home="# Home\n"):
-    """Leave one page and one example, which it names: a build of about a second."""
+    """Leave one page and the one example that it uses, so that a build takes about a second."""
     for folder in ("course", "mechanisms", "notebooks", "reference"):
         shutil.rmtree(project / "docs" / folder)
     for page in (project / "docs").glob("*.md"):
@@ -134,10 +131,10 @@ def cut_down(project, home="# Home\n"):
 def environment_of_a_build(root, **changes):
     """Return the environment of a build and of its notebooks.
 
-    In it the project's own package is imported, and nothing says where this run publishes a site.
+    It imports the project's own package, and has no variables that name a published site.
     """
-    kept = {k: v for k, v in os.environ.items() if not k.startswith(("GITHUB_", "SITE_"))}
-    return {**kept, "PYTHONPATH": str(root), "NO_MKDOCS_2_WARNING": "1", **changes}
+    inherited = {k: v for k, v in os.environ.items() if not k.startswith(("GITHUB_", "SITE_"))}
+    return {**inherited, "PYTHONPATH": str(root), "NO_MKDOCS_2_WARNING": "1", **changes}
 
 
 def mkdocs(root, *arguments, umask=-1, **environment):
@@ -154,7 +151,7 @@ def mkdocs(root, *arguments, umask=-1, **environment):
 
 @pytest.fixture(scope="session")
 def shared(tmp_path_factory, worker_id):
-    """A folder for what all the processes of a test run share, and its lock."""
+    """A folder that all processes of a test run share, and its lock."""
     folder = tmp_path_factory.getbasetemp()
     folder = folder if worker_id == "master" else folder.parent
     return folder, filelock.FileLock(folder / "shared.lock")
@@ -162,7 +159,7 @@ def shared(tmp_path_factory, worker_id):
 
 @pytest.fixture(scope="session")
 def assets(shared):
-    """Fetch the browser assets once, as a build does."""
+    """The npm packages, fetched once, as in a build."""
     from attention_docs.publish.assets import ensure
 
     _, lock = shared
@@ -172,55 +169,55 @@ def assets(shared):
 
 @pytest.fixture
 def project(tmp_path, site):
-    """A copy of the project to break, after the site was built once."""
+    """A copy of the project to modify, made after the site is built."""
     return copy_project(tmp_path)
 
 
 @pytest.fixture
 def one_page(project):
-    """The same with one page only, at docs/index.md, whose last line is the seventh."""
+    """A copy of the project with only docs/index.md, whose last line is the seventh."""
     return cut_down(project)
 
 
 @pytest.fixture(scope="session")
 def site(shared, assets):
-    """The whole site as it is published: built once, for GitHub Pages, under a sub-path."""
+    """The whole site, built once as for GitHub Pages, under a sub-path."""
     folder, lock = shared
     with lock:
         if not (folder / "site").is_dir():
             address = {"GITHUB_REPOSITORY": "someone/attention-docs"}
             address["SITE_URL"] = "http://127.0.0.1/attention-docs/"
             new = folder / "new-site"
-            built = mkdocs(ROOT, "build", "--strict", "--site-dir", str(new), **address)
-            assert built.returncode == 0, built.stderr
+            completed = mkdocs(ROOT, "build", "--strict", "--site-dir", str(new), **address)
+            assert completed.returncode == 0, completed.stderr
             new.rename(folder / "site")
     return folder / "site"
 
 
 @pytest.fixture(scope="session")
 def browser(request):
-    """The machine's own Chromium; Playwright's download of one is not needed."""
+    """The installed Chromium, driven by Playwright."""
     from tests.browser.visit import find_chromium, launched
 
     try:
-        found = find_chromium()
+        executable = find_chromium()
     except FileNotFoundError as error:
-        give_up = pytest.fail if request.config.getoption("browser") else pytest.skip
-        give_up(str(error))
-    with launched(found) as browser:
+        fail_or_skip = pytest.fail if request.config.getoption("browser") else pytest.skip
+        fail_or_skip(str(error))
+    with launched(executable) as browser:
         yield browser
 
 
 @pytest.fixture(scope="session")
 def address(site):
-    """Where the whole site is served."""
+    """The address where the whole site is served."""
     from tests.browser.visit import served
 
-    with served(site) as home:
-        yield home
+    with served(site) as address:
+        yield address
 
 
 @pytest.fixture(scope="session")
 def axe(assets):
-    """The accessibility checker, to be run in a page."""
+    """The source of axe, the accessibility checker, to run in a page."""
     return (assets / "axe-core" / "axe.min.js").read_text(encoding="utf-8")

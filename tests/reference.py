@@ -1,6 +1,6 @@
-"""Attention once more, as slow loops over Python numbers: the independent engine of the tests.
+"""Attention as slow loops over Python numbers, independent of the package.
 
-Nothing of the package is used here, and no array operation but indexing.
+The only array operation used here is indexing.
 """
 
 import cmath
@@ -8,22 +8,24 @@ import math
 
 
 def softmax_row(scores):
-    peak = max(scores)
-    if peak == -math.inf:
+    maximum = max(scores)
+    if maximum == -math.inf:
         return [0.0 for _ in scores]
-    powers = [math.exp(score - peak) for score in scores]
-    return [power / math.fsum(powers) for power in powers]
+    exponentials = [math.exp(score - maximum) for score in scores]
+    return [exponential / math.fsum(exponentials) for exponential in exponentials]
 
 
 def softmax_slopes(scores):
-    """Return the derivative of each weight by each score, by a step in the imaginary direction."""
+    """Return the derivative of each weight by each score, by complex-step differentiation."""
     step = 1e-30
     slopes = []
-    for place in range(len(scores)):
-        powers = [
-            cmath.exp(z - max(scores) + step * 1j * (i == place)) for i, z in enumerate(scores)
+    for index in range(len(scores)):
+        exponentials = [
+            cmath.exp(z - max(scores) + step * 1j * (i == index)) for i, z in enumerate(scores)
         ]
-        slopes.append([(power / sum(powers)).imag / step for power in powers])
+        slopes.append(
+            [(exponential / sum(exponentials)).imag / step for exponential in exponentials]
+        )
     return [list(row) for row in zip(*slopes, strict=True)]
 
 
@@ -37,7 +39,7 @@ def matmul(a, b):
 
 
 def every_step(query, key, value, allowed=lambda i, j: True, divisor=None):
-    """Return each step of one head by its name, pair by pair; the divisor is sqrt(d_k)."""
+    """Return the steps of one head by name; the default divisor is sqrt(d_k)."""
     divisor = math.sqrt(len(query[0])) if divisor is None else divisor
     scores = [[dot(q, k) for k in key] for q in query]
     scaled = [[score / divisor for score in row] for row in scores]

@@ -1,4 +1,4 @@
-"""A stand-in for CuPy, so that what chooses by its name is tested on any machine."""
+"""A stand-in for CuPy, to test code that depends on the name of the library."""
 
 from types import ModuleType
 
@@ -6,7 +6,7 @@ import numpy as np
 
 
 class OnDevice(np.ndarray):
-    """An array of the stand-in, which is no plain array of NumPy."""
+    """An array of the stand-in: a subclass of NumPy's."""
 
 
 def cupy_namespace():

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from attention_docs.arrays import Array, readable
+from attention_docs.arrays import Array, displayable
 from attention_docs.diagnosis.calling import UnsupportedError
 from attention_docs.diagnosis.recipe import LayerCall
 
@@ -61,7 +61,7 @@ def to_numpy(result: Any) -> Array:
     if type(result).__module__.startswith("jax"):
         return np.asarray(result).astype(np.float64)
     try:
-        return readable("its result", result).astype(np.float64)
+        return displayable("its result", result).astype(np.float64)
     except TypeError as error:
         raise UnsupportedError(str(error)) from None
 

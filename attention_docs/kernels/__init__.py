@@ -1,7 +1,7 @@
-"""What makes attention fast: `attend` for `dot_product`, and `differentiate` for `backward`.
+"""Fast attention: `attend` for `dot_product`, and `differentiate` for `backward`.
 
-`selection` chooses the method, by the `bounds` of the scores. `blockwise` never holds all scores at
-once and runs its blocks on `threads`.
+`selection` chooses the method by the `bounds` of the scores. `blockwise` never holds all scores in
+memory and runs its blocks on `threads`.
 """
 
 from attention_docs.kernels.selection import attend, differentiate

@@ -1,4 +1,4 @@
-"""How large scores and weighted sums can become, from one pass over the arrays."""
+"""Upper bounds of scores and weighted sums, from one pass over the arrays."""
 
 import math
 from types import ModuleType
@@ -24,11 +24,11 @@ class Bounds(NamedTuple):
     value: float
 
 
-UNBOUNDED = Bounds(math.inf, math.inf, math.inf)  # what is known of arrays that were not measured
+UNBOUNDED = Bounds(math.inf, math.inf, math.inf)  # for arrays that were not measured
 
 
-def bounds_of(inputs: Inputs) -> Bounds:
-    """Measure query, key and value.
+def measure_bounds(inputs: Inputs) -> Bounds:
+    """Return the bounds of query, key and value.
 
     Raises:
         ValueError: naming the first array, and the position in it, that is not finite.
@@ -43,9 +43,9 @@ def bounds_of(inputs: Inputs) -> Bounds:
 
 
 def longest_row(xp: ModuleType, name: str, rows: Array) -> float:
-    """Return the largest Euclidean length of a row, or a bound of it; a square may overflow.
+    """Return the largest Euclidean length of a row, or inf if its square overflows.
 
-    A finite one proves that every number is finite, and only this one number comes to the host.
+    A finite result proves that every number is finite; only this one number is copied to the host.
 
     Raises:
         ValueError: naming the first position that is not finite.
@@ -61,6 +61,6 @@ def longest_row(xp: ModuleType, name: str, rows: Array) -> float:
 def squared_lengths(xp: ModuleType, rows: Array) -> Array:
     """Return the dot product of each row with itself.
 
-    array-api-compat's `vecdot` for CuPy is a batch of matrix products, one for each row.
+    array-api-compat's `vecdot` for CuPy is avoided: it computes one matrix product for each row.
     """
     return xp.sum(rows * rows, axis=-1) if is_cupy_namespace(xp) else xp.vecdot(rows, rows)

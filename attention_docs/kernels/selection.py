@@ -1,4 +1,4 @@
-"""The choice of a method, made from shapes, options and bounds before any score is computed."""
+"""Choose a method from shapes, options and bounds, before any score is computed."""
 
 import math
 from collections.abc import Callable
@@ -7,13 +7,13 @@ from enum import Enum
 from attention_docs.arrays import Array, ignoring_overflow, largest_float
 from attention_docs.inputs import Inputs
 from attention_docs.kernels import blockwise
-from attention_docs.kernels.bounds import UNBOUNDED, Bounds, bounds_of
+from attention_docs.kernels.bounds import UNBOUNDED, Bounds, measure_bounds
 
-SMALL = 128 * 128  # a head with this many scores or fewer is faster in one piece
-SMALL_IF_SHARED = 1024  # the formula copies keys and values for each query head that shares them
+SMALL = 128 * 128  # a head with at most this many scores is faster without blocks
+SMALL_GROUPED = 1024  # with grouped queries, the formula copies keys and values
 LOG2_E = math.log2(math.e)
 
-# By query, key, value and a float mask.
+# With respect to query, key, value and a float mask.
 Gradients = tuple[Array, Array, Array, Array | None]
 
 
@@ -21,10 +21,10 @@ class Method(Enum):
     """How an output is computed.
 
     Attributes:
-        FORMULA: all scores at once, where blocks do not apply or do not pay, and where a number
-            could leave the range of the dtype, as only there every score has to be checked.
+        FORMULA: all scores at once, where blocks are unsupported or not worthwhile, and where a
+            number could overflow, as only then every score has to be checked.
         BOUNDED: blocks whose exponentials need no shift, because none can overflow.
-        ONLINE: blocks shifted by the largest score so far; serves everything else.
+        ONLINE: blocks shifted by the largest score so far, in all other cases.
     """
 
     FORMULA = "formula"
@@ -36,59 +36,60 @@ def attend(inputs: Inputs, formula: Callable[[Inputs], Array]) -> Array:
     """Return the (..., m, d_v) output by the fastest method for the inputs.
 
     Args:
-        inputs: those whose numbers were not checked yet.
-        formula: computes the output from all scores at once; called where no kernel serves.
+        inputs: arguments whose numbers are not yet checked.
+        formula: computes the output from all scores at once, where blocks are not used.
 
     Raises:
         ValueError: if a number is not finite.
     """
-    method = select(inputs, measured(inputs))
+    method = select_method(inputs, check_and_measure(inputs))
     if method is Method.FORMULA:
         return formula(inputs)
-    weigh = blockwise.bounded if method is Method.BOUNDED else blockwise.online
-    return blockwise.attend(inputs, weigh)
+    is_bounded = method is Method.BOUNDED
+    weight_blocks = blockwise.bounded_weights if is_bounded else blockwise.online_weights
+    return blockwise.attend(inputs, weight_blocks)
 
 
 def differentiate(
-    inputs: Inputs, gradient: Array, formula: Callable[[Inputs], Gradients]
+    inputs: Inputs, grad_output: Array, formula: Callable[[Inputs], Gradients]
 ) -> Gradients:
     """Return the gradients of query, key, value and a float mask.
 
     Args:
-        inputs: those whose numbers were not checked yet.
-        gradient: (..., m, d_v) gradient with respect to the output.
-        formula: computes the gradients from all scores at once; called where no kernel serves.
+        inputs: arguments whose numbers are not yet checked.
+        grad_output: (..., m, d_v) gradient with respect to the output.
+        formula: computes the gradients from all scores at once, where blocks are not used.
 
     Raises:
         ValueError: if a number of the inputs is not finite.
     """
-    if select(inputs, measured(inputs)) is Method.FORMULA:
+    if select_method(inputs, check_and_measure(inputs)) is Method.FORMULA:
         return formula(inputs)
     with ignoring_overflow():
-        return blockwise.differentiate(inputs, gradient)
+        return blockwise.differentiate(inputs, grad_output)
 
 
-def measured(inputs: Inputs) -> Bounds:
-    """Bound the inputs in the pass that proves their numbers finite.
+def check_and_measure(inputs: Inputs) -> Bounds:
+    """Check that the inputs are finite, and return their bounds.
 
-    Nothing is measured where only the formula applies or pays.
+    Where only the formula is supported or worthwhile, nothing is measured.
     """
     queries, keys = inputs.query.shape, inputs.key.shape
-    shared = inputs.enable_gqa and queries[-3] != keys[-3]
-    is_small = queries[-2] * keys[-2] <= (SMALL_IF_SHARED if shared else SMALL)
+    is_grouped = inputs.enable_gqa and queries[-3] != keys[-3]
+    is_small = queries[-2] * keys[-2] <= (SMALL_GROUPED if is_grouped else SMALL)
     if is_small or not blockwise.is_supported(inputs.xp):
-        inputs.checked()
+        inputs.check_finite()
         return UNBOUNDED
-    return bounds_of(inputs)
+    return measure_bounds(inputs)
 
 
-def select(inputs: Inputs, bounds: Bounds) -> Method:
+def select_method(inputs: Inputs, bounds: Bounds) -> Method:
     """Choose the method.
 
     No score is larger than the longest query times the longest key times the scale
     (Cauchy-Schwarz), nor than the softcap. `BOUNDED` requires that no exponential can overflow, nor
-    vanish unless a float mask lowers its score. The sums of the weights are checked when they are
-    known; values need no more than half of the exponents, as the square of their bound is finite.
+    underflow unless a float mask lowers its score. The sums of the weights are checked later; the
+    values need at most half of the exponents, as the square of their bound is finite.
     """
     if bounds == UNBOUNDED or 0 in inputs.batch:
         return Method.FORMULA

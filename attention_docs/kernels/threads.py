@@ -1,6 +1,6 @@
-"""Threads over independent jobs, with BLAS limited to one thread meanwhile.
+"""Run independent jobs on threads, with BLAS limited to one thread.
 
-A matrix product of one block is too small to split, but there are many blocks. So each core takes
+The matrix product of one block is too small to split, but there are many blocks. So each core takes
 whole blocks, and the BLAS behind NumPy must not start threads of its own inside them.
 """
 
@@ -16,16 +16,16 @@ from typing import Any
 from threadpoolctl import OpenBLASController, ThreadpoolController
 
 
-def parallel(work: Callable[[Any], None], jobs: Sequence[Any]) -> None:
-    """Run `work(job)` for every job, and raise the first error of a job.
+def run_parallel(run_job: Callable[[Any], None], jobs: Sequence[Any]) -> None:
+    """Run `run_job(job)` for every job on threads, and raise the first error.
 
     A single job runs in the calling thread, so that BLAS can use its own threads for it. Otherwise
     new threads are started: the scheduler places a new thread on an idle core, but often wakes a
     thread of a pool, or the caller's, on a busy one; on two cores, that took 1.5 times as long.
-    They get the context of the caller, in which NumPy keeps which warnings are ignored.
+    They inherit the caller's context, where NumPy stores its error state.
     """
     if len(jobs) == 1:
-        work(jobs[0])
+        run_job(jobs[0])
         return
     pending, errors = deque(jobs), deque[BaseException]()
 
@@ -38,10 +38,10 @@ def parallel(work: Callable[[Any], None], jobs: Sequence[Any]) -> None:
 
     def run_jobs() -> None:
         try:
-            # An OpenBLAS built on OpenMP has a limit per thread; elsewhere this changes nothing.
+            # An OpenBLAS built on OpenMP has a limit per thread; otherwise this is a no-op.
             with _controller().limit(limits=1, user_api="blas"):
                 for job in remaining_jobs():
-                    work(job)
+                    run_job(job)
         except BaseException as error:
             errors.append(error)
 
@@ -58,11 +58,11 @@ def parallel(work: Callable[[Any], None], jobs: Sequence[Any]) -> None:
 
 
 class BlasLimit:
-    """A limit of one BLAS thread that holds while somebody needs it.
+    """Ref-counted BLAS limit of one thread.
 
-    The limit applies to the whole process. If each caller restored what it found, the last of two
-    concurrent callers would restore the 1 that the other had set. Moreover, threadpoolctl lets only
-    one thread set the limit of OpenBLAS, and silently ignores the others until that thread is
+    The limit applies to the whole process. If each caller restored the previous limit, the last of
+    two concurrent callers would restore the 1 that the other had set. Moreover, threadpoolctl lets
+    only one thread set the limit of OpenBLAS and silently ignores others until that thread is
     cleared; here the first and the last caller are often different threads.
     """
 
@@ -71,8 +71,8 @@ class BlasLimit:
         self.callers = 0
 
     @contextmanager
-    def held(self) -> Iterator[int]:
-        """Limit BLAS to one thread, and yield the number it had; restored after an error too."""
+    def limited(self) -> Iterator[int]:
+        """Limit BLAS to one thread, and yield the previous number of threads."""
         with self.lock:
             if not self.callers:
                 self.threads = blas_threads()
@@ -91,18 +91,18 @@ class BlasLimit:
 
 
 def blas_threads() -> int:
-    """Return how many threads BLAS may use now; the number of cores for an unknown BLAS."""
+    """Return the current number of BLAS threads, or the number of cores for an unknown BLAS."""
     libraries = _controller().lib_controllers
-    numbers = [library.num_threads for library in libraries if library.user_api == "blas"]
-    return max(numbers, default=os.cpu_count() or 1)
+    counts = [library.num_threads for library in libraries if library.user_api == "blas"]
+    return max(counts, default=os.cpu_count() or 1)
 
 
 @cache
 def _controller() -> Any:
-    """Cached: finding the libraries takes milliseconds, and NumPy's BLAS is loaded by now."""
+    """Return the controller; cached, because finding the libraries takes milliseconds."""
     create: Callable[[], Any] = ThreadpoolController  # threadpoolctl has no annotations
     return create()
 
 
-# BLAS is one for the whole process, and so is its limit.
-one_blas_thread = BlasLimit().held
+# One limit for the process, because BLAS has one number of threads per process.
+one_blas_thread = BlasLimit().limited

@@ -1,22 +1,22 @@
-"""The graph of an example: the nodes that its named steps and its guards need, as JSON.
+"""The graph of an example: the nodes that its steps and its guards need, as JSON.
 
-- `nodes`: `[operation, inputs, attributes?]`, named as in the array API standard, in the order in
-  which Python carried them out; those that only a message needs are last. An input is given by how
-  many nodes before this one it stands.
-- `steps`: the node of each named step, in reading order.
+- `nodes`: `[operation, inputs, attributes?]`, named as in the array API standard, in the order of
+  execution; those that only a message needs come last. An input is an offset: how many nodes it
+  comes before this one.
+- `steps`: the node of each step, in reading order.
 - `inputs`: the steps that are literals and that another step is computed from; where several are
   the same literal, the first.
-- `shared`: the nodes of literals that other examples compute with too. A name, `example.step`, is
-  the same in all of them, so an edit in one example can be carried over to the others.
-- `scopes`: the calls of public functions: their arguments (`{"node": 7}` or a plain value), and
-  which nodes they returned. The function's own result has the name "", those of a named tuple
-  within another have names like `attention.weights`.
-- `guards`: what Python asked of a node, what it got, and the error that another answer leads to, in
-  the order in which it asked. In a message, `{"first": wrong, "of": array}` stands for the value
-  and the index of the first element where `wrong` is true. An error of null means that Python would
-  go another way.
-- `formulas`: in words, by step, only of an example whose inputs are drawn in bulk. All that it has
-  is its steps, each as a literal.
+- `shared`: the nodes of literals that other examples compute with too. Their names, `example.step`,
+  are the same in all examples, so an edit in one example can be carried over to the others.
+- `scopes`: the calls of public functions, with their arguments (`{"node": 7}` or a value) and the
+  nodes that they returned. A single result has the name "", those of nested named tuples have names
+  like `attention.weights`.
+- `guards`: the node that Python read, the answer, and the error that another answer leads to, in
+  the order of the reads. In a message, `{"first": invalid, "of": array}` is a placeholder for the
+  value and the index of the first element where `invalid` is true. A null error means that Python
+  would take another branch.
+- `formulas`: in words, by step, only for an example whose inputs are drawn in bulk. Its graph has
+  only its steps, each as a literal.
 """
 
 import json
@@ -27,19 +27,19 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from attention_docs import examples
-from attention_docs.live.guards import First, Refusal, refusal
+from attention_docs.live.guards import FirstInvalid, Refusal, find_refusal
 from attention_docs.live.library import Node, Read, RecordedArray
-from attention_docs.live.literals import check_literal, place_of, shared_literals
+from attention_docs.live.literals import check_literal, find_literal, shared_literals
 from attention_docs.live.recording import DRAWN_IN_BULK, Recording, record
 from attention_docs.live.scopes import Scope
 
 VERSION = 1
-# Below it every whole number is a float that Python writes without an exponent.
-WHOLE = 10**15
+# Python writes whole floats below this limit without an exponent.
+WHOLE_FLOAT_LIMIT = 10**15
 
 
 class Guard(NamedTuple):
-    """A read whose answer an edit can change, and what follows then."""
+    """A read whose answer an edit can change, and the error that follows."""
 
     read: Read
     refusal: Refusal | None
@@ -50,25 +50,25 @@ def graph(name: str) -> dict[str, Any]:
 
     Raises:
         UnknownOperationError: if the example applies an operation that cannot be recorded.
-        LiteralError: if an edit would not reach all that Python computes from a literal.
+        LiteralError: if an edit would not reach everything that is computed from a literal.
 
-    >>> found = graph("self_attention")
-    >>> found["inputs"], [scope["call"] for scope in found["scopes"]]
+    >>> example = graph("self_attention")
+    >>> example["inputs"], [scope["call"] for scope in example["scopes"]]
     (['X', 'W_Q', 'W_K', 'W_V'], ['attention_steps', 'softmax'])
     """
     if name in DRAWN_IN_BULK:
-        return results(name)
+        return results_graph(name)
     reduction = Reduction(name, record(name))
     for node, literal in reduction.literals().items():
         check_literal(name, literal, reduction.nodes[node].literal)
     return reduction.graph()
 
 
-def results(name: str) -> dict[str, Any]:
-    """Return the graph of an example whose inputs are drawn in bulk: its results and formulas.
+def results_graph(name: str) -> dict[str, Any]:
+    """Return the graph of an example whose inputs are drawn in bulk: its steps and formulas.
 
-    >>> found = results("score_variance")
-    >>> found["nodes"][found["steps"]["pairs"]], found["formulas"]["kurtosis_proved"]
+    >>> example = results_graph("score_variance")
+    >>> example["nodes"][example["steps"]["pairs"]], example["formulas"]["kurtosis_proved"]
     (['asarray', [], {'value': 8000, 'dtype': 'int64'}], '6 / d')
     """
     steps = {step: np.asarray(array) for step, array in examples.steps(name).items()}
@@ -89,130 +89,134 @@ def results(name: str) -> dict[str, Any]:
 
 
 class Reduction:
-    """A recording, of which only what is needed is kept, under new numbers.
+    """A recording reduced to the nodes that the page needs, with new indices.
 
     Attributes:
-        nodes: those of the recording, and after them those of the refusals.
-        first: for each node, the number of the first that computes the same.
-        reached: for each node, the numbers of those that it is computed from, with its own.
-        steps: by name, the number of each step.
+        nodes: those of the recording, followed by those of the refusals.
+        representative: for each node, the index of the first node that computes the same.
+        ancestors: for each node, the indices of the nodes it is computed from, and its own.
+        steps: the node of each step, by name.
         inputs: the names of the steps that can be edited.
-        shared: the literals that another example computes with too, by a step that names each.
-        guards: the reads that an edit can turn, in the order in which Python made them.
-        number: the new number of each node that is kept.
+        shared: the nodes of the literals that another example computes with too, by name.
+        guards: the reads whose answers an edit can flip, in the order of the reads.
+        new_index: the new index of each node that is kept.
     """
 
     def __init__(self, name: str, recording: Recording) -> None:
         self.name = name
         self.recording = recording
         self.nodes = list(recording.tape.nodes)
-        self.named = {array.node for array in recording.steps.values()}
-        self.first = self.representatives()
-        self.reached = ancestors(self.nodes, self.first)
-        self.steps = {step: self.first[array.node] for step, array in recording.steps.items()}
-        self.inputs = list(self.editable())
-        self.shared = {
-            shared_literals()[place]: self.first[number]
-            for number, node in enumerate(self.nodes)
-            if (place := place_of(node.literal)) in shared_literals()
+        self.step_nodes = {array.node for array in recording.steps.values()}
+        self.representative = self.representatives()
+        self.ancestors = ancestors(self.nodes, self.representative)
+        self.steps = {
+            step: self.representative[array.node] for step, array in recording.steps.items()
         }
-        self.guards = list(self.turnable())
-        self.first = self.representatives()
-        self.reached = ancestors(self.nodes, self.first)
-        needed = set().union(*(self.reached[node] for node in self.wanted()))
-        self.number = {old: new for new, old in enumerate(sorted(needed))}
+        self.inputs = list(self.editable_steps())
+        self.shared = {
+            shared_literals()[position]: self.representative[index]
+            for index, node in enumerate(self.nodes)
+            if (position := find_literal(node.literal)) in shared_literals()
+        }
+        self.guards = list(self.editable_guards())
+        self.representative = self.representatives()
+        self.ancestors = ancestors(self.nodes, self.representative)
+        required = set().union(*(self.ancestors[node] for node in self.page_nodes()))
+        self.new_index = {old: new for new, old in enumerate(sorted(required))}
 
     def representatives(self) -> list[int]:
-        """Return for each node the first that computes the same.
+        """Return for each node the first node that computes the same.
 
-        Two literals that a reader can edit are the same only if they have one place in the sources:
-        their numbers may be equal by chance, and an edit of one is to leave the other alone.
+        Editable literals are the same only if they have the same position in the sources: their
+        numbers may be equal by chance, and an edit of one must not change the other.
         """
-        sources = {place_of(self.nodes[number].literal) for number in self.named} - {None}
-        sources |= set(shared_literals())
-        known: dict[Any, int] = {}
-        first: list[int] = []
-        for number, (operation, inputs, attributes, literal) in enumerate(self.nodes):
-            key: Any = (operation, *(first[each] for each in inputs), json.dumps(attributes))
-            if (place := place_of(literal)) in sources:
-                key = place
-            elif operation == "asarray" and number in self.named:
-                key = f"step {number}"
-            first.append(known.setdefault(key, number))
-        return first
+        editable = {find_literal(self.nodes[index].literal) for index in self.step_nodes} - {None}
+        editable |= set(shared_literals())
+        first_index: dict[Any, int] = {}
+        result: list[int] = []
+        for index, (operation, inputs, attributes, literal) in enumerate(self.nodes):
+            key: Any = (operation, *(result[each] for each in inputs), json.dumps(attributes))
+            if (position := find_literal(literal)) in editable:
+                key = position
+            elif operation == "asarray" and index in self.step_nodes:
+                key = f"step {index}"
+            result.append(first_index.setdefault(key, index))
+        return result
 
-    def editable(self) -> Iterator[str]:
-        """Name the literals that another step is computed from, each by the first step it is."""
+    def editable_steps(self) -> Iterator[str]:
+        """Yield the first step of each literal that another step is computed from."""
         first_steps = {node: step for step, node in reversed(self.steps.items())}
         for step, node in self.steps.items():
             others = (other for other in self.steps.values() if other != node)
             if (
                 self.nodes[node].operation == "asarray"
                 and first_steps[node] == step
-                and any(node in self.reached[other] for other in others)
+                and any(node in self.ancestors[other] for other in others)
             ):
                 yield step
 
     def literals(self) -> dict[int, str]:
-        """Return the names of the literals that can be edited, by their nodes."""
+        """Return the names of the editable literals, by node."""
         shared = {node: name for name, node in self.shared.items()}
         return {self.steps[step]: step for step in self.inputs} | shared
 
-    def turnable(self) -> Iterator[Guard]:
-        """Yield the reads that depend on an input, each once, and add the nodes of refusals."""
+    def editable_guards(self) -> Iterator[Guard]:
+        """Yield a guard for each node that is read and depends on an input; add refusal nodes."""
         inputs = set(self.literals())
         seen = set()
-        for number, read in enumerate(self.recording.tape.reads):
-            node = self.first[read.node]
-            if node not in seen and self.reached[node] & inputs:
+        for index, read in enumerate(self.recording.tape.reads):
+            node = self.representative[read.node]
+            if node not in seen and self.ancestors[node] & inputs:
                 seen.add(node)
-                # Of a number there is more than one other answer.
-                found = refusal(self.name, number) if isinstance(read.answer, bool) else None
-                yield Guard(read, self.placed(found, read.time))
+                # Only a boolean has a single other answer.
+                refusal = find_refusal(self.name, index) if isinstance(read.answer, bool) else None
+                yield Guard(read, self.append_refusal(refusal, read.node_count))
 
-    def placed(self, found: Refusal | None, time: int) -> Refusal | None:
-        """Add the nodes of a refusal after all others, and return it with their new numbers."""
-        if found is None:
+    def append_refusal(self, refusal: Refusal | None, node_count: int) -> Refusal | None:
+        """Append the nodes of a refusal, and return it with their new indices."""
+        if refusal is None:
             return None
-        shift = len(self.nodes) - time
+        shift = len(self.nodes) - node_count
 
-        def moved(node: int) -> int:
-            return node if node < time else node + shift
+        def shifted(node: int) -> int:
+            return node if node < node_count else node + shift
 
-        for node in found.nodes:
-            self.nodes.append(node._replace(inputs=tuple(map(moved, node.inputs))))
-        return found._replace(
+        for node in refusal.nodes:
+            self.nodes.append(node._replace(inputs=tuple(map(shifted, node.inputs))))
+        return refusal._replace(
             message=[
-                First(*map(moved, piece)) if isinstance(piece, First) else piece
-                for piece in found.message
+                FirstInvalid(*map(shifted, piece)) if isinstance(piece, FirstInvalid) else piece
+                for piece in refusal.message
             ]
         )
 
-    def wanted(self) -> Iterator[int]:
-        """Yield the nodes that the page asks for."""
+    def page_nodes(self) -> Iterator[int]:
+        """Yield the nodes that the page needs, without their ancestors."""
         yield from self.steps.values()
         for guard in self.guards:
             yield guard.read.node
             for piece in guard.refusal.message if guard.refusal else []:
-                if isinstance(piece, First):
+                if isinstance(piece, FirstInvalid):
                     yield from piece
 
     def renumbered(self, node: int) -> int:
-        return self.number[self.first[node]]
+        return self.new_index[self.representative[node]]
 
     def is_kept(self, node: int) -> bool:
-        return self.first[node] in self.number
+        return self.representative[node] in self.new_index
 
     def graph(self) -> dict[str, Any]:
-        """Return all of it as JSON has it."""
+        """Return the graph as JSON values."""
         return {
             "version": VERSION,
             "example": self.name,
-            "nodes": [self.node(old) for old in self.number],
-            "steps": {step: self.number[node] for step, node in self.steps.items()},
+            "nodes": [self.node(old) for old in self.new_index],
+            "steps": {step: self.new_index[node] for step, node in self.steps.items()},
             "inputs": self.inputs,
             "shared": {
-                name: self.number[node] for name, node in self.shared.items() if node in self.number
+                name: self.new_index[node]
+                for name, node in self.shared.items()
+                if node in self.new_index
             },
             "scopes": list(self.scopes()),
             "guards": [self.guard(guard) for guard in self.guards],
@@ -221,14 +225,14 @@ class Reduction:
     def node(self, old: int) -> list[Any]:
         node = self.nodes[old]
         attributes = {name: digits(value) for name, value in node.attributes.items()}
-        # Counted backwards they repeat themselves, so they compress to less.
-        inputs = [self.number[old] - self.renumbered(each) for each in node.inputs]
+        # As offsets they repeat, so they compress better.
+        inputs = [self.new_index[old] - self.renumbered(each) for each in node.inputs]
         return [node.operation, inputs, *([attributes] if attributes else [])]
 
     def scopes(self) -> Iterator[dict[str, Any]]:
         """Yield the calls in which a node of the graph was first computed."""
         for scope in self.recording.calls.scopes:
-            if any(old in self.number for old in range(scope.first, scope.last)):
+            if any(old in self.new_index for old in range(scope.start, scope.stop)):
                 yield {
                     "call": scope.call,
                     "arguments": dict(self.arguments(scope)),
@@ -254,8 +258,8 @@ class Reduction:
         refusal = guard.refusal and [
             guard.refusal.error,
             [
-                {"first": self.renumbered(piece.wrong), "of": self.renumbered(piece.array)}
-                if isinstance(piece, First)
+                {"first": self.renumbered(piece.invalid), "of": self.renumbered(piece.array)}
+                if isinstance(piece, FirstInvalid)
                 else piece
                 for piece in guard.refusal.message
             ],
@@ -264,16 +268,16 @@ class Reduction:
         return {"node": node, "holds": holds, "refusal": refusal}
 
 
-def ancestors(nodes: Iterable[Node], first: list[int]) -> list[set[int]]:
-    """Return for each node those that it is computed from, with its own number."""
-    found: list[set[int]] = []
-    for node, number in zip(nodes, first, strict=True):
-        found.append({number}.union(*(found[i] for i in node.inputs)))
-    return found
+def ancestors(nodes: Iterable[Node], representative: list[int]) -> list[set[int]]:
+    """Return for each node the indices of the nodes it is computed from, and its own."""
+    result: list[set[int]] = []
+    for node, index in zip(nodes, representative, strict=True):
+        result.append({index}.union(*(result[i] for i in node.inputs)))
+    return result
 
 
 def digits(value: Any) -> Any:
-    """Return numbers with as few digits as give them back; what JSON lacks becomes text.
+    """Return numbers in their shortest exact form; what JSON lacks becomes a string.
 
     >>> digits([1.0, 0.5, -0.0, math.inf, True])
     [1, 0.5, -0.0, 'inf', True]
@@ -284,10 +288,10 @@ def digits(value: Any) -> Any:
         return value
     if not math.isfinite(value):
         return str(value)
-    is_whole = value.is_integer() and abs(value) < WHOLE and str(value) != "-0.0"
+    is_whole = value.is_integer() and abs(value) < WHOLE_FLOAT_LIMIT and str(value) != "-0.0"
     return int(value) if is_whole else value
 
 
-def text(found: Mapping[str, Any]) -> str:
-    """Write a graph as JSON without spaces."""
-    return json.dumps(found, separators=(",", ":"), ensure_ascii=False, allow_nan=False)
+def to_json(graph: Mapping[str, Any]) -> str:
+    """Return a graph as JSON without spaces."""
+    return json.dumps(graph, separators=(",", ":"), ensure_ascii=False, allow_nan=False)

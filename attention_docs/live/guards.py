@@ -1,8 +1,8 @@
-"""Comparisons that steered Python while an example was recorded, and what a turned one leads to.
+"""Find the error that follows when a comparison in a recorded example has the other answer.
 
-The example is run once more with that one answer turned round. The message of the error that
-follows becomes a template: where `describe_first` had its say, the page puts in the element that is
-wrong after an edit. So no message is written twice.
+The example is run again with that one answer flipped. The message of the error becomes a template,
+in which the page replaces the result of `describe_first` by the element that is invalid after an
+edit. So no message is written twice.
 """
 
 from typing import NamedTuple
@@ -11,53 +11,53 @@ from attention_docs.live.library import Node, UnknownOperationError
 from attention_docs.live.recording import Recording, attempt
 
 
-class First(NamedTuple):
-    """In a message, the first element of a node where another is true, and its index."""
+class FirstInvalid(NamedTuple):
+    """Placeholder in a message for the first element of `array` where `invalid` is true."""
 
-    wrong: int
+    invalid: int
     array: int
 
 
 class Refusal(NamedTuple):
-    """An error that a turned answer leads to.
+    """The error that a flipped answer leads to.
 
     Attributes:
         error: the name of its class.
-        message: its pieces, of which those that are no text depend on the numbers.
-        nodes: the operations that Python carried out for the message; their numbers follow
+        message: its pieces; those that are not strings depend on the numbers.
+        nodes: the operations recorded after the answer, for the message; their indices follow
             those of the nodes before the answer.
     """
 
     error: str
-    message: list[str | First]
+    message: list[str | FirstInvalid]
     nodes: list[Node]
 
 
-def refusal(name: str, read: int) -> Refusal | None:
-    """Return what an example ends in if one of its reads gets the other answer.
+def find_refusal(name: str, read: int) -> Refusal | None:
+    """Return the error that an example raises if the answer of one of its reads is flipped.
 
     Args:
         name: of the example.
-        read: the number of the read.
+        read: the index of the read.
 
     Returns:
-        The error; None if Python goes another way.
+        The error; None if Python takes another branch.
 
-    >>> refusal("self_attention", 0).message
-    ['query holds ', First(wrong=8, array=4), '; expected finite numbers only']
+    >>> find_refusal("self_attention", 0).message
+    ['query holds ', FirstInvalid(invalid=8, array=4), '; expected finite numbers only']
     """
-    turned = attempt(name, turned=read)
-    if turned.error is None or isinstance(turned.error, UnknownOperationError):
+    flipped = attempt(name, flipped=read)
+    if flipped.error is None or isinstance(flipped.error, UnknownOperationError):
         return None
-    time = turned.tape.reads[read].time
-    return Refusal(type(turned.error).__name__, template(turned), turned.tape.nodes[time:])
+    nodes = flipped.tape.nodes[flipped.tape.reads[read].node_count :]
+    return Refusal(type(flipped.error).__name__, message_template(flipped), nodes)
 
 
-def template(turned: Recording) -> list[str | First]:
-    """Return the message of an error, with `First` in place of what `describe_first` said."""
-    message = str(turned.error)
-    for phrase in turned.calls.phrases:
-        before, found, after = message.partition(phrase.text)
-        if found:
-            return [before, First(phrase.wrong.node, phrase.array.node), after]
+def message_template(flipped: Recording) -> list[str | FirstInvalid]:
+    """Return the message of an error, with `FirstInvalid` for the result of `describe_first`."""
+    message = str(flipped.error)
+    for element in flipped.calls.descriptions:
+        before, match, after = message.partition(element.text)
+        if match:
+            return [before, FirstInvalid(element.invalid.node, element.array.node), after]
     return [message]

@@ -1,7 +1,7 @@
-"""An array library that computes with NumPy and remembers each operation.
+"""An array library that computes with NumPy and records each operation.
 
-An example takes its array library as an argument, `steps(xp)`. Given this one, it computes the same
-numbers as with NumPy, to the last bit, and leaves a list of nodes: which operation was applied to
+An example takes its array library as an argument, `steps(xp)`. With this one, it computes the same
+numbers as with NumPy, to the last bit, and records a list of nodes: which operation was applied to
 which earlier nodes.
 """
 
@@ -18,8 +18,8 @@ from attention_docs.arrays import backend
 
 NUMPY: Any = backend("numpy")
 
-# The operations that can be recorded, by their names in the standard; those that a page computes,
-# in docs/assets/live/operations.js, are the same. First those that have an operator of Python.
+# The operations that can be recorded, by their names in the standard: the same as those in
+# docs/assets/live/operations.js. First those that have a Python operator.
 BINARY = {
     "add": "add",
     "sub": "subtract",
@@ -46,9 +46,9 @@ FUNCTIONS = {
     *("all", "any", "argmax", "max", "mean", "min", "sum", "where"),
     *("concat", "flip", "matrix_transpose", "stack", "take"),
 }
-# The second argument of these is no array but an attribute of this name.
+# Functions whose second argument is an attribute of this name, not an array.
 ATTRIBUTES = {"permute_dims": "axes", "repeat": "repeats", "reshape": "shape"}
-# Those that `Namespace` and `RecordedArray` write out.
+# Operations that `Namespace` and `RecordedArray` implement as methods.
 METHODS = {"arange", "asarray", "astype", "eye", "full", "getitem"}
 OPERATIONS = {
     *(BINARY | COMPARISONS | UNARY).values(),
@@ -56,10 +56,12 @@ OPERATIONS = {
     *ATTRIBUTES,
     *METHODS,
 }
-FILLED = {"zeros", "ones", "full", "zeros_like", "ones_like", "full_like"}
-# What a namespace offers besides operations on arrays.
-PLAIN = {"bool", "float32", "float64", "int32", "int64", "inf", "nan", "pi", "e", "newaxis"}
-PLAIN |= {"finfo", "iinfo", "isdtype", "result_type"}
+FILL_FUNCTIONS = {"zeros", "ones", "full", "zeros_like", "ones_like", "full_like"}
+# Names that come from NumPy unchanged.
+PASSED_THROUGH = {
+    *("bool", "float32", "float64", "int32", "int64", "inf", "nan", "pi", "e", "newaxis"),
+    *("finfo", "iinfo", "isdtype", "result_type"),
+}
 
 
 class UnknownOperationError(AttributeError):
@@ -67,13 +69,13 @@ class UnknownOperationError(AttributeError):
 
 
 class Node(NamedTuple):
-    """One operation that was carried out.
+    """One recorded operation.
 
     Attributes:
         operation: its name in the array API standard.
-        inputs: the numbers of the nodes that it was applied to.
-        attributes: its other arguments, by name, as JSON has them.
-        literal: for `asarray`, the list or array that was written in the example.
+        inputs: the indices of the nodes that it was applied to.
+        attributes: its other arguments, by name, as JSON values.
+        literal: for `asarray`, the list or array in the source of the example.
     """
 
     operation: str
@@ -83,24 +85,24 @@ class Node(NamedTuple):
 
 
 class Read(NamedTuple):
-    """A moment in which Python asked for the value of an array, and went on by the answer.
+    """A conversion of an array to a Python scalar, which may steer the control flow.
 
     Attributes:
-        node: the number of the array's node.
-        answer: what Python got.
-        time: how many nodes there were.
+        node: the index of the array's node.
+        answer: the scalar.
+        node_count: the number of nodes on the tape at that moment.
     """
 
     node: int
     answer: bool | int | float
-    time: int
+    node_count: int
 
 
 class Tape:
-    """What was computed so far.
+    """The operations recorded while Python runs an example.
 
     Args:
-        turned: which of the reads, counted from 0, is to answer the opposite of the truth.
+        flipped: the index of a read that is to return the opposite answer.
 
     Examples:
         >>> tape = Tape()
@@ -111,32 +113,34 @@ class Tape:
         ['asarray', 'asarray', 'multiply']
     """
 
-    def __init__(self, turned: int | None = None) -> None:
-        self.turned = turned
+    def __init__(self, flipped: int | None = None) -> None:
+        self.flipped = flipped
         self.nodes: list[Node] = []
         self.reads: list[Read] = []
         self.xp = Namespace(self)
 
     @property
-    def has_turned(self) -> bool:
-        """Whether an answer was the opposite of the truth, so what follows has no sense."""
-        return self.turned is not None and len(self.reads) > self.turned
+    def has_flipped_answer(self) -> bool:
+        """Whether an answer was flipped, so that later values are meaningless."""
+        return self.flipped is not None and len(self.reads) > self.flipped
 
-    def array(self, value: Any, operation: str, *inputs: int, **attributes: Any) -> "RecordedArray":
-        """Remember a node and return its array."""
-        self.nodes.append(Node(operation, inputs, described(attributes)))
+    def record(
+        self, value: Any, operation: str, *inputs: int, **attributes: Any
+    ) -> "RecordedArray":
+        """Record a node and return its array."""
+        self.nodes.append(Node(operation, inputs, json_attributes(attributes)))
         return RecordedArray(self, len(self.nodes) - 1, value)
 
-    def literal(self, source: Any, value: Any) -> "RecordedArray":
-        """Remember numbers that come from no operation.
+    def record_literal(self, source: Any, value: Any) -> "RecordedArray":
+        """Record numbers that come from no operation.
 
-        A page shows matrices, so an array of more axes becomes a stack of them.
+        Pages show matrices, so an array with more than two axes becomes a stack of matrices.
         """
         if value.ndim > 2:
-            parts = [self.literal(*part) for part in zip(source, value, strict=True)]
-            stacked = NUMPY.stack([part.value for part in parts])
-            return self.array(stacked, "stack", *(part.node for part in parts))
-        attributes = {"value": value.tolist(), "dtype": name_of(value.dtype)}
+            arrays = [self.record_literal(*pair) for pair in zip(source, value, strict=True)]
+            stacked = NUMPY.stack([array.value for array in arrays])
+            return self.record(stacked, "stack", *(array.node for array in arrays))
+        attributes = {"value": value.tolist(), "dtype": numpy_dtype_name(value.dtype)}
         literal = None if isinstance(source, Number) else source
         self.nodes.append(Node("asarray", attributes=attributes, literal=literal))
         return RecordedArray(self, len(self.nodes) - 1, value)
@@ -144,7 +148,7 @@ class Tape:
     def apply(
         self, operation: str, function: Callable[..., Any], *arguments: Any, **attributes: Any
     ) -> "RecordedArray":
-        """Carry out an operation on arrays and numbers, and remember it.
+        """Apply an operation to arrays and numbers, and record it.
 
         Raises:
             UnknownOperationError: if an argument is neither; the message names the operation.
@@ -157,33 +161,33 @@ class Tape:
                     *dtypes,
                     argument,  # type: ignore[arg-type]  # NumPy's stubs leave out numbers.Number
                 )
-                argument = self.literal(argument, np.asarray(argument, dtype=dtype))
+                argument = self.record_literal(argument, np.asarray(argument, dtype=dtype))
             elif not isinstance(argument, RecordedArray):
                 raise UnknownOperationError(
                     f"{operation} cannot be recorded with a {type(argument).__name__}"
                 )
             inputs.append(argument.node)
-        value = function(*map(plain, arguments), **attributes)
-        return self.array(value, operation, *inputs, **attributes)
+        value = function(*map(unwrap, arguments), **attributes)
+        return self.record(value, operation, *inputs, **attributes)
 
     def read(self, array: "RecordedArray", convert: Callable[[Any], Any]) -> Any:
-        """Give Python the value of an array as one of its own, and remember that it asked."""
+        """Convert an array to a Python scalar, and record the read."""
         answer = convert(array.value)
-        if len(self.reads) == self.turned:
+        if len(self.reads) == self.flipped:
             answer = not answer
         self.reads.append(Read(array.node, answer, len(self.nodes)))
         return answer
 
 
 class RecordedArray:
-    """An array of NumPy that knows which node it is; all that the standard says of an array.
+    """A NumPy array with its node on the tape; has the array attributes of the standard.
 
     Attributes:
-        value: the numbers.
-        node: the number of its node on the tape.
+        value: the NumPy array.
+        node: the index of its node on the tape.
     """
 
-    # An operation with an array of NumPy on the left comes here too, and is refused by name.
+    # Makes NumPy defer to our operators, which refuse NumPy arrays by the operation's name.
     __array_ufunc__ = None
 
     def __init__(self, tape: Tape, node: int, value: Any) -> None:
@@ -220,7 +224,7 @@ class RecordedArray:
 
     @property
     def T(self) -> "RecordedArray":  # noqa: N802, as the standard calls it
-        return self.tape.array(self.value.T, "matrix_transpose", self.node)
+        return self.tape.record(self.value.T, "matrix_transpose", self.node)
 
     mT = T
 
@@ -241,14 +245,18 @@ class RecordedArray:
             index_entry(entry) for entry in (index if isinstance(index, tuple) else (index,))
         ]
         value, node = self.value[index], self.tape.nodes[self.node]
-        if node.operation == "stack" and is_leading(entries) and not node.attributes.get("axis"):
+        if (
+            node.operation == "stack"
+            and selects_leading_entry(entries)
+            and not node.attributes.get("axis")
+        ):
             return RecordedArray(self.tape, node.inputs[entries[0]], value)
-        return self.tape.array(value, "getitem", self.node, index=entries)
+        return self.tape.record(value, "getitem", self.node, index=entries)
 
     def __setitem__(self, index: Any, value: Any) -> None:
-        raise UnknownOperationError("an assignment to elements cannot be recorded; take xp.where")
+        raise UnknownOperationError("an assignment to elements cannot be recorded; use xp.where")
 
-    __hash__ = None  # type: ignore[assignment]  # how Python says that there is none
+    __hash__ = None  # type: ignore[assignment]  # makes it unhashable
 
 
 def _operator(symbol: str, operation: str, *, reflected: bool = False) -> Callable[..., Any]:
@@ -270,7 +278,7 @@ for _symbol, _operation in BINARY.items():
 
 
 class Namespace(ModuleType):
-    """The namespace `xp` of one tape.
+    """The namespace `xp` of a tape.
 
     >>> Tape().xp.svd
     Traceback (most recent call last):
@@ -281,7 +289,7 @@ class Namespace(ModuleType):
         super().__init__(__name__)
         self._tape = tape
 
-    # All namespaces are equal, so a cache by namespace keeps one of them and not every tape.
+    # All namespaces are equal, so that a cache keyed by namespace does not keep every tape alive.
     def __eq__(self, other: object) -> bool:
         return isinstance(other, Namespace)
 
@@ -289,10 +297,10 @@ class Namespace(ModuleType):
         return hash(Namespace)
 
     def __getattr__(self, name: str) -> Any:
-        if name in PLAIN:
+        if name in PASSED_THROUGH:
             return getattr(NUMPY, name)
-        if name in FILLED:
-            return functools.partial(self._filled, name)
+        if name in FILL_FUNCTIONS:
+            return functools.partial(self._fill, name)
         if name in OPERATIONS:
             return functools.partial(self._operation, name)
         raise UnknownOperationError(f"{name} cannot be recorded")
@@ -304,18 +312,18 @@ class Namespace(ModuleType):
             arguments = arguments[:1]
         if name in ("concat", "stack"):
             (arrays,) = arguments
-            return self._tape.apply(name, _of_list(function), *arrays, **attributes)
+            return self._tape.apply(name, _take_list(function), *arrays, **attributes)
         return self._tape.apply(name, function, *arguments, **attributes)
 
-    def _filled(self, name: str, like: Any, *fill: Any, **attributes: Any) -> RecordedArray:
-        value = getattr(NUMPY, name)(plain(like), *fill, **attributes)
+    def _fill(self, name: str, like: Any, *fill: Any, **attributes: Any) -> RecordedArray:
+        value = getattr(NUMPY, name)(unwrap(like), *fill, **attributes)
         fill_value = value.flat[0].item() if value.size else 0
-        return self._tape.array(
+        return self._tape.record(
             value, "full", shape=value.shape, fill_value=fill_value, dtype=value.dtype
         )
 
     def count_nonzero(self, array: RecordedArray) -> RecordedArray:
-        """Count what is true: recorded as the sum, as only booleans are counted."""
+        """Count the true elements; recorded as a sum, because only booleans are counted."""
         return self._operation("sum", array)
 
     def asarray(self, source: Any, **options: Any) -> RecordedArray:
@@ -324,28 +332,28 @@ class Namespace(ModuleType):
         value = NUMPY.asarray(source, **options)
         if value.dtype == object:
             raise UnknownOperationError(
-                "asarray cannot be recorded with arrays in a list; take xp.stack"
+                "asarray cannot be recorded with arrays in a list; use xp.stack"
             )
-        return self._tape.literal(source, value)
+        return self._tape.record_literal(source, value)
 
     def astype(self, array: RecordedArray, dtype: Any, **options: Any) -> RecordedArray:
         if array.dtype == dtype:
             return array
         value = NUMPY.astype(array.value, dtype, **options)
-        return self._tape.array(value, "astype", array.node, dtype=dtype)
+        return self._tape.record(value, "astype", array.node, dtype=dtype)
 
     def arange(
         self, start: float, stop: float | None = None, step: float = 1, **options: Any
     ) -> RecordedArray:
         start, stop = (0, start) if stop is None else (start, stop)
         value = NUMPY.arange(start, stop, step, **options)
-        return self._tape.array(
+        return self._tape.record(
             value, "arange", start=start, stop=stop, step=step, dtype=value.dtype
         )
 
     def eye(self, rows: int, columns: int | None = None, **options: Any) -> RecordedArray:
         value = NUMPY.eye(rows, columns, **options)
-        return self._tape.array(
+        return self._tape.record(
             value,
             "eye",
             n_rows=value.shape[0],
@@ -355,65 +363,65 @@ class Namespace(ModuleType):
         )
 
     def nonzero(self, array: RecordedArray) -> tuple[np.ndarray, ...]:
-        """Return the indices of what is true, for the message of an error.
+        """Return the indices of the true elements, for an error message.
 
-        They are no part of the graph, as their number depends on the values. After an answer that
-        was turned nothing may be true; then the first element stands for what would be.
+        They are not recorded, because their number depends on the values. After a flipped answer no
+        element may be true; then the first one stands in.
         """
-        if self._tape.has_turned and not np.any(array.value):
+        if self._tape.has_flipped_answer and not np.any(array.value):
             return tuple(np.zeros(1, dtype=int) for _ in array.shape)
-        found: tuple[np.ndarray, ...] = np.nonzero(array.value)
-        return found
+        indices: tuple[np.ndarray, ...] = np.nonzero(array.value)
+        return indices
 
 
-def _of_list(function: Callable[..., Any]) -> Callable[..., Any]:
-    """Return a function of several arrays in place of one of their list."""
+def _take_list(function: Callable[..., Any]) -> Callable[..., Any]:
+    """Adapt a function of a list of arrays to take them as separate arguments."""
     return lambda *arrays, **attributes: function(arrays, **attributes)
 
 
-def plain(argument: Any) -> Any:
-    """Return the value of a recorded array, and anything else as it is."""
+def unwrap(argument: Any) -> Any:
+    """Return the value of a recorded array, and anything else unchanged."""
     return argument.value if isinstance(argument, RecordedArray) else argument
 
 
-def described(attributes: Mapping[str, Any]) -> dict[str, Any]:
-    """Return attributes as JSON has them, without those that say nothing.
+def json_attributes(attributes: Mapping[str, Any]) -> dict[str, Any]:
+    """Return attributes as JSON values, without those that have no effect.
 
-    >>> described({"axis": None, "keepdims": False, "shape": (2, 1), "dtype": np.float64})
+    >>> json_attributes({"axis": None, "keepdims": False, "shape": (2, 1), "dtype": np.float64})
     {'shape': [2, 1], 'dtype': 'float64'}
     """
-    found = {}
+    described = {}
     for name, value in attributes.items():
         if name in ("copy", "device") or value is None or (name == "keepdims" and not value):
             continue
         if name == "dtype":
-            value = name_of(value)
-        found[name] = list(value) if isinstance(value, tuple) else value
-    return found
+            value = numpy_dtype_name(value)
+        described[name] = list(value) if isinstance(value, tuple) else value
+    return described
 
 
-@functools.cache  # NumPy works it out each time, which takes longer than most operations here
-def name_of(dtype: Any) -> str:
+@functools.cache  # NumPy recomputes the name each time, which is slower than most operations here
+def numpy_dtype_name(dtype: Any) -> str:
     name: str = np.dtype(dtype).name
     return name
 
 
-def is_leading(entries: list[Any]) -> bool:
-    """Whether an index picks one entry of the first axis, with all that it holds.
+def selects_leading_entry(entries: list[Any]) -> bool:
+    """Whether an index selects one whole entry of the first axis.
 
-    >>> [is_leading(entries) for entries in ([1], [0, "..."], ["...", 0], [0, 1])]
+    >>> [selects_leading_entry(entries) for entries in ([1], [0, "..."], ["...", 0], [0, 1])]
     [True, True, False, False]
     """
-    first, *others = entries
-    whole: tuple[Any, ...] = ("...", {"slice": [None, None, None]})
-    return isinstance(first, int) and all(entry in whole for entry in others)
+    first, *rest = entries
+    full_slices: tuple[Any, ...] = ("...", {"slice": [None, None, None]})
+    return isinstance(first, int) and all(entry in full_slices for entry in rest)
 
 
 def index_entry(entry: Any) -> Any:
-    """Return one entry of an index as JSON has it.
+    """Return one entry of an index as a JSON value.
 
     Raises:
-        UnknownOperationError: if it is none of integer, slice, new axis and ellipsis.
+        UnknownOperationError: if it is not an integer, slice, new axis or ellipsis.
 
     >>> [index_entry(entry) for entry in (0, None, ..., slice(1, None))]
     [0, None, '...', {'slice': [1, None, None]}]
@@ -425,7 +433,5 @@ def index_entry(entry: Any) -> Any:
     if isinstance(entry, slice):
         return {"slice": [entry.start, entry.stop, entry.step]}
     if isinstance(entry, RecordedArray):
-        raise UnknownOperationError(
-            "an array as index cannot be recorded; take xp.take or xp.where"
-        )
+        raise UnknownOperationError("an array as index cannot be recorded; use xp.take or xp.where")
     return operator.index(entry)

@@ -1,8 +1,8 @@
-"""Where the literals of the examples are written, and the examples with other numbers in them.
+"""Find the literals in the sources of the examples, and run the examples with other numbers there.
 
-A reader edits a literal of the sources. A graph knows it as one array, so where an example also
-computes with its numbers as Python's own, such as `D[0]`, an edit would not be noticed. So the
-sources are run once more with other numbers, and then only that array may hold other numbers.
+A reader edits a literal of the sources, which the graph holds as one array. Where an example also
+uses its numbers as Python scalars, such as `D[0]`, an edit would have no effect there. To detect
+this, the sources are run again with different numbers: only that array may then differ.
 """
 
 import ast
@@ -20,20 +20,20 @@ import numpy as np
 from attention_docs import examples
 from attention_docs.live.library import Tape
 from attention_docs.live.recording import Recording, record, recorded_names, run
-from attention_docs.live.scopes import Calls
+from attention_docs.live.scopes import CallRecorder
 
 
 class LiteralError(ValueError):
-    """An input that no edit can reach as Python would; the message names it and its example."""
+    """A literal that cannot be edited; the message names it and its example."""
 
 
-class Place(NamedTuple):
-    """Where a literal is written.
+class LiteralPosition(NamedTuple):
+    """The position of a literal in the sources.
 
     Attributes:
-        example: the module.
-        constant: the name that the module assigns.
-        path: the indices that lead to the literal if it is only a part of the constant.
+        example: the name of the module.
+        constant: the name of the constant.
+        path: the indices of the literal within the constant; empty if it is all of it.
     """
 
     example: str
@@ -45,8 +45,8 @@ class Statement(NamedTuple):
     """A statement of an example's module.
 
     Attributes:
-        code: what Python runs.
-        examples: those that it imports.
+        code: its compiled code.
+        examples: the examples that it imports.
         constants: the names that it assigns.
     """
 
@@ -56,135 +56,141 @@ class Statement(NamedTuple):
 
 
 def check_literal(name: str, step: str, literal: Any) -> None:
-    """Check that an example computes with a literal as an array, and in no other way.
+    """Check that an example uses a literal only as an array.
 
     Args:
         name: of the example.
-        step: what the pages call the literal.
+        step: the name of the literal on the pages.
         literal: the list in the sources.
 
     Raises:
-        LiteralError: if it does not, or if the list is no constant of a module.
+        LiteralError: if it does not, or if the list is not in a constant of a module.
     """
-    place = place_of(literal)
-    if place is None:
+    position = find_literal(literal)
+    if position is None:
         raise LiteralError(
             f"example {name!r}: a reader could edit {step!r}, which is no constant of a module; "
             "write its numbers there as a list"
         )
-    with rewritten(name, {place: other_numbers(literal)}), np.errstate(all="ignore"):
+    with (
+        rewritten_literals(name, {position: different_numbers(literal)}),
+        np.errstate(all="ignore"),
+    ):
         tape = Tape()
-        edited = run(name, Recording(tape, Calls(tape)))
+        edited = run(name, Recording(tape, CallRecorder(tape)))
     recording = record(name)
-    # From an answer on that has turned, Python went another way, and a page says so.
+    # Compare only up to the first answer that differs: from there Python takes another branch.
     reads = zip(recording.tape.reads, tape.reads, strict=False)
-    end = next((read.time for read, other in reads if read.answer != other.answer), None)
-    its_own = {i for i, node in enumerate(recording.tape.nodes) if node.literal is literal}
-    if operations(recording, its_own)[:end] != operations(edited, its_own)[:end]:
+    end = next((read.node_count for read, other in reads if read.answer != other.answer), None)
+    edited_nodes = {i for i, node in enumerate(recording.tape.nodes) if node.literal is literal}
+    if operations(recording, edited_nodes)[:end] != operations(edited, edited_nodes)[:end]:
         raise LiteralError(
-            f"example {name!r}: the literal {place.constant} of {place.example} reaches a result "
-            "by another way than its array, so an edit would not; compute with the array alone"
+            f"example {name!r}: the literal {position.constant} of {position.example} reaches a "
+            "result other than through its array, so an edit would miss it; "
+            "compute with the array alone"
         )
 
 
-def operations(recording: Recording, but: set[int]) -> list[Any]:
-    """Return what was computed, without the numbers of some literals."""
+def operations(recording: Recording, edited_nodes: set[int]) -> list[Any]:
+    """Return the recorded operations, without the numbers of the edited literals."""
     return [
-        (node.operation, node.inputs, None if number in but else node.attributes)
-        for number, node in enumerate(recording.tape.nodes)
+        (node.operation, node.inputs, None if index in edited_nodes else node.attributes)
+        for index, node in enumerate(recording.tape.nodes)
     ]
 
 
-def other_numbers(literal: Any) -> list[Any]:
-    """Return nested lists with other numbers, most of whose differences and ratios are others.
+def different_numbers(literal: Any) -> list[Any]:
+    """Return nested lists with different numbers, most of whose differences and ratios differ too.
 
-    >>> other_numbers([[1, 2], [True, 0.5]])
+    >>> different_numbers([[1, 2], [True, 0.5]])
     [[2, 4], [False, 3.5]]
     """
-    added = itertools.count(1)
+    increments = itertools.count(1)
 
-    def other(value: Any) -> Any:
+    def different(value: Any) -> Any:
         if isinstance(value, list | tuple):
-            return [other(part) for part in value]
-        return not value if isinstance(value, bool) else value + next(added)
+            return [different(item) for item in value]
+        return not value if isinstance(value, bool) else value + next(increments)
 
-    return [other(part) for part in literal]
+    return [different(item) for item in literal]
 
 
 @cache
-def shared_literals() -> dict[Place, str]:
-    """Name the literals that several examples compute with, if one of them has it as a step.
+def shared_literals() -> dict[LiteralPosition, str]:
+    """Return the literals that several examples use and that are a step of one of them.
 
     Returns:
-        By the place of the literal, a step that names it, `example.step`.
+        By the position of the literal, its name, `example.step`.
 
-    >>> shared_literals()[Place("course_sentence", "W_1")]
+    >>> shared_literals()[LiteralPosition("course_sentence", "W_1")]
     'course_sentence.W_1'
     """
     recordings = {name: record(name) for name in recorded_names()}
-    uses = Counter(
-        place
+    example_counts = Counter(
+        position
         for recording in recordings.values()
-        for place in {place_of(node.literal) for node in recording.tape.nodes}
+        for position in {find_literal(node.literal) for node in recording.tape.nodes}
     )
-    named = {
+    names = {
         name: {
-            place: f"{name}.{step}"
+            position: f"{name}.{step}"
             for step, array in recording.steps.items()
-            if (place := place_of(recording.tape.nodes[array.node].literal)) and uses[place] > 1
+            if (position := find_literal(recording.tape.nodes[array.node].literal))
+            and example_counts[position] > 1
         }
         for name, recording in recordings.items()
     }
-    # The example that names most of them is the one that they belong to.
-    return {k: v for names in sorted(named.values(), key=len) for k, v in names.items()}
+    # The example with the most shared literals comes last, so its names win.
+    return {k: v for by_position in sorted(names.values(), key=len) for k, v in by_position.items()}
 
 
-def place_of(literal: Any) -> Place | None:
-    """Find a list, not one that is equal to it, among the constants of all examples.
+def find_literal(literal: Any) -> LiteralPosition | None:
+    """Return the position of a list in the constants of all examples, found by identity.
 
     >>> from attention_docs.examples import batch_of_two
-    >>> place_of(batch_of_two.X[1])
-    Place(example='batch_of_two', constant='X', path=(1,))
+    >>> find_literal(batch_of_two.X[1])
+    LiteralPosition(example='batch_of_two', constant='X', path=(1,))
     """
-    constant, place = constants().get(id(literal), (None, None))
-    return place if constant is literal else None
+    constant, position = constants().get(id(literal), (None, None))
+    return position if constant is literal else None
 
 
 @cache
-def constants() -> dict[int, tuple[Any, Place]]:
-    """Return the lists among the constants of all examples, by their identity.
+def constants() -> dict[int, tuple[Any, LiteralPosition]]:
+    """Return the lists in the constants of all examples, with their positions, by `id`.
 
-    They are held here, so that no other object can come to have the identity of one of them.
+    The dictionary holds references to the lists, so that their ids are not reused.
     """
-    found: dict[int, tuple[Any, Place]] = {}
+    positions: dict[int, tuple[Any, LiteralPosition]] = {}
     for name in recorded_names():
-        for constant in itertools.chain(*(each.constants for each in statements(name))):
-            for part, path in parts(vars(examples.load(name)).get(constant)):
-                found.setdefault(id(part), (part, Place(name, constant, path)))
-    return found
+        for constant in itertools.chain(*(statement.constants for statement in statements(name))):
+            for item, path in nested_lists(vars(examples.load(name)).get(constant)):
+                positions.setdefault(id(item), (item, LiteralPosition(name, constant, path)))
+    return positions
 
 
-def parts(value: Any, path: tuple[int, ...] = ()) -> Iterator[tuple[Any, tuple[int, ...]]]:
-    """Yield all lists of a nested list, with the indices that lead to each.
+def nested_lists(value: Any, path: tuple[int, ...] = ()) -> Iterator[tuple[Any, tuple[int, ...]]]:
+    """Yield all lists within nested lists and tuples, with the indices of each.
 
-    Tuples are only looked into: two with the same numbers can be one object.
+    Tuples themselves are not yielded: equal tuples can be the same object.
     """
     if isinstance(value, list):
         yield value, path
     if isinstance(value, list | tuple):
-        for index, part in enumerate(value):
-            yield from parts(part, (*path, index))
+        for index, item in enumerate(value):
+            yield from nested_lists(item, (*path, index))
 
 
 @contextmanager
-def rewritten(name: str, edits: Mapping[Place, list[Any]]) -> Iterator[None]:
-    """Have `examples` compute an example as if other literals were written in the sources.
+def rewritten_literals(name: str, edits: Mapping[LiteralPosition, list[Any]]) -> Iterator[None]:
+    """Replace literals in the sources of an example while the context is active.
 
     Args:
-        name: of the example; its module and those that it imports are run once more.
-        edits: what is written in place of which literal.
+        name: of the example; its module and those that it imports are run again.
+        edits: the replacements, by the position of the literal.
 
-    >>> with rewritten("self_attention", {Place("self_attention", "W_Q", (0,)): [7, 0]}):
+    >>> edits = {LiteralPosition("self_attention", "W_Q", (0,)): [7, 0]}
+    >>> with rewritten_literals("self_attention", edits):
     ...     print(examples.steps("self_attention")["Q"][0])
     [8. 0.]
     """
@@ -198,48 +204,50 @@ def rewritten(name: str, edits: Mapping[Place, list[Any]]) -> Iterator[None]:
             vars(examples.load(module)).update(namespace)
 
 
-def execute(name: str, edits: Mapping[Place, list[Any]], saved: dict[str, dict[str, Any]]) -> None:
-    """Run a module once more, after those that it imports, and save what it held before."""
+def execute(
+    name: str, edits: Mapping[LiteralPosition, list[Any]], saved: dict[str, dict[str, Any]]
+) -> None:
+    """Run a module again, after those that it imports, and save its previous namespace."""
     namespace = vars(examples.load(name))
     saved[name] = dict(namespace)
     for statement in statements(name):
-        for other in set(statement.examples) - set(saved):
-            execute(other, edits, saved)
+        for imported in set(statement.examples) - set(saved):
+            execute(imported, edits, saved)
         exec(statement.code, namespace)
-        # At once, because what follows may be computed from it.
+        # Immediately, because later statements may compute with it.
         for (example, constant, path), value in edits.items():
             if example == name and constant in statement.constants:
-                namespace[constant] = replaced(namespace[constant], path, value)
+                namespace[constant] = replace_item(namespace[constant], path, value)
 
 
-def replaced(whole: Any, path: tuple[int, ...], value: list[Any]) -> Any:
-    """Return nested lists with another part.
+def replace_item(nested: Any, path: tuple[int, ...], value: list[Any]) -> Any:
+    """Return nested lists with the item at a path replaced.
 
-    >>> replaced(([1, 2], [3, 4]), (1,), [5, 6])
+    >>> replace_item(([1, 2], [3, 4]), (1,), [5, 6])
     ([1, 2], [5, 6])
     """
     if not path:
         return value
-    copy = list(whole)
-    copy[path[0]] = replaced(copy[path[0]], path[1:], value)
-    return type(whole)(copy)
+    copy = list(nested)
+    copy[path[0]] = replace_item(copy[path[0]], path[1:], value)
+    return type(nested)(copy)
 
 
 @cache
 def statements(name: str) -> list[Statement]:
-    """Return the statements of an example's module, in their order."""
+    """Return the statements of an example's module, in order."""
     module = examples.load(name)
     return [
         Statement(
             compile(ast.Module([statement], []), str(module.__file__), "exec"),
-            list(imported(statement)),
-            list(assigned(statement)),
+            list(imported_examples(statement)),
+            list(assigned_names(statement)),
         )
         for statement in ast.parse(inspect.getsource(module)).body
     ]
 
 
-def imported(statement: ast.stmt) -> Iterator[str]:
+def imported_examples(statement: ast.stmt) -> Iterator[str]:
     if not isinstance(statement, ast.ImportFrom):
         return
     if statement.module == examples.__name__:
@@ -248,7 +256,7 @@ def imported(statement: ast.stmt) -> Iterator[str]:
         yield str(statement.module).rpartition(".")[2]
 
 
-def assigned(statement: ast.stmt) -> Iterator[str]:
+def assigned_names(statement: ast.stmt) -> Iterator[str]:
     if isinstance(statement, ast.Assign):
         for target in statement.targets:
             yield from (node.id for node in ast.walk(target) if isinstance(node, ast.Name))

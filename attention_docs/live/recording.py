@@ -1,14 +1,14 @@
-"""A worked example, computed once with the library that remembers."""
+"""Run a worked example once with the recording array library."""
 
 from dataclasses import dataclass, field
 from functools import cache
 
 from attention_docs import examples
 from attention_docs.live.library import RecordedArray, Tape, UnknownOperationError
-from attention_docs.live.scopes import Calls, watched
+from attention_docs.live.scopes import CallRecorder, recorded_calls
 
-# The inputs of these are drawn at random in bulk, and models are trained on some of them. A page
-# has their results, with the formulas that they give in words.
+# Examples with many random inputs; some train models on them. A page has only their results, with
+# the formulas that they give in words.
 DRAWN_IN_BULK = (
     "learning_induction",
     "learning_mistakes",
@@ -20,38 +20,39 @@ DRAWN_IN_BULK = (
 
 @dataclass
 class Recording:
-    """What is known of one run.
+    """The recording of one run of an example.
 
     Attributes:
-        tape: the operations, and what Python read of their results.
-        calls: the calls of public functions; none if they were not watched.
-        steps: the array of each named step; none if the run ended in an error.
-        error: what it ended in.
+        tape: the operations, and the reads of their results.
+        calls: the calls of public functions; empty if they were not recorded.
+        steps: the array of each step; empty if the run raised an error.
+        error: the error that the run raised.
     """
 
     tape: Tape
-    calls: Calls
+    calls: CallRecorder
     steps: dict[str, RecordedArray] = field(default_factory=dict)
     error: Exception | None = None
 
 
-def attempt(name: str, turned: int | None = None) -> Recording:
-    """Run an example, perhaps into an error, and watch what it calls.
+def attempt(name: str, flipped: int | None = None) -> Recording:
+    """Record a run of an example, including its calls, even if it raises an error.
 
     Args:
         name: of the example.
-        turned: as for `Tape`.
+        flipped: as for `Tape`.
 
-    >>> attempt("self_attention", turned=0).error
+    >>> attempt("self_attention", flipped=0).error
     ValueError('query holds 2.0 at [0, 0]; expected finite numbers only')
     """
     examples.load(name)
-    tape = Tape(turned=turned)
-    with watched(tape) as calls:
+    tape = Tape(flipped=flipped)
+    with recorded_calls(tape) as calls:
         return run(name, Recording(tape, calls))
 
 
 def run(name: str, recording: Recording) -> Recording:
+    """Run an example on the tape of a recording, and store its steps or its error there."""
     try:
         recording.steps = examples.steps(name, recording.tape.xp)
     except Exception as error:
@@ -61,12 +62,12 @@ def run(name: str, recording: Recording) -> Recording:
 
 @cache
 def record(name: str) -> Recording:
-    """Run an example with its own inputs, once.
+    """Record an example with its own inputs, once.
 
     Raises:
         UnknownOperationError: if it applies an operation that cannot be recorded; the message names
             both.
-        Exception: whatever else it ends in.
+        Exception: any other error that it raises.
 
     >>> record("self_attention").steps["Q"].value
     array([[2., 0.],

@@ -1,7 +1,7 @@
-"""Which public function of the mathematics each node was computed in.
+"""Record in which call of a public function each node is computed.
 
-While a tape runs, a wrapper stands in place of each public function, wherever the mathematics and
-the examples have it. A decorator would cost every call time, and mutmut skips what has one.
+While a tape records, each public function is replaced by a wrapper in all modules that hold it.
+Decorators would slow down every call, and mutmut skips decorated functions.
 """
 
 import functools
@@ -21,88 +21,91 @@ from attention_docs.softmax import _softmax, softmax
 
 PACKAGE = "attention_docs."
 MATHEMATICS = ("additive", "backward", "dot_product", "masks", "multi_head", "positions", "softmax")
-# Attention has checked its scores, and takes the softmax without the checks of the public one.
+# Attention has validated its scores, and calls the softmax without the checks of the public one.
 WITHOUT_CHECKS = {softmax: _softmax}
 
 
 @dataclass
 class Scope:
-    """One call of a public function.
+    """A recorded call of a public function.
 
     Attributes:
-        call: its name, with that of its class.
-        first: the number of nodes when it was called.
+        call: the name of the function, with that of its class.
+        start: the number of nodes when it was called.
         arguments: those that differ from their defaults, by name.
-        last: the number of nodes when it returned.
-        results: the arrays that it returned, by their names in a named tuple; one has no name.
+        stop: the number of nodes when it returned.
+        results: the arrays that it returned, by their names in a named tuple; a single array has
+            the name "".
     """
 
     call: str
-    first: int
+    start: int
     arguments: dict[str, Any]
-    last: int = 0
+    stop: int = 0
     results: dict[str, RecordedArray] = field(default_factory=dict)
 
 
-class Phrase(NamedTuple):
-    """What `describe_first` said of the first element of an array where another is true."""
+class ElementDescription(NamedTuple):
+    """A result of `describe_first`: the first element of an array where `invalid` is true."""
 
-    wrong: RecordedArray
+    invalid: RecordedArray
     array: RecordedArray
     text: str
 
 
-class Calls:
-    """The calls that were made while a tape ran."""
+class CallRecorder:
+    """Records the calls that are made while a tape records."""
 
     def __init__(self, tape: Tape) -> None:
         self.tape = tape
         self.scopes: list[Scope] = []
-        self.phrases: list[Phrase] = []
+        self.descriptions: list[ElementDescription] = []
 
-    def noting(self, name: str, function: Callable[..., Any]) -> Callable[..., Any]:
-        """Return a function that also notes each of its calls."""
+    def wrap(self, name: str, function: Callable[..., Any]) -> Callable[..., Any]:
+        """Return a wrapper that records each call."""
         signature = signature_of(function)
 
         @functools.wraps(function)
-        def called(*positional: Any, **named: Any) -> Any:
-            given = arguments(signature.bind(*positional, **named))
-            scope = Scope(name, len(self.tape.nodes), given)
+        def wrapper(*args: Any, **kwargs: Any) -> Any:
+            arguments = recorded_arguments(signature.bind(*args, **kwargs))
+            scope = Scope(name, len(self.tape.nodes), arguments)
             self.scopes.append(scope)
-            result = function(*positional, **named)
-            scope.last = len(self.tape.nodes)
+            result = function(*args, **kwargs)
+            scope.stop = len(self.tape.nodes)
             scope.results = dict(named_arrays(result))
             return result
 
-        return called
+        return wrapper
 
-    def describe_first(self, xp: Any, wrong: RecordedArray, array: RecordedArray) -> str:
-        """Describe the first element where `wrong` is true, and note what was said."""
-        text = describe_first(xp, wrong, array)
-        self.phrases.append(Phrase(wrong, array, text))
+    def describe_first(self, xp: Any, invalid: RecordedArray, array: RecordedArray) -> str:
+        """Describe the first element where `invalid` is true, and record the description."""
+        text = describe_first(xp, invalid, array)
+        self.descriptions.append(ElementDescription(invalid, array, text))
         return text
 
 
 @contextmanager
-def watched(tape: Tape) -> Iterator[Calls]:
-    """Watch the calls while a tape runs, of modules that are imported already."""
-    calls = Calls(tape)
+def recorded_calls(tape: Tape) -> Iterator[CallRecorder]:
+    """Record calls in all modules imported so far, while a tape records."""
+    calls = CallRecorder(tape)
     wrappers: dict[Any, Any] = {describe_first: calls.describe_first}
-    wrappers |= {function: calls.noting(name, function) for name, function in PUBLIC.items()}
+    wrappers |= {
+        function: calls.wrap(name, function) for name, function in PUBLIC_FUNCTIONS.items()
+    }
     loaded = tuple(name for name in sys.modules if name.startswith(PACKAGE) and name != __name__)
     try:
-        for owner, name, function in places(loaded):
+        for owner, name, function in patch_targets(loaded):
             setattr(owner, name, wrappers[function])
         yield calls
     finally:
-        for owner, name, function in places(loaded):
+        for owner, name, function in patch_targets(loaded):
             setattr(owner, name, function)
 
 
 @functools.cache
-def places(modules: tuple[str, ...]) -> list[tuple[Any, str, Callable[..., Any]]]:
-    """Return where these modules have the functions that are watched: owner, name, function."""
-    functions = {describe_first, *PUBLIC.values()}
+def patch_targets(modules: tuple[str, ...]) -> list[tuple[Any, str, Callable[..., Any]]]:
+    """Return where these modules hold the recorded functions, as (owner, name, function)."""
+    functions = {describe_first, *PUBLIC_FUNCTIONS.values()}
     return [
         (owner, name, member)
         for owner in (MultiHeadAttention, *map(sys.modules.get, modules))
@@ -112,7 +115,7 @@ def places(modules: tuple[str, ...]) -> list[tuple[Any, str, Callable[..., Any]]
 
 
 def public_functions() -> Iterator[tuple[str, Callable[..., Any]]]:
-    """Yield the public functions and methods of the mathematics, by their names.
+    """Yield the public functions and methods of the mathematics with their names.
 
     >>> [name for name, _ in public_functions()][:2]
     ['additive_scores', 'attention_backward']
@@ -129,24 +132,24 @@ def public_functions() -> Iterator[tuple[str, Callable[..., Any]]]:
                         yield f"{name}.{method}".removesuffix(".__call__"), function
 
 
-def arguments(given: inspect.BoundArguments) -> dict[str, Any]:
+def recorded_arguments(bound: inspect.BoundArguments) -> dict[str, Any]:
     """Return the arguments of a call that differ from their defaults; for `self`, its fields.
 
-    A named tuple of arrays becomes its arrays, as `argument.field`.
+    A named tuple is replaced by its arrays, as `argument.field`.
     """
-    found = {}
-    for name, value in given.arguments.items():
+    arguments = {}
+    for name, value in bound.arguments.items():
         if name == "self":
-            found.update(vars(value))
+            arguments.update(vars(value))
         elif hasattr(value, "_asdict"):
-            found.update(named_arrays(value, name))
-        elif value is not given.signature.parameters[name].default:
-            found[name] = value
-    return found
+            arguments.update(named_arrays(value, name))
+        elif value is not bound.signature.parameters[name].default:
+            arguments[name] = value
+    return arguments
 
 
 def named_arrays(result: Any, name: str = "") -> Iterator[tuple[str, RecordedArray]]:
-    """Yield the arrays of a result, those of a named tuple within another as `outer.inner`."""
+    """Yield the arrays of a result by name, those of nested named tuples as `outer.inner`."""
     if isinstance(result, RecordedArray):
         yield name, result
     elif hasattr(result, "_asdict"):
@@ -154,5 +157,5 @@ def named_arrays(result: Any, name: str = "") -> Iterator[tuple[str, RecordedArr
             yield from named_arrays(value, f"{name}.{field_name}" if name else field_name)
 
 
-PUBLIC = dict(public_functions())
+PUBLIC_FUNCTIONS = dict(public_functions())
 signature_of = functools.cache(inspect.signature)

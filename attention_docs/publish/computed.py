@@ -98,7 +98,7 @@ def serialised_steps(name: str) -> str:
 
 
 def recorded_graph(name: str) -> str:
-    return live.text(live.graph(name))
+    return live.to_json(live.graph(name))
 
 
 def compute(kind: str, name: str) -> str:

@@ -5,7 +5,7 @@ from typing import Any
 
 import numpy as np
 
-from attention_docs.arrays import Array, readable
+from attention_docs.arrays import Array, displayable
 from attention_docs.render.numbers import number
 
 
@@ -38,11 +38,13 @@ def show(result: Array | Mapping[str, Array]) -> None:
 def as_text(result: Array | Mapping[str, Array]) -> str:
     """Return what `show` prints."""
     if is_mapping_like(result):
-        arrays = {name: readable(f"result[{name!r}]", array) for name, array in flattened(result)}
+        arrays = {
+            name: displayable(f"result[{name!r}]", array) for name, array in flattened(result)
+        }
         return "\n".join(
             f"{name} {shape_text(array)}\n{as_text(array)}" for name, array in arrays.items()
         )
-    return _format_array(readable("result", result), indent=1)
+    return _format_array(displayable("result", result), indent=1)
 
 
 def is_mapping_like(result: Any) -> bool:

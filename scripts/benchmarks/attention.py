@@ -19,10 +19,10 @@ import numpy as np
 import results
 from attention_docs import attend_tile, attention_steps, merge
 from attention_docs import scaled_dot_product_attention as ours
-from attention_docs.inputs import fitted
-from attention_docs.kernels.blockwise import block_for, bounded, online
+from attention_docs.inputs import prepare_inputs
+from attention_docs.kernels.blockwise import block_size, bounded_weights, online_weights
 from attention_docs.kernels.exponential import fastest_exp
-from attention_docs.kernels.threads import one_blas_thread, parallel
+from attention_docs.kernels.threads import one_blas_thread, run_parallel
 from results import NOT_MEASURED
 
 SHAPES = [(8, 2048, 64), (16, 1024, 64), (8, 4096, 64)]
@@ -93,12 +93,14 @@ def label(row):
 def speed(shape, causal, factor=1):
     query, key, value = normal(shape)
     large = factor * query
-    weigh, (exp, unit) = (bounded, fastest_exp(np)) if factor == 1 else (online, (np.exp, 1.0))
+    weight_blocks, (exp, unit) = (
+        (bounded_weights, fastest_exp(np)) if factor == 1 else (online_weights, (np.exp, 1.0))
+    )
     scaled = query * (unit / math.sqrt(query.shape[-1]))
     contenders = {
         "ours": lambda: ours(large, key, value, is_causal=causal),
-        "products": lambda: products(query, key, value, causal, weigh),
-        "floor": lambda: floor(scaled, key, value, causal, exp, weigh),
+        "products": lambda: products(query, key, value, causal, weight_blocks),
+        "floor": lambda: floor(scaled, key, value, causal, exp, weight_blocks),
     }
     if shape[-2] < LONGEST_PLAIN:
         contenders["plain"] = lambda: plain_attention(large, key, value, causal)
@@ -266,7 +268,7 @@ def torch_attention(query, key, value, causal):
     return lambda: attend(*tensors, is_causal=causal)[0]
 
 
-def products(query, key, value, causal, weigh=bounded):
+def products(query, key, value, causal, weight_blocks=bounded_weights):
     """Compute only the matrix products, in the same blocks on the same threads."""
     output = np.zeros_like(query, shape=(*query.shape[:-1], value.shape[-1]))
 
@@ -274,11 +276,11 @@ def products(query, key, value, causal, weigh=bounded):
         outputs = output[rows]  # a view
         outputs += query[rows] @ key[keys].T @ value[keys]
 
-    in_blocks(work, query, key, value, causal, weigh)
+    in_blocks(work, query, key, value, causal, weight_blocks)
     return output
 
 
-def floor(scaled, key, value, causal, exp, weigh=bounded):
+def floor(scaled, key, value, causal, exp, weight_blocks=bounded_weights):
     """Compute only products, exponentials and sums, and return output and normaliser."""
     output = np.zeros_like(scaled, shape=(*scaled.shape[:-1], value.shape[-1]))
     total = np.zeros_like(scaled, shape=(*scaled.shape[:-1], 1))
@@ -291,14 +293,16 @@ def floor(scaled, key, value, causal, exp, weigh=bounded):
         totals += weights @ ones[: weights.shape[-1]]
         outputs += weights @ value[keys]
 
-    in_blocks(work, scaled, key, value, causal, weigh)
+    in_blocks(work, scaled, key, value, causal, weight_blocks)
     return output, total
 
 
-def in_blocks(work, query, key, value, causal, weigh):
+def in_blocks(work, query, key, value, causal, weight_blocks):
     """Call `work` with the indices of the queries and keys of each block."""
     heads, queries, _ = query.shape
-    rows, columns = block_for(fitted(query, key, value, is_causal=causal).checked(), weigh)
+    rows, columns = block_size(
+        prepare_inputs(query, key, value, is_causal=causal).check_finite(), weight_blocks
+    )
 
     def run(job):
         head, start = job
@@ -310,7 +314,7 @@ def in_blocks(work, query, key, value, causal, weigh):
             work((head, slice(top, stop)), (head, slice(left, right)))
 
     starts = range(0, queries, rows)
-    parallel(run, [(head, start) for head in range(heads) for start in reversed(starts)])
+    run_parallel(run, [(head, start) for head in range(heads) for start in reversed(starts)])
 
 
 def plain_attention(query, key, value, causal=False):

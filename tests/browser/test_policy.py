@@ -9,7 +9,7 @@ import pytest
 
 from attention_docs.publish.after.policy import enforce
 from tests.browser.visit import PAGES, served
-from tests.conftest import lend
+from tests.conftest import link_folder
 
 META = re.compile(r'<meta http-equiv="Content-Security-Policy" content="([^"]*)">')
 LOADS = re.compile(r"<(?:script|style|link|img)\b")
@@ -136,7 +136,7 @@ def test_instant_navigation_complies_with_the_policy(open_page):
     ],
 )
 def test_policy_blocks_injected_elements(tab, site, tmp_path, injected, directive):
-    lend(site / "assets", tmp_path / "assets")
+    link_folder(site / "assets", tmp_path / "assets")
     page = (site / "index.html").read_text(encoding="utf-8")
     (tmp_path / "index.html").write_text(page.replace("</body>", injected + "</body>"), "utf-8")
     with served(tmp_path) as home:

@@ -4,7 +4,7 @@ import html
 import re
 
 from attention_docs.publish.computed import recorded_graph
-from tests.live.running import in_node
+from tests.live.page_modules.nodejs import in_node
 
 MARK = re.compile(r' data-val="([^"]+)"')
 COUNT_NUMBERS = """

@@ -6,7 +6,7 @@ import subprocess
 
 import pytest
 
-from tests.conftest import lend, mkdocs
+from tests.conftest import link_folder, mkdocs
 
 COMMIT_DATE = "2024-02-29T23:59:00+0000"
 OTHER_ENVIRONMENT = {
@@ -44,7 +44,7 @@ def twins(project, tmp_path_factory):
         if file.is_file() and name.parts[0] not in (".cache", "node_modules"):
             (twin / name).parent.mkdir(parents=True, exist_ok=True)
             shutil.copy(file, twin / name)
-    lend((project / "node_modules").resolve(), twin / "node_modules")
+    link_folder((project / "node_modules").resolve(), twin / "node_modules")
     return project, twin
 
 

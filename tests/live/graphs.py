@@ -1,4 +1,4 @@
-"""The graph of each example, recorded at most once in a process."""
+"""The graph of each example, recorded at most once per process."""
 
 import functools
 import json
@@ -11,8 +11,8 @@ graph = functools.cache(live.graph)
 
 @functools.cache
 def page_graph(name):
-    """Return the graph of an example as the page gets it."""
-    return json.loads(live.text(graph(name)))
+    """Return the graph of an example as the page receives it."""
+    return json.loads(live.to_json(graph(name)))
 
 
 def page_graphs():

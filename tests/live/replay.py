@@ -1,16 +1,16 @@
-"""What Python computes of an example when other numbers are written in the sources."""
+"""Compute an example with NumPy after an edit of its sources."""
 
 from typing import NamedTuple
 
 import numpy as np
 
 from attention_docs import examples
-from attention_docs.live.literals import place_of, rewritten
+from attention_docs.live.literals import find_literal, rewritten_literals
 from attention_docs.live.recording import record
 
 
 class Replay(NamedTuple):
-    """The steps of a run; none if it ended in an error."""
+    """The steps of a run; empty if it raised an error."""
 
     steps: dict[str, np.ndarray]
     error: Exception | None = None
@@ -21,18 +21,19 @@ def replay(name, edits):
 
     Args:
         name: of the example.
-        edits: what to write in place of literals, by their steps; those of another example as
-            `example.step`.
+        edits: the replacements of literals, by step; by `example.step` for another example.
     """
-    written = {place(name, literal): array.tolist() for literal, array in edits.items()}
-    with rewritten(name, written), np.errstate(all="ignore"):
+    replacements = {
+        literal_position(name, literal): array.tolist() for literal, array in edits.items()
+    }
+    with rewritten_literals(name, replacements), np.errstate(all="ignore"):
         try:
             return Replay(examples.steps(name))
         except ValueError as error:
             return Replay({}, error)
 
 
-def place(name, literal):
+def literal_position(name, literal):
     owner, _, step = literal.rpartition(".")
     recording = record(owner or name)
-    return place_of(recording.tape.nodes[recording.steps[step].node].literal)
+    return find_literal(recording.tape.nodes[recording.steps[step].node].literal)

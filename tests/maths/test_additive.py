@@ -1,4 +1,4 @@
-"""Additive scores: a slow loop, their bound, and every refused input."""
+"""Additive scores: compared with a slow loop, their bound, and every error."""
 
 import math
 import re
@@ -18,22 +18,25 @@ ARRAYS = [
 ]
 
 
-def slow(query, key, query_weight, key_weight, score_weight):
-    from_query, from_key = reference.matmul(query, query_weight), reference.matmul(key, key_weight)
+def slow_scores(query, key, query_weight, key_weight, score_weight):
+    projected_query, projected_key = (
+        reference.matmul(query, query_weight),
+        reference.matmul(key, key_weight),
+    )
     return [
         [
             reference.dot(score_weight, [math.tanh(a + b) for a, b in zip(q, k, strict=True)])
-            for k in from_key
+            for k in projected_key
         ]
-        for q in from_query
+        for q in projected_query
     ]
 
 
-def test_equals_a_slow_loop():
-    np.testing.assert_allclose(additive_scores(*ARRAYS), slow(*ARRAYS), rtol=1e-13)
+def test_equals_slow_loop():
+    np.testing.assert_allclose(additive_scores(*ARRAYS), slow_scores(*ARRAYS), rtol=1e-13)
 
 
-def test_is_bounded_however_large_the_queries_and_keys():
+def test_scores_are_bounded_for_large_inputs():
     query, key, *weights = ARRAYS
     scores = additive_scores(query * 1e6, key * 1e6, *weights)
     assert np.abs(scores).max() <= np.abs(weights[-1]).sum()
@@ -46,18 +49,18 @@ def test_batches_broadcast():
     np.testing.assert_array_equal(scores[1], additive_scores(-query, key, *weights))
 
 
-def test_16_bit_numbers_are_added_up_in_float32():
+def test_16_bit_floats_are_summed_in_float32():
     halves = [array.astype("float16") for array in ARRAYS]
     wide = additive_scores(*(array.astype("float32") for array in halves))
     np.testing.assert_array_equal(additive_scores(*halves), wide.astype("float16"))
 
 
-def test_a_sum_of_projections_may_overflow_as_its_tanh_is_one():
+def test_overflowing_sum_of_projections_has_tanh_one():
     huge = np.array([[1.5e308]])
     assert additive_scores(huge, huge, *np.ones((2, 1, 1)), np.ones(1)) == 1
 
 
-def test_every_library_gives_the_same_numbers(xp):
+def test_libraries_agree(xp):
     scores = additive_scores(*(xp.asarray(a.tolist(), dtype=xp.float64) for a in ARRAYS))
     np.testing.assert_allclose(to_numpy(scores), additive_scores(*ARRAYS), rtol=1e-13)
 
@@ -76,14 +79,14 @@ def test_every_library_gives_the_same_numbers(xp):
         (4, np.ones(6, dtype="float32"), TypeError, "score_weight has dtype float32; expected float64 to match query"),
     ],
 )  # fmt: skip
-def test_refuses_with_the_argument_what_was_expected_and_what_came(position, array, error, message):
+def test_error_states_argument_expectation_and_value(position, array, error, message):
     arguments = [*ARRAYS[:position], array, *ARRAYS[position + 1 :]]
     with pytest.raises(error) as caught:
         additive_scores(*arguments)
     assert str(caught.value) == message
 
 
-def test_refuses_batches_that_do_not_broadcast():
+def test_incompatible_batches_raise():
     query, key, *weights = ARRAYS
     message = "key has shape (3, 3, 5); expected leading axes that broadcast with query (2, 2, 4)"
     with pytest.raises(ValueError, match=re.escape(message)):
@@ -91,7 +94,7 @@ def test_refuses_batches_that_do_not_broadcast():
 
 
 @pytest.mark.parametrize("name", ["query", "key"])
-def test_a_product_that_overflows_names_its_factors(name):
+def test_overflow_error_names_factors(name):
     # inf - inf would be NaN, and inf alone a tanh of 1.
     one, huge = np.ones((1, 2)), np.array([[1e308, -1e308]])
     weights = {"query_weight": np.full((2, 3), 2.0), "key_weight": np.full((2, 3), 2.0)}

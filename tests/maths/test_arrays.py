@@ -1,4 +1,4 @@
-"""What is known about array libraries, also about one that is not installed."""
+"""Array libraries, including ones that are not installed."""
 
 import sys
 from types import ModuleType, SimpleNamespace
@@ -12,7 +12,7 @@ from attention_docs.arrays import (
     dtype_kind,
     dtype_name,
     to_numpy,
-    widened,
+    upcast_16_bit,
 )
 from attention_docs.kernels import blockwise, bounds, exponential
 
@@ -22,25 +22,25 @@ from attention_docs.kernels import blockwise, bounds, exponential
     [("numpy", True, True), ("cupy", True, False), ("torch", False, False)],
 )
 @pytest.mark.parametrize("prefix", ["", "array_api_compat."])
-def test_which_library_takes_blocks_and_which_takes_threads(prefix, library, blocks, host):
+def test_libraries_that_support_blocks_and_threads(prefix, library, blocks, host):
     xp = ModuleType(prefix + library)
     assert blockwise.is_supported(xp) is blocks
-    assert blockwise.on_host(xp) is host
+    assert blockwise.is_on_host(xp) is host
 
 
 @pytest.mark.parametrize("is_cupy", [False, True])
-def test_squared_lengths_are_the_same_by_the_method_for_cupy(monkeypatch, is_cupy):
+def test_squared_lengths_agree_for_cupy(monkeypatch, is_cupy):
     monkeypatch.setattr(bounds, "is_cupy_namespace", lambda xp: is_cupy)
     rows = np.array([[[3.0, 4.0], [1.0, 2.0]], [[0.0, 5.0], [2.0, 2.0]]])
     lengths = bounds.squared_lengths(np, rows)
     assert lengths.tolist() == [[25.0, 5.0], [25.0, 8.0]]
 
 
-def test_a_gpu_uses_exp_and_numpy_the_faster_one(monkeypatch):
+def test_fastest_exp_depends_on_library_and_cpu(monkeypatch):
     cupy = ModuleType("cupy")
     cupy.exp = object()
     assert exponential.fastest_exp(cupy) == (cupy.exp, 1.0)
-    assert exponential.exp_of_any(cupy) is cupy.exp
+    assert exponential.full_range_exp(cupy) is cupy.exp
     monkeypatch.setattr(exponential, "_has_vector_exp2", lambda: False)
     assert exponential.fastest_exp(np) == (np.exp, 1.0)
     monkeypatch.setattr(exponential, "_has_vector_exp2", lambda: True)
@@ -50,20 +50,20 @@ def test_a_gpu_uses_exp_and_numpy_the_faster_one(monkeypatch):
 
 
 @pytest.mark.parametrize("dtype", ["float32", "float64"])
-def test_powers_are_those_of_exp_but_never_subnormal(dtype):
-    """Neighbours of the smallest normal power, and far ones, in place and not."""
+def test_full_range_exp_flushes_subnormals(dtype):
+    """Exponents close to that of the smallest normal number and far away, in place and not."""
     smallest = np.finfo(dtype).smallest_normal
     exponents = np.append(np.linspace(-1.3, -0.7, 4000) * -np.log(smallest), [-np.inf, 0, 9])
     exponents = exponents.astype(dtype)
-    powers = exponential.exp_of_any(np)(exponents)
+    result = exponential.full_range_exp(np)(exponents)
     expected = np.exp(exponents)
     assert np.any((expected > 0) & (expected < smallest))
     expected[expected < smallest] = 0
-    np.testing.assert_array_equal(powers, expected)
-    exponential.exp_of_any(np)(exponents, out=exponents)
+    np.testing.assert_array_equal(result, expected)
+    exponential.full_range_exp(np)(exponents, out=exponents)
     np.testing.assert_array_equal(exponents, expected)
-    few = np.ones(3, dtype)  # nothing to cut off
-    np.testing.assert_array_equal(exponential.exp_of_any(np)(few), np.exp(few))
+    few = np.ones(3, dtype)  # no subnormal result
+    np.testing.assert_array_equal(exponential.full_range_exp(np)(few), np.exp(few))
 
 
 @pytest.mark.parametrize(
@@ -76,22 +76,22 @@ def test_powers_are_those_of_exp_but_never_subnormal(dtype):
         ("complex64", "complex floating"),
     ],
 )
-def test_the_kind_of_a_dtype(xp, dtype, kind):
+def test_dtype_kind(xp, dtype, kind):
     assert dtype_kind(xp, getattr(xp, dtype)) == kind
 
 
-def test_a_dtype_has_one_name_in_every_library_and_byte_order(xp):
+def test_dtype_name_ignores_library_and_byte_order(xp):
     assert dtype_name(xp.asarray([1.0], dtype=xp.float32).dtype) == "float32"
     assert dtype_name(np.dtype(">f4")) == "float32"
 
 
-def test_an_array_of_any_library_comes_to_the_host(xp):
+def test_to_numpy_accepts_every_library(xp):
     host = to_numpy(xp.asarray([1.0, 2.0]))
     assert type(host) is np.ndarray
     np.testing.assert_array_equal(host, [1.0, 2.0])
 
 
-def test_an_array_of_cupy_is_fetched_and_a_number_becomes_an_array(monkeypatch):
+def test_to_numpy_fetches_cupy_and_accepts_scalars(monkeypatch):
     class OnDevice:
         def get(self):
             return np.ones(2)
@@ -101,49 +101,51 @@ def test_an_array_of_cupy_is_fetched_and_a_number_becomes_an_array(monkeypatch):
     np.testing.assert_array_equal(to_numpy(OnDevice()), np.ones(2))
 
 
-def test_a_backend_that_is_unknown_missing_or_without_a_gpu_is_named(monkeypatch):
+def test_backend_errors_name_the_cause(monkeypatch):
     class DeviceError(Exception):
         pass
 
     def count():
         raise DeviceError("no CUDA-capable device is detected")
 
-    def refusal(name):
+    def error_message(name):
         with pytest.raises((ValueError, RuntimeError)) as caught:
             arrays.backend(name)
         return str(caught.value)
 
-    assert refusal("jax") == "backend is 'jax'; expected 'numpy' or 'cupy'"
+    assert error_message("jax") == "backend is 'jax'; expected 'numpy' or 'cupy'"
     monkeypatch.setitem(sys.modules, "cupy", None)
-    assert refusal("cupy") == (
+    assert error_message("cupy") == (
         "backend 'cupy' needs CuPy: pip install 'attention-docs[cuda12]' "
         "(or [cuda13], to match the driver)"
     )
     runtime = SimpleNamespace(getDeviceCount=count, CUDARuntimeError=DeviceError)
     cupy = SimpleNamespace(cuda=SimpleNamespace(runtime=runtime))
     monkeypatch.setitem(sys.modules, "cupy", cupy)
-    assert refusal("cupy") == "backend 'cupy' finds no GPU: no CUDA-capable device is detected"
+    assert (
+        error_message("cupy") == "backend 'cupy' finds no GPU: no CUDA-capable device is detected"
+    )
 
 
-def test_bfloat16_of_numpy_is_a_real_float_and_becomes_float32():
+def test_bfloat16_is_real_and_upcast_to_float32():
     bfloat16 = pytest.importorskip("ml_dtypes").bfloat16
     assert dtype_kind(np, np.dtype(bfloat16)) == "real floating"
-    assert widened(np, np.ones(1, dtype=bfloat16)).dtype == "float32"
+    assert upcast_16_bit(np, np.ones(1, dtype=bfloat16)).dtype == "float32"
 
 
 @pytest.mark.parametrize("dtype", ["float32", "float64"])
-def test_what_has_more_than_16_bits_stays_the_same_array(dtype):
+def test_upcast_returns_wider_floats_unchanged(dtype):
     array = np.ones(1, dtype=dtype)
-    assert widened(np, array) is array
+    assert upcast_16_bit(np, array) is array
 
 
-def test_minus_infinity_is_below_infinity(xp):
+def test_minus_infinity_is_accepted(xp):
     array = xp.asarray([-xp.inf, 1.0])
     check_below_infinity(xp, "scores", array, xp.max(array))
 
 
 @pytest.mark.parametrize("bad", ["nan", "inf"])
-def test_the_first_that_is_not_below_infinity_is_named(xp, bad):
+def test_error_locates_first_nan_or_inf(xp, bad):
     array = xp.asarray([1.0, float(bad), float("nan")])
     with pytest.raises(ValueError, match=rf"scores holds {bad} at \[1\]; expected finite"):
         check_below_infinity(xp, "scores", array, xp.max(array))

@@ -55,7 +55,7 @@ SHAPES = {
 
 
 def cases(mask_name):
-    """Yield the name, arrays and options of every combination that is permitted with a mask."""
+    """Yield the name, arrays and options of every valid combination with a mask."""
     mask = MASKS[mask_name]
     for (score_name, score), (shape_name, shape) in itertools.product(
         SCORES.items(), SHAPES.items()
@@ -63,8 +63,8 @@ def cases(mask_name):
         *qkv, options = shape
         scores = np.broadcast_shapes(qkv[0].shape[:-2], () if options else qkv[1].shape[:-2])
         if "attn_mask" in mask:
-            needed = mask["attn_mask"].shape[:-2]
-            if len(needed) > len(scores) or np.broadcast_shapes(needed, scores) != scores:
+            batch = mask["attn_mask"].shape[:-2]
+            if len(batch) > len(scores) or np.broadcast_shapes(batch, scores) != scores:
                 continue
         yield f"{score_name}, {shape_name}", qkv, {**mask, **score, **options}
 
@@ -75,7 +75,7 @@ def grad_output_for(qkv, options):
 
 
 def loss(qkv, options, grad_output):
-    """L = Σ output · grad_output, whose gradient by the output is grad_output."""
+    """Return Σ output · grad_output, whose gradient with respect to the output is grad_output."""
     return float(np.sum(attention_steps(*qkv, **options).output * grad_output))
 
 
@@ -85,37 +85,39 @@ def slope(function, array, direction, step=1e-4):
 
 
 def check_finite_differences(gradients, qkv, options, grad_output, case=""):
-    """Compare each gradient with the slope of the loss along a direction that no entry is off."""
-    given = {**dict(zip(INPUTS, qkv, strict=False)), **options}
+    """Compare each gradient with the slope of the loss along a direction without zeros."""
+    inputs = {**dict(zip(INPUTS, qkv, strict=False)), **options}
     for name in INPUTS:
         gradient = getattr(gradients, name)
         if gradient is None:
             continue
-        assert gradient.shape == given[name].shape, name
-        assert np.all(gradient[given[name] == -np.inf] == 0), name
+        assert gradient.shape == inputs[name].shape, name
+        assert np.all(gradient[inputs[name] == -np.inf] == 0), name
         direction = literal(gradient.shape, 0.873)
         direction /= np.linalg.norm(direction)
 
-        def changed(array, name=name):
-            arguments = {**given, name: array}
+        def loss_of(array, name=name):
+            arguments = {**inputs, name: array}
             qkv = [arguments.pop(role) for role in INPUTS[:3]]
             return loss(qkv, arguments, grad_output)
 
-        expected = slope(changed, given[name], direction)
-        found = np.sum(gradient * direction)
-        np.testing.assert_allclose(found, expected, rtol=1e-7, atol=1e-7, err_msg=f"{case}: {name}")
+        expected = slope(loss_of, inputs[name], direction)
+        actual = np.sum(gradient * direction)
+        np.testing.assert_allclose(
+            actual, expected, rtol=1e-7, atol=1e-7, err_msg=f"{case}: {name}"
+        )
 
 
 @pytest.mark.parametrize("mask", MASKS)
-def test_equals_finite_differences(mask):
+def test_gradients_equal_finite_differences(mask):
     for case, qkv, options in cases(mask):
         grad_output = grad_output_for(qkv, options)
         gradients = attention_backward(grad_output, *qkv, **options)
         check_finite_differences(gradients, qkv, options, grad_output, case)
 
 
-def composed(torch, qkv, attn_mask=None, scale=None, is_causal=False, enable_gqa=False, window=None, softcap=None):  # fmt: skip
-    """Attention from PyTorch's elementary operations; keeps the steps whose gradients are asked."""
+def torch_steps(torch, qkv, attn_mask=None, scale=None, is_causal=False, enable_gqa=False, window=None, softcap=None):  # fmt: skip
+    """Return scores, scaled scores, weights and output, from elementary PyTorch operations."""
     query, key, value = qkv
     if enable_gqa:
         key, value = (
@@ -128,22 +130,22 @@ def composed(torch, qkv, attn_mask=None, scale=None, is_causal=False, enable_gqa
     i, j = torch.meshgrid(*(torch.arange(n) for n in scores.shape[-2:]), indexing="ij")
     left, right = window or (None, None)
     right = 0 if is_causal else right
-    seen = torch.ones(scores.shape, dtype=torch.bool)
-    seen &= True if left is None else j >= i - left
-    seen &= True if right is None else j <= i + right
+    visible = torch.ones(scores.shape, dtype=torch.bool)
+    visible &= True if left is None else j >= i - left
+    visible &= True if right is None else j <= i + right
     masked = scaled
     if attn_mask is not None and attn_mask.dtype == torch.bool:
-        seen &= attn_mask
+        visible &= attn_mask
     elif attn_mask is not None:
-        seen &= attn_mask > -math.inf
+        visible &= attn_mask > -math.inf
         masked = scaled + torch.where(attn_mask > -math.inf, attn_mask, 0.0)
-    powers = torch.exp(masked - masked.detach().amax(-1, keepdim=True)) * seen
-    weights = powers / powers.sum(-1, keepdim=True).clamp_min(1e-300)
+    exponentials = torch.exp(masked - masked.detach().amax(-1, keepdim=True)) * visible
+    weights = exponentials / exponentials.sum(-1, keepdim=True).clamp_min(1e-300)
     return scores, scaled, weights, weights @ value
 
 
 @pytest.mark.parametrize("mask", MASKS)
-def test_equals_the_autograd_of_pytorch(torch, mask):
+def test_gradients_equal_pytorch_autograd(torch, mask):
     for case, qkv, options in cases(mask):
         expected = autograd(torch, qkv, options)
         gradients = attention_backward(grad_output_for(qkv, options), *qkv, **options)
@@ -155,25 +157,25 @@ def test_equals_the_autograd_of_pytorch(torch, mask):
 
 
 def autograd(torch, qkv, options):
-    """Return the gradients of all inputs and steps that have one, by their names."""
+    """Return PyTorch's gradients of inputs and steps, by name."""
     tensors = [torch.tensor(a.tolist(), dtype=torch.float64, requires_grad=True) for a in qkv]
-    given = dict(zip(INPUTS, tensors, strict=False))
-    theirs = dict(options)
+    differentiated = dict(zip(INPUTS, tensors, strict=False))
+    torch_options = dict(options)
     if "attn_mask" in options:
-        theirs["attn_mask"] = mask = torch.from_numpy(options["attn_mask"].copy())
+        torch_options["attn_mask"] = mask = torch.from_numpy(options["attn_mask"].copy())
         if mask.dtype != torch.bool:
-            given["attn_mask"] = mask.requires_grad_()
-    scores, scaled, weights, output = composed(torch, tensors, **theirs)
+            differentiated["attn_mask"] = mask.requires_grad_()
+    scores, scaled, weights, output = torch_steps(torch, tensors, **torch_options)
     for step in (scores, scaled, weights):
         step.retain_grad()
     grad_output = grad_output_for(qkv, options)
     output.backward(torch.tensor(grad_output.tolist(), dtype=torch.float64))
-    given |= {"scores": scores, "scaled": scaled, "weights": weights}
-    return {name: tensor.grad.numpy() for name, tensor in given.items()}
+    differentiated |= {"scores": scores, "scaled": scaled, "weights": weights}
+    return {name: tensor.grad.numpy() for name, tensor in differentiated.items()}
 
 
 @pytest.mark.parametrize("options", [{}, {"is_causal": True}, {"scale": 0.3}], ids=str)
-def test_equals_the_gradient_of_the_fused_function_of_pytorch(torch, options):
+def test_gradients_equal_pytorch_fused_attention(torch, options):
     tensors = [torch.from_numpy(a).requires_grad_() for a in (QUERY, KEY, VALUE)]
     output = torch.nn.functional.scaled_dot_product_attention(*tensors, **options)
     output.backward(torch.from_numpy(GRAD_OUTPUT))
@@ -182,22 +184,22 @@ def test_equals_the_gradient_of_the_fused_function_of_pytorch(torch, options):
         np.testing.assert_allclose(getattr(gradients, name), tensor.grad, rtol=0, atol=1e-12)
 
 
-def test_what_is_hidden_gets_no_gradient():
+def test_hidden_positions_get_zero_gradient():
     gradients = attention_backward(GRAD_OUTPUT, QUERY, KEY, VALUE, is_causal=True)
     assert np.all(gradients.scaled[..., ~causal_mask(3, 5)] == 0)
     assert np.all(gradients.key[..., 3:, :] == 0)  # no query sees the last two keys
     assert np.all(gradients.value[..., 3:, :] == 0)
 
 
-def test_each_row_of_the_gradient_by_scaled_scores_sums_to_zero():
-    """All scores of a query moved by one number leave its weights as they are."""
+def test_gradient_rows_of_scaled_scores_sum_to_zero():
+    """Adding a number to all scores of a query does not change its weights."""
     gradients = attention_backward(GRAD_OUTPUT, QUERY, KEY, VALUE, attn_mask=HIDING)
     np.testing.assert_allclose(gradients.scaled.sum(axis=-1), 0, rtol=0, atol=1e-14)
     np.testing.assert_allclose(gradients.attn_mask.sum(axis=-1), 0, rtol=0, atol=1e-14)
 
 
 @pytest.mark.parametrize("options", [{}, {"attn_mask": MASK}, {"softcap": 0.8}], ids=str)
-def test_the_row_sums_need_the_output_alone(options):
+def test_row_sums_follow_from_output(options):
     gradients = attention_backward(GRAD_OUTPUT, QUERY, KEY, VALUE, **options)
     steps = attention_steps(QUERY, KEY, VALUE, **options)
     of_weights = np.sum(gradients.weights * steps.weights, axis=-1)
@@ -209,19 +211,19 @@ def test_the_row_sums_need_the_output_alone(options):
     [{}, {"is_causal": True}, {"window": (1, 2)}, {"softcap": 1.5}, {"enable_gqa": True}],
     ids=str,
 )
-def test_every_library_gives_the_same_gradients_in_its_own_arrays(xp, options):
+def test_libraries_agree_and_keep_array_type(xp, options):
     key, value = KEY[:, :2], VALUE[:, :2]
     arrays = (GRAD_OUTPUT, QUERY, key, value) if options == {"enable_gqa": True} else (GRAD_OUTPUT, QUERY, KEY, VALUE[1:])  # fmt: skip
     ours = [xp.asarray(a.tolist(), dtype=xp.float64) for a in arrays]
     gradients = attention_backward(*ours, **options)
     expected = attention_backward(*arrays, **options)
     for name in ("query", "key", "value", "weights", "scaled", "scores"):
-        found = getattr(gradients, name)
-        assert type(found) is type(ours[0])
-        np.testing.assert_allclose(to_numpy(found), getattr(expected, name), rtol=0, atol=1e-13)
+        gradient = getattr(gradients, name)
+        assert type(gradient) is type(ours[0])
+        np.testing.assert_allclose(to_numpy(gradient), getattr(expected, name), rtol=0, atol=1e-13)
 
 
-def test_every_gradient_is_on_the_device_of_the_arguments(strict):
+def test_gradients_stay_on_device(strict):
     device = strict.Device("device1")
     arrays = [strict.asarray(a.tolist(), device=device) for a in (GRAD_OUTPUT, QUERY, KEY, VALUE)]
     gradients = attention_backward(*arrays, window=(1, 1), softcap=2.0)
@@ -231,13 +233,15 @@ def test_every_gradient_is_on_the_device_of_the_arguments(strict):
 def test_float16_is_computed_in_float32():
     halves = [a.astype("float16") for a in (GRAD_OUTPUT, QUERY, KEY, VALUE)]
     wide = attention_backward(*(a.astype("float32") for a in halves))
-    found = attention_backward(*halves)
+    gradients = attention_backward(*halves)
     for name in INPUTS[:3]:
-        assert getattr(found, name).dtype == "float16"
-        np.testing.assert_array_equal(getattr(found, name), getattr(wide, name).astype("float16"))
+        assert getattr(gradients, name).dtype == "float16"
+        np.testing.assert_array_equal(
+            getattr(gradients, name), getattr(wide, name).astype("float16")
+        )
 
 
-def test_no_keys_and_no_queries_get_empty_gradients(xp):
+def test_empty_keys_and_queries_get_empty_gradients(xp):
     ones = xp.ones((2, 3))
     gradients = attention_backward(xp.ones((2, 4)), ones, xp.ones((0, 3)), xp.ones((0, 4)))
     assert (gradients.key.shape, gradients.value.shape) == ((0, 3), (0, 4))
@@ -252,7 +256,7 @@ def test_no_keys_and_no_queries_get_empty_gradients(xp):
     st.sampled_from([(), (2,), (2, 3)]),
     st.sampled_from([{}, {"softcap": 0.7}, {"is_causal": True}, {"window": (0, 1)}]),
 )
-def test_every_size_equals_finite_differences(sizes, batch, options):
+def test_gradients_of_every_size_equal_finite_differences(sizes, batch, options):
     m, n, d_k, d_v = sizes
     query, key, value = (
         literal((*batch, *shape), step)
@@ -276,7 +280,7 @@ Q, K, V = np.ones((3, 2)), np.ones((4, 2)), np.ones((4, 5))
         (np.full((3, 5), 1.7e308), ValueError, "the gradient of query holds nan at [0, 0]; expected products that fit float64"),
     ],
 )  # fmt: skip
-def test_refuses_with_the_argument_what_was_expected_and_what_came(grad_output, error, message):
+def test_error_states_argument_expectation_and_value(grad_output, error, message):
     with pytest.raises(error) as caught:
         attention_backward(grad_output, Q, K, V * 3)
     assert str(caught.value) == message

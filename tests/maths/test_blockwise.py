@@ -1,4 +1,4 @@
-"""Attention in blocks: equal to the steps for every option, with either shift, in little memory."""
+"""Blockwise attention: equal to the formula for every option, with either shift, in linear memory."""
 
 import math
 import threading
@@ -18,28 +18,28 @@ from attention_docs import (
     window_mask,
 )
 from attention_docs.backward import _differentiate
-from attention_docs.dot_product import _compute
-from attention_docs.inputs import fitted
+from attention_docs.dot_product import _compute_steps
+from attention_docs.inputs import prepare_inputs
 from attention_docs.kernels import blockwise, exponential
-from attention_docs.kernels.blockwise import bounded, online
-from attention_docs.kernels.bounds import bounds_of
-from attention_docs.kernels.selection import LOG2_E, Method, measured, select
+from attention_docs.kernels.blockwise import bounded_weights, online_weights
+from attention_docs.kernels.bounds import measure_bounds
+from attention_docs.kernels.selection import LOG2_E, Method, check_and_measure, select_method
 from attention_docs.kernels.threads import blas_threads
 from tests import stand_ins
 from tests.conftest import to_numpy
 
 attend = scaled_dot_product_attention
-BOTH = pytest.mark.parametrize("weigh", [bounded, online])
+BOTH = pytest.mark.parametrize("weight_blocks", [bounded_weights, online_weights])
 TOLERANCE = {"float64": 1e-13, "float32": 3e-6, "float16": 2e-3}
 
 
 def inputs(*qkv, **options):
-    return fitted(*qkv, **options).checked()
+    return prepare_inputs(*qkv, **options).check_finite()
 
 
 def method(*qkv, **options):
-    call = fitted(*qkv, **options)
-    return select(call, measured(call))
+    call = prepare_inputs(*qkv, **options)
+    return select_method(call, check_and_measure(call))
 
 
 def normal(*shapes, dtype="float64", seed=0):
@@ -49,27 +49,31 @@ def normal(*shapes, dtype="float64", seed=0):
 
 @st.composite
 def calls(draw):
-    """One call: sizes, heads, leading axes that broadcast, dtype, and any mix of options."""
+    """Draw the inputs of one call with random sizes, leading axes, dtype and options."""
     m, n, d_k, d_v = (draw(st.integers(1, 9)) for _ in range(4))
     batch = draw(st.sampled_from([(), (2,), (2, 4), (1, 4), (3, 2, 4)]))
     enable_gqa = len(batch) > 1 and draw(st.booleans())
     if enable_gqa:
-        of_query = batch
-        of_key, of_value = ((*batch[:-1], draw(st.sampled_from([1, 2, 4]))) for _ in range(2))
-        of_scores = batch
+        query_axes = batch
+        key_axes, value_axes = ((*batch[:-1], draw(st.sampled_from([1, 2, 4]))) for _ in range(2))
+        score_axes = batch
     else:
-        of_query, of_key, of_value = (draw(broadcastable(batch)) for _ in range(3))
-        of_scores = np.broadcast_shapes(of_query, of_key)
+        query_axes, key_axes, value_axes = (draw(broadcastable(batch)) for _ in range(3))
+        score_axes = np.broadcast_shapes(query_axes, key_axes)
     dtype = draw(st.sampled_from(["float64", "float32", "float16"]))
     qkv = normal(
-        (*of_query, m, d_k), (*of_key, n, d_k), (*of_value, n, d_v), dtype=dtype, seed=m * n + d_k
+        (*query_axes, m, d_k),
+        (*key_axes, n, d_k),
+        (*value_axes, n, d_v),
+        dtype=dtype,
+        seed=m * n + d_k,
     )
     options = {"enable_gqa": enable_gqa}
     kind = draw(st.sampled_from(["none", "boolean", "float", "causal"]))
     if kind == "causal":
         options["is_causal"] = True
     elif kind != "none":
-        mask = draw(masks((*of_scores, m, n)))
+        mask = draw(masks((*score_axes, m, n)))
         options["attn_mask"] = mask if kind == "boolean" else np.where(mask, 0.5, -np.inf)
     side = st.none() | st.integers(0, 6)
     options["window"] = draw(st.none() | st.tuples(side, side))
@@ -79,9 +83,9 @@ def calls(draw):
 
 
 def broadcastable(shape):
-    """Shapes that broadcast to `shape`: axes left out from the front, others of length 1."""
+    """Return a strategy of shapes that broadcast to `shape`."""
     return st.integers(0, len(shape)).flatmap(
-        lambda left_out: st.tuples(*(st.sampled_from([1, size]) for size in shape[left_out:]))
+        lambda dropped: st.tuples(*(st.sampled_from([1, size]) for size in shape[dropped:]))
     )
 
 
@@ -91,17 +95,17 @@ def masks(draw, shape):
     return np.random.default_rng(draw(st.integers(0, 9))).random(shape) < 0.6
 
 
-def steps_output(call):
-    """The output of the plain formula for arguments that were checked already."""
-    return _compute(call).output
+def formula_output(call):
+    """Return the output of the formula for validated inputs."""
+    return _compute_steps(call).output
 
 
 @settings(max_examples=2 * settings.default.max_examples)
 @given(calls(), st.tuples(st.integers(1, 10), st.integers(1, 10)))
-def test_equals_the_steps_for_every_mix_of_options(call, block):
-    expected = steps_output(call)
-    for weigh in (online, bounded):
-        output = blockwise.attend(call, weigh, block)
+def test_blocks_equal_formula_for_all_options(call, block):
+    expected = formula_output(call)
+    for weight_blocks in (online_weights, bounded_weights):
+        output = blockwise.attend(call, weight_blocks, block)
         assert output.dtype == expected.dtype
         assert output.shape == expected.shape
         np.testing.assert_allclose(output, expected, rtol=0, atol=TOLERANCE[output.dtype.name])
@@ -124,7 +128,7 @@ LARGE_CASES = {
 
 @pytest.mark.parametrize("case", LARGE_CASES)
 @pytest.mark.parametrize(("dtype", "tolerance"), [("float64", 1e-14), ("float32", 2e-6)])
-def test_long_sequences_equal_the_steps(case, dtype, tolerance):
+def test_long_sequences_equal_formula(case, dtype, tolerance):
     options, qkv = LARGE_CASES[case], [array.astype(dtype) for array in LARGE]
     assert method(*qkv, **options) is not Method.FORMULA
     expected = attention_steps(*qkv, **options).output
@@ -132,31 +136,31 @@ def test_long_sequences_equal_the_steps(case, dtype, tolerance):
 
 
 @BOTH
-def test_queries_that_lie_behind_their_window_get_zeros(weigh):
+def test_queries_beyond_all_keys_in_window_get_zeros(weight_blocks):
     query, key, value = normal((300, 8), (60, 8), (60, 3))
-    output = blockwise.attend(inputs(query, key, value, window=(2, 0)), weigh, (16, 16))
+    output = blockwise.attend(inputs(query, key, value, window=(2, 0)), weight_blocks, (16, 16))
     assert np.all(output[62:] == 0)
     assert np.all(output[:62] != 0)
 
 
 @pytest.mark.parametrize("shape", [(0, LENGTH), (2, 0, LENGTH)])
-def test_no_heads_or_no_queries_give_nothing(shape):
+def test_empty_heads_or_queries_give_empty_output(shape):
     empty = np.ones((*shape, 8))
     assert attend(empty, empty, empty).shape == empty.shape
     assert attend(np.ones((0, 8)), *LARGE[1:]).shape == (2, 4, 0, 5)
 
 
-def test_integers_and_strided_views_are_taken():
-    whole = np.arange(2 * LENGTH * 3).reshape(LENGTH, 6) % 5
-    query, key, value = whole[:, ::2], whole[::-1, 1::2], whole[:, :2]
+def test_integers_and_strided_views_are_accepted():
+    array = np.arange(2 * LENGTH * 3).reshape(LENGTH, 6) % 5
+    query, key, value = array[:, ::2], array[::-1, 1::2], array[:, :2]
     expected = attention_steps(query, key, value).output
     np.testing.assert_allclose(attend(query, key, value), expected, rtol=1e-13)
 
 
 @pytest.mark.parametrize("sign", [1, -1])
 @pytest.mark.parametrize("dtype", ["float32", "float64"])
-def test_bounded_and_online_agree_at_the_limit_of_the_bound(dtype, sign):
-    """All scores are as large as `bounded` allows: the powers need all exponents but four."""
+def test_methods_agree_at_limit_of_bound(dtype, sign):
+    """All scores are as large as `bounded_weights` allows: the powers need all exponents but four."""
     exponents = math.log2(np.finfo(dtype).max) - 4
     length = math.sqrt(exponents / LOG2_E) * (1 - 1e-6)
     query = np.full((200, 1), sign * length, dtype=dtype)
@@ -166,15 +170,15 @@ def test_bounded_and_online_agree_at_the_limit_of_the_bound(dtype, sign):
     assert method(query, key, value, scale=1.00001) is Method.ONLINE
     expected = attention_steps(*(a.astype("float64") for a in (query, key, value)), scale=1.0)
     error = 1e-14 if dtype == "float64" else 1e-6
-    for weigh in (bounded, online):
-        output = blockwise.attend(inputs(query, key, value, scale=1.0), weigh, (64, 64))
+    for weight_blocks in (bounded_weights, online_weights):
+        output = blockwise.attend(inputs(query, key, value, scale=1.0), weight_blocks, (64, 64))
         np.testing.assert_allclose(output, expected.output, rtol=0, atol=error)
 
 
 @pytest.mark.parametrize("mask", [None, 3.0, -9.0], ids=["no mask", "raised", "lowered"])
 @pytest.mark.parametrize(("score", "size"), [(75, 1e15), (40, 1e15), (-40, 1e-20), (-75, 1e-20)])
-def test_bounded_sums_that_would_overflow_or_vanish_are_computed_again(score, size, mask):
-    """All keys of a query have its score, so its output is the mean of the values."""
+def test_bounded_falls_back_when_sums_leave_range(score, size, mask):
+    """All scores of a query are equal, so its output is the mean of the values."""
     query, key = np.linspace(0, score, 200)[:, None], np.ones((200, 1))
     value = size * np.linspace(1, 2, 200)[:, None]
     arrays = [array.astype("float32") for array in (query, key, value)]
@@ -185,8 +189,8 @@ def test_bounded_sums_that_would_overflow_or_vanish_are_computed_again(score, si
     np.testing.assert_allclose(attend(*arrays, **options), 1.5 * size, rtol=1e-5)
 
 
-def test_a_float_mask_that_lowers_all_scores_alike_changes_nothing():
-    """Unshifted, all powers of the queries that it lowers vanish."""
+def test_constant_float_mask_changes_nothing():
+    """Without a shift, all exponentials of the masked queries underflow."""
     mask = np.where(np.arange(LENGTH) % 2, 0.0, -1e6)[:, None]
     assert method(*LARGE, attn_mask=mask) is Method.BOUNDED
     expected = attention_steps(*LARGE).output
@@ -204,26 +208,26 @@ def test_scores_of_any_size_do_not_overflow(size, growing):
     np.testing.assert_allclose(attend(query, key, value), expected, rtol=1e-5)
 
 
-def test_a_query_with_small_scores_has_its_own_maximum_beside_one_with_large_scores():
+def test_each_query_has_its_own_maximum():
     query, key, value = normal((200, 4), (200, 4), (200, 3))
     query[::2] *= 1e4
     expected = attention_steps(query, key, value).output
     np.testing.assert_allclose(attend(query, key, value), expected, rtol=0, atol=1e-12)
 
 
-def test_no_mask_a_boolean_and_an_empty_one_add_nothing_to_a_score():
+def test_max_bias_is_zero_without_float_mask():
     query, key, value = normal((3, 2), (0, 2), (0, 4))
     assert inputs(query, query, query).max_bias == 0
-    assert bounds_of(fitted(query, key, value))[1:] == (0, 0)
+    assert measure_bounds(prepare_inputs(query, key, value))[1:] == (0, 0)
     assert inputs(query, query, query, attn_mask=np.ones((3, 3), dtype=bool)).max_bias == 0
     assert inputs(query, key, value, attn_mask=np.ones((3, 0))).max_bias == 0
 
 
-def test_hidden_scores_that_are_larger_than_all_seen_ones_count_for_nothing():
+def test_larger_hidden_scores_are_ignored():
     query, key, value = normal((200, 4), (200, 4), (200, 3))
     key[100:] *= 1e6
-    seen = np.arange(200) < 100
-    output = attend(query, key, value, attn_mask=seen)
+    visible = np.arange(200) < 100
+    output = attend(query, key, value, attn_mask=visible)
     np.testing.assert_allclose(output, attend(query, key[:100], value[:100]), rtol=0, atol=1e-14)
 
 
@@ -231,14 +235,14 @@ def test_hidden_scores_that_are_larger_than_all_seen_ones_count_for_nothing():
     ("sizes", "scale"),
     [
         ((1, 1, 1), 1),
-        ((1e200, 1, 1), 1),  # squares overflow: the length is not known
+        ((1e200, 1, 1), 1),  # squares overflow, so there is no bound
         ((1e100, 1e-100, 1), 1),
         ((1e60, 1e60, 1), 1),
         ((1, 1, 1e154), 1),
         ((1, 1, 1e306), 1),
-        ((300, 1, 1e154), 1),  # exponentials times the largest values whose bound is known
+        ((300, 1, 1e154), 1),  # exponentials times the largest values that have a bound
         ((350, 1, 1e154), 1),  # their sums would overflow
-        ((1e120, 1e-300, 1), 1e200),  # a factor overflows alone, though the scores are moderate
+        ((1e120, 1e-300, 1), 1e200),  # a factor overflows, though the scores are moderate
     ],
 )
 def test_equal_numbers_of_any_size_give_their_mean(sizes, scale):
@@ -256,12 +260,12 @@ def test_equal_numbers_of_any_size_give_their_mean(sizes, scale):
         (8, 1, 2, 1024, Method.FORMULA),
     ],
 )
-def test_few_scores_use_the_formula(heads, queries, key_heads, keys, expected):
+def test_few_scores_select_formula(heads, queries, key_heads, keys, expected):
     qkv = normal((heads, queries, 4), (key_heads, keys, 4), (key_heads, keys, 4))
     assert method(*qkv, enable_gqa=True) is expected
 
 
-def test_scores_that_overflow_are_refused_as_in_the_steps():
+def test_overflowing_scores_raise_as_in_formula():
     query, key, value = normal((200, 4), (200, 4), (200, 4))
     key[150] *= 1e300
     query[20] *= 1e10
@@ -270,15 +274,15 @@ def test_scores_that_overflow_are_refused_as_in_the_steps():
             function(query, key, value)
 
 
-def test_two_python_threads_at_once_get_every_digit_that_one_gets():
+def test_concurrent_calls_are_bitwise_equal():
     calls = [normal(*[(4, 600, 64)] * 3, dtype="float32", seed=seed) for seed in (1, 2)]
     expected = [attend(*call) for call in calls]
-    before, wrong = blas_threads(), []
+    threads_before, failures = blas_threads(), []
 
     def repeat(call, output):
         for _ in range(10):
             if not np.array_equal(attend(*call), output):
-                wrong.append(call)
+                failures.append(call)
 
     threads = [
         threading.Thread(target=repeat, args=pair) for pair in zip(calls, expected, strict=True)
@@ -287,8 +291,8 @@ def test_two_python_threads_at_once_get_every_digit_that_one_gets():
         thread.start()
     for thread in threads:
         thread.join()
-    assert not wrong
-    assert blas_threads() == before
+    assert not failures
+    assert blas_threads() == threads_before
 
 
 @pytest.mark.parametrize(
@@ -296,18 +300,18 @@ def test_two_python_threads_at_once_get_every_digit_that_one_gets():
     [{}, {"is_causal": True}, {"softcap": 2.0}, {"scale": 9.0}, {"attn_mask": np.zeros((1, 4096))}],
     ids=["bounded", "causal", "softcap", "online", "float mask"],
 )
-def test_memory_grows_with_n_not_with_its_square(options):
+def test_memory_is_linear_in_length(options):
     """All scores at once would be 64 MB."""
     qkv = normal(*[(4096, 16)] * 3, dtype="float32")
-    with_blas = blas_threads()
+    threads = blas_threads()
     tracemalloc.start()
     attend(*qkv, **options)
     _, peak = tracemalloc.get_traced_memory()
     tracemalloc.stop()
-    assert peak < 3 * 4 * blockwise.SCORES * with_blas + 4 * qkv[0].nbytes
+    assert peak < 3 * 4 * blockwise.BLOCK_SCORES * threads + 4 * qkv[0].nbytes
 
 
-def test_the_error_is_not_above_twice_that_of_pytorch(torch):
+def test_error_is_at_most_twice_that_of_pytorch(torch):
     errors = []
     for seed in range(10):
         qkv = normal(*[(1, 2, 512, 64)] * 3, dtype="float32", seed=seed)
@@ -331,8 +335,8 @@ def test_bfloat16_is_computed_in_float32():
 
 
 @pytest.mark.parametrize("vector", [True, False])
-def test_exp2_and_exp_give_the_same(monkeypatch, vector):
-    """Which one is faster depends on the processor; both must be right on each."""
+def test_exp2_and_exp_agree(monkeypatch, vector):
+    """Which one is faster depends on the processor; both must be correct on all."""
     monkeypatch.setattr(exponential, "_has_vector_exp2", lambda: vector)
     expected = attention_steps(*LARGE, softcap=2.0).output
     np.testing.assert_allclose(attend(*LARGE, softcap=2.0), expected, rtol=0, atol=1e-14)
@@ -344,7 +348,7 @@ def test_exp2_and_exp_give_the_same(monkeypatch, vector):
     ids=str,
 )
 @pytest.mark.parametrize("dtype", ["float64", "float16"])
-def test_every_library_gives_the_same_for_a_long_sequence(xp, dtype, options):
+def test_libraries_agree_on_long_sequences(xp, dtype, options):
     if not hasattr(xp, dtype):
         pytest.skip(f"{xp.__name__} has no {dtype}")
     qkv = [xp.asarray(array.astype(dtype).tolist(), dtype=getattr(xp, dtype)) for array in LARGE]
@@ -355,10 +359,10 @@ def test_every_library_gives_the_same_for_a_long_sequence(xp, dtype, options):
 
 
 @pytest.mark.parametrize("dtype", ["float64", "float32", "float16"])
-def test_arrays_of_cupy_of_every_dtype_go_through_blocks_one_after_the_other(monkeypatch, dtype):
+def test_cupy_blocks_run_sequentially(monkeypatch, dtype):
     xp = stand_ins.cupy_namespace()
     monkeypatch.setattr(attention_docs.inputs, "namespace", lambda **arrays: xp)
-    monkeypatch.setattr(blockwise, "parallel", pytest.fail)
+    monkeypatch.setattr(blockwise, "run_parallel", pytest.fail)
     qkv = [xp.asarray(array.astype(dtype)) for array in LARGE]
     assert method(*qkv) is Method.BOUNDED
     output = attend(*qkv)
@@ -368,21 +372,27 @@ def test_arrays_of_cupy_of_every_dtype_go_through_blocks_one_after_the_other(mon
 
 
 @pytest.mark.parametrize(
-    ("heads", "queries", "weigh", "threads", "expected"),
+    ("heads", "queries", "weight_blocks", "threads", "expected"),
     [
-        (8, 2048, bounded, 2, (1024, 256)),
-        (8, 2048, bounded, 16, (256, 1024)),  # 16 long jobs would keep 16 threads busy by chance
-        (8, 2048, online, 2, (256, 1024)),
-        (1, 300, bounded, 2, (256, 1024)),
-        (8, 1, bounded, 2, (1, 2**18)),  # one more token: all keys at once
+        (8, 2048, bounded_weights, 2, (1024, 256)),
+        (
+            8,
+            2048,
+            bounded_weights,
+            16,
+            (256, 1024),
+        ),  # 16 long jobs would keep 16 threads busy by chance
+        (8, 2048, online_weights, 2, (256, 1024)),
+        (1, 300, bounded_weights, 2, (256, 1024)),
+        (8, 1, bounded_weights, 2, (1, 2**18)),  # one more token: all keys at once
     ],
 )
-def test_jobs_are_long_if_each_thread_gets_several(
-    monkeypatch, heads, queries, weigh, threads, expected
+def test_block_size_depends_on_jobs_per_thread(
+    monkeypatch, heads, queries, weight_blocks, threads, expected
 ):
     monkeypatch.setattr(blockwise, "blas_threads", lambda: threads)
     qkv = normal((heads, queries, 2), (heads, 300, 2), (heads, 300, 2))
-    assert blockwise.block_for(inputs(*qkv), weigh) == expected
+    assert blockwise.block_size(inputs(*qkv), weight_blocks) == expected
 
 
 @pytest.mark.parametrize("xp", ["numpy", "torch"], indirect=True)
@@ -399,11 +409,11 @@ def test_jobs_are_long_if_each_thread_gets_several(
     ],
     ids=["plain", "causal", "window", "softcap", "scale", "boolean mask", "float mask"],
 )
-def test_a_device_takes_large_blocks_one_after_the_other(monkeypatch, xp, options):
-    """What a GPU runs, but for its arrays; torch shows that it is not NumPy's dialect."""
+def test_device_runs_large_blocks_sequentially(monkeypatch, xp, options):
+    """Run the code path of a GPU on the host; torch shows that it needs only the standard."""
     monkeypatch.setattr(blockwise, "is_supported", lambda xp: True)
-    monkeypatch.setattr(blockwise, "on_host", lambda xp: False)
-    monkeypatch.setattr(blockwise, "parallel", pytest.fail)
+    monkeypatch.setattr(blockwise, "is_on_host", lambda xp: False)
+    monkeypatch.setattr(blockwise, "run_parallel", pytest.fail)
     monkeypatch.setattr(blockwise, "DEVICE_BLOCK", (64, 128))
     qkv = [xp.asarray(array) for array in LARGE]
     theirs = {name: xp.asarray(x) if name == "attn_mask" else x for name, x in options.items()}
@@ -415,27 +425,27 @@ def test_a_device_takes_large_blocks_one_after_the_other(monkeypatch, xp, option
 
 
 def gradient_for(call):
-    """A gradient of the output, of its shape and in the dtype of the computation."""
+    """Return a gradient of the output, in the dtype of the computation."""
     shape = (*call.batch, call.query.shape[-2], call.value.shape[-1])
     return normal(shape, dtype=call.query.dtype, seed=5)[0]
 
 
 @settings(max_examples=2 * settings.default.max_examples)
 @given(calls(), st.tuples(st.integers(1, 10), st.integers(1, 10)))
-def test_gradients_equal_those_of_the_steps_for_every_mix_of_options(call, block):
+def test_gradients_equal_formula_for_all_options(call, block):
     grad_output = gradient_for(call)
-    expected = _differentiate(call, _compute(call), grad_output)
+    expected = _differentiate(call, _compute_steps(call), grad_output)
     names = ("query", "key", "value", "attn_mask")
-    found = dict(zip(names, blockwise.differentiate(call, grad_output, block), strict=True))
-    # Sums of sums: many heads and queries add to one gradient.
+    gradients = dict(zip(names, blockwise.differentiate(call, grad_output, block), strict=True))
+    # Many heads and queries add to one gradient, so errors accumulate.
     error = 1e-11 if call.query.dtype == "float64" else 2e-3
     for name in names:
-        by = getattr(expected, name)
-        if by is None:
-            assert found[name] is None
+        reference = getattr(expected, name)
+        if reference is None:
+            assert gradients[name] is None
             continue
-        assert found[name].shape == by.shape
-        np.testing.assert_allclose(found[name], by, rtol=error, atol=error, err_msg=name)
+        assert gradients[name].shape == reference.shape
+        np.testing.assert_allclose(gradients[name], reference, rtol=error, atol=error, err_msg=name)
 
 
 LARGE_GRADIENT = normal((2, 4, LENGTH, 5), seed=6)[0]
@@ -443,23 +453,23 @@ LARGE_GRADIENT = normal((2, 4, LENGTH, 5), seed=6)[0]
 
 @pytest.mark.parametrize("case", LARGE_CASES)
 @pytest.mark.parametrize(("dtype", "error"), [("float64", 1e-12), ("float16", 3e-3)])
-def test_gradients_of_long_sequences_equal_those_of_the_steps(case, dtype, error):
+def test_gradients_of_long_sequences_equal_formula(case, dtype, error):
     options = {**LARGE_CASES[case], "softcap": 2.0}
     arrays = [array.astype(dtype) for array in (LARGE_GRADIENT, *LARGE)]
     assert method(*arrays[1:], **options) is not Method.FORMULA
-    found = scaled_dot_product_attention_backward(*arrays, **options)
+    gradients = scaled_dot_product_attention_backward(*arrays, **options)
     expected = attention_backward(*arrays, **options)
-    for name in found._fields:
-        by = getattr(expected, name)
-        if by is None:
-            assert getattr(found, name) is None
+    for name in gradients._fields:
+        gradient, reference = getattr(gradients, name), getattr(expected, name)
+        if reference is None:
+            assert gradient is None
             continue
-        assert getattr(found, name).dtype == by.dtype
-        np.testing.assert_allclose(getattr(found, name), by, rtol=error, atol=error, err_msg=name)
+        assert gradient.dtype == reference.dtype
+        np.testing.assert_allclose(gradient, reference, rtol=error, atol=error, err_msg=name)
 
 
 @pytest.mark.thorough
-def test_gradients_of_a_long_sequence_take_little_memory():
+def test_gradient_memory_is_linear_in_length():
     """All scores at once would be 64 MB, and their gradients as much again."""
     arrays = normal(*[(4096, 16)] * 4, dtype="float32")
     tracemalloc.start()
@@ -470,7 +480,7 @@ def test_gradients_of_a_long_sequence_take_little_memory():
     assert peak < 10 * scores + 8 * arrays[0].nbytes
 
 
-def test_gradients_of_long_sequences_refuse_what_the_steps_refuse():
+def test_gradient_errors_equal_those_of_formula():
     with pytest.raises(
         ValueError, match=r"grad_output has shape \(3,\); expected \(2, 4, 200, 5\)"
     ):

@@ -1,4 +1,4 @@
-"""Attention: properties, an independent engine, PyTorch, and every refused input."""
+"""Attention: properties, comparison with a slow loop and PyTorch, and every error."""
 
 import math
 
@@ -24,7 +24,7 @@ attend = scaled_dot_product_attention
 
 @st.composite
 def heads(draw, batch=()):
-    """Query, key and value of one draw: m, n, d_k and d_v chosen apart."""
+    """Draw query, key and value with independent sizes m, n, d_k and d_v."""
     m, n, d_k, d_v = (draw(st.integers(1, 5)) for _ in range(4))
     numbers = st.floats(-10, 10)
     return tuple(
@@ -34,7 +34,7 @@ def heads(draw, batch=()):
 
 
 @given(heads(), st.none() | st.floats(0.1, 2))
-def test_equals_a_slow_loop(qkv, divisor):
+def test_equals_slow_loop(qkv, divisor):
     weights, output = reference.attention(*qkv, divisor=divisor)
     steps = attention_steps(*qkv, scale=divisor and 1 / divisor)
     np.testing.assert_allclose(steps.weights, weights, rtol=1e-10, atol=1e-12)
@@ -42,7 +42,7 @@ def test_equals_a_slow_loop(qkv, divisor):
 
 
 @given(heads(), st.integers(0, 3), st.integers(0, 3))
-def test_masked_equals_a_slow_loop_that_skips(qkv, left, right):
+def test_masked_attention_equals_slow_loop(qkv, left, right):
     weights, output = reference.attention(*qkv, allowed=lambda i, j: -left <= j - i <= right)
     steps = attention_steps(*qkv, window=(left, right))
     np.testing.assert_allclose(steps.weights, weights, rtol=1e-10, atol=1e-12)
@@ -50,7 +50,7 @@ def test_masked_equals_a_slow_loop_that_skips(qkv, left, right):
 
 
 @given(heads(batch=(2, 3)))
-def test_each_step_follows_from_the_one_before(qkv):
+def test_steps_are_consistent(qkv):
     steps = attention_steps(*qkv)
     assert isinstance(steps, AttentionSteps)
     np.testing.assert_allclose(steps.weights.sum(-1), 1, rtol=1e-14)
@@ -60,7 +60,7 @@ def test_each_step_follows_from_the_one_before(qkv):
 
 
 @given(heads())
-def test_a_causal_flag_a_window_and_the_masks_agree(qkv):
+def test_is_causal_window_and_masks_agree(qkv):
     mask = causal_mask(len(qkv[0]), len(qkv[1]))
     expected = attend(*qkv, attn_mask=mask)
     np.testing.assert_array_equal(attend(*qkv, is_causal=True), expected)
@@ -91,11 +91,11 @@ TORCH_CASES = {
 def test_equals_pytorch(torch, case, dtype, tolerance):
     options = TORCH_CASES[case]
     tensors = [torch.from_numpy(a.astype(dtype)) for a in (QUERY, KEY, VALUE)]
-    theirs = dict(options)
+    torch_options = dict(options)
     if "attn_mask" in options:
         mask = torch.from_numpy(options["attn_mask"])
-        theirs["attn_mask"] = mask if mask.dtype == torch.bool else mask.to(tensors[0].dtype)
-    expected = torch.nn.functional.scaled_dot_product_attention(*tensors, **theirs).numpy()
+        torch_options["attn_mask"] = mask if mask.dtype == torch.bool else mask.to(tensors[0].dtype)
+    expected = torch.nn.functional.scaled_dot_product_attention(*tensors, **torch_options).numpy()
     ours = attend(*(t.numpy() for t in tensors), **options)
     assert ours.dtype == dtype
     np.testing.assert_allclose(ours, expected, rtol=0, atol=tolerance)
@@ -110,9 +110,9 @@ def test_grouped_queries_equal_pytorch(torch, key_heads):
     np.testing.assert_allclose(grouped, expected.numpy(), rtol=0, atol=1e-14)
 
 
-@pytest.mark.parametrize("first", [np.s_[:], np.s_[0]], ids=["a batch", "one sequence"])
-def test_grouped_queries_are_steps_with_repeated_heads(xp, first):
-    query, key, value = QUERY[first], KEY[:, :2][first], VALUE[:, :1][first]
+@pytest.mark.parametrize("batch", [np.s_[:], np.s_[0]], ids=["a batch", "one sequence"])
+def test_grouped_queries_equal_repeated_heads(xp, batch):
+    query, key, value = QUERY[batch], KEY[:, :2][batch], VALUE[:, :1][batch]
     qkv = (xp.asarray(a.tolist(), dtype=xp.float64) for a in (query, key, value))
     grouped = attention_steps(*qkv, enable_gqa=True)
     repeated = attention_steps(query, key.repeat(2, axis=-3), value.repeat(4, axis=-3))
@@ -120,11 +120,11 @@ def test_grouped_queries_are_steps_with_repeated_heads(xp, first):
         np.testing.assert_allclose(to_numpy(ours), expected, rtol=0, atol=1e-14)
 
 
-def test_every_step_is_on_the_device_of_the_arguments(strict):
+def test_steps_stay_on_device(strict):
     device = strict.Device("device1")
     qkv = [strict.asarray(a.tolist(), device=device) for a in (QUERY, KEY, VALUE)]
-    seen = causal_mask(3, 5, xp=strict, device=device)
-    for options in ({}, {"attn_mask": seen}, {"window": (1, 1), "softcap": 2.0}):
+    mask = causal_mask(3, 5, xp=strict, device=device)
+    for options in ({}, {"attn_mask": mask}, {"window": (1, 1), "softcap": 2.0}):
         assert {step.device for step in attention_steps(*qkv, **options)} == {device}
 
 
@@ -147,7 +147,7 @@ def test_bfloat16_tensors_are_computed_in_float32(torch):
     [{}, {"is_causal": True}, {"window": (1, 2)}, {"softcap": 1.5}, {"enable_gqa": True}],
     ids=str,
 )
-def test_every_library_gives_the_same_result_in_its_own_arrays(xp, options):
+def test_libraries_agree_and_keep_array_type(xp, options):
     query, key, value = (xp.asarray(a.tolist(), dtype=xp.float64) for a in (QUERY, KEY, VALUE))
     output = attend(query, key, value, **options)
     assert type(output) is type(query)
@@ -156,11 +156,11 @@ def test_every_library_gives_the_same_result_in_its_own_arrays(xp, options):
     np.testing.assert_allclose(to_numpy(output), expected, rtol=0, atol=1e-14)
 
 
-def test_every_library_takes_both_kinds_of_mask(xp):
+def test_libraries_accept_boolean_and_float_masks(xp):
     query, key, value = (xp.asarray(a.tolist(), dtype=xp.float64) for a in (QUERY, KEY, VALUE))
-    seen = window_mask(3, 5, left=1, right=1, xp=xp)
-    bias = xp.where(seen, xp.asarray(0.0, dtype=xp.float64), xp.asarray(-xp.inf, dtype=xp.float64))
-    boolean = attend(query, key, value, attn_mask=seen)
+    mask = window_mask(3, 5, left=1, right=1, xp=xp)
+    bias = xp.where(mask, xp.asarray(0.0, dtype=xp.float64), xp.asarray(-xp.inf, dtype=xp.float64))
+    boolean = attend(query, key, value, attn_mask=mask)
     added = attend(query, key, value, attn_mask=bias)
     np.testing.assert_array_equal(to_numpy(boolean), to_numpy(added))
 
@@ -173,19 +173,19 @@ def test_leading_axes_broadcast():
 
 def test_softcap_bounds_the_scaled_scores_before_the_mask():
     steps = attention_steps(QUERY, KEY, VALUE, softcap=0.5, is_causal=True)
-    plain = attention_steps(QUERY, KEY, VALUE)
-    np.testing.assert_allclose(steps.scaled, 0.5 * np.tanh(plain.scaled / 0.5))
+    uncapped = attention_steps(QUERY, KEY, VALUE)
+    np.testing.assert_allclose(steps.scaled, 0.5 * np.tanh(uncapped.scaled / 0.5))
     assert steps.masked[0, 0, 0, 1] == -np.inf
 
 
 @pytest.mark.parametrize("limit", ["smallest_normal", "max"])
-def test_a_softcap_may_be_any_ordinary_number_of_the_dtype(limit):
+def test_softcap_accepts_every_normal_number(limit):
     softcap = float(getattr(np.finfo("float32"), limit))
     steps = attention_steps(*(a.astype("float32") for a in (QUERY, KEY, VALUE)), softcap=softcap)
     assert np.abs(steps.scaled).max() <= softcap
 
 
-def test_a_query_that_may_see_no_key_gets_zeros():
+def test_fully_masked_query_gets_zeros():
     mask = np.array([[True] * 5, [False] * 5, [True] * 5])
     steps = attention_steps(QUERY, KEY, VALUE, attn_mask=mask)
     assert np.all(steps.weights[:, :, 1] == 0)
@@ -193,7 +193,7 @@ def test_a_query_that_may_see_no_key_gets_zeros():
     assert np.all(steps.output[:, :, 0] != 0)
 
 
-def test_padding_changes_nothing_for_the_rest():
+def test_padding_mask_equals_shorter_sequence():
     mask = padding_mask(np.array([[3], [5]]), 5)
     output = attend(QUERY, KEY, VALUE, attn_mask=mask)
     np.testing.assert_allclose(output[0], attend(QUERY[0], KEY[0, :, :3], VALUE[0, :, :3]))
@@ -207,35 +207,35 @@ def test_scores_of_any_size_do_not_overflow(size):
     np.testing.assert_array_equal(attend(query, key, np.array([[3.0], [7.0]])), [[3.0]])
 
 
-def test_a_score_of_two_infinities_is_refused_without_a_warning():
-    # 1e400 - 1e400: which of nan, inf and -inf it is, the order of the sum decides.
+def test_overflowing_score_raises_without_warning():
+    # 1e400 - 1e400 is nan, inf or -inf, depending on the order of summation.
     with pytest.raises(
         ValueError, match=r"hold (nan|-?inf) at \[0, 0\]; expected products that fit"
     ):
         attend(np.array([[1e200, 1e200]]), np.array([[1e200, -1e200]]), np.ones((1, 1)))
 
 
-def test_no_keys_give_zeros_and_no_queries_give_nothing(xp):
+def test_no_keys_give_zeros(xp):
     ones = xp.ones((2, 3))
     assert attend(ones, xp.ones((0, 3)), xp.ones((0, 4))).shape == (2, 4)
     assert float(xp.sum(attend(ones, xp.ones((0, 3)), xp.ones((0, 4))))) == 0
     assert attend(xp.ones((0, 3)), ones, ones).shape == (0, 3)
 
 
-def test_a_numpy_scalar_as_scale_does_not_widen_the_result():
+def test_numpy_scale_does_not_promote_dtype():
     qkv = [a.astype("float32") for a in (QUERY, KEY, VALUE)]
     for is_causal in (False, True):
         steps = attention_steps(*qkv, scale=np.float64(2), is_causal=is_causal)
         assert {step.dtype.name for step in steps} == {"float32"}
 
 
-def test_a_float_mask_for_no_keys_gives_zeros():
+def test_float_mask_without_keys_gives_zeros():
     ones = np.ones((2, 3))
     output = attend(ones, np.ones((0, 3)), np.ones((0, 4)), attn_mask=np.zeros((2, 0)))
     np.testing.assert_array_equal(output, np.zeros((2, 4)))
 
 
-def test_the_order_of_the_bytes_changes_nothing():
+def test_byte_order_is_ignored():
     query, key, value = (rows.astype(">f8") for rows in (QUERY, KEY, VALUE))
     np.testing.assert_array_equal(attend(query, KEY, value), attend(QUERY, KEY, VALUE))
     np.testing.assert_array_equal(attend(QUERY, key, VALUE), attend(QUERY, KEY, VALUE))
@@ -292,15 +292,15 @@ Q, K, V = np.ones((3, 2)), np.ones((4, 2)), np.ones((4, 5))
         (lambda: attend(QUERY, KEY[:, :3], VALUE, enable_gqa=True), ValueError, "key has 3 heads; expected a divisor of the 4 heads of query"),
     ],
 )  # fmt: skip
-def test_refuses_with_the_argument_what_was_expected_and_what_came(call, error, message):
+def test_error_states_argument_expectation_and_value(call, error, message):
     with pytest.raises(error) as caught:
         call()
     assert str(caught.value) == message
 
 
 @pytest.mark.parametrize("name", ["key", "value", "attn_mask"])
-def test_refuses_mixed_libraries(strict, name):
-    given = {"query": Q, "key": K, "value": V, "attn_mask": causal_mask(3, 4)}
+def test_mixed_libraries_raise(strict, name):
+    arguments = {"query": Q, "key": K, "value": V, "attn_mask": causal_mask(3, 4)}
     message = f"{name} is a array_api_strict array; expected numpy to match query"
     with pytest.raises(TypeError, match=message):
-        attend(**given | {name: strict.asarray(given[name])})
+        attend(**arguments | {name: strict.asarray(arguments[name])})

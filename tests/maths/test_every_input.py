@@ -1,7 +1,7 @@
-"""Every kind of input for every public function: the right answer, or an error that names it.
+"""Unusual arguments of every public function give the correct result or an error that names them.
 
-Each row below draws ordinary arguments. The same call gets them in other dtypes and layouts, with one
-argument of an odd kind, and answers as with plain numbers, or as a definition says.
+Each specification below draws ordinary arguments. They are converted to other dtypes and layouts, and
+one is replaced by an unusual value. The result must equal that for float64, or a definition.
 """
 
 import contextlib
@@ -33,7 +33,7 @@ from attention_docs.render.figures import (
 from tests.reference import softmax_row
 
 BFLOAT16 = np.dtype(ml_dtypes.bfloat16)
-# The dtype of all the arrays of a call, and how far its answer may be from the exact one.
+# The tolerance of a result by the dtype of the arrays of the call.
 TOLERANCES = {
     "int8": 1e-9,
     "uint8": 1e-9,
@@ -53,7 +53,7 @@ def dtype_of(name):
     return BFLOAT16 if name == "bfloat16" else np.dtype(name)
 
 
-# ---- The same numbers, laid out in memory in other ways ----
+# ---- The same numbers in other memory layouts ----
 
 
 def strided(array):
@@ -62,7 +62,7 @@ def strided(array):
     return wide[..., ::2]
 
 
-def turned(array):
+def reversed_view(array):
     return array[..., ::-1].copy()[..., ::-1]
 
 
@@ -73,16 +73,16 @@ def read_only(array):
 
 
 def repeated(array):
-    """The first row again and again: an axis without steps, which may not be written to."""
+    """Repeat the first row with a stride of zero, which makes the array read-only."""
     return np.broadcast_to(array[:1], array.shape)
 
 
-LAYOUTS = (np.ascontiguousarray, np.asfortranarray, strided, turned, read_only, repeated)
+LAYOUTS = (np.ascontiguousarray, np.asfortranarray, strided, reversed_view, read_only, repeated)
 
-# ---- Odd arguments: a function of the ordinary one, or a value in its place ----
+# ---- Unusual arguments: a function of the ordinary one, or a value in its place ----
 
 
-def holding(value):
+def with_first_element(value):
     def change(array):
         changed = array.copy()
         with np.errstate(all="ignore"):
@@ -99,7 +99,9 @@ def largest(dtype):
 
 
 def floats_only(value):
-    return lambda array: holding(value)(array if array.dtype.kind not in "iub" else array * 1.0)
+    return lambda array: with_first_element(value)(
+        array if array.dtype.kind not in "iub" else array * 1.0
+    )
 
 
 ODD_ARRAYS = {
@@ -119,7 +121,7 @@ ODD_ARRAYS = {
     "-inf": floats_only(-np.inf),
     "-inf everywhere": lambda array: np.full(array.shape, -np.inf),
     "inf everywhere": lambda array: np.full(array.shape, np.inf, array.dtype if array.dtype.kind == "f" else float),
-    "the largest number": holding(largest),
+    "the largest number": with_first_element(largest),
     "the largest number everywhere": lambda array: np.full(array.shape, largest(array.dtype), array.dtype),
     "no rows": lambda array: array[:0],
     "no columns": lambda array: array[..., :0],
@@ -138,27 +140,27 @@ ODD_SCALARS = (
     *(np.int8(2), np.uint8(2), np.int64(2), np.float16(2), np.float64(2.5), np.True_),
     *(ml_dtypes.bfloat16(2), np.array(2), np.array(2.5), np.array([2]), np.array([1.0, 2.0])),
 )
-BEYOND = (2**60, 2**63, 2**70, 10**400)
-# Not for sizes: an array of so many rows is refused by the memory.
-LONG = 2**40
+TOO_LARGE = (2**60, 2**63, 2**70, 10**400)
+# Not for sizes, because allocating so many rows fails.
+LARGE = 2**40
 
 
-# These fit together with the other arguments or not, and any of those may be blamed.
+# These may or may not fit the other arguments, and an error may name any of them.
 SHAPES = {kind for kind in ODD_ARRAYS if re.match("no |another |one |a batch ", kind)}
 
 
-class Row(NamedTuple):
-    """One public function.
+class Specification(NamedTuple):
+    """How to test one public function.
 
     Attributes:
         draw: draws its ordinary arguments by name: float64 arrays, and numbers.
-        call: calls it with them, and returns what is to be compared.
-        slow: its definition, where there are no arrays, whose dtype or layout could be another.
-        sizes: the arguments that say how large an array becomes.
-        fixed: the arguments that stay as they are: names, and arrays without odd forms.
-        whole: whether the arrays hold whole numbers, as lengths do.
-        mixed: whether a large number meets many others, any of which may be blamed for their
-            product.
+        call: calls it with them, and returns the values to compare.
+        slow: its definition as a loop; the function itself on float64 arrays if left out.
+        sizes: the arguments that set the size of an array.
+        fixed: the arguments that stay unchanged, such as names.
+        has_integers: whether the arrays hold integers, as lengths do.
+        has_products: whether a large number is multiplied by many others, so that an error may
+            name any of them.
     """
 
     draw: object
@@ -166,12 +168,12 @@ class Row(NamedTuple):
     slow: object = None
     sizes: tuple = ()
     fixed: tuple = ()
-    whole: bool = False
-    mixed: bool = False
+    has_integers: bool = False
+    has_products: bool = False
 
 
 def ordinary(value):
-    """Return numbers as float64 (whole ones without axes as int64), and arrays contiguous."""
+    """Return arrays and numbers as contiguous float64 (scalar integers as int64)."""
     if isinstance(value, list) and value and isinstance(value[0], list):
         return np.array(value, dtype=float)
     if not isinstance(value, np.ndarray | np.generic):
@@ -187,10 +189,10 @@ def ordinary(value):
 
 def slow_softmax(scores, axis):
     rows = np.moveaxis(scores.astype(float), axis, -1)
-    found = np.zeros(rows.shape)
+    weights = np.zeros(rows.shape)
     for index in np.ndindex(rows.shape[:-1] if rows.size else (0,)):
-        found[index] = softmax_row(rows[index].tolist())
-    return np.moveaxis(found, -1, axis)
+        weights[index] = softmax_row(rows[index].tolist())
+    return np.moveaxis(weights, -1, axis)
 
 
 def slow_window(queries, keys=None, left=None, right=None):
@@ -209,28 +211,28 @@ def slow_padding(lengths, keys):
 
 
 def slow_positions(length, d_model, base):
-    found = np.zeros((length, d_model))
-    for t, i in np.ndindex(found.shape):
+    positions = np.zeros((length, d_model))
+    for t, i in np.ndindex(positions.shape):
         angle = t * float(base) ** (-(i // 2 * 2) / d_model)
-        found[t, i] = math.cos(angle) if i % 2 else math.sin(angle)
-    return found
+        positions[t, i] = math.cos(angle) if i % 2 else math.sin(angle)
+    return positions
 
 
 def slow_rotation(shift, d_model, base):
-    found = np.zeros((d_model, d_model))
+    rotation = np.zeros((d_model, d_model))
     for i in range(0, d_model, 2):
         angle = shift * float(base) ** (-i / d_model)
-        found[i, i] = found[i + 1, i + 1] = math.cos(angle)
-        found[i, i + 1], found[i + 1, i] = math.sin(angle), -math.sin(angle)
-    return found
+        rotation[i, i] = rotation[i + 1, i + 1] = math.cos(angle)
+        rotation[i, i + 1], rotation[i + 1, i] = math.sin(angle), -math.sin(angle)
+    return rotation
 
 
-# ---- The rows ----
+# ---- The specifications ----
 
 
 @st.composite
 def arrays(draw, *shape, low=-128, high=127):
-    """Whole numbers: each dtype has them, and the integers can wrap with these."""
+    """Draw integers: every dtype represents them, and their products can overflow an integer dtype."""
     small = draw(st.booleans())
     low, high = max(low, -3 if small else low), min(high, 3 if small else high)
     count = math.prod(shape)
@@ -262,8 +264,8 @@ def draw_backward(draw):
     return {"grad_output": draw(arrays(*shape, low=-3, high=3)), **arguments, **small}
 
 
-def in_units(gradients, grad_output, query, key, value, scale=None, **_):
-    """Divide gradients by the largest numbers they are made of: in a difference digits cancel."""
+def normalised(gradients, grad_output, query, key, value, scale=None, **_):
+    """Divide gradients by the largest of their terms, because terms cancel."""
     sizes = [max([1.0, *(abs(float(x)) for x in a.flat)]) for a in (grad_output, query, key, value)]
     sizes.append(1.0 if scale is None else max(1.0, abs(float(scale))))
     with np.errstate(over="ignore"):
@@ -272,12 +274,12 @@ def in_units(gradients, grad_output, query, key, value, scale=None, **_):
 
 
 def call_backward(**arguments):
-    found = attention_docs.attention_backward(**arguments)
-    only = attention_docs.scaled_dot_product_attention_backward(**arguments)
+    steps = attention_docs.attention_backward(**arguments)
+    inputs = attention_docs.scaled_dot_product_attention_backward(**arguments)
     for name in ("query", "key", "value"):
-        assert np.array_equal(getattr(only, name), getattr(found, name))
-    gradients = (found.value, found.weights, found.scaled, found.query, found.key)
-    return in_units(gradients, **arguments)
+        assert np.array_equal(getattr(inputs, name), getattr(steps, name))
+    gradients = (steps.value, steps.weights, steps.scaled, steps.query, steps.key)
+    return normalised(gradients, **arguments)
 
 
 def draw_additive(draw):
@@ -392,49 +394,49 @@ def draw_tile(draw):
     return {name: draw(arrays(*shape)) for name, shape in shapes.items()} | {"scale": 0.5}
 
 
-ATTENTION = Row(draw_attention, call_attention, fixed=("window",))
-BACKWARD = Row(draw_backward, call_backward, fixed=("window",), mixed=True)
-ROWS = {
-    "additive_scores": Row(draw_additive, attention_docs.additive_scores),
+ATTENTION = Specification(draw_attention, call_attention, fixed=("window",))
+BACKWARD = Specification(draw_backward, call_backward, fixed=("window",), has_products=True)
+SPECIFICATIONS = {
+    "additive_scores": Specification(draw_additive, attention_docs.additive_scores),
     "attention_backward, scaled_dot_product_attention_backward": BACKWARD,
     "attention_steps, scaled_dot_product_attention": ATTENTION,
-    "causal_mask": Row(
+    "causal_mask": Specification(
         drawn(queries=sizes, keys=sizes),
         attention_docs.causal_mask,
         lambda queries, keys: slow_window(queries, keys, right=0),
         sizes=("queries", "keys"),
     ),
-    "window_mask": Row(
+    "window_mask": Specification(
         drawn(queries=sizes, keys=sizes, left=sizes, right=sizes),
         attention_docs.window_mask,
         slow_window,
         sizes=("queries", "keys"),
     ),
-    "padding_mask": Row(
+    "padding_mask": Specification(
         lambda draw: {"lengths": draw(arrays(draw(sizes), low=0)), "keys": 200},
         attention_docs.padding_mask,
         slow_padding,
         sizes=("keys",),
-        whole=True,
+        has_integers=True,
     ),
-    "softmax": Row(
+    "softmax": Specification(
         lambda draw: {"scores": draw(arrays(draw(sizes), draw(sizes))), "axis": draw(st.integers(-2, 1))},
         attention_docs.softmax,
         slow_softmax,
     ),
-    "sinusoidal_positions": Row(
+    "sinusoidal_positions": Specification(
         drawn(length=sizes, d_model=st.just(4), base=st.just(100)),
         attention_docs.sinusoidal_positions,
         slow_positions,
         sizes=("length", "d_model"),
     ),
-    "position_rotation": Row(
+    "position_rotation": Specification(
         drawn(shift=sizes, d_model=st.just(4), base=st.just(100)),
         attention_docs.position_rotation,
         slow_rotation,
         sizes=("d_model",),
     ),
-    "rotary": Row(
+    "rotary": Specification(
         lambda draw: {
             "x": draw(arrays(n := draw(sizes), 4)),
             "positions": draw(arrays(n)),
@@ -443,40 +445,40 @@ ROWS = {
         },
         attention_docs.rotary,
     ),
-    "attend_tile": Row(draw_tile, attention_docs.attend_tile),
-    "merge": Row(draw_states, call_merge),
-    "split_heads": Row(
+    "attend_tile": Specification(draw_tile, attention_docs.attend_tile),
+    "merge": Specification(draw_states, call_merge),
+    "split_heads": Specification(
         lambda draw: {"features": draw(arrays(draw(sizes), 2 * draw(sizes))), "num_heads": 2},
         attention_docs.split_heads,
     ),
-    "merge_heads": Row(
+    "merge_heads": Specification(
         lambda draw: {"heads": draw(arrays(draw(sizes), draw(sizes), draw(sizes)))},
         attention_docs.merge_heads,
     ),
-    "MultiHeadAttention": Row(draw_layer, call_layer, mixed=True),
-    "MultiHeadAttention.seeded": Row(
+    "MultiHeadAttention": Specification(draw_layer, call_layer, has_products=True),
+    "MultiHeadAttention.seeded": Specification(
         drawn(embed_dim=st.just(4), num_heads=st.just(2), seed=sizes, bias=st.booleans(), kdim=sizes, vdim=sizes),
         seeded_weights,
         sizes=("embed_dim", "kdim", "vdim"),
     ),
-    "show": Row(lambda draw: draw_matrix(draw, "result"), shown),
-    "heatmap": Row(draw_matrix, render.heatmap),
-    "matrix_panel": Row(
+    "show": Specification(lambda draw: draw_matrix(draw, "result"), shown),
+    "heatmap": Specification(draw_matrix, render.heatmap),
+    "matrix_panel": Specification(
         lambda draw: {**draw_matrix(draw), "numbers": False}, matrix_panel, fixed=("numbers",)
     ),
-    "product_figure": Row(draw_product, render.product_figure),
-    "attention_lines": Row(draw_lines, render.attention_lines, fixed=("tokens", "keys")),
-    "lines_panel": Row(draw_lines, panel_of_lines, fixed=("tokens", "keys")),
-    "line_chart": Row(lambda draw: {"x": draw(arrays(3)), "y": draw(arrays(3))}, chart_of),
-    "scatter_2d": Row(
+    "product_figure": Specification(draw_product, render.product_figure),
+    "attention_lines": Specification(draw_lines, render.attention_lines, fixed=("tokens", "keys")),
+    "lines_panel": Specification(draw_lines, panel_of_lines, fixed=("tokens", "keys")),
+    "line_chart": Specification(lambda draw: {"x": draw(arrays(3)), "y": draw(arrays(3))}, chart_of),
+    "scatter_2d": Specification(
         lambda draw: {"places": draw(arrays(2, 2)), "labels": ["a", "b"]}, plane_of, fixed=("labels",)
     ),
-    "scatter_3d": Row(
+    "scatter_3d": Specification(
         lambda draw: {"places": draw(arrays(2, 3)), "labels": ["a", "b"]}, scatter_of, fixed=("labels",)
     ),
 }  # fmt: skip
-# What only holds arrays that another row has made, and takes them as they are.
-HOLDERS = {
+# Classes that only hold arrays.
+CONTAINERS = {
     "AttentionGradients",
     "AttentionSteps",
     "MultiHeadSteps",
@@ -488,105 +490,107 @@ HOLDERS = {
     "Series",
     "TileState",
 }
-# What joins drawings that another row has made.
+# Functions that combine drawings.
 FRAMES = {"beside", "figure"}
 
 
-def test_every_public_name_has_a_row():
+def test_every_public_name_is_tested():
     public = {*attention_docs.__all__, *render.__all__, *render.figures.__all__}
-    rows = {name.partition(".")[0] for names in ROWS for name in names.split(", ")}
-    assert public == rows | HOLDERS | FRAMES
+    tested = {name.partition(".")[0] for names in SPECIFICATIONS for name in names.split(", ")}
+    assert public == tested | CONTAINERS | FRAMES
 
 
-# ---- The test ----
+# ---- The tests ----
 
 
-def as_given(draw, arguments, row):
-    """Give all arrays one dtype, and each a layout of its own."""
-    whole = [name for name in TOLERANCES if "int" in name]
-    dtype = draw(st.sampled_from(whole if row.whole else list(TOLERANCES)))
+def converted(draw, arguments, specification):
+    """Convert all arrays to one dtype, and each to a random layout."""
+    integers = [name for name in TOLERANCES if "int" in name]
+    dtype = draw(st.sampled_from(integers if specification.has_integers else list(TOLERANCES)))
     info = np.iinfo(dtype) if "int" in dtype else None
-    found = {}
+    result = {}
     for name, value in arguments.items():
         if isinstance(value, np.ndarray):
-            # Narrow floats would round large scores, and no exact answer is to be had then.
+            # Narrow floats would round large scores, which have no exact result then.
             limits = (
                 (info.min, info.max) if info else (-3, 3) if dtype != "float64" else (-128, 127)
             )
-            kept = value if name == "attn_mask" else np.clip(value, *limits).astype(dtype_of(dtype))
-            value = draw(st.sampled_from(LAYOUTS))(kept)
-        found[name] = value
-    return found
+            array = (
+                value if name == "attn_mask" else np.clip(value, *limits).astype(dtype_of(dtype))
+            )
+            value = draw(st.sampled_from(LAYOUTS))(array)
+        result[name] = value
+    return result
 
 
-def disturbed(draw, arguments, row):
-    """Change one argument to something odd; return the names of which an error has to name one."""
-    name = draw(st.sampled_from([name for name in arguments if name not in row.fixed]))
+def with_unusual_argument(draw, arguments, specification):
+    """Replace one argument by an unusual one; return also the names that an error may name."""
+    name = draw(st.sampled_from([name for name in arguments if name not in specification.fixed]))
     value = arguments[name]
     if isinstance(value, np.ndarray):
         kind = draw(st.sampled_from(list(ODD_ARRAYS)))
         odd = ODD_ARRAYS[kind](value)
-        fits = kind in SHAPES or (row.mixed and "largest" in kind)
+        fits = kind in SHAPES or (specification.has_products and "largest" in kind)
     else:
-        more = BEYOND if name in row.sizes else (*BEYOND, LONG)
-        odd = draw(st.sampled_from(ODD_SCALARS + more))
+        large = TOO_LARGE if name in specification.sizes else (*TOO_LARGE, LARGE)
+        odd = draw(st.sampled_from(ODD_SCALARS + large))
         fits = hasattr(odd, "__index__")
     return {**arguments, name: odd}, list(arguments) if fits else [name]
 
 
 def tolerance_of(arguments):
-    """How far the answer may be from the exact one, with the narrowest of the arrays."""
-    given = [str(value.dtype) for value in arguments.values() if isinstance(value, np.ndarray)]
-    return max(TOLERANCES.get(dtype, 1e-9) for dtype in ["float64", *given])
+    """Return the tolerance of the narrowest dtype of the arguments."""
+    dtypes = [str(value.dtype) for value in arguments.values() if isinstance(value, np.ndarray)]
+    return max(TOLERANCES.get(dtype, 1e-9) for dtype in ["float64", *dtypes])
 
 
-def agree(answer, expected, tolerance):
+def assert_close(answer, expected, tolerance):
     if isinstance(answer, str | Panel):
         assert answer == expected
     elif isinstance(answer, tuple | list):
         for part, expected_part in zip(answer, expected, strict=True):
-            agree(part, expected_part, tolerance)
-    elif answer.dtype.kind in "cOU":  # what was there, at other places
+            assert_close(part, expected_part, tolerance)
+    elif answer.dtype.kind in "cOU":  # elements are only moved
         np.testing.assert_array_equal(answer, expected)
     else:
         np.testing.assert_allclose(answer.astype(float), expected, rtol=tolerance, atol=tolerance)
 
 
-def judge(row, arguments, blamed):
-    """Compare with the right answer; else the error is one of ours and names an argument."""
+def assert_correct_or_refused(specification, arguments, names):
+    """Assert that the result is correct, or that the error names one of the arguments."""
     try:
-        answer = row.call(**arguments)
+        answer = specification.call(**arguments)
     except (TypeError, ValueError) as error:
-        refused = str(error)
+        message = str(error)
     else:
-        define = row.slow or row.call
+        define = specification.slow or specification.call
         expected = define(**{name: ordinary(value) for name, value in arguments.items()})
-        agree(answer, expected, tolerance_of(arguments))
+        assert_close(answer, expected, tolerance_of(arguments))
         return
-    assert "; expected " in refused
-    assert any(re.search(rf"\b{name}\b", refused) for name in blamed), refused
+    assert "; expected " in message
+    assert any(re.search(rf"\b{name}\b", message) for name in names), message
 
 
-@pytest.mark.parametrize("name", ROWS)
+@pytest.mark.parametrize("name", SPECIFICATIONS)
 @settings(max_examples=EXAMPLES)
 @given(data=st.data())
-def test_every_dtype_and_layout_gives_the_right_answer(name, data):
-    row = ROWS[name]
-    arguments = as_given(data.draw, row.draw(data.draw), row)
-    judge(row, arguments, blamed=())
+def test_every_dtype_and_layout_gives_correct_result(name, data):
+    specification = SPECIFICATIONS[name]
+    arguments = converted(data.draw, specification.draw(data.draw), specification)
+    assert_correct_or_refused(specification, arguments, names=())
 
 
-@pytest.mark.parametrize("name", ROWS)
+@pytest.mark.parametrize("name", SPECIFICATIONS)
 @settings(max_examples=3 * EXAMPLES)
 @given(data=st.data())
-def test_an_odd_argument_gives_the_right_answer_or_an_error_that_names_it(name, data):
-    row = ROWS[name]
-    arguments = as_given(data.draw, row.draw(data.draw), row)
-    arguments, blamed = disturbed(data.draw, arguments, row)
-    judge(row, arguments, blamed)
+def test_unusual_argument_gives_correct_result_or_named_error(name, data):
+    specification = SPECIFICATIONS[name]
+    arguments = converted(data.draw, specification.draw(data.draw), specification)
+    arguments, names = with_unusual_argument(data.draw, arguments, specification)
+    assert_correct_or_refused(specification, arguments, names)
 
 
-# What makes arrays from no array, and is told in which library.
+# Functions without array arguments that take the array library.
 MAKERS = {
     "causal_mask": lambda xp: attention_docs.causal_mask(2, xp=xp),
     "window_mask": lambda xp: attention_docs.window_mask(2, xp=xp),
@@ -599,7 +603,7 @@ MAKERS = {
 
 @pytest.mark.parametrize("name", MAKERS)
 @pytest.mark.parametrize("odd", ["numpy", None, 2, np.ones, np.ones(2), math])
-def test_what_is_no_array_library_is_refused(name, odd):
+def test_invalid_array_library_raises(name, odd):
     with pytest.raises(TypeError) as caught:
         MAKERS[name](odd)
     assert str(caught.value) == (

@@ -1,4 +1,4 @@
-"""A model that learns: its gradients, loss, Adam and lessons, each against another way."""
+"""Trainable models: gradients, loss, Adam and lessons, compared with independent computations."""
 
 import math
 from dataclasses import replace
@@ -34,22 +34,22 @@ def gradients_of(model, weights, lesson):
 def test_gradients_equal_finite_differences(model):
     weights = model.drawn(seed=1, size=2)
     _, gradients = gradients_of(model, weights, LESSON)
-    learned = set(weights) - (set() if model.has_positions else {"W_P"})
-    assert set(gradients) == learned
+    trained = set(weights) - (set() if model.has_positions else {"W_P"})
+    assert set(gradients) == trained
     for name, gradient in gradients.items():
         assert gradient.shape == weights[name].shape
-        for place in list(np.ndindex(gradient.shape))[::5]:
+        for index in list(np.ndindex(gradient.shape))[::5]:
             losses = []
             for step in (1e-5, -1e-5):
                 changed = weights[name].copy()
-                changed[place] += step
+                changed[index] += step
                 losses.append(gradients_of(model, {**weights, name: changed}, LESSON)[0])
             slope = (losses[0] - losses[1]) / 2e-5
-            assert gradient[place] == pytest.approx(slope, rel=1e-7, abs=1e-8), (name, place)
+            assert gradient[index] == pytest.approx(slope, rel=1e-7, abs=1e-8), (name, index)
 
 
 def torch_loss(torch, model, weights, lesson):
-    """The same model in PyTorch's own operations."""
+    """Return the loss of the same model in PyTorch."""
     tokens, targets = (torch.from_numpy(np.ascontiguousarray(a)) for a in lesson)
     x = tokens @ weights["W_E"]
     x = x + weights["W_P"] if model.has_positions else x
@@ -61,9 +61,9 @@ def torch_loss(torch, model, weights, lesson):
             scores = scores.masked_fill(later, -math.inf)
         output = torch.softmax(scores, dim=-1) @ v
         x = x + output if model.has_residual else output
-    asked = targets.sum(-1) > 0
-    logits = (x @ weights["W_U"])[asked]
-    return torch.nn.functional.cross_entropy(logits, targets[asked].argmax(-1))
+    has_target = targets.sum(-1) > 0
+    logits = (x @ weights["W_U"])[has_target]
+    return torch.nn.functional.cross_entropy(logits, targets[has_target].argmax(-1))
 
 
 def as_parameters(torch, weights):
@@ -71,7 +71,7 @@ def as_parameters(torch, weights):
 
 
 @each_model
-def test_gradients_equal_the_autograd_of_pytorch(torch, model):
+def test_gradients_equal_pytorch_autograd(torch, model):
     weights = model.drawn(seed=1, size=2)
     ours, gradients = gradients_of(model, weights, LESSON)
     parameters = as_parameters(torch, weights)
@@ -83,7 +83,7 @@ def test_gradients_equal_the_autograd_of_pytorch(torch, model):
 
 
 def trained_by_pytorch(torch, model, task, steps, size=1.0):
-    """Return the weights after so many steps of PyTorch's gradients and PyTorch's Adam."""
+    """Return the weights after training steps with PyTorch's gradients and Adam."""
     parameters = as_parameters(torch, model.drawn(seed=0, size=size))
     adam = torch.optim.Adam(parameters.values(), lr=1 / 100, betas=(0.9, 0.98))
     draw = RandomState(1)
@@ -95,16 +95,16 @@ def trained_by_pytorch(torch, model, task, steps, size=1.0):
 
 
 @pytest.mark.parametrize(("model", "task"), [(SMALL, induction), (MODELS["no residual"], walk)])
-def test_training_equals_training_in_pytorch(torch, model, task):
-    sized = {induction: (9, 8), walk: (6, 8)}[task]
-    model = replace(model, vocabulary=sized[0], length=sized[1])
+def test_training_equals_pytorch(torch, model, task):
+    vocabulary, length = {induction: (9, 8), walk: (6, 8)}[task]
+    model = replace(model, vocabulary=vocabulary, length=length)
     ours = next(islice(train(model, model.drawn(seed=0), task, 1 / 100, seed=1), 20, None))
     theirs = trained_by_pytorch(torch, model, task, 20)
     for name, weights in ours.items():
         np.testing.assert_allclose(weights, theirs[name], rtol=0, atol=1e-10, err_msg=name)
 
 
-def test_cross_entropy_is_the_mean_of_the_answers_asked_for():
+def test_cross_entropy_is_mean_over_targets():
     logits = np.array([[[1.0, 2.0, 0.5], [0.0, 0.0, 0.0]], [[3.0, -1.0, 700.0], [1.0, 1.0, 2.0]]])
     targets = np.zeros((2, 2, 3))
     targets[0, 0, 2] = targets[1, 0, 0] = 1
@@ -116,14 +116,14 @@ def test_cross_entropy_is_the_mean_of_the_answers_asked_for():
     np.testing.assert_allclose(gradient[1, 0], [-0.5, 0, 0.5], atol=1e-15)
 
 
-def test_the_first_step_of_adam_has_the_size_of_the_rate():
+def test_first_adam_step_equals_learning_rate():
     weights = {"W": np.array([1.0, 2.0, 3.0]), "b": np.array([0.5])}
     after = Adam(0.1).step(weights, {"W": np.array([1e-3, -50.0, 7.0])})
     np.testing.assert_allclose(after["W"], [0.9, 2.1, 2.9], rtol=1e-5)
-    assert after["b"] is weights["b"]  # without a gradient it stays
+    assert after["b"] is weights["b"]  # unchanged without a gradient
 
 
-def test_adam_equals_a_loop_over_numbers():
+def test_adam_equals_scalar_loop():
     adam, weight = Adam(0.05, beta_1=0.8, beta_2=0.9), {"W": np.array([0.3])}
     mean, square, expected = 0.0, 0.0, 0.3
     for count, gradient in enumerate([2.0, -0.5, 0.1, 0.0, 3.0], start=1):
@@ -139,27 +139,27 @@ def tokens_of(lesson):
     return lesson.tokens.argmax(-1), lesson.targets.argmax(-1)
 
 
-def test_reverse_asks_for_the_mirrored_token():
+def test_reverse_targets_are_mirrored_tokens():
     tokens, answers = tokens_of(reverse(RandomState(0)))
     assert tokens.shape == (32, 6)
     np.testing.assert_array_equal(answers, tokens[:, ::-1])
 
 
-def test_induction_asks_at_the_end_for_what_followed_the_last_token():
+def test_induction_target_follows_first_occurrence():
     lesson = induction(RandomState(0), batch=300)
     tokens, answers = tokens_of(lesson)
     assert np.all(lesson.targets[:, :-1] == 0)
-    places = set()
+    positions = set()
     for row, answer in zip(tokens.tolist(), answers[:, -1], strict=True):
         *before, last = row
         assert len(set(before)) == 7
-        place = before.index(last)
-        places.add(place)
-        assert before[place + 1] == answer
-    assert places == set(range(6))  # at a fixed place, positions alone would do
+        position = before.index(last)
+        positions.add(position)
+        assert before[position + 1] == answer
+    assert positions == set(range(6))  # a fixed position could be learned without attention
 
 
-def test_a_walk_goes_one_or_two_steps_and_asks_for_the_next():
+def test_walk_targets_are_one_or_two_steps_ahead():
     tokens, answers = tokens_of(walk(RandomState(0)))
     np.testing.assert_array_equal(tokens[:, 1:], answers[:, :-1])
     assert set(np.unique((answers - tokens) % 6)) == {1, 2}
@@ -167,8 +167,8 @@ def test_a_walk_goes_one_or_two_steps_and_asks_for_the_next():
     np.testing.assert_array_equal(itself.tokens, itself.targets)
 
 
-def test_the_numbers_that_lessons_are_drawn_from_stay():
-    """RandomState's numbers do not change with NumPy's version; those committed are from 2.4."""
+def test_random_state_stream_is_stable():
+    """RandomState's stream does not depend on NumPy's version; these numbers are from 2.4."""
     assert RandomState(1).randint(0, 7, 8).tolist() == [5, 3, 4, 0, 1, 3, 5, 0]
     assert tokens_of(reverse(RandomState(1), batch=1))[0].tolist() == [[5, 3, 4, 0, 1, 3]]
     np.testing.assert_allclose(
@@ -176,20 +176,20 @@ def test_the_numbers_that_lessons_are_drawn_from_stay():
     )
 
 
-def test_graded_counts_the_answers_asked_for_only():
+def test_graded_counts_targets_only():
     model = replace(SMALL, layers=1, has_residual=True)
     weights = {name: 0 * w for name, w in model.drawn(0).items()}
     weights["W_E"][:, :5], weights["W_U"][:5] = 50 * np.eye(5), np.eye(5)
     tokens = one_hot(np.array([[1, 2, 3, 4], [0, 1, 2, 3]]), 5)
     targets = tokens.copy()
-    targets[0, 0], targets[1, 1] = 0, 0  # nothing is asked for
-    targets[0, 1] = one_hot(np.array(4), 5)  # and this answer is wrong
+    targets[0, 0], targets[1, 1] = 0, 0  # no targets
+    targets[0, 1] = one_hot(np.array(4), 5)  # and this target differs
     loss, right = graded(model, weights, Lesson(tokens, targets))
     assert right == round(100 * 5 / 6)
     assert loss == pytest.approx(50 / 6)
 
 
-def test_a_model_runs_on_every_library(xp):
+def test_model_runs_on_every_library(xp):
     lesson = Lesson(*(xp.asarray(a.tolist(), dtype=xp.float64) for a in LESSON))
     weights = SMALL.drawn(seed=1)
     moved = {name: xp.asarray(w.tolist(), dtype=xp.float64) for name, w in weights.items()}

@@ -1,4 +1,4 @@
-"""Masks: their definition, position by position, and what they refuse."""
+"""Masks: compared with their definitions, and their errors."""
 
 import ml_dtypes
 import numpy as np
@@ -13,26 +13,26 @@ sides = st.none() | counts
 
 
 @given(counts, counts, sides, sides)
-def test_window_is_its_definition(queries, keys, left, right):
+def test_window_mask_equals_definition(queries, keys, left, right):
     mask = window_mask(queries, keys, left=left, right=right)
     assert mask.shape == (queries, keys)
     for i in range(queries):
         for j in range(keys):
-            after_left = left is None or j >= i - left
-            before_right = right is None or j <= i + right
-            assert mask[i, j] == (after_left and before_right)
+            is_after_left = left is None or j >= i - left
+            is_before_right = right is None or j <= i + right
+            assert mask[i, j] == (is_after_left and is_before_right)
 
 
 @given(counts, counts)
-def test_causal_is_the_lower_triangle_from_the_top_left(queries, keys):
+def test_causal_mask_is_lower_triangle(queries, keys):
     np.testing.assert_array_equal(causal_mask(queries, keys), np.tri(queries, keys, dtype=bool))
 
 
-def test_square_by_default():
+def test_masks_are_square_by_default():
     assert causal_mask(3).shape == window_mask(3).shape == (3, 3)
 
 
-def test_padding_hides_what_lies_beyond_the_length(xp):
+def test_padding_mask_hides_keys_beyond_length(xp):
     mask = padding_mask(xp.asarray([[2, 0], [3, 1]]), 3)
     assert mask.shape == (2, 2, 1, 3)
     counted = xp.sum(xp.astype(mask, xp.int64), axis=-1)
@@ -41,11 +41,11 @@ def test_padding_hides_what_lies_beyond_the_length(xp):
     assert not bool(mask[0, 0, 0, 2])
 
 
-def test_masks_are_made_in_the_library_asked_for(xp):
+def test_masks_use_requested_library(xp):
     assert type(causal_mask(2, xp=xp)) is type(xp.asarray([True]))
 
 
-def test_masks_are_made_on_the_device_asked_for_or_that_of_the_lengths(strict):
+def test_masks_use_requested_device(strict):
     device = strict.Device("device1")
     assert causal_mask(2, xp=strict, device=device).device == device
     assert window_mask(2, left=1, xp=strict, device=device).device == device
@@ -56,18 +56,18 @@ def test_masks_are_made_on_the_device_asked_for_or_that_of_the_lengths(strict):
     ("dtype", "length", "keys"),
     [("int8", 100, 200), ("uint8", 200, 300), ("int8", 127, 128), ("uint64", 3, 300)],
 )
-def test_lengths_may_be_narrower_than_the_number_of_keys(dtype, length, keys):
+def test_keys_may_exceed_dtype_of_lengths(dtype, length, keys):
     assert padding_mask(np.array([length], dtype=dtype), keys).sum() == length
 
 
-def test_a_reach_beyond_the_sequence_is_all_of_it():
+def test_window_is_clipped_to_sequence():
     np.testing.assert_array_equal(window_mask(3, 4, left=2**70, right=2**70), np.ones((3, 4)))
     np.testing.assert_array_equal(
         window_mask(np.int8(100), 200, left=np.int8(100)), np.ones((100, 200))
     )
 
 
-def test_lengths_may_be_integers_of_any_kind(strict):
+def test_lengths_accept_unsigned_integers(strict):
     mask = padding_mask(strict.asarray([1], dtype=strict.uint64), 2)
     assert bool(mask[0, 0, 0])
     assert not bool(mask[0, 0, 1])
@@ -112,6 +112,6 @@ def test_lengths_may_be_integers_of_any_kind(strict):
         ),
     ],
 )
-def test_refuses_what_makes_no_mask(make, error, message):
+def test_invalid_mask_arguments_raise(make, error, message):
     with pytest.raises(error, match=message):
         make()

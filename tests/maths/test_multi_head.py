@@ -1,4 +1,4 @@
-"""Multi-head attention: PyTorch with the same weights, a loop over heads, every refused input."""
+"""Multi-head attention: compared with PyTorch and a loop over heads, and every error."""
 
 import math
 import warnings
@@ -20,7 +20,7 @@ from tests.conftest import to_numpy
 
 
 def literal(shape, step):
-    """Numbers without pattern or symmetry: the fractional parts of multiples of `step`."""
+    """Return numbers without pattern or symmetry: the fractional parts of multiples of `step`."""
     return (np.arange(1, math.prod(shape) + 1) * step % 1 * 2 - 1).reshape(shape)
 
 
@@ -40,7 +40,7 @@ def layer(**changes):
 
 
 @given(st.integers(1, 3), st.integers(1, 4), st.integers(1, 4), st.integers(1, 3))
-def test_merging_undoes_splitting(batch, tokens, heads, width):
+def test_merge_heads_inverts_split_heads(batch, tokens, heads, width):
     features = literal((batch, tokens, heads * width), 0.618)
     split = split_heads(features, heads)
     assert split.shape == (batch, heads, tokens, width)
@@ -58,25 +58,25 @@ MASKS = {
 }
 
 
-def pytorch(torch, weights, biases, heads):
-    """PyTorch's own layer, with our weights in it."""
-    theirs = torch.nn.MultiheadAttention(
+def torch_layer(torch, weights, biases, heads):
+    """Return PyTorch's layer with our weights."""
+    layer = torch.nn.MultiheadAttention(
         8, heads, bias=bool(biases), kdim=6, vdim=7, batch_first=True, dtype=torch.float64
     )
     tensors = {name: torch.from_numpy(a) for name, a in (weights | biases).items()}
     with torch.no_grad():
-        theirs.q_proj_weight.copy_(tensors["W_Q"].T)
-        theirs.k_proj_weight.copy_(tensors["W_K"].T)
-        theirs.v_proj_weight.copy_(tensors["W_V"].T)
-        theirs.out_proj.weight.copy_(tensors["W_O"].T)
+        layer.q_proj_weight.copy_(tensors["W_Q"].T)
+        layer.k_proj_weight.copy_(tensors["W_K"].T)
+        layer.v_proj_weight.copy_(tensors["W_V"].T)
+        layer.out_proj.weight.copy_(tensors["W_O"].T)
         if biases:
-            theirs.in_proj_bias.copy_(torch.cat([tensors[f"b_{x}"] for x in "QKV"]))
-            theirs.out_proj.bias.copy_(tensors["b_O"])
-    return theirs
+            layer.in_proj_bias.copy_(torch.cat([tensors[f"b_{x}"] for x in "QKV"]))
+            layer.out_proj.bias.copy_(tensors["b_O"])
+    return layer
 
 
-def their_mask(torch, mask):
-    """PyTorch's layer wants one mask per batch element and head, and True where we say False."""
+def torch_mask(torch, mask):
+    """Return a mask for PyTorch's layer: one per batch element and head, and True hides a key."""
     if mask is None:
         return None
     full = torch.from_numpy(np.broadcast_to(mask, (2, 4, 3, 5)).reshape(8, 3, 5).copy())
@@ -86,9 +86,9 @@ def their_mask(torch, mask):
 @pytest.mark.parametrize("case", MASKS)
 @pytest.mark.parametrize("biases", [BIASES, {}], ids=["biases", "no biases"])
 def test_equals_pytorch_with_copied_weights(torch, case, biases):
-    theirs = pytorch(torch, WEIGHTS, biases, heads=4)
+    theirs = torch_layer(torch, WEIGHTS, biases, heads=4)
     tensors = (torch.from_numpy(a) for a in (QUERY, KEY, VALUE))
-    mask = their_mask(torch, MASKS[case])
+    mask = torch_mask(torch, MASKS[case])
     output, weights = theirs(*tensors, attn_mask=mask, average_attn_weights=False)
     ours = MultiHeadAttention(**WEIGHTS, **biases, num_heads=4)
     steps = ours.steps(QUERY, KEY, VALUE, MASKS[case])
@@ -113,7 +113,7 @@ def test_equals_pytorch_in_causal_self_attention(torch):
 
 
 @pytest.mark.parametrize("size", [0, 1], ids=["no biases", "biases"])
-def test_equals_a_slow_loop_over_the_heads(size):
+def test_equals_slow_loop_over_heads(size):
     biases = {name: size * bias for name, bias in BIASES.items()}
     steps = layer(**(biases if size else dict.fromkeys(biases))).steps(QUERY, KEY, VALUE)
     for b in range(2):
@@ -141,33 +141,33 @@ def test_key_and_value_heads_may_differ_in_width():
     assert steps.output.shape == (2, 3, 5)
 
 
-def test_a_query_that_may_see_no_key_gives_the_bias():
+def test_fully_masked_query_outputs_bias():
     mask = np.array([[True] * 5, [False] * 5, [True] * 5])
     output = layer()(QUERY, KEY, VALUE, attn_mask=mask)
     np.testing.assert_array_equal(output[:, 1], np.broadcast_to(BIASES["b_O"], (2, 8)))
 
 
-def test_a_causal_layer_has_a_causal_mask():
+def test_is_causal_equals_causal_mask():
     causal = layer()(QUERY, KEY, VALUE, is_causal=True)
     masked = layer()(QUERY, KEY, VALUE, attn_mask=causal_mask(3, 5))
     np.testing.assert_array_equal(causal, masked)
 
 
-def test_no_keys_give_the_bias_and_no_queries_give_nothing():
+def test_no_keys_output_bias():
     output = layer()(QUERY, KEY[:, :0], VALUE[:, :0])
     np.testing.assert_array_equal(output, np.broadcast_to(BIASES["b_O"], (2, 3, 8)))
     assert layer()(QUERY[:, :0], KEY, VALUE).shape == (2, 0, 8)
 
 
 @pytest.mark.parametrize("name", ["query", "key", "value", "attn_mask"])
-def test_refuses_mixed_libraries(strict, name):
-    given = {"query": QUERY, "key": KEY, "value": VALUE, "attn_mask": causal_mask(3, 5)}
+def test_mixed_libraries_raise(strict, name):
+    arguments = {"query": QUERY, "key": KEY, "value": VALUE, "attn_mask": causal_mask(3, 5)}
     message = f"{name} is a array_api_strict array; expected numpy to match W_Q"
     with pytest.raises(TypeError, match=message):
-        layer()(**given | {name: strict.asarray(given[name])})
+        layer()(**arguments | {name: strict.asarray(arguments[name])})
 
 
-def test_every_library_gives_the_same_result_in_its_own_arrays(xp):
+def test_libraries_agree_and_keep_array_type(xp):
     tensors = {n: xp.asarray(a.tolist(), dtype=xp.float64) for n, a in (WEIGHTS | BIASES).items()}
     query, key, value = (xp.asarray(a.tolist(), dtype=xp.float64) for a in (QUERY, KEY, VALUE))
     output = MultiHeadAttention(**tensors, num_heads=4)(query, key, value)
@@ -175,7 +175,7 @@ def test_every_library_gives_the_same_result_in_its_own_arrays(xp):
     np.testing.assert_allclose(to_numpy(output), layer()(QUERY, KEY, VALUE), atol=1e-14)
 
 
-def test_16_bit_numbers_are_added_up_in_float32(torch):
+def test_16_bit_floats_are_summed_in_float32(torch):
     halves = {n: torch.from_numpy(a).to(torch.bfloat16) for n, a in (WEIGHTS | BIASES).items()}
     inputs = [torch.from_numpy(a).to(torch.bfloat16) for a in (QUERY, KEY, VALUE)]
     output = MultiHeadAttention(**halves, num_heads=4)(*inputs)
@@ -185,7 +185,7 @@ def test_16_bit_numbers_are_added_up_in_float32(torch):
     assert torch.equal(output, expected.to(torch.bfloat16))
 
 
-def test_seeded_weights_are_the_same_in_every_library(xp):
+def test_seeded_weights_are_equal_in_every_library(xp):
     ours = MultiHeadAttention.seeded(6, 2, seed=3, kdim=4, vdim=5)
     theirs = MultiHeadAttention.seeded(6, 2, seed=3, kdim=4, vdim=5, xp=xp)
     other = MultiHeadAttention.seeded(6, 2, seed=4, kdim=4, vdim=5)
@@ -199,7 +199,7 @@ def test_seeded_weights_are_the_same_in_every_library(xp):
     assert MultiHeadAttention.seeded(1, 1, seed=3).W_Q.shape == (1, 1)
 
 
-def test_counts_may_be_narrow_integers():
+def test_counts_accept_narrow_integers():
     narrow = MultiHeadAttention.seeded(np.int8(100), np.int8(2), seed=np.uint8(3))
     np.testing.assert_array_equal(narrow.W_Q, MultiHeadAttention.seeded(100, 2, seed=3).W_Q)
     assert split_heads(np.ones((2, 200)), np.int8(2)).shape == (2, 2, 100)
@@ -210,18 +210,18 @@ def call(**changes):
 
 
 def fully_masked(torch, *, need_weights, training, gradients, kind="bool", **options):
-    """Return PyTorch's row for a query that may see nothing; its last bias is 1, 2, 3, 4."""
-    theirs = torch.nn.MultiheadAttention(4, 2, dtype=torch.float64, **options).train(training)
-    if theirs.out_proj.bias is not None:
+    """Return the output of PyTorch's layer for a fully masked query; its bias is 1, 2, 3, 4."""
+    layer = torch.nn.MultiheadAttention(4, 2, dtype=torch.float64, **options).train(training)
+    if layer.out_proj.bias is not None:
         with torch.no_grad():
-            theirs.out_proj.bias.copy_(torch.tensor([1.0, 2.0, 3.0, 4.0]))
+            layer.out_proj.bias.copy_(torch.tensor([1.0, 2.0, 3.0, 4.0]))
     x = torch.arange(12, dtype=torch.float64).reshape(1, 3, 4).sin()
     x = x if options.get("batch_first") else x.transpose(0, 1)
     mask = torch.tensor([[True] * 3, [False] * 3, [False] * 3])
     if kind == "float":
         mask = torch.zeros(3, 3, dtype=torch.float64).masked_fill(mask, -math.inf)
     with torch.set_grad_enabled(gradients):
-        output, _ = theirs(x, x, x, attn_mask=mask, need_weights=need_weights)
+        output, _ = layer(x, x, x, attn_mask=mask, need_weights=need_weights)
     return output.detach().reshape(3, 4)[0].tolist()
 
 
@@ -229,29 +229,31 @@ def fully_masked(torch, *, need_weights, training, gradients, kind="bool", **opt
 @pytest.mark.parametrize("training", [True, False])
 @pytest.mark.parametrize("gradients", [True, False])
 @pytest.mark.parametrize("batch_first", [True, False])
-def test_what_pytorch_gives_for_a_fully_masked_row_is_what_the_page_says(
+def test_pytorch_layer_on_fully_masked_row_matches_page(
     torch, kind, training, gradients, batch_first
 ):
     state = {"training": training, "gradients": gradients, "batch_first": batch_first, "kind": kind}
     with warnings.catch_warnings():
-        warnings.simplefilter("ignore")  # of its own: a mask that is not of the inputs' type
-        by_default = fully_masked(torch, need_weights=True, **state)
-        without = fully_masked(torch, need_weights=False, **state)
-    assert all(math.isnan(number) for number in by_default)
-    fast = batch_first and not training and not gradients and kind == "bool"
-    if fast:
-        assert all(math.isnan(number) for number in without)
+        warnings.simplefilter(
+            "ignore"
+        )  # PyTorch warns of a mask with another dtype than the inputs
+        with_weights = fully_masked(torch, need_weights=True, **state)
+        without_weights = fully_masked(torch, need_weights=False, **state)
+    assert all(math.isnan(number) for number in with_weights)
+    is_fast_path = batch_first and not training and not gradients and kind == "bool"
+    if is_fast_path:
+        assert all(math.isnan(number) for number in without_weights)
         assert fully_masked(torch, need_weights=False, bias=False, **state) == [0, 0, 0, 0]
     else:
-        assert without == [1, 2, 3, 4]
+        assert without_weights == [1, 2, 3, 4]
 
 
 @pytest.mark.parametrize("gradients", [True, False])
-def test_pytorch_s_function_gives_zeros_for_a_fully_masked_row(torch, gradients):
+def test_pytorch_function_gives_zeros_for_fully_masked_row(torch, gradients):
     x = torch.arange(12, dtype=torch.float64).reshape(1, 3, 4).sin().requires_grad_(gradients)
-    seen = torch.tensor([[False] * 3, [True] * 3, [True] * 3])
-    added = torch.zeros(3, 3, dtype=torch.float64).masked_fill(~seen, -math.inf)
-    for mask in (seen, added):
+    visible = torch.tensor([[False] * 3, [True] * 3, [True] * 3])
+    added = torch.zeros(3, 3, dtype=torch.float64).masked_fill(~visible, -math.inf)
+    for mask in (visible, added):
         output = torch.nn.functional.scaled_dot_product_attention(x, x, x, attn_mask=mask)
         assert output.detach()[0, 0].tolist() == [0, 0, 0, 0]
 
@@ -291,7 +293,7 @@ def test_pytorch_s_function_gives_zeros_for_a_fully_masked_row(torch, gradients)
         (lambda: merge_heads(np.ones((3, 4))), ValueError, "heads has shape (3, 4); expected (..., h, n, d)"),
     ],
 )  # fmt: skip
-def test_refuses_with_the_argument_what_was_expected_and_what_came(make, error, message):
+def test_error_states_argument_expectation_and_value(make, error, message):
     with pytest.raises(error) as caught:
         make()
     assert str(caught.value) == message

@@ -1,4 +1,4 @@
-"""Positions: the definition, the rotation, and what attention makes of them."""
+"""Positions: sinusoids, rotations and rotary embeddings, compared with definitions."""
 
 import math
 
@@ -15,7 +15,7 @@ bases = st.floats(0.5, 1e5)
 
 
 @given(st.integers(0, 9), sizes, bases)
-def test_positions_are_their_definition(length, d_model, base):
+def test_sinusoids_equal_definition(length, d_model, base):
     positions = sinusoidal_positions(length, d_model, base)
     assert positions.shape == (length, d_model)
     for t in range(length):
@@ -26,7 +26,7 @@ def test_positions_are_their_definition(length, d_model, base):
 
 
 @given(st.integers(0, 30), sizes, bases)
-def test_a_shift_is_the_same_rotation_at_every_position(shift, d_model, base):
+def test_shift_is_same_rotation_at_every_position(shift, d_model, base):
     positions = sinusoidal_positions(40, d_model, base)
     rotation = position_rotation(shift, d_model, base)
     moved = positions[: 40 - shift] @ rotation.T
@@ -34,7 +34,7 @@ def test_a_shift_is_the_same_rotation_at_every_position(shift, d_model, base):
 
 
 @given(st.floats(-50, 50), st.floats(-50, 50), sizes)
-def test_rotations_keep_lengths_and_add_their_shifts(one, other, d_model):
+def test_rotations_are_orthogonal_and_compose(one, other, d_model):
     rotation = position_rotation(one, d_model)
     np.testing.assert_allclose(rotation @ rotation.T, np.eye(d_model), atol=1e-14)
     assert np.linalg.det(rotation) == pytest.approx(1)
@@ -42,47 +42,47 @@ def test_rotations_keep_lengths_and_add_their_shifts(one, other, d_model):
     np.testing.assert_allclose(rotation @ position_rotation(other, d_model), both, atol=1e-13)
 
 
-def turned_as_complex_numbers(x, positions, base, interleaved):
+def complex_rotary(x, positions, base, interleaved):
     pairs = x.reshape(len(x), -1, 2) if interleaved else x.reshape(len(x), 2, -1).swapaxes(1, 2)
     frequencies = base ** -(2 * np.arange(pairs.shape[1]) / x.shape[1])
     z = (pairs[..., 0] + 1j * pairs[..., 1]) * np.exp(1j * np.outer(positions, frequencies))
-    turned = np.stack([z.real, z.imag], axis=-1)
-    return (turned if interleaved else turned.swapaxes(1, 2)).reshape(x.shape)
+    rotated = np.stack([z.real, z.imag], axis=-1)
+    return (rotated if interleaved else rotated.swapaxes(1, 2)).reshape(x.shape)
 
 
 @given(st.integers(1, 5), sizes, bases, st.booleans(), st.integers(-1000, 1000))
-def test_rotary_is_a_complex_multiplication(length, features, base, interleaved, first):
+def test_rotary_equals_complex_multiplication(length, features, base, interleaved, start):
     x = np.sin(np.arange(length * features, dtype=float)).reshape(length, features)
-    positions = first + np.arange(length) / 4
-    expected = turned_as_complex_numbers(x, positions, base, interleaved)
+    positions = start + np.arange(length) / 4
+    expected = complex_rotary(x, positions, base, interleaved)
     np.testing.assert_allclose(rotary(x, positions, base, interleaved), expected, atol=1e-12)
 
 
-def test_neighbours_are_turned_as_sinusoids_are_shifted():
+def test_interleaved_rotary_equals_position_rotation():
     x = np.arange(6.0)
     np.testing.assert_allclose(
         rotary(x, np.array(7), 50, interleaved=True), x @ position_rotation(7, 6, 50), atol=1e-14
     )
 
 
-def test_rotary_takes_heads_with_one_row_of_positions(xp):
+def test_rotary_broadcasts_positions_over_heads(xp):
     x = np.sin(np.arange(2 * 3 * 5 * 4.0)).reshape(2, 3, 5, 4)
-    turned = rotary(xp.asarray(x), xp.arange(5))
-    assert type(turned) is type(xp.asarray([1.0]))
+    rotated = rotary(xp.asarray(x), xp.arange(5))
+    assert type(rotated) is type(xp.asarray([1.0]))
     one_by_one = [[rotary(head, np.arange(5)) for head in sequence] for sequence in x]
-    np.testing.assert_allclose(to_numpy(turned), one_by_one, atol=1e-15)
+    np.testing.assert_allclose(to_numpy(rotated), one_by_one, atol=1e-15)
 
 
-def test_far_positions_keep_their_angles_in_narrow_floats():
+def test_rotary_angles_are_exact_at_far_positions():
     x, far = np.array([[1.0, 2.0]]), np.array([1_000_001])
     exact = rotary(x, far)
     for dtype, tolerance in (("float32", 1e-7), ("float16", 1e-3)):
-        turned = rotary(x.astype(dtype), far)
-        assert turned.dtype == dtype
-        np.testing.assert_allclose(turned, exact, rtol=tolerance)
+        rotated = rotary(x.astype(dtype), far)
+        assert rotated.dtype == dtype
+        np.testing.assert_allclose(rotated, exact, rtol=tolerance)
 
 
-def test_every_library_gives_the_same_numbers(xp):
+def test_libraries_agree(xp):
     positions = sinusoidal_positions(5, 6, xp=xp)
     assert type(positions) is type(xp.asarray([1.0]))
     np.testing.assert_allclose(to_numpy(positions), sinusoidal_positions(5, 6), atol=1e-15)
@@ -90,14 +90,14 @@ def test_every_library_gives_the_same_numbers(xp):
     np.testing.assert_allclose(to_numpy(rotation), position_rotation(-3, 6), atol=1e-15)
 
 
-def test_the_base_is_that_of_the_source_unless_another_is_given(xp):
+def test_default_base_is_10000(xp):
     np.testing.assert_array_equal(sinusoidal_positions(9, 6), sinusoidal_positions(9, 6, 10000))
     np.testing.assert_array_equal(position_rotation(9, 6), position_rotation(9, 6, 10000))
-    whole = sinusoidal_positions(9, 6, 10, xp=xp)
-    np.testing.assert_allclose(to_numpy(whole), sinusoidal_positions(9, 6, 10.0), atol=1e-14)
+    integer_base = sinusoidal_positions(9, 6, 10, xp=xp)
+    np.testing.assert_allclose(to_numpy(integer_base), sinusoidal_positions(9, 6, 10.0), atol=1e-14)
 
 
-def test_are_made_on_the_device_asked_for(strict):
+def test_result_is_on_requested_device(strict):
     device = strict.Device("device1")
     assert sinusoidal_positions(5, 6, xp=strict, device=device).device == device
     assert position_rotation(5, 6, xp=strict, device=device).device == device
@@ -121,7 +121,7 @@ def test_are_made_on_the_device_asked_for(strict):
         (lambda: rotary(np.full(4, 1.5e308), np.array(0.8)), ValueError, "the rotated x holds inf at [2]; expected products that fit float64"),
     ],
 )  # fmt: skip
-def test_refuses_with_the_argument_what_was_expected_and_what_came(make, error, message):
+def test_error_states_argument_expectation_and_value(make, error, message):
     with pytest.raises(error) as caught:
         make()
     assert str(caught.value) == message

@@ -1,4 +1,4 @@
-"""Softmax: its properties, its edges, and what it refuses."""
+"""Softmax: properties, edge cases and errors."""
 
 import math
 
@@ -17,28 +17,28 @@ matrices = arrays(float, array_shapes(min_dims=2, max_dims=3, max_side=5), eleme
 
 
 @given(matrices)
-def test_rows_sum_to_one_and_no_weight_is_negative(scores):
+def test_weights_are_nonnegative_and_sum_to_one(scores):
     weights = softmax(scores)
     assert np.all(weights >= 0)
     np.testing.assert_allclose(weights.sum(-1), 1, rtol=1e-15, atol=1e-15)
 
 
 @given(matrices, st.floats(-1e3, 1e3))
-def test_a_shift_of_all_scores_changes_nothing(scores, shift):
+def test_softmax_is_invariant_to_shift(scores, shift):
     np.testing.assert_allclose(softmax(scores + shift), softmax(scores), rtol=1e-6, atol=1e-9)
 
 
 @given(matrices)
-def test_each_axis_is_the_last_axis_of_the_transposed_scores(scores):
+def test_softmax_over_first_axis_equals_transposed(scores):
     np.testing.assert_array_equal(softmax(scores, axis=0), softmax(scores.T).T)
 
 
 @given(arrays(float, 7, elements=st.floats(-700, 700)))
-def test_equals_the_definition_written_as_a_loop(scores):
+def test_softmax_equals_slow_loop(scores):
     np.testing.assert_allclose(softmax(scores), softmax_row(scores), rtol=1e-13)
 
 
-def test_runs_on_every_library(xp):
+def test_softmax_runs_on_every_library(xp):
     scores = xp.asarray([[0.0, math.log(3)], [1e308, -1e308]], dtype=xp.float64)
     weights = softmax(scores)
     assert type(weights) is type(scores)
@@ -46,31 +46,31 @@ def test_runs_on_every_library(xp):
 
 
 @pytest.mark.parametrize("dtype", ["float16", "float32", "float64"])
-def test_keeps_the_dtype(dtype):
+def test_softmax_keeps_dtype(dtype):
     assert softmax(np.ones(3, dtype=dtype)).dtype == dtype
 
 
-def test_float16_sums_in_float32():
+def test_float16_is_summed_in_float32():
     # 65536 equal scores: their sum overflows float16, whose largest number is 65504.
     assert softmax(np.zeros(65536, dtype=np.float16))[0] == np.float16(2**-16)
 
 
-def test_integers_become_the_default_float():
+def test_integers_become_default_float():
     np.testing.assert_array_equal(softmax(np.array([3, 3])), [0.5, 0.5])
 
 
-def test_a_row_without_any_position_is_zero(xp):
+def test_fully_masked_row_has_zero_weights(xp):
     weights = softmax(xp.asarray([[-xp.inf, -xp.inf], [-xp.inf, 5.0]]))
     assert [float(weights[i, j]) for i in (0, 1) for j in (0, 1)] == [0, 0, 0, 1]
 
 
-def test_an_empty_axis_stays_empty(xp):
+def test_empty_axis_stays_empty(xp):
     assert softmax(xp.zeros((2, 0))).shape == (2, 0)
     assert softmax(xp.zeros((0, 2))).shape == (0, 2)
 
 
 @pytest.mark.parametrize("bad", [math.nan, math.inf])
-def test_names_the_score_that_is_nan_or_infinite(xp, bad):
+def test_error_locates_nan_or_inf_score(xp, bad):
     with pytest.raises(ValueError, match=rf"scores holds {bad} at \[1, 0\]; expected finite"):
         softmax(xp.asarray([[1.0, 2.0], [bad, 3.0]]))
 
@@ -83,17 +83,17 @@ def test_names_the_score_that_is_nan_or_infinite(xp, bad):
         (np.array([1j]), "scores has dtype complex128; expected real numbers"),
     ],
 )
-def test_refuses_what_is_no_real_array(scores, message):
+def test_non_real_scores_raise(scores, message):
     with pytest.raises(TypeError, match=message):
         softmax(scores)
 
 
 @pytest.mark.parametrize("axis", [None, 0.0, True, "0"])
-def test_refuses_an_axis_that_is_no_whole_number(axis):
+def test_non_integer_axis_raises(axis):
     with pytest.raises(TypeError, match=f"axis is {axis!r}; expected a whole number"):
         softmax(np.ones(3), axis=axis)
 
 
-def test_refuses_an_axis_that_is_not_there():
+def test_axis_out_of_range_raises():
     with pytest.raises(ValueError, match=r"scores has shape \(3,\); expected an axis 1"):
         softmax(np.ones(3), axis=1)

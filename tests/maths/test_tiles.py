@@ -1,4 +1,4 @@
-"""Attention in tiles: the merge, its identity, and the same output as the plain softmax."""
+"""Attention in tiles: the merge, its identity, and the same output as attention."""
 
 import functools
 import itertools
@@ -29,7 +29,7 @@ def states(queries=2, features=3):
     )
 
 
-NOTHING = TileState(np.full(2, -np.inf), np.zeros(2), np.zeros((2, 3)))
+EMPTY = TileState(np.full(2, -np.inf), np.zeros(2), np.zeros((2, 3)))
 
 
 def assert_close(one, other):
@@ -44,41 +44,41 @@ def test_merge_is_associative_and_commutative(a, b, c):
 
 
 @given(states())
-def test_nothing_changes_no_bit(state):
-    for merged in (merge(NOTHING, state), merge(state, NOTHING)):
+def test_merge_with_empty_state_is_identity(state):
+    for merged in (merge(EMPTY, state), merge(state, EMPTY)):
         for part, expected in zip(merged, state, strict=True):
             np.testing.assert_array_equal(part, expected)
 
 
-def test_two_hidden_tiles_give_a_hidden_one_and_an_output_of_zeros():
-    merged = merge(NOTHING, NOTHING)
-    for part, expected in zip(merged, NOTHING, strict=True):
+def test_merge_of_empty_states_has_zero_output():
+    merged = merge(EMPTY, EMPTY)
+    for part, expected in zip(merged, EMPTY, strict=True):
         np.testing.assert_array_equal(part, expected)
     np.testing.assert_array_equal(merged.output, np.zeros((2, 3)))
 
 
-def drawn(m=5, n=12, d_k=3, d_v=4, size=1.0):
+def sample_qkv(m=5, n=12, d_k=3, d_v=4, size=1.0):
     wave = np.sin(np.arange((m + n) * d_k + n * d_v, dtype=float) ** 2)
     q, k, v = np.split(wave, [m * d_k, (m + n) * d_k])
     return size * q.reshape(m, d_k), k.reshape(n, d_k), v.reshape(n, d_v)
 
 
-def plain(q, k, v):
+def slow_output(q, k, v):
     return reference.attention(q, k, v)[1]
 
 
 @given(st.lists(st.integers(0, 12), max_size=5), st.sampled_from([1.0, 30.0, 1000.0]))
-def test_tiles_of_any_width_equal_the_plain_softmax(cuts, size):
-    q, k, v = drawn(size=size)
+def test_tiles_of_any_width_equal_attention(cuts, size):
+    q, k, v = sample_qkv(size=size)
     cuts = [0, *sorted(cuts), 12]
     tiles = [attend_tile(q, k[i:j], v[i:j]) for i, j in itertools.pairwise(cuts)]
     output = functools.reduce(merge, tiles).output
-    np.testing.assert_allclose(output, plain(q, k, v), rtol=1e-9, atol=1e-12)
+    np.testing.assert_allclose(output, slow_output(q, k, v), rtol=1e-9, atol=1e-12)
     np.testing.assert_allclose(output, scaled_dot_product_attention(q, k, v), atol=1e-12)
 
 
-def test_tiles_equal_the_blocks_of_the_package_on_a_long_sequence():
-    q, k, v = drawn(m=300, n=3000, size=20.0)
+def test_tiles_of_long_sequence_equal_blockwise_attention():
+    q, k, v = sample_qkv(m=300, n=3000, size=20.0)
     mask = np.sin(np.arange(300 * 3000.0)).reshape(300, 3000) > -0.5
     tiles = [
         attend_tile(q, k[j : j + 500], v[j : j + 500], attn_mask=mask[:, j : j + 500])
@@ -89,30 +89,30 @@ def test_tiles_equal_the_blocks_of_the_package_on_a_long_sequence():
     np.testing.assert_allclose(output, expected, rtol=1e-9, atol=1e-12)
 
 
-def test_a_tile_takes_the_options_of_attention():
-    q, k, v = drawn()
+def test_tile_accepts_attention_options():
+    q, k, v = sample_qkv()
     options = {"attn_mask": k[:, 0] > 0, "scale": 0.3, "softcap": 2.0}
     expected = scaled_dot_product_attention(q, k, v, **options)
     np.testing.assert_allclose(attend_tile(q, k, v, **options).output, expected, atol=1e-12)
 
 
-def test_heads_and_values_with_axes_of_their_own_can_be_merged():
-    q, k, v = drawn()
+def test_values_with_extra_axes_can_be_merged():
+    q, k, v = sample_qkv()
     values = np.stack([v, 2 * v])
     halves = [attend_tile(q, k[part], values[:, part]) for part in (slice(0, 7), slice(7, 12))]
-    expected = np.stack([plain(q, k, v), np.multiply(2, plain(q, k, v))])
+    expected = np.stack([slow_output(q, k, v), np.multiply(2, slow_output(q, k, v))])
     np.testing.assert_allclose(merge(*halves).output, expected, rtol=1e-9)
 
 
-def test_every_library_gives_the_same_numbers(xp):
-    q, k, v = drawn()
+def test_libraries_agree(xp):
+    q, k, v = sample_qkv()
     arrays = [xp.asarray(array) for array in (q, k, v)]
     state = merge(
         attend_tile(arrays[0], arrays[1][:5, :], arrays[2][:5, :]),
         attend_tile(arrays[0], arrays[1][5:, :], arrays[2][5:, :]),
     )
     assert type(state.output) is type(xp.asarray([1.0]))
-    np.testing.assert_allclose(to_numpy(state.output), plain(q, k, v), rtol=1e-9)
+    np.testing.assert_allclose(to_numpy(state.output), slow_output(q, k, v), rtol=1e-9)
 
 
 GOOD = TileState(np.zeros(2), np.ones(2), np.ones((2, 3)))
@@ -129,19 +129,19 @@ GOOD = TileState(np.zeros(2), np.ones(2), np.ones((2, 3)))
         (GOOD._replace(total=np.array([math.nan, 1])), ValueError, "other.total holds nan at [0]; expected finite numbers only"),
     ],
 )  # fmt: skip
-def test_merge_refuses_with_the_argument_what_was_expected_and_what_came(other, error, message):
+def test_merge_error_states_argument_expectation_and_value(other, error, message):
     with pytest.raises(error) as caught:
         merge(GOOD, other)
     assert str(caught.value) == message
 
 
-def test_merge_refuses_what_overflows():
+def test_merge_overflow_raises():
     large = GOOD._replace(total=np.full(2, 1.5e308))
     with pytest.raises(ValueError, match="the merged totals of one and other hold inf at"):
         merge(large, large)
 
 
-def test_a_tile_takes_five_tables_of_its_scores():
+def test_tile_memory_is_five_times_its_scores():
     qkv = (np.ones((512, 16), dtype="float32") for _ in "qkv")
     tracemalloc.start()
     attend_tile(*qkv)

@@ -8,8 +8,8 @@ import numpy as np
 import pytest
 
 from attention_docs import attention_steps
-from attention_docs.inputs import fitted
-from attention_docs.kernels.blockwise import _blocks, bounded
+from attention_docs.inputs import prepare_inputs
+from attention_docs.kernels.blockwise import _score_blocks, bounded_weights
 from tests.conftest import ROOT, environment_of_an_inner_pytest, literal
 
 
@@ -53,19 +53,19 @@ def test_floor_equals_attention_without_mask_or_shift(import_script):
 @pytest.mark.parametrize("causal", [False, True])
 def test_products_and_floor_use_the_blocks_of_attention(import_script, monkeypatch, causal):
     bench, block = import_script("attention"), (8, 6)
-    monkeypatch.setattr(bench, "block_for", lambda inputs, weigh: block)
+    monkeypatch.setattr(bench, "block_size", lambda inputs, weight_blocks: block)
     shapes = []
 
     def work(rows, keys):
         shapes.append((QKV[0][rows].shape[0], QKV[1][keys].shape[0]))
 
-    bench.in_blocks(work, *QKV, causal, bounded)
-    head = fitted(*(array[0] for array in QKV), is_causal=causal).checked()
+    bench.in_blocks(work, *QKV, causal, bounded_weights)
+    head = prepare_inputs(*(array[0] for array in QKV), is_causal=causal).check_finite()
     starts = [(start, min(start + 8, 20)) for start in (16, 8, 0)]
     block_shapes = [
         scores.shape
         for start, stop in starts
-        for scores, *_ in _blocks(head, start, stop, np.empty(block), 1.0, bool)
+        for scores, *_ in _score_blocks(head, start, stop, np.empty(block), 1.0, bool)
     ]
     assert sorted(shapes) == sorted(3 * block_shapes)
 

@@ -7,7 +7,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from attention_docs.arrays import Array, check_finite, readable
+from attention_docs.arrays import Array, check_finite, displayable
 from attention_docs.render.figures.svg import (
     LINE_HEIGHT,
     Panel,
@@ -104,7 +104,7 @@ def line_chart(name: str, x: Axis, y: Axis, series: Sequence[Series]) -> Panel:
 def _points(curve: Series, x: Axis, y: Axis) -> np.ndarray:
     """Return the points of a series, in the units of the axes."""
     across, up = (
-        readable(f"{axis} of {curve.name}", array).astype(float)
+        displayable(f"{axis} of {curve.name}", array).astype(float)
         for axis, array in (("x", curve.x), ("y", curve.y))
     )
     if across.shape != up.shape or across.ndim != 1:

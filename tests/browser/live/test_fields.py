@@ -13,7 +13,7 @@ from attention_docs.render.numbers import html_number
 from tests.browser.visit import PAGES
 from tests.conftest import ROOT
 from tests.live.edits import changed
-from tests.live.replay import place, replay
+from tests.live.replay import literal_position, replay
 
 # The tables that are not abridged.
 FULL = """
@@ -81,7 +81,7 @@ def edited(edit):
     arrays = {}
     for reference, field, text in edit:
         name = ".".join(name_of(reference))
-        _, array = arrays.setdefault(place("", name), (name, input_of(reference)))
+        _, array = arrays.setdefault(literal_position("", name), (name, input_of(reference)))
         select(array, reference).flat[field] = float(text)
     return dict(arrays.values())
 

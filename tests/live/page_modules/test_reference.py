@@ -1,4 +1,4 @@
-"""A reference on a page names the elements that it names in Python."""
+"""References on a page resolve to the same elements as in Python."""
 
 import numpy as np
 import pytest
@@ -6,7 +6,7 @@ import pytest
 from attention_docs.examples import steps
 from attention_docs.publish.before.values import look_up
 from tests.live.graphs import page_graph
-from tests.live.running import in_node
+from tests.live.page_modules.nodejs import in_node
 
 REFERENCES = [
     "self_attention.weights",
@@ -20,16 +20,16 @@ REFERENCES = [
 ]
 
 
-def test_a_reference_names_what_python_names():
+def test_references_resolve_as_in_python():
     resolved = in_node(
         "data[1].map((each) => reference.resolve(each, graph.parse(data[0])))",
         [page_graph("self_attention"), REFERENCES],
     )
-    for reference, found in zip(REFERENCES, resolved, strict=True):
+    for reference, target in zip(REFERENCES, resolved, strict=True):
         expected = np.asarray(look_up(reference, steps))
-        whole = np.asarray(steps("self_attention")[found["step"]])
-        assert found["shape"] == list(expected.shape), reference
-        values = found["sizes"] or [whole[tuple(index)] for index in found["cells"]]
+        array = np.asarray(steps("self_attention")[target["step"]])
+        assert target["shape"] == list(expected.shape), reference
+        values = target["sizes"] or [array[tuple(index)] for index in target["cells"]]
         assert values == expected.reshape(-1).tolist(), reference
 
 
@@ -37,21 +37,21 @@ def test_a_reference_names_what_python_names():
     ("index", "cells"),
     [("1,1:3", [[1, 1], [1, 2]]), ("2,:1", [[2, 0]]), ("0:2,3", [[0, 3], [1, 3]])],
 )
-def test_a_part_of_a_row_is_named_as_in_numpy(index, cells):
-    found = in_node(
+def test_slices_resolve_as_in_numpy(index, cells):
+    target = in_node(
         "reference.resolve(data[1], graph.parse(data[0]))",
         [page_graph("self_attention"), f"self_attention.X[{index}]"],
     )
-    assert found["cells"] == cells
+    assert target["cells"] == cells
 
 
 @pytest.mark.parametrize(
     "reference", ["self_attention.nothing", "self_attention.Q[a]", "Q", "a.Q[9]"]
 )
-def test_a_reference_to_nothing_is_refused(reference):
-    said = in_node(
+def test_invalid_reference_raises(reference):
+    message = in_node(
         "(() => { try { reference.resolve(data[1], graph.parse(data[0])); return null; }"
         " catch (error) { return error.message; } })()",
         [page_graph("self_attention"), reference],
     )
-    assert said
+    assert message

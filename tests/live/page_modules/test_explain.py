@@ -1,36 +1,37 @@
-"""What an explanation says is true: its numbers give the value, and its parts are all that matters."""
+"""Explanations: their numbers give the value, and their parts are all that it depends on."""
 
 import json
 import re
+from pathlib import Path
 
 import pytest
 
 from tests.conftest import ROOT
 from tests.live.graphs import page_graph, page_graphs
-from tests.live.running import in_node
+from tests.live.page_modules.nodejs import in_node
 
-EXPLANATIONS = (ROOT / "tests" / "live" / "explanations.js").as_uri()
+EXPLANATIONS = Path(__file__).with_name("explanations.js").as_uri()
 
 
-def plain(text):
-    """Write a formula of an explanation as a reader sees it, with its numbers as `#`."""
+def displayed(text):
+    """Return a formula of an explanation as displayed, with its numbers as `#`."""
     return "".join(piece if isinstance(piece, str) else piece.get("step", "#") for piece in text)
 
 
 @pytest.mark.thorough
-def test_numbers_give_the_value_and_parts_are_all_it_depends_on():
-    found = in_node(
+def test_explanations_are_correct_and_complete():
+    reports = in_node(
         f"""await (async () => {{
-            const {{ examine }} = await import({json.dumps(EXPLANATIONS)});
-            return Object.fromEntries(Object.entries(data).map(([name, json]) => [name, examine(json)]));
+            const {{ check }} = await import({json.dumps(EXPLANATIONS)});
+            return Object.fromEntries(Object.entries(data).map(([name, json]) => [name, check(json)]));
         }})()""",
         page_graphs(),
     )
-    faults = [f"{name}: {fault}" for name, each in found.items() for fault in each["faults"]]
+    faults = [f"{name}: {fault}" for name, report in reports.items() for fault in report["faults"]]
     assert not faults
-    for name, each in found.items():
-        assert each["counts"]["explained"] >= len(page_graph(name)["steps"]), name
-    assert sum(each["counts"]["lines"] for each in found.values()) > 1000
+    for name, report in reports.items():
+        assert report["counts"]["explained"] >= len(page_graph(name)["steps"]), name
+    assert sum(report["counts"]["lines"] for report in reports.values()) > 1000
 
 
 READINGS = [
@@ -61,49 +62,51 @@ READINGS = [
 ]  # fmt: skip
 
 
-def test_places_and_formulas_read_as_the_page_writes_them():
-    found = explained(*(case[:3] for case in READINGS))
-    read = [(each["description"], plain(each["formula"])) for each in found]
-    assert read == [case[3:] for case in READINGS]
+def test_locations_and_formulas_match_page():
+    explanations = explained(*(case[:3] for case in READINGS))
+    displayed_pairs = [(each["description"], displayed(each["formula"])) for each in explanations]
+    assert displayed_pairs == [case[3:] for case in READINGS]
 
 
-def test_a_softmax_is_explained_by_powers_and_their_sum():
-    (found,) = explained(("self_attention", "weights", [2, 0]))
-    assert [plain(line) for line in found["numbers"]] == [
+def test_softmax_explanation_has_exponentials_and_sum():
+    (explanation,) = explained(("self_attention", "weights", [2, 0]))
+    assert [displayed(line) for line in explanation["numbers"]] == [
         "exp(# − #) / (exp(# − #) + exp(# − #) + exp(# − #))",
         "# / (# + # + #)",
         "# / #",
         "#",
     ]
-    assert found["dependencies"] == [{"step": "scaled", "index": [2, key]} for key in range(3)]
+    assert explanation["dependencies"] == [
+        {"step": "scaled", "index": [2, key]} for key in range(3)
+    ]
 
 
-def test_number_that_is_its_own_formula_is_written_once():
-    (found,) = explained(("tiles", "rescale", [0]))
-    assert plain(found["formula"]) == "rescale = #"
-    assert found["numbers"] == []
+def test_constant_formula_is_written_once():
+    (explanation,) = explained(("tiles", "rescale", [0]))
+    assert displayed(explanation["formula"]) == "rescale = #"
+    assert explanation["numbers"] == []
 
 
-def test_divisor_with_a_power_of_ten_is_in_parentheses():
-    (found,) = explained(("course_order", "drink_scores", [0]))
-    assert plain(found["formula"]).endswith(" / (#) at row 2, column 1")
-    assert [plain(line) for line in found["numbers"]] == ["# / (#)", "#"]
+def test_scientific_divisor_is_in_parentheses():
+    (explanation,) = explained(("course_order", "drink_scores", [0]))
+    assert displayed(explanation["formula"]).endswith(" / (#) at row 2, column 1")
+    assert [displayed(line) for line in explanation["numbers"]] == ["# / (#)", "#"]
 
 
-def test_a_mask_says_whether_a_position_takes_part():
+def test_mask_explanation_states_visibility():
     hidden, seen = explained(*(("course_mask", "masked", [0, key]) for key in (1, 0)))
-    assert plain(hidden["note"]) == "#: the position takes no part"
+    assert displayed(hidden["note"]) == "#: the position takes no part"
     assert hidden["dependencies"] == [{"step": "mask", "index": [0, 1]}]
-    assert plain(seen["note"]) == "#: the position takes part"
+    assert displayed(seen["note"]) == "#: the position takes part"
     assert {"step": "scaled", "index": [0, 0]} in seen["dependencies"]
 
 
-def test_a_literal_input_names_the_file_of_its_example():
-    (found,) = explained(("self_attention", "X", [0, 0]))
-    file = re.search(r"\S+\.py", plain(found["note"]))[0]
+def test_literal_explanation_names_source_file():
+    (explanation,) = explained(("self_attention", "X", [0, 0]))
+    file = re.search(r"\S+\.py", displayed(explanation["note"]))[0]
     assert (ROOT / file).is_file()
-    assert not found["formula"]
-    assert not found["dependencies"]
+    assert not explanation["formula"]
+    assert not explanation["dependencies"]
 
 
 def explained(*numbers):

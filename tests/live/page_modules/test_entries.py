@@ -1,4 +1,4 @@
-"""What a reader types is read as Python's `float` reads it, or refused with a reason."""
+"""Entries in a field are parsed as by Python's `float`, or refused with a reason."""
 
 import math
 import random
@@ -6,20 +6,20 @@ import re
 
 import pytest
 
-from tests.live.running import digits, in_node
+from tests.live.page_modules.nodejs import digits, in_node
 
-# Names that each object of JavaScript has.
+# Properties of every JavaScript object.
 INHERITED = [
     *("constructor", "__proto__", "hasOwnProperty", "isPrototypeOf", "propertyIsEnumerable"),
     *("toLocaleString", "toString", "valueOf", "__defineGetter__", "__lookupSetter__"),
 ]
 ALPHABET = "0123456789" * 2 + "..eE++--−−/_,x '"
-KEPT_OUT = re.compile(r"[_x']|\s")  # Python reads 1_000, and strips within no number
+REFUSED = re.compile(r"[_x']|\s")  # though Python's float accepts 1_000
 DTYPES = ["float64", "int64", "bool"]
 
 
-def read(texts, dtype):
-    """Read texts: the number of each, written as `digits` does, or None, and what is wrong."""
+def parse(texts, dtype):
+    """Return the number (as text, or None) and the problem of each entry."""
     entries = in_node(
         """data[0].map((text) => {
             const { value, problem } = entries.parse(text, data[1]);
@@ -30,42 +30,41 @@ def read(texts, dtype):
     return [(value and digits(value), problem) for value, problem in entries]
 
 
-def expected(text):
-    """The finite float that Python reads, if the text is one."""
+def python_float(text):
+    """Return the finite float that Python parses, or None."""
     typed = text.strip(" ").replace("−", "-")
     try:
-        value = math.nan if KEPT_OUT.search(typed) else float(typed)
+        value = math.nan if REFUSED.search(typed) else float(typed)
     except ValueError:
         return None
     return value if math.isfinite(value) else None
 
 
 @pytest.mark.parametrize("dtype", DTYPES)
-def test_inherited_property_names_are_no_entries(dtype):
-    for name, (value, problem) in zip(INHERITED, read(INHERITED, dtype), strict=True):
+def test_inherited_property_names_are_refused(dtype):
+    for name, (value, problem) in zip(INHERITED, parse(INHERITED, dtype), strict=True):
         assert value is None, name
         assert f"“{name}”" in problem
 
 
-def test_each_minus_sign_is_read():
+def test_both_minus_signs_are_accepted():
     typed = {"−1e−3": -0.001, "-1e−3": -0.001, "−.5e-1": -0.05, "−∞": -math.inf, "−inf": -math.inf}
-    values = [float(value) for value, _ in read(list(typed), "float64")]
+    values = [float(value) for value, _ in parse(list(typed), "float64")]
     assert values == list(typed.values())
 
 
 @pytest.mark.parametrize("dtype", ["float64", "int64"])
-def test_random_entries_are_read_as_python_reads_them(dtype):
+def test_random_entries_are_parsed_as_in_python(dtype):
     draw = random.Random(17)
     texts = [
         "".join(draw.choice(ALPHABET) for _ in range(draw.randint(0, 6))) for _ in range(20_000)
     ]
-    wanted = [expected(text) for text in texts]
+    expected = [python_float(text) for text in texts]
     if dtype == "int64":
-        whole = [value is not None and value.is_integer() for value in wanted]
-        wanted = [
-            value + 0 if is_whole else None for value, is_whole in zip(wanted, whole, strict=True)
+        expected = [
+            value + 0 if value is not None and value.is_integer() else None for value in expected
         ]
-    assert sum(value is not None for value in wanted) > 1000
-    for text, value, (found, problem) in zip(texts, wanted, read(texts, dtype), strict=True):
-        assert found == (None if value is None else digits(value)), text
+    assert sum(value is not None for value in expected) > 1000
+    for text, value, (parsed, problem) in zip(texts, expected, parse(texts, dtype), strict=True):
+        assert parsed == (None if value is None else digits(value)), text
         assert bool(problem) == (value is None), text

@@ -1,4 +1,4 @@
-"""The code to copy below an example takes other numbers as Python writes them."""
+"""The code to copy below an example follows edits, formatted as in Python."""
 
 import zlib
 
@@ -8,43 +8,43 @@ from attention_docs import examples
 from attention_docs.live.recording import recorded_names
 from attention_docs.render.code import numpy_steps
 from attention_docs.render.latex import latex_steps
-from tests.live.edits import new_number
-from tests.live.running import digits, in_node
+from tests.live.edits import random_number
+from tests.live.page_modules.nodejs import digits, in_node
 
 WRITERS = {"numpy": numpy_steps, "latex": latex_steps}
-EDITED = 0.5
+EDITED_SHARE = 0.5
 
 
-def edited(name):
-    """The steps of an example, with another number in half of the places."""
+def edited_steps(name):
+    """Return the steps of an example with half of the numbers replaced."""
     draw = np.random.default_rng(zlib.crc32(name.encode()))
     steps = {step: np.array(array) for step, array in examples.steps(name).items()}
     for array in steps.values():
-        for place in np.flatnonzero(draw.random(array.size) < EDITED):
-            array.flat[place] = new_number(draw, array.dtype)
+        for index in np.flatnonzero(draw.random(array.size) < EDITED_SHARE):
+            array.flat[index] = random_number(draw, array.dtype)
     return steps
 
 
-def written(array):
+def as_text(array):
     return [digits(value) for value in np.asarray(array).flat]
 
 
-def test_code_with_other_numbers_is_that_of_python():
+def test_copied_code_of_edits_equals_python():
     cases, expected = [], []
     for name in recorded_names():
-        before, now = examples.steps(name), edited(name)
+        before, after = examples.steps(name), edited_steps(name)
         steps = [
-            {"dtype": now[step].dtype.name, "before": written(before[step]), "now": written(array)}
-            for step, array in now.items()
+            {"dtype": array.dtype.name, "before": as_text(before[step]), "now": as_text(array)}
+            for step, array in after.items()
         ]
         for form, write in WRITERS.items():
             cases.append({"form": form, "text": write(before), "steps": steps})
-            expected.append(write(now))
-    found = in_node(
+            expected.append(write(after))
+    copies = in_node(
         """data.map(({ form, text, steps }) => copies.withNumbers(text, form, steps.map(
             ({ dtype, before, now }) => ({ dtype, before: before.map(Number), now: now.map(Number) })
         )))""",
         cases,
     )
-    for case, code, wanted in zip(cases, found, expected, strict=True):
-        assert code.splitlines() == wanted.splitlines(), case["form"]
+    for case, code, expected_code in zip(cases, copies, expected, strict=True):
+        assert code.splitlines() == expected_code.splitlines(), case["form"]

@@ -1,4 +1,4 @@
-"""The literals of the sources: rewritten where they stand, and computed with in one way only."""
+"""Literals of examples: rewriting them, and refusing those that an edit would not reach."""
 
 import sys
 
@@ -8,9 +8,9 @@ import pytest
 from attention_docs import examples
 from attention_docs.examples import self_attention
 from attention_docs.live.literals import (
-    Place,
+    LiteralPosition,
     constants,
-    rewritten,
+    rewritten_literals,
     shared_literals,
     statements,
 )
@@ -32,7 +32,7 @@ def steps(xp=numpy):
 
 @pytest.fixture
 def example(tmp_path, monkeypatch):
-    """Write an example named `temporary`."""
+    """Return a function that writes an example named `temporary`."""
     monkeypatch.setattr(examples, "__path__", [*examples.__path__, str(tmp_path)])
 
     def write(result, constant=""):
@@ -40,15 +40,15 @@ def example(tmp_path, monkeypatch):
             SOURCE.format(result=result, constant=constant), encoding="utf-8"
         )
 
-    forget()
+    clear_caches()
     yield write
-    forget()
+    clear_caches()
     sys.modules.pop(f"{examples.__name__}.temporary", None)
 
 
-def forget():
-    for cached in (examples.load, record, shared_literals, constants, statements):
-        cached.cache_clear()
+def clear_caches():
+    for function in (examples.load, record, shared_literals, constants, statements):
+        function.cache_clear()
 
 
 @pytest.mark.parametrize(
@@ -62,21 +62,23 @@ def forget():
         ("x * xp.full((2,), X[1])", ""),
     ],
 )
-def test_literal_that_reaches_a_result_by_another_way_stops_the_build(example, result, constant):
+def test_literal_used_as_scalar_stops_build(example, result, constant):
     example(result, constant)
     with pytest.raises(PublishError, match="example 'temporary': the literal X of temporary"):
         compute("graph", "temporary")
 
 
-def test_input_that_is_no_constant_stops_the_build(example):
+def test_input_that_is_no_constant_stops_build(example):
     example("(z := xp.asarray([3.0, 4.0])), 'sum': z + x")
     with pytest.raises(PublishError, match="example 'temporary': a reader could edit 'y', which"):
         compute("graph", "temporary")
 
 
-def test_other_numbers_reach_the_examples_that_import_a_literal_and_leave_no_trace():
+def test_rewritten_literals_reach_importers_and_are_restored():
     before, own = examples.steps("permutation"), vars(self_attention).copy()
-    with rewritten("permutation", {Place("self_attention", "X", (2,)): [5, 6, 7, 8]}):
+    with rewritten_literals(
+        "permutation", {LiteralPosition("self_attention", "X", (2,)): [5, 6, 7, 8]}
+    ):
         np.testing.assert_array_equal(examples.steps("permutation")["X"][2], [5, 6, 7, 8])
     np.testing.assert_array_equal(examples.steps("permutation")["X"], before["X"])
     assert all(vars(self_attention)[name] is value for name, value in own.items())

@@ -1,4 +1,4 @@
-"""The fragment of an address: edits come back from it as they went in, and any other text is harmless."""
+"""Edits round-trip through the fragment of an address, and malformed fragments are harmless."""
 
 import random
 from urllib.parse import quote
@@ -6,12 +6,12 @@ from urllib.parse import quote
 import numpy as np
 import pytest
 
-from tests.live.edits import edit, inputs
+from tests.live.edits import inputs, random_edit
 from tests.live.graphs import page_graph
-from tests.live.running import digits, in_node
+from tests.live.page_modules.nodejs import digits, in_node
 
 EXAMPLES = ("self_attention", "course_formula", "causal_padding", "cache_sizes")
-# What the page of an example has to read an address with, as docs/assets/live/page/examples.js has it.
+# The examples of a page, as in docs/assets/live/page/examples.js, and a function that reads an address.
 PAGE = """
     const examples = data.graphs.map((text) => {
         const parsed = graph.parse(text);
@@ -22,8 +22,8 @@ PAGE = """
         return { name, heading, ...address.editsOf(edits, examples) };
     };
 """
-# Each edit by the name of its input, and the heading, after they went through an address.
-RETURNED = f"""
+# Whether each edit survives a round trip through an address, and the heading and example that it gives.
+ROUND_TRIP = f"""
     (() => {{
         {PAGE}
         const [{{ name }}] = examples;
@@ -44,7 +44,7 @@ RETURNED = f"""
         }});
     }})()
 """
-# What is read of a fragment; and whether it names inputs only, and writes the same fragment when read again.
+# Whether a fragment gives edits of inputs only and round-trips; whether it is valid; the number of edits.
 READ = f"""
     (() => {{
         {PAGE}
@@ -59,39 +59,39 @@ READ = f"""
 """
 NAMES = ["", "self_attention", "../live", "//host/x", "__proto__", "constructor", "a%2Fb", "%"]
 INPUTS = [f"self_attention.{step}" for step in ("X", "W_Q", "weights", "__proto__")]
-PLACES = ["[0,0]", "[2,3]", "[3,0]", "[0]", "[0,0,0]", "[]", "[0,]", "[-1,0]", f"[{9**40},0]"]
+INDICES = ["[0,0]", "[2,3]", "[3,0]", "[0]", "[0,0,0]", "[]", "[0,]", "[-1,0]", f"[{9**40},0]"]
 NUMBERS = ["", "\0", "3", "-2.5e-3", "nan", "1e400", "0x10", "٣", "__proto__", "%25", "1&at=x"]
 
 
 @pytest.mark.parametrize("name", EXAMPLES)
-def test_edits_and_heading_survive_the_address(name):
+def test_edits_and_heading_round_trip_through_address(name):
     draw = np.random.default_rng(17)
     literals = inputs(page_graph(name))
     edits = [
-        {step: list(map(digits, array.flat)) for step, array in edit(draw, literals).items()}
+        {step: list(map(digits, array.flat)) for step, array in random_edit(draw, literals).items()}
         for _ in range(10)
     ]
     data = {"graphs": [page_graph(name)], "edits": edits, "heading": "a-heading"}
-    assert in_node(RETURNED, data) == [[True, True, "a-heading", name]] * len(edits)
+    assert in_node(ROUND_TRIP, data) == [[True, True, "a-heading", name]] * len(edits)
 
 
-def test_any_fragment_gives_edits_of_inputs_or_none():
+def test_random_fragments_give_edits_of_inputs_only():
     draw = random.Random(33)
-    fragments = [fragment(draw) for _ in range(3000)]
+    fragments = [random_fragment(draw) for _ in range(3000)]
     # The longest address that Chromium takes is two million characters.
     fragments.append("#try=self_attention" + "&self_attention.X[0,0]=3" * 80_000)
     data = {"graphs": [page_graph("self_attention")], "fragments": fragments}
-    read = in_node(READ, data)
-    assert all(is_consistent for is_consistent, _, _ in read)
-    # The draw would prove little if it hit no input, or nothing else.
-    assert {edited for _, _, edited in read} >= {0, 1, 2}
-    assert {is_whole for _, is_whole, _ in read} == {True, False}
+    results = in_node(READ, data)
+    assert all(is_consistent for is_consistent, _, _ in results)
+    # The sample contains both valid and invalid edits.
+    assert {edit_count for _, _, edit_count in results} >= {0, 1, 2}
+    assert {is_whole for _, is_whole, _ in results} == {True, False}
 
 
-def fragment(draw):
-    """A link as a reader may have it: cut short, encoded twice, or written by somebody who means harm."""
+def random_fragment(draw):
+    """Return a fragment that may be truncated, encoded twice or malicious."""
     edits = (
-        draw.choice(INPUTS) + draw.choice(PLACES) + draw.choice("==:") + draw.choice(NUMBERS)
+        draw.choice(INPUTS) + draw.choice(INDICES) + draw.choice("==:") + draw.choice(NUMBERS)
         for _ in range(draw.randrange(6))
     )
     parts = [
@@ -117,7 +117,7 @@ def fragment(draw):
         "%E0%A4%A",
     ],
 )
-def test_part_that_does_not_fit_is_left_out_and_reported(part):
+def test_invalid_edit_in_fragment_is_dropped_and_reported(part):
     fragments = [
         f"#try=self_attention&self_attention.{part}&self_attention.X[0,1]=3",
         f"#try=self_attention&self_attention.{part}",

@@ -1,4 +1,4 @@
-"""Examples recorded as graphs: the same numbers, calls, checks and messages as in Python."""
+"""Recording examples as graphs: same numbers, and clear errors for the rest."""
 
 import array_api_compat
 import numpy as np
@@ -21,12 +21,12 @@ def assert_same_bits(one, other):
     np.testing.assert_array_equal(np.signbit(one), np.signbit(other))
 
 
-# Why a page cannot compute these.
+# Examples that a page cannot compute, with the reason.
 DRAWN = {
     "score_variance": "measured on 5 million drawn numbers",
     "source_experiment": "measured on 60000 drawn numbers",
-    # With the trained matrices as inputs, the weights that the page shows could be recorded. But
-    # their digits have no pattern: compressed, those of the three stages take 13.6 KB.
+    # The trained matrices could be inputs, but their digits are random: compressed, those of the
+    # three stages take 13.6 KB.
     "learning_reverse": "trained on 3200 drawn sequences, measured on 256",
     # Likewise 15.2 KB.
     "learning_induction": "trained on 8000 drawn sequences, measured on 256",
@@ -39,29 +39,29 @@ def test_all_examples_but_those_drawn_in_bulk_are_recorded():
 
 
 @pytest.mark.parametrize("name", NAMES)
-def test_recorded_steps_equal_numpy_to_the_last_bit(name):
+def test_recorded_steps_equal_numpy_bitwise(name):
     recorded, expected = record(name).steps, examples.steps(name)
     assert list(recorded) == list(expected)
     for step, array in expected.items():
         assert_same_bits(recorded[step].value, array)
 
 
-def test_literals_with_the_same_numbers_are_edited_apart():
+def test_equal_literals_are_edited_separately():
     assert self_attention.W_Q == self_attention.W_V
     steps = replay("self_attention", {"W_Q": np.zeros((4, 2))}).steps
     assert not np.any(steps["Q"])
     np.testing.assert_array_equal(steps["V"], examples.steps("self_attention")["V"])
-    found = graph("self_attention")["steps"]
-    assert found["W_Q"] != found["W_V"]
+    nodes = graph("self_attention")["steps"]
+    assert nodes["W_Q"] != nodes["W_V"]
 
 
 def test_literal_of_several_steps_is_one_input():
-    found = graph("word_order")
-    assert found["steps"]["V"] == found["steps"]["X_english"]
-    assert found["inputs"] == ["X_japanese", "X_english"]
+    word_order = graph("word_order")
+    assert word_order["steps"]["V"] == word_order["steps"]["X_english"]
+    assert word_order["inputs"] == ["X_japanese", "X_english"]
 
 
-def test_recorded_array_is_one_of_the_standard():
+def test_recorded_array_follows_array_api_standard():
     tape = Tape()
     x = tape.xp.asarray([[1.0, 2.0]])
     assert array_api_compat.is_array_api_obj(x)
@@ -84,22 +84,22 @@ def test_recorded_array_is_one_of_the_standard():
         ("xp.stack", lambda xp, x: xp.asarray([x, x])),
     ],
 )
-def test_what_cannot_be_recorded_is_named(name, operation):
+def test_error_names_unrecordable_operation(name, operation):
     tape = Tape()
     with pytest.raises(UnknownOperationError, match=name):
         operation(tape.xp, tape.xp.asarray([1.0, 2.0]))
 
 
-def test_unknown_operation_is_named_with_its_example(monkeypatch):
+def test_error_names_operation_and_example(monkeypatch):
     monkeypatch.setattr(self_attention, "steps", lambda xp: {"X": xp.svd(xp.asarray([[1.0]]))})
     record.cache_clear()
     with pytest.raises(UnknownOperationError, match="example 'self_attention': svd cannot be"):
         record("self_attention")
 
 
-def test_a_check_of_what_is_no_input_is_no_guard():
-    recorded = attempt("causal_padding")
-    assert any(read.answer is False for read in recorded.tape.reads), "padding_mask asked"
-    refused = {guard["refusal"][1][0] for guard in graph("causal_padding")["guards"]}
-    assert "query holds " in refused
-    assert not any("lengths" in message for message in refused)
+def test_read_independent_of_inputs_is_no_guard():
+    recording = attempt("causal_padding")
+    assert any(read.answer is False for read in recording.tape.reads), "no read by padding_mask"
+    messages = {guard["refusal"][1][0] for guard in graph("causal_padding")["guards"]}
+    assert "query holds " in messages
+    assert not any("lengths" in message for message in messages)

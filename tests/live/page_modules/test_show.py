@@ -1,10 +1,10 @@
-"""A number in the browser is shown with the digits of Python, exact ties included."""
+"""Numbers are formatted in the browser as in Python, exact ties included."""
 
 import numpy as np
 import pytest
 
 from attention_docs.render.numbers import html_number, number
-from tests.live.running import digits, in_node
+from tests.live.page_modules.nodejs import digits, in_node
 
 EDGES = """
     0 1e-5 4.9e-5 5e-5 5.1e-5 0.99999 9999.95 0.1 1e-4 1e22 5e-324 1.7976931348623157e308 inf nan
@@ -15,10 +15,10 @@ EDGES = """
 COUNT = 100_000
 
 
-def numbers():
-    """Floats of every size, many of them exact ties, with both signs."""
+def sample_floats():
+    """Return floats of every size and both signs, many of them exact ties."""
     draw = np.random.default_rng(17)
-    of_every_size = 10.0 ** draw.uniform(-12, 13, COUNT // 4) * draw.uniform(0.1, 1, COUNT // 4)
+    all_sizes = 10.0 ** draw.uniform(-12, 13, COUNT // 4) * draw.uniform(0.1, 1, COUNT // 4)
     bits = draw.integers(0, 2**63, COUNT // 8).view(np.float64)
     ties = np.concatenate(
         [
@@ -28,32 +28,30 @@ def numbers():
         ]
     )
     few_digits = np.round(draw.uniform(0, 100, COUNT // 4), 5)
-    positive = np.concatenate(
-        [np.array(EDGES.split(), float), of_every_size, bits, ties, few_digits]
-    )
+    positive = np.concatenate([np.array(EDGES.split(), float), all_sizes, bits, ties, few_digits])
     return np.concatenate([positive, -positive]).tolist()
 
 
 @pytest.mark.thorough
-def test_every_number_is_shown_as_in_python():
-    tested = numbers()
-    assert len(tested) >= COUNT
-    ties = sum((value * 32) % 2 == 1 for value in tested)
-    assert ties > 1000, "hardly a tie at the fourth decimal"
+def test_every_number_is_formatted_as_in_python():
+    sample = sample_floats()
+    assert len(sample) >= COUNT
+    ties = sum((value * 32) % 2 == 1 for value in sample)
+    assert ties > 1000, "too few ties at the fourth decimal"
     shown = in_node(
         "data.map(Number).map((x) => [show.number(x), show.html(x), show.python(x)])",
-        [digits(value) for value in tested],
+        [digits(value) for value in sample],
     )
-    for value, (text, html, written) in zip(tested, shown, strict=True):
-        assert (text, html, written) == (number(value), html_number(value), repr(value))
+    for value, (text, html, python) in zip(sample, shown, strict=True):
+        assert (text, html, python) == (number(value), html_number(value), repr(value))
 
 
-def test_integers_and_booleans_are_shown_as_in_python():
+def test_integers_and_booleans_are_formatted_as_in_python():
     assert in_node("data.map((x) => show.number(x, 'bool'))", [1, 0]) == [
         number(True),
         number(False),
     ]
     assert in_node("data.map((x) => show.html(x, 'bool'))", [1, 0]) == ["T", "F"]
-    whole = [0, 7, -7, 999_999_999, 10**9, -(10**15)]
-    shown = in_node("data.map((x) => [show.number(x, 'int64'), show.python(x, 'int64')])", whole)
-    assert shown == [[number(value), repr(value)] for value in whole]
+    integers = [0, 7, -7, 999_999_999, 10**9, -(10**15)]
+    shown = in_node("data.map((x) => [show.number(x, 'int64'), show.python(x, 'int64')])", integers)
+    assert shown == [[number(value), repr(value)] for value in integers]
