@@ -52,12 +52,12 @@ class Model:
     has_residual: bool = True
     scale: float | None = None
 
-    def drawn(self, seed: int, size: float = 1.0) -> Weights:
+    def initial_weights(self, seed: int, embedding_scale: float = 1.0) -> Weights:
         """Draw normally distributed initial weights of standard deviation 1/sqrt(d_model).
 
         Args:
             seed: of NumPy's `RandomState`, whose stream NumPy promises to keep.
-            size: the factor of W_E and W_P.
+            embedding_scale: the scale factor of W_E and W_P.
         """
         draw = RandomState(seed)
         shapes = {"W_E": (self.vocabulary, self.width), "W_P": (self.length, self.width)}
@@ -69,14 +69,18 @@ class Model:
             name: draw.standard_normal(shape) / math.sqrt(self.width)
             for name, shape in shapes.items()
         }
-        return {**weights, "W_E": size * weights["W_E"], "W_P": size * weights["W_P"]}
+        return {
+            **weights,
+            "W_E": embedding_scale * weights["W_E"],
+            "W_P": embedding_scale * weights["W_P"],
+        }
 
     def run(self, weights: Weights, tokens: Array) -> "Run":
         """Compute the logits, keeping what the backward pass needs.
 
         Args:
-            weights: by the names that `drawn` returns.
-            tokens: (batch, n, vocabulary) with a single one in each row.
+            weights: by name, as `initial_weights` returns them.
+            tokens: (batch, n, vocabulary) one-hot along the last axis.
         """
         x = tokens @ weights["W_E"]
         x = x + weights["W_P"] if self.has_positions else x
@@ -98,10 +102,10 @@ class Model:
             rows, gradient = (xp.reshape(a, (-1, a.shape[-1])) for a in (rows, gradient))
             return xp.matrix_transpose(rows) @ gradient
 
-        gradients = {"W_U": matrix_gradient(run.rows[-1], d_logits)}
+        gradients = {"W_U": matrix_gradient(run.hidden_states[-1], d_logits)}
         dx = d_logits @ xp.matrix_transpose(weights["W_U"])
         for layer in range(self.layers, 0, -1):
-            x, head = run.rows[layer - 1], run.heads[layer - 1]
+            x, head = run.hidden_states[layer - 1], run.heads[layer - 1]
             by = attention_backward(dx, *head, is_causal=self.is_causal, scale=self.scale)
             d_qkv = (by.query, by.key, by.value)
             dx = dx if self.has_residual else 0 * dx
@@ -118,20 +122,20 @@ class Run(NamedTuple):
     """One forward pass of a model.
 
     Attributes:
-        rows: (batch, n, d_model) the input of each layer and the output of the last one.
+        hidden_states: (batch, n, d_model) the input of each layer and the output of the last one.
         heads: the queries, keys and values of each layer.
         steps: the attention steps of each layer.
         logits: (batch, n, vocabulary).
     """
 
-    rows: list[Array]
+    hidden_states: list[Array]
     heads: list[tuple[Array, Array, Array]]
     steps: list[AttentionSteps]
     logits: Array
 
 
 def cross_entropy(logits: Array, targets: Array) -> tuple[Array, Array]:
-    r"""Return the mean of -log p over the required answers, and the gradient of the logits.
+    r"""Return the mean of -log p of the targets, and the gradient with respect to the logits.
 
     $$L = -\frac{1}{N} \sum \log p_{\text{target}}, \qquad dz = \frac{p - y}{N}$$
 
@@ -188,7 +192,7 @@ def train(model: Model, weights: Weights, task: Task, rate: float, seed: int) ->
         weights = adam.step(weights, model.gradients(weights, lesson.tokens, run, d_logits))
 
 
-def graded(model: Model, weights: Weights, lesson: Lesson) -> tuple[float, int]:
+def evaluate(model: Model, weights: Weights, lesson: Lesson) -> tuple[float, int]:
     """Return the loss, and the accuracy in percent."""
     xp, run = namespace(tokens=lesson.tokens), model.run(weights, lesson.tokens)
     loss, _ = cross_entropy(run.logits, lesson.targets)

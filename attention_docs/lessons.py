@@ -19,7 +19,7 @@ class Lesson(NamedTuple):
     """A batch of sequences with their targets.
 
     Attributes:
-        tokens: (batch, n, vocabulary) with a single one in each row.
+        tokens: (batch, n, vocabulary) one-hot along the last axis.
         targets: the same shape; rows of zeros where there is no target.
     """
 

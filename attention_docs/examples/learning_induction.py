@@ -83,7 +83,7 @@ import numpy
 from numpy.random import RandomState
 
 from attention_docs.arrays import Array
-from attention_docs.learning import Model, Weights, graded, train
+from attention_docs.learning import Model, Weights, evaluate, train
 from attention_docs.lessons import induction
 
 TITLE = "Two layers learn induction"
@@ -116,7 +116,7 @@ FORMULAS = {
 
 def steps(xp: ModuleType = numpy) -> dict[str, Array]:
     test = induction(RandomState(2), batch=256)
-    one, two = ([graded(m, w, test) for w in learned(m)] for m in (ONE, TWO))
+    one, two = ([evaluate(m, w, test) for w in learned(m)] for m in (ONE, TWO))
     weights = learned(TWO)[-1]
     run = TWO.run(weights, test.tokens[:1])
     cut = [{**weights, name: 0 * weights[name]} for name in ("W_V1", "W_V2")]
@@ -134,8 +134,8 @@ def steps(xp: ModuleType = numpy) -> dict[str, Array]:
         "weights2": run.steps[1].weights[0],
         "position_scores": scores(weights, 1, weights["W_P"], weights["W_P"]),
         "match_scores": scores(weights, 2, weights["W_E"], written),
-        "right_without_1": numpy.array(graded(TWO, cut[0], test)[1]),
-        "right_without_2": numpy.array(graded(TWO, cut[1], test)[1]),
+        "right_without_1": numpy.array(evaluate(TWO, cut[0], test)[1]),
+        "right_without_2": numpy.array(evaluate(TWO, cut[1], test)[1]),
     }
     return {name: xp.asarray(array) for name, array in found.items()}
 
@@ -143,7 +143,7 @@ def steps(xp: ModuleType = numpy) -> dict[str, Array]:
 @cache
 def learned(model: Model) -> list[Weights]:
     """Return the weights before the first step, and after each `EVERY` steps."""
-    stages = train(model, model.drawn(seed=0), induction, RATE, seed=1)
+    stages = train(model, model.initial_weights(seed=0), induction, RATE, seed=1)
     return list(islice(stages, 0, STEPS + 1, EVERY))
 
 

@@ -79,7 +79,7 @@ from numpy.random import RandomState
 from attention_docs.arrays import Array
 from attention_docs.examples.learning_induction import TWO
 from attention_docs.examples.learning_reverse import MODEL
-from attention_docs.learning import Model, Weights, graded, train
+from attention_docs.learning import Model, Weights, evaluate, train
 from attention_docs.lessons import Task, induction, reverse, walk
 
 TITLE = "What goes wrong in training"
@@ -162,20 +162,20 @@ def grades(
 ) -> list[tuple[float, int]]:
     """Return the loss, and how many percent of the tokens are right, at each stage of training."""
     test = asked(RandomState(2), batch=256)
-    return [graded(used, weights, test) for weights in learned(model, task, size)]
+    return [evaluate(used, weights, test) for weights in learned(model, task, size)]
 
 
 @cache
 def right_of_starts(model: Model) -> Array:
     """Return how many percent of the tokens are right early in training, from several starts."""
     test = reverse(RandomState(2), batch=256)
-    stages = (train(model, model.drawn(i, 4), reverse, RATE, seed=i + 10) for i in STARTS)
-    return numpy.array([graded(model, next(islice(s, EARLY, None)), test)[1] for s in stages])
+    stages = (train(model, model.initial_weights(i, 4), reverse, RATE, seed=i + 10) for i in STARTS)
+    return numpy.array([evaluate(model, next(islice(s, EARLY, None)), test)[1] for s in stages])
 
 
 @cache
 def learned(model: Model, task: Task, size: float) -> list[Weights]:
     """Return the weights before the first step, and after each tenth of the training."""
     every = 25 if task is induction else 10
-    stages = train(model, model.drawn(0, size), task, RATE, seed=1)
+    stages = train(model, model.initial_weights(0, size), task, RATE, seed=1)
     return list(islice(stages, 0, 10 * every + 1, every))

@@ -55,7 +55,7 @@ import numpy
 from numpy.random import RandomState
 
 from attention_docs.arrays import Array
-from attention_docs.learning import Model, Weights, graded, train
+from attention_docs.learning import Model, Weights, evaluate, train
 from attention_docs.lessons import reverse
 
 TITLE = "One layer learns to reverse a sequence"
@@ -80,7 +80,7 @@ FORMULAS = {
 def steps(xp: ModuleType = numpy) -> dict[str, Array]:
     test = reverse(RandomState(2), batch=256)
     stages = learned()
-    grades = [graded(MODEL, weights, test) for weights in stages]
+    grades = [evaluate(MODEL, weights, test) for weights in stages]
     shown = [
         MODEL.run(stages[stage], test.tokens[:1]).steps[0].weights[0] for stage in (0, DURING, -1)
     ]
@@ -100,7 +100,7 @@ def steps(xp: ModuleType = numpy) -> dict[str, Array]:
 @cache
 def learned() -> list[Weights]:
     """Return the weights before the first step, and after every tenth."""
-    stages = train(MODEL, MODEL.drawn(seed=0), reverse, RATE, seed=1)
+    stages = train(MODEL, MODEL.initial_weights(seed=0), reverse, RATE, seed=1)
     return list(islice(stages, 0, STEPS + 1, EVERY))
 
 

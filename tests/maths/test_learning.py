@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 from numpy.random import RandomState
 
-from attention_docs.learning import Adam, Model, cross_entropy, graded, train
+from attention_docs.learning import Adam, Model, cross_entropy, evaluate, train
 from attention_docs.lessons import Lesson, induction, one_hot, reverse, walk
 from tests.conftest import to_numpy
 
@@ -32,7 +32,7 @@ def gradients_of(model, weights, lesson):
 
 @each_model
 def test_gradients_equal_finite_differences(model):
-    weights = model.drawn(seed=1, size=2)
+    weights = model.initial_weights(seed=1, embedding_scale=2)
     _, gradients = gradients_of(model, weights, LESSON)
     trained = set(weights) - (set() if model.has_positions else {"W_P"})
     assert set(gradients) == trained
@@ -72,7 +72,7 @@ def as_parameters(torch, weights):
 
 @each_model
 def test_gradients_equal_pytorch_autograd(torch, model):
-    weights = model.drawn(seed=1, size=2)
+    weights = model.initial_weights(seed=1, embedding_scale=2)
     ours, gradients = gradients_of(model, weights, LESSON)
     parameters = as_parameters(torch, weights)
     loss = torch_loss(torch, model, parameters, LESSON)
@@ -84,7 +84,7 @@ def test_gradients_equal_pytorch_autograd(torch, model):
 
 def trained_by_pytorch(torch, model, task, steps, size=1.0):
     """Return the weights after training steps with PyTorch's gradients and Adam."""
-    parameters = as_parameters(torch, model.drawn(seed=0, size=size))
+    parameters = as_parameters(torch, model.initial_weights(seed=0, embedding_scale=size))
     adam = torch.optim.Adam(parameters.values(), lr=1 / 100, betas=(0.9, 0.98))
     draw = RandomState(1)
     for _ in range(steps):
@@ -98,7 +98,9 @@ def trained_by_pytorch(torch, model, task, steps, size=1.0):
 def test_training_equals_pytorch(torch, model, task):
     vocabulary, length = {induction: (9, 8), walk: (6, 8)}[task]
     model = replace(model, vocabulary=vocabulary, length=length)
-    ours = next(islice(train(model, model.drawn(seed=0), task, 1 / 100, seed=1), 20, None))
+    ours = next(
+        islice(train(model, model.initial_weights(seed=0), task, 1 / 100, seed=1), 20, None)
+    )
     theirs = trained_by_pytorch(torch, model, task, 20)
     for name, weights in ours.items():
         np.testing.assert_allclose(weights, theirs[name], rtol=0, atol=1e-10, err_msg=name)
@@ -172,26 +174,28 @@ def test_random_state_stream_is_stable():
     assert RandomState(1).randint(0, 7, 8).tolist() == [5, 3, 4, 0, 1, 3, 5, 0]
     assert tokens_of(reverse(RandomState(1), batch=1))[0].tolist() == [[5, 3, 4, 0, 1, 3]]
     np.testing.assert_allclose(
-        SMALL.drawn(seed=0)["W_E"][0, :2] * math.sqrt(6), [1.76405235, 0.40015721], rtol=1e-8
+        SMALL.initial_weights(seed=0)["W_E"][0, :2] * math.sqrt(6),
+        [1.76405235, 0.40015721],
+        rtol=1e-8,
     )
 
 
 def test_graded_counts_targets_only():
     model = replace(SMALL, layers=1, has_residual=True)
-    weights = {name: 0 * w for name, w in model.drawn(0).items()}
+    weights = {name: 0 * w for name, w in model.initial_weights(0).items()}
     weights["W_E"][:, :5], weights["W_U"][:5] = 50 * np.eye(5), np.eye(5)
     tokens = one_hot(np.array([[1, 2, 3, 4], [0, 1, 2, 3]]), 5)
     targets = tokens.copy()
     targets[0, 0], targets[1, 1] = 0, 0  # no targets
     targets[0, 1] = one_hot(np.array(4), 5)  # and this target differs
-    loss, right = graded(model, weights, Lesson(tokens, targets))
+    loss, right = evaluate(model, weights, Lesson(tokens, targets))
     assert right == round(100 * 5 / 6)
     assert loss == pytest.approx(50 / 6)
 
 
 def test_model_runs_on_every_library(xp):
     lesson = Lesson(*(xp.asarray(a.tolist(), dtype=xp.float64) for a in LESSON))
-    weights = SMALL.drawn(seed=1)
+    weights = SMALL.initial_weights(seed=1)
     moved = {name: xp.asarray(w.tolist(), dtype=xp.float64) for name, w in weights.items()}
     loss, gradients = gradients_of(SMALL, moved, lesson)
     expected_loss, expected = gradients_of(SMALL, weights, LESSON)
