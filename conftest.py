@@ -114,7 +114,7 @@ def slowest_files_first(items):
 
 
 class ByFile(LoadFileScheduling):
-    """Schedules whole files, or single tests of a file marked `apart`, to worker processes.
+    """Schedule whole files, but the tests of a file marked `independent_tests` one by one.
 
     The tests of a file share fixtures, and the blocks of a page build on one another. Only workers
     collect tests, so the mark is searched for in the file's text. (With pytest 9.2 the groups of
@@ -123,12 +123,12 @@ class ByFile(LoadFileScheduling):
 
     def _split_scope(self, nodeid):
         file = super()._split_scope(nodeid)
-        return nodeid if is_apart(self.config.rootpath / file) else file
+        return nodeid if has_independent_tests(self.config.rootpath / file) else file
 
 
 @functools.cache
-def is_apart(file):
-    return "pytestmark = pytest.mark.apart\n" in file.read_text(encoding="utf-8")
+def has_independent_tests(file):
+    return "pytestmark = pytest.mark.independent_tests\n" in file.read_text(encoding="utf-8")
 
 
 @pytest.hookimpl(optionalhook=True)

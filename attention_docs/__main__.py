@@ -110,7 +110,7 @@ def parse_seconds(argument: str) -> float:
     except ValueError:
         number = 0.0
     if not 0 < number < math.inf:
-        raise argparse.ArgumentTypeError(f"{argument!r} is no number of seconds above zero")
+        raise argparse.ArgumentTypeError(f"{argument!r} is not a positive number of seconds")
     return number
 
 

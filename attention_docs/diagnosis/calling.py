@@ -58,13 +58,13 @@ class UnsupportedError(Exception):
 
 @dataclass(frozen=True)
 class Settings:
-    """How to call the function; what is None is detected.
+    """How to call the function; None means that it is detected.
 
     Attributes:
         library: the array library of its arguments.
         layout: the order of the axes: b (batch), h (heads), n (positions) and d (features).
         mask: whether True keeps a key or hides it, or a mask is numbers to add.
-        names: its argument names by ours; q, k and v abbreviate query, key and value.
+        names: the function's argument names, by ours; q, k and v abbreviate query, key and value.
         dtype: of the arrays, where a case does not specify one.
         precision: the dtype it computes in, if coarser than that of its arguments.
     """
@@ -83,7 +83,7 @@ class Description:
 
     Attributes:
         library: the array library of its arguments.
-        names: its argument names by ours.
+        names: the function's argument names, by ours.
         by_position: its names of query, key and value, in its order, if they are its first
             positional arguments.
         required: its arguments without a default.

@@ -201,7 +201,7 @@ MASK_WITH_DIAGONAL = MASK | np.eye(5, dtype=bool)
 
 
 # Conventions for a query that sees no key.
-HIDDEN_ROW = ("nan_for_hidden_row", "mean_for_hidden_row", "unmasked_for_hidden_row")
+FULLY_MASKED_ROW = ("nan_for_hidden_row", "mean_for_hidden_row", "unmasked_for_hidden_row")
 
 
 def all_cases() -> Iterator[Case]:
@@ -219,11 +219,11 @@ def all_cases() -> Iterator[Case]:
     yield from window_cases(square)
     yield Case("softcap", "bounded scores", replace(example, softcap=0.75))
     capped = replace(square, softcap=3.0, is_causal=True)
-    yield Case("softcap_causal", "bounded, then masked", capped)
-    yield Case("gradients", "the way back", example, gradients=True)
+    yield Case("softcap_causal", "bounded scores, then a mask", capped)
+    yield Case("gradients", "the backward pass", example, gradients=True)
     yield Case(
         "gradients_causal",
-        "the way back through a mask",
+        "the backward pass through a causal mask",
         replace(square, is_causal=True),
         gradients=True,
     )
@@ -249,7 +249,7 @@ def causal_cases(square: Call, fewer: Call) -> Iterator[Case]:
         replace(fewer, is_causal=True),
         conventions=aligned,
     )
-    hidden = ("bottom_right", *HIDDEN_ROW)
+    hidden = ("bottom_right", *FULLY_MASKED_ROW)
     yield Case(
         "causal_more_queries",
         f"{isolates}, m > n",
@@ -296,7 +296,7 @@ def mask_cases(example: Call, square: Call) -> Iterator[Case]:
         "fully_masked_row",
         "a query that sees no key",
         replace(example, mask=hidden),
-        conventions=HIDDEN_ROW,
+        conventions=FULLY_MASKED_ROW,
     )
 
 
@@ -332,14 +332,14 @@ def window_cases(square: Call) -> Iterator[Case]:
     single = replace(square, window=(0, 0))
     yield Case("window_of_one", "a query that sees its own position only", single)
     before, after = replace(square, window=(None, 0)), replace(square, window=(0, None))
-    yield Case("window_before", "a window that is open to all before", before)
-    yield Case("window_after", "a window that is open to all after", after)
+    yield Case("window_before", "a window without a left limit", before)
+    yield Case("window_after", "a window without a right limit", after)
 
 
 def layer_cases() -> Iterator[Case]:
-    yield Case("layer", "weights, and heads split and merged", layer_call())
+    yield Case("layer", "projections, and splitting and merging heads", layer_call())
     yield Case("layer_with_biases", "biases", layer_call(biased=True))
-    yield Case("layer_cross", "a layer on two sequences", layer_call(biased=True, cross=True))
+    yield Case("layer_cross", "cross-attention in a layer", layer_call(biased=True, cross=True))
     yield Case("layer_causal", "a causal layer", replace(layer_call(), is_causal=True))
 
 

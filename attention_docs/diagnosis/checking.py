@@ -33,7 +33,7 @@ def check(target: str, settings: Settings | None = None, limit: float = 10.0) ->
 
     Args:
         target: `module:function` or `path/to/file.py:function`.
-        settings: how to call it; what is None is detected.
+        settings: how to call it; None means that it is detected.
         limit: time limit of a case in seconds.
 
     Raises:

@@ -12,8 +12,8 @@ from attention_docs.diagnosis.calling import UnsupportedError
 from attention_docs.diagnosis.recipe import LayerCall
 
 
-def to_library(array: Array, library: str, dtype: str) -> Any:
-    """Convert a NumPy array to a library and dtype; boolean arrays stay boolean.
+def to_library_array(array: Array, library: str, dtype: str) -> Any:
+    """Convert a NumPy array to another library and dtype; boolean arrays stay boolean.
 
     Raises:
         UnsupportedError: if the library lacks the dtype.

@@ -46,7 +46,7 @@ class Mistake:
 
     @property
     def address(self) -> str:
-        """The page and its anchor, below `docs/`."""
+        """The link to its explanation, relative to `docs/`."""
         return self.section or f"check.md#{self.anchor}"
 
 
@@ -671,7 +671,7 @@ TRUE_HIDES = Convention(
 )
 MASK_ADDED = Convention(
     "mask_added",
-    "a mask is numbers to add here, so True counts as one",
+    "masks are added here, so True adds 1",
     {"mask": recipe.everything, "add_bias": lambda scores, call: scores + call.mask},
 )
 CONVENTIONS = [

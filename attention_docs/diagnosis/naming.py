@@ -91,7 +91,7 @@ def refer_to_simpler(verdict: Verdict, simpler: Verdict | None) -> Verdict:
 
 
 def add_reason(verdict: Verdict, verdicts: list[Verdict]) -> Verdict:
-    """Describe the mistakes of a case, and name a case that they should change but do not."""
+    """Return a verdict with its reason: the mistakes, and a case that lacks their effect."""
     if not verdict.mistakes:
         return verdict
     reason = f"its output is that of {' and '.join(m.summary for m in verdict.mistakes)}"

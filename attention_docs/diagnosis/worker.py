@@ -285,7 +285,7 @@ def call_by_position(
 def to_argument(value: Any, case: Case, library: str, dtype: str) -> Any:
     if not isinstance(value, np.ndarray):
         return value
-    array = libraries.to_library(np.ascontiguousarray(value), library, dtype)
+    array = libraries.to_library_array(np.ascontiguousarray(value), library, dtype)
     is_strided = case.strided and array.ndim > 1 and value.dtype != bool
     return libraries.with_transposed_memory(array) if is_strided else array
 

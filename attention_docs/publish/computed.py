@@ -59,11 +59,11 @@ class ComputedExamples:
         pool.shutdown(wait=False)
 
     def graphs(self) -> dict[str, str]:
-        """Return the graph of every example."""
+        """Return the computation graph of every example as JSON, by name."""
         return {name: self.graph(name) for name in examples.names()}
 
     def graph(self, name: str) -> str:
-        """Return the graph of an example as JSON.
+        """Return the computation graph of an example as JSON.
 
         Raises:
             PublishError: if an operation cannot be recorded, or a literal cannot be edited.
@@ -133,7 +133,7 @@ def serialise(steps: dict[str, np.ndarray]) -> str:
 
 
 def deserialise(text: str) -> dict[str, Array]:
-    """Return the arrays that `serialise` made a text of.
+    """Restore arrays from text: the inverse of `serialise`.
 
     >>> deserialise(serialise({"nothing": np.zeros((0, 2)), "undefined": np.asarray(-np.nan)}))
     {'nothing': array([], shape=(0, 2), dtype=float64), 'undefined': array(nan)}

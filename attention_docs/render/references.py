@@ -54,7 +54,7 @@ def with_step(array: Array, step: str) -> StepArray:
     """Attach the name of its step to an array.
 
     >>> transposed = with_step(np.eye(3), "permutation.P").T[1:]
-    >>> step_of(transposed), index_in_step(transposed, (0, 2))
+    >>> step_name(transposed), index_in_step(transposed, (0, 2))
     ('permutation.P', '2,1')
     """
     values = np.asarray(array)
@@ -64,8 +64,8 @@ def with_step(array: Array, step: str) -> StepArray:
     return as_step_array(values, step, indices)
 
 
-def step_of(array: np.ndarray) -> str | None:
-    """Return the step that an array is taken from, or None if it has no reference."""
+def step_name(array: np.ndarray) -> str | None:
+    """Return the name of the step that an array comes from, or None if unknown."""
     return array.step if isinstance(array, StepArray) else None
 
 
@@ -81,7 +81,7 @@ def row_reference(array: np.ndarray, row: int) -> str | None:
     >>> row_reference(with_step(np.eye(3), "permutation.P")[1:, :2], 1)
     'permutation.P[2,0:2]'
     """
-    step = step_of(array)
+    step = step_name(array)
     if step is None:
         return None
     first, last = index_in_step(array, (row, 0)), index_in_step(array, (row, -1))

@@ -25,7 +25,7 @@ from tests.browser.visit import (
 )
 from tests.conftest import ROOT
 
-pytestmark = pytest.mark.apart
+pytestmark = pytest.mark.independent_tests
 
 WIDTHS = (1280, 375)
 STEP_TIMEOUT = 20  # seconds for a step of a check, on a busy machine

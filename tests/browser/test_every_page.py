@@ -6,7 +6,7 @@ import pytest
 
 from tests.browser.visit import HORIZONTAL_OVERFLOW, PAGES, url_path
 
-pytestmark = pytest.mark.apart
+pytestmark = pytest.mark.independent_tests
 
 KINDS = {
     "formulas": ".katex",

@@ -12,7 +12,7 @@ from attention_docs.publish.sources import Source
 from tests.build.forked import mkdocs
 from tests.conftest import ROOT
 
-pytestmark = pytest.mark.apart
+pytestmark = pytest.mark.independent_tests
 
 
 def read_page(site, page):

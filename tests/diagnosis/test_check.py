@@ -405,8 +405,8 @@ def test_bad_target_gives_a_one_line_error(problem, write_target, tmp_path, caps
         ("--layout", "nbd", "attention without weights has one of bhnd, bnhd, bnd, nd"),
         ("--names", "mask=m", "the arguments are query, key, value"),
         ("--names", "mask", "is not of the form query=their_name"),
-        ("--limit", "-1", "'-1' is no number of seconds above zero"),
-        ("--limit", "soon", "'soon' is no number of seconds above zero"),
+        ("--limit", "-1", "'-1' is not a positive number of seconds"),
+        ("--limit", "soon", "'soon' is not a positive number of seconds"),
     ],
 )
 def test_bad_option_gives_a_one_line_error(

@@ -139,7 +139,7 @@ def rgb(text):
 @pytest.mark.parametrize(
     ("page", "ink", "opacity"), [("#ffffff", "#000000", 0.87), ("#1e2129", "#e2e4e9", 0.82)]
 )  # fmt: skip
-def test_numbers_have_contrast_on_the_most_opaque_cell(scheme, page, ink, opacity):
+def test_numbers_have_sufficient_contrast_on_the_most_opaque_cell(scheme, page, ink, opacity):
     for paint in (PLUS, MINUS, WEIGHT):
         name, colour = re.fullmatch(r"var\((--[\w-]+), (#\w+)\)", paint).groups()
         if scheme != "fallback":

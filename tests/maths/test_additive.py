@@ -49,7 +49,7 @@ def test_batches_broadcast():
     np.testing.assert_array_equal(scores[1], additive_scores(-query, key, *weights))
 
 
-def test_16_bit_floats_are_summed_in_float32():
+def test_16_bit_floats_are_computed_in_float32():
     halves = [array.astype("float16") for array in ARRAYS]
     wide = additive_scores(*(array.astype("float32") for array in halves))
     np.testing.assert_array_equal(additive_scores(*halves), wide.astype("float16"))

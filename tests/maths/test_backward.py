@@ -184,7 +184,7 @@ def test_gradients_equal_pytorch_fused_attention(torch, options):
         np.testing.assert_allclose(getattr(gradients, name), tensor.grad, rtol=0, atol=1e-12)
 
 
-def test_hidden_positions_get_zero_gradient():
+def test_masked_positions_get_zero_gradient():
     gradients = attention_backward(GRAD_OUTPUT, QUERY, KEY, VALUE, is_causal=True)
     assert np.all(gradients.scaled[..., ~causal_mask(3, 5)] == 0)
     assert np.all(gradients.key[..., 3:, :] == 0)  # no query sees the last two keys

@@ -175,7 +175,7 @@ def test_libraries_agree_and_keep_array_type(xp):
     np.testing.assert_allclose(to_numpy(output), layer()(QUERY, KEY, VALUE), atol=1e-14)
 
 
-def test_16_bit_floats_are_summed_in_float32(torch):
+def test_16_bit_floats_are_computed_in_float32(torch):
     halves = {n: torch.from_numpy(a).to(torch.bfloat16) for n, a in (WEIGHTS | BIASES).items()}
     inputs = [torch.from_numpy(a).to(torch.bfloat16) for a in (QUERY, KEY, VALUE)]
     output = MultiHeadAttention(**halves, num_heads=4)(*inputs)

@@ -19,7 +19,7 @@ import pytest
 from tests.build.before.test_notebooks import add_notebook
 from tests.conftest import ROOT, cut_down
 
-pytestmark = pytest.mark.apart
+pytestmark = pytest.mark.independent_tests
 
 SCRIPTS = ROOT / "scripts"
 GIT_ENVIRONMENT = {

@@ -20,7 +20,7 @@ from attention_docs.render.figures.svg import (
     text_width,
 )
 from attention_docs.render.numbers import number
-from attention_docs.render.references import index_in_step, step_of
+from attention_docs.render.references import index_in_step, step_name
 
 # The size of a cell without a number.
 MIN_CELL = (22, 22)
@@ -98,7 +98,7 @@ def cells(
             cell = coloured_box(index, value, box, scale, has_numbers)
             cell += cell_label(grid.centre(*index), value, has_numbers)
         body.append(tag_index(cell, matrix, index))
-    group = element("g", *body, data_val=step_of(matrix), fill=scale.colour)
+    group = element("g", *body, data_val=step_name(matrix), fill=scale.colour)
     return group + crosses(grid, crossed) + frame(grid)
 
 
@@ -115,18 +115,18 @@ def coloured_box(
 
 def tag_step(svg: str, matrix: np.ndarray, attribute: str = "data_val") -> str:
     """Attach the step that a drawing shows, if the matrix has one."""
-    step = step_of(matrix)
+    step = step_name(matrix)
     return element("g", svg, **{attribute: step}) if step else svg
 
 
 def tag_index(svg: str, matrix: np.ndarray, index: tuple[int, ...]) -> str:
     """Attach the index of the number that a drawing shows, if the matrix has a step."""
-    return element("g", svg, data_at=index_in_step(matrix, index)) if step_of(matrix) else svg
+    return element("g", svg, data_at=index_in_step(matrix, index)) if step_name(matrix) else svg
 
 
 def inline_number(matrix: np.ndarray, index: tuple[int, ...]) -> str:
     """Return a number of a matrix for use within text."""
-    text, step = escape_text(number(matrix[index])), step_of(matrix)
+    text, step = escape_text(number(matrix[index])), step_name(matrix)
     if not step:
         return text
     return element("tspan", text, data_val=f"{step}[{index_in_step(matrix, index)}]")

@@ -19,7 +19,7 @@ from attention_docs.render.figures.svg import (
     vertical_label,
 )
 from attention_docs.render.numbers import number
-from attention_docs.render.references import index_in_step, step_of
+from attention_docs.render.references import index_in_step, step_name
 
 WIDTH, HEIGHT = 240, 170
 DASHES = (None, "6 3", "2 3", "8 3 2 3")
@@ -147,7 +147,7 @@ def _curve(
                     d=MARKERS[style % 4],
                     fill=colour(curve.role),
                     transform=translation,
-                    data_at=index_in_step(curve.y, (i,)) if step_of(curve.y) else None,
+                    data_at=index_in_step(curve.y, (i,)) if step_name(curve.y) else None,
                 )
             )
     return "".join(body)
@@ -155,7 +155,7 @@ def _curve(
 
 def _tag_step(curve: Series, svg: str, axis_data: str) -> str:
     """Attach the step that the points of a series show, if they have one."""
-    step = step_of(curve.y) if curve.points else None
+    step = step_name(curve.y) if curve.points else None
     return element("g", svg, data_val=step, data_axis=axis_data) if step else svg
 
 

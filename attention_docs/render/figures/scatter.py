@@ -259,6 +259,7 @@ def _symbol(
 
 
 def _legend(sets: Sequence[Points], y: float, is_planar: bool = False) -> tuple[list[str], float]:
+    """Return the SVG of the legend and its width."""
     body, x = [], MARGIN / 2
     for index, points in enumerate(sets):
         body.append(_symbol(index, points, x, y, is_planar=is_planar))

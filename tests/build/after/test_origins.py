@@ -9,7 +9,7 @@ from attention_docs.publish.after import origins
 from tests.build.forked import mkdocs
 from tests.conftest import ROOT
 
-pytestmark = pytest.mark.apart
+pytestmark = pytest.mark.independent_tests
 
 FOLDERS = [
     ROOT / "attention_docs/publish/generator/theme",

@@ -18,7 +18,7 @@ from tests.build.forked import mkdocs
 from tests.build.test_pages import MATRIX
 from tests.conftest import ROOT
 
-pytestmark = pytest.mark.apart
+pytestmark = pytest.mark.independent_tests
 
 NOTEBOOKS = sorted((ROOT / "docs" / "notebooks").glob("*.ipynb"))
 # MkDocs' traceback: a kernel may print one of its sockets on shutdown.
