@@ -11,7 +11,7 @@ import pytest
 from tests.browser.visit import PAGES
 from tests.conftest import copy_project, cut_down
 from tests.diagnosis.test_pasted import WRONG
-from tests.repository.test_scripts import posix, run, with_environment, with_scripts
+from tests.repository.test_scripts import add_environment, add_scripts, posix, run
 
 pytestmark = posix
 ZIP = "attention-docs-offline.zip"
@@ -29,7 +29,7 @@ def one_page(tmp_path_factory, site):
 
 
 def with_zip(project):
-    pack(with_environment(with_scripts(project)))
+    pack(add_environment(add_scripts(project)))
     return project
 
 
