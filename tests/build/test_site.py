@@ -186,6 +186,14 @@ def test_errors_in_a_page_are_reported_with_their_lines(one_page, kind):
         line += text.count("\n") + 2
 
 
+def test_warning_is_repeated_by_the_next_build(one_page):
+    append(one_page, "\n[function][attention_docs.nope]\n")
+    for _ in range(2):
+        built = mkdocs(one_page, "build", "--strict")
+        assert built.returncode != 0
+        assert "attention_docs.nope" in built.stderr
+
+
 def test_formula_error_has_its_line_below_values_and_in_a_note(one_page):
     above = "$\\val{self_attention.weights}$\n\n\\figure{self_attention_scores}\n\n"
     append(

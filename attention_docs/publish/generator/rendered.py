@@ -1,6 +1,7 @@
 """Rendered pages and compiled templates of earlier builds."""
 
 import json
+import logging
 import re
 from collections.abc import Iterable
 from pathlib import Path
@@ -11,10 +12,14 @@ from mkdocs.config.defaults import MkDocsConfig
 from mkdocs.structure.files import Files
 from mkdocs.structure.pages import Page
 from mkdocs.structure.toc import AnchorLink, get_toc
+from mkdocs.utils import CountHandler
 
 from attention_docs.publish.cache import digest, package_digest
 from attention_docs.publish.project import Project
 
+LOG = logging.getLogger("mkdocs")
+WARNINGS = CountHandler(level=logging.WARNING)
+LOG.addHandler(WARNINGS)
 # A directive of mkdocstrings.
 DIRECTIVE = re.compile(r"^::: ", re.MULTILINE).search
 
@@ -22,7 +27,8 @@ DIRECTIVE = re.compile(r"^::: ", re.MULTILINE).search
 class Rendered:
     """The rendered pages of earlier builds.
 
-    MkDocs does not repeat its warnings about their links, but the stage after it checks all links.
+    Nothing is stored once a build has a warning, or would not show one, so the next build repeats
+    it.
 
     Args:
         project: the project.
@@ -37,6 +43,7 @@ class Rendered:
         # Pages of the reference link to each other, so they are rendered all or none.
         package = package_digest(project.root / "attention_docs")
         self.reference_digest = digest(package, *filter(DIRECTIVE, contents))
+        self.warnings = WARNINGS.get_counts()
 
     def __contains__(self, page: Page) -> bool:
         return self.key(page) in self.cache
@@ -54,7 +61,8 @@ class Rendered:
 
     def store(self, page: Page) -> None:
         """Store a page whose references are resolved."""
-        if page not in self:
+        is_clean = LOG.isEnabledFor(logging.WARNING) and WARNINGS.get_counts() == self.warnings
+        if is_clean and page not in self:
             anchors = sorted(page.present_anchor_ids or ())
             entry = [page.content, toc_tokens(page.toc), page.title, anchors]
             self.cache[self.key(page)] = json.dumps(entry)
