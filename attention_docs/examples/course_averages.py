@@ -1,40 +1,40 @@
 """The first step of the course: averages of words, with equal weights and by similarity.
 
 `dots` holds the dot product of every word with every word, and nothing is learned. A softmax of
-each row of it gives the weights of a soft lookup, and `blended` the averages. `drink_exponentials`
-and `drink_sum` follow the row of "drink".
+each row of it gives the weights of a soft lookup, and `blended` the averages. `birds_exponentials`
+and `birds_sum` follow the row of "birds".
 
 >>> show(steps())
 X 5 x 7
-[[2 0 0 0 0 0 0]
- [0 1 1 0 0 0 0]
+[[2 1 0 0 0 0 0]
+ [0 0 2 0 0 0 0]
  [1 2 0 0 0 0 0]
- [0 0 0 2 1 0 0]
+ [0 0 0 2 0 0 0]
  [0 0 0 0 2 0 0]]
 mean 7
-[0.6000 0.6000 0.2000 0.4000 0.6000 0 0]
+[0.6000 0.6000 0.4000 0.4000 0.4000 0 0]
 dots 5 x 5
-[[4 0 2 0 0]
- [0 2 2 0 0]
- [2 2 5 0 0]
- [0 0 0 5 2]
- [0 0 0 2 4]]
-drink_exponentials 5
-[1 7.3891 7.3891 1 1]
-drink_sum number
-17.7781
+[[5 0 4 0 0]
+ [0 4 0 0 0]
+ [4 0 5 0 0]
+ [0 0 0 4 0]
+ [0 0 0 0 4]]
+birds_exponentials 5
+[148.4132 1 54.5982 1 1]
+birds_sum number
+206.0113
 weights 5 x 5
-[[0.8401 0.0154 0.1137 0.0154 0.0154]
- [0.0562 0.4156 0.4156 0.0562 0.0562]
- [0.0447 0.0447 0.8984 0.0061 0.0061]
- [0.0063 0.0063 0.0063 0.9346 0.0465]
- [0.0154 0.0154 0.0154 0.1137 0.8401]]
+[[0.7204 0.0049 0.2650 0.0049 0.0049]
+ [0.0171 0.9317 0.0171 0.0171 0.0171]
+ [0.2650 0.0049 0.7204 0.0049 0.0049]
+ [0.0171 0.0171 0.0171 0.9317 0.0171]
+ [0.0171 0.0171 0.0171 0.0171 0.9317]]
 blended 5 x 7
-[[1.7940 0.2428 0.0154 0.0308 0.0462 0 0]
- [0.5281 1.2469 0.4156 0.1125 0.1687 0 0]
- [0.9879 1.8416 0.0447 0.0121 0.0182 0 0]
- [0.0189 0.0189 0.0063 1.8692 1.0276 0 0]
- [0.0462 0.0462 0.0154 0.2274 1.7940 0 0]]
+[[1.7059 1.2505 0.0097 0.0097 0.0097 0 0]
+ [0.0512 0.0512 1.8635 0.0341 0.0341 0 0]
+ [1.2505 1.7059 0.0097 0.0097 0.0097 0 0]
+ [0.0512 0.0512 0.0341 1.8635 0.0341 0 0]
+ [0.0512 0.0512 0.0341 0.0341 1.8635 0 0]]
 """
 
 from types import ModuleType
@@ -52,14 +52,14 @@ SOURCE = "our own"
 def steps(xp: ModuleType = numpy) -> dict[str, Array]:
     x = given(xp)["X"]
     dots = x @ x.T
-    exponentials = xp.exp(dots[1, :])
+    exponentials = xp.exp(dots[0, :])
     weights = softmax(dots)
     return {
         "X": x,
         "mean": xp.mean(x, axis=0),
         "dots": dots,
-        "drink_exponentials": exponentials,
-        "drink_sum": xp.sum(exponentials),
+        "birds_exponentials": exponentials,
+        "birds_sum": xp.sum(exponentials),
         "weights": weights,
         "blended": weights @ x,
     }

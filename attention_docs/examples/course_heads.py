@@ -1,24 +1,48 @@
 """The seventh step of the course: two heads, and what one softmax would do in their place.
 
-Both heads read words and positions under the causal mask. `added_1` and `added_2` are what each
-adds through its rows of W_O, and `output` is their sum. `one_head_weights` is what a single head
-makes of the queries and keys of both, side by side. `they_scores` has the scores of "they": those
-of head 1, those of head 2, and their sums, which are the scores of the single head. They are
-rounded to nine decimals, because many are whole numbers but for the rounding of floats.
+Both heads read words and positions under the causal mask. `pass_query`, `pass_scores` and
+`birds_scores` are what head 2 computes for the second and the first word, without the mask.
+`added_1` and `added_2` are what each head adds through its rows of W_O, and `output` is their sum.
+`one_head_weights` is what a single head makes of the queries and keys of both, side by side.
+`they_scores` has the scores of "they": those of head 1, those of head 2, and their sums, which are
+the scores of the single head. Scores are rounded to nine decimals, because many are whole numbers
+but for the rounding of floats.
 
 >>> show(steps())
 placed 5 x 7
-[[2 0 0 0 0       0       1]
- [0 1 1 0 0  0.8000  0.6000]
- [1 2 0 0 0  0.9600 -0.2800]
- [0 0 0 2 1  0.3520 -0.9360]
- [0 0 0 0 2 -0.5376 -0.8432]]
+[[2 1 0 0 0  0.6000  0.8000]
+ [0 0 2 0 0       1       0]
+ [1 2 0 0 0  0.6000 -0.8000]
+ [0 0 0 2 0 -0.2800 -0.9600]
+ [0 0 0 0 2 -0.9360 -0.3520]]
+W_Q_2 7 x 3
+[[ 0 0 0]
+ [ 0 0 0]
+ [ 0 0 0]
+ [ 0 0 0]
+ [ 0 0 0]
+ [ 3 4 0]
+ [-4 3 0]]
+W_K_2 7 x 3
+[[0 0 0]
+ [0 0 0]
+ [0 0 0]
+ [0 0 0]
+ [0 0 0]
+ [2 0 0]
+ [0 2 0]]
+pass_query 3
+[3 4 0]
+pass_scores 5
+[10 6 -2.8000 -9.3600 -8.4320]
+birds_scores 5
+[6 -2.8000 -9.3600 -8.4320 -0.7584]
 weights_1 5 x 5
 [[     1      0      0      0      0]
- [0.6405 0.3595      0      0      0]
+ [0.9696 0.0304      0      0      0]
  [0.0295 0.9411 0.0295      0      0]
- [0.4142 0.4142 0.1305 0.0411      0]
- [0.8858 0.0087 0.0880 0.0087 0.0087]]
+ [0.4848 0.0152 0.4848 0.0152      0]
+ [0.9685 0.0048 0.0241 0.0005 0.0021]]
 weights_2 5 x 5
 [[      1      0      0      0      0]
  [ 0.9097 0.0903      0      0      0]
@@ -26,23 +50,23 @@ weights_2 5 x 5
  [ 0.0005 0.0828 0.8338 0.0828      0]
  [1.2e-05 0.0005 0.0828 0.8338 0.0828]]
 head_1 5 x 4
-[[     2      0      0      0]
- [1.2809 0.3595 0.3595      0]
- [0.0884 1.0000 0.9411      0]
- [0.9589 0.6752 0.4142 0.0823]
- [1.8596 0.1847 0.0087 0.0175]]
+[[     2      1      0      0]
+ [1.9393 0.9696 0.0607      0]
+ [0.0884 0.0884 1.8822      0]
+ [1.4545 1.4545 0.0304 0.0304]
+ [1.9611 1.0166 0.0096 0.0010]]
 head_2 5 x 4
-[[     2      0      0      0]
- [1.8193 0.0903 0.0903      0]
- [0.2486 1.0000 0.8343      0]
- [0.8349 1.7505 0.0828 0.1656]
- [0.0828 0.1661 0.0005 1.6677]]
+[[     2      1      0      0]
+ [1.8193 0.9097 0.1807      0]
+ [0.2486 0.2486 1.6686      0]
+ [0.8349 1.6682 0.1656 0.1656]
+ [0.0828 0.1656 0.0010 1.6677]]
 side_by_side 5 x 8
-[[     2      0      0      0      2      0      0      0]
- [1.2809 0.3595 0.3595      0 1.8193 0.0903 0.0903      0]
- [0.0884 1.0000 0.9411      0 0.2486 1.0000 0.8343      0]
- [0.9589 0.6752 0.4142 0.0823 0.8349 1.7505 0.0828 0.1656]
- [1.8596 0.1847 0.0087 0.0175 0.0828 0.1661 0.0005 1.6677]]
+[[     2      1      0      0      2      1      0      0]
+ [1.9393 0.9696 0.0607      0 1.8193 0.9097 0.1807      0]
+ [0.0884 0.0884 1.8822      0 0.2486 0.2486 1.6686      0]
+ [1.4545 1.4545 0.0304 0.0304 0.8349 1.6682 0.1656 0.1656]
+ [1.9611 1.0166 0.0096 0.0010 0.0828 0.1656 0.0010 1.6677]]
 W_O 8 x 7
 [[1 0 0 0 0 0 0]
  [0 1 0 0 0 0 0]
@@ -53,33 +77,33 @@ W_O 8 x 7
  [0 0 1 0 0 0 0]
  [0 0 0 1 0 0 0]]
 added_1 5 x 7
-[[     2      0      0      0 0 0 0]
- [1.2809 0.3595 0.3595      0 0 0 0]
- [0.0884 1.0000 0.9411      0 0 0 0]
- [0.9589 0.6752 0.4142 0.0823 0 0 0]
- [1.8596 0.1847 0.0087 0.0175 0 0 0]]
+[[     2      1      0      0 0 0 0]
+ [1.9393 0.9696 0.0607      0 0 0 0]
+ [0.0884 0.0884 1.8822      0 0 0 0]
+ [1.4545 1.4545 0.0304 0.0304 0 0 0]
+ [1.9611 1.0166 0.0096 0.0010 0 0 0]]
 added_2 5 x 7
 [[0 0      0      0 0 0 0]
- [0 0 0.0903      0 0 0 0]
- [0 0 0.8343      0 0 0 0]
- [0 0 0.0828 0.1656 0 0 0]
- [0 0 0.0005 1.6677 0 0 0]]
+ [0 0 0.1807      0 0 0 0]
+ [0 0 1.6686      0 0 0 0]
+ [0 0 0.1656 0.1656 0 0 0]
+ [0 0 0.0010 1.6677 0 0 0]]
 output 5 x 7
-[[     2      0      0      0 0 0 0]
- [1.2809 0.3595 0.4499      0 0 0 0]
- [0.0884 1.0000 1.7754      0 0 0 0]
- [0.9589 0.6752 0.4970 0.2479 0 0 0]
- [1.8596 0.1847 0.0093 1.6852 0 0 0]]
+[[     2      1      0      0 0 0 0]
+ [1.9393 0.9696 0.2414      0 0 0 0]
+ [0.0884 0.0884 3.5507      0 0 0 0]
+ [1.4545 1.4545 0.1960 0.1960 0 0 0]
+ [1.9611 1.0166 0.0106 1.6687 0 0 0]]
 they_scores 3 x 5
-[[      8       0  4  0 0]
- [-9.3600 -2.8000  6 10 6]
- [-1.3600 -2.8000 10 10 6]]
+[[ 9.2000       0 2.8000 -3.8400 -1.4080]
+ [-9.3600 -2.8000      6      10       6]
+ [-0.1600 -2.8000 8.8000  6.1600  4.5920]]
 one_head_weights 5 x 5
 [[     1      0      0      0      0]
- [0.8851 0.1149      0      0      0]
+ [0.9834 0.0166      0      0      0]
  [0.0163 0.9674 0.0163      0      0]
- [0.0079 0.2869 0.6491 0.0560      0]
- [0.0044 0.0024 0.4524 0.4524 0.0884]]
+ [0.0052 0.0162 0.9624 0.0162      0]
+ [0.0166 0.0056 0.6434 0.2190 0.1154]]
 """
 
 from types import ModuleType
@@ -104,10 +128,16 @@ def steps(xp: ModuleType = numpy) -> dict[str, Array]:
     both = xp.concat([q_1, q_2], axis=1), xp.concat([k_1, k_2], axis=1)
     one_head = attention_steps(*both, v, is_causal=True)
     they_scores = xp.stack([attention.scores[4, :] for attention in (one, two, one_head)])
+    open_scores = nine_decimals(xp, attention_steps(q_2, k_2, v).scores)
     w_o = xp.concat([matrices["W_O_1"], matrices["W_O_2"]])
     side_by_side = xp.concat([one.output, two.output], axis=1)
     return {
         "placed": placed,
+        "W_Q_2": matrices["W_Q_2"],
+        "W_K_2": matrices["W_K_2"],
+        "pass_query": nine_decimals(xp, q_2[1, :]),
+        "pass_scores": open_scores[1, :],
+        "birds_scores": open_scores[0, :],
         "weights_1": one.weights,
         "weights_2": two.weights,
         "head_1": one.output,

@@ -1,21 +1,30 @@
 """The sixth step of the course: head 1 without and with the causal mask.
 
-Words and positions go in together, as everywhere after the fifth step; head 1 does not read the
-positions, so `open_weights` are those of the fourth.
+Words and positions go in together, as everywhere after the fifth step. `masked_late` sets the
+weights of later words to zero after the softmax, a mistake: its rows no longer sum to one, as
+`late_sums` says.
 
 >>> show(steps())
 scaled 5 x 5
-[[     0 2.3094      0 0 0]
- [2.3094 1.7321 2.3094 0 0]
- [     0 3.4641      0 0 0]
- [2.3094 2.3094 1.1547 0 0]
- [4.6188      0 2.3094 0 0]]
+[[     0 3.4641      0       0       0]
+ [3.4641      0 3.4641       0       0]
+ [     0 3.4641      0       0       0]
+ [3.4641      0 3.4641       0       0]
+ [5.3116      0 1.6166 -2.2170 -0.8129]]
 open_weights 5 x 5
-[[0.0711 0.7157 0.0711 0.0711 0.0711]
- [0.3623 0.2034 0.3623 0.0360 0.0360]
+[[0.0278 0.8887 0.0278 0.0278 0.0278]
+ [0.4776 0.0149 0.4776 0.0149 0.0149]
  [0.0278 0.8887 0.0278 0.0278 0.0278]
- [0.3978 0.3978 0.1254 0.0395 0.0395]
- [0.8858 0.0087 0.0880 0.0087 0.0087]]
+ [0.4776 0.0149 0.4776 0.0149 0.0149]
+ [0.9685 0.0048 0.0241 0.0005 0.0021]]
+masked_late 5 x 5
+[[0.0278      0      0      0      0]
+ [0.4776 0.0149      0      0      0]
+ [0.0278 0.8887 0.0278      0      0]
+ [0.4776 0.0149 0.4776 0.0149      0]
+ [0.9685 0.0048 0.0241 0.0005 0.0021]]
+late_sums 5
+[0.0278 0.4925 0.9444 0.9851 1]
 mask 5 x 5
 [[True False False False False]
  [True  True False False False]
@@ -23,23 +32,23 @@ mask 5 x 5
  [True  True  True  True False]
  [True  True  True  True  True]]
 masked 5 x 5
-[[     0   -inf   -inf -inf -inf]
- [2.3094 1.7321   -inf -inf -inf]
- [     0 3.4641      0 -inf -inf]
- [2.3094 2.3094 1.1547    0 -inf]
- [4.6188      0 2.3094    0    0]]
+[[     0   -inf   -inf    -inf    -inf]
+ [3.4641      0   -inf    -inf    -inf]
+ [     0 3.4641      0    -inf    -inf]
+ [3.4641      0 3.4641       0    -inf]
+ [5.3116      0 1.6166 -2.2170 -0.8129]]
 weights 5 x 5
 [[     1      0      0      0      0]
- [0.6405 0.3595      0      0      0]
+ [0.9696 0.0304      0      0      0]
  [0.0295 0.9411 0.0295      0      0]
- [0.4142 0.4142 0.1305 0.0411      0]
- [0.8858 0.0087 0.0880 0.0087 0.0087]]
+ [0.4848 0.0152 0.4848 0.0152      0]
+ [0.9685 0.0048 0.0241 0.0005 0.0021]]
 output 5 x 4
-[[     2      0      0      0]
- [1.2809 0.3595 0.3595      0]
- [0.0884 1.0000 0.9411      0]
- [0.9589 0.6752 0.4142 0.0823]
- [1.8596 0.1847 0.0087 0.0175]]
+[[     2      1      0      0]
+ [1.9393 0.9696 0.0607      0]
+ [0.0884 0.0884 1.8822      0]
+ [1.4545 1.4545 0.0304 0.0304]
+ [1.9611 1.0166 0.0096 0.0010]]
 """
 
 from types import ModuleType
@@ -60,9 +69,13 @@ def steps(xp: ModuleType = numpy) -> dict[str, Array]:
     placed = matrices["X"] + matrices["E"]
     q, k, v = (placed @ matrices[name] for name in ("W_Q_1", "W_K_1", "W_V"))
     attention = attention_steps(q, k, v, is_causal=True)
+    open_weights = attention_steps(q, k, v).weights
+    masked_late = xp.where(causal_mask(placed.shape[0], xp=xp), open_weights, xp.asarray(0.0))
     return {
         "scaled": attention.scaled,
-        "open_weights": attention_steps(q, k, v).weights,
+        "open_weights": open_weights,
+        "masked_late": masked_late,
+        "late_sums": xp.sum(masked_late, axis=1),
         "mask": causal_mask(placed.shape[0], xp=xp),
         "masked": attention.masked,
         "weights": attention.weights,

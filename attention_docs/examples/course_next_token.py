@@ -1,58 +1,82 @@
 """The last step of the course: logits, probabilities, the next token and the one after it.
 
-`next_token` counts the words of the vocabulary from 0. `losses` holds minus the logarithm of the
-probability of the word that actually follows, and `loss` is their mean. Then "like" is appended,
-with the clock hand of position 6, and the model runs on six words: `appended` has the probabilities
-of the word after it.
+Everything is computed for both sentences: `probabilities` are those of "birds pass boats because
+they", `probabilities_swapped` those of "boats pass birds because they". `next_token` counts the
+words of the vocabulary from 0. `losses` holds minus the logarithm of the probability of the word
+that actually follows, and `loss` is their mean. Then "fly" is appended, with the clock hand of
+position 6, and the model runs on six words: `appended` has the probabilities of the word after it.
 
-The rest asks "they" once more. First each part is left out in turn: nothing, then those of `PARTS`.
-`first_choice` counts the words of the vocabulary from 0, `first` is its probability and `like` that
-of "like", and `right` says in how many of the five rows the right word comes first. At last nothing
-is left out, but the weight of head 1 lies on "milk" alone: `on_milk`.
+`temperatures` divide the logits of the last row before the softmax; `tempered` has a row of
+probabilities for each. `drawn` has the words that the three numbers of `DRAWS` choose from each
+row: the first word whose probability, added to those of the words before it, exceeds the number.
+
+In `fly` and `sail` the sentences are rows, and the columns leave out nothing, then one of `PARTS`
+each. `right` says in how many of the ten rows of both sentences the right word has the largest
+probability; a word that shares the largest with another does not count.
 
 >>> show(steps())
 output 5 x 7
-[[2.3723 -0.5157 -0.5157 -0.5157 -0.5157 -0.5157  0.2063]
- [0.8691  1.0068  1.1649 -1.3728 -1.3728  0.0274 -0.3226]
- [0.1417  1.9058  0.7757 -0.8627 -0.8627  0.0232 -1.1211]
- [0.3121 -0.0111 -0.2142  1.7809  0.3589 -0.3795 -1.8471]
- [0.7569 -0.2679  1.7363  0.6501 -1.2688 -0.7098 -0.8968]]
+[[2.1449 0.6872 -0.7705 -0.7705 -0.7705 -0.3332 -0.1874]
+ [1.2165 0.1044  1.5630 -1.0077 -1.0077  0.1392 -1.0077]
+ [0.1141 0.8460  1.9163 -0.6825 -0.6825 -0.2434 -1.2681]
+ [0.8317 0.8317 -0.3654  1.5371 -0.5518 -0.8182 -1.4650]
+ [0.9766 0.2042  1.3367  0.7375 -0.9469 -1.3928 -0.9152]]
 logits 5 x 9
-[[-2.8880  6.2916  1.8565 -3.9194 -1.0314  2.3723  4.7445 -2.0628       0]
- [-2.2419 -1.5983  4.4136  2.1511 -5.2833  1.0273  1.8964  1.8056  2.3796]
- [-1.0044 -3.1738  3.6859  5.5758 -3.3638 -0.9884 -0.8467  3.7247  2.7685]
- [ 0.0469  1.0638 -1.6943 -0.3455  4.1351  1.5310  0.4210  1.5444 -1.7921]
- [-2.0256 -1.6910  1.5751 -1.5605 -1.7049  4.6800  3.5179  1.8507 -0.9180]]
+[[-1.8950  6.4347  3.9358 -4.3731       0 -4.3731 -8.7462 -2.8321 4.1232]
+ [ 1.4934 -4.0627  5.9420  4.3759 -2.5708  1.8051 -1.5313 -1.3209 3.1972]
+ [ 3.9163 -5.1938  0.9886  5.4714 -2.5989  0.6121  2.8079 -0.9601 3.1540]
+ [-5.1709  3.3194 -5.1709 -8.4746  6.0803  2.4889  2.4889 -1.6634 4.4985]
+ [-3.0441 -3.5424  0.0455 -1.2769  2.7695  6.1670  3.8498 -1.1807 4.4356]]
 probabilities 5 x 9
-[[0.0001 0.8016 0.0095 2.9e-05  0.0005 0.0159 0.1706 0.0002 0.0015]
- [0.0009 0.0017 0.7008  0.0730 4.3e-05 0.0237 0.0565 0.0516 0.0917]
- [0.0010 0.0001 0.1100  0.7282  0.0001 0.0010 0.0012 0.1144 0.0440]
- [0.0134 0.0370 0.0023  0.0090  0.7978 0.0590 0.0195 0.0598 0.0021]
- [0.0009 0.0012 0.0314  0.0014  0.0012 0.7008 0.2192 0.0414 0.0026]]
+[[ 0.0002  0.8451  0.0694 1.7e-05 0.0014 1.7e-05 2.2e-07 0.0001 0.0838]
+ [ 0.0090 3.5e-05  0.7679  0.1604 0.0002  0.0123  0.0004 0.0005 0.0493]
+ [ 0.1508 1.7e-05  0.0081  0.7141 0.0002  0.0055  0.0498 0.0011 0.0704]
+ [9.8e-06  0.0477 9.8e-06 3.6e-07 0.7551  0.0208  0.0208 0.0003 0.1552]
+ [ 0.0001 4.6e-05  0.0017  0.0004 0.0255  0.7618  0.0751 0.0005 0.1349]]
+probabilities_swapped 5 x 9
+[[ 0.0694  0.8451  0.0002 1.7e-05 0.0014 2.2e-07 1.7e-05 0.0001 0.0838]
+ [ 0.7679 3.5e-05  0.0090  0.1604 0.0002  0.0004  0.0123 0.0005 0.0493]
+ [ 0.0081 1.7e-05  0.1508  0.7141 0.0002  0.0498  0.0055 0.0011 0.0704]
+ [9.8e-06  0.0477 9.8e-06 3.6e-07 0.7551  0.0208  0.0208 0.0003 0.1552]
+ [ 0.0017 4.6e-05  0.0001  0.0004 0.0255  0.0751  0.7618 0.0005 0.1349]]
 next_token number
 5
 losses 5
-[0.2211 0.3555 0.3172 0.2258 0.3556]
+[0.1683 0.2641 0.3368 0.2810 0.2720]
 loss number
-0.2950
-like_placed 7
-[0 0 1 0 0 -0.9971 -0.0758]
+0.2644
+fly_placed 7
+[1 0 1 0 0 -0.8432 0.5376]
 appended 9
-[0.0031 0.0082 0.3715 0.0424 0.0024 0.1083 0.2477 0.1788 0.0375]
+[0.0015 0.0036 0.2724 0.0278 0.0038 0.0405 0.0008 0.0015 0.6481]
 next_but_one number
-2
-earlier_rows_stay number
-True
-first_choice 8
-[5 6 5 6 1 5 1 5]
-first 8
-[0.7008 0.5413 0.6914 0.5604 0.6824 0.7185 0.4385 0.8285]
-like 8
-[0.7008 0.3586 0.6914 0.2478 0.1457 0.7185 0.0206 0.8285]
+8
+temperatures 3
+[0.5000 1 2]
+tempered 3 x 9
+[[9.6e-09 3.5e-09 4.6e-06 3.3e-07 0.0011 0.9595 0.0093 4.0e-07 0.0301]
+ [ 0.0001 4.6e-05  0.0017  0.0004 0.0255 0.7618 0.0751  0.0005 0.1349]
+ [ 0.0049  0.0038  0.0231  0.0119 0.0900 0.4922 0.1545  0.0125 0.2071]]
+draws 3
+[0.4000 0.8000 0.9500]
+drawn 3 x 3
+[[5 5 5]
+ [5 6 8]
+ [5 8 8]]
+fly 2 x 8
+[[0.7618 0.0169 0.4992 0.0085 0.0161 0.7288  0.0002 0.8005]
+ [0.0751 0.0169 0.4992 0.0005 0.0005 0.2532 1.2e-05 0.0616]]
+sail 2 x 8
+[[0.0751 0.0169 0.4992 0.0005 0.0005 0.2532 1.2e-05 0.0616]
+ [0.7618 0.0169 0.4992 0.0085 0.0161 0.7288  0.0002 0.8005]]
+log_odds 2 x 8
+[[ 2.3172 0 0  2.8117  3.5082  1.0574  2.5643  2.5643]
+ [-2.3172 0 0 -2.8117 -3.5082 -1.0574 -2.5643 -2.5643]]
+without_head_1 2 x 9
+[[0.0001 3.5e-09 0.0001 0.0002 0.0007 0.4992 0.4992 0.0001 0.0003]
+ [0.0001 3.5e-09 0.0001 0.0002 0.0007 0.4992 0.4992 0.0001 0.0003]]
 right 8
-[5 4 4 4 1 3 4 5]
-on_milk 9
-[0.0202 0.0090 0.0195 0.4165 0.1878 0.0052 0.0052 0.3182 0.0184]
+[10 4 2 6 4 10 8 10]
 """
 
 from collections.abc import Iterable
@@ -64,13 +88,15 @@ from attention_docs.arrays import Array
 from attention_docs.dot_product import attention_steps
 from attention_docs.examples.course_block import block, feed_forward, layer_norm
 from attention_docs.examples.course_heads import steps as heads
-from attention_docs.examples.course_sentence import VOCABULARY, given, nine_decimals
+from attention_docs.examples.course_sentence import VOCABULARY, given, nine_decimals, swapped
 from attention_docs.softmax import softmax
 
 TITLE = "The next token, and the one after it"
 SOURCE = "our own"
 
-LIKE = [0, 0, 1, 0, 0, -0.99712, -0.07584]  # the word, with the clock of position 6
+FLY_PLACED = [1, 0, 1, 0, 0, -0.8432, 0.5376]  # the word, with the clock of position 6
+TEMPERATURES = [0.5, 1, 2]
+DRAWS = [0.4, 0.8, 0.95]
 PARTS = [
     "positions",
     "head 1",
@@ -80,40 +106,44 @@ PARTS = [
     "feed-forward network",
     "second norm",
 ]
+FLY, SAIL = VOCABULARY.index("fly"), VOCABULARY.index("sail")
 
 
 def steps(xp: ModuleType = numpy) -> dict[str, Array]:
+    matrices = given(xp)
+    x = matrices["X"]
     attention = heads(xp)
     placed = attention["placed"]
     output, logits, probabilities = predicted(xp, placed, attention["output"])
     n = placed.shape[0]
-    true = xp.stack([probabilities[i, i + 1] for i in range(n)])
-    like = xp.asarray(LIKE, dtype=xp.float64)
-    longer = xp.concat([placed, like[None, :]])
-    again = predicted(xp, longer, attended(xp, longer))[2]
-    rest = xp.stack([probabilities, *(without(xp, part) for part in PARTS)])
-    # Two words can be equal but for their rounding; then the first of them counts.
-    chosen = xp.argmax(nine_decimals(xp, rest), axis=-1)
-    is_right = chosen == xp.arange(1, n + 1)
-    milk = placed[2:3, :] @ given(xp)["W_V"] @ given(xp)["W_O_1"]
-    on_milk = xp.concat([attention["added_1"][:4, :], milk])
-    mistaken = predicted(xp, placed, on_milk + attention["added_2"])[2]
+    following = xp.stack([probabilities[i, i + 1] for i in range(n)])
+    fly = xp.asarray(FLY_PLACED, dtype=xp.float64)
+    longer = xp.concat([placed, fly[None, :]])
+    appended = predicted(xp, longer, attended(xp, longer))[2][-1, :]
+    temperatures = xp.asarray(TEMPERATURES, dtype=xp.float64)
+    tempered = softmax(logits[-1:, :] / temperatures[:, None])
+    both = [ablations(xp, x), ablations(xp, swapped(xp, x))]
+    last_rows = xp.stack([rows[:, -1, :] for rows in both])
     return {
         "output": output,
         "logits": logits,
         "probabilities": probabilities,
+        "probabilities_swapped": both[1][0, :, :],
         "next_token": xp.argmax(logits[-1, :]),
-        "losses": -xp.log(true),
-        "loss": -xp.mean(xp.log(true)),
-        "like_placed": like,
-        "appended": again[-1, :],
-        "next_but_one": xp.argmax(again[-1, :]),
-        "earlier_rows_stay": xp.all(xp.abs(again[:n, :] - probabilities) < 1e-12),
-        "first_choice": chosen[:, -1],
-        "first": xp.max(rest[:, -1, :], axis=-1),
-        "like": rest[:, -1, VOCABULARY.index("like")],
-        "right": xp.sum(xp.where(is_right, xp.asarray(1), xp.asarray(0)), axis=-1),
-        "on_milk": mistaken[-1, :],
+        "losses": -xp.log(following),
+        "loss": -xp.mean(xp.log(following)),
+        "fly_placed": fly,
+        "appended": appended,
+        "next_but_one": xp.argmax(appended),
+        "temperatures": temperatures,
+        "tempered": tempered,
+        "draws": xp.asarray(DRAWS, dtype=xp.float64),
+        "drawn": drawn(xp, tempered, xp.asarray(DRAWS, dtype=xp.float64)),
+        "fly": last_rows[:, :, FLY],
+        "sail": last_rows[:, :, SAIL],
+        "log_odds": nine_decimals(xp, xp.log(last_rows[:, :, FLY] / last_rows[:, :, SAIL])),
+        "without_head_1": last_rows[:, 1 + PARTS.index("head 1"), :],
+        "right": right(xp, both[0], [1, 2, 3, 4, FLY]) + right(xp, both[1], [1, 0, 3, 4, SAIL]),
     }
 
 
@@ -134,13 +164,36 @@ def predicted(xp: ModuleType, placed: Array, added: Array) -> tuple[Array, Array
     return output, logits, softmax(logits)
 
 
-def without(xp: ModuleType, part: str) -> Array:
+def drawn(xp: ModuleType, probabilities: Array, draws: Array) -> Array:
+    """Return the index of the word that each number between 0 and 1 draws from each row."""
+    index = xp.arange(probabilities.shape[1])
+    up_to = xp.astype(index[:, None] <= index[None, :], xp.float64)
+    cumulative = probabilities @ up_to
+    passed = cumulative[:, None, :] <= draws[None, :, None]
+    return xp.sum(xp.where(passed, xp.asarray(1), xp.asarray(0)), axis=-1)
+
+
+def ablations(xp: ModuleType, x: Array) -> Array:
+    """Return the probabilities of each row with every part, and without each of `PARTS`."""
+    return xp.stack([without(xp, x, part) for part in (None, *PARTS)])
+
+
+def without(xp: ModuleType, x: Array, part: str | None) -> Array:
     """Return the probabilities of each row if one of `PARTS` is left out."""
     matrices = given(xp)
-    rows = matrices["X"] if part == "positions" else matrices["X"] + matrices["E"]
+    rows = x if part == "positions" else x + matrices["E"]
     added = attended(xp, rows, [i for i in (1, 2) if part != f"head {i}"])
     rows = added if part == "first residual sum" else rows + added
     rows = rows if part == "first norm" else layer_norm(xp, rows)
     rows = rows if part == "feed-forward network" else rows + feed_forward(xp, rows)[2]
     rows = rows if part == "second norm" else layer_norm(xp, rows)
     return softmax(rows @ matrices["W_vocabulary"])
+
+
+def right(xp: ModuleType, probabilities: Array, words: list[int]) -> Array:
+    """Count, for each ablation, the rows whose word has the largest probability by itself."""
+    # Two words can be equal but for the rounding of floats.
+    rounded = nine_decimals(xp, probabilities)
+    right_word = xp.stack([rounded[:, i, word] for i, word in enumerate(words)], axis=1)
+    rivals = xp.sum(xp.astype(rounded >= right_word[:, :, None], xp.int64), axis=-1)
+    return xp.sum(xp.astype(rivals == 1, xp.int64), axis=-1)

@@ -1,42 +1,46 @@
-"""The sentence of the course, and every number that is given: the rest of the course is computed.
+"""The sentences of the course, and every number that is given: the rest of the course is computed.
 
-"cats drink milk because they ..." has n = 5 words of d_model = 7 features. There are h = 2 heads
-with d_k = 3 and d_v = 4, so the heads side by side have 6 and 8 columns. The feed-forward network
-has one hidden feature, and the vocabulary has 9 words. So the nine sizes are the numbers from 1 to
-9, each of them once, and a product of the wrong matrices rarely fits.
+"birds pass boats because they ..." goes on with "fly", and "boats pass birds because they ..." with
+"sail". Everything treats air and water alike, so the two sentences are mirror images, and what
+tells them apart is which noun comes first.
+
+A sentence has n = 5 words of d_model = 7 features. There are h = 2 heads with d_k = 3 and d_v = 4,
+so the heads side by side have 6 and 8 columns. The feed-forward network has one hidden feature, and
+the vocabulary has 9 words. So the nine sizes are the numbers from 1 to 9, each of them once, and a
+product of the wrong matrices rarely fits.
 
 The first five features can be said aloud. The last two are zero in every word, and `E` puts a clock
 hand there that turns from each position to the next by an angle of the triangle 3-4-5.
 
 >>> show(steps())
 X 5 x 7
-[[2 0 0 0 0 0 0]
- [0 1 1 0 0 0 0]
+[[2 1 0 0 0 0 0]
+ [0 0 2 0 0 0 0]
  [1 2 0 0 0 0 0]
- [0 0 0 2 1 0 0]
+ [0 0 0 2 0 0 0]
  [0 0 0 0 2 0 0]]
 E 5 x 7
-[[0 0 0 0 0       0       1]
- [0 0 0 0 0  0.8000  0.6000]
- [0 0 0 0 0  0.9600 -0.2800]
- [0 0 0 0 0  0.3520 -0.9360]
- [0 0 0 0 0 -0.5376 -0.8432]]
+[[0 0 0 0 0  0.6000  0.8000]
+ [0 0 0 0 0       1       0]
+ [0 0 0 0 0  0.6000 -0.8000]
+ [0 0 0 0 0 -0.2800 -0.9600]
+ [0 0 0 0 0 -0.9360 -0.3520]]
 W_Q_1 7 x 3
-[[0 0 1]
- [0 0 1]
- [2 1 0]
- [0 0 1]
- [2 0 0]
+[[0 1 0]
+ [0 1 0]
+ [1 0 0]
+ [1 0 0]
+ [1 0 1]
  [0 0 0]
  [0 0 0]]
 W_K_1 7 x 3
 [[1 0 0]
+ [1 0 0]
  [0 1 0]
- [0 0 2]
  [0 0 0]
  [0 0 0]
  [0 0 0]
- [0 0 0]]
+ [0 0 2]]
 W_Q_2 7 x 3
 [[ 0 0 0]
  [ 0 0 0]
@@ -72,25 +76,25 @@ W_O_2 4 x 7
  [0 0 1 0 0 0 0]
  [0 0 0 1 0 0 0]]
 W_1 7 x 1
-[[1]
+[[0]
  [0]
  [0]
  [1]
- [2]
+ [3]
  [0]
  [0]]
 b_1 1
-[-3]
+[-2]
 W_2 1 x 7
-[[0 0 2 0 -2 0 0]]
+[[0 0 1 0 -1 0 0]]
 W_vocabulary 7 x 9
-[[-1  2  1 -1  0  1  2 0  0]
- [ 0 -1  1  3  0 -1 -1 2  1]
- [ 0 -2  1  0 -1  1  1 1  0]
- [ 0  0 -1  0  2  1  0 1 -1]
- [ 1  0  0  0  1 -1  0 0  0]
- [ 0  0  0  0  0  0  0 0  0]
- [ 0  0  0  0  0  0  0 0  0]]
+[[-3  2  1 -1  0  0 -3 -1 2]
+ [ 1  2 -3 -1  0 -3  0 -1 2]
+ [ 0 -3  0  3 -1  2  2  0 1]
+ [-3  0 -3 -3  3  3  3  0 1]
+ [-2  2 -2  2 -2 -2 -2  0 0]
+ [ 0  0  0  0  0  0  0  0 0]
+ [ 0  0  0  0  0  0  0  0 0]]
 sizes 9
 [5 7 3 4 2 6 8 1 9]
 """
@@ -104,27 +108,30 @@ from attention_docs.arrays import Array
 TITLE = "The sentence of the course"
 SOURCE = "our own"
 
-WORDS = ["cats", "drink", "milk", "because", "they"]
-FEATURES = ["animal", "liquid", "action", "reason", "refers", "clock 1", "clock 2"]
-VOCABULARY = [*WORDS, "like", "purr", "flow", "so"]
+WORDS = ["birds", "pass", "boats", "because", "they"]
+SWAPPED = ["boats", "pass", "birds", "because", "they"]
+FEATURES = ["air", "water", "action", "reason", "refers", "clock 1", "clock 2"]
+KEY_FEATURES = ["thing", "action", "place"]
+VALUE_FEATURES = FEATURES[:4]
+VOCABULARY = [*WORDS, "fly", "sail", "and", "."]
 
 X = [
-    [2, 0, 0, 0, 0, 0, 0],
-    [0, 1, 1, 0, 0, 0, 0],
+    [2, 1, 0, 0, 0, 0, 0],
+    [0, 0, 2, 0, 0, 0, 0],
     [1, 2, 0, 0, 0, 0, 0],
-    [0, 0, 0, 2, 1, 0, 0],
+    [0, 0, 0, 2, 0, 0, 0],
     [0, 0, 0, 0, 2, 0, 0],
 ]
 E = [
-    [0, 0, 0, 0, 0, 0, 1],
-    [0, 0, 0, 0, 0, 0.8, 0.6],
-    [0, 0, 0, 0, 0, 0.96, -0.28],
-    [0, 0, 0, 0, 0, 0.352, -0.936],
-    [0, 0, 0, 0, 0, -0.5376, -0.8432],
+    [0, 0, 0, 0, 0, 0.6, 0.8],
+    [0, 0, 0, 0, 0, 1, 0],
+    [0, 0, 0, 0, 0, 0.6, -0.8],
+    [0, 0, 0, 0, 0, -0.28, -0.96],
+    [0, 0, 0, 0, 0, -0.936, -0.352],
 ]
 # Head 1 looks for what a word needs to be understood, head 2 for the previous word.
-W_Q_1 = [[0, 0, 1], [0, 0, 1], [2, 1, 0], [0, 0, 1], [2, 0, 0], [0, 0, 0], [0, 0, 0]]
-W_K_1 = [[1, 0, 0], [0, 1, 0], [0, 0, 2], [0, 0, 0], [0, 0, 0], [0, 0, 0], [0, 0, 0]]
+W_Q_1 = [[0, 1, 0], [0, 1, 0], [1, 0, 0], [1, 0, 0], [1, 0, 1], [0, 0, 0], [0, 0, 0]]
+W_K_1 = [[1, 0, 0], [1, 0, 0], [0, 1, 0], [0, 0, 0], [0, 0, 0], [0, 0, 0], [0, 0, 2]]
 W_Q_2 = [[0, 0, 0], [0, 0, 0], [0, 0, 0], [0, 0, 0], [0, 0, 0], [3, 4, 0], [-4, 3, 0]]
 W_K_2 = [[0, 0, 0], [0, 0, 0], [0, 0, 0], [0, 0, 0], [0, 0, 0], [2, 0, 0], [0, 2, 0]]
 # Both heads hand over the same four features.
@@ -139,15 +146,16 @@ W_V = [
 ]
 W_O_1 = [[1, 0, 0, 0, 0, 0, 0], [0, 1, 0, 0, 0, 0, 0], [0, 0, 1, 0, 0, 0, 0], [0, 0, 0, 1, 0, 0, 0]]
 W_O_2 = [[0, 0, 0, 0, 0, 0, 0], [0, 0, 0, 0, 0, 0, 0], [0, 0, 1, 0, 0, 0, 0], [0, 0, 0, 1, 0, 0, 0]]
-W_1 = [[1], [0], [0], [1], [2], [0], [0]]
-B_1 = [-3]
-W_2 = [[0, 0, 2, 0, -2, 0, 0]]
+W_1 = [[0], [0], [0], [1], [3], [0], [0]]
+B_1 = [-2]
+W_2 = [[0, 0, 1, 0, -1, 0, 0]]
+# Exchanging air with water exchanges birds with boats and fly with sail.
 W_VOCABULARY = [
-    [-1, 2, 1, -1, 0, 1, 2, 0, 0],
-    [0, -1, 1, 3, 0, -1, -1, 2, 1],
-    [0, -2, 1, 0, -1, 1, 1, 1, 0],
-    [0, 0, -1, 0, 2, 1, 0, 1, -1],
-    [1, 0, 0, 0, 1, -1, 0, 0, 0],
+    [-3, 2, 1, -1, 0, 0, -3, -1, 2],
+    [1, 2, -3, -1, 0, -3, 0, -1, 2],
+    [0, -3, 0, 3, -1, 2, 2, 0, 1],
+    [-3, 0, -3, -3, 3, 3, 3, 0, 1],
+    [-2, 2, -2, 2, -2, -2, -2, 0, 0],
     [0, 0, 0, 0, 0, 0, 0, 0, 0],
     [0, 0, 0, 0, 0, 0, 0, 0, 0],
 ]
@@ -171,6 +179,11 @@ def given(xp: ModuleType) -> dict[str, Array]:
         "W_vocabulary": W_VOCABULARY,
     }
     return {name: xp.asarray(literal, dtype=xp.float64) for name, literal in literals.items()}
+
+
+def swapped(xp: ModuleType, rows: Array) -> Array:
+    """Return `rows` with the first and the third exchanged, as `SWAPPED` has the words."""
+    return xp.take(rows, xp.asarray([2, 1, 0, 3, 4]), axis=0)
 
 
 def nine_decimals(xp: ModuleType, array: Array) -> Array:

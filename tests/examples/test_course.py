@@ -4,14 +4,13 @@ import numpy as np
 import pytest
 
 from attention_docs import attention_steps, examples
-from attention_docs.examples.course_sentence import VOCABULARY, WORDS
+from attention_docs.examples.course_sentence import SWAPPED, VOCABULARY, WORDS
 from attention_docs.publish.before.figures import course as figures
 from attention_docs.render.text import as_text
-from tests.examples.comparison import literals
 from tests.examples.independent import course as independent
 
 INPUTS = {name: array.tolist() for name, array in examples.steps("course_sentence").items()}
-CATS, DRINK, MILK, BECAUSE, THEY = range(5)
+BIRDS, PASS, BOATS, BECAUSE, THEY = range(5)
 PLACED = independent.placed(INPUTS)
 
 
@@ -37,11 +36,10 @@ def test_nine_sizes_are_one_to_nine():
 
 def test_labels_of_figures_match_the_sentence():
     sentence = examples.load("course_sentence")
-    order = examples.load("course_order").ORDER
     assert figures.WORDS == sentence.WORDS
     assert figures.FEATURES == sentence.FEATURES
     assert figures.VOCABULARY == sentence.VOCABULARY
-    assert [sentence.WORDS[i] for i in order] == figures.SWAPPED
+    assert figures.SWAPPED == sentence.SWAPPED
 
 
 def test_matrices_of_course_are_small():
@@ -55,66 +53,89 @@ def test_clock_hands_differ_by_equal_rotations():
     hands = np.array(INPUTS["E"])[:, 5:]
     rotation = np.array([[0.6, 0.8], [-0.8, 0.6]])
     assert_close(hands[1:], hands[:-1] @ rotation.T)
-    like = examples.load("course_next_token").LIKE[5:]
-    assert_close(like, rotation @ hands[-1])
+    fly = examples.load("course_next_token").FLY_PLACED[5:]
+    assert_close(fly, rotation @ hands[-1])
     assert len(np.unique(hands.round(9), axis=0)) == len(hands)
+
+
+def test_sentences_are_mirror_images_of_each_other():
+    """Exchanging air and water exchanges the nouns, and the words that follow."""
+    mirrored_features, mirrored_words = [1, 0, 2, 3, 4, 5, 6], [2, 1, 0, 3, 4, 6, 5, 7, 8]
+    x = np.array(INPUTS["X"])
+    assert_close(x[:, mirrored_features], x[[BOATS, PASS, BIRDS, BECAUSE, THEY]])
+    for name in ("W_Q_1", "W_K_1", "W_Q_2", "W_K_2", "W_1"):
+        matrix = np.array(INPUTS[name])
+        assert_close(matrix[mirrored_features], matrix)
+    w_vocabulary = np.array(INPUTS["W_vocabulary"])
+    assert_close(w_vocabulary[mirrored_features][:, mirrored_words], w_vocabulary)
+    steps = examples.steps("course_next_token")
+    assert_close(steps["probabilities_swapped"], steps["probabilities"][:, mirrored_words])
 
 
 def test_outputs_without_positions_ignore_word_order():
     steps = examples.steps("course_order")
-    order = examples.load("course_order").ORDER
-    assert_close(steps["output_swapped"], steps["output"][order])
-    assert np.all(steps["output_2_swapped"][DRINK, :2] != steps["output_2"][DRINK, :2])
-    assert steps["output_2"][DRINK].argmax() == 0, "drink finds the animal before it"
-    assert steps["output_2_swapped"][DRINK].argmax() == 1, "drink finds the liquid before it"
+    order = [SWAPPED.index(word) for word in WORDS]
+    assert_close(steps["output_swapped"][order], steps["output"])
+    assert steps["output_placed"][THEY].argmax() == 0, "they finds birds"
+    assert steps["output_placed_swapped"][THEY].argmax() == 1, "they finds boats"
 
 
 def largest(row):
     return int(np.argmax(row))
 
 
-def test_missing_first_norm_changes_two_predictions():
-    """Two pages say so: the predictions after "cats" and after "because"."""
-    sums = examples.steps("course_block")["before_without_norm"][:, 0]
-    assert np.flatnonzero(sums > 0).tolist() == [CATS, BECAUSE, THEY]
-    rows = independent.probabilities_without(literals("course_next_token"), "first norm")
-    predicted = [VOCABULARY[largest(row)] for row in rows]
-    assert predicted == ["purr", "milk", "because", "like", "like"]
+def test_pronoun_finds_first_noun_only_with_positions():
+    weights = examples.steps("course_formula")["weights"][THEY]
+    assert weights[BIRDS] == weights[BOATS] > 0.4, "both nouns answer alike"
+    order = examples.steps("course_order")
+    for weights in (order["weights_placed"], order["weights_placed_swapped"]):
+        assert weights[THEY, 0] > 0.9, "the first noun answers best"
 
 
-def test_statements_of_pages_about_weights_and_predictions():
-    by_similarity = examples.steps("course_averages")["weights"]
-    drink = by_similarity[DRINK]
-    assert drink[MILK] == drink[DRINK] > drink[CATS]
-    for name in ("course_formula", "course_order", "course_mask"):
-        assert largest(examples.steps(name)["weights"][THEY]) == CATS, "the pronoun finds its noun"
-    weights = examples.steps("course_formula")["weights"]
-    assert weights[THEY, CATS] > 0.6
-    assert weights[THEY, CATS] > weights[THEY, MILK] > weights[THEY, BECAUSE]
+def test_scaling_increases_the_gradient():
     scale = examples.steps("course_scale")
-    assert scale["gain"] > 3, "scaling increases the gradient"
-    assert np.all(np.diff(scale["slopes_divided"] / scale["slopes"]) > 0), "the more, the larger d"
+    assert largest(scale["scores"]) == PASS
+    assert scale["slope"] > 5 * scale["slopes"][0]
+
+
+def test_head_2_finds_the_previous_word():
+    weights = examples.steps("course_heads")["weights_2"]
+    assert [largest(row) for row in weights] == [0, 0, 1, 2, 3]
+
+
+def test_one_softmax_for_both_heads_finds_the_wrong_noun():
     heads = examples.steps("course_heads")
-    assert [largest(row) for row in heads["weights_2"]] == [0, 0, 1, 2, 3], (
-        "head 2 finds the previous word"
-    )
-    assert largest(heads["one_head_weights"][THEY]) in (MILK, BECAUSE), "one softmax loses the noun"
-    assert heads["one_head_weights"][THEY, CATS] < 0.01
-    summed = heads["they_scores"][2]
-    assert summed[MILK] == summed[BECAUSE] > summed[THEY] > summed[CATS], "milk ties with because"
+    assert largest(heads["one_head_weights"][THEY]) == BOATS
+    assert heads["one_head_weights"][THEY, BIRDS] < 0.02
+    assert largest(heads["they_scores"][2]) == BOATS
+
+
+def test_hidden_feature_is_active_for_the_pronoun_alone():
     hidden = examples.steps("course_block")["hidden"][:, 0]
-    assert (hidden > 0).tolist() == [False, False, False, False, True], (
-        "the hidden feature is active for they"
-    )
+    assert (hidden > 0).tolist() == [False, False, False, False, True]
+
+
+def test_model_continues_both_sentences():
     steps = examples.steps("course_next_token")
-    assert np.all(np.max(steps["probabilities"], axis=1) > 0.6)
-    assert VOCABULARY[steps["next_token"]] == "like"
-    assert VOCABULARY[steps["next_but_one"]] == "milk"
-    choices = [VOCABULARY[i] for i in steps["first_choice"]]
-    assert choices == ["like", "purr", "like", "purr", "drink", "like", "drink", "like"]
-    order = [VOCABULARY[i] for i in np.argsort(steps["on_milk"])[::-1]]
-    assert order[:2] == ["because", "flow"]
-    assert order[-1] == "like"
+    fly, sail = VOCABULARY.index("fly"), VOCABULARY.index("sail")
+    assert steps["next_token"] == fly
+    assert largest(steps["probabilities_swapped"][THEY]) == sail
+    assert VOCABULARY[steps["next_but_one"]] == "."
+    drawn = [[VOCABULARY[i] for i in row] for row in steps["drawn"].tolist()]
+    assert drawn == [["fly", "fly", "fly"], ["fly", "sail", "."], ["fly", ".", "."]]
+
+
+def test_predictions_after_the_pronoun_coincide_without_head_1():
+    steps = examples.steps("course_next_token")
+    with_head, without_head = 0, 1 + examples.load("course_next_token").PARTS.index("head 1")
+    assert steps["log_odds"][0, with_head] == -steps["log_odds"][1, with_head] > 2
+    assert steps["log_odds"][:, without_head].tolist() == [0, 0]
+    assert_close(steps["without_head_1"][0], steps["without_head_1"][1])
+
+
+def test_parts_that_all_ten_rows_need():
+    right = examples.steps("course_next_token")["right"].tolist()
+    assert right == [10, 4, 2, 6, 4, 10, 8, 10]
 
 
 def attend(rows, head=1, **options):
@@ -150,10 +171,10 @@ MISTAKES = {
     "scale: divided by the root of d_model": (FORMULA["output"], attend(X, scale=7**-0.5)),
     "scale: not divided": (FORMULA["output"], attend(X, scale=1.0)),
     "formula: softmax over the queries": (FORMULA["weights"], EXP / EXP.sum(axis=0)),
-    "order: positions added to the keys alone": (
-        examples.steps("course_order")["output_2"],
+    "order: positions not added to the keys": (
+        examples.steps("course_order")["output_placed"],
         attention_steps(
-            X @ INPUTS["W_Q_2"], np.array(PLACED) @ INPUTS["W_K_2"], X @ INPUTS["W_V"]
+            np.array(PLACED) @ INPUTS["W_Q_1"], X @ INPUTS["W_K_1"], X @ INPUTS["W_V"]
         ).output,
     ),
     "mask: flipped": (
@@ -168,7 +189,10 @@ MISTAKES = {
         HEADS["output"],
         np.hstack([HEADS["head_2"], HEADS["head_1"]]) @ HEADS["W_O"],
     ),
-    "block: no norm before the rule": (BLOCK["before"], BLOCK["before_without_norm"]),
+    "block: no norm before the rule": (
+        BLOCK["before"],
+        BLOCK["summed"] @ INPUTS["W_1"] + INPUTS["b_1"],
+    ),
     "block: norm over the words": (BLOCK["normed"], normalised(BLOCK["summed"], axis=0)),
     "block: no residual sum": (BLOCK["normed"], normalised(BLOCK["added"], axis=1)),
     "next token: softmax over the words of the sentence": (

@@ -24,12 +24,12 @@ from attention_docs.render.numbers import number
 from attention_docs.render.references import row_reference
 from attention_docs.softmax import softmax
 
-DRINK, THEY = 1, 4
+BIRDS, PASS, BOATS, BECAUSE, THEY = range(5)
 # As in `examples/course_sentence.py`; a test compares them.
-WORDS = ["cats", "drink", "milk", "because", "they"]
-SWAPPED = ["milk", "drink", "cats", "because", "they"]
-FEATURES = ["animal", "liquid", "action", "reason", "refers", "clock 1", "clock 2"]
-VOCABULARY = [*WORDS, "like", "purr", "flow", "so"]
+WORDS = ["birds", "pass", "boats", "because", "they"]
+SWAPPED = ["boats", "pass", "birds", "because", "they"]
+FEATURES = ["air", "water", "action", "reason", "refers", "clock 1", "clock 2"]
+VOCABULARY = [*WORDS, "fly", "sail", "and", "."]
 # Titles for the ends of lines on pages that have not introduced queries and keys.
 SIDES = ("asks", "is asked")
 
@@ -49,39 +49,39 @@ def word_options(words: list[str] = WORDS) -> dict[str, Any]:
 @site_figure
 def course_words(steps_of: StepsOf) -> Html:
     r"""The sentence as a matrix $\input{X}$: a row for each word, a column for each feature.
-    *Drink* and *milk* both contain some *liquid*. *They* contains nothing but *refers*, and so has
-    nothing in common with *cats*."""
+    *Birds* and *boats* both contain some *air* and some *water*. *They* contains nothing but
+    *refers*, and so has nothing in common with either."""
     labels = {"row_labels": WORDS, "column_labels": FEATURES}
     matrix = steps_of("course_averages")["X"]
-    drink, milk, they = matrix[[DRINK, 2, THEY]]
-    claim(drink[1] * milk[1] > 0, "both contain some *liquid*")
+    nouns, they = matrix[[BIRDS, BOATS]], matrix[THEY]
+    claim(np.all(nouns[:, :2] > 0), "both contain some *air* and some *water*")
     claim(np.count_nonzero(they) == 1 and they[4] > 0, "nothing but *refers*")
-    claim(they @ matrix[0] == 0, "nothing in common with *cats*")
+    claim(not (nouns @ they).any(), "nothing in common with either")
     return heatmap(matrix, "The words X", rows="words", columns="features", role="input", **labels)
 
 
 @site_figure
 def course_alike(steps_of: StepsOf) -> Html:
-    r"""The weights that come from similarity, one row for each word. In the marked row, *drink*
-    divides its weight mainly between itself and *milk*. Every word gives itself at least as much
-    as it gives to any other."""
+    r"""The weights that come from similarity, one row for each word. In the marked row, *birds*
+    divides its weight mainly between itself and *boats*. Every word gives itself more than it gives
+    to any other."""
     weights = steps_of("course_averages")["weights"]
-    largest = weights[DRINK, [DRINK, 2]]
-    claim(largest.min() > 1 / 4 and largest.sum() > 1 / 2, "mainly between itself and *milk*")
-    own = np.diag(weights)[:, None]
-    claim(np.all(own >= weights), "at least as much as it gives to any other")
-    return heatmap(weights, "Weights from similarity", mark=(DRINK, None), **word_options())
+    largest = weights[BIRDS, [BIRDS, BOATS]]
+    claim(largest.min() > 1 / 4 and largest.sum() > 1 / 2, "mainly between itself and *boats*")
+    own, others = np.diag(weights), weights - np.diag(np.diag(weights))
+    claim(np.all(own > others.max(axis=1)), "more than it gives to any other")
+    return heatmap(weights, "Weights from similarity", mark=(BIRDS, None), **word_options())
 
 
 @site_figure
 def course_asked(steps_of: StepsOf) -> Html:
     r"""Where *they* looks, first by similarity alone, then with the query and the keys that this
-    page introduces. The thicker a line, the larger the weight: *they* turns from itself to
-    *cats*."""
+    page introduces. The thicker a line, the larger the weight: *they* turns from itself to the two
+    nouns."""
     steps = steps_of("course_projections")
     by_similarity, by_query = steps["weights_alike"], steps["weights"]
-    turns = by_similarity[THEY].argmax() == THEY and by_query[THEY].argmax() == 0
-    claim(turns, "*they* turns from itself to *cats*")
+    turns = by_similarity[THEY].argmax() == THEY and by_query[THEY, [BIRDS, BOATS]].min() > 0.4
+    claim(turns, "*they* turns from itself to the two nouns")
     panels = [
         lines_panel(by_similarity, WORDS, query=THEY, heading="From similarity", sides=SIDES),
         lines_panel(by_query, WORDS, query=THEY, heading="With query and key"),
@@ -93,19 +93,20 @@ def course_asked(steps_of: StepsOf) -> Html:
 def course_pronoun(steps_of: StepsOf) -> Html:
     r"""What *they* takes from each word: first as lines, the thicker the larger the share, then
     as the last row of a table with the shares of all words."""
-    weights = steps_of("course_formula")["weights"]
+    steps = steps_of("course_mask")
+    weights, hidden = steps["weights"], ~np.asarray(steps["mask"])
     panels = [
         lines_panel(weights, WORDS, query=THEY, heading="Where “they” looks", sides=SIDES),
-        matrix_panel(weights, "Weights", mark=(THEY, None), **word_options()),
+        matrix_panel(weights, "Weights", hidden=hidden, mark=(THEY, None), **word_options()),
     ]
     return beside(panels, "What the pronoun looks at")
 
 
 @site_figure
 def course_saturation(steps_of: StepsOf) -> Html:
-    r"""The weights of *they* when all of its scores are multiplied by the same factor. The smaller
+    r"""The weights of *birds* when all of its scores are multiplied by the same factor. The smaller
     it is, the closer the words come to counting alike, as in a plain average. The larger it is, the
-    more *cats* takes, until it has almost everything and the lines are flat. The markers stand
+    more *pass* takes, until it has almost everything and the lines are flat. The markers stand
     at the factor one, the scores as they are, and at $1 / \sqrt{3}$, the factor that this page
     arrives at."""
     steps = steps_of("course_scale")
@@ -113,23 +114,23 @@ def course_saturation(steps_of: StepsOf) -> Html:
     curves = softmax(factors[:, None] * np.asarray(steps["scores"]))
     spread = np.ptp(curves, axis=1)
     claim(np.all(np.diff(spread) > 0), "The smaller it is, the closer the words come")
-    claim(np.all(np.diff(curves[:, 0]) > 0), "The larger it is, the more *cats* takes")
-    claim(curves[-1, 0] > 0.99, "until it has almost everything")
+    claim(np.all(np.diff(curves[:, PASS]) > 0), "The larger it is, the more *pass* takes")
+    claim(curves[-1, PASS] > 0.99, "until it has almost everything")
     marked = {"weights": 3**-0.5, "weights_unscaled": 1.0}
     series = []
-    for name, word, role in (("cats", 0, "weights"), ("milk", 2, "value"), ("others", 1, "input")):
+    for name, word, role in (("pass", PASS, "weights"), ("each other", BIRDS, "input")):
         series.append(Series(name, factors, curves[:, word], role))
         for step, factor in marked.items():
             weight = steps[step][word : word + 1]
             series.append(Series("", [factor], weight, role, line=False, points=True))
-    name = "Weights of “they”"
+    name = "Weights of “birds”"
     axes = Axis("factor", (1 / 16, 1 / 4, 1, 4), logarithmic=True), Axis("weight", (0, 0.5, 1))
     return figure(line_chart(name, *axes, series), name)
 
 
 @site_figure
 def course_cell(steps_of: StepsOf) -> Html:
-    r"""The last step: the weights of *they*, row 5 of $\weights{A}$, average the column *animal* of
+    r"""The last step: the weights of *they*, row 5 of $\weights{A}$, average the column *air* of
     the values $\value{V}$. The result stands where the two meet, in the output $\output{O}$."""
     steps = steps_of("course_formula")
     return product_figure(
@@ -148,14 +149,14 @@ def course_cell(steps_of: StepsOf) -> Html:
 
 @site_figure
 def course_order(steps_of: StepsOf) -> Html:
-    r"""The weights of both sentences, without positions. *Cats* and *milk* have exchanged their
+    r"""The weights of both sentences, without positions. *Birds* and *boats* have exchanged their
     rows and their columns, and every number has moved along with its words. None has changed."""
     steps = steps_of("course_order")
     swapped = steps["weights"][[2, 1, 0, 3, 4]][:, [2, 1, 0, 3, 4]]
     claim(np.allclose(swapped, steps["weights_swapped"]), "every number has moved along")
     panels = [
-        matrix_panel(steps["weights"], "Cats drink milk", **word_options()),
-        matrix_panel(steps["weights_swapped"], "Milk drink cats", **word_options(SWAPPED)),
+        matrix_panel(steps["weights"], "Birds pass boats", **word_options()),
+        matrix_panel(steps["weights_swapped"], "Boats pass birds", **word_options(SWAPPED)),
     ]
     return beside(panels, "Two sentences, the same weights")
 
@@ -163,14 +164,14 @@ def course_order(steps_of: StepsOf) -> Html:
 @site_figure
 def course_clock(steps_of: StepsOf) -> Html:
     r"""First the positions: a clock hand that turns by the same angle from each word to the next.
-    Then where *drink* looks when queries and keys read the clock: mostly at the previous word,
-    whatever that word is."""
+    Then where *they* looks when the keys read the height of the hand: mostly at the noun that comes
+    first, whichever it is."""
     steps = steps_of("course_order")
     hands = steps["E"][:, 5] + 1j * steps["E"][:, 6]
     claim(np.allclose(hands[1:] / hands[:-1], hands[1] / hands[0]), "turns by the same angle")
-    previous = steps["weights_2"][DRINK, 0], steps["weights_2_swapped"][DRINK, 0]
-    claim(min(previous) > 3 / 4, "mostly at the previous word, whatever that word is")
-    lines = lines_panel(steps["weights_2"], WORDS, query=DRINK, heading="Where “drink” looks")
+    first = [steps[f"weights_placed{ending}"][THEY, 0] for ending in ("", "_swapped")]
+    claim(min(first) > 3 / 4, "mostly at the noun that comes first, whichever it is")
+    lines = lines_panel(steps["weights_placed"], WORDS, query=THEY, heading="Where “they” looks")
     return beside([clock(steps["E"][:, 5:]), lines], "Positions as a clock")
 
 
@@ -193,7 +194,7 @@ def course_mask(steps_of: StepsOf) -> Html:
 
 @site_figure
 def course_heads(steps_of: StepsOf) -> Html:
-    r"""Two attentions, called heads, look at the same sentence. In the last row, *they* finds its
+    r"""Two attention heads look at the same sentence. In the last row, *they* finds its
     noun in head 1 and the previous word in head 2."""
     steps = steps_of("course_heads")
     hidden = ~np.tri(len(WORDS), dtype=bool)
@@ -210,16 +211,19 @@ def course_heads(steps_of: StepsOf) -> Html:
 
 @site_figure
 def course_they(steps_of: StepsOf) -> Html:
-    r"""The word *they* on its way through the block, from top to bottom. Attention adds an animal
-    and a reason, and the feed-forward network exchanges *refers* for an action. Each norm brings
-    the row back to one scale."""
+    r"""The word *they* on its way through the block, from top to bottom. Attention adds *air*, the
+    mark of the noun, and a *reason*. The feed-forward network exchanges *refers* for an *action*.
+    Each norm brings the row back to one scale."""
     stages = ["word and place", "+ attention", "norm", "+ feed-forward", "norm"]
     labels = {"row_labels": stages, "column_labels": FEATURES}
     rows = steps_of("course_block")["they"]
     attention, network = rows[1] - rows[0], rows[3] - rows[2]
-    claim(set(attention.argsort()[-2:]) == {0, 3}, "Attention adds an animal and a reason")
+    claim(
+        set(attention.argsort()[-2:]) == {0, 3},
+        "Attention adds *air*, the mark of the noun, and a *reason*",
+    )
     exchanged = network.argmax() == 2 and network.argmin() == 4
-    claim(exchanged, "exchanges *refers* for an action")
+    claim(exchanged, "exchanges *refers* for an *action*")
     claim(np.allclose(rows[[2, 4]].var(axis=1), 1, atol=1e-3), "back to one scale")
     return heatmap(rows, "The word “they”", rows="stages", columns="features", **labels)
 
@@ -243,7 +247,7 @@ def course_next(steps_of: StepsOf) -> Html:
     actually follows."""
     probabilities = steps_of("course_next_token")["probabilities"]
     predicted = [VOCABULARY[i] for i in probabilities.argmax(axis=1)]
-    claim(predicted == [*WORDS[1:], "like"], "In every row the largest probability")
+    claim(predicted == [*WORDS[1:], "fly"], "In every row the largest probability")
     options: dict[str, Any] = {"role": "output", "scale": "sequential", "mark": (THEY, None)}
     options |= {"row_labels": WORDS, "column_labels": VOCABULARY}
     return heatmap(probabilities, "Probabilities", rows="after", columns="next word", **options)
