@@ -160,11 +160,11 @@ def shared(tmp_path_factory, worker_id):
 @pytest.fixture(scope="session")
 def assets(shared):
     """The npm packages, fetched once, as in a build."""
-    from attention_docs.publish.assets import ensure
+    from attention_docs.publish.assets import install
 
     _, lock = shared
     with lock:
-        return ensure(ROOT)
+        return install(ROOT)
 
 
 @pytest.fixture

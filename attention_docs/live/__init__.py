@@ -1,1 +1,1 @@
-"""An example as a graph, from its literal inputs to its named steps, for the page that answers."""
+"""Record examples as graphs of operations, which pages compute again after a reader's edit."""

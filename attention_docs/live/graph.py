@@ -1,11 +1,11 @@
 """The graph of an example: the nodes that its steps and its guards need, as JSON.
 
 - `nodes`: `[operation, inputs, attributes?]`, named as in the array API standard, in the order of
-  execution; those that only a message needs come last. An input is an offset: how many nodes it
-  comes before this one.
+  execution; nodes that only an error message needs come last. Each input is an offset: how many
+  nodes it comes before this one.
 - `steps`: the node of each step, in reading order.
-- `inputs`: the steps that are literals and that another step is computed from; where several are
-  the same literal, the first.
+- `inputs`: the steps that are literals and that another step is computed from; where several steps
+  are the same literal, the first.
 - `shared`: the nodes of literals that other examples compute with too. Their names, `example.step`,
   are the same in all examples, so an edit in one example can be carried over to the others.
 - `scopes`: the calls of public functions, with their arguments (`{"node": 7}` or a value) and the
@@ -15,8 +15,8 @@
   the order of the reads. In a message, `{"first": invalid, "of": array}` is a placeholder for the
   value and the index of the first element where `invalid` is true. A null error means that Python
   would take another branch.
-- `formulas`: in words, by step, only for an example whose inputs are drawn in bulk. Its graph has
-  only its steps, each as a literal.
+- `formulas`: the formula of each step in words, only for an example whose inputs are drawn in bulk.
+  Its graph has only its steps, each as a literal.
 """
 
 import json
@@ -58,10 +58,10 @@ def graph(name: str) -> dict[str, Any]:
     """
     if name in DRAWN_IN_BULK:
         return results_graph(name)
-    reduction = Reduction(name, record(name))
-    for node, literal in reduction.literals().items():
-        check_literal(name, literal, reduction.nodes[node].literal)
-    return reduction.graph()
+    pruned = PrunedGraph(name, record(name))
+    for node, literal_name in pruned.literals().items():
+        check_literal(name, literal_name, pruned.nodes[node].literal)
+    return pruned.as_json()
 
 
 def results_graph(name: str) -> dict[str, Any]:
@@ -76,7 +76,7 @@ def results_graph(name: str) -> dict[str, Any]:
         "version": VERSION,
         "example": name,
         "nodes": [
-            ["asarray", [], {"value": digits(array.tolist()), "dtype": array.dtype.name}]
+            ["asarray", [], {"value": shortest_numbers(array.tolist()), "dtype": array.dtype.name}]
             for array in steps.values()
         ],
         "steps": {step: node for node, step in enumerate(steps)},
@@ -88,8 +88,8 @@ def results_graph(name: str) -> dict[str, Any]:
     }
 
 
-class Reduction:
-    """A recording reduced to the nodes that the page needs, with new indices.
+class PrunedGraph:
+    """The nodes of a recording that the page needs, with new indices.
 
     Attributes:
         nodes: those of the recording, followed by those of the refusals.
@@ -98,7 +98,7 @@ class Reduction:
         steps: the node of each step, by name.
         inputs: the names of the steps that can be edited.
         shared: the nodes of the literals that another example computes with too, by name.
-        guards: the reads whose answers an edit can flip, in the order of the reads.
+        guards: the reads whose answers an edit can change, in the order of the reads.
         new_index: the new index of each node that is kept.
     """
 
@@ -113,12 +113,13 @@ class Reduction:
             step: self.representative[array.node] for step, array in recording.steps.items()
         }
         self.inputs = list(self.editable_steps())
-        self.shared = {
-            shared_literals()[position]: self.representative[index]
-            for index, node in enumerate(self.nodes)
-            if (position := find_literal(node.literal)) in shared_literals()
-        }
+        self.shared = {}
+        for index, node in enumerate(self.nodes):
+            position = find_literal(node.literal)
+            if position in shared_literals():
+                self.shared[shared_literals()[position]] = self.representative[index]
         self.guards = list(self.editable_guards())
+        # Again, because the guards have appended the nodes of their refusals.
         self.representative = self.representatives()
         self.ancestors = ancestors(self.nodes, self.representative)
         required = set().union(*(self.ancestors[node] for node in self.page_nodes()))
@@ -133,42 +134,46 @@ class Reduction:
         editable = {find_literal(self.nodes[index].literal) for index in self.step_nodes} - {None}
         editable |= set(shared_literals())
         first_index: dict[Any, int] = {}
-        result: list[int] = []
+        representative: list[int] = []
         for index, (operation, inputs, attributes, literal) in enumerate(self.nodes):
-            key: Any = (operation, *(result[each] for each in inputs), json.dumps(attributes))
-            if (position := find_literal(literal)) in editable:
+            position = find_literal(literal)
+            key: Any
+            if position in editable:
                 key = position
             elif operation == "asarray" and index in self.step_nodes:
                 key = f"step {index}"
-            result.append(first_index.setdefault(key, index))
-        return result
+            else:
+                key = (operation, *(representative[i] for i in inputs), json.dumps(attributes))
+            representative.append(first_index.setdefault(key, index))
+        return representative
 
     def editable_steps(self) -> Iterator[str]:
         """Yield the first step of each literal that another step is computed from."""
-        first_steps = {node: step for step, node in reversed(self.steps.items())}
+        first_step = {node: step for step, node in reversed(self.steps.items())}
         for step, node in self.steps.items():
+            is_literal = self.nodes[node].operation == "asarray"
             others = (other for other in self.steps.values() if other != node)
-            if (
-                self.nodes[node].operation == "asarray"
-                and first_steps[node] == step
-                and any(node in self.ancestors[other] for other in others)
-            ):
+            is_used = any(node in self.ancestors[other] for other in others)
+            if is_literal and is_used and step == first_step[node]:
                 yield step
 
     def literals(self) -> dict[int, str]:
-        """Return the names of the editable literals, by node."""
+        """Return the names of the editable literals by node."""
         shared = {node: name for name, node in self.shared.items()}
         return {self.steps[step]: step for step in self.inputs} | shared
 
     def editable_guards(self) -> Iterator[Guard]:
-        """Yield a guard for each node that is read and depends on an input; add refusal nodes."""
+        """Yield a guard for the first read of each node that depends on an input.
+
+        The nodes of its refusal are appended to `nodes`.
+        """
         inputs = set(self.literals())
-        seen = set()
+        guarded = set()
         for index, read in enumerate(self.recording.tape.reads):
             node = self.representative[read.node]
-            if node not in seen and self.ancestors[node] & inputs:
-                seen.add(node)
-                # Only a boolean has a single other answer.
+            if node not in guarded and self.ancestors[node] & inputs:
+                guarded.add(node)
+                # The other answer is known only of a boolean.
                 refusal = find_refusal(self.name, index) if isinstance(read.answer, bool) else None
                 yield Guard(read, self.append_refusal(refusal, read.node_count))
 
@@ -178,17 +183,17 @@ class Reduction:
             return None
         shift = len(self.nodes) - node_count
 
-        def shifted(node: int) -> int:
+        def shift_index(node: int) -> int:
             return node if node < node_count else node + shift
 
         for node in refusal.nodes:
-            self.nodes.append(node._replace(inputs=tuple(map(shifted, node.inputs))))
-        return refusal._replace(
-            message=[
-                FirstInvalid(*map(shifted, piece)) if isinstance(piece, FirstInvalid) else piece
-                for piece in refusal.message
-            ]
-        )
+            self.nodes.append(node._replace(inputs=tuple(map(shift_index, node.inputs))))
+        message: list[str | FirstInvalid] = []
+        for piece in refusal.message:
+            if isinstance(piece, FirstInvalid):
+                piece = FirstInvalid(shift_index(piece.invalid), shift_index(piece.array))
+            message.append(piece)
+        return refusal._replace(message=message)
 
     def page_nodes(self) -> Iterator[int]:
         """Yield the nodes that the page needs, without their ancestors."""
@@ -199,18 +204,18 @@ class Reduction:
                 if isinstance(piece, FirstInvalid):
                     yield from piece
 
-    def renumbered(self, node: int) -> int:
+    def renumber(self, node: int) -> int:
         return self.new_index[self.representative[node]]
 
     def is_kept(self, node: int) -> bool:
         return self.representative[node] in self.new_index
 
-    def graph(self) -> dict[str, Any]:
+    def as_json(self) -> dict[str, Any]:
         """Return the graph as JSON values."""
         return {
             "version": VERSION,
             "example": self.name,
-            "nodes": [self.node(old) for old in self.new_index],
+            "nodes": [self.node_json(old_index) for old_index in self.new_index],
             "steps": {step: self.new_index[node] for step, node in self.steps.items()},
             "inputs": self.inputs,
             "shared": {
@@ -218,54 +223,56 @@ class Reduction:
                 for name, node in self.shared.items()
                 if node in self.new_index
             },
-            "scopes": list(self.scopes()),
-            "guards": [self.guard(guard) for guard in self.guards],
+            "scopes": list(self.scopes_json()),
+            "guards": [self.guard_json(guard) for guard in self.guards],
         }
 
-    def node(self, old: int) -> list[Any]:
-        node = self.nodes[old]
-        attributes = {name: digits(value) for name, value in node.attributes.items()}
-        # As offsets they repeat, so they compress better.
-        inputs = [self.new_index[old] - self.renumbered(each) for each in node.inputs]
-        return [node.operation, inputs, *([attributes] if attributes else [])]
+    def node_json(self, old_index: int) -> list[Any]:
+        node = self.nodes[old_index]
+        # The same offsets occur again and again, so they compress better than indices.
+        offsets = [self.new_index[old_index] - self.renumber(i) for i in node.inputs]
+        if not node.attributes:
+            return [node.operation, offsets]
+        attributes = {name: shortest_numbers(value) for name, value in node.attributes.items()}
+        return [node.operation, offsets, attributes]
 
-    def scopes(self) -> Iterator[dict[str, Any]]:
+    def scopes_json(self) -> Iterator[dict[str, Any]]:
         """Yield the calls in which a node of the graph was first computed."""
         for scope in self.recording.calls.scopes:
-            if any(old in self.new_index for old in range(scope.start, scope.stop)):
+            if any(old_index in self.new_index for old_index in range(scope.start, scope.stop)):
                 yield {
                     "call": scope.call,
-                    "arguments": dict(self.arguments(scope)),
-                    "results": dict(self.results(scope)),
+                    "arguments": dict(self.arguments_json(scope)),
+                    "results": dict(self.results_json(scope)),
                 }
 
-    def arguments(self, scope: Scope) -> Iterator[tuple[str, Any]]:
+    def arguments_json(self, scope: Scope) -> Iterator[tuple[str, Any]]:
         for name, value in scope.arguments.items():
             if isinstance(value, RecordedArray):
                 if self.is_kept(value.node):
-                    yield name, {"node": self.renumbered(value.node)}
+                    yield name, {"node": self.renumber(value.node)}
             elif isinstance(value, bool | int | float | str):
                 yield name, value
             elif isinstance(value, tuple):
                 yield name, list(value)
 
-    def results(self, scope: Scope) -> Iterator[tuple[str, int]]:
+    def results_json(self, scope: Scope) -> Iterator[tuple[str, int]]:
         for name, array in scope.results.items():
             if self.is_kept(array.node):
-                yield name, self.renumbered(array.node)
+                yield name, self.renumber(array.node)
 
-    def guard(self, guard: Guard) -> dict[str, Any]:
+    def guard_json(self, guard: Guard) -> dict[str, Any]:
         refusal = guard.refusal and [
             guard.refusal.error,
-            [
-                {"first": self.renumbered(piece.invalid), "of": self.renumbered(piece.array)}
-                if isinstance(piece, FirstInvalid)
-                else piece
-                for piece in guard.refusal.message
-            ],
+            [self.message_piece_json(piece) for piece in guard.refusal.message],
         ]
-        node, holds = self.renumbered(guard.read.node), digits(guard.read.answer)
-        return {"node": node, "holds": holds, "refusal": refusal}
+        answer = shortest_numbers(guard.read.answer)
+        return {"node": self.renumber(guard.read.node), "holds": answer, "refusal": refusal}
+
+    def message_piece_json(self, piece: str | FirstInvalid) -> str | dict[str, int]:
+        if isinstance(piece, str):
+            return piece
+        return {"first": self.renumber(piece.invalid), "of": self.renumber(piece.array)}
 
 
 def ancestors(nodes: Iterable[Node], representative: list[int]) -> list[set[int]]:
@@ -276,14 +283,16 @@ def ancestors(nodes: Iterable[Node], representative: list[int]) -> list[set[int]
     return result
 
 
-def digits(value: Any) -> Any:
-    """Return numbers in their shortest exact form; what JSON lacks becomes a string.
+def shortest_numbers(value: Any) -> Any:
+    """Return a number, or those in nested lists, so that JSON writes it with few characters.
 
-    >>> digits([1.0, 0.5, -0.0, math.inf, True])
+    Whole floats become integers; infinities and NaN, which JSON lacks, become strings.
+
+    >>> shortest_numbers([1.0, 0.5, -0.0, math.inf, True])
     [1, 0.5, -0.0, 'inf', True]
     """
     if isinstance(value, list):
-        return [digits(each) for each in value]
+        return [shortest_numbers(item) for item in value]
     if not isinstance(value, float):
         return value
     if not math.isfinite(value):

@@ -1,8 +1,8 @@
 """Find the error that follows when a comparison in a recorded example has the other answer.
 
-The example is run again with that one answer flipped. The message of the error becomes a template,
-in which the page replaces the result of `describe_first` by the element that is invalid after an
-edit. So no message is written twice.
+The example is run again with that one answer flipped. The message of its error becomes a template:
+where Python has the result of `describe_first`, the page inserts the element that is invalid after
+an edit. So the page's script needs no messages of its own.
 """
 
 from typing import NamedTuple
@@ -23,7 +23,7 @@ class Refusal(NamedTuple):
 
     Attributes:
         error: the name of its class.
-        message: its pieces; those that are not strings depend on the numbers.
+        message: its pieces: strings, and placeholders for what depends on the numbers.
         nodes: the operations recorded after the answer, for the message; their indices follow
             those of the nodes before the answer.
     """
@@ -37,11 +37,11 @@ def find_refusal(name: str, read: int) -> Refusal | None:
     """Return the error that an example raises if the answer of one of its reads is flipped.
 
     Args:
-        name: of the example.
+        name: the name of the example.
         read: the index of the read.
 
     Returns:
-        The error; None if Python takes another branch.
+        The error, or None if Python takes another branch without an error.
 
     >>> find_refusal("self_attention", 0).message
     ['query holds ', FirstInvalid(invalid=8, array=4), '; expected finite numbers only']
@@ -56,8 +56,8 @@ def find_refusal(name: str, read: int) -> Refusal | None:
 def message_template(flipped: Recording) -> list[str | FirstInvalid]:
     """Return the message of an error, with `FirstInvalid` for the result of `describe_first`."""
     message = str(flipped.error)
-    for element in flipped.calls.descriptions:
-        before, match, after = message.partition(element.text)
-        if match:
-            return [before, FirstInvalid(element.invalid.node, element.array.node), after]
+    for description in flipped.calls.descriptions:
+        if description.text in message:
+            before, _, after = message.partition(description.text)
+            return [before, FirstInvalid(description.invalid.node, description.array.node), after]
     return [message]

@@ -18,8 +18,8 @@ from attention_docs.arrays import backend
 
 NUMPY: Any = backend("numpy")
 
-# The operations that can be recorded, by their names in the standard: the same as those in
-# docs/assets/live/operations.js. First those that have a Python operator.
+# The operations that can be recorded, by their names in the standard; the page implements the same
+# ones in docs/assets/live/operations.js. First those that have a Python operator.
 BINARY = {
     "add": "add",
     "sub": "subtract",
@@ -135,9 +135,16 @@ class Tape:
         """Record numbers that come from no operation.
 
         Pages show matrices, so an array with more than two axes becomes a stack of matrices.
+
+        Args:
+            source: the number, or the list or array in the source of the example.
+            value: the same as a NumPy array.
         """
         if value.ndim > 2:
-            arrays = [self.record_literal(*pair) for pair in zip(source, value, strict=True)]
+            arrays = [
+                self.record_literal(item, matrix)
+                for item, matrix in zip(source, value, strict=True)
+            ]
             stacked = NUMPY.stack([array.value for array in arrays])
             return self.record(stacked, "stack", *(array.node for array in arrays))
         attributes = {"value": value.tolist(), "dtype": numpy_dtype_name(value.dtype)}
@@ -153,7 +160,7 @@ class Tape:
         Raises:
             UnknownOperationError: if an argument is neither; the message names the operation.
         """
-        dtypes = [each.dtype for each in arguments if isinstance(each, RecordedArray)]
+        dtypes = [array.dtype for array in arguments if isinstance(array, RecordedArray)]
         inputs = []
         for argument in arguments:
             if isinstance(argument, Number):
@@ -187,7 +194,7 @@ class RecordedArray:
         node: the index of its node on the tape.
     """
 
-    # Makes NumPy defer to our operators, which refuse NumPy arrays by the operation's name.
+    # Makes NumPy defer to our operators, whose error for a NumPy array names the operation.
     __array_ufunc__ = None
 
     def __init__(self, tape: Tape, node: int, value: Any) -> None:
@@ -223,7 +230,7 @@ class RecordedArray:
         return int(self.value.size)
 
     @property
-    def T(self) -> "RecordedArray":  # noqa: N802, as the standard calls it
+    def T(self) -> "RecordedArray":  # noqa: N802, the standard's name
         return self.tape.record(self.value.T, "matrix_transpose", self.node)
 
     mT = T
@@ -241,15 +248,10 @@ class RecordedArray:
         return operator.index(self.tape.read(self, operator.index))
 
     def __getitem__(self, index: Any) -> "RecordedArray":
-        entries = [
-            index_entry(entry) for entry in (index if isinstance(index, tuple) else (index,))
-        ]
+        entries = [index_entry(e) for e in (index if isinstance(index, tuple) else (index,))]
         value, node = self.value[index], self.tape.nodes[self.node]
-        if (
-            node.operation == "stack"
-            and selects_leading_entry(entries)
-            and not node.attributes.get("axis")
-        ):
+        is_stack = node.operation == "stack" and not node.attributes.get("axis")
+        if is_stack and selects_leading_entry(entries):  # this entry has a node of its own
             return RecordedArray(self.tape, node.inputs[entries[0]], value)
         return self.tape.record(value, "getitem", self.node, index=entries)
 
@@ -260,6 +262,7 @@ class RecordedArray:
 
 
 def _operator(symbol: str, operation: str, *, reflected: bool = False) -> Callable[..., Any]:
+    """Return the method of `RecordedArray` for a Python operator, like `__add__` for `add`."""
     function = getattr(operator, f"__{symbol}__")
 
     def method(*operands: Any) -> RecordedArray:
@@ -278,7 +281,7 @@ for _symbol, _operation in BINARY.items():
 
 
 class Namespace(ModuleType):
-    """The namespace `xp` of a tape.
+    """The array library of a tape, which an example takes as `xp`.
 
     >>> Tape().xp.svd
     Traceback (most recent call last):
@@ -308,8 +311,8 @@ class Namespace(ModuleType):
     def _operation(self, name: str, *arguments: Any, **attributes: Any) -> RecordedArray:
         function = getattr(NUMPY, name)
         if name in ATTRIBUTES and len(arguments) == 2:
-            attributes[ATTRIBUTES[name]] = arguments[1]
-            arguments = arguments[:1]
+            array, attribute = arguments
+            return self._operation(name, array, **attributes, **{ATTRIBUTES[name]: attribute})
         if name in ("concat", "stack"):
             (arrays,) = arguments
             return self._tape.apply(name, _take_list(function), *arrays, **attributes)
@@ -375,7 +378,7 @@ class Namespace(ModuleType):
 
 
 def _take_list(function: Callable[..., Any]) -> Callable[..., Any]:
-    """Adapt a function of a list of arrays to take them as separate arguments."""
+    """Adapt a function that takes a list of arrays to take them as separate arguments."""
     return lambda *arrays, **attributes: function(arrays, **attributes)
 
 
@@ -390,17 +393,17 @@ def json_attributes(attributes: Mapping[str, Any]) -> dict[str, Any]:
     >>> json_attributes({"axis": None, "keepdims": False, "shape": (2, 1), "dtype": np.float64})
     {'shape': [2, 1], 'dtype': 'float64'}
     """
-    described = {}
+    json_values = {}
     for name, value in attributes.items():
         if name in ("copy", "device") or value is None or (name == "keepdims" and not value):
             continue
         if name == "dtype":
             value = numpy_dtype_name(value)
-        described[name] = list(value) if isinstance(value, tuple) else value
-    return described
+        json_values[name] = list(value) if isinstance(value, tuple) else value
+    return json_values
 
 
-@functools.cache  # NumPy recomputes the name each time, which is slower than most operations here
+@functools.cache  # NumPy computes the name anew each time, slower than most operations here
 def numpy_dtype_name(dtype: Any) -> str:
     name: str = np.dtype(dtype).name
     return name

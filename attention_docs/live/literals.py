@@ -1,8 +1,8 @@
 """Find the literals in the sources of the examples, and run the examples with other numbers there.
 
-A reader edits a literal of the sources, which the graph holds as one array. Where an example also
-uses its numbers as Python scalars, such as `D[0]`, an edit would have no effect there. To detect
-this, the sources are run again with different numbers: only that array may then differ.
+When a reader edits a literal of the sources, the page changes one array of the graph. If an example
+also uses the literal's numbers as Python scalars, such as `D[0]`, the edit would miss these. To
+detect this, the sources are run again with different numbers: only that array may then differ.
 """
 
 import ast
@@ -59,12 +59,12 @@ def check_literal(name: str, step: str, literal: Any) -> None:
     """Check that an example uses a literal only as an array.
 
     Args:
-        name: of the example.
+        name: the name of the example.
         step: the name of the literal on the pages.
         literal: the list in the sources.
 
     Raises:
-        LiteralError: if it does not, or if the list is not in a constant of a module.
+        LiteralError: if the list is used otherwise, too, or is not in a constant of a module.
     """
     position = find_literal(literal)
     if position is None:
@@ -72,18 +72,16 @@ def check_literal(name: str, step: str, literal: Any) -> None:
             f"example {name!r}: a reader could edit {step!r}, which is no constant of a module; "
             "write its numbers there as a list"
         )
-    with (
-        rewritten_literals(name, {position: different_numbers(literal)}),
-        np.errstate(all="ignore"),
-    ):
+    edits = {position: different_numbers(literal)}
+    with rewritten_literals(name, edits), np.errstate(all="ignore"):
         tape = Tape()
         edited = run(name, Recording(tape, CallRecorder(tape)))
     recording = record(name)
     # Compare only up to the first answer that differs: from there Python takes another branch.
     reads = zip(recording.tape.reads, tape.reads, strict=False)
     end = next((read.node_count for read, other in reads if read.answer != other.answer), None)
-    edited_nodes = {i for i, node in enumerate(recording.tape.nodes) if node.literal is literal}
-    if operations(recording, edited_nodes)[:end] != operations(edited, edited_nodes)[:end]:
+    literal_nodes = {i for i, node in enumerate(recording.tape.nodes) if node.literal is literal}
+    if operations(recording, literal_nodes)[:end] != operations(edited, literal_nodes)[:end]:
         raise LiteralError(
             f"example {name!r}: the literal {position.constant} of {position.example} reaches a "
             "result other than through its array, so an edit would miss it; "
@@ -91,57 +89,58 @@ def check_literal(name: str, step: str, literal: Any) -> None:
         )
 
 
-def operations(recording: Recording, edited_nodes: set[int]) -> list[Any]:
-    """Return the recorded operations, without the numbers of the edited literals."""
+def operations(recording: Recording, literal_nodes: set[int]) -> list[Any]:
+    """Return the recorded operations, without the numbers of some literals."""
     return [
-        (node.operation, node.inputs, None if index in edited_nodes else node.attributes)
+        (node.operation, node.inputs, None if index in literal_nodes else node.attributes)
         for index, node in enumerate(recording.tape.nodes)
     ]
 
 
 def different_numbers(literal: Any) -> list[Any]:
-    """Return nested lists with different numbers, most of whose differences and ratios differ too.
+    """Return nested lists of the same shape in which every number differs.
+
+    The numbers grow by 1, 2, 3, ..., so that most of their differences and ratios differ, too.
 
     >>> different_numbers([[1, 2], [True, 0.5]])
     [[2, 4], [False, 3.5]]
     """
     increments = itertools.count(1)
 
-    def different(value: Any) -> Any:
+    def change(value: Any) -> Any:
         if isinstance(value, list | tuple):
-            return [different(item) for item in value]
+            return [change(item) for item in value]
         return not value if isinstance(value, bool) else value + next(increments)
 
-    return [different(item) for item in literal]
+    return [change(item) for item in literal]
 
 
 @cache
 def shared_literals() -> dict[LiteralPosition, str]:
-    """Return the literals that several examples use and that are a step of one of them.
+    """Return the names, `example.step`, of literals that are used by several examples.
 
-    Returns:
-        By the position of the literal, its name, `example.step`.
+    Only a literal that is a step of some example has a name.
 
     >>> shared_literals()[LiteralPosition("course_sentence", "W_1")]
     'course_sentence.W_1'
     """
     recordings = {name: record(name) for name in recorded_names()}
-    example_counts = Counter(
-        position
-        for recording in recordings.values()
-        for position in {find_literal(node.literal) for node in recording.tape.nodes}
-    )
-    names = {
-        name: {
-            position: f"{name}.{step}"
-            for step, array in recording.steps.items()
-            if (position := find_literal(recording.tape.nodes[array.node].literal))
-            and example_counts[position] > 1
-        }
-        for name, recording in recordings.items()
-    }
-    # The example with the most shared literals comes last, so its names win.
-    return {k: v for by_position in sorted(names.values(), key=len) for k, v in by_position.items()}
+    example_counts: Counter[LiteralPosition | None] = Counter()
+    for recording in recordings.values():
+        example_counts.update({find_literal(node.literal) for node in recording.tape.nodes})
+    names_by_example = []
+    for name, recording in recordings.items():
+        names = {}
+        for step, array in recording.steps.items():
+            position = find_literal(recording.tape.nodes[array.node].literal)
+            if position and example_counts[position] > 1:
+                names[position] = f"{name}.{step}"
+        names_by_example.append(names)
+    # If several examples name a literal, take the name from the one that names the most.
+    shared = {}
+    for names in sorted(names_by_example, key=len):
+        shared.update(names)
+    return shared
 
 
 def find_literal(literal: Any) -> LiteralPosition | None:
@@ -163,8 +162,9 @@ def constants() -> dict[int, tuple[Any, LiteralPosition]]:
     """
     positions: dict[int, tuple[Any, LiteralPosition]] = {}
     for name in recorded_names():
+        namespace = vars(examples.load(name))
         for constant in itertools.chain(*(statement.constants for statement in statements(name))):
-            for item, path in nested_lists(vars(examples.load(name)).get(constant)):
+            for item, path in nested_lists(namespace.get(constant)):
                 positions.setdefault(id(item), (item, LiteralPosition(name, constant, path)))
     return positions
 
@@ -186,7 +186,7 @@ def rewritten_literals(name: str, edits: Mapping[LiteralPosition, list[Any]]) ->
     """Replace literals in the sources of an example while the context is active.
 
     Args:
-        name: of the example; its module and those that it imports are run again.
+        name: the name of the example; its module and those that it imports are run again.
         edits: the replacements, by the position of the literal.
 
     >>> edits = {LiteralPosition("self_attention", "W_Q", (0,)): [7, 0]}
@@ -207,14 +207,14 @@ def rewritten_literals(name: str, edits: Mapping[LiteralPosition, list[Any]]) ->
 def execute(
     name: str, edits: Mapping[LiteralPosition, list[Any]], saved: dict[str, dict[str, Any]]
 ) -> None:
-    """Run a module again, after those that it imports, and save its previous namespace."""
+    """Run a module again with edits, after those that it imports; save the previous namespaces."""
     namespace = vars(examples.load(name))
     saved[name] = dict(namespace)
     for statement in statements(name):
         for imported in set(statement.examples) - set(saved):
             execute(imported, edits, saved)
         exec(statement.code, namespace)
-        # Immediately, because later statements may compute with it.
+        # Edit a constant right after its assignment, because later statements may compute with it.
         for (example, constant, path), value in edits.items():
             if example == name and constant in statement.constants:
                 namespace[constant] = replace_item(namespace[constant], path, value)

@@ -7,8 +7,8 @@ from attention_docs import examples
 from attention_docs.live.library import RecordedArray, Tape, UnknownOperationError
 from attention_docs.live.scopes import CallRecorder, recorded_calls
 
-# Examples with many random inputs; some train models on them. A page has only their results, with
-# the formulas that they give in words.
+# Examples with many random inputs; some train models on them. A page cannot compute them again. It
+# has only their results, with the formulas that they give in words.
 DRAWN_IN_BULK = (
     "learning_induction",
     "learning_mistakes",
@@ -39,8 +39,8 @@ def attempt(name: str, flipped: int | None = None) -> Recording:
     """Record a run of an example, including its calls, even if it raises an error.
 
     Args:
-        name: of the example.
-        flipped: as for `Tape`.
+        name: the name of the example.
+        flipped: the index of a read that is to return the opposite answer.
 
     >>> attempt("self_attention", flipped=0).error
     ValueError('query holds 2.0 at [0, 0]; expected finite numbers only')
@@ -65,8 +65,8 @@ def record(name: str) -> Recording:
     """Record an example with its own inputs, once.
 
     Raises:
-        UnknownOperationError: if it applies an operation that cannot be recorded; the message names
-            both.
+        UnknownOperationError: if the example applies an operation that cannot be recorded; the
+            message names both.
         Exception: any other error that it raises.
 
     >>> record("self_attention").steps["Q"].value

@@ -1,7 +1,7 @@
 """Record in which call of a public function each node is computed.
 
-While a tape records, each public function is replaced by a wrapper in all modules that hold it.
-Decorators would slow down every call, and mutmut skips decorated functions.
+While a tape records, each public function is replaced by a wrapper in all modules that hold it. A
+permanent decorator would slow down every call, and mutmut does not mutate decorated functions.
 """
 
 import functools
@@ -21,7 +21,7 @@ from attention_docs.softmax import _softmax, softmax
 
 PACKAGE = "attention_docs."
 MATHEMATICS = ("additive", "backward", "dot_product", "masks", "multi_head", "positions", "softmax")
-# Attention has validated its scores, and calls the softmax without the checks of the public one.
+# Attention has validated its scores, so it calls the softmax without the checks of the public one.
 WITHOUT_CHECKS = {softmax: _softmax}
 
 
@@ -89,22 +89,21 @@ def recorded_calls(tape: Tape) -> Iterator[CallRecorder]:
     """Record calls in all modules imported so far, while a tape records."""
     calls = CallRecorder(tape)
     wrappers: dict[Any, Any] = {describe_first: calls.describe_first}
-    wrappers |= {
-        function: calls.wrap(name, function) for name, function in PUBLIC_FUNCTIONS.items()
-    }
-    loaded = tuple(name for name in sys.modules if name.startswith(PACKAGE) and name != __name__)
+    for name, function in PUBLIC_FUNCTIONS.items():
+        wrappers[function] = calls.wrap(name, function)
+    modules = tuple(name for name in sys.modules if name.startswith(PACKAGE) and name != __name__)
     try:
-        for owner, name, function in patch_targets(loaded):
+        for owner, name, function in patch_targets(modules):
             setattr(owner, name, wrappers[function])
         yield calls
     finally:
-        for owner, name, function in patch_targets(loaded):
+        for owner, name, function in patch_targets(modules):
             setattr(owner, name, function)
 
 
 @functools.cache
 def patch_targets(modules: tuple[str, ...]) -> list[tuple[Any, str, Callable[..., Any]]]:
-    """Return where these modules hold the recorded functions, as (owner, name, function)."""
+    """Return the recorded functions in these modules as (module or class, name, function)."""
     functions = {describe_first, *PUBLIC_FUNCTIONS.values()}
     return [
         (owner, name, member)

@@ -13,38 +13,42 @@ from attention_docs.publish.errors import PublishError
 
 log = logging.getLogger("mkdocs.attention_docs.assets")
 
-MANIFEST = ("package.json", "package-lock.json", ".npmrc")
+NPM_FILES = ("package.json", "package-lock.json", ".npmrc")
 
 
-def ensure(root: Path) -> Path:
-    """Return the `node_modules` folder, fetched again if package-lock.json has changed.
+def install(root: Path) -> Path:
+    """Install the packages of package-lock.json unless they are up to date.
 
-    Packages are fetched into a temporary folder that is moved when complete, so an interrupted
-    fetch leaves nothing behind.
+    They are installed in a temporary folder that is moved when complete, so an interrupted
+    installation leaves nothing behind.
+
+    Returns:
+        The `node_modules` folder.
 
     Raises:
         PublishError: if npm fails.
     """
-    modules = root / "node_modules"
+    node_modules = root / "node_modules"
     digest = hashlib.sha256((root / "package-lock.json").read_bytes()).hexdigest()
-    stamp = modules / ".attention-docs"
-    if stamp.is_file() and stamp.read_text() == digest:
-        return modules
+    installed_digest = node_modules / ".attention-docs"
+    if installed_digest.is_file() and installed_digest.read_text() == digest:
+        return node_modules
     log.info("Fetching the browser assets of package-lock.json from npm, once")
     with tempfile.TemporaryDirectory(dir=root, prefix=".node_modules-") as folder:
-        fetch(root, Path(folder))
-        fetched = Path(folder) / "node_modules"
-        (fetched / stamp.name).write_text(digest)
-        if modules.is_symlink():
-            modules.unlink()
-        elif modules.exists():
-            shutil.rmtree(modules)
-        os.replace(fetched, modules)
-    return modules
+        run_npm_ci(root, Path(folder))
+        new_modules = Path(folder) / "node_modules"
+        (new_modules / installed_digest.name).write_text(digest)
+        if node_modules.is_symlink():
+            node_modules.unlink()
+        elif node_modules.exists():
+            shutil.rmtree(node_modules)
+        os.replace(new_modules, node_modules)
+    return node_modules
 
 
-def fetch(root: Path, folder: Path) -> None:
-    for name in MANIFEST:
+def run_npm_ci(root: Path, folder: Path) -> None:
+    """Install the locked packages in another folder than the project's."""
+    for name in NPM_FILES:
         shutil.copy(root / name, folder)
     process = npm(
         ["ci", "--ignore-scripts", "--no-audit", "--no-fund", "--fetch-retries=1"],
@@ -61,26 +65,26 @@ def fetch(root: Path, folder: Path) -> None:
         )
 
 
-def plotly_file(modules: Path) -> tuple[str, bytes]:
+def plotly_file(node_modules: Path) -> tuple[str, bytes]:
     """Return Plotly's bundle for 3D scatter plots, as (path in the site, content)."""
     name = "plotly-gl3d.min.js"
-    return f"assets/plotly/{name}", content(modules, f"plotly.js-gl3d-dist-min/{name}")
+    return f"assets/plotly/{name}", read_file(node_modules, f"plotly.js-gl3d-dist-min/{name}")
 
 
-def worker_shim(modules: Path) -> tuple[str, bytes]:
+def worker_shim(node_modules: Path) -> tuple[str, bytes]:
     """Return the shim that the offline search needs, as (path in the site, content)."""
-    return "assets/iframe-worker.js", content(modules, "iframe-worker/shim/index.js")
+    return "assets/iframe-worker.js", read_file(node_modules, "iframe-worker/shim/index.js")
 
 
-def content(modules: Path, name: str) -> bytes:
+def read_file(node_modules: Path, path: str) -> bytes:
     """Read a file of an npm package.
 
     Raises:
         PublishError: if it is missing.
     """
     try:
-        return (modules / name).read_bytes()
+        return (node_modules / path).read_bytes()
     except FileNotFoundError as error:
         raise PublishError(
-            f"node_modules/{name} is missing; delete node_modules to have all of it fetched again"
+            f"node_modules/{path} is missing; delete node_modules to have all of it fetched again"
         ) from error

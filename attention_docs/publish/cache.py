@@ -19,7 +19,7 @@ class Cache:
 
     Args:
         folder: the folder, which need not exist.
-        key: what all results depend on besides their own keys.
+        key: what every result depends on besides its own key.
 
     >>> import tempfile
     >>> cache = Cache(Path(tempfile.mkdtemp()), "version 1")
@@ -33,7 +33,7 @@ class Cache:
         self.key = digest(*key)
 
     def with_key(self, *key: bytes | str) -> "Cache":
-        """Return a cache in the same folder whose results depend on this key as well."""
+        """Return a cache in the same folder whose results also depend on this key."""
         return Cache(self.folder, self.key, *key)
 
     def __contains__(self, key: str) -> bool:
@@ -41,14 +41,14 @@ class Cache:
 
     def __getitem__(self, key: str) -> str:
         file = self._file(key)
-        os.utime(file)
+        os.utime(file)  # `prune` deletes files by modification time
         return file.read_text(encoding="utf-8")
 
     def __setitem__(self, key: str, result: str) -> None:
         file = self._file(key)
         self.folder.mkdir(parents=True, exist_ok=True)
-        # Renamed when complete, so an interrupted build leaves no partial file; temporary names
-        # are unique, because two threads may store the same result.
+        # The file is renamed when complete, so an interrupted build leaves no partial one. Its
+        # temporary name is unique, because two threads may store the same result.
         with NamedTemporaryFile("w", dir=self.folder, delete=False, encoding="utf-8") as temporary:
             temporary.write(result)
         os.replace(temporary.name, file)
@@ -63,19 +63,21 @@ class Cache:
         return self.folder / digest(self.key, key)
 
 
-def results(root: Path) -> Cache:
-    """Return the cache of a project."""
+def project_cache(root: Path) -> Cache:
     return Cache(root / ".cache" / "results")
 
 
 def digest(*parts: bytes | str) -> str:
+    """Return the SHA-256 digest of several strings or bytes as hexadecimal digits."""
     joined = b"\0".join(part.encode() if isinstance(part, str) else part for part in parts)
     return hashlib.sha256(joined).hexdigest()
 
 
-def sources_digest(*paths: Path) -> str:
-    """Hash files and the contents of folders, without Python's bytecode."""
-    files = (file for path in paths for file in ([path] if path.is_file() else path.rglob("*")))
+def files_digest(*paths: Path) -> str:
+    """Hash the names and contents of files, and of all files in folders but Python's bytecode."""
+    files: list[Path] = []
+    for path in paths:
+        files += [path] if path.is_file() else path.rglob("*")
     return digest(
         *(
             f"{file.name} {digest(file.read_bytes())}"
@@ -91,10 +93,14 @@ def package_digest(package: Path) -> str:
     `publish/` is left out because neither the rest of the package nor a notebook imports it.
     """
     sources = set(package.iterdir()) - {package / "publish"}
-    return digest(versions(), sources_digest(*sorted(sources)))
+    return digest(installed_versions(), files_digest(*sorted(sources)))
 
 
-def versions() -> str:
-    """List the packages installed beside NumPy, by folder names, which include versions."""
-    installed = (path.name for path in Path(numpy.__file__).parents[1].glob("*.dist-info"))
-    return "\n".join([platform.python_version(), *sorted(installed)])
+def installed_versions() -> str:
+    """List the version of Python and the packages in site-packages, one on each line.
+
+    The folders `NAME-VERSION.dist-info` are faster to list than importlib.metadata is to load.
+    """
+    site_packages = Path(numpy.__file__).parents[1]
+    packages = sorted(path.name for path in site_packages.glob("*.dist-info"))
+    return "\n".join([platform.python_version(), *packages])

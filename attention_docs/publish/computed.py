@@ -24,7 +24,7 @@ from attention_docs.arrays import Array, backend, to_numpy
 from attention_docs.live import graph as live
 from attention_docs.live.library import UnknownOperationError
 from attention_docs.live.literals import LiteralError
-from attention_docs.publish.cache import package_digest, results
+from attention_docs.publish.cache import package_digest, project_cache
 from attention_docs.publish.errors import PublishError, format_error
 from attention_docs.render.references import with_step
 
@@ -33,23 +33,35 @@ class ComputedExamples:
     """The steps and the graph of each example, computed at most once in a build.
 
     Args:
-        root: the project's folder, with the cache, whose key includes the array library and the
-            sources.
+        root: the project's folder.
+
+    Attributes:
+        cache: steps and graphs as text, by `cache_key`. They depend on the array library and the
+            sources of the package.
+        jobs: the background computations, by `cache_key`.
+        steps: returns the steps of an example by its name.
+        named_steps: returns the same steps as arrays that carry their references, which figures
+            attach to their numbers.
     """
 
     def __init__(self, root: Path) -> None:
-        package, library = package_digest(root / "attention_docs"), selected_library().__name__
-        self.cache = results(root).with_key(package, library, Path(__file__).read_bytes())
+        package = package_digest(root / "attention_docs")
+        library = selected_library().__name__
+        self.cache = project_cache(root).with_key(package, library, Path(__file__).read_bytes())
         self.jobs: dict[str, Future[str]] = {}
+        # Cached for each instance: a decorator of the methods would keep every instance alive.
         self.steps = functools.cache(self._steps)
         self.named_steps = functools.cache(self._named_steps)
 
     @contextmanager
     def computing_in_background(self) -> Iterator[None]:
         """Compute what is not cached in another process; cancel this if the block raises."""
-        pool = ProcessPoolExecutor(1, get_context("spawn"), exit_on_interrupt)
+        pool = ProcessPoolExecutor(
+            max_workers=1, mp_context=get_context("spawn"), initializer=exit_on_interrupt
+        )
         for kind, name in itertools.product(COMPUTATIONS, examples.names()):
-            if (key := f"{kind} of {name}") not in self.cache:
+            key = cache_key(kind, name)
+            if key not in self.cache:
                 self.jobs[key] = pool.submit(compute, kind, name)
         try:
             yield
@@ -68,19 +80,19 @@ class ComputedExamples:
         Raises:
             PublishError: if an operation cannot be recorded, or a literal cannot be edited.
         """
-        return self._serialised("graph", name)
+        return self._load_or_compute("graph", name)
 
     def _steps(self, name: str) -> dict[str, Array]:
-        return deserialise(self._serialised("steps", name))
+        return deserialise(self._load_or_compute("steps", name))
 
     def _named_steps(self, name: str) -> dict[str, Array]:
-        """Return steps that carry their references, which figures attach to their numbers."""
         return {
             step: with_step(array, f"{name}.{step}") for step, array in self.steps(name).items()
         }
 
-    def _serialised(self, kind: str, name: str) -> str:
-        key = f"{kind} of {name}"
+    def _load_or_compute(self, kind: str, name: str) -> str:
+        """Return the steps or the graph of an example from the cache, a job or a computation."""
+        key = cache_key(kind, name)
         if key not in self.cache:
             job = self.jobs.get(key)
             # Computing queued steps here is faster than waiting for them. Graphs are left to the
@@ -92,17 +104,25 @@ class ComputedExamples:
         return self.cache[key]
 
 
-def serialised_steps(name: str) -> str:
+def cache_key(kind: str, name: str) -> str:
+    return f"{kind} of {name}"
+
+
+def compute_steps(name: str) -> str:
     steps = examples.steps(name, selected_library())
     return serialise({step: to_numpy(array) for step, array in steps.items()})
 
 
-def recorded_graph(name: str) -> str:
+def record_graph(name: str) -> str:
     return live.to_json(live.graph(name))
 
 
 def compute(kind: str, name: str) -> str:
-    """Compute the steps or the graph of an example.
+    """Compute the steps or the graph of an example as text.
+
+    Args:
+        kind: `steps` or `graph`.
+        name: the name of the example.
 
     Raises:
         LookupError: if there is no such example.
@@ -124,16 +144,16 @@ def exit_on_interrupt() -> None:
     signal.signal(signal.SIGINT, signal.SIG_DFL)
 
 
-COMPUTATIONS = {"steps": serialised_steps, "graph": recorded_graph}
+COMPUTATIONS = {"steps": compute_steps, "graph": record_graph}
 
 
 def serialise(steps: dict[str, np.ndarray]) -> str:
-    """Return arrays as text, without loss."""
+    """Encode arrays as text, without loss."""
     return base64.b64encode(pickle.dumps(steps)).decode()
 
 
 def deserialise(text: str) -> dict[str, Array]:
-    """Restore arrays from text: the inverse of `serialise`.
+    """Decode the arrays that `serialise` encoded.
 
     >>> deserialise(serialise({"nothing": np.zeros((0, 2)), "undefined": np.asarray(-np.nan)}))
     {'nothing': array([], shape=(0, 2), dtype=float64), 'undefined': array(nan)}

@@ -10,7 +10,7 @@ class PublishError(Exception):
 
 
 def format_error(error: Exception, root: Path) -> str:
-    """Return a one-line message; an error raised in the project's code gets its file and line.
+    """Return an error in one line, with file and line if the project's code raised it.
 
     Args:
         error: the exception.
@@ -22,7 +22,7 @@ def format_error(error: Exception, root: Path) -> str:
     ...     print(format_error(error, Path("/project")))
     docs/page.py:1: SyntaxError: invalid syntax
     """
-    # By name, because a preview reimports the package and so has several such classes.
+    # Not isinstance: a preview imports the package again for each build, with a new PublishError.
     if type(error).__name__ == PublishError.__name__:
         return str(error)
     if isinstance(error, OSError) and error.errno == errno.ENOSPC:

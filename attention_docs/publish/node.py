@@ -1,4 +1,4 @@
-"""Node scripts that run bundled JavaScript tools."""
+"""Run JavaScript tools with the Node.js from PyPI."""
 
 from pathlib import Path
 
@@ -8,16 +8,16 @@ from attention_docs.publish.errors import PublishError
 
 
 def run_node(script: Path, *arguments: Path, input: str = "", error_prefix: str = "") -> str:
-    """Run a script in a node process, and return its standard output.
+    """Run a script in a Node.js process, and return its standard output.
 
     Args:
         script: the script.
         arguments: its command-line arguments.
         input: its standard input.
-        error_prefix: what the error message begins with.
+        error_prefix: the beginning of the error message.
 
     Raises:
-        PublishError: with the script's standard error, if it fails.
+        PublishError: if the script fails; the message has its standard error.
     """
     process = node(
         [str(script), *map(str, arguments)],

@@ -18,23 +18,28 @@ def placeholder(name: str) -> str:
 
 
 class Parts(dict[str, str]):
-    """The parts of all pages, by the names in their placeholders."""
+    """The parts of all pages, by the names in their placeholders.
+
+    Attributes:
+        deferred: functions that return the parts that are not written yet, by name.
+    """
 
     def __init__(self) -> None:
         self.deferred: dict[str, Callable[[], str]] = {}
 
     def __missing__(self, name: str) -> str:
-        self[name] = self.deferred.pop(name)()
+        write_html = self.deferred.pop(name)
+        self[name] = write_html()
         return self[name]
 
-    def add_lazily(self, name: str, write: Callable[[], str]) -> str:
-        """Add a part that is written when it is inserted, and return its placeholder.
+    def add_lazily(self, name: str, write_html: Callable[[], str]) -> str:
+        """Add a part that is written when it is first inserted, and return its placeholder.
 
         >>> parts = Parts()
         >>> insert("<p>" + parts.add_lazily("steps", "late".upper) + "</p>", parts)
         '<p>LATE</p>'
         """
-        self.deferred[name] = write
+        self.deferred[name] = write_html
         return placeholder(name)
 
     def add(self, html: str) -> str:

@@ -1,24 +1,25 @@
-"""The project as all build stages see it: its folder, its examples, its cached results."""
+"""What all stages of a build share: the project's folder, settings, examples and cache."""
 
 from pathlib import Path
 
 from attention_docs.publish import assets, repository
-from attention_docs.publish.cache import results, sources_digest, versions
+from attention_docs.publish.cache import files_digest, installed_versions, project_cache
 from attention_docs.publish.computed import ComputedExamples
 
 
 class Project:
-    """A snapshot of the project in a folder, and the settings of its site.
+    """A project as one build sees it, with the settings of its site.
 
     Args:
         root: the project's folder.
         name: the name of the site.
         address: the URL of the site; by default that of the repository's GitHub Pages.
-        offline: whether the site is for reading from files, without a server or an address.
+        offline: whether the site is read from files, so that it has no address.
         preview: whether MkDocs serves the site with live reload.
 
     Attributes:
-        modules: the `node_modules` folder.
+        address: the URL of the site, if it is known and the site is not read from files.
+        node_modules: the folder of the npm packages.
         cache: results of builds with the same installed versions.
         examples: the steps and graphs of the worked examples.
         repository: the repository's URL, if known.
@@ -40,9 +41,13 @@ class Project:
         self.name = name
         self.offline = offline
         self.preview = preview
-        self.modules = assets.ensure(root)
-        self.cache = results(root).with_key(versions(), sources_digest(root / "package-lock.json"))
+        self.node_modules = assets.install(root)
+        npm_lock = files_digest(root / "package-lock.json")
+        self.cache = project_cache(root).with_key(installed_versions(), npm_lock)
         self.examples = ComputedExamples(root)
         self.repository = repository.address(root)
-        github_pages = repository.pages_address(self.repository) if self.repository else None
-        self.address = None if offline else address or github_pages
+        self.address = address
+        if not address and self.repository:
+            self.address = repository.pages_address(self.repository)
+        if offline:
+            self.address = None

@@ -1,4 +1,4 @@
-"""The repository being built: its URL, links into it, and the state that git reports."""
+"""The project's repository: its URL, links into it, and its last commit."""
 
 import os
 import subprocess
@@ -11,7 +11,8 @@ def address(root: Path) -> str | None:
     """Return the repository's URL from CI's environment, or else from pyproject.toml."""
     name = os.environ.get("GITHUB_REPOSITORY")
     if name:
-        return f"{os.environ.get('GITHUB_SERVER_URL', 'https://github.com')}/{name}"
+        server = os.environ.get("GITHUB_SERVER_URL", "https://github.com")
+        return f"{server}/{name}"
     project = tomllib.loads((root / "pyproject.toml").read_text(encoding="utf-8"))["project"]
     url: str | None = project.get("urls", {}).get("Repository")
     return url
@@ -46,14 +47,14 @@ def commit(root: Path) -> str:
 
 def commit_day(root: Path) -> str:
     """Return the day of the last commit in UTC, or an empty string outside a repository."""
-    seconds = git(root, "log", "-1", "--format=%ct")
-    return f"{datetime.fromtimestamp(int(seconds), UTC):%Y-%m-%d}" if seconds else ""
+    timestamp = git(root, "log", "-1", "--format=%ct")
+    return f"{datetime.fromtimestamp(int(timestamp), UTC):%Y-%m-%d}" if timestamp else ""
 
 
-def git(root: Path, *command: str) -> str:
+def git(root: Path, *arguments: str) -> str:
     """Return the output of a git command; empty without git or outside a repository."""
     try:
-        process = subprocess.run(["git", *command], cwd=root, capture_output=True, text=True)
+        process = subprocess.run(["git", *arguments], cwd=root, capture_output=True, text=True)
     except FileNotFoundError:
         return ""
     return process.stdout.strip()

@@ -19,24 +19,23 @@ class Source:
     """A file of `docs/`: Markdown or a notebook.
 
     Args:
-        address: its path in `docs/`.
+        path: its path in `docs/`.
         content: the text of the file.
-
-    Attributes:
-        markdown: its Markdown after macros are expanded.
+        markdown: its Markdown after macros are expanded, once that is known.
     """
 
-    address: str
+    path: str
     content: str
     markdown: str = ""
 
     @property
     def file(self) -> str:
-        return f"docs/{self.address}"
+        """Its path in the project, for error messages."""
+        return f"docs/{self.path}"
 
     @property
     def is_notebook(self) -> bool:
-        return self.address.endswith(".ipynb")
+        return self.path.endswith(".ipynb")
 
     @cached_property
     def notebook(self) -> dict[str, Any]:
@@ -77,52 +76,60 @@ class Source:
 
     def _markdown_cells(self) -> list[tuple[str, str]]:
         """Return the id and the text of each Markdown cell."""
-        cells = self.notebook["cells"]
-        return [(c["id"], "".join(c["source"])) for c in cells if c["cell_type"] == "markdown"]
+        cells = [cell for cell in self.notebook["cells"] if cell["cell_type"] == "markdown"]
+        return [(cell["id"], "".join(cell["source"])) for cell in cells]
 
     def location(self, line: int | None = None) -> str:
-        """Return the location of a line of the prose (0-based); in a notebook, cell and line."""
+        """Return the location of a line of the prose (0-based), or of the file without a line.
+
+        In a notebook, that is a cell and the line in it.
+        """
         if line is None:
             return self.file
         if not self.is_notebook:
-            return f"{self.file}:{self.front_matter.count(chr(10)) + line + 1}"
+            first_line = self.front_matter.count("\n") + 1
+            return f"{self.file}:{first_line + line}"
         start = 0
         for cell_id, text in self._markdown_cells():
-            end = start + text.count("\n") + 2
+            end = start + text.count("\n") + 2  # the rest of the last line, and an empty one
             if line < end:
                 return f"{self.file}: cell {cell_id}, line {line - start + 1}"
             start = end
         raise ValueError(f"expected a line of {self.file} from 0 to {start - 1}; got {line}")
 
     def locate(self, pattern: str) -> str:
-        """Return the location of the first match of a pattern, or the file's if there is none."""
+        """Return the location of the first match of a pattern, or the file if there is none."""
         match = re.search(pattern, self.prose)
         # Text with computed values occurs in the expanded Markdown only. Its lines correspond to
         # those of the prose unless a macro expanded to several lines.
         if not match and self.markdown.count("\n") == self.prose.count("\n"):
             match = re.search(pattern, self.markdown)
-        return self.location(match and match.string.count("\n", 0, match.start()))
+        if not match:
+            return self.location()
+        return self.location(match.string.count("\n", 0, match.start()))
 
     def locate_text(self, text: str) -> str:
-        """Locate a text of one or more lines, which may be indented."""
+        """Return the location of a text, whose line breaks and indentation may differ."""
         return self.locate(r"\s+".join(map(re.escape, text.split())))
 
     def locate_id(self, html_id: str) -> str:
         return self.locate(rf'(?:\{{#|id="){re.escape(html_id)}\b')
 
-    def locate_link(self, address: str, target: str, settings: Path) -> str:
-        """Locate a link in the source or, if the theme inserted it, in mkdocs.yml.
+    def locate_link(self, address: str, target: str, config_file: Path) -> str:
+        """Return the location of a link in the source or, if the theme inserted it, in mkdocs.yml.
 
         Args:
             address: the link in the finished page. MkDocs may have changed its path, but not its
                 fragment.
             target: the URL that it resolves to.
-            settings: the path of mkdocs.yml.
+            config_file: the path of mkdocs.yml.
         """
-        _, hash_sign, fragment = address.partition("#")
-        pattern = re.escape(hash_sign + fragment if fragment else address)
-        text = settings.read_text(encoding="utf-8")
-        match = re.search(rf"(?<![\w./-]){re.escape(target)}(?![\w./-])", text)
-        if match and not re.search(pattern, self.prose):
-            return f"{settings.name}:{text.count(chr(10), 0, match.start()) + 1}"
+        _, _, fragment = address.partition("#")
+        pattern = re.escape(f"#{fragment}" if fragment else address)
+        if not re.search(pattern, self.prose):
+            config = config_file.read_text(encoding="utf-8")
+            match = re.search(rf"(?<![\w./-]){re.escape(target)}(?![\w./-])", config)
+            if match:
+                line = config.count("\n", 0, match.start()) + 1
+                return f"{config_file.name}:{line}"
         return self.locate(pattern)

@@ -19,33 +19,33 @@ def json_steps(steps: dict[str, Array]) -> str:
 
 
 def _json_value(value: Any) -> Any:
-    """Replace numbers that JSON cannot hold by their names."""
+    """Replace inf and nan, which JSON does not have, by strings, also in nested lists."""
     if isinstance(value, list):
         return [_json_value(item) for item in value]
     return value if np.isfinite(value) else str(value)
 
 
 def numpy_steps(steps: dict[str, Array]) -> str:
-    """Return the steps of an example as NumPy code, with fifteen digits.
+    """Return the steps of an example as NumPy code, with 15 significant digits.
 
-    The last two of a float's seventeen digits vary with the release of NumPy.
+    A float has up to 17, but the last two vary between releases of NumPy.
 
     >>> print(numpy_steps({"Q": np.array([[2.0, 0.1, 0.1 + 0.2]])}))
     import numpy as np
     <BLANKLINE>
     Q = np.array([[2.0, 0.1, 0.3]])
     """
-    lines = (f"{name} = np.array({_literal(array)})" for name, array in steps.items())
+    lines = (f"{name} = np.array({_python_literal(array)})" for name, array in steps.items())
     return "\n".join(["import numpy as np", "", *lines])
 
 
-def _literal(array: Array) -> str:
-    values = repr(_rounded(to_numpy(array).tolist()))
-    return values.replace("inf", "np.inf").replace("nan", "np.nan")
+def _python_literal(array: Array) -> str:
+    nested_lists = repr(_round(to_numpy(array).tolist()))
+    return nested_lists.replace("inf", "np.inf").replace("nan", "np.nan")
 
 
-def _rounded(value: Any) -> Any:
-    """Round the floats of nested lists to fifteen digits."""
+def _round(value: Any) -> Any:
+    """Round a float, or all floats in nested lists, to 15 significant digits."""
     if isinstance(value, list):
-        return [_rounded(item) for item in value]
+        return [_round(item) for item in value]
     return float(f"{value:.15g}") if isinstance(value, float) else value

@@ -1,6 +1,6 @@
 """Format arrays in LaTeX."""
 
-from itertools import chain, groupby
+from itertools import groupby
 
 import numpy as np
 
@@ -8,7 +8,7 @@ from attention_docs.arrays import Array, to_numpy
 from attention_docs.render.numbers import latex_number
 from attention_docs.render.references import element_reference
 
-# `kv` stands for keys and values; longer names are words.
+# An index of up to two letters is a symbol, like `kv` for keys and values; a longer one is a word.
 LONGEST_SYMBOL = 2
 
 
@@ -17,7 +17,8 @@ def latex(array: Array, reference: str | None = None) -> str:
 
     Args:
         array: the numbers.
-        reference: the step that they are taken from, to attach a reference to each number.
+        reference: the step that the numbers are taken from; if given, each number is marked up
+            with its place in the step.
 
     Raises:
         ValueError: if the array has more than two axes.
@@ -27,7 +28,7 @@ def latex(array: Array, reference: str | None = None) -> str:
     >>> print(latex(np.array(0.25), "self_attention.Q[0,1]"))
     \from{self_attention.Q[0;1]}{0.2500}
     """
-    numbers = _formatted(array, reference)
+    numbers = _format_elements(array, reference)
     if numbers.ndim == 0:
         return str(numbers)
     if numbers.ndim > 2:
@@ -43,13 +44,13 @@ def latex_row(vector: Array, reference: str | None = None) -> str:
     [\,0.2500 \;\; {-1}\,]
     """
     # Without braces, TeX would read a minus between two numbers as a difference.
-    formatted = (f"{{{n}}}" if "-" in n else n for n in _formatted(vector, reference))
-    numbers = r" \;\; ".join(formatted)
-    return rf"[\,{numbers}\,]"
+    numbers = [f"{{{tex}}}" if "-" in tex else tex for tex in _format_elements(vector, reference)]
+    row = r" \;\; ".join(numbers)
+    return rf"[\,{row}\,]"
 
 
-def _formatted(array: Array, reference: str | None) -> np.ndarray:
-    """Format each number of an array."""
+def _format_elements(array: Array, reference: str | None) -> np.ndarray:
+    """Format each number of an array, with its reference if there is one."""
     values = np.asarray(to_numpy(array))
     formatted = np.empty(values.shape, dtype=object)
     for index, value in np.ndenumerate(values):
@@ -61,9 +62,9 @@ def _formatted(array: Array, reference: str | None) -> np.ndarray:
 
 
 def with_reference(tex: str, reference: str) -> str:
-    r"""Attach a reference to a number; KaTeX turns it into an HTML attribute.
+    r"""Mark up a number with a reference, which KaTeX turns into an HTML attribute.
 
-    The index has a semicolon, because a comma would begin another attribute there.
+    The commas of an index become semicolons, because in KaTeX a comma separates attributes.
     """
     return rf"\from{{{reference.replace(',', ';')}}}{{{tex}}}"
 
@@ -88,12 +89,17 @@ def latex_name(name: str) -> str:
     base, *parts = name.split("_")
     if len(base) != 1:
         return rf"\text{{{name.replace('_', ' ')}}}"
-    index = _index(parts)
+    index = _format_index(parts)
     return f"{base}_{{{index}}}" if len(index) > 1 else name
 
 
-def _index(parts: list[str]) -> str:
+def _format_index(parts: list[str]) -> str:
     """Join the parts of an index with commas, and consecutive words with spaces."""
-    runs = groupby(parts, key=lambda part: len(part) > LONGEST_SYMBOL)
-    formatted = ([rf"\text{{{' '.join(run)}}}"] if is_word else run for is_word, run in runs)
-    return ",".join(chain.from_iterable(formatted))
+    formatted: list[str] = []
+    for is_word, group in groupby(parts, key=lambda part: len(part) > LONGEST_SYMBOL):
+        if is_word:
+            words = " ".join(group)
+            formatted.append(rf"\text{{{words}}}")
+        else:
+            formatted.extend(group)
+    return ",".join(formatted)

@@ -1,7 +1,7 @@
 """Format one number by the rounding rules of the whole project.
 
-Four decimals. Exact numbers look exact, rounded numbers look rounded, and a small number that is
-not zero never looks like zero.
+A number has four decimals, but an integer has none, so that exact numbers can be told from rounded
+ones. A number that would round to zero is written with an exponent instead.
 """
 
 import math
@@ -9,7 +9,7 @@ import math
 import numpy as np
 
 DECIMALS = 4
-# Integers from here on are written in powers of ten, because their digits say little.
+# Numbers from here on are written with an exponent, because so many digits are hard to read.
 LARGE = 10**9
 
 
@@ -42,11 +42,11 @@ def latex_number(value: float | bool) -> str:
     """
     if isinstance(value, bool | np.bool_):
         return rf"\text{{{'T' if value else 'F'}}}"
-    text = number(value)
-    mantissa, _, exponent = text.partition("e")
-    if exponent and math.isfinite(float(value)):
+    formatted = number(value)
+    mantissa, _, exponent = formatted.partition("e")
+    if exponent:
         return rf"{mantissa} \times 10^{{{int(exponent)}}}"
-    return text.replace("inf", r"\infty").replace("nan", r"\text{nan}")
+    return formatted.replace("inf", r"\infty").replace("nan", r"\text{nan}")
 
 
 def html_number(value: float | bool) -> str:
@@ -57,8 +57,8 @@ def html_number(value: float | bool) -> str:
     """
     if isinstance(value, bool | np.bool_):
         return "T" if value else "F"
-    text = number(value)
-    mantissa, _, exponent = text.partition("e")
+    formatted = number(value)
+    mantissa, _, exponent = formatted.partition("e")
     if exponent:
-        text = f"{mantissa} × 10<sup>{int(exponent)}</sup>"
-    return text.replace("-", "−").replace("inf", "∞")
+        formatted = f"{mantissa} × 10<sup>{int(exponent)}</sup>"
+    return formatted.replace("-", "−").replace("inf", "∞")

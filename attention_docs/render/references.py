@@ -1,6 +1,6 @@
 """References to numbers, like `multi_head.Q[0,1]`: an example, a step and an index.
 
-A page writes one beside each number that it shows, so that its script can look the number up.
+The HTML of each number on a page carries one, so that the page's script can find the number.
 """
 
 from typing import Any
@@ -19,24 +19,28 @@ def element_reference(reference: str, index: tuple[int, ...]) -> str:
     ('multi_head.Q[0,1]', 'multi_head.Q[0,1]')
     """
     step, _, slices = reference.rstrip("]").partition("[")
-    rest = iter(index)
-    filled = [str(next(rest)) if part == ":" else part for part in slices.split(",") if part]
-    full_index = ",".join([*filled, *map(str, rest)])
-    return f"{step}[{full_index}]" if full_index else step
+    full_index = slices.split(",") if slices else []
+    for position in index:
+        if ":" in full_index:
+            full_index[full_index.index(":")] = str(position)
+        else:
+            full_index.append(str(position))
+    return f"{step}[{','.join(full_index)}]" if full_index else step
 
 
 class StepArray(np.ndarray):
     """A step of an example that keeps its reference when it is indexed or transposed.
 
     Attributes:
-        step: its name, like `multi_head.Q`; None after any other operation.
-        indices: of the same shape; the index of each number in the step, like `0,1`.
+        step: the name of the step, like `multi_head.Q`; None after any other operation.
+        indices: an array of the same shape, with the index of each number in the step, like `0,1`.
     """
 
     step: str | None
     indices: np.ndarray
 
     def __array_finalize__(self, base: object) -> None:
+        # NumPy calls this for every array that an operation returns.
         self.step = None
 
     def __getitem__(self, key: Any) -> Any:
@@ -46,12 +50,12 @@ class StepArray(np.ndarray):
         return item
 
     @property
-    def T(self) -> "StepArray":  # noqa: N802, as NumPy calls it
+    def T(self) -> "StepArray":  # noqa: N802, NumPy's name
         return as_step_array(super().T, self.step, self.indices.T)
 
 
 def with_step(array: Array, step: str) -> StepArray:
-    """Attach the name of its step to an array.
+    """Return an array as a `StepArray` of the given step.
 
     >>> transposed = with_step(np.eye(3), "permutation.P").T[1:]
     >>> step_name(transposed), index_in_step(transposed, (0, 2))
@@ -76,7 +80,9 @@ def index_in_step(array: np.ndarray, index: tuple[int, ...]) -> str:
 
 
 def row_reference(array: np.ndarray, row: int) -> str | None:
-    """Return the reference to a row of a `StepArray`, or to the columns that remain of it.
+    """Return the reference to a row of a `StepArray`, or None if its step is unknown.
+
+    Of a slice of the step, the reference names only the columns in the slice.
 
     >>> row_reference(with_step(np.eye(3), "permutation.P")[1:, :2], 1)
     'permutation.P[2,0:2]'
@@ -84,8 +90,9 @@ def row_reference(array: np.ndarray, row: int) -> str | None:
     step = step_name(array)
     if step is None:
         return None
-    first, last = index_in_step(array, (row, 0)), index_in_step(array, (row, -1))
-    return f"{step}[{first}:{int(last.rpartition(',')[2]) + 1}]"
+    first = index_in_step(array, (row, 0))
+    last_column = index_in_step(array, (row, -1)).rpartition(",")[2]
+    return f"{step}[{first}:{int(last_column) + 1}]"
 
 
 def as_step_array(array: np.ndarray, step: str | None, indices: np.ndarray) -> StepArray:

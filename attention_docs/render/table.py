@@ -4,6 +4,7 @@ A table has one element per number, where KaTeX has fifteen; its columns align a
 point, a screen reader reads it as a table, and a selection copies as rows.
 """
 
+import math
 from collections.abc import Sequence
 
 import numpy as np
@@ -13,12 +14,12 @@ from attention_docs.render.numbers import html_number
 
 # Larger matrices are abridged to some of their rows and columns.
 MAX_NUMBERS = 40
-# The most rows and columns of such an excerpt, its dots included.
-EXCERPT = (4, 6)
+# The most rows and columns of an abridged matrix, including those of dots.
+EXCERPT_SHAPE = (4, 6)
 # Widths in KaTeX's main font, in em.
-WIDTHS = {".": 0.278, "−": 0.778, "×": 0.778, " ": 0.25}
-DIGIT = 0.5
-SUPERSCRIPT = 0.7
+CHARACTER_WIDTHS = {".": 0.278, "−": 0.778, "×": 0.778, " ": 0.25}
+DIGIT_WIDTH = 0.5
+SUPERSCRIPT_SCALE = 0.7
 
 
 def table(array: Array, reference: str) -> str:
@@ -26,12 +27,12 @@ def table(array: Array, reference: str) -> str:
 
     Args:
         array: of shape (n,) or (m, n).
-        reference: the step that it is taken from, like `multi_head.Q`.
+        reference: the step that the matrix is taken from, like `multi_head.Q`.
 
     >>> print(table(np.array([[2.0, 0.25], [0.0, -1.0]]), "a.Q"))
     <table class="matrix" data-val="a.Q"><tr><td>2<td>0.2500<tr><td>0<td class="whole">−1</table>
     """
-    return _html_table(_cells(array), reference)
+    return _html_table(_format_cells(array), reference)
 
 
 def is_large(array: Array) -> bool:
@@ -50,66 +51,66 @@ def excerpt(array: Array, reference: str) -> str:
     <td>⋮<td>⋮<td>⋮<td>⋮<td>⋱<td>⋮
     <td>50<td>51<td>52<td>53<td>⋯<td>59</table>
     """
-    cells = _cells(array)
-    for axis, limit in enumerate(EXCERPT):
-        cells = _abridged(cells, axis, limit)
+    cells = _format_cells(array)
+    for axis, max_length in enumerate(EXCERPT_SHAPE):
+        cells = _abridge(cells, axis, max_length)
     return _html_table(cells, reference)
 
 
-def _cells(array: Array) -> np.ndarray:
+def _format_cells(array: Array) -> np.ndarray:
     matrix = np.atleast_2d(to_numpy(array))
     cells: np.ndarray = np.vectorize(html_number, otypes=[object])(matrix)
     return cells
 
 
-def _abridged(cells: np.ndarray, axis: int, limit: int) -> np.ndarray:
-    """Replace surplus rows or columns by dots, before the last one."""
+def _abridge(cells: np.ndarray, axis: int, max_length: int) -> np.ndarray:
+    """Replace surplus rows (axis 0) or columns (axis 1), except the last, by one of dots."""
     length = cells.shape[axis]
-    if length <= limit:
+    if length <= max_length:
         return cells
-    first, last = (np.take(cells, indices, axis) for indices in (range(limit - 2), [length - 1]))
+    first = np.take(cells, range(max_length - 2), axis)
+    last = np.take(cells, [length - 1], axis)
     dots = np.full_like(last, "⋮") if axis == 0 else np.where(last == "⋮", "⋱", "⋯")
     return np.concatenate([first, dots, last], axis)
 
 
 def _html_table(cells: np.ndarray, reference: str) -> str:
-    columns = [_aligned(column) for column in cells.T]
+    columns = [_align_column(column) for column in cells.T]
     rows = "".join("<tr>" + "".join(row) for row in zip(*columns, strict=True))
     return f'<table class="matrix" data-val="{reference}">{rows}</table>'
 
 
-def _aligned(column: Sequence[str]) -> list[str]:
-    """Return the cells of a column, aligned at the decimal point."""
-    fractions = [_fraction_width(cell) for cell in column]
-    widest = max(fractions)
+def _align_column(cells: Sequence[str]) -> list[str]:
+    """Return the HTML of the cells of a column, aligned at the decimal point."""
+    widths = [_fraction_width(cell) for cell in cells]
     return [
-        f"<td{_alignment(cell, widest - fraction)}>{cell}"
-        for cell, fraction in zip(column, fractions, strict=True)
+        f"<td{_alignment_attribute(cell, max(widths) - width)}>{cell}"
+        for cell, width in zip(cells, widths, strict=True)
     ]
 
 
-def _alignment(cell: str, width: float) -> str:
-    """Return the attribute that pads a number on the right, or centres any other cell.
+def _alignment_attribute(cell: str, padding: float) -> str:
+    """Return the attribute that pads a number on the right (in em), or centres any other cell.
 
-    An integer among decimals, the most frequent case, has a class of its own.
+    An integer among decimals is so frequent that the style sheet has a class for its padding.
     """
     if not any(map(str.isdigit, cell)):
         return ' class="centred"'
-    if abs(width - _fraction_width(".0000")) < 1e-9:
+    if math.isclose(padding, _fraction_width(".0000")):
         return ' class="whole"'
-    return f' style="padding-right:{width:.4g}em"' if width else ""
+    return f' style="padding-right:{padding:.4g}em"' if padding else ""
 
 
 def _fraction_width(cell: str) -> float:
-    """Return the width of a number after its integer part, in em.
+    """Return the width of the decimal point and what follows it, in em.
 
     >>> _fraction_width("2"), _fraction_width("0.2500")
     (0.0, 2.278)
     """
     _, point, fraction = cell.partition(".")
     mantissa, _, exponent = (point + fraction).removesuffix("</sup>").partition("<sup>")
-    return round(_width(mantissa) + SUPERSCRIPT * _width(exponent), 4)
+    return round(_text_width(mantissa) + SUPERSCRIPT_SCALE * _text_width(exponent), 4)
 
 
-def _width(text: str) -> float:
-    return sum(WIDTHS.get(character, DIGIT) for character in text)
+def _text_width(text: str) -> float:
+    return sum(CHARACTER_WIDTHS.get(character, DIGIT_WIDTH) for character in text)

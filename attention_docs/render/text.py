@@ -12,8 +12,8 @@ from attention_docs.render.numbers import number
 def show(result: Array | Mapping[str, Array]) -> None:
     """Print a number, an array, or the named steps of an example.
 
-    Numbers are rounded as on the pages: four decimals; an exact integer without decimals; what
-    would round to zero but is not, in powers of ten.
+    Numbers are rounded as on the pages: to four decimals, but an integer has none, and a number
+    that would round to zero is written with an exponent.
 
     Args:
         result: an array of any library, a number, or a mapping or named tuple of arrays.
@@ -38,12 +38,11 @@ def show(result: Array | Mapping[str, Array]) -> None:
 def as_text(result: Array | Mapping[str, Array]) -> str:
     """Return what `show` prints."""
     if is_mapping_like(result):
-        arrays = {
-            name: displayable(f"result[{name!r}]", array) for name, array in flattened(result)
-        }
-        return "\n".join(
-            f"{name} {shape_text(array)}\n{as_text(array)}" for name, array in arrays.items()
-        )
+        lines = []
+        for name, value in flattened(result):
+            array = displayable(f"result[{name!r}]", value)
+            lines += [f"{name} {shape_text(array)}", as_text(array)]
+        return "\n".join(lines)
     return _format_array(displayable("result", result), indent=1)
 
 
@@ -53,7 +52,7 @@ def is_mapping_like(result: Any) -> bool:
 
 
 def flattened(result: Any) -> Iterator[tuple[str, Array]]:
-    """Yield the arrays of a mapping or named tuple; nested ones are called `outer.inner`."""
+    """Yield the names and arrays of a mapping or named tuple; a nested name is `outer.inner`."""
     steps = result if isinstance(result, Mapping) else result._asdict()
     for name, value in steps.items():
         if is_mapping_like(value):
@@ -71,17 +70,17 @@ def _format_array(array: np.ndarray, indent: int) -> str:
     """Format an array in brackets, with the columns of its last axis right-aligned."""
     if array.ndim == 0:
         return number(array.item())
-    if array.size == 0:
+    if array.size == 0:  # only brackets, like [[]\n []]
         return str(array.tolist()).replace(", ", "\n" + " " * indent)
     cells = np.vectorize(number, otypes=[object])(array)
     widths = [max(map(len, column)) for column in cells.reshape(-1, array.shape[-1]).T]
-    return _brackets(cells, widths, indent)
+    return _join_in_brackets(cells, widths, indent)
 
 
-def _brackets(cells: np.ndarray, widths: list[int], indent: int) -> str:
+def _join_in_brackets(cells: np.ndarray, widths: list[int], indent: int) -> str:
     if cells.ndim == 1:
         padded = (cell.rjust(width) for cell, width in zip(cells, widths, strict=True))
         return f"[{' '.join(padded)}]"
-    rows = (_brackets(row, widths, indent + 1) for row in cells)
+    rows = (_join_in_brackets(row, widths, indent + 1) for row in cells)
     separator = "\n" + " " * indent
     return f"[{separator.join(rows)}]"

@@ -1,36 +1,41 @@
 // Diagnose a pasted output, as attention_docs/diagnosis/pasted.py does on the command line. Pasted text never
 // leaves the page.
 (() => {
-  // Error of a 32-bit output that is printed with all its digits.
+  // Largest error of a float32 output that is printed with all its digits.
   const FLOAT32_TOLERANCE = 4e-6;
+  // Rounding to the last decimal errs by up to half a unit; the rest is for the error of this sum.
+  const ROUNDING_ERROR = 0.51;
+  // For example dtype=torch.float64, grad_fn=<MmBackward0>, size=(4, 3), torch.Size([4, 3]).
   const KEYWORD_ARGUMENT = /\w+\s*=\s*(?:<[^>]*>|\([^)]*\)|[^,()[\]\n]*)|Size\([^)]*\)/g;
+  // For example np.float64( before a number.
   const CALL = /[A-Za-z_][\w.]*\(/g;
   const ROW = /\[([^[\]]*)\]/g;
   const NUMBER = /[-+]?(?:\d+\.?(?<decimals>\d*)(?:[eE](?<power>[-+]?\d+))?|(?:nan|inf)\b)/g;
 
   // Parse rows of numbers, each with the tolerance that its printed digits imply.
-  const parse = (text) => {
+  const parseRows = (text) => {
     const normalised = text
       .replaceAll("−", "-").replaceAll("NaN", "nan").replaceAll("Infinity", "inf")
       .replace(KEYWORD_ARGUMENT, "").replace(CALL, "(");
     if (/\.\.\.|…/.test(normalised)) throw new Error("Some numbers are left out (...): print all of them.");
-    const lines = normalised.includes("[") ? [...normalised.matchAll(ROW)].map((row) => row[1]) : normalised.split(/\n/);
-    const rows = lines.map((line) => [...line.matchAll(NUMBER)]).filter((cells) => cells.length);
-    if (new Set(rows.map((row) => row.length)).size !== 1)
+    const hasBrackets = normalised.includes("[");
+    const lines = hasBrackets ? Array.from(normalised.matchAll(ROW), ([, row]) => row) : normalised.split("\n");
+    const rows = lines.map((line) => [...line.matchAll(NUMBER)]).filter((matches) => matches.length);
+    const rowLengths = new Set(rows.map((row) => row.length));
+    if (rowLengths.size !== 1)
       throw new Error("There are no rows of equally many numbers: paste a printed array.");
     // NumPy omits trailing zeros, so the longest number gives the decimals of all.
-    const decimals = Math.max(...rows.flat().map((cell) => (cell.groups.decimals ?? "").length));
-    return rows.map((row) =>
-      row.map(({ 0: printed, groups: { power = 0 } }) => ({
-        printed: printed.replace("+", ""),
-        number: Number(printed),
-        tolerance: 0.51 * 10 ** (power - decimals) + FLOAT32_TOLERANCE,
-      })),
-    );
+    const decimals = Math.max(...rows.flat().map((match) => (match.groups.decimals ?? "").length));
+    const parseNumber = ({ 0: printed, groups: { power = 0 } }) => ({
+      printed: printed.replace("+", ""),
+      number: Number(printed),
+      tolerance: ROUNDING_ERROR * 10 ** (power - decimals) + FLOAT32_TOLERANCE,
+    });
+    return rows.map((row) => row.map(parseNumber));
   };
 
   // In the data, inf and nan are strings.
-  const matches = ({ printed, number, tolerance }, expected) =>
+  const isClose = ({ printed, number, tolerance }, expected) =>
     typeof expected === "string"
       ? printed === expected
       : Number.isFinite(number) && Math.abs(number - expected) <= tolerance;
@@ -39,68 +44,72 @@
   const firstDifference = (rows, expected) => {
     for (let i = 0; i < Math.min(rows.length, expected.length); i++) {
       const columns = Math.min(rows[i].length, expected[i].length);
-      for (let j = 0; j < columns; j++) if (!matches(rows[i][j], expected[i][j])) return [i, j];
+      for (let j = 0; j < columns; j++) if (!isClose(rows[i][j], expected[i][j])) return [i, j];
     }
     return null;
   };
 
-  const size = (rows) => `${rows.length} × ${rows[0].length}`;
+  const shapeOf = (rows) => `${rows.length} × ${rows[0].length}`;
 
   const diagnose = (text, outputs) => {
-    const rows = parse(text);
-    const agrees = (expected) => size(rows) === size(expected) && !firstDifference(rows, expected);
-    const match = outputs.find((output) => agrees(output.rows)) ?? null;
-    return { rows, match, difference: firstDifference(rows, outputs[0].rows) };
+    const [correct] = outputs;
+    const rows = parseRows(text);
+    const isEqual = (expected) => shapeOf(rows) === shapeOf(expected) && !firstDifference(rows, expected);
+    const match = outputs.find((output) => isEqual(output.rows)) ?? null;
+    return { rows, match, difference: firstDifference(rows, correct.rows) };
   };
 
-  const element = (name, content, properties) => {
-    const created = Object.assign(document.createElement(name), properties);
-    created.append(...[content].flat());
-    return created;
+  const createElement = (name, content, properties) => {
+    const element = Object.assign(document.createElement(name), properties);
+    element.append(...[content].flat());
+    return element;
   };
 
-  const verdict = ({ rows, match, difference }, right) => {
-    if (match?.right) return [element("p", `This is ${match.words}.`)];
-    const words = [match ? `This is the output of ${match.words}.` : "No known mistake gives this."];
-    if (size(rows) !== size(right)) words.push(`It is ${size(rows)}; expected ${size(right)}.`);
+  // Paragraphs that say what the output is, where it is wrong, and how to fix it.
+  const describe = ({ rows, match, difference }, expected) => {
+    if (match?.right) return [createElement("p", `This is ${match.words}.`)];
+    const sentences = [match ? `This is the output of ${match.words}.` : "No known mistake gives this."];
+    if (shapeOf(rows) !== shapeOf(expected)) sentences.push(`It is ${shapeOf(rows)}; expected ${shapeOf(expected)}.`);
     if (difference) {
       const [i, j] = difference;
-      words.push(`The first wrong number is ${rows[i][j].printed}, in row ${i + 1} and column ${j + 1}; expected ${right[i][j].toFixed(4)}.`);
+      sentences.push(`The first wrong number is ${rows[i][j].printed}, in row ${i + 1} and column ${j + 1}; expected ${expected[i][j].toFixed(4)}.`);
     }
-    const paragraphs = [element("p", words.join(" "))];
+    const paragraphs = [createElement("p", sentences.join(" "))];
     if (match) {
-      const row = document.getElementById(match.anchor)?.closest("tr");
-      const link = element("a", "what it does and how to notice it", {
-        href: row?.querySelector("a")?.href ?? `#${match.anchor}`,
+      const tableRow = document.getElementById(match.anchor)?.closest("tr");
+      const link = createElement("a", "what it does and how to notice it", {
+        href: tableRow?.querySelector("a")?.href ?? `#${match.anchor}`,
       });
-      paragraphs.push(element("p", ["The line that fixes it: ", element("code", match.fix), ". Read ", link, "."]));
+      const fix = createElement("code", match.fix);
+      paragraphs.push(createElement("p", ["The line that fixes it: ", fix, ". Read ", link, "."]));
     }
     return paragraphs;
   };
 
   // The parsed numbers, with the first wrong one marked.
-  const table = ({ rows, match, difference }) => {
-    const cell = ({ printed }, i, j) => {
+  const createTable = ({ rows, match, difference }) => {
+    const createCell = ({ printed }, i, j) => {
       const isMarked = !match?.right && difference?.[0] === i && difference[1] === j;
-      return element("td", isMarked ? element("mark", printed) : printed);
+      return createElement("td", isMarked ? createElement("mark", printed) : printed);
     };
-    const lines = rows.map((row, i) => element("tr", row.map((entry, j) => cell(entry, i, j))));
-    return element("table", element("tbody", lines));
+    const tableRows = rows.map((row, i) => createElement("tr", row.map((cell, j) => createCell(cell, i, j))));
+    return createElement("table", createElement("tbody", tableRows));
   };
 
   const prepare = (box) => {
     box.dataset.ready = "";
     const outputs = JSON.parse(box.querySelector("template").content.textContent);
-    const [area, status] = [box.querySelector("textarea"), box.querySelector("[role=status]")];
+    const area = box.querySelector("textarea");
+    const status = box.querySelector("[role=status]");
     const update = () => {
       box.querySelector("table")?.remove();
       if (!area.value.trim()) return status.replaceChildren();
       try {
         const diagnosis = diagnose(area.value, outputs);
-        status.replaceChildren(...verdict(diagnosis, outputs[0].rows));
-        status.after(table(diagnosis));
+        status.replaceChildren(...describe(diagnosis, outputs[0].rows));
+        status.after(createTable(diagnosis));
       } catch (error) {
-        status.replaceChildren(element("p", error.message));
+        status.replaceChildren(createElement("p", error.message));
       }
     };
     area.addEventListener("input", update);

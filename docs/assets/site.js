@@ -1,12 +1,14 @@
-// Accessibility of scrolling boxes, and loading of the other scripts on demand. Everything can be read without
-// it.
+// Make scrolling boxes accessible, and load the other scripts on demand. Every page can be read without it.
 (() => {
-  const source = document.currentScript.src;
-  // Scripts for elements that few pages have.
-  const onDemand = new Map([
-    ["svg[data-points]", new URL("explore.js", source).href],
-    [".paste", new URL("diagnose.js", source).href],
+  const urlOf = (file) => new URL(file, document.currentScript.src).href;
+  const liveStyle = { rel: "stylesheet", href: urlOf("live.css") };
+  const liveScript = urlOf("live.js");
+  // Scripts for elements that few pages have, by selector.
+  const scriptsOnDemand = new Map([
+    ["svg[data-points]", urlOf("explore.js")],
+    [".paste", urlOf("diagnose.js")],
   ]);
+  // Boxes that may scroll, and their names for screen readers.
   const boxes = [
     [".formula", "formula"],
     [".diagram", "diagram"],
@@ -29,7 +31,6 @@
   const measure = ({ target: box }) => ({ box, scrolls: box.scrollWidth > box.clientWidth });
   const sizes = new ResizeObserver((entries) => entries.map(measure).forEach(makeFocusable));
 
-  // The theme wraps each copy button in a landmark without a name.
   const prepare = () => {
     document.querySelectorAll(newBoxes).forEach((box) => {
       // Set the role before the name is known: a later change would restyle everything inside.
@@ -37,48 +38,54 @@
       sizes.observe(box);
     });
     document.querySelectorAll(".live-try[hidden]").forEach((button) => (button.hidden = false));
+    // The theme wraps each copy button in a landmark without a name.
     document.querySelectorAll("nav.md-code__nav").forEach((nav) => nav.setAttribute("role", "none"));
-    for (const [selector, src] of onDemand) {
+    for (const [selector, src] of scriptsOnDemand) {
       if (!document.querySelector(selector)) continue;
-      onDemand.delete(selector);
+      scriptsOnDemand.delete(selector);
       document.head.append(Object.assign(document.createElement("script"), { src }));
     }
   };
   // Load live.js at the first interaction with a number.
   const events = ["pointerover", "click", "keydown"];
   let isRequested = false;
-  const load = () => {
+  const loadLive = () => {
     if (isRequested) return;
     isRequested = true;
-    const style = { rel: "stylesheet", href: new URL("live.css", source).href };
     // If it does not load, retry at the next interaction.
     const onerror = () => {
       isRequested = false;
       delete window.attentionDocs.pendingEvent;
     };
-    const script = { src: new URL("live.js", source).href, onerror };
     document.head.append(
-      Object.assign(document.createElement("link"), style),
-      Object.assign(document.createElement("script"), script),
+      Object.assign(document.createElement("link"), liveStyle),
+      Object.assign(document.createElement("script"), { src: liveScript, onerror }),
     );
   };
+  const isForLive = ({ type, key, target }) =>
+    type === "keydown" ? key === "Tab" : target.closest?.("[data-val], .figure-box, .live-try");
   const onInteraction = (event) => {
-    const isRelevant = event.type === "keydown" ? event.key === "Tab" : event.target.closest?.("[data-val], .figure-box, .live-try");
-    if (!isRelevant) return;
-    load();
+    if (!isForLive(event)) return;
+    loadLive();
     // Keep the event for the script; a click or key takes precedence over hovering.
     if (!window.attentionDocs.pendingEvent || event.type !== "pointerover") window.attentionDocs.pendingEvent = event;
   };
   // A link may contain edits, even one pasted while the page is open.
-  const readAddress = () => location.hash.startsWith("#try=") && load();
-  const listen = (method) => {
-    events.forEach((type) => document[method](type, onInteraction));
-    window[method]("hashchange", readAddress);
+  const onHashChange = () => {
+    if (location.hash.startsWith("#try=")) loadLive();
+  };
+  const startListening = () => {
+    events.forEach((type) => document.addEventListener(type, onInteraction));
+    addEventListener("hashchange", onHashChange);
+  };
+  const stopListening = () => {
+    events.forEach((type) => document.removeEventListener(type, onInteraction));
+    removeEventListener("hashchange", onHashChange);
   };
 
   // The theme navigates between pages: it changes the address first, and the page once that is fetched. For
   // links within a page, it would fetch the page again and discard the reader's edits, so the browser handles
-  // them: the theme ignores links with a target, and `step` hides Back from it.
+  // them: the theme ignores links with a target, and `onPopState` hides Back from it.
   let isNavigating = false;
   const onArrival = (callback) => window.document$?.subscribe(callback);
   window.location$?.subscribe(() => (isNavigating = true));
@@ -87,24 +94,24 @@
     window.attentionDocs.page = location.pathname;
   });
   const withoutFragment = ({ href, hash }) => href.slice(0, href.length - hash.length);
-  const keepNative = ({ target }) => {
+  const onLinkClick = ({ target }) => {
     const link = target.closest?.("a[href]");
     if (!link?.hash || withoutFragment(link) !== withoutFragment(location)) return;
     link.target = "_self";
+    // The theme closes the navigation of phones only for links that it handles.
     document.querySelector("#__drawer:checked")?.click();
   };
-  document.addEventListener("click", keepNative, true);
+  document.addEventListener("click", onLinkClick, true);
   const onPopState = (event) => {
     if (isNavigating || location.pathname !== window.attentionDocs.page) return;
     event.stopImmediatePropagation();
     if (history.state) scrollTo(0, history.state.y);
   };
 
-  const start = () => listen("removeEventListener");
-  const folder = new URL(".", source).href;
-  window.attentionDocs = { graphs: {}, page: location.pathname, folder, onArrival, start, step: onPopState };
-  listen("addEventListener");
-  readAddress();
+  const folder = urlOf(".");
+  window.attentionDocs = { graphs: {}, page: location.pathname, folder, onArrival, onPopState, stopListening };
+  startListening();
+  onHashChange();
 
   new MutationObserver(prepare).observe(document.body, { childList: true, subtree: true });
   prepare();

@@ -1,4 +1,4 @@
-"""Browser assets: fetched once and atomically, and not committed."""
+"""npm packages: installed once and atomically, and not committed."""
 
 import json
 import subprocess
@@ -10,52 +10,52 @@ from attention_docs.publish.errors import PublishError
 from tests.conftest import ROOT
 
 
-def copy_manifest(folder):
-    for name in assets.MANIFEST:
+def copy_npm_files(folder):
+    for name in assets.NPM_FILES:
         (folder / name).write_bytes((ROOT / name).read_bytes())
-    return folder
 
 
-npm = pytest.mark.usefixtures("assets")
+def test_npm_packages_are_installed_again_only_when_the_lock_changes(tmp_path, monkeypatch):
+    copy_npm_files(tmp_path)
+    installations = []
 
-
-def test_assets_are_refetched_only_when_the_lock_file_changes(tmp_path, monkeypatch):
-    copy_manifest(tmp_path)
-    fetches = []
-
-    def fetch(root, folder):
-        fetches.append(folder)
+    def create_node_modules(root, folder):
+        installations.append(folder)
         (folder / "node_modules").mkdir()
-        (folder / "node_modules" / "package").touch()
 
-    monkeypatch.setattr(assets, "fetch", fetch)
-    assert assets.ensure(tmp_path) == assets.ensure(tmp_path)
-    assert len(fetches) == 1
+    monkeypatch.setattr(assets, "run_npm_ci", create_node_modules)
+    assert assets.install(tmp_path) == assets.install(tmp_path)
+    assert len(installations) == 1
     (tmp_path / "package-lock.json").write_text("{}")
-    assets.ensure(tmp_path)
-    assert len(fetches) == 2
+    assets.install(tmp_path)
+    assert len(installations) == 2
+
+
+def test_failed_npm_installation_keeps_the_previous_packages(tmp_path, monkeypatch):
+    copy_npm_files(tmp_path)
+    (tmp_path / "node_modules").mkdir()
+    (tmp_path / "node_modules" / "package").touch()
 
     def fail(root, folder):
         (folder / "node_modules").mkdir()
         raise PublishError("no network")
 
-    monkeypatch.setattr(assets, "fetch", fail)
-    (tmp_path / "package-lock.json").write_text("[]")
+    monkeypatch.setattr(assets, "run_npm_ci", fail)
     with pytest.raises(PublishError):
-        assets.ensure(tmp_path)
-    remaining = {path.name for path in tmp_path.iterdir()} - set(assets.MANIFEST)
+        assets.install(tmp_path)
+    remaining = {path.name for path in tmp_path.iterdir()} - set(assets.NPM_FILES)
     assert remaining == {"node_modules"}
     assert (tmp_path / "node_modules" / "package").exists()
 
 
-@npm
+@pytest.mark.usefixtures("assets")  # needs npm and the network
 def test_npm_package_with_wrong_hash_is_rejected(tmp_path):
     lock = json.loads((ROOT / "package-lock.json").read_text())
     lock["packages"]["node_modules/katex"]["integrity"] = "sha512-" + "A" * 86 + "=="
-    copy_manifest(tmp_path)
+    copy_npm_files(tmp_path)
     (tmp_path / "package-lock.json").write_text(json.dumps(lock))
     with pytest.raises(PublishError, match=r"EINTEGRITY"):
-        assets.ensure(tmp_path)
+        assets.install(tmp_path)
 
 
 def test_lock_files_contain_no_registry_urls():
@@ -67,6 +67,8 @@ def test_lock_files_contain_no_registry_urls():
 
 def test_no_third_party_or_generated_file_is_committed():
     process = subprocess.run(["git", "ls-files"], cwd=ROOT, capture_output=True, text=True)
-    names = process.stdout.splitlines()
-    assert not [n for n in names if n.startswith(("node_modules/", "site/", ".venv/"))]
-    assert not [n for n in names if n.endswith((".woff2", ".ttf", ".min.js", ".min.css", ".pyc"))]
+    generated_folders = ("node_modules/", "site/", ".venv/")
+    generated_suffixes = (".woff2", ".ttf", ".min.js", ".min.css", ".pyc")
+    for path in process.stdout.splitlines():
+        assert not path.startswith(generated_folders)
+        assert not path.endswith(generated_suffixes)

@@ -31,19 +31,22 @@ def root(tmp_path):
 
 @pytest.fixture
 def build_steps(root):
-    """A function that computes the steps of an example as a new build would."""
+    """A function that returns the steps of an example as a new build would."""
 
-    def steps(name):
+    def build_steps(name):
         return computed.ComputedExamples(root).steps(name)
 
-    return steps
+    return build_steps
 
 
-@pytest.mark.parametrize("setting", [{}, {"ATTENTION_BACKEND": "numpy"}], ids=str)
-def test_numpy_is_the_default_library(build_steps, monkeypatch, setting):
+def test_numpy_is_the_default_library(build_steps, monkeypatch):
     monkeypatch.delenv("ATTENTION_BACKEND", raising=False)
-    for name, value in setting.items():
-        monkeypatch.setenv(name, value)
+    assert computed.selected_library().__name__ == "numpy"
+    assert as_text(build_steps("self_attention")) == examples.expected("self_attention")
+
+
+def test_numpy_can_be_selected(build_steps, monkeypatch):
+    monkeypatch.setenv("ATTENTION_BACKEND", "numpy")
     assert as_text(build_steps("self_attention")) == examples.expected("self_attention")
 
 
@@ -61,7 +64,8 @@ def test_cached_steps_are_bitwise_equal(build_steps, monkeypatch):
     cached_steps = build_steps("causal_padding")
     assert list(cached_steps) == list(computed_steps)
     for name, array in computed_steps.items():
-        assert (cached_steps[name].dtype, cached_steps[name].shape) == (array.dtype, array.shape)
+        assert cached_steps[name].dtype == array.dtype
+        assert cached_steps[name].shape == array.shape
         assert cached_steps[name].tobytes() == array.tobytes()
 
 
@@ -86,10 +90,10 @@ def test_graph_is_cached_until_a_source_changes(root, monkeypatch):
     assert computed.ComputedExamples(root).graph("self_attention") == '{"nodes":[]}'
 
 
-class Pool:
+class QueuingPool:
     """A stand-in for a process pool that never starts a job."""
 
-    def __init__(self, *_):
+    def __init__(self):
         self.jobs = {}
         self.shutdown_options = None
 
@@ -102,8 +106,8 @@ class Pool:
 
 @pytest.fixture
 def pool(monkeypatch):
-    pool = Pool()
-    monkeypatch.setattr(computed, "ProcessPoolExecutor", lambda *_: pool)
+    pool = QueuingPool()
+    monkeypatch.setattr(computed, "ProcessPoolExecutor", lambda **_: pool)
     return pool
 
 
@@ -121,17 +125,22 @@ def test_pool_is_cancelled_if_the_build_fails(root, pool):
     assert pool.shutdown_options == {"cancel_futures": True}
 
 
-def test_queued_steps_are_computed_in_place_and_graphs_awaited(root, pool):
+def test_queued_steps_are_computed_without_the_pool(root, pool):
     build = computed.ComputedExamples(root)
     with build.computing_in_background():
         assert as_text(build.steps("cost")) == examples.expected("cost")
     assert pool.jobs["steps", "cost"].cancelled()
-    running = pool.jobs["steps", "self_attention"]
-    running.set_running_or_notify_cancel()
-    running.set_result(computed.serialise({"Q": np.zeros(1)}))
-    assert build.steps("self_attention") == {"Q": np.zeros(1)}
-    pool.jobs["graph", "cost"].set_result("from the pool")
-    assert build.graph("cost") == "from the pool"
+
+
+def test_running_steps_and_all_graphs_are_awaited(root, pool):
+    build = computed.ComputedExamples(root)
+    with build.computing_in_background():
+        running_job = pool.jobs["steps", "self_attention"]
+        running_job.set_running_or_notify_cancel()
+        running_job.set_result(computed.serialise({"Q": np.zeros(1)}))
+        assert build.steps("self_attention") == {"Q": np.zeros(1)}
+        pool.jobs["graph", "cost"].set_result("from the pool")
+        assert build.graph("cost") == "from the pool"
 
 
 def test_operation_that_cannot_be_recorded_stops_the_build(root, monkeypatch):

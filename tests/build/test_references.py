@@ -3,18 +3,20 @@
 import html
 import re
 
-from attention_docs.publish.computed import recorded_graph
+from attention_docs.publish.computed import record_graph
 from tests.live.page_modules.nodejs import in_node
 
-MARK = re.compile(r' data-val="([^"]+)"')
+REFERENCE_ATTRIBUTE = re.compile(r' data-val="([^"]+)"')
+# For each example, how many numbers each of its references resolves to.
 COUNT_NUMBERS = """
     Object.entries(data).map(([name, {json, references}]) => {
         const parsed = graph.parse(JSON.parse(json));
         const values = parsed.values;
         return references.map((text) => {
             const {step, cells, sizes} = reference.resolve(text, parsed);
-            const shown = cells.map((index) => explain.explain(parsed, values, step, index).value);
-            return sizes ? sizes.length : shown.filter(Boolean).length;
+            if (sizes) return sizes.length;
+            const numbers = cells.map((index) => explain.explain(parsed, values, step, index).value);
+            return numbers.filter(Boolean).length;
         });
     })
 """
@@ -22,21 +24,22 @@ COUNT_NUMBERS = """
 
 def references_in(site):
     """Return the references of all pages, by example."""
-    by_example = {}
+    references = {}
     for page in sorted(site.rglob("*.html")):
-        for mark in MARK.findall(page.read_text(encoding="utf-8")):
-            reference = html.unescape(mark)
-            by_example.setdefault(reference.partition(".")[0], set()).add(reference)
-    return by_example
+        for value in REFERENCE_ATTRIBUTE.findall(page.read_text(encoding="utf-8")):
+            reference = html.unescape(value)
+            example = reference.partition(".")[0]
+            references.setdefault(example, set()).add(reference)
+    return references
 
 
 def test_every_reference_in_a_page_resolves_to_a_number(site):
     data = {
-        name: {"json": recorded_graph(name), "references": sorted(references)}
+        name: {"json": record_graph(name), "references": sorted(references)}
         for name, references in references_in(site).items()
     }
-    counts = in_node(COUNT_NUMBERS, data)
-    assert all(count > 0 for example in counts for count in example)
-    numbers = sum(map(sum, counts))
-    print(f"{numbers} numbers of {len(data)} examples resolved")
-    assert numbers > 3000
+    counts_by_example = in_node(COUNT_NUMBERS, data)
+    assert all(count > 0 for counts in counts_by_example for count in counts)
+    total = sum(map(sum, counts_by_example))
+    print(f"{total} numbers of {len(data)} examples resolved")
+    assert total > 3000

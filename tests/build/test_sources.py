@@ -6,10 +6,10 @@ import pytest
 
 from attention_docs.publish.sources import Source
 
-SOURCE = "---\ntitle: A\n---\n\n# A {#top}\n\nsee [b](b.md#there)\n\n$$\n\\val{x} +\n  y\n$$\n"
-EXPANDED = "# A {#top}\n\nsee [b](b.md#there)\n\n$$\n3 +\n  y\n$$\n"
-
-
+CONTENT = "---\ntitle: A\n---\n\n# A {#top}\n\nsee [b](b.md#there)\n\n$$\n\\val{x} +\n  y\n$$\n"
+# After macros are expanded, without the front matter.
+MARKDOWN = "# A {#top}\n\nsee [b](b.md#there)\n\n$$\n3 +\n  y\n$$\n"
+PAGE = Source("a.md", CONTENT, MARKDOWN)
 CELLS = [
     {"cell_type": "markdown", "id": "one", "source": ["# A\n", "\n", "text"]},
     {"cell_type": "code", "id": "two", "source": ["1\n", "2\n", "3\n", "4"]},
@@ -17,24 +17,20 @@ CELLS = [
 ]
 
 
-def page(expanded=EXPANDED, name="a.md", content=SOURCE):
-    return Source(name, content, expanded)
-
-
 @pytest.fixture
-def settings(tmp_path):
+def config_file(tmp_path):
     file = tmp_path / "mkdocs.yml"
     file.write_text("site_name: A\nextra_css:\n  - assets/a.css\n")
     return file
 
 
 def test_location_counts_the_lines_of_front_matter():
-    assert page().location(0) == "docs/a.md:5"
-    assert page().location() == "docs/a.md"
+    assert PAGE.location(0) == "docs/a.md:5"
+    assert PAGE.location() == "docs/a.md"
 
 
 def test_location_in_a_notebook_is_cell_and_line():
-    notebook = page(name="a.ipynb", content=json.dumps({"cells": CELLS}))
+    notebook = Source("a.ipynb", json.dumps({"cells": CELLS}))
     assert notebook.location() == "docs/a.ipynb"
     assert notebook.location(2) == "docs/a.ipynb: cell one, line 3"
     assert notebook.location(4) == "docs/a.ipynb: cell three, line 1"
@@ -43,18 +39,18 @@ def test_location_in_a_notebook_is_cell_and_line():
 
 
 def test_formula_with_computed_values_is_located():
-    assert page().locate_text("3 + y") == "docs/a.md:10"
-    assert page().locate_text("4 + y") == "docs/a.md"
+    assert PAGE.locate_text("3 + y") == "docs/a.md:10"
+    assert PAGE.locate_text("4 + y") == "docs/a.md"
 
 
-def test_line_is_omitted_if_a_table_may_have_moved_it():
-    longer = page("a table\n\n" + EXPANDED)
-    assert longer.locate_text("3 + y") == "docs/a.md"
-    assert longer.locate_text("see") == "docs/a.md:7"
+def test_line_of_computed_values_is_omitted_if_an_expanded_macro_moved_it():
+    page_with_table = Source("a.md", CONTENT, "a table\n\n" + MARKDOWN)
+    assert page_with_table.locate_text("3 + y") == "docs/a.md"
+    assert page_with_table.locate_text("see") == "docs/a.md:7"
 
 
-def test_ids_and_links_are_located(settings):
-    assert page().locate_id("top") == "docs/a.md:5"
-    assert page().locate_link("../b/#there", "b#there", settings) == "docs/a.md:7"
-    assert page().locate_link("../assets/a.css", "assets/a.css", settings) == "mkdocs.yml:3"
-    assert page().locate_link("../c/", "c", settings) == "docs/a.md"
+def test_ids_and_links_are_located(config_file):
+    assert PAGE.locate_id("top") == "docs/a.md:5"
+    assert PAGE.locate_link("../b/#there", "b#there", config_file) == "docs/a.md:7"
+    assert PAGE.locate_link("../assets/a.css", "assets/a.css", config_file) == "mkdocs.yml:3"
+    assert PAGE.locate_link("../c/", "c", config_file) == "docs/a.md"

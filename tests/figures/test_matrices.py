@@ -11,7 +11,7 @@ from hypothesis.extra.numpy import array_shapes, arrays
 from attention_docs import causal_mask
 from attention_docs.render import heatmap, product_figure
 from attention_docs.render.figures import matrix_panel
-from attention_docs.render.figures.scales import MINUS, OPACITY, OPACITY_UNDER_TEXT, SWATCHES
+from attention_docs.render.figures.scales import MINUS, OPACITY, OPACITY_UNDER_TEXT, SWATCH_COUNT
 from attention_docs.render.figures.svg import ROLES
 from attention_docs.render.numbers import number
 from attention_docs.render.references import with_step
@@ -100,7 +100,7 @@ def assert_scales(picture, *scales):
     """Assert that the ends of each scale, and zero, are written below its swatches."""
     swatches = [s for s in shapes(picture) if s.kind == "rect" and np.ptp(s.corners[:, 1]) == 8]
     for i, (matrix, scale) in enumerate(scales):
-        row = swatches[SWATCHES * i : SWATCHES * (i + 1)]
+        row = swatches[SWATCH_COUNT * i : SWATCH_COUNT * (i + 1)]
         left, right, bottom = row[0].box[0], row[-1].box[2], row[0].box[3]
         below = [s for s in horizontal_texts(picture) if left <= s.centre[0] <= right and 0 < s.box[1] - bottom < 8]  # fmt: skip
         high = high_end(matrix, scale)

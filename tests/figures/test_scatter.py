@@ -151,7 +151,7 @@ def test_points_are_json_for_the_script_of_the_page():
     ("places", "labels", "message"),
     [
         ([[1, 2]], ["a"], "outputs has shape (1, 2); expected (n, 3)"),
-        ([[0, 0, 1e308]], ["a"], "outputs, drawn, holds -inf at [0, 1]; expected products that fit float64"),
+        ([[0, 0, 1e308]], ["a"], "outputs on paper holds -inf at [0, 1]; expected products that fit float64"),
         ([[1, 2, 3]], ["a", "b"], "labels of outputs is ['a', 'b']; expected 1 labels"),
     ],
 )  # fmt: skip

@@ -7,7 +7,7 @@ import pytest
 
 from attention_docs import examples
 from attention_docs.render.numbers import number
-from attention_docs.render.table import EXCERPT, MAX_NUMBERS, excerpt, is_large, table
+from attention_docs.render.table import EXCERPT_SHAPE, MAX_NUMBERS, excerpt, is_large, table
 
 
 def rows(html):
@@ -52,7 +52,7 @@ def test_vector_is_a_row():
 
 
 @pytest.mark.parametrize(
-    ("shape", "excerpt_shape"), [((7, 10), EXCERPT), ((3, 30), (3, 6)), ((30, 3), (4, 3))]
+    ("shape", "excerpt_shape"), [((7, 10), EXCERPT_SHAPE), ((3, 30), (3, 6)), ((30, 3), (4, 3))]
 )
 def test_excerpt_has_the_corners_of_a_matrix(shape, excerpt_shape):
     array = np.arange(np.prod(shape)).reshape(shape)

@@ -16,8 +16,8 @@ from pathlib import Path
 
 from attention_docs.publish.after import truetype
 from attention_docs.publish.after.symbols import GREEK
-from attention_docs.publish.assets import content
-from attention_docs.publish.cache import Cache, sources_digest
+from attention_docs.publish.assets import read_file
+from attention_docs.publish.cache import Cache, files_digest
 from attention_docs.publish.errors import PublishError
 from attention_docs.publish.project import Project
 
@@ -103,7 +103,7 @@ def style_sheet(project: Project, formulas: Iterable[str]) -> str:
         PublishError: if a formula uses a character that its font lacks.
     """
     used = used_characters(formulas)
-    cache = project.cache.with_key("fonts", sources_digest(Path(truetype.__file__)))
+    cache = project.cache.with_key("fonts", files_digest(Path(truetype.__file__)))
     for name, characters in ALWAYS_INCLUDED.items():
         used[name] = used.get(name, set()) | set(characters)
 
@@ -111,12 +111,12 @@ def style_sheet(project: Project, formulas: Iterable[str]) -> str:
         name = face["name"]
         if name not in used:
             return ""
-        font = content(project.modules, f"katex/dist/fonts/{name}.woff2")
+        font = read_file(project.node_modules, f"katex/dist/fonts/{name}.woff2")
         return EMBEDDED_FACE.format(
             face["description"], cached_subset(name, font, used[name], cache)
         )
 
-    return FACE.sub(embed, content(project.modules, STYLE).decode())
+    return FACE.sub(embed, read_file(project.node_modules, STYLE).decode())
 
 
 def cached_subset(name: str, font: bytes, characters: set[str], cache: Cache) -> str:

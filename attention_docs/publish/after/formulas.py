@@ -16,7 +16,7 @@ import numpy as np
 
 from attention_docs.arrays import Array
 from attention_docs.publish.after.symbols import ROLES, short_formula
-from attention_docs.publish.cache import sources_digest
+from attention_docs.publish.cache import files_digest
 from attention_docs.publish.errors import PublishError
 from attention_docs.publish.node import run_node
 from attention_docs.publish.project import Project
@@ -117,8 +117,8 @@ def typeset(
     Raises:
         PublishError: if KaTeX rejects a formula; the message has its location.
     """
-    katex = project.modules / "katex"
-    digest = sources_digest(SCRIPT, katex / "package.json")
+    katex = project.node_modules / "katex"
+    digest = files_digest(SCRIPT, katex / "package.json")
     cache = project.cache.with_key("formulas", digest, repr(MACROS))
     uncached = [formula for formula in formulas if repr(formula) not in cache]
     for formula, result in run_katex(uncached, katex, locate).items():

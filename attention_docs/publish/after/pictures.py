@@ -16,7 +16,7 @@ from typing import NamedTuple
 import resvg_py
 
 from attention_docs.publish.after import truetype
-from attention_docs.publish.cache import Cache, sources_digest
+from attention_docs.publish.cache import Cache, files_digest
 from attention_docs.publish.project import Project
 from attention_docs.publish.sources import Source
 
@@ -122,15 +122,15 @@ def add_pictures(
         project: the project, which has an address.
     """
     style = site_style(site, project)
-    fonts = project.modules / FONTS
-    digest = sources_digest(Path(__file__), fonts / "package.json")
+    fonts = project.node_modules / FONTS
+    digest = files_digest(Path(__file__), fonts / "package.json")
     cache = project.cache.with_key("pictures", digest)
     pages_with_tags = {}
     for path, source in sources.items():
         page = pages[path]
         title = style.name if path == HOME else page_title(page).removesuffix(f" - {style.name}")
         drawing = first_drawing(page)
-        picture = f"assets/pictures/{PurePosixPath(source.address).with_suffix('.png')}"
+        picture = f"assets/pictures/{PurePosixPath(source.path).with_suffix('.png')}"
         (site / picture).parent.mkdir(parents=True, exist_ok=True)
         (site / picture).write_bytes(cached_png(picture_svg(title, drawing, style), fonts, cache))
         tags = TAGS.format(
@@ -160,7 +160,7 @@ def site_style(site: Path, project: Project) -> Style:
         (site / ICON).read_text(encoding="utf-8"),
         light_variables([*theme_sheets, style_sheet]),
         "".join(DIAGRAM_RULE.findall(style_sheet)),
-        truetype.character_widths(project.modules / FONTS / BOLD),
+        truetype.character_widths(project.node_modules / FONTS / BOLD),
     )
 
 

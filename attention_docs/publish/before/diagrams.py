@@ -15,7 +15,7 @@ from typing import Any
 from attention_docs.publish.before import mermaid
 from attention_docs.publish.before.mermaid import Edge, Flowchart, Node
 from attention_docs.publish.before.values import CODE_OR_MATH
-from attention_docs.publish.cache import digest, sources_digest
+from attention_docs.publish.cache import digest, files_digest
 from attention_docs.publish.node import run_node
 from attention_docs.publish.parts import placeholder
 from attention_docs.publish.project import Project
@@ -49,10 +49,10 @@ class Diagrams:
     """The diagrams of a build, drawn from Mermaid code blocks."""
 
     def __init__(self, project: Project) -> None:
-        self.modules = project.modules
-        package = self.modules / GRAPHVIZ / "package.json"
+        self.node_modules = project.node_modules
+        package = self.node_modules / GRAPHVIZ / "package.json"
         code = (Path(__file__), Path(mermaid.__file__), SCRIPT, package)
-        self.cache = project.cache.with_key("diagrams", sources_digest(*code))
+        self.cache = project.cache.with_key("diagrams", files_digest(*code))
         self.sources: set[str] = set()
 
     def replace_fences(self, markdown: str) -> str:
@@ -76,7 +76,7 @@ class Diagrams:
         """
         uncached = sorted(source for source in self.sources if source not in self.cache)
         charts = [mermaid.parse(source) for source in uncached]
-        layouts = compute_layouts(charts, self.modules)
+        layouts = compute_layouts(charts, self.node_modules)
         for source, chart, layout in zip(uncached, charts, layouts, strict=True):
             self.cache[source] = svg(chart, layout, f"diagram-{diagram_name(source)}")
         return {diagram_name(source): self.cache[source] for source in self.sources}

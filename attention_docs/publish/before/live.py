@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from attention_docs.live.library import OPERATIONS
-from attention_docs.publish.cache import sources_digest
+from attention_docs.publish.cache import files_digest
 from attention_docs.publish.errors import PublishError
 from attention_docs.publish.node import run_node
 from attention_docs.publish.project import Project
@@ -83,8 +83,8 @@ def bundle(project: Project) -> Bundle:
         PublishError: if a module has an error.
     """
     folder = project.root / "docs" / FOLDER
-    cache = project.cache.with_key("bundle", sources_digest(SCRIPT, folder))
+    cache = project.cache.with_key("bundle", files_digest(SCRIPT, folder))
     if "bundle" not in cache:
-        esbuild = project.modules / "esbuild" / "lib" / "main.js"
+        esbuild = project.node_modules / "esbuild" / "lib" / "main.js"
         cache["bundle"] = run_node(SCRIPT, esbuild, folder, error_prefix=f"docs/{FOLDER}/")
     return Bundle(**json.loads(cache["bundle"]))

@@ -50,7 +50,7 @@ def downloads(sources: Iterable[Source]) -> dict[str, bytes]:
 
     The path in the folder of its page is that of earlier versions of the site.
     """
-    files = {PurePosixPath(source.address): source.content.encode() for source in sources}
+    files = {PurePosixPath(source.path): source.content.encode() for source in sources}
     old_paths = {path.with_suffix("") / path.name: content for path, content in files.items()}
     return {str(path): content for path, content in {**files, **old_paths}.items()}
 
@@ -101,7 +101,7 @@ def output_html(tag: Tag, location: str) -> str:
 
 def download_links(source: Source, repository: str | None) -> str:
     """Return links to the file and, if a cell installs the package, to Colab."""
-    links = [f"[Download this notebook]({PurePosixPath(source.address).name}){{download}}"]
+    links = [f"[Download this notebook]({PurePosixPath(source.path).name}){{download}}"]
     if repository and any("install" in tags(cell) for cell in source.notebook["cells"]):
         github = repository.removeprefix("https://github.com/")
         url = f"https://colab.research.google.com/github/{github}/blob/main/{source.file}"

@@ -112,9 +112,9 @@ def subprocess_threads() -> Iterator[ThreadPoolExecutor]:
 
 def scripts(project: Project) -> dict[str, bytes]:
     """Return the scripts of the site that do not come from `docs/`, by their paths."""
-    npm_scripts = [assets.plotly_file(project.modules)]
+    npm_scripts = [assets.plotly_file(project.node_modules)]
     if project.offline:
-        npm_scripts.append(assets.worker_shim(project.modules))
+        npm_scripts.append(assets.worker_shim(project.node_modules))
     return {**dict(npm_scripts), **live.bundled_script(project)}
 
 
@@ -163,11 +163,11 @@ class Pages:
             ),
             # The pages of a section of `nav`:
             "contents": lambda name, _: contents.contents(
-                name, self.nav, self.sources, source.address
+                name, self.nav, self.sources, source.path
             ),
             # The public names that the pages of a section document:
             "overview": lambda name, _: contents.overview(
-                name, self.nav, self.sources, source.address
+                name, self.nav, self.sources, source.path
             ),
             # A section of the page on the check:
             "check": lambda name, _: check_section(name, add_part),

@@ -49,7 +49,7 @@ def footer(project: Project) -> str:
 
 def versions(project: Project) -> list[str]:
     """List the commit being built and the versions of the tools that build it."""
-    katex = json.loads(assets.content(project.modules, "katex/package.json"))["version"]
+    katex = json.loads(assets.read_file(project.node_modules, "katex/package.json"))["version"]
     return [
         f"attention-docs {version('attention-docs')}",
         f"commit {commit(project.root)}",

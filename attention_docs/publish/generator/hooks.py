@@ -1,4 +1,4 @@
-"""MkDocs hooks that run the stages before and after it."""
+"""Hooks by which MkDocs runs the stages before and after it."""
 
 import importlib
 import re
@@ -15,7 +15,7 @@ from mkdocs.structure.pages import Page
 from attention_docs.publish.errors import format_error
 from attention_docs.publish.generator import preview, rendered
 
-build = preview.Build()
+build = preview.Build()  # a preview keeps it for all its builds
 
 
 def on_startup(command: Literal["build", "gh-deploy", "serve"], dirty: bool) -> None:
@@ -42,17 +42,21 @@ def create_project(config: MkDocsConfig) -> None:
 def on_files(files: Files, config: MkDocsConfig) -> None:
     """Replace the sources in `docs/` by the prepared pages and files."""
     source_files = [file for file in files if file.src_uri.endswith((".md", ".ipynb"))]
-    paths = [re.sub(r"ipynb$", "md", file.src_uri) for file in source_files]
-    prepared = build.attempt(prepare, config) or dict.fromkeys(paths, "# Not built")
+    generated_files = build.attempt(prepare, config)
+    if build.error:
+        # A preview needs all pages, to show the error instead of each.
+        paths = [re.sub(r"ipynb$", "md", file.src_uri) for file in source_files]
+        generated_files = dict.fromkeys(paths, "# Not built")
     for file in source_files:
         files.remove(file)
-    for path, content in prepared.items():
+    for path, content in generated_files.items():
         # Explicitly included, because mkdocs.yml excludes the folder of some scripts.
         file = File.generated(config, path, content=content, inclusion=InclusionLevel.INCLUDED)
         files.append(file)
     rendered.cache_templates(rendered.reference_templates(config), build.root)
     if not build.error:
-        build.rendered = rendered.Rendered(build.project, Path(config.config_file_path), files)
+        config_file = Path(config.config_file_path)
+        build.rendered = rendered.RenderedPages(build.project, config_file, files)
 
 
 def prepare(config: MkDocsConfig) -> dict[str, str | bytes]:
@@ -61,6 +65,7 @@ def prepare(config: MkDocsConfig) -> dict[str, str | bytes]:
 
 
 def on_page_markdown(markdown: str, page: Page, **_: Any) -> str:
+    """Spare MkDocs from rendering a page that `on_page_content` restores."""
     return "" if build.has_rendered(page) else markdown
 
 
@@ -70,6 +75,7 @@ def on_page_content(html: str, page: Page, **_: Any) -> str:
 
 @event_priority(100)  # before the search plugin reads the page
 def on_page_context(context: Any, page: Page, **_: Any) -> None:
+    """Cache a rendered page, and keep its code and formulas out of the search index."""
     if not build.error:
         build.rendered.store(page)
         page.content = build.prepared.parts.extract_code_and_formulas(page.content or "")
@@ -85,11 +91,12 @@ def on_post_build(config: MkDocsConfig) -> None:
 
 
 def finish(config: MkDocsConfig) -> None:
-    site, templates = Path(config.site_dir), config.theme.dirs
-    import_module("after.site").finish(site, build.project, build.prepared, templates)
+    finish_site = import_module("after.site").finish
+    finish_site(Path(config.site_dir), build.project, build.prepared, config.theme.dirs)
 
 
 def import_module(name: str) -> Any:
+    """Import a module of the build here, not at the top, so that a preview imports it anew."""
     return importlib.import_module(f"attention_docs.publish.{name}")
 
 

@@ -1,4 +1,4 @@
-"""Live preview: fresh imports for each build, and pages that show its error."""
+"""Live preview: import the sources anew for each build, and show its error instead of pages."""
 
 import logging
 import os
@@ -13,7 +13,7 @@ from mkdocs.exceptions import PluginError
 from mkdocs.structure.pages import Page
 
 from attention_docs.publish.errors import format_error
-from attention_docs.publish.generator.rendered import Rendered
+from attention_docs.publish.generator.rendered import RenderedPages
 
 log = logging.getLogger("mkdocs.attention_docs")
 
@@ -21,23 +21,35 @@ NOT_BUILT = "<!doctype html><html><body><h1>Not built</h1><pre>{}</pre></body></
 
 
 def keep_bytecode_out_of_watched_folders(root: Path) -> None:
-    """Store bytecode elsewhere, because a new file beside the sources would trigger a build."""
+    """Store bytecode in .cache, because a new file beside the sources would trigger a build."""
     sys.pycache_prefix = str(root / ".cache" / "bytecode")
     os.environ["PYTHONPYCACHEPREFIX"] = sys.pycache_prefix  # for notebook kernels
 
 
 def unload_package() -> None:
     """Make the next import read the sources again, which may have changed."""
-    for name in [name for name in sys.modules if name.partition(".")[0] == "attention_docs"]:
-        del sys.modules[name]
+    for name in list(sys.modules):
+        if name.partition(".")[0] == "attention_docs":
+            del sys.modules[name]
 
 
 class Build:
-    """The running build, whose error a preview shows until a file changes."""
+    """What the hooks of the running build pass on to each other.
 
+    Attributes:
+        root: the project's folder.
+        error: the message of the first error, or an empty string.
+        project: the `Project`.
+        prepared: the result of the stage before MkDocs.
+        rendered: the pages that need not be rendered again.
+        is_preview: whether MkDocs serves the site, and so goes on after an error.
+    """
+
+    root: Path
+    error: str
     project: Any
     prepared: Any
-    rendered: Rendered
+    rendered: RenderedPages
     is_preview = False
 
     def reset(self, root: Path) -> None:
@@ -45,19 +57,27 @@ class Build:
         self.error = ""
 
     def attempt(self, function: Callable[[MkDocsConfig], Any], config: MkDocsConfig) -> Any:
-        """Call a function of the build unless an earlier one failed, and record its error."""
+        """Return what a function of the build returns, unless an earlier one failed.
+
+        Raises:
+            PluginError: if the function raises; a preview logs the error instead.
+        """
+        if self.error:
+            return None
         try:
-            return None if self.error else function(config)
+            return function(config)
         except Exception as error:
             self.error = format_error(error, self.root)
             if not self.is_preview:
                 raise PluginError(self.error) from error
             log.error(self.error)
+            return None
 
     def has_rendered(self, page: Page) -> bool:
         return not self.error and page in self.rendered
 
     def show_error(self, site: Path) -> None:
         """Replace every page of a site by the error, if there is one."""
-        for page in site.rglob("*.html") if self.error else ():
-            page.write_text(NOT_BUILT.format(escape(self.error)), encoding="utf-8")
+        if self.error:
+            for page in site.rglob("*.html"):
+                page.write_text(NOT_BUILT.format(escape(self.error)), encoding="utf-8")

@@ -17,41 +17,44 @@ from mkdocs.utils import CountHandler
 from attention_docs.publish.cache import digest, package_digest
 from attention_docs.publish.project import Project
 
-LOG = logging.getLogger("mkdocs")
-WARNINGS = CountHandler(level=logging.WARNING)
-LOG.addHandler(WARNINGS)
-# A directive of mkdocstrings.
-DIRECTIVE = re.compile(r"^::: ", re.MULTILINE).search
+log = logging.getLogger("mkdocs")
+warning_counter = CountHandler(level=logging.WARNING)
+log.addHandler(warning_counter)
+MKDOCSTRINGS_DIRECTIVE = re.compile(r"^::: ", re.MULTILINE)
 
 
-class Rendered:
-    """The rendered pages of earlier builds.
+class RenderedPages:
+    """The rendered pages of earlier builds, in the cache.
 
-    Nothing is stored once a build has a warning, or would not show one, so the next build repeats
-    it.
+    MkDocs warns of a page only while it renders it. So that the next build repeats the warnings, no
+    page is stored after the first warning of a build, nor in a build with --quiet, which has none.
 
     Args:
         project: the project.
-        settings: the path of mkdocs.yml.
+        config_file: the path of mkdocs.yml.
         files: the files of the site, which are the targets of links.
     """
 
-    def __init__(self, project: Project, settings: Path, files: Files) -> None:
-        targets = (f"{file.src_uri} {file.dest_uri}" for file in files)
-        contents = (file.content_string for file in files.documentation_pages())
-        self.cache = project.cache.with_key(settings.read_bytes(), *targets)
+    def __init__(self, project: Project, config_file: Path, files: Files) -> None:
+        link_targets = (f"{file.src_uri} {file.dest_uri}" for file in files)
+        self.cache = project.cache.with_key(config_file.read_bytes(), *link_targets)
         # Pages of the reference link to each other, so they are rendered all or none.
         package = package_digest(project.root / "attention_docs")
-        self.reference_digest = digest(package, *filter(DIRECTIVE, contents))
-        self.warnings = WARNINGS.get_counts()
+        contents = (file.content_string for file in files.documentation_pages())
+        reference = filter(MKDOCSTRINGS_DIRECTIVE.search, contents)
+        self.reference_digest = digest(package, *reference)
+        self.earlier_warnings = warning_counter.get_counts()
 
     def __contains__(self, page: Page) -> bool:
         return self.key(page) in self.cache
 
     def key(self, page: Page) -> str:
+        """Return what the HTML of a page depends on besides the settings and the link targets."""
         content = page.file.content_string
-        reference_digest = self.reference_digest if DIRECTIVE(content) else ""
-        return "\n".join([page.file.src_uri, content, reference_digest])
+        is_reference = MKDOCSTRINGS_DIRECTIVE.search(content)
+        return "\n".join(
+            [page.file.src_uri, content, self.reference_digest if is_reference else ""]
+        )
 
     def restore(self, page: Page) -> str:
         """Set the attributes of a page that rendering it would set, and return its HTML."""
@@ -60,16 +63,16 @@ class Rendered:
         return str(html)
 
     def store(self, page: Page) -> None:
-        """Store a page whose references are resolved."""
-        is_clean = LOG.isEnabledFor(logging.WARNING) and WARNINGS.get_counts() == self.warnings
-        if is_clean and page not in self:
+        """Store a page after its cross-references are resolved."""
+        has_warning = warning_counter.get_counts() != self.earlier_warnings
+        if log.isEnabledFor(logging.WARNING) and not has_warning and page not in self:
             anchors = sorted(page.present_anchor_ids or ())
             entry = [page.content, toc_tokens(page.toc), page.title, anchors]
             self.cache[self.key(page)] = json.dumps(entry)
 
 
 def toc_tokens(links: Iterable[AnchorLink]) -> list[Any]:
-    """Return a table of contents as the tokens that `get_toc` accepts."""
+    """Return a table of contents as the tokens from which `get_toc` restores it."""
     return [
         {
             "name": link.title,
@@ -82,6 +85,7 @@ def toc_tokens(links: Iterable[AnchorLink]) -> list[Any]:
 
 
 def reference_templates(config: MkDocsConfig) -> Environment:
+    """Return the Jinja environment in which mkdocstrings renders the reference."""
     mkdocstrings: Any = config.plugins["mkdocstrings"]
     env: Environment = mkdocstrings.get_handler("python").env
     return env

@@ -41,8 +41,8 @@ def build(root: Path, site: Path) -> None:
         write_input(Path(folder), config, prepared, root)
         run_zensical(Path(folder))
         shutil.move(Path(folder) / "site", site)
-    templates = [root / config["theme"]["custom_dir"], zensical_templates()]
-    finish(site, project, prepared, [str(folder) for folder in templates])
+    template_folders = [root / config["theme"]["custom_dir"], zensical_templates()]
+    finish(site, project, prepared, [str(folder) for folder in template_folders])
 
 
 def read_config(file: Path) -> dict[str, Any]:
@@ -59,17 +59,20 @@ def write_input(folder: Path, config: dict[str, Any], prepared: Prepared, root: 
     # JSON is valid YAML.
     (folder / "mkdocs.yml").write_text(json.dumps(supported), encoding="utf-8")
     shutil.copytree(root / config["theme"]["custom_dir"], folder / "theme")
-    excluded = shutil.ignore_patterns("*.md", "*.ipynb", "live")
-    shutil.copytree(root / "docs", folder / "docs", ignore=excluded)
+    # Sources that the prepared pages and files replace.
+    replaced = shutil.ignore_patterns("*.md", "*.ipynb", "live")
+    shutil.copytree(root / "docs", folder / "docs", ignore=replaced)
     pages = {path: page.encode() for path, page in prepared.pages.items()}
     for path, content in {**prepared.files, **pages}.items():
-        (folder / "docs" / path).parent.mkdir(parents=True, exist_ok=True)
-        (folder / "docs" / path).write_bytes(content)
+        file = folder / "docs" / path
+        file.parent.mkdir(parents=True, exist_ok=True)
+        file.write_bytes(content)
 
 
 def run_zensical(folder: Path) -> None:
     command = [sys.executable, "-m", "zensical", "build", "--strict"]
-    if status := subprocess.call(command, cwd=folder):
+    status = subprocess.call(command, cwd=folder)
+    if status:
         raise PublishError(f"zensical build ended with status {status}")
 
 

@@ -17,7 +17,9 @@ from attention_docs.scalars import whole_number
 
 
 def matrix(name: str, array: Array, expected: str = "two axes, none of them empty") -> np.ndarray:
-    """Return a matrix as NumPy booleans, or as float64 to avoid overflow and truncation.
+    """Return a matrix as NumPy booleans or float64.
+
+    Arithmetic on the smaller types of the argument could overflow or truncate.
 
     Raises:
         TypeError: if it does not hold real numbers or booleans.
@@ -29,7 +31,7 @@ def matrix(name: str, array: Array, expected: str = "two axes, none of them empt
     if np.isnan(values).any():
         raise ValueError(f"{name} holds nan; expected numbers, or -inf where nothing takes part")
     numbers = values if values.dtype == bool else values.astype(float, copy=False)
-    # Keep the references to the step, from which the figure names its numbers.
+    # Keep the step, because the figure marks up each number with its place in it.
     if isinstance(array, StepArray) and array.step:
         return as_step_array(numbers, array.step, array.indices)
     return numbers
@@ -49,7 +51,7 @@ def labels(name: str, names: Sequence[str] | None, count: int) -> list[str]:
 
 
 def index(name: str, value: int, count: int) -> int:
-    """Return an index as a non-negative one.
+    """Return an index counted from the start, where negative ones count from the end.
 
     Raises:
         TypeError: if it is not a whole number.
@@ -69,13 +71,13 @@ def factors(a: Array, b: Array) -> tuple[np.ndarray, np.ndarray]:
         ValueError: if `b` has not as many rows as `a` has columns, or a number is not finite
             (infinity times zero is NaN).
     """
-    a, b = _factor("a", a), _factor("b", b)
+    a, b = _checked_factor("a", a), _checked_factor("b", b)
     if a.shape[1] != b.shape[0]:
         raise ValueError(f"b has shape {b.shape}; expected ({a.shape[1]}, n) to match a {a.shape}")
     return a, b
 
 
-def _factor(name: str, array: Array) -> np.ndarray:
+def _checked_factor(name: str, array: Array) -> np.ndarray:
     values = matrix(name, array)
     if values.dtype == bool:
         raise TypeError(f"{name} has dtype bool; expected real numbers")
@@ -84,7 +86,7 @@ def _factor(name: str, array: Array) -> np.ndarray:
 
 
 def product(a: np.ndarray, b: np.ndarray, argument: Array | None) -> np.ndarray:
-    """Return the argument `product`, or the product of two factors if it was left out.
+    """Return the argument `product` after comparing it with a b, or a b if it was left out.
 
     Raises:
         ValueError: if the product overflows, or the argument differs from it.
@@ -99,14 +101,15 @@ def product(a: np.ndarray, b: np.ndarray, argument: Array | None) -> np.ndarray:
         raise ValueError(
             f"product has shape {actual.shape}; expected {expected.shape}, that of a b"
         )
-    if not (close := np.isclose(actual, expected)).all():
-        difference = describe_first(np, ~close, np.asarray(actual))
-        raise ValueError(f"product holds {difference}; expected the product of a and b")
+    is_wrong = ~np.isclose(actual, expected)
+    if is_wrong.any():
+        first_wrong = describe_first(np, is_wrong, np.asarray(actual))
+        raise ValueError(f"product holds {first_wrong}; expected the product of a and b")
     return actual
 
 
-def check_three(name: str, entries: Sequence[str | None]) -> None:
-    """Check that a sequence has one entry each for A, B and AB.
+def check_triple(name: str, entries: Sequence[str | None]) -> None:
+    """Check that a sequence has one entry each for a, b and their product.
 
     Raises:
         ValueError: if there are not three.

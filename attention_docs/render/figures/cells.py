@@ -1,8 +1,8 @@
 """Draw the cells of a matrix, with colours, numbers, labels and marks.
 
-Nothing is shown by colour alone. A cell shows its number, or, where the number does not fit, a
-tooltip and the minus sign. A masked cell is crossed out, because minus infinity on the colour scale
-would leave no colours for the others.
+Nothing is shown by colour alone. A cell shows its number; where the number does not fit, it is a
+tooltip, and the cell shows only a minus sign if it is negative. A cell with minus infinity is
+crossed out, because a colour scale that reached it would leave no colours for the others.
 """
 
 from collections.abc import Mapping, Sequence
@@ -24,12 +24,13 @@ from attention_docs.render.references import index_in_step, step_name
 
 # The size of a cell without a number.
 MIN_CELL = (22, 22)
-# Numbers are printed if the matrix is then no wider than this.
+# Numbers are printed only in a matrix that is no wider than this with them.
 MAX_WIDTH = 560
-# Descriptions of larger matrices name their largest and smallest number only.
-MAX_SPOKEN_NUMBERS = 36
+# The description of a larger matrix has its largest and smallest number only.
+MAX_DESCRIBED_NUMBERS = 36
 
-Mark = tuple[int | None, int | None]  # a row, a column or a cell; None means all
+# What to mark: a row (2, None), a column (None, 5) or a cell (2, 5).
+Mark = tuple[int | None, int | None]
 
 
 class Grid(NamedTuple):
@@ -50,6 +51,7 @@ class Grid(NamedTuple):
         return self.rows * self.cell[1]
 
     def box(self, row: int, column: int) -> dict[str, float]:
+        """Return the SVG attributes of the rectangle around a cell."""
         x, y = self.x + column * self.cell[0], self.y + row * self.cell[1]
         return {"x": x, "y": y, "width": self.cell[0], "height": self.cell[1]}
 
@@ -70,21 +72,21 @@ def width_for_numbers(matrix: np.ndarray) -> float:
 
 
 def cell_size(*matrices: np.ndarray, columns: int) -> tuple[float, float]:
-    """Return one size for all cells: large enough for the numbers, if the columns then fit."""
+    """Return one size for all cells: `MIN_CELL` if `columns` with numbers would be too wide."""
     width = max(map(width_for_numbers, matrices))
     return MIN_CELL if width * columns > MAX_WIDTH else (width, 24)
 
 
-def widened(size: tuple[float, float], names: Sequence[str]) -> tuple[float, float]:
-    """Widen cells to the names of their columns, unless the matrix gets too wide."""
-    width = max(size[0], 6 + max(map(text_width, names)))
-    return (width, size[1]) if width * len(names) <= MAX_WIDTH else size
+def widen_to_labels(size: tuple[float, float], labels: Sequence[str]) -> tuple[float, float]:
+    """Widen cells to the labels of their columns, unless the matrix gets too wide."""
+    width = max(size[0], 6 + max(map(text_width, labels)))
+    return (width, size[1]) if width * len(labels) <= MAX_WIDTH else size
 
 
-def cells(
+def draw_cells(
     grid: Grid, matrix: np.ndarray, scale: Scale, hidden: np.ndarray | None, has_numbers: bool
 ) -> str:
-    """Draw the cells of a matrix."""
+    """Draw the cells of a matrix; those that are True in `hidden` are crossed out, too."""
     values = np.asarray(matrix)
     masked = ~values if values.dtype == bool else values == -np.inf
     crossed = masked if hidden is None else masked | np.asarray(hidden)
@@ -92,48 +94,49 @@ def cells(
     for index, value in np.ndenumerate(values):
         box = grid.box(*index)
         if crossed[index]:
-            # Invisible, but it answers the pointer.
+            # An invisible box, so that a click on the cell reaches the page's script.
             cell = element("rect", **box, fill="none", pointer_events="all")
         else:
-            cell = coloured_box(index, value, box, scale, has_numbers)
-            cell += cell_label(grid.centre(*index), value, has_numbers)
+            cell = draw_coloured_box(index, value, box, scale, has_numbers)
+            cell += draw_value(grid.centre(*index), value, has_numbers)
         body.append(tag_index(cell, matrix, index))
     group = element("g", *body, data_val=step_name(matrix), fill=scale.colour)
-    return group + crosses(grid, crossed) + frame(grid)
+    return group + draw_crosses(grid, crossed) + draw_grid_lines(grid)
 
 
-def coloured_box(
+def draw_coloured_box(
     index: Sequence[int], value: float, box: Mapping[str, float], scale: Scale, has_numbers: bool
 ) -> str:
     """Draw a coloured cell, with its number as a tooltip if the number is not printed."""
-    has_label = has_numbers or isinstance(value, np.bool_)
-    tip = f"row {index[0] + 1}, column {index[1] + 1}: {number(value)}"
-    tooltip = () if has_label else (element("title", escape_text(tip)),)
+    children = []
+    if not has_numbers and not isinstance(value, np.bool_):
+        tooltip = f"row {index[0] + 1}, column {index[1] + 1}: {number(value)}"
+        children.append(element("title", escape_text(tooltip)))
     fill = scale.paint(value, OPACITY_UNDER_TEXT if has_numbers else OPACITY)
-    return element("rect", *tooltip, **box, **fill)
+    return element("rect", *children, **box, **fill)
 
 
 def tag_step(svg: str, matrix: np.ndarray, attribute: str = "data_val") -> str:
-    """Attach the step that a drawing shows, if the matrix has one."""
+    """Wrap a drawing of a matrix in a group with the name of its step, if it has one."""
     step = step_name(matrix)
     return element("g", svg, **{attribute: step}) if step else svg
 
 
 def tag_index(svg: str, matrix: np.ndarray, index: tuple[int, ...]) -> str:
-    """Attach the index of the number that a drawing shows, if the matrix has a step."""
+    """Wrap a drawing of a number in a group with its index, if the matrix has a step."""
     return element("g", svg, data_at=index_in_step(matrix, index)) if step_name(matrix) else svg
 
 
 def inline_number(matrix: np.ndarray, index: tuple[int, ...]) -> str:
-    """Return a number of a matrix for use within text."""
+    """Return a number of a matrix for use within a text element."""
     text, step = escape_text(number(matrix[index])), step_name(matrix)
     if not step:
         return text
     return element("tspan", text, data_val=f"{step}[{index_in_step(matrix, index)}]")
 
 
-def cell_label(centre: tuple[float, float], value: float, has_numbers: bool) -> str:
-    """Write the number, or a tick for True; where the number does not fit, its minus sign."""
+def draw_value(centre: tuple[float, float], value: float, has_numbers: bool) -> str:
+    """Write a number, or a tick for True; where numbers do not fit, only a minus sign."""
     if isinstance(value, np.bool_):
         text = "✓"
     elif has_numbers:
@@ -143,9 +146,9 @@ def cell_label(centre: tuple[float, float], value: float, has_numbers: bool) -> 
     return label(*centre, text, fill=colour(None)) if text else ""
 
 
-def crosses(grid: Grid, crossed: np.ndarray) -> str:
-    """Cross out cells, in a single path."""
-    width, height = (side - 8 for side in grid.cell)
+def draw_crosses(grid: Grid, crossed: np.ndarray) -> str:
+    """Cross out cells, with a single path for all of them."""
+    width, height = grid.cell[0] - 8, grid.cell[1] - 8
     lines = []
     for row, column in np.argwhere(crossed):
         x, y = grid.centre(row, column)
@@ -158,21 +161,23 @@ def crosses(grid: Grid, crossed: np.ndarray) -> str:
     )
 
 
-def frame(grid: Grid) -> str:
+def draw_grid_lines(grid: Grid) -> str:
     """Draw thin lines around all the cells."""
-    down = "".join(
-        f"M{grid.x + i * grid.cell[0]:g} {grid.y:g}v{grid.height:g}"
-        for i in range(grid.columns + 1)
+    cell_width, cell_height = grid.cell
+    vertical = "".join(
+        f"M{grid.x + column * cell_width:g} {grid.y:g}v{grid.height:g}"
+        for column in range(grid.columns + 1)
     )
-    across = "".join(
-        f"M{grid.x:g} {grid.y + i * grid.cell[1]:g}h{grid.width:g}" for i in range(grid.rows + 1)
+    horizontal = "".join(
+        f"M{grid.x:g} {grid.y + row * cell_height:g}h{grid.width:g}" for row in range(grid.rows + 1)
     )
-    return element("path", d=down + across, fill="none", stroke="currentColor", stroke_opacity=0.3)
+    path = vertical + horizontal
+    return element("path", d=path, fill="none", stroke="currentColor", stroke_opacity=0.3)
 
 
-def mark(grid: Grid, marked: Mark, role: str | None) -> str:
-    """Draw a box around a row, (2, None), a column, (None, 5), or one cell, (2, 5)."""
-    row, column = marked
+def draw_mark(grid: Grid, mark: Mark, role: str | None) -> str:
+    """Draw a box around the marked row, column or cell, in the colour of a role."""
+    row, column = mark
     return element(
         "rect",
         x=grid.x + (column or 0) * grid.cell[0],
@@ -185,28 +190,30 @@ def mark(grid: Grid, marked: Mark, role: str | None) -> str:
     )
 
 
-def row_names(grid: Grid, names: Sequence[str]) -> str:
-    """Write a name to the left of each row."""
+def draw_row_labels(grid: Grid, labels: Sequence[str]) -> str:
+    """Write a label to the left of each row."""
     return "".join(
-        label(grid.x - 6, grid.centre(row, 0)[1], name, "end") for row, name in enumerate(names)
+        label(grid.x - 6, grid.centre(row, 0)[1], text, "end") for row, text in enumerate(labels)
     )
 
 
-def column_names(grid: Grid, names: Sequence[str]) -> str:
-    """Write a name above each column."""
+def draw_column_labels(grid: Grid, labels: Sequence[str]) -> str:
+    """Write a label above each column."""
     return "".join(
-        label(grid.centre(0, column)[0], grid.y - LINE_HEIGHT / 2, name)
-        for column, name in enumerate(names)
+        label(grid.centre(0, column)[0], grid.y - LINE_HEIGHT / 2, text)
+        for column, text in enumerate(labels)
     )
 
 
 def describe(name: str, matrix: np.ndarray) -> str:
     """Describe a matrix in words: all rows of a small one, the extremes of a large one."""
-    height, width = matrix.shape
-    size = f"{name}: {_count(height, 'row')}, {_count(width, 'column')}."
-    if matrix.size <= MAX_SPOKEN_NUMBERS or matrix.dtype == bool:
-        rows = (", ".join(map(spoken, row)) for row in matrix)
-        return " ".join([size, *(f"Row {i + 1}: {row}." for i, row in enumerate(rows))])
+    rows, columns = matrix.shape
+    size = f"{name}: {_pluralize(rows, 'row')}, {_pluralize(columns, 'column')}."
+    if matrix.size <= MAX_DESCRIBED_NUMBERS or matrix.dtype == bool:
+        sentences = [
+            f"Row {i}: {', '.join(map(number_in_words, row))}." for i, row in enumerate(matrix, 1)
+        ]
+        return " ".join([size, *sentences])
     unmasked = matrix > -np.inf
     if not unmasked.any():
         return f"{size} No cell takes part."
@@ -218,11 +225,11 @@ def describe(name: str, matrix: np.ndarray) -> str:
     )
 
 
-def _count(count: int, noun: str) -> str:
+def _pluralize(count: int, noun: str) -> str:
     return f"{count} {noun}" if count == 1 else f"{count} {noun}s"
 
 
-def spoken(value: float) -> str:
+def number_in_words(value: float) -> str:
     if isinstance(value, np.bool_):
         return "yes" if value else "no"
     return "takes no part" if value == -np.inf else number(value)

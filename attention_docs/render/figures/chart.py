@@ -32,7 +32,10 @@ MARKERS = (
 
 
 class Series(NamedTuple):
-    """One line: its points and how it is drawn; one without a name shares the style before it."""
+    """One line of a chart: its points, and whether they are joined by a line and have markers.
+
+    A series without a name has the dashes and markers of the one before it.
+    """
 
     name: str
     x: Array
@@ -43,7 +46,10 @@ class Series(NamedTuple):
 
 
 class Axis(NamedTuple):
-    """An axis from the first tick to the last, linear or logarithmic, in multiples of a unit."""
+    """An axis from the first tick to the last, linear or logarithmic.
+
+    The ticks count units: with `unit=1e6`, the tick 10 stands for ten million.
+    """
 
     name: str
     ticks: Sequence[float]
@@ -52,9 +58,24 @@ class Axis(NamedTuple):
 
     def share(self, value: float) -> float:
         """Return where a value lies: 0 at the first tick, 1 at the last."""
-        measure: Callable[[float], float] = math.log if self.logarithmic else float
-        low, high = measure(self.ticks[0]), measure(self.ticks[-1])
-        return (measure(value) - low) / (high - low)
+        transform: Callable[[float], float] = math.log if self.logarithmic else float
+        low, high = transform(self.ticks[0]), transform(self.ticks[-1])
+        return (transform(value) - low) / (high - low)
+
+
+class Plot(NamedTuple):
+    """The rectangle of a chart in which lines are drawn: its axes and its corner on paper."""
+
+    x: Axis
+    y: Axis
+    left: float
+    top: float
+
+    def to_paper(self, point: np.ndarray) -> tuple[float, float]:
+        return (
+            self.left + WIDTH * self.x.share(point[0]),
+            self.top + HEIGHT * (1 - self.y.share(point[1])),
+        )
 
 
 def line_chart(name: str, x: Axis, y: Axis, series: Sequence[Series]) -> Panel:
@@ -65,57 +86,48 @@ def line_chart(name: str, x: Axis, y: Axis, series: Sequence[Series]) -> Panel:
         ValueError: if a series has no points, a different number of x and y, a number that is not
             finite, or one that is not positive on a logarithmic axis.
     """
-    all_points = [_points(curve, x, y) for curve in series]
-    margin = max(text_width(_tick_text(tick)) for tick in y.ticks) + 2 * LINE_HEIGHT
+    points_of_series = [_checked_points(curve, x, y) for curve in series]
+    ticks_width = max(text_width(_tick_text(tick)) for tick in y.ticks)
     # The title is centred over the lines and may be wider than they are.
-    left = max(margin, (text_width(name) - WIDTH) / 2)
-    top = 2.5 * LINE_HEIGHT
-
-    def to_paper(point: np.ndarray) -> tuple[float, float]:
-        return left + WIDTH * x.share(point[0]), top + HEIGHT * (1 - y.share(point[1]))
-
+    left = max(ticks_width + 2 * LINE_HEIGHT, (text_width(name) - WIDTH) / 2)
+    plot = Plot(x, y, left, top=2.5 * LINE_HEIGHT)
     # A series without a name has the style of the named one before it.
     styles = [count - 1 for count in accumulate(bool(curve.name) for curve in series)]
-    lines = [
-        _tag_step(curve, _curve(style, curve, points, to_paper), _axis_data(y, top))
-        for style, curve, points in zip(styles, series, all_points, strict=True)
+    named_series = [
+        (curve, points)
+        for curve, points in zip(series, points_of_series, strict=True)
+        if curve.name
     ]
-    labelled = [
-        (curve, points) for curve, points in zip(series, all_points, strict=True) if curve.name
-    ]
-    ends = _without_overlap([to_paper(points[-1])[1] for _, points in labelled])
     body = [
         label(left + WIDTH / 2, LINE_HEIGHT / 2, name, font_weight="bold"),
-        *_axes(x, y, left, top),
-        *lines,
+        *_draw_axes(plot),
         *(
-            label(left + WIDTH + 10, end, curve.name, "start", fill=colour(curve.role))
-            for (curve, _), end in zip(labelled, ends, strict=True)
+            _draw_series(curve, points, style, plot)
+            for curve, points, style in zip(series, points_of_series, styles, strict=True)
         ),
+        *_draw_names(named_series, plot),
     ]
-    width = left + max(
-        WIDTH + 16 + max(text_width(curve.name) for curve, _ in labelled),
-        (WIDTH + text_width(name)) / 2,
-    )
-    description = " ".join(_describe(curve, points, x, y) for curve, points in labelled)
-    return Panel(width, top + HEIGHT + 2.5 * LINE_HEIGHT, "".join(body), f"{name}. {description}")
+    names_width = max(text_width(curve.name) for curve, _ in named_series)
+    width = left + max(WIDTH + 16 + names_width, (WIDTH + text_width(name)) / 2)
+    height = plot.top + HEIGHT + 2.5 * LINE_HEIGHT
+    sentences = [_describe(curve, points, x, y) for curve, points in named_series]
+    return Panel(width, height, "".join(body), f"{name}. {' '.join(sentences)}")
 
 
-def _points(curve: Series, x: Axis, y: Axis) -> np.ndarray:
-    """Return the points of a series, in the units of the axes."""
-    across, up = (
-        displayable(f"{axis} of {curve.name}", array).astype(float)
-        for axis, array in (("x", curve.x), ("y", curve.y))
-    )
-    if across.shape != up.shape or across.ndim != 1:
+def _checked_points(curve: Series, x: Axis, y: Axis) -> np.ndarray:
+    """Return the points of a series, (n, 2), in the units of the axes."""
+    x_values = displayable(f"x of {curve.name}", curve.x).astype(float)
+    y_values = displayable(f"y of {curve.name}", curve.y).astype(float)
+    if x_values.shape != y_values.shape or x_values.ndim != 1:
         raise ValueError(
-            f"{curve.name} has y of shape {up.shape}; expected {across.shape} to match its x"
+            f"{curve.name} has y of shape {y_values.shape}; "
+            f"expected {x_values.shape} to match its x"
         )
-    if not across.size:
+    if not x_values.size:
         raise ValueError(f"{curve.name} has no points; expected one or more")
-    check_finite(np, f"x of {curve.name}", across)
-    check_finite(np, f"y of {curve.name}", up)
-    points = np.stack([across / x.unit, up / y.unit], axis=1)
+    check_finite(np, f"x of {curve.name}", x_values)
+    check_finite(np, f"y of {curve.name}", y_values)
+    points = np.stack([x_values / x.unit, y_values / y.unit], axis=1)
     for name, axis, values in zip("xy", (x, y), points.T, strict=True):
         if axis.logarithmic and values.min() <= 0:
             raise ValueError(
@@ -125,73 +137,78 @@ def _points(curve: Series, x: Axis, y: Axis) -> np.ndarray:
     return points
 
 
-def _curve(
-    style: int,
-    curve: Series,
-    points: np.ndarray,
-    to_paper: Callable[[np.ndarray], tuple[float, float]],
-) -> str:
+def _draw_series(curve: Series, points: np.ndarray, style: int, plot: Plot) -> str:
+    """Draw a line and markers; the markers of a step's numbers are tagged with the step."""
     body = []
     if curve.line:
         stroke = {"stroke": colour(curve.role), "stroke_width": 1.8, "fill": "none"}
-        path = "M" + "L".join("{:.1f} {:.1f}".format(*to_paper(point)) for point in points)
-        body.append(element("path", d=path, stroke_dasharray=DASHES[style % 4], **stroke))
-    if curve.points:
-        for i, point in enumerate(points):
-            translation = "translate({:.1f} {:.1f})".format(*to_paper(point))
-            tip = f"{curve.name}: {number(point[1])} at {number(point[0])}"
-            body.append(
-                element(
-                    "path",
-                    element("title", escape_text(tip)),
-                    d=MARKERS[style % 4],
-                    fill=colour(curve.role),
-                    transform=translation,
-                    data_at=index_in_step(curve.y, (i,)) if step_name(curve.y) else None,
-                )
-            )
-    return "".join(body)
+        path = "M" + "L".join("{:.1f} {:.1f}".format(*plot.to_paper(point)) for point in points)
+        dashes = DASHES[style % len(DASHES)]
+        body.append(element("path", d=path, stroke_dasharray=dashes, **stroke))
+    if not curve.points:
+        return "".join(body)
+    step = step_name(curve.y)
+    for i, point in enumerate(points):
+        tooltip = f"{curve.name}: {number(point[1])} at {number(point[0])}"
+        marker = element(
+            "path",
+            element("title", escape_text(tooltip)),
+            d=MARKERS[style % len(MARKERS)],
+            fill=colour(curve.role),
+            transform="translate({:.1f} {:.1f})".format(*plot.to_paper(point)),
+            data_at=index_in_step(curve.y, (i,)) if step else None,
+        )
+        body.append(marker)
+    return element("g", *body, data_val=step, data_axis=_axis_data(plot)) if step else "".join(body)
 
 
-def _tag_step(curve: Series, svg: str, axis_data: str) -> str:
-    """Attach the step that the points of a series show, if they have one."""
-    step = step_name(curve.y) if curve.points else None
-    return element("g", svg, data_val=step, data_axis=axis_data) if step else svg
-
-
-def _axis_data(y: Axis, top: float) -> str:
+def _axis_data(plot: Plot) -> str:
     """Return the scale of the y axis for the page's script, which moves points that change."""
-    ends = y.ticks[0], y.ticks[-1], y.unit, top + HEIGHT, top
-    return " ".join(f"{end:g}" for end in ends) + " logarithmic" * y.logarithmic
+    ticks = plot.y.ticks
+    ends = ticks[0], ticks[-1], plot.y.unit, plot.top + HEIGHT, plot.top
+    return " ".join(f"{end:g}" for end in ends) + (" logarithmic" if plot.y.logarithmic else "")
 
 
-def _axes(x: Axis, y: Axis, left: float, top: float) -> list[str]:
-    bottom = top + HEIGHT
+def _draw_names(named_series: Sequence[tuple[Series, np.ndarray]], plot: Plot) -> list[str]:
+    """Write the name of each series at the right end of its line."""
+    ends = _without_overlap([plot.to_paper(points[-1])[1] for _, points in named_series])
+    return [
+        label(plot.left + WIDTH + 10, end, curve.name, "start", fill=colour(curve.role))
+        for (curve, _), end in zip(named_series, ends, strict=True)
+    ]
+
+
+def _draw_axes(plot: Plot) -> list[str]:
+    """Draw the names and ticks of both axes, with a grid line at each tick."""
+    left, top, bottom = plot.left, plot.top, plot.top + HEIGHT
     faint = {"stroke": "currentColor", "stroke_opacity": 0.25, "fill": "none"}
-    body = [label(left + WIDTH / 2, bottom + 2 * LINE_HEIGHT, x.name)]
-    body.append(vertical_label(LINE_HEIGHT / 2, top + HEIGHT / 2, y.name))
-    for tick in x.ticks:
-        across = left + WIDTH * x.share(tick)
-        body.append(element("path", d=f"M{across:.1f} {top}v{HEIGHT}", **faint))
-        body.append(label(across, bottom + LINE_HEIGHT / 2 + 2, _tick_text(tick), font_size=11))
-    for tick in y.ticks:
-        down = bottom - HEIGHT * y.share(tick)
-        body.append(element("path", d=f"M{left:.1f} {down:.1f}h{WIDTH}", **faint))
-        body.append(label(left - 6, down, _tick_text(tick), "end", font_size=11))
+    body = [label(left + WIDTH / 2, bottom + 2 * LINE_HEIGHT, plot.x.name)]
+    body.append(vertical_label(LINE_HEIGHT / 2, top + HEIGHT / 2, plot.y.name))
+    for tick in plot.x.ticks:
+        x = left + WIDTH * plot.x.share(tick)
+        body.append(element("path", d=f"M{x:.1f} {top}v{HEIGHT}", **faint))
+        body.append(label(x, bottom + LINE_HEIGHT / 2 + 2, _tick_text(tick), font_size=11))
+    for tick in plot.y.ticks:
+        y = bottom - HEIGHT * plot.y.share(tick)
+        body.append(element("path", d=f"M{left:.1f} {y:.1f}h{WIDTH}", **faint))
+        body.append(label(left - 6, y, _tick_text(tick), "end", font_size=11))
     return body
 
 
 def _tick_text(value: float) -> str:
-    """Return the label of a tick, whose number is exact: 0.1, not 0.1000."""
+    """Return the label of a tick; ticks are exact, so it has no trailing zeros."""
     text = number(value)
     return text.rstrip("0").rstrip(".") if "." in text and "e" not in text else text
 
 
-def _without_overlap(heights: list[float]) -> list[float]:
+def _without_overlap(y_positions: list[float]) -> list[float]:
     """Move labels up until none overlaps another."""
-    moved, below = list(heights), math.inf
-    for index in sorted(range(len(heights)), key=heights.__getitem__, reverse=True):
-        below = moved[index] = min(heights[index], below - LINE_HEIGHT)
+    moved = list(y_positions)
+    bottom_to_top = sorted(range(len(moved)), key=y_positions.__getitem__, reverse=True)
+    label_below = math.inf
+    for index in bottom_to_top:
+        moved[index] = min(y_positions[index], label_below - LINE_HEIGHT)
+        label_below = moved[index]
     return moved
 
 

@@ -79,39 +79,40 @@ def matrix_panel(
         numbers: whether to print the numbers where they fit.
     """
     values = arguments.matrix("matrix", matrix)
-    row_names = arguments.labels("row_labels", row_labels, values.shape[0])
-    column_names = arguments.labels("column_labels", column_labels, values.shape[1])
+    row_labels = arguments.labels("row_labels", row_labels, values.shape[0])
+    column_labels = arguments.labels("column_labels", column_labels, values.shape[1])
     crossed_out = _checked_hidden(hidden, values.shape)
     cell = cells.cell_size(values, columns=values.shape[1]) if numbers else cells.MIN_CELL
     has_numbers = cell != cells.MIN_CELL
-    cell = cells.widened(cell, column_names)
-    colours = scale_of(scale, "matrix", values)
+    cell = cells.widen_to_labels(cell, column_labels)
+    colour_scale = scale_of(scale, "matrix", values)
     width = cell[0] * values.shape[1]
-    legend = _legend(colours, values.dtype == bool, width, has_numbers)
+    legend = _legend(colour_scale, values.dtype == bool, width, has_numbers)
     # The centred titles and the legend may be wider than the cells.
     overhang = max(0, max(legend.width, text_width(name), text_width(columns)) - width) / 2
-    margin = max(map(text_width, row_names)) + 8
+    margin = max(map(text_width, row_labels)) + 8
     grid = cells.Grid(max(LINE_HEIGHT + margin, overhang), 3 * LINE_HEIGHT, cell, *values.shape)
     centre = grid.x + width / 2
     below = grid.y + grid.height + 10
-    scale_drawing = cells.tag_step(legend.body, values, "data_scale")
+    tagged_legend = cells.tag_step(legend.body, values, "data_scale")
     body = [
         title(centre, LINE_HEIGHT / 2, name, role),
         label(centre, 1.5 * LINE_HEIGHT, columns, font_size=11),
         vertical_label(
             grid.x - margin - LINE_HEIGHT / 2, grid.y + grid.height / 2, rows, font_size=11
         ),
-        cells.column_names(grid, column_names),
-        cells.row_names(grid, row_names),
-        cells.cells(grid, values, colours, crossed_out, has_numbers),
-        cells.mark(grid, _checked_mark(mark, values.shape), role) if mark is not None else "",
-        translated(centre - legend.width / 2, below, scale_drawing),
+        cells.draw_column_labels(grid, column_labels),
+        cells.draw_row_labels(grid, row_labels),
+        cells.draw_cells(grid, values, colour_scale, crossed_out, has_numbers),
+        cells.draw_mark(grid, _checked_mark(mark, values.shape), role) if mark is not None else "",
+        translated(centre - legend.width / 2, below, tagged_legend),
     ]
-    size = grid.x + width + overhang, below + legend.height
-    return Panel(*size, "".join(body), cells.describe(name, values), name=name)
+    width, height = grid.x + width + overhang, below + legend.height
+    return Panel(width, height, "".join(body), cells.describe(name, values), name=name)
 
 
 def _legend(scale: Scale, is_mask: bool, width: float, has_numbers: bool) -> Panel:
+    """Draw the colour scale, or for a mask the meaning of its symbols, centred in a width."""
     if not is_mask:
         return scale.legend(width, OPACITY_UNDER_TEXT if has_numbers else OPACITY)
     text = "✓ takes part, × does not"
@@ -136,6 +137,6 @@ def _checked_mark(mark: cells.Mark, shape: tuple[int, ...]) -> cells.Mark:
         raise ValueError(f"mark is {mark!r}; expected a pair (row, column)")
     row, column = mark
     return (
-        None if row is None else arguments.index("mark, its row,", row, shape[0]),
-        None if column is None else arguments.index("mark, its column,", column, shape[1]),
+        None if row is None else arguments.index("mark[0]", row, shape[0]),
+        None if column is None else arguments.index("mark[1]", column, shape[1]),
     )

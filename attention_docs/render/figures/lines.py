@@ -1,6 +1,7 @@
 """Draw attention as lines between tokens: the thicker a line, the larger the weight."""
 
 from collections.abc import Iterable, Sequence
+from itertools import product
 
 import numpy as np
 
@@ -23,9 +24,9 @@ from attention_docs.render.numbers import number
 
 WIDTH = 180
 ROW_HEIGHT = 34
+# Between the names of the keys and the weights of a single query.
 GAP = 14
 MAX_STROKE = 9.0
-SIDES, SIDE_ROLES = ("queries", "keys"), ("query", "key")
 
 
 def attention_lines(
@@ -38,15 +39,15 @@ def attention_lines(
 ) -> Html:
     """Draw each weight as a line from its query on the left to its key on the right.
 
-    The width of a line is in proportion to its weight, and two lines below say what it means; a
-    weight of zero has no line.
+    The width of a line is in proportion to its weight, and a legend shows two widths with their
+    weights. A weight of zero has no line.
 
     Args:
         weights: (m, n) weights of any array library, none negative.
         tokens: m names of the queries.
         keys: n names of the keys; `tokens` if left out.
-        query: the one query whose lines are drawn, counted from 0, each with its number; all if
-            left out.
+        query: draw the lines of this query only, counted from 0, and print their weights; the
+            lines of all queries if left out.
         name: the title of the figure.
 
     Returns:
@@ -78,57 +79,60 @@ def lines_panel(
     `sides` replaces the titles "queries" and "keys" by two without colour, for a page that has not
     introduced these terms.
     """
-    matrix = _weights(weights)
-    left = arguments.labels("tokens", tokens, matrix.shape[0])
-    right = arguments.labels(*_keys(tokens, keys), matrix.shape[1])
-    queries = range(len(left)) if query is None else [arguments.index("query", query, len(left))]
-    titles, roles = (sides, (None, None)) if sides else (SIDES, SIDE_ROLES)
-    x = max(map(text_width, [*left, titles[0]])) + 8
-    height = ROW_HEIGHT * max(matrix.shape)
-    tops = [
-        2 * LINE_HEIGHT + (height - ROW_HEIGHT * count) / 2 + ROW_HEIGHT / 2
-        for count in matrix.shape
-    ]
-    pairs = [(row, column) for row in queries for column in range(len(right))]
-    lines = [
-        cells.tag_index(_line(x, tops, pair, matrix, left, right), matrix, pair)
-        for pair in pairs
-        if matrix[pair] > 0
-    ]
-    end = x + WIDTH + 8 + max(map(text_width, right))
+    matrix = _checked_weights(weights)
+    count, key_count = matrix.shape
+    names = arguments.labels("tokens", tokens, count)
+    if keys is None:
+        key_names = arguments.labels("tokens", tokens, key_count)
+    else:
+        key_names = arguments.labels("keys", keys, key_count)
+    queries = range(count) if query is None else [arguments.index("query", query, count)]
+    titles, roles = (sides, (None, None)) if sides else (("queries", "keys"), ("query", "key"))
+    left = max(map(text_width, [*names, titles[0]])) + 8
+    right = left + WIDTH
+    names_end = right + 8 + max(map(text_width, key_names))
+    rows_height = ROW_HEIGHT * max(count, key_count)
+    query_rows, key_rows = (_row_positions(n, rows_height) for n in matrix.shape)
+    lines = []
+    for row, column in product(queries, range(key_count)):
+        if matrix[row, column] > 0:
+            tooltip = f"{names[row]} to {key_names[column]}: {number(matrix[row, column])}"
+            share = matrix[row, column] / _largest(matrix)
+            line = _draw_line(left, query_rows[row], key_rows[column], share, tooltip)
+            lines.append(cells.tag_index(line, matrix, (row, column)))
     # The weights of a single query are printed in a column beside the keys.
-    numbers = {} if query is None else {pair: number(matrix[pair]) for pair in pairs}
+    numbers = [] if query is None else [number(weight) for weight in matrix[queries[0]]]
     number_labels = [
-        cells.tag_index(
-            label(end + GAP, tops[1] + ROW_HEIGHT * pair[1], text, "start"), matrix, pair
-        )
-        for pair, text in numbers.items()
+        cells.tag_index(label(names_end + GAP, y, text, "start"), matrix, (queries[0], column))
+        for column, (y, text) in enumerate(zip(key_rows, numbers, strict=False))
     ]
     body = [
-        title(x - 8, LINE_HEIGHT / 2, titles[0], roles[0], "end"),
-        title(x + WIDTH + 8, LINE_HEIGHT / 2, titles[1], roles[1], "start"),
+        title(left - 8, LINE_HEIGHT / 2, titles[0], roles[0], "end"),
+        title(right + 8, LINE_HEIGHT / 2, titles[1], roles[1], "start"),
         cells.tag_step("".join([*lines, *number_labels]), matrix),
-        *(label(x - 8, tops[0] + ROW_HEIGHT * i, token, "end") for i, token in enumerate(left)),
-        *(
-            label(x + WIDTH + 8, tops[1] + ROW_HEIGHT * i, token, "start")
-            for i, token in enumerate(right)
-        ),
-        _legend(x, 2 * LINE_HEIGHT + height + LINE_HEIGHT / 2, _largest(matrix)),
+        *(label(left - 8, y, token, "end") for y, token in zip(query_rows, names, strict=True)),
+        *(label(right + 8, y, key, "start") for y, key in zip(key_rows, key_names, strict=True)),
+        _legend(left, 2 * LINE_HEIGHT + rows_height + LINE_HEIGHT / 2, _largest(matrix)),
     ]
-    if numbers:
-        end += GAP + max(map(text_width, numbers.values()))
-    width = 8 + max(end, x + WIDTH + 8 + text_width(titles[1]))
-    height = 2 * LINE_HEIGHT + height + LINE_HEIGHT
-    drawing, description = "".join(body), _describe(matrix, left, right, queries)
-    if heading is None:
-        return Panel(width, height, drawing, description)
-    heading_label = label(x + WIDTH / 2, LINE_HEIGHT / 2, heading, font_weight="bold")
-    drawing = heading_label + translated(0, 2 * LINE_HEIGHT, drawing)
-    description = f"{heading}: {description}"
-    return Panel(width, height + 2 * LINE_HEIGHT, drawing, description, name=heading)
+    numbers_end = names_end + GAP + max(map(text_width, numbers)) if numbers else names_end
+    width = 8 + max(numbers_end, right + 8 + text_width(titles[1]))
+    height = 2 * LINE_HEIGHT + rows_height + LINE_HEIGHT
+    panel = Panel(width, height, "".join(body), _describe(matrix, names, key_names, queries))
+    return panel if heading is None else _add_heading(panel, heading, left + WIDTH / 2)
 
 
-def _weights(weights: Array) -> np.ndarray:
+def _add_heading(panel: Panel, heading: str, centre: float) -> Panel:
+    """Return a panel with a heading above it."""
+    heading_label = label(centre, LINE_HEIGHT / 2, heading, font_weight="bold")
+    return panel._replace(
+        height=panel.height + 2 * LINE_HEIGHT,
+        body=heading_label + translated(0, 2 * LINE_HEIGHT, panel.body),
+        description=f"{heading}: {panel.description}",
+        name=heading,
+    )
+
+
+def _checked_weights(weights: Array) -> np.ndarray:
     matrix = arguments.matrix("weights", weights)
     if matrix.dtype == bool:
         matrix = matrix.astype(float)
@@ -140,27 +144,18 @@ def _weights(weights: Array) -> np.ndarray:
     return matrix
 
 
-def _keys(tokens: Sequence[str], keys: Sequence[str] | None) -> tuple[str, Sequence[str]]:
-    """Return the argument that names the keys, and the names."""
-    return ("tokens", tokens) if keys is None else ("keys", keys)
+def _row_positions(count: int, height: float) -> list[float]:
+    """Return the y of rows that are centred in a height below the titles."""
+    top = 2 * LINE_HEIGHT + (height - ROW_HEIGHT * count) / 2
+    return [top + ROW_HEIGHT / 2 + ROW_HEIGHT * row for row in range(count)]
 
 
-def _line(
-    x: float,
-    tops: Sequence[float],
-    pair: tuple[int, int],
-    matrix: np.ndarray,
-    left: Sequence[str],
-    right: Sequence[str],
-) -> str:
-    (row, column), weight = pair, matrix[pair]
-    start, end = tops[0] + ROW_HEIGHT * row, tops[1] + ROW_HEIGHT * column
-    name = f"{left[row]} to {right[column]}"
+def _draw_line(x: float, start: float, end: float, share: float, tooltip: str) -> str:
+    """Draw a curve from the left side to the right, whose width is a share of the maximum."""
     middle = x + WIDTH / 2
-    share = weight / _largest(matrix)
     return element(
         "path",
-        element("title", escape_text(f"{name}: {number(weight)}")),
+        element("title", escape_text(tooltip)),
         d=f"M{x:g} {start:g}C{middle:g} {start:g} {middle:g} {end:g} {x + WIDTH:g} {end:g}",
         fill="none",
         stroke=colour("weights"),
@@ -170,15 +165,14 @@ def _line(
 
 
 def _largest(matrix: np.ndarray) -> float:
-    """Return the weight of a line of maximal width: one, unless some weight is larger."""
+    """Return the weight that is drawn with the maximal width: one, unless a weight is larger."""
     return max(1.0, float(matrix.max()))
 
 
 def _legend(x: float, y: float, largest: float) -> str:
-    """Draw two sample lines with their weights."""
+    """Draw two sample lines, of a quarter and all of the maximal width, with their weights."""
     body = []
-    for i, share in enumerate((0.25, 1.0)):
-        left = x + i * WIDTH / 2
+    for left, share in ((x, 0.25), (x + WIDTH / 2, 1.0)):
         ends = {"x1": left, "x2": left + 30, "y1": y, "y2": y}
         stroke = {"stroke": colour("weights"), "stroke_width": MAX_STROKE * share}
         body.append(element("line", **ends, **stroke, stroke_opacity=0.7))
@@ -187,13 +181,14 @@ def _legend(x: float, y: float, largest: float) -> str:
 
 
 def _describe(
-    matrix: np.ndarray, left: Sequence[str], right: Sequence[str], queries: Iterable[int]
+    matrix: np.ndarray, names: Sequence[str], key_names: Sequence[str], queries: Iterable[int]
 ) -> str:
-    if matrix.size > cells.MAX_SPOKEN_NUMBERS:
+    """Describe the weights of some queries in words, or the extremes of a large matrix."""
+    if matrix.size > cells.MAX_DESCRIBED_NUMBERS:
         return cells.describe("Weights of queries (rows) on keys (columns)", matrix)
-    rows = (
-        f"{left[row]} looks at "
-        + ", ".join(f"{key} with {number(w)}" for key, w in zip(right, matrix[row], strict=True))
-        for row in queries
-    )
-    return "; ".join(rows) + "."
+    clauses = []
+    for row in queries:
+        weights = zip(key_names, matrix[row], strict=True)
+        keys = ", ".join(f"{key} with {number(weight)}" for key, weight in weights)
+        clauses.append(f"{names[row]} looks at {keys}")
+    return "; ".join(clauses) + "."

@@ -25,6 +25,7 @@ from attention_docs.render.figures.svg import (
 )
 from attention_docs.render.numbers import number
 
+# Between A or B and their product.
 GAP = 30
 Triple = Sequence[str]
 
@@ -71,34 +72,39 @@ def product_figure(
     """
     a, b = arguments.factors(a, b)
     for argument, entries in (("names", names), ("roles", roles), ("scales", scales)):
-        arguments.check_three(argument, entries)
-    marks = _marks(row, column, a, b)
-    rows = arguments.labels("row_labels", row_labels, a.shape[0])
-    columns = arguments.labels("column_labels", column_labels, b.shape[1])
+        arguments.check_triple(argument, entries)
+    row = arguments.index("row", row, a.shape[0])
+    column = arguments.index("column", column, b.shape[1])
+    row_labels = arguments.labels("row_labels", row_labels, a.shape[0])
+    column_labels = arguments.labels("column_labels", column_labels, b.shape[1])
     matrices = (a, b, arguments.product(a, b, product))
-    colours = [scale_of(kind, *pair) for kind, *pair in zip(scales, names, matrices, strict=True)]
-    margin = max(scale.legend(0).width for scale in colours[:2])
-    grids = _grids(*matrices, max(map(text_width, rows)) + 8, margin)
-    fields = zip(names, matrices, colours, roles, grids, marks, strict=True)
+    colour_scales = [
+        scale_of(kind, name, matrix)
+        for kind, name, matrix in zip(scales, names, matrices, strict=True)
+    ]
+    legend_width = max(scale.legend(0).width for scale in colour_scales[:2])
+    grids = _lay_out(*matrices, max(map(text_width, row_labels)) + 8, legend_width)
+    marks = ((row, None), (None, column), (row, column))
+    fields = zip(names, matrices, colour_scales, roles, grids, marks, strict=True)
     drawings = [MatrixDrawing(*values) for values in fields]
-    left, above, corner = grids
-    pair = f"row {marks[2][0] + 1} · column {marks[2][1] + 1} = "
-    equation = pair + number(matrices[2][marks[2]])
-    marked_number = cells.inline_number(matrices[2], marks[2])
-    below, centre = left.y + left.height + LINE_HEIGHT / 2, corner.x + corner.width / 2
+    grid_a, grid_b, grid_ab = grids
+    marked_pair = f"row {row + 1} · column {column + 1} = "
+    marked_number = cells.inline_number(matrices[2], (row, column))
+    equation = marked_pair + number(matrices[2][row, column])
+    below, centre = grid_a.y + grid_a.height + LINE_HEIGHT / 2, grid_ab.x + grid_ab.width / 2
     body = [
         *(drawing.body() for drawing in drawings),
-        cells.row_names(left, rows),
-        cells.column_names(above, columns),
+        cells.draw_row_labels(grid_a, row_labels),
+        cells.draw_column_labels(grid_b, column_labels),
         title(centre, LINE_HEIGHT / 2, names[1], roles[1]),
-        title(left.x + left.width / 2, left.y - LINE_HEIGHT / 2 - 2, names[0], roles[0]),
+        title(grid_a.x + grid_a.width / 2, grid_a.y - LINE_HEIGHT / 2 - 2, names[0], roles[0]),
         title(centre, below + LINE_HEIGHT / 2, names[2], roles[2]),
-        label(centre, below + 1.5 * LINE_HEIGHT, pair, "middle", marked_number),
-        drawings[0].legend(left.x, below),
-        _legend_of_b(drawings[1], left),
-        drawings[2].legend(corner.x, below + 2 * LINE_HEIGHT + 4),
+        label(centre, below + 1.5 * LINE_HEIGHT, marked_pair, "middle", marked_number),
+        drawings[0].legend(grid_a.x, below),
+        _legend_of_b(drawings[1], grid_a),
+        drawings[2].legend(grid_ab.x, below + 2 * LINE_HEIGHT + 4),
     ]
-    width = max(corner.x + corner.width, centre + text_width(equation) / 2)
+    width = max(grid_ab.x + grid_ab.width, centre + text_width(equation) / 2)
     descriptions = [cells.describe(drawing.name, drawing.values) for drawing in drawings]
     description = " ".join([*descriptions, f"Marked: {equation}."])
     panel = Panel(width, below + 4 * LINE_HEIGHT, "".join(body), description)
@@ -120,49 +126,40 @@ class MatrixDrawing(NamedTuple):
         return self.grid.cell != cells.MIN_CELL
 
     def body(self) -> str:
-        table = cells.cells(self.grid, self.values, self.scale, None, self.has_numbers)
-        return table + cells.mark(self.grid, self.mark, self.role)
+        table = cells.draw_cells(self.grid, self.values, self.scale, None, self.has_numbers)
+        return table + cells.draw_mark(self.grid, self.mark, self.role)
 
     def legend(self, x: float, y: float, width: float | None = None) -> str:
-        """Draw the scale, centred in a width that begins at x."""
+        """Draw the scale, centred in a width that begins at x; by default the matrix's width."""
         width = self.grid.width if width is None else width
         panel = self.scale.legend(width, OPACITY_UNDER_TEXT if self.has_numbers else OPACITY)
-        return translated(
-            x - (panel.width - width) / 2, y, cells.tag_step(panel.body, self.values, "data_scale")
-        )
+        tagged_legend = cells.tag_step(panel.body, self.values, "data_scale")
+        return translated(x - (panel.width - width) / 2, y, tagged_legend)
 
 
-def _legend_of_b(b: MatrixDrawing, left: cells.Grid) -> str:
-    """Draw the scale of B, with its name, in the empty corner."""
+def _legend_of_b(b: MatrixDrawing, grid_a: cells.Grid) -> str:
+    """Draw the scale of B, with its name, in the empty corner above A."""
     legend_width = b.scale.legend(0).width
-    middle = b.grid.y + b.grid.height / 2
-    x = left.x + left.width - legend_width / 2
-    return label(x, middle - 1.2 * LINE_HEIGHT, b.name) + b.legend(x, middle - LINE_HEIGHT / 2, 0)
+    x = grid_a.x + grid_a.width - legend_width / 2
+    y = b.grid.y + b.grid.height / 2
+    return label(x, y - 1.2 * LINE_HEIGHT, b.name) + b.legend(x, y - LINE_HEIGHT / 2, width=0)
 
 
-def _marks(
-    row: int, column: int, a: np.ndarray, b: np.ndarray
-) -> tuple[cells.Mark, cells.Mark, tuple[int, int]]:
-    row = arguments.index("row", row, a.shape[0])
-    column = arguments.index("column", column, b.shape[1])
-    return (row, None), (None, column), (row, column)
-
-
-def _grids(
-    a: np.ndarray, b: np.ndarray, ab: np.ndarray, names_width: float, margin: float
+def _lay_out(
+    a: np.ndarray, b: np.ndarray, ab: np.ndarray, labels_width: float, legend_width: float
 ) -> list[cells.Grid]:
-    """Lay out the three matrices: A and AB share their rows, B and AB their columns.
+    """Place the three matrices: A and AB share their rows, B and AB their columns.
 
     Args:
-        names_width: the width of the row labels.
-        margin: the width that the scales need on the left.
+        labels_width: the width of the row labels.
+        legend_width: the width that the scales of A and B need on the left.
     """
     size = cells.cell_size(a, b, ab, columns=a.shape[1] + b.shape[1])
     width = a.shape[1] * size[0]
-    x, y = names_width + max(0, margin - width), 2 * LINE_HEIGHT + 4
-    corner = (x + width + GAP, y + b.shape[0] * size[1] + GAP)
+    left, top = labels_width + max(0, legend_width - width), 2 * LINE_HEIGHT + 4
+    right, bottom = left + width + GAP, top + b.shape[0] * size[1] + GAP
     return [
-        cells.Grid(x, corner[1], size, *a.shape),
-        cells.Grid(corner[0], y, size, *b.shape),
-        cells.Grid(*corner, size, a.shape[0], b.shape[1]),
+        cells.Grid(left, bottom, size, *a.shape),
+        cells.Grid(right, top, size, *b.shape),
+        cells.Grid(right, bottom, size, *ab.shape),
     ]

@@ -17,7 +17,7 @@ PLUS = "var(--figure-plus, #8f63d2)"
 MINUS = "var(--figure-minus, #c77a12)"
 WEIGHT = "var(--figure-weight, #d6409f)"
 KINDS = ("diverging", "sequential")
-SWATCH, SWATCHES = 14, 5
+MIN_SWATCH_WIDTH, SWATCH_COUNT = 14, 5
 
 
 class Scale(NamedTuple):
@@ -29,7 +29,7 @@ class Scale(NamedTuple):
 
     @property
     def colour(self) -> str:
-        """Return the colour of positive numbers, set once on the group of all cells."""
+        """Return the colour of positive numbers, which is set once for the group of all cells."""
         return WEIGHT if self.kind == "sequential" else PLUS
 
     def paint(self, value: float, max_opacity: float = OPACITY_UNDER_TEXT) -> dict[str, object]:
@@ -38,28 +38,31 @@ class Scale(NamedTuple):
         return {"fill": MINUS if value < 0 else None, "fill_opacity": max_opacity * share}
 
     def legend(self, width: float, max_opacity: float = OPACITY_UNDER_TEXT) -> Panel:
-        """Draw the scale, centred in a width, with numbers at its ends and at zero."""
-        ends = [self.low, 0.0, self.high] if self.low else [0.0, self.high]
-        widest = max(text_width(number(end)) for end in ends)
-        # The centres of neighbouring numbers are at least two swatches apart.
-        swatch = max(SWATCH, widest / 4)
-        length = SWATCHES * swatch
-        width = max(width, length + widest)
+        """Draw the scale, centred in a width, with numbers at its ends and at zero.
+
+        The panel is wider than that if the numbers need more room.
+        """
+        ticks = [self.low, 0.0, self.high] if self.low else [0.0, self.high]
+        widest_tick = max(text_width(number(tick)) for tick in ticks)
+        # Neighbouring ticks are two or four swatches apart, so a quarter keeps them from touching.
+        swatch_width = max(MIN_SWATCH_WIDTH, widest_tick / 4)
+        length = SWATCH_COUNT * swatch_width
+        width = max(width, length + widest_tick)
         left = (width - length) / 2
         # Relative to the high end, because high - low could overflow.
         low_share = self.low / self.high
-        values = self.high * np.linspace(low_share, 1, SWATCHES)
-        size = {"width": swatch, "height": 8}
-        swatches = (
-            element("rect", x=left + i * swatch, **size, **self.paint(value, max_opacity))
+        values = self.high * np.linspace(low_share, 1, SWATCH_COUNT)
+        size = {"width": swatch_width, "height": 8}
+        swatches = [
+            element("rect", x=left + i * swatch_width, **size, **self.paint(value, max_opacity))
             for i, value in enumerate(values)
-        )
+        ]
         outline = {"stroke": "currentColor", "stroke_opacity": 0.3}
         body = [element("g", *swatches, fill=self.colour, **outline)]
-        for end in ends:
-            share = (end / self.high - low_share) / (1 - low_share)
-            x = left + swatch / 2 + share * (length - swatch)
-            body.append(label(x, 8 + LINE_HEIGHT / 2, number(end), font_size=10))
+        for tick in ticks:
+            share = (tick / self.high - low_share) / (1 - low_share)
+            x = left + swatch_width / 2 + share * (length - swatch_width)
+            body.append(label(x, 8 + LINE_HEIGHT / 2, number(tick), font_size=10))
         return Panel(width, 8 + LINE_HEIGHT, "".join(body), "")
 
 

@@ -29,7 +29,8 @@ from attention_docs.render.references import row_reference
 AZIMUTH, ELEVATION = math.radians(-52), math.radians(25)
 UNIT = 100
 MARGIN = 40
-# Each set has its labels on a side of its own, so that those of neighbours do not overlap.
+# Where a label is, right and down from its point, and its anchor. The labels of each set are on
+# another side, so that those of neighbouring points do not overlap.
 LABEL_OFFSETS = (
     (-8.0, -8.0, "end"),
     (8.0, -7.0, "start"),
@@ -39,7 +40,6 @@ LABEL_OFFSETS = (
 # In a plane, a label to the left of a point on the vertical axis goes below the tick there.
 LABEL_OFFSETS_2D = ((-8.0, 11.0, "end"), *LABEL_OFFSETS[1:])
 RING = "M-6.5 0a6.5 6.5 0 1 0 13 0a6.5 6.5 0 1 0 -13 0z"
-
 
 Projection = Callable[[ArrayLike], np.ndarray]  # from (n, 2) or (n, 3) to (n, 2) on paper
 
@@ -62,12 +62,12 @@ def scatter_3d(
     Args:
         name: the title.
         axes: the names of the three axes.
-        sets: the points; `outlined` joins any two points of a set, and fills between any three.
+        sets: the points; if `outlined`, the edges and faces between them are drawn, too.
         size: how far each axis goes from zero, in whole units.
 
     Raises:
-        TypeError: if places are not real numbers.
-        ValueError: if places are not (n, 3) or not finite, or do not have a label each.
+        TypeError: if coordinates are not real numbers.
+        ValueError: if coordinates are not (n, 3) or not finite, or a point has no label.
     """
     sets = [_checked(points, 3, project_3d) for points in sets]
     corners = np.array(
@@ -82,18 +82,21 @@ def scatter_3d(
 
     width = high[0] - low[0] + 2 * MARGIN
     height = high[1] - low[1] + 4.5 * LINE_HEIGHT
-    entries, legend_width = _legend(sets, height)
+    legend, legend_width = _draw_legend(sets, height)
     body = [
         label(max(width, legend_width) / 2, LINE_HEIGHT / 2, name, font_weight="bold"),
-        *_floor(size, to_paper),
-        *_ticks(axes, size, to_paper),
-        *(path for points in sets if points.outlined for path in _outline(points, to_paper)),
-        *(svg for index, points in enumerate(sets) for svg in _points(index, points, to_paper)),
-        *entries,
+        *_draw_floor(size, to_paper),
+        *_draw_axes_3d(axes, size, to_paper),
     ]
+    for points in sets:
+        if points.outlined:
+            body += _draw_outline(points, to_paper)
+    for index, points in enumerate(sets):
+        body += _draw_points_3d(index, points, to_paper)
+    body += legend
     description = f"{name}. " + " ".join(_describe(points) for points in sets)
-    paper = max(width, legend_width), height + LINE_HEIGHT
-    return Panel(*paper, "".join(body), description, _json(axes, sets))
+    width, height = max(width, legend_width), height + LINE_HEIGHT
+    return Panel(width, height, "".join(body), description, _json(axes, sets))
 
 
 def scatter_2d(
@@ -104,12 +107,12 @@ def scatter_2d(
     Args:
         name: the title.
         axes: the names of the two axes.
-        sets: the points; `outlined` joins any two points of a set, and fills between any three.
+        sets: the points; if `outlined`, the edges and faces between them are drawn, too.
         size: how far each axis goes from zero, in whole units.
 
     Raises:
-        TypeError: if places are not real numbers.
-        ValueError: if places are not (n, 2) or not finite, or do not have a label each.
+        TypeError: if coordinates are not real numbers.
+        ValueError: if coordinates are not (n, 2) or not finite, or a point has no label.
     """
     sets = [_checked(points, 2, project_2d) for points in sets]
     origin = np.array([MARGIN, 2.5 * LINE_HEIGHT + UNIT * size[1]])
@@ -120,32 +123,36 @@ def scatter_2d(
 
     right, top = to_paper([size])[0]
     height = origin[1] + 4.2 * LINE_HEIGHT
-    entries, legend_width = _legend(sets, height, is_planar=True)
+    legend, legend_width = _draw_legend(sets, height, is_planar=True)
     width = max(right + MARGIN, legend_width, text_width(name))
     body = [
         label(width / 2, LINE_HEIGHT / 2, name, font_weight="bold"),
-        *_floor(size, to_paper),
+        *_draw_floor(size, to_paper),
         *(label(*to_paper([(i, -0.17)])[0], number(i), font_size=10) for i in range(size[0] + 1)),
         *(label(*to_paper([(-0.17, i)])[0], number(i), font_size=10) for i in range(size[1] + 1)),
         label((MARGIN + right) / 2, origin[1] + 2.3 * LINE_HEIGHT, axes[0], font_size=11),
         vertical_label(LINE_HEIGHT / 2, (origin[1] + top) / 2, axes[1], font_size=11),
-        *(path for points in sets if points.outlined for path in _outline(points, to_paper)),
     ]
+    for points in sets:
+        if points.outlined:
+            body += _draw_outline(points, to_paper)
     for index, points in enumerate(sets):
-        for row, place in enumerate(to_paper(points.places)):
-            body += _marker(index, points, row, place, is_planar=True)
+        for row, position in enumerate(to_paper(points.places)):
+            body += _draw_labelled_marker(index, points, row, position, is_planar=True)
+    body += legend
     description = f"{name}. " + " ".join(_describe(points) for points in sets)
-    return Panel(width, height + LINE_HEIGHT, "".join([*body, *entries]), description, name=name)
+    return Panel(width, height + LINE_HEIGHT, "".join(body), description, name=name)
 
 
 def _checked(points: Points, features: int, project: Callable[[np.ndarray], np.ndarray]) -> Points:
+    """Return points whose coordinates are a matrix and whose labels are strings."""
     expected = f"(n, {features})"
     places = arguments.matrix(points.name, points.places, expected)
     if places.shape[1] != features:
         raise ValueError(f"{points.name} has shape {places.shape}; expected {expected}")
     check_finite(np, points.name, places)
     with ignoring_overflow():
-        check_no_overflow(np, f"{points.name}, drawn, holds", project(places))
+        check_no_overflow(np, f"{points.name} on paper holds", project(places))
     labels = arguments.labels(f"labels of {points.name}", points.labels, len(places))
     return points._replace(places=places, labels=labels)
 
@@ -157,7 +164,7 @@ def _json(axes: Sequence[str], sets: Sequence[Points]) -> str:
 
 
 def project_3d(places: np.ndarray) -> np.ndarray:
-    """Project (n, 3) coordinates to (n, 2) on paper, with the second downwards.
+    """Project (n, 3) coordinates to (n, 2) on paper: x to the right, y downwards.
 
     >>> show(project_3d(np.zeros((1, 3))))
     [[0 0]]
@@ -171,7 +178,7 @@ def project_3d(places: np.ndarray) -> np.ndarray:
 
 
 def project_2d(places: np.ndarray) -> np.ndarray:
-    """Scale (n, 2) coordinates to (n, 2) on paper, with the second downwards.
+    """Scale (n, 2) coordinates to (n, 2) on paper: x to the right, y downwards.
 
     >>> show(project_2d(np.array([[1, 2]])))
     [[100 -200]]
@@ -180,95 +187,116 @@ def project_2d(places: np.ndarray) -> np.ndarray:
     return on_paper
 
 
-def _line(start: Iterable[float], end: Iterable[float], **attributes: Any) -> str:
+def _draw_line(start: Iterable[float], end: Iterable[float], **attributes: Any) -> str:
     path = "M{:.1f} {:.1f}L{:.1f} {:.1f}".format(*start, *end)
     attributes = {"stroke": "currentColor", "stroke_opacity": 0.3, "fill": "none", **attributes}
     return element("path", d=path, **attributes)
 
 
-def _floor(size: Sequence[int], to_paper: Projection) -> list[str]:
+def _draw_floor(size: Sequence[int], to_paper: Projection) -> list[str]:
+    """Draw the grid of whole units in the plane of the first two axes."""
     height = (0,) * (len(size) - 2)
     along = [((x, 0, *height), (x, size[1], *height)) for x in range(size[0] + 1)]
     across = [((0, y, *height), (size[0], y, *height)) for y in range(size[1] + 1)]
-    return [_line(*to_paper(ends)) for ends in along + across]
+    return [_draw_line(*to_paper(ends)) for ends in along + across]
 
 
-def _ticks(axes: Sequence[str], size: Sequence[int], to_paper: Projection) -> list[str]:
-    upright = to_paper([(0, 0, 0), (0, 0, size[2])])
-    x, y = upright[1]
-    body = [_line(*upright, stroke_opacity=0.6), label(x, y - LINE_HEIGHT, axes[2], font_size=11)]
-    for z in range(1, size[2] + 1):
-        ((x, y),) = to_paper([(0, 0, z)])
+def _draw_axes_3d(axes: Sequence[str], size: Sequence[int], to_paper: Projection) -> list[str]:
+    """Draw the vertical axis, and the names and ticks of all three."""
+    vertical = to_paper([(0, 0, z) for z in range(size[2] + 1)])
+    x, y = vertical[-1]
+    body = [
+        _draw_line(vertical[0], vertical[-1], stroke_opacity=0.6),
+        label(x, y - LINE_HEIGHT, axes[2], font_size=11),
+    ]
+    for z, (x, y) in enumerate(vertical[1:], 1):
         body.append(label(x - 6, y, number(z), "end", font_size=10))
-    near = to_paper([(i, 0, 0) for i in range(size[0] + 1)])
-    right = to_paper([(size[0], i, 0) for i in range(size[1] + 1)])
-    body += [label(x - 8, y + 10, number(i), font_size=10) for i, (x, y) in enumerate(near)]
-    body += [label(x + 10, y + 6, number(i), font_size=10) for i, (x, y) in enumerate(right)]
-    (x, y), (across, down) = near.mean(axis=0), right.mean(axis=0)
+    # The other ticks are along the two edges of the floor that face the viewer.
+    front = to_paper([(i, 0, 0) for i in range(size[0] + 1)])
+    side = to_paper([(size[0], i, 0) for i in range(size[1] + 1)])
+    body += [label(x - 8, y + 10, number(i), font_size=10) for i, (x, y) in enumerate(front)]
+    body += [label(x + 10, y + 6, number(i), font_size=10) for i, (x, y) in enumerate(side)]
+    x, y = front.mean(axis=0)
     body.append(label(x - 16, y + 26, axes[0], font_size=11))
-    body.append(label(across + 22, down + 18, axes[1], "start", font_size=11))
+    x, y = side.mean(axis=0)
+    body.append(label(x + 22, y + 18, axes[1], "start", font_size=11))
     return body
 
 
-def _outline(points: Points, to_paper: Projection) -> list[str]:
+def _draw_outline(points: Points, to_paper: Projection) -> list[str]:
     """Draw the faces and edges between points, such as those of a triangle or tetrahedron."""
-    places, paint = to_paper(points.places), colour(points.role)
-    corners = ["{:.1f} {:.1f}".format(*place) for place in places]
+    positions, paint = to_paper(points.places), colour(points.role)
+    corners = ["{:.1f} {:.1f}".format(*position) for position in positions]
+    # Overlapping faces add up, so those of a solid are fainter than a single triangle.
     opacity = 0.06 if len(corners) > 3 else 0.12
     faces = [
         element("path", d="M" + "L".join(face) + "z", fill=paint, fill_opacity=opacity)
         for face in combinations(corners, 3)
     ]
     edge: dict[str, Any] = {"stroke": paint, "stroke_dasharray": "4 3", "stroke_opacity": 0.7}
-    return faces + [_line(*ends, **edge) for ends in combinations(places, 2)]
+    return faces + [_draw_line(*ends, **edge) for ends in combinations(positions, 2)]
 
 
-def _points(index: int, points: Points, to_paper: Projection) -> list[str]:
+def _draw_points_3d(index: int, points: Points, to_paper: Projection) -> list[str]:
+    """Draw the points of a set, each with a vertical line to the floor."""
     body = []
-    for row, place in enumerate(points.places):
-        point, (_, ground) = to_paper([place, (place[0], place[1], 0)])
-        drop = (point[0], ground)
-        body.append(_line(point, drop, stroke_dasharray="2 2", stroke_opacity=0.6))
-        body += _marker(index, points, row, point)
+    for row, (x, y, z) in enumerate(points.places):
+        position, foot = to_paper([(x, y, z), (x, y, 0)])
+        body.append(_draw_line(position, foot, stroke_dasharray="2 2", stroke_opacity=0.6))
+        body += _draw_labelled_marker(index, points, row, position)
     return body
 
 
-def _marker(
-    index: int, points: Points, row: int, point: np.ndarray, is_planar: bool = False
+def _draw_labelled_marker(
+    index: int, points: Points, row: int, position: np.ndarray, is_planar: bool = False
 ) -> list[str]:
-    """Draw a point, with its coordinates as a tooltip, and its label."""
-    (x, y), text = point, points.labels[row]
-    right, down, anchor = (LABEL_OFFSETS_2D if is_planar else LABEL_OFFSETS)[index % 4]
-    tip = element("title", escape_text(f"{text}: " + ", ".join(map(number, points.places[row]))))
+    """Draw a point of the set with this index: a marker, its coordinates as tooltip, its label."""
+    (x, y), text = position, points.labels[row]
+    offsets = LABEL_OFFSETS_2D if is_planar else LABEL_OFFSETS
+    right, down, anchor = offsets[index % len(offsets)]
+    coordinates = ", ".join(map(number, points.places[row]))
+    tooltip = element("title", escape_text(f"{text}: {coordinates}"))
     reference = row_reference(points.places, row)
     return [
-        _symbol(index, points, x, y, tip, is_planar=is_planar, data_val=reference),
+        _draw_marker(index, points, x, y, tooltip, is_planar=is_planar, data_val=reference),
         label(x + right, y + down, text, anchor, fill=colour(points.role)),
     ]
 
 
-def _symbol(
-    index: int, points: Points, x: float, y: float, *tip: str, is_planar: bool, **attributes: Any
+def _draw_marker(
+    index: int,
+    points: Points,
+    x: float,
+    y: float,
+    *children: str,
+    is_planar: bool,
+    **attributes: Any,
 ) -> str:
     paint = colour(points.role)
-    look: dict[str, Any] = {"d": MARKERS[index % 4], "fill": paint}
     if is_planar and index == 0:
-        # The inside of a ring answers the pointer, too.
-        look = {"d": RING, "fill": "none", "stroke": paint, "pointer_events": "all"}
-    return element("path", *tip, **look, transform=f"translate({x:.1f} {y:.1f})", **attributes)
+        # With these pointer events, the inside of the ring shows the tooltip, too.
+        style = {"d": RING, "fill": "none", "stroke": paint, "pointer_events": "all"}
+    else:
+        style = {"d": MARKERS[index % len(MARKERS)], "fill": paint}
+    attributes = {**style, "transform": f"translate({x:.1f} {y:.1f})", **attributes}
+    return element("path", *children, **attributes)
 
 
-def _legend(sets: Sequence[Points], y: float, is_planar: bool = False) -> tuple[list[str], float]:
+def _draw_legend(
+    sets: Sequence[Points], y: float, is_planar: bool = False
+) -> tuple[list[str], float]:
     """Return the SVG of the legend and its width."""
     body, x = [], MARGIN / 2
     for index, points in enumerate(sets):
-        body.append(_symbol(index, points, x, y, is_planar=is_planar))
+        body.append(_draw_marker(index, points, x, y, is_planar=is_planar))
         body.append(label(x + 10, y, points.name, "start"))
         x += 28 + text_width(points.name)
     return body, x
 
 
 def _describe(points: Points) -> str:
-    places = (", ".join(map(number, place)) for place in points.places)
-    labelled = (f"{text} ({place})" for text, place in zip(points.labels, places, strict=True))
-    return f"{points.name}: {'; '.join(labelled)}."
+    entries = []
+    for text, place in zip(points.labels, points.places, strict=True):
+        coordinates = ", ".join(map(number, place))
+        entries.append(f"{text} ({coordinates})")
+    return f"{points.name}: {'; '.join(entries)}."

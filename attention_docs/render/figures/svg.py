@@ -14,10 +14,10 @@ FONT_SIZE = 12
 # In common fonts, a digit is a little over half as wide as it is high.
 CHARACTER_WIDTH = 7
 LINE_HEIGHT = 16
-# Between panels side by side, as in the style sheet.
+# Between panels side by side; the style sheet has the same number.
 GAP = 24
-# Drawings wider than this scroll in a box of their own on a phone, where they would be illegible if
-# shrunk to the screen. The style sheet gives each class this minimum width.
+# The class of a drawing that is wider than so many pixels. The style sheet gives the class that
+# minimum width, so that on a phone the drawing scrolls instead of shrinking until it is illegible.
 CLASSES = ((560, "drawing wide widest"), (420, "drawing wide"), (0, "drawing"))
 
 ROLES = {
@@ -45,9 +45,9 @@ class Panel(NamedTuple):
     height: float
     body: str
     description: str
-    # JSON for the page's script, with which the reader can turn the drawing.
+    # Points in space as JSON: the page's script redraws them when the reader turns the drawing.
     points: str | None = None
-    # Shown to screen readers where it is one of several panels.
+    # The name for screen readers, if it is one of several panels.
     name: str = ""
 
 
@@ -129,10 +129,10 @@ def figure(panel: Panel, name: str) -> Html:
         ValueError: if there is no name or no description.
     """
     if not (name and panel.description):
-        raise ValueError("a figure needs a name and a description, for those who do not see it")
+        raise ValueError("a figure needs a name and a description, for screen readers")
     content = panel.body + name + panel.description
     figure_id = "figure-" + hashlib.sha256(content.encode()).hexdigest()[:8]
-    # Two pixels more, because half of a mark's stroke lies outside its cells.
+    # Two pixels larger, because half of a mark's stroke lies outside its cells.
     width, height = round(panel.width) + 2, round(panel.height) + 2
     return Html(
         element(
@@ -165,9 +165,9 @@ def beside(panels: Sequence[Panel], name: str) -> Html:
         ValueError: if the figure or a panel has no name, or a panel no description.
     """
     if not name:
-        raise ValueError("a figure needs a name, for those who do not see it")
+        raise ValueError("a figure needs a name, for screen readers")
     drawings = [figure(panel, panel.name) for panel in panels]
-    # Set in advance, so that the first drawing does not move when the second arrives.
+    # With a fixed width, the first drawing does not move when the browser reaches the second.
     width = sum(round(panel.width) + 2 for panel in panels) + GAP * (len(panels) - 1)
     group = {"class_": "panels", "role": "group", "style": f"max-width: {width}px"}
     return Html(element("div", *drawings, **group, aria_label=name))

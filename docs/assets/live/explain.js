@@ -10,12 +10,11 @@ import { termOf, valueOf } from "./terms.js";
 
 /** @typedef {{step: string}} StepName `example.step` for a shared literal */
 /** @typedef {{value: number, dtype: Dtype, cell: Cell | null}} NumberToken a number, and its cell if any */
-/** @typedef {(string | StepName | NumberToken)[]} RichText */
+/** @typedef {(string | StepName | NumberToken)[]} RichText text with names and numbers, which the page renders and links */
 
 /**
  * @typedef {object} Explanation
- * @property {string} description of the position: "weight of query 1 on key 2", "row 1, column 2"; ""
- *   for a single number
+ * @property {string} description of the position: "weight of query 1 on key 2", "row 1, column 2"; "" for a single number
  * @property {string} value with all its digits
  * @property {RichText} formula with names; empty for a literal input
  * @property {RichText[]} numbers the formula with numbers: a chain of equal lines that ends with the value
@@ -25,9 +24,11 @@ import { termOf, valueOf } from "./terms.js";
 
 /** @typedef {{text: RichText, level: number}} Expression a text and its precedence */
 
-// How many numbers an operand may expand to, alone or within a sum; how many pieces a formula may have.
-const [SPELLED_OUT, SPELLED_OUT_IN_SUM, LONGEST] = [16, 3, 60];
-const RANDOM = "computed when this site is built, from numbers that are drawn at random";
+// How many numbers an operand may expand to, alone or within a sum.
+const [MAX_NUMBERS, MAX_NUMBERS_IN_SUM] = [16, 3];
+// How many pieces of text a formula may have, and how many nested operations.
+const [MAX_FORMULA_LENGTH, MAX_DEPTH] = [60, 11];
+const RANDOM_NOTE = "computed when this site is built, from numbers that are drawn at random";
 
 /**
  * Explain where a number comes from.
@@ -42,16 +43,17 @@ export const explain = (graph, values, step, index) => {
   const term = termOf(graph, values, step, index);
   const { shape, data, dtype } = values[/** @type {number} */ (graph.nodesByName.get(step))];
   const value = data[ravel(index, shape)];
-  const hasNoNumbers = isLiteral(graph, term) || isMask(graph, term);
   const formula = formulaOf(graph, values, term, step, index);
-  const numbers = hasNoNumbers ? [] : numbersOf(values, term);
-  const lines = numbers.length ? [...numbers, [numberToken(value, dtype)]] : [];
+  const rightSide = formula.slice(2);
+  const isGiven = isLiteral(graph, term) || isMask(graph, term);
+  const calculation = isGiven ? [] : numbersOf(values, term);
+  const lines = calculation.length ? [...calculation, [numberToken(value, dtype)]] : [];
   return {
     description: descriptionOf(graph, values, term, index),
     value: show.python(value, dtype),
     formula,
-    numbers: dropRepeated(formula.slice(2), lines),
-    note: graph.formulas[step] ? [RANDOM] : noteOf(graph, values, term),
+    numbers: dropRepeated(rightSide, lines),
+    note: graph.formulas[step] ? [RANDOM_NOTE] : noteOf(graph, values, term),
     dependencies: dependenciesOf(term),
   };
 };
@@ -59,10 +61,10 @@ export const explain = (graph, values, step, index) => {
 /**
  * Drop lines that look like their predecessor.
  *
- * @param {RichText} right side of the formula @param {RichText[]} lines
+ * @param {RichText} rightSide of the formula, which precedes the lines @param {RichText[]} lines
  */
-const dropRepeated = (right, lines) => {
-  const texts = [right, ...lines].map((line) => line.map(pieceText).join(""));
+const dropRepeated = (rightSide, lines) => {
+  const texts = [rightSide, ...lines].map((line) => line.map(pieceText).join(""));
   return lines.filter((_, i) => texts[i + 1] !== texts[i]);
 };
 
@@ -75,11 +77,11 @@ const pieceText = (piece) => {
 /** @param {Term} term @returns {Cell[]} */
 const dependenciesOf = (term) => {
   /** @type {Map<string, Cell>} */ const cells = new Map();
-  const seen = new Set();
+  const visited = new Set();
   /** @param {Term} term */
   const visit = (term) => {
-    if (seen.has(term)) return;
-    seen.add(term);
+    if (visited.has(term)) return;
+    visited.add(term);
     if (term.cell) cells.set(JSON.stringify(term.cell), term.cell);
     term.used.forEach(visit);
   };
@@ -87,7 +89,7 @@ const dependenciesOf = (term) => {
   return [...cells.values()];
 };
 
-/** @type {WeakMap<Term, boolean>} */
+/** @type {WeakMap<Term, boolean>} the results of `dependsOnCell` */
 const cellDependence = new WeakMap();
 
 /** @param {Term} term @returns {boolean} */
@@ -98,24 +100,38 @@ const dependsOnCell = (term) => {
 };
 
 // ---------------------------------------------------------------------------------------------
-// Names
+// The formula with names
 
-/** @param {Graph} graph @param {NDArray[]} values @param {Term} term @param {string} step @param {number[]} index */
+/**
+ * Write the formula of a number: `scores = Q Kᵀ`, or `Q_2 = Q at row 1, column 4` if its index in the arrays of
+ * the formula is another one.
+ *
+ * @param {Graph} graph @param {NDArray[]} values @param {Term} term @param {string} step @param {number[]} index
+ */
 const formulaOf = (graph, values, term, step, index) => {
   if (graph.formulas[step]) return [{ step }, " = ", graph.formulas[step]];
   if (isLiteral(graph, term)) return [];
+  const formula = [{ step }, " = ", ...longestFormula(graph, values, term)];
+  const source = indexInFormula(values, term)?.slice(-2) ?? [];
+  const transposes = term.via.filter((node) => graph.nodes[node].operation === "matrix_transpose").length;
+  if (term.cell && transposes % 2 && String(source.toReversed()) === String(index)) return [...formula, "ᵀ"];
+  const isElsewhere = source.length > 0 && String(source) !== String(index);
+  return isElsewhere ? [...formula, ` at ${describeIndex(source)}`] : formula;
+};
+
+/**
+ * Write out as many nested operations as fit.
+ *
+ * @param {Graph} graph @param {NDArray[]} values @param {Term} term
+ */
+const longestFormula = (graph, values, term) => {
   let { text } = symbolic(graph, values, term, 1);
-  for (let depth = 2; depth < 12; depth++) {
+  for (let depth = 2; depth <= MAX_DEPTH; depth++) {
     const longer = symbolic(graph, values, term, depth).text;
-    if (longer.length > LONGEST) break;
+    if (longer.length > MAX_FORMULA_LENGTH) break;
     text = longer;
   }
-  const at = indexInFormula(values, term)?.slice(-2);
-  const transposes = term.via.filter((node) => graph.nodes[node].operation === "matrix_transpose").length;
-  if (term.cell && transposes % 2 && String(at?.toReversed()) === String(index))
-    return [{ step }, " = ", ...text, "ᵀ"];
-  const elsewhere = at?.length && String(at) !== String(index) ? ` at ${describeIndex(at)}` : "";
-  return [{ step }, " = ", ...text, ...(elsewhere ? [elsewhere] : [])];
+  return text;
 };
 
 /**
@@ -134,13 +150,9 @@ const symbolic = (graph, values, term, depth) => {
   /** @param {Term} term */
   const inner = (term) => symbolic(graph, values, term, depth - 1);
   if (term.operation === "matmul") {
-    const [left, right] = factorsOf(term).map((factor, i) => {
-      const name = rowName(factor, inner);
-      const slice = sliceOf(graph, values, factor, i);
-      const isTransposed = axisOf(values, factor, i) === (i ? -1 : -2);
-      const text = [...(slice || isTransposed ? parenthesised(name, ATOM) : name.text), slice, isTransposed ? "ᵀ" : ""];
-      return { text: text.filter((piece) => piece !== ""), level: slice || isTransposed ? ATOM : name.level };
-    });
+    const [row, column] = factorsOf(term);
+    const left = factorText(graph, values, row, LEFT, rowName(row, inner));
+    const right = factorText(graph, values, column, RIGHT, rowName(column, inner));
     return { text: [...parenthesised(left, PREFIX), " ", ...parenthesised(right, POWER)], level: PREFIX };
   }
   if (term.operation === "where") {
@@ -154,7 +166,24 @@ const symbolic = (graph, values, term, depth) => {
   return operationText(term, combinesOneArray(term) ? term.terms.map(cellName) : term.terms.map(inner));
 };
 
-/** @param {Term} term @returns {boolean} whether it combines two elements of one array, as in z[1] − z[0] */
+/** @typedef {0 | 1} Side of a matrix product */
+/** @type {Side[]} */
+const [LEFT, RIGHT] = [0, 1];
+
+/**
+ * Write a factor of a matrix product: its name, with the slice that is used, and transposed if necessary.
+ *
+ * @param {Graph} graph @param {NDArray[]} values @param {Term[]} terms @param {Side} side @param {Expression} name
+ * @returns {Expression}
+ */
+const factorText = (graph, values, terms, side, name) => {
+  const slice = sliceOf(graph, values, terms, side);
+  const isTransposed = axisOf(values, terms, side) === (side === LEFT ? -2 : -1);
+  if (!slice && !isTransposed) return name;
+  return { text: [...parenthesised(name, ATOM), ...(slice ? [slice] : []), ...(isTransposed ? ["ᵀ"] : [])], level: ATOM };
+};
+
+/** Whether a term combines two elements of one array, as in z[1] − z[0]. @param {Term} term */
 const combinesOneArray = ({ operation, terms: [left, right] }) => {
   if (!(operations[operation]?.infix && left.cell && right.cell)) return false;
   return left.cell.step === right.cell.step && String(left.cell.index) !== String(right.cell.index);
@@ -191,49 +220,57 @@ const literal = (graph, values, { node, position }) => {
 };
 
 /**
- * Find the public function called with constants alone that gives a term: `causal_mask(...)`.
+ * Find the call of a public function, with numbers alone as arguments, that a term is the result of:
+ * `causal_mask(queries=4)`.
  *
  * @param {Graph} graph @param {Term} term
  */
 const constantCall = ({ scopes, nodes }, term) => {
   const scope = scopes.find(({ results }) => Object.values(results).some((node) => term.via.includes(node)));
   if (!scope || scope.call === "softmax" || dependsOnCell(term)) return null;
-  const constants = Object.entries(scope.arguments).flatMap(([name, value]) => {
-    if (name === "device") return [];
-    const number = value?.node === undefined ? value : nodes[value.node].attributes.value;
-    return [[name, typeof number === "number" ? number : undefined]];
+  const names = Object.keys(scope.arguments).filter((name) => name !== "device");
+  const constants = names.map((name) => {
+    const argument = scope.arguments[name];
+    return argument?.node === undefined ? argument : nodes[argument.node].attributes.value;
   });
-  if (constants.some(([, number]) => number === undefined)) return null;
-  return { call: scope.call, text: `${scope.call}(${constants.map((argument) => argument.join("=")).join(", ")})` };
+  if (constants.some((constant) => typeof constant !== "number")) return null;
+  const argumentList = names.map((name, i) => `${name}=${constants[i]}`).join(", ");
+  return { call: scope.call, text: `${scope.call}(${argumentList})` };
 };
 
-/** @param {Term} term @returns {[Term[], Term[]]} the row and the column of a product */
+/**
+ * Separate the row and the column of a product, whose elements alternate.
+ *
+ * @template T @param {{terms: T[]}} product @returns {[row: T[], column: T[]]}
+ */
 const factorsOf = ({ terms }) => [terms.filter((_, i) => i % 2 === 0), terms.filter((_, i) => i % 2 === 1)];
 
 /**
- * Find the axis of its array along which the row or the column of a product lies.
+ * Find the axis along which the row or the column of a product lies in its array: where the indices of its
+ * elements differ.
  *
- * @param {NDArray[]} values @param {Term[]} terms @param {number} factor 0 for the row, 1 for the column
+ * @param {NDArray[]} values @param {Term[]} terms @param {Side} side left for a row, right for a column
  * @returns {number} from the end; -1 for a row and -2 for a column that is not transposed
  */
-const axisOf = (values, [first, second], factor) => {
-  const [from, to] = [first, second ?? first].map((term) => term.cell?.index ?? indexOf(values, term));
-  const axis = from.findLastIndex((at, axis) => at !== to[axis]) - from.length;
-  return axis < -from.length ? -1 - factor : axis;
+const axisOf = (values, [first, second = first], side) => {
+  const [index, nextIndex] = [first, second].map((term) => term.cell?.index ?? indexOf(values, term));
+  const axis = index.findLastIndex((at, axis) => at !== nextIndex[axis]);
+  if (axis < 0) return side === LEFT ? -1 : -2;
+  return axis - index.length;
 };
 
 /**
  * Write the slice of a step that a product uses: `[4:8]`, or "" for all of it.
  *
- * @param {Graph} graph @param {NDArray[]} values @param {Term[]} terms @param {number} factor
+ * @param {Graph} graph @param {NDArray[]} values @param {Term[]} terms @param {Side} side
  */
-const sliceOf = ({ nodesByName }, values, terms, factor) => {
+const sliceOf = ({ nodesByName }, values, terms, side) => {
   const [{ cell }] = terms;
   if (!cell || terms.some((term) => term.cell?.step !== cell.step)) return "";
   const { shape } = values[/** @type {number} */ (nodesByName.get(cell.step))];
-  const axis = axisOf(values, terms, factor);
-  const first = cell.index[shape.length + axis];
-  if (terms.length === shape[shape.length + axis]) return "";
+  const axis = axisOf(values, terms, side);
+  if (terms.length === shape.at(axis)) return "";
+  const first = /** @type {number} */ (cell.index.at(axis));
   return `[${axis === -1 && shape.length > 1 ? ":, " : ""}${first}:${first + terms.length}]`;
 };
 
@@ -251,29 +288,46 @@ const indexInFormula = (values, term) => {
   if (term.operation === "softmax") return indexInFormula(values, term.terms[0]);
   if (term.operation === "where") return indexInFormula(values, term.used[1]);
   if (term.operation === "matmul") {
-    const [row, column] = factorsOf(term).map((factor, i) => {
-      const index = factor[0].cell?.index ?? indexOf(values, factor[0]).slice(-2);
-      const axis = axisOf(values, factor, i);
-      return index.length < 2 ? [] : [index[index.length + (axis === -1 ? -2 : -1)]];
-    });
-    return [...row, ...column];
+    const [row, column] = factorsOf(term);
+    return [...outerIndex(values, row, LEFT), ...outerIndex(values, column, RIGHT)];
   }
   if (term.operation === "literal" || isReduction(term) || combinesOneArray(term)) return null;
+  // An operand that is broadcast has no index of its own along the axes that it lacks.
   const axes = values[term.node].shape.filter((length) => length > 1).length;
-  const hasSameSize = (/** @type {Term} */ { node }) => values[node].data.length === values[term.node].data.length;
-  const indices = [...term.used.filter(hasSameSize), ...term.used].map((each) => indexInFormula(values, each) ?? []);
+  const isSameSize = (/** @type {Term} */ { node }) => values[node].data.length === values[term.node].data.length;
+  const operands = [...term.used.filter(isSameSize), ...term.used];
+  const indices = operands.map((operand) => indexInFormula(values, operand) ?? []);
   return indices.find(({ length }) => length >= Math.min(axes, 2)) ?? null;
 };
 
-// ---------------------------------------------------------------------------------------------
-// Numbers
+/**
+ * Find the number of the row or column of a product in its matrix.
+ *
+ * @param {NDArray[]} values @param {Term[]} terms @param {Side} side
+ * @returns {number[]} empty for a vector
+ */
+const outerIndex = (values, terms, side) => {
+  const [first] = terms;
+  const index = first.cell?.index ?? indexOf(values, first).slice(-2);
+  if (index.length < 2) return [];
+  const outerAxis = axisOf(values, terms, side) === -1 ? -2 : -1;
+  return [/** @type {number} */ (index.at(outerAxis))];
+};
 
-/** @param {NDArray[]} values @param {Term} term @returns {RichText[]} */
+// ---------------------------------------------------------------------------------------------
+// The formula with numbers
+
+/**
+ * Write the formula with numbers, line by line; empty if nothing decides the result of `all` or `any`.
+ *
+ * @param {NDArray[]} values @param {Term} term @returns {RichText[]}
+ */
 const numbersOf = (values, term) => {
   if (term.operation === "softmax") return softmaxNumbers(values, term);
   if (term.operation === "where") return numbersOf(values, term.used[1]);
   if (term.operation === "all" || term.operation === "any") {
-    const decisive = term.terms.find((each) => Boolean(valueOf(values, each)) === (term.operation === "any"));
+    // A true element decides `any`, and a false one decides `all`.
+    const decisive = term.terms.find((operand) => Boolean(valueOf(values, operand)) === (term.operation === "any"));
     return decisive ? numbersOf(values, decisive) : [];
   }
   return [numeric(values, term, Infinity).text];
@@ -286,7 +340,7 @@ const softmaxNumbers = (values, { terms: [own, ...row] }) => {
   if (largest === -Infinity) return [];
   /** @param {Term} term @returns {RichText} */
   const power = (term) => {
-    const score = numeric(values, term, SPELLED_OUT_IN_SUM);
+    const score = numeric(values, term, MAX_NUMBERS_IN_SUM);
     const shift = largest === 0 ? [] : [" − ", ...parenthesised(atom(numberToken(largest)), PRODUCT)];
     return ["exp(", ...score.text, ...shift, ")"];
   };
@@ -312,25 +366,26 @@ const numeric = (values, term, limit) => {
   const value = numberToken(data[term.position], dtype, term.cell);
   const isAtomic = ["literal", "cell", "where", "softmax", "all", "any"].includes(term.operation);
   if (isAtomic || countLeaves(term) > limit) return atom(value);
-  const innerLimit = term.operation === "matmul" || isReduction(term) ? SPELLED_OUT_IN_SUM : SPELLED_OUT;
-  const inner = term.terms.map((each) =>
-    numeric(values, each, each.operation === term.operation ? limit : innerLimit)
+  const operandLimit = term.operation === "matmul" || isReduction(term) ? MAX_NUMBERS_IN_SUM : MAX_NUMBERS;
+  const operands = term.terms.map((operand) =>
+    numeric(values, operand, operand.operation === term.operation ? limit : operandLimit)
   );
   if (term.operation === "matmul") {
-    const products = inner.flatMap((left, i) =>
-      i % 2 ? [] : [[...parenthesised(left, PRODUCT, i === 0), " × ", ...parenthesised(inner[i + 1], PRODUCT + 1)]]
+    const [row, column] = factorsOf({ terms: operands });
+    const products = row.map((left, i) =>
+      [...parenthesised(left, PRODUCT, i === 0), " × ", ...parenthesised(column[i], PRODUCT + 1)]
     );
     return { text: joined(products, " + "), level: SUM };
   }
   if (term.operation === "sum" || term.operation === "mean") {
-    const sum = joined(inner.map((each, i) => parenthesised(each, i ? SUM + 1 : SUM, i === 0)), " + ");
-    return term.operation === "sum"
-      ? { text: sum, level: SUM }
-      : { text: ["(", ...sum, `) / ${inner.length}`], level: PRODUCT };
+    const summands = operands.map((operand, i) => parenthesised(operand, i ? SUM + 1 : SUM, i === 0));
+    const sum = joined(summands, " + ");
+    if (term.operation === "sum") return { text: sum, level: SUM };
+    return { text: ["(", ...sum, `) / ${operands.length}`], level: PRODUCT };
   }
   if (isReduction(term))
-    return { text: [`${term.operation}(`, ...joined(inner.map(({ text }) => text)), ")"], level: ATOM };
-  return operationText(term, inner);
+    return { text: [`${term.operation}(`, ...joined(operands.map(({ text }) => text)), ")"], level: ATOM };
+  return operationText(term, operands);
 };
 
 /** @type {WeakMap<Term, number>} */
@@ -338,16 +393,16 @@ const leafCounts = new WeakMap();
 
 /** @param {Term} term @returns {number} how many numbers it expands to */
 const countLeaves = (term) => {
-  const count = leafCounts.get(term) ?? (term.terms.reduce((sum, each) => sum + countLeaves(each), 0) || 1);
+  const count = leafCounts.get(term) ?? (term.terms.reduce((sum, operand) => sum + countLeaves(operand), 0) || 1);
   leafCounts.set(term, count);
   return count;
 };
 
 // ---------------------------------------------------------------------------------------------
-// Words
+// Descriptions and notes
 
-/** @type {Record<string, string[]>} words around column and row, by result of attention */
-const RESULTS = {
+/** @type {Record<string, [beforeQuery: string, beforeColumn: string]>} by result of attention */
+const RESULT_WORDS = {
   scores: ["score of query ", " on key "],
   scaled: ["scaled score of query ", " on key "],
   masked: ["masked score of query ", " on key "],
@@ -355,38 +410,38 @@ const RESULTS = {
   output: ["output of query ", ", feature "],
 };
 
+const ATTENTION = ["attention_steps", "scaled_dot_product_attention"];
+
 /** @param {Graph} graph @param {NDArray[]} values @param {Term} term @param {number[]} index */
 const descriptionOf = ({ scopes }, values, term, index) => {
-  for (const { call, results } of scopes) {
-    if (call !== "attention_steps" && call !== "scaled_dot_product_attention") continue;
-    for (const [result, node] of Object.entries(results)) {
-      if (node !== term.node || term.cell) continue;
-      const [row, column, ...batch] = indexOf(values, term).toReversed();
-      const lengths = values[node].shape.toReversed().slice(2);
-      const hasHeads = scopes.some(({ call, arguments: { enable_gqa } }) => call === "split_heads" || enable_gqa);
-      const outer = batch.map((at, i) =>
-        lengths[i] > 1 ? `, ${hasHeads && i === 0 ? "head" : "sequence"} ${at + 1}` : ""
-      );
-      const [of, on] = RESULTS[result] ?? RESULTS.output;
-      return `${of}${column + 1}${on}${row + 1}${outer.join("")}`;
-    }
-  }
-  return describeIndex(index);
+  const results = scopes.filter(({ call }) => ATTENTION.includes(call)).flatMap((scope) => Object.entries(scope.results));
+  const result = results.find(([, node]) => node === term.node);
+  if (!result || term.cell) return describeIndex(index);
+  const [column, query, ...batch] = indexOf(values, term).toReversed();
+  const batchShape = values[term.node].shape.toReversed().slice(2);
+  const hasHeads = scopes.some((scope) => scope.call === "split_heads" || scope.arguments.enable_gqa);
+  const batchWords = batch.map((at, i) => {
+    const axis = hasHeads && i === 0 ? "head" : "sequence";
+    return batchShape[i] > 1 ? `, ${axis} ${at + 1}` : "";
+  });
+  const [beforeQuery, beforeColumn] = RESULT_WORDS[result[0]] ?? RESULT_WORDS.output;
+  return `${beforeQuery}${query + 1}${beforeColumn}${column + 1}${batchWords.join("")}`;
 };
 
-/** @param {number[]} index @returns {string} */
+/** Describe an index: "matrix 2, row 1, column 3". @param {number[]} index @returns {string} */
 export const describeIndex = (index) => {
-  const [column, row, ...outer] = index.map((at) => at + 1).toReversed();
+  const [column, row, ...batch] = index.map((at) => at + 1).toReversed();
   if (column === undefined) return "";
   if (row === undefined) return `element ${column}`;
-  return `${outer.map((at) => `matrix ${at}, `).join("")}row ${row}, column ${column}`;
+  const matrices = batch.map((at) => `matrix ${at}, `);
+  return `${matrices.join("")}row ${row}, column ${column}`;
 };
 
 /** @param {Graph} graph @param {NDArray[]} values @param {Term} term @returns {RichText} */
 const noteOf = (graph, values, term) => {
   if (isLiteral(graph, term)) {
-    const [shared] = [...graph.nodesByName].find(([name, node]) => node === term.node && name.includes(".")) ?? [];
-    const example = shared?.split(".")[0] ?? graph.example;
+    const [sharedName] = [...graph.nodesByName].find(([name, node]) => node === term.node && name.includes(".")) ?? [];
+    const example = sharedName?.split(".")[0] ?? graph.example;
     return [`a literal input, given in attention_docs/examples/${example}.py`];
   }
   const value = valueOf(values, term);
@@ -394,28 +449,31 @@ const noteOf = (graph, values, term) => {
   if (term.operation === "softmax" && term.used.every((score) => valueOf(values, score) === -Infinity))
     return ["every score of the row is −∞: nothing takes part, and its weights are 0"];
   if (term.operation === "all" || term.operation === "any") {
-    const count = term.terms.filter((each) => valueOf(values, each)).length;
+    const count = term.terms.filter((operand) => valueOf(values, operand)).length;
     return [`true for ${count} of ${term.terms.length}`];
   }
   if (term.operation.startsWith("arg")) return ["counted from 0"];
-  if (term.operation !== "where") return [];
-  const [condition, , ifFalse] = term.terms;
+  return term.operation === "where" ? conditionNote(values, term) : [];
+};
+
+/** @param {NDArray[]} values @param {Term} term a `where` @returns {RichText} */
+const conditionNote = (values, { terms: [condition, , ifFalse] }) => {
   const holds = valueOf(values, condition);
   if (valueOf(values, ifFalse) === -Infinity && ifFalse.operation === "literal")
     return [...(condition.cell ? [...numeric(values, condition, 0).text, ": "] : []), maskNote(holds)];
   if (!dependsOnCell(condition)) return [];
-  const tested = numeric(values, condition, SPELLED_OUT).text;
-  if (condition.cell) return [{ step: condition.cell.step }, " is ", ...tested];
-  return [...tested, holds ? " is true" : " is false"];
+  const conditionText = numeric(values, condition, MAX_NUMBERS).text;
+  if (condition.cell) return [{ step: condition.cell.step }, " is ", ...conditionText];
+  return [...conditionText, holds ? " is true" : " is false"];
 };
 
-/** @param {number} isIncluded an element of a mask */
+/** @param {number} isIncluded an element of a mask: 0 or 1 */
 const maskNote = (isIncluded) => `the position takes ${isIncluded ? "part" : "no part"}`;
 
 // ---------------------------------------------------------------------------------------------
 // Expressions
 
-/** @param {Graph} graph @param {Term} term @returns {boolean} whether it is a literal of an example */
+/** Whether a term is an array given in an example, not a constant such as 0.5. @param {Graph} graph @param {Term} term */
 const isLiteral = ({ nodes }, { node, operation }) =>
   operation === "literal" && nodes[node].operation === "asarray";
 
@@ -436,7 +494,11 @@ const atom = (piece) => {
   return { text: [piece], level: piece.value < 0 ? 0 : level };
 };
 
-/** Add parentheses below a precedence. @param {Expression} expression @param {number} minimum */
+/**
+ * Add parentheses below a precedence, except around a negative number at the start.
+ *
+ * @param {Expression} expression @param {number} minimum precedence
+ */
 const parenthesised = ({ text, level }, minimum, isFirst = false) => {
   const isNumber = text.length === 1;
   return level >= minimum || (isFirst && isNumber) ? text : ["(", ...text, ")"];
@@ -446,21 +508,25 @@ const parenthesised = ({ text, level }, minimum, isFirst = false) => {
 const joined = (texts, separator = ", ") =>
   texts.flatMap((text, i) => (i ? [separator, ...text] : text));
 
-/** @param {Term} term @param {Expression[]} inner @returns {Expression} an elementwise operation */
-const operationText = ({ operation }, inner) => {
-  const [left, right] = inner;
+/**
+ * Write an elementwise operation: infix, as a power, around its operand, or as a call.
+ *
+ * @param {Term} term @param {Expression[]} operands @returns {Expression}
+ */
+const operationText = ({ operation }, operands) => {
+  const [left, right] = operands;
   const { infix, around } = operations[operation];
   if (infix) {
     const [symbol, level] = infix;
     return { text: [...parenthesised(left, level, true), ` ${symbol} `, ...parenthesised(right, level + 1)], level };
   }
   if (operation === "pow") {
-    const [exponent] = right.text;
-    const isSquare = typeof exponent === "object" && "value" in exponent && exponent.value === 2;
-    const raised = isSquare && right.text.length === 1 ? ["²"] : ["^(", ...right.text, ")"];
-    return { text: [...parenthesised(left, ATOM), ...raised], level: POWER };
+    const [exponent, ...others] = right.text;
+    const isTwo = typeof exponent === "object" && "value" in exponent && exponent.value === 2;
+    const superscript = isTwo && !others.length ? ["²"] : ["^(", ...right.text, ")"];
+    return { text: [...parenthesised(left, ATOM), ...superscript], level: POWER };
   }
   if (operation === "negative") return { text: ["−", ...parenthesised(left, PRODUCT)], level: SUM };
   const [before, after] = around ?? [`${operation}(`, ")"];
-  return { text: [before, ...joined(inner.map(({ text }) => text)), after], level: ATOM };
+  return { text: [before, ...joined(operands.map(({ text }) => text)), after], level: ATOM };
 };

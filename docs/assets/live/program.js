@@ -5,12 +5,13 @@ import { ATOM, COMPARISON, POWER, PREFIX, SUM, operations } from "./operations.j
 import { number, python } from "./show.js";
 
 /** @typedef {{code: string, level: number}} Expression Python code and its precedence */
+/** @typedef {Map<number, Record<string, any>>} SoftmaxCalls the arguments of softmax, by the node of its result */
 
 const POSITIONAL = new Set(["shape", "axes", "repeats"]);
-// Read more easily where they are used, even if more than once.
+// Operations that are written where they are used, even if more than once, because they read more easily there.
 const INLINE = new Set(["getitem", "matrix_transpose", "full"]);
 // Longer expressions are assigned to a variable; longer matrices get a line for each row.
-const [LONGEST, LINE] = [60, 80];
+const [LONGEST_EXPRESSION, LONGEST_LITERAL] = [60, 80];
 
 const HEAD = `import numpy as np
 
@@ -55,75 +56,105 @@ def show(**steps):
  * @returns {string}
  */
 export const program = (graph, values) => {
-  const { nodes, scopes, steps } = graph;
-  const softmaxes = new Map(
-    scopes.filter(({ call }) => call === "softmax").map((scope) => [scope.results[""], scope.arguments])
-  );
-  /** @type {Map<number, string>} */
-  const variables = new Map();
-  for (const [step, node] of steps) if (!variables.has(node)) variables.set(node, step);
-  const taken = new Set(steps.keys());
-  for (const [name, node] of graph.nodesByName) {
-    const short = name.split(".").at(-1) ?? name;
-    if (!variables.has(node) && !taken.has(short)) variables.set(node, short);
-  }
-  /** @param {number} node @returns {string} the name that a public function gives this result, if free */
-  const variableFor = (node) => {
-    const results = scopes.flatMap((scope) => Object.entries(scope.results));
-    const names = results.filter((result) => result[1] === node).map(([name]) => name.split(".").at(-1) ?? "");
-    const name = names.find((name) => name && !taken.has(name)) ?? `t${node}`;
-    taken.add(name);
-    return name;
-  };
-  /** @param {number} node */
+  const calls = softmaxCalls(graph);
+  const lines = assignments(graph, values, calls);
+  const keywords = [...graph.steps.keys()].map((step) => `    ${step}=${step},\n`).join("");
+  const functions = `${calls.size ? SOFTMAX : ""}${SHOW}`;
+  return `${HEAD}\n${functions}\n# The example ${graph.example}.\n${lines.join("\n")}\n\nshow(\n${keywords})\n`;
+};
+
+/** @param {Graph} graph @returns {SoftmaxCalls} */
+const softmaxCalls = ({ scopes }) =>
+  new Map(scopes.filter(({ call }) => call === "softmax").map((scope) => [scope.results[""], scope.arguments]));
+
+/**
+ * Write an assignment for each step, literal, repeated result and long expression.
+ *
+ * @param {Graph} graph @param {NDArray[]} values @param {SoftmaxCalls} calls
+ * @returns {string[]}
+ */
+const assignments = (graph, values, calls) => {
+  const { nodes, steps } = graph;
+  const variables = nameVariables(graph);
+  /** @param {number} node @returns {number[]} the scores alone for a softmax */
   const inputsOf = (node) => {
-    const call = softmaxes.get(node);
+    const call = calls.get(node);
     return call ? [call.scores.node] : nodes[node].inputs;
   };
-  /** @param {string} operation @param {number} input @param {number} node @returns {boolean} */
-  const broadcastsTo = (operation, input, node) =>
-    (nodes[node].operation === "where" || "python" in operations[nodes[node].operation]) &&
-    operation !== "full" &&
-    String(values[input].shape) === String(values[node].shape);
   const uses = countUses(nodes.length, [...steps.values()], inputsOf);
-  /** @type {Expression[]} */
-  const expressions = [];
-  /** @type {string[]} */
-  const lines = [];
-  nodes.forEach(({ operation, attributes }, node) => {
-    if (!uses[node]) return;
-    const operands = inputsOf(node);
-    const hasFullShape = operands.some((input) => broadcastsTo(nodes[input].operation, input, node));
-    const inputs = operands.map((input) =>
-      hasFullShape && nodes[input].operation === "full"
-        ? literal({ ...values[input], shape: [] })
-        : expressions[input]
-    );
-    const ranks = operands.map((input) => values[input].shape.length);
-    const axis = softmaxes.get(node)?.axis;
-    const expression = softmaxes.has(node)
-      ? callOf("softmax", [inputs[0].code], axis === undefined ? {} : { axis })
-      : operation === "asarray"
-        ? literal(values[node])
-        : expressionOf(operation, attributes, inputs, ranks);
-    const isRepeated = uses[node] > 1 && values[node].shape.length && !INLINE.has(operation);
-    const name = variables.get(node) ?? (isRepeated || expression.code.length > LONGEST ? variableFor(node) : null);
-    if (name) lines.push(`${name} = ${expression.code}`);
-    expressions[node] = name ? { code: name, level: ATOM } : expression;
-  });
-  for (const [step, node] of steps) {
-    const name = variables.get(node);
-    if (name !== step) lines.push(`${step} = ${name}`);
+  /** @type {Expression[]} */ const expressions = [];
+  /** @type {string[]} */ const lines = [];
+
+  /** @param {number} node */
+  const isConstant = (node) => nodes[node].operation === "full";
+  /** @param {number} input @param {number} node */
+  const hasShapeOf = (input, node) => String(values[input].shape) === String(values[node].shape);
+  /** @param {number} node @returns {Expression} */
+  const expressionAt = (node) => {
+    const { operation, attributes } = nodes[node];
+    const inputs = inputsOf(node);
+    const call = calls.get(node);
+    if (call) return callOf("softmax", [expressions[inputs[0]].code], call.axis === undefined ? {} : { axis: call.axis });
+    if (operation === "asarray") return literal(values[node]);
+    const operands = inputs.map((input) => expressions[input]);
+    // Where another operand has the shape of the result, a constant array can be written as a number.
+    const isBroadcasting = operation === "where" || "python" in operations[operation];
+    if (isBroadcasting && inputs.some((input) => hasShapeOf(input, node) && !isConstant(input)))
+      inputs.forEach((input, i) => {
+        if (isConstant(input)) operands[i] = literal({ ...values[input], shape: [] });
+      });
+    const ranks = inputs.map((input) => values[input].shape.length);
+    return operationOf(operation, attributes, operands, ranks);
+  };
+  for (const node of nodes.keys()) {
+    if (!uses[node]) continue;
+    const expression = expressionAt(node);
+    const isArray = values[node].shape.length > 0;
+    const isRepeated = uses[node] > 1 && isArray && !INLINE.has(nodes[node].operation);
+    const isLong = expression.code.length > LONGEST_EXPRESSION;
+    if (!variables.has(node) && (isRepeated || isLong)) variables.set(node, freeName(graph, variables, node));
+    const variable = variables.get(node);
+    if (variable) lines.push(`${variable} = ${expression.code}`);
+    expressions[node] = variable ? { code: variable, level: ATOM } : expression;
   }
-  const keywords = [...steps.keys()].map((step) => `    ${step}=${step},\n`).join("");
-  const head = `${HEAD}\n${softmaxes.size ? SOFTMAX : ""}${SHOW}`;
-  return `${head}\n# The example ${graph.example}.\n${lines.join("\n")}\n\nshow(\n${keywords})\n`;
+  // Several steps may be the same node, whose variable has the name of the first.
+  for (const [step, node] of steps) {
+    const variable = variables.get(node);
+    if (variable !== step) lines.push(`${step} = ${variable}`);
+  }
+  return lines;
+};
+
+/** @param {Graph} graph @returns {Map<number, string>} variables for steps and shared literals, by node */
+const nameVariables = ({ steps, nodesByName }) => {
+  const variables = new Map();
+  for (const [step, node] of steps) if (!variables.has(node)) variables.set(node, step);
+  for (const [name, node] of nodesByName) {
+    const shortName = lastPart(name);
+    if (!variables.has(node) && !steps.has(shortName)) variables.set(node, shortName);
+  }
+  return variables;
 };
 
 /**
- * Count how often each node is used.
+ * Choose a variable for an intermediate result: its name among the results of a public function, or `t` and a number.
  *
- * @param {number} length @param {number[]} outputs @param {(node: number) => number[]} inputsOf
+ * @param {Graph} graph @param {Map<number, string>} variables that are taken @param {number} node
+ */
+const freeName = ({ scopes, steps }, variables, node) => {
+  const taken = new Set([...steps.keys(), ...variables.values()]);
+  const results = scopes.flatMap((scope) => Object.entries(scope.results));
+  const names = results.filter(([, result]) => result === node).map(([name]) => lastPart(name));
+  return names.find((name) => name && !taken.has(name)) ?? `t${node}`;
+};
+
+/** @param {string} name with dots, as in `course_sentence.X` */
+const lastPart = (name) => name.slice(name.lastIndexOf(".") + 1);
+
+/**
+ * Count how often each node is used, directly by the program or by other nodes in use.
+ *
+ * @param {number} length the number of nodes @param {number[]} outputs @param {(node: number) => number[]} inputsOf
  */
 const countUses = (length, outputs, inputsOf) => {
   const uses = Array(length).fill(0);
@@ -136,18 +167,19 @@ const countUses = (length, outputs, inputsOf) => {
 /** @param {NDArray} array @returns {Expression} */
 const literal = ({ shape, data, dtype }) => {
   if (!shape.length) return { code: digits(data[0], dtype), level: data[0] < 0 ? PREFIX : ATOM };
-  const nested = shape.reduceRight(
-    (/** @type {string[]} */ rows, length) =>
-      Array.from({ length: rows.length / length }, (_, i) =>
-        `[${rows.slice(i * length, (i + 1) * length).join(", ")}]`
-      ),
-    [...data].map((value) => digits(value, dtype))
-  );
-  const [code] = nested;
-  const isLong = shape.length > 1 && code.length > LINE;
+  let lists = Array.from(data, (value) => digits(value, dtype));
+  for (const length of shape.toReversed()) {
+    const count = lists.length / length;
+    lists = Array.from({ length: count }, (_, i) => `[${lists.slice(i * length, (i + 1) * length).join(", ")}]`);
+  }
+  const [code] = lists;
+  const isLong = shape.length > 1 && code.length > LONGEST_LITERAL;
   const rows = isLong ? code.replaceAll("], [", "],\n    [").replace(/^\[(.*)\]$/s, "[\n    $1,\n]") : code;
-  return callOf("array", [rows], dtype === "float64" ? { dtype: "float" } : {}, "np.");
+  return callOf("array", [rows], dtypeOption(dtype), "np.");
 };
+
+/** @param {Dtype} dtype @returns {Record<string, string>} nothing for those that NumPy infers */
+const dtypeOption = (dtype) => (dtype === "float64" ? { dtype: "float" } : {});
 
 /** @param {number} value @param {Dtype} [dtype] */
 const digits = (value, dtype) => {
@@ -156,18 +188,19 @@ const digits = (value, dtype) => {
 };
 
 /**
+ * Write an operation as an infix operator, a method or a call.
+ *
  * @param {string} operation @param {Record<string, any>} attributes
  * @param {Expression[]} inputs @param {number[]} ranks how many axes each input has
  * @returns {Expression}
  */
-const expressionOf = (operation, attributes, inputs, ranks) => {
+const operationOf = (operation, attributes, inputs, ranks) => {
   const [first, second] = inputs;
   const codes = inputs.map(({ code }) => code);
   const { python: infix, numpy = operation } = operations[operation];
   if (infix) {
     const [symbol, level] = infix;
-    // In Python, comparisons bind less tightly than & and |, and powers are right-associative.
-    const [left, right] = level === POWER ? [ATOM, ATOM] : level <= COMPARISON ? [SUM, SUM] : [level, level + 1];
+    const [left, right] = operandLevels(level);
     return { code: `${parenthesised(first, left)} ${symbol} ${parenthesised(second, right)}`, level };
   }
   switch (operation) {
@@ -177,27 +210,23 @@ const expressionOf = (operation, attributes, inputs, ranks) => {
       return { code: `~${parenthesised(first, ATOM)}`, level: PREFIX };
     case "matrix_transpose":
       return { code: `${parenthesised(first, ATOM)}.${ranks[0] > 2 ? "mT" : "T"}`, level: ATOM };
-    case "getitem":
-      return {
-        code: `${ranks[0] ? parenthesised(first, ATOM) : `np.asarray(${first.code})`}[${attributes.index.map(indexEntry).join(", ")}]`,
-        level: ATOM,
-      };
+    case "getitem": {
+      const array = ranks[0] ? parenthesised(first, ATOM) : `np.asarray(${first.code})`;
+      return { code: `${array}[${attributes.index.map(indexEntry).join(", ")}]`, level: ATOM };
+    }
     case "astype":
       return { code: `${parenthesised(first, ATOM)}.astype("${attributes.dtype}")`, level: ATOM };
     case "full": {
       const { shape, fill_value, dtype } = attributes;
       const value = digits(asarray(fill_value, dtype).data[0], dtype);
-      return callOf("full", [pythonValue(shape), value], dtype === "float64" ? { dtype: "float" } : {}, "np.");
+      return callOf("full", [pythonValue(shape), value], dtypeOption(dtype), "np.");
     }
     case "eye":
       return callOf("eye", [attributes.n_rows, attributes.n_cols], { k: attributes.k }, "np.");
-    case "arange":
-      return callOf(
-        "arange",
-        [attributes.start, attributes.stop, attributes.step].map(String),
-        attributes.dtype === "float64" ? { dtype: "float" } : {},
-        "np."
-      );
+    case "arange": {
+      const { start, stop, step, dtype } = attributes;
+      return callOf("arange", [start, stop, step].map(String), dtypeOption(dtype), "np.");
+    }
     case "concat":
     case "stack":
       return callOf(numpy, [`[${codes.join(", ")}]`], attributes, "np.");
@@ -206,16 +235,29 @@ const expressionOf = (operation, attributes, inputs, ranks) => {
   }
 };
 
-/** @param {string} name @param {string[]} inputs @param {Record<string, any>} options @returns {Expression} */
-const callOf = (name, inputs, options, prefix = "") => {
-  const isKeyword = (/** @type {string} */ option) => !POSITIONAL.has(option);
-  const rest = Object.entries(options)
-    .sort(([a], [b]) => Number(isKeyword(a)) - Number(isKeyword(b)))
-    .map(([option, value]) => `${isKeyword(option) ? `${option}=` : ""}${pythonValue(value)}`);
-  return { code: `${prefix}${name}(${[...inputs, ...rest].join(", ")})`, level: ATOM };
+/**
+ * Return the lowest precedence that the operands of an infix operator may have without parentheses.
+ *
+ * @param {number} level of the operator
+ */
+const operandLevels = (level) => {
+  // Python's powers are right-associative, and its comparisons bind less tightly than & and |.
+  if (level === POWER) return [ATOM, ATOM];
+  if (level <= COMPARISON) return [SUM, SUM];
+  return [level, level + 1];
 };
 
-/** @param {any} value @returns {string} a list as a tuple, a boolean as True or False */
+/** @param {string} name @param {string[]} inputs @param {Record<string, any>} options @returns {Expression} */
+const callOf = (name, inputs, options, prefix = "") => {
+  const entries = Object.entries(options);
+  const positional = entries.filter(([option]) => POSITIONAL.has(option)).map(([, value]) => pythonValue(value));
+  const keywords = entries
+    .filter(([option]) => !POSITIONAL.has(option))
+    .map(([option, value]) => `${option}=${pythonValue(value)}`);
+  return { code: `${prefix}${name}(${[...inputs, ...positional, ...keywords].join(", ")})`, level: ATOM };
+};
+
+/** Write a list as a tuple, and a boolean as True or False. @param {any} value @returns {string} */
 const pythonValue = (value) => {
   if (Array.isArray(value)) return `(${value.join(", ")}${value.length === 1 ? "," : ""})`;
   return typeof value === "boolean" ? number(Number(value), "bool") : String(value);
@@ -229,5 +271,5 @@ const indexEntry = (entry) => {
   return `${start}:${stop}${step === "" ? "" : `:${step}`}`;
 };
 
-/** @param {Expression} expression @param {number} minimum precedence without parentheses */
+/** Add parentheses below a precedence. @param {Expression} expression @param {number} minimum */
 const parenthesised = ({ code, level }, minimum) => (level >= minimum ? code : `(${code})`);

@@ -1,5 +1,5 @@
-// The expression tree of one element, down to elements of steps. Operations that only rearrange elements,
-// such as a transpose or the split into heads, are skipped.
+// Build the expression tree of one element, whose leaves are elements of other steps. Operations that only
+// rearrange elements, such as a transpose or the split into heads, are skipped.
 
 import { fromFunction, groupByAxis, ravel, unravel } from "./arrays.js";
 import { operations } from "./operations.js";
@@ -7,13 +7,13 @@ import { operations } from "./operations.js";
 /** @typedef {{node: number, position: number}} NodeElement an element of the value of a node */
 
 /**
- * @typedef {object} Term
+ * @typedef {object} Term a node of the expression tree
  * @property {number} node that computes the element, rather than copies it
- * @property {number} position
+ * @property {number} position of the element in the node's value
  * @property {string} operation of the node; "cell" for an element of a step, "literal" for a number
  *   without inputs, "softmax" for a result of that function
- * @property {Cell | null} cell
- * @property {Term[]} terms the operands; those of a product in pairs
+ * @property {Cell | null} cell the element of a step, for a leaf that is one
+ * @property {Term[]} terms the operands; those of a matrix product in pairs
  * @property {Term[]} used the operands that the value depends on
  * @property {number[]} via the skipped nodes
  */
@@ -22,8 +22,10 @@ import { operations } from "./operations.js";
 const positions = (shape, start = 0) => fromFunction(shape, "int64", (position) => start + position);
 
 /**
- * @param {number[]} index in the result of an operation @param {number[]} shape of its input
- * @returns {number} the position of the input's element that is broadcast there
+ * Find the element of an input that is broadcast to an index of the result.
+ *
+ * @param {number[]} index in the result @param {number[]} shape of the input
+ * @returns {number} its position in the input
  */
 const broadcastPosition = (index, shape) => {
   const missing = index.length - shape.length;
@@ -31,30 +33,47 @@ const broadcastPosition = (index, shape) => {
 };
 
 /**
- * Return where a rearrangement takes its elements from, by applying it to positions.
+ * Find the elements that a rearrangement copies, by applying it to positions instead of values.
  *
  * @param {Graph} graph @param {number} node
- * @returns {NodeElement[] | null} by position; null for other operations
+ * @returns {NodeElement[] | null} the original of each element, by position; null for other operations
  */
 export const originsOf = ({ nodes, values }, node) => {
   const { operation, inputs, attributes } = nodes[node];
   const { kind, compute } = operations[operation];
   if (kind !== "rearrangement") return null;
-  const arrays = operation === "take" ? inputs.slice(0, 1) : inputs;
-  const elements = arrays.flatMap((node) =>
-    Array.from(values[node].data, (_, position) => ({ node, position }))
-  );
-  let start = 0;
-  const numbered = inputs.map((input, i) => {
-    if (i >= arrays.length) return values[input];
-    const { shape, data } = values[input];
-    start += data.length;
-    return positions(shape, start - data.length);
+  // The second input of `take` has indices, which must keep their values.
+  const [rearranged, indices] = operation === "take" ? [inputs.slice(0, 1), inputs.slice(1)] : [inputs, []];
+  /** @type {NodeElement[]} */ const elements = [];
+  const numbered = rearranged.map((node) => {
+    const { shape, data } = values[node];
+    const start = elements.length;
+    for (let position = 0; position < data.length; position++) elements.push({ node, position });
+    return positions(shape, start);
   });
-  return Array.from(compute(numbered, attributes).data, (number) => elements[number]);
+  const result = compute([...numbered, ...indices.map((node) => values[node])], attributes);
+  return Array.from(result.data, (number) => elements[number]);
 };
 
 /** @typedef {Cell & {order: number, isCopy: boolean}} StepName an element's name in a step; `order` is the step's */
+/** @typedef {{element: NodeElement, distance: number, name: StepName}} Candidate a name after `distance` rearrangements */
+
+/**
+ * List the names of all elements: each element of a step also names those that it is copied from.
+ *
+ * @param {Graph} graph @param {(NodeElement[] | null)[]} origins by node
+ * @returns {Candidate[]}
+ */
+const candidatesOf = ({ nodesByName, values }, origins) =>
+  [...nodesByName].flatMap(([step, node], order) => {
+    const { shape, data } = values[node];
+    return [...data.keys()].flatMap((position) =>
+      pathOf({ node, position }, origins).map((element, distance) => {
+        const isCopy = distance > 0 || origins[node] !== null;
+        return { element, distance, name: { step, index: unravel(position, shape), order, isCopy } };
+      })
+    );
+  });
 
 /**
  * Name the elements of all nodes by the steps that contain them. A step that selects from an array names
@@ -63,25 +82,15 @@ export const originsOf = ({ nodes, values }, node) => {
  * @param {Graph} graph @param {(NodeElement[] | null)[]} origins by node
  * @returns {StepName[][][]} by node and position, fewest rearrangements first
  */
-const namesOf = ({ nodes, nodesByName, values }, origins) => {
-  /** @type {{element: NodeElement, distance: number, name: StepName}[]} */
-  const candidates = [];
-  [...nodesByName].forEach(([step, node], order) => {
-    const { shape, data } = values[node];
-    for (let position = 0; position < data.length; position++)
-      pathOf({ node, position }, origins).forEach((element, distance) => {
-        const isCopy = distance > 0 || origins[node] !== null;
-        const name = { step, index: unravel(position, shape), order, isCopy };
-        candidates.push({ element, distance, name });
-      });
-  });
+const namesOf = (graph, origins) => {
+  const candidates = candidatesOf(graph, origins);
   const key = (/** @type {NodeElement} */ { node, position }, /** @type {string} */ step) => `${node}:${position}:${step}`;
   const contained = new Set(candidates.map(({ element, name }) => key(element, name.step)));
   /** @type {StepName[][][]} */
-  const names = nodes.map(() => []);
+  const names = graph.nodes.map(() => []);
   for (const { element, name } of candidates.sort((a, b) => a.distance - b.distance)) {
     const { node, position } = element;
-    const length = values[node].shape.at(-1) ?? 1;
+    const length = graph.values[node].shape.at(-1) ?? 1;
     const start = position - (position % length);
     const row = Array.from({ length }, (_, i) => ({ node, position: start + i }));
     if (row.every((neighbour) => contained.has(key(neighbour, name.step))))
@@ -94,26 +103,27 @@ const namesOf = ({ nodes, nodesByName, values }, origins) => {
  * Follow an element back through rearrangements to the node that computes it.
  *
  * @param {NodeElement} element @param {(NodeElement[] | null)[]} origins by node
- * @returns {NodeElement[]}
+ * @returns {NodeElement[]} the element, the one that it copies, and so on
  */
 const pathOf = (element, origins) => {
   const path = [element];
-  for (let from = origins[element.node]?.[element.position]; from; from = origins[from.node]?.[from.position])
-    path.push(from);
+  /** @param {NodeElement} copy */
+  const originOf = (copy) => origins[copy.node]?.[copy.position];
+  for (let origin = originOf(element); origin; origin = originOf(origin)) path.push(origin);
   return path;
 };
 
 /**
- * Return which elements a matrix product multiplies for one element of its result.
+ * Find the elements that a matrix product multiplies for one element of its result.
  *
  * @param {number[]} index of the result @param {number[][]} shapes of the two factors
  * @returns {number[]} the positions in the row and in the column, alternating
  */
-const factors = (index, [left, right]) => {
-  const column = right.length > 1 ? index.slice(-1) : [];
-  const rest = index.slice(0, index.length - column.length);
-  const row = left.length > 1 ? rest.slice(-1) : [];
-  const batch = rest.slice(0, rest.length - row.length);
+const multipliedPositions = (index, [left, right]) => {
+  // NumPy leaves the row out of the result's index if the left factor is a vector, and the column likewise.
+  const batch = [...index];
+  const column = right.length > 1 ? batch.splice(-1) : [];
+  const row = left.length > 1 ? batch.splice(-1) : [];
   return Array.from({ length: left[left.length - 1] }, (_, k) => [
     broadcastPosition([...batch, ...row, k], left),
     broadcastPosition([...batch, k, ...column], right),
@@ -121,10 +131,10 @@ const factors = (index, [left, right]) => {
 };
 
 /**
- * Return the operands of each element of a node; those of a product alternate between the factors.
+ * Find the operands of the elements of a node; those of a matrix product alternate between its factors.
  *
  * @param {Graph} graph @param {number} node that does not only rearrange
- * @returns {(position: number) => NodeElement[]}
+ * @returns {(position: number) => NodeElement[]} the operands of the element at a position
  */
 export const operandsOf = ({ nodes, values }, node) => {
   const { operation, inputs, attributes } = nodes[node];
@@ -137,17 +147,19 @@ export const operandsOf = ({ nodes, values }, node) => {
   }
   return (position) => {
     const index = unravel(position, shape);
-    const operands =
-      kind === "product" ? factors(index, shapes) : shapes.map((input) => broadcastPosition(index, input));
-    return operands.map((position, i) => ({ node: inputs[i % inputs.length], position }));
+    const operandPositions =
+      kind === "product"
+        ? multipliedPositions(index, shapes)
+        : shapes.map((inputShape) => broadcastPosition(index, inputShape));
+    return operandPositions.map((position, i) => ({ node: inputs[i % inputs.length], position }));
   };
 };
 
-/** @type {WeakMap<Graph, ReturnType<typeof analysisOf>>} */
+/** @type {WeakMap<Graph, ReturnType<typeof analyse>>} */
 const analyses = new WeakMap();
 
-/** Return what does not depend on edits. @param {Graph} graph */
-const analysisOf = (graph) => {
+/** Find the origins, names and softmaxes of a graph, which do not depend on edits. @param {Graph} graph */
+const analyse = (graph) => {
   const origins = graph.nodes.map((_, node) => originsOf(graph, node));
   /** @type {Map<number, Scope>} */
   const softmaxes = new Map();
@@ -166,7 +178,7 @@ const analysisOf = (graph) => {
  * @returns {Term}
  */
 export const termOf = (graph, values, step, index) => {
-  const analysis = analyses.get(graph) ?? analysisOf(graph);
+  const analysis = analyses.get(graph) ?? analyse(graph);
   analyses.set(graph, analysis);
   const { origins, softmaxes, names } = analysis;
   /** @type {Map<string, Term>} */
@@ -175,7 +187,7 @@ export const termOf = (graph, values, step, index) => {
   /** @param {NodeElement} element @returns {Term} */
   const termAt = (element) => {
     const key = `${element.node}:${element.position}`;
-    const term = cache.get(key) ?? termFrom(pathOf(element, origins), false);
+    const term = cache.get(key) ?? termAlong(pathOf(element, origins), { isRoot: false });
     cache.set(key, term);
     return term;
   };
@@ -183,10 +195,10 @@ export const termOf = (graph, values, step, index) => {
   const root = /** @type {number} */ (graph.nodesByName.get(step));
   const order = [...graph.nodesByName.keys()].indexOf(step);
   /**
-   * Return an element as a cell of a step. Steps that compute the element name it everywhere; steps that
-   * only copy it name it in later steps alone.
+   * Return an element as a cell of a step, or null if no step may name it. A step that computes the element
+   * may name it everywhere; a step that only copies it may do so in later steps alone.
    *
-   * @param {NodeElement} element @param {boolean} isRoot whether the step must be the node itself
+   * @param {NodeElement} element @param {boolean} isRoot only a step whose value is the node itself may name the root
    * @returns {Term | null}
    */
   const cellTerm = ({ node, position }, isRoot) => {
@@ -198,8 +210,12 @@ export const termOf = (graph, values, step, index) => {
     return { node, position, operation: "cell", cell, terms: [], used: [], via: [] };
   };
 
-  /** @param {NodeElement[]} path @param {boolean} isRoot @returns {Term} */
-  const termFrom = (path, isRoot) => {
+  /**
+   * Return the first element of a path that a step names, or the operation that computes the last element.
+   *
+   * @param {NodeElement[]} path from `pathOf` @param {{isRoot: boolean}} options @returns {Term}
+   */
+  const termAlong = (path, { isRoot }) => {
     const nodes = path.map((element) => element.node);
     for (const element of path) {
       const term = cellTerm(element, isRoot);
@@ -210,21 +226,22 @@ export const termOf = (graph, values, step, index) => {
     return { node, position, operation, cell: null, terms, used, via: nodes };
   };
 
-  /**
-   * @param {number} node @param {number} position
-   * @returns {{operation: string, terms: Term[], used?: Term[]}}
-   */
+  /** @typedef {{operation: string, terms: Term[], used?: Term[]}} OperationTerms `used` if not all terms are */
+
+  /** @param {Scope} call @param {number} position @returns {OperationTerms} the score of the weight, then its whole row */
+  const softmaxTerms = (call, position) => {
+    const { scores, axis = -1 } = call.arguments;
+    const { groups } = groupByAxis(positions(values[scores.node].shape), { axis });
+    const row = groups.find((group) => group.includes(position)) ?? groups[0];
+    const terms = Array.from(row, (position) => termAt({ node: scores.node, position }));
+    return { operation: "softmax", terms: [terms[row.indexOf(position)], ...terms], used: terms };
+  };
+
+  /** @param {number} node @param {number} position @returns {OperationTerms} */
   const operationAt = (node, position) => {
     const { operation, inputs } = graph.nodes[node];
     const softmax = softmaxes.get(node);
-    if (softmax) {
-      const scores = softmax.arguments.scores.node;
-      const { groups } = groupByAxis(positions(values[scores].shape), { axis: softmax.arguments.axis ?? -1 });
-      const group = groups.find((group) => group.includes(position)) ?? groups[0];
-      const terms = Array.from(group, (position) => termAt({ node: scores, position }));
-      const own = terms[group.indexOf(position)];
-      return { operation: "softmax", terms: [own, ...terms], used: terms };
-    }
+    if (softmax) return softmaxTerms(softmax, position);
     if (!inputs.length) return { operation: "literal", terms: [] };
     const terms = operandsOf(graph, node)(position).map(termAt);
     if (operation !== "where") return { operation, terms };
@@ -232,7 +249,8 @@ export const termOf = (graph, values, step, index) => {
     return { operation, terms, used: [condition, valueOf(values, condition) ? ifTrue : ifFalse] };
   };
 
-  return termFrom(pathOf({ node: root, position: ravel(index, values[root].shape) }, origins), true);
+  const position = ravel(index, values[root].shape);
+  return termAlong(pathOf({ node: root, position }, origins), { isRoot: true });
 };
 
 /** @param {NDArray[]} values @param {Term} term */

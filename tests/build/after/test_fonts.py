@@ -19,7 +19,7 @@ FORMULA = '<span class="katex"><mi>hidden ß</mi><span class="katex-html" aria-h
 @pytest.fixture
 def style_sheet(assets, tmp_path):
     def style_sheet(*formulas):
-        project = SimpleNamespace(modules=assets, cache=Cache(tmp_path))
+        project = SimpleNamespace(node_modules=assets, cache=Cache(tmp_path))
         return fonts.style_sheet(project, formulas)
 
     return style_sheet

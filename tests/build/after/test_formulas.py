@@ -22,7 +22,7 @@ def typeset(assets, tmp_path):
     """A function that typesets formulas, with a cache for the test."""
 
     def typeset(*items):
-        project = SimpleNamespace(modules=assets, cache=Cache(tmp_path))
+        project = SimpleNamespace(node_modules=assets, cache=Cache(tmp_path))
         return formulas.typeset(items, project, locate=lambda formula: "page.md:3")
 
     return typeset

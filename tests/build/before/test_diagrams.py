@@ -32,7 +32,7 @@ def draw(assets, tmp_path):
     """A function that draws a diagram, with a cache for the test."""
 
     def draw(source):
-        project = SimpleNamespace(modules=assets, cache=Cache(tmp_path))
+        project = SimpleNamespace(node_modules=assets, cache=Cache(tmp_path))
         return drawings(project, [source])[source]
 
     return draw
@@ -41,7 +41,7 @@ def draw(assets, tmp_path):
 @pytest.fixture(scope="module")
 def page_diagrams(assets, tmp_path_factory):
     """The drawings of all diagrams of the pages, by source."""
-    project = SimpleNamespace(modules=assets, cache=Cache(tmp_path_factory.mktemp("cache")))
+    project = SimpleNamespace(node_modules=assets, cache=Cache(tmp_path_factory.mktemp("cache")))
     return drawings(project, [source.values[0] for source in PAGE_DIAGRAMS])
 
 

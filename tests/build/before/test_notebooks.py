@@ -161,8 +161,8 @@ def test_package_digest_covers_package_and_installed_versions(tmp_path, monkeypa
     shutil.copytree(ROOT / "attention_docs", tmp_path / "package")
     digest = cache.package_digest(tmp_path / "package")
     assert cache.package_digest(tmp_path / "package") == digest
-    assert "\nnumpy-" in cache.versions()
-    monkeypatch.setattr(cache, "versions", lambda: "numpy-9.9.dist-info")
+    assert "\nnumpy-" in cache.installed_versions()
+    monkeypatch.setattr(cache, "installed_versions", lambda: "numpy-9.9.dist-info")
     assert cache.package_digest(tmp_path / "package") != digest
     monkeypatch.undo()
     for name, is_covered in (("publish/project.py", False), ("render/numbers.py", True)):

@@ -31,8 +31,8 @@ def steps(xp=numpy):
 
 
 @pytest.fixture
-def example(tmp_path, monkeypatch):
-    """Return a function that writes an example named `temporary`."""
+def write_example(tmp_path, monkeypatch):
+    """Return a function that writes an example named `temporary`, given the code of its step y."""
     monkeypatch.setattr(examples, "__path__", [*examples.__path__, str(tmp_path)])
 
     def write(result, constant=""):
@@ -62,23 +62,25 @@ def clear_caches():
         ("x * xp.full((2,), X[1])", ""),
     ],
 )
-def test_literal_used_as_scalar_stops_build(example, result, constant):
-    example(result, constant)
+def test_literal_used_as_scalar_stops_build(write_example, result, constant):
+    write_example(result, constant)
     with pytest.raises(PublishError, match="example 'temporary': the literal X of temporary"):
         compute("graph", "temporary")
 
 
-def test_input_that_is_no_constant_stops_build(example):
-    example("(z := xp.asarray([3.0, 4.0])), 'sum': z + x")
+def test_input_that_is_no_constant_stops_build(write_example):
+    write_example("(z := xp.asarray([3.0, 4.0])), 'sum': z + x")
     with pytest.raises(PublishError, match="example 'temporary': a reader could edit 'y', which"):
         compute("graph", "temporary")
 
 
 def test_rewritten_literals_reach_importers_and_are_restored():
-    before, own = examples.steps("permutation"), vars(self_attention).copy()
-    with rewritten_literals(
-        "permutation", {LiteralPosition("self_attention", "X", (2,)): [5, 6, 7, 8]}
-    ):
+    # `permutation` imports X from `self_attention`.
+    original_x = examples.steps("permutation")["X"]
+    original_namespace = vars(self_attention).copy()
+    third_row = LiteralPosition("self_attention", "X", (2,))
+    with rewritten_literals("permutation", {third_row: [5, 6, 7, 8]}):
         np.testing.assert_array_equal(examples.steps("permutation")["X"][2], [5, 6, 7, 8])
-    np.testing.assert_array_equal(examples.steps("permutation")["X"], before["X"])
-    assert all(vars(self_attention)[name] is value for name, value in own.items())
+    np.testing.assert_array_equal(examples.steps("permutation")["X"], original_x)
+    for name, value in original_namespace.items():
+        assert vars(self_attention)[name] is value

@@ -13,29 +13,27 @@ from tests.live.graphs import graph
 from tests.live.replay import replay
 
 NAMES = recorded_names()
-
-
-def assert_same_bits(one, other):
-    assert one.dtype == other.dtype
-    np.testing.assert_array_equal(one, other)
-    np.testing.assert_array_equal(np.signbit(one), np.signbit(other))
-
-
 # Examples that a page cannot compute, with the reason.
-DRAWN = {
+DRAWN_IN_BULK = {
     "score_variance": "measured on 5 million drawn numbers",
     "source_experiment": "measured on 60000 drawn numbers",
     # The trained matrices could be inputs, but their digits are random: compressed, those of the
     # three stages take 13.6 KB.
     "learning_reverse": "trained on 3200 drawn sequences, measured on 256",
-    # Likewise 15.2 KB.
+    # Its trained matrices would take 15.2 KB.
     "learning_induction": "trained on 8000 drawn sequences, measured on 256",
     "learning_mistakes": "losses alone, each measured on 256 drawn sequences",
 }
 
 
 def test_all_examples_but_those_drawn_in_bulk_are_recorded():
-    assert set(examples.names()) - set(NAMES) == set(DRAWN)
+    assert set(examples.names()) - set(NAMES) == set(DRAWN_IN_BULK)
+
+
+def assert_same_bits(actual, expected):
+    assert actual.dtype == expected.dtype
+    np.testing.assert_array_equal(actual, expected)
+    np.testing.assert_array_equal(np.signbit(actual), np.signbit(expected))
 
 
 @pytest.mark.parametrize("name", NAMES)
@@ -47,7 +45,7 @@ def test_recorded_steps_equal_numpy_bitwise(name):
 
 
 def test_equal_literals_are_edited_separately():
-    assert self_attention.W_Q == self_attention.W_V
+    assert self_attention.W_Q == self_attention.W_V  # otherwise this test would show nothing
     steps = replay("self_attention", {"W_Q": np.zeros((4, 2))}).steps
     assert not np.any(steps["Q"])
     np.testing.assert_array_equal(steps["V"], examples.steps("self_attention")["V"])
@@ -73,7 +71,7 @@ def test_recorded_array_follows_array_api_standard():
 
 
 @pytest.mark.parametrize(
-    ("name", "operation"),
+    ("name", "apply"),
     [
         ("svd", lambda xp, x: xp.svd(x)),
         ("multiply", lambda xp, x: x * np.ones(2)),
@@ -84,10 +82,10 @@ def test_recorded_array_follows_array_api_standard():
         ("xp.stack", lambda xp, x: xp.asarray([x, x])),
     ],
 )
-def test_error_names_unrecordable_operation(name, operation):
-    tape = Tape()
+def test_error_names_unrecordable_operation(name, apply):
+    xp = Tape().xp
     with pytest.raises(UnknownOperationError, match=name):
-        operation(tape.xp, tape.xp.asarray([1.0, 2.0]))
+        apply(xp, xp.asarray([1.0, 2.0]))
 
 
 def test_error_names_operation_and_example(monkeypatch):
@@ -98,8 +96,9 @@ def test_error_names_operation_and_example(monkeypatch):
 
 
 def test_read_independent_of_inputs_is_no_guard():
+    # `padding_mask` reads its lengths, which no reader can edit.
     recording = attempt("causal_padding")
-    assert any(read.answer is False for read in recording.tape.reads), "no read by padding_mask"
+    assert any(read.answer is False for read in recording.tape.reads)
     messages = {guard["refusal"][1][0] for guard in graph("causal_padding")["guards"]}
     assert "query holds " in messages
     assert not any("lengths" in message for message in messages)

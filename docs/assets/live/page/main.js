@@ -162,9 +162,9 @@ document.addEventListener("focusout", () => setTimeout(() => {
 attentionDocs.onArrival(onNewPage);
 readAddress();
 addEventListener("hashchange", () => isOnPage() && readAddress());
+attentionDocs.stopListening();
 // Replay the event that made site.js load this script.
-attentionDocs.start();
-if (attentionDocs.pendingEvent) {
-  const handlers = { pointerover: onPointerOver, click: onClick, keydown: onKeyDown };
-  handlers[/** @type {"click"} */ (attentionDocs.pendingEvent.type)]?.(/** @type {any} */ (attentionDocs.pendingEvent));
-}
+const { pendingEvent } = attentionDocs;
+if (pendingEvent?.type === "pointerover") onPointerOver(/** @type {PointerEvent} */ (pendingEvent));
+if (pendingEvent?.type === "click") onClick(/** @type {MouseEvent} */ (pendingEvent));
+if (pendingEvent?.type === "keydown") onKeyDown(/** @type {KeyboardEvent} */ (pendingEvent));

@@ -6,7 +6,7 @@
  * @property {Record<string, any>} graphs by the name of the example, as JSON; each is set by a script of its own
  * @property {string} page the path of the page on screen; during navigation the address is ahead of it
  * @property {(callback: () => void) => void} onArrival registers a callback for each page that the theme inserts
- * @property {() => void} start removes the listeners of docs/assets/site.js
+ * @property {() => void} stopListening removes the listeners of docs/assets/site.js
  * @property {Event} [pendingEvent] the event that made site.js load live.js
  */
 
