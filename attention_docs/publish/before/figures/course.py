@@ -105,20 +105,19 @@ def course_pronoun(steps_of: StepsOf) -> Html:
 @site_figure
 def course_saturation(steps_of: StepsOf) -> Html:
     r"""The weights of *birds* when all of its scores are multiplied by the same factor. The smaller
-    it is, the closer the words come to counting alike, as in a plain average. The larger it is, the
-    more *pass* takes, until it has almost everything and the lines are flat. The markers stand
-    at the factor one, the scores as they are, and at $1 / \sqrt{3}$, the factor that this page
-    arrives at."""
+    the factor, the closer the words come to counting alike, as in a plain average. The larger it
+    is, the more *pass* takes, until it has almost everything and the lines are flat. The markers
+    stand at the factor one and at $1 / \sqrt{3}$, the factor of the formula."""
     steps = steps_of("course_scale")
     factors = np.geomspace(1 / 16, 4, 61)
     curves = softmax(factors[:, None] * np.asarray(steps["scores"]))
     spread = np.ptp(curves, axis=1)
-    claim(np.all(np.diff(spread) > 0), "The smaller it is, the closer the words come")
+    claim(np.all(np.diff(spread) > 0), "The smaller the factor, the closer the words come")
     claim(np.all(np.diff(curves[:, PASS]) > 0), "The larger it is, the more *pass* takes")
     claim(curves[-1, PASS] > 0.99, "until it has almost everything")
     marked = {"weights": 3**-0.5, "weights_unscaled": 1.0}
     series = []
-    for name, word, role in (("pass", PASS, "weights"), ("each other", BIRDS, "input")):
+    for name, word, role in (("pass", PASS, "weights"), ("any other", BIRDS, "input")):
         series.append(Series(name, factors, curves[:, word], role))
         for step, factor in marked.items():
             weight = steps[step][word : word + 1]
