@@ -1,7 +1,8 @@
 """The worked examples. One file is one example; its file name is its name everywhere.
 
 An example has a TITLE, a SOURCE, literal inputs, and `steps(xp)`, which returns every matrix the
-pages name, in reading order. Its docstring commits the digits.
+pages name, in reading order. Its docstring commits the digits. LABELS, if it has any, are the words
+along the axes of a step.
 """
 
 import doctest
@@ -50,6 +51,16 @@ def steps(name: str, xp: ModuleType = numpy) -> dict[str, Array]:
     check_library(xp)
     found: dict[str, Array] = load(name).steps(xp)
     return found
+
+
+def labels(name: str, step: str) -> tuple[list[str], ...]:
+    """Return the words along each axis of a step, or nothing if its example names none.
+
+    >>> labels("course_formula", "V")
+    (['birds', 'pass', 'boats', 'because', 'they'], ['air', 'water', 'action', 'reason'])
+    """
+    labels_by_step: dict[str, tuple[list[str], ...]] = getattr(load(name), "LABELS", {})
+    return labels_by_step.get(step, ())
 
 
 def expected(name: str) -> str:

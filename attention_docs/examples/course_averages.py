@@ -42,11 +42,19 @@ from types import ModuleType
 import numpy
 
 from attention_docs.arrays import Array
-from attention_docs.examples.course_sentence import given
+from attention_docs.examples.course_sentence import FEATURES, WORDS, given
 from attention_docs.softmax import softmax
 
 TITLE = "Averages of the words of a sentence"
 SOURCE = "our own"
+LABELS = {
+    "X": (WORDS, FEATURES),
+    "mean": (FEATURES,),
+    "dots": (WORDS, WORDS),
+    "birds_exponentials": (WORDS,),
+    "weights": (WORDS, WORDS),
+    "blended": (WORDS, FEATURES),
+}
 
 
 def steps(xp: ModuleType = numpy) -> dict[str, Array]:

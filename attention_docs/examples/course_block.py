@@ -72,12 +72,26 @@ import numpy
 
 from attention_docs.arrays import Array
 from attention_docs.examples.course_heads import steps as heads
-from attention_docs.examples.course_sentence import given
+from attention_docs.examples.course_sentence import FEATURES, RULE, WORDS, given
 
 TITLE = "A block: sums, norms and a feed-forward network"
 SOURCE = "our own"
 
 EPSILON = 1e-5  # keeps the norm of a constant row finite
+STAGES = ["word and place", "+ attention", "norm", "+ feed-forward", "norm"]
+LABELS = {
+    "added": (WORDS, FEATURES),
+    "placed": (WORDS, FEATURES),
+    "summed": (WORDS, FEATURES),
+    "mean": (WORDS,),
+    "variance": (WORDS,),
+    "normed": (WORDS, FEATURES),
+    "before": (WORDS, RULE),
+    "hidden": (WORDS, RULE),
+    "fed": (WORDS, FEATURES),
+    "output": (WORDS, FEATURES),
+    "they": (STAGES, FEATURES),
+}
 
 
 def steps(xp: ModuleType = numpy) -> dict[str, Array]:

@@ -67,10 +67,28 @@ import numpy
 
 from attention_docs.arrays import Array
 from attention_docs.dot_product import attention_steps
-from attention_docs.examples.course_sentence import given
+from attention_docs.examples.course_sentence import (
+    FEATURES,
+    KEY_FEATURES,
+    VALUE_FEATURES,
+    WORDS,
+    given,
+)
 
 TITLE = "Attention over the sentence"
 SOURCE = "our own"
+LABELS = {
+    "X": (WORDS, FEATURES),
+    "Q": (WORDS, KEY_FEATURES),
+    "K": (WORDS, KEY_FEATURES),
+    "V": (WORDS, VALUE_FEATURES),
+    "scores": (WORDS, WORDS),
+    "scaled": (WORDS, WORDS),
+    "exponentials": (WORDS, WORDS),
+    "sums": (WORDS,),
+    "weights": (WORDS, WORDS),
+    "output": (WORDS, VALUE_FEATURES),
+}
 
 
 def steps(xp: ModuleType = numpy) -> dict[str, Array]:

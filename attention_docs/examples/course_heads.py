@@ -112,10 +112,37 @@ import numpy
 
 from attention_docs.arrays import Array
 from attention_docs.dot_product import attention_steps
-from attention_docs.examples.course_sentence import given, nine_decimals
+from attention_docs.examples.course_sentence import (
+    FEATURES,
+    HAND_FEATURES,
+    VALUE_FEATURES,
+    WORDS,
+    given,
+    nine_decimals,
+)
 
 TITLE = "Two heads on one sentence"
 SOURCE = "our own"
+BOTH_HEADS = [f"{feature} {head}" for head in (1, 2) for feature in VALUE_FEATURES]
+LABELS = {
+    "placed": (WORDS, FEATURES),
+    "W_Q_2": (FEATURES, HAND_FEATURES),
+    "W_K_2": (FEATURES, HAND_FEATURES),
+    "pass_query": (HAND_FEATURES,),
+    "pass_scores": (WORDS,),
+    "birds_scores": (WORDS,),
+    "weights_1": (WORDS, WORDS),
+    "weights_2": (WORDS, WORDS),
+    "head_1": (WORDS, VALUE_FEATURES),
+    "head_2": (WORDS, VALUE_FEATURES),
+    "side_by_side": (WORDS, BOTH_HEADS),
+    "W_O": (BOTH_HEADS, FEATURES),
+    "added_1": (WORDS, FEATURES),
+    "added_2": (WORDS, FEATURES),
+    "output": (WORDS, FEATURES),
+    "they_scores": (["head 1", "head 2", "sum"], WORDS),
+    "one_head_weights": (WORDS, WORDS),
+}
 
 
 def steps(xp: ModuleType = numpy) -> dict[str, Array]:

@@ -57,11 +57,21 @@ import numpy
 
 from attention_docs.arrays import Array
 from attention_docs.dot_product import attention_steps
-from attention_docs.examples.course_sentence import given
+from attention_docs.examples.course_sentence import VALUE_FEATURES, WORDS, given
 from attention_docs.masks import causal_mask
 
 TITLE = "The sentence under a causal mask"
 SOURCE = "our own"
+LABELS = {
+    "scaled": (WORDS, WORDS),
+    "open_weights": (WORDS, WORDS),
+    "masked_late": (WORDS, WORDS),
+    "late_sums": (WORDS,),
+    "mask": (WORDS, WORDS),
+    "masked": (WORDS, WORDS),
+    "weights": (WORDS, WORDS),
+    "output": (WORDS, VALUE_FEATURES),
+}
 
 
 def steps(xp: ModuleType = numpy) -> dict[str, Array]:

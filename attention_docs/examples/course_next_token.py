@@ -88,7 +88,15 @@ from attention_docs.arrays import Array
 from attention_docs.dot_product import attention_steps
 from attention_docs.examples.course_block import block, feed_forward, layer_norm
 from attention_docs.examples.course_heads import steps as heads
-from attention_docs.examples.course_sentence import VOCABULARY, given, nine_decimals, swapped
+from attention_docs.examples.course_sentence import (
+    FEATURES,
+    SWAPPED,
+    VOCABULARY,
+    WORDS,
+    given,
+    nine_decimals,
+    swapped,
+)
 from attention_docs.softmax import softmax
 
 TITLE = "The next token, and the one after it"
@@ -107,6 +115,23 @@ PARTS = [
     "second norm",
 ]
 FLY, SAIL = VOCABULARY.index("fly"), VOCABULARY.index("sail")
+SENTENCES = ["birds pass boats", "boats pass birds"]
+LABELS = {
+    "output": (WORDS, FEATURES),
+    "logits": (WORDS, VOCABULARY),
+    "probabilities": (WORDS, VOCABULARY),
+    "probabilities_swapped": (SWAPPED, VOCABULARY),
+    "losses": (WORDS,),
+    "fly_placed": (FEATURES,),
+    "appended": (VOCABULARY,),
+    "tempered": ([f"temperature {t}" for t in TEMPERATURES], VOCABULARY),
+    "drawn": ([f"temperature {t}" for t in TEMPERATURES], [f"draw {u}" for u in DRAWS]),
+    "fly": (SENTENCES, ["nothing", *PARTS]),
+    "sail": (SENTENCES, ["nothing", *PARTS]),
+    "log_odds": (SENTENCES, ["nothing", *PARTS]),
+    "without_head_1": (SENTENCES, VOCABULARY),
+    "right": (["nothing", *PARTS],),
+}
 
 
 def steps(xp: ModuleType = numpy) -> dict[str, Array]:

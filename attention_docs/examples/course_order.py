@@ -122,10 +122,39 @@ import numpy
 
 from attention_docs.arrays import Array
 from attention_docs.dot_product import AttentionSteps, attention_steps
-from attention_docs.examples.course_sentence import given, nine_decimals, swapped
+from attention_docs.examples.course_sentence import (
+    FEATURES,
+    KEY_FEATURES,
+    SWAPPED,
+    VALUE_FEATURES,
+    WORDS,
+    given,
+    nine_decimals,
+    swapped,
+)
 
 TITLE = "Two words exchange their places"
 SOURCE = "our own"
+LABELS = {
+    "X": (WORDS, FEATURES),
+    "X_swapped": (SWAPPED, FEATURES),
+    "weights": (WORDS, WORDS),
+    "weights_swapped": (SWAPPED, SWAPPED),
+    "output": (WORDS, VALUE_FEATURES),
+    "output_swapped": (SWAPPED, VALUE_FEATURES),
+    "E": (WORDS, FEATURES),
+    "placed": (WORDS, FEATURES),
+    "placed_swapped": (SWAPPED, FEATURES),
+    "W_Q": (FEATURES, KEY_FEATURES),
+    "W_K": (FEATURES, KEY_FEATURES),
+    "K_placed": (WORDS, KEY_FEATURES),
+    "they_query": (KEY_FEATURES,),
+    "they_scores": (WORDS,),
+    "weights_placed": (WORDS, WORDS),
+    "weights_placed_swapped": (SWAPPED, SWAPPED),
+    "output_placed": (WORDS, VALUE_FEATURES),
+    "output_placed_swapped": (SWAPPED, VALUE_FEATURES),
+}
 
 
 def steps(xp: ModuleType = numpy) -> dict[str, Array]:

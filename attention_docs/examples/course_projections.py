@@ -84,11 +84,30 @@ import numpy
 
 from attention_docs.arrays import Array
 from attention_docs.dot_product import attention_steps
-from attention_docs.examples.course_sentence import given
+from attention_docs.examples.course_sentence import (
+    FEATURES,
+    KEY_FEATURES,
+    VALUE_FEATURES,
+    WORDS,
+    given,
+)
 from attention_docs.softmax import softmax
 
 TITLE = "Queries, keys and values of a sentence"
 SOURCE = "our own"
+LABELS = {
+    "X": (WORDS, FEATURES),
+    "weights_alike": (WORDS, WORDS),
+    "W_Q": (FEATURES, KEY_FEATURES),
+    "W_K": (FEATURES, KEY_FEATURES),
+    "W_V": (FEATURES, VALUE_FEATURES),
+    "Q": (WORDS, KEY_FEATURES),
+    "K": (WORDS, KEY_FEATURES),
+    "V": (WORDS, VALUE_FEATURES),
+    "scores": (WORDS, WORDS),
+    "weights": (WORDS, WORDS),
+    "output": (WORDS, VALUE_FEATURES),
+}
 
 
 def steps(xp: ModuleType = numpy) -> dict[str, Array]:

@@ -34,13 +34,20 @@ from types import ModuleType
 import numpy
 
 from attention_docs.arrays import Array
-from attention_docs.examples.course_sentence import given
+from attention_docs.examples.course_sentence import WORDS, given
 from attention_docs.softmax import softmax
 
 TITLE = "One row of scores, and what happens as they grow"
 SOURCE = "our own"
 
 D = [3, 12, 48]
+LABELS = {
+    "scores": (WORDS,),
+    "weights_unscaled": (WORDS,),
+    "scaled": (WORDS,),
+    "weights": (WORDS,),
+    "grown": (["d = 3", "d = 12", "d = 48"], WORDS),
+}
 
 
 def steps(xp: ModuleType = numpy) -> dict[str, Array]:

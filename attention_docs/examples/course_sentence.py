@@ -113,6 +113,9 @@ SWAPPED = ["boats", "pass", "birds", "because", "they"]
 FEATURES = ["air", "water", "action", "reason", "refers", "clock 1", "clock 2"]
 KEY_FEATURES = ["thing", "action", "place"]
 VALUE_FEATURES = FEATURES[:4]
+# Head 2 needs two of its three features.
+HAND_FEATURES = ["right", "up", "unused"]
+RULE = ["rule"]
 VOCABULARY = [*WORDS, "fly", "sail", "and", "."]
 
 X = [
@@ -159,6 +162,20 @@ W_VOCABULARY = [
     [0, 0, 0, 0, 0, 0, 0, 0, 0],
     [0, 0, 0, 0, 0, 0, 0, 0, 0],
 ]
+LABELS = {
+    "X": (WORDS, FEATURES),
+    "E": (WORDS, FEATURES),
+    "W_Q_1": (FEATURES, KEY_FEATURES),
+    "W_K_1": (FEATURES, KEY_FEATURES),
+    "W_Q_2": (FEATURES, HAND_FEATURES),
+    "W_K_2": (FEATURES, HAND_FEATURES),
+    "W_V": (FEATURES, VALUE_FEATURES),
+    "W_O_1": (VALUE_FEATURES, FEATURES),
+    "W_O_2": (VALUE_FEATURES, FEATURES),
+    "W_1": (FEATURES, RULE),
+    "W_2": (RULE, FEATURES),
+    "W_vocabulary": (FEATURES, VOCABULARY),
+}
 
 
 def given(xp: ModuleType) -> dict[str, Array]:

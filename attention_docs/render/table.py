@@ -6,6 +6,7 @@ point, a screen reader reads it as a table, and a selection copies as rows.
 
 import math
 from collections.abc import Sequence
+from typing import NamedTuple
 
 import numpy as np
 
@@ -20,19 +21,49 @@ EXCERPT_SHAPE = (4, 6)
 CHARACTER_WIDTHS = {".": 0.278, "−": 0.778, "×": 0.778, " ": 0.25}
 DIGIT_WIDTH = 0.5
 SUPERSCRIPT_SCALE = 0.7
+# Words over more columns are upright, unless they are about as narrow as the numbers.
+MAX_LEVEL_COLUMNS = 4
 
 
-def table(array: Array, reference: str) -> str:
-    """Return a matrix as a table, or a vector as a row, with the same digits as `show`.
+class Labels(NamedTuple):
+    """The words at the rows and over the columns of a matrix; empty where there are none."""
+
+    rows: Sequence[str] = ()
+    columns: Sequence[str] = ()
+
+
+UNLABELLED = Labels()
+
+
+def labels_of(words: Sequence[Sequence[str]]) -> Labels:
+    """Return the labels of a matrix, or of a vector, from the words along each of its axes."""
+    return Labels(*words) if len(words) == 2 else Labels((), *words)
+
+
+def table(array: Array, reference: str, labels: Labels = UNLABELLED) -> str:
+    r"""Return a matrix as a table, or a vector as a row, with the same digits as `show`.
 
     Args:
         array: of shape (n,) or (m, n).
         reference: the step that the matrix is taken from, like `multi_head.Q`.
+        labels: the words at its rows and over its columns.
 
-    >>> print(table(np.array([[2.0, 0.25], [0.0, -1.0]]), "a.Q"))
+    >>> a = np.array([[2.0, 0.25], [0.0, -1.0]])
+    >>> print(table(a, "a.Q"))
     <table class="matrix" data-val="a.Q"><tr><td>2<td>0.2500<tr><td>0<td class="whole">−1</table>
+    >>> print(table(a[0], "a.Q[0]", Labels(columns=["air", "water"])).replace("<t", "\n<t"))
+    <BLANKLINE>
+    <table class="matrix labelled" data-val="a.Q[0]">
+    <thead>
+    <tr>
+    <th scope="col">air
+    <th scope="col">water
+    <tbody>
+    <tr>
+    <td>2
+    <td>0.2500</table>
     """
-    return _html_table(_format_cells(array), reference)
+    return _html_table(_format_cells(array), reference, labels)
 
 
 def is_large(array: Array) -> bool:
@@ -40,7 +71,7 @@ def is_large(array: Array) -> bool:
     return to_numpy(array).size > MAX_NUMBERS
 
 
-def excerpt(array: Array, reference: str) -> str:
+def excerpt(array: Array, reference: str, labels: Labels = UNLABELLED) -> str:
     r"""Return the first and last rows and columns of a matrix, with dots between.
 
     >>> rows = excerpt(np.arange(60).reshape(6, 10), "a.Q").replace(' class="centred"', "")
@@ -54,7 +85,10 @@ def excerpt(array: Array, reference: str) -> str:
     cells = _format_cells(array)
     for axis, max_length in enumerate(EXCERPT_SHAPE):
         cells = _abridge(cells, axis, max_length)
-    return _html_table(cells, reference)
+    max_rows, max_columns = EXCERPT_SHAPE
+    rows = _abridge_labels(labels.rows, max_rows, "⋮")
+    columns = _abridge_labels(labels.columns, max_columns, "⋯")
+    return _html_table(cells, reference, Labels(rows, columns))
 
 
 def _format_cells(array: Array) -> np.ndarray:
@@ -74,10 +108,44 @@ def _abridge(cells: np.ndarray, axis: int, max_length: int) -> np.ndarray:
     return np.concatenate([first, dots, last], axis)
 
 
-def _html_table(cells: np.ndarray, reference: str) -> str:
+def _abridge_labels(labels: Sequence[str], max_length: int, dots: str) -> Sequence[str]:
+    if len(labels) <= max_length:
+        return labels
+    return [*labels[: max_length - 2], dots, labels[-1]]
+
+
+def _html_table(cells: np.ndarray, reference: str, labels: Labels) -> str:
+    for axis, words in enumerate(labels):
+        if words and len(words) != cells.shape[axis]:
+            raise ValueError(
+                f"{reference} has the labels {', '.join(words)}; "
+                f"expected {cells.shape[axis]} along axis {axis}"
+            )
     columns = [_align_column(column) for column in cells.T]
-    rows = "".join("<tr>" + "".join(row) for row in zip(*columns, strict=True))
-    return f'<table class="matrix" data-val="{reference}">{rows}</table>'
+    row_heads = [f'<th scope="row">{word}' for word in labels.rows] or [""] * len(cells)
+    body = "".join(
+        f"<tr>{head}{''.join(row)}" for head, *row in zip(row_heads, *columns, strict=True)
+    )
+    opening = f'<table class="{_classes(cells, labels)}" data-val="{reference}">'
+    return f"{opening}{_head(labels)}{body}</table>"
+
+
+def _classes(cells: np.ndarray, labels: Labels) -> str:
+    if not any(labels):
+        return "matrix"
+    widest_number = max(len(cell) for cell in cells.flat)
+    widest_label = max(map(len, labels.columns), default=0)
+    is_upright = len(labels.columns) > MAX_LEVEL_COLUMNS and widest_label > widest_number + 2
+    return "matrix labelled upright" if is_upright else "matrix labelled"
+
+
+def _head(labels: Labels) -> str:
+    """Return the row of words over the columns, and the start of the rows of numbers."""
+    if not labels.columns:
+        return ""
+    corner = "<td>" if labels.rows else ""
+    words = "".join(f'<th scope="col">{word}' for word in labels.columns)
+    return f"<thead><tr>{corner}{words}<tbody>"
 
 
 def _align_column(cells: Sequence[str]) -> list[str]:

@@ -42,6 +42,14 @@ def test_labels_of_figures_match_the_sentence():
     assert figures.SWAPPED == sentence.SWAPPED
 
 
+@pytest.mark.parametrize("name", [name for name in examples.names() if name.startswith("course_")])
+def test_every_matrix_of_the_course_has_words_at_rows_and_columns(name):
+    for step, array in examples.steps(name).items():
+        labels = examples.labels(name, step)
+        if array.ndim == 2 or labels:
+            assert tuple(map(len, labels)) == array.shape, f"{name}.{step}"
+
+
 def test_matrices_of_course_are_small():
     """The pages show the two exceptions in halves and as a figure."""
     for name in (name for name in examples.names() if name.startswith("course_")):

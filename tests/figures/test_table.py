@@ -7,7 +7,7 @@ import pytest
 
 from attention_docs import examples
 from attention_docs.render.numbers import number
-from attention_docs.render.table import EXCERPT_SHAPE, MAX_NUMBERS, excerpt, is_large, table
+from attention_docs.render.table import EXCERPT_SHAPE, MAX_NUMBERS, Labels, excerpt, is_large, table
 
 
 def rows(html):
@@ -40,6 +40,21 @@ def test_decimal_points_are_aligned():
     assert padding[0] - padding[1] == pytest.approx(2.278)
     assert padding[0] > 2.278
     assert padding[2] == 0
+
+
+def test_abridged_matrix_keeps_the_words_of_its_rows_and_columns():
+    labels = Labels([f"row {i}" for i in range(6)], [f"column {j}" for j in range(10)])
+    html = excerpt(np.arange(60).reshape(6, 10), "toy.A", labels)
+    words = re.findall(r'<th scope="(?:row|col)">([^<]*)', html)
+    columns = ["column 0", "column 1", "column 2", "column 3", "⋯", "column 9"]
+    assert words == [*columns, "row 0", "row 1", "⋮", "row 5"]
+
+
+def test_words_must_match_the_matrix():
+    with pytest.raises(
+        ValueError, match="toy.A has the labels air, water; expected 3 along axis 1"
+    ):
+        table(np.ones((2, 3)), "toy.A", Labels(columns=["air", "water"]))
 
 
 def test_non_finite_cells_are_centred():

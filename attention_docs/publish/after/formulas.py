@@ -20,7 +20,7 @@ from attention_docs.publish.cache import files_digest
 from attention_docs.publish.errors import PublishError
 from attention_docs.publish.node import run_node
 from attention_docs.publish.project import Project
-from attention_docs.render.table import excerpt, is_large, table
+from attention_docs.render.table import Labels, excerpt, is_large, table
 
 SCRIPT = Path(__file__).with_name("katex.mjs")
 MACROS = {rf"\{role}": rf"\htmlClass{{{role}}}{{#1}}" for role in ROLES}
@@ -51,6 +51,13 @@ class Formula(NamedTuple):
     display: bool
     # TeX added before and after a segment.
     wrapper: tuple[str, str] = ("", "")
+
+
+class LabelledArray(NamedTuple):
+    """A matrix or vector, and the words along its axes."""
+
+    array: Array
+    labels: Labels
 
 
 class Matrix(NamedTuple):
@@ -153,7 +160,7 @@ def run_katex(
 
 
 def insert(
-    page: str, typeset_formulas: Mapping[Formula, str], look_up: Callable[[str], Array]
+    page: str, typeset_formulas: Mapping[Formula, str], look_up: Callable[[str], LabelledArray]
 ) -> str:
     """Replace each pending formula by its HTML.
 
@@ -180,7 +187,9 @@ def insert(
             for segment in segments
         )
         details = "".join(
-            all_numbers(matrix, array) for matrix, array in arrays.items() if is_large(array)
+            all_numbers(matrix, labelled)
+            for matrix, labelled in arrays.items()
+            if is_large(labelled.array)
         )
         smaller = " smaller" if formula.tex.startswith(FOOTNOTE_SIZE) else ""
         return f'<{tag} class="formula with-matrices{smaller}">{formula_html}</{tag}>{details}'
@@ -193,16 +202,17 @@ def keep_together(formula: str, after: str) -> str:
     return f'<span class="together">{formula}{after}</span>' if after else formula
 
 
-def matrix_html(matrix: Matrix, array: Array) -> str:
-    write = excerpt if is_large(array) else table
-    table_html = write(array, matrix.reference)
+def matrix_html(matrix: Matrix, labelled: LabelledArray) -> str:
+    write = excerpt if is_large(labelled.array) else table
+    table_html = write(labelled.array, matrix.reference, labelled.labels)
     return table_html + TRANSPOSE if matrix.is_transposed else table_html
 
 
-def all_numbers(matrix: Matrix, array: Array) -> str:
+def all_numbers(matrix: Matrix, labelled: LabelledArray) -> str:
     """Return a large matrix in a collapsed block, which a browser lays out only when opened."""
-    rows, columns = np.atleast_2d(array).shape
-    return ALL_NUMBERS.format(rows=rows, columns=columns, table=table(array, matrix.reference))
+    rows, columns = np.atleast_2d(labelled.array).shape
+    table_html = table(labelled.array, matrix.reference, labelled.labels)
+    return ALL_NUMBERS.format(rows=rows, columns=columns, table=table_html)
 
 
 Page = TypeVar("Page")

@@ -7,7 +7,6 @@ from pathlib import Path
 
 import numpy as np
 
-from attention_docs.arrays import Array
 from attention_docs.publish import parts, repository
 from attention_docs.publish.after import (
     fonts,
@@ -21,13 +20,14 @@ from attention_docs.publish.after import (
     sitemap,
     styles,
 )
-from attention_docs.publish.after.formulas import Formula
+from attention_docs.publish.after.formulas import Formula, LabelledArray
 from attention_docs.publish.before import live
 from attention_docs.publish.before.pages import Prepared
-from attention_docs.publish.before.values import look_up
+from attention_docs.publish.before.values import look_up, look_up_labels
 from attention_docs.publish.errors import PublishError
 from attention_docs.publish.project import Project
 from attention_docs.publish.sources import Source
+from attention_docs.render.table import labels_of
 
 # A child of MkDocs' logger, so a strict build counts its warnings.
 log = logging.getLogger("mkdocs.attention_docs.after")
@@ -60,12 +60,13 @@ def finish(site: Path, project: Project, prepared: Prepared, templates: Sequence
         typeset = typesetting.result()
     write(site / FORMULA_STYLE_SHEET, fonts.style_sheet(project, typeset.values()))
 
-    def matrix(reference: str) -> Array:
-        return np.asarray(look_up(reference, project.examples.steps))
+    def labelled_matrix(reference: str) -> LabelledArray:
+        array = np.asarray(look_up(reference, project.examples.steps))
+        return LabelledArray(array, labels_of(look_up_labels(reference)))
 
     for path, page in pages.items():
         page = search.with_worker(page, offline=project.offline)
-        page = formulas.insert(page, typeset, matrix)
+        page = formulas.insert(page, typeset, labelled_matrix)
         # Browsers refuse to preload from files.
         write(site / path, page if project.offline else preload.with_preloads(page))
     for path, script in live.graph_scripts(project.examples.graphs()).items():

@@ -12,6 +12,7 @@ from fractions import Fraction
 
 import numpy as np
 
+from attention_docs import examples
 from attention_docs.arrays import Array
 from attention_docs.publish.errors import PublishError
 from attention_docs.render.latex import latex, latex_row, with_reference
@@ -72,7 +73,6 @@ def resolve(markdown: str, macros: Macros, location: Callable[[int], str]) -> st
     Raises:
         PublishError: if macros are wrong; the message has a line with the location of each.
 
-    >>> from attention_docs import examples
     >>> macros = {"val": lambda reference, context: value(reference, examples.steps, context)}
     >>> resolve(r"The first weight is \\val{self_attention.weights[0,0]}.", macros, str)
     'The first weight is <span data-val="self_attention.weights[0,0]">0.0287</span>.'
@@ -152,7 +152,6 @@ def value(reference: str, steps: Callable[[str], Steps], context: Context) -> st
         LookupError: if the example, the step or the index is unknown.
         ValueError: if the reference is malformed.
 
-    >>> from attention_docs import examples
     >>> print(value("self_attention.Q.shape", examples.steps, Context.FORMULA))
     \from{self_attention.Q.shape}{3 \times 2}
     >>> print(value("self_attention.weights[0,1]", examples.steps, Context.FORMULA))
@@ -190,6 +189,21 @@ def look_up(reference: str, steps: Callable[[str], Steps]) -> Array | tuple[int,
     if not match["shape"]:
         return indexed(array, match["index"])
     return indexed(np.asarray(array.shape), match["index"]) if match["index"] else array.shape
+
+
+def look_up_labels(reference: str) -> tuple[list[str], ...]:
+    """Return the words along each axis of a reference, or nothing if its example names none.
+
+    >>> look_up_labels("course_formula.V[4]")
+    (['air', 'water', 'action', 'reason'],)
+    """
+    match = REFERENCE.fullmatch(reference.replace(" ", ""))
+    if not match or match["shape"]:
+        return ()
+    labels = examples.labels(match["example"], match["step"])
+    indices = (match["index"] or "[:]")[1:-1].split(",")
+    indices += [":"] * (len(labels) - len(indices))
+    return tuple(words for words, index in zip(labels, indices, strict=False) if index == ":")
 
 
 def shape_text(shape: tuple[int, ...], reference: str, context: Context) -> str:

@@ -8,10 +8,11 @@ from bs4 import BeautifulSoup
 
 from attention_docs import examples
 from attention_docs.publish.after import formulas
-from attention_docs.publish.after.formulas import Formula
+from attention_docs.publish.after.formulas import Formula, LabelledArray
 from attention_docs.publish.cache import Cache
 from attention_docs.publish.errors import PublishError
 from attention_docs.render.latex import latex_name
+from attention_docs.render.table import UNLABELLED
 
 PAGE = r'<p>If <span class="arithmatex">\(a^2 &lt; \query{Q}\)</span> then</p><div class="arithmatex">\[\sqrt{d_k}\]</div>'
 FORMULAS = [Formula(r"a^2 < \query{Q}", False), Formula(r"\sqrt{d_k}", True)]
@@ -82,7 +83,9 @@ def with_matrices(typeset):
     def with_matrices(*shape):
         segments = formulas.formulas(MATRIX)
         assert [segment.tex for segment in segments] == [r"\sqrt{\query{Q}} ="]
-        return formulas.insert(MATRIX, typeset(*segments), lambda reference: np.ones(shape))
+        return formulas.insert(
+            MATRIX, typeset(*segments), lambda reference: LabelledArray(np.ones(shape), UNLABELLED)
+        )
 
     return with_matrices
 

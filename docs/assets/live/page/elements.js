@@ -36,7 +36,24 @@ export const matrixOf = (shape, cells) => {
   const rows = Array.from({ length: cells.length / columns }, (_, row) =>
     make("tr", {}, ...cells.slice(row * columns, (row + 1) * columns))
   );
-  return /** @type {HTMLTableElement} */ (make("table", { class: "matrix" }, ...rows));
+  return /** @type {HTMLTableElement} */ (make("table", { class: "matrix" }, make("tbody", {}, ...rows)));
+};
+
+/**
+ * List the cells of a matrix, row by row, without the words at its rows and columns.
+ *
+ * @param {HTMLTableElement} table @returns {HTMLTableCellElement[][]}
+ */
+export const rowsOf = (table) => [...table.tBodies[0].rows].map((row) => [...row.querySelectorAll("td")]);
+
+/**
+ * Find the row and the column of a cell of a matrix, counted from 0.
+ *
+ * @param {HTMLTableCellElement[][]} rows @param {HTMLTableCellElement} cell @returns {[number, number]}
+ */
+export const positionOf = (rows, cell) => {
+  const row = rows.findIndex((cells) => cells.includes(cell));
+  return [row, rows[row].indexOf(cell)];
 };
 
 const DIFFERENTIAL = /^d[A-Z]$/;

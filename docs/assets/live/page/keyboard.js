@@ -2,7 +2,7 @@
 // formula or figure. The arrow keys move between the numbers of a stop.
 
 import { spotsIn } from "./spots.js";
-import { make } from "./elements.js";
+import { make, positionOf, rowsOf } from "./elements.js";
 
 /** @typedef {(spot: Element) => void} Show */
 
@@ -22,7 +22,8 @@ export const makeReachable = (show) => {
   for (const table of document.querySelectorAll("table")) {
     if (!table.dataset.val) continue;
     if (!table.role) makeGrid(table, show);
-    const [stop = table.rows[0].cells[0]] = [...table.querySelectorAll("td")].filter((cell) => cell.tabIndex === 0);
+    const cells = rowsOf(table).flat();
+    const stop = cells.find((cell) => cell.tabIndex === 0) ?? cells[0];
     // Fields in the cells are tab stops themselves.
     stop.tabIndex = table.querySelector("input") ? -1 : 0;
   }
@@ -61,7 +62,7 @@ const makeGrid = (table, show) => {
   const [example, step] = (table.dataset.val ?? "").split(/[.[]/);
   table.setAttribute("role", "grid");
   table.setAttribute("aria-label", `${step.replaceAll("_", " ")} of ${example.replaceAll("_", " ")}`);
-  table.querySelectorAll("td").forEach((cell) => (cell.tabIndex = -1));
+  rowsOf(table).flat().forEach((cell) => (cell.tabIndex = -1));
   table.addEventListener("focusin", ({ target }) => {
     if (target instanceof HTMLTableCellElement) show(target);
   });
@@ -79,19 +80,19 @@ const makeGrid = (table, show) => {
 
 /** @param {HTMLTableElement} table @param {HTMLTableCellElement} cell @param {string} key */
 const neighbour = (table, cell, key) => {
-  const { rowIndex } = /** @type {HTMLTableRowElement} */ (cell.parentElement);
-  const last = { row: table.rows.length - 1, column: table.rows[0].cells.length - 1 };
+  const rows = rowsOf(table);
+  const [i, j] = positionOf(rows, cell);
   /** @type {Record<string, [row: number, column: number]>} */
   const targets = {
-    ArrowRight: [rowIndex, cell.cellIndex + 1],
-    ArrowLeft: [rowIndex, cell.cellIndex - 1],
-    ArrowDown: [rowIndex + 1, cell.cellIndex],
-    ArrowUp: [rowIndex - 1, cell.cellIndex],
-    Home: [rowIndex, 0],
-    End: [rowIndex, last.column],
+    ArrowRight: [i, j + 1],
+    ArrowLeft: [i, j - 1],
+    ArrowDown: [i + 1, j],
+    ArrowUp: [i - 1, j],
+    Home: [i, 0],
+    End: [i, rows[i].length - 1],
   };
   const [row, column] = targets[key] ?? [];
-  return row === undefined ? null : table.rows[row]?.cells[column];
+  return row === undefined ? null : rows[row]?.[column];
 };
 
 /** @param {Element[]} spots @param {Show} show @returns {HTMLElement} */

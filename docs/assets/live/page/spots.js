@@ -3,6 +3,7 @@
 import { ravel } from "../arrays.js";
 import { exampleOf, resolve } from "../reference.js";
 import { number } from "../show.js";
+import { positionOf, rowsOf } from "./elements.js";
 
 /** @param {Cell} cell @returns {string} */
 export const key = ({ step, index }) => `${step}[${index}]`;
@@ -17,7 +18,7 @@ export const spotAt = (target) => {
   const carrier = element?.closest("[data-val]");
   if (!element || !carrier) return null;
   if (carrier.matches("table")) {
-    const cell = element.closest("td");
+    const cell = /** @type {HTMLTableCellElement | null} */ (element.closest("tbody td"));
     return cell && !/[⋯⋮⋱]/.test(cell.textContent ?? "") ? cell : null;
   }
   return /** @type {SVGElement} */ (carrier.matches("g") ? element.closest("[data-at]") : carrier);
@@ -69,11 +70,11 @@ export const cellsAt = (spot, { graph }) => {
   if (!(spot instanceof HTMLTableCellElement)) return cells.map((index) => ({ step, index }));
   const columns = shape.at(-1) ?? 1;
   const rows = cells.length / columns;
-  const row = /** @type {HTMLTableRowElement} */ (spot.parentElement);
-  const table = /** @type {HTMLTableElement} */ (spot.closest("table"));
+  const shown = rowsOf(/** @type {HTMLTableElement} */ (spot.closest("table")));
+  const [row, column] = positionOf(shown, spot);
   // In an abridged matrix, only the last row and column are out of place.
-  const i = row.rowIndex === table.rows.length - 1 ? rows - 1 : row.rowIndex;
-  const j = row.cells.length - 1 === spot.cellIndex ? columns - 1 : spot.cellIndex;
+  const i = row === shown.length - 1 ? rows - 1 : row;
+  const j = column === shown[0].length - 1 ? columns - 1 : column;
   return [{ step, index: cells[i * columns + j] }];
 };
 
@@ -133,5 +134,5 @@ export const spotsOfCell = (example, cell) =>
 export const spotsIn = (carrier) => {
   if (carrier.matches("g")) return [...carrier.querySelectorAll("[data-at]")];
   if (!carrier.matches("table")) return [carrier];
-  return [...carrier.querySelectorAll("td")].filter((cell) => spotAt(cell));
+  return rowsOf(/** @type {HTMLTableElement} */ (carrier)).flat().filter((cell) => spotAt(cell));
 };

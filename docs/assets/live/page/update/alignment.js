@@ -1,5 +1,7 @@
 // Align the columns of a matrix at the decimal point, as attention_docs/render/table.py does.
 
+import { rowsOf } from "../elements.js";
+
 /** @type {Record<string, number>} widths in KaTeX's main font, in em */
 const WIDTHS = { ".": 0.278, "−": 0.778, "×": 0.778, " ": 0.25 };
 const [DIGIT_WIDTH, EXPONENT_SCALE] = [0.5, 0.7];
@@ -20,7 +22,7 @@ const fractionWidth = (html) => {
  * @param {HTMLTableElement} table
  */
 export const align = (table) => {
-  const rows = [...table.rows].map(({ cells }) => [...cells]);
+  const rows = rowsOf(table);
   rows[0].forEach((_, column) => {
     const cells = rows.map((row) => row[column]);
     const fractions = cells.map((cell) => fractionWidth(cell.innerHTML));
