@@ -1,11 +1,14 @@
 """The figures of the course, all of the same sentence."""
 
+import math
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
 
 from attention_docs.publish.before.figures.claims import claim
 from attention_docs.publish.before.figures.registry import StepsOf, site_figure
+from attention_docs.publish.before.values import Steps
 from attention_docs.render.figures import (
     Axis,
     Html,
@@ -148,30 +151,48 @@ def course_cell(steps_of: StepsOf) -> Html:
 
 @site_figure
 def course_order(steps_of: StepsOf) -> Html:
-    r"""The weights of both sentences, without positions. *Birds* and *boats* have exchanged their
-    rows and their columns, and every number has moved along with its words. None has changed."""
+    r"""Where *they* looks in the two sentences, without positions. The nouns have changed places,
+    and their weights have moved along with them. Both get the same weight in both sentences."""
     steps = steps_of("course_order")
-    swapped = steps["weights"][[2, 1, 0, 3, 4]][:, [2, 1, 0, 3, 4]]
-    claim(np.allclose(swapped, steps["weights_swapped"]), "every number has moved along")
-    panels = [
-        matrix_panel(steps["weights"], "Birds pass boats", **word_options()),
-        matrix_panel(steps["weights_swapped"], "Boats pass birds", **word_options(SWAPPED)),
-    ]
-    return beside(panels, "Two sentences, the same weights")
+    weights, swapped = steps["weights"][THEY], steps["weights_swapped"][THEY]
+    claim(
+        np.allclose(weights[[2, 1, 0, 3, 4]], swapped), "their weights have moved along with them"
+    )
+    claim(np.ptp([weights[[0, 2]], swapped[[0, 2]]]) < 1e-12, "Both get the same weight in both")
+    return beside(both_sentences(steps, "weights"), "Where the pronoun looks without positions")
 
 
 @site_figure
 def course_clock(steps_of: StepsOf) -> Html:
-    r"""First the positions: a clock hand that turns by the same angle from each word to the next.
-    Then where *they* looks when the keys read the height of the hand: mostly at the noun that comes
-    first, whichever it is."""
+    r"""The positions: a clock hand that turns by the same angle from each word to the next. The
+    tip of the hand has two coordinates, how far it lies to the right and, dashed, how high."""
+    hands = steps_of("course_order")["E"][:, 5:]
+    turned = hands @ np.array([1, 1j])
+    claim(np.allclose(turned[1:] / turned[:-1], turned[1] / turned[0]), "turns by the same angle")
+    return figure(clock(hands), "Positions as a clock")
+
+
+@site_figure
+def course_first(steps_of: StepsOf) -> Html:
+    r"""Where *they* looks in the two sentences, with positions. Now it finds the noun that comes
+    first, whichever it is, and the other noun gets almost nothing."""
     steps = steps_of("course_order")
-    hands = steps["E"][:, 5] + 1j * steps["E"][:, 6]
-    claim(np.allclose(hands[1:] / hands[:-1], hands[1] / hands[0]), "turns by the same angle")
-    first = [steps[f"weights_placed{ending}"][THEY, 0] for ending in ("", "_swapped")]
-    claim(min(first) > 3 / 4, "mostly at the noun that comes first, whichever it is")
-    lines = lines_panel(steps["weights_placed"], WORDS, query=THEY, heading="Where “they” looks")
-    return beside([clock(steps["E"][:, 5:]), lines], "Positions as a clock")
+    rows = np.stack([steps[step][THEY] for step in ("weights_placed", "weights_placed_swapped")])
+    claim(np.all(rows[:, 0] > 0.9), "it finds the noun that comes first")
+    claim(np.all(rows[:, 2] < 0.03), "the other noun gets almost nothing")
+    panels = both_sentences(steps, "weights_placed")
+    return beside(panels, "Where the pronoun looks with positions")
+
+
+def both_sentences(steps: Steps, weights: str) -> list[Panel]:
+    """Draw the weights of "they" as lines, in the sentence and with its nouns exchanged."""
+    headings = ("Birds pass boats …", "Boats pass birds …")
+    return [
+        lines_panel(steps[step], words, query=THEY, heading=heading)
+        for step, words, heading in zip(
+            (weights, f"{weights}_swapped"), (WORDS, SWAPPED), headings, strict=True
+        )
+    ]
 
 
 @site_figure
@@ -252,19 +273,16 @@ def course_next(steps_of: StepsOf) -> Html:
     return heatmap(probabilities, "Probabilities", rows="after", columns="next word", **options)
 
 
-def clock(hands: np.ndarray, radius: float = 62) -> Panel:
-    """Draw clock hands (sine, cosine) from one centre, each with its word at its tip."""
-    x, y = radius + 34, radius + 4 * LINE_HEIGHT
+def clock(hands: np.ndarray, radius: float = 78) -> Panel:
+    """Draw clock hands (sine, cosine) from one centre, each with its word at its tip.
+
+    Arrows show the turn from each hand to the next, and dashed lines the height of each tip.
+    """
+    x, y = radius + 50, radius + 3.75 * LINE_HEIGHT
     body = [
         label(x, LINE_HEIGHT / 2, "The clock", font_weight="bold"),
-        element(
-            "path",
-            d=f"M{x - radius:g} {y:g}a{radius:g} {radius:g} 0 1 0 {2 * radius:g} 0a{radius:g} "
-            f"{radius:g} 0 1 0 {-2 * radius:g} 0z",
-            fill="none",
-            stroke="currentColor",
-            stroke_opacity=0.3,
-        ),
+        *clock_face(x, y, radius),
+        *(turn(x, y, 0.42 * radius, *ends) for ends in pairwise(hands.tolist())),
     ]
     for row, (word, (sine, cosine)) in enumerate(zip(WORDS, hands.tolist(), strict=True)):
         tip = x + radius * sine, y - radius * cosine
@@ -272,6 +290,8 @@ def clock(hands: np.ndarray, radius: float = 62) -> Panel:
         anchor = "middle" if abs(sine) < 0.2 else "start" if sine > 0 else "end"
         label_position = x + (radius + 7) * sine, y - (radius + 12) * cosine
         hand = {"stroke": colour("input"), "stroke_width": 2, "data_val": row_reference(hands, row)}
+        height = {"x1": x, "y1": tip[1], "x2": tip[0], "y2": tip[1], "stroke_dasharray": "2 3"}
+        body.append(element("line", **height, stroke="currentColor", stroke_opacity=0.6))
         body.append(element("line", **ends, **hand))
         body.append(label(*label_position, word, anchor))
     description = "; ".join(
@@ -280,5 +300,39 @@ def clock(hands: np.ndarray, radius: float = 62) -> Panel:
     )
     description = f"Clock hands: {description}."
     return Panel(
-        2 * x, y + radius + 1.25 * LINE_HEIGHT, "".join(body), description, name="The clock"
+        x + radius + 102,
+        y + radius + 1.5 * LINE_HEIGHT,
+        "".join(body),
+        description,
+        name="The clock",
     )
+
+
+def clock_face(x: float, y: float, radius: float) -> list[str]:
+    """Draw the circle of a clock around (x, y), with its two axes and their names."""
+    stroke = {"stroke": "currentColor", "stroke_opacity": 0.3}
+    small: dict[str, Any] = {"font_size": 11, "fill_opacity": 0.7}
+    half = f"a{radius:g} {radius:g} 0 1 0 "
+    circle = f"M{x - radius:g} {y:g}{half}{2 * radius:g} 0{half}{-2 * radius:g} 0z"
+    beside_x = x + radius + 7
+    return [
+        element("path", d=circle, fill="none", **stroke),
+        element("line", x1=x, y1=y - radius - 8, x2=x, y2=y + radius + 8, **stroke),
+        element("line", x1=x - radius - 8, y1=y, x2=x + radius, y2=y, **stroke),
+        label(x, y - radius - 1.5 * LINE_HEIGHT, "↑ clock 2: how high", **small),
+        label(beside_x, y + LINE_HEIGHT, "→ clock 1:", "start", **small),
+        label(beside_x, y + 2 * LINE_HEIGHT, "how far right", "start", **small),
+    ]
+
+
+def turn(x: float, y: float, radius: float, start: list[float], end: list[float]) -> str:
+    """Draw an arrow around the centre (x, y), clockwise from one hand (sine, cosine) to another."""
+    gap = 0.12  # radians between the ends of the arrow and the hands
+    angles = math.atan2(*start) + gap, math.atan2(*end) - gap
+    (x1, y1), (x2, y2) = ((x + radius * math.sin(a), y - radius * math.cos(a)) for a in angles)
+    backwards = [angles[1] - math.pi / 2 + side for side in (-0.5, 0.5)]
+    head = "".join(
+        f"M{x2:.1f} {y2:.1f}l{6 * math.sin(a):.1f} {-6 * math.cos(a):.1f}" for a in backwards
+    )
+    arc = f"M{x1:.1f} {y1:.1f}A{radius:g} {radius:g} 0 0 1 {x2:.1f} {y2:.1f}"
+    return element("path", d=arc + head, fill="none", stroke="currentColor", stroke_opacity=0.7)
