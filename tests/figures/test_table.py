@@ -52,7 +52,7 @@ def test_abridged_matrix_keeps_the_words_of_its_rows_and_columns():
 
 def test_words_must_match_the_matrix():
     with pytest.raises(
-        ValueError, match="toy.A has the labels air, water; expected 3 along axis 1"
+        ValueError, match=r"toy\.A has the labels air, water; expected 3 along axis 1"
     ):
         table(np.ones((2, 3)), "toy.A", Labels(columns=["air", "water"]))
 

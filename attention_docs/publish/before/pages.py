@@ -18,6 +18,7 @@ from attention_docs.publish.before import (
     live,
     mermaid,
     notebooks,
+    sessions,
     values,
 )
 from attention_docs.publish.before.contents import Nav
@@ -139,7 +140,8 @@ class Pages:
         """Return the Markdown of a page with macros expanded and diagrams replaced."""
         self.check(source)
         resolved = values.resolve(source.prose, self.macros(source), source.location)
-        return self.diagrams.replace_fences(LINK_TO_NOTEBOOK.sub(r"\1.md", resolved))
+        with_links = LINK_TO_NOTEBOOK.sub(r"\1.md", resolved)
+        return sessions.mark_sessions(self.diagrams.replace_fences(with_links))
 
     def macros(self, source: Source) -> Macros:
         r"""Return the macros of a page: `\val{...}` and so on."""
@@ -169,6 +171,8 @@ class Pages:
             "overview": lambda name, _: contents.overview(
                 name, self.nav, self.sources, source.path
             ),
+            # A button that copies the code of a section of this page:
+            "program": lambda heading, _: add_part(sessions.copy_button(source.prose, heading)),
             # A section of the page on the check:
             "check": lambda name, _: check_section(name, add_part),
         }

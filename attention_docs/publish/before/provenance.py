@@ -27,8 +27,9 @@ TRY_BUTTON = """\
 Try your own numbers</button>
 """
 DETAILS = "<details{}>\n<summary>{}</summary>\n{}\n</details>\n"
-# Scripts update code with this attribute after an edit.
-COPY_ATTRIBUTE = ' data-copy="{}"'
+# Scripts update code with this attribute after an edit. (The theme's copy buttons would take a
+# `data-copy` for the text to copy.)
+FORMAT_ATTRIBUTE = ' data-format="{}"'
 
 
 def provenance(
@@ -55,10 +56,10 @@ def provenance(
         report=f" {report_link(repository)}." if repository else "",
         definition=DETAILS.format("", "The definition", code(inspect.getsource(example))),
         numpy=DETAILS.format(
-            COPY_ATTRIBUTE.format("numpy"), "Copy as NumPy", code(numpy_steps(steps))
+            FORMAT_ATTRIBUTE.format("numpy"), "Copy as NumPy", code(numpy_steps(steps))
         ),
         latex=DETAILS.format(
-            COPY_ATTRIBUTE.format("latex"), "Copy as LaTeX", code(latex_steps(steps))
+            FORMAT_ATTRIBUTE.format("latex"), "Copy as LaTeX", code(latex_steps(steps))
         ),
     )
 

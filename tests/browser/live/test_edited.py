@@ -34,7 +34,7 @@ SHOWN = """
 EXPOSE_CONTENT = """
     () => {
         document.querySelectorAll("article details").forEach(details => { details.open = true; });
-        document.querySelectorAll(".highlight.live-set-back, .live-set-back .highlight, [data-copy]")
+        document.querySelectorAll(".highlight.live-set-back, .live-set-back .highlight, [data-format]")
             .forEach(code => code.remove());
     }
 """
@@ -147,7 +147,7 @@ def test_prose_and_code_are_dimmed_after_an_edit(open_page, page, example, sente
 
 def test_copied_code_has_the_edited_numbers(open_page):
     visit = open_page("mechanisms/self_attention")
-    codes = visit.page.locator('[data-of="self_attention"] [data-copy] code')
+    codes = visit.page.locator('[data-of="self_attention"] [data-format] code')
     before = codes.all_text_contents()
     edit(visit, "self_attention", count=1)
     x = np.array(replay("self_attention", {}).steps["X"])

@@ -48,8 +48,8 @@ export const writeCopies = (example) => {
     const { data, dtype } = stepOf(example, step);
     return { dtype, before: graph.values[node].data, now: data };
   });
-  for (const code of document.querySelectorAll(`[data-of="${name}"] [data-copy] code`)) {
-    const format = code.closest("[data-copy]")?.getAttribute("data-copy") ?? "";
+  for (const code of document.querySelectorAll(`[data-of="${name}"] [data-format] code`)) {
+    const format = code.closest("[data-format]")?.getAttribute("data-format") ?? "";
     const original = originals.get(code) ?? code.textContent ?? "";
     originals.set(code, original);
     code.textContent = withNumbers(original, format, steps);

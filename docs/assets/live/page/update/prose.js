@@ -8,7 +8,7 @@ const REASON =
   "You have changed numbers of this page. The sentences, curves and code of this section belong to the original ones.";
 const STATIC = ".highlight:not(.provenance *), details.question, figure.figure:not(:has([data-val]))";
 const PROSE = "p:not(.live-why), ul, ol, details:not(.digits), .highlight, .md-typeset__scrollwrap";
-const PROVENANCE_PROSE = "details.info > :is(p, .highlight, details:not([data-copy]))";
+const PROVENANCE_PROSE = "details.info > :is(p, .highlight, details:not([data-format]))";
 const HEADING = /^H[1-6]$/;
 
 /** @type {Map<Element, HTMLElement>} the notes on why prose is dimmed, by the first element of the section */

@@ -1,0 +1,67 @@
+"""Interactive sessions in pages: code after `>>>`, copied without prompts and output."""
+
+import ast
+import doctest
+import re
+import textwrap
+from collections.abc import Iterator
+from html import escape
+
+FENCE = re.compile(r"^(?P<indent> *)```python\n(?P<code>.*?)^ *```$", re.MULTILINE | re.DOTALL)
+SECTION = r"^## {}(?: *\{{[^}}]*\}})?\n(?P<text>.*?)(?=^## |\Z)"
+BUTTON = """\
+<button type="button" class="md-button copy-program" data-clipboard-text="{}">\
+Copy this page as a program</button>
+"""
+
+
+def mark_sessions(markdown: str) -> str:
+    """Name the language of interactive sessions, so that prompts and output get classes.
+
+    >>> mark_sessions("```python\\n>>> 1 + 1\\n2\\n```")
+    '```pycon\\n>>> 1 + 1\\n2\\n```'
+    """
+
+    def mark(fence: re.Match[str]) -> str:
+        is_session = fence["code"].lstrip().startswith(">>>")
+        return fence[0].replace("```python", "```pycon", 1) if is_session else fence[0]
+
+    return FENCE.sub(mark, markdown)
+
+
+def copy_button(markdown: str, heading: str) -> str:
+    """Return a button that copies the sessions of a section as one program.
+
+    The theme's script, which makes it work, also shows it.
+
+    Raises:
+        LookupError: if the page has no such section, or the section no session.
+    """
+    return BUTTON.format(escape(program(markdown, heading)))
+
+
+def program(markdown: str, heading: str) -> str:
+    """Return the sessions of a section as one program, which prints what the sessions print.
+
+    >>> session = "```python\\n>>> x = 1\\n>>> x + 1\\n2\\n```\\n"
+    >>> print(program(f"# Sums\\n## In code\\n{session}", "In code"))
+    # Sums
+    x = 1
+    print(x + 1)
+    """
+    section = re.search(SECTION.format(re.escape(heading)), markdown, re.MULTILINE | re.DOTALL)
+    sessions = [fence["code"] for fence in FENCE.finditer(section["text"])] if section else []
+    if not sessions:
+        raise LookupError(f"expected a section {heading!r} with a block of `>>>` code")
+    title = re.search("^# .*", markdown, re.MULTILINE)
+    lines = [line for session in sessions for line in statements(textwrap.dedent(session))]
+    return "\n".join([title[0] if title else "", *lines])
+
+
+def statements(session: str) -> Iterator[str]:
+    """Yield the statements of a session; what a prompt would show is printed."""
+    for example in doctest.DocTestParser().get_examples(session):
+        source = example.source.rstrip()
+        is_expression = isinstance(ast.parse(source).body[0], ast.Expr)
+        shows_value = is_expression and example.want and not source.startswith("print(")
+        yield f"print({source})" if shows_value else source

@@ -1,0 +1,37 @@
+"""What the copy buttons put on the clipboard."""
+
+
+def copied_text(page, button):
+    page.context.grant_permissions(["clipboard-read", "clipboard-write"])
+    button.scroll_into_view_if_needed()
+    button.click()
+    page.locator(".md-dialog--active").wait_for()
+    return page.evaluate("navigator.clipboard.readText()")
+
+
+def test_session_is_copied_without_prompts_and_output(open_page):
+    page = open_page("mechanisms/distinct_sizes").page
+    block = page.locator(".highlight:has(.gp)").first
+    block.scroll_into_view_if_needed()
+    code = copied_text(page, block.locator("[data-clipboard-target]"))
+    assert code.startswith("import numpy as np\n")
+    assert ">>>" not in code
+    outputs = block.locator(".go").all_text_contents()
+    assert outputs
+    assert not any(output in code for output in outputs)
+
+
+def test_copied_steps_are_python_code(open_page):
+    page = open_page("mechanisms/self_attention").page
+    page.evaluate("document.querySelectorAll('details').forEach(e => { e.open = true; })")
+    block = page.locator("[data-format=numpy]").first
+    block.scroll_into_view_if_needed()
+    code = copied_text(page, block.locator("[data-clipboard-target]"))
+    assert code.startswith("X = np.array(")
+
+
+def test_program_of_page_is_copied(open_page):
+    page = open_page("course/next_token").page
+    code = copied_text(page, page.get_by_role("button", name="Copy this page as a program"))
+    assert code.startswith("# The next token\nimport numpy as np\n")
+    assert ">>>" not in code
