@@ -41,6 +41,7 @@ def product_figure(
     scales: Triple = ("diverging", "diverging", "diverging"),
     row_labels: Sequence[str] | None = None,
     column_labels: Sequence[str] | None = None,
+    inner_labels: Sequence[str] | None = None,
     product: Array | None = None,
 ) -> Html:
     r"""Draw a matrix product, and how one row and one column make one of its numbers.
@@ -57,6 +58,7 @@ def product_figure(
         scales: the kind of each colour scale, `diverging` or `sequential`.
         row_labels: m names of the rows; the positions from 1 if left out.
         column_labels: n names of the columns; the positions from 1 if left out.
+        inner_labels: k names for the columns of `a` and the rows of `b`; none if left out.
         product: (m, n) the product, if it was computed before.
 
     Returns:
@@ -77,31 +79,37 @@ def product_figure(
     column = arguments.index("column", column, b.shape[1])
     row_labels = arguments.labels("row_labels", row_labels, a.shape[0])
     column_labels = arguments.labels("column_labels", column_labels, b.shape[1])
+    if inner_labels is not None:
+        inner_labels = arguments.labels("inner_labels", inner_labels, a.shape[1])
     matrices = (a, b, arguments.product(a, b, product))
     colour_scales = [
         scale_of(kind, name, matrix)
         for kind, name, matrix in zip(scales, names, matrices, strict=True)
     ]
     legend_width = max(scale.legend(0).width for scale in colour_scales[:2])
-    grids = _lay_out(*matrices, max(map(text_width, row_labels)) + 8, legend_width)
+    grids = _lay_out(*matrices, row_labels, inner_labels or (), legend_width)
     marks = ((row, None), (None, column), (row, column))
     fields = zip(names, matrices, colour_scales, roles, grids, marks, strict=True)
     drawings = [MatrixDrawing(*values) for values in fields]
     grid_a, grid_b, grid_ab = grids
+    inner_width = max(map(text_width, inner_labels), default=0) if inner_labels else 0
     marked_pair = f"row {row + 1} · column {column + 1} = "
     marked_number = cells.inline_number(matrices[2], (row, column))
     equation = marked_pair + number(matrices[2][row, column])
     below, centre = grid_a.y + grid_a.height + LINE_HEIGHT / 2, grid_ab.x + grid_ab.width / 2
+    top_of_a = grid_a.y - LINE_HEIGHT / 2 - (LINE_HEIGHT if inner_labels else 2)
     body = [
         *(drawing.body() for drawing in drawings),
         cells.draw_row_labels(grid_a, row_labels),
         cells.draw_column_labels(grid_b, column_labels),
+        cells.draw_column_labels(grid_a, inner_labels) if inner_labels else "",
+        cells.draw_row_labels(grid_b, inner_labels) if inner_labels else "",
         title(centre, LINE_HEIGHT / 2, names[1], roles[1]),
-        title(grid_a.x + grid_a.width / 2, grid_a.y - LINE_HEIGHT / 2 - 2, names[0], roles[0]),
+        title(grid_a.x + grid_a.width / 2, top_of_a, names[0], roles[0]),
         title(centre, below + LINE_HEIGHT / 2, names[2], roles[2]),
         label(centre, below + 1.5 * LINE_HEIGHT, marked_pair, "middle", marked_number),
         drawings[0].legend(grid_a.x, below),
-        _legend_of_b(drawings[1], grid_a),
+        _legend_of_b(drawings[1], grid_a, inner_width),
         drawings[2].legend(grid_ab.x, below + 2 * LINE_HEIGHT + 4),
     ]
     width = max(grid_ab.x + grid_ab.width, centre + text_width(equation) / 2)
@@ -137,26 +145,36 @@ class MatrixDrawing(NamedTuple):
         return translated(x - (panel.width - width) / 2, y, tagged_legend)
 
 
-def _legend_of_b(b: MatrixDrawing, grid_a: cells.Grid) -> str:
-    """Draw the scale of B, with its name, in the empty corner above A."""
+def _legend_of_b(b: MatrixDrawing, grid_a: cells.Grid, labels_width: float) -> str:
+    """Draw the scale of B, with its name, in the empty corner above A, left of B's row labels."""
     legend_width = b.scale.legend(0).width
-    x = grid_a.x + grid_a.width - legend_width / 2
+    x = grid_a.x + grid_a.width - max(0, labels_width + 14 - GAP) - legend_width / 2
     y = b.grid.y + b.grid.height / 2
     return label(x, y - 1.2 * LINE_HEIGHT, b.name) + b.legend(x, y - LINE_HEIGHT / 2, width=0)
 
 
 def _lay_out(
-    a: np.ndarray, b: np.ndarray, ab: np.ndarray, labels_width: float, legend_width: float
+    a: np.ndarray,
+    b: np.ndarray,
+    ab: np.ndarray,
+    row_labels: Sequence[str],
+    inner_labels: Sequence[str],
+    legend_width: float,
 ) -> list[cells.Grid]:
     """Place the three matrices: A and AB share their rows, B and AB their columns.
 
     Args:
-        labels_width: the width of the row labels.
+        row_labels: the labels of the rows of A, for which there is room on the left.
+        inner_labels: those of the columns of A, to which the cells are widened if they then fit.
         legend_width: the width that the scales of A and B need on the left.
     """
-    size = cells.cell_size(a, b, ab, columns=a.shape[1] + b.shape[1])
+    columns = a.shape[1] + b.shape[1]
+    size = cells.cell_size(a, b, ab, columns=columns)
+    if inner_labels:
+        size = cells.widen_to_labels(size, [*inner_labels, *[""] * b.shape[1]])
     width = a.shape[1] * size[0]
-    left, top = labels_width + max(0, legend_width - width), 2 * LINE_HEIGHT + 4
+    left = max(map(text_width, row_labels)) + 8 + max(0, legend_width - width)
+    top = 2 * LINE_HEIGHT + 4
     right, bottom = left + width + GAP, top + b.shape[0] * size[1] + GAP
     return [
         cells.Grid(left, bottom, size, *a.shape),

@@ -7,6 +7,13 @@ from typing import Any
 import numpy as np
 
 from attention_docs.publish.before.figures.claims import claim
+from attention_docs.publish.before.figures.course_drawings import (
+    Arrow,
+    Stage,
+    chips_panel,
+    plane,
+    stages_panel,
+)
 from attention_docs.publish.before.figures.registry import StepsOf, site_figure
 from attention_docs.publish.before.values import Steps
 from attention_docs.render.figures import (
@@ -22,7 +29,12 @@ from attention_docs.render.figures import (
     matrix_panel,
     product_figure,
 )
-from attention_docs.render.figures.svg import LINE_HEIGHT, colour, element, label
+from attention_docs.render.figures.svg import (
+    LINE_HEIGHT,
+    colour,
+    element,
+    label,
+)
 from attention_docs.render.numbers import number
 from attention_docs.render.references import row_reference
 from attention_docs.softmax import softmax
@@ -32,6 +44,7 @@ BIRDS, PASS, BOATS, BECAUSE, THEY = range(5)
 WORDS = ["birds", "pass", "boats", "because", "they"]
 SWAPPED = ["boats", "pass", "birds", "because", "they"]
 FEATURES = ["air", "water", "action", "reason", "refers", "clock 1", "clock 2"]
+KEY_FEATURES = ["thing", "action", "place"]
 VOCABULARY = [*WORDS, "fly", "sail", "and", "."]
 # Titles for the ends of lines on pages that have not introduced queries and keys.
 SIDES = ("asks", "is asked")
@@ -50,12 +63,26 @@ def word_options(words: list[str] = WORDS) -> dict[str, Any]:
 
 
 @site_figure
+def course_sentences(steps_of: StepsOf) -> Html:
+    r"""Two sentences of the same words, and the word that comes next. It depends on who *they* are:
+    the noun that comes first."""
+    steps = steps_of("course_next_token")
+    rows = [steps[f"probabilities{ending}"][THEY] for ending in ("", "_swapped")]
+    next_words = [VOCABULARY[int(np.argmax(row))] for row in rows]
+    claim(next_words == ["fly", "sail"], "It depends on who *they* are")
+    claim(sorted(WORDS) == sorted(SWAPPED), "Two sentences of the same words")
+    sentences = [[*WORDS, next_words[0]], [*SWAPPED, next_words[1]]]
+    return figure(chips_panel(sentences, THEY, BIRDS), "Two sentences and their next words")
+
+
+@site_figure
 def course_words(steps_of: StepsOf) -> Html:
     r"""The sentence as a matrix $\input{X}$: a row for each word, a column for each feature.
     *Birds* and *boats* both contain some *air* and some *water*. *They* contains nothing but
     *refers*, and so has nothing in common with either."""
-    labels = {"row_labels": WORDS, "column_labels": FEATURES}
-    matrix = steps_of("course_averages")["X"]
+    labels = {"row_labels": WORDS, "column_labels": FEATURES[:5]}
+    # The place of a word, the last two features, is still empty.
+    matrix = steps_of("course_averages")["X"][:, :5]
     nouns, they = matrix[[BIRDS, BOATS]], matrix[THEY]
     claim(np.all(nouns[:, :2] > 0), "both contain some *air* and some *water*")
     claim(np.count_nonzero(they) == 1 and they[4] > 0, "nothing but *refers*")
@@ -64,16 +91,43 @@ def course_words(steps_of: StepsOf) -> Html:
 
 
 @site_figure
+def course_plane(steps_of: StepsOf) -> Html:
+    r"""Two of the features as a plane. Each noun is an arrow: *birds* points more towards *air* and
+    *boats* more towards *water*. The plain average of all five words lies between the two, the
+    same for both sentences."""
+    steps = steps_of("course_averages")
+    birds, boats = steps["X"][[BIRDS, BOATS]][:, :2]
+    mean = steps["mean"]
+    claim(birds[0] > birds[1] and boats[1] > boats[0], "*birds* points more towards *air*")
+    claim(mean[0] == mean[1], "lies between the two")
+    arrows = [*noun_arrows(steps["X"], "input"), Arrow("average", mean[None, :2], "output")]
+    return figure(plane("Words as arrows", FEATURES[:2], arrows), "Two nouns and the average")
+
+
+@site_figure
 def course_alike(steps_of: StepsOf) -> Html:
-    r"""The weights that come from similarity, one row for each word. In the marked row, *birds*
-    divides its weight mainly between itself and *boats*. Every word gives itself more than it gives
-    to any other."""
-    weights = steps_of("course_averages")["weights"]
+    r"""The weights that come from similarity, one row for each word, and what becomes of the nouns.
+    In the marked row, *birds* divides its weight mainly between itself and *boats*. Every word
+    gives itself more than it gives to any other. The averages of the two nouns, solid, lie closer
+    together than the nouns themselves, dashed."""
+    steps = steps_of("course_averages")
+    weights = steps["weights"]
     largest = weights[BIRDS, [BIRDS, BOATS]]
     claim(largest.min() > 1 / 4 and largest.sum() > 1 / 2, "mainly between itself and *boats*")
     own, others = np.diag(weights), weights - np.diag(np.diag(weights))
     claim(np.all(own > others.max(axis=1)), "more than it gives to any other")
-    return heatmap(weights, "Weights from similarity", mark=(BIRDS, None), **word_options())
+    distances = [
+        np.linalg.norm(steps[step][BIRDS] - steps[step][BOATS]) for step in ("X", "blended")
+    ]
+    claim(distances[1] < distances[0], "closer together than the nouns themselves")
+    before, after = noun_arrows(steps["X"], "input"), noun_arrows(steps["blended"], "output")
+    arrows = [*(arrow._replace(name="", dashed=True) for arrow in before), *after]
+    heading = "Weights from similarity"
+    panels = [
+        matrix_panel(weights, heading, mark=(BIRDS, None), **word_options()),
+        plane("The nouns, averaged", FEATURES[:2], arrows),
+    ]
+    return beside(panels, "Similarity and what it does")
 
 
 @site_figure
@@ -93,11 +147,31 @@ def course_asked(steps_of: StepsOf) -> Html:
 
 
 @site_figure
+def course_row(steps_of: StepsOf) -> Html:
+    r"""One row from top to bottom: the word *they*, its query, its scores, its weights and its
+    output. The number in each step belongs to the feature or the word above it."""
+    steps = steps_of("course_projections")
+    row = slice(THEY, THEY + 1)
+    stages = [
+        Stage("word x", "input", steps["X"][row, :5], FEATURES[:5], "times W_Q"),
+        Stage("query q", "query", steps["Q"][row], KEY_FEATURES, "times each word's key"),
+        Stage("scores s", "scores", steps["scores"][row], WORDS, "softmax"),
+        Stage("weights a", "weights", steps["weights"][row], WORDS, "average the values"),
+        Stage("output o", "output", steps["output"][row], FEATURES[:4], ""),
+    ]
+    return figure(
+        stages_panel("From the word “they” to its output", stages), "One row of attention"
+    )
+
+
+@site_figure
 def course_pronoun(steps_of: StepsOf) -> Html:
     r"""What *they* takes from each word: first as lines, the thicker the larger the share, then
-    as the last row of a table with the shares of all words."""
+    as the last row of a table with the shares of all words. A word sees none of those that come
+    after it, which are crossed out."""
     steps = steps_of("course_mask")
     weights, hidden = steps["weights"], ~np.asarray(steps["mask"])
+    claim(not weights[hidden].any(), "none of those that come after it")
     panels = [
         lines_panel(weights, WORDS, query=THEY, heading="Where “they” looks", sides=SIDES),
         matrix_panel(weights, "Weights", hidden=hidden, mark=(THEY, None), **word_options()),
@@ -145,6 +219,7 @@ def course_cell(steps_of: StepsOf) -> Html:
         scales=("sequential", "diverging", "diverging"),
         row_labels=WORDS,
         column_labels=FEATURES[:4],
+        inner_labels=WORDS,
         product=steps["output"],
     )
 
@@ -336,3 +411,8 @@ def turn(x: float, y: float, radius: float, start: list[float], end: list[float]
     )
     arc = f"M{x1:.1f} {y1:.1f}A{radius:g} {radius:g} 0 0 1 {x2:.1f} {y2:.1f}"
     return element("path", d=arc + head, fill="none", stroke="currentColor", stroke_opacity=0.7)
+
+
+def noun_arrows(rows: np.ndarray, role: str) -> list[Arrow]:
+    """Return the first two features of both nouns as arrows."""
+    return [Arrow(WORDS[i], rows[i : i + 1, :2], role) for i in (BIRDS, BOATS)]

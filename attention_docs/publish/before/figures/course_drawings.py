@@ -1,0 +1,161 @@
+"""Draw boxed words, arrows in a plane and the steps of one row, for the figures of the course."""
+
+from collections.abc import Sequence
+from typing import NamedTuple
+
+import numpy as np
+
+from attention_docs.render.figures import Panel, cells
+from attention_docs.render.figures.scales import scale_of
+from attention_docs.render.figures.svg import (
+    LINE_HEIGHT,
+    colour,
+    element,
+    label,
+    text_width,
+    vertical_label,
+)
+from attention_docs.render.numbers import number
+from attention_docs.render.references import row_reference
+
+
+def chips_panel(sentences: Sequence[Sequence[str]], pronoun: int, noun: int) -> Panel:
+    """Draw each sentence as a row of words in boxes, with an arc from the pronoun to its noun.
+
+    The last word is the one to be predicted; its box is dashed.
+    """
+    height, gap = 28, 8
+    body, width, y = [], 0.0, 2.0 * LINE_HEIGHT
+    for words in sentences:
+        x, centres = 2.0, []
+        for i, word in enumerate(words):
+            if i > pronoun:
+                body.append(label(x + 10, y + height / 2, "→"))
+                x += 28
+            size = {"width": text_width(word) + 18, "height": height}
+            dashes = "4 3" if i > pronoun else None
+            outline = {"fill": "none", "stroke": "currentColor", "stroke_opacity": 0.5}
+            box = {"x": x, "y": y, **size, "rx": 8, **outline, "stroke_dasharray": dashes}
+            centres.append(x + size["width"] / 2)
+            weight = "bold" if i >= pronoun or i == noun else None
+            body += [
+                element("rect", **box),
+                label(centres[-1], y + height / 2, word, font_weight=weight),
+            ]
+            x += size["width"] + gap
+        start, end = centres[pronoun], centres[noun]
+        arc = f"M{start:g} {y - 2:g}C{start:g} {y - 30:g} {end:g} {y - 30:g} {end:g} {y - 2:g}"
+        head = f"M{end:g} {y - 1:g}l-4 -8h8z"
+        body.append(element("path", d=arc, fill="none", stroke=colour("weights"), stroke_width=2))
+        body.append(element("path", d=head, fill=colour("weights")))
+        width = max(width, x - gap)
+        y += height + 2.5 * LINE_HEIGHT
+    texts = (f"“{' '.join(words[:-1])}” goes on with “{words[-1]}”" for words in sentences)
+    description = "; ".join(texts) + ". An arc leads from the pronoun to its noun."
+    return Panel(width + 2, y - 2.3 * LINE_HEIGHT, "".join(body), description)
+
+
+class Arrow(NamedTuple):
+    """A vector of two features, (1, 2), drawn from zero."""
+
+    name: str
+    place: np.ndarray
+    role: str
+    dashed: bool = False
+
+
+def plane(name: str, axes: Sequence[str], arrows: Sequence[Arrow], unit: float = 90) -> Panel:
+    """Draw arrows from zero in a plane whose axes go to two."""
+    left, right = 2 * LINE_HEIGHT, 2 * LINE_HEIGHT + 2 * unit
+    top, bottom = 2 * LINE_HEIGHT, 2 * LINE_HEIGHT + 2 * unit
+    grid = "".join(
+        f"M{left + i * unit:g} {top:g}V{bottom:g}M{left:g} {bottom - i * unit:g}H{right:g}"
+        for i in range(3)
+    )
+    ticks = [
+        text
+        for i in range(3)
+        for text in (
+            label(left + i * unit, bottom + LINE_HEIGHT / 2 + 2, number(i), font_size=10),
+            label(left - LINE_HEIGHT / 2, bottom - i * unit, number(i), font_size=10),
+        )
+    ]
+    body = [
+        label((left + right) / 2, LINE_HEIGHT / 2, name, font_weight="bold"),
+        element("path", d=grid, fill="none", stroke="currentColor", stroke_opacity=0.2),
+        *ticks,
+        label((left + right) / 2, bottom + 1.7 * LINE_HEIGHT, axes[0], font_size=11),
+        vertical_label(LINE_HEIGHT / 2, (top + bottom) / 2, axes[1], font_size=11),
+        *(draw_arrow(arrow, left, bottom, unit) for arrow in arrows),
+    ]
+    places = (f"{arrow.name} {places_in_words(arrow)}" for arrow in arrows if arrow.name)
+    description = f"{name}, by {axes[0]} and {axes[1]}: {'; '.join(places)}."
+    width, height = right + 3 * LINE_HEIGHT, bottom + 2.3 * LINE_HEIGHT
+    return Panel(width, height, "".join(body), description, name=name)
+
+
+def places_in_words(arrow: Arrow) -> str:
+    return f"({', '.join(map(number, arrow.place[0]))})"
+
+
+def draw_arrow(arrow: Arrow, x: float, y: float, unit: float) -> str:
+    """Draw an arrow from (x, y) on paper, with its name beside its tip."""
+    air, water = arrow.place[0].tolist()
+    tip = np.array([x + unit * air, y - unit * water])
+    along = np.array([air, -water]) / np.hypot(air, water)
+    across = np.array([along[1], -along[0]])
+    back = tip - 9 * along
+    corners = [tip, back + 4 * across, back - 4 * across]
+    head = "M" + "L".join("{:.1f} {:.1f}".format(*corner) for corner in corners) + "z"
+    paint = colour(arrow.role)
+    line = element(
+        "line",
+        x1=x,
+        y1=y,
+        x2=float(back[0]),
+        y2=float(back[1]),
+        stroke=paint,
+        stroke_width=2,
+        stroke_dasharray="4 3" if arrow.dashed else None,
+        data_val=row_reference(arrow.place, 0),
+    )
+    name = label(tip[0] + 6, tip[1] - 6, arrow.name, "start", fill=paint) if arrow.name else ""
+    return line + element("path", d=head, fill=paint) + name
+
+
+class Stage(NamedTuple):
+    """One row of numbers, and what is done to it to get the next."""
+
+    name: str
+    role: str
+    row: np.ndarray
+    labels: list[str]
+    operation: str
+
+
+def stages_panel(name: str, stages: Sequence[Stage]) -> Panel:
+    """Draw rows of numbers below each other, each with the labels of its columns."""
+    x = max(text_width(stage.name) for stage in stages) + 12
+    width = max(6 + text_width(text) for stage in stages for text in stage.labels)
+    width = max(width, *(cells.width_for_numbers(stage.row) for stage in stages))
+    y, body, descriptions = 3 * LINE_HEIGHT, [], []
+    for stage in stages:
+        kind = "sequential" if stage.role == "weights" else "diverging"
+        grid = cells.Grid(x, y, (width, 24), *stage.row.shape)
+        middle = grid.centre(0, 0)[1]
+        body += [
+            label(x - 8, middle, stage.name, "end", fill=colour(stage.role), font_weight="bold"),
+            cells.draw_column_labels(grid, stage.labels),
+            cells.draw_cells(grid, stage.row, scale_of(kind, stage.name, stage.row), None, True),
+        ]
+        if stage.operation:
+            body.append(label(x, y + 24 + 0.8 * LINE_HEIGHT, f"↓ {stage.operation}", "start"))
+        pairs = zip(stage.labels, stage.row[0].tolist(), strict=True)
+        numbers = ", ".join(f"{text} {number(value)}" for text, value in pairs)
+        descriptions.append(f"{stage.name}: {numbers}.")
+        y += 24 + 3 * LINE_HEIGHT
+    columns = max(len(stage.labels) for stage in stages)
+    total = x + columns * width
+    body.append(label(total / 2, LINE_HEIGHT / 2, name, font_weight="bold"))
+    height = y - 3 * LINE_HEIGHT
+    return Panel(total, height, "".join(body), " ".join(descriptions), name=name)
