@@ -1,6 +1,7 @@
 """The figures of the course, all of the same sentence."""
 
 import math
+from collections.abc import Sequence
 from itertools import pairwise
 from typing import Any
 
@@ -22,6 +23,7 @@ from attention_docs.render.figures import (
     Panel,
     Series,
     beside,
+    cells,
     figure,
     heatmap,
     line_chart,
@@ -29,11 +31,14 @@ from attention_docs.render.figures import (
     matrix_panel,
     product_figure,
 )
+from attention_docs.render.figures.scales import scale_of
 from attention_docs.render.figures.svg import (
     LINE_HEIGHT,
     colour,
     element,
     label,
+    title,
+    vertical_label,
 )
 from attention_docs.render.numbers import number
 from attention_docs.render.references import row_reference
@@ -48,6 +53,8 @@ KEY_FEATURES = ["thing", "action", "place"]
 VOCABULARY = [*WORDS, "fly", "sail", "and", "."]
 # Titles for the ends of lines on pages that have not introduced queries and keys.
 SIDES = ("asks", "is asked")
+
+Place = tuple[float, float]  # a point on paper
 
 
 def word_options(words: list[str] = WORDS) -> dict[str, Any]:
@@ -305,6 +312,35 @@ def course_heads(steps_of: StepsOf) -> Html:
 
 
 @site_figure
+def course_turned(steps_of: StepsOf) -> Html:
+    r"""The query and the keys of head 2, to scale. The keys are the hands of the clock, twice as
+    long, each with its score. The query of *pass* is its hand, turned back by one step and five
+    times as long. It points exactly where the key of *birds* points, so *birds* has the largest
+    score."""
+    steps = steps_of("course_heads")
+    hands, query, scores = steps["placed"][:, 5:], steps["pass_query"], steps["pass_scores"]
+    lengths = np.linalg.norm(query) * np.linalg.norm(hands[BIRDS])
+    claim(np.isclose(query[:2] @ hands[BIRDS], lengths), "exactly where the key of *birds* points")
+    claim(scores.argmax() == BIRDS, "*birds* has the largest score")
+    claim(np.linalg.norm(steps["W_K_2"][5]) == 2, "the hands of the clock, twice as long")
+    claim(np.linalg.norm(query) == 5, "turned back by one step and five times as long")
+    return figure(turned_hand(hands, query, scores), "The query of “pass”")
+
+
+@site_figure
+def course_joined(steps_of: StepsOf) -> Html:
+    r"""The word *they*: what the two heads have found stands on the left, eight numbers below each
+    other. Each number multiplies its row of $W_O$, and the sum of the rows is the output. The lower
+    half of $W_O$ drops the *air* and *water* of head 2."""
+    steps = steps_of("course_heads")
+    w_o, output = steps["W_O"], steps["output"][THEY:]
+    claim(not np.any(w_o[4:6]), "drops the *air* and *water* of head 2")
+    return figure(
+        row_times_matrix(steps["side_by_side"][THEY:], w_o, output), "The row of “they” times W_O"
+    )
+
+
+@site_figure
 def course_they(steps_of: StepsOf) -> Html:
     r"""The word *they* on its way through the block, from top to bottom. Attention adds *air*, the
     mark of the noun, and a *reason*. The feed-forward network exchanges *refers* for an *action*.
@@ -400,19 +436,96 @@ def clock_face(x: float, y: float, radius: float) -> list[str]:
     ]
 
 
-def turn(x: float, y: float, radius: float, start: list[float], end: list[float]) -> str:
-    """Draw an arrow around the centre (x, y), clockwise from one hand (sine, cosine) to another."""
-    gap = 0.12  # radians between the ends of the arrow and the hands
+def turn(
+    x: float, y: float, radius: float, start: list[float], end: list[float], *, back: bool = False
+) -> str:
+    """Draw an arrow around the centre (x, y) from one hand (sine, cosine) to another.
+
+    It goes clockwise, or the other way if it goes back.
+    """
+    sign = -1 if back else 1
+    gap = sign * 0.12  # radians between the ends of the arrow and the hands
     angles = math.atan2(*start) + gap, math.atan2(*end) - gap
     (x1, y1), (x2, y2) = ((x + radius * math.sin(a), y - radius * math.cos(a)) for a in angles)
-    backwards = [angles[1] - math.pi / 2 + side for side in (-0.5, 0.5)]
+    backwards = [angles[1] - sign * math.pi / 2 + side for side in (-0.5, 0.5)]
     head = "".join(
         f"M{x2:.1f} {y2:.1f}l{6 * math.sin(a):.1f} {-6 * math.cos(a):.1f}" for a in backwards
     )
-    arc = f"M{x1:.1f} {y1:.1f}A{radius:g} {radius:g} 0 0 1 {x2:.1f} {y2:.1f}"
+    arc = f"M{x1:.1f} {y1:.1f}A{radius:g} {radius:g} 0 0 {int(not back)} {x2:.1f} {y2:.1f}"
     return element("path", d=arc + head, fill="none", stroke="currentColor", stroke_opacity=0.7)
 
 
 def noun_arrows(rows: np.ndarray, role: str) -> list[Arrow]:
     """Return the first two features of both nouns as arrows."""
     return [Arrow(WORDS[i], rows[i : i + 1, :2], role) for i in (BIRDS, BOATS)]
+
+
+def turned_hand(hands: np.ndarray, query: np.ndarray, scores: np.ndarray, unit: int = 26) -> Panel:
+    """Draw keys, the clock hands at twice their length, with their scores, and a query."""
+    x, y = 150, 2 * LINE_HEIGHT + 5 * unit
+
+    def at(hand: Sequence[float] | np.ndarray, length: float) -> Place:
+        return x + length * unit * hand[0], y - length * unit * hand[1]
+
+    def line(role: str, tip: Place, **attributes: Any) -> str:
+        ends = {"x1": x, "y1": y, "x2": tip[0], "y2": tip[1]}
+        return element("line", **ends, stroke=colour(role), **attributes)
+
+    body = [label(x, LINE_HEIGHT / 2, "The query of “pass”", font_weight="bold")]
+    body.append(line("query", at(hands[PASS], 5), stroke_dasharray="3 4", stroke_opacity=0.7))
+    tip = at(query, 1)
+    reference = row_reference(query[None, :2], 0)
+    body.append(line("query", tip, stroke_width=2.5, data_val=reference))
+    body.append(label(tip[0] + 8, tip[1], "query of pass", "start", fill=colour("query")))
+    # The offsets keep the labels off the hands.
+    rights, downs = (-8, 8, 6, 0, -6), (-8, 10, 6, 12, 4)
+    anchors = ("end", "start", "start", "middle", "end")
+    for row, (right, down, anchor) in enumerate(zip(rights, downs, anchors, strict=True)):
+        tip = at(hands[row], 2)
+        body.append(line("key", tip, stroke_width=5, data_val=row_reference(hands, row)))
+        score = cells.inline_number(scores, (row,))
+        body.append(label(tip[0] + right, tip[1] + down, f"{WORDS[row]} ", anchor, score))
+    body.append(turn(x, y, 4.4 * unit, *hands[[PASS, BIRDS]].tolist(), back=True))
+    body.append(label(*at((0.9, 0.44), 5), "one step back", "start", font_size=11))
+    words = ", ".join(f"{word} {number(score)}" for word, score in zip(WORDS, scores, strict=True))
+    return Panel(
+        2 * x + 52,
+        y + 2 * unit + 1.5 * LINE_HEIGHT,
+        "".join(body),
+        f"The hand of pass, turned back by one step, points where the hand of birds points. "
+        f"Scores: {words}.",
+        name="The query of “pass”",
+    )
+
+
+def row_times_matrix(row: np.ndarray, matrix: np.ndarray, product: np.ndarray) -> Panel:
+    """Draw the findings of two heads as a column, beside the rows of W_O that they multiply."""
+    names = 2 * FEATURES[:4]
+    size, wide = (50, 24), (56, 24)
+    top = 3 * LINE_HEIGHT
+    column = cells.Grid(76, top, size, len(names), 1)
+    right = cells.Grid(column.x + column.width + 30, top, wide, *matrix.shape)
+    below = cells.Grid(right.x, top + right.height + 12, wide, *product.shape)
+    half = top + right.height / 2
+    ends = {"x1": 0, "x2": right.x + right.width, "y1": half, "y2": half}
+    drawings = zip((column, right, below), (row.T, matrix, product), "AWO", strict=True)
+    body = [
+        title(column.x + column.width / 2, top - LINE_HEIGHT / 2, "heads", "output"),
+        title(right.x + right.width / 2, LINE_HEIGHT / 2, "W_O", None),
+        cells.draw_row_labels(column, names),
+        *(
+            vertical_label(LINE_HEIGHT / 2, top + share * right.height, head)
+            for share, head in ((0.25, "head 1"), (0.75, "head 2"))
+        ),
+        cells.draw_column_labels(right, FEATURES),
+        *(
+            cells.draw_cells(grid, values, scale_of("diverging", name, values), None, True)
+            for grid, values, name in drawings
+        ),
+        element("line", **ends, stroke="currentColor", stroke_width=2, stroke_opacity=0.6),
+        title(below.x - 6, below.centre(0, 0)[1], "output of they", "output", "end"),
+    ]
+    description = " ".join(
+        [cells.describe("Findings of the heads", row), cells.describe("Output", product)]
+    )
+    return Panel(right.x + right.width, below.y + below.height, "".join(body), description)
