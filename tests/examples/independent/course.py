@@ -244,6 +244,7 @@ def course_block(literals):
         "mean": [statistics.fmean(row) for row in summed],
         "variance": [statistics.pvariance(row) for row in summed],
         "normed": normed(summed),
+        "normed_tenfold": normed([[10 * x for x in summed[THEY]]])[0],
         "before": before,
         "hidden": hidden,
         "fed": fed,
