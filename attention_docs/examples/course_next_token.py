@@ -12,7 +12,8 @@ row: the first word whose probability, added to those of the words before it, ex
 
 In `fly` and `sail` the sentences are rows, and the columns leave out nothing, then one of `PARTS`
 each. `right` says in how many of the ten rows of both sentences the right word has the largest
-probability; a word that shares the largest with another does not count.
+probability; a word that shares the largest with another does not count. `with_head_1` and
+`without_head_1` have the last rows of both sentences, with everything and without head 1.
 
 >>> show(steps())
 output 5 x 7
@@ -72,6 +73,9 @@ sail 2 x 8
 log_odds 2 x 8
 [[ 2.3172 0 0  2.8117  3.5082  1.0574  2.5643  2.5643]
  [-2.3172 0 0 -2.8117 -3.5082 -1.0574 -2.5643 -2.5643]]
+with_head_1 2 x 9
+[[0.0001 4.6e-05 0.0017 0.0004 0.0255 0.7618 0.0751 0.0005 0.1349]
+ [0.0017 4.6e-05 0.0001 0.0004 0.0255 0.0751 0.7618 0.0005 0.1349]]
 without_head_1 2 x 9
 [[0.0001 3.5e-09 0.0001 0.0002 0.0007 0.4992 0.4992 0.0001 0.0003]
  [0.0001 3.5e-09 0.0001 0.0002 0.0007 0.4992 0.4992 0.0001 0.0003]]
@@ -129,6 +133,7 @@ LABELS = {
     "fly": (SENTENCES, ["nothing", *PARTS]),
     "sail": (SENTENCES, ["nothing", *PARTS]),
     "log_odds": (SENTENCES, ["nothing", *PARTS]),
+    "with_head_1": (SENTENCES, VOCABULARY),
     "without_head_1": (SENTENCES, VOCABULARY),
     "right": (["nothing", *PARTS],),
 }
@@ -167,6 +172,7 @@ def steps(xp: ModuleType = numpy) -> dict[str, Array]:
         "fly": last_rows[:, :, FLY],
         "sail": last_rows[:, :, SAIL],
         "log_odds": nine_decimals(xp, xp.log(last_rows[:, :, FLY] / last_rows[:, :, SAIL])),
+        "with_head_1": last_rows[:, 0, :],
         "without_head_1": last_rows[:, 1 + PARTS.index("head 1"), :],
         "right": right(xp, both[0], [1, 2, 3, 4, FLY]) + right(xp, both[1], [1, 0, 3, 4, SAIL]),
     }

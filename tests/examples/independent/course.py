@@ -311,7 +311,7 @@ def ablations(literals):
     x, words = literals["X"], literals["VOCABULARY"]
     fly, sail = words.index("fly"), words.index("sail")
     following = {False: [1, 2, 3, 4, fly], True: [1, 0, 3, 4, sail]}
-    computed = {"fly": [], "sail": [], "without_head_1": []}
+    computed = {"fly": [], "sail": [], "with_head_1": [], "without_head_1": []}
     counts = [0] * 8
     for is_swapped, sentence in ((False, x), (True, swapped(x))):
         rows = [
@@ -321,6 +321,7 @@ def ablations(literals):
         last = [row[THEY] for row in rows]
         computed["fly"].append([row[fly] for row in last])
         computed["sail"].append([row[sail] for row in last])
+        computed["with_head_1"].append(last[0])
         computed["without_head_1"].append(last[1 + literals["PARTS"].index("head 1")])
         for component, sentence_rows in enumerate(rows):
             for row, word in zip(sentence_rows, following[is_swapped], strict=True):

@@ -360,6 +360,24 @@ def course_they(steps_of: StepsOf) -> Html:
 
 
 @site_figure
+def course_endings(steps_of: StepsOf) -> Html:
+    r"""The probabilities of the word after *they*, in both sentences. With head 1 the first noun
+    decides between *fly* and *sail*. Without it both rows are the same."""
+    steps = steps_of("course_next_token")
+    largest = [VOCABULARY[i] for i in steps["with_head_1"].argmax(axis=1)]
+    claim(largest == ["fly", "sail"], "the first noun decides between *fly* and *sail*")
+    without = steps["without_head_1"]
+    claim(np.allclose(without[0], without[1], rtol=1e-12), "both rows are the same")
+    options: dict[str, Any] = {"role": "output", "scale": "sequential", "rows": "sentence"}
+    options |= {"row_labels": ["birds first", "boats first"], "column_labels": VOCABULARY}
+    panels = [
+        matrix_panel(steps[step], name, columns="word after “they”", **options)
+        for step, name in (("with_head_1", "With head 1"), ("without_head_1", "Without head 1"))
+    ]
+    return beside(panels, "The next word in both sentences")
+
+
+@site_figure
 def course_vocabulary(steps_of: StepsOf) -> Html:
     r"""The matrix $W_{\text{vocabulary}}$ without its last two rows, which are zero. A column says
     what the vector of a position must look like if its word is to come next."""
