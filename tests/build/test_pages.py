@@ -6,7 +6,9 @@ import sys
 
 import pytest
 
-from attention_docs.publish.before.values import CODE_OR_MATH, MACRO
+from attention_docs.publish.before.contents import words_of_prose
+from attention_docs.publish.before.values import CODE_OR_MATH
+from attention_docs.publish.sources import Source
 from tests.conftest import ROOT, environment_of_an_inner_pytest
 
 PAGES = sorted((ROOT / "docs").rglob("*.md"))
@@ -38,19 +40,6 @@ def source_text(name):
 COURSE = sorted((ROOT / "docs" / "course").glob("*.md"))
 
 
-FRONT_MATTER = re.compile(r"\A---\n.*?^---\n", re.DOTALL | re.MULTILINE)
-LINK_TARGET_OR_CLASS = re.compile(r"\]\([^)]*\)|\{[.#][^}]*\}")
-WORD = re.compile(r"[^\W\d_]+(?:['’-]\w+)*")
-
-
-def words_of_prose(text: str) -> list[str]:
-    """Return the words of a page without code, formulas, macros, front matter and addresses."""
-    # Formulas before macros: a formula that is only a macro would leave "$$", an opening delimiter.
-    for pattern in (FRONT_MATTER, CODE_OR_MATH, MACRO, LINK_TARGET_OR_CLASS):
-        text = pattern.sub(" ", text)
-    return WORD.findall(text)
-
-
 def test_words_of_prose_excludes_code_formulas_and_macros():
     page = """---
 description: A page.
@@ -71,12 +60,12 @@ $$
 and `code`, which ends.
 """
     expected = "Here and are between two displayed formulas and which ends"
-    assert words_of_prose(page) == expected.split()
+    assert words_of_prose(Source("page.md", page).prose) == expected.split()
 
 
 @pytest.mark.parametrize("page", COURSE, ids=lambda page: page.stem)
 def test_course_page_is_short_and_has_the_common_structure(page):
-    text = page.read_text(encoding="utf-8")
+    text = Source(page.name, page.read_text(encoding="utf-8")).prose
     assert len(words_of_prose(text)) <= 900
     assert text.count("??? question") == 2
     assert text.index("\\figure{") < text.index("## "), "the first section comes before a figure"

@@ -1,10 +1,12 @@
 r"""Lists generated from `nav` and docstrings, which never go out of date.
 
-`\contents{Chapters}` lists the pages of a section of `nav`, and `\overview{Reference}` the public
-names that the pages of a section document. Both stand on a line of their own.
+`\contents{Chapters}` lists the pages of a section of `nav`, `\lessons{Course}` adds the time that it
+takes to read each, and `\overview{Reference}` lists the public names that the pages of a section
+document. All stand on a line of their own. `\minutes{Course}` is the reading time of a section.
 """
 
 import inspect
+import math
 import pkgutil
 import posixpath
 import re
@@ -13,6 +15,7 @@ from html import escape
 from typing import Any
 
 from attention_docs.publish.before.lint import DIRECTIVE
+from attention_docs.publish.before.values import CODE_OR_MATH, MACRO, computed
 from attention_docs.publish.sources import Source
 
 # As in mkdocs.yml: a page is its path, or {title: path}; a section is {title: items}.
@@ -22,6 +25,11 @@ Sources = Mapping[str, Source]
 
 TITLE = re.compile(r"^# (.+)$", re.MULTILINE)
 MARKUP = re.compile(r"[\\`*_\[\]$]")
+WORD = re.compile(r"[^\W\d_]+(?:['’-]\w+)*")
+LINK_TARGET_OR_CLASS = re.compile(r"\]\([^)]*\)|\{[.#][^}]*\}")
+WORDS_PER_MINUTE = 200
+# For a displayed formula, a figure or a block of code.
+MINUTES_PER_DISPLAY = 1 / 3
 
 
 def contents(name: str, nav: Nav, sources: Sources, page: str) -> str:
@@ -52,17 +60,63 @@ def contents(name: str, nav: Nav, sources: Sources, page: str) -> str:
     return "\n".join(list_lines(section(name, nav), sources, posixpath.dirname(page)))
 
 
-def list_lines(items: Nav, sources: Sources, folder: str, indent: str = "") -> Iterator[str]:
+def lessons(name: str, nav: Nav, sources: Sources, page: str) -> str:
+    """Return the list of `contents` with the minutes that it takes to read each page.
+
+    >>> pages = {"one.md": Source("one.md", "---\\ndescription: Why.\\n---\\n# One\\n\\nA text.")}
+    >>> print(lessons("Course", [{"Course": ["one.md"]}], pages, "order.md").partition("<br>")[0])
+    1. [One](one.md), <span data-computed>1</span> minute
+    """
+    folder = posixpath.dirname(page)
+    return "\n".join(list_lines(section(name, nav), sources, folder, has_minutes=True))
+
+
+def minutes(name: str, nav: Nav, sources: Sources) -> str:
+    """Return the minutes that it takes to read the pages of a section."""
+    pages = filter(sources.__contains__, page_paths(section(name, nav)))
+    return computed(str(sum(reading_minutes(sources[address]) for address in pages)))
+
+
+def reading_minutes(source: Source) -> int:
+    """Estimate how long it takes to read a page, in whole minutes.
+
+    >>> reading_minutes(Source("a.md", "one word " * 200 + "and $x$\\n\\n$$\\ny\\n$$\\n"))
+    3
+    """
+    text: str = source.prose
+    matches = list(CODE_OR_MATH.finditer(text))
+    displays = sum(bool(match["fence"]) or match[0].startswith("$$") for match in matches)
+    displays += sum(match["name"] == "figure" for match in MACRO.finditer(text))
+    words = len(words_of_prose(text))
+    return math.ceil(words / WORDS_PER_MINUTE + displays * MINUTES_PER_DISPLAY)
+
+
+def words_of_prose(text: str) -> list[str]:
+    """Return the words of a page without code, formulas, macros and addresses."""
+    # Formulas before macros: a formula that is only a macro would leave "$$", an opening delimiter.
+    for pattern in (CODE_OR_MATH, MACRO, LINK_TARGET_OR_CLASS):
+        text = pattern.sub(" ", text)
+    return WORD.findall(text)
+
+
+def list_lines(
+    items: Nav, sources: Sources, folder: str, indent: str = "", *, has_minutes: bool = False
+) -> Iterator[str]:
     """Yield the lines of a numbered list of pages, with nested lists for nested sections."""
     for title, target in map(title_and_target, items):
         if isinstance(target, list):
             yield f"{indent}1. **{escape_markdown(title or '')}**"
-            yield from list_lines(target, sources, folder, indent + "    ")
+            yield from list_lines(target, sources, folder, indent + "    ", has_minutes=has_minutes)
         elif source := sources.get(target):
             heading, description = title_and_description(source)
             link = posixpath.relpath(target, folder or ".")
             excerpt = f"<span data-search-exclude>{escape_markdown(description)}</span>"
-            yield f"{indent}1. [{escape_markdown(title or heading)}]({link})<br>{excerpt}"
+            time = f", {in_minutes(reading_minutes(source))}" if has_minutes else ""
+            yield f"{indent}1. [{escape_markdown(title or heading)}]({link}){time}<br>{excerpt}"
+
+
+def in_minutes(count: int) -> str:
+    return f"{computed(str(count))} {'minute' if count == 1 else 'minutes'}"
 
 
 def overview(name: str, nav: Nav, sources: Sources, page: str) -> str:

@@ -167,6 +167,10 @@ class Pages:
             "contents": lambda name, _: contents.contents(
                 name, self.nav, self.sources, source.path
             ),
+            # The same with the time it takes to read each page:
+            "lessons": lambda name, _: contents.lessons(name, self.nav, self.sources, source.path),
+            # The time it takes to read the pages of a section, in running text:
+            "minutes": lambda name, _: contents.minutes(name, self.nav, self.sources),
             # The public names that the pages of a section document:
             "overview": lambda name, _: contents.overview(
                 name, self.nav, self.sources, source.path
