@@ -43,7 +43,6 @@ import numpy
 
 from attention_docs.arrays import Array
 from attention_docs.examples.course_sentence import FEATURES, WORDS, given
-from attention_docs.softmax import softmax
 
 TITLE = "Averages of the words of a sentence"
 SOURCE = "our own"
@@ -60,14 +59,15 @@ LABELS = {
 def steps(xp: ModuleType = numpy) -> dict[str, Array]:
     x = given(xp)["X"]
     dots = x @ x.T
-    exponentials = xp.exp(dots[0, :])
-    weights = softmax(dots)
+    exponentials = xp.exp(dots)
+    sums = xp.sum(exponentials, axis=1, keepdims=True)
+    weights = exponentials / sums
     return {
         "X": x,
         "mean": xp.mean(x, axis=0),
         "dots": dots,
-        "birds_exponentials": exponentials,
-        "birds_sum": xp.sum(exponentials),
+        "birds_exponentials": exponentials[0, :],
+        "birds_sum": sums[0, 0],
         "weights": weights,
         "blended": weights @ x,
     }

@@ -66,7 +66,6 @@ from types import ModuleType
 import numpy
 
 from attention_docs.arrays import Array
-from attention_docs.dot_product import attention_steps
 from attention_docs.examples.course_sentence import (
     FEATURES,
     KEY_FEATURES,
@@ -95,17 +94,20 @@ def steps(xp: ModuleType = numpy) -> dict[str, Array]:
     matrices = given(xp)
     x, w_q, w_k, w_v = (matrices[name] for name in ("X", "W_Q_1", "W_K_1", "W_V"))
     q, k, v = x @ w_q, x @ w_k, x @ w_v
-    attention = attention_steps(q, k, v)
-    exponentials = xp.exp(attention.scaled)
+    scores = q @ k.T
+    scaled = scores / k.shape[1] ** 0.5
+    exponentials = xp.exp(scaled)
+    sums = xp.sum(exponentials, axis=1)
+    weights = exponentials / sums[:, None]
     return {
         "X": x,
         "Q": q,
         "K": k,
         "V": v,
-        "scores": attention.scores,
-        "scaled": attention.scaled,
+        "scores": scores,
+        "scaled": scaled,
         "exponentials": exponentials,
-        "sums": xp.sum(exponentials, axis=1),
-        "weights": attention.weights,
-        "output": attention.output,
+        "sums": sums,
+        "weights": weights,
+        "output": weights @ v,
     }

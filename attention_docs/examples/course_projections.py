@@ -83,7 +83,6 @@ from types import ModuleType
 import numpy
 
 from attention_docs.arrays import Array
-from attention_docs.dot_product import attention_steps
 from attention_docs.examples.course_sentence import (
     FEATURES,
     KEY_FEATURES,
@@ -114,7 +113,8 @@ def steps(xp: ModuleType = numpy) -> dict[str, Array]:
     matrices = given(xp)
     x, w_q, w_k, w_v = (matrices[name] for name in ("X", "W_Q_1", "W_K_1", "W_V"))
     q, k, v = x @ w_q, x @ w_k, x @ w_v
-    attention = attention_steps(q, k, v, scale=1.0)
+    scores = q @ k.T
+    weights = softmax(scores)
     return {
         "X": x,
         "weights_alike": softmax(x @ x.T),
@@ -124,7 +124,7 @@ def steps(xp: ModuleType = numpy) -> dict[str, Array]:
         "Q": q,
         "K": k,
         "V": v,
-        "scores": attention.scores,
-        "weights": attention.weights,
-        "output": attention.output,
+        "scores": scores,
+        "weights": weights,
+        "output": weights @ v,
     }

@@ -225,7 +225,15 @@ class PrunedGraph:
             },
             "scopes": list(self.scopes_json()),
             "guards": [self.guard_json(guard) for guard in self.guards],
+            "labels": dict(self.labels()),
         }
+
+    def labels(self) -> Iterator[tuple[str, tuple[list[str], ...]]]:
+        """Yield the words along the axes of steps and shared literals that have words."""
+        for name in (*self.steps, *self.shared):
+            example, _, step = name.rpartition(".")
+            if labels := examples.labels(example or self.name, step):
+                yield name, labels
 
     def node_json(self, old_index: int) -> list[Any]:
         node = self.nodes[old_index]

@@ -14,7 +14,7 @@ import { termOf, valueOf } from "./terms.js";
 
 /**
  * @typedef {object} Explanation
- * @property {string} description of the position: "weight of query 1 on key 2", "row 1, column 2"; "" for a single number
+ * @property {string} description of the position: "weight of query 1 on key 2", "weight of they on birds", "row 1, column 2"; "" for a single number
  * @property {string} value with all its digits
  * @property {RichText} formula with names; empty for a literal input
  * @property {RichText[]} numbers the formula with numbers: a chain of equal lines that ends with the value
@@ -49,7 +49,7 @@ export const explain = (graph, values, step, index) => {
   const calculation = isGiven ? [] : numbersOf(values, term);
   const lines = calculation.length ? [...calculation, [numberToken(value, dtype)]] : [];
   return {
-    description: descriptionOf(graph, values, term, index),
+    description: graph.labels[step] ? describeWords(graph.labels[step], step, index) : descriptionOf(graph, values, term, index),
     value: show.python(value, dtype),
     formula,
     numbers: dropRepeated(rightSide, lines),
@@ -426,6 +426,17 @@ const descriptionOf = ({ scopes }, values, term, index) => {
   });
   const [beforeQuery, beforeColumn] = RESULT_WORDS[result[0]] ?? RESULT_WORDS.output;
   return `${beforeQuery}${query + 1}${beforeColumn}${column + 1}${batchWords.join("")}`;
+};
+
+/**
+ * Describe a position by the words along the axes: "weight of they on birds", "birds, air".
+ *
+ * @param {string[][]} labels @param {string} step @param {number[]} index @returns {string}
+ */
+const describeWords = (labels, step, index) => {
+  const words = index.map((at, axis) => labels[axis][at]);
+  const share = words.length === 2 && /(score|weight)s/.exec(step);
+  return share ? `${share[1]} of ${words.join(" on ")}` : words.join(", ");
 };
 
 /** Describe an index: "matrix 2, row 1, column 3". @param {number[]} index @returns {string} */

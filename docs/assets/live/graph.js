@@ -12,10 +12,10 @@ import * as show from "./show.js";
  *
  * @param {{version: number, example: string, nodes: SerialisedNode[], steps: Record<string, number>,
  *   inputs: string[], shared?: Record<string, number>, scopes: Scope[], guards: Guard[],
- *   formulas?: Record<string, string>}} json
+ *   formulas?: Record<string, string>, labels?: Record<string, string[][]>}} json
  * @returns {Graph}
  */
-export const parse = ({ version, example, nodes, steps, inputs, shared = {}, scopes, guards, formulas = {} }) => {
+export const parse = ({ version, example, nodes, steps, inputs, shared = {}, scopes, guards, formulas = {}, labels = {} }) => {
   if (version !== 1) throw new Error(`${example} has a graph of version ${version}; expected 1`);
   const graph = {
     example,
@@ -28,6 +28,7 @@ export const parse = ({ version, example, nodes, steps, inputs, shared = {}, sco
     scopes,
     guards: guards.toSorted((a, b) => a.node - b.node),
     formulas,
+    labels,
   };
   return { ...graph, values: computeNodes(graph.nodes, new Map()) };
 };

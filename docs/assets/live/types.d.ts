@@ -47,6 +47,8 @@ interface Graph {
   guards: Guard[];
   /** Formulas in words, by step, for examples with random inputs. */
   formulas: Record<string, string>;
+  /** The words along each axis of a step, for examples that name their rows and columns. */
+  labels: Record<string, string[][]>;
   /** The value of each node, without edits. */
   values: NDArray[];
 }

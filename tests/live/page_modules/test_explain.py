@@ -54,9 +54,9 @@ READINGS = [
     ("column_vectors", "A", [0, 1], "row 1, column 2", "A = Kᵀ Q"),
     ("column_vectors", "Q_rows", [3, 0], "row 4, column 1", "Q_rows = Qᵀ"),
     ("column_vectors", "weights", [0, 0], "row 1, column 1", "weights = softmax(A, axis=0)"),
-    ("course_mask", "masked", [0, 4], "masked score of query 1 on key 5",
+    ("course_mask", "masked", [0, 4], "birds, they",
      "masked = scaled where mask, else #"),
-    ("course_order", "X_swapped", [0, 0], "row 1, column 1", "X_swapped = X at row 3, column 1"),
+    ("course_order", "X_swapped", [0, 0], "boats, air", "X_swapped = X at row 3, column 1"),
     ("causal_padding", "causal", [0, 1], "row 1, column 2", "causal = causal_mask(queries=4)"),
     ("softmax_saturation", "gaps", [0], "element 1", "gaps = z[1] − z[0]"),
 ]  # fmt: skip
@@ -88,8 +88,8 @@ def test_constant_formula_is_written_once():
 
 
 def test_scientific_divisor_is_in_parentheses():
-    (explanation,) = explained(("course_order", "drink_scores", [0]))
-    assert displayed(explanation["formula"]).endswith(" / (#) at row 2, column 1")
+    (explanation,) = explained(("course_order", "they_scores", [0]))
+    assert displayed(explanation["formula"]).endswith(" / (#) at row 5, column 1")
     assert [displayed(line) for line in explanation["numbers"]] == ["# / (#)", "#"]
 
 
