@@ -46,7 +46,7 @@ LABELS = {
     "weights_unscaled": (WORDS,),
     "scaled": (WORDS,),
     "weights": (WORDS,),
-    "grown": (["d = 3", "d = 12", "d = 48"], WORDS),
+    "grown": ([f"d = {d}" for d in D], WORDS),
 }
 
 
