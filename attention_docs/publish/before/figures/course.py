@@ -13,6 +13,7 @@ from attention_docs.publish.before.figures.course_drawings import (
     Stage,
     chips_panel,
     plane,
+    row_times_matrix,
     stages_panel,
 )
 from attention_docs.publish.before.figures.registry import StepsOf, site_figure
@@ -31,14 +32,11 @@ from attention_docs.render.figures import (
     matrix_panel,
     product_figure,
 )
-from attention_docs.render.figures.scales import scale_of
 from attention_docs.render.figures.svg import (
     LINE_HEIGHT,
     colour,
     element,
     label,
-    title,
-    vertical_label,
 )
 from attention_docs.render.numbers import number
 from attention_docs.render.references import row_reference
@@ -335,9 +333,10 @@ def course_joined(steps_of: StepsOf) -> Html:
     steps = steps_of("course_heads")
     w_o, output = steps["W_O"], steps["output"][THEY:]
     claim(not np.any(w_o[4:6]), "drops the *air* and *water* of head 2")
-    return figure(
-        row_times_matrix(steps["side_by_side"][THEY:], w_o, output), "The row of “they” times W_O"
+    panel = row_times_matrix(
+        ("they", steps["side_by_side"][THEY:]), ("W_O", w_o), ("output of they", output), FEATURES
     )
+    return figure(panel, "The row of “they” times W_O")
 
 
 @site_figure
@@ -361,17 +360,20 @@ def course_they(steps_of: StepsOf) -> Html:
 
 @site_figure
 def course_endings(steps_of: StepsOf) -> Html:
-    r"""The probabilities of the word after *they*, in both sentences. With head 1 the first noun
-    decides between *fly* and *sail*. Without it both rows are the same."""
+    r"""The probabilities of *fly*, *sail* and the full stop after *they*, in both sentences. With
+    head 1 the first noun decides between *fly* and *sail*. Without it both rows are the same, for
+    all words of the vocabulary."""
     steps = steps_of("course_next_token")
     largest = [VOCABULARY[i] for i in steps["with_head_1"].argmax(axis=1)]
     claim(largest == ["fly", "sail"], "the first noun decides between *fly* and *sail*")
     without = steps["without_head_1"]
     claim(np.allclose(without[0], without[1], rtol=1e-12), "both rows are the same")
     options: dict[str, Any] = {"role": "output", "scale": "sequential", "rows": "sentence"}
-    options |= {"row_labels": ["birds first", "boats first"], "column_labels": VOCABULARY}
+    shown = [VOCABULARY.index(word) for word in ("fly", "sail", ".")]
+    options["row_labels"] = ["birds pass boats", "boats pass birds"]
+    options["column_labels"] = [VOCABULARY[i] for i in shown]
     panels = [
-        matrix_panel(steps[step], name, columns="word after “they”", **options)
+        matrix_panel(steps[step][:, shown], name, columns="after “they”", **options)
         for step, name in (("with_head_1", "With head 1"), ("without_head_1", "Without head 1"))
     ]
     return beside(panels, "The next word in both sentences")
@@ -514,36 +516,3 @@ def turned_hand(hands: np.ndarray, query: np.ndarray, scores: np.ndarray, unit: 
         f"Scores: {words}.",
         name="The query of “pass”",
     )
-
-
-def row_times_matrix(row: np.ndarray, matrix: np.ndarray, product: np.ndarray) -> Panel:
-    """Draw the findings of two heads as a column, beside the rows of W_O that they multiply."""
-    names = 2 * FEATURES[:4]
-    size, wide = (50, 24), (56, 24)
-    top = 3 * LINE_HEIGHT
-    column = cells.Grid(76, top, size, len(names), 1)
-    right = cells.Grid(column.x + column.width + 30, top, wide, *matrix.shape)
-    below = cells.Grid(right.x, top + right.height + 12, wide, *product.shape)
-    half = top + right.height / 2
-    ends = {"x1": 0, "x2": right.x + right.width, "y1": half, "y2": half}
-    drawings = zip((column, right, below), (row.T, matrix, product), "AWO", strict=True)
-    body = [
-        title(column.x + column.width / 2, top - LINE_HEIGHT / 2, "heads", "output"),
-        title(right.x + right.width / 2, LINE_HEIGHT / 2, "W_O", None),
-        cells.draw_row_labels(column, names),
-        *(
-            vertical_label(LINE_HEIGHT / 2, top + share * right.height, head)
-            for share, head in ((0.25, "head 1"), (0.75, "head 2"))
-        ),
-        cells.draw_column_labels(right, FEATURES),
-        *(
-            cells.draw_cells(grid, values, scale_of("diverging", name, values), None, True)
-            for grid, values, name in drawings
-        ),
-        element("line", **ends, stroke="currentColor", stroke_width=2, stroke_opacity=0.6),
-        title(below.x - 6, below.centre(0, 0)[1], "output of they", "output", "end"),
-    ]
-    description = " ".join(
-        [cells.describe("Findings of the heads", row), cells.describe("Output", product)]
-    )
-    return Panel(right.x + right.width, below.y + below.height, "".join(body), description)

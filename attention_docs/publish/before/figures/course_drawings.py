@@ -1,4 +1,4 @@
-"""Draw boxed words, arrows in a plane and the steps of one row, for the figures of the course."""
+"""Draw boxed words, arrows in a plane, steps and products of one row, for the course."""
 
 from collections.abc import Sequence
 from typing import NamedTuple
@@ -13,10 +13,13 @@ from attention_docs.render.figures.svg import (
     element,
     label,
     text_width,
+    title,
     vertical_label,
 )
 from attention_docs.render.numbers import number
 from attention_docs.render.references import row_reference
+
+NamedMatrix = tuple[str, np.ndarray]
 
 
 def chips_panel(sentences: Sequence[Sequence[str]], pronoun: int, noun: int) -> Panel:
@@ -159,3 +162,40 @@ def stages_panel(name: str, stages: Sequence[Stage]) -> Panel:
     body.append(label(total / 2, LINE_HEIGHT / 2, name, font_weight="bold"))
     height = y - 3 * LINE_HEIGHT
     return Panel(total, height, "".join(body), " ".join(descriptions), name=name)
+
+
+def row_times_matrix(
+    row: NamedMatrix, matrix: NamedMatrix, product: NamedMatrix, features: Sequence[str]
+) -> Panel:
+    """Draw the findings of two heads as a column, beside the rows of W_O that they multiply.
+
+    Args:
+        row: (1, 2 d_v) the outputs of both heads for one word, side by side.
+        matrix: (2 d_v, d_model) W_O.
+        product: (1, d_model) what the heads add to the word.
+        features: the names of the d_model features, of which each head returns the first d_v.
+    """
+    size, wide = (50, 24), (56, 24)
+    top = 3 * LINE_HEIGHT
+    column = cells.Grid(76, top, size, len(matrix[1]), 1)
+    right = cells.Grid(column.x + column.width + 30, top, wide, *matrix[1].shape)
+    below = cells.Grid(right.x, top + right.height + 12, wide, *product[1].shape)
+    half = top + right.height / 2
+    ends = {"x1": 0, "x2": right.x + right.width, "y1": half, "y2": half}
+    drawings = [(column, row[1].T), (right, matrix[1]), (below, product[1])]
+    body = [
+        title(column.x + column.width / 2, top - LINE_HEIGHT / 2, row[0], "output"),
+        title(right.x + right.width / 2, LINE_HEIGHT / 2, matrix[0], None),
+        title(below.x - 6, below.centre(0, 0)[1], product[0], "output", "end"),
+        vertical_label(LINE_HEIGHT / 2, top + right.height / 4, "head 1"),
+        vertical_label(LINE_HEIGHT / 2, top + right.height * 3 / 4, "head 2"),
+        cells.draw_row_labels(column, 2 * list(features[: len(matrix[1]) // 2])),
+        cells.draw_column_labels(right, features),
+        *(
+            cells.draw_cells(grid, values, scale_of("diverging", "matrix", values), None, True)
+            for grid, values in drawings
+        ),
+        element("line", **ends, stroke="currentColor", stroke_width=2, stroke_opacity=0.6),
+    ]
+    description = " ".join(cells.describe(*named) for named in (row, matrix, product))
+    return Panel(right.x + right.width, below.y + below.height, "".join(body), description)
