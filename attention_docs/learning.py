@@ -13,7 +13,7 @@ built. There is no norm and no feed-forward network, and W_V takes the role of W
 import math
 from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import NamedTuple
+from typing import Any, NamedTuple, Protocol
 
 from numpy.random import RandomState
 
@@ -96,12 +96,6 @@ class Model:
     def gradients(self, weights: Weights, tokens: Array, run: "Run", d_logits: Array) -> Weights:
         """Backpropagate the gradient of the logits of a run to all the weights."""
         xp = namespace(tokens=tokens)
-
-        def matrix_gradient(rows: Array, gradient: Array) -> Array:
-            """Return the gradient of a matrix, summed over all positions of all sequences."""
-            rows, gradient = (xp.reshape(a, (-1, a.shape[-1])) for a in (rows, gradient))
-            return xp.matrix_transpose(rows) @ gradient
-
         gradients = {"W_U": matrix_gradient(run.hidden_states[-1], d_logits)}
         dx = d_logits @ xp.matrix_transpose(weights["W_U"])
         for layer in range(self.layers, 0, -1):
@@ -134,6 +128,18 @@ class Run(NamedTuple):
     logits: Array
 
 
+def matrix_gradient(rows: Array, gradient: Array) -> Array:
+    """Return the gradient of a matrix W, summed over all positions of all sequences.
+
+    Args:
+        rows: (..., d) what was multiplied by W.
+        gradient: (..., e) gradient with respect to the product.
+    """
+    xp = namespace(rows=rows)
+    rows, gradient = (xp.reshape(a, (-1, a.shape[-1])) for a in (rows, gradient))
+    return xp.matrix_transpose(rows) @ gradient
+
+
 def cross_entropy(logits: Array, targets: Array) -> tuple[Array, Array]:
     r"""Return the mean of -log p of the targets, and the gradient with respect to the logits.
 
@@ -155,13 +161,17 @@ def cross_entropy(logits: Array, targets: Array) -> tuple[Array, Array]:
 
 
 class Adam:
-    """The Adam optimiser.
+    """The Adam optimiser, which can also shrink the weights.
 
-    Source: Kingma and Ba 2015.
+    In each step a weight loses the share `rate * decay` of itself.
+
+    Source: Kingma and Ba 2015; the decay: Loshchilov and Hutter 2019.
     """
 
-    def __init__(self, rate: float, beta_1: float = 0.9, beta_2: float = 0.98) -> None:
-        self.rate, self.beta_1, self.beta_2 = rate, beta_1, beta_2
+    def __init__(
+        self, rate: float, beta_1: float = 0.9, beta_2: float = 0.98, decay: float = 0.0
+    ) -> None:
+        self.rate, self.beta_1, self.beta_2, self.decay = rate, beta_1, beta_2, decay
         self.count = 0
         self.mean: Weights = {}
         self.square: Weights = {}
@@ -177,13 +187,24 @@ class Adam:
             # Bias correction: both averages start at zero.
             mean = mean / (1 - self.beta_1**self.count)
             square = square / (1 - self.beta_2**self.count)
-            updated[name] = weights[name] - self.rate * mean / (square**0.5 + 1e-8)
+            kept = (1 - self.rate * self.decay) * weights[name] if self.decay else weights[name]
+            updated[name] = kept - self.rate * mean / (square**0.5 + 1e-8)
         return updated
 
 
-def train(model: Model, weights: Weights, task: Task, rate: float, seed: int) -> Iterator[Weights]:
+class Trainable(Protocol):
+    """A model that computes logits, and the gradients of its weights from those of the logits."""
+
+    def run(self, weights: Weights, tokens: Array) -> Any: ...
+
+    def gradients(self, weights: Weights, tokens: Array, run: Any, d_logits: Array) -> Weights: ...
+
+
+def train(
+    model: Trainable, weights: Weights, task: Task, rate: float, seed: int, decay: float = 0.0
+) -> Iterator[Weights]:
     """Yield the weights before each training step, without end."""
-    adam, draw = Adam(rate), RandomState(seed)
+    adam, draw = Adam(rate, decay=decay), RandomState(seed)
     while True:
         yield weights
         lesson = task(draw)
@@ -192,7 +213,7 @@ def train(model: Model, weights: Weights, task: Task, rate: float, seed: int) ->
         weights = adam.step(weights, model.gradients(weights, lesson.tokens, run, d_logits))
 
 
-def evaluate(model: Model, weights: Weights, lesson: Lesson) -> tuple[float, int]:
+def evaluate(model: Trainable, weights: Weights, lesson: Lesson) -> tuple[float, int]:
     """Return the loss, and the accuracy in percent."""
     xp, run = namespace(tokens=lesson.tokens), model.run(weights, lesson.tokens)
     loss, _ = cross_entropy(run.logits, lesson.targets)

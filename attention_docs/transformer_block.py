@@ -1,0 +1,184 @@
+"""A transformer block that can be trained: its forward pass and its gradients.
+
+It has the shape of the course's model: a causal mask, heads that share W_V, a feed-forward network,
+and after each residual sum a norm without gain or shift. h counts the heads from 1.
+
+    x = tokens X + E                                              (batch, n, d_model)
+    y = norm(x + sum of Attention(x W_Q_h, x W_K_h, x W_V) W_O_h)
+    output = norm(y + max(0, y W_1 + b_1) W_2)
+    logits = output W_vocabulary                                  (batch, n, vocabulary)
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import NamedTuple
+
+from numpy.random import RandomState
+
+from attention_docs.arrays import Array, namespace
+from attention_docs.backward import attention_backward
+from attention_docs.dot_product import AttentionSteps, attention_steps
+from attention_docs.learning import Weights, matrix_gradient
+
+EPSILON = 1e-5  # keeps the norm of a constant row finite
+
+
+class Norm(NamedTuple):
+    """Rows of mean 0 and variance 1, and what they were divided by."""
+
+    rows: Array
+    spread: Array
+
+
+def norm(rows: Array) -> Norm:
+    """Shift and scale every row to mean 0 and variance 1.
+
+    >>> show(norm(np.array([[1.0, 2.0, 6.0]])).rows)
+    [[-0.9258 -0.4629 1.3887]]
+    """
+    xp = namespace(rows=rows)
+    centred = rows - xp.mean(rows, axis=-1, keepdims=True)
+    spread = xp.sqrt(xp.mean(centred**2, axis=-1, keepdims=True) + EPSILON)
+    return Norm(centred / spread, spread)
+
+
+def norm_backward(gradient: Array, normed: Norm) -> Array:
+    """Return the gradient with respect to the rows that were normalised."""
+    xp = namespace(gradient=gradient)
+    mean = xp.mean(gradient, axis=-1, keepdims=True)
+    along = xp.mean(gradient * normed.rows, axis=-1, keepdims=True)
+    return (gradient - mean - normed.rows * along) / normed.spread
+
+
+class BlockRun(NamedTuple):
+    """One forward pass of a block.
+
+    Attributes:
+        placed: (batch, n, d_model) the tokens with their positions.
+        heads: the queries, keys and values of each head.
+        steps: the attention steps of each head.
+        attended: (batch, n, d_model) after attention and the first norm.
+        hidden: (batch, n, d_ff) the features of the feed-forward network.
+        output: (batch, n, d_model) after the second norm.
+        logits: (batch, n, vocabulary).
+    """
+
+    placed: Array
+    heads: list[tuple[Array, Array, Array]]
+    steps: list[AttentionSteps]
+    attended: Norm
+    hidden: Array
+    output: Norm
+    logits: Array
+
+
+@dataclass(frozen=True)
+class Block:
+    """The sizes of a model of one block.
+
+    Attributes:
+        vocabulary: the number of tokens.
+        length: n, positions of a sequence.
+        d_model: features of a position.
+        d_k: features of a query and a key.
+        d_v: features of a value.
+        d_ff: hidden features of the feed-forward network.
+        heads: the number of heads.
+        scale: the factor of the scores; 1/sqrt(d_k) if left out. With 0 all weights are uniform.
+    """
+
+    vocabulary: int
+    length: int
+    d_model: int
+    d_k: int
+    d_v: int
+    d_ff: int
+    heads: int = 2
+    scale: float | None = None
+
+    @property
+    def head_numbers(self) -> Sequence[int]:
+        return range(1, self.heads + 1)
+
+    def initial_weights(self, seed: int, deviation: float) -> Weights:
+        """Draw normally distributed initial weights, all of the same standard deviation.
+
+        Args:
+            seed: of NumPy's `RandomState`, whose stream NumPy promises to keep.
+            deviation: the standard deviation.
+        """
+        shapes: dict[str, tuple[int, ...]] = {
+            "X": (self.vocabulary, self.d_model),
+            "E": (self.length, self.d_model),
+        }
+        for head in self.head_numbers:
+            shapes |= {f"W_{role}_{head}": (self.d_model, self.d_k) for role in "QK"}
+            shapes |= {f"W_O_{head}": (self.d_v, self.d_model)}
+        shapes |= {"W_V": (self.d_model, self.d_v)}
+        shapes |= {"W_1": (self.d_model, self.d_ff), "b_1": (self.d_ff,)}
+        shapes |= {"W_2": (self.d_ff, self.d_model)}
+        shapes |= {"W_vocabulary": (self.d_model, self.vocabulary)}
+        draw = RandomState(seed)
+        return {name: deviation * draw.standard_normal(shape) for name, shape in shapes.items()}
+
+    def run(self, weights: Weights, tokens: Array) -> BlockRun:
+        """Compute the logits, keeping what the backward pass needs.
+
+        Args:
+            weights: by name, as `initial_weights` returns them.
+            tokens: (batch, n, vocabulary) one-hot along the last axis.
+        """
+        xp = namespace(tokens=tokens)
+        placed = tokens @ weights["X"] + weights["E"]
+        heads = [
+            (placed @ weights[f"W_Q_{i}"], placed @ weights[f"W_K_{i}"], placed @ weights["W_V"])
+            for i in self.head_numbers
+        ]
+        steps = [attention_steps(*head, is_causal=True, scale=self.scale) for head in heads]
+        summed = placed
+        for i, attention in zip(self.head_numbers, steps, strict=True):
+            summed = summed + attention.output @ weights[f"W_O_{i}"]
+        attended = norm(summed)
+        before = attended.rows @ weights["W_1"] + weights["b_1"]
+        hidden = xp.where(before > 0, before, xp.zeros_like(before))
+        output = norm(attended.rows + hidden @ weights["W_2"])
+        logits = output.rows @ weights["W_vocabulary"]
+        return BlockRun(placed, heads, steps, attended, hidden, output, logits)
+
+    def gradients(self, weights: Weights, tokens: Array, run: BlockRun, d_logits: Array) -> Weights:
+        """Backpropagate the gradient of the logits of a run to all the weights."""
+        xp = namespace(tokens=tokens)
+        transpose = xp.matrix_transpose
+        d_output = d_logits @ transpose(weights["W_vocabulary"])
+        d_fed = norm_backward(d_output, run.output)
+        d_hidden = d_fed @ transpose(weights["W_2"])
+        d_before = xp.where(run.hidden > 0, d_hidden, xp.zeros_like(d_hidden))
+        d_attended = d_fed + d_before @ transpose(weights["W_1"])
+        from_heads, dx = self._through_heads(weights, run, norm_backward(d_attended, run.attended))
+        return {
+            "W_vocabulary": matrix_gradient(run.output.rows, d_logits),
+            "W_2": matrix_gradient(run.hidden, d_fed),
+            "W_1": matrix_gradient(run.attended.rows, d_before),
+            "b_1": xp.sum(d_before, axis=(0, 1)),
+            **from_heads,
+            "X": matrix_gradient(tokens, dx),
+            "E": xp.sum(dx, axis=0),
+        }
+
+    def _through_heads(
+        self, weights: Weights, run: BlockRun, d_summed: Array
+    ) -> tuple[Weights, Array]:
+        """Return the gradients of the heads' matrices and of their input, with the residual sum."""
+        transpose = namespace(d_summed=d_summed).matrix_transpose
+        gradients: Weights = {}
+        dx, d_value = d_summed, 0.0 * run.heads[0][2]
+        for i, head, steps in zip(self.head_numbers, run.heads, run.steps, strict=True):
+            gradients[f"W_O_{i}"] = matrix_gradient(steps.output, d_summed)
+            d_head = d_summed @ transpose(weights[f"W_O_{i}"])
+            by = attention_backward(d_head, *head, is_causal=True, scale=self.scale)
+            d_value = d_value + by.value
+            for name, gradient in ((f"W_Q_{i}", by.query), (f"W_K_{i}", by.key)):
+                gradients[name] = matrix_gradient(run.placed, gradient)
+                dx = dx + gradient @ transpose(weights[name])
+        gradients["W_V"] = matrix_gradient(run.placed, d_value)
+        return gradients, dx + d_value @ transpose(weights["W_V"])

@@ -1,0 +1,76 @@
+"""The trainable block: its gradients, its norm and its uniform variant."""
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+from numpy.random import RandomState
+
+from attention_docs.learning import cross_entropy
+from attention_docs.lessons import reverse
+from attention_docs.transformer_block import Block, norm, norm_backward
+from tests.conftest import to_numpy
+
+SMALL = Block(vocabulary=5, length=4, d_model=6, d_k=3, d_v=2, d_ff=7)
+BLOCKS = {
+    "two heads": SMALL,
+    "three heads": replace(SMALL, heads=3),
+    "uniform weights": replace(SMALL, scale=0.0),
+}
+LESSON = reverse(RandomState(3), batch=3, length=4, vocabulary=5)
+each_block = pytest.mark.parametrize("block", BLOCKS.values(), ids=BLOCKS)
+
+
+def gradients_of(block, weights, lesson):
+    run = block.run(weights, lesson.tokens)
+    loss, d_logits = cross_entropy(run.logits, lesson.targets)
+    return loss, block.gradients(weights, lesson.tokens, run, d_logits)
+
+
+@each_block
+def test_gradients_equal_finite_differences(block):
+    weights = block.initial_weights(seed=1, deviation=0.7)
+    _, gradients = gradients_of(block, weights, LESSON)
+    assert set(gradients) == set(weights)
+    for name, gradient in gradients.items():
+        assert gradient.shape == weights[name].shape
+        for index in list(np.ndindex(gradient.shape))[::3]:
+            losses = []
+            for step in (1e-5, -1e-5):
+                changed = weights[name].copy()
+                changed[index] += step
+                losses.append(gradients_of(block, {**weights, name: changed}, LESSON)[0])
+            slope = (losses[0] - losses[1]) / 2e-5
+            assert gradient[index] == pytest.approx(slope, rel=1e-6, abs=1e-8), (name, index)
+
+
+def test_block_runs_on_every_library(xp):
+    weights = SMALL.initial_weights(seed=1, deviation=0.7)
+    there = {name: xp.asarray(matrix) for name, matrix in weights.items()}
+    lesson = LESSON._replace(tokens=xp.asarray(LESSON.tokens), targets=xp.asarray(LESSON.targets))
+    _, expected = gradients_of(SMALL, weights, LESSON)
+    _, gradients = gradients_of(SMALL, there, lesson)
+    for name, gradient in gradients.items():
+        np.testing.assert_allclose(to_numpy(gradient), expected[name], rtol=1e-9, atol=1e-12)
+
+
+def test_weights_are_uniform_at_scale_zero():
+    block = BLOCKS["uniform weights"]
+    weights = block.initial_weights(seed=1, deviation=0.7)
+    _, gradients = gradients_of(block, weights, LESSON)
+    for steps in block.run(weights, LESSON.tokens).steps:
+        np.testing.assert_allclose(steps.weights[0], np.tri(4) / np.arange(1, 5)[:, None])
+    assert not any(gradients[f"W_{role}_{i}"].any() for role in "QK" for i in (1, 2))
+
+
+def test_initial_weights_have_the_standard_deviation():
+    weights = replace(SMALL, vocabulary=4000).initial_weights(seed=0, deviation=0.25)
+    assert weights["X"].std() == pytest.approx(0.25, rel=0.02)
+    assert weights["W_vocabulary"].std() == pytest.approx(0.25, rel=0.02)
+
+
+def test_norm_ignores_shift_and_scale_of_a_row():
+    rows = np.array([[1.0, 2.0, 6.0], [0.0, -3.0, 5.0]])
+    np.testing.assert_allclose(norm(100 * rows + 7).rows, norm(rows).rows, atol=1e-5)
+    gradient = norm_backward(np.array([[1.0, 0.0, 2.0], [3.0, 1.0, 0.0]]), norm(rows))
+    np.testing.assert_allclose(gradient.sum(axis=1), 0, atol=1e-15)
