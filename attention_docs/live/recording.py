@@ -10,6 +10,7 @@ from attention_docs.live.scopes import CallRecorder, recorded_calls
 # Examples with many random inputs; some train models on them. A page cannot compute them again. It
 # has only their results, with the formulas that they give in words.
 DRAWN_IN_BULK = (
+    "course_learned",
     "learning_induction",
     "learning_mistakes",
     "learning_reverse",

@@ -146,6 +146,50 @@ def test_parts_that_all_ten_rows_need():
     assert right == [10, 4, 2, 6, 4, 10, 8, 10]
 
 
+LEARNED = examples.steps("course_learned")
+
+
+def test_sentences_kept_apart_pair_other_nouns():
+    example = examples.load("course_learned")
+    learned_from, apart = (example.sentences(is_apart) for is_apart in (False, True))
+    assert len({tuple(sentence) for sentence in learned_from + apart}) == 120
+    pairs = [{frozenset(sentence[0:3:2]) for sentence in part} for part in (learned_from, apart)]
+    assert not pairs[0] & pairs[1]
+    assert [*WORDS, "fly"] in apart
+    assert [*SWAPPED, "sail"] in apart
+    for place in (0, 2):
+        assert {sentence[place] for sentence in learned_from} == set(example.NOUNS)
+
+
+def test_learned_model_is_right_about_the_sentences_kept_apart():
+    assert LEARNED["right"][-1] == 100
+    assert LEARNED["right_uniform"].max() < 60
+    assert sorted(LEARNED["right_of_starts"])[:2] == [90, 100]
+    assert np.all(LEARNED["loss_of_starts"] >= LEARNED["loss"][-1])
+
+
+def test_learned_model_shares_sizes_and_predictions_with_the_course():
+    example = examples.load("course_learned")
+    sizes = examples.steps("course_sentence")["sizes"].tolist()
+    block = example.MODEL
+    assert [block.length, block.d_model, block.d_k, block.d_v, block.heads] == sizes[:5]
+    assert block.d_ff == sizes[7]
+    words = [[example.VOCABULARY[i] for i in row] for row in LEARNED["next_words"].tolist()]
+    assert words == [["fly", "fly", "crawl"], ["sail", "sail", "crawl"]]
+
+
+def test_learned_pronoun_head_finds_the_first_noun():
+    for name in ("weights_2", "weights_2_swapped"):
+        assert 0.7 < LEARNED[name][THEY, 0] < 0.95
+    assert LEARNED["before_2"][THEY].max() < 0.25
+    assert LEARNED["right_without"].tolist() == [100, 90, 20]
+    assert abs(np.diff(LEARNED["log_odds"][:, 2])) < 0.001
+
+
+def test_learned_verbs_share_one_vector():
+    assert np.ptp(LEARNED["verbs"], axis=0).max() < 0.001 < np.ptp(LEARNED["X"], axis=0).min()
+
+
 def attend(rows, head=1, **options):
     q, k, v = (np.array(matrix) for matrix in independent.projected(INPUTS, rows, head))
     return attention_steps(q, k, v, **options).output

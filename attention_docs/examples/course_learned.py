@@ -1,0 +1,248 @@
+"""A model of the course's shape whose matrices are learned.
+
+The sentences are "X VERB Y because they REASON", where X and Y are two of `NOUNS` and the reason is
+that of X: 120 in all. Those in which X and Y are neighbours in `NOUNS` are kept apart, so the model
+learns from 80 and is asked about 40 with pairs of nouns that it has never seen together. Two of
+these are "birds pass boats because they" and "boats pass birds because they".
+
+The model is that of the course: one block, two heads, and the same sizes, but a vocabulary of 18
+words. All its matrices begin with random numbers of standard deviation 1/4. In each of 200 steps it
+names the next word at all five places of all 80 sentences, and Adam changes the matrices and
+shrinks them a little. `loss` is the mean of -log p over these answers. `loss_they` and `right` look
+at the word after "they" in the sentences kept apart, where `right` counts percent. The model was
+trained from ten starts, the seeds 0 to 9; all but `loss_of_starts` and `right_of_starts` belongs to
+the one with the lowest loss in the end. With weights that are always uniform it was trained once
+more from the same start.
+
+`X` has the learned vectors of the sentence's words, and `verbs` those of the four verbs. `before_1`
+and `before_2` are the weights of "birds pass boats because they" before the first step. In the last
+five steps, the columns leave out nothing, head 1 or head 2. `next_words` counts the vocabulary
+from 0.
+
+>>> show(steps())
+sentences 2
+[80 40]
+step 11
+[0 20 40 60 80 100 120 140 160 180 200]
+loss 11
+[3.0006 1.0885 1.0095 0.8365 0.6500 0.5948 0.5685 0.5547 0.5475 0.5452 0.5389]
+loss_they 11
+[2.8993 1.9056 1.8459 1.0399 0.2967 0.1270 0.0675 0.0507 0.0405 0.0348 0.0266]
+loss_they_uniform 11
+[2.9043 1.8979 1.8509 1.8086 1.7615 1.9779 2.3701 2.6481 2.7595 2.9992 2.9787]
+right 11
+[10 10 10 70 100 100 100 100 100 100 100]
+right_uniform 11
+[10 10 10 10 30 30 30 20 20 20 20]
+loss_of_starts 10
+[0.5397 0.5407 0.5430 0.5553 0.5389 0.5450 0.5437 0.5401 0.5484 0.5425]
+right_of_starts 10
+[90 100 100 100 100 100 100 100 100 100]
+start number
+4
+X 5 x 7
+[[ 0.1296  0.3344  0.2581  0.2761  0.6607 -0.1853  0.0625]
+ [-0.1229 -0.0367  0.1777  0.1520  0.0940  0.1169  0.0804]
+ [ 0.4162  0.2328 -0.0104  0.1455  0.5010  0.0631  0.0865]
+ [-0.1179  0.1141  0.0195 -0.1425 -0.0981  0.0622  0.2085]
+ [-0.1272 -0.0136 -0.0071 -0.0646 -0.1896 -0.3699 -0.0994]]
+verbs 4 x 7
+[[-0.1229 -0.0367 0.1777 0.1520 0.0940 0.1169 0.0804]
+ [-0.1229 -0.0367 0.1778 0.1520 0.0940 0.1169 0.0804]
+ [-0.1229 -0.0367 0.1777 0.1520 0.0940 0.1169 0.0804]
+ [-0.1229 -0.0367 0.1777 0.1520 0.0940 0.1169 0.0804]]
+before_1 5 x 5
+[[     1      0      0      0      0]
+ [0.5014 0.4986      0      0      0]
+ [0.3282 0.3341 0.3377      0      0]
+ [0.2529 0.2457 0.2360 0.2654      0]
+ [0.1985 0.1954 0.1823 0.2214 0.2024]]
+before_2 5 x 5
+[[     1      0      0      0      0]
+ [0.5415 0.4585      0      0      0]
+ [0.3352 0.3334 0.3313      0      0]
+ [0.2437 0.2608 0.2501 0.2454      0]
+ [0.1972 0.2160 0.2031 0.1929 0.1908]]
+weights_1 5 x 5
+[[     1      0      0      0      0]
+ [0.7842 0.2158      0      0      0]
+ [0.2222 0.1833 0.5945      0      0]
+ [0.1859 0.4034 0.1574 0.2533      0]
+ [0.1608 0.3125 0.0639 0.2566 0.2062]]
+weights_2 5 x 5
+[[     1      0      0      0      0]
+ [0.2733 0.7267      0      0      0]
+ [0.0106 0.5488 0.4407      0      0]
+ [0.1443 0.3695 0.1831 0.3031      0]
+ [0.7614 0.0461 0.0629 0.0745 0.0551]]
+weights_1_swapped 5 x 5
+[[     1      0      0      0      0]
+ [0.8163 0.1837      0      0      0]
+ [0.2664 0.1729 0.5606      0      0]
+ [0.1601 0.4036 0.1829 0.2534      0]
+ [0.1726 0.3099 0.0586 0.2545 0.2045]]
+weights_2_swapped 5 x 5
+[[     1      0      0      0      0]
+ [0.2132 0.7868      0      0      0]
+ [0.0026 0.3080 0.6895      0      0]
+ [0.1103 0.3623 0.2302 0.2971      0]
+ [0.8983 0.0232 0.0134 0.0374 0.0277]]
+next_words 2 x 3
+[[12 12 16]
+ [13 13 16]]
+fly 2 x 3
+[[0.9800 0.9562 0.0041]
+ [0.0125 0.0976 0.0039]]
+sail 2 x 3
+[[0.0082 0.0021 9.4e-06]
+ [0.9722 0.8762 8.9e-06]]
+log_odds 2 x 3
+[[ 4.7815  6.1262 6.0845]
+ [-4.3551 -2.1951 6.0836]]
+right_without 3
+[100 90 20]
+"""
+
+from collections.abc import Iterable
+from dataclasses import replace
+from functools import cache
+from itertools import islice, product
+from types import ModuleType
+
+import numpy
+from numpy.random import RandomState
+
+from attention_docs.arrays import Array
+from attention_docs.learning import Weights, evaluate, train
+from attention_docs.lessons import Lesson, one_hot
+from attention_docs.softmax import softmax
+from attention_docs.transformer_block import Block, BlockRun
+
+TITLE = "A model of the course that is learned"
+SOURCE = "our own"
+
+NOUNS = ["birds", "boats", "fish", "horses", "snakes", "trucks"]
+VERBS = ["pass", "follow", "lead", "beat"]
+REASONS = ["fly", "sail", "swim", "gallop", "crawl", "roll"]  # one for each noun
+VOCABULARY = [*NOUNS, *VERBS, "because", "they", *REASONS]
+
+MODEL = Block(vocabulary=len(VOCABULARY), length=5, d_model=7, d_k=3, d_v=4, d_ff=1)
+UNIFORM = replace(MODEL, scale=0.0)
+DEVIATION, RATE, DECAY = 1 / 4, 3 / 100, 1 / 5
+STEPS, EVERY = 200, 20
+STARTS = range(10)  # seeds
+
+THEY = "the word after “they” in the sentences kept apart"
+CUTS = "; columns: whole, without head 1, without head 2"
+FORMULAS = {
+    "sentences": "how many sentences the model learns from, and how many are kept apart",
+    "step": "how often Adam has changed the matrices",
+    "loss": "the mean of −log p over all answers in the sentences learned from",
+    "loss_they": f"the mean of −log p of {THEY}",
+    "loss_they_uniform": f"the mean of −log p of {THEY}, with uniform weights",
+    "right": f"the percentage in which {THEY} has the largest logit",
+    "right_uniform": f"the percentage in which {THEY} has the largest logit, with uniform weights",
+    "loss_of_starts": f"loss after {STEPS} steps, from each of ten starts",
+    "right_of_starts": f"right after {STEPS} steps, from each of ten starts",
+    "start": "the start with the lowest loss, counted from 0",
+    "X": "the learned vectors of “birds pass boats because they”",
+    "verbs": "the learned vectors of “pass”, “follow”, “lead” and “beat”",
+    "before_1": "the weights of head 1 before the first step",
+    "before_2": "the weights of head 2 before the first step",
+    "weights_1": f"the weights of head 1 after {STEPS} steps",
+    "weights_2": f"the weights of head 2 after {STEPS} steps",
+    "weights_1_swapped": f"the weights of head 1 after {STEPS} steps, nouns exchanged",
+    "weights_2_swapped": f"the weights of head 2 after {STEPS} steps, nouns exchanged",
+    "next_words": f"the word with the largest probability in both sentences, counted from 0{CUTS}",
+    "fly": f"the probability of “fly” in both sentences{CUTS}",
+    "sail": f"the probability of “sail” in both sentences{CUTS}",
+    "log_odds": f"log(fly / sail){CUTS}",
+    "right_without": f"right after {STEPS} steps{CUTS}",
+}
+
+
+def steps(xp: ModuleType = numpy) -> dict[str, Array]:
+    starts = [learned(MODEL, start) for start in STARTS]
+    losses = numpy.array([evaluate(MODEL, stages[-1], lesson())[0] for stages in starts])
+    start = int(numpy.argmin(losses))
+    stages, uniform = starts[start], learned(UNIFORM, start)
+    first, last = stages[0], stages[-1]
+    before, after = asked(first), asked(last)
+    both = numpy.stack([softmax(asked(w).logits[:, -1]) for w in cuts(last)], axis=1)
+    fly, sail = (both[:, :, VOCABULARY.index(word)] for word in ("fly", "sail"))
+    found = {
+        "sentences": numpy.array([len(sentences(apart)) for apart in (False, True)]),
+        "step": numpy.arange(0, STEPS + 1, EVERY),
+        "loss": numpy.array([evaluate(MODEL, weights, lesson())[0] for weights in stages]),
+        "loss_they": grades(MODEL, stages)[0],
+        "loss_they_uniform": grades(UNIFORM, uniform)[0],
+        "right": grades(MODEL, stages)[1],
+        "right_uniform": grades(UNIFORM, uniform)[1],
+        "loss_of_starts": losses,
+        "right_of_starts": grades(MODEL, [stages[-1] for stages in starts])[1],
+        "start": numpy.asarray(start),
+        "X": last["X"][places(["birds", "pass", "boats", "because", "they"])],
+        "verbs": last["X"][places(VERBS)],
+        **{f"before_{i}": before.steps[i - 1].weights[0] for i in (1, 2)},
+        **{f"weights_{i}": after.steps[i - 1].weights[0] for i in (1, 2)},
+        **{f"weights_{i}_swapped": after.steps[i - 1].weights[1] for i in (1, 2)},
+        "next_words": numpy.argmax(both, axis=-1),
+        "fly": fly,
+        "sail": sail,
+        "log_odds": numpy.log(fly / sail),
+        "right_without": grades(MODEL, cuts(last))[1],
+    }
+    return {name: xp.asarray(array) for name, array in found.items()}
+
+
+def sentences(apart: bool) -> list[list[str]]:
+    """Return the sentences that are kept apart, or those to learn from."""
+    pairs = [(i, j) for i, j in product(range(len(NOUNS)), repeat=2) if i != j]
+    return [
+        [NOUNS[i], verb, NOUNS[j], "because", "they", REASONS[i]]
+        for (i, j), verb in product(pairs, VERBS)
+        if (abs(i - j) == 1) == apart
+    ]
+
+
+def places(words: Iterable[str]) -> list[int]:
+    return [VOCABULARY.index(word) for word in words]
+
+
+def lesson(apart: bool = False) -> Lesson:
+    """Return sentences with the next word at each place."""
+    words = numpy.array([places(sentence) for sentence in sentences(apart)])
+    tokens = one_hot(words, len(VOCABULARY))
+    return Lesson(tokens[:, :-1], tokens[:, 1:])
+
+
+@cache
+def learned(model: Block, seed: int) -> list[Weights]:
+    """Return the matrices before the first step, and after every twentieth."""
+
+    def whole_batch(draw: RandomState) -> Lesson:
+        return batch
+
+    batch, start = lesson(), model.initial_weights(seed, DEVIATION)
+    stages = train(model, start, whole_batch, RATE, seed=0, decay=DECAY)
+    return list(islice(stages, 0, STEPS + 1, EVERY))
+
+
+def grades(model: Block, stages: Iterable[Weights]) -> tuple[Array, Array]:
+    """Return loss and percentage of right answers after "they", in the sentences kept apart."""
+    tokens, targets = lesson(apart=True)
+    after_they = numpy.array([0, 0, 0, 0, 1])[:, None]
+    test = Lesson(tokens, targets * after_they)
+    losses, right = zip(*(evaluate(model, weights, test) for weights in stages), strict=True)
+    return numpy.array(losses), numpy.array(right)
+
+
+def asked(weights: Weights) -> BlockRun:
+    """Run the model on "birds pass boats because they" and "boats pass birds because they"."""
+    words = [places(f"{x} pass {y} because they".split()) for x, y in (NOUNS[:2], NOUNS[1::-1])]
+    return MODEL.run(weights, one_hot(numpy.array(words), len(VOCABULARY)))
+
+
+def cuts(weights: Weights) -> list[Weights]:
+    """Return the matrices as they are, and with each head adding nothing."""
+    return [weights, *({**weights, f"W_O_{i}": 0 * weights[f"W_O_{i}"]} for i in (1, 2))]
