@@ -1,8 +1,8 @@
 r"""Lists generated from `nav` and docstrings, which never go out of date.
 
-`\contents{Chapters}` lists the pages of a section of `nav`, `\lessons{Course}` adds the time that it
-takes to read each, and `\overview{Reference}` lists the public names that the pages of a section
-document. All stand on a line of their own. `\minutes{Course}` is the reading time of a section.
+`\contents{Chapters}` lists the pages of a section of `nav`, and `\lessons{Course}` adds how long it
+takes to read each. `\overview{Reference}` lists the public names that the pages of a section
+document. All stand on lines of their own. `\minutes{Course}` is the reading time of a section.
 """
 
 import inspect
