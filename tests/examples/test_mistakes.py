@@ -87,7 +87,7 @@ LAYER = LayerCall(
         "not_scaled",
         "softmax_over_queries",
         "query_and_key_weights_swapped",
-        "keys_made_with_query_weights",
+        "keys_projected_with_query_weights",
     ],
 )
 def test_mistake_changes_every_row_of_two_sequences(name):
