@@ -1,7 +1,7 @@
-r"""Lists generated from `nav` and docstrings, which never go out of date.
+r"""Lists of pages and of public names, written from `nav`, front matter and docstrings.
 
 `\contents{Chapters}` lists the pages of a section of `nav`, and `\overview{Reference}` the public
-names that the pages of a section document. Both stand on a line of their own.
+names that the pages of a section document. Each stands on a line of its own.
 """
 
 import inspect
@@ -15,22 +15,23 @@ from typing import Any
 from attention_docs.publish.before.lint import DIRECTIVE
 from attention_docs.publish.sources import Source
 
-# As in mkdocs.yml: a page is its path, or {title: path}; a section is {title: items}.
+# `nav` of mkdocs.yml: a page is its path, or {title: path}; a section is {title: items}.
 Nav = list[Any]
-# By the paths of their Markdown. MkDocs itself warns of missing pages in `nav`.
+# The sources of pages by the paths of their Markdown. A page of `nav` may be missing here, because
+# MkDocs itself warns of it.
 Sources = Mapping[str, Source]
 
 TITLE = re.compile(r"^# (.+)$", re.MULTILINE)
 MARKUP = re.compile(r"[\\`*_\[\]$]")
 
 
-def contents(name: str, nav: Nav, sources: Sources, page: str) -> str:
+def contents(section_title: str, nav: Nav, sources: Sources, page: str) -> str:
     """Return a list of the pages of a section, in the order of `nav`, with their descriptions.
 
     The search excludes the descriptions, because it finds the pages themselves.
 
     Args:
-        name: the title of the section.
+        section_title: the title of the section.
         nav: the navigation, as in mkdocs.yml.
         sources: the sources of the pages.
         page: the path of the page that shows the list, for relative links.
@@ -43,17 +44,21 @@ def contents(name: str, nav: Nav, sources: Sources, page: str) -> str:
     ...     "scores/root.md": "---\\ndescription: Why it is the root.\\n---\\n# The root of d",
     ...     "end.md": "---\\ndescription: What to read next.\\n---\\n# The end",
     ... }
-    >>> pages = {address: Source(address, text) for address, text in texts.items()}
-    >>> print(contents("Chapters", nav, pages, "start/order.md"))
+    >>> sources = {path: Source(path, text) for path, text in texts.items()}
+    >>> print(contents("Chapters", nav, sources, "start/order.md"))
     1. **Scores**
         1. [The root](../scores/root.md)<br><span data-search-exclude>Why it is the root.</span>
     1. [The end](../end.md)<br><span data-search-exclude>What to read next.</span>
     """
-    return "\n".join(list_lines(section(name, nav), sources, posixpath.dirname(page)))
+    items = section_items(section_title, nav)
+    return "\n".join(list_lines(items, sources, posixpath.dirname(page)))
 
 
 def list_lines(items: Nav, sources: Sources, folder: str, indent: str = "") -> Iterator[str]:
-    """Yield the lines of a numbered list of pages, with nested lists for nested sections."""
+    """Yield the lines of a numbered list of pages, with nested lists for nested sections.
+
+    Links are relative to the folder.
+    """
     for title, target in map(title_and_target, items):
         if isinstance(target, list):
             yield f"{indent}1. **{escape_markdown(title or '')}**"
@@ -65,14 +70,14 @@ def list_lines(items: Nav, sources: Sources, folder: str, indent: str = "") -> I
             yield f"{indent}1. [{escape_markdown(title or heading)}]({link})<br>{excerpt}"
 
 
-def overview(name: str, nav: Nav, sources: Sources, page: str) -> str:
+def overview(section_title: str, nav: Nav, sources: Sources, page: str) -> str:
     """Return a table of the public names that the pages of a section document.
 
     The names are those of the directives `::: name`, in the order of `nav` and of each page. Each
     is described by the first paragraph of its docstring.
 
     Args:
-        name: the title of the section.
+        section_title: the title of the section.
         nav: the navigation, as in mkdocs.yml.
         sources: the sources of the pages.
         page: the path of the page that shows the table, for relative links.
@@ -88,28 +93,31 @@ def overview(name: str, nav: Nav, sources: Sources, page: str) -> str:
     | [`softmax`](../a.md#attention_docs.softmax.softmax)
     """
     rows = ["| name | in one line |", "| --- | --- |"]
-    for reference_page in filter(sources.__contains__, page_paths(section(name, nav))):
+    for reference_page in page_paths(section_items(section_title, nav)):
+        if reference_page not in sources:
+            continue
         link = posixpath.relpath(reference_page, posixpath.dirname(page) or ".")
         for object_path in DIRECTIVE.findall(sources[reference_page].prose):
-            entry = f"[`{object_path.rpartition('.')[2]}`]({link}#{object_path})"
-            rows.append(f"| {entry} | {summary(object_path)} |")
+            name = object_path.rpartition(".")[2]
+            rows.append(f"| [`{name}`]({link}#{object_path}) | {summary(object_path)} |")
     return "\n".join(rows)
 
 
-def section(name: str, nav: Nav) -> Nav:
+def section_items(section_title: str, nav: Nav) -> Nav:
     """Return the items of the first section with a title.
 
-    >>> section("Nope", [{"Home": "index.md"}, {"Chapters": [{"Scores": ["root.md"]}]}])
+    >>> section_items("Nope", [{"Home": "index.md"}, {"Chapters": [{"Scores": ["root.md"]}]}])
     Traceback (most recent call last):
     LookupError: section 'Nope' is unknown; known are Chapters, Scores
     """
-    by_title: dict[str, Nav] = {}
+    known_titles = []
     for title, items in sections(nav):
-        by_title.setdefault(title, items)
-    if name not in by_title:
-        titles = ", ".join(by_title) or "none"
-        raise LookupError(f"section {name!r} is unknown; known are {titles}")
-    return by_title[name]
+        if title == section_title:
+            return items
+        if title not in known_titles:
+            known_titles.append(title)
+    known = ", ".join(known_titles) or "none"
+    raise LookupError(f"section {section_title!r} is unknown; known are {known}")
 
 
 def sections(nav: Nav) -> Iterator[tuple[str, Nav]]:
@@ -131,7 +139,10 @@ def page_paths(items: Nav) -> Iterator[str]:
 
 def title_and_target(item: str | dict[str, Any]) -> tuple[str | None, Any]:
     """Return the title of an item of `nav`, if it has one, and its page or nested items."""
-    return (None, item) if isinstance(item, str) else next(iter(item.items()))
+    if isinstance(item, str):
+        return None, item
+    ((title, target),) = item.items()
+    return title, target
 
 
 def title_and_description(source: Source) -> tuple[str, str]:
@@ -162,7 +173,8 @@ def summary(object_path: str) -> str:
         raise LookupError(f"{object_path!r} is no name of the package") from None
     if not docstring:
         raise LookupError(f"{object_path!r} has no docstring")
-    return " ".join(docstring.partition("\n\n")[0].split()).replace("|", r"\|")
+    first_paragraph = docstring.partition("\n\n")[0]
+    return " ".join(first_paragraph.split()).replace("|", r"\|")
 
 
 def escape_markdown(text: str) -> str:

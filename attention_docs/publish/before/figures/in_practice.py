@@ -5,7 +5,7 @@ import numpy as np
 from attention_docs.publish.before.figures.claims import claim
 from attention_docs.publish.before.figures.registry import StepsOf, site_figure
 from attention_docs.publish.before.figures.steps_of_attention import masks_figure
-from attention_docs.publish.before.results import result
+from attention_docs.publish.before.results import load_results
 from attention_docs.render.figures import (
     Axis,
     Html,
@@ -37,7 +37,7 @@ def speed_growth(steps_of: StepsOf) -> Html:
     package and PyTorch take about four times as long for twice as many. At shorter lengths the
     factor is smaller. The plain formula was measured only there, because its tables grow with the
     square of the length."""
-    rows = result("attention_intel")["growth"]
+    rows = load_results("attention_intel")["growth"]
     times = np.array([[row["seconds"][key] for key in ("ours", "torch")] for row in rows])
     factors = times[1:] / times[:-1]
     claim(np.all(np.abs(factors[5:] - 4) < 0.5), "about four times as long for twice as many")
