@@ -21,6 +21,13 @@ LIBRARIES = {
     "PyTorch": ("import torch", "torch.tensor"),
     "JAX": ("import jax.numpy as jnp", "jnp.array"),
 }
+# Other sites may link to the anchors of mistakes from before their names changed.
+FORMER_ANCHORS = {
+    "causal-without-is-causal": "causal-unasked",
+    "keys-as-values": "keys-blended",
+    "keys-projected-with-query-weights": "keys-made-with-query-weights",
+    "weights-unpacked-by-head": "packed-by-head",
+}
 PASTE_BOX = """\
 <div class="paste">
 <label for="printed-output">Your output, as it was printed</label>
@@ -108,6 +115,9 @@ def collapsed_note(title: str, lines: list[str]) -> str:
 
 
 def mistake_row(mistake: Mistake) -> str:
-    anchor = f'<span id="{mistake.anchor}"></span>'
+    anchors = [mistake.anchor]
+    if mistake.anchor in FORMER_ANCHORS:
+        anchors.append(FORMER_ANCHORS[mistake.anchor])
+    targets = "".join(f'<span id="{anchor}"></span>' for anchor in anchors)
     summary = f"[{mistake.summary}]({mistake.section})" if mistake.section else mistake.summary
-    return f"| {anchor}{summary} | `{mistake.fix}` |"
+    return f"| {targets}{summary} | `{mistake.fix}` |"
