@@ -187,7 +187,10 @@ def check_no_overflow(xp: ModuleType, subject: str, array: Array) -> None:
 
 
 def check_below_infinity(xp: ModuleType, name: str, array: Array, maximum: Array) -> None:
-    """Refuse NaN and +inf, given maxima of the array: a NaN spreads to its maximum.
+    """Refuse NaN and +inf.
+
+    Args:
+        maximum: the maximum of the array, or maxima along axes; it is NaN if any number is.
 
     Raises:
         ValueError: naming the first position that holds either.

@@ -30,9 +30,9 @@ class Inputs(NamedTuple):
 
     Attributes:
         xp: the array library.
-        dtype: of the output.
+        dtype: the dtype of the output.
         query: (..., m, d_k) queries; float32 if they were given in 16 bits.
-        key: (..., n, d_k) keys, likewise, perhaps with fewer heads than the queries.
+        key: (..., n, d_k) keys of the same dtype, perhaps with fewer heads than the queries.
         value: (..., n, d_v) values, likewise.
         batch: the leading axes of the output.
         attn_mask: broadcasts to the scores; boolean, or float without NaN and +inf.
@@ -92,7 +92,8 @@ def prepare_inputs(
 ) -> Inputs:
     """Validate the arguments of `attention_steps`, except that query, key and value are finite.
 
-    `Inputs.check_finite` checks the latter; the kernels do so in the pass that measures the arrays.
+    `Inputs.check_finite` checks that. The kernels check it while they compute the bounds of the
+    arrays, to read them only once.
     """
     arrays = {"query": query, "key": key, "value": value}
     xp = namespace(**arrays, **drop_none(attn_mask=attn_mask))
@@ -204,19 +205,26 @@ def _infer_shapes(query: Array, key: Array, value: Array, enable_gqa: bool) -> t
             f"value has shape {value.shape}; "
             f"expected (..., {key.shape[-2]}, d_v) to match key {key.shape}"
         )
-    leading = [tuple(query.shape[:-2])]
-    for name, array in (("key", key), ("value", value)):
-        heads = (
-            _leading_axes_for_query_heads(name, query, array) if enable_gqa else array.shape[:-2]
-        )
-        if (batch := broadcast_shapes(leading[-1], tuple(heads))) is None:
-            raise ValueError(
-                f"{name} has shape {array.shape}; "
-                f"expected leading axes that broadcast with query {query.shape}"
-            )
-        leading.append(batch)
-    _, score_axes, output_axes = leading
+    query_axes = tuple(query.shape[:-2])
+    score_axes = _broadcast_leading_axes(query_axes, "key", key, query, enable_gqa)
+    output_axes = _broadcast_leading_axes(score_axes, "value", value, query, enable_gqa)
     return (*score_axes, query.shape[-2], key.shape[-2]), output_axes
+
+
+def _broadcast_leading_axes(
+    axes: Shape, name: str, array: Array, query: Array, enable_gqa: bool
+) -> Shape:
+    """Broadcast some axes with the leading axes of a key or value, (..., n, d)."""
+    leading = array.shape[:-2]
+    if enable_gqa:
+        leading = _leading_axes_for_query_heads(name, query, array)
+    broadcast = broadcast_shapes(axes, tuple(leading))
+    if broadcast is None:
+        raise ValueError(
+            f"{name} has shape {array.shape}; "
+            f"expected leading axes that broadcast with query {query.shape}"
+        )
+    return broadcast
 
 
 def _leading_axes_for_query_heads(name: str, query: Array, array: Array) -> Shape:
@@ -239,15 +247,16 @@ def broadcast_shapes(one: Shape, other: Shape) -> Shape | None:
     """
     if one == other:
         return one
-    length = max(len(one), len(other))
-    pairs = [(1,) * (length - len(shape)) + shape for shape in (one, other)]
-    if any(a != b and 1 not in (a, b) for a, b in zip(*pairs, strict=True)):
+    axes = max(len(one), len(other))
+    one = (1,) * (axes - len(one)) + one
+    other = (1,) * (axes - len(other)) + other
+    if any(a != b and 1 not in (a, b) for a, b in zip(one, other, strict=True)):
         return None
-    return tuple(b if a == 1 else a for a, b in zip(*pairs, strict=True))
+    return tuple(b if a == 1 else a for a, b in zip(one, other, strict=True))
 
 
 def _max_bias(xp: ModuleType, attn_mask: Array, scores: Shape, query: Array) -> Array | float:
-    """Validate the mask and return its largest number, 0 for a boolean mask."""
+    """Validate the mask for scores of a shape, and return its largest number, or 0 if boolean."""
     if broadcast_shapes(tuple(attn_mask.shape), scores) != scores:
         raise ValueError(
             f"attn_mask has shape {attn_mask.shape}; expected one that broadcasts to {scores}"
@@ -269,7 +278,7 @@ def _max_bias(xp: ModuleType, attn_mask: Array, scores: Shape, query: Array) -> 
 
 
 def _check_bias_fits(xp: ModuleType, attn_mask: Array, query: Array) -> None:
-    """Refuse a float64 mask that exceeds float32: as -inf, a number would hide its position."""
+    """Refuse numbers of a float64 mask beyond float32: cast to -inf, they would hide positions."""
     limit = largest_float(xp, query)
     if limit >= largest_float(xp, attn_mask):
         return

@@ -56,24 +56,22 @@ class Model:
         """Draw normally distributed initial weights of standard deviation 1/sqrt(d_model).
 
         Args:
-            seed: of NumPy's `RandomState`, whose stream NumPy promises to keep.
+            seed: the seed of NumPy's `RandomState`, whose numbers NumPy promises never to change.
             embedding_scale: the scale factor of W_E and W_P.
         """
-        draw = RandomState(seed)
+        random_state = RandomState(seed)
         shapes = {"W_E": (self.vocabulary, self.width), "W_P": (self.length, self.width)}
         for layer in range(1, self.layers + 1):
             shapes |= {f"W_Q{layer}": (self.width, self.d_k), f"W_K{layer}": (self.width, self.d_k)}
             shapes |= {f"W_V{layer}": (self.width, self.width)}
         shapes |= {"W_U": (self.width, self.vocabulary)}
         weights = {
-            name: draw.standard_normal(shape) / math.sqrt(self.width)
+            name: random_state.standard_normal(shape) / math.sqrt(self.width)
             for name, shape in shapes.items()
         }
-        return {
-            **weights,
-            "W_E": embedding_scale * weights["W_E"],
-            "W_P": embedding_scale * weights["W_P"],
-        }
+        weights["W_E"] *= embedding_scale
+        weights["W_P"] *= embedding_scale
+        return weights
 
     def run(self, weights: Weights, tokens: Array) -> "Run":
         """Compute the logits, keeping what the backward pass needs.
@@ -83,15 +81,19 @@ class Model:
             tokens: (batch, n, vocabulary) one-hot along the last axis.
         """
         x = tokens @ weights["W_E"]
-        x = x + weights["W_P"] if self.has_positions else x
-        rows, heads, steps = [x], [], []
+        if self.has_positions:
+            x = x + weights["W_P"]
+        hidden_states, heads, steps = [x], [], []
         for layer in range(1, self.layers + 1):
             query, key, value = (x @ weights[f"W_{role}{layer}"] for role in "QKV")
+            attention = attention_steps(
+                query, key, value, is_causal=self.is_causal, scale=self.scale
+            )
+            x = x + attention.output if self.has_residual else attention.output
+            hidden_states.append(x)
             heads.append((query, key, value))
-            steps.append(attention_steps(*heads[-1], is_causal=self.is_causal, scale=self.scale))
-            x = x + steps[-1].output if self.has_residual else steps[-1].output
-            rows.append(x)
-        return Run(rows, heads, steps, x @ weights["W_U"])
+            steps.append(attention)
+        return Run(hidden_states, heads, steps, x @ weights["W_U"])
 
     def gradients(self, weights: Weights, tokens: Array, run: "Run", d_logits: Array) -> Weights:
         """Backpropagate the gradient of the logits of a run to all the weights."""
@@ -100,8 +102,9 @@ class Model:
         dx = d_logits @ xp.matrix_transpose(weights["W_U"])
         for layer in range(self.layers, 0, -1):
             x, head = run.hidden_states[layer - 1], run.heads[layer - 1]
-            by = attention_backward(dx, *head, is_causal=self.is_causal, scale=self.scale)
-            d_qkv = (by.query, by.key, by.value)
+            attention = attention_backward(dx, *head, is_causal=self.is_causal, scale=self.scale)
+            d_qkv = (attention.query, attention.key, attention.value)
+            # The residual connection passes dx on; without it, dx has only the layer's share.
             dx = dx if self.has_residual else 0 * dx
             for role, gradient in zip("QKV", d_qkv, strict=True):
                 gradients[f"W_{role}{layer}"] = matrix_gradient(x, gradient)
@@ -204,10 +207,10 @@ def train(
     model: Trainable, weights: Weights, task: Task, rate: float, seed: int, decay: float = 0.0
 ) -> Iterator[Weights]:
     """Yield the weights before each training step, without end."""
-    adam, draw = Adam(rate, decay=decay), RandomState(seed)
+    adam, random_state = Adam(rate, decay=decay), RandomState(seed)
     while True:
         yield weights
-        lesson = task(draw)
+        lesson = task(random_state)
         run = model.run(weights, lesson.tokens)
         _, d_logits = cross_entropy(run.logits, lesson.targets)
         weights = adam.step(weights, model.gradients(weights, lesson.tokens, run, d_logits))
@@ -215,7 +218,8 @@ def train(
 
 def evaluate(model: Trainable, weights: Weights, lesson: Lesson) -> tuple[float, int]:
     """Return the loss, and the accuracy in percent."""
-    xp, run = namespace(tokens=lesson.tokens), model.run(weights, lesson.tokens)
+    xp = namespace(tokens=lesson.tokens)
+    run = model.run(weights, lesson.tokens)
     loss, _ = cross_entropy(run.logits, lesson.targets)
     has_target = xp.max(lesson.targets, axis=-1) > 0
     is_correct = xp.argmax(run.logits, axis=-1) == xp.argmax(lesson.targets, axis=-1)

@@ -126,8 +126,8 @@ def padding_mask(lengths: Array, keys: int) -> Array:
     keys = size("keys", keys)
     if dtype_kind(xp, lengths.dtype) != "integral":
         raise TypeError(f"lengths has dtype {dtype_name(lengths.dtype)}; expected integers")
-    # `keys` may not fit the dtype of `lengths`: int8 ends at 127. A uint64 beyond int64 becomes
-    # negative and is refused as well.
+    # In int64, because `keys` may not fit the dtype of `lengths`: int8 ends at 127. A uint64 beyond
+    # int64 becomes negative and is refused as well.
     int64_lengths = xp.astype(lengths, xp.int64)
     invalid = (int64_lengths < 0) | (int64_lengths > keys)
     if xp.any(invalid):

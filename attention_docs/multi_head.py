@@ -53,7 +53,7 @@ def split_heads(features: Array, num_heads: int) -> Array:
           [7 8]]]
     """
     xp = namespace(features=features)
-    _check_axes("features", features, "(..., n, h d)", 2)
+    _check_axes("features", features, "(..., n, h d)", min_axes=2)
     num_heads, width = _head_widths("features", features, num_heads)
     split = xp.reshape(features, (*features.shape[:-1], num_heads, width))
     return _swap_tokens_and_heads(xp, split)
@@ -82,7 +82,7 @@ def merge_heads(heads: Array) -> Array:
          [5 6 7 8]]
     """
     xp = namespace(heads=heads)
-    _check_axes("heads", heads, "(..., h, n, d)", 3)
+    _check_axes("heads", heads, "(..., h, n, d)", min_axes=3)
     swapped = _swap_tokens_and_heads(xp, heads)  # (..., n, h, d)
     return xp.reshape(swapped, (*swapped.shape[:-2], heads.shape[-3] * heads.shape[-1]))
 
@@ -167,10 +167,10 @@ class MultiHeadAttention:
         weights = dict(self._weights())
         xp = namespace(**weights)
         check_same_dtype(**{name: as_real(xp, name, weight) for name, weight in weights.items()})
-        for name, matrix in weights.items():
-            if name.startswith("W") and matrix.ndim != 2:
-                raise ValueError(f"{name} has shape {tuple(matrix.shape)}; expected two axes")
-            check_finite(xp, name, matrix)
+        for name, weight in weights.items():
+            if name.startswith("W") and weight.ndim != 2:
+                raise ValueError(f"{name} has shape {tuple(weight.shape)}; expected two axes")
+            check_finite(xp, name, weight)
         if weights["W_Q"].shape[1] == 0:
             raise ValueError(f"W_Q has shape {tuple(self.W_Q.shape)}; expected h d_k of 1 or more")
         for name in ("W_Q", "W_V"):
@@ -305,7 +305,8 @@ class MultiHeadAttention:
         """Yield the weights that are not None, by name."""
         for letter in "QKVO":
             yield f"W_{letter}", getattr(self, f"W_{letter}")
-            if (bias := getattr(self, f"b_{letter}")) is not None:
+            bias = getattr(self, f"b_{letter}")
+            if bias is not None:
                 yield f"b_{letter}", bias
 
     def _check_shapes(self) -> None:
@@ -319,12 +320,13 @@ class MultiHeadAttention:
                 f"W_O has shape {tuple(self.W_O.shape)}; "
                 f"expected ({self.W_V.shape[1]}, d_out) to match W_V {tuple(self.W_V.shape)}"
             )
-        for name, bias in self._weights():
-            matrix = name.replace("b", "W")
-            expected = (getattr(self, matrix).shape[1],)
-            if name.startswith("b") and tuple(bias.shape) != expected:
+        for name, weight in self._weights():
+            matrix_name = name.replace("b", "W")
+            expected = (getattr(self, matrix_name).shape[1],)
+            if name.startswith("b") and tuple(weight.shape) != expected:
                 raise ValueError(
-                    f"{name} has shape {tuple(bias.shape)}; expected {expected} to match {matrix}"
+                    f"{name} has shape {tuple(weight.shape)}; "
+                    f"expected {expected} to match {matrix_name}"
                 )
 
     def _project(self, xp: ModuleType, name: str, array: Array, letter: str) -> Array:
@@ -342,20 +344,19 @@ class MultiHeadAttention:
 
     def _affine(self, xp: ModuleType, name: str, rows: Array, letter: str) -> Array:
         """Return X W + b; 16-bit numbers are summed in float32."""
-        matrix, bias = (
-            weight if weight is None else upcast_16_bit(xp, as_real(xp, "weight", weight))
-            for weight in (getattr(self, f"W_{letter}"), getattr(self, f"b_{letter}"))
-        )
+        matrix, bias = getattr(self, f"W_{letter}"), getattr(self, f"b_{letter}")
+        matrix = upcast_16_bit(xp, as_real(xp, f"W_{letter}", matrix))
         with ignoring_overflow():
-            product = upcast_16_bit(xp, rows) @ matrix
-            projection = product if bias is None else product + bias
+            projection = upcast_16_bit(xp, rows) @ matrix
+            if bias is not None:
+                projection = projection + upcast_16_bit(xp, as_real(xp, f"b_{letter}", bias))
         check_no_overflow(
             xp, f"the projection of {name} by {self._weight_names(letter)} holds", projection
         )
         return projection
 
     def _weight_names(self, letter: str) -> str:
-        """Return the names of the weights of a projection, for messages."""
+        """Return the names of the weights of a projection, for error messages."""
         bias = getattr(self, f"b_{letter}")
         return f"W_{letter}" if bias is None else f"W_{letter} and b_{letter}"
 
@@ -366,16 +367,16 @@ def _swap_tokens_and_heads(xp: ModuleType, array: Array) -> Array:
     return xp.permute_dims(array, tuple(axes))
 
 
-def _check_axes(name: str, array: Array, expected: str, axes: int) -> None:
-    if array.ndim < axes:
+def _check_axes(name: str, array: Array, expected: str, min_axes: int) -> None:
+    if array.ndim < min_axes:
         raise ValueError(f"{name} has shape {tuple(array.shape)}; expected {expected}")
 
 
 def _head_widths(name: str, array: Array, num_heads: int) -> tuple[int, int]:
     """Return the number of heads and the number of features of each."""
-    heads = whole_number("num_heads", num_heads)
-    if heads < 1 or array.shape[-1] % heads:
+    heads, features = whole_number("num_heads", num_heads), array.shape[-1]
+    if heads < 1 or features % heads:
         raise ValueError(
-            f"num_heads is {heads}; expected a divisor of the {array.shape[-1]} features of {name}"
+            f"num_heads is {heads}; expected a divisor of the {features} features of {name}"
         )
-    return heads, array.shape[-1] // heads
+    return heads, features // heads

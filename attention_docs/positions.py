@@ -17,6 +17,7 @@ from attention_docs.arrays import (
     namespace,
     upcast_16_bit,
 )
+from attention_docs.inputs import broadcast_shapes
 from attention_docs.scalars import finite_number, flag, real_number, size, whole_number
 
 
@@ -56,7 +57,7 @@ def sinusoidal_positions(
          [0.8415  0.5403 0.0100 1.0000]
          [0.9093 -0.4161 0.0200 0.9998]]
     """
-    length, d_model = size("length", length), _even(d_model)
+    length, d_model = size("length", length), _even_size(d_model)
     frequencies = _frequencies(d_model, base, xp, device)
     positions = xp.arange(length, dtype=xp.float64, device=device)
     angles = _angles(f"base is {base}", positions[:, None], frequencies[None, :], xp)
@@ -104,7 +105,7 @@ def position_rotation(
         [[ 0.5403 0.8415]
          [-0.8415 0.5403]]
     """
-    d_model = _even(d_model)
+    d_model = _even_size(d_model)
     frequencies = _frequencies(d_model, base, xp, device)
     angles = _angles(f"shift is {shift}", finite_number("shift", shift), frequencies, xp)
     feature = xp.arange(d_model, device=device)
@@ -154,13 +155,13 @@ def rotary(x: Array, positions: Array, base: float = 10000.0, interleaved: bool 
          [-1.9841 1.5907 2.4624 4.1797]]
     """
     xp = namespace(x=x, positions=positions)
-    x, pairs_are_neighbours = as_real(xp, "x", x), flag("interleaved", interleaved)
-    features = _features(x)
+    x, interleaved = as_real(xp, "x", x), flag("interleaved", interleaved)
+    features = _even_features(x)
     angles = _angles_at(xp, positions, x, base)
     upcast = upcast_16_bit(xp, x)
     check_finite(xp, "x", upcast)
     cosines, sines = (xp.astype(wave, upcast.dtype) for wave in (xp.cos(angles), xp.sin(angles)))
-    if pairs_are_neighbours:
+    if interleaved:
         pairs = xp.reshape(upcast, (*x.shape[:-1], features // 2, 2))
         a, b, axis = pairs[..., 0], pairs[..., 1], -1
     else:
@@ -173,7 +174,7 @@ def rotary(x: Array, positions: Array, base: float = 10000.0, interleaved: bool 
     return rotated
 
 
-def _features(x: Array) -> int:
+def _even_features(x: Array) -> int:
     """Return the number of features of x, which must be even."""
     if x.ndim < 1 or x.shape[-1] < 2 or x.shape[-1] % 2:
         raise ValueError(f"x has shape {x.shape}; expected (..., d) with an even d of 2 or more")
@@ -181,16 +182,12 @@ def _features(x: Array) -> int:
 
 
 def _angles_at(xp: ModuleType, positions: Array, x: Array, base: float) -> Array:
-    """Return (..., d/2) angles in float64: float32 is too inexact for large positions."""
+    """Return (..., d/2) angles in float64, because float32 is too inexact for large positions."""
     as_real(xp, "positions", positions)
     positions = xp.astype(positions, xp.float64)
     check_finite(xp, "positions", positions)
-    rows = x.shape[:-1]
-    fits = len(positions.shape) <= len(rows) and all(
-        actual in (1, required)
-        for actual, required in zip(positions.shape[::-1], rows[::-1], strict=False)
-    )
-    if not fits:
+    rows = tuple(x.shape[:-1])
+    if broadcast_shapes(tuple(positions.shape), rows) != rows:
         raise ValueError(
             f"positions has shape {positions.shape}; expected one that broadcasts to {rows}, "
             "the shape of x without its features"
@@ -212,7 +209,11 @@ def _frequencies(d_model: int, base: float, xp: ModuleType, device: Any) -> Arra
 
 
 def _angles(argument: str, positions: Array, frequencies: Array, xp: ModuleType) -> Array:
-    """Return positions times frequencies; refuse overflow, as an infinite angle has no sine."""
+    """Return positions times frequencies; refuse overflow, because infinity has no sine.
+
+    Args:
+        argument: the first half of the error message: the argument and its value.
+    """
     with ignoring_overflow():
         angles = positions * frequencies
     if not xp.all(xp.isfinite(angles)):
@@ -220,8 +221,8 @@ def _angles(argument: str, positions: Array, frequencies: Array, xp: ModuleType)
     return angles
 
 
-def _even(d_model: int) -> int:
-    number = whole_number("d_model", d_model)
-    if number < 2 or number % 2:
-        raise ValueError(f"d_model is {number}; expected an even number of 2 or more")
-    return size("d_model", number)
+def _even_size(d_model: int) -> int:
+    features = whole_number("d_model", d_model)
+    if features < 2 or features % 2:
+        raise ValueError(f"d_model is {features}; expected an even number of 2 or more")
+    return size("d_model", features)

@@ -42,10 +42,10 @@ def softmax(scores: Array, axis: int = -1) -> Array:
     axis = whole_number("axis", axis)
     if not -scores.ndim <= axis < scores.ndim:
         raise ValueError(f"scores has shape {scores.shape}; expected an axis {axis}")
-    wide = upcast_16_bit(xp, scores)
-    check_below_infinity(xp, "scores", wide, wide)
+    upcast = upcast_16_bit(xp, scores)
+    check_below_infinity(xp, "scores", upcast, maximum=upcast)
     with ignoring_overflow():
-        return xp.astype(_softmax(xp, wide, axis), scores.dtype, copy=False)
+        return xp.astype(_softmax(xp, upcast, axis), scores.dtype, copy=False)
 
 
 def _softmax(xp: ModuleType, scores: Array, axis: int = -1) -> Array:
@@ -53,9 +53,10 @@ def _softmax(xp: ModuleType, scores: Array, axis: int = -1) -> Array:
     if scores.shape[axis] == 0:
         return scores
     maximum = xp.max(scores, axis=axis, keepdims=True)
-    # Subtract the maximum: exp overflows above 709. In a row of -inf, subtract 0.
+    # Subtract the maximum, because exp overflows above 709. In a row of -inf, subtract 0, because
+    # -inf - (-inf) is NaN.
     maximum = xp.where(maximum == -xp.inf, xp.zeros_like(maximum), maximum)
     exponentials = xp.exp(scores - maximum)
-    # The largest exponential is 1, so only a row of -inf has a total below 1: 0.
+    # The largest exponential is 1, so the total is at least 1, except for 0 in a row of -inf.
     total = xp.sum(exponentials, axis=axis, keepdims=True)
     return exponentials / xp.maximum(total, xp.ones_like(total))

@@ -50,7 +50,7 @@ class TileState(NamedTuple):
 def tile_state(masked: Array, value: Array) -> TileState:
     """Return the state of (..., m, n) masked scores and (..., n, d_v) finite values."""
     xp = namespace(masked=masked, value=value)
-    # A column of -inf gives a tile without keys a maximum.
+    # With a column of -inf, a tile without keys has a maximum, too.
     options = {"dtype": masked.dtype, "device": masked.device}
     hidden = xp.full((*masked.shape[:-1], 1), -xp.inf, **options)
     maximum = xp.max(xp.concat([masked, hidden], axis=-1), axis=-1)
@@ -96,12 +96,13 @@ def merge(one: TileState, other: TileState) -> TileState:
     xp, dtype, one, other = _validate(one, other)
     maximum = xp.where(one.maximum > other.maximum, one.maximum, other.maximum)
     with ignoring_overflow():
-        factor, other_factor = (
-            xp.exp(state.maximum - _finite_or_zero(xp, maximum)) for state in (one, other)
-        )
+        shift = _finite_or_zero(xp, maximum)
+        factor, other_factor = xp.exp(one.maximum - shift), xp.exp(other.maximum - shift)
         total = factor * one.total + other_factor * other.total
         sums = factor[..., None] * one.sums + other_factor[..., None] * other.sums
-        merged = TileState(*(xp.astype(a, dtype, copy=False) for a in (maximum, total, sums)))
+        merged = TileState(
+            *(xp.astype(array, dtype, copy=False) for array in (maximum, total, sums))
+        )
     check_no_overflow(xp, "the merged totals of one and other hold", merged.total)
     check_no_overflow(xp, "the merged sums of one and other hold", merged.sums)
     return merged
@@ -114,15 +115,11 @@ def _finite_or_zero(xp: ModuleType, maximum: Array) -> Array:
 
 def _validate(one: TileState, other: TileState) -> tuple[ModuleType, Any, TileState, TileState]:
     """Return the library, the dtype of the result, and both states with 16-bit floats upcast."""
-    states = {"one": one, "other": other}
-    for name, state in states.items():
+    arrays: dict[str, Array] = {}
+    for name, state in (("one", one), ("other", other)):
         if not isinstance(state, TileState):
             raise TypeError(f"{name} is {with_article(state)}; expected a TileState")
-    arrays = {
-        f"{name}.{field}": array
-        for name, state in states.items()
-        for field, array in state._asdict().items()
-    }
+        arrays |= {f"{name}.{field}": array for field, array in state._asdict().items()}
     xp = namespace(**arrays)
     arrays = {name: as_real(xp, name, array) for name, array in arrays.items()}
     check_same_dtype(**arrays)
@@ -130,11 +127,11 @@ def _validate(one: TileState, other: TileState) -> tuple[ModuleType, Any, TileSt
     upcast = {name: upcast_16_bit(xp, array) for name, array in arrays.items()}
     for name, array in upcast.items():
         if name.endswith(".maximum"):
-            check_below_infinity(xp, name, array, array)
+            check_below_infinity(xp, name, array, maximum=array)
         else:
             check_finite(xp, name, array)
-    one, other = (TileState(*(upcast[f"{name}.{f}"] for f in TileState._fields)) for name in states)
-    return xp, arrays["one.maximum"].dtype, one, other
+    one_fields, other_fields = list(upcast.values())[:3], list(upcast.values())[3:]
+    return xp, arrays["one.maximum"].dtype, TileState(*one_fields), TileState(*other_fields)
 
 
 def _check_shapes(arrays: dict[str, Array]) -> None:

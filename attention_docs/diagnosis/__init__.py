@@ -23,7 +23,9 @@ class Check:
     """One case of a check, run as a test.
 
     Attributes:
+        target: the function, as `module:function` or `path/to/file.py:function`.
         name: the name of the case.
+        settings: the settings of the check, as pairs of name and value.
     """
 
     def __init__(self, target: str, name: str, settings: tuple[tuple[str, Any], ...]) -> None:
@@ -67,12 +69,12 @@ def checks(target: str, **settings: Any) -> list[Check]:
         >>> [str(case) for case in checks("my_package:attend")][:3]
         ['distinct_sizes', 'other_sizes', 'square']
     """
-    hashable = tuple((name, to_hashable(value)) for name, value in settings.items())
-    return [Check(target, name, hashable) for name in CASES]
-
-
-def to_hashable(value: Any) -> Any:
-    return tuple(value.items()) if isinstance(value, dict) else value
+    # As tuples, because the cache of reports needs hashable arguments.
+    pairs = tuple(
+        (name, tuple(value.items()) if isinstance(value, dict) else value)
+        for name, value in settings.items()
+    )
+    return [Check(target, name, pairs) for name in CASES]
 
 
 @cache

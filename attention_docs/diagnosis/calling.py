@@ -9,7 +9,7 @@ from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from types import ModuleType
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
 
@@ -21,7 +21,7 @@ LAYER_LAYOUTS = ("bnd", "nbd")
 LIBRARIES = ("torch", "jax", "cupy", "array_api_strict", "numpy")
 MASKS = ("keep", "hide", "additive")
 
-# Common argument names in other packages, in lower case.
+# Common names of each argument in other packages, in lower case.
 ARGUMENT_NAMES = {
     "query": ("query", "queries", "q", "xq", "query_states"),
     "key": ("key", "keys", "k", "xk", "key_states"),
@@ -63,9 +63,10 @@ class Settings:
     Attributes:
         library: the array library of its arguments.
         layout: the order of the axes: b (batch), h (heads), n (positions) and d (features).
-        mask: whether True keeps a key or hides it, or a mask is numbers to add.
-        names: the function's argument names, by ours; q, k and v abbreviate query, key and value.
-        dtype: of the arrays, where a case does not specify one.
+        mask: one of `MASKS`: True keeps a key, True hides it, or the mask is added to the scores.
+        names: the function's argument names, keyed by ours; q, k and v abbreviate query, key and
+            value.
+        dtype: the dtype of the arrays, where a case does not specify one.
         precision: the dtype it computes in, if coarser than that of its arguments.
     """
 
@@ -83,9 +84,9 @@ class Description:
 
     Attributes:
         library: the array library of its arguments.
-        names: the function's argument names, by ours.
-        by_position: its names of query, key and value, in its order, if they are its first
-            positional arguments.
+        names: the function's argument names, keyed by ours.
+        by_position: its names of query, key and value in its order, if they are its first three
+            arguments; otherwise empty.
         required: its arguments without a default.
     """
 
@@ -104,29 +105,34 @@ def load(target: str) -> Callable[..., Any]:
     """Return the function that `module:function` or `path/to/file.py:function` names.
 
     Raises:
-        LoadError: if there is none; the message says in one line what to do.
+        LoadError: if there is no such function; the message says in one line what to do.
     """
     module_name, _, name = target.rpartition(":")
     if not module_name or not name:
         raise LoadError(f"{target!r} names no function; write module:function or file.py:function")
-    attribute: Any = import_module_or_file(module_name, name)
-    names = [n for n, value in vars(attribute).items() if callable(value) and n[0] != "_"]
-    for part in name.split("."):
-        if not hasattr(attribute, part):
-            similar = difflib.get_close_matches(part, names, cutoff=0.7) or names[:8] or ["nothing"]
-            raise LoadError(
-                f"{module_name} has no {name!r}; what can be called there: {', '.join(similar)}"
-            )
-        attribute = getattr(attribute, part)
-    if isinstance(attribute, type):
+    module = import_module_or_file(module_name, name)
+    function: Any = module
+    for attribute in name.split("."):
+        if not hasattr(function, attribute):
+            names = ", ".join(suggested_names(module, attribute)) or "nothing"
+            raise LoadError(f"{module_name} has no {name!r}; what can be called there: {names}")
+        function = getattr(function, attribute)
+    if isinstance(function, type):
         raise LoadError(
-            f"{name} is a class; make an instance of it with 6 features and 3 heads, "
-            f"`layer = {name}(6, 3)` or its like, and check {module_name}:layer"
+            f"{name} is a class; create an instance with 6 features and 3 heads, such as "
+            f"`layer = {name}(6, 3)`, and check {module_name}:layer"
         )
-    if not callable(attribute):
-        raise LoadError(f"{name} is of type {type(attribute).__name__}; name a function")
-    function: Callable[..., Any] = attribute
-    return function
+    if not callable(function):
+        raise LoadError(f"{name} is of type {type(function).__name__}; expected a function")
+    return cast(Callable[..., Any], function)
+
+
+def suggested_names(module: ModuleType, misspelt: str) -> list[str]:
+    """Return the callables of a module with similar names, or the first few if there are none."""
+    callables = [
+        name for name, value in vars(module).items() if callable(value) and not name.startswith("_")
+    ]
+    return difflib.get_close_matches(misspelt, callables, cutoff=0.7) or callables[:8]
 
 
 def import_module_or_file(module_name: str, name: str) -> ModuleType:
@@ -135,33 +141,39 @@ def import_module_or_file(module_name: str, name: str) -> ModuleType:
     Raises:
         LoadError: if the import fails; the message says in one line what to do.
     """
-    is_file = module_name.endswith(".py")
     try:
-        return import_file(Path(module_name)) if is_file else importlib.import_module(module_name)
+        if module_name.endswith(".py"):
+            return import_file(Path(module_name))
+        return importlib.import_module(module_name)
     except LoadError:
         raise
     except (Exception, SystemExit) as error:
-        if isinstance(error, ModuleNotFoundError) and f"{module_name}.".startswith(
-            f"{error.name}."
-        ):
-            raise LoadError(
-                f"there is no module {error.name!r}; run the check in the folder where "
-                f"`import {module_name}` works, or write path/to/file.py:{name}"
-            ) from error
-        hint = f"`python {module_name}`" if is_file else f'`python -c "import {module_name}"`'
-        hint += " shows where"
-        if is_file and "relative import" in str(error):
-            hint = f"for a file of a package, write package.module:{name}"
-        raise LoadError(
-            f"{module_name} cannot be imported: {type(error).__name__}: {first_line(error)}; {hint}"
-        ) from error
+        raise LoadError(explain_import_error(error, module_name, name)) from error
+
+
+def explain_import_error(error: BaseException, module_name: str, name: str) -> str:
+    """Say in one line why a module or file cannot be imported, and what to do."""
+    # Only the module itself or one of its parents: it may also import something that is missing.
+    if isinstance(error, ModuleNotFoundError) and f"{module_name}.".startswith(f"{error.name}."):
+        return (
+            f"there is no module {error.name!r}; run the check in the folder where "
+            f"`import {module_name}` works, or write path/to/file.py:{name}"
+        )
+    if not module_name.endswith(".py"):
+        hint = f'`python -c "import {module_name}"` shows where'
+    elif "relative import" in str(error):
+        hint = f"for a file of a package, write package.module:{name}"
+    else:
+        hint = f"`python {module_name}` shows where"
+    cause = f"{type(error).__name__}: {first_line(error)}"
+    return f"{module_name} cannot be imported: {cause}; {hint}"
 
 
 def import_file(path: Path) -> ModuleType:
     if not path.is_file():
         raise LoadError(f"there is no file {path}; write its path relative to this folder")
     spec = importlib.util.spec_from_file_location(path.stem, path)
-    assert spec  # it ends in .py
+    assert spec  # because the name ends in .py
     assert spec.loader
     sys.path.insert(0, str(path.parent.resolve()))  # so that it can import its neighbours
     module = importlib.util.module_from_spec(spec)
@@ -180,22 +192,11 @@ def describe(function: Callable[..., Any], settings: Settings) -> Description:
     """Infer the function's library and argument names.
 
     Raises:
-        LoadError: if `settings.names` has an unknown argument, or the library is ambiguous.
+        LoadError: if a setting is invalid, the library is ambiguous or not installed, or no
+            arguments are recognised as query, key and value.
     """
-    user_names = {ABBREVIATIONS.get(ours, ours): theirs for ours, theirs in settings.names.items()}
     parameters = parameters_of(function)
-    if settings.mask not in (None, *MASKS):
-        raise LoadError(f"mask {settings.mask!r}: expected one of {', '.join(MASKS)}")
-    for name, theirs in user_names.items():
-        if name not in ARGUMENT_NAMES:
-            raise LoadError(f"--names {name}={theirs}: expected one of {', '.join(ARGUMENT_NAMES)}")
-        if theirs not in parameters:
-            raise LoadError(f"--names {name}={theirs}: the arguments are {', '.join(parameters)}")
-    matches = {
-        ours: user_names.get(ours) or match_name(candidates, parameters)
-        for ours, candidates in ARGUMENT_NAMES.items()
-    }
-    names = {ours: theirs for ours, theirs in matches.items() if theirs}
+    names = match_names(parameters, settings)
     if hasattr(function, "named_parameters") and any(function.named_parameters()):
         names["weights"] = "parameters"
     if "mask" in names and settings.mask not in ("keep", "hide"):
@@ -216,6 +217,38 @@ def describe(function: Callable[..., Any], settings: Settings) -> Description:
         )
     check_library(description.library)
     return description
+
+
+def match_names(parameters: Mapping[str, inspect.Parameter], settings: Settings) -> dict[str, str]:
+    """Return the function's argument names, keyed by ours; the settings override common names.
+
+    Raises:
+        LoadError: if the settings have an invalid mask or an unknown name.
+    """
+    if settings.mask not in (None, *MASKS):
+        raise LoadError(f"mask {settings.mask!r}: expected one of {', '.join(MASKS)}")
+    names: dict[str, str] = {}
+    for ours, candidates in ARGUMENT_NAMES.items():
+        theirs = first_match(candidates, parameters)
+        if theirs:
+            names[ours] = theirs
+    for abbreviation, theirs in settings.names.items():
+        ours = ABBREVIATIONS.get(abbreviation, abbreviation)
+        if ours not in ARGUMENT_NAMES:
+            raise LoadError(f"--names {ours}={theirs}: expected one of {', '.join(ARGUMENT_NAMES)}")
+        if theirs not in parameters:
+            raise LoadError(f"--names {ours}={theirs}: the arguments are {', '.join(parameters)}")
+        names[ours] = theirs
+    return names
+
+
+def first_match(candidates: tuple[str, ...], parameters: Iterable[str]) -> str | None:
+    """Return the parameter that matches the earliest candidate, ignoring case."""
+    for candidate in candidates:
+        for parameter in parameters:
+            if parameter.lower() == candidate:
+                return parameter
+    return None
 
 
 def check_library(library: str) -> None:
@@ -245,16 +278,10 @@ def parameters_of(function: Callable[..., Any]) -> dict[str, inspect.Parameter]:
 def positional_inputs(
     parameters: Mapping[str, inspect.Parameter], names: Mapping[str, str]
 ) -> tuple[str, ...]:
-    """Return the first three arguments if they are query, key and value, in any order."""
-    positional = [p.name for p in parameters.values() if p.kind != p.KEYWORD_ONLY][:3]
+    """Return the first three arguments if they are query, key and value in any order, else ()."""
+    positional = [name for name, p in parameters.items() if p.kind != p.KEYWORD_ONLY]
     inputs = {names.get(name) for name in ("query", "key", "value")}
-    return tuple(positional) if set(positional) == inputs else ()
-
-
-def match_name(candidates: tuple[str, ...], parameters: Iterable[str]) -> str | None:
-    """Return the parameter that is the first of the candidates, ignoring case."""
-    by_lower_case = {parameter.lower(): parameter for parameter in reversed(list(parameters))}
-    return next((by_lower_case[name] for name in candidates if name in by_lower_case), None)
+    return tuple(positional[:3]) if set(positional[:3]) == inputs else ()
 
 
 def infer_library(function: Callable[..., Any]) -> str:
@@ -266,12 +293,14 @@ def infer_library(function: Callable[..., Any]) -> str:
     inner = inspect.unwrap(function)
     if hasattr(inner, "named_parameters"):
         return "torch"
-    package = (getattr(inner, "__module__", None) or type(inner).__module__).partition(".")[0]
-    package = {"jaxlib": "jax"}.get(package, package)
+    module_name = getattr(inner, "__module__", None) or type(inner).__module__
+    package = module_name.partition(".")[0]
+    if package == "jaxlib":
+        package = "jax"
     if package in LIBRARIES:
         return package
     namespace = getattr(inner, "__globals__", None) or vars(sys.modules[type(inner).__module__])
-    packages = {root_package(value) for value in list(namespace.values())}
+    packages = {top_level_package(value) for value in list(namespace.values())}
     imported = [name for name in LIBRARIES if name in packages and name != "numpy"]
     if len(imported) > 1:
         raise LoadError(
@@ -280,7 +309,8 @@ def infer_library(function: Callable[..., Any]) -> str:
     return imported[0] if imported else "numpy"
 
 
-def root_package(value: Any) -> str:
+def top_level_package(value: Any) -> str:
+    """Return the package that a value belongs to, such as `torch`; "" if it has none."""
     name = value.__name__ if isinstance(value, ModuleType) else getattr(value, "__module__", "")
     return name.partition(".")[0] if isinstance(name, str) else ""
 
@@ -321,10 +351,10 @@ def mask_to_layout(mask: Array, layout: str) -> Array:
     return mask[:, 0] if layout == "bnd" else mask[0, 0]
 
 
-def arguments(
+def translate_arguments(
     call: Call | LayerCall, names: Mapping[str, str], settings: Settings
 ) -> dict[str, Any]:
-    """Return the arguments of a call by the function's own names.
+    """Return the arguments of a call by the function's own names, in its layout.
 
     Raises:
         UnsupportedError: if the function lacks one of them.
@@ -336,7 +366,7 @@ def arguments(
     for name in values:
         if name not in names:
             raise UnsupportedError(
-                f"no argument seems to be for {name}; if one is, say --names {name}=..."
+                f"it has no argument recognised as {name}; if there is one, pass --names {name}=..."
             )
     return {names[name]: value for name, value in values.items()}
 
@@ -361,8 +391,12 @@ def attention_arguments(call: Call, names: Mapping[str, str], settings: Settings
 
 
 def convert_mask(mask: Array, kind: str | None) -> Array:
-    """Convert a mask in which True keeps a key to one of `MASKS`."""
-    return {"hide": ~mask, "additive": np.where(mask, 0.0, -np.inf)}.get(kind or "keep", mask)
+    """Convert a mask in which True keeps a key to a kind in `MASKS`; None is `keep`."""
+    if kind == "hide":
+        return ~mask
+    if kind == "additive":
+        return np.where(mask, 0.0, -np.inf)
+    return mask
 
 
 def layer_arguments(
@@ -375,7 +409,7 @@ def layer_arguments(
         values["value"] = key
     if "query" not in names:
         if call.query is not call.key:
-            raise UnsupportedError("it takes one sequence")
+            raise UnsupportedError("it takes only one sequence, so no cross-attention")
         values = {"x": query}
     if call.is_causal:
         values["is_causal"] = True

@@ -28,9 +28,9 @@ class Case:
 
     Attributes:
         name: its name, also in `--json`.
-        isolates: the aspect that a wrong result points at.
+        isolates: the aspect of attention that it tests.
         call: the arguments.
-        dtype: of the arrays; the widest that the library has if None.
+        dtype: the dtype of the arrays; None for the one of the settings.
         gradients: whether the gradients are compared instead of the output.
         strided: whether the arrays are views that are not contiguous in memory.
         conventions: names of the conventions that may apply to it.
@@ -59,8 +59,8 @@ class Case:
 
         In any order of summation, the error of a sum of d products, and so of a score, is at most
         (d + 2) u S, where u is the unit roundoff and S the sum of their absolute values. The scale
-        and the mask, whose numbers count towards S, round the score three more times. An error of
-        at most e in all scores changes a weight by at most the factor exp(2 e), and normalising
+        and the mask, whose numbers count towards S, round the score three more times. If all scores
+        are off by at most e, a weight changes by at most the factor exp(2 e), and normalising
         n weights rounds n + 4 times. To first order, then, the error of the output, an average of
         values, is at most (2 (d + 5) S + n + 4) u max|V|. A layer also projects twice, which
         doubles the sums; a gradient adds up m or n such terms.
@@ -72,22 +72,23 @@ class Case:
         n, d = key.shape[-2:]
         group_size = query.shape[1] // key.shape[1]
         scores = query @ np.repeat(key, group_size, axis=1).swapaxes(-1, -2)
-        largest = float(scores.max()) * max(1.0, abs(self.call.scale or d**-0.5))
+        largest_sum = float(scores.max()) * max(1.0, abs(self.call.scale or d**-0.5))
         if self.call.bias is not None:
-            largest += float(np.abs(self.call.bias[np.isfinite(self.call.bias)]).max())
-        bound = float((2 * (d + 5) * largest + n + 4) * unit * value.max())
+            largest_sum += float(np.abs(self.call.bias[np.isfinite(self.call.bias)]).max())
+        bound = float((2 * (d + 5) * largest_sum + n + 4) * unit * value.max())
         return bound * (n + d) * float(query.max() + key.max()) if self.gradients else bound
 
 
 def expected_steps(call: Call) -> AttentionSteps:
     """Return every step of attention, computed by this package in float64."""
-    return attention_steps(call.query, call.key, call.value, **options(call))
+    return attention_steps(call.query, call.key, call.value, **attention_options(call))
 
 
-def options(call: Call) -> dict[str, Any]:
-    """Return the options of a call as arguments of this package."""
-    mask, is_causal = call.bias if call.mask is None else call.mask, call.is_causal
-    if call.mask is not None and is_causal:  # the package does not combine them
+def attention_options(call: Call) -> dict[str, Any]:
+    """Return the options of a call as keyword arguments of `attention_steps`."""
+    mask = call.bias if call.mask is None else call.mask
+    is_causal = call.is_causal
+    if call.mask is not None and is_causal:  # `attention_steps` takes only one of the two
         mask = call.mask & causal_mask(call.query.shape[-2], call.key.shape[-2])
         is_causal = False
     return {
@@ -113,16 +114,16 @@ def layer_tolerance(call: LayerCall, unit: float) -> float:
     width = call.query.shape[-1]
     row_sum = float(np.abs(call.key).max()) * width
     weight = max(float(np.abs(matrix).max()) for matrix in call.weights.values())
-    bias = max([0.0, *(float(np.abs(b).max()) for b in call.biases.values())])
+    bias = max([float(np.abs(vector).max()) for vector in call.biases.values()], default=0.0)
     projected = row_sum * weight + bias
     scores = projected**2 * width / call.heads
     return float((4 * width * scores + 2 * width) * unit * projected * weight * width)
 
 
 def gradients(call: Call) -> dict[str, Array]:
-    """Return the gradients of `sum(output * output_gradient)`."""
+    """Return the gradients of `sum(output * output_gradient)` by input."""
     result = attention_backward(
-        output_gradient(call), call.query, call.key, call.value, **options(call)
+        output_gradient(call), call.query, call.key, call.value, **attention_options(call)
     )
     return {"query": result.query, "key": result.key, "value": result.value}
 
@@ -158,7 +159,7 @@ def sized_call(
 
 
 def example_call() -> Call:
-    """Return the call of the example `distinct_sizes`."""
+    """Return the queries, keys and values of the example `distinct_sizes` as a call."""
     example = distinct_sizes.steps()
     query, key, value = (example[name][None, None] for name in "QKV")
     return Call(query, key, value, d_model=example["X_q"].shape[-1])
@@ -184,7 +185,8 @@ def layer_call(biased: bool = False, cross: bool = False) -> LayerCall:
     return LayerCall(query, key, 3, weights, biases if biased else {})
 
 
-# Neither the mask nor its inverse hides all keys from a query.
+# No row or column is all True or all False, so the mask hides all keys from no query, and neither
+# does its inverse or its transpose.
 MASK = np.array(
     [
         [True, False, True, True, False],
@@ -201,25 +203,30 @@ MASK_WITH_DIAGONAL = MASK | np.eye(5, dtype=bool)
 
 
 # Conventions for a query that sees no key.
-FULLY_MASKED_ROW = ("nan_for_hidden_row", "mean_for_hidden_row", "unmasked_for_hidden_row")
+FULLY_MASKED_ROW = (
+    "nan_for_fully_masked_row",
+    "mean_for_fully_masked_row",
+    "unmasked_for_fully_masked_row",
+)
 
 
 def all_cases() -> Iterator[Case]:
     """Yield the cases, simplest first; most share a shape, because JAX compiles once per shape."""
-    example, other, square = example_call(), sized_call(3, 6, 5, 2), sized_call(5, 5, 5, 5)
+    example = example_call()
+    other, square = sized_call(m=3, n=6, d_k=5, d_v=2), sized_call(m=5, n=5, d_k=5, d_v=5)
     yield Case("distinct_sizes", "the formula itself; cross-attention; d_v ≠ d_k", example)
-    yield Case("other_sizes", "sizes that the code took for granted", other)
-    yield Case("square", "arguments that are swapped and still fit", square)
+    yield Case("other_sizes", "hard-coded sizes", other)
+    yield Case("square", "swapped arguments, whose shapes fit here", square)
     yield from scale_cases(example, square)
     yield from causal_cases(square, other)
     yield from mask_cases(example, square)
-    yield from padding_cases(sized_call(5, 5, 3, 2, b=2))
-    yield from number_cases(example)
+    yield from padding_cases(sized_call(m=5, n=5, d_k=3, d_v=2, b=2))
+    yield from array_cases(example)
     yield from head_cases()
     yield from window_cases(square)
-    yield Case("softcap", "bounded scores", replace(example, softcap=0.75))
+    yield Case("softcap", "a softcap, which bounds the scores", replace(example, softcap=0.75))
     capped = replace(square, softcap=3.0, is_causal=True)
-    yield Case("softcap_causal", "bounded scores, then a mask", capped)
+    yield Case("softcap_causal", "a softcap before a mask", capped)
     yield Case("gradients", "the backward pass", example, gradients=True)
     yield Case(
         "gradients_causal",
@@ -231,37 +238,35 @@ def all_cases() -> Iterator[Case]:
 
 
 def scale_cases(example: Call, square: Call) -> Iterator[Case]:
-    yield Case("scale", "a scale that is given", replace(example, scale=0.25))
+    yield Case("scale", "an explicit scale", replace(example, scale=0.25))
     negative = replace(square, scale=-1.0, is_causal=True)
-    isolates = "a scale below zero with a causal mask"
+    isolates = "a negative scale with a causal mask"
     yield Case("negative_scale", isolates, negative, conventions=("root_of_scale",))
     yield Case("large_scores", "exponentials that overflow", with_shifted_scores(square))
 
 
 def causal_cases(square: Call, fewer: Call) -> Iterator[Case]:
-    causal, aligned = replace(square, is_causal=True), ("bottom_right",)
-    yield Case("causal", "a causal mask, m = n", causal)
-    more = sized_call(5, 3, 4, 2)
-    isolates = "the corner of a causal mask"
+    yield Case("causal", "a causal mask, m = n", replace(square, is_causal=True))
+    more = sized_call(m=5, n=3, d_k=4, d_v=2)
+    isolates = "the alignment of a causal mask"
     yield Case(
         "causal_fewer_queries",
         f"{isolates}, m < n",
         replace(fewer, is_causal=True),
-        conventions=aligned,
+        conventions=("bottom_right",),
     )
-    hidden = ("bottom_right", *FULLY_MASKED_ROW)
     yield Case(
         "causal_more_queries",
         f"{isolates}, m > n",
         replace(more, is_causal=True),
-        conventions=hidden,
+        conventions=("bottom_right", *FULLY_MASKED_ROW),
     )
 
 
 def mask_cases(example: Call, square: Call) -> Iterator[Case]:
     inverted = ("true_hides",)
     yield Case(
-        "boolean_mask", "what True means", replace(example, mask=MASK[:4]), conventions=inverted
+        "boolean_mask", "the meaning of True", replace(example, mask=MASK[:4]), conventions=inverted
     )
     yield Case(
         "boolean_mask_square",
@@ -271,31 +276,32 @@ def mask_cases(example: Call, square: Call) -> Iterator[Case]:
     )
     yield Case(
         "causal_mask",
-        "a causal mask that is passed",
+        "a causal mask passed as an array",
         replace(example, mask=causal_mask(4, 5)),
         conventions=inverted,
     )
+    # One column is zero: a function that reads the mask as boolean hides that key.
     added = quarters(4, 5, start=6) * (np.arange(5) != 1)
     yield Case(
         "float_mask",
-        "numbers that are added",
+        "a float mask that is added",
         replace(example, bias=added),
         conventions=("boolean_only",),
     )
     both = replace(square, mask=MASK_WITH_DIAGONAL, is_causal=True)
-    yield Case("mask_and_causal", "a mask beside a causal one", both)
-    infinite = np.where(MASK[:4], 0.0, -np.inf)
+    yield Case("mask_and_causal", "a mask combined with is_causal", both)
+    zeros_and_infinity = np.where(MASK[:4], 0.0, -np.inf)
     yield Case(
         "infinite_mask",
-        "a float mask that hides",
-        replace(example, bias=infinite),
+        "a float mask of zeros and -inf",
+        replace(example, bias=zeros_and_infinity),
         conventions=("boolean_only",),
     )
-    hidden = MASK[:4] & (np.arange(4) != 1)[:, None]
+    is_second_query = np.arange(4)[:, None] == 1
     yield Case(
         "fully_masked_row",
         "a query that sees no key",
-        replace(example, mask=hidden),
+        replace(example, mask=MASK[:4] & ~is_second_query),
         conventions=FULLY_MASKED_ROW,
     )
 
@@ -303,32 +309,32 @@ def mask_cases(example: Call, square: Call) -> Iterator[Case]:
 def padding_cases(batch: Call) -> Iterator[Case]:
     is_token = np.arange(5) < np.array([3, 5])[:, None]  # lengths 3 and 5
     padded = replace(batch, mask=is_token[:, None, None, :])
-    inverted = ("true_hides",)
-    yield Case("padding", "a mask for each sequence", padded, conventions=inverted)
+    yield Case("padding", "a padding mask for each sequence", padded, conventions=("true_hides",))
     causal, windowed = replace(padded, is_causal=True), replace(padded, window=(2, 1))
-    yield Case("padding_causal", "padding beside a causal mask", causal)
-    yield Case("padding_window", "padding beside a window", windowed)
+    yield Case("padding_causal", "padding combined with a causal mask", causal)
+    yield Case("padding_window", "padding combined with a window", windowed)
 
 
-def number_cases(example: Call) -> Iterator[Case]:
+def array_cases(example: Call) -> Iterator[Case]:
     for dtype in ("float32", "float16", "bfloat16"):
-        yield Case(dtype, f"numbers of {dtype}", example, dtype=dtype)
+        yield Case(dtype, f"arrays of {dtype}", example, dtype=dtype)
+    # The queries and keys are multiples of 1/4, the values whole numbers.
     integers = replace(
-        example, query=4 * example.query, key=4 * example.key, value=2 * example.value, scale=None
+        example, query=4 * example.query, key=4 * example.key, value=2 * example.value
     )
-    yield Case("integers", "whole numbers", integers, dtype="int64")
-    yield Case("not_contiguous", "views of other arrays", example, strided=True)
+    yield Case("integers", "arrays of integers", integers, dtype="int64")
+    yield Case("not_contiguous", "arrays not contiguous in memory", example, strided=True)
 
 
 def head_cases() -> Iterator[Case]:
-    yield Case("batch_and_heads", "axes of batch and heads", sized_call(4, 5, 6, 7, b=2, h=3))
-    yield Case(
-        "grouped_heads", "heads that share keys", sized_call(3, 5, 2, 4, b=2, h=6, group_size=2)
-    )
+    batch_and_heads = sized_call(m=4, n=5, d_k=6, d_v=7, b=2, h=3)
+    yield Case("batch_and_heads", "the axes of batch and heads", batch_and_heads)
+    grouped = sized_call(m=3, n=5, d_k=2, d_v=4, b=2, h=6, group_size=2)
+    yield Case("grouped_heads", "heads that share keys (grouped-query attention)", grouped)
 
 
 def window_cases(square: Call) -> Iterator[Case]:
-    yield Case("window", "how far a query sees", replace(square, window=(1, 2)))
+    yield Case("window", "a local window", replace(square, window=(1, 2)))
     single = replace(square, window=(0, 0))
     yield Case("window_of_one", "a query that sees its own position only", single)
     before, after = replace(square, window=(None, 0)), replace(square, window=(0, None))
@@ -338,7 +344,7 @@ def window_cases(square: Call) -> Iterator[Case]:
 
 def layer_cases() -> Iterator[Case]:
     yield Case("layer", "projections, and splitting and merging heads", layer_call())
-    yield Case("layer_with_biases", "biases", layer_call(biased=True))
+    yield Case("layer_with_biases", "biases of the projections", layer_call(biased=True))
     yield Case("layer_cross", "cross-attention in a layer", layer_call(biased=True, cross=True))
     yield Case("layer_causal", "a causal layer", replace(layer_call(), is_causal=True))
 

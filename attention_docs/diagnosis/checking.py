@@ -51,14 +51,17 @@ def check_with(worker: Worker, settings: Settings) -> Report:
     settings = detect_call_settings(worker, description, settings, cases)
     if requires_equal_widths(worker, description, settings, cases[0]):
         cases = [with_equal_widths(case) for case in cases]
-    is_mask_specified = settings.mask is not None
+    is_mask_detected = settings.mask is None
     settings = detect_mask(worker, description, settings, cases)
     outcomes = {case: worker.run(case, description, settings) for case in cases}
     verdicts = [judge(case, outcome, settings) for case, outcome in outcomes.items()]
-    if settings.mask == "hide" and not is_mask_specified:
+    if settings.mask == "hide" and is_mask_detected:
         verdicts = [note_inverted_mask(verdict) for verdict in verdicts]
     verdicts = name_mistakes(verdicts, outcomes, settings)
-    verdicts = [explain(v, outcomes[v.case], worker, description, settings) for v in verdicts]
+    verdicts = [
+        add_location(verdict, outcomes[verdict.case], worker, description, settings)
+        for verdict in verdicts
+    ]
     return Report(worker.target, settings, verdicts)
 
 
@@ -75,7 +78,7 @@ def is_applicable(case: Case, description: Description) -> bool:
 
 
 def judge(case: Case, outcome: Outcome, settings: Settings) -> Verdict:
-    """Return the verdict on a case, without mistakes."""
+    """Return the verdict on a case; `name_mistakes` and `add_location` explain a wrong one."""
     if outcome.failure:
         status = WRONG if outcome.is_fault else NOT_SUPPORTED
         return Verdict(case, status, outcome.failure, notes=outcome.notes)
@@ -90,21 +93,21 @@ def judge(case: Case, outcome: Outcome, settings: Settings) -> Verdict:
     return Verdict(case, WRONG, notes=outcome.notes)
 
 
-def explain(
+def add_location(
     verdict: Verdict, outcome: Outcome, worker: Worker, description: Description, settings: Settings
 ) -> Verdict:
-    """Give a wrong case without known mistakes a reason: where its result first goes wrong."""
+    """Add to a wrong case that no mistake explains where its result first goes wrong."""
     if verdict.status != WRONG or verdict.reason:
         return verdict
     case = verdict.case
     if case.dtype == "int64":
-        reason = "it rounds whole numbers to whole numbers on the way, so pass floats"
+        reason = "it rounds intermediate results to integers, so pass floats"
         return replace(verdict, status=ON_PURPOSE, reason=reason)
     second_outcome = worker.run(case, description, settings)
     if second_outcome.failure or first_difference(
         case, second_outcome.results, outcome.results, settings
     ):
-        reason = "it gives another output each time, so turn off what is random, such as dropout"
+        reason = "its output differs from call to call, so turn off randomness such as dropout"
         return replace(verdict, reason=reason)
     reason = describe_first_difference(case, outcome, settings)
     if isinstance(case.call, Call) and not case.gradients:

@@ -40,6 +40,7 @@ def shape_problem(case: Case, results: dict[str, Array], settings: Settings) -> 
 
 
 def effective_dtype(case: Case, settings: Settings) -> str:
+    """Return the dtype whose rounding the tolerance allows for."""
     if case.dtype in ROUNDOFF:
         return case.dtype
     return settings.precision or settings.dtype
@@ -72,14 +73,15 @@ def coarser_dtype_explaining(case: Case, outcome: Outcome, settings: Settings) -
     unit, expected = ROUNDOFF[effective_dtype(case, settings)], case.expected()
     error = max(float(np.abs(outcome.results[name] - expected[name]).max()) for name in expected)
     largest = max(float(np.abs(array).max()) for array in expected.values())
-    finest_first = sorted(ROUNDOFF, key=lambda name: ROUNDOFF[name])
-    coarser = (name for name in finest_first if ROUNDOFF[name] > unit)
-    return next((name for name in coarser if error <= 2 * ROUNDOFF[name] * largest), None)
+    for dtype, coarser_unit in sorted(ROUNDOFF.items(), key=lambda item: item[1]):
+        if coarser_unit > unit and error <= 2 * coarser_unit * largest:
+            return dtype
+    return None
 
 
 def possible_conventions(case: Case) -> Iterator[tuple[Convention, ...]]:
     """Yield the conventions that may apply to a case, and each compatible pair of them."""
-    conventions = [c for c in CONVENTIONS if c.name in case.conventions]
+    conventions = [convention for convention in CONVENTIONS if convention.name in case.conventions]
     yield from ((convention,) for convention in conventions)
     for first, second in itertools.combinations(conventions, 2):
         if not first.changes.keys() & second.changes.keys():
@@ -133,24 +135,28 @@ def explaining_mistakes(case: Case, outcome: Outcome, settings: Settings) -> Ite
 def explaining_pairs(case: Case, outcome: Outcome, settings: Settings) -> Iterator[Mistakes]:
     """Yield each pair of mistakes that explains a finite output; too many pairs explain NaN."""
     output = outcome.results["output"]
-    if np.isfinite(output).all():
-        tolerance = case.tolerance(effective_dtype(case, replace(settings, precision="float32")))
-        pairs, outputs = pair_outputs(case, output.shape)
-        inner_axes = tuple(range(1, outputs.ndim))
-        is_match = within_tolerance(output, outputs, tolerance).all(axis=inner_axes)
-        yield from (pairs[i] for i in np.flatnonzero(is_match) if changes_output(case, pairs[i]))
+    if not np.isfinite(output).all():
+        return
+    tolerance = case.tolerance(effective_dtype(case, replace(settings, precision="float32")))
+    pairs, outputs = pair_outputs(case, output.shape)
+    axes_of_output = tuple(range(1, outputs.ndim))
+    is_match = within_tolerance(output, outputs, tolerance).all(axis=axes_of_output)
+    for pair, matches in zip(pairs, is_match, strict=True):
+        if matches and changes_output(case, pair):
+            yield pair
 
 
 @cache
 def pair_outputs(case: Case, shape: tuple[int, ...]) -> tuple[list[Mistakes], Array]:
-    """Return the pairs of mistakes whose output has a given shape, and these outputs stacked.
+    """Return the pairs of mistakes whose output has a given shape, and an array of these outputs.
 
-    Stacked, because comparing more than a thousand one by one is slow.
+    One array, because comparing more than a thousand outputs one by one is slow.
     """
-    outputs = {pair: output_with(case, pair) for pair in compatible_pairs()}
-    fitting = {
-        pair: output
-        for pair, output in outputs.items()
-        if output is not None and output.shape == shape
-    }
-    return list(fitting), np.array(list(fitting.values())).reshape(-1, *shape)
+    pairs: list[Mistakes] = []
+    outputs: list[Array] = []
+    for pair in compatible_pairs():
+        output = output_with(case, pair)
+        if output is not None and output.shape == shape:
+            pairs.append(pair)
+            outputs.append(output)
+    return pairs, np.array(outputs).reshape(-1, *shape)

@@ -1,4 +1,4 @@
-"""Detect by trial calls a function's dtype, layout, widths and kind of mask."""
+"""Detect a function's dtype, layout, widths and kind of mask by trial calls."""
 
 import itertools
 from dataclasses import replace
@@ -21,19 +21,13 @@ def detect_call_settings(
 ) -> Settings:
     """Detect a dtype and a layout with which a case returns a result of the right shape.
 
-    The first case distinguishes the layouts. Functions that require d_v = d_k, or whose arguments
-    are swapped, need a simpler case.
-
     Raises:
         LoadError: if there is none; the message says which settings to pass.
     """
     dtypes = ("float32",) if description.library == "jax" else ("float64", "float32")
     layouts = layouts_to_try(description, settings)
-    square = [case for case in cases if case.name == "square"]
     problems: dict[str, list[str]] = {}
-    # Without duplicates: the case of a layer has equal widths already.
-    trial_cases = dict.fromkeys([cases[0], with_equal_widths(cases[0]), *square])
-    for case, dtype in itertools.product(trial_cases, dtypes):
+    for case, dtype in itertools.product(trial_cases(cases), dtypes):
         candidates = []
         for layout in layouts:
             trial = replace(settings, dtype=dtype, layout=layout)
@@ -41,7 +35,7 @@ def detect_call_settings(
             if outcome.is_fault:
                 raise LoadError(
                     f"{worker.target} cannot be checked: {outcome.failure}; call it by itself to "
-                    "see why, or give it longer with --limit"
+                    "see why, or raise the time limit with --limit"
                 )
             problem = outcome.failure or shape_problem(case, outcome.results, trial)
             if not problem:
@@ -49,15 +43,26 @@ def detect_call_settings(
             elif case is cases[0] and dtype == dtypes[0]:
                 problems.setdefault(problem, []).append(layout)
         if candidates:
-            best, outcome = min(candidates, key=lambda pair: settings_rank(case, *pair))
+            best, outcome = min(candidates, key=lambda candidate: rank(case, *candidate))
             return detect_precision(case, best, outcome)
-    reasons = "; ".join(
+    reasons = [
         f"in {'every layout' if failed == list(layouts) else ', '.join(failed)} {problem}"
         for problem, failed in problems.items()
-    )
+    ]
     raise LoadError(
-        f"{worker.target} cannot be called: {reasons}; say with --layout and --names how to call it"
+        f"{worker.target} cannot be called: {'; '.join(reasons)}; say with --layout and --names "
+        "how to call it"
     )
+
+
+def trial_cases(cases: list[Case]) -> list[Case]:
+    """Return the first case, which distinguishes the layouts, and simpler ones.
+
+    The simpler ones are for functions that require d_v = d_k, or whose arguments are swapped.
+    """
+    square = [case for case in cases if case.name == "square"]
+    # Without duplicates: the first case of a layer has equal widths already.
+    return list(dict.fromkeys([cases[0], with_equal_widths(cases[0]), *square]))
 
 
 def layouts_to_try(description: Description, settings: Settings) -> tuple[str, ...]:
@@ -76,20 +81,25 @@ def layouts_to_try(description: Description, settings: Settings) -> tuple[str, .
 
 
 def detect_precision(case: Case, settings: Settings, outcome: Outcome) -> Settings:
-    """Detect functions that compute in float32 internally: a float64 result with its errors."""
+    """Set the precision to float32 if the result is right only within that precision."""
     single = replace(settings, precision="float32")
-    if first_difference(case, outcome.results, case.expected(), settings) is None:
-        return settings
-    is_single = first_difference(case, outcome.results, case.expected(), single) is None
-    return single if is_single else settings
+    if is_right(case, outcome, single) and not is_right(case, outcome, settings):
+        return single
+    return settings
 
 
-def settings_rank(case: Case, settings: Settings, outcome: Outcome) -> int:
+def is_right(case: Case, outcome: Outcome, settings: Settings) -> bool:
+    """Whether the call succeeded and its result is right within the precision of the settings."""
+    if outcome.failure:
+        return False
+    return first_difference(case, outcome.results, case.expected(), settings) is None
+
+
+def rank(case: Case, settings: Settings, outcome: Outcome) -> int:
     """Rank candidate settings: 0 if the result is right, 1 if a mistake explains it, else 2."""
-    for precision in (settings.precision, "float32"):
-        candidate = replace(settings, precision=precision)
-        if first_difference(case, outcome.results, case.expected(), candidate) is None:
-            return 0
+    single = replace(settings, precision="float32")
+    if is_right(case, outcome, settings) or is_right(case, outcome, single):
+        return 0
     return 1 if any(explaining_mistakes(case, outcome, settings)) else 2
 
 
@@ -109,19 +119,16 @@ def detect_mask(
     if settings.mask or description.is_layer or "mask" not in description.names:
         return settings
     case = next(case for case in cases if case.name == "boolean_mask")
-    for kind in calling.MASKS:
-        trial = replace(settings, mask=kind)
-        outcome = worker.run(case, description, trial)
-        if kind == "keep":
-            keep_outcome = outcome
-        rejects_booleans = keep_outcome.failure and not keep_outcome.is_fault
-        if kind == "additive" and not (
-            rejects_booleans or explains(case, keep_outcome, (MASK_ADDED,), settings)
-        ):
-            break  # it takes boolean masks but handles them wrongly
-        if (
-            not outcome.failure
-            and first_difference(case, outcome.results, case.expected(), settings) is None
-        ):
-            return trial
-    return replace(settings, mask="keep")
+    keep, hide, additive = (replace(settings, mask=kind) for kind in ("keep", "hide", "additive"))
+    outcome = worker.run(case, description, keep)
+    if is_right(case, outcome, keep):
+        return keep
+    if is_right(case, worker.run(case, description, hide), hide):
+        return hide
+    rejects_booleans = outcome.failure and not outcome.is_fault
+    adds_booleans = explains(case, outcome, (MASK_ADDED,), settings)
+    if rejects_booleans or adds_booleans:
+        outcome = worker.run(case, description, additive)
+        if is_right(case, outcome, additive):
+            return additive
+    return keep

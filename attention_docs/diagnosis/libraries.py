@@ -24,8 +24,7 @@ def to_library_array(array: Array, library: str, dtype: str) -> Any:
         return torch.from_numpy(array).to(getattr(torch, name))
     if library == "jax" and name == "int64":
         name = "int32"  # JAX disables 64-bit integers by default
-    module = {"jax": "jax.numpy"}.get(library, library)
-    xp = importlib.import_module(module)
+    xp = importlib.import_module("jax.numpy" if library == "jax" else library)
     return xp.asarray(array, dtype=dtype_of(xp, name))
 
 
@@ -42,7 +41,7 @@ def dtype_of(xp: Any, name: str) -> Any:
 
 def with_transposed_memory(array: Any) -> Any:
     """Return a view with the same numbers whose last two axes are transposed in memory."""
-    if hasattr(array, "mT") and hasattr(array, "contiguous"):
+    if hasattr(array, "mT") and hasattr(array, "contiguous"):  # PyTorch
         return array.mT.contiguous().mT
     if isinstance(array, np.ndarray):
         return np.ascontiguousarray(array.swapaxes(-1, -2)).swapaxes(-1, -2)
@@ -96,10 +95,10 @@ def gradients(
     raise UnsupportedError("its library has no gradients")
 
 
-# Parts of a projection's name that do not tell which projection it is.
+# Parts of a submodule's name that do not tell which projection it is: `q_proj` and `to_q` are Q.
 COMMON_AFFIXES = re.compile(r"proj(ection)?|linear|lin|layer|dense|weights?|^to|^w|[\d._]")
-# The projections by what remains of the name.
-LETTERS = {
+# The projections in a submodule, by its name without these parts.
+PROJECTIONS = {
     **dict.fromkeys(("q", "query", "queries"), "Q"),
     **dict.fromkeys(("k", "key", "keys"), "K"),
     **dict.fromkeys(("v", "value", "values"), "V"),
@@ -109,36 +108,44 @@ LETTERS = {
 
 
 def set_weights(module: Any, call: LayerCall, dtype: str) -> None:
-    """Set the weights of a PyTorch module to those of a case; `Linear` stores our transpose.
+    """Set the weights of a PyTorch module to those of a case.
 
     Raises:
-        UnsupportedError: if the name or shape of a parameter is unknown.
+        UnsupportedError: if a parameter is not recognised by its name, or has another shape.
     """
     torch = importlib.import_module("torch")
     module.to(getattr(torch, dtype)).eval()
-    biases = {letter: call.biases.get(letter, np.zeros(6)) for letter in "QKVO"}
+    no_bias = np.zeros(call.query.shape[-1])
+    biases = {letter: call.biases.get(letter, no_bias) for letter in "QKVO"}
     for name, parameter in module.named_parameters():
-        owner, _, kind = name.replace("in_proj_", "in_proj.").rpartition(".")
-        letters = LETTERS.get(COMMON_AFFIXES.sub("", owner.rpartition(".")[2].lower()))
-        if owner.endswith(".0"):  # first of a Sequential, such as to_out.0
-            letters = LETTERS.get(COMMON_AFFIXES.sub("", owner.split(".")[-2].lower()))
+        submodule, _, kind = name.replace("in_proj_", "in_proj.").rpartition(".")
+        letters = projections_of(submodule)
         if not letters:
-            raise UnsupportedError(f"its parameter {name} has no known name")
+            raise UnsupportedError(f"its parameter {name} is not recognised as a projection")
         values = biases if kind == "bias" else call.weights
         packed = np.concatenate([values[letter] for letter in letters], axis=-1)
-        stored = packed if kind == "bias" or is_stored_untransposed(module, name) else packed.T
-        if tuple(parameter.shape) != stored.shape:
+        is_transposed = kind != "bias" and not is_conv1d(module, name)
+        expected = packed.T if is_transposed else packed
+        if tuple(parameter.shape) != expected.shape:
             raise UnsupportedError(
                 f"its parameter {name} has shape {tuple(parameter.shape)}; "
-                f"expected {stored.shape}: make it with 6 features and 3 heads"
+                f"expected {expected.shape}: create it with 6 features and 3 heads"
             )
         with torch.no_grad():
-            parameter.copy_(torch.from_numpy(np.ascontiguousarray(stored)))
+            parameter.copy_(torch.from_numpy(np.ascontiguousarray(expected)))
     if call.biases and not any(name.endswith("bias") for name, _ in module.named_parameters()):
         raise UnsupportedError("it has no biases")
 
 
-def is_stored_untransposed(module: Any, name: str) -> bool:
-    """Whether the layer computes `x @ weight`, as GPT-2's Conv1D does, and not `x @ weight.T`."""
-    owner = module.get_submodule(name.rpartition(".")[0])
-    return type(owner).__name__ == "Conv1D"
+def projections_of(submodule: str) -> str | None:
+    """Return the letters of the projections in a submodule, such as Q or QKV, by its name."""
+    *parents, layer = submodule.lower().split(".")
+    if layer == "0" and parents:  # the first layer of a Sequential, such as `to_out.0`
+        layer = parents[-1]
+    return PROJECTIONS.get(COMMON_AFFIXES.sub("", layer))
+
+
+def is_conv1d(module: Any, parameter_name: str) -> bool:
+    """Whether a parameter belongs to GPT-2's Conv1D, which does not transpose its weight."""
+    submodule = module.get_submodule(parameter_name.rpartition(".")[0])
+    return type(submodule).__name__ == "Conv1D"

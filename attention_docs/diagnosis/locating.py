@@ -64,21 +64,34 @@ def first_wrong_step(
     weights = probe_outcome.results["output"]
     if not is_weighted_sum(case, outcome, weights):
         return "it is no weighted sum of the values, so look at what follows the softmax"
+    expected = probe.expected()
+    if first_difference(probe, probe_outcome.results, expected, settings) is None:
+        return "its weights are right, so the sum of the values is wrong"
+    settings = replace(settings, precision="float32")
+    difference = first_difference(probe, probe_outcome.results, expected, settings)
+    if difference is None:
+        return "its weights are off by too little to tell which step is wrong"
+    return describe_wrong_weights(probe, weights, difference[1], settings)
+
+
+def describe_wrong_weights(
+    probe: Case, weights: Array, first_wrong: tuple[int, ...], settings: Settings
+) -> str:
+    """Describe which step before the weighted sum makes the weights wrong.
+
+    Args:
+        probe: the case, with the identity as values.
+        weights: (b, h, m, n) the function's weights.
+        first_wrong: the index of the first wrong one.
+        settings: how the function was called.
+    """
     assert isinstance(probe.call, Call)
 
     def to_position(index: Iterable[int]) -> list[int]:
         return calling.index_in_layout(tuple(index), settings.layout or "bhnd", probe.call)
 
-    right = expected_steps(probe.call)
-    outputs = {"output": weights}, {"output": right.weights}
-    if first_difference(probe, *outputs, settings) is None:
-        return "its weights are right, so the sum of the values is wrong"
-    settings = replace(settings, precision="float32")
-    difference = first_difference(probe, *outputs, settings)
-    if difference is None:
-        return "its weights are wrong by too little to say more"
-    position = to_position(difference[1])
     tolerance = probe.tolerance(effective_dtype(probe, settings))
+    right = expected_steps(probe.call)
     hidden: Array = np.isneginf(right.masked)
     if np.isnan(weights).any():
         return f"its weights are nan, first at {to_position(np.argwhere(np.isnan(weights))[0])}"
@@ -90,21 +103,21 @@ def first_wrong_step(
     if ((weights <= 0) & ~hidden & (right.weights > tolerance)).any():
         if not hidden.any():
             return "a key has no weight, so look at the softmax first"
-        return "the mask is the first wrong step: a key that takes part has no weight"
+        return "the mask is the first wrong step: a visible key has no weight"
     if np.allclose(np.sort(weights), np.sort(right.weights), atol=tolerance):
-        return (
-            "its weights are right but stand at other keys, so look at the order of keys and values"
-        )
+        return "its weights are right but at other keys, so look at the order of keys and values"
     problem = scores_problem(weights, right.masked, hidden)
-    return f"its weights are wrong, first at {position}: {problem}"
+    return f"its weights are wrong, first at {to_position(first_wrong)}: {problem}"
 
 
 def is_weighted_sum(case: Case, outcome: Outcome, weights: Array) -> bool:
-    """Whether the output is `weights @ value`, where both are finite."""
+    """Whether the output is roughly `weights @ value`; NaN equals NaN."""
     assert isinstance(case.call, Call)
-    value = np.repeat(case.call.value, weights.shape[1] // case.call.value.shape[1], axis=1)
+    group_size = weights.shape[1] // case.call.value.shape[1]
+    value = np.repeat(case.call.value, group_size, axis=1)
+    output = outcome.results["output"]
     with np.errstate(all="ignore"):
-        return bool(np.allclose(outcome.results["output"], weights @ value, 1e-2, 1e-2, True))
+        return np.allclose(output, weights @ value, rtol=1e-2, atol=1e-2, equal_nan=True)
 
 
 def row_sum_problem(
@@ -115,27 +128,30 @@ def row_sum_problem(
 ) -> str:
     """Describe a row of weights that does not sum to one; "" if there is none."""
     sums = weights.sum(axis=-1)
-    wrong = np.argwhere(~(np.abs(sums - expected.sum(axis=-1)) <= tolerance))
-    if not len(wrong):
+    wrong_rows = np.argwhere(np.abs(sums - expected.sum(axis=-1)) > tolerance)
+    if not len(wrong_rows):
         return ""
     with np.errstate(all="ignore"):
         rescaled = weights / sums[..., None]
     is_rescaled = np.allclose(rescaled, expected, atol=tolerance)
     cause = "only their sum is wrong" if is_rescaled else "look at the softmax first"
-    row = tuple(wrong[0])
+    row = tuple(wrong_rows[0])
     position = to_position((*row, 0))[:-1]
     return f"its weights sum to {sums[row]:.6g} at {position} instead of 1: {cause}"
 
 
 def scores_problem(weights: Array, masked: Array, hidden: Array) -> str:
-    """Compare the scores behind the weights with the expected ones, centring each row."""
+    """Compare the scores, recovered from the weights up to a constant per row, with the right ones.
+
+    Args:
+        weights: (b, h, m, n) the function's weights.
+        masked: (b, h, m, n) the right masked scores.
+        hidden: (b, h, m, n) where the mask hides a key.
+    """
     with np.errstate(all="ignore"):
-        scores = np.where(hidden, 0.0, np.log(weights))
-    expected = np.where(hidden, 0.0, masked)
-    visible = ~hidden
-    count = np.maximum(visible.sum(axis=-1, keepdims=True), 1)
-    scores = np.where(visible, scores - scores.sum(axis=-1, keepdims=True) / count, 0.0)
-    expected = np.where(visible, expected - expected.sum(axis=-1, keepdims=True) / count, 0.0)
+        scores = centre_visible(np.log(weights), ~hidden)
+    expected = centre_visible(masked, ~hidden)
+    # The factor by least squares; the lower bound avoids a division by zero.
     factor = float((scores * expected).sum() / max((expected * expected).sum(), 1e-300))
     atol = 1e-3 * np.abs(expected).max()
     if np.allclose(scores, 0, atol=atol):
@@ -144,4 +160,12 @@ def scores_problem(weights: Array, masked: Array, hidden: Array) -> str:
         if abs(factor - 1) < 1e-3:
             return "its scores are nearly right, so look for something small that is added to them"
         return f"the scores are {factor:.4g} times the right ones, so look at what multiplies them"
-    return "the scores, or what the softmax takes off them, are the first wrong step"
+    return "the scores, or what the softmax subtracts from them, are the first wrong step"
+
+
+def centre_visible(scores: Array, visible: Array) -> Array:
+    """Subtract from each row the mean of its visible scores, and set the hidden ones to zero."""
+    scores = np.where(visible, scores, 0.0)
+    count = np.maximum(visible.sum(axis=-1, keepdims=True), 1)
+    mean = scores.sum(axis=-1, keepdims=True) / count
+    return np.where(visible, scores - mean, 0.0)

@@ -28,8 +28,8 @@ class Mistake:
         summary: a noun phrase that completes "its output is that of".
         fix: the line that fixes it.
         shows_in: the name of a case whose output it changes.
-        changes: the steps of `recipe` that it replaces.
-        section: the page and anchor that explain it; None: its row in the catalogue.
+        changes: the steps of `recipe` that it replaces, by name.
+        section: the page and anchor that explain it; None for its row in the catalogue.
     """
 
     name: str
@@ -86,29 +86,25 @@ def tile_heads(call: Call) -> Call:
     return replace(call, key=np.tile(call.key, tiles), value=np.tile(call.value, tiles))
 
 
-def first_of_batch(array: Array | None) -> Array | None:
-    return array if array is None else array[:1]
-
-
 def with_default_scale(scale: Callable[[Call], float]) -> Steps:
-    """Return the change that replaces the default scale."""
+    """Return the changed steps for another default scale."""
     return {"scale": lambda call: scale(call) if call.scale is None else call.scale}
 
 
 def with_causal_mask(visible: Callable[[Call], Array]) -> Steps:
-    """Return the change that replaces the causal mask."""
-    return {"causal": lambda call: visible(call) if call.is_causal else recipe.everything(call)}
+    """Return the changed steps for another causal mask."""
+    return {"causal": lambda call: visible(call) if call.is_causal else recipe.all_visible(call)}
 
 
 def with_bias(add: Callable[[Array, Array], Array]) -> Steps:
-    """Return the change that replaces the addition of a float mask."""
+    """Return the changed steps for another way to add a float mask."""
     return {
         "add_bias": lambda scores, call: scores if call.bias is None else add(scores, call.bias)
     }
 
 
-def with_hidden_row_weights(weight: Callable[[Array], float]) -> Steps:
-    """Return the change that sets the weights of fully masked rows."""
+def with_fully_masked_weights(weight: Callable[[Array], float]) -> Steps:
+    """Return the changed steps for other weights in fully masked rows."""
     return {
         "after_softmax": lambda weights, visible: np.where(
             visible.any(axis=-1, keepdims=True), weights, weight(visible)
@@ -117,33 +113,50 @@ def with_hidden_row_weights(weight: Callable[[Array], float]) -> Steps:
 
 
 def inverted_mask(call: Call) -> Array:
-    return recipe.everything(call) if call.mask is None else ~call.mask
+    return recipe.all_visible(call) if call.mask is None else ~call.mask
 
 
-def with_narrower_window(before: int, after: int) -> Steps:
-    """Return the change that narrows the window on either side, or widens it if negative."""
+def transposed_mask(call: Call) -> Array:
+    return recipe.all_visible(call) if call.mask is None else call.mask.swapaxes(-1, -2)
+
+
+def mask_of_first_sequence(call: Call) -> Array:
+    return recipe.all_visible(call) if call.mask is None else call.mask[:1]
+
+
+def with_narrower_window(by: int) -> Steps:
+    """Return the changed steps for a window that is narrower by some positions on both sides."""
+
+    def narrow(limit: int | None) -> int | None:
+        return None if limit is None else limit - by
 
     def window(call: Call) -> Array:
-        if call.window:
-            sides = zip(call.window, (before, after), strict=True)
-            left, right = (None if limit is None else limit - n for limit, n in sides)
-            call = replace(call, window=(left, right))
-        return recipe.within_window(call)
+        if call.window is not None:
+            before, after = call.window
+            call = replace(call, window=(narrow(before), narrow(after)))
+        return recipe.window_mask(call)
 
     return {"window": window}
 
 
-def mask_times_infinity(scores: Array, visible: Array, call: Call) -> Array:
-    """Add (1 - mask) * -inf, which is NaN where the mask is 1."""
+def reversed_window(call: Call) -> Array:
+    if call.window is not None:
+        before, after = call.window
+        call = replace(call, window=(after, before))
+    return recipe.window_mask(call)
+
+
+def add_mask_times_infinity(scores: Array, visible: Array, call: Call) -> Array:
+    """Add (1 - mask) * -inf to the scores, which is NaN where the mask is 1."""
     return scores if visible.all() else scores + np.where(visible, np.nan, -np.inf)
 
 
 def float_mask_as_boolean(call: Call) -> Array:
-    """Convert a float mask to boolean: nonzero is True."""
-    return recipe.given_mask(call) if call.bias is None else call.bias != 0
+    """Return the float mask as a boolean one, in which nonzero is True."""
+    return recipe.boolean_mask(call) if call.bias is None else call.bias != 0
 
 
-def read_packed_by_head(weights: dict[str, Array], heads: int) -> dict[str, Array]:
+def unpack_by_head(weights: dict[str, Array], heads: int) -> dict[str, Array]:
     """Unpack columns (3, heads, d) in the order (heads, 3, d)."""
     packed = np.concatenate([weights[letter] for letter in "QKV"], axis=1)
     columns = packed.reshape(len(packed), heads, 3, -1)
@@ -152,559 +165,555 @@ def read_packed_by_head(weights: dict[str, Array], heads: int) -> dict[str, Arra
     }
 
 
-def with_weights_of(**sources: str) -> Steps:
-    """Return the change that replaces weights by those of other letters: target=source."""
-    return {
-        "weights": lambda weights, heads: (
-            weights | {target: weights[source] for target, source in sources.items()}
-        )
-    }
+def with_exchanged_weights(**sources: str) -> Steps:
+    """Return the changed steps for weights of other projections: `K="Q"` projects keys by W_Q."""
+
+    def exchange(weights: dict[str, Array], heads: int) -> dict[str, Array]:
+        return weights | {letter: weights[source] for letter, source in sources.items()}
+
+    return {"weights": exchange}
 
 
 MISTAKES = [
     Mistake(
-        "divided_by_d_k",
-        "scores divided by d_k instead of its root",
-        "scores / math.sqrt(d_k)",
-        "distinct_sizes",
-        with_default_scale(lambda call: 1 / call.key.shape[-1]),
-        f"{COMMON}#divided-by-d-k",
+        name="divided_by_d_k",
+        summary="scores divided by d_k instead of its square root",
+        fix="scores / math.sqrt(d_k)",
+        shows_in="distinct_sizes",
+        changes=with_default_scale(lambda call: 1 / call.key.shape[-1]),
+        section=f"{COMMON}#divided-by-d-k",
     ),
     Mistake(
-        "divided_by_root_of_d_model",
-        "scores divided by the root of the model width instead of that of the head",
-        "scores / math.sqrt(key.shape[-1])  # after the heads are split",
-        "batch_and_heads",
-        with_default_scale(
+        name="divided_by_root_of_d_model",
+        summary="scores divided by the square root of the model width instead of the head width",
+        fix="scores / math.sqrt(key.shape[-1])  # after the heads are split",
+        shows_in="batch_and_heads",
+        changes=with_default_scale(
             lambda call: 1 / math.sqrt(call.d_model or call.query.shape[1] * call.key.shape[-1])
         ),
-        f"{COMMON}#divided-by-the-root-of-the-model-width",
+        section=f"{COMMON}#divided-by-the-root-of-the-model-width",
     ),
     Mistake(
-        "divided_by_root_of_d_v",
-        "scores divided by the root of d_v, the width of a value, instead of d_k",
-        "scores / math.sqrt(key.shape[-1])",
-        "distinct_sizes",
-        with_default_scale(lambda call: 1 / math.sqrt(call.value.shape[-1])),
+        name="divided_by_root_of_d_v",
+        summary="scores divided by the square root of d_v, the width of a value, instead of d_k",
+        fix="scores / math.sqrt(key.shape[-1])",
+        shows_in="distinct_sizes",
+        changes=with_default_scale(lambda call: 1 / math.sqrt(call.value.shape[-1])),
     ),
     Mistake(
-        "divided_by_root_of_n",
-        "scores divided by the root of the number of keys",
-        "scores / math.sqrt(key.shape[-1])  # features, the last axis",
-        "distinct_sizes",
-        with_default_scale(lambda call: 1 / math.sqrt(call.key.shape[-2])),
+        name="divided_by_root_of_n",
+        summary="scores divided by the square root of the number of keys",
+        fix="scores / math.sqrt(key.shape[-1])  # features, the last axis",
+        shows_in="distinct_sizes",
+        changes=with_default_scale(lambda call: 1 / math.sqrt(call.key.shape[-2])),
     ),
     Mistake(
-        "not_scaled",
-        "scores that are not scaled",
-        "scores / math.sqrt(d_k)",
-        "distinct_sizes",
-        with_default_scale(lambda call: 1.0),
-        f"{COMMON}#not-scaled",
+        name="not_scaled",
+        summary="unscaled scores",
+        fix="scores / math.sqrt(d_k)",
+        shows_in="distinct_sizes",
+        changes=with_default_scale(lambda call: 1.0),
+        section=f"{COMMON}#not-scaled",
     ),
     Mistake(
-        "multiplied_by_root_of_d_k",
-        "scores multiplied by the root of d_k instead of divided",
-        "scores / math.sqrt(d_k)",
-        "distinct_sizes",
-        with_default_scale(lambda call: math.sqrt(call.key.shape[-1])),
+        name="multiplied_by_root_of_d_k",
+        summary="scores multiplied by the square root of d_k instead of divided by it",
+        fix="scores / math.sqrt(d_k)",
+        shows_in="distinct_sizes",
+        changes=with_default_scale(lambda call: math.sqrt(call.key.shape[-1])),
     ),
     Mistake(
-        "scale_ignored",
-        "the default scale, although another one was given",
-        "scores * (1 / math.sqrt(d_k) if scale is None else scale)",
-        "scale",
-        {"scale": recipe.default_scale},
+        name="scale_ignored",
+        summary="the default scale in place of the one that was passed",
+        fix="scores * (1 / math.sqrt(d_k) if scale is None else scale)",
+        shows_in="scale",
+        changes={"scale": recipe.default_scale},
     ),
     Mistake(
-        "scale_on_top_of_default",
-        "the given scale times the default one",
-        "scores * (1 / math.sqrt(d_k) if scale is None else scale)",
-        "scale",
-        {
+        name="scale_on_top_of_default",
+        summary="the passed scale multiplied by the default one",
+        fix="scores * (1 / math.sqrt(d_k) if scale is None else scale)",
+        shows_in="scale",
+        changes={
             "scale": lambda call: (
                 recipe.default_scale(call) * (1.0 if call.scale is None else call.scale)
             )
         },
     ),
     Mistake(
-        "divided_by_scale",
-        "scores divided by the given scale instead of multiplied",
-        "scores * scale",
-        "scale",
-        {
+        name="divided_by_scale",
+        summary="scores divided by the passed scale instead of multiplied by it",
+        fix="scores * scale",
+        shows_in="scale",
+        changes={
             "scale": lambda call: (
                 recipe.default_scale(call) if call.scale is None else 1 / call.scale
             )
         },
     ),
     Mistake(
-        "softmax_over_queries",
-        "a softmax over the queries",
-        "softmax(scores, axis=-1)",
-        "distinct_sizes",
-        {"softmax": lambda scores: recipe.softmax(scores, axis=-2)},
-        f"{COMMON}#softmax-over-the-other-axis",
+        name="softmax_over_queries",
+        summary="a softmax over the queries",
+        fix="softmax(scores, axis=-1)",
+        shows_in="distinct_sizes",
+        changes={"softmax": lambda scores: recipe.softmax(scores, axis=-2)},
+        section=f"{COMMON}#softmax-over-the-other-axis",
     ),
     Mistake(
-        "softmax_over_heads",
-        "a softmax over the heads",
-        "softmax(scores, axis=-1)",
-        "batch_and_heads",
-        {"softmax": lambda scores: recipe.softmax(scores, axis=-3)},
+        name="softmax_over_heads",
+        summary="a softmax over the heads",
+        fix="softmax(scores, axis=-1)",
+        shows_in="batch_and_heads",
+        changes={"softmax": lambda scores: recipe.softmax(scores, axis=-3)},
     ),
     Mistake(
-        "softmax_over_all_pairs",
-        "a softmax over all pairs of a query and a key at once",
-        "softmax(scores, axis=-1)",
-        "distinct_sizes",
-        {"softmax": lambda scores: recipe.softmax(scores, axis=(-1, -2))},
+        name="softmax_over_all_pairs",
+        summary="a single softmax over all queries and keys together",
+        fix="softmax(scores, axis=-1)",
+        shows_in="distinct_sizes",
+        changes={"softmax": lambda scores: recipe.softmax(scores, axis=(-1, -2))},
     ),
     Mistake(
-        "weights_not_normalised",
-        "exponentials that are not divided by their sum",
-        "powers / powers.sum(axis=-1, keepdims=True)",
-        "distinct_sizes",
-        {"softmax": np.exp},
+        name="weights_not_normalised",
+        summary="unnormalised weights: exponentials that are not divided by their sum",
+        fix="powers / powers.sum(axis=-1, keepdims=True)",
+        shows_in="distinct_sizes",
+        changes={"softmax": np.exp},
     ),
     Mistake(
-        "exponentials_overflow",
-        "exponentials without the row maximum taken off, which overflow",
-        "np.exp(scores - scores.max(axis=-1, keepdims=True))",
-        "large_scores",
-        {"softmax": lambda scores: np.exp(scores) / np.exp(scores).sum(axis=-1, keepdims=True)},
-        "mechanisms/softmax_overflow.md",
-    ),
-    Mistake(
-        "no_softmax",
-        "scores used as weights, without a softmax",
-        "softmax(scores, axis=-1) @ value",
-        "distinct_sizes",
-        {"softmax": lambda scores: np.where(np.isneginf(scores), 0.0, scores)},
-    ),
-    Mistake(
-        "powers_of_two",
-        "powers of two instead of e",
-        "np.exp(scores)  # or np.exp2(scores * math.log2(math.e))",
-        "distinct_sizes",
-        {"softmax": lambda scores: recipe.softmax(scores * math.log(2))},
-    ),
-    Mistake(
-        "softmax_twice",
-        "two softmaxes, one after the other",
-        "softmax(scores, axis=-1) @ value",
-        "distinct_sizes",
-        {"softmax": lambda scores: recipe.softmax(recipe.softmax(scores))},
-    ),
-    Mistake(
-        "padding_not_hidden",
-        "one more key and value, all zeros, that no mask hides",
-        "mask = padding_mask(lengths, keys)",
-        "distinct_sizes",
-        {"arguments": append_zero_key},
-        f"{MASKS}#padding-that-is-not-hidden",
-    ),
-    Mistake(
-        "mask_ignored",
-        "no mask at all",
-        "np.where(mask, scores, -np.inf)",
-        "boolean_mask",
-        {"mask": recipe.everything},
-        f"{MASKS}#padding-that-is-not-hidden",
-    ),
-    Mistake(
-        "mask_flipped",
-        "a flipped mask",
-        "~mask  # True takes part",
-        "causal_mask",
-        {"mask": inverted_mask, **with_causal_mask(lambda call: call.distance > 0)},
-        f"{MASKS}#a-flipped-mask",
-    ),
-    Mistake(
-        "causal_flipped",
-        "a causal mask that shows each query itself and what comes after it",
-        "np.tril(np.ones((m, n), dtype=bool))",
-        "causal",
-        with_causal_mask(lambda call: call.distance >= 0),
-        f"{MASKS}#a-flipped-mask",
-    ),
-    Mistake(
-        "mask_transposed",
-        "a mask whose queries and keys are swapped",
-        "mask  # (m, n): a row for each query",
-        "boolean_mask_square",
-        {
-            "mask": lambda call: (
-                recipe.everything(call) if call.mask is None else call.mask.swapaxes(-1, -2)
-            )
+        name="exponentials_overflow",
+        summary="exponentials that overflow because the row maximum is not subtracted",
+        fix="np.exp(scores - scores.max(axis=-1, keepdims=True))",
+        shows_in="large_scores",
+        changes={
+            "softmax": lambda scores: np.exp(scores) / np.exp(scores).sum(axis=-1, keepdims=True)
         },
+        section="mechanisms/softmax_overflow.md",
     ),
     Mistake(
-        "mask_of_first_sequence",
-        "the mask of the first sequence, for the whole batch",
-        "mask[:, None, None, :]  # (b, 1, 1, n)",
-        "padding",
-        {
-            "mask": lambda call: recipe.given_mask(replace(call, mask=first_of_batch(call.mask))),
-        },
+        name="no_softmax",
+        summary="scores used as weights, without a softmax",
+        fix="softmax(scores, axis=-1) @ value",
+        shows_in="distinct_sizes",
+        changes={"softmax": lambda scores: np.where(np.isneginf(scores), 0.0, scores)},
     ),
     Mistake(
-        "mask_after_softmax",
-        "a mask after the softmax",
-        "weights = softmax(np.where(mask, scores, -np.inf))",
-        "causal_mask",
-        {
+        name="powers_of_two",
+        summary="a softmax with base 2 instead of e",
+        fix="np.exp(scores)  # or np.exp2(scores * math.log2(math.e))",
+        shows_in="distinct_sizes",
+        changes={"softmax": lambda scores: recipe.softmax(scores * math.log(2))},
+    ),
+    Mistake(
+        name="softmax_twice",
+        summary="the softmax applied twice",
+        fix="softmax(scores, axis=-1) @ value",
+        shows_in="distinct_sizes",
+        changes={"softmax": lambda scores: recipe.softmax(recipe.softmax(scores))},
+    ),
+    Mistake(
+        name="padding_not_hidden",
+        summary="an unmasked padding token, whose key and value are zero",
+        fix="mask = padding_mask(lengths, keys)",
+        shows_in="distinct_sizes",
+        changes={"arguments": append_zero_key},
+        section=f"{MASKS}#padding-that-is-not-hidden",
+    ),
+    Mistake(
+        name="mask_ignored",
+        summary="an ignored mask",
+        fix="np.where(mask, scores, -np.inf)",
+        shows_in="boolean_mask",
+        changes={"mask": recipe.all_visible},
+        section=f"{MASKS}#padding-that-is-not-hidden",
+    ),
+    Mistake(
+        name="mask_flipped",
+        summary="a flipped mask",
+        fix="~mask  # True takes part",
+        shows_in="causal_mask",
+        changes={"mask": inverted_mask, **with_causal_mask(lambda call: call.distance > 0)},
+        section=f"{MASKS}#a-flipped-mask",
+    ),
+    Mistake(
+        name="causal_flipped",
+        summary="a reversed causal mask, which shows each query its own position and later ones",
+        fix="np.tril(np.ones((m, n), dtype=bool))",
+        shows_in="causal",
+        changes=with_causal_mask(lambda call: call.distance >= 0),
+        section=f"{MASKS}#a-flipped-mask",
+    ),
+    Mistake(
+        name="mask_transposed",
+        summary="a transposed mask, in which queries and keys are swapped",
+        fix="mask  # (m, n): a row for each query",
+        shows_in="boolean_mask_square",
+        changes={"mask": transposed_mask},
+    ),
+    Mistake(
+        name="mask_of_first_sequence",
+        summary="the mask of the first sequence applied to the whole batch",
+        fix="mask[:, None, None, :]  # (b, 1, 1, n)",
+        shows_in="padding",
+        changes={"mask": mask_of_first_sequence},
+    ),
+    Mistake(
+        name="mask_after_softmax",
+        summary="a mask applied after the softmax",
+        fix="weights = softmax(np.where(mask, scores, -np.inf))",
+        shows_in="causal_mask",
+        changes={
             "hide": lambda scores, visible, call: scores,
             "after_softmax": lambda weights, visible: np.where(visible, weights, 0.0),
         },
-        f"{MASKS}#a-mask-after-the-softmax",
+        section=f"{MASKS}#a-mask-after-the-softmax",
     ),
     Mistake(
-        "mask_multiplies_scores",
-        "scores multiplied by the mask, so that hidden ones are zero and still take part",
-        "np.where(mask, scores, -np.inf)",
-        "boolean_mask",
-        {"hide": lambda scores, visible, call: scores * visible},
+        name="mask_multiplies_scores",
+        summary="scores multiplied by the mask, so that hidden ones are zero and still take part",
+        fix="np.where(mask, scores, -np.inf)",
+        shows_in="boolean_mask",
+        changes={"hide": lambda scores, visible, call: scores * visible},
     ),
     Mistake(
-        "mask_times_infinity",
-        "a mask times infinity, where zero times infinity is not a number",
-        "np.where(mask, scores, -np.inf)",
-        "boolean_mask",
-        {"hide": mask_times_infinity},
+        name="mask_times_infinity",
+        summary="(1 - mask) * -inf added to the scores, which is NaN where the mask is 1",
+        fix="np.where(mask, scores, -np.inf)",
+        shows_in="boolean_mask",
+        changes={"hide": add_mask_times_infinity},
     ),
     Mistake(
-        "scaled_after_mask",
-        "a scale after the mask",
-        "scaled = scores * scale; masked = np.where(mask, scaled, -np.inf)",
-        "negative_scale",
-        {
+        name="scaled_after_mask",
+        summary="a scale applied after the mask",
+        fix="scaled = scores * scale; masked = np.where(mask, scaled, -np.inf)",
+        shows_in="negative_scale",
+        changes={
             "hide": lambda scores, visible, call: np.where(
-                visible, scores, -np.inf * recipe.given_scale(call)
+                visible, scores, -np.inf * recipe.effective_scale(call)
             ),
         },
-        f"{MASKS}#a-scale-after-the-mask",
+        section=f"{MASKS}#a-scale-after-the-mask",
     ),
     Mistake(
-        "causal_ignored",
-        "attention that is not causal, although it was asked to be",
-        "np.where(causal_mask(m, n), scores, -np.inf)",
-        "causal",
-        {"causal": recipe.everything},
+        name="causal_ignored",
+        summary="attention without a causal mask, although is_causal is set",
+        fix="np.where(causal_mask(m, n), scores, -np.inf)",
+        shows_in="causal",
+        changes={"causal": recipe.all_visible},
     ),
     Mistake(
-        "causal_unasked",
-        "a causal mask that nobody asked for",
-        "if is_causal: scores = np.where(causal_mask(m, n), scores, -np.inf)",
-        "distinct_sizes",
-        {"causal": lambda call: call.distance <= 0},
+        name="causal_without_is_causal",
+        summary="a causal mask, although is_causal is not set",
+        fix="if is_causal: scores = np.where(causal_mask(m, n), scores, -np.inf)",
+        shows_in="distinct_sizes",
+        changes={"causal": lambda call: call.distance <= 0},
     ),
     Mistake(
-        "causal_hides_own_position",
-        "a causal mask that hides each query's own position",
-        "np.tril(np.ones((m, n), dtype=bool))  # k=0",
-        "causal",
-        with_causal_mask(lambda call: call.distance <= -1),
+        name="causal_hides_own_position",
+        summary="a causal mask that is off by one and hides each query's own position",
+        fix="np.tril(np.ones((m, n), dtype=bool))  # k=0",
+        shows_in="causal",
+        changes=with_causal_mask(lambda call: call.distance <= -1),
     ),
     Mistake(
-        "causal_shows_next_position",
-        "a causal mask that shows each query the position after its own",
-        "np.tril(np.ones((m, n), dtype=bool))  # k=0",
-        "causal",
-        with_causal_mask(lambda call: call.distance <= 1),
+        name="causal_shows_next_position",
+        summary="a causal mask that is off by one and shows each query the next position",
+        fix="np.tril(np.ones((m, n), dtype=bool))  # k=0",
+        shows_in="causal",
+        changes=with_causal_mask(lambda call: call.distance <= 1),
     ),
     Mistake(
-        "bias_ignored",
-        "no float mask at all",
-        "scores + attn_mask",
-        "float_mask",
-        {"add_bias": lambda scores, call: scores},
+        name="bias_ignored",
+        summary="an ignored float mask",
+        fix="scores + attn_mask",
+        shows_in="float_mask",
+        changes={"add_bias": lambda scores, call: scores},
     ),
     Mistake(
-        "bias_subtracted",
-        "a float mask that is subtracted",
-        "scores + attn_mask",
-        "float_mask",
-        with_bias(lambda scores, bias: scores - bias),
+        name="bias_subtracted",
+        summary="a float mask that is subtracted instead of added",
+        fix="scores + attn_mask",
+        shows_in="float_mask",
+        changes=with_bias(lambda scores, bias: scores - bias),
     ),
     Mistake(
-        "bias_multiplied",
-        "a float mask that is multiplied",
-        "scores + attn_mask",
-        "float_mask",
-        with_bias(lambda scores, bias: scores * bias),
+        name="bias_multiplied",
+        summary="a float mask that is multiplied instead of added",
+        fix="scores + attn_mask",
+        shows_in="float_mask",
+        changes=with_bias(lambda scores, bias: scores * bias),
     ),
     Mistake(
-        "bias_before_scale",
-        "a float mask that is added before the scale",
-        "scores * scale + attn_mask",
-        "float_mask",
-        {
+        name="bias_before_scale",
+        summary="a float mask that is added before scaling instead of after it",
+        fix="scores * scale + attn_mask",
+        shows_in="float_mask",
+        changes={
             "add_bias": lambda scores, call: (
-                scores if call.bias is None else scores + call.bias * recipe.given_scale(call)
+                scores if call.bias is None else scores + call.bias * recipe.effective_scale(call)
             )
         },
     ),
     Mistake(
-        "window_ignored",
-        "no window at all",
-        "np.where(window_mask(m, n, left=left, right=right), scores, -np.inf)",
-        "window",
-        {"window": recipe.everything},
-        "mechanisms/local_window.md",
+        name="window_ignored",
+        summary="an ignored window",
+        fix="np.where(window_mask(m, n, left=left, right=right), scores, -np.inf)",
+        shows_in="window",
+        changes={"window": recipe.all_visible},
+        section="mechanisms/local_window.md",
     ),
     Mistake(
-        "window_too_narrow",
-        "a window that is one position too narrow on either side",
-        "(i - left <= j) & (j <= i + right)",
-        "window",
-        with_narrower_window(1, 1),
-        "mechanisms/local_window.md",
+        name="window_too_narrow",
+        summary="a window that is one position too narrow on both sides",
+        fix="(i - left <= j) & (j <= i + right)",
+        shows_in="window",
+        changes=with_narrower_window(by=1),
+        section="mechanisms/local_window.md",
     ),
     Mistake(
-        "window_too_wide",
-        "a window that is one position too wide on either side",
-        "(i - left <= j) & (j <= i + right)",
-        "window",
-        with_narrower_window(-1, -1),
-        "mechanisms/local_window.md",
+        name="window_too_wide",
+        summary="a window that is one position too wide on both sides",
+        fix="(i - left <= j) & (j <= i + right)",
+        shows_in="window",
+        changes=with_narrower_window(by=-1),
+        section="mechanisms/local_window.md",
     ),
     Mistake(
-        "window_reversed",
-        "a window with left and right swapped",
-        "(i - left <= j) & (j <= i + right)",
-        "window",
-        {
-            "window": lambda call: recipe.within_window(
-                replace(call, window=call.window and call.window[::-1])
-            )
-        },
-        "mechanisms/local_window.md",
+        name="window_reversed",
+        summary="a window with left and right swapped",
+        fix="(i - left <= j) & (j <= i + right)",
+        shows_in="window",
+        changes={"window": reversed_window},
+        section="mechanisms/local_window.md",
     ),
     Mistake(
-        "softcap_ignored",
-        "no softcap at all",
-        "softcap * np.tanh(scores / softcap)",
-        "softcap",
-        {"softcap": lambda scores, call: scores},
+        name="softcap_ignored",
+        summary="an ignored softcap",
+        fix="softcap * np.tanh(scores / softcap)",
+        shows_in="softcap",
+        changes={"softcap": lambda scores, call: scores},
     ),
     Mistake(
-        "softcap_not_scaled_back",
-        "a hyperbolic tangent that is not multiplied by the softcap again",
-        "softcap * np.tanh(scores / softcap)",
-        "softcap",
-        {
+        name="softcap_not_scaled_back",
+        summary="a softcap that is not multiplied back after the tanh",
+        fix="softcap * np.tanh(scores / softcap)",
+        shows_in="softcap",
+        changes={
             "softcap": lambda scores, call: (
                 scores if call.softcap is None else np.tanh(scores / call.softcap)
             )
         },
     ),
     Mistake(
-        "softcap_after_mask",
-        "a softcap after the mask, which makes hidden scores finite",
-        "capped = softcap * np.tanh(scores / softcap); np.where(mask, capped, -np.inf)",
-        "softcap_causal",
-        {
+        name="softcap_after_mask",
+        summary="a softcap applied after the mask, which makes hidden scores finite",
+        fix="capped = softcap * np.tanh(scores / softcap); np.where(mask, capped, -np.inf)",
+        shows_in="softcap_causal",
+        changes={
             "softcap": lambda scores, call: scores,
-            "hide": lambda scores, visible, call: recipe.softcap(
+            "hide": lambda scores, visible, call: recipe.apply_softcap(
                 recipe.hide(scores, visible, call), call
             ),
         },
     ),
     Mistake(
-        "queries_and_keys_swapped",
-        "queries and keys that are swapped",
-        "attention(query=Q, key=K, value=V)",
-        "square",
-        {"arguments": lambda call: replace(call, query=call.key, key=call.query)},
-        f"{COMMON}#swapped-arguments",
+        name="queries_and_keys_swapped",
+        summary="swapped queries and keys",
+        fix="attention(query=Q, key=K, value=V)",
+        shows_in="square",
+        changes={"arguments": lambda call: replace(call, query=call.key, key=call.query)},
+        section=f"{COMMON}#swapped-arguments",
     ),
     Mistake(
-        "keys_and_values_swapped",
-        "keys and values that are swapped",
-        "attention(query=Q, key=K, value=V)",
-        "square",
-        {"arguments": lambda call: replace(call, key=call.value, value=call.key)},
-        f"{COMMON}#swapped-arguments",
+        name="keys_and_values_swapped",
+        summary="swapped keys and values",
+        fix="attention(query=Q, key=K, value=V)",
+        shows_in="square",
+        changes={"arguments": lambda call: replace(call, key=call.value, value=call.key)},
+        section=f"{COMMON}#swapped-arguments",
     ),
     Mistake(
-        "queries_and_values_swapped",
-        "queries and values that are swapped",
-        "attention(query=Q, key=K, value=V)",
-        "square",
-        {"arguments": lambda call: replace(call, query=call.value, value=call.query)},
-        f"{COMMON}#swapped-arguments",
+        name="queries_and_values_swapped",
+        summary="swapped queries and values",
+        fix="attention(query=Q, key=K, value=V)",
+        shows_in="square",
+        changes={"arguments": lambda call: replace(call, query=call.value, value=call.query)},
+        section=f"{COMMON}#swapped-arguments",
     ),
     Mistake(
-        "keys_blended",
-        "keys that are averaged in place of the values",
-        "weights @ value",
-        "square",
-        {"arguments": lambda call: replace(call, value=call.key)},
-        f"{COMMON}#swapped-arguments",
+        name="keys_as_values",
+        summary="keys passed as the values too",
+        fix="weights @ value",
+        shows_in="square",
+        changes={"arguments": lambda call: replace(call, value=call.key)},
+        section=f"{COMMON}#swapped-arguments",
     ),
     Mistake(
-        "heads_tiled",
-        "key heads that are tiled, so that neighbouring query heads do not share one",
-        "np.repeat(key, query_heads // key_heads, axis=1)  # not np.tile",
-        "grouped_heads",
-        {"share": tile_heads},
+        name="heads_tiled",
+        summary="key heads in tiled order, so that neighbouring query heads do not share one",
+        fix="np.repeat(key, query_heads // key_heads, axis=1)  # not np.tile",
+        shows_in="grouped_heads",
+        changes={"share_heads": tile_heads},
     ),
     Mistake(
-        "first_head_shared",
-        "the first head of keys and values, for all heads of queries",
-        "np.repeat(key, query_heads // key_heads, axis=1)",
-        "grouped_heads",
-        {
-            "share": lambda call: recipe.share_heads(
+        name="first_head_shared",
+        summary="the first head of keys and values shared by all query heads",
+        fix="np.repeat(key, query_heads // key_heads, axis=1)",
+        shows_in="grouped_heads",
+        changes={
+            "share_heads": lambda call: recipe.share_heads(
                 replace(call, key=call.key[:, :1], value=call.value[:, :1])
             )
         },
     ),
     Mistake(
-        "heads_without_transpose",
-        "heads that were reshaped without the transpose",
-        "rows.reshape(b, n, h, d).swapaxes(1, 2)",
-        "layer",
-        {
+        name="heads_without_transpose",
+        summary="heads split and merged without the transpose",
+        fix="rows.reshape(b, n, h, d).swapaxes(1, 2)",
+        shows_in="layer",
+        changes={
             "split": lambda rows, heads: rows.reshape(len(rows), heads, rows.shape[1], -1),
             "merge": lambda out: out.reshape(len(out), out.shape[2], -1),
         },
-        f"{COMMON}#heads-without-the-transpose",
+        section=f"{COMMON}#heads-without-the-transpose",
     ),
     Mistake(
-        "heads_split_without_transpose",
-        "heads that were split without the transpose",
-        "rows.reshape(b, n, h, d).swapaxes(1, 2)",
-        "layer",
-        {"split": lambda rows, heads: rows.reshape(len(rows), heads, rows.shape[1], -1)},
-        f"{COMMON}#heads-without-the-transpose",
+        name="heads_split_without_transpose",
+        summary="heads split without the transpose",
+        fix="rows.reshape(b, n, h, d).swapaxes(1, 2)",
+        shows_in="layer",
+        changes={"split": lambda rows, heads: rows.reshape(len(rows), heads, rows.shape[1], -1)},
+        section=f"{COMMON}#heads-without-the-transpose",
     ),
     Mistake(
-        "heads_merged_without_transpose",
-        "heads that were merged without the transpose",
-        "output.swapaxes(1, 2).reshape(b, m, h * d)",
-        "layer",
-        {"merge": lambda out: out.reshape(len(out), out.shape[2], -1)},
-        f"{COMMON}#heads-without-the-transpose",
+        name="heads_merged_without_transpose",
+        summary="heads merged without the transpose",
+        fix="output.swapaxes(1, 2).reshape(b, m, h * d)",
+        shows_in="layer",
+        changes={"merge": lambda out: out.reshape(len(out), out.shape[2], -1)},
+        section=f"{COMMON}#heads-without-the-transpose",
     ),
     Mistake(
-        "features_interleaved",
-        "heads that take every h-th feature instead of neighbouring ones",
-        "rows.reshape(b, n, h, d)  # not (b, n, d, h)",
-        "layer",
-        {
+        name="features_interleaved",
+        summary="heads that take every h-th feature instead of consecutive ones",
+        fix="rows.reshape(b, n, h, d)  # not (b, n, d, h)",
+        shows_in="layer",
+        changes={
             "split": lambda rows, heads: np.moveaxis(
                 rows.reshape(*rows.shape[:-1], -1, heads), -1, 1
             )
         },
     ),
     Mistake(
-        "weights_transposed",
-        "weights that are transposed",
-        "rows @ W  # PyTorch's Linear keeps W.T",
-        "layer",
-        {"weights": lambda weights, heads: {name: matrix.T for name, matrix in weights.items()}},
+        name="weights_transposed",
+        summary="transposed weight matrices",
+        fix="rows @ W  # PyTorch's Linear keeps W.T",
+        shows_in="layer",
+        changes={
+            "weights": lambda weights, heads: {name: matrix.T for name, matrix in weights.items()}
+        },
     ),
     Mistake(
-        "output_weights_transposed",
-        "output weights that are transposed",
-        "merged @ W_O  # PyTorch's Linear keeps W_O.T",
-        "layer",
-        {"weights": lambda weights, heads: weights | {"O": weights["O"].T}},
+        name="output_weights_transposed",
+        summary="a transposed output weight matrix",
+        fix="merged @ W_O  # PyTorch's Linear keeps W_O.T",
+        shows_in="layer",
+        changes={"weights": lambda weights, heads: weights | {"O": weights["O"].T}},
     ),
     Mistake(
-        "query_and_key_weights_swapped",
-        "query weights and key weights that are swapped",
-        "Q, K = x_q @ W_Q, x_kv @ W_K",
-        "layer",
-        with_weights_of(Q="K", K="Q"),
+        name="query_and_key_weights_swapped",
+        summary="swapped query and key weights",
+        fix="Q, K = x_q @ W_Q, x_kv @ W_K",
+        shows_in="layer",
+        changes=with_exchanged_weights(Q="K", K="Q"),
     ),
     Mistake(
-        "key_and_value_weights_swapped",
-        "key weights and value weights that are swapped",
-        "K, V = x_kv @ W_K, x_kv @ W_V",
-        "layer",
-        with_weights_of(K="V", V="K"),
+        name="key_and_value_weights_swapped",
+        summary="swapped key and value weights",
+        fix="K, V = x_kv @ W_K, x_kv @ W_V",
+        shows_in="layer",
+        changes=with_exchanged_weights(K="V", V="K"),
     ),
     Mistake(
-        "keys_made_with_query_weights",
-        "keys that are made with the weights of the queries",
-        "K = x_kv @ W_K",
-        "layer",
-        with_weights_of(K="Q"),
+        name="keys_projected_with_query_weights",
+        summary="keys projected with the query weights",
+        fix="K = x_kv @ W_K",
+        shows_in="layer",
+        changes=with_exchanged_weights(K="Q"),
     ),
     Mistake(
-        "packed_by_head",
-        "packed weights that are read head by head: Q, K and V of the first, then of the next",
-        "Q, K, V = np.split(x @ W_packed, 3, axis=-1)  # then split the heads",
-        "layer",
-        {"weights": read_packed_by_head},
+        name="weights_unpacked_by_head",
+        summary="packed weights unpacked by head: Q, K and V of the first head, then of the next",
+        fix="Q, K, V = np.split(x @ W_packed, 3, axis=-1)  # then split the heads",
+        shows_in="layer",
+        changes={"weights": unpack_by_head},
     ),
     Mistake(
-        "biases_ignored",
-        "projections without their biases",
-        "x @ W_Q + b_Q",
-        "layer_with_biases",
-        {"biases": lambda biases: {}},
+        name="biases_ignored",
+        summary="projections without their biases",
+        fix="x @ W_Q + b_Q",
+        shows_in="layer_with_biases",
+        changes={"biases": lambda biases: {}},
     ),
     Mistake(
-        "output_bias_ignored",
-        "an output projection without its bias",
-        "merged @ W_O + b_O",
-        "layer_with_biases",
-        {"biases": lambda biases: {k: v for k, v in biases.items() if k != "O"}},
+        name="output_bias_ignored",
+        summary="an output projection without its bias",
+        fix="merged @ W_O + b_O",
+        shows_in="layer_with_biases",
+        changes={"biases": lambda biases: {k: v for k, v in biases.items() if k != "O"}},
     ),
     Mistake(
-        "no_output_projection",
-        "heads that are merged but not projected",
-        "merged @ W_O + b_O",
-        "layer",
-        {"project_out": lambda merged, project: merged},
+        name="no_output_projection",
+        summary="heads merged without the output projection",
+        fix="merged @ W_O + b_O",
+        shows_in="layer",
+        changes={"project_out": lambda merged, project: merged},
     ),
 ]
 
 TRUE_HIDES = Convention(
-    "true_hides",
-    "True hides a key here, as in PyTorch's MultiheadAttention",
-    {"mask": inverted_mask},
+    name="true_hides",
+    summary="True hides a key, as in PyTorch's MultiheadAttention",
+    changes={"mask": inverted_mask},
 )
 MASK_ADDED = Convention(
-    "mask_added",
-    "masks are added here, so True adds 1",
-    {"mask": recipe.everything, "add_bias": lambda scores, call: scores + call.mask},
+    name="mask_added",
+    summary="masks are added to the scores, so True adds 1",
+    changes={"mask": recipe.all_visible, "add_bias": lambda scores, call: scores + call.mask},
 )
 CONVENTIONS = [
     TRUE_HIDES,
     Convention(
-        "bottom_right",
-        "causal means here that the last query sees the last key, as in FlashAttention",
-        with_causal_mask(lambda call: call.distance <= call.key.shape[-2] - call.query.shape[-2]),
+        name="bottom_right",
+        summary="its causal mask is aligned bottom-right, as in FlashAttention",
+        changes=with_causal_mask(
+            lambda call: call.distance <= call.key.shape[-2] - call.query.shape[-2]
+        ),
     ),
     Convention(
-        "boolean_only",
-        "a mask is True or False here, so each number but zero counts as True",
-        {"mask": float_mask_as_boolean, "add_bias": lambda scores, call: scores},
+        name="boolean_only",
+        summary="its masks are boolean, so each nonzero number counts as True",
+        changes={"mask": float_mask_as_boolean, "add_bias": lambda scores, call: scores},
     ),
     Convention(
-        "root_of_scale",
-        "the root of the scale multiplies queries and keys here, as in ONNX, so none is negative",
-        {"scale": lambda call: np.sqrt(recipe.given_scale(call)) ** 2},
+        name="root_of_scale",
+        summary="it multiplies queries and keys by the square root of the scale, as in ONNX",
+        changes={"scale": lambda call: np.sqrt(recipe.effective_scale(call)) ** 2},
     ),
     Convention(
-        "nan_for_hidden_row",
-        "a query that sees no key gets NaN here, as from the plain formula",
-        with_hidden_row_weights(lambda visible: np.nan),
+        name="nan_for_fully_masked_row",
+        summary="a fully masked row gives NaN, as in the plain formula",
+        changes=with_fully_masked_weights(lambda visible: np.nan),
     ),
     Convention(
-        "mean_for_hidden_row",
-        "a query that sees no key gets the mean of all values here, as with -1e9 for -inf",
-        with_hidden_row_weights(lambda visible: 1 / visible.shape[-1]),
+        name="mean_for_fully_masked_row",
+        summary="a fully masked row gives the mean of all values, as with -1e9 in place of -inf",
+        changes=with_fully_masked_weights(lambda visible: 1 / visible.shape[-1]),
     ),
     Convention(
-        "unmasked_for_hidden_row",
-        "a query that sees no key sees all of them here, as where -1e9 is added for -inf",
-        {
+        name="unmasked_for_fully_masked_row",
+        summary="a fully masked row counts as unmasked, as where -1e9 is added in place of -inf",
+        changes={
             "hide": lambda scores, visible, call: recipe.hide(
                 scores, visible | ~visible.any(axis=-1, keepdims=True), call
             )

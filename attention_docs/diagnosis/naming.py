@@ -1,4 +1,4 @@
-"""Find the mistakes of the catalogue that explain wrong cases."""
+"""Name the mistakes of the catalogue that explain wrong cases."""
 
 from dataclasses import replace
 
@@ -22,30 +22,43 @@ def name_mistakes(
     verdicts: list[Verdict], outcomes: dict[Case, Outcome], settings: Settings
 ) -> list[Verdict]:
     """Add to each wrong case the mistakes that explain it, if any are known."""
-    with_result = {v: outcomes[v.case] for v in verdicts if not outcomes[v.case].failure}
+    with_result = {
+        verdict: outcomes[verdict.case]
+        for verdict in verdicts
+        if not outcomes[verdict.case].failure
+    }
     search = MistakeSearch(with_result, settings)
-    explained = {v.case.name: search.explain(v) for v in with_result}
+    explained = {verdict.case.name: search.explain(verdict) for verdict in with_result}
     explained |= {
         name: refer_to_simpler(verdict, explained.get(simpler_case(verdict.case)))
         for name, verdict in explained.items()
     }
-    return [add_reason(explained.get(v.case.name, v), [*explained.values()]) for v in verdicts]
+    return [
+        add_reason(explained.get(verdict.case.name, verdict), list(explained.values()))
+        for verdict in verdicts
+    ]
 
 
 class MistakeSearch:
-    """Search for mistakes that explain the outcomes of a check."""
+    """Search for mistakes that explain the outcomes of a check.
+
+    Attributes:
+        outcomes: the outcome of each case that returned a result.
+        settings: how the function was called.
+        earlier_pairs: the pairs of mistakes that explained earlier cases.
+    """
 
     def __init__(self, outcomes: dict[Verdict, Outcome], settings: Settings) -> None:
         self.outcomes, self.settings = outcomes, settings
-        self.known_pairs: set[Mistakes] = set()
+        self.earlier_pairs: set[Mistakes] = set()
 
     def explain(self, verdict: Verdict) -> Verdict:
-        """Add to a wrong case those of its explanations that explain the most cases."""
+        """Add to a wrong case, of the mistakes that explain it, those that explain most cases."""
         if verdict.status != WRONG or verdict.case.gradients or verdict.case.dtype:
             return verdict
-        best = max(self.candidates(verdict), key=self.score, default=())
+        best = max(self.candidates(verdict), key=self.rank, default=())
         if len(best) > 1:
-            self.known_pairs.add(best)
+            self.earlier_pairs.add(best)
         return replace(verdict, mistakes=best)
 
     def candidates(self, verdict: Verdict) -> list[Mistakes]:
@@ -54,18 +67,26 @@ class MistakeSearch:
         singles = list(explaining_mistakes(case, outcome, self.settings))
         if np.isnan(outcome.results["output"]).all():  # many mistakes give NaN
             singles = [mistakes for mistakes in singles if self.explains_all(mistakes)]
+        if singles:
+            return singles
         # Pairs that explain an earlier case come first, because trying all pairs is slow.
-        known = [mistakes for mistakes in self.known_pairs if self.explains(mistakes, verdict)]
-        return singles or known or list(explaining_pairs(case, outcome, self.settings))
+        pairs = [pair for pair in self.earlier_pairs if self.explains(pair, verdict)]
+        return pairs or list(explaining_pairs(case, outcome, self.settings))
 
     def explains(self, mistakes: Mistakes, verdict: Verdict) -> bool:
         return explains(verdict.case, self.outcomes[verdict], mistakes, self.settings)
 
     def explains_all(self, mistakes: Mistakes) -> bool:
-        wrong = (v for v in self.outcomes if v.status == WRONG and not v.case.gradients)
-        return all(self.explains(mistakes, v) for v in wrong if not simpler_case(v.case))
+        """Whether mistakes explain all wrong cases that identify mistakes."""
+        return all(
+            self.explains(mistakes, verdict)
+            for verdict in self.outcomes
+            if verdict.status == WRONG
+            and not verdict.case.gradients
+            and not simpler_case(verdict.case)
+        )
 
-    def score(self, mistakes: Mistakes) -> tuple[int, int]:
+    def rank(self, mistakes: Mistakes) -> tuple[int, int]:
         """Rank mistakes by the number of cases they explain, then by how few they are."""
         return sum(self.explains(mistakes, verdict) for verdict in self.outcomes), -len(mistakes)
 
@@ -94,18 +115,21 @@ def add_reason(verdict: Verdict, verdicts: list[Verdict]) -> Verdict:
     """Return a verdict with its reason: the mistakes, and a case that lacks their effect."""
     if not verdict.mistakes:
         return verdict
-    reason = f"its output is that of {' and '.join(m.summary for m in verdict.mistakes)}"
-    unaffected = [v.case.name for v in verdicts if is_unaffected(v, verdict.mistakes)]
+    summaries = " and ".join(mistake.summary for mistake in verdict.mistakes)
+    reason = f"its output is that of {summaries}"
+    unaffected = [other.case.name for other in verdicts if lacks_effect(other, verdict.mistakes)]
     if unaffected:
-        usual = {mistake.shows_in for mistake in verdict.mistakes}
-        name = next((name for name in unaffected if name in usual), unaffected[0])
+        # The case that the catalogue gives for a mistake shows it most clearly.
+        typical = {mistake.shows_in for mistake in verdict.mistakes}
+        name = next((name for name in unaffected if name in typical), unaffected[0])
         reason += f", but not in {name}"
     return replace(verdict, reason=reason)
 
 
-def is_unaffected(verdict: Verdict, mistakes: Mistakes) -> bool:
-    """Whether a case lacks one of these mistakes that would change its output."""
-    if simpler_case(verdict.case) or not (verdict.status == OK or verdict.mistakes):
+def lacks_effect(verdict: Verdict, mistakes: Mistakes) -> bool:
+    """Whether one of these mistakes would change the output of a case, but is not found there."""
+    is_explained = verdict.status == OK or verdict.mistakes
+    if simpler_case(verdict.case) or not is_explained:
         return False
     return any(
         changes_output(verdict.case, (mistake,)) and mistake not in verdict.mistakes

@@ -17,12 +17,12 @@ from attention_docs.diagnosis.mistakes import MISTAKES
 from attention_docs.diagnosis.recipe import Call
 
 # For example dtype=torch.float64, grad_fn=<MmBackward0>, size=(4, 3), torch.Size([4, 3]).
-SETTING = re.compile(r"\w+\s*=\s*(?:<[^>]*>|\([^)]*\)|[^,()\[\]\n]*)|Size\([^)]*\)")
+KEYWORD_ARGUMENT = re.compile(r"\w+\s*=\s*(?:<[^>]*>|\([^)]*\)|[^,()\[\]\n]*)|Size\([^)]*\)")
 # For example np.float64( before a number.
-CALL = re.compile(r"[A-Za-z_][\w.]*\(")
+FUNCTION_NAME = re.compile(r"[A-Za-z_][\w.]*\(")
 ROW = re.compile(r"\[([^\[\]]*)\]")
 NUMBER = re.compile(r"[-+]?(?:\d+\.?(?P<decimals>\d*)(?:[eE](?P<power>[-+]?\d+))?|(?:nan|inf)\b)")
-# Largest error of a float32 output that is printed with all its digits.
+# Largest rounding error of an output that was computed in float32.
 FLOAT32_ERROR = 4e-6
 
 
@@ -35,17 +35,17 @@ class PrintedNumber(NamedTuple):
     def is_close(self, exact: float) -> bool:
         if math.isfinite(self.number) and math.isfinite(exact):
             return abs(self.number - exact) <= self.tolerance
-        return str(self.number) == str(exact)
+        return str(self.number) == str(exact)  # as strings, because nan differs from itself
 
 
 @dataclass(frozen=True)
 class KnownOutput:
-    """A known output of the example: the right one, or that of a mistake.
+    """A known output of the example: a right one, or that of a mistake.
 
     Attributes:
-        summary: a noun phrase that describes it.
+        summary: a noun phrase for the right output, or for the mistake.
         is_correct: whether it is right.
-        rows: the numbers.
+        rows: its numbers.
         fix: the line that fixes the mistake.
         address: the page that explains the mistake, below `docs/`.
         anchor: the anchor of the mistake in the catalogue.
@@ -89,30 +89,38 @@ def diagnose(text: str) -> Diagnosis:
     >>> diagnosis = diagnose('''tensor([[ 0.1195,  5.7551, -1.7367], [ 2.4708, -4.3867,  4.8735],
     ...    [ 5.8931, -0.0014,  5.9122], [ 2.9851,  1.9375,  2.7257]], dtype=torch.float64)''')
     >>> diagnosis.match.summary
-    'scores that are not scaled'
+    'unscaled scores'
     >>> diagnosis.first_wrong, round(diagnosis.expected, 4)
     ((0, 0), 0.2739)
     """
     printed, right = parse_rows(text), known_outputs()[0].rows
-    match = next((known for known in known_outputs() if matches(printed, known.rows)), None)
+    matches = [output for output in known_outputs() if is_match(printed, output.rows)]
     first_wrong = first_difference(printed, right)
-    rows = [[cell.number for cell in row] for row in printed]
-    expected = right[first_wrong[0]][first_wrong[1]] if first_wrong else None
-    return Diagnosis(rows, match, first_wrong, expected, shape(rows), shape(right))
+    return Diagnosis(
+        rows=[[cell.number for cell in row] for row in printed],
+        match=matches[0] if matches else None,
+        first_wrong=first_wrong,
+        expected=right[first_wrong[0]][first_wrong[1]] if first_wrong else None,
+        shape=shape(printed),
+        expected_shape=shape(right),
+    )
 
 
 def parse_rows(text: str) -> list[list[PrintedNumber]]:
     """Parse rows of numbers, which are in brackets or on separate lines.
 
+    Raises:
+        ValueError: if numbers are left out, or there are no rows of equal length.
+
     >>> [[cell.number for cell in row] for row in parse_rows("array([[1.5, 2.], [-3e-1, 0.25]])")]
     [[1.5, 2.0], [-0.3, 0.25]]
     """
     text = text.replace("−", "-").replace("NaN", "nan").replace("Infinity", "inf")
-    text = CALL.sub("(", SETTING.sub("", text))
+    text = FUNCTION_NAME.sub("(", KEYWORD_ARGUMENT.sub("", text))
     if "..." in text or "…" in text:
         raise ValueError("some numbers are left out (...); print all of them")
     lines = ROW.findall(text) if "[" in text else text.splitlines()
-    rows = [cells for line in lines if (cells := list(NUMBER.finditer(line)))]
+    rows = [list(NUMBER.finditer(line)) for line in lines if NUMBER.search(line)]
     if len({len(row) for row in rows}) != 1:
         raise ValueError("there are no rows of equally many numbers; paste a printed array")
     # NumPy drops trailing zeros, so the longest number tells the precision of all.
@@ -121,12 +129,14 @@ def parse_rows(text: str) -> list[list[PrintedNumber]]:
 
 
 def parse_number(cell: re.Match[str], decimals: int) -> PrintedNumber:
-    unit = float(f"1e{int(cell['power'] or 0) - decimals}")
+    """Return the number, with half a unit of its last decimal as tolerance, and a little more."""
+    exponent = int(cell["power"] or 0) - decimals
+    unit = float(f"1e{exponent}")  # not 10.0**exponent, which raises where this is infinite
     return PrintedNumber(float(cell[0]), 0.51 * unit + FLOAT32_ERROR)
 
 
-def matches(printed: list[list[PrintedNumber]], known: list[list[float]]) -> bool:
-    return shape(printed) == shape(known) and first_difference(printed, known) is None
+def is_match(printed: list[list[PrintedNumber]], expected: list[list[float]]) -> bool:
+    return shape(printed) == shape(expected) and first_difference(printed, expected) is None
 
 
 def shape(rows: Sequence[Sequence[object]]) -> tuple[int, int]:
@@ -134,11 +144,11 @@ def shape(rows: Sequence[Sequence[object]]) -> tuple[int, int]:
 
 
 def first_difference(
-    printed: list[list[PrintedNumber]], known: list[list[float]]
+    printed: list[list[PrintedNumber]], expected: list[list[float]]
 ) -> tuple[int, int] | None:
-    """Return row and column of the first number that differs, where the shapes overlap."""
-    for i, (printed_row, known_row) in enumerate(zip(printed, known, strict=False)):
-        for j, (cell, exact) in enumerate(zip(printed_row, known_row, strict=False)):
+    """Return row and column of the first number that differs, within the common shape."""
+    for i, (printed_row, expected_row) in enumerate(zip(printed, expected, strict=False)):
+        for j, (cell, exact) in enumerate(zip(printed_row, expected_row, strict=False)):
             if not cell.is_close(exact):
                 return i, j
     return None
@@ -148,35 +158,38 @@ def first_difference(
 def known_outputs() -> tuple[KnownOutput, ...]:
     """Return the known outputs of the example without duplicates, the right one first."""
     by_numbers: dict[str, KnownOutput] = {}
-    for known in all_outputs(example_call()):
-        by_numbers.setdefault(str(rounded_rows(known.rows)), known)
+    for output in all_outputs(example_call()):
+        by_numbers.setdefault(str(rounded_rows(output.rows)), output)
     return tuple(by_numbers.values())
 
 
 def all_outputs(call: Call) -> Iterator[KnownOutput]:
     """Yield right steps, then the output of each mistake without and with a causal mask."""
     right, causal = expected_steps(call), replace(call, is_causal=True)
-    causal_output = expected_steps(causal).output
-    yield KnownOutput("the right output", True, matrix(right.output))
-    yield KnownOutput("the right output with a causal mask", True, matrix(causal_output))
-    yield KnownOutput("the right output, transposed", True, matrix(right.output.swapaxes(-1, -2)))
-    yield KnownOutput(
-        "the matrix of the right scores, before the scale", True, matrix(right.scores)
-    )
-    yield KnownOutput(
-        "the matrix of the right scaled scores, before the softmax", True, matrix(right.scaled)
-    )
-    yield KnownOutput(
-        "the matrix of the right weights, before the sum of the values", True, matrix(right.weights)
-    )
+    right_matrices = {
+        "the right output": right.output,
+        "the right output with a causal mask": expected_steps(causal).output,
+        "the right output, transposed": right.output.swapaxes(-1, -2),
+        "the matrix of the right scores, before the scale": right.scores,
+        "the matrix of the right scaled scores, before the softmax": right.scaled,
+        "the matrix of the right weights, before the sum of the values": right.weights,
+    }
+    for summary, array in right_matrices.items():
+        yield KnownOutput(summary, is_correct=True, rows=matrix(array))
     for mistake in MISTAKES:
         for variant, suffix in ((call, ""), (causal, ", with a causal mask")):
             try:
-                rows = matrix(recipe.attend(variant, mistake.changes))
+                output = recipe.attend(variant, mistake.changes)
             except ValueError:  # the shapes do not fit
                 continue
-            explanation = mistake.fix, mistake.address, mistake.anchor
-            yield KnownOutput(mistake.summary + suffix, False, rows, *explanation)
+            yield KnownOutput(
+                mistake.summary + suffix,
+                is_correct=False,
+                rows=matrix(output),
+                fix=mistake.fix,
+                address=mistake.address,
+                anchor=mistake.anchor,
+            )
 
 
 def matrix(array: Array) -> list[list[float]]:
@@ -186,19 +199,25 @@ def matrix(array: Array) -> list[list[float]]:
 
 
 def rounded_rows(rows: list[list[float]]) -> list[list[float | str]]:
-    """Round to float32 precision, with NaN and infinity as strings, which JSON lacks."""
-    return [[round(x, 6) + 0.0 if math.isfinite(x) else str(x) for x in row] for row in rows]
+    """Round to six decimals; NaN and infinity become strings, because JSON lacks them."""
+    return [[rounded(number) for number in row] for row in rows]
+
+
+def rounded(number: float) -> float | str:
+    if not math.isfinite(number):
+        return str(number)
+    return round(number, 6) + 0.0  # turns -0.0 into 0.0
 
 
 def as_data() -> list[dict[str, Any]]:
     """Return the known outputs as JSON-serialisable objects."""
     return [
         {
-            "words": known.summary,
-            "right": known.is_correct,
-            "fix": known.fix,
-            "anchor": known.anchor,
-            "rows": rounded_rows(known.rows),
+            "words": output.summary,
+            "right": output.is_correct,
+            "fix": output.fix,
+            "anchor": output.anchor,
+            "rows": rounded_rows(output.rows),
         }
-        for known in known_outputs()
+        for output in known_outputs()
     ]

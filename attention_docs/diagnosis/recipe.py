@@ -1,4 +1,4 @@
-"""Attention in NumPy as replaceable steps, so that a mistake is the replacement of a step.
+"""Attention in NumPy as a sequence of named steps, of which a mistake replaces one or two.
 
 Letters in shapes: `b` sequences in a batch, `h` heads, `m` queries, `n` keys, `d` features.
 """
@@ -81,31 +81,35 @@ def attend(call: Call, changes: Steps | None = None) -> Array:
     >>> print(attend(Call(x, x, x)).round(4).tolist())
     [[[[1.8884, 0.1116], [0.1116, 1.8884]]]]
     """
-    step = CORRECT_STEPS | (changes or {})
-    call = step["share"](step["arguments"](call))
+    steps = CORRECT_STEPS | (changes or {})
+    call = steps["arguments"](call)
+    call = steps["share_heads"](call)
     with np.errstate(all="ignore"):  # a mistake may overflow or divide by zero
-        scores = step["product"](call.query, call.key)
-        scores = step["softcap"](scores * step["scale"](call), call)
-        visible = step["mask"](call) & step["causal"](call) & step["window"](call)
+        scores = steps["product"](call.query, call.key) * steps["scale"](call)
+        scores = steps["softcap"](scores, call)
+        visible = steps["mask"](call) & steps["causal"](call) & steps["window"](call)
         visible = np.broadcast_to(visible, scores.shape)
-        scores = step["hide"](step["add_bias"](scores, call), visible, call)
-        weights = step["after_softmax"](step["softmax"](scores), visible)
-        return step["weighted_sum"](weights, call.value)
+        scores = steps["add_bias"](scores, call)
+        scores = steps["hide"](scores, visible, call)
+        weights = steps["softmax"](scores)
+        weights = steps["after_softmax"](weights, visible)
+        return steps["weighted_sum"](weights, call.value)
 
 
 def attend_in_heads(call: LayerCall, changes: Steps | None = None) -> Array:
     """Return the (b, m, d_model) output of a layer, with some of the steps changed."""
-    step = CORRECT_STEPS | (changes or {})
-    weights, biases = step["weights"](call.weights, call.heads), step["biases"](call.biases)
+    steps = CORRECT_STEPS | (changes or {})
+    weights, biases = steps["weights"](call.weights, call.heads), steps["biases"](call.biases)
 
     def project(rows: Array, letter: str) -> Array:
         return rows @ weights[letter] + biases.get(letter, 0.0)
 
-    sources = {"Q": call.query, "K": call.key, "V": call.key}
-    q, k, v = (step["split"](project(rows, name), call.heads) for name, rows in sources.items())
+    q = steps["split"](project(call.query, "Q"), call.heads)
+    k = steps["split"](project(call.key, "K"), call.heads)
+    v = steps["split"](project(call.key, "V"), call.heads)
     inner = Call(q, k, v, is_causal=call.is_causal, d_model=call.query.shape[-1])
-    merged = step["merge"](attend(inner, changes))
-    return step["project_out"](merged, project)
+    merged = steps["merge"](attend(inner, changes))
+    return steps["project_out"](merged, project)
 
 
 def share_heads(call: Call) -> Call:
@@ -121,29 +125,29 @@ def default_scale(call: Call) -> float:
     return 1 / math.sqrt(call.key.shape[-1])
 
 
-def given_scale(call: Call) -> float:
+def effective_scale(call: Call) -> float:
     return default_scale(call) if call.scale is None else call.scale
 
 
-def softcap(scores: Array, call: Call) -> Array:
+def apply_softcap(scores: Array, call: Call) -> Array:
     return scores if call.softcap is None else call.softcap * np.tanh(scores / call.softcap)
 
 
-def everything(call: Call) -> Array:
+def all_visible(call: Call) -> Array:
     return np.ones_like(call.distance, dtype=bool)
 
 
-def given_mask(call: Call) -> Array:
-    return everything(call) if call.mask is None else call.mask
+def boolean_mask(call: Call) -> Array:
+    return all_visible(call) if call.mask is None else call.mask
 
 
-def causal(call: Call) -> Array:
-    return call.distance <= 0 if call.is_causal else everything(call)
+def causal_mask(call: Call) -> Array:
+    return call.distance <= 0 if call.is_causal else all_visible(call)
 
 
-def within_window(call: Call) -> Array:
+def window_mask(call: Call) -> Array:
     if call.window is None:
-        return everything(call)
+        return all_visible(call)
     before, after = (math.inf if limit is None else limit for limit in call.window)
     return (call.distance >= -before) & (call.distance <= after)
 
@@ -158,10 +162,10 @@ def hide(scores: Array, visible: Array, call: Call) -> Array:
 
 def softmax(scores: Array, axis: int | tuple[int, ...] = -1) -> Array:
     """Return the softmax, with zeros where every score is -inf."""
-    peak = scores.max(axis=axis, keepdims=True)
-    powers = np.exp(scores - np.where(peak == -np.inf, 0.0, peak))
-    total = powers.sum(axis=axis, keepdims=True)
-    return powers / np.where(total == 0, 1.0, total)
+    maximum = scores.max(axis=axis, keepdims=True)
+    exponentials = np.exp(scores - np.where(maximum == -np.inf, 0.0, maximum))
+    total = exponentials.sum(axis=axis, keepdims=True)
+    return exponentials / np.where(total == 0, 1.0, total)
 
 
 def split_heads(rows: Array, heads: int) -> Array:
@@ -178,13 +182,13 @@ def merge_heads(output: Array) -> Array:
 
 CORRECT_STEPS: Steps = {
     "arguments": lambda call: call,
-    "share": share_heads,
+    "share_heads": share_heads,
     "product": lambda query, key: query @ key.swapaxes(-1, -2),
-    "scale": given_scale,
-    "softcap": softcap,
-    "mask": given_mask,
-    "causal": causal,
-    "window": within_window,
+    "scale": effective_scale,
+    "softcap": apply_softcap,
+    "mask": boolean_mask,
+    "causal": causal_mask,
+    "window": window_mask,
     "add_bias": add_bias,
     "hide": hide,
     "softmax": softmax,

@@ -20,33 +20,38 @@ MASK_LABELS = {"keep": "True takes part", "hide": "True hides", "additive": "num
 
 def as_text(report: Report) -> str:
     """Format a report; correct cases are listed by name only."""
-    lines = [heading(report), *summary(report)]
+    lines = [heading(report), *ok_line(report)]
     for status in (NOT_SUPPORTED, ON_PURPOSE, WRONG):
-        lines += group_by_reason(status, [v for v in report.verdicts if v.status == status])
+        lines += group_by_reason(
+            status, [verdict for verdict in report.verdicts if verdict.status == status]
+        )
     lines += fixes(report.verdicts)
-    lines += sorted({f"note: it {note}" for v in report.verdicts for note in v.notes})
+    notes = {note for verdict in report.verdicts for note in verdict.notes}
+    lines += [f"note: it {note}" for note in sorted(notes)]
     return "\n".join([*lines, totals(report)])
 
 
 def heading(report: Report) -> str:
+    """Format the function and how it was called."""
     settings = report.settings
     library = settings.library or ""
-    parts = [LIBRARY_NAMES.get(library, library), settings.dtype]
+    labels = [LIBRARY_NAMES.get(library, library), settings.dtype]
     if settings.precision:
-        parts.append(f"computed in {settings.precision}")
-    parts.append(f"layout {settings.layout}")
+        labels.append(f"computed in {settings.precision}")
+    labels.append(f"layout {settings.layout}")
     if settings.mask:
-        parts.append(f"mask: {MASK_LABELS[settings.mask]}")
-    return f"{report.target} ({', '.join(parts)})"
+        labels.append(f"mask: {MASK_LABELS[settings.mask]}")
+    return f"{report.target} ({', '.join(labels)})"
 
 
-def summary(report: Report) -> list[str]:
+def ok_line(report: Report) -> list[str]:
+    """Format the names of the correct cases; no line if there are none."""
     names = [verdict.case.name for verdict in report.verdicts if verdict.status == OK]
     return [f"{OK}: {', '.join(names)}"] if names else []
 
 
 def group_by_reason(status: str, verdicts: list[Verdict]) -> list[str]:
-    """Format cases with the same reason as one line."""
+    """Format each reason as one line with the cases that have it."""
     names_by_reason: dict[str, list[str]] = {}
     for verdict in verdicts:
         names_by_reason.setdefault(verdict.reason, []).append(verdict.case.name)
@@ -55,12 +60,12 @@ def group_by_reason(status: str, verdicts: list[Verdict]) -> list[str]:
 
 def format_verdict(verdict: Verdict) -> str:
     """Format the reason and the fixes of one case."""
-    heading = f"{verdict.case.name} ({verdict.case.isolates}): {verdict.reason}"
-    return "\n".join([heading, *fixes([verdict])])
+    reason = f"{verdict.case.name} ({verdict.case.isolates}): {verdict.reason}"
+    return "\n".join([reason, *fixes([verdict])])
 
 
 def fixes(verdicts: list[Verdict]) -> list[str]:
-    """Format the fix and the explaining page of each mistake, without repetition."""
+    """Format the fix of each mistake and the page that explains it, without repetition."""
     mistakes = {mistake for verdict in verdicts for mistake in verdict.mistakes}
     return [
         f"fix {mistake.summary}:\n    {mistake.fix}\n    {page_address(mistake.address)}"
@@ -99,13 +104,18 @@ def format_diagnosis(diagnosis: Diagnosis) -> str:
 def page_address(address: str) -> str:
     """Return the URL of a page, or its path in `docs/` if the site's address is unknown."""
     page, _, anchor = address.partition("#")
-    if home := home_page():
-        return f"{home}{page.removesuffix('.md')}/{'#' + anchor if anchor else ''}"
-    return f"docs/{address}"
+    site = site_address()
+    if site is None:
+        return f"docs/{address}"
+    url = f"{site}{page.removesuffix('.md')}/"
+    return f"{url}#{anchor}" if anchor else url
 
 
-def home_page() -> str | None:
-    """Derive the site's address from the repository's, which `scripts/repository` sets."""
+def site_address() -> str | None:
+    """Derive the site's address from the repository's, which `scripts/repository` sets.
+
+    Return None if the package is not installed or its metadata has no repository.
+    """
     try:
         urls = metadata.metadata("attention-docs").get_all("Project-URL") or []
     except metadata.PackageNotFoundError:
@@ -142,7 +152,11 @@ def verdict_as_dict(verdict: Verdict) -> dict[str, Any]:
         "words": verdict.reason,
         "notes": list(verdict.notes),
         "mistakes": [
-            {"name": m.name, "fix": m.fix, "address": page_address(m.address)}
-            for m in verdict.mistakes
+            {
+                "name": mistake.name,
+                "fix": mistake.fix,
+                "address": page_address(mistake.address),
+            }
+            for mistake in verdict.mistakes
         ],
     }

@@ -17,8 +17,8 @@ class Verdict:
         case: the case.
         status: `ok`, `not supported`, `on purpose` or `wrong`.
         reason: why it is not `ok`.
-        mistakes: those of the catalogue that explain a wrong result.
-        notes: side effects of the call: prints, warnings, changed inputs.
+        mistakes: the mistakes of the catalogue that explain a wrong result.
+        notes: side effects of the call: prints, warnings, changed inputs, a returned tuple.
     """
 
     case: Case

@@ -26,6 +26,7 @@ from attention_docs.diagnosis.calling import Description, LoadError, Settings, U
 from attention_docs.diagnosis.cases import Case, output_gradient
 from attention_docs.diagnosis.recipe import LayerCall
 
+# Time limit of the import in seconds: PyTorch and JAX may take minutes on a slow disk.
 IMPORT_LIMIT = 300.0
 
 
@@ -35,9 +36,10 @@ class Outcome:
 
     Attributes:
         results: float64 arrays by name; empty if the call failed.
-        failure: why it failed: it raised, timed out, died or does not support the case.
+        failure: why the call failed: the function raised, timed out, ended its process or does not
+            support the case; empty if it succeeded.
         is_fault: whether the failure is a fault of the function, not an unsupported case.
-        notes: side effects: prints, warnings, changed inputs, a tuple returned.
+        notes: side effects of the call: prints, warnings, changed inputs, a returned tuple.
     """
 
     results: dict[str, Array] = field(default_factory=dict)
@@ -47,7 +49,7 @@ class Outcome:
 
 
 class Worker:
-    """The reader's function in a subprocess.
+    """Calls the reader's function in a subprocess.
 
     Args:
         target: `module:function` or `path/to/file.py:function`.
@@ -148,7 +150,7 @@ class Worker:
 
 
 class InProcessWorker(Worker):
-    """A trusted function that is called in the current process."""
+    """Calls a trusted function in the current process, which is faster."""
 
     def __init__(self, function: Callable[..., Any]) -> None:
         super().__init__(getattr(function, "__name__", "function"))
@@ -173,7 +175,11 @@ def forward_answers(process: subprocess.Popen[bytes], answers: queue.Queue[Any])
 
 
 def main(target: str) -> None:
-    """Answer messages until the input ends."""
+    """Answer the messages of a `Worker`, in its subprocess, until the input ends.
+
+    Settings are answered with a description of the function or a LoadError; a case, with a
+    description and settings, is answered with an outcome.
+    """
     with protected_streams() as (messages, answers, stdout):
         function: Any = None
         while True:
@@ -186,6 +192,7 @@ def main(target: str) -> None:
                     function = function or calling.load(target)
                     answer: Any = calling.describe(function, message)
                 except LoadError as error:
+                    # Without its cause, which may not be possible to pickle.
                     answer = error.with_traceback(None)
                     answer.__cause__ = answer.__context__ = None
             else:
@@ -197,13 +204,18 @@ def main(target: str) -> None:
 
 @contextlib.contextmanager
 def protected_streams() -> Iterator[tuple[io.BufferedReader, io.BufferedWriter, int]]:
-    """Reserve the pipes for messages and redirect stdout and stderr to a temporary file."""
-    messages, answers = os.fdopen(os.dup(0), "rb"), os.fdopen(os.dup(1), "wb")
+    """Reserve the pipes for messages and redirect stdout and stderr to a temporary file.
+
+    Yields:
+        the pipes of messages and of answers, and the descriptor of the temporary file.
+    """
+    stdin, stdout, stderr = 0, 1, 2
+    messages, answers = os.fdopen(os.dup(stdin), "rb"), os.fdopen(os.dup(stdout), "wb")
     with tempfile.TemporaryFile() as file:
         empty = os.open(os.devnull, os.O_RDONLY)
-        os.dup2(empty, 0)  # a function that reads stdin gets end of file
-        os.dup2(file.fileno(), 1)
-        os.dup2(file.fileno(), 2)
+        os.dup2(empty, stdin)  # a function that reads stdin gets end of file
+        os.dup2(file.fileno(), stdout)
+        os.dup2(file.fileno(), stderr)
         yield messages, answers, file.fileno()
 
 
@@ -223,7 +235,7 @@ def run_case(
         settings: how to call it.
         stdout: the file descriptor that captures its output.
     """
-    before = os.fstat(stdout).st_size
+    size_before = os.fstat(stdout).st_size
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")
         try:
@@ -237,40 +249,41 @@ def run_case(
             outcome = Outcome(failure=failure, is_fault=isinstance(error, NameError))
     sys.stdout.flush()
     sys.stderr.flush()
-    if os.fstat(stdout).st_size > before:
+    if os.fstat(stdout).st_size > size_before:
         outcome = replace(outcome, notes=(*outcome.notes, "prints"))
-    messages = (f"warns: {w.category.__name__}: {calling.first_line(w.message)}" for w in caught)
-    return replace(outcome, notes=(*outcome.notes, *dict.fromkeys(messages)))
+    caught_warnings = [
+        f"warns: {warning.category.__name__}: {calling.first_line(warning.message)}"
+        for warning in caught
+    ]
+    return replace(outcome, notes=(*outcome.notes, *dict.fromkeys(caught_warnings)))
 
 
 def call_function(
     function: Callable[..., Any], case: Case, description: Description, settings: Settings
 ) -> tuple[dict[str, Array], list[str]]:
-    """Call the function and return its results by name, with notes."""
+    """Call the function and return its results by name, with notes on its side effects."""
     dtype = case.dtype or settings.dtype
-    values = calling.arguments(case.call, description.names, settings)
+    values = calling.translate_arguments(case.call, description.names, settings)
     arguments = {
         name: to_argument(value, case, description.library, dtype) for name, value in values.items()
     }
     if description.names.get("mask") in description.required:
         arguments = {description.names["mask"]: None, **arguments}
-    arrays = [name for name, value in values.items() if isinstance(value, np.ndarray)]
-    before = {name: libraries.to_numpy(arguments[name]) for name in arrays}
     if "weights" in description.names and isinstance(case.call, LayerCall):
         libraries.set_weights(function, case.call, dtype)
     if case.gradients:
         return gradients(function, case, description, settings, arguments), []
-    returned = call_by_position(function, arguments, description)
-    output, notes = extract_output(returned)
-    after = {name: libraries.to_numpy(arguments[name]) for name in arrays}
-    changed = [name for name in arrays if not np.array_equal(before[name], after[name])]
+    array_names = [name for name, value in values.items() if isinstance(value, np.ndarray)]
+    before = {name: libraries.to_numpy(arguments[name]) for name in array_names}
+    output, notes = extract_output(call_by_position(function, arguments, description))
+    after = {name: libraries.to_numpy(arguments[name]) for name in array_names}
+    changed = [name for name in array_names if not np.array_equal(before[name], after[name])]
     if changed:
         notes.append(f"changes its input {', '.join(changed)}")
-    layout = settings.layout or ("bnd" if isinstance(case.call, LayerCall) else "bhnd")
     result = libraries.to_numpy(output)
     if isinstance(case.call, LayerCall):
-        return {"output": calling.layer_to_layout(result, layout)}, notes
-    return {"output": calling.from_layout(result, layout)}, notes
+        return {"output": calling.layer_to_layout(result, settings.layout or "bnd")}, notes
+    return {"output": calling.from_layout(result, settings.layout or "bhnd")}, notes
 
 
 def call_by_position(
@@ -283,6 +296,7 @@ def call_by_position(
 
 
 def to_argument(value: Any, case: Case, library: str, dtype: str) -> Any:
+    """Convert an array to the function's library, strided if the case demands it."""
     if not isinstance(value, np.ndarray):
         return value
     array = libraries.to_library_array(np.ascontiguousarray(value), library, dtype)
@@ -296,15 +310,15 @@ def extract_output(returned: Any) -> tuple[Any, list[str]]:
     Raises:
         UnsupportedError: if there is none.
     """
-    notes, kind = [], type_name(returned)
+    output, notes, kind = returned, [], type_name(returned)
     if isinstance(returned, dict | tuple | list):
         notes.append(f"returns {kind}; its first item is taken")
         items = returned.values() if isinstance(returned, dict) else returned
-        returned = next(iter(items), None)
-        kind += f" that begins with {type_name(returned)}"
-    if not hasattr(returned, "shape"):
+        output = next(iter(items), None)
+        kind += f" that begins with {type_name(output)}"
+    if not hasattr(output, "shape"):
         raise UnsupportedError(f"it returns {kind}; expected an array")
-    return returned, notes
+    return output, notes
 
 
 def type_name(value: Any) -> str:
@@ -318,9 +332,9 @@ def gradients(
     settings: Settings,
     arguments: dict[str, Any],
 ) -> dict[str, Array]:
-    """Return the gradients of the inputs by our names."""
+    """Return the gradients of query, key and value, keyed by these names."""
     layout = settings.layout or "bhnd"
-    our_names = {description.names[name]: name for name in ("query", "key", "value")}
+    their_names = {name: description.names[name] for name in ("query", "key", "value")}
 
     def output(**arguments: Any) -> Any:
         return extract_output(call_by_position(function, arguments, description))[0]
@@ -328,8 +342,10 @@ def gradients(
     assert not isinstance(case.call, LayerCall)
     upstream = calling.to_layout(output_gradient(case.call), layout)
     upstream = to_argument(upstream, case, description.library, case.dtype or settings.dtype)
-    results = libraries.gradients(output, description.library, arguments, list(our_names), upstream)
+    results = libraries.gradients(
+        output, description.library, arguments, list(their_names.values()), upstream
+    )
     return {
-        our_names[name]: calling.from_layout(libraries.to_numpy(array), layout)
-        for name, array in results.items()
+        ours: calling.from_layout(libraries.to_numpy(results[theirs]), layout)
+        for ours, theirs in their_names.items()
     }

@@ -38,10 +38,12 @@ LONG_JOB, SHORT_JOB = 1024, 256  # queries of a job on the host
 GRADIENT_BLOCK = SHORT_JOB, 512  # queries and keys; four arrays of this size exist at once
 DEVICE_BLOCK = 2048, 4096  # a GPU needs large products; not benchmarked on one yet
 
-# A block of b queries and c keys: the scores (b, c), their visibility (None: all visible; rows
-# missing at the end see all keys), the slice of queries within the job, and the slice of keys.
+# A block of b queries and c keys: the scores (b, c), which keys each query sees, the slice of
+# queries within the job, and the slice of keys. Where all keys are visible, the visibility is None
+# or lacks the last rows.
 ScoreBlock = tuple[Array, Array | None, slice, slice]
-# Likewise: the weights (b, c), the factor (b, 1) of the sums so far (None: 1), and both slices.
+# The weights (b, c) of a block, the factor (b, 1) that rescales the sums of the blocks before it
+# (None: 1), and both slices.
 WeightBlock = tuple[Array, Array | None, slice, slice]
 WeightBlocks = Callable[[Inputs, int, int, Array, Array], Iterator[WeightBlock]]
 
@@ -68,26 +70,31 @@ def attend(
     """
     xp, queries = inputs.xp, inputs.query.shape[-2]
     rows, columns = block or block_size(inputs, weight_blocks)
-    like = {"dtype": inputs.query.dtype, "device": inputs.query.device}
+    options = {"dtype": inputs.query.dtype, "device": inputs.query.device}
     shape = (*inputs.batch, queries, inputs.value.shape[-1])
     output = xp.empty(shape, dtype=inputs.dtype, device=inputs.query.device)
-    ones = xp.ones((columns, 1), **like)  # a product with ones is faster than `sum`
+    ones = xp.ones((columns, 1), **options)  # a product with ones is faster than `sum`
     local = threading.local()  # each thread reuses one buffer for the scores of a block
 
     def run_job(job: tuple[tuple[Inputs, Array], int]) -> None:
         (head, head_output), start = job
         stop = min(start + rows, queries)
         if not hasattr(local, "buffer"):
-            local.buffer = xp.empty((rows, columns), **like)
+            local.buffer = xp.empty((rows, columns), **options)
         head_output[start:stop, :] = _attend_rows(
             head, start, stop, local.buffer, ones, weight_blocks
         )
 
-    # Head by head, so that its keys stay in the cache; longest jobs of a causal head first.
+    # Head by head, so that its keys stay in the cache. The last queries of a causal head see the
+    # most keys, so they come first: a long job at the end would leave the other threads idle.
     heads = [(_select_head(inputs, index), output[index]) for index in np.ndindex(inputs.batch)]
     jobs = list(itertools.product(heads, reversed(range(0, queries, rows))))
     with ignoring_overflow():
-        run_parallel(run_job, jobs) if is_on_host(xp) else list(map(run_job, jobs))
+        if is_on_host(xp):
+            run_parallel(run_job, jobs)
+        else:
+            for job in jobs:
+                run_job(job)
     return output
 
 
@@ -95,8 +102,8 @@ def block_size(inputs: Inputs, weight_blocks: WeightBlocks) -> tuple[int, int]:
     """Return the number of queries and of keys in a block.
 
     The Python overhead of a job or block costs as much as thousands of scores and holds the GIL, so
-    both are large. Jobs are short where a thread would get fewer than four long ones, and for
-    `online_weights`, because the maximum costs less if rows have more keys.
+    both are large. Jobs have few queries where a thread would get fewer than four long ones, and
+    for `online_weights`, where a block of many keys has fewer maxima to compare.
     """
     if not is_on_host(inputs.xp):
         return DEVICE_BLOCK
@@ -109,25 +116,26 @@ def block_size(inputs: Inputs, weight_blocks: WeightBlocks) -> tuple[int, int]:
 
 def _select_head(inputs: Inputs, index: tuple[int, ...]) -> Inputs:
     """Return the inputs of one head as views, each of them a matrix."""
-    mask, scores = inputs.attn_mask, (inputs.query.shape[-2], inputs.key.shape[-2])
+    mask, batch = inputs.attn_mask, inputs.batch
     if mask is not None:
-        mask = inputs.xp.broadcast_to(mask, (*mask.shape[:-2], *scores))
-        mask = _select_matrix(mask, index, inputs.batch)
-    query, key, value = (
-        _select_matrix(array, index, inputs.batch)
-        for array in (inputs.query, inputs.key, inputs.value)
+        scores_shape = (*mask.shape[:-2], inputs.query.shape[-2], inputs.key.shape[-2])
+        mask = _select_matrix(inputs.xp.broadcast_to(mask, scores_shape), index, batch)
+    return inputs._replace(
+        query=_select_matrix(inputs.query, index, batch),
+        key=_select_matrix(inputs.key, index, batch),
+        value=_select_matrix(inputs.value, index, batch),
+        attn_mask=mask,
     )
-    return inputs._replace(query=query, key=key, value=value, attn_mask=mask)
 
 
 def _select_matrix(array: Array, index: tuple[int, ...], batch: tuple[int, ...]) -> Array:
     """Return the matrix of (..., rows, columns) that belongs to the output at `index`.
 
-    An axis of length 1 is broadcast; of 2 heads, each serves 4 consecutive heads of 8 query heads.
+    An axis of length 1 is broadcast. With 2 key heads for 8 query heads, each serves 4 in a row.
     """
     missing = len(batch) - (array.ndim - 2)
     axes = zip(index[missing:], array.shape, batch[missing:], strict=False)
-    return array[tuple(i * length // full for i, length, full in axes)]
+    return array[tuple(i * length // batch_length for i, length, batch_length in axes)]
 
 
 def _attend_rows(
@@ -150,11 +158,11 @@ def _sum_rows(
     each block would take up to a tenth of a call's time.
     """
     xp, value = head.xp, head.value
-    like = {"dtype": value.dtype, "device": value.device}
-    shift = xp.zeros((stop - start, 1), **like)
+    options = {"dtype": value.dtype, "device": value.device}
+    shift = xp.zeros((stop - start, 1), **options)
     # Not zero, so that a fully masked row divides 0 by a positive total.
-    total = xp.full((stop - start, 1), xp.finfo(value.dtype).smallest_normal, **like)
-    output = xp.zeros((stop - start, value.shape[-1]), **like)
+    total = xp.full((stop - start, 1), xp.finfo(value.dtype).smallest_normal, **options)
+    output = xp.zeros((stop - start, value.shape[-1]), **options)
     for weights, rescale, rows, keys in weight_blocks(head, start, stop, buffer, shift):
         totals, outputs = total[rows, :], output[rows, :]  # views
         if rescale is not None:
@@ -168,13 +176,15 @@ def _sum_rows(
 def _are_accurate(head: Inputs, total: Array) -> bool:
     """Whether sums of `bounded_weights`, and of values times weights, kept all their digits.
 
-    No value exceeds the square root of the largest float; half of that leaves room for rounding.
+    No value exceeds the square root of the largest float, so with a total below it no weighted sum
+    of values overflows; half of it leaves room for rounding. A tiny total may lack digits.
     """
     xp, limits = head.xp, head.xp.finfo(total.dtype)
-    extreme = (total < limits.max**-0.25) | (total > limits.max**0.5 / 2)
-    if not head.has_float_mask:  # no weight underflows, so only fully masked rows have no sum
-        extreme &= total > limits.smallest_normal
-    return not bool(xp.any(extreme))
+    is_extreme = (total < limits.max**-0.25) | (total > limits.max**0.5 / 2)
+    if not head.has_float_mask:
+        # No weight underflows, so a total that is still the initial one is of a fully masked row.
+        is_extreme &= total > limits.smallest_normal
+    return not bool(xp.any(is_extreme))
 
 
 def bounded_weights(
@@ -219,69 +229,75 @@ def differentiate(
     """
     xp, queries = inputs.xp, inputs.query.shape[-2]
     rows, columns = block or (GRADIENT_BLOCK if is_on_host(xp) else DEVICE_BLOCK)
-    like = {"dtype": inputs.query.dtype, "device": inputs.query.device}
+    options = {"dtype": inputs.query.dtype, "device": inputs.query.device}
     mask = inputs.attn_mask if inputs.has_float_mask else None
-    shapes = [array.shape for array in (inputs.query, inputs.key, inputs.value)]
-    shapes += [] if mask is None else [(1,) * (2 - mask.ndim) + mask.shape]
-    gradients = [xp.zeros(shape, **like) for shape in shapes]
-    buffer, ones = xp.empty((rows, columns), **like), xp.ones((columns, 1), **like)
+    shapes = [inputs.query.shape, inputs.key.shape, inputs.value.shape]
+    if mask is not None:
+        shapes.append((1,) * (2 - mask.ndim) + mask.shape)
+    gradients = [xp.zeros(shape, **options) for shape in shapes]
+    buffer, ones = xp.empty((rows, columns), **options), xp.ones((columns, 1), **options)
     for index, start in itertools.product(np.ndindex(inputs.batch), range(0, queries, rows)):
         job = slice(start, min(start + rows, queries))
-        targets = [_select_matrix(array, index, inputs.batch) for array in gradients]
-        _add_gradients(
-            _select_head(inputs, index), grad_output[(*index, job)], targets, job, buffer, ones
-        )
+        head_gradients = [_select_matrix(array, index, inputs.batch) for array in gradients]
+        head, job_grad_output = _select_head(inputs, index), grad_output[(*index, job)]
+        _add_gradients(head, job_grad_output, head_gradients, job, buffer, ones)
     grad_query, grad_key, grad_value = gradients[:3]
-    grad_mask = (
-        None if mask is None else xp.astype(xp.reshape(gradients[3], mask.shape), mask.dtype)
-    )
+    if mask is None:
+        return grad_query, grad_key, grad_value, None
+    grad_mask = xp.astype(xp.reshape(gradients[3], mask.shape), mask.dtype)
     return grad_query, grad_key, grad_value, grad_mask
 
 
 def _add_gradients(
-    head: Inputs, grad_output: Array, targets: list[Array], job: slice, buffer: Array, ones: Array
+    head: Inputs, grad_output: Array, gradients: list[Array], job: slice, buffer: Array, ones: Array
 ) -> None:
-    """Add the contribution of one job, a slice of the queries of a head, to the gradients."""
-    xp, softcap, transpose = head.xp, head.softcap, head.xp.matrix_transpose
-    exp = full_range_exp(xp)
+    """Add the contribution of one job, a slice of the queries of a head, to the head's gradients.
+
+    The gradients are those of query, key, value and, if there is one, a float mask.
+    """
+    xp, transpose, exp = head.xp, head.xp.matrix_transpose, full_range_exp(head.xp)
+    grad_query, grad_key, grad_value = gradients[:3]
     maximum, total, output = _sum_rows(head, job.start, job.stop, buffer, ones, online_weights)
     row_sum = xp.sum(grad_output * (output / total), axis=-1, keepdims=True)
     for scores, visible, rows, keys in _score_blocks(
         head, job.start, job.stop, buffer, 1.0, xp.bool
     ):
         queries = slice(job.start + rows.start, job.start + rows.stop)
-        slopes = None if softcap is None else _slopes(head, scores, queries, keys)
+        slopes = None if head.softcap is None else _softcap_slopes(head, scores, queries, keys)
         _mask_out(scores, visible)
         weights = exp(scores - maximum[rows, :]) / total[rows, :]
         grad_weights = grad_output[rows, :] @ transpose(head.value[keys, :])
         grad_scaled = weights * (grad_weights - row_sum[rows, :])
         if head.has_float_mask:
-            _add_mask_gradient(targets[3], grad_scaled, queries, keys)
+            _add_mask_gradient(gradients[3], grad_scaled, queries, keys)
         if slopes is not None:
             grad_scaled *= slopes
         grad_scores = grad_scaled * head.scale
-        grad_query, grad_key, grad_value = targets[:3]
         grad_query[queries, :] += grad_scores @ head.key[keys, :]
         grad_key[keys, :] += transpose(grad_scores) @ head.query[queries, :]
         grad_value[keys, :] += transpose(weights) @ grad_output[rows, :]
 
 
-def _slopes(head: Inputs, scores: Array, rows: slice, keys: slice) -> Array:
-    """Return the derivatives of the softcap, 1 - tanh²; `scores` are capped and perhaps masked."""
+def _softcap_slopes(head: Inputs, scores: Array, rows: slice, keys: slice) -> Array:
+    """Return the derivatives of the softcap, 1 - tanh², from the scores after softcap and mask."""
     xp, softcap = head.xp, head.softcap or 1.0
     if not head.has_float_mask:
         return 1 - (scores / softcap) ** 2
-    # Recompute without the mask: adding a large one has rounded the scores away.
+    # Recompute the scores without the mask, because adding large numbers has rounded them away.
     products = head.query[rows, :] @ xp.matrix_transpose(head.key[keys, :])
     return 1 - xp.tanh(products * (head.scale / softcap)) ** 2
 
 
 def _add_mask_gradient(grad_mask: Array, grad_scaled: Array, rows: slice, keys: slice) -> None:
     """Add to the gradient of a mask, summed over the axes along which the mask was broadcast."""
-    has_rows, has_keys = (size > 1 for size in grad_mask.shape)
-    broadcast_axes = tuple(axis for axis, size in enumerate(grad_mask.shape) if size <= 1)
-    added = grad_scaled.sum(axis=broadcast_axes, keepdims=True) if broadcast_axes else grad_scaled
-    grad_mask[rows if has_rows else slice(None), keys if has_keys else slice(None)] += added
+    index, broadcast_axes = [rows, keys], []
+    for axis, length in enumerate(grad_mask.shape):
+        if length <= 1:
+            index[axis] = slice(None)
+            broadcast_axes.append(axis)
+    if broadcast_axes:
+        grad_scaled = grad_scaled.sum(axis=tuple(broadcast_axes), keepdims=True)
+    grad_mask[tuple(index)] += grad_scaled
 
 
 def _mask_out(scores: Array, visible: Array | None) -> None:
@@ -295,45 +311,48 @@ def _score_blocks(
 ) -> Iterator[ScoreBlock]:
     """Yield blocks of the scores, times `unit`, of the queries `start` to `stop`.
 
-    A block has only keys that these queries may see, and only queries that see one of its keys.
+    A block has only keys that these queries may see, and only queries that see one of its keys. The
+    visibility of a window has the dtype `visible_dtype`.
     """
     xp, key, softcap = head.xp, head.key, head.softcap
-    mask, is_bias = head.attn_mask, head.has_float_mask
     query = head.query[start:stop, :] * (head.scale * (unit if softcap is None else 1.0))
     left, right = _window(head)
-    last = int(min(key.shape[-2], stop + right))
-    flat, columns = xp.reshape(buffer, (-1,)), buffer.shape[-1]
-    for first in range(int(max(0, start - left)), last, columns):
-        end = min(first + columns, last)
-        top, bottom = max(start, first - right), min(stop, end + left)
-        rows, keys = slice(top - start, bottom - start), slice(first, end)
+    first_key = int(max(0, start - left))
+    end_of_keys = int(min(key.shape[-2], stop + right))
+    flat_buffer, columns = xp.reshape(buffer, (-1,)), buffer.shape[-1]
+    for key_start in range(first_key, end_of_keys, columns):
+        key_stop = min(key_start + columns, end_of_keys)
+        query_start, query_stop = max(start, key_start - right), min(stop, key_stop + left)
+        rows, keys = slice(query_start - start, query_stop - start), slice(key_start, key_stop)
+        shape = (query_stop - query_start, key_stop - key_start)
         # Contiguous, because rows a power of two apart would evict each other from the cache.
-        scores = flat[: (bottom - top) * (end - first)].reshape(bottom - top, end - first)
+        scores = flat_buffer[: math.prod(shape)].reshape(shape)
         xp.matmul(query[rows, :], key[keys, :].T, out=scores)
         if softcap is not None:
             scores /= softcap
             scores = xp.tanh(scores, out=scores)
             scores *= softcap * unit
-        visible = None if mask is None else mask[top:bottom, keys]
-        if is_bias:
+        visible = None if head.attn_mask is None else head.attn_mask[query_start:query_stop, keys]
+        if head.has_float_mask:
             scores += xp.astype(visible, scores.dtype, copy=False)
             visible = None
-        if bottom - 1 - first > left or end - 1 - top > right:
-            visible = _visibility(head, slice(top, bottom), keys, visible, visible_dtype)
+        if query_stop - 1 - key_start > left or key_stop - 1 - query_start > right:
+            queries = slice(query_start, query_stop)
+            visible = _visibility(head, queries, keys, visible, visible_dtype)
         yield scores, visible, rows, keys
 
 
-def _visibility(head: Inputs, rows: slice, keys: slice, mask: Array | None, dtype: Any) -> Array:
-    """Return which keys each query sees, given a window and a boolean mask, without last rows of 1.
+def _visibility(head: Inputs, queries: slice, keys: slice, mask: Array | None, dtype: Any) -> Array:
+    """Return which keys each query sees, given a window and a boolean mask of the block.
 
-    A window is returned in the required dtype, as 0 and 1 or as booleans: converting it for each
-    product would take as long as the product.
+    Without a mask, the last rows are left out if they see all keys. The result has the given dtype,
+    as 0 and 1 or as booleans: converting it for each product would take as long as the product.
     """
     left, right = _window(head)
-    bottom = rows.stop
-    if mask is None and bottom - 1 - keys.start <= left:
-        bottom = min(bottom, keys.stop - 1 - int(right))
-    offset, shape = rows.start - keys.start, (bottom - rows.start, keys.stop - keys.start)
+    stop = queries.stop
+    if mask is None and stop - 1 - keys.start <= left:
+        stop = min(stop, keys.stop - 1 - int(right))
+    offset, shape = queries.start - keys.start, (stop - queries.start, keys.stop - keys.start)
     # Not cached on a GPU: two streams would have to synchronise to share it.
     make_band = _cached_band if is_on_host(head.xp) else _band
     band = make_band(head.xp, head.query.device, shape, offset, left, right, dtype)
@@ -349,7 +368,10 @@ def _band(
     right: float,
     dtype: Any,
 ) -> Array:
-    """Return which keys lie in the window; it is the same for all blocks along a diagonal."""
+    """Return which keys lie in the window of each query, whose position is `offset` + its row.
+
+    Blocks along a diagonal have the same offset, and so the same band.
+    """
     query = xp.arange(shape[0], device=device)[:, None] + offset
     key = xp.arange(shape[1], device=device)[None, :]
     return xp.astype((key >= query - left) & (key <= query + right), dtype)
@@ -359,6 +381,6 @@ _cached_band = lru_cache(maxsize=16)(_band)
 
 
 def _window(inputs: Inputs) -> tuple[float, float]:
-    """Return how many positions a query sees on each side, inf for all."""
+    """Return how many positions a query sees on the left and the right, inf for all."""
     left, right = inputs.left, inputs.right
     return math.inf if left is None else left, math.inf if right is None else right

@@ -14,9 +14,9 @@ class Bounds(NamedTuple):
     """Upper bounds of the Euclidean length of a row; inf where a square overflows.
 
     Attributes:
-        query: of the queries.
-        key: of the keys.
-        value: of the values.
+        query: the bound of the queries.
+        key: the bound of the keys.
+        value: the bound of the values.
     """
 
     query: float

@@ -12,10 +12,10 @@ from attention_docs.arrays import Array
 
 
 def fastest_exp(xp: ModuleType) -> tuple[Callable[..., Array], float]:
-    """Return exp2 or exp, and the factor that turns a natural exponent into one for it.
+    """Return exp2 or exp, whichever is faster, and the factor that turns e^x into its power.
 
-    With vector instructions exp2 takes half the time of exp, without them twice. It is slow where
-    it underflows, so use it for moderate exponents only.
+    The factor is log2(e) for exp2, and 1 for exp. With vector instructions exp2 takes half the time
+    of exp, without them twice. It is slow where it underflows, so use it for moderate exponents.
     """
     if is_numpy_namespace(xp) and _has_vector_exp2():
         return xp.exp2, math.log2(math.e)
@@ -25,8 +25,8 @@ def fastest_exp(xp: ModuleType) -> tuple[Callable[..., Array], float]:
 def full_range_exp(xp: ModuleType) -> Callable[..., Array]:
     """Return exp for exponents of any size, including -inf; on NumPy subnormal results become 0.
 
-    With subnormal weights, an Intel processor took up to a hundred times as long for the product
-    with the values. They are below the last digit of any sum that has a normal weight.
+    On an Intel processor, the product of weights and values took up to a hundred times as long with
+    subnormal weights. A sum with any normal weight is the same without them after rounding.
     """
     return _exp_without_subnormals if is_numpy_namespace(xp) else xp.exp
 
@@ -34,7 +34,7 @@ def full_range_exp(xp: ModuleType) -> Callable[..., Array]:
 def _exp_without_subnormals(exponents: Array, out: Array | None = None) -> Array:
     lowest = math.log(np.finfo(exponents.dtype).smallest_normal)
     if exponents.min() < lowest:
-        with np.errstate(divide="ignore"):  # dividing by False turns a low exponent into -inf
+        with np.errstate(divide="ignore"):  # a low exponent is divided by False, which gives -inf
             exponents = np.divide(exponents, exponents >= lowest, out=out)
     return np.exp(exponents, out=out)
 
@@ -43,5 +43,5 @@ def _exp_without_subnormals(exponents: Array, out: Array | None = None) -> Array
 def _has_vector_exp2() -> bool:
     """Whether this NumPy, on this processor, dispatches exp2 to a vectorised version."""
     versions = np.lib.introspect.opt_func_info(func_name="^exp2$", signature="^float(32|64)")
-    current = [version["current"] for version in versions.get("exp2", {}).values()]
-    return bool(current) and not any(name.startswith("baseline") for name in current)
+    targets = [version["current"] for version in versions.get("exp2", {}).values()]
+    return bool(targets) and not any(target.startswith("baseline") for target in targets)

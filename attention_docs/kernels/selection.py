@@ -9,8 +9,10 @@ from attention_docs.inputs import Inputs
 from attention_docs.kernels import blockwise
 from attention_docs.kernels.bounds import UNBOUNDED, Bounds, measure_bounds
 
-SMALL = 128 * 128  # a head with at most this many scores is faster without blocks
-SMALL_GROUPED = 1024  # with grouped queries, the formula copies keys and values
+# A head with at most this many scores is faster without blocks. With grouped queries it must be
+# smaller, because the formula copies keys and values.
+SMALL = 128 * 128
+SMALL_GROUPED = 1024
 LOG2_E = math.log2(math.e)
 
 # With respect to query, key, value and a float mask.
@@ -21,10 +23,10 @@ class Method(Enum):
     """How an output is computed.
 
     Attributes:
-        FORMULA: all scores at once, where blocks are unsupported or not worthwhile, and where a
-            number could overflow, as only then every score has to be checked.
-        BOUNDED: blocks whose exponentials need no shift, because none can overflow.
-        ONLINE: blocks shifted by the largest score so far, in all other cases.
+        FORMULA: all scores at once. Used where blocks are unsupported or slower, and where a score
+            could overflow, because only the formula checks every score.
+        BOUNDED: in blocks, with exponentials of the scores themselves, because none can overflow.
+        ONLINE: in blocks, with exponentials shifted by the largest score so far.
     """
 
     FORMULA = "formula"
@@ -72,7 +74,7 @@ def differentiate(
 def check_and_measure(inputs: Inputs) -> Bounds:
     """Check that the inputs are finite, and return their bounds.
 
-    Where only the formula is supported or worthwhile, nothing is measured.
+    The bounds are `UNBOUNDED`, without a pass over the arrays, where only the formula is suitable.
     """
     queries, keys = inputs.query.shape, inputs.key.shape
     is_grouped = inputs.enable_gqa and queries[-3] != keys[-3]
@@ -84,20 +86,24 @@ def check_and_measure(inputs: Inputs) -> Bounds:
 
 
 def select_method(inputs: Inputs, bounds: Bounds) -> Method:
-    """Choose the method.
+    """Choose the method by the largest possible score.
 
     No score is larger than the longest query times the longest key times the scale
     (Cauchy-Schwarz), nor than the softcap. `BOUNDED` requires that no exponential can overflow, nor
-    underflow unless a float mask lowers its score. The sums of the weights are checked later; the
-    values need at most half of the exponents, as the square of their bound is finite.
+    underflow unless a float mask lowers its score. Whether sums of the weights are too large or too
+    small is checked later, by `blockwise`. It relies on values that are at most the square root of
+    the largest float, which they are if the square of their bound is finite.
     """
     if bounds == UNBOUNDED or 0 in inputs.batch:
         return Method.FORMULA
     scale, softcap = abs(inputs.scale), inputs.softcap or math.inf
-    factors = math.prod(max(1, factor) for factor in (bounds.query, bounds.key, scale, LOG2_E))
     largest, bias = largest_float(inputs.xp, inputs.query), float(inputs.max_bias)
-    if not 4 * max(factors + bias, bounds.value, inputs.softcap or 0) <= largest:
+    # Factors below 1 are left out, because the others may be multiplied first and overflow.
+    product = math.prod(max(1, factor) for factor in (bounds.query, bounds.key, scale, LOG2_E))
+    # With room for rounding. The comparison is negated, because it is false for NaN, too.
+    if not 4 * max(product + bias, bounds.value, inputs.softcap or 0) <= largest:
         return Method.FORMULA
-    exponents = math.log2(largest)  # 128 for float32, 1024 for float64
-    score = min(bounds.query * bounds.key * scale, softcap) + max(0, bias)
-    return Method.BOUNDED if LOG2_E * score <= exponents - 4 else Method.ONLINE
+    max_exponent = math.log2(largest)  # 128 for float32, 1024 for float64
+    max_score = min(bounds.query * bounds.key * scale, softcap) + max(0, bias)
+    # With room for rounding, as four powers of two.
+    return Method.BOUNDED if LOG2_E * max_score <= max_exponent - 4 else Method.ONLINE

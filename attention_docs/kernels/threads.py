@@ -1,7 +1,7 @@
 """Run independent jobs on threads, with BLAS limited to one thread.
 
 The matrix product of one block is too small to split, but there are many blocks. So each core takes
-whole blocks, and the BLAS behind NumPy must not start threads of its own inside them.
+whole blocks, and the BLAS behind NumPy must not start threads of its own for their products.
 """
 
 import os
@@ -20,9 +20,9 @@ def run_parallel(run_job: Callable[[Any], None], jobs: Sequence[Any]) -> None:
     """Run `run_job(job)` for every job on threads, and raise the first error.
 
     A single job runs in the calling thread, so that BLAS can use its own threads for it. Otherwise
-    new threads are started: the scheduler places a new thread on an idle core, but often wakes a
-    thread of a pool, or the caller's, on a busy one; on two cores, that took 1.5 times as long.
-    They inherit the caller's context, where NumPy stores its error state.
+    every call starts new threads: the scheduler places a new thread on an idle core, but often
+    wakes a thread of a pool on a busy one, which on two cores took 1.5 times as long. They inherit
+    the caller's context, where NumPy stores its error state.
     """
     if len(jobs) == 1:
         run_job(jobs[0])
@@ -38,7 +38,7 @@ def run_parallel(run_job: Callable[[Any], None], jobs: Sequence[Any]) -> None:
 
     def run_jobs() -> None:
         try:
-            # An OpenBLAS built on OpenMP has a limit per thread; otherwise this is a no-op.
+            # Only an OpenBLAS built on OpenMP needs this, because its limit is that of a thread.
             with _controller().limit(limits=1, user_api="blas"):
                 for job in remaining_jobs():
                     run_job(job)
@@ -61,9 +61,11 @@ class BlasLimit:
     """Ref-counted BLAS limit of one thread.
 
     The limit applies to the whole process. If each caller restored the previous limit, the last of
-    two concurrent callers would restore the 1 that the other had set. Moreover, threadpoolctl lets
-    only one thread set the limit of OpenBLAS and silently ignores others until that thread is
-    cleared; here the first and the last caller are often different threads.
+    two concurrent callers would restore the 1 that the other had set.
+
+    The first and the last caller are often different threads, but threadpoolctl lets only one
+    control OpenBLAS and silently ignores the others. So the controlling thread is cleared before
+    each change.
     """
 
     def __init__(self) -> None:

@@ -1,4 +1,4 @@
-"""Browser tabs that tests share during a session."""
+"""Browser tabs that tests share, because opening one takes a second."""
 
 import pytest
 
@@ -7,28 +7,28 @@ from tests.browser.visit import Visit, url_path
 
 @pytest.fixture(scope="session")
 def phone(browser):
-    """Tab of a phone without JavaScript."""
+    """A phone's tab, without JavaScript."""
     with Visit(browser, "about:blank", width=320, java_script_enabled=False) as visit:
         yield visit
 
 
 @pytest.fixture(scope="session")
 def desktop(browser):
-    """Tab of a desktop with reduced motion."""
+    """A desktop's tab, with reduced motion."""
     with Visit(browser, "about:blank", reduced_motion="reduce") as visit:
         yield visit
 
 
 @pytest.fixture(scope="session")
 def tab(browser):
-    """Tab for interactive tests."""
+    """The tab for interactive tests."""
     with Visit(browser, "about:blank") as visit:
         yield visit
 
 
 @pytest.fixture
 def open_page(tab, address):
-    """Load a page as a first visit; a new browser context would take a second more."""
+    """Return a function that loads a page of the site as a first visit, by default the home page."""
 
     def load(page="", **window):
         tab.load_uncached(address + url_path(page), **window)

@@ -1,18 +1,18 @@
-// The checks of every page in every browser engine. They run in a page that shows the site in a frame, so
-// that no engine needs a driver, and post their results to the test's server.
+// Check every page in a browser engine. This script runs in a page that shows the site in a frame, so that no
+// engine needs a driver, and posts the results to the test's server.
 (async () => {
   const task = JSON.parse(document.querySelector("#task").textContent);
   const frame = document.querySelector("iframe");
 
   const report = (answer) => fetch("answer", { method: "POST", body: JSON.stringify(answer) });
-  const all = (selector) => [...frame.contentDocument.querySelectorAll(selector)];
-  const one = (selector) => frame.contentDocument.querySelector(selector);
+  const findAll = (selector) => [...frame.contentDocument.querySelectorAll(selector)];
+  const find = (selector) => frame.contentDocument.querySelector(selector);
 
   /** Wait until a condition holds, or throw an error with its description. */
-  const until = async (description, condition) => {
-    const end = performance.now() + task.seconds * 1000;
+  const waitUntil = async (description, condition) => {
+    const deadline = performance.now() + task.seconds * 1000;
     while (!condition()) {
-      if (performance.now() > end) throw new Error(`${description}: not within ${task.seconds} s`);
+      if (performance.now() > deadline) throw new Error(`${description}: not within ${task.seconds} s`);
       await new Promise((resolve) => setTimeout(resolve, 10));
     }
   };
@@ -26,30 +26,30 @@
   const click = (element) =>
     element.dispatchEvent(new frame.contentWindow.MouseEvent("click", { bubbles: true }));
 
-  const KINDS = [".katex", ".diagram > svg", ".drawing", ".md-content table", ".md-content pre"];
-  const counts = (page) => KINDS.map((kind) => page.querySelectorAll(kind).length).join();
-  const title = () => one(".md-content h1")?.textContent;
+  const CONTENT = [".katex", ".diagram > svg", ".drawing", ".md-content table", ".md-content pre"];
+  const countContent = (page) => CONTENT.map((selector) => page.querySelectorAll(selector).length).join();
+  const title = () => find(".md-content h1")?.textContent;
 
   // Slow checks that depend only on the depth of a page run once for each depth.
   let isFirstOfItsDepth;
 
   const widthChecks = {
     "shows its title": () => {
-      const isVisible = one(".md-content h1")?.getBoundingClientRect().width;
-      if (!isVisible) throw new Error("the title is not visible");
+      const width = find(".md-content h1")?.getBoundingClientRect().width;
+      if (!width) throw new Error("the title is not visible");
     },
     "does not scroll sideways": () => {
       const root = frame.contentDocument.documentElement;
       // Wait for the theme's script to wrap wide tables.
-      return until("fits its window", () => root.scrollWidth <= root.clientWidth);
+      return waitUntil("fits its window", () => root.scrollWidth <= root.clientWidth);
     },
   };
 
   const pageChecks = {
     "has the content of its file": async () => {
       const file = await (await fetch(frame.contentWindow.location.pathname)).text();
-      const expected = counts(new DOMParser().parseFromString(file, "text/html"));
-      const actual = counts(frame.contentDocument);
+      const expected = countContent(new DOMParser().parseFromString(file, "text/html"));
+      const actual = countContent(frame.contentDocument);
       if (actual !== expected) throw new Error(`${actual}; expected ${expected}`);
     },
     "draws formulas in KaTeX's fonts": async () => {
@@ -57,69 +57,69 @@
       const failed = [...frame.contentDocument.fonts].filter((font) => font.status === "error");
       if (failed.length) throw new Error(failed.map((font) => font.family).join());
     },
-    // One click on each page: system, light, dark and system again.
+    // The click on each page leads to the next scheme: system, light, dark and system again.
     "switches its scheme": async () => {
-      all("[data-md-component=palette] label").find((label) => !label.hidden).click();
-      const chosen = one("[data-md-component=palette] input:checked").dataset;
+      findAll("[data-md-component=palette] label").find((label) => !label.hidden).click();
+      const chosen = find("[data-md-component=palette] input:checked").dataset;
       const scheme = () => frame.contentDocument.body.dataset.mdColorScheme;
       const followsSystem = chosen.mdColorMedia === "(prefers-color-scheme)";
-      await until(
+      await waitUntil(
         `scheme ${chosen.mdColorScheme}`,
         () => followsSystem || scheme() === chosen.mdColorScheme
       );
     },
     "answers a search": async () => {
       if (!isFirstOfItsDepth) return;
-      const query = one("[data-md-component=search-query]");
-      one("#__search").click();
+      const query = find("[data-md-component=search-query]");
+      find("#__search").click();
       query.focus();
       query.value = "softmax";
       query.dispatchEvent(new frame.contentWindow.KeyboardEvent("keyup", { bubbles: true }));
       query.dispatchEvent(new frame.contentWindow.Event("input", { bubbles: true }));
-      const hasResults = () => all(".md-search-result__item").length;
-      await until("results", hasResults).finally(() => one("#__search").click());
+      const hasResults = () => findAll(".md-search-result__item").length;
+      await waitUntil("results", hasResults).finally(() => find("#__search").click());
     },
     "opens the card of a number": async () => {
-      const spot = one("table[data-val] td:not(.centred), [data-at], [data-val]:not(table, g)");
+      const spot = find("table[data-val] td:not(.centred), [data-at], [data-val]:not(table, g)");
       if (!spot) return;
       click(spot);
-      await until("a card", () => one(".live-card")?.textContent);
+      await waitUntil("a card", () => find(".live-card")?.textContent);
     },
     "shows and hides what matters for the number": async () => {
-      const button = all(".live-card button").find(({ textContent }) => textContent === "What matters");
+      const button = findAll(".live-card button").find(({ textContent }) => textContent === "What matters");
       if (!button || !isFirstOfItsDepth) return;
       click(button);
-      await until("a panel", () => one(".live-matters [role=status]")?.textContent);
-      click(one(".live-matters .live-close"));
-      if (all(".live-matters, [data-influence]").length) throw new Error("the panel or its colours remain");
+      await waitUntil("a panel", () => find(".live-matters [role=status]")?.textContent);
+      click(find(".live-matters .live-close"));
+      if (findAll(".live-matters, [data-influence]").length) throw new Error("the panel or its colours remain");
     },
     "updates after an edit and reverts it": async () => {
-      const button = one(".live-try");
+      const button = find(".live-try");
       if (!button || !isFirstOfItsDepth) return;
       click(button);
-      await until("a field", () => one(".live-field"));
-      const field = one(".live-field");
+      await waitUntil("a field", () => find(".live-field"));
+      const field = find(".live-field");
       field.value = "0.75";
       field.dispatchEvent(new frame.contentWindow.Event("input", { bubbles: true }));
-      await until("changed numbers", () => all(".live-changed").length > 1);
-      all(".live-bar button").at(-1).click();
-      await until("its own numbers again", () => !all(".live-changed, .live-field").length);
+      await waitUntil("changed numbers", () => findAll(".live-changed").length > 1);
+      findAll(".live-bar button").at(-1).click();
+      await waitUntil("its own numbers again", () => !findAll(".live-changed, .live-field").length);
     },
     "diagnoses a pasted output": async () => {
-      const box = one(".paste");
+      const box = find(".paste");
       if (!box) return;
-      await until("a prepared box", () => "ready" in box.dataset);
+      await waitUntil("a prepared box", () => "ready" in box.dataset);
       const outputs = JSON.parse(box.querySelector("template").content.textContent);
-      const paste = async ({ rows, words }) => {
+      const checkDiagnosis = async ({ rows, words }) => {
         const area = box.querySelector("textarea");
         area.value = `tensor(${JSON.stringify(rows)}, dtype=torch.float64)`;
         area.dispatchEvent(new frame.contentWindow.Event("input", { bubbles: true }));
         const diagnosis = () => box.querySelector("[role=status]").textContent;
-        await until(`"${words}"`, () => diagnosis().includes(words));
+        await waitUntil(`"${words}"`, () => diagnosis().includes(words));
       };
-      await paste(outputs.find((output) => !output.right));
+      await checkDiagnosis(outputs.find((output) => !output.right));
       if (!box.querySelector("td mark")) throw new Error("no number is marked");
-      await paste(outputs[0]);
+      await checkDiagnosis(outputs[0]);
       if (box.querySelector("td mark")) throw new Error("a correct number is marked");
     },
   };
@@ -133,9 +133,9 @@
       const navigate = (action) => {
         const before = title();
         action();
-        return until("another page", () => ![before, undefined].includes(title()));
+        return waitUntil("another page", () => ![before, undefined].includes(title()));
       };
-      const forward = () => (one(".md-footer__link--next") ?? one(".md-footer__link--prev")).click();
+      const forward = () => (find(".md-footer__link--next") ?? find(".md-footer__link--prev")).click();
       await navigate(forward);
       if (isFirstOfItsDepth) {
         await navigate(() => frame.contentWindow.history.back());
@@ -149,8 +149,8 @@
   const finalChecks = {
     "requests no other host": () => {
       const entries = frame.contentWindow.performance.getEntriesByType("resource");
-      const urls = entries.map((entry) => entry.name).filter((url) => !/^(data|blob):/.test(url));
-      const foreign = urls.filter((url) => new URL(url).origin !== location.origin);
+      const requested = entries.map((entry) => entry.name).filter((url) => !/^(data|blob):/.test(url));
+      const foreign = requested.filter((url) => new URL(url).origin !== location.origin);
       if (foreign.length) throw new Error(foreign.join());
     },
     "reports no errors": () => {
@@ -174,8 +174,8 @@
   const remaining = new Set(task.pages);
   let widths = task.widths;
 
-  /** Run checks on the current page, ending at the width with which the next page starts. */
-  const check = async (page, ...groups) => {
+  /** Run groups of checks on the current page, ending at the width with which the next page starts. */
+  const checkPage = async (page, ...groups) => {
     const failures = [];
     for (const width of widths) {
       frame.style.width = `${width}px`;
@@ -194,10 +194,10 @@
     const depth = page.split("/").length;
     isFirstOfItsDepth = !depths.has(depth);
     depths.add(depth);
-    await check(page, pageChecks, navigationChecks, finalChecks);
+    await checkPage(page, pageChecks, navigationChecks, finalChecks);
     isFirstOfItsDepth = false;
     const next = frame.contentWindow.location.pathname.slice(task.home.length);
-    if (remaining.has(next)) await check(next, pageChecks, finalChecks);
+    if (remaining.has(next)) await checkPage(next, pageChecks, finalChecks);
   }
   await report({ finished: navigator.userAgent });
 })();

@@ -2,20 +2,23 @@
 // inserts this as the first script of each page.
 (() => {
   const errors = (window.errors = []);
-  const describe = ({ src, href, localName }) => `${localName} ${src ?? href} did not load`;
   // Firefox prefetches rel=next when idle, and may give up.
-  const isHint = ({ rel }) => ["next", "prefetch", "prev"].includes(rel);
-  addEventListener(
-    "error",
-    (e) => isHint(e.target) || errors.push(e.message ?? describe(e.target)),
-    true
-  );
-  addEventListener("unhandledrejection", (e) => errors.push(`unhandled: ${e.reason}`));
-  document.addEventListener("securitypolicyviolation", (e) =>
-    errors.push(`${e.effectiveDirective} refuses ${e.blockedURI || e.sample}`)
+  const isPrefetched = ({ rel }) => ["next", "prefetch", "prev"].includes(rel);
+  const onError = ({ message, target }) => {
+    if (isPrefetched(target)) return;
+    errors.push(message ?? `${target.localName} ${target.src ?? target.href} did not load`);
+  };
+  // Elements that fail to load dispatch events that do not bubble, so listen in the capture phase.
+  addEventListener("error", onError, true);
+  addEventListener("unhandledrejection", ({ reason }) => errors.push(`unhandled: ${reason}`));
+  document.addEventListener("securitypolicyviolation", ({ effectiveDirective, blockedURI, sample }) =>
+    errors.push(`${effectiveDirective} refuses ${blockedURI || sample}`)
   );
   for (const level of ["error", "warn"]) {
-    const write = console[level];
-    console[level] = (...values) => (errors.push(values.join(" ")), write.apply(console, values));
+    const log = console[level];
+    console[level] = (...values) => {
+      errors.push(values.join(" "));
+      log.apply(console, values);
+    };
   }
 })();

@@ -1,6 +1,7 @@
 """Every page in Chromium: load it once with scripts and once without, and run all checks."""
 
 import itertools
+from typing import NamedTuple
 
 import pytest
 
@@ -52,7 +53,7 @@ CLIPPED_IN_PRINT = """
 BACKGROUND = "getComputedStyle(document.body).backgroundColor"
 A4 = {"width": 680, "height": 1000}  # with margins of 15 mm
 RULES = ["wcag2a", "wcag2aa", "wcag21a", "wcag21aa", "wcag22aa", "best-practice"]
-# Axe checks each page in one of these, in turn; test_accessibility.py checks two pages in all.
+# The scheme and width in which axe checks a page, in turn; test_accessibility.py checks two pages in all.
 AXE_WINDOWS = (("light", 1280), ("dark", 320), ("dark", 1280), ("light", 320))
 # Axe checks the MathML of formulas; their HTML has thousands of elements, so its contrast is checked on
 # two pages only, in test_accessibility.py.
@@ -115,32 +116,48 @@ MOVING = """
 """
 
 
+class Expected(NamedTuple):
+    """What to expect of a page.
+
+    Attributes:
+        home: the address of the site, which alone may be requested.
+        counts: the content of the page without scripts, by kind.
+        unfolded_counts: the same with open <details>.
+        axe_window: the scheme and width in which axe checks the page.
+    """
+
+    home: str
+    counts: dict[str, int]
+    unfolded_counts: dict[str, int]
+    axe_window: tuple[str, int]
+
+
 def loads_without_foreign_requests_errors_or_layout_shift(visit, expected):
-    assert [r for r in visit.requests if not r.startswith((visit.home, "data:"))] == []
+    own_urls = (expected.home, "data:")
+    assert [url for url in visit.requests if not url.startswith(own_urls)] == []
     assert visit.errors == []
     assert visit.page.evaluate("window.shift") <= 0.01
 
 
 def preloads_its_scripts(visit, expected):
     links = visit.page.locator("link[rel=preload]")
-    early = links.evaluate_all("all => all.map(link => link.href)")
-    assert early == visit.page.evaluate(
-        "[...document.querySelectorAll('body script[src]')].map(s => s.src)"
-    )
+    scripts = visit.page.locator("body script[src]")
+    preloaded = links.evaluate_all("links => links.map(link => link.href)")
+    assert preloaded == scripts.evaluate_all("scripts => scripts.map(script => script.src)")
 
 
 def has_one_title_and_no_skipped_heading_level(visit, expected):
     headings = visit.page.locator(".md-content :is(h1, h2, h3, h4, h5, h6)")
-    levels = [int(name[1]) for name in headings.evaluate_all("all => all.map(h => h.localName)")]
+    levels = headings.evaluate_all("all => all.map(heading => Number(heading.localName[1]))")
     assert levels.count(1) == 1
     assert levels[0] == 1
     assert all(after <= before + 1 for before, after in itertools.pairwise(levels))
 
 
 def describes_its_drawings(visit, expected):
-    for role, spoken in visit.page.evaluate(DESCRIPTIONS):
+    for role, description in visit.page.evaluate(DESCRIPTIONS):
         assert role == "img"
-        assert len(spoken.split()) >= 5, spoken
+        assert len(description.split()) >= 5, description
 
 
 def respects_reduced_motion(visit, expected):
@@ -149,24 +166,21 @@ def respects_reduced_motion(visit, expected):
 
 def is_complete_in_every_window_and_meets_wcag_2_2(visit, expected):
     visit.page.evaluate(OPEN_DETAILS)
-    for scheme, width, height in windows(visit.look):
+    axe_scheme, _ = expected.axe_window
+    for scheme, width, height in (
+        ("light", 1280, 900),
+        ("dark", 1280, 900),
+        (axe_scheme, 768, 900),
+        (axe_scheme, 320, 256),  # equals 1280 x 1024 at 400% zoom
+    ):
+        window = (scheme, width)
         visit.emulate(scheme, width, height)
-        assert visit.page.evaluate(COUNTS, KINDS) == expected["unfolded"], (scheme, width)
-        assert visit.page.evaluate(HORIZONTAL_OVERFLOW) <= 0, (scheme, width)
-        assert visit.page.evaluate(INACCESSIBLE_BOXES) == [], (scheme, width)
-        if (scheme, width) == visit.look:
-            assert visit.page.evaluate(AXE, [EXCLUDED_PER_PAGE, RULES, TEMPLATE_RULES]) == [], (
-                visit.look
-            )
-
-
-def windows(look):
-    """Return the colour schemes and window sizes to check.
-
-    Axe runs in the one that equals `look`; the last equals 1280 x 1024 at 400% zoom.
-    """
-    scheme, _ = look
-    return ("light", 1280, 900), ("dark", 1280, 900), (scheme, 768, 900), (scheme, 320, 256)
+        assert visit.page.evaluate(COUNTS, KINDS) == expected.unfolded_counts, window
+        assert visit.page.evaluate(HORIZONTAL_OVERFLOW) <= 0, window
+        assert visit.page.evaluate(INACCESSIBLE_BOXES) == [], window
+        if window == expected.axe_window:
+            violations = visit.page.evaluate(AXE, [EXCLUDED_PER_PAGE, RULES, TEMPLATE_RULES])
+            assert violations == [], window
 
 
 def clips_nothing_at_400_percent_zoom(visit, expected):
@@ -182,11 +196,11 @@ def prints_only_the_text_dark_on_white(visit, expected):
     assert visit.page.evaluate(BACKGROUND) in ("rgb(255, 255, 255)", "rgba(0, 0, 0, 0)")
     assert visit.page.locator(SITE_CHROME).locator("visible=true").count() == 0
     assert visit.page.evaluate(CLIPPED_IN_PRINT) == []
-    assert visit.page.evaluate(COUNTS, KINDS) == expected["folded"]
-    from_dark = visit.page.evaluate(COLOURS)
+    assert visit.page.evaluate(COUNTS, KINDS) == expected.counts
+    colours_in_dark_scheme = visit.page.evaluate(COLOURS)
     visit.page.emulate_media(media="print", color_scheme="light")
     visit.page.wait_for_selector("body[data-md-color-scheme=default]")
-    assert visit.page.evaluate(COLOURS) == from_dark
+    assert visit.page.evaluate(COLOURS) == colours_in_dark_scheme
 
 
 # The order matters: the zoom check uses the last window of the one before.
@@ -203,20 +217,20 @@ CHECKS = (
 
 
 @pytest.mark.parametrize(
-    ("page", "look"),
+    ("page", "axe_window"),
     list(zip(PAGES, itertools.cycle(AXE_WINDOWS))),
     ids=[page or "home" for page in PAGES],
 )
-def test_page(phone, desktop, address, axe, page, look, subtests):
+def test_page(phone, desktop, address, axe, page, axe_window, subtests):
     url = address + url_path(page)
     phone.load(url)
     assert phone.page.evaluate(IS_USABLE_WITHOUT_SCRIPTS)
     assert phone.page.evaluate(HORIZONTAL_OVERFLOW) <= 0
-    expected = {"folded": phone.page.evaluate(COUNTS, KINDS)}
+    counts = phone.page.evaluate(COUNTS, KINDS)
     phone.page.evaluate(OPEN_DETAILS)
-    expected["unfolded"] = phone.page.evaluate(COUNTS, KINDS)
+    unfolded_counts = phone.page.evaluate(COUNTS, KINDS)
+    expected = Expected(address, counts, unfolded_counts, axe_window)
     desktop.load_uncached(url)
-    desktop.home, desktop.look = address, look
     desktop.page.evaluate(axe)
     for check in CHECKS:
         with subtests.test(check.__name__):

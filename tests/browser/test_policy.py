@@ -7,7 +7,7 @@ from html.parser import HTMLParser
 
 import pytest
 
-from attention_docs.publish.after.policy import enforce
+from attention_docs.publish.after.policy import add_policy
 from tests.browser.visit import PAGES, served
 from tests.conftest import link_folder
 
@@ -65,7 +65,7 @@ def test_policy_allows_inline_scripts_of_all_pages(tmp_path):
     (tmp_path / "deep" / "two.html").write_text(
         head + "<script>one()</script><script id=two>if (1 < 2) two()</script>"
     )
-    enforce(tmp_path)
+    add_policy(tmp_path)
     expected = {"'self'", hash_source("one()"), hash_source("if (1 < 2) two()")}
     for page in tmp_path.rglob("*.html"):
         text = page.read_text()

@@ -8,6 +8,7 @@ import pytest
 from tests.browser.test_every_page import COUNTS, KINDS
 from tests.browser.visit import THEME_SCHEMES, url_path
 
+# Whether a heading is at the top of the window, right below the site's header.
 IS_BELOW_HEADER = """
     heading => {
         const header = document.querySelector(".md-header").getBoundingClientRect().bottom;
@@ -18,7 +19,7 @@ IS_BELOW_HEADER = """
 CHAPTER = "mechanisms/self_attention"
 
 
-def counts(page):
+def count_content(page):
     """Return the number of visible formulas, diagrams, figures, tables and code blocks."""
     return page.evaluate(COUNTS, KINDS)
 
@@ -30,7 +31,7 @@ def expected_counts(phone, address):
     @functools.cache
     def count(page):
         phone.load_uncached(address + url_path(page), width=320)
-        return counts(phone.page)
+        return count_content(phone.page)
 
     return count
 
@@ -38,27 +39,30 @@ def expected_counts(phone, address):
 @contextlib.contextmanager
 def instant_navigation(page):
     """Wait for instant navigation, and assert that the document was not reloaded."""
-    page.evaluate("document.querySelector('h1').dataset.left = window.isSameDocument = 'yes'")
+    page.evaluate("window.isSameDocument = true")
+    page.evaluate("document.querySelector('h1').dataset.isOld = ''")
     yield
-    page.wait_for_selector("h1:not([data-left])")
-    assert page.evaluate("window.isSameDocument") == "yes"
+    page.wait_for_selector("h1:not([data-is-old])")
+    assert page.evaluate("window.isSameDocument")
 
 
 def test_pages_are_complete_after_instant_navigation(open_page, address, expected_counts):
     """Only the first four pages; test_engines.py navigates between all of them."""
     visit = open_page(width=320)
-    order = [visit.page.url]
-    for _ in range(3):
-        with instant_navigation(visit.page):
-            visit.page.locator(".md-footer__link--next").click()
-        order.append(visit.page.url)
-        assert counts(visit.page) == expected_counts(page_of(visit.page.url, address))
-    for step, urls in ((visit.page.go_back, order[-2::-1]), (visit.page.go_forward, order[1:])):
-        for url in urls:
-            with instant_navigation(visit.page):
-                step()
-            assert visit.page.url == url
-            assert counts(visit.page) == expected_counts(page_of(url, address))
+    page = visit.page
+
+    def navigate(action):
+        with instant_navigation(page):
+            action()
+        assert count_content(page) == expected_counts(page_of(page.url, address))
+        return page.url
+
+    first = page.url
+    second, third, fourth = (
+        navigate(page.locator(".md-footer__link--next").click) for _ in range(3)
+    )
+    assert [navigate(page.go_back) for _ in range(3)] == [third, second, first]
+    assert [navigate(page.go_forward) for _ in range(3)] == [second, third, fourth]
     assert visit.errors == []
 
 
@@ -69,7 +73,7 @@ def page_of(url, address):
 
 @pytest.fixture
 def chapter(open_page):
-    """A page with every kind of content."""
+    """A page with every kind of content, as a first visit."""
     return open_page(CHAPTER)
 
 
@@ -78,10 +82,10 @@ def test_heading_link_scrolls_below_header(chapter, expected_counts):
 
     page.locator(".md-sidebar--secondary a[href$='#what-goes-wrong']").click()
     page.wait_for_function(IS_BELOW_HEADER, arg="#what-goes-wrong")
-    assert counts(page) == expected_counts(CHAPTER)
+    assert count_content(page) == expected_counts(CHAPTER)
     page.reload()
     page.wait_for_function(IS_BELOW_HEADER, arg="#what-goes-wrong")
-    assert counts(page) == expected_counts(CHAPTER)
+    assert count_content(page) == expected_counts(CHAPTER)
 
 
 def test_heading_link_to_another_page_scrolls_below_header(open_page, address, expected_counts):
@@ -93,10 +97,10 @@ def test_heading_link_to_another_page_scrolls_below_header(open_page, address, e
     visit.wait_until("history.state?.y === scrollY")
     with instant_navigation(visit.page):
         link.click()
-    page, _, heading = target.partition("#")
+    page_url, _, heading = target.partition("#")
     visit.page.wait_for_function(IS_BELOW_HEADER, arg=f"#{heading}")
     assert visit.page.url == target
-    assert counts(visit.page) == expected_counts(page_of(page, address))
+    assert count_content(visit.page) == expected_counts(page_of(page_url, address))
 
 
 @pytest.mark.parametrize("scheme", THEME_SCHEMES)
@@ -137,9 +141,9 @@ def test_palette_switch_changes_only_the_scheme(chapter, expected_counts):
     ):
         chapter.page.get_by_title(title).click()
         chapter.page.wait_for_selector(f"body[data-md-color-scheme={scheme}]")
-        assert counts(chapter.page) == expected_counts(CHAPTER)
+        assert count_content(chapter.page) == expected_counts(CHAPTER)
     chapter.page.get_by_title("Follow the system; switch to light").click()
     chapter.page.get_by_title("Light; switch to dark").click()
     chapter.page.reload()
     chapter.page.wait_for_selector("body[data-md-color-scheme=slate]")
-    assert counts(chapter.page) == expected_counts(CHAPTER)
+    assert count_content(chapter.page) == expected_counts(CHAPTER)

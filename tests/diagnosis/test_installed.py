@@ -12,7 +12,7 @@ from tests.conftest import ROOT
 
 pytestmark = pytest.mark.thorough
 
-BUILD = "import hatchling.build as b, sys; print(b.build_wheel(sys.argv[1]))"
+BUILD_WHEEL = "import hatchling.build, sys; print(hatchling.build.build_wheel(sys.argv[1]))"
 
 
 @pytest.fixture(scope="module")
@@ -20,27 +20,18 @@ def installed(tmp_path_factory):
     """Return a folder that holds only the package, installed from its wheel."""
     folder = tmp_path_factory.mktemp("installed")
     wheel = subprocess.run(
-        [sys.executable, "-c", BUILD, folder],
+        [sys.executable, "-c", BUILD_WHEEL, folder],
         cwd=ROOT, capture_output=True, encoding="utf-8", check=True,
     ).stdout.split()[-1]  # fmt: skip
-    command = [
-        sys.executable,
-        "-m",
-        "pip",
-        "install",
-        "--quiet",
-        "--no-deps",
-        "--target",
-        "lib",
-        wheel,
-    ]
-    subprocess.run(command, cwd=folder, check=True)
+    pip_install = [sys.executable, "-m", "pip", "install", "--quiet", "--no-deps"]
+    subprocess.run([*pip_install, "--target", "lib", wheel], cwd=folder, check=True)
     return folder
 
 
-def run(folder, *arguments, **options):
+def run_python(folder, *arguments, **options):
+    """Run Python in a folder, with the package that is installed there."""
     return subprocess.run(
-        [sys.executable, "-m", "attention_docs", *arguments],
+        [sys.executable, *arguments],
         cwd=folder,
         env={**os.environ, "PYTHONPATH": str(folder / "lib")},
         capture_output=True,
@@ -49,19 +40,24 @@ def run(folder, *arguments, **options):
     )
 
 
-def test_every_command_runs_without_a_checkout(installed):
+def run(folder, *arguments, **options):
+    """Run a command of the installed package."""
+    return run_python(folder, "-m", "attention_docs", *arguments, **options)
+
+
+def test_wheel_contains_the_package_without_the_site_builder(installed):
     code = "import attention_docs; print(attention_docs.__file__)"
-    path = subprocess.run(
-        [sys.executable, "-c", code], cwd=installed, capture_output=True, encoding="utf-8",
-        env={**os.environ, "PYTHONPATH": str(installed / "lib")},
-    ).stdout  # fmt: skip
-    assert path.startswith(str(installed))
+    assert run_python(installed, "-c", code).stdout.startswith(str(installed))
     assert not (installed / "lib" / "attention_docs" / "publish").exists()
+
+
+def test_commands_on_examples_run_without_a_checkout(installed):
     assert "distinct_sizes" in run(installed, "list").stdout
-    output = run(installed, "show", "distinct_sizes").stdout
-    assert output.strip() == examples.expected("distinct_sizes")
+    steps = run(installed, "show", "distinct_sizes").stdout
+    assert steps.strip() == examples.expected("distinct_sizes")
     assert run(installed, "verify").returncode == 0
-    assert run(installed, "diagnose", input=output.rpartition("3\n")[2]).returncode == 0
+    output = steps.partition("output 4 x 3\n")[2]
+    assert run(installed, "diagnose", input=output).returncode == 0
 
 
 def test_check_runs_without_a_checkout(installed):
@@ -77,4 +73,4 @@ def test_check_runs_without_a_checkout(installed):
     )
     completed = run(installed, "check", "mine:attention")
     assert completed.returncode == 1, completed.stderr
-    assert "its output is that of scores that are not scaled" in completed.stdout
+    assert "its output is that of unscaled scores" in completed.stdout

@@ -1,4 +1,4 @@
-"""The diagnosis of outputs as NumPy, PyTorch and JAX print them."""
+"""The diagnosis of pasted outputs, as NumPy, PyTorch and JAX print them."""
 
 import io
 import json
@@ -24,6 +24,11 @@ def format_as_torch(array):
     return f"tensor([[{rows}]], dtype=torch.float64, grad_fn=<SqueezeBackward1>)"
 
 
+def format_rows(rows, number_format=".4f"):
+    """Format one row per line, without brackets."""
+    return "\n".join(" ".join(format(x, number_format) for x in row) for row in rows)
+
+
 FORMATS = {
     "NumPy, printed": str,
     "NumPy, repr": repr,
@@ -36,9 +41,9 @@ FORMATS = {
     "a list of NumPy's numbers": lambda array: repr([list(row) for row in array]),
     "PyTorch, after its shape": lambda array: f"torch.Size([4, 3]) {format_as_torch(array)}",
     "one line": lambda array: str(array).replace("\n", " "),
-    "no brackets": lambda array: "\n".join(" ".join(f"{x:.4f}" for x in row) for row in array),
+    "no brackets": format_rows,
     "typographic minus": lambda array: str(array).replace("-", "−"),
-    "powers of ten": lambda array: "\n".join(" ".join(f"{x:.5e}" for x in row) for row in array),
+    "powers of ten": lambda array: format_rows(array, ".5e"),
 }
 
 
@@ -52,22 +57,21 @@ def test_diagnose_parses_format(format_name):
     assert diagnosis.expected == RIGHT[0, 0]
 
 
-@pytest.mark.parametrize("known", known_outputs(), ids=lambda known: known.summary)
-def test_four_decimals_identify_each_known_output(known):
-    printed = "\n".join(" ".join(f"{x:.4f}" for x in row) for row in known.rows)
-    assert diagnose(printed).match == known
+@pytest.mark.parametrize("output", known_outputs(), ids=lambda output: output.summary)
+def test_four_decimals_identify_each_known_output(output):
+    assert diagnose(format_rows(output.rows)).match == output
 
 
 def test_unknown_output_reports_first_wrong_number():
-    changed = RIGHT.copy()
-    changed[2, 1] += 0.5
-    diagnosis = diagnose(str(changed))
+    unknown = RIGHT.copy()
+    unknown[2, 1] += 0.5
+    diagnosis = diagnose(str(unknown))
     assert diagnosis.match is None
     assert diagnosis.first_wrong == (2, 1)
 
 
 @pytest.mark.parametrize(
-    ("rows", "size"),
+    ("reshaped", "size"),
     [
         (RIGHT[:1], "1 x 3"),
         (np.vstack([RIGHT, RIGHT[:1]]), "5 x 3"),
@@ -75,8 +79,8 @@ def test_unknown_output_reports_first_wrong_number():
         (RIGHT.reshape(1, 12), "1 x 12"),
     ],
 )
-def test_right_numbers_in_wrong_shape_are_not_right(rows, size, monkeypatch, capsys):
-    monkeypatch.setattr("sys.stdin", io.StringIO(repr(rows)))
+def test_right_numbers_in_wrong_shape_are_not_right(reshaped, size, monkeypatch, capsys):
+    monkeypatch.setattr("sys.stdin", io.StringIO(repr(reshaped)))
     assert main(["diagnose"]) == 1
     output = capsys.readouterr().out
     assert output == f"No known mistake gives this.\nIt is {size}; expected 4 x 3.\n"
@@ -103,7 +107,7 @@ def test_unparsable_text_is_refused_in_one_line(text, message, monkeypatch, caps
     assert len(capsys.readouterr().err.splitlines()) == 1
 
 
-def test_command_line_names_the_mistake_and_its_fix(monkeypatch, capsys):
+def test_diagnose_command_prints_the_mistake_and_its_fix(monkeypatch, capsys):
     monkeypatch.setattr("sys.stdin", io.StringIO(str(WRONG)))
     assert main(["diagnose"]) == 1
     output = capsys.readouterr().out
@@ -111,6 +115,9 @@ def test_command_line_names_the_mistake_and_its_fix(monkeypatch, capsys):
     assert "The first wrong number is -0.805196 at [0, 0]; expected 0.2739." in output
     assert "softmax(scores, axis=-1)" in output
     assert "mechanisms/common_mistakes.md#softmax-over-the-other-axis" in output
+
+
+def test_diagnose_command_recognises_the_right_output(monkeypatch, capsys):
     monkeypatch.setattr("sys.stdin", io.StringIO(str(RIGHT)))
     assert main(["diagnose"]) == 0
     assert capsys.readouterr().out == "This is the right output.\n"
@@ -118,4 +125,4 @@ def test_command_line_names_the_mistake_and_its_fix(monkeypatch, capsys):
 
 def test_page_data_is_json_with_unique_outputs():
     data = json.loads(json.dumps(pasted.as_data(), allow_nan=False))
-    assert len({json.dumps(known["rows"]) for known in data}) == len(known_outputs())
+    assert len({json.dumps(output["rows"]) for output in data}) == len(known_outputs())

@@ -2,8 +2,8 @@
 
 An independent computation is a function from the literals of an example to some of its steps, by
 slow loops, closed forms or counting, and without the package. It is called twice: with the literals
-as committed, and with all of them moved by random amounts. So a function that returns the committed
-digits, or takes its steps from the example, disagrees.
+as committed, and with all of them perturbed by random amounts. So a function that returns the
+committed digits, or takes its steps from the example, disagrees.
 """
 
 import contextlib
@@ -17,7 +17,7 @@ import numpy as np
 
 from attention_docs import examples
 
-# Half a unit of the last decimal on a page, and of the second digit, as small numbers have there.
+# Pages show four decimals, or two significant digits of smaller numbers; half a unit of each.
 HALF_LAST_DECIMAL, HALF_SECOND_DIGIT = 0.5e-4, 0.5e-1
 
 
@@ -25,11 +25,11 @@ class Computation(NamedTuple):
     """An independent computation of steps of an example.
 
     Attributes:
-        compute: a function from the literals by their names to the steps by theirs.
+        compute: a function from a dictionary of literals to a dictionary of steps.
         method: how it computes them, in a few words.
         rtol: the relative tolerance.
         atol: the absolute tolerance, which is added to it.
-        fixed: literals that are not moved, such as places and sizes.
+        fixed: names of literals that are not perturbed, such as positions and sizes.
     """
 
     compute: Callable
@@ -60,26 +60,23 @@ def compare(example, computations):
             or has a tolerance that would let a wrong displayed digit pass.
     """
     assert computations, f"{example} has no independent computation: write one for its steps"
-    perturbed = perturbed_literals(example, {name for c in computations for name in c.fixed})
-    compared = {c: compare_with(example, c, {}) for c in computations}
-    for computation in computations if perturbed else ():
-        compare_with(example, computation, perturbed)
-    from_package = {
-        name
-        for computation in computations
-        for name, value in computation.compute.__globals__.items()
-        if is_from_package(value)
-    }
-    names = ", ".join(sorted(from_package))
-    assert not from_package, f"{example}: an independent computation uses {names} of the package"
-    inputs = examples.steps(example).keys() - set().union(*compared.values())
+    fixed = {name for computation in computations for name in computation.fixed}
+    perturbed = perturbed_literals(example, fixed)
+    compared_steps = {}
+    for computation in computations:
+        compared_steps[computation] = compare_with(example, computation, changes={})
+        if perturbed:
+            compare_with(example, computation, perturbed)
+        refuse_package_imports(example, computation)
+    inputs = examples.steps(example).keys() - set().union(*compared_steps.values())
     missing = inputs - literal_steps(example, perturbed)
     assert not missing, f"{example}: nothing is compared with {', '.join(sorted(missing))}"
-    parts = [
-        f"{len(steps)} by {c.method}, within {max(c.rtol, c.atol):.0e}"
-        for c, steps in compared.items()
+    methods = [
+        f"{len(steps)} by {computation.method}, within {max(computation.rtol, computation.atol):.0e}"
+        for computation, steps in compared_steps.items()
     ]
-    return f"{example}, {sum(map(len, compared.values()))} steps and {len(inputs)} inputs: {'; '.join(parts)}"
+    count = sum(len(steps) for steps in compared_steps.values())
+    return f"{example}, {count} steps and {len(inputs)} inputs: {'; '.join(methods)}"
 
 
 def compare_with(example, computation, changes):
@@ -88,43 +85,70 @@ def compare_with(example, computation, changes):
     with patched_literals(example, changes):
         steps = examples.steps(example)
         with patch.object(examples, "steps", side_effect=refuse_steps):
-            expected = computation.compute(literals(example))
-    assert expected, f"{example}: {computation.method} computes nothing"
-    for step, value in expected.items():
-        state = "moved" if changes else "as committed"
-        message = f"{example}.{step} and {computation.method}, {state}"
+            expected_steps = computation.compute(literals(example))
+    assert expected_steps, f"{example}: {computation.method} computes nothing"
+    for step, value in expected_steps.items():
         assert step in steps, f"{example} has no step {step}"
-        actual, value = np.asarray(steps[step]), np.asarray(value)
-        assert actual.shape == value.shape, f"{message}: {actual.shape} and {value.shape}"
-        tolerance = {"rtol": computation.rtol, "atol": computation.atol}
-        np.testing.assert_allclose(actual, value, **tolerance, err_msg=message)
-        # The tolerance must refuse a number whose last displayed digit is wrong.
-        finite = actual[np.isfinite(actual)]
-        size = np.abs(finite)
-        error = np.where(
-            size < 2 * HALF_LAST_DECIMAL,
-            HALF_SECOND_DIGIT * size,
-            HALF_LAST_DECIMAL * np.maximum(1, size),
-        )
-        wrong = np.where(finite == 0, HALF_LAST_DECIMAL, finite + error)
-        passed = np.isclose(wrong, value[np.isfinite(actual)], **tolerance)
-        assert not passed.any(), f"{message}: a wrong digit would pass"
-    return set(expected)
+        state = "perturbed" if changes else "as committed"
+        message = f"{example}.{step} and {computation.method}, {state}"
+        assert_close(np.asarray(steps[step]), np.asarray(value), computation, message)
+    return set(expected_steps)
+
+
+def assert_close(actual, expected, computation, message):
+    """Fail unless arrays agree within the tolerances, and these would detect a wrong digit."""
+    assert actual.shape == expected.shape, f"{message}: {actual.shape} and {expected.shape}"
+    tolerances = {"rtol": computation.rtol, "atol": computation.atol}
+    np.testing.assert_allclose(actual, expected, **tolerances, err_msg=message)
+    is_finite = np.isfinite(actual)
+    passes = np.isclose(with_wrong_last_digit(actual[is_finite]), expected[is_finite], **tolerances)
+    assert not passes.any(), f"{message}: a wrong digit would pass"
+
+
+def with_wrong_last_digit(numbers):
+    """Return the numbers off by half a unit of the last digit that a page displays."""
+    size = np.abs(numbers)
+    error = np.where(
+        size < 2 * HALF_LAST_DECIMAL,
+        HALF_SECOND_DIGIT * size,
+        HALF_LAST_DECIMAL * np.maximum(1, size),
+    )
+    return np.where(numbers == 0, HALF_LAST_DECIMAL, numbers + error)
+
+
+def refuse_package_imports(example, computation):
+    names = [
+        name for name, value in computation.compute.__globals__.items() if is_from_package(value)
+    ]
+    assert not names, (
+        f"{example}: an independent computation uses {', '.join(sorted(names))} of the package"
+    )
 
 
 def is_from_package(value):
-    module = inspect.getmodule(value) if callable(value) or inspect.ismodule(value) else None
+    if not (callable(value) or inspect.ismodule(value)):
+        return False
+    module = inspect.getmodule(value)
     return module is not None and module.__name__.split(".")[0] == "attention_docs"
 
 
 def with_dependencies(module):
     """Return the module of an example, after those of the examples that it is built from."""
-    modules = (inspect.getmodule(value) for value in vars(module).values() if callable(value))
-    modules = [*modules, *filter(inspect.ismodule, vars(module).values())]
-    names = {f"{examples.__name__}.{name}" for name in examples.names()}
-    direct = {m for m in modules if m and m.__name__ in names and m is not module}
-    nested = [m for dependency in sorted(direct, key=str) for m in with_dependencies(dependency)]
-    return [*dict.fromkeys(nested), module]
+    example_names = {f"{examples.__name__}.{name}" for name in examples.names()}
+    imported = {
+        inspect.getmodule(value)
+        for value in vars(module).values()
+        if callable(value) or inspect.ismodule(value)
+    }
+    dependencies = [
+        dependency
+        for dependency in imported - {module, None}
+        if dependency.__name__ in example_names
+    ]
+    modules = []
+    for dependency in sorted(dependencies, key=str):
+        modules += with_dependencies(dependency)
+    return [*dict.fromkeys(modules), module]
 
 
 def literals(example):
@@ -140,27 +164,31 @@ def is_literal(value):
 
 
 def is_array(value):
-    """Return whether a literal is a vector, a matrix or a few of them."""
+    """Whether a literal is a vector, a matrix or several of one shape."""
     if not isinstance(value, list | tuple):
         return False
-    with contextlib.suppress(ValueError):  # its parts differ in shape
+    try:
         return np.asarray(value).dtype.kind in "if"
-    return False
+    except ValueError:  # its rows differ in length
+        return False
 
 
 def perturbed_literals(example, fixed):
-    """Return random neighbours of the literal arrays, zeros included, by identity."""
-    draw = np.random.RandomState(0)
-    return {
-        id(value): (np.asarray(value) + draw.uniform(-0.1, 0.1, np.shape(value))).tolist()
-        for name, value in literals(example).items()
-        if name not in fixed and is_array(value)
-    }
+    """Return the literal arrays with noise added, also to zeros, keyed by `id`."""
+    random, perturbed = np.random.RandomState(0), {}
+    for name, value in literals(example).items():
+        if name not in fixed and is_array(value):
+            noise = random.uniform(-0.1, 0.1, np.shape(value))
+            perturbed[id(value)] = (np.asarray(value) + noise).tolist()
+    return perturbed
 
 
 @contextlib.contextmanager
 def patched_literals(example, changes):
-    """Replace literals of an example, by identity, in all modules that it takes them from."""
+    """Replace literals, keyed by `id`, in the modules of an example and of its dependencies.
+
+    By `id`, because one example may import a literal of another.
+    """
     with contextlib.ExitStack() as stack:
         for module in with_dependencies(examples.load(example)):
             for name, value in list(vars(module).items()):
@@ -171,16 +199,15 @@ def patched_literals(example, changes):
 
 def literal_steps(example, perturbed):
     """Return the steps that equal a literal, both as committed and perturbed."""
-    equals = []
+    names = set(examples.steps(example))
     for changes in ({}, perturbed):
         with patched_literals(example, changes):
             arrays = [value for value in literals(example).values() if is_array(value)]
-            parts = [part for array in arrays for part in array if is_array(part)]
-            values = [np.asarray(value) for value in (*arrays, *parts)]
-            steps = examples.steps(example).items()
-            equals.append({name for name, step in steps if any(is_equal(step, v) for v in values)})
-    return equals[0] & equals[1]
-
-
-def is_equal(a, b):
-    return a.shape == b.shape and np.array_equal(a, b)
+            rows = [row for array in arrays for row in array if is_array(row)]
+            steps = examples.steps(example)
+            names &= {
+                name
+                for name, step in steps.items()
+                if any(np.array_equal(step, literal) for literal in (*arrays, *rows))
+            }
+    return names

@@ -18,10 +18,9 @@ for module in pkgutil.iter_modules(independent.__path__):
     importlib.import_module(f"{independent.__name__}.{module.name}")
 
 NAMES = examples.names()
-THOROUGH = (pytest.mark.thorough,)
-# Examples of one head with projections, and no other steps, are compared with a loop and PyTorch.
+# Examples with no other steps than those of one head are compared with a loop and PyTorch.
 INPUTS = {"X", "X_q", "X_kv", "W_Q", "W_K", "W_V"}
-ATTENTION = {"Q", "K", "V", "weights", "output"}
+ONE_HEAD_STEPS = {"Q", "K", "V", "weights", "output"}
 
 
 def step_names(name):
@@ -30,7 +29,8 @@ def step_names(name):
 
 
 def has_one_head(name):
-    return ATTENTION <= step_names(name) <= ATTENTION | INPUTS | {"scores", "scaled"}
+    optional_steps = INPUTS | {"scores", "scaled"}
+    return ONE_HEAD_STEPS <= step_names(name) <= ONE_HEAD_STEPS | optional_steps
 
 
 ONE_HEAD = [name for name in NAMES if has_one_head(name)]
@@ -39,7 +39,8 @@ ONE_HEAD = [name for name in NAMES if has_one_head(name)]
 def test_examples_are_classified_by_their_heads():
     assert "self_attention" in ONE_HEAD
     assert "softmax_overflow" not in ONE_HEAD
-    assert {"distinct_sizes": 1, "multi_head": 2}.items() <= HEADS.items()
+    assert HEADS["distinct_sizes"] == 1
+    assert HEADS["multi_head"] == 2
 
 
 def test_every_example_has_title_and_source():
@@ -63,20 +64,22 @@ def computations_of(name):
     return COMPUTATIONS[name]
 
 
-@pytest.mark.parametrize(
-    "name",
-    # Training the models once more is slow.
-    [pytest.param(name, marks=THOROUGH * name.startswith("learning_")) for name in NAMES],
-)
+def thorough_if_trained(name):
+    """Mark an example whose models are trained once more, which is slow, as thorough."""
+    marks = [pytest.mark.thorough] if name.startswith("learning_") else []
+    return pytest.param(name, marks=marks)
+
+
+@pytest.mark.parametrize("name", [thorough_if_trained(name) for name in NAMES])
 def test_steps_agree_with_independent_computation(name, record_property):
     record_property("compared", compare(name, computations_of(name)))
 
 
 WEIGHTS = examples.steps("self_attention")["weights"]
-SLOW_LOOP = steps_of_one_head(ATTENTION | {"scores", "scaled"})
+SLOW_LOOP = steps_of_one_head(ONE_HEAD_STEPS | {"scores", "scaled"})
 
 
-def in_module_with_package_imports(literals):
+def function_of_module_that_imports_the_package(literals):
     return SLOW_LOOP.compute(literals)
 
 
@@ -85,27 +88,30 @@ def in_module_with_package_imports(literals):
     [
         ([], "self_attention has no independent computation"),
         ([lambda literals: {}], "a loop computes nothing"),
-        ([lambda literals: {"weights": WEIGHTS}], "weights and a loop, moved"),
+        ([lambda literals: {"weights": WEIGHTS}], "weights and a loop, perturbed"),
         ([lambda literals: {"weights": WEIGHTS + 1e-9}], "weights and a loop, as committed"),
         ([lambda literals: {"weights": WEIGHTS[0]}], r"as committed: \(3, 3\) and \(3,\)"),
         ([lambda literals: examples.steps("self_attention")], "must not call examples.steps"),
         ([lambda literals: {"weight": WEIGHTS}], "self_attention has no step weight"),
-        ([in_module_with_package_imports], "uses .*attention_steps.* of the package"),
+        ([function_of_module_that_imports_the_package], "uses .*attention_steps.* of the package"),
     ],
 )
 def test_compare_rejects_dependent_computations(functions, message):
-    computations = [Computation(function, "a loop", 1e-12, 1e-15, ()) for function in functions]
+    computations = [
+        Computation(function, method="a loop", rtol=1e-12, atol=1e-15, fixed=())
+        for function in functions
+    ]
     with pytest.raises(AssertionError, match=message):
         compare("self_attention", computations)
 
 
-def test_compare_rejects_tolerance_of_a_digit():
+def test_compare_rejects_tolerance_that_hides_a_wrong_digit():
     with pytest.raises(AssertionError, match="a wrong digit would pass"):
         compare("self_attention", [SLOW_LOOP._replace(rtol=1e-3)])
 
 
-def test_compare_names_uncompared_steps():
-    without_scores = steps_of_one_head(ATTENTION | {"scaled"})
+def test_compare_rejects_steps_without_computation():
+    without_scores = steps_of_one_head(ONE_HEAD_STEPS | {"scaled"})
     with pytest.raises(AssertionError, match="nothing is compared with scores"):
         compare("self_attention", [without_scores])
 
@@ -118,7 +124,7 @@ def test_output_equals_pytorch(name, torch):
     np.testing.assert_allclose(steps["output"], expected.numpy(), rtol=1e-14)
 
 
-# Examples with these words in their docstring are tested for it.
+# Examples whose docstring says so are tested for it.
 DISTINCT_SIZES = "all sizes differ"
 
 
@@ -127,6 +133,7 @@ def number_of_heads(name):
     return max(1, sum(bool(re.fullmatch(r"Q_\d+", step)) for step in step_names(name)))
 
 
+# The number of heads of each example whose sizes all differ.
 HEADS = {
     name: number_of_heads(name)
     for name in NAMES
@@ -153,14 +160,18 @@ def test_wrong_transpose_raises_shape_mismatch(name):
     q, k, v = (steps[letter] for letter in "QKV")
     weights = steps["weights"] if "weights" in steps else steps["one_head_weights"]
     assert (q @ k.T).shape == weights.shape
-    for left, right in ((q, k), (q.T, k), (q.T, k.T), (q, v.T), (weights.T, v), (weights, v.T)):
+    assert (weights @ v).shape == (len(q), v.shape[1])
+    wrong_scores = [(q, k), (q.T, k), (q.T, k.T), (q, v.T)]
+    wrong_outputs = [(weights.T, v), (weights, v.T)]
+    for left, right in wrong_scores + wrong_outputs:
         with pytest.raises(ValueError, match="mismatch"):
             left @ right
 
 
 @pytest.mark.parametrize("name", [name for name, heads in HEADS.items() if heads == 1])
 def test_permuted_queries_keys_and_values_are_refused(name):
-    in_order, *permuted = itertools.permutations(examples.steps(name)[x] for x in "QKV")
+    steps = examples.steps(name)
+    in_order, *permuted = itertools.permutations([steps["Q"], steps["K"], steps["V"]])
     attention_steps(*in_order)
     for arguments in permuted:
         with pytest.raises(ValueError, match="expected"):
@@ -169,29 +180,31 @@ def test_permuted_queries_keys_and_values_are_refused(name):
 
 def test_outputs_in_tetrahedron_determine_the_weights():
     steps = examples.steps("two_sequences")
+    # The weights solve weights @ V = output, with a row sum of one.
     corners = np.vstack([steps["V"].T, np.ones(4)])
+    outputs = np.vstack([steps["output"].T, np.ones(2)])
     assert abs(np.linalg.det(corners)) > 1
-    blends = np.linalg.solve(corners, np.vstack([steps["output"].T, np.ones(2)]))
-    np.testing.assert_allclose(blends.T, steps["weights"], rtol=1e-12)
+    weights = np.linalg.solve(corners, outputs).T
+    np.testing.assert_allclose(weights, steps["weights"], rtol=1e-12)
 
 
 def test_outputs_in_space_lie_inside_triangle_of_values():
-    steps, planar = examples.steps("values_in_space"), examples.steps("self_attention")
-    corner, side_1, side_2 = (
-        steps["V"][0],
-        steps["V"][1] - steps["V"][0],
-        steps["V"][2] - steps["V"][0],
-    )
+    steps = examples.steps("values_in_space")
+    corner, *other_corners = steps["V"]
+    side_1, side_2 = other_corners - corner
     normal = np.cross(side_1, side_2)
     assert normal[1] != 0, "the triangle is tilted, so the third axis matters"
     np.testing.assert_allclose((steps["output"] - corner) @ normal, 0, atol=1e-14)
     for output in steps["output"]:
-        areas = [
-            np.cross(output - corner, side_2) @ normal,
-            np.cross(side_1, output - corner) @ normal,
-        ]
-        shares = np.array(areas) / (normal @ normal)
-        assert np.all(shares > 0)
-        assert shares.sum() < 1
+        # Barycentric coordinates: the areas of partial triangles over that of the whole.
+        from_corner = output - corner
+        share_1 = np.cross(from_corner, side_2) @ normal / (normal @ normal)
+        share_2 = np.cross(side_1, from_corner) @ normal / (normal @ normal)
+        assert min(share_1, share_2) > 0
+        assert share_1 + share_2 < 1
+
+
+def test_values_in_space_extend_the_planar_example():
+    steps, planar = examples.steps("values_in_space"), examples.steps("self_attention")
     np.testing.assert_array_equal(steps["output"][:, :2], planar["output"])
     np.testing.assert_array_equal(steps["weights"], planar["weights"])

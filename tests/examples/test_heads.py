@@ -14,9 +14,9 @@ def test_wrong_head_split_changes_every_output():
 
 
 def test_single_head_prefers_a_key_that_neither_head_prefers():
-    steps = examples.steps("multi_head")
-    favourites = [steps[name][2].argmax() for name in ("weights_1", "weights_2")]
-    assert steps["one_head_weights"][2].argmax() not in favourites
+    steps, query = examples.steps("multi_head"), 2
+    preferred_keys = [steps[name][query].argmax() for name in ("weights_1", "weights_2")]
+    assert steps["one_head_weights"][query].argmax() not in preferred_keys
 
 
 def test_each_japanese_word_finds_its_translation():
@@ -47,20 +47,23 @@ def with_our_weights(torch, layer, **attentions):
 
 def test_encoder_and_decoder_equal_pytorch_layers(torch):
     example, steps = examples.load("encoder_decoder"), examples.steps("encoder_decoder")
-    options = {"dim_feedforward": 6, "dropout": 0.0, "batch_first": True, "dtype": torch.float64}
+    options = {
+        "d_model": 4, "nhead": 2, "dim_feedforward": 6,
+        "dropout": 0.0, "batch_first": True, "dtype": torch.float64,
+    }  # fmt: skip
     encoder = with_our_weights(
-        torch, torch.nn.TransformerEncoderLayer(4, 2, **options), self_attn=example.ENCODER
+        torch, torch.nn.TransformerEncoderLayer(**options), self_attn=example.ENCODER
     )
     decoder = with_our_weights(
         torch,
-        torch.nn.TransformerDecoderLayer(4, 2, **options),
+        torch.nn.TransformerDecoderLayer(**options),
         self_attn=example.DECODER,
         multihead_attn=example.CROSS,
     )
     x, y = (torch.tensor(steps[name].tolist(), dtype=torch.float64)[None] for name in "XY")
-    causal = torch.triu(torch.ones(2, 2, dtype=torch.bool), diagonal=1)
+    hidden = torch.triu(torch.ones(2, 2, dtype=torch.bool), diagonal=1)  # True hides in PyTorch
     memory = encoder(x)
-    output = decoder(y, memory, tgt_mask=causal)
+    output = decoder(y, memory, tgt_mask=hidden)
     np.testing.assert_allclose(steps["memory"], memory[0].detach().numpy(), atol=1e-13)
     np.testing.assert_allclose(steps["output"], output[0].detach().numpy(), atol=1e-13)
 
@@ -68,7 +71,8 @@ def test_encoder_and_decoder_equal_pytorch_layers(torch):
 def test_decoder_output_ignores_later_targets(monkeypatch):
     example = examples.load("encoder_decoder")
     before = example.steps()["probabilities"]
-    monkeypatch.setattr(example, "TARGET_TOKENS", [example.TARGET_TOKENS[0], [3, -1, 2, 0]])
+    changed_targets = [example.TARGET_TOKENS[0], [3, -1, 2, 0]]
+    monkeypatch.setattr(example, "TARGET_TOKENS", changed_targets)
     after = example.steps()["probabilities"]
     np.testing.assert_array_equal(after[0], before[0])
     assert np.all(after[1] != before[1])
@@ -81,20 +85,32 @@ def test_mistakes_of_source_class_change_every_number():
 
 
 def test_source_class_equals_its_formula_in_pytorch(torch):
-    """It has no projections, the root of embed_size and an output layer."""
+    """The class has no projections, divides by the root of embed_size and has an output layer."""
     steps = examples.steps("source_classes")
     heads = torch.tensor(steps["X"].tolist(), dtype=torch.float64).reshape(3, 2, 2).transpose(0, 1)
     attended = torch.nn.functional.scaled_dot_product_attention(heads, heads, heads, scale=4**-0.5)
     merged = attended.transpose(0, 1).reshape(3, 4).numpy()
     np.testing.assert_allclose(steps["output_as_in_the_source"], merged @ steps["W_O"], rtol=1e-13)
-    unused = torch.nn.Linear(2, 4, bias=False)
+
+
+def test_sizes_of_unused_layers_equal_pytorch(torch):
+    steps = examples.steps("source_classes")
+    head_dim, embed_size, heads = 2, 4, 2
+    unused = torch.nn.Linear(head_dim, embed_size, bias=False)
     assert steps["unused_parameters"] == 3 * unused.weight.numel()
-    assert steps["features_if_applied"] == 2 * unused.out_features
-    scores = steps["scores_1_not_projected"]
-    np.testing.assert_array_equal(scores, (heads[0] @ heads[0].T).numpy())
+    assert steps["features_if_applied"] == heads * unused.out_features
+
+
+def test_scores_without_projections_are_symmetric():
+    steps = examples.steps("source_classes")
+    scores, first_head = steps["scores_1_not_projected"], steps["X"][:, :2]
+    np.testing.assert_array_equal(scores, first_head @ first_head.T)
     np.testing.assert_array_equal(scores, scores.T)
-    repeated = steps["repeated_head_output"]
-    np.testing.assert_array_equal(repeated[:, :2], repeated[:, 2:])
+
+
+def test_equal_halves_of_tokens_give_identical_heads():
+    output = examples.steps("source_classes")["repeated_head_output"]
+    np.testing.assert_array_equal(output[:, :2], output[:, 2:])
 
 
 def test_cross_attention_class_of_source_equals_layer(torch):

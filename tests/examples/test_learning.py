@@ -1,4 +1,4 @@
-"""Gradients and trained models: what the chapters say about them."""
+"""Gradients and trained models: statements of the pages about them."""
 
 import math
 
@@ -18,22 +18,26 @@ def test_step_lowers_loss_less_than_linear_prediction():
     assert steps["expected"] < steps["loss_after"] - steps["loss"] < 0
 
 
+def one_hot(token):
+    return [float(token == letter) for letter in "ABC"]
+
+
 @pytest.mark.parametrize("sequence", ["CABA", "BCAC", "ABCB", "CBAB", "BACA"])
 def test_induction_by_hand_continues_other_sequences(sequence, monkeypatch):
     example = examples.load("induction_by_hand")
-    rows = [[*(float(letter == a) for a in "ABC"), *row[3:]] for letter, row in zip(sequence, example.X, strict=True)]  # fmt: skip
-    monkeypatch.setattr(example, "X", rows)
+    rows = zip(sequence, example.X, strict=True)
+    monkeypatch.setattr(example, "X", [[*one_hot(token), *row[3:]] for token, row in rows])
     answer = sequence[sequence.index(sequence[-1]) + 1]
-    assert example.steps()["output"][3].tolist() == [float(answer == a) for a in "ABC"]
+    assert example.steps()["output"][-1].tolist() == one_hot(answer)
 
 
 def test_weights_of_reverse_become_anti_diagonal():
     steps = examples.steps("learning_reverse")
-    mirrored = np.arange(6)[::-1]
-    np.testing.assert_array_equal(steps["weights_after"].argmax(axis=1), mirrored)
-    assert np.all(steps["weights_after"][np.arange(6), mirrored] > 0.9)
+    positions = np.arange(6)
+    mirrored = positions[::-1]
     assert np.all(steps["weights_before"] < 0.25)
-    assert np.all(steps["position_scores"].argmax(axis=1)[[0, 1, 3, 4, 5]] == mirrored[[0, 1, 3, 4, 5]])  # fmt: skip
+    assert np.all(steps["weights_after"][positions, mirrored] > 0.9)
+    np.testing.assert_array_equal(steps["position_scores"].argmax(axis=1), mirrored)
     assert steps["right"][-1] == 100
 
 
@@ -42,10 +46,14 @@ def test_trained_induction_heads_match_those_by_hand():
     positions = np.arange(7)
     assert np.all(steps["weights1"][positions[1:], positions[:-1]] > 0.85)
     tokens = steps["tokens"].tolist()
-    following = tokens.index(tokens[-1]) + 1
-    assert tokens[following] == steps["answer"]
-    assert steps["weights2"][-1].argmax() == following
+    after_first_occurrence = tokens.index(tokens[-1]) + 1
+    assert tokens[after_first_occurrence] == steps["answer"]
+    assert steps["weights2"][-1].argmax() == after_first_occurrence
     np.testing.assert_array_equal(steps["match_scores"].argmax(axis=1), np.arange(9))
+
+
+def test_induction_needs_both_layers():
+    steps = examples.steps("learning_induction")
     assert steps["right_two"][-1] == 100
     # One layer does little better than guessing among the six tokens that could follow.
     assert np.all(steps["right_one"] < 30)
@@ -53,17 +61,35 @@ def test_trained_induction_heads_match_those_by_hand():
     assert steps["right_without_2"] < 30
 
 
-def test_mistakes_have_the_effects_that_the_chapter_says():
-    steps = examples.steps("learning_mistakes")
-    assert steps["no_positions_right"][-1] < 50
-    assert steps["no_residual_right"][-1] == 100  # one layer needs no residual sum
-    assert steps["induction_no_residual_right"][-1] < 25
-    assert 50 < steps["induction_no_positions_right"][-1] < 90
-    assert steps["wide_right"][-1] == steps["wide_unscaled_right"][-1] == 100
-    assert np.all(steps["wide_unscaled_right"][3:6] < steps["wide_right"][3:6])
-    assert np.all(steps["wide_unscaled_right_of_starts"] < steps["wide_right_of_starts"])
-    assert abs(steps["walk"][-1] - math.log(2)) < 0.03
-    assert steps["unmasked"][-1] < math.log(2) / 2
-    assert steps["unmasked_used"][-1] > 2
-    assert steps["unshifted"][-1] < 0.001
-    assert steps["unshifted_used_right"][-1] == 0
+@pytest.fixture(scope="module")
+def mistakes():
+    return examples.steps("learning_mistakes")
+
+
+def test_models_without_positions_learn_only_partly(mistakes):
+    assert mistakes["no_positions_right"][-1] < 50
+    assert 50 < mistakes["induction_no_positions_right"][-1] < 90
+
+
+def test_two_layers_need_the_residual_sum_and_one_does_not(mistakes):
+    assert mistakes["no_residual_right"][-1] == 100
+    assert mistakes["induction_no_residual_right"][-1] < 25
+
+
+def test_model_without_scale_learns_more_slowly(mistakes):
+    wide, unscaled = mistakes["wide_right"], mistakes["wide_unscaled_right"]
+    assert wide[-1] == unscaled[-1] == 100
+    assert np.all(unscaled[3:6] < wide[3:6])  # after 30, 40 and 50 steps
+    assert np.all(mistakes["wide_unscaled_right_of_starts"] < mistakes["wide_right_of_starts"])
+
+
+def test_model_trained_without_mask_fails_with_it(mistakes):
+    smallest_honest_loss = math.log(2)
+    assert abs(mistakes["walk"][-1] - smallest_honest_loss) < 0.03
+    assert mistakes["unmasked"][-1] < smallest_honest_loss / 2
+    assert mistakes["unmasked_used"][-1] > 2
+
+
+def test_model_trained_on_unshifted_targets_names_no_next_token(mistakes):
+    assert mistakes["unshifted"][-1] < 0.001
+    assert mistakes["unshifted_used_right"][-1] == 0

@@ -1,4 +1,4 @@
-"""Batches, windows, masks and mistakes: what their pages say about them."""
+"""Batches, windows, masks and mistakes: statements of the pages about them."""
 
 import numpy as np
 import pytest
@@ -22,10 +22,10 @@ def test_joined_sequences_change_every_printed_row():
 
 def test_most_similar_key_may_lack_the_largest_weight():
     steps = examples.steps("batched_attention")
+    most_similar, largest_weight = steps["cosines"].argmax(axis=1), steps["weights"].argmax(axis=1)
     assert np.all(np.abs(steps["cosines"]) <= 1)
-    assert np.argmax(steps["cosines"][2]) == np.argmax(steps["weights"][2]) == 5
-    # Length matters too: for query 1 the most similar key does not have the largest weight.
-    assert np.argmax(steps["cosines"][1]) != np.argmax(steps["weights"][1])
+    assert most_similar[2] == largest_weight[2] == 5, "the injected pair"
+    assert most_similar[1] != largest_weight[1], "the lengths of the keys matter too"
 
 
 def test_outputs_lie_between_extreme_values():
@@ -41,8 +41,8 @@ def test_fill_value_affects_only_the_fully_masked_row():
     np.testing.assert_array_equal(steps["output_filled"][1:], steps["output_causal_and_left"][1:])
 
 
-# The step with each mistake, and the correct one to compare it with.
-CORRECT = {
+# The step with each mistake, and the correct step to compare it with.
+CORRECT_STEPS = {
     "divided_by_d_k": "right",
     "divided_by_root_of_d_model": "right",
     "not_scaled": "right",
@@ -62,17 +62,17 @@ CORRECT = {
 AFFECTED_ROWS = {"scaled_after_mask": 2}
 
 
-@pytest.mark.parametrize("mistake", CORRECT)
+@pytest.mark.parametrize("mistake", CORRECT_STEPS)
 def test_mistake_changes_every_printed_row(mistake):
     steps = examples.steps("common_mistakes")
-    rows = list(zip(steps[CORRECT[mistake]], steps[mistake], strict=True))
+    rows = list(zip(steps[CORRECT_STEPS[mistake]], steps[mistake], strict=True))
     for right, wrong in rows[: AFFECTED_ROWS.get(mistake)]:
         assert as_text(right) != as_text(wrong)
 
 
 def test_table_of_mistakes_is_complete():
     steps = examples.steps("common_mistakes")
-    assert set(CORRECT) | set(CORRECT.values()) == set(steps)
+    assert {*CORRECT_STEPS.keys(), *CORRECT_STEPS.values()} == set(steps)
 
 
 def test_masking_the_padding_restores_the_output():
@@ -83,6 +83,6 @@ def test_masking_the_padding_restores_the_output():
 
 
 def test_data_and_matrices_equal_draws_of_the_source():
-    draw, steps = np.random.RandomState(42), examples.steps("batched_attention")
-    for name in ("data", "W_Q", "W_K", "W_V"):
-        assert np.array_equal(steps[name], draw.randn(*steps[name].shape)), name
+    random, steps = np.random.RandomState(42), examples.steps("batched_attention")
+    for name in ("data", "W_Q", "W_K", "W_V"):  # in the order in which the source draws them
+        assert np.array_equal(steps[name], random.randn(*steps[name].shape)), name

@@ -27,56 +27,62 @@ def test_rows_and_columns_are_distinct(step):
     assert len(np.unique(matrix, axis=1).T) == matrix.shape[1]
 
 
-MISTAKEN = examples.steps("common_mistakes")
-SQUARE = examples.load("common_mistakes")
-EXAMPLE = example_call()
+STEPS_OF_PAGE = examples.steps("common_mistakes")
+SQUARE_Q, SQUARE_K, SQUARE_V = (
+    np.array(getattr(examples.load("common_mistakes"), name), dtype=float) for name in "QKV"
+)
 SHOWN_IN_DISTINCT_SIZES = [mistake for mistake in MISTAKES if mistake.shows_in == "distinct_sizes"]
 
 
 @pytest.mark.parametrize("mistake", SHOWN_IN_DISTINCT_SIZES, ids=lambda mistake: mistake.name)
 def test_mistake_changes_every_printed_row(mistake):
-    rows = zip(STEPS["output"], recipe.attend(EXAMPLE, mistake.changes)[0, 0], strict=True)
-    changed = [as_text(right) != as_text(mistaken) for right, mistaken in rows]
-    assert all(changed), mistake.name
+    output = recipe.attend(example_call(), mistake.changes)[0, 0]
+    for right, wrong in zip(STEPS["output"], output, strict=True):
+        assert as_text(right) != as_text(wrong)
 
 
-IN_THE_CATALOGUE = {mistake.name for mistake in MISTAKES} & MISTAKEN.keys()
+SQUARE_CALL = Call(*(rows[None, None] for rows in (SQUARE_Q, SQUARE_K, SQUARE_V)))
+# The calls of mistakes that the page does not show on the example in which all sizes differ.
+CALLS_OF_PAGE = {
+    "mask_flipped": CASES["causal_mask"].call,
+    "mask_after_softmax": CASES["causal_mask"].call,
+    "queries_and_keys_swapped": SQUARE_CALL,
+    "keys_and_values_swapped": SQUARE_CALL,
+    "scaled_after_mask": replace(SQUARE_CALL, is_causal=True, scale=-1.0),
+}
+NAMES_IN_CATALOGUE = {mistake.name for mistake in MISTAKES} & STEPS_OF_PAGE.keys()
 
 
-@pytest.mark.parametrize("name", sorted(IN_THE_CATALOGUE))
+@pytest.mark.parametrize("name", sorted(NAMES_IN_CATALOGUE - {"heads_without_transpose"}))
 def test_steps_of_page_match_the_catalogue(name):
-    case = {
-        "mask_flipped": CASES["causal_mask"].call,
-        "mask_after_softmax": CASES["causal_mask"].call,
-        **dict.fromkeys(
-            ("queries_and_keys_swapped", "keys_and_values_swapped", "scaled_after_mask"),
-            Call(
-                *(
-                    np.array(rows, dtype=float)[None, None]
-                    for rows in (SQUARE.Q, SQUARE.K, SQUARE.V)
-                )
-            ),
-        ),
-    }.get(name, EXAMPLE)
-    if name == "scaled_after_mask":
-        case = replace(case, is_causal=True, scale=-1.0)
-    if name == "heads_without_transpose":
-        eye = dict.fromkeys("QKVO", np.eye(D_MODEL))
-        layer = LayerCall(STEPS["X_q"][None], STEPS["X_kv"][None], 3, eye)
-        output = recipe.attend_in_heads(layer, mistake_named(name).changes)[0]
-    else:
-        output = recipe.attend(case, mistake_named(name).changes)[0, 0]
-    np.testing.assert_allclose(output, MISTAKEN[name], rtol=1e-12, atol=1e-15)
+    call = CALLS_OF_PAGE.get(name, example_call())
+    output = recipe.attend(call, mistake_named(name).changes)[0, 0]
+    np.testing.assert_allclose(output, STEPS_OF_PAGE[name], rtol=1e-12, atol=1e-15)
+
+
+def test_heads_without_transpose_on_page_match_the_catalogue():
+    identity = dict.fromkeys("QKVO", np.eye(D_MODEL))
+    layer = LayerCall(STEPS["X_q"][None], STEPS["X_kv"][None], heads=3, weights=identity)
+    changes = mistake_named("heads_without_transpose").changes
+    output = recipe.attend_in_heads(layer, changes)[0]
+    expected = STEPS_OF_PAGE["heads_without_transpose"]
+    np.testing.assert_allclose(output, expected, rtol=1e-12, atol=1e-15)
 
 
 TWO_SEQUENCES = examples.steps("two_sequences")
-IDENTITY = {"O": np.eye(TWO_SEQUENCES["V"].shape[-1])}
-LAYER = LayerCall(
-    TWO_SEQUENCES["X_q"][None],
-    TWO_SEQUENCES["X_kv"][None],
-    1,
-    {letter: TWO_SEQUENCES[f"W_{letter}"] for letter in "QKV"} | IDENTITY,
+WEIGHTS = {letter: TWO_SEQUENCES[f"W_{letter}"] for letter in "QKV"}
+NO_OUTPUT_PROJECTION = {"O": np.eye(TWO_SEQUENCES["V"].shape[-1])}
+LAYER_OF_TWO_SEQUENCES = LayerCall(
+    query=TWO_SEQUENCES["X_q"][None],
+    key=TWO_SEQUENCES["X_kv"][None],
+    heads=1,
+    weights=WEIGHTS | NO_OUTPUT_PROJECTION,
 )
+
+
+def test_recipe_gives_the_output_of_two_sequences():
+    output = recipe.attend_in_heads(LAYER_OF_TWO_SEQUENCES)[0]
+    np.testing.assert_allclose(output, TWO_SEQUENCES["output"], rtol=1e-12)
 
 
 @pytest.mark.parametrize(
@@ -87,21 +93,19 @@ LAYER = LayerCall(
         "not_scaled",
         "softmax_over_queries",
         "query_and_key_weights_swapped",
-        "keys_made_with_query_weights",
+        "keys_projected_with_query_weights",
     ],
 )
 def test_mistake_changes_every_row_of_two_sequences(name):
-    right, mistaken = (
-        recipe.attend_in_heads(LAYER, c)[0] for c in ({}, mistake_named(name).changes)
-    )
-    np.testing.assert_allclose(right, TWO_SEQUENCES["output"], rtol=1e-12)
-    for row, wrong in zip(TWO_SEQUENCES["output"], mistaken, strict=True):
-        assert as_text(row) != as_text(wrong)
+    output = recipe.attend_in_heads(LAYER_OF_TWO_SEQUENCES, mistake_named(name).changes)[0]
+    for right, wrong in zip(TWO_SEQUENCES["output"], output, strict=True):
+        assert as_text(right) != as_text(wrong)
 
 
 def test_copying_model_beats_guessing_only_if_unshifted():
-    guessing = math.log(6)
-    assert max(MISTAKEN["unshifted_targets"]) < guessing < min(MISTAKEN["shifted_targets"])
+    loss_of_guessing = math.log(6)
+    assert max(STEPS_OF_PAGE["unshifted_targets"]) < loss_of_guessing
+    assert min(STEPS_OF_PAGE["shifted_targets"]) > loss_of_guessing
 
 
 def test_page_shows_every_step_of_common_mistakes():
@@ -118,11 +122,12 @@ def test_pytorch_causal_alignments(torch):
         "causal": {"is_causal": True},
         "aligned_bottom_right": {"attn_mask": bias.causal_lower_right(M, N)},
     }.items():
-        np.testing.assert_allclose(MISTAKEN[step], attend(q, k, v, **options)[0, 0], rtol=1e-9)
+        output = attend(q, k, v, **options)[0, 0]
+        np.testing.assert_allclose(STEPS_OF_PAGE[step], output, rtol=1e-9)
     upper_left = attend(q, k, v, attn_mask=bias.causal_upper_left(M, N))[0, 0]
-    np.testing.assert_allclose(MISTAKEN["causal"], upper_left, rtol=1e-9)
+    np.testing.assert_allclose(STEPS_OF_PAGE["causal"], upper_left, rtol=1e-9)
     newest = attend(q[..., -1:, :], k, v, is_causal=True)[0, 0]
-    np.testing.assert_allclose(MISTAKEN["newest_with_is_causal"], newest, rtol=1e-9)
+    np.testing.assert_allclose(STEPS_OF_PAGE["newest_with_is_causal"], newest, rtol=1e-9)
 
 
 @pytest.mark.parametrize("dtype", ["float64", "float32"])
@@ -131,9 +136,9 @@ def test_pytorch_with_a_negative_scale(dtype, torch):
     attend = torch.nn.functional.scaled_dot_product_attention
     q, k, v = (
         torch.tensor(rows, dtype=getattr(torch, dtype))[None, None]
-        for rows in (SQUARE.Q, SQUARE.K, SQUARE.V)
+        for rows in (SQUARE_Q, SQUARE_K, SQUARE_V)
     )
-    right, allowed = MISTAKEN["negative_scale"], torch.ones(3, 3, dtype=torch.bool).tril()
+    right, allowed = STEPS_OF_PAGE["negative_scale"], torch.ones(3, 3, dtype=torch.bool).tril()
     for backend in (backends.FLASH_ATTENTION, backends.MATH):
         with kernel(backend):
             masked = attend(q, k, v, attn_mask=allowed, scale=-1.0)[0, 0]
@@ -143,4 +148,4 @@ def test_pytorch_with_a_negative_scale(dtype, torch):
     np.testing.assert_allclose(causal, right, rtol=1e-5)
     if torch.__version__.startswith("2.13."):  # the version that the page names
         fused = attend(q, k, v, is_causal=True, scale=-1.0)[0, 0]
-        np.testing.assert_allclose(fused, MISTAKEN["scaled_after_mask"], rtol=1e-5)
+        np.testing.assert_allclose(fused, STEPS_OF_PAGE["scaled_after_mask"], rtol=1e-5)

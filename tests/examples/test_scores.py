@@ -1,4 +1,4 @@
-"""Saturation, the variance of a score and overflow: what their pages say about them."""
+"""Printed numbers, the variance of a score and overflow: statements of the pages about them."""
 
 import math
 
@@ -60,13 +60,21 @@ def test_share_beyond_three_deviations_matches_theory():
     assert example.above(2, 1.5) == pytest.approx(math.exp(-1.5) / 2)
 
 
+def test_variance_of_source_is_within_three_standard_deviations():
+    steps = examples.steps("source_experiment")
+    error = steps["source_variance"] - steps["d"]
+    assert abs(error) < 3 * steps["standard_deviation_of_source_variance"]
+
+
+def test_standard_deviation_of_sum_of_squared_products():
+    pairs, d = 2000, 64
+    query, key = np.random.RandomState(0).standard_normal((2, pairs, d))
+    sums = [reference.dot(products, products) for products in query * key]
+    assert np.std(sums) == pytest.approx(math.sqrt(8 * d), rel=0.15)
+
+
 def test_experiment_of_source_misses_repeated_features():
     steps = examples.steps("source_experiment")
-    away = (steps["source_variance"] - steps["d"]) / steps["standard_deviation_of_source_variance"]
-    assert abs(away) < 3
-    draw = np.random.RandomState(0)
-    deviation = np.std([reference.dot(x, x) for x in draw.standard_normal((2000, 2, 64)).prod(1)])
-    assert deviation == pytest.approx(math.sqrt(8 * 64), rel=0.15)
     assert steps["repeated_source_variance"] == pytest.approx(15, rel=0.1)
     assert steps["repeated_variance"] == pytest.approx(256, rel=0.1)
 

@@ -1,4 +1,4 @@
-"""Columns, additive scores and convolution: what their pages say about them."""
+"""Columns, additive scores and convolution: statements of the pages about them."""
 
 from fractions import Fraction
 
@@ -41,10 +41,11 @@ def test_nine_heads_equal_the_convolution():
 def test_heads_copy_exactly_and_their_sum_rounds():
     steps = examples.steps("convolution")
     assert steps["order_matters"] > 0
-    pixels, taps = steps["merged"] / 7, steps["W_O"][:, 0] / 3
-    exact = [sum(map(Fraction, row)) for row in (pixels * taps).tolist()]
-    sums = steps["first_to_last"].ravel().tolist()
-    assert 0 < max(abs(Fraction(s) - e) for s, e in zip(sums, exact, strict=True)) < 1e-15
+    products = (steps["merged"] / 7) * (steps["W_O"][:, 0] / 3)
+    exact_sums = [sum(map(Fraction, row)) for row in products.tolist()]
+    rounded_sums = map(Fraction, steps["first_to_last"].ravel().tolist())
+    pairs = zip(rounded_sums, exact_sums, strict=True)
+    assert 0 < max(abs(rounded - exact) for rounded, exact in pairs) < 1e-15
 
 
 def test_outputs_of_convolution_example_are_exact():
@@ -57,13 +58,12 @@ def test_outputs_of_convolution_example_are_exact():
 
 def test_query_scores_fall_with_distance_from_its_tap():
     steps = examples.steps("convolution")
-    for (row, column, constant), query in zip(steps["places"], steps["Q_1"], strict=True):
-        assert constant == 1
-        distances = [(r - (row - 1)) ** 2 + (c - (column - 1)) ** 2 for r, c, _ in steps["K"]]
-        scores = [reference.dot(query, key) for key in steps["K"]]
-        np.testing.assert_array_equal(
-            np.subtract(max(scores), scores), np.multiply(1000, distances)
-        )
+    keys, sharpness = steps["K"], 1000
+    for (row, column, _), query in zip(steps["places"], steps["Q_1"], strict=True):
+        neighbour = [row - 1, column - 1]  # the first tap is up and to the left
+        squared_distances = np.sum((keys[:, :2] - neighbour) ** 2, axis=1)
+        scores = np.array([reference.dot(query, key) for key in keys])
+        np.testing.assert_array_equal(scores.max() - scores, sharpness * squared_distances)
 
 
 def test_convolution_exceeds_the_range_of_a_single_head():

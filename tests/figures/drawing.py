@@ -1,4 +1,4 @@
-"""Read the shapes of a figure back from its finished SVG: where they are, and what they say."""
+"""Read the shapes of a figure back from its finished SVG: their position, colour and text."""
 
 import functools
 import re
@@ -57,7 +57,7 @@ def svgs_of(figure):
 @functools.lru_cache(maxsize=4)
 def shapes(picture):
     """Return all visible shapes, in the order in which they are painted."""
-    return tuple(_visible(ElementTree.fromstring(picture), lambda points: points))
+    return tuple(_visible_shapes(ElementTree.fromstring(picture), lambda points: points))
 
 
 def size(picture):
@@ -65,14 +65,15 @@ def size(picture):
     return float(root.attrib["width"]), float(root.attrib["height"])
 
 
-def _visible(node, to_paper):
+def _visible_shapes(node, to_paper):
+    """Yield the shapes within a node, whose coordinates `to_paper` maps to those of the figure."""
     for child in node:
         for name in INHERITED_ATTRIBUTES & set(node.attrib):
             child.attrib.setdefault(name, node.attrib[name])
-        child_to_paper = _composed(to_paper, child.attrib.get("transform", ""))
+        child_to_paper = _compose(to_paper, child.attrib.get("transform", ""))
         kind = child.tag.removeprefix(SVG)
         if kind == "g":
-            yield from _visible(child, child_to_paper)
+            yield from _visible_shapes(child, child_to_paper)
         elif kind not in ("title", "desc"):
             tooltip = child.findtext(f"{SVG}title", "")
             text = "".join(child.itertext()) if kind == "text" else ""
@@ -80,8 +81,8 @@ def _visible(node, to_paper):
             yield Shape(kind, child.attrib, text, tooltip, corners)
 
 
-def _composed(to_paper, transform):
-    """Return the map of a child from that of its parent."""
+def _compose(to_paper, transform):
+    """Return the map of a child to the figure, from that of its parent and its own transform."""
     if transform.startswith("translate"):
         return lambda points: to_paper(points + numbers(transform))
     if transform.startswith("rotate"):
@@ -94,36 +95,39 @@ def _composed(to_paper, transform):
 
 
 def _attributes(node, *names):
+    """Return numeric attributes of a node, 0 where one is missing."""
     return np.array([float(node.get(name, 0)) for name in names])
 
 
-def _rectangle(node):
+def _rectangle_corners(node):
     corner, size = _attributes(node, "x", "y"), _attributes(node, "width", "height")
     return np.array([corner, corner + size])
 
 
-def _text(node):
+def _text_corners(node):
     """Return the box of a text, with the average letter width of common fonts, 0.55 em."""
     x, y = _attributes(node, "x", "y")
-    font = float(node.attrib["font-size"])
-    width = 0.55 * font * len("".join(node.itertext()))
+    font_size = float(node.attrib["font-size"])
+    width = 0.55 * font_size * len("".join(node.itertext()))
     left = x - {"start": 0, "middle": width / 2, "end": width}[node.attrib["text-anchor"]]
-    # `label` puts the baseline 4 below the middle at every font size.
-    return np.array([(left, y - 4 - font * 0.36), (left + width, y - 4 + font * 0.36)])
+    # `label` puts the baseline 4 below the middle at every font size; capitals are 0.72 em high.
+    middle, half_height = y - 4, 0.36 * font_size
+    return np.array([(left, middle - half_height), (left + width, middle + half_height)])
 
 
-def _path(node):
+def _path_points(node):
     """Return the end points and control points of a path."""
     points, current = [], np.zeros(2)
     for command, arguments in re.findall(r"([MLHVCmlhvca])([^A-Za-z]*)", node.attrib["d"]):
         values = numbers(arguments)
+        # Lower-case commands are relative to the current point.
         origin = current if command.islower() else np.zeros(2)
         match command.lower():
             case "h":
                 ends = [(origin[0] + values[0], current[1])]
             case "v":
                 ends = [(current[0], origin[1] + values[0])]
-            case "a":
+            case "a":  # of the seven numbers of an arc, the last two are its end
                 ends = origin + np.reshape(values, (-1, 7))[:, 5:]
             case _:
                 ends = origin + np.reshape(values, (-1, 2))
@@ -133,16 +137,18 @@ def _path(node):
 
 
 CORNERS = {
-    "rect": _rectangle,
-    "text": _text,
-    "path": _path,
+    "rect": _rectangle_corners,
+    "text": _text_corners,
+    "path": _path_points,
     "line": lambda node: np.reshape(_attributes(node, "x1", "y1", "x2", "y2"), (2, 2)),
 }
 
 
 def horizontal_texts(picture):
     """Return the texts that are not rotated."""
-    unrotated = (s for s in shapes(picture) if "rotate" not in s.attributes.get("transform", ""))
+    unrotated = (
+        shape for shape in shapes(picture) if "rotate" not in shape.attributes.get("transform", "")
+    )
     return [shape for shape in unrotated if shape.text]
 
 
@@ -172,10 +178,12 @@ def top_to_bottom(some_shapes):
 def distance(shape, point):
     """Return the distance between the box of a shape and a point."""
     left, top, right, bottom = shape.box
-    return np.hypot(*(np.clip(point, (left, top), (right, bottom)) - point))
+    nearest = np.clip(point, (left, top), (right, bottom))
+    return np.linalg.norm(nearest - point)
 
 
 def numbers(text):
+    """Return the numbers in a text."""
     return [float(number) for number in re.findall(r"-?[\d.]+(?:e-?\d+)?", text)]
 
 
@@ -188,14 +196,15 @@ def cells_of(picture, step):
     cells = defaultdict(list)
     for shape in shapes(picture):
         if shape.attributes.get("data-val") == step and "data-at" in shape.attributes:
-            cells[tuple(map(int, shape.attributes["data-at"].split(",")))].append(shape)
+            row, column = map(int, shape.attributes["data-at"].split(","))
+            cells[row, column].append(shape)
     return cells
 
 
 def overlap(a, b):
-    left, top, right, bottom = a.box
+    left_a, top_a, right_a, bottom_a = a.box
     left_b, top_b, right_b, bottom_b = b.box
-    return left < right_b and left_b < right and top < bottom_b and top_b < bottom
+    return left_a < right_b and left_b < right_a and top_a < bottom_b and top_b < bottom_a
 
 
 def assert_readable(picture):

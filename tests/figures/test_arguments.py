@@ -57,29 +57,39 @@ def test_names_are_escaped():
         (lambda: attention_lines(A, ["a", "b"], list("cde"), query=2), "query is 2; expected an index below 2"),
     ],
 )  # fmt: skip
-def test_invalid_arguments_are_refused_by_name(draw, message):
+def test_error_states_argument_expectation_and_value(draw, message):
     with pytest.raises((TypeError, ValueError), match=f"^{re.escape(message)}$"):
         draw()
 
 
-def test_figures_and_groups_require_names():
+def test_group_and_its_drawings_have_accessible_names():
     group = ElementTree.fromstring(beside([PANEL, PANEL._replace(name="Two")], 'Both < "all"'))
     assert (group.get("role"), group.get("aria-label")) == ("group", 'Both < "all"')
     assert [drawing.findtext(f"{SVG}title") for drawing in group] == ["One", "Two"]
-    for draw in (
+
+
+@pytest.mark.parametrize(
+    "draw",
+    [
         lambda: beside([PANEL], ""),
         lambda: beside([PANEL._replace(name="")], "Both"),
         lambda: figure(PANEL._replace(description=""), "One"),
-    ):
-        with pytest.raises(ValueError, match=r"^a figure needs a name"):
-            draw()
+    ],
+    ids=["group", "panel", "description"],
+)
+def test_missing_name_or_description_is_refused(draw):
+    with pytest.raises(ValueError, match=r"^a figure needs a name"):
+        draw()
 
 
 def test_classes_of_wide_figures_match_style_sheet():
+    def classes_at(width):
+        picture = figure(PANEL._replace(width=width), "n")
+        return re.search(r'class="([^"]*)"', picture)[1].split()
+
     style = (ROOT / "docs" / "assets" / "site.css").read_text(encoding="utf-8")
     min_widths = re.findall(r"\.drawing\.(\w+) \{ min-width: ([1-9]\d*)px", style)
     assert len(min_widths) == len(CLASSES) - 1
     for name, min_width in min_widths:
-        for extra in (-20, 20):
-            picture = figure(PANEL._replace(width=int(min_width) + extra), "n")
-            assert (name in re.search(r'class="([^"]*)"', picture)[1].split()) == (extra > 0)
+        assert name not in classes_at(int(min_width) - 20)
+        assert name in classes_at(int(min_width) + 20)

@@ -20,6 +20,7 @@ from tests.figures.drawing import (
     with_text,
 )
 
+# The two axes of most charts here.
 D = Axis("d", (1, 10, 100), logarithmic=True)
 VARIANCE = Axis("variance", (0, 5, 10))
 
@@ -29,45 +30,55 @@ def chart(*series, x=D, y=VARIANCE, name="Growth"):
 
 
 def lines_of(picture):
-    return [s for s in shapes(picture) if s.attributes.get("stroke-width") == "1.8"]
+    return [shape for shape in shapes(picture) if shape.attributes.get("stroke-width") == "1.8"]
 
 
 def markers_of(picture):
-    return [s for s in shapes(picture) if s.tooltip]
+    return [shape for shape in shapes(picture) if shape.tooltip]
 
 
 def assert_shows_series(picture, x, y, series):
     """Assert that a chart with these axes gives back the points of its series."""
-    grid = [s for s in shapes(picture) if s.attributes.get("stroke-opacity") == "0.25"]
-    down = left_to_right(s for s in grid if np.ptp(s.corners[:, 0]) == 0)
-    across = top_to_bottom(s for s in grid if np.ptp(s.corners[:, 1]) == 0)[::-1]
-    left, bottom = down[0].box[0], across[0].box[1]
-    x_labels = left_to_right(s for s in horizontal_texts(picture) if 0 < s.centre[1] - bottom < 16)
-    y_labels = top_to_bottom(s for s in horizontal_texts(picture) if s.box[2] < left)[::-1]
-    x_of = axis_map(x, [s.centre[0] for s in down], [s.centre[0] for s in x_labels], x_labels)
-    y_of = axis_map(y, [s.centre[1] for s in across], [s.centre[1] for s in y_labels], y_labels)
+    x_of, y_of = positions_on_axes(picture, x, y)
     lines, markers = iter(lines_of(picture)), iter(markers_of(picture))
     for curve in series:
-        places = [(x_of(a), y_of(b / y.unit)) for a, b in zip(curve.x, curve.y, strict=True)]
+        points = list(zip(curve.x, curve.y, strict=True))
+        places = [(x_of(a), y_of(b / y.unit)) for a, b in points]
         if curve.line:
             line = next(lines)
             np.testing.assert_allclose(line.corners, places, atol=0.6)
-            assert (line.attributes["stroke"], line.is_filled) == (colour_of(curve.role), False)
-        for place, a, b in zip(places, curve.x, curve.y, strict=True) if curve.points else ():
-            marker = next(markers)
-            np.testing.assert_allclose(numbers(marker.attributes["transform"]), place, atol=0.6)
-            assert marker.tooltip == f"{curve.name}: {number(b / y.unit)} at {number(a)}"
-            assert marker.attributes["fill"] == colour_of(curve.role)
+            assert line.attributes["stroke"] == colour_of(curve.role)
+            assert not line.is_filled
+        if curve.points:
+            for place, (a, b) in zip(places, points, strict=True):
+                marker = next(markers)
+                np.testing.assert_allclose(numbers(marker.attributes["transform"]), place, atol=0.6)
+                assert marker.tooltip == f"{curve.name}: {number(b / y.unit)} at {number(a)}"
+                assert marker.attributes["fill"] == colour_of(curve.role)
     assert not [*lines, *markers]
 
 
-def axis_map(axis, lines, places, labels):
-    """Return the function from a number to its position on paper, fitted to the ticks."""
-    assert [float(s.text) for s in labels] == list(axis.ticks)
-    np.testing.assert_allclose(places, lines, atol=0.2)
-    measure = math.log if axis.logarithmic else float
-    slope, start = np.polyfit([measure(tick) for tick in axis.ticks], lines, 1)
-    return lambda value: start + slope * measure(value)
+def positions_on_axes(picture, x, y):
+    """Return for each axis the function from a number to its position on paper."""
+    grid = [shape for shape in shapes(picture) if shape.attributes.get("stroke-opacity") == "0.25"]
+    vertical = left_to_right(line for line in grid if np.ptp(line.corners[:, 0]) == 0)
+    horizontal = top_to_bottom(line for line in grid if np.ptp(line.corners[:, 1]) == 0)[::-1]
+    left, bottom = vertical[0].box[0], horizontal[0].box[1]
+    texts = horizontal_texts(picture)
+    below = left_to_right(text for text in texts if 0 < text.centre[1] - bottom < 16)
+    beside = top_to_bottom(text for text in texts if text.box[2] < left)[::-1]
+    return position_on_axis(x, vertical, below, 0), position_on_axis(y, horizontal, beside, 1)
+
+
+def position_on_axis(axis, grid_lines, labels, coordinate):
+    """Check that the labels are at the grid lines, and fit a straight line to the ticks."""
+    assert [float(label.text) for label in labels] == list(axis.ticks)
+    positions = [line.centre[coordinate] for line in grid_lines]
+    label_positions = [label.centre[coordinate] for label in labels]
+    np.testing.assert_allclose(label_positions, positions, atol=0.2)
+    transform = math.log if axis.logarithmic else float
+    slope, start = np.polyfit([transform(tick) for tick in axis.ticks], positions, 1)
+    return lambda value: start + slope * transform(value)
 
 
 @pytest.mark.parametrize("y", [VARIANCE, VARIANCE._replace(ticks=(0, 5e-6, 1e-5), unit=1e6)])
@@ -81,7 +92,7 @@ def test_points_can_be_read_back(y):
     assert_readable(picture)
     assert_shows_series(picture, D, y, series)
     assert all(with_text(picture, text) for text in ("Growth", "d", "variance"))
-    assert [s.attributes["fill"] for s in with_text(picture, "t")] == [colour_of("query")]
+    assert [shape.attributes["fill"] for shape in with_text(picture, "t")] == [colour_of("query")]
 
 
 def test_points_can_be_read_back_from_logarithmic_axes():
@@ -92,8 +103,8 @@ def test_points_can_be_read_back_from_logarithmic_axes():
 
 def test_lines_differ_in_dashes_and_markers():
     picture = chart(*(Series(name, [1, 100], [i, i], points=True) for i, name in enumerate("abcd")))
-    dashes = {s.attributes.get("stroke-dasharray") for s in lines_of(picture)}
-    markers = {s.attributes["d"] for s in markers_of(picture)}
+    dashes = {shape.attributes.get("stroke-dasharray") for shape in lines_of(picture)}
+    markers = {shape.attributes["d"] for shape in markers_of(picture)}
     assert len(dashes) == len(markers) == 4
 
 
@@ -103,17 +114,18 @@ def test_crowded_labels_keep_the_order_of_lines():
     assert_readable(picture)
     lines = dict(zip(ends, lines_of(picture), strict=True))
     names = top_to_bottom(with_text(picture, name)[0] for name in ends)
-    assert [s.text for s in names] == ["far", "high", "low", "lowest"]
+    assert [shape.text for shape in names] == ["far", "high", "low", "lowest"]
     for shape in names:
+        line_height = 16
         # Each other name may push it up by one line.
         x, y = lines[shape.text].corners[-1]
-        assert 0 < shape.box[0] - x < 16
-        assert -0.6 < y - shape.centre[1] < 16 * len(ends)
+        assert 0 < shape.box[0] - x < line_height
+        assert -0.6 < y - shape.centre[1] < line_height * len(ends)
 
 
 def test_long_names_fit_into_the_drawing():
-    for length in (46, 90):
-        assert_readable(chart(Series("s", [1, 100], [0, 10]), name=length * "t"))
+    for characters in (46, 90):
+        assert_readable(chart(Series("s", [1, 100], [0, 10]), name=characters * "t"))
     assert_readable(chart(Series(60 * "t", [1, 100], [0, 10])))
 
 
@@ -132,8 +144,8 @@ def test_chart_is_described_in_words():
 def test_ticks_are_exact_and_short():
     ticks = (1e-8, 0.0001, 0.1, 0.25, 2.5, 10, 100)
     picture = chart(Series("s", [1, 100], [0, 1]), x=D._replace(ticks=ticks))
-    for written in ("1.0e-08", "0.0001", "0.1", "0.25", "2.5", "10", "100"):
-        assert with_text(picture, written)
+    for label in ("1.0e-08", "0.0001", "0.1", "0.25", "2.5", "10", "100"):
+        assert with_text(picture, label)
 
 
 @pytest.mark.parametrize(
@@ -145,6 +157,6 @@ def test_ticks_are_exact_and_short():
         ([1, 0], [1, 2], "x of s holds 0; expected positive numbers on a logarithmic axis"),
     ],
 )
-def test_invalid_points_are_refused(x, y, message):
+def test_error_states_argument_expectation_and_value(x, y, message):
     with pytest.raises((TypeError, ValueError), match=f"^{re.escape(message)}$"):
         chart(Series("s", x, y))

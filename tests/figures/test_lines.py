@@ -23,38 +23,55 @@ WEIGHTS = np.array([[0.75, 0.25, 0.0], [0.001, 0.499, 0.5]])
 THINNEST = 0.4
 
 
-def width(shape):
+def stroke_width(shape):
     return float(shape.attributes["stroke-width"])
 
 
 def assert_shows_weights(picture, weights, tokens, keys, query=None):
     """Assert that the lines of a figure with these arguments give back its weights."""
-    curves, legend = ([s for s in shapes(picture) if s.kind == k] for k in ("path", "line"))
+    curves = [shape for shape in shapes(picture) if shape.kind == "path"]
+    quarter, full = assert_legend_shows_weights(picture, max(1, weights.max()))
     rows = range(len(tokens)) if query is None else [query]
     pairs = [(row, column) for row in rows for column in np.flatnonzero(weights[row])]
-    largest = max(1, weights.max())
-    for line, part in zip(legend, (largest / 4, largest), strict=True):
-        level = [s for s in with_text(picture, number(part)) if s.centre[1] == line.centre[1]]
-        assert 0 < left_to_right(level)[0].box[0] - line.box[2] < 20
     for curve, (row, column) in zip(curves, pairs, strict=True):
-        (token,), (key,) = with_text(picture, tokens[row]), with_text(picture, keys[column])
         weight = weights[row, column]
-        (x, y), *_, (x_end, y_end) = curve.corners
-        assert (y, y_end) == (token.centre[1], key.centre[1])
-        assert 0 < x - token.box[2] < 20
-        assert 0 < key.box[0] - x_end < 20
+        assert_joins(curve, picture, tokens[row], keys[column])
         assert not curve.is_filled
         assert curve.attributes["stroke"] == colour_of("weights")
         assert curve.tooltip == f"{tokens[row]} to {keys[column]}: {number(weight)}"
-        thick = max(weight / largest * width(legend[1]), THINNEST)
-        assert width(curve) == pytest.approx(thick, abs=0.0051)
+        expected_width = max(weight / max(1, weights.max()) * full, THINNEST)
+        assert stroke_width(curve) == pytest.approx(expected_width, abs=0.0051)
+        x_end, y_end = curve.corners[-1]
         number_labels = [
-            s
-            for s in with_text(picture, number(weight))
-            if s.centre[1] == y_end and s.box[0] > x_end
+            text
+            for text in with_text(picture, number(weight))
+            if text.centre[1] == y_end and text.box[0] > x_end
         ]
         assert bool(number_labels) == (query is not None)
-    assert width(legend[0]) == pytest.approx(width(legend[1]) / 4)
+    assert quarter == pytest.approx(full / 4)
+
+
+def assert_legend_shows_weights(picture, largest):
+    """Assert that a quarter of the largest weight and the largest are beside two sample lines.
+
+    Returns:
+        The widths of the two lines.
+    """
+    samples = [shape for shape in shapes(picture) if shape.kind == "line"]
+    for sample, weight in zip(samples, (largest / 4, largest), strict=True):
+        texts = with_text(picture, number(weight))
+        beside = [text for text in texts if text.centre[1] == sample.centre[1]]
+        assert 0 < left_to_right(beside)[0].box[0] - sample.box[2] < 20
+    return map(stroke_width, samples)
+
+
+def assert_joins(curve, picture, token, key):
+    """Assert that a curve leads from the name of a query to that of a key."""
+    (token_text,), (key_text,) = with_text(picture, token), with_text(picture, key)
+    (x, y), *_, (x_end, y_end) = curve.corners
+    assert (y, y_end) == (token_text.centre[1], key_text.centre[1])
+    assert 0 < x - token_text.box[2] < 20
+    assert 0 < key_text.box[0] - x_end < 20
 
 
 @given(
@@ -62,13 +79,14 @@ def assert_shows_weights(picture, weights, tokens, keys, query=None):
     st.booleans(),
 )
 def test_any_weights_can_be_read_back(weights, single_query):
-    names = [[f"{kind}{i}" for i in range(n)] for kind, n in zip("qk", weights.shape, strict=True)]
+    tokens = [f"q{i}" for i in range(weights.shape[0])]
+    keys = [f"k{i}" for i in range(weights.shape[1])]
     query = len(weights) - 1 if single_query else None
-    picture = attention_lines(weights, *names, query=query)
+    picture = attention_lines(weights, tokens, keys, query=query)
     assert_readable(picture)
-    assert_shows_weights(picture, weights, *names, query=query)
+    assert_shows_weights(picture, weights, tokens, keys, query)
     for text, role in (("queries", "query"), ("keys", "key")):
-        assert [s.attributes["fill"] for s in with_text(picture, text)] == [colour_of(role)]
+        assert [shape.attributes["fill"] for shape in with_text(picture, text)] == [colour_of(role)]
 
 
 def test_sides_and_heading_can_be_set():
@@ -77,7 +95,7 @@ def test_sides_and_heading_can_be_set():
     assert_readable(picture)
     assert with_text(picture, "Where it looks")
     for text in ("asks", "is asked"):
-        assert [s.attributes["fill"] for s in with_text(picture, text)] == [colour_of(None)]
+        assert [shape.attributes["fill"] for shape in with_text(picture, text)] == [colour_of(None)]
 
 
 def test_lines_are_described_in_words():
@@ -86,14 +104,19 @@ def test_lines_are_described_in_words():
         "Attention weights",
         "it looks at a with 0.7500, b with 0.2500, c with 0; is looks at a with 0.0010, b with 0.4990, c with 0.5000.",
     )
+
+
+def test_lines_of_one_query_are_described_under_their_name():
     options = {"query": -1, "name": "Where it looks"}
-    assert name_and_description(
-        attention_lines(WEIGHTS, ["it", "is"], ["a", "b", "c"], **options)
-    ) == (
+    picture = attention_lines(WEIGHTS, ["it", "is"], ["a", "b", "c"], **options)
+    assert name_and_description(picture) == (
         "Where it looks",
         "is looks at a with 0.0010, b with 0.4990, c with 0.5000.",
     )
-    many = name_and_description(attention_lines(np.eye(7), list("abcdefg")))[1]
-    assert many.startswith(
+
+
+def test_many_lines_are_described_by_their_extremes():
+    description = name_and_description(attention_lines(np.eye(7), list("abcdefg")))[1]
+    assert description.startswith(
         "Weights of queries (rows) on keys (columns): 7 rows, 7 columns. The largest is 1"
     )

@@ -58,6 +58,7 @@ def test_colours_are_defined_in_both_schemes(name):
     for node in ElementTree.fromstring(f"<g>{draw(name)}</g>").iter():
         for paint in (node.get("fill"), node.get("stroke")):
             if paint not in (None, "none", "currentColor"):
+                # Each colour is a CSS variable with a fallback.
                 variable = re.fullmatch(r"var\((--[\w-]+), #[0-9a-f]{6}\)", paint)[1]
                 assert f"{variable}:" in light
                 assert f"{variable}:" in dark
@@ -76,45 +77,47 @@ def test_cells_have_the_reference_of_their_number(name):
             text = "".join(cell.itertext())
             assert value == -np.inf or text in ("", "✓") or number(value) in text
             tagged.add(cell[0])
-    legend = {box for box in boxes if float(box.get("height")) == 8}
-    assert set(boxes) - legend <= tagged
+    swatches = {box for box in boxes if float(box.get("height")) == 8}  # of the legend
+    assert set(boxes) - swatches <= tagged
 
 
 @each_figure
 def test_marks_have_the_reference_of_their_number(name):
     root = ElementTree.fromstring(f"<g>{draw(name)}</g>")
     parents = {child: parent for parent in root.iter() for child in parent}
-    for mark in (node for node in root.iter() if node.find(f"{SVG}title") is not None):
-        if mark.tag == f"{SVG}svg":
-            continue
+    for mark in root.iter():
         tooltip = mark.findtext(f"{SVG}title")
+        if tooltip is None or mark.tag == f"{SVG}svg":
+            continue
         group = parents[mark]
         if mark.get("data-at"):  # a point of a chart
             unit = float(group.get("data-axis").split()[2])
-            value = result(f"{group.get('data-val')}[{mark.get('data-at')}]")
+            value = referenced_number(f"{group.get('data-val')}[{mark.get('data-at')}]")
             assert f": {number(value / unit)} at " in tooltip
         elif mark.get("data-val"):  # a point in a plane or in space
-            assert tooltip.endswith(": " + ", ".join(map(number, result(mark.get("data-val")))))
+            coordinates = referenced_number(mark.get("data-val"))
+            assert tooltip.endswith(": " + ", ".join(map(number, coordinates)))
         else:  # a cell or an attention line
-            value = result(f"{parents[group].get('data-val')}[{group.get('data-at')}]")
+            value = referenced_number(f"{parents[group].get('data-val')}[{group.get('data-at')}]")
             assert tooltip.endswith(f": {number(value)}")
 
 
-def result(reference):
+def referenced_number(reference):
+    """Return the number, or the part of a row, that a reference like `a.Q[2,0:2]` stands for."""
     example, step, index = re.fullmatch(r"(\w+)\.(\w+)\[([\d,:]+)\]", reference).groups()
-    slices = (
-        slice(*map(int, part.split(":"))) if ":" in part else int(part) for part in index.split(",")
-    )
-    return np.asarray(STEPS.steps(example)[step])[tuple(slices)]
+    key = []
+    for part in index.split(","):
+        start, colon, stop = part.partition(":")
+        key.append(slice(int(start), int(stop)) if colon else int(start))
+    return np.asarray(STEPS.steps(example)[step])[tuple(key)]
 
 
 def test_clock_hands_have_references_and_point_there():
-    hands = [
-        node.attrib for node in ElementTree.fromstring(draw("course_clock")).iter(f"{SVG}line")
-    ]
-    hands = [hand for hand in hands if "data-val" in hand]
+    lines = ElementTree.fromstring(draw("course_clock")).iter(f"{SVG}line")
+    hands = [line.attrib for line in lines if "data-val" in line.attrib]
     expected = STEPS.steps("course_order")["E"][:, 5:]
-    np.testing.assert_array_equal([result(hand["data-val"]) for hand in hands], expected)
+    numbers = [referenced_number(hand["data-val"]) for hand in hands]
+    np.testing.assert_array_equal(numbers, expected)
     ends = [[float(hand[end]) for end in ("x1", "y1", "x2", "y2")] for hand in hands]
     directions = np.array([(x2 - x1, y1 - y2) for x1, y1, x2, y2 in ends])
     lengths = np.linalg.norm(directions, axis=1, keepdims=True)
@@ -122,6 +125,7 @@ def test_clock_hands_have_references_and_point_there():
 
 
 def luminance(colour):
+    """Return the relative luminance of WCAG 2."""
     parts = [c / 12.92 if c <= 0.04045 else ((c + 0.055) / 1.055) ** 2.4 for c in colour]
     return float(np.dot(parts, [0.2126, 0.7152, 0.0722]))
 
@@ -135,21 +139,25 @@ def rgb(text):
     return [int(text[i : i + 2], 16) / 255 for i in (1, 3, 5)]
 
 
-@pytest.mark.parametrize("scheme", ["fallback", "default", "slate"])
 @pytest.mark.parametrize(
-    ("page", "ink", "opacity"), [("#ffffff", "#000000", 0.87), ("#1e2129", "#e2e4e9", 0.82)]
-)  # fmt: skip
-def test_numbers_have_sufficient_contrast_on_the_most_opaque_cell(scheme, page, ink, opacity):
+    ("scheme", "background", "ink", "opacity"),
+    [
+        ("fallback", "#ffffff", "#000000", 0.87),
+        ("fallback", "#1e2129", "#e2e4e9", 0.82),
+        ("default", "#ffffff", "#000000", 0.87),
+        ("slate", "#1e2129", "#e2e4e9", 0.82),
+    ],
+)
+def test_numbers_have_sufficient_contrast_on_the_most_opaque_cell(scheme, background, ink, opacity):
     for paint in (PLUS, MINUS, WEIGHT):
         name, colour = re.fullmatch(r"var\((--[\w-]+), (#\w+)\)", paint).groups()
         if scheme != "fallback":
             block = STYLE.partition(f'[data-md-color-scheme="{scheme}"]')[2]
             colour = re.search(rf"{name}: (#\w+)", block)[1]
-        cell = blended(rgb(colour), rgb(page), OPACITY_UNDER_TEXT)
+        cell = blended(rgb(colour), rgb(background), OPACITY_UNDER_TEXT)
         text = blended(rgb(ink), cell, opacity)
-        lighter, darker = sorted((luminance(cell), luminance(text)), reverse=True)
-        if (scheme, page) not in (("default", "#1e2129"), ("slate", "#ffffff")):
-            assert (lighter + 0.05) / (darker + 0.05) >= 4.5, paint
+        darker, lighter = sorted([luminance(cell), luminance(text)])
+        assert (lighter + 0.05) / (darker + 0.05) >= 4.5, paint  # WCAG, level AA
 
 
 def test_roles_match_those_of_formulas():

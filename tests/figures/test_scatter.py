@@ -39,22 +39,24 @@ def plane():
     return figure(scatter_2d("Plane", ("east", "north"), IN_A_PLANE, (3, 1)), "Plane")
 
 
-def position(marker):
+def position_of(marker):
     """Return the position of a marker on paper."""
     return np.array(numbers(marker.attributes["transform"]))
 
 
 def markers_of(picture):
-    return [s for s in shapes(picture) if s.tooltip]
+    return [shape for shape in shapes(picture) if shape.tooltip]
 
 
-def dashed(picture, dashes):
-    return [s for s in shapes(picture) if s.attributes.get("stroke-dasharray") == dashes]
+def lines_with_dashes(picture, dashes):
+    return [
+        shape for shape in shapes(picture) if shape.attributes.get("stroke-dasharray") == dashes
+    ]
 
 
-def assert_joined(lines, ends):
+def assert_lines_join(lines, pairs):
     """Assert that each line joins a pair of points."""
-    for line, pair in zip(lines, ends, strict=True):
+    for line, pair in zip(lines, pairs, strict=True):
         np.testing.assert_allclose(line.corners, pair, atol=0.2)
 
 
@@ -72,65 +74,79 @@ def assert_joined(lines, ends):
 )  # fmt: skip
 def test_points_can_be_read_back(picture, sets, ticks):
     assert_readable(picture)
-    markers = markers_of(picture)
+    to_paper = fitted_projection(picture, sets)
+    for axis, places in ticks.items():
+        positions = to_paper(places)
+        assert min(distance(with_text(picture, axis)[0], position) for position in positions) < 60
+        for i, position in enumerate(positions):
+            if axis != "up" or i:  # the vertical axis has no label at the floor
+                assert min(distance(text, position) for text in with_text(picture, str(i))) < 20
+    markers = iter(markers_of(picture))
+    for points in sets:
+        for place, label, marker in zip(points.places, points.labels, markers, strict=False):
+            (text,) = with_text(picture, str(label))
+            assert distance(text, position_of(marker)) < 20
+            assert marker.tooltip == f"{label}: " + ", ".join(map(number, place))
+            marker_colour = marker.attributes["fill" if marker.is_filled else "stroke"]
+            assert text.attributes["fill"] == marker_colour == colour_of(points.role)
+    assert not list(markers)
+
+
+def fitted_projection(picture, sets):
+    """Return the function from (n, 2) or (n, 3) coordinates to paper: one affine map fits all."""
     places = np.concatenate([points.places for points in sets])
-    positions = np.array([position(marker) for marker in markers])
-    # Coordinates are mapped to paper by one affine map.
-    extended = np.c_[places, np.ones(len(places))]
-    to_paper = np.linalg.lstsq(extended, positions, rcond=None)[0]
-    np.testing.assert_allclose(extended @ to_paper, positions, atol=0.11)
-    for name, along in ticks.items():
-        tick_positions = np.c_[along, np.ones(len(along))] @ to_paper
-        assert min(distance(with_text(picture, name)[0], place) for place in tick_positions) < 60
-        for i, place in enumerate(tick_positions):
-            if name != "up" or i:
-                assert min(distance(s, place) for s in with_text(picture, str(i))) < 20
-    entries = [(points, *entry) for points in sets for entry in zip(points.places, points.labels, strict=True)]  # fmt: skip
-    for marker, (points, place, label) in zip(markers, entries, strict=True):
-        (text,) = with_text(picture, str(label))
-        assert distance(text, position(marker)) < 20
-        assert marker.tooltip == f"{label}: " + ", ".join(map(number, place))
-        ink = marker.attributes["fill" if marker.is_filled else "stroke"]
-        assert text.attributes["fill"] == ink == colour_of(points.role)
+    positions = np.array([position_of(marker) for marker in markers_of(picture)])
+    matrix = np.linalg.lstsq(with_ones(places), positions, rcond=None)[0]
+    np.testing.assert_allclose(with_ones(places) @ matrix, positions, atol=0.11)
+    return lambda coordinates: with_ones(coordinates) @ matrix
+
+
+def with_ones(places):
+    """Append a column of ones, so that a product with a matrix can shift the places."""
+    return np.c_[places, np.ones(len(places))]
 
 
 def test_outlined_points_are_joined():
     for picture, outlined in ((space(), slice(4)), (plane(), slice(2, 5))):
-        positions = [position(marker) for marker in markers_of(picture)][outlined]
-        assert_joined(dashed(picture, "4 3"), combinations(positions, 2))
+        positions = [position_of(marker) for marker in markers_of(picture)][outlined]
+        assert_lines_join(lines_with_dashes(picture, "4 3"), combinations(positions, 2))
 
 
 def test_points_in_space_have_lines_to_the_floor():
     # The last point is three units above the first, which is on the floor.
-    origin, *_, above = map(position, markers_of(space()))
-    assert_joined(dashed(space(), "2 2")[-1:], [(above, origin)])
+    origin, *_, above = map(position_of, markers_of(space()))
+    assert_lines_join(lines_with_dashes(space(), "2 2")[-1:], [(above, origin)])
 
 
 def test_legend_shows_the_markers_of_each_set():
     sets = [Points(name, [[i, 0, 0]], [name.upper()], "key") for i, name in enumerate("abcd")]
     picture = figure(scatter_3d("Space", "xyz", sets, (4, 1, 1)), "Space")
-    markers = [s for s in shapes(picture) if s.kind == "path" and "transform" in s.attributes]
+    markers = [
+        shape
+        for shape in shapes(picture)
+        if shape.kind == "path" and "transform" in shape.attributes
+    ]
     points, legend = markers[:4], markers[4:]
     outlines = [marker.attributes["d"] for marker in legend]
     assert len(set(outlines)) == 4
     assert outlines == [marker.attributes["d"] for marker in points]
     for name, marker in zip("abcd", legend, strict=True):
-        assert distance(with_text(picture, name)[0], position(marker)) < 20
+        assert distance(with_text(picture, name)[0], position_of(marker)) < 20
 
 
 def test_coinciding_points_of_a_plane_are_both_visible():
     ring, _, inner, *_ = markers_of(plane())
-    np.testing.assert_array_equal(position(ring), position(inner))
+    np.testing.assert_array_equal(position_of(ring), position_of(inner))
     assert (ring.is_filled, inner.is_filled) == (False, True)
-    radius = np.abs(inner.corners - position(inner)).max()
+    radius = np.abs(inner.corners - position_of(inner)).max()
     assert (ring.box[2] - ring.box[0]) / 2 > radius
 
 
 def test_projection_keeps_the_proportions_of_space():
-    # Gauss's theorem: the images of equal, perpendicular axes, as complex numbers, have squares whose
-    # sum is zero.
-    axes = project_3d(np.eye(3))
-    assert np.sum((axes[:, 0] + 1j * axes[:, 1]) ** 2) == pytest.approx(0, abs=1e-8)
+    # Gauss's theorem: if the images of three perpendicular axes of equal length are read as complex
+    # numbers, their squares add up to zero.
+    x, y = project_3d(np.eye(3)).T
+    assert np.sum((x + 1j * y) ** 2) == pytest.approx(0, abs=1e-8)
 
 
 def test_space_is_described_in_words():
@@ -155,6 +171,6 @@ def test_points_are_json_for_the_script_of_the_page():
         ([[1, 2, 3]], ["a", "b"], "labels of outputs is ['a', 'b']; expected 1 labels"),
     ],
 )  # fmt: skip
-def test_invalid_points_are_refused(places, labels, message):
+def test_error_states_argument_expectation_and_value(places, labels, message):
     with pytest.raises(ValueError, match=f"^{re.escape(message)}$"):
         scatter_3d("s", "xyz", [Points("outputs", places, labels, "output")], (1, 1, 1))

@@ -22,10 +22,10 @@ from attention_docs.publish.errors import PublishError
 from attention_docs.publish.project import Project
 
 STYLE = "katex/dist/katex.min.css"
-FACE = re.compile(
-    r"@font-face\{(?P<description>[^{}]*)src:url\(fonts/(?P<name>[\w-]+)\.woff2\)[^{}]*\}"
+FONT_FACE = re.compile(
+    r"@font-face\{(?P<descriptors>[^{}]*)src:url\(fonts/(?P<name>[\w-]+)\.woff2\)[^{}]*\}"
 )
-EMBEDDED_FACE = '@font-face{{{}src:url(data:font/woff2;base64,{}) format("woff2")}}'
+EMBEDDED_FONT_FACE = '@font-face{{{}src:url(data:font/woff2;base64,{}) format("woff2")}}'
 VISIBLE_HTML = '<span class="katex-html"'
 TAG_AND_TEXT = re.compile(r"<(?P<closing>/)?(?P<attributes>[^>]*?)(?P<void>/)?>(?P<text>[^<]*)")
 CLASS = re.compile(r'class="([^"]*)"')
@@ -41,8 +41,10 @@ CLASSES = {
     "KaTeX_Size3-Regular": ["delimsizing size3"],
     "KaTeX_Size4-Regular": ["delimsizing size4"],
 }
-# Characters of tables and short formulas: digits, signs, T, F and nan, ellipses of large matrices,
-# and letters of symbols and subscripts.
+# Unicode categories of characters that need no glyph: controls, formats, spaces.
+INVISIBLE = ("Cc", "Cf", "Zs")
+# Characters of tables and short formulas, which are not typeset by KaTeX: digits, signs, T, F and
+# nan, ellipses of large matrices, and letters of symbols and subscripts.
 ALWAYS_INCLUDED = {
     MAIN: "0123456789.,()=<>+−×⋅/≤≥…∞⋯⋮⋱⊤TF" + string.ascii_lowercase,
     MATH: string.ascii_letters + "".join(GREEK.values()),
@@ -50,7 +52,7 @@ ALWAYS_INCLUDED = {
 
 
 def used_characters(formulas: Iterable[str]) -> dict[str, set[str]]:
-    """Collect the characters that typeset formulas use of each font.
+    """Collect the visible characters that typeset formulas use of each font.
 
     >>> visible_html = '<span class="katex-html"><i class="mord mathnormal">a</i>&lt;</span>'
     >>> used_characters([f"<math>x</math>{visible_html}"])
@@ -60,34 +62,36 @@ def used_characters(formulas: Iterable[str]) -> dict[str, set[str]]:
     for formula in formulas:
         for font, text in fonts_and_texts(formula[formula.index(VISIBLE_HTML) :]):
             texts[font] = texts.get(font, "") + text
-    return {font: used for font, text in texts.items() if (used := visible_characters(text))}
+    characters = {font: visible_characters(text) for font, text in texts.items()}
+    return {font: visible for font, visible in characters.items() if visible}
 
 
 def fonts_and_texts(visible_html: str) -> Iterator[tuple[str, str]]:
     """Yield each text of a formula with its font, which nested elements inherit."""
-    fonts = [MAIN]
+    font_stack = [MAIN]
     for tag in TAG_AND_TEXT.finditer(visible_html):
         if tag["closing"]:
-            fonts.pop()
-            if len(fonts) == 1:
+            font_stack.pop()
+            if len(font_stack) == 1:
                 return  # the rest belongs to the surrounding elements
         elif not tag["void"]:
-            fonts.append(font_of(tag["attributes"]) or fonts[-1])
+            font_stack.append(selected_font(tag["attributes"]) or font_stack[-1])
         if tag["text"]:
-            yield fonts[-1], tag["text"]
+            yield font_stack[-1], tag["text"]
 
 
 def visible_characters(text: str) -> set[str]:
-    return {c for c in html.unescape(text) if unicodedata.category(c) not in ("Cc", "Cf", "Zs")}
+    characters = set(html.unescape(text))
+    return {char for char in characters if unicodedata.category(char) not in INVISIBLE}
 
 
 @functools.cache
-def font_of(attributes: str) -> str | None:
+def selected_font(attributes: str) -> str | None:
     """Return the font that an element's classes select, if any."""
     match = CLASS.search(attributes)
     classes = set(match[1].split()) if match else set()
-    for font, alternatives in CLASSES.items():
-        if any(set(required.split()) <= classes for required in alternatives):
+    for font, selectors in CLASSES.items():
+        if any(classes.issuperset(selector.split()) for selector in selectors):
             return font
     return None
 
@@ -102,29 +106,33 @@ def style_sheet(project: Project, formulas: Iterable[str]) -> str:
     Raises:
         PublishError: if a formula uses a character that its font lacks.
     """
-    used = used_characters(formulas)
+    characters = used_characters(formulas)
+    for name, always_included in ALWAYS_INCLUDED.items():
+        characters[name] = characters.get(name, set()) | set(always_included)
     cache = project.cache.with_key("fonts", files_digest(Path(truetype.__file__)))
-    for name, characters in ALWAYS_INCLUDED.items():
-        used[name] = used.get(name, set()) | set(characters)
 
-    def embed(face: re.Match[str]) -> str:
-        name = face["name"]
-        if name not in used:
+    def embed_subset(font_face: re.Match[str]) -> str:
+        name = font_face["name"]
+        if name not in characters:
             return ""
         font = read_file(project.node_modules, f"katex/dist/fonts/{name}.woff2")
-        return EMBEDDED_FACE.format(
-            face["description"], cached_subset(name, font, used[name], cache)
-        )
+        subset = cached_subset(name, font, characters[name], cache)
+        return EMBEDDED_FONT_FACE.format(font_face["descriptors"], subset)
 
-    return FACE.sub(embed, read_file(project.node_modules, STYLE).decode())
+    return FONT_FACE.sub(embed_subset, read_file(project.node_modules, STYLE).decode())
 
 
 def cached_subset(name: str, font: bytes, characters: set[str], cache: Cache) -> str:
-    """Return a subset of a font in Base64, from the cache if it is there."""
+    """Return a subset of a font in Base64, from the cache if it is there.
+
+    Raises:
+        PublishError: if the font lacks a character.
+    """
     text = "".join(sorted(characters))
     key = hashlib.sha256(font).hexdigest() + text
     if key not in cache:
-        if missing := sorted(characters - truetype.supported_characters(font)):
+        missing = sorted(characters - truetype.supported_characters(font))
+        if missing:
             raise PublishError(f"{name} has no {', '.join(map(repr, missing))}")
         cache[key] = base64.b64encode(truetype.subset(font, text)).decode()
     return cache[key]

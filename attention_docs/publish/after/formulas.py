@@ -1,14 +1,14 @@
-r"""Typesetting of all formulas with KaTeX, in one node process.
+r"""Typesetting of all formulas with KaTeX, in one Node.js process.
 
-The generator leaves them in the HTML as `<span class="arithmatex">\(...\)</span>`, so the search
-index never sees KaTeX's markup. A matrix in a displayed formula becomes an HTML table; KaTeX
-typesets the TeX around it.
+The generator leaves formulas in the HTML as `<span class="arithmatex">\(...\)</span>`, so that the
+search index has no KaTeX markup. A matrix in a displayed formula becomes an HTML table, and KaTeX
+typesets the TeX segments around it.
 """
 
-import html
 import json
 import re
-from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterable, Mapping
+from html import unescape
 from pathlib import Path
 from typing import NamedTuple, TypeVar
 
@@ -29,14 +29,15 @@ MACROS[r"\from"] = r"\html@mathml{\htmlData{val=#1}{#2}}{\href{#1}{#2}}"
 MACROS[r"\computed"] = r"\html@mathml{\htmlData{computed=}{#1}}{\href{computed}{#1}}"
 PENDING = re.compile(
     r'<(?P<tag>span|div) class="arithmatex">'
-    r"\\(?P<open>[(\[])(?P<tex>.*?)\\[)\]]</(?P=tag)>(?P<after>[.,;:?!)]*)",
+    r"\\(?P<open>[(\[])(?P<tex>.*?)\\[)\]]</(?P=tag)>(?P<punctuation>[.,;:?!)]*)",
     re.DOTALL,
 )
 MATRIX = re.compile(r"\\val\{(?P<reference>[^{}]*)\}(?P<transposed>\^\\top)?")
 TRANSPOSE = '<span class="transposed" role="img" aria-label="transposed">⊤</span>'
-# The empty groups keep the space around a relation at the start or end of a segment.
+# TeX drops the space of a relation, like =, at the start or end of a formula. The empty groups keep
+# it there in a segment.
 SEGMENT_WRAPPER = (r"\displaystyle{}", "{}")
-# Starts a formula with a long row. It becomes a CSS class, to apply to the table too.
+# At the start of a formula with a long row. It becomes a CSS class, which applies to tables too.
 FOOTNOTE_SIZE = r"\footnotesize"
 ALL_NUMBERS = """\
 <details class="digits"><summary>All <span data-computed>{rows} × {columns}</span> numbers</summary>
@@ -68,7 +69,7 @@ class Matrix(NamedTuple):
 
 
 def parse_pending(pending: re.Match[str]) -> Formula:
-    return Formula(html.unescape(pending["tex"]).strip(), pending["open"] == "[")
+    return Formula(unescape(pending["tex"]).strip(), pending["open"] == "[")
 
 
 def formulas(page: str) -> list[Formula]:
@@ -77,9 +78,12 @@ def formulas(page: str) -> list[Formula]:
     >>> formulas(r'<p><span class="arithmatex">\(n &lt; m^2\)</span></p>')
     [Formula(tex='n < m^2', display=False, wrapper=('', ''))]
     """
-    pending_formulas = map(parse_pending, PENDING.finditer(page))
-    segments = (segment for formula in pending_formulas for segment in split_at_matrices(formula))
-    return [s for s in segments if isinstance(s, Formula) and not html_without_katex(s)]
+    return [
+        segment
+        for pending in PENDING.finditer(page)
+        for segment in split_at_matrices(parse_pending(pending))
+        if isinstance(segment, Formula) and not html_without_katex(segment)
+    ]
 
 
 def html_without_katex(formula: Formula) -> str | None:
@@ -88,24 +92,30 @@ def html_without_katex(formula: Formula) -> str | None:
 
 
 def split_at_matrices(formula: Formula) -> list[Formula | Matrix]:
-    r"""Split a formula at its matrices.
+    r"""Split a formula into its matrices and the segments around them.
+
+    A formula without matrices stays whole.
 
     >>> formula = Formula(r"Q = \val{self_attention.Q}", display=True)
     >>> [segment[0] for segment in split_at_matrices(formula)]
     ['Q =', 'self_attention.Q']
     """
-
-    def segment(text: str) -> Iterator[Formula]:
-        if tex := text.removeprefix(FOOTNOTE_SIZE).strip():
-            yield Formula(tex, display=False, wrapper=SEGMENT_WRAPPER)
-
     segments: list[Formula | Matrix] = []
+
+    def add_segment(tex: str) -> None:
+        tex = tex.removeprefix(FOOTNOTE_SIZE).strip()
+        if tex:
+            segments.append(Formula(tex, display=False, wrapper=SEGMENT_WRAPPER))
+
     end = 0
     for match in MATRIX.finditer(formula.tex):
-        segments += segment(formula.tex[end : match.start()])
+        add_segment(formula.tex[end : match.start()])
         segments.append(Matrix(match["reference"], bool(match["transposed"])))
         end = match.end()
-    return [*segments, *segment(formula.tex[end:])] if segments else [formula]
+    if not segments:
+        return [formula]
+    add_segment(formula.tex[end:])
+    return segments
 
 
 def typeset(
@@ -128,15 +138,15 @@ def typeset(
     digest = files_digest(SCRIPT, katex / "package.json")
     cache = project.cache.with_key("formulas", digest, repr(MACROS))
     uncached = [formula for formula in formulas if repr(formula) not in cache]
-    for formula, result in run_katex(uncached, katex, locate).items():
-        cache[repr(formula)] = result
+    for formula, formula_html in run_katex(uncached, katex, locate).items():
+        cache[repr(formula)] = formula_html
     return {formula: cache[repr(formula)] for formula in formulas}
 
 
 def run_katex(
     formulas: list[Formula], katex: Path, locate: Callable[[Formula], str]
 ) -> dict[Formula, str]:
-    """Typeset formulas in one node process."""
+    """Typeset formulas in one Node.js process, and return the HTML of each."""
     if not formulas:
         return {}
     request = {
@@ -170,46 +180,57 @@ def insert(
         look_up: returns a matrix by its reference.
     """
 
-    def replace(pending: re.Match[str]) -> str:
+    def formula_html(pending: re.Match[str]) -> str:
         tag, formula = pending["tag"], parse_pending(pending)
         segments = split_at_matrices(formula)
         if segments == [formula]:
-            element = '<{0} class="formula">{1}</{0}>'
-            formula_html = html_without_katex(formula) or element.format(
-                tag, typeset_formulas[formula]
-            )
-            return keep_together(formula_html, pending["after"])
-        arrays = {s: look_up(s.reference) for s in segments if isinstance(s, Matrix)}
-        formula_html = "".join(
-            matrix_html(segment, arrays[segment])
-            if isinstance(segment, Matrix)
-            else html_without_katex(segment) or typeset_formulas[segment]
-            for segment in segments
-        )
-        details = "".join(
-            all_numbers(matrix, labelled)
-            for matrix, labelled in arrays.items()
-            if is_large(labelled.array)
-        )
-        smaller = " smaller" if formula.tex.startswith(FOOTNOTE_SIZE) else ""
-        return f'<{tag} class="formula with-matrices{smaller}">{formula_html}</{tag}>{details}'
+            html = html_without_katex(formula)
+            if not html:
+                html = f'<{tag} class="formula">{typeset_formulas[formula]}</{tag}>'
+            return keep_together(html, pending["punctuation"])
+        is_smaller = formula.tex.startswith(FOOTNOTE_SIZE)
+        css_class = "formula with-matrices" + (" smaller" if is_smaller else "")
+        html, details = segments_html(segments, typeset_formulas, look_up)
+        return f'<{tag} class="{css_class}">{html}</{tag}>{details}'
 
-    return PENDING.sub(replace, page)
+    return PENDING.sub(formula_html, page)
 
 
-def keep_together(formula: str, after: str) -> str:
+def segments_html(
+    segments: Iterable[Formula | Matrix],
+    typeset_formulas: Mapping[Formula, str],
+    look_up: Callable[[str], LabelledArray],
+) -> tuple[str, str]:
+    """Return the HTML of a formula with matrices, and that of the large matrices in full."""
+    html = ""
+    details: dict[Matrix, str] = {}
+    for segment in segments:
+        if isinstance(segment, Formula):
+            html += html_without_katex(segment) or typeset_formulas[segment]
+        else:
+            labelled = look_up(segment.reference)
+            html += matrix_html(segment, labelled)
+            if is_large(labelled.array):
+                details[segment] = collapsed_table(segment, labelled)
+    return html, "".join(details.values())
+
+
+def keep_together(formula_html: str, punctuation: str) -> str:
     """Prevent a line break between a formula and the punctuation after it."""
-    return f'<span class="together">{formula}{after}</span>' if after else formula
+    if not punctuation:
+        return formula_html
+    return f'<span class="together">{formula_html}{punctuation}</span>'
 
 
 def matrix_html(matrix: Matrix, labelled: LabelledArray) -> str:
-    write = excerpt if is_large(labelled.array) else table
-    table_html = write(labelled.array, matrix.reference, labelled.labels)
-    return table_html + TRANSPOSE if matrix.is_transposed else table_html
+    """Return a matrix as a table, or as an excerpt if it is large."""
+    write_table = excerpt if is_large(labelled.array) else table
+    table_html = write_table(labelled.array, matrix.reference, labelled.labels)
+    return table_html + (TRANSPOSE if matrix.is_transposed else "")
 
 
-def all_numbers(matrix: Matrix, labelled: LabelledArray) -> str:
-    """Return a large matrix in a collapsed block, which a browser lays out only when opened."""
+def collapsed_table(matrix: Matrix, labelled: LabelledArray) -> str:
+    """Return a large matrix in a collapsed block, which browsers lay out only when it is opened."""
     rows, columns = np.atleast_2d(labelled.array).shape
     table_html = table(labelled.array, matrix.reference, labelled.labels)
     return ALL_NUMBERS.format(rows=rows, columns=columns, table=table_html)
@@ -220,8 +241,8 @@ Page = TypeVar("Page")
 
 def first_pages(pages: Iterable[tuple[Page, str]]) -> dict[Formula, Page]:
     """Map each formula of the (page, HTML) pairs to the first page that has it."""
-    first: dict[Formula, Page] = {}
-    for page, content in pages:
-        for formula in formulas(content):
-            first.setdefault(formula, page)
-    return first
+    page_of_formula: dict[Formula, Page] = {}
+    for page, page_html in pages:
+        for formula in formulas(page_html):
+            page_of_formula.setdefault(formula, page)
+    return page_of_formula

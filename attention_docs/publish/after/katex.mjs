@@ -24,15 +24,16 @@ const render = ({ tex, display }) => {
       },
       macros: { ...macros },
     });
-    // References have ";" for ",", which would separate attributes in \htmlData.
-    return { html: markSpokenNumbers(html).replace(/data-(val|spoken)="[^"]*"/g, (name) => name.replaceAll(";", ",")) };
+    // TeX has ";" in references, because "," would separate attributes in \htmlData.
+    const withCommas = (attribute) => attribute.replaceAll(";", ",");
+    return { html: markSpokenNumbers(html).replace(/data-(val|spoken)="[^"]*"/g, withCommas) };
   } catch (error) {
     return { error: error.message };
   }
 };
 
-// KaTeX marks numbers in MathML by links, its only way; here they become rows, which scripts update.
-// The TeX annotation is removed, because it would keep the numbers from the build.
+// In MathML, KaTeX can mark a number only by a link. The link becomes a row with the reference, which
+// scripts update. The TeX annotation is removed, because no script would update its numbers.
 const markSpokenNumbers = (html) =>
   html
     .replace(/<(m(?!row)\w+) href="([^"]*)">(.*?)<\/\1>/g, '<mrow href="$2"><$1>$3</$1></mrow>')

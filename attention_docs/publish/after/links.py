@@ -8,7 +8,7 @@ from html import unescape
 from typing import NamedTuple
 from urllib.parse import unquote
 
-# Each begins with a literal: three such searches are 5 times faster than one alternation.
+# Three patterns that begin with a literal are 5 times faster than one with alternatives.
 ID = re.compile(r' id="([^"]*)"')
 ADDRESSES = (re.compile(r' href="([^"]*)"'), re.compile(r' src="([^"]*)"'))
 EXTERNAL = re.compile(r"[a-z][a-z+.-]*:|//", re.IGNORECASE)
@@ -39,7 +39,7 @@ def duplicate_ids(page: IdsAndLinks) -> list[str]:
 def broken_links(
     pages: Mapping[str, IdsAndLinks], exists: Callable[[str], bool]
 ) -> Iterator[tuple[str, str, str]]:
-    """Yield broken links, one for each target.
+    """Yield broken links, but only the first to each target.
 
     Args:
         pages: each page by its URL, relative to the root of the site.
@@ -48,25 +48,28 @@ def broken_links(
     Yields:
         The URL of the page, the link as written, and the URL that it resolves to.
     """
-    ids = {resolve(url, ""): page.ids for url, page in pages.items()}
+    ids_by_target = {resolve(url, ""): page.ids for url, page in pages.items()}
     checked: set[str] = set()
     for url, page in pages.items():
         for address in sorted(page.addresses):
             if EXTERNAL.match(address):
                 continue
-            path, _, fragment = unquote(address).partition("#")
-            target = resolve(url, path.partition("?")[0])
-            full = f"{target}#{fragment}" if fragment else target
-            if full in checked:
+            path_and_query, _, fragment = unquote(address).partition("#")
+            target = resolve(url, path_and_query.partition("?")[0])
+            target_with_fragment = f"{target}#{fragment}" if fragment else target
+            if target_with_fragment in checked:
                 continue
-            checked.add(full)
-            has_fragment = not fragment or fragment in ids.get(target, [fragment])
-            if not exists(target) or not has_fragment:
-                yield url, address, full
+            checked.add(target_with_fragment)
+            # Fragments of files that are not pages cannot be checked.
+            lacks_id = (
+                fragment and target in ids_by_target and fragment not in ids_by_target[target]
+            )
+            if not exists(target) or lacks_id:
+                yield url, address, target_with_fragment
 
 
 def resolve(url: str, path: str) -> str:
-    """Resolve a path relative to a page, without a trailing slash.
+    """Resolve a path, which may be empty, relative to the URL of a page; drop a trailing slash.
 
     >>> resolve("mechanisms/masks/", "../../notation/")
     'notation'

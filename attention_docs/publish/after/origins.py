@@ -9,7 +9,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from html.parser import HTMLParser
 from pathlib import Path
 
-# Only inline scripts of these templates may run. main.html is ours, the others are the theme's.
+# Only the inline scripts of these templates may run. main.html is ours, the others the theme's.
 TEMPLATES = (
     "main.html",
     "partials/javascripts/base.html",
@@ -22,17 +22,18 @@ INLINE_SCRIPT = re.compile(
 )
 # Data blocks, such as the theme's settings, do not run.
 DATA = re.compile(r'\stype="application/(?:ld\+)?json"')
-# Template expressions, which stand for the path from a page to the root of the site.
+# In an escaped pattern, a template expression, which stands for the path to the root of the site.
 TEMPLATE_EXPRESSION = re.compile(r"\\\{\\\{.*?\\\}\\\}")
+PATH_TO_ROOT = r"(?:\.{1,2}(?:/\.\.)*|/(?!/)[\w./-]*)"
 FETCHING_TAG = re.compile(
     r"<(?:audio|base|embed|feimage|frame|iframe|image|img|input|link|object|script|source|track|use"
     r"|video)\s[^>]*>",
     re.IGNORECASE,
 )
 FETCHING_ATTRIBUTES = {"background", "data", "href", "poster", "src", "srcset", "xlink:href"}
-# Link types that browsers do not fetch.
-PASSIVE_LINKS = {"alternate", "author", "canonical", "license", "next", "prev"}
-# Both cases are spelled out: IGNORECASE makes the search through all HTML five times slower.
+# Types of links that browsers do not fetch.
+LINK_TYPES_NOT_FETCHED = {"alternate", "author", "canonical", "license", "next", "prev"}
+# The patterns have both cases, because IGNORECASE makes the search through all HTML 5 times slower.
 URL_TO_END_OF_TAG = re.compile(r"[uU](?<!\w[uU])[rR][lL]\([^<>]*>")
 STYLE_ELEMENT = re.compile(r"<[sS][tT][yY][lL][eE]\b.*?</[sS][tT][yY][lL][eE]\s*>", re.DOTALL)
 STYLE_ADDRESS = re.compile(
@@ -49,9 +50,13 @@ def allowed_scripts(folders: Sequence[str | Path]) -> list[re.Pattern[str]]:
     Args:
         folders: the folders of templates, in order of precedence.
     """
-    templates = (find_template(name, folders) for name in TEMPLATES)
-    texts = (path.read_text(encoding="utf-8") for path in templates if path)
-    return [script_pattern(script) for text in texts for script in inline_scripts(text)]
+    patterns = []
+    for name in TEMPLATES:
+        template = find_template(name, folders)
+        if template:
+            scripts = inline_scripts(template.read_text(encoding="utf-8"))
+            patterns += [script_pattern(script) for script in scripts]
+    return patterns
 
 
 def inline_scripts(page: str) -> list[str]:
@@ -65,20 +70,22 @@ def inline_scripts(page: str) -> list[str]:
 
 
 def find_template(name: str, folders: Sequence[str | Path]) -> Path | None:
-    return next((Path(folder, name) for folder in folders if Path(folder, name).is_file()), None)
+    for folder in folders:
+        template = Path(folder, name)
+        if template.is_file():
+            return template
+    return None
 
 
 def script_pattern(script: str) -> re.Pattern[str]:
-    r"""Return a pattern of a template's script with any path to the root of the site.
+    r"""Return a pattern that matches a template's script with any path to the root of the site.
 
     >>> bool(script_pattern('go("{{ base_url }}")').fullmatch('go("../..")'))
     True
     >>> bool(script_pattern('go("{{ base_url }}")').fullmatch('go("//host/")'))
     False
     """
-    return re.compile(
-        TEMPLATE_EXPRESSION.sub(r"(?:\\.{1,2}(?:/\\.\\.)*|/(?!/)[\\w./-]*)", re.escape(script))
-    )
+    return re.compile(TEMPLATE_EXPRESSION.sub(lambda _: PATH_TO_ROOT, re.escape(script)))
 
 
 def site_problems(site: Path, allowed: list[re.Pattern[str]]) -> Iterator[tuple[str, str]]:
@@ -90,8 +97,8 @@ def site_problems(site: Path, allowed: list[re.Pattern[str]]) -> Iterator[tuple[
     for file in [*sorted(site.rglob("*.html")), *sorted(site.rglob("*.css"))]:
         text = file.read_text(encoding="utf-8")
         problems = page_problems(text, allowed) if file.suffix == ".html" else style_problems(text)
-        path = file.relative_to(site).as_posix()
-        yield from ((path, problem) for problem in problems)
+        for problem in problems:
+            yield file.relative_to(site).as_posix(), problem
 
 
 def page_problems(page: str, allowed: Iterable[re.Pattern[str]]) -> Iterator[str]:
@@ -131,7 +138,7 @@ def fetched_addresses(page: str) -> Iterator[str]:
 
 
 def styles(page: str) -> Iterator[str]:
-    """Yield the style elements of a page, and the rest of each tag from its first `url(`."""
+    """Yield the style elements of a page, and each `url(` in a tag with the rest of the tag."""
     yield from STYLE_ELEMENT.findall(page)
     for match in URL_TO_END_OF_TAG.finditer(page):
         is_in_tag = page.rfind("<", 0, match.start()) > page.rfind(">", 0, match.start())
@@ -140,7 +147,7 @@ def styles(page: str) -> Iterator[str]:
 
 
 class TagParser(HTMLParser):
-    """Parser of the addresses that a tag makes a browser fetch."""
+    """Collects the addresses that a tag makes a browser fetch."""
 
     def __init__(self, tag: str) -> None:
         super().__init__()
@@ -149,11 +156,11 @@ class TagParser(HTMLParser):
 
     def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
         link_types = set((dict(attrs).get("rel") or "").lower().split())
-        if tag == "link" and link_types and link_types <= PASSIVE_LINKS:
+        if tag == "link" and link_types and link_types <= LINK_TYPES_NOT_FETCHED:
             return
         for name, value in attrs:
             if name == "srcset":
-                candidates = (value or "").split(",")
+                candidates = (value or "").split(",")  # each an address and a size
                 self.addresses += [item.split()[0] for item in candidates if item.strip()]
             elif name in FETCHING_ATTRIBUTES:
                 self.addresses.append(value or "")

@@ -9,7 +9,6 @@ import base64
 import re
 from collections.abc import Iterable, Mapping, Sequence
 from html import escape, unescape
-from itertools import accumulate
 from pathlib import Path, PurePosixPath
 from typing import NamedTuple
 
@@ -20,11 +19,19 @@ from attention_docs.publish.cache import Cache, files_digest
 from attention_docs.publish.project import Project
 from attention_docs.publish.sources import Source
 
-# The size that most sites show without cropping.
+# Lengths are in pixels. Most sites show this size without cropping.
 WIDTH, HEIGHT = 1200, 630
-MARGIN, BAR = 60, 16
-# Font sizes in pixels, and the line height in multiples of the font size.
-TITLE_SIZE, LARGE_TITLE_SIZE, NAME_SIZE, LINE_HEIGHT = 56, 88, 28, 1.2
+MARGIN = 60
+BAR = 16  # the coloured bar at the bottom
+ICON_SIZE = 44
+# Font sizes, and the line height in multiples of them.
+TITLE_SIZE = 56
+TITLE_SIZE_WITHOUT_DRAWING = 88
+SITE_NAME_SIZE = 28
+LINE_HEIGHT = 1.2
+# Baselines of the first line of a title.
+TITLE_BASELINE = 105
+TITLE_BASELINE_WITHOUT_DRAWING = 200
 FONTS = Path("dejavu-fonts-ttf")
 FAMILY, REGULAR, BOLD = "DejaVu Sans", "ttf/DejaVuSans.ttf", "ttf/DejaVuSans-Bold.ttf"
 # Assumed width of a character that the font lacks, in multiples of the font size.
@@ -53,19 +60,18 @@ TAGS = """\
 DRAWING = re.compile(r'<svg\b[^>]* role="img".*?</svg>', re.DOTALL)
 PANELS = re.compile(r'<div class="panels"[^>]* aria-label="([^"]*)">(.*?)</div>', re.DOTALL)
 FIGURE = re.compile(r'<svg\b[^>]* class="drawing')
-# Between the panels of a figure.
-GAP = 24
+PANEL_GAP = 24
 DRAWING_TITLE = re.compile(r"<title[^>]*>(.*?)</title>", re.DOTALL)
 DRAWING_SIZE = re.compile(r'\s(width|height)="([\d.]+)"')
 LIGHT_SCHEME = re.compile(r'(?::root|\[data-md-color-scheme="?default"?\])\s*\{([^{}]*)\}')
 DECLARATION = re.compile(r"(--[\w-]+):\s*([^;]+)")
 VARIABLE = re.compile(r"var\((--[\w-]+)(?:,\s*([^()]*))?\)")
-# At the start of a line: indented rules are for print or forced colours only.
+# Only at the start of a line: indented rules are for print or forced colours.
 DIAGRAM_RULE = re.compile(r"^\.diagram [^{}]*\{[^{}]*\}", re.MULTILINE)
 
-# Quantises the antialiasing of text to six levels, which makes pictures full of numbers a third
-# smaller. Colours stay the same.
-FEW_STEPS = (
+# Reduces the antialiasing of text to six levels of opacity, which makes pictures full of numbers a
+# third smaller. Colours stay the same.
+FEW_STEPS_FILTER = (
     '<filter id="few-steps"><feComponentTransfer>'
     '<feFuncA type="discrete" tableValues="0 0.2 0.4 0.6 0.8 1"/>'
     "</feComponentTransfer></filter>"
@@ -82,28 +88,28 @@ class Box(NamedTuple):
 
 
 # A wide drawing is placed below the title, a high one beside it.
-BELOW = Box(MARGIN, 150, WIDTH - 2 * MARGIN, 360)
-BESIDE = Box(540, 40, WIDTH - MARGIN - 540, HEIGHT - BAR - 2 * 40)
-COLUMN = BESIDE.x - MARGIN - 40
-# More would make small drawings look coarse.
+BELOW = Box(x=MARGIN, y=150, width=WIDTH - 2 * MARGIN, height=360)
+BESIDE = Box(x=540, y=40, width=WIDTH - MARGIN - 540, height=HEIGHT - BAR - 2 * 40)
+NARROW_TITLE_WIDTH = BESIDE.x - MARGIN - 40
+# A larger scale would make small drawings look coarse.
 MAX_SCALE = 2.5
 
 
 class Style(NamedTuple):
-    """The style that all pictures of a site share.
+    """What all pictures of a site share.
 
     Args:
-        name: the site's name.
+        site_name: the site's name.
         icon: the site's icon, as SVG.
         variables: the values of the CSS variables in the light scheme.
-        rules: the CSS rules for diagrams.
+        diagram_rules: the CSS rules for diagrams.
         bold_widths: the widths of bold characters, in multiples of the font size.
     """
 
-    name: str
+    site_name: str
     icon: str
     variables: Mapping[str, str]
-    rules: str
+    diagram_rules: str
     bold_widths: Mapping[str, float]
 
 
@@ -121,21 +127,21 @@ def add_pictures(
         sources: the sources by path of the page; only pages with a source get a picture.
         project: the project, which has an address.
     """
-    style = site_style(site, project)
+    style = read_style(site, project)
     fonts = project.node_modules / FONTS
     digest = files_digest(Path(__file__), fonts / "package.json")
     cache = project.cache.with_key("pictures", digest)
     pages_with_tags = {}
     for path, source in sources.items():
-        page = pages[path]
-        title = style.name if path == HOME else page_title(page).removesuffix(f" - {style.name}")
+        page, is_home = pages[path], path == HOME
+        title = project.name if is_home else page_title(page, project.name)
         drawing = first_drawing(page)
         picture = f"assets/pictures/{PurePosixPath(source.path).with_suffix('.png')}"
         (site / picture).parent.mkdir(parents=True, exist_ok=True)
         (site / picture).write_bytes(cached_png(picture_svg(title, drawing, style), fonts, cache))
         tags = TAGS.format(
-            kind="website" if path == HOME else "article",
-            name=escape(style.name),
+            kind="website" if is_home else "article",
+            name=escape(project.name),
             title=escape(title),
             description=DESCRIPTION.findall(page)[0],
             url=CANONICAL.findall(page)[0],
@@ -146,21 +152,22 @@ def add_pictures(
     return pages_with_tags
 
 
-def page_title(page: str) -> str:
+def page_title(page: str, site_name: str) -> str:
+    """Return the title of a page without the name of the site."""
     match = PAGE_TITLE.search(page)
-    return unescape(match[1]) if match else ""
+    return unescape(match[1]).removesuffix(f" - {site_name}") if match else ""
 
 
-def site_style(site: Path, project: Project) -> Style:
+def read_style(site: Path, project: Project) -> Style:
     """Read the style of pictures from the site's files."""
     style_sheet = (site / STYLE_SHEET).read_text(encoding="utf-8")
     theme_sheets = [path.read_text(encoding="utf-8") for path in site.glob(THEME_STYLE_SHEETS)]
     return Style(
-        project.name,
-        (site / ICON).read_text(encoding="utf-8"),
-        light_variables([*theme_sheets, style_sheet]),
-        "".join(DIAGRAM_RULE.findall(style_sheet)),
-        truetype.character_widths(project.node_modules / FONTS / BOLD),
+        site_name=project.name,
+        icon=(site / ICON).read_text(encoding="utf-8"),
+        variables=light_variables([*theme_sheets, style_sheet]),
+        diagram_rules="".join(DIAGRAM_RULE.findall(style_sheet)),
+        bold_widths=truetype.character_widths(project.node_modules / FONTS / BOLD),
     )
 
 
@@ -171,17 +178,26 @@ def light_variables(style_sheets: Iterable[str]) -> dict[str, str]:
     >>> light_variables([theme, ":root { --a: blue; }"])
     {'--a': 'blue', '--b': '#fff'}
     """
-    blocks = (block for sheet in style_sheets for block in LIGHT_SCHEME.findall(sheet))
-    return {name: value.strip() for block in blocks for name, value in DECLARATION.findall(block)}
+    variables = {}
+    for style_sheet in style_sheets:
+        for block in LIGHT_SCHEME.findall(style_sheet):
+            for name, value in DECLARATION.findall(block):
+                variables[name] = value.strip()
+    return variables
 
 
-def substitute_variables(text: str, variables: Mapping[str, str]) -> str:
-    """Replace CSS variables in SVG or CSS by their values or fallbacks.
+def substitute_variables(svg: str, variables: Mapping[str, str]) -> str:
+    """Replace the CSS variables in SVG by their values or else their fallbacks.
 
     >>> substitute_variables('<g fill="var(--a, red)" stroke="var(--b, red)"/>', {"--a": "blue"})
     '<g fill="blue" stroke="red"/>'
     """
-    return VARIABLE.sub(lambda match: variables.get(match[1], match[2] or "none"), text)
+
+    def value_or_fallback(variable: re.Match[str]) -> str:
+        name, fallback = variable.groups()
+        return variables.get(name, fallback or "none")
+
+    return VARIABLE.sub(value_or_fallback, svg)
 
 
 def first_drawing(html: str) -> str | None:
@@ -202,15 +218,16 @@ def side_by_side(name: str, drawings: Sequence[str]) -> str:
     >>> side_by_side("Two", ['<svg width="5" height="3"/>', '<svg width="4" height="6"/>'])[:61]
     '<svg class="drawing" width="33" height="6"><title>Two</title>'
     """
-    widths, heights = zip(*map(drawing_size, drawings), strict=True)
-    *lefts, end = accumulate((width + GAP for width in widths), initial=0)
-    panels = (
-        drawing.replace("<svg", f'<svg x="{x:g}"', 1)
-        for x, drawing in zip(lefts, drawings, strict=True)
-    )
+    x, total_height, panels = 0.0, 0.0, ""
+    for drawing in drawings:
+        width, height = drawing_size(drawing)
+        panels += drawing.replace("<svg", f'<svg x="{x:g}"', 1)
+        x += width + PANEL_GAP
+        total_height = max(total_height, height)
+    total_width = x - PANEL_GAP
     return (
-        f'<svg class="drawing" width="{end - GAP:g}" height="{max(heights):g}">'
-        f"<title>{name}</title>{''.join(panels)}</svg>"
+        f'<svg class="drawing" width="{total_width:g}" height="{total_height:g}">'
+        f"<title>{name}</title>{panels}</svg>"
     )
 
 
@@ -225,35 +242,49 @@ def picture_svg(title: str, drawing: str | None, style: Style) -> str:
     svg = (
         f'<svg xmlns="http://www.w3.org/2000/svg" width="{WIDTH}" height="{HEIGHT}"'
         ' color="var(--md-default-fg-color)" fill="var(--md-primary-fg-color)">'
-        f"<style>{style.rules} text {{ filter: url(#few-steps) }}</style>{FEW_STEPS}"
+        f"<style>{style.diagram_rules} text {{ filter: url(#few-steps) }}</style>{FEW_STEPS_FILTER}"
         '<rect width="100%" height="100%" fill="var(--md-default-bg-color)"/>'
         f'<rect y="{HEIGHT - BAR}" width="100%" height="{BAR}"/>'
-        f"{title_and_drawing(title, drawing, style.bold_widths)}{signature(title, style)}</svg>"
+        f"{title_and_drawing(title, drawing, style.bold_widths)}{icon_and_name(title, style)}</svg>"
     )
     return substitute_variables(svg, style.variables)
 
 
 def title_and_drawing(title: str, drawing: str | None, widths: Mapping[str, float]) -> str:
-    """Return the title and the drawing, below or beside it, whichever makes the drawing larger."""
+    """Return the title and the drawing, below or beside it, whichever makes the drawing larger.
+
+    Args:
+        title: the title of the page.
+        drawing: the drawing, if the page has one.
+        widths: the widths of bold characters, in multiples of the font size.
+    """
     if not drawing:
-        lines = wrap(title, BELOW.width / LARGE_TITLE_SIZE, widths)
-        return title_svg(lines, 200, LARGE_TITLE_SIZE, BELOW.width, widths)
-    box = max(BELOW, BESIDE, key=lambda box: scale(drawing, box))
-    if box is BELOW:
-        return title_svg([title], 105, TITLE_SIZE, BELOW.width, widths) + fit(drawing, box)
-    lines = wrap(title, COLUMN / TITLE_SIZE, widths)
-    return title_svg(lines, 105, TITLE_SIZE, COLUMN, widths) + fit(drawing, box)
+        size, max_width = TITLE_SIZE_WITHOUT_DRAWING, BELOW.width
+        lines = wrap(title, max_width / size, widths)
+        return title_svg(lines, TITLE_BASELINE_WITHOUT_DRAWING, size, max_width, widths)
+    if scale_to_fit(drawing, BELOW) >= scale_to_fit(drawing, BESIDE):
+        box, max_width, lines = BELOW, BELOW.width, [title]
+    else:
+        box, max_width = BESIDE, NARROW_TITLE_WIDTH
+        lines = wrap(title, max_width / TITLE_SIZE, widths)
+    title_lines = title_svg(lines, TITLE_BASELINE, TITLE_SIZE, max_width, widths)
+    return title_lines + place(drawing, box)
 
 
 def title_svg(
-    lines: Sequence[str], y: float, size: float, max_width: float, widths: Mapping[str, float]
+    lines: Sequence[str],
+    first_baseline: float,
+    size: float,
+    max_width: float,
+    widths: Mapping[str, float],
 ) -> str:
     """Return the lines of a title, in a smaller size if the longest line is too wide."""
     size = min(size, max_width / max(text_width(line, widths) for line in lines))
+    baselines = [first_baseline + number * LINE_HEIGHT * size for number in range(len(lines))]
     return "".join(
-        f'<text x="{MARGIN}" y="{y + number * LINE_HEIGHT * size:.1f}" font-size="{size:.1f}"'
+        f'<text x="{MARGIN}" y="{baseline:.1f}" font-size="{size:.1f}"'
         f' font-weight="bold">{escape(line)}</text>'
-        for number, line in enumerate(lines)
+        for baseline, line in zip(baselines, lines, strict=True)
     )
 
 
@@ -283,39 +314,40 @@ def text_width(text: str, widths: Mapping[str, float]) -> float:
     return sum(widths.get(character, FALLBACK_WIDTH) for character in text)
 
 
-def scale(drawing: str, box: Box) -> float:
+def scale_to_fit(drawing: str, box: Box) -> float:
     width, height = drawing_size(drawing)
     return min(box.width / width, box.height / height, MAX_SCALE)
 
 
 def drawing_size(drawing: str) -> tuple[float, float]:
     """Return the width and the height of a drawing."""
-    sides = dict(DRAWING_SIZE.findall(drawing.partition(">")[0]))
-    return float(sides["width"]), float(sides["height"])
+    opening_tag = drawing.partition(">")[0]
+    attributes = dict(DRAWING_SIZE.findall(opening_tag))
+    return float(attributes["width"]), float(attributes["height"])
 
 
-def fit(drawing: str, box: Box) -> str:
-    """Centre a drawing in a box, as large as fits. CSS rules apply to the class diagram only."""
+def place(drawing: str, box: Box) -> str:
+    """Centre a drawing in a box, as large as fits. Only diagrams need the CSS rules."""
     css_class = "figure" if FIGURE.match(drawing) else "diagram"
-    factor = scale(drawing, box)
+    scale = scale_to_fit(drawing, box)
     width, height = drawing_size(drawing)
-    x = box.x + (box.width - factor * width) / 2
-    y = box.y + (box.height - factor * height) / 2
-    transform = f"translate({x:.1f} {y:.1f}) scale({factor:.3f})"
+    x = box.x + (box.width - scale * width) / 2
+    y = box.y + (box.height - scale * height) / 2
+    transform = f"translate({x:.1f} {y:.1f}) scale({scale:.3f})"
     return f'<g class="{css_class}" fill="#000" transform="{transform}">{drawing}</g>'
 
 
-def signature(title: str, style: Style) -> str:
+def icon_and_name(title: str, style: Style) -> str:
     """Return the site's icon and, unless it is the title already, its name."""
-    side, y = 44, HEIGHT - BAR - 44 - 30
+    top = HEIGHT - BAR - 30 - ICON_SIZE
     icon = style.icon.replace(
-        "<svg", f'<svg x="{MARGIN}" y="{y}" width="{side}" height="{side}"', 1
+        "<svg", f'<svg x="{MARGIN}" y="{top}" width="{ICON_SIZE}" height="{ICON_SIZE}"', 1
     )
-    name = "" if title == style.name else escape(style.name)
+    name = "" if title == style.site_name else escape(style.site_name)
+    left = MARGIN + ICON_SIZE + 16
     # The baseline lies about a third of the font size below the middle of a line.
-    baseline = y + side / 2 + 0.35 * NAME_SIZE
-    position = f'x="{MARGIN + side + 16}" y="{baseline:.1f}"'
-    return f'{icon}<text {position} font-size="{NAME_SIZE}">{name}</text>'
+    baseline = top + ICON_SIZE / 2 + 0.35 * SITE_NAME_SIZE
+    return f'{icon}<text x="{left}" y="{baseline:.1f}" font-size="{SITE_NAME_SIZE}">{name}</text>'
 
 
 def cached_png(svg: str, fonts: Path, cache: Cache) -> bytes:

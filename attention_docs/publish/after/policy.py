@@ -11,23 +11,23 @@ CHARSET = '<meta charset="utf-8">'
 META = '<meta http-equiv="Content-Security-Policy" content="{}">'
 
 
-def enforce(site: Path) -> None:
+def add_policy(site: Path) -> None:
     """Write the policy into each page of a built site.
 
     All pages get the same policy, which allows the scripts of all pages, because under instant
     navigation the policy of the first page applies to the next ones too.
     """
-    # As bytes, because a script's hash covers its line endings.
+    # read_text would change line endings, which a script's hash covers.
     pages = {path: path.read_bytes().decode() for path in site.rglob("*.html")}
     scripts = {script for page in pages.values() for script in inline_scripts(page)}
-    # The policy applies to what follows it, and only the charset has to come before.
-    meta = CHARSET + META.format(policy(scripts))
+    # The policy applies to the elements below it, and only the charset has to come first.
+    charset_and_policy = CHARSET + META.format(policy(scripts))
     for path, page in pages.items():
-        path.write_bytes(page.replace(CHARSET, meta, 1).encode())
+        path.write_bytes(page.replace(CHARSET, charset_and_policy, 1).encode())
 
 
 def policy(scripts: Iterable[str]) -> str:
-    """Return the policy that allows only these inline scripts.
+    """Return a policy that allows these inline scripts and no others.
 
     >>> print(policy(["start()"]).replace("; ", "\\n"))
     default-src 'self'
@@ -65,5 +65,6 @@ def policy(scripts: Iterable[str]) -> str:
 
 
 def hash_source(content: str) -> str:
-    """Return the source expression of an inline script or style."""
-    return f"'sha256-{base64.b64encode(hashlib.sha256(content.encode()).digest()).decode()}'"
+    """Return the policy's expression for an inline script or style."""
+    digest = hashlib.sha256(content.encode()).digest()
+    return f"'sha256-{base64.b64encode(digest).decode()}'"

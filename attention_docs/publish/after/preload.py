@@ -1,18 +1,18 @@
 """Preload links for the scripts of a page.
 
-Browsers scan ahead for scripts by themselves, but not on a page with a Content-Security-Policy in
-its head.
+Browsers scan the HTML ahead for scripts to load, but not on a page whose head has a
+Content-Security-Policy.
 """
 
 import re
 
-# In low priority, because the first paint needs style sheets but no scripts.
+# With low priority, because the first paint needs style sheets but no scripts.
 PRELOAD = '<link rel="preload" href="{}" as="script" fetchpriority="low">'
 SCRIPT_SOURCE = re.compile(r'<script src="([^"]+)"')
 
 
 def with_preloads(page: str) -> str:
-    """Add preload links before the first script, which would delay them.
+    """Add preload links in front of the first script, which would delay them.
 
     >>> with_preloads('<script>start()</script><script src="a.js">').partition("<script>")[0]
     '<link rel="preload" href="a.js" as="script" fetchpriority="low">'

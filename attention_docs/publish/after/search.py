@@ -1,8 +1,9 @@
-"""Search on demand: a small worker fetches the theme's worker and the documents when needed.
+"""Search that loads its index only when a reader types.
 
-The theme fetches its worker and the whole index with every first visit. So its index is left
-without documents, and `docs/assets/search.js` stands in until a reader types. Sections that are not
-worth searching are left out of the documents.
+The theme would fetch its search worker and the whole index on each first visit. So the documents
+are moved from the index to a file of their own, and pages start a small worker,
+`docs/assets/search.js`, which fetches the theme's worker and the documents when they are needed.
+Sections that are not worth searching are left out.
 """
 
 import json
@@ -12,36 +13,43 @@ from typing import Any
 
 # Exercises repeat the sections before them, and papers have a page of their own.
 EXCLUDED_SECTIONS = ("#exercises", "#where-this-comes-from")
-WORKER = re.compile(r'"search": "(?P<root>[^"]*)assets/(?P<worker>javascripts/workers/[\w.]+\.js)"')
+THEME_WORKER = re.compile(
+    r'"search": "(?P<root>[^"]*)assets/(?P<worker>javascripts/workers/[\w.]+\.js)"'
+)
+OUR_WORKER = r'"search": "\g<root>assets/search.js?\g<worker>"'
 
 
 def with_worker(page: str, *, offline: bool = False) -> str:
-    """Replace the search worker in a page's settings by ours, with the theme's as its query.
+    """Make a page start our search worker, which takes the address of the theme's as its query.
 
-    The offline site keeps the theme's worker. The search dialog gets the accessible name that it
-    lacks.
+    The offline site keeps the theme's worker. The search dialog also gets an accessible name, which
+    the theme omits.
 
     >>> with_worker('{"search": "../assets/javascripts/workers/search.a7.min.js"}')
     '{"search": "../assets/search.js?javascripts/workers/search.a7.min.js"}'
     """
     page = page.replace('role="dialog"', 'role="dialog" aria-label="Search"', 1)
-    return page if offline else WORKER.sub(r'"search": "\g<root>assets/search.js?\g<worker>"', page)
+    return page if offline else THEME_WORKER.sub(OUR_WORKER, page)
 
 
-def cut_index(site: Path, *, offline: bool = False) -> None:
-    """Remove excluded sections from a site's search index, and move its documents to another file.
+def shrink_index(site: Path, *, offline: bool = False) -> None:
+    """Remove excluded sections from a site's search index, and move the others to documents.json.
 
     The offline site keeps them in the index, for the theme's worker. Zensical's index, which has
-    another name, is left alone.
+    another name, stays as it is.
     """
-    index = site / "search" / "search_index.json"
-    if not index.is_file():
+    index_file = site / "search" / "search_index.json"
+    if not index_file.is_file():
         return
-    data = json.loads(index.read_text(encoding="utf-8"))
-    documents = [doc for doc in data["docs"] if not doc["location"].endswith(EXCLUDED_SECTIONS)]
-    if not offline:
-        write_json(index.with_name("documents.json"), {"docs": documents})
-    write_json(index, {**data, "docs": documents if offline else []})
+    index = json.loads(index_file.read_text(encoding="utf-8"))
+    sections = [
+        section for section in index["docs"] if not section["location"].endswith(EXCLUDED_SECTIONS)
+    ]
+    if offline:
+        write_json(index_file, {**index, "docs": sections})
+    else:
+        write_json(index_file, {**index, "docs": []})
+        write_json(index_file.with_name("documents.json"), {"docs": sections})
 
 
 def write_json(path: Path, content: Any) -> None:

@@ -1,4 +1,4 @@
-"""The stage after the generator: its output becomes the published site."""
+"""The stage after the generator: turn its output into the published site."""
 
 import logging
 from collections.abc import Iterator, Mapping, Sequence
@@ -47,59 +47,68 @@ def finish(site: Path, project: Project, prepared: Prepared, templates: Sequence
         PublishError: if KaTeX rejects a formula, or a page would run a forbidden script or fetch
             from another host.
     """
-    pages = {path.relative_to(site).as_posix(): read_page(path) for path in site.rglob("*.html")}
-    sources = {path: source for path in pages if (source := source_of(path, prepared.sources))}
+    pages = read_pages(site)
+    sources = {
+        path: source
+        for path in pages
+        if (source := find_source(path, prepared.sources)) is not None
+    }
     pages = {path: parts.insert(page, prepared.parts) for path, page in pages.items()}
-    # Before formulas are inserted: they are most of the HTML, and have neither ids nor links.
+    # Collected before formulas are inserted, which are most of the HTML and have no ids or links.
     ids_and_links = {path: links.ids_and_links(pages[path]) for path in sources}
-    with ThreadPoolExecutor(1) as thread:
-        # KaTeX runs in another process meanwhile.
+    with ThreadPoolExecutor(max_workers=1) as thread:
+        # KaTeX runs in another process while the pictures are drawn.
         typesetting = thread.submit(typeset_formulas, project, dict(pages), sources)
         if project.address and not project.preview:
             pages |= pictures.add_pictures(site, pages, sources, project)
         typeset = typesetting.result()
-    write(site / FORMULA_STYLE_SHEET, fonts.style_sheet(project, typeset.values()))
+    write_text(site / FORMULA_STYLE_SHEET, fonts.style_sheet(project, typeset.values()))
 
-    def labelled_matrix(reference: str) -> LabelledArray:
+    def look_up_matrix(reference: str) -> LabelledArray:
         array = np.asarray(look_up(reference, project.examples.steps))
         return LabelledArray(array, labels_of(look_up_labels(reference)))
 
     for path, page in pages.items():
         page = search.with_worker(page, offline=project.offline)
-        page = formulas.insert(page, typeset, labelled_matrix)
+        page = formulas.insert(page, typeset, look_up_matrix)
         # Browsers refuse to preload from files.
-        write(site / path, page if project.offline else preload.with_preloads(page))
+        write_text(site / path, page if project.offline else preload.with_preloads(page))
     for path, script in live.graph_scripts(project.examples.graphs()).items():
-        write(site / path, script)
+        write_text(site / path, script)
     sitemap.set_date(site, repository.commit_day(project.root))
-    search.cut_index(site, offline=project.offline)
+    search.shrink_index(site, offline=project.offline)
     if problems := list(origin_problems(site, sources, templates)):
         raise PublishError("\n".join(problems))
     for problem in link_problems(site, sources, ids_and_links, project.root / "mkdocs.yml"):
         log.warning(problem)
     if not project.preview:
         styles.remove_unused(site)
-    # The policy would block the script of live reload, and the shim of the offline search, whose
-    # inline script contains the path of the reader's folder.
+    # The policy would block the script of live reload, and that of the offline search, which
+    # contains the path of the reader's folder.
     if not (project.preview or project.offline):
-        policy.enforce(site)
+        policy.add_policy(site)
     project.cache.prune()
 
 
-def read_page(path: Path) -> str:
-    """Read a page with its line endings, which the hashes of scripts cover."""
-    return path.read_bytes().decode()
+def read_pages(site: Path) -> dict[str, str]:
+    """Return the HTML of all pages by their paths in the site."""
+    # read_text would change line endings, which the hashes of scripts cover.
+    return {
+        path.relative_to(site).as_posix(): path.read_bytes().decode()
+        for path in site.rglob("*.html")
+    }
 
 
-def write(path: Path, text: str) -> None:
+def write_text(path: Path, text: str) -> None:
+    """Write a file of a folder that need not exist, without changing line endings."""
     path.parent.mkdir(parents=True, exist_ok=True)
     path.write_bytes(text.encode())
 
 
-def source_of(path: str, sources: Mapping[str, Source]) -> Source | None:
-    """Return the source of a page, unless the theme generated the page.
+def find_source(path: str, sources: Mapping[str, Source]) -> Source | None:
+    """Return the source of a page, or None if the theme generated the page.
 
-    >>> source_of("masks/index.html", {"masks.md": Source("masks.md", "# Masks")}).file
+    >>> find_source("masks/index.html", {"masks.md": Source("masks.md", "# Masks")}).file
     'docs/masks.md'
     """
     stem = path.removesuffix(".html")
@@ -110,14 +119,14 @@ def typeset_formulas(
     project: Project, pages: Mapping[str, str], sources: Mapping[str, Source]
 ) -> dict[Formula, str]:
     """Typeset the formulas of all pages at once, as starting KaTeX takes longer than running it."""
-    sources_of_formulas = formulas.first_pages(
+    source_of_formula = formulas.first_pages(
         (sources[path], pages[path]) for path in sorted(sources)
     )
-    return formulas.typeset(
-        sources_of_formulas,
-        project,
-        lambda formula: sources_of_formulas[formula].locate_text(formula.tex),
-    )
+
+    def locate(formula: Formula) -> str:
+        return source_of_formula[formula].locate_text(formula.tex)
+
+    return formulas.typeset(source_of_formula, project, locate)
 
 
 def origin_problems(
@@ -133,7 +142,7 @@ def link_problems(
     site: Path,
     sources: Mapping[str, Source],
     ids_and_links: Mapping[str, links.IdsAndLinks],
-    settings: Path,
+    config_file: Path,
 ) -> Iterator[str]:
     """Yield messages about duplicate ids and broken links."""
     for path, page in ids_and_links.items():
@@ -143,8 +152,8 @@ def link_problems(
     def exists(url: str) -> bool:
         return (site / url).is_file() or (site / url / "index.html").is_file()
 
-    paths = {path.removesuffix("index.html") or "./": path for path in ids_and_links}
-    pages = {url: ids_and_links[path] for url, path in paths.items()}
+    path_of_url = {path.removesuffix("index.html") or "./": path for path in ids_and_links}
+    pages = {url: ids_and_links[path] for url, path in path_of_url.items()}
     for url, link, target in links.broken_links(pages, exists):
-        location = sources[paths[url]].locate_link(link, target, settings)
+        location = sources[path_of_url[url]].locate_link(link, target, config_file)
         yield f"{location}: broken link {link!r}"

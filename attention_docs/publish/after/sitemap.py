@@ -1,4 +1,4 @@
-"""Dates of the sitemap: the day of the last commit instead of the build's."""
+"""Dates in the sitemap: the day of the last commit, to make the build reproducible."""
 
 import gzip
 import re
@@ -8,7 +8,7 @@ LAST_MODIFIED = re.compile(r"(?<=<lastmod>)[^<]*")
 
 
 def set_date(site: Path, day: str) -> None:
-    """Write a day, unless it is empty, into the sitemap of a site, if it has one."""
+    """Write a day into a site's sitemap; do nothing if the day is empty or there is no sitemap."""
     sitemap = site / "sitemap.xml"
     if day and sitemap.is_file():
         content = LAST_MODIFIED.sub(day, sitemap.read_text(encoding="utf-8")).encode()

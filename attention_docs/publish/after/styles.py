@@ -11,7 +11,7 @@ import re
 from collections.abc import Iterable, Iterator, Set
 from pathlib import Path
 
-# Each begins with a literal, which makes the search through all HTML several times faster.
+# Patterns that begin with a literal make the search through all HTML several times faster.
 NAME_ATTRIBUTES = (
     re.compile(r' class="([^"]*)"'),
     re.compile(r' id="([^"]*)"'),
@@ -25,13 +25,13 @@ USED_VARIABLE = re.compile(r"var\((--[\w-]+)")
 WORD = re.compile(r"[\w-]+")
 COMMENT = re.compile(r"\s*/\*.*?\*/", re.DOTALL)
 BRACE_OR_STRING = re.compile(r"""[{}]|"[^"]*"|'[^']*'""")
-COMMA = re.compile(r",(?![^(]*\))")
-# An element may match without the names in the parentheses.
+COMMA = re.compile(r",(?![^(]*\))")  # outside parentheses
+# An element can match these without having the names in the parentheses.
 OPTIONAL = re.compile(r":(?:not|is|where)\([^()]*\)")
 # The theme sets and removes this attribute at each load, and its rule then makes browsers restyle
 # every element. site.css has a narrower rule that stops links from fading between schemes.
 RESTYLES_ALL = re.compile(r"\[data-md-color-switching\] (\*|:after|:before)")
-NAME = re.compile(r"""[.#]([\w-]+)|\[data-md-color-\w+=["']?([\w-]+)""")
+REQUIRED_NAME = re.compile(r"""(?:[.#]|\[data-md-color-\w+=["']?)([\w-]+)""")
 VARIABLE = re.compile(
     r"""(?<=[{;])\s*(?P<name>--[\w-]+):(?:[^;{}"']|"[^"]*"|'[^']*')*(?:;|(?=\}))"""
 )
@@ -44,32 +44,33 @@ def remove_unused(site: Path) -> None:
         path.read_text(encoding="utf-8") for pattern in SCRIPTS for path in site.glob(pattern)
     ]
     sheets = {path: path.read_text(encoding="utf-8") for path in site.rglob("*.css")}
+    # Any word of a script may be a name or a variable that it sets.
     script_words = {word for script in scripts for word in WORD.findall(script)}
     names = script_words | names_in(pages.values())
-    page_variables = {v for page in pages.values() for v in USED_VARIABLE.findall(page)}
+    used_by_pages = {name for page in pages.values() for name in USED_VARIABLE.findall(page)}
     matching = [remove_unmatched_rules(sheet, names) for sheet in sheets.values()]
-    remaining = remove_unused_variables(matching, script_words | page_variables)
+    remaining = remove_unused_variables(matching, script_words | used_by_pages)
     renamed: dict[str, str] = {}
     for path, sheet in zip(sheets, remaining, strict=True):
         path.write_text(sheet, encoding="utf-8")
-        # A style sheet that a script fetches keeps its name.
-        if any(f'/{path.name}"' in page for page in pages.values()):
-            renamed |= rename(path, sheet)
+        is_linked = any(f'/{path.name}"' in page for page in pages.values())
+        if is_linked:  # and not fetched by a script, which knows its name
+            renamed[path.name] = rename_after_content(path, sheet)
     for path, page in pages.items():
         if 'class="doc ' not in page:
             page = REFERENCE_SHEET.sub("", page)
-        for old, new in renamed.items():
-            page = page.replace(old, new)
+        for name, new_name in renamed.items():
+            page = page.replace(f'/{name}"', f'/{new_name}"')
         path.write_bytes(page.encode())
 
 
-def rename(path: Path, sheet: str) -> dict[str, str]:
-    """Rename a style sheet after its content, and map the old end of its address to the new."""
+def rename_after_content(path: Path, sheet: str) -> str:
+    """Add a digest to the name of a style sheet, delete its source map, and return the new name."""
     digest = hashlib.sha256(sheet.encode()).hexdigest()[:8]
-    new = path.with_name(f"{path.stem}.{digest}.css")
-    path.rename(new)
+    new_path = path.with_name(f"{path.stem}.{digest}.css")
+    path.rename(new_path)
     path.with_name(f"{path.name}.map").unlink(missing_ok=True)
-    return {f'/{path.name}"': f'/{new.name}"'}
+    return new_path.name
 
 
 def names_in(pages: Iterable[str]) -> set[str]:
@@ -78,10 +79,11 @@ def names_in(pages: Iterable[str]) -> set[str]:
     >>> sorted(names_in(['<p class="note large" id="first">']))
     ['first', 'large', 'note']
     """
-    values = {
-        value for page in pages for pattern in NAME_ATTRIBUTES for value in pattern.findall(page)
-    }
-    return {name for value in values for name in value.split()}
+    attributes: set[str] = set()
+    for page in pages:
+        for pattern in NAME_ATTRIBUTES:
+            attributes.update(pattern.findall(page))
+    return {name for attribute in attributes for name in attribute.split()}
 
 
 def remove_unmatched_rules(style: str, names: Set[str]) -> str:
@@ -95,48 +97,61 @@ def remove_unmatched_rules(style: str, names: Set[str]) -> str:
 
 
 def matching_rules(style: str, names: Set[str]) -> Iterator[str]:
-    for selector, body in rules(style):
-        if selector.lstrip().startswith(("@media", "@supports")):
-            if nested := "".join(matching_rules(body, names)):
-                yield f"{selector}{{{nested}}}"
-        elif matching := [s for s in COMMA.split(selector) if can_match(s, names)]:
-            yield f"{','.join(matching)}{{{body}}}"
+    """Yield the rules of a style sheet that can match, with their selectors that can."""
+    for selectors, body in rules(style):
+        if selectors.lstrip().startswith(("@media", "@supports")):
+            nested_rules = "".join(matching_rules(body, names))
+            if nested_rules:
+                yield f"{selectors}{{{nested_rules}}}"
+        else:
+            matching = [
+                selector for selector in COMMA.split(selectors) if can_match(selector, names)
+            ]
+            if matching:
+                yield f"{','.join(matching)}{{{body}}}"
 
 
 def rules(style: str) -> Iterator[tuple[str, str]]:
-    """Yield the selector (or at-rule) and the body of each top-level rule.
+    """Yield the selectors (or at-rule) and the body of each top-level rule.
 
     >>> list(rules("a{top:0}@media print{b{top:1px}}"))
     [('a', 'top:0'), ('@media print', 'b{top:1px}')]
     """
-    depth = start = opening = 0
+    depth = 0
+    start = opening = 0  # of the current top-level rule
     for match in BRACE_OR_STRING.finditer(style):
         if match[0] == "{":
-            opening = opening if depth else match.start()
+            if depth == 0:
+                opening = match.start()
             depth += 1
         elif match[0] == "}":
             depth -= 1
-            if not depth:
+            if depth == 0:
                 yield style[start:opening], style[opening + 1 : match.start()]
                 start = match.end()
 
 
 def can_match(selector: str, names: Set[str]) -> bool:
-    return not RESTYLES_ALL.fullmatch(selector) and all(
-        name in names for pair in NAME.findall(OPTIONAL.sub("", selector)) for name in pair if name
-    )
+    """Whether an element with only these names can match a selector that is worth keeping."""
+    if RESTYLES_ALL.fullmatch(selector):
+        return False
+    required_names = REQUIRED_NAME.findall(OPTIONAL.sub("", selector))
+    return all(name in names for name in required_names)
 
 
 def remove_unused_variables(styles: list[str], used_elsewhere: Set[str]) -> list[str]:
-    """Remove the variables of style sheets that are used neither in these nor elsewhere.
+    """Remove the variables of style sheets that neither these nor anything else uses.
 
     >>> remove_unused_variables(["a{--x:1;--y:var(--x);top:var(--z)}", "b{--z:0}"], set())
     ['a{top:var(--z)}', 'b{--z:0}']
     """
     used = used_elsewhere | {name for style in styles for name in USED_VARIABLE.findall(style)}
-    remaining = [
-        VARIABLE.sub(lambda match: match[0] if match["name"] in used else "", style)
-        for style in styles
-    ]
+
+    def keep_if_used(declaration: re.Match[str]) -> str:
+        return declaration[0] if declaration["name"] in used else ""
+
+    remaining = [VARIABLE.sub(keep_if_used, style) for style in styles]
+    if remaining == styles:
+        return styles
     # Removing one variable may orphan another, so repeat.
-    return remaining if remaining == styles else remove_unused_variables(remaining, used_elsewhere)
+    return remove_unused_variables(remaining, used_elsewhere)

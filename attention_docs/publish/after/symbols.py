@@ -1,7 +1,7 @@
 r"""Short formulas, such as `$d_k = 2$`, as plain HTML.
 
-Most inline formulas are a letter with a subscript, a number, or a few of them on one line. KaTeX
-would write about twenty elements for each symbol. Plain HTML in KaTeX's fonts needs one or two, and
+Most inline formulas are a letter with a subscript, a number, or a few of them in a row. KaTeX would
+write about twenty elements for each symbol. Plain HTML in KaTeX's fonts needs one or two, and
 screen readers read it like any other text.
 """
 
@@ -21,7 +21,7 @@ GREEK = {
     r"\theta": "θ",
     r"\varepsilon": "ε",
 }
-# With the spacing of TeX.
+# As characters, with the spaces that TeX sets around them.
 SIGNS = {
     "=": " = ",
     "<": " &lt; ",
@@ -45,9 +45,13 @@ SIGNS = {
 
 
 def alternatives(tokens: dict[str, str]) -> str:
-    """Return a regular expression for any of some commands (not their prefixes) or characters."""
+    r"""Return a regular expression for any of some characters or TeX commands.
+
+    A command must end there: \le matches in `\le 2`, but not in `\left`.
+    """
+    end_of_command = "(?![A-Za-z])"
     return "|".join(
-        re.escape(token) + ("(?![A-Za-z])" if token[1:].isalpha() else "") for token in tokens
+        re.escape(token) + (end_of_command if token[1:].isalpha() else "") for token in tokens
     )
 
 
@@ -70,7 +74,7 @@ COMPUTED = (
 )
 MINUS_OR_SIGN = rf"(?P<minus>-) | (?P<sign>{alternatives(SIGNS)})"
 OTHER = re.compile(rf"(?: {COMPUTED} | {NUMBER_OR_WORDS} | {MINUS_OR_SIGN} )\s*", re.VERBOSE)
-# Scripts after any other symbol, which are left to KaTeX.
+# Superscripts, primes, and subscripts of anything but letters, which are left to KaTeX.
 SCRIPT = re.compile(r"[\^_']")
 
 
@@ -100,10 +104,10 @@ def token_html(match: re.Match[str], before: str) -> str:
     """Return one symbol, number or sign as HTML.
 
     Args:
-        match: its TeX.
-        before: the HTML before it.
+        match: its match of COLOURED, SYMBOL or OTHER.
+        before: the HTML before it, which tells a sign from a subtraction.
     """
-    groups = match.groupdict()
+    groups = match.groupdict()  # a pattern lacks the groups of the others
     if groups.get("letter"):
         role = f' class="{groups["role"]}"' if groups.get("role") else ""
         return f"<i{role}>{GREEK.get(match['letter'], match['letter'])}{subscript(match)}</i>"
@@ -120,7 +124,8 @@ def token_html(match: re.Match[str], before: str) -> str:
 
 def subscript(match: re.Match[str]) -> str:
     """Return the subscript of a symbol, if it has one: letters italic, digits and words upright."""
-    if italic := match["letter_subscript"] or match["letters"]:
-        return f"<sub>{italic}</sub>"
+    italic = match["letter_subscript"] or match["letters"]
     upright = match["digit_subscript"] or match["digits"] or match["word"]
+    if italic:
+        return f"<sub>{italic}</sub>"
     return f'<sub class="upright">{upright}</sub>' if upright else ""

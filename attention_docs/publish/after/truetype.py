@@ -26,9 +26,9 @@ def character_widths(file: Path) -> dict[str, float]:
 
 
 def subset(font: bytes, text: str) -> bytes:
-    """Return a font with the glyphs of some characters and their layout features only.
+    """Return a font reduced to the glyphs and layout features of the characters of a text.
 
-    Hinting is dropped: it is half the size of a small font and only helps low-resolution screens.
+    Hinting is removed: it takes half of a small font, and only helps on low-resolution screens.
     """
     from fontTools.subset import Options, Subsetter
     from fontTools.ttLib import TTFont

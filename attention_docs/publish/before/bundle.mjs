@@ -3,8 +3,8 @@
 import { join } from "node:path";
 import { pathToFileURL } from "node:url";
 
-const [library, folder] = process.argv.slice(2);
-const { build } = (await import(pathToFileURL(library).href)).default;
+const [esbuild, folder] = process.argv.slice(2);
+const { build } = (await import(pathToFileURL(esbuild).href)).default;
 
 try {
   const { outputFiles } = await build({
@@ -17,15 +17,17 @@ try {
     logLevel: "silent",
   });
   const { operations } = await import(pathToFileURL(join(folder, "operations.js")).href);
-  const entries = Object.entries(operations);
-  const [undifferentiated] = entries.find(([, { slopes }]) => slopes === undefined) ?? [];
-  if (undifferentiated)
-    throw { stack: `operations.js: ${undifferentiated} has no slopes; expected null if it only jumps` };
-  process.stdout.write(
-    JSON.stringify({ script: outputFiles[0].text, operations: entries.map(([name]) => name) })
-  );
+  const names = Object.keys(operations);
+  const withoutSlopes = names.find((name) => operations[name].slopes === undefined);
+  if (withoutSlopes) fail(`operations.js: ${withoutSlopes} has no slopes; expected null for a step function`);
+  else process.stdout.write(JSON.stringify({ script: outputFiles[0].text, operations: names }));
 } catch ({ errors, stack }) {
+  // Only errors of esbuild have locations.
   const lines = errors?.map(({ location, text }) => `${location?.file}:${location?.line}: ${text}`);
-  process.stderr.write(lines?.join("\n") ?? stack);
+  fail(lines?.join("\n") ?? stack);
+}
+
+function fail(message) {
+  process.stderr.write(message);
   process.exitCode = 1;
 }

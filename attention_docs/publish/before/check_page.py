@@ -1,7 +1,7 @@
-r"""Sections of the page on the check, generated from the data of the check itself.
+r"""Sections of the page on the check, written from the data of the check itself.
 
-`\check{inputs}`, `\check{paste}`, `\check{cases}` and `\check{mistakes}` stand on lines of their
-own; `\check{count}` is a number.
+They are the macros `\check{inputs}`, `\check{paste}`, `\check{cases}` and `\check{mistakes}`, each
+on a line of its own, and the number `\check{count}`.
 """
 
 import json
@@ -12,8 +12,8 @@ from attention_docs import examples
 from attention_docs.diagnosis import pasted
 from attention_docs.diagnosis.cases import CASES
 from attention_docs.diagnosis.mistakes import MISTAKES, Mistake
-from attention_docs.publish.before.provenance import code
-from attention_docs.publish.before.values import computed
+from attention_docs.publish.before.provenance import code_html
+from attention_docs.publish.before.values import computed_span
 
 # For each library, the import statement and the function that makes an array.
 LIBRARIES = {
@@ -21,7 +21,14 @@ LIBRARIES = {
     "PyTorch": ("import torch", "torch.tensor"),
     "JAX": ("import jax.numpy as jnp", "jnp.array"),
 }
-PASTE = """\
+# Other sites may link to the anchors of mistakes from before their names changed.
+FORMER_ANCHORS = {
+    "causal-without-is-causal": "causal-unasked",
+    "keys-as-values": "keys-blended",
+    "keys-projected-with-query-weights": "keys-made-with-query-weights",
+    "weights-unpacked-by-head": "packed-by-head",
+}
+PASTE_BOX = """\
 <div class="paste">
 <label for="printed-output">Your output, as it was printed</label>
 <textarea id="printed-output" rows="6" spellcheck="false" autocomplete="off" autocapitalize="off" \
@@ -46,29 +53,29 @@ def section(name: str, add_part: Callable[[str], str]) -> str:
     >>> print(section("cases", str).splitlines()[4])
         | `distinct_sizes` | the formula itself; cross-attention; d_v ≠ d_k |
     """
-    writers = {
-        "inputs": lambda: add_part(inputs()),
-        "paste": lambda: add_part(PASTE.format(data=diagnosis_data())),
-        "count": lambda: computed(str(len(CASES))),
-        "cases": cases,
-        "mistakes": mistakes,
+    section_writers = {
+        "inputs": lambda: add_part(inputs_html()),
+        "paste": lambda: add_part(PASTE_BOX.format(data=diagnosis_data())),
+        "count": lambda: computed_span(str(len(CASES))),
+        "cases": cases_table,
+        "mistakes": mistakes_table,
     }
-    if name not in writers:
-        raise LookupError(f"section {name!r} is unknown; known are {', '.join(writers)}")
-    return writers[name]()
+    if name not in section_writers:
+        raise LookupError(f"section {name!r} is unknown; known are {', '.join(section_writers)}")
+    return section_writers[name]()
 
 
-def inputs() -> str:
+def inputs_html() -> str:
     """Return the inputs as code for each library, in collapsed blocks."""
     return "".join(
-        f"<details>\n<summary>Copy for {library}</summary>\n{code(input_code(library))}\n"
+        f"<details>\n<summary>Copy for {library}</summary>\n{code_html(input_code(library))}\n"
         "</details>\n"
         for library in LIBRARIES
     )
 
 
 def input_code(library: str) -> str:
-    """Return code that defines queries, keys and values.
+    """Return code that defines the queries, keys and values of an example.
 
     >>> print(input_code("PyTorch").splitlines()[0])
     import torch
@@ -80,30 +87,37 @@ def input_code(library: str) -> str:
 
 
 def diagnosis_data() -> str:
-    """Return JSON for the diagnosis, escaped for a template: the theme runs all script elements."""
+    """Return JSON for the diagnosis of pasted output, escaped for a template element.
+
+    It is not in a script element, because the theme runs all of them.
+    """
     return escape(json.dumps(pasted.as_data(), ensure_ascii=False), quote=False)
 
 
-def cases() -> str:
+def cases_table() -> str:
     """Return a collapsed table of the cases."""
-    rows = (f"| `{case.name}` | {case.isolates} |" for case in CASES.values())
-    header = "| case | what it isolates |", "| --- | --- |"
-    title = f"The {computed(str(len(CASES)))} cases, and what each isolates"
-    return collapsed(title, [*header, *rows])
+    header = ["| case | what it isolates |", "| --- | --- |"]
+    rows = [f"| `{case.name}` | {case.isolates} |" for case in CASES.values()]
+    title = f"The {computed_span(str(len(CASES)))} cases, and what each isolates"
+    return collapsed_note(title, header + rows)
 
 
-def mistakes() -> str:
+def mistakes_table() -> str:
     """Return a collapsed table of the catalogue, with an anchor for each mistake."""
-    header = "| mistake | the line that fixes it |", "| --- | --- |"
-    title = f"The {computed(str(len(MISTAKES)))} mistakes, and the line that fixes each"
-    return collapsed(title, [*header, *map(row, MISTAKES)])
+    header = ["| mistake | the line that fixes it |", "| --- | --- |"]
+    rows = [mistake_row(mistake) for mistake in MISTAKES]
+    title = f"The {computed_span(str(len(MISTAKES)))} mistakes, and the line that fixes each"
+    return collapsed_note(title, header + rows)
 
 
-def collapsed(title: str, lines: list[str]) -> str:
+def collapsed_note(title: str, lines: list[str]) -> str:
     return "\n".join([f'??? note "{title}"', "", *(f"    {line}" for line in lines)])
 
 
-def row(mistake: Mistake) -> str:
-    anchor = f'<span id="{mistake.anchor}"></span>'
+def mistake_row(mistake: Mistake) -> str:
+    anchors = [mistake.anchor]
+    if mistake.anchor in FORMER_ANCHORS:
+        anchors.append(FORMER_ANCHORS[mistake.anchor])
+    targets = "".join(f'<span id="{anchor}"></span>' for anchor in anchors)
     summary = f"[{mistake.summary}]({mistake.section})" if mistake.section else mistake.summary
-    return f"| {anchor}{summary} | `{mistake.fix}` |"
+    return f"| {targets}{summary} | `{mistake.fix}` |"

@@ -1,4 +1,4 @@
-r"""Lists generated from `nav` and docstrings, which never go out of date.
+r"""Lists of pages and of public names, written from `nav`, front matter and docstrings.
 
 `\contents{Chapters}` lists the pages of a section of `nav`, and `\lessons{Course}` adds how long it
 takes to read each. `\overview{Reference}` lists the public names that the pages of a section
@@ -15,12 +15,13 @@ from html import escape
 from typing import Any
 
 from attention_docs.publish.before.lint import DIRECTIVE
-from attention_docs.publish.before.values import CODE_OR_MATH, MACRO, computed
+from attention_docs.publish.before.values import CODE_OR_MATH, MACRO, computed_span
 from attention_docs.publish.sources import Source
 
-# As in mkdocs.yml: a page is its path, or {title: path}; a section is {title: items}.
+# `nav` of mkdocs.yml: a page is its path, or {title: path}; a section is {title: items}.
 Nav = list[Any]
-# By the paths of their Markdown. MkDocs itself warns of missing pages in `nav`.
+# The sources of pages by the paths of their Markdown. A page of `nav` may be missing here, because
+# MkDocs itself warns of it.
 Sources = Mapping[str, Source]
 
 TITLE = re.compile(r"^# (.+)$", re.MULTILINE)
@@ -32,13 +33,13 @@ WORDS_PER_MINUTE = 200
 MINUTES_PER_DISPLAY = 1 / 3
 
 
-def contents(name: str, nav: Nav, sources: Sources, page: str) -> str:
+def contents(section_title: str, nav: Nav, sources: Sources, page: str) -> str:
     """Return a list of the pages of a section, in the order of `nav`, with their descriptions.
 
     The search excludes the descriptions, because it finds the pages themselves.
 
     Args:
-        name: the title of the section.
+        section_title: the title of the section.
         nav: the navigation, as in mkdocs.yml.
         sources: the sources of the pages.
         page: the path of the page that shows the list, for relative links.
@@ -51,16 +52,17 @@ def contents(name: str, nav: Nav, sources: Sources, page: str) -> str:
     ...     "scores/root.md": "---\\ndescription: Why it is the root.\\n---\\n# The root of d",
     ...     "end.md": "---\\ndescription: What to read next.\\n---\\n# The end",
     ... }
-    >>> pages = {address: Source(address, text) for address, text in texts.items()}
-    >>> print(contents("Chapters", nav, pages, "start/order.md"))
+    >>> sources = {path: Source(path, text) for path, text in texts.items()}
+    >>> print(contents("Chapters", nav, sources, "start/order.md"))
     1. **Scores**
         1. [The root](../scores/root.md)<br><span data-search-exclude>Why it is the root.</span>
     1. [The end](../end.md)<br><span data-search-exclude>What to read next.</span>
     """
-    return "\n".join(list_lines(section(name, nav), sources, posixpath.dirname(page)))
+    items = section_items(section_title, nav)
+    return "\n".join(list_lines(items, sources, posixpath.dirname(page)))
 
 
-def lessons(name: str, nav: Nav, sources: Sources, page: str) -> str:
+def lessons(section_title: str, nav: Nav, sources: Sources, page: str) -> str:
     """Return the list of `contents` with the minutes that it takes to read each page.
 
     >>> pages = {"one.md": Source("one.md", "---\\ndescription: Why.\\n---\\n# One\\n\\nA text.")}
@@ -68,13 +70,15 @@ def lessons(name: str, nav: Nav, sources: Sources, page: str) -> str:
     1. [One](one.md), <span data-computed>1</span> minute
     """
     folder = posixpath.dirname(page)
-    return "\n".join(list_lines(section(name, nav), sources, folder, has_minutes=True))
+    return "\n".join(
+        list_lines(section_items(section_title, nav), sources, folder, has_minutes=True)
+    )
 
 
-def minutes(name: str, nav: Nav, sources: Sources) -> str:
+def minutes(section_title: str, nav: Nav, sources: Sources) -> str:
     """Return the minutes that it takes to read the pages of a section."""
-    pages = filter(sources.__contains__, page_paths(section(name, nav)))
-    return computed(str(sum(reading_minutes(sources[address]) for address in pages)))
+    pages = filter(sources.__contains__, page_paths(section_items(section_title, nav)))
+    return computed_span(str(sum(reading_minutes(sources[address]) for address in pages)))
 
 
 def reading_minutes(source: Source) -> int:
@@ -87,8 +91,8 @@ def reading_minutes(source: Source) -> int:
     matches = list(CODE_OR_MATH.finditer(text))
     displays = sum(bool(match["fence"]) or match[0].startswith("$$") for match in matches)
     displays += sum(match["name"] == "figure" for match in MACRO.finditer(text))
-    words = len(words_of_prose(text))
-    return math.ceil(words / WORDS_PER_MINUTE + displays * MINUTES_PER_DISPLAY)
+    minutes_of_words = len(words_of_prose(text)) / WORDS_PER_MINUTE
+    return math.ceil(minutes_of_words + int(displays) * MINUTES_PER_DISPLAY)
 
 
 def words_of_prose(text: str) -> list[str]:
@@ -102,7 +106,10 @@ def words_of_prose(text: str) -> list[str]:
 def list_lines(
     items: Nav, sources: Sources, folder: str, indent: str = "", *, has_minutes: bool = False
 ) -> Iterator[str]:
-    """Yield the lines of a numbered list of pages, with nested lists for nested sections."""
+    """Yield the lines of a numbered list of pages, with nested lists for nested sections.
+
+    Links are relative to the folder.
+    """
     for title, target in map(title_and_target, items):
         if isinstance(target, list):
             yield f"{indent}1. **{escape_markdown(title or '')}**"
@@ -116,17 +123,17 @@ def list_lines(
 
 
 def in_minutes(count: int) -> str:
-    return f"{computed(str(count))} {'minute' if count == 1 else 'minutes'}"
+    return f"{computed_span(str(count))} {'minute' if count == 1 else 'minutes'}"
 
 
-def overview(name: str, nav: Nav, sources: Sources, page: str) -> str:
+def overview(section_title: str, nav: Nav, sources: Sources, page: str) -> str:
     """Return a table of the public names that the pages of a section document.
 
     The names are those of the directives `::: name`, in the order of `nav` and of each page. Each
     is described by the first paragraph of its docstring.
 
     Args:
-        name: the title of the section.
+        section_title: the title of the section.
         nav: the navigation, as in mkdocs.yml.
         sources: the sources of the pages.
         page: the path of the page that shows the table, for relative links.
@@ -142,28 +149,31 @@ def overview(name: str, nav: Nav, sources: Sources, page: str) -> str:
     | [`softmax`](../a.md#attention_docs.softmax.softmax)
     """
     rows = ["| name | in one line |", "| --- | --- |"]
-    for reference_page in filter(sources.__contains__, page_paths(section(name, nav))):
+    for reference_page in page_paths(section_items(section_title, nav)):
+        if reference_page not in sources:
+            continue
         link = posixpath.relpath(reference_page, posixpath.dirname(page) or ".")
         for object_path in DIRECTIVE.findall(sources[reference_page].prose):
-            entry = f"[`{object_path.rpartition('.')[2]}`]({link}#{object_path})"
-            rows.append(f"| {entry} | {summary(object_path)} |")
+            name = object_path.rpartition(".")[2]
+            rows.append(f"| [`{name}`]({link}#{object_path}) | {summary(object_path)} |")
     return "\n".join(rows)
 
 
-def section(name: str, nav: Nav) -> Nav:
+def section_items(section_title: str, nav: Nav) -> Nav:
     """Return the items of the first section with a title.
 
-    >>> section("Nope", [{"Home": "index.md"}, {"Chapters": [{"Scores": ["root.md"]}]}])
+    >>> section_items("Nope", [{"Home": "index.md"}, {"Chapters": [{"Scores": ["root.md"]}]}])
     Traceback (most recent call last):
     LookupError: section 'Nope' is unknown; known are Chapters, Scores
     """
-    by_title: dict[str, Nav] = {}
+    known_titles = []
     for title, items in sections(nav):
-        by_title.setdefault(title, items)
-    if name not in by_title:
-        titles = ", ".join(by_title) or "none"
-        raise LookupError(f"section {name!r} is unknown; known are {titles}")
-    return by_title[name]
+        if title == section_title:
+            return items
+        if title not in known_titles:
+            known_titles.append(title)
+    known = ", ".join(known_titles) or "none"
+    raise LookupError(f"section {section_title!r} is unknown; known are {known}")
 
 
 def sections(nav: Nav) -> Iterator[tuple[str, Nav]]:
@@ -185,7 +195,10 @@ def page_paths(items: Nav) -> Iterator[str]:
 
 def title_and_target(item: str | dict[str, Any]) -> tuple[str | None, Any]:
     """Return the title of an item of `nav`, if it has one, and its page or nested items."""
-    return (None, item) if isinstance(item, str) else next(iter(item.items()))
+    if isinstance(item, str):
+        return None, item
+    ((title, target),) = item.items()
+    return title, target
 
 
 def title_and_description(source: Source) -> tuple[str, str]:
@@ -216,7 +229,8 @@ def summary(object_path: str) -> str:
         raise LookupError(f"{object_path!r} is no name of the package") from None
     if not docstring:
         raise LookupError(f"{object_path!r} has no docstring")
-    return " ".join(docstring.partition("\n\n")[0].split()).replace("|", r"\|")
+    first_paragraph = docstring.partition("\n\n")[0]
+    return " ".join(first_paragraph.split()).replace("|", r"\|")
 
 
 def escape_markdown(text: str) -> str:

@@ -22,10 +22,13 @@ from attention_docs.publish.project import Project
 
 SCRIPT = Path(__file__).with_name("graphviz.mjs")
 GRAPHVIZ = Path("@hpcc-js", "wasm-graphviz")
-# In pixels; Graphviz's points are taken as pixels.
-FONT_SIZE, SMALL_FONT_SIZE, SUBSCRIPT_FONT_SIZE = 16, 14, 11
+# Lengths are in pixels, and Graphviz's points are taken as pixels.
+FONT_SIZE = 16  # in boxes
+SMALL_FONT_SIZE = 14  # beside edges
+SUBSCRIPT_FONT_SIZE = 11
+SUBSCRIPT_DROP = 4
 LINE_HEIGHT = 20
-# Wider than most system fonts, so text in those fits into its box too.
+# Wider than most system fonts, so that text in any of them fits into its box.
 LAYOUT_FONT = "DejaVu Sans"
 NODE_ATTRIBUTES = (
     f'shape=box margin="0.12,0.08" width=0 height=0 fontname="{LAYOUT_FONT}" fontsize={FONT_SIZE}'
@@ -41,35 +44,45 @@ POINTS_PER_INCH = 72
 # As in W_Q and d_model.
 SUBSCRIPT = re.compile(r"(?<=\b[A-Za-z])_([A-Za-z]+)")
 MARGIN = 2
-# A diagram wider than the screen shrinks to this scale at most, and then scrolls.
+# On a narrow screen, a diagram shrinks to this scale before it scrolls.
 MIN_SCALE = 0.7
 
 
+Point = tuple[float, float]
+
+
 class Diagrams:
-    """The diagrams of a build, drawn from Mermaid code blocks."""
+    """The diagrams of a build, drawn from Mermaid code blocks.
+
+    Attributes:
+        sources: the Mermaid code of the diagrams to draw.
+    """
 
     def __init__(self, project: Project) -> None:
         self.node_modules = project.node_modules
-        package = self.node_modules / GRAPHVIZ / "package.json"
-        code = (Path(__file__), Path(mermaid.__file__), SCRIPT, package)
-        self.cache = project.cache.with_key("diagrams", files_digest(*code))
+        graphviz = self.node_modules / GRAPHVIZ / "package.json"
+        code = files_digest(Path(__file__), Path(mermaid.__file__), SCRIPT, graphviz)
+        self.cache = project.cache.with_key("diagrams", code)
         self.sources: set[str] = set()
 
     def replace_fences(self, markdown: str) -> str:
         """Replace each Mermaid code block by a placeholder for its diagram."""
 
         def replace(match: re.Match[str]) -> str:
-            language, _, rest = match[0].lstrip(" `~").partition("\n")
+            language, _, source_and_fence = match[0].lstrip(" `~").partition("\n")
             if not match["fence"] or language.strip() != "mermaid":
                 return match[0]
-            source = rest.rpartition("\n")[0]
+            source = source_and_fence.rpartition("\n")[0]
             self.sources.add(source)
             return f'<div class="diagram">{placeholder(diagram_name(source))}</div>'
 
         return CODE_OR_MATH.sub(replace, markdown)
 
     def draw(self) -> dict[str, str]:
-        """Return the SVG of all diagrams, by the names in their placeholders.
+        """Draw all diagrams whose code blocks were replaced.
+
+        Returns:
+            The SVG of each, by the name in its placeholder.
 
         Raises:
             PublishError: if Graphviz fails.
@@ -118,7 +131,7 @@ def dot_edge(number: int, edge: Edge, *, is_fork: bool) -> str:
     """
     attributes = [f"id={number}"]
     if is_fork:
-        attributes.append("weight=2")
+        attributes.append("weight=2")  # twice the default: Graphviz shortens heavy edges
     if not edge.arrow:
         attributes.append("arrowhead=none")
     if edge.label:
@@ -128,7 +141,7 @@ def dot_edge(number: int, edge: Edge, *, is_fork: bool) -> str:
 
 
 def dot_label(lines: Iterable[str], font_size: int) -> str:
-    r"""Return lines of text as a label in DOT, which reserves space for them.
+    r"""Return lines of text as a label in DOT, for which Graphviz reserves space.
 
     >>> print(dot_label(["d_k"], 16).replace("><", ">\n<"))
     <<TABLE BORDER="0" CELLSPACING="0" CELLPADDING="0">
@@ -155,21 +168,30 @@ def svg(chart: Flowchart, layout: dict[str, Any], id_prefix: str) -> str:
         layout: its layout, as parsed from Graphviz's JSON.
         id_prefix: the beginning of the ids.
     """
-    width, height = (float(side) for side in layout["bb"].split(",")[2:])
+    bounding_box = map(float, layout["bb"].split(","))
+    _, _, width, height = bounding_box
 
-    def flip(x: float, y: float) -> tuple[float, float]:
-        """Convert from Graphviz, whose y axis points up."""
+    def flip(point: Point) -> Point:
+        """Convert a point of Graphviz, whose y axis points up."""
+        x, y = point
         return x, height - y
 
     boxes = (
-        box_svg(node, flip(*point(shape["pos"])), float(shape["width"]), float(shape["height"]))
-        for node, shape in zip(chart.nodes.values(), layout["objects"], strict=True)
+        box_svg(
+            node,
+            flip(parse_point(box["pos"])),
+            float(box["width"]) * POINTS_PER_INCH,
+            float(box["height"]) * POINTS_PER_INCH,
+        )
+        for node, box in zip(chart.nodes.values(), layout["objects"], strict=True)
     )
     edges = layout.get("edges", [])
-    curves = (curve([flip(*p) for p in operation_points(edge, "_draw_", "b")]) for edge in edges)
-    arrows = (polygon([flip(*p) for p in operation_points(edge, "_hdraw_", "P")]) for edge in edges)
+    # In Graphviz's JSON, "_draw_" has the Bézier curve of an edge ("b"), "_hdraw_" the polygon of
+    # its arrowhead ("P"), and "lp" the centre of its label.
+    curves = (curve_path(map(flip, drawn_points(edge, "_draw_", "b"))) for edge in edges)
+    arrowheads = (polygon_path(map(flip, drawn_points(edge, "_hdraw_", "P"))) for edge in edges)
     labels = (
-        edge_label_svg(chart.edges[int(edge["id"])].label, flip(*point(edge["lp"])), edge)
+        edge_label_svg(chart.edges[int(edge["id"])].label, flip(parse_point(edge["lp"])), edge)
         for edge in edges
         if "lp" in edge
     )
@@ -181,13 +203,13 @@ def svg(chart: Flowchart, layout: dict[str, Any], id_prefix: str) -> str:
         f' style="min-width:{rounded(MIN_SCALE * full_width)}px">'
         f'<title id="{id_prefix}-title">{html.escape(chart.title)}</title>'
         f'<desc id="{id_prefix}-text">{html.escape(chart.description)}</desc>'
-        f'<path class="lines" d="{"".join(curves)}"/><path class="tips" d="{"".join(arrows)}"/>'
+        f'<path class="lines" d="{"".join(curves)}"/>'
+        f'<path class="tips" d="{"".join(arrowheads)}"/>'
         f"{''.join(boxes)}{''.join(labels)}</svg>"
     )
 
 
-def box_svg(node: Node, centre: tuple[float, float], width: float, height: float) -> str:
-    width, height = width * POINTS_PER_INCH, height * POINTS_PER_INCH
+def box_svg(node: Node, centre: Point, width: float, height: float) -> str:
     left, top = centre[0] - width / 2, centre[1] - height / 2
     role = f' class="{node.role}"' if node.role else ""
     return (
@@ -196,25 +218,24 @@ def box_svg(node: Node, centre: tuple[float, float], width: float, height: float
     )
 
 
-def edge_label_svg(
-    lines: tuple[str, ...], centre: tuple[float, float], edge: dict[str, Any]
-) -> str:
+def edge_label_svg(lines: tuple[str, ...], centre: Point, edge: dict[str, Any]) -> str:
     """Return the label of an edge as SVG, left-aligned where Graphviz starts its text."""
-    start = min(operation["pt"][0] for operation in edge["_ldraw_"] if operation["op"] == "T")
+    texts = [operation for operation in edge["_ldraw_"] if operation["op"] == "T"]
+    left = min(text["pt"][0] for text in texts)
     padded = tuple(PADDING + line for line in lines)
-    return f'<g class="beside">{text_svg(padded, (start, centre[1]), SMALL_FONT_SIZE)}</g>'
+    return f'<g class="beside">{text_svg(padded, (left, centre[1]), SMALL_FONT_SIZE)}</g>'
 
 
-def text_svg(lines: tuple[str, ...], centre: tuple[float, float], font_size: int) -> str:
+def text_svg(lines: tuple[str, ...], centre: Point, font_size: int) -> str:
     """Return lines of text as SVG, vertically centred on a point."""
     x, y = centre
     line_height = LINE_HEIGHT * font_size / FONT_SIZE
     # The baseline lies about a third of the font size below the middle of a line.
     first_baseline = y - line_height * (len(lines) - 1) / 2 + 0.35 * font_size
-    baselines = (first_baseline + number * line_height for number in range(len(lines)))
     return "".join(
-        f'<text x="{rounded(x)}" y="{rounded(baseline)}">{with_subscripts(line)}</text>'
-        for baseline, line in zip(baselines, lines, strict=True)
+        f'<text x="{rounded(x)}" y="{rounded(first_baseline + number * line_height)}">'
+        f"{with_subscripts(line)}</text>"
+        for number, line in enumerate(lines)
     )
 
 
@@ -224,34 +245,41 @@ def with_subscripts(line: str) -> str:
     >>> with_subscripts("m × d_k rows")
     'm × d<tspan dy="4" font-size="11">k</tspan><tspan dy="-4"> rows</tspan>'
     """
-    before, *rest = SUBSCRIPT.split(html.escape(line))
-    spans = (
-        f'<tspan dy="4" font-size="{SUBSCRIPT_FONT_SIZE}">{subscript}</tspan>'
-        + (f'<tspan dy="-4">{after}</tspan>' if after else "")
-        for subscript, after in zip(rest[::2], rest[1::2], strict=True)
-    )
-    return before + "".join(spans)
+    # The pattern has a group, so the texts alternate with the subscripts.
+    first_text, *subscripts_and_texts = SUBSCRIPT.split(html.escape(line))
+    spans = [first_text]
+    for subscript, text in zip(subscripts_and_texts[::2], subscripts_and_texts[1::2], strict=True):
+        spans.append(
+            f'<tspan dy="{SUBSCRIPT_DROP}" font-size="{SUBSCRIPT_FONT_SIZE}">{subscript}</tspan>'
+        )
+        if text:
+            spans.append(f'<tspan dy="-{SUBSCRIPT_DROP}">{text}</tspan>')
+    return "".join(spans)
 
 
-def operation_points(edge: dict[str, Any], key: str, kind: str) -> list[tuple[float, float]]:
+def drawn_points(edge: dict[str, Any], operations: str, kind: str) -> list[Point]:
     """Return the points of the first drawing operation of a kind, if an edge has one."""
-    return next((op["points"] for op in edge.get(key, []) if op["op"] == kind), [])
+    for operation in edge.get(operations, []):
+        if operation["op"] == kind:
+            return [(x, y) for x, y in operation["points"]]
+    return []
 
 
-def curve(points: list[tuple[float, float]]) -> str:
-    first, *rest = points
-    return f"M{coordinates([first])}C{coordinates(rest)}"
+def curve_path(points: Iterable[Point]) -> str:
+    start, *control_points = points
+    return f"M{coordinates([start])}C{coordinates(control_points)}"
 
 
-def polygon(points: list[tuple[float, float]]) -> str:
-    return f"M{coordinates(points)}Z" if points else ""
+def polygon_path(points: Iterable[Point]) -> str:
+    corners = coordinates(points)
+    return f"M{corners}Z" if corners else ""
 
 
-def coordinates(points: Iterable[tuple[float, float]]) -> str:
+def coordinates(points: Iterable[Point]) -> str:
     return " ".join(f"{rounded(x)},{rounded(y)}" for x, y in points)
 
 
-def point(position: str) -> tuple[float, float]:
+def parse_point(position: str) -> Point:
     x, y = position.split(",")
     return float(x), float(y)
 
@@ -262,4 +290,4 @@ def rounded(length: float) -> str:
     >>> rounded(12.04), rounded(-0.01)
     ('12', '0')
     """
-    return f"{round(length, 1) + 0:g}"
+    return f"{round(length, 1) + 0:g}"  # adding 0 turns -0.0 into 0.0

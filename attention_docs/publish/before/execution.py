@@ -15,16 +15,16 @@ from attention_docs.publish.sources import Source
 # In IPython's tracebacks: the number of a cell, and the line in it.
 LINE_IN_CELL = re.compile(r"In\[(\d+)\], line (\d+)")
 ANSI = re.compile(r"\x1b\[[\d;]*m")
-FIRST_CELL = '<div class="jp-Notebook"'
-KERNEL_DIED = "Kernel died before replying"  # as jupyter_client says
-KERNEL = {
+CELLS_START = '<div class="jp-Notebook"'
+KERNEL_DIED = "Kernel died before replying"  # in an error of jupyter_client
+KERNEL_SETTINGS = {
     # Silences ipykernel's warning about TCP, which a build uses on the loopback device only.
     "IPKernelApp": {"log_level": "ERROR"},
     "HistoryManager": {"enabled": False},
 }
-# The kernel sends printed text in pieces that depend on timing. They are joined to make pages
-# reproducible, after the execution: nbconvert's default order joins them before it.
-NBCONVERT = {
+# The kernel sends printed text in pieces that depend on timing, so they are joined to make pages
+# reproducible. By default nbconvert would join them before the notebook is executed.
+NBCONVERT_SETTINGS = {
     "Exporter": {
         "default_preprocessors": [
             f"nbconvert.preprocessors.{name}Preprocessor"
@@ -32,14 +32,14 @@ NBCONVERT = {
         ]
     },
     "CoalesceStreamsPreprocessor": {"enabled": True},
-    # Otherwise a kernel may hang on shutdown for 2.5 s. Set on the base class NotebookClient,
-    # because mkdocs-jupyter replaces the settings of ExecutePreprocessor.
+    # Otherwise a kernel may hang on shutdown for 2.5 s. This is set on the base class
+    # NotebookClient, because mkdocs-jupyter replaces the settings of ExecutePreprocessor.
     "NotebookClient": {"shutdown_kernel": "immediate"},
 }
 
 
-def html(source: Source, project: Project) -> str:
-    """Return the HTML that mkdocs-jupyter makes of an executed notebook.
+def notebook_html(source: Source, project: Project) -> str:
+    """Return the HTML that mkdocs-jupyter makes of an executed notebook, from the cache if it can.
 
     Raises:
         PublishError: if a cell fails; the message names the cell and the error.
@@ -52,7 +52,7 @@ def html(source: Source, project: Project) -> str:
 
 def execute(source: Source, root: Path) -> str:
     """Execute a notebook, and return its cells as HTML."""
-    # Imported here because that takes longer than a build whose notebooks are cached.
+    # Imported here, because the import takes longer than a build whose notebooks are cached.
     from mkdocs_jupyter.convert import nb2html
     from nbclient.exceptions import CellExecutionError
 
@@ -62,16 +62,16 @@ def execute(source: Source, root: Path) -> str:
             lambda: nb2html(file, execute=True, allow_errors=False, show_input=False)
         )
     except CellExecutionError as error:
-        raise PublishError(f"{source.file}: {failure(source.notebook, error)}") from error
-    # Cut off nbconvert's style sheets around the cells, half a megabyte.
-    return html[html.index(FIRST_CELL) : html.rindex("<style>")]
+        raise PublishError(f"{source.file}: {error_message(source.notebook, error)}") from error
+    # Around the cells, nbconvert writes half a megabyte of style sheets.
+    return html[html.index(CELLS_START) : html.rindex("<style>")]
 
 
 def configure_jupyter(root: Path) -> None:
     """Make Jupyter use the project's settings instead of the user's."""
     ipython, jupyter = root / ".cache" / "ipython", root / ".cache" / "jupyter"
-    write_settings(ipython / "profile_default" / "ipython_kernel_config.json", KERNEL)
-    write_settings(jupyter / "jupyter_nbconvert_config.json", NBCONVERT)
+    write_settings(ipython / "profile_default" / "ipython_kernel_config.json", KERNEL_SETTINGS)
+    write_settings(jupyter / "jupyter_nbconvert_config.json", NBCONVERT_SETTINGS)
     os.environ |= {"IPYTHONDIR": str(ipython), "JUPYTER_CONFIG_DIR": str(jupyter)}
 
 
@@ -81,9 +81,9 @@ def write_settings(file: Path, settings: dict[str, Any]) -> None:
 
 
 def retry_if_kernel_dies(convert: Callable[[], str]) -> str:
-    """Convert a notebook, and try once more if its kernel dies at startup.
+    """Call a function that converts a notebook, and once more if the kernel dies at startup.
 
-    Jupyter releases the free ports that it finds before the kernel binds them, so another process
+    Jupyter looks for free ports and releases them before the kernel binds them, so another process
     can take one in between.
     """
     try:
@@ -94,8 +94,8 @@ def retry_if_kernel_dies(convert: Callable[[], str]) -> str:
         return convert()
 
 
-def failure(notebook: dict[str, Any], error: Any) -> str:
-    """Return a one-line message with the cell, the line and the error."""
+def error_message(notebook: dict[str, Any], error: Any) -> str:
+    """Return the error of a cell in one line, with the cell and the line in it if known."""
     message = f"{error.ename}: {error.evalue}" if error.evalue else error.ename
     match = LINE_IN_CELL.search(ANSI.sub("", error.traceback))
     if not match:

@@ -1,5 +1,8 @@
-"""Checks of a page's Markdown that MkDocs lacks: exactly one title, code that tests run, diagrams
-that can be drawn, documented names that exist, images with alternative text."""
+"""Checks of a page's Markdown that MkDocs lacks.
+
+A page has exactly one title, code in languages that the tests run, diagrams that can be drawn,
+documented names that exist, and images with alternative text.
+"""
 
 import re
 import textwrap
@@ -7,7 +10,7 @@ from collections.abc import Callable, Iterator
 
 from attention_docs.publish.before.values import CODE_OR_MATH
 
-# Tests run console and Python code; the build draws Mermaid.
+# Tests run console and Python code; the build draws Mermaid diagrams.
 LANGUAGES = ("console", "mermaid", "python")
 OPEN_FENCE = re.compile(r"^ *(?:`{3}|~{3})", re.MULTILINE)
 TITLE = re.compile(r"^# ", re.MULTILINE)
@@ -16,10 +19,10 @@ IMAGE = re.compile(r"!\[(?P<text>[^\]]*)\]|<img\b(?P<attributes>[^>]*)>")
 ALTERNATIVE_TEXT = re.compile(r'\balt="[^"]*\w')
 
 
-def problems(
+def find_problems(
     markdown: str, check_diagram: Callable[[str], object], check_name: Callable[[str], object]
 ) -> Iterator[tuple[int, str]]:
-    """Yield the problems of a page.
+    """Find the problems of a page.
 
     Args:
         markdown: the Markdown of the page.
@@ -30,58 +33,57 @@ def problems(
     Yields:
         The 0-based line and the message of each problem.
 
-    >>> list(problems("# Title\\n\\n```ruby\\n1\\n```\\n", str, str))
+    >>> list(find_problems("# Title\\n\\n```ruby\\n1\\n```\\n", str, str))
     [(2, "unknown code language 'ruby'; expected console, mermaid or python")]
     """
-    code_blocks: list[re.Match[str]] = []
-
-    def mask(match: re.Match[str]) -> str:
-        """Replace code or a formula by the same number of lines."""
-        if match["fence"]:
-            code_blocks.append(match)
-        return "." + "\n" * match[0].count("\n")
-
-    prose = CODE_OR_MATH.sub(mask, markdown)
-
-    def line(position: int, text: str = prose) -> int:
-        return text.count("\n", 0, position)
-
-    for block in code_blocks:
-        if problem := code_problem(block[0], check_diagram):
-            yield line(block.start(), markdown), problem
-    if unclosed := OPEN_FENCE.search(prose):
-        yield line(unclosed.start()), "this code block is never closed"
-    titles = [title.start() for title in TITLE.finditer(prose)]
+    for block in CODE_OR_MATH.finditer(markdown):
+        problem = code_problem(block[0], check_diagram) if block["fence"] else None
+        if problem:
+            yield line_of(block), problem
+    prose = CODE_OR_MATH.sub(same_number_of_lines, markdown)
+    unclosed_block = OPEN_FENCE.search(prose)
+    if unclosed_block:
+        yield line_of(unclosed_block), "this code block is never closed"
+    titles = list(TITLE.finditer(prose))
     if not titles:
         yield 0, "the page has no title, a line that begins with `# `"
-    for position in titles[1:]:
-        yield line(position), "a second title; a page has exactly one"
+    for title in titles[1:]:
+        yield line_of(title), "a second title; a page has exactly one"
     for directive in DIRECTIVE.finditer(prose):
         try:
             check_name(directive[1])
         except LookupError as error:
-            yield line(directive.start()), str(error.args[0])
+            yield line_of(directive), str(error.args[0])
     for image in IMAGE.finditer(prose):
         if not has_alternative_text(image):
-            yield line(image.start()), "the image has no alternative text"
+            yield line_of(image), "the image has no alternative text"
+
+
+def line_of(match: re.Match[str]) -> int:
+    """Return the 0-based line where a match begins."""
+    return match.string.count("\n", 0, match.start())
+
+
+def same_number_of_lines(code_or_math: re.Match[str]) -> str:
+    return "." + "\n" * code_or_math[0].count("\n")
+
+
+def code_problem(block: str, check_diagram: Callable[[str], object]) -> str | None:
+    """Return the problem of a fenced code block, if it has one."""
+    opening_line, _, code_and_fence = textwrap.dedent(block).partition("\n")
+    language = opening_line.lstrip("`~").strip()
+    if language not in LANGUAGES:
+        expected = f"{', '.join(LANGUAGES[:-1])} or {LANGUAGES[-1]}"
+        return f"unknown code language {language!r}; expected {expected}"
+    if language == "mermaid":
+        try:
+            check_diagram(code_and_fence.rpartition("\n")[0])
+        except ValueError as error:
+            return f"mermaid: {error}"
+    return None
 
 
 def has_alternative_text(image: re.Match[str]) -> bool:
     if image["text"] is None:
         return ALTERNATIVE_TEXT.search(image["attributes"]) is not None
     return bool(image["text"].strip())
-
-
-def code_problem(block: str, check_diagram: Callable[[str], object]) -> str | None:
-    """Return the problem of a fenced code block, if it has one."""
-    opening, _, rest = textwrap.dedent(block).partition("\n")
-    language = opening.lstrip("`~").strip()
-    if language not in LANGUAGES:
-        expected = f"{', '.join(LANGUAGES[:-1])} or {LANGUAGES[-1]}"
-        return f"unknown code language {language!r}; expected {expected}"
-    if language == "mermaid":
-        try:
-            check_diagram(rest.rpartition("\n")[0])
-        except ValueError as error:
-            return f"mermaid: {error}"
-    return None

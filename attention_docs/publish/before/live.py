@@ -1,6 +1,5 @@
 """Scripts of the interactive pages: the bundled modules, and the graph of each example."""
 
-import itertools
 import json
 from collections.abc import Collection, Mapping
 from pathlib import Path
@@ -14,7 +13,9 @@ from attention_docs.publish.project import Project
 
 SCRIPT = Path(__file__).with_name("bundle.mjs")
 FOLDER = "assets/live"
-LIBRARY = "attention_docs/live/library.py"
+# The two places that list the operations.
+IN_BROWSER = f"docs/{FOLDER}/operations.js"
+IN_RECORDER = "attention_docs/live/library.py"
 
 
 class Bundle(NamedTuple):
@@ -30,18 +31,22 @@ class Bundle(NamedTuple):
 
 
 def bundled_script(project: Project) -> dict[str, bytes]:
-    """Return the script of all pages, by its path in the site.
+    """Return the script that all pages share, by its path in the site.
 
     Raises:
-        PublishError: if it implements other operations than examples are recorded with.
+        PublishError: if it does not implement exactly the operations that are recorded.
     """
-    modules = bundle(project)
-    check_operations(modules.operations)
-    return {"assets/live.js": modules.script.encode()}
+    bundle = bundle_modules(project)
+    check_operations(bundle.operations)
+    return {"assets/live.js": bundle.script.encode()}
 
 
 def graph_scripts(graphs: Mapping[str, str]) -> dict[str, str]:
-    """Return the script of each example by its path in the site, from the graphs by example."""
+    """Return a script for the graph of each example, by its path in the site.
+
+    Args:
+        graphs: the graphs as JSON, by the names of the examples.
+    """
     return {f"{FOLDER}/{name}.js": graph_script(name, graph) for name, graph in graphs.items()}
 
 
@@ -55,7 +60,7 @@ def graph_script(name: str, graph: str) -> str:
 
 
 def has_inputs(graph: dict[str, Any]) -> bool:
-    """Return whether readers can edit inputs of an example.
+    """Whether readers can edit inputs of an example, which may be those of a shared example.
 
     >>> has_inputs({"inputs": [], "shared": {"course_sentence.X": 0}})
     True
@@ -64,20 +69,27 @@ def has_inputs(graph: dict[str, Any]) -> bool:
 
 
 def check_operations(implemented: Collection[str]) -> None:
-    """Raise if the modules implement other operations than examples are recorded with.
+    """Check that the modules implement exactly the operations that are recorded.
+
+    Raises:
+        PublishError: if an operation is missing on either side.
 
     >>> check_operations(OPERATIONS - {"exp"})  # doctest: +ELLIPSIS
     Traceback (most recent call last):
     attention_docs.publish.errors.PublishError: docs/assets/live/operations.js lacks exp, which ...
     """
-    tables = {f"docs/{FOLDER}/operations.js": set(implemented), LIBRARY: OPERATIONS}
-    for (file, names), (other_file, other_names) in itertools.permutations(tables.items()):
-        if missing := ", ".join(sorted(other_names - names)):
-            raise PublishError(f"{file} lacks {missing}, which {other_file} has")
+    not_implemented = sorted(OPERATIONS - set(implemented))
+    if not_implemented:
+        names = ", ".join(not_implemented)
+        raise PublishError(f"{IN_BROWSER} lacks {names}, which {IN_RECORDER} has")
+    not_recorded = sorted(set(implemented) - OPERATIONS)
+    if not_recorded:
+        names = ", ".join(not_recorded)
+        raise PublishError(f"{IN_RECORDER} lacks {names}, which {IN_BROWSER} has")
 
 
-def bundle(project: Project) -> Bundle:
-    """Return the bundled modules, from the cache if they have not changed.
+def bundle_modules(project: Project) -> Bundle:
+    """Bundle the modules that run in the browser, or take the bundle from the cache.
 
     Raises:
         PublishError: if a module has an error.

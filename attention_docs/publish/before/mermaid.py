@@ -9,8 +9,8 @@ from collections.abc import Iterator
 from typing import NamedTuple
 
 HEADER = re.compile(r"graph (TB|LR)")
-TEXT = re.compile(r"(accTitle|accDescr): (\S.*)")
-# A node, A["First line<br/>second line"]:::role, whose name alone is required; an edge; or &.
+ACCESSIBLE_TEXT = re.compile(r"(accTitle|accDescr): (\S.*)")
+# A node, like A["First line<br/>second line"]:::role or just A; an edge; or &.
 TOKEN = re.compile(
     r"""
     (?: (?P<name>\w+) (?:\["(?P<quoted>[^"]+)"\] | \[(?P<unquoted>[^\]"]+)\])? (?::::(?P<role>\w+))?
@@ -65,15 +65,19 @@ def parse(source: str) -> Flowchart:
     header = HEADER.fullmatch(first_line)
     if not header:
         raise ValueError(f"{first_line!r} is not understood; expected graph TB or graph LR")
-    texts = {match[1]: match[2] for line in lines if (match := TEXT.fullmatch(line))}
+    texts: dict[str, str] = {}
+    statements: list[str] = []
+    for line in lines:
+        accessible_text = ACCESSIBLE_TEXT.fullmatch(line)
+        if accessible_text:
+            texts[accessible_text[1]] = accessible_text[2]
+        elif line:
+            statements.append(line)
     for name in ("accTitle", "accDescr"):
         if name not in texts:
             raise ValueError(f"the line `{name}: ...` is missing, the text for a screen reader")
     nodes: dict[str, Node] = {}
-    edges: list[Edge] = []
-    for line in lines:
-        if line and not TEXT.fullmatch(line):
-            edges += parse_statement(line, nodes)
+    edges = [edge for statement in statements for edge in parse_statement(statement, nodes)]
     return Flowchart(header[1], texts["accTitle"], texts["accDescr"], nodes, edges)
 
 
@@ -84,11 +88,11 @@ def parse_statement(line: str, nodes: dict[str, Node]) -> list[Edge]:
         ValueError: if it is not understood.
     """
     edges: list[Edge] = []
+    # The names on the left and on the right of the last edge token.
     tails: list[str] = []
     heads: list[str] = []
     edge_token = None
-    # Names alternate with & or edges.
-    expects_name = True
+    expects_name = True  # names alternate with & or edges
     for token in tokens(line):
         if bool(token["name"]) is not expects_name:
             raise ValueError(f"{line!r} is not understood at {token[0].strip()!r}")
@@ -105,6 +109,11 @@ def parse_statement(line: str, nodes: dict[str, Node]) -> list[Edge]:
 
 
 def tokens(line: str) -> Iterator[re.Match[str]]:
+    """Split a line into matches of TOKEN.
+
+    Raises:
+        ValueError: if something else is between them.
+    """
     end = 0
     while end < len(line):
         token = TOKEN.match(line, end)
@@ -116,11 +125,12 @@ def tokens(line: str) -> Iterator[re.Match[str]]:
 
 def declare_node(token: re.Match[str], nodes: dict[str, Node]) -> None:
     """Add or update a node, which shows its name if it has no text."""
-    text, role = token["quoted"] or token["unquoted"], token["role"] or ""
-    if text or token["name"] not in nodes:
-        nodes[token["name"]] = Node(split_lines(text or token["name"]), role)
+    name, role = token["name"], token["role"] or ""
+    text = token["quoted"] or token["unquoted"]
+    if text or name not in nodes:
+        nodes[name] = Node(split_lines(text or name), role)
     elif role:
-        nodes[token["name"]] = nodes[token["name"]]._replace(role=role)
+        nodes[name] = nodes[name]._replace(role=role)
 
 
 def edges_between(tails: list[str], heads: list[str], token: re.Match[str] | None) -> list[Edge]:
@@ -128,8 +138,9 @@ def edges_between(tails: list[str], heads: list[str], token: re.Match[str] | Non
     if not token:
         return []
     label = split_lines(token["label"]) if token["label"] else ()
-    return [Edge(tail, head, label, token["edge"] == "-->") for tail in tails for head in heads]
+    has_arrow = token["edge"] == "-->"
+    return [Edge(tail, head, label, has_arrow) for tail in tails for head in heads]
 
 
 def split_lines(text: str) -> tuple[str, ...]:
-    return tuple(part.strip() for part in LINE_BREAK.split(text))
+    return tuple(line.strip() for line in LINE_BREAK.split(text))

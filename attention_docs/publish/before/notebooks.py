@@ -17,13 +17,15 @@ from attention_docs.publish.sources import Source
 
 Cell = dict[str, Any]
 
-# A <section>, not a <div>: Material's search ends an exclusion at the first closing tag of the same
-# name, even that of a nested element.
+# A <section>, not a <div>: Material's search takes the first closing tag of the same name for the
+# end of the exclusion, even that of a nested element.
 OUTPUT = '<section class="cell-output" data-search-exclude>\n{}\n</section>'
 FIGURE = re.compile(r'<svg\b[^>]* class="drawing.*?</svg>', re.DOTALL)
 
 
-def page(source: Source, html: str, repository: str | None, add_part: Callable[[str], str]) -> str:
+def markdown_page(
+    source: Source, html: str, repository: str | None, add_part: Callable[[str], str]
+) -> str:
     """Return a notebook as Markdown.
 
     Args:
@@ -33,7 +35,8 @@ def page(source: Source, html: str, repository: str | None, add_part: Callable[[
         add_part: stores a figure, and returns its placeholder.
 
     Raises:
-        PublishError: if a cell writes to the error stream, or lacks the figure it should show.
+        PublishError: if a cell writes to stderr, has an output of another kind than text and HTML,
+            or lacks the figure that its tag promises.
     """
     outputs = cell_outputs(html, add_part)
     blocks = []
@@ -41,18 +44,21 @@ def page(source: Source, html: str, repository: str | None, add_part: Callable[[
         if "install" not in tags(cell):
             location = f"{source.file}: cell {cell['id']}"
             blocks += cell_markdown(cell, outputs.get(cell["id"], []), location)
-    blocks.insert(1, download_links(source, repository))
+    blocks.insert(1, download_links(source, repository))  # below the title
     return "\n\n".join(blocks)
 
 
 def downloads(sources: Iterable[Source]) -> dict[str, bytes]:
-    """Return the file of each notebook by its two paths in the site.
+    """Return the notebooks to download, each by two paths in the site.
 
-    The path in the folder of its page is that of earlier versions of the site.
+    The second, in the folder of its page, is for links to earlier versions of the site.
     """
-    files = {PurePosixPath(source.path): source.content.encode() for source in sources}
-    old_paths = {path.with_suffix("") / path.name: content for path, content in files.items()}
-    return {str(path): content for path, content in {**files, **old_paths}.items()}
+    files = {}
+    for source in sources:
+        path, content = PurePosixPath(source.path), source.content.encode()
+        files[str(path)] = content
+        files[str(path.with_suffix("") / path.name)] = content
+    return files
 
 
 def cell_markdown(cell: Cell, outputs: list[Tag], location: str) -> list[str]:
@@ -67,18 +73,19 @@ def cell_markdown(cell: Cell, outputs: list[Tag], location: str) -> list[str]:
 
 
 def cell_outputs(html: str, add_part: Callable[[str], str]) -> dict[str, list[Tag]]:
-    """Return the outputs of each code cell by its id. Placeholders for figures speed up parsing."""
+    """Return the outputs of each code cell by its id.
 
-    def add_figure(match: re.Match[str]) -> str:
+    Figures are replaced by placeholders first, because that speeds up parsing.
+    """
+
+    def add_figure(figure: re.Match[str]) -> str:
         # nbconvert writes attributes in lower case, but SVG's viewBox is case-sensitive.
-        return add_part(match[0].replace(" viewbox=", " viewBox="))
+        return add_part(figure[0].replace(" viewbox=", " viewBox="))
 
-    cells = BeautifulSoup(FIGURE.sub(add_figure, html), "html.parser").find_all(
-        class_="jp-CodeCell", id=True
-    )
+    page = BeautifulSoup(FIGURE.sub(add_figure, html), "html.parser")
     return {
         str(cell["id"]).removeprefix("cell-id="): cell.find_all(class_="jp-OutputArea-output")
-        for cell in cells
+        for cell in page.find_all(class_="jp-CodeCell", id=True)
     }
 
 
@@ -92,9 +99,11 @@ def output_html(tag: Tag, location: str) -> str:
         case "text/html":
             return tag.decode_contents().strip()
         case "text/plain" | "application/vnd.jupyter.stdout":
-            return f"<pre>{tag.get_text().strip().replace('&', '&amp;').replace('<', '&lt;')}</pre>"
+            text = tag.get_text().strip().replace("&", "&amp;").replace("<", "&lt;")
+            return f"<pre>{text}</pre>"
         case "application/vnd.jupyter.stderr":
-            raise PublishError(f"{location}: {' '.join(tag.get_text().split())}")
+            message = " ".join(tag.get_text().split())
+            raise PublishError(f"{location}: {message}")
         case kind:
             raise PublishError(f"{location}: output of kind {kind} is not supported")
 

@@ -1,4 +1,4 @@
-"""The stage before the generator: `docs/` and the examples become standard Markdown."""
+"""The stage before the generator: convert `docs/` and the examples to standard Markdown."""
 
 import json
 import logging
@@ -33,7 +33,7 @@ from attention_docs.publish.sources import Source
 
 # A child of MkDocs' logger, so a strict build counts its warnings.
 log = logging.getLogger("mkdocs.attention_docs.before")
-# In `docs/`, such a link leads to the notebook; on the site, to the page made of it.
+# In `docs/`, such a link leads to the notebook; on the site, it has to lead to the page made of it.
 LINK_TO_NOTEBOOK = re.compile(r"(\]\([\w./]+)\.ipynb(?=[#)])")
 
 
@@ -41,9 +41,9 @@ class Prepared(NamedTuple):
     """Input of the generator and of the stage after it.
 
     Attributes:
-        pages: the Markdown of each page, by its address.
-        sources: the source of each page, by the same address.
-        files: generated files by their paths in the site.
+        pages: the Markdown of each page, by its path.
+        sources: the source of each page, by the same path.
+        files: other files, by their paths in the site.
         parts: the HTML that replaces placeholders in finished pages.
     """
 
@@ -61,53 +61,52 @@ def prepare(project: Project, nav: Nav) -> Prepared:
         nav: the navigation, as in mkdocs.yml.
 
     Raises:
-        PublishError: if a page, an example or a figure cannot be published; the message has a line
-            with the location of each problem.
+        PublishError: if a page, an example or a figure cannot be published; the message has one
+            line for each problem, with its location.
     """
     sources = read_sources(project)
+    pages = [source for source in sources.values() if not source.is_notebook]
+    notebook_sources = [source for source in sources.values() if source.is_notebook]
     execution.configure_jupyter(project.root)
-    with subprocess_threads() as threads, project.examples.computing_in_background():
-        pages = Pages(project, nav, sources)
-        notebook_sources = [source for source in sources.values() if source.is_notebook]
+    with cancelling_threads() as threads, project.examples.computing_in_background():
+        converter = MarkdownConverter(project, nav, sources)
         for source in notebook_sources:
-            pages.check_notebook(source)
-        html_futures = [
-            threads.submit(execution.html, source, project) for source in notebook_sources
+            converter.check_notebook(source)
+        # Notebooks are executed in other processes while the pages are converted.
+        executions = [
+            threads.submit(execution.notebook_html, source, project) for source in notebook_sources
         ]
-        for source in sources.values():
-            if not source.is_notebook:
-                source.markdown = pages.markdown(source)
-        for source, future in zip(notebook_sources, html_futures, strict=True):
-            source.markdown = pages.notebook_markdown(source, future.result())
-        drawings = threads.submit(pages.diagrams.draw)
+        for source in pages:
+            source.markdown = converter.page_markdown(source)
+        for source, execution_job in zip(notebook_sources, executions, strict=True):
+            source.markdown = converter.notebook_markdown(source, execution_job.result())
+        drawings = threads.submit(converter.diagrams.draw)
         files = {**scripts(project), **notebooks.downloads(notebook_sources)}
-        pages.parts |= drawings.result()
-    for name in sorted(set(examples.names()) - pages.used_examples):
+        converter.parts |= drawings.result()
+    for name in sorted(set(examples.names()) - converter.used_examples):
         log.warning(r"attention_docs/examples/%s.py: no page uses \example{%s}", name, name)
     markdown = {path: source.front_matter + source.markdown for path, source in sources.items()}
-    return Prepared(markdown, sources, files, pages.parts)
+    return Prepared(markdown, sources, files, converter.parts)
 
 
 def read_sources(project: Project) -> dict[str, Source]:
-    """Read `docs/`, by the paths of the pages' Markdown, which notebooks are converted to."""
+    """Read the pages and notebooks in `docs/`, by the paths of their Markdown, `NAME.md`."""
     folder = project.root / "docs"
-    files = sorted([*folder.rglob("*.md"), *folder.rglob("*.ipynb")])
-    return {
-        path.relative_to(folder).with_suffix(".md").as_posix(): Source(
-            path.relative_to(folder).as_posix(), path.read_text(encoding="utf-8-sig")
-        )
-        for path in files
-    }
+    sources = {}
+    for file in sorted([*folder.rglob("*.md"), *folder.rglob("*.ipynb")]):
+        path = file.relative_to(folder)
+        content = file.read_text(encoding="utf-8-sig")
+        sources[path.with_suffix(".md").as_posix()] = Source(path.as_posix(), content)
+    return sources
 
 
 @contextmanager
-def subprocess_threads() -> Iterator[ThreadPoolExecutor]:
-    """Provide threads that wait for other processes."""
+def cancelling_threads() -> Iterator[ThreadPoolExecutor]:
+    """Provide threads whose pending jobs are cancelled if a page has an error."""
     threads = ThreadPoolExecutor()
     try:
         yield threads
     finally:
-        # If a page has an error, the pending results are not needed.
         threads.shutdown(cancel_futures=True)
 
 
@@ -119,8 +118,8 @@ def scripts(project: Project) -> dict[str, bytes]:
     return {**dict(npm_scripts), **live.bundled_script(project)}
 
 
-class Pages:
-    """Conversion of sources to Markdown for the generator.
+class MarkdownConverter:
+    """Converts sources to Markdown for the generator.
 
     Attributes:
         parts: the HTML that replaces placeholders in the pages.
@@ -136,8 +135,8 @@ class Pages:
         self.diagrams = diagrams.Diagrams(project)
         self.used_examples: set[str] = set()
 
-    def markdown(self, source: Source) -> str:
-        """Return the Markdown of a page with macros expanded and diagrams replaced."""
+    def page_markdown(self, source: Source) -> str:
+        """Return the Markdown of a page, with macros expanded and placeholders for diagrams."""
         self.check(source)
         resolved = values.resolve(source.prose, self.macros(source), source.location)
         with_links = LINK_TO_NOTEBOOK.sub(r"\1.md", resolved)
@@ -183,22 +182,36 @@ class Pages:
         return macros
 
     def check(self, source: Source) -> None:
-        problems = lint.problems(source.prose, mermaid.parse, contents.summary)
-        if message := "\n".join(f"{source.location(line)}: {text}" for line, text in problems):
-            raise PublishError(message)
+        """Check the Markdown of a page or notebook.
+
+        Raises:
+            PublishError: if it has problems; the message has one line for each.
+        """
+        problems = [
+            f"{source.location(line)}: {problem}"
+            for line, problem in lint.find_problems(source.prose, mermaid.parse, contents.summary)
+        ]
+        if problems:
+            raise PublishError("\n".join(problems))
 
     def provenance(self, name: str) -> str:
-        """Return a placeholder for the provenance of an example, which is not searched."""
+        """Return a placeholder for the provenance of an example, which the search leaves out."""
         steps = self.project.examples.steps(name)
         self.used_examples.add(name)
 
-        def write() -> str:
+        # Written later, because graphs are still computed in the background.
+        def write_html() -> str:
             is_editable = live.has_inputs(json.loads(self.project.examples.graph(name)))
             return provenance(name, steps, self.project.repository, is_editable=is_editable)
 
-        return self.parts.add_lazily(f"provenance_of_{name}", write)
+        return self.parts.add_lazily(f"provenance_of_{name}", write_html)
 
     def check_notebook(self, source: Source) -> None:
+        """Check the Markdown and the metadata of a notebook, and that it has no macros.
+
+        Raises:
+            PublishError: if something is wrong.
+        """
         if not source.settings.get("description"):
             raise PublishError(f"{source.file}: the notebook's metadata has no description")
         self.check(source)
@@ -207,12 +220,13 @@ class Pages:
 
     def notebook_markdown(self, source: Source, html: str) -> str:
         """Return a notebook as Markdown, with the outputs of its cells."""
-        markdown = notebooks.page(source, html, self.project.repository, self.parts.add)
+        markdown = notebooks.markdown_page(source, html, self.project.repository, self.parts.add)
         return self.diagrams.replace_fences(markdown)
 
 
 def check_section(name: str, add_part: Callable[[str], str]) -> str:
-    """Return a section of the page on the check, importing the check only for that page."""
+    """Return a section of the page on the check."""
+    # Imported here, because only that page needs the check.
     from attention_docs.publish.before import check_page
 
     return check_page.section(name, add_part)

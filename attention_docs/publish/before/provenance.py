@@ -21,49 +21,47 @@ This command prints them:</p>
 </details>
 </section>
 """
-# Hidden until the script that makes it work shows it.
+# Hidden until the script that handles its clicks is loaded.
 TRY_BUTTON = """\
 <button type="button" class="md-button live-try" data-example="{}" hidden>\
 Try your own numbers</button>
 """
 DETAILS = "<details{}>\n<summary>{}</summary>\n{}\n</details>\n"
-# Scripts update code with this attribute after an edit. (The theme's copy buttons would take a
-# `data-copy` for the text to copy.)
+# After a reader's edit, scripts update the code in elements with this attribute. (The theme's copy
+# buttons would take a `data-copy` for the text to copy.)
 FORMAT_ATTRIBUTE = ' data-format="{}"'
 
 
 def provenance(
     name: str, steps: dict[str, Array], repository: str | None, *, is_editable: bool
 ) -> str:
-    """Return the block for an example.
+    """Return the block for an example as HTML.
 
     Args:
         name: the name of the example.
         steps: its steps.
         repository: the repository's URL, if known, for links.
-        is_editable: whether it has inputs.
+        is_editable: whether readers can edit its inputs.
 
     Raises:
         LookupError: if there is no such example.
     """
     example = examples.load(name)
+    numpy = code_html(numpy_steps(steps))
+    latex = code_html(latex_steps(steps))
     return BLOCK.format(
         name=name,
         button=TRY_BUTTON.format(name) if is_editable else "",
         file=file_link(f"attention_docs/examples/{name}.py", repository),
-        command=code(f"$ python -m attention_docs show {name}"),
+        command=code_html(f"$ python -m attention_docs show {name}"),
         source=escape(example.SOURCE),
         report=f" {report_link(repository)}." if repository else "",
-        definition=DETAILS.format("", "The definition", code(inspect.getsource(example))),
-        numpy=DETAILS.format(
-            FORMAT_ATTRIBUTE.format("numpy"), "Copy as NumPy", code(numpy_steps(steps))
-        ),
-        latex=DETAILS.format(
-            FORMAT_ATTRIBUTE.format("latex"), "Copy as LaTeX", code(latex_steps(steps))
-        ),
+        definition=DETAILS.format("", "The definition", code_html(inspect.getsource(example))),
+        numpy=DETAILS.format(FORMAT_ATTRIBUTE.format("numpy"), "Copy as NumPy", numpy),
+        latex=DETAILS.format(FORMAT_ATTRIBUTE.format("latex"), "Copy as LaTeX", latex),
     )
 
 
-def code(text: str) -> str:
-    """Return code in the theme's markup, so that it gets the theme's copy button."""
+def code_html(text: str) -> str:
+    """Return code as HTML, marked up so that the theme adds a copy button."""
     return f'<div class="highlight"><pre><code>{escape(text.rstrip())}\n</code></pre></div>'

@@ -1,11 +1,11 @@
-"""Measured results from the files in `results/`, which record machine and date."""
+r"""Measured results, for the macro `\measured`, from the files in `results/`."""
 
 import json
 from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import Any
 
-from attention_docs.publish.before.values import computed
+from attention_docs.publish.before.values import computed_span
 
 RESULTS = Path(__file__).parents[3] / "results"
 
@@ -13,8 +13,8 @@ RESULTS = Path(__file__).parents[3] / "results"
 def measured(reference: str, folder: Path = RESULTS) -> str:
     """Format a measured result, like `parity.largest_error.float32.self.NumPy`, to three digits.
 
-    More digits would be noise. A reference to named rows gives the rows of a Markdown table,
-    without its header.
+    More digits would be noise. If the reference leads to a nested dictionary, its innermost
+    dictionaries become the rows of a Markdown table without a header, each after its keys.
 
     Args:
         reference: the name of a file without `.json`, then keys and indices.
@@ -22,27 +22,29 @@ def measured(reference: str, folder: Path = RESULTS) -> str:
 
     Raises:
         LookupError: if the file or a key is unknown; the message lists the known ones.
-        ValueError: if the reference names several values that are not named rows.
+        ValueError: if the reference leads to several values without keys for a row.
     """
-    name, *keys = reference.split(".")
-    data = result(name, folder)
+    file_name, *keys = reference.split(".")
+    data = load_results(file_name, folder)
     for key in keys:
-        by_key = children(data)
-        if key not in by_key:
-            raise LookupError(f"key {key!r} is unknown; known are {', '.join(by_key)}")
-        data = by_key[key]
+        items = items_by_key(data)
+        if key not in items:
+            raise LookupError(f"key {key!r} is unknown; known are {', '.join(items)}")
+        data = items[key]
     rows = list(named_rows(data))
     if not rows:
-        return computed(formatted(data))
-    if not all(names for names, _ in rows):
-        raise ValueError(f"expected a value or named rows; {reference} holds {len(rows[0][1])}")
+        return computed_span(format_value(data))
+    for names, values in rows:
+        if not names:
+            raise ValueError(f"expected a value or named rows; {reference} holds {len(values)}")
     return "\n".join(
-        table_row([*names, *map(computed, map(formatted, values))]) for names, values in rows
+        table_row([*names, *(computed_span(format_value(value)) for value in values)])
+        for names, values in rows
     )
 
 
-def result(name: str, folder: Path = RESULTS) -> Any:
-    """Return the contents of a file of results.
+def load_results(name: str, folder: Path = RESULTS) -> Any:
+    """Return the content of a file of results.
 
     Raises:
         LookupError: if there is no such file; the message lists the known ones.
@@ -53,7 +55,7 @@ def result(name: str, folder: Path = RESULTS) -> Any:
     return json.loads((folder / f"{name}.json").read_text(encoding="utf-8"))
 
 
-def children(data: object) -> dict[str, Any]:
+def items_by_key(data: object) -> dict[str, Any]:
     """Return the items of a dictionary or list by key or index; other values have none."""
     if isinstance(data, list):
         return {str(index): value for index, value in enumerate(data)}
@@ -61,19 +63,27 @@ def children(data: object) -> dict[str, Any]:
 
 
 def named_rows(data: object, *names: str) -> Iterator[tuple[tuple[str, ...], list[Any]]]:
-    """Yield the keys that lead to each innermost group of values, and the values."""
-    values = children(data)
-    for name, value in values.items():
-        yield from named_rows(value, *names, name)
-    if values and not any(map(children, values.values())):
-        yield names, list(values.values())
+    """Yield each innermost list or dictionary: the keys that lead to it, and its values.
+
+    Args:
+        data: the data.
+        names: the keys that lead to the data.
+    """
+    items = items_by_key(data)
+    for key, item in items.items():
+        yield from named_rows(item, *names, key)
+    is_innermost = not any(items_by_key(item) for item in items.values())
+    if items and is_innermost:
+        yield names, list(items.values())
 
 
 def table_row(cells: Iterable[str]) -> str:
     return f"| {' | '.join(cells)} |"
 
 
-def formatted(value: float | int | str) -> str:
+def format_value(value: float | int | str) -> str:
     if isinstance(value, float):
         return f"{value:.3g}"
-    return f"{value:,}" if isinstance(value, int) else value
+    if isinstance(value, int):
+        return f"{value:,}"
+    return value

@@ -9,19 +9,25 @@ from attention_docs.publish import assets
 from attention_docs.publish.project import Project
 from attention_docs.publish.repository import commit, report_link
 
-# Without these, the theme's logo links to a folder, and its search fetches from another host.
+# Without these, the theme's logo would link to a folder, and its search fetch from another host.
 OFFLINE_EXTRA = {"homepage": "index.html", "polyfills": ["assets/iframe-worker.js"]}
 
 
-def settings(project: Project, nav: Any) -> dict[str, Any]:
+def project_settings(project: Project, nav: Any) -> dict[str, Any]:
     """Return the settings of the generator that depend on the project.
 
     Args:
         project: the project.
         nav: the navigation in mkdocs.yml.
     """
-    values = {"copyright": footer(project), "nav": markdown_paths(nav), "site_url": project.address}
-    return {**values, "extra": OFFLINE_EXTRA} if project.offline else values
+    settings = {
+        "copyright": footer(project),
+        "nav": markdown_paths(nav),
+        "site_url": project.address,
+    }
+    if project.offline:
+        settings["extra"] = OFFLINE_EXTRA
+    return settings
 
 
 def markdown_paths(nav: Any) -> Any:
@@ -43,11 +49,11 @@ def footer(project: Project) -> str:
     report = f" {report_link(repository)}." if repository else ""
     return (
         "Text CC BY 4.0, code MIT, the attention-docs contributors."
-        f"{report}<br>Built with {', '.join(versions(project))}."
+        f"{report}<br>Built with {', '.join(tool_versions(project))}."
     )
 
 
-def versions(project: Project) -> list[str]:
+def tool_versions(project: Project) -> list[str]:
     """List the commit being built and the versions of the tools that build it."""
     katex = json.loads(assets.read_file(project.node_modules, "katex/package.json"))["version"]
     return [

@@ -1,6 +1,7 @@
 r"""Expansion of macros, such as `\val{self_attention.weights}`, in Markdown outside code.
 
-A table maps each macro to the function that expands it. The functions for numbers are here.
+The caller passes a table from the name of each macro to the function that expands it. The functions
+for numbers are in this module.
 """
 
 import ast
@@ -49,16 +50,16 @@ REFERENCE = re.compile(r"(?P<example>\w+)\.(?P<step>\w+)(?P<shape>\.shape)?(?P<i
 
 
 class Context(Enum):
-    """The surroundings of a macro."""
+    """Where a macro stands."""
 
     TEXT = "in running text"
     FORMULA = "in a formula"
-    # Not nested in a fraction, say, so a matrix can become an HTML table.
+    # Where a matrix can become an HTML table, which it cannot inside a fraction, for example.
     TOP = "at the top level of a displayed formula"
 
 
-# By name, the function that expands a macro from its argument and context. It raises LookupError or
-# ValueError if the argument is wrong.
+# The function that expands each macro, by name. It takes the argument and the context, and raises
+# LookupError or ValueError if the argument is wrong.
 Macros = Mapping[str, Callable[[str, Context], str]]
 
 
@@ -71,7 +72,7 @@ def resolve(markdown: str, macros: Macros, location: Callable[[int], str]) -> st
         location: returns the location of a 0-based line, for error messages.
 
     Raises:
-        PublishError: if macros are wrong; the message has a line with the location of each.
+        PublishError: if macros are wrong; the message has one line for each, with its location.
 
     >>> macros = {"val": lambda reference, context: value(reference, examples.steps, context)}
     >>> resolve(r"The first weight is \\val{self_attention.weights[0,0]}.", macros, str)
@@ -108,9 +109,9 @@ def substitute(markdown: str, expand: Callable[[re.Match[str], Context], str]) -
 
 
 def expand(macro: re.Match[str], context: Context, macros: Macros) -> str:
-    """Expand a macro. Unknown names are TeX in a formula, and errors in text."""
-    if expand_argument := macros.get(macro["name"]):
-        return expand_argument(macro["argument"], context)
+    """Expand a macro. Unknown names are TeX commands in a formula, and errors in text."""
+    if macro["name"] in macros:
+        return macros[macro["name"]](macro["argument"], context)
     if context is Context.TEXT:
         raise LookupError(f"unknown macro; expected one of {', '.join(macros)}")
     return macro[0]
@@ -132,21 +133,22 @@ def macros_in_text(markdown: str, start: int, end: int) -> Iterator[tuple[re.Mat
     return ((macro, Context.TEXT) for macro in MACRO.finditer(markdown, start, end))
 
 
-def formula_context(before: str) -> Context:
+def formula_context(tex_before: str) -> Context:
     r"""Return the context of a macro in a formula from the TeX before it.
 
     >>> formula_context(r"$$ Q = ").name, formula_context(r"$$ \frac{").name
     ('TOP', 'FORMULA')
     """
-    is_balanced = all(before.count(start) == before.count(end) for start, end in DELIMITERS)
-    return Context.TOP if before.startswith("$$") and is_balanced else Context.FORMULA
+    is_nested = any(tex_before.count(start) != tex_before.count(end) for start, end in DELIMITERS)
+    is_displayed = tex_before.startswith("$$")
+    return Context.TOP if is_displayed and not is_nested else Context.FORMULA
 
 
 def value(reference: str, steps: Callable[[str], Steps], context: Context) -> str:
     r"""Format the value of a reference like `self_attention.weights[0]`.
 
-    A matrix at the top level of a displayed formula stays a macro: the stage after the generator
-    makes it an HTML table, and KaTeX typesets only the TeX around it.
+    A matrix at the top level of a displayed formula stays a macro: `after.formulas` makes it an
+    HTML table, and KaTeX typesets only the TeX around it.
 
     Raises:
         LookupError: if the example, the step or the index is unknown.
@@ -160,11 +162,12 @@ def value(reference: str, steps: Callable[[str], Steps], context: Context) -> st
     \val{self_attention.Q}
     """
     reference = reference.replace(" ", "")
-    array = look_up(reference, steps)
-    if isinstance(array, tuple):
-        return shape_text(array, reference, context)
+    array_or_shape = look_up(reference, steps)
+    if isinstance(array_or_shape, tuple):
+        return format_shape(array_or_shape, reference, context)
+    array = array_or_shape
     if context is Context.TEXT:
-        return inline_text(array, reference)
+        return format_inline(array, reference)
     if context is Context.TOP and array.ndim in (1, 2):
         return rf"\val{{{reference}}}"
     return latex_row(array, reference) if array.ndim == 1 else latex(array, reference)
@@ -187,8 +190,10 @@ def look_up(reference: str, steps: Callable[[str], Steps]) -> Array | tuple[int,
         )
     array = arrays[match["step"]]
     if not match["shape"]:
-        return indexed(array, match["index"])
-    return indexed(np.asarray(array.shape), match["index"]) if match["index"] else array.shape
+        return apply_index(array, match["index"])
+    if not match["index"]:
+        return array.shape
+    return apply_index(np.asarray(array.shape), match["index"])
 
 
 def look_up_labels(reference: str) -> tuple[list[str], ...]:
@@ -206,43 +211,44 @@ def look_up_labels(reference: str) -> tuple[list[str], ...]:
     return tuple(words for words, index in zip(labels, indices, strict=False) if index == ":")
 
 
-def shape_text(shape: tuple[int, ...], reference: str, context: Context) -> str:
-    """Format a shape."""
+def format_shape(shape: tuple[int, ...], reference: str, context: Context) -> str:
     if context is Context.TEXT:
-        return referenced(" × ".join(map(str, shape)), reference)
+        return reference_span(" × ".join(map(str, shape)), reference)
     return with_reference(r" \times ".join(map(str, shape)), reference)
 
 
-def indexed(array: Array, index: str | None) -> Array:
-    """Index an array in NumPy's notation.
+def apply_index(array: Array, index: str | None) -> Array:
+    """Return the elements of an array at an index in NumPy's notation, by default all.
 
-    >>> print(indexed(np.array([[1, 2], [3, 4]]), "[:,1]"))
+    >>> print(apply_index(np.array([[1, 2], [3, 4]]), "[:,1]"))
     [2 4]
     """
     if index is None:
         return array
     if not re.fullmatch(r"\[(-?\d+|:)(,(-?\d+|:))*\]", index):
         raise ValueError(f"index {index} is not understood; expected [0], [0,1] or [:,1]")
-    items = tuple(slice(None) if i == ":" else int(i) for i in index[1:-1].split(","))
+    axes = index.strip("[]").split(",")
     try:
-        return array[items]
+        return array[tuple(slice(None) if axis == ":" else int(axis) for axis in axes)]
     except IndexError:
         shape = " x ".join(map(str, array.shape))
         raise LookupError(f"index {index} is outside the shape {shape}") from None
 
 
-def inline_text(array: Array, reference: str) -> str:
+def format_inline(array: Array, reference: str) -> str:
     """Format an array for running text: on one line, with brackets escaped from Markdown."""
     references = (element_reference(reference, index) for index in np.ndindex(np.shape(array)))
 
-    def token_html(token: re.Match[str]) -> str:
-        return BRACKETS.get(token[0]) or referenced(token[0], next(references))
+    def bracket_or_number_html(token: re.Match[str]) -> str:
+        if token[0] in BRACKETS:
+            return BRACKETS[token[0]]
+        return reference_span(token[0], next(references))
 
     one_line = re.sub(r"\s+", " ", as_text(array)).replace("[ ", "[")
-    return re.sub(r"[\[\]]|[^\s\[\]]+", token_html, one_line)
+    return re.sub(r"[\[\]]|[^\s\[\]]+", bracket_or_number_html, one_line)
 
 
-def referenced(number: str, reference: str) -> str:
+def reference_span(number: str, reference: str) -> str:
     """Mark a number in running text with its reference."""
     return f'<span data-val="{reference}">{number}</span>'
 
@@ -259,41 +265,48 @@ def number(expression: str, context: Context) -> str:
     \computed{7/144} \computed{1{,}048{,}576}
     """
     try:
-        result = arithmetic(ast.parse(expression, mode="eval").body)
+        result = evaluate(ast.parse(expression, mode="eval").body)
     except (SyntaxError, ZeroDivisionError) as error:
         raise ValueError(f"expected arithmetic on whole numbers: {error}") from None
     if not isinstance(result, Fraction):
         raise ValueError("expected arithmetic with an exact result; this one is irrational")
-    digits = "/".join(map(grouped, result.as_integer_ratio())).removesuffix("/1")
+    numerator, denominator = map(group_thousands, result.as_integer_ratio())
+    digits = numerator if denominator == "1" else f"{numerator}/{denominator}"
     if context is Context.TEXT:
-        return computed(digits.replace("-", "−"))
+        return computed_span(digits.replace("-", "−"))
     return rf"\computed{{{digits.replace(',', '{,}')}}}"
 
 
-def arithmetic(node: ast.expr) -> Fraction:
-    """Evaluate an expression of whole numbers exactly."""
+def evaluate(node: ast.expr) -> Fraction:
+    """Evaluate an expression of whole numbers exactly.
+
+    A power may be irrational: then the result is a float.
+
+    Raises:
+        ValueError: if the expression has anything but whole numbers and arithmetic.
+    """
     match node:
         case ast.Constant(value=integer) if type(integer) is int:
             return Fraction(integer)
         case ast.UnaryOp(op, operand) if type(op) in OPERATIONS:
-            return OPERATIONS[type(op)](arithmetic(operand))
+            return OPERATIONS[type(op)](evaluate(operand))
         case ast.BinOp(left, op, right) if type(op) in OPERATIONS:
-            return OPERATIONS[type(op)](arithmetic(left), arithmetic(right))
+            return OPERATIONS[type(op)](evaluate(left), evaluate(right))
     raise ValueError(f"expected arithmetic on whole numbers, not {ast.unparse(node)}")
 
 
-def grouped(integer: int) -> str:
+def group_thousands(integer: int) -> str:
     """Separate thousands in numbers of five or more digits: 4096, but 65,536."""
     return f"{integer:,}" if abs(integer) >= 10_000 else str(integer)
 
 
-def computed(number: str) -> str:
+def computed_span(number: str) -> str:
     """Mark a number in running text that the build computed outside an example."""
     return f"<span data-computed>{number}</span>"
 
 
 def printed(number: str, context: Context) -> str:
-    """Quote a wrong number from a publication, marked as such."""
+    """Format a wrong number that a publication prints, struck through."""
     if context is not Context.TEXT:
         return rf"\computed{{\htmlClass{{printed}}{{{number}}}}}"
     return f'<s class="printed" title="as printed in the source">{number}</s>'

@@ -36,7 +36,9 @@ def create_project(config: MkDocsConfig) -> None:
     build.project = import_module("project").Project(
         build.root, config.site_name, config.site_url, offline=offline, preview=build.is_preview
     )
-    config.load_dict(import_module("before.settings").settings(build.project, config.nav or []))
+    config.load_dict(
+        import_module("before.settings").project_settings(build.project, config.nav or [])
+    )
 
 
 def on_files(files: Files, config: MkDocsConfig) -> None:

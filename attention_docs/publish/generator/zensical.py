@@ -15,7 +15,7 @@ from yaml_env_tag import add_env_tag
 
 from attention_docs.publish.after.site import finish
 from attention_docs.publish.before.pages import Prepared, prepare
-from attention_docs.publish.before.settings import settings
+from attention_docs.publish.before.settings import project_settings
 from attention_docs.publish.errors import PublishError, format_error
 from attention_docs.publish.project import Project
 
@@ -35,7 +35,7 @@ def build(root: Path, site: Path) -> None:
     """
     config = read_config(root / "mkdocs.yml")
     project = Project(root, config["site_name"], config["site_url"] or None)
-    config |= settings(project, config["nav"])
+    config |= project_settings(project, config["nav"])
     prepared = prepare(project, config["nav"])
     with TemporaryDirectory() as folder:
         write_input(Path(folder), config, prepared, root)

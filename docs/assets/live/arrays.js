@@ -3,21 +3,21 @@
 /** @type {Dtype[]} in order of promotion */
 const DTYPES = ["bool", "int64", "float64"];
 
-/** @param {number[]} shape */
+/** @param {number[]} shape @returns {number} of elements */
 export const size = (shape) => shape.reduce((product, length) => product * length, 1);
 
 /** @param {number[]} shape @returns {number[]} the strides of a C-contiguous array */
 const stridesOf = (shape) => shape.map((_, axis) => size(shape.slice(axis + 1)));
 
-/** @param {number} position in the data @param {number[]} shape @returns {number[]} its index */
+/** Convert a position in the data to an index. @param {number} position @param {number[]} shape @returns {number[]} */
 export const unravel = (position, shape) =>
   stridesOf(shape).map((stride, axis) => Math.floor(position / stride) % shape[axis]);
 
-/** @param {number[]} index @param {number[]} shape @returns {number} its position in the data */
+/** Convert an index to a position in the data. @param {number[]} index @param {number[]} shape @returns {number} */
 export const ravel = (index, shape) =>
   stridesOf(shape).reduce((position, stride, axis) => position + index[axis] * stride, 0);
 
-/** @param {number} index of an element or axis, may be negative @param {number} length @returns {number} from 0 */
+/** Count a negative index from the end, as Python does. @param {number} index @param {number} length @returns {number} */
 export const normaliseIndex = (index, length) => (index < 0 ? index + length : index);
 
 /** @param {NDArray[]} arrays @returns {Dtype} the dtype that can represent all of theirs */
@@ -57,6 +57,7 @@ const broadcastTo = (array, shape) => {
 const broadcastShapes = (shapes) => {
   const rank = Math.max(...shapes.map(({ length }) => length));
   return Array.from({ length: rank }, (_, axis) => {
+    // Shapes are aligned at their last axis.
     const lengths = shapes.map((shape) => shape[axis - rank + shape.length] ?? 1);
     const length = lengths.find((length) => length !== 1) ?? 1;
     if (lengths.some((other) => other !== 1 && other !== length))
@@ -85,27 +86,29 @@ export const permuteDims = (array, axes) => {
  * @returns {{shape: number[], groups: Float64Array[]}} the shape of the result, and a group for each element
  */
 export const groupByAxis = (array, { axis, keepdims }) => {
-  const all = array.shape.map((_, i) => i);
-  const reduced = axis == null ? all : [axis].flat().map((i) => normaliseIndex(i, all.length));
-  const remaining = all.filter((i) => !reduced.includes(i));
-  const { data } = permuteDims(array, [...remaining, ...reduced]);
+  const axes = array.shape.map((_, i) => i);
+  const reduced = axis == null ? axes : [axis].flat().map((i) => normaliseIndex(i, axes.length));
+  const kept = axes.filter((i) => !reduced.includes(i));
+  const { data } = permuteDims(array, [...kept, ...reduced]);
   const groupSize = size(reduced.map((i) => array.shape[i]));
-  const outer = remaining.map((i) => array.shape[i]);
+  const keptShape = kept.map((i) => array.shape[i]);
   return {
-    shape: keepdims ? array.shape.map((n, i) => (reduced.includes(i) ? 1 : n)) : outer,
-    groups: Array.from({ length: size(outer) }, (_, i) =>
-      data.subarray(i * groupSize, (i + 1) * groupSize)
-    ),
+    shape: keepdims ? array.shape.map((length, i) => (reduced.includes(i) ? 1 : length)) : keptShape,
+    groups: Array.from({ length: size(keptShape) }, (_, i) => data.subarray(i * groupSize, (i + 1) * groupSize)),
   };
 };
 
-/** @param {NDArray[]} factors @returns {NDArray} */
+/**
+ * Multiply two arrays as NumPy's `matmul` does: vectors as a row or column, and batches broadcast.
+ *
+ * @param {NDArray[]} factors @returns {NDArray}
+ */
 export const matmul = ([a, b]) => {
   const left = a.shape.length === 1 ? reshape(a, [1, a.shape[0]]) : a;
   const right = b.shape.length === 1 ? reshape(b, [b.shape[0], 1]) : b;
   const [m, k] = left.shape.slice(-2);
-  const [inner, n] = right.shape.slice(-2);
-  if (inner !== k) throw new RangeError(`${a.shape} and ${b.shape} have no product`);
+  const [rightRows, n] = right.shape.slice(-2);
+  if (rightRows !== k) throw new RangeError(`cannot multiply arrays of shapes (${a.shape}) and (${b.shape})`);
   const batch = broadcastShapes([left.shape.slice(0, -2), right.shape.slice(0, -2)]);
   const [rows, columns] = [broadcastTo(left, [...batch, m, k]), broadcastTo(right, [...batch, k, n])];
   const data = new Float64Array(size(batch) * m * n);
@@ -123,27 +126,24 @@ export const matmul = ([a, b]) => {
   return { shape, data, dtype: resultType([a, b]) };
 };
 
-/** @param {NDArray} array @param {number[]} shape one length may be -1: inferred @returns {NDArray} */
+/** @param {NDArray} array @param {number[]} shape with one length of -1 if it is to be inferred @returns {NDArray} */
 export const reshape = (array, shape) => {
-  const inferred = array.data.length / -size(shape);
+  const inferred = array.data.length / -size(shape); // the size is negative: one length is -1
   return { ...array, shape: shape.map((length) => (length < 0 ? inferred : length)) };
 };
 
 /**
+ * Select elements as NumPy's basic indexing does.
+ *
  * @param {NDArray} array @param {Index[]} index
  * @returns {NDArray}
  */
 export const getitem = (array, index) => {
   const strides = stridesOf(array.shape);
-  const indexed = index.filter((entry) => entry !== null && entry !== "...").length;
-  /** @type {Index[]} */
-  const fullSlices = Array(array.shape.length - indexed).fill({ slice: [null, null, null] });
-  const ellipsis = index.includes("...") ? index.indexOf("...") : index.length;
-  const entries = [...index.slice(0, ellipsis), ...fullSlices, ...index.slice(ellipsis + 1)];
   /** @type {number[]} */ const shape = [];
   /** @type {number[]} */ const newStrides = [];
   let [axis, offset] = [0, 0];
-  for (const entry of entries) {
+  for (const entry of expandEllipsis(index, array.shape.length)) {
     if (entry === null || entry === "...") {
       shape.push(1);
       newStrides.push(0);
@@ -164,7 +164,16 @@ export const getitem = (array, index) => {
   return copyStrided(array, shape, newStrides, offset);
 };
 
-/** @param {(number | null)[]} slice start, stop and step, as in Python @param {number} length */
+const FULL_SLICE = { slice: [null, null, null] };
+
+/** Replace an ellipsis, or else the missing end, by full slices. @param {Index[]} index @param {number} rank @returns {Index[]} */
+const expandEllipsis = (index, rank) => {
+  const indexed = index.filter((entry) => entry !== null && entry !== "...").length;
+  const ellipsis = index.includes("...") ? index.indexOf("...") : index.length;
+  return [...index.slice(0, ellipsis), ...Array(rank - indexed).fill(FULL_SLICE), ...index.slice(ellipsis + 1)];
+};
+
+/** Clip a slice to an axis. @param {(number | null)[]} slice start, stop and step, as in Python @param {number} length */
 const sliceRange = ([from, to, by], length) => {
   const step = by ?? 1;
   const [lower, upper] = step > 0 ? [0, length] : [-1, length - 1];
@@ -176,44 +185,43 @@ const sliceRange = ([from, to, by], length) => {
   return { start, step, count: Math.max(0, Math.ceil((stop - start) / step)) };
 };
 
-/** @param {NDArray[]} arrays @param {number} at the axis to join along */
-export const concat = (arrays, at) => {
+/** Join arrays along an axis. @param {NDArray[]} arrays @param {number} signedAxis may be negative @returns {NDArray} */
+export const concat = (arrays, signedAxis) => {
   const [{ shape }] = arrays;
-  const axis = normaliseIndex(at, shape.length);
-  const lengths = arrays.map((array) => array.shape[axis]);
-  const total = lengths.reduce((sum, length) => sum + length, 0);
-  const inner = size(shape.slice(axis + 1));
-  const data = new Float64Array((size(shape) / shape[axis]) * total);
+  const axis = normaliseIndex(signedAxis, shape.length);
+  const total = arrays.reduce((sum, array) => sum + array.shape[axis], 0);
+  const innerSize = size(shape.slice(axis + 1));
+  const resultShape = shape.with(axis, total);
+  const data = new Float64Array(size(resultShape));
+  // For each index of the outer axes, an array holds one contiguous block.
   let start = 0;
-  arrays.forEach((array, i) => {
-    const run = lengths[i] * inner;
-    for (let block = 0; block * run < array.data.length; block++)
-      data.set(array.data.subarray(block * run, (block + 1) * run), block * total * inner + start);
-    start += run;
-  });
-  return { shape: shape.with(axis, total), data, dtype: resultType(arrays) };
+  for (const array of arrays) {
+    const blockSize = array.shape[axis] * innerSize;
+    for (let i = 0; i * blockSize < array.data.length; i++)
+      data.set(array.data.subarray(i * blockSize, (i + 1) * blockSize), i * total * innerSize + start);
+    start += blockSize;
+  }
+  return { shape: resultShape, data, dtype: resultType(arrays) };
 };
 
-/** @param {NDArray} array @param {number} axis the position of the new axis of length 1 */
+/** Insert an axis of length 1. @param {NDArray} array @param {number} axis its place in the new shape */
 export const expandDims = (array, axis) =>
   reshape(array, array.shape.toSpliced(normaliseIndex(axis, array.shape.length + 1), 0, 1));
 
-/** @param {NDArray} array @param {ArrayLike<number>} indices @param {number} at the axis */
-export const take = (array, indices, at) => {
-  const axis = normaliseIndex(at, array.shape.length);
-  const leading = Array(axis).fill({ slice: [null, null, null] });
+/** Select slices along an axis. @param {NDArray} array @param {ArrayLike<number>} indices @param {number} signedAxis */
+export const take = (array, indices, signedAxis) => {
+  const axis = normaliseIndex(signedAxis, array.shape.length);
+  const leading = Array(axis).fill(FULL_SLICE);
   const slices = Array.from(indices, (index) => expandDims(getitem(array, [...leading, index]), axis));
   return concat(slices, axis);
 };
 
-/** @param {NDArray} array @param {number | null | undefined} axis default: all */
-export const flip = (array, axis) =>
-  getitem(
-    array,
-    array.shape.map((n, i) => ({
-      slice: [null, null, axis == null || normaliseIndex(axis, array.shape.length) === i ? -1 : 1],
-    }))
-  );
+/** Reverse the order of elements. @param {NDArray} array @param {number | null | undefined} axis default: all axes */
+export const flip = (array, axis) => {
+  const { shape } = array;
+  const isFlipped = (/** @type {number} */ i) => axis == null || normaliseIndex(axis, shape.length) === i;
+  return getitem(array, shape.map((_, i) => ({ slice: [null, null, isFlipped(i) ? -1 : 1] })));
+};
 
 /**
  * Make an array from a function of the position.
@@ -227,7 +235,7 @@ export const fromFunction = (shape, dtype, element) => ({
   dtype,
 });
 
-/** @param {any} value nested lists of numbers, booleans, "inf", "-inf" and "nan" @param {Dtype} dtype */
+/** Convert nested lists of numbers, booleans, "inf", "-inf" and "nan". @param {any} value @param {Dtype} dtype */
 export const asarray = (value, dtype) => {
   /** @type {number[]} */ const shape = [];
   for (let inner = value; Array.isArray(inner); inner = inner[0]) shape.push(inner.length);

@@ -20,7 +20,8 @@ export const parse = ({ version, example, nodes, steps, inputs, shared = {}, sco
   const graph = {
     example,
     nodes: nodes.map(([operation, offsets, attributes = {}], node) => {
-      return { operation, inputs: offsets.map((offset) => node - offset), attributes };
+      const inputs = offsets.map((offset) => node - offset);
+      return { operation, inputs, attributes };
     }),
     steps: new Map(Object.entries(steps)),
     inputs,
@@ -38,11 +39,12 @@ export const parse = ({ version, example, nodes, steps, inputs, shared = {}, sco
  *
  * @param {Graph} graph
  * @param {Map<string, NDArray>} edits by the name of the input
- * @returns {{values: NDArray[], refusal: Refusal | null}} the value of each node, and why Python
- *   would compute others: it raises an error, or (error null) takes another branch
+ * @returns {{values: NDArray[], refusal: Refusal | null}} the value of each node, and why they are not what
+ *   Python computes: it raises an error, or (error null) takes another branch
  */
 export const evaluate = (graph, edits) => {
-  const values = computeNodes(graph.nodes, new Map([...edits].map((edit) => checkEdit(graph, edit))));
+  const editsByNode = new Map([...edits].map(([input, array]) => editOfNode(graph, input, array)));
+  const values = computeNodes(graph.nodes, editsByNode);
   const violated = graph.guards.find(({ node, holds }) => values[node].data[0] !== Number(holds));
   return { values, refusal: violated ? refusalOf(violated, values) : null };
 };
@@ -57,8 +59,12 @@ const computeNodes = (nodes, edits) => {
   return values;
 };
 
-/** @param {Graph} graph @param {[string, NDArray]} edit @returns {[number, NDArray]} */
-const checkEdit = ({ example, inputs, steps, nodesByName, values }, [input, array]) => {
+/**
+ * Find the node of an edited input, and check the shape of its new value.
+ *
+ * @param {Graph} graph @param {string} input @param {NDArray} array @returns {[node: number, value: NDArray]}
+ */
+const editOfNode = ({ example, inputs, steps, nodesByName, values }, input, array) => {
   const node = nodesByName.get(input);
   if (node === undefined || (steps.has(input) && !inputs.includes(input)))
     throw new Error(`${example} has no input ${input}; expected one of ${inputs.join(", ")}`);
@@ -68,17 +74,17 @@ const checkEdit = ({ example, inputs, steps, nodesByName, values }, [input, arra
   return [node, { ...array, dtype: expected.dtype }];
 };
 
-/** @param {Guard} guard @param {NDArray[]} values @returns {Refusal} */
+/** Write the message of the error that Python would raise. @param {Guard} guard @param {NDArray[]} values @returns {Refusal} */
 const refusalOf = ({ refusal }, values) => {
   if (!refusal) return { error: null, message: null };
-  const [error, parts] = refusal;
-  const texts = parts.map((part) => (typeof part === "string" ? part : describeFirst(part, values)));
-  return { error, message: texts.join("") };
+  const [error, template] = refusal;
+  const message = template.map((phrase) => (typeof phrase === "string" ? phrase : describeFirst(phrase, values)));
+  return { error, message: message.join("") };
 };
 
-/** Like `describe_first` in Python: `inf at [0, 0]`. @param {Phrase} phrase @param {NDArray[]} values */
-const describeFirst = ({ first, of }, values) => {
-  const { shape, data, dtype } = values[of];
-  const position = Math.max(values[first].data.indexOf(1), 0);
+/** Describe an element as `describe_first` in Python does: `inf at [0, 0]`. @param {Phrase} phrase @param {NDArray[]} values */
+const describeFirst = ({ first: mask, of: node }, values) => {
+  const { shape, data, dtype } = values[node];
+  const position = Math.max(values[mask].data.indexOf(1), 0);
   return `${show.python(data[position], dtype)} at [${unravel(position, shape).join(", ")}]`;
 };

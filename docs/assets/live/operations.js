@@ -9,7 +9,7 @@ import {
 
 /** @typedef {Record<string, any>} Attributes the keyword arguments of an operation */
 /** @typedef {(inputs: NDArray[], attributes: Attributes) => NDArray} Compute */
-/** @typedef {((...numbers: number[]) => number[]) | null} Slopes partial derivatives with respect to each operand; null if piecewise constant */
+/** @typedef {((...operands: number[]) => number[]) | null} Slopes the partial derivative with respect to each operand; null if piecewise constant */
 
 /**
  * How to write an operation, if not as `name(...)`.
@@ -26,14 +26,14 @@ import {
 /** Operator precedence; a product of matrices, as in X W, binds like a sign. */
 export const [OR, AND, COMPARISON, SUM, PRODUCT, PREFIX, POWER, ATOM] = [1, 2, 3, 4, 5, 6, 7, 8];
 
-/** @param {Compute} compute @param {Notation} [notation] @returns {Operation} without inputs */
+/** Describe an operation without inputs. @param {Compute} compute @param {Notation} [notation] @returns {Operation} */
 const creation = (compute, notation) => ({ kind: "creation", compute, slopes: null, ...notation });
 
-/** @param {Compute} compute @param {Notation} [notation] @returns {Operation} that only copies elements */
+/** Describe an operation that only copies elements. @param {Compute} compute @param {Notation} [notation] @returns {Operation} */
 const rearrangement = (compute, notation) => ({ kind: "rearrangement", compute, slopes: null, ...notation });
 
 /**
- * Lift a function of numbers to arrays.
+ * Describe an operation that applies a function of numbers to each element of broadcast arrays.
  *
  * @param {(a: number, b: number, c: number) => number | boolean} compute
  * @param {Slopes} slopes
@@ -52,7 +52,7 @@ const elementwise = (compute, slopes, { dtype, ...notation } = {}) => ({
   ...notation,
 });
 
-/** @param {string} symbol @param {string} python @param {number} level @returns {Notation} */
+/** Write an operation as an infix operator. @param {string} symbol in formulas @param {string} python @param {number} level @returns {Notation} */
 const infix = (symbol, python, level) => ({ infix: [symbol, level], python: [python, level] });
 
 /** @param {(a: number, b: number) => boolean} compute @param {string} symbol @param {string} python */
@@ -60,8 +60,10 @@ const comparison = (compute, symbol, python) =>
   elementwise(compute, null, { dtype: "bool", ...infix(symbol, python, COMPARISON) });
 
 /**
+ * Describe an operation that combines elements along axes into one.
+ *
  * @param {(group: Float64Array) => number | boolean} compute
- * @param {(dtype: Dtype) => Dtype} dtypeOf
+ * @param {(dtype: Dtype) => Dtype} dtypeOf the dtype of the result
  * @param {Slopes} slopes
  * @returns {Operation}
  */
@@ -89,24 +91,28 @@ const power = (a, b) => {
 
 /** Round half to even. @param {number} x */
 const round = (x) => {
-  const up = Math.round(x);
-  return Math.abs(x % 1) === 0.5 && up % 2 !== 0 ? up - 1 : up;
+  const rounded = Math.round(x); // rounds halves up
+  const isTie = Math.abs(x % 1) === 0.5;
+  return isTie && rounded % 2 !== 0 ? rounded - 1 : rounded;
 };
 
 /** @param {Float64Array} group */
 const total = (group) => group.reduce((sum, element) => sum + element, 0);
 
-/** @param {Float64Array} group @returns {number} as in NumPy, NaN counts as the largest */
+/** As in NumPy, NaN counts as the largest. @param {Float64Array} group */
 const argmax = (group) => {
-  const nan = group.findIndex(Number.isNaN);
-  return nan < 0 ? group.indexOf(Math.max(...group)) : nan;
+  const firstNaN = group.findIndex(Number.isNaN);
+  return firstNaN < 0 ? group.indexOf(Math.max(...group)) : firstNaN;
 };
 
-/** Slopes of `max` and `min`: of equal numbers only the first counts. @param {number[]} numbers @param {number} extreme */
-const extremeSlopes = (numbers, extreme) => {
-  const position = numbers.indexOf(extreme);
-  return numbers.map((_, i) => Number(i === position));
+/** Slopes of `max` and `min`: 1 for the first of equal numbers. @param {number[]} operands @param {number} extreme */
+const extremeSlopes = (operands, extreme) => {
+  const position = operands.indexOf(extreme);
+  return operands.map((_, i) => Number(i === position));
 };
+
+/** Slopes of a matrix product, whose operands alternate between the factors: each has its partner as slope. @param {number[]} operands */
+const productSlopes = (...operands) => operands.map((_, i) => operands[i % 2 === 0 ? i + 1 : i - 1]);
 
 /** @param {Dtype} dtype */
 const sameDtype = (dtype) => dtype;
@@ -174,22 +180,16 @@ export const operations = {
     (condition) => (condition ? [0, 1, 0] : [0, 0, 1])
   ),
 
-  sum: reduction(total, sumDtype, (...numbers) => numbers.map(() => 1)),
-  mean: reduction((group) => total(group) / group.length, float64, (...numbers) =>
-    numbers.map(() => 1 / numbers.length)
+  sum: reduction(total, sumDtype, (...operands) => operands.map(() => 1)),
+  mean: reduction((group) => total(group) / group.length, float64, (...operands) =>
+    operands.map(() => 1 / operands.length)
   ),
-  max: reduction((group) => Math.max(...group), sameDtype, (...numbers) => extremeSlopes(numbers, Math.max(...numbers))),
-  min: reduction((group) => Math.min(...group), sameDtype, (...numbers) => extremeSlopes(numbers, Math.min(...numbers))),
+  max: reduction((group) => Math.max(...group), sameDtype, (...operands) => extremeSlopes(operands, Math.max(...operands))),
+  min: reduction((group) => Math.min(...group), sameDtype, (...operands) => extremeSlopes(operands, Math.min(...operands))),
   argmax: reduction(argmax, int64, null),
   all: reduction((group) => group.every(Boolean), bool, null),
   any: reduction((group) => group.some(Boolean), bool, null),
-  // Operands alternate between the two factors; each is the slope of its partner.
-  matmul: {
-    kind: "product",
-    compute: matmul,
-    slopes: (...numbers) => numbers.map((_, i) => numbers[i ^ 1]),
-    python: ["@", PRODUCT],
-  },
+  matmul: { kind: "product", compute: matmul, slopes: productSlopes, python: ["@", PRODUCT] },
 
   astype: rearrangement(([array], { dtype }) => ({
     ...array,

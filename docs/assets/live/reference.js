@@ -12,10 +12,10 @@ import { fromFunction, getitem, unravel } from "./arrays.js";
 
 const REFERENCE = /^(?<example>\w+)\.(?<step>\w+)(?<sizes>\.shape)?(?:\[(?<index>[-\d:,]+)\])?$/;
 
-/** @param {string} reference @returns {string} its example */
+/** Return the name of a reference's example. @param {string} reference @returns {string} */
 export const exampleOf = (reference) => reference.slice(0, reference.indexOf("."));
 
-/** @type {WeakMap<Graph, Map<string, Resolved>>} every cell of a table resolves the table's reference */
+/** @type {WeakMap<Graph, Map<string, Resolved>>} because each cell of a table resolves the reference of the table */
 const caches = new WeakMap();
 
 /**
@@ -34,23 +34,24 @@ export const resolve = (reference, graph) => {
 
 /** @param {string} reference @param {Graph} graph @returns {Resolved} */
 const resolveUncached = (reference, graph) => {
-  const match = REFERENCE.exec(reference.replaceAll(" ", ""))?.groups;
-  const node = graph.steps.get(match?.step ?? "");
-  if (!match || node === undefined)
-    throw new Error(`${graph.example} has nothing called ${reference}`);
+  const groups = REFERENCE.exec(reference.replaceAll(" ", ""))?.groups;
+  const node = graph.steps.get(groups?.step ?? "");
+  if (!groups || node === undefined) throw new Error(`${graph.example} has nothing called ${reference}`);
+  const { step, sizes, index } = groups;
   const array = graph.values[node];
-  const target = match.sizes ? { ...array, shape: [array.shape.length] } : array;
-  const positions = fromFunction(target.shape, "int64", (position) => position);
-  const { shape, data } = getitem(positions, parseIndex(match.index));
-  const cells = [...data].map((position) => unravel(position, array.shape));
-  return match.sizes
-    ? { step: match.step, shape, cells: [], sizes: [...data].map((axis) => array.shape[axis]) }
-    : { step: match.step, shape, cells, sizes: null };
+  // Select positions instead of values: of elements, or of axes for `.shape`.
+  const indexedShape = sizes ? [array.shape.length] : array.shape;
+  const positions = fromFunction(indexedShape, "int64", (position) => position);
+  const { shape, data: selected } = getitem(positions, parseIndex(index));
+  if (sizes) return { step, shape, cells: [], sizes: Array.from(selected, (axis) => array.shape[axis]) };
+  return { step, shape, cells: Array.from(selected, (position) => unravel(position, array.shape)), sizes: null };
 };
 
-/** @param {string} [index] as in `[0,1]`, `[:,1]` or `[0,5:7]` @returns {Index[]} */
-const parseIndex = (index) =>
-  index?.split(",").map((entry) => {
+/** @param {string} [index] as in `0,1`, `:,1` or `0,5:7` @returns {Index[]} */
+const parseIndex = (index) => {
+  if (!index) return [];
+  return index.split(",").map((entry) => {
     const [start, stop = null] = entry.split(":").map((bound) => (bound ? Number(bound) : null));
     return entry.includes(":") ? { slice: [start, stop, null] } : start;
-  }) ?? [];
+  });
+};

@@ -1,5 +1,6 @@
 // Format a number, with the rounding rules of attention_docs/render/numbers.py.
 
+// From here on, numbers are written with an exponent.
 const LARGE = 1e9;
 
 /**
@@ -58,7 +59,7 @@ export const mathml = (value, dtype = "float64") => {
   return exponent ? `${mantissa}<mo>×</mo><msup><mn>10</mn><mrow>${exponent}</mrow></msup>` : mantissa;
 };
 
-/** @param {string} digits */
+/** MathML writes a sign as an operator. @param {string} digits */
 const separateSign = (digits) => `<mn>${digits}</mn>`.replace("<mn>−", "<mo>−</mo><mn>");
 
 /**
@@ -94,6 +95,6 @@ const isTie = (value) => Math.abs((value * 32) % 2) === 1;
 const isLargeTie = (value) =>
   Number.isInteger(value) && /^-?\d{5}50*$/.test(String(BigInt(value)));
 
-/** @param {string} text rounded half away from zero @param {boolean} isHalfway @returns {string} */
+/** @param {string} text rounded half away from zero @param {boolean} isHalfway whether the number was a tie @returns {string} */
 const halfToEven = (text, isHalfway) =>
   isHalfway ? text.replace(/^([-\d.]+)([13579])(?=e|$)/, (_, before, odd) => before + (odd - 1)) : text;

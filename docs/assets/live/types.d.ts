@@ -23,11 +23,11 @@ interface Scope {
 /** A placeholder in a message: the first element of node `of` where node `first` is true. */
 type Phrase = { first: number; of: number };
 
-/** A comparison whose answer decided how Python went on. */
+/** A comparison that decided which branch Python took. */
 interface Guard {
   node: number;
   holds: boolean | number;
-  /** The error that Python raises for any other answer; null if it takes another branch. */
+  /** The error that Python raises if the comparison has another result; null if it takes another branch. */
   refusal: [error: string, message: (string | Phrase)[]] | null;
 }
 

@@ -20,6 +20,7 @@ from tests.conftest import ROOT
 ADDRESS = "http://127.0.0.1/attention-docs/"
 THEME = Path(material.__file__).parent / "templates" / "assets" / "stylesheets"
 DIAGRAM = '<svg role="img" width="{}" height="{}"><rect width="9" height="9"/></svg>'
+WIDE_DIAGRAM, HIGH_DIAGRAM = DIAGRAM.format(900, 100), DIAGRAM.format(100, 900)
 
 
 @pytest.fixture
@@ -29,35 +30,39 @@ def fonts(assets):
 
 @pytest.fixture
 def style(fonts):
-    (theme,) = THEME.glob("main.*.min.css")
-    sheets = [
-        file.read_text(encoding="utf-8") for file in (theme, ROOT / "docs" / pictures.STYLE_SHEET)
-    ]
-    icon = (ROOT / "docs" / "assets" / "favicon.svg").read_text(encoding="utf-8")
-    rules = "".join(pictures.DIAGRAM_RULE.findall(sheets[1]))
-    bold_widths = truetype.character_widths(fonts / pictures.BOLD)
-    return pictures.Style("A site", icon, pictures.light_variables(sheets), rules, bold_widths)
+    (theme_file,) = THEME.glob("main.*.min.css")
+    theme = theme_file.read_text(encoding="utf-8")
+    style_sheet = (ROOT / "docs" / pictures.STYLE_SHEET).read_text(encoding="utf-8")
+    return pictures.Style(
+        site_name="A site",
+        icon=(ROOT / "docs" / pictures.ICON).read_text(encoding="utf-8"),
+        variables=pictures.light_variables([theme, style_sheet]),
+        diagram_rules="".join(pictures.DIAGRAM_RULE.findall(style_sheet)),
+        bold_widths=truetype.character_widths(fonts / pictures.BOLD),
+    )
 
 
 @pytest.fixture
 def draw(fonts, style):
     """A function that draws the picture of a page with a title and a drawing."""
-    return lambda title, drawing=None: pictures.png(
-        pictures.picture_svg(title, drawing, style), fonts
-    )
+
+    def draw(title, drawing=None):
+        return pictures.png(pictures.picture_svg(title, drawing, style), fonts)
+
+    return draw
 
 
 def png_size(png):
     assert png.startswith(b"\x89PNG\r\n\x1a\n")
-    return struct.unpack(">II", png[16:24])
+    return struct.unpack(">II", png[16:24])  # width and height in the header
 
 
 @pytest.mark.parametrize(
     "drawing",
     [
         None,
-        DIAGRAM.format(900, 100),
-        DIAGRAM.format(100, 900),
+        WIDE_DIAGRAM,
+        HIGH_DIAGRAM,
         heatmap(np.eye(2), "A matrix"),
         pictures.first_drawing(beside([matrix_panel(np.eye(2), name) for name in "AB"], "Two")),
     ],
@@ -75,46 +80,60 @@ def test_picture_shows_title_drawing_and_site_name(draw, fonts, style):
     assert picture != draw("Another page", drawing)
     assert picture != draw("A page")
     assert picture != draw("A page", drawing.replace("9", "8"))
-    other_site = pictures.picture_svg("A page", drawing, style._replace(name="Another site"))
+    other_site = pictures.picture_svg("A page", drawing, style._replace(site_name="Another site"))
     assert picture != pictures.png(other_site, fonts)
 
 
 def test_panels_of_a_figure_are_side_by_side():
-    panels = [matrix_panel(np.eye(n), name) for n, name in ((2, "A & B"), (3, "C"))]
-    after = DIAGRAM.format(900, 100)
-    drawing = pictures.first_drawing(f"<p></p>{beside(panels, 'Two < three')}{after}")
+    panels = [matrix_panel(np.eye(2), "A & B"), matrix_panel(np.eye(3), "C")]
+    drawing = pictures.first_drawing(f"<p></p>{beside(panels, 'Two < three')}")
     left, right = BeautifulSoup(drawing, "html.parser").svg.find_all("svg")
     assert float(right["x"]) > float(left["x"]) + float(left["width"])
-    assert pictures.drawing_size(drawing) == (
-        float(right["x"]) + float(right["width"]),
-        float(right["height"]),
-    )
+    total_width = float(right["x"]) + float(right["width"])
+    assert pictures.drawing_size(drawing) == (total_width, float(right["height"]))
     assert pictures.drawing_name(drawing) == "Two < three"
-    assert pictures.first_drawing(after + drawing) == after
 
 
-def test_scale_of_a_drawing_depends_on_its_shape_and_box():
-    wide, high = DIAGRAM.format(900, 100), DIAGRAM.format(100, 900)
-    assert pictures.scale(wide, pictures.BELOW) > pictures.scale(wide, pictures.BESIDE)
-    assert pictures.scale(high, pictures.BESIDE) > pictures.scale(high, pictures.BELOW)
+def test_first_drawing_may_be_a_diagram_or_panels():
+    panels = beside([matrix_panel(np.eye(2), "A"), matrix_panel(np.eye(2), "B")], "Two")
+    assert pictures.first_drawing(WIDE_DIAGRAM + panels) == WIDE_DIAGRAM
+    assert pictures.drawing_name(pictures.first_drawing(panels + WIDE_DIAGRAM)) == "Two"
 
 
-@pytest.mark.parametrize("drawing", [None, DIAGRAM.format(900, 100), DIAGRAM.format(100, 900)])
+def test_wide_drawing_is_larger_below_the_title_and_high_one_beside_it():
+    below, beside_title = pictures.BELOW, pictures.BESIDE
+    scale = pictures.scale_to_fit
+    assert scale(WIDE_DIAGRAM, below) > scale(WIDE_DIAGRAM, beside_title)
+    assert scale(HIGH_DIAGRAM, beside_title) > scale(HIGH_DIAGRAM, below)
+
+
 @pytest.mark.parametrize(
-    "title", ["Masks", "Self-attention" + " and masks" * 3, "Incomprehensibilities" * 3]
+    ("drawing", "max_width"),
+    [
+        (None, pictures.BELOW.width),
+        (WIDE_DIAGRAM, pictures.BELOW.width),
+        (HIGH_DIAGRAM, pictures.NARROW_TITLE_WIDTH),
+    ],
+    ids=["none", "wide", "high"],
 )
-def test_title_fits_into_its_width(style, title, drawing):
+@pytest.mark.parametrize(
+    "title",
+    ["Masks", "Self-attention" + " and masks" * 3, "Incomprehensibilities" * 3],
+    ids=["short", "long", "long word"],
+)
+def test_title_fits_into_its_width(style, title, drawing, max_width):
     svg = pictures.picture_svg(title, drawing, style)
-    texts = re.findall(r'<text x="60" y="([\d.]+)" font-size="([\d.]+)".*?>(.*?)</text>', svg)
-    assert " ".join(text for _, _, text in texts) == title
-    max_width = pictures.COLUMN if drawing == DIAGRAM.format(100, 900) else pictures.BELOW.width
-    for y, font_size, text in texts:
-        assert pictures.text_width(text, style.bold_widths) * float(font_size) < 1.01 * max_width
-        assert float(y) < 500
+    lines = re.findall(r'<text x="60" y="([\d.]+)" font-size="([\d.]+)".*?>(.*?)</text>', svg)
+    assert " ".join(text for _, _, text in lines) == title
+    for baseline, font_size, text in lines:
+        width = pictures.text_width(text, style.bold_widths) * float(font_size)
+        assert width < 1.01 * max_width  # font sizes are rounded
+        assert float(baseline) < 500  # above the site's name
 
 
 def test_every_colour_variable_has_a_light_value(style):
-    used = {name for name, _ in pictures.VARIABLE.findall(style.rules + "".join(ROLES.values()))}
+    colours = style.diagram_rules + "".join(ROLES.values())
+    used = {name for name, _ in pictures.VARIABLE.findall(colours)}
     assert len(used) > 10
     assert used - set(style.variables) == {"--md-text-font-family"}
     assert style.variables["--md-primary-fg-color"] == "#1d3557"  # from site.css, not the theme
@@ -148,25 +167,24 @@ def test_site_without_address_has_no_pictures_or_tags(one_page, environment):
 @pytest.fixture(scope="module")
 def heads(site):
     """Title, canonical link and meta tags of each page, by address."""
-    by_address = {}
+    heads = {}
     for page in sorted(site.rglob("index.html")):
-        head = BeautifulSoup(
-            page.read_text(encoding="utf-8").partition("</head>")[0], "html.parser"
-        )
-        tags = [
+        html = page.read_text(encoding="utf-8").partition("</head>")[0]
+        head = BeautifulSoup(html, "html.parser")
+        meta_tags = [
             (tag.get("property") or tag.get("name"), tag["content"])
             for tag in head.find_all("meta", content=True)
         ]
-        assert len(dict(tags)) == len(tags), f"{page}: duplicate tags"
+        assert len(dict(meta_tags)) == len(meta_tags), f"{page}: duplicate tags"
         (canonical,) = head.find_all("link", rel="canonical")
         folder = page.parent.relative_to(site).as_posix()
         address = ADDRESS if folder == "." else f"{ADDRESS}{folder}/"
-        by_address[address] = {
+        heads[address] = {
             "title": head.title.string,
             "canonical": canonical["href"],
-            **dict(tags),
+            **dict(meta_tags),
         }
-    return by_address
+    return heads
 
 
 def test_every_page_has_title_address_and_unique_description(heads):
@@ -186,7 +204,11 @@ def test_every_page_has_open_graph_tags(heads):
         assert head["og:image:alt"]
         assert (head["og:image:width"], head["og:image:height"]) == ("1200", "630")
         assert head["twitter:card"] == "summary_large_image"
-    assert [a for a, head in heads.items() if head["og:type"] == "website"] == [ADDRESS]
+
+
+def test_only_the_home_page_is_tagged_as_website(heads):
+    websites = [address for address, head in heads.items() if head["og:type"] == "website"]
+    assert websites == [ADDRESS]
     assert heads[ADDRESS]["og:title"] == "Attention, computed"
 
 

@@ -6,30 +6,39 @@ import pytest
 
 from attention_docs.publish.after import styles
 
+# The names on the pages: b, d and red are not among them.
+NAMES = styles.names_in(['<p class="md-a" id="c" data-md-color-primary="blue">'])
+
+
+@pytest.mark.parametrize(
+    "style",
+    [
+        ".md-a:hover{top:0}",
+        ":not(.b)>p:is(.b, .d){top:0}",
+        "@font-face{src:url(data:font/woff2;base64,a+b/c=)}",
+        "@keyframes b{0%{top:0}to{top:1px}}",
+        'p:after{content:"}.b{"}',
+        "[data-md-color-primary=blue],[data-md-toggle=b]{top:0}",
+    ],
+)
+def test_rule_that_can_match_is_kept(style):
+    assert styles.remove_unmatched_rules(style, NAMES) == style
+
 
 @pytest.mark.parametrize(
     ("style", "remaining"),
     [
-        (".md-a:hover{top:0}", ".md-a:hover{top:0}"),
         (".b{top:0}", ""),
         (".md-a .b,.md-a,#c>p{top:0}", ".md-a,#c>p{top:0}"),
-        (":not(.b)>p:is(.b, .d){top:0}", ":not(.b)>p:is(.b, .d){top:0}"),
         ("@media print{.b{top:0}}p{top:1px}", "p{top:1px}"),
         ("@supports (a:b){@media print{.b,p{top:0}}}", "@supports (a:b){@media print{p{top:0}}}"),
-        ("@font-face{src:url(data:font/woff2;base64,a+b/c=)}", None),
-        ("@keyframes b{0%{top:0}to{top:1px}}", None),
-        ("p:after{content:\"}.b{\"}", None),
         ("[data-md-color-primary=red]{top:0}", ""),
-        ("[data-md-color-primary=blue],[data-md-toggle=b]{top:0}", None),
         ("[data-md-color-switching] *,.md-a{top:0}", ".md-a{top:0}"),
         ("/* .b{ */p{top:0}", "p{top:0}"),
     ],
-)  # fmt: skip
-def test_rules_that_can_match_are_kept(style, remaining):
-    names = styles.names_in(['<p class="md-a" id="c" data-md-color-primary="blue">'])
-    assert styles.remove_unmatched_rules(style, names) == (
-        style if remaining is None else remaining
-    )
+)
+def test_selector_that_cannot_match_is_removed(style, remaining):
+    assert styles.remove_unmatched_rules(style, NAMES) == remaining
 
 
 def test_variable_used_only_by_unused_variables_is_removed():
@@ -45,18 +54,21 @@ def test_style_sheet_fetched_by_a_script_keeps_its_name(tmp_path):
     assert (tmp_path / "live.css").read_text(encoding="utf-8") == "p{top:0}"
 
 
-def test_style_sheet_name_has_a_content_hash(tmp_path):
-    def hashed_name(style):
-        (tmp_path / "a.min.css").write_text(style, encoding="utf-8")
-        (tmp_path / "a.min.css.map").write_text("{}", encoding="utf-8")
-        page = tmp_path / "index.html"
-        page.write_text('<link href="../a.min.css"><p>a.min.css', encoding="utf-8")
-        styles.remove_unused(tmp_path)
-        (sheet,) = tmp_path.glob("*.css*")
-        assert page.read_text(encoding="utf-8") == f'<link href="../{sheet.name}"><p>a.min.css'
-        sheet.unlink()
-        return sheet.name
+def renamed_style_sheet(site, style):
+    """Finish a site with a style sheet, and return its new name, to which the page must link."""
+    site.mkdir()
+    (site / "a.min.css").write_text(style, encoding="utf-8")
+    (site / "a.min.css.map").write_text("{}", encoding="utf-8")
+    page = site / "index.html"
+    page.write_text('<link href="../a.min.css"><p>a.min.css', encoding="utf-8")
+    styles.remove_unused(site)
+    (sheet,) = site.glob("*.css*")
+    assert page.read_text(encoding="utf-8") == f'<link href="../{sheet.name}"><p>a.min.css'
+    return sheet.name
 
-    assert hashed_name("p{top:0}.b{top:0}") == hashed_name("p{top:0}")
-    assert hashed_name("p{top:1px}") != hashed_name("p{top:0}")
-    assert re.fullmatch(r"a\.min\.\w{8}\.css", hashed_name("p{top:0}"))
+
+def test_style_sheet_name_has_a_digest_of_its_used_rules(tmp_path):
+    name = renamed_style_sheet(tmp_path / "one", "p{top:0}")
+    assert re.fullmatch(r"a\.min\.\w{8}\.css", name)
+    assert renamed_style_sheet(tmp_path / "two", "p{top:0}.b{top:0}") == name
+    assert renamed_style_sheet(tmp_path / "three", "p{top:1px}") != name

@@ -57,6 +57,6 @@ def test_role_is_the_class_of_its_symbol(role):
 
 
 def test_letters_are_italic_and_other_subscripts_upright():
-    page = BeautifulSoup(short_formula(r"d_{\text{model}} = 2q_1"), "html.parser")
-    assert [letter.find(string=True, recursive=False) for letter in page.select("i")] == ["d", "q"]
-    assert [index.text for index in page.select("sub.upright")] == ["model", "1"]
+    html = short_formula(r"d_{\text{model}} = 2q_1")
+    assert '<i>d<sub class="upright">model</sub></i>' in html
+    assert '2<i>q<sub class="upright">1</sub></i>' in html

@@ -22,7 +22,7 @@ PAGES = {
     "deep/names.md": "::: attention_docs.merge_heads\n",
     "unknown.md": "::: attention_docs.shwo\n",
 }
-SOURCES = {address: Source(address, text) for address, text in PAGES.items()}
+SOURCES = {path: Source(path, text) for path, text in PAGES.items()}
 SOURCES["three.md"] = Source("three.ipynb", json.dumps(NOTEBOOK))
 NAV = [
     {"Home": "index.md"},
@@ -35,29 +35,31 @@ NAV = [
 ]
 
 
-def contents_lines(name, page="order.md", nav=NAV):
-    return contents(name, nav, SOURCES, page).splitlines()
+def contents_lines(section_title, page="order.md", nav=NAV):
+    return contents(section_title, nav, SOURCES, page).splitlines()
 
 
-def item(title, link, description):
+def list_item(title, link, description):
     return f"1. [{title}]({link})<br><span data-search-exclude>{description}</span>"
 
 
 def test_contents_lists_titles_and_descriptions_in_nav_order():
     assert contents_lines("Book") == [
-        item("First", "deep/one.md", r"A \* that is no markup, and 1 &lt; 2."),
+        list_item("First", "deep/one.md", r"A \* that is no markup, and 1 &lt; 2."),
         r"1. **Part \[B\]**",
-        "    " + item("Two", "deep/two.md", "The second."),
-        item("Three", "three.md", "Run it."),
+        "    " + list_item("Two", "deep/two.md", "The second."),
+        list_item("Three", "three.md", "Run it."),
     ]
 
 
 def test_contents_accepts_nested_sections():
-    assert contents_lines("Part [B]") == [item("Two", "deep/two.md", "The second.")]
+    assert contents_lines("Part [B]") == [list_item("Two", "deep/two.md", "The second.")]
 
 
 def test_first_of_two_sections_with_one_title_is_used():
-    assert overview("Deep", NAV, SOURCES, "index.md").count("merge_heads") == 2
+    _, _, *rows = overview("Deep", NAV, SOURCES, "index.md").splitlines()
+    assert len(rows) == 1
+    assert rows[0].startswith("| [`merge_heads`]")
 
 
 @pytest.mark.parametrize(
@@ -65,21 +67,22 @@ def test_first_of_two_sections_with_one_title_is_used():
     [("order.md", "deep/two.md"), ("deep/order.md", "two.md"), ("a/b/c.md", "../../deep/two.md")],
 )
 def test_links_are_relative_to_the_page_with_the_list(page, link):
-    assert contents_lines("Part [B]", page) == [item("Two", link, "The second.")]
+    assert contents_lines("Part [B]", page) == [list_item("Two", link, "The second.")]
 
 
 def test_contents_follows_nav():
     nav = [{"Book": [*NAV[1]["Book"], "index.md"]}]
     assert contents_lines("Book", nav=nav) == [
         *contents_lines("Book"),
-        item("Home", "index.md", "Where it begins."),
+        list_item("Home", "index.md", "Where it begins."),
     ]
 
 
 def test_missing_page_in_nav_is_skipped():
     nav = [{"Book": ["nowhere.md", "index.md"]}]
-    assert contents_lines("Book", nav=nav) == [item("Home", "index.md", "Where it begins.")]
-    assert len(overview("Book", nav, SOURCES, "index.md").splitlines()) == 2
+    assert contents_lines("Book", nav=nav) == [list_item("Home", "index.md", "Where it begins.")]
+    table_without_rows = ["| name | in one line |", "| --- | --- |"]
+    assert overview("Book", nav, SOURCES, "index.md").splitlines() == table_without_rows
 
 
 @pytest.mark.parametrize(
@@ -99,22 +102,32 @@ def test_missing_section_title_or_description_raises(write_list, message):
     assert str(caught.value) == message
 
 
+def summary(function):
+    return function.__doc__.partition("\n")[0]
+
+
 def test_overview_lists_names_with_docstring_summaries():
-    _, _, *rows = overview("Names", NAV, SOURCES, "deep/one.md").splitlines()
-    assert [row.split("`")[1] for row in rows] == ["merge_heads", "show", "softmax"]
-    links = {"merge_heads": "names.md", "show": "../names.md"}
-    for name, row in zip(links, rows, strict=False):
-        summary = getattr(attention_docs, name).__doc__.partition("\n")[0]
-        assert row == f"| [`{name}`]({links[name]}#attention_docs.{name}) | {summary} |"
-    assert rows[2].startswith("| [`softmax`](../names.md#attention_docs.softmax.softmax) | Norm")
-
-
-def test_overview_requires_docstrings_and_escapes_them(monkeypatch):
-    show = attention_docs.show
-    monkeypatch.setattr(show, "__doc__", "Print `a | b`\n    and go on.\n\n    More.")
-    assert (
-        overview("Names", NAV, SOURCES, "deep/one.md").count(r"| Print `a \| b` and go on. |") == 1
+    _, _, merge_heads, show, softmax = overview(
+        "Names", NAV, SOURCES, page="deep/one.md"
+    ).splitlines()
+    assert merge_heads == (
+        "| [`merge_heads`](names.md#attention_docs.merge_heads)"
+        f" | {summary(attention_docs.merge_heads)} |"
     )
-    monkeypatch.setattr(show, "__doc__", None)
+    assert show == (
+        f"| [`show`](../names.md#attention_docs.show) | {summary(attention_docs.show)} |"
+    )
+    assert softmax.startswith("| [`softmax`](../names.md#attention_docs.softmax.softmax) | Norm")
+
+
+def test_overview_escapes_the_first_paragraph_of_a_docstring(monkeypatch):
+    docstring = "Print `a | b`\n    and go on.\n\n    More."
+    monkeypatch.setattr(attention_docs.show, "__doc__", docstring)
+    table = overview("Names", NAV, SOURCES, "deep/one.md")
+    assert table.count(r"| Print `a \| b` and go on. |") == 1
+
+
+def test_overview_requires_docstrings(monkeypatch):
+    monkeypatch.setattr(attention_docs.show, "__doc__", None)
     with pytest.raises(LookupError, match=r"^'attention_docs\.show' has no docstring$"):
         overview("Names", NAV, SOURCES, "deep/one.md")

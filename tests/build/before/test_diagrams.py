@@ -3,6 +3,7 @@
 import re
 from itertools import combinations
 from types import SimpleNamespace
+from typing import NamedTuple
 
 import pytest
 from bs4 import BeautifulSoup
@@ -18,6 +19,7 @@ SOURCE = """graph TB
     A["First<br/>n × d_model"]:::query -->|"W_Q"| B[Second]:::key
     A --- C["a < b"]
 """
+ARROWHEAD_LENGTH = 12  # at most, in pixels
 PAGE_DIAGRAMS = [
     pytest.param(source, id=f"{page.stem}-{number}")
     for page in sorted(ROOT.glob("docs/*/*.md"))
@@ -55,32 +57,34 @@ def drawings(project, sources):
 
 def test_boxes_have_text_and_role(draw):
     page = BeautifulSoup(draw(SOURCE), "html.parser")
-    boxes = [(box.get("class"), text(box)) for box in page.select("g:has(rect)")]
+    boxes = [(box.get("class"), text_of(box)) for box in page.select("g:has(rect)")]
     assert boxes == [(["query"], "First n × dmodel"), (["key"], "Second"), (None, "a < b")]
 
 
-def text(box):
-    return " ".join(line.text for line in box.select("text"))
+def text_of(group):
+    return " ".join(line.text for line in group.select("text"))
 
 
 def test_edges_have_arrowheads_and_labels_as_in_the_source(draw):
     page = BeautifulSoup(draw(SOURCE), "html.parser")
-    assert page.select_one(".lines")["d"].count("M") == 2
-    assert page.select_one(".tips")["d"].count("M") == 1
-    assert [text(label).strip() for label in page.select(".beside")] == ["WQ"]
+    edges, arrowheads = page.select_one(".lines")["d"], page.select_one(".tips")["d"]
+    assert edges.count("M") == 2
+    assert arrowheads.count("M") == 1
+    assert [text_of(label).strip() for label in page.select(".beside")] == ["WQ"]
 
 
 def test_subscript_is_lower_and_smaller(draw):
-    index = BeautifulSoup(draw(SOURCE), "html.parser").find("tspan", string="model")
-    assert int(index["dy"]) > 0
-    assert int(index["font-size"]) < diagrams.FONT_SIZE
+    subscript = BeautifulSoup(draw(SOURCE), "html.parser").find("tspan", string="model")
+    assert int(subscript["dy"]) > 0
+    assert int(subscript["font-size"]) < diagrams.FONT_SIZE
 
 
 def test_diagram_has_accessible_title_and_description(draw):
-    drawing = BeautifulSoup(draw(SOURCE), "html.parser").svg
-    labels = [drawing.find(id=name).text for name in drawing["aria-labelledby"].split()]
-    assert drawing["role"] == "img"
-    assert labels == ["Three boxes", "A leads to B & C."]
+    svg = BeautifulSoup(draw(SOURCE), "html.parser").svg
+    title_id, description_id = svg["aria-labelledby"].split()
+    assert svg["role"] == "img"
+    assert svg.find(id=title_id).text == "Three boxes"
+    assert svg.find(id=description_id).text == "A leads to B & C."
 
 
 def test_diagram_sets_no_colours_or_fonts(draw):
@@ -96,36 +100,43 @@ def test_ids_differ_between_diagrams(draw):
 @pytest.mark.parametrize("source", PAGE_DIAGRAMS)
 def test_boxes_and_labels_of_a_diagram_do_not_overlap(source, page_diagrams):
     page = BeautifulSoup(page_diagrams[source], "html.parser")
-    boxes = [rectangle(box) for box in page.select("rect")]
-    for a, b in combinations(boxes, 2):
-        assert a[2] <= b[0] or b[2] <= a[0] or a[3] <= b[1] or b[3] <= a[1]
+    boxes = [Rectangle.of(rect) for rect in page.select("rect")]
+    for box, other in combinations(boxes, 2):
+        is_beside = box.right <= other.left or other.right <= box.left
+        is_above_or_below = box.bottom <= other.top or other.bottom <= box.top
+        assert is_beside or is_above_or_below
     for label in page.select(".beside text"):
-        x, y = float(label["x"]), float(label["y"])
-        assert not any(left < x < right and top < y < bottom for left, top, right, bottom in boxes)
+        for box in boxes:
+            assert box.distance_to(float(label["x"]), float(label["y"])) > 0
 
 
-def rectangle(box):
-    left, top, width, height = (float(box[name]) for name in ("x", "y", "width", "height"))
-    return left, top, left + width, top + height
+class Rectangle(NamedTuple):
+    left: float
+    top: float
+    right: float
+    bottom: float
+
+    @classmethod
+    def of(cls, rect):
+        left, top, width, height = (float(rect[name]) for name in ("x", "y", "width", "height"))
+        return cls(left, top, left + width, top + height)
+
+    def distance_to(self, x, y):
+        """Return the larger of the horizontal and the vertical distance; 0 inside."""
+        return max(self.left - x, x - self.right, self.top - y, y - self.bottom, 0)
 
 
 @pytest.mark.parametrize("source", PAGE_DIAGRAMS)
 def test_edges_end_at_boxes_inside_the_drawing(source, page_diagrams):
     page = BeautifulSoup(page_diagrams[source], "html.parser")
-    boxes = [rectangle(box) for box in page.select("rect")]
+    boxes = [Rectangle.of(rect) for rect in page.select("rect")]
     left, top, width, height = map(float, page.svg["viewbox"].split())
-    for line in page.select_one(".lines")["d"].split("M")[1:]:
-        points = [tuple(map(float, pair)) for pair in re.findall(r"([-\d.]+),([-\d.]+)", line)]
+    for edge in page.select_one(".lines")["d"].split("M")[1:]:
+        points = [tuple(map(float, pair)) for pair in re.findall(r"([-\d.]+),([-\d.]+)", edge)]
         for x, y in (points[0], points[-1]):
             assert left <= x <= left + width
             assert top <= y <= top + height
-            # Arrowheads fill the gap.
-            assert min(distance(x, y, box) for box in boxes) < 12
-
-
-def distance(x, y, box):
-    left, top, right, bottom = box
-    return max(left - x, x - right, top - y, y - bottom, 0)
+            assert min(box.distance_to(x, y) for box in boxes) < ARROWHEAD_LENGTH
 
 
 def test_diagrams_are_cached(draw, monkeypatch):

@@ -3,7 +3,7 @@
 import pytest
 
 from attention_docs.publish.before.contents import summary
-from attention_docs.publish.before.lint import problems
+from attention_docs.publish.before.lint import find_problems
 
 
 def check_diagram(source):
@@ -12,7 +12,7 @@ def check_diagram(source):
 
 
 def problems_in(text):
-    return list(problems(f"# Title\n\n{text}\n", check_diagram, summary))
+    return list(find_problems(f"# Title\n\n{text}\n", check_diagram, summary))
 
 
 @pytest.mark.parametrize(
@@ -52,10 +52,10 @@ def test_valid_page_has_no_problems(text):
 )  # fmt: skip
 def test_problem_is_reported_at_its_line(text, problem):
     assert problems_in(text) == [(2, problem)]
-    assert problems_in("one\n\n```python\n1\n```\n\n" + text) == [(8, problem)]
+    six_lines = "one\n\n```python\n1\n```\n\n"
+    assert problems_in(six_lines + text) == [(8, problem)]
 
 
 def test_page_without_title_is_reported():
-    assert list(problems("```python\n# no title\n```\n", check_diagram, summary)) == [
-        (0, "the page has no title, a line that begins with `# `")
-    ]
+    problems = list(find_problems("```python\n# no title\n```\n", check_diagram, summary))
+    assert problems == [(0, "the page has no title, a line that begins with `# `")]

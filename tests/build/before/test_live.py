@@ -15,30 +15,30 @@ from attention_docs.publish.computed import record_graph
 from attention_docs.publish.errors import PublishError
 from tests.conftest import ROOT
 
-MAIN = (
-    'import { operations } from "../operations.js";\nglobalThis.attentionDocs = { graphs: {} };\n'
-)
+MAIN_MODULE = """\
+import { operations } from "../operations.js";
+globalThis.attentionDocs = { graphs: {} };
+"""
 
 
 @pytest.fixture
 def root(tmp_path):
     """A project with a main module that needs no page."""
     shutil.copytree(ROOT / "docs" / "assets" / "live", tmp_path / "docs" / "assets" / "live")
-    (tmp_path / "docs" / "assets" / "live" / "page" / "main.js").write_text(MAIN)
+    (tmp_path / "docs" / "assets" / "live" / "page" / "main.js").write_text(MAIN_MODULE)
     return tmp_path
 
 
 def bundled_script(root, assets):
     project = SimpleNamespace(root=root, node_modules=assets, cache=Cache(root / ".cache"))
-    return live.bundled_script(project)
+    return live.bundled_script(project)["assets/live.js"].decode()
 
 
 def test_bundle_and_graphs_run_as_classic_scripts(root, assets):
     graphs = live.graph_scripts({"self_attention": record_graph("self_attention")})
     assert set(graphs) == {"assets/live/self_attention.js"}
-    scripts = [bundled_script(root, assets)["assets/live.js"].decode(), *graphs.values()]
-    program = "\n".join(scripts)
-    program += "\nconsole.log(JSON.stringify(attentionDocs.graphs.self_attention.steps))"
+    print_steps = "console.log(JSON.stringify(attentionDocs.graphs.self_attention.steps))"
+    program = "\n".join([bundled_script(root, assets), *graphs.values(), print_steps])
     process = node(
         ["-"], input=program, return_completed_process=True, capture_output=True, encoding="utf-8"
     )
@@ -54,39 +54,36 @@ def test_bundle_is_cached(root, assets, monkeypatch):
 def test_changed_module_is_bundled_again(root, assets):
     bundled_script(root, assets)
     main = root / "docs" / "assets" / "live" / "page" / "main.js"
-    main.write_text(MAIN + 'console.log("new");\n')
-    assert b'console.log("new")' in bundled_script(root, assets)["assets/live.js"]
+    main.write_text(MAIN_MODULE + 'console.log("new");\n')
+    assert 'console.log("new")' in bundled_script(root, assets)
 
 
 @pytest.mark.parametrize(
-    ("before", "after", "message"),
+    ("replacement", "message"),
     [
-        ("exp:", "erf:", r"docs/.*operations\.js lacks exp, which attention_docs/live/library\.py"),
-        (
-            "exp:",
-            "erf: creation(() => 0), exp:",
-            r"library\.py lacks erf, which docs/.*operations\.js",
-        ),
-        ("exp:", "exp: elementwise((a) => a), e:", r"operations\.js: exp has no slopes; expected"),
+        ("erf:", r"docs/.*operations\.js lacks exp, which attention_docs/live/library\.py"),
+        ("erf: creation(() => 0), exp:", r"library\.py lacks erf, which docs/.*operations\.js"),
+        ("exp: elementwise((a) => a), e:", r"operations\.js: exp has no slopes; expected"),
     ],
+    ids=["missing in the browser", "missing in the recorder", "without slopes"],
 )
-def test_unmatched_operation_stops_the_build(root, assets, before, after, message):
-    table = root / "docs" / "assets" / "live" / "operations.js"
-    table.write_text(table.read_text("utf-8").replace(f"\n  {before}", f"\n  {after}"), "utf-8")
+def test_unmatched_operation_stops_the_build(root, assets, replacement, message):
+    operations = root / "docs" / "assets" / "live" / "operations.js"
+    code = operations.read_text("utf-8").replace("\n  exp:", f"\n  {replacement}")
+    operations.write_text(code, "utf-8")
     with pytest.raises(PublishError, match=message):
         bundled_script(root, assets)
 
 
 def test_syntax_error_in_a_module_is_reported_with_its_line(root, assets):
     main = root / "docs" / "assets" / "live" / "page" / "main.js"
-    main.write_text(MAIN + "const = 1;\n")
-    with pytest.raises(
-        PublishError, match=r"docs/assets/live/page/main\.js:3: Expected identifier"
-    ):
+    main.write_text(MAIN_MODULE + "const = 1;\n")
+    message = r"docs/assets/live/page/main\.js:3: Expected identifier"
+    with pytest.raises(PublishError, match=message):
         bundled_script(root, assets)
 
 
-def test_scripts_are_small(site):
+def test_compressed_scripts_have_at_most_26_and_6_kb(site):
     sizes = {
         path.name: len(gzip.compress(path.read_bytes(), 6))
         for path in [*site.glob("assets/live*.js"), *site.glob("assets/live/*.js")]

@@ -9,7 +9,7 @@ from attention_docs.publish.before.mermaid import Edge, Node, parse
 HEAD = "graph TB\n    accTitle: A title\n    accDescr: A description.\n"
 
 
-def chart(*lines):
+def parse_statements(*lines):
     return parse(HEAD + "\n".join(lines))
 
 
@@ -19,7 +19,7 @@ def test_parse_reads_direction_title_and_description():
 
 
 def test_parse_reads_text_and_role_of_nodes():
-    flowchart = chart('A["First<br/>n × d_model"]:::query', "B[Second]", "C")
+    flowchart = parse_statements('A["First<br/>n × d_model"]:::query', "B[Second]", "C")
     assert flowchart.nodes == {
         "A": Node(("First", "n × d_model"), "query"),
         "B": Node(("Second",)),
@@ -28,19 +28,23 @@ def test_parse_reads_text_and_role_of_nodes():
 
 
 def test_later_mention_by_name_keeps_text_and_role():
-    assert chart('A["First"]:::key', "A --> B", "A --- C").nodes["A"] == Node(("First",), "key")
+    flowchart = parse_statements('A["First"]:::key', "A --> B", "A --- C")
+    assert flowchart.nodes["A"] == Node(("First",), "key")
 
 
 def test_ampersand_connects_all_pairs():
-    assert chart("A & B --> C & D").edges == [Edge(tail, head) for tail in "AB" for head in "CD"]
+    edges = [Edge("A", "C"), Edge("A", "D"), Edge("B", "C"), Edge("B", "D")]
+    assert parse_statements("A & B --> C & D").edges == edges
 
 
 def test_edges_can_be_chained():
-    assert chart("A --> B --- C").edges == [Edge("A", "B"), Edge("B", "C", arrow=False)]
+    edges = [Edge("A", "B"), Edge("B", "C", arrow=False)]
+    assert parse_statements("A --> B --- C").edges == edges
 
 
 def test_parse_reads_edge_labels():
-    assert chart('A -->|"softmax<br/>of rows"| B').edges == [Edge("A", "B", ("softmax", "of rows"))]
+    flowchart = parse_statements('A -->|"softmax<br/>of rows"| B')
+    assert flowchart.edges == [Edge("A", "B", ("softmax", "of rows"))]
 
 
 @pytest.mark.parametrize("name", ["accTitle", "accDescr"])
@@ -68,7 +72,7 @@ def test_diagram_without_accessible_text_is_rejected(name):
 )
 def test_unsupported_syntax_is_reported_with_its_position(line, position):
     with pytest.raises(ValueError, match=f"^{re.escape(repr(line))}.*{re.escape(position)}"):
-        chart("X --> Y", line)
+        parse_statements("X --> Y", line)
 
 
 @pytest.mark.parametrize("header", ["flowchart TB", "graph RL", "sequenceDiagram", ""])

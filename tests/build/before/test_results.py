@@ -28,6 +28,7 @@ def folder(tmp_path):
         ("toy.bytes", "2,608,397"),
         ("toy.small", "3.2e-07"),
         ("toy.date", "2026-01-31"),
+        # Rows of a table, whose first cells are the keys.
         ("toy.error", "| float64 | self | 1e-16 | not measured |"),
         ("toy.error.float64", "| self | 1e-16 | not measured |"),
     ],
@@ -47,15 +48,11 @@ def test_measured_numbers_are_marked_as_computed(folder):
         ("tyo.ratio", LookupError, "result 'tyo' is unknown; known are toy"),
         ("toy.ratio.1", LookupError, "key '1' is unknown; known are 0"),
         ("toy.bytes.total", LookupError, "key 'total' is unknown; known are "),
-        (
-            "toy.size",
-            LookupError,
-            "key 'size' is unknown; known are date, ratio, bytes, small, error",
-        ),
+        ("toy.size", LookupError, "key 'size' is unknown; known are date, ratio, bytes, small, error"),
         ("toy.ratio.0", ValueError, "expected a value or named rows; toy.ratio.0 holds 1"),
     ],
-)
-def test_unknown_result_lists_the_known_ones(folder, reference, error, message):
+)  # fmt: skip
+def test_wrong_reference_is_reported_with_what_is_known(folder, reference, error, message):
     with pytest.raises(error) as caught:
         measured(reference, folder)
     assert caught.value.args[0] == message

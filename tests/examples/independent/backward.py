@@ -8,27 +8,27 @@ import numpy as np
 from tests import reference
 from tests.examples.comparison import independent
 
-EPSILON = 1e-5
+STEP = 1e-5  # of the central differences
+NORM_EPSILON = 1e-5
 
 
-def matmul(*matrices):
-    product, *rest = matrices
-    for matrix in rest:
-        product = reference.matmul(product, matrix)
-    return np.array(product)
+def matmul(left, right):
+    return np.array(reference.matmul(left, right))
 
 
 def gradient(loss, arrays, name):
-    """Return the central differences of a loss with respect to one of its arrays."""
+    """Return the gradient of a loss with respect to one of its arrays, by central differences."""
     array = np.array(arrays[name], dtype=float)
-    differences = np.zeros(array.shape)
+    derivatives = np.zeros(array.shape)
     for index in np.ndindex(array.shape):
         if math.isfinite(array[index]):
-            for change in (EPSILON, -EPSILON):
-                moved = array.copy()
-                moved[index] += change
-                differences[index] += loss({**arrays, name: moved}) / (2 * change)
-    return differences
+            change = np.zeros(array.shape)
+            change[index] = STEP
+            difference = loss({**arrays, name: array + change}) - loss(
+                {**arrays, name: array - change}
+            )
+            derivatives[index] = difference / (2 * STEP)
+    return derivatives
 
 
 def loss_of_output(output, target):
@@ -37,12 +37,13 @@ def loss_of_output(output, target):
 
 
 def forward(literals):
-    computed = {name: np.array(literals[name], dtype=float) for name in ("X_q", "X_kv", "T")}
-    for letter, rows in zip("QKV", ("X_q", "X_kv", "X_kv"), strict=True):
-        computed[f"W_{letter}"] = np.array(literals[f"W_{letter}"], dtype=float)
-        computed[letter] = matmul(computed[rows], computed[f"W_{letter}"])
-    steps = reference.every_step(*(computed[letter] for letter in "QKV"))
-    return computed | {name: np.array(step) for name, step in steps.items()}
+    names = ("X_q", "X_kv", "T", "W_Q", "W_K", "W_V")
+    arrays = {name: np.array(literals[name], dtype=float) for name in names}
+    arrays["Q"] = matmul(arrays["X_q"], arrays["W_Q"])
+    arrays["K"] = matmul(arrays["X_kv"], arrays["W_K"])
+    arrays["V"] = matmul(arrays["X_kv"], arrays["W_V"])
+    steps = reference.every_step(arrays["Q"], arrays["K"], arrays["V"])
+    return arrays | {name: np.array(step) for name, step in steps.items()}
 
 
 def loss_of_attention(arrays):
@@ -74,7 +75,7 @@ def gradients(literals):
         f"d{name}": gradient(loss_of_attention, arrays, name)
         for name in ("X_q", "X_kv", "W_Q", "W_K", "W_V")
     }
-    for step, loss, name in (
+    for step, loss, variable in (
         ("dV", loss_from_weights, "V"),
         ("dA", loss_from_weights, "weights"),
         ("dZ", loss_from_scaled, "scaled"),
@@ -82,28 +83,30 @@ def gradients(literals):
         ("dQ", loss_from_queries, "Q"),
         ("dK", loss_from_queries, "K"),
     ):
-        computed[step] = gradient(loss, arrays, name)
-    squares = [x**2 for name in ("dW_Q", "dW_K", "dW_V") for x in computed[name].flat]
-    after = {}
+        computed[step] = gradient(loss, arrays, variable)
+    weights = ("W_Q", "W_K", "W_V")
     for step, rate in (("loss_after", 1 / 500), ("loss_after_large", 1 / 100)):
-        updated = {
-            name: arrays[name] - rate * computed[f"d{name}"] for name in ("W_Q", "W_K", "W_V")
-        }
-        after[step] = loss_of_attention({**arrays, **updated})
-    return {**computed, **after, "expected": -math.fsum(squares) / 500}
+        updated = {name: arrays[name] - rate * computed[f"d{name}"] for name in weights}
+        computed[step] = loss_of_attention({**arrays, **updated})
+    squared_norm = math.fsum(np.sum(computed[f"d{name}"] ** 2) for name in weights)
+    return {**computed, "expected": -squared_norm / 500}
 
 
 @independent("backward", "Jacobians of the softmax, row by row", fixed=["FACTORS"])
 def saturated_queries(literals):
-    factors, arrays = literals["FACTORS"], forward(literals)
-    largest, by_query = [], []
-    for factor in factors:
-        rows = [reference.softmax_slopes(factor * row) for row in arrays["scaled"]]
-        d_weights = matmul(arrays["output"] - arrays["T"], arrays["V"].T)
-        d_scaled = [matmul([d], slopes)[0] for d, slopes in zip(d_weights, rows, strict=True)]
-        by_query.append(np.abs(matmul(d_scaled, arrays["K"]) * factor / math.sqrt(2)).max(axis=1))
-        largest.append([max(reference.softmax_row(factor * row)) for row in arrays["scaled"]])
-    return {"largest_weights": largest, "largest_dQ": by_query}
+    arrays = forward(literals)
+    d_weights = matmul(arrays["output"] - arrays["T"], arrays["V"].T)
+    largest_weights, largest_gradients = [], []
+    for factor in literals["FACTORS"]:
+        scaled = factor * arrays["scaled"]
+        d_scaled = [
+            matmul([d_row], reference.softmax_slopes(row))[0]
+            for d_row, row in zip(d_weights, scaled, strict=True)
+        ]
+        d_query = matmul(d_scaled, arrays["K"]) * factor / math.sqrt(2)
+        largest_gradients.append(np.abs(d_query).max(axis=1))
+        largest_weights.append([max(reference.softmax_row(row)) for row in scaled])
+    return {"largest_weights": largest_weights, "largest_dQ": largest_gradients}
 
 
 @independent("backward", "slow loops, and the slopes of tanh by cosh")
@@ -111,24 +114,24 @@ def sums_and_cap(literals):
     arrays = forward(literals)
     d_output = arrays["output"] - arrays["T"]
     d_weights = matmul(d_output, arrays["V"].T)
-    row_sums = [reference.dot(*rows) for rows in zip(d_weights, arrays["weights"], strict=True)]
+    row_sums = [
+        reference.dot(d_row, row) for d_row, row in zip(d_weights, arrays["weights"], strict=True)
+    ]
+    cap = 4
     return {
         "loss": loss_of_output(arrays["output"], arrays["T"]),
         "dO": d_output,
         "row_sums": row_sums,
         "row_sums_by_output": row_sums,
-        "capped": [[4 * math.tanh(z / 4) for z in row] for row in arrays["scaled"]],
-        "cap_slopes": [[math.cosh(z / 4) ** -2 for z in row] for row in arrays["scaled"]],
+        "capped": [[cap * math.tanh(z / cap) for z in row] for row in arrays["scaled"]],
+        "cap_slopes": [[math.cosh(z / cap) ** -2 for z in row] for row in arrays["scaled"]],
     }
 
 
 def head_of_layer(arrays, columns):
     """Return the weights and output of the head whose queries are some of W_Q's columns."""
     query = matmul(arrays["X"], arrays["W_Q"][:, columns])
-    return head_from_parts(arrays, query, *(matmul(arrays["X"], arrays[w]) for w in ("W_K", "W_V")))
-
-
-def head_from_parts(arrays, query, key, value):
+    key, value = matmul(arrays["X"], arrays["W_K"]), matmul(arrays["X"], arrays["W_V"])
     scaled = matmul(query, np.transpose(key)) / math.sqrt(3) + arrays["B"]
     weights = [reference.softmax_row(row) for row in scaled]
     return weights, matmul(weights, value)
@@ -150,7 +153,7 @@ def layer(arrays):
 
 def normed(summed):
     means = [statistics.fmean(row) for row in summed]
-    spread = [math.sqrt(statistics.pvariance(row) + 1e-5) for row in summed]
+    spread = [math.sqrt(statistics.pvariance(row) + NORM_EPSILON) for row in summed]
     return {"spread": spread, "normed": (summed - np.c_[means]) / np.c_[spread]}
 
 
@@ -199,9 +202,7 @@ def loss_from_keys(arrays):
 
 @independent("backward_layer", "differences of slow loops", rtol=1e-7, atol=1e-8)
 def gradients_of_layer(literals):
-    names = {"gain": "GAIN", "shift": "SHIFT", "dY": "D_Y"}
-    names |= {name: name for name in ("X", "W_Q", "W_K", "W_V", "W_O", "B")}
-    arrays = {name: np.array(literals[x], dtype=float) for name, x in names.items()}
+    arrays = arrays_of_layer(literals)
     arrays |= layer(arrays) | {"attended": arrays["X"]}
     queries = np.split(matmul(arrays["X"], arrays["W_Q"]), 2, axis=1)
     for i, query in enumerate(queries, start=1):
@@ -210,9 +211,10 @@ def gradients_of_layer(literals):
         head = {"query": query, "key": key, "value": value, "scaled": scaled}
         arrays |= {f"{name}_{i}": array for name, array in head.items()}
     computed = {
-        f"d{x}": gradient(loss_of_layer, arrays, x) for x in ("X", "W_Q", "W_K", "W_V", "W_O")
+        f"d{name}": gradient(loss_of_layer, arrays, name)
+        for name in ("X", "W_Q", "W_K", "W_V", "W_O")
     }
-    for step, loss, name in (
+    for step, loss, variable in (
         ("dB", loss_of_layer, "B"),
         ("d_gain", loss_from_normed, "gain"),
         ("d_shift", loss_from_normed, "shift"),
@@ -227,19 +229,24 @@ def gradients_of_layer(literals):
         ("dZ_1", loss_from_heads, "scaled_1"),
         ("dZ_2", loss_from_heads, "scaled_2"),
     ):
-        computed[step] = gradient(loss, arrays, name)
-    over_heads = {
-        f"d{letter}": computed[f"d{letter}_1"] + computed[f"d{letter}_2"] for letter in "KV"
+        computed[step] = gradient(loss, arrays, variable)
+    # The heads share keys and values, so their gradients add up.
+    computed["dK"] = computed["dK_1"] + computed["dK_2"]
+    computed["dV"] = computed["dV_1"] + computed["dV_2"]
+    return computed
+
+
+def arrays_of_layer(literals):
+    """Return the literals of the layer as arrays, under the names of their steps."""
+    literal_names = {name: name for name in ("X", "W_Q", "W_K", "W_V", "W_O", "B")}
+    literal_names |= {"gain": "GAIN", "shift": "SHIFT", "dY": "D_Y"}
+    return {
+        step: np.array(literals[literal], dtype=float) for step, literal in literal_names.items()
     }
-    return computed | over_heads
 
 
 @independent("backward_layer", "slow loops")
 def forward_of_layer(literals):
-    arrays = {
-        name: np.array(literals[name], dtype=float)
-        for name in ("X", "W_Q", "W_K", "W_V", "W_O", "B")
-    }
+    arrays = arrays_of_layer(literals)
     computed = layer(arrays)
-    output = computed["normed"] * np.array(literals["GAIN"]) + np.array(literals["SHIFT"])
-    return {**computed, "Y": output}
+    return {**computed, "Y": computed["normed"] * arrays["gain"] + arrays["shift"]}

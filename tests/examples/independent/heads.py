@@ -8,8 +8,11 @@ import numpy as np
 from tests import reference
 from tests.examples.comparison import independent
 
+NORM_EPSILON = 1e-5
+
 
 def projected(rows_q, rows_kv, literals):
+    """Return queries, keys and values."""
     rows = {"Q": rows_q, "K": rows_kv, "V": rows_kv}
     return [np.array(reference.matmul(rows[letter], literals[f"W_{letter}"])) for letter in "QKV"]
 
@@ -23,12 +26,15 @@ def in_heads(q, k, v, heads, **options):
 @independent("head_splitting", "columns taken one by one, and slow loops")
 def head_splitting(literals):
     x = literals["X"]
-    heads = [[row[2 * i : 2 * i + 2] for row in x] for i in (0, 1)]
-    numbers = [number for row in x for number in row]
-    wrong = [[numbers[6 * i + 2 * j : 6 * i + 2 * j + 2] for j in range(3)] for i in (0, 1)]
-    mixed = [number for head in heads for row in head for number in row]
+    heads = [[row[0:2] for row in x], [row[2:4] for row in x]]
+    numbers = np.ravel(x)
+    wrong_heads = [
+        [numbers[0:2], numbers[2:4], numbers[4:6]],
+        [numbers[6:8], numbers[8:10], numbers[10:12]],
+    ]
+    head_by_head = np.ravel(heads)
 
-    def attended(head):
+    def attend(head):
         tenths = np.array(head) / 10
         return reference.attention(tenths, tenths, tenths)[1]
 
@@ -36,29 +42,30 @@ def head_splitting(literals):
         "head_1": heads[0],
         "head_2": heads[1],
         "merged": x,
-        "wrong_head_1": wrong[0],
-        "wrong_head_2": wrong[1],
-        "wrong_merged": [mixed[4 * i : 4 * i + 4] for i in range(3)],
-        "output": np.hstack([attended(head) for head in heads]),
-        "wrong_output": np.hstack([attended(head) for head in wrong]),
+        "wrong_head_1": wrong_heads[0],
+        "wrong_head_2": wrong_heads[1],
+        "wrong_merged": [head_by_head[0:4], head_by_head[4:8], head_by_head[8:12]],
+        "output": np.hstack([attend(head) for head in heads]),
+        "wrong_output": np.hstack([attend(head) for head in wrong_heads]),
     }
 
 
 @independent("multi_head", "slow loops, head by head", fixed=["BERT_BASE"])
 def multi_head(literals):
     q, k, v = projected(literals["X_q"], literals["X_kv"], literals)
-    computed, added = {"Q": q, "K": k, "V": v}, []
-    for i, head in enumerate(in_heads(q, k, v, 2)):
-        parts = (q[:, 3 * i : 3 * i + 3], k[:, 3 * i : 3 * i + 3], v[:, 4 * i : 4 * i + 4])
-        added.append(np.array(reference.matmul(head["output"], literals["W_O"][4 * i : 4 * i + 4])))
-        head |= dict(zip("QKV", parts, strict=True)) | {"head": head["output"], "added": added[-1]}
-        names = ("Q", "K", "V", "scores", "scaled", "weights", "head", "added")
-        computed |= {f"{name}_{i + 1}": head[name] for name in names}
+    computed = {"Q": q, "K": k, "V": v}
+    for i, columns_k, columns_v in ((1, slice(0, 3), slice(0, 4)), (2, slice(3, 6), slice(4, 8))):
+        head = {"Q": q[:, columns_k], "K": k[:, columns_k], "V": v[:, columns_v]}
+        steps = reference.every_step(head["Q"], head["K"], head["V"])
+        head |= {name: steps[name] for name in ("scores", "scaled", "weights")}
+        head["head"] = steps["output"]
+        head["added"] = reference.matmul(steps["output"], literals["W_O"][columns_v])
+        computed |= {f"{name}_{i}": step for name, step in head.items()}
     one_head = reference.every_step(q, k, v)
     return {
         **computed,
         "merged": np.hstack([computed["head_1"], computed["head_2"]]),
-        "output": added[0] + added[1],
+        "output": np.add(computed["added_1"], computed["added_2"]),
         "one_head_scores": one_head["scores"],
         "one_head_weights": one_head["weights"],
     }
@@ -67,34 +74,32 @@ def multi_head(literals):
 @independent("multi_head", "counting the entries of four matrices and their biases")
 def bert_base(literals):
     d_model, heads = 768, 12
-    in_weight, out_weight = np.empty((3 * d_model, d_model)), np.empty((d_model, d_model))
-    matrices, biases = in_weight.size + out_weight.size, len(in_weight) + len(out_weight)
+    matrices, biases = 4 * [np.empty((d_model, d_model))], 4 * [np.empty(d_model)]
+    weights, offsets = (sum(array.size for array in arrays) for arrays in (matrices, biases))
+    d_k = len(range(0, d_model, heads))
     return {
-        "bert_base": [d_model, heads, len(range(0, d_model, heads)), out_weight.size],
-        "bert_base_layer": [matrices, biases, matrices + biases],
+        "bert_base": [d_model, heads, d_k, matrices[0].size],
+        "bert_base_layer": [weights, offsets, weights + offsets],
     }
 
 
-def normed(rows):
-    return [
-        [
-            (x - statistics.fmean(row)) / math.sqrt(statistics.pvariance(row) + 1e-5)
-            for x in map(float, row)
-        ]
-        for row in rows
-    ]
+def layer_norm(rows):
+    normed = []
+    for row in np.array(rows).tolist():
+        mean, spread = statistics.fmean(row), math.sqrt(statistics.pvariance(row) + NORM_EPSILON)
+        normed.append([(number - mean) / spread for number in row])
+    return normed
 
 
-def placed(tokens):
+def with_positions(tokens):
     """Add sines and cosines of two frequencies, 1 and 1/10."""
     waves = [
-        [wave(p * rate) for rate in (1, 0.1) for wave in (math.sin, math.cos)]
-        for p in range(len(tokens))
+        [math.sin(p), math.cos(p), math.sin(p / 10), math.cos(p / 10)] for p in range(len(tokens))
     ]
     return np.add(tokens, waves)
 
 
-def attended(name, matrices, rows_q, rows_kv, allowed=lambda i, j: True):
+def attention_of_two_heads(name, matrices, rows_q, rows_kv, allowed=lambda i, j: True):
     """Return the weights and the output of both heads, by the step names of the example."""
     literals = {f"W_{letter}": matrix for letter, matrix in zip("QKVO", matrices, strict=True)}
     heads = in_heads(*projected(rows_q, rows_kv, literals), 2, allowed=allowed)
@@ -105,25 +110,29 @@ def attended(name, matrices, rows_q, rows_kv, allowed=lambda i, j: True):
 
 @independent("encoder_decoder", "slow loops, layer by layer", rtol=1e-10)
 def encoder_decoder(literals):
-    def fed(rows):
+    def feed_forward(rows):
+        """Return the hidden layer and the output."""
         hidden = [[max(0.0, x) for x in row] for row in reference.matmul(rows, literals["W_1"])]
         return hidden, reference.matmul(hidden, literals["W_2"])
 
-    x, y = placed(literals["SOURCE_TOKENS"]), placed(literals["TARGET_TOKENS"])
-    computed = {"X": x, "Y": y, **attended("encoder", literals["ENCODER"], x, x)}
+    x = with_positions(literals["SOURCE_TOKENS"])
+    y = with_positions(literals["TARGET_TOKENS"])
+    computed = {"X": x, "Y": y, **attention_of_two_heads("encoder", literals["ENCODER"], x, x)}
     computed["encoder_sum"] = np.add(x, computed["encoder_attended"])
     computed["encoder_mean"] = [statistics.fmean(row) for row in computed["encoder_sum"]]
     computed["encoder_variance"] = [statistics.pvariance(row) for row in computed["encoder_sum"]]
-    computed["encoder_normed"] = normed(computed["encoder_sum"])
-    computed["encoder_hidden"], computed["encoder_fed"] = fed(computed["encoder_normed"])
-    computed["memory"] = normed(np.add(computed["encoder_normed"], computed["encoder_fed"]))
-    computed |= attended("decoder", literals["DECODER"], y, y, lambda i, j: j <= i)
-    computed["decoder_normed"] = normed(np.add(y, computed["decoder_attended"]))
-    computed |= attended("cross", literals["CROSS"], computed["decoder_normed"], computed["memory"])
-    computed["cross_normed"] = normed(
-        np.add(computed["decoder_normed"], computed["cross_attended"])
+    computed["encoder_normed"] = layer_norm(computed["encoder_sum"])
+    computed["encoder_hidden"], computed["encoder_fed"] = feed_forward(computed["encoder_normed"])
+    computed["memory"] = layer_norm(np.add(computed["encoder_normed"], computed["encoder_fed"]))
+    computed |= attention_of_two_heads("decoder", literals["DECODER"], y, y, lambda i, j: j <= i)
+    decoder_normed = layer_norm(np.add(y, computed["decoder_attended"]))
+    computed |= attention_of_two_heads(
+        "cross", literals["CROSS"], decoder_normed, computed["memory"]
     )
-    computed["output"] = normed(np.add(computed["cross_normed"], fed(computed["cross_normed"])[1]))
+    cross_normed = layer_norm(np.add(decoder_normed, computed["cross_attended"]))
+    _, decoder_fed = feed_forward(cross_normed)
+    computed |= {"decoder_normed": decoder_normed, "cross_normed": cross_normed}
+    computed["output"] = layer_norm(np.add(cross_normed, decoder_fed))
     computed["logits"] = reference.matmul(computed["output"], literals["W_VOCABULARY"])
     computed["probabilities"] = [reference.softmax_row(row) for row in computed["logits"]]
     last = computed["probabilities"][-1]
@@ -134,40 +143,40 @@ def encoder_decoder(literals):
 def source_classes(literals):
     x = np.array(literals["X"])
     q, k, v = projected(x, x, literals)
-    # Queries, keys and values, and the divisor of the scores.
-    right, not_projected = ((q, k, v), math.sqrt(2)), ((x, x, x), math.sqrt(2))
-    by_embed_size, as_in_the_source = ((q, k, v), 2), ((x, x, x), 2)
-    repeated = np.hstack([x[:, :2], x[:, :2]])
+    root_of_head_dim, root_of_embed_size = math.sqrt(2), 2
+    right = in_heads(q, k, v, 2, divisor=root_of_head_dim)
+    by_embed_size = in_heads(q, k, v, 2, divisor=root_of_embed_size)
+    not_projected = in_heads(x, x, x, 2, divisor=root_of_head_dim)
+    as_in_the_source = in_heads(x, x, x, 2, divisor=root_of_embed_size)
+    equal_halves = np.hstack([x[:, :2], x[:, :2]])
+    repeated_heads = in_heads(*3 * [equal_halves], 2, divisor=root_of_head_dim)
 
-    def heads(case):
-        return in_heads(*case[0], 2, divisor=case[1])
+    def merged(heads):
+        return np.hstack([head["output"] for head in heads])
 
-    def merged(case):
-        return np.hstack([head["output"] for head in heads(case)])
-
-    def output(case):
-        return reference.matmul(merged(case), literals["W_O"])
+    def output(heads):
+        return reference.matmul(merged(heads), literals["W_O"])
 
     return {
         "Q": q,
         "K": k,
         "V": v,
-        "scores_1": heads(right)[0]["scores"],
-        "scores_2": heads(right)[1]["scores"],
-        "weights_1": heads(right)[0]["weights"],
-        "weights_2": heads(right)[1]["weights"],
+        "scores_1": right[0]["scores"],
+        "scores_2": right[1]["scores"],
+        "weights_1": right[0]["weights"],
+        "weights_2": right[1]["weights"],
         "merged": merged(right),
         "output": output(right),
-        "scores_1_not_projected": heads(not_projected)[0]["scores"],
-        "weights_1_not_projected": heads(not_projected)[0]["weights"],
-        "weights_1_as_in_the_source": heads(as_in_the_source)[0]["weights"],
-        "weights_1_scaled_by_embed_size": heads(by_embed_size)[0]["weights"],
+        "scores_1_not_projected": not_projected[0]["scores"],
+        "weights_1_not_projected": not_projected[0]["weights"],
+        "weights_1_as_in_the_source": as_in_the_source[0]["weights"],
+        "weights_1_scaled_by_embed_size": by_embed_size[0]["weights"],
         "output_scaled_by_embed_size": output(by_embed_size),
         "output_not_projected": output(not_projected),
         "output_as_in_the_source": output(as_in_the_source),
         "unused_parameters": sum(np.empty((4, 2)).size for _ in "QKV"),
         "features_if_applied": sum(np.empty(4).size for _ in range(2)),
-        "repeated_head_output": merged(((repeated,) * 3, math.sqrt(2))),
+        "repeated_head_output": merged(repeated_heads),
         "filled": [-0.5e20] * 3,
         "filled_weights": [1 / 3] * 3,
         "hidden_weights": [0] * 3,
@@ -176,24 +185,30 @@ def source_classes(literals):
 
 @independent("batch_of_two", "slow loops over each sequence, and over both joined")
 def batch_of_two(literals):
-    computed, rows = {"same_apart": True}, []
+    computed = {"same_apart": True}
     for i, x in enumerate(literals["X"], start=1):
-        rows.append(projected(x, x, literals))
-        steps = dict(zip("QKV", rows[-1], strict=True)) | reference.every_step(*rows[-1])
+        q, k, v = projected(x, x, literals)
+        steps = {"Q": q, "K": k, "V": v, **reference.every_step(q, k, v)}
         computed |= {f"{name}_{i}": steps[name] for name in ("Q", "K", "V", "weights", "output")}
-    joined = reference.every_step(*(np.concatenate(both) for both in zip(*rows, strict=True)))
+    both = np.concatenate(literals["X"])
+    joined = reference.every_step(*projected(both, both, literals))
     return computed | {f"joined_{name}": joined[name] for name in ("weights", "output")}
 
 
 @independent("grouped_queries", "a slow loop for each head, on the keys of its group")
 def grouped_queries(literals):
-    groups = [(literals[f"K_{i + 1}"], [[row[i]] for row in literals["V"]]) for i in (0, 1)]
-    computed = {"same_as_repeated": True}
-    for name, order in (("output", (0, 0, 1, 1)), ("wrong", (0, 1, 0, 1))):
-        heads = [
-            reference.attention([q], *groups[g]) for q, g in zip(literals["Q"], order, strict=True)
-        ]
-        computed[name] = [output[0][0] for _, output in heads]
-        if name == "output":
-            computed["weights"] = [weights[0] for weights, _ in heads]
-    return computed
+    keys = [literals["K_1"], literals["K_2"]]
+    values = [[[row[i]] for row in literals["V"]] for i in (0, 1)]
+
+    def heads(groups):
+        """Return weights and output of the heads, each with the keys and values of its group."""
+        pairs = zip(literals["Q"], groups, strict=True)
+        return [reference.attention([query], keys[i], values[i]) for query, i in pairs]
+
+    right, wrong = heads([0, 0, 1, 1]), heads([0, 1, 0, 1])
+    return {
+        "weights": [weights[0] for weights, _ in right],
+        "output": [output[0][0] for _, output in right],
+        "wrong": [output[0][0] for _, output in wrong],
+        "same_as_repeated": True,
+    }

@@ -1,4 +1,4 @@
-"""Models that learn: the training repeated with gradients and an Adam of its own."""
+"""Trained models: training repeated with another implementation of the gradients and of Adam."""
 
 import math
 from functools import cache
@@ -59,33 +59,39 @@ class Net(NamedTuple):
 
 
 WIDTH = 16
-REVERSE = Net(7, 6, 8)
-INDUCTION = Net(9, 8, 16, layers=2, causal=True)
-WALK = Net(6, 8, 8, causal=True)
+REVERSE = Net(words=7, length=6, d_k=8)
+INDUCTION = Net(words=9, length=8, d_k=16, layers=2, causal=True)
+WALK = Net(words=6, length=8, d_k=8, causal=True)
 
 
 def reverse(draw, batch):
+    """Draw tokens; the answers are the tokens in reverse order."""
     tokens = draw.randint(0, 7, (batch, 6))
     return tokens, tokens[:, ::-1]
 
 
 def induction(draw, batch):
-    """Draw seven distinct tokens and repeat one of the first six; an answer of -1 has no loss."""
+    """Draw seven distinct tokens and repeat one of the first six as the eighth.
+
+    The answer at the end is the token that follows the first occurrence; elsewhere -1, for no loss.
+    """
     tokens = draw.random_sample((batch, 9)).argsort(axis=1)[:, :8]
-    places, answers = draw.randint(0, 6, batch), np.full((batch, 8), -1)
-    for row, answer, place in zip(tokens, answers, places, strict=True):
-        row[7], answer[7] = row[place], row[place + 1]
+    positions, answers = draw.randint(0, 6, batch), np.full((batch, 8), -1)
+    rows = np.arange(batch)
+    tokens[:, 7] = tokens[rows, positions]
+    answers[:, 7] = tokens[rows, positions + 1]
     return tokens, answers
 
 
-def walk(draw, batch, later=1):
+def walk(draw, batch, shift=1):
+    """Draw walks of one or two tokens forward; the answer is the token `shift` positions later."""
     start, steps = draw.randint(0, 6, (batch, 1)), draw.randint(1, 3, (batch, 8))
-    places = np.hstack([start, start + steps.cumsum(axis=1)]) % 6
-    return places[:, :8], places[:, later : later + 8]
+    tokens = np.hstack([start, start + steps.cumsum(axis=1)]) % 6
+    return tokens[:, :8], tokens[:, shift : shift + 8]
 
 
 def unshifted_walk(draw, batch):
-    return walk(draw, batch, later=0)
+    return walk(draw, batch, shift=0)
 
 
 def initial_weights(net, size, seed):
@@ -95,21 +101,23 @@ def initial_weights(net, size, seed):
         shapes |= {("Q", layer): (WIDTH, net.d_k), ("K", layer): (WIDTH, net.d_k)}
         shapes[("V", layer)] = (WIDTH, WIDTH)
     shapes["U"] = (WIDTH, net.words)
-    computed = {name: draw.standard_normal(shape) / 4 for name, shape in shapes.items()}
-    return computed | {name: size * computed[name] for name in "EP"}
+    weights = {name: draw.standard_normal(shape) / 4 for name, shape in shapes.items()}
+    return weights | {name: size * weights[name] for name in "EP"}
 
 
 def forward(net, w, tokens):
     """Return the logits, their input, and each layer's input, queries, keys, values and weights."""
-    x, layers = w["E"][tokens] + (w["P"] if net.positions else 0), []
+    x = w["E"][tokens] + (w["P"] if net.positions else 0)
+    layers = []
     for layer in range(net.layers):
         q, k, v = (x @ w[role, layer] for role in "QKV")
         scores = q @ k.mT / (math.sqrt(net.d_k) if net.scaled else 1)
         if net.causal:
             scores += np.triu(np.full(scores.shape[1:], -np.inf), 1)
-        powers = np.exp(scores - scores.max(axis=2, keepdims=True))
-        layers.append((x, q, k, v, powers / powers.sum(axis=2, keepdims=True)))
-        x = (x if net.residual else 0) + layers[-1][4] @ v
+        exponentials = np.exp(scores - scores.max(axis=2, keepdims=True))
+        weights = exponentials / exponentials.sum(axis=2, keepdims=True)
+        layers.append((x, q, k, v, weights))
+        x = (x if net.residual else 0) + weights @ v
     return x @ w["U"], x, layers
 
 
@@ -119,14 +127,14 @@ def log_probabilities(logits):
 
 
 def backward(net, w, tokens, answers):
-    """Return the gradients by backpropagation."""
+    """Return the gradients of the mean loss by weight, by backpropagation."""
     logits, x, layers = forward(net, w, tokens)
     b, n = np.nonzero(answers >= 0)
     d_logits = np.zeros_like(logits)
     d_logits[b, n] = np.exp(log_probabilities(logits))[b, n]
     d_logits[b, n, answers[b, n]] -= 1
     d_logits /= len(b)
-    computed = {"U": np.tensordot(x, d_logits, 2 * [[0, 1]])}
+    gradients = {"U": summed_products(x, d_logits)}
     dx = d_logits @ w["U"].T
     for layer in reversed(range(net.layers)):
         x, q, k, v, weights = layers[layer]
@@ -140,22 +148,30 @@ def backward(net, w, tokens, answers):
         }
         dx = dx if net.residual else np.zeros_like(dx)
         for role, gradient in by_role.items():
-            computed[role, layer] = np.tensordot(x, gradient, 2 * [[0, 1]])
+            gradients[role, layer] = summed_products(x, gradient)
             dx = dx + gradient @ w[role, layer].T
-    computed["E"] = np.zeros_like(w["E"])
-    np.add.at(computed["E"], tokens, dx)
-    return computed | ({"P": dx.sum(axis=0)} if net.positions else {})
+    gradients["E"] = np.zeros_like(w["E"])
+    np.add.at(gradients["E"], tokens, dx)
+    if net.positions:
+        gradients["P"] = dx.sum(axis=0)
+    return gradients
+
+
+def summed_products(x, y):
+    """Return x^T y, summed over the batch."""
+    return np.einsum("bni,bnj->ij", x, y)
 
 
 @cache
 def train(net, task, size=1.0, every=10, start=None):
-    """Train with Adam; return the weights at the start and after each tenth of the steps.
+    """Train with Adam; return the weights before, and after each of ten times `every` steps.
 
     `start` changes the seeds of the first weights and of the tasks.
     """
     weight_seed, task_seed = (0, 1) if start is None else (start, start + 10)
     draw, w = RandomState(task_seed), initial_weights(net, size, weight_seed)
-    mean, square, computed = dict.fromkeys(w, 0.0), dict.fromkeys(w, 0.0), [w]
+    mean, square = dict.fromkeys(w, 0.0), dict.fromkeys(w, 0.0)
+    stages = [w]
     for step in range(1, 10 * every + 1):
         w = dict(w)
         for name, gradient in backward(net, w, *task(draw, 32)).items():
@@ -163,8 +179,9 @@ def train(net, task, size=1.0, every=10, start=None):
             square[name] = 0.98 * square[name] + 0.02 * gradient**2
             root = np.sqrt(square[name] / (1 - 0.98**step))
             w[name] = w[name] - 0.01 * mean[name] / (1 - 0.9**step) / (root + 1e-8)
-        computed += [w] * (step % every == 0)
-    return computed
+        if step % every == 0:
+            stages.append(w)
+    return stages
 
 
 def evaluate(net, w, task):
@@ -191,11 +208,12 @@ METHOD = "training once more"
 
 @independent("learning_reverse", METHOD, **TOLERANCE)
 def learning_reverse(literals):
-    w = train(REVERSE, reverse)
-    loss, right = zip(*(evaluate(REVERSE, stage, reverse) for stage in w), strict=True)
+    stages = train(REVERSE, reverse)
+    loss, right = zip(*(evaluate(REVERSE, w, reverse) for w in stages), strict=True)
     before, during, after = (
-        weights_of_first_sequence(REVERSE, w[i], reverse)[0] for i in (0, 3, -1)
+        weights_of_first_sequence(REVERSE, stages[i], reverse)[0] for i in (0, 3, -1)
     )
+    positions = stages[-1]["P"]
     return {
         "step": range(0, 101, 10),
         "loss": loss,
@@ -204,7 +222,7 @@ def learning_reverse(literals):
         "weights_before": before,
         "weights_during": during,
         "weights_after": after,
-        "position_scores": scaled_scores(REVERSE, w[-1], 0, w[-1]["P"], w[-1]["P"]),
+        "position_scores": scaled_scores(REVERSE, stages[-1], 0, positions, positions),
     }
 
 
@@ -212,10 +230,11 @@ def learning_reverse(literals):
 def learning_induction(literals):
     computed = {}
     for name, net in (("one", INDUCTION._replace(layers=1)), ("two", INDUCTION)):
-        trained = train(net, induction, every=25)
-        grades = [evaluate(net, w, induction) for w in trained]
+        stages = train(net, induction, every=25)
+        grades = [evaluate(net, w, induction) for w in stages]
         computed[f"loss_{name}"], computed[f"right_{name}"] = zip(*grades, strict=True)
-    w, (tokens, answers) = trained[-1], induction(RandomState(2), 256)
+    w = stages[-1]  # of two layers
+    tokens, answers = induction(RandomState(2), 256)
     ablated = [{**w, ("V", layer): 0 * w["V", layer]} for layer in (0, 1)]
     first, second = weights_of_first_sequence(INDUCTION, w, induction)
     return {
@@ -236,27 +255,33 @@ def learning_induction(literals):
 @independent("learning_mistakes", METHOD, **TOLERANCE)
 def learning_mistakes(literals):
     wide, unmasked = REVERSE._replace(d_k=64), WALK._replace(causal=False)
-    # The model and task of each training; `tested` has those of the test where they differ.
-    models = {
-        "no_positions": (REVERSE._replace(positions=False), reverse),
-        "no_residual": (REVERSE._replace(residual=False), reverse),
-        "induction_no_positions": (INDUCTION._replace(positions=False), induction, 1.0, 25),
-        "induction_no_residual": (INDUCTION._replace(residual=False), induction, 1.0, 25),
-        "wide": (wide, reverse, 4.0),
-        "wide_unscaled": (wide._replace(scaled=False), reverse, 4.0),
-        "walk": (WALK, walk),
-        "unmasked": (unmasked, walk),
-        "unmasked_used": (unmasked, walk),
-        "unshifted": (WALK, unshifted_walk),
-        "unshifted_used": (WALK, unshifted_walk),
+    wide_unscaled = wide._replace(scaled=False)
+
+    def grades(net, task, tested_net=None, tested_task=None, **options):
+        """Train a model; return its grades, as another model or on another task if given."""
+        stages = train(net, task, **options)
+        return [evaluate(tested_net or net, w, tested_task or task) for w in stages]
+
+    grades_by_name = {
+        "no_positions": grades(REVERSE._replace(positions=False), reverse),
+        "no_residual": grades(REVERSE._replace(residual=False), reverse),
+        "induction_no_positions": grades(INDUCTION._replace(positions=False), induction, every=25),
+        "induction_no_residual": grades(INDUCTION._replace(residual=False), induction, every=25),
+        "wide": grades(wide, reverse, size=4.0),
+        "wide_unscaled": grades(wide_unscaled, reverse, size=4.0),
+        "walk": grades(WALK, walk),
+        "unmasked": grades(unmasked, walk),
+        "unmasked_used": grades(unmasked, walk, tested_net=WALK),
+        "unshifted": grades(WALK, unshifted_walk),
+        "unshifted_used": grades(WALK, unshifted_walk, tested_task=walk),
     }
-    tested = {"unmasked_used": (WALK, walk), "unshifted_used": (WALK, walk)}
     computed = {"step": range(0, 101, 10), "log_2": math.log(2)}
-    for name, trained in models.items():
-        net, task = tested.get(name, trained[:2])
-        grades = [evaluate(net, w, task) for w in train(*trained)]
-        computed[name], computed[f"{name}_right"] = zip(*grades, strict=True)
-    for name, net in (("wide", wide), ("wide_unscaled", wide._replace(scaled=False))):
-        early = [train(net, reverse, 4.0, every=4, start=start)[-1] for start in range(10, 16)]
-        computed[f"{name}_right_of_starts"] = [evaluate(net, w, reverse)[1] for w in early]
+    for name, pairs in grades_by_name.items():
+        computed[name], computed[f"{name}_right"] = zip(*pairs, strict=True)
+    for name, net in (("wide", wide), ("wide_unscaled", wide_unscaled)):
+        after_40_steps = [
+            train(net, reverse, size=4.0, every=4, start=start)[-1] for start in range(10, 16)
+        ]
+        right = [evaluate(net, w, reverse)[1] for w in after_40_steps]
+        computed[f"{name}_right_of_starts"] = right
     return computed

@@ -1,4 +1,4 @@
-"""Masks, batches, windows and the classical mistakes, in loops that skip pairs."""
+"""Masks, batches, windows and common mistakes, in loops that skip pairs."""
 
 import math
 
@@ -9,35 +9,46 @@ from tests.examples.comparison import independent
 from tests.examples.independent.one_head import one_head_steps
 
 
-def earlier(i, j):
+def is_causal(i, j):
+    """Whether a causal mask lets query i see key j."""
     return j <= i
 
 
-def mask_of(allowed, m, n):
+def boolean_mask(allowed, m, n):
     return [[allowed(i, j) for j in range(n)] for i in range(m)]
 
 
 @independent("causal_alignments", "loops over the visible keys")
 def causal_alignments(literals):
     scaled = one_head_steps(literals)["scaled"]
-    computed = {"scaled": scaled}
-    for name, later in {"top_left": 0, "bottom_right": 1}.items():
-        computed[name] = mask_of(lambda i, j, later=later: j <= i + later, 4, 5)
-        computed[f"weights_{name}"] = [
-            reference.softmax_row(row[: i + later + 1]) + [0.0] * (4 - i - later)
+    n = 5
+
+    def weights(visible_keys_of_first_query):
+        """Normalise the scores of the visible keys, one more in each row."""
+        rows = []
+        for i, row in enumerate(scaled):
+            visible = i + visible_keys_of_first_query
+            rows.append(reference.softmax_row(row[:visible]) + [0.0] * (n - visible))
+        return rows
+
+    return {
+        "scaled": scaled,
+        "top_left": boolean_mask(is_causal, 4, n),
+        "bottom_right": boolean_mask(lambda i, j: j <= i + 1, 4, n),
+        "weights_top_left": weights(visible_keys_of_first_query=1),
+        "weights_bottom_right": weights(visible_keys_of_first_query=2),
+        "masked": [
+            [z if is_causal(i, j) else -math.inf for j, z in enumerate(row)]
             for i, row in enumerate(scaled)
-        ]
-    hidden = [
-        [z if j <= i else -math.inf for j, z in enumerate(row)] for i, row in enumerate(scaled)
-    ]
-    return {**computed, "masked": hidden}
+        ],
+    }
 
 
 @independent("causal_padding", "slow loops that skip pairs")
 def causal_padding(literals):
     q, k, v = (literals[letter] for letter in "QKV")
     masks = {
-        "causal": earlier,
+        "causal": is_causal,
         "right": lambda i, j: j < 3,
         "causal_and_right": lambda i, j: j <= i and j < 3,
         "causal_and_left": lambda i, j: 1 <= j <= i,
@@ -47,7 +58,7 @@ def causal_padding(literals):
     for name, allowed in masks.items():
         steps = reference.every_step(q, k, v, allowed)
         computed |= {f"weights_{name}": steps["weights"], f"output_{name}": steps["output"]}
-        computed[name] = mask_of(allowed, 4, 4)
+        computed[name] = boolean_mask(allowed, 4, 4)
     computed["right"], computed["left"] = [[True, True, True, False]], [[False, True, True, True]]
     # A fill of -1e9 acts as minus infinity beside any score, but a fully filled row is uniform.
     weights = [[1 / 4] * 4, *computed["weights_causal_and_left"][1:]]
@@ -60,7 +71,7 @@ def causal_padding(literals):
 
 
 def before_and_after_injection(literals):
-    """Return queries, keys and values before and after the source injects a similar pair."""
+    """Return queries, keys and values before and after a query and a key are set equal."""
     before = [reference.matmul(literals["DATA"][0], matrix) for matrix in literals["WEIGHTS"]]
     q, k, v = ([*rows] for rows in before)
     q[2] = k[5] = literals["INJECTED"]
@@ -71,20 +82,17 @@ def before_and_after_injection(literals):
 def batched_attention(literals):
     before, (q, k, v) = before_and_after_injection(literals)
     steps = reference.every_step(q, k, v)
-    lengths = {
-        "q_lengths": [math.hypot(*row) for row in q],
-        "k_lengths": [math.hypot(*row) for row in k],
-    }
     return {
         "data": literals["DATA"][0],
         "Q": q,
         "K": k,
         "V": v,
         **{name: steps[name] for name in ("scores", "scaled", "weights", "output")},
-        **lengths,
+        "q_lengths": [math.hypot(*row) for row in q],
+        "k_lengths": [math.hypot(*row) for row in k],
         "cosines": [
-            [reference.dot(np.divide(a, math.hypot(*a)), np.divide(b, math.hypot(*b))) for b in k]
-            for a in q
+            [reference.dot(query, key) / (math.hypot(*query) * math.hypot(*key)) for key in k]
+            for query in q
         ],
         "smallest_value": [min(column) for column in zip(*v, strict=True)],
         "largest_value": [max(column) for column in zip(*v, strict=True)],
@@ -105,11 +113,11 @@ def local_window_mask(literals):
 
     unmasked, masked = reference.every_step(q, k, v), reference.every_step(q, k, v, near)
     visible = [
-        [a if near(i, j) else 0 for j, a in enumerate(row)]
+        [weight if near(i, j) else 0 for j, weight in enumerate(row)]
         for i, row in enumerate(unmasked["weights"])
     ]
     return {
-        "mask": mask_of(near, 10, 10),
+        "mask": boolean_mask(near, 10, 10),
         **{name: unmasked[name] for name in ("scaled", "weights", "output")},
         "masked": masked["masked"],
         "weights_masked": masked["weights"],
@@ -127,9 +135,13 @@ def common_mistakes(literals):
     right = one_head_steps(literals)
     q, k, v = (right[letter] for letter in "QKV")
     square_q, square_k, square_v = (literals[letter] for letter in "QKV")
-    columns = [reference.softmax_row(column) for column in zip(*right["scaled"], strict=True)]
-    late = [[a * (j <= i) for j, a in enumerate(row)] for i, row in enumerate(right["weights"])]
-    negative = reference.attention(square_q, square_k, square_v, earlier, divisor=-1)[1]
+    # A softmax over the queries normalises the columns.
+    columns = [reference.softmax_row(column) for column in np.transpose(right["scaled"])]
+    masked_late = [
+        [weight if is_causal(i, j) else 0 for j, weight in enumerate(row)]
+        for i, row in enumerate(right["weights"])
+    ]
+    negative_scale = reference.attention(square_q, square_k, square_v, is_causal, divisor=-1)[1]
 
     def output(*rows, **options):
         return reference.attention(*rows, **options)[1]
@@ -139,40 +151,46 @@ def common_mistakes(literals):
         "divided_by_d_k": output(q, k, v, divisor=2),
         "divided_by_root_of_d_model": output(q, k, v, divisor=math.sqrt(6)),
         "not_scaled": output(q, k, v, divisor=1),
-        "softmax_over_queries": reference.matmul(zip(*columns, strict=True), v),
+        "softmax_over_queries": reference.matmul(np.transpose(columns), v),
         "padding_not_hidden": output(q, [*k, [0, 0]], [*v, [0, 0, 0]]),
-        "causal": output(q, k, v, allowed=earlier),
+        "causal": output(q, k, v, allowed=is_causal),
         "mask_flipped": output(q, k, v, allowed=lambda i, j: j > i),
-        "mask_after_softmax": reference.matmul(late, v),
+        "mask_after_softmax": reference.matmul(masked_late, v),
         "square": output(square_q, square_k, square_v),
         "queries_and_keys_swapped": output(square_k, square_q, square_v),
         "keys_and_values_swapped": output(square_q, square_v, square_k),
         "newest": output(q[-1:], k, v),
         "newest_with_is_causal": v[:1],  # only the first key is visible
         "aligned_bottom_right": output(q, k, v, allowed=lambda i, j: j <= i + 1),
-        "negative_scale": negative,
+        "negative_scale": negative_scale,
         # A negative scale turns -inf of a hidden score into inf; the last row hides none.
-        "scaled_after_mask": [[math.nan] * 2, [math.nan] * 2, negative[2]],
+        "scaled_after_mask": [[math.nan] * 2, [math.nan] * 2, negative_scale[2]],
     }
 
 
 @independent("common_mistakes", "slow loops over three heads")
 def heads_without_transpose(literals):
     x_q, x_kv = np.array(literals["X_q"]), np.array(literals["X_kv"])
-    pairs = [slice(0, 2), slice(2, 4), slice(4, 6)]
-    heads = [reference.attention(x_q[:, i], x_kv[:, i], x_kv[:, i])[1] for i in pairs]
-    pieces = zip(np.split(x_q.ravel(), 3), np.split(x_kv.ravel(), 3), strict=True)
-    mixed = [(q.reshape(4, 2), k.reshape(5, 2)) for q, k in pieces]
-    numbers = np.ravel([reference.attention(q, k, k)[1] for q, k in mixed])
-    return {"heads": np.hstack(heads), "heads_without_transpose": numbers.reshape(4, 6)}
+
+    def attend(q, k):
+        return reference.attention(q, k, k)[1]
+
+    columns = [slice(0, 2), slice(2, 4), slice(4, 6)]
+    heads = [attend(x_q[:, pair], x_kv[:, pair]) for pair in columns]
+    # Without the transpose, a head has a third of the numbers in the order of memory.
+    wrong_heads = [attend(x_q.reshape(3, 4, 2)[i], x_kv.reshape(3, 5, 2)[i]) for i in range(3)]
+    return {
+        "heads": np.hstack(heads),
+        "heads_without_transpose": np.ravel(wrong_heads).reshape(4, 6),
+    }
 
 
 @independent("common_mistakes", "slow loops over the six words")
 def losses_of_copying_model(literals):
     words = np.eye(6)[:5]
-    copied = reference.attention(6 * words, 6 * words, words, earlier)[1]
-    rows = [reference.softmax_row([5 * number for number in row]) for row in copied]
+    copied = reference.attention(6 * words, 6 * words, words, is_causal)[1]
+    rows = [reference.softmax_row(5 * row) for row in np.array(copied)]
     return {
-        step: [-math.log(row[i + shift]) for i, row in enumerate(rows)]
-        for step, shift in (("unshifted_targets", 0), ("shifted_targets", 1))
+        "unshifted_targets": [-math.log(row[i]) for i, row in enumerate(rows)],
+        "shifted_targets": [-math.log(row[i + 1]) for i, row in enumerate(rows)],
     }

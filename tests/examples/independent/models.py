@@ -1,4 +1,4 @@
-"""Today's models, by complex numbers, loops and counting."""
+"""Rotary positions, biases, caches, latents and tiles, by complex numbers, loops and counting."""
 
 import cmath
 import math
@@ -9,7 +9,7 @@ from tests import reference
 from tests.examples.comparison import independent
 
 
-def earlier(i, j):
+def is_causal(i, j):
     return j <= i
 
 
@@ -29,48 +29,39 @@ def rotary(literals):
     q, k, base = literals["Q"], literals["K"], literals["BASE"]
     frequencies = [base ** (-i / 3) for i in range(3)]
 
+    def score(pairs, distance):
+        total = 0
+        for (a, b), frequency in zip(pairs, frequencies, strict=True):
+            query, key = complex(q[a], q[b]), complex(k[a], k[b])
+            total += query * key.conjugate() * cmath.exp(1j * distance * frequency)
+        return total.real
+
     def scores(pairs):
-        return [
-            [
-                sum(
-                    (
-                        complex(q[a], q[b])
-                        * complex(k[a], k[b]).conjugate()
-                        * cmath.exp(1j * (m - n) * rate)
-                    ).real
-                    for (a, b), rate in zip(pairs, frequencies, strict=True)
-                )
-                for n in range(5)
-            ]
-            for m in range(4)
-        ]
+        return [[score(pairs, m - n) for n in range(5)] for m in range(4)]
 
     halves = [0, 2, 4, 1, 3, 5]
-    rows = [rotated(q, m, base, interleaved=True) for m in range(4)]
-    ntk = [
-        1,
-        1 / 2,
-        1 / 4,
-    ]  # the fastest pair is unchanged, the slowest slowed by the factor
+    q_rotated = [rotated(q, m, base, interleaved=True) for m in range(4)]
+    # NTK-aware scaling leaves the fastest pair as it is and divides the slowest by the factor 4.
+    ntk_frequencies = np.multiply(frequencies, [1, 1 / 2, 1 / 4])
     return {
         "q": q,
         "k": k,
         "frequencies": frequencies,
-        "wavelengths": [math.tau / rate for rate in frequencies],
+        "wavelengths": np.divide(math.tau, frequencies),
         "angles": np.outer(range(5), frequencies),
-        "Q_rotated": rows,
+        "Q_rotated": q_rotated,
         "K_rotated": [rotated(k, n, base, interleaved=True) for n in range(5)],
         "scores": scores([(0, 1), (2, 3), (4, 5)]),
         "distance_alone": True,
         "order": halves,
-        "Q_reordered": np.array(rows)[:, halves],
+        "Q_reordered": np.array(q_rotated)[:, halves],
         "reordered_is_the_same": True,
         "scores_of_halves": scores([(0, 3), (1, 4), (2, 5)]),
         "ntk_base": 64 * 4**1.5,
-        "last_angles": [15 * rate for rate in frequencies],
-        "longer_angles": [60 * rate for rate in frequencies],
-        "interpolated_angles": [15 * rate for rate in frequencies],
-        "ntk_angles": [60 * rate * slower for rate, slower in zip(frequencies, ntk, strict=True)],
+        "last_angles": np.multiply(15, frequencies),
+        "longer_angles": np.multiply(60, frequencies),
+        "interpolated_angles": np.multiply(15, frequencies),
+        "ntk_angles": 60 * ntk_frequencies,
     }
 
 
@@ -78,11 +69,12 @@ def rotary(literals):
 def position_biases(literals):
     q, k, v = (literals[letter] for letter in "QKV")
     ratio = 2 ** (-8 / 4)  # the slopes are a geometric sequence that starts at this ratio
-    causal = reference.every_step(q, k, v, earlier)
+    causal = reference.every_step(q, k, v, is_causal)
 
-    def weights(score):
+    def weights(change_score):
+        """Return the weights of masked scores that are changed by a function of z, i and j."""
         return [
-            reference.softmax_row([score(z, i, j) for j, z in enumerate(row)])
+            reference.softmax_row([change_score(z, i, j) for j, z in enumerate(row)])
             for i, row in enumerate(causal["masked"])
         ]
 
@@ -95,8 +87,9 @@ def position_biases(literals):
         return 2 * math.tanh(z / 2)
 
     def with_sink(row):
-        powers = [math.exp(z) for z in row]
-        return [power / (math.exp(3) + math.fsum(powers)) for power in powers]
+        exponentials = [math.exp(z) for z in row]
+        total = math.exp(3) + math.fsum(exponentials)
+        return [exponential / total for exponential in exponentials]
 
     alibi = weights(lambda z, i, j: z - ratio * (i - j))
     sink = [with_sink(row) for row in causal["masked"]]
@@ -119,11 +112,13 @@ def position_biases(literals):
 
 @independent("position_biases", "a walk through the layers, at most two positions back in each")
 def reach(literals):
-    reached, computed = [{i} for i in range(10)], {"reach": []}
+    n, computed = 10, {"reach": []}
+    visible = [{i} for i in range(n)]  # the positions that each position sees
     for layers in (1, 2, 3):
-        reached = [{i - back for i in seen for back in (0, 1, 2) if i >= back} for seen in reached]
-        computed[f"reach_{layers}"] = [[j in seen for j in range(10)] for seen in reached]
-        computed["reach"].append(len(reached[-1]))
+        for i in range(n):
+            visible[i] |= {j - back for j in visible[i] for back in (1, 2) if j >= back}
+        computed[f"reach_{layers}"] = [[j in visible[i] for j in range(n)] for i in range(n)]
+        computed["reach"].append(len(visible[-1]))
     return computed
 
 
@@ -131,12 +126,16 @@ def reach(literals):
     "kv_cache", "one pass of a slow loop, with queries and keys rotated as complex numbers"
 )
 def kv_cache(literals):
-    q, k, v = (reference.matmul(literals["X"], literals[f"W_{letter}"]) for letter in "QKV")
-    unrotated = reference.attention(
-        q[-1:], [*(rotated(row, i, 100) for i, row in enumerate(k[:2])), *k[2:]], v
+    unrotated_q, unrotated_k, v = (
+        reference.matmul(literals["X"], literals[f"W_{letter}"]) for letter in "QKV"
     )
-    q, k = ([rotated(row, i, 100) for i, row in enumerate(rows)] for rows in (q, k))
-    steps = reference.every_step(q, k, v, earlier)
+    q, k = (
+        [rotated(row, i, base=100) for i, row in enumerate(rows)]
+        for rows in (unrotated_q, unrotated_k)
+    )
+    # Only the two tokens of the prompt are rotated.
+    _, output_at_0 = reference.attention(unrotated_q[-1:], k[:2] + unrotated_k[2:], v)
+    steps = reference.every_step(q, k, v, is_causal)
     output = steps["output"]
     return {
         "Q": q,
@@ -151,26 +150,33 @@ def kv_cache(literals):
         "last_output": output[4:],
         "decoded": output[2:],
         "same_digits": True,
-        "from_position_0": unrotated[1],
+        "from_position_0": output_at_0,
         "on_another_axis": v[-1:],  # each query sees only its own key
     }
 
 
 @independent("kv_cache", "counting the iterations of loops")
 def multiplications(literals):
-    def loops(projected, pairs):
-        inner = [1 for _ in range(projected) for _ in range(6) for _ in range(4 + 4 + 3)]
-        return len(inner) + sum(4 + 3 for _ in range(pairs))
+    d_model, d_k, d_v = 6, 4, 3
+
+    def count(projected_tokens, pairs):
+        """Count the multiplications of projections and of pairs of a query and a key."""
+        projections = [
+            1
+            for _ in range(projected_tokens)
+            for _ in range(d_model)
+            for _ in range(d_k + d_k + d_v)
+        ]
+        return len(projections) + sum(d_k + d_v for _ in range(pairs))
 
     lengths = (3, 4, 5)
-    visible = [loops(n, n * (n + 1) // 2) for n in lengths]
-    cached = [loops(1, n) for n in lengths]
+    visible_pairs = [sum(1 for i in range(n) for j in range(n) if j <= i) for n in lengths]
+    visible = [count(n, pairs) for n, pairs in zip(lengths, visible_pairs, strict=True)]
+    cached = [count(1, n) for n in lengths]
     return {
-        "recomputed": [loops(n, n * n) for n in lengths],
+        "recomputed": [count(n, n * n) for n in lengths],
         "cached": cached,
-        "saved_of_visible": [
-            all_rows / new_row for all_rows, new_row in zip(visible, cached, strict=True)
-        ],
+        "saved_of_visible": np.divide(visible, cached),
     }
 
 
@@ -180,22 +186,25 @@ def multiplications(literals):
     fixed=["LAYERS", "NUMBERS"],
 )
 def cache_sizes(literals):
-    arrays = [
-        (32, [(32, 128), (32, 128)]),
-        (32, [(8, 128), (8, 128)]),
-        (32, [(1, 64), (1, 64)]),
-        (27, [(512,), (64,)]),
-        (27, [(16, 192), (16, 128)]),
+    layers = [32, 32, 32, 27, 27]
+    # The arrays that one layer of each model keeps for a token: keys and values, or a latent and a
+    # rotary key.
+    shapes = [
+        [(32, 128), (32, 128)],
+        [(8, 128), (8, 128)],
+        [(1, 64), (1, 64)],
+        [(512,), (64,)],
+        [(16, 192), (16, 128)],
     ]
-    sizes = [
-        layers * sum(np.zeros(shape, "float16").nbytes for shape in shapes)
-        for layers, shapes in arrays
+    bytes_per_layer = [
+        sum(np.zeros(shape, "float16").nbytes for shape in arrays) for arrays in shapes
     ]
+    sizes = np.multiply(layers, bytes_per_layer)
     return {
-        "layers": [layers for layers, _ in arrays],
-        "numbers": [sum(np.zeros(shape).size for shape in shapes) for _, shapes in arrays],
+        "layers": layers,
+        "numbers": [sum(math.prod(shape) for shape in arrays) for arrays in shapes],
         "bytes": sizes,
-        "mebibytes": [4096 * size / 1024**2 for size in sizes],
+        "mebibytes": 4096 * sizes / 1024**2,
         "heads_over_latent": 16 * (128 + 64 + 128) / (512 + 64),
         "heads_and_one_rotary_key_over_latent": (16 * (128 + 128) + 64) / (512 + 64),
     }
@@ -207,14 +216,17 @@ def latent_attention(literals):
     latents = reference.matmul(x, literals["W_DOWN"])
     keys, values = (reference.matmul(latents, literals[name]) for name in ("W_UP_K", "W_UP_V"))
     unrotated = reference.matmul(x, literals["W_K_ROTARY"])
-    keys_rotary = [rotated(row, i, 100) for i, row in enumerate(unrotated)]
+    keys_rotary = [rotated(row, i, base=100) for i, row in enumerate(unrotated)]
     query = reference.matmul(x[-1:], literals["W_Q"])
-    query_rotary = [rotated(reference.matmul(x[-1:], literals["W_Q_ROTARY"])[0], 4, 100)]
-    wide = [[*key, *rotary] for key, rotary in zip(keys, keys_rotary, strict=True)]
-    steps = reference.every_step([[*query[0], *query_rotary[0]]], wide, values)
+    unrotated_query = reference.matmul(x[-1:], literals["W_Q_ROTARY"])
+    query_rotary = [rotated(unrotated_query[0], 4, base=100)]
+    steps = reference.every_step(
+        np.hstack([query, query_rotary]), np.hstack([keys, keys_rotary]), values
+    )
     absorbed = [[reference.dot(query[0], row) for row in literals["W_UP_K"]]]
-    scores = [z * math.sqrt(8 / 5) for z in steps["scaled"][0]]
-    rotated_query = rotated(query[0], 4, 100)
+    # The right divisor is the root of 6 + 2 features, the default one that of 3 + 2.
+    default_scaled = [z * math.sqrt(8 / 5) for z in steps["scaled"][0]]
+    rotated_query = rotated(query[0], 4, base=100)
     return {
         "latents": latents,
         "keys_rotary": keys_rotary,
@@ -229,9 +241,9 @@ def latent_attention(literals):
         "scaled_absorbed": steps["scaled"],
         "blended_latents": reference.matmul(steps["weights"], latents),
         "output_absorbed": steps["output"],
-        "default_scale": reference.matmul([reference.softmax_row(scores)], values),
+        "default_scale": reference.matmul([reference.softmax_row(default_scaled)], values),
         "turned_scores": [
-            [reference.dot(rotated_query, rotated(key, j, 100)) for j, key in enumerate(keys)]
+            [reference.dot(rotated_query, rotated(key, j, base=100)) for j, key in enumerate(keys)]
         ],
         "turned_absorbed": [[reference.dot(rotated_query, key) for key in keys]],
     }
@@ -244,39 +256,37 @@ def tiles(literals):
     z = full["scaled"][0]
 
     def state(first, last):
-        """Return the maximum, the total and the weighted sum of some keys."""
-        peak = max(z[first:last])
-        powers = [math.exp(score - peak) for score in z[first:last]]
-        return peak, math.fsum(powers), reference.matmul([powers], v[first:last])[0]
+        """Return the maximum, the total and the weighted sum of a range of keys."""
+        maximum = max(z[first:last])
+        exponentials = [math.exp(score - maximum) for score in z[first:last]]
+        weighted_sum = reference.matmul([exponentials], v[first:last])[0]
+        return maximum, math.fsum(exponentials), weighted_sum
 
-    alone, running = ([state(2 * i * start, 2 * i + 2) for i in range(4)] for start in (1, 0))
+    ends = (2, 4, 6, 8)
+    tile_maxima, tile_totals, tile_sums = zip(*(state(end - 2, end) for end in ends), strict=True)
+    running_maxima, running_totals, running_sums = zip(
+        *(state(0, end) for end in ends), strict=True
+    )
     maxima, sums, _ = zip(*(state(0, j + 1) for j in range(8)), strict=True)
+    previous_maxima = [-math.inf, *maxima[:-1]]
     # Without rescaling, the sums of a tile stay relative to the running maximum at its merge.
-    shares = [math.exp(tile[0] - so_far[0]) for tile, so_far in zip(alone, running, strict=True)]
-    total = math.fsum(share * tile[1] for share, tile in zip(shares, alone, strict=True))
-    not_rescaled = np.dot(shares, [tile[2] for tile in alone]) / total
-    earlier = [max(z[:j], default=-math.inf) for j in range(8)]
+    factors = np.exp(np.subtract(tile_maxima, running_maxima))
+    not_rescaled = np.dot(factors, tile_sums) / np.dot(factors, tile_totals)
     return {
         "z": z,
         "maxima": maxima,
-        "rescale": [math.exp(old - new) for old, new in zip(earlier, maxima, strict=True)],
+        "rescale": [math.exp(old - new) for old, new in zip(previous_maxima, maxima, strict=True)],
         "sums": sums,
         "plain_sum": sums[-1],
         "weights": full["weights"],
         "output": full["output"],
-        **{
-            f"tile_{name}": part
-            for name, part in zip(
-                ("maxima", "totals", "sums"), zip(*alone, strict=True), strict=True
-            )
-        },
-        **{
-            f"running_{name}": part
-            for name, part in zip(
-                ("maxima", "totals", "sums"), zip(*running, strict=True), strict=True
-            )
-        },
-        "running_outputs": [np.divide(sums, total) for _, total, sums in running],
+        "tile_maxima": tile_maxima,
+        "tile_totals": tile_totals,
+        "tile_sums": tile_sums,
+        "running_maxima": running_maxima,
+        "running_totals": running_totals,
+        "running_sums": running_sums,
+        "running_outputs": np.array(running_sums) / np.array(running_totals)[:, None],
         "in_order": full["output"],
         "tree": full["output"],
         "ring": full["output"][2],
@@ -291,11 +301,13 @@ def tiles(literals):
 
 @independent("tiles", "counting the numbers that go through memory")
 def traffic(literals):
-    arrays, table = 4 * 4096 * 64, 4096 * 4096
-    blocks = [(128 * 64, 2 * 4096 * 64, 128 * 64) for _ in range(0, 4096, 128)]  # Q, K and V, O
+    q = k = v = output = 4096 * 64
+    scores = weights = 4096 * 4096
+    blocks_of_queries = 4096 // 128
     return {
-        "plain_traffic": arrays + sum(table for _ in ("S out", "S in", "A out", "A in")),
-        "tiled_traffic": sum(map(sum, blocks)),
+        # Scores and weights are written and read again.
+        "plain_traffic": q + k + v + output + 2 * scores + 2 * weights,
+        "tiled_traffic": q + output + blocks_of_queries * (k + v),
     }
 
 
@@ -304,20 +316,18 @@ def induction_by_hand(literals):
     def head(rows, layer):
         q, k = (reference.matmul(rows, literals[f"W_{letter}{layer}"]) for letter in "QK")
         v = reference.matmul(rows, literals["W_V1"])
-        steps = reference.every_step(q, k, v, earlier, divisor=1)
+        steps = reference.every_step(q, k, v, is_causal, divisor=1)
         return {"Q": q, "K": k, **steps, "scores": steps["masked"]}
 
     first = head(literals["X"], 1)
     between = np.add(literals["X"], reference.matmul(first["output"], literals["W_O1"]))
-    second, alone = head(between, 2), head(literals["X"], 2)
+    second, without_first = head(between, 2), head(literals["X"], 2)
+    names = ("Q", "K", "scores", "weights")
     return {
-        **{
-            f"{name}{i}": steps[name]
-            for i, steps in ((1, first), (2, second))
-            for name in ("Q", "K", "scores", "weights")
-        },
+        **{f"{name}1": first[name] for name in names},
+        **{f"{name}2": second[name] for name in names},
         "between": between,
         "output": second["output"],
-        "weights_without_first": alone["weights"],
-        "output_without_first": alone["output"],
+        "weights_without_first": without_first["weights"],
+        "output_without_first": without_first["output"],
     }

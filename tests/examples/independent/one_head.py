@@ -1,14 +1,17 @@
 """Attention of a single head, pair by pair."""
 
+import numpy as np
+
 from tests import reference
 from tests.examples.comparison import Computation, independent
 
 
 def one_head_steps(literals):
-    """Return all steps of a head with projections."""
-    queries, keys = (literals.get(name, literals.get("X")) for name in ("X_q", "X_kv"))
-    rows = {"Q": queries, "K": keys, "V": keys}
-    q, k, v = (reference.matmul(rows[letter], literals[f"W_{letter}"]) for letter in "QKV")
+    """Return all steps of a head with projections, of two sequences or of one."""
+    x_q, x_kv = (literals[name] if name in literals else literals["X"] for name in ("X_q", "X_kv"))
+    q = reference.matmul(x_q, literals["W_Q"])
+    k = reference.matmul(x_kv, literals["W_K"])
+    v = reference.matmul(x_kv, literals["W_V"])
     return {"Q": q, "K": k, "V": v, **reference.every_step(q, k, v)}
 
 
@@ -24,13 +27,11 @@ def steps_of_one_head(names):
 
 @independent("word_order", "a slow loop over pairs")
 def word_order(literals):
-    q, k = (
-        [[literals["STRETCH"] * x for x in row] for row in literals[f"X_{language}"]]
-        for language in ("japanese", "english")
-    )
+    q = np.multiply(literals["STRETCH"], literals["X_japanese"])
+    k = np.multiply(literals["STRETCH"], literals["X_english"])
     v = literals["X_english"]
     steps = reference.every_step(q, k, v)
-    w = [[literals["STRETCH"] * (i == j) for j in range(4)] for i in range(4)]
+    w = np.diag(4 * [literals["STRETCH"]])
     computed = {name: steps[name] for name in ("scores", "scaled", "weights", "output")}
     aligned = [row.index(max(row)) for row in steps["weights"]]
     return {"W_Q": w, "W_K": w, "Q": q, "K": k, "V": v, **computed, "aligned": aligned}

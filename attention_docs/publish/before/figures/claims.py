@@ -9,7 +9,7 @@ def claim(is_true: object, quote: str) -> None:
         quote: the statement, quoted from the caption.
 
     Raises:
-        ValueError: if it is not true; the caller adds the name of the figure.
+        ValueError: if it is not true; the build adds the page and the name of the figure.
     """
     if not is_true:
         raise ValueError(f"its data contradict its caption: {quote!r}")

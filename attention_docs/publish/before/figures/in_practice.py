@@ -5,7 +5,7 @@ import numpy as np
 from attention_docs.publish.before.figures.claims import claim
 from attention_docs.publish.before.figures.registry import StepsOf, site_figure
 from attention_docs.publish.before.figures.steps_of_attention import masks_figure
-from attention_docs.publish.before.results import result
+from attention_docs.publish.before.results import load_results
 from attention_docs.render.figures import (
     Axis,
     Html,
@@ -14,8 +14,10 @@ from attention_docs.render.figures import (
     line_chart,
 )
 
-AXIS_OF_N = Axis("positions", (128, 512, 2048, 8192, 32768), logarithmic=True)
-GROWTH = (
+POSITIONS_AXIS = Axis("positions", (128, 512, 2048, 8192, 32768), logarithmic=True)
+TIME_AXIS = Axis("milliseconds", (0.1, 1, 10, 100, 1000, 10000), logarithmic=True)
+# The lines of the growth of time: name, key in the results, and role.
+GROWTH_LINES = (
     ("this package", "ours", "output"),
     ("PyTorch", "torch", "key"),
     ("plain formula", "plain", "scores"),
@@ -37,20 +39,18 @@ def speed_growth(steps_of: StepsOf) -> Html:
     package and PyTorch take about four times as long for twice as many. At shorter lengths the
     factor is smaller. The plain formula was measured only there, because its tables grow with the
     square of the length."""
-    rows = result("attention_intel")["growth"]
+    rows = load_results("attention_intel")["growth"]
     times = np.array([[row["seconds"][key] for key in ("ours", "torch")] for row in rows])
     factors = times[1:] / times[:-1]
     claim(np.all(np.abs(factors[5:] - 4) < 0.5), "about four times as long for twice as many")
     claim(factors[:5].max() < factors[5:].min(), "At shorter lengths the factor is smaller")
-    longer = [row["seconds"].get("plain") for row in rows[5:]]
-    claim(not any(longer), "The plain formula was measured only there")
-    series = [
-        Series(
-            name, np.array([n for n, _ in points]), 1000 * np.array([t for _, t in points]), role
-        )
-        for name, key, role in GROWTH
-        if (points := [(row["n"], t) for row in rows if (t := row["seconds"].get(key))])
-    ]
-    name = "Time of one head"
-    axis = Axis("milliseconds", (0.1, 1, 10, 100, 1000, 10000), logarithmic=True)
-    return figure(line_chart(name, AXIS_OF_N, axis, series), name)
+    plain_times = [row["seconds"].get("plain") for row in rows[5:]]
+    claim(not any(plain_times), "The plain formula was measured only there")
+    series = []
+    for name, key, role in GROWTH_LINES:
+        measured = [row for row in rows if row["seconds"].get(key)]
+        lengths = np.array([row["n"] for row in measured])
+        milliseconds = 1000 * np.array([row["seconds"][key] for row in measured])
+        series.append(Series(name, lengths, milliseconds, role))
+    title = "Time of one head"
+    return figure(line_chart(title, POSITIONS_AXIS, TIME_AXIS, series), title)

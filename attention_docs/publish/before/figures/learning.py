@@ -21,7 +21,7 @@ from attention_docs.render.figures import (
 from attention_docs.render.figures.svg import LINE_HEIGHT, element, label, text_width, translated
 from attention_docs.render.numbers import number
 
-STEPS_OF_REVERSE = (0, 20, 40, 60, 80, 100)
+STEP_TICKS = (0, 20, 40, 60, 80, 100)
 PAIRS: dict[str, Any] = {"rows": "queries", "columns": "keys", "numbers": False}
 WEIGHTS: dict[str, Any] = {**PAIRS, "role": "weights", "scale": "sequential"}
 OUTPUTS: dict[str, Any] = {"rows": "queries", "columns": "features", "numbers": False}
@@ -43,8 +43,8 @@ def backward_passes(steps_of: StepsOf) -> Html:
         matrix_panel(backward["dA"], "dA", role="weights", **PAIRS),
         matrix_panel(backward["dO"], "dO", role="output", **OUTPUTS),
     ]
-    passes = two_rows(above, ["softmax", "times V"], below, ["its derivative", "times Vᵀ"])
-    return figure(passes, "Forward and backward pass")
+    panel = two_rows(above, ["softmax", "times V"], below, ["its derivative", "times Vᵀ"])
+    return figure(panel, "Forward and backward pass")
 
 
 @site_figure
@@ -70,7 +70,7 @@ def mistakes_in_reverse(steps_of: StepsOf) -> Html:
         "wide, no scale": (mistaken["wide_unscaled"], "key"),
         "wide, scaled": (mistaken["wide"], "query"),
     }
-    return curves("Learning to reverse", correct["step"], lines, STEPS_OF_REVERSE, (0, 1, 2, 3, 4))
+    return loss_chart("Learning to reverse", correct["step"], lines, STEP_TICKS, (0, 1, 2, 3, 4))
 
 
 @site_figure
@@ -85,7 +85,7 @@ def mistakes_in_a_walk(steps_of: StepsOf) -> Html:
         "masked": (steps["walk"], "weights"),
         "no mask, trained": (steps["unmasked"], "output"),
     }
-    return curves("Learning a walk", steps["step"], lines, STEPS_OF_REVERSE, (0, 1, 2, 3))
+    return loss_chart("Learning a walk", steps["step"], lines, STEP_TICKS, (0, 1, 2, 3))
 
 
 @site_figure
@@ -93,16 +93,13 @@ def induction_curves(steps_of: StepsOf) -> Html:
     r"""Loss on sequences not used in training. With two layers it stays high for a hundred steps,
     and then falls almost to zero. With one layer it stays high throughout."""
     steps = steps_of("learning_induction")
-    two, early = steps["loss_two"], steps["step"] <= 100
-    claim(two[early].min() > 0.9 * two[0], "stays high for a hundred steps")
-    claim(two[-1] < two[0] / 100, "falls almost to zero")
-    one = steps["loss_one"]
-    claim(one.min() > 0.8 * one[0], "With one layer it stays high throughout")
-    lines = {
-        "one layer": (steps["loss_one"], "key"),
-        "two layers": (steps["loss_two"], "weights"),
-    }
-    return curves(
+    one_layer, two_layers = steps["loss_one"], steps["loss_two"]
+    early = steps["step"] <= 100
+    claim(two_layers[early].min() > 0.9 * two_layers[0], "stays high for a hundred steps")
+    claim(two_layers[-1] < two_layers[0] / 100, "falls almost to zero")
+    claim(one_layer.min() > 0.8 * one_layer[0], "With one layer it stays high throughout")
+    lines = {"one layer": (one_layer, "key"), "two layers": (two_layers, "weights")}
+    return loss_chart(
         "Learning induction", steps["step"], lines, (0, 50, 100, 150, 200, 250), (0, 1, 2, 3)
     )
 
@@ -117,25 +114,29 @@ def induction_weights(steps_of: StepsOf) -> Html:
     looks_back = steps["weights1"].argmax(axis=1)[1:] == np.arange(len(tokens) - 1)
     claim(looks_back.sum() >= len(looks_back) - 1, "almost every token looks at the one before it")
     attended_by_last = tokens[steps["weights2"][-1].argmax()]
-    claim(
-        attended_by_last == tokens[tokens.index(tokens[-1]) + 1] == "A", "the last D looks at the A"
-    )
+    after_first_d = tokens[tokens.index("D") + 1]
+    claim(attended_by_last == after_first_d == "A", "the last D looks at the A")
     options = {**WEIGHTS, "row_labels": tokens, "column_labels": tokens}
     first = matrix_panel(steps["weights1"], "Layer 1", **options)
     second = matrix_panel(steps["weights2"], "Layer 2", **options, mark=(7, None))
     return beside([first, second], "The two heads of induction")
 
 
-def curves(
+def loss_chart(
     name: str,
     steps: Array,
     lines: Mapping[str, tuple[Array, str]],
-    ticks: Sequence[float],
-    losses: Sequence[float],
+    step_ticks: Sequence[float],
+    loss_ticks: Sequence[float],
 ) -> Html:
-    """Draw losses over the steps of training."""
-    series = [Series(line, steps, loss, role) for line, (loss, role) in lines.items()]
-    return figure(line_chart(name, Axis("step", ticks), Axis("loss", losses), series), name)
+    """Draw losses over the steps of training.
+
+    Args:
+        lines: the losses and the role of each line, by its name.
+    """
+    series = [Series(line, steps, losses, role) for line, (losses, role) in lines.items()]
+    chart = line_chart(name, Axis("step", step_ticks), Axis("loss", loss_ticks), series)
+    return figure(chart, name)
 
 
 def two_rows(
@@ -144,27 +145,31 @@ def two_rows(
     below: Sequence[Panel],
     leftwards: Sequence[str],
 ) -> Panel:
-    """Place panels in two rows, with labelled arrows between them."""
+    """Place panels in two rows, with labelled arrows between the panels of a row.
+
+    The arrows of the upper row point to the right, those of the lower row to the left.
+    """
     gap = max(map(text_width, (*rightwards, *leftwards))) + 24
-    widths = [max(pair.width for pair in column) for column in zip(above, below, strict=True)]
+    widths = [max(panel.width for panel in column) for column in zip(above, below, strict=True)]
     lefts = [sum(widths[:i]) + gap * i for i in range(len(widths))]
     body, top = [], 0.0
-    for row, operations, points_right in ((above, rightwards, True), (below, leftwards, False)):
+    for row, labels, points_right in ((above, rightwards, True), (below, leftwards, False)):
         height = max(panel.height for panel in row)
         for left, panel in zip(lefts, row, strict=True):
             body.append(translated(left, top, panel.body))
-        for left, width, operation in zip(lefts, widths, operations, strict=False):
-            body.append(arrow(left + width, top + height / 2, gap, operation, points_right))
+        # There is an arrow after each panel but the last.
+        for left, width, text in zip(lefts[:-1], widths, labels, strict=False):
+            body.append(draw_arrow(left + width, top + height / 2, gap, text, points_right))
         top += height + LINE_HEIGHT
     description = " ".join(panel.description for panel in (*above, *below))
     return Panel(lefts[-1] + widths[-1], top - LINE_HEIGHT, "".join(body), description)
 
 
-def arrow(x: float, y: float, length: float, text: str, points_right: bool) -> str:
+def draw_arrow(x: float, y: float, length: float, text: str, points_right: bool) -> str:
     """Draw a horizontal arrow with a label above it."""
-    start, end, sign = x + 4, x + length - 4, 1
+    start, end, head = x + 4, x + length - 4, 6
     if not points_right:
-        start, end, sign = end, start, -1
-    path = f"M{start:g} {y:g}H{end:g}m{-6 * sign} -4l{6 * sign} 4l{-6 * sign} 4"
+        start, end, head = end, start, -6
+    path = f"M{start:g} {y:g}H{end:g}m{-head} -4l{head} 4l{-head} 4"
     line = element("path", d=path, fill="none", stroke="currentColor")
     return label(x + length / 2, y - 12, text, font_size=11) + line

@@ -31,7 +31,8 @@ def window_weights(steps_of: StepsOf) -> Html:
     is_gone = steps["weights"][2].argmax() == 5 and steps["weights_masked"][2, 5] == 0
     claim(is_gone, "The large weight of row 3, column 6 is gone")
     scores, weights = steps["masked"], steps["weights_masked"]
-    return softmax_figure("Masked scores and their weights", scores, weights, ~steps["mask"])
+    name = "Masked scores and their weights"
+    return softmax_figure(name, scores, weights, hidden=~steps["mask"])
 
 
 @site_figure
@@ -61,14 +62,17 @@ def positional_waves(steps_of: StepsOf) -> Html:
     steps = steps_of("positional_encoding")
     entries = steps["E"]
     fast, slow = steps["frequencies"]
-    positions, fine = np.arange(len(entries)), np.linspace(0, len(entries) - 1, 101)
-    waves = (np.sin(fast * fine), np.cos(fast * fine), np.sin(slow * fine), np.cos(slow * fine))
-    names = ("sine 1", "cosine 1", "sine 2", "cosine 2")
-    roles = ("query", "key", "value", "weights")
+    positions, t = np.arange(len(entries)), np.linspace(0, len(entries) - 1, 101)
+    waves = (
+        ("sine 1", np.sin(fast * t), "query"),
+        ("cosine 1", np.cos(fast * t), "key"),
+        ("sine 2", np.sin(slow * t), "value"),
+        ("cosine 2", np.cos(slow * t), "weights"),
+    )
     series = []
-    for i, (feature, wave, role) in enumerate(zip(names, waves, roles, strict=True)):
-        points = Series("", positions, entries[:, i], role, line=False, points=True)
-        series += [Series(feature, fine, wave, role), points]
+    for feature, (wave_name, wave, role) in enumerate(waves):
+        markers = Series("", positions, entries[:, feature], role, line=False, points=True)
+        series += [Series(wave_name, t, wave, role), markers]
     axes = Axis("position t", tuple(range(len(entries)))), Axis("entry", (-1, -0.5, 0, 0.5, 1))
     name = "Features of a position"
     return figure(line_chart(name, *axes, series), name)
@@ -80,13 +84,13 @@ def positional_products(steps_of: StepsOf) -> Html:
     as the fast clock comes round."""
     steps = steps_of("positional_encoding")
     products = steps["products"]
-    distances, fine = np.arange(len(products)), np.linspace(0, len(products) - 1, 101)
-    curve = np.cos(np.outer(fine, steps["frequencies"])).sum(axis=1)
+    distances, t = np.arange(len(products)), np.linspace(0, len(products) - 1, 101)
+    curve = np.cos(np.outer(t, steps["frequencies"])).sum(axis=1)
     lowest = curve.argmin()
     claim(np.all(np.diff(curve[: lowest + 1]) < 0), "It falls at first")
     claim(np.all(np.diff(curve[lowest:]) > 0), "rises again")
     series = [
-        Series("dot product", fine, curve, "scores"),
+        Series("dot product", t, curve, "scores"),
         Series("", distances, products, "scores", line=False, points=True),
     ]
     axes = (

@@ -49,8 +49,12 @@ def self_attention_lines(steps_of: StepsOf) -> Html:
     other and at position 3; position 3 looks mostly at itself."""
     positions = ["position 1", "position 2", "position 3"]
     weights = steps_of("self_attention")["weights"]
-    look_elsewhere = weights[0, 1:].min() > weights[0, 0] and weights[1, ::2].min() > weights[1, 1]
-    claim(look_elsewhere, "Positions 1 and 2 look at each other and at position 3")
+    first_looks_away = weights[0, [1, 2]].min() > weights[0, 0]
+    second_looks_away = weights[1, [0, 2]].min() > weights[1, 1]
+    claim(
+        first_looks_away and second_looks_away,
+        "Positions 1 and 2 look at each other and at position 3",
+    )
     claim(weights[2, 2] > 3 / 4, "position 3 looks mostly at itself")
     return attention_lines(weights, positions)
 
@@ -74,10 +78,9 @@ def self_attention_space(steps_of: StepsOf) -> Html:
     value, from which it takes most. The inputs are not drawn, because they have four features and
     live in another space."""
     steps = steps_of("values_in_space")
-    is_close = np.linalg.norm(steps["V"] - steps["output"][2], axis=1).argmin() == 2
-    claim(
-        is_close and steps["weights"][2].argmax() == 2, "The third output lies close to the third"
-    )
+    distances = np.linalg.norm(steps["V"] - steps["output"][2], axis=1)
+    claim(distances.argmin() == 2, "The third output lies close to the third")
+    claim(steps["weights"][2].argmax() == 2, "from which it takes most")
     # O3 lies close to V3, so its label goes to the left (first set) and that of V3 to the right.
     sets = values_and_outputs(steps, ["V1", "V2", "V3"], ["O1", "O2", "O3"])[::-1]
     return space_figure("Self-attention: values and outputs", FEATURES, sets, (2, 2, 1))
@@ -107,8 +110,8 @@ def cross_attention_plane(steps_of: StepsOf) -> Html:
     in the triangle of the values."""
     steps = steps_of("cross_attention")
     x_q, x_kv = steps["X_q"], steps["X_kv"]
-    both_repeat = repeats_two_features(x_q) and repeats_two_features(x_kv)
-    claim(both_repeat, "which the other two repeat")
+    claim(repeats_two_features(x_q), "which the other two repeat")
+    claim(repeats_two_features(x_kv), "which the other two repeat")
     claim({*map(tuple, x_q)} <= {*map(tuple, x_kv)}, "their features are equal")
     inputs = [
         Points("X_q", x_q[:, :2], ["Xq1", "Xq2"], "input"),
@@ -145,11 +148,12 @@ def heads_side_by_side(steps_of: StepsOf) -> Html:
     r"""The weights of the two heads, for the same queries and keys. Each query has its largest
     weight on one key in head 1, and on another in head 2."""
     steps = steps_of("multi_head")
-    first, second = (steps[f"weights_{head}"].argmax(axis=1) for head in (1, 2))
-    claim(np.all(first != second), "Each query has its largest weight on one key in head 1")
+    weights_1, weights_2 = steps["weights_1"], steps["weights_2"]
+    differ = weights_1.argmax(axis=1) != weights_2.argmax(axis=1)
+    claim(np.all(differ), "Each query has its largest weight on one key in head 1")
     panels = [
-        matrix_panel(steps[f"weights_{head}"], f"Head {head}", **WEIGHTS, numbers=False)
-        for head in (1, 2)
+        matrix_panel(weights_1, "Head 1", **WEIGHTS, numbers=False),
+        matrix_panel(weights_2, "Head 2", **WEIGHTS, numbers=False),
     ]
     return beside(panels, "Weights of two heads")
 
@@ -163,10 +167,8 @@ def decoder_lines(steps_of: StepsOf) -> Html:
     sees_only_itself = steps["decoder_weights_1"][0].tolist() == [1, 0]
     claim(sees_only_itself, "the first target token sees only itself")
     claim(np.all(steps["cross_weights_1"] > 0), "both target tokens see all the source tokens")
-    target, source = (
-        [f"{name} {i + 1}" for i in range(len(steps[rows]))]
-        for name, rows in (("target", "Y"), ("source", "X"))
-    )
+    target = [f"target {i + 1}" for i in range(len(steps["Y"]))]
+    source = [f"source {i + 1}" for i in range(len(steps["X"]))]
     panels = [
         lines_panel(steps["decoder_weights_1"], target, heading="Self-attention"),
         lines_panel(steps["cross_weights_1"], target, source, heading="Cross-attention"),
@@ -185,12 +187,12 @@ def values_and_outputs(
 
 
 def repeats_two_features(x: Array) -> bool:
-    """Return whether features 3 and 4 repeat 1 and 2, so that a plane shows them all."""
+    """Return whether features 3 and 4 repeat 1 and 2, so that a drawing of two shows all four."""
     return np.array_equal(x[:, 2:], x[:, :2])
 
 
 def plane_figure(name: str, inputs: Sequence[Points], sets: Sequence[Points]) -> Html:
-    """Draw inputs (features up to 1) beside values and outputs (features up to 2)."""
+    """Draw inputs, with features from 0 to 1, beside values and outputs, from 0 to 2."""
     panels = [
         scatter_2d("Inputs", FEATURES[:2], inputs, (1, 1)),
         scatter_2d("Values and outputs", FEATURES[:2], sets, (2, 2)),

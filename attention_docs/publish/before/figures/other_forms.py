@@ -60,15 +60,19 @@ def layer_costs(steps_of: StepsOf) -> Html:
     of the two products of attention is twice as steep as the others, because these products grow
     with the square of the length, and all the others in proportion to it."""
     steps = steps_of("cost")
-    roles = {"attention": "weights", "projections": "input", "convolution": "value"}
-    rises = {name: np.diff(np.log(steps[name])) for name in (*roles, "recurrence")}
-    twice = [np.allclose(rises["attention"], 2 * rise) for rise in list(rises.values())[1:]]
-    claim(all(twice), "twice as steep as the others")
-    length = np.diff(np.log(steps["n"]))
-    claim(np.allclose(rises["attention"], 2 * length), "grow with the square of the length")
+    roles = {
+        "attention": "weights",
+        "projections": "input",
+        "convolution": "value",
+        "recurrence": "key",
+    }
+    # Differences of logarithms, which are the slopes on logarithmic axes.
+    rises = {name: np.diff(np.log(steps[name])) for name in (*roles, "n")}
+    for name in ("projections", "convolution", "recurrence"):
+        claim(np.allclose(rises["attention"], 2 * rises[name]), "twice as steep as the others")
+    claim(np.allclose(rises["attention"], 2 * rises["n"]), "grow with the square of the length")
     series = [
-        Series(name, steps["n"], steps[name], role, points=True)
-        for name, role in {**roles, "recurrence": "key"}.items()
+        Series(name, steps["n"], steps[name], role, points=True) for name, role in roles.items()
     ]
     ticks = (0.01, 0.1, 1, 10, 100, 1000)
     axis = Axis("million multiplications", ticks, logarithmic=True, unit=1e6)

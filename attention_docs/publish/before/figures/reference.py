@@ -33,7 +33,6 @@ def reference_product(steps_of: StepsOf) -> Html:
 def reference_lines(steps_of: StepsOf) -> Html:
     r"""`attention_lines(weights, tokens, keys, query=1)`: one query alone, with its weights."""
     weights = steps_of("distinct_sizes")["weights"]
-    queries, keys = (
-        [f"{kind} {i + 1}" for i in range(n)] for kind, n in (("query", 4), ("key", 5))
-    )
+    queries = [f"query {i}" for i in range(1, 5)]
+    keys = [f"key {i}" for i in range(1, 6)]
     return attention_lines(weights, queries, keys, query=1)

@@ -10,8 +10,8 @@ StepsOf = Callable[[str], Mapping[str, Array]]  # from the name of an example to
 Draw = Callable[[StepsOf], Html]
 FIGURES: dict[str, Draw] = {}
 
-# A <figure>, not a <section> or a <div>: Material's search ends an exclusion at the first closing
-# tag of the same name, even that of a nested element.
+# A <figure>, because it has no other one inside: Material's search ends an exclusion at the first
+# closing tag of the same name, and that of a <div> could close a nested <div>.
 FIGURE_HTML = (
     '<figure class="figure" data-search-exclude markdown="block">'
     '<div class="figure-box" markdown="0">{svg}</div>'

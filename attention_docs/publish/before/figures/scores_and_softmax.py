@@ -8,15 +8,15 @@ from attention_docs.publish.before.figures.registry import StepsOf, site_figure
 from attention_docs.render.figures import Axis, Html, Series, figure, line_chart
 from attention_docs.softmax import softmax
 
-AXIS_OF_D = Axis("d", (1, 4, 16, 64, 256), logarithmic=True)
-AXIS_OF_MEASURED_D = Axis("d", (4, 16, 64, 256), logarithmic=True)
+D_AXIS = Axis("d", (1, 4, 16, 64, 256), logarithmic=True)
+MEASURED_D_AXIS = Axis("d", (4, 16, 64, 256), logarithmic=True)
 
 
 @site_figure
 def softmax_saturation(steps_of: StepsOf) -> Html:
     r"""Four scores that grow with $\sqrt{d_k}$, as random scores do without the division. At the
     left end each has a share. At the right end the largest has nearly all the weight."""
-    d, weights = growing_scores(steps_of)
+    d, weights = weights_of_growing_scores(steps_of)
     claim(weights[0].min() > 1 / 20, "At the left end each has a share")
     claim(weights[-1].max() > 0.99, "At the right end the largest has nearly all the weight")
     series = [
@@ -24,7 +24,7 @@ def softmax_saturation(steps_of: StepsOf) -> Html:
         for i, role in enumerate(("input", "query", "key", "weights"))
     ]
     name = "Weights of four scores, without the division"
-    chart = line_chart(name, AXIS_OF_D, Axis("weight", (0, 0.25, 0.5, 0.75, 1)), series)
+    chart = line_chart(name, D_AXIS, Axis("weight", (0, 0.25, 0.5, 0.75, 1)), series)
     return figure(chart, name)
 
 
@@ -32,14 +32,14 @@ def softmax_saturation(steps_of: StepsOf) -> Html:
 def softmax_gradient(steps_of: StepsOf) -> Html:
     r"""The largest entry of the Jacobian of the same softmax. The vertical axis is logarithmic:
     each step down is a hundredth of the one before."""
-    d, weights = growing_scores(steps_of)
+    d, weights = weights_of_growing_scores(steps_of)
     slopes = [np.abs(np.diag(row) - np.outer(row, row)).max() for row in weights]
     name = "Largest slope of the softmax, without the division"
     axis = Axis("slope", (1e-8, 1e-6, 1e-4, 1e-2, 1), logarithmic=True)
     ratios = np.divide(axis.ticks[:-1], axis.ticks[1:])
     claim(np.allclose(ratios, 1 / 100), "each step down is a hundredth of the one before")
     series = [Series("slope", d, np.array(slopes), "weights")]
-    return figure(line_chart(name, AXIS_OF_D, axis, series), name)
+    return figure(line_chart(name, D_AXIS, axis, series), name)
 
 
 @site_figure
@@ -59,7 +59,7 @@ def score_variance(steps_of: StepsOf) -> Html:
     ]
     name = "Variance of a score, and of a scaled score"
     axis = Axis("variance", (0.25, 1, 4, 16, 64, 256), logarithmic=True)
-    return figure(line_chart(name, AXIS_OF_MEASURED_D, axis, series), name)
+    return figure(line_chart(name, MEASURED_D_AXIS, axis, series), name)
 
 
 @site_figure
@@ -73,13 +73,13 @@ def score_variance_errors(steps_of: StepsOf) -> Html:
     ]
     name = "Measured minus proved"
     axis = Axis("standard errors", (-3, -2, -1, 0, 1, 2, 3))
-    return figure(line_chart(name, AXIS_OF_MEASURED_D, axis, series), name)
+    return figure(line_chart(name, MEASURED_D_AXIS, axis, series), name)
 
 
-def growing_scores(
+def weights_of_growing_scores(
     steps_of: StepsOf,
 ) -> tuple[npt.NDArray[np.float64], npt.NDArray[np.float64]]:
-    """Return values of d, and the softmax of the example's scores grown with the root of each d."""
+    """Return values of d, and for each the softmax of the example's scores times the root of d."""
     scores = steps_of("softmax_saturation")["z_divided"]
     d = np.geomspace(1, 256, 65)
     return d, softmax(np.sqrt(d)[:, None] * scores)

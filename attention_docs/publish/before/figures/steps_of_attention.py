@@ -16,6 +16,7 @@ WEIGHTS: dict[str, Any] = {
 
 
 def scores_figure(steps: Mapping[str, Array], row: int, column: int) -> Html:
+    """Draw the product of queries and keys, with one score marked."""
     return product_figure(
         steps["Q"],
         steps["K"].T,
@@ -51,6 +52,7 @@ def softmax_figure(name: str, scores: Array, weights: Array, hidden: Array = Non
 
 
 def output_figure(steps: Mapping[str, Array], row: int, column: int) -> Html:
+    """Draw the product of weights and values, with one number of the output marked."""
     return product_figure(
         steps["weights"],
         steps["V"],

@@ -43,14 +43,14 @@ def rotary_scaling(steps_of: StepsOf) -> Html:
     claim(np.isclose(ntk[2], last[2]), "NTK-aware scaling does so for the slowest pair")
     claim(np.isclose(ntk[0], unscaled[0]), "leaves the fastest alone")
     claim(interpolated[1] < ntk[1] < unscaled[1], "lies in between for the other")
-    roles = {
+    lines = {
         "plain": ("longer_angles", "scores"),
         "NTK-aware": ("ntk_angles", "key"),
         "interpolated": ("interpolated_angles", "query"),
     }
     pairs = np.arange(3)
     series = [
-        Series(name, pairs, steps[step], role, points=True) for name, (step, role) in roles.items()
+        Series(name, pairs, steps[step], role, points=True) for name, (step, role) in lines.items()
     ]
     axes = Axis("pair", (0, 1, 2)), Axis("angle in radians", (0.5, 2, 8, 32, 128), logarithmic=True)
     name = "Angles beyond the trained length"
@@ -90,17 +90,17 @@ def cache_growth(steps_of: StepsOf) -> Html:
     as the one before, so the four lines are equally steep and differ in their height alone. They go
     on past the longest text that any of the models was trained for."""
     tokens = np.array([256, 1024, 4096, 16384, 65536])
-    names = ("Llama 2 7B", "Llama 3 8B", "Falcon 7B", "DeepSeek-V2-Lite")
+    models = ("Llama 2 7B", "Llama 3 8B", "Falcon 7B", "DeepSeek-V2-Lite")
     roles = ("query", "key", "value", "weights")
     bytes_per_token = steps_of("cache_sizes")["bytes"]
     longest = steps_of("cache_sizes")["contexts"].max()
     claim(tokens[-1] > longest, "past the longest text that any of the models was trained for")
-    sizes = np.outer(bytes_per_token, tokens) / 2**20
-    rises = np.diff(np.log(sizes)) / np.diff(np.log(tokens))
-    claim(np.allclose(rises, 1), "Each token takes as much as the one before")
+    mebibytes = np.outer(bytes_per_token[: len(models)], tokens) / 2**20
+    slopes = np.diff(np.log(mebibytes)) / np.diff(np.log(tokens))
+    claim(np.allclose(slopes, 1), "Each token takes as much as the one before")
     series = [
-        Series(name, tokens, sizes[i], role)
-        for i, (name, role) in enumerate(zip(names, roles, strict=True))
+        Series(model, tokens, sizes, role)
+        for model, sizes, role in zip(models, mebibytes, roles, strict=True)
     ]
     axes = (
         Axis("tokens", (256, 1024, 4096, 16384, 65536), logarithmic=True),
@@ -115,13 +115,14 @@ def softmax_in_one_pass(steps_of: StepsOf) -> Html:
     r"""Maximum and total after each of the eight scores. At the second and at the fourth score the
     maximum grows, so what was summed before is multiplied by a factor below one."""
     steps = steps_of("tiles")
-    seen = np.arange(1, 9)
-    grows = (np.flatnonzero(np.diff(steps["maxima"])) + 2).tolist()
-    claim(grows == [2, 4], "At the second and at the fourth score the maximum grows")
+    scores_seen = np.arange(1, 9)
+    has_grown = np.diff(steps["maxima"]) > 0
+    growing_scores = scores_seen[1:][has_grown].tolist()
+    claim(growing_scores == [2, 4], "At the second and at the fourth score the maximum grows")
     claim(np.all(steps["rescale"][[1, 3]] < 1), "multiplied by a factor below one")
     series = [
-        Series("maximum", seen, steps["maxima"], "scores", points=True),
-        Series("total", seen, steps["sums"], "weights", points=True),
+        Series("maximum", scores_seen, steps["maxima"], "scores", points=True),
+        Series("total", scores_seen, steps["sums"], "weights", points=True),
     ]
     axes = Axis("scores seen", (1, 2, 3, 4, 5, 6, 7, 8)), Axis("value", (0, 1, 2, 3))
     name = "The softmax in one pass"

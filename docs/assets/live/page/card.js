@@ -15,23 +15,23 @@ const GAP = 8;
 const card = make("div", { class: "live-card", role: "dialog", "aria-label": "Where this number comes from", tabIndex: -1 });
 /** @type {Shown | null} */
 let shown = null;
-/** @type {Cell[]} for the Back button */
-let trail = [];
-/** @type {() => HTMLElement[]} */
-let makeTools = () => [];
+/** @type {Cell[]} for the Back button, latest last */
+let visitedCells = [];
+/** @type {() => HTMLElement[]} creates the buttons at the bottom */
+let createButtons = () => [];
 
-/** @returns {Shown | null} */
+/** @returns {Shown | null} null if the card is closed or shows a message */
 export const current = () => shown;
 
 /**
  * Show where a number comes from.
  *
  * @param {Shown} number
- * @param {() => HTMLElement[]} tools makes the buttons at the bottom
+ * @param {() => HTMLElement[]} buttons creates those at the bottom
  */
-export const open = (number, tools) => {
-  trail = [];
-  makeTools = tools;
+export const open = (number, buttons) => {
+  visitedCells = [];
+  createButtons = buttons;
   draw(number);
 };
 
@@ -42,10 +42,10 @@ const draw = (number) => {
   const explanation = explain(graph, values, cell.step, cell.index);
   /** @param {Cell} next */
   const follow = (next) => {
-    trail.push(cell);
+    visitedCells.push(cell);
     goTo(number, next);
   };
-  const back = () => goTo(number, /** @type {Cell} */ (trail.pop()));
+  const back = () => goTo(number, /** @type {Cell} */ (visitedCells.pop()));
   shown = number;
   card.replaceChildren(
     make("div", { class: "live-head" },
@@ -55,7 +55,7 @@ const draw = (number) => {
     ),
     make("output", {}, explanation.value),
     ...linesOf(explanation, follow),
-    make("div", { class: "live-tools" }, ...(trail.length ? [button("← Back", back)] : []), ...makeTools()),
+    make("div", { class: "live-tools" }, ...(visitedCells.length ? [button("← Back", back)] : []), ...createButtons()),
   );
   document.body.append(card);
   highlight(example, explanation.dependencies, spot);
@@ -64,18 +64,18 @@ const draw = (number) => {
 
 /** Show another number, next to its nearest spot. @param {Shown} from @param {Cell} cell */
 const goTo = ({ example, spot }, cell) => {
-  const next = nearest(example, cell, spot);
-  next.scrollIntoView({ block: "nearest", behavior: "instant" });
-  draw({ example, cell, spot: next });
+  const nextSpot = nearestSpot(example, cell, spot);
+  nextSpot.scrollIntoView({ block: "nearest", behavior: "instant" });
+  draw({ example, cell, spot: nextSpot });
   card.focus();
 };
 
 /**
- * Find the visible spot of a cell that is nearest to another spot, or return that one.
+ * Find the visible spot of a cell that is nearest to another spot, or return that other one.
  *
  * @param {Example} example @param {Cell} cell @param {Element} spot
  */
-const nearest = (example, cell, spot) => {
+const nearestSpot = (example, cell, spot) => {
   const { top } = spot.getBoundingClientRect();
   /** @param {Element} other */
   const distance = (other) => Math.abs(other.getBoundingClientRect().top - top);
@@ -105,12 +105,15 @@ const removeHighlights = () => {
  */
 const moveTo = (spot) => {
   const { offsetWidth: width, offsetHeight: height } = card;
-  const end = document.querySelector(".live-bar")?.getBoundingClientRect().top ?? innerHeight;
-  const tops = [spot.closest(".matrix, .figure-box") ?? spot, spot].flatMap((box) => {
+  const visibleBottom = document.querySelector(".live-bar")?.getBoundingClientRect().top ?? innerHeight;
+  /** @param {Element} box */
+  const belowAndAbove = (box) => {
     const { top, bottom } = box.getBoundingClientRect();
     return [bottom + GAP, top - height - GAP];
-  });
-  const y = tops.find((top) => top >= 0 && top + height <= end) ?? tops[2];
+  };
+  const belowSpot = belowAndAbove(spot)[0];
+  const tops = [...belowAndAbove(spot.closest(".matrix, .figure-box") ?? spot), ...belowAndAbove(spot)];
+  const y = tops.find((top) => top >= 0 && top + height <= visibleBottom) ?? belowSpot;
   const { left } = spot.getBoundingClientRect();
   const x = Math.max(GAP, Math.min(left, document.documentElement.clientWidth - width - GAP));
   card.style.left = `${x + scrollX}px`;
@@ -125,14 +128,13 @@ export const refresh = () => {
 /** @returns {boolean} */
 export const isOpen = () => card.isConnected;
 
-/** Move the focus into the card. */
-export const enter = () => card.focus();
+export const focus = () => card.focus();
 
 /** @param {EventTarget | null} target @returns {boolean} */
 export const contains = (target) => target instanceof Node && card.contains(target);
 
 /** Show a message instead of a number. @param {Element} spot @param {(Node | string)[]} text */
-export const say = (spot, ...text) => {
+export const showMessage = (spot, ...text) => {
   removeHighlights();
   shown = null;
   card.replaceChildren(make("p", {}, ...text));

@@ -23,7 +23,7 @@ export const make = (tag, properties = {}, ...children) => {
   return element;
 };
 
-/** @param {string} text @param {() => void} onclick @returns {HTMLElement} */
+/** Create a button. @param {string} text @param {() => void} onclick @returns {HTMLElement} */
 export const button = (text, onclick) => make("button", { type: "button", onclick }, text);
 
 /**
@@ -56,6 +56,7 @@ export const positionOf = (rows, cell) => {
   return [row, rows[row].indexOf(cell)];
 };
 
+// The gradient with respect to a matrix, as in dQ or dW_Q.
 const DIFFERENTIAL = /^d[A-Z]$/;
 
 /**
@@ -65,9 +66,9 @@ const DIFFERENTIAL = /^d[A-Z]$/;
  */
 export const nameOf = (step) => {
   const name = step.slice(step.indexOf(".") + 1);
-  const [base, ...parts] = name.split("_");
-  if (base.length > 1 && !DIFFERENTIAL.test(base)) return make("span", {}, name.replaceAll("_", " "));
-  return make("i", {}, base, ...(parts.length ? [make("sub", {}, parts.join(","))] : []));
+  const [symbol, ...indices] = name.split("_");
+  if (symbol.length > 1 && !DIFFERENTIAL.test(symbol)) return make("span", {}, name.replaceAll("_", " "));
+  return make("i", {}, symbol, ...(indices.length ? [make("sub", {}, indices.join(","))] : []));
 };
 
 /**
@@ -78,7 +79,8 @@ export const nameOf = (step) => {
  */
 export const choices = (example, cells, choose) => {
   const numbers = cells.map((cell) => ({ ...valueOf(example, cell), cell }));
-  return [nameOf(cells[0].step), ": ", ...render(numbers.flatMap((number, i) => (i ? [", ", number] : [number])), choose)];
+  const list = numbers.flatMap((number, i) => (i ? [", ", number] : [number]));
+  return [nameOf(cells[0].step), ": ", ...render(list, choose)];
 };
 
 /**

@@ -24,7 +24,11 @@ export const load = (name) => {
   return example;
 };
 
-/** Load a graph as a script, because browsers block fetch() on file: pages. @param {string} name @returns {Promise<Example>} */
+/**
+ * Load a graph as a script, because browsers block fetch() on file: pages.
+ *
+ * @param {string} name of the example @returns {Promise<Example>}
+ */
 const fetchExample = async (name) => {
   const script = Object.assign(document.createElement("script"), { src: `${attentionDocs.folder}live/${name}.js` });
   await new Promise((onload, onerror) => {
@@ -46,10 +50,10 @@ export const compute = (example, edits) => {
   if (!refusal) example.values = values;
 };
 
-/** @param {Example} example @param {string} step @returns {NDArray} its current value */
+/** Return the current value of a step. @param {Example} example @param {string} step @returns {NDArray} */
 export const stepOf = ({ graph, values }, step) => values[/** @type {number} */ (graph.nodesByName.get(step))];
 
-/** @param {Example} example @param {Cell} cell @returns {{value: number, dtype: Dtype}} */
+/** Return the current value of a cell. @param {Example} example @param {Cell} cell @returns {{value: number, dtype: Dtype}} */
 export const valueOf = (example, { step, index }) => {
   const { data, shape, dtype } = stepOf(example, step);
   return { value: data[ravel(index, shape)], dtype };

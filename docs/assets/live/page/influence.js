@@ -1,9 +1,9 @@
-// Show the derivative with respect to an input number: its colour, its sign, and its words.
+// Show the derivative with respect to an input number: as a colour, a sign and a sentence.
 
 import { number } from "../show.js";
 
 const SIGNS = ["▼", "○", "▲"];
-// In percent; beyond it, text has too little contrast.
+// Of the colour, in percent; beyond it, text has too little contrast.
 const MAX_STRENGTH = 50;
 
 /**
@@ -11,7 +11,7 @@ const MAX_STRENGTH = 50;
  *
  * @param {number} derivative @param {(size: number) => string} format
  */
-export const effect = (derivative, format) => {
+export const describeEffect = (derivative, format) => {
   if (Number.isNaN(derivative)) return "has no derivative";
   if (derivative === 0) return "stays as it is";
   return `${derivative < 0 ? "falls" : "rises"} ${format(Math.abs(derivative))} times as much`;
@@ -24,7 +24,7 @@ export const effect = (derivative, format) => {
  * @param {number} largest magnitude of all derivatives, which gets the strongest colour
  * @returns {() => void} removes all of it
  */
-export const colour = (element, derivative, largest) => {
+export const markInfluence = (element, derivative, largest) => {
   const share = Math.min(Math.abs(derivative) / largest || 0, 1);
   const sign = SIGNS[Math.sign(derivative) + 1] ?? "?";
   element.dataset.influence = sign;
@@ -37,14 +37,14 @@ export const colour = (element, derivative, largest) => {
   };
 };
 
-/** @param {HTMLElement} element or its field gets the title @param {number} derivative @returns {() => void} */
+/** Describe a derivative in the title of a cell, or of its field. @param {HTMLElement} element @param {number} derivative @returns {() => void} */
 const addTitle = (element, derivative) => {
   const target = element.querySelector("input") ?? element;
-  target.title = `Raise it a little, and the chosen number ${effect(derivative, number)}.`;
+  target.title = `Raise it a little, and the chosen number ${describeEffect(derivative, number)}.`;
   return () => target.removeAttribute("title");
 };
 
-/** @param {SVGElement} cell of a figure, in whose corner the sign goes @param {string} sign @returns {() => void} */
+/** Write a sign into the corner of a figure's cell. @param {SVGElement} cell @param {string} sign @returns {() => void} */
 const addSign = (cell, sign) => {
   const box = cell.querySelector("rect");
   const [x, y, width] = ["x", "y", "width"].map((name) => Number(box?.getAttribute(name)));

@@ -8,10 +8,13 @@
  */
 export const inputsOf = (example) => {
   const { graph, name } = example;
-  const shared = [...graph.nodesByName.keys()].filter((key) => key.includes("."));
+  const shared = [...graph.nodesByName.keys()].filter(isShared);
   const own = graph.inputs.map((step) => inputAt(example, step) ?? `${name}.${step}`);
   return [...new Set([...own, ...shared])];
 };
+
+/** Shared literals have the name of another example before a dot. @param {string} key of `nodesByName` */
+const isShared = (key) => key.includes(".");
 
 /**
  * Find the input that a step shows.
@@ -20,15 +23,15 @@ export const inputsOf = (example) => {
  */
 export const inputAt = ({ graph, name }, step) => {
   const node = graph.steps.get(step);
-  const shared = [...graph.nodesByName].find(([key, other]) => key.includes(".") && other === node);
-  if (shared) return shared[0];
+  const [shared] = [...graph.nodesByName].find(([key, other]) => isShared(key) && other === node) ?? [];
+  if (shared) return shared;
   // Several steps may show one literal, which is named after the first.
   const own = graph.inputs.find((input) => graph.steps.get(input) === node);
   return own ? `${name}.${own}` : null;
 };
 
 /**
- * Return an example's own name of an input.
+ * Return the key of an input in an example's `nodesByName`.
  *
  * @param {Example} example @param {string} input @returns {string | null} null if it does not use the input
  */
@@ -38,7 +41,7 @@ export const keyIn = ({ graph, name }, input) => {
   return owner === name && graph.inputs.includes(step) ? step : null;
 };
 
-/** @param {Example} example @param {string} input @returns {NDArray} its value without edits */
+/** Return the value of an input without edits. @param {Example} example @param {string} input @returns {NDArray} */
 export const originalInput = (example, input) => {
   const node = example.graph.nodesByName.get(keyIn(example, input) ?? "");
   return example.graph.values[/** @type {number} */ (node)];

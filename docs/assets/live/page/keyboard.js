@@ -4,9 +4,10 @@
 import { spotsIn } from "./spots.js";
 import { make, positionOf, rowsOf } from "./elements.js";
 
-/** @typedef {(spot: Element) => void} Show */
+/** @typedef {(spot: Element) => void} OnFocus is called with each spot that is reached */
 
-// Numbers in figures and formulas cannot be focused themselves: screen readers see an image, or nothing.
+// The elements that get one tab stop for all their numbers. Numbers in figures and formulas cannot be focused
+// themselves: screen readers see an image, or nothing.
 const BLOCKS = "p, li, dd, figcaption, summary, h1, h2, h3, h4";
 const BOXES = ".md-typeset__scrollwrap, .figure-box, .formula";
 const HELP = "The arrow keys go from one number to the next, Enter opens the card.";
@@ -16,18 +17,17 @@ const STEPS = { ArrowRight: 1, ArrowDown: 1, ArrowLeft: -1, ArrowUp: -1 };
 /**
  * Add the tab stops that the page does not have yet.
  *
- * @param {Show} show is called with each spot that is reached
+ * @param {OnFocus} onFocus
  */
-export const makeReachable = (show) => {
-  for (const table of document.querySelectorAll("table")) {
-    if (!table.dataset.val) continue;
-    if (!table.role) makeGrid(table, show);
+export const addTabStops = (onFocus) => {
+  for (const table of /** @type {NodeListOf<HTMLTableElement>} */ (document.querySelectorAll("table[data-val]"))) {
+    if (!table.role) makeGrid(table, onFocus);
     const cells = rowsOf(table).flat();
-    const stop = cells.find((cell) => cell.tabIndex === 0) ?? cells[0];
+    const tabStop = cells.find((cell) => cell.tabIndex === 0) ?? cells[0];
     // Fields in the cells are tab stops themselves.
-    stop.tabIndex = table.querySelector("input") ? -1 : 0;
+    tabStop.tabIndex = table.querySelector("input") ? -1 : 0;
   }
-  /** @type {Map<Element, Element[]>} */ const groups = new Map();
+  /** @type {Map<Element, Element[]>} the spots that share a tab stop */ const groups = new Map();
   for (const carrier of document.querySelectorAll("[data-val]:not(table)")) {
     const table = carrier.closest(".md-typeset__scrollwrap");
     const group = table ?? carrier.closest(BLOCKS) ?? carrier.closest(BOXES);
@@ -35,36 +35,36 @@ export const makeReachable = (show) => {
   }
   for (const [group, spots] of groups) {
     if (group.querySelector(":scope > .live-stop")) continue;
-    if (group.matches(BOXES)) group.prepend(makeStop(spots, show));
-    else group.append(makeStop(spots, show));
+    if (group.matches(BOXES)) group.prepend(createTabStop(spots, onFocus));
+    else group.append(createTabStop(spots, onFocus));
   }
 };
 
-/** @type {WeakMap<Element, () => HTMLElement>} moves a stop to a spot outside tables, and returns it */
-const stops = new WeakMap();
+/** @type {WeakMap<Element, () => HTMLElement>} for each spot outside tables, moves its tab stop to it and returns the tab stop */
+const tabStops = new WeakMap();
 
 /**
  * Find the element to focus for a spot.
  *
- * @param {Element} spot @param {Show} show @returns {HTMLElement | undefined}
+ * @param {Element} spot @param {OnFocus} onFocus @returns {HTMLElement | undefined}
  */
-export const stopOf = (spot, show) => {
-  makeReachable(show);
-  if (!(spot instanceof HTMLTableCellElement)) return stops.get(spot)?.();
+export const tabStopOf = (spot, onFocus) => {
+  addTabStops(onFocus);
+  if (!(spot instanceof HTMLTableCellElement)) return tabStops.get(spot)?.();
   spot.closest("table")?.querySelectorAll("td").forEach((cell) => (cell.tabIndex = -1));
   const field = spot.querySelector("input");
   if (!field) spot.tabIndex = 0;
   return field ?? spot;
 };
 
-/** @param {HTMLTableElement} table @param {Show} show */
-const makeGrid = (table, show) => {
+/** Let the arrow keys move between the cells of a table. @param {HTMLTableElement} table @param {OnFocus} onFocus */
+const makeGrid = (table, onFocus) => {
   const [example, step] = (table.dataset.val ?? "").split(/[.[]/);
   table.setAttribute("role", "grid");
   table.setAttribute("aria-label", `${step.replaceAll("_", " ")} of ${example.replaceAll("_", " ")}`);
   rowsOf(table).flat().forEach((cell) => (cell.tabIndex = -1));
   table.addEventListener("focusin", ({ target }) => {
-    if (target instanceof HTMLTableCellElement) show(target);
+    if (target instanceof HTMLTableCellElement) onFocus(target);
   });
   table.addEventListener("keydown", (event) => {
     const cell = event.target;
@@ -78,7 +78,7 @@ const makeGrid = (table, show) => {
   });
 };
 
-/** @param {HTMLTableElement} table @param {HTMLTableCellElement} cell @param {string} key */
+/** Find the cell that a key leads to. @param {HTMLTableElement} table @param {HTMLTableCellElement} cell @param {string} key */
 const neighbour = (table, cell, key) => {
   const rows = rowsOf(table);
   const [i, j] = positionOf(rows, cell);
@@ -95,21 +95,22 @@ const neighbour = (table, cell, key) => {
   return row === undefined ? null : rows[row]?.[column];
 };
 
-/** @param {Element[]} spots @param {Show} show @returns {HTMLElement} */
-const makeStop = (spots, show) => {
+/** Create a button that stands for spots, one at a time. @param {Element[]} spots @param {OnFocus} onFocus @returns {HTMLElement} */
+const createTabStop = (spots, onFocus) => {
   let current = 0;
   const count = spots.length === 1 ? "1 number" : `${spots.length} numbers`;
   const properties = { type: "button", class: "live-stop", "aria-live": "polite", "aria-description": HELP };
   const button = make("button", properties, count);
-  /** @param {number} next */
-  const moveTo = (next) => {
-    current = Math.min(Math.max(next, 0), spots.length - 1);
-    const text = (spots[current].querySelector("title") ?? spots[current]).textContent;
-    button.textContent = spots.length === 1 ? `${text}` : `${text} (${current + 1} of ${spots.length})`;
-    spots[current].scrollIntoView({ block: "nearest", behavior: "instant" });
-    show(spots[current]);
+  /** @param {number} position */
+  const moveTo = (position) => {
+    current = Math.min(Math.max(position, 0), spots.length - 1);
+    const spot = spots[current];
+    const text = (spot.querySelector("title") ?? spot).textContent;
+    button.textContent = spots.length === 1 ? text : `${text} (${current + 1} of ${spots.length})`;
+    spot.scrollIntoView({ block: "nearest", behavior: "instant" });
+    onFocus(spot);
   };
-  spots.forEach((spot, i) => stops.set(spot, () => {
+  spots.forEach((spot, i) => tabStops.set(spot, () => {
     current = i;
     return button;
   }));

@@ -2,96 +2,97 @@
 // input updates the page. docs/assets/site.js loads this script at the first interaction.
 
 import * as card from "./card.js";
-import { begin, leave, readAddress } from "./edit/editor.js";
+import { endSession, readAddress, startEditing } from "./edit/editor.js";
 import { button, choices } from "./elements.js";
 import { LOAD_ERROR, load } from "./examples.js";
 import { inputsOf } from "./inputs.js";
-import { makeReachable, stopOf } from "./keyboard.js";
+import { addTabStops, tabStopOf } from "./keyboard.js";
 import { attentionDocs, isOnPage } from "./site.js";
-import { cellsAt, exampleAt, forget, spotAt, spotNear } from "./spots.js";
-import { walk } from "./step_by_step.js";
-import { begin as showInfluences } from "./what_matters.js";
+import { cellsAt, exampleAt, forgetSpots, spotAt, spotNear } from "./spots.js";
+import { openWalkthrough } from "./step_by_step.js";
+import { showInfluences } from "./what_matters.js";
 
+// In milliseconds, after the pointer enters or leaves a spot.
 const [OPEN_DELAY, CLOSE_DELAY] = [150, 300];
-let timer = 0;
+let hoverTimer = 0;
 // A card opened by hovering closes when the pointer leaves; one opened by a click or key stays.
 let isPinned = false;
-/** @type {Element | null} the spot requested last */
-let requested = null;
+/** @type {Element | null} the spot whose card was requested last */
+let requestedSpot = null;
 
 /** Open the card of a spot. @param {Element} spot */
-const show = async (spot) => {
-  requested = spot;
+const openCard = async (spot) => {
+  requestedSpot = spot;
   const example = await load(exampleAt(spot)).catch(() => null);
   // The reader may have moved on while the graph was loading.
-  if (requested !== spot) return;
-  if (!example) return card.say(spot, LOAD_ERROR);
+  if (requestedSpot !== spot) return;
+  if (!example) return card.showMessage(spot, LOAD_ERROR);
   const cells = cellsAt(spot, example);
-  if (!cells.length) return card.say(spot, "The shape of a matrix: the number of its rows and of its columns.");
+  if (!cells.length) return card.showMessage(spot, "The shape of a matrix: the number of its rows and of its columns.");
   /** @param {Cell} cell */
-  const open = (cell) => card.open({ example, cell, spot }, () => tools(example));
-  if (cells.length === 1) open(cells[0]);
-  else card.say(spot, ...choices(example, cells, (cell) => {
-    open(cell);
-    card.enter();
+  const openNumber = (cell) => card.open({ example, cell, spot }, () => createButtons(example));
+  if (cells.length === 1) return openNumber(cells[0]);
+  card.showMessage(spot, ...choices(example, cells, (cell) => {
+    openNumber(cell);
+    card.focus();
   }));
 };
 
-/** @param {Example} example @returns {HTMLElement[]} the buttons at the bottom of the card */
-const tools = (example) => [
-  ...(inputsOf(example).length
-    ? [button("What matters", showWhatMatters), button("Try your own numbers", () => edit(example.name))]
-    : []),
-  button("Step by step", () => {
+/** Create the buttons at the bottom of the card. @param {Example} example @returns {HTMLElement[]} */
+const createButtons = (example) => {
+  const walkthrough = button("Step by step", () => {
     const shown = card.current();
-    if (shown) walk(example, shown.cell);
-  }),
-];
-
-const showWhatMatters = () => {
-  const shown = card.current();
-  close();
-  if (shown) showInfluences(shown);
+    if (shown) openWalkthrough(example, shown.cell);
+  });
+  if (!inputsOf(example).length) return [walkthrough];
+  const influences = button("What matters", () => {
+    const shown = card.current();
+    closeCard();
+    if (shown) showInfluences(shown);
+  });
+  return [influences, button("Try your own numbers", () => edit(example.name)), walkthrough];
 };
 
-/** @param {string} name of the example @param {Element} [spot] where to show an error */
+/** Turn the inputs of an example into fields. @param {string} name of the example @param {Element} [spot] where to show an error */
 const edit = async (name, spot = card.current()?.spot) => {
   const example = await load(name).catch(() => null);
   if (example) {
-    close();
-    await begin(example);
+    closeCard();
+    await startEditing(example);
     /** @type {HTMLElement | null} */ (document.querySelector(".live-field"))?.focus();
-  } else if (spot) card.say(spot, LOAD_ERROR);
+  } else if (spot) card.showMessage(spot, LOAD_ERROR);
 };
 
 // Browsers also fire `pointerover` when content scrolls or grows under a resting pointer. Such events open
 // no card until the pointer moves.
 let isResting = false;
-let [x, y] = [NaN, NaN];
+let [lastX, lastY] = [NaN, NaN];
 
 /** @param {PointerEvent} event */
 const onPointerOver = ({ target, clientX, clientY }) => {
-  clearTimeout(timer);
-  isResting = clientX === x && clientY === y;
-  [x, y] = [clientX, clientY];
+  clearTimeout(hoverTimer);
+  isResting = clientX === lastX && clientY === lastY;
+  [lastX, lastY] = [clientX, clientY];
   if (isPinned || card.contains(target)) return;
   const spot = spotAt(target);
-  if (spot && !isResting && !spot.querySelector("input")) {
-    timer = setTimeout(() => show(spot), OPEN_DELAY);
-  } else timer = setTimeout(close, CLOSE_DELAY);
+  const hasCard = spot && !isResting && !spot.querySelector("input");
+  hoverTimer = hasCard ? setTimeout(() => openCard(spot), OPEN_DELAY) : setTimeout(closeCard, CLOSE_DELAY);
 };
 
 /** @param {PointerEvent} event */
 const onPointerMove = (event) => {
   if (isResting) onPointerOver(event);
-  else [x, y] = [event.clientX, event.clientY];
+  else [lastX, lastY] = [event.clientX, event.clientY];
 };
 
 /** Close the card and return the focus to where it came from, or to the card's spot. */
-const close = () => {
-  const spot = card.current()?.spot ?? requested;
-  if (card.contains(document.activeElement)) (reached?.stop ?? (spot && stopOf(spot, reach)))?.focus();
-  requested = null;
+const closeCard = () => {
+  const spot = card.current()?.spot ?? requestedSpot;
+  if (card.contains(document.activeElement)) {
+    const origin = focusedSpot?.tabStop ?? (spot && tabStopOf(spot, onFocusSpot));
+    origin?.focus();
+  }
+  requestedSpot = null;
   isPinned = false;
   card.close();
 };
@@ -101,37 +102,46 @@ const onClick = (event) => {
   const target = /** @type {Element} */ (event.target);
   const tryButton = target.closest(".live-try");
   if (tryButton) return edit(tryButton.getAttribute("data-example") ?? "", tryButton);
-  if (target.matches(".live-card .live-close")) return close();
+  if (target.matches(".live-card .live-close")) return closeCard();
   if (card.contains(target) || target.closest("dialog") || !target.isConnected) return;
   // Selecting digits to copy them opens no card.
   const isOtherAction = target.closest("a, input, button") || getSelection()?.toString();
   const spot = isOtherAction ? null : spotNear(event);
-  clearTimeout(timer);
+  clearTimeout(hoverTimer);
   isPinned = Boolean(spot);
-  if (spot) show(spot);
-  else close();
+  if (spot) openCard(spot);
+  else closeCard();
 };
 
 /** @param {KeyboardEvent} event */
 const onKeyDown = (event) => {
   const { key, target } = event;
-  if (key === "Tab") makeReachable(reach);
-  if (key === "Escape" && !(/** @type {Element} */ (target).closest("dialog"))) close();
-  if (key === "Enter" && reached && target === reached.stop) {
+  if (key === "Tab") addTabStops(onFocusSpot);
+  if (key === "Escape" && !(/** @type {Element} */ (target).closest("dialog"))) closeCard();
+  if (key === "Enter" && focusedSpot && target === focusedSpot.tabStop) {
     event.preventDefault();
-    if (card.isOpen()) card.enter();
-    else reach(reached.spot);
+    if (card.isOpen()) card.focus();
+    else onFocusSpot(focusedSpot.spot);
   }
 };
 
-/** @type {{stop: HTMLElement, spot: Element} | null} the spot reached by keyboard, and the focused element */
-let reached = null;
+/** @type {{tabStop: HTMLElement, spot: Element} | null} the spot reached by keyboard, and the focused element */
+let focusedSpot = null;
 
-/** @param {Element} spot */
-const reach = (spot) => {
-  reached = { stop: /** @type {HTMLElement} */ (document.activeElement), spot };
+/** @param {Element} spot reached by keyboard */
+const onFocusSpot = (spot) => {
+  focusedSpot = { tabStop: /** @type {HTMLElement} */ (document.activeElement), spot };
   isPinned = true;
-  show(spot);
+  openCard(spot);
+};
+
+const onFocusOut = () => {
+  const { activeElement } = document;
+  if (!focusedSpot || focusedSpot.tabStop.contains(activeElement) || card.contains(activeElement)) return;
+  // Keep the card while the reader walks through the steps or moves to the next number.
+  if (activeElement?.closest("dialog")) return;
+  focusedSpot = null;
+  if (!activeElement?.closest("table[role=grid], .live-stop")) closeCard();
 };
 
 let article = document.querySelector("article");
@@ -140,9 +150,9 @@ const onNewPage = () => {
   const current = document.querySelector("article");
   if (current === article) return;
   article = current;
-  close();
-  leave();
-  forget();
+  closeCard();
+  endSession();
+  forgetSpots();
   readAddress();
 };
 
@@ -150,14 +160,8 @@ document.addEventListener("pointerover", onPointerOver);
 document.addEventListener("pointermove", onPointerMove);
 document.addEventListener("click", onClick);
 document.addEventListener("keydown", onKeyDown);
-document.addEventListener("focusout", () => setTimeout(() => {
-  const { activeElement } = document;
-  if (!reached || reached.stop.contains(activeElement) || card.contains(activeElement)) return;
-  // Keep the card while the reader walks through the steps or moves to the next number.
-  if (activeElement?.closest("dialog")) return;
-  reached = null;
-  if (!activeElement?.closest("table[role=grid], .live-stop")) close();
-}));
+// The next element gets the focus only after this event.
+document.addEventListener("focusout", () => setTimeout(onFocusOut));
 
 attentionDocs.onArrival(onNewPage);
 readAddress();

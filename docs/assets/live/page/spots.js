@@ -5,7 +5,7 @@ import { exampleOf, resolve } from "../reference.js";
 import { number } from "../show.js";
 import { positionOf, rowsOf } from "./elements.js";
 
-/** @param {Cell} cell @returns {string} */
+/** Return a string that identifies a cell of an example. @param {Cell} cell @returns {string} */
 export const key = ({ step, index }) => `${step}[${index}]`;
 
 /**
@@ -31,7 +31,7 @@ const OFFSETS = [4, 8, 12].flatMap((radius) => ANGLES.map((angle) => [radius * M
 /**
  * Find the clicked spot, or the nearest one within a matrix or a figure.
  *
- * @param {MouseEvent} press
+ * @param {MouseEvent} click
  */
 export const spotNear = ({ target, clientX, clientY }) => {
   const spot = spotAt(target);
@@ -39,9 +39,9 @@ export const spotNear = ({ target, clientX, clientY }) => {
   if (spot || !box) return spot;
   // Thicken thin lines, which could lie between two sampled points.
   box.classList.add("live-pressed");
-  const near = OFFSETS.map(([x, y]) => spotAt(document.elementFromPoint(clientX + x, clientY + y))).find(Boolean);
+  const nearby = OFFSETS.map(([x, y]) => spotAt(document.elementFromPoint(clientX + x, clientY + y)));
   box.classList.remove("live-pressed");
-  return near ?? null;
+  return nearby.find((candidate) => candidate !== null) ?? null;
 };
 
 /** @param {Element} spot @returns {string} the reference of its carrier */
@@ -64,9 +64,9 @@ export const exampleAt = (spot) => exampleOf(referenceOf(spot));
  * @returns {Cell[]} several for a point in space; none for a shape
  */
 export const cellsAt = (spot, { graph }) => {
-  const at = spot.getAttribute("data-at");
   const { step, shape, cells } = resolve(referenceOf(spot), graph);
-  if (at !== null) return [{ step, index: at ? at.split(",").map(Number) : [] }];
+  const index = spot.getAttribute("data-at");
+  if (index !== null) return [{ step, index: index ? index.split(",").map(Number) : [] }];
   if (!(spot instanceof HTMLTableCellElement)) return cells.map((index) => ({ step, index }));
   const columns = shape.at(-1) ?? 1;
   const rows = cells.length / columns;
@@ -87,11 +87,11 @@ export const cellsAt = (spot, { graph }) => {
  * @property {string} shown the number on the page now
  */
 
-/** @type {Map<Example, SpotCell[]>} */
+/** @type {Map<Example, SpotCell[]>} the results of `spotsOf` */
 const cache = new Map();
 
 /** Clear the cache after the page has changed. */
-export const forget = () => cache.clear();
+export const forgetSpots = () => cache.clear();
 
 /**
  * List all spots of an example on the page, cell by cell.
@@ -116,7 +116,7 @@ const spotCellsIn = (carrier, example) =>
     })
   );
 
-/** @param {Example} example @param {Cell} cell @returns {string} */
+/** Format a cell's number without edits. @param {Example} example @param {Cell} cell @returns {string} */
 const originalText = ({ graph }, { step, index }) => {
   const { data, shape, dtype } = graph.values[/** @type {number} */ (graph.steps.get(step))];
   return number(data[ravel(index, shape)], dtype);
@@ -128,7 +128,7 @@ const originalText = ({ graph }, { step, index }) => {
  * @param {Example} example @param {Cell} cell @returns {Element[]}
  */
 export const spotsOfCell = (example, cell) =>
-  spotsOf(example).filter((shown) => key(shown.cell) === key(cell)).map(({ spot }) => spot);
+  spotsOf(example).filter((spotCell) => key(spotCell.cell) === key(cell)).map(({ spot }) => spot);
 
 /** @param {Element} carrier @returns {Element[]} its cells if it is a table or a figure, or else itself */
 export const spotsIn = (carrier) => {

@@ -13,45 +13,49 @@ const dialog = /** @type {HTMLDialogElement} */ (
 const progress = make("span");
 const content = make("div");
 
+/** @typedef {1 | -1} Direction */
+
 /**
- * Walk through an example.
+ * Open the dialog.
  *
  * @param {Example} example @param {Cell} start
  */
-export const walk = (example, start) => {
+export const openWalkthrough = (example, start) => {
   const steps = stepsOf(example);
-  let at = stepIndex(example, steps, start.step);
+  let current = stepNumber(example, steps, start.step);
   let position = positionOf(example, start);
 
-  /** @param {number} by how many cells, across steps */
-  const moveBy = (by) => {
-    const { length } = stepOf(example, steps[at]).data;
-    if (position + by >= 0 && position + by < length) position += by;
-    else if (steps[at + by]) {
-      at += by;
-      position = by > 0 ? 0 : stepOf(example, steps[at]).data.length - 1;
+  /** Go to the next or previous cell, across steps. @param {Direction} direction */
+  const moveCell = (direction) => {
+    const { length } = stepOf(example, steps[current]).data;
+    const next = position + direction;
+    if (next >= 0 && next < length) position = next;
+    else if (steps[current + direction]) {
+      current += direction;
+      position = direction > 0 ? 0 : stepOf(example, steps[current]).data.length - 1;
     }
     draw();
   };
-  /** @param {number} by */
-  const goToStep = (by) => {
-    at = Math.min(Math.max(at + by, 0), steps.length - 1);
+  /** @param {Direction} direction */
+  const moveStep = (direction) => {
+    current = Math.min(Math.max(current + direction, 0), steps.length - 1);
     position = 0;
     draw();
   };
   /** @param {Cell} cell */
-  const goTo = ({ step, index }) => {
-    at = stepIndex(example, steps, step);
-    position = positionOf(example, { step, index });
+  const goTo = (cell) => {
+    current = stepNumber(example, steps, cell.step);
+    position = positionOf(example, cell);
     draw();
   };
   const draw = () => {
-    const { shape } = stepOf(example, steps[at]);
-    const explanation = explain(example.graph, example.values, steps[at], unravel(position, shape));
-    progress.textContent = `Step ${at + 1} of ${steps.length}`;
+    const step = steps[current];
+    const { shape } = stepOf(example, step);
+    const explanation = explain(example.graph, example.values, step, unravel(position, shape));
+    progress.textContent = `Step ${current + 1} of ${steps.length}`;
     content.replaceChildren(
-      make("h2", {}, nameOf(steps[at]), shape.length ? ` ${shape.join(" × ")}` : ""),
-      matrix(example, steps[at], position, (chosen) => {
+      make("h2", {}, nameOf(step), shape.length ? ` ${shape.join(" × ")}` : ""),
+      createMatrix(example, step, position, (chosen) => {
         position = chosen;
         draw();
       }),
@@ -65,13 +69,14 @@ export const walk = (example, start) => {
   };
   dialog.onkeydown = (event) => {
     const moves = {
-      ArrowRight: () => moveBy(1),
-      ArrowLeft: () => moveBy(-1),
-      PageDown: () => goToStep(1),
-      PageUp: () => goToStep(-1),
-      " ": () => moveBy(1),
+      ArrowRight: () => moveCell(1),
+      ArrowLeft: () => moveCell(-1),
+      PageDown: () => moveStep(1),
+      PageUp: () => moveStep(-1),
+      " ": () => moveCell(1),
     };
     const move = moves[/** @type {keyof typeof moves} */ (event.key)];
+    // The space bar presses a focused button.
     if (!move || (event.key === " " && event.target instanceof HTMLButtonElement)) return;
     event.preventDefault();
     move();
@@ -82,10 +87,10 @@ export const walk = (example, start) => {
   dialog.replaceChildren(
     make("div", { class: "live-head" },
       progress,
-      button("⇤ Step", () => goToStep(-1)),
-      button("← Cell", () => moveBy(-1)),
-      button("Cell →", () => moveBy(1)),
-      button("Step ⇥", () => goToStep(1)),
+      button("⇤ Step", () => moveStep(-1)),
+      button("← Cell", () => moveCell(-1)),
+      button("Cell →", () => moveCell(1)),
+      button("Step ⇥", () => moveStep(1)),
       make("button", close, "×")
     ),
     content
@@ -97,29 +102,33 @@ export const walk = (example, start) => {
   draw();
 };
 
-/** @param {Example} example @returns {string[]} literals shared with other examples, then its steps */
+/** List the literals shared with other examples, then the steps. @param {Example} example @returns {string[]} */
 const stepsOf = ({ graph: { nodesByName, steps } }) => {
-  const own = new Set(steps.values());
-  const shared = [...nodesByName].filter(([, node]) => !own.has(node)).map(([name]) => name);
+  const stepNodes = new Set(steps.values());
+  const shared = [...nodesByName].filter(([, node]) => !stepNodes.has(node)).map(([name]) => name);
   return [...shared, ...steps.keys()];
 };
 
 /**
- * Find a step, or one with another name for the same node.
+ * Find the number of a step, or of one with another name for the same node.
  *
  * @param {Example} example @param {string[]} steps @param {string} step
  */
-const stepIndex = ({ graph: { nodesByName } }, steps, step) =>
-  steps.includes(step) ? steps.indexOf(step) : steps.findIndex((each) => nodesByName.get(each) === nodesByName.get(step));
+const stepNumber = ({ graph: { nodesByName } }, steps, step) => {
+  if (steps.includes(step)) return steps.indexOf(step);
+  return steps.findIndex((name) => nodesByName.get(name) === nodesByName.get(step));
+};
 
 /** @param {Example} example @param {Cell} cell */
 const positionOf = (example, { step, index }) => ravel(index, stepOf(example, step).shape);
 
 /**
- * @param {Example} example @param {string} step @param {number} chosen
- * @param {(position: number) => void} choose
+ * Create the matrix of a step, with a cell marked.
+ *
+ * @param {Example} example @param {string} step @param {number} chosen position of the marked cell
+ * @param {(position: number) => void} choose is called when a cell is clicked
  */
-const matrix = (example, step, chosen, choose) => {
+const createMatrix = (example, step, chosen, choose) => {
   const { shape, data, dtype } = stepOf(example, step);
   const cells = [...data].map((value, position) => {
     const properties = { class: position === chosen ? "live-here" : "", onclick: () => choose(position) };

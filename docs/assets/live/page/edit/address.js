@@ -20,16 +20,16 @@ const START = "#try=";
 const HEADING = "at=";
 const EDIT = /^(\w+\.\w+)\[(\d+(?:,\d+)*|)\]=(.*)$/;
 
-/** @param {string} fragment @returns {Link} */
+/** Parse a fragment. @param {string} fragment @returns {Link} */
 export const parse = (fragment) => {
   if (!fragment.startsWith(START)) return { name: null, edits: [], heading: decode(fragment.slice(1)) };
-  const [name, ...rest] = fragment.slice(START.length).split("&").map(decode);
-  const edits = rest.filter((part) => !part.startsWith(HEADING));
-  const heading = rest.find((part) => part.startsWith(HEADING))?.slice(HEADING.length) ?? "";
+  const [name, ...fields] = fragment.slice(START.length).split("&").map(decode);
+  const edits = fields.filter((field) => !field.startsWith(HEADING));
+  const heading = fields.find((field) => field.startsWith(HEADING))?.slice(HEADING.length) ?? "";
   return { name, edits, heading };
 };
 
-/** @param {string} text @returns {string} unchanged if the encoding is invalid */
+/** Decode a part of a fragment; an invalid encoding stays as it is. @param {string} text @returns {string} */
 const decode = (text) => {
   try {
     return decodeURIComponent(text);
@@ -65,18 +65,22 @@ export const editsOf = (texts, examples) => {
   return { edits, isComplete };
 };
 
-/** @param {Example[]} examples @returns {Map<string, Example>} for each input, the first example that uses it */
-const ownersOf = (examples) =>
-  new Map(examples.toReversed().flatMap((example) => inputsOf(example).map((input) => [input, example])));
+/** Find the first example that uses each input. @param {Example[]} examples @returns {Map<string, Example>} */
+const ownersOf = (examples) => {
+  const owners = new Map();
+  for (const example of examples)
+    for (const input of inputsOf(example)) if (!owners.has(input)) owners.set(input, example);
+  return owners;
+};
 
-/** @param {NDArray} array @param {string} text of an index @returns {number | null} null if out of bounds */
+/** Parse an index to a position in the data. @param {NDArray} array @param {string} text @returns {number | null} null if out of bounds */
 const positionIn = ({ shape }, text) => {
   const index = text ? text.split(",").map(Number) : [];
   const isInside = index.length === shape.length && index.every((at, axis) => at < shape[axis]);
   return isInside ? ravel(index, shape) : null;
 };
 
-/** @param {NDArray} array @returns {NDArray} */
+/** Copy an array with its data. @param {NDArray} array @returns {NDArray} */
 export const copyOf = (array) => ({ ...array, data: array.data.slice() });
 
 /**
@@ -94,8 +98,8 @@ export const fragmentOf = ({ examples, edits, heading }) => {
       .map((position) => `${input}[${unravel(position, shape)}]=${format(data[position], dtype)}`);
   });
   if (!changes.length) return heading && encodeURI(`#${heading}`);
-  const parts = [examples[0].name, ...changes, ...(heading ? [HEADING + heading] : [])];
-  return encodeURI(START + parts.join("&"));
+  const fields = [examples[0].name, ...changes, ...(heading ? [HEADING + heading] : [])];
+  return encodeURI(START + fields.join("&"));
 };
 
 /** Replace the fragment of the address. @param {string} fragment */

@@ -6,7 +6,7 @@ const HELP = "Type, use the up and down keys, or drag sideways. Escape leads to 
 const status = make("p", { class: "live-status", role: "status" });
 const bar = make("div", { class: "live-bar", role: "region", "aria-label": "Your own numbers" });
 
-/** @param {Record<string, () => void>} actions by label */
+/** Show the bar. @param {Record<string, () => void>} actions of the buttons, by label */
 export const show = (actions) => {
   const buttons = Object.entries(actions).map(([label, action]) => button(label, action));
   bar.replaceChildren(make("strong", {}, "Your own numbers"), status, make("span", { class: "live-tools" }, ...buttons));
@@ -16,49 +16,51 @@ export const show = (actions) => {
 export const hide = () => bar.remove();
 
 /** @param {string} text */
-export const say = (text) => {
+export const setStatus = (text) => {
   status.textContent = text;
 };
 
 /** Show a message even on a page without fields. @param {string} text */
-export const notify = (text) => {
+export const showMessage = (text) => {
   if (!bar.isConnected) {
     bar.replaceChildren(status, button("Close", hide));
     document.body.append(bar);
   }
-  say(text);
+  setStatus(text);
 };
 
-/** Prepend a message to the status. @param {string} text */
-export const prepend = (text) => say(`${text} ${status.textContent}`);
+/** @param {string} text goes before the current status */
+export const prependStatus = (text) => setStatus(`${text} ${status.textContent}`);
 
-/** @param {Example[]} examples @param {number} count of changed numbers */
-export const summarise = (examples, count) => {
-  const [refusal] = examples.flatMap(({ refusal }) => refusal ?? []);
-  const changed = count === 1 ? "One number differs" : `${count} numbers differ`;
-  if (!refusal) return say(count ? `${changed} from the page's own.` : HELP);
+/** Show how many numbers have changed, or why Python refuses the edits. @param {Example[]} examples @param {number} count */
+export const showSummary = (examples, count) => {
+  const refusal = examples.map((example) => example.refusal).find((candidate) => candidate !== null);
+  const changes = count === 1 ? "One number differs" : `${count} numbers differ`;
+  if (!refusal) return setStatus(count ? `${changes} from the page's own.` : HELP);
   const { error, message } = refusal;
   const reason = error ? `Python refuses this: “${message}”.` : "With this number Python would compute in another way.";
-  say(`${reason} The page keeps the last numbers.`);
+  setStatus(`${reason} The page keeps the last numbers.`);
 };
 
-/** @param {boolean} isEnabled */
+/** Enable or disable the Redo button. @param {boolean} isEnabled */
 export const enableRedo = (isEnabled) => {
-  const redo = bar.querySelectorAll("button")[1];
+  const redo = [...bar.querySelectorAll("button")].find(({ textContent }) => textContent === "Redo");
   if (!redo) return;
+  // A disabled button would lose the focus.
   if (!isEnabled && document.activeElement === redo) focus();
   redo.disabled = !isEnabled;
 };
 
-/** @param {string} text @param {string} confirmation */
+/** Copy a text to the clipboard. @param {string} text @param {string} confirmation for the status */
 export const copy = (text, confirmation) => {
   navigator.clipboard.writeText(text).then(
-    () => say(confirmation),
+    () => setStatus(confirmation),
     // Without clipboard permission, let the reader copy it by hand.
     () => prompt("Copy this:", text)
   );
 };
 
+/** Focus the first button. */
 export const focus = () => bar.querySelector("button")?.focus();
 /** @returns {boolean} */
 export const hasKeyboardFocus = () => bar.querySelector(":focus-visible") !== null;

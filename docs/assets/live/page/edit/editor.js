@@ -7,8 +7,8 @@ import { html } from "../../show.js";
 import { refresh as refreshCard } from "../card.js";
 import { LOAD_ERROR, load, valueOf } from "../examples.js";
 import { writeCopies } from "../update/copies.js";
-import { write } from "../update/numbers.js";
-import { dim, prepare, restore } from "../update/prose.js";
+import { writeNumbers } from "../update/numbers.js";
+import { dimProse, insertNotes, removeNotes } from "../update/prose.js";
 import { keepInPlace, offscreenFigures } from "../update/scrolling.js";
 import { inputsOf, keyIn } from "../inputs.js";
 import { isOnPage } from "../site.js";
@@ -17,9 +17,9 @@ import { repaint } from "../what_matters.js";
 import { editsOf, fragmentOf, parse, replaceFragment } from "./address.js";
 import * as bar from "./bar.js";
 import { format } from "./entries.js";
-import { clear, fieldOf, fill } from "./fields.js";
+import { clearError, createField, setFieldNumber } from "./fields.js";
 import { buttonOf, hideInputs, showInputs } from "./field_spots.js";
-import { change, commit, enter, entryOf, redo, release, startSession, undo } from "./session.js";
+import { computeAll, editNumber, endUndoStep, inputNumber, redo, replaceEdits, startSession, undo } from "./session.js";
 
 /** @typedef {import("./session.js").Session} Session */
 
@@ -33,15 +33,15 @@ let lastField = null;
 // Browsers limit history.replaceState to about a hundred calls in half a minute.
 const ADDRESS_DELAY = 300;
 // During typing, only numbers and visible figures are updated; prose and other figures wait for a pause.
-const REST_DELAY = 100;
-let [addressTimer, restTimer] = [0, 0];
+const DEFERRED_DELAY = 100;
+let [addressTimer, deferredTimer] = [0, 0];
 const UNREADABLE_LINK = "This link has edits that could not be read.";
 
-let requests = 0;
-/** Start a request; responses may arrive out of order. @returns {() => boolean} whether it is the latest */
+let requestCount = 0;
+/** Number a request, as responses may arrive out of order. @returns {() => boolean} whether it is the latest, and its page still open */
 const startRequest = () => {
-  const own = ++requests;
-  return () => own === requests && isOnPage();
+  const request = ++requestCount;
+  return () => request === requestCount && isOnPage();
 };
 
 /**
@@ -54,21 +54,21 @@ export const readAddress = async () => {
   if (session && location.hash === fragmentOf(session)) return;
   // After Back or a reload, the browser restores the scroll position.
   const isNewVisit = history.state === null || !scrollY;
-  const isLatest = startRequest();
-  const isOfPage = examplesOnPage().includes(name);
-  const example = isOfPage ? await load(name).catch(() => null) : null;
-  const started = example && isLatest() ? await open(example) : null;
-  if (started) {
-    const { edits, isComplete } = editsOf(texts, started.examples);
-    if (isComplete || edits.size) change(started, edits);
-    setHeading(started, heading);
-    update(started);
-    if (!isComplete) bar.prepend(UNREADABLE_LINK);
-    if (isNewVisit) scrollToHeading(started);
-  } else if (isLatest()) {
-    if (!isOfPage) replaceFragment(session ? fragmentOf(session) : "");
-    bar.notify(isOfPage ? LOAD_ERROR : UNREADABLE_LINK);
+  const isCurrent = startRequest();
+  if (!examplesOnPage().includes(name)) {
+    if (!isCurrent()) return;
+    replaceFragment(session ? fragmentOf(session) : "");
+    return bar.showMessage(UNREADABLE_LINK);
   }
+  const example = await load(name).catch(() => null);
+  const started = example && isCurrent() ? await openSession(example) : null;
+  if (!started) return isCurrent() && bar.showMessage(LOAD_ERROR);
+  const { edits, isComplete } = editsOf(texts, started.examples);
+  if (isComplete || edits.size) replaceEdits(started, edits);
+  setHeading(started, heading);
+  update(started);
+  if (!isComplete) bar.prependStatus(UNREADABLE_LINK);
+  if (isNewVisit) scrollToHeading(started);
 };
 
 /** Remember the heading of the address, if the page has it. @param {Session} session @param {string} heading */
@@ -89,58 +89,66 @@ const scrollToHeading = (session) => {
  *
  * @param {Example} example
  */
-export const begin = async (example) => {
+export const startEditing = async (example) => {
   if (session?.example === example) return;
-  const started = await open(example);
+  const started = await openSession(example);
   if (!started) return;
   setHeading(started, parse(location.hash).heading);
   update(started);
 };
 
-/** @param {Example} example @returns {Promise<Session | null>} null if a later request has replaced it */
-const open = async (example) => {
+/**
+ * Open a session, and turn the inputs of its example into fields.
+ *
+ * @param {Example} example @returns {Promise<Session | null>} null if a later request has replaced it
+ */
+const openSession = async (example) => {
   if (session?.example === example) return session;
-  const isLatest = startRequest();
+  const isCurrent = startRequest();
   const owners = inputsOf(example).map(exampleOf);
   const names = new Set([...examplesOnPage(), ...owners]);
-  const others = await Promise.all([...names].map((name) => load(name).catch(() => null)));
-  if (!isLatest()) return null;
+  const loaded = await Promise.all([...names].map((name) => load(name).catch(() => null)));
+  if (!isCurrent()) return null;
   const previous = session;
-  close();
-  const started = startSession(example, others.filter((other) => other !== null), previous);
+  closeSession();
+  const started = startSession(example, loaded.filter((other) => other !== null), previous);
   session = started;
   fields = showInputs(started);
-  prepare(started.examples.flatMap(spotsOf).map(({ spot }) => spot));
-  if (!(await afterFrame(started))) return null;
+  insertNotes(started.examples.flatMap(spotsOf).map(({ spot }) => spot));
+  if (!(await waitForFrame(started))) return null;
   bar.show(actionsOf(started));
   document.body.classList.add("live-editing");
-  for (const { spot, input, index } of fields) {
-    const { value, dtype } = entryOf(started, input, index);
-    const label = [input.split(".")[1], ...index.map((at) => at + 1)].join(" ");
-    const shown = () => valueOf(example, { step: keyIn(example, input) ?? "", index }).value;
-    spot.replaceChildren(
-      fieldOf(label, format(value, dtype), dtype, shown, ({ value, problem }) => {
-        if (value === null) return bar.say(problem);
-        enter(started, input, index, value);
-        update(started);
-      })
-    );
-  }
-  return (await afterFrame(started)) ? started : null;
+  for (const fieldSpot of fields) addField(started, fieldSpot);
+  return (await waitForFrame(started)) ? started : null;
+};
+
+/** @param {Session} session @param {import("./field_spots.js").FieldSpot} fieldSpot */
+const addField = (session, { spot, input, index }) => {
+  const { example } = session;
+  const { value, dtype } = inputNumber(session, input, index);
+  const label = [input.split(".")[1], ...index.map((at) => at + 1)].join(" ");
+  const currentNumber = () => valueOf(example, { step: keyIn(example, input) ?? "", index }).value;
+  /** @param {import("./fields.js").Entry} entry */
+  const onEntry = ({ value, problem }) => {
+    if (value === null) return bar.setStatus(problem);
+    editNumber(session, input, index, value);
+    update(session);
+  };
+  spot.replaceChildren(createField(label, format(value, dtype), dtype, currentNumber, onEntry));
 };
 
 /** Let the browser draw a frame, to stay responsive. @param {Session} started @returns {Promise<boolean>} whether the session is still open */
-const afterFrame = async (started) => {
+const waitForFrame = async (started) => {
   await new Promise((resolve) => requestAnimationFrame(() => setTimeout(resolve)));
   return session === started;
 };
 
-/** @param {Session} session @returns {Record<string, () => void>} by label */
+/** Return the actions of the bar's buttons. @param {Session} session @returns {Record<string, () => void>} by label */
 const actionsOf = (session) => ({
   Undo: () => undoStep(session),
   Redo: () => redoStep(session),
   Reset: () => {
-    change(session, new Map());
+    replaceEdits(session, new Map());
     update(session);
   },
   "Copy link": () => {
@@ -152,19 +160,20 @@ const actionsOf = (session) => ({
     bar.copy(program(graph, values), "The NumPy program is copied.");
   },
   Done: () => {
-    const byKeyboard = bar.hasKeyboardFocus();
+    const isKeyboardUsed = bar.hasKeyboardFocus();
     replaceFragment(fragmentOf({ ...session, edits: new Map() }));
-    close();
-    if (byKeyboard) buttonOf(session)?.focus();
+    closeSession();
+    if (isKeyboardUsed) buttonOf(session)?.focus();
   },
 });
 
 /** Discard invalid text in fields, or else undo the last step. @param {Session} session */
 const undoStep = (session) => {
-  const hasInvalid = fields.some(({ spot }) => spot.querySelector("[aria-invalid=true]"));
-  const isUndone = hasInvalid || undo(session);
+  const hasInvalidText = fields.some(({ spot }) => spot.querySelector("[aria-invalid=true]"));
+  const isUndone = hasInvalidText || undo(session);
+  // This fills the fields anew.
   update(session);
-  if (!isUndone) bar.say("There is nothing to undo.");
+  if (!isUndone) bar.setStatus("There is nothing to undo.");
 };
 
 /** @param {Session} session */
@@ -178,8 +187,8 @@ const SHORTCUTS = { z: undoStep, "shift z": redoStep, y: redoStep };
 document.addEventListener("keydown", (event) => {
   const { key, ctrlKey, metaKey, shiftKey, target } = event;
   const action = SHORTCUTS[(shiftKey ? "shift " : "") + key.toLowerCase()];
-  const isElsewhere = target instanceof Element && target.matches("input:not(.live-field), textarea");
-  if (!session || !action || !(ctrlKey || metaKey) || isElsewhere) return;
+  const isOtherField = target instanceof Element && target.matches("input:not(.live-field), textarea");
+  if (!session || !action || !(ctrlKey || metaKey) || isOtherField) return;
   event.preventDefault();
   action(session);
 });
@@ -188,7 +197,7 @@ document.addEventListener("keydown", (event) => {
 for (const kind of ["change", "focusout", "pointerup", "keyup"])
   document.addEventListener(kind, (event) => {
     const isTyping = event instanceof KeyboardEvent && !event.key.startsWith("Arrow");
-    if (session && !isTyping) commit(session);
+    if (session && !isTyping) endUndoStep(session);
   });
 
 document.addEventListener("click", (event) => {
@@ -224,19 +233,19 @@ const update = (session) => {
     keepInPlace([lastField, document.getElementById(session.heading)], change);
   withoutShift(() => {
     for (const { spot, input, index } of fields) {
-      const { value, dtype } = entryOf(session, input, index);
+      const { value, dtype } = inputNumber(session, input, index);
       const field = spot.querySelector("input");
-      if (field) fill(field, value, dtype);
+      if (field) setFieldNumber(field, value, dtype);
     }
-    const changed = session.examples.flatMap((example) => write(example, deferred));
-    bar.summarise(session.examples, changed.length);
+    const changed = session.examples.flatMap((example) => writeNumbers(example, deferred));
+    bar.showSummary(session.examples, changed.length);
   });
-  clearTimeout(restTimer);
-  const updateRest = () => {
-    dim(session.examples.flatMap((example) => write(example)));
+  clearTimeout(deferredTimer);
+  const updateDeferred = () => {
+    dimProse(session.examples.flatMap((example) => writeNumbers(example)));
     session.examples.forEach(writeCopies);
   };
-  restTimer = setTimeout(() => withoutShift(updateRest), REST_DELAY);
+  deferredTimer = setTimeout(() => withoutShift(updateDeferred), DEFERRED_DELAY);
   if (!addressTimer) updateAddress();
   bar.enableRedo(session.future.length > 0);
   refreshCard();
@@ -251,34 +260,36 @@ const updateAddress = () => {
   addressTimer = setTimeout(updateAddress, ADDRESS_DELAY);
 };
 
-/** Restore the page's own numbers and table cells. */
-const close = () => {
+/** Restore the page's own numbers and table cells, and end the session. */
+const closeSession = () => {
   if (!session) return;
-  release(session);
+  const original = { ...session, edits: new Map() };
+  computeAll(session.examples, original.edits);
   for (const example of session.examples) {
-    write(example);
+    writeNumbers(example);
     writeCopies(example);
   }
   for (const { spot, input, index } of fields) {
     const field = spot.querySelector("input");
-    const { value, dtype } = entryOf({ ...session, edits: new Map() }, input, index);
-    if (field) clear(field);
+    const { value, dtype } = inputNumber(original, input, index);
+    if (field) clearError(field);
     spot.innerHTML = html(value, dtype);
   }
   hideInputs();
-  leave();
+  endSession();
 };
 
-/** End the session, without touching the page's numbers. */
-export const leave = () => {
+/** End the session, without writing to the page's numbers, because the page may have been replaced. */
+export const endSession = () => {
+  // Ignore responses to earlier requests.
   startRequest();
   clearTimeout(addressTimer);
-  clearTimeout(restTimer);
+  clearTimeout(deferredTimer);
   addressTimer = 0;
-  if (session) release(session);
+  if (session) computeAll(session.examples, new Map());
   session = lastField = null;
   fields = [];
-  restore();
+  removeNotes();
   bar.hide();
   document.body.classList.remove("live-editing");
   repaint();

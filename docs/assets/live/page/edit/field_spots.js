@@ -2,7 +2,7 @@
 
 import { matrixOf, make, nameOf } from "../elements.js";
 import { inputAt, inputsOf, originalInput } from "../inputs.js";
-import { forget, spotsOf } from "../spots.js";
+import { forgetSpots, spotsOf } from "../spots.js";
 
 /** @typedef {import("./session.js").Session} Session */
 /** @typedef {{spot: Element, input: string, index: number[]}} FieldSpot a table cell that becomes a field */
@@ -16,9 +16,14 @@ const extraTables = make("div", { class: "live-inputs" });
  * @param {Session} session @returns {FieldSpot[]}
  */
 export const showInputs = (session) => {
-  const spots = fieldSpotsOf(session);
-  const missing = inputsOf(session.example).filter((input) => !unfold(spots, input));
-  if (!missing.length) return spots;
+  const fieldSpots = fieldSpotsOf(session);
+  const missing = [];
+  for (const input of inputsOf(session.example)) {
+    const spots = fieldSpots.filter((fieldSpot) => fieldSpot.input === input).map(({ spot }) => spot);
+    if (!spots.length) missing.push(input);
+    else if (!spots.some((spot) => spot.checkVisibility())) openDetails(spots[0]);
+  }
+  if (!missing.length) return fieldSpots;
   extraTables.replaceChildren(...missing.map((input) => {
     const { shape, data } = originalInput(session.example, input);
     const table = matrixOf(shape, Array.from(data, () => make("td")));
@@ -26,37 +31,36 @@ export const showInputs = (session) => {
     return make("figure", {}, make("figcaption", {}, nameOf(input)), table);
   }));
   (buttonOf(session) ?? document.querySelector("article > :last-child"))?.after(extraTables);
-  forget();
+  forgetSpots();
   return fieldSpotsOf(session);
 };
 
 /** Remove the added tables. */
 export const hideInputs = () => {
   extraTables.remove();
-  forget();
+  forgetSpots();
 };
 
-/** @param {Session} session @returns {FieldSpot[]} */
-const fieldSpotsOf = ({ example, examples }) => {
-  const edited = inputsOf(example);
-  return examples.flatMap((example) => {
+/** List the table cells, of any example, that show inputs of the edited example. @param {Session} session @returns {FieldSpot[]} */
+const fieldSpotsOf = (session) => {
+  const editedInputs = inputsOf(session.example);
+  return session.examples.flatMap((example) => {
     const steps = [...example.graph.steps.keys()];
-    const inputs = new Map(steps.map((step) => [step, inputAt(example, step)]));
+    const inputByStep = new Map(steps.map((step) => [step, inputAt(example, step)]));
     return spotsOf(example).flatMap(({ spot, cell: { step, index } }) => {
-      const input = spot.matches("td") ? inputs.get(step) : null;
-      return input && edited.includes(input) ? [{ spot, input, index }] : [];
+      const input = spot.matches("td") ? inputByStep.get(step) : null;
+      return input && editedInputs.includes(input) ? [{ spot, input, index }] : [];
     });
   });
 };
 
-/** Open the <details> around an input that is not visible. @param {FieldSpot[]} fields @param {string} input @returns {boolean} whether the page shows it */
-const unfold = (fields, input) => {
-  const spots = fields.filter((field) => field.input === input).map(({ spot }) => spot);
-  if (!spots.some((spot) => spot.checkVisibility()))
-    for (let fold = spots[0]?.closest("details"); fold; fold = fold.parentElement?.closest("details") ?? null)
-      fold.open = true;
-  return spots.length > 0;
+/** Open all <details> around an element. @param {Element} element */
+const openDetails = (element) => {
+  const details = element.closest("details");
+  if (!details) return;
+  details.open = true;
+  if (details.parentElement) openDetails(details.parentElement);
 };
 
-/** @param {Session} session @returns {HTMLElement | null} the page's button for editing the example */
+/** Find the page's button for editing the example. @param {Session} session @returns {HTMLElement | null} */
 export const buttonOf = ({ example }) => document.querySelector(`.live-try[data-example="${example.name}"]`);

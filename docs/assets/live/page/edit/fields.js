@@ -5,7 +5,10 @@ import { make } from "../elements.js";
 
 /** @typedef {{value: number, problem: ""} | {value: null, problem: string}} Entry */
 
-const [STEP, SMALL_STEP, PIXELS] = [1, 0.1, 8];
+// By an arrow key, and by an arrow key with Shift or for each 8 pixels of a drag.
+const [STEP, SMALL_STEP, PIXELS_PER_STEP] = [1, 0.1, 8];
+// Without the rounding errors of adding 0.1.
+const DECIMALS = 9;
 
 /**
  * Create a field.
@@ -13,27 +16,27 @@ const [STEP, SMALL_STEP, PIXELS] = [1, 0.1, 8];
  * @param {string} label for screen readers
  * @param {string} text initial content
  * @param {Dtype} dtype
- * @param {() => number} shown returns the number that the page shows, even while the text is invalid
+ * @param {() => number} currentNumber returns the number that the page shows, even while the text is invalid
  * @param {(entry: Entry) => void} onEntry is called whenever the text changes
  * @returns {HTMLInputElement}
  */
-export const fieldOf = (label, text, dtype, shown, onEntry) => {
+export const createField = (label, text, dtype, currentNumber, onEntry) => {
   const field = /** @type {HTMLInputElement} */ (
     make("input", { class: "live-field", "aria-label": label, autocomplete: "off", value: text })
   );
   const update = () => {
     const { value, problem } = parse(field.value, dtype);
-    clear(field);
+    clearError(field);
     if (value === null) {
-      const message = `${problem} The page shows ${format(shown(), dtype).replaceAll("-", "−")}.`;
+      const message = `${problem} The page shows ${format(currentNumber(), dtype).replaceAll("-", "−")}.`;
       showError(field, message);
       onEntry({ value, problem: message });
     } else onEntry({ value, problem: "" });
-    fit(field);
+    fitWidth(field);
   };
   /** @param {number} value */
   const setNumber = (value) => {
-    field.value = String(Number(value.toFixed(9)));
+    field.value = String(Number(value.toFixed(DECIMALS)));
     update();
   };
   field.oninput = update;
@@ -44,7 +47,7 @@ export const fieldOf = (label, text, dtype, shown, onEntry) => {
     setNumber((parse(field.value, dtype).value ?? 0) + direction * (event.shiftKey ? SMALL_STEP : STEP));
   };
   field.onpointerdown = (event) => drag(field, event, parse(field.value, dtype).value, setNumber);
-  fit(field);
+  fitWidth(field);
   return field;
 };
 
@@ -53,43 +56,43 @@ export const fieldOf = (label, text, dtype, shown, onEntry) => {
  *
  * @param {HTMLInputElement} field @param {number} value @param {Dtype} dtype
  */
-export const fill = (field, value, dtype) => {
+export const setFieldNumber = (field, value, dtype) => {
   if (Object.is(parse(field.value, dtype).value, value)) return;
   field.value = format(value, dtype);
-  clear(field);
-  fit(field);
+  clearError(field);
+  fitWidth(field);
 };
 
 /** @type {WeakMap<HTMLInputElement, HTMLElement>} the messages below fields with invalid text */
 const errors = new WeakMap();
-let count = 0;
+let errorCount = 0;
 
 /** Show below the matrix of a field why its text is invalid. @param {HTMLInputElement} field @param {string} text */
 const showError = (field, text) => {
-  const line = make("p", { id: `live-complaint-${count++}` }, text);
-  const box = field.closest(".formula") ?? field.closest("table");
-  const next = box?.nextElementSibling;
-  const lines = next?.matches(".live-complaints") ? next : make("div", { class: "live-complaints" });
-  lines.append(line);
-  box?.after(lines);
-  errors.set(field, line);
+  const error = make("p", { id: `live-complaint-${errorCount++}` }, text);
+  const matrix = field.closest(".formula") ?? field.closest("table");
+  const next = matrix?.nextElementSibling;
+  const list = next?.matches(".live-complaints") ? next : make("div", { class: "live-complaints" });
+  list.append(error);
+  matrix?.after(list);
+  errors.set(field, error);
   field.setAttribute("aria-invalid", "true");
-  field.setAttribute("aria-describedby", line.id);
+  field.setAttribute("aria-describedby", error.id);
 };
 
 /** Remove the error of a field. @param {HTMLInputElement} field */
-export const clear = (field) => {
-  const line = errors.get(field);
-  const lines = line?.parentElement;
-  line?.remove();
-  if (!lines?.childElementCount) lines?.remove();
+export const clearError = (field) => {
+  const error = errors.get(field);
+  const list = error?.parentElement;
+  error?.remove();
+  if (!list?.childElementCount) list?.remove();
   errors.delete(field);
   field.removeAttribute("aria-invalid");
   field.removeAttribute("aria-describedby");
 };
 
 /** Make a field as wide as its text. @param {HTMLInputElement} field */
-const fit = (field) => {
+const fitWidth = (field) => {
   const width = `${Math.max(1, field.value.length) + 1}ch`;
   if (field.style.width !== width) field.style.width = width;
 };
@@ -103,7 +106,7 @@ const fit = (field) => {
 const drag = (field, { clientX, pointerId }, start, setNumber) => {
   if (start === null || field === document.activeElement) return;
   field.onpointermove = (event) => {
-    const steps = Math.round((event.clientX - clientX) / PIXELS);
+    const steps = Math.round((event.clientX - clientX) / PIXELS_PER_STEP);
     if (!steps && !field.hasPointerCapture(pointerId)) return;
     field.setPointerCapture(pointerId);
     setNumber(start + steps * SMALL_STEP);

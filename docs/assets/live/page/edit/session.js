@@ -29,85 +29,92 @@ export const startSession = (example, others, previous) => {
   const examples = [...new Set([example, ...others, ...(previous?.examples ?? [])])];
   const state = previous ?? { edits: new Map(), heading: "", past: [], future: [], current: "" };
   const session = { ...state, example, examples };
-  apply(session, session.edits);
+  computeAll(examples, session.edits);
   return session;
 };
 
 /** Replace all edits, as one undo step. @param {Session} session @param {Edits} edits */
-export const change = (session, edits) => {
-  commit(session);
+export const replaceEdits = (session, edits) => {
+  endUndoStep(session);
   if (isSame(session, edits)) return;
-  addStep(session);
-  apply(session, edits);
+  addUndoStep(session);
+  applyEdits(session, edits);
 };
 
 /** Edit one number. @param {Session} session @param {string} input @param {number[]} index @param {number} value */
-export const enter = (session, input, index, value) => {
+export const editNumber = (session, input, index, value) => {
   const array = copyOf(session.edits.get(input) ?? originalInput(session.example, input));
   array.data[ravel(index, array.shape)] = value;
   const current = `${input}[${index}]`;
   if (current !== session.current) {
-    commit(session);
-    addStep(session);
+    endUndoStep(session);
+    addUndoStep(session);
     session.current = current;
   }
-  apply(session, new Map([...session.edits, [input, array]]));
+  applyEdits(session, new Map([...session.edits, [input, array]]));
 };
 
-/** End the current undo step. @param {Session} session */
-export const commit = (session) => {
-  const [previous] = session.past.slice(-1);
+/** End the current undo step, or drop it if it has changed nothing. @param {Session} session */
+export const endUndoStep = (session) => {
+  const previous = /** @type {Edits} */ (session.past.at(-1));
   if (session.current && isSame(session, previous)) session.past.pop();
   session.current = "";
 };
 
 /** @param {Session} session */
-const addStep = (session) => {
+const addUndoStep = (session) => {
   session.past.push(session.edits);
   session.future = [];
 };
 
-/** @param {Session} session @param {Edits} edits */
+/** Whether edits equal those of a session. @param {Session} session @param {Edits} edits */
 const isSame = (session, edits) => fragmentOf({ ...session, edits }) === fragmentOf(session);
 
 /** @param {Session} session @returns {boolean} whether there was something to undo */
 export const undo = (session) => {
-  commit(session);
+  endUndoStep(session);
   return moveStep(session, session.past, session.future);
 };
 
 /** @param {Session} session @returns {boolean} whether there was something to redo */
 export const redo = (session) => {
-  commit(session);
+  endUndoStep(session);
   return moveStep(session, session.future, session.past);
 };
 
-/** @param {Session} session @param {Edits[]} from @param {Edits[]} to @returns {boolean} */
+/**
+ * Exchange the edits for the latest ones of a history, and add them to the other history.
+ *
+ * @param {Session} session @param {Edits[]} from @param {Edits[]} to @returns {boolean} whether there were any
+ */
 const moveStep = (session, from, to) => {
   const edits = from.pop();
   if (!edits) return false;
   to.push(session.edits);
-  apply(session, edits);
+  applyEdits(session, edits);
   return true;
 };
 
-/** Recompute all examples with edits. @param {Session} session @param {Edits} edits */
-const apply = (session, edits) => {
+/** Set the edits of a session and recompute its examples. @param {Session} session @param {Edits} edits */
+const applyEdits = (session, edits) => {
   session.edits = edits;
-  for (const example of session.examples) {
-    const own = [...edits].flatMap(([input, array]) => {
+  computeAll(session.examples, edits);
+};
+
+/** Recompute examples, each with the edits of its own inputs. @param {Example[]} examples @param {Edits} edits */
+export const computeAll = (examples, edits) => {
+  for (const example of examples) {
+    /** @type {Edits} */ const editsByKey = new Map();
+    for (const [input, array] of edits) {
       const key = keyIn(example, input);
-      return key ? [/** @type {const} */ ([key, array])] : [];
-    });
-    compute(example, new Map(own));
+      if (key) editsByKey.set(key, array);
+    }
+    compute(example, editsByKey);
   }
 };
 
-/** Recompute the examples without edits, which the session keeps. @param {Session} session */
-export const release = (session) => apply({ ...session }, new Map());
-
-/** @param {Session} session @param {string} input @param {number[]} index */
-export const entryOf = ({ example, edits }, input, index) => {
+/** Return a number of an input, with the edits. @param {Session} session @param {string} input @param {number[]} index */
+export const inputNumber = ({ example, edits }, input, index) => {
   const { data, shape, dtype } = edits.get(input) ?? originalInput(example, input);
   return { value: data[ravel(index, shape)], dtype };
 };

@@ -6,10 +6,10 @@ import { rowsOf } from "../elements.js";
 const WIDTHS = { ".": 0.278, "−": 0.778, "×": 0.778, " ": 0.25 };
 const [DIGIT_WIDTH, EXPONENT_SCALE] = [0.5, 0.7];
 
-/** @param {string} text */
+/** Estimate the width of a text, in em. @param {string} text */
 const width = (text) => [...text].reduce((sum, character) => sum + (WIDTHS[character] ?? DIGIT_WIDTH), 0);
 
-/** @param {string} html of a number @returns {number} the width of what follows its integer part */
+/** Estimate the width of what follows the integer part of a number. @param {string} html @returns {number} */
 const fractionWidth = (html) => {
   const [, mantissa, exponent = ""] = /** @type {string[]} */ (/^(.*?)(?:<sup>(.*)<\/sup>)?$/.exec(html));
   const point = mantissa.indexOf(".");

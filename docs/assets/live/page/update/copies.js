@@ -6,14 +6,14 @@ import { stepOf } from "../examples.js";
 
 /** @typedef {{dtype: Dtype, before: ArrayLike<number>, now: ArrayLike<number>}} StepNumbers */
 
-const STEP = /^(.+? = )(.+)$/gm;
-const DIGITS = 15;
+const ASSIGNMENT = /^(.+? = )(.+)$/gm;
+const SIGNIFICANT_DIGITS = 15;
 /** @type {Record<string, {number: RegExp, write: (value: number, dtype: Dtype) => string}>} */
 const FORMATS = {
   numpy: {
     number: /-?(?:np\.inf|np\.nan|True|False|\d[\d.e+-]*)/g,
     // Rounding would lose the sign of a negative zero.
-    write: (value, dtype) => python(value && Number(value.toPrecision(DIGITS)), dtype).replace(/inf|nan/, "np.$&"),
+    write: (value, dtype) => python(value && Number(value.toPrecision(SIGNIFICANT_DIGITS)), dtype).replace(/inf|nan/, "np.$&"),
   },
   latex: { number: /-?(?:\\infty|\\text\{\w+\}|\d[\d.]*(?: \\times 10\^\{-?\d+\})?)/g, write: latex },
 };
@@ -28,13 +28,14 @@ const FORMATS = {
  */
 export const withNumbers = (text, format, steps) => {
   const { number, write } = FORMATS[format];
-  const lines = steps.values();
-  return text.replace(STEP, (_, name, numbers) => {
-    const { dtype, before, now } = /** @type {StepNumbers} */ (lines.next().value);
-    let position = -1;
-    return name + numbers.replace(number, (/** @type {string} */ digits) =>
-      Object.is(now[++position], before[position]) ? digits : write(now[position], dtype)
-    );
+  const remainingSteps = [...steps];
+  return text.replace(ASSIGNMENT, (_, start, numbers) => {
+    const { dtype, before, now } = /** @type {StepNumbers} */ (remainingSteps.shift());
+    let count = 0;
+    return start + numbers.replace(number, (/** @type {string} */ digits) => {
+      const position = count++;
+      return Object.is(now[position], before[position]) ? digits : write(now[position], dtype);
+    });
   });
 };
 

@@ -2,9 +2,12 @@
 
 import { number } from "../../show.js";
 
-/** @typedef {{value: number, dtype: Dtype}} Valued */
+/** @typedef {{value: number, dtype: Dtype}} NumberValue */
 
-const [MAX_WIDTH, MIN_WIDTH, OPACITY_UNDER_TEXT, OPACITY] = [9, 0.4, 0.5, 0.8];
+// Of lines, in pixels.
+const [MAX_WIDTH, MIN_WIDTH] = [9, 0.4];
+// Of the largest magnitude, with and without digits in the cell.
+const [OPACITY_UNDER_TEXT, OPACITY] = [0.5, 0.8];
 const BASELINE = 4; // below the middle of a text
 const [PLUS, MINUS] = ["var(--figure-plus, #8f63d2)", "var(--figure-minus, #c77a12)"];
 
@@ -12,7 +15,7 @@ const [PLUS, MINUS] = ["var(--figure-plus, #8f63d2)", "var(--figure-minus, #c77a
  * Redraw a matrix or the points of a chart.
  *
  * @param {Element} group of the cells or lines
- * @param {(cell: Cell) => Valued} valueOf
+ * @param {(cell: Cell) => NumberValue} valueOf
  */
 export const drawFigure = (group, valueOf) => {
   const step = /** @type {string} */ (group.getAttribute("data-val")).split(".")[1];
@@ -28,19 +31,25 @@ export const drawFigure = (group, valueOf) => {
   drawScale(group, largest);
 };
 
-/** @param {Element} cell @param {number} value @param {Dtype} dtype @param {number} largest */
+/**
+ * Redraw a cell with digits, a small cell, whose digits are in its title, or a line.
+ *
+ * @param {Element} cell @param {number} value @param {Dtype} dtype @param {number} largest
+ */
 const drawCell = (cell, value, dtype, largest) => {
-  const [box, line, label, title] = ["rect", "path", "text", "title"].map((tag) => cell.querySelector(tag));
+  const [box, line, text, title] = ["rect", "path", "text", "title"].map((tag) => cell.querySelector(tag));
   const digits = number(value, dtype);
   if (title) setText(title, `${title.textContent?.replace(/: [^:]*$/, "")}: ${digits}`);
+  if (line) setNumber(line, "stroke-width", strokeWidth(value / Math.max(1, largest)));
+  if (dtype === "bool") return;
   // Cells too small for a number show its minus sign.
-  const shown = title && box ? (value < 0 ? "−" : "") : digits;
-  const text = label ?? (box && shown === "−" ? cell.appendChild(labelIn(box)) : null);
-  if (text && dtype !== "bool") setText(text, shown);
+  const sign = value < 0 ? "−" : "";
+  const isSmallCell = title && box;
+  if (text) setText(text, isSmallCell ? sign : digits);
+  else if (isSmallCell && sign) setText(cell.appendChild(createText(box)), sign);
   // Positive cells have the colour of their group.
   const fill = box?.closest("[fill]")?.getAttribute("fill");
-  if (box && fill && fill !== "none" && dtype !== "bool") paint(box, fill, value, largest, title ? OPACITY : OPACITY_UNDER_TEXT);
-  if (line) put(line, "stroke-width", strokeWidth(value / Math.max(1, largest)));
+  if (box && fill && fill !== "none") paint(box, fill, value, largest, title ? OPACITY : OPACITY_UNDER_TEXT);
 };
 
 /** Set a text only if it differs, to avoid layout. @param {Element} element @param {string} text */
@@ -49,11 +58,11 @@ const setText = (element, text) => {
 };
 
 /** Create the text of a cell that had none. @param {Element} box @returns {Element} */
-const labelIn = (box) => {
+const createText = (box) => {
   const [x, y, width, height] = ["x", "y", "width", "height"].map((name) => Number(box.getAttribute(name)));
   const text = document.createElementNS("http://www.w3.org/2000/svg", "text");
-  put(text, "x", x + width / 2);
-  put(text, "y", y + height / 2 + BASELINE);
+  setNumber(text, "x", x + width / 2);
+  setNumber(text, "y", y + height / 2 + BASELINE);
   text.setAttribute("fill", "currentColor");
   return text;
 };
@@ -64,41 +73,42 @@ const labelIn = (box) => {
  *
  * @param {Element} element @param {string} name @param {number} value
  */
-const put = (element, name, value) => {
+const setNumber = (element, name, value) => {
   const text = String(Number(value.toFixed(2)));
   if (element.getAttribute(name) !== text) element.setAttribute(name, text);
 };
 
-/** @param {number} share of the maximum */
+/** Return the width of a line. @param {number} share of the maximum */
 const strokeWidth = (share) => (share ? Math.max(MIN_WIDTH, MAX_WIDTH * share) : 0);
 
-/** @param {Element} box @param {string} fill @param {number} value @param {number} largest @param {number} opacity of the largest */
+/** Colour a cell. @param {Element} box @param {string} fill @param {number} value @param {number} largest @param {number} opacity of the largest */
 const paint = (box, fill, value, largest, opacity) => {
   const end = isSequential(fill) ? Math.max(1, largest) : largest || 1;
-  put(box, "fill-opacity", opacity * Math.min(Math.abs(value) / end, 1));
+  setNumber(box, "fill-opacity", opacity * Math.min(Math.abs(value) / end, 1));
   const colour = value < 0 ? MINUS : PLUS;
   if (!isSequential(fill) && fill !== colour) box.setAttribute("fill", colour);
 };
 
-/** @param {string} fill */
+/** Whether a colour scale starts at 0, without negative numbers. @param {string} fill */
 const isSequential = (fill) => fill.includes("--figure-weight");
 
 /** Update the ends of the colour scale. @param {Element} group @param {number} largest */
 const drawScale = (group, largest) => {
   const scale = group.closest("svg")?.querySelector(`[data-scale="${group.getAttribute("data-val")}"]`);
   const labels = [...(scale?.querySelectorAll("text") ?? [])];
-  if (labels.length === 3) labels[0].textContent = number(-(largest || 1));
-  if (labels.length > 1) {
-    const end = labels.length === 3 ? largest || 1 : Math.max(1, largest);
-    labels[labels.length - 1].textContent = number(end);
-  }
+  if (labels.length < 2) return;
+  // The labels are minimum, 0 and maximum, or 0 and maximum.
+  const isDiverging = labels.length === 3;
+  const end = isDiverging ? largest || 1 : Math.max(1, largest);
+  if (isDiverging) labels[0].textContent = number(-end);
+  labels[labels.length - 1].textContent = number(end);
 };
 
 /**
  * Move the points of a chart and the line that joins them. Values without a place on a logarithmic axis go
  * to its lower end.
  *
- * @param {Element} group @param {(Valued & {cell: Element})[]} points
+ * @param {Element} group @param {(NumberValue & {cell: Element})[]} points
  * @param {string} axis low, high, unit, bottom, top and perhaps "logarithmic", separated by spaces
  */
 const drawPoints = (group, points, axis) => {

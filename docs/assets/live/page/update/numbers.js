@@ -9,7 +9,7 @@ import { html, mathml, number } from "../../show.js";
 const STALE_DESCRIPTION =
   "You have changed numbers of this figure. Its description was of the original ones, so it is left out. The Tab key leads to the numbers as they are now.";
 
-/** @type {WeakMap<Element, string>} the HTML as built of elements that differ now */
+/** @type {WeakMap<Element, string>} the original HTML of changed elements */
 const originals = new WeakMap();
 
 /**
@@ -19,7 +19,7 @@ const originals = new WeakMap();
  * @param {Set<Element>} [deferred] groups of figures to skip
  * @returns {Element[]} the spots whose number differs from the page's own
  */
-export const write = (example, deferred = new Set()) => {
+export const writeNumbers = (example, deferred = new Set()) => {
   /** @type {Element[]} */ const changed = [];
   /** @type {Set<Element>} */ const carriers = new Set();
   for (const spotCell of spotsOf(example)) {
@@ -47,13 +47,13 @@ export const write = (example, deferred = new Set()) => {
   return changed;
 };
 
-/** @param {Element} spot @param {number} value @param {Dtype} dtype @param {boolean} isChanged */
+/** Write a number into a spot, and into the MathML of its formula. @param {Element} spot @param {number} value @param {Dtype} dtype @param {boolean} isChanged */
 const writeNumber = (spot, value, dtype, isChanged) => {
   if (spot.querySelector("input")) return;
   replace(spot, isChanged, spot.closest("svg") ? number(value, dtype) : html(value, dtype));
-  const spoken = `[data-spoken="${spot.getAttribute("data-val")}"]`;
-  for (const copy of spot.closest(".katex")?.querySelectorAll(spoken) ?? [])
-    replace(copy, isChanged, mathml(value, dtype));
+  const mathmlNumber = `[data-spoken="${spot.getAttribute("data-val")}"]`;
+  for (const element of spot.closest(".katex")?.querySelectorAll(mathmlNumber) ?? [])
+    replace(element, isChanged, mathml(value, dtype));
 };
 
 /** Update the title of a point. @param {Element} point @param {import("../spots.js").SpotCell[]} cells */

@@ -1,30 +1,31 @@
-// Sentences are about the page's own numbers. They are dimmed in sections that show changed numbers, or that
-// have content which is never updated: printed code, exercises and figures without live numbers.
+// Sentences are about the page's own numbers. After an edit, they are dimmed in sections that show changed
+// numbers, or that have content which is never updated: printed code, exercises and static figures.
 
 import { exampleAt } from "../spots.js";
 import { make } from "../elements.js";
 
-const REASON =
+const NOTE =
   "You have changed numbers of this page. The sentences, curves and code of this section belong to the original ones.";
-const STATIC = ".highlight:not(.provenance *), details.question, figure.figure:not(:has([data-val]))";
+const STATIC_CONTENT = ".highlight:not(.provenance *), details.question, figure.figure:not(:has([data-val]))";
 const PROSE = "p:not(.live-why), ul, ol, details:not(.digits), .highlight, .md-typeset__scrollwrap";
 const PROVENANCE_PROSE = "details.info > :is(p, .highlight, details:not([data-format]))";
 const HEADING = /^H[1-6]$/;
 
 /** @type {Map<Element, HTMLElement>} the notes on why prose is dimmed, by the first element of the section */
-const reasons = new Map();
+const notes = new Map();
 
 /**
  * Dim the prose of the sections with changed numbers, and no other.
  *
- * @param {Element[]} changed
+ * @param {Element[]} changedSpots
  */
-export const dim = (changed) => {
-  const starts = sectionStarts(changed);
-  for (const [start, reason] of reasons) {
-    if (reason.hidden !== starts.has(start)) continue;
-    reason.hidden = !starts.has(start);
-    proseOf(start).forEach((element) => element.classList.toggle("live-set-back", !reason.hidden));
+export const dimProse = (changedSpots) => {
+  const starts = sectionStarts(changedSpots);
+  for (const [start, note] of notes) {
+    const isDimmed = starts.has(start);
+    if (note.hidden === !isDimmed) continue;
+    note.hidden = !isDimmed;
+    proseOf(start).forEach((element) => element.classList.toggle("live-set-back", isDimmed));
   }
 };
 
@@ -34,33 +35,34 @@ export const dim = (changed) => {
  *
  * @param {Element[]} spots
  */
-export const prepare = (spots) => {
+export const insertNotes = (spots) => {
   for (const start of sectionStarts(spots)) {
-    if (reasons.has(start)) continue;
-    const reason = make("p", { class: "live-why", hidden: true }, REASON);
-    if (HEADING.test(start.tagName)) start.after(reason);
-    else start.before(reason);
-    reasons.set(start, reason);
+    if (notes.has(start)) continue;
+    const note = make("p", { class: "live-why", hidden: true }, NOTE);
+    if (HEADING.test(start.tagName)) start.after(note);
+    else start.before(note);
+    notes.set(start, note);
   }
 };
 
 /** Undo the dimming and remove the notes. */
-export const restore = () => {
-  dim([]);
-  for (const reason of reasons.values()) reason.remove();
-  reasons.clear();
+export const removeNotes = () => {
+  dimProse([]);
+  for (const note of notes.values()) note.remove();
+  notes.clear();
 };
 
-/** @param {Element[]} spots that change @returns {Set<Element>} the first element of each section to dim */
+/** Find the first element of each section to dim. @param {Element[]} spots that change @returns {Set<Element>} */
 const sectionStarts = (spots) => {
   const names = new Set(spots.map(exampleAt));
-  const sources = [...names].map((name) => document.querySelector(`[data-of="${name}"]`));
-  const fixed = spots.length ? document.querySelectorAll(STATIC) : [];
-  const blocks = new Set([...spots, ...sources, ...fixed].map((each) => each?.closest("article > *")));
+  const provenances = [...names].map((name) => document.querySelector(`[data-of="${name}"]`));
+  const staticContent = spots.length ? document.querySelectorAll(STATIC_CONTENT) : [];
+  const elements = [...spots, ...provenances, ...staticContent];
+  const blocks = new Set(elements.map((element) => element?.closest("article > *")));
   return new Set([...blocks].flatMap((block) => (block ? [sectionOf(block)[0]] : [])));
 };
 
-/** @param {Element} start of a section @returns {Element[]} */
+/** List the elements of a section to dim. @param {Element} start of the section @returns {Element[]} */
 const proseOf = (start) =>
   sectionOf(start).flatMap((element) => {
     if (element.matches("figure")) return [...element.querySelectorAll("figcaption")];
@@ -75,9 +77,15 @@ const proseOf = (start) =>
  */
 const sectionOf = (block) => {
   const section = [block];
-  for (let next = block.previousElementSibling; next && !HEADING.test(section[0].tagName); next = next.previousElementSibling)
-    section.unshift(next);
-  for (let next = block.nextElementSibling; next && !HEADING.test(next.tagName); next = next.nextElementSibling)
+  let previous = block.previousElementSibling;
+  while (previous && !HEADING.test(section[0].tagName)) {
+    section.unshift(previous);
+    previous = previous.previousElementSibling;
+  }
+  let next = block.nextElementSibling;
+  while (next && !HEADING.test(next.tagName)) {
     section.push(next);
+    next = next.nextElementSibling;
+  }
   return section;
 };

@@ -1,18 +1,19 @@
 // Keep the scroll position during updates, and find figures whose update can wait.
 
 /**
- * Change the page, but keep the first visible one of some elements where it is.
+ * Change the page, and keep the first visible one of some elements where it is in the window.
  *
  * @param {(Element | null)[]} elements @param {() => void} change
  */
 export const keepInPlace = (elements, change) => {
   const anchor = elements.find((element) => element && !isOffscreen(element));
-  const before = anchor?.getBoundingClientRect().top ?? 0;
+  const top = () => anchor?.getBoundingClientRect().top ?? 0;
+  const before = top();
   change();
-  scrollBy({ top: (anchor?.getBoundingClientRect().top ?? 0) - before, behavior: "instant" });
+  scrollBy({ top: top() - before, behavior: "instant" });
 };
 
-/** @returns {Set<Element>} the groups of numbers in offscreen figures */
+/** List the groups of numbers in offscreen figures. @returns {Set<Element>} */
 export const offscreenFigures = () => {
   const figures = [...document.querySelectorAll(".figure-box svg")].filter(isOffscreen);
   return new Set(figures.flatMap((figure) => [...figure.querySelectorAll("g[data-val]")]));
