@@ -1,8 +1,8 @@
 r"""Lists generated from `nav` and docstrings, which never go out of date.
 
-`\contents{Chapters}` lists the pages of a section of `nav`, `\lessons{Course}` adds the time that it
-takes to read each, and `\overview{Reference}` lists the public names that the pages of a section
-document. All stand on a line of their own. `\minutes{Course}` is the reading time of a section.
+`\contents{Chapters}` lists the pages of a section of `nav`, `\lessons{Course}` adds the time to
+read each, and `\overview{Reference}` lists the public names that the pages of a section document.
+These stand on a line of their own. `\minutes{Course}` is the time to read a whole section.
 """
 
 import inspect
@@ -85,7 +85,7 @@ def reading_minutes(source: Source) -> int:
     """
     text: str = source.prose
     matches = list(CODE_OR_MATH.finditer(text))
-    displays = sum(bool(match["fence"]) or match[0].startswith("$$") for match in matches)
+    displays: int = sum(bool(match["fence"]) or match[0].startswith("$$") for match in matches)
     displays += sum(match["name"] == "figure" for match in MACRO.finditer(text))
     words = len(words_of_prose(text))
     return math.ceil(words / WORDS_PER_MINUTE + displays * MINUTES_PER_DISPLAY)
