@@ -128,12 +128,25 @@ VOCABULARY = [*NOUNS, *VERBS, "because", "they", *REASONS]
 
 MODEL = Block(vocabulary=len(VOCABULARY), length=5, d_model=7, d_k=3, d_v=4, d_ff=1)
 UNIFORM = replace(MODEL, scale=0.0)
+SENTENCES = ["birds pass boats because they", "boats pass birds because they"]
+WORDS, SWAPPED = SENTENCES[0].split(), SENTENCES[1].split()
+CUTS = ["whole", "without head 1", "without head 2"]
+# The features of a learned model have no names.
+FEATURES = [str(feature) for feature in range(1, MODEL.d_model + 1)]
+LABELS = {
+    "right_without": (CUTS,),
+    "X": (WORDS, FEATURES),
+    "verbs": (VERBS, FEATURES),
+    **{f"{stage}_{head}": (WORDS, WORDS) for stage in ("before", "weights") for head in (1, 2)},
+    **{f"weights_{head}_swapped": (SWAPPED, SWAPPED) for head in (1, 2)},
+    **dict.fromkeys(("next_words", "fly", "sail", "log_odds"), (SENTENCES, CUTS)),
+}
+
 DEVIATION, RATE, DECAY = 1 / 4, 3 / 100, 1 / 5
 STEPS, EVERY = 200, 20
 STARTS = range(10)  # seeds
 
 THEY = "the word after “they” in the sentences kept apart"
-CUTS = "; columns: whole, without head 1, without head 2"
 FORMULAS = {
     "sentences": "how many sentences the model learns from, and how many are kept apart",
     "step": "how often Adam has changed the matrices",
@@ -153,11 +166,11 @@ FORMULAS = {
     "weights_2": f"the weights of head 2 after {STEPS} steps",
     "weights_1_swapped": f"the weights of head 1 after {STEPS} steps, nouns exchanged",
     "weights_2_swapped": f"the weights of head 2 after {STEPS} steps, nouns exchanged",
-    "next_words": f"the word with the largest probability in both sentences, counted from 0{CUTS}",
-    "fly": f"the probability of “fly” in both sentences{CUTS}",
-    "sail": f"the probability of “sail” in both sentences{CUTS}",
-    "log_odds": f"log(fly / sail){CUTS}",
-    "right_without": f"right after {STEPS} steps{CUTS}",
+    "next_words": "the word with the largest probability in both sentences, counted from 0",
+    "fly": "the probability of “fly” in both sentences",
+    "sail": "the probability of “sail” in both sentences",
+    "log_odds": "log(fly / sail)",
+    "right_without": f"right after {STEPS} steps",
 }
 
 
@@ -181,7 +194,7 @@ def steps(xp: ModuleType = numpy) -> dict[str, Array]:
         "loss_of_starts": losses,
         "right_of_starts": grades(MODEL, [stages[-1] for stages in starts])[1],
         "start": numpy.asarray(start),
-        "X": last["X"][places(["birds", "pass", "boats", "because", "they"])],
+        "X": last["X"][places(WORDS)],
         "verbs": last["X"][places(VERBS)],
         **{f"before_{i}": before.steps[i - 1].weights[0] for i in (1, 2)},
         **{f"weights_{i}": after.steps[i - 1].weights[0] for i in (1, 2)},
@@ -239,8 +252,8 @@ def grades(model: Block, stages: Iterable[Weights]) -> tuple[Array, Array]:
 
 def asked(weights: Weights) -> BlockRun:
     """Run the model on "birds pass boats because they" and "boats pass birds because they"."""
-    words = [places(f"{x} pass {y} because they".split()) for x, y in (NOUNS[:2], NOUNS[1::-1])]
-    return MODEL.run(weights, one_hot(numpy.array(words), len(VOCABULARY)))
+    words = numpy.array([places(WORDS), places(SWAPPED)])
+    return MODEL.run(weights, one_hot(words, len(VOCABULARY)))
 
 
 def cuts(weights: Weights) -> list[Weights]:

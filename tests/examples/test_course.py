@@ -51,10 +51,10 @@ def test_every_matrix_of_the_course_has_words_at_rows_and_columns(name):
 
 
 def test_matrices_of_course_are_small():
-    """The pages show the two exceptions in halves and as a figure."""
+    """The pages show the exceptions in halves and as figures."""
     for name in (name for name in examples.names() if name.startswith("course_")):
         for step, array in examples.steps(name).items():
-            assert array.size <= 45 or step in ("W_O", "W_vocabulary"), (name, step)
+            assert array.size <= 45 or step in ("W_O", "W_vocabulary", "gradient"), (name, step)
 
 
 def test_clock_hands_differ_by_equal_rotations():
@@ -184,6 +184,16 @@ def test_learned_pronoun_head_finds_the_first_noun():
     assert LEARNED["before_2"][THEY].max() < 0.25
     assert LEARNED["right_without"].tolist() == [100, 90, 20]
     assert abs(np.diff(LEARNED["log_odds"][:, 2])) < 0.001
+
+
+def test_step_of_training_helps_both_sentences_unless_it_is_too_large(monkeypatch):
+    steps = examples.steps("course_step")
+    assert steps["expected"] < steps["loss_after"] - steps["loss"] < 0
+    assert steps["swapped"][1] < steps["swapped"][0]
+    monkeypatch.setattr(examples.load("course_step"), "RATE", [2])
+    large = examples.steps("course_step")
+    assert large["loss_after"] < steps["loss_after"]
+    assert large["swapped"][1] > large["swapped"][0]
 
 
 def test_learned_verbs_share_one_vector():

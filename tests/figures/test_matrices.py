@@ -259,6 +259,14 @@ def test_large_products_show_only_colours():
     checked_product(np.full((2, 30), 0.1234), np.full((30, 2), -0.1234))
 
 
+def test_product_labels_the_size_that_is_summed_over():
+    labels = ["one", "another one", "three"]
+    picture = checked_product(A, B, inner_labels=labels)
+    a, b, _ = (cells_of(picture, step) for step in STEPS)
+    assert_labels(picture, a, rows="12", columns=labels)
+    assert_labels(picture, b, rows=labels, columns="12")
+
+
 def test_product_is_described_in_words():
     assert name_and_description(product_figure(A, B, row=1, column=0, names=("X", "W", "XW"))) == (
         "X times W gives XW",
@@ -276,6 +284,7 @@ def test_product_is_described_in_words():
         (np.array([[1e200]]), np.array([[1e200]]), {}, "the products of a and b hold inf at [0, 0]; expected products that fit float64"),
         (A, B, {"column": 4}, "column is 4; expected an index below 2"),
         (A, B, {"column": True}, "column is True; expected a whole number"),
+        (A, B, {"inner_labels": ["one"]}, "inner_labels is ['one']; expected 3 labels"),
         (A, B, {"names": ("A", "B")}, "names is ('A', 'B'); expected three, for a, b and their product"),
         (A, B, {"scales": "abc"}, "scales is 'abc'; expected three, for a, b and their product"),
         (A, B, {"product": A}, "product has shape (2, 3); expected (2, 2), that of a b"),

@@ -1,8 +1,8 @@
 r"""Lists of pages and of public names, written from `nav`, front matter and docstrings.
 
-`\contents{Chapters}` lists the pages of a section of `nav`, and `\lessons{Course}` adds how long it
-takes to read each. `\overview{Reference}` lists the public names that the pages of a section
-document. All stand on lines of their own. `\minutes{Course}` is the reading time of a section.
+`\contents{Chapters}` lists the pages of a section of `nav`, `\lessons{Course}` adds the time to
+read each, and `\overview{Reference}` lists the public names that the pages of a section document.
+These stand on a line of their own. `\minutes{Course}` is the time to read a whole section.
 """
 
 import inspect
@@ -89,10 +89,10 @@ def reading_minutes(source: Source) -> int:
     """
     text: str = source.prose
     matches = list(CODE_OR_MATH.finditer(text))
-    displays = sum(bool(match["fence"]) or match[0].startswith("$$") for match in matches)
+    displays: int = sum(bool(match["fence"]) or match[0].startswith("$$") for match in matches)
     displays += sum(match["name"] == "figure" for match in MACRO.finditer(text))
-    minutes_of_words = len(words_of_prose(text)) / WORDS_PER_MINUTE
-    return math.ceil(minutes_of_words + int(displays) * MINUTES_PER_DISPLAY)
+    words = len(words_of_prose(text))
+    return math.ceil(words / WORDS_PER_MINUTE + displays * MINUTES_PER_DISPLAY)
 
 
 def words_of_prose(text: str) -> list[str]:

@@ -79,37 +79,37 @@ def product_figure(
     column = arguments.index("column", column, b.shape[1])
     row_labels = arguments.labels("row_labels", row_labels, a.shape[0])
     column_labels = arguments.labels("column_labels", column_labels, b.shape[1])
-    if inner_labels is not None:
-        inner_labels = arguments.labels("inner_labels", inner_labels, a.shape[1])
+    inner = (
+        [] if inner_labels is None else arguments.labels("inner_labels", inner_labels, a.shape[1])
+    )
     matrices = (a, b, arguments.product(a, b, product))
     colour_scales = [
         scale_of(kind, name, matrix)
         for kind, name, matrix in zip(scales, names, matrices, strict=True)
     ]
     legend_width = max(scale.legend(0).width for scale in colour_scales[:2])
-    grids = _lay_out(*matrices, row_labels, inner_labels or (), legend_width)
+    grids = _lay_out(*matrices, row_labels, inner, legend_width)
     marks = ((row, None), (None, column), (row, column))
     fields = zip(names, matrices, colour_scales, roles, grids, marks, strict=True)
     drawings = [MatrixDrawing(*values) for values in fields]
     grid_a, grid_b, grid_ab = grids
-    inner_width = max(map(text_width, inner_labels), default=0) if inner_labels else 0
     marked_pair = f"row {row + 1} · column {column + 1} = "
     marked_number = cells.inline_number(matrices[2], (row, column))
     equation = marked_pair + number(matrices[2][row, column])
     below, centre = grid_a.y + grid_a.height + LINE_HEIGHT / 2, grid_ab.x + grid_ab.width / 2
-    top_of_a = grid_a.y - LINE_HEIGHT / 2 - (LINE_HEIGHT if inner_labels else 2)
+    title_of_a = grid_a.y - LINE_HEIGHT / 2 - (LINE_HEIGHT if inner else 2)
     body = [
         *(drawing.body() for drawing in drawings),
         cells.draw_row_labels(grid_a, row_labels),
         cells.draw_column_labels(grid_b, column_labels),
-        cells.draw_column_labels(grid_a, inner_labels) if inner_labels else "",
-        cells.draw_row_labels(grid_b, inner_labels) if inner_labels else "",
+        cells.draw_column_labels(grid_a, inner),
+        cells.draw_row_labels(grid_b, inner),
         title(centre, LINE_HEIGHT / 2, names[1], roles[1]),
-        title(grid_a.x + grid_a.width / 2, top_of_a, names[0], roles[0]),
+        title(grid_a.x + grid_a.width / 2, title_of_a, names[0], roles[0]),
         title(centre, below + LINE_HEIGHT / 2, names[2], roles[2]),
         label(centre, below + 1.5 * LINE_HEIGHT, marked_pair, "middle", marked_number),
         drawings[0].legend(grid_a.x, below),
-        _legend_of_b(drawings[1], grid_a, inner_width),
+        _legend_of_b(drawings[1], grid_a, max(map(text_width, inner), default=0)),
         drawings[2].legend(grid_ab.x, below + 2 * LINE_HEIGHT + 4),
     ]
     width = max(grid_ab.x + grid_ab.width, centre + text_width(equation) / 2)

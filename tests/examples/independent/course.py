@@ -335,3 +335,47 @@ def log_odds(literals):
     chances = ablations(literals)
     pairs = zip(chances["fly"], chances["sail"], strict=True)
     return {"log_odds": [[math.log(a / b) for a, b in zip(*rows, strict=True)] for rows in pairs]}
+
+
+def transposed(rows):
+    return [list(column) for column in zip(*rows, strict=True)]
+
+
+@independent("course_step", LOOPS, fixed=["Y"])
+def course_step(literals):
+    words, (rate,) = literals["VOCABULARY"], literals["RATE"]
+    fly, sail = words.index("fly"), words.index("sail")
+    answers = [row.index(1) for row in literals["Y"]]
+    exchanged = [{BIRDS: BOATS, BOATS: BIRDS, fly: sail}.get(word, word) for word in answers]
+    rows = placed(literals)
+    output = block(literals, rows, from_heads(literals, rows))
+    p = probabilities(literals, output)
+    d_logits = [
+        [(q - (j == answer)) / len(p) for j, q in enumerate(row)]
+        for row, answer in zip(p, answers, strict=True)
+    ]
+    gradient = reference.matmul(transposed(output), d_logits)
+    steps = [[-rate * slope for slope in row] for row in gradient]
+    after = {"W_VOCABULARY": added(literals["W_VOCABULARY"], steps)}
+    p_after = probabilities(after, output)
+    other = added(swapped(literals["X"]), literals["E"])
+    output_other = block(literals, other, from_heads(literals, other))
+    columns = [transposed(m)[fly] for m in (literals["W_VOCABULARY"], steps, *after.values())]
+
+    def loss(rows, answers):
+        return -statistics.fmean(math.log(row[i]) for row, i in zip(rows, answers, strict=True))
+
+    return {
+        "output": output,
+        "probabilities": p,
+        "d_logits": d_logits,
+        "gradient": gradient,
+        "column": columns,
+        "loss": loss(p, answers),
+        "loss_after": loss(p_after, answers),
+        "expected": -rate * math.fsum(slope**2 for row in gradient for slope in row),
+        "fly": [p[THEY][fly], p_after[THEY][fly]],
+        "swapped": [
+            loss(probabilities(matrices, output_other), exchanged) for matrices in (literals, after)
+        ],
+    }

@@ -1,0 +1,128 @@
+"""One step of training on one sentence: the gradient of W_vocabulary, and what the step changes.
+
+The model is the one set by hand, and the sentence is "birds pass boats because they". `Y` has a one
+where the next word stands in the vocabulary, so the gradient of the logits is (probabilities - Y)
+divided by the five rows. The step is minus the rate times `gradient`, and `column` has it for the
+word "fly". `expected` is what the loss would change by if it fell as steeply all the way. `fly` is
+the probability of that word after "they", before and after the step, and `swapped` is the loss of
+"boats pass birds because they sail" before and after the same step, which has not seen that
+sentence.
+
+>>> show(steps())
+output 5 x 7
+[[2.1449 0.6872 -0.7705 -0.7705 -0.7705 -0.3332 -0.1874]
+ [1.2165 0.1044  1.5630 -1.0077 -1.0077  0.1392 -1.0077]
+ [0.1141 0.8460  1.9163 -0.6825 -0.6825 -0.2434 -1.2681]
+ [0.8317 0.8317 -0.3654  1.5371 -0.5518 -0.8182 -1.4650]
+ [0.9766 0.2042  1.3367  0.7375 -0.9469 -1.3928 -0.9152]]
+probabilities 5 x 9
+[[ 0.0002  0.8451  0.0694 1.7e-05 0.0014 1.7e-05 2.2e-07 0.0001 0.0838]
+ [ 0.0090 3.5e-05  0.7679  0.1604 0.0002  0.0123  0.0004 0.0005 0.0493]
+ [ 0.1508 1.7e-05  0.0081  0.7141 0.0002  0.0055  0.0498 0.0011 0.0704]
+ [9.8e-06  0.0477 9.8e-06 3.6e-07 0.7551  0.0208  0.0208 0.0003 0.1552]
+ [ 0.0001 4.6e-05  0.0017  0.0004 0.0255  0.7618  0.0751 0.0005 0.1349]]
+Y 5 x 9
+[[0 1 0 0 0 0 0 0 0]
+ [0 0 1 0 0 0 0 0 0]
+ [0 0 0 1 0 0 0 0 0]
+ [0 0 0 0 1 0 0 0 0]
+ [0 0 0 0 0 1 0 0 0]]
+d_logits 5 x 9
+[[4.1e-05 -0.0310  0.0139 3.4e-06  0.0003 3.4e-06 4.3e-08 1.6e-05 0.0168]
+ [ 0.0018 6.9e-06 -0.0464  0.0321 3.1e-05  0.0025  0.0001  0.0001 0.0099]
+ [ 0.0302 3.3e-06  0.0016 -0.0572 4.5e-05  0.0011  0.0100  0.0002 0.0141]
+ [2.0e-06  0.0095 2.0e-06 7.2e-08 -0.0490  0.0042  0.0042  0.0001 0.0310]
+ [1.5e-05 9.3e-06  0.0003  0.0001  0.0051 -0.0476  0.0150  0.0001 0.0270]]
+gradient 7 x 9
+[[ 0.0057 -0.0585 -0.0262  0.0326 -0.0351 -0.0399  0.0194  0.0003  0.1017]
+ [ 0.0257 -0.0133  0.0061 -0.0450 -0.0395 -0.0051  0.0150  0.0003  0.0558]
+ [ 0.0606  0.0204 -0.0797 -0.0593  0.0246 -0.0592  0.0378  0.0007  0.0542]
+ [-0.0224  0.0385  0.0352  0.0068 -0.0718 -0.0320  0.0106 -0.0001  0.0352]
+ [-0.0224  0.0186  0.0347  0.0066  0.0219  0.0396 -0.0234 -0.0004 -0.0751]
+ [-0.0071  0.0025 -0.0120  0.0183  0.0329  0.0630 -0.0267 -0.0002 -0.0706]
+ [-0.0401 -0.0082  0.0418  0.0401  0.0670  0.0336 -0.0325 -0.0006 -0.1011]]
+rate 1
+[0.5000]
+column 3 x 7
+[[     0      -3      2      3      -2       0       0]
+ [0.0200  0.0025 0.0296 0.0160 -0.0198 -0.0315 -0.0168]
+ [0.0200 -2.9975 2.0296 3.0160 -2.0198 -0.0315 -0.0168]]
+loss number
+0.2644
+loss_after number
+0.2181
+expected number
+-0.0517
+fly 2
+[0.7618 0.8108]
+swapped 2
+[0.2644 0.2551]
+"""
+
+from types import ModuleType
+
+import numpy
+
+from attention_docs.arrays import Array
+from attention_docs.examples.course_heads import steps as heads
+from attention_docs.examples.course_next_token import FLY, SAIL, attended, predicted
+from attention_docs.examples.course_sentence import FEATURES, VOCABULARY, WORDS, given, swapped
+from attention_docs.learning import cross_entropy
+from attention_docs.softmax import softmax
+
+TITLE = "One step of training"
+SOURCE = "our own"
+
+Y = [
+    [0, 1, 0, 0, 0, 0, 0, 0, 0],
+    [0, 0, 1, 0, 0, 0, 0, 0, 0],
+    [0, 0, 0, 1, 0, 0, 0, 0, 0],
+    [0, 0, 0, 0, 1, 0, 0, 0, 0],
+    [0, 0, 0, 0, 0, 1, 0, 0, 0],
+]
+RATE = [0.5]
+LABELS = {
+    "output": (WORDS, FEATURES),
+    "probabilities": (WORDS, VOCABULARY),
+    "Y": (WORDS, VOCABULARY),
+    "d_logits": (WORDS, VOCABULARY),
+    "gradient": (FEATURES, VOCABULARY),
+    "column": (["before", "step", "after"], FEATURES),
+    "fly": (["before", "after"],),
+    "swapped": (["before", "after"],),
+}
+
+
+def steps(xp: ModuleType = numpy) -> dict[str, Array]:
+    matrices = given(xp)
+    w, y, rate = matrices["W_vocabulary"], xp.asarray(Y, dtype=xp.float64), xp.asarray(RATE)
+    attention = heads(xp)
+    output, logits, probabilities = predicted(xp, attention["placed"], attention["output"])
+    loss, d_logits = cross_entropy(logits, y)
+    gradient = xp.matrix_transpose(output) @ d_logits
+    step = -rate * gradient
+    after = w + step
+    return {
+        "output": output,
+        "probabilities": probabilities,
+        "Y": y,
+        "d_logits": d_logits,
+        "gradient": gradient,
+        "rate": rate,
+        "column": xp.stack([matrix[:, FLY] for matrix in (w, step, after)]),
+        "loss": loss,
+        "loss_after": cross_entropy(output @ after, y)[0],
+        "expected": -rate[0] * xp.sum(gradient**2),
+        "fly": xp.stack([softmax(output @ matrix)[4, FLY] for matrix in (w, after)]),
+        "swapped": xp.stack([loss_swapped(xp, y, matrix) for matrix in (w, after)]),
+    }
+
+
+def loss_swapped(xp: ModuleType, y: Array, w_vocabulary: Array) -> Array:
+    """Return the loss of the sentence with exchanged nouns, whose answers are exchanged, too."""
+    matrices = given(xp)
+    placed = swapped(xp, matrices["X"]) + matrices["E"]
+    output = predicted(xp, placed, attended(xp, placed))[0]
+    exchanged = [2, 1, 0, 3, 4, SAIL, FLY, 7, 8]
+    answers = xp.take(y, xp.asarray(exchanged), axis=1)
+    return cross_entropy(output @ w_vocabulary, answers)[0]
