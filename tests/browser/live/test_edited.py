@@ -119,8 +119,7 @@ def test_tab_stop_of_points_shows_edited_numbers(open_page):
 
 
 SENTENCES = [
-    ("", "self_attention", "the values happen to equal the queries"),
-    ("", "course_formula", "each word looks at the words around it"),
+    ("", "course_mask", "each word looks at the words before it"),
     ("mechanisms/self_attention", "self_attention", "a sharper first row"),
     ("mechanisms/masks", "causal_padding", "The last query has a negative score"),
     ("course/next_token", "course_next_token", "it writes a full stop"),
