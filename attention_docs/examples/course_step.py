@@ -43,10 +43,14 @@ gradient 7 x 9
  [-0.0401 -0.0082  0.0418  0.0401  0.0670  0.0336 -0.0325 -0.0006 -0.1011]]
 rate 1
 [0.5000]
-column 3 x 7
-[[     0      -3      2      3      -2       0       0]
- [0.0200  0.0025 0.0296 0.0160 -0.0198 -0.0315 -0.0168]
- [0.0200 -2.9975 2.0296 3.0160 -2.0198 -0.0315 -0.0168]]
+column 7 x 3
+[[ 0  0.0200  0.0200]
+ [-3  0.0025 -2.9975]
+ [ 2  0.0296  2.0296]
+ [ 3  0.0160  3.0160]
+ [-2 -0.0198 -2.0198]
+ [ 0 -0.0315 -0.0315]
+ [ 0 -0.0168 -0.0168]]
 loss number
 0.2644
 loss_after number
@@ -87,7 +91,7 @@ LABELS = {
     "Y": (WORDS, VOCABULARY),
     "d_logits": (WORDS, VOCABULARY),
     "gradient": (FEATURES, VOCABULARY),
-    "column": (["before", "step", "after"], FEATURES),
+    "column": (FEATURES, ["before", "step", "after"]),
     "fly": (["before", "after"],),
     "swapped": (["before", "after"],),
 }
@@ -109,7 +113,7 @@ def steps(xp: ModuleType = numpy) -> dict[str, Array]:
         "d_logits": d_logits,
         "gradient": gradient,
         "rate": rate,
-        "column": xp.stack([matrix[:, FLY] for matrix in (w, step, after)]),
+        "column": xp.stack([matrix[:, FLY] for matrix in (w, step, after)], axis=1),
         "loss": loss,
         "loss_after": cross_entropy(output @ after, y)[0],
         "expected": -rate[0] * xp.sum(gradient**2),

@@ -182,8 +182,17 @@ def test_learned_pronoun_head_finds_the_first_noun():
     for name in ("weights_2", "weights_2_swapped"):
         assert 0.7 < LEARNED[name][THEY, 0] < 0.95
     assert LEARNED["before_2"][THEY].max() < 0.25
+    assert LEARNED["weights_1"][THEY].argmax() == PASS
+    assert LEARNED["weights_1"][THEY].max() < 0.4
     assert LEARNED["right_without"].tolist() == [100, 90, 20]
     assert abs(np.diff(LEARNED["log_odds"][:, 2])) < 0.001
+
+
+def test_some_starts_share_the_pronoun_between_the_heads():
+    example = examples.load("course_learned")
+    ends = [example.learned(example.MODEL, start)[-1] for start in example.STARTS]
+    without = [example.grades(example.MODEL, example.cuts(end))[1][1:] for end in ends]
+    assert any(max(percentages) < 60 for percentages in without)
 
 
 def test_step_of_training_helps_both_sentences_unless_it_is_too_large(monkeypatch):

@@ -370,7 +370,7 @@ def course_step(literals):
         "probabilities": p,
         "d_logits": d_logits,
         "gradient": gradient,
-        "column": columns,
+        "column": transposed(columns),
         "loss": loss(p, answers),
         "loss_after": loss(p_after, answers),
         "expected": -rate * math.fsum(slope**2 for row in gradient for slope in row),
