@@ -1,9 +1,9 @@
 """Measure speed and memory of attention against other implementations, in interleaved rounds.
 
 The contenders run in turn, with pauses, because BLAS threads that still spin slow the next one. A
-ratio is the median of the ratios of the rounds. Two contenders are lower bounds for ours: the
-matrix products alone, and the floor, which is the products, the exponentials and their sums, both
-in the same blocks on the same threads.
+ratio is the median of the ratios of the rounds. Two contenders are lower bounds for the time of
+ours, in the same blocks on the same threads: `products` computes the matrix products alone, and
+`floor` the products, the exponentials and their sums.
 """
 
 import functools
@@ -27,7 +27,7 @@ from results import NOT_MEASURED
 
 SHAPES = [(8, 2048, 64), (16, 1024, 64), (8, 4096, 64)]
 LENGTHS = [256, 512, 1024, 2048, 4096, 8192, 16384, 32768]
-LARGE = 40  # this factor of the queries gives scores in the hundreds
+LARGE = 40  # queries times this factor have scores in the hundreds, which need online weights
 LONGEST_PLAIN = 4096  # longer inputs take gigabytes for the scores of the plain formula
 PAUSE = 0.15  # seconds
 ROUNDS = 9
@@ -53,11 +53,12 @@ def main():
 
 
 def show(result):
+    """Print the result as tables."""
     print("{machine[processor]}, {machine[cores]} cores, {date}".format(**result))
     print("\nTime of ours over that of")
     columns = ["torch", "products", "floor", "plain"]
     rows = [
-        [label(row), *(row["ratio"].get(c, NOT_MEASURED) for c in columns), row["floor"]]
+        [label(row), *cells(row["ratio"], columns), row["floor"]]
         for row in result["speed"] + result["online"]
     ]
     results.print_table([["float32", *columns, "floor over products"], *rows])
@@ -70,10 +71,7 @@ def show(result):
     print("Largest error: {ours:.2g}, torch {torch}".format(**result["error"]))
     print("\nSeconds for one head of 64")
     columns = ["ours", "torch", "plain"]
-    rows = [
-        ["{:,}".format(row["n"]), *(row["seconds"].get(c, NOT_MEASURED) for c in columns)]
-        for row in result["growth"]
-    ]
+    rows = [["{:,}".format(row["n"]), *cells(row["seconds"], columns)] for row in result["growth"]]
     results.print_table([["n", *columns], *rows])
     print("\nOne more token of 64 features, time of recomputing over that with a cache")
     results.print_table([["{:,}".format(row["n"]), row["ratio"]] for row in result["decoding"]])
@@ -81,21 +79,30 @@ def show(result):
     results.print_table([[row["key_heads"], row["ratio"]] for row in result["grouped"]])
     print("\nTime of the readable tiles over that of")
     columns = ["ours", "plain"]
-    rows = [["{:,}".format(r["n"]), *(r["ratio"][c] for c in columns)] for r in result["tiles"]]
+    rows = [["{:,}".format(row["n"]), *cells(row["ratio"], columns)] for row in result["tiles"]]
     results.print_table([["n", *columns], *rows])
 
 
+def cells(measurements, columns):
+    """Return the measurements of some contenders, or `NOT_MEASURED` where one is missing."""
+    return [measurements.get(column, NOT_MEASURED) for column in columns]
+
+
 def label(row):
+    """Return the shape and kind of a measured call."""
+    kind = "causal" if row["causal"] else "full"
     size = "" if row["factor"] == 1 else ", large scores"
-    return "{} {}{}".format(tuple(row["shape"]), "causal" if row["causal"] else "full", size)
+    return "{} {}{}".format(tuple(row["shape"]), kind, size)
 
 
 def speed(shape, causal, factor=1):
+    """Compare ours with all contenders on queries times a factor."""
     query, key, value = normal(shape)
     large = factor * query
-    weight_blocks, (exp, unit) = (
-        (bounded_weights, fastest_exp(np)) if factor == 1 else (online_weights, (np.exp, 1.0))
-    )
+    if factor == 1:
+        weight_blocks, (exp, unit) = bounded_weights, fastest_exp(np)
+    else:
+        weight_blocks, exp, unit = online_weights, np.exp, 1.0
     scaled = query * (unit / math.sqrt(query.shape[-1]))
     contenders = {
         "ours": lambda: ours(large, key, value, is_causal=causal),
@@ -133,7 +140,7 @@ def row_by_row_ratio(shape):
 
 
 def memory(n):
-    """Return the peak memory besides arguments and output."""
+    """Return the peak memory beside arguments and output, and that of all scores."""
     arrays = normal((1, n, 64))
     ours(*(array[:, :512] for array in arrays))  # warm up: one-time allocations
     tracemalloc.start()
@@ -144,7 +151,7 @@ def memory(n):
 
 
 def error():
-    """Return the largest errors over ten seeds, relative to float64 results."""
+    """Return the largest differences from float64 results, over ten seeds."""
     worst = {"ours": 0.0, "torch": 0.0 if HAS_TORCH else NOT_MEASURED}
     for seed in range(10):
         arrays = normal((4, 1024, 64), seed)
@@ -167,6 +174,7 @@ def small():
 
 
 def growth(n):
+    """Measure one head of n positions."""
     arrays = normal((1, n, 64))
     contenders = {"ours": lambda: ours(*arrays)}
     if HAS_TORCH:
@@ -221,7 +229,12 @@ def tiles(n, width=256):
 
 
 def compare(contenders, to=None, rounds=ROUNDS, of="ours"):
-    """Run the contenders and return the summary, with the ratio to `to` only if it is given."""
+    """Run the contenders and return the summary of the ratios of one contender to the others.
+
+    Args:
+        of: the contender whose time is divided by those of the others.
+        to: the only other contender, if the ratio is to be a single number.
+    """
     result = summary(take_turns(contenders, rounds), of)
     return {**result, "ratio": result["ratio"][to]} if to else result
 
@@ -229,9 +242,9 @@ def compare(contenders, to=None, rounds=ROUNDS, of="ours"):
 def summary(times, of="ours"):
     """Return the median seconds of each contender, and the median ratios of `of` to the others."""
     return {
-        "seconds": {name: statistics.median(each) for name, each in times.items()},
+        "seconds": {name: statistics.median(rounds) for name, rounds in times.items()},
         "ratio": {
-            name: median_ratio(times[of], each) for name, each in times.items() if name != of
+            name: median_ratio(times[of], rounds) for name, rounds in times.items() if name != of
         },
     }
 
@@ -244,7 +257,7 @@ def take_turns(contenders, rounds):
     """Return the seconds of each round by contender."""
     times = {contender: [] for contender in contenders}
     for run in contenders.values():
-        run()
+        run()  # warm up
     for _ in range(rounds):
         for contender, run in contenders.items():
             time.sleep(PAUSE)
@@ -255,6 +268,7 @@ def take_turns(contenders, rounds):
 
 
 def normal(shape, seed=0):
+    """Return query, key and value of one shape, normally distributed."""
     generator = np.random.default_rng(seed)
     return [generator.standard_normal(shape, dtype="float32") for _ in range(3)]
 
@@ -269,61 +283,60 @@ def torch_attention(query, key, value, causal):
 
 
 def products(query, key, value, causal, weight_blocks=bounded_weights):
-    """Compute only the matrix products, in the same blocks on the same threads."""
+    """Compute only the matrix products, in the blocks of ours."""
     output = np.zeros_like(query, shape=(*query.shape[:-1], value.shape[-1]))
 
-    def work(rows, keys):
+    def compute_block(rows, keys):
         outputs = output[rows]  # a view
         outputs += query[rows] @ key[keys].T @ value[keys]
 
-    in_blocks(work, query, key, value, causal, weight_blocks)
+    in_blocks(compute_block, query, key, value, causal, weight_blocks)
     return output
 
 
 def floor(scaled, key, value, causal, exp, weight_blocks=bounded_weights):
-    """Compute only products, exponentials and sums, and return output and normaliser."""
+    """Compute only products, exponentials and sums, and return weighted sums and total weights."""
     output = np.zeros_like(scaled, shape=(*scaled.shape[:-1], value.shape[-1]))
     total = np.zeros_like(scaled, shape=(*scaled.shape[:-1], 1))
     ones = np.ones_like(key, shape=(key.shape[-2], 1))
 
-    def work(rows, keys):
+    def compute_block(rows, keys):
         weights = scaled[rows] @ key[keys].T
         exp(weights, out=weights)
         totals, outputs = total[rows], output[rows]  # views
         totals += weights @ ones[: weights.shape[-1]]
         outputs += weights @ value[keys]
 
-    in_blocks(work, scaled, key, value, causal, weight_blocks)
+    in_blocks(compute_block, scaled, key, value, causal, weight_blocks)
     return output, total
 
 
-def in_blocks(work, query, key, value, causal, weight_blocks):
-    """Call `work` with the indices of the queries and keys of each block."""
+def in_blocks(compute_block, query, key, value, causal, weight_blocks):
+    """Call a function with the indices of the queries and of the keys of each block."""
     heads, queries, _ = query.shape
-    rows, columns = block_size(
-        prepare_inputs(query, key, value, is_causal=causal).check_finite(), weight_blocks
-    )
+    inputs = prepare_inputs(query, key, value, is_causal=causal).check_finite()
+    rows, columns = block_size(inputs, weight_blocks)
 
-    def run(job):
+    def run_job(job):
         head, start = job
         stop = min(start + rows, queries)
         key_count = stop if causal else key.shape[-2]
-        for left in range(0, key_count, columns):
-            top = max(start, left) if causal else start
-            right = min(left + columns, key_count)
-            work((head, slice(top, stop)), (head, slice(left, right)))
+        for key_start in range(0, key_count, columns):
+            query_start = max(start, key_start) if causal else start
+            key_stop = min(key_start + columns, key_count)
+            compute_block((head, slice(query_start, stop)), (head, slice(key_start, key_stop)))
 
     starts = range(0, queries, rows)
-    run_parallel(run, [(head, start) for head in range(heads) for start in reversed(starts)])
+    run_parallel(run_job, [(head, start) for head in range(heads) for start in reversed(starts)])
 
 
 def plain_attention(query, key, value, causal=False):
-    """Compute attention by the plain formula in three lines."""
+    """Compute attention by the plain formula, in three lines without a mask."""
     scores = query @ key.swapaxes(-1, -2) / math.sqrt(query.shape[-1])
     if causal:
         scores = np.where(np.tri(*scores.shape[-2:], dtype=bool), scores, -np.inf)
-    powers = np.exp(scores - scores.max(axis=-1, keepdims=True))
-    return powers / powers.sum(axis=-1, keepdims=True) @ value
+    exponentials = np.exp(scores - scores.max(axis=-1, keepdims=True))
+    return exponentials / exponentials.sum(axis=-1, keepdims=True) @ value
 
 
 def row_by_row(query, key, value):

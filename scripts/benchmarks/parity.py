@@ -37,7 +37,11 @@ def main():
     result = results.metadata()
     result["reference_epsilon"] = float(np.finfo(np.longdouble).eps)
     result["largest_error"] = {
-        dtype: {case: errors(dtype, *CASES[case]) for case in CASES} for dtype in DTYPES
+        dtype: {
+            case: errors(dtype, *shapes, options=options)
+            for case, (*shapes, options) in CASES.items()
+        }
+        for dtype in DTYPES
     }
     columns = [*LIBRARIES, "PyTorch's own"]
     for dtype, cases in result["largest_error"].items():
@@ -48,19 +52,21 @@ def main():
         results.write(result, path)
 
 
-def errors(dtype, query, key, value, options):
+def errors(dtype, *shapes, options):
     """Return the largest error in each library, or why it was not measured."""
     generator = np.random.default_rng(0)
-    arrays = [rounded(generator.standard_normal(shape), dtype) for shape in (query, key, value)]
+    arrays = [rounded(generator.standard_normal(shape), dtype) for shape in shapes]
     exact = formula(*(array.astype(np.longdouble) for array in arrays), **options)
-    row = {}
+    largest_errors = {}
     for name, library in LIBRARIES.items():
-        computed = run(library, dtype, arrays, options)
-        row[name] = computed if isinstance(computed, str) else largest(computed - exact)
-    row["PyTorch's own"] = row["PyTorch"]
-    if not isinstance(row["PyTorch"], str):
-        row["PyTorch's own"] = largest(torch_attention(dtype, arrays, options) - exact)
-    return row
+        output = attend(library, dtype, arrays, options)
+        is_reason = isinstance(output, str)
+        largest_errors[name] = output if is_reason else largest(output - exact)
+    largest_errors["PyTorch's own"] = largest_errors["PyTorch"]
+    if not isinstance(largest_errors["PyTorch"], str):
+        output = torch_attention(dtype, arrays, options)
+        largest_errors["PyTorch's own"] = largest(output - exact)
+    return largest_errors
 
 
 def largest(differences):
@@ -71,35 +77,39 @@ def rounded(array, dtype):
     """Round float64 numbers to a dtype and return them as float64."""
     if dtype != "bfloat16":
         return array.astype(dtype).astype("float64")
-    # bfloat16 is the upper half of float32; round to nearest even.
+    # bfloat16 is the upper half of float32. Adding almost half of its last digit, and a bit more if
+    # that digit is odd, rounds to the nearest, and to even between two.
     bits = array.astype("float32").view("uint32")
-    bits = (bits + 0x7FFF + (bits >> 16 & 1)) & np.uint32(0xFFFF0000)
-    return bits.view("float32").astype("float64")
+    last_digit = bits >> 16 & 1
+    upper_half = (bits + 0x7FFF + last_digit) & np.uint32(0xFFFF0000)
+    return upper_half.view("float32").astype("float64")
 
 
 def formula(query, key, value, is_causal=False, window=None, enable_gqa=False, scale=None):
+    """Compute attention by the plain formula, in the dtype of the arguments."""
     groups = query.shape[-3] // key.shape[-3]
     key, value = (array.repeat(groups, axis=-3) for array in (key, value))
     scores = query @ key.swapaxes(-1, -2)
     scores = scores * scale if scale else scores / np.sqrt(np.longdouble(query.shape[-1]))
     scores = np.where(visible_keys(scores.shape, is_causal, window), scores, -np.inf)
-    powers = np.exp(scores - scores.max(axis=-1, keepdims=True))
-    return powers / powers.sum(axis=-1, keepdims=True) @ value
+    exponentials = np.exp(scores - scores.max(axis=-1, keepdims=True))
+    return exponentials / exponentials.sum(axis=-1, keepdims=True) @ value
 
 
 def visible_keys(shape, is_causal, window):
+    """Return which keys each query sees, for scores of a shape."""
     left, right = window or (None, None)
     return window_mask(*shape[-2:], left=left, right=0 if is_causal else right)
 
 
-def run(library, dtype, arrays, options):
-    """Return our output as float64, or why it could not be computed."""
+def attend(library, dtype, arrays, options):
+    """Return our output as float64, or as a string why it could not be computed."""
     if importlib.util.find_spec(library) is None:
         return NOT_MEASURED
     xp = importlib.import_module(library)
     if library == "cupy" and not xp.cuda.is_available():
         return NOT_MEASURED
-    # Like NumPy, CuPy has no bfloat16, but from version 14 on it supports that of ml_dtypes.
+    # Neither NumPy nor CuPy has bfloat16; NumPy, and CuPy from 14 on, support that of ml_dtypes.
     if dtype == "bfloat16" and library in ("numpy", "cupy") and not is_old_cupy(xp):
         if importlib.util.find_spec("ml_dtypes") is None:
             return NOT_MEASURED
@@ -125,6 +135,7 @@ def to_float64(library, output):
 
 
 def torch_attention(dtype, arrays, options):
+    """Return the output of PyTorch's own function as float64."""
     import torch
 
     query, key, value = (torch.asarray(array, dtype=getattr(torch, dtype)) for array in arrays)

@@ -16,9 +16,7 @@ def metadata():
         "date": datetime.datetime.now(datetime.timezone.utc).date().isoformat(),
         "machine": {
             "processor": processor(),
-            "cores": len(os.sched_getaffinity(0))
-            if hasattr(os, "sched_getaffinity")
-            else os.cpu_count(),
+            "cores": available_cores(),
             "load_before": os.getloadavg()[0] if hasattr(os, "getloadavg") else "unknown",
             "system": platform.system(),
             "gpu": "none",
@@ -29,6 +27,13 @@ def metadata():
             "blas": blas(),
         },
     }
+
+
+def available_cores():
+    """Return the number of cores that this process may use, or of the machine if unknown."""
+    if hasattr(os, "sched_getaffinity"):
+        return len(os.sched_getaffinity(0))
+    return os.cpu_count()
 
 
 def processor():
@@ -53,7 +58,7 @@ def version(package):
 
 def blas():
     """Return the BLAS that NumPy uses, and its kernels for this processor."""
-    import numpy  # noqa: F401, loads it
+    import numpy  # noqa: F401, so that its BLAS is loaded
     import threadpoolctl
 
     for library in threadpoolctl.threadpool_info():
