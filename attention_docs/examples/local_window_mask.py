@@ -1,8 +1,8 @@
 """A local window: each of the ten tokens sees itself and one neighbour on either side.
 
 Queries, keys and values are those of the batched example. The mask hides the injected similarity
-of query 2 and key 5. Two derivations give the same weights: -inf in place of a hidden score before
-the softmax, or hidden weights set to zero afterwards and each row divided by what is left.
+of query 2 and key 5. Two ways give the same weights: -inf in place of a hidden score before the
+softmax, or hidden weights set to zero after it and each row divided by its remaining sum.
 
 >>> show(steps())
 mask 10 x 10
@@ -131,8 +131,7 @@ def steps(xp: ModuleType = numpy) -> dict[str, Array]:
     plain = attention_steps(q, k, v)
     masked = attention_steps(q, k, v, attn_mask=mask)
     kept = xp.where(mask, plain.weights, xp.zeros_like(plain.weights))
-    left = xp.sum(kept, axis=-1, keepdims=True)
-    renormalised = kept / left
+    kept_sum = xp.sum(kept, axis=-1, keepdims=True)
     return {
         "mask": mask,
         "scaled": plain.scaled,
@@ -140,8 +139,8 @@ def steps(xp: ModuleType = numpy) -> dict[str, Array]:
         "masked": masked.masked,
         "weights_masked": masked.weights,
         "kept": kept,
-        "kept_sum": left[:, 0],
-        "renormalised": renormalised,
+        "kept_sum": kept_sum[:, 0],
+        "renormalised": kept / kept_sum,
         "weight_2_5": plain.weights[2, 5],
         "weight_2_5_masked": masked.weights[2, 5],
         "output": plain.output,
