@@ -124,7 +124,7 @@ def speed(shape, causal, factor=1):
 
 
 def row_by_row_ratio(shape):
-    """Compare the row-by-row function (003) with ours and with the products alone."""
+    """Compare `row_by_row` with ours and with the products alone."""
     arrays = normal(shape)
     contenders = {
         "ours": lambda: ours(*arrays),
@@ -340,7 +340,10 @@ def plain_attention(query, key, value, causal=False):
 
 
 def row_by_row(query, key, value):
-    """Compute attention as "Attention Calculation" (003) does: a Python call per row of scores."""
+    """Compute attention with a Python call per row of scores.
+
+    So does "Attention Calculation", source 003 in docs/errata.md.
+    """
     scores = query @ key.swapaxes(-1, -2) / np.sqrt(key.shape[-1])
     weights = np.apply_along_axis(lambda row: np.exp(row) / np.sum(np.exp(row)), -1, scores)
     return weights @ value

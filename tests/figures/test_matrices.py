@@ -204,7 +204,7 @@ def test_numbers_that_do_not_fit_are_tooltips():
         ),
         (np.full((7, 7), -np.inf), "S: 7 rows, 7 columns. No cell takes part."),
     ],
-    ids=["few", "mask", "many", "nothing"],
+    ids=["few numbers", "mask", "many numbers", "fully masked"],
 )  # fmt: skip
 def test_matrix_is_described_in_words(matrix, words):
     assert matrix_panel(matrix, "S").description == words
