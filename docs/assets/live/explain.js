@@ -28,6 +28,8 @@ import { termOf, valueOf } from "./terms.js";
 const [MAX_NUMBERS, MAX_NUMBERS_IN_SUM] = [16, 3];
 // How many pieces of text a formula may have, and how many nested operations.
 const [MAX_FORMULA_LENGTH, MAX_DEPTH] = [60, 11];
+// The precedence of what needs parentheses in every operation.
+const LOOSEST = 0;
 const RANDOM_NOTE = "computed when this site is built, from numbers that are drawn at random";
 
 /**
@@ -68,13 +70,13 @@ const dropRepeated = (rightSide, lines) => {
   return lines.filter((_, i) => texts[i + 1] !== texts[i]);
 };
 
-/** @param {string | StepName | NumberToken} piece */
+/** Return a piece of rich text as a page shows it. @param {string | StepName | NumberToken} piece */
 const pieceText = (piece) => {
   if (typeof piece === "string") return piece;
   return "step" in piece ? piece.step : show.html(piece.value, piece.dtype);
 };
 
-/** @param {Term} term @returns {Cell[]} */
+/** List the cells that a term depends on, each once. @param {Term} term @returns {Cell[]} */
 const dependenciesOf = (term) => {
   /** @type {Map<string, Cell>} */ const cells = new Map();
   const visited = new Set();
@@ -92,7 +94,7 @@ const dependenciesOf = (term) => {
 /** @type {WeakMap<Term, boolean>} the results of `dependsOnCell` */
 const cellDependence = new WeakMap();
 
-/** @param {Term} term @returns {boolean} */
+/** Whether a term depends on any cell, and not on constants alone. @param {Term} term @returns {boolean} */
 const dependsOnCell = (term) => {
   const depends = cellDependence.get(term) ?? (term.cell !== null || term.used.some(dependsOnCell));
   cellDependence.set(term, depends);
@@ -157,7 +159,7 @@ const symbolic = (graph, values, term, depth) => {
   }
   if (term.operation === "where") {
     const [condition, ifTrue, ifFalse] = term.terms.map(inner);
-    return { text: [...ifTrue.text, " where ", ...condition.text, ", else ", ...ifFalse.text], level: 0 };
+    return { text: [...ifTrue.text, " where ", ...condition.text, ", else ", ...ifFalse.text], level: LOOSEST };
   }
   if (term.operation === "softmax" || isReduction(term)) {
     const axis = term.operation === "softmax" && axisOf(values, term.used, 0) < -1 ? ", axis=0" : "";
@@ -189,7 +191,7 @@ const combinesOneArray = ({ operation, terms: [left, right] }) => {
   return left.cell.step === right.cell.step && String(left.cell.index) !== String(right.cell.index);
 };
 
-/** @param {Term} term @returns {Expression} */
+/** Write the name of an element: `z[1]`. @param {Term} term @returns {Expression} */
 const cellName = ({ cell }) => {
   const { step, index } = /** @type {Cell} */ (cell);
   return { text: [...parenthesised(stepName(step), ATOM), `[${index.join(", ")}]`], level: ATOM };
@@ -198,7 +200,7 @@ const cellName = ({ cell }) => {
 // Names of several words need parentheses before ² or ᵀ: (weights 2)ᵀ, (dW_Q)².
 const ONE_SYMBOL = /^(\w+\.)?([A-Za-z]\d?(_\w+)?|[a-z]+)$/;
 
-/** @param {string} step @returns {Expression} */
+/** Write the name of a step, or of its array. @param {string} step @returns {Expression} */
 const stepName = (step) => ({ text: [{ step }], level: ONE_SYMBOL.test(step) ? ATOM : POWER });
 
 /**
@@ -207,12 +209,13 @@ const stepName = (step) => ({ text: [{ step }], level: ONE_SYMBOL.test(step) ? A
  * @param {Term[]} terms @param {(term: Term) => Expression} nameOf @returns {Expression}
  */
 const rowName = (terms, nameOf) => {
-  const arrays = [...new Map(terms.map((term) => [term.cell?.step ?? term.node, term])).values()];
-  if (arrays.length === 1) return nameOf(arrays[0]);
-  return { text: ["[", ...joined(arrays.map((term) => nameOf(term).text)), "]"], level: ATOM };
+  const termsByArray = new Map(terms.map((term) => [term.cell?.step ?? term.node, term]));
+  const names = [...termsByArray.values()].map(nameOf);
+  if (names.length === 1) return names[0];
+  return { text: ["[", ...joined(names.map(({ text }) => text)), "]"], level: ATOM };
 };
 
-/** @param {Graph} graph @param {NDArray[]} values @param {Term} term @returns {Expression} */
+/** Write a number without inputs, or the size of a matrix. @param {Graph} graph @param {NDArray[]} values @param {Term} term @returns {Expression} */
 const literal = (graph, values, { node, position }) => {
   const { shape, data, dtype } = values[node];
   const isMatrix = graph.nodes[node].operation === "asarray" && data.length > 1;
@@ -491,7 +494,7 @@ const atom = (piece) => {
   if (typeof piece === "string") return { text: [piece], level: ATOM };
   // 1.5 × 10⁻⁶ reads as a product.
   const level = show.html(piece.value, piece.dtype).includes("×") ? PRODUCT : ATOM;
-  return { text: [piece], level: piece.value < 0 ? 0 : level };
+  return { text: [piece], level: piece.value < 0 ? LOOSEST : level };
 };
 
 /**

@@ -23,7 +23,7 @@ import {
 
 /** @typedef {Notation & {kind: "creation" | "rearrangement" | "elementwise" | "reduction" | "product", compute: Compute, slopes: Slopes}} Operation */
 
-/** Operator precedence; a product of matrices, as in X W, binds like a sign. */
+/** Operator precedence, the loosest first; a product of matrices, as in X W, binds like a sign. */
 export const [OR, AND, COMPARISON, SUM, PRODUCT, PREFIX, POWER, ATOM] = [1, 2, 3, 4, 5, 6, 7, 8];
 
 /** Describe an operation without inputs. @param {Compute} compute @param {Notation} [notation] @returns {Operation} */

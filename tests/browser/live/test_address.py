@@ -24,6 +24,8 @@ from tests.browser.visit import url_path
 from tests.live.replay import replay
 
 EDIT = "#try=self_attention&self_attention.X[0,0]="
+NEXT_FIELD = FIELD.replace("nth=0", "nth=1")
+# The link to a heading in the table of contents.
 CONTENTS = ".md-sidebar--secondary a[href$='#{}']"
 UNREADABLE_FRAGMENTS = [
     "#try=../live",
@@ -285,41 +287,67 @@ def test_unreadable_address_leaves_page_unchanged(tab, address, fragment, is_ope
     assert tab.errors == []
 
 
-def test_one_edit_is_one_undo_step(visit):
-    page = visit.page
+def test_typing_in_a_field_is_one_undo_step(visit):
     start_editing(visit)
-    field, next_field = page.locator(FIELD), page.locator(FIELD.replace("nth=0", "nth=1"))
-    redo = page.locator(f"{BAR} button", has_text="Redo")
-    assert redo.is_disabled()
+    field, next_field = visit.page.locator(FIELD), visit.page.locator(NEXT_FIELD)
     field.fill("")
     field.press_sequentially("12.5")
     field.press("Enter")
     next_field.fill("2")
     next_field.fill("oops")
     press_bar_button(visit, "Undo")
-    assert next_field.input_value() == "2"
+    assert next_field.input_value() == "2", "the first undo discards invalid text"
     press_bar_button(visit, "Undo")
     assert_in_sync(visit, 12.5)
-    assert redo.is_enabled()
+    press_bar_button(visit, "Undo")
+    assert shown_step(visit, "output") == computed_step("output")
+    assert status_text(visit).startswith("Type,")
+    press_bar_button(visit, "Undo")
+    assert status_text(visit) == "There is nothing to undo."
+
+
+def test_shortcuts_undo_and_redo(visit):
+    page = visit.page
+    start_editing(visit)
+    field, next_field = page.locator(FIELD), page.locator(NEXT_FIELD)
+    field.fill("12.5")
+    next_field.fill("2")
+    page.keyboard.press("Control+z")
+    assert_in_sync(visit, 12.5)
     field.press("Control+z")
     assert field.input_value() == "1"
-    assert shown_step(visit, "output") == computed_step("output")
     field.press("Control+Shift+z")
     assert_in_sync(visit, 12.5)
     page.keyboard.press("Control+y")
     assert next_field.input_value() == "2"
+
+
+def test_each_arrow_key_is_an_undo_step(visit):
+    start_editing(visit)
+    field = visit.page.locator(FIELD)
+    field.press("ArrowUp")
+    field.press("ArrowUp")
+    field.press("ArrowDown")
+    visit.page.keyboard.press("Control+z")
+    assert_in_sync(visit, 3)
+    visit.page.keyboard.press("Control+z")
+    assert_in_sync(visit, 2)
+
+
+def test_redo_is_enabled_until_the_next_edit(visit):
+    start_editing(visit)
+    field = visit.page.locator(FIELD)
+    redo = visit.page.locator(f"{BAR} button", has_text="Redo")
+    assert redo.is_disabled()
+    field.fill("12.5")
+    press_bar_button(visit, "Undo")
+    assert redo.is_enabled()
+    press_bar_button(visit, "Redo")
+    assert_in_sync(visit, 12.5)
     assert redo.is_disabled()
     press_bar_button(visit, "Undo")
     field.press("ArrowUp")
-    assert redo.is_disabled(), "a new edit clears the redo history"
-    field.press("ArrowDown")
-    page.keyboard.press("Control+z")
-    assert_in_sync(visit, 13.5)
-    for _ in range(2):
-        press_bar_button(visit, "Undo")
-    assert status_text(visit).startswith("Type,")
-    press_bar_button(visit, "Undo")
-    assert status_text(visit) == "There is nothing to undo."
+    assert redo.is_disabled()
 
 
 def test_undo_shortcut_in_search_field_is_native(visit):

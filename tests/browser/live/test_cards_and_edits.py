@@ -447,11 +447,18 @@ def press_close_button(page):
     page.keyboard.press("Enter")
 
 
-def test_focus_returns_from_card_walkthrough_and_bar(visit):
+@pytest.fixture
+def focused_cell(visit):
+    """Reach a weight by keyboard, which opens its card."""
+    visit.page.keyboard.press("Tab")
+    visit.page.wait_for_selector("table[role=grid]")
+    visit.page.locator(WEIGHT).focus()
+    visit.page.wait_for_selector(f"{CARD} output")
+
+
+@pytest.mark.usefixtures("focused_cell")
+def test_focus_returns_from_card_and_walkthrough(visit):
     page = visit.page
-    page.keyboard.press("Tab")
-    page.wait_for_selector("table[role=grid]")
-    page.locator(WEIGHT).focus()
     for close_card in (press_escape, press_close_button):
         page.wait_for_selector(f"{CARD} output")
         page.keyboard.press("Enter")
@@ -467,6 +474,11 @@ def test_focus_returns_from_card_walkthrough_and_bar(visit):
     page.keyboard.press("Escape")
     page.wait_for_selector(".live-walk", state="detached")
     assert page.evaluate("document.activeElement.textContent") == "Step by step"
+
+
+@pytest.mark.usefixtures("focused_cell")
+def test_escape_moves_focus_between_field_and_bar(visit):
+    page = visit.page
     page.locator(f"{CARD} button", has_text="Try your own numbers").press("Enter")
     page.wait_for_selector(".live-field:focus")
     page.keyboard.press("Escape")
