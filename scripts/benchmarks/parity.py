@@ -22,7 +22,8 @@ LIBRARIES = {
     "PyTorch": "torch",
     "CuPy": "cupy",
 }
-CASES = {  # shapes of query, key and value, and the options
+# The shapes of query, key and value, and the options.
+CASES = {
     "self": ((2, 4, 160, 64), (2, 4, 160, 64), (2, 4, 160, 64), {}),
     "cross": ((2, 4, 150, 64), (2, 4, 220, 64), (2, 4, 220, 48), {}),
     "causal": ((2, 4, 160, 64), (2, 4, 160, 64), (2, 4, 160, 64), {"is_causal": True}),
@@ -37,11 +38,7 @@ def main():
     result = results.metadata()
     result["reference_epsilon"] = float(np.finfo(np.longdouble).eps)
     result["largest_error"] = {
-        dtype: {
-            case: errors(dtype, *shapes, options=options)
-            for case, (*shapes, options) in CASES.items()
-        }
-        for dtype in DTYPES
+        dtype: {case: errors(dtype, *CASES[case]) for case in CASES} for dtype in DTYPES
     }
     columns = [*LIBRARIES, "PyTorch's own"]
     for dtype, cases in result["largest_error"].items():
@@ -52,28 +49,35 @@ def main():
         results.write(result, path)
 
 
-def errors(dtype, *shapes, options):
-    """Return the largest error in each library, or why it was not measured."""
+def errors(dtype, query, key, value, options):
+    """Return the largest error in each library, or why it was not measured.
+
+    Args:
+        dtype: the name of the dtype.
+        query: the shape of the queries.
+        key: the shape of the keys.
+        value: the shape of the values.
+        options: the options of the call.
+    """
     generator = np.random.default_rng(0)
-    arrays = [rounded(generator.standard_normal(shape), dtype) for shape in shapes]
+    arrays = [round_to(generator.standard_normal(shape), dtype) for shape in (query, key, value)]
     exact = formula(*(array.astype(np.longdouble) for array in arrays), **options)
-    largest_errors = {}
+    row = {}
     for name, library in LIBRARIES.items():
-        output = attend(library, dtype, arrays, options)
-        is_reason = isinstance(output, str)
-        largest_errors[name] = output if is_reason else largest(output - exact)
-    largest_errors["PyTorch's own"] = largest_errors["PyTorch"]
-    if not isinstance(largest_errors["PyTorch"], str):
-        output = torch_attention(dtype, arrays, options)
-        largest_errors["PyTorch's own"] = largest(output - exact)
-    return largest_errors
+        output = our_output(library, dtype, arrays, options)
+        row[name] = output if isinstance(output, str) else largest_error(output, exact)
+    if isinstance(row["PyTorch"], str):
+        row["PyTorch's own"] = row["PyTorch"]  # why it was not measured
+    else:
+        row["PyTorch's own"] = largest_error(torch_output(dtype, arrays, options), exact)
+    return row
 
 
-def largest(differences):
-    return float(np.abs(differences).max())
+def largest_error(output, exact):
+    return float(np.abs(output - exact).max())
 
 
-def rounded(array, dtype):
+def round_to(array, dtype):
     """Round float64 numbers to a dtype and return them as float64."""
     if dtype != "bfloat16":
         return array.astype(dtype).astype("float64")
@@ -86,9 +90,9 @@ def rounded(array, dtype):
 
 
 def formula(query, key, value, is_causal=False, window=None, enable_gqa=False, scale=None):
-    """Compute attention by the plain formula, in the dtype of the arguments."""
-    groups = query.shape[-3] // key.shape[-3]
-    key, value = (array.repeat(groups, axis=-3) for array in (key, value))
+    """Compute attention by its formula, without care for speed or memory."""
+    group_size = query.shape[-3] // key.shape[-3]
+    key, value = key.repeat(group_size, axis=-3), value.repeat(group_size, axis=-3)
     scores = query @ key.swapaxes(-1, -2)
     scores = scores * scale if scale else scores / np.sqrt(np.longdouble(query.shape[-1]))
     scores = np.where(visible_keys(scores.shape, is_causal, window), scores, -np.inf)
@@ -97,20 +101,19 @@ def formula(query, key, value, is_causal=False, window=None, enable_gqa=False, s
 
 
 def visible_keys(shape, is_causal, window):
-    """Return which keys each query sees, for scores of a shape."""
+    """Return a mask that is True where a query attends to a key."""
     left, right = window or (None, None)
     return window_mask(*shape[-2:], left=left, right=0 if is_causal else right)
 
 
-def attend(library, dtype, arrays, options):
-    """Return our output as float64, or as a string why it could not be computed."""
+def our_output(library, dtype, arrays, options):
+    """Return our output as float64, or why it could not be computed."""
     if importlib.util.find_spec(library) is None:
         return NOT_MEASURED
     xp = importlib.import_module(library)
     if library == "cupy" and not xp.cuda.is_available():
         return NOT_MEASURED
-    # Neither NumPy nor CuPy has bfloat16; NumPy, and CuPy from 14 on, support that of ml_dtypes.
-    if dtype == "bfloat16" and library in ("numpy", "cupy") and not is_old_cupy(xp):
+    if dtype == "bfloat16" and supports_ml_dtypes(xp):
         if importlib.util.find_spec("ml_dtypes") is None:
             return NOT_MEASURED
         xp_dtype = importlib.import_module("ml_dtypes").bfloat16
@@ -122,8 +125,11 @@ def attend(library, dtype, arrays, options):
     return to_float64(library, output)
 
 
-def is_old_cupy(xp):
-    return xp.__name__ == "cupy" and int(xp.__version__.partition(".")[0]) < 14
+def supports_ml_dtypes(xp):
+    """Whether a library has no bfloat16 of its own, but computes with that of ml_dtypes."""
+    if xp.__name__ == "cupy":
+        return int(xp.__version__.partition(".")[0]) >= 14
+    return xp.__name__ == "numpy"
 
 
 def to_float64(library, output):
@@ -134,7 +140,7 @@ def to_float64(library, output):
     return np.asarray(output).astype("float64")
 
 
-def torch_attention(dtype, arrays, options):
+def torch_output(dtype, arrays, options):
     """Return the output of PyTorch's own function as float64."""
     import torch
 
