@@ -11,9 +11,9 @@ import pytest
 from tests.browser.visit import PAGES
 from tests.conftest import copy_project, cut_down
 from tests.diagnosis.test_pasted import WRONG
-from tests.repository.test_scripts import add_environment, add_scripts, posix, run
+from tests.repository.test_scripts import copy_scripts, create_venv, posix_only, run
 
-pytestmark = posix
+pytestmark = posix_only
 ZIP = "attention-docs-offline.zip"
 LINK = re.compile(r'<\w[^>]*\s(?:href|src)="([^"#?]+)')
 
@@ -29,7 +29,9 @@ def one_page(tmp_path_factory, site):
 
 
 def with_zip(project):
-    build_zip(add_environment(add_scripts(project)))
+    copy_scripts(project)
+    create_venv(project)
+    build_zip(project)
     return project
 
 
