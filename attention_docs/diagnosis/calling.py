@@ -153,7 +153,7 @@ def import_module_or_file(module_name: str, name: str) -> ModuleType:
 
 def explain_import_error(error: BaseException, module_name: str, name: str) -> str:
     """Say in one line why a module or file cannot be imported, and what to do."""
-    # Only the module itself or one of its parents: it may also import something that is missing.
+    # Not if the module exists and imports another one that is missing.
     if isinstance(error, ModuleNotFoundError) and f"{module_name}.".startswith(f"{error.name}."):
         return (
             f"there is no module {error.name!r}; run the check in the folder where "
@@ -198,16 +198,17 @@ def describe(function: Callable[..., Any], settings: Settings) -> Description:
     parameters = parameters_of(function)
     names = match_names(parameters, settings)
     if hasattr(function, "named_parameters") and any(function.named_parameters()):
-        names["weights"] = "parameters"
+        names["weights"] = "parameters"  # a PyTorch module; `libraries.set_weights` sets them
     if "mask" in names and settings.mask not in ("keep", "hide"):
-        names.setdefault("bias", names["mask"])
-    if not {"query", "key", "value", "x"} & names.keys():
+        names.setdefault("bias", names["mask"])  # one argument may take both kinds of mask
+    if not {"query", "key", "value", "x"} & names.keys():  # assume the usual order
         names |= dict(zip(("query", "key", "value"), parameters, strict=False))
+    required = {name for name, parameter in parameters.items() if parameter.default is EMPTY}
     description = Description(
-        settings.library or infer_library(function),
-        names,
-        positional_inputs(parameters, names),
-        frozenset(name for name, parameter in parameters.items() if parameter.default is EMPTY),
+        library=settings.library or infer_library(function),
+        names=names,
+        by_position=positional_inputs(parameters, names),
+        required=frozenset(required),
     )
     missing = [name for name in ("query", "key", "value") if name not in names]
     if missing and not description.is_layer:
@@ -265,7 +266,7 @@ def check_library(library: str) -> None:
 
 
 def parameters_of(function: Callable[..., Any]) -> dict[str, inspect.Parameter]:
-    """Return the function's parameters by name, in order."""
+    """Return the function's parameters by name, in order; the usual ones if it names none."""
     signature_owner = getattr(function, "forward", function)  # a PyTorch module
     try:
         parameters = inspect.signature(signature_owner).parameters.values()
