@@ -20,6 +20,7 @@ LAYOUTS = ("bhnd", "bnhd", "bnd", "nd")
 LAYER_LAYOUTS = ("bnd", "nbd")
 LIBRARIES = ("torch", "jax", "cupy", "array_api_strict", "numpy")
 MASKS = ("keep", "hide", "additive")
+LONGEST_MESSAGE = 120
 
 # Common names of each argument in other packages, in lower case.
 ARGUMENT_NAMES = {
@@ -183,9 +184,11 @@ def import_file(path: Path) -> ModuleType:
 
 
 def first_line(error: object) -> str:
-    """Return the first line of a message, truncated to fit a terminal."""
+    """Return the first line of a message, truncated to `LONGEST_MESSAGE` characters."""
     lines = str(error).strip().splitlines() or ["no message"]
-    return lines[0] if len(lines[0]) <= 120 else lines[0][:117] + "..."
+    if len(lines[0]) <= LONGEST_MESSAGE:
+        return lines[0]
+    return lines[0][: LONGEST_MESSAGE - 3] + "..."
 
 
 def describe(function: Callable[..., Any], settings: Settings) -> Description:

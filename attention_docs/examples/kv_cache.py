@@ -155,8 +155,9 @@ def steps(xp: ModuleType = numpy) -> dict[str, Array]:
     # Multiplications: to project a token, and for each pair of a query and a key.
     per_token, per_pair = d_model * (2 * d_k + d_v), d_k + d_v
     lengths = xp.arange(PROMPT + 1, n + 1)
-    length = xp.astype(lengths, xp.float64)
-    visible = length * per_token + length * (length + 1) * (per_pair / 2)
+    float_lengths = xp.astype(lengths, xp.float64)  # to divide them
+    visible_pairs = float_lengths * (float_lengths + 1) / 2
+    visible = float_lengths * per_token + visible_pairs * per_pair
     return {
         "X": x,
         "W_Q": w_q,
@@ -176,7 +177,7 @@ def steps(xp: ModuleType = numpy) -> dict[str, Array]:
         "same_digits": xp.all(xp.abs(outputs - at_once.output) < 1e-12),
         "recomputed": lengths * per_token + lengths**2 * per_pair,
         "cached": per_token + lengths * per_pair,
-        "saved_of_visible": visible / (per_token + length * per_pair),
+        "saved_of_visible": visible / (per_token + float_lengths * per_pair),
         "from_position_0": at_position_0.output,
         "on_another_axis": stacked.output[-1, :, :],
     }
