@@ -127,9 +127,9 @@ const formulaOf = (graph, values, term, step, index) => {
  * @param {Graph} graph @param {NDArray[]} values @param {Term} term
  */
 const longestFormula = (graph, values, term) => {
-  let { text } = symbolic(graph, values, term, 1);
+  let { text } = symbolicExpression(graph, values, term, 1);
   for (let depth = 2; depth <= MAX_DEPTH; depth++) {
-    const longer = symbolic(graph, values, term, depth).text;
+    const longer = symbolicExpression(graph, values, term, depth).text;
     if (longer.length > MAX_FORMULA_LENGTH) break;
     text = longer;
   }
@@ -143,14 +143,14 @@ const longestFormula = (graph, values, term) => {
  * @param {number} depth how many nested operations to write out
  * @returns {Expression}
  */
-const symbolic = (graph, values, term, depth) => {
+const symbolicExpression = (graph, values, term, depth) => {
   if (term.cell) return stepName(term.cell.step);
   const call = constantCall(graph, term);
   if (call) return atom(call.text);
   if (term.operation === "literal") return literal(graph, values, term);
   if (depth === 0) return atom("…");
   /** @param {Term} term */
-  const inner = (term) => symbolic(graph, values, term, depth - 1);
+  const inner = (term) => symbolicExpression(graph, values, term, depth - 1);
   if (term.operation === "matmul") {
     const [row, column] = factorsOf(term);
     const left = factorText(graph, values, row, LEFT, rowName(row, inner));
@@ -277,7 +277,7 @@ const sliceOf = ({ nodesByName }, values, terms, side) => {
   return `[${axis === -1 && shape.length > 1 ? ":, " : ""}${first}:${first + terms.length}]`;
 };
 
-/** @param {NDArray[]} values @param {Term} term */
+/** Return the index of a term in the value of its node. @param {NDArray[]} values @param {Term} term */
 const indexOf = (values, { node, position }) => unravel(position, values[node].shape);
 
 /**
@@ -333,17 +333,17 @@ const numbersOf = (values, term) => {
     const decisive = term.terms.find((operand) => Boolean(valueOf(values, operand)) === (term.operation === "any"));
     return decisive ? numbersOf(values, decisive) : [];
   }
-  return [numeric(values, term, Infinity).text];
+  return [numericExpression(values, term, Infinity).text];
 };
 
-/** @param {NDArray[]} values @param {Term} term @returns {RichText[]} the exponentials and their sum */
+/** Write a softmax line by line, down to the exponential and the sum. @param {NDArray[]} values @param {Term} term @returns {RichText[]} */
 const softmaxNumbers = (values, { terms: [own, ...row] }) => {
   const scores = row.map((term) => valueOf(values, term));
   const largest = Math.max(...scores);
   if (largest === -Infinity) return [];
-  /** @param {Term} term @returns {RichText} */
+  /** The largest score is subtracted, because exp overflows. @param {Term} term @returns {RichText} */
   const power = (term) => {
-    const score = numeric(values, term, MAX_NUMBERS_IN_SUM);
+    const score = numericExpression(values, term, MAX_NUMBERS_IN_SUM);
     const shift = largest === 0 ? [] : [" − ", ...parenthesised(atom(numberToken(largest)), PRODUCT)];
     return ["exp(", ...score.text, ...shift, ")"];
   };
@@ -364,14 +364,14 @@ const softmaxNumbers = (values, { terms: [own, ...row] }) => {
  * @param {number} limit on how many numbers to write; beyond it, the value alone
  * @returns {Expression}
  */
-const numeric = (values, term, limit) => {
+const numericExpression = (values, term, limit) => {
   const { data, dtype } = values[term.node];
   const value = numberToken(data[term.position], dtype, term.cell);
   const isAtomic = ["literal", "cell", "where", "softmax", "all", "any"].includes(term.operation);
   if (isAtomic || countLeaves(term) > limit) return atom(value);
   const operandLimit = term.operation === "matmul" || isReduction(term) ? MAX_NUMBERS_IN_SUM : MAX_NUMBERS;
   const operands = term.terms.map((operand) =>
-    numeric(values, operand, operand.operation === term.operation ? limit : operandLimit)
+    numericExpression(values, operand, operand.operation === term.operation ? limit : operandLimit)
   );
   if (term.operation === "matmul") {
     const [row, column] = factorsOf({ terms: operands });
@@ -415,7 +415,11 @@ const RESULT_WORDS = {
 
 const ATTENTION = ["attention_steps", "scaled_dot_product_attention"];
 
-/** @param {Graph} graph @param {NDArray[]} values @param {Term} term @param {number[]} index */
+/**
+ * Describe the position of a number: by query and key in a result of attention, otherwise by row and column.
+ *
+ * @param {Graph} graph @param {NDArray[]} values @param {Term} term @param {number[]} index
+ */
 const descriptionOf = ({ scopes }, values, term, index) => {
   const results = scopes.filter(({ call }) => ATTENTION.includes(call)).flatMap((scope) => Object.entries(scope.results));
   const result = results.find(([, node]) => node === term.node);
@@ -427,7 +431,8 @@ const descriptionOf = ({ scopes }, values, term, index) => {
     const axis = hasHeads && i === 0 ? "head" : "sequence";
     return batchShape[i] > 1 ? `, ${axis} ${at + 1}` : "";
   });
-  const [beforeQuery, beforeColumn] = RESULT_WORDS[result[0]] ?? RESULT_WORDS.output;
+  const [resultName] = result;
+  const [beforeQuery, beforeColumn] = RESULT_WORDS[resultName] ?? RESULT_WORDS.output;
   return `${beforeQuery}${query + 1}${beforeColumn}${column + 1}${batchWords.join("")}`;
 };
 
@@ -440,7 +445,7 @@ export const describeIndex = (index) => {
   return `${matrices.join("")}row ${row}, column ${column}`;
 };
 
-/** @param {Graph} graph @param {NDArray[]} values @param {Term} term @returns {RichText} */
+/** Say what the formula does not show. @param {Graph} graph @param {NDArray[]} values @param {Term} term @returns {RichText} */
 const noteOf = (graph, values, term) => {
   if (isLiteral(graph, term)) {
     const [sharedName] = [...graph.nodesByName].find(([name, node]) => node === term.node && name.includes(".")) ?? [];
@@ -459,13 +464,13 @@ const noteOf = (graph, values, term) => {
   return term.operation === "where" ? conditionNote(values, term) : [];
 };
 
-/** @param {NDArray[]} values @param {Term} term a `where` @returns {RichText} */
+/** Say which operand of a `where` is chosen. @param {NDArray[]} values @param {Term} term @returns {RichText} */
 const conditionNote = (values, { terms: [condition, , ifFalse] }) => {
   const holds = valueOf(values, condition);
   if (valueOf(values, ifFalse) === -Infinity && ifFalse.operation === "literal")
-    return [...(condition.cell ? [...numeric(values, condition, 0).text, ": "] : []), maskNote(holds)];
+    return [...(condition.cell ? [...numericExpression(values, condition, 0).text, ": "] : []), maskNote(holds)];
   if (!dependsOnCell(condition)) return [];
-  const conditionText = numeric(values, condition, MAX_NUMBERS).text;
+  const conditionText = numericExpression(values, condition, MAX_NUMBERS).text;
   if (condition.cell) return [{ step: condition.cell.step }, " is ", ...conditionText];
   return [...conditionText, holds ? " is true" : " is false"];
 };
@@ -480,7 +485,7 @@ const maskNote = (isIncluded) => `the position takes ${isIncluded ? "part" : "no
 const isLiteral = ({ nodes }, { node, operation }) =>
   operation === "literal" && nodes[node].operation === "asarray";
 
-/** @param {Graph} graph @param {Term} term */
+/** Whether a term is an element of a mask that a public function makes. @param {Graph} graph @param {Term} term */
 const isMask = (graph, term) => Boolean(constantCall(graph, term)?.call.endsWith("_mask"));
 
 /** @param {Term} term */
@@ -507,7 +512,7 @@ const parenthesised = ({ text, level }, minimum, isFirst = false) => {
   return level >= minimum || (isFirst && isNumber) ? text : ["(", ...text, ")"];
 };
 
-/** @param {RichText[]} texts @returns {RichText} */
+/** Join texts by a separator. @param {RichText[]} texts @returns {RichText} */
 const joined = (texts, separator = ", ") =>
   texts.flatMap((text, i) => (i ? [separator, ...text] : text));
 

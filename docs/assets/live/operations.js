@@ -55,7 +55,7 @@ const elementwise = (compute, slopes, { dtype, ...notation } = {}) => ({
 /** Write an operation as an infix operator. @param {string} symbol in formulas @param {string} python @param {number} level @returns {Notation} */
 const infix = (symbol, python, level) => ({ infix: [symbol, level], python: [python, level] });
 
-/** @param {(a: number, b: number) => boolean} compute @param {string} symbol @param {string} python */
+/** Describe a comparison of elements. @param {(a: number, b: number) => boolean} compute @param {string} symbol @param {string} python */
 const comparison = (compute, symbol, python) =>
   elementwise(compute, null, { dtype: "bool", ...infix(symbol, python, COMPARISON) });
 

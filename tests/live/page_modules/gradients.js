@@ -20,7 +20,7 @@ const sample = ({ data }, count) => {
 };
 
 /** Return the values of all nodes with an input shifted by -2, -1, 1 and 2 steps. */
-const shifted = (graph, key, array, position) =>
+const valuesAfterShifts = (graph, key, array, position) =>
   [-2, -1, 1, 2].map((steps) => {
     const data = array.data.with(position, array.data[position] + steps * STEP);
     return evaluate(graph, new Map([[key, { ...array, data }]])).values;
@@ -68,7 +68,7 @@ export const check = (json, count) => {
   for (const [input, key] of keysByNode) {
     if (!isFloat(input)) continue;
     for (const inputPosition of sample(graph.values[input], count)) {
-      const shiftedValues = shifted(graph, key, graph.values[input], inputPosition);
+      const shiftedValues = valuesAfterShifts(graph, key, graph.values[input], inputPosition);
       for (const { step, node, position, derivatives } of numbers) {
         const value = graph.values[node].data[position];
         const neighbours = shiftedValues.map((values) => values[node].data[position]);
