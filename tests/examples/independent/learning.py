@@ -10,7 +10,6 @@ from numpy.random import RandomState
 from tests import reference
 from tests.examples.comparison import independent
 
-
 # Of Adam.
 RATE, MEAN_DECAY, SQUARE_DECAY, EPSILON = 0.01, 0.9, 0.98, 1e-8
 
