@@ -44,8 +44,12 @@ def definitions(definitions_by_name):
 
 def docstring_entries(definition, kind):
     """Return the entries of a docstring's sections of a kind, such as `parameters`."""
-    sections = [s for s in definition.docstring.parsed if s.kind.value == kind]
-    return [entry for section in sections for entry in section.value]
+    return [
+        entry
+        for section in definition.docstring.parsed
+        if section.kind.value == kind
+        for entry in section.value
+    ]
 
 
 def refers_elsewhere(definition):

@@ -59,7 +59,9 @@ def is_false_positive(error):
     return is_attestation or 'undefined variable "vars"' in error["message"]
 
 
-@pytest.mark.parametrize("path", sorted(ROOT.glob("requirements/*.txt")), ids=lambda p: p.stem)
+@pytest.mark.parametrize(
+    "path", sorted(ROOT.glob("requirements/*.txt")), ids=lambda path: path.stem
+)
 def test_every_python_package_is_locked_by_hash(path):
     requirements = path.read_text(encoding="utf-8").replace("\\\n", "").splitlines()
     assert requirements
