@@ -362,7 +362,7 @@ def cached_results(project):
 WRONG_EDITS = [
     ("docs/index.md", "A sentence.", r"\val{self_attention.wieghts}", r"docs/index.md:7: \val{self_attention.wieghts}: step"),
     ("docs/index.md", "A sentence.", r"$\nope$", "docs/index.md:7: formula"),
-    ("docs/index.md", "A sentence.", "::: attention_docs.nope", "docs/index.md:7: &#x27;attention_docs.nope&#x27; is no name"),
+    ("docs/index.md", "A sentence.", "::: attention_docs.nope", "docs/index.md:7: &#x27;attention_docs.nope&#x27; is not a name"),
     ("attention_docs/examples/self_attention.py", "def steps", "1 / 0\n\n\ndef steps", "attention_docs/examples/self_attention.py:"),
     ("attention_docs/publish/before/figures/mechanism.py", "@site_figure", "1 +\n\n\n@site_figure", "attention_docs/publish/before/figures/mechanism.py:"),
 ]  # fmt: skip
@@ -502,4 +502,4 @@ def test_compare_sites_rejects_a_folder_without_a_site(
 ):
     with pytest.raises(SystemExit):
         compare_sites(tmp_path, built_sites[0])
-    assert f"{tmp_path} is no built site" in capsys.readouterr().err
+    assert f"{tmp_path} is not a built site" in capsys.readouterr().err
