@@ -83,10 +83,8 @@ def test_tiles_of_any_width_equal_attention(cuts, size):
 def test_tiles_of_long_sequence_equal_blockwise_attention():
     q, k, v = sample_qkv(m=300, n=3000, size=20.0)
     mask = np.sin(np.arange(300 * 3000.0)).reshape(300, 3000) > -0.5
-    tiles = [
-        attend_tile(q, k[j : j + 500], v[j : j + 500], attn_mask=mask[:, j : j + 500])
-        for j in range(0, 3000, 500)
-    ]
+    slices = [slice(start, start + 500) for start in range(0, 3000, 500)]
+    tiles = [attend_tile(q, k[keys], v[keys], attn_mask=mask[:, keys]) for keys in slices]
     output = functools.reduce(merge, tiles).output
     expected = scaled_dot_product_attention(q, k, v, attn_mask=mask)
     np.testing.assert_allclose(output, expected, rtol=1e-9, atol=1e-12)
