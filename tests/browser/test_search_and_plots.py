@@ -39,7 +39,7 @@ def search_requests(visit):
     return [path for path in paths if "/search/documents" in path or "/workers/" in path]
 
 
-def test_search_loads_on_first_letter_and_loses_none(open_page):
+def test_search_loads_on_first_letter_and_keeps_the_query(open_page):
     visit = open_page()
     page = visit.page
     pending = []

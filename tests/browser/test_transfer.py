@@ -8,7 +8,7 @@ from tests.browser.visit import PREFIX, Visit, served
 from tests.conftest import copy_project, cut_down, mkdocs
 
 
-def test_page_of_thirty_formulas_transfers_little(tab, tmp_path, site):
+def test_page_of_thirty_formulas_transfers_at_most_130_kb(tab, tmp_path, site):
     formulas = (
         f"The output:\n\n$$\n\\output{{O}}_{{{i}}} = \\weights{{A}}\\,\\value{{V}}"
         " = \\val{self_attention.output}\n$$\n"

@@ -331,7 +331,7 @@ def coordinates(svg):
     return re.findall(r"translate\(([\d.]+ [\d.]+)\)|[ML]([\d.]+ [\d.]+)(?=[L\"])", svg)
 
 
-def test_arrow_keys_reset_and_undo(visit):
+def test_arrow_keys_change_a_number_and_reset_can_be_undone(visit):
     before = shown_step(visit, "weights")
     start_editing(visit)
     visit.page.locator(FIELD).press("ArrowUp")
@@ -570,7 +570,7 @@ def test_network_error_is_shown_and_retry_works(visit):
     visit.errors.clear()
 
 
-def test_print_notes_edited_numbers(visit):
+def test_print_has_the_note_on_edited_numbers(visit):
     start_editing(visit)
     visit.page.locator(FIELD).fill("3")
     note = visit.page.locator(".live-why:not([hidden])").first

@@ -119,7 +119,7 @@ def test_panel_opens_by_keyboard_and_returns_focus(visit):
     assert page.evaluate("document.activeElement.localName") == "td"
 
 
-def test_colours_end_with_the_page(visit):
+def test_navigation_removes_panel_and_colours(visit):
     show_influences(visit)
     visit.page.locator(".md-footer__link--next").click()
     visit.page.wait_for_selector(PANEL, state="detached")
