@@ -275,8 +275,8 @@ def parameters_of(function: Callable[..., Any]) -> dict[str, inspect.Parameter]:
         parameters = inspect.signature(signature_owner).parameters.values()
     except (TypeError, ValueError):
         return dict(DEFAULT_PARAMETERS)
-    named = {p.name: p for p in parameters if p.kind not in (p.VAR_POSITIONAL, p.VAR_KEYWORD)}
-    return dict(DEFAULT_PARAMETERS) if parameters and not named else named
+    by_name = {p.name: p for p in parameters if p.kind not in (p.VAR_POSITIONAL, p.VAR_KEYWORD)}
+    return dict(DEFAULT_PARAMETERS) if parameters and not by_name else by_name
 
 
 def positional_inputs(

@@ -140,7 +140,9 @@ def steps(xp: ModuleType = numpy) -> dict[str, Array]:
     x, w_q, w_k, w_v = (xp.asarray(array, dtype=xp.float64) for array in (X, W_Q, W_K, W_V))
     q, k, v = x @ w_q, x @ w_k, x @ w_v  # (2, 4, 3), (2, 4, 3), (2, 4, 5)
     together = attention_steps(q, k, v)
-    apart = xp.stack([attention_steps(q[i, ...], k[i, ...], v[i, ...]).output for i in (0, 1)])
+    separate_output = xp.stack(
+        [attention_steps(q[i, ...], k[i, ...], v[i, ...]).output for i in (0, 1)]
+    )
     joined_q, joined_k, joined_v = (xp.reshape(rows, (8, rows.shape[-1])) for rows in (q, k, v))
     joined = attention_steps(joined_q, joined_k, joined_v)
     batch = {
@@ -156,7 +158,7 @@ def steps(xp: ModuleType = numpy) -> dict[str, Array]:
         "W_K": w_k,
         "W_V": w_v,
         **{f"{name}_{i + 1}": array[i, ...] for name, array in batch.items() for i in (0, 1)},
-        "same_apart": xp.all(xp.abs(together.output - apart) < 1e-12),
+        "same_apart": xp.all(xp.abs(together.output - separate_output) < 1e-12),
         "joined_weights": joined.weights,
         "joined_output": joined.output,
     }

@@ -109,7 +109,7 @@ def steps(xp: ModuleType = numpy) -> dict[str, Array]:
     keys, values = latents @ up_k, latents @ up_v
     full_query = xp.concat([query, query_rotary], axis=1)
     full_keys = xp.concat([keys, keys_rotary], axis=1)
-    plain = attention_steps(full_query, full_keys, values)
+    over_keys = attention_steps(full_query, full_keys, values)
     absorbed = query @ up_k.T
     full_absorbed = xp.concat([absorbed, query_rotary], axis=1)
     cache = xp.concat([latents, keys_rotary], axis=1)
@@ -127,9 +127,9 @@ def steps(xp: ModuleType = numpy) -> dict[str, Array]:
         "query_rotary": query_rotary,
         "keys": keys,
         "values": values,
-        "scaled": plain.scaled,
-        "weights": plain.weights,
-        "output": plain.output,
+        "scaled": over_keys.scaled,
+        "weights": over_keys.weights,
+        "output": over_keys.output,
         "query_absorbed": absorbed,
         "scaled_absorbed": over_latents.scaled,
         "blended_latents": over_latents.output,

@@ -81,17 +81,17 @@ def steps(xp: ModuleType = numpy) -> dict[str, Array]:
     def attend(tokens: Array) -> AttentionSteps:
         return attention_steps(tokens @ w_q, tokens @ w_k, tokens @ w_v)
 
-    plain, permuted = attend(x), attend(p @ x)
+    in_order, permuted = attend(x), attend(p @ x)
     placed, placed_permuted = attend(x + e), attend(p @ x + e)
     return {
         "X": x,
         "P": p,
         "X_permuted": p @ x,
-        "weights": plain.weights,
+        "weights": in_order.weights,
         "weights_permuted": permuted.weights,
-        "output": plain.output,
+        "output": in_order.output,
         "output_permuted": permuted.output,
-        "equivariant": is_close(xp, p @ plain.output, permuted.output),
+        "equivariant": is_close(xp, p @ in_order.output, permuted.output),
         "E": e,
         "placed": x + e,
         "placed_permuted": p @ x + e,

@@ -162,11 +162,11 @@ def steps(xp: ModuleType = numpy) -> dict[str, Array]:
     allowed = causal_mask(len(Q), xp=xp)
     hidden = xp.full_like(distance, -xp.inf)
     bias = xp.where(allowed, -slopes[0] * distance, hidden)
-    plain = attention_steps(q, k, v, is_causal=True)
+    without_bias = attention_steps(q, k, v, is_causal=True)
     alibi = attention_steps(q, k, v, attn_mask=bias)
     capped = attention_steps(q, k, v, is_causal=True, softcap=float(SOFTCAP))
     with_sink = attend_with_sink(xp, q, k, v, xp.where(allowed, xp.zeros_like(distance), hidden))
-    exponentials = xp.exp(SOFTCAP * xp.tanh(plain.masked / SOFTCAP))
+    exponentials = xp.exp(SOFTCAP * xp.tanh(without_bias.masked / SOFTCAP))
     # Powers of the window count the paths from one position to another through the layers.
     window = as_numbers(xp, window_mask(10, left=2, right=0, xp=xp))
     paths = [window, window @ window, window @ window @ window]
@@ -176,10 +176,10 @@ def steps(xp: ModuleType = numpy) -> dict[str, Array]:
         "V": v,
         "slopes": slopes,
         "bias": bias,
-        "masked": plain.masked,
-        "weights": plain.weights,
+        "masked": without_bias.masked,
+        "weights": without_bias.weights,
         "weights_alibi": alibi.weights,
-        "output": plain.output,
+        "output": without_bias.output,
         "output_alibi": alibi.output,
         "distances": xp.asarray(DISTANCES),
         "buckets": buckets(xp, xp.asarray(DISTANCES, dtype=xp.float64)),

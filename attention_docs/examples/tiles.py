@@ -138,8 +138,8 @@ LENGTH, FEATURES, ROWS = 4096, 64, 128
 
 def steps(xp: ModuleType = numpy) -> dict[str, Array]:
     q, k, v = (xp.asarray(rows, dtype=xp.float64) for rows in (Q, K, V))
-    plain = attention_steps(q, k, v)
-    z = plain.scaled[0, :]
+    at_once = attention_steps(q, k, v)
+    z = at_once.scaled[0, :]
     maxima, sums = one_pass(xp, z)
     starts = range(0, k.shape[0], TILE)
     tiles = [attend_tile(q, k[i : i + TILE, :], v[i : i + TILE, :]) for i in starts]
@@ -161,8 +161,8 @@ def steps(xp: ModuleType = numpy) -> dict[str, Array]:
         "rescale": xp.concat([xp.zeros_like(z[:1]), xp.exp(maxima[:-1] - maxima[1:])]),
         "sums": sums,
         "plain_sum": xp.sum(xp.exp(z - xp.max(z))),
-        "weights": plain.weights,
-        "output": plain.output,
+        "weights": at_once.weights,
+        "output": at_once.output,
         "tile_maxima": xp.stack([tile.maximum[0] for tile in tiles]),
         "tile_totals": xp.stack([tile.total[0] for tile in tiles]),
         "tile_sums": xp.stack([tile.sums[0, :] for tile in tiles]),
@@ -173,9 +173,9 @@ def steps(xp: ModuleType = numpy) -> dict[str, Array]:
         "in_order": running[-1].output,
         "tree": tree.output,
         "ring": ring.output[0, :],
-        "all_agree": xp.all(xp.abs(running[-1].output - plain.output) < 1e-12)
-        & xp.all(xp.abs(tree.output - plain.output) < 1e-12)
-        & xp.all(xp.abs(ring.output[0, :] - plain.output[2, :]) < 1e-12),
+        "all_agree": xp.all(xp.abs(running[-1].output - at_once.output) < 1e-12)
+        & xp.all(xp.abs(tree.output - at_once.output) < 1e-12)
+        & xp.all(xp.abs(ring.output[0, :] - at_once.output[2, :]) < 1e-12),
         "hidden_maximum": hidden.maximum,
         "hidden_factor_naive": naive,
         "hidden_changes_nothing": xp.all(merge(hidden, tree).output == tree.output),
