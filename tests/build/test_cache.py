@@ -20,7 +20,7 @@ def test_prune_deletes_results_unused_for_a_month(tmp_path):
     long_ago = time.time() - MAX_AGE - 60
     for file in tmp_path.iterdir():
         os.utime(file, (long_ago, long_ago))
-    assert cache["recent"] == "result"
+    assert cache["recent"] == "result"  # reading counts as use
     cache.prune()
     assert "recent" in cache
     assert "old" not in cache
