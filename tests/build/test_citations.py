@@ -89,23 +89,38 @@ def is_correct_citation(before, year):
 
 def wrong_citations(text):
     """Return the citations of a text that match no reference."""
-    wrong = [f"arXiv:{number}" for number in ARXIV.findall(text) if number not in REFERENCES]
+    return [*wrong_links(text), *wrong_authors_and_years(prose_without_exemptions(text))]
+
+
+def wrong_links(text):
+    """Yield arXiv's numbers, and names that link to references, that are not on the page."""
+    for number in ARXIV.findall(text):
+        if number not in REFERENCES:
+            yield f"arXiv:{number}"
     for words, target in LINK.findall(text):
-        names = re.findall(NAME, words) if "references.md#" in target else []
-        wrong += [name for name in names if not any(name in paper.authors for paper in PAPERS)]
+        if "references.md#" in target:
+            for name in re.findall(NAME, words):
+                if not any(name in paper.authors for paper in PAPERS):
+                    yield name
+
+
+def prose_without_exemptions(text):
+    """Return a text without exempt phrases, link targets, code, formulas and macros."""
     for phrase in EXEMPT:
         text = text.replace(phrase, "")
     # Formulas before macros: a formula that is only a macro would leave "$$", an opening delimiter.
-    text = MACRO.sub("", CODE_OR_MATH.sub("", LINK.sub(r"\1", text)))
+    return MACRO.sub("", CODE_OR_MATH.sub("", LINK.sub(r"\1", text)))
+
+
+def wrong_authors_and_years(prose):
     first_authors = {paper.first_author for paper in PAPERS}
-    for citation in FIRST_AUTHOR_AND_OTHERS.finditer(text):
+    for citation in FIRST_AUTHOR_AND_OTHERS.finditer(prose):
         if citation[1] not in first_authors:
-            wrong.append(citation[0])
-    for year in YEAR.finditer(text):
-        before = text[: year.start()].rpartition("\n")[2]
+            yield citation[0]
+    for year in YEAR.finditer(prose):
+        before = prose[: year.start()].rpartition("\n")[2]
         if not is_correct_citation(before, year[0]):
-            wrong.append(f"{before[-60:]}{year[0]}")
-    return wrong
+            yield f"{before[-60:]}{year[0]}"
 
 
 def read_page(path):

@@ -118,8 +118,9 @@ def test_long_vector_has_details_too(with_matrices):
 
 
 def test_relation_at_the_end_of_a_segment_keeps_its_spacing(typeset):
-    first, *_ = formulas.split_at_matrices(Formula(r"Q = \val{toy.Q}", display=True))
-    assert typeset(first)[first].count('class="mspace"') == 2
+    segment, *_ = formulas.split_at_matrices(Formula(r"Q = \val{toy.Q}", display=True))
+    spaces_around_equals_sign = typeset(segment)[segment].count('class="mspace"')
+    assert spaces_around_equals_sign == 2
 
 
 @pytest.mark.parametrize(
