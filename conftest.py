@@ -48,7 +48,7 @@ def pytest_addoption(parser):
 
 
 def pytest_configure(config):
-    """With --gpu, fail early with one line if something is missing for it."""
+    """Fail early, with one line, if --gpu is given without CuPy or a GPU."""
     if config.getoption("gpu"):
         try:
             backend("cupy")
@@ -67,35 +67,40 @@ def pytest_collection_modifyitems(config, items):
 
 
 def skip_all_as_one(items, library):
-    """Keep one of the tests that need a missing library, skipped with the reason."""
+    """Deselect the tests that need a missing library, but one, which is skipped with the reason."""
     dependent = [item for item in items if needs(item, library)]
-    if dependent:
-        reason = (
-            f"{OPTIONAL[library][0]} is missing, and with it {len(dependent)} tests that need it"
-        )
-        dependent[0].add_marker(pytest.mark.skip(reason=reason))
+    if not dependent:
+        return items
+    display_name, _ = OPTIONAL[library]
+    reason = f"{display_name} is missing, and with it {len(dependent)} tests that need it"
+    dependent[0].add_marker(pytest.mark.skip(reason=reason))
     deselected = set(dependent[1:])
     return [item for item in items if item not in deselected]
 
 
 def needs(item, library):
-    """Whether a test uses the library as a fixture, or is a block of a page that names PyTorch."""
+    """Whether a test needs a library: a fixture, a parameter `xp`, or code on a page says so."""
     if is_page_block(item):
-        return library == "torch" and re.search(r"\btorch\b", item.example.parsed)
+        return library == "torch" and re.search(r"\btorch\b", item.example.parsed) is not None
+    _, fixture = OPTIONAL[library]
     parameters = item.callspec.params if hasattr(item, "callspec") else {}
-    return OPTIONAL[library][1] in item.fixturenames or parameters.get("xp") == library
+    return fixture in item.fixturenames or parameters.get("xp") == library
 
 
 def pytest_terminal_summary(terminalreporter, config):
     """Print how many examples agree with independent computations; with -v, print details."""
-    properties = [
-        p for report in terminalreporter.getreports("passed") for p in report.user_properties
+    comparisons = [
+        value
+        for report in terminalreporter.getreports("passed")
+        for name, value in report.user_properties
+        if name == "compared"
     ]
-    compared = [value for name, value in properties if name == "compared"]
-    if compared:
-        terminalreporter.write_line(f"{len(compared)} examples agree with independent computations")
-    for line in sorted(compared) if config.get_verbosity() > 0 else ():
-        terminalreporter.write_line(f"  {line}")
+    if comparisons:
+        count = len(comparisons)
+        terminalreporter.write_line(f"{count} examples agree with independent computations")
+    if config.get_verbosity() > 0:
+        for comparison in sorted(comparisons):
+            terminalreporter.write_line(f"  {comparison}")
 
 
 def is_slow(item):
@@ -104,21 +109,24 @@ def is_slow(item):
 
 
 def slowest_files_first(items):
-    """Sort the slowest files first, so that no process is left with one at the end."""
-    slow = {item.path for item in items if is_slow(item)}
+    """Sort tests marked `first`, then files with slow tests, to the front.
 
-    def key(item):
-        return item.get_closest_marker("first") is None, item.path not in slow
+    Otherwise one process would still run a slow file when the others are done.
+    """
+    slow_files = {item.path for item in items if is_slow(item)}
 
-    return sorted(items, key=key)
+    def sort_key(item):  # False sorts before True
+        return item.get_closest_marker("first") is None, item.path not in slow_files
+
+    return sorted(items, key=sort_key)
 
 
 class ByFile(LoadFileScheduling):
     """Schedule whole files, but the tests of a file marked `independent_tests` one by one.
 
-    The tests of a file share fixtures, and the blocks of a page build on one another. Only workers
-    collect tests, so the mark is searched for in the file's text. (With pytest 9.2 the groups of
-    pytest-xdist 3.8 have no effect.)
+    The tests of a file share fixtures, and the blocks of a page build on one another. The scheduler
+    does not collect tests, so it looks for the mark in the text of the file. (Groups would be
+    simpler, but those of pytest-xdist 3.8 have no effect with pytest 9.2.)
     """
 
     def _split_scope(self, nodeid):
@@ -150,12 +158,12 @@ def is_page_block(item):
 
 def run_python(example):
     """Run a block, as a doctest if it has prompts, and return the failures."""
-    lines = doctest.DocTestParser().get_examples(example.parsed)
-    if not lines:
+    statements = doctest.DocTestParser().get_examples(example.parsed)
+    if not statements:
         return PythonEvaluator()(example)
     failures = []
     # Sybil's DocTest, because Python's copies the namespace.
-    test = DocTest(lines, example.namespace, example.path, example.path, example.line, None)
+    test = DocTest(statements, example.namespace, example.path, example.path, example.line, None)
     runner = doctest.DocTestRunner(verbose=False, optionflags=doctest.ELLIPSIS)
     runner.run(test, out=failures.append, clear_globs=False)
     return "".join(failures)
@@ -169,19 +177,22 @@ def run_console(example):
     with contextlib.redirect_stdout(io.StringIO()) as output, minimal_install():
         status = main(shlex.split(command.removeprefix(PROGRAM)))
     printed = output.getvalue()
-    assert status == 0 or expected, printed  # a page shows the output of a command that fails
-    # A page may abbreviate the output with "...".
-    matches = doctest.OutputChecker().check_output(expected, printed, doctest.ELLIPSIS)
-    assert not expected or matches, printed
+    if expected:  # in which a page may leave something out with "..."
+        assert doctest.OutputChecker().check_output(expected, printed, doctest.ELLIPSIS), printed
+    else:
+        assert status == 0, printed
 
 
 @contextlib.contextmanager
 def minimal_install():
-    """Make imports of packages that a minimal install lacks fail, also in a worker process."""
+    """Make imports of packages that a minimal install lacks fail, also in a worker process.
+
+    Modules that raise ImportError come first on `sys.path`, which a worker process inherits.
+    """
     with tempfile.TemporaryDirectory() as folder:
         for name in NOT_IN_MINIMAL_INSTALL:
             Path(folder, f"{name}.py").write_text("raise ImportError(__name__)\n")
-        with mock.patch.object(sys, "path", [folder, *sys.path]):  # inherited by the worker process
+        with mock.patch.object(sys, "path", [folder, *sys.path]):
             yield
 
 

@@ -16,6 +16,7 @@ FORMATS = {"text": as_text, "latex": latex_steps, "json": json_steps}
 
 
 def main(arguments: list[str] | None = None) -> int:
+    """Run a command and return its exit status; expected errors are printed in one line."""
     options = build_parser().parse_args(arguments)
     try:
         status: int = options.run(options)
@@ -26,8 +27,10 @@ def main(arguments: list[str] | None = None) -> int:
 
 
 def build_parser() -> argparse.ArgumentParser:
-    top = argparse.ArgumentParser(prog="python -m attention_docs", description=__doc__)
-    commands = top.add_subparsers(required=True, metavar="list | show | verify | check | diagnose")
+    parser = argparse.ArgumentParser(prog="python -m attention_docs", description=__doc__)
+    commands = parser.add_subparsers(
+        required=True, metavar="list | show | verify | check | diagnose"
+    )
 
     command = commands.add_parser("list", help="list the worked examples")
     command.set_defaults(run=list_examples)
@@ -35,18 +38,20 @@ def build_parser() -> argparse.ArgumentParser:
     command = commands.add_parser("show", help="print every step of one example")
     command.add_argument("name", help="an example, as `list` prints it")
     command.add_argument("--format", choices=FORMATS, default="text")
-    add_backend(command)
+    add_backend_option(command)
     command.set_defaults(run=show_example)
 
     command = commands.add_parser("verify", help="compare every example with its committed digits")
-    add_backend(command)
+    add_backend_option(command)
     command.set_defaults(run=verify_examples)
 
     command = commands.add_parser("check", help="check a function of yours and name its mistakes")
     command.add_argument("target", help="module:function or path/to/file.py:function")
-    command.add_argument("--library", choices=calling.LIBRARIES, help="whose arrays it takes")
+    command.add_argument(
+        "--library", choices=calling.LIBRARIES, help="the library of its arguments"
+    )
     command.add_argument("--layout", choices=LAYOUTS, help="the order of its axes")
-    command.add_argument("--mask", choices=calling.MASKS, help="what True does, or numbers to add")
+    command.add_argument("--mask", choices=calling.MASKS, help="what a mask means")
     command.add_argument(
         "--names",
         action="extend",
@@ -54,20 +59,20 @@ def build_parser() -> argparse.ArgumentParser:
         default=[],
         type=parse_name_pair,
         metavar="q=queries",
-        help="its own names of the arguments",
+        help="its names of the arguments",
     )
-    command.add_argument("--limit", type=parse_seconds, default=10.0, help="seconds for a case")
-    command.add_argument("--json", action="store_true", help="for machines")
+    command.add_argument("--limit", type=parse_seconds, default=10.0, help="seconds per case")
+    command.add_argument("--json", action="store_true", help="print the report as JSON")
     command.set_defaults(run=check_function)
 
     command = commands.add_parser(
         "diagnose", help="name the mistake in a printed output, from stdin"
     )
     command.set_defaults(run=diagnose_output)
-    return top
+    return parser
 
 
-def add_backend(command: argparse.ArgumentParser) -> None:
+def add_backend_option(command: argparse.ArgumentParser) -> None:
     command.add_argument("--backend", choices=("numpy", "cupy"), default="numpy")
 
 
@@ -86,17 +91,18 @@ def show_example(options: argparse.Namespace) -> int:
 
 def verify_examples(options: argparse.Namespace) -> int:
     xp = backend(options.backend)
-    differing = 0
-    for name in examples.names():
+    names = examples.names()
+    agreeing = 0
+    for name in names:
         is_equal = as_text(examples.steps(name, xp)) == examples.expected(name)
         print(f"{name}: {'ok' if is_equal else 'DIFFERS from its committed digits'}")
-        differing += not is_equal
-    print(f"{len(examples.names()) - differing} of {len(examples.names())} examples agree")
-    return 1 if differing else 0
+        agreeing += is_equal
+    print(f"{agreeing} of {len(names)} examples agree")
+    return 0 if agreeing == len(names) else 1
 
 
 def parse_name_pair(argument: str) -> tuple[str, str]:
-    """Parse `q=queries`."""
+    """Parse a pair such as `q=queries`."""
     ours, _, theirs = argument.partition("=")
     if not theirs:
         raise argparse.ArgumentTypeError(f"{argument!r} is not of the form query=their_name")
@@ -116,16 +122,16 @@ def parse_seconds(argument: str) -> float:
 
 def check_function(options: argparse.Namespace) -> int:
     settings = calling.Settings(options.library, options.layout, options.mask, dict(options.names))
-    result = checking.check(options.target, settings, options.limit)
-    print(report.as_json(result) if options.json else report.as_text(result))
-    return 0 if result.is_correct else 1
+    check_report = checking.check(options.target, settings, options.limit)
+    print(report.as_json(check_report) if options.json else report.as_text(check_report))
+    return 0 if check_report.is_correct else 1
 
 
 def diagnose_output(options: argparse.Namespace) -> int:
     try:
         diagnosis = pasted.diagnose(sys.stdin.read())
     except ValueError as error:
-        raise RuntimeError(error.args[0]) from error
+        raise RuntimeError(error.args[0]) from error  # `main` prints its message
     print(report.format_diagnosis(diagnosis))
     return 0 if diagnosis.match and diagnosis.match.is_correct else 1
 

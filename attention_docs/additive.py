@@ -85,16 +85,17 @@ def _project(xp: ModuleType, name: str, rows: Array, weight: Array) -> Array:
 def _check_shapes(
     query: Array, key: Array, query_weight: Array, key_weight: Array, score_weight: Array
 ) -> None:
-    hidden = tuple(score_weight.shape)
-    if len(hidden) != 1:
-        raise ValueError(f"score_weight has shape {hidden}; expected one axis")
+    hidden_shape = tuple(score_weight.shape)
+    if len(hidden_shape) != 1:
+        raise ValueError(f"score_weight has shape {hidden_shape}; expected one axis")
     for name, array, weight in (("query", query, query_weight), ("key", key, key_weight)):
         if array.ndim < 2:
             raise ValueError(f"{name} has shape {tuple(array.shape)}; expected (..., length, dim)")
-        if tuple(weight.shape) != (array.shape[-1], *hidden):
+        expected = (array.shape[-1], *hidden_shape)
+        if tuple(weight.shape) != expected:
             raise ValueError(
-                f"{name}_weight has shape {tuple(weight.shape)}; expected "
-                f"{(array.shape[-1], *hidden)} to match {name} and score_weight"
+                f"{name}_weight has shape {tuple(weight.shape)}; "
+                f"expected {expected} to match {name} and score_weight"
             )
     if broadcast_shapes(tuple(query.shape[:-2]), tuple(key.shape[:-2])) is None:
         raise ValueError(

@@ -210,19 +210,19 @@ def _differentiate(inputs: Inputs, steps: AttentionSteps, grad_output: Array) ->
         grad_scores = grad_scaled * slope * inputs.scale  # (..., m, n)
         grad_query = grad_scores @ key  # (..., m, d_k)
         grad_key = transpose(grad_scores) @ query  # (..., n, d_k)
+        grad_value = _sum_over_query_heads(inputs, grad_value, inputs.value)
+        grad_value = _cast_gradient(xp, "value", grad_value, inputs.dtype)
+        grad_query = _sum_to_shape(xp, grad_query, query.shape)
+        grad_query = _cast_gradient(xp, "query", grad_query, inputs.dtype)
+        grad_key = _sum_over_query_heads(inputs, grad_key, inputs.key)
+        grad_key = _cast_gradient(xp, "key", grad_key, inputs.dtype)
         return AttentionGradients(
-            value=_cast_gradient(
-                xp, "value", _sum_over_query_heads(inputs, grad_value, inputs.value), inputs.dtype
-            ),
+            value=grad_value,
             weights=grad_weights,
             scaled=grad_scaled,
             scores=grad_scores,
-            query=_cast_gradient(
-                xp, "query", _sum_to_shape(xp, grad_query, query.shape), inputs.dtype
-            ),
-            key=_cast_gradient(
-                xp, "key", _sum_over_query_heads(inputs, grad_key, inputs.key), inputs.dtype
-            ),
+            query=grad_query,
+            key=grad_key,
             attn_mask=_mask_gradient(inputs, grad_scaled),
         )
 

@@ -5,13 +5,14 @@ import sys
 
 
 def main():
-    changed = [path for path in sys.argv[1:] if clear(path)]
+    changed = [path for path in sys.argv[1:] if remove_outputs(path)]
     for path in changed:
         print("outputs removed: {}".format(path))
     return 1 if changed else 0
 
 
-def clear(path):
+def remove_outputs(path):
+    """Write a notebook without outputs, and return whether that changed the file."""
     with open(path, encoding="utf-8") as file:
         before = file.read()
     notebook = json.loads(before)

@@ -1,7 +1,7 @@
-"""Set up .venv from the hash lock, once, for the scripts in this folder.
+"""Install .venv from the lock files, for the scripts in this folder.
 
-This module runs on the system's Python before anything is installed, so it uses the standard
-library only, in syntax that an old Python can parse in order to report that it is too old.
+This module runs on the system's Python before anything is installed. So it uses the standard
+library only, in syntax that an old Python can parse, to report that it is too old.
 """
 
 import contextlib
@@ -21,7 +21,7 @@ STATE = os.path.join(VENV, "attention-docs.json")
 LOG = os.path.join(VENV, "install.log")
 
 
-def ensure(lock):
+def install(lock):
     """Install `requirements/<lock>.txt` into .venv if it has changed, and return its interpreter.
 
     The lock `test` includes `site`. If nothing has changed, this takes a few milliseconds.
@@ -29,24 +29,24 @@ def ensure(lock):
     if sys.version_info < OLDEST_PYTHON:
         version = "{}.{}.{}".format(*sys.version_info[:3])
         fail("Python {}.{} or newer is needed; this is {}".format(*OLDEST_PYTHON, version))
-    digests = {name: digest(name) for name in ("site", lock)}
+    digests = {name: lock_digest(name) for name in ("site", lock)}
     state = read_state()
-    if all(state.get(name) == value for name, value in digests.items()):
+    if all(state.get(name) == digest for name, digest in digests.items()):
         return PYTHON
     try:
-        # An interrupted set-up leaves "installing" behind: start over. A .venv without a state
-        # file was made by the user: install into it.
+        # After an interrupted installation the state is still "installing": start over. A .venv
+        # without a state file was created by the user: install into it.
         if "installing" in state or not os.path.exists(PYTHON):
-            create()
+            create_venv()
         write_state({"installing": lock})
-        install(lock)
+        install_packages(lock)
         write_state(digests)
     except OSError as error:
         fail("cannot write to {}: {}".format(error.filename or ROOT, error.strerror or error))
     return PYTHON
 
 
-def digest(lock):
+def lock_digest(lock):
     with open(os.path.join(ROOT, "requirements", lock + ".txt"), "rb") as file:
         return hashlib.sha256(file.read()).hexdigest()
 
@@ -64,11 +64,11 @@ def write_state(state):
         json.dump(state, file)
 
 
-def create():
+def create_venv():
     """Create an empty virtual environment in .venv."""
     if not os.access(ROOT, os.W_OK):
         fail("cannot write to {}: the folder is read-only".format(ROOT))
-    say("Creating .venv")
+    print_message("Creating .venv")
     completed = subprocess.run(
         [sys.executable, "-m", "venv", "--clear", VENV],
         stdout=subprocess.PIPE,
@@ -82,39 +82,42 @@ def create():
         fail("cannot create .venv: {}".format(lines[-1] if lines else "unknown error"))
 
 
-def install(lock):
+def install_packages(lock):
     """Install the locked dependencies, then the package itself in editable mode."""
     path = os.path.join(ROOT, "requirements", lock + ".txt")
     with open(path, encoding="utf-8") as file:
+        # Lines of hashes are indented.
         total = sum("==" in line and not line.startswith((" ", "#")) for line in file)
-    say("Installing the {} packages of requirements/{}.txt".format(total, lock))
+    print_message("Installing the {} packages of requirements/{}.txt".format(total, lock))
     open(LOG, "w").close()
-    pip(["--require-hashes", "--requirement", path], total)
-    pip(["--no-deps", "--no-build-isolation", "--editable", ROOT], 0)
-    say("Ready")
+    pip_install(["--require-hashes", "--requirement", path], total)
+    pip_install(["--no-deps", "--no-build-isolation", "--editable", ROOT], total=1)
+    print_message("Ready")
 
 
-def pip(arguments, total):
+def pip_install(arguments, total):
     """Run `pip install` with one progress line on the terminal and all output in the log."""
     command = [PYTHON, "-m", "pip", "install", "--no-input", "--disable-pip-version-check"]
     command += ["--retries", "2", "--progress-bar", "off", *arguments]
     count = 0
-    options = {"stdout": subprocess.PIPE, "stderr": subprocess.STDOUT, "universal_newlines": True}
-    process = subprocess.Popen(command, **options)
+    process = subprocess.Popen(
+        command, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, universal_newlines=True
+    )
     with open(LOG, "a", encoding="utf-8") as log:
         for line in process.stdout:
             log.write(line)
             if line.startswith("Collecting "):
                 count += 1
-                progress("Fetching {} of at most {}: {}".format(count, total, line.split()[1]))
+                package = line.split()[1]
+                show_progress("Fetching {} of at most {}: {}".format(count, total, package))
             elif line.startswith("Installing collected packages"):
-                progress("Installing")
-    progress("")
+                show_progress("Installing")
+    show_progress("")
     if process.wait():
-        fail(pip_failure())
+        fail(explain_pip_failure())
 
 
-def pip_failure():
+def explain_pip_failure():
     """Return one line that says why pip failed."""
     with open(LOG, encoding="utf-8") as file:
         log = file.read()
@@ -122,25 +125,31 @@ def pip_failure():
         return "a downloaded package does not match its hash in requirements/ (see {})".format(LOG)
     if "No space left" in log:
         return "the disk is full"
-    network = ("NewConnectionError", "NameResolutionError", "ConnectTimeoutError", "ProxyError")
-    if any(error in log for error in network):
+    network_errors = (
+        "NewConnectionError",
+        "NameResolutionError",
+        "ConnectTimeoutError",
+        "ProxyError",
+    )
+    if any(error in log for error in network_errors):
         return "no network: the package index cannot be reached (see {})".format(LOG)
     errors = [line for line in log.splitlines() if line.startswith("ERROR")]
     return "{} (see {})".format(errors[-1] if errors else "pip failed", LOG)
 
 
-def progress(text):
-    """Show `text` in place if stderr is a terminal."""
+def show_progress(text):
+    """Replace the current line of the terminal, if stderr is one, by a text."""
     if sys.stderr.isatty():
-        sys.stderr.write("\r\033[K" + text[:78])
+        start_and_clear_line = "\r\033[K"
+        sys.stderr.write(start_and_clear_line + text[:78])
         sys.stderr.flush()
 
 
 @contextlib.contextmanager
 def temporary_folder():
-    """Create a temporary folder in the root, so that results can be moved by a rename."""
+    """Create a temporary folder in the project, from where results can be moved by a rename."""
     clean_up_when_terminated()
-    # Not mkdtemp: an interruption before it returns would leave the folder behind.
+    # Not mkdtemp: if it were interrupted before it returned, the folder would stay behind.
     folder = os.path.join(ROOT, ".site-{}".format(os.getpid()))
     try:
         os.mkdir(folder)
@@ -156,13 +165,14 @@ def clean_up_when_terminated():
     signal.signal(signal.SIGTERM, lambda number, frame: sys.exit(128 + number))
 
 
-def say(text):
+def print_message(text):
+    """Print a line to stderr, because stdout may be piped."""
     sys.stderr.write(text + "\n")
 
 
 def fail(reason):
     """Exit with a one-line message."""
-    progress("")
+    show_progress("")
     sys.exit("{}: {}".format(os.path.basename(sys.argv[0]), reason))
 
 
@@ -172,6 +182,6 @@ def run(arguments, **options):
     try:
         status = subprocess.call(arguments, cwd=ROOT, **options)
     except KeyboardInterrupt:
-        status = 130
+        status = 128 + signal.SIGINT  # as in a shell
     if status:
         sys.exit(status)

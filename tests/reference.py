@@ -8,6 +8,7 @@ import math
 
 
 def softmax_row(scores):
+    """Return the weights of a row of scores, zeros if all of them are -inf."""
     maximum = max(scores)
     if maximum == -math.inf:
         return [0.0 for _ in scores]
@@ -16,17 +17,20 @@ def softmax_row(scores):
 
 
 def softmax_slopes(scores):
-    """Return the derivative of each weight by each score, by complex-step differentiation."""
+    """Return the derivative of each weight (row) by each score (column).
+
+    By complex-step differentiation: f'(z) is the imaginary part of f(z + ih) / h.
+    """
     step = 1e-30
-    slopes = []
-    for index in range(len(scores)):
-        exponentials = [
-            cmath.exp(z - max(scores) + step * 1j * (i == index)) for i, z in enumerate(scores)
-        ]
-        slopes.append(
-            [(exponential / sum(exponentials)).imag / step for exponential in exponentials]
-        )
-    return [list(row) for row in zip(*slopes, strict=True)]
+    columns = []
+    for changed in range(len(scores)):
+        exponentials = []
+        for index, score in enumerate(scores):
+            shifted = score - max(scores)
+            exponentials.append(cmath.exp(shifted + 1j * step if index == changed else shifted))
+        total = sum(exponentials)
+        columns.append([(exponential / total).imag / step for exponential in exponentials])
+    return [list(row) for row in zip(*columns, strict=True)]
 
 
 def dot(a, b):
@@ -39,12 +43,17 @@ def matmul(a, b):
 
 
 def every_step(query, key, value, allowed=lambda i, j: True, divisor=None):
-    """Return the steps of one head by name; the default divisor is sqrt(d_k)."""
+    """Return the steps of one head by name.
+
+    Args:
+        allowed: whether the query at position i may see the key at position j.
+        divisor: of the scores; sqrt(d_k) if left out.
+    """
     divisor = math.sqrt(len(query[0])) if divisor is None else divisor
     scores = [[dot(q, k) for k in key] for q in query]
     scaled = [[score / divisor for score in row] for row in scores]
     masked = [
-        [z if allowed(i, j) else -math.inf for j, z in enumerate(row)]
+        [score if allowed(i, j) else -math.inf for j, score in enumerate(row)]
         for i, row in enumerate(scaled)
     ]
     weights = [softmax_row(row) for row in masked]

@@ -20,6 +20,7 @@ LAYOUTS = ("bhnd", "bnhd", "bnd", "nd")
 LAYER_LAYOUTS = ("bnd", "nbd")
 LIBRARIES = ("torch", "jax", "cupy", "array_api_strict", "numpy")
 MASKS = ("keep", "hide", "additive")
+LONGEST_MESSAGE = 120
 
 # Common names of each argument in other packages, in lower case.
 ARGUMENT_NAMES = {
@@ -153,7 +154,7 @@ def import_module_or_file(module_name: str, name: str) -> ModuleType:
 
 def explain_import_error(error: BaseException, module_name: str, name: str) -> str:
     """Say in one line why a module or file cannot be imported, and what to do."""
-    # Only the module itself or one of its parents: it may also import something that is missing.
+    # Not if the module exists and imports another one that is missing.
     if isinstance(error, ModuleNotFoundError) and f"{module_name}.".startswith(f"{error.name}."):
         return (
             f"there is no module {error.name!r}; run the check in the folder where "
@@ -183,9 +184,11 @@ def import_file(path: Path) -> ModuleType:
 
 
 def first_line(error: object) -> str:
-    """Return the first line of a message, truncated to fit a terminal."""
+    """Return the first line of a message, truncated to `LONGEST_MESSAGE` characters."""
     lines = str(error).strip().splitlines() or ["no message"]
-    return lines[0] if len(lines[0]) <= 120 else lines[0][:117] + "..."
+    if len(lines[0]) <= LONGEST_MESSAGE:
+        return lines[0]
+    return lines[0][: LONGEST_MESSAGE - 3] + "..."
 
 
 def describe(function: Callable[..., Any], settings: Settings) -> Description:
@@ -198,16 +201,17 @@ def describe(function: Callable[..., Any], settings: Settings) -> Description:
     parameters = parameters_of(function)
     names = match_names(parameters, settings)
     if hasattr(function, "named_parameters") and any(function.named_parameters()):
-        names["weights"] = "parameters"
+        names["weights"] = "parameters"  # a PyTorch module; `libraries.set_weights` sets them
     if "mask" in names and settings.mask not in ("keep", "hide"):
-        names.setdefault("bias", names["mask"])
-    if not {"query", "key", "value", "x"} & names.keys():
+        names.setdefault("bias", names["mask"])  # one argument may take both kinds of mask
+    if not {"query", "key", "value", "x"} & names.keys():  # assume the usual order
         names |= dict(zip(("query", "key", "value"), parameters, strict=False))
+    required = {name for name, parameter in parameters.items() if parameter.default is EMPTY}
     description = Description(
-        settings.library or infer_library(function),
-        names,
-        positional_inputs(parameters, names),
-        frozenset(name for name, parameter in parameters.items() if parameter.default is EMPTY),
+        library=settings.library or infer_library(function),
+        names=names,
+        by_position=positional_inputs(parameters, names),
+        required=frozenset(required),
     )
     missing = [name for name in ("query", "key", "value") if name not in names]
     if missing and not description.is_layer:
@@ -265,14 +269,14 @@ def check_library(library: str) -> None:
 
 
 def parameters_of(function: Callable[..., Any]) -> dict[str, inspect.Parameter]:
-    """Return the function's parameters by name, in order."""
+    """Return the function's parameters by name, in order; the usual ones if it names none."""
     signature_owner = getattr(function, "forward", function)  # a PyTorch module
     try:
         parameters = inspect.signature(signature_owner).parameters.values()
     except (TypeError, ValueError):
         return dict(DEFAULT_PARAMETERS)
-    named = {p.name: p for p in parameters if p.kind not in (p.VAR_POSITIONAL, p.VAR_KEYWORD)}
-    return dict(DEFAULT_PARAMETERS) if parameters and not named else named
+    by_name = {p.name: p for p in parameters if p.kind not in (p.VAR_POSITIONAL, p.VAR_KEYWORD)}
+    return dict(DEFAULT_PARAMETERS) if parameters and not by_name else by_name
 
 
 def positional_inputs(

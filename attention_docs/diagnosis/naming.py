@@ -77,7 +77,7 @@ class MistakeSearch:
         return explains(verdict.case, self.outcomes[verdict], mistakes, self.settings)
 
     def explains_all(self, mistakes: Mistakes) -> bool:
-        """Whether mistakes explain all wrong cases that identify mistakes."""
+        """Whether mistakes explain all wrong cases, except those that have a simpler case."""
         return all(
             self.explains(mistakes, verdict)
             for verdict in self.outcomes

@@ -1,8 +1,8 @@
-"""The worked examples. One file is one example; its file name is its name everywhere.
+"""The worked examples. Each module is one example, and its name is used everywhere.
 
-An example has a TITLE, a SOURCE, literal inputs, and `steps(xp)`, which returns every matrix the
-pages name, in reading order. Its docstring commits the digits. LABELS, if it has any, are the words
-along the axes of a step.
+An example has a TITLE, a SOURCE, literal inputs, and `steps(xp)`, which returns every matrix that
+the pages name, in reading order. Its docstring has the committed digits as a doctest. LABELS, if it
+has any, are the words along the axes of a step.
 """
 
 import doctest
@@ -26,12 +26,12 @@ def names() -> list[str]:
     return sorted(module.name for module in pkgutil.iter_modules(__path__))
 
 
-@cache  # A build runs its examples some 900 times, and would list the folder each time.
+@cache  # A build loads examples some 900 times, and `names` lists the folder each time.
 def load(name: str) -> ModuleType:
     """Return an example by its name.
 
     Raises:
-        LookupError: if there is none of that name; the message lists the known ones.
+        LookupError: if no example has this name; the message lists the names.
 
     >>> load("self_attention").TITLE
     'Self-attention, three tokens'
@@ -42,15 +42,15 @@ def load(name: str) -> ModuleType:
 
 
 def steps(name: str, xp: ModuleType = numpy) -> dict[str, Array]:
-    """Return the steps of an example, computed now, with the array library `xp`.
+    """Compute the steps of an example with the array library `xp`.
 
     Raises:
-        LookupError: if there is none of that name.
+        LookupError: if no example has this name.
         TypeError: if `xp` is no array library.
     """
     check_library(xp)
-    found: dict[str, Array] = load(name).steps(xp)
-    return found
+    computed: dict[str, Array] = load(name).steps(xp)
+    return computed
 
 
 def labels(name: str, step: str) -> tuple[list[str], ...]:
@@ -64,6 +64,6 @@ def labels(name: str, step: str) -> tuple[list[str], ...]:
 
 
 def expected(name: str) -> str:
-    """Return the text that the example's own doctest commits."""
-    (check,) = doctest.DocTestParser().get_examples(inspect.getdoc(load(name)) or "")
-    return check.want.rstrip("\n")
+    """Return the output that the doctest of an example expects."""
+    (statement,) = doctest.DocTestParser().get_examples(inspect.getdoc(load(name)) or "")
+    return statement.want.rstrip("\n")

@@ -86,9 +86,10 @@ w = [2, -1]
 
 
 def steps(xp: ModuleType = numpy) -> dict[str, Array]:
-    q, k, v, w_1, w_2, out = (xp.asarray(a, dtype=xp.float64) for a in (Q, K, V, W_1, W_2, w))
+    inputs = (Q, K, V, W_1, W_2, w)
+    q, k, v, w_1, w_2, w_out = (xp.asarray(matrix, dtype=xp.float64) for matrix in inputs)
     dot = attention_steps(q, k, v)
-    scores = additive_scores(q, k, w_1, w_2, out)
+    scores = additive_scores(q, k, w_1, w_2, w_out)
     weights = softmax(scores)
     return {
         "Q": q,
@@ -100,12 +101,12 @@ def steps(xp: ModuleType = numpy) -> dict[str, Array]:
         "dot_output": dot.output,
         "W_1": w_1,
         "W_2": w_2,
-        "w": out,
+        "w": w_out,
         "projected_queries": q @ w_1,
         "projected_keys": k @ w_2,
-        "hidden_1": xp.tanh(q[:1, :] @ w_1 + k @ w_2),  # of the first query, a row per key
+        "hidden_1": xp.tanh(q[:1, :] @ w_1 + k @ w_2),  # for the first query, a row per key
         "additive_scores": scores,
-        "largest_possible_score": xp.sum(xp.abs(out)),
+        "largest_possible_score": xp.sum(xp.abs(w_out)),
         "additive_weights": weights,
         "additive_output": weights @ v,
     }

@@ -1,14 +1,15 @@
 """The backward pass of attention, on four queries and five keys.
 
-The forward pass is that of `distinct_sizes`. Its output O is compared with a target T of the same
-shape, L = sum((O - T)^2) / 2, and dX is the gradient of L for an array X. `row_sums` is made of the
-weights and their gradient, `row_sums_by_output` of the output and its gradient. After one step
-against the gradients of the three weight matrices, a five-hundredth of each, L is `loss_after`; it
-was expected to change by `expected`. With a hundredth it is `loss_after_large`. `capped` and
-`cap_slopes` are what a softcap of 4 would make of the scaled scores, and its derivatives.
+The forward pass is that of `distinct_sizes`. The loss L = sum((O - T)^2) / 2 compares its output O
+with a target T of the same shape, and dX is the gradient of L with respect to an array X.
+`row_sums` is computed from the weights and their gradient, `row_sums_by_output` from the output and
+its gradient. One step of gradient descent on the three weight matrices, with learning rate 1/500,
+changes L to `loss_after`; to first order, the change would be `expected`. With learning rate 1/100
+it is `loss_after_large`. `capped` are the scaled scores after a softcap of 4, and `cap_slopes` its
+derivatives.
 
 The last steps multiply the scaled scores by 1, 4 and 8, and leave dO as it is: the largest weight
-of each query, and the largest entry of its gradient.
+of each query, and the largest absolute entry of its gradient.
 
 >>> show(steps())
 T 4 x 3
@@ -126,75 +127,73 @@ import numpy
 from attention_docs.arrays import Array
 from attention_docs.backward import AttentionGradients, attention_backward
 from attention_docs.dot_product import attention_steps
-from attention_docs.examples.distinct_sizes import steps as forward
+from attention_docs.examples import distinct_sizes
 
 TITLE = "The backward pass, four queries on five keys"
 SOURCE = "our own example"
 
 T = [[1, 4, 0], [2, -3, 5], [6, 1, 4], [3, 0, 2]]
-RATE, TOO_LARGE = 1 / 500, 1 / 100
+RATE, LARGE_RATE = 1 / 500, 1 / 100
 SOFTCAP = 4.0
 FACTORS = [1, 4, 8]
 
 
 def steps(xp: ModuleType = numpy) -> dict[str, Array]:
-    given, target = forward(xp), xp.asarray(T, dtype=xp.float64)
-    d_output = given["output"] - target
-    q, k, v = given["Q"], given["K"], given["V"]
+    forward, target = distinct_sizes.steps(xp), xp.asarray(T, dtype=xp.float64)
+    d_output = forward["output"] - target
+    q, k, v = forward["Q"], forward["K"], forward["V"]
     gradients = attention_backward(d_output, q, k, v)
-    matrices = before(xp, given, gradients)
-    learned = {name: matrices[f"d{name}"] for name in ("W_Q", "W_K", "W_V")}
-    moved, far = (
-        {name: given[name] - rate * gradient for name, gradient in learned.items()}
-        for rate in (RATE, TOO_LARGE)
-    )
-    steepness = sum(xp.sum(gradient**2) for gradient in learned.values())
+    input_gradients = through_projections(xp, forward, gradients)
+    weight_gradients = {name: input_gradients[f"d{name}"] for name in ("W_Q", "W_K", "W_V")}
+
+    def loss_after(rate: float) -> Array:
+        w_q, w_k, w_v = (forward[name] - rate * d_w for name, d_w in weight_gradients.items())
+        x_q, x_kv = forward["X_q"], forward["X_kv"]
+        return loss(xp, attention_steps(x_q @ w_q, x_kv @ w_k, x_kv @ w_v).output, target)
+
+    squared_norm = sum(xp.sum(d_w**2) for d_w in weight_gradients.values())
     scales = [factor / k.shape[-1] ** 0.5 for factor in FACTORS]
     saturated = [attention_steps(q, k, v, scale=scale).weights for scale in scales]
-    by_query = [attention_backward(d_output, q, k, v, scale=scale).query for scale in scales]
+    d_queries = [attention_backward(d_output, q, k, v, scale=scale).query for scale in scales]
     return {
         "T": target,
-        "loss": loss(xp, given["output"], target),
+        "loss": loss(xp, forward["output"], target),
         "dO": d_output,
         "dV": gradients.value,
         "dA": gradients.weights,
-        "row_sums": xp.sum(gradients.weights * given["weights"], axis=-1),
-        "row_sums_by_output": xp.sum(d_output * given["output"], axis=-1),
+        "row_sums": xp.sum(gradients.weights * forward["weights"], axis=-1),
+        "row_sums_by_output": xp.sum(d_output * forward["output"], axis=-1),
         "dZ": gradients.scaled,
         "dS": gradients.scores,
         "dQ": gradients.query,
         "dK": gradients.key,
-        **matrices,
-        "loss_after": loss(xp, output(given["X_q"], given["X_kv"], **moved), target),
-        "loss_after_large": loss(xp, output(given["X_q"], given["X_kv"], **far), target),
-        "expected": -RATE * steepness,
-        "capped": SOFTCAP * xp.tanh(given["scaled"] / SOFTCAP),
-        "cap_slopes": 1 - xp.tanh(given["scaled"] / SOFTCAP) ** 2,
+        **input_gradients,
+        "loss_after": loss_after(RATE),
+        "loss_after_large": loss_after(LARGE_RATE),
+        "expected": -RATE * squared_norm,
+        "capped": SOFTCAP * xp.tanh(forward["scaled"] / SOFTCAP),
+        "cap_slopes": 1 - xp.tanh(forward["scaled"] / SOFTCAP) ** 2,
         "factors": xp.asarray(FACTORS),
         "largest_weights": xp.stack([xp.max(weights, axis=-1) for weights in saturated]),
-        "largest_dQ": xp.stack([xp.max(xp.abs(found), axis=-1) for found in by_query]),
+        "largest_dQ": xp.stack([xp.max(xp.abs(d_query), axis=-1) for d_query in d_queries]),
     }
 
 
-def before(
-    xp: ModuleType, given: dict[str, Array], gradients: AttentionGradients
+def through_projections(
+    xp: ModuleType, forward: dict[str, Array], gradients: AttentionGradients
 ) -> dict[str, Array]:
-    """Return the gradients of what queries, keys and values were made from."""
+    """Return the gradients of the weight matrices and of both inputs."""
     transpose = xp.matrix_transpose
-    from_q, from_kv = transpose(given["X_q"]), transpose(given["X_kv"])
-    to_q, to_k, to_v = (transpose(given[name]) for name in ("W_Q", "W_K", "W_V"))
+    x_q, x_kv = forward["X_q"], forward["X_kv"]
+    w_q, w_k, w_v = forward["W_Q"], forward["W_K"], forward["W_V"]
     return {
-        "dW_Q": from_q @ gradients.query,
-        "dW_K": from_kv @ gradients.key,
-        "dW_V": from_kv @ gradients.value,
-        "dX_q": gradients.query @ to_q,
-        "dX_kv": gradients.key @ to_k + gradients.value @ to_v,
+        "dW_Q": transpose(x_q) @ gradients.query,
+        "dW_K": transpose(x_kv) @ gradients.key,
+        "dW_V": transpose(x_kv) @ gradients.value,
+        "dX_q": gradients.query @ transpose(w_q),
+        "dX_kv": gradients.key @ transpose(w_k) + gradients.value @ transpose(w_v),
     }
 
 
-def output(x_q: Array, x_kv: Array, W_Q: Array, W_K: Array, W_V: Array) -> Array:
-    return attention_steps(x_q @ W_Q, x_kv @ W_K, x_kv @ W_V).output
-
-
-def loss(xp: ModuleType, found: Array, target: Array) -> Array:
-    return xp.sum((found - target) ** 2) / 2
+def loss(xp: ModuleType, output: Array, target: Array) -> Array:
+    return xp.sum((output - target) ** 2) / 2

@@ -2,11 +2,10 @@
 
 n = 4 tokens, d_model = 5, two query heads of d_k = 3 that share one head of keys and of values with
 d_v = 1. The mask B is causal and holds numbers that fall with the distance; both heads add it to
-their scaled scores. Y = gain * LayerNorm(X + attention) + shift, and dY is given: L is the sum of
-the entries of Y, each times the entry of dY.
+their scaled scores. Y = gain * LayerNorm(X + attention) + shift, and dY is given: L = sum(dY * Y).
 
 `weights_1` and `dK_1` belong to the first head. `normed` is the norm before gain and shift, and
-`through_attention` the part of dX that takes the way through the attention.
+`through_attention` the part of dX that flows through the attention, not the residual connection.
 
 >>> show(steps())
 X 4 x 5
@@ -183,7 +182,7 @@ from types import ModuleType
 import numpy
 
 from attention_docs.arrays import Array
-from attention_docs.backward import AttentionGradients, attention_backward
+from attention_docs.backward import attention_backward
 from attention_docs.dot_product import attention_steps
 from attention_docs.multi_head import merge_heads, split_heads
 
@@ -217,64 +216,72 @@ D_Y = [[1, -1, 0, 0, 2], [0, 1, 1, -2, 0], [-1, 0, 2, 0, 1], [2, 0, 0, 1, -1]]
 
 
 def steps(xp: ModuleType = numpy) -> dict[str, Array]:
-    names = ("X", "W_Q", "W_K", "W_V", "W_O", "B", "gain", "shift", "dY")
-    literals = (X, W_Q, W_K, W_V, W_O, B, GAIN, SHIFT, D_Y)
-    given = {
-        name: xp.asarray(literal, dtype=xp.float64)
-        for name, literal in zip(names, literals, strict=True)
+    inputs = {
+        "X": X,
+        "W_Q": W_Q,
+        "W_K": W_K,
+        "W_V": W_V,
+        "W_O": W_O,
+        "B": B,
+        "gain": GAIN,
+        "shift": SHIFT,
+        "dY": D_Y,
     }
-    x, mask, w_o, d_y = given["X"], given["B"], given["W_O"], given["dY"]
+    arrays = {name: xp.asarray(literal, dtype=xp.float64) for name, literal in inputs.items()}
+    x, w_q, w_k, w_v, w_o, mask, gain, shift, d_y = arrays.values()
     transpose = xp.matrix_transpose
 
-    query = split_heads(x @ given["W_Q"], HEADS)  # (2, 4, 3)
-    key, value = (split_heads(x @ given[name], 1) for name in ("W_K", "W_V"))  # (1, 4, ...)
+    query = split_heads(x @ w_q, HEADS)  # (2, 4, 3)
+    key, value = split_heads(x @ w_k, 1), split_heads(x @ w_v, 1)  # (1, 4, 3), (1, 4, 1)
     attention = attention_steps(query, key, value, mask, enable_gqa=True)
     merged = merge_heads(attention.output)  # (4, 2)
     summed = x + merged @ w_o
-    normed, spread = normalised(xp, summed)
+    normed, spread = normalise(xp, summed)
 
-    d_normed = d_y * given["gain"]
+    d_normed = d_y * gain
     d_summed = norm_backward(xp, normed, spread, d_normed)
     d_merged = d_summed @ transpose(w_o)
     d_heads = split_heads(d_merged, HEADS)  # (2, 4, 1)
-    found = attention_backward(d_heads, query, key, value, mask, enable_gqa=True)
-    apart = [
+    gradients = attention_backward(d_heads, query, key, value, mask, enable_gqa=True)
+    first, second = (
         attention_backward(d_heads[i, :, :], query[i, :, :], key[0, :, :], value[0, :, :], mask)
         for i in range(HEADS)
-    ]
-    back = before(xp, given, found)
-    through = back.pop("through_attention")
+    )
+    d_q, d_k, d_v = (merge_heads(d) for d in (gradients.query, gradients.key, gradients.value))
+    through_attention = d_q @ transpose(w_q) + d_k @ transpose(w_k) + d_v @ transpose(w_v)
     return {
-        **given,
+        **arrays,
         "weights_1": attention.weights[0, :, :],
         "weights_2": attention.weights[1, :, :],
         "merged": merged,
         "summed": summed,
         "spread": spread[:, 0],
         "normed": normed,
-        "Y": given["gain"] * normed + given["shift"],
+        "Y": gain * normed + shift,
         "d_gain": xp.sum(d_y * normed, axis=0),
         "d_shift": xp.sum(d_y, axis=0),
         "d_normed": d_normed,
         "d_summed": d_summed,
         "dW_O": transpose(merged) @ d_summed,
         "d_merged": d_merged,
-        "dZ_1": found.scaled[0, :, :],
-        "dZ_2": found.scaled[1, :, :],
-        "dB": found.attn_mask,
-        "dK_1": apart[0].key,
-        "dK_2": apart[1].key,
-        "dK": found.key[0, :, :],
-        "dV_1": apart[0].value,
-        "dV_2": apart[1].value,
-        "dV": found.value[0, :, :],
-        **back,
-        "through_attention": through,
-        "dX": d_summed + through,
+        "dZ_1": gradients.scaled[0, :, :],
+        "dZ_2": gradients.scaled[1, :, :],
+        "dB": gradients.attn_mask,
+        "dK_1": first.key,
+        "dK_2": second.key,
+        "dK": gradients.key[0, :, :],
+        "dV_1": first.value,
+        "dV_2": second.value,
+        "dV": gradients.value[0, :, :],
+        "dW_Q": transpose(x) @ d_q,
+        "dW_K": transpose(x) @ d_k,
+        "dW_V": transpose(x) @ d_v,
+        "through_attention": through_attention,
+        "dX": d_summed + through_attention,
     }
 
 
-def normalised(xp: ModuleType, rows: Array) -> tuple[Array, Array]:
+def normalise(xp: ModuleType, rows: Array) -> tuple[Array, Array]:
     """Shift and scale every row to mean 0 and variance 1; return the divisors as well."""
     centred = rows - xp.mean(rows, axis=-1, keepdims=True)
     spread = xp.sqrt(xp.mean(centred**2, axis=-1, keepdims=True) + EPSILON)
@@ -284,20 +291,5 @@ def normalised(xp: ModuleType, rows: Array) -> tuple[Array, Array]:
 def norm_backward(xp: ModuleType, normed: Array, spread: Array, d_normed: Array) -> Array:
     """Return the gradient of the rows before they were normalised."""
     mean = xp.mean(d_normed, axis=-1, keepdims=True)
-    along = xp.mean(d_normed * normed, axis=-1, keepdims=True)
-    return (d_normed - mean - normed * along) / spread
-
-
-def before(xp: ModuleType, given: dict[str, Array], found: AttentionGradients) -> dict[str, Array]:
-    """Return the gradients of the projections, and what reaches X through them."""
-    to_tokens = xp.matrix_transpose(given["X"])
-    merged = {
-        "W_Q": merge_heads(found.query),
-        "W_K": merge_heads(found.key),
-        "W_V": merge_heads(found.value),
-    }
-    ways = [gradient @ xp.matrix_transpose(given[name]) for name, gradient in merged.items()]
-    return {
-        **{f"d{name}": to_tokens @ gradient for name, gradient in merged.items()},
-        "through_attention": ways[0] + ways[1] + ways[2],
-    }
+    projection = xp.mean(d_normed * normed, axis=-1, keepdims=True)
+    return (d_normed - mean - normed * projection) / spread

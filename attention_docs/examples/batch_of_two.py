@@ -1,9 +1,9 @@
 """A batch of two sequences, computed together and apart.
 
 b = 2 sequences of n = 4 tokens with d_model = 6 features, d_k = 3 and d_v = 5: no two of these
-agree, so an axis in the wrong place does not fit. The steps name what belongs to the first sequence
-and to the second, taken from arrays whose first axis is that of the batch. `joined_weights` and
-`joined_output` carry a mistake: the two sequences are put one after the other into a single one of
+agree, so an axis in the wrong place does not fit. Steps that end in `_1` belong to the first
+sequence and those in `_2` to the second; they are slices of arrays whose first axis is the batch.
+`joined_weights` and `joined_output` show a mistake: the two sequences are concatenated into one of
 eight tokens, and see each other.
 
 >>> show(steps())
@@ -140,16 +140,25 @@ def steps(xp: ModuleType = numpy) -> dict[str, Array]:
     x, w_q, w_k, w_v = (xp.asarray(array, dtype=xp.float64) for array in (X, W_Q, W_K, W_V))
     q, k, v = x @ w_q, x @ w_k, x @ w_v  # (2, 4, 3), (2, 4, 3), (2, 4, 5)
     together = attention_steps(q, k, v)
-    apart = xp.stack([attention_steps(q[i, ...], k[i, ...], v[i, ...]).output for i in (0, 1)])
-    joined = attention_steps(*(xp.reshape(array, (-1, array.shape[-1])) for array in (q, k, v)))
-    batch = {"X": x, "Q": q, "K": k, "V": v}
-    batch |= {"weights": together.weights, "output": together.output}
+    separate_output = xp.stack(
+        [attention_steps(q[i, ...], k[i, ...], v[i, ...]).output for i in (0, 1)]
+    )
+    joined_q, joined_k, joined_v = (xp.reshape(rows, (8, rows.shape[-1])) for rows in (q, k, v))
+    joined = attention_steps(joined_q, joined_k, joined_v)
+    batch = {
+        "X": x,
+        "Q": q,
+        "K": k,
+        "V": v,
+        "weights": together.weights,
+        "output": together.output,
+    }
     return {
         "W_Q": w_q,
         "W_K": w_k,
         "W_V": w_v,
         **{f"{name}_{i + 1}": array[i, ...] for name, array in batch.items() for i in (0, 1)},
-        "same_apart": xp.all(xp.abs(together.output - apart) < 1e-12),
+        "same_apart": xp.all(xp.abs(together.output - separate_output) < 1e-12),
         "joined_weights": joined.weights,
         "joined_output": joined.output,
     }

@@ -1,10 +1,10 @@
-"""Batched attention on random data: one sequence of ten tokens, with one similarity put in.
+"""Batched attention on random data: one sequence of ten tokens, with one similar pair injected.
 
 The data have shape (1, 10, 4) and come from NumPy's legacy generator, seed 42. The steps leave out
 the batch axis. Query 2 and key 5, counted from zero, are both set to [2, -2, 2, -2]. Their score is
-2^2 four times, 16, and 8 after the division by the root of 4. A score is a norm times a norm
-times a cosine: `cosines` compares directions alone. `before_2` and `after_2` are the weights of
-query 2 without and with the similarity.
+4 * 2^2 = 16, and 8 after the division by the square root of d_k = 4. A score is the product of two
+norms and a cosine: `cosines` compares directions alone. `before_2` and `after_2` are the weights of
+query 2 before and after the pair is injected.
 
 >>> show(steps())
 W_Q 4 x 4
@@ -152,9 +152,9 @@ TITLE = "Batched attention, an injected similarity"
 SOURCE = "003_e3f694db51754fdb.txt, sections 1 to 4"
 
 # In the source's order: the data (1, 10, 4), then three matrices (4, 4).
-DRAW = numpy.random.RandomState(42)
-DATA = DRAW.randn(1, 10, 4).tolist()
-WEIGHTS = [DRAW.randn(4, 4).tolist() for _ in "QKV"]
+RANDOM = numpy.random.RandomState(42)
+DATA = RANDOM.randn(1, 10, 4).tolist()
+WEIGHTS = [RANDOM.randn(4, 4).tolist() for _ in "QKV"]
 INJECTED = [2, -2, 2, -2]
 
 
@@ -165,7 +165,7 @@ def steps(xp: ModuleType = numpy) -> dict[str, Array]:
     doubled = attention_steps(q, k, 2 * v)
     before = attention_steps(*(data @ w for w in weights)).weights
     q_lengths, k_lengths = lengths(xp, q), lengths(xp, k)
-    low, high = xp.min(v, axis=1, keepdims=True), xp.max(v, axis=1, keepdims=True)
+    smallest, largest = xp.min(v, axis=1, keepdims=True), xp.max(v, axis=1, keepdims=True)
     batch = {
         "data": data,
         "Q": q,
@@ -178,15 +178,15 @@ def steps(xp: ModuleType = numpy) -> dict[str, Array]:
         "q_lengths": q_lengths[..., 0],
         "k_lengths": k_lengths[..., 0],
         "cosines": attention.scores / (q_lengths * xp.matrix_transpose(k_lengths)),
-        "smallest_value": low[:, 0, :],
-        "largest_value": high[:, 0, :],
+        "smallest_value": smallest[:, 0, :],
+        "largest_value": largest[:, 0, :],
         "before_2": before[:, 2, :],
         "after_2": attention.weights[:, 2, :],
     }
     return {
         **{f"W_{letter}": matrix for letter, matrix in zip("QKV", weights, strict=True)},
         **{name: array[0, ...] for name, array in batch.items()},
-        "is_a_blend": xp.all((low <= attention.output) & (attention.output <= high)),
+        "is_a_blend": xp.all((smallest <= attention.output) & (attention.output <= largest)),
         "doubled_values_keep_the_weights": xp.all(doubled.weights == attention.weights),
         "doubled_values_double_the_output": xp.all(doubled.output == 2 * attention.output),
     }
@@ -194,18 +194,18 @@ def steps(xp: ModuleType = numpy) -> dict[str, Array]:
 
 def inputs(xp: ModuleType = numpy) -> tuple[Array, list[Array]]:
     """Return the data (1, 10, 4) and three matrices (4, 4)."""
-    data, *weights = (xp.asarray(drawn, dtype=xp.float64) for drawn in (DATA, *WEIGHTS))
+    data, *weights = (xp.asarray(numbers, dtype=xp.float64) for numbers in (DATA, *WEIGHTS))
     return data, weights
 
 
 def projections(xp: ModuleType, data: Array, weights: list[Array]) -> tuple[Array, Array, Array]:
-    """Return queries, keys and values, (1, 10, 4) each, with the similarity put in."""
+    """Return queries, keys and values, (1, 10, 4) each, with the similar pair injected."""
     q, k, v = (data @ matrix for matrix in weights)
     return with_injected(xp, q, row=2), with_injected(xp, k, row=5), v
 
 
 def with_injected(xp: ModuleType, rows: Array, row: int) -> Array:
-    """Return the rows, (1, 10, 4), with the injected one in place of one of them."""
+    """Return the rows, (1, 10, 4), with one of them replaced by `INJECTED`."""
     is_replaced = xp.arange(rows.shape[1])[:, None] == row
     return xp.where(is_replaced, xp.asarray(INJECTED, dtype=xp.float64), rows)
 

@@ -1,8 +1,8 @@
-"""Bytes that the cache of a named model takes for one token, and for 4096, in 16 bits.
+"""Bytes that the caches of four models take for one token, and for 4096, in 16 bits.
 
 For each model: layers, and the numbers that one layer keeps for one token. Keys and values of h
 heads of d features are 2 h d numbers; latent attention keeps a latent and a rotary key instead.
-`contexts` holds the tokens of the longest texts that the four models were trained for.
+`contexts` holds the context lengths that the four models were trained for.
 
 >>> show(steps())
 layers 5
@@ -30,16 +30,18 @@ from attention_docs.arrays import Array
 TITLE = "Bytes a token in the caches of four models"
 SOURCE = "the published configurations, which the page cites"
 
-# Llama 2 7B, Llama 3 8B, Falcon 7B, DeepSeek-V2-Lite, and the last one with a cache for each head.
+# Llama 2 7B, Llama 3 8B, Falcon 7B, DeepSeek-V2-Lite, and DeepSeek-V2-Lite with the keys and values
+# of each head.
+LATENT, ALL_HEADS = 3, 4
 LAYERS = [32, 32, 32, 27, 27]
 NUMBERS = [2 * 32 * 128, 2 * 8 * 128, 2 * 1 * 64, 512 + 64, 16 * (128 + 64) + 16 * 128]
-ONE_ROTARY_KEY = 16 * 128 + 64 + 16 * 128
+ONE_ROTARY_KEY = 16 * 128 + 64 + 16 * 128  # numbers of all heads, if they share the rotary key
 CONTEXTS = [4096, 8192, 2048, 32768]
 BYTES, TOKENS, MEBIBYTE = 2, 4096, 2**20
 
 
 def steps(xp: ModuleType = numpy) -> dict[str, Array]:
-    layers, numbers = (xp.asarray(each, dtype=xp.float64) for each in (LAYERS, NUMBERS))
+    layers, numbers = (xp.asarray(counts, dtype=xp.float64) for counts in (LAYERS, NUMBERS))
     sizes = layers * numbers * BYTES
     return {
         "layers": layers,
@@ -47,6 +49,6 @@ def steps(xp: ModuleType = numpy) -> dict[str, Array]:
         "bytes": sizes,
         "mebibytes": TOKENS * sizes / MEBIBYTE,
         "contexts": xp.asarray(CONTEXTS),
-        "heads_over_latent": sizes[4] / sizes[3],
-        "heads_and_one_rotary_key_over_latent": ONE_ROTARY_KEY / numbers[3],
+        "heads_over_latent": sizes[ALL_HEADS] / sizes[LATENT],
+        "heads_and_one_rotary_key_over_latent": ONE_ROTARY_KEY / numbers[LATENT],
     }

@@ -1,4 +1,4 @@
-"""A causal mask for four queries and five keys, aligned at one corner or at the other.
+"""A causal mask for four queries and five keys, aligned top-left or bottom-right.
 
 >>> show(steps())
 scaled 4 x 5

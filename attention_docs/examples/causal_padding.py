@@ -3,7 +3,7 @@
 Four tokens, of which one is padding. In a causal model with padding at the end (`right`), the last
 query is padding itself and its output is not used. With padding in front (`left`), the first query
 may see only itself, which is hidden: its row is fully masked, its weights and its output are zero.
-A large negative number in place of -inf, here -1e9, gives that row uniform weights in silence.
+A large negative number in place of -inf, here -1e9, silently gives that row uniform weights.
 
 >>> show(steps())
 Q 4 x 2
@@ -131,32 +131,32 @@ def steps(xp: ModuleType = numpy) -> dict[str, Array]:
     causal = causal_mask(4, xp=xp)
     right = padding_mask(xp.asarray(LENGTH), 4)
     left = xp.flip(right, axis=-1)
-    plain = attention_steps(q, k, v)
-    of_causal = attention_steps(q, k, v, attn_mask=causal)
-    of_right = attention_steps(q, k, v, attn_mask=right)
-    of_both = attention_steps(q, k, v, attn_mask=causal & right)
-    of_left = attention_steps(q, k, v, attn_mask=causal & left)
-    filled = xp.where(causal & left, plain.scaled, xp.full_like(plain.scaled, FILL))
+    unmasked = attention_steps(q, k, v)
+    with_causal = attention_steps(q, k, v, attn_mask=causal)
+    with_right = attention_steps(q, k, v, attn_mask=right)
+    with_causal_and_right = attention_steps(q, k, v, attn_mask=causal & right)
+    with_causal_and_left = attention_steps(q, k, v, attn_mask=causal & left)
+    filled = xp.where(causal & left, unmasked.scaled, xp.full_like(unmasked.scaled, FILL))
     return {
         "Q": q,
         "K": k,
         "V": v,
-        "scaled": plain.scaled,
-        "weights": plain.weights,
+        "scaled": unmasked.scaled,
+        "weights": unmasked.weights,
         "causal": causal,
-        "weights_causal": of_causal.weights,
-        "output_causal": of_causal.output,
+        "weights_causal": with_causal.weights,
+        "output_causal": with_causal.output,
         "right": right,
-        "weights_right": of_right.weights,
-        "output_right": of_right.output,
+        "weights_right": with_right.weights,
+        "output_right": with_right.output,
         "causal_and_right": causal & right,
-        "weights_causal_and_right": of_both.weights,
-        "output_causal_and_right": of_both.output,
+        "weights_causal_and_right": with_causal_and_right.weights,
+        "output_causal_and_right": with_causal_and_right.output,
         "left": left,
         "causal_and_left": causal & left,
-        "masked_causal_and_left": of_left.masked,
-        "weights_causal_and_left": of_left.weights,
-        "output_causal_and_left": of_left.output,
+        "masked_causal_and_left": with_causal_and_left.masked,
+        "weights_causal_and_left": with_causal_and_left.weights,
+        "output_causal_and_left": with_causal_and_left.output,
         "weights_filled": softmax(filled),
         "output_filled": softmax(filled) @ v,
     }

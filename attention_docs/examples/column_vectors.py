@@ -1,4 +1,4 @@
-"""Self-attention in column vectors: four tokens a_1 ... a_4, and the same in rows.
+"""Self-attention of four tokens a_1 ... a_4 as column vectors, and the same with rows.
 
 The columns of I are the tokens. Steps without a suffix are unscaled, as in the source, which
 gives no W_V: this one is our own. Steps that end in `scaled` divide by the root of d_k = 3.

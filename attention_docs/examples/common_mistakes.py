@@ -1,16 +1,17 @@
 """The common mistakes, each beside the right output, on the example whose sizes all differ.
 
-`right` is its output. The masked mistakes stand beside `causal`, and the padded ones beside `right`
-again: a padding token, all zeros, is added to the keys, and not hidden. `heads` is attention among
-the raw features, three heads of two, beside the same with heads that were reshaped without the
-transpose. Swapped arguments do not fit here: they meet an error, not a number. Where all sizes
-agree nothing stops them: `square` has three queries, three keys, and two features everywhere.
+`right` is its output, and `causal` the one with a causal mask, for the mistakes of the mask. In
+`padding_not_hidden` a padding token, all zeros, is added to the keys and values and not hidden.
+`heads` is attention among the raw features in three heads of two, beside the same with heads that
+were reshaped without the transpose. Swapped arguments do not fit here: they raise an error. Where
+all sizes agree nothing stops them: `square` has three queries, three keys, and two features
+everywhere.
 
-The last steps belong to masks that are right for another case. `newest` is the last query alone,
-with all five keys in its cache. `aligned_bottom_right` has the last query see the last key, where
-`causal` has the first see the first. `negative_scale` is `square` with a causal mask and the scale
--1, beside the same with the scale applied after the mask. And a model that copies its input has the
-losses of each word, with targets that are shifted by one place and with targets that are not.
+The last steps show masks that are right in another case. `newest` is the last query alone, with all
+five keys in its cache. In `aligned_bottom_right` the last query sees the last key, whereas in
+`causal` the first sees the first. `negative_scale` is `square` with a causal mask and the scale -1,
+beside the same with the scale applied after the mask. Finally, a model that copies its input has
+one loss for each word, with targets that are shifted by one position and with targets that are not.
 
 >>> show(steps())
 right 4 x 3
@@ -129,10 +130,13 @@ def steps(xp: ModuleType = numpy) -> dict[str, Array]:
     right = attention_steps(q, k, v)
     causal = causal_mask(q.shape[0], k.shape[0], xp=xp)
     bottom_right = window_mask(q.shape[0], k.shape[0], right=k.shape[0] - q.shape[0], xp=xp)
-    nothing = xp.zeros_like(right.weights)
+    zeros = xp.zeros_like(right.weights)
     square_q, square_k, square_v = (xp.asarray(matrix, dtype=xp.float64) for matrix in (Q, K, V))
-    padded = (xp.concat([a, xp.zeros((1, a.shape[1]), dtype=xp.float64)]) for a in (k, v))
-    words = xp.eye(5, 6, dtype=xp.float64)
+    padded_k, padded_v = (
+        xp.concat([rows, xp.zeros((1, rows.shape[1]), dtype=xp.float64)]) for rows in (k, v)
+    )
+    words = xp.eye(5, 6, dtype=xp.float64)  # five words of a vocabulary of six
+    # With such large queries and keys each word sees almost only itself.
     copied = scaled_dot_product_attention(6 * words, 6 * words, words, is_causal=True)
     predicted = softmax(5 * copied)
     return {
@@ -143,10 +147,10 @@ def steps(xp: ModuleType = numpy) -> dict[str, Array]:
         ).output,
         "not_scaled": attention_steps(q, k, v, scale=1.0).output,
         "softmax_over_queries": softmax(right.scaled, axis=0) @ v,
-        "padding_not_hidden": attention_steps(q, *padded).output,
+        "padding_not_hidden": attention_steps(q, padded_k, padded_v).output,
         "causal": attention_steps(q, k, v, attn_mask=causal).output,
         "mask_flipped": attention_steps(q, k, v, attn_mask=~causal).output,
-        "mask_after_softmax": xp.where(causal, right.weights, nothing) @ v,
+        "mask_after_softmax": xp.where(causal, right.weights, zeros) @ v,
         "heads": merge_heads(attend(*(split_heads(x, 3) for x in (x_q, x_kv)))),
         "heads_without_transpose": xp.reshape(
             attend(*(xp.reshape(x, (3, -1, 2)) for x in (x_q, x_kv))), x_q.shape
@@ -171,8 +175,8 @@ def scaled_after_mask(xp: ModuleType, query: Array, key: Array, value: Array) ->
     scores = query @ key.T
     scaled = -1.0 * xp.where(allowed, scores, xp.full_like(scores, -xp.inf))
     with numpy.errstate(invalid="ignore"):
-        powers = xp.exp(scaled - xp.max(scaled, axis=1, keepdims=True))
-        return powers / xp.sum(powers, axis=1, keepdims=True) @ value
+        exponentials = xp.exp(scaled - xp.max(scaled, axis=1, keepdims=True))
+        return exponentials / xp.sum(exponentials, axis=1, keepdims=True) @ value
 
 
 def losses(xp: ModuleType, probabilities: Array, targets: Array) -> Array:

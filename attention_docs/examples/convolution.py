@@ -1,20 +1,20 @@
 """A convolution written as attention: one head per tap of the kernel, then W_O.
 
 The image has 5 x 4 pixels, the kernel 3 x 3 taps. Queries are the 3 x 2 interior pixels, where the
-whole kernel fits; keys are all 20 pixels. The score of a head looks at places only:
+whole kernel fits; keys are all 20 pixels. The scores of a head depend on positions only:
 
     2c (p + t) . r - c |r|^2  =  -c |p + t - r|^2 + a number that the softmax cancels
 
-for the query's place p, the head's tap t and the key's place r. A query is the place and a one,
-(p, 1), times the W_Q of its head; a key is (r, |r|^2). With c = 1000 the softmax is exactly one at
-r = p + t: every other power underflows to zero. The values are the pixels, so each head copies one
-neighbour, and W_O, the kernel as a column, adds them up. As in every deep-learning library the
-kernel is not flipped.
+for the query's position p, the head's tap t and the key's position r. A query is the position and a
+one, (p, 1), times the W_Q of its head; a key is (r, |r|^2). With c = 1000 the softmax is exactly
+one at r = p + t: every other exponential underflows to zero. The values are the pixels, so each
+head copies one neighbour, and W_O, the kernel as a column, adds them up. As in every deep-learning
+library the kernel is not flipped.
 
-All products here are multiples of a half, so no sum is rounded. A seventh of the image and a third
-of the kernel have no such luck: the copies are still exact, `sevenths_are_copied`, but the nine
-products of a place, added `first_to_last` or `last_to_first`, differ in the last digit, by
-`order_matters` at most.
+All products here are multiples of a half, so no sum is rounded. This does not hold for a seventh of
+the image and a third of the kernel: the copies are still exact, `sevenths_are_copied`, but the sum
+of the nine products of a position depends on their order. `first_to_last` is the sum in one order,
+and `order_matters` the largest difference from the sum in the other.
 
 >>> show(steps())
 image 5 x 4
@@ -169,12 +169,12 @@ SHARPNESS = 1000.0
 def steps(xp: ModuleType = numpy) -> dict[str, Array]:
     image, kernel = xp.asarray(IMAGE, dtype=xp.float64), xp.asarray(KERNEL, dtype=xp.float64)
     height, width = image.shape
-    pixels = places(xp, range(height), range(width))
-    interior = places(xp, range(1, height - 1), range(1, width - 1))
-    asking = xp.concat([interior, xp.ones_like(interior[:, :1])], axis=1)
+    pixels = positions(xp, range(height), range(width))
+    interior = positions(xp, range(1, height - 1), range(1, width - 1))
+    queries = xp.concat([interior, xp.ones_like(interior[:, :1])], axis=1)  # before W_Q
     k = xp.concat([pixels, xp.sum(pixels**2, axis=1, keepdims=True)], axis=1)
     v = xp.reshape(image, (-1, 1))
-    heads = [attention_steps(asking @ query_weight(xp, *tap), k, v, scale=1.0) for tap in TAPS]
+    heads = [attention_steps(queries @ query_weight(xp, *tap), k, v, scale=1.0) for tap in TAPS]
     merged = xp.concat([head.output for head in heads], axis=1)
     w_o = xp.reshape(kernel, (-1, 1))
     output = xp.reshape(merged @ w_o, (height - 2, width - 2))
@@ -186,9 +186,9 @@ def steps(xp: ModuleType = numpy) -> dict[str, Array]:
         "image": image,
         "kernel": kernel,
         "taps": xp.asarray(TAPS, dtype=xp.float64),
-        "places": asking,
+        "places": queries,
         "W_Q_1": query_weight(xp, *TAPS[0]),
-        "Q_1": asking @ query_weight(xp, *TAPS[0]),
+        "Q_1": queries @ query_weight(xp, *TAPS[0]),
         "K": k,
         "V": v,
         "weights_1": heads[0].weights,
@@ -205,7 +205,7 @@ def steps(xp: ModuleType = numpy) -> dict[str, Array]:
     }
 
 
-def places(xp: ModuleType, rows: range, columns: range) -> Array:
+def positions(xp: ModuleType, rows: range, columns: range) -> Array:
     return xp.asarray([[row, column] for row in rows for column in columns], dtype=xp.float64)
 
 
@@ -216,7 +216,7 @@ def query_weight(xp: ModuleType, down: float, right: float) -> Array:
 
 
 def convolution(xp: ModuleType, image: Array, kernel: Array) -> Array:
-    """Slide the kernel over the image: the definition."""
+    """Slide the kernel over the image, as the definition says."""
     height, width = image.shape[0] - 2, image.shape[1] - 2
     return sum(
         kernel[i, j] * image[i : i + height, j : j + width] for i in range(3) for j in range(3)

@@ -1,7 +1,7 @@
 """Cross-attention in which all sizes differ: no mistake can hide behind shapes that fit.
 
-4 queries, 5 keys, 6 features, keys of 2 features, values of 3. In no matrix does a row or a column
-repeat, and none is symmetric.
+4 queries, 5 keys, 6 features, keys of 2 features, values of 3. No matrix has two equal rows or
+columns, and none is symmetric.
 
 >>> show(steps())
 X_q 4 x 6

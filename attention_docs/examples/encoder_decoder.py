@@ -1,16 +1,16 @@
-"""A tiny transformer, forwards: an encoder layer, a decoder layer, three attentions.
+"""The forward pass of a tiny transformer: an encoder layer and a decoder layer, three attentions.
 
 n = 3 source tokens, m = 2 target tokens so far, d_model = 4, two heads of two, a hidden layer of 6,
 a vocabulary of 5. Every sublayer is LayerNorm(x + sublayer(x)), as in the paper; the norms have no
-learned gain or shift, and nothing has a bias. What comes from where:
+learned gain or shift, and nothing has a bias. The three attentions take their inputs from:
 
 - encoder self-attention: Q, K and V from the source;
 - decoder self-attention: Q, K and V from the target, with the causal mask;
 - cross-attention: Q from the target, K and V from the encoder's output, `memory`.
 
-`X` and `Y` are embeddings plus sinusoidal positions. The heads of each attention have their weights
-in steps of their own, `..._1` and `..._2`. Mean and variance, the hidden layer and what it adds are
-listed for the encoder. The last row of `probabilities` is about the next token.
+`X` and `Y` are embeddings plus sinusoidal positions. The weights of the two heads of each attention
+are `..._1` and `..._2`. Mean and variance, the hidden layer and its output are listed for the
+encoder only. The last row of `probabilities` predicts the next token.
 
 >>> show(steps())
 source 3 x 4
@@ -241,21 +241,21 @@ def steps(xp: ModuleType = numpy) -> dict[str, Array]:
     encoded = encoder.steps(x, x, x)
     encoder_sum = x + encoded.output
     encoder_normed = layer_norm(xp, encoder_sum)
-    encoder_hidden = rectified(xp, encoder_normed @ w_1)
+    encoder_hidden = relu(xp, encoder_normed @ w_1)
     memory = layer_norm(xp, encoder_normed + encoder_hidden @ w_2)
 
     decoded = decoder.steps(y, y, y, is_causal=True)
     decoder_normed = layer_norm(xp, y + decoded.output)
     crossed = cross.steps(decoder_normed, memory, memory)
     cross_normed = layer_norm(xp, decoder_normed + crossed.output)
-    output = layer_norm(xp, cross_normed + rectified(xp, cross_normed @ w_1) @ w_2)
+    output = layer_norm(xp, cross_normed + relu(xp, cross_normed @ w_1) @ w_2)
 
     logits = output @ w_vocabulary
     return {
         "source": source,
         "X": x,
-        **matrices("encoder", encoder),
-        **both_heads("encoder_weights", encoded),
+        **matrix_steps("encoder", encoder),
+        **weight_steps("encoder", encoded),
         "encoder_attended": encoded.output,
         "encoder_sum": encoder_sum,
         "encoder_mean": mean(xp, encoder_sum)[:, 0],
@@ -268,12 +268,12 @@ def steps(xp: ModuleType = numpy) -> dict[str, Array]:
         "memory": memory,
         "target": target,
         "Y": y,
-        **matrices("decoder", decoder),
-        **both_heads("decoder_weights", decoded),
+        **matrix_steps("decoder", decoder),
+        **weight_steps("decoder", decoded),
         "decoder_attended": decoded.output,
         "decoder_normed": decoder_normed,
-        **matrices("cross", cross),
-        **both_heads("cross_weights", crossed),
+        **matrix_steps("cross", cross),
+        **weight_steps("cross", crossed),
         "cross_attended": crossed.output,
         "cross_normed": cross_normed,
         "output": output,
@@ -290,8 +290,8 @@ def with_positions(xp: ModuleType, tokens: Array) -> Array:
 
 
 def attention(xp: ModuleType, weights: Sequence[Array]) -> MultiHeadAttention:
-    in_and_out = (xp.asarray(matrix, dtype=xp.float64) for matrix in weights)
-    return MultiHeadAttention(*in_and_out, num_heads=2)
+    w_q, w_k, w_v, w_o = (xp.asarray(matrix, dtype=xp.float64) for matrix in weights)
+    return MultiHeadAttention(w_q, w_k, w_v, w_o, num_heads=2)
 
 
 def layer_norm(xp: ModuleType, rows: Array) -> Array:
@@ -307,15 +307,14 @@ def variance(xp: ModuleType, rows: Array) -> Array:
     return xp.mean((rows - mean(xp, rows)) ** 2, axis=-1, keepdims=True)
 
 
-def rectified(xp: ModuleType, rows: Array) -> Array:
-    """Return max(0, rows), entry by entry."""
+def relu(xp: ModuleType, rows: Array) -> Array:
     return xp.where(rows > 0, rows, xp.zeros_like(rows))
 
 
-def matrices(name: str, layer: MultiHeadAttention) -> dict[str, Array]:
+def matrix_steps(name: str, layer: MultiHeadAttention) -> dict[str, Array]:
     return {f"{name}_W_{letter}": getattr(layer, f"W_{letter}") for letter in "QKVO"}
 
 
-def both_heads(name: str, attended: MultiHeadSteps) -> dict[str, Array]:
+def weight_steps(name: str, attended: MultiHeadSteps) -> dict[str, Array]:
     weights = attended.attention.weights
-    return {f"{name}_1": weights[0, :, :], f"{name}_2": weights[1, :, :]}
+    return {f"{name}_weights_1": weights[0, :, :], f"{name}_weights_2": weights[1, :, :]}

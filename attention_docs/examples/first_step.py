@@ -2,8 +2,8 @@
 
 A row h of three features times W gives the logits of four tokens, and the second token is the right
 one. The loss is -log p of that token. Adam divides each derivative by its own size, so in its first
-step every number moves by the rate, 1/100, however large or small its derivative. `second_W` is one
-step further.
+step every weight changes by the learning rate, 1/100, however large or small its derivative.
+`second_step` is the change in the step after it.
 
 >>> show(steps())
 h 1 x 3
@@ -70,7 +70,7 @@ RATE = 1 / 100
 
 
 def steps(xp: ModuleType = numpy) -> dict[str, Array]:
-    h, w, y = (xp.asarray(given, dtype=xp.float64) for given in (H, W, ANSWER))
+    h, w, y = (xp.asarray(matrix, dtype=xp.float64) for matrix in (H, W, ANSWER))
     transpose = xp.matrix_transpose
     loss, d_logits = cross_entropy(h @ w, y)
     dw = transpose(h) @ d_logits

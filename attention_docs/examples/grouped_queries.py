@@ -1,7 +1,7 @@
 """Grouped queries: four query heads share two heads of keys and values.
 
-One new query in each head meets 5 keys of 3 features, with values of a single feature. `wrong`
-gives the heads 1 and 3 the first keys, and 2 and 4 the second, in place of neighbours.
+Each head has one query and 5 keys of 3 features, with values of a single feature. In `wrong` the
+heads 1 and 3 share the first keys, and 2 and 4 the second; right is that neighbouring heads do.
 
 >>> show(steps())
 Q 4 x 3
@@ -61,8 +61,8 @@ def steps(xp: ModuleType = numpy) -> dict[str, Array]:
     heads = q[:, None, :]  # (4, 1, 3)
     keys, values = xp.stack([k_1, k_2]), xp.stack([v[:, :1], v[:, 1:]])  # (2, 5, 3), (2, 5, 1)
     grouped = attention_steps(heads, keys, values, enable_gqa=True)
-    repeated = attention_steps(heads, *(xp.repeat(each, 2, axis=0) for each in (keys, values)))
-    wrong = attention_steps(heads, *(xp.concat([each, each]) for each in (keys, values)))
+    repeated = attention_steps(heads, xp.repeat(keys, 2, axis=0), xp.repeat(values, 2, axis=0))
+    wrong = attention_steps(heads, xp.concat([keys, keys]), xp.concat([values, values]))
     return {
         "Q": q,
         "K_1": k_1,

@@ -1,9 +1,9 @@
-"""Splitting into heads: reshape, then transpose; and what a reshape alone makes.
+"""Splitting into heads by a reshape and a transpose, and the mistake of a reshape alone.
 
-Three tokens of four features in two heads. The numbers count, so that each shows where it went.
-A reshape to (2, 3, 2) alone fills the first head with all of token 1 and half of token 2. A reshape
-back without the transpose mixes the tokens likewise. The outputs are those of attention among a
-tenth of the numbers, which keeps the softmax from saturating.
+Three tokens of four features in two heads. The entries count from 1 to 12, so that each can be
+traced. A reshape to (2, 3, 2) alone fills the first head with all of token 1 and half of token 2. A
+reshape back without the transpose mixes the tokens likewise. The outputs are those of attention
+among a tenth of the numbers, which keeps the softmax from saturating.
 
 >>> show(steps())
 X 3 x 4

@@ -158,7 +158,7 @@ W_Q1 = [[0, 0], [0, 0], [0, 0], [0, -LARGE], [LARGE, 0], [0, 0], [0, 0], [0, 0]]
 W_K1 = [[0, 0], [0, 0], [0, 0], [1, 0], [0, 1], [0, 0], [0, 0], [0, 0]]
 W_V1 = [[1, 0, 0], [0, 1, 0], [0, 0, 1], [0, 0, 0], [0, 0, 0], [0, 0, 0], [0, 0, 0], [0, 0, 0]]
 W_O1 = [[0, 0, 0, 0, 0, 1, 0, 0], [0, 0, 0, 0, 0, 0, 1, 0], [0, 0, 0, 0, 0, 0, 0, 1]]
-# The second: a query is the token, a key is the token before, a value is the token.
+# The second head: a query is the token, a key is the token before, a value is the token.
 W_Q2 = [
     [LARGE, 0, 0],
     [0, LARGE, 0],
@@ -173,18 +173,24 @@ W_K2 = [[0, 0, 0], [0, 0, 0], [0, 0, 0], [0, 0, 0], [0, 0, 0], [1, 0, 0], [0, 1,
 
 
 def steps(xp: ModuleType = numpy) -> dict[str, Array]:
-    given = {"X": X, "W_Q1": W_Q1, "W_K1": W_K1, "W_V1": W_V1, "W_O1": W_O1}
-    given |= {"W_Q2": W_Q2, "W_K2": W_K2, "W_V2": W_V1}
-    arrays = {name: xp.asarray(matrix, dtype=xp.float64) for name, matrix in given.items()}
-    x, w_v = arrays["X"], arrays["W_V1"]
-    q1, k1 = x @ arrays["W_Q1"], x @ arrays["W_K1"]
-    first = attention_steps(q1, k1, x @ w_v, is_causal=True, scale=1.0)
-    between = x + first.output @ arrays["W_O1"]
-    q2, k2 = between @ arrays["W_Q2"], between @ arrays["W_K2"]
-    second = attention_steps(q2, k2, between @ w_v, is_causal=True, scale=1.0)
-    alone = attention_steps(
-        x @ arrays["W_Q2"], x @ arrays["W_K2"], x @ w_v, is_causal=True, scale=1.0
-    )
+    inputs = {
+        "X": X,
+        "W_Q1": W_Q1,
+        "W_K1": W_K1,
+        "W_V1": W_V1,
+        "W_O1": W_O1,
+        "W_Q2": W_Q2,
+        "W_K2": W_K2,
+        "W_V2": W_V1,
+    }
+    arrays = {name: xp.asarray(matrix, dtype=xp.float64) for name, matrix in inputs.items()}
+    x, w_q1, w_k1, w_v1, w_o1, w_q2, w_k2, w_v2 = arrays.values()
+    q1, k1 = x @ w_q1, x @ w_k1
+    first = attention_steps(q1, k1, x @ w_v1, is_causal=True, scale=1.0)
+    between = x + first.output @ w_o1
+    q2, k2 = between @ w_q2, between @ w_k2
+    second = attention_steps(q2, k2, between @ w_v2, is_causal=True, scale=1.0)
+    second_alone = attention_steps(x @ w_q2, x @ w_k2, x @ w_v2, is_causal=True, scale=1.0)
     return {
         **arrays,
         "Q1": q1,
@@ -197,6 +203,6 @@ def steps(xp: ModuleType = numpy) -> dict[str, Array]:
         "scores2": second.masked,
         "weights2": second.weights,
         "output": second.output,
-        "weights_without_first": alone.weights,
-        "output_without_first": alone.output,
+        "weights_without_first": second_alone.weights,
+        "output_without_first": second_alone.output,
     }

@@ -1,9 +1,11 @@
-"""Generating with a cache of keys and values: two tokens at once, then three one by one.
+"""Generating with a cache of keys and values: a prompt of two tokens, then three one by one.
 
 All sizes differ: 5 tokens of 6 features, keys of 4, values of 3, a prompt of 2. Queries and keys
-are turned by rotary positions. `decoded` are the outputs of the three steps. `from_position_0` is
-the last of them if every new token is taken for the first; `on_another_axis` if the cache is
-stacked along a new axis. The multiplications are those of the steps with 3, 4 and 5 tokens.
+are rotated by their positions. `decoded` are the outputs of the three steps. `from_position_0` is
+the last of them if every new token is rotated as if at position 0, `on_another_axis` if the cache
+is stacked along a new axis. The multiplications are those of the steps with 3, 4 and 5 tokens:
+`recomputed` without a cache and `cached` with it. `saved_of_visible` is the factor that is saved if
+only pairs within the causal mask are counted.
 
 >>> show(steps())
 X 5 x 6
@@ -134,25 +136,28 @@ def steps(xp: ModuleType = numpy) -> dict[str, Array]:
     x, w_q, w_k, w_v = (xp.asarray(rows, dtype=xp.float64) for rows in (X, W_Q, W_K, W_V))
     n, d_model = x.shape
     d_k, d_v = w_k.shape[1], w_v.shape[1]
-    places = xp.arange(n, dtype=xp.float64)
-    q, k, v = rotary(x @ w_q, places, BASE), rotary(x @ w_k, places, BASE), x @ w_v
+    positions = xp.arange(n, dtype=xp.float64)
+    q, k, v = rotary(x @ w_q, positions, BASE), rotary(x @ w_k, positions, BASE), x @ w_v
     at_once = attention_steps(q, k, v, is_causal=True)
     prompt = attention_steps(q[:PROMPT, :], k[:PROMPT, :], v[:PROMPT, :], is_causal=True)
     keys, values, decoded = k[:PROMPT, :], v[:PROMPT, :], []
     for token in range(PROMPT, n):
-        new, place = x[token : token + 1, :], places[token]
-        keys = xp.concat([keys, rotary(new @ w_k, place, BASE)])
+        new, position = x[token : token + 1, :], positions[token]
+        keys = xp.concat([keys, rotary(new @ w_k, position, BASE)])
         values = xp.concat([values, new @ w_v])
-        decoded.append(attention_steps(rotary(new @ w_q, place, BASE), keys, values))
-    # Each new token for the first: none of the keys after the prompt is turned, nor the query.
-    unturned_keys = xp.concat([k[:PROMPT, :], x[PROMPT:, :] @ w_k])
-    unturned = attention_steps(x[-1:, :] @ w_q, unturned_keys, v)
+        decoded.append(attention_steps(rotary(new @ w_q, position, BASE), keys, values))
+    decoded_output = xp.concat([step.output for step in decoded])
+    outputs = xp.concat([prompt.output, decoded_output])
+    # A rotation at position 0 changes nothing: neither the keys after the prompt nor the query.
+    keys_at_0 = xp.concat([k[:PROMPT, :], x[PROMPT:, :] @ w_k])
+    at_position_0 = attention_steps(x[-1:, :] @ w_q, keys_at_0, v)
     stacked = attention_steps(q[-1:, :], k[:, None, :], v[:, None, :])
-    outputs = xp.concat([prompt.output, *(step.output for step in decoded)])
-    tokens = xp.arange(PROMPT + 1, n + 1)
-    projections, pairs = d_model * (2 * d_k + d_v), d_k + d_v
-    n_kept = xp.astype(tokens, xp.float64)
-    visible = n_kept * projections + n_kept * (n_kept + 1) * (pairs / 2)
+    # Multiplications: to project a token, and for each pair of a query and a key.
+    per_token, per_pair = d_model * (2 * d_k + d_v), d_k + d_v
+    lengths = xp.arange(PROMPT + 1, n + 1)
+    float_lengths = xp.astype(lengths, xp.float64)  # to divide them
+    visible_pairs = float_lengths * (float_lengths + 1) / 2
+    visible = float_lengths * per_token + visible_pairs * per_pair
     return {
         "X": x,
         "W_Q": w_q,
@@ -168,11 +173,11 @@ def steps(xp: ModuleType = numpy) -> dict[str, Array]:
         "first_output": decoded[0].output,
         "last_weights": decoded[-1].weights,
         "last_output": decoded[-1].output,
-        "decoded": xp.concat([step.output for step in decoded]),
+        "decoded": decoded_output,
         "same_digits": xp.all(xp.abs(outputs - at_once.output) < 1e-12),
-        "recomputed": tokens * projections + tokens**2 * pairs,
-        "cached": projections + tokens * pairs,
-        "saved_of_visible": visible / (projections + n_kept * pairs),
-        "from_position_0": unturned.output,
+        "recomputed": lengths * per_token + lengths**2 * per_pair,
+        "cached": per_token + lengths * per_pair,
+        "saved_of_visible": visible / (per_token + float_lengths * per_pair),
+        "from_position_0": at_position_0.output,
         "on_another_axis": stacked.output[-1, :, :],
     }

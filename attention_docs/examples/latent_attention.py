@@ -1,9 +1,10 @@
 """Latent attention (MLA): one head, computed from keys and values, and from the latents alone.
 
-All sizes differ: 5 tokens of 4 features, latents of 3, keys of 6 made from them, rotary keys of 2,
-values of 7. The query is that of the last token. `default_scale` takes the scale from the width of
-the absorbed query. The last two steps turn the keys that are made from latents: only the first
-gives the scores, and no single absorbed query can.
+All sizes differ: 5 tokens of 4 features, latents of 3, keys of 6 projected from them, rotary keys
+of 2, values of 7. The query is that of the last token. `default_scale` takes the scale from the
+width of the absorbed query. The last two steps also rotate the query and the keys that are
+projected from latents: `turned_scores` are right, and `turned_absorbed` shows that no single
+absorbed query gives them.
 
 >>> show(steps())
 X 5 x 4
@@ -101,21 +102,20 @@ def steps(xp: ModuleType = numpy) -> dict[str, Array]:
         xp.asarray(rows, dtype=xp.float64)
         for rows in (X, W_DOWN, W_UP_K, W_UP_V, W_Q, W_Q_ROTARY, W_K_ROTARY)
     )
-    places, last = xp.arange(5, dtype=xp.float64), xp.asarray([4.0])
-    latents, keys_rotary = x @ down, rotary(x @ w_k_rotary, places, BASE)
+    positions, last_position = xp.arange(5, dtype=xp.float64), xp.asarray([4.0])
+    latents, keys_rotary = x @ down, rotary(x @ w_k_rotary, positions, BASE)
     query = x[-1:, :] @ w_q
-    query_rotary = rotary(x[-1:, :] @ w_q_rotary, last, BASE)
+    query_rotary = rotary(x[-1:, :] @ w_q_rotary, last_position, BASE)
     keys, values = latents @ up_k, latents @ up_v
-    scale = (query.shape[1] + query_rotary.shape[1]) ** -0.5
-    plain = attention_steps(
-        xp.concat([query, query_rotary], axis=1), xp.concat([keys, keys_rotary], axis=1), values
-    )
+    full_query = xp.concat([query, query_rotary], axis=1)
+    full_keys = xp.concat([keys, keys_rotary], axis=1)
+    over_keys = attention_steps(full_query, full_keys, values)
     absorbed = query @ up_k.T
-    wide, cache = (
-        xp.concat(parts, axis=1) for parts in ((absorbed, query_rotary), (latents, keys_rotary))
-    )
-    over_latents = attention_steps(wide, cache, latents, scale=scale)
-    turned = rotary(query, last, BASE)
+    full_absorbed = xp.concat([absorbed, query_rotary], axis=1)
+    cache = xp.concat([latents, keys_rotary], axis=1)
+    scale = full_query.shape[1] ** -0.5
+    over_latents = attention_steps(full_absorbed, cache, latents, scale=scale)
+    rotated_query = rotary(query, last_position, BASE)
     return {
         "X": x,
         "W_down": down,
@@ -127,14 +127,14 @@ def steps(xp: ModuleType = numpy) -> dict[str, Array]:
         "query_rotary": query_rotary,
         "keys": keys,
         "values": values,
-        "scaled": plain.scaled,
-        "weights": plain.weights,
-        "output": plain.output,
+        "scaled": over_keys.scaled,
+        "weights": over_keys.weights,
+        "output": over_keys.output,
         "query_absorbed": absorbed,
         "scaled_absorbed": over_latents.scaled,
         "blended_latents": over_latents.output,
         "output_absorbed": over_latents.output @ up_v,
-        "default_scale": attention_steps(wide, cache, latents).output @ up_v,
-        "turned_scores": turned @ rotary(keys, places, BASE).T,
-        "turned_absorbed": (turned @ up_k.T) @ latents.T,
+        "default_scale": attention_steps(full_absorbed, cache, latents).output @ up_v,
+        "turned_scores": rotated_query @ rotary(keys, positions, BASE).T,
+        "turned_absorbed": (rotated_query @ up_k.T) @ latents.T,
     }

@@ -1,10 +1,10 @@
 """Two layers learn induction, and one layer does not.
 
-A sequence has 8 tokens out of 9. The first seven all differ, and the last one repeats one of them,
-at a place drawn at random. To be named is the token that followed it there. Loss and percentage of
-right answers are measured on 256 sequences drawn apart from training, at the steps 0, 25, ..., 250.
+A sequence has 8 tokens out of 9. The first seven all differ, and the last one repeats one of the
+first six, drawn at random. The task is to name the token that followed it there. Loss and
+percentage of right answers are measured on 256 test sequences, at the steps 0, 25, ..., 250.
 
-`guesses` are the losses of a guess among five and among six tokens, which is what one layer can do.
+`guesses` are the losses of a guess among five and among six tokens, the best that one layer can do.
 
 The weights of both layers belong to one of these sequences, `tokens`, after 250 steps.
 `position_scores` are the scores of the positions alone in the first layer. `match_scores` are those
@@ -12,7 +12,7 @@ of the second layer between a last token, in the row, and what the first layer h
 token before a position, in the column. `right_without_1` is the percentage when the head of the
 first layer adds nothing, and `right_without_2` the same for the second.
 
-It is trained with NumPy, in whatever library the steps are wanted.
+Training always uses NumPy, whatever library the steps are requested in.
 
 >>> show(steps())
 step 11
@@ -116,12 +116,13 @@ FORMULAS = {
 
 def steps(xp: ModuleType = numpy) -> dict[str, Array]:
     test = induction(RandomState(2), batch=256)
-    one, two = ([evaluate(m, w, test) for w in learned(m)] for m in (ONE, TWO))
+    one, two = ([evaluate(model, w, test) for w in learned(model)] for model in (ONE, TWO))
     weights = learned(TWO)[-1]
     run = TWO.run(weights, test.tokens[:1])
-    cut = [{**weights, name: 0 * weights[name]} for name in ("W_V1", "W_V2")]
-    written = weights["W_E"] @ weights["W_V1"]
-    found = {
+    without_1 = {**weights, "W_V1": 0 * weights["W_V1"]}
+    without_2 = {**weights, "W_V2": 0 * weights["W_V2"]}
+    written_by_first_layer = weights["W_E"] @ weights["W_V1"]
+    computed = {
         "step": numpy.arange(0, STEPS + 1, EVERY),
         "loss_one": numpy.array([loss for loss, _ in one]),
         "loss_two": numpy.array([loss for loss, _ in two]),
@@ -133,11 +134,11 @@ def steps(xp: ModuleType = numpy) -> dict[str, Array]:
         "weights1": run.steps[0].weights[0],
         "weights2": run.steps[1].weights[0],
         "position_scores": scores(weights, 1, weights["W_P"], weights["W_P"]),
-        "match_scores": scores(weights, 2, weights["W_E"], written),
-        "right_without_1": numpy.array(evaluate(TWO, cut[0], test)[1]),
-        "right_without_2": numpy.array(evaluate(TWO, cut[1], test)[1]),
+        "match_scores": scores(weights, 2, weights["W_E"], written_by_first_layer),
+        "right_without_1": numpy.array(evaluate(TWO, without_1, test)[1]),
+        "right_without_2": numpy.array(evaluate(TWO, without_2, test)[1]),
     }
-    return {name: xp.asarray(array) for name, array in found.items()}
+    return {name: xp.asarray(array) for name, array in computed.items()}
 
 
 @cache
@@ -147,7 +148,7 @@ def learned(model: Model) -> list[Weights]:
     return list(islice(stages, 0, STEPS + 1, EVERY))
 
 
-def scores(weights: Weights, layer: int, asking: Array, asked: Array) -> Array:
+def scores(weights: Weights, layer: int, x_q: Array, x_kv: Array) -> Array:
     """Return the scaled scores of one layer between two sets of vectors."""
-    queries, keys = asking @ weights[f"W_Q{layer}"], asked @ weights[f"W_K{layer}"]
+    queries, keys = x_q @ weights[f"W_Q{layer}"], x_kv @ weights[f"W_K{layer}"]
     return queries @ keys.T / TWO.d_k**0.5

@@ -1,17 +1,17 @@
-"""What goes wrong when a part is left out, each trained to see it.
+"""What goes wrong when a part of a model is left out, shown by training each variant.
 
-Loss and percentage of right answers on 256 sequences drawn apart from training, at the steps 0, 10
-and so on to 100, and for induction at 0, 25 and so on to 250. The first six are variants of
-`learning_reverse` and `learning_induction`. `wide` has d_k = 64 and embeddings of variance one,
-and `wide_unscaled` the same without the scale; `..._right_of_starts` are right answers after 40
-steps from other first weights, with other sequences.
+Loss and percentage of right answers on 256 test sequences, at the steps 0, 10, ..., 100, and for
+induction at 0, 25, ..., 250. The first six are variants of `learning_reverse` and
+`learning_induction`. `wide` has d_k = 64 and embeddings of variance one, and `wide_unscaled` the
+same without the scale; `..._right_of_starts` are right answers after 40 steps from six other
+initial weights, trained on other sequences.
 
-`walk` is a language model in small: each token is followed by one of two, equally likely, so no
-honest loss is below log 2. `unmasked` sees the next token while it is trained. `unmasked_used` is
-its loss when the next token is not there yet. `unshifted` is trained to name the token itself, and
-`unshifted_used` is its loss when it is asked for the next one.
+`walk` is a small language model: each token is followed by one of two, equally likely, so no model
+that cannot see the next token has a loss below log 2. `unmasked` sees the next token in training.
+`unmasked_used` is its loss when the next token is hidden. `unshifted` is trained to name the token
+itself, and `unshifted_used` is its loss when the next one is the right answer.
 
-It is trained with NumPy, in whatever library the steps are wanted.
+Training always uses NumPy, whatever library the steps are requested in.
 
 >>> show(steps())
 step 11
@@ -90,7 +90,7 @@ WIDE = replace(MODEL, d_k=64)
 STARTS, EARLY = range(10, 16), 40
 WALK = Model(vocabulary=6, length=8, width=16, d_k=8, is_causal=True)
 UNMASKED = replace(WALK, is_causal=False)
-itself = partial(walk, shift=0)
+unshifted_walk = partial(walk, shift=0)
 
 MODELS = {
     "no_positions": "of the model without W_P",
@@ -122,7 +122,7 @@ FORMULAS = {
 
 
 def steps(xp: ModuleType = numpy) -> dict[str, Array]:
-    found = {
+    computed = {
         "step": numpy.arange(0, 101, 10),
         "log_2": numpy.log(numpy.array(2.0)),
         **curve("no_positions", replace(MODEL, has_positions=False), reverse),
@@ -135,11 +135,11 @@ def steps(xp: ModuleType = numpy) -> dict[str, Array]:
         "wide_unscaled_right_of_starts": right_of_starts(replace(WIDE, scale=1.0)),
         **curve("walk", WALK, walk),
         **curve("unmasked", UNMASKED, walk),
-        **curve("unmasked_used", UNMASKED, walk, used=WALK),
-        **curve("unshifted", WALK, itself),
-        **curve("unshifted_used", WALK, itself, asked=walk),
+        **curve("unmasked_used", UNMASKED, walk, test_model=WALK),
+        **curve("unshifted", WALK, unshifted_walk),
+        **curve("unshifted_used", WALK, unshifted_walk, test_task=walk),
     }
-    return {name: xp.asarray(array) for name, array in found.items()}
+    return {name: xp.asarray(array) for name, array in computed.items()}
 
 
 def curve(
@@ -148,29 +148,44 @@ def curve(
     task: Task,
     *,
     size: float = 1.0,
-    used: Model | None = None,
-    asked: Task | None = None,
+    test_model: Model | None = None,
+    test_task: Task | None = None,
 ) -> dict[str, Array]:
-    """Train a model on a task; grade it as another model, or on another task, if one is given."""
-    losses, right = zip(*grades(model, task, size, used or model, asked or task), strict=True)
+    """Train a model on a task, and return its losses and percentages of right answers as steps.
+
+    Args:
+        name: the name of the losses.
+        model: the model that is trained.
+        task: the task that it is trained on.
+        size: the standard deviation of the first embeddings, relative to the usual one.
+        test_model: the model that uses the weights in the test; None for `model`.
+        test_task: the task of the test; None for `task`.
+    """
+    stages = grades(model, task, size, test_model or model, test_task or task)
+    losses, right = zip(*stages, strict=True)
     return {name: numpy.array(losses), f"{name}_right": numpy.array(right)}
 
 
 @cache
 def grades(
-    model: Model, task: Task, size: float, used: Model, asked: Task
+    model: Model, task: Task, size: float, test_model: Model, test_task: Task
 ) -> list[tuple[float, int]]:
     """Return the loss, and how many percent of the tokens are right, at each stage of training."""
-    test = asked(RandomState(2), batch=256)
-    return [evaluate(used, weights, test) for weights in learned(model, task, size)]
+    test = test_task(RandomState(2), batch=256)
+    return [evaluate(test_model, weights, test) for weights in learned(model, task, size)]
 
 
 @cache
 def right_of_starts(model: Model) -> Array:
     """Return how many percent of the tokens are right early in training, from several starts."""
     test = reverse(RandomState(2), batch=256)
-    stages = (train(model, model.initial_weights(i, 4), reverse, RATE, seed=i + 10) for i in STARTS)
-    return numpy.array([evaluate(model, next(islice(s, EARLY, None)), test)[1] for s in stages])
+    percentages = []
+    for seed in STARTS:
+        stages = train(model, model.initial_weights(seed, 4), reverse, RATE, seed=seed + 10)
+        weights = next(islice(stages, EARLY, None))
+        _, percentage = evaluate(model, weights, test)
+        percentages.append(percentage)
+    return numpy.array(percentages)
 
 
 @cache

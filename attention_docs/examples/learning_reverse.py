@@ -1,12 +1,12 @@
 """One layer with one head learns to reverse a sequence.
 
-Sequences of 6 tokens out of 7 are drawn at random, 32 for each step of Adam, and at each position
-the token at the mirrored position is to be named. Loss and percentage of right answers are measured
-on 256 sequences drawn apart from training, at the steps 0, 10 and so on to 100. The weights are
-those of one of these sequences, before the first step, after 30 steps and after 100. The scores of
-the positions alone, W_P W_Q (W_P W_K)^T / sqrt(d_k) after 100 steps, are `position_scores`.
+Sequences of 6 tokens out of 7 are drawn at random, 32 for each step of Adam. The task is to name at
+each position the token at the mirrored position. Loss and percentage of right answers are measured
+on 256 test sequences, at the steps 0, 10, ..., 100. The weights are those of one of these
+sequences, before the first step, after 30 steps and after 100. The scores of the positions alone,
+W_P W_Q (W_P W_K)^T / sqrt(d_k) after 100 steps, are `position_scores`.
 
-It is trained with NumPy, in whatever library the steps are wanted.
+Training always uses NumPy, whatever library the steps are requested in.
 
 >>> show(steps())
 step 11
@@ -81,20 +81,20 @@ def steps(xp: ModuleType = numpy) -> dict[str, Array]:
     test = reverse(RandomState(2), batch=256)
     stages = learned()
     grades = [evaluate(MODEL, weights, test) for weights in stages]
-    shown = [
+    before, during, after = (
         MODEL.run(stages[stage], test.tokens[:1]).steps[0].weights[0] for stage in (0, DURING, -1)
-    ]
-    found = {
+    )
+    computed = {
         "step": numpy.arange(0, STEPS + 1, EVERY),
         "loss": numpy.array([loss for loss, _ in grades]),
         "right": numpy.array([right for _, right in grades]),
         "tokens": numpy.argmax(test.tokens[0], axis=-1),
-        "weights_before": shown[0],
-        "weights_during": shown[1],
-        "weights_after": shown[2],
+        "weights_before": before,
+        "weights_during": during,
+        "weights_after": after,
         "position_scores": position_scores(stages[-1]),
     }
-    return {name: xp.asarray(array) for name, array in found.items()}
+    return {name: xp.asarray(array) for name, array in computed.items()}
 
 
 @cache

@@ -1,8 +1,8 @@
 """A local window: each of the ten tokens sees itself and one neighbour on either side.
 
 Queries, keys and values are those of the batched example. The mask hides the injected similarity
-of query 2 and key 5. Two derivations give the same weights: -inf in place of a hidden score before
-the softmax, or hidden weights set to zero afterwards and each row divided by what is left.
+of query 2 and key 5. Two ways give the same weights: -inf in place of a hidden score before the
+softmax, or hidden weights set to zero after it and each row divided by its remaining sum.
 
 >>> show(steps())
 mask 10 x 10
@@ -128,22 +128,21 @@ SOURCE = "003_e3f694db51754fdb.txt, “Masked Attention Probabilities”"
 def steps(xp: ModuleType = numpy) -> dict[str, Array]:
     q, k, v = (array[0, ...] for array in projections(xp, *inputs(xp)))
     mask = window_mask(q.shape[0], left=1, right=1, xp=xp)
-    plain = attention_steps(q, k, v)
+    unmasked = attention_steps(q, k, v)
     masked = attention_steps(q, k, v, attn_mask=mask)
-    kept = xp.where(mask, plain.weights, xp.zeros_like(plain.weights))
-    left = xp.sum(kept, axis=-1, keepdims=True)
-    renormalised = kept / left
+    kept = xp.where(mask, unmasked.weights, xp.zeros_like(unmasked.weights))
+    kept_sum = xp.sum(kept, axis=-1, keepdims=True)
     return {
         "mask": mask,
-        "scaled": plain.scaled,
-        "weights": plain.weights,
+        "scaled": unmasked.scaled,
+        "weights": unmasked.weights,
         "masked": masked.masked,
         "weights_masked": masked.weights,
         "kept": kept,
-        "kept_sum": left[:, 0],
-        "renormalised": renormalised,
-        "weight_2_5": plain.weights[2, 5],
+        "kept_sum": kept_sum[:, 0],
+        "renormalised": kept / kept_sum,
+        "weight_2_5": unmasked.weights[2, 5],
         "weight_2_5_masked": masked.weights[2, 5],
-        "output": plain.output,
+        "output": unmasked.output,
         "output_masked": masked.output,
     }

@@ -1,12 +1,12 @@
 """Multi-head attention in which all sizes differ: projections, two heads, the mix by W_O.
 
 m = 5 queries of d_model = 7 features, n = 9 keys, h = 2 heads, d_k = 3, d_v = 4. The sizes of the
-heads side by side, h d_k = 6 and h d_v = 8, differ from these and from each other, so a product of
-the wrong matrices rarely fits: Q @ K without a transpose fails. The first three
-columns of W_Q belong to head 1, the other three to head 2. `added_1` and `added_2` are what each
-head adds to the output through its rows of W_O. `one_head` is what a single head makes of the same
-Q and K, all six columns at once. `bert_base` lists d_model, h, d_k = d_model / h and the entries of
-one projection; `bert_base_layer` the entries of all four, their biases, and the sum.
+heads side by side, h d_k = 6 and h d_v = 8, differ from these and from each other, so the shapes of
+a wrong product rarely fit: Q @ K without a transpose fails. The first three columns of W_Q belong
+to head 1, the other three to head 2. `added_1` and `added_2` are what each head adds to the output
+through its rows of W_O. `one_head_...` are the scores and weights of a single head that takes all
+six columns of the same Q and K. `bert_base` lists d_model, h, d_k = d_model / h and the number of
+entries of one projection; `bert_base_layer` those of all four, of their biases, and the sum.
 
 >>> show(steps())
 X_q 5 x 7

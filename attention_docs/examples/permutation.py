@@ -1,8 +1,8 @@
 """Attention without positions and without a mask cannot see the order of its tokens.
 
-The tokens of the self-attention example, in their order and as tokens 3, 1, 2: the matrix P puts
-them so. Without positions each token gets the same output in both orders. With a vector added per
-position (here a table of our own, as a model would learn it) it does not.
+The tokens of the self-attention example, in their order and permuted by the matrix P to 3, 1, 2.
+Without positions each token gets the same output in both orders. With a vector added per position
+(here a table E of our own, as a model would learn it) it does not.
 
 >>> show(steps())
 X 3 x 4
@@ -75,30 +75,31 @@ E = [[0, 0, 0.5, 0], [0.5, 0, 0, -0.5], [-0.5, 1, 0, 0.5]]
 
 
 def steps(xp: ModuleType = numpy) -> dict[str, Array]:
-    x, p, e, w_q, w_k, w_v = (xp.asarray(a, dtype=xp.float64) for a in (X, P, E, W_Q, W_K, W_V))
+    inputs = (X, P, E, W_Q, W_K, W_V)
+    x, p, e, w_q, w_k, w_v = (xp.asarray(matrix, dtype=xp.float64) for matrix in inputs)
 
     def attend(tokens: Array) -> AttentionSteps:
         return attention_steps(tokens @ w_q, tokens @ w_k, tokens @ w_v)
 
-    plain, permuted = attend(x), attend(p @ x)
+    in_order, permuted = attend(x), attend(p @ x)
     placed, placed_permuted = attend(x + e), attend(p @ x + e)
     return {
         "X": x,
         "P": p,
         "X_permuted": p @ x,
-        "weights": plain.weights,
+        "weights": in_order.weights,
         "weights_permuted": permuted.weights,
-        "output": plain.output,
+        "output": in_order.output,
         "output_permuted": permuted.output,
-        "equivariant": same(xp, p @ plain.output, permuted.output),
+        "equivariant": is_close(xp, p @ in_order.output, permuted.output),
         "E": e,
         "placed": x + e,
         "placed_permuted": p @ x + e,
         "output_placed": placed.output,
         "output_placed_permuted": placed_permuted.output,
-        "equivariant_placed": same(xp, p @ placed.output, placed_permuted.output),
+        "equivariant_placed": is_close(xp, p @ placed.output, placed_permuted.output),
     }
 
 
-def same(xp: ModuleType, one: Array, other: Array) -> Array:
+def is_close(xp: ModuleType, one: Array, other: Array) -> Array:
     return xp.all(xp.abs(one - other) < 1e-12)

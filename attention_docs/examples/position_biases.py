@@ -1,9 +1,10 @@
-"""Biases, windows, a sink and a softcap: five tokens that see what came before them.
+"""Biases, windows, a sink and a softcap, with causal attention among five tokens.
 
 `bias` is that of ALiBi's first head of four. `buckets` are those of the `distances` in a small
-T5, with eight buckets up to distance 32. `reach_1` to `reach_3` say which of ten positions
-sees which through one, two and three layers, each with a window of itself and two before; `reach`
-counts what the last of them sees.
+T5, with eight buckets up to distance 32. `reach_1` to `reach_3` say which of ten positions sees
+which through one, two and three layers, each with a window of its own position and two before;
+`reach` counts the positions that the last one sees. `weights_capped_late` has the softcap after the
+mask, which is a mistake.
 
 >>> show(steps())
 Q 5 x 3
@@ -156,18 +157,18 @@ BUCKETS, FARTHEST, DISTANCES = 8, 32, [0, 1, 2, 3, 4, 6, 8, 12, 16, 24, 32, 100]
 def steps(xp: ModuleType = numpy) -> dict[str, Array]:
     q, k, v = (xp.asarray(rows, dtype=xp.float64) for rows in (Q, K, V))
     slopes = 2.0 ** (-8 * xp.arange(1, HEADS + 1, dtype=xp.float64) / HEADS)
-    places = xp.arange(len(Q), dtype=xp.float64)
-    distance = places[:, None] - places
+    positions = xp.arange(len(Q), dtype=xp.float64)
+    distance = positions[:, None] - positions
     allowed = causal_mask(len(Q), xp=xp)
     hidden = xp.full_like(distance, -xp.inf)
     bias = xp.where(allowed, -slopes[0] * distance, hidden)
-    plain = attention_steps(q, k, v, is_causal=True)
+    without_bias = attention_steps(q, k, v, is_causal=True)
     alibi = attention_steps(q, k, v, attn_mask=bias)
     capped = attention_steps(q, k, v, is_causal=True, softcap=float(SOFTCAP))
-    sunk = with_sink(xp, q, k, v, xp.where(allowed, xp.zeros_like(distance), hidden))
-    late = SOFTCAP * xp.tanh(plain.masked / SOFTCAP)
-    powers = xp.exp(late)
-    window = counted(xp, window_mask(10, left=2, right=0, xp=xp))
+    with_sink = attend_with_sink(xp, q, k, v, xp.where(allowed, xp.zeros_like(distance), hidden))
+    exponentials = xp.exp(SOFTCAP * xp.tanh(without_bias.masked / SOFTCAP))
+    # Powers of the window count the paths from one position to another through the layers.
+    window = as_numbers(xp, window_mask(10, left=2, right=0, xp=xp))
     paths = [window, window @ window, window @ window @ window]
     return {
         "Q": q,
@@ -175,41 +176,44 @@ def steps(xp: ModuleType = numpy) -> dict[str, Array]:
         "V": v,
         "slopes": slopes,
         "bias": bias,
-        "masked": plain.masked,
-        "weights": plain.weights,
+        "masked": without_bias.masked,
+        "weights": without_bias.weights,
         "weights_alibi": alibi.weights,
-        "output": plain.output,
+        "output": without_bias.output,
         "output_alibi": alibi.output,
         "distances": xp.asarray(DISTANCES),
         "buckets": buckets(xp, xp.asarray(DISTANCES, dtype=xp.float64)),
         "reach_1": paths[0] > 0,
         "reach_2": paths[1] > 0,
         "reach_3": paths[2] > 0,
-        "reach": xp.stack([xp.sum(counted(xp, one[-1, :] > 0)) for one in paths]),
-        "weights_sink": sunk.weights[:, : len(K)],
-        "sum_sink": xp.sum(sunk.weights[:, : len(K)], axis=1),
-        "output_sink": sunk.output,
+        "reach": xp.stack([xp.sum(as_numbers(xp, counts[-1, :] > 0)) for counts in paths]),
+        "weights_sink": with_sink.weights[:, : len(K)],
+        "sum_sink": xp.sum(with_sink.weights[:, : len(K)], axis=1),
+        "output_sink": with_sink.output,
         "capped": capped.scaled,
         "weights_capped": capped.weights,
-        "weights_capped_late": powers / xp.sum(powers, axis=1, keepdims=True),
+        "weights_capped_late": exponentials / xp.sum(exponentials, axis=1, keepdims=True),
     }
 
 
 def buckets(xp: ModuleType, distances: Array) -> Array:
-    """Return T5's bucket of each distance back: how many of the buckets' edges it has reached."""
-    exact = BUCKETS // 2  # so many distances have a bucket of their own; the other edges are powers
-    powers = ((FARTHEST / exact) ** (k / exact) for k in range(1, exact))
-    edges = [*range(1, exact + 1), *(exact * power for power in powers)]
-    reached = distances[:, None] >= xp.asarray(edges, dtype=xp.float64)
-    return xp.sum(counted(xp, reached), axis=1)
+    """Return T5's bucket of each distance: the number of bucket edges that it has reached.
+
+    The first half of the buckets hold one distance each, the others grow geometrically.
+    """
+    half = BUCKETS // 2
+    single_edges = list(range(1, half + 1))
+    growing_edges = [half * (FARTHEST / half) ** (k / half) for k in range(1, half)]
+    edges = xp.asarray(single_edges + growing_edges, dtype=xp.float64)
+    return xp.sum(as_numbers(xp, distances[:, None] >= edges), axis=1)
 
 
-def counted(xp: ModuleType, truths: Array) -> Array:
+def as_numbers(xp: ModuleType, truths: Array) -> Array:
     """Return one for True and zero for False."""
     return xp.where(truths, xp.ones(truths.shape), xp.zeros(truths.shape))
 
 
-def with_sink(xp: ModuleType, q: Array, k: Array, v: Array, mask: Array) -> AttentionSteps:
+def attend_with_sink(xp: ModuleType, q: Array, k: Array, v: Array, mask: Array) -> AttentionSteps:
     """Attend with one more key, whose score is the sink's and whose value is zero."""
     key, value = (
         xp.concat([rows, xp.zeros((1, rows.shape[1]), dtype=xp.float64)]) for rows in (k, v)

@@ -49,7 +49,7 @@ def steps(xp: ModuleType = numpy) -> dict[str, Array]:
     rotation = position_rotation(SHIFT, D_MODEL, BASE, xp=xp)
     shifted = e[:-SHIFT, :] @ rotation.T
     products = e @ e.T
-    moved = products[SHIFT:, SHIFT:] - products[:-SHIFT, :-SHIFT]
+    change_along_diagonals = products[SHIFT:, SHIFT:] - products[:-SHIFT, :-SHIFT]
     return {
         "frequencies": xp.asarray([1.0, BASE**-0.5], dtype=xp.float64),
         "E": e,
@@ -57,5 +57,5 @@ def steps(xp: ModuleType = numpy) -> dict[str, Array]:
         "shifted": shifted,
         "shifted_is_later_rows": xp.all(xp.abs(shifted - e[SHIFT:, :]) < 1e-12),
         "products": products[0, :],
-        "products_depend_on_distance_alone": xp.all(xp.abs(moved) < 1e-12),
+        "products_depend_on_distance_alone": xp.all(xp.abs(change_along_diagonals) < 1e-12),
     }

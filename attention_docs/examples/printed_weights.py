@@ -1,6 +1,6 @@
-"""The weights that the source of self-attention prints, times its values.
+"""The weights that the source of the self-attention example prints, times its values.
 
-No row of the printed output follows even from the printed weights.
+The printed weights are wrong, and no row of the printed output follows even from them.
 
 >>> show(steps())
 weights 3 x 3

@@ -1,9 +1,11 @@
-"""Rotary positions: one query and one key of six features, turned at many positions.
+"""Rotary positions: one query and one key of six features, rotated at several positions.
 
 `scores` has the query at positions 0 to 3 and the key at positions 0 to 4. It is constant along
-each diagonal, as it depends on the signed distance alone. `scores_of_halves` takes the same numbers
-for the other layout: `order` lists the features of the neighbouring pairs as halves want them. The
-last five steps follow the angles of one position beyond those of training.
+each diagonal, as it depends on the signed distance alone. One layout rotates neighbouring features
+as pairs, the other a feature of the first half and one of the second. `scores_of_halves` reads the
+same numbers in the second layout, and `order` rearranges the first layout into the second. The last
+five steps compare the angles at the last position of training with those at a position four times
+as far.
 
 >>> show(steps())
 q 6
@@ -84,42 +86,42 @@ def steps(xp: ModuleType = numpy) -> dict[str, Array]:
     q, k = (xp.asarray(row, dtype=xp.float64) for row in (Q, K))
     d = len(Q)
     queries, keys = (xp.arange(n, dtype=xp.float64) for n in (4, 5))
-    frequencies = omega(xp, BASE)
+    frequencies = rotation_frequencies(xp, BASE)
     scores = scores_at(xp, queries, keys, interleaved=True)
     further = scores_at(xp, queries + 100, keys + 100, interleaved=True)
-    turned = rotary(repeated(xp, q, queries), queries, BASE, interleaved=True)
-    reordered = rotary(repeated(xp, halved(xp, q), queries), queries, BASE)
+    rotated = rotary(repeated(xp, q, queries), queries, BASE, interleaved=True)
+    reordered = rotary(repeated(xp, pairs_to_halves(xp, q), queries), queries, BASE)
     ntk_base = BASE * FACTOR ** (d / (d - 2))
-    last, longest = TRAINED - 1.0, FACTOR * (TRAINED - 1.0)
+    last_trained, longest = TRAINED - 1.0, FACTOR * (TRAINED - 1.0)
     return {
         "q": q,
         "k": k,
         "frequencies": frequencies,
         "wavelengths": 2 * math.pi / frequencies,
         "angles": keys[:, None] * frequencies,
-        "Q_rotated": turned,
+        "Q_rotated": rotated,
         "K_rotated": rotary(repeated(xp, k, keys), keys, BASE, interleaved=True),
         "scores": scores,
         "distance_alone": xp.all(xp.abs(scores - further) < 1e-12),
-        "order": halved(xp, xp.arange(d)),
+        "order": pairs_to_halves(xp, xp.arange(d)),
         "Q_reordered": reordered,
-        "reordered_is_the_same": xp.all(halved(xp, turned) == reordered),
+        "reordered_is_the_same": xp.all(pairs_to_halves(xp, rotated) == reordered),
         "scores_of_halves": scores_at(xp, queries, keys, interleaved=False),
         "ntk_base": xp.asarray(ntk_base, dtype=xp.float64),
-        "last_angles": last * frequencies,
+        "last_angles": last_trained * frequencies,
         "longer_angles": longest * frequencies,
         "interpolated_angles": longest / FACTOR * frequencies,
-        "ntk_angles": longest * omega(xp, ntk_base),
+        "ntk_angles": longest * rotation_frequencies(xp, ntk_base),
     }
 
 
-def halved(xp: ModuleType, x: Array) -> Array:
-    """Return the first features of all pairs of neighbours, and after them the second ones."""
+def pairs_to_halves(xp: ModuleType, x: Array) -> Array:
+    """Move the first features of all neighbouring pairs to the first half of the features."""
     pairs = xp.reshape(x, (*x.shape[:-1], x.shape[-1] // 2, 2))
     return xp.reshape(xp.matrix_transpose(pairs), x.shape)
 
 
-def omega(xp: ModuleType, base: float) -> Array:
+def rotation_frequencies(xp: ModuleType, base: float) -> Array:
     pairs = xp.arange(len(Q) // 2, dtype=xp.float64)
     return xp.asarray(float(base), dtype=xp.float64) ** (-2 * pairs / len(Q))
 
@@ -130,8 +132,9 @@ def repeated(xp: ModuleType, row: Array, positions: Array) -> Array:
 
 
 def scores_at(xp: ModuleType, queries: Array, keys: Array, *, interleaved: bool) -> Array:
+    """Return the scores of the query and the key at several positions each."""
     q, k = (
-        rotary(repeated(xp, xp.asarray(row, dtype=xp.float64), places), places, BASE, interleaved)
-        for row, places in ((Q, queries), (K, keys))
+        rotary(repeated(xp, xp.asarray(row, dtype=xp.float64), at), at, BASE, interleaved)
+        for row, at in ((Q, queries), (K, keys))
     )
     return q @ k.T

@@ -1,15 +1,15 @@
 """How large is a score? Many dot products of random vectors, for several d.
 
-Every column is one d: 8000 pairs of a query and a key with independent standard normal features.
-Their score s has mean 0 and variance d. Its fourth moment is 3 d^2 + 6 d, because each product of
-two features has the fourth moment 9 and two different products have 1 together:
+Each entry of a step belongs to one d: 8000 pairs of a query and a key with independent standard
+normal features. Their score s has mean 0 and variance d. Its fourth moment is 3 d^2 + 6 d, because
+each product of two features has the fourth moment 9 and two different products have 1 together:
 
     E s^4 = 9 d + 3 d (d - 1) = 3 d^2 + 6 d.
 
 So the excess kurtosis is 6 / d (a normal has 0), and the standard error of the variance of N
-scores is the root of (E s^4 - d^2) / N = (2 d^2 + 6 d) / N. `errors_away` counts standard errors
-between what was measured and what was proved. `beyond_3` is the share of scores more than
-three standard deviations from the mean. What it should be follows from
+scores is the root of (E s^4 - d^2) / N = (2 d^2 + 6 d) / N. `..._errors_away` counts the standard
+errors between the measured and the proved value. `beyond_3` is the share of scores more than three
+standard deviations from the mean. Its exact value follows from
 
     q k = (u^2 - v^2) / 2 with u = (q + k) / sqrt(2) and v = (q - k) / sqrt(2), independent too,
 
@@ -129,7 +129,7 @@ def steps(xp: ModuleType = numpy) -> dict[str, Array]:
         "kurtosis_proved": 6 / d,
         "kurtosis_error_of_a_normal": xp.sqrt(xp.asarray(24 / PAIRS, dtype=xp.float64)),
         "beyond_3": xp.mean(xp.where(far, xp.ones_like(s), xp.zeros_like(s)), axis=1),
-        "beyond_3_proved": xp.asarray([2 * above(n, 3 * math.sqrt(n)) for n in D]),
+        "beyond_3_proved": xp.asarray([2 * probability_above(n, 3 * math.sqrt(n)) for n in D]),
         "beyond_3_of_a_normal": normal,
         "variance_sigma_2": moments(xp, SIGMA**2 * s)[1],
         "variance_sigma_2_proved": SIGMA**4 * d,
@@ -146,20 +146,25 @@ def scores(xp: ModuleType, widths: tuple[int, ...], pairs: int) -> tuple[Array, 
     draw = numpy.random.RandomState(SEED)
     independent, correlated = [], []
     for d in widths:
-        query, noise = (xp.asarray(draw.standard_normal((pairs, d))) for _ in "qk")
+        query = xp.asarray(draw.standard_normal((pairs, d)))
+        noise = xp.asarray(draw.standard_normal((pairs, d)))
         independent.append(xp.sum(query * noise, axis=1))
+        # The dot product of the query and the key rho q + sqrt(1 - rho^2) noise.
         squares = xp.sum(query**2, axis=1)
         correlated.append(RHO * squares + math.sqrt(1 - RHO**2) * independent[-1])
     return xp.stack(independent), xp.stack(correlated)
 
 
-def above(d: int, t: float) -> float:
-    """Return the probability that a score of an even d exceeds t."""
+def probability_above(d: int, t: float) -> float:
+    """Return the probability that a score of an even d exceeds t.
+
+    It is the sum over i < d / 2 of the probability that i arrivals come by time t, times the
+    probability that the remaining ones come before the d / 2 arrivals of the other process.
+    """
     half = d // 2
-    arrive = [math.exp(-t) * t**i / math.factorial(i) for i in range(half)]
-    overtake = [math.comb(half - 1 + i, i) / 2 ** (half + i) for i in range(half)]
-    probability: float = sum(p * sum(overtake[: half - i]) for i, p in enumerate(arrive))
-    return probability
+    arrivals = [math.exp(-t) * t**i / math.factorial(i) for i in range(half)]
+    overtaking = [math.comb(half - 1 + i, i) / 2 ** (half + i) for i in range(half)]
+    return math.fsum(p * math.fsum(overtaking[: half - i]) for i, p in enumerate(arrivals))
 
 
 def moments(xp: ModuleType, s: Array) -> tuple[Array, Array, Array]:

@@ -1,4 +1,4 @@
-"""Self-attention: three tokens of four features look at one another and at themselves.
+"""Self-attention among three tokens of four features.
 
 >>> show(steps())
 X 3 x 4

@@ -1,11 +1,11 @@
 """Where a softmax without the maximum overflows, and what a fill value of -1e9 does.
 
-`largest_exponent` is the logarithm of the largest float64: above it exp is infinite, and infinite
-over infinite is no number. `naive` is the plain formula, `stable` subtracts the maximum first: the
-same fractions, as e^(z - c) / sum e^(z - c) cancels e^c. The second part masks three of three
+`largest_exponent` is the logarithm of the largest float64: above it exp is infinite, and infinity
+over infinity is NaN. `..._naive` is the plain formula, `..._stable` subtracts the maximum first:
+the same fractions, as e^(z - c) / sum e^(z - c) cancels e^c. The second part masks all of three
 scores by -1e9. The naive softmax then divides zero by zero, and one that subtracts the maximum
-finds three equal scores: uniform weights over what was to be hidden. `beyond` shows a row whose
-true scores lie below the fill value: there the hidden position wins.
+finds three equal scores: uniform weights over keys that should be hidden. `beyond` shows a row
+whose visible scores lie below the fill value: there the hidden position gets all the weight.
 
 >>> show(steps())
 largest_exponent number
@@ -75,11 +75,11 @@ def steps(xp: ModuleType = numpy) -> dict[str, Array]:
         "small_naive": naive(xp, small),
         "small_stable": softmax(small),
         "large": large,
-        "large_powers": powers(xp, large),
+        "large_powers": exp(xp, large),
         "large_naive": naive(xp, large),
         "large_stable": softmax(large),
         "filled": filled,
-        "filled_powers": powers(xp, filled),
+        "filled_powers": exp(xp, filled),
         "filled_naive": naive(xp, filled),
         "filled_stable": softmax(filled),
         "hidden_stable": softmax(hidden),
@@ -89,7 +89,7 @@ def steps(xp: ModuleType = numpy) -> dict[str, Array]:
     }
 
 
-def powers(xp: ModuleType, z: Array) -> Array:
+def exp(xp: ModuleType, z: Array) -> Array:
     with numpy.errstate(over="ignore"):
         return xp.exp(z)
 

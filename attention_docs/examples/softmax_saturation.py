@@ -1,10 +1,10 @@
-"""Softmax saturates: where the largest score leads by far, its gradient almost vanishes.
+"""Softmax saturates: if the largest score leads by far, the gradient almost vanishes.
 
-The scores z are multiplied by 1/4 (the root of d_k = 16 as divisor), 1 and 4. The Jacobian of
-a = softmax(z) is diag(a) - a a^T. The scale is linear: every gap between two scores changes by the
-same factor, small gaps and large ones alike. Only the softmax treats them differently: among these
-weights the two small differences grow and the large one shrinks. `largest_slopes` are derivatives
-by what the softmax takes in, `largest_slopes_by_z` by the scores before the factor.
+The scores z are multiplied by 1/4 (division by the square root of d_k = 16), 1 and 4. The Jacobian
+of a = softmax(z) is diag(a) - a a^T. The scale is linear: every gap between two scores changes by
+the same factor, small gaps and large ones alike. Only the softmax treats them differently: with the
+factor 1/4 the two small differences of weights grow and the large one shrinks. `largest_slopes` are
+derivatives with respect to the multiplied scores, `largest_slopes_by_z` with respect to z.
 
 >>> show(steps())
 z 4

@@ -8,10 +8,10 @@ W_K and W_V, splits into heads, and divides by the root of head_dim. The others 
 - `as_in_the_source`: both, which is what the class does.
 
 Its layers, from head_dim to embed_size, hold `unused_parameters` weights. Applied to a head they
-would make embed_size features of it, `features_if_applied` with all heads, and its output layer
-takes embed_size. `scores_1_not_projected`, the first head's, are symmetric. `repeated_head_output`:
-tokens whose two halves are equal give two identical heads. `filled`: it fills hidden scores with
--1e20 and then divides, and a fully masked row comes out uniform; the right row is zero.
+would give embed_size features, `features_if_applied` with all heads, but its output layer takes
+embed_size. `scores_1_not_projected`, of the first head, are symmetric. `repeated_head_output`:
+tokens whose two halves are equal give two identical heads. `filled`: the class fills hidden scores
+with -1e20 and then divides, so a fully masked row becomes uniform; the right row is zero.
 
 >>> show(steps())
 X 3 x 4
@@ -145,14 +145,13 @@ def steps(xp: ModuleType = numpy) -> dict[str, Array]:
     w_o = weights[-1]
     layer = MultiHeadAttention(*weights, num_heads=HEADS)
     right = layer.steps(x, x, x)
-    slices = split_heads(x, HEADS)
-    by_embed_size = 1 / math.sqrt(EMBED_SIZE)
-    scaled_wrongly = attention_steps(right.Q, right.K, right.V, scale=by_embed_size)
-    not_projected = attention_steps(slices, slices, slices)
-    theirs = attention_steps(slices, slices, slices, scale=by_embed_size)
-    repeated = merge_heads(xp.stack([slices[0, :, :], slices[0, :, :]]))
-    repeated_heads = split_heads(repeated, HEADS)
-    filled = xp.full((3,), FILL, dtype=xp.float64) * by_embed_size
+    heads = split_heads(x, HEADS)
+    wrong_scale = 1 / math.sqrt(EMBED_SIZE)
+    scaled_by_embed_size = attention_steps(right.Q, right.K, right.V, scale=wrong_scale)
+    not_projected = attention_steps(heads, heads, heads)
+    as_in_the_source = attention_steps(heads, heads, heads, scale=wrong_scale)
+    equal_heads = xp.stack([heads[0, :, :], heads[0, :, :]])
+    filled = xp.full((3,), FILL, dtype=xp.float64) * wrong_scale
     return {
         "X": x,
         "W_Q": layer.W_Q,
@@ -170,15 +169,15 @@ def steps(xp: ModuleType = numpy) -> dict[str, Array]:
         "output": right.output,
         "scores_1_not_projected": not_projected.scores[0, :, :],
         "weights_1_not_projected": not_projected.weights[0, :, :],
-        "weights_1_as_in_the_source": theirs.weights[0, :, :],
-        "weights_1_scaled_by_embed_size": scaled_wrongly.weights[0, :, :],
-        "output_scaled_by_embed_size": merge_heads(scaled_wrongly.output) @ w_o,
+        "weights_1_as_in_the_source": as_in_the_source.weights[0, :, :],
+        "weights_1_scaled_by_embed_size": scaled_by_embed_size.weights[0, :, :],
+        "output_scaled_by_embed_size": merge_heads(scaled_by_embed_size.output) @ w_o,
         "output_not_projected": merge_heads(not_projected.output) @ w_o,
-        "output_as_in_the_source": merge_heads(theirs.output) @ w_o,
+        "output_as_in_the_source": merge_heads(as_in_the_source.output) @ w_o,
         "unused_parameters": xp.asarray(3 * HEAD_DIM * EMBED_SIZE),
         "features_if_applied": xp.asarray(HEADS * EMBED_SIZE),
         "repeated_head_output": merge_heads(
-            attention_steps(repeated_heads, repeated_heads, repeated_heads).output
+            attention_steps(equal_heads, equal_heads, equal_heads).output
         ),
         "filled": filled,
         "filled_weights": softmax(filled),

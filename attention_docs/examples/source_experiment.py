@@ -1,14 +1,14 @@
 """What the source's experiment measures, and what it misses.
 
-The source draws one query and one key of 10000 features, multiplies them, and prints the sum of
-the squared products as the variance. That is one score, `one_score`, and an estimate of d E[(qk)^2]
-taken from within it. It never sees how scores vary from pair to pair. One (qk)^2 has the variance
-9 - 1 = 8, so the estimate has the standard deviation root of 8 d. The source drew without a seed;
-`printed_score` and `printed_variance` are its numbers, and lie within what chance allows.
+The source draws one query and one key of 10000 features, multiplies them, and prints the sum of the
+squared products as the variance. That is one score, `one_score`, and an estimate of d E[(qk)^2]
+taken from within it. It does not measure how scores vary from pair to pair. One (qk)^2 has the
+variance 9 - 1 = 8, so the estimate has the standard deviation sqrt(8 d). The source drew without a
+seed; `printed_score` and `printed_variance` are its numbers, which chance explains.
 
-The repeated case shows the difference. All features of a query are one number, and so are those
-of its key: the features are no longer independent of each other, the score is d q k, and its
-variance is d^2. The source's formula, averaged over many pairs, still says about d.
+The repeated case shows the difference. All features of a query are the same number, and so are
+those of its key: the features are no longer independent of each other, the score is d q k, and its
+variance is d^2. The source's formula, averaged over many pairs, still gives about d.
 
 >>> show(steps())
 one_score number
@@ -77,11 +77,13 @@ FORMULAS = {
 
 def steps(xp: ModuleType = numpy) -> dict[str, Array]:
     draw = numpy.random.RandomState(SEED)
-    q, k = (xp.asarray(draw.standard_normal(LENGTH)) for _ in "qk")
+    q = xp.asarray(draw.standard_normal(LENGTH))
+    k = xp.asarray(draw.standard_normal(LENGTH))
     products = q * k
-    repeated_q, repeated_k = (xp.asarray(draw.standard_normal((PAIRS, 1))) for _ in "qk")
+    repeated_q = xp.asarray(draw.standard_normal((PAIRS, 1)))
+    repeated_k = xp.asarray(draw.standard_normal((PAIRS, 1)))
     repeated = xp.broadcast_to(repeated_q * repeated_k, (PAIRS, D))
-    within = xp.sum(repeated**2, axis=1) - xp.mean(repeated, axis=1) ** 2
+    source_variances = xp.sum(repeated**2, axis=1) - xp.mean(repeated, axis=1) ** 2
     deviation = math.sqrt(8 * LENGTH)
     printed_score, printed_variance = (xp.asarray(x, dtype=xp.float64) for x in PRINTED)
     return {
@@ -95,7 +97,7 @@ def steps(xp: ModuleType = numpy) -> dict[str, Array]:
         "printed_variance": printed_variance,
         "printed_variance_deviations": (printed_variance - LENGTH) / deviation,
         "repeated_d": xp.asarray(D),
-        "repeated_source_variance": xp.mean(within),
+        "repeated_source_variance": xp.mean(source_variances),
         "repeated_source_variance_expected": xp.asarray(D - 1.0),
         "repeated_variance": xp.var(xp.sum(repeated, axis=1)),
         "repeated_variance_proved": xp.asarray(D**2),

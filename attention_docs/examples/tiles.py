@@ -1,10 +1,10 @@
 """The softmax in one pass, and attention in tiles of two keys, merged in three orders.
 
-All sizes differ: 4 queries, 8 keys of 3 features, values of 5. The first six steps follow the
-scores `z` of the first query one by one. `tile_maxima`, `tile_totals` and `tile_sums` are the
-states of its four tiles, the `running_...` those of all tiles so far. `in_order` and
-`tree` are the outputs of all queries, tile after tile and merged in pairs; `ring` is that of the
-third query, from the third tile onwards round a ring. The traffic counts numbers read from and
+All sizes differ: 4 queries, 8 keys of 3 features, values of 5. `maxima`, `rescale` and `sums`
+follow the scores `z` of the first query one by one. `tile_maxima`, `tile_totals` and `tile_sums`
+are the states of its four tiles, the `running_...` those of all tiles so far. `in_order` and `tree`
+are the outputs of all queries, merged tile after tile and in pairs; `ring` is that of the third
+query, merged from the third tile round to the second. The traffic counts numbers read from and
 written to slow memory.
 
 >>> show(steps())
@@ -138,15 +138,17 @@ LENGTH, FEATURES, ROWS = 4096, 64, 128
 
 def steps(xp: ModuleType = numpy) -> dict[str, Array]:
     q, k, v = (xp.asarray(rows, dtype=xp.float64) for rows in (Q, K, V))
-    plain = attention_steps(q, k, v)
-    z = plain.scaled[0, :]
+    at_once = attention_steps(q, k, v)
+    z = at_once.scaled[0, :]
     maxima, sums = one_pass(xp, z)
-    cuts = [slice(start, start + TILE) for start in range(0, k.shape[0], TILE)]
-    tiles = [attend_tile(q, k[cut, :], v[cut, :]) for cut in cuts]
+    starts = range(0, k.shape[0], TILE)
+    tiles = [attend_tile(q, k[i : i + TILE, :], v[i : i + TILE, :]) for i in starts]
     running = list(itertools.accumulate(tiles, merge))
     first, second, third, fourth = tiles
     tree = merge(merge(first, second), merge(third, fourth))
-    ring = functools.reduce(merge, [row(tile, 2) for tile in (third, fourth, first, second)])
+    ring = functools.reduce(
+        merge, [state_of_query(tile, 2) for tile in (third, fourth, first, second)]
+    )
     hidden = attend_tile(q, k[:TILE, :], v[:TILE, :], xp.zeros((4, TILE), dtype=xp.bool))
     with numpy.errstate(invalid="ignore"):
         naive = xp.exp(hidden.maximum - hidden.maximum)
@@ -159,8 +161,8 @@ def steps(xp: ModuleType = numpy) -> dict[str, Array]:
         "rescale": xp.concat([xp.zeros_like(z[:1]), xp.exp(maxima[:-1] - maxima[1:])]),
         "sums": sums,
         "plain_sum": xp.sum(xp.exp(z - xp.max(z))),
-        "weights": plain.weights,
-        "output": plain.output,
+        "weights": at_once.weights,
+        "output": at_once.output,
         "tile_maxima": xp.stack([tile.maximum[0] for tile in tiles]),
         "tile_totals": xp.stack([tile.total[0] for tile in tiles]),
         "tile_sums": xp.stack([tile.sums[0, :] for tile in tiles]),
@@ -171,9 +173,9 @@ def steps(xp: ModuleType = numpy) -> dict[str, Array]:
         "in_order": running[-1].output,
         "tree": tree.output,
         "ring": ring.output[0, :],
-        "all_agree": xp.all(xp.abs(running[-1].output - plain.output) < 1e-12)
-        & xp.all(xp.abs(tree.output - plain.output) < 1e-12)
-        & xp.all(xp.abs(ring.output[0, :] - plain.output[2, :]) < 1e-12),
+        "all_agree": xp.all(xp.abs(running[-1].output - at_once.output) < 1e-12)
+        & xp.all(xp.abs(tree.output - at_once.output) < 1e-12)
+        & xp.all(xp.abs(ring.output[0, :] - at_once.output[2, :]) < 1e-12),
         "hidden_maximum": hidden.maximum,
         "hidden_factor_naive": naive,
         "hidden_changes_nothing": xp.all(merge(hidden, tree).output == tree.output),
@@ -185,25 +187,24 @@ def steps(xp: ModuleType = numpy) -> dict[str, Array]:
 
 
 def one_pass(xp: ModuleType, z: Array) -> tuple[Array, Array]:
-    """Return the largest score and the sum of exponentials after each score."""
+    """Return the running maximum and the running sum of exponentials after each score."""
     maximum, total = xp.asarray(-xp.inf, dtype=xp.float64), xp.asarray(0.0, dtype=xp.float64)
     maxima, sums = [], []
     for j in range(z.shape[0]):
-        larger = xp.where(z[j] > maximum, z[j], maximum)
-        total = total * xp.exp(maximum - larger) + xp.exp(z[j] - larger)
-        maximum = larger
+        new_maximum = xp.where(z[j] > maximum, z[j], maximum)
+        total = total * xp.exp(maximum - new_maximum) + xp.exp(z[j] - new_maximum)
+        maximum = new_maximum
         maxima.append(maximum)
         sums.append(total)
     return xp.stack(maxima), xp.stack(sums)
 
 
-def row(state: TileState, query: int) -> TileState:
-    """Return the state of one query."""
-    return TileState(*(part[query : query + 1, ...] for part in state))
+def state_of_query(state: TileState, query: int) -> TileState:
+    return TileState(*(array[query : query + 1, ...] for array in state))
 
 
 def not_rescaled(xp: ModuleType, tiles: list[TileState]) -> Array:
-    """Merge in order, but leave the old total and sums as they are when the maximum grows."""
+    """Merge in order with a mistake: the old total and sums stay when the maximum grows."""
     maximum, total, sums = tiles[0]
     for tile in tiles[1:]:
         maximum = xp.where(tile.maximum > maximum, tile.maximum, maximum)

@@ -3,8 +3,9 @@
 English, the keys: “I eat apples today”. Japanese, the queries: “kyou ringo-o taberu” (today,
 apples, eat): the subject is dropped and the verb comes last. The embeddings are set by hand. Their
 features stand for person, action, thing and time, and a little of other meanings is mixed in. W_Q
-and W_K stretch all features alike, so that matching meanings score highest. A trained model learns
-both. `aligned` is the key that each query weighs most, counted from zero.
+and W_K multiply all features by the same factor, so that matching meanings score highest. A trained
+model learns embeddings and matrices. `aligned` is the key that has the largest weight for each
+query, counted from zero.
 
 >>> show(steps())
 X_japanese 3 x 4

@@ -12,10 +12,11 @@ from attention_docs.arrays import Array
 
 
 def fastest_exp(xp: ModuleType) -> tuple[Callable[..., Array], float]:
-    """Return exp2 or exp, whichever is faster, and the factor that turns e^x into its power.
+    """Return a function and a factor such that the function of factor * x is e^x.
 
-    The factor is log2(e) for exp2, and 1 for exp. With vector instructions exp2 takes half the time
-    of exp, without them twice. It is slow where it underflows, so use it for moderate exponents.
+    They are exp2 and log2(e), or exp and 1, whichever is faster. With vector instructions exp2
+    takes half the time of exp, without them twice. It is slow where it underflows, so use it for
+    moderate exponents only.
     """
     if is_numpy_namespace(xp) and _has_vector_exp2():
         return xp.exp2, math.log2(math.e)

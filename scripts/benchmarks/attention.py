@@ -1,13 +1,14 @@
 """Measure speed and memory of attention against other implementations, in interleaved rounds.
 
-The contenders run in turn, with pauses, because BLAS threads that still spin slow the next one. A
-ratio is the median of the ratios of the rounds. Two contenders are lower bounds for ours: the
-matrix products alone, and the floor, which is the products, the exponentials and their sums, both
-in the same blocks on the same threads.
+In each round the implementations run in turn, with pauses, because BLAS threads that still spin
+slow the next one. A ratio is the median of the ratios of the rounds. Two computations are lower
+bounds for ours, in the same blocks on the same threads: `products` are the matrix products alone,
+and `floor` adds the exponentials and their sums.
 """
 
 import functools
 import importlib.util
+import itertools
 import math
 import statistics
 import sys
@@ -27,37 +28,39 @@ from results import NOT_MEASURED
 
 SHAPES = [(8, 2048, 64), (16, 1024, 64), (8, 4096, 64)]
 LENGTHS = [256, 512, 1024, 2048, 4096, 8192, 16384, 32768]
-LARGE = 40  # this factor of the queries gives scores in the hundreds
-LONGEST_PLAIN = 4096  # longer inputs take gigabytes for the scores of the plain formula
+FEATURES = 64  # of a head
+LARGE = 40  # queries times this factor have scores in the hundreds, which need online weights
+LONGEST_PLAIN = 4096  # beyond this, the scores of the plain formula take gigabytes
 PAUSE = 0.15  # seconds
 ROUNDS = 9
+SMALL_CALLS = 2000  # of a small input in a round
 HAS_TORCH = importlib.util.find_spec("torch") is not None
 
 
 def main():
     result = results.metadata()
     result["unit"] = "seconds; a ratio is the median of the ratios of the rounds"
-    result["speed"] = [speed(shape, causal) for causal in (False, True) for shape in SHAPES]
-    result["online"] = [speed(SHAPES[0], causal, LARGE) for causal in (False, True)]
-    result["row_by_row"] = row_by_row_ratio((8, 1024, 64))
-    result["memory"] = memory(32768)
-    result["error"] = error()
-    result["small"] = small()
-    result["growth"] = [growth(n) for n in LENGTHS]
-    result["decoding"] = [decoding(n) for n in (512, 2048, 8192)]
-    result["grouped"] = [grouped(heads) for heads in (8, 2, 1)]
-    result["tiles"] = [tiles(n) for n in (1024, 4096)]
-    show(result)
+    result["speed"] = [measure_speed(shape, causal) for causal in (False, True) for shape in SHAPES]
+    result["online"] = [measure_speed(SHAPES[0], causal, LARGE) for causal in (False, True)]
+    result["row_by_row"] = measure_row_by_row((8, 1024, FEATURES))
+    result["memory"] = measure_memory(32768)
+    result["error"] = measure_error()
+    result["small"] = measure_small_input()
+    result["growth"] = [measure_length(n) for n in LENGTHS]
+    result["decoding"] = [measure_decoding(n) for n in (512, 2048, 8192)]
+    result["grouped"] = [measure_grouped_queries(key_heads) for key_heads in (8, 2, 1)]
+    result["tiles"] = [measure_tiles(n) for n in (1024, 4096)]
+    print_result(result)
     for path in sys.argv[1:]:
         results.write(result, path)
 
 
-def show(result):
+def print_result(result):
     print("{machine[processor]}, {machine[cores]} cores, {date}".format(**result))
     print("\nTime of ours over that of")
     columns = ["torch", "products", "floor", "plain"]
     rows = [
-        [label(row), *(row["ratio"].get(c, NOT_MEASURED) for c in columns), row["floor"]]
+        [label(row), *cells(row["ratio"], columns), row["floor"]]
         for row in result["speed"] + result["online"]
     ]
     results.print_table([["float32", *columns, "floor over products"], *rows])
@@ -70,10 +73,7 @@ def show(result):
     print("Largest error: {ours:.2g}, torch {torch}".format(**result["error"]))
     print("\nSeconds for one head of 64")
     columns = ["ours", "torch", "plain"]
-    rows = [
-        ["{:,}".format(row["n"]), *(row["seconds"].get(c, NOT_MEASURED) for c in columns)]
-        for row in result["growth"]
-    ]
+    rows = [["{:,}".format(row["n"]), *cells(row["seconds"], columns)] for row in result["growth"]]
     results.print_table([["n", *columns], *rows])
     print("\nOne more token of 64 features, time of recomputing over that with a cache")
     results.print_table([["{:,}".format(row["n"]), row["ratio"]] for row in result["decoding"]])
@@ -81,21 +81,38 @@ def show(result):
     results.print_table([[row["key_heads"], row["ratio"]] for row in result["grouped"]])
     print("\nTime of the readable tiles over that of")
     columns = ["ours", "plain"]
-    rows = [["{:,}".format(r["n"]), *(r["ratio"][c] for c in columns)] for r in result["tiles"]]
+    rows = [["{:,}".format(row["n"]), *cells(row["ratio"], columns)] for row in result["tiles"]]
     results.print_table([["n", *columns], *rows])
 
 
+def cells(measurements, columns):
+    """Return the measurements of some contenders, or `NOT_MEASURED` where one is missing."""
+    return [measurements.get(column, NOT_MEASURED) for column in columns]
+
+
 def label(row):
+    """Return the shape and kind of a measured call."""
+    kind = "causal" if row["causal"] else "full"
     size = "" if row["factor"] == 1 else ", large scores"
-    return "{} {}{}".format(tuple(row["shape"]), "causal" if row["causal"] else "full", size)
+    return "{} {}{}".format(tuple(row["shape"]), kind, size)
 
 
-def speed(shape, causal, factor=1):
+def measure_speed(shape, causal, factor=1):
+    """Compare ours with its lower bounds, the plain formula and PyTorch.
+
+    Args:
+        shape: the shape of query, key and value.
+        causal: whether attention is causal.
+        factor: multiplies the queries; large scores take the online softmax.
+    """
     query, key, value = normal(shape)
     large = factor * query
-    weight_blocks, (exp, unit) = (
-        (bounded_weights, fastest_exp(np)) if factor == 1 else (online_weights, (np.exp, 1.0))
-    )
+    if factor == 1:
+        weight_blocks = bounded_weights
+        exp, unit = fastest_exp(np)
+    else:
+        weight_blocks = online_weights
+        exp, unit = np.exp, 1.0
     scaled = query * (unit / math.sqrt(query.shape[-1]))
     contenders = {
         "ours": lambda: ours(large, key, value, is_causal=causal),
@@ -106,7 +123,7 @@ def speed(shape, causal, factor=1):
         contenders["plain"] = lambda: plain_attention(large, key, value, causal)
     if HAS_TORCH:
         contenders["torch"] = torch_attention(large, key, value, causal)
-    times = take_turns(contenders, ROUNDS)
+    times = measure_in_turn(contenders, ROUNDS)
     return {
         "shape": shape,
         "causal": causal,
@@ -116,15 +133,15 @@ def speed(shape, causal, factor=1):
     }
 
 
-def row_by_row_ratio(shape):
-    """Compare the row-by-row function (003) with ours and with the products alone."""
+def measure_row_by_row(shape):
+    """Compare `row_by_row` with ours and with the products alone."""
     arrays = normal(shape)
     contenders = {
         "ours": lambda: ours(*arrays),
         "products": lambda: products(*arrays, causal=False),
         "rows": lambda: row_by_row(*arrays),
     }
-    times = take_turns(contenders, 3 * ROUNDS)  # because rounds vary by a tenth
+    times = measure_in_turn(contenders, 3 * ROUNDS)  # because rounds vary by a tenth
     return {
         "shape": shape,
         "ratio": median_ratio(times["rows"], times["ours"]),
@@ -132,42 +149,44 @@ def row_by_row_ratio(shape):
     }
 
 
-def memory(n):
-    """Return the peak memory besides arguments and output."""
-    arrays = normal((1, n, 64))
-    ours(*(array[:, :512] for array in arrays))  # warm up: one-time allocations
+def measure_memory(n):
+    """Return the peak memory besides arguments and output, and that of all scores."""
+    arrays = normal((1, n, FEATURES))
+    ours(*(array[:, :512] for array in arrays))  # the first call allocates more
     tracemalloc.start()
     output = ours(*arrays)
     _, peak = tracemalloc.get_traced_memory()
     tracemalloc.stop()
-    return {"n": n, "extra_bytes": peak - output.nbytes, "all_scores_bytes": n * n * 4}
+    all_scores = n * n * np.dtype("float32").itemsize
+    return {"n": n, "extra_bytes": peak - output.nbytes, "all_scores_bytes": all_scores}
 
 
-def error():
-    """Return the largest errors over ten seeds, relative to float64 results."""
-    worst = {"ours": 0.0, "torch": 0.0 if HAS_TORCH else NOT_MEASURED}
+def measure_error():
+    """Return the largest difference from float64 results over ten seeds."""
+    largest = {"ours": 0.0, "torch": 0.0 if HAS_TORCH else NOT_MEASURED}
     for seed in range(10):
-        arrays = normal((4, 1024, 64), seed)
+        arrays = normal((4, 1024, FEATURES), seed)
         exact = attention_steps(*(array.astype("float64") for array in arrays)).output
-        worst["ours"] = max(worst["ours"], float(np.abs(ours(*arrays) - exact).max()))
+        largest["ours"] = max(largest["ours"], float(np.abs(ours(*arrays) - exact).max()))
         if HAS_TORCH:
             output = torch_attention(*arrays, causal=False)().numpy()
-            worst["torch"] = max(worst["torch"], float(np.abs(output - exact).max()))
-    return worst
+            largest["torch"] = max(largest["torch"], float(np.abs(output - exact).max()))
+    return largest
 
 
-def small():
+def measure_small_input():
     """Compare ours with three lines of NumPy without argument checks, on a small input."""
     query, key, value = normal((3, 2))
 
     def repeat(function):
-        return lambda: [function(query, key, value) for _ in range(2000)]
+        return lambda: [function(query, key, value) for _ in range(SMALL_CALLS)]
 
     return compare({"ours": repeat(ours), "lines": repeat(plain_attention)}, to="lines")
 
 
-def growth(n):
-    arrays = normal((1, n, 64))
+def measure_length(n):
+    """Compare ours with PyTorch and the plain formula for n queries and keys."""
+    arrays = normal((1, n, FEATURES))
     contenders = {"ours": lambda: ours(*arrays)}
     if HAS_TORCH:
         contenders["torch"] = torch_attention(*arrays, causal=False)
@@ -176,13 +195,13 @@ def growth(n):
     return {"n": n, **compare(contenders, rounds=ROUNDS if n <= LONGEST_PLAIN else 3)}
 
 
-def decoding(n):
+def measure_decoding(n):
     """Compare decoding a token with a cache of n keys to recomputing all n + 1 rows.
 
     BLAS is limited to one thread, because waking a second one after a pause often takes several
     times as long as the cached call. Recomputing still uses a thread for each core.
     """
-    query, key, value = normal((1, n + 1, 64))
+    query, key, value = normal((1, n + 1, FEATURES))
     contenders = {
         "recomputed": lambda: ours(query, key, value, is_causal=True),
         "cached": lambda: ours(query[:, -1:], key, value),
@@ -191,21 +210,21 @@ def decoding(n):
         return {"n": n, **compare(contenders, to="cached", of="recomputed")}
 
 
-def grouped(key_heads, n=8192):
+def measure_grouped_queries(key_heads, n=8192):
     """Compare a query in 8 heads with 8 heads of keys and values to grouped-query attention."""
-    query = normal((8, 1, 64))[0]
-    _, key, value = normal((8, n, 64))
-    shared = key[:key_heads], value[:key_heads]
+    query, _, _ = normal((8, 1, FEATURES))
+    _, key, value = normal((8, n, FEATURES))
+    shared_key, shared_value = key[:key_heads], value[:key_heads]
     contenders = {
         "all": lambda: ours(query, key, value),
-        "grouped": lambda: ours(query, *shared, enable_gqa=True),
+        "grouped": lambda: ours(query, shared_key, shared_value, enable_gqa=True),
     }
     return {"n": n, "key_heads": key_heads, **compare(contenders, to="grouped", of="all")}
 
 
-def tiles(n, width=256):
+def measure_tiles(n, width=256):
     """Compare the merged readable tiles with our blocks and with the plain formula."""
-    query, key, value = normal((1, n, 64))
+    query, key, value = normal((1, n, FEATURES))
 
     def merge_tiles():
         slices = (slice(start, start + width) for start in range(0, n, width))
@@ -221,46 +240,55 @@ def tiles(n, width=256):
 
 
 def compare(contenders, to=None, rounds=ROUNDS, of="ours"):
-    """Run the contenders and return the summary, with the ratio to `to` only if it is given."""
-    result = summary(take_turns(contenders, rounds), of)
+    """Run contenders in turn, and summarize their times.
+
+    Args:
+        contenders: functions without arguments, by name.
+        to: the contender whose time divides that of `of`; by default each, in a dictionary.
+        rounds: how often each runs.
+        of: the contender whose time is divided.
+    """
+    result = summary(measure_in_turn(contenders, rounds), of)
     return {**result, "ratio": result["ratio"][to]} if to else result
 
 
 def summary(times, of="ours"):
     """Return the median seconds of each contender, and the median ratios of `of` to the others."""
-    return {
-        "seconds": {name: statistics.median(each) for name, each in times.items()},
-        "ratio": {
-            name: median_ratio(times[of], each) for name, each in times.items() if name != of
-        },
-    }
+    seconds, ratios = {}, {}
+    for name, contender_times in times.items():
+        seconds[name] = statistics.median(contender_times)
+        if name != of:
+            ratios[name] = median_ratio(times[of], contender_times)
+    return {"seconds": seconds, "ratio": ratios}
 
 
 def median_ratio(numerators, denominators):
-    return statistics.median(a / b for a, b in zip(numerators, denominators))
+    pairs = zip(numerators, denominators)
+    return statistics.median(numerator / denominator for numerator, denominator in pairs)
 
 
-def take_turns(contenders, rounds):
-    """Return the seconds of each round by contender."""
-    times = {contender: [] for contender in contenders}
+def measure_in_turn(contenders, rounds):
+    """Return the seconds of each round by contender, after a first run without measuring."""
+    times = {name: [] for name in contenders}
     for run in contenders.values():
         run()
     for _ in range(rounds):
-        for contender, run in contenders.items():
+        for name, run in contenders.items():
             time.sleep(PAUSE)
             start = time.perf_counter()
             run()
-            times[contender].append(time.perf_counter() - start)
+            times[name].append(time.perf_counter() - start)
     return times
 
 
 def normal(shape, seed=0):
+    """Return normally distributed queries, keys and values of a shape, in float32."""
     generator = np.random.default_rng(seed)
     return [generator.standard_normal(shape, dtype="float32") for _ in range(3)]
 
 
 def torch_attention(query, key, value, causal):
-    """Return a call of PyTorch's function with four axes, as it is slower with three."""
+    """Return a function that calls PyTorch's, with four axes, as that is slower with three."""
     import torch
 
     tensors = [torch.from_numpy(array)[None] for array in (query, key, value)]
@@ -272,49 +300,52 @@ def products(query, key, value, causal, weight_blocks=bounded_weights):
     """Compute only the matrix products, in the same blocks on the same threads."""
     output = np.zeros_like(query, shape=(*query.shape[:-1], value.shape[-1]))
 
-    def work(rows, keys):
-        outputs = output[rows]  # a view
-        outputs += query[rows] @ key[keys].T @ value[keys]
+    def add_block(rows, keys):
+        output_rows = output[rows]  # a view
+        output_rows += query[rows] @ key[keys].T @ value[keys]
 
-    in_blocks(work, query, key, value, causal, weight_blocks)
+    in_blocks(add_block, query, key, value, causal, weight_blocks)
     return output
 
 
 def floor(scaled, key, value, causal, exp, weight_blocks=bounded_weights):
-    """Compute only products, exponentials and sums, and return output and normaliser."""
+    """Compute only products, exponentials and sums; return the unnormalised output and the sums."""
     output = np.zeros_like(scaled, shape=(*scaled.shape[:-1], value.shape[-1]))
-    total = np.zeros_like(scaled, shape=(*scaled.shape[:-1], 1))
+    sums = np.zeros_like(scaled, shape=(*scaled.shape[:-1], 1))
     ones = np.ones_like(key, shape=(key.shape[-2], 1))
 
-    def work(rows, keys):
+    def add_block(rows, keys):
         weights = scaled[rows] @ key[keys].T
         exp(weights, out=weights)
-        totals, outputs = total[rows], output[rows]  # views
-        totals += weights @ ones[: weights.shape[-1]]
-        outputs += weights @ value[keys]
+        row_sums, output_rows = sums[rows], output[rows]  # views
+        row_sums += weights @ ones[: weights.shape[-1]]
+        output_rows += weights @ value[keys]
 
-    in_blocks(work, scaled, key, value, causal, weight_blocks)
-    return output, total
+    in_blocks(add_block, scaled, key, value, causal, weight_blocks)
+    return output, sums
 
 
-def in_blocks(work, query, key, value, causal, weight_blocks):
-    """Call `work` with the indices of the queries and keys of each block."""
-    heads, queries, _ = query.shape
-    rows, columns = block_size(
-        prepare_inputs(query, key, value, is_causal=causal).check_finite(), weight_blocks
-    )
+def in_blocks(compute_block, query, key, value, causal, weight_blocks):
+    """Call a function with the indices of the queries and of the keys of each block.
 
-    def run(job):
+    The blocks are those of our attention, on the same threads.
+    """
+    heads, query_count, _ = query.shape
+    inputs = prepare_inputs(query, key, value, is_causal=causal).check_finite()
+    rows, columns = block_size(inputs, weight_blocks)
+
+    def compute_rows(job):
         head, start = job
-        stop = min(start + rows, queries)
+        stop = min(start + rows, query_count)
         key_count = stop if causal else key.shape[-2]
         for left in range(0, key_count, columns):
             top = max(start, left) if causal else start
             right = min(left + columns, key_count)
-            work((head, slice(top, stop)), (head, slice(left, right)))
+            compute_block((head, slice(top, stop)), (head, slice(left, right)))
 
-    starts = range(0, queries, rows)
-    run_parallel(run, [(head, start) for head in range(heads) for start in reversed(starts)])
+    # The last rows come first, because causal attention takes longest there.
+    starts = reversed(range(0, query_count, rows))
+    run_parallel(compute_rows, list(itertools.product(range(heads), starts)))
 
 
 def plain_attention(query, key, value, causal=False):
@@ -322,12 +353,15 @@ def plain_attention(query, key, value, causal=False):
     scores = query @ key.swapaxes(-1, -2) / math.sqrt(query.shape[-1])
     if causal:
         scores = np.where(np.tri(*scores.shape[-2:], dtype=bool), scores, -np.inf)
-    powers = np.exp(scores - scores.max(axis=-1, keepdims=True))
-    return powers / powers.sum(axis=-1, keepdims=True) @ value
+    exponentials = np.exp(scores - scores.max(axis=-1, keepdims=True))
+    return exponentials / exponentials.sum(axis=-1, keepdims=True) @ value
 
 
 def row_by_row(query, key, value):
-    """Compute attention as "Attention Calculation" (003) does: a Python call per row of scores."""
+    """Compute attention with a Python call for each row of scores.
+
+    So does "Attention Calculation", source 003 in docs/errata.md.
+    """
     scores = query @ key.swapaxes(-1, -2) / np.sqrt(key.shape[-1])
     weights = np.apply_along_axis(lambda row: np.exp(row) / np.sum(np.exp(row)), -1, scores)
     return weights @ value

@@ -22,7 +22,8 @@ LIBRARIES = {
     "PyTorch": "torch",
     "CuPy": "cupy",
 }
-CASES = {  # shapes of query, key and value, and the options
+# The shapes of query, key and value, and the options.
+CASES = {
     "self": ((2, 4, 160, 64), (2, 4, 160, 64), (2, 4, 160, 64), {}),
     "cross": ((2, 4, 150, 64), (2, 4, 220, 64), (2, 4, 220, 48), {}),
     "causal": ((2, 4, 160, 64), (2, 4, 160, 64), (2, 4, 160, 64), {"is_causal": True}),
@@ -49,58 +50,70 @@ def main():
 
 
 def errors(dtype, query, key, value, options):
-    """Return the largest error in each library, or why it was not measured."""
+    """Return the largest error in each library, or why it was not measured.
+
+    Args:
+        dtype: the name of the dtype.
+        query: the shape of the queries.
+        key: the shape of the keys.
+        value: the shape of the values.
+        options: the options of the call.
+    """
     generator = np.random.default_rng(0)
-    arrays = [rounded(generator.standard_normal(shape), dtype) for shape in (query, key, value)]
+    arrays = [round_to(generator.standard_normal(shape), dtype) for shape in (query, key, value)]
     exact = formula(*(array.astype(np.longdouble) for array in arrays), **options)
     row = {}
     for name, library in LIBRARIES.items():
-        computed = run(library, dtype, arrays, options)
-        row[name] = computed if isinstance(computed, str) else largest(computed - exact)
-    row["PyTorch's own"] = row["PyTorch"]
-    if not isinstance(row["PyTorch"], str):
-        row["PyTorch's own"] = largest(torch_attention(dtype, arrays, options) - exact)
+        output = our_output(library, dtype, arrays, options)
+        row[name] = output if isinstance(output, str) else largest_error(output, exact)
+    if isinstance(row["PyTorch"], str):
+        row["PyTorch's own"] = row["PyTorch"]  # why it was not measured
+    else:
+        row["PyTorch's own"] = largest_error(torch_output(dtype, arrays, options), exact)
     return row
 
 
-def largest(differences):
-    return float(np.abs(differences).max())
+def largest_error(output, exact):
+    return float(np.abs(output - exact).max())
 
 
-def rounded(array, dtype):
+def round_to(array, dtype):
     """Round float64 numbers to a dtype and return them as float64."""
     if dtype != "bfloat16":
         return array.astype(dtype).astype("float64")
-    # bfloat16 is the upper half of float32; round to nearest even.
+    # bfloat16 is the upper half of float32. Adding almost half of its last digit, and a bit more if
+    # that digit is odd, rounds to the nearest, and to even between two.
     bits = array.astype("float32").view("uint32")
-    bits = (bits + 0x7FFF + (bits >> 16 & 1)) & np.uint32(0xFFFF0000)
-    return bits.view("float32").astype("float64")
+    last_digit = bits >> 16 & 1
+    upper_half = (bits + 0x7FFF + last_digit) & np.uint32(0xFFFF0000)
+    return upper_half.view("float32").astype("float64")
 
 
 def formula(query, key, value, is_causal=False, window=None, enable_gqa=False, scale=None):
-    groups = query.shape[-3] // key.shape[-3]
-    key, value = (array.repeat(groups, axis=-3) for array in (key, value))
+    """Compute attention by its formula, without care for speed or memory."""
+    group_size = query.shape[-3] // key.shape[-3]
+    key, value = key.repeat(group_size, axis=-3), value.repeat(group_size, axis=-3)
     scores = query @ key.swapaxes(-1, -2)
     scores = scores * scale if scale else scores / np.sqrt(np.longdouble(query.shape[-1]))
     scores = np.where(visible_keys(scores.shape, is_causal, window), scores, -np.inf)
-    powers = np.exp(scores - scores.max(axis=-1, keepdims=True))
-    return powers / powers.sum(axis=-1, keepdims=True) @ value
+    exponentials = np.exp(scores - scores.max(axis=-1, keepdims=True))
+    return exponentials / exponentials.sum(axis=-1, keepdims=True) @ value
 
 
 def visible_keys(shape, is_causal, window):
+    """Return a mask that is True where a query attends to a key."""
     left, right = window or (None, None)
     return window_mask(*shape[-2:], left=left, right=0 if is_causal else right)
 
 
-def run(library, dtype, arrays, options):
+def our_output(library, dtype, arrays, options):
     """Return our output as float64, or why it could not be computed."""
     if importlib.util.find_spec(library) is None:
         return NOT_MEASURED
     xp = importlib.import_module(library)
     if library == "cupy" and not xp.cuda.is_available():
         return NOT_MEASURED
-    # Like NumPy, CuPy has no bfloat16, but from version 14 on it supports that of ml_dtypes.
-    if dtype == "bfloat16" and library in ("numpy", "cupy") and not is_old_cupy(xp):
+    if dtype == "bfloat16" and supports_ml_dtypes(xp):
         if importlib.util.find_spec("ml_dtypes") is None:
             return NOT_MEASURED
         xp_dtype = importlib.import_module("ml_dtypes").bfloat16
@@ -112,8 +125,11 @@ def run(library, dtype, arrays, options):
     return to_float64(library, output)
 
 
-def is_old_cupy(xp):
-    return xp.__name__ == "cupy" and int(xp.__version__.partition(".")[0]) < 14
+def supports_ml_dtypes(xp):
+    """Whether a library has no bfloat16 of its own, but computes with that of ml_dtypes."""
+    if xp.__name__ == "cupy":
+        return int(xp.__version__.partition(".")[0]) >= 14
+    return xp.__name__ == "numpy"
 
 
 def to_float64(library, output):
@@ -124,7 +140,8 @@ def to_float64(library, output):
     return np.asarray(output).astype("float64")
 
 
-def torch_attention(dtype, arrays, options):
+def torch_output(dtype, arrays, options):
+    """Return the output of PyTorch's own function as float64."""
     import torch
 
     query, key, value = (torch.asarray(array, dtype=getattr(torch, dtype)) for array in arrays)

@@ -16,9 +16,7 @@ def metadata():
         "date": datetime.datetime.now(datetime.timezone.utc).date().isoformat(),
         "machine": {
             "processor": processor(),
-            "cores": len(os.sched_getaffinity(0))
-            if hasattr(os, "sched_getaffinity")
-            else os.cpu_count(),
+            "cores": available_cores(),
             "load_before": os.getloadavg()[0] if hasattr(os, "getloadavg") else "unknown",
             "system": platform.system(),
             "gpu": "none",
@@ -31,8 +29,14 @@ def metadata():
     }
 
 
+def available_cores():
+    if hasattr(os, "sched_getaffinity"):
+        return len(os.sched_getaffinity(0))
+    return os.cpu_count()
+
+
 def processor():
-    """Return the processor's name, and its widest vector extension if known."""
+    """Return the processor's name, with its widest vector extension if known."""
     try:
         with open("/proc/cpuinfo", encoding="utf-8") as file:
             lines = file.read().splitlines()
@@ -40,8 +44,11 @@ def processor():
         return platform.processor() or platform.machine()
     cpuinfo = dict(line.replace("\t", "").split(":", 1) for line in lines if ":" in line)
     name = cpuinfo.get("model name", platform.machine()).strip()
-    extensions = [flag for flag in ("avx512f", "avx2") if flag in cpuinfo.get("flags", "").split()]
-    return " ".join([name, *extensions[:1]])
+    flags = cpuinfo.get("flags", "").split()
+    for extension in ("avx512f", "avx2"):
+        if extension in flags:
+            return "{} {}".format(name, extension)
+    return name
 
 
 def version(package):
@@ -52,8 +59,8 @@ def version(package):
 
 
 def blas():
-    """Return the BLAS that NumPy uses, and its kernels for this processor."""
-    import numpy  # noqa: F401, loads it
+    """Return the BLAS that NumPy uses, with its version and its kernels for this processor."""
+    import numpy  # noqa: F401, loads the BLAS
     import threadpoolctl
 
     for library in threadpoolctl.threadpool_info():
@@ -71,10 +78,12 @@ def write(result, path):
 
 def print_table(rows):
     """Print rows of cells as a table, with the first column left-aligned, the others right."""
-    rows = [
-        [cell if isinstance(cell, str) else "{:.3g}".format(cell) for cell in row] for row in rows
-    ]
+    rows = [[format_cell(cell) for cell in row] for row in rows]
     widths = [max(map(len, column)) for column in zip(*rows)]
-    for row in rows:
-        cells = [cell.rjust(width) for cell, width in zip(row, widths)]
-        print("  ".join([row[0].ljust(widths[0]), *cells[1:]]))
+    for title, *cells in rows:
+        aligned = [cell.rjust(width) for cell, width in zip(cells, widths[1:])]
+        print("  ".join([title.ljust(widths[0]), *aligned]))
+
+
+def format_cell(cell):
+    return cell if isinstance(cell, str) else "{:.3g}".format(cell)

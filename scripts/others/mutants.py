@@ -1,10 +1,12 @@
 """Mutate attention functions of a package and print the check's verdict on each mutant.
 
-python mutants.py onnx|keras|timm, in an environment with the package. Only lines that the cases
-execute are mutated. A mutant that the check does not detect is also called with random arguments.
+python mutants.py onnx|keras|timm, in an environment with the package, prints a line of JSON for
+each mutant. Only lines that the cases execute are mutated. A mutant that the check does not detect
+is also called with random arguments.
 """
 
 import ast
+import contextlib
 import copy
 import importlib
 import importlib.metadata
@@ -13,6 +15,8 @@ import json
 import os
 import sys
 import textwrap
+from collections.abc import Callable
+from typing import NamedTuple
 
 from random_calls import is_equal, output_or_error, random_calls
 
@@ -30,6 +34,7 @@ SWAPS = {
     ast.And: ast.Or, ast.Or: ast.And, ast.BitAnd: ast.BitOr, ast.BitOr: ast.BitAnd,
 }  # fmt: skip
 NOT_MUTATED = (ast.Raise, ast.Assert)
+MUTANT_FILE = "mutant"  # the file name in the code objects of mutants
 # By package: the module, and its functions to mutate.
 FUNCTIONS = {
     "onnx": (
@@ -45,54 +50,49 @@ FUNCTIONS = {
 
 
 def main(package):
-    name, functions = FUNCTIONS[package]
+    module_name, functions = FUNCTIONS[package]
     importlib.import_module(package)  # first, because its modules have circular imports
-    module = importlib.import_module(name)
+    module = importlib.import_module(module_name)
     attention = ADAPTERS[package](module)
     source = "\n".join(source_of(module, function) for function in functions)
     executed = executed_lines(module, source, attention)
-    original, calls = report(attention), random_calls(package)
+    original_report = check(attention)
+    calls = random_calls(package)
     outputs = [output_or_error(attention, call) for call in calls]
     tree = ast.parse(source)
-    for function, statement, node, mutate in list(mutations(tree)):
-        if statement.lineno in executed:
-            before, attributes = first_line(statement), copy.copy(vars(node))
-            mutate(node)
+    for mutation in list(mutations(tree)):
+        if mutation.statement.lineno not in executed:
+            continue
+        with applied(mutation) as change:
             define(module, ast.unparse(tree))
-            line = statement.lineno - function.lineno
             mutant = {
                 "package": package,
                 "version": importlib.metadata.version(package),
-                "change": f"{function.name}, line {line}: {before} -> {first_line(statement)}",
-                **compare_reports(original, report(attention)),
+                "change": change,
+                **compare_reports(original_report, check(attention)),
             }
             if not mutant["is_detected"]:
                 mutant_outputs = (output_or_error(attention, call) for call in calls)
                 pairs = zip(outputs, mutant_outputs, strict=True)
                 mutant["differing_calls"] = sum(not is_equal(*pair) for pair in pairs)
             print(json.dumps(mutant), flush=True)
-            vars(node).update(attributes)
 
 
 def source_of(module, name):
-    """Return the source of a function without comments and annotations."""
+    """Return the source of a function or method without comments and annotations."""
     function = module
-    for part in name.split("."):
-        function = getattr(function, part)
+    for attribute in name.split("."):
+        function = getattr(function, attribute)
     (node,) = ast.parse(textwrap.dedent(inspect.getsource(function))).body
-    return ast.unparse(without_annotations(node))
-
-
-def without_annotations(function):
-    function.returns = None
-    for argument in (*function.args.args, *function.args.kwonlyargs):
+    node.returns = None
+    for argument in (*node.args.args, *node.args.kwonlyargs):
         argument.annotation = None
-    return function
+    return ast.unparse(node)
 
 
 def define(module, source):
-    """Replace functions of a module."""
-    exec(compile(source, "mutant", "exec"), vars(module))
+    """Replace functions of a module, or the method `forward` of its class `Attention`."""
+    exec(compile(source, MUTANT_FILE, "exec"), vars(module))
     if "forward" in vars(module):
         module.Attention.forward = module.forward
 
@@ -103,18 +103,18 @@ def executed_lines(module, source, attention):
     executed = set()
 
     def trace(frame, event, argument):
-        if frame.f_code.co_filename == "mutant":
+        if frame.f_code.co_filename == MUTANT_FILE:
             executed.add(frame.f_lineno)
             return trace
         return None
 
     sys.settrace(trace)
-    report(attention)
+    check(attention)
     sys.settrace(None)
     return executed
 
 
-def report(attention):
+def check(attention):
     """Return the check's report, or None if the function cannot be called."""
     library = "torch" if "timm" in sys.modules else "numpy"
     try:
@@ -127,8 +127,8 @@ def compare_reports(original, mutant):
     """Return whether the verdicts on a mutant differ from the original's, and its mistakes."""
     if not mutant:
         return {"is_detected": True, "raises": True, "names": [], "reason": "it cannot be called"}
-    pairs = zip(mutant.verdicts, original.verdicts, strict=True)
-    changed = [verdict for verdict, before in pairs if verdict.status != before.status]
+    pairs = zip(original.verdicts, mutant.verdicts, strict=True)
+    changed = [verdict for before, verdict in pairs if verdict.status != before.status]
     wrong = [verdict for verdict in changed if verdict.status == "wrong"] or changed
     return {
         "is_detected": bool(changed),
@@ -138,19 +138,39 @@ def compare_reports(original, mutant):
     }
 
 
+class Mutation(NamedTuple):
+    """A change of a syntax tree: the function, the statement and the node, and what changes it."""
+
+    function: ast.FunctionDef
+    statement: ast.stmt
+    node: ast.AST
+    mutate: Callable[[ast.AST], None]
+
+
+@contextlib.contextmanager
+def applied(mutation):
+    """Mutate the syntax tree, and yield a description of the change."""
+    function, statement, node, mutate = mutation
+    line, before = statement.lineno - function.lineno, first_line(statement)
+    attributes = copy.copy(vars(node))
+    mutate(node)
+    yield f"{function.name}, line {line}: {before} -> {first_line(statement)}"
+    vars(node).update(attributes)
+
+
 def mutations(tree):
-    """Yield each mutable node with its function, its statement and a function that mutates it."""
+    """Yield all mutations of the functions of a syntax tree."""
     for function in tree.body:
         for statement in ast.walk(function):
             if isinstance(statement, ast.stmt) and not isinstance(statement, NOT_MUTATED):
                 for node in own_nodes(statement):
                     mutate = mutation_of(node)
                     if mutate:
-                        yield function, statement, node, mutate
+                        yield Mutation(function, statement, node, mutate)
 
 
 def own_nodes(statement):
-    """Yield the expressions of a statement, without those of nested statements."""
+    """Yield a statement and its expressions, without those of nested statements."""
     if isinstance(statement, ast.FunctionDef):
         return
     yield statement
@@ -161,11 +181,11 @@ def own_nodes(statement):
 
 def mutation_of(node):
     """Return a function that mutates a node of this kind, or None."""
-    operation = getattr(node, "op", None) or (getattr(node, "ops", None) or [None])[0]
-    if type(operation) in SWAPS:
-        new = SWAPS[type(operation)]()
-        if isinstance(node, ast.Compare):
-            return lambda node: setattr(node, "ops", [new, *node.ops[1:]])
+    if isinstance(node, ast.Compare) and type(node.ops[0]) in SWAPS:
+        new = SWAPS[type(node.ops[0])]()
+        return lambda node: setattr(node, "ops", [new, *node.ops[1:]])
+    if type(getattr(node, "op", None)) in SWAPS:
+        new = SWAPS[type(node.op)]()
         return lambda node: setattr(node, "op", new)
     if isinstance(node, ast.UnaryOp) and isinstance(node.op, ast.USub):
         return lambda node: setattr(node, "op", ast.UAdd())
@@ -187,9 +207,18 @@ def onnx_attention(module):
         query, key, value, attn_mask=None, is_causal=False, scale=None, window=None, softcap=None
     ):
         left, right = window or (None, None)
-        windows = {"left_window_size": left, "right_window_size": right}
-        options = {"is_causal": is_causal, "scale": scale, "softcap": softcap, **windows}
-        return module._compute_attention(query, key, value, attn_mask, **options)[0]
+        output, *_ = module._compute_attention(
+            query,
+            key,
+            value,
+            attn_mask,
+            is_causal=is_causal,
+            scale=scale,
+            softcap=softcap,
+            left_window_size=left,
+            right_window_size=right,
+        )
+        return output
 
     return attention
 

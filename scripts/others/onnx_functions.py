@@ -4,19 +4,26 @@ import numpy as np
 from onnx import helper
 from onnx.reference import ReferenceEvaluator
 
+FIRST_OPSET = 23  # with the operator
+
 
 def attention(query, key, value, attn_mask=None, is_causal=False, scale=None, softcap=None):
+    """Call the operator in a graph of one node."""
     arrays = {"Q": query, "K": key, "V": value}
     if attn_mask is not None:
         arrays["attn_mask"] = attn_mask
-    options = {"scale": scale, "softcap": softcap, "is_causal": int(is_causal)}
-    options = {name: option for name, option in options.items() if option is not None}
-    node = helper.make_node("Attention", list(arrays), ["Y"], **options)
-    inputs = [
-        helper.make_tensor_value_info(name, helper.np_dtype_to_tensor_dtype(array.dtype), None)
-        for name, array in arrays.items()
-    ]
-    output = helper.make_tensor_value_info("Y", inputs[0].type.tensor_type.elem_type, None)
-    graph = helper.make_graph([node], "attention", inputs, [output])
-    model = helper.make_model(graph, opset_imports=[helper.make_opsetid("", 23)])
-    return np.asarray(ReferenceEvaluator(model).run(None, arrays)[0])
+    attributes = {"is_causal": int(is_causal)}
+    if scale is not None:
+        attributes["scale"] = scale
+    if softcap is not None:
+        attributes["softcap"] = softcap
+    node = helper.make_node("Attention", list(arrays), ["Y"], **attributes)
+    inputs = [tensor_info(name, array.dtype) for name, array in arrays.items()]
+    graph = helper.make_graph([node], "attention", inputs, [tensor_info("Y", query.dtype)])
+    model = helper.make_model(graph, opset_imports=[helper.make_opsetid("", FIRST_OPSET)])
+    (output,) = ReferenceEvaluator(model).run(None, arrays)
+    return np.asarray(output)
+
+
+def tensor_info(name, dtype):
+    return helper.make_tensor_value_info(name, helper.np_dtype_to_tensor_dtype(dtype), shape=None)

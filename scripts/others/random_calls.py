@@ -1,4 +1,7 @@
-"""Random calls of the functions that mutants.py mutates, covering sizes, masks and options."""
+"""Random calls of the functions that mutants.py mutates, covering sizes, masks and options.
+
+There are m queries and n keys; keys have d_k features, values d_v.
+"""
 
 import importlib
 
@@ -16,14 +19,15 @@ def random_calls(package):
 
 
 def onnx_arguments(random):
-    b, heads, group_size, m, n, d, e = sizes(random)
-    mask = any_mask(random, (b, group_size * heads), m, n)
+    batch, key_heads, group_size, m, n, d_k, d_v = sizes(random)
+    query_heads = group_size * key_heads
+    mask = any_mask(random, (batch, query_heads), m, n)
     if mask is not None and n > 1 and random.random_sample() < 0.1:
         mask = mask[..., : random.randint(1, n)]  # ONNX pads a mask that is too short
     arrays = {
-        "query": numbers(random, b, group_size * heads, m, d),
-        "key": numbers(random, b, heads, n, d),
-        "value": numbers(random, b, heads, n, e),
+        "query": numbers(random, batch, query_heads, m, d_k),
+        "key": numbers(random, batch, key_heads, n, d_k),
+        "value": numbers(random, batch, key_heads, n, d_v),
         "attn_mask": mask,
     }
     limits = (None, 0, 1, 2, 3)
@@ -31,20 +35,20 @@ def onnx_arguments(random):
     return in_dtype(arrays, one_of(random, "float64", "float32", "float16")) | {
         "is_causal": one_of(random, True, False),
         "scale": one_of(random, None, 0.25, 0.7, 1.0),
-        "softcap": one_of(random, None, None, 0.0, 0.75, 30.0),  # zero means none
+        "softcap": one_of(random, None, None, 0.0, 0.75, 30.0),  # 0 means none to ONNX, too
         "window": window,
     }
 
 
 def keras_arguments(random):
-    b, heads, _, m, n, d, e = sizes(random)
-    bias = any_mask(random, (b, heads), m, n)
+    batch, heads, _, m, n, d_k, d_v = sizes(random)
+    bias = any_mask(random, (batch, heads), m, n)
     arrays = {
-        "query": numbers(random, b, m, heads, d),
-        "key": numbers(random, b, n, heads, d),
-        "value": numbers(random, b, n, heads, e),
+        "query": numbers(random, batch, m, heads, d_k),
+        "key": numbers(random, batch, n, heads, d_k),
+        "value": numbers(random, batch, n, heads, d_v),
         "bias": None if bias is None or bias.dtype == bool else bias,
-        "mask": one_of(random, None, boolean_mask(random, (b, 1), m, n)),
+        "mask": one_of(random, None, boolean_mask(random, (batch, 1), m, n)),
     }
     dtype = one_of(random, "float64", "float32", "float16", "bfloat16")
     return in_dtype(arrays, dtype) | {
@@ -55,18 +59,24 @@ def keras_arguments(random):
 
 def timm_arguments(random):
     torch = importlib.import_module("torch")
-    b, n = random.randint(1, 4), random.randint(1, 8)
-    arrays = {"x": numbers(random, b, n, 6), "attn_mask": any_mask(random, (b, 3), n, n)}
-    arrays = in_dtype(arrays, "float64")
-    tensors = {name: None if a is None else torch.from_numpy(a) for name, a in arrays.items()}
-    return tensors | {"is_causal": tensors["attn_mask"] is None and one_of(random, True, False)}
+    batch, n = random.randint(1, 4), random.randint(1, 8)
+    features, heads = 6, 3  # of the layer in mutants.py
+    x = numbers(random, batch, n, features)
+    mask = any_mask(random, (batch, heads), n, n)
+    if mask is None:
+        return {
+            "x": torch.from_numpy(x),
+            "attn_mask": None,
+            "is_causal": one_of(random, True, False),
+        }
+    return {"x": torch.from_numpy(x), "attn_mask": torch.from_numpy(mask), "is_causal": False}
 
 
 ARGUMENTS = {"onnx": onnx_arguments, "keras": keras_arguments, "timm": timm_arguments}
 
 
 def sizes(random):
-    """Return b, key heads, query heads per key head, m, n, d_k and d_v."""
+    """Return the batch size, key heads, query heads per key head, m, n, d_k and d_v."""
     return (*random.randint(1, 4, size=3), *random.randint(1, 7, size=4))
 
 
@@ -89,14 +99,25 @@ def boolean_mask(random, leading, m, n):
 
 
 def any_mask(random, leading, m, n):
-    """Return None or a boolean, finite or infinite mask of any shape that broadcasts."""
-    axes = one_of(random, (), (1, 1), (leading[0], 1), (1, leading[1]), leading)
-    mask = boolean_mask(random, axes, one_of(random, m, 1) if axes else m, n)
+    """Return None, a boolean mask, or one that is added, in any shape that broadcasts.
+
+    Args:
+        random: the generator.
+        leading: the batch size and the number of heads.
+        m: the number of queries.
+        n: the number of keys.
+    """
+    batch, heads = leading
+    axes = one_of(random, (), (1, 1), (batch, 1), (1, heads), (batch, heads))
+    rows = one_of(random, m, 1) if axes else m
+    mask = boolean_mask(random, axes, rows, n)
     infinite = np.where(mask, 0.0, -np.inf)
-    return one_of(random, None, mask, infinite, numbers(random, *mask.shape))
+    finite = numbers(random, *mask.shape)
+    return one_of(random, None, mask, infinite, finite)
 
 
 def in_dtype(arrays, name):
+    """Return arrays with their numbers in a dtype; masks stay boolean, and None stays None."""
     dtype = importlib.import_module("ml_dtypes").bfloat16 if name == "bfloat16" else name
     return {
         key: array if array is None or array.dtype == bool else array.astype(dtype)
@@ -106,7 +127,10 @@ def in_dtype(arrays, name):
 
 def output_or_error(function, arguments):
     """Return the output as a NumPy array, or the exception that the function raised."""
-    copies = {name: a.copy() if isinstance(a, np.ndarray) else a for name, a in arguments.items()}
+    copies = {
+        name: value.copy() if isinstance(value, np.ndarray) else value
+        for name, value in arguments.items()
+    }
     try:
         output = function(**copies)
     except Exception as error:  # a mutant may raise anything

@@ -9,38 +9,44 @@ from transformers.models.gpt2 import modeling_gpt2
 from transformers.models.llama import modeling_llama
 from x_transformers.attend import Attend
 
-TINY = {"hidden_size": 6, "num_attention_heads": 3, "attn_implementation": "eager"}
+# The sizes of the layers that the check calls.
+FEATURES, HEADS = 6, 3
 
-multihead = torch.nn.MultiheadAttention(6, 3, batch_first=True)
-timm_layer = Attention(6, 3, qkv_bias=True)
-_x_transformers = Attend(flash=False)
-_bert = modeling_bert.BertSelfAttention(BertConfig(**TINY)).eval()
-_gpt2 = modeling_gpt2.GPT2Attention(
-    GPT2Config(n_embd=6, n_head=3, attn_implementation="eager")
+multihead = torch.nn.MultiheadAttention(FEATURES, HEADS, batch_first=True)
+timm_layer = Attention(FEATURES, HEADS, qkv_bias=True)
+x_transformers_attend = Attend(flash=False)
+# The attention functions of transformers read settings from a module.
+bert_module = modeling_bert.BertSelfAttention(
+    BertConfig(hidden_size=FEATURES, num_attention_heads=HEADS, attn_implementation="eager")
+).eval()
+gpt2_module = modeling_gpt2.GPT2Attention(
+    GPT2Config(n_embd=FEATURES, n_head=HEADS, attn_implementation="eager")
 ).eval()
 
 
 def x_transformers(query, key, value, mask=None, bias=None, causal=False):
-    return _x_transformers(query, key, value, mask=mask, attn_bias=bias, causal=causal)
+    return x_transformers_attend(query, key, value, mask=mask, attn_bias=bias, causal=causal)
 
 
 def bert(query, key, value, attention_mask=None, scale=None):
     output, _ = modeling_bert.eager_attention_forward(
-        _bert, query, key, value, attention_mask, scaling=scale
+        bert_module, query, key, value, attention_mask, scaling=scale
     )
     return output.transpose(1, 2)
 
 
 def gpt2(query, key, value, attention_mask=None, scale=None):
     output, _ = modeling_gpt2.eager_attention_forward(
-        _gpt2, query, key, value, attention_mask, scaling=scale
+        gpt2_module, query, key, value, attention_mask, scaling=scale
     )
     return output.transpose(1, 2)
 
 
 def llama(query, key, value, attention_mask=None, scale=None):
     heads = query.shape[1]
-    config = LlamaConfig(**TINY | {"num_attention_heads": heads, "hidden_size": 2 * heads})
+    config = LlamaConfig(
+        hidden_size=2 * heads, num_attention_heads=heads, attn_implementation="eager"
+    )
     config.num_key_value_heads = key.shape[1]
     module = modeling_llama.LlamaAttention(config, layer_idx=0).eval()
     scaling = query.shape[-1] ** -0.5 if scale is None else scale

@@ -10,19 +10,22 @@ pytestmark = pytest.mark.first
 WIDTHS = (320, 768, 1280)
 # The shortest page with every kind of content.
 CHAPTER = "mechanisms/kv_cache"
-# The focused element, and whether the one before looked different with focus. Text fields show a caret, and
-# radio buttons their label. After the last tab stop, the focus is on the body.
+# The focused element, and whether the previous one looked different while it had the focus. Text fields show a
+# caret, and radio buttons their label. After the last tab stop, the focus is on the body.
 FOCUS = """
     () => {
-        const look = (element) => {
+        const styleOf = (element) => {
             const visible = element.type === "radio" ? element.nextElementSibling : element;
-            const style = getComputedStyle(visible);
-            return [style.outlineStyle, style.boxShadow, style.textDecorationLine].join();
+            const { outlineStyle, boxShadow, textDecorationLine } = getComputedStyle(visible);
+            return [outlineStyle, boxShadow, textDecorationLine].join();
         };
+        const previous = window.previousFocus;
         const element = document.activeElement;
-        const { last, focused } = window.previousFocus ?? {};
-        window.previousFocus = { last: element, focused: look(element) };
-        return [element.localName, !last || look(last) !== focused || last.type === "text"];
+        window.previousFocus = { element, style: styleOf(element) };
+        const wasVisible = !previous
+            || previous.element.type === "text"
+            || styleOf(previous.element) !== previous.style;
+        return [element.localName, wasVisible];
     }
 """
 
@@ -81,14 +84,14 @@ def test_first_tab_stop_skips_to_content(chapter):
 
 
 def test_focus_is_visible_on_every_tab_stop(chapter):
-    reached = [""]
-    while reached[-1] != "body":
+    focused_elements = [""]
+    while focused_elements[-1] != "body":
         chapter.page.keyboard.press("Tab")
-        element, last_was_visible = chapter.page.evaluate(FOCUS)
-        assert last_was_visible, reached[-1]
-        reached.append(element)
-        assert len(reached) < 500, "the Tab key does not lead out of the page"
-    assert {"a", "button", "summary", "input", "div", "td"} <= set(reached)
+        element, previous_was_visible = chapter.page.evaluate(FOCUS)
+        assert previous_was_visible, focused_elements[-1]
+        focused_elements.append(element)
+        assert len(focused_elements) < 500, "the Tab key does not lead out of the page"
+    assert {"a", "button", "summary", "input", "div", "td"} <= set(focused_elements)
 
 
 def test_diagram_is_visible_in_forced_colours(browser, address):

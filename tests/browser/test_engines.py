@@ -29,15 +29,16 @@ pytestmark = pytest.mark.independent_tests
 
 WIDTHS = (1280, 375)
 STEP_TIMEOUT = 20  # seconds for a step of a check, on a busy machine
-ANSWER_TIMEOUT = 120  # seconds
+ANSWER_TIMEOUT = 120  # seconds for all checks of a page
 HERE = Path(__file__).parent
 RECORD_ERRORS, CHECKS = HERE / "record_errors.js", HERE / "engine_checks.js"
+# The page that shows the site in a frame and checks it.
 HARNESS = """<!doctype html><html lang="en"><head><meta charset="utf-8"><title>Engines</title></head>
 <body><iframe style="height: 900px; border: 0"></iframe>
 <script type="application/json" id="task">{task}</script><script src="engine_checks.js"></script></body></html>
 """
 END_OF_POLICY = b"form-action 'none'\">"
-# No welcome pages and no background requests of Firefox.
+# Turn off Firefox's welcome pages and background requests.
 PREFERENCES = {
     "app.normandy.enabled": False,
     "app.update.enabled": False,
@@ -53,7 +54,7 @@ PREFERENCES = {
 
 
 class EngineHandler(Handler):
-    """Serve the site and the page that checks it, and collect the answers."""
+    """Serve the site and the harness, record errors on each page, and collect the answers."""
 
     def __init__(self, *arguments, answers, pages, step_timeout, **keywords):
         self.answers = answers
@@ -82,10 +83,10 @@ class EngineHandler(Handler):
         return content
 
 
-def report_missing(program):
-    """Skip because a program is missing, or fail in CI, which installs them all."""
-    stop = pytest.fail if "CI" in os.environ and sys.platform == "linux" else pytest.skip
-    stop(f"{program} is missing")
+def skip_or_fail_without(program):
+    """Skip the test because a program is missing, or fail it in CI, which installs them all."""
+    skip_or_fail = pytest.fail if "CI" in os.environ and sys.platform == "linux" else pytest.skip
+    skip_or_fail(f"{program} is missing")
 
 
 def first_installed(*names):
@@ -93,8 +94,8 @@ def first_installed(*names):
     return next(filter(None, map(shutil.which, names)), None)
 
 
-def mini_browser():
-    """Return the path of WebKitGTK's MiniBrowser, which Debian installs among the libraries."""
+def find_mini_browser():
+    """Return the path of WebKitGTK's MiniBrowser, which Debian installs among libraries, or None."""
     return next(map(str, Path("/usr").glob("lib*/**/webkit2gtk-4.*/MiniBrowser")), None)
 
 
@@ -116,7 +117,7 @@ def running(command, **options):
 
 
 def chromium(address, profile):
-    program = first_installed(*CHROMIUM) or report_missing("Chromium")
+    program = first_installed(*CHROMIUM) or skip_or_fail_without("Chromium")
     options = [
         "--headless=new",
         "--no-first-run",
@@ -128,19 +129,23 @@ def chromium(address, profile):
 
 
 def firefox(address, profile):
-    program = first_installed("firefox-esr", "firefox") or report_missing("Firefox")
-    lines = (f"user_pref({json.dumps(k)}, {json.dumps(v)});" for k, v in PREFERENCES.items())
+    program = first_installed("firefox-esr", "firefox") or skip_or_fail_without("Firefox")
+    lines = (
+        f"user_pref({json.dumps(name)}, {json.dumps(value)});"
+        for name, value in PREFERENCES.items()
+    )
     (profile / "user.js").write_text("\n".join(lines), encoding="utf-8")
     return running([program, "--headless", "--no-remote", "--profile", profile, address])
 
 
 @contextlib.contextmanager
 def webkit(address, profile):
-    program = mini_browser() or report_missing("WebKitGTK's MiniBrowser")
-    screen = first_installed("Xvfb") or report_missing("Xvfb, a screen for WebKitGTK,")
+    program = find_mini_browser() or skip_or_fail_without("WebKitGTK's MiniBrowser")
+    screen = first_installed("Xvfb") or skip_or_fail_without("Xvfb, a screen for WebKitGTK,")
+    # Xvfb chooses a free display and writes its number to the pipe.
     reading, writing = os.pipe()
-    size = ["-screen", "0", "1400x1000x24", "-nolisten", "tcp"]
-    with running([screen, "-displayfd", str(writing), *size], pass_fds=[writing]):
+    options = ["-displayfd", str(writing), "-screen", "0", "1400x1000x24", "-nolisten", "tcp"]
+    with running([screen, *options], pass_fds=[writing]):
         display = os.read(reading, 16).decode().strip()
         environment = {**os.environ, "DISPLAY": f":{display}", "HOME": str(profile)}
         environment |= {"GDK_BACKEND": "x11", "LIBGL_ALWAYS_SOFTWARE": "1", "NO_AT_BRIDGE": "1"}
@@ -152,6 +157,7 @@ def webkit(address, profile):
     os.close(writing)
 
 
+# Faults that the checks must detect, besides those in `test_engine_checks_detect_each_fault`.
 BROKEN = """
     <noscript><i class="katex"></i></noscript>
     <script src="nowhere.js"></script> <script>inline()</script>
@@ -164,48 +170,49 @@ each_engine = pytest.mark.parametrize(
 )
 
 
-def failures(engine, site, profile, pages, step_timeout=STEP_TIMEOUT):
+def check_pages(engine, site, profile, pages, step_timeout=STEP_TIMEOUT):
     """Check pages of a site in an engine and return the failures by page."""
-    answers, by_page, last = queue.SimpleQueue(), {}, "nothing"
-    options = {
-        "answers": answers,
-        "pages": list(map(url_path, pages)),
-        "step_timeout": step_timeout,
-    }
-    handler = functools.partial(EngineHandler, **options)
+    answers = queue.SimpleQueue()
+    handler = functools.partial(
+        EngineHandler,
+        answers=answers,
+        pages=list(map(url_path, pages)),
+        step_timeout=step_timeout,
+    )
+    failures = {}
     with served(site, handler) as home, engine(f"{home}engines.html", profile):
         while True:
             try:
                 answer = answers.get(timeout=ANSWER_TIMEOUT)
             except queue.Empty:
-                pytest.fail(f"no answer for {ANSWER_TIMEOUT} s; the last was of {last}")
+                pytest.fail(f"no answer for {ANSWER_TIMEOUT} s after those of {list(failures)}")
             if "finished" in answer:
-                return by_page
-            last = answer["page"]
-            by_page[last] = answer["failures"]
+                return failures
+            failures[answer["page"]] = answer["failures"]
 
 
 NAV = (ROOT / "mkdocs.yml").read_text(encoding="utf-8")
 # In reading order: each page links to the next.
 IN_ORDER = sorted(PAGES, key=lambda page: re.search(rf" {page}(/?index)?\.\w+\n", NAV).start())
 # Chromium checks all pages in test_every_page.py, and here what depends on their depth.
-FIRST_OF_EACH_DEPTH = list({url_path(page).count("/"): page for page in reversed(PAGES)}.values())
+FIRST_BY_DEPTH = {url_path(page).count("/"): page for page in reversed(PAGES)}
 
 
-# Firefox and WebKit alternate: where one loads a page, the other navigates to it.
+# Every other page is loaded, and the page after it reached by instant navigation. WebKit starts one page later
+# than Firefox, so that each page is loaded in one of them and reached by navigation in the other.
 @pytest.mark.parametrize(
     ("engine", "pages"),
     [
-        (chromium, FIRST_OF_EACH_DEPTH),
+        (chromium, list(FIRST_BY_DEPTH.values())),
         (firefox, IN_ORDER),
         (webkit, [*IN_ORDER[1:], IN_ORDER[0]]),
     ],
     ids=["chromium", "firefox", "webkit"],
 )
 def test_pages_work_in_engine(engine, pages, site, tmp_path):
-    by_page = failures(engine, site, tmp_path, pages)
-    assert len(by_page) == len(pages)
-    assert {page: messages for page, messages in by_page.items() if messages} == {}
+    failures = check_pages(engine, site, tmp_path, pages)
+    assert len(failures) == len(pages)
+    assert {page: messages for page, messages in failures.items() if messages} == {}
 
 
 @each_engine
@@ -224,8 +231,8 @@ def test_engine_checks_detect_each_fault(engine, site, tmp_path):
     (tmp_path / "site" / "index.html").write_text(page, encoding="utf-8")
     profile = tmp_path / "profile"
     profile.mkdir()
-    messages = failures(engine, tmp_path / "site", profile, [""], step_timeout=1)["home"]
-    for name in (
+    messages = check_pages(engine, tmp_path / "site", profile, [""], step_timeout=1)["home"]
+    for check in (
         *(f"{width} pixels wide: shows its title" for width in WIDTHS),
         *(f"{width} pixels wide: does not scroll sideways" for width in WIDTHS),
         "has the content of its file",
@@ -234,7 +241,7 @@ def test_engine_checks_detect_each_fault(engine, site, tmp_path):
         "diagnoses a pasted output",
         "navigates forward and back without a page load",
     ):
-        assert any(message.startswith(f"{name}: ") for message in messages), (name, messages)
+        assert any(message.startswith(f"{check}: ") for message in messages), (check, messages)
     errors = next(message for message in messages if message.startswith("reports no errors"))
-    for part in ("nowhere.js", "localhost:9", "script-src"):
-        assert part in errors
+    for fault in ("nowhere.js", "localhost:9", "script-src"):
+        assert fault in errors

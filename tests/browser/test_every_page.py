@@ -221,7 +221,7 @@ CHECKS = (
     list(zip(PAGES, itertools.cycle(AXE_WINDOWS))),
     ids=[page or "home" for page in PAGES],
 )
-def test_page(phone, desktop, address, axe, page, axe_window, subtests):
+def test_page_passes_all_checks(phone, desktop, address, axe, page, axe_window, subtests):
     url = address + url_path(page)
     phone.load(url)
     assert phone.page.evaluate(IS_USABLE_WITHOUT_SCRIPTS)

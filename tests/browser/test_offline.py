@@ -11,9 +11,9 @@ import pytest
 from tests.browser.visit import PAGES
 from tests.conftest import copy_project, cut_down
 from tests.diagnosis.test_pasted import WRONG
-from tests.repository.test_scripts import add_environment, add_scripts, posix, run
+from tests.repository.test_scripts import copy_scripts, create_venv, posix_only, run
 
-pytestmark = posix
+pytestmark = posix_only
 ZIP = "attention-docs-offline.zip"
 LINK = re.compile(r'<\w[^>]*\s(?:href|src)="([^"#?]+)')
 
@@ -29,11 +29,14 @@ def one_page(tmp_path_factory, site):
 
 
 def with_zip(project):
-    pack(add_environment(add_scripts(project)))
+    copy_scripts(project)
+    create_venv(project)
+    build_zip(project)
     return project
 
 
-def pack(project, **environment):
+def build_zip(project, **environment):
+    """Build the zip of a project, and return its content."""
     process = run(project, "offline", env={**os.environ, "PYTHONPATH": str(project), **environment})
     assert process.returncode == 0, process.stderr
     return (project / ZIP).read_bytes()
@@ -62,14 +65,17 @@ def foreign_requests(visit):
     return [url for url in visit.requests if not url.startswith(("file:", "data:", "blob:"))]
 
 
-def errors(visit):
-    """Return errors except cancelled requests; the console also reports missing files."""
+def console_errors(visit):
+    """Return the errors of the console, which also reports missing files, without failed requests.
+
+    Navigation cancels requests, which is no error.
+    """
     return [text for text in visit.errors if not text.startswith("file:")]
 
 
 def test_zip_is_reproducible(one_page):
     first = (one_page / ZIP).read_bytes()
-    assert pack(one_page, TZ="Asia/Tokyo", PYTHONHASHSEED="1") == first
+    assert build_zip(one_page, TZ="Asia/Tokyo", PYTHONHASHSEED="1") == first
     assert not list(one_page.glob(".site-*"))
 
 
@@ -88,9 +94,10 @@ def test_failed_build_keeps_the_last_zip(one_page):
 
 def test_zip_has_every_page_and_link_target(folder):
     pages = {path.relative_to(folder).as_posix() for path in folder.rglob("*.html")}
-    assert pages == {f"{page or 'index'}.html" for page in PAGES} - {"reference.html"} | {
-        "reference/index.html"
-    }
+    expected = {f"{page or 'index'}.html" for page in PAGES}
+    expected.remove("reference.html")
+    expected.add("reference/index.html")
+    assert pages == expected
     for page in pages:
         for link in LINK.findall((folder / page).read_text(encoding="utf-8")):
             if not link.startswith(("http:", "https:", "data:")):
@@ -105,7 +112,7 @@ def test_pages_load_without_foreign_requests_or_errors(open_page, folder):
         for file in itertools.islice(files, 3):
             visit.page.goto(file.as_uri())
     assert foreign_requests(visit) == []
-    assert errors(visit) == []
+    assert console_errors(visit) == []
 
 
 def test_search_works_from_a_file(open_page):
@@ -117,7 +124,7 @@ def test_search_works_from_a_file(open_page):
     assert page.locator(".katex, .symbols").count() > 0
     assert page.evaluate("document.fonts.ready.then(() => document.fonts.check('1em KaTeX_Main'))")
     assert foreign_requests(visit) == []
-    assert errors(visit) == []
+    assert console_errors(visit) == []
 
 
 def test_card_and_edit_work_from_a_file(open_page):
@@ -130,7 +137,7 @@ def test_card_and_edit_work_from_a_file(open_page):
     page.locator('table[data-val="self_attention.X"] input').first.fill("3")
     assert weight.inner_text() != "0.4856"
     assert foreign_requests(visit) == []
-    assert errors(visit) == []
+    assert console_errors(visit) == []
 
 
 def test_edits_survive_reload_heading_link_and_copied_link(open_page):
@@ -156,7 +163,7 @@ def test_edits_survive_reload_heading_link_and_copied_link(open_page):
     page.wait_for_selector(".live-changed")
     assert field.input_value() == "3"
     assert foreign_requests(visit) == []
-    assert errors(visit) == []
+    assert console_errors(visit) == []
 
 
 def test_pasted_output_is_diagnosed(open_page):
@@ -164,7 +171,7 @@ def test_pasted_output_is_diagnosed(open_page):
     visit.page.get_by_label("Your output, as it was printed").fill(str(WRONG))
     visit.page.get_by_text("This is the output of a softmax over the queries.").wait_for()
     assert foreign_requests(visit) == []
-    assert errors(visit) == []
+    assert console_errors(visit) == []
 
 
 def test_plotly_and_colour_scheme_work_from_a_file(open_page):

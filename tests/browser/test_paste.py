@@ -3,12 +3,12 @@
 from tests.diagnosis.test_pasted import RIGHT, WRONG
 
 PAGE = "check"
+LABEL = "Your output, as it was printed"
 
 
 def test_diagnosis_is_announced_and_reachable_by_keyboard(open_page):
     visit = open_page(PAGE)
-    area = visit.page.get_by_label("Your output, as it was printed")
-    area.focus()
+    visit.page.get_by_label(LABEL).focus()
     visit.page.keyboard.insert_text(f"tensor({WRONG.tolist()}, dtype=torch.float64)")
     status = visit.page.get_by_role("status").filter(has_text="This is the output of")
     assert "a softmax over the queries" in status.inner_text()
@@ -16,6 +16,13 @@ def test_diagnosis_is_announced_and_reachable_by_keyboard(open_page):
     visit.page.keyboard.press("Tab")
     focused = visit.page.evaluate("document.activeElement.href")
     assert focused.endswith("mechanisms/common_mistakes/#softmax-over-the-other-axis")
+
+
+def test_diagnosis_follows_the_pasted_text(open_page):
+    visit = open_page(PAGE)
+    area = visit.page.get_by_label(LABEL)
+    area.fill(str(WRONG))
+    assert visit.page.locator(".paste mark").count() == 1
     area.fill(str(RIGHT))
     assert visit.page.locator(".paste mark").count() == 0
     visit.page.get_by_text("This is the right output.").wait_for()
@@ -31,5 +38,5 @@ def test_paste_box_works_after_instant_navigation(open_page):
     visit.page.locator(".md-footer__link--next").click()
     visit.page.wait_for_selector(".paste[data-ready]")
     assert visit.page.evaluate("window.isSameDocument")
-    visit.page.get_by_label("Your output, as it was printed").fill(str(RIGHT))
+    visit.page.get_by_label(LABEL).fill(str(RIGHT))
     visit.page.get_by_text("This is the right output.").wait_for()

@@ -11,48 +11,54 @@ from attention_docs.publish.after.policy import add_policy
 from tests.browser.visit import PAGES, served
 from tests.conftest import link_folder
 
-META = re.compile(r'<meta http-equiv="Content-Security-Policy" content="([^"]*)">')
-LOADS = re.compile(r"<(?:script|style|link|img)\b")
-BLOCKED = {"style", "base", "iframe", "object", "embed"}
+POLICY_TAG = re.compile(r'<meta http-equiv="Content-Security-Policy" content="([^"]*)">')
+# The policy applies only to what follows it.
+LOADING_TAG = re.compile(r"<(?:script|style|link|img)\b")
+BLOCKED_TAGS = {"style", "base", "iframe", "object", "embed"}
 
 
-class Parsed(HTMLParser):
-    """The inline scripts of a page, and its tags that the policy would block."""
+class PageScanner(HTMLParser):
+    """Collect the inline scripts of a page, and its tags that the policy would block."""
 
-    def __init__(self, text):
+    def __init__(self, html):
         super().__init__()
-        self.scripts, self.blocked, self.in_script = [], [], False
-        self.feed(text)
+        self.inline_scripts, self.blocked_tags = [], []
+        self.is_in_script = False
+        self.feed(html)
 
     def handle_starttag(self, tag, attributes):
         names = {name for name, _ in attributes}
-        scripted = [name for name in names if name.startswith("on")]
-        scripted += [value for _, value in attributes if (value or "").startswith("javascript:")]
-        if tag in BLOCKED or scripted:
-            self.blocked.append(self.get_starttag_text())
+        has_code = any(
+            name.startswith("on") or (value or "").startswith("javascript:")
+            for name, value in attributes
+        )
+        if tag in BLOCKED_TAGS or has_code:
+            self.blocked_tags.append(self.get_starttag_text())
         if tag == "script" and names.isdisjoint({"src", "type"}):
-            self.in_script = True
-            self.scripts.append("")
+            self.is_in_script = True
+            self.inline_scripts.append("")
 
     def handle_data(self, data):
-        if self.in_script:
-            self.scripts[-1] += data
+        if self.is_in_script:
+            self.inline_scripts[-1] += data
 
     def handle_endtag(self, tag):
-        self.in_script = False
+        self.is_in_script = False
 
 
-def directives(page):
+def parse_policy(page):
     """Parse the policy of a page into the sources of each directive."""
-    (policy,) = META.findall(page)
+    (policy,) = POLICY_TAG.findall(page)
     return {name: sources for name, *sources in map(str.split, policy.split(";"))}
 
 
-def hash_source(text):
-    return f"'sha256-{base64.b64encode(hashlib.sha256(text.encode()).digest()).decode()}'"
+def hash_source(script):
+    """Return the source of a directive that allows an inline script."""
+    digest = hashlib.sha256(script.encode()).digest()
+    return f"'sha256-{base64.b64encode(digest).decode()}'"
 
 
-def violations(visit):
+def policy_violations(visit):
     return [text for text in visit.errors if "Content Security Policy" in text]
 
 
@@ -69,23 +75,24 @@ def test_policy_allows_inline_scripts_of_all_pages(tmp_path):
     expected = {"'self'", hash_source("one()"), hash_source("if (1 < 2) two()")}
     for page in tmp_path.rglob("*.html"):
         text = page.read_text()
-        assert set(directives(text)["script-src"]) == expected
-        assert META.sub("", text).startswith(head)
+        assert set(parse_policy(text)["script-src"]) == expected
+        assert POLICY_TAG.sub("", text).startswith(head)
 
 
 def test_every_page_has_the_same_minimal_policy(site):
     pages = [path.read_text(encoding="utf-8") for path in site.rglob("*.html")]
     assert len(pages) == len(PAGES) + 1  # and 404.html
+    policy = parse_policy(pages[0])
     scripts = set()
     for page in pages:
-        assert directives(page) == directives(pages[0])
-        assert META.search(page).start() < LOADS.search(page).start()
-        parsed = Parsed(page)
-        assert parsed.blocked == []
-        scripts.update(parsed.scripts)
-    assert len(scripts) > 4  # one depends on the depth of the page
-    assert set(directives(pages[0])["script-src"]) == {"'self'", *map(hash_source, scripts)}
-    assert directives(pages[0])["default-src"] == ["'self'"]
+        assert parse_policy(page) == policy
+        assert POLICY_TAG.search(page).start() < LOADING_TAG.search(page).start()
+        scanner = PageScanner(page)
+        assert scanner.blocked_tags == []
+        scripts.update(scanner.inline_scripts)
+    assert len(scripts) > 4, "one of the theme's scripts depends on the depth of the page"
+    assert set(policy["script-src"]) == {"'self'", *map(hash_source, scripts)}
+    assert policy["default-src"] == ["'self'"]
 
 
 def test_instant_navigation_complies_with_the_policy(open_page):
@@ -97,28 +104,27 @@ def test_instant_navigation_complies_with_the_policy(open_page):
     page.get_by_role("button", name="Explore in 3D").click()
     page.locator(".space canvas").first.wait_for()
     # Plotly's inserted style sheet is applied.
-    assert (
-        page.locator(".space .svg-container").evaluate("e => getComputedStyle(e).position")
-        == "relative"
-    )
+    plot = page.locator(".space .svg-container")
+    assert plot.evaluate("plot => getComputedStyle(plot).position") == "relative"
     page.get_by_role("button", name="Back to the drawing").click()
     page.locator("[data-clipboard-target]:visible").first.click()
     page.locator(".md-dialog--active").wait_for()
-    before = page.evaluate("document.body.dataset.mdColorScheme")
+    scheme_before = page.evaluate("document.body.dataset.mdColorScheme")
     for name in ("Follow", "Light", "Dark", "Follow", "Light"):
         page.locator(f"label[title^='{name}']:visible").click()
-    assert page.evaluate("document.body.dataset.mdColorScheme") != before
+    assert page.evaluate("document.body.dataset.mdColorScheme") != scheme_before
     page.get_by_placeholder("Search").press_sequentially("softmax")
     page.locator(".md-search-result__item a[href*='h=softmax']").first.click()
     page.wait_for_url("**?h=softmax*")
     assert page.evaluate("window.isSameDocument")
-    assert violations(visit) == []
-    page.evaluate(
-        "document.head.append(Object.assign(document.createElement('script'),"
-        " {textContent: 'window.injected = true'}))"
-    )
+    assert policy_violations(visit) == []
+    page.evaluate("""() => {
+        const script = document.createElement("script");
+        script.textContent = "window.injected = true";
+        document.head.append(script);
+    }""")
     assert not page.evaluate("window.injected")
-    assert len(violations(visit)) == 1
+    assert len(policy_violations(visit)) == 1
 
 
 @pytest.mark.parametrize(
@@ -141,5 +147,5 @@ def test_policy_blocks_injected_elements(tab, site, tmp_path, injected, directiv
     (tmp_path / "index.html").write_text(page.replace("</body>", injected + "</body>"), "utf-8")
     with served(tmp_path) as home:
         tab.load_uncached(home)
-    assert any(directive in text for text in violations(tab)), tab.errors
+    assert any(directive in text for text in policy_violations(tab)), tab.errors
     assert not tab.page.evaluate("window.injected")

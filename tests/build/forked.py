@@ -1,6 +1,6 @@
-"""Builds of small projects, in processes forked from one that has imported MkDocs.
+"""Builds of small projects, in processes forked from one that has already imported MkDocs.
 
-The import takes twice as long as such a build. All these processes share a hash seed, so tests of
+Importing MkDocs takes twice as long as such a build. The processes share a hash seed, so tests of
 reproducibility use the `mkdocs` of `tests.conftest` instead.
 """
 
@@ -32,16 +32,21 @@ def mkdocs(root, *arguments, **environment):
     """Run MkDocs on a project with the project's own package, like `tests.conftest.mkdocs`."""
     environment = environment_of_a_build(root, **environment)
     with tempfile.TemporaryDirectory() as folder:
-        process = CONTEXT.Process(target=run, args=(root, arguments, environment, Path(folder)))
+        stdout, stderr = Path(folder, "stdout"), Path(folder, "stderr")
+        process = CONTEXT.Process(
+            target=run_mkdocs, args=(root, arguments, environment, stdout, stderr)
+        )
         process.start()
         process.join()
-        outputs = [(Path(folder) / name).read_text("utf-8") for name in ("stdout", "stderr")]
-    return subprocess.CompletedProcess(arguments, process.exitcode, *outputs)
+        return subprocess.CompletedProcess(
+            arguments, process.exitcode, stdout.read_text("utf-8"), stderr.read_text("utf-8")
+        )
 
 
-def run(root, arguments, environment, folder):
-    for descriptor, name in ((1, "stdout"), (2, "stderr")):
-        os.dup2(os.open(folder / name, os.O_WRONLY | os.O_CREAT), descriptor)
+def run_mkdocs(root, arguments, environment, stdout, stderr):
+    """Run MkDocs in this process, with its output redirected to files."""
+    for descriptor, file in ((1, stdout), (2, stderr)):
+        os.dup2(os.open(file, os.O_WRONLY | os.O_CREAT), descriptor)
     os.chdir(root)
     os.environ.clear()
     os.environ |= environment

@@ -20,15 +20,19 @@ def test_prune_deletes_results_unused_for_a_month(tmp_path):
     long_ago = time.time() - MAX_AGE - 60
     for file in tmp_path.iterdir():
         os.utime(file, (long_ago, long_ago))
-    assert cache["recent"] == "result"
+    assert cache["recent"] == "result"  # reading counts as use
     cache.prune()
     assert "recent" in cache
     assert "old" not in cache
 
 
 def test_threads_can_store_the_same_result_concurrently(tmp_path):
-    cache = Cache(tmp_path)
+    cache, long_result = Cache(tmp_path), "result" * 1000
+
+    def store(_):
+        cache["item"] = long_result
+
     with ThreadPoolExecutor(8) as threads:
-        list(threads.map(lambda _: cache.__setitem__("item", "result" * 1000), range(200)))
-    assert cache["item"] == "result" * 1000
+        list(threads.map(store, range(200)))
+    assert cache["item"] == long_result
     assert len(list(tmp_path.iterdir())) == 1

@@ -16,14 +16,16 @@ from attention_docs.publish.before.values import CODE_OR_MATH, MACRO
 from tests.conftest import ROOT
 
 YEAR = re.compile(r"(?<![\d.,:/-])(?:1[89]\d|20[0-3])\d\b(?![.,]?\d|-\d)")
-ITALIC = re.compile(r"(?<!In )\*([^*\n]+)\*")
+TITLE = re.compile(r"(?<!In )\*([^*\n]+)\*")  # "In *…*" is a journal
 LINK = re.compile(r"\[([^\]]*)\]\(([^)]*)\)")
 ARXIV = re.compile(r"(?:arxiv\.org/\w+/|arXiv:\s?)(\d{4}\.\d{4,5})", re.IGNORECASE)
 NAME = r"[A-ZÀ-Ž][\w’'-]+"
-OTHERS = re.compile(rf"({NAME})(?:,? and others| et al\b)")
-CITED = re.compile(
+FIRST_AUTHOR_AND_OTHERS = re.compile(rf"({NAME})(?:,? and others| et al\b)")
+# Before a year: one or two authors, of which the groups are the first and the second, or more.
+AUTHORS_BEFORE_YEAR = re.compile(
     rf"({NAME})(?:, {NAME})*(?: et al\.?|,? and others| and (?:[A-Z]\. )*({NAME}))?,? \(?$"
 )
+AUTHORS_AND_TITLE_BEFORE_YEAR = re.compile(r"(?P<authors>[^:;*()]*)\*(?P<title>[^*]+)\*,? \(?$")
 # Phrases with a year that are not citations, or cite in another form.
 EXEMPT = (
     "the original transformer (2017)",
@@ -35,106 +37,135 @@ class Paper(NamedTuple):
     title: str
     first_author: str
     authors: str
-    years: tuple[str, ...]
-    short_name: str
+    after_title: str
+
+    @property
+    def years(self):
+        return YEAR.findall(self.after_title)
+
+    @property
+    def short_names(self):
+        """Text with the names by which a paper is cited without authors, like "GPT (2018)"."""
+        return f"{self.title.split(':')[0]} {self.after_title}"
 
 
-def papers_in(references):
-    """Parse the papers of the page: authors, a title in italics, and the year after it."""
-    for entry in re.findall(r"^\*\*.*?\*\* (.*)$", references, re.MULTILINE):
-        text = LINK.sub(r"\1", entry)
-        titles = list(ITALIC.finditer(text))
-        for i, title in enumerate(titles):
-            before = text[titles[i - 1].end() if i else 0 : title.start()].rstrip(". ")
-            authors = re.split(r"(?<![A-Z])[.:] ", before)[-1]
-            first = re.split(r",| and ", authors)[0].split()[-1]
-            after = text[title.end() : titles[i + 1].start() if i + 1 < len(titles) else None]
-            short_name = f"{title[1].split(':')[0]} {after}"
-            yield Paper(title[1], first, authors, tuple(YEAR.findall(after)), short_name)
+def parse_references(page):
+    """Yield the papers of the page: authors, a title in italics, and year and links after it."""
+    for entry in re.findall(r"^\*\*.*?\*\* (.*)$", page, re.MULTILINE):
+        # TITLE has one group, so texts alternate with titles.
+        first_text, *titles_and_texts = TITLE.split(LINK.sub(r"\1", entry))
+        before = first_text
+        for title, after in zip(titles_and_texts[::2], titles_and_texts[1::2], strict=True):
+            authors = re.split(r"(?<![A-Z])[.:] ", before.rstrip(". "))[-1]
+            first_author = re.split(r",| and ", authors)[0].split()[-1]
+            yield Paper(title, first_author, authors, after)
+            before = after
 
 
 REFERENCES = (ROOT / "docs" / "references.md").read_text(encoding="utf-8")
-PAPERS = list(papers_in(REFERENCES))
+PAPERS = list(parse_references(REFERENCES))
 
 
 def is_correct_citation(before, year):
-    """Return whether the words before a year cite a paper of that year."""
+    """Whether the words before a year cite a paper of that year."""
     papers = [paper for paper in PAPERS if year in paper.years]
-    if title := re.search(r"([^:;*()]*)\*([^*]+)\*,? \(?$", before):
-        names = re.findall(rf"(?<=[A-Z]\. ){NAME}", title[1])
-        papers = [paper for paper in papers if paper.title.startswith(title[2])]
+    citation = AUTHORS_AND_TITLE_BEFORE_YEAR.search(before)
+    if citation:
+        names = re.findall(rf"(?<=[A-Z]\. ){NAME}", citation["authors"])
+        papers = [paper for paper in papers if paper.title.startswith(citation["title"])]
         return any(all(name in paper.authors for name in names) for paper in papers)
-    if not (cited := CITED.search(before)):
+    citation = AUTHORS_BEFORE_YEAR.search(before)
+    if not citation:
         return False
-    first, second = cited.groups(default="")
-    return any(
-        (paper.first_author == first and second in paper.authors)
-        or (not second and re.search(rf"\b{first}\b", paper.short_name))
-        for paper in papers
+    first, second = citation.groups(default="")
+    by_authors = any(paper.first_author == first and second in paper.authors for paper in papers)
+    by_short_name = not second and any(
+        re.search(rf"\b{first}\b", paper.short_names) for paper in papers
     )
+    return by_authors or by_short_name
 
 
 def wrong_citations(text):
     """Return the citations of a text that match no reference."""
-    wrong = [f"arXiv:{number}" for number in ARXIV.findall(text) if number not in REFERENCES]
+    return [*wrong_links(text), *wrong_authors_and_years(prose_without_exemptions(text))]
+
+
+def wrong_links(text):
+    """Yield arXiv's numbers, and names that link to references, that are not on the page."""
+    for number in ARXIV.findall(text):
+        if number not in REFERENCES:
+            yield f"arXiv:{number}"
     for words, target in LINK.findall(text):
-        names = re.findall(NAME, words) if "references.md#" in target else []
-        wrong += [name for name in names if not any(name in paper.authors for paper in PAPERS)]
+        if "references.md#" in target:
+            for name in re.findall(NAME, words):
+                if not any(name in paper.authors for paper in PAPERS):
+                    yield name
+
+
+def prose_without_exemptions(text):
+    """Return a text without exempt phrases, link targets, code, formulas and macros."""
     for phrase in EXEMPT:
         text = text.replace(phrase, "")
     # Formulas before macros: a formula that is only a macro would leave "$$", an opening delimiter.
-    text = MACRO.sub("", CODE_OR_MATH.sub("", LINK.sub(r"\1", text)))
-    authors = {paper.first_author for paper in PAPERS}
-    wrong += [citation[0] for citation in OTHERS.finditer(text) if citation[1] not in authors]
-    for year in YEAR.finditer(text):
-        before = text[: year.start()].rpartition("\n")[2]
+    return MACRO.sub("", CODE_OR_MATH.sub("", LINK.sub(r"\1", text)))
+
+
+def wrong_authors_and_years(prose):
+    first_authors = {paper.first_author for paper in PAPERS}
+    for citation in FIRST_AUTHOR_AND_OTHERS.finditer(prose):
+        if citation[1] not in first_authors:
+            yield citation[0]
+    for year in YEAR.finditer(prose):
+        before = prose[: year.start()].rpartition("\n")[2]
         if not is_correct_citation(before, year[0]):
-            wrong.append(f"{before[-60:]}{year[0]}")
-    return wrong
+            yield f"{before[-60:]}{year[0]}"
 
 
-def markdown_of(notebook):
-    cells = json.loads(notebook.read_text(encoding="utf-8"))["cells"]
+def read_page(path):
+    return path.read_text(encoding="utf-8")
+
+
+def read_markdown_cells(path):
+    cells = json.loads(path.read_text(encoding="utf-8"))["cells"]
     return "\n".join("".join(cell["source"]) for cell in cells if cell["cell_type"] == "markdown")
 
 
-def strings(module):
+def read_strings(path):
     """Return all string literals of a module, without doctests."""
-    nodes = ast.walk(ast.parse(module.read_text(encoding="utf-8")))
-    texts = [node.value for node in nodes if isinstance(node, ast.Constant)]
-    docs = "\n".join(text for text in texts if isinstance(text, str))
-    return re.sub(r"^ *>>> .*(?:\n *\S.*)*", "", docs, flags=re.MULTILINE)
+    nodes = ast.walk(ast.parse(path.read_text(encoding="utf-8")))
+    constants = [node.value for node in nodes if isinstance(node, ast.Constant)]
+    strings = "\n".join(constant for constant in constants if isinstance(constant, str))
+    return re.sub(r"^ *>>> .*(?:\n *\S.*)*", "", strings, flags=re.MULTILINE)
 
 
-PAGES = {page: page.read_text(encoding="utf-8") for page in (ROOT / "docs").rglob("*.md")}
-PUBLISHED = {
-    **{page: text for page, text in PAGES.items() if text != REFERENCES},
-    ROOT / "README.md": (ROOT / "README.md").read_text(encoding="utf-8"),
-    **{page: markdown_of(page) for page in (ROOT / "docs").rglob("*.ipynb")},
-    **{module: strings(module) for module in (ROOT / "attention_docs").rglob("*.py")},
+PUBLISHED_TEXTS = {
+    ROOT / "README.md": read_page(ROOT / "README.md"),
+    **{path: read_page(path) for path in (ROOT / "docs").rglob("*.md")},
+    **{path: read_markdown_cells(path) for path in (ROOT / "docs").rglob("*.ipynb")},
+    **{path: read_strings(path) for path in (ROOT / "attention_docs").rglob("*.py")},
 }
+del PUBLISHED_TEXTS[ROOT / "docs" / "references.md"]
 
 
 @pytest.mark.parametrize(
-    "source", sorted(PUBLISHED), ids=lambda source: str(source.relative_to(ROOT))
+    "path", sorted(PUBLISHED_TEXTS), ids=lambda path: str(path.relative_to(ROOT))
 )
-def test_every_citation_is_among_the_references(source):
-    assert wrong_citations(PUBLISHED[source]) == []
+def test_every_citation_is_among_the_references(path):
+    assert wrong_citations(PUBLISHED_TEXTS[path]) == []
 
 
-def test_every_exception_occurs_in_a_text():
-    all_texts = "\n".join(PUBLISHED.values())
+def test_every_exempt_phrase_occurs_in_a_text():
+    all_texts = "\n".join(PUBLISHED_TEXTS.values())
     assert [phrase for phrase in EXEMPT if phrase not in all_texts] == []
 
 
-def test_years_of_papers_match_their_arxiv_numbers():
+def test_papers_are_of_the_year_of_their_arxiv_number_or_the_two_after_it():
     for paper in PAPERS:
         assert paper.years, paper.title
-        for number in ARXIV.findall(paper.short_name):
+        for number in ARXIV.findall(paper.after_title):
             submitted = 2000 + int(number[:2])
-            assert {str(submitted), str(submitted + 1), str(submitted + 2)} & {*paper.years}, (
-                paper.title
-            )
+            possible_years = {str(submitted), str(submitted + 1), str(submitted + 2)}
+            assert possible_years.intersection(paper.years), paper.title
 
 
 @pytest.mark.parametrize(

@@ -50,7 +50,7 @@ def test_numpy_can_be_selected(build_steps, monkeypatch):
     assert as_text(build_steps("self_attention")) == examples.expected("self_attention")
 
 
-def test_steps_are_computed_on_the_library_and_moved_to_numpy(build_steps, monkeypatch):
+def test_steps_are_computed_with_the_selected_library_and_moved_to_numpy(build_steps, monkeypatch):
     monkeypatch.setenv("ATTENTION_BACKEND", "cupy")
     monkeypatch.setattr(computed, "backend", {"cupy": stand_ins.cupy_namespace()}.get)
     steps = build_steps("self_attention")

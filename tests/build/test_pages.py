@@ -12,14 +12,19 @@ from attention_docs.publish.sources import Source
 from tests.conftest import ROOT, environment_of_an_inner_pytest
 
 PAGES = sorted((ROOT / "docs").rglob("*.md"))
+COURSE_PAGES = sorted((ROOT / "docs" / "course").glob("*.md"))
 COMPUTED = re.compile(r"\\(?:val|number)\{[^{}]*\}")
 MATRIX = re.compile(r"\\begin\{[bpvV]?(?:matrix|array)\}.*?\\end\{", re.DOTALL)
+FRONT_MATTER = re.compile(r"\A---\n.*?^---\n", re.DOTALL | re.MULTILINE)
+
+
+def without_code(text):
+    return CODE_OR_MATH.sub(lambda match: "" if match["code"] else match[0], text)
 
 
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: page.stem)
 def test_page_has_no_typed_matrix(page):
-    text = page.read_text(encoding="utf-8")
-    text = CODE_OR_MATH.sub(lambda m: "" if m["code"] else m[0], text)
+    text = without_code(page.read_text(encoding="utf-8"))
     matrices = MATRIX.findall(COMPUTED.sub("", text))
     assert [matrix for matrix in matrices if re.search(r"\d", matrix)] == []
 
@@ -31,13 +36,6 @@ def test_typed_matrix_is_recognized():
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: page.stem)
 def test_page_has_a_description(page):
     assert page.read_text(encoding="utf-8").startswith("---\ndescription: ")
-
-
-def source_text(name):
-    return (ROOT / "docs" / name).read_text(encoding="utf-8")
-
-
-COURSE = sorted((ROOT / "docs" / "course").glob("*.md"))
 
 
 def test_words_of_prose_excludes_code_formulas_and_macros():
@@ -63,18 +61,22 @@ and `code`, which ends.
     assert words_of_prose(Source("page.md", page).prose) == expected.split()
 
 
-@pytest.mark.parametrize("page", COURSE, ids=lambda page: page.stem)
+@pytest.mark.parametrize("page", COURSE_PAGES, ids=lambda page: page.stem)
 def test_course_page_is_short_and_has_the_common_structure(page):
     text = Source(page.name, page.read_text(encoding="utf-8")).prose
-    assert len(words_of_prose(text)) <= 900
+    assert len(words_of_prose(text)) <= 720
     assert text.count("??? question") == 2
     assert text.index("\\figure{") < text.index("## "), "the first section comes before a figure"
     assert "## What this page leaves out" in text
-    terms = re.findall(r"glossary\.md#([\w-]+)", text)
+
+
+@pytest.mark.parametrize("page", COURSE_PAGES, ids=lambda page: page.stem)
+def test_course_page_links_to_each_glossary_entry_at_most_once(page):
+    terms = re.findall(r"glossary\.md#([\w-]+)", page.read_text(encoding="utf-8"))
     assert len(terms) == len(set(terms))
 
 
-WITHOUT_TORCH = """
+RUN_PAGE_WITHOUT_TORCH = """
 import sys
 
 import pytest
@@ -84,24 +86,35 @@ sys.exit(pytest.main(["docs/mechanisms/layer_in_pytorch.md", "-q", "-rs", *sys.a
 """
 
 
-@pytest.mark.thorough
-@pytest.mark.parametrize(("options", "code"), [([], 0), (["--torch"], 1)])
-def test_pytorch_block_is_skipped_without_pytorch_unless_required(options, code):
-    command = [sys.executable, "-c", WITHOUT_TORCH, "-p", "no:cacheprovider", *options]
-    process = subprocess.run(
+def run_page_without_torch(*options):
+    command = [sys.executable, "-c", RUN_PAGE_WITHOUT_TORCH, "-p", "no:cacheprovider", *options]
+    return subprocess.run(
         command,
         cwd=ROOT,
         capture_output=True,
         encoding="utf-8",
         env=environment_of_an_inner_pytest(),
     )
-    assert process.returncode == code, process.stdout
-    reason = "PyTorch is missing"
-    assert (reason in process.stdout) == (not options)
-    assert ("import of torch halted" in process.stdout) == bool(options)
+
+
+@pytest.mark.thorough
+def test_pytorch_blocks_are_skipped_without_pytorch():
+    process = run_page_without_torch()
+    assert process.returncode == 0, process.stdout
+    assert "PyTorch is missing" in process.stdout
+    assert "import of torch halted" not in process.stdout
+
+
+@pytest.mark.thorough
+def test_pytorch_blocks_fail_without_pytorch_if_it_is_required():
+    process = run_page_without_torch("--torch")
+    assert process.returncode == 1, process.stdout
+    assert "PyTorch is missing" not in process.stdout
+    assert "import of torch halted" in process.stdout
 
 
 def test_glossary_is_sorted():
-    terms = re.findall(r"^(\S.*)\n:   ", source_text("glossary.md"), re.M)
+    glossary = (ROOT / "docs" / "glossary.md").read_text(encoding="utf-8")
+    terms = re.findall(r"^(\S.*)\n:   ", glossary, re.M)
     assert len(terms) > 40
     assert terms == sorted(set(terms), key=str.lower)

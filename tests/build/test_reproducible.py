@@ -20,32 +20,35 @@ OTHER_ENVIRONMENT = {
 
 
 @pytest.fixture
-def twins(project, tmp_path_factory):
-    """A repository, and a copy without caches at a longer path, created in reverse order."""
+def repository(project):
+    """A copy of the project with one commit."""
     author = {
         f"GIT_{role}_{field}": value
         for role in ("AUTHOR", "COMMITTER")
         for field, value in (("NAME", "a"), ("EMAIL", "a@b"), ("DATE", COMMIT_DATE))
     }
-    for command in (
-        ["init", "-q"],
-        ["add", "docs", "attention_docs"],
-        ["commit", "-q", "-m", "All"],
-    ):
-        subprocess.run(
-            ["git", *command],
-            cwd=project,
-            env={**os.environ, **author, "GIT_CONFIG_GLOBAL": os.devnull},
-            check=True,
-        )
-    twin = tmp_path_factory.mktemp("another") / "place with a space" / "and-a-longer-name"
-    for file in sorted(project.rglob("*"), reverse=True):
-        name = file.relative_to(project)
-        if file.is_file() and name.parts[0] not in (".cache", "node_modules"):
-            (twin / name).parent.mkdir(parents=True, exist_ok=True)
-            shutil.copy(file, twin / name)
-    link_folder((project / "node_modules").resolve(), twin / "node_modules")
-    return project, twin
+    environment = {**os.environ, **author, "GIT_CONFIG_GLOBAL": os.devnull}
+
+    def git(*arguments):
+        subprocess.run(["git", *arguments], cwd=project, env=environment, check=True)
+
+    git("init", "-q")
+    git("add", "docs", "attention_docs")
+    git("commit", "-q", "-m", "All")
+    return project
+
+
+@pytest.fixture
+def repository_copy(repository, tmp_path_factory):
+    """A copy without caches at a longer path, whose files are created in reverse order."""
+    copy = tmp_path_factory.mktemp("another") / "place with a space" / "and-a-longer-name"
+    for file in sorted(repository.rglob("*"), reverse=True):
+        path = file.relative_to(repository)
+        if file.is_file() and path.parts[0] not in (".cache", "node_modules"):
+            (copy / path).parent.mkdir(parents=True, exist_ok=True)
+            shutil.copy(file, copy / path)
+    link_folder((repository / "node_modules").resolve(), copy / "node_modules")
+    return copy
 
 
 def files_of(site):
@@ -56,18 +59,19 @@ def files_of(site):
     }
 
 
-def test_build_is_reproducible_across_environments(twins):
-    original, copy = twins
+def build(root, umask, environment):
+    """Build the site, and return the content of its files by their paths."""
     address = {"SITE_URL": "https://example.org/docs/", "GITHUB_REPOSITORY": "someone/docs"}
-    for root, umask, environment in (
-        (original, 0o022, {"PYTHONHASHSEED": "0"}),
-        (copy, 0o077, OTHER_ENVIRONMENT),
-    ):
-        built = mkdocs(root, "build", "--strict", umask=umask, **address, **environment)
-        assert built.returncode == 0, built.stderr
-    files, other_files = files_of(original / "site"), files_of(copy / "site")
-    assert files.keys() == other_files.keys()
-    assert [name for name in files if files[name] != other_files[name]] == []
+    built = mkdocs(root, "build", "--strict", umask=umask, **address, **environment)
+    assert built.returncode == 0, built.stderr
+    return files_of(root / "site")
+
+
+def test_build_is_reproducible_across_environments(repository, repository_copy):
+    files = build(repository, 0o022, {"PYTHONHASHSEED": "0"})
+    files_of_copy = build(repository_copy, 0o077, OTHER_ENVIRONMENT)
+    assert files.keys() == files_of_copy.keys()
+    assert [path for path in files if files[path] != files_of_copy[path]] == []
     # The date of the commit, not of the build.
     assert files["sitemap.xml"].count(b"<lastmod>2024-02-29</lastmod>") > 35
-    assert str(original).encode() not in b"".join(files.values())
+    assert str(repository).encode() not in b"".join(files.values())

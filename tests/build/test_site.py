@@ -14,6 +14,8 @@ from tests.conftest import ROOT
 
 pytestmark = pytest.mark.independent_tests
 
+FIRST_APPENDED_LINE = 8  # of docs/index.md in the fixture `one_page`
+
 
 def read_page(site, page):
     return (site / page / "index.html").read_text(encoding="utf-8")
@@ -25,10 +27,8 @@ def test_self_attention_shows_its_weights_and_output(site):
         assert number in page
 
 
-# Except for the LaTeX of matrices to copy.
-UNREPLACED = re.compile(
-    r"\\(?!(?:begin|end|text)\{)[A-Za-z]+\{|arithmatex|katex-error|<!-- deferred"
-)
+# \begin, \end and \text are in the LaTeX of matrices to copy.
+UNREPLACED = re.compile(r"\\(?!(?:begin|end|text)\{)[A-Za-z]+\{|arithmatex|katex-error|<!-- part:")
 
 
 def test_no_placeholder_or_macro_is_left(site):
@@ -42,54 +42,63 @@ def test_every_formula_has_mathml(site):
 
 
 def test_diagrams_are_drawn(site):
-    assert '<svg role="img" aria-labelledby="diagram-' in read_page(
-        site, "mechanisms/cross_attention"
-    )
+    page = read_page(site, "mechanisms/cross_attention")
+    assert '<svg role="img" aria-labelledby="diagram-' in page
 
 
-def test_figures_have_captions_and_are_not_in_the_search_index(site):
+def test_figures_have_drawings_and_captions(site):
     page = read_page(site, "mechanisms/self_attention")
     source = (ROOT / "docs" / "mechanisms" / "self_attention.md").read_text(encoding="utf-8")
     figures = page.split('<figure class="figure"')[1:]
-    assert len(figures) == page.count("</figcaption>") == source.count("\n\\figure{") > 0
-    drawing = '<svg xmlns="http://www.w3.org/2000/svg" id="figure-'
-    assert all(drawing in figure.partition("<figcaption")[0] for figure in figures)
-    index = (site / "search" / "documents.json").read_text(encoding="utf-8")
-    assert "row 3 · column 3" not in index
-    assert "Who looks at whom" not in index
-    assert "the midpoint of the second" in index
+    assert len(figures) == source.count("\n\\figure{") > 0
+    for figure in figures:
+        drawing, caption_tag, _ = figure.partition("<figcaption")
+        assert '<svg xmlns="http://www.w3.org/2000/svg" id="figure-' in drawing
+        assert caption_tag
 
 
-def test_search_index_has_words_and_no_markup(site):
+@pytest.fixture(scope="module")
+def indexed_texts(site):
+    """The text of each section in the search index, by its address."""
     index = json.loads((site / "search" / "documents.json").read_text(encoding="utf-8"))
-    texts = [entry["title"] + " " + entry["text"] for entry in index["docs"]]
-    assert any("softmax" in text for text in texts)
-    without_tags = [
-        re.sub(r"</?(?:p|ul|ol|li|pre|code|table|t[rhd]|thead|tbody|strong|em)>", "", t)
-        for t in texts
-    ]
-    for text in without_tags:
-        assert not re.search(r"katex|\\[a-z]{2}|<(?!class)[a-z]+ ", text), text
+    return {
+        section["location"]: f"{section['title']} {section['text']}" for section in index["docs"]
+    }
 
 
-def test_search_index_excludes_exercises_and_is_at_most_120_kb(site):
+def test_search_index_excludes_figures_and_captions(indexed_texts):
+    all_texts = "\n".join(indexed_texts.values())
+    assert "takes almost nothing" in all_texts  # from the text of self_attention.md
+    assert "the midpoint of the second" in all_texts
+    assert "row 3 · column 3" not in all_texts  # from its figures
+    assert "Who looks at whom" not in all_texts  # from their captions
+
+
+def test_search_index_has_words_and_no_markup(indexed_texts):
+    assert any("softmax" in text for text in indexed_texts.values())
+    simple_tag = re.compile(r"</?(?:p|ul|ol|li|pre|code|table|t[rhd]|thead|tbody|strong|em)>")
+    for text in indexed_texts.values():
+        without_tags = simple_tag.sub("", text)
+        assert not re.search(r"katex|\\[a-z]{2}|<(?!class)[a-z]+ ", without_tags), text
+
+
+def test_search_index_excludes_exercises_and_sources(site, indexed_texts):
+    assert 'id="exercises"' in read_page(site, "course/averages")
+    for location in indexed_texts:
+        assert not location.endswith(("#exercises", "#where-this-comes-from"))
+
+
+def test_search_index_has_titles_but_not_descriptions_of_listed_pages(indexed_texts):
+    source = Source("x.md", (ROOT / "docs/course/averages.md").read_text("utf-8"))
+    title, description = title_and_description(source)
+    list_of_pages = indexed_texts["reading_order/#new-to-attention"]
+    assert title in list_of_pages
+    assert description not in list_of_pages
+
+
+def test_compressed_search_index_has_at_most_120_kb(site):
     index = (site / "search" / "documents.json").read_bytes()
     assert len(gzip.compress(index, 6)) <= 120_000
-    texts = {entry["location"]: entry["text"] for entry in json.loads(index)["docs"]}
-    assert 'id="exercises"' in read_page(site, "course/averages")
-    assert not [
-        location
-        for location in texts
-        if location.endswith(("#exercises", "#where-this-comes-from"))
-    ]
-    listed = texts["reading_order/#new-to-attention"]
-    assert "A word and its neighbours" in listed
-    assert (
-        title_and_description(
-            Source("x.md", (ROOT / "docs/course/averages.md").read_text("utf-8"))
-        )[1]
-        not in listed
-    )
 
 
 def test_pages_have_at_most_250_kb_and_6000_elements(site):
@@ -104,12 +113,13 @@ def test_theme_index_is_empty_and_pages_use_our_search_worker(site):
     assert index["docs"] == []
     assert index["config"]["lang"] == ["en"]
     for page in site.rglob("*.html"):
-        (worker,) = re.findall(r'"search": "([^"]+)"', page.read_text(encoding="utf-8"))
-        ours, _, theirs = worker.partition("?")
-        folder = site if worker.startswith("/") else page.parent
-        ours = ours.removeprefix("/attention-docs/")
-        assert (folder / ours).resolve() == (site / "assets" / "search.js").resolve()
-        assert (site / "assets" / theirs).is_file()
+        (address,) = re.findall(r'"search": "([^"]+)"', page.read_text(encoding="utf-8"))
+        our_worker, _, theme_worker = address.partition("?")
+        # 404.html has absolute addresses, other pages relative ones.
+        folder = site if our_worker.startswith("/") else page.parent
+        file = folder / our_worker.removeprefix("/attention-docs/")
+        assert file.resolve() == (site / "assets" / "search.js").resolve()
+        assert (site / "assets" / theme_worker).is_file()
 
 
 def test_footer_has_commit_versions_and_repository_link(site):
@@ -130,12 +140,12 @@ def test_provenance_has_definition_numpy_and_latex(site):
         assert label in page
 
 
-def append(project, text):
+def append_to_home_page(project, markdown):
     page = project / "docs" / "index.md"
-    page.write_text(page.read_text(encoding="utf-8") + text, encoding="utf-8")
+    page.write_text(page.read_text(encoding="utf-8") + markdown, encoding="utf-8")
 
 
-def edit(file, old, new):
+def replace_in_file(file, old, new):
     text = file.read_text(encoding="utf-8")
     assert old in text
     file.write_text(text.replace(old, new, 1), encoding="utf-8")
@@ -149,7 +159,8 @@ def build_errors(project):
     return re.findall(r"^(?!INFO)(?:(?:ERROR|WARNING) +-  )?(.+)", built.stderr, re.MULTILINE)
 
 
-# By the check that reports them: a build stops after a check with errors, with all of them.
+# Wrong Markdown and the error message, by the check that reports it: a build stops after the first
+# check with errors.
 PAGE_ERRORS = {
     "macros": [
         (r"\val{self_attention.wieghts}", r"\val{self_attention.wieghts}: step 'wieghts' is unknown; self_attention has X, W_Q"),
@@ -175,18 +186,19 @@ PAGE_ERRORS = {
 }  # fmt: skip
 
 
-@pytest.mark.parametrize("kind", PAGE_ERRORS)
-def test_errors_in_a_page_are_reported_with_their_lines(one_page, kind):
-    append(one_page, "".join(f"\n{text}\n" for text, _ in PAGE_ERRORS[kind]))
-    errors, line = build_errors(one_page), 9
-    for text, message in PAGE_ERRORS[kind]:
+@pytest.mark.parametrize("check", PAGE_ERRORS)
+def test_errors_in_a_page_are_reported_with_their_lines(one_page, check):
+    append_to_home_page(one_page, "".join(f"\n{text}\n" for text, _ in PAGE_ERRORS[check]))
+    errors = build_errors(one_page)
+    line = FIRST_APPENDED_LINE + 1
+    for text, message in PAGE_ERRORS[check]:
         expected = f"docs/index.md:{line}: {message}"
         assert any(error.startswith(expected) for error in errors), (expected, errors)
         line += text.count("\n") + 2
 
 
 def test_warning_is_repeated_by_the_next_build(one_page):
-    append(one_page, "\n[function][attention_docs.nope]\n")
+    append_to_home_page(one_page, "\n[function][attention_docs.nope]\n")
     for _ in range(2):
         built = mkdocs(one_page, "build", "--strict")
         assert built.returncode != 0
@@ -194,15 +206,15 @@ def test_warning_is_repeated_by_the_next_build(one_page):
 
 
 def test_formula_error_has_its_line_below_values_and_in_a_note(one_page):
-    above = "$\\val{self_attention.weights}$\n\n\\figure{self_attention_scores}\n\n"
-    append(
-        one_page, above + "!!! note\n\n    $$\n    \\val{self_attention.V}\n    \\nope{x}\n    $$\n"
-    )
+    macros = "$\\val{self_attention.weights}$\n\n\\figure{self_attention_scores}\n\n"
+    note = "!!! note\n\n    $$\n    \\val{self_attention.V}\n    \\nope{x}\n    $$\n"
+    append_to_home_page(one_page, macros + note)
     errors = build_errors(one_page)
-    assert any(error.startswith("docs/index.md:16: formula") for error in errors), errors
+    line = FIRST_APPENDED_LINE + macros.count("\n") + note[: note.index("\\nope")].count("\n")
+    assert any(error.startswith(f"docs/index.md:{line}: formula") for error in errors), errors
 
 
-BARE_FIGURES = """
+INCOMPLETE_FIGURES = """
 from attention_docs.publish.before.figures.registry import site_figure
 from attention_docs.render.figures import Panel, figure
 
@@ -220,75 +232,82 @@ def uncaptioned(steps_of):
 
 def test_figure_without_description_or_caption_stops_the_build(one_page):
     figures = one_page / "attention_docs" / "publish" / "before" / "figures"
-    (figures / "bare.py").write_text(BARE_FIGURES, encoding="utf-8")
-    append(one_page, "\n\\figure{undescribed}\n\n\\figure{uncaptioned}\n")
-    errors = build_errors(one_page)
-    assert (
-        r"docs/index.md:9: \figure{undescribed}: a figure needs a name and a description, for screen readers"
-        in errors
-    )
-    assert (
-        r"docs/index.md:11: \figure{uncaptioned}: figure 'uncaptioned' has no docstring, and so no caption"
-        in errors
-    )
+    (figures / "incomplete.py").write_text(INCOMPLETE_FIGURES, encoding="utf-8")
+    append_to_home_page(one_page, "\n\\figure{undescribed}\n\n\\figure{uncaptioned}\n")
+    assert build_errors(one_page)[:2] == [
+        r"docs/index.md:9: \figure{undescribed}: a figure needs a name and a description, for screen readers",
+        r"docs/index.md:11: \figure{uncaptioned}: figure 'uncaptioned' has no docstring, and so no caption",
+    ]
 
 
 def test_missing_asset_in_mkdocs_yml_is_reported(one_page):
-    settings = (one_page / "mkdocs.yml").read_text(encoding="utf-8")
-    missing = [f"assets/{name}" for name in ("logo.svg", "favicon.svg", "site.css", "site.js")]
-    for asset in missing:
+    config = (one_page / "mkdocs.yml").read_text(encoding="utf-8")
+    assets = [f"assets/{name}" for name in ("logo.svg", "favicon.svg", "site.css", "site.js")]
+    for asset in assets:
         (one_page / "docs" / asset).unlink()
     errors = build_errors(one_page)
-    for asset in missing:
-        line = settings[: settings.index(asset)].count("\n") + 1
+    for asset in assets:
+        line = config[: config.index(asset)].count("\n") + 1
         assert f"mkdocs.yml:{line}: broken link '{asset}'" in errors
 
 
-# Read for the footer at the start of a build, and for the fonts at its end.
+# The first is read for the footer at the start of a build, the second for the fonts at its end.
 @pytest.mark.parametrize(
-    "name", ["katex/package.json", "katex/dist/fonts/KaTeX_Main-Regular.woff2"]
+    "path", ["katex/package.json", "katex/dist/fonts/KaTeX_Main-Regular.woff2"]
 )
-def test_missing_file_of_an_npm_package_is_reported(one_page, name):
-    modules = one_page / "node_modules"
-    source = modules.resolve()
-    modules.unlink()
-    shutil.copytree(source, modules, ignore=shutil.ignore_patterns("axe-core", "contrib", "src"))
-    (modules / name).unlink()
-    assert build_errors(one_page)[0].startswith(f"node_modules/{name} is missing; ")
+def test_missing_file_of_an_npm_package_is_reported(one_page, path):
+    node_modules = one_page / "node_modules"  # a link
+    installed = node_modules.resolve()
+    node_modules.unlink()
+    not_needed = shutil.ignore_patterns("axe-core", "contrib", "src")
+    shutil.copytree(installed, node_modules, ignore=not_needed)
+    (node_modules / path).unlink()
+    assert build_errors(one_page)[0].startswith(f"node_modules/{path} is missing; ")
 
 
 def test_mismatch_of_pages_and_nav_is_reported(one_page):
     (one_page / "docs" / "left_out.md").write_text("# Left out\n", encoding="utf-8")
-    edit(one_page / "mkdocs.yml", "  - index.md\n", "  - index.md\n  - nowhere.md\n")
+    replace_in_file(one_page / "mkdocs.yml", "  - index.md\n", "  - index.md\n  - nowhere.md\n")
     built = mkdocs(one_page, "build", "--strict")
     assert built.returncode != 0
     assert 'not included in the "nav" configuration:\n  - left_out.md' in built.stderr
     assert "'nowhere.md' is included in the 'nav' configuration, which is not found" in built.stderr
 
 
-def test_page_added_to_nav_is_listed_in_its_section(one_page):
-    edit(one_page / "mkdocs.yml", "  - index.md\n", "  - index.md\n  - More:\n      - new.md\n")
-    append(one_page, "\n\\contents{More}\n")
-    new = one_page / "docs" / "new.md"
-    new.write_text("---\ndescription: What is new.\n---\n\n# New\n", encoding="utf-8")
-    assert mkdocs(one_page, "build", "--strict").returncode == 0
-    listed = '<a href="new/">New</a><br><span data-search-exclude>What is new.</span></li>'
-    assert listed in read_page(one_page / "site", "")
-    edit(new, "description: What is new.", "title: New")
-    expected = r"docs/index.md:9: \contents{More}: docs/new.md has no description"
-    assert expected in build_errors(one_page)
+@pytest.fixture
+def project_with_section(one_page):
+    """A project whose home page lists the pages of a section: new.md, which a test writes."""
+    section = "  - More:\n      - new.md\n"
+    replace_in_file(one_page / "mkdocs.yml", "  - index.md\n", f"  - index.md\n{section}")
+    append_to_home_page(one_page, "\n\\contents{More}\n")
+    return one_page
+
+
+def test_page_added_to_nav_is_listed_in_its_section(project_with_section):
+    new_page = "---\ndescription: What is new.\n---\n\n# New\n"
+    (project_with_section / "docs" / "new.md").write_text(new_page, encoding="utf-8")
+    assert mkdocs(project_with_section, "build", "--strict").returncode == 0
+    item = '<a href="new/">New</a><br><span data-search-exclude>What is new.</span></li>'
+    assert item in read_page(project_with_section / "site", "")
+
+
+def test_listed_page_without_description_is_reported(project_with_section):
+    new_page = "---\ntitle: New\n---\n\n# New\n"
+    (project_with_section / "docs" / "new.md").write_text(new_page, encoding="utf-8")
+    message = r"docs/index.md:9: \contents{More}: docs/new.md has no description"
+    assert message in build_errors(project_with_section)
 
 
 def test_example_that_no_page_uses_stops_the_build(one_page):
     examples = one_page / "attention_docs" / "examples"
-    shutil.copy(examples / "self_attention.py", examples / "lonely.py")
+    shutil.copy(examples / "self_attention.py", examples / "unused.py")
     errors = build_errors(one_page)
-    assert errors[-1] == r"attention_docs/examples/lonely.py: no page uses \example{lonely}"
+    assert errors[-1] == r"attention_docs/examples/unused.py: no page uses \example{unused}"
 
 
 def test_changed_input_changes_the_page(one_page):
-    append(one_page, "\n$$\n\\val{self_attention.weights}\n$$\n")
+    append_to_home_page(one_page, "\n$$\n\\val{self_attention.weights}\n$$\n")
     example = one_page / "attention_docs" / "examples" / "self_attention.py"
-    edit(example, "[1, 1, 1, 1]]", "[1, 1, 1, 3]]")
+    replace_in_file(example, "[1, 1, 1, 1]]", "[1, 1, 1, 3]]")
     assert mkdocs(one_page, "build").returncode == 0
     assert "<td>0.0033" in read_page(one_page / "site", "")

@@ -18,35 +18,34 @@ from attention_docs.publish.before.values import CODE_OR_MATH
 from attention_docs.render import numbers
 from tests.conftest import ROOT
 
-# Replaces a number of known origin.
-COMPUTED = "¤"
-HAS_ORIGIN = "[data-val], [data-spoken], [data-computed], .printed"
-# Checked by other tests: code runs, and figures are checked below.
+COMPUTED = "¤"  # replaces a number of known origin
+# CSS selectors of elements.
+KNOWN_ORIGIN = "[data-val], [data-spoken], [data-computed], .printed"
 CHECKED_ELSEWHERE = (
     "script, style, template, svg.drawing, [data-md-component=search], .md-footer-meta"
 )
-# Formulas are checked once, in their MathML, without subscripts.
+# Formulas are checked in their MathML, without subscripts.
 SKIPPED = ".katex-html, msub > :nth-child(2), msubsup > :nth-child(2)"
-# Comments in code blocks, which no test checks.
+METADATA = "meta[name=description], meta[property='og:title'], meta[property='og:image:alt']"
+# The tests run code blocks, but do not check their comments.
 COMMENT = re.compile(r"(?<!\S)# .*")
 TEXT_ATTRIBUTES = ("alt", "aria-label", "title")
-METADATA = "meta[name=description], meta[property='og:title'], meta[property='og:image:alt']"
-BLOCKS = re.compile(
+BLOCK_TAGS = re.compile(
     "^(p|li|t[dh]|d[td]|h[1-6]|figcaption|summary|label|option|text|desc|title|button|div|section"
     "|blockquote|caption|pre)$"
 )
-COUNT = (
+NUMBER_WORDS = (
     "two|three|four|five|six|seven|eight|nine|ten|eleven|twelve|twenty|thirty|forty|fifty|sixty"
     "|seventy|eighty|ninety|hundred|thousand|million"
 )
 DIGITS = r"(?<![\w.^√])(?:\d+(?:,\d{3})*(?:\.\d+)*(?:e[-−+]?\d+)?|\.\d+)"
-TYPED = re.compile(
+NUMBER = re.compile(
     rf"{DIGITS}[ -]?(?:times|fold)\b"
-    rf"|(?:{DIGITS}|(?<![{COMPUTED}\w])(?i:{COUNT}))[ -]?(?:%|percent|per cent)"
+    rf"|(?:{DIGITS}|(?<![{COMPUTED}\w])(?i:{NUMBER_WORDS}))[ -]?(?:%|percent|per cent)"
     rf"|{DIGITS}(?: ?[/⁄] ?\d+)?|[½⅓⅔¼-¾⅐-⅞]"
 )
-SMALL = re.compile(r"\d|1[0-2]")
-# The kinds of numbers that may be typed.
+# Numbers up to twelve may be typed anywhere, and others if they are of one of these kinds.
+UP_TO_TWELVE = re.compile(r"\d|1[0-2]")
 ALLOWED_KINDS = {
     "a year of a publication": r"(?:\(|, |\. |others |first |since |in |\b[A-Z]\w+ )"
     r"(?:18\d\d|19\d\d|20[0-3]\d)(?=[).,:;]| \(|$)",
@@ -81,10 +80,11 @@ def visible_texts(html):
         element.decompose()
     for code in page.select("pre"):
         code.string = " ".join(COMMENT.findall(code.get_text()))
-    for element in page.select(HAS_ORIGIN):
+    for element in page.select(KNOWN_ORIGIN):
         element.replace_with(COMPUTED)
-    for raised in page.select("sup, sub, msup > :nth-child(2)"):
-        raised.replace_with("^" + raised.get_text())
+    # Signs before a digit, which DIGITS then leaves out.
+    for script in page.select("sup, sub, msup > :nth-child(2)"):
+        script.replace_with("^" + script.get_text())
     for root in page.select("msqrt"):
         root.insert(0, "√")
     for symbol in page.select("math *"):
@@ -92,7 +92,7 @@ def visible_texts(html):
     for element in page.find_all(True):
         yield from (element[name] for name in TEXT_ATTRIBUTES if element.get(name))
     # In reverse order, so nested blocks are extracted before the blocks around them.
-    for block in reversed(page.find_all(BLOCKS)):
+    for block in reversed(page.find_all(BLOCK_TAGS)):
         yield " ".join(block.get_text().split())
         block.extract()
 
@@ -101,34 +101,39 @@ def typed_numbers(text):
     """Return the typed numbers of a text that are of no allowed kind."""
     for kind in ALLOWED_KINDS.values():
         text = re.sub(kind, "", text)
-    return [match[0] for match in TYPED.finditer(text) if not SMALL.fullmatch(match[0])]
+    numbers = [match[0] for match in NUMBER.finditer(text)]
+    return [number for number in numbers if not UP_TO_TWELVE.fullmatch(number)]
 
 
 def texts_with_typed_numbers(texts):
-    return [(numbers, text[:200]) for text in texts if (numbers := typed_numbers(text))]
+    """Return the typed numbers of each text that has any, and its beginning."""
+    results = [(typed_numbers(text), text[:200]) for text in texts]
+    return [(numbers, beginning) for numbers, beginning in results if numbers]
 
 
 @pytest.fixture
 def drawn_values(monkeypatch):
-    """The absolute values of the numbers that a test draws."""
-    original, values = numbers.number, set()
+    """The absolute values of the numbers that a test formats, collected while it draws."""
+    format_number, values = numbers.number, set()
 
-    def number(value):
+    def record_and_format(value):
         values.add(abs(float(value)))
-        return original(value)
+        return format_number(value)
 
     for module in list(sys.modules.values()):
-        if getattr(module, "number", None) is original:
-            monkeypatch.setattr(module, "number", number)
+        if getattr(module, "number", None) is format_number:
+            monkeypatch.setattr(module, "number", record_and_format)
     return values
 
 
-def typed_in_drawings(html, drawn_values):
-    """Return the numbers in the text of drawings that are not among the drawn values."""
+def typed_numbers_of_drawing(svg, drawn_values):
+    """Return the numbers in the text of a drawing that are not among the drawn values."""
     formatted = {numbers.number(value) for value in drawn_values}
-    formatted |= {text.rstrip("0") for text in formatted if "e" not in text}
-    texts = visible_texts(html.replace('class="drawing', 'class="'))
-    return [number for text in texts for number in typed_numbers(text) if number not in formatted]
+    without_trailing_zeros = {text.rstrip("0") for text in formatted if "e" not in text}
+    known = formatted | without_trailing_zeros
+    # visible_texts leaves out elements of the class `drawing`.
+    texts = visible_texts(svg.replace('class="drawing', 'class="'))
+    return [number for text in texts for number in typed_numbers(text) if number not in known]
 
 
 @pytest.mark.parametrize(
@@ -189,24 +194,23 @@ def test_readme_types_no_number():
 
 @pytest.mark.parametrize("name", FIGURES)
 def test_figure_types_no_number(name, drawn_values):
-    drawing = FIGURES[name](examples.steps)
-    assert typed_in_drawings(drawing, drawn_values) == []
+    svg = FIGURES[name](examples.steps)
+    assert typed_numbers_of_drawing(svg, drawn_values) == []
 
 
 @pytest.mark.parametrize("path", NOTEBOOKS, ids=lambda path: path.stem)
 def test_figure_of_a_notebook_types_no_number(site, path, drawn_values):
     cells = json.loads(path.read_text(encoding="utf-8"))["cells"]
-    exec("\n".join("".join(c["source"]) for c in cells if c["cell_type"] == "code"), {})
+    code = ["".join(cell["source"]) for cell in cells if cell["cell_type"] == "code"]
+    exec("\n".join(code), {})  # to collect the drawn values
     page = BeautifulSoup(page_of(site, path.relative_to(ROOT / "docs")), "html.parser")
-    assert [
-        n for svg in page.select("svg.drawing") for n in typed_in_drawings(str(svg), drawn_values)
-    ] == []
+    for svg in page.select("svg.drawing"):
+        assert typed_numbers_of_drawing(str(svg), drawn_values) == []
 
 
-# String literals in a script without comments.
-QUOTED = re.compile(r'"(?:[^"\\\n]|\\.)*"|`(?:[^`\\]|\\.)*`')
-COMMENTS = re.compile(r"/\*.*?\*/|(?<![:\"'])//[^\n]*", re.DOTALL)
-INSERTED = re.compile(r"\$\{[^{}]*\}")
+JAVASCRIPT_STRING = re.compile(r'"(?:[^"\\\n]|\\.)*"|`(?:[^`\\]|\\.)*`')
+JAVASCRIPT_COMMENT = re.compile(r"/\*.*?\*/|(?<![:\"'])//[^\n]*", re.DOTALL)
+TEMPLATE_EXPRESSION = re.compile(r"\$\{[^{}]*\}")
 # Without program.js, which writes programs that tests run.
 SCRIPTS = sorted(
     set((ROOT / "docs" / "assets").rglob("*.js")) - {ROOT / "docs/assets/live/program.js"}
@@ -214,17 +218,17 @@ SCRIPTS = sorted(
 
 
 @pytest.mark.parametrize("script", SCRIPTS, ids=lambda path: path.stem)
-def test_words_of_a_script_type_no_number(script):
-    code = COMMENTS.sub("", script.read_text(encoding="utf-8"))
-    assert (
-        texts_with_typed_numbers(INSERTED.sub(COMPUTED, text) for text in QUOTED.findall(code))
-        == []
-    )
+def test_strings_of_a_script_type_no_number(script):
+    code = JAVASCRIPT_COMMENT.sub("", script.read_text(encoding="utf-8"))
+    strings = JAVASCRIPT_STRING.findall(code)
+    texts = [TEMPLATE_EXPRESSION.sub(COMPUTED, string) for string in strings]
+    assert texts_with_typed_numbers(texts) == []
 
 
 @pytest.mark.parametrize("name", examples.names())
-def test_words_of_an_example_type_no_number(name):
+def test_strings_of_an_example_type_no_number(name):
     tree = ast.parse((ROOT / f"attention_docs/examples/{name}.py").read_text(encoding="utf-8"))
     constants = [node.value for node in ast.walk(tree) if isinstance(node, ast.Constant)]
-    texts = {text for text in constants if isinstance(text, str)}
-    assert texts_with_typed_numbers(texts - {ast.get_docstring(tree, clean=False)}) == []
+    strings = {constant for constant in constants if isinstance(constant, str)}
+    docstring = ast.get_docstring(tree, clean=False)  # whose digits a doctest compares
+    assert texts_with_typed_numbers(strings - {docstring}) == []

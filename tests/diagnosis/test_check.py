@@ -352,56 +352,59 @@ def test_check_writes_no_bytecode_beside_the_file(write_target, tmp_path, monkey
 
 # Targets that cannot be checked, and a part of the error message.
 BAD_TARGETS = {
-    "no such module": ("nowhere.at_all:attention", "there is no module 'nowhere'"),
-    "no such file": ("nowhere.py:attention", "there is no file nowhere.py"),
-    "no such function": ("mine.py:nothing", "what can be called there: Layer, attention"),
+    "no such module": ("missing.module:attention", "there is no module 'missing'"),
+    "no such file": ("missing.py:attention", "there is no file missing.py"),
+    "no such function": ("mine.py:missing", "what can be called there: Layer, attention"),
     "no function named": ("mine.py", "write module:function or file.py:function"),
     "not callable": ("mine.py:number", "number is of type int; expected a function"),
-    "a name misspelt": ("mine.py:atention", "what can be called there: attention"),
-    "a class": ("mine.py:Layer", "layer = Layer(6, 3)"),
+    "misspelt name": ("mine.py:atention", "what can be called there: attention"),
+    "class": ("mine.py:Layer", "layer = Layer(6, 3)"),
     "raises on import": (
         "broken.py:attention",
         "ZeroDivisionError: division by zero; `python broken.py` shows where",
     ),
-    "a file of a package": (
-        "inside.py:attention",
+    "file of a package": (
+        "relative_import.py:attention",
         "for a file of a package, write package.module:attention",
     ),
-    "ends on import": ("ending.py:attention", "cannot be imported: SystemExit"),
-    "kills on import": (
-        "killing.py:attention",
-        "the import of killing.py ended its process with status 3",
+    "SystemExit on import": ("system_exit.py:attention", "cannot be imported: SystemExit"),
+    "process exits on import": (
+        "exits.py:attention",
+        "the import of exits.py ended its process with status 3",
     ),
-    "raises always": (
-        "mine.py:raising",
+    "raises on call": (
+        "mine.py:raises",
         "in every layout it raised RuntimeError: no; say with --layout and --names",
     ),
-    "wrong rank": ("mine.py:flat", "in bnd its output has shape (5,); expected (1, 4, 3)"),
-    "returns nothing": ("mine.py:nothing_at_all", "it returns None; expected an array"),
+    "wrong rank": (
+        "mine.py:returns_vector",
+        "in bnd its output has shape (5,); expected (1, 4, 3)",
+    ),
+    "returns None": ("mine.py:returns_none", "it returns None; expected an array"),
     "returns a list": (
-        "mine.py:nested",
+        "mine.py:returns_list",
         "it returns a list that begins with a float; expected an array",
     ),
     "returns complex numbers": (
-        "mine.py:complexly",
+        "mine.py:returns_complex",
         "its result has dtype complex128; expected real numbers",
     ),
     "one argument": (
-        "mine.py:lonely",
+        "mine.py:takes_tokens",
         "it takes (tokens), and attention takes query, key and value",
     ),
-    "hangs": ("mine.py:hanging", "gave no answer within 0.2 s and was stopped"),
-    "kills": ("mine.py:killing", "ended its process with status 3"),
-    "two libraries": ("mine.py:both", "say whose arrays it takes with --library"),
+    "hangs": ("mine.py:hangs", "gave no answer within 0.2 s and was stopped"),
+    "process exits on call": ("mine.py:exits", "ended its process with status 3"),
+    "two libraries": ("mine.py:attention", "say whose arrays it takes with --library"),
 }
 # Targets that end or hang their process, and two whose errors are passed through its pipe.
 IN_SUBPROCESS = {
     "no such function",
     "raises on import",
-    "ends on import",
-    "kills on import",
+    "SystemExit on import",
+    "process exits on import",
     "hangs",
-    "kills",
+    "process exits on call",
 }
 
 
@@ -424,26 +427,26 @@ def bad_modules(write_target, tmp_path):
     write_target("""
         import os, time
         number = 3
-        class Layer:
-            pass
+        class Layer: pass
         def attention(q, k, v): return v
-        def raising(q, k, v): raise RuntimeError("no")
-        def flat(q, k, v): return v.ravel()[:5]
-        def nothing_at_all(q, k, v): pass
-        def nested(q, k, v): return [1.0]
-        def complexly(q, k, v): return 1j * v
-        def lonely(tokens): return tokens
-        def hanging(q, k, v): time.sleep(60)
-        def killing(q, k, v): os._exit(3)
-        def both(q, k, v): return v
-        class Foreign: pass
-        torch, jax = Foreign(), Foreign()
+        def raises(q, k, v): raise RuntimeError("no")
+        def returns_vector(q, k, v): return v.ravel()[:5]
+        def returns_none(q, k, v): pass
+        def returns_list(q, k, v): return [1.0]
+        def returns_complex(q, k, v): return 1j * v
+        def takes_tokens(tokens): return tokens
+        def hangs(q, k, v): time.sleep(60)
+        def exits(q, k, v): os._exit(3)
+
+        # As if the module imported PyTorch and JAX, which need not be installed.
+        class Imported: pass
+        torch, jax = Imported(), Imported()
         torch.__module__, jax.__module__ = "torch.nn", "jax.numpy"
     """)
     (tmp_path / "broken.py").write_text("1 / 0")
-    (tmp_path / "inside.py").write_text("from .beside import attention")
-    (tmp_path / "ending.py").write_text("raise SystemExit('no')")
-    (tmp_path / "killing.py").write_text("import os; os._exit(3)")
+    (tmp_path / "relative_import.py").write_text("from .neighbour import attention")
+    (tmp_path / "system_exit.py").write_text("raise SystemExit('no')")
+    (tmp_path / "exits.py").write_text("import os; os._exit(3)")
 
 
 @pytest.mark.parametrize(

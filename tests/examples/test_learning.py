@@ -84,9 +84,9 @@ def test_model_without_scale_learns_more_slowly(mistakes):
 
 
 def test_model_trained_without_mask_fails_with_it(mistakes):
-    smallest_honest_loss = math.log(2)
-    assert abs(mistakes["walk"][-1] - smallest_honest_loss) < 0.03
-    assert mistakes["unmasked"][-1] < smallest_honest_loss / 2
+    smallest_loss_with_mask = math.log(2)
+    assert abs(mistakes["walk"][-1] - smallest_loss_with_mask) < 0.03
+    assert mistakes["unmasked"][-1] < smallest_loss_with_mask / 2
     assert mistakes["unmasked_used"][-1] > 2
 
 

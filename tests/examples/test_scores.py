@@ -57,7 +57,7 @@ def test_share_beyond_three_deviations_matches_theory():
     proved = steps["beyond_3_proved"]
     error = np.sqrt(proved * (1 - proved) / example.PAIRS)
     assert np.all(np.abs(steps["beyond_3"] - proved) < 3 * error)
-    assert example.above(2, 1.5) == pytest.approx(math.exp(-1.5) / 2)
+    assert example.probability_above(2, 1.5) == pytest.approx(math.exp(-1.5) / 2)
 
 
 def test_variance_of_source_is_within_three_standard_deviations():

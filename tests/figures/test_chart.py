@@ -60,6 +60,7 @@ def assert_shows_series(picture, x, y, series):
 
 def positions_on_axes(picture, x, y):
     """Return for each axis the function from a number to its position on paper."""
+    # Only the grid lines have this opacity.
     grid = [shape for shape in shapes(picture) if shape.attributes.get("stroke-opacity") == "0.25"]
     vertical = left_to_right(line for line in grid if np.ptp(line.corners[:, 0]) == 0)
     horizontal = top_to_bottom(line for line in grid if np.ptp(line.corners[:, 1]) == 0)[::-1]

@@ -125,9 +125,10 @@ def test_clock_hands_have_references_and_point_there():
 
 
 def luminance(colour):
-    """Return the relative luminance of WCAG 2."""
-    parts = [c / 12.92 if c <= 0.04045 else ((c + 0.055) / 1.055) ** 2.4 for c in colour]
-    return float(np.dot(parts, [0.2126, 0.7152, 0.0722]))
+    """Return the relative luminance, by its definition in WCAG 2, of (red, green, blue)."""
+    channels = np.array(colour)
+    linear = np.where(channels <= 0.04045, channels / 12.92, ((channels + 0.055) / 1.055) ** 2.4)
+    return float(linear @ [0.2126, 0.7152, 0.0722])
 
 
 def blended(foreground, background, opacity):
@@ -136,6 +137,7 @@ def blended(foreground, background, opacity):
 
 
 def rgb(text):
+    """Convert a colour like #1e2129 to three numbers between 0 and 1."""
     return [int(text[i : i + 2], 16) / 255 for i in (1, 3, 5)]
 
 

@@ -107,7 +107,8 @@ def with_ones(places):
 
 
 def test_outlined_points_are_joined():
-    for picture, outlined in ((space(), slice(4)), (plane(), slice(2, 5))):
+    corners_in_space, below_in_plane = slice(0, 4), slice(2, 5)
+    for picture, outlined in ((space(), corners_in_space), (plane(), below_in_plane)):
         positions = [position_of(marker) for marker in markers_of(picture)][outlined]
         assert_lines_join(lines_with_dashes(picture, "4 3"), combinations(positions, 2))
 

@@ -19,20 +19,17 @@ ARRAYS = [
 
 
 def slow_scores(query, key, query_weight, key_weight, score_weight):
-    projected_query, projected_key = (
-        reference.matmul(query, query_weight),
-        reference.matmul(key, key_weight),
-    )
-    return [
-        [
-            reference.dot(score_weight, [math.tanh(a + b) for a, b in zip(q, k, strict=True)])
-            for k in projected_key
-        ]
-        for q in projected_query
-    ]
+    scores = []
+    for q in reference.matmul(query, query_weight):
+        row = []
+        for k in reference.matmul(key, key_weight):
+            hidden = [math.tanh(a + b) for a, b in zip(q, k, strict=True)]
+            row.append(reference.dot(score_weight, hidden))
+        scores.append(row)
+    return scores
 
 
-def test_equals_slow_loop():
+def test_scores_equal_slow_loop():
     np.testing.assert_allclose(additive_scores(*ARRAYS), slow_scores(*ARRAYS), rtol=1e-13)
 
 
@@ -61,7 +58,7 @@ def test_overflowing_sum_of_projections_has_tanh_one():
 
 
 def test_libraries_agree(xp):
-    scores = additive_scores(*(xp.asarray(a.tolist(), dtype=xp.float64) for a in ARRAYS))
+    scores = additive_scores(*(xp.asarray(array.tolist(), dtype=xp.float64) for array in ARRAYS))
     np.testing.assert_allclose(to_numpy(scores), additive_scores(*ARRAYS), rtol=1e-13)
 
 
@@ -95,11 +92,10 @@ def test_incompatible_batches_raise():
 
 @pytest.mark.parametrize("name", ["query", "key"])
 def test_overflow_error_names_factors(name):
-    # inf - inf would be NaN, and inf alone a tanh of 1.
+    # Unchecked, inf - inf would be a NaN, and inf alone would pass as a tanh of 1.
     one, huge = np.ones((1, 2)), np.array([[1e308, -1e308]])
     weights = {"query_weight": np.full((2, 3), 2.0), "key_weight": np.full((2, 3), 2.0)}
     message = rf"the product of {name} and {name}_weight holds (nan|-?inf) at \[0, 0\]; expected"
+    arguments = {"query": one, "key": one, **weights, "score_weight": np.ones(3)}
     with pytest.raises(ValueError, match=message):
-        additive_scores(
-            **{"query": one, "key": one, **weights, "score_weight": np.ones(3)} | {name: huge}
-        )
+        additive_scores(**arguments | {name: huge})

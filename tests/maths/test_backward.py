@@ -13,7 +13,6 @@ from tests.conftest import literal, to_numpy
 
 INPUTS = ("query", "key", "value", "attn_mask")
 
-
 # 2 sequences, 4 heads, 3 queries, 5 keys, d_k = 8, d_v = 6.
 QUERY, KEY, VALUE = (
     literal((2, 4, 3, 8), 0.618),
@@ -22,7 +21,7 @@ QUERY, KEY, VALUE = (
 )
 GRAD_OUTPUT = literal((2, 4, 3, 6), 0.302)
 MASK = window_mask(3, 5, left=1, right=2)
-HIDING = np.where(MASK, literal((3, 5), 0.577), -np.inf)
+HIDING_BIAS = np.where(MASK, literal((3, 5), 0.577), -np.inf)
 
 MASKS = {
     "no mask": {},
@@ -34,9 +33,9 @@ MASKS = {
     "float mask of each head": {"attn_mask": literal((2, 4, 3, 5), 0.271)},
     "float mask for all queries": {"attn_mask": literal((4, 1, 5), 0.271)},
     "one number as mask": {"attn_mask": np.array(0.5)},
-    "float mask that hides": {"attn_mask": HIDING},
+    "float mask that hides": {"attn_mask": HIDING_BIAS},
 }
-SCORES = {
+SCORE_OPTIONS = {
     "plain scores": {},
     "scale": {"scale": -0.3},
     "softcap": {"softcap": 0.8},
@@ -57,19 +56,23 @@ SHAPES = {
 def cases(mask_name):
     """Yield the name, arrays and options of every valid combination with a mask."""
     mask = MASKS[mask_name]
-    for (score_name, score), (shape_name, shape) in itertools.product(
-        SCORES.items(), SHAPES.items()
-    ):
-        *qkv, options = shape
-        scores = np.broadcast_shapes(qkv[0].shape[:-2], () if options else qkv[1].shape[:-2])
-        if "attn_mask" in mask:
-            batch = mask["attn_mask"].shape[:-2]
-            if len(batch) > len(scores) or np.broadcast_shapes(batch, scores) != scores:
-                continue
-        yield f"{score_name}, {shape_name}", qkv, {**mask, **score, **options}
+    for score_name, shape_name in itertools.product(SCORE_OPTIONS, SHAPES):
+        query, key, value, grouping = SHAPES[shape_name]
+        # Key heads are repeated for query heads, so with grouped heads the query has all the axes.
+        key_axes = () if grouping else key.shape[:-2]
+        score_axes = np.broadcast_shapes(query.shape[:-2], key_axes)
+        if "attn_mask" in mask and not broadcasts_to(mask["attn_mask"].shape[:-2], score_axes):
+            continue
+        options = {**mask, **SCORE_OPTIONS[score_name], **grouping}
+        yield f"{score_name}, {shape_name}", (query, key, value), options
+
+
+def broadcasts_to(axes, target):
+    return len(axes) <= len(target) and np.broadcast_shapes(axes, target) == target
 
 
 def grad_output_for(qkv, options):
+    """Return a gradient with the shape of the output."""
     shape = attention_steps(*qkv, **options).output.shape
     return literal(shape, 0.302)
 
@@ -84,7 +87,7 @@ def slope(function, array, direction, step=1e-4):
     return (function(array + step * direction) - function(array - step * direction)) / (2 * step)
 
 
-def check_finite_differences(gradients, qkv, options, grad_output, case=""):
+def assert_finite_differences(gradients, qkv, options, grad_output, case=""):
     """Compare each gradient with the slope of the loss along a direction without zeros."""
     inputs = {**dict(zip(INPUTS, qkv, strict=False)), **options}
     for name in INPUTS:
@@ -113,7 +116,7 @@ def test_gradients_equal_finite_differences(mask):
     for case, qkv, options in cases(mask):
         grad_output = grad_output_for(qkv, options)
         gradients = attention_backward(grad_output, *qkv, **options)
-        check_finite_differences(gradients, qkv, options, grad_output, case)
+        assert_finite_differences(gradients, qkv, options, grad_output, case)
 
 
 def torch_steps(torch, qkv, attn_mask=None, scale=None, is_causal=False, enable_gqa=False, window=None, softcap=None):  # fmt: skip
@@ -121,24 +124,29 @@ def torch_steps(torch, qkv, attn_mask=None, scale=None, is_causal=False, enable_
     query, key, value = qkv
     if enable_gqa:
         key, value = (
-            a.repeat_interleave(query.shape[-3] // a.shape[-3], dim=-3) for a in (key, value)
+            array.repeat_interleave(query.shape[-3] // array.shape[-3], dim=-3)
+            for array in (key, value)
         )
     scores = query @ key.transpose(-1, -2)
     scaled = scores * (query.shape[-1] ** -0.5 if scale is None else scale)
     if softcap is not None:
         scaled = softcap * torch.tanh(scaled / softcap)
-    i, j = torch.meshgrid(*(torch.arange(n) for n in scores.shape[-2:]), indexing="ij")
+    i = torch.arange(scores.shape[-2])[:, None]
+    j = torch.arange(scores.shape[-1])
     left, right = window or (None, None)
     right = 0 if is_causal else right
     visible = torch.ones(scores.shape, dtype=torch.bool)
-    visible &= True if left is None else j >= i - left
-    visible &= True if right is None else j <= i + right
+    if left is not None:
+        visible &= j >= i - left
+    if right is not None:
+        visible &= j <= i + right
     masked = scaled
     if attn_mask is not None and attn_mask.dtype == torch.bool:
         visible &= attn_mask
     elif attn_mask is not None:
         visible &= attn_mask > -math.inf
         masked = scaled + torch.where(attn_mask > -math.inf, attn_mask, 0.0)
+    # Not torch.softmax, which gives NaN for a fully masked row.
     exponentials = torch.exp(masked - masked.detach().amax(-1, keepdim=True)) * visible
     weights = exponentials / exponentials.sum(-1, keepdim=True).clamp_min(1e-300)
     return scores, scaled, weights, weights @ value
@@ -158,11 +166,14 @@ def test_gradients_equal_pytorch_autograd(torch, mask):
 
 def autograd(torch, qkv, options):
     """Return PyTorch's gradients of inputs and steps, by name."""
-    tensors = [torch.tensor(a.tolist(), dtype=torch.float64, requires_grad=True) for a in qkv]
+    tensors = [
+        torch.tensor(array.tolist(), dtype=torch.float64, requires_grad=True) for array in qkv
+    ]
     differentiated = dict(zip(INPUTS, tensors, strict=False))
     torch_options = dict(options)
     if "attn_mask" in options:
-        torch_options["attn_mask"] = mask = torch.from_numpy(options["attn_mask"].copy())
+        mask = torch.from_numpy(options["attn_mask"].copy())
+        torch_options["attn_mask"] = mask
         if mask.dtype != torch.bool:
             differentiated["attn_mask"] = mask.requires_grad_()
     scores, scaled, weights, output = torch_steps(torch, tensors, **torch_options)
@@ -176,7 +187,7 @@ def autograd(torch, qkv, options):
 
 @pytest.mark.parametrize("options", [{}, {"is_causal": True}, {"scale": 0.3}], ids=str)
 def test_gradients_equal_pytorch_fused_attention(torch, options):
-    tensors = [torch.from_numpy(a).requires_grad_() for a in (QUERY, KEY, VALUE)]
+    tensors = [torch.from_numpy(array).requires_grad_() for array in (QUERY, KEY, VALUE)]
     output = torch.nn.functional.scaled_dot_product_attention(*tensors, **options)
     output.backward(torch.from_numpy(GRAD_OUTPUT))
     gradients = attention_backward(GRAD_OUTPUT, QUERY, KEY, VALUE, **options)
@@ -193,17 +204,18 @@ def test_masked_positions_get_zero_gradient():
 
 def test_gradient_rows_of_scaled_scores_sum_to_zero():
     """Adding a number to all scores of a query does not change its weights."""
-    gradients = attention_backward(GRAD_OUTPUT, QUERY, KEY, VALUE, attn_mask=HIDING)
+    gradients = attention_backward(GRAD_OUTPUT, QUERY, KEY, VALUE, attn_mask=HIDING_BIAS)
     np.testing.assert_allclose(gradients.scaled.sum(axis=-1), 0, rtol=0, atol=1e-14)
     np.testing.assert_allclose(gradients.attn_mask.sum(axis=-1), 0, rtol=0, atol=1e-14)
 
 
 @pytest.mark.parametrize("options", [{}, {"attn_mask": MASK}, {"softcap": 0.8}], ids=str)
-def test_row_sums_follow_from_output(options):
+def test_row_sums_of_gradient_times_weights_equal_those_of_output(options):
     gradients = attention_backward(GRAD_OUTPUT, QUERY, KEY, VALUE, **options)
     steps = attention_steps(QUERY, KEY, VALUE, **options)
-    of_weights = np.sum(gradients.weights * steps.weights, axis=-1)
-    np.testing.assert_allclose(of_weights, np.sum(GRAD_OUTPUT * steps.output, axis=-1), atol=1e-13)
+    sum_over_keys = np.sum(gradients.weights * steps.weights, axis=-1)
+    sum_over_features = np.sum(GRAD_OUTPUT * steps.output, axis=-1)
+    np.testing.assert_allclose(sum_over_keys, sum_over_features, atol=1e-13)
 
 
 @pytest.mark.parametrize(
@@ -212,9 +224,9 @@ def test_row_sums_follow_from_output(options):
     ids=str,
 )
 def test_libraries_agree_and_keep_array_type(xp, options):
-    key, value = KEY[:, :2], VALUE[:, :2]
-    arrays = (GRAD_OUTPUT, QUERY, key, value) if options == {"enable_gqa": True} else (GRAD_OUTPUT, QUERY, KEY, VALUE[1:])  # fmt: skip
-    ours = [xp.asarray(a.tolist(), dtype=xp.float64) for a in arrays]
+    key, value = (KEY[:, :2], VALUE[:, :2]) if "enable_gqa" in options else (KEY, VALUE[1:])
+    arrays = (GRAD_OUTPUT, QUERY, key, value)
+    ours = [xp.asarray(array.tolist(), dtype=xp.float64) for array in arrays]
     gradients = attention_backward(*ours, **options)
     expected = attention_backward(*arrays, **options)
     for name in ("query", "key", "value", "weights", "scaled", "scores"):
@@ -225,14 +237,16 @@ def test_libraries_agree_and_keep_array_type(xp, options):
 
 def test_gradients_stay_on_device(strict):
     device = strict.Device("device1")
-    arrays = [strict.asarray(a.tolist(), device=device) for a in (GRAD_OUTPUT, QUERY, KEY, VALUE)]
+    arrays = [
+        strict.asarray(array.tolist(), device=device) for array in (GRAD_OUTPUT, QUERY, KEY, VALUE)
+    ]
     gradients = attention_backward(*arrays, window=(1, 1), softcap=2.0)
     assert {gradient.device for gradient in gradients if gradient is not None} == {device}
 
 
 def test_float16_is_computed_in_float32():
-    halves = [a.astype("float16") for a in (GRAD_OUTPUT, QUERY, KEY, VALUE)]
-    wide = attention_backward(*(a.astype("float32") for a in halves))
+    halves = [array.astype("float16") for array in (GRAD_OUTPUT, QUERY, KEY, VALUE)]
+    wide = attention_backward(*(array.astype("float32") for array in halves))
     gradients = attention_backward(*halves)
     for name in INPUTS[:3]:
         assert getattr(gradients, name).dtype == "float16"
@@ -258,13 +272,12 @@ def test_empty_keys_and_queries_get_empty_gradients(xp):
 )
 def test_gradients_of_every_size_equal_finite_differences(sizes, batch, options):
     m, n, d_k, d_v = sizes
-    query, key, value = (
-        literal((*batch, *shape), step)
-        for shape, step in (((m, d_k), 0.618), ((n, d_k), 0.414), ((n, d_v), 0.732))
-    )
+    query = literal((*batch, m, d_k), 0.618)
+    key = literal((*batch, n, d_k), 0.414)
+    value = literal((*batch, n, d_v), 0.732)
     grad_output = literal((*batch, m, d_v), 0.302)
     gradients = attention_backward(grad_output, query, key, value, **options)
-    check_finite_differences(gradients, (query, key, value), options, grad_output)
+    assert_finite_differences(gradients, (query, key, value), options, grad_output)
 
 
 Q, K, V = np.ones((3, 2)), np.ones((4, 2)), np.ones((4, 5))

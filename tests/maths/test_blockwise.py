@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 
 import attention_docs.inputs
 from attention_docs import (
+    InputGradients,
     attention_backward,
     attention_steps,
     scaled_dot_product_attention,
@@ -29,39 +30,40 @@ from tests import stand_ins
 from tests.conftest import to_numpy
 
 attend = scaled_dot_product_attention
-BOTH = pytest.mark.parametrize("weight_blocks", [bounded_weights, online_weights])
+each_weight_blocks = pytest.mark.parametrize("weight_blocks", [bounded_weights, online_weights])
 TOLERANCE = {"float64": 1e-13, "float32": 3e-6, "float16": 2e-3}
 
 
-def inputs(*qkv, **options):
+def finite_inputs(*qkv, **options):
     return prepare_inputs(*qkv, **options).check_finite()
 
 
-def method(*qkv, **options):
-    call = prepare_inputs(*qkv, **options)
-    return select_method(call, check_and_measure(call))
+def selected_method(*qkv, **options):
+    inputs = prepare_inputs(*qkv, **options)
+    return select_method(inputs, check_and_measure(inputs))
 
 
-def normal(*shapes, dtype="float64", seed=0):
+def random_arrays(*shapes, dtype="float64", seed=0):
+    """Return an array of normally distributed numbers of each shape."""
     generator = np.random.default_rng(seed)
     return [generator.standard_normal(shape).astype(dtype) for shape in shapes]
 
 
 @st.composite
-def calls(draw):
+def attention_inputs(draw):
     """Draw the inputs of one call with random sizes, leading axes, dtype and options."""
     m, n, d_k, d_v = (draw(st.integers(1, 9)) for _ in range(4))
     batch = draw(st.sampled_from([(), (2,), (2, 4), (1, 4), (3, 2, 4)]))
     enable_gqa = len(batch) > 1 and draw(st.booleans())
     if enable_gqa:
-        query_axes = batch
-        key_axes, value_axes = ((*batch[:-1], draw(st.sampled_from([1, 2, 4]))) for _ in range(2))
-        score_axes = batch
+        query_axes = score_axes = batch
+        key_axes = (*batch[:-1], draw(st.sampled_from([1, 2, 4])))
+        value_axes = (*batch[:-1], draw(st.sampled_from([1, 2, 4])))
     else:
         query_axes, key_axes, value_axes = (draw(broadcastable(batch)) for _ in range(3))
         score_axes = np.broadcast_shapes(query_axes, key_axes)
     dtype = draw(st.sampled_from(["float64", "float32", "float16"]))
-    qkv = normal(
+    qkv = random_arrays(
         (*query_axes, m, d_k),
         (*key_axes, n, d_k),
         (*value_axes, n, d_v),
@@ -69,17 +71,17 @@ def calls(draw):
         seed=m * n + d_k,
     )
     options = {"enable_gqa": enable_gqa}
-    kind = draw(st.sampled_from(["none", "boolean", "float", "causal"]))
-    if kind == "causal":
+    mask_kind = draw(st.sampled_from(["none", "boolean", "float", "causal"]))
+    if mask_kind == "causal":
         options["is_causal"] = True
-    elif kind != "none":
+    elif mask_kind != "none":
         mask = draw(masks((*score_axes, m, n)))
-        options["attn_mask"] = mask if kind == "boolean" else np.where(mask, 0.5, -np.inf)
+        options["attn_mask"] = mask if mask_kind == "boolean" else np.where(mask, 0.5, -np.inf)
     side = st.none() | st.integers(0, 6)
     options["window"] = draw(st.none() | st.tuples(side, side))
     options["softcap"] = draw(st.sampled_from([None, 0.7]))
     options["scale"] = draw(st.sampled_from([None, -1.5]))
-    return inputs(*qkv, **options)
+    return finite_inputs(*qkv, **options)
 
 
 def broadcastable(shape):
@@ -91,38 +93,34 @@ def broadcastable(shape):
 
 @st.composite
 def masks(draw, shape):
+    """Draw a boolean mask that broadcasts to `shape` and hides about 40 % of the keys."""
     shape = draw(broadcastable(shape))
     return np.random.default_rng(draw(st.integers(0, 9))).random(shape) < 0.6
 
 
-def formula_output(call):
-    """Return the output of the formula for validated inputs."""
-    return _compute_steps(call).output
-
-
 @settings(max_examples=2 * settings.default.max_examples)
-@given(calls(), st.tuples(st.integers(1, 10), st.integers(1, 10)))
-def test_blocks_equal_formula_for_all_options(call, block):
-    expected = formula_output(call)
+@given(attention_inputs(), st.tuples(st.integers(1, 10), st.integers(1, 10)))
+def test_blocks_equal_formula_for_all_options(inputs, block):
+    expected = _compute_steps(inputs).output
     for weight_blocks in (online_weights, bounded_weights):
-        output = blockwise.attend(call, weight_blocks, block)
+        output = blockwise.attend(inputs, weight_blocks, block)
         assert output.dtype == expected.dtype
         assert output.shape == expected.shape
         np.testing.assert_allclose(output, expected, rtol=0, atol=TOLERANCE[output.dtype.name])
 
 
 LENGTH = 200  # 200 x 200 scores are more than SMALL: the public function uses blocks
-LARGE = normal((2, 4, LENGTH, 8), (2, 4, LENGTH + 30, 8), (2, 4, LENGTH + 30, 5))
+LARGE = random_arrays((2, 4, LENGTH, 8), (2, 4, LENGTH + 30, 8), (2, 4, LENGTH + 30, 5))
 LARGE_CASES = {
     "plain": {},
     "scale": {"scale": 0.3},
     "causal": {"is_causal": True},
     "boolean mask": {"attn_mask": window_mask(LENGTH, LENGTH + 30, left=20, right=40)},
-    "mask of one head": {"attn_mask": normal((2, 1, LENGTH, LENGTH + 30))[0] > -1},
-    "row mask": {"attn_mask": normal((1, LENGTH + 30))[0] > 0},
-    "column mask": {"attn_mask": normal((4, LENGTH, 1))[0] > 0},
-    "float mask": {"attn_mask": normal((LENGTH, LENGTH + 30))[0]},
-    "lowest floats as mask": {"attn_mask": np.where(normal((LENGTH, 1))[0] > 0, 0, -3e38)},
+    "mask of one head": {"attn_mask": random_arrays((2, 1, LENGTH, LENGTH + 30))[0] > -1},
+    "row mask": {"attn_mask": random_arrays((1, LENGTH + 30))[0] > 0},
+    "column mask": {"attn_mask": random_arrays((4, LENGTH, 1))[0] > 0},
+    "float mask": {"attn_mask": random_arrays((LENGTH, LENGTH + 30))[0]},
+    "lowest floats as mask": {"attn_mask": np.where(random_arrays((LENGTH, 1))[0] > 0, 0, -3e38)},
 }
 
 
@@ -130,22 +128,24 @@ LARGE_CASES = {
 @pytest.mark.parametrize(("dtype", "tolerance"), [("float64", 1e-14), ("float32", 2e-6)])
 def test_long_sequences_equal_formula(case, dtype, tolerance):
     options, qkv = LARGE_CASES[case], [array.astype(dtype) for array in LARGE]
-    assert method(*qkv, **options) is not Method.FORMULA
+    assert selected_method(*qkv, **options) is not Method.FORMULA
     expected = attention_steps(*qkv, **options).output
     np.testing.assert_allclose(attend(*qkv, **options), expected, rtol=0, atol=tolerance)
 
 
-@BOTH
+@each_weight_blocks
 def test_queries_beyond_all_keys_in_window_get_zeros(weight_blocks):
-    query, key, value = normal((300, 8), (60, 8), (60, 3))
-    output = blockwise.attend(inputs(query, key, value, window=(2, 0)), weight_blocks, (16, 16))
+    query, key, value = random_arrays((300, 8), (60, 8), (60, 3))
+    output = blockwise.attend(
+        finite_inputs(query, key, value, window=(2, 0)), weight_blocks, (16, 16)
+    )
     assert np.all(output[62:] == 0)
     assert np.all(output[:62] != 0)
 
 
 @pytest.mark.parametrize("shape", [(0, LENGTH), (2, 0, LENGTH)])
 def test_empty_heads_or_queries_give_empty_output(shape):
-    empty = np.ones((*shape, 8))
+    empty = np.ones((*shape, 8))  # one axis of `shape` is 0
     assert attend(empty, empty, empty).shape == empty.shape
     assert attend(np.ones((0, 8)), *LARGE[1:]).shape == (2, 4, 0, 5)
 
@@ -160,19 +160,24 @@ def test_integers_and_strided_views_are_accepted():
 @pytest.mark.parametrize("sign", [1, -1])
 @pytest.mark.parametrize("dtype", ["float32", "float64"])
 def test_methods_agree_at_limit_of_bound(dtype, sign):
-    """All scores are as large as `bounded_weights` allows: the powers need all exponents but four."""
-    exponents = math.log2(np.finfo(dtype).max) - 4
-    length = math.sqrt(exponents / LOG2_E) * (1 - 1e-6)
-    query = np.full((200, 1), sign * length, dtype=dtype)
-    key = np.where(np.arange(200) % 2, length, -length).astype(dtype)[:, None]
-    (value,) = normal((200, 3), dtype=dtype)
-    assert method(query, key, value, scale=1.0) is Method.BOUNDED
-    assert method(query, key, value, scale=1.00001) is Method.ONLINE
-    expected = attention_steps(*(a.astype("float64") for a in (query, key, value)), scale=1.0)
-    error = 1e-14 if dtype == "float64" else 1e-6
+    """All scores are just below the limit of `bounded_weights`, of either sign."""
+    max_exponent = math.log2(np.finfo(dtype).max) - 4
+    max_score = max_exponent / LOG2_E
+    factor = math.sqrt(max_score) * (1 - 1e-6)
+    query = np.full((200, 1), sign * factor, dtype=dtype)
+    key = np.where(np.arange(200) % 2, factor, -factor).astype(dtype)[:, None]
+    (value,) = random_arrays((200, 3), dtype=dtype)
+    assert selected_method(query, key, value, scale=1.0) is Method.BOUNDED
+    assert selected_method(query, key, value, scale=1.00001) is Method.ONLINE
+    expected = attention_steps(
+        *(array.astype("float64") for array in (query, key, value)), scale=1.0
+    )
+    tolerance = 1e-14 if dtype == "float64" else 1e-6
     for weight_blocks in (bounded_weights, online_weights):
-        output = blockwise.attend(inputs(query, key, value, scale=1.0), weight_blocks, (64, 64))
-        np.testing.assert_allclose(output, expected.output, rtol=0, atol=error)
+        output = blockwise.attend(
+            finite_inputs(query, key, value, scale=1.0), weight_blocks, (64, 64)
+        )
+        np.testing.assert_allclose(output, expected.output, rtol=0, atol=tolerance)
 
 
 @pytest.mark.parametrize("mask", [None, 3.0, -9.0], ids=["no mask", "raised", "lowered"])
@@ -185,69 +190,76 @@ def test_bounded_falls_back_when_sums_leave_range(score, size, mask):
     options = {"scale": 1.0}
     if mask is not None:
         options["attn_mask"] = np.full((1, 200), mask, "float32")
-    assert method(*arrays, **options) is Method.BOUNDED
+    assert selected_method(*arrays, **options) is Method.BOUNDED
     np.testing.assert_allclose(attend(*arrays, **options), 1.5 * size, rtol=1e-5)
 
 
 def test_constant_float_mask_changes_nothing():
     """Without a shift, all exponentials of the masked queries underflow."""
     mask = np.where(np.arange(LENGTH) % 2, 0.0, -1e6)[:, None]
-    assert method(*LARGE, attn_mask=mask) is Method.BOUNDED
+    assert selected_method(*LARGE, attn_mask=mask) is Method.BOUNDED
     expected = attention_steps(*LARGE).output
     np.testing.assert_allclose(attend(*LARGE, attn_mask=mask), expected, rtol=0, atol=1e-8)
 
 
 @pytest.mark.parametrize("size", [1e-30, 1e3, 1e9])
-@pytest.mark.parametrize("growing", [True, False])
-def test_scores_of_any_size_do_not_overflow(size, growing):
-    """The largest score is in the last block, or in the first."""
-    query, key = np.full((200, 1), size, "float32"), np.linspace(-1, 1, 200, dtype="float32")
-    key = (key if growing else key[::-1]).reshape(200, 1) * np.float32(size)
+@pytest.mark.parametrize("is_largest_last", [True, False])
+def test_scores_of_any_size_do_not_overflow(size, is_largest_last):
+    """The largest score of a query is in the last block, or in the first."""
+    start, stop = (-size, size) if is_largest_last else (size, -size)
+    query = np.full((200, 1), size, "float32")
+    key = np.linspace(start, stop, 200, dtype="float32")[:, None]
     value = np.arange(400, dtype="float32").reshape(200, 2)
-    expected = attention_steps(*(a.astype("float64") for a in (query, key, value))).output
+    expected = attention_steps(*(array.astype("float64") for array in (query, key, value))).output
     np.testing.assert_allclose(attend(query, key, value), expected, rtol=1e-5)
 
 
 def test_each_query_has_its_own_maximum():
-    query, key, value = normal((200, 4), (200, 4), (200, 3))
+    query, key, value = random_arrays((200, 4), (200, 4), (200, 3))
     query[::2] *= 1e4
     expected = attention_steps(query, key, value).output
     np.testing.assert_allclose(attend(query, key, value), expected, rtol=0, atol=1e-12)
 
 
 def test_max_bias_is_zero_without_float_mask():
-    query, key, value = normal((3, 2), (0, 2), (0, 4))
-    assert inputs(query, query, query).max_bias == 0
-    assert measure_bounds(prepare_inputs(query, key, value))[1:] == (0, 0)
-    assert inputs(query, query, query, attn_mask=np.ones((3, 3), dtype=bool)).max_bias == 0
-    assert inputs(query, key, value, attn_mask=np.ones((3, 0))).max_bias == 0
+    query, no_key, no_value = random_arrays((3, 2), (0, 2), (0, 4))
+    boolean_mask, empty_mask = np.ones((3, 3), dtype=bool), np.ones((3, 0))
+    assert finite_inputs(query, query, query).max_bias == 0
+    assert finite_inputs(query, query, query, attn_mask=boolean_mask).max_bias == 0
+    assert finite_inputs(query, no_key, no_value, attn_mask=empty_mask).max_bias == 0
+
+
+def test_bounds_of_empty_arrays_are_zero():
+    query, no_key, no_value = random_arrays((3, 2), (0, 2), (0, 4))
+    bounds = measure_bounds(prepare_inputs(query, no_key, no_value))
+    assert (bounds.key, bounds.value) == (0, 0)
 
 
 def test_larger_hidden_scores_are_ignored():
-    query, key, value = normal((200, 4), (200, 4), (200, 3))
-    key[100:] *= 1e6
+    query, key, value = random_arrays((200, 4), (200, 4), (200, 3))
     visible = np.arange(200) < 100
+    key[~visible] *= 1e6
     output = attend(query, key, value, attn_mask=visible)
     np.testing.assert_allclose(output, attend(query, key[:100], value[:100]), rtol=0, atol=1e-14)
 
 
 @pytest.mark.parametrize(
-    ("sizes", "scale"),
+    ("query", "key", "value", "scale"),
     [
-        ((1, 1, 1), 1),
-        ((1e200, 1, 1), 1),  # squares overflow, so there is no bound
-        ((1e100, 1e-100, 1), 1),
-        ((1e60, 1e60, 1), 1),
-        ((1, 1, 1e154), 1),
-        ((1, 1, 1e306), 1),
-        ((300, 1, 1e154), 1),  # exponentials times the largest values that have a bound
-        ((350, 1, 1e154), 1),  # their sums would overflow
-        ((1e120, 1e-300, 1), 1e200),  # a factor overflows, though the scores are moderate
+        (1, 1, 1, 1),
+        (1e200, 1, 1, 1),  # squares overflow, so there is no bound
+        (1e100, 1e-100, 1, 1),
+        (1e60, 1e60, 1, 1),
+        (1, 1, 1e154, 1),
+        (1, 1, 1e306, 1),
+        (300, 1, 1e154, 1),  # exponentials times the largest values that have a bound
+        (350, 1, 1e154, 1),  # their sums would overflow
+        (1e120, 1e-300, 1, 1e200),  # a factor overflows, though the scores are moderate
     ],
 )
-def test_equal_numbers_of_any_size_give_their_mean(sizes, scale):
-    qkv = [np.full((200, 1), size) for size in sizes]
-    np.testing.assert_allclose(attend(*qkv, scale=scale), sizes[2], rtol=1e-12)
+def test_equal_numbers_of_any_size_give_their_mean(query, key, value, scale):
+    qkv = [np.full((200, 1), number) for number in (query, key, value)]
+    np.testing.assert_allclose(attend(*qkv, scale=scale), value, rtol=1e-12)
 
 
 @pytest.mark.parametrize(
@@ -261,12 +273,12 @@ def test_equal_numbers_of_any_size_give_their_mean(sizes, scale):
     ],
 )
 def test_few_scores_select_formula(heads, queries, key_heads, keys, expected):
-    qkv = normal((heads, queries, 4), (key_heads, keys, 4), (key_heads, keys, 4))
-    assert method(*qkv, enable_gqa=True) is expected
+    qkv = random_arrays((heads, queries, 4), (key_heads, keys, 4), (key_heads, keys, 4))
+    assert selected_method(*qkv, enable_gqa=True) is expected
 
 
 def test_overflowing_scores_raise_as_in_formula():
-    query, key, value = normal((200, 4), (200, 4), (200, 4))
+    query, key, value = random_arrays((200, 4), (200, 4), (200, 4))
     key[150] *= 1e300
     query[20] *= 1e10
     for function in (attend, attention_steps):
@@ -275,18 +287,17 @@ def test_overflowing_scores_raise_as_in_formula():
 
 
 def test_concurrent_calls_are_bitwise_equal():
-    calls = [normal(*[(4, 600, 64)] * 3, dtype="float32", seed=seed) for seed in (1, 2)]
-    expected = [attend(*call) for call in calls]
     threads_before, failures = blas_threads(), []
 
-    def repeat(call, output):
+    def call_repeatedly(qkv, expected):
         for _ in range(10):
-            if not np.array_equal(attend(*call), output):
-                failures.append(call)
+            if not np.array_equal(attend(*qkv), expected):
+                failures.append(qkv)
 
-    threads = [
-        threading.Thread(target=repeat, args=pair) for pair in zip(calls, expected, strict=True)
-    ]
+    threads = []
+    for seed in (1, 2):
+        qkv = random_arrays(*[(4, 600, 64)] * 3, dtype="float32", seed=seed)
+        threads.append(threading.Thread(target=call_repeatedly, args=(qkv, attend(*qkv))))
     for thread in threads:
         thread.start()
     for thread in threads:
@@ -301,43 +312,48 @@ def test_concurrent_calls_are_bitwise_equal():
     ids=["bounded", "causal", "softcap", "online", "float mask"],
 )
 def test_memory_is_linear_in_length(options):
-    """All scores at once would be 64 MB."""
-    qkv = normal(*[(4096, 16)] * 3, dtype="float32")
+    """All scores at once would be 64 MB; each thread may hold a block and temporary copies of it."""
+    qkv = random_arrays(*[(4096, 16)] * 3, dtype="float32")
     threads = blas_threads()
     tracemalloc.start()
     attend(*qkv, **options)
     _, peak = tracemalloc.get_traced_memory()
     tracemalloc.stop()
-    assert peak < 3 * 4 * blockwise.BLOCK_SCORES * threads + 4 * qkv[0].nbytes
+    block_bytes = 4 * blockwise.BLOCK_SCORES
+    assert peak < 3 * block_bytes * threads + 4 * qkv[0].nbytes
 
 
 def test_error_is_at_most_twice_that_of_pytorch(torch):
-    errors = []
+    our_errors, torch_errors = [], []
     for seed in range(10):
-        qkv = normal(*[(1, 2, 512, 64)] * 3, dtype="float32", seed=seed)
-        exact = attention_steps(*(a.astype("float64") for a in qkv)).output
+        qkv = random_arrays(*[(1, 2, 512, 64)] * 3, dtype="float32", seed=seed)
+        exact = attention_steps(*(array.astype("float64") for array in qkv)).output
         theirs = torch.nn.functional.scaled_dot_product_attention(*map(torch.from_numpy, qkv))
-        errors.append([np.abs(attend(*qkv) - exact).max(), np.abs(theirs.numpy() - exact).max()])
-    ours, theirs = np.max(errors, axis=0)
-    assert ours <= 2 * theirs
+        our_errors.append(np.abs(attend(*qkv) - exact).max())
+        torch_errors.append(np.abs(theirs.numpy() - exact).max())
+    assert max(our_errors) <= 2 * max(torch_errors)
 
 
 def test_bfloat16_is_computed_in_float32():
     bfloat16 = pytest.importorskip("ml_dtypes").bfloat16
-    short = [array.astype(bfloat16) for array in LARGE]
-    wide = attend(*(array.astype("float32") for array in short))
-    output = attend(*short, attn_mask=np.zeros((1, 1), dtype=bfloat16))
+    qkv = [array.astype(bfloat16) for array in LARGE]
+    expected = attend(*(array.astype("float32") for array in qkv))
+    output = attend(*qkv, attn_mask=np.zeros((1, 1), dtype=bfloat16))
     assert output.dtype == bfloat16
-    np.testing.assert_allclose(output.astype("float32"), wide, rtol=2**-7, atol=1e-6)
-    assert attention_steps(*short).output.dtype == bfloat16
+    np.testing.assert_allclose(output.astype("float32"), expected, rtol=2**-7, atol=1e-6)
+    assert attention_steps(*qkv).output.dtype == bfloat16
+
+
+def test_error_locates_nan_of_bfloat16():
+    bfloat16 = pytest.importorskip("ml_dtypes").bfloat16
     with pytest.raises(ValueError, match=r"query holds nan at \[0, 0\]"):
         attend(np.full((1, 1), np.nan, dtype=bfloat16), *[np.ones((1, 1), dtype=bfloat16)] * 2)
 
 
-@pytest.mark.parametrize("vector", [True, False])
-def test_exp2_and_exp_agree(monkeypatch, vector):
+@pytest.mark.parametrize("has_vector_exp2", [True, False])
+def test_exp2_and_exp_agree(monkeypatch, has_vector_exp2):
     """Which one is faster depends on the processor; both must be correct on all."""
-    monkeypatch.setattr(exponential, "_has_vector_exp2", lambda: vector)
+    monkeypatch.setattr(exponential, "_has_vector_exp2", lambda: has_vector_exp2)
     expected = attention_steps(*LARGE, softcap=2.0).output
     np.testing.assert_allclose(attend(*LARGE, softcap=2.0), expected, rtol=0, atol=1e-14)
 
@@ -364,7 +380,7 @@ def test_cupy_blocks_run_sequentially(monkeypatch, dtype):
     monkeypatch.setattr(attention_docs.inputs, "namespace", lambda **arrays: xp)
     monkeypatch.setattr(blockwise, "run_parallel", pytest.fail)
     qkv = [xp.asarray(array.astype(dtype)) for array in LARGE]
-    assert method(*qkv) is Method.BOUNDED
+    assert selected_method(*qkv) is Method.BOUNDED
     output = attend(*qkv)
     assert output.dtype == dtype
     expected = attention_steps(*(np.asarray(array, "float64") for array in qkv)).output
@@ -375,13 +391,8 @@ def test_cupy_blocks_run_sequentially(monkeypatch, dtype):
     ("heads", "queries", "weight_blocks", "threads", "expected"),
     [
         (8, 2048, bounded_weights, 2, (1024, 256)),
-        (
-            8,
-            2048,
-            bounded_weights,
-            16,
-            (256, 1024),
-        ),  # 16 long jobs would keep 16 threads busy by chance
+        # 16 long jobs are too few to divide evenly among 16 threads.
+        (8, 2048, bounded_weights, 16, (256, 1024)),
         (8, 2048, online_weights, 2, (256, 1024)),
         (1, 300, bounded_weights, 2, (256, 1024)),
         (8, 1, bounded_weights, 2, (1, 2**18)),  # one more token: all keys at once
@@ -391,8 +402,8 @@ def test_block_size_depends_on_jobs_per_thread(
     monkeypatch, heads, queries, weight_blocks, threads, expected
 ):
     monkeypatch.setattr(blockwise, "blas_threads", lambda: threads)
-    qkv = normal((heads, queries, 2), (heads, 300, 2), (heads, 300, 2))
-    assert blockwise.block_size(inputs(*qkv), weight_blocks) == expected
+    qkv = random_arrays((heads, queries, 2), (heads, 300, 2), (heads, 300, 2))
+    assert blockwise.block_size(finite_inputs(*qkv), weight_blocks) == expected
 
 
 @pytest.mark.parametrize("xp", ["numpy", "torch"], indirect=True)
@@ -404,8 +415,8 @@ def test_block_size_depends_on_jobs_per_thread(
         {"window": (30, 2)},
         {"softcap": 1.5},
         {"scale": 40.0},
-        {"attn_mask": normal((LENGTH, 1))[0] > 0},
-        {"attn_mask": normal((1, LENGTH + 30))[0]},
+        {"attn_mask": random_arrays((LENGTH, 1))[0] > 0},
+        {"attn_mask": random_arrays((1, LENGTH + 30))[0]},
     ],
     ids=["plain", "causal", "window", "softcap", "scale", "boolean mask", "float mask"],
 )
@@ -415,75 +426,76 @@ def test_device_runs_large_blocks_sequentially(monkeypatch, xp, options):
     monkeypatch.setattr(blockwise, "is_on_host", lambda xp: False)
     monkeypatch.setattr(blockwise, "run_parallel", pytest.fail)
     monkeypatch.setattr(blockwise, "DEVICE_BLOCK", (64, 128))
-    qkv = [xp.asarray(array) for array in LARGE]
-    theirs = {name: xp.asarray(x) if name == "attn_mask" else x for name, x in options.items()}
     expected = attention_steps(*LARGE, **options).output
-    np.testing.assert_allclose(to_numpy(attend(*qkv, **theirs)), expected, rtol=0, atol=1e-13)
+    if "attn_mask" in options:
+        options = {"attn_mask": xp.asarray(options["attn_mask"])}
+    output = attend(*(xp.asarray(array) for array in LARGE), **options)
+    np.testing.assert_allclose(to_numpy(output), expected, rtol=0, atol=1e-13)
 
 
 # ---- Gradients ----
 
 
-def gradient_for(call):
-    """Return a gradient of the output, in the dtype of the computation."""
-    shape = (*call.batch, call.query.shape[-2], call.value.shape[-1])
-    return normal(shape, dtype=call.query.dtype, seed=5)[0]
+def grad_output_for(inputs):
+    """Return a gradient with the shape of the output, in the dtype of the computation."""
+    shape = (*inputs.batch, inputs.query.shape[-2], inputs.value.shape[-1])
+    return random_arrays(shape, dtype=inputs.query.dtype, seed=5)[0]
 
 
 @settings(max_examples=2 * settings.default.max_examples)
-@given(calls(), st.tuples(st.integers(1, 10), st.integers(1, 10)))
-def test_gradients_equal_formula_for_all_options(call, block):
-    grad_output = gradient_for(call)
-    expected = _differentiate(call, _compute_steps(call), grad_output)
-    names = ("query", "key", "value", "attn_mask")
-    gradients = dict(zip(names, blockwise.differentiate(call, grad_output, block), strict=True))
+@given(attention_inputs(), st.tuples(st.integers(1, 10), st.integers(1, 10)))
+def test_gradients_equal_formula_for_all_options(inputs, block):
+    grad_output = grad_output_for(inputs)
+    expected = _differentiate(inputs, _compute_steps(inputs), grad_output)
+    gradients = blockwise.differentiate(inputs, grad_output, block)
     # Many heads and queries add to one gradient, so errors accumulate.
-    error = 1e-11 if call.query.dtype == "float64" else 2e-3
-    for name in names:
-        reference = getattr(expected, name)
-        if reference is None:
-            assert gradients[name] is None
+    tolerance = 1e-11 if inputs.query.dtype == "float64" else 2e-3
+    assert_gradients_close(InputGradients(*gradients), expected, tolerance)
+
+
+def assert_gradients_close(gradients, expected, tolerance):
+    for name in InputGradients._fields:
+        actual, desired = getattr(gradients, name), getattr(expected, name)
+        if desired is None:
+            assert actual is None
             continue
-        assert gradients[name].shape == reference.shape
-        np.testing.assert_allclose(gradients[name], reference, rtol=error, atol=error, err_msg=name)
+        assert actual.shape == desired.shape
+        np.testing.assert_allclose(actual, desired, rtol=tolerance, atol=tolerance, err_msg=name)
 
 
-LARGE_GRADIENT = normal((2, 4, LENGTH, 5), seed=6)[0]
+LARGE_GRADIENT = random_arrays((2, 4, LENGTH, 5), seed=6)[0]
 
 
 @pytest.mark.parametrize("case", LARGE_CASES)
-@pytest.mark.parametrize(("dtype", "error"), [("float64", 1e-12), ("float16", 3e-3)])
-def test_gradients_of_long_sequences_equal_formula(case, dtype, error):
+@pytest.mark.parametrize(("dtype", "tolerance"), [("float64", 1e-12), ("float16", 3e-3)])
+def test_gradients_of_long_sequences_equal_formula(case, dtype, tolerance):
     options = {**LARGE_CASES[case], "softcap": 2.0}
     arrays = [array.astype(dtype) for array in (LARGE_GRADIENT, *LARGE)]
-    assert method(*arrays[1:], **options) is not Method.FORMULA
+    assert selected_method(*arrays[1:], **options) is not Method.FORMULA
     gradients = scaled_dot_product_attention_backward(*arrays, **options)
     expected = attention_backward(*arrays, **options)
-    for name in gradients._fields:
-        gradient, reference = getattr(gradients, name), getattr(expected, name)
-        if reference is None:
-            assert gradient is None
-            continue
-        assert gradient.dtype == reference.dtype
-        np.testing.assert_allclose(gradient, reference, rtol=error, atol=error, err_msg=name)
+    assert_gradients_close(gradients, expected, tolerance)
+    assert gradients.query.dtype == gradients.key.dtype == gradients.value.dtype == dtype
 
 
 @pytest.mark.thorough
 def test_gradient_memory_is_linear_in_length():
     """All scores at once would be 64 MB, and their gradients as much again."""
-    arrays = normal(*[(4096, 16)] * 4, dtype="float32")
+    arrays = random_arrays(*[(4096, 16)] * 4, dtype="float32")
     tracemalloc.start()
     scaled_dot_product_attention_backward(*arrays, is_causal=True)
     _, peak = tracemalloc.get_traced_memory()
     tracemalloc.stop()
-    scores = 4 * math.prod(blockwise.GRADIENT_BLOCK)
-    assert peak < 10 * scores + 8 * arrays[0].nbytes
+    block_bytes = 4 * math.prod(blockwise.GRADIENT_BLOCK)
+    assert peak < 10 * block_bytes + 8 * arrays[0].nbytes
 
 
-def test_gradient_errors_equal_those_of_formula():
-    with pytest.raises(
-        ValueError, match=r"grad_output has shape \(3,\); expected \(2, 4, 200, 5\)"
-    ):
+def test_gradient_of_another_shape_raises():
+    message = r"grad_output has shape \(3,\); expected \(2, 4, 200, 5\)"
+    with pytest.raises(ValueError, match=message):
         scaled_dot_product_attention_backward(np.ones(3), *LARGE)
+
+
+def test_overflowing_gradient_raises():
     with pytest.raises(ValueError, match=r"the gradient of query holds .*; expected products"):
         scaled_dot_product_attention_backward(np.full_like(LARGE_GRADIENT, 1.7e308), *LARGE)

@@ -27,10 +27,10 @@ def heads(draw, batch=()):
     """Draw query, key and value with independent sizes m, n, d_k and d_v."""
     m, n, d_k, d_v = (draw(st.integers(1, 5)) for _ in range(4))
     numbers = st.floats(-10, 10)
-    return tuple(
-        draw(arrays(float, (*batch, *shape), elements=numbers))
-        for shape in ((m, d_k), (n, d_k), (n, d_v))
-    )
+    query = draw(arrays(float, (*batch, m, d_k), elements=numbers))
+    key = draw(arrays(float, (*batch, n, d_k), elements=numbers))
+    value = draw(arrays(float, (*batch, n, d_v), elements=numbers))
+    return query, key, value
 
 
 @given(heads(), st.none() | st.floats(0.1, 2))
@@ -42,7 +42,7 @@ def test_equals_slow_loop(qkv, divisor):
 
 
 @given(heads(), st.integers(0, 3), st.integers(0, 3))
-def test_masked_attention_equals_slow_loop(qkv, left, right):
+def test_window_equals_slow_loop(qkv, left, right):
     weights, output = reference.attention(*qkv, allowed=lambda i, j: -left <= j - i <= right)
     steps = attention_steps(*qkv, window=(left, right))
     np.testing.assert_allclose(steps.weights, weights, rtol=1e-10, atol=1e-12)
@@ -61,7 +61,8 @@ def test_steps_are_consistent(qkv):
 
 @given(heads())
 def test_is_causal_window_and_masks_agree(qkv):
-    mask = causal_mask(len(qkv[0]), len(qkv[1]))
+    query, key, _ = qkv
+    mask = causal_mask(len(query), len(key))
     expected = attend(*qkv, attn_mask=mask)
     np.testing.assert_array_equal(attend(*qkv, is_causal=True), expected)
     np.testing.assert_array_equal(attend(*qkv, window=(None, 0)), expected)
@@ -90,13 +91,13 @@ TORCH_CASES = {
 @pytest.mark.parametrize(("dtype", "tolerance"), [("float64", 1e-14), ("float32", 2e-6)])
 def test_equals_pytorch(torch, case, dtype, tolerance):
     options = TORCH_CASES[case]
-    tensors = [torch.from_numpy(a.astype(dtype)) for a in (QUERY, KEY, VALUE)]
+    tensors = [torch.from_numpy(array.astype(dtype)) for array in (QUERY, KEY, VALUE)]
     torch_options = dict(options)
     if "attn_mask" in options:
         mask = torch.from_numpy(options["attn_mask"])
         torch_options["attn_mask"] = mask if mask.dtype == torch.bool else mask.to(tensors[0].dtype)
     expected = torch.nn.functional.scaled_dot_product_attention(*tensors, **torch_options).numpy()
-    ours = attend(*(t.numpy() for t in tensors), **options)
+    ours = attend(*(tensor.numpy() for tensor in tensors), **options)
     assert ours.dtype == dtype
     np.testing.assert_allclose(ours, expected, rtol=0, atol=tolerance)
 
@@ -105,7 +106,7 @@ def test_equals_pytorch(torch, case, dtype, tolerance):
 def test_grouped_queries_equal_pytorch(torch, key_heads):
     key, value = KEY[:, :key_heads], VALUE[:, :key_heads]
     grouped = attend(QUERY, key, value, enable_gqa=True)
-    tensors = (torch.from_numpy(a) for a in (QUERY, key, value))
+    tensors = (torch.from_numpy(array) for array in (QUERY, key, value))
     expected = torch.nn.functional.scaled_dot_product_attention(*tensors, enable_gqa=True)
     np.testing.assert_allclose(grouped, expected.numpy(), rtol=0, atol=1e-14)
 
@@ -113,7 +114,7 @@ def test_grouped_queries_equal_pytorch(torch, key_heads):
 @pytest.mark.parametrize("batch", [np.s_[:], np.s_[0]], ids=["a batch", "one sequence"])
 def test_grouped_queries_equal_repeated_heads(xp, batch):
     query, key, value = QUERY[batch], KEY[:, :2][batch], VALUE[:, :1][batch]
-    qkv = (xp.asarray(a.tolist(), dtype=xp.float64) for a in (query, key, value))
+    qkv = (xp.asarray(array.tolist(), dtype=xp.float64) for array in (query, key, value))
     grouped = attention_steps(*qkv, enable_gqa=True)
     repeated = attention_steps(query, key.repeat(2, axis=-3), value.repeat(4, axis=-3))
     for ours, expected in zip(grouped, repeated, strict=True):
@@ -122,24 +123,24 @@ def test_grouped_queries_equal_repeated_heads(xp, batch):
 
 def test_steps_stay_on_device(strict):
     device = strict.Device("device1")
-    qkv = [strict.asarray(a.tolist(), device=device) for a in (QUERY, KEY, VALUE)]
+    qkv = [strict.asarray(array.tolist(), device=device) for array in (QUERY, KEY, VALUE)]
     mask = causal_mask(3, 5, xp=strict, device=device)
     for options in ({}, {"attn_mask": mask}, {"window": (1, 1), "softcap": 2.0}):
         assert {step.device for step in attention_steps(*qkv, **options)} == {device}
 
 
 def test_float16_is_computed_in_float32():
-    halves = [a.astype("float16") for a in (QUERY, KEY, VALUE)]
-    wide = attend(*(a.astype("float32") for a in halves))
+    halves = [array.astype("float16") for array in (QUERY, KEY, VALUE)]
+    in_float32 = attend(*(array.astype("float32") for array in halves))
     assert attend(*halves).dtype == "float16"
-    np.testing.assert_array_equal(attend(*halves), wide.astype("float16"))
+    np.testing.assert_array_equal(attend(*halves), in_float32.astype("float16"))
 
 
 def test_bfloat16_tensors_are_computed_in_float32(torch):
-    tensors = [torch.from_numpy(a).to(torch.bfloat16) for a in (QUERY, KEY, VALUE)]
+    tensors = [torch.from_numpy(array).to(torch.bfloat16) for array in (QUERY, KEY, VALUE)]
     output = attend(*tensors)
     assert output.dtype == torch.bfloat16
-    assert torch.equal(output, attend(*(t.float() for t in tensors)).to(torch.bfloat16))
+    assert torch.equal(output, attend(*(tensor.float() for tensor in tensors)).to(torch.bfloat16))
 
 
 @pytest.mark.parametrize(
@@ -148,7 +149,9 @@ def test_bfloat16_tensors_are_computed_in_float32(torch):
     ids=str,
 )
 def test_libraries_agree_and_keep_array_type(xp, options):
-    query, key, value = (xp.asarray(a.tolist(), dtype=xp.float64) for a in (QUERY, KEY, VALUE))
+    query, key, value = (
+        xp.asarray(array.tolist(), dtype=xp.float64) for array in (QUERY, KEY, VALUE)
+    )
     output = attend(query, key, value, **options)
     assert type(output) is type(query)
     assert output.dtype == query.dtype
@@ -157,12 +160,14 @@ def test_libraries_agree_and_keep_array_type(xp, options):
 
 
 def test_libraries_accept_boolean_and_float_masks(xp):
-    query, key, value = (xp.asarray(a.tolist(), dtype=xp.float64) for a in (QUERY, KEY, VALUE))
+    query, key, value = (
+        xp.asarray(array.tolist(), dtype=xp.float64) for array in (QUERY, KEY, VALUE)
+    )
     mask = window_mask(3, 5, left=1, right=1, xp=xp)
     bias = xp.where(mask, xp.asarray(0.0, dtype=xp.float64), xp.asarray(-xp.inf, dtype=xp.float64))
-    boolean = attend(query, key, value, attn_mask=mask)
-    added = attend(query, key, value, attn_mask=bias)
-    np.testing.assert_array_equal(to_numpy(boolean), to_numpy(added))
+    masked = attend(query, key, value, attn_mask=mask)
+    biased = attend(query, key, value, attn_mask=bias)
+    np.testing.assert_array_equal(to_numpy(masked), to_numpy(biased))
 
 
 def test_leading_axes_broadcast():
@@ -181,7 +186,9 @@ def test_softcap_bounds_the_scaled_scores_before_the_mask():
 @pytest.mark.parametrize("limit", ["smallest_normal", "max"])
 def test_softcap_accepts_every_normal_number(limit):
     softcap = float(getattr(np.finfo("float32"), limit))
-    steps = attention_steps(*(a.astype("float32") for a in (QUERY, KEY, VALUE)), softcap=softcap)
+    steps = attention_steps(
+        *(array.astype("float32") for array in (QUERY, KEY, VALUE)), softcap=softcap
+    )
     assert np.abs(steps.scaled).max() <= softcap
 
 
@@ -223,7 +230,7 @@ def test_no_keys_give_zeros(xp):
 
 
 def test_numpy_scale_does_not_promote_dtype():
-    qkv = [a.astype("float32") for a in (QUERY, KEY, VALUE)]
+    qkv = [array.astype("float32") for array in (QUERY, KEY, VALUE)]
     for is_causal in (False, True):
         steps = attention_steps(*qkv, scale=np.float64(2), is_causal=is_causal)
         assert {step.dtype.name for step in steps} == {"float32"}
@@ -236,9 +243,11 @@ def test_float_mask_without_keys_gives_zeros():
 
 
 def test_byte_order_is_ignored():
-    query, key, value = (rows.astype(">f8") for rows in (QUERY, KEY, VALUE))
-    np.testing.assert_array_equal(attend(query, KEY, value), attend(QUERY, KEY, VALUE))
-    np.testing.assert_array_equal(attend(QUERY, key, VALUE), attend(QUERY, KEY, VALUE))
+    expected = attend(QUERY, KEY, VALUE)
+    big_endian_key = KEY.astype(">f8")
+    np.testing.assert_array_equal(attend(QUERY, big_endian_key, VALUE), expected)
+    big_endian_query, big_endian_value = QUERY.astype(">f8"), VALUE.astype(">f8")
+    np.testing.assert_array_equal(attend(big_endian_query, KEY, big_endian_value), expected)
 
 
 Q, K, V = np.ones((3, 2)), np.ones((4, 2)), np.ones((4, 5))
@@ -266,18 +275,18 @@ Q, K, V = np.ones((3, 2)), np.ones((4, 2)), np.ones((4, 5))
         (lambda: attend(Q, K, V, scale=math.inf), ValueError, "scale is inf; expected a finite number"),
         (lambda: attend(Q, K, V, softcap=0), ValueError, "softcap is 0; expected a positive number"),
         (lambda: attend(Q, K, V, softcap=math.inf), ValueError, "softcap is inf; expected a positive number"),
-        (lambda: attend(*(a.astype("float32") for a in (Q, K, V)), softcap=1e39), ValueError, "softcap is 1e+39; expected a number that fits float32"),
-        (lambda: attend(*(a.astype("float32") for a in (Q, K, V)), softcap=1e-39), ValueError, "softcap is 1e-39; expected a number that fits float32"),
+        (lambda: attend(*(array.astype("float32") for array in (Q, K, V)), softcap=1e39), ValueError, "softcap is 1e+39; expected a number that fits float32"),
+        (lambda: attend(*(array.astype("float32") for array in (Q, K, V)), softcap=1e-39), ValueError, "softcap is 1e-39; expected a number that fits float32"),
         (lambda: attend(Q, K, V, causal_mask(3, 4), is_causal=True), ValueError, "attn_mask and is_causal were both given; expected one, for example attn_mask & causal_mask(m, n)"),
         (lambda: attend(Q, K, V, np.ones((3, 4), dtype=int)), TypeError, "attn_mask has dtype int64; expected bool (True takes part) or float (added to the scores)"),
         (lambda: attend(Q, K, V, causal_mask(4, 4)), ValueError, "attn_mask has shape (4, 4); expected one that broadcasts to (3, 4)"),
         (lambda: attend(Q, K, V, np.ones((2, 3, 4))), ValueError, "attn_mask has shape (2, 3, 4); expected one that broadcasts to (3, 4)"),
         (lambda: attend(Q, K, V, np.full((3, 4), math.nan)), ValueError, "attn_mask holds nan at [0, 0]; expected finite numbers or -inf"),
         (lambda: attend(Q, K, V, np.array(math.inf)), ValueError, "attn_mask holds inf at []; expected finite numbers or -inf"),
-        (lambda: attend(*(a.astype("float32") for a in (Q, K, V)), np.full((3, 4), 1e300)), ValueError, "attn_mask holds 1e+300 at [0, 0]; expected numbers that fit float32, or -inf"),
-        (lambda: attend(*(a.astype("float16") for a in (Q, K, V)), np.full((3, 4), -1e39)), ValueError, "attn_mask holds -1e+39 at [0, 0]; expected numbers that fit float32, or -inf"),
+        (lambda: attend(*(array.astype("float32") for array in (Q, K, V)), np.full((3, 4), 1e300)), ValueError, "attn_mask holds 1e+300 at [0, 0]; expected numbers that fit float32, or -inf"),
+        (lambda: attend(*(array.astype("float16") for array in (Q, K, V)), np.full((3, 4), -1e39)), ValueError, "attn_mask holds -1e+39 at [0, 0]; expected numbers that fit float32, or -inf"),
         (lambda: attend(Q * 1e153, K * 1e153, V, np.full((3, 4), 1.7976e308), scale=60.0), ValueError, "the scores with attn_mask added hold inf at [0, 0]; expected products that fit float64"),
-        (lambda: attend(*(a.astype("float32") for a in (Q, K, V)), scale=1e39), ValueError, "scale is 1e+39; expected a number that fits float32"),
+        (lambda: attend(*(array.astype("float32") for array in (Q, K, V)), scale=1e39), ValueError, "scale is 1e+39; expected a number that fits float32"),
         (lambda: attend(Q, K, V, scale="1"), TypeError, "scale is '1'; expected a real number"),
         (lambda: attend(Q, K, V, is_causal=np.ones(2)), TypeError, "is_causal is array([1., 1.]); expected True or False"),
         (lambda: attend(None, K, V), TypeError, "query is None; expected an array"),

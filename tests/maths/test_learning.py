@@ -25,6 +25,7 @@ each_model = pytest.mark.parametrize("model", MODELS.values(), ids=MODELS)
 
 
 def gradients_of(model, weights, lesson):
+    """Return the loss, and the gradients by name."""
     run = model.run(weights, lesson.tokens)
     loss, d_logits = cross_entropy(run.logits, lesson.targets)
     return loss, model.gradients(weights, lesson.tokens, run, d_logits)
@@ -50,7 +51,7 @@ def test_gradients_equal_finite_differences(model):
 
 def torch_loss(torch, model, weights, lesson):
     """Return the loss of the same model in PyTorch."""
-    tokens, targets = (torch.from_numpy(np.ascontiguousarray(a)) for a in lesson)
+    tokens, targets = (torch.from_numpy(np.ascontiguousarray(array)) for array in lesson)
     x = tokens @ weights["W_E"]
     x = x + weights["W_P"] if model.has_positions else x
     for layer in range(1, model.layers + 1):
@@ -67,7 +68,7 @@ def torch_loss(torch, model, weights, lesson):
 
 
 def as_parameters(torch, weights):
-    return {name: torch.tensor(w, requires_grad=True) for name, w in weights.items()}
+    return {name: torch.tensor(array, requires_grad=True) for name, array in weights.items()}
 
 
 @each_model
@@ -82,14 +83,14 @@ def test_gradients_equal_pytorch_autograd(torch, model):
         np.testing.assert_allclose(gradient, parameters[name].grad, rtol=0, atol=1e-13)
 
 
-def trained_by_pytorch(torch, model, task, steps, size=1.0):
+def train_with_pytorch(torch, model, task, steps):
     """Return the weights after training steps with PyTorch's gradients and Adam."""
-    parameters = as_parameters(torch, model.initial_weights(seed=0, embedding_scale=size))
+    parameters = as_parameters(torch, model.initial_weights(seed=0))
     adam = torch.optim.Adam(parameters.values(), lr=1 / 100, betas=(0.9, 0.98))
-    draw = RandomState(1)
+    random_state = RandomState(1)
     for _ in range(steps):
         adam.zero_grad()
-        torch_loss(torch, model, parameters, task(draw)).backward()
+        torch_loss(torch, model, parameters, task(random_state)).backward()
         adam.step()
     return {name: parameter.detach().numpy() for name, parameter in parameters.items()}
 
@@ -98,10 +99,9 @@ def trained_by_pytorch(torch, model, task, steps, size=1.0):
 def test_training_equals_pytorch(torch, model, task):
     vocabulary, length = {induction: (9, 8), walk: (6, 8)}[task]
     model = replace(model, vocabulary=vocabulary, length=length)
-    ours = next(
-        islice(train(model, model.initial_weights(seed=0), task, 1 / 100, seed=1), 20, None)
-    )
-    theirs = trained_by_pytorch(torch, model, task, 20)
+    training = train(model, model.initial_weights(seed=0), task, rate=1 / 100, seed=1)
+    ours = next(islice(training, 20, None))  # the weights after 20 steps
+    theirs = train_with_pytorch(torch, model, task, steps=20)
     for name, weights in ours.items():
         np.testing.assert_allclose(weights, theirs[name], rtol=0, atol=1e-10, err_msg=name)
 
@@ -111,8 +111,9 @@ def test_cross_entropy_is_mean_over_targets():
     targets = np.zeros((2, 2, 3))
     targets[0, 0, 2] = targets[1, 0, 0] = 1
     loss, gradient = cross_entropy(logits, targets)
-    first = math.log(sum(math.exp(z - 0.5) for z in logits[0, 0]))
-    assert loss == pytest.approx((first + 697) / 2, rel=1e-14)
+    first_loss = math.log(sum(math.exp(z - 0.5) for z in logits[0, 0]))
+    second_loss = 700 - 3  # the other exponentials vanish beside e^700
+    assert loss == pytest.approx((first_loss + second_loss) / 2, rel=1e-14)
     assert np.all(gradient[:, 1] == 0)
     np.testing.assert_allclose(gradient.sum(axis=-1), 0, atol=1e-16)
     np.testing.assert_allclose(gradient[1, 0], [-0.5, 0, 0.5], atol=1e-15)
@@ -131,13 +132,14 @@ def test_adam_equals_scalar_loop():
     for count, gradient in enumerate([2.0, -0.5, 0.1, 0.0, 3.0], start=1):
         mean = 0.8 * mean + 0.2 * gradient
         square = 0.9 * square + 0.1 * gradient**2
-        size = math.sqrt(square / (1 - 0.9**count)) + 1e-8
-        expected -= 0.05 * mean / (1 - 0.8**count) / size
+        unbiased_mean, unbiased_square = mean / (1 - 0.8**count), square / (1 - 0.9**count)
+        expected -= 0.05 * unbiased_mean / (math.sqrt(unbiased_square) + 1e-8)
         weight = adam.step(weight, {"W": np.array([gradient])})
         assert weight["W"][0] == pytest.approx(expected, rel=1e-13)
 
 
 def tokens_of(lesson):
+    """Return the indices of the tokens and of the targets."""
     return lesson.tokens.argmax(-1), lesson.targets.argmax(-1)
 
 
@@ -152,9 +154,8 @@ def test_induction_target_follows_first_occurrence():
     tokens, answers = tokens_of(lesson)
     assert np.all(lesson.targets[:, :-1] == 0)
     positions = set()
-    for row, answer in zip(tokens.tolist(), answers[:, -1], strict=True):
-        *before, last = row
-        assert len(set(before)) == 7
+    for (*before, last), answer in zip(tokens.tolist(), answers[:, -1], strict=True):
+        assert len(set(before)) == 7  # all of them differ
         position = before.index(last)
         positions.add(position)
         assert before[position + 1] == answer
@@ -165,8 +166,11 @@ def test_walk_targets_are_one_or_two_steps_ahead():
     tokens, answers = tokens_of(walk(RandomState(0)))
     np.testing.assert_array_equal(tokens[:, 1:], answers[:, :-1])
     assert set(np.unique((answers - tokens) % 6)) == {1, 2}
-    itself = walk(RandomState(0), shift=0)
-    np.testing.assert_array_equal(itself.tokens, itself.targets)
+
+
+def test_walk_without_shift_asks_for_the_token_itself():
+    lesson = walk(RandomState(0), shift=0)
+    np.testing.assert_array_equal(lesson.tokens, lesson.targets)
 
 
 def test_random_state_stream_is_stable():
@@ -180,24 +184,28 @@ def test_random_state_stream_is_stable():
     )
 
 
-def test_graded_counts_targets_only():
+def test_accuracy_and_loss_count_targets_only():
+    # With these weights, the logit of a position's own token is 50, and those of the others are 0.
     model = replace(SMALL, layers=1, has_residual=True)
-    weights = {name: 0 * w for name, w in model.initial_weights(0).items()}
-    weights["W_E"][:, :5], weights["W_U"][:5] = 50 * np.eye(5), np.eye(5)
+    weights = {name: 0 * weight for name, weight in model.initial_weights(0).items()}
+    weights["W_E"][:, :5] = 50 * np.eye(5)
+    weights["W_U"][:5] = np.eye(5)
     tokens = one_hot(np.array([[1, 2, 3, 4], [0, 1, 2, 3]]), 5)
     targets = tokens.copy()
-    targets[0, 0], targets[1, 1] = 0, 0  # no targets
-    targets[0, 1] = one_hot(np.array(4), 5)  # and this target differs
-    loss, right = evaluate(model, weights, Lesson(tokens, targets))
-    assert right == round(100 * 5 / 6)
+    targets[0, 0] = targets[1, 1] = 0  # no targets, so six of eight are left
+    targets[0, 1] = one_hot(np.array(4), 5)  # one of them is another token
+    loss, accuracy = evaluate(model, weights, Lesson(tokens, targets))
+    assert accuracy == round(100 * 5 / 6)
     assert loss == pytest.approx(50 / 6)
 
 
 def test_model_runs_on_every_library(xp):
-    lesson = Lesson(*(xp.asarray(a.tolist(), dtype=xp.float64) for a in LESSON))
+    lesson = Lesson(*(xp.asarray(array.tolist(), dtype=xp.float64) for array in LESSON))
     weights = SMALL.initial_weights(seed=1)
-    moved = {name: xp.asarray(w.tolist(), dtype=xp.float64) for name, w in weights.items()}
-    loss, gradients = gradients_of(SMALL, moved, lesson)
+    xp_weights = {
+        name: xp.asarray(weight.tolist(), dtype=xp.float64) for name, weight in weights.items()
+    }
+    loss, gradients = gradients_of(SMALL, xp_weights, lesson)
     expected_loss, expected = gradients_of(SMALL, weights, LESSON)
     assert float(loss) == pytest.approx(float(expected_loss), rel=1e-13)
     for name, gradient in gradients.items():

@@ -15,13 +15,13 @@ from attention_docs import (
     padding_mask,
     split_heads,
 )
-from tests import reference
+from tests import conftest, reference
 from tests.conftest import to_numpy
 
 
 def literal(shape, step):
-    """Return numbers without pattern or symmetry: the fractional parts of multiples of `step`."""
-    return (np.arange(1, math.prod(shape) + 1) * step % 1 * 2 - 1).reshape(shape)
+    """Return numbers without pattern or symmetry, between -1 and 1."""
+    return conftest.literal(shape, step) / 2
 
 
 # batch 2, m = 3, n = 5, d_query = 8, d_key = 6, d_value = 7, 4 heads
@@ -36,6 +36,7 @@ BIASES = {f"b_{letter}": literal((8,), 0.1 * i + 0.07) for i, letter in enumerat
 
 
 def layer(**changes):
+    """Return the layer with some weights changed."""
     return MultiHeadAttention(**({"num_heads": 4} | WEIGHTS | BIASES | changes))
 
 
@@ -70,7 +71,7 @@ def torch_layer(torch, weights, biases, heads):
         layer.v_proj_weight.copy_(tensors["W_V"].T)
         layer.out_proj.weight.copy_(tensors["W_O"].T)
         if biases:
-            layer.in_proj_bias.copy_(torch.cat([tensors[f"b_{x}"] for x in "QKV"]))
+            layer.in_proj_bias.copy_(torch.cat([tensors["b_Q"], tensors["b_K"], tensors["b_V"]]))
             layer.out_proj.bias.copy_(tensors["b_O"])
     return layer
 
@@ -79,15 +80,15 @@ def torch_mask(torch, mask):
     """Return a mask for PyTorch's layer: one per batch element and head, and True hides a key."""
     if mask is None:
         return None
-    full = torch.from_numpy(np.broadcast_to(mask, (2, 4, 3, 5)).reshape(8, 3, 5).copy())
-    return ~full if full.dtype == torch.bool else full
+    per_head = torch.from_numpy(np.broadcast_to(mask, (2, 4, 3, 5)).reshape(8, 3, 5).copy())
+    return ~per_head if per_head.dtype == torch.bool else per_head
 
 
 @pytest.mark.parametrize("case", MASKS)
 @pytest.mark.parametrize("biases", [BIASES, {}], ids=["biases", "no biases"])
 def test_equals_pytorch_with_copied_weights(torch, case, biases):
     theirs = torch_layer(torch, WEIGHTS, biases, heads=4)
-    tensors = (torch.from_numpy(a) for a in (QUERY, KEY, VALUE))
+    tensors = (torch.from_numpy(array) for array in (QUERY, KEY, VALUE))
     mask = torch_mask(torch, MASKS[case])
     output, weights = theirs(*tensors, attn_mask=mask, average_attn_weights=False)
     ours = MultiHeadAttention(**WEIGHTS, **biases, num_heads=4)
@@ -112,23 +113,23 @@ def test_equals_pytorch_in_causal_self_attention(torch):
     )
 
 
-@pytest.mark.parametrize("size", [0, 1], ids=["no biases", "biases"])
-def test_equals_slow_loop_over_heads(size):
-    biases = {name: size * bias for name, bias in BIASES.items()}
-    steps = layer(**(biases if size else dict.fromkeys(biases))).steps(QUERY, KEY, VALUE)
+@pytest.mark.parametrize("has_biases", [False, True], ids=["no biases", "biases"])
+def test_equals_slow_loop_over_heads(has_biases):
+    ours = layer() if has_biases else layer(**dict.fromkeys(BIASES))
+    biases = BIASES if has_biases else dict.fromkeys(BIASES, 0)
+    steps = ours.steps(QUERY, KEY, VALUE)
     for b in range(2):
-        q, k, v = (
-            np.asarray(reference.matmul(x[b], WEIGHTS[f"W_{letter}"])) + biases[f"b_{letter}"]
-            for x, letter in zip((QUERY, KEY, VALUE), "QKV", strict=True)
-        )
+        q = np.asarray(reference.matmul(QUERY[b], WEIGHTS["W_Q"])) + biases["b_Q"]
+        k = np.asarray(reference.matmul(KEY[b], WEIGHTS["W_K"])) + biases["b_K"]
+        v = np.asarray(reference.matmul(VALUE[b], WEIGHTS["W_V"])) + biases["b_V"]
         for projected, step in ((q, steps.Q), (k, steps.K), (v, steps.V)):
             np.testing.assert_allclose(np.hstack(step[b]), projected, rtol=1e-12, atol=1e-14)
-        heads = [
-            reference.attention(q[:, i : i + 2], k[:, i : i + 2], v[:, i : i + 2])[1]
-            for i in (0, 2, 4, 6)
-        ]
-        np.testing.assert_allclose(steps.merged[b], np.hstack(heads), rtol=1e-12, atol=1e-14)
-        expected = np.hstack(heads) @ WEIGHTS["W_O"] + biases["b_O"]
+        outputs = []
+        for head in (slice(0, 2), slice(2, 4), slice(4, 6), slice(6, 8)):
+            outputs.append(reference.attention(q[:, head], k[:, head], v[:, head])[1])
+        merged = np.hstack(outputs)
+        np.testing.assert_allclose(steps.merged[b], merged, rtol=1e-12, atol=1e-14)
+        expected = merged @ WEIGHTS["W_O"] + biases["b_O"]
         np.testing.assert_allclose(steps.output[b], expected, atol=1e-13)
 
 
@@ -168,19 +169,27 @@ def test_mixed_libraries_raise(strict, name):
 
 
 def test_libraries_agree_and_keep_array_type(xp):
-    tensors = {n: xp.asarray(a.tolist(), dtype=xp.float64) for n, a in (WEIGHTS | BIASES).items()}
-    query, key, value = (xp.asarray(a.tolist(), dtype=xp.float64) for a in (QUERY, KEY, VALUE))
+    tensors = {
+        name: xp.asarray(array.tolist(), dtype=xp.float64)
+        for name, array in (WEIGHTS | BIASES).items()
+    }
+    query, key, value = (
+        xp.asarray(array.tolist(), dtype=xp.float64) for array in (QUERY, KEY, VALUE)
+    )
     output = MultiHeadAttention(**tensors, num_heads=4)(query, key, value)
     assert type(output) is type(query)
     np.testing.assert_allclose(to_numpy(output), layer()(QUERY, KEY, VALUE), atol=1e-14)
 
 
 def test_16_bit_floats_are_computed_in_float32(torch):
-    halves = {n: torch.from_numpy(a).to(torch.bfloat16) for n, a in (WEIGHTS | BIASES).items()}
-    inputs = [torch.from_numpy(a).to(torch.bfloat16) for a in (QUERY, KEY, VALUE)]
+    halves = {
+        name: torch.from_numpy(array).to(torch.bfloat16)
+        for name, array in (WEIGHTS | BIASES).items()
+    }
+    inputs = [torch.from_numpy(array).to(torch.bfloat16) for array in (QUERY, KEY, VALUE)]
     output = MultiHeadAttention(**halves, num_heads=4)(*inputs)
     assert output.dtype == torch.bfloat16
-    wide = {n: tensor.float() for n, tensor in halves.items()}
+    wide = {name: tensor.float() for name, tensor in halves.items()}
     expected = MultiHeadAttention(**wide, num_heads=4)(*(tensor.float() for tensor in inputs))
     assert torch.equal(output, expected.to(torch.bfloat16))
 
@@ -200,16 +209,18 @@ def test_seeded_weights_are_equal_in_every_library(xp):
 
 
 def test_counts_accept_narrow_integers():
-    narrow = MultiHeadAttention.seeded(np.int8(100), np.int8(2), seed=np.uint8(3))
-    np.testing.assert_array_equal(narrow.W_Q, MultiHeadAttention.seeded(100, 2, seed=3).W_Q)
+    ours = MultiHeadAttention.seeded(np.int8(100), np.int8(2), seed=np.uint8(3))
+    expected = MultiHeadAttention.seeded(100, 2, seed=3)
+    np.testing.assert_array_equal(ours.W_Q, expected.W_Q)
     assert split_heads(np.ones((2, 200)), np.int8(2)).shape == (2, 2, 100)
 
 
-def call(**changes):
+def call_layer(**changes):
+    """Return the output of the layer with some arguments changed."""
     return layer()(**({"query": QUERY, "key": KEY, "value": VALUE} | changes))
 
 
-def fully_masked(torch, *, need_weights, training, gradients, kind="bool", **options):
+def output_of_fully_masked_row(torch, *, need_weights, training, gradients, kind="bool", **options):
     """Return the output of PyTorch's layer for a fully masked query; its bias is 1, 2, 3, 4."""
     layer = torch.nn.MultiheadAttention(4, 2, dtype=torch.float64, **options).train(training)
     if layer.out_proj.bias is not None:
@@ -234,16 +245,20 @@ def test_pytorch_layer_on_fully_masked_row_matches_page(
 ):
     state = {"training": training, "gradients": gradients, "batch_first": batch_first, "kind": kind}
     with warnings.catch_warnings():
-        warnings.simplefilter(
-            "ignore"
-        )  # PyTorch warns of a mask with another dtype than the inputs
-        with_weights = fully_masked(torch, need_weights=True, **state)
-        without_weights = fully_masked(torch, need_weights=False, **state)
+        # PyTorch warns of a mask whose dtype is not that of the inputs.
+        warnings.simplefilter("ignore")
+        with_weights = output_of_fully_masked_row(torch, need_weights=True, **state)
+        without_weights = output_of_fully_masked_row(torch, need_weights=False, **state)
     assert all(math.isnan(number) for number in with_weights)
     is_fast_path = batch_first and not training and not gradients and kind == "bool"
     if is_fast_path:
         assert all(math.isnan(number) for number in without_weights)
-        assert fully_masked(torch, need_weights=False, bias=False, **state) == [0, 0, 0, 0]
+        assert output_of_fully_masked_row(torch, need_weights=False, bias=False, **state) == [
+            0,
+            0,
+            0,
+            0,
+        ]
     else:
         assert without_weights == [1, 2, 3, 4]
 
@@ -252,8 +267,8 @@ def test_pytorch_layer_on_fully_masked_row_matches_page(
 def test_pytorch_function_gives_zeros_for_fully_masked_row(torch, gradients):
     x = torch.arange(12, dtype=torch.float64).reshape(1, 3, 4).sin().requires_grad_(gradients)
     visible = torch.tensor([[False] * 3, [True] * 3, [True] * 3])
-    added = torch.zeros(3, 3, dtype=torch.float64).masked_fill(~visible, -math.inf)
-    for mask in (visible, added):
+    bias = torch.zeros(3, 3, dtype=torch.float64).masked_fill(~visible, -math.inf)
+    for mask in (visible, bias):
         output = torch.nn.functional.scaled_dot_product_attention(x, x, x, attn_mask=mask)
         assert output.detach()[0, 0].tolist() == [0, 0, 0, 0]
 
@@ -271,20 +286,20 @@ def test_pytorch_function_gives_zeros_for_fully_masked_row(torch, gradients):
         (lambda: layer(W_K=np.ones((6, 4))), ValueError, "W_K has shape (6, 4); expected (d_key, 8) to match W_Q (8, 8)"),
         (lambda: layer(W_O=np.ones((6, 8))), ValueError, "W_O has shape (6, 8); expected (8, d_out) to match W_V (7, 8)"),
         (lambda: layer(b_V=np.ones(7)), ValueError, "b_V has shape (7,); expected (8,) to match W_V"),
-        (lambda: call(query=QUERY[..., :5]), ValueError, "query has shape (2, 3, 5); expected (..., length, 8) to match W_Q (8, 8)"),
-        (lambda: call(key=VALUE), ValueError, "key has shape (2, 5, 7); expected (..., length, 6) to match W_K (6, 8)"),
-        (lambda: call(value=VALUE[0, 0]), ValueError, "value has shape (7,); expected (..., length, 7) to match W_V (7, 8)"),
-        (lambda: call(value=VALUE[:, :4]), ValueError, "value has shape (2, 4, 7); expected (..., 5, d_value) to match key (2, 5, 6)"),
-        (lambda: call(query=QUERY.astype("float32")), TypeError, "query has dtype float32; expected float64 to match W_Q"),
-        (lambda: call(attn_mask=np.ones((2, 3, 5), dtype=bool)), ValueError, "attn_mask has shape (2, 3, 5); expected one that broadcasts to (2, 4, 3, 5)"),
+        (lambda: call_layer(query=QUERY[..., :5]), ValueError, "query has shape (2, 3, 5); expected (..., length, 8) to match W_Q (8, 8)"),
+        (lambda: call_layer(key=VALUE), ValueError, "key has shape (2, 5, 7); expected (..., length, 6) to match W_K (6, 8)"),
+        (lambda: call_layer(value=VALUE[0, 0]), ValueError, "value has shape (7,); expected (..., length, 7) to match W_V (7, 8)"),
+        (lambda: call_layer(value=VALUE[:, :4]), ValueError, "value has shape (2, 4, 7); expected (..., 5, d_value) to match key (2, 5, 6)"),
+        (lambda: call_layer(query=QUERY.astype("float32")), TypeError, "query has dtype float32; expected float64 to match W_Q"),
+        (lambda: call_layer(attn_mask=np.ones((2, 3, 5), dtype=bool)), ValueError, "attn_mask has shape (2, 3, 5); expected one that broadcasts to (2, 4, 3, 5)"),
         (lambda: layer(b_K=BIASES["b_K"] * math.nan), ValueError, "b_K holds nan at [0]; expected finite numbers only"),
-        (lambda: call(key=KEY * math.inf), ValueError, "key holds -inf at [0, 0, 0]; expected finite numbers only"),
+        (lambda: call_layer(key=KEY * math.inf), ValueError, "key holds -inf at [0, 0, 0]; expected finite numbers only"),
         (lambda: MultiHeadAttention.seeded(0, 2, seed=0), ValueError, "embed_dim is 0; expected 1 or more"),
         (lambda: MultiHeadAttention.seeded(6, 2, seed=0, kdim=0), ValueError, "kdim is 0; expected 1 or more"),
         (lambda: MultiHeadAttention.seeded(6, 2, seed=None), TypeError, "seed is None; expected a whole number"),
         (lambda: MultiHeadAttention.seeded(6, 2, seed=0, bias=np.ones(2)), TypeError, "bias is array([1., 1.]); expected True or False"),
         (lambda: layer(W_Q=np.ones((8, 0)), W_K=np.ones((6, 0)), b_Q=None, b_K=None), ValueError, "W_Q has shape (8, 0); expected h d_k of 1 or more"),
-        (lambda: call(query=QUERY * 1e200, key=KEY * 1e200), ValueError, "the scores of query and key hold inf at [0, 0, 0, 0]; expected products that fit float64"),
+        (lambda: call_layer(query=QUERY * 1e200, key=KEY * 1e200), ValueError, "the scores of query and key hold inf at [0, 0, 0, 0]; expected products that fit float64"),
         (lambda: layer(W_V=WEIGHTS["W_V"] * 1e308)(QUERY, KEY, np.full((2, 5, 7), 9.0)), ValueError, "the projection of value by W_V and b_V holds -inf at [0, 0, 0]; expected products that fit float64"),
         (lambda: layer(W_O=WEIGHTS["W_O"] * 1e308, b_O=None)(QUERY, KEY, VALUE * 50), ValueError, "the projection of the merged heads by W_O holds inf at [0, 0, 0]; expected products that fit float64"),
         (lambda: MultiHeadAttention.seeded(6, 4, seed=0), ValueError, "num_heads is 4; expected a divisor of the 6 features of W_Q"),

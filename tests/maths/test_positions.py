@@ -38,11 +38,13 @@ def test_rotations_are_orthogonal_and_compose(one, other, d_model):
     rotation = position_rotation(one, d_model)
     np.testing.assert_allclose(rotation @ rotation.T, np.eye(d_model), atol=1e-14)
     assert np.linalg.det(rotation) == pytest.approx(1)
-    both = position_rotation(one + other, d_model)
-    np.testing.assert_allclose(rotation @ position_rotation(other, d_model), both, atol=1e-13)
+    composed = rotation @ position_rotation(other, d_model)
+    expected = position_rotation(one + other, d_model)
+    np.testing.assert_allclose(composed, expected, atol=1e-13)
 
 
 def complex_rotary(x, positions, base, interleaved):
+    """Rotate pairs of features as complex numbers."""
     pairs = x.reshape(len(x), -1, 2) if interleaved else x.reshape(len(x), 2, -1).swapaxes(1, 2)
     frequencies = base ** -(2 * np.arange(pairs.shape[1]) / x.shape[1])
     z = (pairs[..., 0] + 1j * pairs[..., 1]) * np.exp(1j * np.outer(positions, frequencies))
@@ -74,10 +76,10 @@ def test_rotary_broadcasts_positions_over_heads(xp):
 
 
 def test_rotary_angles_are_exact_at_far_positions():
-    x, far = np.array([[1.0, 2.0]]), np.array([1_000_001])
-    exact = rotary(x, far)
+    x, far_position = np.array([[1.0, 2.0]]), np.array([1_000_001])
+    exact = rotary(x, far_position)
     for dtype, tolerance in (("float32", 1e-7), ("float16", 1e-3)):
-        rotated = rotary(x.astype(dtype), far)
+        rotated = rotary(x.astype(dtype), far_position)
         assert rotated.dtype == dtype
         np.testing.assert_allclose(rotated, exact, rtol=tolerance)
 

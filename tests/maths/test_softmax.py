@@ -69,10 +69,10 @@ def test_empty_axis_stays_empty(xp):
     assert softmax(xp.zeros((0, 2))).shape == (0, 2)
 
 
-@pytest.mark.parametrize("bad", [math.nan, math.inf])
-def test_error_locates_nan_or_inf_score(xp, bad):
-    with pytest.raises(ValueError, match=rf"scores holds {bad} at \[1, 0\]; expected finite"):
-        softmax(xp.asarray([[1.0, 2.0], [bad, 3.0]]))
+@pytest.mark.parametrize("invalid", [math.nan, math.inf])
+def test_error_locates_nan_or_inf_score(xp, invalid):
+    with pytest.raises(ValueError, match=rf"scores holds {invalid} at \[1, 0\]; expected finite"):
+        softmax(xp.asarray([[1.0, 2.0], [invalid, 3.0]]))
 
 
 @pytest.mark.parametrize(

@@ -56,23 +56,23 @@ def test_unknown_blas_gets_one_thread_per_core(monkeypatch, cores, threads):
         assert blas_threads() == threads
 
 
-def in_another_thread(function):
+def call_in_another_thread(function):
     thread = threading.Thread(target=function)
     thread.start()
     thread.join()
 
 
 def test_blas_limit_works_across_threads():
-    first = one_blas_thread()
-    with one_blas_thread():  # so that this thread has set the limit before
+    with one_blas_thread():  # threadpoolctl now takes this thread for the controlling one
         pass
-    in_another_thread(first.__enter__)
+    limit = one_blas_thread()
+    call_in_another_thread(limit.__enter__)
     assert blas_threads() == 1
-    first.__exit__(None, None, None)
+    limit.__exit__(None, None, None)
     assert blas_threads() == 2
-    first = one_blas_thread()
-    first.__enter__()
-    in_another_thread(lambda: first.__exit__(None, None, None))
+    limit = one_blas_thread()
+    limit.__enter__()
+    call_in_another_thread(lambda: limit.__exit__(None, None, None))
     assert blas_threads() == 2
 
 
@@ -88,11 +88,13 @@ def test_every_job_runs_once_on_several_threads():
 
 
 def test_single_job_keeps_blas_threads():
-    seen = []
-    run_parallel(
-        lambda job: seen.append((job, blas_threads(), threading.current_thread())), ["job"]
-    )
-    assert seen == [("job", 2, threading.current_thread())]
+    calls = []
+
+    def run_job(job):
+        calls.append((job, blas_threads(), threading.current_thread()))
+
+    run_parallel(run_job, ["job"])
+    assert calls == [("job", 2, threading.current_thread())]
 
 
 def test_no_jobs_run_nothing():
@@ -110,9 +112,8 @@ def test_job_error_is_raised_and_limit_restored():
 
 def test_jobs_inherit_context_of_caller():
     """The context holds NumPy's error state."""
-    before = np.geterr()["over"]
+    states = []
+    assert np.geterr()["over"] != "ignore"
     with np.errstate(over="ignore"):
-        states = []
         run_parallel(lambda job: states.append(np.geterr()["over"]), range(8))
-    assert before != "ignore"
     assert states == ["ignore"] * 8

@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from hypothesis.extra.numpy import arrays
 
 from attention_docs import TileState, attend_tile, merge, scaled_dot_product_attention
 from tests import reference
@@ -18,23 +19,27 @@ numbers = st.floats(-50, 50)
 totals = st.floats(0, 50)
 
 
-def states(queries=2, features=3):
-    shape = queries * (2 + features)
-    return st.lists(numbers, min_size=shape, max_size=shape).map(
-        lambda drawn: TileState(
-            np.array(drawn[:queries]),
-            np.abs(drawn[queries : 2 * queries]),
-            np.reshape(drawn[2 * queries :], (queries, features)),
-        )
+@st.composite
+def states(draw, queries=2, features=3):
+    return TileState(
+        maximum=draw(arrays(float, queries, elements=numbers)),
+        total=draw(arrays(float, queries, elements=totals)),
+        sums=draw(arrays(float, (queries, features), elements=numbers)),
     )
 
 
 EMPTY = TileState(np.full(2, -np.inf), np.zeros(2), np.zeros((2, 3)))
 
 
-def assert_close(one, other):
-    for part, expected in zip(one, other, strict=True):
-        np.testing.assert_allclose(part, expected, rtol=1e-12, atol=1e-12)
+def assert_close(state, expected):
+    for field in TileState._fields:
+        actual, desired = getattr(state, field), getattr(expected, field)
+        np.testing.assert_allclose(actual, desired, rtol=1e-12, atol=1e-12, err_msg=field)
+
+
+def assert_equal(state, expected):
+    for field in TileState._fields:
+        np.testing.assert_array_equal(getattr(state, field), getattr(expected, field))
 
 
 @given(states(), states(), states())
@@ -46,14 +51,12 @@ def test_merge_is_associative_and_commutative(a, b, c):
 @given(states())
 def test_merge_with_empty_state_is_identity(state):
     for merged in (merge(EMPTY, state), merge(state, EMPTY)):
-        for part, expected in zip(merged, state, strict=True):
-            np.testing.assert_array_equal(part, expected)
+        assert_equal(merged, state)
 
 
 def test_merge_of_empty_states_has_zero_output():
     merged = merge(EMPTY, EMPTY)
-    for part, expected in zip(merged, EMPTY, strict=True):
-        np.testing.assert_array_equal(part, expected)
+    assert_equal(merged, EMPTY)
     np.testing.assert_array_equal(merged.output, np.zeros((2, 3)))
 
 
@@ -80,10 +83,8 @@ def test_tiles_of_any_width_equal_attention(cuts, size):
 def test_tiles_of_long_sequence_equal_blockwise_attention():
     q, k, v = sample_qkv(m=300, n=3000, size=20.0)
     mask = np.sin(np.arange(300 * 3000.0)).reshape(300, 3000) > -0.5
-    tiles = [
-        attend_tile(q, k[j : j + 500], v[j : j + 500], attn_mask=mask[:, j : j + 500])
-        for j in range(0, 3000, 500)
-    ]
+    slices = [slice(start, start + 500) for start in range(0, 3000, 500)]
+    tiles = [attend_tile(q, k[keys], v[keys], attn_mask=mask[:, keys]) for keys in slices]
     output = functools.reduce(merge, tiles).output
     expected = scaled_dot_product_attention(q, k, v, attn_mask=mask)
     np.testing.assert_allclose(output, expected, rtol=1e-9, atol=1e-12)
@@ -99,44 +100,44 @@ def test_tile_accepts_attention_options():
 def test_values_with_extra_axes_can_be_merged():
     q, k, v = sample_qkv()
     values = np.stack([v, 2 * v])
-    halves = [attend_tile(q, k[part], values[:, part]) for part in (slice(0, 7), slice(7, 12))]
+    tiles = [attend_tile(q, k[keys], values[:, keys]) for keys in (slice(0, 7), slice(7, 12))]
     expected = np.stack([slow_output(q, k, v), np.multiply(2, slow_output(q, k, v))])
-    np.testing.assert_allclose(merge(*halves).output, expected, rtol=1e-9)
+    np.testing.assert_allclose(merge(*tiles).output, expected, rtol=1e-9)
 
 
 def test_libraries_agree(xp):
     q, k, v = sample_qkv()
-    arrays = [xp.asarray(array) for array in (q, k, v)]
+    query, key, value = xp.asarray(q), xp.asarray(k), xp.asarray(v)
     state = merge(
-        attend_tile(arrays[0], arrays[1][:5, :], arrays[2][:5, :]),
-        attend_tile(arrays[0], arrays[1][5:, :], arrays[2][5:, :]),
+        attend_tile(query, key[:5, :], value[:5, :]),
+        attend_tile(query, key[5:, :], value[5:, :]),
     )
     assert type(state.output) is type(xp.asarray([1.0]))
     np.testing.assert_allclose(to_numpy(state.output), slow_output(q, k, v), rtol=1e-9)
 
 
-GOOD = TileState(np.zeros(2), np.ones(2), np.ones((2, 3)))
+VALID = TileState(np.zeros(2), np.ones(2), np.ones((2, 3)))
 
 
 @pytest.mark.parametrize(
     ("other", "error", "message"),
     [
         ((1, 2, 3), TypeError, "other is a tuple; expected a TileState"),
-        (GOOD._replace(total=np.ones(3)), ValueError, "other.total has shape (3,); expected (2,) to match one.maximum (2,)"),
-        (GOOD._replace(sums=np.ones((2, 4))), ValueError, "other.sums has shape (2, 4); expected (2, 3) to match one.maximum (2,)"),
-        (GOOD._replace(total=np.ones(2, "float32")), TypeError, "other.total has dtype float32; expected float64 to match one.maximum"),
-        (GOOD._replace(maximum=np.array([0, math.inf])), ValueError, "other.maximum holds inf at [1]; expected finite numbers or -inf"),
-        (GOOD._replace(total=np.array([math.nan, 1])), ValueError, "other.total holds nan at [0]; expected finite numbers only"),
+        (VALID._replace(total=np.ones(3)), ValueError, "other.total has shape (3,); expected (2,) to match one.maximum (2,)"),
+        (VALID._replace(sums=np.ones((2, 4))), ValueError, "other.sums has shape (2, 4); expected (2, 3) to match one.maximum (2,)"),
+        (VALID._replace(total=np.ones(2, "float32")), TypeError, "other.total has dtype float32; expected float64 to match one.maximum"),
+        (VALID._replace(maximum=np.array([0, math.inf])), ValueError, "other.maximum holds inf at [1]; expected finite numbers or -inf"),
+        (VALID._replace(total=np.array([math.nan, 1])), ValueError, "other.total holds nan at [0]; expected finite numbers only"),
     ],
 )  # fmt: skip
 def test_merge_error_states_argument_expectation_and_value(other, error, message):
     with pytest.raises(error) as caught:
-        merge(GOOD, other)
+        merge(VALID, other)
     assert str(caught.value) == message
 
 
 def test_merge_overflow_raises():
-    large = GOOD._replace(total=np.full(2, 1.5e308))
+    large = VALID._replace(total=np.full(2, 1.5e308))
     with pytest.raises(ValueError, match="the merged totals of one and other hold inf at"):
         merge(large, large)
 

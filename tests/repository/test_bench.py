@@ -12,71 +12,89 @@ from attention_docs.inputs import prepare_inputs
 from attention_docs.kernels.blockwise import _score_blocks, bounded_weights
 from tests.conftest import ROOT, environment_of_an_inner_pytest, literal
 
+HEADS = 3
+QUERIES = 20  # and as many keys
+QUERY = literal((HEADS, QUERIES, 8), 0.618)
+KEY = literal((HEADS, QUERIES, 8), 0.414)
+VALUE = literal((HEADS, QUERIES, 5), 0.732)
+
 
 @pytest.fixture
-def import_script(monkeypatch):
+def import_benchmark(monkeypatch):
+    """A function that imports a module of scripts/benchmarks."""
     monkeypatch.syspath_prepend(ROOT / "scripts" / "benchmarks")
     return importlib.import_module
 
 
-QKV = literal((3, 20, 8), 0.618), literal((3, 20, 8), 0.414), literal((3, 20, 5), 0.732)
+@pytest.fixture
+def benchmark(import_benchmark):
+    return import_benchmark("attention")
+
+
+def assert_equal(output, expected):
+    np.testing.assert_allclose(output, expected, rtol=0, atol=1e-14)
 
 
 @pytest.mark.parametrize("causal", [False, True])
-def test_benchmarked_functions_compute_attention(import_script, causal):
-    bench = import_script("attention")
-    expected = attention_steps(*QKV, is_causal=causal).output
-    np.testing.assert_allclose(
-        bench.plain_attention(*QKV, causal=causal), expected, rtol=0, atol=1e-14
-    )
-    if not causal:
-        np.testing.assert_allclose(bench.row_by_row(*QKV), expected, rtol=0, atol=1e-14)
-    if bench.HAS_TORCH:
-        output = bench.torch_attention(*QKV, causal=causal)().numpy()
-        np.testing.assert_allclose(output, expected, rtol=0, atol=1e-14)
+def test_plain_formula_computes_attention(benchmark, causal):
+    expected = attention_steps(QUERY, KEY, VALUE, is_causal=causal).output
+    assert_equal(benchmark.plain_attention(QUERY, KEY, VALUE, causal=causal), expected)
 
 
-def test_products_equal_attention_without_softmax(import_script):
-    query, key, value = QKV
-    expected = query @ key.swapaxes(-1, -2) @ value
-    output = import_script("attention").products(*QKV, causal=False)
+def test_row_by_row_function_computes_attention(benchmark):
+    expected = attention_steps(QUERY, KEY, VALUE).output
+    assert_equal(benchmark.row_by_row(QUERY, KEY, VALUE), expected)
+
+
+@pytest.mark.usefixtures("torch")
+@pytest.mark.parametrize("causal", [False, True])
+def test_benchmarked_pytorch_function_computes_attention(benchmark, causal):
+    expected = attention_steps(QUERY, KEY, VALUE, is_causal=causal).output
+    output = benchmark.torch_attention(QUERY, KEY, VALUE, causal=causal)().numpy()
+    assert_equal(output, expected)
+
+
+def test_products_equal_attention_without_softmax(benchmark):
+    expected = QUERY @ KEY.swapaxes(-1, -2) @ VALUE
+    output = benchmark.products(QUERY, KEY, VALUE, causal=False)
     np.testing.assert_allclose(output, expected, rtol=0, atol=1e-12)
 
 
-def test_floor_equals_attention_without_mask_or_shift(import_script):
-    query, key, value = QKV
-    expected = attention_steps(query, key, value).output
-    output, total = import_script("attention").floor(query / 8**0.5, key, value, False, np.exp)
-    np.testing.assert_allclose(output / total, expected, rtol=0, atol=1e-14)
+def test_floor_equals_attention_without_mask_or_shift(benchmark):
+    expected = attention_steps(QUERY, KEY, VALUE).output
+    scaled = QUERY / 8**0.5
+    output, sums = benchmark.floor(scaled, KEY, VALUE, causal=False, exp=np.exp)
+    assert_equal(output / sums, expected)
 
 
 @pytest.mark.parametrize("causal", [False, True])
-def test_products_and_floor_use_the_blocks_of_attention(import_script, monkeypatch, causal):
-    bench, block = import_script("attention"), (8, 6)
-    monkeypatch.setattr(bench, "block_size", lambda inputs, weight_blocks: block)
+def test_products_and_floor_use_the_blocks_of_attention(benchmark, monkeypatch, causal):
+    rows, columns = 8, 6
+    monkeypatch.setattr(benchmark, "block_size", lambda inputs, weight_blocks: (rows, columns))
     shapes = []
 
-    def work(rows, keys):
-        shapes.append((QKV[0][rows].shape[0], QKV[1][keys].shape[0]))
+    def record_shape(queries, keys):
+        shapes.append((QUERY[queries].shape[0], KEY[keys].shape[0]))
 
-    bench.in_blocks(work, *QKV, causal, bounded_weights)
-    head = prepare_inputs(*(array[0] for array in QKV), is_causal=causal).check_finite()
-    starts = [(start, min(start + 8, 20)) for start in (16, 8, 0)]
-    block_shapes = [
+    benchmark.in_blocks(record_shape, QUERY, KEY, VALUE, causal, bounded_weights)
+    one_head = prepare_inputs(QUERY[0], KEY[0], VALUE[0], is_causal=causal).check_finite()
+    buffer = np.empty((rows, columns))
+    shapes_of_attention = [
         scores.shape
-        for start, stop in starts
-        for scores, *_ in _score_blocks(head, start, stop, np.empty(block), 1.0, bool)
+        for start in range(0, QUERIES, rows)
+        for scores, *_ in _score_blocks(
+            one_head, start, min(start + rows, QUERIES), buffer, 1.0, bool
+        )
     ]
-    assert sorted(shapes) == sorted(3 * block_shapes)
+    assert sorted(shapes) == sorted(HEADS * shapes_of_attention)
 
 
 @pytest.mark.parametrize(
     "options", [{}, {"is_causal": True}, {"window": (4, 2)}, {"scale": 3.0}], ids=str
 )
-def test_parity_reference_equals_attention(import_script, options):
-    expected = attention_steps(*QKV, **options).output
-    output = import_script("parity").formula(*QKV, **options)
-    np.testing.assert_allclose(output, expected, rtol=0, atol=1e-14)
+def test_parity_reference_equals_attention(import_benchmark, options):
+    expected = attention_steps(QUERY, KEY, VALUE, **options).output
+    assert_equal(import_benchmark("parity").formula(QUERY, KEY, VALUE, **options), expected)
 
 
 @pytest.mark.thorough

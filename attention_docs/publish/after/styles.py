@@ -8,7 +8,7 @@ it. Style sheets that pages link to are named after their content, for caches.
 
 import hashlib
 import re
-from collections.abc import Iterable, Iterator, Set
+from collections.abc import Collection, Iterable, Iterator, Set
 from pathlib import Path
 
 # Patterns that begin with a literal make the search through all HTML several times faster.
@@ -44,14 +44,9 @@ def remove_unused(site: Path) -> None:
         path.read_text(encoding="utf-8") for pattern in SCRIPTS for path in site.glob(pattern)
     ]
     sheets = {path: path.read_text(encoding="utf-8") for path in site.rglob("*.css")}
-    # Any word of a script may be a name or a variable that it sets.
-    script_words = {word for script in scripts for word in WORD.findall(script)}
-    names = script_words | names_in(pages.values())
-    used_by_pages = {name for page in pages.values() for name in USED_VARIABLE.findall(page)}
-    matching = [remove_unmatched_rules(sheet, names) for sheet in sheets.values()]
-    remaining = remove_unused_variables(matching, script_words | used_by_pages)
+    used = used_css(sheets.values(), pages.values(), scripts)
     renamed: dict[str, str] = {}
-    for path, sheet in zip(sheets, remaining, strict=True):
+    for path, sheet in zip(sheets, used, strict=True):
         path.write_text(sheet, encoding="utf-8")
         is_linked = any(f'/{path.name}"' in page for page in pages.values())
         if is_linked:  # and not fetched by a script, which knows its name
@@ -62,6 +57,16 @@ def remove_unused(site: Path) -> None:
         for name, new_name in renamed.items():
             page = page.replace(f'/{name}"', f'/{new_name}"')
         path.write_bytes(page.encode())
+
+
+def used_css(styles: Iterable[str], pages: Collection[str], scripts: Iterable[str]) -> list[str]:
+    """Return each style sheet with the rules and variables that pages or scripts may use."""
+    # Any word of a script may be a name that it sets, or a variable that it reads.
+    script_words = {word for script in scripts for word in WORD.findall(script)}
+    names = script_words | names_in(pages)
+    variables = {name for page in pages for name in USED_VARIABLE.findall(page)}
+    matching = [remove_unmatched_rules(style, names) for style in styles]
+    return remove_unused_variables(matching, script_words | variables)
 
 
 def rename_after_content(path: Path, sheet: str) -> str:

@@ -221,12 +221,12 @@ def summary(object_path: str) -> str:
     'Normalise scores to weights that are not negative and sum to one.'
     >>> summary("attention_docs.nope")
     Traceback (most recent call last):
-    LookupError: 'attention_docs.nope' is no name of the package
+    LookupError: 'attention_docs.nope' is not a name of the package
     """
     try:
         docstring = inspect.getdoc(pkgutil.resolve_name(object_path))
     except (AttributeError, ImportError):
-        raise LookupError(f"{object_path!r} is no name of the package") from None
+        raise LookupError(f"{object_path!r} is not a name of the package") from None
     if not docstring:
         raise LookupError(f"{object_path!r} has no docstring")
     first_paragraph = docstring.partition("\n\n")[0]

@@ -233,4 +233,4 @@ def check_section(name: str, add_part: Callable[[str], str]) -> str:
 
 
 def refuse_macro(argument: str, context: Context) -> str:
-    raise ValueError("a notebook shows what its own cells compute")
+    raise ValueError("expected no macros in a notebook, whose own cells compute its numbers")

@@ -34,9 +34,8 @@ def measured(reference: str, folder: Path = RESULTS) -> str:
     rows = list(named_rows(data))
     if not rows:
         return computed_span(format_value(data))
-    for names, values in rows:
-        if not names:
-            raise ValueError(f"expected a value or named rows; {reference} holds {len(values)}")
+    if not all(names for names, _ in rows):
+        raise ValueError(f"expected a value or named rows; {reference} has rows without names")
     return "\n".join(
         table_row([*names, *(computed_span(format_value(value)) for value in values)])
         for names, values in rows

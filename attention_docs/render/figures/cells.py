@@ -22,8 +22,9 @@ from attention_docs.render.figures.svg import (
 from attention_docs.render.numbers import number
 from attention_docs.render.references import index_in_step, step_name
 
-# The size of a cell without a number.
+# The width and height of a cell without a number, and of one with a number.
 MIN_CELL = (22, 22)
+MIN_NUMBER_WIDTH, NUMBER_HEIGHT = 26, 24
 # Numbers are printed only in a matrix that is no wider than this with them.
 MAX_WIDTH = 560
 # The description of a larger matrix has its largest and smallest number only.
@@ -68,13 +69,13 @@ def width_for_numbers(matrix: np.ndarray) -> float:
     """Return the width of a cell in which every number of the matrix fits."""
     if matrix.dtype == bool:
         return MIN_CELL[0]
-    return max(26, 8 + max(text_width(cell_text(value)) for value in matrix.flat))
+    return max(MIN_NUMBER_WIDTH, 8 + max(text_width(cell_text(value)) for value in matrix.flat))
 
 
 def cell_size(*matrices: np.ndarray, columns: int) -> tuple[float, float]:
     """Return one size for all cells: `MIN_CELL` if `columns` with numbers would be too wide."""
     width = max(map(width_for_numbers, matrices))
-    return MIN_CELL if width * columns > MAX_WIDTH else (width, 24)
+    return MIN_CELL if width * columns > MAX_WIDTH else (width, NUMBER_HEIGHT)
 
 
 def widen_to_labels(size: tuple[float, float], labels: Sequence[str]) -> tuple[float, float]:

@@ -6,7 +6,7 @@ const DTYPES = ["bool", "int64", "float64"];
 /** @param {number[]} shape @returns {number} of elements */
 export const size = (shape) => shape.reduce((product, length) => product * length, 1);
 
-/** @param {number[]} shape @returns {number[]} the strides of a C-contiguous array */
+/** Return the strides of a C-contiguous array. @param {number[]} shape @returns {number[]} */
 const stridesOf = (shape) => shape.map((_, axis) => size(shape.slice(axis + 1)));
 
 /** Convert a position in the data to an index. @param {number} position @param {number[]} shape @returns {number[]} */
@@ -20,7 +20,7 @@ export const ravel = (index, shape) =>
 /** Count a negative index from the end, as Python does. @param {number} index @param {number} length @returns {number} */
 export const normaliseIndex = (index, length) => (index < 0 ? index + length : index);
 
-/** @param {NDArray[]} arrays @returns {Dtype} the dtype that can represent all of theirs */
+/** Return the dtype that can represent those of all arrays. @param {NDArray[]} arrays @returns {Dtype} */
 export const resultType = (arrays) =>
   DTYPES[Math.max(...arrays.map(({ dtype }) => DTYPES.indexOf(dtype)))];
 
@@ -46,14 +46,14 @@ const copyStrided = ({ data, dtype }, shape, strides, offset = 0) => {
   return { shape, data: copy, dtype };
 };
 
-/** @param {NDArray} array @param {number[]} shape @returns {NDArray} */
+/** Broadcast an array to a shape. @param {NDArray} array @param {number[]} shape @returns {NDArray} */
 const broadcastTo = (array, shape) => {
   const missing = shape.length - array.shape.length;
   const strides = stridesOf(array.shape).map((stride, i) => (array.shape[i] === 1 ? 0 : stride));
   return copyStrided(array, shape, [...Array(missing).fill(0), ...strides]);
 };
 
-/** @param {number[][]} shapes @returns {number[]} their common broadcast shape */
+/** Return the shape that arrays have after broadcasting. @param {number[][]} shapes @returns {number[]} */
 const broadcastShapes = (shapes) => {
   const rank = Math.max(...shapes.map(({ length }) => length));
   return Array.from({ length: rank }, (_, axis) => {
@@ -66,13 +66,13 @@ const broadcastShapes = (shapes) => {
   });
 };
 
-/** @param {NDArray[]} arrays @returns {NDArray[]} broadcast to one shape */
+/** Broadcast arrays to one shape. @param {NDArray[]} arrays @returns {NDArray[]} */
 export const broadcastArrays = (arrays) => {
   const shape = broadcastShapes(arrays.map(({ shape }) => shape));
   return arrays.map((array) => broadcastTo(array, shape));
 };
 
-/** @param {NDArray} array @param {number[]} axes @returns {NDArray} */
+/** Reorder the axes of an array. @param {NDArray} array @param {number[]} axes in their new order @returns {NDArray} */
 export const permuteDims = (array, axes) => {
   const strides = stridesOf(array.shape);
   const shape = axes.map((axis) => array.shape[axis]);
@@ -149,7 +149,8 @@ export const getitem = (array, index) => {
       newStrides.push(0);
       continue;
     }
-    const [length, stride] = [array.shape[axis], strides[axis++]];
+    const [length, stride] = [array.shape[axis], strides[axis]];
+    axis++;
     if (typeof entry === "number") {
       if (entry < -length || entry >= length)
         throw new RangeError(`index ${entry} is outside an axis of ${length}`);
@@ -166,7 +167,11 @@ export const getitem = (array, index) => {
 
 const FULL_SLICE = { slice: [null, null, null] };
 
-/** Replace an ellipsis, or else the missing end, by full slices. @param {Index[]} index @param {number} rank @returns {Index[]} */
+/**
+ * Add full slices for the axes that an index leaves out: in place of its ellipsis, or at its end.
+ *
+ * @param {Index[]} index @param {number} rank of the array @returns {Index[]}
+ */
 const expandEllipsis = (index, rank) => {
   const indexed = index.filter((entry) => entry !== null && entry !== "...").length;
   const ellipsis = index.includes("...") ? index.indexOf("...") : index.length;

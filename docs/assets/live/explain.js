@@ -28,6 +28,8 @@ import { termOf, valueOf } from "./terms.js";
 const [MAX_NUMBERS, MAX_NUMBERS_IN_SUM] = [16, 3];
 // How many pieces of text a formula may have, and how many nested operations.
 const [MAX_FORMULA_LENGTH, MAX_DEPTH] = [60, 11];
+// The precedence of what needs parentheses in every operation.
+const LOOSEST = 0;
 const RANDOM_NOTE = "computed when this site is built, from numbers that are drawn at random";
 
 /**
@@ -68,13 +70,13 @@ const dropRepeated = (rightSide, lines) => {
   return lines.filter((_, i) => texts[i + 1] !== texts[i]);
 };
 
-/** @param {string | StepName | NumberToken} piece */
+/** Return a piece of rich text as a page shows it. @param {string | StepName | NumberToken} piece */
 const pieceText = (piece) => {
   if (typeof piece === "string") return piece;
   return "step" in piece ? piece.step : show.html(piece.value, piece.dtype);
 };
 
-/** @param {Term} term @returns {Cell[]} */
+/** List the cells that a term depends on, each once. @param {Term} term @returns {Cell[]} */
 const dependenciesOf = (term) => {
   /** @type {Map<string, Cell>} */ const cells = new Map();
   const visited = new Set();
@@ -92,7 +94,7 @@ const dependenciesOf = (term) => {
 /** @type {WeakMap<Term, boolean>} the results of `dependsOnCell` */
 const cellDependence = new WeakMap();
 
-/** @param {Term} term @returns {boolean} */
+/** Whether a term depends on any cell, and not on constants alone. @param {Term} term @returns {boolean} */
 const dependsOnCell = (term) => {
   const depends = cellDependence.get(term) ?? (term.cell !== null || term.used.some(dependsOnCell));
   cellDependence.set(term, depends);
@@ -125,9 +127,9 @@ const formulaOf = (graph, values, term, step, index) => {
  * @param {Graph} graph @param {NDArray[]} values @param {Term} term
  */
 const longestFormula = (graph, values, term) => {
-  let { text } = symbolic(graph, values, term, 1);
+  let { text } = symbolicExpression(graph, values, term, 1);
   for (let depth = 2; depth <= MAX_DEPTH; depth++) {
-    const longer = symbolic(graph, values, term, depth).text;
+    const longer = symbolicExpression(graph, values, term, depth).text;
     if (longer.length > MAX_FORMULA_LENGTH) break;
     text = longer;
   }
@@ -141,14 +143,14 @@ const longestFormula = (graph, values, term) => {
  * @param {number} depth how many nested operations to write out
  * @returns {Expression}
  */
-const symbolic = (graph, values, term, depth) => {
+const symbolicExpression = (graph, values, term, depth) => {
   if (term.cell) return stepName(term.cell.step);
   const call = constantCall(graph, term);
   if (call) return atom(call.text);
   if (term.operation === "literal") return literal(graph, values, term);
   if (depth === 0) return atom("…");
   /** @param {Term} term */
-  const inner = (term) => symbolic(graph, values, term, depth - 1);
+  const inner = (term) => symbolicExpression(graph, values, term, depth - 1);
   if (term.operation === "matmul") {
     const [row, column] = factorsOf(term);
     const left = factorText(graph, values, row, LEFT, rowName(row, inner));
@@ -157,7 +159,7 @@ const symbolic = (graph, values, term, depth) => {
   }
   if (term.operation === "where") {
     const [condition, ifTrue, ifFalse] = term.terms.map(inner);
-    return { text: [...ifTrue.text, " where ", ...condition.text, ", else ", ...ifFalse.text], level: 0 };
+    return { text: [...ifTrue.text, " where ", ...condition.text, ", else ", ...ifFalse.text], level: LOOSEST };
   }
   if (term.operation === "softmax" || isReduction(term)) {
     const axis = term.operation === "softmax" && axisOf(values, term.used, 0) < -1 ? ", axis=0" : "";
@@ -189,7 +191,7 @@ const combinesOneArray = ({ operation, terms: [left, right] }) => {
   return left.cell.step === right.cell.step && String(left.cell.index) !== String(right.cell.index);
 };
 
-/** @param {Term} term @returns {Expression} */
+/** Write the name of an element: `z[1]`. @param {Term} term @returns {Expression} */
 const cellName = ({ cell }) => {
   const { step, index } = /** @type {Cell} */ (cell);
   return { text: [...parenthesised(stepName(step), ATOM), `[${index.join(", ")}]`], level: ATOM };
@@ -198,7 +200,7 @@ const cellName = ({ cell }) => {
 // Names of several words need parentheses before ² or ᵀ: (weights 2)ᵀ, (dW_Q)².
 const ONE_SYMBOL = /^(\w+\.)?([A-Za-z]\d?(_\w+)?|[a-z]+)$/;
 
-/** @param {string} step @returns {Expression} */
+/** Write the name of a step, or of its array. @param {string} step @returns {Expression} */
 const stepName = (step) => ({ text: [{ step }], level: ONE_SYMBOL.test(step) ? ATOM : POWER });
 
 /**
@@ -207,12 +209,13 @@ const stepName = (step) => ({ text: [{ step }], level: ONE_SYMBOL.test(step) ? A
  * @param {Term[]} terms @param {(term: Term) => Expression} nameOf @returns {Expression}
  */
 const rowName = (terms, nameOf) => {
-  const arrays = [...new Map(terms.map((term) => [term.cell?.step ?? term.node, term])).values()];
-  if (arrays.length === 1) return nameOf(arrays[0]);
-  return { text: ["[", ...joined(arrays.map((term) => nameOf(term).text)), "]"], level: ATOM };
+  const termsByArray = new Map(terms.map((term) => [term.cell?.step ?? term.node, term]));
+  const names = [...termsByArray.values()].map(nameOf);
+  if (names.length === 1) return names[0];
+  return { text: ["[", ...joined(names.map(({ text }) => text)), "]"], level: ATOM };
 };
 
-/** @param {Graph} graph @param {NDArray[]} values @param {Term} term @returns {Expression} */
+/** Write a number without inputs, or the size of a matrix. @param {Graph} graph @param {NDArray[]} values @param {Term} term @returns {Expression} */
 const literal = (graph, values, { node, position }) => {
   const { shape, data, dtype } = values[node];
   const isMatrix = graph.nodes[node].operation === "asarray" && data.length > 1;
@@ -274,7 +277,7 @@ const sliceOf = ({ nodesByName }, values, terms, side) => {
   return `[${axis === -1 && shape.length > 1 ? ":, " : ""}${first}:${first + terms.length}]`;
 };
 
-/** @param {NDArray[]} values @param {Term} term */
+/** Return the index of a term in the value of its node. @param {NDArray[]} values @param {Term} term */
 const indexOf = (values, { node, position }) => unravel(position, values[node].shape);
 
 /**
@@ -330,17 +333,17 @@ const numbersOf = (values, term) => {
     const decisive = term.terms.find((operand) => Boolean(valueOf(values, operand)) === (term.operation === "any"));
     return decisive ? numbersOf(values, decisive) : [];
   }
-  return [numeric(values, term, Infinity).text];
+  return [numericExpression(values, term, Infinity).text];
 };
 
-/** @param {NDArray[]} values @param {Term} term @returns {RichText[]} the exponentials and their sum */
+/** Write a softmax line by line, down to the exponential and the sum. @param {NDArray[]} values @param {Term} term @returns {RichText[]} */
 const softmaxNumbers = (values, { terms: [own, ...row] }) => {
   const scores = row.map((term) => valueOf(values, term));
   const largest = Math.max(...scores);
   if (largest === -Infinity) return [];
-  /** @param {Term} term @returns {RichText} */
+  /** The largest score is subtracted, because exp overflows. @param {Term} term @returns {RichText} */
   const power = (term) => {
-    const score = numeric(values, term, MAX_NUMBERS_IN_SUM);
+    const score = numericExpression(values, term, MAX_NUMBERS_IN_SUM);
     const shift = largest === 0 ? [] : [" − ", ...parenthesised(atom(numberToken(largest)), PRODUCT)];
     return ["exp(", ...score.text, ...shift, ")"];
   };
@@ -361,14 +364,14 @@ const softmaxNumbers = (values, { terms: [own, ...row] }) => {
  * @param {number} limit on how many numbers to write; beyond it, the value alone
  * @returns {Expression}
  */
-const numeric = (values, term, limit) => {
+const numericExpression = (values, term, limit) => {
   const { data, dtype } = values[term.node];
   const value = numberToken(data[term.position], dtype, term.cell);
   const isAtomic = ["literal", "cell", "where", "softmax", "all", "any"].includes(term.operation);
   if (isAtomic || countLeaves(term) > limit) return atom(value);
   const operandLimit = term.operation === "matmul" || isReduction(term) ? MAX_NUMBERS_IN_SUM : MAX_NUMBERS;
   const operands = term.terms.map((operand) =>
-    numeric(values, operand, operand.operation === term.operation ? limit : operandLimit)
+    numericExpression(values, operand, operand.operation === term.operation ? limit : operandLimit)
   );
   if (term.operation === "matmul") {
     const [row, column] = factorsOf({ terms: operands });
@@ -412,7 +415,11 @@ const RESULT_WORDS = {
 
 const ATTENTION = ["attention_steps", "scaled_dot_product_attention"];
 
-/** @param {Graph} graph @param {NDArray[]} values @param {Term} term @param {number[]} index */
+/**
+ * Describe the position of a number: by query and key in a result of attention, otherwise by row and column.
+ *
+ * @param {Graph} graph @param {NDArray[]} values @param {Term} term @param {number[]} index
+ */
 const descriptionOf = ({ scopes }, values, term, index) => {
   const results = scopes.filter(({ call }) => ATTENTION.includes(call)).flatMap((scope) => Object.entries(scope.results));
   const result = results.find(([, node]) => node === term.node);
@@ -424,7 +431,8 @@ const descriptionOf = ({ scopes }, values, term, index) => {
     const axis = hasHeads && i === 0 ? "head" : "sequence";
     return batchShape[i] > 1 ? `, ${axis} ${at + 1}` : "";
   });
-  const [beforeQuery, beforeColumn] = RESULT_WORDS[result[0]] ?? RESULT_WORDS.output;
+  const [resultName] = result;
+  const [beforeQuery, beforeColumn] = RESULT_WORDS[resultName] ?? RESULT_WORDS.output;
   return `${beforeQuery}${query + 1}${beforeColumn}${column + 1}${batchWords.join("")}`;
 };
 
@@ -448,7 +456,7 @@ export const describeIndex = (index) => {
   return `${matrices.join("")}row ${row}, column ${column}`;
 };
 
-/** @param {Graph} graph @param {NDArray[]} values @param {Term} term @returns {RichText} */
+/** Say what the formula does not show. @param {Graph} graph @param {NDArray[]} values @param {Term} term @returns {RichText} */
 const noteOf = (graph, values, term) => {
   if (isLiteral(graph, term)) {
     const [sharedName] = [...graph.nodesByName].find(([name, node]) => node === term.node && name.includes(".")) ?? [];
@@ -467,13 +475,13 @@ const noteOf = (graph, values, term) => {
   return term.operation === "where" ? conditionNote(values, term) : [];
 };
 
-/** @param {NDArray[]} values @param {Term} term a `where` @returns {RichText} */
+/** Say which operand of a `where` is chosen. @param {NDArray[]} values @param {Term} term @returns {RichText} */
 const conditionNote = (values, { terms: [condition, , ifFalse] }) => {
   const holds = valueOf(values, condition);
   if (valueOf(values, ifFalse) === -Infinity && ifFalse.operation === "literal")
-    return [...(condition.cell ? [...numeric(values, condition, 0).text, ": "] : []), maskNote(holds)];
+    return [...(condition.cell ? [...numericExpression(values, condition, 0).text, ": "] : []), maskNote(holds)];
   if (!dependsOnCell(condition)) return [];
-  const conditionText = numeric(values, condition, MAX_NUMBERS).text;
+  const conditionText = numericExpression(values, condition, MAX_NUMBERS).text;
   if (condition.cell) return [{ step: condition.cell.step }, " is ", ...conditionText];
   return [...conditionText, holds ? " is true" : " is false"];
 };
@@ -488,7 +496,7 @@ const maskNote = (isIncluded) => `the position takes ${isIncluded ? "part" : "no
 const isLiteral = ({ nodes }, { node, operation }) =>
   operation === "literal" && nodes[node].operation === "asarray";
 
-/** @param {Graph} graph @param {Term} term */
+/** Whether a term is an element of a mask that a public function makes. @param {Graph} graph @param {Term} term */
 const isMask = (graph, term) => Boolean(constantCall(graph, term)?.call.endsWith("_mask"));
 
 /** @param {Term} term */
@@ -502,7 +510,7 @@ const atom = (piece) => {
   if (typeof piece === "string") return { text: [piece], level: ATOM };
   // 1.5 × 10⁻⁶ reads as a product.
   const level = show.html(piece.value, piece.dtype).includes("×") ? PRODUCT : ATOM;
-  return { text: [piece], level: piece.value < 0 ? 0 : level };
+  return { text: [piece], level: piece.value < 0 ? LOOSEST : level };
 };
 
 /**
@@ -515,7 +523,7 @@ const parenthesised = ({ text, level }, minimum, isFirst = false) => {
   return level >= minimum || (isFirst && isNumber) ? text : ["(", ...text, ")"];
 };
 
-/** @param {RichText[]} texts @returns {RichText} */
+/** Join texts by a separator. @param {RichText[]} texts @returns {RichText} */
 const joined = (texts, separator = ", ") =>
   texts.flatMap((text, i) => (i ? [separator, ...text] : text));
 

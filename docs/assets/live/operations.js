@@ -23,7 +23,7 @@ import {
 
 /** @typedef {Notation & {kind: "creation" | "rearrangement" | "elementwise" | "reduction" | "product", compute: Compute, slopes: Slopes}} Operation */
 
-/** Operator precedence; a product of matrices, as in X W, binds like a sign. */
+/** Operator precedence, the loosest first; a product of matrices, as in X W, binds like a sign. */
 export const [OR, AND, COMPARISON, SUM, PRODUCT, PREFIX, POWER, ATOM] = [1, 2, 3, 4, 5, 6, 7, 8];
 
 /** Describe an operation without inputs. @param {Compute} compute @param {Notation} [notation] @returns {Operation} */
@@ -55,7 +55,7 @@ const elementwise = (compute, slopes, { dtype, ...notation } = {}) => ({
 /** Write an operation as an infix operator. @param {string} symbol in formulas @param {string} python @param {number} level @returns {Notation} */
 const infix = (symbol, python, level) => ({ infix: [symbol, level], python: [python, level] });
 
-/** @param {(a: number, b: number) => boolean} compute @param {string} symbol @param {string} python */
+/** Describe a comparison of elements. @param {(a: number, b: number) => boolean} compute @param {string} symbol @param {string} python */
 const comparison = (compute, symbol, python) =>
   elementwise(compute, null, { dtype: "bool", ...infix(symbol, python, COMPARISON) });
 

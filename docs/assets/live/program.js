@@ -2,7 +2,7 @@
 
 import { asarray } from "./arrays.js";
 import { ATOM, COMPARISON, POWER, PREFIX, SUM, operations } from "./operations.js";
-import { number, python } from "./show.js";
+import { python } from "./show.js";
 
 /** @typedef {{code: string, level: number}} Expression Python code and its precedence */
 /** @typedef {Map<number, Record<string, any>>} SoftmaxCalls the arguments of softmax, by the node of its result */
@@ -148,7 +148,7 @@ const freeName = ({ scopes, steps }, variables, node) => {
   return names.find((name) => name && !taken.has(name)) ?? `t${node}`;
 };
 
-/** @param {string} name with dots, as in `course_sentence.X` */
+/** Return the part of a name after its last dot: `X` of `course_sentence.X`. @param {string} name */
 const lastPart = (name) => name.slice(name.lastIndexOf(".") + 1);
 
 /**
@@ -164,7 +164,7 @@ const countUses = (length, outputs, inputsOf) => {
   return uses;
 };
 
-/** @param {NDArray} array @returns {Expression} */
+/** Write an array as nested lists, or a single number. @param {NDArray} array @returns {Expression} */
 const literal = ({ shape, data, dtype }) => {
   if (!shape.length) return { code: digits(data[0], dtype), level: data[0] < 0 ? PREFIX : ATOM };
   let lists = Array.from(data, (value) => digits(value, dtype));
@@ -181,7 +181,7 @@ const literal = ({ shape, data, dtype }) => {
 /** @param {Dtype} dtype @returns {Record<string, string>} nothing for those that NumPy infers */
 const dtypeOption = (dtype) => (dtype === "float64" ? { dtype: "float" } : {});
 
-/** @param {number} value @param {Dtype} [dtype] */
+/** Write a number with all its digits. @param {number} value @param {Dtype} [dtype] */
 const digits = (value, dtype) => {
   const text = python(value, dtype).replace(/(inf|nan)/, "np.$1");
   return text.replace(/\.0$/, "");
@@ -247,7 +247,7 @@ const operandLevels = (level) => {
   return [level, level + 1];
 };
 
-/** @param {string} name @param {string[]} inputs @param {Record<string, any>} options @returns {Expression} */
+/** Write a call of a function. @param {string} name @param {string[]} inputs @param {Record<string, any>} options @returns {Expression} */
 const callOf = (name, inputs, options, prefix = "") => {
   const entries = Object.entries(options);
   const positional = entries.filter(([option]) => POSITIONAL.has(option)).map(([, value]) => pythonValue(value));
@@ -260,10 +260,11 @@ const callOf = (name, inputs, options, prefix = "") => {
 /** Write a list as a tuple, and a boolean as True or False. @param {any} value @returns {string} */
 const pythonValue = (value) => {
   if (Array.isArray(value)) return `(${value.join(", ")}${value.length === 1 ? "," : ""})`;
-  return typeof value === "boolean" ? number(Number(value), "bool") : String(value);
+  if (typeof value === "boolean") return value ? "True" : "False";
+  return String(value);
 };
 
-/** @param {Index} entry @returns {string} */
+/** Write an entry of an index: `1`, `None` or `0:2`. @param {Index} entry @returns {string} */
 const indexEntry = (entry) => {
   if (entry === null) return "None";
   if (typeof entry !== "object") return String(entry);

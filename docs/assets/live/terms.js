@@ -193,7 +193,7 @@ export const termOf = (graph, values, step, index) => {
   };
 
   const root = /** @type {number} */ (graph.nodesByName.get(step));
-  const order = [...graph.nodesByName.keys()].indexOf(step);
+  const rootOrder = [...graph.nodesByName.keys()].indexOf(step);
   /**
    * Return an element as a cell of a step, or null if no step may name it. A step that computes the element
    * may name it everywhere; a step that only copies it may do so in later steps alone.
@@ -203,7 +203,7 @@ export const termOf = (graph, values, step, index) => {
    */
   const cellTerm = ({ node, position }, isRoot) => {
     const isAllowed = (/** @type {StepName} */ name) =>
-      name.order < order || (!name.isCopy && node !== root);
+      name.order < rootOrder || (!name.isCopy && node !== root);
     const name = names[node][position]?.find(isAllowed);
     if (!name || (isRoot && graph.nodesByName.get(name.step) !== node)) return null;
     const cell = { step: name.step, index: name.index };
@@ -253,5 +253,5 @@ export const termOf = (graph, values, step, index) => {
   return termAlong(pathOf({ node: root, position }, origins), { isRoot: true });
 };
 
-/** @param {NDArray[]} values @param {Term} term */
+/** Return the value of a term. @param {NDArray[]} values @param {Term} term */
 export const valueOf = (values, { node, position }) => values[node].data[position];

@@ -13,19 +13,21 @@ from tests.browser.live.test_cards_and_edits import (
     BAR,
     CHAPTER,
     FIELD,
-    computed,
-    edited,
-    shown,
+    computed_step,
+    edited_x,
+    press_bar_button,
+    shown_step,
     start_editing,
-    status,
-    tool,
+    status_text,
 )
 from tests.browser.visit import url_path
 from tests.live.replay import replay
 
 EDIT = "#try=self_attention&self_attention.X[0,0]="
+NEXT_FIELD = FIELD.replace("nth=0", "nth=1")
+# The link to a heading in the table of contents.
 CONTENTS = ".md-sidebar--secondary a[href$='#{}']"
-UNREADABLE = [
+UNREADABLE_FRAGMENTS = [
     "#try=../live",
     "#try=..%2Flive",
     "#try=//example.org/x",
@@ -45,7 +47,7 @@ CELLS = """
         return text.trim() && !isNaN(text) ? Number(text) : null;
     })
 """
-CLICK = "selector => document.querySelector(selector)?.click()"
+CLICK_IF_PRESENT = "selector => document.querySelector(selector)?.click()"
 
 
 @pytest.fixture
@@ -53,7 +55,7 @@ def visit(open_page):
     visit = open_page(CHAPTER)
     yield visit
     # A reload or Back cancels pending requests.
-    assert [text for text in visit.errors if "ERR_ABORTED" not in text] == []
+    assert [error for error in visit.errors if "ERR_ABORTED" not in error] == []
 
 
 def assert_in_sync(visit, value, heading=None):
@@ -62,15 +64,16 @@ def assert_in_sync(visit, value, heading=None):
     visit.wait_until(f"decodeURIComponent(location.hash) === {fragment!r}")
     visit.page.wait_for_selector(BAR)
     expect(visit.page.locator(FIELD)).to_have_value(str(value))
-    assert shown(visit, "output") == computed("output", X=edited(value))
+    assert shown_step(visit, "output") == computed_step("output", X=edited_x(value))
 
 
-def follow(visit, selector):
+def follow_link(visit, selector):
     """Click a link without scrolling to it."""
     visit.page.locator(selector).first.evaluate("link => link.click()")
 
 
-def paste(visit, fragment):
+def paste_fragment(visit, fragment):
+    """Change the fragment of the address, as a reader does who pastes a link."""
     visit.page.evaluate("fragment => { location.hash = fragment; }", fragment)
 
 
@@ -78,16 +81,16 @@ def test_links_within_the_page_keep_edits(visit):
     start_editing(visit)
     visit.page.locator(FIELD).fill("3")
     assert_in_sync(visit, 3)
-    follow(visit, CONTENTS.format("weights"))
+    follow_link(visit, CONTENTS.format("weights"))
     assert_in_sync(visit, 3, "weights")
     assert_heading_visible(visit, "weights")
-    follow(visit, "#scores .headerlink")
+    follow_link(visit, "#scores .headerlink")
     assert_in_sync(visit, 3, "scores")
     visit.page.evaluate("scrollTo(0, 0)")
-    follow(visit, "#scores .headerlink")
+    follow_link(visit, "#scores .headerlink")
     assert_in_sync(visit, 3, "scores")
     assert_heading_visible(visit, "scores")
-    follow(visit, ".md-sidebar--primary a.md-nav__link--active")
+    follow_link(visit, ".md-sidebar--primary a.md-nav__link--active")
     assert_in_sync(visit, 3)
     assert visit.page.evaluate("scrollY") == 0
     page_requests = [url for url in visit.requests if url.endswith(f"{CHAPTER}/")]
@@ -106,10 +109,10 @@ def test_history_navigation_restores_edits(visit):
     page = visit.page
     start_editing(visit)
     page.locator(FIELD).fill("3")
-    follow(visit, CONTENTS.format("weights"))
+    follow_link(visit, CONTENTS.format("weights"))
     assert_in_sync(visit, 3, "weights")
     page.locator(FIELD).fill("5")
-    follow(visit, CONTENTS.format("scores"))
+    follow_link(visit, CONTENTS.format("scores"))
     assert_in_sync(visit, 5, "scores")
     page.go_back()
     assert_in_sync(visit, 5, "weights")
@@ -119,14 +122,14 @@ def test_history_navigation_restores_edits(visit):
     assert_in_sync(visit, 5, "weights")
     page.reload()
     assert_in_sync(visit, 5, "weights")
-    follow(visit, ".md-footer__link--next")
+    follow_link(visit, ".md-footer__link--next")
     page.wait_for_selector(BAR, state="detached")
     assert not page.evaluate("location.hash")
     page.go_back()
     assert_in_sync(visit, 5, "weights")
-    tool(visit, "Done")
+    press_bar_button(visit, "Done")
     assert page.evaluate("location.hash") == "#weights"
-    assert shown(visit, "output") == computed("output")
+    assert shown_step(visit, "output") == computed_step("output")
     page.go_back()
     assert_in_sync(visit, 3)
 
@@ -138,14 +141,14 @@ def test_pasted_link_updates_the_open_page(visit, is_edited):
         visit.page.locator(FIELD).fill("3")
         # The theme saves the scroll position late; before that, it would take the link for Back.
         visit.wait_until("history.state?.y === scrollY")
-    paste(visit, f"{EDIT}7&at=exercises")
+    paste_fragment(visit, f"{EDIT}7&at=exercises")
     assert_in_sync(visit, 7, "exercises")
     assert_heading_visible(visit, "exercises")
-    paste(visit, "#weights")
+    paste_fragment(visit, "#weights")
     assert_in_sync(visit, 7, "weights")
     visit.page.go_back()
     assert_in_sync(visit, 7, "exercises")
-    tool(visit, "Undo")
+    press_bar_button(visit, "Undo")
     if is_edited:
         assert_in_sync(visit, 3, "exercises")
     else:
@@ -156,33 +159,35 @@ def test_pasted_link_to_another_example_discards_edits(visit):
     start_editing(visit)
     visit.page.locator(FIELD).fill("3")
     assert_in_sync(visit, 3)
-    paste(visit, "#try=values_in_space")
+    paste_fragment(visit, "#try=values_in_space")
     visit.page.wait_for_selector('table[data-val="values_in_space.W_V"] input')
     visit.wait_until("location.hash === ''")
-    assert shown(visit, "output") == computed("output")
+    assert shown_step(visit, "output") == computed_step("output")
 
 
-def synced_inputs(visit):
-    """Return X by the address and by the cells, once they agree or after 10 s."""
-    page = visit.page
+def x_in_address(page):
+    """Return X with the edits of the address."""
+    fragment = unquote(page.evaluate("location.hash"))
+    x = edited_x(1)
+    for row, column, number in re.findall(r"attention\.X\[(\d),(\d)\]=([^&]+)", fragment):
+        x[int(row), int(column)] = float(number)
+    return x
+
+
+def wait_until_cells_equal_address(page):
+    """Wait up to 10 s until the cells of X show the numbers of the address, and return X."""
     for _ in range(100):
         page.wait_for_timeout(100)
-        edits = re.findall(
-            r"attention\.X\[(\d),(\d)\]=([^&]+)", unquote(page.evaluate("location.hash"))
-        )
-        x = edited(1)
-        for row, column, number in edits:
-            x[int(row), int(column)] = float(number)
-        cells = page.evaluate(CELLS)
+        x, cells = x_in_address(page), page.evaluate(CELLS)
         if all(cell in (None, number) for cell, number in zip(cells, x.flat, strict=True)):
-            break
-    return x, cells
+            return x
+    pytest.fail(f"the cells show {cells}; expected {x.tolist()}")
 
 
 @pytest.mark.parametrize("seed", range(2))
 def test_random_actions_keep_address_fields_and_page_in_sync(visit, seed):
     page, draw = visit.page, random.Random(seed)
-    numbers = page.locator('table[data-val="self_attention.X"] input')
+    fields = page.locator('table[data-val="self_attention.X"] input')
     texts = ("3", "-2", "12.5", "1", "oops", "")
     keys = ("ArrowUp", "Enter", "Control+z", "Control+y", "Control+Shift+z")
     links = [
@@ -195,19 +200,20 @@ def test_random_actions_keep_address_fields_and_page_in_sync(visit, seed):
     ]
     undo_redo_reset_done = (1, 2, 3, 6)
     bar_buttons = [f".live-tools button:nth-child({i})" for i in undo_redo_reset_done]
-    pasted = [
+    fragments = [
         EDIT + "7",
         EDIT + "1&at=weights",
         "#try=values_in_space",
         "#weights",
         "#",
-        *UNREADABLE[:6],
+        *UNREADABLE_FRAGMENTS[:6],
     ]
+    clickable = links + try_buttons + bar_buttons
     actions = [
-        lambda: numbers.count() and numbers.nth(draw.randrange(12)).fill(draw.choice(texts)),
-        lambda: numbers.count() and numbers.nth(draw.randrange(12)).press(draw.choice(keys)),
-        lambda: page.evaluate(CLICK, draw.choice(links + try_buttons + bar_buttons)),
-        lambda: paste(visit, draw.choice(pasted)),
+        lambda: fields.count() and fields.nth(draw.randrange(12)).fill(draw.choice(texts)),
+        lambda: fields.count() and fields.nth(draw.randrange(12)).press(draw.choice(keys)),
+        lambda: page.evaluate(CLICK_IF_PRESENT, draw.choice(clickable)),
+        lambda: paste_fragment(visit, draw.choice(fragments)),
         lambda: page.evaluate(draw.choice(["history.back()", "history.forward()"])),
     ]
     # Back from here must not leave the page.
@@ -216,9 +222,8 @@ def test_random_actions_keep_address_fields_and_page_in_sync(visit, seed):
         draw.choice(actions)()
         if not page.url.startswith("http"):
             page.go_forward()
-        x, cells = synced_inputs(visit)
-        assert all(cell in (None, number) for cell, number in zip(cells, x.flat, strict=True))
-        assert shown(visit, "output") == computed("output", X=x)
+        x = wait_until_cells_equal_address(page)
+        assert shown_step(visit, "output") == computed_step("output", X=x)
 
 
 def test_link_with_edits_scrolls_to_its_heading(tab, address):
@@ -231,7 +236,7 @@ def test_last_keystroke_survives_leaving_and_going_back(visit):
     start_editing(visit)
     for _ in range(3):
         visit.page.locator(FIELD).press("ArrowUp")
-    follow(visit, ".md-footer__link--next")
+    follow_link(visit, ".md-footer__link--next")
     visit.page.wait_for_selector(BAR, state="detached")
     visit.page.go_back()
     assert_in_sync(visit, 4)
@@ -240,79 +245,109 @@ def test_last_keystroke_survives_leaving_and_going_back(visit):
 def test_edits_of_two_examples_coexist(visit):
     page = visit.page
     start_editing(visit)
-    weight = 'table[data-val="{}.W_V"] input >> nth=0'
-    page.locator(weight.format("self_attention")).fill("9")
-    original = np.array(replay("self_attention", {}).steps["W_V"])
-    edit = original.copy()
-    edit[0, 0] = 9
+    field = 'table[data-val="{}.W_V"] input >> nth=0'
+    page.locator(field.format("self_attention")).fill("9")
     page.locator('.live-try[data-example="values_in_space"]').click()
-    page.locator(weight.format("values_in_space")).fill("8")
-    edits = "#try=values_in_space&self_attention.W_V[0,0]=9&values_in_space.W_V[0,0]=8"
-    for revisit in (lambda: None, page.reload):
-        revisit()
+    page.locator(field.format("values_in_space")).fill("8")
+    original = np.array(replay("self_attention", {}).steps["W_V"])
+    edited = original.copy()
+    edited[0, 0] = 9
+
+    def assert_both_edits():
+        fragment = "#try=values_in_space&self_attention.W_V[0,0]=9&values_in_space.W_V[0,0]=8"
         page.wait_for_selector(".live-changed")
-        visit.wait_until(f"decodeURIComponent(location.hash) === {edits!r}")
-        assert shown(visit, "output") == computed("output", W_V=edit)
-        assert shown(visit, "W_V") == [html_number(number) for number in edit.flat]
+        visit.wait_until(f"decodeURIComponent(location.hash) === {fragment!r}")
+        assert shown_step(visit, "output") == computed_step("output", W_V=edited)
+        assert shown_step(visit, "W_V") == [html_number(number) for number in edited.flat]
+
+    assert_both_edits()
+    page.reload()
+    assert_both_edits()
     page.locator('.live-try[data-example="self_attention"]').click()
-    page.wait_for_selector(weight.format("self_attention"))
-    tool(visit, "Done")
-    assert shown(visit, "W_V") == [html_number(number) for number in original.flat]
+    page.wait_for_selector(field.format("self_attention"))
+    press_bar_button(visit, "Done")
+    assert shown_step(visit, "W_V") == [html_number(number) for number in original.flat]
     assert not page.locator("td input, .live-changed").count()
 
 
-@pytest.mark.parametrize("is_open", [False, True], ids=["fresh", "open"])
-@pytest.mark.parametrize("fragment", UNREADABLE, ids=lambda fragment: fragment[:40])
+@pytest.mark.parametrize("is_open", [False, True], ids=["new visit", "open page"])
+@pytest.mark.parametrize("fragment", UNREADABLE_FRAGMENTS, ids=lambda fragment: fragment[:40])
 def test_unreadable_address_leaves_page_unchanged(tab, address, fragment, is_open):
     url = address + url_path(CHAPTER)
     tab.load_uncached(url if is_open else url + fragment)
     if is_open:
-        paste(tab, fragment)
+        paste_fragment(tab, fragment)
     tab.page.wait_for_selector(f"{BAR}:has-text('edits that could not be read')")
-    assert shown(tab, "output") == computed("output")
+    assert shown_step(tab, "output") == computed_step("output")
     assert tab.page.evaluate("location.hash") == ""
     files = [unquote(url).removeprefix(address) for url in tab.requests if "/live/" in url]
     assert all(re.fullmatch(r"assets/live/\w+\.js", file) for file in files)
     assert len(files) == len(set(files))
-    assert tab.page.locator("script").count() < 20
+    assert tab.page.locator("script").count() < 20, "a script was inserted for each name"
     assert tab.errors == []
 
 
-def test_one_edit_is_one_undo_step(visit):
-    page = visit.page
+def test_typing_in_a_field_is_one_undo_step(visit):
     start_editing(visit)
-    field, next_field = page.locator(FIELD), page.locator(FIELD.replace("nth=0", "nth=1"))
-    redo = page.locator(f"{BAR} button", has_text="Redo")
-    assert redo.is_disabled()
+    field, next_field = visit.page.locator(FIELD), visit.page.locator(NEXT_FIELD)
     field.fill("")
     field.press_sequentially("12.5")
     field.press("Enter")
     next_field.fill("2")
     next_field.fill("oops")
-    tool(visit, "Undo")
-    assert next_field.input_value() == "2"
-    tool(visit, "Undo")
+    press_bar_button(visit, "Undo")
+    assert next_field.input_value() == "2", "the first undo discards invalid text"
+    press_bar_button(visit, "Undo")
     assert_in_sync(visit, 12.5)
-    assert redo.is_enabled()
+    press_bar_button(visit, "Undo")
+    assert shown_step(visit, "output") == computed_step("output")
+    assert status_text(visit).startswith("Type,")
+    press_bar_button(visit, "Undo")
+    assert status_text(visit) == "There is nothing to undo."
+
+
+def test_shortcuts_undo_and_redo(visit):
+    page = visit.page
+    start_editing(visit)
+    field, next_field = page.locator(FIELD), page.locator(NEXT_FIELD)
+    field.fill("12.5")
+    next_field.fill("2")
+    page.keyboard.press("Control+z")
+    assert_in_sync(visit, 12.5)
     field.press("Control+z")
     assert field.input_value() == "1"
-    assert shown(visit, "output") == computed("output")
     field.press("Control+Shift+z")
     assert_in_sync(visit, 12.5)
     page.keyboard.press("Control+y")
     assert next_field.input_value() == "2"
-    assert redo.is_disabled()
-    tool(visit, "Undo")
+
+
+def test_each_arrow_key_is_an_undo_step(visit):
+    start_editing(visit)
+    field = visit.page.locator(FIELD)
     field.press("ArrowUp")
-    assert redo.is_disabled(), "a new edit clears the redo history"
+    field.press("ArrowUp")
     field.press("ArrowDown")
-    page.keyboard.press("Control+z")
-    assert_in_sync(visit, 13.5)
-    for _ in range(2):
-        tool(visit, "Undo")
-    assert status(visit).startswith("Type,")
-    tool(visit, "Undo")
-    assert status(visit) == "There is nothing to undo."
+    visit.page.keyboard.press("Control+z")
+    assert_in_sync(visit, 3)
+    visit.page.keyboard.press("Control+z")
+    assert_in_sync(visit, 2)
+
+
+def test_redo_is_enabled_until_the_next_edit(visit):
+    start_editing(visit)
+    field = visit.page.locator(FIELD)
+    redo = visit.page.locator(f"{BAR} button", has_text="Redo")
+    assert redo.is_disabled()
+    field.fill("12.5")
+    press_bar_button(visit, "Undo")
+    assert redo.is_enabled()
+    press_bar_button(visit, "Redo")
+    assert_in_sync(visit, 12.5)
+    assert redo.is_disabled()
+    press_bar_button(visit, "Undo")
+    field.press("ArrowUp")
+    assert redo.is_disabled()
 
 
 def test_undo_shortcut_in_search_field_is_native(visit):

@@ -18,6 +18,7 @@ CHAPTER = "mechanisms/self_attention"
 CARD, BAR, STATUS = ".live-card", ".live-bar", ".live-status"
 WEIGHT = 'table[data-val="self_attention.weights"] td >> nth=1'
 FIELD = 'table[data-val="self_attention.X"] input >> nth=0'
+# The HTML of the cells of a table.
 TABLE = """
     name => [...document.querySelector(`table[data-val="${name}"]`).querySelectorAll("td")].map(
         cell => cell.innerHTML
@@ -33,23 +34,27 @@ ALIGNMENT = """
 FOCUS = "document.activeElement.localName"
 # Offscreen figures are drawn 0.1 s after the last keystroke.
 WAIT_FOR_REST = "new Promise(done => setTimeout(done, 200))"
-# Clicks every number of a page; returns their count, and those that opened no card.
+# Click every number of a page, and return their count and those that opened no card.
 OPEN_EVERY_CARD = """
     async () => {
-        const without_card = [];
+        const findCard = () => document.querySelector(".live-card");
+        const waitForCard = async () => {
+            for (let tries = 0; tries < 200 && !findCard(); tries++)
+                await new Promise(done => setTimeout(done, tries && 5));
+            return findCard();
+        };
         const spots = [...document.querySelectorAll(
             "table[data-val] td:not(.centred), [data-at], [data-val]:not(table, g)"
         )];
+        const withoutCard = [];
         for (const spot of spots) {
-            document.querySelector(".live-card")?.remove();
+            findCard()?.remove();
             spot.dispatchEvent(new MouseEvent("click", { bubbles: true }));
-            for (let i = 0; i < 200 && !document.querySelector(".live-card"); i++)
-                await new Promise(done => setTimeout(done, i && 5));
-            const card = document.querySelector(".live-card");
+            const card = await waitForCard();
             const value = card?.querySelector("output")?.textContent;
-            if (!value && !/shape/.test(card?.textContent)) without_card.push(spot.outerHTML);
+            if (!value && !/shape/.test(card?.textContent)) withoutCard.push(spot.outerHTML);
         }
-        return [spots.length, without_card];
+        return [spots.length, withoutCard];
     }
 """
 
@@ -72,25 +77,27 @@ def start_editing(visit):
     visit.page.wait_for_selector(BAR)
 
 
-def tool(visit, name):
+def press_bar_button(visit, name):
     visit.page.locator(f"{BAR} button", has_text=name).click()
 
 
-def status(visit):
+def status_text(visit):
     return visit.page.locator(STATUS).inner_text()
 
 
-def shown(visit, step):
+def shown_step(visit, step):
+    """Return the numbers of a step's table, as HTML."""
     return visit.page.evaluate(TABLE, f"self_attention.{step}")
 
 
-def computed(step, **edits):
-    """Compute a step with edited inputs in Python, formatted as on a page."""
+def computed_step(step, **edits):
+    """Compute a step with edited inputs in Python, and format its numbers as HTML."""
     steps = replay("self_attention", edits).steps
     return [html_number(value) for value in np.asarray(steps[step]).flat]
 
 
-def edited(value):
+def edited_x(value):
+    """Return the input X with another first number."""
     x = np.array([[1.0, 0, 1, 0], [0, 1, 0, 1], [1, 1, 1, 1]])
     x[0, 0] = value
     return x
@@ -108,7 +115,7 @@ def test_card_shows_position_value_formula_and_numbers(visit):
     assert "weight of query 1 on key 2" in text
     assert "0.4856477146303332" in text
     assert "weights = softmax(scaled)" in text
-    assert text.count("exp(") == 4
+    assert text.count("exp(") == 4, "one in the numerator and three in the denominator"
     highlighted = visit.page.locator('table[data-val="self_attention.scaled"] .live-part')
     assert highlighted.all_inner_texts() == ["0", "2.8284", "2.8284"]
 
@@ -197,10 +204,8 @@ def test_card_does_not_cover_the_matrix(visit, width):
 def test_selecting_digits_opens_no_card(visit):
     open_card(visit)
     visit.page.keyboard.press("Escape")
-    first, last = (
-        visit.page.locator(WEIGHT.replace("nth=1", place)).bounding_box()
-        for place in ("nth=0", "nth=8")
-    )
+    first = visit.page.locator(WEIGHT.replace("nth=1", "nth=0")).bounding_box()
+    last = visit.page.locator(WEIGHT.replace("nth=1", "nth=8")).bounding_box()
     visit.page.mouse.move(first["x"] + 2, first["y"] + 12)
     visit.page.mouse.down()
     visit.page.mouse.move(last["x"] + 40, last["y"] + 12, steps=5)
@@ -222,15 +227,13 @@ def test_edit_updates_page_as_python_computes(visit):
     start_editing(visit)
     visit.page.locator(FIELD).fill("3")
     for step in ("Q", "K", "V", "scores", "scaled", "weights", "output"):
-        assert shown(visit, step) == computed(step, X=edited(3)), step
-    assert re.fullmatch(r"\d+ numbers differ from the page's own\.", status(visit))
+        assert shown_step(visit, step) == computed_step(step, X=edited_x(3)), step
+    assert re.fullmatch(r"\d+ numbers differ from the page's own\.", status_text(visit))
     visit.page.locator(".live-why:not([hidden])").first.wait_for()
     assert visit.page.locator("p.live-set-back").count()
-    (cell,) = visit.page.locator(
-        'svg g[data-val="self_attention.scores"] [data-at="2,2"] text'
-    ).all()
     visit.page.evaluate(WAIT_FOR_REST)
-    assert cell.text_content() == computed("scores", X=edited(3))[-1]
+    last_score = visit.page.locator('svg g[data-val="self_attention.scores"] [data-at="2,2"] text')
+    assert last_score.text_content() == computed_step("scores", X=edited_x(3))[-1]
 
 
 def test_figure_cells_are_recoloured_after_an_edit(visit):
@@ -242,7 +245,7 @@ def test_figure_cells_are_recoloured_after_an_edit(visit):
             box.closest("[fill]").getAttribute("fill"), Number(box.getAttribute("fill-opacity"))
         ])"""
     )
-    scores = replay("self_attention", {"X": edited(-3)}).steps["scores"]
+    scores = replay("self_attention", {"X": edited_x(-3)}).steps["scores"]
     scale = scale_of("diverging", "scores", scores)
     for (fill, opacity), score in zip(cells, scores.flat, strict=True):
         assert fill == (MINUS if score < 0 else PLUS)
@@ -251,20 +254,21 @@ def test_figure_cells_are_recoloured_after_an_edit(visit):
 
 
 def test_small_figure_cell_shows_minus_sign_when_negative(open_page):
-    weights = np.array(replay("batched_attention", {}).steps["W_Q"])
+    original = replay("batched_attention", {}).steps
+    weights = np.array(original["W_Q"])
     weights[0, 0] = -5
-    before, after = (
-        replay("batched_attention", edits).steps["Q"] for edits in ({}, {"W_Q": weights})
-    )
-    assert ((before >= 0) & (after < 0)).any()
+    query = replay("batched_attention", {"W_Q": weights}).steps["Q"]
+    assert ((original["Q"] >= 0) & (query < 0)).any(), "no number becomes negative"
     visit = open_page("mechanisms/one_similarity")
     visit.page.locator('.live-try[data-example="batched_attention"]').first.click()
     visit.page.wait_for_selector(BAR)
     visit.page.locator('table[data-val="batched_attention.W_Q"] input >> nth=0').fill("-5")
     visit.page.evaluate(WAIT_FOR_REST)
     cells = visit.page.locator('g[data-val="batched_attention.Q"] > [data-at]')
-    signs = cells.evaluate_all("all => all.map(c => c.querySelector('text')?.textContent ?? '')")
-    assert signs == ["−" if value < 0 else "" for value in after.flat]
+    signs = cells.evaluate_all(
+        "cells => cells.map(cell => cell.querySelector('text')?.textContent ?? '')"
+    )
+    assert signs == ["−" if value < 0 else "" for value in query.flat]
 
 
 @pytest.mark.parametrize(
@@ -286,17 +290,12 @@ def test_edited_columns_align_as_in_python(open_page, page, example, input, valu
         shown = visit.page.locator(f'table[data-val="{example}.{step}"]').first
         actual = shown.evaluate(ALIGNMENT)
         rendered = table(np.asarray(replayed[step]), f"{example}.{step}")
-        visit.page.evaluate(
-            "([table, html]) => { table.outerHTML = html; }", [shown.element_handle(), rendered]
-        )
-        expected = visit.page.locator(f'table[data-val="{example}.{step}"]').first.evaluate(
-            ALIGNMENT
-        )
-        for (is_centred, padding), (expect_centred, expected_padding) in zip(
-            actual, expected, strict=True
-        ):
-            assert is_centred == expect_centred, step
-            assert padding == pytest.approx(expected_padding, abs=1e-3), step
+        shown.evaluate("(table, html) => { table.outerHTML = html; }", rendered)
+        expected = shown.evaluate(ALIGNMENT)
+        are_centred, paddings = zip(*actual, strict=True)
+        expect_centred, expected_paddings = zip(*expected, strict=True)
+        assert are_centred == expect_centred, step
+        assert paddings == pytest.approx(expected_paddings, abs=1e-3), step
 
 
 @pytest.mark.parametrize("page", ["two_heads", "one_similarity"])
@@ -313,38 +312,39 @@ def test_chart_points_move_as_python_draws_them(open_page, monkeypatch):
     query = np.array(replay("tiles", {}).steps["Q"])
     query[0, 0] += 0.1
     steps = replay("tiles", {"Q": query}).steps
-    drawn = FIGURES["softmax_in_one_pass"](lambda name: steps)
-    chart = "svg:has([data-axis])"
+    expected = coordinates(FIGURES["softmax_in_one_pass"](lambda name: steps))
     visit = open_page("mechanisms/tiles")
-    before = coordinates(visit.page.locator(chart).inner_html())
+    chart = visit.page.locator("svg:has([data-axis])")
+    before = coordinates(chart.inner_html())
     visit.page.locator('.live-try[data-example="tiles"]').click()
     visit.page.wait_for_selector(BAR)
     visit.page.locator('table[data-val="tiles.Q"] input >> nth=0').fill(str(query[0, 0]))
     visit.page.evaluate(WAIT_FOR_REST)
-    assert coordinates(visit.page.locator(chart).inner_html()) == coordinates(drawn) != before
-    tool(visit, "Done")
-    assert coordinates(visit.page.locator(chart).inner_html()) == before
+    assert coordinates(chart.inner_html()) == expected
+    assert expected != before
+    press_bar_button(visit, "Done")
+    assert coordinates(chart.inner_html()) == before
 
 
-def coordinates(chart):
+def coordinates(svg):
     """Return the coordinates of a chart's markers and of its lines' points."""
-    return re.findall(r"translate\(([\d.]+ [\d.]+)\)|[ML]([\d.]+ [\d.]+)(?=[L\"])", chart)
+    return re.findall(r"translate\(([\d.]+ [\d.]+)\)|[ML]([\d.]+ [\d.]+)(?=[L\"])", svg)
 
 
-def test_arrow_keys_reset_and_undo(visit):
-    before = shown(visit, "weights")
+def test_arrow_keys_change_a_number_and_reset_can_be_undone(visit):
+    before = shown_step(visit, "weights")
     start_editing(visit)
     visit.page.locator(FIELD).press("ArrowUp")
     visit.page.locator(FIELD).press("Shift+ArrowUp")
     assert visit.page.locator(FIELD).input_value() == "2.1"
-    after = shown(visit, "weights")
-    assert after == computed("weights", X=edited(2.1))
-    tool(visit, "Reset")
-    assert shown(visit, "weights") == before
-    tool(visit, "Undo")
-    assert shown(visit, "weights") == after
-    tool(visit, "Done")
-    assert shown(visit, "weights") == before
+    after = shown_step(visit, "weights")
+    assert after == computed_step("weights", X=edited_x(2.1))
+    press_bar_button(visit, "Reset")
+    assert shown_step(visit, "weights") == before
+    press_bar_button(visit, "Undo")
+    assert shown_step(visit, "weights") == after
+    press_bar_button(visit, "Done")
+    assert shown_step(visit, "weights") == before
     assert not visit.page.locator("td input, .live-why, .live-changed, .live-set-back").count()
 
 
@@ -360,10 +360,10 @@ def test_arrow_keys_reset_and_undo(visit):
 def test_bad_input_shows_error_and_keeps_numbers(visit, typed, message):
     start_editing(visit)
     visit.page.locator(FIELD).fill("3")
-    before = shown(visit, "output")
+    before = shown_step(visit, "output")
     visit.page.locator(FIELD).fill(typed)
-    assert status(visit).startswith(message)
-    assert shown(visit, "output") == before
+    assert status_text(visit).startswith(message)
+    assert shown_step(visit, "output") == before
     assert visit.page.locator(FIELD).input_value() == typed
 
 
@@ -379,19 +379,19 @@ def test_invalid_field_shows_error_and_current_number(visit, typed, number, erro
     field = visit.page.locator(FIELD)
     field.fill("")
     field.press_sequentially(typed)
-    assert shown(visit, "Q") == computed("Q", X=edited(number))
-    assert status(visit) == error
+    assert shown_step(visit, "Q") == computed_step("Q", X=edited_x(number))
+    assert status_text(visit) == error
     message = visit.page.locator(f"#{field.get_attribute('aria-describedby')}")
     assert message.inner_text() == error
     assert field.get_attribute("aria-invalid") == "true"
-    top = message.bounding_box()["y"]
     matrix = visit.page.locator('table[data-val="self_attention.X"]').first.bounding_box()
-    assert 0 <= top - (matrix["y"] + matrix["height"]) < 40
+    distance = message.bounding_box()["y"] - (matrix["y"] + matrix["height"])
+    assert 0 <= distance < 40, "the message is right below the matrix"
     field.fill("2")
     assert not message.count()
     assert not field.get_attribute("aria-describedby")
     field.fill("x")
-    tool(visit, "Done")
+    press_bar_button(visit, "Done")
     assert not visit.page.get_by_text("“x” is not a number").count()
 
 
@@ -437,17 +437,33 @@ def test_field_does_not_move_when_prose_is_dimmed(visit, width):
     assert abs(after["y"] - before["y"]) <= 1
 
 
-def test_focus_returns_from_card_walkthrough_and_bar(visit):
-    page = visit.page
+def press_escape(page):
+    page.keyboard.press("Escape")
+
+
+def press_close_button(page):
+    """Press the first button of the card, which has the focus itself."""
     page.keyboard.press("Tab")
-    page.wait_for_selector("table[role=grid]")
-    cell = page.locator(WEIGHT)
-    cell.focus()
-    for close in (lambda: page.keyboard.press("Escape"), lambda: close_by_keyboard(page)):
+    page.keyboard.press("Enter")
+
+
+@pytest.fixture
+def focused_cell(visit):
+    """Reach a weight by keyboard, which opens its card."""
+    visit.page.keyboard.press("Tab")
+    visit.page.wait_for_selector("table[role=grid]")
+    visit.page.locator(WEIGHT).focus()
+    visit.page.wait_for_selector(f"{CARD} output")
+
+
+@pytest.mark.usefixtures("focused_cell")
+def test_focus_returns_from_card_and_walkthrough(visit):
+    page = visit.page
+    for close_card in (press_escape, press_close_button):
         page.wait_for_selector(f"{CARD} output")
         page.keyboard.press("Enter")
         assert page.evaluate("document.activeElement.matches('.live-card')")
-        close()
+        close_card(page)
         assert page.evaluate(FOCUS) == "td"
         assert not page.locator(CARD).count()
         page.keyboard.press("Enter")
@@ -458,6 +474,11 @@ def test_focus_returns_from_card_walkthrough_and_bar(visit):
     page.keyboard.press("Escape")
     page.wait_for_selector(".live-walk", state="detached")
     assert page.evaluate("document.activeElement.textContent") == "Step by step"
+
+
+@pytest.mark.usefixtures("focused_cell")
+def test_escape_moves_focus_between_field_and_bar(visit):
+    page = visit.page
     page.locator(f"{CARD} button", has_text="Try your own numbers").press("Enter")
     page.wait_for_selector(".live-field:focus")
     page.keyboard.press("Escape")
@@ -471,7 +492,7 @@ def test_focus_returns_from_card_walkthrough_and_bar(visit):
 
 
 @pytest.mark.parametrize(
-    ("spot", "inside", "focused"),
+    ("spot", "card_element", "focused_text"),
     [
         (WEIGHT, "output", "0.4856"),
         (WEIGHT, ".live-follow", "2.8284"),
@@ -480,24 +501,20 @@ def test_focus_returns_from_card_walkthrough_and_bar(visit):
         ('[data-val="values_in_space.V[2,0:3]"]', ".live-follow", "V"),
     ],
 )
-def test_focus_returns_from_clicked_card_to_its_number(visit, spot, inside, focused):
+def test_focus_returns_from_clicked_card_to_its_number(visit, spot, card_element, focused_text):
     page = visit.page
-    for close in (
-        lambda: page.keyboard.press("Escape"),
-        lambda: page.locator(f"{CARD} .live-close").click(),
-    ):
+    for close_card in (press_escape, click_close_button):
         page.locator(spot).first.dispatch_event("click")
-        page.locator(f"{CARD} {inside}").first.click()
+        page.locator(f"{CARD} {card_element}").first.click()
         assert page.evaluate("document.activeElement.matches('.live-card')")
-        close()
-        assert page.evaluate("document.activeElement.textContent").startswith(focused)
-        page.wait_for_timeout(400)
+        close_card(page)
+        assert page.evaluate("document.activeElement.textContent").startswith(focused_text)
+        page.wait_for_timeout(400)  # the focus must not open the card again
         assert not page.locator(CARD).count()
 
 
-def close_by_keyboard(page):
-    page.keyboard.press("Tab")
-    page.keyboard.press("Enter")
+def click_close_button(page):
+    page.locator(f"{CARD} .live-close").click()
 
 
 def test_numbers_of_a_table_share_one_tab_stop(open_page):
@@ -553,13 +570,13 @@ def test_network_error_is_shown_and_retry_works(visit):
     visit.errors.clear()
 
 
-def test_print_notes_edited_numbers(visit):
+def test_print_has_the_note_on_edited_numbers(visit):
     start_editing(visit)
     visit.page.locator(FIELD).fill("3")
-    why = visit.page.locator(".live-why:not([hidden])").first
-    why.wait_for()
+    note = visit.page.locator(".live-why:not([hidden])").first
+    note.wait_for()
     visit.page.emulate_media(media="print")
-    assert why.is_visible()
+    assert note.is_visible()
     assert not visit.page.locator(BAR).is_visible()
 
 
@@ -575,7 +592,7 @@ def test_wcag_2_2_with_card_walkthrough_panel_and_fields(visit, axe, scheme, wid
     visit.emulate(scheme, width)
     visit.page.evaluate(axe)
 
-    def assert_clean():
+    def assert_accessible():
         visit.finish_transitions()
         assert visit.page.evaluate(HORIZONTAL_OVERFLOW) <= 0
         assert visit.page.evaluate(AXE, [EXCLUDED, RULES]) == []
@@ -583,15 +600,15 @@ def test_wcag_2_2_with_card_walkthrough_panel_and_fields(visit, axe, scheme, wid
     visit.page.keyboard.press("Tab")
     visit.page.wait_for_selector("table[role=grid]")
     card = open_card(visit)
-    assert_clean()
+    assert_accessible()
     card.locator("button", has_text="Step by step").click()
     visit.page.wait_for_selector(".live-walk")
-    assert_clean()
+    assert_accessible()
     visit.page.keyboard.press("Escape")
     card.locator("button", has_text="What matters").click()
     visit.page.locator(".live-matters summary").click()
-    assert_clean()
+    assert_accessible()
     start_editing(visit)
     visit.page.locator(FIELD).fill("3")
     visit.page.locator(".live-why:not([hidden])").first.wait_for()
-    assert_clean()
+    assert_accessible()

@@ -17,11 +17,12 @@ PAGES = [
     ("mechanisms/self_attention", "values_in_space"),
     ("mechanisms/tiles", "tiles"),
 ]
-# Decimals with four digits after the point, and powers of ten.
-ROUNDED = re.compile(r"\d+\.\d{4}\b|\d\.\d ?(?:e|× ?10)")
+# Decimals with four digits after the point, and numbers with an exponent.
+ROUNDED_NUMBER = re.compile(r"\d+\.\d{4}\b|\d\.\d ?(?:e|× ?10)")
 # Prose and offscreen figures are updated 0.1 s after the numbers.
 WAIT_FOR_REST = "new Promise(done => setTimeout(done, 200))"
-SHOWN = """
+# The text of every number that the page shows.
+SHOWN_NUMBERS = """
     () => [...document.querySelectorAll(
         "table[data-val] td, g[data-val] text, [data-val]:not(table, g, path)"
     )].map(spot => {
@@ -43,17 +44,22 @@ PROPERTIES = ("name", "description", "value")
 FOCUS_TAB_STOPS = """
     () => document.querySelectorAll(".live-stop").forEach(stop => { stop.focus(); stop.blur(); })
 """
-FORMULAS = """
-    () => [...document.querySelectorAll(".katex")].map(formula => ["val", "spoken"].map(copy =>
-        [...formula.querySelectorAll(`[data-${copy}]`)]
-            .map(number => `${number.dataset[copy]} = ${number.textContent.replaceAll(/\\s/g, "")}`)
-            .sort()
-    ))
+# The numbers of each formula, in its HTML and in its MathML, which screen readers speak.
+FORMULA_NUMBERS = """
+    () => {
+        const numbersOf = (formula, key) =>
+            [...formula.querySelectorAll(`[data-${key}]`)]
+                .map(({ dataset, textContent }) => `${dataset[key]} = ${textContent.replaceAll(/\\s/g, "")}`)
+                .sort();
+        return [...document.querySelectorAll(".katex")].map(
+            formula => [numbersOf(formula, "val"), numbersOf(formula, "spoken")]
+        );
+    }
 """
 
 
-def edit(visit, example, count=6):
-    """Change the first inputs of an example."""
+def edit_inputs(visit, example, count=6):
+    """Change the first numbers of the inputs of an example."""
     visit.page.locator(f'{TRY}[data-example="{example}"]').first.dispatch_event("click")
     visit.page.wait_for_selector(BAR)
     fields = visit.page.locator(FIELDS)
@@ -63,12 +69,12 @@ def edit(visit, example, count=6):
     assert "differ from the page's own" in visit.page.locator(".live-status").inner_text()
 
 
-def finish(visit):
+def finish_editing(visit):
     visit.page.locator(f"{BAR} button", has_text="Done").click()
 
 
-def numbers(texts):
-    return {number for text in texts for number in ROUNDED.findall(text)}
+def find_numbers(texts):
+    return {number for text in texts for number in ROUNDED_NUMBER.findall(text)}
 
 
 def accessible_texts(visit):
@@ -77,8 +83,9 @@ def accessible_texts(visit):
     devtools = visit.page.context.new_cdp_session(visit.page)
     nodes = devtools.send("Accessibility.getFullAXTree")["nodes"]
     devtools.detach()
-    values = (node.get(name, {}) for node in nodes if not node["ignored"] for name in PROPERTIES)
-    return [str(each["value"]) for each in values if each.get("value")]
+    exposed = [node for node in nodes if not node["ignored"]]
+    properties = (node[name] for node in exposed for name in PROPERTIES if name in node)
+    return [str(each["value"]) for each in properties if each.get("value")]
 
 
 @pytest.mark.parametrize(("page", "example"), PAGES)
@@ -88,12 +95,12 @@ def test_screen_reader_gets_no_stale_number(open_page, page, example):
     visit.page.wait_for_selector(".live-stop", state="attached")
     visit.page.evaluate(FOCUS_TAB_STOPS)
     visit.page.wait_for_selector(".live-card", state="detached")
-    original = numbers(visit.page.evaluate(SHOWN))
-    edit(visit, example)
-    stale = original - numbers(visit.page.evaluate(SHOWN))
+    original = find_numbers(visit.page.evaluate(SHOWN_NUMBERS))
+    edit_inputs(visit, example)
+    stale = original - find_numbers(visit.page.evaluate(SHOWN_NUMBERS))
     assert stale, "the edit changes no number of four decimals"
-    assert [text for text in accessible_texts(visit) if stale & numbers([text])] == []
-    for visible, spoken in visit.page.evaluate(FORMULAS):
+    assert [text for text in accessible_texts(visit) if stale & find_numbers([text])] == []
+    for visible, spoken in visit.page.evaluate(FORMULA_NUMBERS):
         assert spoken == visible
     assert visit.errors == []
 
@@ -102,20 +109,21 @@ def test_figure_description_is_replaced_during_edits(open_page):
     visit = open_page("mechanisms/self_attention")
     description = visit.page.locator("svg:has(g[data-val]) desc").first
     before = description.text_content()
-    edit(visit, "self_attention")
+    edit_inputs(visit, "self_attention")
     assert description.text_content().startswith("You have changed numbers of this figure.")
-    finish(visit)
+    finish_editing(visit)
     assert description.text_content() == before
 
 
 def test_tab_stop_of_points_shows_edited_numbers(open_page):
     visit = open_page("mechanisms/self_attention")
-    edit(visit, "values_in_space")
+    edit_inputs(visit, "values_in_space")
     visit.page.keyboard.press("Tab")
     visit.page.locator('.figure-box:has(path[data-val^="values_in_space"]) > .live-stop').focus()
     row = visit.page.locator('table[data-val="values_in_space.output"] tr').first
+    coordinates = ", ".join(row.locator("td").all_inner_texts())
     text = visit.page.evaluate("document.activeElement.textContent")
-    assert text == f"O1: {', '.join(row.locator('td').all_inner_texts())} (1 of 6)"
+    assert text == f"O1: {coordinates} (1 of 6)"
 
 
 SENTENCES = [
@@ -132,7 +140,7 @@ CODE = "article .highlight:not(.provenance *)"
 @pytest.mark.parametrize(("page", "example", "sentence"), SENTENCES)
 def test_prose_and_code_are_dimmed_after_an_edit(open_page, page, example, sentence):
     visit = open_page(page)
-    edit(visit, example)
+    edit_inputs(visit, example)
     prose = visit.page.locator("article p, article summary").filter(has_text=sentence).first
     assert prose.evaluate("element => element.closest('.live-set-back') !== null")
     are_dimmed = visit.page.locator(CODE).evaluate_all(
@@ -140,7 +148,7 @@ def test_prose_and_code_are_dimmed_after_an_edit(open_page, page, example, sente
     )
     assert are_dimmed
     assert all(are_dimmed)
-    finish(visit)
+    finish_editing(visit)
     assert not visit.page.locator(".live-set-back, .live-why").count()
 
 
@@ -148,12 +156,10 @@ def test_copied_code_has_the_edited_numbers(open_page):
     visit = open_page("mechanisms/self_attention")
     codes = visit.page.locator('[data-of="self_attention"] [data-format] code')
     before = codes.all_text_contents()
-    edit(visit, "self_attention", count=1)
+    edit_inputs(visit, "self_attention", count=1)
     x = np.array(replay("self_attention", {}).steps["X"])
     x[0, 0] = 1.13
     steps = replay("self_attention", {"X": x}).steps
-    assert codes.all_text_contents() == [
-        f"{write(steps)}\n" for write in (numpy_steps, latex_steps)
-    ]
-    finish(visit)
+    assert codes.all_text_contents() == [f"{numpy_steps(steps)}\n", f"{latex_steps(steps)}\n"]
+    finish_editing(visit)
     assert codes.all_text_contents() == before

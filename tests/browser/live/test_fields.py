@@ -15,32 +15,31 @@ from tests.conftest import ROOT
 from tests.live.edits import changed
 from tests.live.replay import literal_position, replay
 
-# The tables that are not abridged.
-FULL = """
+# The tables that show all their numbers.
+COMPLETE_TABLES = """
     [...document.querySelectorAll("table[data-val]")].filter(table => !/[⋯⋮⋱]/.test(table.textContent))
 """
 # For each table: its reference, the texts of its fields, and those of its cells.
 TABLES = f"""
-    () => ({FULL}).map(table => [
+    () => ({COMPLETE_TABLES}).map(table => [
         table.dataset.val,
         [...table.querySelectorAll("input")].map(field => field.value),
         [...table.querySelectorAll("td")].map(cell => cell.textContent),
     ])
 """
-# Make each edit, a list of [table, field, text], read the tables, and revert it.
-EDIT = f"""
-    edits => edits.map(edit => {{
-        const tables = {FULL.strip()};
-        const type = ([table, field, text]) => {{
-            const input = tables[table].querySelectorAll("input")[field];
-            const before = [table, field, input.value];
+# Make each edit, which is a list of entries [table, field, text]; return the tables, and revert the edit.
+TABLES_AFTER_EDITS = f"""
+    edits => edits.map(entries => {{
+        const tables = {COMPLETE_TABLES.strip()};
+        const inputOf = ([table, field]) => tables[table].querySelectorAll("input")[field];
+        const type = (input, text) => {{
             input.value = text;
             input.dispatchEvent(new Event("input"));
-            return before;
         }};
-        const before = edit.map(type);
+        const originals = entries.map(entry => inputOf(entry).value);
+        entries.forEach(entry => type(inputOf(entry), entry[2]));
         const shown = ({TABLES.strip()})();
-        before.reverse().forEach(type);
+        entries.forEach((entry, i) => type(inputOf(entry), originals[i]));
         return shown;
     }})
 """
@@ -58,35 +57,41 @@ def test_edited_pages_match_python(open_page, page):
         button.dispatch_event("click")
         visit.page.wait_for_selector(".live-bar")
         before = visit.page.evaluate(TABLES)
-        tables = [table for table, (_, texts, _) in enumerate(before) if texts]
-        assert tables
+        references = [reference for reference, _, _ in before]
+        editable = [table for table, (_, fields, _) in enumerate(before) if fields]
+        assert editable
+        # Edit each table alone, and each pair of neighbours together.
+        edited_tables = [*((table,) for table in editable), *itertools.pairwise(editable)]
         edits = [
-            [[table, *random_entry(draw, before[table][0])] for table in edited_tables]
-            for edited_tables in [*((table,) for table in tables), *itertools.pairwise(tables)]
+            [random_entry(draw, table, references[table]) for table in tables]
+            for tables in edited_tables
         ]
-        for edit, shown in zip(edits, visit.page.evaluate(EDIT, edits), strict=True):
-            compare(shown, edited((shown[table][0], *rest) for table, *rest in edit))
+        shown_after = visit.page.evaluate(TABLES_AFTER_EDITS, edits)
+        for entries, shown in zip(edits, shown_after, strict=True):
+            compare(shown, edited_inputs(entries, references))
         assert visit.page.evaluate(TABLES) == before
 
 
-def random_entry(draw, reference):
+def random_entry(draw, table, reference):
     """Choose a field of a table and a new number for it."""
     numbers = select(input_of(reference), reference).reshape(-1)
     field = int(draw.integers(numbers.size))
-    return field, str(changed(draw, numbers, field)[field])
+    return [table, field, str(changed(draw, numbers, field)[field])]
 
 
-def edited(edit):
-    """Return the edited inputs by name."""
-    arrays = {}
-    for reference, field, text in edit:
-        name = ".".join(name_of(reference))
-        _, array = arrays.setdefault(literal_position("", name), (name, input_of(reference)))
-        select(array, reference).flat[field] = float(text)
-    return dict(arrays.values())
+def edited_inputs(entries, references):
+    """Return the edited inputs by name, with one name for tables that show the same literal."""
+    inputs_by_literal = {}
+    for table, field, text in entries:
+        name = ".".join(name_of(references[table]))
+        literal = literal_position("", name)
+        _, array = inputs_by_literal.setdefault(literal, (name, input_of(references[table])))
+        select(array, references[table]).flat[field] = float(text)
+    return dict(inputs_by_literal.values())
 
 
 def compare(shown, edits):
+    """Compare the tables of a page with what Python computes after edits."""
     steps = functools.cache(lambda example: replay(example, edits).steps)
     for reference, fields, cells in shown:
         example, step = name_of(reference)

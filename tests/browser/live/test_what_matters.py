@@ -12,6 +12,7 @@ from tests.live.replay import replay
 CHAPTER = "mechanisms/self_attention"
 OUTPUT = 'table[data-val="self_attention.output"] td >> nth=1'
 PANEL, STATUS = ".live-matters", ".live-matters [role=status]"
+# Everything that “What matters” adds to a page.
 INFLUENCE_MARKS = "[data-influence], .live-sign, .live-chosen, .live-matters, [title*='Raise it']"
 # The sign and the description of each cell of a matrix.
 INFLUENCES = """
@@ -35,16 +36,16 @@ def show_influences(visit, spot=OUTPUT):
     return visit.page.locator(PANEL)
 
 
-def influences(visit, step):
+def shown_influences(visit, step):
     return visit.page.evaluate(INFLUENCES, f"self_attention.{step}")
 
 
-def wait_for_influences(visit, step, texts):
-    condition = f"([name, texts]) => String(({INFLUENCES})(name)) === String(texts)"
-    visit.page.wait_for_function(condition, arg=[f"self_attention.{step}", texts])
+def wait_for_influences(visit, step, expected):
+    condition = f"([name, expected]) => String(({INFLUENCES})(name)) === String(expected)"
+    visit.page.wait_for_function(condition, arg=[f"self_attention.{step}", expected])
 
 
-def expected(**edits):
+def computed_influences(**edits):
     """Return the influences on the output of query 1, feature 2, from a backward pass."""
     steps = replay("self_attention", edits).steps
     output_gradient = np.zeros_like(steps["output"])
@@ -53,23 +54,29 @@ def expected(**edits):
     by_weight = {"W_Q": gradients.query, "W_K": gradients.key, "W_V": gradients.value}
     derivatives = {name: steps["X"].T @ gradient for name, gradient in by_weight.items()}
     derivatives["X"] = sum(gradient @ steps[name].T for name, gradient in by_weight.items())
-    return {name: [influence(value) for value in each.flat] for name, each in derivatives.items()}
+    return {name: list(map(influence, array.flat)) for name, array in derivatives.items()}
 
 
 def influence(derivative):
-    sign = "○" if derivative == 0 else "▲" if derivative > 0 else "▼"
-    change = f"{'rises' if derivative > 0 else 'falls'} {number(abs(derivative))} times as much"
-    effect = change if derivative else "stays as it is"
+    """Return the sign and the description of a derivative."""
+    size = f"{number(abs(derivative))} times as much"
+    if derivative > 0:
+        sign, effect = "▲", f"rises {size}"
+    elif derivative < 0:
+        sign, effect = "▼", f"falls {size}"
+    else:
+        sign, effect = "○", "stays as it is"
     return [sign, f"Raise it a little, and the chosen number {effect}."]
 
 
 def test_inputs_get_sign_and_description(visit):
     panel = show_influences(visit)
-    for step, texts in expected().items():
-        assert influences(visit, step) == texts, step
+    expected = computed_influences()
+    for step, influences in expected.items():
+        assert shown_influences(visit, step) == influences, step
     assert "What matters for output" in panel.inner_text()
     largest, *_ = panel.locator("td:nth-child(2)").all_inner_texts()
-    sizes = [float(size) for size in re.findall(r"([\d.]+) times", str(expected()))]
+    sizes = [float(size) for size in re.findall(r"([\d.]+) times", str(expected))]
     assert f" {number(max(sizes))} times as much" in largest
 
 
@@ -87,12 +94,12 @@ def test_panel_lists_derivatives_and_irrelevant_inputs(visit):
 
 def test_colours_update_after_an_edit_and_revert(visit):
     show_influences(visit)
-    before = influences(visit, "X")
+    before = shown_influences(visit, "X")
     visit.page.locator(".live-try").first.click()
     visit.page.locator('table[data-val="self_attention.X"] input').first.fill("3")
     x = np.array([[3.0, 0, 1, 0], [0, 1, 0, 1], [1, 1, 1, 1]])
-    for step, texts in expected(X=x).items():
-        wait_for_influences(visit, step, texts)
+    for step, influences in computed_influences(X=x).items():
+        wait_for_influences(visit, step, influences)
     visit.page.locator(".live-bar button", has_text="Done").click()
     wait_for_influences(visit, "X", before)
 
@@ -112,7 +119,7 @@ def test_panel_opens_by_keyboard_and_returns_focus(visit):
     assert page.evaluate("document.activeElement.localName") == "td"
 
 
-def test_colours_end_with_the_page(visit):
+def test_navigation_removes_panel_and_colours(visit):
     show_influences(visit)
     visit.page.locator(".md-footer__link--next").click()
     visit.page.wait_for_selector(PANEL, state="detached")

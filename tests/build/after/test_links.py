@@ -49,13 +49,13 @@ def test_broken_target_is_reported_once():
     assert links == [("a/", "../nope.svg", "nope.svg")]
 
 
-def test_links_between_page_files_resolve():
+def test_link_to_a_missing_id_in_a_page_file_is_broken():
     pages = {
         "a/b.html": ids_and_links('<a href="../c.html#x">'),
         "c.html": ids_and_links('<a href="a/b.html">'),
     }
     targets = [target for _, _, target in broken_links(pages, exists=pages.__contains__)]
-    assert targets == ["c.html#x"]  # c.html has no such id
+    assert targets == ["c.html#x"]
 
 
 class Page(HTMLParser):

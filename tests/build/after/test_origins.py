@@ -96,8 +96,8 @@ def test_foreign_assets_stop_the_build_with_their_locations(one_page):
     with (one_page / "docs/index.md").open("a", encoding="utf-8") as page:
         page.write('\n<img src="https://host/picture.png" alt="A picture">\n')
         page.write('\n<p style="background: url(https://host/paper.png)">Text.</p>\n')
-    with (one_page / "docs/assets/site.css").open("a", encoding="utf-8") as style:
-        style.write("@font-face { src: url(https://host/font.woff2) }\n")
+    with (one_page / "docs/assets/site.css").open("a", encoding="utf-8") as style_sheet:
+        style_sheet.write("@font-face { src: url(https://host/font.woff2) }\n")
     built = mkdocs(one_page, "build", "--strict")
     assert built.returncode != 0
     assert "Traceback" not in built.stderr

@@ -93,7 +93,7 @@ def test_missing_page_in_nav_is_skipped():
         (lambda: contents_lines("Book", nav=["index.md"]), "section 'Book' is unknown; known are none"),
         (lambda: contents_lines("Deep", nav=NAV[4:]), "docs/bare.md has no description"),
         (lambda: contents_lines("Nameless"), "docs/nameless.md has no title"),
-        (lambda: overview("Unknown", NAV, SOURCES, "index.md"), "'attention_docs.shwo' is no name of the package"),
+        (lambda: overview("Unknown", NAV, SOURCES, "index.md"), "'attention_docs.shwo' is not a name of the package"),
     ],
 )  # fmt: skip
 def test_missing_section_title_or_description_raises(write_list, message):

@@ -122,7 +122,7 @@ class Rectangle(NamedTuple):
         return cls(left, top, left + width, top + height)
 
     def distance_to(self, x, y):
-        """Return the larger of the horizontal and the vertical distance; 0 inside."""
+        """Return the horizontal or the vertical distance of a point, the larger one; 0 inside."""
         return max(self.left - x, x - self.right, self.top - y, y - self.bottom, 0)
 
 

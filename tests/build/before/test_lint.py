@@ -36,7 +36,7 @@ def test_valid_page_has_no_problems(text):
 @pytest.mark.parametrize(
     ("text", "problem"),
     [
-        ("::: attention_docs.nope", "'attention_docs.nope' is no name of the package"),
+        ("::: attention_docs.nope", "'attention_docs.nope' is not a name of the package"),
         ("```\n1\n```", "unknown code language ''; expected console, mermaid or python"),
         ("```{.python}\n1\n```", "unknown code language '{.python}'; expected console, mermaid or python"),
         ("~~~ruby\n1\n~~~", "unknown code language 'ruby'; expected console, mermaid or python"),

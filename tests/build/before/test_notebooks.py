@@ -300,7 +300,7 @@ def test_failing_cell_or_warning_stops_the_build(notebook_project, code, message
     ("old", "new", "message"),
     [
         ("# Toy", "```ruby\\n1\\n```", ": cell title, line 1: unknown code language 'ruby'; expected console, mermaid or python\ndocs/notebooks/toy.ipynb: cell title, line 1: the page has no title"),
-        ("# Toy", "# Toy\\n\\n\\\\val{self_attention.Q}", r": cell title, line 3: \val{self_attention.Q}: a notebook shows what"),
+        ("# Toy", "# Toy\\n\\n\\\\val{self_attention.Q}", r": cell title, line 3: \val{self_attention.Q}: expected no macros in a notebook"),
         ("# Toy", "# Toy\\n\\n$\\\\nope$", ": cell title, line 3: "),
         ('"description"', '"summary"', ": the notebook's metadata has no description\n"),
         ('"cells":', '\n"cells"', ":2: Expecting ':' delimiter\n"),

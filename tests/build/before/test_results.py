@@ -49,7 +49,7 @@ def test_measured_numbers_are_marked_as_computed(folder):
         ("toy.ratio.1", LookupError, "key '1' is unknown; known are 0"),
         ("toy.bytes.total", LookupError, "key 'total' is unknown; known are "),
         ("toy.size", LookupError, "key 'size' is unknown; known are date, ratio, bytes, small, error"),
-        ("toy.ratio.0", ValueError, "expected a value or named rows; toy.ratio.0 holds 1"),
+        ("toy.ratio.0", ValueError, "expected a value or named rows; toy.ratio.0 has rows without names"),
     ],
 )  # fmt: skip
 def test_wrong_reference_is_reported_with_what_is_known(folder, reference, error, message):

@@ -24,10 +24,9 @@ def gradient(loss, arrays, name):
         if math.isfinite(array[index]):
             change = np.zeros(array.shape)
             change[index] = STEP
-            difference = loss({**arrays, name: array + change}) - loss(
-                {**arrays, name: array - change}
-            )
-            derivatives[index] = difference / (2 * STEP)
+            loss_above = loss({**arrays, name: array + change})
+            loss_below = loss({**arrays, name: array - change})
+            derivatives[index] = (loss_above - loss_below) / (2 * STEP)
     return derivatives
 
 

@@ -10,6 +10,9 @@ from numpy.random import RandomState
 from tests import reference
 from tests.examples.comparison import independent
 
+# Of Adam.
+RATE, MEAN_DECAY, SQUARE_DECAY, EPSILON = 0.01, 0.9, 0.98, 1e-8
+
 
 @independent("first_step", "sums over Python's numbers", fixed=["ANSWER"])
 def first_step(literals):
@@ -19,15 +22,19 @@ def first_step(literals):
     def forward_and_gradients(w):
         (logits,) = reference.matmul([h], w)
         p = reference.softmax_row(logits)
-        d_logits = [q - (j == answer) for j, q in enumerate(p)]
+        d_logits = [p_j - (j == answer) for j, p_j in enumerate(p)]
         return logits, p, d_logits, np.outer(h, d_logits)
 
     logits, p, d_logits, dw = forward_and_gradients(w)
-    # The first step of Adam divides each slope by its own size, which leaves the sign.
-    update = -0.01 * dw / (np.abs(dw) + 1e-8)
-    *_, p_after, _, dw_after = forward_and_gradients(w + update)
-    mean = (0.9 * 0.1 * dw + 0.1 * dw_after) / (1 - 0.9**2)
-    square = (0.98 * 0.02 * dw**2 + 0.02 * dw_after**2) / (1 - 0.98**2)
+    # The first step of Adam divides each derivative by its own size, which leaves the sign.
+    update = -RATE * dw / (np.abs(dw) + EPSILON)
+    _, p_after, _, dw_after = forward_and_gradients(w + update)
+    first_mean, first_square = (1 - MEAN_DECAY) * dw, (1 - SQUARE_DECAY) * dw**2
+    second_mean = MEAN_DECAY * first_mean + (1 - MEAN_DECAY) * dw_after
+    second_square = SQUARE_DECAY * first_square + (1 - SQUARE_DECAY) * dw_after**2
+    # Adam corrects the bias of the averages.
+    mean = second_mean / (1 - MEAN_DECAY**2)
+    square = second_square / (1 - SQUARE_DECAY**2)
     return {
         "logits": [logits],
         "p": [p],
@@ -36,12 +43,12 @@ def first_step(literals):
         "d_logits": [d_logits],
         "dW": dw,
         "dh": [[reference.dot(d_logits, row) for row in w]],
-        "mean": 0.1 * dw,
-        "square": 0.02 * dw**2,
+        "mean": first_mean,
+        "square": first_square,
         "step": update,
         "W_after": w + update,
         "loss_after": -math.log(p_after[answer]),
-        "second_step": -0.01 * mean / (np.sqrt(square) + 1e-8),
+        "second_step": -RATE * mean / (np.sqrt(square) + EPSILON),
     }
 
 
@@ -175,10 +182,11 @@ def train(net, task, size=1.0, every=10, start=None):
     for step in range(1, 10 * every + 1):
         w = dict(w)
         for name, gradient in backward(net, w, *task(draw, 32)).items():
-            mean[name] = 0.9 * mean[name] + 0.1 * gradient
-            square[name] = 0.98 * square[name] + 0.02 * gradient**2
-            root = np.sqrt(square[name] / (1 - 0.98**step))
-            w[name] = w[name] - 0.01 * mean[name] / (1 - 0.9**step) / (root + 1e-8)
+            mean[name] = MEAN_DECAY * mean[name] + (1 - MEAN_DECAY) * gradient
+            square[name] = SQUARE_DECAY * square[name] + (1 - SQUARE_DECAY) * gradient**2
+            unbiased_mean = mean[name] / (1 - MEAN_DECAY**step)
+            unbiased_square = square[name] / (1 - SQUARE_DECAY**step)
+            w[name] = w[name] - RATE * unbiased_mean / (np.sqrt(unbiased_square) + EPSILON)
         if step % every == 0:
             stages.append(w)
     return stages

@@ -28,23 +28,25 @@ def printed_weights(literals):
     fixed=["FACTORS"],
 )
 def softmax_saturation(literals):
-    z, computed, slopes = literals["z"], {}, []
-    for factor, ending in ((0.25, "_divided"), (1, ""), (4, "_times_four")):
-        scores = [factor * score for score in z]
-        jacobian = reference.softmax_slopes(scores)
+    computed, largest_slopes, largest_slopes_by_z = {}, [], []
+    for factor, suffix in ((0.25, "_divided"), (1, ""), (4, "_times_four")):
+        scores = [factor * score for score in literals["z"]]
         weights = reference.softmax_row(scores)
-        computed |= {
-            f"z{ending}": scores,
-            f"weights{ending}": weights,
-            f"jacobian{ending}": jacobian,
-        }
-        slopes.append(max(abs(slope) for row in jacobian for slope in row))
-        if factor <= 1:
-            computed[f"gaps{ending}"] = [b - a for a, b in pairwise(scores)]
-            computed[f"ratios{ending}"] = [math.exp(b - a) for a, b in pairwise(scores)]
-            computed[f"differences{ending}"] = [b - a for a, b in pairwise(weights)]
-    by_z = [factor * slope for factor, slope in zip((0.25, 1, 4), slopes, strict=True)]
-    return {**computed, "largest_slopes": slopes, "largest_slopes_by_z": by_z}
+        jacobian = reference.softmax_slopes(scores)
+        computed[f"z{suffix}"] = scores
+        computed[f"weights{suffix}"] = weights
+        computed[f"jacobian{suffix}"] = jacobian
+        largest_slopes.append(np.abs(jacobian).max())
+        largest_slopes_by_z.append(factor * largest_slopes[-1])
+        if factor <= 1:  # the example has these steps only without the factor 4
+            computed[f"gaps{suffix}"] = [b - a for a, b in pairwise(scores)]
+            computed[f"ratios{suffix}"] = [math.exp(b - a) for a, b in pairwise(scores)]
+            computed[f"differences{suffix}"] = [b - a for a, b in pairwise(weights)]
+    return {
+        **computed,
+        "largest_slopes": largest_slopes,
+        "largest_slopes_by_z": largest_slopes_by_z,
+    }
 
 
 @independent("score_matching", "a slow loop over pairs")
@@ -53,7 +55,8 @@ def score_matching(literals):
     steps = reference.every_step(q, k, k)
     return {
         **{name: steps[name] for name in ("scores", "scaled", "weights")},
-        "matches": [[(i == 0) != (j == 2) for j in range(5)] for i in range(5)],
+        # The first query matches all keys but the third, the other queries only that one.
+        "matches": [[True, True, False, True, True], *4 * [[False, False, True, False, False]]],
         "query_1_meets_key_3": [a * b for a, b in zip(q[0], k[2], strict=True)],
     }
 

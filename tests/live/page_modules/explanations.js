@@ -1,18 +1,20 @@
-// Check every explanation: its numbers give the value, and its parts are all that the value depends on.
+// Check explanations: their arithmetic gives the value, and their dependencies are all that it depends on.
 
 import * as arrays from "../../../docs/assets/live/arrays.js";
 import { explain } from "../../../docs/assets/live/explain.js";
 import * as graph from "../../../docs/assets/live/graph.js";
 import * as show from "../../../docs/assets/live/show.js";
 
-const SAMPLE = 6;
+// How many numbers of each step are checked.
+const SAMPLE_SIZE = 6;
 
-/** A seeded linear congruential generator of numbers between 0 and 1. */
-const seeded = (seed) => () => {
+/** Return a generator of random numbers between 0 and 1, a linear congruential one. */
+const seededRandom = (seed) => () => {
   seed = (seed * 1664525 + 1013904223) % 2 ** 32;
   return seed / 2 ** 32;
 };
 
+// The notation of formulas, and the same in JavaScript, replaced in this order.
 const SYMBOLS = [
   [" × ", "*"],
   [" − ", " - "],
@@ -32,8 +34,9 @@ const SYMBOLS = [
   ["√(", "Math.sqrt("],
   ["⌈", "Math.ceil("],
   ["⌉", ")"],
-  ["argmax(", "largest("],
+  ["argmax(", "ARGMAX("],
   ["max(", "Math.max("],
+  ["ARGMAX(", "argmax("],
   ["min(", "Math.min("],
   ["tanh(", "Math.tanh("],
   ["log(", "Math.log("],
@@ -44,109 +47,143 @@ const SYMBOLS = [
   ["round(", "Math.round("],
 ];
 
-/** Return a number with all its digits, in the displayed notation and without parentheses. */
+/**
+ * Write a number with all its digits in JavaScript. A power of ten has no parentheses, as on the page, so that a
+ * formula that lacks them gives another value.
+ */
 const literalOf = ({ value, dtype }) => {
   if (Object.is(value, -0)) return "-0";
   return show.html(value, dtype).includes("×") ? value.toExponential().replace("e", " * 10 ** ") : value;
 };
 
-/** Evaluate a line of numbers. */
+/** Calculate a line of an explanation. */
 const calculate = (line) => {
-  let bars = 0;
+  let isInsideBars = false;
   const code = line.map((piece) => {
     if (typeof piece === "object") return literalOf(piece);
-    if (piece === "|") return bars++ % 2 ? ")" : "Math.abs(";
+    if (piece === "|") {
+      isInsideBars = !isInsideBars;
+      return isInsideBars ? "Math.abs(" : ")";
+    }
     return SYMBOLS.reduce((text, [symbol, code]) => text.replaceAll(symbol, code), piece);
   });
-  const largest = (...numbers) => numbers.indexOf(Math.max(...numbers));
-  return Number(new Function("largest", `return ${code.join("")}`)(largest));
+  const argmax = (...numbers) => numbers.indexOf(Math.max(...numbers));
+  return Number(new Function("argmax", `return ${code.join("")}`)(argmax));
 };
 
-const same = (one, other) =>
-  Object.is(one, other) || one === other || Math.abs(one - other) <= 1e-9 * Math.abs(other) + 1e-15;
+const isClose = (actual, expected) =>
+  Object.is(actual, expected) ||
+  actual === expected ||
+  Math.abs(actual - expected) <= 1e-9 * Math.abs(expected) + 1e-15;
 
-/** The text of a line. */
-const displayed = (line) =>
-  line.map((piece) => (typeof piece === "string" ? piece : piece.step ?? show.html(piece.value, piece.dtype))).join("");
+/** Return the text of a line as a page displays it. */
+const displayed = (line) => {
+  const textOf = (piece) => (typeof piece === "string" ? piece : piece.step ?? show.html(piece.value, piece.dtype));
+  return line.map(textOf).join("");
+};
 
-const name = ({ step, index }) => `${step}[${index}]`;
+const cellName = ({ step, index }) => `${step}[${index}]`;
 
-/** Return the faults in the explanations of an example, and what was checked. */
+/** List the faults of an explanation's texts. */
+const textFaults = ({ numbers, formula, note, description }, name, isSingleNumber) => {
+  const faults = [];
+  const rightSides = [formula.slice(2), ...numbers].map(displayed);
+  rightSides.forEach((text, i) => {
+    if (text === rightSides[i - 1]) faults.push(`${name} says “= ${text}” twice`);
+  });
+  if (/ at $/.test(rightSides[0])) faults.push(`${name} is at no place`);
+  if (!formula.length && !note.length) faults.push(`${name} has neither formula nor note`);
+  if (!isSingleNumber && !description) faults.push(`${name} has no description`);
+  return faults;
+};
+
+/** List the dependencies that are no cells, and the cells of the formula that are no dependencies. */
+const dependencyFaults = ({ numbers, dependencies }, name, { values, nodesByName }) => {
+  const isCell = ({ step, index }) => {
+    const shape = values[nodesByName.get(step)]?.shape;
+    return index.length === shape?.length && index.every((at, axis) => at < shape[axis]);
+  };
+  const notCells = dependencies.filter((cell) => !isCell(cell));
+  const names = new Set(dependencies.map(cellName));
+  const unlisted = numbers.flat().filter(({ cell }) => cell && !names.has(cellName(cell)));
+  return [
+    ...notCells.map((cell) => `${cellName(cell)}, a dependency of ${name}, is no cell`),
+    ...unlisted.map(({ cell }) => `${cellName(cell)} is no dependency of ${name}`),
+  ];
+};
+
+/** Check the explanations of an example: return their faults, and counts of what was checked. */
 export const check = (json) => {
   const parsed = graph.parse(json);
-  const { values, steps, nodesByName: named } = parsed;
-  const inputs = [...parsed.inputs, ...[...named.keys()].filter((name) => !steps.has(name))];
-  // A literal has the first of its names.
-  const nameOf = new Map([...named].toReversed().map(([name, node]) => [node, name]));
-  const draw = seeded(17);
+  const { values, steps, nodesByName } = parsed;
+  const random = seededRandom(17);
   const faults = [];
   const counts = { explained: 0, lines: 0, edited: 0 };
   const explanations = new Map();
 
-  const explained = (cell) => {
-    const key = name(cell);
-    if (!explanations.has(key)) explanations.set(key, explain(parsed, values, cell.step, cell.index));
-    return explanations.get(key);
+  const explainCell = (cell) => {
+    const name = cellName(cell);
+    if (!explanations.has(name)) explanations.set(name, explain(parsed, values, cell.step, cell.index));
+    return explanations.get(name);
   };
 
-  /** Return the numbers without parts that a number is ultimately made of. */
-  const inputsOf = (cell, path, ends, seen) => {
-    const key = name(cell);
-    if (path.has(key)) faults.push(`${key} is made of itself`);
-    if (path.has(key) || seen.has(key)) return ends;
-    seen.add(key);
-    const { dependencies: parts } = explained(cell);
-    if (!parts.length) ends.add(key);
-    path.add(key);
-    for (const part of parts) inputsOf(part, path, ends, seen);
-    path.delete(key);
-    return ends;
+  /** Return the names of the cells without dependencies that a cell ultimately depends on. */
+  const ultimateDependencies = (cell) => {
+    const [names, visited, path] = [new Set(), new Set(), new Set()];
+    const visit = (cell) => {
+      const name = cellName(cell);
+      if (path.has(name)) faults.push(`${name} depends on itself`);
+      if (visited.has(name)) return;
+      visited.add(name);
+      const { dependencies } = explainCell(cell);
+      if (!dependencies.length) names.add(name);
+      path.add(name);
+      dependencies.forEach(visit);
+      path.delete(name);
+    };
+    visit(cell);
+    return names;
   };
+
+  // A literal with several names is edited once, and explanations name it by its first step.
+  const inputs = [...parsed.inputs, ...[...nodesByName.keys()].filter((name) => !steps.has(name))];
+  const inputsByNode = new Map(inputs.map((input) => [nodesByName.get(input), input]));
+  const firstNames = new Map([...nodesByName].toReversed().map(([name, node]) => [node, name]));
+
+  /** Return an edit of all input numbers, except some, at random. */
+  const editAllExcept = (names) =>
+    new Map([...inputsByNode].map(([node, input]) => {
+      const { shape, data } = values[node];
+      const isKept = (position) =>
+        names.has(cellName({ step: firstNames.get(node), index: arrays.unravel(position, shape) }));
+      const edited = data.map((value, position) => (isKept(position) ? value : random() * 4 - 2));
+      return [input, { ...values[node], data: edited }];
+    }));
 
   const sample = [...steps].flatMap(([step, node]) => {
     const { shape, data } = values[node];
-    const positions = new Set(Array.from({ length: SAMPLE }, () => Math.floor(draw() * data.length)));
+    const positions = new Set(Array.from({ length: SAMPLE_SIZE }, () => Math.floor(random() * data.length)));
     return [...positions].map((position) => ({ step, index: arrays.unravel(position, shape) }));
   });
 
   for (const cell of sample) {
     counts.explained++;
-    const key = name(cell);
-    const { shape, data } = values[steps.get(cell.step)];
-    const value = data[arrays.ravel(cell.index, shape)];
-    const { numbers, dependencies: parts, formula, note, description } = explained(cell);
-    for (const line of numbers) {
+    const name = cellName(cell);
+    const node = steps.get(cell.step);
+    const { shape, data } = values[node];
+    const position = arrays.ravel(cell.index, shape);
+    const value = data[position];
+    const explanation = explainCell(cell);
+    for (const line of explanation.numbers) {
       counts.lines++;
-      if (!same(calculate(line), value)) faults.push(`${key} is ${value}, not ${calculate(line)}`);
+      if (!isClose(calculate(line), value)) faults.push(`${name} is ${value}, not ${calculate(line)}`);
     }
-    const readings = [formula.slice(2), ...numbers].map(displayed);
-    readings.forEach((text, i) => text === readings[i - 1] && faults.push(`${key} says “= ${text}” twice`));
-    if (/ at $/.test(readings[0])) faults.push(`${key} is at no place`);
-    if (!formula.length && !note.length) faults.push(`${key} says nothing`);
-    if (shape.length && !description) faults.push(`${key} has no place`);
-    for (const part of parts) {
-      const array = values[named.get(part.step)];
-      const isCell = array && part.index.every((position, axis) => position < array.shape[axis]);
-      if (!isCell || part.index.length !== array.shape.length) faults.push(`${name(part)} of ${key} is no cell`);
-    }
-    const shown = numbers.flat().filter((piece) => piece.cell);
-    const listed = new Set(parts.map(name));
-    for (const piece of shown) if (!listed.has(name(piece.cell))) faults.push(`${name(piece.cell)} is no part of ${key}`);
-
-    // Changing all other inputs must not change the number.
-    const ends = inputsOf(cell, new Set(), new Set(), new Set());
-    const first = inputs.filter((input, i) => inputs.findIndex((other) => named.get(other) === named.get(input)) === i);
-    const edits = first.map((input) => {
-      const array = values[named.get(input)];
-      const edited = array.data.map((value, position) =>
-        ends.has(name({ step: nameOf.get(named.get(input)), index: arrays.unravel(position, array.shape) })) ? value : draw() * 4 - 2
-      );
-      return [input, { ...array, data: edited }];
-    });
-    const after = graph.evaluate(parsed, new Map(edits)).values[steps.get(cell.step)];
+    faults.push(...textFaults(explanation, name, shape.length === 0));
+    faults.push(...dependencyFaults(explanation, name, parsed));
     counts.edited++;
-    if (!Object.is(after.data[arrays.ravel(cell.index, shape)], value))
-      faults.push(`${key} depends on an input that it does not lead to`);
+    const { values: valuesAfter } = graph.evaluate(parsed, editAllExcept(ultimateDependencies(cell)));
+    if (!Object.is(valuesAfter[node].data[position], value))
+      faults.push(`${name} depends on an input that its explanation does not lead to`);
   }
   return { faults, counts };
 };

@@ -6,12 +6,11 @@ import { evaluate, parse } from "../../../docs/assets/live/graph.js";
 
 // A power of two, so that inputs up to 10^9 change by exactly this step.
 const STEP = 2 ** -14;
-// Relative tolerance of a finite difference, and absolute tolerance for the rounding of values.
-const [RELATIVE, ROUNDING] = [1e-6, 1e-9];
-// Two examples round to nine decimals.
-const ROUNDED = 1e-9 / STEP;
-// Relative tolerance of a one-sided difference.
-const FROM_ONE_SIDE = 1e-3;
+// Relative tolerances of a central difference, which has an error of STEP^4, and of a one-sided one, with STEP^2.
+const [CENTRAL_TOLERANCE, ONE_SIDED_TOLERANCE] = [1e-6, 1e-3];
+// Absolute tolerance for rounding errors; larger where an example rounds its values to nine decimals.
+const ROUNDING = 1e-9;
+const ROUNDING_OF_ROUNDED = 2 * (1e-9 / STEP);
 
 /** Return evenly spaced positions of an array, at most `count`, whose elements are finite. */
 const sample = ({ data }, count) => {
@@ -21,22 +20,27 @@ const sample = ({ data }, count) => {
 };
 
 /** Return the values of all nodes with an input shifted by -2, -1, 1 and 2 steps. */
-const shifted = (graph, key, array, position) =>
+const valuesAfterShifts = (graph, key, array, position) =>
   [-2, -1, 1, 2].map((steps) => {
     const data = array.data.with(position, array.data[position] + steps * STEP);
     return evaluate(graph, new Map([[key, { ...array, data }]])).values;
   });
 
-/** Compare a derivative: return "same", "one side" at a kink, or a message with the differences. */
-const compare = (derivative, value, [a, b, c, d], rounding) => {
-  const near = (quotient, share) =>
-    Math.abs(derivative - quotient) <= share * Math.abs(quotient) + rounding * Math.max(1, Math.abs(value));
-  const quotient = (8 * (c - b) - (d - a)) / (12 * STEP);
-  if (near(quotient, RELATIVE)) return "same";
-  const sides = [3 * value - 4 * b + a, 4 * c - 3 * value - d].map((sum) => sum / (2 * STEP));
-  const isKink = Math.abs(sides[0] - sides[1]) > FROM_ONE_SIDE * Math.abs(quotient);
-  if (isKink && sides.some((side) => near(side, FROM_ONE_SIDE))) return "one side";
-  return `${derivative}, not ${quotient}; from below ${sides[0]}, from above ${sides[1]}`;
+/**
+ * Compare a derivative with the differences of a value and of its neighbours at -2, -1, 1 and 2 steps.
+ *
+ * Return "same", "one side" at a kink, or a message with the differences.
+ */
+const compare = (derivative, value, [minus2, minus1, plus1, plus2], rounding) => {
+  const isClose = (difference, tolerance) =>
+    Math.abs(derivative - difference) <= tolerance * Math.abs(difference) + rounding * Math.max(1, Math.abs(value));
+  const central = (8 * (plus1 - minus1) - (plus2 - minus2)) / (12 * STEP);
+  if (isClose(central, CENTRAL_TOLERANCE)) return "same";
+  const fromBelow = (3 * value - 4 * minus1 + minus2) / (2 * STEP);
+  const fromAbove = (4 * plus1 - 3 * value - plus2) / (2 * STEP);
+  const isKink = Math.abs(fromBelow - fromAbove) > ONE_SIDED_TOLERANCE * Math.abs(central);
+  if (isKink && [fromBelow, fromAbove].some((side) => isClose(side, ONE_SIDED_TOLERANCE))) return "one side";
+  return `${derivative}, not ${central}; from below ${fromBelow}, from above ${fromAbove}`;
 };
 
 /**
@@ -47,7 +51,8 @@ const compare = (derivative, value, [a, b, c, d], rounding) => {
  */
 export const check = (json, count) => {
   const graph = parse(json);
-  const rounding = graph.nodes.some(({ operation }) => operation === "round") ? 2 * ROUNDED : ROUNDING;
+  const isRounded = graph.nodes.some(({ operation }) => operation === "round");
+  const rounding = isRounded ? ROUNDING_OF_ROUNDED : ROUNDING;
   const isFloat = (node) => graph.values[node].dtype === "float64";
   const numbers = [...graph.steps].filter(([, node]) => isFloat(node)).flatMap(([step, node]) =>
     sample(graph.values[node], count).map((position) => {
@@ -56,16 +61,20 @@ export const check = (json, count) => {
     })
   );
   const keys = [...graph.inputs, ...[...graph.nodesByName.keys()].filter((key) => key.includes("."))];
+  // Several inputs may be the same node.
+  const keysByNode = new Map(keys.map((key) => [graph.nodesByName.get(key), key]));
   const counts = { same: 0, "one side": 0 };
   const faults = [];
-  for (const [input, key] of new Map(keys.map((key) => [graph.nodesByName.get(key), key]))) {
-    for (const place of isFloat(input) ? sample(graph.values[input], count) : []) {
-      const changed = shifted(graph, key, graph.values[input], place);
+  for (const [input, key] of keysByNode) {
+    if (!isFloat(input)) continue;
+    for (const inputPosition of sample(graph.values[input], count)) {
+      const shiftedValues = valuesAfterShifts(graph, key, graph.values[input], inputPosition);
       for (const { step, node, position, derivatives } of numbers) {
-        const [value, ...values] = [graph.values, ...changed].map((values) => values[node].data[position]);
-        const verdict = compare(derivatives[input][place], value, values, rounding);
+        const value = graph.values[node].data[position];
+        const neighbours = shiftedValues.map((values) => values[node].data[position]);
+        const verdict = compare(derivatives[input][inputPosition], value, neighbours, rounding);
         if (verdict in counts) counts[verdict]++;
-        else faults.push(`${step}, element ${position}, by ${key}, element ${place}: ${verdict}`);
+        else faults.push(`${step}, element ${position}, by ${key}, element ${inputPosition}: ${verdict}`);
       }
     }
   }

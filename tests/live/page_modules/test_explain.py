@@ -1,4 +1,4 @@
-"""Explanations: their numbers give the value, and their parts are all that it depends on."""
+"""Explanations of numbers: their arithmetic gives the value, and their dependencies are complete."""
 
 import json
 import re
@@ -14,7 +14,7 @@ EXPLANATIONS = Path(__file__).with_name("explanations.js").as_uri()
 
 
 def displayed(text):
-    """Return a formula of an explanation as displayed, with its numbers as `#`."""
+    """Return a line of an explanation as displayed, with its numbers as `#`."""
     return "".join(piece if isinstance(piece, str) else piece.get("step", "#") for piece in text)
 
 
@@ -34,7 +34,8 @@ def test_explanations_are_correct_and_complete():
     assert sum(report["counts"]["lines"] for report in reports.values()) > 1000
 
 
-READINGS = [
+# Example, step and index; the description and the formula of its explanation.
+EXPLANATION_CASES = [
     ("self_attention", "Q", [0, 1], "row 1, column 2", "Q = X W_Q"),
     ("self_attention", "scores", [0, 1], "score of query 1 on key 2", "scores = Q Kᵀ"),
     ("self_attention", "weights", [2, 0], "weight of query 3 on key 1", "weights = softmax(scaled)"),
@@ -62,14 +63,16 @@ READINGS = [
 ]  # fmt: skip
 
 
-def test_locations_and_formulas_match_page():
-    explanations = explained(*(case[:3] for case in READINGS))
-    displayed_pairs = [(each["description"], displayed(each["formula"])) for each in explanations]
-    assert displayed_pairs == [case[3:] for case in READINGS]
+def test_explanation_describes_position_and_formula():
+    explanations = explain(*(case[:3] for case in EXPLANATION_CASES))
+    for case, explanation in zip(EXPLANATION_CASES, explanations, strict=True):
+        *_, description, formula = case
+        assert explanation["description"] == description
+        assert displayed(explanation["formula"]) == formula
 
 
 def test_softmax_explanation_has_exponentials_and_sum():
-    (explanation,) = explained(("self_attention", "weights", [2, 0]))
+    (explanation,) = explain(("self_attention", "weights", [2, 0]))
     assert [displayed(line) for line in explanation["numbers"]] == [
         "exp(# − #) / (exp(# − #) + exp(# − #) + exp(# − #))",
         "# / (# + # + #)",
@@ -82,35 +85,35 @@ def test_softmax_explanation_has_exponentials_and_sum():
 
 
 def test_constant_formula_is_written_once():
-    (explanation,) = explained(("tiles", "rescale", [0]))
+    (explanation,) = explain(("tiles", "rescale", [0]))
     assert displayed(explanation["formula"]) == "rescale = #"
     assert explanation["numbers"] == []
 
 
 def test_scientific_divisor_is_in_parentheses():
-    (explanation,) = explained(("course_order", "they_scores", [0]))
+    (explanation,) = explain(("course_order", "they_scores", [0]))
     assert displayed(explanation["formula"]).endswith(" / (#) at row 5, column 1")
     assert [displayed(line) for line in explanation["numbers"]] == ["# / (#)", "#"]
 
 
 def test_mask_explanation_states_visibility():
-    hidden, seen = explained(*(("course_mask", "masked", [0, key]) for key in (1, 0)))
+    visible, hidden = explain(("course_mask", "masked", [0, 0]), ("course_mask", "masked", [0, 1]))
     assert displayed(hidden["note"]) == "#: the position takes no part"
     assert hidden["dependencies"] == [{"step": "mask", "index": [0, 1]}]
-    assert displayed(seen["note"]) == "#: the position takes part"
-    assert {"step": "scaled", "index": [0, 0]} in seen["dependencies"]
+    assert displayed(visible["note"]) == "#: the position takes part"
+    assert {"step": "scaled", "index": [0, 0]} in visible["dependencies"]
 
 
 def test_literal_explanation_names_source_file():
-    (explanation,) = explained(("self_attention", "X", [0, 0]))
+    (explanation,) = explain(("self_attention", "X", [0, 0]))
     file = re.search(r"\S+\.py", displayed(explanation["note"]))[0]
     assert (ROOT / file).is_file()
     assert not explanation["formula"]
     assert not explanation["dependencies"]
 
 
-def explained(*numbers):
-    """Explain each number, which is given by its example, step and index."""
+def explain(*numbers):
+    """Return the explanation of each number, which is given by its example, step and index."""
     return in_node(
         """data.numbers.map(([example, step, index]) => {
             const parsed = graph.parse(data.graphs[example]);

@@ -13,18 +13,19 @@ from tests.live.graphs import page_graph, page_graphs
 from tests.live.page_modules.nodejs import in_node
 
 
-def printed_digits(program):
+def printed_words(program):
+    """Run a program and return the names and numbers that it prints."""
     output = io.StringIO()
     with contextlib.redirect_stdout(output), np.errstate(all="ignore"):
         exec(compile(program, "program", "exec"), {})
     return re.sub(r"[\[\]]", " ", output.getvalue()).split()
 
 
-def expected_digits(steps):
-    digits = []
+def expected_words(steps):
+    words = []
     for step, array in steps.items():
-        digits += [step, *map(number, np.asarray(array).reshape(-1).tolist())]
-    return digits
+        words += [step, *map(number, np.asarray(array).reshape(-1).tolist())]
+    return words
 
 
 @pytest.mark.thorough
@@ -37,7 +38,7 @@ def test_program_of_every_example_prints_its_digits():
         page_graphs(),
     )
     for name, program in programs.items():
-        assert printed_digits(program) == expected_digits(examples.steps(name)), name
+        assert printed_words(program) == expected_words(examples.steps(name)), name
 
 
 def test_program_contains_edits():
@@ -52,4 +53,4 @@ def test_program_contains_edits():
     )
     assert "W_Q = np.array([[3, 0], [0, -1.5], [1, 0], [0, 1]], dtype=float)\n" in program
     assert "weights = softmax(scaled)\noutput = weights @ V\n" in program
-    assert "-1.5000" in printed_digits(program)
+    assert "-1.5000" in printed_words(program)

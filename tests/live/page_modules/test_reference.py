@@ -21,14 +21,14 @@ REFERENCES = [
 
 
 def test_references_resolve_as_in_python():
-    resolved = in_node(
-        "data[1].map((each) => reference.resolve(each, graph.parse(data[0])))",
-        [page_graph("self_attention"), REFERENCES],
+    targets = in_node(
+        "data.references.map((text) => reference.resolve(text, graph.parse(data.graph)))",
+        {"graph": page_graph("self_attention"), "references": REFERENCES},
     )
-    for reference, target in zip(REFERENCES, resolved, strict=True):
+    for reference, target in zip(REFERENCES, targets, strict=True):
         expected = np.asarray(look_up(reference, steps))
-        array = np.asarray(steps("self_attention")[target["step"]])
         assert target["shape"] == list(expected.shape), reference
+        array = np.asarray(steps("self_attention")[target["step"]])
         values = target["sizes"] or [array[tuple(index)] for index in target["cells"]]
         assert values == expected.reshape(-1).tolist(), reference
 
@@ -39,19 +39,31 @@ def test_references_resolve_as_in_python():
 )
 def test_slices_resolve_as_in_numpy(index, cells):
     target = in_node(
-        "reference.resolve(data[1], graph.parse(data[0]))",
-        [page_graph("self_attention"), f"self_attention.X[{index}]"],
+        "reference.resolve(data.reference, graph.parse(data.graph))",
+        {"graph": page_graph("self_attention"), "reference": f"self_attention.X[{index}]"},
     )
     assert target["cells"] == cells
 
 
 @pytest.mark.parametrize(
-    "reference", ["self_attention.nothing", "self_attention.Q[a]", "Q", "a.Q[9]"]
+    ("reference", "expected"),
+    [
+        ("self_attention.nothing", "self_attention has nothing called self_attention.nothing"),
+        ("self_attention.Q[a]", "self_attention has nothing called self_attention.Q[a]"),
+        ("Q", "self_attention has nothing called Q"),
+        ("self_attention.Q[9]", "index 9 is outside an axis of 3"),
+    ],
 )
-def test_invalid_reference_raises(reference):
+def test_invalid_reference_raises(reference, expected):
     message = in_node(
-        "(() => { try { reference.resolve(data[1], graph.parse(data[0])); return null; }"
-        " catch (error) { return error.message; } })()",
-        [page_graph("self_attention"), reference],
+        """(() => {
+            try {
+                reference.resolve(data.reference, graph.parse(data.graph));
+            } catch (error) {
+                return error.message;
+            }
+            return "no error";
+        })()""",
+        {"graph": page_graph("self_attention"), "reference": reference},
     )
-    assert message
+    assert message == expected

@@ -6,7 +6,8 @@ import pytest
 from attention_docs.render.numbers import html_number, number
 from tests.live.page_modules.nodejs import digits, in_node
 
-EDGES = """
+# Numbers at which the format changes, and the limits of floats.
+EDGE_CASES = """
     0 1e-5 4.9e-5 5e-5 5.1e-5 0.99999 9999.95 0.1 1e-4 1e22 5e-324 1.7976931348623157e308 inf nan
     9007199254740992 9007199254740994 9223372036854775808 123456789.5 999999999.5 1e9
     999999999.99995 1e15 1e16 1e17 1.5e16 0.0001 0.00012345 2.2250738585072014e-308 1000050000
@@ -18,17 +19,16 @@ COUNT = 100_000
 def sample_floats():
     """Return floats of every size and both signs, many of them exact ties."""
     draw = np.random.default_rng(17)
+    edge_cases = np.array(EDGE_CASES.split(), float)
     all_sizes = 10.0 ** draw.uniform(-12, 13, COUNT // 4) * draw.uniform(0.1, 1, COUNT // 4)
-    bits = draw.integers(0, 2**63, COUNT // 8).view(np.float64)
-    ties = np.concatenate(
-        [
-            draw.integers(0, 2**40, COUNT // 4) / 32,
-            (draw.integers(10_000, 100_000, COUNT // 8) * 10 + 5)
-            * 10.0 ** draw.integers(4, 13, COUNT // 8),
-        ]
-    )
+    any_bits = draw.integers(0, 2**63, COUNT // 8).view(np.float64)
+    # Odd multiples of 1/32 are ties at the fourth decimal.
+    ties = draw.integers(0, 2**40, COUNT // 4) / 32
+    # Six digits of which the last is a 5 are ties if five digits are shown.
+    six_digits = draw.integers(10_000, 100_000, COUNT // 8) * 10 + 5
+    large_ties = six_digits * 10.0 ** draw.integers(4, 13, COUNT // 8)
     few_digits = np.round(draw.uniform(0, 100, COUNT // 4), 5)
-    positive = np.concatenate([np.array(EDGES.split(), float), all_sizes, bits, ties, few_digits])
+    positive = np.concatenate([edge_cases, all_sizes, any_bits, ties, large_ties, few_digits])
     return np.concatenate([positive, -positive]).tolist()
 
 
@@ -47,11 +47,8 @@ def test_every_number_is_formatted_as_in_python():
 
 
 def test_integers_and_booleans_are_formatted_as_in_python():
-    assert in_node("data.map((x) => show.number(x, 'bool'))", [1, 0]) == [
-        number(True),
-        number(False),
-    ]
-    assert in_node("data.map((x) => show.html(x, 'bool'))", [1, 0]) == ["T", "F"]
+    booleans = in_node("data.map((x) => [show.number(x, 'bool'), show.html(x, 'bool')])", [1, 0])
+    assert booleans == [[number(True), "T"], [number(False), "F"]]
     integers = [0, 7, -7, 999_999_999, 10**9, -(10**15)]
     shown = in_node("data.map((x) => [show.number(x, 'int64'), show.python(x, 'int64')])", integers)
     assert shown == [[number(value), repr(value)] for value in integers]

@@ -1,4 +1,4 @@
-"""The modules of the page pass TypeScript's check of their JSDoc types."""
+"""TypeScript accepts the JSDoc types of the modules that run in pages."""
 
 import subprocess
 

@@ -51,6 +51,7 @@ def clear_caches():
         function.cache_clear()
 
 
+# The code of step y, and of a constant that it uses.
 @pytest.mark.parametrize(
     ("result", "constant"),
     [

@@ -67,8 +67,8 @@ def self_attention_plane(steps_of: StepsOf) -> Html:
     steps = steps_of("self_attention")
     claim(repeats_two_features(steps["X"]), "two repeat them")
     inputs = [Points("inputs X", steps["X"][:, :2], ["X1", "X2", "X3"], "input")]
-    sets = values_and_outputs(steps, ["V1", "V2", "V3"], ["O1", "O2", "O3"])[::-1]
-    return plane_figure("Self-attention: points", inputs, sets)
+    values, outputs = values_and_outputs(steps, ["V1", "V2", "V3"], ["O1", "O2", "O3"])
+    return plane_figure("Self-attention: points", inputs, [outputs, values])
 
 
 @site_figure
@@ -82,7 +82,8 @@ def self_attention_space(steps_of: StepsOf) -> Html:
     claim(distances.argmin() == 2, "The third output lies close to the third")
     claim(steps["weights"][2].argmax() == 2, "from which it takes most")
     # O3 lies close to V3, so its label goes to the left (first set) and that of V3 to the right.
-    sets = values_and_outputs(steps, ["V1", "V2", "V3"], ["O1", "O2", "O3"])[::-1]
+    values, outputs = values_and_outputs(steps, ["V1", "V2", "V3"], ["O1", "O2", "O3"])
+    sets = [outputs, values]
     return space_figure("Self-attention: values and outputs", FEATURES, sets, (2, 2, 1))
 
 
@@ -117,8 +118,8 @@ def cross_attention_plane(steps_of: StepsOf) -> Html:
         Points("X_q", x_q[:, :2], ["Xq1", "Xq2"], "input"),
         Points("X_kv", x_kv[:, :2], ["Xkv1", "Xkv2", "Xkv3"], "input"),
     ]
-    sets = values_and_outputs(steps, ["V1", "V2", "V3"], ["O1", "O2"])[::-1]
-    return plane_figure("Cross-attention: points", inputs, sets)
+    values, outputs = values_and_outputs(steps, ["V1", "V2", "V3"], ["O1", "O2"])
+    return plane_figure("Cross-attention: points", inputs, [outputs, values])
 
 
 @site_figure

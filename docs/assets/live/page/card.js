@@ -11,7 +11,7 @@ import { button, linesOf, make, nameOf } from "./elements.js";
  * @property {Element} spot where the reader opened it
  */
 
-const GAP = 8;
+const GAP = 8; // pixels between the card and the matrix
 const card = make("div", { class: "live-card", role: "dialog", "aria-label": "Where this number comes from", tabIndex: -1 });
 /** @type {Shown | null} */
 let shown = null;

@@ -43,7 +43,7 @@ const fetchExample = async (name) => {
  *
  * @param {Example} example @param {Edits} edits
  */
-export const compute = (example, edits) => {
+export const recompute = (example, edits) => {
   const { values, refusal } = evaluate(example.graph, edits);
   example.edits = edits;
   example.refusal = refusal;

@@ -12,7 +12,7 @@ const BLOCKS = "p, li, dd, figcaption, summary, h1, h2, h3, h4";
 const BOXES = ".md-typeset__scrollwrap, .figure-box, .formula";
 const HELP = "The arrow keys go from one number to the next, Enter opens the card.";
 /** @type {Record<string, number>} */
-const STEPS = { ArrowRight: 1, ArrowDown: 1, ArrowLeft: -1, ArrowUp: -1 };
+const DIRECTIONS = { ArrowRight: 1, ArrowDown: 1, ArrowLeft: -1, ArrowUp: -1 };
 
 /**
  * Add the tab stops that the page does not have yet.
@@ -118,10 +118,10 @@ const createTabStop = (spots, onFocus) => {
   // The number may change before the focus returns.
   button.onblur = () => (button.textContent = count);
   button.onkeydown = (event) => {
-    const step = STEPS[event.key];
-    if (!step) return;
+    const direction = DIRECTIONS[event.key];
+    if (!direction) return;
     event.preventDefault();
-    moveTo(current + step);
+    moveTo(current + direction);
   };
   return button;
 };

@@ -1,4 +1,5 @@
-// The spots of a page: the elements that show numbers, in tables, text, formulas and figures.
+// The spots of a page: the elements that show numbers, in tables, text, formulas and figures. The attribute
+// `data-val` has the reference; the element that carries it is a table, a group of a figure, or the spot itself.
 
 import { ravel } from "../arrays.js";
 import { exampleOf, resolve } from "../reference.js";
@@ -44,17 +45,17 @@ export const spotNear = ({ target, clientX, clientY }) => {
   return nearby.find((candidate) => candidate !== null) ?? null;
 };
 
-/** @param {Element} spot @returns {string} the reference of its carrier */
+/** Return the reference of a spot's carrier. @param {Element} spot @returns {string} */
 const referenceOf = (spot) =>
   /** @type {string} */ (spot.closest("[data-val]")?.getAttribute("data-val"));
 
-/** @returns {string[]} the names of the examples on the page */
+/** List the names of the examples on the page. @returns {string[]} */
 export const examplesOnPage = () => {
   const carriers = [...document.querySelectorAll("[data-val]")];
   return [...new Set(carriers.map(exampleAt))];
 };
 
-/** @param {Element} spot @returns {string} the name of its example */
+/** Return the name of a spot's example. @param {Element} spot @returns {string} */
 export const exampleAt = (spot) => exampleOf(referenceOf(spot));
 
 /**
@@ -107,7 +108,7 @@ export const spotsOf = (example) => {
   return spots;
 };
 
-/** @param {Element} carrier @param {Example} example @returns {SpotCell[]} */
+/** List the spots of a carrier, cell by cell. @param {Element} carrier @param {Example} example @returns {SpotCell[]} */
 const spotCellsIn = (carrier, example) =>
   spotsIn(carrier).flatMap((spot) =>
     cellsAt(spot, example).map((cell) => {
@@ -130,7 +131,7 @@ const originalText = ({ graph }, { step, index }) => {
 export const spotsOfCell = (example, cell) =>
   spotsOf(example).filter((spotCell) => key(spotCell.cell) === key(cell)).map(({ spot }) => spot);
 
-/** @param {Element} carrier @returns {Element[]} its cells if it is a table or a figure, or else itself */
+/** List the spots of a carrier: its cells if it is a table or a figure, or else itself. @param {Element} carrier @returns {Element[]} */
 export const spotsIn = (carrier) => {
   if (carrier.matches("g")) return [...carrier.querySelectorAll("[data-at]")];
   if (!carrier.matches("table")) return [carrier];

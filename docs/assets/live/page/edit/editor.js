@@ -176,7 +176,7 @@ const undoStep = (session) => {
   if (!isUndone) bar.setStatus("There is nothing to undo.");
 };
 
-/** @param {Session} session */
+/** Redo the last undone step. @param {Session} session */
 const redoStep = (session) => {
   redo(session);
   update(session);

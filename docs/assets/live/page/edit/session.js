@@ -1,7 +1,7 @@
 // The state of editing: the edits, their history, and the examples that they change.
 
 import { ravel } from "../../arrays.js";
-import { compute } from "../examples.js";
+import { recompute } from "../examples.js";
 import { keyIn, originalInput } from "../inputs.js";
 import { copyOf, fragmentOf } from "./address.js";
 
@@ -109,7 +109,7 @@ export const computeAll = (examples, edits) => {
       const key = keyIn(example, input);
       if (key) editsByKey.set(key, array);
     }
-    compute(example, editsByKey);
+    recompute(example, editsByKey);
   }
 };
 

@@ -10,9 +10,9 @@ def test_search_results_have_no_markup(open_page):
     visit.page.get_by_placeholder("Search").press_sequentially("softmax")
     results = visit.page.locator(".md-search-result__item")
     results.filter(has_text=re.compile("softmax", re.IGNORECASE)).first.wait_for()
-    shown = " ".join(results.all_inner_texts())
+    text = " ".join(results.all_inner_texts())
     # "<" before a space is a comparison in code.
-    assert not re.search(r"</?\w|\\|katex|&#", shown)
+    assert not re.search(r"</?\w|\\|katex|&#", text)
 
 
 def test_search_ranks_the_relevant_page_first(open_page):
@@ -26,9 +26,9 @@ def test_search_ranks_the_relevant_page_first(open_page):
     }
     visit = open_page()
     field = visit.page.get_by_placeholder("Search")
-    for words, page in best_pages.items():
+    for query, page in best_pages.items():
         field.fill("")
-        field.press_sequentially(words)
+        field.press_sequentially(query)
         first = f".md-search-result__item:first-child a[href*='{page}']"
         visit.page.locator(first).first.wait_for()
 
@@ -39,7 +39,7 @@ def search_requests(visit):
     return [path for path in paths if "/search/documents" in path or "/workers/" in path]
 
 
-def test_search_loads_on_first_letter_and_loses_none(open_page):
+def test_search_loads_on_first_letter_and_keeps_the_query(open_page):
     visit = open_page()
     page = visit.page
     pending = []
@@ -68,13 +68,19 @@ def test_search_retries_after_a_failed_fetch(open_page):
     page.locator(".md-search-result__item").first.wait_for()
 
 
-@pytest.mark.parametrize("way", ["directly", "by instant navigation"])
-def test_plotly_loads_only_on_request(open_page, address, way):
-    start = "mechanisms/self_attention" if way == "directly" else "course/next_token"
-    visit = open_page(start)
-    if way == "by instant navigation":
-        visit.page.locator(".md-footer__link--next").click()
-        visit.page.get_by_role("heading", level=1, name="Self-attention").wait_for()
+@pytest.fixture(params=["direct load", "instant navigation"])
+def points_page(request, open_page):
+    """A page with a drawing of points in space."""
+    if request.param == "direct load":
+        return open_page("mechanisms/self_attention")
+    visit = open_page("course/next_token")
+    visit.page.locator(".md-footer__link--next").click()
+    visit.page.get_by_role("heading", level=1, name="Self-attention").wait_for()
+    return visit
+
+
+def test_plotly_loads_only_on_request(points_page, address):
+    visit = points_page
     assert not [url for url in visit.requests if "plotly" in url]
     drawing = visit.page.locator("svg[data-points]")
     visit.page.get_by_role("button", name="Explore in 3D").click()
@@ -83,7 +89,8 @@ def test_plotly_loads_only_on_request(open_page, address, way):
     assert [url for url in visit.requests if "plotly" in url] == [
         f"{address}assets/plotly/plotly-gl3d.min.js"
     ]
-    assert [r for r in visit.requests if not r.startswith((address, "data:", "blob:"))] == []
+    own_urls = (address, "data:", "blob:")
+    assert [url for url in visit.requests if not url.startswith(own_urls)] == []
     visit.page.get_by_role("button", name="Back to the drawing").click()
     assert drawing.is_visible()
     assert visit.page.locator(".space").count() == 0
