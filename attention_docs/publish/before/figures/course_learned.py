@@ -52,7 +52,7 @@ def course_learned_weights(steps_of: StepsOf) -> Html:
     average = np.tri(5) / np.arange(1, 6)[:, None]
     claim(np.abs(steps["before_2"] - average).max() < 0.05, "every row is close to a plain average")
     claim(steps["weights_2"][THEY, BIRDS] > 0.7, "mostly at *birds*")
-    stages = {"before_2": "Before", "weights_2": "After 200 steps"}
+    stages = {"before_2": "Before the first step", "weights_2": "After the last step"}
     panels = [
         matrix_panel(steps[step], name, **word_options(), mark=(THEY, None))
         for step, name in stages.items()
