@@ -21,7 +21,7 @@ EXCERPT_SHAPE = (4, 6)
 CHARACTER_WIDTHS = {".": 0.278, "−": 0.778, "×": 0.778, " ": 0.25}
 DIGIT_WIDTH = 0.5
 SUPERSCRIPT_SCALE = 0.7
-# Words over more columns are upright, unless they are about as narrow as the numbers.
+# Words over more columns are set vertically, unless they are about as narrow as the numbers.
 MAX_LEVEL_COLUMNS = 4
 
 
@@ -135,8 +135,8 @@ def _classes(cells: np.ndarray, labels: Labels) -> str:
         return "matrix"
     widest_number = max(len(cell) for cell in cells.flat)
     widest_label = max(map(len, labels.columns), default=0)
-    is_upright = len(labels.columns) > MAX_LEVEL_COLUMNS and widest_label > widest_number + 2
-    return "matrix labelled upright" if is_upright else "matrix labelled"
+    are_vertical = len(labels.columns) > MAX_LEVEL_COLUMNS and widest_label > widest_number + 2
+    return "matrix labelled vertical-words" if are_vertical else "matrix labelled"
 
 
 def _head(labels: Labels) -> str:

@@ -80,7 +80,7 @@
       await waitUntil("results", hasResults).finally(() => find("#__search").click());
     },
     "opens the card of a number": async () => {
-      const spot = find("table[data-val] td:not(.centred), [data-at], [data-val]:not(table, g)");
+      const spot = find("table[data-val] tbody td:not(.centred), [data-at], [data-val]:not(table, g)");
       if (!spot) return;
       click(spot);
       await waitUntil("a card", () => find(".live-card")?.textContent);

@@ -14,7 +14,7 @@ def test_session_is_copied_without_prompts_and_output(open_page):
     block = page.locator(".highlight:has(.gp)").first
     block.scroll_into_view_if_needed()
     code = copied_text(page, block.locator("[data-clipboard-target]"))
-    assert code.startswith("import numpy as np\n")
+    assert code.startswith("from attention_docs import ")
     assert ">>>" not in code
     outputs = block.locator(".go").all_text_contents()
     assert outputs
@@ -27,7 +27,7 @@ def test_copied_steps_are_python_code(open_page):
     block = page.locator("[data-format=numpy]").first
     block.scroll_into_view_if_needed()
     code = copied_text(page, block.locator("[data-clipboard-target]"))
-    assert code.startswith("X = np.array(")
+    assert code.startswith("import numpy as np\n\nX = np.array(")
 
 
 def test_program_of_page_is_copied(open_page):

@@ -20,13 +20,13 @@ WEIGHT = 'table[data-val="self_attention.weights"] td >> nth=1'
 FIELD = 'table[data-val="self_attention.X"] input >> nth=0'
 # The HTML of the cells of a table.
 TABLE = """
-    name => [...document.querySelector(`table[data-val="${name}"]`).querySelectorAll("td")].map(
+    name => [...document.querySelector(`table[data-val="${name}"]`).querySelectorAll("tbody td")].map(
         cell => cell.innerHTML
     )
 """
 # Whether each cell is centred, and the padding in em that aligns its decimal point.
 ALIGNMENT = """
-    table => [...table.querySelectorAll("td")].map(cell => [
+    table => [...table.querySelectorAll("tbody td")].map(cell => [
         cell.classList.contains("centred"),
         parseFloat(getComputedStyle(cell).paddingRight) / parseFloat(getComputedStyle(cell).fontSize),
     ])
@@ -44,7 +44,7 @@ OPEN_EVERY_CARD = """
             return findCard();
         };
         const spots = [...document.querySelectorAll(
-            "table[data-val] td:not(.centred), [data-at], [data-val]:not(table, g)"
+            "table[data-val] tbody td:not(.centred), [data-at], [data-val]:not(table, g)"
         )];
         const withoutCard = [];
         for (const spot of spots) {
@@ -555,7 +555,7 @@ def test_keyboard_reaches_matrix_cells_and_figure_numbers(visit):
     page.locator(".figure-box .live-stop").first.focus()
     page.wait_for_selector(f"{CARD} output")
     assert (
-        page.locator("table[data-val] td[tabindex='0']").count()
+        page.locator("table[data-val] tbody td[tabindex='0']").count()
         == page.locator("table[role=grid]").count()
     )
 

@@ -24,7 +24,7 @@ WAIT_FOR_REST = "new Promise(done => setTimeout(done, 200))"
 # The text of every number that the page shows.
 SHOWN_NUMBERS = """
     () => [...document.querySelectorAll(
-        "table[data-val] td, g[data-val] text, [data-val]:not(table, g, path)"
+        "table[data-val] tbody td, g[data-val] text, [data-val]:not(table, g, path)"
     )].map(spot => {
         const field = spot.querySelector("input");
         return field ? Number(field.value).toFixed(4) : spot.textContent;

@@ -24,7 +24,7 @@ TABLES = f"""
     () => ({COMPLETE_TABLES}).map(table => [
         table.dataset.val,
         [...table.querySelectorAll("input")].map(field => field.value),
-        [...table.querySelectorAll("td")].map(cell => cell.textContent),
+        [...table.querySelectorAll("tbody td")].map(cell => cell.textContent),
     ])
 """
 # Make each edit, which is a list of entries [table, field, text]; return the tables, and revert the edit.
