@@ -68,7 +68,6 @@ def indexed_texts(site):
 
 def test_search_index_excludes_figures_and_captions(indexed_texts):
     all_texts = "\n".join(indexed_texts.values())
-    assert "takes almost nothing" in all_texts  # from the text of self_attention.md
     assert "the midpoint of the second" in all_texts
     assert "row 3 · column 3" not in all_texts  # from its figures
     assert "Who looks at whom" not in all_texts  # from their captions
