@@ -73,7 +73,7 @@ def points_page(request, open_page):
     """A page with a drawing of points in space."""
     if request.param == "direct load":
         return open_page("mechanisms/self_attention")
-    visit = open_page("course/next_token")
+    visit = open_page("reading_order")
     visit.page.locator(".md-footer__link--next").click()
     visit.page.get_by_role("heading", level=1, name="Self-attention").wait_for()
     return visit

@@ -130,7 +130,7 @@ SENTENCES = [
     ("", "course_mask", "each word looks at the words before it"),
     ("mechanisms/self_attention", "self_attention", "a sharper first row"),
     ("mechanisms/masks", "causal_padding", "The last query has a negative score"),
-    ("course/next_token", "course_next_token", "it writes a full stop"),
+    ("course/next_token", "course_next_token", "and then a full stop"),
     ("mechanisms/kv_cache", "kv_cache", "a new token changes the outputs"),
     ("course/block", "course_block", "its doctest compares every digit"),
 ]
