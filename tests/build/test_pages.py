@@ -37,7 +37,10 @@ def source_text(name):
     return (ROOT / "docs" / name).read_text(encoding="utf-8")
 
 
-COURSE = sorted((ROOT / "docs" / "course").glob("*.md"))
+BEFORE_AND_AFTER = ("before_you_begin", "test_yourself")
+COURSE = sorted(
+    page for page in (ROOT / "docs" / "course").glob("*.md") if page.stem not in BEFORE_AND_AFTER
+)
 
 
 def test_words_of_prose_excludes_code_formulas_and_macros():
@@ -72,6 +75,11 @@ def test_course_page_is_short_and_has_the_common_structure(page):
     assert "## What this page leaves out" in text
     terms = re.findall(r"glossary\.md#([\w-]+)", text)
     assert len(terms) == len(set(terms))
+
+
+def test_page_before_the_course_is_short():
+    text = Source("before_you_begin.md", source_text("course/before_you_begin.md")).prose
+    assert len(words_of_prose(text)) <= 500
 
 
 WITHOUT_TORCH = """
