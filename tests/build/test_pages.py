@@ -82,6 +82,16 @@ def test_page_before_the_course_is_short():
     assert len(words_of_prose(text)) <= 500
 
 
+def test_every_question_has_a_folded_answer():
+    text = source_text("course/test_yourself.md")
+    assert text.count("\\ask{") == text.count('??? info "Answer: ') == 6
+    for question in text.split("\\ask{")[1:]:
+        reference = question.partition("|")[0].strip()
+        answer = question.partition('??? info "Answer: ')[2].partition("\n## ")[0]
+        number = reference if "probabilities" not in reference else "course_test.probabilities[4,6]"
+        assert f"\\val{{{number}}}" in answer
+
+
 WITHOUT_TORCH = """
 import sys
 

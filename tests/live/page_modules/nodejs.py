@@ -13,6 +13,7 @@ NAMES = (
     "gradient",
     "graph",
     "operations",
+    "page/answers",
     "page/edit/address",
     "page/edit/entries",
     "page/update/copies",
