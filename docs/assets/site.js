@@ -63,7 +63,9 @@
     );
   };
   const isForLive = ({ type, key, target }) =>
-    type === "keydown" ? key === "Tab" : target.closest?.("[data-val], .figure-box, .live-try");
+    type === "keydown"
+      ? key === "Tab" || (key === "Enter" && target.closest?.(".ask"))
+      : target.closest?.("[data-val], .figure-box, .live-try, .ask");
   const onInteraction = (event) => {
     if (!isForLive(event)) return;
     loadLive();

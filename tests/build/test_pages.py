@@ -12,7 +12,10 @@ from attention_docs.publish.sources import Source
 from tests.conftest import ROOT, environment_of_an_inner_pytest
 
 PAGES = sorted((ROOT / "docs").rglob("*.md"))
-COURSE_PAGES = sorted((ROOT / "docs" / "course").glob("*.md"))
+BEFORE_AND_AFTER = ("before_you_begin", "test_yourself")
+COURSE_PAGES = sorted(
+    page for page in (ROOT / "docs" / "course").glob("*.md") if page.stem not in BEFORE_AND_AFTER
+)
 COMPUTED = re.compile(r"\\(?:val|number)\{[^{}]*\}")
 MATRIX = re.compile(r"\\begin\{[bpvV]?(?:matrix|array)\}.*?\\end\{", re.DOTALL)
 FRONT_MATTER = re.compile(r"\A---\n.*?^---\n", re.DOTALL | re.MULTILINE)
@@ -36,6 +39,10 @@ def test_typed_matrix_is_recognized():
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: page.stem)
 def test_page_has_a_description(page):
     assert page.read_text(encoding="utf-8").startswith("---\ndescription: ")
+
+
+def source_text(name):
+    return (ROOT / "docs" / name).read_text(encoding="utf-8")
 
 
 def test_words_of_prose_excludes_code_formulas_and_macros():
@@ -74,6 +81,21 @@ def test_course_page_is_short_and_has_the_common_structure(page):
 def test_course_page_links_to_each_glossary_entry_at_most_once(page):
     terms = re.findall(r"glossary\.md#([\w-]+)", page.read_text(encoding="utf-8"))
     assert len(terms) == len(set(terms))
+
+
+def test_page_before_the_course_is_short():
+    text = Source("before_you_begin.md", source_text("course/before_you_begin.md")).prose
+    assert len(words_of_prose(text)) <= 500
+
+
+def test_every_question_has_a_folded_answer():
+    text = source_text("course/test_yourself.md")
+    assert text.count("\\ask{") == text.count('??? info "Answer: ') == 6
+    for question in text.split("\\ask{")[1:]:
+        reference = question.partition("|")[0].strip()
+        answer = question.partition('??? info "Answer: ')[2].partition("\n## ")[0]
+        number = reference if "probabilities" not in reference else "course_test.probabilities[4,6]"
+        assert f"\\val{{{number}}}" in answer
 
 
 RUN_PAGE_WITHOUT_TORCH = """

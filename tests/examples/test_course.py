@@ -123,6 +123,14 @@ def test_hidden_feature_is_active_for_the_pronoun_alone():
     assert (hidden > 0).tolist() == [False, False, False, False, True]
 
 
+def test_sentence_of_the_test_keeps_the_other_words():
+    other = examples.load("course_test")
+    same = [PASS, BECAUSE, THEY]
+    assert [other.WORDS[i] for i in same] == [WORDS[i] for i in same]
+    assert [other.X[i] for i in same] == [INPUTS["X"][i] for i in same]
+    assert VOCABULARY[examples.steps("course_test")["next_token"]] == "sail"
+
+
 def test_model_continues_both_sentences():
     steps = examples.steps("course_next_token")
     fly, sail = VOCABULARY.index("fly"), VOCABULARY.index("sail")

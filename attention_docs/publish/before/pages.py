@@ -18,6 +18,7 @@ from attention_docs.publish.before import (
     live,
     mermaid,
     notebooks,
+    questions,
     sessions,
     values,
 )
@@ -176,6 +177,8 @@ class MarkdownConverter:
             ),
             # A button that copies the code of a section of this page:
             "program": lambda heading, _: add_part(sessions.copy_button(source.prose, heading)),
+            # A question whose answer the page checks: `example.step[0,1] | name | hint`:
+            "ask": lambda argument, _: add_part(questions.question(argument, steps)),
             # A section of the page on the check:
             "check": lambda name, _: check_section(name, add_part),
         }

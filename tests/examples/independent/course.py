@@ -379,3 +379,22 @@ def course_step(literals):
             loss(probabilities(matrices, output_other), exchanged) for matrices in (literals, after)
         ],
     }
+
+
+@independent("course_test", LOOPS)
+def course_test(literals):
+    x = literals["X"]
+    q, k, v = projected(literals, x)
+    steps = reference.every_step(q, k, v)
+    rows = added(x, literals["E"])
+    predicted = probabilities(literals, block(literals, rows, from_heads(literals, rows)))
+    return {
+        "dots": [[reference.dot(a, b) for b in x] for a in x],
+        "Q": q,
+        "K": k,
+        "V": v,
+        **{name: steps[name] for name in ("scores", "scaled", "weights", "output")},
+        "removed": [math.fsum(row[i + 1 :]) for i, row in enumerate(steps["weights"])],
+        "probabilities": predicted,
+        "next_token": largest(predicted[-1]),
+    }

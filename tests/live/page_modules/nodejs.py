@@ -13,6 +13,7 @@ MODULE_NAMES = (
     "gradient",
     "graph",
     "operations",
+    "page/answers",
     "page/edit/address",
     "page/edit/entries",
     "page/update/copies",

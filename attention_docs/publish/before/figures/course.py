@@ -68,6 +68,31 @@ def word_options(words: list[str] = WORDS) -> dict[str, Any]:
 
 
 @site_figure
+def course_product(steps_of: StepsOf) -> Html:
+    r"""A matrix product. The marked row, *birds*, and the marked column have the same five names.
+    Their entries are multiplied pair by pair, and the sum of the products stands where the row and
+    the column meet. Only *air* and *water* contribute to it."""
+    steps = steps_of("course_projections")
+    # The place of a word, the last two features, is still empty.
+    words, matrix = steps["X"][:, :5], steps["W_Q"][:5]
+    terms = words[BIRDS] * matrix[:, 1]
+    claim(not steps["X"][:, 5:].any(), "the sum of the products stands where")
+    claim(np.flatnonzero(terms).tolist() == [0, 1], "Only *air* and *water* contribute")
+    return product_figure(
+        words,
+        matrix,
+        row=BIRDS,
+        column=1,
+        names=("X", "W_Q", "Q"),
+        roles=("input", None, "query"),
+        row_labels=WORDS,
+        column_labels=KEY_FEATURES,
+        inner_labels=FEATURES[:5],
+        product=steps["Q"],
+    )
+
+
+@site_figure
 def course_sentences(steps_of: StepsOf) -> Html:
     r"""Two sentences of the same words, and the word that comes next. It depends on who *they* are:
     the noun that comes first."""

@@ -7,6 +7,7 @@ import { button, choices } from "./elements.js";
 import { LOAD_ERROR, load } from "./examples.js";
 import { inputsOf } from "./inputs.js";
 import { addTabStops, tabStopOf } from "./keyboard.js";
+import { check, questionOf } from "./questions.js";
 import { attentionDocs, isOnPage } from "./site.js";
 import { cellsAt, exampleAt, forgetSpots, spotAt, spotNear } from "./spots.js";
 import { openWalkthrough } from "./step_by_step.js";
@@ -102,6 +103,8 @@ const onClick = (event) => {
   const target = /** @type {Element} */ (event.target);
   const tryButton = target.closest(".live-try");
   if (tryButton) return edit(tryButton.getAttribute("data-example") ?? "", tryButton);
+  const question = questionOf(target, "button");
+  if (question) return check(question);
   if (target.matches(".live-card .live-close")) return closeCard();
   if (card.contains(target) || target.closest("dialog") || !target.isConnected) return;
   // Selecting digits to copy them opens no card.
@@ -118,6 +121,8 @@ const onKeyDown = (event) => {
   const { key, target } = event;
   if (key === "Tab") addTabStops(onFocusSpot);
   if (key === "Escape" && !(/** @type {Element} */ (target).closest("dialog"))) closeCard();
+  const question = questionOf(target, "input");
+  if (key === "Enter" && question) check(question);
   if (key === "Enter" && focusedSpot && target === focusedSpot.tabStop) {
     event.preventDefault();
     if (card.isOpen()) card.focus();

@@ -11,6 +11,7 @@ import { writeNumbers } from "../update/numbers.js";
 import { dimProse, insertNotes, removeNotes } from "../update/prose.js";
 import { keepInPlace, offscreenFigures } from "../update/scrolling.js";
 import { inputsOf, keyIn } from "../inputs.js";
+import { forgetVerdicts } from "../questions.js";
 import { isOnPage } from "../site.js";
 import { examplesOnPage, spotsOf } from "../spots.js";
 import { repaint } from "../what_matters.js";
@@ -250,6 +251,7 @@ const update = (session) => {
   bar.enableRedo(session.future.length > 0);
   refreshCard();
   repaint();
+  forgetVerdicts();
 };
 
 /** Write the address, at most once per delay. */
@@ -276,6 +278,7 @@ const closeSession = () => {
     spot.innerHTML = html(value, dtype);
   }
   hideInputs();
+  forgetVerdicts();
   endSession();
 };
 

@@ -1,0 +1,139 @@
+"""Another sentence with the weights of the course, for a test of oneself.
+
+"ships pass geese because they ..." has two new nouns. As in the course, `dots` compares the words
+themselves, and `Q`, `K` and `V` are those of head 1, without positions. `weights` are scaled, and
+not masked yet. `removed` is the weight that each word gives to later ones, which the causal mask
+forbids. For `probabilities`, the words get their positions and go through both heads, the block and
+the vocabulary; `next_token` counts the words of the vocabulary from 0.
+
+>>> show(steps())
+X 5 x 7
+[[0 3 0 0 0 0 0]
+ [0 0 2 0 0 0 0]
+ [3 1 0 0 0 0 0]
+ [0 0 0 2 0 0 0]
+ [0 0 0 0 2 0 0]]
+dots 5 x 5
+[[9 0  3 0 0]
+ [0 4  0 0 0]
+ [3 0 10 0 0]
+ [0 0  0 4 0]
+ [0 0  0 0 4]]
+Q 5 x 3
+[[0 3 0]
+ [2 0 0]
+ [0 4 0]
+ [2 0 0]
+ [2 0 2]]
+K 5 x 3
+[[3 0 0]
+ [0 2 0]
+ [4 0 0]
+ [0 0 0]
+ [0 0 0]]
+V 5 x 4
+[[0 3 0 0]
+ [0 0 2 0]
+ [3 1 0 0]
+ [0 0 0 2]
+ [0 0 0 0]]
+scores 5 x 5
+[[0 6 0 0 0]
+ [6 0 8 0 0]
+ [0 8 0 0 0]
+ [6 0 8 0 0]
+ [6 0 8 0 0]]
+scaled 5 x 5
+[[     0 3.4641      0 0 0]
+ [3.4641      0 4.6188 0 0]
+ [     0 4.6188      0 0 0]
+ [3.4641      0 4.6188 0 0]
+ [3.4641      0 4.6188 0 0]]
+weights 5 x 5
+[[0.0278 0.8887 0.0278 0.0278 0.0278]
+ [0.2344 0.0073 0.7436 0.0073 0.0073]
+ [0.0095 0.9620 0.0095 0.0095 0.0095]
+ [0.2344 0.0073 0.7436 0.0073 0.0073]
+ [0.2344 0.0073 0.7436 0.0073 0.0073]]
+output 5 x 4
+[[0.0835 0.1113 1.7775 0.0556]
+ [2.2309 1.4467 0.0147 0.0147]
+ [0.0285 0.0380 1.9241 0.0190]
+ [2.2309 1.4467 0.0147 0.0147]
+ [2.2309 1.4467 0.0147 0.0147]]
+removed 5
+[0.9722 0.7583 0.0190 0.0073 0]
+probabilities 5 x 9
+[[ 0.8832  0.0941 6.9e-06  0.0001  0.0012 1.8e-07 0.0012 0.0002 0.0199]
+ [ 0.9687 1.5e-05 3.5e-05  0.0097 4.8e-05 8.2e-06 0.0174 0.0001 0.0039]
+ [ 0.0027  0.0001  0.4835  0.3291  0.0004  0.0572 0.0012 0.0011 0.1249]
+ [6.1e-06  0.1432  0.0001 6.1e-07  0.5415  0.0207 0.0027 0.0003 0.2915]
+ [ 0.0106  0.0003 3.1e-06  0.0003  0.0144  0.0020 0.8973 0.0004 0.0747]]
+next_token number
+6
+"""
+
+from types import ModuleType
+
+import numpy
+
+from attention_docs.arrays import Array
+from attention_docs.dot_product import attention_steps
+from attention_docs.examples.course_next_token import attended, predicted
+from attention_docs.examples.course_sentence import (
+    FEATURES,
+    KEY_FEATURES,
+    VALUE_FEATURES,
+    VOCABULARY,
+    given,
+)
+from attention_docs.masks import causal_mask
+
+TITLE = "Another sentence, to test oneself"
+SOURCE = "our own"
+
+WORDS = ["ships", "pass", "geese", "because", "they"]
+X = [
+    [0, 3, 0, 0, 0, 0, 0],
+    [0, 0, 2, 0, 0, 0, 0],
+    [3, 1, 0, 0, 0, 0, 0],
+    [0, 0, 0, 2, 0, 0, 0],
+    [0, 0, 0, 0, 2, 0, 0],
+]
+LABELS = {
+    "X": (WORDS, FEATURES),
+    "dots": (WORDS, WORDS),
+    "Q": (WORDS, KEY_FEATURES),
+    "K": (WORDS, KEY_FEATURES),
+    "V": (WORDS, VALUE_FEATURES),
+    "scores": (WORDS, WORDS),
+    "scaled": (WORDS, WORDS),
+    "weights": (WORDS, WORDS),
+    "output": (WORDS, VALUE_FEATURES),
+    "removed": (WORDS,),
+    "probabilities": (WORDS, VOCABULARY),
+}
+
+
+def steps(xp: ModuleType = numpy) -> dict[str, Array]:
+    matrices = given(xp)
+    x = xp.asarray(X, dtype=xp.float64)
+    q, k, v = (x @ matrices[name] for name in ("W_Q_1", "W_K_1", "W_V"))
+    attention = attention_steps(q, k, v)
+    is_later = ~causal_mask(x.shape[0], xp=xp)
+    placed = x + matrices["E"]
+    probabilities = predicted(xp, placed, attended(xp, placed))[2]
+    return {
+        "X": x,
+        "dots": x @ x.T,
+        "Q": q,
+        "K": k,
+        "V": v,
+        "scores": attention.scores,
+        "scaled": attention.scaled,
+        "weights": attention.weights,
+        "output": attention.output,
+        "removed": xp.sum(xp.where(is_later, attention.weights, xp.asarray(0.0)), axis=1),
+        "probabilities": probabilities,
+        "next_token": xp.argmax(probabilities[-1, :]),
+    }

@@ -1,0 +1,73 @@
+r"""Questions whose answers the page checks: `\ask{example.step[0,1] | name of the answer | hint}`.
+
+The reference is to a number, for which there is a field, or to a row of numbers with words, which
+becomes a choice among the words: the right one has the largest number. The page's script compares
+the answer with what the page computes. Without scripts the question has no field.
+"""
+
+import re
+from collections.abc import Callable, Sequence
+from html import escape
+
+from attention_docs.publish.before.values import Steps, look_up, look_up_labels
+
+BOX = """\
+<div class="ask" data-ask="{reference}" data-hint="{hint}" data-search-exclude>
+<label for="{id}">{label}</label>
+{field}
+<button type="button" aria-label="Check: {label}">Check</button>
+<p role="status"></p>
+</div>"""
+FIELD = '<input id="{id}" inputmode="decimal" autocomplete="off" spellcheck="false">'
+NOT_IN_ID = re.compile(r"[^\w]+")
+# A screen reader is silent about a dot.
+SPOKEN = {".": "full stop"}
+
+
+def question(argument: str, steps: Callable[[str], Steps]) -> str:
+    """Return the HTML of a question.
+
+    Args:
+        argument: the reference to the answer, its name, and a hint for whoever is wrong.
+        steps: returns the steps of an example by its name.
+
+    Raises:
+        LookupError: if the example, the step or the index is unknown.
+        ValueError: if a part is missing, or the reference is to neither a number nor a row of
+            numbers with words.
+
+    >>> from attention_docs import examples
+    >>> print(question("self_attention.Q[0,1] | entry of Q | Add up.", examples.steps))
+    <div class="ask" data-ask="self_attention.Q[0,1]" data-hint="Add up." data-search-exclude>
+    <label for="ask-self_attention-Q-0-1">entry of Q</label>
+    <input id="ask-self_attention-Q-0-1" inputmode="decimal" autocomplete="off" spellcheck="false">
+    <button type="button" aria-label="Check: entry of Q">Check</button>
+    <p role="status"></p>
+    </div>
+    """
+    parts = [part.strip() for part in argument.split("|")]
+    if len(parts) != 3 or not all(parts):
+        raise ValueError("expected example.step[index] | name of the answer | hint")
+    reference, label, hint = parts
+    answer = look_up(reference, steps)
+    words = look_up_labels(reference)
+    if isinstance(answer, tuple) or answer.ndim != len(words) or answer.ndim > 1:
+        raise ValueError(f"{reference} is neither a number nor a row of numbers with words")
+    html_id = "ask-" + NOT_IN_ID.sub("-", reference).strip("-")
+    return BOX.format(
+        reference=reference.replace(" ", ""),
+        label=escape(label),
+        hint=escape(hint),
+        id=html_id,
+        field=choice(words[0], html_id) if words else FIELD.format(id=html_id),
+    )
+
+
+def choice(words: Sequence[str], html_id: str) -> str:
+    """Return a choice among words, none of which is chosen at first.
+
+    >>> print(choice(["."], "next"))
+    <select id="next"><option value="">choose</option><option>full stop</option></select>
+    """
+    options = "".join(f"<option>{escape(SPOKEN.get(word, word))}</option>" for word in words)
+    return f'<select id="{html_id}"><option value="">choose</option>{options}</select>'

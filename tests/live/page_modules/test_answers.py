@@ -1,0 +1,83 @@
+"""Answers of readers are right to as many decimals as they typed."""
+
+import numpy as np
+import pytest
+
+from attention_docs import examples
+from tests.live.page_modules.nodejs import digits, in_node
+
+WEIGHT = 0.23439
+
+
+def number_verdicts(cases):
+    """Return whether each answer is right, and the message, for pairs of a text and a number."""
+    return in_node(
+        """data.map(([text, expected]) => {
+            const { isRight, message } = answers.judgeNumber(text, Number(expected));
+            return [isRight, message];
+        })""",
+        [[text, digits(expected)] for text, expected in cases],
+    )
+
+
+@pytest.mark.parametrize("text", ["0.23", " .234 ", "0.2344", "0.23439", "2.34e-1", "23.44E-2"])
+def test_answer_rounded_to_its_decimals_is_right(text):
+    assert number_verdicts([(text, WEIGHT)]) == [[True, "Right."]]
+
+
+@pytest.mark.parametrize(
+    ("text", "expected", "distance"),
+    [
+        ("0.24", WEIGHT, "too large by 0.0056"),
+        ("0.2343", WEIGHT, "too small by 0.0001"),
+        ("0.3", WEIGHT, "too large by 0.0656"),
+        ("-0.2344", WEIGHT, "too small by 0.4688"),
+        ("7", 8, "too small by 1"),
+        ("8.01", 8, "too large by 0.0100"),
+        ("−8", 8, "too small by 16"),
+        ("inf", 8, "that is not even close"),
+        ("nan", 8, "that is not even close"),
+    ],
+)
+def test_wrong_answer_says_how_far_off_it_is(text, expected, distance):
+    assert number_verdicts([(text, expected)]) == [[False, f"Wrong: {distance}."]]
+
+
+@pytest.mark.parametrize("text", ["0.2", ".2", "2e-1"])
+def test_one_decimal_is_not_enough(text):
+    ((is_right, message),) = number_verdicts([(text, WEIGHT)])
+    assert is_right is None
+    assert "at least two decimals" in message
+
+
+def test_whole_number_needs_no_decimals():
+    cases = [("8", 8), ("8.0", 8), ("+8", 8.000000000001), ("0", 0), ("−0", 0), ("inf", np.inf)]
+    assert number_verdicts(cases) == [[True, "Right."]] * len(cases)
+
+
+@pytest.mark.parametrize("text", ["", "  ", "0,23", "a lot"])
+def test_other_text_is_neither_right_nor_wrong(text):
+    ((is_right, message),) = number_verdicts([(text, WEIGHT)])
+    assert is_right is None
+    assert "expected" in message
+
+
+def word_verdict(chosen, words, numbers):
+    verdict = in_node("answers.judgeWord(...data)", [chosen, words, numbers])
+    return verdict["isRight"], verdict["message"]
+
+
+def test_right_word_has_the_largest_number():
+    words, numbers = ["fly", "sail", "and"], [0.002, 0.8973, 0.1]
+    assert word_verdict(1, words, numbers) == (True, "Right: “sail” has 0.8973.")
+    wrong = "Wrong: “fly” has 0.0020, and the right word has 0.8973."
+    assert word_verdict(0, words, numbers) == (False, wrong)
+    assert word_verdict(-1, words, numbers) == (None, "Nothing is chosen; choose a word.")
+
+
+def test_published_digits_answer_every_number_of_the_example():
+    """Readers may copy four decimals, and are not told that these are wrong."""
+    steps = examples.steps("course_test")
+    numbers = [float(x) for step in ("scores", "weights", "output") for x in steps[step].flat]
+    verdicts = number_verdicts([(f"{x:.4f}", x) for x in numbers])
+    assert verdicts == [[True, "Right."]] * len(numbers)
