@@ -14,6 +14,7 @@ from bs4 import BeautifulSoup, Comment
 
 from attention_docs import examples
 from attention_docs.publish.before.figures.registry import FIGURES
+from attention_docs.publish.before.panel import WAYS, panel
 from attention_docs.publish.before.values import CODE_OR_MATH
 from attention_docs.render import numbers
 from tests.conftest import ROOT
@@ -22,7 +23,7 @@ COMPUTED = "¤"  # replaces a number of known origin
 # CSS selectors of elements.
 KNOWN_ORIGIN = "[data-val], [data-spoken], [data-computed], .printed"
 CHECKED_ELSEWHERE = (
-    "script, style, template, svg.drawing, [data-md-component=search], .md-footer-meta"
+    "script, style, template, svg.drawing, svg.step, [data-md-component=search], .md-footer-meta"
 )
 # Formulas are checked in their MathML, without subscripts.
 SKIPPED = ".katex-html, msub > :nth-child(2), msubsup > :nth-child(2)"
@@ -131,8 +132,8 @@ def typed_numbers_of_drawing(svg, drawn_values):
     formatted = {numbers.number(value) for value in drawn_values}
     without_trailing_zeros = {text.rstrip("0") for text in formatted if "e" not in text}
     known = formatted | without_trailing_zeros
-    # visible_texts leaves out elements of the class `drawing`.
-    texts = visible_texts(svg.replace('class="drawing', 'class="'))
+    # visible_texts leaves out elements of these classes.
+    texts = visible_texts(re.sub('class="(drawing|step)', 'class="', svg))
     return [number for text in texts for number in typed_numbers(text) if number not in known]
 
 
@@ -196,6 +197,12 @@ def test_readme_types_no_number():
 def test_figure_types_no_number(name, drawn_values):
     svg = FIGURES[name](examples.steps)
     assert typed_numbers_of_drawing(svg, drawn_values) == []
+
+
+@pytest.mark.parametrize("name", WAYS)
+def test_panel_types_no_number(name, drawn_values):
+    stages = panel(name, examples.steps, str)
+    assert typed_numbers_of_drawing(stages, drawn_values) == []
 
 
 @pytest.mark.parametrize("path", NOTEBOOKS, ids=lambda path: path.stem)

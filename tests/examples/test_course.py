@@ -141,6 +141,14 @@ def test_model_continues_both_sentences():
     assert drawn == [["fly", "fly", "fly"], ["fly", "sail", "."], ["fly", ".", "."]]
 
 
+def test_pages_before_positions_leave_both_endings_equally_likely():
+    steps, fly, sail = examples.steps("course_model"), *map(VOCABULARY.index, ("fly", "sail"))
+    next_words = steps["next_words"]
+    assert_close(next_words[:2, fly], next_words[:2, sail])
+    assert [largest(row) for row in next_words[2:]] == [fly, fly]
+    assert_close(next_words[3], examples.steps("course_next_token")["probabilities"][THEY])
+
+
 def test_predictions_after_the_pronoun_coincide_without_head_1():
     steps = examples.steps("course_next_token")
     with_head, without_head = 0, 1 + examples.load("course_next_token").PARTS.index("head 1")

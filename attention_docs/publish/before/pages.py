@@ -18,6 +18,7 @@ from attention_docs.publish.before import (
     live,
     mermaid,
     notebooks,
+    panel,
     questions,
     sessions,
     values,
@@ -163,6 +164,8 @@ class MarkdownConverter:
             "figure": lambda name, _: values.resolve_caption(
                 figure_block(name, named_steps, add_part), macros
             ),
+            # The panel beside a page of the course:
+            "panel": lambda name, _: panel.panel(name, named_steps, add_part),
             # The pages of a section of `nav`:
             "contents": lambda name, _: contents.contents(
                 name, self.nav, self.sources, source.path

@@ -120,10 +120,11 @@ def text_width(text: str) -> float:
     return CHARACTER_WIDTH * len(text)
 
 
-def figure(panel: Panel, name: str) -> Html:
+def figure(panel: Panel, name: str, css_class: str | None = None) -> Html:
     """Return a panel as a finished figure with a name and a description for screen readers.
 
-    The id is a digest of the content, so it is reproducible and unique within a page.
+    Its class says how wide it is, unless another is given. The id is a digest of the content, so it
+    is reproducible and unique within a page.
 
     Raises:
         ValueError: if there is no name or no description.
@@ -142,7 +143,7 @@ def figure(panel: Panel, name: str) -> Html:
             panel.body,
             xmlns="http://www.w3.org/2000/svg",
             id=figure_id,
-            class_=next(classes for limit, classes in CLASSES if width > limit),
+            class_=css_class or next(classes for limit, classes in CLASSES if width > limit),
             role="img",
             aria_labelledby=f"{figure_id}-title {figure_id}-desc",
             viewBox=f"0 0 {width} {height}",

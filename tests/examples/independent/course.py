@@ -253,6 +253,33 @@ def course_block(literals):
     }
 
 
+@independent("course_model", LOOPS)
+def course_model(literals):
+    words, rows = literals["X"], placed(literals)
+    q, k, v = projected(literals, rows)
+    steps = head(literals, 1, rows)
+    outputs = [
+        reference.every_step(*projected(literals, words), divisor=1)["output"],
+        head(literals, 1, words, lambda i, j: True)["output"],
+        head(literals, 1, rows, lambda i, j: True)["output"],
+        steps["output"],
+    ]
+    found = [output[THEY] for output in outputs]
+    from_head_1 = reference.matmul(found, literals["W_O_1"])
+    from_head_2 = from_heads(literals, rows, [2])[THEY]
+    described = block(literals, 4 * [rows[THEY]], added(from_head_1, 4 * [from_head_2]))
+    return {
+        "placed": rows,
+        "Q": q,
+        "K": k,
+        "V": v,
+        **{name: steps[name] for name in ("scaled", "weights", "output")},
+        "found": found,
+        "logits": reference.matmul(described, literals["W_VOCABULARY"]),
+        "next_words": probabilities(literals, described),
+    }
+
+
 def largest(row):
     return row.index(max(row))
 

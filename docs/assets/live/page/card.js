@@ -99,20 +99,24 @@ const removeHighlights = () => {
 
 /**
  * Position the card below or above the matrix or figure of a spot, so as not to cover it, or without
- * room there, below or above the spot itself.
+ * room there, below or above the spot itself. A docked panel counts as a figure.
  *
  * @param {Element} spot
  */
 const moveTo = (spot) => {
   const { offsetWidth: width, offsetHeight: height } = card;
-  const visibleBottom = document.querySelector(".live-bar")?.getBoundingClientRect().top ?? innerHeight;
+  const panel = document.querySelector(".panel");
+  const dock = panel && getComputedStyle(panel).position === "fixed" ? panel : null;
+  const lowest = dock ?? document.querySelector(".live-bar");
+  const visibleBottom = lowest?.getBoundingClientRect().top ?? innerHeight;
   /** @param {Element} box */
   const belowAndAbove = (box) => {
     const { top, bottom } = box.getBoundingClientRect();
     return [bottom + GAP, top - height - GAP];
   };
   const belowSpot = belowAndAbove(spot)[0];
-  const tops = [...belowAndAbove(spot.closest(".matrix, .figure-box") ?? spot), ...belowAndAbove(spot)];
+  const block = dock?.contains(spot) ? dock : spot.closest(".matrix, .figure-box");
+  const tops = [...belowAndAbove(block ?? spot), ...belowAndAbove(spot)];
   const y = tops.find((top) => top >= 0 && top + height <= visibleBottom) ?? belowSpot;
   const { left } = spot.getBoundingClientRect();
   const x = Math.max(GAP, Math.min(left, document.documentElement.clientWidth - width - GAP));

@@ -56,6 +56,8 @@ const createButtons = (example) => {
 
 /** Turn the inputs of an example into fields. @param {string} name of the example @param {Element} [spot] where to show an error */
 const edit = async (name, spot = card.current()?.spot) => {
+  // The examples of the panel share their inputs with that of the page.
+  if (spot?.closest(".panel")) name = document.querySelector(".live-try")?.getAttribute("data-example") ?? name;
   const example = await load(name).catch(() => null);
   if (example) {
     closeCard();

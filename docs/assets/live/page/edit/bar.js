@@ -10,8 +10,11 @@ const bar = make("div", { class: "live-bar", role: "region", "aria-label": "Your
 export const show = (actions) => {
   const buttons = Object.entries(actions).map(([label, action]) => button(label, action));
   bar.replaceChildren(make("strong", {}, "Your own numbers"), status, make("span", { class: "live-tools" }, ...buttons));
-  document.body.append(bar);
+  attach();
 };
+
+/** Show the bar, below the stages of a docked panel. */
+const attach = () => (document.querySelector(".panel") ?? document.body).append(bar);
 
 export const hide = () => bar.remove();
 
@@ -24,7 +27,7 @@ export const setStatus = (text) => {
 export const showMessage = (text) => {
   if (!bar.isConnected) {
     bar.replaceChildren(status, button("Close", hide));
-    document.body.append(bar);
+    attach();
   }
   setStatus(text);
 };

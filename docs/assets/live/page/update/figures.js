@@ -1,4 +1,4 @@
-// Redraw the cells, lines and points of a figure with new numbers, as attention_docs/render/figures does.
+// Redraw the cells, lines, bars and points of a figure with new numbers, as attention_docs/render/figures does.
 
 import { number } from "../../show.js";
 
@@ -32,7 +32,7 @@ export const drawFigure = (group, valueOf) => {
 };
 
 /**
- * Redraw a cell with digits, a small cell, whose digits are in its title, or a line.
+ * Redraw a cell with digits, a small cell, whose digits are in its title, a bar or a line.
  *
  * @param {Element} cell @param {number} value @param {Dtype} dtype @param {number} largest
  */
@@ -47,6 +47,8 @@ const drawCell = (cell, value, dtype, largest) => {
   const isSmallCell = title && box;
   if (text) setText(text, isSmallCell ? sign : digits);
   else if (isSmallCell && sign) setText(cell.appendChild(createText(box)), sign);
+  const full = box?.getAttribute("data-full");
+  if (box && full) return setNumber(box, "width", Number(full) * value);
   // Positive cells have the colour of their group.
   const fill = box?.closest("[fill]")?.getAttribute("fill");
   if (box && fill && fill !== "none") paint(box, fill, value, largest, title ? OPACITY : OPACITY_UNDER_TEXT);

@@ -54,6 +54,8 @@ export const removeNotes = () => {
 
 /** Find the first element of each section to dim. @param {Element[]} spots that change @returns {Set<Element>} */
 const sectionStarts = (spots) => {
+  // No sentence of a section is about the panel beside the page.
+  spots = spots.filter((spot) => !spot.closest(".panel"));
   const names = new Set(spots.map(exampleAt));
   const provenances = [...names].map((name) => document.querySelector(`[data-of="${name}"]`));
   const staticContent = spots.length ? document.querySelectorAll(STATIC_CONTENT) : [];

@@ -1,0 +1,139 @@
+"""The course in one example: the sentence on its way through the model, page by page.
+
+`placed` to `output` are what head 1 of the complete model computes: the words with their places,
+under the causal mask. The rows of `found` and `next_words` belong to four pages of the course. In
+`found` is what "they" gets from head 1, as far as the page has built it: with queries and keys
+alone, with the scale, with positions, with the mask. Everything after head 1 is complete in all
+four rows, and so is head 2. `next_words` has the probabilities of the next word.
+
+>>> show(steps())
+placed 5 x 7
+[[2 1 0 0 0  0.6000  0.8000]
+ [0 0 2 0 0       1       0]
+ [1 2 0 0 0  0.6000 -0.8000]
+ [0 0 0 2 0 -0.2800 -0.9600]
+ [0 0 0 0 2 -0.9360 -0.3520]]
+Q 5 x 3
+[[0 3 0]
+ [2 0 0]
+ [0 3 0]
+ [2 0 0]
+ [2 0 2]]
+K 5 x 3
+[[3 0  1.6000]
+ [0 2       0]
+ [3 0 -1.6000]
+ [0 0 -1.9200]
+ [0 0 -0.7040]]
+V 5 x 4
+[[2 1 0 0]
+ [0 0 2 0]
+ [1 2 0 0]
+ [0 0 0 2]
+ [0 0 0 0]]
+scaled 5 x 5
+[[     0 3.4641      0       0       0]
+ [3.4641      0 3.4641       0       0]
+ [     0 3.4641      0       0       0]
+ [3.4641      0 3.4641       0       0]
+ [5.3116      0 1.6166 -2.2170 -0.8129]]
+weights 5 x 5
+[[     1      0      0      0      0]
+ [0.9696 0.0304      0      0      0]
+ [0.0295 0.9411 0.0295      0      0]
+ [0.4848 0.0152 0.4848 0.0152      0]
+ [0.9685 0.0048 0.0241 0.0005 0.0021]]
+output 5 x 4
+[[     2      1      0      0]
+ [1.9393 0.9696 0.0607      0]
+ [0.0884 0.0884 1.8822      0]
+ [1.4545 1.4545 0.0304 0.0304]
+ [1.9611 1.0166 0.0096 0.0010]]
+found 4 x 4
+[[1.4944 1.4944 0.0025 0.0025]
+ [1.4327 1.4327 0.0299 0.0299]
+ [1.9611 1.0166 0.0096 0.0010]
+ [1.9611 1.0166 0.0096 0.0010]]
+logits 4 x 9
+[[-1.4314 -3.7518 -1.4314 -1.2729 2.8425 5.1970 5.1970 -1.1972 4.5212]
+ [-1.2776 -4.2602 -1.2776 -1.0726 2.8910 5.6186 5.6186 -1.0856 4.3789]
+ [-3.0441 -3.5424  0.0455 -1.2769 2.7695 6.1670 3.8498 -1.1807 4.4356]
+ [-3.0441 -3.5424  0.0455 -1.2769 2.7695 6.1670 3.8498 -1.1807 4.4356]]
+next_words 4 x 9
+[[0.0005 5.0e-05 0.0005 0.0006 0.0364 0.3832 0.3832 0.0006 0.1949]
+ [0.0004 2.2e-05 0.0004 0.0005 0.0277 0.4238 0.4238 0.0005 0.1227]
+ [0.0001 4.6e-05 0.0017 0.0004 0.0255 0.7618 0.0751 0.0005 0.1349]
+ [0.0001 4.6e-05 0.0017 0.0004 0.0255 0.7618 0.0751 0.0005 0.1349]]
+"""
+
+from types import ModuleType
+
+import numpy
+
+from attention_docs.arrays import Array
+from attention_docs.dot_product import attention_steps
+from attention_docs.examples.course_block import feed_forward, layer_norm
+from attention_docs.examples.course_sentence import (
+    FEATURES,
+    KEY_FEATURES,
+    VALUE_FEATURES,
+    VOCABULARY,
+    WORDS,
+    given,
+)
+from attention_docs.softmax import softmax
+
+TITLE = "The sentence on its way through the model"
+SOURCE = "our own"
+
+PAGES = ["query and key", "and scale", "and positions", "and mask"]
+LABELS = {
+    "placed": (WORDS, FEATURES),
+    "Q": (WORDS, KEY_FEATURES),
+    "K": (WORDS, KEY_FEATURES),
+    "V": (WORDS, VALUE_FEATURES),
+    "scaled": (WORDS, WORDS),
+    "weights": (WORDS, WORDS),
+    "output": (WORDS, VALUE_FEATURES),
+    "found": (PAGES, VALUE_FEATURES),
+    "logits": (PAGES, VOCABULARY),
+    "next_words": (PAGES, VOCABULARY),
+}
+
+
+def steps(xp: ModuleType = numpy) -> dict[str, Array]:
+    matrices = given(xp)
+    x, placed = matrices["X"], matrices["X"] + matrices["E"]
+    q, k, v = projected(matrices, placed, head=1)
+    head_1 = attention_steps(q, k, v, is_causal=True)
+    head_2 = attention_steps(*projected(matrices, placed, head=2), is_causal=True)
+    without_positions = projected(matrices, x, head=1)
+    outputs = [
+        attention_steps(*without_positions, scale=1.0).output,
+        attention_steps(*without_positions).output,
+        attention_steps(q, k, v).output,
+        head_1.output,
+    ]
+    found = xp.stack([output[4, :] for output in outputs])
+    added = found @ matrices["W_O_1"] + head_2.output[4:, :] @ matrices["W_O_2"]
+    normed = layer_norm(xp, placed[4:, :] + added)
+    described = layer_norm(xp, normed + feed_forward(xp, normed)[2])
+    logits = described @ matrices["W_vocabulary"]
+    return {
+        "placed": placed,
+        "Q": q,
+        "K": k,
+        "V": v,
+        "scaled": head_1.scaled,
+        "weights": head_1.weights,
+        "output": head_1.output,
+        "found": found,
+        "logits": logits,
+        "next_words": softmax(logits),
+    }
+
+
+def projected(matrices: dict[str, Array], rows: Array, head: int) -> tuple[Array, Array, Array]:
+    """Return the queries, keys and values of a head."""
+    q, k, v = (rows @ matrices[name] for name in (f"W_Q_{head}", f"W_K_{head}", "W_V"))
+    return q, k, v

@@ -1,0 +1,125 @@
+"""The panel of the course pages: in sight, out of the way, and in step with every edit."""
+
+import numpy as np
+import pytest
+
+from attention_docs import examples
+from attention_docs.render.numbers import number
+from tests.browser.test_every_page import RULES
+from tests.live.replay import replay
+
+PANEL, BAR, CARD, FIELDS = ".panel", ".live-bar", ".live-card", ".live-field"
+WIDE, PHONE = {"width": 1280, "height": 800}, {"width": 390, "height": 844}
+BOX = "element => element.getBoundingClientRect().toJSON()"
+SCROLL_TO_END = "scrollTo({top: document.body.scrollHeight, behavior: 'instant'})"
+# The end of the last thing on the page, the footer.
+END = "Math.max(...[...document.querySelectorAll('article > *:not(.panel), footer *')].map(e => e.getBoundingClientRect().bottom))"
+AXE = """
+    ([include, runOnly]) => axe.run({include}, {runOnly, resultTypes: ['violations']})
+        .then(results => results.violations.map(v => `${v.id}: ${v.nodes[0].html.slice(0, 200)}`))
+"""
+BARS = """
+    [...document.querySelectorAll(".next g[data-at]")].map(cell => [
+        cell.querySelector("text").textContent,
+        cell.querySelector("rect").getAttribute("width") / cell.querySelector("rect").dataset.full,
+    ])
+"""
+
+
+def box(visit, selector):
+    return visit.page.locator(selector).first.evaluate(BOX)
+
+
+def start_editing(visit):
+    visit.page.locator(".live-try").first.click()
+    visit.page.wait_for_selector(BAR)
+    visit.page.wait_for_selector(FIELDS)
+
+
+@pytest.mark.parametrize("page", ["projections", "next_token"])
+def test_panel_stays_beside_the_text(open_page, page):
+    visit = open_page(f"course/{page}", **WIDE)
+    for offset in (200, 2000):
+        visit.page.evaluate(f"scrollTo({{top: {offset}, behavior: 'instant'}})")
+        panel, title = box(visit, PANEL), box(visit, "article > p")
+        assert 0 < panel["top"] < panel["bottom"] <= WIDE["height"]
+        assert panel["left"] > title["right"]
+    assert visit.page.locator(".stage:visible").count() == 6
+    assert visit.page.locator(".stages").evaluate("e => e.scrollHeight <= e.clientHeight")
+
+
+@pytest.mark.parametrize("page", ["mask", "next_token"])
+def test_panel_is_low_on_a_phone_and_hides_no_end(open_page, page):
+    visit = open_page(f"course/{page}", **PHONE)
+    panel = box(visit, PANEL)
+    assert panel["bottom"] == PHONE["height"]
+    assert panel["height"] <= 0.35 * PHONE["height"]
+    assert visit.page.locator(".stage:visible").count() == (1 if page == "next_token" else 2)
+    visit.page.evaluate(SCROLL_TO_END)
+    assert visit.page.evaluate(END) <= panel["top"]
+    visit.page.locator(f"{PANEL} summary").click()
+    assert box(visit, PANEL)["height"] < 40
+
+
+def test_panel_stands_in_the_text_of_a_low_window_and_on_paper(open_page):
+    visit = open_page("course/mask", width=640, height=400)
+    assert visit.page.locator(PANEL).evaluate("e => getComputedStyle(e).position") == "static"
+    visit.page.emulate_media(media="print")
+    visit.page.set_viewport_size({"width": 680, "height": 1000})
+    assert visit.page.locator(PANEL).evaluate("e => getComputedStyle(e).position") == "static"
+    assert visit.page.locator(".stage:visible").count() == 6
+
+
+@pytest.mark.parametrize("window", [WIDE, PHONE])
+def test_panel_follows_an_edit_in_sight_of_the_field(open_page, window):
+    visit = open_page("course/mask", **window)
+    before = visit.page.evaluate(BARS)
+    start_editing(visit)
+    field = visit.page.locator(FIELDS).first
+    field.fill("-1")
+    x = np.array(examples.load("course_sentence").X, dtype=float)
+    x[0, 0] = -1
+    expected = replay("course_model", {"course_sentence.X": x}).steps
+    visit.page.wait_for_function(
+        "text => document.querySelector('.next g[data-at] text').textContent === text",
+        arg=number(expected["next_words"][3, 0]),
+    )
+    bars = visit.page.evaluate(BARS)
+    assert [text for text, _ in bars] == [number(p) for p in expected["next_words"][3]]
+    np.testing.assert_allclose([width for _, width in bars], expected["next_words"][3], atol=1e-4)
+    assert bars != before
+    panel, bar, typed = (box(visit, each) for each in (".stages", BAR, FIELDS))
+    assert typed["bottom"] <= min(panel["top"], bar["top"]) or typed["right"] <= panel["left"]
+    assert panel["bottom"] <= bar["top"] or bar["right"] <= panel["left"]
+    assert panel["bottom"] <= window["height"]
+    assert visit.page.locator(".panel + .live-why").count() == 0
+    visit.page.locator(f"{BAR} button", has_text="Reset").click()
+    assert visit.page.evaluate(BARS) == before
+
+
+@pytest.mark.parametrize("window", [WIDE, PHONE])
+def test_card_of_the_panel_leaves_its_stage_in_sight(open_page, window):
+    visit = open_page("course/mask", **window)
+    visit.page.locator(".main g[data-at='4,0']").click()
+    visit.page.wait_for_selector(f"{CARD} output")
+    card, stage = box(visit, CARD), box(visit, ".main svg")
+    assert card["bottom"] <= stage["top"] or card["top"] >= stage["bottom"]
+    assert 0 <= card["top"] < card["bottom"] <= window["height"]
+
+
+def test_panel_edits_the_example_of_its_page(open_page):
+    visit = open_page("course/scale", **WIDE)
+    visit.page.locator(".next g[data-at]").first.click()
+    visit.page.locator(f"{CARD} button", has_text="Try your own numbers").click()
+    visit.page.wait_for_selector(FIELDS)
+    visit.page.locator(FIELDS).first.fill("7")
+    visit.wait_until("location.hash.startsWith('#try=course_scale')")
+
+
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+def test_panel_meets_wcag_2_2_while_editing(open_page, axe, scheme):
+    visit = open_page("course/order", scheme=scheme, **PHONE)
+    start_editing(visit)
+    visit.finish_transitions()
+    visit.page.evaluate(axe)
+    assert visit.page.evaluate(AXE, [PANEL, RULES]) == []

@@ -1,0 +1,104 @@
+"""The panels of the course pages: every stage, with its words and the references of its numbers."""
+
+import re
+from xml.etree import ElementTree
+
+import numpy as np
+import pytest
+
+from attention_docs.examples.course_sentence import VOCABULARY, WORDS
+from attention_docs.publish.before.panel import THEY, WAYS, panel
+from attention_docs.publish.computed import ComputedExamples
+from attention_docs.render.numbers import number
+from tests.conftest import ROOT
+from tests.figures.drawing import (
+    SVG,
+    assert_readable,
+    cells_of,
+    name_and_description,
+    shapes,
+    size,
+    svgs_of,
+    texts,
+)
+
+EXAMPLES = ComputedExamples(ROOT)
+each_panel = pytest.mark.parametrize("name", WAYS)
+MAX_WIDTH = 366
+
+
+def draw(name):
+    return panel(name, EXAMPLES.named_steps, str)
+
+
+@each_panel
+def test_stages_are_readable_and_fit_beside_the_text(name):
+    pictures = svgs_of(draw(name))
+    assert len(pictures) == 6
+    for picture in pictures:
+        assert_readable(picture)
+        assert size(picture)[0] <= MAX_WIDTH
+        stage, description = name_and_description(picture)
+        assert stage
+        assert "boats" in description
+
+
+@each_panel
+def test_every_matrix_has_words_at_rows_and_columns(name):
+    *stages, next_word = svgs_of(draw(name))
+    for picture in stages:
+        assert set(WORDS) <= set(texts(shapes(picture)))
+    assert set(VOCABULARY) <= set(texts(shapes(next_word)))
+
+
+@each_panel
+def test_cells_have_the_number_of_their_reference(name):
+    for picture in svgs_of(draw(name)):
+        for group in ElementTree.fromstring(picture).iter(f"{SVG}g"):
+            if "data-val" not in group.attrib:
+                continue
+            example, _, step = group.get("data-val").partition(".")
+            array = EXAMPLES.steps(example)[step]
+            for cell in group.findall(f"{SVG}g"):
+                value = array[tuple(map(int, cell.get("data-at").split(",")))]
+                texts_of_cell = "".join(cell.itertext())
+                assert value == -np.inf or number(value) in texts_of_cell
+
+
+@each_panel
+def test_one_stage_is_enlarged_and_the_next_word_is_last(name):
+    classes = re.findall(r'<div class="(stage[^"]*)"', draw(name))
+    assert sum("main" in each for each in classes) == 1
+    assert "next" in classes[-1]
+
+
+@each_panel
+def test_bars_are_as_long_as_the_probabilities(name):
+    step, row = WAYS[name].next_word
+    bars = cells_of(svgs_of(draw(name))[-1], step)
+    probabilities = EXAMPLES.steps(step.split(".")[0])[step.split(".")[1]][row]
+    for (_, word), (bar, *_) in bars.items():
+        width, full = (float(bar.attributes[each]) for each in ("width", "data-full"))
+        assert width == pytest.approx(full * probabilities[word], abs=0.01)
+
+
+@each_panel
+def test_output_of_the_pronoun_is_what_the_next_word_follows_from(name):
+    """The panel of each page up to the heads is one chain of computations."""
+    reference, row = WAYS[name].next_word
+    example, _, step = WAYS[name].stages[-1].parts[0].step.partition(".")
+    output = EXAMPLES.steps(example)[step][THEY]
+    found = EXAMPLES.steps("course_model")["found"][row if "model" in reference else -1]
+    np.testing.assert_allclose(output, found, rtol=1e-12)
+
+
+def test_unknown_panel_error_lists_all_names():
+    with pytest.raises(LookupError, match=r"panel 'nope' is unknown; known are projections, .*"):
+        panel("nope", EXAMPLES.named_steps, str)
+
+
+def test_every_panel_is_on_the_page_of_its_name():
+    for name in WAYS:
+        page = (ROOT / "docs" / "course" / f"{name}.md").read_text(encoding="utf-8")
+        assert f"\\panel{{{name}}}" in page
+        assert "hide: [toc]" in page
