@@ -174,8 +174,8 @@ def project(tmp_path, site):
 
 
 @pytest.fixture
-def one_page(project):
-    """A copy of the project with only docs/index.md, whose last line is the seventh."""
+def one_page_project(project):
+    """A copy of the project with docs/index.md as its only page, shortened to seven lines."""
     return cut_down(project)
 
 

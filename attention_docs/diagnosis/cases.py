@@ -102,9 +102,11 @@ def attention_options(call: Call) -> dict[str, Any]:
 
 
 def layer_output(call: LayerCall) -> Array:
+    """Return the output of this package's layer for a call."""
     matrices = {f"W_{letter}": matrix for letter, matrix in call.weights.items()}
     biases = {f"b_{letter}": bias for letter, bias in call.biases.items()}
     layer = MultiHeadAttention(**matrices, **biases, num_heads=call.heads)
+    # The layer projects keys and values from the same inputs.
     output: Array = layer(call.query, call.key, call.key, is_causal=call.is_causal)
     return output
 

@@ -24,7 +24,7 @@ def project(tmp_path_factory, site):
 
 
 @pytest.fixture(scope="module")
-def one_page(tmp_path_factory, site):
+def one_page_project(tmp_path_factory, site):
     return with_zip(cut_down(copy_project(tmp_path_factory.mktemp("small"))))
 
 
@@ -73,23 +73,25 @@ def console_errors(visit):
     return [text for text in visit.errors if not text.startswith("file:")]
 
 
-def test_zip_is_reproducible(one_page):
-    first = (one_page / ZIP).read_bytes()
-    assert build_zip(one_page, TZ="Asia/Tokyo", PYTHONHASHSEED="1") == first
-    assert not list(one_page.glob(".site-*"))
+def test_zip_is_reproducible(one_page_project):
+    first = (one_page_project / ZIP).read_bytes()
+    assert build_zip(one_page_project, TZ="Asia/Tokyo", PYTHONHASHSEED="1") == first
+    assert not list(one_page_project.glob(".site-*"))
 
 
-def test_failed_build_keeps_the_last_zip(one_page):
-    before = (one_page / ZIP).read_bytes()
-    page = one_page / "docs" / "index.md"
+def test_failed_build_keeps_the_last_zip(one_page_project):
+    before = (one_page_project / ZIP).read_bytes()
+    page = one_page_project / "docs" / "index.md"
     text = page.read_text(encoding="utf-8")
     page.write_text(text + "\n\\val{self_attention.nope}\n", encoding="utf-8")
     try:
-        assert run(one_page, "offline", env={**os.environ, "PYTHONPATH": str(one_page)}).returncode
+        assert run(
+            one_page_project, "offline", env={**os.environ, "PYTHONPATH": str(one_page_project)}
+        ).returncode
     finally:
         page.write_text(text, encoding="utf-8")
-    assert (one_page / ZIP).read_bytes() == before
-    assert not list(one_page.glob(".site-*"))
+    assert (one_page_project / ZIP).read_bytes() == before
+    assert not list(one_page_project.glob(".site-*"))
 
 
 def test_zip_has_every_page_and_link_target(folder):

@@ -14,7 +14,7 @@ from tests.conftest import ROOT
 
 pytestmark = pytest.mark.independent_tests
 
-FIRST_APPENDED_LINE = 8  # of docs/index.md in the fixture `one_page`
+FIRST_APPENDED_LINE = 8  # of docs/index.md in the fixture `one_page_project`
 
 
 def read_page(site, page):
@@ -127,9 +127,9 @@ def test_footer_has_commit_versions_and_repository_link(site):
     assert "https://github.com/someone/attention-docs/issues/new?template=wrong-number.yml" in page
 
 
-def test_no_repository_links_without_a_repository(one_page):
-    assert mkdocs(one_page, "build", "--strict").returncode == 0
-    assert "github.com" not in read_page(one_page / "site", "")
+def test_no_repository_links_without_a_repository(one_page_project):
+    assert mkdocs(one_page_project, "build", "--strict").returncode == 0
+    assert "github.com" not in read_page(one_page_project / "site", "")
 
 
 def test_provenance_has_definition_numpy_and_latex(site):
@@ -186,9 +186,9 @@ PAGE_ERRORS = {
 
 
 @pytest.mark.parametrize("check", PAGE_ERRORS)
-def test_errors_in_a_page_are_reported_with_their_lines(one_page, check):
-    append_to_home_page(one_page, "".join(f"\n{text}\n" for text, _ in PAGE_ERRORS[check]))
-    errors = build_errors(one_page)
+def test_errors_in_a_page_are_reported_with_their_lines(one_page_project, check):
+    append_to_home_page(one_page_project, "".join(f"\n{text}\n" for text, _ in PAGE_ERRORS[check]))
+    errors = build_errors(one_page_project)
     line = FIRST_APPENDED_LINE + 1
     for text, message in PAGE_ERRORS[check]:
         expected = f"docs/index.md:{line}: {message}"
@@ -196,19 +196,19 @@ def test_errors_in_a_page_are_reported_with_their_lines(one_page, check):
         line += text.count("\n") + 2
 
 
-def test_warning_is_repeated_by_the_next_build(one_page):
-    append_to_home_page(one_page, "\n[function][attention_docs.nope]\n")
+def test_warning_is_repeated_by_the_next_build(one_page_project):
+    append_to_home_page(one_page_project, "\n[function][attention_docs.nope]\n")
     for _ in range(2):
-        built = mkdocs(one_page, "build", "--strict")
+        built = mkdocs(one_page_project, "build", "--strict")
         assert built.returncode != 0
         assert "attention_docs.nope" in built.stderr
 
 
-def test_formula_error_has_its_line_below_values_and_in_a_note(one_page):
+def test_formula_error_has_its_line_below_values_and_in_a_note(one_page_project):
     macros = "$\\val{self_attention.weights}$\n\n\\figure{self_attention_scores}\n\n"
     note = "!!! note\n\n    $$\n    \\val{self_attention.V}\n    \\nope{x}\n    $$\n"
-    append_to_home_page(one_page, macros + note)
-    errors = build_errors(one_page)
+    append_to_home_page(one_page_project, macros + note)
+    errors = build_errors(one_page_project)
     line = FIRST_APPENDED_LINE + macros.count("\n") + note[: note.index("\\nope")].count("\n")
     assert any(error.startswith(f"docs/index.md:{line}: formula") for error in errors), errors
 
@@ -229,22 +229,22 @@ def uncaptioned(steps_of):
 """
 
 
-def test_figure_without_description_or_caption_stops_the_build(one_page):
-    figures = one_page / "attention_docs" / "publish" / "before" / "figures"
+def test_figure_without_description_or_caption_stops_the_build(one_page_project):
+    figures = one_page_project / "attention_docs" / "publish" / "before" / "figures"
     (figures / "incomplete.py").write_text(INCOMPLETE_FIGURES, encoding="utf-8")
-    append_to_home_page(one_page, "\n\\figure{undescribed}\n\n\\figure{uncaptioned}\n")
-    assert build_errors(one_page)[:2] == [
+    append_to_home_page(one_page_project, "\n\\figure{undescribed}\n\n\\figure{uncaptioned}\n")
+    assert build_errors(one_page_project)[:2] == [
         r"docs/index.md:9: \figure{undescribed}: a figure needs a name and a description, for screen readers",
         r"docs/index.md:11: \figure{uncaptioned}: figure 'uncaptioned' has no docstring, and so no caption",
     ]
 
 
-def test_missing_asset_in_mkdocs_yml_is_reported(one_page):
-    config = (one_page / "mkdocs.yml").read_text(encoding="utf-8")
+def test_missing_asset_in_mkdocs_yml_is_reported(one_page_project):
+    config = (one_page_project / "mkdocs.yml").read_text(encoding="utf-8")
     assets = [f"assets/{name}" for name in ("logo.svg", "favicon.svg", "site.css", "site.js")]
     for asset in assets:
-        (one_page / "docs" / asset).unlink()
-    errors = build_errors(one_page)
+        (one_page_project / "docs" / asset).unlink()
+    errors = build_errors(one_page_project)
     for asset in assets:
         line = config[: config.index(asset)].count("\n") + 1
         assert f"mkdocs.yml:{line}: broken link '{asset}'" in errors
@@ -254,32 +254,34 @@ def test_missing_asset_in_mkdocs_yml_is_reported(one_page):
 @pytest.mark.parametrize(
     "path", ["katex/package.json", "katex/dist/fonts/KaTeX_Main-Regular.woff2"]
 )
-def test_missing_file_of_an_npm_package_is_reported(one_page, path):
-    node_modules = one_page / "node_modules"  # a link
+def test_missing_file_of_an_npm_package_is_reported(one_page_project, path):
+    node_modules = one_page_project / "node_modules"  # a link
     installed = node_modules.resolve()
     node_modules.unlink()
     not_needed = shutil.ignore_patterns("axe-core", "contrib", "src")
     shutil.copytree(installed, node_modules, ignore=not_needed)
     (node_modules / path).unlink()
-    assert build_errors(one_page)[0].startswith(f"node_modules/{path} is missing; ")
+    assert build_errors(one_page_project)[0].startswith(f"node_modules/{path} is missing; ")
 
 
-def test_mismatch_of_pages_and_nav_is_reported(one_page):
-    (one_page / "docs" / "left_out.md").write_text("# Left out\n", encoding="utf-8")
-    replace_in_file(one_page / "mkdocs.yml", "  - index.md\n", "  - index.md\n  - nowhere.md\n")
-    built = mkdocs(one_page, "build", "--strict")
+def test_mismatch_of_pages_and_nav_is_reported(one_page_project):
+    (one_page_project / "docs" / "left_out.md").write_text("# Left out\n", encoding="utf-8")
+    replace_in_file(
+        one_page_project / "mkdocs.yml", "  - index.md\n", "  - index.md\n  - nowhere.md\n"
+    )
+    built = mkdocs(one_page_project, "build", "--strict")
     assert built.returncode != 0
     assert 'not included in the "nav" configuration:\n  - left_out.md' in built.stderr
     assert "'nowhere.md' is included in the 'nav' configuration, which is not found" in built.stderr
 
 
 @pytest.fixture
-def project_with_section(one_page):
+def project_with_section(one_page_project):
     """A project whose home page lists the pages of a section: new.md, which a test writes."""
     section = "  - More:\n      - new.md\n"
-    replace_in_file(one_page / "mkdocs.yml", "  - index.md\n", f"  - index.md\n{section}")
-    append_to_home_page(one_page, "\n\\contents{More}\n")
-    return one_page
+    replace_in_file(one_page_project / "mkdocs.yml", "  - index.md\n", f"  - index.md\n{section}")
+    append_to_home_page(one_page_project, "\n\\contents{More}\n")
+    return one_page_project
 
 
 def test_page_added_to_nav_is_listed_in_its_section(project_with_section):
@@ -297,16 +299,16 @@ def test_listed_page_without_description_is_reported(project_with_section):
     assert message in build_errors(project_with_section)
 
 
-def test_example_that_no_page_uses_stops_the_build(one_page):
-    examples = one_page / "attention_docs" / "examples"
+def test_example_that_no_page_uses_stops_the_build(one_page_project):
+    examples = one_page_project / "attention_docs" / "examples"
     shutil.copy(examples / "self_attention.py", examples / "unused.py")
-    errors = build_errors(one_page)
+    errors = build_errors(one_page_project)
     assert errors[-1] == r"attention_docs/examples/unused.py: no page uses \example{unused}"
 
 
-def test_changed_input_changes_the_page(one_page):
-    append_to_home_page(one_page, "\n$$\n\\val{self_attention.weights}\n$$\n")
-    example = one_page / "attention_docs" / "examples" / "self_attention.py"
+def test_changed_input_changes_the_page(one_page_project):
+    append_to_home_page(one_page_project, "\n$$\n\\val{self_attention.weights}\n$$\n")
+    example = one_page_project / "attention_docs" / "examples" / "self_attention.py"
     replace_in_file(example, "[1, 1, 1, 1]]", "[1, 1, 1, 3]]")
-    assert mkdocs(one_page, "build").returncode == 0
-    assert "<td>0.0033" in read_page(one_page / "site", "")
+    assert mkdocs(one_page_project, "build").returncode == 0
+    assert "<td>0.0033" in read_page(one_page_project / "site", "")

@@ -38,18 +38,22 @@ VARIABLE = re.compile(
 
 
 def remove_unused(site: Path) -> None:
-    """Remove unused CSS from a built site, and rename style sheets after their content."""
+    """Remove unused CSS from a built site, and rename linked style sheets after their content.
+
+    The style sheet of the reference is unlinked from the other pages.
+    """
     pages = {path: path.read_bytes().decode() for path in site.rglob("*.html")}
     scripts = [
         path.read_text(encoding="utf-8") for pattern in SCRIPTS for path in site.glob(pattern)
     ]
     sheets = {path: path.read_text(encoding="utf-8") for path in site.rglob("*.css")}
-    used = used_css(sheets.values(), pages.values(), scripts)
+    pruned_sheets = used_css(sheets.values(), pages.values(), scripts)
     renamed: dict[str, str] = {}
-    for path, sheet in zip(sheets, used, strict=True):
+    for path, sheet in zip(sheets, pruned_sheets, strict=True):
         path.write_text(sheet, encoding="utf-8")
+        # A sheet that no page links is fetched by a script, which expects its old name.
         is_linked = any(f'/{path.name}"' in page for page in pages.values())
-        if is_linked:  # and not fetched by a script, which knows its name
+        if is_linked:
             renamed[path.name] = rename_after_content(path, sheet)
     for path, page in pages.items():
         if 'class="doc ' not in page:

@@ -81,8 +81,8 @@ def test_foreign_address_that_is_not_fetched_is_allowed(tag):
     assert list(origins.page_problems(tag, [])) == []
 
 
-def test_foreign_assets_stop_the_build_with_their_locations(one_page):
-    config_file = one_page / "mkdocs.yml"
+def test_foreign_assets_stop_the_build_with_their_locations(one_page_project):
+    config_file = one_page_project / "mkdocs.yml"
     config = config_file.read_text(encoding="utf-8")
     config = config.replace("extra_css:\n", "extra_css:\n  - https://host/style.css\n")
     config = config.replace("extra_javascript:\n", "extra_javascript:\n  - https://host/code.js\n")
@@ -90,15 +90,15 @@ def test_foreign_assets_stop_the_build_with_their_locations(one_page):
     config_file.write_text(config, encoding="utf-8")
     # Like a plugin that adds a loader script to every page.
     loader = '<script>tex = {"loader": "https://host/loader.js"}</script>'
-    (one_page / "add_loader.py").write_text(
+    (one_page_project / "add_loader.py").write_text(
         f"def on_post_page(output, page, config):\n    return output + {loader!r}\n"
     )
-    with (one_page / "docs/index.md").open("a", encoding="utf-8") as page:
+    with (one_page_project / "docs/index.md").open("a", encoding="utf-8") as page:
         page.write('\n<img src="https://host/picture.png" alt="A picture">\n')
         page.write('\n<p style="background: url(https://host/paper.png)">Text.</p>\n')
-    with (one_page / "docs/assets/site.css").open("a", encoding="utf-8") as style_sheet:
+    with (one_page_project / "docs/assets/site.css").open("a", encoding="utf-8") as style_sheet:
         style_sheet.write("@font-face { src: url(https://host/font.woff2) }\n")
-    built = mkdocs(one_page, "build", "--strict")
+    built = mkdocs(one_page_project, "build", "--strict")
     assert built.returncode != 0
     assert "Traceback" not in built.stderr
     for name in ("style.css", "code.js", "loader.js", "picture.png", "paper.png"):

@@ -155,11 +155,11 @@ def test_pictures_are_cached(fonts, style, tmp_path, monkeypatch):
     [{}, {"OFFLINE": "true", "SITE_URL": ADDRESS}],
     ids=["no address", "offline"],
 )
-def test_site_without_address_has_no_pictures_or_tags(one_page, environment):
-    built = mkdocs(one_page, "build", "--strict", **environment)
+def test_site_without_address_has_no_pictures_or_tags(one_page_project, environment):
+    built = mkdocs(one_page_project, "build", "--strict", **environment)
     assert built.returncode == 0, built.stderr
-    assert not (one_page / "site" / "assets" / "pictures").exists()
-    page = (one_page / "site" / "index.html").read_text(encoding="utf-8")
+    assert not (one_page_project / "site" / "assets" / "pictures").exists()
+    page = (one_page_project / "site" / "index.html").read_text(encoding="utf-8")
     assert "og:" not in page
     assert "twitter:" not in page
 

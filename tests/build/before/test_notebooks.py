@@ -192,9 +192,9 @@ EXECUTION_LOG = "Converting notebook (execute=True)"
 
 
 @pytest.fixture
-def notebook_project(one_page):
+def notebook_project(one_page_project):
     """A project with one page and one small notebook."""
-    return add_notebook(one_page)
+    return add_notebook(one_page_project)
 
 
 def add_notebook(project):

@@ -266,7 +266,10 @@ def learning_mistakes(literals):
     wide_unscaled = wide._replace(scaled=False)
 
     def grades(net, task, tested_net=None, tested_task=None, **options):
-        """Train a model; return its grades, as another model or on another task if given."""
+        """Train a model; return (loss, percent right) after each stage of its training.
+
+        It is evaluated as `tested_net` and on `tested_task`, if they are given.
+        """
         stages = train(net, task, **options)
         return [evaluate(tested_net or net, w, tested_task or task) for w in stages]
 
