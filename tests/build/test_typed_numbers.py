@@ -13,8 +13,8 @@ import pytest
 from bs4 import BeautifulSoup, Comment
 
 from attention_docs import examples
+from attention_docs.publish.before.figures.panel import WAYS, panel
 from attention_docs.publish.before.figures.registry import FIGURES
-from attention_docs.publish.before.panel import WAYS, panel
 from attention_docs.publish.before.values import CODE_OR_MATH
 from attention_docs.render import numbers
 from tests.conftest import ROOT

@@ -18,12 +18,12 @@ from attention_docs.publish.before import (
     live,
     mermaid,
     notebooks,
-    panel,
     questions,
     sessions,
     values,
 )
 from attention_docs.publish.before.contents import Nav
+from attention_docs.publish.before.figures.panel import panel
 from attention_docs.publish.before.figures.registry import figure_block
 from attention_docs.publish.before.provenance import provenance
 from attention_docs.publish.before.results import measured
@@ -165,7 +165,7 @@ class MarkdownConverter:
                 figure_block(name, named_steps, add_part), macros
             ),
             # The panel beside a page of the course:
-            "panel": lambda name, _: panel.panel(name, named_steps, add_part),
+            "panel": lambda name, _: panel(name, named_steps, add_part),
             # The pages of a section of `nav`:
             "contents": lambda name, _: contents.contents(
                 name, self.nav, self.sources, source.path

@@ -5,7 +5,6 @@ import re
 from pathlib import Path
 from typing import Any, Literal
 
-from jinja2 import Environment
 from mkdocs.config.defaults import MkDocsConfig
 from mkdocs.exceptions import PluginError
 from mkdocs.plugins import event_priority
@@ -36,19 +35,16 @@ def create_project(config: MkDocsConfig) -> None:
     build.project = import_module("project").Project(
         build.root, config.site_name, config.site_url, offline=offline, preview=build.is_preview
     )
-    config.load_dict(
-        import_module("before.settings").project_settings(build.project, config.nav or [])
-    )
+    settings = import_module("before.settings")
+    config.load_dict(settings.project_settings(build.project, config.nav or []))
 
 
 def on_files(files: Files, config: MkDocsConfig) -> None:
     """Replace the sources in `docs/` by the prepared pages and files."""
     source_files = [file for file in files if file.src_uri.endswith((".md", ".ipynb"))]
-    generated_files = build.attempt(prepare, config)
-    if build.error:
-        # A preview needs all pages, to show the error instead of each.
-        paths = [re.sub(r"ipynb$", "md", file.src_uri) for file in source_files]
-        generated_files = dict.fromkeys(paths, "# Not built")
+    paths = [re.sub(r"ipynb$", "md", file.src_uri) for file in source_files]
+    # After an error, a preview needs all pages, to show the error in place of each.
+    generated_files = build.attempt(prepare, config) or dict.fromkeys(paths, "# Not built")
     for file in source_files:
         files.remove(file)
     for path, content in generated_files.items():
@@ -57,8 +53,7 @@ def on_files(files: Files, config: MkDocsConfig) -> None:
         files.append(file)
     rendered.cache_templates(rendered.reference_templates(config), build.root)
     if not build.error:
-        config_file = Path(config.config_file_path)
-        build.rendered = rendered.RenderedPages(build.project, config_file, files)
+        build.rendered = rendered.RenderedPages(build.project, Path(config.config_file_path), files)
 
 
 def prepare(config: MkDocsConfig) -> dict[str, str | bytes]:
@@ -67,7 +62,6 @@ def prepare(config: MkDocsConfig) -> dict[str, str | bytes]:
 
 
 def on_page_markdown(markdown: str, page: Page, **_: Any) -> str:
-    """Spare MkDocs from rendering a page that `on_page_content` restores."""
     return "" if build.has_rendered(page) else markdown
 
 
@@ -77,13 +71,12 @@ def on_page_content(html: str, page: Page, **_: Any) -> str:
 
 @event_priority(100)  # before the search plugin reads the page
 def on_page_context(context: Any, page: Page, **_: Any) -> None:
-    """Cache a rendered page, and keep its code and formulas out of the search index."""
     if not build.error:
         build.rendered.store(page)
         page.content = build.prepared.parts.extract_code_and_formulas(page.content or "")
 
 
-def on_env(env: Environment, **_: Any) -> None:
+def on_env(env: Any, **_: Any) -> None:
     rendered.cache_templates(env, build.root)
 
 
