@@ -1,10 +1,10 @@
 """The course in one example: the sentence on its way through the model, page by page.
 
 `placed` to `output` are what head 1 of the complete model computes: the words with their places,
-under the causal mask. The rows of `found` and `next_words` belong to four pages of the course. In
-`found` is what "they" gets from head 1, as far as the page has built it: with queries and keys
-alone, with the scale, with positions, with the mask. Everything after head 1 is complete in all
-four rows, and so is head 2. `next_words` has the probabilities of the next word.
+under the causal mask. The rows of `they_outputs` and `next_words` belong to four pages of the
+course. `they_outputs` is what "they" gets from head 1, as far as the page has built it: with
+queries and keys alone, with the scale, with positions, with the mask. Everything after head 1 is
+complete in all four rows, and so is head 2. `next_words` has the probabilities of the next word.
 
 >>> show(steps())
 placed 5 x 7
@@ -49,7 +49,7 @@ output 5 x 4
  [0.0884 0.0884 1.8822      0]
  [1.4545 1.4545 0.0304 0.0304]
  [1.9611 1.0166 0.0096 0.0010]]
-found 4 x 4
+they_outputs 4 x 4
 [[1.4944 1.4944 0.0025 0.0025]
  [1.4327 1.4327 0.0299 0.0299]
  [1.9611 1.0166 0.0096 0.0010]
@@ -95,7 +95,7 @@ LABELS = {
     "scaled": (WORDS, WORDS),
     "weights": (WORDS, WORDS),
     "output": (WORDS, VALUE_FEATURES),
-    "found": (PAGES, VALUE_FEATURES),
+    "they_outputs": (PAGES, VALUE_FEATURES),
     "logits": (PAGES, VOCABULARY),
     "next_words": (PAGES, VOCABULARY),
 }
@@ -114,8 +114,8 @@ def steps(xp: ModuleType = numpy) -> dict[str, Array]:
         attention_steps(q, k, v).output,
         head_1.output,
     ]
-    found = xp.stack([output[4, :] for output in outputs])
-    added = found @ matrices["W_O_1"] + head_2.output[4:, :] @ matrices["W_O_2"]
+    they_outputs = xp.stack([output[4, :] for output in outputs])
+    added = they_outputs @ matrices["W_O_1"] + head_2.output[4:, :] @ matrices["W_O_2"]
     normed = layer_norm(xp, placed[4:, :] + added)
     described = layer_norm(xp, normed + feed_forward(xp, normed)[2])
     logits = described @ matrices["W_vocabulary"]
@@ -127,7 +127,7 @@ def steps(xp: ModuleType = numpy) -> dict[str, Array]:
         "scaled": head_1.scaled,
         "weights": head_1.weights,
         "output": head_1.output,
-        "found": found,
+        "they_outputs": they_outputs,
         "logits": logits,
         "next_words": softmax(logits),
     }

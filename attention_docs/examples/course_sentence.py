@@ -173,6 +173,7 @@ LABELS = {
     "W_O_1": (VALUE_FEATURES, FEATURES),
     "W_O_2": (VALUE_FEATURES, FEATURES),
     "W_1": (FEATURES, RULE),
+    "b_1": (RULE,),
     "W_2": (RULE, FEATURES),
     "W_vocabulary": (FEATURES, VOCABULARY),
 }

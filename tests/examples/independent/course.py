@@ -264,8 +264,8 @@ def course_model(literals):
         head(literals, 1, rows, lambda i, j: True)["output"],
         steps["output"],
     ]
-    found = [output[THEY] for output in outputs]
-    from_head_1 = reference.matmul(found, literals["W_O_1"])
+    they_outputs = [output[THEY] for output in outputs]
+    from_head_1 = reference.matmul(they_outputs, literals["W_O_1"])
     from_head_2 = from_heads(literals, rows, [2])[THEY]
     described = block(literals, 4 * [rows[THEY]], added(from_head_1, 4 * [from_head_2]))
     return {
@@ -274,7 +274,7 @@ def course_model(literals):
         "K": k,
         "V": v,
         **{name: steps[name] for name in ("scaled", "weights", "output")},
-        "found": found,
+        "they_outputs": they_outputs,
         "logits": reference.matmul(described, literals["W_VOCABULARY"]),
         "next_words": probabilities(literals, described),
     }
