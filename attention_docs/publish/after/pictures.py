@@ -1,12 +1,13 @@
 """The picture and the Open Graph tags by which other sites show links to a page.
 
-A picture holds the page's title, its first figure or diagram in the light colour scheme, and the
-site's name. It is reproducible: fonts come from npm, colours from the style sheets, and resvg draws
-the same pixels on every machine.
+A picture shows the page's title, below it the first figure or diagram in the light colour scheme,
+and the site's name. It is reproducible: fonts come from npm, colours from the style sheets, and
+resvg draws the same pixels on every machine.
 """
 
 import base64
 import re
+import textwrap
 from collections.abc import Iterable, Mapping, Sequence
 from html import escape, unescape
 from pathlib import Path, PurePosixPath
@@ -14,7 +15,6 @@ from typing import NamedTuple
 
 import resvg_py
 
-from attention_docs.publish.after import truetype
 from attention_docs.publish.cache import Cache, files_digest
 from attention_docs.publish.project import Project
 from attention_docs.publish.sources import Source
@@ -25,18 +25,18 @@ MARGIN = 60
 BAR = 16  # the coloured bar at the bottom
 ICON_SIZE = 44
 SPACE_ABOVE_BAR, SPACE_BESIDE_ICON = 30, 16
-# Font sizes, and the line height in multiples of them.
+ICON_TOP = HEIGHT - BAR - SPACE_ABOVE_BAR - ICON_SIZE
 TITLE_SIZE = 56
-TITLE_SIZE_WITHOUT_DRAWING = 88
+TITLE_LINE_HEIGHT = 68
+# So many characters of the title fit into a line.
+TITLE_CHARACTERS = 28
 SITE_NAME_SIZE = 28
-LINE_HEIGHT = 1.2
-# Baselines of the first line of a title.
-TITLE_BASELINE = 105
-TITLE_BASELINE_WITHOUT_DRAWING = 200
+# The drawing lies between the title and the site's name.
+SPACE_AROUND_DRAWING = 24
+# A larger scale would make small drawings look coarse.
+MAX_SCALE = 2.5
 FONTS = Path("dejavu-fonts-ttf")
 FAMILY, REGULAR, BOLD = "DejaVu Sans", "ttf/DejaVuSans.ttf", "ttf/DejaVuSans-Bold.ttf"
-# Assumed width of a character that the font lacks, in multiples of the font size.
-FALLBACK_WIDTH = 1.0
 STYLE_SHEET = "assets/site.css"
 HOME = "index.html"
 ICON = "assets/favicon.svg"
@@ -79,23 +79,6 @@ FEW_STEPS_FILTER = (
 )
 
 
-class Box(NamedTuple):
-    """A rectangle in the picture, in pixels."""
-
-    x: float
-    y: float
-    width: float
-    height: float
-
-
-# A wide drawing is placed below the title, a high one beside it.
-BELOW = Box(x=MARGIN, y=150, width=WIDTH - 2 * MARGIN, height=360)
-BESIDE = Box(x=540, y=40, width=WIDTH - MARGIN - 540, height=HEIGHT - BAR - 2 * 40)
-NARROW_TITLE_WIDTH = BESIDE.x - MARGIN - 40
-# A larger scale would make small drawings look coarse.
-MAX_SCALE = 2.5
-
-
 class Style(NamedTuple):
     """What all pictures of a site share.
 
@@ -104,14 +87,12 @@ class Style(NamedTuple):
         icon: the site's icon, as SVG.
         variables: the values of the CSS variables in the light scheme.
         diagram_rules: the CSS rules for diagrams.
-        bold_widths: the widths of bold characters, in multiples of the font size.
     """
 
     site_name: str
     icon: str
     variables: Mapping[str, str]
     diagram_rules: str
-    bold_widths: Mapping[str, float]
 
 
 def add_pictures(
@@ -168,7 +149,6 @@ def read_style(site: Path, project: Project) -> Style:
         icon=(site / ICON).read_text(encoding="utf-8"),
         variables=light_variables([*theme_sheets, style_sheet]),
         diagram_rules="".join(DIAGRAM_RULE.findall(style_sheet)),
-        bold_widths=truetype.character_widths(project.node_modules / FONTS / BOLD),
     )
 
 
@@ -239,85 +219,27 @@ def drawing_name(drawing: str | None) -> str | None:
 
 
 def picture_svg(title: str, drawing: str | None, style: Style) -> str:
-    """Return the picture of a page as SVG."""
+    """Return the picture of a page as SVG: the title, the drawing below it, and the site's name."""
+    lines = textwrap.wrap(title, TITLE_CHARACTERS)
+    top = MARGIN + len(lines) * TITLE_LINE_HEIGHT + SPACE_AROUND_DRAWING
     svg = (
         f'<svg xmlns="http://www.w3.org/2000/svg" width="{WIDTH}" height="{HEIGHT}"'
         ' color="var(--md-default-fg-color)" fill="var(--md-primary-fg-color)">'
         f"<style>{style.diagram_rules} text {{ filter: url(#few-steps) }}</style>{FEW_STEPS_FILTER}"
         '<rect width="100%" height="100%" fill="var(--md-default-bg-color)"/>'
         f'<rect y="{HEIGHT - BAR}" width="100%" height="{BAR}"/>'
-        f"{title_and_drawing(title, drawing, style.bold_widths)}{icon_and_name(title, style)}</svg>"
+        f"{title_svg(lines)}{place(drawing, top) if drawing else ''}{icon_and_name(title, style)}"
+        "</svg>"
     )
     return substitute_variables(svg, style.variables)
 
 
-def title_and_drawing(title: str, drawing: str | None, widths: Mapping[str, float]) -> str:
-    """Return the title and the drawing, below or beside it, whichever makes the drawing larger.
-
-    Args:
-        title: the title of the page.
-        drawing: the drawing, if the page has one.
-        widths: the widths of bold characters, in multiples of the font size.
-    """
-    if not drawing:
-        size, max_width = TITLE_SIZE_WITHOUT_DRAWING, BELOW.width
-        lines = wrap(title, max_width / size, widths)
-        return title_svg(lines, TITLE_BASELINE_WITHOUT_DRAWING, size, max_width, widths)
-    if scale_to_fit(drawing, BELOW) >= scale_to_fit(drawing, BESIDE):
-        box, max_width, lines = BELOW, BELOW.width, [title]
-    else:
-        box, max_width = BESIDE, NARROW_TITLE_WIDTH
-        lines = wrap(title, max_width / TITLE_SIZE, widths)
-    title_lines = title_svg(lines, TITLE_BASELINE, TITLE_SIZE, max_width, widths)
-    return title_lines + place(drawing, box)
-
-
-def title_svg(
-    lines: Sequence[str],
-    first_baseline: float,
-    size: float,
-    max_width: float,
-    widths: Mapping[str, float],
-) -> str:
-    """Return the lines of a title, in a smaller size if the longest line is too wide."""
-    size = min(size, max_width / max(text_width(line, widths) for line in lines))
-    baselines = [first_baseline + number * LINE_HEIGHT * size for number in range(len(lines))]
+def title_svg(lines: Sequence[str]) -> str:
     return "".join(
-        f'<text x="{MARGIN}" y="{baseline:.1f}" font-size="{size:.1f}"'
-        f' font-weight="bold">{escape(line)}</text>'
-        for baseline, line in zip(baselines, lines, strict=True)
+        f'<text x="{MARGIN}" y="{MARGIN + number * TITLE_LINE_HEIGHT - 16}"'
+        f' font-size="{TITLE_SIZE}" font-weight="bold">{escape(line)}</text>'
+        for number, line in enumerate(lines, 1)
     )
-
-
-def wrap(text: str, max_width: float, widths: Mapping[str, float]) -> list[str]:
-    """Break a text between words into lines of at most a width in multiples of the font size.
-
-    >>> wrap("a b cc", 3, dict.fromkeys("abc ", 1))
-    ['a b', 'cc']
-    """
-    first_word, *words = text.split()
-    lines = [first_word]
-    for word in words:
-        extended = f"{lines[-1]} {word}"
-        if text_width(extended, widths) > max_width:
-            lines.append(word)
-        else:
-            lines[-1] = extended
-    return lines
-
-
-def text_width(text: str, widths: Mapping[str, float]) -> float:
-    """Return the width of a text in multiples of the font size.
-
-    >>> text_width("aha", {"a": 0.5, "h": 0.75})
-    1.75
-    """
-    return sum(widths.get(character, FALLBACK_WIDTH) for character in text)
-
-
-def scale_to_fit(drawing: str, box: Box) -> float:
-    width, height = drawing_size(drawing)
-    return min(box.width / width, box.height / height, MAX_SCALE)
 
 
 def drawing_size(drawing: str) -> tuple[float, float]:
@@ -327,27 +249,26 @@ def drawing_size(drawing: str) -> tuple[float, float]:
     return float(attributes["width"]), float(attributes["height"])
 
 
-def place(drawing: str, box: Box) -> str:
-    """Centre a drawing in a box, as large as fits. Only diagrams need the CSS rules."""
+def place(drawing: str, top: float) -> str:
+    """Centre a drawing below `top`, as large as fits. Only diagrams need the CSS rules."""
     css_class = "figure" if FIGURE.match(drawing) else "diagram"
-    scale = scale_to_fit(drawing, box)
     width, height = drawing_size(drawing)
-    x = box.x + (box.width - scale * width) / 2
-    y = box.y + (box.height - scale * height) / 2
+    free_height = ICON_TOP - SPACE_AROUND_DRAWING - top
+    scale = min((WIDTH - 2 * MARGIN) / width, free_height / height, MAX_SCALE)
+    x, y = (WIDTH - scale * width) / 2, top + (free_height - scale * height) / 2
     transform = f"translate({x:.1f} {y:.1f}) scale({scale:.3f})"
     return f'<g class="{css_class}" fill="#000" transform="{transform}">{drawing}</g>'
 
 
 def icon_and_name(title: str, style: Style) -> str:
     """Return the site's icon and, unless it is the title already, its name."""
-    top = HEIGHT - BAR - SPACE_ABOVE_BAR - ICON_SIZE
     icon = style.icon.replace(
-        "<svg", f'<svg x="{MARGIN}" y="{top}" width="{ICON_SIZE}" height="{ICON_SIZE}"', 1
+        "<svg", f'<svg x="{MARGIN}" y="{ICON_TOP}" width="{ICON_SIZE}" height="{ICON_SIZE}"', 1
     )
     name = "" if title == style.site_name else escape(style.site_name)
     left = MARGIN + ICON_SIZE + SPACE_BESIDE_ICON
     # The baseline lies about a third of the font size below the middle of a line.
-    baseline = top + ICON_SIZE / 2 + 0.35 * SITE_NAME_SIZE
+    baseline = ICON_TOP + ICON_SIZE / 2 + 0.35 * SITE_NAME_SIZE
     return f'{icon}<text x="{left}" y="{baseline:.1f}" font-size="{SITE_NAME_SIZE}">{name}</text>'
 
 

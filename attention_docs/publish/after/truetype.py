@@ -1,10 +1,9 @@
-"""Characters, widths and subsets of fonts.
+"""Characters and subsets of fonts.
 
 fontTools is imported inside functions, because the import takes longer than that of this project.
 """
 
 import io
-from pathlib import Path
 
 
 def supported_characters(font: bytes) -> set[str]:
@@ -12,17 +11,6 @@ def supported_characters(font: bytes) -> set[str]:
     from fontTools.ttLib import TTFont
 
     return set(map(chr, TTFont(io.BytesIO(font), lazy=True).getBestCmap() or ()))
-
-
-def character_widths(file: Path) -> dict[str, float]:
-    """Return the width of each character of a font, in multiples of the font size."""
-    from fontTools.ttLib import TTFont
-
-    with TTFont(file) as font:
-        glyphs = font.getGlyphSet()
-        units = font["head"].unitsPerEm  # type: ignore[attr-defined]  # set when the table is read
-        names = font.getBestCmap() or {}
-        return {chr(code): glyphs[name].width / units for code, name in names.items()}
 
 
 def subset(font: bytes, text: str) -> bytes:
