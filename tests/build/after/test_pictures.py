@@ -12,7 +12,7 @@ from bs4 import BeautifulSoup
 
 from attention_docs.publish.after import pictures
 from attention_docs.publish.cache import Cache
-from attention_docs.render.figures import beside, heatmap, matrix_panel
+from attention_docs.render.figures import beside, figure, heatmap, matrix_panel
 from attention_docs.render.figures.svg import ROLES
 from tests.build.forked import mkdocs
 from tests.conftest import ROOT
@@ -93,9 +93,10 @@ def test_panels_of_a_figure_are_side_by_side():
     assert pictures.drawing_name(drawing) == "Two < three"
 
 
-def test_first_drawing_may_be_a_diagram_or_panels():
+def test_first_drawing_may_be_a_diagram_or_panels_but_no_stage_of_the_panel():
     panels = beside([matrix_panel(np.eye(2), "A"), matrix_panel(np.eye(2), "B")], "Two")
-    assert pictures.first_drawing(WIDE_DIAGRAM + panels) == WIDE_DIAGRAM
+    stage = figure(matrix_panel(np.eye(2), "A"), "A", "step")
+    assert pictures.first_drawing(stage + WIDE_DIAGRAM + panels) == WIDE_DIAGRAM
     assert pictures.drawing_name(pictures.first_drawing(panels + WIDE_DIAGRAM)) == "Two"
 
 
