@@ -8,8 +8,6 @@ import numpy as np
 import pytest
 
 from attention_docs import attention_steps
-from attention_docs.inputs import prepare_inputs
-from attention_docs.kernels.blockwise import _score_blocks, bounded_weights
 from tests.conftest import ROOT, environment_of_an_inner_pytest, literal
 
 HEADS = 3
@@ -65,28 +63,6 @@ def test_floor_equals_attention_without_mask_or_shift(benchmark):
     scaled = QUERY / 8**0.5
     output, sums = benchmark.floor(scaled, KEY, VALUE, causal=False, exp=np.exp)
     assert_equal(output / sums, expected)
-
-
-@pytest.mark.parametrize("causal", [False, True])
-def test_products_and_floor_use_the_blocks_of_attention(benchmark, monkeypatch, causal):
-    rows, columns = 8, 6
-    monkeypatch.setattr(benchmark, "block_size", lambda inputs, weight_blocks: (rows, columns))
-    shapes = []
-
-    def record_shape(queries, keys):
-        shapes.append((QUERY[queries].shape[0], KEY[keys].shape[0]))
-
-    benchmark.in_blocks(record_shape, QUERY, KEY, VALUE, causal, bounded_weights)
-    one_head = prepare_inputs(QUERY[0], KEY[0], VALUE[0], is_causal=causal).check_finite()
-    buffer = np.empty((rows, columns))
-    shapes_of_attention = [
-        scores.shape
-        for start in range(0, QUERIES, rows)
-        for scores, *_ in _score_blocks(
-            one_head, start, min(start + rows, QUERIES), buffer, 1.0, bool
-        )
-    ]
-    assert sorted(shapes) == sorted(HEADS * shapes_of_attention)
 
 
 @pytest.mark.parametrize(
