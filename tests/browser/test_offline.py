@@ -129,19 +129,6 @@ def test_search_works_from_a_file(open_page):
     assert console_errors(visit) == []
 
 
-def test_card_and_edit_work_from_a_file(open_page):
-    visit = open_page("mechanisms/self_attention.html")
-    page = visit.page
-    weight = page.locator('table[data-val="self_attention.weights"] td').nth(1)
-    weight.click()
-    page.wait_for_selector(".live-card output")
-    page.locator(".live-card button", has_text="Try your own numbers").click()
-    page.locator('table[data-val="self_attention.X"] input').first.fill("3")
-    assert weight.inner_text() != "0.4856"
-    assert foreign_requests(visit) == []
-    assert console_errors(visit) == []
-
-
 def test_edits_survive_reload_heading_link_and_copied_link(open_page):
     visit = open_page("mechanisms/self_attention.html")
     page = visit.page
