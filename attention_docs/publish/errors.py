@@ -1,6 +1,5 @@
 """The error that stops a build, and one-line messages for any error."""
 
-import errno
 import traceback
 from pathlib import Path
 
@@ -25,8 +24,6 @@ def format_error(error: Exception, root: Path) -> str:
     # Not isinstance: a preview imports the package again for each build, with a new PublishError.
     if type(error).__name__ == PublishError.__name__:
         return str(error)
-    if isinstance(error, OSError) and error.errno == errno.ENOSPC:
-        return "the disk is full"
     frames = [(frame.filename, frame.lineno) for frame in traceback.extract_tb(error.__traceback__)]
     if isinstance(error, SyntaxError):
         frames.append((error.filename or "", error.lineno))

@@ -6,7 +6,6 @@ import hashlib
 import importlib.machinery
 import importlib.util
 import json
-import mmap
 import os
 import shutil
 import signal
@@ -113,7 +112,7 @@ def test_read_only_folder_is_reported(checkout):
     assert error_line(process).startswith("build: cannot write to")
 
 
-def test_missing_network_is_reported_and_install_can_resume(checkout):
+def test_failed_installation_is_reported_and_repeated(checkout):
     environment = {name: value for name, value in os.environ.items() if not name.startswith("PIP_")}
     unreachable_index = {
         "PIP_INDEX_URL": "http://127.0.0.1:9/simple",
@@ -123,12 +122,11 @@ def test_missing_network_is_reported_and_install_can_resume(checkout):
     }
     process = run(checkout, "build", env={**environment, **unreachable_index})
     assert process.returncode != 0
-    first_line, *_, last_line = process.stderr.splitlines()
-    assert first_line == "Creating .venv"
-    assert last_line.startswith("build: no network")
+    first_line, *pip_errors = process.stderr.splitlines()
+    assert first_line == "Installing requirements/site.txt into .venv"
+    assert "ERROR: No matching distribution found" in pip_errors[-1]
     assert not (checkout / "site").exists()
-    state = (checkout / ".venv" / "attention-docs.json").read_text()
-    assert state == '{"installing": "site"}'
+    assert not (checkout / ".venv" / "attention-docs.json").exists()
 
 
 @pytest.fixture
@@ -252,44 +250,6 @@ def test_interrupted_replacement_restores_the_last_site(
     with pytest.raises(exception):
         build.replace(site, new_site, backup=tmp_path / "backup")
     assert (site / "index.html").read_text() == "site"
-
-
-# Runs in a mount namespace, without root. The arguments are the size of the disk in bytes, the
-# folder to mount it at, the project to copy there and build, and the Python to build with.
-BUILD_ON_SMALL_DISK = """
-mount -t tmpfs -o size=$1 tmpfs "$2" || exit
-cp -R "$3/." "$2" && cd "$2"
-PYTHONPATH="$2" "$4" scripts/build
-echo "status $?, site: $(cat site/index.html), left: $(ls -d .site-* 2>/dev/null)"
-"""
-
-
-def memory_pages(folder):
-    """Return the number of memory pages that a folder takes on a tmpfs."""
-    file_sizes = (path.lstat().st_size for path in folder.rglob("*"))
-    return sum(1 + size // mmap.PAGESIZE for size in file_sizes)
-
-
-@posix_only
-@pytest.mark.parametrize("free_bytes", [200_000, 1_000_000])
-def test_full_disk_is_reported_and_keeps_the_last_site(installed, tmp_path_factory, free_bytes):
-    cut_down(installed)
-    shutil.rmtree(installed / ".cache", ignore_errors=True)
-    (installed / "site").mkdir()
-    (installed / "site" / "index.html").write_text("good")
-    disk = tmp_path_factory.mktemp("disk")
-    size = str(memory_pages(installed) * mmap.PAGESIZE + free_bytes)
-    command = ["unshare", "-rm", "sh", "-c", BUILD_ON_SMALL_DISK]
-    command += ["sh", size, disk, installed, sys.executable]  # $0 to $4
-    try:
-        process = subprocess.run(command, capture_output=True, encoding="utf-8", timeout=120)
-    except FileNotFoundError:
-        pytest.skip("no unshare on this system to mount a small disk")
-    if not process.stdout:
-        pytest.skip(f"cannot mount a small disk: {process.stderr.strip()}")
-    assert process.stdout == "status 1, site: good, left: \n"
-    assert process.stderr.splitlines()[-1] == "Error: the disk is full"
-    assert "Traceback" not in process.stderr
 
 
 @contextlib.contextmanager
