@@ -5,7 +5,7 @@ import hashlib
 from collections.abc import Iterable
 from pathlib import Path
 
-from attention_docs.publish.after.origins import inline_scripts
+from attention_docs.publish.after.inline_scripts import inline_scripts
 
 CHARSET = '<meta charset="utf-8">'
 META = '<meta http-equiv="Content-Security-Policy" content="{}">'

@@ -11,8 +11,8 @@ from attention_docs.publish import parts, repository
 from attention_docs.publish.after import (
     fonts,
     formulas,
+    inline_scripts,
     links,
-    origins,
     pictures,
     policy,
     preload,
@@ -44,8 +44,7 @@ def finish(site: Path, project: Project, prepared: Prepared, templates: Sequence
         templates: the folders of the theme, whose inline scripts may run.
 
     Raises:
-        PublishError: if KaTeX rejects a formula, or a page would run a forbidden script or fetch
-            from another host.
+        PublishError: if KaTeX rejects a formula, or a page has an inline script of no template.
     """
     pages = read_pages(site)
     sources = {
@@ -54,6 +53,8 @@ def finish(site: Path, project: Project, prepared: Prepared, templates: Sequence
         if (source := find_source(path, prepared.sources)) is not None
     }
     pages = {path: parts.insert(page, prepared.parts) for path, page in pages.items()}
+    if problems := list(script_problems(pages, sources, templates)):
+        raise PublishError("\n".join(problems))
     # Collected before formulas are inserted, which are most of the HTML and have no ids or links.
     ids_and_links = {path: links.ids_and_links(pages[path]) for path in sources}
     with ThreadPoolExecutor(max_workers=1) as thread:
@@ -77,8 +78,6 @@ def finish(site: Path, project: Project, prepared: Prepared, templates: Sequence
         write_text(site / path, script)
     sitemap.set_date(site, repository.commit_day(project.root))
     search.shrink_index(site, offline=project.offline)
-    if problems := list(origin_problems(site, sources, templates)):
-        raise PublishError("\n".join(problems))
     for problem in link_problems(site, sources, ids_and_links, project.root / "mkdocs.yml"):
         log.warning(problem)
     if not project.preview:
@@ -129,13 +128,15 @@ def typeset_formulas(
     return formulas.typeset(source_of_formula, project, locate)
 
 
-def origin_problems(
-    site: Path, sources: Mapping[str, Source], templates: Sequence[str]
+def script_problems(
+    pages: Mapping[str, str], sources: Mapping[str, Source], templates: Sequence[str]
 ) -> Iterator[str]:
-    """Yield messages about forbidden scripts and foreign addresses in pages and style sheets."""
-    for path, problem in origins.site_problems(site, origins.allowed_scripts(templates)):
+    """Yield messages about inline scripts that come from no template."""
+    allowed = inline_scripts.allowed_scripts(templates)
+    for path, page in pages.items():
         location = f"{sources[path].file}: " if path in sources else ""
-        yield f"{location}site/{path}: {problem}"
+        for problem in inline_scripts.forbidden_scripts(page, allowed):
+            yield f"{location}site/{path}: {problem}"
 
 
 def link_problems(
