@@ -1,4 +1,4 @@
-"""Steps and graphs of the worked examples.
+"""Steps and graphs of the worked examples, computed with the array library of the build.
 
 Some examples train a model, so results are cached between builds, and a background process computes
 the missing ones while the build prepares pages.
@@ -7,6 +7,7 @@ the missing ones while the build prepares pages.
 import base64
 import functools
 import itertools
+import os
 import pickle
 import signal
 from collections.abc import Iterator
@@ -14,11 +15,12 @@ from concurrent.futures import Future, ProcessPoolExecutor
 from contextlib import contextmanager
 from multiprocessing import get_context
 from pathlib import Path
+from types import ModuleType
 
 import numpy as np
 
 from attention_docs import examples
-from attention_docs.arrays import Array
+from attention_docs.arrays import Array, backend, to_numpy
 from attention_docs.live import graph as live
 from attention_docs.live.library import UnknownOperationError
 from attention_docs.live.literals import LiteralError
@@ -34,7 +36,8 @@ class ComputedExamples:
         root: the project's folder.
 
     Attributes:
-        cache: steps and graphs as text, by `cache_key`.
+        cache: steps and graphs as text, by `cache_key`. They depend on the array library and the
+            sources of the package.
         jobs: the background computations, by `cache_key`.
         steps: returns the steps of an example by its name.
         named_steps: returns the same steps as arrays that carry their references, which figures
@@ -43,7 +46,8 @@ class ComputedExamples:
 
     def __init__(self, root: Path) -> None:
         package = package_digest(root / "attention_docs")
-        self.cache = project_cache(root).with_key(package, Path(__file__).read_bytes())
+        library = selected_library().__name__
+        self.cache = project_cache(root).with_key(package, library, Path(__file__).read_bytes())
         self.jobs: dict[str, Future[str]] = {}
         # Cached for each instance: a decorator of the methods would keep every instance alive.
         self.steps = functools.cache(self._steps)
@@ -105,8 +109,8 @@ def cache_key(kind: str, name: str) -> str:
 
 
 def compute_steps(name: str) -> str:
-    steps = examples.steps(name)
-    return serialise({step: np.asarray(array) for step, array in steps.items()})
+    steps = examples.steps(name, selected_library())
+    return serialise({step: to_numpy(array) for step, array in steps.items()})
 
 
 def record_graph(name: str) -> str:
@@ -156,3 +160,15 @@ def deserialise(text: str) -> dict[str, Array]:
     """
     steps: dict[str, Array] = pickle.loads(base64.b64decode(text))
     return steps
+
+
+def selected_library() -> ModuleType:
+    """Return the array library named by ATTENTION_BACKEND, or NumPy.
+
+    Raises:
+        PublishError: if the library is unknown or not installed, or finds no GPU.
+    """
+    try:
+        return backend(os.environ.get("ATTENTION_BACKEND", "numpy"))
+    except (ValueError, RuntimeError) as error:
+        raise PublishError(f"ATTENTION_BACKEND: {error}") from error

@@ -1,15 +1,23 @@
-"""Steps and graphs of the examples in a build, and their cache."""
+"""Steps and graphs of the examples in a build: array library and cache."""
 
+import importlib.util
 import shutil
 
+import array_api_strict
 import numpy as np
 import pytest
 
+from attention_docs import examples
 from attention_docs.examples import self_attention
 from attention_docs.live.recording import record
 from attention_docs.publish import computed
 from attention_docs.publish.errors import PublishError
-from tests.conftest import ROOT
+from attention_docs.render.text import as_text
+from tests.conftest import ROOT, mkdocs
+
+without_cupy = pytest.mark.skipif(
+    importlib.util.find_spec("cupy") is not None, reason="CuPy is installed"
+)
 
 
 @pytest.fixture
@@ -29,6 +37,20 @@ def build_steps(root):
     return build_steps
 
 
+def test_numpy_is_the_default_library(build_steps, monkeypatch):
+    monkeypatch.delenv("ATTENTION_BACKEND", raising=False)
+    assert computed.selected_library().__name__ == "numpy"
+    assert as_text(build_steps("self_attention")) == examples.expected("self_attention")
+
+
+def test_steps_are_computed_with_the_selected_library_and_moved_to_numpy(build_steps, monkeypatch):
+    monkeypatch.setenv("ATTENTION_BACKEND", "cupy")
+    monkeypatch.setattr(computed, "backend", {"cupy": array_api_strict}.get)
+    steps = build_steps("self_attention")
+    assert {type(array) for array in steps.values()} == {np.ndarray}
+    assert as_text(steps) == examples.expected("self_attention")
+
+
 def test_cached_steps_are_bitwise_equal(build_steps, monkeypatch):
     computed_steps = build_steps("causal_padding")
     monkeypatch.setattr(computed.examples, "steps", lambda *_: pytest.fail("computed again"))
@@ -40,11 +62,14 @@ def test_cached_steps_are_bitwise_equal(build_steps, monkeypatch):
         assert cached_steps[name].tobytes() == array.tobytes()
 
 
-def test_steps_are_recomputed_if_a_source_changes(root, build_steps, monkeypatch):
+def test_steps_are_recomputed_if_source_or_library_changes(root, build_steps, monkeypatch):
     steps = build_steps("self_attention")
     other_steps = {"Q": np.zeros(1)}
     monkeypatch.setattr(computed.examples, "steps", lambda *_: other_steps)
     assert build_steps("self_attention").keys() == steps.keys()
+    with monkeypatch.context() as patched:
+        patched.setattr(computed, "selected_library", lambda: array_api_strict)
+        assert build_steps("self_attention") == other_steps
     (root / "attention_docs" / "softmax.py").write_text("# another softmax\n", encoding="utf-8")
     assert build_steps("self_attention") == other_steps
 
@@ -63,3 +88,17 @@ def test_operation_that_cannot_be_recorded_stops_the_build(root, monkeypatch):
     record.cache_clear()
     with pytest.raises(PublishError, match="example 'self_attention': svd cannot be recorded"):
         computed.ComputedExamples(root).graph("self_attention")
+
+
+def test_unknown_library_is_rejected(monkeypatch):
+    monkeypatch.setenv("ATTENTION_BACKEND", "jax")
+    with pytest.raises(PublishError, match="ATTENTION_BACKEND: backend is 'jax'; expected 'numpy'"):
+        computed.selected_library()
+
+
+@without_cupy
+def test_missing_cupy_fails_the_build_with_one_message(project):
+    built = mkdocs(project, "build", "--strict", ATTENTION_BACKEND="cupy")
+    assert built.returncode != 0
+    (line,) = built.stderr.strip().splitlines()
+    assert line.startswith("ERROR   -  ATTENTION_BACKEND: backend 'cupy' needs CuPy: pip install")

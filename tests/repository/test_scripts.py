@@ -174,6 +174,16 @@ def test_failed_build_keeps_the_last_site(installed):
 
 
 @posix_only
+@pytest.mark.skipif(importlib.util.find_spec("cupy") is not None, reason="CuPy is installed")
+def test_build_passes_the_backend_to_the_generator(installed):
+    process = run(
+        installed, "build", "--backend", "cupy", env={**os.environ, "PYTHONPATH": str(installed)}
+    )
+    assert process.returncode != 0
+    assert "ATTENTION_BACKEND: backend 'cupy' needs CuPy" in process.stderr
+
+
+@posix_only
 @pytest.mark.parametrize(
     ("signal_number", "pattern"),
     [
