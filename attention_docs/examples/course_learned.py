@@ -87,6 +87,44 @@ weights_2_swapped 5 x 5
  [0.0026 0.3080 0.6895      0      0]
  [0.1103 0.3623 0.2302 0.2971      0]
  [0.8983 0.0232 0.0134 0.0374 0.0277]]
+placed 5 x 7
+[[ 0.2953  0.7120  0.0002 -0.2995  0.8518  0.1290 -0.2840]
+ [-0.3219 -0.0220  0.4607  0.2887  0.2330  0.2595  0.0265]
+ [ 0.9837 -0.1571 -0.2694  0.3035  0.9573 -0.6581  0.7833]
+ [-0.2745  0.3152  0.0521 -0.2722 -0.2398  0.0849  0.5603]
+ [-0.1717 -0.1418  0.0692 -0.0717 -0.3525 -0.5474 -0.1832]]
+Q_2 5 x 3
+[[ 0.3770  0.5669  0.6755]
+ [ 0.3560  0.1296  0.4393]
+ [ 1.3937  1.1104  1.1111]
+ [-0.1944  0.3117  0.6523]
+ [-0.8825 -0.7490 -0.9252]]
+K_2 5 x 3
+[[-1.2650 -1.6275 -1.0163]
+ [ 0.3341  0.6339  0.8761]
+ [ 1.5325 -0.0129 -0.3225]
+ [ 0.1447  0.2328  0.4847]
+ [ 0.7283  0.4236  0.3369]]
+masked_2 5 x 5
+[[-1.2044    -inf    -inf    -inf    -inf]
+ [-0.6395  0.3383    -inf    -inf    -inf]
+ [-2.7133  1.2373  1.0179    -inf    -inf]
+ [-0.5337  0.4065 -0.2957  0.2082    -inf]
+ [ 1.8913 -0.9124 -0.6030 -0.4333 -0.7343]]
+output_2 5 x 4
+[[ 0.1495 0.4251  0.4677  0.3161]
+ [ 0.0002 0.3598 -0.0074 -0.0262]
+ [-0.2378 0.1660 -0.0116  0.1802]
+ [ 0.0020 0.1741 -0.0212  0.0541]
+ [ 0.1083 0.3276  0.3301  0.2674]]
+block 5 x 7
+[[ 0.7937  0.8880 -1.5018 -1.1732  0.9799  0.7100 -0.6967]
+ [-1.3929 -1.1188 -0.3149  0.7704  0.0473  1.7445  0.2643]
+ [ 1.2076 -0.4355 -1.3722  0.0891  0.8521 -1.3275  0.9863]
+ [-0.9621  0.7435 -0.4625 -0.8207 -0.8129  0.3528  1.9619]
+ [ 0.6380 -1.0686  0.1000  0.8683 -1.7507 -0.0592  1.2723]]
+reasons 6
+[0.9800 0.0082 1.3e-06 0.0008 0.0044 0.0001]
 next_words 2 x 3
 [[12 12 16]
  [13 13 16]]
@@ -133,12 +171,19 @@ WORDS, SWAPPED = SENTENCES[0].split(), SENTENCES[1].split()
 CUTS = ["whole", "without head 1", "without head 2"]
 # The features of a learned model have no names.
 FEATURES = [str(feature) for feature in range(1, MODEL.d_model + 1)]
+KEY_FEATURES, VALUE_FEATURES = FEATURES[: MODEL.d_k], FEATURES[: MODEL.d_v]
 LABELS = {
     "right_without": (CUTS,),
     "X": (WORDS, FEATURES),
     "verbs": (VERBS, FEATURES),
     **{f"{stage}_{head}": (WORDS, WORDS) for stage in ("before", "weights") for head in (1, 2)},
     **{f"weights_{head}_swapped": (SWAPPED, SWAPPED) for head in (1, 2)},
+    "placed": (WORDS, FEATURES),
+    **dict.fromkeys(("Q_2", "K_2"), (WORDS, KEY_FEATURES)),
+    "masked_2": (WORDS, WORDS),
+    "output_2": (WORDS, VALUE_FEATURES),
+    "block": (WORDS, FEATURES),
+    "reasons": (REASONS,),
     **dict.fromkeys(("next_words", "fly", "sail", "log_odds"), (SENTENCES, CUTS)),
 }
 
@@ -166,6 +211,13 @@ FORMULAS = {
     "weights_2": f"the weights of head 2 after {STEPS} steps",
     "weights_1_swapped": f"the weights of head 1 after {STEPS} steps, nouns exchanged",
     "weights_2_swapped": f"the weights of head 2 after {STEPS} steps, nouns exchanged",
+    "placed": "the learned vectors of the words and of their places, added",
+    "Q_2": "the queries of head 2",
+    "K_2": "the keys of head 2",
+    "masked_2": "the scores of head 2, divided by √3, with later words hidden",
+    "output_2": "what head 2 gives each word",
+    "block": "the output of the block",
+    "reasons": "the probability of each reason after “birds pass boats because they”",
     "next_words": "the word with the largest probability in both sentences, counted from 0",
     "fly": "the probability of “fly” in both sentences",
     "sail": "the probability of “sail” in both sentences",
@@ -199,6 +251,7 @@ def steps(xp: ModuleType = numpy) -> dict[str, Array]:
         **{f"before_{i}": before.steps[i - 1].weights[0] for i in (1, 2)},
         **{f"weights_{i}": after.steps[i - 1].weights[0] for i in (1, 2)},
         **{f"weights_{i}_swapped": after.steps[i - 1].weights[1] for i in (1, 2)},
+        **on_its_way(after),
         "next_words": numpy.argmax(both, axis=-1),
         "fly": fly,
         "sail": sail,
@@ -206,6 +259,20 @@ def steps(xp: ModuleType = numpy) -> dict[str, Array]:
         "right_without": grades(MODEL, cuts(last))[1],
     }
     return {name: xp.asarray(array) for name, array in found.items()}
+
+
+def on_its_way(run: BlockRun) -> dict[str, Array]:
+    """Return what head 2 makes of the first sentence, and the probabilities of the six reasons."""
+    (q, k, _), head = run.heads[1], run.steps[1]
+    return {
+        "placed": run.placed[0],
+        "Q_2": q[0],
+        "K_2": k[0],
+        "masked_2": head.masked[0],
+        "output_2": head.output[0],
+        "block": run.output.rows[0],
+        "reasons": softmax(run.logits[0])[-1, places(REASONS)],
+    }
 
 
 def sentences(apart: bool) -> list[list[str]]:

@@ -9,6 +9,7 @@ from tests.browser.test_every_page import RULES
 from tests.live.replay import replay
 
 PANEL, BAR, CARD, FIELDS = ".panel", ".live-bar", ".live-card", ".live-field"
+BY_HAND, LEARNED = ".stages.by-hand", ".stages.learned"
 WIDE, PHONE = {"width": 1280, "height": 800}, {"width": 390, "height": 844}
 BOX = "element => element.getBoundingClientRect().toJSON()"
 SCROLL_TO_END = "scrollTo({top: document.body.scrollHeight, behavior: 'instant'})"
@@ -19,7 +20,7 @@ AXE = """
         .then(results => results.violations.map(v => `${v.id}: ${v.nodes[0].html.slice(0, 200)}`))
 """
 BARS = """
-    [...document.querySelectorAll(".next g[data-at]")].map(cell => [
+    [...document.querySelectorAll(".by-hand .next g[data-at]")].map(cell => [
         cell.querySelector("text").textContent,
         cell.querySelector("rect").getAttribute("width") / cell.querySelector("rect").dataset.full,
     ])
@@ -45,7 +46,7 @@ def test_panel_stays_beside_the_text(open_page, page):
         assert 0 < panel["top"] < panel["bottom"] <= WIDE["height"]
         assert panel["left"] > title["right"]
     assert visit.page.locator(".stage:visible").count() == 6
-    assert visit.page.locator(".stages").evaluate("e => e.scrollHeight <= e.clientHeight")
+    assert visit.page.locator(PANEL).evaluate("e => e.scrollHeight <= e.clientHeight")
 
 
 @pytest.mark.parametrize("page", ["mask", "next_token"])
@@ -81,14 +82,14 @@ def test_panel_follows_an_edit_in_sight_of_the_field(open_page, window):
     x[0, 0] = -1
     expected = replay("course_model", {"course_sentence.X": x}).steps
     visit.page.wait_for_function(
-        "text => document.querySelector('.next g[data-at] text').textContent === text",
+        "text => document.querySelector('.by-hand .next g[data-at] text').textContent === text",
         arg=number(expected["next_words"][3, 0]),
     )
     bars = visit.page.evaluate(BARS)
     assert [text for text, _ in bars] == [number(p) for p in expected["next_words"][3]]
     np.testing.assert_allclose([width for _, width in bars], expected["next_words"][3], atol=1e-4)
     assert bars != before
-    panel, bar, typed = (box(visit, each) for each in (".stages", BAR, FIELDS))
+    panel, bar, typed = (box(visit, each) for each in (BY_HAND, BAR, FIELDS))
     assert typed["bottom"] <= min(panel["top"], bar["top"]) or typed["right"] <= panel["left"]
     assert panel["bottom"] <= bar["top"] or bar["right"] <= panel["left"]
     assert panel["bottom"] <= window["height"]
@@ -100,20 +101,78 @@ def test_panel_follows_an_edit_in_sight_of_the_field(open_page, window):
 @pytest.mark.parametrize("window", [WIDE, PHONE])
 def test_card_of_the_panel_leaves_its_stage_in_sight(open_page, window):
     visit = open_page("course/mask", **window)
-    visit.page.locator(".main g[data-at='4,0']").click()
+    visit.page.locator(".by-hand .main g[data-at='4,0']").click()
     visit.page.wait_for_selector(f"{CARD} output")
-    card, stage = box(visit, CARD), box(visit, ".main svg")
+    card, stage = box(visit, CARD), box(visit, ".by-hand .main svg")
     assert card["bottom"] <= stage["top"] or card["top"] >= stage["bottom"]
     assert 0 <= card["top"] < card["bottom"] <= window["height"]
 
 
 def test_panel_edits_the_example_of_its_page(open_page):
     visit = open_page("course/scale", **WIDE)
-    visit.page.locator(".next g[data-at]").first.click()
+    visit.page.locator(".by-hand .next g[data-at]").first.click()
     visit.page.locator(f"{CARD} button", has_text="Try your own numbers").click()
     visit.page.wait_for_selector(FIELDS)
     visit.page.locator(FIELDS).first.fill("7")
     visit.wait_until("location.hash.startsWith('#try=course_scale')")
+
+
+def shows(visit, stages):
+    other = {BY_HAND: LEARNED, LEARNED: BY_HAND}[stages]
+    page = visit.page
+    return page.locator(stages).is_visible() and not page.locator(other).is_visible()
+
+
+def choose(visit, name):
+    visit.page.locator(".switch label", has_text=name).click()
+
+
+@pytest.mark.parametrize("window", [WIDE, PHONE])
+def test_switch_shows_the_learned_model(open_page, window):
+    visit = open_page("course/mask", **window)
+    assert shows(visit, BY_HAND)
+    choose(visit, "learned")
+    assert shows(visit, LEARNED)
+    panel = box(visit, PANEL)
+    assert panel["bottom"] <= window["height"]
+    assert panel["height"] <= (0.35 if window is PHONE else 1) * window["height"]
+    visit.page.keyboard.press("ArrowLeft")
+    assert shows(visit, BY_HAND)
+    assert visit.errors == []
+
+
+def test_switch_works_without_scripts_and_paper_has_the_matrices_set_by_hand(phone, address):
+    phone.load(f"{address}course/mask/")
+    choose(phone, "learned")
+    assert shows(phone, LEARNED)
+    phone.page.emulate_media(media="print")
+    assert shows(phone, BY_HAND)
+    assert not phone.page.locator(".switch").is_visible()
+    phone.page.emulate_media(media="screen")
+
+
+def test_page_on_learning_begins_with_the_learned_model(open_page):
+    assert shows(open_page("course/learned", **WIDE), LEARNED)
+
+
+def test_switch_and_fold_are_remembered_on_the_next_page(open_page):
+    visit = open_page("course/mask", **WIDE)
+    choose(visit, "learned")
+    visit.page.locator(".md-footer__link--next").click()
+    visit.page.wait_for_selector("h1:text-is('Two heads')")
+    assert shows(visit, LEARNED)
+    visit.page.locator(f"{PANEL} summary").click()
+    visit.page.reload()
+    assert not visit.page.locator(LEARNED).is_visible()
+    visit.page.locator(f"{PANEL} summary").click()
+    assert shows(visit, LEARNED)
+
+
+def test_editing_turns_the_switch_to_what_it_changes(open_page):
+    visit = open_page("course/mask", **WIDE)
+    choose(visit, "learned")
+    start_editing(visit)
+    assert shows(visit, BY_HAND)
 
 
 @pytest.mark.parametrize("scheme", ["light", "dark"])

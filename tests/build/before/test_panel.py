@@ -6,6 +6,7 @@ from xml.etree import ElementTree
 import numpy as np
 import pytest
 
+from attention_docs.examples.course_learned import REASONS
 from attention_docs.examples.course_sentence import VOCABULARY, WORDS
 from attention_docs.publish.before.figures.panel import THEY, WAYS, panel
 from attention_docs.publish.computed import ComputedExamples
@@ -27,33 +28,57 @@ each_panel = pytest.mark.parametrize("name", WAYS)
 MAX_WIDTH = 366
 
 
-def draw(name):
-    return panel(name, EXAMPLES.named_steps, str)
+MATRICES = ["by-hand", "learned"]
+each_switch_position = pytest.mark.parametrize("matrices", MATRICES)
+
+
+def draw(name, matrices):
+    """Return the stages of a panel that are shown in a position of its switch."""
+    html = panel(name, EXAMPLES.named_steps, str)
+    by_hand, learned = html.partition('<div class="stages learned">')[::2]
+    return {"by-hand": by_hand, "learned": learned}[matrices]
 
 
 @each_panel
-def test_stages_are_readable_and_fit_beside_the_text(name):
-    pictures = svgs_of(draw(name))
-    assert len(pictures) == 6
+@each_switch_position
+def test_stages_are_readable_and_fit_beside_the_text(name, matrices):
+    pictures = svgs_of(draw(name, matrices))
+    assert len(pictures) == len(WAYS[name].stages) + 1
     for picture in pictures:
         assert_readable(picture)
         assert size(picture)[0] <= MAX_WIDTH
         stage, description = name_and_description(picture)
         assert stage
-        assert "boats" in description
+        assert "boats" in description or "swim" in description
 
 
 @each_panel
-def test_every_matrix_has_words_at_rows_and_columns(name):
-    *stages, next_word = svgs_of(draw(name))
+@each_switch_position
+def test_every_matrix_has_words_at_rows_and_columns(name, matrices):
+    *stages, next_word = svgs_of(draw(name, matrices))
     for picture in stages:
         assert set(WORDS) <= set(texts(shapes(picture)))
-    assert set(VOCABULARY) <= set(texts(shapes(next_word)))
+    words = VOCABULARY if matrices == "by-hand" else REASONS
+    assert set(words) <= set(texts(shapes(next_word)))
 
 
 @each_panel
-def test_cells_have_the_number_of_their_reference(name):
-    for picture in svgs_of(draw(name)):
+def test_stages_of_the_learned_model_have_the_same_names(name):
+    by_hand, learned = (
+        [name_and_description(picture)[0] for picture in svgs_of(draw(name, matrices))]
+        for matrices in MATRICES
+    )
+    assert learned == by_hand
+
+
+def test_shown_reasons_have_almost_all_the_probability_of_the_learned_model():
+    assert EXAMPLES.steps("course_learned")["reasons"].sum() > 0.99
+
+
+@each_panel
+@each_switch_position
+def test_cells_have_the_number_of_their_reference(name, matrices):
+    for picture in svgs_of(draw(name, matrices)):
         for group in ElementTree.fromstring(picture).iter(f"{SVG}g"):
             if "data-val" not in group.attrib:
                 continue
@@ -66,8 +91,9 @@ def test_cells_have_the_number_of_their_reference(name):
 
 
 @each_panel
-def test_one_stage_is_enlarged_and_the_next_word_is_last(name):
-    classes = re.findall(r'<div class="(stage[^"]*)"', draw(name))
+@each_switch_position
+def test_one_stage_is_enlarged_and_the_next_word_is_last(name, matrices):
+    classes = re.findall(r'<div class="(stage(?: [^"]*)?)"', draw(name, matrices))
     assert sum("main" in each for each in classes) == 1
     assert "next" in classes[-1]
 
@@ -75,7 +101,7 @@ def test_one_stage_is_enlarged_and_the_next_word_is_last(name):
 @each_panel
 def test_bars_are_as_long_as_the_probabilities(name):
     step, row = WAYS[name].next_word
-    bars = cells_of(svgs_of(draw(name))[-1], step)
+    bars = cells_of(svgs_of(draw(name, "by-hand"))[-1], step)
     probabilities = EXAMPLES.steps(step.split(".")[0])[step.split(".")[1]][row]
     for (_, word), (bar, *_) in bars.items():
         width, full = (float(bar.attributes[each]) for each in ("width", "data-full"))
@@ -86,7 +112,8 @@ def test_bars_are_as_long_as_the_probabilities(name):
 def test_output_of_the_pronoun_is_what_the_next_word_follows_from(name):
     """The panel of each page up to the heads is one chain of computations."""
     reference, row = WAYS[name].next_word
-    example, _, step = WAYS[name].stages[-1].parts[0].step.partition(".")
+    (part,) = next(stage.parts for stage in WAYS[name].stages if stage.key == "output")
+    example, _, step = part.step.partition(".")
     output = EXAMPLES.steps(example)[step][THEY]
     they_output = EXAMPLES.steps("course_model")["they_outputs"][
         row if "model" in reference else -1

@@ -187,16 +187,37 @@ def answers(literals):
             if not suffix:
                 computed[f"before_{i}"] = weights_of(first, i, words, sentence)
         rows = placed(last, words, sentence)
+        if not suffix:
+            computed |= on_its_way(last, rows)
+            computed["reasons"] = [chance(last, rows)[words.index(r)] for r in literals["REASONS"]]
         chances = []
         for heads in ((1, 2), (2,), (1,)):
-            output = course.block(last, rows, course.from_heads(last, rows, heads))
-            chances.append(course.probabilities(last, output)[-1])
+            chances.append(chance(last, rows, heads))
         computed["next_words"].append([row.index(max(row)) for row in chances])
         for word in ("fly", "sail"):
             computed[word].append([row[words.index(word)] for row in chances])
         pairs = zip(computed["fly"][-1], computed["sail"][-1], strict=True)
         computed["log_odds"].append([math.log(fly / sail) for fly, sail in pairs])
     return computed
+
+
+def chance(matrices, rows, heads=(1, 2)):
+    """Return the probability of each word after the last row."""
+    output = course.block(matrices, rows, course.from_heads(matrices, rows, heads))
+    return course.probabilities(matrices, output)[-1]
+
+
+def on_its_way(matrices, rows):
+    q, k, v = course.projected(matrices, rows, 2)
+    head = reference.every_step(q, k, v, course.earlier)
+    return {
+        "placed": rows,
+        "Q_2": q,
+        "K_2": k,
+        "masked_2": head["masked"],
+        "output_2": head["output"],
+        "block": course.block(matrices, rows, course.from_heads(matrices, rows)),
+    }
 
 
 def placed(matrices, words, sentence):

@@ -2,6 +2,7 @@
 
 Each stage is a drawing of its own. A page enlarges the stage that it is about; the style sheet puts
 the panel beside the text, or at the bottom of a phone, with the enlarged stage and the next word.
+A switch, which needs no script, shows the same stages of the learned model instead.
 """
 
 from collections.abc import Callable, Sequence
@@ -10,6 +11,7 @@ from typing import NamedTuple
 import numpy as np
 
 from attention_docs import examples
+from attention_docs.publish.before.figures.claims import claim
 from attention_docs.publish.before.figures.registry import StepsOf
 from attention_docs.render.figures import Panel, cells, figure
 from attention_docs.render.figures.scales import scale_of
@@ -27,9 +29,18 @@ from attention_docs.render.numbers import number
 from attention_docs.render.references import step_name
 
 NAME = "The sentence, step by step"
-HTML = (
-    '<aside class="panel" aria-label="{name}"><details open><summary>{name}</summary>'
-    '<div class="stages">{stages}</div></details></aside>'
+HTML = """\
+<aside class="panel" aria-label="{name}"><details open><summary>{name}</summary>
+<div class="switch" role="radiogroup" aria-label="The matrices are">{switch}</div>
+<div class="stages by-hand">{by_hand}</div>
+<div class="stages learned"><p>{note}</p>{learned}</div></details></aside>"""
+CHOICE = '<label><input type="radio" name="matrices" value="{value}"{checked}>{text}</label>'
+CHOICES = {"by-hand": "set by hand", "learned": "learned"}
+# What is alike, which the build checks, and what is not.
+SAME = "As by hand, <em>they</em> looks mostly at the first noun."
+NOTE = (
+    f"{SAME} But head 2 does it, features have numbers instead of names, and every page shows "
+    "the whole model."
 )
 STAGE_HTML = '<div class="{classes}">{operation}<div class="figure-box">{svg}</div></div>'
 # The word whose row is marked, and that the next word follows.
@@ -76,30 +87,32 @@ class Way(NamedTuple):
     Attributes:
         enlarged: the key of the stage that the page is about; `next` for the next word.
         stages: all stages but the last.
-        next_word: the step and the row of the probabilities of the next word.
+        next_word: the step of the probabilities of the next word, and the row, if it has several.
     """
 
     enlarged: str
     stages: tuple[Stage, ...]
-    next_word: tuple[str, int]
+    next_word: tuple[str, int | None]
 
 
 SOFTMAX, AVERAGE = "softmax of each row", "average of the values, with these weights"
 COMPARED, SCALED = "each query with each key", "each query with each key, divided by √3"
+BLOCK = "sum with the words, norm, feed-forward network, norm"
 PROJECTED = "times <i>W</i><sub>Q</sub> and times <i>W</i><sub>K</sub>"
 
 
 def way(
     enlarged: str,
     words: Part,
-    projections: str,
+    projections: tuple[str, str],
     scores: tuple[str, str],
     weights: str,
     output: Part,
-    next_word: tuple[str, int],
+    next_word: tuple[str, int | None],
+    block: Part | None = None,
 ) -> Way:
-    """Return the stages of a page; `projections` names the example that has Q and K."""
-    queries, keys = f"{projections}.Q", f"{projections}.K"
+    """Return the stages of a page; `projections` are the steps of Q and K."""
+    queries, keys = projections
     operation, compared = scores
     return Way(
         enlarged,
@@ -113,6 +126,7 @@ def way(
             Stage("scores", operation, (Part("scores S", "scores", compared),)),
             Stage("weights", SOFTMAX, (Part("weights A", "weights", weights),)),
             Stage("output", AVERAGE, (output,)),
+            *([Stage("block", BLOCK, (block,))] if block else []),
         ),
         next_word,
     )
@@ -120,6 +134,10 @@ def way(
 
 def without_places(example: str) -> Part:
     return Part("words X", "input", f"{example}.X", 5)
+
+
+def queries_and_keys(example: str) -> tuple[str, str]:
+    return f"{example}.Q", f"{example}.K"
 
 
 PLACED = Part("words X", "input", "course_model.placed")
@@ -134,7 +152,7 @@ WAYS = {
     "projections": way(
         "weights",
         without_places("course_projections"),
-        "course_projections",
+        queries_and_keys("course_projections"),
         (COMPARED, "course_projections.scores"),
         "course_projections.weights",
         output_of("course_projections.output"),
@@ -143,7 +161,7 @@ WAYS = {
     "formula": way(
         "weights",
         without_places("course_formula"),
-        "course_formula",
+        queries_and_keys("course_formula"),
         (SCALED, "course_formula.scaled"),
         "course_formula.weights",
         output_of("course_formula.output"),
@@ -152,7 +170,7 @@ WAYS = {
     "scale": way(
         "scores",
         without_places("course_formula"),
-        "course_formula",
+        queries_and_keys("course_formula"),
         (SCALED, "course_formula.scaled"),
         "course_formula.weights",
         output_of("course_formula.output"),
@@ -161,7 +179,7 @@ WAYS = {
     "order": way(
         "weights",
         PLACED,
-        "course_model",
+        queries_and_keys("course_model"),
         (SCALED, "course_model.scaled"),
         "course_order.weights_placed",
         output_of("course_order.output_placed"),
@@ -170,7 +188,7 @@ WAYS = {
     "mask": way(
         "weights",
         PLACED,
-        "course_model",
+        queries_and_keys("course_model"),
         (MASKED, "course_mask.masked"),
         "course_mask.weights",
         output_of("course_mask.output"),
@@ -179,22 +197,56 @@ WAYS = {
     "heads": way(
         "weights",
         PLACED,
-        "course_model",
+        queries_and_keys("course_model"),
         (MASKED, "course_mask.masked"),
         "course_heads.weights_1",
         output_of("course_heads.head_1"),
         ("course_model.next_words", 3),
     ),
+    "block": way(
+        "block",
+        PLACED,
+        queries_and_keys("course_model"),
+        (MASKED, "course_mask.masked"),
+        "course_model.weights",
+        output_of("course_model.output"),
+        ("course_next_token.probabilities", THEY),
+        Part("block B", "output", "course_block.output", 5),
+    ),
+    "learned": way(
+        "weights",
+        PLACED,
+        queries_and_keys("course_model"),
+        (MASKED, "course_mask.masked"),
+        "course_model.weights",
+        output_of("course_model.output"),
+        ("course_next_token.probabilities", THEY),
+    ),
     "next_token": way(
         "next",
         PLACED,
-        "course_model",
+        queries_and_keys("course_model"),
         (MASKED, "course_mask.masked"),
         "course_model.weights",
         output_of("course_model.output"),
         ("course_next_token.probabilities", THEY),
     ),
 }
+
+
+def learned_way(by_hand: Way) -> Way:
+    """Return the same stages of the learned model, which is the same on every page."""
+    has_block = any(stage.key == "block" for stage in by_hand.stages)
+    return way(
+        by_hand.enlarged,
+        Part("words X", "input", "course_learned.placed"),
+        ("course_learned.Q_2", "course_learned.K_2"),
+        (MASKED, "course_learned.masked_2"),
+        "course_learned.weights_2",
+        output_of("course_learned.output_2"),
+        ("course_learned.reasons", None),
+        Part("block B", "output", "course_learned.block", 5) if has_block else None,
+    )
 
 
 def panel(name: str, steps_of: StepsOf, defer: Callable[[str], str]) -> str:
@@ -210,7 +262,24 @@ def panel(name: str, steps_of: StepsOf, defer: Callable[[str], str]) -> str:
     """
     if name not in WAYS:
         raise LookupError(f"panel {name!r} is unknown; known are {', '.join(WAYS)}")
-    return defer(HTML.format(name=NAME, stages="".join(stages_of(WAYS[name], steps_of))))
+    by_hand, learned = WAYS[name], learned_way(WAYS[name])
+    claim(step_of("course_learned.weights_2", steps_of)[THEY, 0] > 0.5, SAME)
+    html = HTML.format(
+        name=NAME,
+        switch=switch("learned" if name == "learned" else "by-hand"),
+        by_hand="".join(stages_of(by_hand, steps_of)),
+        note=NOTE,
+        learned="".join(stages_of(learned, steps_of)),
+    )
+    return defer(html)
+
+
+def switch(chosen: str) -> str:
+    """Return the choice between the matrices set by hand and the learned ones."""
+    return "".join(
+        CHOICE.format(value=value, text=text, checked=" checked" if value == chosen else "")
+        for value, text in CHOICES.items()
+    )
 
 
 def stages_of(page: Way, steps_of: StepsOf) -> list[str]:
@@ -222,7 +291,7 @@ def stages_of(page: Way, steps_of: StepsOf) -> list[str]:
         drawings.append(stage_html(stage.operation, drawing, "main" if is_enlarged else ""))
     is_enlarged = page.enlarged == "next"
     bars = next_words(*page.next_word, steps_of, 1 if is_enlarged else 3)
-    operation = "the rest of the model, as it is on the last page"
+    operation = "the rest of the model, as on page nine"
     drawings.append(stage_html(operation, bars, "next main" if is_enlarged else "next"))
     return drawings
 
@@ -242,7 +311,8 @@ def matrices(parts: Sequence[Part], steps_of: StepsOf, is_enlarged: bool) -> Pan
         rows, columns = labels(part)
         values = step_of(part.step, steps_of)[:, : len(columns)]
         scale = scale_of("sequential" if part.role == "weights" else "diverging", part.name, values)
-        width = 1 + max(text_width(text) * font / FONT_SIZE for text in columns)
+        text_widths = (text_width(text) * font / FONT_SIZE for text in columns)
+        width = 1 + max(SMALL_HEIGHT, *text_widths)
         if is_enlarged:
             width = max(width, cells.width_for_numbers(values))
         x += LEFT
@@ -282,10 +352,11 @@ def describe(part: Part, values: np.ndarray, rows: Sequence[str], columns: Seque
     return f"{part.name}, by {', '.join(columns)}: {'; '.join(in_words)}."
 
 
-def next_words(reference: str, row: int, steps_of: StepsOf, columns: int) -> Panel:
+def next_words(reference: str, row: int | None, steps_of: StepsOf, columns: int) -> Panel:
     """Draw the probability of each word as a bar behind the word and the number."""
-    probabilities = step_of(reference, steps_of)[row]
-    words = labels(Part("", "output", reference))[1]
+    step = step_of(reference, steps_of)
+    probabilities = step if row is None else step[row]
+    words = examples.labels(*reference.split("."))[-1]
     width = BAR_WIDTH * 3 // columns
     top, gap = LINE_HEIGHT + 2, 6
     bars, names = [], []

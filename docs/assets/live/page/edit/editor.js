@@ -118,9 +118,16 @@ const openSession = async (example) => {
   insertNotes(started.examples.flatMap(spotsOf).map(({ spot }) => spot));
   if (!(await waitForFrame(started))) return null;
   bar.show(actionsOf(started));
+  showMatricesSetByHand();
   document.body.classList.add("live-editing");
   for (const fieldSpot of fields) addField(started, fieldSpot);
   return (await waitForFrame(started)) ? started : null;
+};
+
+/** Turn the switch of the panel to the matrices that edits change. */
+const showMatricesSetByHand = () => {
+  /** @type {HTMLInputElement | null} */ const choice = document.querySelector(".panel [value=by-hand]");
+  if (choice) choice.checked = true;
 };
 
 /** @param {Session} session @param {import("./field_spots.js").FieldSpot} fieldSpot */
