@@ -2,6 +2,7 @@
 
 import numpy as np
 
+from attention_docs.examples import labels
 from attention_docs.publish.before.figures.claims import claim
 from attention_docs.publish.before.figures.registry import StepsOf, site_figure
 from attention_docs.render.figures import (
@@ -107,6 +108,60 @@ def cache_growth(steps_of: StepsOf) -> Html:
         Axis("MiB", (1, 8, 64, 512, 4096, 32768), logarithmic=True),
     )
     name = "What a cache takes"
+    return figure(line_chart(name, *axes, series), name)
+
+
+@site_figure
+def delta_rule_answers(steps_of: StepsOf) -> Html:
+    r"""Four tokens said: the door is open, the window is shut, the gate is open, the door is shut.
+    Which is open now? Softmax attention without positions hesitates about the door. A state that
+    adds takes it for open. The delta rule has overwritten it: it is shut."""
+    steps = steps_of("delta_rule")
+    memories = {
+        "softmax attention": "attention",
+        "a state that adds": "added",
+        "the delta rule": "rewritten",
+    }
+    door = {name: steps[step][0] for name, step in memories.items()}
+    claim(abs(np.diff(door["softmax attention"])[0]) < 0.1, "hesitates about the door")
+    claim(door["a state that adds"].argmax() == 0, "takes it for open")
+    claim(np.array_equal(door["the delta rule"], [0, 1]), "it is shut")
+    things, states = labels("delta_rule", "rewritten")
+    panels = [
+        matrix_panel(
+            steps[step],
+            name,
+            rows="asked for",
+            columns="answer",
+            row_labels=things,
+            column_labels=states,
+            scale="sequential",
+            role="output",
+        )
+        for name, step in memories.items()
+    ]
+    return beside(panels, "What three memories answer")
+
+
+@site_figure
+def state_and_cache(steps_of: StepsOf) -> Html:
+    r"""What a text of Qwen3-Next keeps, and what it would keep if all layers were attention. Both
+    axes are logarithmic. For the longest text the hybrid needs about a quarter, which is the share
+    of its layers with attention."""
+    steps = steps_of("state_sizes")
+    share = steps["layers"][0] / steps["layers"].sum()
+    saving = steps["hybrid"][-1] / steps["attention_only"][-1]
+    claim(share == 1 / 4 and abs(saving - share) < 0.01, "needs about a quarter")
+    tokens = steps["contexts"]
+    series = [
+        Series("attention in all layers", tokens, steps["attention_only"], "key"),
+        Series("Qwen3-Next", tokens, steps["hybrid"], "output"),
+    ]
+    axes = (
+        Axis("tokens", (1024, 4096, 16384, 65536, 262144), logarithmic=True),
+        Axis("MiB", (64, 512, 4096, 32768), logarithmic=True),
+    )
+    name = "What a text keeps in memory"
     return figure(line_chart(name, *axes, series), name)
 
 

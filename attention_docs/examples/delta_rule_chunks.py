@@ -1,0 +1,187 @@
+"""The gated delta rule token by token, and in two chunks.
+
+All sizes differ: 6 tokens, keys of 4, values of 3, chunks of 3. `strengths` are the betas, `gates`
+the alphas. `output` has a row for each token, read from the state after it was written; `state` is
+the last state; `in_chunks` are the same outputs, computed in chunks. `kept` is what the gates up to
+row r have left of the write in column i. `corrections` are the errors times the strengths, solved
+from one triangular system, and `mixing` their weights in the outputs. `causal_only` are the outputs
+if `mixing` has a causal mask in place of `kept`.
+
+>>> show(steps())
+Q 6 x 4
+[[1 0 2 0]
+ [0 1 1 0]
+ [2 0 0 1]
+ [0 0 1 1]
+ [1 2 0 0]
+ [0 2 0 1]]
+K 6 x 4
+[[0.6000 0.8000       0      0]
+ [     0 0.6000       0 0.8000]
+ [     1      0       0      0]
+ [     0      0  0.8000 0.6000]
+ [0.5000 0.5000  0.5000 0.5000]
+ [0.8000      0 -0.6000      0]]
+V 6 x 3
+[[ 1  0 2]
+ [ 0  3 1]
+ [ 2  1 0]
+ [-1  2 0]
+ [ 0  2 3]
+ [ 1 -2 1]]
+strengths 6
+[1 0.5000 0.7500 1 0.5000 1]
+gates 6
+[1 0.5000 0.8000 0.5000 0.8000 0.5000]
+output 6 x 3
+[[ 0.6000      0 1.2000]
+ [ 0.3280 0.9000 0.9560]
+ [ 3.0432 2.4600 0.4064]
+ [-1.4061 2.8768 0.0133]
+ [ 0.9824 1.2925 2.7731]
+ [-0.0706 1.0991 1.3839]]
+state 4 x 3
+[[ 0.7830 -1.2247  1.0968]
+ [ 0.0772  0.2134  0.5052]
+ [-0.6226  1.7004 -0.2042]
+ [-0.2251  0.6723  0.3735]]
+kept 6 x 6
+[[     1      0      0      0      0 0]
+ [0.5000      1      0      0      0 0]
+ [0.4000 0.8000      1      0      0 0]
+ [0.2000 0.4000 0.5000      1      0 0]
+ [0.1600 0.3200 0.4000 0.8000      1 0]
+ [0.0800 0.1600 0.2000 0.4000 0.5000 1]]
+corrections 6 x 3
+[[      1       0       2]
+ [-0.1200  1.5000  0.2600]
+ [ 1.3200  0.7500 -0.3600]
+ [-0.9770  1.7120 -0.0499]
+ [ 0.0990  0.2776  1.4089]
+ [ 0.5579 -1.8052  0.9008]]
+mixing 6 x 6
+[[0.6000      0      0      0      0 0]
+ [0.4000 0.6000      0      0      0 0]
+ [0.4800 0.6400      2      0      0 0]
+ [     0 0.3200      0 1.4000      0 0]
+ [0.3520 0.3840 0.4000      0 1.5000 0]
+ [0.1280 0.3200      0 0.2400 0.7500 0]]
+in_chunks 6 x 3
+[[ 0.6000      0 1.2000]
+ [ 0.3280 0.9000 0.9560]
+ [ 3.0432 2.4600 0.4064]
+ [-1.4061 2.8768 0.0133]
+ [ 0.9824 1.2925 2.7731]
+ [-0.0706 1.0991 1.3839]]
+causal_only 6 x 3
+[[ 0.6000      0 1.2000]
+ [ 0.7280 0.9000 1.7560]
+ [ 3.7440 2.7000 1.8880]
+ [-1.4637 3.5968 0.1381]
+ [ 3.5245 2.9665 6.4653]
+ [ 0.9223 4.4437 5.8033]]
+"""
+
+from types import ModuleType
+
+import numpy
+
+from attention_docs.arrays import Array
+from attention_docs.masks import causal_mask
+
+TITLE = "The delta rule in chunks"
+SOURCE = "our own example"
+
+Q = [[1, 0, 2, 0], [0, 1, 1, 0], [2, 0, 0, 1], [0, 0, 1, 1], [1, 2, 0, 0], [0, 2, 0, 1]]
+K = [
+    [0.6, 0.8, 0, 0],
+    [0, 0.6, 0, 0.8],
+    [1, 0, 0, 0],
+    [0, 0, 0.8, 0.6],
+    [0.5, 0.5, 0.5, 0.5],
+    [0.8, 0, -0.6, 0],
+]
+V = [[1, 0, 2], [0, 3, 1], [2, 1, 0], [-1, 2, 0], [0, 2, 3], [1, -2, 1]]
+STRENGTHS = [1, 0.5, 0.75, 1, 0.5, 1]
+GATES = [1, 0.5, 0.8, 0.5, 0.8, 0.5]
+CHUNK = 3
+
+
+def token_by_token(k: Array, v: Array, strengths: Array, gates: Array) -> list[Array]:
+    """Return an empty state, (d_k, d_v), and the state after each token."""
+    states = [0 * k[0, :, None] * v[0, None, :]]
+    for t in range(k.shape[0]):
+        decayed = gates[t] * states[-1]
+        error = v[t, :] - k[t, :] @ decayed
+        states.append(decayed + strengths[t] * k[t, :, None] * error[None, :])
+    return states
+
+
+def kept_part(gates: Array, xp: ModuleType) -> tuple[Array, Array]:
+    """Return what the gates keep, of the first state (n,) and of each write (n, n).
+
+    The product of the gates from i + 1 to r, in row r and column i, and zero above the diagonal.
+    """
+    products = [gates[0]]
+    for t in range(1, gates.shape[0]):
+        products.append(products[-1] * gates[t])
+    of_state = xp.stack(products)
+    ratios = of_state[:, None] / of_state[None, :]
+    visible = causal_mask(gates.shape[0], xp=xp)
+    return of_state, xp.where(visible, ratios, xp.zeros_like(ratios))
+
+
+def solve_corrections(below: Array, right: Array, xp: ModuleType) -> Array:
+    """Solve (I + B) D = R row by row, for the part B of `below` beneath its diagonal."""
+    rows = [right[0, :]]
+    for t in range(1, right.shape[0]):
+        rows.append(right[t, :] - below[t, :t] @ xp.stack(rows))
+    return xp.stack(rows)
+
+
+def one_chunk(
+    q: Array, k: Array, v: Array, strengths: Array, gates: Array, state: Array, xp: ModuleType
+) -> dict[str, Array]:
+    """Compute the outputs of a chunk and the state after it without a loop over states."""
+    of_state, kept = kept_part(gates, xp)
+    below = strengths[:, None] * (k @ k.T) * kept
+    right = strengths[:, None] * (v - of_state[:, None] * (k @ state))
+    corrections = solve_corrections(below, right, xp)
+    mixing = (q @ k.T) * kept
+    last = (kept[-1, :, None] * k).T
+    return {
+        "kept": kept,
+        "corrections": corrections,
+        "mixing": mixing,
+        "output": of_state[:, None] * (q @ state) + mixing @ corrections,
+        "state": of_state[-1] * state + last @ corrections,
+    }
+
+
+def steps(xp: ModuleType = numpy) -> dict[str, Array]:
+    q, k, v = (xp.asarray(rows, dtype=xp.float64) for rows in (Q, K, V))
+    strengths, gates = (xp.asarray(row, dtype=xp.float64) for row in (STRENGTHS, GATES))
+    states = token_by_token(k, v, strengths, gates)
+    output = xp.stack([q[t, :] @ states[t + 1] for t in range(q.shape[0])])
+    at_once = one_chunk(q, k, v, strengths, gates, states[0], xp)
+    state, outputs = states[0], []
+    for start in range(0, q.shape[0], CHUNK):
+        rows = slice(start, start + CHUNK)
+        tokens = (q[rows, :], k[rows, :], v[rows, :], strengths[rows], gates[rows])
+        chunk = one_chunk(*tokens, state, xp)
+        state, outputs = chunk["state"], [*outputs, chunk["output"]]
+    visible = xp.astype(causal_mask(q.shape[0], xp=xp), xp.float64)
+    return {
+        "Q": q,
+        "K": k,
+        "V": v,
+        "strengths": strengths,
+        "gates": gates,
+        "output": output,
+        "state": states[-1],
+        "kept": at_once["kept"],
+        "corrections": at_once["corrections"],
+        "mixing": at_once["mixing"],
+        "in_chunks": xp.concat(outputs),
+        "causal_only": (q @ k.T * visible) @ at_once["corrections"],
+    }
