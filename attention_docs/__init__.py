@@ -14,6 +14,7 @@ from attention_docs.dot_product import (
     scaled_dot_product_attention,
 )
 from attention_docs.masks import causal_mask, padding_mask, window_mask
+from attention_docs.model.layers import rms_norm, swiglu
 from attention_docs.multi_head import (
     MultiHeadAttention,
     MultiHeadSteps,
@@ -41,6 +42,7 @@ __all__ = [
     "merge_heads",
     "padding_mask",
     "position_rotation",
+    "rms_norm",
     "rotary",
     "scaled_dot_product_attention",
     "scaled_dot_product_attention_backward",
@@ -48,5 +50,6 @@ __all__ = [
     "sinusoidal_positions",
     "softmax",
     "split_heads",
+    "swiglu",
     "window_mask",
 ]

@@ -235,6 +235,14 @@ def slow_rotation(shift, d_model, base):
     return rotation
 
 
+def slow_rms_norm(x, weight, epsilon):
+    rows = np.zeros(x.shape)
+    for index in np.ndindex(x.shape[:-1]):
+        divisor = math.sqrt(math.fsum(v * v for v in x[index]) / x.shape[-1] + epsilon)
+        rows[index] = [v / divisor * g for v, g in zip(x[index], weight, strict=True)]
+    return rows
+
+
 # ---- The specifications ----
 
 
@@ -411,6 +419,17 @@ def draw_tile(draw):
     return {name: draw(integers(*shape)) for name, shape in shapes.items()} | {"scale": 0.5}
 
 
+def draw_rms_norm(draw):
+    n, d = draw(sizes), draw(sizes)
+    return {"x": draw(integers(n, d)), "weight": draw(integers(d)), "epsilon": 0.01}
+
+
+def draw_swiglu(draw):
+    n, d, d_ff, d_out = (draw(sizes) for _ in range(4))
+    shapes = {"x": (n, d), "W_gate": (d, d_ff), "W_up": (d, d_ff), "W_down": (d_ff, d_out)}
+    return {name: draw(integers(*shape, low=-3, high=3)) for name, shape in shapes.items()}
+
+
 ATTENTION = Specification(draw_attention, call_attention, fixed=("window",))
 BACKWARD = Specification(draw_backward, call_backward, fixed=("window",), has_products=True)
 SPECIFICATIONS = {
@@ -456,6 +475,10 @@ SPECIFICATIONS = {
     "rotary": Specification(
         draw_rotary,
         attention_docs.rotary,
+    ),
+    "rms_norm": Specification(draw_rms_norm, attention_docs.rms_norm, slow_rms_norm),
+    "swiglu": Specification(
+        draw_swiglu, attention_docs.swiglu, has_products=True
     ),
     "attend_tile": Specification(draw_tile, attention_docs.attend_tile),
     "merge": Specification(draw_states, call_merge),

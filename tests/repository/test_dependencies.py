@@ -18,6 +18,7 @@ CI_FILES = [*sorted((ROOT / ".ci").iterdir()), *sorted((ROOT / ".github/workflow
 REQUIREMENTS = {
     "dependencies": PROJECT["project"]["dependencies"],
     "site": PROJECT["project"]["optional-dependencies"]["site"],
+    "model": PROJECT["project"]["optional-dependencies"]["model"],
     **PROJECT["dependency-groups"],
 }
 
@@ -47,6 +48,7 @@ def distributions(*requirements):
 
 
 RUNTIME = distributions(*REQUIREMENTS["dependencies"])
+MODEL = RUNTIME | distributions(*REQUIREMENTS["model"])
 SITE = RUNTIME | distributions(*REQUIREMENTS["site"])
 ALL = {name for group in REQUIREMENTS.values() for name in distributions(*group)}
 CUDA = distributions(*PROJECT["project"]["optional-dependencies"]["cuda12"])
@@ -74,6 +76,8 @@ def allowed_distributions(path):
     """Return the distributions that a file may import from, by its folder."""
     if path.is_relative_to(ROOT / "attention_docs" / "publish"):
         return SITE
+    if path.is_relative_to(ROOT / "attention_docs" / "model"):
+        return MODEL
     if path.is_relative_to(ROOT / "attention_docs"):
         return RUNTIME
     return ALL | CUDA

@@ -1,0 +1,121 @@
+"""What a block of the Llama family has besides attention: RMS norm and SwiGLU."""
+
+from attention_docs.arrays import (
+    Array,
+    as_real,
+    check_finite,
+    check_no_overflow,
+    check_same_dtype,
+    ignoring_overflow,
+    namespace,
+    upcast_16_bit,
+)
+from attention_docs.scalars import real_number
+
+
+def rms_norm(x: Array, weight: Array, epsilon: float = 1e-5) -> Array:
+    r"""Divide each row by the root of its mean square, and scale each feature.
+
+    $$y_i = g_i\, \frac{x_i}{\sqrt{\frac{1}{d} \sum_j x_j^2 + \epsilon}}$$
+
+    Args:
+        x: (..., d) rows of features.
+        weight: (d,) the scale g of each feature.
+        epsilon: keeps the divisor of a row of zeros above zero.
+
+    Returns:
+        (..., d) array, same library, device and dtype as `x`; integers become floats.
+
+    Raises:
+        TypeError: if an array is not real, their libraries or dtypes differ, or `epsilon` is no
+            real number.
+        ValueError: if `weight` does not fit, a number is not finite, `epsilon` is not positive,
+            or a result overflows.
+
+    Source: Zhang and Sennrich 2019, section 3.
+
+    Examples:
+        >>> show(rms_norm(np.array([[3.0, 4.0], [30.0, 40.0]]), np.array([1.0, 2.0])))
+        [[0.8485 2.2627]
+         [0.8485 2.2627]]
+    """
+    xp = namespace(x=x, weight=weight)
+    x, weight = as_real(xp, "x", x), as_real(xp, "weight", weight)
+    check_same_dtype(x=x, weight=weight)
+    if x.ndim < 1 or not x.shape[-1]:
+        raise ValueError(f"x has shape {x.shape}; expected (..., d) with a d of 1 or more")
+    if tuple(weight.shape) != (x.shape[-1],):
+        raise ValueError(f"weight has shape {weight.shape}; expected ({x.shape[-1]},) to match x")
+    if not 0 < real_number("epsilon", epsilon) < float("inf"):
+        raise ValueError(f"epsilon is {epsilon}; expected a positive number")
+    rows, scale = upcast_16_bit(xp, x), upcast_16_bit(xp, weight)
+    check_finite(xp, "x", rows)
+    check_finite(xp, "weight", scale)
+    with ignoring_overflow():
+        mean_square = xp.mean(rows * rows, axis=-1, keepdims=True)
+        check_no_overflow(xp, "the squares of x hold", mean_square)
+        normed = xp.astype(scale * (rows / xp.sqrt(mean_square + float(epsilon))), x.dtype)
+    check_no_overflow(xp, "the normed rows times weight hold", normed)
+    return normed
+
+
+def swiglu(x: Array, W_gate: Array, W_up: Array, W_down: Array) -> Array:
+    r"""Feed each row through a hidden layer whose features are gated.
+
+    $$y = \big(\mathrm{SiLU}(x W_{\text{gate}}) \odot x W_{\text{up}}\big)\, W_{\text{down}},
+      \qquad \mathrm{SiLU}(a) = \frac{a}{1 + e^{-a}}$$
+
+    Args:
+        x: (..., n, d) rows of features.
+        W_gate: (d, d_ff) makes the gate.
+        W_up: (d, d_ff) makes the hidden features.
+        W_down: (d_ff, d_out) brings them back to the width of a row.
+
+    Returns:
+        (..., n, d_out) array, same library, device and dtype as `x`; integers become floats.
+
+    Raises:
+        TypeError: if an array is not real, or its library or dtype differs.
+        ValueError: if the shapes do not fit, a number is not finite, or a result overflows.
+
+    Source: Shazeer 2020 (GLU Variants Improve Transformer), section 2.
+
+    Examples:
+        >>> x, W_gate, W_up = np.array([[1.0, 2.0]]), np.eye(2), np.array([[3.0, 0.0], [0.0, 1.0]])
+        >>> show(swiglu(x, W_gate, W_up, W_down=np.array([[1.0], [1.0]])))
+        [[5.7164]]
+    """
+    arrays = {"x": x, "W_gate": W_gate, "W_up": W_up, "W_down": W_down}
+    xp = namespace(**arrays)
+    arrays = {name: as_real(xp, name, array) for name, array in arrays.items()}
+    check_same_dtype(**arrays)
+    _check_shapes(**arrays)
+    dtype = arrays["x"].dtype
+    arrays = {name: upcast_16_bit(xp, array) for name, array in arrays.items()}
+    for name, array in arrays.items():
+        check_finite(xp, name, array)
+    with ignoring_overflow():
+        gate = arrays["x"] @ arrays["W_gate"]  # (..., n, d_ff)
+        check_no_overflow(xp, "the products of x and W_gate hold", gate)
+        gate = gate / (1 + xp.exp(-gate))  # far below zero exp overflows, and the result is -0
+        hidden = gate * (arrays["x"] @ arrays["W_up"])
+        output = xp.astype(hidden @ arrays["W_down"], dtype)
+    check_no_overflow(xp, "the gated products hold", output)
+    return output
+
+
+def _check_shapes(x: Array, W_gate: Array, W_up: Array, W_down: Array) -> None:
+    """Refuse arrays that cannot be multiplied one after the other."""
+    for name, array, axes in (("x", x, "(..., n, d)"), ("W_gate", W_gate, "(d, d_ff)")):
+        if array.ndim < 2 or (name != "x" and array.ndim != 2):
+            raise ValueError(f"{name} has shape {array.shape}; expected {axes}")
+    if W_gate.shape[0] != x.shape[-1]:
+        raise ValueError(
+            f"W_gate has shape {W_gate.shape}; expected ({x.shape[-1]}, d_ff) to match x"
+        )
+    if W_up.shape != W_gate.shape:
+        raise ValueError(f"W_up has shape {W_up.shape}; expected {W_gate.shape} to match W_gate")
+    if W_down.ndim != 2 or W_down.shape[0] != W_gate.shape[1]:
+        raise ValueError(
+            f"W_down has shape {W_down.shape}; expected ({W_gate.shape[1]}, d_out) to match W_gate"
+        )

@@ -1,0 +1,114 @@
+"""Byte-level byte-pair encoding (BPE), after a split that GGUF files call `smollm`."""
+
+import re
+import unicodedata
+from collections.abc import Iterator, Sequence
+from functools import cache
+from itertools import pairwise
+
+# The kinds of tokens that stand for themselves in a text, as GGUF files number them.
+CONTROL, USER_DEFINED = 3, 4
+# Python's \s has four control characters that Unicode does not count as white space.
+SPACE, OTHER = r"[^\S\x1c-\x1f]", r"[\S\x1c-\x1f]"
+# GPT-2's rule: endings such as 's, words, other characters, spaces; each but the last piece of
+# spaces leaves one space to the word behind it. [^\W_] are Unicode's letters and numbers.
+WORD = re.compile(
+    rf"'(?:[sdmt]|ll|ve|re)| ?[^\W_]+| ?(?:(?!{SPACE})[\W_])+|{SPACE}+(?!{OTHER})|{SPACE}+"
+)
+
+
+def split_text(text: str) -> Iterator[str]:
+    """Cut a text into the pieces that no token crosses: each digit alone, then words.
+
+    >>> list(split_text("It's 42  cats."))
+    ['It', "'s", ' ', '4', '2', ' ', ' cats', '.']
+    """
+    start = 0
+    for end, character in enumerate(text):
+        if unicodedata.category(character).startswith("N"):
+            yield from WORD.findall(text, start, end)
+            yield character
+            start = end + 1
+    yield from WORD.findall(text, start)
+
+
+@cache
+def byte_characters() -> tuple[str, ...]:
+    """Return the printable character that stands for each of the 256 bytes, as in GPT-2.
+
+    >>> byte_characters()[ord(" ")], byte_characters()[ord("a")]
+    ('Ġ', 'a')
+    """
+    printable = {*range(33, 127), *range(161, 173), *range(174, 256)}
+    shifted = iter(range(256, 512))
+    return tuple(chr(byte if byte in printable else next(shifted)) for byte in range(256))
+
+
+class Tokenizer:
+    """Texts to numbers of tokens and back.
+
+    Args:
+        tokens: the tokens in the order of their numbers, each byte as a character.
+        merges: pairs of tokens to join, separated by a space, the most frequent first.
+        kinds: the kind of each token, as GGUF files number them.
+
+    >>> tokenizer = Tokenizer(["c", "a", "t", "at", "cat"], ["a t", "c at"], [1] * 5)
+    >>> tokenizer.encode("catta"), tokenizer.decode([4, 2])
+    ([4, 2, 1], 'catt')
+    """
+
+    def __init__(self, tokens: Sequence[str], merges: Sequence[str], kinds: Sequence[int]) -> None:
+        self.tokens = tokens
+        self.numbers = {token: number for number, token in enumerate(tokens)}
+        self.ranks = {tuple(merge.split(" ")): rank for rank, merge in enumerate(merges)}
+        self.special = {
+            token
+            for token, kind in zip(tokens, kinds, strict=True)
+            if kind in (CONTROL, USER_DEFINED)
+        }
+        longest_first = sorted(self.special, key=len, reverse=True)
+        self.special_pattern = re.compile(f"({'|'.join(map(re.escape, longest_first)) or '(?!)'})")
+
+    def encode(self, text: str) -> list[int]:
+        """Return the numbers of the tokens of a text.
+
+        Raises:
+            ValueError: if a character is no Unicode text, or has a byte that is in no token.
+        """
+        numbers = []
+        for part in self.special_pattern.split(text):
+            if part in self.special:
+                numbers.append(self.numbers[part])
+            else:
+                numbers += [n for piece in split_text(part) for n in self._encode_piece(piece)]
+        return numbers
+
+    def decode(self, numbers: Sequence[int]) -> str:
+        """Return the text of some tokens; bytes that are no whole character become U+FFFD."""
+        return b"".join(map(self._bytes, numbers)).decode("utf-8", errors="replace")
+
+    def _bytes(self, number: int) -> bytes:
+        token = self.tokens[number]
+        if token in self.special:
+            return token.encode()
+        return bytes(map(byte_characters().index, token))
+
+    def _encode_piece(self, piece: str) -> list[int]:
+        """Join the pair of the lowest rank, everywhere in the piece, until no pair has a rank."""
+        try:
+            parts = [byte_characters()[byte] for byte in piece.encode()]
+        except UnicodeEncodeError:
+            raise ValueError(f"the text holds {piece!r}; expected Unicode text") from None
+        while pairs := [pair for pair in pairwise(parts) if pair in self.ranks]:
+            first, second = min(pairs, key=self.ranks.__getitem__)
+            joined: list[str] = []
+            for part in parts:
+                if part == second and joined and joined[-1] == first:
+                    joined[-1] = first + second
+                else:
+                    joined.append(part)
+            parts = joined
+        if unknown := [part for part in parts if part not in self.numbers]:
+            byte = byte_characters().index(unknown[0])
+            raise ValueError(f"the text holds {piece!r}; its byte {byte:#x} is in no token")
+        return [self.numbers[part] for part in parts]

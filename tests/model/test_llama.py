@@ -1,0 +1,206 @@
+"""A model of the Llama family: compared with loops over Python numbers and with transformers."""
+
+import re
+
+import numpy as np
+import pytest
+
+from attention_docs import rms_norm, swiglu
+from attention_docs.model.gguf_file import read_gguf
+from tests.conftest import literal, to_numpy
+from tests.model import tiny
+
+TEXT = "The cat sat."
+
+
+@pytest.fixture(scope="module")
+def weights():
+    return tiny.tiny_weights()
+
+
+@pytest.fixture(scope="module")
+def path(weights, tmp_path_factory):
+    return tiny.write_gguf(tmp_path_factory.mktemp("model") / "tiny.gguf", weights)
+
+
+@pytest.fixture(scope="module")
+def model_and_tokenizer(path):
+    return read_gguf(path)
+
+
+@pytest.fixture
+def model(model_and_tokenizer):
+    return model_and_tokenizer[0]
+
+
+@pytest.fixture
+def tokens(model_and_tokenizer):
+    return model_and_tokenizer[1].encode(TEXT)
+
+
+def test_swiglu_equals_loops_and_torch(torch):
+    x, W_gate, W_up, W_down = (literal(s, 0.618) for s in ((5, 3), (3, 4), (3, 4), (4, 2)))
+    ours = swiglu(x, W_gate, W_up, W_down)
+    x, W_gate, W_up, W_down = map(torch.asarray, (x, W_gate, W_up, W_down))
+    theirs = (torch.nn.functional.silu(x @ W_gate) * (x @ W_up)) @ W_down
+    np.testing.assert_allclose(ours, theirs.numpy(), rtol=1e-12)
+
+
+def test_rms_norm_equals_torch(torch):
+    x, weight = literal((5, 3), 0.618), literal((3,), 0.414)
+    theirs = torch.nn.functional.rms_norm(torch.asarray(x), (3,), torch.asarray(weight), 0.1)
+    np.testing.assert_allclose(rms_norm(x, weight, 0.1), theirs.numpy(), rtol=1e-12)
+
+
+def test_layers_accept_every_library(xp):
+    x, weight, W = (literal(shape, 0.618) for shape in ((2, 5, 3), (3,), (3, 3)))
+    normed = rms_norm(xp.asarray(x), xp.asarray(weight))
+    np.testing.assert_allclose(to_numpy(normed), rms_norm(x, weight), rtol=1e-12)
+    W_xp = xp.asarray(W)
+    fed = swiglu(xp.asarray(x), W_xp, W_xp, W_xp)
+    np.testing.assert_allclose(to_numpy(fed), swiglu(x, W, W, W), rtol=1e-12)
+
+
+def test_swiglu_closes_gates_far_below_zero():
+    one = np.ones((1, 1))
+    assert swiglu(one, -1000 * one, one, one) == 0
+
+
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        ({"W_gate": np.ones((4, 5))}, r"W_gate has shape \(4, 5\); expected \(3, d_ff\)"),
+        ({"W_up": np.ones((3, 6))}, r"W_up has shape \(3, 6\); expected \(3, 5\)"),
+        ({"W_down": np.ones((3, 2))}, r"W_down has shape \(3, 2\); expected \(5, d_out\)"),
+        ({"x": np.ones(3)}, r"x has shape \(3,\); expected \(..., n, d\)"),
+    ],
+)
+def test_swiglu_refuses_shapes_that_do_not_fit(change, message):
+    arrays = {"x": np.ones((2, 3)), "W_gate": np.ones((3, 5)), "W_up": np.ones((3, 5))}
+    with pytest.raises(ValueError, match=message):
+        swiglu(**{**arrays, "W_down": np.ones((5, 2)), **change})
+
+
+def test_every_layer_equals_slow_loops(model, tokens, weights):
+    layers, logits = tiny.slow_run(weights, tokens)
+    steps = list(model.run(tokens))
+    for step, (heads, hidden) in zip(steps, layers, strict=True):
+        np.testing.assert_allclose(step.attention.weights, heads, atol=1e-5)
+        np.testing.assert_allclose(step.hidden, hidden, atol=1e-4)
+    np.testing.assert_allclose(model.read_out(steps[-1].hidden), logits, atol=2e-4)
+    np.testing.assert_array_equal(model.logits(tokens), model.read_out(steps[-1].hidden))
+
+
+def test_output_matrix_of_its_own_replaces_embeddings(weights, tokens, tmp_path):
+    output = literal(weights["token_embd.weight"].shape, 0.618).astype(np.float32)
+    path = tiny.write_gguf(tmp_path / "untied.gguf", {**weights, "output.weight": output})
+    model, _ = read_gguf(path)
+    *_, last = model.run(tokens)
+    normed = rms_norm(last.hidden, model.output_norm, model.sizes.epsilon)
+    np.testing.assert_allclose(model.logits(tokens), normed @ output.T, rtol=1e-6)
+
+
+@pytest.mark.parametrize("prompt", [1, 4])
+def test_cache_gives_the_rows_of_the_whole_text(model, tokens, prompt):
+    whole = model.logits(tokens)
+    steps = list(model.run(tokens[:prompt]))
+    for start in range(prompt, len(tokens), 2):  # two tokens at a time, so a mask is needed
+        cache = [(step.key, step.value) for step in steps]
+        new = tokens[start : start + 2]
+        steps = list(model.run(new, cache))
+        logits = model.read_out(steps[-1].hidden)
+        np.testing.assert_allclose(logits, whole[start : start + 2], atol=1e-4)
+
+
+def test_mask_hides_keys_besides_later_ones(model, tokens):
+    mask = np.ones((len(tokens), len(tokens)), bool)
+    mask[1:, 0] = False
+    for step in model.run(tokens, mask=mask):
+        visible = step.attention.weights > 0
+        assert not np.any(np.triu(visible, 1))
+        assert not np.any(visible[:, 1:, 0])
+        np.testing.assert_allclose(np.sum(step.attention.weights, axis=-1), 1, rtol=1e-5)
+
+
+def test_replaced_head_changes_what_comes_after_it(model, tokens):
+    def without_head_2_of_layer_1(number, heads):
+        return heads * (np.arange(4) != 2)[:, None, None] if number == 1 else heads
+
+    whole = list(model.run(tokens))
+    ablated = list(model.run(tokens, replace_heads=without_head_2_of_layer_1))
+    np.testing.assert_array_equal(ablated[1].attention.output, whole[1].attention.output)
+    np.testing.assert_array_equal(ablated[0].hidden, whole[0].hidden)
+    assert np.abs(ablated[1].hidden - whole[1].hidden).max() > 1e-3
+    assert np.abs(ablated[2].attention.weights - whole[2].attention.weights).max() > 1e-3
+
+
+@pytest.mark.parametrize(
+    ("tokens", "message"),
+    [
+        ([], "tokens is empty"),
+        ([1] * 33, "tokens and cache hold 33 tokens; expected at most 32"),
+        ([0, -1], "outside the vocabulary of 259"),
+        ([259], "outside the vocabulary of 259"),
+    ],
+)
+def test_unusable_tokens_are_refused(model, tokens, message):
+    with pytest.raises(ValueError, match=message):
+        model.logits(tokens)
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ({"architecture": "qwen2"}, "its architecture is 'qwen2'; expected 'llama'"),
+        ({"pre": "llama-bpe"}, "its tokenizer is gpt2 with the rule llama-bpe"),
+        ({"extra": [("llama.rope.scaling.factor", 8.0)]}, "it has llama.rope.scaling.factor"),
+        ({"extra": [("llama.expert_count", 8.0)]}, "it has llama.expert_count"),
+        ({"sizes": {**tiny.SIZES, "block_count": 4}}, "it has no tensor blk.3.attn_norm.weight"),
+        ({"sizes": {**tiny.SIZES, "block_count": 2}}, "it has a tensor blk.2.attn_k.weight"),
+        ({"sizes": {**tiny.SIZES, "feed_forward_length": 9}}, r"has shape \(16, 24\); expected \(16, 9\)"),
+        ({"sizes": {**tiny.SIZES, "rope.dimension_count": 2}}, "its llama.rope.dimension_count"),
+        ({"sizes": {k: v for k, v in tiny.SIZES.items() if k != "block_count"}}, "it has no llama.block_count"),
+    ],
+)  # fmt: skip
+def test_files_of_other_models_are_refused(weights, tmp_path, options, message):
+    path = tiny.write_gguf(tmp_path / "other.gguf", weights, **options)
+    with pytest.raises(ValueError, match=f"{re.escape(str(path))}: .*{message}"):
+        read_gguf(path)
+
+
+def test_files_without_a_model_are_refused(path, tmp_path):
+    with pytest.raises(FileNotFoundError):
+        read_gguf(tmp_path / "missing.gguf")
+    other = tmp_path / "other.gguf"
+    for content, message in ((b"PK", "begins with the bytes GGUF"), (b"", "bytes GGUF")):
+        other.write_bytes(content)
+        with pytest.raises(ValueError, match=message):
+            read_gguf(other)
+    content = path.read_bytes()
+    for length in (10, 1000, len(content) - 100):
+        other.write_bytes(content[:length])
+        with pytest.raises(ValueError, match="damaged or incomplete"):
+            read_gguf(other)
+
+
+def test_layers_weights_and_logits_equal_transformers(torch, path, model_and_tokenizer):
+    transformers = pytest.importorskip("transformers")
+    pytest.importorskip("accelerate")
+    model, tokenizer = model_and_tokenizer
+    theirs = transformers.AutoModelForCausalLM.from_pretrained(
+        path.parent, gguf_file=path.name, dtype=torch.float32, attn_implementation="eager"
+    )
+    assert largest_difference(torch, theirs, model, tokenizer.encode(TEXT)) < 1e-4
+
+
+def largest_difference(torch, theirs, model, tokens):
+    """Return the largest difference to transformers, relative to the largest number of an array."""
+    with torch.no_grad():
+        run = theirs(torch.tensor([tokens]), output_hidden_states=True, output_attentions=True)
+    steps = list(model.run(tokens))
+    hidden = [step.hidden for step in steps]
+    hidden[-1] = rms_norm(hidden[-1], model.output_norm, model.sizes.epsilon)
+    ours = [*hidden, *(step.attention.weights for step in steps), model.read_out(steps[-1].hidden)]
+    expected = [*run.hidden_states[1:], *run.attentions, run.logits]
+    pairs = [(a, b[0].numpy()) for a, b in zip(ours, expected, strict=True)]
+    return max(float(np.abs(a - b).max() / np.abs(b).max()) for a, b in pairs)

@@ -1,0 +1,77 @@
+"""Byte-pair encoding: round trips, merges compared with a slow definition, and errors."""
+
+import unicodedata
+from itertools import pairwise
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from attention_docs.model.tokenizer import Tokenizer, byte_characters, split_text
+
+ALPHABET = "abc"
+MERGES = ["a b", "b c", "ab c", "a a", "aa ab", "c c"]
+TOKENS = ["<|end|>", *byte_characters(), *(merge.replace(" ", "") for merge in MERGES)]
+TOKENIZER = Tokenizer(TOKENS, MERGES, [3] + [1] * (len(TOKENS) - 1))
+
+
+def slow_merges(word):
+    """Join the first pair of the lowest rank, one at a time."""
+    parts = list(word)
+    while True:
+        ranks = [
+            (MERGES.index(f"{a} {b}"), i)
+            for i, (a, b) in enumerate(pairwise(parts))
+            if f"{a} {b}" in MERGES
+        ]
+        if not ranks:
+            return parts
+        i = min(ranks)[1]
+        parts[i : i + 2] = [parts[i] + parts[i + 1]]
+
+
+@given(st.text(ALPHABET, max_size=12))
+def test_merges_equal_slow_definition(word):
+    assert [TOKENS[n] for n in TOKENIZER.encode(word)] == slow_merges(word)
+
+
+@given(st.text(st.characters(exclude_categories=["Cs"])))
+def test_decode_inverts_encode_and_split_keeps_every_character(text):
+    assert TOKENIZER.decode(TOKENIZER.encode(text)) == text
+    pieces = list(split_text(text))
+    assert "".join(pieces) == text
+    for piece in pieces:
+        has_number = any(unicodedata.category(c).startswith("N") for c in piece)
+        assert not has_number or len(piece) == 1
+
+
+@pytest.mark.parametrize(
+    ("text", "pieces"),
+    [
+        ("They're 12 cats.\n", ["They", "'re", " ", "1", "2", " cats", ".", "\n"]),
+        ("a  b\r\n\r\n  c", ["a", " ", " b", "\r\n\r\n ", " c"]),
+        ("x_y --z", ["x", "_", "y", " --", "z"]),
+        ("½ Ⅷ 東京 é", ["½", " ", "Ⅷ", " 東京", " é"]),
+        ("a\x1c b\u3000 c", ["a", "\x1c", " b", "\u3000", " c"]),
+        ("", []),
+    ],
+)
+def test_text_is_split_like_gpt2_after_single_digits(text, pieces):
+    assert list(split_text(text)) == pieces
+
+
+def test_control_tokens_stand_for_themselves():
+    assert TOKENIZER.encode("a<|end|>b") == [TOKENS.index("a"), 0, TOKENS.index("b")]
+    assert TOKENIZER.decode([TOKENS.index("a"), 0]) == "a<|end|>"
+
+
+def test_half_a_character_is_shown_as_such():
+    first_byte = TOKENIZER.encode("é")[0]
+    assert TOKENIZER.decode([first_byte]) == "\ufffd"
+
+
+def test_text_that_has_no_tokens_is_refused():
+    with pytest.raises(ValueError, match="expected Unicode text"):
+        TOKENIZER.encode("\udcff")
+    with pytest.raises(ValueError, match="its byte 0x62 is in no token"):
+        Tokenizer(["a"], [], [1]).encode("ab")
