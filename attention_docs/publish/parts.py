@@ -2,13 +2,17 @@
 
 import re
 from collections.abc import Callable, Mapping
+from html import escape, unescape
 
 from attention_docs.publish.cache import digest
+from attention_docs.publish.formula_text import formula_text
 
-PLACEHOLDER = re.compile(r"<!-- part: (\w+) -->")
+# A placeholder, and the text that the search finds in its place.
+PLACEHOLDER = re.compile(r"<!-- part: (\w+) -->(?:<!-- text -->[^<]*<!-- end -->)?")
 
-CODE_OR_FORMULA = re.compile(
-    r'<div class="highlight">.*?</pre></div>|<(span|div) class="arithmatex">.*?</\1>', re.DOTALL
+CODE = re.compile(r'<div class="highlight">.*?</pre></div>', re.DOTALL)
+FORMULA = re.compile(
+    r'<(?P<tag>span|div) class="arithmatex">\\[(\[](?P<tex>.*?)\\[)\]]</(?P=tag)>', re.DOTALL
 )
 
 
@@ -54,13 +58,19 @@ class Parts(dict[str, str]):
         return placeholder(name)
 
     def extract_code_and_formulas(self, html: str) -> str:
-        """Replace code and formulas by placeholders, to keep them out of the search index.
+        r"""Replace code and formulas by placeholders; the search indexes the formulas as text.
 
         >>> parts = Parts()
-        >>> parts.extract_code_and_formulas('The root of <span class="arithmatex">d</span>.')
-        'The root of <!-- part: 90d1243694ccb1a0 -->.'
+        >>> html = r'The root <span class="arithmatex">\(\sqrt{d}\)</span>.'
+        >>> parts.extract_code_and_formulas(html)
+        'The root <!-- part: 1883eecd6c735fc2 --><!-- text -->sqrt(d)<!-- end -->.'
         """
-        return CODE_OR_FORMULA.sub(lambda match: self.add(match[0]), html)
+
+        def with_text(match: re.Match[str]) -> str:
+            text = escape(formula_text(unescape(match["tex"])), quote=False)
+            return f"{self.add(match[0])}<!-- text -->{text}<!-- end -->"
+
+        return FORMULA.sub(with_text, CODE.sub(lambda match: self.add(match[0]), html))
 
 
 def insert(page: str, parts: Mapping[str, str]) -> str:

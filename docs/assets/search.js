@@ -1,35 +1,49 @@
-// A stand-in for the theme's search worker. The worker and its documents, which are most of a first visit's
-// transfer, are loaded when a reader types; then this script passes on the latest query.
+// A stand-in for the theme's search worker. The worker and its sections, which are most of a first visit's
+// transfer, are loaded when a reader types; then this script passes on the queries, simplified.
 
 // The types of the theme's messages.
 const [SETUP, READY, QUERY, RESULT] = [0, 1, 2, 3];
 const themeWorker = new URL(location.search.slice(1), location);
 const documentsUrl = new URL("../search/documents.json", location);
+// The theme matches the beginnings of words, so a word without its ending also finds other forms.
+const INFLECTED = /^([a-z]{3,}?([a-z]))\2?(?:ing|e[ds]|(?<!s)s)$/;
+// The whole site is about attention, so the word only tells pages apart by where it stands in their titles.
+const UBIQUITOUS = "attention";
 
 let setupMessage, latestQuery, loading;
+let isReady = false;
 
 const loadWorker = async () => {
   const response = await fetch(documentsUrl);
   if (!response.ok) throw new Error(`${documentsUrl}: ${response.status}`);
   const { docs } = await response.json();
   importScripts(themeWorker);
-  removeEventListener("message", receive);
-  const send = (data) => dispatchEvent(new MessageEvent("message", { data }));
   send({ ...setupMessage, data: { ...setupMessage.data, docs } });
-  // The theme's worker is set up in microtasks, so it is ready in the next task. Until then, remember newer
-  // queries, so that the latest one is sent last.
-  addEventListener("message", rememberQuery);
+  // The theme's worker is set up in microtasks, so it is ready in the next task.
   setTimeout(() => {
-    removeEventListener("message", rememberQuery);
-    send(latestQuery);
+    isReady = true;
+    sendLatestQuery();
   });
 };
 
-const rememberQuery = ({ data: message }) => {
-  if (message.type === QUERY) latestQuery = message;
+const send = (data) => dispatchEvent(new MessageEvent("message", { data }));
+const sendLatestQuery = () => send({ ...latestQuery, data: simplify(latestQuery.data) });
+
+// Remove what the theme would read as operators, and words that tell no pages apart.
+const simplify = (query) => {
+  const words = query.toLowerCase().match(/[\p{L}\p{N}_]+(?:\.\p{N}+)*/gu) ?? [];
+  const distinctive = words.filter((word) => word !== UBIQUITOUS && self.lunr.stopWordFilter(word));
+  return (distinctive.length ? distinctive : words).map(toTerm).join(" ");
 };
 
-const receive = ({ data: message }) => {
+// With a boost, even of 1, only the whole word matches: many words begin like the letter of a matrix.
+const toTerm = (word) => (word.length === 1 ? `${word}^1` : word.replace(INFLECTED, "$1"));
+
+const receive = (event) => {
+  // Events that this script dispatches are for the theme's worker, and those of the page are not.
+  if (!event.isTrusted) return;
+  event.stopImmediatePropagation();
+  const message = event.data;
   if (message.type === SETUP) {
     setupMessage = message;
     postMessage({ type: READY });
@@ -37,6 +51,7 @@ const receive = ({ data: message }) => {
     postMessage({ type: RESULT, data: { items: [] } });
   } else {
     latestQuery = message;
+    if (isReady) sendLatestQuery();
     loading ??= loadWorker().catch(() => {
       // Retry at the next letter.
       loading = undefined;

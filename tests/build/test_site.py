@@ -95,9 +95,15 @@ def test_search_index_has_titles_but_not_descriptions_of_listed_pages(indexed_te
     assert description not in list_of_pages
 
 
-def test_compressed_search_index_has_at_most_120_kb(site):
+def test_compressed_search_index_has_at_most_2_kb_for_each_page(site):
     index = (site / "search" / "documents.json").read_bytes()
-    assert len(gzip.compress(index, 6)) <= 120_000
+    assert len(gzip.compress(index, 6)) <= 2_000 * len(list(site.rglob("*.html")))
+
+
+def test_search_index_has_formulas_as_text_and_an_entry_for_each_term(indexed_texts):
+    assert "softmax((Q K^T)/sqrt(d_k)) V" in indexed_texts["course/formula/"]
+    assert "GQA" in indexed_texts["glossary/#grouped-queries"]
+    assert "GQA" not in indexed_texts["glossary/"]
 
 
 def test_pages_have_at_most_250_kb_and_6000_elements(site):

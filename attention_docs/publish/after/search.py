@@ -1,22 +1,45 @@
-"""Search that loads its index only when a reader types.
+"""Search that finds what people type, and loads its index only when they do.
 
-The theme would fetch its search worker and the whole index on each first visit. So the documents
-are moved from the index to a file of their own, and pages start a small worker,
-`docs/assets/search.js`, which fetches the theme's worker and the documents when they are needed.
-Sections that are not worth searching are left out.
+The theme would fetch its search worker and the whole index on each first visit. So the sections are
+moved from the index to a file of their own, and pages start a small worker,
+`docs/assets/search.js`, which fetches the theme's worker and the sections when they are needed.
+Each section is also found by the title of its page and by other names of what it is about.
 """
 
 import json
 import re
+from collections.abc import Iterable, Iterator, Mapping
+from html import unescape
 from pathlib import Path
 from typing import Any
 
+from attention_docs.publish.after.synonyms import synonyms
+from attention_docs.publish.formula_text import formula_text
+from attention_docs.publish.parts import FORMULA
+
 # Exercises repeat the sections before them, and papers have a page of their own.
 EXCLUDED_SECTIONS = ("#exercises", "#where-this-comes-from")
+# How much more the sections of some pages count. Others count once.
+BOOSTS = {
+    "course/": 1.5,
+    "glossary/": 1.2,
+    "check/": 0.5,
+    "errata/": 0.5,
+    "notebooks/": 0.5,
+    "reading_order/": 0.5,
+    "reference/": 0.6,
+    "speed/": 0.5,
+}
 THEME_WORKER = re.compile(
     r'"search": "(?P<root>[^"]*)assets/(?P<worker>javascripts/workers/[\w.]+\.js)"'
 )
 OUR_WORKER = r'"search": "\g<root>assets/search.js?\g<worker>"'
+TERM = re.compile(r'<dt id="(?P<id>[^"]+)">(?P<term>.*?)</dt>\s*<dd>(?P<text>.*?)</dd>', re.DOTALL)
+DESCRIPTION = re.compile(r'<meta name="description" content="([^"]*)"')
+TAG = re.compile(r"<[^>]*>")
+
+# A section of the theme's index: its location, title and text.
+Section = dict[str, Any]
 
 
 def with_worker(page: str, *, offline: bool = False) -> str:
@@ -32,24 +55,70 @@ def with_worker(page: str, *, offline: bool = False) -> str:
     return page if offline else THEME_WORKER.sub(OUR_WORKER, page)
 
 
-def shrink_index(site: Path, *, offline: bool = False) -> None:
-    """Remove excluded sections from a site's search index, and move the others to documents.json.
+def write_index(site: Path, pages: Mapping[str, str], *, offline: bool = False) -> None:
+    """Complete a site's search index, and move its sections to documents.json.
 
     The offline site keeps them in the index, for the theme's worker. Zensical's index, which has
     another name, stays as it is.
+
+    Args:
+        site: the folder of the site.
+        pages: the HTML of each page, by its path.
+        offline: whether the site is to be read without a server.
     """
     index_file = site / "search" / "search_index.json"
     if not index_file.is_file():
         return
     index = json.loads(index_file.read_text(encoding="utf-8"))
-    sections = [
-        section for section in index["docs"] if not section["location"].endswith(EXCLUDED_SECTIONS)
-    ]
+    sections = list(searchable(index["docs"], pages))
     if offline:
         write_json(index_file, {**index, "docs": sections})
     else:
         write_json(index_file, {**index, "docs": []})
         write_json(index_file.with_name("documents.json"), {"docs": sections})
+
+
+def searchable(sections: Iterable[Section], pages: Mapping[str, str]) -> Iterator[Section]:
+    """Yield the sections that are worth searching, with their keywords and boosts.
+
+    A page of definitions, such as the glossary, becomes one section for each term.
+    """
+    for section in sections:
+        url, _, fragment = section["location"].partition("#")
+        if section["location"].endswith(EXCLUDED_SECTIONS):
+            continue
+        boost = next((BOOSTS[start] for start in BOOSTS if url.startswith(start)), 1.0)
+        html = pages.get(f"{url}index.html") or pages.get(url, "")
+        terms = [] if fragment else list(definitions(url, html))
+        if not fragment:
+            page_title = section["title"]
+            section |= {"about": description(html)} | ({"text": ""} if terms else {})
+        for entry in (section, *terms):
+            about = entry.pop("about", "")
+            keywords = (page_title, about, synonyms(f"{entry['title']} {about}"))
+            yield {**entry, "keywords": " ".join(filter(None, keywords)), "boost": boost}
+
+
+def definitions(url: str, html: str) -> Iterator[Section]:
+    """Yield a section for each term that a page defines.
+
+    >>> html = '<dt id="head">Head</dt><dd>An <a href="..">attention</a>.</dd>'
+    >>> list(definitions("glossary/", html))
+    [{'location': 'glossary/#head', 'title': 'Head', 'text': 'An attention.'}]
+    """
+    for match in TERM.finditer(html):
+        text = FORMULA.sub(lambda formula: formula_text(unescape(formula["tex"])), match["text"])
+        yield {
+            "location": f"{url}#{match['id']}",
+            "title": TAG.sub("", match["term"]),
+            "text": TAG.sub("", text),
+        }
+
+
+def description(html: str) -> str:
+    """Return the description in the head of a page."""
+    match = DESCRIPTION.search(html)
+    return match[1] if match else ""
 
 
 def write_json(path: Path, content: Any) -> None:

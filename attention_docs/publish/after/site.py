@@ -77,7 +77,7 @@ def finish(site: Path, project: Project, prepared: Prepared, templates: Sequence
     for path, script in live.graph_scripts(project.examples.graphs()).items():
         write_text(site / path, script)
     sitemap.set_date(site, repository.commit_day(project.root))
-    search.shrink_index(site, offline=project.offline)
+    search.write_index(site, pages, offline=project.offline)
     for problem in link_problems(site, sources, ids_and_links, project.root / "mkdocs.yml"):
         log.warning(problem)
     if not project.preview:

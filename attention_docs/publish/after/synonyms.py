@@ -1,0 +1,57 @@
+"""Other names that people type for what a title or a description is about."""
+
+import re
+
+# By how the pages put it (the beginning of words suffices), what else people type.
+SYNONYMS = {
+    "additive score": "bahdanau",
+    "average": "mean",
+    "backward pass": "backprop backpropagation gradient derivative autograd",
+    "bias": "alibi",
+    "cache": "kv generation inference memory size gqa mqa multi-query grouped-query",
+    "causal": "autoregressive future triangular lower tril look-ahead",
+    "check your": "test verify unit debug implementation",
+    "cost": "complexity quadratic flops time memory o(n^2)",
+    "distribution of": "gaussian",
+    "encoder and decoder": "transformer architecture seq2seq translation",
+    "feed-forward": "ffn mlp",
+    "fully masked": "nan",
+    "gradient": "backprop backpropagation derivative jacobian",
+    "grouped quer": "gqa mqa mha multi-query kv heads",
+    "heads in code": "reshape view einsum parameters count number",
+    "heads that share": "gqa mqa mha multi-query grouped-query",
+    "latent": "mla deepseek",
+    "layer cost": "complexity quadratic",
+    "layer norm": "layernorm normalization normalisation rmsnorm",
+    "local window": "sliding swa longformer banded",
+    "masks": "masking attn_mask boolean true false",
+    "mistake": "bug wrong error debug",
+    "multi-head": "mha multihead",
+    "next token": "logits sampling temperature top-k decoding",
+    "one formula": "equation scaled dot-product kq qk softmax(q k^t / sqrt(d_k)) v",
+    "overflow": "numerically stable stability inf nan log-sum-exp",
+    "padding": "pad key_padding_mask",
+    "position": "pe",
+    "positional encoding": "sinusoidal sine cosine embedding",
+    "query, key, value": "qkv kq q k v w_q w_k w_v meaning what projection",
+    "relevance": "luong dot-product similarity versus",
+    "residual": "skip connection",
+    "rotary": "rope embedding",
+    "saturat": "temperature vanishing",
+    "scaled": "sqrt sqrt(d_k) square root divide scaling scale factor",
+    "scaled_dot_product": "sdpa",
+    "tiles": "flash attention flashattention online softmax memory",
+    "two heads": "multi-head multihead",
+    "variance of": "sqrt sqrt(d_k) square root divide",
+    "word order": "positional position",
+}
+STARTS = {re.compile(rf"\b{re.escape(start)}", re.IGNORECASE): start for start in SYNONYMS}
+
+
+def synonyms(text: str) -> str:
+    """Return other names of what a text mentions.
+
+    >>> synonyms("Rotary positions")
+    'pe rope embedding'
+    """
+    return " ".join(SYNONYMS[start] for pattern, start in STARTS.items() if pattern.search(text))
