@@ -26,10 +26,21 @@ const render = ({ tex, display }) => {
     });
     // TeX has ";" in references, because "," would separate attributes in \htmlData.
     const withCommas = (attribute) => attribute.replaceAll(";", ",");
-    return { html: markSpokenNumbers(html).replace(/data-(val|spoken)="[^"]*"/g, withCommas) };
+    return { html: markSpokenNumbers(rowsForGroups(html)).replace(/data-(val|spoken)="[^"]*"/g, withCommas) };
   } catch (error) {
     return { error: error.message };
   }
+};
+
+// KaTeX wraps a group that acts as a symbol, as \underset does, in <mi> or <mo>, which may only contain text:
+// browsers read what is in them as unknown elements. Such a wrapper becomes a row.
+const rowsForGroups = (html) => {
+  const open = [];
+  return html.replace(/<(\/?)(m[io])\b([^>]*)>(?=(<(?!\/))?)/g, (tag, slash, name, attributes, child) => {
+    if (slash) return `</${open.pop()}>`;
+    open.push(child ? "mrow" : name);
+    return `<${open.at(-1)}${attributes}>`;
+  });
 };
 
 // In MathML, KaTeX can mark a number only by a link. The link becomes a row with the reference, which

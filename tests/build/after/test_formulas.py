@@ -1,5 +1,6 @@
 r"""Formulas, typeset by KaTeX in strict mode, with MathML, roles and tables for matrices."""
 
+import re
 from types import SimpleNamespace
 
 import numpy as np
@@ -62,6 +63,14 @@ def test_numbers_carry_references_in_html_and_mathml(typeset):
     assert {number["data-val"]: number.text for number in in_html} == digits
     assert "annotation" not in html
     assert "href" not in html
+
+
+def test_mathml_tokens_contain_only_text(typeset):
+    """KaTeX puts elements into <mi> and <mo>, which browsers would not know there."""
+    formula = Formula(r"\underset{\from{a.Q.shape}{3}}{\query{Q}} + \query{Q_1}", display=True)
+    mathml = typeset(formula)[formula].partition("</math>")[0]
+    assert "<munder>" in mathml
+    assert not re.search(r"<(mi|mo|mn|mtext)\b[^>]*><", mathml)
 
 
 def test_punctuation_stays_on_the_line_of_its_formula():
