@@ -7,6 +7,7 @@
   const scriptsOnDemand = new Map([
     ["svg[data-points]", urlOf("explore.js")],
     [".paste", urlOf("diagnose.js")],
+    ["[data-control=slider]", urlOf("slider.js")],
   ]);
   // Boxes that may scroll, and their names for screen readers.
   const boxes = [
@@ -74,33 +75,35 @@
   };
   // Load live.js at the first interaction with a number.
   const events = ["pointerover", "click", "keydown"];
-  let isRequested = false;
+  let liveLoading;
   const loadLive = () => {
-    if (isRequested) return;
-    isRequested = true;
-    // If it does not load, retry at the next interaction.
-    const onerror = () => {
-      isRequested = false;
-      delete window.attentionDocs.pendingEvent;
-    };
-    document.head.append(
-      Object.assign(document.createElement("link"), liveStyle),
-      Object.assign(document.createElement("script"), { src: liveScript, onerror }),
-    );
+    liveLoading ??= new Promise((onload, reject) => {
+      // If it does not load, retry at the next interaction.
+      const onerror = () => {
+        liveLoading = undefined;
+        delete window.attentionDocs.pendingEvent;
+        reject();
+      };
+      document.head.append(
+        Object.assign(document.createElement("link"), liveStyle),
+        Object.assign(document.createElement("script"), { src: liveScript, onload, onerror }),
+      );
+    });
+    return liveLoading;
   };
   const isForLive = ({ type, key, target }) =>
     type === "keydown"
       ? key === "Tab" || (key === "Enter" && target.closest?.(".ask"))
-      : target.closest?.("[data-val], .figure-box, .live-try, .ask");
+      : target.closest?.("[data-val], .figure-box, .live-try, .ask, .control");
   const onInteraction = (event) => {
     if (!isForLive(event)) return;
-    loadLive();
+    loadLive().catch(() => {});
     // Keep the event for the script; a click or key takes precedence over hovering.
     if (!window.attentionDocs.pendingEvent || event.type !== "pointerover") window.attentionDocs.pendingEvent = event;
   };
   // A link may contain edits, even one pasted while the page is open.
   const onHashChange = () => {
-    if (location.hash.startsWith("#try=")) loadLive();
+    if (location.hash.startsWith("#try=")) loadLive().catch(() => {});
   };
   const startListening = () => {
     events.forEach((type) => document.addEventListener(type, onInteraction));
@@ -137,7 +140,7 @@
   };
 
   const folder = urlOf(".");
-  window.attentionDocs = { graphs: {}, page: location.pathname, folder, onArrival, onPopState, stopListening };
+  window.attentionDocs = { graphs: {}, page: location.pathname, folder, loadLive, onArrival, onPopState, stopListening };
   startListening();
   onHashChange();
 

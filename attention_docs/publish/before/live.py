@@ -23,22 +23,25 @@ class Bundle(NamedTuple):
 
     Attributes:
         script: all modules as a classic script, since browsers refuse modules from a file.
+        others: further scripts by name, which few pages or visitors load.
         operations: the operations that they implement, by names of the array API standard.
     """
 
     script: str
+    others: dict[str, str]
     operations: list[str]
 
 
-def bundled_script(project: Project) -> dict[str, bytes]:
-    """Return the script that all pages share, by its path in the site.
+def bundled_scripts(project: Project) -> dict[str, bytes]:
+    """Return the scripts that pages share, by their paths in the site.
 
     Raises:
         PublishError: if it does not implement exactly the operations that are recorded.
     """
     bundle = bundle_modules(project)
     check_operations(bundle.operations)
-    return {"assets/live.js": bundle.script.encode()}
+    scripts = {"live": bundle.script, **bundle.others}
+    return {f"assets/{name}.js": script.encode() for name, script in scripts.items()}
 
 
 def graph_scripts(graphs: Mapping[str, str]) -> dict[str, str]:

@@ -12,6 +12,7 @@ from attention_docs import examples
 from attention_docs.publish import assets
 from attention_docs.publish.before import (
     contents,
+    controls,
     diagrams,
     execution,
     lint,
@@ -117,7 +118,7 @@ def scripts(project: Project) -> dict[str, bytes]:
     npm_scripts = [assets.plotly_file(project.node_modules)]
     if project.offline:
         npm_scripts.append(assets.worker_shim(project.node_modules))
-    return {**dict(npm_scripts), **live.bundled_script(project)}
+    return {**dict(npm_scripts), **live.bundled_scripts(project)}
 
 
 class MarkdownConverter:
@@ -182,6 +183,8 @@ class MarkdownConverter:
             "program": lambda heading, _: add_part(sessions.copy_button(source.prose, heading)),
             # A question whose answer the page checks: `example.step[0,1] | name | hint`:
             "ask": lambda argument, _: add_part(questions.question(argument, steps)),
+            # A slider for a number of an input: `example.input[0] | name | 0.5 to 4 by 0.25`:
+            "control": lambda argument, _: add_part(controls.control(argument, steps)),
             # A section of the page on the check:
             "check": lambda name, _: check_section(name, add_part),
         }

@@ -31,7 +31,7 @@ def root(tmp_path):
 
 def bundled_script(root, assets):
     project = SimpleNamespace(root=root, node_modules=assets, cache=Cache(root / ".cache"))
-    return live.bundled_script(project)["assets/live.js"].decode()
+    return live.bundled_scripts(project)["assets/live.js"].decode()
 
 
 def test_bundle_and_graphs_run_as_classic_scripts(root, assets):

@@ -34,7 +34,7 @@ ROUND_TRIP = f"""
             return [input, {{ ...original, data: Float64Array.from(numbers, Number) }}];
         }}));
         return data.edits.map(editsFrom).map((edits) => {{
-            const fragment = address.fragmentOf({{ examples, edits, heading: data.heading }});
+            const fragment = address.fragmentOf({{ example, examples, edits, heading: data.heading }});
             const parsed = parseFragment(fragment);
             const areSame = [...edits].every(([input, {{ data }}]) => {{
                 const array = parsed.edits.get(input) ?? inputs.originalInput(example, input);
@@ -53,9 +53,9 @@ PARSE_FRAGMENTS = f"""
         const inputNames = new Set(examples.flatMap(inputs.inputsOf));
         return data.fragments.map((fragment) => {{
             const {{ edits, isComplete }} = parseFragment(fragment);
-            const written = address.fragmentOf({{ examples, edits, heading: "" }});
+            const written = address.fragmentOf({{ example: null, examples, edits, heading: "" }});
             const {{ edits: parsedAgain }} = parseFragment(written);
-            const writtenAgain = address.fragmentOf({{ examples, edits: parsedAgain, heading: "" }});
+            const writtenAgain = address.fragmentOf({{ example: null, examples, edits: parsedAgain, heading: "" }});
             const isConsistent = [...edits.keys()].every((input) => inputNames.has(input)) && written === writtenAgain;
             return [isConsistent, isComplete, edits.size];
         }});

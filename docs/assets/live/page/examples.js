@@ -2,7 +2,7 @@
 
 import { ravel } from "../arrays.js";
 import { evaluate, parse } from "../graph.js";
-import { attentionDocs } from "./site.js";
+import { attentionDocs, loadScript } from "./site.js";
 
 /** The message if a graph cannot be loaded. */
 export const LOAD_ERROR = "This could not be fetched. Is there a network?";
@@ -24,16 +24,9 @@ export const load = (name) => {
   return example;
 };
 
-/**
- * Load a graph as a script, because browsers block fetch() on file: pages.
- *
- * @param {string} name of the example @returns {Promise<Example>}
- */
+/** Load the graph of an example. @param {string} name @returns {Promise<Example>} */
 const fetchExample = async (name) => {
-  const script = Object.assign(document.createElement("script"), { src: `${attentionDocs.folder}live/${name}.js` });
-  await new Promise((onload, onerror) => {
-    document.head.append(Object.assign(script, { onload, onerror }));
-  }).finally(() => script.remove());
+  await loadScript(`live/${name}.js`);
   const graph = parse(attentionDocs.graphs[name]);
   return { name, graph, edits: new Map(), values: graph.values, refusal: null };
 };

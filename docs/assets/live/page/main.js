@@ -2,7 +2,7 @@
 // input updates the page. docs/assets/site.js loads this script at the first interaction.
 
 import * as card from "./card.js";
-import { endSession, readAddress, startEditing } from "./edit/editor.js";
+import { editInput, endSession, readAddress, startEditing } from "./edit/editor.js";
 import { button, choices } from "./elements.js";
 import { LOAD_ERROR, load } from "./examples.js";
 import { inputsOf } from "./inputs.js";
@@ -170,6 +170,7 @@ document.addEventListener("keydown", onKeyDown);
 // The next element gets the focus only after this event.
 document.addEventListener("focusout", () => setTimeout(onFocusOut));
 
+attentionDocs.editInput = editInput;
 attentionDocs.onArrival(onNewPage);
 readAddress();
 addEventListener("hashchange", () => isOnPage() && readAddress());

@@ -5,6 +5,9 @@
  * @property {string} folder the URL of the folder of live.js
  * @property {Record<string, any>} graphs by the name of the example, as JSON; each is set by a script of its own
  * @property {string} page the path of the page on screen; during navigation the address is ahead of it
+ * @property {() => Promise<unknown>} loadLive loads live.js, at most once
+ * @property {typeof import("./edit/editor.js").editInput} editInput edits numbers of an input, once live.js is loaded
+ * @property {typeof import("../program.js").program} [program] writes an example as a program; set by program.js
  * @property {(callback: () => void) => void} onArrival registers a callback for each page that the theme inserts
  * @property {() => void} stopListening removes the listeners of docs/assets/site.js
  * @property {Event} [pendingEvent] the event that made site.js load live.js
@@ -15,3 +18,11 @@ export const attentionDocs = /** @type {any} */ (globalThis).attentionDocs;
 
 /** @returns {boolean} whether the address is that of the page on screen */
 export const isOnPage = () => location.pathname === attentionDocs.page;
+
+/** Load a script of the site. Scripts also load on file: pages, where browsers block fetch(). @param {string} path below the folder of live.js */
+export const loadScript = async (path) => {
+  const script = Object.assign(document.createElement("script"), { src: attentionDocs.folder + path });
+  await new Promise((onload, onerror) => {
+    document.head.append(Object.assign(script, { onload, onerror }));
+  }).finally(() => script.remove());
+};

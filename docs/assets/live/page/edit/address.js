@@ -1,6 +1,7 @@
 // Edits in the fragment of the address, so that links and reloads keep them:
-// `#try=self_attention&self_attention.X[0,1]=3&at=the-weights`. The last part is the heading that the reader
-// went to; without edits the fragment is the heading alone.
+// `#try=self_attention&self_attention.X[0,1]=3&at=the-weights`. The first part is the example whose inputs are
+// fields; it is empty if only controls were used. The last part is the heading that the reader went to; without
+// edits the fragment is the heading alone.
 //
 // Addresses are untrusted input: names are only looked up among those of the page, never used in a path or
 // in code.
@@ -11,7 +12,7 @@ import { inputsOf, originalInput } from "../inputs.js";
 
 /**
  * @typedef {object} Link
- * @property {string | null} name of the example to edit; null without edits
+ * @property {string | null} name of the example whose inputs are fields, or empty; null without edits
  * @property {string[]} edits as text: `example.step[index]=number`
  * @property {string} heading
  */
@@ -86,10 +87,10 @@ export const copyOf = (array) => ({ ...array, data: array.data.slice() });
 /**
  * Write the fragment of a link.
  *
- * @param {{examples: Example[], edits: Edits, heading: string}} state the edited example comes first
+ * @param {{example: Example | null, examples: Example[], edits: Edits, heading: string}} state
  * @returns {string} empty without edits and heading
  */
-export const fragmentOf = ({ examples, edits, heading }) => {
+export const fragmentOf = ({ example, examples, edits, heading }) => {
   const owners = ownersOf(examples);
   const changes = [...edits].flatMap(([input, { data, shape, dtype }]) => {
     const original = originalInput(/** @type {Example} */ (owners.get(input)), input).data;
@@ -98,7 +99,7 @@ export const fragmentOf = ({ examples, edits, heading }) => {
       .map((position) => `${input}[${unravel(position, shape)}]=${format(data[position], dtype)}`);
   });
   if (!changes.length) return heading && encodeURI(`#${heading}`);
-  const fields = [examples[0].name, ...changes, ...(heading ? [HEADING + heading] : [])];
+  const fields = [example?.name ?? "", ...changes, ...(heading ? [HEADING + heading] : [])];
   return encodeURI(START + fields.join("&"));
 };
 

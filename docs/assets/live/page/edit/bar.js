@@ -2,12 +2,15 @@
 
 import { button, make } from "../elements.js";
 
-const HELP = "Type, use the up and down keys, or drag sideways. Escape leads to these buttons and back.";
+const FIELD_HELP = "Type, use the up and down keys, or drag sideways. Escape leads to these buttons and back.";
+const CONTROL_HELP = "The page shows its own numbers.";
+let help = "";
 const status = make("p", { class: "live-status", role: "status" });
 const bar = make("div", { class: "live-bar", role: "region", "aria-label": "Your own numbers" });
 
-/** Show the bar. @param {Record<string, () => void>} actions of the buttons, by label */
-export const show = (actions) => {
+/** Show the bar. @param {Record<string, () => void>} actions of the buttons, by label @param {boolean} hasFields */
+export const show = (actions, hasFields) => {
+  help = hasFields ? FIELD_HELP : CONTROL_HELP;
   const buttons = Object.entries(actions).map(([label, action]) => button(label, action));
   bar.replaceChildren(make("strong", {}, "Your own numbers"), status, make("span", { class: "live-tools" }, ...buttons));
   attach();
@@ -39,7 +42,7 @@ export const prependStatus = (text) => setStatus(`${text} ${status.textContent}`
 export const showSummary = (examples, count) => {
   const refusal = examples.map((example) => example.refusal).find((candidate) => candidate !== null);
   const changes = count === 1 ? "One number differs" : `${count} numbers differ`;
-  if (!refusal) return setStatus(count ? `${changes} from the page's own.` : HELP);
+  if (!refusal) return setStatus(count ? `${changes} from the page's own.` : help);
   const { error, message } = refusal;
   const reason = error ? `Python refuses this: “${message}”.` : "With this number Python would compute in another way.";
   setStatus(`${reason} The page keeps the last numbers.`);

@@ -1,8 +1,7 @@
 // "Try your own numbers": turn the inputs of an example into fields, and update the page. Every change, be it
 // a keystroke, Back, a pasted link or a reload, goes through `readAddress` or `update`.
 
-import { program } from "../../program.js";
-import { exampleOf } from "../../reference.js";
+import { exampleOf, resolve } from "../../reference.js";
 import { html } from "../../show.js";
 import { refresh as refreshCard } from "../card.js";
 import { LOAD_ERROR, load, valueOf } from "../examples.js";
@@ -10,9 +9,9 @@ import { writeCopies } from "../update/copies.js";
 import { writeNumbers } from "../update/numbers.js";
 import { dimProse, insertNotes, removeNotes } from "../update/prose.js";
 import { keepInPlace, offscreenFigures } from "../update/scrolling.js";
-import { inputsOf, keyIn } from "../inputs.js";
+import { inputAt, inputsOf, keyIn } from "../inputs.js";
 import { forgetVerdicts } from "../questions.js";
-import { isOnPage } from "../site.js";
+import { attentionDocs, isOnPage, loadScript } from "../site.js";
 import { examplesOnPage, spotsOf } from "../spots.js";
 import { repaint } from "../what_matters.js";
 import { editsOf, fragmentOf, parse, replaceFragment } from "./address.js";
@@ -20,7 +19,7 @@ import * as bar from "./bar.js";
 import { format } from "./entries.js";
 import { clearError, createField, setFieldNumber } from "./fields.js";
 import { buttonOf, hideInputs, showInputs } from "./field_spots.js";
-import { computeAll, editNumber, endUndoStep, inputNumber, redo, replaceEdits, startSession, undo } from "./session.js";
+import { computeAll, editNumbers, endUndoStep, inputNumber, redo, replaceEdits, startSession, undo } from "./session.js";
 
 /** @typedef {import("./session.js").Session} Session */
 
@@ -56,13 +55,13 @@ export const readAddress = async () => {
   // After Back or a reload, the browser restores the scroll position.
   const isNewVisit = history.state === null || !scrollY;
   const isCurrent = startRequest();
-  if (!examplesOnPage().includes(name)) {
+  if (name && !examplesOnPage().includes(name)) {
     if (!isCurrent()) return;
     replaceFragment(session ? fragmentOf(session) : "");
     return bar.showMessage(UNREADABLE_LINK);
   }
-  const example = await load(name).catch(() => null);
-  const started = example && isCurrent() ? await openSession(example) : null;
+  const example = name ? await load(name).catch(() => null) : null;
+  const started = (example || !name) && isCurrent() ? await openSession(example) : null;
   if (!started) return isCurrent() && bar.showMessage(LOAD_ERROR);
   const { edits, isComplete } = editsOf(texts, started.examples);
   if (isComplete || edits.size) replaceEdits(started, edits);
@@ -98,15 +97,68 @@ export const startEditing = async (example) => {
   update(started);
 };
 
+/** @type {Map<HTMLElement, [reference: string, values: number[]]>} edits by controls before their session is open */
+const waiting = new Map();
+
+/**
+ * Edit numbers of an input with a control.
+ *
+ * @param {HTMLElement} control @param {string} reference to the numbers @param {number[]} values
+ */
+export const editInput = async (control, reference, values) => {
+  if (session && !waiting.size) return editWith(session, control, reference, values);
+  const isOpening = waiting.size > 0;
+  waiting.set(control, [reference, values]);
+  if (isOpening) return;
+  const opened = await openSession(null);
+  const edits = [...waiting];
+  waiting.clear();
+  if (!opened) return;
+  for (const [control, [reference, values]] of edits) editWith(opened, control, reference, values);
+  // The key or the pointer may have been released meanwhile.
+  endUndoStep(opened);
+};
+
+/** @param {Session} session @param {HTMLElement} control @param {string} reference @param {number[]} values */
+const editWith = (session, control, reference, values) => {
+  lastField = control;
+  const { input, indices } = inputNumbersAt(session, reference);
+  editNumbers(session, input, indices, values);
+  update(session);
+};
+
+/**
+ * Find the numbers of an input that a reference is to.
+ *
+ * @param {Session} session @param {string} reference to a step that shows an input
+ * @returns {{input: string, indices: number[][]}}
+ */
+const inputNumbersAt = ({ examples }, reference) => {
+  const name = exampleOf(reference);
+  const example = /** @type {Example} */ (examples.find((candidate) => candidate.name === name));
+  const { step, cells } = resolve(reference, example.graph);
+  return { input: /** @type {string} */ (inputAt(example, step)), indices: cells };
+};
+
+/** Tell the controls which numbers their inputs have. @param {Session} session */
+const updateControls = (session) => {
+  for (const control of /** @type {NodeListOf<HTMLElement>} */ (document.querySelectorAll("[data-control]"))) {
+    const { input, indices } = inputNumbersAt(session, control.dataset.input ?? "");
+    const numbers = indices.map((index) => inputNumber(session, input, index).value);
+    control.dispatchEvent(new CustomEvent("numbers", { detail: numbers }));
+  }
+};
+
 /**
  * Open a session, and turn the inputs of its example into fields.
  *
- * @param {Example} example @returns {Promise<Session | null>} null if a later request has replaced it
+ * @param {Example | null} example none for controls alone
+ * @returns {Promise<Session | null>} null if a later request has replaced it
  */
 const openSession = async (example) => {
-  if (session?.example === example) return session;
+  if (session && session.example === example) return session;
   const isCurrent = startRequest();
-  const owners = inputsOf(example).map(exampleOf);
+  const owners = example ? inputsOf(example).map(exampleOf) : [];
   const names = new Set([...examplesOnPage(), ...owners]);
   const loaded = await Promise.all([...names].map((name) => load(name).catch(() => null)));
   if (!isCurrent()) return null;
@@ -114,13 +166,15 @@ const openSession = async (example) => {
   closeSession();
   const started = startSession(example, loaded.filter((other) => other !== null), previous);
   session = started;
-  fields = showInputs(started);
+  // In advance, because browsers copy to the clipboard only right after a click.
+  if (example && !attentionDocs.program) loadScript("program.js").catch(() => {});
+  fields = example ? showInputs(example, started) : [];
   insertNotes(started.examples.flatMap(spotsOf).map(({ spot }) => spot));
   if (!(await waitForFrame(started))) return null;
-  bar.show(actionsOf(started));
+  bar.show(actionsOf(started), example !== null);
   showMatricesSetByHand();
   document.body.classList.add("live-editing");
-  for (const fieldSpot of fields) addField(started, fieldSpot);
+  if (example) for (const fieldSpot of fields) addField(started, example, fieldSpot);
   return (await waitForFrame(started)) ? started : null;
 };
 
@@ -130,16 +184,15 @@ const showMatricesSetByHand = () => {
   if (choice) choice.checked = true;
 };
 
-/** @param {Session} session @param {import("./field_spots.js").FieldSpot} fieldSpot */
-const addField = (session, { spot, input, index }) => {
-  const { example } = session;
+/** @param {Session} session @param {Example} example @param {import("./field_spots.js").FieldSpot} fieldSpot */
+const addField = (session, example, { spot, input, index }) => {
   const { value, dtype } = inputNumber(session, input, index);
   const label = [input.split(".")[1], ...index.map((at) => at + 1)].join(" ");
   const currentNumber = () => valueOf(example, { step: keyIn(example, input) ?? "", index }).value;
   /** @param {import("./fields.js").Entry} entry */
   const onEntry = ({ value, problem }) => {
     if (value === null) return bar.setStatus(problem);
-    editNumber(session, input, index, value);
+    editNumbers(session, input, [index], [value]);
     update(session);
   };
   spot.replaceChildren(createField(label, format(value, dtype), dtype, currentNumber, onEntry));
@@ -163,17 +216,20 @@ const actionsOf = (session) => ({
     replaceFragment(fragmentOf(session));
     bar.copy(location.href, "The link is copied.");
   },
-  "Copy code": () => {
-    const { graph, values } = session.example;
-    bar.copy(program(graph, values), "The NumPy program is copied.");
-  },
+  ...(session.example && { "Copy code": copyCode(session.example) }),
   Done: () => {
-    const isKeyboardUsed = bar.hasKeyboardFocus();
+    const [isKeyboardUsed, control] = [bar.hasKeyboardFocus(), lastField];
     replaceFragment(fragmentOf({ ...session, edits: new Map() }));
     closeSession();
-    if (isKeyboardUsed) buttonOf(session)?.focus();
+    if (isKeyboardUsed) (session.example ? buttonOf(session.example) : control)?.focus();
   },
 });
+
+/** Return the action that copies the NumPy program of an example. @param {Example} example @returns {() => void} */
+const copyCode = ({ graph, values }) => () => {
+  if (!attentionDocs.program) return bar.setStatus(LOAD_ERROR);
+  bar.copy(attentionDocs.program(graph, values), "The NumPy program is copied.");
+};
 
 /** Discard invalid text in fields, or else undo the last step. @param {Session} session */
 const undoStep = (session) => {
@@ -195,7 +251,7 @@ const SHORTCUTS = { z: undoStep, "shift z": redoStep, y: redoStep };
 document.addEventListener("keydown", (event) => {
   const { key, ctrlKey, metaKey, shiftKey, target } = event;
   const action = SHORTCUTS[(shiftKey ? "shift " : "") + key.toLowerCase()];
-  const isOtherField = target instanceof Element && target.matches("input:not(.live-field), textarea");
+  const isOtherField = target instanceof Element && target.matches("input:not(.live-field, [data-control]), textarea");
   if (!session || !action || !(ctrlKey || metaKey) || isOtherField) return;
   event.preventDefault();
   action(session);
@@ -222,8 +278,9 @@ document.addEventListener("click", (event) => {
 }, true);
 
 document.addEventListener("focusin", ({ target }) => {
-  if (!(target instanceof HTMLElement) || !target.matches(".live-field")) return;
+  if (!(target instanceof HTMLElement) || !target.matches(".live-field, [data-control]")) return;
   lastField = target;
+  if (!target.matches(".live-field")) return;
   // Safari would leave the focused field under the bar.
   target.scrollIntoView({ block: "nearest", behavior: "instant" });
 });
@@ -245,6 +302,7 @@ const update = (session) => {
       const field = spot.querySelector("input");
       if (field) setFieldNumber(field, value, dtype);
     }
+    updateControls(session);
     const changed = session.examples.flatMap((example) => writeNumbers(example, deferred));
     bar.showSummary(session.examples, changed.length);
   });
@@ -284,6 +342,7 @@ const closeSession = () => {
     if (field) clearError(field);
     spot.innerHTML = html(value, dtype);
   }
+  updateControls(original);
   hideInputs();
   forgetVerdicts();
   endSession();

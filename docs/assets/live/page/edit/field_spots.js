@@ -13,26 +13,26 @@ const extraTables = make("div", { class: "live-inputs" });
 /**
  * Show all inputs of the edited example: open <details>, add missing tables.
  *
- * @param {Session} session @returns {FieldSpot[]}
+ * @param {Example} example @param {Session} session @returns {FieldSpot[]}
  */
-export const showInputs = (session) => {
-  const fieldSpots = fieldSpotsOf(session);
+export const showInputs = (example, session) => {
+  const fieldSpots = fieldSpotsOf(example, session);
   const missing = [];
-  for (const input of inputsOf(session.example)) {
+  for (const input of inputsOf(example)) {
     const spots = fieldSpots.filter((fieldSpot) => fieldSpot.input === input).map(({ spot }) => spot);
     if (!spots.length) missing.push(input);
     else if (!spots.some((spot) => spot.checkVisibility())) openDetails(spots[0]);
   }
   if (!missing.length) return fieldSpots;
   extraTables.replaceChildren(...missing.map((input) => {
-    const { shape, data } = originalInput(session.example, input);
+    const { shape, data } = originalInput(example, input);
     const table = matrixOf(shape, Array.from(data, () => make("td")));
     table.dataset.val = input;
     return make("figure", {}, make("figcaption", {}, nameOf(input)), table);
   }));
-  (buttonOf(session) ?? document.querySelector("article > :last-child"))?.after(extraTables);
+  (buttonOf(example) ?? document.querySelector("article > :last-child"))?.after(extraTables);
   forgetSpots();
-  return fieldSpotsOf(session);
+  return fieldSpotsOf(example, session);
 };
 
 /** Remove the added tables. */
@@ -41,9 +41,9 @@ export const hideInputs = () => {
   forgetSpots();
 };
 
-/** List the table cells, of any example, that show inputs of the edited example. @param {Session} session @returns {FieldSpot[]} */
-const fieldSpotsOf = (session) => {
-  const editedInputs = inputsOf(session.example);
+/** List the table cells, of any example, that show inputs of the edited example. @param {Example} edited @param {Session} session @returns {FieldSpot[]} */
+const fieldSpotsOf = (edited, session) => {
+  const editedInputs = inputsOf(edited);
   return session.examples.flatMap((example) => {
     const steps = [...example.graph.steps.keys()];
     const inputByStep = new Map(steps.map((step) => [step, inputAt(example, step)]));
@@ -62,5 +62,5 @@ const openDetails = (element) => {
   if (details.parentElement) openDetails(details.parentElement);
 };
 
-/** Find the page's button for editing the example. @param {Session} session @returns {HTMLElement | null} */
-export const buttonOf = ({ example }) => document.querySelector(`.live-try[data-example="${example.name}"]`);
+/** Find the page's button for editing the example. @param {Example} example @returns {HTMLElement | null} */
+export const buttonOf = ({ name }) => document.querySelector(`.live-try[data-example="${name}"]`);

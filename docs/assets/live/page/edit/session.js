@@ -9,24 +9,25 @@ import { copyOf, fragmentOf } from "./address.js";
  * The single source of truth: the address is `fragmentOf` it, and the page is drawn from it.
  *
  * @typedef {object} Session
- * @property {Example} example whose inputs are fields
+ * @property {Example | null} example whose inputs are fields; null if only controls are used
  * @property {Example[]} examples it and all others of the page, which may share inputs
  * @property {Edits} edits by the name of the input
  * @property {string} heading the last one that the reader went to
  * @property {Edits[]} past for undo, latest last
  * @property {Edits[]} future for redo, latest last
- * @property {string} current the number being edited: its changes until `commit` are one undo step
+ * @property {string} current the numbers being edited: their changes until `endUndoStep` are one undo step
  */
 
 /**
  * Start a session, which keeps the edits of the previous one.
  *
- * @param {Example} example @param {Example[]} others on the same page
+ * @param {Example | null} example @param {Example[]} others on the same page
  * @param {Session | null} previous
  * @returns {Session}
  */
 export const startSession = (example, others, previous) => {
-  const examples = [...new Set([example, ...others, ...(previous?.examples ?? [])])];
+  const first = example ? [example] : [];
+  const examples = [...new Set([...first, ...others, ...(previous?.examples ?? [])])];
   const state = previous ?? { edits: new Map(), heading: "", past: [], future: [], current: "" };
   const session = { ...state, example, examples };
   computeAll(examples, session.edits);
@@ -41,11 +42,15 @@ export const replaceEdits = (session, edits) => {
   applyEdits(session, edits);
 };
 
-/** Edit one number. @param {Session} session @param {string} input @param {number[]} index @param {number} value */
-export const editNumber = (session, input, index, value) => {
-  const array = copyOf(session.edits.get(input) ?? originalInput(session.example, input));
-  array.data[ravel(index, array.shape)] = value;
-  const current = `${input}[${index}]`;
+/**
+ * Edit numbers of an input.
+ *
+ * @param {Session} session @param {string} input @param {number[][]} indices @param {number[]} values
+ */
+export const editNumbers = (session, input, indices, values) => {
+  const array = copyOf(inputArray(session, input));
+  indices.forEach((index, i) => (array.data[ravel(index, array.shape)] = values[i]));
+  const current = `${input}[${indices.join("][")}]`;
   if (current !== session.current) {
     endUndoStep(session);
     addUndoStep(session);
@@ -113,8 +118,14 @@ export const computeAll = (examples, edits) => {
   }
 };
 
+/** Return an input, with the edits. @param {Session} session @param {string} input @returns {NDArray} */
+const inputArray = ({ examples, edits }, input) => {
+  const owner = /** @type {Example} */ (examples.find((example) => keyIn(example, input)));
+  return edits.get(input) ?? originalInput(owner, input);
+};
+
 /** Return a number of an input, with the edits. @param {Session} session @param {string} input @param {number[]} index */
-export const inputNumber = ({ example, edits }, input, index) => {
-  const { data, shape, dtype } = edits.get(input) ?? originalInput(example, input);
+export const inputNumber = (session, input, index) => {
+  const { data, shape, dtype } = inputArray(session, input);
   return { value: data[ravel(index, shape)], dtype };
 };

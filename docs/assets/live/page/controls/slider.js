@@ -1,0 +1,38 @@
+// Sliders: native range inputs whose positions stand for the numbers in `data-stops`.
+
+import { attentionDocs } from "../site.js";
+
+/** Return the numbers that a slider can have. @param {HTMLElement} slider @returns {string[]} */
+const stopsOf = (slider) => (slider.dataset.stops ?? "").split(" ");
+
+/** Show where a slider's number is among its stops. @param {HTMLInputElement} slider @param {number} number */
+const moveTo = (slider, number) => {
+  const distances = stopsOf(slider).map((stop) => Math.abs(Number(stop) - number));
+  const nearest = distances.indexOf(Math.min(...distances));
+  // A number that was typed may lie between two stops.
+  if (nearest >= 0 && distances[nearest] < distances[Number(slider.value)]) slider.value = String(nearest);
+  slider.setAttribute("aria-valuetext", String(number));
+};
+
+/** Let a slider edit its input, and follow it. @param {HTMLInputElement} slider */
+const connect = (slider) => {
+  slider.oninput = () => {
+    const number = Number(stopsOf(slider)[Number(slider.value)]);
+    slider.setAttribute("aria-valuetext", String(number));
+    attentionDocs.loadLive().then(
+      () => attentionDocs.editInput(slider, slider.dataset.input ?? "", [number]),
+      () => {}
+    );
+  };
+  slider.addEventListener("numbers", (event) => moveTo(slider, /** @type {CustomEvent} */ (event).detail[0]));
+};
+
+const connectAll = () => {
+  /** @type {NodeListOf<HTMLInputElement>} */ (document.querySelectorAll("[data-control=slider]:not([data-ready])"))
+    .forEach((slider) => {
+      slider.dataset.ready = "";
+      connect(slider);
+    });
+};
+attentionDocs.onArrival(connectAll);
+connectAll();
