@@ -157,6 +157,17 @@ def figure(panel: Panel, name: str, css_class: str | None = None) -> Html:
     )
 
 
+def below(panels: Sequence[Panel], name: str) -> Panel:
+    """Return panels below each other as one panel."""
+    y, body = 0.0, []
+    for panel in panels:
+        body.append(translated(0, y, panel.body))
+        y += panel.height + LINE_HEIGHT
+    width = max(panel.width for panel in panels)
+    description = " ".join(panel.description for panel in panels)
+    return Panel(width, y - LINE_HEIGHT, "".join(body), description, name=name)
+
+
 def beside(panels: Sequence[Panel], name: str) -> Html:
     """Return a finished figure of several panels, each an SVG of its own with its own name.
 

@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+from attention_docs.publish.before.figures.bars import bars_panel
 from attention_docs.publish.before.figures.claims import claim
 from attention_docs.publish.before.figures.course_drawings import (
     Arrow,
@@ -34,6 +35,7 @@ from attention_docs.render.figures import (
 )
 from attention_docs.render.figures.svg import (
     LINE_HEIGHT,
+    below,
     colour,
     element,
     label,
@@ -232,6 +234,22 @@ def course_saturation(steps_of: StepsOf) -> Html:
     name = "Weights of “birds”"
     axes = Axis("factor", (1 / 16, 1 / 4, 1, 4), logarithmic=True), Axis("weight", (0, 0.5, 1))
     return figure(line_chart(name, *axes, series), name)
+
+
+@site_figure
+def softmax_temperature(steps_of: StepsOf) -> Html:
+    r"""The weights of *birds* and the slope at *pass*, whose bar is full at $\frac{1}{4}$: first
+    for the softmax of the scores, then for that of the scores divided by $\sqrt{d_k}$. Both
+    softmaxes divide by the temperature, too."""
+    steps = steps_of("softmax_temperature")
+    panels = []
+    for name, ending in (("without the root", "_unscaled"), ("with the root", "")):
+        weights = bars_panel(name, steps[f"weights{ending}"], WORDS)
+        slope = bars_panel(
+            "slope", steps[f"slope{ending}"], ["pass"], "scores", largest=0.25, room_for=WORDS
+        )
+        panels.append(below([weights, slope], name))
+    return beside(panels, "Weights and slope, without and with the root")
 
 
 @site_figure

@@ -1,0 +1,69 @@
+"""A row of scores whose number of features and temperature can be set.
+
+The scores are those of "birds" in the course. They grow with the root of d, as random scores do,
+so at d = 3 they are those of the course. A softmax with a temperature divides its scores by it.
+`slope` is the derivative of the weight of "pass" with respect to what the softmax is taken of.
+
+>>> show(steps())
+d 1
+[12]
+temperature 1
+[1]
+scores 5
+[0 12 0 0 0]
+weights_unscaled 5
+[6.1e-06 1.0000 6.1e-06 6.1e-06 6.1e-06]
+slope_unscaled 1
+[2.5e-05]
+scaled 5
+[0 3.4641 0 0 0]
+weights 5
+[0.0278 0.8887 0.0278 0.0278 0.0278]
+slope 1
+[0.0989]
+"""
+
+from types import ModuleType
+
+import numpy
+
+from attention_docs.arrays import Array
+from attention_docs.examples.course_sentence import WORDS, given
+from attention_docs.softmax import softmax
+
+TITLE = "Scores of more features, and a softmax with a temperature"
+SOURCE = "our own"
+
+D = [12]
+TEMPERATURE = [1]
+LABELS = {
+    "scores": (WORDS,),
+    "weights_unscaled": (WORDS,),
+    "scaled": (WORDS,),
+    "weights": (WORDS,),
+}
+
+
+def steps(xp: ModuleType = numpy) -> dict[str, Array]:
+    matrices = given(xp)
+    q, k = matrices["X"][0, :] @ matrices["W_Q_1"], matrices["X"] @ matrices["W_K_1"]
+    d, temperature = (xp.asarray(number, dtype=xp.float64) for number in (D, TEMPERATURE))
+    scores = xp.sqrt(d / 3) * (k @ q)
+    scaled = scores / xp.sqrt(d)
+    weights_unscaled, weights = softmax(scores / temperature), softmax(scaled / temperature)
+    return {
+        "d": d,
+        "temperature": temperature,
+        "scores": scores,
+        "weights_unscaled": weights_unscaled,
+        "slope_unscaled": slope(xp, weights_unscaled),
+        "scaled": scaled,
+        "weights": weights,
+        "slope": slope(xp, weights),
+    }
+
+
+def slope(xp: ModuleType, weights: Array) -> Array:
+    """Return a (1 - a) for the second weight; the sum of the others has more digits than 1 - a."""
+    others = xp.concat([weights[:1], weights[2:]])
+    return weights[1:2] * xp.sum(others)

@@ -1,0 +1,129 @@
+"""Controls edit their inputs as typing does, and the page then shows what Python computes."""
+
+import re
+
+import numpy as np
+import pytest
+
+from attention_docs import examples
+from attention_docs.render.numbers import html_number, number
+from tests.browser.test_every_page import RULES
+from tests.browser.test_panel import AXE
+from tests.browser.visit import HORIZONTAL_OVERFLOW
+from tests.conftest import ROOT
+from tests.live.replay import replay
+
+BOX, SLIDER, BAR = ".try", "[data-control=slider]", ".live-bar"
+PAGES = [
+    page.relative_to(ROOT / "docs").with_suffix("").as_posix()
+    for page in sorted((ROOT / "docs").rglob("*.md"))
+    if re.search(r"^\\control\{", page.read_text("utf-8"), re.MULTILINE)
+]
+SLIDERS = """
+    () => [...document.querySelectorAll("[data-control=slider]")].map(({dataset}) => [
+        dataset.input, dataset.stops.split(" ").map(Number),
+    ])
+"""
+# Sets each slider to a stop, and returns the numbers of all boxes: reference, index in the step if any, text.
+MOVE = """
+    async positions => {
+        const sliders = document.querySelectorAll("[data-control=slider]");
+        for (const [i, position] of positions.entries()) {
+            if (sliders[i].value === String(position)) continue;
+            sliders[i].value = position;
+            sliders[i].dispatchEvent(new Event("input"));
+        }
+        const isOpen = () => document.querySelector(".live-bar") && document.querySelector(".live-editing");
+        for (let i = 0; i < 100 && !isOpen(); i++) await new Promise(done => setTimeout(done, 20));
+        await new Promise(done => setTimeout(done, 160));
+        return [...document.querySelectorAll(".try [data-val]")].flatMap(carrier =>
+            carrier.matches("g")
+                ? [...carrier.querySelectorAll("[data-at]")].map(cell =>
+                    [carrier.dataset.val, cell.dataset.at, cell.querySelector("text").textContent])
+                : carrier.matches("table") ? [] : [[carrier.dataset.val, null, carrier.textContent]]
+        );
+    }
+"""
+
+
+def compare(shown, edits):
+    """Compare numbers that a page shows with what Python computes after edits of inputs."""
+    assert shown
+    for reference, index, text in shown:
+        name, indices = re.fullmatch(r"([\w.]+)(?:\[(.*)\])?", reference).groups()
+        example, step = name.split(".")
+        own = {key: array for (owner, key), array in edits.items() if owner == example}
+        array = np.asarray(replay(example, own).steps[step])
+        indices = indices if index is None else index
+        value = array[tuple(map(int, indices.split(",")))] if indices else array[()]
+        expected = {number(value), re.sub("<.*?>", "", html_number(value))}
+        assert text in expected, (reference, index, edits)
+
+
+def edits_of(sliders, positions):
+    """Return the inputs with the numbers of sliders at some positions."""
+    edits = {}
+    for (reference, stops), position in zip(sliders, positions, strict=True):
+        name, index = re.fullmatch(r"(.+)\[(.*)\]", reference).groups()
+        example, step = name.split(".")
+        original = np.array(examples.steps(example)[step])
+        array = edits.setdefault((example, step), original)
+        array[tuple(map(int, index.split(",")))] = stops[position]
+    return edits
+
+
+@pytest.mark.parametrize("page", PAGES)
+def test_page_shows_what_python_computes_at_every_stop(open_page, page):
+    visit = open_page(page)
+    visit.page.locator(BOX).first.scroll_into_view_if_needed()
+    sliders = visit.page.evaluate(SLIDERS)
+    start = [int(each.input_value()) for each in visit.page.locator(SLIDER).all()]
+    draw = np.random.default_rng(5)
+    positions = [
+        [*start[:i], stop, *start[i + 1 :]]
+        for i, (_, stops) in enumerate(sliders)
+        for stop in range(len(stops))
+    ] + [[int(draw.integers(len(stops))) for _, stops in sliders] for _ in range(20)]
+    for each in positions:
+        compare(visit.page.evaluate(MOVE, each), edits_of(sliders, each))
+    assert visit.errors == []
+
+
+def test_slider_follows_keys_undo_address_and_done(open_page):
+    visit = open_page("course/scale")
+    slider = visit.page.locator(SLIDER).first
+    slider.focus()
+    visit.page.keyboard.press("ArrowRight")
+    visit.wait_until("location.hash === '#try=&softmax_temperature.d%5B0%5D=48'")
+    visit.page.keyboard.press("ArrowRight")
+    visit.wait_until("location.hash.endsWith('=192')")
+    assert slider.get_attribute("aria-valuetext") == "192"
+    assert visit.page.locator(".live-field").count() == 0
+    visit.page.keyboard.press("Control+z")
+    visit.wait_until("location.hash.endsWith('=48')")
+    assert slider.input_value() == "2"
+    visit.page.reload()
+    visit.wait_until("document.querySelector('[data-control=slider]').value === '2'")
+    visit.page.locator(f"{BAR} button", has_text="Done").click()
+    visit.wait_until("location.hash === ''")
+    assert slider.input_value() == "1"
+
+
+def test_edits_of_a_control_stay_when_its_inputs_become_fields(open_page):
+    visit = open_page("course/scale")
+    visit.page.evaluate(MOVE, [3, 2])
+    visit.page.locator('.live-try[data-example="softmax_temperature"]').first.click()
+    field = visit.page.locator('[data-val="softmax_temperature.d"] .live-field')
+    assert field.input_value() == "192"
+    field.fill("40")
+    visit.wait_until("document.querySelector('[data-control=slider]').value === '2'")
+    assert visit.page.locator(SLIDER).first.get_attribute("aria-valuetext") == "40"
+
+
+@pytest.mark.parametrize("page", PAGES)
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+def test_controls_meet_wcag_2_2_and_fit_a_phone(open_page, axe, page, scheme):
+    visit = open_page(page, scheme=scheme, width=320, height=800)
+    visit.page.evaluate(axe)
+    assert visit.page.evaluate(AXE, [BOX, RULES]) == []
+    assert visit.page.evaluate(HORIZONTAL_OVERFLOW) <= 0
