@@ -4,7 +4,6 @@ import json
 import re
 from dataclasses import dataclass
 from functools import cached_property
-from pathlib import Path
 from typing import Any
 
 import yaml
@@ -97,8 +96,12 @@ class Source:
             start = end
         raise ValueError(f"expected a line of {self.file} from 0 to {start - 1}; got {line}")
 
-    def locate(self, pattern: str) -> str:
-        """Return the location of the first match of a pattern, or the file if there is none."""
+    def locate_text(self, text: str) -> str:
+        """Return the location of a text, or the file if it does not occur in it.
+
+        Its line breaks and indentation may differ from those in the file.
+        """
+        pattern = r"\s+".join(map(re.escape, text.split()))
         match = re.search(pattern, self.prose)
         # Text with computed values occurs in the expanded Markdown only. Its lines correspond to
         # those of the prose unless a macro expanded to several lines.
@@ -107,29 +110,3 @@ class Source:
         if not match:
             return self.location()
         return self.location(match.string.count("\n", 0, match.start()))
-
-    def locate_text(self, text: str) -> str:
-        """Return the location of a text, whose line breaks and indentation may differ."""
-        return self.locate(r"\s+".join(map(re.escape, text.split())))
-
-    def locate_id(self, html_id: str) -> str:
-        return self.locate(rf'(?:\{{#|id="){re.escape(html_id)}\b')
-
-    def locate_link(self, address: str, target: str, config_file: Path) -> str:
-        """Return the location of a link in the source or, if the theme inserted it, in mkdocs.yml.
-
-        Args:
-            address: the link in the finished page. MkDocs may have changed its path, but not its
-                fragment.
-            target: the URL that it resolves to.
-            config_file: the path of mkdocs.yml.
-        """
-        _, _, fragment = address.partition("#")
-        pattern = re.escape(f"#{fragment}" if fragment else address)
-        if not re.search(pattern, self.prose):
-            config = config_file.read_text(encoding="utf-8")
-            match = re.search(rf"(?<![\w./-]){re.escape(target)}(?![\w./-])", config)
-            if match:
-                line = config.count("\n", 0, match.start()) + 1
-                return f"{config_file.name}:{line}"
-        return self.locate(pattern)

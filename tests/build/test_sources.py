@@ -1,8 +1,6 @@
-"""Locations of text, ids and links in the sources of pages."""
+"""Locations of text in the sources of pages."""
 
 import json
-
-import pytest
 
 from attention_docs.publish.sources import Source
 
@@ -15,13 +13,6 @@ CELLS = [
     {"cell_type": "code", "id": "two", "source": ["1\n", "2\n", "3\n", "4"]},
     {"cell_type": "markdown", "id": "three", "source": ["$x$\n", "$$\n", "3 + y\n", "$$"]},
 ]
-
-
-@pytest.fixture
-def config_file(tmp_path):
-    file = tmp_path / "mkdocs.yml"
-    file.write_text("site_name: A\nextra_css:\n  - assets/a.css\n")
-    return file
 
 
 def test_location_counts_the_lines_of_front_matter():
@@ -47,10 +38,3 @@ def test_line_of_computed_values_is_omitted_if_an_expanded_macro_moved_it():
     page_with_table = Source("a.md", CONTENT, "a table\n\n" + MARKDOWN)
     assert page_with_table.locate_text("3 + y") == "docs/a.md"
     assert page_with_table.locate_text("see") == "docs/a.md:7"
-
-
-def test_ids_and_links_are_located(config_file):
-    assert PAGE.locate_id("top") == "docs/a.md:5"
-    assert PAGE.locate_link("../b/#there", "b#there", config_file) == "docs/a.md:7"
-    assert PAGE.locate_link("../assets/a.css", "assets/a.css", config_file) == "mkdocs.yml:3"
-    assert PAGE.locate_link("../c/", "c", config_file) == "docs/a.md"

@@ -1,6 +1,5 @@
 """The stage after the generator: turn its output into the published site."""
 
-import logging
 from collections.abc import Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
@@ -12,7 +11,6 @@ from attention_docs.publish.after import (
     fonts,
     formulas,
     inline_scripts,
-    links,
     pictures,
     policy,
     preload,
@@ -29,13 +27,11 @@ from attention_docs.publish.project import Project
 from attention_docs.publish.sources import Source
 from attention_docs.render.table import labels_of
 
-# A child of MkDocs' logger, so a strict build counts its warnings.
-log = logging.getLogger("mkdocs.attention_docs.after")
 FORMULA_STYLE_SHEET = "assets/katex/katex.min.css"
 
 
 def finish(site: Path, project: Project, prepared: Prepared, templates: Sequence[str]) -> None:
-    """Finish a site that the generator has written, and log warnings of broken links and ids.
+    """Finish a site that the generator has written.
 
     Args:
         site: the folder of the site.
@@ -55,8 +51,6 @@ def finish(site: Path, project: Project, prepared: Prepared, templates: Sequence
     pages = {path: parts.insert(page, prepared.parts) for path, page in pages.items()}
     if problems := list(script_problems(pages, sources, templates)):
         raise PublishError("\n".join(problems))
-    # Collected before formulas are inserted, which are most of the HTML and have no ids or links.
-    ids_and_links = {path: links.ids_and_links(pages[path]) for path in sources}
     with ThreadPoolExecutor(max_workers=1) as thread:
         # KaTeX runs in another process while the pictures are drawn.
         typesetting = thread.submit(typeset_formulas, project, dict(pages), sources)
@@ -78,8 +72,6 @@ def finish(site: Path, project: Project, prepared: Prepared, templates: Sequence
         write_text(site / path, script)
     sitemap.set_date(site, repository.commit_day(project.root))
     search.write_index(site, pages, offline=project.offline)
-    for problem in link_problems(site, sources, ids_and_links, project.root / "mkdocs.yml"):
-        log.warning(problem)
     if not project.preview:
         styles.remove_unused(site)
     # The policy would block the script of live reload, and that of the offline search, which
@@ -137,24 +129,3 @@ def script_problems(
         location = f"{sources[path].file}: " if path in sources else ""
         for problem in inline_scripts.forbidden_scripts(page, allowed):
             yield f"{location}site/{path}: {problem}"
-
-
-def link_problems(
-    site: Path,
-    sources: Mapping[str, Source],
-    ids_and_links: Mapping[str, links.IdsAndLinks],
-    config_file: Path,
-) -> Iterator[str]:
-    """Yield messages about duplicate ids and broken links."""
-    for path, page in ids_and_links.items():
-        for html_id in links.duplicate_ids(page):
-            yield f"{sources[path].locate_id(html_id)}: duplicate id {html_id!r}"
-
-    def exists(url: str) -> bool:
-        return (site / url).is_file() or (site / url / "index.html").is_file()
-
-    path_of_url = {path.removesuffix("index.html") or "./": path for path in ids_and_links}
-    pages = {url: ids_and_links[path] for url, path in path_of_url.items()}
-    for url, link, target in links.broken_links(pages, exists):
-        location = sources[path_of_url[url]].locate_link(link, target, config_file)
-        yield f"{location}: broken link {link!r}"

@@ -8,58 +8,12 @@ from urllib.parse import unquote, urljoin, urlsplit
 
 import pytest
 
-from attention_docs.publish.after.links import broken_links, ids_and_links
-
 HOME = "http://127.0.0.1/attention-docs/"
 URL_IN_STYLE = re.compile(r"""url\(\s*(?P<quote>["']?)(?P<address>[^)"']+)(?P=quote)\s*\)""")
 
 
-@pytest.mark.parametrize(
-    ("address", "is_broken"),
-    [
-        ("../b/", False),
-        ("../b/#there", False),
-        ("../b/?x=1#there", False),
-        ("../b/#nope", True),
-        ("#here", False),
-        ("#nope", True),
-        ("../assets/a%20b.css", False),
-        ("../assets/nope.css", True),
-        ("../c/", True),
-        ("/b/", True),
-        ("../../b/", True),
-        ("https://example.org/nope", False),
-        ("mailto:nobody", False),
-        ("//example.org/nope", False),
-    ],
-)
-def test_link_is_broken_if_its_file_or_id_is_missing(address, is_broken):
-    files = {"a", "b", "assets/a b.css"}
-    pages = {
-        "a/": ids_and_links(f'<p id="here"><a href="{address}">'),
-        "b/": ids_and_links('<p id="there">'),
-    }
-    links = [link for _, link, _ in broken_links(pages, files.__contains__)]
-    assert links == ([address] if is_broken else [])
-
-
-def test_broken_target_is_reported_once():
-    page = ids_and_links('<img src="../nope.svg">')
-    links = list(broken_links({"a/": page, "b/": page}, exists=lambda url: False))
-    assert links == [("a/", "../nope.svg", "nope.svg")]
-
-
-def test_link_to_a_missing_id_in_a_page_file_is_broken():
-    pages = {
-        "a/b.html": ids_and_links('<a href="../c.html#x">'),
-        "c.html": ids_and_links('<a href="a/b.html">'),
-    }
-    targets = [target for _, _, target in broken_links(pages, exists=pages.__contains__)]
-    assert targets == ["c.html#x"]
-
-
 class Page(HTMLParser):
-    """The ids and links of a page, collected by an HTML parser, independently of the build."""
+    """The ids and links of a page, collected by an HTML parser."""
 
     def __init__(self, text):
         super().__init__()
@@ -142,5 +96,5 @@ def test_old_addresses_and_anchors_still_exist(site):
         file = site / f"{address}index.html" if address.endswith("/") else site / address
         assert file.is_file(), address
         if anchors:
-            ids = ids_and_links(file.read_text("utf-8")).ids
+            ids = Page(file.read_text("utf-8")).ids
             assert set(anchors) <= ids.keys(), address
