@@ -201,10 +201,10 @@ def inputs(xp: ModuleType = numpy) -> tuple[Array, list[Array]]:
 def projections(xp: ModuleType, data: Array, weights: list[Array]) -> tuple[Array, Array, Array]:
     """Return queries, keys and values, (1, 10, 4) each, with the similar pair injected."""
     q, k, v = (data @ matrix for matrix in weights)
-    return with_injected(xp, q, row=2), with_injected(xp, k, row=5), v
+    return inject(xp, q, row=2), inject(xp, k, row=5), v
 
 
-def with_injected(xp: ModuleType, rows: Array, row: int) -> Array:
+def inject(xp: ModuleType, rows: Array, row: int) -> Array:
     """Return the rows, (1, 10, 4), with one of them replaced by `INJECTED`."""
     is_replaced = xp.arange(rows.shape[1])[:, None] == row
     return xp.where(is_replaced, xp.asarray(INJECTED, dtype=xp.float64), rows)

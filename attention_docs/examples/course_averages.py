@@ -42,7 +42,7 @@ from types import ModuleType
 import numpy
 
 from attention_docs.arrays import Array
-from attention_docs.examples.course_sentence import FEATURES, WORDS, given
+from attention_docs.examples.course_sentence import FEATURES, WORDS, given_matrices
 
 TITLE = "Averages of the words of a sentence"
 SOURCE = "our own"
@@ -57,7 +57,7 @@ LABELS = {
 
 
 def steps(xp: ModuleType = numpy) -> dict[str, Array]:
-    x = given(xp)["X"]
+    x = given_matrices(xp)["X"]
     dots = x @ x.T
     exponentials = xp.exp(dots)
     sums = xp.sum(exponentials, axis=1, keepdims=True)

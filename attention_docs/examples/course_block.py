@@ -75,7 +75,7 @@ import numpy
 
 from attention_docs.arrays import Array
 from attention_docs.examples.course_heads import steps as heads
-from attention_docs.examples.course_sentence import FEATURES, RULE, WORDS, given
+from attention_docs.examples.course_sentence import FEATURES, RULE, WORDS, given_matrices
 
 TITLE = "A block: sums, norms and a feed-forward network"
 SOURCE = "our own"
@@ -128,7 +128,7 @@ def block(xp: ModuleType, placed: Array, added: Array) -> dict[str, Array]:
 
 def feed_forward(xp: ModuleType, rows: Array) -> tuple[Array, Array, Array]:
     """Return the sums, what the maximum leaves of them, and what is added to each row."""
-    matrices = given(xp)
+    matrices = given_matrices(xp)
     before = rows @ matrices["W_1"] + matrices["b_1"]
     hidden = xp.where(before > 0, before, xp.zeros_like(before))
     return before, hidden, hidden @ matrices["W_2"]

@@ -71,7 +71,7 @@ from attention_docs.examples.course_sentence import (
     KEY_FEATURES,
     VALUE_FEATURES,
     WORDS,
-    given,
+    given_matrices,
 )
 
 TITLE = "Attention over the sentence"
@@ -91,7 +91,7 @@ LABELS = {
 
 
 def steps(xp: ModuleType = numpy) -> dict[str, Array]:
-    matrices = given(xp)
+    matrices = given_matrices(xp)
     x, w_q, w_k, w_v = (matrices[name] for name in ("X", "W_Q_1", "W_K_1", "W_V"))
     q, k, v = x @ w_q, x @ w_k, x @ w_v
     scores = q @ k.T

@@ -117,8 +117,8 @@ from attention_docs.examples.course_sentence import (
     HAND_FEATURES,
     VALUE_FEATURES,
     WORDS,
-    given,
-    nine_decimals,
+    given_matrices,
+    round_off,
 )
 
 TITLE = "Two heads on one sentence"
@@ -146,7 +146,7 @@ LABELS = {
 
 
 def steps(xp: ModuleType = numpy) -> dict[str, Array]:
-    matrices = given(xp)
+    matrices = given_matrices(xp)
     placed = matrices["X"] + matrices["E"]
     v = placed @ matrices["W_V"]
     q_1, k_1, q_2, k_2 = (placed @ matrices[f"W_{name}"] for name in ("Q_1", "K_1", "Q_2", "K_2"))
@@ -155,14 +155,14 @@ def steps(xp: ModuleType = numpy) -> dict[str, Array]:
     both = xp.concat([q_1, q_2], axis=1), xp.concat([k_1, k_2], axis=1)
     one_head = attention_steps(*both, v, is_causal=True)
     they_scores = xp.stack([attention.scores[4, :] for attention in (one, two, one_head)])
-    open_scores = nine_decimals(xp, attention_steps(q_2, k_2, v).scores)
+    open_scores = round_off(xp, attention_steps(q_2, k_2, v).scores)
     w_o = xp.concat([matrices["W_O_1"], matrices["W_O_2"]])
     side_by_side = xp.concat([one.output, two.output], axis=1)
     return {
         "placed": placed,
         "W_Q_2": matrices["W_Q_2"],
         "W_K_2": matrices["W_K_2"],
-        "pass_query": nine_decimals(xp, q_2[1, :]),
+        "pass_query": round_off(xp, q_2[1, :]),
         "pass_scores": open_scores[1, :],
         "birds_scores": open_scores[0, :],
         "weights_1": one.weights,
@@ -174,6 +174,6 @@ def steps(xp: ModuleType = numpy) -> dict[str, Array]:
         "added_1": one.output @ matrices["W_O_1"],
         "added_2": two.output @ matrices["W_O_2"],
         "output": side_by_side @ w_o,
-        "they_scores": nine_decimals(xp, they_scores),
+        "they_scores": round_off(xp, they_scores),
         "one_head_weights": one_head.weights,
     }

@@ -57,7 +57,7 @@ import numpy
 
 from attention_docs.arrays import Array
 from attention_docs.dot_product import attention_steps
-from attention_docs.examples.course_sentence import VALUE_FEATURES, WORDS, given
+from attention_docs.examples.course_sentence import VALUE_FEATURES, WORDS, given_matrices
 from attention_docs.masks import causal_mask
 
 TITLE = "The sentence under a causal mask"
@@ -75,7 +75,7 @@ LABELS = {
 
 
 def steps(xp: ModuleType = numpy) -> dict[str, Array]:
-    matrices = given(xp)
+    matrices = given_matrices(xp)
     placed = matrices["X"] + matrices["E"]
     q, k, v = (placed @ matrices[name] for name in ("W_Q_1", "W_K_1", "W_V"))
     attention = attention_steps(q, k, v, is_causal=True)

@@ -79,7 +79,7 @@ from attention_docs.examples.course_sentence import (
     VALUE_FEATURES,
     VOCABULARY,
     WORDS,
-    given,
+    given_matrices,
 )
 from attention_docs.softmax import softmax
 
@@ -102,12 +102,12 @@ LABELS = {
 
 
 def steps(xp: ModuleType = numpy) -> dict[str, Array]:
-    matrices = given(xp)
+    matrices = given_matrices(xp)
     x, placed = matrices["X"], matrices["X"] + matrices["E"]
-    q, k, v = projected(matrices, placed, head=1)
+    q, k, v = project(matrices, placed, head=1)
     head_1 = attention_steps(q, k, v, is_causal=True)
-    head_2 = attention_steps(*projected(matrices, placed, head=2), is_causal=True)
-    without_positions = projected(matrices, x, head=1)
+    head_2 = attention_steps(*project(matrices, placed, head=2), is_causal=True)
+    without_positions = project(matrices, x, head=1)
     outputs = [
         attention_steps(*without_positions, scale=1.0).output,
         attention_steps(*without_positions).output,
@@ -133,7 +133,7 @@ def steps(xp: ModuleType = numpy) -> dict[str, Array]:
     }
 
 
-def projected(matrices: dict[str, Array], rows: Array, head: int) -> tuple[Array, Array, Array]:
+def project(matrices: dict[str, Array], rows: Array, head: int) -> tuple[Array, Array, Array]:
     """Return the queries, keys and values of a head."""
     q, k, v = (rows @ matrices[name] for name in (f"W_Q_{head}", f"W_K_{head}", "W_V"))
     return q, k, v

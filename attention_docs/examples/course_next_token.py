@@ -97,9 +97,9 @@ from attention_docs.examples.course_sentence import (
     SWAPPED,
     VOCABULARY,
     WORDS,
-    given,
-    nine_decimals,
-    swapped,
+    given_matrices,
+    round_off,
+    swap_nouns,
 )
 from attention_docs.softmax import softmax
 
@@ -140,19 +140,19 @@ LABELS = {
 
 
 def steps(xp: ModuleType = numpy) -> dict[str, Array]:
-    matrices = given(xp)
+    matrices = given_matrices(xp)
     x = matrices["X"]
     attention = heads(xp)
     placed = attention["placed"]
-    output, logits, probabilities = predicted(xp, placed, attention["output"])
+    output, logits, probabilities = predict(xp, placed, attention["output"])
     n = placed.shape[0]
     following = xp.stack([probabilities[i, i + 1] for i in range(n)])
     fly = xp.asarray(FLY_PLACED, dtype=xp.float64)
     longer = xp.concat([placed, fly[None, :]])
-    appended = predicted(xp, longer, attended(xp, longer))[2][-1, :]
+    appended = predict(xp, longer, multi_head_output(xp, longer))[2][-1, :]
     temperatures = xp.asarray(TEMPERATURES, dtype=xp.float64)
     tempered = softmax(logits[-1:, :] / temperatures[:, None])
-    both = [ablations(xp, x), ablations(xp, swapped(xp, x))]
+    both = [ablations(xp, x), ablations(xp, swap_nouns(xp, x))]
     last_rows = xp.stack([rows[:, -1, :] for rows in both])
     return {
         "output": output,
@@ -168,19 +168,20 @@ def steps(xp: ModuleType = numpy) -> dict[str, Array]:
         "temperatures": temperatures,
         "tempered": tempered,
         "draws": xp.asarray(DRAWS, dtype=xp.float64),
-        "drawn": drawn(xp, tempered, xp.asarray(DRAWS, dtype=xp.float64)),
+        "drawn": sample(xp, tempered, xp.asarray(DRAWS, dtype=xp.float64)),
         "fly": last_rows[:, :, FLY],
         "sail": last_rows[:, :, SAIL],
-        "log_odds": nine_decimals(xp, xp.log(last_rows[:, :, FLY] / last_rows[:, :, SAIL])),
+        "log_odds": round_off(xp, xp.log(last_rows[:, :, FLY] / last_rows[:, :, SAIL])),
         "with_head_1": last_rows[:, 0, :],
         "without_head_1": last_rows[:, 1 + PARTS.index("head 1"), :],
-        "right": right(xp, both[0], [1, 2, 3, 4, FLY]) + right(xp, both[1], [1, 0, 3, 4, SAIL]),
+        "right": count_correct(xp, both[0], [1, 2, 3, 4, FLY])
+        + count_correct(xp, both[1], [1, 0, 3, 4, SAIL]),
     }
 
 
-def attended(xp: ModuleType, placed: Array, heads: Iterable[int] = (1, 2)) -> Array:
-    """Return what the heads add, for any number of words."""
-    matrices = given(xp)
+def multi_head_output(xp: ModuleType, placed: Array, heads: Iterable[int] = (1, 2)) -> Array:
+    """Return the sum of the heads' outputs, each projected by its `W_O`."""
+    matrices = given_matrices(xp)
     total = xp.zeros_like(placed)
     for head in heads:
         q, k, v = (placed @ matrices[name] for name in (f"W_Q_{head}", f"W_K_{head}", "W_V"))
@@ -188,32 +189,32 @@ def attended(xp: ModuleType, placed: Array, heads: Iterable[int] = (1, 2)) -> Ar
     return total
 
 
-def predicted(xp: ModuleType, placed: Array, added: Array) -> tuple[Array, Array, Array]:
+def predict(xp: ModuleType, placed: Array, added: Array) -> tuple[Array, Array, Array]:
     """Return the output of the block, the logits and the probabilities of each row."""
     output = block(xp, placed, added)["output"]
-    logits = output @ given(xp)["W_vocabulary"]
+    logits = output @ given_matrices(xp)["W_vocabulary"]
     return output, logits, softmax(logits)
 
 
-def drawn(xp: ModuleType, probabilities: Array, draws: Array) -> Array:
-    """Return the index of the word that each number between 0 and 1 draws from each row."""
+def sample(xp: ModuleType, probabilities: Array, draws: Array) -> Array:
+    """Sample words: for each row, the index at which each draw from [0, 1) falls in the CDF."""
     index = xp.arange(probabilities.shape[1])
-    up_to = xp.astype(index[:, None] <= index[None, :], xp.float64)
-    cumulative = probabilities @ up_to
+    upper_triangular = xp.astype(index[:, None] <= index[None, :], xp.float64)
+    cumulative = probabilities @ upper_triangular
     passed = cumulative[:, None, :] <= draws[None, :, None]
     return xp.sum(xp.where(passed, xp.asarray(1), xp.asarray(0)), axis=-1)
 
 
 def ablations(xp: ModuleType, x: Array) -> Array:
     """Return the probabilities of each row with every part, and without each of `PARTS`."""
-    return xp.stack([without(xp, x, part) for part in (None, *PARTS)])
+    return xp.stack([ablate(xp, x, part) for part in (None, *PARTS)])
 
 
-def without(xp: ModuleType, x: Array, part: str | None) -> Array:
-    """Return the probabilities of each row if one of `PARTS` is left out."""
-    matrices = given(xp)
+def ablate(xp: ModuleType, x: Array, part: str | None) -> Array:
+    """Return the probabilities of each row without one of `PARTS`; None leaves nothing out."""
+    matrices = given_matrices(xp)
     rows = x if part == "positions" else x + matrices["E"]
-    added = attended(xp, rows, [i for i in (1, 2) if part != f"head {i}"])
+    added = multi_head_output(xp, rows, [i for i in (1, 2) if part != f"head {i}"])
     rows = added if part == "first residual sum" else rows + added
     rows = rows if part == "first norm" else layer_norm(xp, rows)
     rows = rows if part == "feed-forward network" else rows + feed_forward(xp, rows)[2]
@@ -221,10 +222,10 @@ def without(xp: ModuleType, x: Array, part: str | None) -> Array:
     return softmax(rows @ matrices["W_vocabulary"])
 
 
-def right(xp: ModuleType, probabilities: Array, words: list[int]) -> Array:
+def count_correct(xp: ModuleType, probabilities: Array, words: list[int]) -> Array:
     """Count, for each ablation, the rows whose word has the largest probability by itself."""
     # Two words can be equal but for the rounding of floats.
-    rounded = nine_decimals(xp, probabilities)
+    rounded = round_off(xp, probabilities)
     right_word = xp.stack([rounded[:, i, word] for i, word in enumerate(words)], axis=1)
     rivals = xp.sum(xp.astype(rounded >= right_word[:, :, None], xp.int64), axis=-1)
     return xp.sum(xp.astype(rivals == 1, xp.int64), axis=-1)

@@ -128,9 +128,9 @@ from attention_docs.examples.course_sentence import (
     SWAPPED,
     VALUE_FEATURES,
     WORDS,
-    given,
-    nine_decimals,
-    swapped,
+    given_matrices,
+    round_off,
+    swap_nouns,
 )
 
 TITLE = "Two words exchange their places"
@@ -158,9 +158,9 @@ LABELS = {
 
 
 def steps(xp: ModuleType = numpy) -> dict[str, Array]:
-    matrices = given(xp)
+    matrices = given_matrices(xp)
     x, e, w_q, w_k, w_v = (matrices[name] for name in ("X", "E", "W_Q_1", "W_K_1", "W_V"))
-    x_swapped = swapped(xp, x)
+    x_swapped = swap_nouns(xp, x)
 
     def attend(rows: Array) -> AttentionSteps:
         return attention_steps(rows @ w_q, rows @ w_k, rows @ w_v)
@@ -182,7 +182,7 @@ def steps(xp: ModuleType = numpy) -> dict[str, Array]:
         "angle": xp.acos(e[0, 5] * e[1, 5] + e[0, 6] * e[1, 6]) * (180 / math.pi),
         "K_placed": (x + e) @ w_k,
         "they_query": (x + e)[4, :] @ w_q,
-        "they_scores": nine_decimals(xp, placed.scores[4, :]),
+        "they_scores": round_off(xp, placed.scores[4, :]),
         "weights_placed": placed.weights,
         "weights_placed_swapped": placed_swapped.weights,
         "output_placed": placed.output,

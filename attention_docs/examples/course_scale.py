@@ -34,7 +34,7 @@ from types import ModuleType
 import numpy
 
 from attention_docs.arrays import Array
-from attention_docs.examples.course_sentence import WORDS, given
+from attention_docs.examples.course_sentence import WORDS, given_matrices
 from attention_docs.softmax import softmax
 
 TITLE = "One row of scores, and what happens as they grow"
@@ -51,7 +51,7 @@ LABELS = {
 
 
 def steps(xp: ModuleType = numpy) -> dict[str, Array]:
-    matrices = given(xp)
+    matrices = given_matrices(xp)
     q, k = matrices["X"][0, :] @ matrices["W_Q_1"], matrices["X"] @ matrices["W_K_1"]
     d = xp.asarray(D, dtype=xp.float64)
     scores = k @ q

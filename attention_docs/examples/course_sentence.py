@@ -179,8 +179,8 @@ LABELS = {
 }
 
 
-def given(xp: ModuleType) -> dict[str, Array]:
-    """Return every matrix that is given, by name, as arrays of the library `xp`."""
+def given_matrices(xp: ModuleType) -> dict[str, Array]:
+    """Return the inputs and the weights by name, as arrays of the library `xp`."""
     literals = {
         "X": X,
         "E": E,
@@ -199,18 +199,18 @@ def given(xp: ModuleType) -> dict[str, Array]:
     return {name: xp.asarray(literal, dtype=xp.float64) for name, literal in literals.items()}
 
 
-def swapped(xp: ModuleType, rows: Array) -> Array:
-    """Return `rows` with the first and the third exchanged, as `SWAPPED` has the words."""
+def swap_nouns(xp: ModuleType, rows: Array) -> Array:
+    """Return the rows of the words in the order of `SWAPPED`: the first and the third exchanged."""
     return xp.take(rows, xp.asarray([2, 1, 0, 3, 4]), axis=0)
 
 
-def nine_decimals(xp: ModuleType, array: Array) -> Array:
-    """Round away what floats leave behind where products of clock hands are whole numbers."""
+def round_off(xp: ModuleType, array: Array) -> Array:
+    """Round to nine decimals, where products of clock hands should be whole numbers."""
     return xp.round(array * 1e9) / 1e9
 
 
 def steps(xp: ModuleType = numpy) -> dict[str, Array]:
-    matrices = given(xp)
+    matrices = given_matrices(xp)
     (n, d_model), (d_k, d_v) = (
         matrices["X"].shape,
         (matrices[f"W_{a}"].shape[1] for a in ("Q_1", "V")),

@@ -69,8 +69,14 @@ import numpy
 
 from attention_docs.arrays import Array
 from attention_docs.examples.course_heads import steps as heads
-from attention_docs.examples.course_next_token import FLY, SAIL, attended, predicted
-from attention_docs.examples.course_sentence import FEATURES, VOCABULARY, WORDS, given, swapped
+from attention_docs.examples.course_next_token import FLY, SAIL, multi_head_output, predict
+from attention_docs.examples.course_sentence import (
+    FEATURES,
+    VOCABULARY,
+    WORDS,
+    given_matrices,
+    swap_nouns,
+)
 from attention_docs.learning import cross_entropy
 from attention_docs.softmax import softmax
 
@@ -98,10 +104,10 @@ LABELS = {
 
 
 def steps(xp: ModuleType = numpy) -> dict[str, Array]:
-    matrices = given(xp)
+    matrices = given_matrices(xp)
     w, y, rate = matrices["W_vocabulary"], xp.asarray(Y, dtype=xp.float64), xp.asarray(RATE)
     attention = heads(xp)
-    output, logits, probabilities = predicted(xp, attention["placed"], attention["output"])
+    output, logits, probabilities = predict(xp, attention["placed"], attention["output"])
     loss, d_logits = cross_entropy(logits, y)
     gradient = xp.matrix_transpose(output) @ d_logits
     step = -rate * gradient
@@ -124,9 +130,9 @@ def steps(xp: ModuleType = numpy) -> dict[str, Array]:
 
 def loss_swapped(xp: ModuleType, y: Array, w_vocabulary: Array) -> Array:
     """Return the loss of the sentence with exchanged nouns, whose answers are exchanged, too."""
-    matrices = given(xp)
-    placed = swapped(xp, matrices["X"]) + matrices["E"]
-    output = predicted(xp, placed, attended(xp, placed))[0]
+    matrices = given_matrices(xp)
+    placed = swap_nouns(xp, matrices["X"]) + matrices["E"]
+    output = predict(xp, placed, multi_head_output(xp, placed))[0]
     exchanged = [2, 1, 0, 3, 4, SAIL, FLY, 7, 8]
     answers = xp.take(y, xp.asarray(exchanged), axis=1)
     return cross_entropy(output @ w_vocabulary, answers)[0]

@@ -79,13 +79,13 @@ import numpy
 
 from attention_docs.arrays import Array
 from attention_docs.dot_product import attention_steps
-from attention_docs.examples.course_next_token import attended, predicted
+from attention_docs.examples.course_next_token import multi_head_output, predict
 from attention_docs.examples.course_sentence import (
     FEATURES,
     KEY_FEATURES,
     VALUE_FEATURES,
     VOCABULARY,
-    given,
+    given_matrices,
 )
 from attention_docs.masks import causal_mask
 
@@ -116,13 +116,13 @@ LABELS = {
 
 
 def steps(xp: ModuleType = numpy) -> dict[str, Array]:
-    matrices = given(xp)
+    matrices = given_matrices(xp)
     x = xp.asarray(X, dtype=xp.float64)
     q, k, v = (x @ matrices[name] for name in ("W_Q_1", "W_K_1", "W_V"))
     attention = attention_steps(q, k, v)
     is_later = ~causal_mask(x.shape[0], xp=xp)
     placed = x + matrices["E"]
-    probabilities = predicted(xp, placed, attended(xp, placed))[2]
+    probabilities = predict(xp, placed, multi_head_output(xp, placed))[2]
     return {
         "X": x,
         "dots": x @ x.T,

@@ -116,8 +116,8 @@ FORMULAS = {
 
 def steps(xp: ModuleType = numpy) -> dict[str, Array]:
     test = induction(RandomState(2), batch=256)
-    one, two = ([evaluate(model, w, test) for w in learned(model)] for model in (ONE, TWO))
-    weights = learned(TWO)[-1]
+    one, two = ([evaluate(model, w, test) for w in checkpoints(model)] for model in (ONE, TWO))
+    weights = checkpoints(TWO)[-1]
     run = TWO.run(weights, test.tokens[:1])
     without_1 = {**weights, "W_V1": 0 * weights["W_V1"]}
     without_2 = {**weights, "W_V2": 0 * weights["W_V2"]}
@@ -133,8 +133,8 @@ def steps(xp: ModuleType = numpy) -> dict[str, Array]:
         "answer": numpy.argmax(test.targets[0, -1]),
         "weights1": run.steps[0].weights[0],
         "weights2": run.steps[1].weights[0],
-        "position_scores": scores(weights, 1, weights["W_P"], weights["W_P"]),
-        "match_scores": scores(weights, 2, weights["W_E"], written_by_first_layer),
+        "position_scores": layer_scores(weights, 1, weights["W_P"], weights["W_P"]),
+        "match_scores": layer_scores(weights, 2, weights["W_E"], written_by_first_layer),
         "right_without_1": numpy.array(evaluate(TWO, without_1, test)[1]),
         "right_without_2": numpy.array(evaluate(TWO, without_2, test)[1]),
     }
@@ -142,13 +142,13 @@ def steps(xp: ModuleType = numpy) -> dict[str, Array]:
 
 
 @cache
-def learned(model: Model) -> list[Weights]:
-    """Return the weights before the first step, and after each `EVERY` steps."""
+def checkpoints(model: Model) -> list[Weights]:
+    """Train a model; return its weights before the first step, and after each `EVERY` steps."""
     stages = train(model, model.initial_weights(seed=0), induction, RATE, seed=1)
     return list(islice(stages, 0, STEPS + 1, EVERY))
 
 
-def scores(weights: Weights, layer: int, x_q: Array, x_kv: Array) -> Array:
+def layer_scores(weights: Weights, layer: int, x_q: Array, x_kv: Array) -> Array:
     """Return the scaled scores of one layer between two sets of vectors."""
     queries, keys = x_q @ weights[f"W_Q{layer}"], x_kv @ weights[f"W_K{layer}"]
     return queries @ keys.T / TWO.d_k**0.5

@@ -125,24 +125,24 @@ def steps(xp: ModuleType = numpy) -> dict[str, Array]:
     computed = {
         "step": numpy.arange(0, 101, 10),
         "log_2": numpy.log(numpy.array(2.0)),
-        **curve("no_positions", replace(MODEL, has_positions=False), reverse),
-        **curve("no_residual", replace(MODEL, has_residual=False), reverse),
-        **curve("induction_no_positions", replace(TWO, has_positions=False), induction),
-        **curve("induction_no_residual", replace(TWO, has_residual=False), induction),
-        **curve("wide", WIDE, reverse, size=4),
-        **curve("wide_unscaled", replace(WIDE, scale=1.0), reverse, size=4),
-        "wide_right_of_starts": right_of_starts(WIDE),
-        "wide_unscaled_right_of_starts": right_of_starts(replace(WIDE, scale=1.0)),
-        **curve("walk", WALK, walk),
-        **curve("unmasked", UNMASKED, walk),
-        **curve("unmasked_used", UNMASKED, walk, test_model=WALK),
-        **curve("unshifted", WALK, unshifted_walk),
-        **curve("unshifted_used", WALK, unshifted_walk, test_task=walk),
+        **learning_curve("no_positions", replace(MODEL, has_positions=False), reverse),
+        **learning_curve("no_residual", replace(MODEL, has_residual=False), reverse),
+        **learning_curve("induction_no_positions", replace(TWO, has_positions=False), induction),
+        **learning_curve("induction_no_residual", replace(TWO, has_residual=False), induction),
+        **learning_curve("wide", WIDE, reverse, size=4),
+        **learning_curve("wide_unscaled", replace(WIDE, scale=1.0), reverse, size=4),
+        "wide_right_of_starts": accuracy_by_seed(WIDE),
+        "wide_unscaled_right_of_starts": accuracy_by_seed(replace(WIDE, scale=1.0)),
+        **learning_curve("walk", WALK, walk),
+        **learning_curve("unmasked", UNMASKED, walk),
+        **learning_curve("unmasked_used", UNMASKED, walk, test_model=WALK),
+        **learning_curve("unshifted", WALK, unshifted_walk),
+        **learning_curve("unshifted_used", WALK, unshifted_walk, test_task=walk),
     }
     return {name: xp.asarray(array) for name, array in computed.items()}
 
 
-def curve(
+def learning_curve(
     name: str,
     model: Model,
     task: Task,
@@ -161,23 +161,23 @@ def curve(
         test_model: the model that uses the weights in the test; None for `model`.
         test_task: the task of the test; None for `task`.
     """
-    stages = grades(model, task, size, test_model or model, test_task or task)
-    losses, right = zip(*stages, strict=True)
+    results = evaluate_checkpoints(model, task, size, test_model or model, test_task or task)
+    losses, right = zip(*results, strict=True)
     return {name: numpy.array(losses), f"{name}_right": numpy.array(right)}
 
 
 @cache
-def grades(
+def evaluate_checkpoints(
     model: Model, task: Task, size: float, test_model: Model, test_task: Task
 ) -> list[tuple[float, int]]:
-    """Return the loss, and how many percent of the tokens are right, at each stage of training."""
+    """Return the loss and the percentage of right tokens at each checkpoint."""
     test = test_task(RandomState(2), batch=256)
-    return [evaluate(test_model, weights, test) for weights in learned(model, task, size)]
+    return [evaluate(test_model, weights, test) for weights in checkpoints(model, task, size)]
 
 
 @cache
-def right_of_starts(model: Model) -> Array:
-    """Return how many percent of the tokens are right early in training, from several starts."""
+def accuracy_by_seed(model: Model) -> Array:
+    """Return the percentage of right tokens after `EARLY` steps, for each seed in `STARTS`."""
     test = reverse(RandomState(2), batch=256)
     percentages = []
     for seed in STARTS:
@@ -189,8 +189,8 @@ def right_of_starts(model: Model) -> Array:
 
 
 @cache
-def learned(model: Model, task: Task, size: float) -> list[Weights]:
-    """Return the weights before the first step, and after each tenth of the training."""
+def checkpoints(model: Model, task: Task, size: float) -> list[Weights]:
+    """Train a model; return its weights before the first step, and after each tenth of them."""
     every = 25 if task is induction else 10
     stages = train(model, model.initial_weights(0, size), task, RATE, seed=1)
     return list(islice(stages, 0, 10 * every + 1, every))

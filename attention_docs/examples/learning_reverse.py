@@ -79,7 +79,7 @@ FORMULAS = {
 
 def steps(xp: ModuleType = numpy) -> dict[str, Array]:
     test = reverse(RandomState(2), batch=256)
-    stages = learned()
+    stages = checkpoints()
     grades = [evaluate(MODEL, weights, test) for weights in stages]
     before, during, after = (
         MODEL.run(stages[stage], test.tokens[:1]).steps[0].weights[0] for stage in (0, DURING, -1)
@@ -98,8 +98,8 @@ def steps(xp: ModuleType = numpy) -> dict[str, Array]:
 
 
 @cache
-def learned() -> list[Weights]:
-    """Return the weights before the first step, and after every tenth."""
+def checkpoints() -> list[Weights]:
+    """Train the model; return its weights before the first step, and after every tenth."""
     stages = train(MODEL, MODEL.initial_weights(seed=0), reverse, RATE, seed=1)
     return list(islice(stages, 0, STEPS + 1, EVERY))
 

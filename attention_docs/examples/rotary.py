@@ -89,8 +89,8 @@ def steps(xp: ModuleType = numpy) -> dict[str, Array]:
     frequencies = rotation_frequencies(xp, BASE)
     scores = scores_at(xp, queries, keys, interleaved=True)
     further = scores_at(xp, queries + 100, keys + 100, interleaved=True)
-    rotated = rotary(repeated(xp, q, queries), queries, BASE, interleaved=True)
-    reordered = rotary(repeated(xp, pairs_to_halves(xp, q), queries), queries, BASE)
+    rotated = rotary(repeat_rows(xp, q, queries), queries, BASE, interleaved=True)
+    reordered = rotary(repeat_rows(xp, pairs_to_halves(xp, q), queries), queries, BASE)
     ntk_base = BASE * FACTOR ** (d / (d - 2))
     last_trained, longest = TRAINED - 1.0, FACTOR * (TRAINED - 1.0)
     return {
@@ -100,7 +100,7 @@ def steps(xp: ModuleType = numpy) -> dict[str, Array]:
         "wavelengths": 2 * math.pi / frequencies,
         "angles": keys[:, None] * frequencies,
         "Q_rotated": rotated,
-        "K_rotated": rotary(repeated(xp, k, keys), keys, BASE, interleaved=True),
+        "K_rotated": rotary(repeat_rows(xp, k, keys), keys, BASE, interleaved=True),
         "scores": scores,
         "distance_alone": xp.all(xp.abs(scores - further) < 1e-12),
         "order": pairs_to_halves(xp, xp.arange(d)),
@@ -126,7 +126,7 @@ def rotation_frequencies(xp: ModuleType, base: float) -> Array:
     return xp.asarray(float(base), dtype=xp.float64) ** (-2 * pairs / len(Q))
 
 
-def repeated(xp: ModuleType, row: Array, positions: Array) -> Array:
+def repeat_rows(xp: ModuleType, row: Array, positions: Array) -> Array:
     """Return the same vector at each of the positions."""
     return xp.repeat(row[None, :], positions.shape[0], axis=0)
 
@@ -134,7 +134,7 @@ def repeated(xp: ModuleType, row: Array, positions: Array) -> Array:
 def scores_at(xp: ModuleType, queries: Array, keys: Array, *, interleaved: bool) -> Array:
     """Return the scores of the query and the key at several positions each."""
     q, k = (
-        rotary(repeated(xp, xp.asarray(row, dtype=xp.float64), at), at, BASE, interleaved)
+        rotary(repeat_rows(xp, xp.asarray(row, dtype=xp.float64), at), at, BASE, interleaved)
         for row, at in ((Q, queries), (K, keys))
     )
     return q @ k.T

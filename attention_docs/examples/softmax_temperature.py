@@ -28,7 +28,7 @@ from types import ModuleType
 import numpy
 
 from attention_docs.arrays import Array
-from attention_docs.examples.course_sentence import WORDS, given
+from attention_docs.examples.course_sentence import WORDS, given_matrices
 from attention_docs.softmax import softmax
 
 TITLE = "Scores of more features, and a softmax with a temperature"
@@ -45,7 +45,7 @@ LABELS = {
 
 
 def steps(xp: ModuleType = numpy) -> dict[str, Array]:
-    matrices = given(xp)
+    matrices = given_matrices(xp)
     q, k = matrices["X"][0, :] @ matrices["W_Q_1"], matrices["X"] @ matrices["W_K_1"]
     d, temperature = (xp.asarray(number, dtype=xp.float64) for number in (D, TEMPERATURE))
     scores = xp.sqrt(d / 3) * (k @ q)

@@ -140,7 +140,7 @@ def steps(xp: ModuleType = numpy) -> dict[str, Array]:
     q, k, v = (xp.asarray(rows, dtype=xp.float64) for rows in (Q, K, V))
     at_once = attention_steps(q, k, v)
     z = at_once.scaled[0, :]
-    maxima, sums = one_pass(xp, z)
+    maxima, sums = online_softmax(xp, z)
     starts = range(0, k.shape[0], TILE)
     tiles = [attend_tile(q, k[i : i + TILE, :], v[i : i + TILE, :]) for i in starts]
     running = list(itertools.accumulate(tiles, merge))
@@ -180,14 +180,14 @@ def steps(xp: ModuleType = numpy) -> dict[str, Array]:
         "hidden_factor_naive": naive,
         "hidden_changes_nothing": xp.all(merge(hidden, tree).output == tree.output),
         "hidden_output": hidden.output,
-        "not_rescaled": not_rescaled(xp, tiles)[0, :],
+        "not_rescaled": merge_without_rescaling(xp, tiles)[0, :],
         "plain_traffic": xp.asarray(4 * LENGTH * FEATURES + 4 * LENGTH**2),
         "tiled_traffic": xp.asarray(2 * LENGTH * FEATURES + LENGTH // ROWS * 2 * LENGTH * FEATURES),
     }
 
 
-def one_pass(xp: ModuleType, z: Array) -> tuple[Array, Array]:
-    """Return the running maximum and the running sum of exponentials after each score."""
+def online_softmax(xp: ModuleType, z: Array) -> tuple[Array, Array]:
+    """Return the running maximum, and the running sum of exponentials, after each score."""
     maximum, total = xp.asarray(-xp.inf, dtype=xp.float64), xp.asarray(0.0, dtype=xp.float64)
     maxima, sums = [], []
     for j in range(z.shape[0]):
@@ -200,10 +200,11 @@ def one_pass(xp: ModuleType, z: Array) -> tuple[Array, Array]:
 
 
 def state_of_query(state: TileState, query: int) -> TileState:
+    """Return the state of one query, with a leading axis of length 1."""
     return TileState(*(array[query : query + 1, ...] for array in state))
 
 
-def not_rescaled(xp: ModuleType, tiles: list[TileState]) -> Array:
+def merge_without_rescaling(xp: ModuleType, tiles: list[TileState]) -> Array:
     """Merge in order with a mistake: the old total and sums stay when the maximum grows."""
     maximum, total, sums = tiles[0]
     for tile in tiles[1:]:
