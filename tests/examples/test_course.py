@@ -11,7 +11,7 @@ from tests.examples.independent import course as independent
 
 INPUTS = {name: array.tolist() for name, array in examples.steps("course_sentence").items()}
 BIRDS, PASS, BOATS, BECAUSE, THEY = range(5)
-PLACED = independent.placed(INPUTS)
+PLACED = independent.add_positions(INPUTS)
 
 
 def assert_close(actual, expected):
@@ -226,7 +226,7 @@ def test_learned_verbs_share_one_vector():
 
 
 def attend(rows, head=1, **options):
-    q, k, v = (np.array(matrix) for matrix in independent.projected(INPUTS, rows, head))
+    q, k, v = (np.array(matrix) for matrix in independent.project(INPUTS, rows, head))
     return attention_steps(q, k, v, **options).output
 
 

@@ -146,11 +146,11 @@ def layer(arrays):
         "weights_2": heads[1][0],
         "merged": merged,
         "summed": summed,
-        **normed(summed),
+        **layer_norm(summed),
     }
 
 
-def normed(summed):
+def layer_norm(summed):
     means = [statistics.fmean(row) for row in summed]
     spread = [math.sqrt(statistics.pvariance(row) + NORM_EPSILON) for row in summed]
     return {"spread": spread, "normed": (summed - np.c_[means]) / np.c_[spread]}
@@ -162,7 +162,7 @@ def loss_from_normed(arrays):
 
 
 def loss_from_summed(arrays):
-    return loss_from_normed({**arrays, **normed(arrays["summed"])})
+    return loss_from_normed({**arrays, **layer_norm(arrays["summed"])})
 
 
 def loss_from_merged(arrays):

@@ -13,33 +13,33 @@ BIRDS, PASS, BOATS, BECAUSE, THEY = range(5)
 LOOPS = "slow loops"
 
 
-def added(x, y):
+def add(x, y):
     return [[a + b for a, b in zip(*rows, strict=True)] for rows in zip(x, y, strict=True)]
 
 
-def placed(literals):
-    return added(literals["X"], literals["E"])
+def add_positions(literals):
+    return add(literals["X"], literals["E"])
 
 
-def swapped(words):
+def swap_nouns(words):
     return [words[BOATS], words[PASS], words[BIRDS], words[BECAUSE], words[THEY]]
 
 
-def projected(literals, rows, head=1):
+def project(literals, rows, head=1):
     names = (f"W_Q_{head}", f"W_K_{head}", "W_V")
     return [reference.matmul(rows, literals[name]) for name in names]
 
 
-def earlier(i, j):
+def is_causal(i, j):
     return j <= i
 
 
-def head(literals, number, rows, allowed=earlier):
-    return reference.every_step(*projected(literals, rows, number), allowed)
+def head(literals, number, rows, allowed=is_causal):
+    return reference.every_step(*project(literals, rows, number), allowed)
 
 
-def from_heads(literals, rows, heads=(1, 2)):
-    """Return what the heads add to each word."""
+def multi_head_output(literals, rows, heads=(1, 2)):
+    """Return the sum of the heads' outputs, each projected by its W_O."""
     parts = [
         reference.matmul(head(literals, i, rows)["output"], literals[f"W_O_{i}"]) for i in heads
     ]
@@ -49,7 +49,7 @@ def from_heads(literals, rows, heads=(1, 2)):
     ]
 
 
-def normed(rows):
+def layer_norm(rows):
     return [
         [(x - statistics.fmean(row)) / math.sqrt(statistics.pvariance(row) + 1e-5) for x in row]
         for row in rows
@@ -66,8 +66,8 @@ def feed_forward(literals, rows):
 
 
 def block(literals, rows, extra):
-    attended = normed(added(rows, extra))
-    return normed(added(attended, feed_forward(literals, attended)[2]))
+    attended = layer_norm(add(rows, extra))
+    return layer_norm(add(attended, feed_forward(literals, attended)[2]))
 
 
 def probabilities(literals, rows):
@@ -102,7 +102,7 @@ def course_averages(literals):
 
 @independent("course_projections", LOOPS)
 def course_projections(literals):
-    q, k, v = projected(literals, literals["X"])
+    q, k, v = project(literals, literals["X"])
     steps = reference.every_step(q, k, v, divisor=1)
     computed = {name: steps[name] for name in ("scores", "weights", "output")}
     alike = reference.attention(literals["X"], literals["X"], literals["X"], divisor=1)[0]
@@ -117,7 +117,7 @@ def course_projections(literals):
     atol=0,
 )
 def course_scale(literals):
-    queries, keys, _ = projected(literals, literals["X"])
+    queries, keys, _ = project(literals, literals["X"])
     scores = [reference.dot(queries[BIRDS], key) for key in keys]
     scaled = [score / math.sqrt(3) for score in scores]
     grown = [[z * math.sqrt(d / literals["D"][0]) for z in scores] for d in literals["D"]]
@@ -141,7 +141,7 @@ def course_scale(literals):
     atol=0,
 )
 def softmax_temperature(literals):
-    queries, keys, _ = projected(literals, literals["X"])
+    queries, keys, _ = project(literals, literals["X"])
     (d,), (temperature,) = literals["D"], literals["TEMPERATURE"]
     scores = [math.sqrt(d / 3) * reference.dot(queries[BIRDS], key) for key in keys]
     computed = {"scores": scores, "scaled": [score / math.sqrt(d) for score in scores]}
@@ -154,7 +154,7 @@ def softmax_temperature(literals):
 
 @independent("course_formula", LOOPS)
 def course_formula(literals):
-    q, k, v = projected(literals, literals["X"])
+    q, k, v = project(literals, literals["X"])
     steps = reference.every_step(q, k, v)
     powers = [[math.exp(z) for z in row] for row in steps["scaled"]]
     computed = {name: steps[name] for name in ("scores", "scaled", "weights", "output")}
@@ -167,9 +167,9 @@ def course_order(literals):
     x = literals["X"]
     hands = [row[5:] for row in literals["E"]]
     computed = {
-        "X_swapped": swapped(x),
-        "placed": placed(literals),
-        "placed_swapped": added(swapped(x), literals["E"]),
+        "X_swapped": swap_nouns(x),
+        "placed": add_positions(literals),
+        "placed_swapped": add(swap_nouns(x), literals["E"]),
         "W_Q": literals["W_Q_1"],
         "W_K": literals["W_K_1"],
         "angle": math.degrees(math.acos(reference.dot(hands[0], hands[1]))),
@@ -183,20 +183,20 @@ def course_order(literals):
     for ending, words in rows.items():
         steps = head(literals, 1, words, lambda i, j: True)
         computed |= {f"{step}{ending}": steps[step] for step in ("weights", "output")}
-    queries, keys, _ = projected(literals, computed["placed"])
+    queries, keys, _ = project(literals, computed["placed"])
     return {**computed, "K_placed": keys, "they_query": queries[THEY]}
 
 
 @independent("course_order", "slow loops, to the nine decimals of the example", atol=1e-9)
 def they_scores_with_positions(literals):
-    queries, keys, _ = projected(literals, placed(literals))
+    queries, keys, _ = project(literals, add_positions(literals))
     return {"they_scores": [reference.dot(queries[THEY], key) for key in keys]}
 
 
 @independent("course_mask", LOOPS)
 def course_mask(literals):
-    steps = head(literals, 1, placed(literals))
-    open_weights = head(literals, 1, placed(literals), lambda i, j: True)["weights"]
+    steps = head(literals, 1, add_positions(literals))
+    open_weights = head(literals, 1, add_positions(literals), lambda i, j: True)["weights"]
     late = [[w if j <= i else 0.0 for j, w in enumerate(row)] for i, row in enumerate(open_weights)]
     return {
         **{name: steps[name] for name in ("scaled", "masked", "weights", "output")},
@@ -209,7 +209,7 @@ def course_mask(literals):
 
 @independent("course_heads", LOOPS)
 def course_heads(literals):
-    rows, computed = placed(literals), {"placed": placed(literals)}
+    rows, computed = add_positions(literals), {"placed": add_positions(literals)}
     for i in (1, 2):
         steps = head(literals, i, rows)
         computed |= {f"weights_{i}": steps["weights"], f"head_{i}": steps["output"]}
@@ -218,25 +218,25 @@ def course_heads(literals):
         **computed,
         "side_by_side": np.hstack([computed["head_1"], computed["head_2"]]),
         "W_O": [*literals["W_O_1"], *literals["W_O_2"]],
-        "output": added(computed["added_1"], computed["added_2"]),
+        "output": add(computed["added_1"], computed["added_2"]),
         "one_head_weights": one_head_over_both(literals)["weights"],
     }
 
 
 def one_head_over_both(literals):
     """Return the steps of a single head whose scores are the sums of those of both heads."""
-    (q_1, k_1, v), (q_2, k_2, _) = (projected(literals, placed(literals), i) for i in (1, 2))
+    (q_1, k_1, v), (q_2, k_2, _) = (project(literals, add_positions(literals), i) for i in (1, 2))
     q, k = ([[*a, *b] for a, b in zip(*both, strict=True)] for both in ((q_1, q_2), (k_1, k_2)))
-    return reference.every_step(q, k, v, earlier)
+    return reference.every_step(q, k, v, is_causal)
 
 
 @independent("course_heads", "slow loops, to the nine decimals of the example", atol=1e-9)
 def scores_of_heads(literals):
-    first, second = (head(literals, i, placed(literals))["scores"] for i in (1, 2))
+    first, second = (head(literals, i, add_positions(literals))["scores"] for i in (1, 2))
     both = [first[THEY], second[THEY]]
     return {
         "they_scores": [*both, [a + b for a, b in zip(*both, strict=True)]],
-        "pass_query": projected(literals, placed(literals), 2)[0][PASS],
+        "pass_query": project(literals, add_positions(literals), 2)[0][PASS],
         "pass_scores": second[PASS],
         "birds_scores": second[BIRDS],
     }
@@ -244,15 +244,15 @@ def scores_of_heads(literals):
 
 @independent("course_block", LOOPS)
 def course_block(literals):
-    rows = placed(literals)
-    extra = from_heads(literals, rows)
-    summed = added(rows, extra)
-    before, hidden, fed = feed_forward(literals, normed(summed))
+    rows = add_positions(literals)
+    extra = multi_head_output(literals, rows)
+    summed = add(rows, extra)
+    before, hidden, fed = feed_forward(literals, layer_norm(summed))
     stages = [
         rows,
         summed,
-        normed(summed),
-        added(normed(summed), fed),
+        layer_norm(summed),
+        add(layer_norm(summed), fed),
         block(literals, rows, extra),
     ]
     return {
@@ -261,8 +261,8 @@ def course_block(literals):
         "summed": summed,
         "mean": [statistics.fmean(row) for row in summed],
         "variance": [statistics.pvariance(row) for row in summed],
-        "normed": normed(summed),
-        "normed_tenfold": normed([[10 * x for x in summed[THEY]]])[0],
+        "normed": layer_norm(summed),
+        "normed_tenfold": layer_norm([[10 * x for x in summed[THEY]]])[0],
         "before": before,
         "hidden": hidden,
         "fed": fed,
@@ -273,19 +273,19 @@ def course_block(literals):
 
 @independent("course_model", LOOPS)
 def course_model(literals):
-    words, rows = literals["X"], placed(literals)
-    q, k, v = projected(literals, rows)
+    words, rows = literals["X"], add_positions(literals)
+    q, k, v = project(literals, rows)
     steps = head(literals, 1, rows)
     outputs = [
-        reference.every_step(*projected(literals, words), divisor=1)["output"],
+        reference.every_step(*project(literals, words), divisor=1)["output"],
         head(literals, 1, words, lambda i, j: True)["output"],
         head(literals, 1, rows, lambda i, j: True)["output"],
         steps["output"],
     ]
     they_outputs = [output[THEY] for output in outputs]
     from_head_1 = reference.matmul(they_outputs, literals["W_O_1"])
-    from_head_2 = from_heads(literals, rows, [2])[THEY]
-    described = block(literals, 4 * [rows[THEY]], added(from_head_1, 4 * [from_head_2]))
+    from_head_2 = multi_head_output(literals, rows, [2])[THEY]
+    described = block(literals, 4 * [rows[THEY]], add(from_head_1, 4 * [from_head_2]))
     return {
         "placed": rows,
         "Q": q,
@@ -298,19 +298,21 @@ def course_model(literals):
     }
 
 
-def largest(row):
+def argmax(row):
     return row.index(max(row))
 
 
 @independent("course_next_token", LOOPS)
 def course_next_token(literals):
-    rows = placed(literals)
-    output = block(literals, rows, from_heads(literals, rows))
+    rows = add_positions(literals)
+    output = block(literals, rows, multi_head_output(literals, rows))
     predicted = probabilities(literals, output)
-    other = added(swapped(literals["X"]), literals["E"])
+    other = add(swap_nouns(literals["X"]), literals["E"])
     losses = [-math.log(row[i + 1]) for i, row in enumerate(predicted)]
     longer = [*rows, literals["FLY_PLACED"]]
-    appended = probabilities(literals, block(literals, longer, from_heads(literals, longer)))[-1]
+    appended = probabilities(
+        literals, block(literals, longer, multi_head_output(literals, longer))
+    )[-1]
     logits = reference.matmul(output, literals["W_VOCABULARY"])
     tempered = [
         reference.softmax_row([z / temperature for z in logits[-1]])
@@ -321,13 +323,13 @@ def course_next_token(literals):
         "logits": logits,
         "probabilities": predicted,
         "probabilities_swapped": probabilities(
-            literals, block(literals, other, from_heads(literals, other))
+            literals, block(literals, other, multi_head_output(literals, other))
         ),
-        "next_token": largest(predicted[-1]),
+        "next_token": argmax(predicted[-1]),
         "losses": losses,
         "loss": statistics.fmean(losses),
         "appended": appended,
-        "next_but_one": largest(appended),
+        "next_but_one": argmax(appended),
         "tempered": tempered,
         "drawn": [[draw(row, number) for number in literals["DRAWS"]] for row in tempered],
     }
@@ -342,13 +344,13 @@ def draw(row, number):
 def probabilities_without(literals, component, words=None):
     """Return the probabilities of each row if a component of the model is left out."""
     words = words or literals["X"]
-    rows = words if component == "positions" else added(words, literals["E"])
-    extra = from_heads(literals, rows, [i for i in (1, 2) if component != f"head {i}"])
-    rows = extra if component == "first residual sum" else added(rows, extra)
-    rows = rows if component == "first norm" else normed(rows)
+    rows = words if component == "positions" else add(words, literals["E"])
+    extra = multi_head_output(literals, rows, [i for i in (1, 2) if component != f"head {i}"])
+    rows = extra if component == "first residual sum" else add(rows, extra)
+    rows = rows if component == "first norm" else layer_norm(rows)
     if component != "feed-forward network":
-        rows = added(rows, feed_forward(literals, rows)[2])
-    return probabilities(literals, rows if component == "second norm" else normed(rows))
+        rows = add(rows, feed_forward(literals, rows)[2])
+    return probabilities(literals, rows if component == "second norm" else layer_norm(rows))
 
 
 @independent("course_next_token", "slow loops without the component")
@@ -358,7 +360,7 @@ def ablations(literals):
     following = {False: [1, 2, 3, 4, fly], True: [1, 0, 3, 4, sail]}
     computed = {"fly": [], "sail": [], "with_head_1": [], "without_head_1": []}
     counts = [0] * 8
-    for is_swapped, sentence in ((False, x), (True, swapped(x))):
+    for is_swapped, sentence in ((False, x), (True, swap_nouns(x))):
         rows = [
             probabilities_without(literals, component, sentence)
             for component in (None, *literals["PARTS"])
@@ -382,7 +384,7 @@ def log_odds(literals):
     return {"log_odds": [[math.log(a / b) for a, b in zip(*rows, strict=True)] for rows in pairs]}
 
 
-def transposed(rows):
+def transpose(rows):
     return [list(column) for column in zip(*rows, strict=True)]
 
 
@@ -392,20 +394,20 @@ def course_step(literals):
     fly, sail = words.index("fly"), words.index("sail")
     answers = [row.index(1) for row in literals["Y"]]
     exchanged = [{BIRDS: BOATS, BOATS: BIRDS, fly: sail}.get(word, word) for word in answers]
-    rows = placed(literals)
-    output = block(literals, rows, from_heads(literals, rows))
+    rows = add_positions(literals)
+    output = block(literals, rows, multi_head_output(literals, rows))
     p = probabilities(literals, output)
     d_logits = [
         [(q - (j == answer)) / len(p) for j, q in enumerate(row)]
         for row, answer in zip(p, answers, strict=True)
     ]
-    gradient = reference.matmul(transposed(output), d_logits)
+    gradient = reference.matmul(transpose(output), d_logits)
     steps = [[-rate * slope for slope in row] for row in gradient]
-    after = {"W_VOCABULARY": added(literals["W_VOCABULARY"], steps)}
+    after = {"W_VOCABULARY": add(literals["W_VOCABULARY"], steps)}
     p_after = probabilities(after, output)
-    other = added(swapped(literals["X"]), literals["E"])
-    output_other = block(literals, other, from_heads(literals, other))
-    columns = [transposed(m)[fly] for m in (literals["W_VOCABULARY"], steps, *after.values())]
+    other = add(swap_nouns(literals["X"]), literals["E"])
+    output_other = block(literals, other, multi_head_output(literals, other))
+    columns = [transpose(m)[fly] for m in (literals["W_VOCABULARY"], steps, *after.values())]
 
     def loss(rows, answers):
         return -statistics.fmean(math.log(row[i]) for row, i in zip(rows, answers, strict=True))
@@ -415,7 +417,7 @@ def course_step(literals):
         "probabilities": p,
         "d_logits": d_logits,
         "gradient": gradient,
-        "column": transposed(columns),
+        "column": transpose(columns),
         "loss": loss(p, answers),
         "loss_after": loss(p_after, answers),
         "expected": -rate * math.fsum(slope**2 for row in gradient for slope in row),
@@ -429,10 +431,10 @@ def course_step(literals):
 @independent("course_test", LOOPS)
 def course_test(literals):
     x = literals["X"]
-    q, k, v = projected(literals, x)
+    q, k, v = project(literals, x)
     steps = reference.every_step(q, k, v)
-    rows = added(x, literals["E"])
-    predicted = probabilities(literals, block(literals, rows, from_heads(literals, rows)))
+    rows = add(x, literals["E"])
+    predicted = probabilities(literals, block(literals, rows, multi_head_output(literals, rows)))
     return {
         "dots": [[reference.dot(a, b) for b in x] for a in x],
         "Q": q,
@@ -441,5 +443,5 @@ def course_test(literals):
         **{name: steps[name] for name in ("scores", "scaled", "weights", "output")},
         "removed": [math.fsum(row[i + 1 :]) for i, row in enumerate(steps["weights"])],
         "probabilities": predicted,
-        "next_token": largest(predicted[-1]),
+        "next_token": argmax(predicted[-1]),
     }

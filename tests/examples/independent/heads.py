@@ -11,13 +11,13 @@ from tests.examples.comparison import independent
 NORM_EPSILON = 1e-5
 
 
-def projected(rows_q, rows_kv, literals):
+def project(rows_q, rows_kv, literals):
     """Return queries, keys and values."""
     rows = {"Q": rows_q, "K": rows_kv, "V": rows_kv}
     return [np.array(reference.matmul(rows[letter], literals[f"W_{letter}"])) for letter in "QKV"]
 
 
-def in_heads(q, k, v, heads, **options):
+def attend_per_head(q, k, v, heads, **options):
     """Return the steps of each head, computed from its own columns."""
     columns = (np.split(rows, heads, axis=1) for rows in (q, k, v))
     return [reference.every_step(*head, **options) for head in zip(*columns, strict=True)]
@@ -52,7 +52,7 @@ def head_splitting(literals):
 
 @independent("multi_head", "slow loops, head by head", fixed=["BERT_BASE"])
 def multi_head(literals):
-    q, k, v = projected(literals["X_q"], literals["X_kv"], literals)
+    q, k, v = project(literals["X_q"], literals["X_kv"], literals)
     computed = {"Q": q, "K": k, "V": v}
     for i, columns_k, columns_v in ((1, slice(0, 3), slice(0, 4)), (2, slice(3, 6), slice(4, 8))):
         head = {"Q": q[:, columns_k], "K": k[:, columns_k], "V": v[:, columns_v]}
@@ -86,8 +86,8 @@ def bert_base(literals):
 def layer_norm(rows):
     normed = []
     for row in np.array(rows).tolist():
-        mean, spread = statistics.fmean(row), math.sqrt(statistics.pvariance(row) + NORM_EPSILON)
-        normed.append([(number - mean) / spread for number in row])
+        mean, std = statistics.fmean(row), math.sqrt(statistics.pvariance(row) + NORM_EPSILON)
+        normed.append([(number - mean) / std for number in row])
     return normed
 
 
@@ -102,7 +102,7 @@ def with_positions(tokens):
 def attention_of_two_heads(name, matrices, rows_q, rows_kv, allowed=lambda i, j: True):
     """Return the weights and the output of both heads, by the step names of the example."""
     literals = {f"W_{letter}": matrix for letter, matrix in zip("QKVO", matrices, strict=True)}
-    heads = in_heads(*projected(rows_q, rows_kv, literals), 2, allowed=allowed)
+    heads = attend_per_head(*project(rows_q, rows_kv, literals), 2, allowed=allowed)
     output = reference.matmul(np.hstack([head["output"] for head in heads]), literals["W_O"])
     computed = {f"{name}_weights_{i}": head["weights"] for i, head in enumerate(heads, start=1)}
     return computed | {f"{name}_attended": output}
@@ -142,14 +142,14 @@ def encoder_decoder(literals):
 @independent("source_classes", "slow loops, head by head")
 def source_classes(literals):
     x = np.array(literals["X"])
-    q, k, v = projected(x, x, literals)
+    q, k, v = project(x, x, literals)
     root_of_head_dim, root_of_embed_size = math.sqrt(2), 2
-    right = in_heads(q, k, v, 2, divisor=root_of_head_dim)
-    by_embed_size = in_heads(q, k, v, 2, divisor=root_of_embed_size)
-    not_projected = in_heads(x, x, x, 2, divisor=root_of_head_dim)
-    as_in_the_source = in_heads(x, x, x, 2, divisor=root_of_embed_size)
+    right = attend_per_head(q, k, v, 2, divisor=root_of_head_dim)
+    by_embed_size = attend_per_head(q, k, v, 2, divisor=root_of_embed_size)
+    not_projected = attend_per_head(x, x, x, 2, divisor=root_of_head_dim)
+    as_in_the_source = attend_per_head(x, x, x, 2, divisor=root_of_embed_size)
     equal_halves = np.hstack([x[:, :2], x[:, :2]])
-    repeated_heads = in_heads(*3 * [equal_halves], 2, divisor=root_of_head_dim)
+    repeated_heads = attend_per_head(*3 * [equal_halves], 2, divisor=root_of_head_dim)
 
     def merged(heads):
         return np.hstack([head["output"] for head in heads])
@@ -187,11 +187,11 @@ def source_classes(literals):
 def batch_of_two(literals):
     computed = {"same_apart": True}
     for i, x in enumerate(literals["X"], start=1):
-        q, k, v = projected(x, x, literals)
+        q, k, v = project(x, x, literals)
         steps = {"Q": q, "K": k, "V": v, **reference.every_step(q, k, v)}
         computed |= {f"{name}_{i}": steps[name] for name in ("Q", "K", "V", "weights", "output")}
     both = np.concatenate(literals["X"])
-    joined = reference.every_step(*projected(both, both, literals))
+    joined = reference.every_step(*project(both, both, literals))
     return computed | {f"joined_{name}": joined[name] for name in ("weights", "output")}
 
 

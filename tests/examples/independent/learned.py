@@ -203,28 +203,28 @@ def answers(literals):
 
 def chance(matrices, rows, heads=(1, 2)):
     """Return the probability of each word after the last row."""
-    output = course.block(matrices, rows, course.from_heads(matrices, rows, heads))
+    output = course.block(matrices, rows, course.multi_head_output(matrices, rows, heads))
     return course.probabilities(matrices, output)[-1]
 
 
 def on_its_way(matrices, rows):
-    q, k, v = course.projected(matrices, rows, 2)
-    head = reference.every_step(q, k, v, course.earlier)
+    q, k, v = course.project(matrices, rows, 2)
+    head = reference.every_step(q, k, v, course.is_causal)
     return {
         "placed": rows,
         "Q_2": q,
         "K_2": k,
         "masked_2": head["masked"],
         "output_2": head["output"],
-        "block": course.block(matrices, rows, course.from_heads(matrices, rows)),
+        "block": course.block(matrices, rows, course.multi_head_output(matrices, rows)),
     }
 
 
 def placed(matrices, words, sentence):
-    return course.added([matrices["X"][words.index(word)] for word in sentence], matrices["E"])
+    return course.add([matrices["X"][words.index(word)] for word in sentence], matrices["E"])
 
 
 def weights_of(matrices, number, words, sentence):
     rows = placed(matrices, words, sentence)
-    projected = course.projected(matrices, rows, number)
-    return reference.every_step(*projected, course.earlier)["weights"]
+    projected = course.project(matrices, rows, number)
+    return reference.every_step(*projected, course.is_causal)["weights"]
