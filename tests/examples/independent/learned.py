@@ -9,25 +9,29 @@ from numpy.random import RandomState
 from tests import reference
 from tests.examples.comparison import independent
 from tests.examples.independent import course
+from tests.examples.independent.learning import adam, summed_products
 
 SIZES = {"d": 7, "k": 3, "v": 4, "f": 1}
 BOTH = (["birds", "boats"], ["boats", "birds"])
 
 
 def sentences(nouns, verbs, reasons):
-    """Return the sentences as word numbers, and for each whether its nouns are neighbours."""
+    """Return the words, the sentences as indices of words, and for each whether it is held out.
+
+    Held out are the sentences whose nouns are neighbours in the list.
+    """
     words = [*nouns, *verbs, "because", "they", *reasons]
-    rows, neighbours = [], []
+    rows, held_out = [], []
     for a in range(len(nouns)):
         for b in set(range(len(nouns))) - {a}:
             for verb in verbs:
                 text = f"{nouns[a]} {verb} {nouns[b]} because they {reasons[a]}".split()
                 rows.append([words.index(word) for word in text])
-                neighbours.append(a in (b - 1, b + 1))
-    return words, np.array(rows), np.array(neighbours)
+                held_out.append(a in (b - 1, b + 1))
+    return words, np.array(rows), np.array(held_out)
 
 
-def start(words, seed, deviation):
+def initial_weights(words, seed, deviation):
     d, k, v, f = SIZES.values()
     shapes = {"X": (words, d), "E": (5, d)}
     for i in "12":
@@ -37,19 +41,21 @@ def start(words, seed, deviation):
     return {name: deviation * draw.standard_normal(shape) for name, shape in shapes.items()}
 
 
-def normed(rows):
-    spread = np.sqrt(rows.var(axis=-1, keepdims=True) + 1e-5)
-    return (rows - rows.mean(axis=-1, keepdims=True)) / spread, spread
+def layer_norm(rows):
+    """Return rows of mean 0 and variance 1, and the standard deviations."""
+    std = np.sqrt(rows.var(axis=-1, keepdims=True) + 1e-5)
+    return (rows - rows.mean(axis=-1, keepdims=True)) / std, std
 
 
-def through_norm(d, rows, spread):
-    """Return the gradient before a norm: what neither shifts nor stretches the row."""
+def layer_norm_backward(d, rows, std):
+    """Return the gradient before a layer norm, from that after it and from the normed rows."""
     n = rows.shape[-1]
     stretch = np.einsum("...i,...i->...", d, rows)[..., None] / n
-    return (d - d.sum(axis=-1, keepdims=True) / n - rows * stretch) / spread
+    return (d - d.sum(axis=-1, keepdims=True) / n - rows * stretch) / std
 
 
 def forward(w, words, is_uniform):
+    """Return the log-probabilities of the next words, and what the backward pass needs."""
     x = w["X"][words] + w["E"]
     v, later = x @ w["W_V"], np.triu(np.full((5, 5), -np.inf), 1)
     heads, summed = [], x
@@ -60,63 +66,44 @@ def forward(w, words, is_uniform):
         weights = powers / powers.sum(axis=2, keepdims=True)
         heads.append((q, k, weights))
         summed = summed + weights @ v @ w[f"W_O_{i}"]
-    y, y_spread = normed(summed)
+    y, y_std = layer_norm(summed)
     hidden = np.maximum(0, y @ w["W_1"] + w["B_1"])
-    out, spread = normed(y + hidden @ w["W_2"])
+    out, std = layer_norm(y + hidden @ w["W_2"])
     logits = out @ w["W_VOCABULARY"]
     log_p = logits - np.log(np.exp(logits).sum(axis=2, keepdims=True))
-    return log_p, (x, v, heads, y, y_spread, hidden, out, spread)
-
-
-def summed_product(rows, d):
-    return np.einsum("bni,bnj->ij", rows, d)
+    return log_p, (x, v, heads, y, y_std, hidden, out, std)
 
 
 def gradients(w, sentence_rows, is_uniform):
+    """Return the gradients of the mean loss by weight, by backpropagation."""
     words, following = sentence_rows[:, :5], sentence_rows[:, 1:]
-    log_p, (x, v, heads, y, y_spread, hidden, out, spread) = forward(w, words, is_uniform)
+    log_p, (x, v, heads, y, y_std, hidden, out, std) = forward(w, words, is_uniform)
     d = (np.exp(log_p) - np.eye(log_p.shape[2])[following]) / following.size
-    computed = {"W_VOCABULARY": summed_product(out, d)}
-    d = through_norm(d @ w["W_VOCABULARY"].T, out, spread)
-    computed["W_2"] = summed_product(hidden, d)
+    computed = {"W_VOCABULARY": summed_products(out, d)}
+    d = layer_norm_backward(d @ w["W_VOCABULARY"].T, out, std)
+    computed["W_2"] = summed_products(hidden, d)
     d_hidden = np.where(hidden > 0, d @ w["W_2"].T, 0)
-    computed["W_1"], computed["B_1"] = summed_product(y, d_hidden), d_hidden.sum(axis=(0, 1))
-    d = through_norm(d + d_hidden @ w["W_1"].T, y, y_spread)
+    computed["W_1"], computed["B_1"] = summed_products(y, d_hidden), d_hidden.sum(axis=(0, 1))
+    d = layer_norm_backward(d + d_hidden @ w["W_1"].T, y, y_std)
     dx, dv = d, 0
     for i, (q, k, weights) in zip("12", heads, strict=True):
-        computed[f"W_O_{i}"] = summed_product(weights @ v, d)
+        computed[f"W_O_{i}"] = summed_products(weights @ v, d)
         d_head = d @ w[f"W_O_{i}"].T
         dv = dv + weights.mT @ d_head
         d_weights = d_head @ v.mT
         d_scores = weights * (d_weights - (weights * d_weights).sum(axis=2, keepdims=True))
         d_scores *= 0 if is_uniform else 1 / math.sqrt(3)
         for name, gradient in ((f"W_Q_{i}", d_scores @ k), (f"W_K_{i}", d_scores.mT @ q)):
-            computed[name] = summed_product(x, gradient)
+            computed[name] = summed_products(x, gradient)
             dx = dx + gradient @ w[name].T
-    computed["W_V"] = summed_product(x, dv)
+    computed["W_V"] = summed_products(x, dv)
     dx = dx + dv @ w["W_V"].T
     computed["E"], computed["X"] = dx.sum(axis=0), np.zeros_like(w["X"])
     np.add.at(computed["X"], words, dx)
     return computed
 
 
-def train(rows, seed, is_uniform, deviation, rate, decay, steps, every):
-    """Train with Adam and decay; return the matrices before the first step and at each stage."""
-    w = start(rows.max() + 1, seed, deviation)
-    mean, square, stages = dict.fromkeys(w, 0.0), dict.fromkeys(w, 0.0), [w]
-    for step in range(1, steps + 1):
-        w = dict(w)
-        for name, gradient in gradients(w, rows, is_uniform).items():
-            mean[name] = 0.9 * mean[name] + 0.1 * gradient
-            square[name] = 0.98 * square[name] + 0.02 * gradient**2
-            root = np.sqrt(square[name] / (1 - 0.98**step)) + 1e-8
-            change = mean[name] / (1 - 0.9**step) / root + decay * w[name]
-            w[name] = w[name] - rate * change
-        stages += [w] * (step % every == 0)
-    return stages
-
-
-def grade(w, rows, is_uniform=False):
+def evaluate(w, rows, is_uniform=False):
     """Return the loss and the percentage right after "they"."""
     after_they = forward(w, rows[:, :5], is_uniform)[0][:, 4]
     right = after_they.argmax(axis=1) == rows[:, 5]
@@ -129,64 +116,74 @@ def loss(w, rows):
 
 
 @cache
-def trained(nouns, verbs, reasons, options):
-    """Return the words, the sentences kept apart, and the stages of each start and without scores."""
-    words, rows, apart = sentences(nouns, verbs, reasons)
-    starts = [train(rows[~apart], seed, False, *options) for seed in range(10)]
-    losses = [loss(stages[-1], rows[~apart]) for stages in starts]
+def train_all_seeds(nouns, verbs, reasons, deviation, **options):
+    """Train the model from ten seeds, and once more from the best of them with uniform weights.
+
+    Returns:
+        The words, the sentences, which of them are held out, the weights in training by seed, the
+        final losses by seed, the best seed, and the weights in training with uniform weights.
+    """
+    words, rows, held_out = sentences(nouns, verbs, reasons)
+
+    def train(seed, is_uniform):
+        w = initial_weights(len(words), seed, deviation)
+        return adam(w, lambda w: gradients(w, rows[~held_out], is_uniform), **options)
+
+    starts = [train(seed, is_uniform=False) for seed in range(10)]
+    losses = [loss(stages[-1], rows[~held_out]) for stages in starts]
     best = losses.index(min(losses))
-    uniform = train(rows[~apart], best, True, *options)
-    return words, rows, apart, starts, losses, best, uniform
+    return words, rows, held_out, starts, losses, best, train(best, is_uniform=True)
 
 
-def repeat(literals):
-    lists = (tuple(literals[name]) for name in ("NOUNS", "VERBS", "REASONS"))
-    names = ("DEVIATION", "RATE", "DECAY", "STEPS", "EVERY")
-    return trained(*lists, tuple(literals[name] for name in names))
+def train_again(literals):
+    """Train with the words and the options of the example, at most once per process."""
+    words = (tuple(literals[name]) for name in ("NOUNS", "VERBS", "REASONS"))
+    options = {name.lower(): literals[name] for name in ("RATE", "DECAY", "STEPS", "EVERY")}
+    return train_all_seeds(*words, literals["DEVIATION"], **options)
 
 
 @independent("course_learned", "training once more", rtol=1e-5, atol=0)
 def training(literals):
-    words, rows, apart, starts, losses, best, uniform = repeat(literals)
-    stages, held = starts[best], rows[apart]
-    loss_they, right = zip(*(grade(w, held) for w in stages), strict=True)
+    words, rows, held_out, starts, losses, best, uniform = train_again(literals)
+    stages, held = starts[best], rows[held_out]
+    loss_they, right = zip(*(evaluate(w, held) for w in stages), strict=True)
     loss_uniform, right_uniform = zip(
-        *(grade(w, held, is_uniform=True) for w in uniform), strict=True
+        *(evaluate(w, held, is_uniform=True) for w in uniform), strict=True
     )
     vectors = dict(zip(words, stages[-1]["X"], strict=True))
     sentence = ["birds", "pass", "boats", "because", "they"]
     uncut = stages[-1]
     without = [{**uncut, f"W_O_{i}": 0 * uncut[f"W_O_{i}"]} for i in "12"]
     return {
-        "sentences": [len(rows) - apart.sum(), apart.sum()],
+        "sentences": [len(rows) - held_out.sum(), held_out.sum()],
         "step": [i * literals["EVERY"] for i in range(len(stages))],
-        "loss": [loss(w, rows[~apart]) for w in stages],
+        "loss": [loss(w, rows[~held_out]) for w in stages],
         "loss_they": loss_they,
         "loss_they_uniform": loss_uniform,
         "right": right,
         "right_uniform": right_uniform,
         "loss_of_starts": losses,
-        "right_of_starts": [grade(stages[-1], held)[1] for stages in starts],
+        "right_of_starts": [evaluate(stages[-1], held)[1] for stages in starts],
         "start": best,
         "X": [vectors[word] for word in sentence],
         "verbs": [vectors[word] for word in literals["VERBS"]],
-        "right_without": [grade(w, held)[1] for w in (uncut, *without)],
+        "right_without": [evaluate(w, held)[1] for w in (uncut, *without)],
     }
 
 
 @independent("course_learned", "slow loops over the matrices learned once more", rtol=1e-5, atol=0)
 def answers(literals):
-    words, _, _, starts, _, best, _ = repeat(literals)
+    words, _, _, starts, _, best, _ = train_again(literals)
     first, last = ({k: w.tolist() for k, w in starts[best][i].items()} for i in (0, -1))
     computed = {"next_words": [], "fly": [], "sail": [], "log_odds": []}
     for x, y in BOTH:
         sentence = [x, "pass", y, "because", "they"]
         suffix = "" if x == "birds" else "_swapped"
         for i in (1, 2):
-            computed[f"weights_{i}{suffix}"] = weights_of(last, i, words, sentence)
+            computed[f"weights_{i}{suffix}"] = attention_weights(last, i, words, sentence)
             if not suffix:
-                computed[f"before_{i}"] = weights_of(first, i, words, sentence)
-        rows = placed(last, words, sentence)
+                computed[f"before_{i}"] = attention_weights(first, i, words, sentence)
+        rows = embed(last, words, sentence)
         if not suffix:
             computed |= on_its_way(last, rows)
             computed["reasons"] = [chance(last, rows)[words.index(r)] for r in literals["REASONS"]]
@@ -220,11 +217,11 @@ def on_its_way(matrices, rows):
     }
 
 
-def placed(matrices, words, sentence):
+def embed(matrices, words, sentence):
     return course.add([matrices["X"][words.index(word)] for word in sentence], matrices["E"])
 
 
-def weights_of(matrices, number, words, sentence):
-    rows = placed(matrices, words, sentence)
+def attention_weights(matrices, number, words, sentence):
+    rows = embed(matrices, words, sentence)
     projected = course.project(matrices, rows, number)
     return reference.every_step(*projected, course.is_causal)["weights"]

@@ -169,27 +169,46 @@ def summed_products(x, y):
     return np.einsum("bni,bnj->ij", x, y)
 
 
-@cache
-def train(net, task, size=1.0, every=10, start=None):
-    """Train with Adam; return the weights before, and after each of ten times `every` steps.
+def adam(w, gradients, steps, every, rate=RATE, decay=0.0):
+    """Return the weights before the first step of Adam, and after each `every` steps.
 
-    `start` changes the seeds of the first weights and of the tasks.
+    Args:
+        w: the initial weights, by name.
+        gradients: returns the gradients at given weights, by name; called once a step.
+        steps: the number of steps.
+        every: the number of steps between two sets of weights.
+        rate: the learning rate.
+        decay: the weight decay.
     """
-    weight_seed, task_seed = (0, 1) if start is None else (start, start + 10)
-    draw, w = RandomState(task_seed), initial_weights(net, size, weight_seed)
-    mean, square = dict.fromkeys(w, 0.0), dict.fromkeys(w, 0.0)
-    stages = [w]
-    for step in range(1, 10 * every + 1):
+    mean, square, stages = dict.fromkeys(w, 0.0), dict.fromkeys(w, 0.0), [w]
+    for step in range(1, steps + 1):
         w = dict(w)
-        for name, gradient in backward(net, w, *task(draw, 32)).items():
+        for name, gradient in gradients(w).items():
             mean[name] = MEAN_DECAY * mean[name] + (1 - MEAN_DECAY) * gradient
             square[name] = SQUARE_DECAY * square[name] + (1 - SQUARE_DECAY) * gradient**2
             unbiased_mean = mean[name] / (1 - MEAN_DECAY**step)
             unbiased_square = square[name] / (1 - SQUARE_DECAY**step)
-            w[name] = w[name] - RATE * unbiased_mean / (np.sqrt(unbiased_square) + EPSILON)
+            update = unbiased_mean / (np.sqrt(unbiased_square) + EPSILON) + decay * w[name]
+            w[name] = w[name] - rate * update
         if step % every == 0:
             stages.append(w)
     return stages
+
+
+@cache
+def train(net, task, size=1.0, every=10, start=None):
+    """Return the weights before training, and after each of ten times `every` steps.
+
+    `start` changes the seeds of the initial weights and of the tasks.
+    """
+    weight_seed, task_seed = (0, 1) if start is None else (start, start + 10)
+    draw = RandomState(task_seed)
+    return adam(
+        initial_weights(net, size, weight_seed),
+        lambda w: backward(net, w, *task(draw, 32)),
+        steps=10 * every,
+        every=every,
+    )
 
 
 def evaluate(net, w, task):
