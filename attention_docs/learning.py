@@ -190,8 +190,8 @@ class Adam:
             # Bias correction: both averages start at zero.
             mean = mean / (1 - self.beta_1**self.count)
             square = square / (1 - self.beta_2**self.count)
-            kept = (1 - self.rate * self.decay) * weights[name] if self.decay else weights[name]
-            updated[name] = kept - self.rate * mean / (square**0.5 + 1e-8)
+            decayed = (1 - self.rate * self.decay) * weights[name] if self.decay else weights[name]
+            updated[name] = decayed - self.rate * mean / (square**0.5 + 1e-8)
         return updated
 
 

@@ -127,10 +127,10 @@ V = [[1, 3], [4, 0], [0, -1]]
 def steps(xp: ModuleType = numpy) -> dict[str, Array]:
     example = distinct_sizes.steps(xp)
     x_q, x_kv, q, k, v = (example[name] for name in ("X_q", "X_kv", "Q", "K", "V"))
-    right = attention_steps(q, k, v)
+    correct = attention_steps(q, k, v)
     causal = causal_mask(q.shape[0], k.shape[0], xp=xp)
     bottom_right = window_mask(q.shape[0], k.shape[0], right=k.shape[0] - q.shape[0], xp=xp)
-    zeros = xp.zeros_like(right.weights)
+    zeros = xp.zeros_like(correct.weights)
     square_q, square_k, square_v = (xp.asarray(matrix, dtype=xp.float64) for matrix in (Q, K, V))
     padded_k, padded_v = (
         xp.concat([rows, xp.zeros((1, rows.shape[1]), dtype=xp.float64)]) for rows in (k, v)
@@ -140,17 +140,17 @@ def steps(xp: ModuleType = numpy) -> dict[str, Array]:
     copied = scaled_dot_product_attention(6 * words, 6 * words, words, is_causal=True)
     predicted = softmax(5 * copied)
     return {
-        "right": right.output,
+        "right": correct.output,
         "divided_by_d_k": attention_steps(q, k, v, scale=1 / q.shape[1]).output,
         "divided_by_root_of_d_model": attention_steps(
             q, k, v, scale=1 / math.sqrt(x_q.shape[1])
         ).output,
         "not_scaled": attention_steps(q, k, v, scale=1.0).output,
-        "softmax_over_queries": softmax(right.scaled, axis=0) @ v,
+        "softmax_over_queries": softmax(correct.scaled, axis=0) @ v,
         "padding_not_hidden": attention_steps(q, padded_k, padded_v).output,
         "causal": attention_steps(q, k, v, attn_mask=causal).output,
         "mask_flipped": attention_steps(q, k, v, attn_mask=~causal).output,
-        "mask_after_softmax": xp.where(causal, right.weights, zeros) @ v,
+        "mask_after_softmax": xp.where(causal, correct.weights, zeros) @ v,
         "heads": merge_heads(attend(*(split_heads(x, 3) for x in (x_q, x_kv)))),
         "heads_without_transpose": xp.reshape(
             attend(*(xp.reshape(x, (3, -1, 2)) for x in (x_q, x_kv))), x_q.shape

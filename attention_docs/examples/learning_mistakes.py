@@ -162,8 +162,8 @@ def learning_curve(
         test_task: the task of the test; None for `task`.
     """
     results = evaluate_checkpoints(model, task, size, test_model or model, test_task or task)
-    losses, right = zip(*results, strict=True)
-    return {name: numpy.array(losses), f"{name}_right": numpy.array(right)}
+    losses, accuracies = zip(*results, strict=True)
+    return {name: numpy.array(losses), f"{name}_right": numpy.array(accuracies)}
 
 
 @cache

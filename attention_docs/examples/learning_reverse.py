@@ -80,14 +80,14 @@ FORMULAS = {
 def steps(xp: ModuleType = numpy) -> dict[str, Array]:
     test = reverse(RandomState(2), batch=256)
     stages = checkpoints()
-    grades = [evaluate(MODEL, weights, test) for weights in stages]
+    results = [evaluate(MODEL, weights, test) for weights in stages]
     before, during, after = (
         MODEL.run(stages[stage], test.tokens[:1]).steps[0].weights[0] for stage in (0, DURING, -1)
     )
     computed = {
         "step": numpy.arange(0, STEPS + 1, EVERY),
-        "loss": numpy.array([loss for loss, _ in grades]),
-        "right": numpy.array([right for _, right in grades]),
+        "loss": numpy.array([loss for loss, _ in results]),
+        "right": numpy.array([accuracy for _, accuracy in results]),
         "tokens": numpy.argmax(test.tokens[0], axis=-1),
         "weights_before": before,
         "weights_during": during,

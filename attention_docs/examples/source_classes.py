@@ -144,10 +144,10 @@ def steps(xp: ModuleType = numpy) -> dict[str, Array]:
     x, *weights = (xp.asarray(matrix, dtype=xp.float64) for matrix in (X, W_Q, W_K, W_V, W_O))
     w_o = weights[-1]
     layer = MultiHeadAttention(*weights, num_heads=HEADS)
-    right = layer.steps(x, x, x)
+    correct = layer.steps(x, x, x)
     heads = split_heads(x, HEADS)
     wrong_scale = 1 / math.sqrt(EMBED_SIZE)
-    scaled_by_embed_size = attention_steps(right.Q, right.K, right.V, scale=wrong_scale)
+    scaled_by_embed_size = attention_steps(correct.Q, correct.K, correct.V, scale=wrong_scale)
     not_projected = attention_steps(heads, heads, heads)
     as_in_the_source = attention_steps(heads, heads, heads, scale=wrong_scale)
     equal_heads = xp.stack([heads[0, :, :], heads[0, :, :]])
@@ -158,15 +158,15 @@ def steps(xp: ModuleType = numpy) -> dict[str, Array]:
         "W_K": layer.W_K,
         "W_V": layer.W_V,
         "W_O": w_o,
-        "Q": merge_heads(right.Q),
-        "K": merge_heads(right.K),
-        "V": merge_heads(right.V),
-        "scores_1": right.attention.scores[0, :, :],
-        "scores_2": right.attention.scores[1, :, :],
-        "weights_1": right.attention.weights[0, :, :],
-        "weights_2": right.attention.weights[1, :, :],
-        "merged": right.merged,
-        "output": right.output,
+        "Q": merge_heads(correct.Q),
+        "K": merge_heads(correct.K),
+        "V": merge_heads(correct.V),
+        "scores_1": correct.attention.scores[0, :, :],
+        "scores_2": correct.attention.scores[1, :, :],
+        "weights_1": correct.attention.weights[0, :, :],
+        "weights_2": correct.attention.weights[1, :, :],
+        "merged": correct.merged,
+        "output": correct.output,
         "scores_1_not_projected": not_projected.scores[0, :, :],
         "weights_1_not_projected": not_projected.weights[0, :, :],
         "weights_1_as_in_the_source": as_in_the_source.weights[0, :, :],

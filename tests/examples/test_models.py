@@ -4,9 +4,9 @@ from attention_docs import examples
 from attention_docs.render.text import as_text
 
 
-def equal_on_page(wrong, right):
-    """Return for each number whether its displayed digits are those of the right one."""
-    return [as_text(a) == as_text(b) for a, b in zip(wrong, right, strict=True)]
+def equal_on_page(wrong, correct):
+    """Return for each number whether its displayed digits are those of the correct one."""
+    return [as_text(a) == as_text(b) for a, b in zip(wrong, correct, strict=True)]
 
 
 BIASES = examples.steps("position_biases")

@@ -144,7 +144,7 @@ def source_classes(literals):
     x = np.array(literals["X"])
     q, k, v = project(x, x, literals)
     root_of_head_dim, root_of_embed_size = math.sqrt(2), 2
-    right = attend_per_head(q, k, v, 2, divisor=root_of_head_dim)
+    correct = attend_per_head(q, k, v, 2, divisor=root_of_head_dim)
     by_embed_size = attend_per_head(q, k, v, 2, divisor=root_of_embed_size)
     not_projected = attend_per_head(x, x, x, 2, divisor=root_of_head_dim)
     as_in_the_source = attend_per_head(x, x, x, 2, divisor=root_of_embed_size)
@@ -161,12 +161,12 @@ def source_classes(literals):
         "Q": q,
         "K": k,
         "V": v,
-        "scores_1": right[0]["scores"],
-        "scores_2": right[1]["scores"],
-        "weights_1": right[0]["weights"],
-        "weights_2": right[1]["weights"],
-        "merged": merged(right),
-        "output": output(right),
+        "scores_1": correct[0]["scores"],
+        "scores_2": correct[1]["scores"],
+        "weights_1": correct[0]["weights"],
+        "weights_2": correct[1]["weights"],
+        "merged": merged(correct),
+        "output": output(correct),
         "scores_1_not_projected": not_projected[0]["scores"],
         "weights_1_not_projected": not_projected[0]["weights"],
         "weights_1_as_in_the_source": as_in_the_source[0]["weights"],
@@ -205,10 +205,10 @@ def grouped_queries(literals):
         pairs = zip(literals["Q"], groups, strict=True)
         return [reference.attention([query], keys[i], values[i]) for query, i in pairs]
 
-    right, wrong = heads([0, 0, 1, 1]), heads([0, 1, 0, 1])
+    correct, wrong = heads([0, 0, 1, 1]), heads([0, 1, 0, 1])
     return {
-        "weights": [weights[0] for weights, _ in right],
-        "output": [output[0][0] for _, output in right],
+        "weights": [weights[0] for weights, _ in correct],
+        "output": [output[0][0] for _, output in correct],
         "wrong": [output[0][0] for _, output in wrong],
         "same_as_repeated": True,
     }

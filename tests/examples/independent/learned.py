@@ -106,8 +106,8 @@ def gradients(w, sentence_rows, is_uniform):
 def evaluate(w, rows, is_uniform=False):
     """Return the loss and the percentage right after "they"."""
     after_they = forward(w, rows[:, :5], is_uniform)[0][:, 4]
-    right = after_they.argmax(axis=1) == rows[:, 5]
-    return -after_they[np.arange(len(rows)), rows[:, 5]].mean(), round(100 * right.mean())
+    is_correct = after_they.argmax(axis=1) == rows[:, 5]
+    return -after_they[np.arange(len(rows)), rows[:, 5]].mean(), round(100 * is_correct.mean())
 
 
 def loss(w, rows):
@@ -145,10 +145,10 @@ def train_again(literals):
 @independent("course_learned", "training once more", rtol=1e-5, atol=0)
 def training(literals):
     words, rows, held_out, starts, losses, best, uniform = train_again(literals)
-    stages, held = starts[best], rows[held_out]
-    loss_they, right = zip(*(evaluate(w, held) for w in stages), strict=True)
-    loss_uniform, right_uniform = zip(
-        *(evaluate(w, held, is_uniform=True) for w in uniform), strict=True
+    stages, test = starts[best], rows[held_out]
+    loss_they, accuracy = zip(*(evaluate(w, test) for w in stages), strict=True)
+    loss_uniform, accuracy_uniform = zip(
+        *(evaluate(w, test, is_uniform=True) for w in uniform), strict=True
     )
     vectors = dict(zip(words, stages[-1]["X"], strict=True))
     sentence = ["birds", "pass", "boats", "because", "they"]
@@ -160,14 +160,14 @@ def training(literals):
         "loss": [loss(w, rows[~held_out]) for w in stages],
         "loss_they": loss_they,
         "loss_they_uniform": loss_uniform,
-        "right": right,
-        "right_uniform": right_uniform,
+        "right": accuracy,
+        "right_uniform": accuracy_uniform,
         "loss_of_starts": losses,
-        "right_of_starts": [evaluate(stages[-1], held)[1] for stages in starts],
+        "right_of_starts": [evaluate(stages[-1], test)[1] for stages in starts],
         "start": best,
         "X": [vectors[word] for word in sentence],
         "verbs": [vectors[word] for word in literals["VERBS"]],
-        "right_without": [evaluate(w, held)[1] for w in (uncut, *without)],
+        "right_without": [evaluate(w, test)[1] for w in (uncut, *without)],
     }
 
 

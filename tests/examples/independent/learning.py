@@ -236,7 +236,7 @@ METHOD = "training once more"
 @independent("learning_reverse", METHOD, **TOLERANCE)
 def learning_reverse(literals):
     stages = train(REVERSE, reverse)
-    loss, right = zip(*(evaluate(REVERSE, w, reverse) for w in stages), strict=True)
+    loss, accuracy = zip(*(evaluate(REVERSE, w, reverse) for w in stages), strict=True)
     before, during, after = (
         weights_of_first_sequence(REVERSE, stages[i], reverse)[0] for i in (0, 3, -1)
     )
@@ -244,7 +244,7 @@ def learning_reverse(literals):
     return {
         "step": range(0, 101, 10),
         "loss": loss,
-        "right": right,
+        "right": accuracy,
         "tokens": reverse(RandomState(2), 256)[0][0],
         "weights_before": before,
         "weights_during": during,
@@ -258,8 +258,8 @@ def learning_induction(literals):
     computed = {}
     for name, net in (("one", INDUCTION._replace(layers=1)), ("two", INDUCTION)):
         stages = train(net, induction, every=25)
-        grades = [evaluate(net, w, induction) for w in stages]
-        computed[f"loss_{name}"], computed[f"right_{name}"] = zip(*grades, strict=True)
+        results = [evaluate(net, w, induction) for w in stages]
+        computed[f"loss_{name}"], computed[f"right_{name}"] = zip(*results, strict=True)
     w = stages[-1]  # of two layers
     tokens, answers = induction(RandomState(2), 256)
     ablated = [{**w, ("V", layer): 0 * w["V", layer]} for layer in (0, 1)]
@@ -284,7 +284,7 @@ def learning_mistakes(literals):
     wide, unmasked = REVERSE._replace(d_k=64), WALK._replace(causal=False)
     wide_unscaled = wide._replace(scaled=False)
 
-    def grades(net, task, tested_net=None, tested_task=None, **options):
+    def evaluate_stages(net, task, tested_net=None, tested_task=None, **options):
         """Train a model; return (loss, percent right) after each stage of its training.
 
         It is evaluated as `tested_net` and on `tested_task`, if they are given.
@@ -292,26 +292,30 @@ def learning_mistakes(literals):
         stages = train(net, task, **options)
         return [evaluate(tested_net or net, w, tested_task or task) for w in stages]
 
-    grades_by_name = {
-        "no_positions": grades(REVERSE._replace(positions=False), reverse),
-        "no_residual": grades(REVERSE._replace(residual=False), reverse),
-        "induction_no_positions": grades(INDUCTION._replace(positions=False), induction, every=25),
-        "induction_no_residual": grades(INDUCTION._replace(residual=False), induction, every=25),
-        "wide": grades(wide, reverse, size=4.0),
-        "wide_unscaled": grades(wide_unscaled, reverse, size=4.0),
-        "walk": grades(WALK, walk),
-        "unmasked": grades(unmasked, walk),
-        "unmasked_used": grades(unmasked, walk, tested_net=WALK),
-        "unshifted": grades(WALK, unshifted_walk),
-        "unshifted_used": grades(WALK, unshifted_walk, tested_task=walk),
+    results_by_name = {
+        "no_positions": evaluate_stages(REVERSE._replace(positions=False), reverse),
+        "no_residual": evaluate_stages(REVERSE._replace(residual=False), reverse),
+        "induction_no_positions": evaluate_stages(
+            INDUCTION._replace(positions=False), induction, every=25
+        ),
+        "induction_no_residual": evaluate_stages(
+            INDUCTION._replace(residual=False), induction, every=25
+        ),
+        "wide": evaluate_stages(wide, reverse, size=4.0),
+        "wide_unscaled": evaluate_stages(wide_unscaled, reverse, size=4.0),
+        "walk": evaluate_stages(WALK, walk),
+        "unmasked": evaluate_stages(unmasked, walk),
+        "unmasked_used": evaluate_stages(unmasked, walk, tested_net=WALK),
+        "unshifted": evaluate_stages(WALK, unshifted_walk),
+        "unshifted_used": evaluate_stages(WALK, unshifted_walk, tested_task=walk),
     }
     computed = {"step": range(0, 101, 10), "log_2": math.log(2)}
-    for name, pairs in grades_by_name.items():
+    for name, pairs in results_by_name.items():
         computed[name], computed[f"{name}_right"] = zip(*pairs, strict=True)
     for name, net in (("wide", wide), ("wide_unscaled", wide_unscaled)):
         after_40_steps = [
             train(net, reverse, size=4.0, every=4, start=start)[-1] for start in range(10, 16)
         ]
-        right = [evaluate(net, w, reverse)[1] for w in after_40_steps]
-        computed[f"{name}_right_of_starts"] = right
+        accuracies = [evaluate(net, w, reverse)[1] for w in after_40_steps]
+        computed[f"{name}_right_of_starts"] = accuracies
     return computed

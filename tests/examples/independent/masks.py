@@ -132,14 +132,14 @@ def local_window_mask(literals):
 
 @independent("common_mistakes", "slow loops, each with the mistake")
 def common_mistakes(literals):
-    right = one_head_steps(literals)
-    q, k, v = (right[letter] for letter in "QKV")
+    correct = one_head_steps(literals)
+    q, k, v = (correct[letter] for letter in "QKV")
     square_q, square_k, square_v = (literals[letter] for letter in "QKV")
     # A softmax over the queries normalises the columns.
-    columns = [reference.softmax_row(column) for column in np.transpose(right["scaled"])]
+    columns = [reference.softmax_row(column) for column in np.transpose(correct["scaled"])]
     masked_late = [
         [weight if is_causal(i, j) else 0 for j, weight in enumerate(row)]
-        for i, row in enumerate(right["weights"])
+        for i, row in enumerate(correct["weights"])
     ]
     negative_scale = reference.attention(square_q, square_k, square_v, is_causal, divisor=-1)[1]
 
@@ -147,7 +147,7 @@ def common_mistakes(literals):
         return reference.attention(*rows, **options)[1]
 
     return {
-        "right": right["output"],
+        "right": correct["output"],
         "divided_by_d_k": output(q, k, v, divisor=2),
         "divided_by_root_of_d_model": output(q, k, v, divisor=math.sqrt(6)),
         "not_scaled": output(q, k, v, divisor=1),
