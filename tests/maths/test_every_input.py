@@ -1,8 +1,8 @@
 """Unusual arguments of every public function give the correct result or an error that names them.
 
 Each specification below draws ordinary arguments. They are converted to other dtypes and memory
-layouts, and one is replaced by an unusual value. The result must equal that of a definition in slow
-loops, or if there is none, that of the same function for contiguous float64 arrays.
+layouts, and one is replaced by an unusual value. The result must equal that of the same function for
+contiguous float64 arrays, which the tests of each function compare with its definition.
 """
 
 import contextlib
@@ -31,7 +31,6 @@ from attention_docs.render.figures import (
     scatter_2d,
     scatter_3d,
 )
-from tests.reference import softmax_row
 
 BFLOAT16 = np.dtype(ml_dtypes.bfloat16)
 # The tolerance of a result by the dtype of the arrays of the call.
@@ -195,44 +194,11 @@ def as_float64(value):
 # ---- Definitions ----
 
 
-def slow_softmax(scores, axis):
-    rows = np.moveaxis(scores.astype(float), axis, -1)
-    weights = np.zeros(rows.shape)
-    for index in np.ndindex(rows.shape[:-1] if rows.size else (0,)):
-        weights[index] = softmax_row(rows[index].tolist())
-    return np.moveaxis(weights, -1, axis)
-
-
-def slow_window(queries, keys=None, left=None, right=None):
-    keys = queries if keys is None else keys
-    mask = np.ones((queries, keys), bool)
-    for i, j in np.ndindex(mask.shape):
-        mask[i, j] = (left is None or j >= i - left) and (right is None or j <= i + right)
-    return mask
-
-
 def slow_padding(lengths, keys):
     mask = np.zeros((*lengths.shape, 1, keys), bool)
     for *index, _, j in np.ndindex(mask.shape):
         mask[(*index, 0, j)] = j < lengths[tuple(index)]
     return mask
-
-
-def slow_positions(length, d_model, base):
-    positions = np.zeros((length, d_model))
-    for t, i in np.ndindex(positions.shape):
-        angle = t * float(base) ** (-(i // 2 * 2) / d_model)
-        positions[t, i] = math.cos(angle) if i % 2 else math.sin(angle)
-    return positions
-
-
-def slow_rotation(shift, d_model, base):
-    rotation = np.zeros((d_model, d_model))
-    for i in range(0, d_model, 2):
-        angle = shift * float(base) ** (-i / d_model)
-        rotation[i, i] = rotation[i + 1, i + 1] = math.cos(angle)
-        rotation[i, i + 1], rotation[i + 1, i] = math.sin(angle), -math.sin(angle)
-    return rotation
 
 
 def slow_rms_norm(x, weight, epsilon):
@@ -439,13 +405,11 @@ SPECIFICATIONS = {
     "causal_mask": Specification(
         draw_each(queries=sizes, keys=sizes),
         attention_docs.causal_mask,
-        lambda queries, keys: slow_window(queries, keys, right=0),
         sizes=("queries", "keys"),
     ),
     "window_mask": Specification(
         draw_each(queries=sizes, keys=sizes, left=sizes, right=sizes),
         attention_docs.window_mask,
-        slow_window,
         sizes=("queries", "keys"),
     ),
     "padding_mask": Specification(
@@ -458,18 +422,15 @@ SPECIFICATIONS = {
     "softmax": Specification(
         lambda draw: {"scores": draw(integers(draw(sizes), draw(sizes))), "axis": draw(st.integers(-2, 1))},
         attention_docs.softmax,
-        slow_softmax,
     ),
     "sinusoidal_positions": Specification(
         draw_each(length=sizes, d_model=st.just(4), base=st.just(100)),
         attention_docs.sinusoidal_positions,
-        slow_positions,
         sizes=("length", "d_model"),
     ),
     "position_rotation": Specification(
         draw_each(shift=sizes, d_model=st.just(4), base=st.just(100)),
         attention_docs.position_rotation,
-        slow_rotation,
         sizes=("d_model",),
     ),
     "rotary": Specification(
