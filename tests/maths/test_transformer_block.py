@@ -6,10 +6,13 @@ import numpy as np
 import pytest
 from numpy.random import RandomState
 
-from attention_docs.learning import cross_entropy
 from attention_docs.lessons import reverse
 from attention_docs.transformer_block import Block, norm, norm_backward
 from tests.conftest import to_numpy
+from tests.maths.test_learning import (
+    assert_gradients_equal_finite_differences,
+    gradients_of,
+)
 
 SMALL = Block(vocabulary=5, length=4, d_model=6, d_k=3, d_v=2, d_ff=7)
 BLOCKS = {
@@ -21,35 +24,19 @@ LESSON = reverse(RandomState(3), batch=3, length=4, vocabulary=5)
 each_block = pytest.mark.parametrize("block", BLOCKS.values(), ids=BLOCKS)
 
 
-def gradients_of(block, weights, lesson):
-    run = block.run(weights, lesson.tokens)
-    loss, d_logits = cross_entropy(run.logits, lesson.targets)
-    return loss, block.gradients(weights, lesson.tokens, run, d_logits)
-
-
 @each_block
 def test_gradients_equal_finite_differences(block):
     weights = block.initial_weights(seed=1, deviation=0.7)
-    _, gradients = gradients_of(block, weights, LESSON)
-    assert set(gradients) == set(weights)
-    for name, gradient in gradients.items():
-        assert gradient.shape == weights[name].shape
-        for index in list(np.ndindex(gradient.shape))[::3]:
-            losses = []
-            for step in (1e-5, -1e-5):
-                changed = weights[name].copy()
-                changed[index] += step
-                losses.append(gradients_of(block, {**weights, name: changed}, LESSON)[0])
-            slope = (losses[0] - losses[1]) / 2e-5
-            assert gradient[index] == pytest.approx(slope, rel=1e-6, abs=1e-8), (name, index)
+    assert set(gradients_of(block, weights, LESSON)[1]) == set(weights)
+    assert_gradients_equal_finite_differences(block, weights, LESSON, stride=3, rel=1e-6)
 
 
 def test_block_runs_on_every_library(xp):
     weights = SMALL.initial_weights(seed=1, deviation=0.7)
-    there = {name: xp.asarray(matrix) for name, matrix in weights.items()}
+    xp_weights = {name: xp.asarray(matrix) for name, matrix in weights.items()}
     lesson = LESSON._replace(tokens=xp.asarray(LESSON.tokens), targets=xp.asarray(LESSON.targets))
     _, expected = gradients_of(SMALL, weights, LESSON)
-    _, gradients = gradients_of(SMALL, there, lesson)
+    _, gradients = gradients_of(SMALL, xp_weights, lesson)
     for name, gradient in gradients.items():
         np.testing.assert_allclose(to_numpy(gradient), expected[name], rtol=1e-9, atol=1e-12)
 
