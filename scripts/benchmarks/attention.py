@@ -11,7 +11,6 @@ import importlib.util
 import itertools
 import math
 import statistics
-import sys
 import time
 import tracemalloc
 
@@ -50,51 +49,7 @@ def main():
     result["decoding"] = [measure_decoding(n) for n in (512, 2048, 8192)]
     result["grouped"] = [measure_grouped_queries(key_heads) for key_heads in (8, 2, 1)]
     result["tiles"] = [measure_tiles(n) for n in (1024, 4096)]
-    print_result(result)
-    for path in sys.argv[1:]:
-        results.write(result, path)
-
-
-def print_result(result):
-    print("{machine[processor]}, {machine[cores]} cores, {date}".format(**result))
-    print("\nTime of ours over that of")
-    columns = ["torch", "products", "floor", "plain"]
-    rows = [
-        [label(row), *cells(row["ratio"], columns), row["floor"]]
-        for row in result["speed"] + result["online"]
-    ]
-    results.print_table([["float32", *columns, "floor over products"], *rows])
-    print(
-        "\nRow by row, time over ours: {ratio:.1f}; "
-        "over the products alone: {ratio_of_products:.1f}".format(**result["row_by_row"])
-    )
-    print("Small input, time over the three lines: {:.1f}".format(result["small"]["ratio"]))
-    print("Extra memory at n = {n}: {extra_bytes} bytes".format(**result["memory"]))
-    print("Largest error: {ours:.2g}, torch {torch}".format(**result["error"]))
-    print("\nSeconds for one head of 64")
-    columns = ["ours", "torch", "plain"]
-    rows = [["{:,}".format(row["n"]), *cells(row["seconds"], columns)] for row in result["growth"]]
-    results.print_table([["n", *columns], *rows])
-    print("\nOne more token of 64 features, time of recomputing over that with a cache")
-    results.print_table([["{:,}".format(row["n"]), row["ratio"]] for row in result["decoding"]])
-    print("\nOne query in each of 8 heads and 8,192 keys, time with 8 heads of keys over that of")
-    results.print_table([[row["key_heads"], row["ratio"]] for row in result["grouped"]])
-    print("\nTime of the readable tiles over that of")
-    columns = ["ours", "plain"]
-    rows = [["{:,}".format(row["n"]), *cells(row["ratio"], columns)] for row in result["tiles"]]
-    results.print_table([["n", *columns], *rows])
-
-
-def cells(measurements, columns):
-    """Return the measurements of some contenders, or `NOT_MEASURED` where one is missing."""
-    return [measurements.get(column, NOT_MEASURED) for column in columns]
-
-
-def label(row):
-    """Return the shape and kind of a measured call."""
-    kind = "causal" if row["causal"] else "full"
-    size = "" if row["factor"] == 1 else ", large scores"
-    return "{} {}{}".format(tuple(row["shape"]), kind, size)
+    results.write(result)
 
 
 def measure_speed(shape, causal, factor=1):

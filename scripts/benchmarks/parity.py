@@ -6,7 +6,6 @@ which has 64 bits of precision on x86 and 53 on some other machines.
 
 import importlib
 import importlib.util
-import sys
 
 import numpy as np
 
@@ -40,13 +39,7 @@ def main():
     result["largest_error"] = {
         dtype: {case: errors(dtype, *CASES[case]) for case in CASES} for dtype in DTYPES
     }
-    columns = [*LIBRARIES, "PyTorch's own"]
-    for dtype, cases in result["largest_error"].items():
-        rows = [[case, *(row[column] for column in columns)] for case, row in cases.items()]
-        results.print_table([[dtype, *columns], *rows])
-        print()
-    for path in sys.argv[1:]:
-        results.write(result, path)
+    results.write(result)
 
 
 def errors(dtype, query, key, value, options):

@@ -1,10 +1,11 @@
-"""Machine, versions and date of a measurement; result files and tables."""
+"""Machine, versions and date of a measurement, and its result as JSON."""
 
 import datetime
 import importlib.metadata
 import json
 import os
 import platform
+import sys
 
 NOT_MEASURED = "not measured"
 PACKAGES = ("numpy", "array-api-strict", "ml_dtypes", "threadpoolctl", "torch")
@@ -70,20 +71,11 @@ def blas():
     return "unknown"
 
 
-def write(result, path):
-    with open(path, "w", encoding="utf-8") as file:
-        json.dump(result, file, indent=1)
-        file.write("\n")
-
-
-def print_table(rows):
-    """Print rows of cells as a table, with the first column left-aligned, the others right."""
-    rows = [[format_cell(cell) for cell in row] for row in rows]
-    widths = [max(map(len, column)) for column in zip(*rows)]
-    for title, *cells in rows:
-        aligned = [cell.rjust(width) for cell, width in zip(cells, widths[1:])]
-        print("  ".join([title.ljust(widths[0]), *aligned]))
-
-
-def format_cell(cell):
-    return cell if isinstance(cell, str) else "{:.3g}".format(cell)
+def write(result):
+    """Write a result as JSON to the file that the command line names, or else to stdout."""
+    text = json.dumps(result, indent=1) + "\n"
+    if len(sys.argv) > 1:
+        with open(sys.argv[1], "w", encoding="utf-8") as file:
+            file.write(text)
+    else:
+        sys.stdout.write(text)
