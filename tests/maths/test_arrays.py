@@ -36,19 +36,6 @@ def test_squared_lengths_agree_for_cupy(monkeypatch, is_cupy):
     assert lengths.tolist() == [[25.0, 5.0], [25.0, 8.0]]
 
 
-def test_fastest_exp_depends_on_library_and_cpu(monkeypatch):
-    cupy = ModuleType("cupy")
-    cupy.exp = object()
-    assert exponential.fastest_exp(cupy) == (cupy.exp, 1.0)
-    assert exponential.full_range_exp(cupy) is cupy.exp
-    monkeypatch.setattr(exponential, "_has_vector_exp2", lambda: False)
-    assert exponential.fastest_exp(np) == (np.exp, 1.0)
-    monkeypatch.setattr(exponential, "_has_vector_exp2", lambda: True)
-    exp2, factor = exponential.fastest_exp(np)
-    assert exp2 is np.exp2
-    assert exp2(factor) == pytest.approx(np.e, rel=1e-15)
-
-
 @pytest.mark.parametrize("dtype", ["float32", "float64"])
 def test_full_range_exp_flushes_subnormals(dtype):
     smallest = np.finfo(dtype).smallest_normal
