@@ -57,7 +57,7 @@ def namespace(**arrays: Array) -> ModuleType:
     for name, array in rest:
         if array_namespace(array) is not xp:
             raise TypeError(
-                f"{name} is a {library_name(array)} array; "
+                f"{name} is an array of {library_name(array)}; "
                 f"expected {library_name(reference)} to match {first_name}"
             )
         if device(array) != device(reference):

@@ -310,6 +310,6 @@ def test_error_states_argument_expectation_and_value(call, error, message):
 @pytest.mark.parametrize("name", ["key", "value", "attn_mask"])
 def test_mixed_libraries_raise(strict, name):
     arguments = {"query": Q, "key": K, "value": V, "attn_mask": causal_mask(3, 4)}
-    message = f"{name} is a array_api_strict array; expected numpy to match query"
+    message = f"{name} is an array of array_api_strict; expected numpy to match query"
     with pytest.raises(TypeError, match=message):
         attend(**arguments | {name: strict.asarray(arguments[name])})

@@ -163,7 +163,7 @@ def test_no_keys_output_bias():
 @pytest.mark.parametrize("name", ["query", "key", "value", "attn_mask"])
 def test_mixed_libraries_raise(strict, name):
     arguments = {"query": QUERY, "key": KEY, "value": VALUE, "attn_mask": causal_mask(3, 5)}
-    message = f"{name} is a array_api_strict array; expected numpy to match W_Q"
+    message = f"{name} is an array of array_api_strict; expected numpy to match W_Q"
     with pytest.raises(TypeError, match=message):
         layer()(**arguments | {name: strict.asarray(arguments[name])})
 
