@@ -106,7 +106,7 @@ def steps(xp: ModuleType = numpy) -> dict[str, Array]:
 def block(xp: ModuleType, placed: Array, added: Array) -> dict[str, Array]:
     """Return the steps of a block after its attention, of which `output` is the last but one."""
     summed = placed + added
-    mean, variance = moments(xp, summed)
+    mean, variance = mean_and_variance(xp, summed)
     normed = layer_norm(xp, summed)
     before, hidden, fed = feed_forward(xp, normed)
     output = layer_norm(xp, normed + fed)
@@ -134,12 +134,13 @@ def feed_forward(xp: ModuleType, rows: Array) -> tuple[Array, Array, Array]:
     return before, hidden, hidden @ matrices["W_2"]
 
 
-def moments(xp: ModuleType, rows: Array) -> tuple[Array, Array]:
+def mean_and_variance(xp: ModuleType, rows: Array) -> tuple[Array, Array]:
+    """Return the mean and the variance of each row, (n, 1) each."""
     mean = xp.mean(rows, axis=-1, keepdims=True)
     return mean, xp.mean((rows - mean) ** 2, axis=-1, keepdims=True)
 
 
 def layer_norm(xp: ModuleType, rows: Array) -> Array:
     """Shift and scale every row to mean 0 and variance 1."""
-    mean, variance = moments(xp, rows)
+    mean, variance = mean_and_variance(xp, rows)
     return (rows - mean) / xp.sqrt(variance + EPSILON)
