@@ -13,7 +13,7 @@ from tests.live.graphs import page_graph, page_graphs
 from tests.live.page_modules.nodejs import in_node
 
 
-def printed_words(program):
+def printed_output(program):
     """Run a program and return the names and numbers that it prints."""
     output = io.StringIO()
     with contextlib.redirect_stdout(output), np.errstate(all="ignore"):
@@ -21,11 +21,12 @@ def printed_words(program):
     return re.sub(r"[\[\]]", " ", output.getvalue()).split()
 
 
-def expected_words(steps):
-    words = []
+def expected_output(steps):
+    """Return the names and numbers of steps, as the program should print them."""
+    output = []
     for step, array in steps.items():
-        words += [step, *map(number, np.asarray(array).reshape(-1).tolist())]
-    return words
+        output += [step, *map(number, np.asarray(array).reshape(-1).tolist())]
+    return output
 
 
 @pytest.mark.thorough
@@ -38,7 +39,7 @@ def test_program_of_every_example_prints_its_digits():
         page_graphs(),
     )
     for name, program in programs.items():
-        assert printed_words(program) == expected_words(examples.steps(name)), name
+        assert printed_output(program) == expected_output(examples.steps(name)), name
 
 
 def test_program_contains_edits():
@@ -53,4 +54,4 @@ def test_program_contains_edits():
     )
     assert "W_Q = np.array([[3, 0], [0, -1.5], [1, 0], [0, 1]], dtype=float)\n" in program
     assert "weights = softmax(scaled)\noutput = weights @ V\n" in program
-    assert "-1.5000" in printed_words(program)
+    assert "-1.5000" in printed_output(program)
