@@ -147,6 +147,7 @@ def steps(xp: ModuleType = numpy) -> dict[str, Array]:
     weight_gradients = {name: input_gradients[f"d{name}"] for name in ("W_Q", "W_K", "W_V")}
 
     def loss_after(rate: float) -> Array:
+        """Return the loss after one step of gradient descent."""
         w_q, w_k, w_v = (forward[name] - rate * d_w for name, d_w in weight_gradients.items())
         x_q, x_kv = forward["X_q"], forward["X_kv"]
         return loss(xp, attention_steps(x_q @ w_q, x_kv @ w_k, x_kv @ w_v).output, target)
@@ -196,4 +197,5 @@ def through_projections(
 
 
 def loss(xp: ModuleType, output: Array, target: Array) -> Array:
+    """Return half the sum of squared differences."""
     return xp.sum((output - target) ** 2) / 2

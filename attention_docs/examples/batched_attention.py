@@ -211,4 +211,5 @@ def inject(xp: ModuleType, rows: Array, row: int) -> Array:
 
 
 def lengths(xp: ModuleType, rows: Array) -> Array:
+    """Return the Euclidean length of each row, (..., 1)."""
     return xp.sqrt(xp.sum(rows**2, axis=-1, keepdims=True))

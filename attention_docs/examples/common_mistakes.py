@@ -171,6 +171,7 @@ def steps(xp: ModuleType = numpy) -> dict[str, Array]:
 
 
 def scaled_after_mask(xp: ModuleType, query: Array, key: Array, value: Array) -> Array:
+    """Compute attention with a negative scale, wrongly applied after the mask: NaN."""
     allowed = causal_mask(query.shape[0], key.shape[0], xp=xp)
     scores = query @ key.T
     scaled = -1.0 * xp.where(allowed, scores, xp.full_like(scores, -xp.inf))
@@ -180,8 +181,10 @@ def scaled_after_mask(xp: ModuleType, query: Array, key: Array, value: Array) ->
 
 
 def losses(xp: ModuleType, probabilities: Array, targets: Array) -> Array:
+    """Return the negative log-likelihood of the target of each row."""
     return -xp.log(xp.sum(probabilities * targets, axis=1))
 
 
 def attend(query: Array, key: Array) -> Array:
+    """Attend with the keys as values, too."""
     return scaled_dot_product_attention(query, key, key)

@@ -206,6 +206,7 @@ def steps(xp: ModuleType = numpy) -> dict[str, Array]:
 
 
 def positions(xp: ModuleType, rows: range, columns: range) -> Array:
+    """Return the coordinates (row, column) of the pixels, row by row, (p, 2)."""
     return xp.asarray([[row, column] for row in rows for column in columns], dtype=xp.float64)
 
 

@@ -285,11 +285,13 @@ def steps(xp: ModuleType = numpy) -> dict[str, Array]:
 
 
 def with_positions(xp: ModuleType, tokens: Array) -> Array:
+    """Add sinusoidal positions to token embeddings, (n, d_model)."""
     length, d_model = tokens.shape
     return tokens + sinusoidal_positions(length, d_model, BASE, xp=xp)
 
 
 def attention(xp: ModuleType, weights: Sequence[Array]) -> MultiHeadAttention:
+    """Return a layer of two heads with the weights W_Q, W_K, W_V and W_O."""
     w_q, w_k, w_v, w_o = (xp.asarray(matrix, dtype=xp.float64) for matrix in weights)
     return MultiHeadAttention(w_q, w_k, w_v, w_o, num_heads=2)
 
@@ -300,10 +302,12 @@ def layer_norm(xp: ModuleType, rows: Array) -> Array:
 
 
 def mean(xp: ModuleType, rows: Array) -> Array:
+    """Return the mean of each row, (n, 1)."""
     return xp.mean(rows, axis=-1, keepdims=True)
 
 
 def variance(xp: ModuleType, rows: Array) -> Array:
+    """Return the variance of each row, (n, 1)."""
     return xp.mean((rows - mean(xp, rows)) ** 2, axis=-1, keepdims=True)
 
 
@@ -312,9 +316,11 @@ def relu(xp: ModuleType, rows: Array) -> Array:
 
 
 def matrix_steps(name: str, layer: MultiHeadAttention) -> dict[str, Array]:
+    """Return the weight matrices of a layer as steps named after it."""
     return {f"{name}_W_{letter}": getattr(layer, f"W_{letter}") for letter in "QKVO"}
 
 
 def weight_steps(name: str, attended: MultiHeadSteps) -> dict[str, Array]:
+    """Return the attention weights of both heads as steps named after their layer."""
     weights = attended.attention.weights
     return {f"{name}_weights_1": weights[0, :, :], f"{name}_weights_2": weights[1, :, :]}

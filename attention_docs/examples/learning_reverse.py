@@ -105,5 +105,6 @@ def checkpoints() -> list[Weights]:
 
 
 def position_scores(weights: Weights) -> Array:
+    """Return the scaled scores of the positions' embeddings alone, (n, n)."""
     queries, keys = (weights["W_P"] @ weights[name] for name in ("W_Q1", "W_K1"))
     return queries @ keys.T / MODEL.d_k**0.5

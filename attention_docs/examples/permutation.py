@@ -102,4 +102,5 @@ def steps(xp: ModuleType = numpy) -> dict[str, Array]:
 
 
 def is_close(xp: ModuleType, one: Array, other: Array) -> Array:
+    """Whether all numbers of two arrays agree but for rounding."""
     return xp.all(xp.abs(one - other) < 1e-12)

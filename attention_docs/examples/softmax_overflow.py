@@ -90,10 +90,12 @@ def steps(xp: ModuleType = numpy) -> dict[str, Array]:
 
 
 def exp(xp: ModuleType, z: Array) -> Array:
+    """Return the exponentials; those beyond the largest float are inf."""
     with numpy.errstate(over="ignore"):
         return xp.exp(z)
 
 
 def naive(xp: ModuleType, z: Array) -> Array:
+    """Return the softmax without subtracting the maximum; it overflows to NaN."""
     with numpy.errstate(over="ignore", invalid="ignore"):
         return xp.exp(z) / xp.sum(xp.exp(z))

@@ -81,10 +81,12 @@ def sizes(random):
 
 
 def numbers(random, *shape):
+    """Draw normally distributed numbers of one of three sizes."""
     return one_of(random, 0.3, 1.0, 4.0) * random.normal(size=shape)
 
 
 def one_of(random, *choices):
+    """Choose one of the values, all equally likely."""
     return choices[random.randint(len(choices))]
 
 

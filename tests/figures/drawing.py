@@ -61,6 +61,7 @@ def shapes(picture):
 
 
 def size(picture):
+    """Return the width and the height of a picture."""
     root = ElementTree.fromstring(picture)
     return float(root.attrib["width"]), float(root.attrib["height"])
 
@@ -202,6 +203,7 @@ def cells_of(picture, step):
 
 
 def overlap(a, b):
+    """Whether the boxes of two shapes overlap."""
     left_a, top_a, right_a, bottom_a = a.box
     left_b, top_b, right_b, bottom_b = b.box
     return left_a < right_b and left_b < right_a and top_a < bottom_b and top_b < bottom_a

@@ -306,6 +306,7 @@ def call_layer(**arguments):
 
 
 def seeded_weights(**arguments):
+    """Return the weights and biases of a seeded layer."""
     layer = attention_docs.MultiHeadAttention.seeded(**arguments)
     names = [f"{kind}_{letter}" for kind in "Wb" for letter in "QKVO"]
     return [getattr(layer, name) for name in names if getattr(layer, name) is not None]
@@ -358,6 +359,7 @@ def draw_each(**strategies):
 
 
 def draw_states(draw):
+    """Draw the fields of two `TileState`s as separate arguments."""
     m, d_v = draw(sizes), draw(sizes)
     shapes = {"maximum": (m,), "total": (m,), "sums": (m, d_v)}
     return {
@@ -368,6 +370,7 @@ def draw_states(draw):
 
 
 def call_merge(**arguments):
+    """Merge two states, whose fields are separate arguments."""
     fields = list(arguments.values())
     one, other = attention_docs.TileState(*fields[:3]), attention_docs.TileState(*fields[3:])
     return attention_docs.merge(one, other)

@@ -21,6 +21,7 @@ totals = st.floats(0, 50)
 
 @st.composite
 def states(draw, queries=2, features=3):
+    """Draw a state of random numbers."""
     return TileState(
         maximum=draw(arrays(float, queries, elements=numbers)),
         total=draw(arrays(float, queries, elements=totals)),
@@ -61,6 +62,7 @@ def test_merge_of_empty_states_has_zero_output():
 
 
 def sample_qkv(m=5, n=12, d_k=3, d_v=4, size=1.0):
+    """Return query, key and value of different lengths without symmetry."""
     wave = np.sin(np.arange((m + n) * d_k + n * d_v, dtype=float) ** 2)
     q, k, v = np.split(wave, [m * d_k, (m + n) * d_k])
     return size * q.reshape(m, d_k), k.reshape(n, d_k), v.reshape(n, d_v)

@@ -31,11 +31,13 @@ def gradient(loss, arrays, name):
 
 
 def loss_of_output(output, target):
+    """Return half the sum of squared differences."""
     pairs = zip(np.ravel(output), np.ravel(target), strict=True)
     return math.fsum((o - t) ** 2 for o, t in pairs) / 2
 
 
 def forward(literals):
+    """Return the literals of the example, the projections and the steps of attention."""
     names = ("X_q", "X_kv", "T", "W_Q", "W_K", "W_V")
     arrays = {name: np.array(literals[name], dtype=float) for name in names}
     arrays["Q"] = matmul(arrays["X_q"], arrays["W_Q"])
@@ -46,24 +48,29 @@ def forward(literals):
 
 
 def loss_of_attention(arrays):
+    """Return the loss as a function of the inputs and the weight matrices."""
     return loss_from_queries({**arrays, **forward(arrays)})
 
 
 def loss_from_queries(arrays):
+    """Return the loss as a function of Q, K and V."""
     scores = matmul(arrays["Q"], np.transpose(arrays["K"]))
     return loss_from_scores({**arrays, "scores": scores})
 
 
 def loss_from_scores(arrays):
+    """Return the loss as a function of the scores and V."""
     return loss_from_scaled({**arrays, "scaled": arrays["scores"] / math.sqrt(2)})
 
 
 def loss_from_scaled(arrays):
+    """Return the loss as a function of the scaled scores and V."""
     weights = [reference.softmax_row(row) for row in arrays["scaled"]]
     return loss_from_weights({**arrays, "weights": weights})
 
 
 def loss_from_weights(arrays):
+    """Return the loss as a function of the attention weights and V."""
     return loss_of_output(matmul(arrays["weights"], arrays["V"]), arrays["T"])
 
 
@@ -151,27 +158,32 @@ def layer(arrays):
 
 
 def layer_norm(summed):
+    """Return normalised rows, and the standard deviations under the step's name, spread."""
     means = [statistics.fmean(row) for row in summed]
     spread = [math.sqrt(statistics.pvariance(row) + NORM_EPSILON) for row in summed]
     return {"spread": spread, "normed": (summed - np.c_[means]) / np.c_[spread]}
 
 
 def loss_from_normed(arrays):
+    """Return the loss of the layer as a function of the normalised rows."""
     output = arrays["normed"] * arrays["gain"] + arrays["shift"]
     return math.fsum(np.ravel(output * arrays["dY"]))
 
 
 def loss_from_summed(arrays):
+    """Return the loss of the layer as a function of the residual sum."""
     return loss_from_normed({**arrays, **layer_norm(arrays["summed"])})
 
 
 def loss_from_merged(arrays):
+    """Return the loss of the layer as a function of the merged heads."""
     return loss_from_summed(
         {**arrays, "summed": arrays["X"] + matmul(arrays["merged"], arrays["W_O"])}
     )
 
 
 def loss_of_layer(arrays):
+    """Return the loss of the layer as a function of its inputs and weights."""
     return loss_from_merged({**arrays, **layer(arrays)})
 
 
@@ -191,6 +203,7 @@ def loss_from_heads(arrays):
 
 
 def loss_from_keys(arrays):
+    """Return the loss of the layer as a function of the queries, keys and values of each head."""
     scaled = {
         f"scaled_{i}": matmul(arrays[f"query_{i}"], arrays[f"key_{i}"].T) / math.sqrt(3)
         + arrays["B"]

@@ -14,27 +14,33 @@ LOOPS = "slow loops"
 
 
 def add(x, y):
+    """Add two matrices."""
     return [[a + b for a, b in zip(*rows, strict=True)] for rows in zip(x, y, strict=True)]
 
 
 def add_positions(literals):
+    """Return X + E."""
     return add(literals["X"], literals["E"])
 
 
 def swap_nouns(words):
+    """Return the rows with birds and boats exchanged."""
     return [words[BOATS], words[PASS], words[BIRDS], words[BECAUSE], words[THEY]]
 
 
 def project(literals, rows, head=1):
+    """Return the queries, keys and values of a head."""
     names = (f"W_Q_{head}", f"W_K_{head}", "W_V")
     return [reference.matmul(rows, literals[name]) for name in names]
 
 
 def is_causal(i, j):
+    """Whether word i may see word j under a causal mask."""
     return j <= i
 
 
 def head(literals, number, rows, allowed=is_causal):
+    """Return the steps of one head by name."""
     return reference.every_step(*project(literals, rows, number), allowed)
 
 
@@ -50,6 +56,7 @@ def multi_head_output(literals, rows, heads=(1, 2)):
 
 
 def layer_norm(rows):
+    """Shift and scale every row to mean 0 and variance 1."""
     return [
         [(x - statistics.fmean(row)) / math.sqrt(statistics.pvariance(row) + 1e-5) for x in row]
         for row in rows
@@ -66,11 +73,13 @@ def feed_forward(literals, rows):
 
 
 def block(literals, rows, extra):
+    """Return the block's output, from its input and what attention adds to it."""
     attended = layer_norm(add(rows, extra))
     return layer_norm(add(attended, feed_forward(literals, attended)[2]))
 
 
 def probabilities(literals, rows):
+    """Return the probabilities of the next word after each row."""
     logits = reference.matmul(rows, literals["W_VOCABULARY"])
     return [reference.softmax_row(row) for row in logits]
 
@@ -299,6 +308,7 @@ def course_model(literals):
 
 
 def argmax(row):
+    """Return the index of the largest number of a row."""
     return row.index(max(row))
 
 

@@ -32,6 +32,7 @@ def sentences(nouns, verbs, reasons):
 
 
 def initial_weights(words, seed, deviation):
+    """Draw normally distributed weights by name."""
     d, k, v, f = SIZES.values()
     shapes = {"X": (words, d), "E": (5, d)}
     for i in "12":
@@ -111,6 +112,7 @@ def evaluate(w, rows, is_uniform=False):
 
 
 def loss(w, rows):
+    """Return the mean loss over all words of the sentences."""
     log_p, _ = forward(w, rows[:, :5], is_uniform=False)
     return -np.take_along_axis(log_p, rows[:, 1:, None], axis=2).mean()
 
@@ -218,10 +220,12 @@ def on_its_way(matrices, rows):
 
 
 def embed(matrices, words, sentence):
+    """Return the embeddings of a sentence with positions."""
     return course.add([matrices["X"][words.index(word)] for word in sentence], matrices["E"])
 
 
 def attention_weights(matrices, number, words, sentence):
+    """Return the attention weights of one head on a sentence."""
     rows = embed(matrices, words, sentence)
     projected = course.project(matrices, rows, number)
     return reference.every_step(*projected, course.is_causal)["weights"]

@@ -102,6 +102,7 @@ def unshifted_walk(draw, batch):
 
 
 def initial_weights(net, size, seed):
+    """Draw normally distributed weights by name; `size` scales the embeddings."""
     draw = RandomState(seed)
     shapes = {"E": (net.words, WIDTH), "P": (net.length, WIDTH)}
     for layer in range(net.layers):
@@ -129,6 +130,7 @@ def forward(net, w, tokens):
 
 
 def log_probabilities(logits):
+    """Return the logarithms of the softmax over the last axis."""
     shifted = logits - logits.max(axis=2, keepdims=True)
     return shifted - np.log(np.exp(shifted).sum(axis=2, keepdims=True))
 
@@ -221,11 +223,13 @@ def evaluate(net, w, task):
 
 
 def weights_of_first_sequence(net, w, task):
+    """Return the attention weights of each layer on the first test sequence."""
     *_, layers = forward(net, w, task(RandomState(2), 256)[0][:1])
     return [weights[0] for *_, weights in layers]
 
 
 def scaled_scores(net, w, layer, x_q, x_kv):
+    """Return the scaled scores of one layer between two sets of vectors."""
     return (x_q @ w["Q", layer]) @ (x_kv @ w["K", layer]).T / math.sqrt(net.d_k)
 
 

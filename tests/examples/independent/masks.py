@@ -15,6 +15,7 @@ def is_causal(i, j):
 
 
 def boolean_mask(allowed, m, n):
+    """Return an (m, n) mask, True where `allowed(i, j)`."""
     return [[allowed(i, j) for j in range(n)] for i in range(m)]
 
 

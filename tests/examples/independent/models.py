@@ -10,6 +10,7 @@ from tests.examples.comparison import independent
 
 
 def is_causal(i, j):
+    """Whether position i may see position j under a causal mask."""
     return j <= i
 
 
