@@ -168,12 +168,12 @@ MODEL = Block(vocabulary=len(VOCABULARY), length=5, d_model=7, d_k=3, d_v=4, d_f
 UNIFORM = replace(MODEL, scale=0.0)
 SENTENCES = ["birds pass boats because they", "boats pass birds because they"]
 WORDS, SWAPPED = SENTENCES[0].split(), SENTENCES[1].split()
-CUTS = ["whole", "without head 1", "without head 2"]
+ABLATIONS = ["whole", "without head 1", "without head 2"]
 # The features of a learned model have no names.
 FEATURES = [str(feature) for feature in range(1, MODEL.d_model + 1)]
 KEY_FEATURES, VALUE_FEATURES = FEATURES[: MODEL.d_k], FEATURES[: MODEL.d_v]
 LABELS = {
-    "right_without": (CUTS,),
+    "right_without": (ABLATIONS,),
     "X": (WORDS, FEATURES),
     "verbs": (VERBS, FEATURES),
     **{f"{stage}_{head}": (WORDS, WORDS) for stage in ("before", "weights") for head in (1, 2)},
@@ -184,7 +184,7 @@ LABELS = {
     "output_2": (WORDS, VALUE_FEATURES),
     "block": (WORDS, FEATURES),
     "reasons": (REASONS,),
-    **dict.fromkeys(("next_words", "fly", "sail", "log_odds"), (SENTENCES, CUTS)),
+    **dict.fromkeys(("next_words", "fly", "sail", "log_odds"), (SENTENCES, ABLATIONS)),
 }
 
 DEVIATION, RATE, DECAY = 1 / 4, 3 / 100, 1 / 5
@@ -227,41 +227,43 @@ FORMULAS = {
 
 
 def steps(xp: ModuleType = numpy) -> dict[str, Array]:
-    starts = [learned(MODEL, start) for start in STARTS]
+    starts = [checkpoints(MODEL, start) for start in STARTS]
     losses = numpy.array([evaluate(MODEL, stages[-1], lesson())[0] for stages in starts])
     start = int(numpy.argmin(losses))
-    stages, uniform = starts[start], learned(UNIFORM, start)
+    stages, uniform = starts[start], checkpoints(UNIFORM, start)
     first, last = stages[0], stages[-1]
-    before, after = asked(first), asked(last)
-    both = numpy.stack([softmax(asked(w).logits[:, -1]) for w in cuts(last)], axis=1)
+    before, after = run_on_both_sentences(first), run_on_both_sentences(last)
+    both = numpy.stack(
+        [softmax(run_on_both_sentences(w).logits[:, -1]) for w in with_heads_ablated(last)], axis=1
+    )
     fly, sail = (both[:, :, VOCABULARY.index(word)] for word in ("fly", "sail"))
-    found = {
-        "sentences": numpy.array([len(sentences(apart)) for apart in (False, True)]),
+    computed = {
+        "sentences": numpy.array([len(sentences(held_out)) for held_out in (False, True)]),
         "step": numpy.arange(0, STEPS + 1, EVERY),
         "loss": numpy.array([evaluate(MODEL, weights, lesson())[0] for weights in stages]),
-        "loss_they": grades(MODEL, stages)[0],
-        "loss_they_uniform": grades(UNIFORM, uniform)[0],
-        "right": grades(MODEL, stages)[1],
-        "right_uniform": grades(UNIFORM, uniform)[1],
+        "loss_they": evaluate_held_out(MODEL, stages)[0],
+        "loss_they_uniform": evaluate_held_out(UNIFORM, uniform)[0],
+        "right": evaluate_held_out(MODEL, stages)[1],
+        "right_uniform": evaluate_held_out(UNIFORM, uniform)[1],
         "loss_of_starts": losses,
-        "right_of_starts": grades(MODEL, [stages[-1] for stages in starts])[1],
+        "right_of_starts": evaluate_held_out(MODEL, [stages[-1] for stages in starts])[1],
         "start": numpy.asarray(start),
-        "X": last["X"][places(WORDS)],
-        "verbs": last["X"][places(VERBS)],
+        "X": last["X"][word_indices(WORDS)],
+        "verbs": last["X"][word_indices(VERBS)],
         **{f"before_{i}": before.steps[i - 1].weights[0] for i in (1, 2)},
         **{f"weights_{i}": after.steps[i - 1].weights[0] for i in (1, 2)},
         **{f"weights_{i}_swapped": after.steps[i - 1].weights[1] for i in (1, 2)},
-        **on_its_way(after),
+        **first_sentence_steps(after),
         "next_words": numpy.argmax(both, axis=-1),
         "fly": fly,
         "sail": sail,
         "log_odds": numpy.log(fly / sail),
-        "right_without": grades(MODEL, cuts(last))[1],
+        "right_without": evaluate_held_out(MODEL, with_heads_ablated(last))[1],
     }
-    return {name: xp.asarray(array) for name, array in found.items()}
+    return {name: xp.asarray(array) for name, array in computed.items()}
 
 
-def on_its_way(run: BlockRun) -> dict[str, Array]:
+def first_sentence_steps(run: BlockRun) -> dict[str, Array]:
     """Return what head 2 makes of the first sentence, and the probabilities of the six reasons."""
     (q, k, _), head = run.heads[1], run.steps[1]
     return {
@@ -271,34 +273,34 @@ def on_its_way(run: BlockRun) -> dict[str, Array]:
         "masked_2": head.masked[0],
         "output_2": head.output[0],
         "block": run.output.rows[0],
-        "reasons": softmax(run.logits[0])[-1, places(REASONS)],
+        "reasons": softmax(run.logits[0])[-1, word_indices(REASONS)],
     }
 
 
-def sentences(apart: bool) -> list[list[str]]:
-    """Return the sentences that are kept apart, or those to learn from."""
+def sentences(held_out: bool) -> list[list[str]]:
+    """Return the sentences that are held out, or those to train on."""
     pairs = [(i, j) for i, j in product(range(len(NOUNS)), repeat=2) if i != j]
     return [
         [NOUNS[i], verb, NOUNS[j], "because", "they", REASONS[i]]
         for (i, j), verb in product(pairs, VERBS)
-        if (abs(i - j) == 1) == apart
+        if (abs(i - j) == 1) == held_out
     ]
 
 
-def places(words: Iterable[str]) -> list[int]:
+def word_indices(words: Iterable[str]) -> list[int]:
     return [VOCABULARY.index(word) for word in words]
 
 
-def lesson(apart: bool = False) -> Lesson:
-    """Return sentences with the next word at each place."""
-    words = numpy.array([places(sentence) for sentence in sentences(apart)])
+def lesson(held_out: bool = False) -> Lesson:
+    """Return sentences as one-hot tokens, with the next word of each position as its target."""
+    words = numpy.array([word_indices(sentence) for sentence in sentences(held_out)])
     tokens = one_hot(words, len(VOCABULARY))
     return Lesson(tokens[:, :-1], tokens[:, 1:])
 
 
 @cache
-def learned(model: Block, seed: int) -> list[Weights]:
-    """Return the matrices before the first step, and after every twentieth."""
+def checkpoints(model: Block, seed: int) -> list[Weights]:
+    """Train a model; return its weights before the first step, and after each `EVERY` steps."""
 
     def whole_batch(draw: RandomState) -> Lesson:
         return batch
@@ -308,21 +310,21 @@ def learned(model: Block, seed: int) -> list[Weights]:
     return list(islice(stages, 0, STEPS + 1, EVERY))
 
 
-def grades(model: Block, stages: Iterable[Weights]) -> tuple[Array, Array]:
-    """Return loss and percentage of right answers after "they", in the sentences kept apart."""
-    tokens, targets = lesson(apart=True)
+def evaluate_held_out(model: Block, stages: Iterable[Weights]) -> tuple[Array, Array]:
+    """Return the loss and the accuracy of the word after "they", on the held-out sentences."""
+    tokens, targets = lesson(held_out=True)
     after_they = numpy.array([0, 0, 0, 0, 1])[:, None]
     test = Lesson(tokens, targets * after_they)
-    losses, right = zip(*(evaluate(model, weights, test) for weights in stages), strict=True)
-    return numpy.array(losses), numpy.array(right)
+    losses, accuracies = zip(*(evaluate(model, weights, test) for weights in stages), strict=True)
+    return numpy.array(losses), numpy.array(accuracies)
 
 
-def asked(weights: Weights) -> BlockRun:
+def run_on_both_sentences(weights: Weights) -> BlockRun:
     """Run the model on "birds pass boats because they" and "boats pass birds because they"."""
-    words = numpy.array([places(WORDS), places(SWAPPED)])
+    words = numpy.array([word_indices(WORDS), word_indices(SWAPPED)])
     return MODEL.run(weights, one_hot(words, len(VOCABULARY)))
 
 
-def cuts(weights: Weights) -> list[Weights]:
-    """Return the matrices as they are, and with each head adding nothing."""
+def with_heads_ablated(weights: Weights) -> list[Weights]:
+    """Return the weights as they are, and with each head adding nothing."""
     return [weights, *({**weights, f"W_O_{i}": 0 * weights[f"W_O_{i}"]} for i in (1, 2))]

@@ -187,7 +187,7 @@ def answers(literals):
                 computed[f"before_{i}"] = attention_weights(first, i, words, sentence)
         rows = embed(last, words, sentence)
         if not suffix:
-            computed |= on_its_way(last, rows)
+            computed |= first_sentence_steps(last, rows)
             computed["reasons"] = [chance(last, rows)[words.index(r)] for r in literals["REASONS"]]
         chances = []
         for heads in ((1, 2), (2,), (1,)):
@@ -206,7 +206,8 @@ def chance(matrices, rows, heads=(1, 2)):
     return course.probabilities(matrices, output)[-1]
 
 
-def on_its_way(matrices, rows):
+def first_sentence_steps(matrices, rows):
+    """Return what head 2 and the block make of a sentence, by step."""
     q, k, v = course.project(matrices, rows, 2)
     head = reference.every_step(q, k, v, course.is_causal)
     return {
