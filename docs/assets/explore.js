@@ -20,9 +20,9 @@
   };
 
   // The points of a set, and for an outlined set a line between any two of them.
-  const tracesOf = ({ name, places, labels, outlined }, color, symbol) => {
+  const tracesOf = ({ name, coordinates, labels, outlined }, color, symbol) => {
     const points = {
-      ...scatterTrace(places),
+      ...scatterTrace(coordinates),
       mode: "markers+text",
       name,
       text: labels,
@@ -31,7 +31,7 @@
       hovertemplate: "%{text}: %{x}, %{y}, %{z}<extra></extra>",
     };
     if (!outlined) return [points];
-    const edges = places.flatMap((start, i) => places.slice(i + 1).map((end) => [start, end, null]));
+    const edges = coordinates.flatMap((start, i) => coordinates.slice(i + 1).map((end) => [start, end, null]));
     const outline = {
       ...scatterTrace(edges.flat()),
       mode: "lines",

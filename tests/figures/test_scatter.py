@@ -75,18 +75,18 @@ def assert_lines_join(lines, pairs):
 def test_points_can_be_read_back(picture, sets, ticks):
     assert_readable(picture)
     to_paper = fitted_projection(picture, sets)
-    for axis, places in ticks.items():
-        positions = to_paper(places)
+    for axis, ends in ticks.items():
+        positions = to_paper(ends)
         assert min(distance(with_text(picture, axis)[0], position) for position in positions) < 60
         for i, position in enumerate(positions):
             if axis != "up" or i:  # the vertical axis has no label at the floor
                 assert min(distance(text, position) for text in with_text(picture, str(i))) < 20
     markers = iter(markers_of(picture))
     for points in sets:
-        for place, label, marker in zip(points.places, points.labels, markers, strict=False):
+        for row, label, marker in zip(points.coordinates, points.labels, markers, strict=False):
             (text,) = with_text(picture, str(label))
             assert distance(text, position_of(marker)) < 20
-            assert marker.tooltip == f"{label}: " + ", ".join(map(number, place))
+            assert marker.tooltip == f"{label}: " + ", ".join(map(number, row))
             marker_colour = marker.attributes["fill" if marker.is_filled else "stroke"]
             assert text.attributes["fill"] == marker_colour == colour_of(points.role)
     assert not list(markers)
@@ -94,16 +94,16 @@ def test_points_can_be_read_back(picture, sets, ticks):
 
 def fitted_projection(picture, sets):
     """Return the function from (n, 2) or (n, 3) coordinates to paper: one affine map fits all."""
-    places = np.concatenate([points.places for points in sets])
+    coordinates = np.concatenate([points.coordinates for points in sets])
     positions = np.array([position_of(marker) for marker in markers_of(picture)])
-    matrix = np.linalg.lstsq(with_ones(places), positions, rcond=None)[0]
-    np.testing.assert_allclose(with_ones(places) @ matrix, positions, atol=0.11)
+    matrix = np.linalg.lstsq(with_ones(coordinates), positions, rcond=None)[0]
+    np.testing.assert_allclose(with_ones(coordinates) @ matrix, positions, atol=0.11)
     return lambda coordinates: with_ones(coordinates) @ matrix
 
 
-def with_ones(places):
-    """Append a column of ones, so that a product with a matrix can shift the places."""
-    return np.c_[places, np.ones(len(places))]
+def with_ones(coordinates):
+    """Append a column of ones, so that a product with a matrix can shift the coordinates."""
+    return np.c_[coordinates, np.ones(len(coordinates))]
 
 
 def test_outlined_points_are_joined():
@@ -165,13 +165,13 @@ def test_points_are_json_for_the_script_of_the_page():
 
 
 @pytest.mark.parametrize(
-    ("places", "labels", "message"),
+    ("coordinates", "labels", "message"),
     [
         ([[1, 2]], ["a"], "outputs has shape (1, 2); expected (n, 3)"),
         ([[0, 0, 1e308]], ["a"], "outputs on paper holds -inf at [0, 1]; expected products that fit float64"),
         ([[1, 2, 3]], ["a", "b"], "labels of outputs is ['a', 'b']; expected 1 labels"),
     ],
 )  # fmt: skip
-def test_error_states_argument_expectation_and_value(places, labels, message):
+def test_error_states_argument_expectation_and_value(coordinates, labels, message):
     with pytest.raises(ValueError, match=f"^{re.escape(message)}$"):
-        scatter_3d("s", "xyz", [Points("outputs", places, labels, "output")], (1, 1, 1))
+        scatter_3d("s", "xyz", [Points("outputs", coordinates, labels, "output")], (1, 1, 1))

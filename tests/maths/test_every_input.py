@@ -327,13 +327,13 @@ def panel_of_lines(weights, tokens, keys, query):
     return figure(lines_panel(weights, tokens, keys, query=query, heading="Heading"), "Lines")
 
 
-def plane_of(places, labels):
-    points = Points("places", places, labels, "query")
+def plane_of(coordinates, labels):
+    points = Points("coordinates", coordinates, labels, "query")
     return figure(scatter_2d("Scatter", "xy", [points], (1, 1)), "Scatter")
 
 
-def scatter_of(places, labels):
-    points = Points("places", places, labels, "query")
+def scatter_of(coordinates, labels):
+    points = Points("coordinates", coordinates, labels, "query")
     return scatter_3d("Scatter", "xyz", [points], (1, 1, 1))
 
 
@@ -470,10 +470,10 @@ SPECIFICATIONS = {
     "lines_panel": Specification(draw_lines, panel_of_lines, fixed=("tokens", "keys")),
     "line_chart": Specification(lambda draw: {"x": draw(integers(3)), "y": draw(integers(3))}, chart_of),
     "scatter_2d": Specification(
-        lambda draw: {"places": draw(integers(2, 2)), "labels": ["a", "b"]}, plane_of, fixed=("labels",)
+        lambda draw: {"coordinates": draw(integers(2, 2)), "labels": ["a", "b"]}, plane_of, fixed=("labels",)
     ),
     "scatter_3d": Specification(
-        lambda draw: {"places": draw(integers(2, 3)), "labels": ["a", "b"]}, scatter_of, fixed=("labels",)
+        lambda draw: {"coordinates": draw(integers(2, 3)), "labels": ["a", "b"]}, scatter_of, fixed=("labels",)
     ),
 }  # fmt: skip
 # Classes that only hold arrays.

@@ -48,7 +48,7 @@ class Points(NamedTuple):
     """A set of points: (n, 2) or (n, 3) coordinates and a label for each."""
 
     name: str
-    places: Array
+    coordinates: Array
     labels: Sequence[str]
     role: str
     outlined: bool = False
@@ -76,8 +76,8 @@ def scatter_3d(
     low, high = project_3d(corners).min(axis=0), project_3d(corners).max(axis=0)
     origin = np.array([MARGIN, 2 * LINE_HEIGHT]) - low
 
-    def to_paper(places: ArrayLike) -> np.ndarray:
-        on_paper: np.ndarray = project_3d(np.asarray(places)) + origin
+    def to_paper(coordinates: ArrayLike) -> np.ndarray:
+        on_paper: np.ndarray = project_3d(np.asarray(coordinates)) + origin
         return on_paper
 
     width = high[0] - low[0] + 2 * MARGIN
@@ -117,8 +117,8 @@ def scatter_2d(
     sets = [_checked(points, 2, project_2d) for points in sets]
     origin = np.array([MARGIN, 2.5 * LINE_HEIGHT + UNIT * size[1]])
 
-    def to_paper(places: ArrayLike) -> np.ndarray:
-        on_paper: np.ndarray = project_2d(np.asarray(places)) + origin
+    def to_paper(coordinates: ArrayLike) -> np.ndarray:
+        on_paper: np.ndarray = project_2d(np.asarray(coordinates)) + origin
         return on_paper
 
     right, top = to_paper([size])[0]
@@ -137,7 +137,7 @@ def scatter_2d(
         if points.outlined:
             body += _draw_outline(points, to_paper)
     for index, points in enumerate(sets):
-        for row, position in enumerate(to_paper(points.places)):
+        for row, position in enumerate(to_paper(points.coordinates)):
             body += _draw_labelled_marker(index, points, row, position, is_planar=True)
     body += legend
     description = f"{name}. " + " ".join(_describe(points) for points in sets)
@@ -147,29 +147,31 @@ def scatter_2d(
 def _checked(points: Points, features: int, project: Callable[[np.ndarray], np.ndarray]) -> Points:
     """Return points whose coordinates are a matrix and whose labels are strings."""
     expected = f"(n, {features})"
-    places = arguments.matrix(points.name, points.places, expected)
-    if places.shape[1] != features:
-        raise ValueError(f"{points.name} has shape {places.shape}; expected {expected}")
-    check_finite(np, points.name, places)
+    coordinates = arguments.matrix(points.name, points.coordinates, expected)
+    if coordinates.shape[1] != features:
+        raise ValueError(f"{points.name} has shape {coordinates.shape}; expected {expected}")
+    check_finite(np, points.name, coordinates)
     with ignoring_overflow():
-        check_no_overflow(np, f"{points.name} on paper holds", project(places))
-    labels = arguments.labels(f"labels of {points.name}", points.labels, len(places))
-    return points._replace(places=places, labels=labels)
+        check_no_overflow(np, f"{points.name} on paper holds", project(coordinates))
+    labels = arguments.labels(f"labels of {points.name}", points.labels, len(coordinates))
+    return points._replace(coordinates=coordinates, labels=labels)
 
 
 def _json(axes: Sequence[str], sets: Sequence[Points]) -> str:
     """Return the points as JSON with all digits, for the page's script."""
-    json_sets = [{**points._asdict(), "places": points.places.tolist()} for points in sets]
+    json_sets = [
+        {**points._asdict(), "coordinates": points.coordinates.tolist()} for points in sets
+    ]
     return json.dumps({"axes": list(axes), "sets": json_sets})
 
 
-def project_3d(places: np.ndarray) -> np.ndarray:
+def project_3d(coordinates: np.ndarray) -> np.ndarray:
     """Project (n, 3) coordinates to (n, 2) on paper: x to the right, y downwards.
 
     >>> show(project_3d(np.zeros((1, 3))))
     [[0 0]]
     """
-    x, y, z = places[:, 0], places[:, 1], places[:, 2]
+    x, y, z = coordinates[:, 0], coordinates[:, 1], coordinates[:, 2]
     depth = x * math.cos(AZIMUTH) + y * math.sin(AZIMUTH)
     across = y * math.cos(AZIMUTH) - x * math.sin(AZIMUTH)
     down = depth * math.sin(ELEVATION) - z * math.cos(ELEVATION)
@@ -177,13 +179,13 @@ def project_3d(places: np.ndarray) -> np.ndarray:
     return on_paper
 
 
-def project_2d(places: np.ndarray) -> np.ndarray:
+def project_2d(coordinates: np.ndarray) -> np.ndarray:
     """Scale (n, 2) coordinates to (n, 2) on paper: x to the right, y downwards.
 
     >>> show(project_2d(np.array([[1, 2]])))
     [[100 -200]]
     """
-    on_paper: np.ndarray = UNIT * places * np.array([1, -1])
+    on_paper: np.ndarray = UNIT * coordinates * np.array([1, -1])
     return on_paper
 
 
@@ -225,7 +227,7 @@ def _draw_axes_3d(axes: Sequence[str], size: Sequence[int], to_paper: Projection
 
 def _draw_outline(points: Points, to_paper: Projection) -> list[str]:
     """Draw the faces and edges between points, such as those of a triangle or tetrahedron."""
-    positions, paint = to_paper(points.places), colour(points.role)
+    positions, paint = to_paper(points.coordinates), colour(points.role)
     corners = ["{:.1f} {:.1f}".format(*position) for position in positions]
     # Overlapping faces add up, so those of a solid are fainter than a single triangle.
     opacity = 0.06 if len(corners) > 3 else 0.12
@@ -240,7 +242,7 @@ def _draw_outline(points: Points, to_paper: Projection) -> list[str]:
 def _draw_points_3d(index: int, points: Points, to_paper: Projection) -> list[str]:
     """Draw the points of a set, each with a vertical line to the floor."""
     body = []
-    for row, (x, y, z) in enumerate(points.places):
+    for row, (x, y, z) in enumerate(points.coordinates):
         position, foot = to_paper([(x, y, z), (x, y, 0)])
         body.append(_draw_line(position, foot, stroke_dasharray="2 2", stroke_opacity=0.6))
         body += _draw_labelled_marker(index, points, row, position)
@@ -254,9 +256,9 @@ def _draw_labelled_marker(
     (x, y), text = position, points.labels[row]
     offsets = LABEL_OFFSETS_2D if is_planar else LABEL_OFFSETS
     right, down, anchor = offsets[index % len(offsets)]
-    coordinates = ", ".join(map(number, points.places[row]))
+    coordinates = ", ".join(map(number, points.coordinates[row]))
     tooltip = element("title", escape_text(f"{text}: {coordinates}"))
-    reference = row_reference(points.places, row)
+    reference = row_reference(points.coordinates, row)
     return [
         _draw_marker(index, points, x, y, tooltip, is_planar=is_planar, data_val=reference),
         label(x + right, y + down, text, anchor, fill=colour(points.role)),
@@ -296,7 +298,7 @@ def _draw_legend(
 
 def _describe(points: Points) -> str:
     entries = []
-    for text, place in zip(points.labels, points.places, strict=True):
-        coordinates = ", ".join(map(number, place))
+    for text, row in zip(points.labels, points.coordinates, strict=True):
+        coordinates = ", ".join(map(number, row))
         entries.append(f"{text} ({coordinates})")
     return f"{points.name}: {'; '.join(entries)}."

@@ -62,7 +62,7 @@ class Arrow(NamedTuple):
     """A vector of two features, (1, 2), drawn from zero."""
 
     name: str
-    place: np.ndarray
+    vector: np.ndarray
     role: str
     dashed: bool = False
 
@@ -91,19 +91,19 @@ def plane(name: str, axes: Sequence[str], arrows: Sequence[Arrow], unit: float =
         vertical_label(LINE_HEIGHT / 2, (top + bottom) / 2, axes[1], font_size=11),
         *(draw_arrow(arrow, left, bottom, unit) for arrow in arrows),
     ]
-    places = (f"{arrow.name} {places_in_words(arrow)}" for arrow in arrows if arrow.name)
-    description = f"{name}, by {axes[0]} and {axes[1]}: {'; '.join(places)}."
+    vectors = (f"{arrow.name} {vector_in_words(arrow)}" for arrow in arrows if arrow.name)
+    description = f"{name}, by {axes[0]} and {axes[1]}: {'; '.join(vectors)}."
     width, height = right + 3 * LINE_HEIGHT, bottom + 2.3 * LINE_HEIGHT
     return Panel(width, height, "".join(body), description, name=name)
 
 
-def places_in_words(arrow: Arrow) -> str:
-    return f"({', '.join(map(number, arrow.place[0]))})"
+def vector_in_words(arrow: Arrow) -> str:
+    return f"({', '.join(map(number, arrow.vector[0]))})"
 
 
 def draw_arrow(arrow: Arrow, x: float, y: float, unit: float) -> str:
     """Draw an arrow from (x, y) on paper, with its name beside its tip."""
-    air, water = arrow.place[0].tolist()
+    air, water = arrow.vector[0].tolist()
     tip = np.array([x + unit * air, y - unit * water])
     along = np.array([air, -water]) / np.hypot(air, water)
     across = np.array([along[1], -along[0]])
@@ -120,7 +120,7 @@ def draw_arrow(arrow: Arrow, x: float, y: float, unit: float) -> str:
         stroke=paint,
         stroke_width=2,
         stroke_dasharray="4 3" if arrow.dashed else None,
-        data_val=row_reference(arrow.place, 0),
+        data_val=row_reference(arrow.vector, 0),
     )
     name = label(tip[0] + 6, tip[1] - 6, arrow.name, "start", fill=paint) if arrow.name else ""
     return line + element("path", d=head, fill=paint) + name
