@@ -2,19 +2,21 @@
 
 Full fonts would make a first visit slow. The subsets are embedded in KaTeX's style sheet, because a
 font that arrives after the text shifts the layout. Unused fonts are left out.
+
+fontTools is imported inside functions, because the import takes longer than that of this project.
 """
 
 import base64
 import functools
 import hashlib
 import html
+import io
 import re
 import string
 import unicodedata
 from collections.abc import Iterable, Iterator
 from pathlib import Path
 
-from attention_docs.publish.after import truetype
 from attention_docs.publish.after.symbols import GREEK
 from attention_docs.publish.assets import read_file
 from attention_docs.publish.cache import Cache, files_digest
@@ -109,7 +111,7 @@ def style_sheet(project: Project, formulas: Iterable[str]) -> str:
     characters = used_characters(formulas)
     for name, always_included in ALWAYS_INCLUDED.items():
         characters[name] = characters.get(name, set()) | set(always_included)
-    cache = project.cache.with_key("fonts", files_digest(Path(truetype.__file__)))
+    cache = project.cache.with_key("fonts", files_digest(Path(__file__)))
 
     def embed_subset(font_face: re.Match[str]) -> str:
         name = font_face["name"]
@@ -131,8 +133,34 @@ def cached_subset(name: str, font: bytes, characters: set[str], cache: Cache) ->
     text = "".join(sorted(characters))
     key = hashlib.sha256(font).hexdigest() + text
     if key not in cache:
-        missing = sorted(characters - truetype.supported_characters(font))
+        missing = sorted(characters - supported_characters(font))
         if missing:
             raise PublishError(f"{name} has no {', '.join(map(repr, missing))}")
-        cache[key] = base64.b64encode(truetype.subset(font, text)).decode()
+        cache[key] = base64.b64encode(subset_font(font, text)).decode()
     return cache[key]
+
+
+def supported_characters(font: bytes) -> set[str]:
+    """Return the characters that a font supports."""
+    from fontTools.ttLib import TTFont
+
+    return set(map(chr, TTFont(io.BytesIO(font), lazy=True).getBestCmap() or ()))
+
+
+def subset_font(font: bytes, text: str) -> bytes:
+    """Return a font reduced to the glyphs and layout features of the characters of a text.
+
+    Hinting is removed: it takes half of a small font, and only helps on low-resolution screens.
+    """
+    from fontTools.subset import Options, Subsetter
+    from fontTools.ttLib import TTFont
+
+    options = Options(flavor="woff2", layout_features=["*"], notdef_outline=True, hinting=False)
+    ttfont = TTFont(io.BytesIO(font), recalcTimestamp=False)
+    subsetter = Subsetter(options)
+    subsetter.populate(text=text)
+    subsetter.subset(ttfont)
+    ttfont.flavor = "woff2"
+    output = io.BytesIO()
+    ttfont.save(output)
+    return output.getvalue()

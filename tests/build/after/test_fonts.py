@@ -8,7 +8,7 @@ from types import SimpleNamespace
 import pytest
 from fontTools.ttLib import TTFont
 
-from attention_docs.publish.after import fonts, truetype
+from attention_docs.publish.after import fonts
 from attention_docs.publish.cache import Cache
 from attention_docs.publish.errors import PublishError
 
@@ -78,5 +78,5 @@ def test_style_sheet_embeds_only_used_fonts(style_sheet):
 
 def test_font_subset_is_cached(style_sheet, monkeypatch):
     first = style_sheet(FORMULA)
-    monkeypatch.setattr(truetype, "subset", lambda font, text: pytest.fail("not cached"))
+    monkeypatch.setattr(fonts, "subset_font", lambda font, text: pytest.fail("not cached"))
     assert style_sheet(FORMULA) == first
