@@ -128,6 +128,13 @@ def cut_down(project, home="# Home\n"):
     return project
 
 
+def replace_in_file(file, old, new):
+    """Replace the first occurrence of a text in a file, which must have it."""
+    text = file.read_text(encoding="utf-8")
+    assert old in text
+    file.write_text(text.replace(old, new, 1), encoding="utf-8")
+
+
 def environment_of_a_build(root, **changes):
     """Return the environment of a build and of its notebooks.
 

@@ -10,7 +10,7 @@ import pytest
 from attention_docs.publish.before.contents import title_and_description
 from attention_docs.publish.sources import Source
 from tests.build.forked import mkdocs
-from tests.conftest import ROOT
+from tests.conftest import ROOT, replace_in_file
 
 pytestmark = pytest.mark.independent_tests
 
@@ -148,12 +148,6 @@ def test_provenance_has_definition_numpy_and_latex(site):
 def append_to_home_page(project, markdown):
     page = project / "docs" / "index.md"
     page.write_text(page.read_text(encoding="utf-8") + markdown, encoding="utf-8")
-
-
-def replace_in_file(file, old, new):
-    text = file.read_text(encoding="utf-8")
-    assert old in text
-    file.write_text(text.replace(old, new, 1), encoding="utf-8")
 
 
 def build_errors(project):

@@ -18,7 +18,7 @@ import urllib.request
 import pytest
 
 from tests.build.before.test_notebooks import add_notebook
-from tests.conftest import ROOT, cut_down
+from tests.conftest import ROOT, cut_down, replace_in_file
 
 pytestmark = pytest.mark.independent_tests
 # A shell script stands in for .venv/bin/python.
@@ -305,12 +305,6 @@ def test_preview_has_live_reload_but_no_policy_or_pictures(installed):
     assert "livereload" in html
     assert "Content-Security-Policy" not in html
     assert "og:image" not in html
-
-
-def replace_in_file(file, old, new):
-    text = file.read_text(encoding="utf-8")
-    assert old in text
-    file.write_text(text.replace(old, new, 1), encoding="utf-8")
 
 
 def cached_results(project):

@@ -7,7 +7,7 @@ import pytest
 
 from attention_docs.publish.after import inline_scripts
 from tests.build.forked import mkdocs
-from tests.conftest import ROOT
+from tests.conftest import ROOT, replace_in_file
 
 pytestmark = pytest.mark.independent_tests
 
@@ -36,11 +36,7 @@ def test_our_template_overrides_the_theme_template(tmp_path):
 
 
 def test_inline_script_of_a_plugin_stops_the_build_with_its_location(one_page_project):
-    config_file = one_page_project / "mkdocs.yml"
-    config = config_file.read_text(encoding="utf-8")
-    config_file.write_text(
-        config.replace("hooks:\n", "hooks:\n  - add_loader.py\n"), encoding="utf-8"
-    )
+    replace_in_file(one_page_project / "mkdocs.yml", "hooks:\n", "hooks:\n  - add_loader.py\n")
     loader = '<script>tex = {"loader": "https://host/loader.js"}</script>'
     (one_page_project / "add_loader.py").write_text(
         f"def on_post_page(output, page, config):\n    return output + {loader!r}\n"

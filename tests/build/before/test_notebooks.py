@@ -17,7 +17,7 @@ from attention_docs.publish.parts import Parts, insert
 from attention_docs.publish.sources import Source
 from tests.build.forked import mkdocs
 from tests.build.test_pages import MATRIX
-from tests.conftest import ROOT
+from tests.conftest import ROOT, replace_in_file
 
 pytestmark = pytest.mark.independent_tests
 
@@ -198,10 +198,8 @@ def notebook_project(one_page_project):
 
 
 def add_notebook(project):
-    config_file = project / "mkdocs.yml"
     nav = "  - index.md\n"
-    config = config_file.read_text(encoding="utf-8")
-    config_file.write_text(config.replace(nav, f"{nav}  - notebooks/toy.ipynb\n"), encoding="utf-8")
+    replace_in_file(project / "mkdocs.yml", nav, f"{nav}  - notebooks/toy.ipynb\n")
     write_notebook(project, SHOW_WEIGHTS)
     return project
 
@@ -235,8 +233,7 @@ def test_notebook_is_executed_again_only_after_a_change(notebook_project):
     assert EXECUTION_LOG not in log
     assert page == first_page
     example = notebook_project / "attention_docs" / "examples" / "self_attention.py"
-    changed = example.read_text(encoding="utf-8").replace("[1, 1, 1, 1]]", "[1, 1, 1, 3]]")
-    example.write_text(changed, encoding="utf-8")
+    replace_in_file(example, "[1, 1, 1, 1]]", "[1, 1, 1, 3]]")
     log, page = build(notebook_project)
     assert EXECUTION_LOG in log
     assert "0.0033" in page
@@ -309,7 +306,7 @@ def test_failing_cell_or_warning_stops_the_build(notebook_project, code, message
 )  # fmt: skip
 def test_notebook_errors_are_reported_with_their_locations(notebook_project, old, new, message):
     path = notebook_project / "docs" / "notebooks" / "toy.ipynb"
-    path.write_text(path.read_text(encoding="utf-8").replace(old, new), encoding="utf-8")
+    replace_in_file(path, old, new)
     built = mkdocs(notebook_project, "build", "--strict")
     assert built.returncode != 0
     assert f"docs/notebooks/toy.ipynb{message}" in built.stderr
@@ -328,8 +325,7 @@ def test_notebook_outside_nav_is_executed(notebook_project):
 def test_broken_link_in_a_notebook_stops_a_strict_build(notebook_project):
     write_notebook(notebook_project, "1")
     path = notebook_project / "docs" / "notebooks" / "toy.ipynb"
-    notebook = path.read_text(encoding="utf-8")
-    path.write_text(notebook.replace("index.md", "nowhere.md"), encoding="utf-8")
+    replace_in_file(path, "index.md", "nowhere.md")
     built = mkdocs(notebook_project, "build", "--strict")
     assert built.returncode != 0
     assert "nowhere.md" in built.stderr
