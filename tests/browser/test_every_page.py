@@ -104,6 +104,22 @@ CLIPPED = """
             || getComputedStyle(box).overflowY === "hidden" && box.scrollHeight > box.clientHeight + 1)
     ).map(box => `${box.scrollWidth} in ${box.clientWidth}, ${box.scrollHeight} in ${box.clientHeight}: ${box.outerHTML.slice(0, 200)}`)
 """
+# Boxes that scroll sideways without a shadow where their content is cut, and code below 12 px.
+CUT_WITHOUT_A_SIGN = """
+    [...document.querySelectorAll(".md-content *:not(svg *, .katex *)")].filter(box =>
+        box.checkVisibility()
+        && box.clientWidth
+        && box.scrollWidth > box.clientWidth + 1
+        && getComputedStyle(box).overflowX !== "visible"
+        && !getComputedStyle(box).backgroundAttachment.includes("local")
+    ).map(box => box.outerHTML.slice(0, 200))
+"""
+SMALL_CODE = """
+    [...document.querySelectorAll(".md-content code")].filter(
+        code => code.checkVisibility() && parseFloat(getComputedStyle(code).fontSize) < 12
+    ).map(code => code.outerHTML.slice(0, 200))
+"""
+PHONE_WIDTHS = (390, 320)
 # Animated elements, one for each combination of name and classes.
 MOVING = """
     [...new Map([...document.querySelectorAll("*")].map(e => [`${e.localName} ${e.className}`, e])).values()]
@@ -188,6 +204,13 @@ def clips_nothing_at_400_percent_zoom(visit, expected):
     assert visit.page.evaluate(CLIPPED) == []
 
 
+def shows_on_phones_where_content_is_cut_and_readable_code(visit, expected):
+    for width in PHONE_WIDTHS:
+        visit.emulate("light", width)
+        assert visit.page.evaluate(CUT_WITHOUT_A_SIGN) == [], width
+        assert visit.page.evaluate(SMALL_CODE) == [], width
+
+
 def prints_only_the_text_dark_on_white(visit, expected):
     visit.page.evaluate(CLOSE_DETAILS)
     visit.page.emulate_media(media="print", color_scheme="dark")
@@ -212,6 +235,7 @@ CHECKS = (
     respects_reduced_motion,
     is_complete_in_every_window_and_meets_wcag_2_2,
     clips_nothing_at_400_percent_zoom,
+    shows_on_phones_where_content_is_cut_and_readable_code,
     prints_only_the_text_dark_on_white,
 )
 

@@ -7,8 +7,9 @@ typesets the TeX segments around it.
 
 import json
 import re
-from collections.abc import Callable, Collection, Iterable, Mapping
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from html import unescape
+from itertools import groupby
 from pathlib import Path
 from typing import NamedTuple, TypeVar
 
@@ -197,22 +198,31 @@ def insert(
 
 
 def segments_html(
-    segments: Iterable[Formula | Matrix],
+    segments: Sequence[Formula | Matrix],
     typeset_formulas: Mapping[Formula, str],
     look_up: Callable[[str], LabelledArray],
 ) -> tuple[str, str]:
-    """Return the HTML of a formula with matrices, and that of the large matrices in full."""
+    """Return the HTML of a formula with matrices, and that of the large matrices in full.
+
+    Lines do not break within a product of matrices, nor before the sign of a transpose.
+    """
+
+    def segment_html(segment: Formula | Matrix) -> str:
+        if isinstance(segment, Matrix):
+            return matrix_html(segment, look_up(segment.reference))
+        return html_without_katex(segment) or typeset_formulas[segment]
+
     html = ""
-    details: dict[Matrix, str] = {}
-    for segment in segments:
-        if isinstance(segment, Formula):
-            html += html_without_katex(segment) or typeset_formulas[segment]
-        else:
-            labelled = look_up(segment.reference)
-            html += matrix_html(segment, labelled)
-            if is_large(labelled.array):
-                details[segment] = collapsed_table(segment, labelled)
-    return html, "".join(details.values())
+    for kind, adjacent in groupby(segments, type):
+        part = "".join(map(segment_html, adjacent))
+        html += f'<span class="together">{part}</span>' if kind is Matrix else part
+    matrices = [segment for segment in segments if isinstance(segment, Matrix)]
+    large = {
+        matrix: collapsed_table(matrix, labelled)
+        for matrix in matrices
+        if is_large((labelled := look_up(matrix.reference)).array)
+    }
+    return html, "".join(large.values())
 
 
 def keep_together(formula_html: str, punctuation: str) -> str:
