@@ -64,6 +64,24 @@ W_Q = [[1, 0], [0, 1], [1, 0], [0, 1]]
 W_K = [[1, 0], [0, 1], [1, 0], [0, 1]]
 W_V = [[1, 0], [0, 1], [1, 0], [0, 1]]
 
+# The numbers are the source's, and the words ours.
+QUERIES, KEYS = ["bird", "boat"], ["bird", "boat", "seaplane"]
+FEATURES, SUMS = ["flies", "floats", "wings", "hull"], ["air", "water"]
+LABELS = {
+    "X_q": (QUERIES, FEATURES),
+    "X_kv": (KEYS, FEATURES),
+    "W_Q": (FEATURES, SUMS),
+    "W_K": (FEATURES, SUMS),
+    "W_V": (FEATURES, SUMS),
+    "Q": (QUERIES, SUMS),
+    "K": (KEYS, SUMS),
+    "V": (KEYS, SUMS),
+    "scores": (QUERIES, KEYS),
+    "scaled": (QUERIES, KEYS),
+    "weights": (QUERIES, KEYS),
+    "output": (QUERIES, SUMS),
+}
+
 
 def steps(xp: ModuleType = numpy) -> dict[str, Array]:
     inputs = (X_q, X_kv, W_Q, W_K, W_V)

@@ -1,326 +1,557 @@
-"""The forward pass of a tiny transformer: an encoder layer and a decoder layer, three attentions.
+"""A tiny transformer translates "the car is green ." into "la voiture est verte .".
 
-n = 3 source tokens, m = 2 target tokens so far, d_model = 4, two heads of two, a hidden layer of 6,
-a vocabulary of 5. Every sublayer is LayerNorm(x + sublayer(x)), as in the paper; the norms have no
-learned gain or shift, and nothing has a bias. The three attentions take their inputs from:
+n = 5 source tokens, m = 4 target tokens so far, d_model = 6, two heads of three, a hidden layer of
+7, a vocabulary of 8. Every sublayer is LayerNorm(x + sublayer(x)), as in the paper. To keep the
+example small, the five norms share one gain and one shift, encoder and decoder share W_1 and W_2,
+nothing else has a bias, and no positions are added. The three attentions take their inputs from:
 
 - encoder self-attention: Q, K and V from the source;
 - decoder self-attention: Q, K and V from the target, with the causal mask;
 - cross-attention: Q from the target, K and V from the encoder's output, `memory`.
 
-`X` and `Y` are embeddings plus sinusoidal positions. The weights of the two heads of each attention
-are `..._1` and `..._2`. Mean and variance, the hidden layer and its output are listed for the
-encoder only. The last row of `probabilities` predicts the next token.
+The weights of the two heads of each attention are `..._1` and `..._2`. Mean and variance, the
+hidden layer and its output are listed for the encoder only. Row i of `probabilities` predicts the
+token after target token i. `book_probabilities` are those of "the book is green .", whose noun is
+masculine in French, with its own target.
 
 >>> show(steps())
-source 3 x 4
-[[ 1      0  0.5000 -1]
- [ 0      2 -0.5000  0]
- [-1 0.5000       1  1]]
-X 3 x 4
-[[      1      1  0.5000      0]
- [ 0.8415 2.5403 -0.4002 0.9950]
- [-0.0907 0.0839  1.1987 1.9801]]
-encoder_W_Q 4 x 4
-[[     1  0      0 1]
- [     0  1 0.5000 0]
- [0.5000  0      1 0]
- [     0 -1      0 1]]
-encoder_W_K 4 x 4
-[[1 0.5000 0      0]
- [0      1 0     -1]
- [0      0 1 0.5000]
- [1      0 0      1]]
-encoder_W_V 4 x 4
-[[0.5000 0       1 0]
- [     0 1       0 0]
- [     1 0 -0.5000 0]
- [     0 0       0 1]]
-encoder_W_O 4 x 4
-[[      1      0      0 0.5000]
- [      0 0.5000      1      0]
- [      0      1 0.5000      0]
- [-0.5000      0      0      1]]
-encoder_weights_1 3 x 3
-[[0.1304 0.7677 0.1019]
- [0.1174 0.8470 0.0356]
- [0.0912 0.0174 0.8914]]
-encoder_weights_2 3 x 3
-[[0.0571 0.0149 0.9280]
- [0.0095 0.0015 0.9890]
- [0.0070 0.0008 0.9921]]
-encoder_attended 3 x 4
-[[-0.6625  0.4626  1.7982 1.9842]
- [-0.8040  0.4622  1.9351 2.0477]
- [ 0.1370 -0.5734 -0.1291 2.5251]]
-encoder_sum 3 x 4
-[[0.3375  1.4626 2.2982 1.9842]
- [0.0375  3.0026 1.5349 3.0427]
- [0.0463 -0.4895 1.0696 4.5052]]
-encoder_mean 3
-[1.5206 1.9044 1.2829]
-encoder_variance 3
-[0.5556 1.5309 3.7749]
-encoder_normed 3 x 4
-[[-1.5871 -0.0779  1.0431 0.6219]
- [-1.5089  0.8875 -0.2986 0.9200]
- [-0.6365 -0.9123 -0.1098 1.6585]]
-W_1 4 x 6
-[[      1      0 0.5000       0     -1  0]
- [      0      1      0 -0.5000      0  1]
- [-0.5000      0      1       0 0.5000  0]
- [      0 0.5000      0       1      0 -1]]
-W_2 6 x 4
-[[0.5000  0       0       1]
- [     0  1       0 -0.5000]
- [     0  0       1       0]
- [     1  0 -0.5000       0]
- [     0 -1  0.5000       0]
- [0.5000  0       0       1]]
-encoder_hidden 3 x 6
-[[0 0.2331 0.2495 0.6609 2.1087 0]
- [0 1.3475      0 0.4762 1.3596 0]
- [0      0      0 2.1146 0.5816 0]]
-encoder_fed 3 x 4
-[[0.6609 -1.8756  0.9734 -0.1165]
- [0.4762 -0.0121  0.4417 -0.6738]
- [2.1146 -0.5816 -0.7665       0]]
-memory 3 x 4
-[[-0.5590 -1.2452  1.4068 0.3974]
- [-1.5823  1.1859  0.1234 0.2730]
- [ 0.9220 -1.2079 -0.7654 1.0512]]
-target 2 x 4
-[[0.5000 -1       0 1]
- [     1  1 -0.5000 0]]
-Y 2 x 4
-[[0.5000      0       0      2]
- [1.8415 1.5403 -0.4002 0.9950]]
-decoder_W_Q 4 x 4
-[[0      1  0 0.5000]
- [1      0  0      0]
- [0 0.5000  1      0]
- [0      0 -1      1]]
-decoder_W_K 4 x 4
-[[ 1      0 0.5000 0]
- [ 0 0.5000      0 1]
- [-1      0      1 0]
- [ 0      1      0 0]]
-decoder_W_V 4 x 4
-[[     1 0      0 -0.5000]
- [0.5000 1      0       0]
- [     0 0 0.5000       1]
- [     0 0      1       0]]
-decoder_W_O 4 x 4
-[[0.5000       0      1      0]
- [     0       1      0 0.5000]
- [     1       0 0.5000      0]
- [     0 -0.5000      0      1]]
-decoder_weights_1 2 x 2
-[[     1      0]
- [0.1646 0.8354]]
-decoder_weights_2 2 x 2
-[[     1      0]
- [0.1395 0.8605]]
-decoder_attended 2 x 4
-[[2.2500 0.1250 1.5000 -0.2500]
- [2.0950 1.8725 2.7455 -0.5282]]
-decoder_normed 2 x 4
-[[1.3007 -1.5008 -0.0334  0.2335]
- [1.0518  0.6573 -0.1469 -1.5621]]
-cross_W_Q 4 x 4
-[[     1       0 1      0]
- [     0       1 0 0.5000]
- [0.5000       0 0      1]
- [     0 -0.5000 1      0]]
-cross_W_K 4 x 4
-[[     0       1      0 1]
- [     1       0 0.5000 0]
- [     0 -0.5000      1 0]
- [0.5000       0      0 1]]
-cross_W_V 4 x 4
-[[     1      0 0  0]
- [     0 0.5000 0  1]
- [     0      1 1  0]
- [0.5000      0 0 -1]]
-cross_W_O 4 x 4
-[[     1 0.5000 0       0]
- [     0      1 0 -0.5000]
- [0.5000      0 1       0]
- [     0      0 0       1]]
-cross_weights_1 2 x 3
-[[0.0696 0.9253 0.0051]
- [0.0454 0.1587 0.7958]]
-cross_weights_2 2 x 3
-[[0.3591 0.6302 0.0106]
- [0.2107 0.1863 0.6030]]
-cross_attended 2 x 4
-[[-1.0680  0.0326  0.5748 -0.3938]
- [ 0.8351 -0.4873 -0.1421 -1.0680]]
-cross_normed 2 x 4
-[[0.5828 -1.6382  0.9859  0.0695]
- [1.3036  0.2391 -0.0455 -1.4971]]
-output 2 x 4
-[[0.7707 -1.5399  0.9924 -0.2232]
- [1.5163 -1.0481 -0.7304  0.2622]]
-W_vocabulary 4 x 5
-[[     1       0     -1 0.5000  0]
- [     0       1 0.5000     -1  0]
- [0.5000       0      1      0 -1]
- [     0 -0.5000      0      1  1]]
-logits 2 x 5
-[[1.2669 -1.4283 -0.5483 1.7021 -1.2156]
- [1.1511 -1.1792 -2.7707 2.0685  0.9926]]
-probabilities 2 x 5
-[[0.3498 0.0236 0.0569 0.5405 0.0292]
- [0.2236 0.0217 0.0044 0.5595 0.1908]]
-next_token number
-3
+gain 6
+[2 2 2 2 1.5000 2]
+shift 6
+[0.5000 0.5000 0.5000 0.5000 0.5000 0.5000]
+X 5 x 6
+[[1 0 0 0 0 0]
+ [0 1 0 0 1 0]
+ [0 0 1 0 0 0]
+ [0 0 0 1 0 0]
+ [0 0 0 0 0 1]]
+encoder_W_Q 6 x 6
+[[3 0 0 0 0 3]
+ [0 3 0 0 0 3]
+ [0 0 3 0 0 3]
+ [0 0 3 0 0 3]
+ [0 0 0 0 0 0]
+ [0 0 3 0 0 3]]
+encoder_W_K 6 x 6
+[[0 0 0 0 0 0]
+ [2 2 0 0 0 0]
+ [0 0 0 0 0 0]
+ [0 0 0 0 0 0]
+ [0 0 0 0 0 0]
+ [0 0 2 0 0 2]]
+encoder_W_V 6 x 6
+[[0 0 0 0 0 0]
+ [0 0 0 0 0 0]
+ [0 0 0 0 0 0]
+ [0 0 0 0 0 0]
+ [1 0 0 1 0 0]
+ [0 0 0 0 0 0]]
+encoder_W_O 6 x 6
+[[0 0 0 0 1 0]
+ [0 0 0 0 0 0]
+ [0 0 0 0 0 0]
+ [0 0 0 0 1 0]
+ [0 0 0 0 0 0]
+ [0 0 0 0 0 0]]
+encoder_weights_1 5 x 5
+[[0.0278 0.8887 0.0278 0.0278 0.0278]
+ [0.0278 0.8887 0.0278 0.0278 0.0278]
+ [0.0278 0.0278 0.0278 0.0278 0.8887]
+ [0.0278 0.0278 0.0278 0.0278 0.8887]
+ [0.0278 0.0278 0.0278 0.0278 0.8887]]
+encoder_weights_2 5 x 5
+[[0.0278 0.0278 0.0278 0.0278 0.8887]
+ [0.0278 0.0278 0.0278 0.0278 0.8887]
+ [0.0278 0.0278 0.0278 0.0278 0.8887]
+ [0.0278 0.0278 0.0278 0.0278 0.8887]
+ [0.0278 0.0278 0.0278 0.0278 0.8887]]
+encoder_attended 5 x 6
+[[0 0 0 0 0.9165 0]
+ [0 0 0 0 0.9165 0]
+ [0 0 0 0 0.0556 0]
+ [0 0 0 0 0.0556 0]
+ [0 0 0 0 0.0556 0]]
+encoder_sum 5 x 6
+[[1 0 0 0 0.9165 0]
+ [0 1 0 0 1.9165 0]
+ [0 0 1 0 0.0556 0]
+ [0 0 0 1 0.0556 0]
+ [0 0 0 0 0.0556 1]]
+encoder_mean 5
+[0.3194 0.4861 0.1759 0.1759 0.1759]
+encoder_variance 5
+[0.2046 0.5426 0.1362 0.1362 0.1362]
+encoder_normed 5 x 6
+[[ 3.5088 -0.9122 -0.9122 -0.9122 2.4799 -0.9122]
+ [-0.8198  1.8953 -0.8198 -0.8198 3.4129 -0.8198]
+ [-0.4533 -0.4533  4.9652 -0.4533 0.0111 -0.4533]
+ [-0.4533 -0.4533 -0.4533  4.9652 0.0111 -0.4533]
+ [-0.4533 -0.4533 -0.4533 -0.4533 0.0111  4.9652]]
+W_1 6 x 7
+[[1 0 0 0 0  0 0]
+ [0 1 0 0 0  0 0]
+ [0 0 1 0 0  0 0]
+ [0 0 0 1 0  0 0]
+ [0 0 0 0 1 -1 0]
+ [0 0 0 0 0  0 1]]
+W_2 7 x 6
+[[0.5000      0      0      0       0      0]
+ [     0 0.5000      0      0       0      0]
+ [     0      0 0.5000      0       0      0]
+ [     0      0      0 0.5000       0      0]
+ [     0      0      0      0  0.5000      0]
+ [     0      0      0      0 -0.5000      0]
+ [     0      0      0      0       0 0.5000]]
+encoder_hidden 5 x 7
+[[3.5088      0      0      0 2.4799 0      0]
+ [     0 1.8953      0      0 3.4129 0      0]
+ [     0      0 4.9652      0 0.0111 0      0]
+ [     0      0      0 4.9652 0.0111 0      0]
+ [     0      0      0      0 0.0111 0 4.9652]]
+encoder_fed 5 x 6
+[[1.7544      0      0      0 1.2400      0]
+ [     0 0.9477      0      0 1.7065      0]
+ [     0      0 2.4826      0 0.0056      0]
+ [     0      0      0 2.4826 0.0056      0]
+ [     0      0      0      0 0.0056 2.4826]]
+memory 5 x 6
+[[ 3.8830 -0.8931 -0.8931 -0.8931 2.1420 -0.8931]
+ [-0.8581  2.2503 -0.8581 -0.8581 3.2616 -0.8581]
+ [-0.4574 -0.4574  4.9644 -0.4574 0.0238 -0.4574]
+ [-0.4574 -0.4574 -0.4574  4.9644 0.0238 -0.4574]
+ [-0.4574 -0.4574 -0.4574 -0.4574 0.0238  4.9644]]
+Y 4 x 6
+[[0 0 0 0 0 1]
+ [1 0 0 0 1 0]
+ [0 1 0 0 1 0]
+ [0 0 1 0 0 0]]
+decoder_W_Q 6 x 6
+[[0 0 3 0 0 3]
+ [0 0 3 0 0 3]
+ [3 0 0 0 0 3]
+ [0 0 3 0 0 3]
+ [0 0 0 0 0 0]
+ [0 0 3 0 0 3]]
+decoder_W_K 6 x 6
+[[0 0 0 0 0 0]
+ [2 0 0 0 0 0]
+ [0 0 0 0 0 0]
+ [0 0 0 0 0 0]
+ [0 0 0 0 0 0]
+ [0 0 2 0 0 2]]
+decoder_W_V 6 x 6
+[[0 0 0 0 0 0]
+ [0 0 0 0 0 0]
+ [0 0 0 0 0 0]
+ [0 0 0 0 0 0]
+ [2 0 0 1 0 0]
+ [0 0 0 0 0 0]]
+decoder_W_O 6 x 6
+[[0 0 0 0 1 0]
+ [0 0 0 0 0 0]
+ [0 0 0 0 0 0]
+ [0 0 0 0 1 0]
+ [0 0 0 0 0 0]
+ [0 0 0 0 0 0]]
+decoder_weights_1 4 x 4
+[[     1      0      0      0]
+ [0.9696 0.0304      0      0]
+ [0.9411 0.0295 0.0295      0]
+ [0.0286 0.0286 0.9142 0.0286]]
+decoder_weights_2 4 x 4
+[[     1      0      0      0]
+ [0.9696 0.0304      0      0]
+ [0.9411 0.0295 0.0295      0]
+ [0.9142 0.0286 0.0286 0.0286]]
+decoder_attended 4 x 6
+[[0 0 0 0      0 0]
+ [0 0 0 0 0.0911 0]
+ [0 0 0 0 0.1767 0]
+ [0 0 0 0 1.9428 0]]
+decoder_normed 4 x 6
+[[-0.3944 -0.3944 -0.3944 -0.3944 -0.1708  4.9720]
+ [ 3.1399 -0.9122 -0.9122 -0.9122  2.7566 -0.9122]
+ [-0.9072  2.9717 -0.9072 -0.9072  2.8680 -0.9072]
+ [-0.8165 -0.8165  1.8677 -0.8165  3.4237 -0.8165]]
+cross_W_Q 6 x 6
+[[0 1 0 -0.5000 -0.5000 -0.5000]
+ [0 0 1       1       0       0]
+ [0 0 1       0       1       0]
+ [0 0 1       0       0       1]
+ [0 0 0       0       0       0]
+ [1 0 0 -0.5000 -0.5000 -0.5000]]
+cross_W_K 6 x 6
+[[0.5000      0      0 -0.2500 -0.2500 -0.2500]
+ [     0 0.5000      0       0       0       0]
+ [     0      0      0  0.5000       0       0]
+ [     0      0      0       0  0.5000       0]
+ [     0      0      0       0       0       0]
+ [     0      0 0.5000       0       0  0.5000]]
+cross_W_V 6 x 6
+[[4 0      0 0 0 0]
+ [0 4      0 0 0 0]
+ [0 0      0 4 0 0]
+ [0 0      0 0 4 0]
+ [0 0 1.5000 0 0 0]
+ [0 0      0 0 0 4]]
+cross_W_O 6 x 6
+[[1 0 0 0 0 0]
+ [0 1 0 0 0 0]
+ [0 0 0 0 1 0]
+ [0 0 1 0 0 0]
+ [0 0 0 1 0 0]
+ [0 0 0 0 0 1]]
+cross_weights_1 4 x 5
+[[0.9958 0.0008 0.0016 0.0016 0.0003]
+ [0.0151 0.8845 0.0498 0.0498 0.0007]
+ [0.0349 0.0537 0.1123 0.1123 0.6869]
+ [0.0880 0.1285 0.2275 0.2275 0.3285]]
+cross_weights_2 4 x 5
+[[0.9962 0.0037 3.5e-05 3.5e-05 3.5e-05]
+ [0.9843 0.0145  0.0004  0.0004  0.0004]
+ [0.0001 0.0018  0.9935  0.0023  0.0023]
+ [0.0019 0.0123  0.0143  0.9571  0.0143]]
+cross_attended 4 x 6
+[[15.4571 -3.5566 -3.5708 -3.5708 3.2032 -3.5708]
+ [-2.9852  7.7244 -3.5588 -3.5588 4.3797 -3.5588]
+ [-1.3094 -1.3090 19.7124 -1.7829 0.4074 -1.7829]
+ [-0.5078 -0.5907 -1.5416 18.9051 0.9396 -1.5416]]
+cross_normed 4 x 6
+[[ 4.5717 -1.0409 -1.0451 -1.0451 0.8904  0.5390]
+ [ 0.5155  3.1164 -1.2916 -1.2916 2.5573 -1.2916]
+ [-0.7981  0.2280  4.7621 -0.9233 0.6159 -0.9233]
+ [-0.7015 -0.7248 -0.2373  4.7577 0.7985 -0.9921]]
+output 4 x 6
+[[ 4.7017 -0.9432 -0.9462 -0.9462 0.6914  0.3785]
+ [ 0.3971  3.5269 -1.2593 -1.2593 2.2655 -1.2593]
+ [-0.7334  0.0661  4.8357 -0.8213 0.4806 -0.8213]
+ [-0.6527 -0.6690 -0.3280  4.8300 0.6318 -0.8561]]
+W_vocabulary 6 x 8
+[[1  1 0  0 0 0  0 0]
+ [0  0 1  1 0 0  0 0]
+ [0  0 0  0 1 0  0 0]
+ [0  0 0  0 0 1  1 0]
+ [2 -2 2 -2 0 2 -2 0]
+ [0  0 0  0 0 0  0 1]]
+logits 4 x 8
+[[6.0846  3.3188 0.4397 -2.3261 -0.9462 0.4367 -2.3291  0.3785]
+ [4.9282 -4.1339 8.0579 -1.0042 -1.2593 3.2717 -5.7904 -1.2593]
+ [0.2278 -1.6946 1.0273 -0.8951  4.8357 0.1400 -1.7825 -0.8213]
+ [0.6110 -1.9164 0.5947 -1.9327 -0.3280 6.0937  3.5664 -0.8561]]
+probabilities 4 x 8
+[[0.9305  0.0586 0.0033 0.0002 0.0008 0.0033  0.0002 0.0031]
+ [0.0416 4.8e-06 0.9502 0.0001 0.0001 0.0079 9.2e-07 0.0001]
+ [0.0095  0.0014 0.0211 0.0031 0.9516 0.0087  0.0013 0.0033]
+ [0.0038  0.0003 0.0037 0.0003 0.0015 0.9163  0.0732 0.0009]]
+book_probabilities 4 x 8
+[[0.0330 0.9498 0.0002 0.0054 0.0010  0.0002 0.0054 0.0050]
+ [0.0002 0.0879 0.0016 0.8975 0.0005 2.1e-05 0.0118 0.0005]
+ [0.0018 0.0103 0.0035 0.0207 0.9469  0.0018 0.0106 0.0044]
+ [0.0005 0.0041 0.0005 0.0042 0.0027  0.0996 0.8868 0.0016]]
 """
 
-from collections.abc import Sequence
 from types import ModuleType
 
 import numpy
 
 from attention_docs.arrays import Array
 from attention_docs.multi_head import MultiHeadAttention, MultiHeadSteps
-from attention_docs.positions import sinusoidal_positions
 from attention_docs.softmax import softmax
 
-TITLE = "Encoder and decoder, one forward pass"
+TITLE = "A transformer translates a sentence"
 SOURCE = "002_d7461449c953e4ff.txt, “Encoder and Decoder”, an empty heading; Vaswani et al. 2017"
 
-SOURCE_TOKENS = [[1, 0, 0.5, -1], [0, 2, -0.5, 0], [-1, 0.5, 1, 1]]
-TARGET_TOKENS = [[0.5, -1, 0, 1], [1, 1, -0.5, 0]]
-BASE = 100
+SOURCE_WORDS = ["the", "car", "is", "green", "."]
+TARGET_WORDS = ["start", "la", "voiture", "est"]
+VOCABULARY = ["la", "le", "voiture", "livre", "est", "verte", "vert", "."]
+FEATURES = ["article", "noun", "verb", "adjective", "feminine", "mark"]
+HIDDEN_FEATURES = ["article", "noun", "verb", "adjective", "feminine", "masculine", "mark"]
+
+SOURCE_TOKENS = [
+    [1, 0, 0, 0, 0, 0],
+    [0, 1, 0, 0, 1, 0],
+    [0, 0, 1, 0, 0, 0],
+    [0, 0, 0, 1, 0, 0],
+    [0, 0, 0, 0, 0, 1],
+]
+TARGET_TOKENS = [[0, 0, 0, 0, 0, 1], [1, 0, 0, 0, 1, 0], [0, 1, 0, 0, 1, 0], [0, 0, 1, 0, 0, 0]]
+BOOK_SOURCE_TOKENS = [
+    [1, 0, 0, 0, 0, 0],
+    [0, 1, 0, 0, -1, 0],
+    [0, 0, 1, 0, 0, 0],
+    [0, 0, 0, 1, 0, 0],
+    [0, 0, 0, 0, 0, 1],
+]
+BOOK_TARGET_TOKENS = [
+    [0, 0, 0, 0, 0, 1],
+    [1, 0, 0, 0, -1, 0],
+    [0, 1, 0, 0, -1, 0],
+    [0, 0, 1, 0, 0, 0],
+]
+GAIN = [2, 2, 2, 2, 1.5, 2]
+SHIFT = [0.5, 0.5, 0.5, 0.5, 0.5, 0.5]
 EPSILON = 1e-5  # keeps the norm of a constant row finite
 
 ENCODER = (
-    [[1, 0, 0, 1], [0, 1, 0.5, 0], [0.5, 0, 1, 0], [0, -1, 0, 1]],
-    [[1, 0.5, 0, 0], [0, 1, 0, -1], [0, 0, 1, 0.5], [1, 0, 0, 1]],
-    [[0.5, 0, 1, 0], [0, 1, 0, 0], [1, 0, -0.5, 0], [0, 0, 0, 1]],
-    [[1, 0, 0, 0.5], [0, 0.5, 1, 0], [0, 1, 0.5, 0], [-0.5, 0, 0, 1]],
+    [
+        [3, 0, 0, 0, 0, 3],
+        [0, 3, 0, 0, 0, 3],
+        [0, 0, 3, 0, 0, 3],
+        [0, 0, 3, 0, 0, 3],
+        [0, 0, 0, 0, 0, 0],
+        [0, 0, 3, 0, 0, 3],
+    ],
+    [
+        [0, 0, 0, 0, 0, 0],
+        [2, 2, 0, 0, 0, 0],
+        [0, 0, 0, 0, 0, 0],
+        [0, 0, 0, 0, 0, 0],
+        [0, 0, 0, 0, 0, 0],
+        [0, 0, 2, 0, 0, 2],
+    ],
+    [
+        [0, 0, 0, 0, 0, 0],
+        [0, 0, 0, 0, 0, 0],
+        [0, 0, 0, 0, 0, 0],
+        [0, 0, 0, 0, 0, 0],
+        [1, 0, 0, 1, 0, 0],
+        [0, 0, 0, 0, 0, 0],
+    ],
+    [
+        [0, 0, 0, 0, 1, 0],
+        [0, 0, 0, 0, 0, 0],
+        [0, 0, 0, 0, 0, 0],
+        [0, 0, 0, 0, 1, 0],
+        [0, 0, 0, 0, 0, 0],
+        [0, 0, 0, 0, 0, 0],
+    ],
 )
 DECODER = (
-    [[0, 1, 0, 0.5], [1, 0, 0, 0], [0, 0.5, 1, 0], [0, 0, -1, 1]],
-    [[1, 0, 0.5, 0], [0, 0.5, 0, 1], [-1, 0, 1, 0], [0, 1, 0, 0]],
-    [[1, 0, 0, -0.5], [0.5, 1, 0, 0], [0, 0, 0.5, 1], [0, 0, 1, 0]],
-    [[0.5, 0, 1, 0], [0, 1, 0, 0.5], [1, 0, 0.5, 0], [0, -0.5, 0, 1]],
+    [
+        [0, 0, 3, 0, 0, 3],
+        [0, 0, 3, 0, 0, 3],
+        [3, 0, 0, 0, 0, 3],
+        [0, 0, 3, 0, 0, 3],
+        [0, 0, 0, 0, 0, 0],
+        [0, 0, 3, 0, 0, 3],
+    ],
+    [
+        [0, 0, 0, 0, 0, 0],
+        [2, 0, 0, 0, 0, 0],
+        [0, 0, 0, 0, 0, 0],
+        [0, 0, 0, 0, 0, 0],
+        [0, 0, 0, 0, 0, 0],
+        [0, 0, 2, 0, 0, 2],
+    ],
+    [
+        [0, 0, 0, 0, 0, 0],
+        [0, 0, 0, 0, 0, 0],
+        [0, 0, 0, 0, 0, 0],
+        [0, 0, 0, 0, 0, 0],
+        [2, 0, 0, 1, 0, 0],
+        [0, 0, 0, 0, 0, 0],
+    ],
+    [
+        [0, 0, 0, 0, 1, 0],
+        [0, 0, 0, 0, 0, 0],
+        [0, 0, 0, 0, 0, 0],
+        [0, 0, 0, 0, 1, 0],
+        [0, 0, 0, 0, 0, 0],
+        [0, 0, 0, 0, 0, 0],
+    ],
 )
 CROSS = (
-    [[1, 0, 1, 0], [0, 1, 0, 0.5], [0.5, 0, 0, 1], [0, -0.5, 1, 0]],
-    [[0, 1, 0, 1], [1, 0, 0.5, 0], [0, -0.5, 1, 0], [0.5, 0, 0, 1]],
-    [[1, 0, 0, 0], [0, 0.5, 0, 1], [0, 1, 1, 0], [0.5, 0, 0, -1]],
-    [[1, 0.5, 0, 0], [0, 1, 0, -0.5], [0.5, 0, 1, 0], [0, 0, 0, 1]],
+    [
+        [0, 1, 0, -0.5, -0.5, -0.5],
+        [0, 0, 1, 1, 0, 0],
+        [0, 0, 1, 0, 1, 0],
+        [0, 0, 1, 0, 0, 1],
+        [0, 0, 0, 0, 0, 0],
+        [1, 0, 0, -0.5, -0.5, -0.5],
+    ],
+    [
+        [0.5, 0, 0, -0.25, -0.25, -0.25],
+        [0, 0.5, 0, 0, 0, 0],
+        [0, 0, 0, 0.5, 0, 0],
+        [0, 0, 0, 0, 0.5, 0],
+        [0, 0, 0, 0, 0, 0],
+        [0, 0, 0.5, 0, 0, 0.5],
+    ],
+    [
+        [4, 0, 0, 0, 0, 0],
+        [0, 4, 0, 0, 0, 0],
+        [0, 0, 0, 4, 0, 0],
+        [0, 0, 0, 0, 4, 0],
+        [0, 0, 1.5, 0, 0, 0],
+        [0, 0, 0, 0, 0, 4],
+    ],
+    [
+        [1, 0, 0, 0, 0, 0],
+        [0, 1, 0, 0, 0, 0],
+        [0, 0, 0, 0, 1, 0],
+        [0, 0, 1, 0, 0, 0],
+        [0, 0, 0, 1, 0, 0],
+        [0, 0, 0, 0, 0, 1],
+    ],
 )
 W_1 = [
-    [1, 0, 0.5, 0, -1, 0],
-    [0, 1, 0, -0.5, 0, 1],
-    [-0.5, 0, 1, 0, 0.5, 0],
-    [0, 0.5, 0, 1, 0, -1],
+    [1, 0, 0, 0, 0, 0, 0],
+    [0, 1, 0, 0, 0, 0, 0],
+    [0, 0, 1, 0, 0, 0, 0],
+    [0, 0, 0, 1, 0, 0, 0],
+    [0, 0, 0, 0, 1, -1, 0],
+    [0, 0, 0, 0, 0, 0, 1],
 ]
 W_2 = [
-    [0.5, 0, 0, 1],
-    [0, 1, 0, -0.5],
-    [0, 0, 1, 0],
-    [1, 0, -0.5, 0],
-    [0, -1, 0.5, 0],
-    [0.5, 0, 0, 1],
+    [0.5, 0, 0, 0, 0, 0],
+    [0, 0.5, 0, 0, 0, 0],
+    [0, 0, 0.5, 0, 0, 0],
+    [0, 0, 0, 0.5, 0, 0],
+    [0, 0, 0, 0, 0.5, 0],
+    [0, 0, 0, 0, -0.5, 0],
+    [0, 0, 0, 0, 0, 0.5],
 ]
-W_VOCABULARY = [[1, 0, -1, 0.5, 0], [0, 1, 0.5, -1, 0], [0.5, 0, 1, 0, -1], [0, -0.5, 0, 1, 1]]
+W_VOCABULARY = [
+    [1, 1, 0, 0, 0, 0, 0, 0],
+    [0, 0, 1, 1, 0, 0, 0, 0],
+    [0, 0, 0, 0, 1, 0, 0, 0],
+    [0, 0, 0, 0, 0, 1, 1, 0],
+    [2, -2, 2, -2, 0, 2, -2, 0],
+    [0, 0, 0, 0, 0, 0, 0, 1],
+]
+
+LABELS = {
+    "X": (SOURCE_WORDS, FEATURES),
+    "Y": (TARGET_WORDS, FEATURES),
+    "gain": (FEATURES,),
+    "shift": (FEATURES,),
+    "encoder_weights_1": (SOURCE_WORDS, SOURCE_WORDS),
+    "encoder_weights_2": (SOURCE_WORDS, SOURCE_WORDS),
+    "encoder_attended": (SOURCE_WORDS, FEATURES),
+    "encoder_sum": (SOURCE_WORDS, FEATURES),
+    "encoder_mean": (SOURCE_WORDS,),
+    "encoder_variance": (SOURCE_WORDS,),
+    "encoder_normed": (SOURCE_WORDS, FEATURES),
+    "W_1": (FEATURES, HIDDEN_FEATURES),
+    "W_2": (HIDDEN_FEATURES, FEATURES),
+    "encoder_hidden": (SOURCE_WORDS, HIDDEN_FEATURES),
+    "encoder_fed": (SOURCE_WORDS, FEATURES),
+    "memory": (SOURCE_WORDS, FEATURES),
+    "decoder_weights_1": (TARGET_WORDS, TARGET_WORDS),
+    "decoder_weights_2": (TARGET_WORDS, TARGET_WORDS),
+    "decoder_attended": (TARGET_WORDS, FEATURES),
+    "decoder_normed": (TARGET_WORDS, FEATURES),
+    "cross_weights_1": (TARGET_WORDS, SOURCE_WORDS),
+    "cross_weights_2": (TARGET_WORDS, SOURCE_WORDS),
+    "cross_attended": (TARGET_WORDS, FEATURES),
+    "cross_normed": (TARGET_WORDS, FEATURES),
+    "output": (TARGET_WORDS, FEATURES),
+    "W_vocabulary": (FEATURES, VOCABULARY),
+    "logits": (TARGET_WORDS, VOCABULARY),
+    "probabilities": (TARGET_WORDS, VOCABULARY),
+    "book_probabilities": (["start", "le", "livre", "est"], VOCABULARY),
+}
 
 
 def steps(xp: ModuleType = numpy) -> dict[str, Array]:
-    source, target, w_1, w_2, w_vocabulary = (
-        xp.asarray(matrix, dtype=xp.float64)
-        for matrix in (SOURCE_TOKENS, TARGET_TOKENS, W_1, W_2, W_VOCABULARY)
-    )
-    encoder, decoder, cross = (attention(xp, weights) for weights in (ENCODER, DECODER, CROSS))
-    x, y = with_positions(xp, source), with_positions(xp, target)
-
-    encoded = encoder.steps(x, x, x)
-    encoder_sum = x + encoded.output
-    encoder_normed = layer_norm(xp, encoder_sum)
-    encoder_hidden = relu(xp, encoder_normed @ w_1)
-    memory = layer_norm(xp, encoder_normed + encoder_hidden @ w_2)
-
-    decoded = decoder.steps(y, y, y, is_causal=True)
-    decoder_normed = layer_norm(xp, y + decoded.output)
-    crossed = cross.steps(decoder_normed, memory, memory)
-    cross_normed = layer_norm(xp, decoder_normed + crossed.output)
-    output = layer_norm(xp, cross_normed + relu(xp, cross_normed @ w_1) @ w_2)
-
-    logits = output @ w_vocabulary
+    model = Transformer(xp)
+    encoded = model.encode(floats(xp, SOURCE_TOKENS))
+    book_memory = model.encode(floats(xp, BOOK_SOURCE_TOKENS))["memory"]
+    book_target = floats(xp, BOOK_TARGET_TOKENS)
     return {
-        "source": source,
-        "X": x,
-        **matrix_steps("encoder", encoder),
-        **weight_steps("encoder", encoded),
-        "encoder_attended": encoded.output,
-        "encoder_sum": encoder_sum,
-        "encoder_mean": mean(xp, encoder_sum)[:, 0],
-        "encoder_variance": variance(xp, encoder_sum)[:, 0],
-        "encoder_normed": encoder_normed,
-        "W_1": w_1,
-        "W_2": w_2,
-        "encoder_hidden": encoder_hidden,
-        "encoder_fed": encoder_hidden @ w_2,
-        "memory": memory,
-        "target": target,
-        "Y": y,
-        **matrix_steps("decoder", decoder),
-        **weight_steps("decoder", decoded),
-        "decoder_attended": decoded.output,
-        "decoder_normed": decoder_normed,
-        **matrix_steps("cross", cross),
-        **weight_steps("cross", crossed),
-        "cross_attended": crossed.output,
-        "cross_normed": cross_normed,
-        "output": output,
-        "W_vocabulary": w_vocabulary,
-        "logits": logits,
-        "probabilities": softmax(logits),
-        "next_token": xp.argmax(logits[-1, :]),
+        "gain": model.gain,
+        "shift": model.shift,
+        **encoded,
+        **model.decode(floats(xp, TARGET_TOKENS), encoded["memory"]),
+        "book_probabilities": model.decode(book_target, book_memory)["probabilities"],
     }
 
 
-def with_positions(xp: ModuleType, tokens: Array) -> Array:
-    """Add sinusoidal positions to token embeddings, (n, d_model)."""
-    length, d_model = tokens.shape
-    return tokens + sinusoidal_positions(length, d_model, BASE, xp=xp)
+class Transformer:
+    """One encoder layer and one decoder layer."""
+
+    def __init__(self, xp: ModuleType) -> None:
+        self.xp = xp
+        self.encoder, self.decoder, self.cross = (
+            MultiHeadAttention(*(floats(xp, matrix) for matrix in matrices), num_heads=2)
+            for matrices in (ENCODER, DECODER, CROSS)
+        )
+        self.w_1, self.w_2, self.w_vocabulary = (
+            floats(xp, matrix) for matrix in (W_1, W_2, W_VOCABULARY)
+        )
+        self.gain, self.shift = floats(xp, GAIN), floats(xp, SHIFT)
+
+    def encode(self, x: Array) -> dict[str, Array]:
+        attended = self.encoder.steps(x, x, x)
+        summed = x + attended.output
+        normed = self.layer_norm(summed)
+        hidden, fed = self.feed_forward(normed)
+        return {
+            "X": x,
+            **matrix_steps("encoder", self.encoder),
+            **weight_steps("encoder", attended),
+            "encoder_attended": attended.output,
+            "encoder_sum": summed,
+            "encoder_mean": self.mean(summed)[:, 0],
+            "encoder_variance": self.variance(summed)[:, 0],
+            "encoder_normed": normed,
+            "W_1": self.w_1,
+            "W_2": self.w_2,
+            "encoder_hidden": hidden,
+            "encoder_fed": fed,
+            "memory": self.layer_norm(normed + fed),
+        }
+
+    def decode(self, y: Array, memory: Array) -> dict[str, Array]:
+        attended = self.decoder.steps(y, y, y, is_causal=True)
+        normed = self.layer_norm(y + attended.output)
+        crossed = self.cross.steps(normed, memory, memory)
+        cross_normed = self.layer_norm(normed + crossed.output)
+        _, fed = self.feed_forward(cross_normed)
+        output = self.layer_norm(cross_normed + fed)
+        logits = output @ self.w_vocabulary
+        return {
+            "Y": y,
+            **matrix_steps("decoder", self.decoder),
+            **weight_steps("decoder", attended),
+            "decoder_attended": attended.output,
+            "decoder_normed": normed,
+            **matrix_steps("cross", self.cross),
+            **weight_steps("cross", crossed),
+            "cross_attended": crossed.output,
+            "cross_normed": cross_normed,
+            "output": output,
+            "W_vocabulary": self.w_vocabulary,
+            "logits": logits,
+            "probabilities": softmax(logits),
+        }
+
+    def layer_norm(self, rows: Array) -> Array:
+        """Bring every row to mean 0 and variance 1, then apply gain and shift to each feature."""
+        deviations = rows - self.mean(rows)
+        return self.gain * deviations / self.xp.sqrt(self.variance(rows) + EPSILON) + self.shift
+
+    def mean(self, rows: Array) -> Array:
+        return self.xp.mean(rows, axis=-1, keepdims=True)
+
+    def variance(self, rows: Array) -> Array:
+        return self.xp.mean((rows - self.mean(rows)) ** 2, axis=-1, keepdims=True)
+
+    def feed_forward(self, rows: Array) -> tuple[Array, Array]:
+        """Return the hidden layer and the output."""
+        before = rows @ self.w_1
+        hidden = self.xp.where(before > 0, before, self.xp.zeros_like(before))
+        return hidden, hidden @ self.w_2
 
 
-def attention(xp: ModuleType, weights: Sequence[Array]) -> MultiHeadAttention:
-    """Return a layer of two heads with the weights W_Q, W_K, W_V and W_O."""
-    w_q, w_k, w_v, w_o = (xp.asarray(matrix, dtype=xp.float64) for matrix in weights)
-    return MultiHeadAttention(w_q, w_k, w_v, w_o, num_heads=2)
-
-
-def layer_norm(xp: ModuleType, rows: Array) -> Array:
-    """Shift and scale every row to mean 0 and variance 1."""
-    return (rows - mean(xp, rows)) / xp.sqrt(variance(xp, rows) + EPSILON)
-
-
-def mean(xp: ModuleType, rows: Array) -> Array:
-    """Return the mean of each row, (n, 1)."""
-    return xp.mean(rows, axis=-1, keepdims=True)
-
-
-def variance(xp: ModuleType, rows: Array) -> Array:
-    """Return the variance of each row, (n, 1)."""
-    return xp.mean((rows - mean(xp, rows)) ** 2, axis=-1, keepdims=True)
-
-
-def relu(xp: ModuleType, rows: Array) -> Array:
-    return xp.where(rows > 0, rows, xp.zeros_like(rows))
+def floats(xp: ModuleType, literal: object) -> Array:
+    return xp.asarray(literal, dtype=xp.float64)
 
 
 def matrix_steps(name: str, layer: MultiHeadAttention) -> dict[str, Array]:
-    """Return the weight matrices of a layer as steps named after it."""
     return {f"{name}_W_{letter}": getattr(layer, f"W_{letter}") for letter in "QKVO"}
 
 
 def weight_steps(name: str, attended: MultiHeadSteps) -> dict[str, Array]:
-    """Return the attention weights of both heads as steps named after their layer."""
     weights = attended.attention.weights
     return {f"{name}_weights_1": weights[0, :, :], f"{name}_weights_2": weights[1, :, :]}

@@ -65,13 +65,28 @@ import numpy
 
 from attention_docs.arrays import Array
 from attention_docs.dot_product import AttentionSteps, attention_steps
-from attention_docs.examples.self_attention import W_K, W_Q, W_V, X
+from attention_docs.examples.self_attention import FEATURES, TOKENS, W_K, W_Q, W_V, X
 
 TITLE = "Permuted tokens, without and with positions"
 SOURCE = "001_7d27211e1d664477.txt, “Positional Encoding”"
 
 P = [[0, 0, 1], [1, 0, 0], [0, 1, 0]]
 E = [[0, 0, 0.5, 0], [0.5, 0, 0, -0.5], [-0.5, 1, 0, 0.5]]
+
+PERMUTED, PLACES = ["seaplane", "bird", "boat"], ["first", "second", "third"]
+LABELS = {
+    "X": (TOKENS, FEATURES),
+    "X_permuted": (PERMUTED, FEATURES),
+    "weights": (TOKENS, TOKENS),
+    "weights_permuted": (PERMUTED, PERMUTED),
+    "output": (TOKENS, ["air", "water"]),
+    "output_permuted": (PERMUTED, ["air", "water"]),
+    "E": (PLACES, FEATURES),
+    "placed": (TOKENS, FEATURES),
+    "placed_permuted": (PERMUTED, FEATURES),
+    "output_placed": (TOKENS, ["air", "water"]),
+    "output_placed_permuted": (PERMUTED, ["air", "water"]),
+}
 
 
 def steps(xp: ModuleType = numpy) -> dict[str, Array]:

@@ -65,6 +65,22 @@ W_Q = [[1, 0], [0, 1], [1, 0], [0, 1]]
 W_K = [[0, 1], [1, 0], [0, 1], [1, 0]]
 W_V = [[1, 0], [0, 1], [1, 0], [0, 1]]
 
+# The numbers are the source's, and the words ours.
+TOKENS, FEATURES = ["bird", "boat", "seaplane"], ["flies", "floats", "wings", "hull"]
+LABELS = {
+    "X": (TOKENS, FEATURES),
+    "W_Q": (FEATURES, ["air", "water"]),
+    "W_K": (FEATURES, ["water", "air"]),
+    "W_V": (FEATURES, ["air", "water"]),
+    "Q": (TOKENS, ["air", "water"]),
+    "K": (TOKENS, ["water", "air"]),
+    "V": (TOKENS, ["air", "water"]),
+    "scores": (TOKENS, TOKENS),
+    "scaled": (TOKENS, TOKENS),
+    "weights": (TOKENS, TOKENS),
+    "output": (TOKENS, ["air", "water"]),
+}
+
 
 def steps(xp: ModuleType = numpy) -> dict[str, Array]:
     x, w_q, w_k, w_v = (xp.asarray(matrix, dtype=xp.float64) for matrix in (X, W_Q, W_K, W_V))

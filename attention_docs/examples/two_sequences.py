@@ -1,63 +1,65 @@
-"""Cross-attention in which all sizes differ, with values in space.
+"""Cross-attention from "la voiture" to "the green car stops", in which all sizes differ.
 
-2 queries, 4 keys, 6 features, keys of 5 features, values of 3. The four values are the corners of a
-tetrahedron, so each output lies inside it, and its weights are the only way to blend it from them.
+2 queries, 4 keys, 6 features, keys of 5 features, values of 3. Each French word asks for the
+English word to translate next: after an article a noun, after a noun an adjective. The four values
+are the corners of a tetrahedron, so each output lies inside it, and its weights are the only way to
+blend it from them.
 
 >>> show(steps())
 X_q 2 x 6
-[[-1 0 1 -1 1 0]
- [ 0 0 0  1 1 2]]
+[[1 0 0 0 0 1]
+ [0 1 0 0 1 1]]
 X_kv 4 x 6
-[[1 0 0 0 1 0]
- [0 1 0 1 0 0]
- [0 0 1 0 1 1]
- [1 1 0 0 0 2]]
+[[1 0 0 0 0 0]
+ [0 0 1 0 0 0]
+ [0 1 0 0 1 0]
+ [0 0 0 1 2 0]]
 W_Q 6 x 5
-[[0  0 -1 -1  0]
- [1  0  0 -1  0]
- [0  0  1 -1  0]
- [0  0 -1  0  0]
- [1 -1  0 -1  0]
- [0  1  1  0 -1]]
-W_K 6 x 5
-[[ 1 -1  0  0 -1]
- [-1 -1  0 -1 -1]
+[[-1  6  2  0  0]
+ [ 0 -1  6  2  0]
+ [ 0  0 -1  6  0]
  [ 0  0  0 -1  0]
- [ 0  0 -1  0  0]
- [-1 -1 -1  0  0]
- [-1  0  0  0  1]]
+ [ 0  0  0  0  1]
+ [ 0  0  0  0 -1]]
+W_K 6 x 5
+[[1 0 0 0 0]
+ [0 1 0 0 0]
+ [0 0 1 0 0]
+ [0 0 0 1 0]
+ [0 0 0 0 1]
+ [0 0 0 0 0]]
 W_V 6 x 3
-[[2      0 -1]
- [0      1  1]
- [0 0.5000  0]
- [0      1 -1]
- [0      0  1]
- [0 0.5000  1]]
-Q 2 x 5
-[[1 -1 3 -1  0]
- [1  1 1 -1 -2]]
-K 4 x 5
-[[ 0 -2 -1  0 -1]
- [-1 -1 -1 -1 -1]
- [-2 -1 -1 -1  1]
- [-2 -2  0 -1  0]]
-V 4 x 3
-[[2 0 0]
+[[0 0 0]
+ [2 0 0]
  [0 2 0]
- [0 1 2]
- [2 2 2]]
+ [0 0 0]
+ [0 0 1]
+ [0 0 0]]
+Q 2 x 5
+[[-1  6 2 0 -1]
+ [ 0 -1 6 2  0]]
+K 4 x 5
+[[1 0 0 0 0]
+ [0 0 1 0 0]
+ [0 1 0 0 1]
+ [0 0 0 1 2]]
+V 4 x 3
+[[0 0 0]
+ [0 2 0]
+ [2 0 1]
+ [0 0 2]]
 scores 2 x 4
-[[-1 -2 -3  1]
- [-1  0 -5 -3]]
+[[-1 2  5 -2]
+ [ 0 6 -1  2]]
 scaled 2 x 4
-[[-0.4472 -0.8944 -1.3416  0.4472]
- [-0.4472       0 -2.2361 -1.3416]]
+[[-0.4472 0.8944  2.2361 -0.8944]
+ [      0 2.6833 -0.4472  0.8944]]
 weights 2 x 4
-[[0.2225 0.1423 0.0910 0.5442]
- [0.3185 0.4981 0.0532 0.1302]]
+[[0.0498 0.1903 0.7281 0.0318]
+ [0.0534 0.7817 0.0342 0.1307]]
 output 2 x 3
-[[1.5335 1.4640 1.2704]
- [0.8974 1.3098 0.3669]]
+[[1.4562 0.3807 0.7917]
+ [0.0683 1.5635 0.2955]]
 """
 
 from types import ModuleType
@@ -67,28 +69,47 @@ import numpy
 from attention_docs.arrays import Array
 from attention_docs.dot_product import attention_steps
 
-TITLE = "Two sequences, two queries on four keys"
+TITLE = "Two sequences, two French words on four English ones"
 SOURCE = "our own example, for 000_2da5eed0b4267db4.txt, “Cross-Attention Example”"
 
-X_q = [[-1, 0, 1, -1, 1, 0], [0, 0, 0, 1, 1, 2]]
-X_kv = [[1, 0, 0, 0, 1, 0], [0, 1, 0, 1, 0, 0], [0, 0, 1, 0, 1, 1], [1, 1, 0, 0, 0, 2]]
+FRENCH, ENGLISH = ["la", "voiture"], ["the", "green", "car", "stops"]
+FEATURES = ["article", "noun", "adjective", "verb", "motion", "gender"]
+KEY_FEATURES = ["article", "noun", "adjective", "verb", "motion"]
+VALUE_FEATURES = ["thing", "colour", "motion"]
+
+X_q = [[1, 0, 0, 0, 0, 1], [0, 1, 0, 0, 1, 1]]
+X_kv = [[1, 0, 0, 0, 0, 0], [0, 0, 1, 0, 0, 0], [0, 1, 0, 0, 1, 0], [0, 0, 0, 1, 2, 0]]
 W_Q = [
-    [0, 0, -1, -1, 0],
-    [1, 0, 0, -1, 0],
-    [0, 0, 1, -1, 0],
-    [0, 0, -1, 0, 0],
-    [1, -1, 0, -1, 0],
-    [0, 1, 1, 0, -1],
+    [-1, 6, 2, 0, 0],
+    [0, -1, 6, 2, 0],
+    [0, 0, -1, 6, 0],
+    [0, 0, 0, -1, 0],
+    [0, 0, 0, 0, 1],
+    [0, 0, 0, 0, -1],
 ]
 W_K = [
-    [1, -1, 0, 0, -1],
-    [-1, -1, 0, -1, -1],
-    [0, 0, 0, -1, 0],
-    [0, 0, -1, 0, 0],
-    [-1, -1, -1, 0, 0],
-    [-1, 0, 0, 0, 1],
+    [1, 0, 0, 0, 0],
+    [0, 1, 0, 0, 0],
+    [0, 0, 1, 0, 0],
+    [0, 0, 0, 1, 0],
+    [0, 0, 0, 0, 1],
+    [0, 0, 0, 0, 0],
 ]
-W_V = [[2, 0, -1], [0, 1, 1], [0, 0.5, 0], [0, 1, -1], [0, 0, 1], [0, 0.5, 1]]
+W_V = [[0, 0, 0], [2, 0, 0], [0, 2, 0], [0, 0, 0], [0, 0, 1], [0, 0, 0]]
+LABELS = {
+    "X_q": (FRENCH, FEATURES),
+    "X_kv": (ENGLISH, FEATURES),
+    "W_Q": (FEATURES, KEY_FEATURES),
+    "W_K": (FEATURES, KEY_FEATURES),
+    "W_V": (FEATURES, VALUE_FEATURES),
+    "Q": (FRENCH, KEY_FEATURES),
+    "K": (ENGLISH, KEY_FEATURES),
+    "V": (ENGLISH, VALUE_FEATURES),
+    "scores": (FRENCH, ENGLISH),
+    "scaled": (FRENCH, ENGLISH),
+    "weights": (FRENCH, ENGLISH),
+    "output": (FRENCH, VALUE_FEATURES),
+}
 
 
 def steps(xp: ModuleType = numpy) -> dict[str, Array]:

@@ -52,12 +52,28 @@ import numpy
 
 from attention_docs.arrays import Array
 from attention_docs.dot_product import attention_steps
-from attention_docs.examples.self_attention import W_K, W_Q, X
+from attention_docs.examples.self_attention import (
+    FEATURES,
+    TOKENS,
+    W_K,
+    W_Q,
+    X,
+)
+from attention_docs.examples.self_attention import (
+    LABELS as SELF_LABELS,
+)
 
 TITLE = "Self-attention, values in space"
 SOURCE = "000_2da5eed0b4267db4.txt, “Self-Attention with Example”; our own third column of W_V"
 
 W_V = [[1, 0, 0], [0, 1, 1], [1, 0, 0], [0, 1, 0]]
+
+VALUE_FEATURES = ["air", "water", "floating"]
+LABELS = SELF_LABELS | {
+    "W_V": (FEATURES, VALUE_FEATURES),
+    "V": (TOKENS, VALUE_FEATURES),
+    "output": (TOKENS, VALUE_FEATURES),
+}
 
 
 def steps(xp: ModuleType = numpy) -> dict[str, Array]:

@@ -1,6 +1,7 @@
 """Heads, word order, encoder and decoder, and the source's classes, also against PyTorch."""
 
 import numpy as np
+import pytest
 
 from attention_docs import MultiHeadAttention, examples
 
@@ -32,11 +33,15 @@ def set_weights(torch, attention, matrices):
 
 
 def with_our_weights(torch, layer, **attentions):
-    """Copy our weights into PyTorch's transformer layer, and set all its biases to zero."""
+    """Copy our weights into PyTorch's transformer layer; the biases outside its norms are zero."""
     example = examples.load("encoder_decoder")
     with torch.no_grad():
         for name, parameter in layer.named_parameters():
-            if name.endswith("bias"):
+            if name.startswith("norm"):
+                parameter.copy_(
+                    torch.tensor(example.GAIN if name.endswith("weight") else example.SHIFT)
+                )
+            elif name.endswith("bias"):
                 parameter.zero_()
         for attribute, matrices in attentions.items():
             set_weights(torch, getattr(layer, attribute), matrices)
@@ -48,7 +53,7 @@ def with_our_weights(torch, layer, **attentions):
 def test_encoder_and_decoder_equal_pytorch_layers(torch):
     example, steps = examples.load("encoder_decoder"), examples.steps("encoder_decoder")
     options = {
-        "d_model": 4, "nhead": 2, "dim_feedforward": 6,
+        "d_model": 6, "nhead": 2, "dim_feedforward": 7,
         "dropout": 0.0, "batch_first": True, "dtype": torch.float64,
     }  # fmt: skip
     encoder = with_our_weights(
@@ -61,7 +66,7 @@ def test_encoder_and_decoder_equal_pytorch_layers(torch):
         multihead_attn=example.CROSS,
     )
     x, y = (torch.tensor(steps[name].tolist(), dtype=torch.float64)[None] for name in "XY")
-    hidden = torch.triu(torch.ones(2, 2, dtype=torch.bool), diagonal=1)  # True hides in PyTorch
+    hidden = torch.triu(torch.ones(4, 4, dtype=torch.bool), diagonal=1)  # True hides in PyTorch
     memory = encoder(x)
     output = decoder(y, memory, tgt_mask=hidden)
     np.testing.assert_allclose(steps["memory"], memory[0].detach().numpy(), atol=1e-13)
@@ -71,11 +76,24 @@ def test_encoder_and_decoder_equal_pytorch_layers(torch):
 def test_decoder_output_ignores_later_targets(monkeypatch):
     example = examples.load("encoder_decoder")
     before = example.steps()["probabilities"]
-    changed_targets = [example.TARGET_TOKENS[0], [3, -1, 2, 0]]
+    changed_targets = [*example.TARGET_TOKENS[:3], [3, -1, 2, 0, 1, -2]]
     monkeypatch.setattr(example, "TARGET_TOKENS", changed_targets)
     after = example.steps()["probabilities"]
-    np.testing.assert_array_equal(after[0], before[0])
-    assert np.all(after[1] != before[1])
+    np.testing.assert_array_equal(after[:3], before[:3])
+    assert np.all(after[3] != before[3])
+
+
+@pytest.mark.parametrize(
+    ("step", "translation"),
+    [
+        ("probabilities", ["la", "voiture", "est", "verte"]),
+        ("book_probabilities", ["le", "livre", "est", "vert"]),
+    ],
+)
+def test_each_row_predicts_the_next_word(step, translation):
+    vocabulary = examples.load("encoder_decoder").VOCABULARY
+    likeliest = examples.steps("encoder_decoder")[step].argmax(axis=1)
+    assert [vocabulary[token] for token in likeliest] == translation
 
 
 def test_mistakes_of_source_class_change_every_number():

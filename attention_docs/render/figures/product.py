@@ -88,7 +88,7 @@ def product_figure(
         for kind, name, matrix in zip(scales, names, matrices, strict=True)
     ]
     legend_width = max(scale.legend(0).width for scale in colour_scales[:2])
-    grids = _lay_out(*matrices, row_labels, inner, legend_width)
+    grids = _lay_out(*matrices, row_labels, column_labels, inner, legend_width)
     marks = ((row, None), (None, column), (row, column))
     fields = zip(names, matrices, colour_scales, roles, grids, marks, strict=True)
     drawings = [MatrixDrawing(*values) for values in fields]
@@ -158,6 +158,7 @@ def _lay_out(
     b: np.ndarray,
     ab: np.ndarray,
     row_labels: Sequence[str],
+    column_labels: Sequence[str],
     inner_labels: Sequence[str],
     legend_width: float,
 ) -> list[cells.Grid]:
@@ -165,13 +166,13 @@ def _lay_out(
 
     Args:
         row_labels: the labels of the rows of A, for which there is room on the left.
-        inner_labels: those of the columns of A, to which the cells are widened if they then fit.
+        column_labels: those of the columns of B, to which the cells are widened if they then fit.
+        inner_labels: those of the columns of A, to which the cells are widened likewise.
         legend_width: the width that the scales of A and B need on the left.
     """
     columns = a.shape[1] + b.shape[1]
     size = cells.cell_size(a, b, ab, columns=columns)
-    if inner_labels:
-        size = cells.widen_to_labels(size, [*inner_labels, *[""] * b.shape[1]])
+    size = cells.widen_to_labels(size, [*(inner_labels or [""] * a.shape[1]), *column_labels])
     width = a.shape[1] * size[0]
     left = max(map(text_width, row_labels)) + 8 + max(0, legend_width - width)
     top = 2 * LINE_HEIGHT + 4

@@ -83,20 +83,13 @@ def bert_base(literals):
     }
 
 
-def layer_norm(rows):
+def layer_norm(rows, gain, shift):
     normed = []
     for row in np.array(rows).tolist():
-        mean, std = statistics.fmean(row), math.sqrt(statistics.pvariance(row) + NORM_EPSILON)
-        normed.append([(number - mean) / std for number in row])
+        mean, spread = statistics.fmean(row), math.sqrt(statistics.pvariance(row) + NORM_EPSILON)
+        pairs = zip(row, gain, shift, strict=True)
+        normed.append([g * (number - mean) / spread + s for number, g, s in pairs])
     return normed
-
-
-def with_positions(tokens):
-    """Add sines and cosines of two frequencies, 1 and 1/10."""
-    waves = [
-        [math.sin(p), math.cos(p), math.sin(p / 10), math.cos(p / 10)] for p in range(len(tokens))
-    ]
-    return np.add(tokens, waves)
 
 
 def attention_of_two_heads(name, matrices, rows_q, rows_kv, allowed=lambda i, j: True):
@@ -110,33 +103,54 @@ def attention_of_two_heads(name, matrices, rows_q, rows_kv, allowed=lambda i, j:
 
 @independent("encoder_decoder", "slow loops, layer by layer", rtol=1e-10)
 def encoder_decoder(literals):
-    def feed_forward(rows):
-        """Return the hidden layer and the output."""
-        hidden = [[max(0.0, x) for x in row] for row in reference.matmul(rows, literals["W_1"])]
-        return hidden, reference.matmul(hidden, literals["W_2"])
+    target, book_target = literals["TARGET_TOKENS"], literals["BOOK_TARGET_TOKENS"]
+    encoded = encode(literals, literals["SOURCE_TOKENS"])
+    book_memory = encode(literals, literals["BOOK_SOURCE_TOKENS"])["memory"]
+    return {
+        **encoded,
+        **decode(literals, target, encoded["memory"]),
+        "book_probabilities": decode(literals, book_target, book_memory)["probabilities"],
+    }
 
-    x = with_positions(literals["SOURCE_TOKENS"])
-    y = with_positions(literals["TARGET_TOKENS"])
-    computed = {"X": x, "Y": y, **attention_of_two_heads("encoder", literals["ENCODER"], x, x)}
+
+def encode(literals, x):
+    computed = attention_of_two_heads("encoder", literals["ENCODER"], x, x)
     computed["encoder_sum"] = np.add(x, computed["encoder_attended"])
     computed["encoder_mean"] = [statistics.fmean(row) for row in computed["encoder_sum"]]
     computed["encoder_variance"] = [statistics.pvariance(row) for row in computed["encoder_sum"]]
-    computed["encoder_normed"] = layer_norm(computed["encoder_sum"])
-    computed["encoder_hidden"], computed["encoder_fed"] = feed_forward(computed["encoder_normed"])
-    computed["memory"] = layer_norm(np.add(computed["encoder_normed"], computed["encoder_fed"]))
-    computed |= attention_of_two_heads("decoder", literals["DECODER"], y, y, lambda i, j: j <= i)
-    decoder_normed = layer_norm(np.add(y, computed["decoder_attended"]))
-    computed |= attention_of_two_heads(
-        "cross", literals["CROSS"], decoder_normed, computed["memory"]
-    )
-    cross_normed = layer_norm(np.add(decoder_normed, computed["cross_attended"]))
-    _, decoder_fed = feed_forward(cross_normed)
-    computed |= {"decoder_normed": decoder_normed, "cross_normed": cross_normed}
-    computed["output"] = layer_norm(np.add(cross_normed, decoder_fed))
-    computed["logits"] = reference.matmul(computed["output"], literals["W_VOCABULARY"])
-    computed["probabilities"] = [reference.softmax_row(row) for row in computed["logits"]]
-    last = computed["probabilities"][-1]
-    return computed | {"next_token": last.index(max(last))}
+    normed = layer_norm(computed["encoder_sum"], literals["GAIN"], literals["SHIFT"])
+    hidden, fed = feed_forward(literals, normed)
+    memory = layer_norm(np.add(normed, fed), literals["GAIN"], literals["SHIFT"])
+    return computed | {
+        "encoder_normed": normed,
+        "encoder_hidden": hidden,
+        "encoder_fed": fed,
+        "memory": memory,
+    }
+
+
+def decode(literals, y, memory):
+    norms = literals["GAIN"], literals["SHIFT"]
+    computed = attention_of_two_heads("decoder", literals["DECODER"], y, y, lambda i, j: j <= i)
+    decoder_normed = layer_norm(np.add(y, computed["decoder_attended"]), *norms)
+    computed |= attention_of_two_heads("cross", literals["CROSS"], decoder_normed, memory)
+    cross_normed = layer_norm(np.add(decoder_normed, computed["cross_attended"]), *norms)
+    _, fed = feed_forward(literals, cross_normed)
+    output = layer_norm(np.add(cross_normed, fed), *norms)
+    logits = reference.matmul(output, literals["W_VOCABULARY"])
+    return computed | {
+        "decoder_normed": decoder_normed,
+        "cross_normed": cross_normed,
+        "output": output,
+        "logits": logits,
+        "probabilities": [reference.softmax_row(row) for row in logits],
+    }
+
+
+def feed_forward(literals, rows):
+    """Return the hidden layer and the output."""
+    hidden = [[max(0.0, x) for x in row] for row in reference.matmul(rows, literals["W_1"])]
+    return hidden, reference.matmul(hidden, literals["W_2"])
 
 
 @independent("source_classes", "slow loops, head by head")

@@ -4,6 +4,7 @@ from collections.abc import Mapping, Sequence
 
 import numpy as np
 
+from attention_docs import examples
 from attention_docs.arrays import Array
 from attention_docs.publish.before.figures.claims import claim
 from attention_docs.publish.before.figures.registry import StepsOf, site_figure
@@ -18,45 +19,42 @@ from attention_docs.render.figures import (
     attention_lines,
     beside,
     figure,
-    lines_panel,
     matrix_panel,
     scatter_2d,
     scatter_3d,
 )
 
 FEATURES = ("feature 1", "feature 2", "feature 3")
+TOKENS, SUMS = ["bird", "boat", "seaplane"], ["air", "water"]
 
 
 @site_figure
 def self_attention_scores(steps_of: StepsOf) -> Html:
-    r"""Row 3 of $\query{Q}$ meets column 3 of $\key{K}^\top$: their dot product is the score in row
-    3, column 3 of $\scores{S}$."""
-    steps = steps_of("self_attention")
-    return scores_figure(steps, row=2, column=2)
+    r"""The query of the seaplane, row 3 of $\query{Q}$, meets its key, column 3 of $\key{K}^\top$.
+    Their dot product is the score in row 3, column 3 of $\scores{S}$."""
+    return scores_figure(steps_of("self_attention"), 2, 2, TOKENS, TOKENS)
 
 
 @site_figure
 def self_attention_output(steps_of: StepsOf) -> Html:
-    r"""Row 1 of the weights $\weights{A}$ averages column 2 of the values $\value{V}$. The result
-    stands in row 1, column 2 of the output $\output{O}$."""
-    steps = steps_of("self_attention")
-    return output_figure(steps, row=0, column=1)
+    r"""The weights of the bird, row 1 of $\weights{A}$, average the water of all three, column 2 of
+    $\value{V}$. The result is in row 1, column 2 of the output $\output{O}$."""
+    return output_figure(steps_of("self_attention"), 0, 1, TOKENS, TOKENS, SUMS)
 
 
 @site_figure
 def self_attention_lines(steps_of: StepsOf) -> Html:
-    r"""Who looks at whom. The thicker a line, the larger the weight. Positions 1 and 2 look at each
-    other and at position 3; position 3 looks mostly at itself."""
-    positions = ["position 1", "position 2", "position 3"]
+    r"""Who looks at whom. The thicker a line, the larger the weight. Bird and boat look at each
+    other and at the seaplane, which looks mostly at itself."""
     weights = steps_of("self_attention")["weights"]
     first_looks_away = weights[0, [1, 2]].min() > weights[0, 0]
     second_looks_away = weights[1, [0, 2]].min() > weights[1, 1]
     claim(
         first_looks_away and second_looks_away,
-        "Positions 1 and 2 look at each other and at position 3",
+        "Bird and boat look at each other and at the seaplane",
     )
-    claim(weights[2, 2] > 3 / 4, "position 3 looks mostly at itself")
-    return attention_lines(weights, positions)
+    claim(weights[2, 2] > 3 / 4, "which looks mostly at itself")
+    return attention_lines(weights, TOKENS)
 
 
 @site_figure
@@ -91,16 +89,14 @@ def self_attention_space(steps_of: StepsOf) -> Html:
 def cross_attention_scores(steps_of: StepsOf) -> Html:
     r"""Two queries and three keys: $\scores{S}$ has as many rows as $\query{Q}$ and as many columns
     as $\key{K}^\top$."""
-    steps = steps_of("cross_attention")
-    return scores_figure(steps, row=0, column=2)
+    return scores_figure(steps_of("cross_attention"), 0, 2, TOKENS[:2], TOKENS)
 
 
 @site_figure
 def cross_attention_output(steps_of: StepsOf) -> Html:
     r"""Each row of $\weights{A}$ averages the three values; so the output $\output{O}$ has one row
     for each query."""
-    steps = steps_of("cross_attention")
-    return output_figure(steps, row=0, column=0)
+    return output_figure(steps_of("cross_attention"), 0, 0, TOKENS[:2], TOKENS, SUMS)
 
 
 @site_figure
@@ -124,24 +120,60 @@ def cross_attention_plane(steps_of: StepsOf) -> Html:
 
 @site_figure
 def cross_attention_lines(steps_of: StepsOf) -> Html:
-    r"""Two queries on the left, three keys of the other sequence on the right. Each query divides a
-    total weight of one among them."""
-    weights = steps_of("cross_attention")["weights"]
-    return attention_lines(weights, ["query 1", "query 2"], ["key 1", "key 2", "key 3"])
+    r"""The alignment of the words. Each French word on the left looks at the English word that is
+    to be translated next. The thickest lines cross, because *voiture* comes before the adjective
+    in French and *car* after it in English."""
+    weights = steps_of("two_sequences")["weights"]
+    french, english = examples.labels("two_sequences", "weights")
+    looked_at = [english[column] for column in weights.argmax(axis=1)]
+    claim(looked_at == ["car", "green"], "looks at the English word that is to be translated next")
+    claim(weights[0].argmax() > weights[1].argmax(), "The thickest lines cross")
+    return attention_lines(weights, french, english)
 
 
 @site_figure
 def cross_attention_space(steps_of: StepsOf) -> Html:
-    r"""Four values are the corners of a tetrahedron, and the two outputs lie inside it. The first
-    output is drawn towards the fourth value, the second towards the second, as their weights say.
-    The two input sequences are not drawn: they have six features, and a query and a value have
-    no space in common."""
+    r"""Four values are the corners of a tetrahedron, and the two outputs lie inside it. The output
+    of *la* is drawn towards the value of *car*, and that of *voiture* towards the value of *green*,
+    as their weights say. The two input sequences are not drawn: they have six features, and a query
+    and a value have no space in common."""
     steps = steps_of("two_sequences")
-    first, second = steps["weights"].argmax(axis=1) + 1
-    claim(first == 4, "The first output is drawn towards the fourth value")
-    claim(second == 2, "the second towards the second")
-    sets = values_and_outputs(steps, ["V1", "V2", "V3", "V4"], ["O1", "O2"])
-    return space_figure("Cross-attention: values and outputs", FEATURES, sets, (2, 2, 2))
+    french, english = examples.labels("two_sequences", "weights")
+    drawn_to = [english[column] for column in steps["weights"].argmax(axis=1)]
+    claim(drawn_to[0] == "car", "The output of *la* is drawn towards the value of *car*")
+    claim(drawn_to[1] == "green", "that of *voiture* towards the value of *green*")
+    values, outputs = values_and_outputs(steps, english, french)
+    features = examples.labels("two_sequences", "V")[1]
+    return space_figure(
+        "Cross-attention: values and outputs", features, [outputs, values], (2, 2, 2)
+    )
+
+
+@site_figure
+def heads_of_a_sentence(steps_of: StepsOf) -> Html:
+    r"""The weights of two heads for one sentence. In head 1, *they* looks at *birds*, the noun that
+    it stands for. In head 2, each word looks at the word before it, and the first at itself. Under
+    the causal mask no word looks ahead."""
+    steps = steps_of("course_heads")
+    words = examples.labels("course_heads", "weights_1")[0]
+    weights_1, weights_2 = steps["weights_1"], steps["weights_2"]
+    claim(words[weights_1[words.index("they")].argmax()] == "birds", "*they* looks at *birds*")
+    looked_at = weights_2.argmax(axis=1).tolist()
+    claim(looked_at == [0, 0, 1, 2, 3], "each word looks at the word before it")
+    hidden = ~np.tri(len(words), dtype=bool)
+    panels = [
+        matrix_panel(
+            weights,
+            name,
+            **WEIGHTS,
+            row_labels=words,
+            column_labels=words,
+            hidden=hidden,
+            numbers=False,
+        )
+        for name, weights in (("Head 1", weights_1), ("Head 2", weights_2))
+    ]
+    return beside(panels, "What two heads look at")
 
 
 @site_figure
@@ -157,24 +189,6 @@ def heads_side_by_side(steps_of: StepsOf) -> Html:
         matrix_panel(weights_2, "Head 2", **WEIGHTS, numbers=False),
     ]
     return beside(panels, "Weights of two heads")
-
-
-@site_figure
-def decoder_lines(steps_of: StepsOf) -> Html:
-    r"""Head 1 of both attentions. In the self-attention the first target token sees only itself,
-    because the causal mask hides the second. In the cross-attention both target tokens see
-    all the source tokens. The thicker a line, the larger the weight."""
-    steps = steps_of("encoder_decoder")
-    sees_only_itself = steps["decoder_weights_1"][0].tolist() == [1, 0]
-    claim(sees_only_itself, "the first target token sees only itself")
-    claim(np.all(steps["cross_weights_1"] > 0), "both target tokens see all the source tokens")
-    target = [f"target {i + 1}" for i in range(len(steps["Y"]))]
-    source = [f"source {i + 1}" for i in range(len(steps["X"]))]
-    panels = [
-        lines_panel(steps["decoder_weights_1"], target, heading="Self-attention"),
-        lines_panel(steps["cross_weights_1"], target, source, heading="Cross-attention"),
-    ]
-    return beside(panels, "Where the decoder looks")
 
 
 def values_and_outputs(

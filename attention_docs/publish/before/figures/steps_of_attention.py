@@ -1,11 +1,12 @@
 """Draw the steps of attention, for the figures of several sections."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from attention_docs.arrays import Array
 from attention_docs.render.figures import Html, beside, matrix_panel, product_figure
 
+Words = Sequence[str] | None
 SCORES: dict[str, Any] = {"rows": "queries", "columns": "keys", "role": "scores"}
 WEIGHTS: dict[str, Any] = {
     "rows": "queries",
@@ -15,11 +16,19 @@ WEIGHTS: dict[str, Any] = {
 }
 
 
-def scores_figure(steps: Mapping[str, Array], row: int, column: int) -> Html:
+def scores_figure(
+    steps: Mapping[str, Array],
+    row: int,
+    column: int,
+    queries: Words = None,
+    keys: Words = None,
+) -> Html:
     """Draw the product of queries and keys, with one score marked."""
     return product_figure(
         steps["Q"],
         steps["K"].T,
+        row_labels=queries,
+        column_labels=keys,
         row=row,
         column=column,
         names=("Q", "Kᵀ", "S"),
@@ -51,11 +60,21 @@ def softmax_figure(name: str, scores: Array, weights: Array, hidden: Array = Non
     return beside([left, right], name)
 
 
-def output_figure(steps: Mapping[str, Array], row: int, column: int) -> Html:
+def output_figure(
+    steps: Mapping[str, Array],
+    row: int,
+    column: int,
+    queries: Words = None,
+    keys: Words = None,
+    features: Words = None,
+) -> Html:
     """Draw the product of weights and values, with one number of the output marked."""
     return product_figure(
         steps["weights"],
         steps["V"],
+        row_labels=queries,
+        column_labels=features,
+        inner_labels=keys,
         row=row,
         column=column,
         names=("A", "V", "O"),

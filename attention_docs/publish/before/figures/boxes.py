@@ -1,0 +1,84 @@
+"""Draw boxes with words and the arrows between them, for the figures of several chapters."""
+
+from collections.abc import Sequence
+
+from attention_docs.render.figures.svg import colour, element, escape_text, label, text_width
+
+Point = tuple[float, float]
+HEIGHT = 26
+PADDING = 9
+
+
+def box(
+    x: float,
+    y: float,
+    width: float,
+    text: str,
+    role: str | None = None,
+    *children: str,
+    height: float = HEIGHT,
+    dashed: bool = False,
+    bold: bool = False,
+) -> str:
+    """Draw a box with its upper left corner at (x, y), and a text in its middle.
+
+    The outline has the colour of the role; children are further pieces of the text.
+    """
+    outline = element(
+        "rect",
+        x=x,
+        y=y,
+        width=width,
+        height=height,
+        rx=5,
+        fill="none",
+        stroke=colour(role),
+        stroke_opacity=None if role else 0.5,
+        stroke_width=1.5 if role else 1,
+        stroke_dasharray="4 3" if dashed else None,
+    )
+    weight = "bold" if bold else None
+    return outline + label(
+        x + width / 2, y + height / 2, text, "middle", *children, font_weight=weight
+    )
+
+
+def box_width(text: str) -> float:
+    return text_width(text) + 2 * PADDING
+
+
+def arrow(points: Sequence[Point], role: str | None = None, dashed: bool = False) -> str:
+    """Draw a line through points, with a head at the last; its last part is level or upright."""
+    (x, y), (end_x, end_y) = points[-2:]
+    if x == end_x:
+        size = 6 if end_y > y else -6
+        head = f"M{end_x:g} {end_y:g}l-4 {-size:g}h8z"
+        stop = (end_x, end_y - size)
+    else:
+        size = 6 if end_x > x else -6
+        head = f"M{end_x:g} {end_y:g}l{-size:g} -4v8z"
+        stop = (end_x - size, end_y)
+    path = "M" + "L".join(f"{x:g} {y:g}" for x, y in [*points[:-1], stop])
+    line = element(
+        "path",
+        d=path,
+        fill="none",
+        stroke=colour(role),
+        stroke_opacity=None if role else 0.6,
+        stroke_width=1.5,
+        stroke_dasharray="4 3" if dashed else None,
+    )
+    return line + element("path", d=head, fill=colour(role))
+
+
+def small(x: float, y: float, text: str, anchor: str = "middle", role: str | None = None) -> str:
+    """Write a small text that explains a part of a drawing."""
+    return element(
+        "text",
+        escape_text(text),
+        x=x,
+        y=y + 4,
+        font_size=11,
+        text_anchor=None if anchor == "middle" else anchor,
+        fill=colour(role) if role else None,
+    )
