@@ -55,6 +55,18 @@ K_1 = [[1, 0, 1], [0, 1, 0], [2, -1, 0], [-1, 0, 2], [1, 1, 1]]
 K_2 = [[0, 1, 2], [1, 0, -1], [1, 2, 0], [0, -1, 1], [2, 0, 1]]
 V = [[1, 0], [0, 2], [3, -1], [-2, 1], [2, 4]]
 
+WORDS = ["birds", "pass", "boats", "because", "they"]
+HEADS = ["head 1", "head 2", "head 3", "head 4"]
+LABELS = {
+    "Q": (HEADS, []),
+    "K_1": (WORDS, []),
+    "K_2": (WORDS, []),
+    "V": (WORDS, ["heads 1, 2", "heads 3, 4"]),
+    "weights": (HEADS, WORDS),
+    "output": (HEADS,),
+    "wrong": (HEADS,),
+}
+
 
 def steps(xp: ModuleType = numpy) -> dict[str, Array]:
     q, k_1, k_2, v = (xp.asarray(rows, dtype=xp.float64) for rows in (Q, K_1, K_2, V))

@@ -131,6 +131,19 @@ W_K = [
 W_V = [[1, 0, 0], [0, 1, 0], [0, 0, 1], [1, -1, 0], [0, 2, 1], [-1, 0, 2]]
 BASE, PROMPT = 100, 2
 
+WORDS = ["birds", "pass", "boats", "because", "they"]
+LABELS = {
+    "Q": (WORDS, []),
+    "K": (WORDS, []),
+    "V": (WORDS, []),
+    "weights": (WORDS, WORDS),
+    "output": (WORDS, []),
+    "first_weights": (["boats"], WORDS[:3]),
+    "first_output": (["boats"], []),
+    "last_weights": (["they"], WORDS),
+    "last_output": (["they"], []),
+}
+
 
 def steps(xp: ModuleType = numpy) -> dict[str, Array]:
     x, w_q, w_k, w_v = (xp.asarray(rows, dtype=xp.float64) for rows in (X, W_Q, W_K, W_V))

@@ -215,22 +215,38 @@ def cache_sizes(literals):
 def latent_attention(literals):
     x = literals["X"]
     latents = reference.matmul(x, literals["W_DOWN"])
-    keys, values = (reference.matmul(latents, literals[name]) for name in ("W_UP_K", "W_UP_V"))
     unrotated = reference.matmul(x, literals["W_K_ROTARY"])
     keys_rotary = [rotated(row, i, base=100) for i, row in enumerate(unrotated)]
-    query = reference.matmul(x[-1:], literals["W_Q"])
-    unrotated_query = reference.matmul(x[-1:], literals["W_Q_ROTARY"])
+    first = latent_head(literals, latents, keys_rotary, suffix="")
+    second = latent_head(literals, latents, keys_rotary, suffix="_2")
+    # The right divisor is the root of 6 + 2 features, the default one that of 3 + 2.
+    default_scaled = [z * math.sqrt(8 / 5) for z in first["scaled"][0]]
+    rotated_query, keys = rotated(first["query"][0], 4, base=100), first["keys"]
+    return {
+        "latents": latents,
+        "keys_rotary": keys_rotary,
+        **first,
+        **{f"{name}_2": step for name, step in second.items()},
+        "default_scale": reference.matmul([reference.softmax_row(default_scaled)], first["values"]),
+        "turned_scores": [
+            [reference.dot(rotated_query, rotated(key, j, base=100)) for j, key in enumerate(keys)]
+        ],
+        "turned_absorbed": [[reference.dot(rotated_query, key) for key in keys]],
+    }
+
+
+def latent_head(literals, latents, keys_rotary, suffix):
+    """Return the steps of a head, of which those in the absorbed form are the plain ones."""
+    token, up_k = literals["X"][-1:], literals[f"W_UP_K{suffix}"]
+    keys = reference.matmul(latents, up_k)
+    values = reference.matmul(latents, literals[f"W_UP_V{suffix}"])
+    query = reference.matmul(token, literals[f"W_Q{suffix}"])
+    unrotated_query = reference.matmul(token, literals[f"W_Q_ROTARY{suffix}"])
     query_rotary = [rotated(unrotated_query[0], 4, base=100)]
     steps = reference.every_step(
         np.hstack([query, query_rotary]), np.hstack([keys, keys_rotary]), values
     )
-    absorbed = [[reference.dot(query[0], row) for row in literals["W_UP_K"]]]
-    # The right divisor is the root of 6 + 2 features, the default one that of 3 + 2.
-    default_scaled = [z * math.sqrt(8 / 5) for z in steps["scaled"][0]]
-    rotated_query = rotated(query[0], 4, base=100)
     return {
-        "latents": latents,
-        "keys_rotary": keys_rotary,
         "query": query,
         "query_rotary": query_rotary,
         "keys": keys,
@@ -238,15 +254,10 @@ def latent_attention(literals):
         "scaled": steps["scaled"],
         "weights": steps["weights"],
         "output": steps["output"],
-        "query_absorbed": absorbed,
+        "query_absorbed": [[reference.dot(query[0], row) for row in up_k]],
         "scaled_absorbed": steps["scaled"],
         "blended_latents": reference.matmul(steps["weights"], latents),
         "output_absorbed": steps["output"],
-        "default_scale": reference.matmul([reference.softmax_row(default_scaled)], values),
-        "turned_scores": [
-            [reference.dot(rotated_query, rotated(key, j, base=100)) for j, key in enumerate(keys)]
-        ],
-        "turned_absorbed": [[reference.dot(rotated_query, key) for key in keys]],
     }
 
 

@@ -1,0 +1,225 @@
+"""The figures of the chapters on the cache and on latent attention."""
+
+import numpy as np
+
+from attention_docs import examples
+from attention_docs.publish.before.figures.boxes import HEIGHT, arrow, box, small
+from attention_docs.publish.before.figures.claims import claim
+from attention_docs.publish.before.figures.registry import StepsOf, site_figure
+from attention_docs.render.figures import Html, Panel, beside, cells, figure
+from attention_docs.render.figures.scales import scale_of
+from attention_docs.render.figures.svg import LINE_HEIGHT, colour, element, label, title
+
+PROMPT = 2
+QUERY_HEADS = 4
+HEAD_WIDTH, HEAD_GAP = 30, 6
+
+
+@site_figure
+def cache_triangle(steps_of: StepsOf) -> Html:
+    r"""The cache grows by a column, one key and one value, with each word, and the weights by a
+    row. The two rows of the prompt are computed together, and each other row in a step of its own.
+    What is above the diagonal is never computed."""
+    weights = steps_of("kv_cache")["weights"]
+    words, _ = examples.labels("kv_cache", "weights")
+    above = np.triu(np.ones_like(weights), 1) == 1
+    claim(np.all(weights[above] == 0), "What is above the diagonal is never computed")
+    claim(np.all(weights[~above] > 0), "the weights by a row")
+    width, left, top = 58, 62, 2.6 * LINE_HEIGHT
+    grid = cells.Grid(left, top, (width, 28), *weights.shape)
+    scale = scale_of("sequential", "weights", weights)
+    rows = []
+    for row in range(len(words)):
+        for column in range(row + 1):
+            rectangle = element(
+                "rect",
+                **grid.box(row, column),
+                **scale.paint(weights[row, column]),
+                stroke="currentColor",
+                stroke_opacity=0.35,
+            )
+            rows.append(cells.tag_index(rectangle, weights, (row, column)))
+    group = element("g", *rows, data_val=weights.step, fill=scale.colour)
+    right = left + grid.width + 12
+    phases = ["prompt", "prompt", "step 1", "step 2", "step 3"]
+    notes = []
+    for row, phase in enumerate(phases):
+        x = left + (row + 1) * width + 10
+        plural = "key, value" if row == 0 else f"{row + 1} keys, values"
+        notes.append(small(x, grid.centre(row, 0)[1], f"{phase}: {plural}", "start"))
+    first, last = grid.centre(0, 0)[1], grid.centre(PROMPT - 1, 0)[1]
+    body = [
+        title(left + grid.width / 2, LINE_HEIGHT / 2, "keys and values in the cache", "key"),
+        cells.draw_column_labels(grid, words),
+        cells.draw_row_labels(grid, words),
+        group,
+        *notes,
+        element(
+            "path",
+            d=f"M6 {first - 12:g}h-4V{last + 12:g}h4",
+            fill="none",
+            stroke="currentColor",
+            stroke_opacity=0.6,
+        ),
+    ]
+    description = (
+        "A triangle of weights. "
+        + " ".join(f"{word} sees {', '.join(words[: i + 1])}." for i, word in enumerate(words))
+        + f" The prompt is {' '.join(words[:PROMPT])}."
+    )
+    return figure(
+        Panel(right + 146, top + grid.height, "".join(body), description), "A growing cache"
+    )
+
+
+@site_figure
+def cache_kinds(steps_of: StepsOf) -> Html:
+    r"""What is kept for one token, below, when four query heads ask, above. With heads of their own
+    they need four keys and four values. Groups share two of each, or all share one. Latent
+    attention keeps the latent, from which each head can have a key and a value of its own, and a
+    rotary key R for the position."""
+    kinds = (("MHA: 4 of each", 4), ("GQA: 2 of each", 2), ("MQA: 1 of each", 1))
+    claim(steps_of("grouped_queries")["Q"].shape[0] == QUERY_HEADS, "four query heads")
+    panels = [_kept_heads(name, count) for name, count in kinds]
+    return beside([*panels, _kept_latent()], "What four kinds of heads keep")
+
+
+def _query_x(head: int) -> float:
+    return head * (HEAD_WIDTH + HEAD_GAP) + 1
+
+
+QUERY_Y, KEPT_Y = 1.5 * LINE_HEIGHT, 1.5 * LINE_HEIGHT + HEIGHT + 34
+PANEL_WIDTH = _query_x(QUERY_HEADS) - HEAD_GAP + 1
+
+
+def _queries() -> str:
+    return "".join(
+        box(_query_x(head), QUERY_Y, HEAD_WIDTH, f"Q{head + 1}", "query")
+        for head in range(QUERY_HEADS)
+    )
+
+
+def _kept_heads(name: str, count: int) -> Panel:
+    """Draw queries over the keys and values that they share."""
+    body = [label(PANEL_WIDTH / 2, LINE_HEIGHT / 2, name, font_weight="bold"), _queries()]
+    share = QUERY_HEADS // count
+    for group in range(count):
+        middle = (_query_x(group * share) + _query_x(group * share + share - 1) + HEAD_WIDTH) / 2
+        x = middle - HEAD_WIDTH / 2
+        body += [
+            box(x, KEPT_Y, HEAD_WIDTH, "K", "key"),
+            box(x, KEPT_Y + HEIGHT + 4, HEAD_WIDTH, "V", "value"),
+        ]
+        for head in range(group * share, group * share + share):
+            body.append(_link(_query_x(head) + HEAD_WIDTH / 2, middle))
+    description = (
+        f"{QUERY_HEADS} query heads; kept are {count} heads of keys and values, "
+        f"each for {share} of them."
+    )
+    return Panel(PANEL_WIDTH, KEPT_Y + 2 * HEIGHT + 4, "".join(body), description, name=name)
+
+
+def _kept_latent() -> Panel:
+    """Draw queries over keys and values that are made from one latent."""
+    name = "MLA: one latent"
+    body = [label(PANEL_WIDTH / 2, LINE_HEIGHT / 2, name, font_weight="bold"), _queries()]
+    middle, y = PANEL_WIDTH / 2, KEPT_Y + HEIGHT + 4
+    for head in range(QUERY_HEADS):
+        x = _query_x(head)
+        body += [
+            box(x, KEPT_Y, HEAD_WIDTH, "K V", dashed=True),
+            _link(x + HEAD_WIDTH / 2, x + HEAD_WIDTH / 2),
+        ]
+    body += [
+        box(middle - 36, y + 14, 46, "latent", "input"),
+        box(middle + 14, y + 14, 22, "R", "key"),
+        arrow([(middle - 13, y + 14), (middle - 13, y - 2)]),
+    ]
+    description = (
+        "4 query heads, each with a key and a value of its own that are computed from one latent; "
+        "kept are the latent and one rotary key."
+    )
+    return Panel(PANEL_WIDTH, y + 14 + HEIGHT, "".join(body), description, name=name)
+
+
+def _link(start: float, end: float) -> str:
+    """Draw a line from a query head down to what it reads."""
+    ends = {"x1": start, "y1": QUERY_Y + HEIGHT, "x2": end, "y2": KEPT_Y}
+    return element("line", **ends, stroke=colour("query"), stroke_opacity=0.7, stroke_width=1.5)
+
+
+@site_figure
+def absorption(steps_of: StepsOf) -> Html:
+    r"""One score as a product of three matrices, of a query, of the matrix that leads up to the
+    keys, and of a latent. The brackets may stand in two places. On the left a key is computed for
+    each token. On the right the query is changed once, and meets the latents of all tokens."""
+    steps = steps_of("latent_attention")
+    query, matrix, latents = steps["query"], steps["W_up_K"], steps["latents"]
+    claim(matrix.shape == (latents.shape[1], query.shape[1]), "a product of three matrices")
+    plain = _bracketed("key by key", matrix.shape, "key")
+    absorbed = _bracketed("absorbed", matrix.shape, "query")
+    return beside([plain, absorbed], "One product, two brackets")
+
+
+UNIT = 14
+
+
+def _bracketed(name: str, shape: tuple[int, int], bracket: str) -> Panel:
+    """Draw query times matrix times latent, with two of them in a bracket of a role's colour."""
+    rank, width = shape
+    top = 2.2 * LINE_HEIGHT
+    query = cells.Grid(10, top, (UNIT, UNIT), 1, width)
+    matrix = cells.Grid(query.x + query.width + 26, top, (UNIT, UNIT), width, rank)
+    latent = cells.Grid(matrix.x + matrix.width + 26, top, (UNIT, UNIT), rank, 1)
+    enclosed = (query, matrix) if bracket == "query" else (matrix, latent)
+    left, right = enclosed[0].x - 8, enclosed[1].x + enclosed[1].width + 8
+    bottom = top + matrix.height + 8
+    below = f"{rank} numbers, once" if bracket == "query" else f"{width} numbers for each token"
+    outline = element(
+        "rect",
+        x=left,
+        y=top - 8,
+        width=right - left,
+        height=bottom - top + 8,
+        rx=8,
+        fill="none",
+        stroke=colour(bracket),
+        stroke_width=2,
+    )
+    total = latent.x + latent.width + 10
+    body = [
+        label(total / 2, LINE_HEIGHT / 2, name, font_weight="bold"),
+        outline,
+        *(
+            _blank(grid, role)
+            for grid, role in ((query, "query"), (matrix, None), (latent, "input"))
+        ),
+        label(query.x + query.width / 2, top + UNIT + 10, "q", fill=colour("query")),
+        label(matrix.x + matrix.width / 2, top + matrix.height / 2, "W"),
+        label(latent.x + UNIT / 2, top + latent.height + 10, "c", fill=colour("input")),
+        small((left + right) / 2, bottom + 10, below),
+    ]
+    description = (
+        f"A row q of {width} numbers, a matrix W of {width} by {rank}, a column c of {rank}"
+    )
+    enclosing = "q and W" if bracket == "query" else "W and c"
+    return Panel(
+        max(total, right + 40),
+        bottom + LINE_HEIGHT + 4,
+        "".join(body),
+        f"{description}. The bracket is around {enclosing}: {below}.",
+        name=name,
+    )
+
+
+def _blank(grid: cells.Grid, role: str | None) -> str:
+    """Draw the lines of a matrix whose numbers do not matter."""
+    right, bottom = grid.x + grid.width, grid.y + grid.height
+    columns = "".join(
+        f"M{grid.x + i * UNIT:g} {grid.y:g}V{bottom:g}" for i in range(grid.columns + 1)
+    )
+    rows = "".join(f"M{grid.x:g} {grid.y + i * UNIT:g}H{right:g}" for i in range(grid.rows + 1))
+    opacity = 0.8 if role else 0.4
+    return element(
+        "path", d=columns + rows, fill="none", stroke=colour(role), stroke_opacity=opacity
+    )
