@@ -3,8 +3,8 @@
 import numpy as np
 
 from attention_docs import examples
-from attention_docs.publish.before.figures.boxes import HEIGHT, arrow, box, small
 from attention_docs.publish.before.figures.claims import claim
+from attention_docs.publish.before.figures.drawings.boxes import HEIGHT, arrow, box, small
 from attention_docs.publish.before.figures.registry import StepsOf, site_figure
 from attention_docs.render.figures import Html, Panel, beside, cells, figure
 from attention_docs.render.figures.scales import scale_of

@@ -9,7 +9,7 @@ import numpy as np
 
 from attention_docs.publish.before.figures.bars import bars_panel
 from attention_docs.publish.before.figures.claims import claim
-from attention_docs.publish.before.figures.course_drawings import (
+from attention_docs.publish.before.figures.drawings.course_drawings import (
     Arrow,
     Stage,
     chips_panel,

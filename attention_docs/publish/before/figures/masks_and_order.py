@@ -2,17 +2,27 @@
 
 import numpy as np
 
+from attention_docs.positions import sinusoidal_positions
 from attention_docs.publish.before.figures.claims import claim
+from attention_docs.publish.before.figures.drawings.boxes import small
+from attention_docs.publish.before.figures.drawings.dials import Hand, dial
+from attention_docs.publish.before.figures.drawings.steps_of_attention import (
+    masks_figure,
+    softmax_figure,
+)
 from attention_docs.publish.before.figures.registry import StepsOf, site_figure
-from attention_docs.publish.before.figures.steps_of_attention import masks_figure, softmax_figure
 from attention_docs.render.figures import (
     Axis,
     Html,
+    Panel,
     Series,
     figure,
     heatmap,
     line_chart,
 )
+from attention_docs.render.figures.scales import MINUS, OPACITY, PLUS
+from attention_docs.render.figures.svg import LINE_HEIGHT, element, label
+from attention_docs.render.numbers import number as in_words
 
 
 @site_figure
@@ -45,37 +55,73 @@ def masks_joined(steps_of: StepsOf) -> Html:
 
 
 @site_figure
-def positional_matrix(steps_of: StepsOf) -> Html:
-    r"""The same matrix in colours. The first pair of columns turns fast, the second slowly."""
-    matrix = steps_of("positional_encoding")["E"]
-    fast, slow = steps_of("positional_encoding")["frequencies"]
-    claim(fast > 2 * slow, "The first pair of columns turns fast, the second slowly")
-    positions = [str(position) for position in range(len(matrix))]
-    options = {"rows": "position t", "columns": "feature", "row_labels": positions}
-    return heatmap(matrix, "Positional encoding E", role="input", **options)
+def positional_clocks(steps_of: StepsOf) -> Html:
+    r"""The six positions as the hands of two clocks. The tip of a hand is as far to the right as
+    the sine and as far up as the cosine. The first clock runs fast, and the second slowly."""
+    steps = steps_of("positional_encoding")
+    matrix, (fast, slow) = steps["E"], steps["frequencies"]
+    claim(np.allclose(matrix[:, 0], np.sin(fast * np.arange(len(matrix)))), "to the right as the")
+    claim(fast > 2 * slow, "The first clock runs fast, and the second slowly")
+    radius, left, space = 27, 78, 66
+    body, descriptions = [], []
+    for position in range(len(matrix)):
+        x = left + position * space
+        body.append(label(x, LINE_HEIGHT / 2, f"t = {position}", font_weight="bold"))
+        for pair, role in enumerate(("query", "key")):
+            place = matrix[position : position + 1, 2 * pair : 2 * pair + 2]
+            body.append(dial(x, 50 + pair * space, radius, [Hand(place, role=role)], 1))
+        row = ", ".join(map(in_words, matrix[position]))
+        descriptions.append(f"Position {position}: {row}.")
+    names = [small(2, 50 + pair * space, f"clock {pair + 1}", "start") for pair in range(2)]
+    width = left + (len(matrix) - 1) * space + radius + 4
+    panel = Panel(width, 50 + space + radius, "".join([*names, *body]), " ".join(descriptions))
+    return figure(panel, "Positions as clocks")
 
 
 @site_figure
-def positional_waves(steps_of: StepsOf) -> Html:
-    r"""Each feature over the positions. The markers are the entries of the matrix, the lines what
-    they are samples of."""
-    steps = steps_of("positional_encoding")
-    entries = steps["E"]
-    fast, slow = steps["frequencies"]
-    positions, t = np.arange(len(entries)), np.linspace(0, len(entries) - 1, 101)
-    waves = (
-        ("sine 1", np.sin(fast * t), "query"),
-        ("cosine 1", np.cos(fast * t), "key"),
-        ("sine 2", np.sin(slow * t), "value"),
-        ("cosine 2", np.cos(slow * t), "weights"),
+def positional_heatmap(steps_of: StepsOf) -> Html:
+    r"""Sixty-four positions in sixteen features, the base being ten thousand: purple is positive,
+    orange is negative. The features of the first clocks alternate from position to position, and
+    those of the last ones hardly change."""
+    positions, features = 64, 16
+    matrix = sinusoidal_positions(positions, features)
+    change = np.abs(np.diff(matrix, axis=0)).max(axis=0)
+    claim(change[-1] < change[0] / 100, "those of the last ones hardly change")
+    width, height, left, top, levels = 8, 11, 62, 22, 5
+    paths: dict[int, list[str]] = {}
+    for (position, feature), value in np.ndenumerate(matrix):
+        level = round(levels * float(value))
+        corner = f"M{left + position * width} {top + feature * height}"
+        paths.setdefault(level, []).append(f"{corner}h{width}v{height}h-{width}z")
+    cells = [
+        element(
+            "path",
+            d="".join(corners),
+            fill=PLUS if level > 0 else MINUS,
+            fill_opacity=OPACITY * abs(level) / levels,
+        )
+        for level, corners in sorted(paths.items())
+        if level
+    ]
+    right, bottom = left + positions * width, top + features * height
+    frame = element(
+        "path",
+        d=f"M{left} {top}H{right}V{bottom}H{left}z",
+        fill="none",
+        stroke="currentColor",
+        stroke_opacity=0.35,
     )
-    series = []
-    for feature, (wave_name, wave, role) in enumerate(waves):
-        markers = Series("", positions, entries[:, feature], role, line=False, points=True)
-        series += [Series(wave_name, t, wave, role), markers]
-    axes = Axis("position t", tuple(range(len(entries)))), Axis("entry", (-1, -0.5, 0, 0.5, 1))
-    name = "Features of a position"
-    return figure(line_chart(name, *axes, series), name)
+    ticks = [small(left + (t + 0.5) * width, 10, str(t)) for t in (0, 10, 20, 30, 40, 50, 60)]
+    rows = [
+        small(left - 6, top + (4 * clock + 1) * height, f"clock {2 * clock + 1}", "end")
+        for clock in range(features // 4)
+    ]
+    description = (
+        f"A matrix of {positions} positions (columns) and {features} features (rows). The first "
+        "rows change their sign every few positions, and the last rows stay near 0 and 1."
+    )
+    body = "".join([*cells, frame, *ticks, *rows])
+    return figure(Panel(right, bottom + 2, body, description), "Positions in sixteen features")
 
 
 @site_figure

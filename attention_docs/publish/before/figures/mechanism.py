@@ -7,12 +7,12 @@ import numpy as np
 from attention_docs import examples
 from attention_docs.arrays import Array
 from attention_docs.publish.before.figures.claims import claim
-from attention_docs.publish.before.figures.registry import StepsOf, site_figure
-from attention_docs.publish.before.figures.steps_of_attention import (
+from attention_docs.publish.before.figures.drawings.steps_of_attention import (
     WEIGHTS,
     output_figure,
     scores_figure,
 )
+from attention_docs.publish.before.figures.registry import StepsOf, site_figure
 from attention_docs.render.figures import (
     Html,
     Points,

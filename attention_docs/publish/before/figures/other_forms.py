@@ -3,12 +3,12 @@
 import numpy as np
 
 from attention_docs.publish.before.figures.claims import claim
-from attention_docs.publish.before.figures.registry import StepsOf, site_figure
-from attention_docs.publish.before.figures.steps_of_attention import (
+from attention_docs.publish.before.figures.drawings.steps_of_attention import (
     output_figure,
     scores_figure,
     softmax_figure,
 )
+from attention_docs.publish.before.figures.registry import StepsOf, site_figure
 from attention_docs.render.figures import Axis, Html, Series, figure, line_chart
 
 

@@ -4,10 +4,12 @@ import numpy as np
 
 from attention_docs.examples import labels
 from attention_docs.publish.before.figures.claims import claim
+from attention_docs.publish.before.figures.drawings.dials import Hand, dial
 from attention_docs.publish.before.figures.registry import StepsOf, site_figure
 from attention_docs.render.figures import (
     Axis,
     Html,
+    Panel,
     Series,
     beside,
     figure,
@@ -15,6 +17,41 @@ from attention_docs.render.figures import (
     line_chart,
     matrix_panel,
 )
+from attention_docs.render.figures.svg import LINE_HEIGHT, label
+from attention_docs.render.numbers import number
+
+DIAL = 80
+
+
+@site_figure
+def rotary_arrows(steps_of: StepsOf) -> Html:
+    r"""One query of six features as three arrows, at the positions 0 to 3. Each pair turns by an
+    angle of its own from one position to the next, the first pair fast and the last one slowly. No
+    arrow changes its length."""
+    steps = steps_of("rotary")
+    rotated, frequencies = steps["Q_rotated"], steps["frequencies"]
+    lengths = np.linalg.norm(np.reshape(rotated, (len(rotated), -1, 2)), axis=2)
+    claim(np.allclose(lengths, lengths[0]), "No arrow changes its length")
+    claim(frequencies[0] > frequencies[-1], "the first pair fast and the last one slowly")
+    panels = []
+    for pair, frequency in enumerate(frequencies):
+        hands = [
+            Hand(
+                rotated[position : position + 1, 2 * pair : 2 * pair + 2],
+                str(position) if pair == 0 or position in (0, len(rotated) - 1) else "",
+                opacity=1 - 0.2 * position,
+            )
+            for position in range(len(rotated))
+        ]
+        name = f"pair {pair}, ω = {number(frequency)}"
+        body = label(DIAL + 20, LINE_HEIGHT / 2, name, font_weight="bold") + dial(
+            DIAL + 20, DIAL + 2.4 * LINE_HEIGHT, DIAL, hands, float(lengths[0, pair])
+        )
+        places = (f"({number(x)}, {number(y)})" for x, y in rotated[:, 2 * pair : 2 * pair + 2])
+        description = f"An arrow at the positions 0 to 3: {', '.join(places)}."
+        size = 2 * DIAL + 40
+        panels.append(Panel(size, size + 12, body, description, name=name))
+    return beside(panels, "A query that turns")
 
 
 @site_figure

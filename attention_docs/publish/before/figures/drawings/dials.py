@@ -1,0 +1,59 @@
+"""Draw pairs of features as arrows that turn on dials."""
+
+import math
+from collections.abc import Sequence
+from typing import NamedTuple
+
+import numpy as np
+
+from attention_docs.publish.before.figures.drawings.boxes import small
+from attention_docs.render.figures.svg import colour, element
+from attention_docs.render.references import row_reference
+
+
+class Hand(NamedTuple):
+    """An arrow on a dial: a slice (1, 2) of a step, and a text beside its tip.
+
+    A clock's hand points to (sine, cosine) and an arrow in a plane to (cosine, sine): both are
+    (right, up) on paper, so the caller says in which order the features of the slice are.
+    """
+
+    place: np.ndarray
+    text: str = ""
+    role: str = "query"
+    opacity: float = 1.0
+
+
+def dial(x: float, y: float, radius: float, hands: Sequence[Hand], length: float) -> str:
+    """Draw a dial with its centre at (x, y), whose rim is at `length` in the units of the hands."""
+    r = f"{radius:g}"
+    quarters = (f"{r} -{r}", f"{r} {r}", f"-{r} {r}", f"-{r} -{r}")
+    arcs = "".join(f"a{r} {r} 0 0 1 {quarter}" for quarter in quarters)
+    rim = f"M{x - radius:g} {y:g}{arcs}z"
+    outline = element("path", d=rim, fill="none", stroke="currentColor", stroke_opacity=0.35)
+    return outline + "".join(_hand(x, y, radius / length, hand) for hand in hands)
+
+
+def _hand(x: float, y: float, unit: float, hand: Hand) -> str:
+    right, up = hand.place[0].tolist()
+    length = math.hypot(right, up)
+    along = np.array([right, -up]) / length
+    tip = np.array([x, y]) + unit * length * along
+    across = np.array([along[1], -along[0]])
+    back = tip - 6 * along
+    corners = [tip, back + 3.5 * across, back - 3.5 * across]
+    head = "M" + "L".join("{:.1f} {:.1f}".format(*corner) for corner in corners) + "z"
+    paint = {"stroke": colour(hand.role), "stroke_width": 2, "stroke_opacity": hand.opacity}
+    line = element(
+        "line",
+        x1=x,
+        y1=y,
+        x2=float(back[0]),
+        y2=float(back[1]),
+        **paint,
+        data_val=row_reference(hand.place, 0),
+    )
+    fill = element("path", d=head, fill=colour(hand.role), fill_opacity=hand.opacity)
+    beside = tip + 9 * along
+    text = small(float(beside[0]), float(beside[1]), hand.text, role=hand.role)
+    return line + fill + (text if hand.text else "")
