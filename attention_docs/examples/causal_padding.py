@@ -125,6 +125,22 @@ V = [[1, 0, 2], [0, 3, 1], [3, 1, 0], [4, -2, 5]]
 LENGTH = 3
 FILL = -1e9
 
+TOKENS = ["start", "I", "eat", "apples"]
+PADDED = ["start", "I", "eat", "padding"]
+LABELS = {
+    "Q": (TOKENS, []),
+    "K": (TOKENS, []),
+    "V": (TOKENS, []),
+    "scaled": (TOKENS, TOKENS),
+    "weights": (TOKENS, TOKENS),
+    "causal": (TOKENS, TOKENS),
+    "weights_causal": (TOKENS, TOKENS),
+    "output_causal": (TOKENS, []),
+    "right": ([], PADDED),
+    "weights_right": (PADDED, PADDED),
+    "weights_causal_and_right": (PADDED, PADDED),
+}
+
 
 def steps(xp: ModuleType = numpy) -> dict[str, Array]:
     q, k, v = (xp.asarray(matrix, dtype=xp.float64) for matrix in (Q, K, V))

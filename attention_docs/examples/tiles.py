@@ -133,6 +133,21 @@ V = [
     [2, -1, 0, 1, 0],
 ]
 TILE = 2
+
+TILES = [f"tile {tile}" for tile in (1, 2, 3, 4)]
+MERGED = ["1 tile", "2 tiles", "3 tiles", "4 tiles"]
+TILE_OF_KEY = ["tile 1", "", "tile 2", "", "tile 3", "", "tile 4", ""]
+LABELS = {
+    "K": (TILE_OF_KEY, []),
+    "V": (TILE_OF_KEY, []),
+    "tile_maxima": (TILES,),
+    "tile_totals": (TILES,),
+    "tile_sums": (TILES, []),
+    "running_maxima": (MERGED,),
+    "running_totals": (MERGED,),
+    "running_sums": (MERGED, []),
+    "running_outputs": (MERGED, []),
+}
 LENGTH, FEATURES, ROWS = 4096, 64, 128
 
 

@@ -437,12 +437,13 @@ const descriptionOf = ({ scopes }, values, term, index) => {
 };
 
 /**
- * Describe a position by the words along the axes: "weight of they on birds", "birds, air".
+ * Describe a position by the words along the axes: "weight of they on birds", "birds, air". An axis without
+ * words is counted: "birds, column 2".
  *
  * @param {string[][]} labels @param {string} step @param {number[]} index @returns {string}
  */
 const describeWords = (labels, step, index) => {
-  const words = index.map((at, axis) => labels[axis][at]);
+  const words = index.map((at, axis) => labels[axis][at] || `${axis ? "column" : "row"} ${at + 1}`);
   const share = words.length === 2 && /(score|weight)s/.exec(step);
   return share ? `${share[1]} of ${words.join(" on ")}` : words.join(", ");
 };

@@ -36,19 +36,21 @@ def test_explanations_are_correct_and_complete():
 
 # Example, step and index; the description and the formula of its explanation.
 EXPLANATION_CASES = [
-    ("self_attention", "Q", [0, 1], "row 1, column 2", "Q = X W_Q"),
-    ("self_attention", "scores", [0, 1], "score of query 1 on key 2", "scores = Q Kᵀ"),
-    ("self_attention", "weights", [2, 0], "weight of query 3 on key 1", "weights = softmax(scaled)"),
-    ("self_attention", "output", [1, 0], "output of query 2, feature 1", "output = weights V"),
-    ("self_attention", "scaled", [1, 1], "scaled score of query 2 on key 2", "scaled = scores × #"),
+    ("self_attention", "Q", [0, 1], "bird, water", "Q = X W_Q"),
+    ("self_attention", "scores", [0, 1], "score of bird on boat", "scores = Q Kᵀ"),
+    ("self_attention", "weights", [2, 0], "weight of seaplane on bird", "weights = softmax(scaled)"),
+    ("self_attention", "output", [1, 0], "boat, air", "output = weights V"),
+    ("distinct_sizes", "output", [1, 0], "output of query 2, feature 1", "output = weights V"),
+    ("distinct_sizes", "scaled", [1, 1], "scaled score of query 2 on key 2", "scaled = scores × #"),
+    ("kv_cache", "V", [1, 2], "pass, column 3", "V = X W_V"),
     ("multi_head", "Q_2", [0, 0], "row 1, column 1", "Q_2 = X_q W_Q at row 1, column 4"),
     ("multi_head", "scores_2", [0, 3], "score of query 1 on key 4, head 2", "scores_2 = Q_2 K_2ᵀ"),
     ("multi_head", "added_2", [0, 0], "row 1, column 1", "added_2 = head_2 W_O[4:8]"),
     ("batch_of_two", "weights_2", [3, 1], "weight of query 4 on key 2, sequence 2",
      "weights_2 = softmax(Q_2 K_2ᵀ × #)"),
-    ("grouped_queries", "weights", [3, 1], "weight of query 1 on key 2, head 4",
+    ("grouped_queries", "weights", [3, 1], "weight of head 4 on pass",
      "weights = softmax(Q K_2ᵀ × #)"),
-    ("grouped_queries", "wrong", [2], "output of query 1, feature 1, head 3",
+    ("grouped_queries", "wrong", [2], "head 3",
      "wrong = softmax(Q K_1ᵀ × #) V at row 1, column 1"),
     ("backward", "expected", [], "",
      "expected = # × (# + sum((dW_Q)²) + sum((dW_K)²) + sum((dW_V)²))"),
@@ -58,7 +60,7 @@ EXPLANATION_CASES = [
     ("course_mask", "masked", [0, 4], "birds, they",
      "masked = scaled where mask, else #"),
     ("course_order", "X_swapped", [0, 0], "boats, air", "X_swapped = X at row 3, column 1"),
-    ("causal_padding", "causal", [0, 1], "row 1, column 2", "causal = causal_mask(queries=4)"),
+    ("causal_padding", "causal", [0, 1], "start, I", "causal = causal_mask(queries=4)"),
     ("softmax_saturation", "gaps", [0], "element 1", "gaps = z[1] − z[0]"),
 ]  # fmt: skip
 

@@ -9,6 +9,7 @@ from attention_docs.publish.before.figures.registry import StepsOf, site_figure
 from attention_docs.render.figures import Html, Panel, beside, cells, figure
 from attention_docs.render.figures.scales import scale_of
 from attention_docs.render.figures.svg import LINE_HEIGHT, colour, element, label, title
+from attention_docs.render.references import step_name
 
 PROMPT = 2
 QUERY_HEADS = 4
@@ -39,7 +40,7 @@ def cache_triangle(steps_of: StepsOf) -> Html:
                 stroke_opacity=0.35,
             )
             rows.append(cells.tag_index(rectangle, weights, (row, column)))
-    group = element("g", *rows, data_val=weights.step, fill=scale.colour)
+    group = element("g", *rows, data_val=step_name(weights), fill=scale.colour)
     right = left + grid.width + 12
     phases = ["prompt", "prompt", "step 1", "step 2", "step 3"]
     notes = []

@@ -22,7 +22,7 @@ from attention_docs.render.figures import (
 )
 from attention_docs.render.figures.scales import MINUS, OPACITY, PLUS
 from attention_docs.render.figures.svg import LINE_HEIGHT, element, label
-from attention_docs.render.numbers import number as in_words
+from attention_docs.render.numbers import number
 
 
 @site_figure
@@ -70,7 +70,7 @@ def positional_clocks(steps_of: StepsOf) -> Html:
         for pair, role in enumerate(("query", "key")):
             place = matrix[position : position + 1, 2 * pair : 2 * pair + 2]
             body.append(dial(x, 50 + pair * space, radius, [Hand(place, role=role)], 1))
-        row = ", ".join(map(in_words, matrix[position]))
+        row = ", ".join(map(number, matrix[position]))
         descriptions.append(f"Position {position}: {row}.")
     names = [small(2, 50 + pair * space, f"clock {pair + 1}", "start") for pair in range(2)]
     width = left + (len(matrix) - 1) * space + radius + 4
@@ -80,9 +80,9 @@ def positional_clocks(steps_of: StepsOf) -> Html:
 
 @site_figure
 def positional_heatmap(steps_of: StepsOf) -> Html:
-    r"""Sixty-four positions in sixteen features, the base being ten thousand: purple is positive,
-    orange is negative. The features of the first clocks alternate from position to position, and
-    those of the last ones hardly change."""
+    r"""The first \number{64} positions in \number{16} features, the base being $\number{10000}$:
+    purple is positive, orange is negative. The features of the first clocks alternate from position
+    to position, and those of the last ones hardly change."""
     positions, features = 64, 16
     matrix = sinusoidal_positions(positions, features)
     change = np.abs(np.diff(matrix, axis=0)).max(axis=0)
@@ -111,14 +111,15 @@ def positional_heatmap(steps_of: StepsOf) -> Html:
         stroke="currentColor",
         stroke_opacity=0.35,
     )
-    ticks = [small(left + (t + 0.5) * width, 10, str(t)) for t in (0, 10, 20, 30, 40, 50, 60)]
+    ticks = [small(left + (t + 0.5) * width, 10, number(t)) for t in range(0, positions, 10)]
     rows = [
         small(left - 6, top + (4 * clock + 1) * height, f"clock {2 * clock + 1}", "end")
         for clock in range(features // 4)
     ]
     description = (
-        f"A matrix of {positions} positions (columns) and {features} features (rows). The first "
-        "rows change their sign every few positions, and the last rows stay near 0 and 1."
+        f"A matrix of {number(positions)} positions (columns) and {number(features)} features "
+        "(rows). The first rows change their sign every few positions, and the last rows stay "
+        "near 0 and 1."
     )
     body = "".join([*cells, frame, *ticks, *rows])
     return figure(Panel(right, bottom + 2, body, description), "Positions in sixteen features")

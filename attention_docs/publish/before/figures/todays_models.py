@@ -4,6 +4,7 @@ import numpy as np
 
 from attention_docs.examples import labels
 from attention_docs.publish.before.figures.claims import claim
+from attention_docs.publish.before.figures.drawings.boxes import small
 from attention_docs.publish.before.figures.drawings.dials import Hand, dial
 from attention_docs.publish.before.figures.registry import StepsOf, site_figure
 from attention_docs.render.figures import (
@@ -17,7 +18,8 @@ from attention_docs.render.figures import (
     line_chart,
     matrix_panel,
 )
-from attention_docs.render.figures.svg import LINE_HEIGHT, label
+from attention_docs.render.figures.scales import Scale
+from attention_docs.render.figures.svg import LINE_HEIGHT, element, label, vertical_label
 from attention_docs.render.numbers import number
 
 DIAL = 80
@@ -200,6 +202,51 @@ def state_and_cache(steps_of: StepsOf) -> Html:
     )
     name = "What a text keeps in memory"
     return figure(line_chart(name, *axes, series), name)
+
+
+@site_figure
+def tile_orders(steps_of: StepsOf) -> Html:
+    r"""The table of scores, four blocks of queries by four tiles of keys, is worked off tile by
+    tile. The numbers are the round in which a tile is computed. In order, every block meets the
+    same tile. At the end: one query meets all tiles at once, and the merges follow. Round a ring,
+    every block begins with its own tile."""
+    tiles = steps_of("tiles")["tile_maxima"].shape[0]
+    rows, columns = np.indices((tiles, tiles))
+    ring = (columns - rows) % tiles + 1
+    claim(np.all(np.diag(ring) == 1), "every block begins with its own tile")
+    orders = (
+        ("In order", columns + 1),
+        ("All at the end", np.ones((1, tiles), dtype=int)),
+        ("Round a ring", ring),
+    )
+    panels = [_tile_rounds(name, rounds) for name, rounds in orders]
+    return beside(panels, "Three orders of the same tiles")
+
+
+def _tile_rounds(name: str, rounds: np.ndarray) -> Panel:
+    """Draw a table of tiles, each with the round in which it is computed."""
+    size, left, top = 34, 24, 3.2 * LINE_HEIGHT
+    count = rounds.shape[1]
+    width = left + count * size + 2
+    scale = Scale("sequential", 0, count)
+    body = [
+        label(width / 2, LINE_HEIGHT / 2, name, font_weight="bold"),
+        small(left + count * size / 2, top - LINE_HEIGHT, "tiles of keys", role="key"),
+    ]
+    queries = "queries" if len(rounds) > 1 else "query"
+    middle = top + len(rounds) * size / 2
+    body.append(vertical_label(8, middle, queries, font_size=11 if len(rounds) > 1 else 10))
+    for (row, column), turn in np.ndenumerate(rounds):
+        x, y = left + column * size, top + row * size
+        square = {"x": x, "y": y, "width": size, "height": size}
+        paint = scale.paint(count + 1 - float(turn))
+        outline = {"stroke": "currentColor", "stroke_opacity": 0.4}
+        body.append(element("rect", **square, **{**paint, "fill": scale.colour}, **outline))
+        body.append(label(x + size / 2, y + size / 2, str(turn)))
+    lines = (f"row {i}: rounds {', '.join(map(str, row))}" for i, row in enumerate(rounds, 1))
+    description = f"{name}, {'; '.join(lines)}."
+    height = top + len(rounds) * size + 2
+    return Panel(width, height, "".join(body), description, name=name)
 
 
 @site_figure
