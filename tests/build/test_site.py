@@ -42,7 +42,7 @@ def test_every_formula_has_mathml(site):
 
 
 def test_diagrams_are_drawn(site):
-    page = read_page(site, "mechanisms/cross_attention")
+    page = read_page(site, "mechanisms/self_attention")
     assert '<svg role="img" aria-labelledby="diagram-' in page
 
 
@@ -68,7 +68,7 @@ def indexed_texts(site):
 
 def test_search_index_excludes_figures_and_captions(indexed_texts):
     all_texts = "\n".join(indexed_texts.values())
-    assert "the midpoint of the second" in all_texts
+    assert "the midpoint of boat and seaplane" in all_texts
     assert "row 3 · column 3" not in all_texts  # from its figures
     assert "Who looks at whom" not in all_texts  # from their captions
 

@@ -16,7 +16,7 @@ from tests.live.replay import replay
 
 CHAPTER = "mechanisms/self_attention"
 CARD, BAR, STATUS = ".live-card", ".live-bar", ".live-status"
-WEIGHT = 'table[data-val="self_attention.weights"] td >> nth=1'
+WEIGHT = 'table[data-val="self_attention.weights"] tbody td >> nth=1'
 FIELD = 'table[data-val="self_attention.X"] input >> nth=0'
 # The HTML of the cells of a table.
 TABLE = """
@@ -112,7 +112,7 @@ def test_live_script_is_not_loaded_before_interaction(visit):
 def test_card_shows_position_value_formula_and_numbers(visit):
     card = open_card(visit)
     text = card.inner_text()
-    assert "weight of query 1 on key 2" in text
+    assert "weight of bird on boat" in text
     assert "0.4856477146303332" in text
     assert "weights = softmax(scaled)" in text
     assert text.count("exp(") == 4, "one in the numerator and three in the denominator"
@@ -129,7 +129,7 @@ def test_card_links_lead_to_literal_inputs_and_back(visit):
     )
     for _ in range(4):
         card.locator("button", has_text="Back").click()
-    assert "weight of query 1 on key 2" in card.inner_text()
+    assert "weight of bird on boat" in card.inner_text()
     assert not card.locator("button", has_text="Back").count()
 
 
@@ -171,7 +171,7 @@ def test_point_in_space_offers_its_coordinates(visit):
     values = replay("values_in_space", {}).steps["V"][2]
     assert card.inner_text() == "V: " + ", ".join(map(html_number, values))
     card.locator(".live-follow").nth(1).click()
-    assert "row 3, column 2" in card.inner_text()
+    assert "seaplane, water" in card.inner_text()
 
 
 def test_random_number_shows_formula_but_no_edit_button(open_page):
@@ -189,7 +189,7 @@ def test_click_near_a_thin_line_selects_it(visit):
     line.scroll_into_view_if_needed()
     box = line.bounding_box()
     visit.page.mouse.click(box["x"] + box["width"] / 2, box["y"] - 8)
-    visit.page.wait_for_selector(f"{CARD}:has-text('weight of query 1 on key 1')")
+    visit.page.wait_for_selector(f"{CARD}:has-text('weight of bird on bird')")
 
 
 @pytest.mark.parametrize("width", [320, 1280])
@@ -220,7 +220,7 @@ def test_clicked_card_stays_when_pointer_passes_other_numbers(visit):
     open_card(visit)
     visit.page.locator(WEIGHT.replace("nth=1", "nth=8")).hover()
     visit.page.wait_for_timeout(400)
-    assert "weight of query 1 on key 2" in visit.page.locator(CARD).inner_text()
+    assert "weight of bird on boat" in visit.page.locator(CARD).inner_text()
 
 
 def test_edit_updates_page_as_python_computes(visit):
@@ -415,9 +415,9 @@ def test_walkthrough_moves_by_key(visit):
     open_card(visit).locator("button", has_text="Step by step").click()
     walk = visit.page.locator(".live-walk")
     walk.wait_for()
-    assert "weight of query 1 on key 2" in walk.inner_text()
+    assert "weight of bird on boat" in walk.inner_text()
     visit.page.keyboard.press("ArrowRight")
-    assert "weight of query 1 on key 3" in walk.inner_text()
+    assert "weight of bird on seaplane" in walk.inner_text()
     visit.page.keyboard.press("PageUp")
     assert "Step 9 of 11" in walk.inner_text()
     visit.page.keyboard.press("Escape")
@@ -544,10 +544,10 @@ def test_keyboard_reaches_matrix_cells_and_figure_numbers(visit):
     page = visit.page
     page.keyboard.press("Tab")
     page.wait_for_selector("table[role=grid]")
-    page.locator('table[data-val="self_attention.weights"] td').first.focus()
+    page.locator('table[data-val="self_attention.weights"] tbody td').first.focus()
     page.keyboard.press("ArrowDown")
     page.keyboard.press("ArrowRight")
-    page.wait_for_selector(f"{CARD}:has-text('weight of query 2 on key 2')")
+    page.wait_for_selector(f"{CARD}:has-text('weight of boat on boat')")
     page.keyboard.press("Enter")
     assert page.evaluate("document.activeElement.className").startswith("live-card")
     page.keyboard.press("Escape")

@@ -10,13 +10,13 @@ from attention_docs.render.numbers import number
 from tests.live.replay import replay
 
 CHAPTER = "mechanisms/self_attention"
-OUTPUT = 'table[data-val="self_attention.output"] td >> nth=1'
+OUTPUT = 'table[data-val="self_attention.output"] tbody td >> nth=1'
 PANEL, STATUS = ".live-matters", ".live-matters [role=status]"
 # Everything that “What matters” adds to a page.
 INFLUENCE_MARKS = "[data-influence], .live-sign, .live-chosen, .live-matters, [title*='Raise it']"
 # The sign and the description of each cell of a matrix.
 INFLUENCES = """
-    name => [...document.querySelectorAll(`table[data-val="${name}"] td`)].map(cell => [
+    name => [...document.querySelectorAll(`table[data-val="${name}"] tbody td`)].map(cell => [
         cell.dataset.influence, (cell.querySelector("input") ?? cell).title
     ])
 """
@@ -81,7 +81,7 @@ def test_inputs_get_sign_and_description(visit):
 
 
 def test_panel_lists_derivatives_and_irrelevant_inputs(visit):
-    panel = show_influences(visit, 'table[data-val="self_attention.weights"] td >> nth=1')
+    panel = show_influences(visit, 'table[data-val="self_attention.weights"] tbody td >> nth=1')
     assert panel.locator("[role=status]").inner_text() == (
         "16 of the 36 input numbers matter. None of WV does."
     )
@@ -108,7 +108,7 @@ def test_panel_opens_by_keyboard_and_returns_focus(visit):
     page = visit.page
     page.keyboard.press("Tab")
     page.wait_for_selector("table[role=grid]")
-    page.locator('table[data-val="self_attention.output"] td').first.focus()
+    page.locator('table[data-val="self_attention.output"] tbody td').first.focus()
     page.wait_for_selector(".live-card output")
     page.keyboard.press("Enter")
     page.locator(".live-card button", has_text="What matters").press("Enter")
@@ -148,6 +148,6 @@ def test_print_hides_panel_and_colours(visit):
     show_influences(visit)
     visit.page.emulate_media(media="print")
     assert not visit.page.locator(PANEL).is_visible()
-    cell = visit.page.locator('table[data-val="self_attention.W_V"] td').first
+    cell = visit.page.locator('table[data-val="self_attention.W_V"] tbody td').first
     assert cell.evaluate("e => getComputedStyle(e).backgroundColor") == "rgba(0, 0, 0, 0)"
     assert cell.evaluate("e => getComputedStyle(e, '::after').content") == "none"
