@@ -125,32 +125,6 @@ def window_reach(steps_of: StepsOf) -> Html:
 
 
 @site_figure
-def cache_growth(steps_of: StepsOf) -> Html:
-    r"""The cache of one text in 16-bit numbers. Both axes are logarithmic. Each token takes as much
-    as the one before, so the four lines are equally steep and differ in their height alone. They go
-    on past the longest text that any of the models was trained for."""
-    tokens = np.array([256, 1024, 4096, 16384, 65536])
-    models = ("Llama 2 7B", "Llama 3 8B", "Falcon 7B", "DeepSeek-V2-Lite")
-    roles = ("query", "key", "value", "weights")
-    bytes_per_token = steps_of("cache_sizes")["bytes"]
-    longest = steps_of("cache_sizes")["contexts"].max()
-    claim(tokens[-1] > longest, "past the longest text that any of the models was trained for")
-    mebibytes = np.outer(bytes_per_token[: len(models)], tokens) / 2**20
-    slopes = np.diff(np.log(mebibytes)) / np.diff(np.log(tokens))
-    claim(np.allclose(slopes, 1), "Each token takes as much as the one before")
-    series = [
-        Series(model, tokens, sizes, role)
-        for model, sizes, role in zip(models, mebibytes, roles, strict=True)
-    ]
-    axes = (
-        Axis("tokens", (256, 1024, 4096, 16384, 65536), logarithmic=True),
-        Axis("MiB", (1, 8, 64, 512, 4096, 32768), logarithmic=True),
-    )
-    name = "What a cache takes"
-    return figure(line_chart(name, *axes, series), name)
-
-
-@site_figure
 def delta_rule_answers(steps_of: StepsOf) -> Html:
     r"""Four tokens said: the door is open, the window is shut, the gate is open, the door is shut.
     Which is open now? Softmax attention without positions hesitates about the door. A state that
