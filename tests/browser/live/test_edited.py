@@ -120,7 +120,7 @@ def test_tab_stop_of_points_shows_edited_numbers(open_page):
     edit_inputs(visit, "values_in_space")
     visit.page.keyboard.press("Tab")
     visit.page.locator('.figure-box:has(path[data-val^="values_in_space"]) > .live-stop').focus()
-    row = visit.page.locator('table[data-val="values_in_space.output"] tr').first
+    row = visit.page.locator('table[data-val="values_in_space.output"] tbody tr').first
     coordinates = ", ".join(row.locator("td").all_inner_texts())
     text = visit.page.evaluate("document.activeElement.textContent")
     assert text == f"O1: {coordinates} (1 of 6)"
