@@ -2,7 +2,7 @@
 
 Words and positions go in together, as everywhere after the fifth step. `masked_late` sets the
 weights of later words to zero after the softmax, a mistake: its rows no longer sum to one, as
-`late_sums` says.
+`late_sums` says. The steps ending in `_swapped` are of the sentence with its nouns exchanged.
 
 >>> show(steps())
 scaled 5 x 5
@@ -49,6 +49,18 @@ output 5 x 4
  [0.0884 0.0884 1.8822      0]
  [1.4545 1.4545 0.0304 0.0304]
  [1.9611 1.0166 0.0096 0.0010]]
+masked_swapped 5 x 5
+[[     0   -inf   -inf    -inf    -inf]
+ [3.4641      0   -inf    -inf    -inf]
+ [     0 3.4641      0    -inf    -inf]
+ [3.4641      0 3.4641       0    -inf]
+ [5.3116      0 1.6166 -2.2170 -0.8129]]
+weights_swapped 5 x 5
+[[     1      0      0      0      0]
+ [0.9696 0.0304      0      0      0]
+ [0.0295 0.9411 0.0295      0      0]
+ [0.4848 0.0152 0.4848 0.0152      0]
+ [0.9685 0.0048 0.0241 0.0005 0.0021]]
 """
 
 from types import ModuleType
@@ -57,7 +69,13 @@ import numpy
 
 from attention_docs.arrays import Array
 from attention_docs.dot_product import attention_steps
-from attention_docs.examples.course_sentence import VALUE_FEATURES, WORDS, given_matrices
+from attention_docs.examples.course_sentence import (
+    SWAPPED,
+    VALUE_FEATURES,
+    WORDS,
+    given_matrices,
+    swap_nouns,
+)
 from attention_docs.masks import causal_mask
 
 TITLE = "The sentence under a causal mask"
@@ -71,14 +89,18 @@ LABELS = {
     "masked": (WORDS, WORDS),
     "weights": (WORDS, WORDS),
     "output": (WORDS, VALUE_FEATURES),
+    "masked_swapped": (SWAPPED, SWAPPED),
+    "weights_swapped": (SWAPPED, SWAPPED),
 }
 
 
 def steps(xp: ModuleType = numpy) -> dict[str, Array]:
     matrices = given_matrices(xp)
     placed = matrices["X"] + matrices["E"]
-    q, k, v = (placed @ matrices[name] for name in ("W_Q_1", "W_K_1", "W_V"))
+    q, k, v = project(matrices, placed)
     attention = attention_steps(q, k, v, is_causal=True)
+    exchanged = project(matrices, swap_nouns(xp, matrices["X"]) + matrices["E"])
+    attention_swapped = attention_steps(*exchanged, is_causal=True)
     open_weights = attention_steps(q, k, v).weights
     masked_late = xp.where(causal_mask(placed.shape[0], xp=xp), open_weights, xp.asarray(0.0))
     return {
@@ -90,4 +112,11 @@ def steps(xp: ModuleType = numpy) -> dict[str, Array]:
         "masked": attention.masked,
         "weights": attention.weights,
         "output": attention.output,
+        "masked_swapped": attention_swapped.masked,
+        "weights_swapped": attention_swapped.weights,
     }
+
+
+def project(matrices: dict[str, Array], placed: Array) -> tuple[Array, Array, Array]:
+    """Return the queries, keys and values of head 1."""
+    return placed @ matrices["W_Q_1"], placed @ matrices["W_K_1"], placed @ matrices["W_V"]

@@ -207,12 +207,14 @@ def course_mask(literals):
     steps = head(literals, 1, add_positions(literals))
     open_weights = head(literals, 1, add_positions(literals), lambda i, j: True)["weights"]
     late = [[w if j <= i else 0.0 for j, w in enumerate(row)] for i, row in enumerate(open_weights)]
+    exchanged = head(literals, 1, add(swap_nouns(literals["X"]), literals["E"]))
     return {
         **{name: steps[name] for name in ("scaled", "masked", "weights", "output")},
         "open_weights": open_weights,
         "masked_late": late,
         "late_sums": [math.fsum(row) for row in late],
         "mask": [[j <= i for j in range(5)] for i in range(5)],
+        **{f"{name}_swapped": exchanged[name] for name in ("masked", "weights")},
     }
 
 
