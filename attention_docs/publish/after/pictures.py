@@ -225,7 +225,7 @@ def picture_svg(title: str, drawing: str | None, style: Style) -> str:
     top = MARGIN + len(lines) * TITLE_LINE_HEIGHT + SPACE_AROUND_DRAWING
     svg = (
         f'<svg xmlns="http://www.w3.org/2000/svg" width="{WIDTH}" height="{HEIGHT}"'
-        ' color="var(--md-default-fg-color)" fill="var(--md-primary-fg-color)">'
+        ' color="var(--md-default-fg-color)" fill="var(--md-primary-bg-color)">'
         f"<style>{style.diagram_rules} text {{ filter: url(#few-steps) }}</style>{FEW_STEPS_FILTER}"
         '<rect width="100%" height="100%" fill="var(--md-default-bg-color)"/>'
         f'<rect y="{HEIGHT - BAR}" width="100%" height="{BAR}"/>'

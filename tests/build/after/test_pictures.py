@@ -119,7 +119,7 @@ def test_every_colour_variable_has_a_light_value(style):
     used = {name for name, _ in pictures.VARIABLE.findall(colours)}
     assert len(used) > 10
     assert used - set(style.variables) == {"--md-text-font-family"}
-    assert style.variables["--md-primary-fg-color"] == "#1d3557"  # from site.css, not the theme
+    assert style.variables["--md-primary-bg-color"] == "#1b1f24"  # from site.css, not the theme
 
 
 def test_title_is_escaped(style):
