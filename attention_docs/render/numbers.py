@@ -34,6 +34,22 @@ def number(value: float | bool) -> str:
     return fixed if float(fixed) else f"{value:.1e}"
 
 
+def short_number(value: float) -> str:
+    """Format a number for a picture, where two decimals are enough to see it.
+
+    A number that would round to zero is written as a bound, so that it does not look like zero.
+
+    >>> [short_number(x) for x in (2.0, 0.9685, -2.217, 0.0, 0.0048, -0.0005)]
+    ['2', '0.97', '−2.22', '0', '<0.01', '>−0.01']
+    """
+    if not math.isfinite(value) or abs(value) >= LARGE or float(value).is_integer():
+        return number(value).replace("-", "−")
+    fixed = f"{value:.2f}"
+    if float(fixed):
+        return fixed.replace("-", "−")
+    return ">−0.01" if value < 0 else "<0.01"
+
+
 def latex_number(value: float | bool) -> str:
     r"""Format a number in LaTeX.
 

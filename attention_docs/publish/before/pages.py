@@ -26,6 +26,7 @@ from attention_docs.publish.before import (
 from attention_docs.publish.before.contents import Nav
 from attention_docs.publish.before.figures.panel import panel
 from attention_docs.publish.before.figures.registry import figure_block
+from attention_docs.publish.before.figures.sentence import sentences
 from attention_docs.publish.before.provenance import provenance
 from attention_docs.publish.before.results import measured
 from attention_docs.publish.before.values import Context, Macros
@@ -167,6 +168,8 @@ class MarkdownConverter:
             ),
             # The panel beside a page of the course:
             "panel": lambda name, _: panel(name, named_steps, add_part),
+            # Both sentences of the course in large words, with the shares of each word:
+            "sentences": lambda _, __: sentences(named_steps, add_part),
             # The pages of a section of `nav`:
             "contents": lambda name, _: contents.contents(
                 name, self.nav, self.sources, source.path

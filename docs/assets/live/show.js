@@ -2,6 +2,8 @@
 
 // From here on, numbers are written with an exponent.
 const LARGE = 1e9;
+// The least number that two decimals can show.
+const LEAST = 10 ** -2;
 
 /**
  * Format a number as Python's `number` does.
@@ -17,6 +19,20 @@ export const number = (value, dtype = "float64") => {
   if (Number.isInteger(value)) return String(value);
   const fixed = halfToEven(value.toFixed(4), isTie(value));
   return Number(fixed) ? fixed : padExponent(value.toExponential(1));
+};
+
+/**
+ * Format a number as Python's `short_number` does.
+ *
+ * @param {number} value
+ * @returns {string}
+ */
+export const short = (value) => {
+  if (!Number.isFinite(value) || Math.abs(value) >= LARGE || Number.isInteger(value))
+    return number(value).replaceAll("-", "−");
+  const fixed = halfToEven(value.toFixed(2), isShortTie(value));
+  if (Number(fixed)) return fixed.replace("-", "−");
+  return value < 0 ? `>−${LEAST}` : `<${LEAST}`;
 };
 
 /**
@@ -87,6 +103,10 @@ const padExponent = (text) => text.replace(/e([+-])(\d)$/, "e$10$2");
 // cancels: an odd multiple of 1/32.
 /** @param {number} value */
 const isTie = (value) => Math.abs((value * 32) % 2) === 1;
+
+// A tie at the second decimal is an odd multiple of 1/200 = 1/(2^3 5^2), and so of 1/8.
+/** @param {number} value */
+const isShortTie = (value) => Math.abs((value * 8) % 2) === 1;
 
 // From 10^9 on, a tie at the fourth decimal of the mantissa is an odd multiple of 5 10^(e - 5), hence an
 // integer, whose digits BigInt gives. Below 1e-4, with one decimal, there are no ties: they would need

@@ -127,7 +127,6 @@ def test_tab_stop_of_points_shows_edited_numbers(open_page):
 
 
 SENTENCES = [
-    ("", "course_mask", "each word looks at the words before it"),
     ("mechanisms/self_attention", "self_attention", "a sharper first row"),
     ("mechanisms/masks", "causal_padding", "The last query has a negative score"),
     ("course/next_token", "course_next_token", "and then a full stop"),

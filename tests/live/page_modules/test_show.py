@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from attention_docs.render.numbers import html_number, number
+from attention_docs.render.numbers import html_number, number, short_number
 from tests.live.page_modules.nodejs import digits, in_node
 
 # Numbers at which the format changes, and the limits of floats.
@@ -22,7 +22,7 @@ def sample_floats():
     edge_cases = np.array(EDGE_CASES.split(), float)
     all_sizes = 10.0 ** draw.uniform(-12, 13, COUNT // 4) * draw.uniform(0.1, 1, COUNT // 4)
     any_bits = draw.integers(0, 2**63, COUNT // 8).view(np.float64)
-    # Odd multiples of 1/32 are ties at the fourth decimal.
+    # Odd multiples of 1/32 are ties at the fourth decimal, and those of 1/8 at the second.
     ties = draw.integers(0, 2**40, COUNT // 4) / 32
     # Six digits of which the last is a 5 are ties if five digits are shown.
     six_digits = draw.integers(10_000, 100_000, COUNT // 8) * 10 + 5
@@ -39,11 +39,12 @@ def test_every_number_is_formatted_as_in_python():
     ties = sum((value * 32) % 2 == 1 for value in sample)
     assert ties > 1000, "too few ties at the fourth decimal"
     shown = in_node(
-        "data.map(Number).map((x) => [show.number(x), show.html(x), show.python(x)])",
+        "data.map(Number).map((x) => [show.number(x), show.html(x), show.python(x), show.short(x)])",
         [digits(value) for value in sample],
     )
-    for value, (text, html, python) in zip(sample, shown, strict=True):
+    for value, (text, html, python, short) in zip(sample, shown, strict=True):
         assert (text, html, python) == (number(value), html_number(value), repr(value))
+        assert short == short_number(value)
 
 
 def test_integers_and_booleans_are_formatted_as_in_python():

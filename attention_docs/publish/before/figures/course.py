@@ -197,21 +197,6 @@ def course_row(steps_of: StepsOf) -> Html:
 
 
 @site_figure
-def course_pronoun(steps_of: StepsOf) -> Html:
-    r"""What *they* takes from each word: first as lines, the thicker the larger the share, then
-    as the last row of a table with the shares of all words. A word sees none of those that come
-    after it, which are crossed out."""
-    steps = steps_of("course_mask")
-    weights, hidden = steps["weights"], ~np.asarray(steps["mask"])
-    claim(not weights[hidden].any(), "none of those that come after it")
-    panels = [
-        lines_panel(weights, WORDS, query=THEY, heading="Where “they” looks", sides=SIDES),
-        matrix_panel(weights, "Weights", hidden=hidden, mark=(THEY, None), **word_options()),
-    ]
-    return beside(panels, "What the pronoun looks at")
-
-
-@site_figure
 def course_saturation(steps_of: StepsOf) -> Html:
     r"""The weights of *birds* when all of its scores are multiplied by the same factor. The smaller
     the factor, the closer the words come to counting alike, as in a plain average. The larger it

@@ -95,14 +95,18 @@ const neighbour = (table, cell, key) => {
   return row === undefined ? null : rows[row]?.[column];
 };
 
-/** Create a button that stands for spots, one at a time. @param {Element[]} spots @param {OnFocus} onFocus @returns {HTMLElement} */
-const createTabStop = (spots, onFocus) => {
+/** Create a button that stands for the visible spots, one at a time. @param {Element[]} allSpots @param {OnFocus} onFocus @returns {HTMLElement} */
+const createTabStop = (allSpots, onFocus) => {
+  // On the home page, the shares of other words are hidden.
+  const isVisible = (/** @type {Element} */ spot) => spot.checkVisibility({ visibilityProperty: true });
+  let spots = allSpots;
   let current = 0;
   const count = spots.length === 1 ? "1 number" : `${spots.length} numbers`;
   const properties = { type: "button", class: "live-stop", "aria-live": "polite", "aria-description": HELP };
   const button = make("button", properties, count);
   /** @param {number} position */
   const moveTo = (position) => {
+    spots = allSpots.filter(isVisible);
     current = Math.min(Math.max(position, 0), spots.length - 1);
     const spot = spots[current];
     const text = (spot.querySelector("title") ?? spot).textContent;
@@ -110,8 +114,8 @@ const createTabStop = (spots, onFocus) => {
     spot.scrollIntoView({ block: "nearest", behavior: "instant" });
     onFocus(spot);
   };
-  spots.forEach((spot, i) => tabStops.set(spot, () => {
-    current = i;
+  allSpots.forEach((spot) => tabStops.set(spot, () => {
+    current = allSpots.filter(isVisible).indexOf(spot);
     return button;
   }));
   button.onfocus = () => moveTo(current);

@@ -4,7 +4,7 @@ import { align } from "./alignment.js";
 import { drawFigure } from "./figures.js";
 import { valueOf } from "../examples.js";
 import { spotsOf } from "../spots.js";
-import { html, mathml, number } from "../../show.js";
+import { html, mathml, number, short } from "../../show.js";
 
 const STALE_DESCRIPTION =
   "You have changed numbers of this figure. Its description was of the original ones, so it is left out. The Tab key leads to the numbers as they are now.";
@@ -50,6 +50,12 @@ export const writeNumbers = (example, deferred = new Set()) => {
 /** Write a number into a spot, and into the MathML of its formula. @param {Element} spot @param {number} value @param {Dtype} dtype @param {boolean} isChanged */
 const writeNumber = (spot, value, dtype, isChanged) => {
   if (spot.querySelector("input")) return;
+  if (spot.hasAttribute("data-short")) {
+    // A bound like <0.01 would otherwise be taken for HTML.
+    replace(spot, isChanged, short(value).replace("<", "&lt;"));
+    /** @type {HTMLElement | null} */ (spot.closest("[style*='--share']"))?.style.setProperty("--share", value.toFixed(4));
+    return;
+  }
   replace(spot, isChanged, spot.closest("svg") ? number(value, dtype) : html(value, dtype));
   const mathmlNumber = `[data-spoken="${spot.getAttribute("data-val")}"]`;
   for (const element of spot.closest(".katex")?.querySelectorAll(mathmlNumber) ?? [])

@@ -1,0 +1,84 @@
+"""The sentence of the home page: what it shows at first, to whoever points or taps, and after an edit."""
+
+import numpy as np
+import pytest
+
+from attention_docs import examples
+from attention_docs.render.numbers import short_number
+from tests.browser.visit import url_path
+
+SHARES = """
+    [...document.querySelectorAll(".share > span")]
+        .filter(share => share.checkVisibility({visibilityProperty: true}))
+        .map(share => [share.dataset.val, share.textContent])
+"""
+BOTTOMS = """
+    ["h1", ".promise", ".order", ".sentence", ".ways a:last-child"]
+        .map(selector => document.querySelector(selector).getBoundingClientRect().bottom)
+"""
+ARC_WIDTHS = """
+    [...document.querySelectorAll(".share")].filter(
+        share => share.firstChild.checkVisibility({visibilityProperty: true})
+    ).map(share => parseFloat(getComputedStyle(share.lastChild).borderRightWidth))
+"""
+
+
+def expected_shares(step, row):
+    weights = examples.steps("course_mask")[step][row, : row + 1].tolist()
+    return [
+        [f"course_mask.{step}[{row},{key}]", short_number(weight)]
+        for key, weight in enumerate(weights)
+    ]
+
+
+@pytest.mark.parametrize(("width", "height"), [(1440, 900), (390, 844)])
+def test_promise_sentence_and_both_ways_in_are_above_the_fold(phone, address, width, height):
+    phone.page.set_viewport_size({"width": width, "height": height})
+    phone.load(address + url_path(""))
+    assert max(phone.page.evaluate(BOTTOMS)) <= height
+
+
+def test_pronoun_is_selected_and_other_words_answer_without_scripts(phone, address):
+    phone.page.set_viewport_size({"width": 1440, "height": 900})
+    phone.load(address + url_path(""))
+    page = phone.page
+    assert page.evaluate(SHARES) == expected_shares("weights", 4)
+    page.locator(".word label").nth(2).hover()
+    assert page.evaluate(SHARES) == expected_shares("weights", 2)
+    page.locator("h1").hover()
+    assert page.evaluate(SHARES) == expected_shares("weights", 4)
+    page.locator(".word label").nth(1).click()
+    page.locator("h1").hover()
+    assert page.evaluate(SHARES) == expected_shares("weights", 1)
+    page.locator(".word input").nth(1).press("ArrowRight")
+    assert page.evaluate(SHARES) == expected_shares("weights", 2)
+    page.locator(".order label").nth(1).click()
+    assert page.evaluate(SHARES) == expected_shares("weights_swapped", 4)
+    assert page.locator(".gap:visible").inner_text() == "sail"
+
+
+@pytest.mark.parametrize("width", [1440, 390])
+def test_arcs_are_as_thick_as_the_shares(phone, address, width):
+    phone.page.set_viewport_size({"width": width, "height": 900})
+    phone.load(address + url_path(""))
+    widths = phone.page.evaluate(ARC_WIDTHS)
+    shares = examples.steps("course_mask")["weights"][4]
+    # Browsers round a border down to whole pixels.
+    full = 22 if width > 400 else 13
+    np.testing.assert_allclose(widths, 1 + full * shares, atol=1)
+
+
+def test_shares_follow_an_edit(open_page):
+    visit = open_page("", width=1280, height=900)
+    page = visit.page
+    page.locator(".live-try").click()
+    field = page.locator(".live-field").first
+    before = page.evaluate(SHARES)
+    field.fill("-4")
+    page.wait_for_function("before => document.querySelector('.live-changed')", arg=None)
+    after = page.evaluate(SHARES)
+    assert after != before
+    strokes = page.evaluate(ARC_WIDTHS)
+    largest = int(np.argmax(strokes))
+    numbers = [float(text.lstrip("<")) for _, text in after]
+    assert largest == int(np.argmax(numbers))
