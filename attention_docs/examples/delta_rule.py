@@ -152,7 +152,7 @@ def steps(xp: ModuleType = numpy) -> dict[str, Array]:
     long_key = xp.asarray(LONG_KEY, dtype=xp.float64)
     n, empty = k.shape[0], xp.zeros((k.shape[1], v.shape[1]), dtype=xp.float64)
 
-    states, recalled, errors = [empty], [], []
+    states, recalled, errors = [empty], list[Array](), list[Array]()
     half = gated = channel_gated = late = empty
     for t in range(n):
         state, memory, error = write(states[-1], k[t, :], v[t, :])

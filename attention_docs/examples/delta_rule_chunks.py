@@ -164,7 +164,7 @@ def steps(xp: ModuleType = numpy) -> dict[str, Array]:
     states = token_by_token(k, v, strengths, gates)
     output = xp.stack([q[t, :] @ states[t + 1] for t in range(q.shape[0])])
     at_once = one_chunk(q, k, v, strengths, gates, states[0], xp)
-    state, outputs = states[0], []
+    state, outputs = states[0], list[Array]()
     for start in range(0, q.shape[0], CHUNK):
         rows = slice(start, start + CHUNK)
         tokens = (q[rows, :], k[rows, :], v[rows, :], strengths[rows], gates[rows])

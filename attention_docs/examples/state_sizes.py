@@ -39,13 +39,13 @@ CONTEXTS = [1024, 4096, 16384, 65536, 262144]
 
 
 def steps(xp: ModuleType = numpy) -> dict[str, Array]:
-    literals = (LAYERS, ATTENTION_EVERY, KV_HEADS, HEAD_DIM, CACHE_BYTES, CONTEXTS)
     layers, every, kv_heads, head_dim, cache_bytes, contexts = (
-        xp.asarray(numbers, dtype=xp.float64) for numbers in literals
+        xp.asarray(numbers, dtype=xp.float64)
+        for numbers in (LAYERS, ATTENTION_EVERY, KV_HEADS, HEAD_DIM, CACHE_BYTES, CONTEXTS)
     )
-    literals = (STATE_HEADS, STATE_KEY_DIM, STATE_VALUE_DIM, STATE_BYTES)
     state_heads, key_dim, value_dim, state_bytes = (
-        xp.asarray(numbers, dtype=xp.float64) for numbers in literals
+        xp.asarray(numbers, dtype=xp.float64)
+        for numbers in (STATE_HEADS, STATE_KEY_DIM, STATE_VALUE_DIM, STATE_BYTES)
     )
     with_attention = layers // every
     with_state = layers - with_attention
