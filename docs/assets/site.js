@@ -8,6 +8,8 @@
     ["svg[data-points]", urlOf("explore.js")],
     [".paste", urlOf("diagnose.js")],
     ["[data-control=slider]", urlOf("slider.js")],
+    ["[data-control=cells]", urlOf("cells.js")],
+    ["[data-control=arrow]", urlOf("arrow.js")],
   ]);
   // Boxes that may scroll, and their names for screen readers.
   const boxes = [

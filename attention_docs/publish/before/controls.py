@@ -1,5 +1,9 @@
 r"""Controls, which edit a literal of an example: `\control{example.input[0] | name | numbers}`.
 
+A number gets a slider. A row of two numbers gets two sliders, and its arrow in the figure of the
+same box can be dragged. A square mask gets cells to click and named masks to choose from,
+`\control{example.mask | name | causal, window}`.
+
 A control does what typing into the field of that literal does, so undo, links and everything that
 is computed from it follow. It stands on a line of its own, also inside other blocks, and without
 scripts it is the name and the number. A box around a control, the figure that it moves, and
@@ -18,8 +22,12 @@ from collections.abc import Callable
 from decimal import Decimal
 from html import escape
 
+import numpy as np
+
 from attention_docs.arrays import Array
-from attention_docs.publish.before.values import Steps, format_inline, look_up
+from attention_docs.masks import causal_mask, window_mask
+from attention_docs.publish.before.values import Steps, format_inline, look_up, look_up_labels
+from attention_docs.render.references import element_reference
 
 SLIDER = """\
 <div class="control" data-search-exclude>
@@ -28,6 +36,23 @@ SLIDER = """\
 min="0" max="{last}" value="{position}" aria-valuetext="{text}"></label>
 {number}
 </div>"""
+CELLS = """\
+<div class="control cells" role="group" aria-label="{name}" data-control="cells" \
+data-input="{reference}" data-search-exclude>
+<p>{choices}</p>
+<table class="cells-table"><thead><tr><td></td>{heads}</tr></thead><tbody>{rows}</tbody></table>
+<p role="status"></p>
+</div>"""
+ARROW = """\
+<div class="control-pair" role="group" aria-label="{name}" data-control="arrow" \
+data-input="{reference}" data-arrow="{arrow}" data-stops="{stops}" data-search-exclude>
+{sliders}
+</div>"""
+CHOICE = '<button type="button" data-cells="{cells}">{name}</button>'
+CELL = (
+    '<td><button type="button" aria-pressed="{pressed}" aria-label="{query} sees {key}"{later}'
+    ' tabindex="{tabindex}"></button></td>'
+)
 RANGE = "1, 2, 4, or 0.5 to 4 by 0.25"
 
 
@@ -36,7 +61,8 @@ def control(argument: str, steps: Callable[[str], Steps]) -> str:
 
     Args:
         argument: the reference to a number of an input, its name, and the numbers that it can
-            have, as in `1, 2, 4` or `0.5 to 4 by 0.25`.
+            have, as in `1, 2, 4` or `0.5 to 4 by 0.25`; or to a row of two numbers; or to a mask
+            with words, its name, and names of masks.
         steps: returns the steps of an example by its name.
 
     Raises:
@@ -59,8 +85,12 @@ data-stops="-1 0 1" min="0" max="2" value="1" aria-valuetext="0"></label>
     reference, name, numbers = parts
     reference = reference.replace(" ", "")
     value = look_up(reference, steps)
-    if isinstance(value, tuple) or value.ndim:
-        raise ValueError(f"{reference} is not a single number")
+    if not isinstance(value, tuple) and value.dtype == bool and value.ndim == 2:
+        return cells(reference, name, value, numbers.split(","))
+    if isinstance(value, tuple) or value.shape not in ((), (2,)):
+        raise ValueError(f"{reference} is neither one number, nor two, nor a mask")
+    if value.ndim:
+        return arrow(reference, name, value, stops(numbers))
     return slider(reference, name, value, stops(numbers))
 
 
@@ -79,6 +109,81 @@ def slider(reference: str, name: str, value: Array, numbers: list[Decimal]) -> s
         text=numbers[position],
         number=format_inline(value, reference),
     )
+
+
+def arrow(reference: str, name: str, row: Array, numbers: list[Decimal]) -> str:
+    """Return the HTML of a slider for each of two numbers, whose arrow a figure has."""
+    words = [*look_up_labels(reference), ["right", "up"]][0]
+    sliders = (
+        slider(element_reference(reference, (i,)), f"{name}: {word}", row[i], numbers)
+        for i, word in enumerate(words)
+    )
+    stops_html = " ".join(map(str, numbers))
+    return ARROW.format(
+        reference=reference,
+        # As `row_reference` names the same row of a matrix.
+        arrow=f"{reference.removesuffix(']')},0:2]",
+        name=escape(name),
+        stops=stops_html,
+        sliders="\n".join(sliders),
+    )
+
+
+def cells(reference: str, name: str, mask: Array, choices: list[str]) -> str:
+    """Return the HTML of a square mask whose cells are buttons, with buttons for whole masks."""
+    words = look_up_labels(reference)
+    if not words or mask.shape[0] != mask.shape[1]:
+        raise ValueError(f"{reference} is not a square mask with words")
+    masks = named_masks(len(mask))
+    unknown = [choice.strip() for choice in choices if choice.strip() not in masks]
+    if unknown:
+        raise LookupError(f"mask {unknown[0]!r} is unknown; known are {', '.join(masks)}")
+    rows = []
+    for i, query in enumerate(words[0]):
+        buttons = (
+            CELL.format(
+                pressed=str(bool(mask[i, j])).lower(),
+                query=escape(query),
+                key=escape(key),
+                later=" data-later" if j > i else "",
+                # The arrow keys lead from the first cell to the others.
+                tabindex=-1 if i or j else 0,
+            )
+            for j, key in enumerate(words[1])
+        )
+        rows.append(f'<tr><th scope="row">{escape(query)}</th>{"".join(buttons)}</tr>')
+    buttons_of_masks = (
+        CHOICE.format(cells="".join(map(str, masks[choice].astype(int).flat)), name=choice)
+        for choice in map(str.strip, choices)
+    )
+    return CELLS.format(
+        reference=reference,
+        name=escape(name),
+        choices=" ".join(buttons_of_masks),
+        heads="".join(f'<th scope="col">{escape(key)}</th>' for key in words[1]),
+        rows="".join(rows),
+    )
+
+
+def named_masks(n: int) -> dict[str, np.ndarray]:
+    """Return masks of n words by name; the padding is the last word, the prefix the first two.
+
+    >>> named_masks(3)["two documents"].astype(int)
+    array([[1, 0, 0],
+           [1, 1, 0],
+           [0, 0, 1]])
+    """
+    causal: np.ndarray = causal_mask(n)
+    position = np.arange(n)
+    document = position > n // 2
+    return {
+        "none": np.ones((n, n), dtype=bool),
+        "causal": causal,
+        "window": causal & np.asarray(window_mask(n, left=1, right=0)),
+        "padding": np.broadcast_to(position < n - 1, (n, n)),
+        "two documents": causal & (document[:, None] == document),
+        "prefix": causal | (position < 2),
+    }
 
 
 def stops(text: str) -> list[Decimal]:

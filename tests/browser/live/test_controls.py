@@ -14,17 +14,26 @@ from tests.conftest import ROOT
 from tests.live.replay import replay
 
 BOX, SLIDER, BAR = ".try", "[data-control=slider]", ".live-bar"
-PAGES = [
-    page.relative_to(ROOT / "docs").with_suffix("").as_posix()
-    for page in sorted((ROOT / "docs").rglob("*.md"))
-    if re.search(r"^\\control\{", page.read_text("utf-8"), re.MULTILINE)
-]
+CELLS, CHOICES, STATUS = ".cells td button", ".cells [data-cells]", ".cells [role=status]"
+
+
+def pages_with(pattern):
+    return [
+        page.relative_to(ROOT / "docs").with_suffix("").as_posix()
+        for page in sorted((ROOT / "docs").rglob("*.md"))
+        if re.search(rf"^ *\\control\{{{pattern}", page.read_text("utf-8"), re.MULTILINE)
+    ]
+
+
+PAGES = pages_with("")
+# A slider has an index in its reference, and a mask has none.
+PAGES_WITH_SLIDERS = pages_with(r"[\w.]+\[")
 SLIDERS = """
     () => [...document.querySelectorAll("[data-control=slider]")].map(({dataset}) => [
         dataset.input, dataset.stops.split(" ").map(Number),
     ])
 """
-# Sets each slider to a stop, and returns the numbers of all boxes: reference, index in the step if any, text.
+# Sets each slider to a stop. Returns the numbers of all boxes: reference, index in the step if any, text.
 MOVE = """
     async positions => {
         const sliders = document.querySelectorAll("[data-control=slider]");
@@ -33,6 +42,20 @@ MOVE = """
             sliders[i].value = position;
             sliders[i].dispatchEvent(new Event("input"));
         }
+        return numbersOfBoxes();
+    }
+"""
+# Clicks the cells whose state is to change.
+CLICK = """
+    async mask => {
+        document.querySelectorAll(".cells td button").forEach((button, i) => {
+            if ((button.getAttribute("aria-pressed") === "true") !== mask[i]) button.click();
+        });
+        return numbersOfBoxes();
+    }
+"""
+NUMBERS_OF_BOXES = """
+    window.numbersOfBoxes = async () => {
         const isOpen = () => document.querySelector(".live-bar") && document.querySelector(".live-editing");
         for (let i = 0; i < 100 && !isOpen(); i++) await new Promise(done => setTimeout(done, 20));
         await new Promise(done => setTimeout(done, 160));
@@ -40,9 +63,9 @@ MOVE = """
             carrier.matches("g")
                 ? [...carrier.querySelectorAll("[data-at]")].map(cell =>
                     [carrier.dataset.val, cell.dataset.at, cell.querySelector("text").textContent])
-                : carrier.matches("table") ? [] : [[carrier.dataset.val, null, carrier.textContent]]
+                : carrier.matches("table, line, path") ? [] : [[carrier.dataset.val, null, carrier.textContent]]
         );
-    }
+    };
 """
 
 
@@ -72,10 +95,11 @@ def edits_of(sliders, positions):
     return edits
 
 
-@pytest.mark.parametrize("page", PAGES)
+@pytest.mark.parametrize("page", PAGES_WITH_SLIDERS)
 def test_page_shows_what_python_computes_at_every_stop(open_page, page):
     visit = open_page(page)
     visit.page.locator(BOX).first.scroll_into_view_if_needed()
+    visit.page.evaluate(NUMBERS_OF_BOXES)
     sliders = visit.page.evaluate(SLIDERS)
     start = [int(each.input_value()) for each in visit.page.locator(SLIDER).all()]
     draw = np.random.default_rng(5)
@@ -111,6 +135,7 @@ def test_slider_follows_keys_undo_address_and_done(open_page):
 
 def test_edits_of_a_control_stay_when_its_inputs_become_fields(open_page):
     visit = open_page("course/scale")
+    visit.page.evaluate(NUMBERS_OF_BOXES)
     visit.page.evaluate(MOVE, [3, 2])
     visit.page.locator('.live-try[data-example="softmax_temperature"]').first.click()
     field = visit.page.locator('[data-val="softmax_temperature.d"] .live-field')
@@ -118,6 +143,64 @@ def test_edits_of_a_control_stay_when_its_inputs_become_fields(open_page):
     field.fill("40")
     visit.wait_until("document.querySelector('[data-control=slider]').value === '2'")
     assert visit.page.locator(SLIDER).first.get_attribute("aria-valuetext") == "40"
+
+
+def test_page_shows_what_python_computes_under_every_mask(open_page):
+    visit = open_page("course/mask")
+    visit.page.locator(BOX).scroll_into_view_if_needed()
+    visit.page.evaluate(NUMBERS_OF_BOXES)
+    named = [each.get_attribute("data-cells") for each in visit.page.locator(CHOICES).all()]
+    assert len(set(named)) == 6
+    draw = np.random.default_rng(6)
+    masks = [[bit == "1" for bit in bits] for bits in named]
+    # Some rows of these see nothing.
+    masks += [(draw.random(25) < share).tolist() for share in np.linspace(0, 1, 20)]
+    for mask in masks[1:]:
+        shown = visit.page.evaluate(CLICK, mask)
+        compare(shown, {("clicked_mask", "mask"): np.reshape(mask, (5, 5))})
+    assert visit.errors == []
+
+
+def test_mask_is_chosen_by_name_clicked_by_keyboard_and_names_its_leaks(open_page):
+    visit = open_page("course/mask")
+    status = visit.page.locator(STATUS)
+    assert status.inner_text() == "No word sees a later one."
+    visit.page.locator(CELLS).first.focus()
+    visit.page.keyboard.press("ArrowRight")
+    visit.page.keyboard.press("Enter")
+    assert status.inner_text() == "The future leaks: birds sees pass."
+    visit.wait_until("location.hash === '#try=&clicked_mask.mask%5B0,1%5D=True'")
+    visit.page.keyboard.press("ArrowDown")
+    visit.page.keyboard.press("Space")
+    visit.wait_until("location.hash.includes('mask%5B1,1%5D=False')")
+    visit.page.keyboard.press("Control+z")
+    visit.wait_until("!location.hash.includes('mask%5B1,1%5D')")
+    visit.page.locator(CHOICES, has_text="none").click()
+    assert status.inner_text().endswith("birds sees pass, birds sees boats, and 8 more.")
+
+
+def test_arrow_is_dragged_to_the_nearest_stop_in_one_undo_step(open_page):
+    visit = open_page("course/formula", width=1280, height=900)
+    # With the session open, because the edits of a drag that opens it are undone in two steps.
+    visit.page.locator(SLIDER).first.focus()
+    visit.page.keyboard.press("ArrowRight")
+    visit.wait_until("location.hash.includes('turned_query.Q%5B0,0%5D=1.25')")
+    before = visit.page.evaluate("location.hash")
+    handle = visit.page.locator(".handle")
+    handle.scroll_into_view_if_needed()
+    box = handle.bounding_box()
+    x, y = box["x"] + box["width"] / 2, box["y"] + box["height"] / 2
+    visit.page.mouse.move(x, y)
+    visit.page.mouse.down()
+    for step in range(1, 6):
+        visit.page.mouse.move(x - 17 * step, y + 1)
+    visit.page.mouse.up()
+    visit.wait_until("location.hash.includes('turned_query.Q%5B0,0%5D=-1.5')")
+    moved = handle.bounding_box()
+    np.testing.assert_allclose(moved["x"] - box["x"], -82.5, atol=1)
+    assert visit.page.locator(SLIDER).first.get_attribute("aria-valuetext") == "-1.5"
+    visit.page.locator(f"{BAR} button", has_text="Undo").click()
+    visit.wait_until(f"location.hash === '{before}'")
 
 
 @pytest.mark.parametrize("page", PAGES)

@@ -161,6 +161,24 @@ def softmax_temperature(literals):
     return computed
 
 
+@independent("clicked_mask", LOOPS, fixed=["MASK"])
+def clicked_mask(literals):
+    steps = head(literals, 1, add_positions(literals), lambda i, j: literals["MASK"][i][j])
+    computed = {name: steps[name] for name in ("masked", "weights", "output")}
+    rows = enumerate(steps["weights"])
+    return {
+        **computed,
+        "mask": literals["MASK"],
+        "leaked": [math.fsum(row[i + 1 :]) for i, row in rows],
+    }
+
+
+@independent("turned_query", LOOPS)
+def turned_query(literals):
+    steps = reference.every_step(literals["Q"], literals["K"], literals["V"])
+    return {name: steps[name] for name in ("scores", "scaled", "weights", "output")}
+
+
 @independent("course_formula", LOOPS)
 def course_formula(literals):
     q, k, v = project(literals, literals["X"])

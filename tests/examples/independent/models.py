@@ -181,6 +181,24 @@ def multiplications(literals):
     }
 
 
+@independent("model_memory", "counting in loops over layers, heads and features")
+def model_memory(literals):
+    layers, heads, key_heads, features, n, size = (
+        literals[name][0]
+        for name in ("LAYERS", "HEADS", "KEY_HEADS", "FEATURES", "LENGTH", "NUMBER_BYTES")
+    )
+    numbers_of_a_token = layers * (key_heads * features + key_heads * features)
+    products = layers * heads * (features + features)  # of one query and one key
+    return {
+        "token_kibibytes": [numbers_of_a_token * size / 1024],
+        "cache_gibibytes": [numbers_of_a_token * size / 1024**3 * n],
+        "scores_gibibytes": [heads * n / 1024**3 * n * size],
+        "statistics_mebibytes": [heads * n * (4 + 4) / 1024**2],
+        "token": [products * n / 10**9],
+        "text": [products * n / 10**9 * n / 1000],
+    }
+
+
 @independent(
     "cache_sizes",
     "the bytes of the arrays of a token",

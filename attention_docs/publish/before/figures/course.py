@@ -17,6 +17,7 @@ from attention_docs.publish.before.figures.drawings.course_drawings import (
     row_times_matrix,
     stages_panel,
 )
+from attention_docs.publish.before.figures.plane import Mark, plane_panel
 from attention_docs.publish.before.figures.registry import StepsOf, site_figure
 from attention_docs.publish.before.values import Steps
 from attention_docs.render.figures import (
@@ -238,6 +239,26 @@ def softmax_temperature(steps_of: StepsOf) -> Html:
 
 
 @site_figure
+def turned_query(steps_of: StepsOf) -> Html:
+    r"""A query among three keys and its output among their values, in planes whose axes go from
+    $-3$ to $3$, and the weights between the two."""
+    steps = steps_of("turned_query")
+    names = ["a", "b", "c"]
+    keys = [Mark(name, steps["K"][i : i + 1], "key") for i, name in enumerate(names)]
+    values = [
+        Mark(name, steps["V"][i : i + 1], "value", is_arrow=False) for i, name in enumerate(names)
+    ]
+    query = Mark("query", steps["Q"], "query")
+    output = Mark("output", steps["output"], "output", is_arrow=False)
+    panels = [
+        plane_panel("query and keys", [*keys, query], 3, 30),
+        plane_panel("output and values", [*values, output], 3, 30),
+        bars_panel("weights", steps["weights"][0], names),
+    ]
+    return beside(panels, "A query, its weights and its output")
+
+
+@site_figure
 def course_cell(steps_of: StepsOf) -> Html:
     r"""The last step: the weights of *they*, row 5 of $\weights{A}$, average the column *air* of
     the values $\value{V}$. The result stands where the two meet, in the output $\output{O}$."""
@@ -318,6 +339,18 @@ def course_mask(steps_of: StepsOf) -> Html:
         ),
     ]
     return beside(panels, "Weights without and with a mask")
+
+
+@site_figure
+def clicked_mask(steps_of: StepsOf) -> Html:
+    r"""The weights under this mask, and the share of its weight that each word gives to later
+    words: what leaks."""
+    steps = steps_of("clicked_mask")
+    panels = [
+        matrix_panel(steps["weights"], "Weights", **word_options()),
+        bars_panel("leaked", steps["leaked"], WORDS),
+    ]
+    return beside(panels, "Weights under a mask, and what leaks")
 
 
 @site_figure

@@ -110,7 +110,7 @@ const onClick = (event) => {
   if (target.matches(".live-card .live-close")) return closeCard();
   if (card.contains(target) || target.closest("dialog") || !target.isConnected) return;
   // Selecting digits to copy them opens no card.
-  const isOtherAction = target.closest("a, input, button") || getSelection()?.toString();
+  const isOtherAction = target.closest("a, input, button, .handle") || getSelection()?.toString();
   const spot = isOtherAction ? null : spotNear(event);
   clearTimeout(hoverTimer);
   isPinned = Boolean(spot);

@@ -260,7 +260,8 @@ document.addEventListener("keydown", (event) => {
 // One undo step is all that is typed before leaving a field, one drag, or one press of an arrow key.
 for (const kind of ["change", "focusout", "pointerup", "keyup"])
   document.addEventListener(kind, (event) => {
-    const isTyping = event instanceof KeyboardEvent && !event.key.startsWith("Arrow");
+    const isField = event.target instanceof Element && event.target.matches(".live-field");
+    const isTyping = isField && event instanceof KeyboardEvent && !event.key.startsWith("Arrow");
     if (session && !isTyping) endUndoStep(session);
   });
 

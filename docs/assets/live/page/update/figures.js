@@ -107,6 +107,28 @@ const drawScale = (group, largest) => {
 };
 
 /**
+ * Move a mark of a plane to its place: the tip of an arrow, or a point. What stands at the place, such as a
+ * name, has a transform too. See attention_docs/publish/before/figures/plane.py.
+ *
+ * @param {Element} mark @param {number[]} place
+ */
+export const moveInPlane = (mark, [x, y]) => {
+  const group = /** @type {SVGElement | null} */ (mark.closest("[data-plane]"));
+  if (!group || !Number.isFinite(x + y)) return;
+  const [left, bottom, unit] = (group.dataset.plane ?? "").split(" ").map(Number);
+  const [tipX, tipY] = [left + unit * x, bottom - unit * y];
+  if (mark.matches("line")) {
+    setNumber(mark, "x2", tipX);
+    setNumber(mark, "y2", tipY);
+  }
+  const angle = (Math.atan2(-y, x) * 180) / Math.PI;
+  for (const part of group.querySelectorAll("[transform]")) {
+    const isHead = part.matches(".head");
+    part.setAttribute("transform", isHead ? `rotate(${angle} 0 0)` : `translate(${tipX} ${tipY})`);
+  }
+};
+
+/**
  * Move the points of a chart and the line that joins them. Values without a place on a logarithmic axis go
  * to its lower end.
  *

@@ -1,7 +1,7 @@
 // Write the values of an example into the page, where they have changed.
 
 import { align } from "./alignment.js";
-import { drawFigure } from "./figures.js";
+import { drawFigure, moveInPlane } from "./figures.js";
 import { valueOf } from "../examples.js";
 import { spotsOf } from "../spots.js";
 import { html, mathml, number, short } from "../../show.js";
@@ -31,7 +31,7 @@ export const writeNumbers = (example, deferred = new Set()) => {
     if (digits === shown || deferred.has(carrier)) continue;
     spotCell.shown = digits;
     carriers.add(carrier);
-    // Points in space and clock hands are not redrawn.
+    // Points and arrows are moved below; those in space and the hands of clocks are not.
     if (carrier.matches("path, line")) continue;
     if (!carrier.matches("g")) writeNumber(spot, value, dtype, isChanged);
     spot.classList.toggle("live-changed", isChanged);
@@ -39,8 +39,11 @@ export const writeNumbers = (example, deferred = new Set()) => {
   for (const carrier of carriers) {
     if (carrier instanceof HTMLTableElement && !carrier.querySelector("input")) align(carrier);
     else if (carrier.matches("g")) drawFigure(carrier, (cell) => valueOf(example, cell));
-    else if (carrier.matches("path, line"))
-      updateTitle(carrier, spotsOf(example).filter(({ spot }) => spot === carrier));
+    else if (carrier.matches("path, line")) {
+      const cells = spotsOf(example).filter(({ spot }) => spot === carrier);
+      updateTitle(carrier, cells);
+      moveInPlane(carrier, cells.map(({ cell }) => valueOf(example, cell).value));
+    }
   }
   const figures = new Set([...carriers].map((carrier) => carrier.closest("svg")));
   for (const figure of figures) if (figure) updateDescription(figure);

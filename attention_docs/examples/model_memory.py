@@ -1,0 +1,69 @@
+"""What attention costs in a model of chosen sizes: its cache, its scores and its multiplications.
+
+The sizes are at first those of Llama 3 8B. A gibibyte is 2^30 bytes. The cache holds the keys and
+values of all layers. `scores_gibibytes` are the scores of one layer if all of them are kept, and
+`statistics_mebibytes` what blocks keep in their place, a maximum and a sum for each row and head,
+in 32 bits. The multiplications are those of Q K^T and A V in all layers, without a causal mask:
+`text` for a whole text at once, `token` for one more token with the cache.
+
+>>> show(steps())
+layers 1
+[32]
+heads 1
+[32]
+key_heads 1
+[8]
+features 1
+[128]
+length 1
+[8192]
+number_bytes 1
+[2]
+token_kibibytes 1
+[128]
+cache_gibibytes 1
+[1]
+scores_gibibytes 1
+[4]
+statistics_mebibytes 1
+[2]
+token 1
+[2.1475]
+text 1
+[17.5922]
+"""
+
+from types import ModuleType
+
+import numpy
+
+from attention_docs.arrays import Array
+
+TITLE = "Memory and work of attention in a model of chosen sizes"
+SOURCE = "Llama 3 8B's published configuration, which the page cites; the formulas are our own"
+
+LAYERS, HEADS, KEY_HEADS, FEATURES = [32], [32], [8], [128]
+LENGTH, NUMBER_BYTES = [8192], [2]
+
+
+def steps(xp: ModuleType = numpy) -> dict[str, Array]:
+    sizes = (LAYERS, HEADS, KEY_HEADS, FEATURES, LENGTH, NUMBER_BYTES)
+    layers, heads, key_heads, features, length, number_bytes = (
+        xp.asarray(size, dtype=xp.float64) for size in sizes
+    )
+    token_bytes = 2 * key_heads * features * layers * number_bytes
+    token = 2 * length * features * heads * layers
+    return {
+        "layers": layers,
+        "heads": heads,
+        "key_heads": key_heads,
+        "features": features,
+        "length": length,
+        "number_bytes": number_bytes,
+        "token_kibibytes": token_bytes / 2**10,
+        "cache_gibibytes": token_bytes * length / 2**30,
+        "scores_gibibytes": heads * length**2 * number_bytes / 2**30,
+        "statistics_mebibytes": heads * length * 2 * 4 / 2**20,
+        "token": token / 1e9,
+        "text": token * length / 1e12,
+    }

@@ -1,0 +1,60 @@
+"""One query among three keys in a plane, and its output among their values.
+
+>>> show(steps())
+Q 1 x 2
+[[1 1]]
+K 3 x 2
+[[      2  0.5000]
+ [-0.5000       2]
+ [-1.5000 -1.5000]]
+V 3 x 2
+[[     2 -1]
+ [0.5000  2]
+ [    -2 -1]]
+scores 1 x 3
+[[2.5000 1.5000 -3]]
+scaled 1 x 3
+[[1.7678 1.0607 -2.1213]]
+weights 1 x 3
+[[0.6607 0.3258 0.0135]]
+output 1 x 2
+[[1.4573 -0.0227]]
+"""
+
+from types import ModuleType
+
+import numpy
+
+from attention_docs.arrays import Array
+from attention_docs.softmax import softmax
+
+TITLE = "One query to turn, three keys and their values in a plane"
+SOURCE = "our own"
+
+Q = [[1, 1]]
+K = [[2, 0.5], [-0.5, 2], [-1.5, -1.5]]
+V = [[2, -1], [0.5, 2], [-2, -1]]
+LABELS = {
+    "scores": (["query"], ["a", "b", "c"]),
+    "weights": (["query"], ["a", "b", "c"]),
+    "Q": (["query"], ["right", "up"]),
+    "K": (["a", "b", "c"], ["right", "up"]),
+    "V": (["a", "b", "c"], ["right", "up"]),
+    "output": (["query"], ["right", "up"]),
+}
+
+
+def steps(xp: ModuleType = numpy) -> dict[str, Array]:
+    q, k, v = (xp.asarray(rows, dtype=xp.float64) for rows in (Q, K, V))
+    scores = q @ k.T
+    scaled = scores / 2**0.5
+    weights = softmax(scaled)
+    return {
+        "Q": q,
+        "K": k,
+        "V": v,
+        "scores": scores,
+        "scaled": scaled,
+        "weights": weights,
+        "output": weights @ v,
+    }

@@ -1,0 +1,58 @@
+// Arrows: the tip of an input's arrow in a figure is a handle. The sliders beside it are for the keyboard.
+
+import { attentionDocs } from "../site.js";
+
+/** Return the arrow of a control. @param {HTMLElement} control @returns {SVGLineElement | null} */
+const arrowOf = (control) => {
+  const box = control.closest(".try") ?? document;
+  return box.querySelector(`[data-plane] line[data-val="${control.dataset.arrow}"]`);
+};
+
+/** Return the place of a pointer in the plane of an arrow. @param {PointerEvent} event @param {SVGLineElement} arrow @param {number[]} plane */
+const placeOf = ({ clientX, clientY }, arrow, [left, bottom, unit]) => {
+  const { x, y } = new DOMPoint(clientX, clientY).matrixTransform(arrow.getScreenCTM()?.inverse());
+  return [(x - left) / unit, (bottom - y) / unit];
+};
+
+/** Return the nearest of some numbers. @param {number[]} numbers @param {number} target */
+const nearest = (numbers, target) =>
+  numbers.reduce((best, number) => (Math.abs(number - target) < Math.abs(best - target) ? number : best));
+
+/** Put a handle at the tip of a control's arrow. @param {HTMLElement} control */
+const connect = (control) => {
+  const arrow = arrowOf(control);
+  const group = /** @type {SVGElement | null} */ (arrow?.closest("[data-plane]"));
+  if (!arrow || !group) return;
+  const plane = (group.dataset.plane ?? "").split(" ").map(Number);
+  const stops = (control.dataset.stops ?? "").split(" ").map(Number);
+  const handle = document.createElementNS("http://www.w3.org/2000/svg", "circle");
+  handle.setAttribute("class", "handle");
+  handle.setAttribute("r", "12");
+  handle.setAttribute("transform", `translate(${arrow.getAttribute("x2")} ${arrow.getAttribute("y2")})`);
+  group.append(handle);
+  let last = "";
+  handle.onpointerdown = (event) => {
+    event.preventDefault();
+    handle.setPointerCapture(event.pointerId);
+  };
+  handle.onpointermove = (event) => {
+    if (!handle.hasPointerCapture(event.pointerId)) return;
+    const place = placeOf(event, arrow, plane).map((coordinate) => nearest(stops, coordinate));
+    if (String(place) === last) return;
+    last = String(place);
+    attentionDocs.loadLive().then(
+      () => attentionDocs.editInput(control, control.dataset.input ?? "", place),
+      () => {}
+    );
+  };
+};
+
+const connectAll = () => {
+  /** @type {NodeListOf<HTMLElement>} */ (document.querySelectorAll("[data-control=arrow]:not([data-ready])"))
+    .forEach((control) => {
+      control.dataset.ready = "";
+      connect(control);
+    });
+};
+attentionDocs.onArrival(connectAll);
+connectAll();
