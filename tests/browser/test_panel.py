@@ -133,6 +133,7 @@ def test_switch_shows_the_learned_model(open_page, window):
     assert shows(visit, BY_HAND)
     choose(visit, "learned")
     assert shows(visit, LEARNED)
+    visit.page.evaluate("scrollTo({top: 200, behavior: 'instant'})")
     panel = box(visit, PANEL)
     assert panel["bottom"] <= window["height"]
     assert panel["height"] <= (0.35 if window is PHONE else 1) * window["height"]

@@ -19,11 +19,11 @@ from attention_docs.publish.before import (
     live,
     mermaid,
     notebooks,
-    questions,
     sessions,
     values,
 )
 from attention_docs.publish.before.contents import Nav
+from attention_docs.publish.before.exercises import dares, questions
 from attention_docs.publish.before.figures.panel import panel
 from attention_docs.publish.before.figures.registry import figure_block
 from attention_docs.publish.before.figures.sentence import sentences
@@ -188,6 +188,8 @@ class MarkdownConverter:
             "ask": lambda argument, _: add_part(questions.question(argument, steps)),
             # A slider for a number of an input: `example.input[0] | name | 0.5 to 4 by 0.25`:
             "control": lambda argument, _: add_part(controls.control(argument, steps)),
+            # A task for sliders: `task | example.step[0] > 0.5 | sliders | answer | hint`:
+            "dare": lambda argument, _: add_part(dares.dare(argument, steps)),
             # A section of the page on the check:
             "check": lambda name, _: check_section(name, add_part),
         }

@@ -4,6 +4,7 @@
 import { exampleOf, resolve } from "../../reference.js";
 import { html } from "../../show.js";
 import { refresh as refreshCard } from "../card.js";
+import { judgeDares } from "../dares.js";
 import { LOAD_ERROR, load, valueOf } from "../examples.js";
 import { writeCopies } from "../update/copies.js";
 import { writeNumbers } from "../update/numbers.js";
@@ -306,6 +307,7 @@ const update = (session) => {
     updateControls(session);
     const changed = session.examples.flatMap((example) => writeNumbers(example, deferred));
     bar.showSummary(session.examples, changed.length);
+    judgeDares(session.examples);
   });
   clearTimeout(deferredTimer);
   const updateDeferred = () => {
@@ -344,6 +346,7 @@ const closeSession = () => {
     spot.innerHTML = html(value, dtype);
   }
   updateControls(original);
+  judgeDares(session.examples);
   hideInputs();
   forgetVerdicts();
   endSession();

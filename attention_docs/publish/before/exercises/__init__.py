@@ -1,0 +1,1 @@
+"""Exercises that the page's script judges: questions and dares."""

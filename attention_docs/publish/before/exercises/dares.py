@@ -1,0 +1,205 @@
+r"""Dares: tasks for sliders, written `\dare{task | condition | sliders | answer | hint}`.
+
+The condition compares a number of an example with another one or with a typed number. Several
+sliders are separated by semicolons, and so are their numbers in the answer:
+
+    \dare{Make *they* look at *boats*. | course_mask.weights[4,2] > 0.5
+    | course_mask.W_K[6,2], from clock 2 to place, -2 to 2 by 1 | -2 | Now early is good.}
+
+The build checks that the page as it is does not meet the condition, and that the answer does, so no
+dare is impossible. The page's script says when it is met.
+"""
+
+import operator
+import re
+from collections.abc import Callable, Mapping
+from html import escape
+from typing import NamedTuple
+
+import numpy as np
+
+from attention_docs import examples
+from attention_docs.live.literals import LiteralPosition, find_literal, rewritten_literals
+from attention_docs.live.recording import record
+from attention_docs.publish.before.controls import control
+from attention_docs.publish.before.values import Steps, computed_span, format_inline, look_up
+
+BOX = """\
+<div class="try dare" data-dare="{condition}" data-search-exclude>
+<p><strong>Dare.</strong> {task}</p>
+{sliders}
+<p class="goal">Wanted: {wanted}. Now: {now}. <span role="status"></span></p>
+<div class="tools"><details><summary>Hint</summary><p>{hint}</p></details>
+<details><summary>Answer</summary><p>{answer}</p></details>
+<button type="button">Start again</button></div>
+</div>"""
+EMPHASIS = re.compile(r"\*([^*]+)\*")
+CONDITION = re.compile(r"(?P<left>\S+) (?P<sign>[<>]) (?P<right>\S+)")
+SIGNS = {
+    ">": (operator.gt, "more than"),
+    "<": (operator.lt, "less than"),
+}
+NUMBER = re.compile(r"(?<![\w.])-?\d+(\.\d+)?")
+EXPECTED = "expected task | a.b[0] > 0.5 | a.c[0], name, 0 to 2 by 1; ... | 2; ... | hint"
+
+
+class Condition(NamedTuple):
+    """A comparison of a number of an example with another one, or with a typed number."""
+
+    left: str
+    sign: str
+    right: str
+
+    @property
+    def numbers(self) -> list[str]:
+        """The references to numbers of examples."""
+        return [side for side in (self.left, self.right) if not NUMBER.fullmatch(side)]
+
+    def is_met(self, number_of: Callable[[str], float]) -> bool:
+        sides = (
+            float(side) if NUMBER.fullmatch(side) else number_of(side)
+            for side in (self.left, self.right)
+        )
+        return bool(SIGNS[self.sign][0](*sides))
+
+
+class Slider(NamedTuple):
+    """A number of an input that the reader moves, its name and the numbers that it can have."""
+
+    reference: str
+    name: str
+    numbers: str
+
+
+def dare(argument: str, steps: Callable[[str], Steps]) -> str:
+    """Return the HTML of a dare.
+
+    Args:
+        argument: the task, the condition, the sliders, the answer and a hint.
+        steps: returns the steps of an example by its name.
+
+    Raises:
+        LookupError: if an example, a step or an index is unknown.
+        ValueError: if a part is missing or malformed, the condition is met already, or the answer
+            does not meet it.
+    """
+    parts = [" ".join(part.split()) for part in argument.split("|")]
+    if len(parts) != 5 or not all(parts):
+        raise ValueError(EXPECTED)
+    task, condition_text, slider_texts, answer_text, hint = parts
+    condition = parse_condition(condition_text)
+    sliders = [parse_slider(text) for text in slider_texts.split(";")]
+    answer = [number.strip() for number in answer_text.split(";")]
+    if len(answer) != len(sliders):
+        raise ValueError(f"the answer has {len(answer)} numbers for {len(sliders)} sliders")
+    check(condition, {s.reference: float(n) for s, n in zip(sliders, answer, strict=True)}, steps)
+    return BOX.format(
+        condition=escape(" ".join(condition)),
+        task=in_html(task),
+        sliders="\n".join(control(" | ".join(slider), steps) for slider in sliders),
+        wanted=wanted(condition, steps),
+        now=spot(condition.left, steps),
+        hint=in_html(hint),
+        answer="; ".join(
+            f"{escape(slider.name)}: {in_html(number)}"
+            for slider, number in zip(sliders, answer, strict=True)
+        ),
+    )
+
+
+def parse_condition(text: str) -> Condition:
+    """Parse a condition.
+
+    >>> parse_condition("self_attention.weights[0,1] > 0.9")
+    Condition(left='self_attention.weights[0,1]', sign='>', right='0.9')
+    """
+    match = CONDITION.fullmatch(text)
+    if not match:
+        raise ValueError(f"{text!r} is no condition; {EXPECTED}")
+    return Condition(*match.groups())
+
+
+def parse_slider(text: str) -> Slider:
+    """Parse a slider.
+
+    >>> parse_slider("self_attention.X[0,1], entry of X, 0 to 2 by 1").name
+    'entry of X'
+    """
+    # The index of the reference has commas, too.
+    match = re.fullmatch(r"\s*(\S+\]), ([^,]+), (.+)", text)
+    if not match:
+        raise ValueError(f"{text!r} is no slider; {EXPECTED}")
+    return Slider(*match.groups())
+
+
+def check(condition: Condition, answer: Mapping[str, float], steps: Callable[[str], Steps]) -> None:
+    """Check that a condition is not met at first, and is with the answer.
+
+    Raises:
+        ValueError: if it is otherwise.
+
+    >>> condition = parse_condition("self_attention.Q[0,1] > 1")
+    >>> check(condition, {"self_attention.X[0,1]": 0}, examples.steps)
+    Traceback (most recent call last):
+    ValueError: the answer does not meet the condition
+    """
+    if condition.is_met(lambda reference: number_at(reference, steps)):
+        raise ValueError("the condition is met before anything is changed")
+    edits = edited_literals(answer)
+
+    def number_after(reference: str) -> float:
+        name = reference.partition(".")[0]
+        with rewritten_literals(name, edits):
+            return number_at(reference, examples.steps)
+
+    if not condition.is_met(number_after):
+        raise ValueError("the answer does not meet the condition")
+
+
+def number_at(reference: str, steps: Callable[[str], Steps]) -> float:
+    """Return the number that a reference is to.
+
+    Raises:
+        ValueError: if it is to several numbers or to a shape.
+    """
+    number = look_up(reference, steps)
+    if isinstance(number, tuple) or number.ndim:
+        raise ValueError(f"{reference} is not a single number")
+    return float(number)
+
+
+def edited_literals(answer: Mapping[str, float]) -> dict[LiteralPosition, list[float]]:
+    """Return the literals with the numbers of an answer, by their position in the sources."""
+    edited: dict[LiteralPosition, np.ndarray] = {}
+    for reference, number in answer.items():
+        step, _, index = reference.rstrip("]").partition("[")
+        name, _, step = step.partition(".")
+        recording = record(name)
+        literal = recording.tape.nodes[recording.steps[step].node].literal
+        position = find_literal(literal)
+        if position is None:
+            raise ValueError(f"{reference} is no number of an input")
+        array = edited.setdefault(position, np.array(literal, dtype=float))
+        array[tuple(map(int, index.split(",")))] = number
+    return {position: array.tolist() for position, array in edited.items()}
+
+
+def wanted(condition: Condition, steps: Callable[[str], Steps]) -> str:
+    """Say in HTML what a condition asks for."""
+    right = condition.right
+    number = in_html(right) if NUMBER.fullmatch(right) else spot(right, steps)
+    return f"{SIGNS[condition.sign][1]} {number}"
+
+
+def spot(reference: str, steps: Callable[[str], Steps]) -> str:
+    return format_inline(np.asanyarray(look_up(reference, steps)), reference)
+
+
+def in_html(text: str) -> str:
+    """Return text as HTML, with emphasis between asterisks, and numbers marked as chosen.
+
+    >>> in_html("*they*: -2")
+    '<em>they</em>: <span data-computed>−2</span>'
+    """
+    with_emphasis = EMPHASIS.sub(r"<em>\1</em>", escape(text, quote=False))
+    return NUMBER.sub(lambda number: computed_span(number[0].replace("-", "−")), with_emphasis)

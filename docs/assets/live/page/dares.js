@@ -1,0 +1,41 @@
+// The dares of a page: say when the reader has met the condition of one, and lead back to where it began.
+
+import { exampleOf, resolve } from "../reference.js";
+import { valueOf } from "./examples.js";
+
+const NUMBER = /^-?\d/;
+/** @type {Record<string, (a: number, b: number) => boolean>} */
+const SIGNS = { ">": (a, b) => a > b, "<": (a, b) => a < b };
+
+/** Say of each dare whether its condition is met. @param {Example[]} examples of the page */
+export const judgeDares = (examples) => {
+  for (const dare of /** @type {NodeListOf<HTMLElement>} */ (document.querySelectorAll(".dare"))) {
+    const isMet = isConditionMet(dare.dataset.dare ?? "", examples);
+    const status = /** @type {HTMLElement} */ (dare.querySelector("[role=status]"));
+    // A text that is set again would be spoken again.
+    if (dare.classList.toggle("met", isMet) !== Boolean(status.textContent)) status.textContent = isMet ? "Done!" : "";
+  }
+};
+
+/** @param {string} condition like `course_mask.weights[4,2] > 0.5` @param {Example[]} examples */
+const isConditionMet = (condition, examples) => {
+  const [left, sign, right] = condition.split(" ");
+  return SIGNS[sign](numberOf(left, examples), numberOf(right, examples));
+};
+
+/** @param {string} side a number, or a reference to one @param {Example[]} examples @returns {number} */
+const numberOf = (side, examples) => {
+  if (NUMBER.test(side)) return Number(side);
+  const example = examples.find(({ name }) => name === exampleOf(side));
+  if (!example) return NaN;
+  const { step, cells } = resolve(side, example.graph);
+  return valueOf(example, { step, index: cells[0] }).value;
+};
+
+document.addEventListener("click", ({ target }) => {
+  const dare = target instanceof Element ? target.closest(".dare button")?.closest(".dare") : null;
+  for (const slider of /** @type {NodeListOf<HTMLInputElement>} */ (dare?.querySelectorAll("[data-control]") ?? [])) {
+    slider.value = slider.defaultValue;
+    slider.dispatchEvent(new Event("input", { bubbles: true }));
+  }
+});

@@ -1,0 +1,80 @@
+"""Dares: met by their answers, with slider and figure in sight."""
+
+import pytest
+
+from tests.conftest import ROOT
+
+WINDOWS = [{"width": 1280, "height": 800}, {"width": 390, "height": 844}]
+PAGES = sorted(
+    page.stem
+    for page in (ROOT / "docs" / "course").glob("*.md")
+    if "\\dare{" in page.read_text(encoding="utf-8")
+)
+FIGURE = ".panel .by-hand .main"
+# Prose is dimmed, and its notes are shown, 0.1 s after the numbers.
+WAIT_FOR_REST = "new Promise(done => setTimeout(done, 250))"
+# Whether the middle of an element is in the window, and nothing lies over it.
+IN_SIGHT = """
+    element => {
+        const {left, right, top, bottom} = element.getBoundingClientRect();
+        const on_top = document.elementFromPoint((left + right) / 2, (top + bottom) / 2);
+        return top >= 0 && bottom <= innerHeight && (element.contains(on_top) || on_top?.contains(element));
+    }
+"""
+# Move the sliders of a dare as its answer says, one after the other.
+SOLVE = """
+    dare => {
+        const answer = dare.querySelector("details:last-of-type p").textContent.split("; ");
+        dare.querySelectorAll("[data-control]").forEach((slider, i) => {
+            const number = Number(answer[i].split(": ").at(-1).replace("−", "-"));
+            slider.value = slider.dataset.stops.split(" ").findIndex(stop => Number(stop) === number);
+            slider.dispatchEvent(new Event("input", {bubbles: true}));
+        });
+    }
+"""
+
+
+def status(dare):
+    return dare.locator("[role=status]").text_content()
+
+
+def shown_numbers(visit):
+    return visit.page.locator("article [data-val]:not(g, table)").all_text_contents()
+
+
+@pytest.mark.parametrize("window", WINDOWS, ids=["desktop", "phone"])
+@pytest.mark.parametrize("page", PAGES)
+def test_dare_is_met_by_its_answer_in_sight_of_the_figure(open_page, page, window):
+    visit = open_page(f"course/{page}", **window)
+    before = shown_numbers(visit)
+    for dare in visit.page.locator(".dare").all():
+        slider = dare.locator("[data-control]").first
+        slider.evaluate("e => e.scrollIntoView({block: 'center', behavior: 'instant'})")
+        top = slider.bounding_box()["y"]
+        assert status(dare) == ""
+        dare.evaluate(SOLVE)
+        visit.page.wait_for_function(
+            "dare => dare.classList.contains('met')", arg=dare.element_handle()
+        )
+        visit.page.evaluate(WAIT_FOR_REST)
+        assert status(dare) == "Done!"
+        assert abs(slider.bounding_box()["y"] - top) <= 1
+        assert slider.evaluate(IN_SIGHT)
+        assert visit.page.locator(FIGURE).evaluate(IN_SIGHT)
+        dare.locator("button", has_text="Start again").click()
+        visit.page.wait_for_function(
+            "dare => !dare.classList.contains('met')", arg=dare.element_handle()
+        )
+        visit.page.evaluate(WAIT_FOR_REST)
+        assert status(dare) == ""
+    assert shown_numbers(visit) == before
+    assert visit.errors == []
+
+
+def test_dare_without_scripts_is_an_exercise_with_a_folded_answer(phone, address):
+    phone.load(f"{address}course/mask/")
+    dare = phone.page.locator(".dare").first
+    assert dare.locator("button").is_hidden()
+    assert dare.locator("input").is_hidden()
+    dare.locator("summary", has_text="Answer").click()
+    assert dare.locator("details[open] p").is_visible()

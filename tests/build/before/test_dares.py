@@ -1,0 +1,45 @@
+"""Dares: no dare is met at first, and none is impossible."""
+
+import pytest
+
+from attention_docs import examples
+from attention_docs.publish.before.exercises.dares import dare
+from attention_docs.publish.before.values import MACRO
+from tests.conftest import ROOT
+
+TASK = "Make it more. | self_attention.Q[0,1] > 1 | self_attention.X[0,1], x, -9 to 9 by 1 | 2 | ?"
+COURSE_PAGES = sorted((ROOT / "docs" / "course").glob("*.md"))
+
+
+def dares_of(page):
+    macros = MACRO.finditer(page.read_text(encoding="utf-8"))
+    return [macro["argument"] for macro in macros if macro["name"] == "dare"]
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "error"),
+    [
+        ("> 1", "> -9", "the condition is met before anything is changed"),
+        ("| 2 |", "| -9 |", "the answer does not meet the condition"),
+        ("| 2 |", "| 2; 3 |", "the answer has 2 numbers for 1 sliders"),
+        ("> 1", "= 1", "is no condition"),
+        ("x, -9", "-9", "is no slider"),
+        (" | ?", "", "expected task"),
+        ("X[0,1], x", "K[0,1], x", "is no number of an input"),
+    ],
+)
+def test_wrong_dare_is_refused(old, new, error):
+    with pytest.raises(ValueError, match=error):
+        dare(TASK.replace(old, new), examples.steps)
+
+
+@pytest.mark.parametrize("page", COURSE_PAGES, ids=lambda page: page.stem)
+def test_every_dare_of_the_course_can_be_met(page):
+    for argument in dares_of(page):
+        assert 'class="try dare"' in dare(argument, examples.steps)
+
+
+def test_every_lesson_with_a_panel_has_a_dare_and_none_more_than_three():
+    for page in COURSE_PAGES:
+        has_panel = "\\panel{" in page.read_text(encoding="utf-8")
+        assert has_panel <= len(dares_of(page)) <= 3 * has_panel
