@@ -42,7 +42,7 @@ UNREADABLE_FRAGMENTS = [
 
 # The number in each cell of X, whether or not it is a field; null for invalid text.
 CELLS = """
-    () => [...document.querySelectorAll('table[data-val="self_attention.X"] tbody td')].map(cell => {
+    () => [...document.querySelector('table[data-val="self_attention.X"]').querySelectorAll("tbody td")].map(cell => {
         const text = cell.querySelector("input")?.value ?? cell.textContent.replace("−", "-");
         return text.trim() && !isNaN(text) ? Number(text) : null;
     })

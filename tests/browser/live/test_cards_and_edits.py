@@ -262,7 +262,7 @@ def test_small_figure_cell_shows_minus_sign_when_negative(open_page):
     visit = open_page("mechanisms/one_similarity")
     visit.page.locator('.live-try[data-example="batched_attention"]').first.click()
     visit.page.wait_for_selector(BAR)
-    visit.page.locator('table[data-val="batched_attention.W_Q"] input >> nth=0').fill("-5")
+    visit.page.locator('table[data-val="batched_attention.W_Q"] input:visible >> nth=0').fill("-5")
     visit.page.evaluate(WAIT_FOR_REST)
     cells = visit.page.locator('g[data-val="batched_attention.Q"] > [data-at]')
     signs = cells.evaluate_all(
@@ -429,6 +429,7 @@ def test_field_does_not_move_when_prose_is_dimmed(visit, width):
     visit.emulate(width=width)
     start_editing(visit)
     field = visit.page.locator(FIELD)
+    field.focus()
     before = field.bounding_box()
     field.press("ArrowUp")
     visit.page.locator(".live-why:not([hidden])").first.wait_for()

@@ -57,13 +57,24 @@ const createButtons = (example) => {
 /** Turn the inputs of an example into fields. @param {string} name of the example @param {Element} [spot] where to show an error */
 const edit = async (name, spot = card.current()?.spot) => {
   // The examples of the panel share their inputs with that of the page.
-  if (spot?.closest(".panel")) name = document.querySelector(".live-try")?.getAttribute("data-example") ?? name;
+  if (spot?.closest(".panel")) name = [...document.querySelectorAll(".live-try")].at(-1)?.getAttribute("data-example") ?? name;
   const example = await load(name).catch(() => null);
   if (example) {
     closeCard();
-    await startEditing(example);
-    /** @type {HTMLElement | null} */ (document.querySelector(".live-field"))?.focus();
+    await startEditing(example, spot ?? null);
+    nearestField(spot)?.focus();
   } else if (spot) card.showMessage(spot, LOAD_ERROR);
+};
+
+/** Find the field nearest to where the reader is. @param {Element} [origin] @returns {HTMLElement | undefined} */
+const nearestField = (origin) => {
+  const top = (/** @type {Element} */ element) => element.getBoundingClientRect().top;
+  // The panel stands beside the whole text.
+  const middle = origin && !origin.closest(".panel") ? top(origin) : innerHeight / 2;
+  const fields = [.../** @type {NodeListOf<HTMLElement>} */ (document.querySelectorAll(".live-field"))];
+  const distance = (/** @type {HTMLElement} */ field) => Math.abs(top(field) - middle);
+  return fields.reduce((/** @type {HTMLElement | undefined} */ nearest, field) =>
+    nearest && distance(nearest) <= distance(field) ? nearest : field, undefined);
 };
 
 // Browsers also fire `pointerover` when content scrolls or grows under a resting pointer. Such events open

@@ -19,7 +19,7 @@ import { editsOf, fragmentOf, parse, replaceFragment } from "./address.js";
 import * as bar from "./bar.js";
 import { format } from "./entries.js";
 import { clearError, createField, setFieldNumber } from "./fields.js";
-import { buttonOf, hideInputs, showInputs } from "./field_spots.js";
+import { buttonOf, hideInputs, showInputs, wordsOf } from "./field_spots.js";
 import { computeAll, editNumbers, endUndoStep, inputNumber, redo, replaceEdits, startSession, undo } from "./session.js";
 
 /** @typedef {import("./session.js").Session} Session */
@@ -88,11 +88,11 @@ const scrollToHeading = (session) => {
 /**
  * Turn the inputs of an example into fields.
  *
- * @param {Example} example
+ * @param {Example} example @param {Element | null} origin what the reader used, which stays where it is in the window
  */
-export const startEditing = async (example) => {
+export const startEditing = async (example, origin) => {
   if (session?.example === example) return;
-  const started = await openSession(example);
+  const started = await openSession(example, origin);
   if (!started) return;
   setHeading(started, parse(location.hash).heading);
   update(started);
@@ -154,9 +154,10 @@ const updateControls = (session) => {
  * Open a session, and turn the inputs of its example into fields.
  *
  * @param {Example | null} example none for controls alone
+ * @param {Element | null} [origin] near which the reader is
  * @returns {Promise<Session | null>} null if a later request has replaced it
  */
-const openSession = async (example) => {
+const openSession = async (example, origin = null) => {
   if (session && session.example === example) return session;
   const isCurrent = startRequest();
   const owners = example ? inputsOf(example).map(exampleOf) : [];
@@ -164,18 +165,19 @@ const openSession = async (example) => {
   const loaded = await Promise.all([...names].map((name) => load(name).catch(() => null)));
   if (!isCurrent()) return null;
   const previous = session;
-  closeSession();
+  const keepOrigin = (/** @type {() => void} */ change) => keepInPlace([origin], change);
+  keepOrigin(closeSession);
   const started = startSession(example, loaded.filter((other) => other !== null), previous);
   session = started;
   // In advance, because browsers copy to the clipboard only right after a click.
   if (example && !attentionDocs.program) loadScript("program.js").catch(() => {});
-  fields = example ? showInputs(example, started) : [];
+  keepOrigin(() => (fields = example ? showInputs(example, started, origin) : []));
   insertNotes(started.examples.flatMap(spotsOf).map(({ spot }) => spot));
   if (!(await waitForFrame(started))) return null;
   bar.show(actionsOf(started), example !== null);
   showMatricesSetByHand();
   document.body.classList.add("live-editing");
-  if (example) for (const fieldSpot of fields) addField(started, example, fieldSpot);
+  keepOrigin(() => example && fields.forEach((fieldSpot) => addField(started, example, fieldSpot)));
   return (await waitForFrame(started)) ? started : null;
 };
 
@@ -188,7 +190,8 @@ const showMatricesSetByHand = () => {
 /** @param {Session} session @param {Example} example @param {import("./field_spots.js").FieldSpot} fieldSpot */
 const addField = (session, example, { spot, input, index }) => {
   const { value, dtype } = inputNumber(session, input, index);
-  const label = [input.split(".")[1], ...index.map((at) => at + 1)].join(" ");
+  const words = wordsOf(session.examples, input);
+  const label = [input.split(".")[1], ...index.map((at, axis) => words[axis]?.[at] ?? at + 1)].join(" ");
   const currentNumber = () => valueOf(example, { step: keyIn(example, input) ?? "", index }).value;
   /** @param {import("./fields.js").Entry} entry */
   const onEntry = ({ value, problem }) => {

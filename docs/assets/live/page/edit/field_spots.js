@@ -3,36 +3,63 @@
 import { matrixOf, make, nameOf } from "../elements.js";
 import { inputAt, inputsOf, originalInput } from "../inputs.js";
 import { forgetSpots, spotsOf } from "../spots.js";
+import { isOffscreen } from "../update/scrolling.js";
 
 /** @typedef {import("./session.js").Session} Session */
 /** @typedef {{spot: Element, input: string, index: number[]}} FieldSpot a table cell that becomes a field */
 
-/** Tables for inputs that the page does not show. */
+/** Tables for inputs that the reader does not see. */
 const extraTables = make("div", { class: "live-inputs" });
 
 /**
- * Show all inputs of the edited example: open <details>, add missing tables.
+ * Show all inputs of the edited example where the reader is: add tables of those that are not in the window.
  *
- * @param {Example} example @param {Session} session @returns {FieldSpot[]}
+ * @param {Example} example @param {Session} session
+ * @param {Element | null} origin what the reader used to open the fields; null for a link
+ * @returns {FieldSpot[]}
  */
-export const showInputs = (example, session) => {
+export const showInputs = (example, session, origin) => {
   const fieldSpots = fieldSpotsOf(example, session);
-  const missing = [];
-  for (const input of inputsOf(example)) {
-    const spots = fieldSpots.filter((fieldSpot) => fieldSpot.input === input).map(({ spot }) => spot);
-    if (!spots.length) missing.push(input);
-    else if (!spots.some((spot) => spot.checkVisibility())) openDetails(spots[0]);
-  }
-  if (!missing.length) return fieldSpots;
-  extraTables.replaceChildren(...missing.map((input) => {
+  const hidden = inputsOf(example).filter((input) => !fieldSpots.some((field) => field.input === input && isSeen(field.spot)));
+  if (!hidden.length) return fieldSpots;
+  extraTables.replaceChildren(...hidden.map((input) => {
     const { shape, data } = originalInput(example, input);
     const table = matrixOf(shape, Array.from(data, () => make("td")));
+    addWords(table, wordsOf(session.examples, input));
     table.dataset.val = input;
     return make("figure", {}, make("figcaption", {}, nameOf(input)), table);
   }));
-  (buttonOf(example) ?? document.querySelector("article > :last-child"))?.after(extraTables);
+  placeFor(origin ?? buttonOf(example))?.after(extraTables);
   forgetSpots();
   return fieldSpotsOf(example, session);
+};
+
+/** @param {Element} spot */
+const isSeen = (spot) => spot.checkVisibility() && !isOffscreen(spot);
+
+/** Find what the tables come after: a button for editing, or the block of the text where the reader is. @param {Element | null} origin */
+const placeFor = (origin) => {
+  if (origin?.matches(".live-try")) return origin;
+  const blocks = [...document.querySelectorAll("article > :not(.panel, form, h1)")];
+  const own = origin?.closest(".panel") ? null : origin?.closest("article > *");
+  return own ?? (origin ? blocks.find((block) => !isOffscreen(block)) : null) ?? blocks.at(-1);
+};
+
+/** Return the words along the axes of an input, as its example names them. @param {Example[]} examples @param {string} input @returns {string[][]} */
+export const wordsOf = (examples, input) => {
+  const [name, step] = input.split(".");
+  return examples.find((example) => example.name === name)?.graph.labels[step] ?? [];
+};
+
+/** Put words at the rows and over the columns of a matrix. @param {HTMLTableElement} table @param {string[][]} words */
+const addWords = (table, words) => {
+  const columns = words.at(-1);
+  if (!columns) return;
+  const rows = words.length > 1 ? words[0] : [];
+  rows.forEach((word, row) => table.tBodies[0].rows[row].prepend(make("th", { scope: "row" }, word)));
+  const corner = rows.length ? [make("td")] : [];
+  table.createTHead().append(make("tr", {}, ...corner, ...columns.map((word) => make("th", { scope: "col" }, word))));
+  table.classList.add("labelled");
 };
 
 /** Remove the added tables. */
@@ -52,14 +79,6 @@ const fieldSpotsOf = (edited, session) => {
       return input && editedInputs.includes(input) ? [{ spot, input, index }] : [];
     });
   });
-};
-
-/** Open all <details> around an element. @param {Element} element */
-const openDetails = (element) => {
-  const details = element.closest("details");
-  if (!details) return;
-  details.open = true;
-  if (details.parentElement) openDetails(details.parentElement);
 };
 
 /** Find the page's button for editing the example. @param {Example} example @returns {HTMLElement | null} */

@@ -20,7 +20,7 @@ export const offscreenFigures = () => {
 };
 
 /** @param {Element} element */
-const isOffscreen = (element) => {
+export const isOffscreen = (element) => {
   const { bottom, top } = element.getBoundingClientRect();
   return bottom < 0 || top > innerHeight;
 };

@@ -1,0 +1,39 @@
+"""Editing on course pages starts where the reader is, with field and figure in sight."""
+
+import pytest
+
+from tests.browser.live.test_dares import FIGURE, IN_SIGHT, PAGES, WAIT_FOR_REST, WINDOWS
+
+# Unfold a button for editing, and scroll to it.
+SHOW = """
+    button => {
+        for (let e = button; e; e = e.parentElement) if (e.matches("details")) e.open = true;
+        button.scrollIntoView({block: "center", behavior: "instant"});
+    }
+"""
+MATRIX_WITHOUT_WORDS = ".live-inputs tr:nth-child(2) > :first-child:not(th)"
+# In pixels; the field next to a button may lie under the bar that appears.
+MAX_JUMP = 150
+
+
+@pytest.mark.parametrize("window", WINDOWS, ids=["desktop", "phone"])
+@pytest.mark.parametrize("page", PAGES)
+def test_editing_starts_where_the_reader_is_in_sight_of_the_figure(open_page, page, window):
+    visit = open_page(f"course/{page}", **window)
+    for button in visit.page.locator(".live-try").all():
+        button.evaluate(SHOW)
+        top = button.bounding_box()["y"]
+        button.click()
+        field = visit.page.locator(".live-field:focus")
+        field.wait_for()
+        visit.page.evaluate(WAIT_FOR_REST)
+        assert abs(button.bounding_box()["y"] - top) <= MAX_JUMP
+        assert visit.page.locator(FIGURE).evaluate(IN_SIGHT)
+        assert field.evaluate(IN_SIGHT)
+        assert visit.page.locator(MATRIX_WITHOUT_WORDS).count() == 0
+        field.fill("3")
+        visit.page.evaluate(WAIT_FOR_REST)
+        assert field.evaluate(IN_SIGHT)
+        assert abs(button.bounding_box()["y"] - top) <= MAX_JUMP
+        visit.page.locator(".live-bar button", has_text="Done").click()
+    assert visit.errors == []
