@@ -314,7 +314,7 @@ const update = (session) => {
   });
   clearTimeout(deferredTimer);
   const updateDeferred = () => {
-    dimProse(session.examples.flatMap((example) => writeNumbers(example)));
+    dimProse(session.examples.flatMap((example) => writeNumbers(example)), session.examples);
     session.examples.forEach(writeCopies);
   };
   deferredTimer = setTimeout(() => withoutShift(updateDeferred), DEFERRED_DELAY);

@@ -1,5 +1,6 @@
 // Sentences are about the page's own numbers. After an edit, they are dimmed in sections that show changed
-// numbers, or that have content which is never updated: printed code, exercises and static figures.
+// numbers, or that have content which is never updated: printed code, exercises and static figures. Others are
+// dimmed if they speak of the words at the rows and columns of a changed example.
 
 import { exampleAt } from "../spots.js";
 import { make } from "../elements.js";
@@ -14,19 +15,32 @@ const HEADING = /^H[1-6]$/;
 /** @type {Map<Element, HTMLElement>} the notes on why prose is dimmed, by the first element of the section */
 const notes = new Map();
 
+/** @type {Set<Element>} */
+let dimmed = new Set();
+
 /**
- * Dim the prose of the sections with changed numbers, and no other.
+ * Dim the prose of the sections with changed numbers, and what speaks of the words of their examples elsewhere.
  *
- * @param {Element[]} changedSpots
+ * @param {Element[]} changedSpots @param {Example[]} [examples] of the page
  */
-export const dimProse = (changedSpots) => {
+export const dimProse = (changedSpots, examples = []) => {
   const starts = sectionStarts(changedSpots);
-  for (const [start, note] of notes) {
-    const isDimmed = starts.has(start);
-    if (note.hidden === !isDimmed) continue;
-    note.hidden = !isDimmed;
-    proseOf(start).forEach((element) => element.classList.toggle("live-set-back", isDimmed));
-  }
+  for (const [start, note] of notes) note.hidden = !starts.has(start);
+  const names = new Set(changedSpots.map(exampleAt));
+  const changedExamples = examples.filter(({ name }) => names.has(name));
+  const elements = new Set([...[...notes.keys()].filter((start) => starts.has(start)).flatMap(proseOf), ...proseAbout(changedExamples)]);
+  for (const element of dimmed) if (!elements.has(element)) element.classList.remove("live-set-back");
+  for (const element of elements) if (!dimmed.has(element)) element.classList.add("live-set-back");
+  dimmed = elements;
+};
+
+/** List the blocks that emphasise a word at a row or column of some examples. @param {Example[]} examples @returns {Element[]} */
+const proseAbout = (examples) => {
+  const words = new Set(examples.flatMap(({ graph }) => Object.values(graph.labels).flat(2)));
+  if (!words.size) return [];
+  return [...document.querySelectorAll(`article > :is(${PROSE})`)].filter((block) =>
+    [...block.querySelectorAll("em")].some(({ textContent }) => words.has(`${textContent}`.toLowerCase()))
+  );
 };
 
 /**

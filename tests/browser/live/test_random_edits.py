@@ -1,0 +1,63 @@
+"""No visible sentence about the words of the course stays as it was after an edit: a hundred random edits a page."""
+
+import re
+
+import pytest
+
+from attention_docs.examples.course_sentence import FEATURES, VOCABULARY
+from tests.browser.live.test_dares import PAGES
+
+WORDS = [*VOCABULARY, *FEATURES]
+EDITS = 100
+# Make random edits, every third time from the page's own numbers; return the blocks that emphasise one of the
+# words, are seen after an edit that changed a number, and are not set aside.
+VISIBLE_CLAIMS = """
+    async ([words, count]) => {
+        let state = 36;
+        const random = () => (state = (state * 48271) % 2147483647) / 2147483647;
+        const rest = () => new Promise(done => setTimeout(done, 130));
+        const reset = [...document.querySelectorAll(".live-bar button")].find(b => b.textContent === "Reset");
+        const seen = new Set();
+        for (let i = 0; i < count; i++) {
+            const fields = [...document.querySelectorAll(".live-field")];
+            const field = fields[Math.floor(random() * fields.length)];
+            field.value = (8 * random() - 4).toFixed(1);
+            field.dispatchEvent(new Event("input"));
+            await rest();
+            if (document.querySelector(".live-changed")) {
+                for (const em of document.querySelectorAll("article > *:not(.panel, .try, .live-inputs) em")) {
+                    const isSetAside = em.closest(".live-set-back, .try, figure:not(:has(.live-changed)), h2, h3");
+                    if (!isSetAside && em.checkVisibility() && words.includes(em.textContent.toLowerCase()))
+                        seen.add(em.parentElement.textContent.slice(0, 200));
+                }
+            }
+            if (i % 3 === 2) reset.click();
+        }
+        return [...seen];
+    }
+"""
+
+
+@pytest.mark.thorough
+@pytest.mark.parametrize("page", PAGES)
+def test_random_edits_leave_no_sentence_about_the_words(open_page, page):
+    visit = open_page(f"course/{page}")
+    visit.page.locator(".live-try").last.dispatch_event("click")
+    visit.page.wait_for_selector(".live-field")
+    seen = visit.page.evaluate(VISIBLE_CLAIMS, [WORDS, EDITS])
+    assert [re.sub(r"\s+", " ", text) for text in seen] == []
+    assert visit.errors == []
+
+
+def test_sentence_in_a_section_without_numbers_is_set_aside(open_page):
+    visit = open_page("course/order")
+    sentence = visit.page.locator("article > p", has_text="finds its noun. But")
+    set_aside = "e => e.matches('.live-set-back')"
+    assert not sentence.evaluate(set_aside)
+    slider = visit.page.locator(".dare [data-control]").first
+    slider.focus()
+    visit.page.keyboard.press("ArrowLeft")
+    visit.wait_until("document.querySelector('article > .live-set-back')")
+    assert sentence.evaluate(set_aside)
+    visit.page.locator(".live-bar button", has_text="Done").click()
+    assert not sentence.evaluate(set_aside)
