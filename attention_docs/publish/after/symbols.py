@@ -74,6 +74,7 @@ COMPUTED = (
 )
 MINUS_OR_SIGN = rf"(?P<minus>-) | (?P<sign>{alternatives(SIGNS)})"
 OTHER = re.compile(rf"(?: {COMPUTED} | {NUMBER_OR_WORDS} | {MINUS_OR_SIGN} )\s*", re.VERBOSE)
+NUMBER_ALONE = re.compile(rf"-?(?: {COMPUTED} | {NUMBER_OR_WORDS} )", re.VERBOSE)
 # Superscripts, primes, and subscripts of anything but letters, which are left to KaTeX.
 SCRIPT = re.compile(r"[\^_']")
 
@@ -86,7 +87,7 @@ def short_formula(tex: str) -> str | None:
     >>> short_formula(r"d_k = -0.5"), short_formula("n^2")
     ('<span class="symbols"><i>d<sub>k</sub></i> = −0.5</span>', None)
     >>> short_formula(r"\from{course_scale.scores[0;1]}{-0.5000}")
-    '<span class="symbols"><span data-val="course_scale.scores[0,1]">−0.5000</span></span>'
+    '<span data-val="course_scale.scores[0,1]">−0.5000</span>'
     >>> short_formula(r"d_k = \computed{64}")
     '<span class="symbols"><i>d<sub>k</sub></i> = <span data-computed>64</span></span>'
     """
@@ -97,7 +98,8 @@ def short_formula(tex: str) -> str | None:
             return None
         html += token_html(match, html)
         end = match.end()
-    return f'<span class="symbols">{html}</span>'
+    # A number alone is set like the sentence around it, not in KaTeX's digits.
+    return html if NUMBER_ALONE.fullmatch(tex) else f'<span class="symbols">{html}</span>'
 
 
 def token_html(match: re.Match[str], before: str) -> str:
