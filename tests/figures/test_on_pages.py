@@ -9,10 +9,11 @@ import pytest
 
 from attention_docs import examples
 from attention_docs.publish.after.formulas import ROLES as FORMULA_ROLES
+from attention_docs.publish.before.figures.panel import WAYS, panel
 from attention_docs.publish.before.figures.registry import FIGURES, figure_block, site_figure
 from attention_docs.publish.computed import ComputedExamples
-from attention_docs.render.figures.scales import MINUS, OPACITY_UNDER_TEXT, PLUS, WEIGHT
-from attention_docs.render.figures.svg import ROLES
+from attention_docs.render.figures.scales import FILLS, MINUS, OPACITY_UNDER_TEXT
+from attention_docs.render.figures.svg import ROLES, SERIES
 from attention_docs.render.numbers import number
 from tests.conftest import ROOT
 from tests.figures.drawing import SVG, assert_readable, name_and_description, shapes, size, svgs_of
@@ -61,7 +62,8 @@ def test_colours_are_defined_in_both_schemes(name):
                 # Each colour is a CSS variable with a fallback.
                 variable = re.fullmatch(r"var\((--[\w-]+), #[0-9a-f]{6}\)", paint)[1]
                 assert f"{variable}:" in light
-                assert f"{variable}:" in dark
+                # Cells have the same colours in both schemes.
+                assert f"{variable}:" in dark or variable.startswith("--fill-")
 
 
 @each_figure
@@ -151,10 +153,10 @@ def rgb(text):
     ],
 )
 def test_numbers_have_sufficient_contrast_on_the_most_opaque_cell(scheme, background, ink, opacity):
-    for paint in (PLUS, MINUS, WEIGHT):
+    for paint in (*FILLS.values(), MINUS):
         name, colour = re.fullmatch(r"var\((--[\w-]+), (#\w+)\)", paint).groups()
         if scheme != "fallback":
-            block = STYLE.partition(f'[data-md-color-scheme="{scheme}"]')[2]
+            block = STYLE.partition('[data-md-color-scheme="default"]')[2]
             colour = re.search(rf"{name}: (#\w+)", block)[1]
         cell = blended(rgb(colour), rgb(background), OPACITY_UNDER_TEXT)
         text = blended(rgb(ink), cell, opacity)
@@ -183,3 +185,56 @@ def test_every_figure_is_on_exactly_one_page():
     for name in FIGURES:
         macro = rf"\figure{{{name}}}"
         assert sum(page.count(macro) for page in pages) == 1, macro
+
+
+# The role of a step, by its name in the notation.
+ROLE_OF_STEP = {
+    "X": "input",
+    "Q": "query",
+    "K": "key",
+    "V": "value",
+    "Z": "scores",
+    "A": "weights",
+    "O": "output",
+    "scores": "scores",
+    "scaled": "scores",
+    "masked": "scores",
+    "weights": "weights",
+    "output": "output",
+    "probabilities": "output",
+}
+
+
+def role_of_step(reference):
+    """Return the role of a step like `course_heads.weights_1` or `backward.dA`, if it has one."""
+    step = reference.split(".")[1]
+    symbol = re.match(r"d?([A-Z])$|([A-Za-z]+?)\d*(_|$)", step)
+    return None if step.startswith("W_") else ROLE_OF_STEP.get(symbol[1] or symbol[2])
+
+
+def drawn_fills(html):
+    """Return the reference and the fill of each matrix of cells in a drawing."""
+    return [
+        (group.get("data-val"), group.get("fill"))
+        for picture in svgs_of(html)
+        for group in ElementTree.fromstring(picture).iter(f"{SVG}g")
+        if group.get("data-val") and group.find(f"{SVG}g/{SVG}rect") is not None
+    ]
+
+
+def test_cells_have_the_hue_of_their_role():
+    drawings = [draw(name) for name in FIGURES] + [
+        panel(way, STEPS.named_steps, str) for way in WAYS
+    ]
+    fills = [fill for html in drawings for fill in drawn_fills(html)]
+    roles = [(reference, role_of_step(reference), fill) for reference, fill in fills]
+    assert [
+        (reference, role, fill)
+        for reference, role, fill in roles
+        if role and fill not in (FILLS[role], ROLES[role])
+    ] == []
+    assert {role for _, role, _ in roles} >= set(ROLES)
+
+
+def test_lines_of_no_role_have_no_hue_of_a_role():
+    assert not set(SERIES.values()) & {*ROLES.values(), *FILLS.values()}

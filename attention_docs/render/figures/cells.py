@@ -101,7 +101,7 @@ def draw_cells(
             cell = draw_coloured_box(index, value, box, scale, has_numbers)
             cell += draw_value(grid.centre(*index), value, has_numbers)
         body.append(tag_index(cell, matrix, index))
-    group = element("g", *body, data_val=step_name(matrix), fill=scale.colour)
+    group = element("g", *body, data_val=step_name(matrix), **scale.group)
     return group + draw_crosses(grid, crossed) + draw_grid_lines(grid)
 
 

@@ -75,7 +75,8 @@ def matrix_panel(
         scale: `diverging` around zero, for scores; `sequential` from zero, for weights.
         hidden: (m, n) booleans, True where a cell is crossed out although it has a number.
         mark: a row `(2, None)`, a column `(None, 5)` or a cell `(2, 5)`, counted from 0.
-        role: input, query, key, value, scores, weights or output; it colours the name.
+        role: input, query, key, value, scores, weights or output; it colours the name and
+            the cells.
         numbers: whether to print the numbers where they fit.
     """
     values = arguments.matrix("matrix", matrix)
@@ -85,7 +86,7 @@ def matrix_panel(
     cell = cells.cell_size(values, columns=values.shape[1]) if numbers else cells.MIN_CELL
     has_numbers = cell != cells.MIN_CELL
     cell = cells.widen_to_labels(cell, column_labels)
-    colour_scale = scale_of(scale, "matrix", values)
+    colour_scale = scale_of(scale, "matrix", values, role)
     width = cell[0] * values.shape[1]
     legend = _legend(colour_scale, values.dtype == bool, width, has_numbers)
     # The centred titles and the legend may be wider than the cells.

@@ -84,8 +84,8 @@ def product_figure(
     )
     matrices = (a, b, arguments.product(a, b, product))
     colour_scales = [
-        scale_of(kind, name, matrix)
-        for kind, name, matrix in zip(scales, names, matrices, strict=True)
+        scale_of(kind, name, matrix, role)
+        for kind, name, matrix, role in zip(scales, names, matrices, roles, strict=True)
     ]
     legend_width = max(scale.legend(0).width for scale in colour_scales[:2])
     grids = _lay_out(*matrices, row_labels, column_labels, inner, legend_width)

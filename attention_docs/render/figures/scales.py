@@ -1,4 +1,4 @@
-"""Colour scales: the larger the number, the more opaque its colour.
+"""Colour scales: the larger the number, the more opaque the hue of its matrix's role.
 
 Colours under printed numbers are at most half opaque, so that the text keeps its contrast in both
 schemes.
@@ -13,9 +13,17 @@ from attention_docs.render.numbers import number
 
 OPACITY_UNDER_TEXT = 0.5
 OPACITY = 0.8
-PLUS = "var(--figure-plus, #8f63d2)"
-MINUS = "var(--figure-minus, #c77a12)"
-WEIGHT = "var(--figure-weight, #d6409f)"
+# The hues of the roles, light enough to be told apart below text, and that of all negative numbers.
+FILLS = {
+    "input": "var(--fill-input, #7a828e)",
+    "query": "var(--fill-query, #3d85e8)",
+    "key": "var(--fill-key, #d0661a)",
+    "value": "var(--fill-value, #2e9e52)",
+    "scores": "var(--fill-scores, #8f63d2)",
+    "weights": "var(--fill-weights, #d6409f)",
+    "output": "var(--fill-output, #1597ab)",
+}
+MINUS = "var(--fill-minus, #988400)"
 KINDS = ("diverging", "sequential")
 MIN_SWATCH_WIDTH, SWATCH_COUNT = 14, 5
 
@@ -26,11 +34,17 @@ class Scale(NamedTuple):
     kind: str
     low: float
     high: float
+    role: str | None = None
 
     @property
-    def colour(self) -> str:
-        """Return the colour of positive numbers, which is set once for the group of all cells."""
-        return WEIGHT if self.kind == "sequential" else PLUS
+    def group(self) -> dict[str, object]:
+        """Return the attributes of the group of all cells: the colour of positive numbers.
+
+        A matrix without a role is as grey as the input. The page's script needs to know which
+        scales begin at zero.
+        """
+        from_zero = "" if self.kind == "sequential" else None
+        return {"fill": FILLS[self.role or "input"], "data_from_zero": from_zero}
 
     def paint(self, value: float, max_opacity: float = OPACITY_UNDER_TEXT) -> dict[str, object]:
         """Return the fill of a cell; positive numbers inherit the colour of their group."""
@@ -58,7 +72,7 @@ class Scale(NamedTuple):
             for i, value in enumerate(values)
         ]
         outline = {"stroke": "currentColor", "stroke_opacity": 0.3}
-        body = [element("g", *swatches, fill=self.colour, **outline)]
+        body = [element("g", *swatches, fill=self.group["fill"], **outline)]
         for tick in ticks:
             share = (tick / self.high - low_share) / (1 - low_share)
             x = left + swatch_width / 2 + share * (length - swatch_width)
@@ -66,12 +80,15 @@ class Scale(NamedTuple):
         return Panel(width, 8 + LINE_HEIGHT, "".join(body), "")
 
 
-def scale_of(kind: str, name: str, matrix: np.ndarray) -> Scale:
+def scale_of(kind: str, name: str, matrix: np.ndarray, role: str | None = None) -> Scale:
     """Return the scale for a matrix: symmetric around zero, or from zero to at least one.
 
     Raises:
-        ValueError: if the kind is unknown, or a number is negative on a sequential scale.
+        ValueError: if the kind or the role is unknown, or a number is negative on a sequential
+            scale.
     """
+    if role is not None and not (isinstance(role, str) and role in FILLS):
+        raise ValueError(f"role is {role!r}; expected one of {', '.join(FILLS)}")
     if not isinstance(kind, str) or kind not in KINDS:
         raise ValueError(f"scale is {kind!r}; expected {' or '.join(map(repr, KINDS))}")
     finite = matrix[np.isfinite(matrix)].astype(float)
@@ -80,6 +97,6 @@ def scale_of(kind: str, name: str, matrix: np.ndarray) -> Scale:
             raise ValueError(
                 f"{name} holds {number(finite.min())}; expected 0 or more on a sequential scale"
             )
-        return Scale(kind, 0.0, max(1.0, float(finite.max(initial=0))))
+        return Scale(kind, 0.0, max(1.0, float(finite.max(initial=0))), role)
     largest = float(np.abs(finite).max(initial=0)) or 1.0
-    return Scale(kind, -largest, largest)
+    return Scale(kind, -largest, largest, role)

@@ -29,6 +29,13 @@ ROLES = {
     "weights": "var(--role-weights, #d6409f)",
     "output": "var(--role-output, #1597ab)",
 }
+# The colours of lines that stand for no role, such as models that are compared.
+SERIES = {
+    "first": "var(--series-1, #5c6470)",
+    "second": "var(--series-2, #988400)",
+    "third": "var(--series-3, #c0563c)",
+    "fourth": "var(--series-4, #5b7ba3)",
+}
 
 
 class Html(str):
@@ -101,14 +108,15 @@ def title(x: float, y: float, text: str, role: str | None, anchor: str = "middle
 
 
 def colour(role: str | None) -> str:
-    """Return the colour of a role, or that of text if there is no role.
+    """Return the colour of a role or of a series, or that of text if there is no role.
 
     Raises:
         ValueError: if there is no such role.
     """
-    if role is not None and not (isinstance(role, str) and role in ROLES):
-        raise ValueError(f"role is {role!r}; expected one of {', '.join(ROLES)}")
-    return ROLES[role] if role else "currentColor"
+    colours = {**ROLES, **SERIES}
+    if role is not None and not (isinstance(role, str) and role in colours):
+        raise ValueError(f"role is {role!r}; expected one of {', '.join(colours)}")
+    return colours[role] if role else "currentColor"
 
 
 def translated(x: float, y: float, *children: str) -> str:

@@ -7,7 +7,7 @@ import pytest
 
 from attention_docs.publish.before.figures import todays_models
 from attention_docs.publish.before.figures.registry import FIGURES
-from attention_docs.render.figures.scales import MINUS, PLUS, scale_of
+from attention_docs.render.figures.scales import FILLS, MINUS, scale_of
 from attention_docs.render.numbers import html_number
 from attention_docs.render.table import table
 from tests.browser.test_every_page import AXE, EXCLUDED, RULES
@@ -248,9 +248,9 @@ def test_figure_cells_are_recoloured_after_an_edit(visit):
     scores = replay("self_attention", {"X": edited_x(-3)}).steps["scores"]
     scale = scale_of("diverging", "scores", scores)
     for (fill, opacity), score in zip(cells, scores.flat, strict=True):
-        assert fill == (MINUS if score < 0 else PLUS)
+        assert fill == (MINUS if score < 0 else FILLS["scores"])
         assert opacity == pytest.approx(scale.paint(score)["fill_opacity"])
-    assert {fill for fill, _ in cells} == {MINUS, PLUS}
+    assert {fill for fill, _ in cells} == {MINUS, FILLS["scores"]}
 
 
 def test_small_figure_cell_shows_minus_sign_when_negative(open_page):

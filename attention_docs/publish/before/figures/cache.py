@@ -28,7 +28,7 @@ def cache_triangle(steps_of: StepsOf) -> Html:
     claim(np.all(weights[~above] > 0), "the weights by a row")
     width, left, top = 58, 62, 2.6 * LINE_HEIGHT
     grid = cells.Grid(left, top, (width, 28), *weights.shape)
-    scale = scale_of("sequential", "weights", weights)
+    scale = scale_of("sequential", "weights", weights, "weights")
     rows = []
     for row in range(len(words)):
         for column in range(row + 1):
@@ -40,7 +40,7 @@ def cache_triangle(steps_of: StepsOf) -> Html:
                 stroke_opacity=0.35,
             )
             rows.append(cells.tag_index(rectangle, weights, (row, column)))
-    group = element("g", *rows, data_val=step_name(weights), fill=scale.colour)
+    group = element("g", *rows, data_val=step_name(weights), **scale.group)
     right = left + grid.width + 12
     phases = ["prompt", "prompt", "step 1", "step 2", "step 3"]
     notes = []

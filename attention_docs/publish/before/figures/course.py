@@ -212,7 +212,7 @@ def course_saturation(steps_of: StepsOf) -> Html:
     claim(curves[-1, PASS] > 0.99, "until it has almost everything")
     marked = {"weights": 3**-0.5, "weights_unscaled": 1.0}
     series = []
-    for name, word, role in (("pass", PASS, "weights"), ("any other", BIRDS, "input")):
+    for name, word, role in (("pass", PASS, "weights"), ("any other", BIRDS, "first")):
         series.append(Series(name, factors, curves[:, word], role))
         for step, factor in marked.items():
             weight = steps[step][word : word + 1]

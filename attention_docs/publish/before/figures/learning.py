@@ -65,10 +65,10 @@ def mistakes_in_reverse(steps_of: StepsOf) -> Html:
     r"""Loss on sequences not used in training. The paragraph *No scale* says what is wide."""
     correct, mistaken = steps_of("learning_reverse"), steps_of("learning_mistakes")
     lines = {
-        "no positions": (mistaken["no_positions"], "scores"),
-        "all parts": (correct["loss"], "weights"),
-        "wide, no scale": (mistaken["wide_unscaled"], "key"),
-        "wide, scaled": (mistaken["wide"], "query"),
+        "no positions": (mistaken["no_positions"], "second"),
+        "all parts": (correct["loss"], "first"),
+        "wide, no scale": (mistaken["wide_unscaled"], "third"),
+        "wide, scaled": (mistaken["wide"], "fourth"),
     }
     return loss_chart("Learning to reverse", correct["step"], lines, STEP_TICKS, (0, 1, 2, 3, 4))
 
@@ -81,9 +81,9 @@ def mistakes_in_a_walk(steps_of: StepsOf) -> Html:
     claim(steps["unmasked"][-1] < steps["log_2"], r"its loss falls below $\log 2$")
     claim(steps["unmasked_used"][-1] > steps["unmasked_used"][0], "Without the token it fails")
     lines = {
-        "no mask, used": (steps["unmasked_used"], "key"),
-        "masked": (steps["walk"], "weights"),
-        "no mask, trained": (steps["unmasked"], "output"),
+        "no mask, used": (steps["unmasked_used"], "second"),
+        "masked": (steps["walk"], "first"),
+        "no mask, trained": (steps["unmasked"], "third"),
     }
     return loss_chart("Learning a walk", steps["step"], lines, STEP_TICKS, (0, 1, 2, 3))
 
@@ -98,7 +98,7 @@ def induction_curves(steps_of: StepsOf) -> Html:
     claim(two_layers[early].min() > 0.9 * two_layers[0], "stays high for a hundred steps")
     claim(two_layers[-1] < two_layers[0] / 100, "falls almost to zero")
     claim(one_layer.min() > 0.8 * one_layer[0], "With one layer it stays high throughout")
-    lines = {"one layer": (one_layer, "key"), "two layers": (two_layers, "weights")}
+    lines = {"one layer": (one_layer, "second"), "two layers": (two_layers, "first")}
     return loss_chart(
         "Learning induction", steps["step"], lines, (0, 50, 100, 150, 200, 250), (0, 1, 2, 3)
     )

@@ -20,7 +20,7 @@ from attention_docs.render.figures import (
     heatmap,
     line_chart,
 )
-from attention_docs.render.figures.scales import MINUS, OPACITY, PLUS
+from attention_docs.render.figures.scales import FILLS, MINUS, OPACITY
 from attention_docs.render.figures.svg import LINE_HEIGHT, element, label
 from attention_docs.render.numbers import number
 
@@ -81,7 +81,7 @@ def positional_clocks(steps_of: StepsOf) -> Html:
 @site_figure
 def positional_heatmap(steps_of: StepsOf) -> Html:
     r"""The first \number{64} positions in \number{16} features, the base being $\number{10000}$:
-    purple is positive, orange is negative. The features of the first clocks alternate from position
+    grey is positive, olive is negative. The features of the first clocks alternate from position
     to position, and those of the last ones hardly change."""
     positions, features = 64, 16
     matrix = sinusoidal_positions(positions, features)
@@ -97,7 +97,7 @@ def positional_heatmap(steps_of: StepsOf) -> Html:
         element(
             "path",
             d="".join(corners),
-            fill=PLUS if level > 0 else MINUS,
+            fill=FILLS["input"] if level > 0 else MINUS,
             fill_opacity=OPACITY * abs(level) / levels,
         )
         for level, corners in sorted(paths.items())

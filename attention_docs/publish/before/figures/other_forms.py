@@ -61,10 +61,10 @@ def layer_costs(steps_of: StepsOf) -> Html:
     with the square of the length, and all the others in proportion to it."""
     steps = steps_of("cost")
     roles = {
-        "attention": "weights",
-        "projections": "input",
-        "convolution": "value",
-        "recurrence": "key",
+        "attention": "first",
+        "projections": "fourth",
+        "convolution": "second",
+        "recurrence": "third",
     }
     # Differences of logarithms, which are the slopes on logarithmic axes.
     rises = {name: np.diff(np.log(steps[name])) for name in (*roles, "n")}

@@ -310,7 +310,8 @@ def matrices(parts: Sequence[Part], steps_of: StepsOf, is_enlarged: bool) -> Pan
     for part in parts:
         rows, columns = labels(part)
         values = step_of(part.step, steps_of)[:, : len(columns)]
-        scale = scale_of("sequential" if part.role == "weights" else "diverging", part.name, values)
+        kind = "sequential" if part.role == "weights" else "diverging"
+        scale = scale_of(kind, part.name, values, part.role)
         text_widths = (text_width(text) * font / FONT_SIZE for text in columns)
         width = 1 + max(SMALL_HEIGHT, *text_widths)
         if is_enlarged:

@@ -21,7 +21,7 @@ def softmax_saturation(steps_of: StepsOf) -> Html:
     claim(weights[-1].max() > 0.99, "At the right end the largest has nearly all the weight")
     series = [
         Series(f"score {i + 1}", d, weights[:, i], role)
-        for i, role in enumerate(("input", "query", "key", "weights"))
+        for i, role in enumerate(("fourth", "first", "second", "third"))
     ]
     name = "Weights of four scores, without the division"
     chart = line_chart(name, D_AXIS, Axis("weight", (0, 0.25, 0.5, 0.75, 1)), series)
@@ -54,8 +54,8 @@ def score_variance(steps_of: StepsOf) -> Html:
     series = [
         Series("proved: d", d, d, "scores"),
         Series("measured", d, steps["variance"], "scores", line=False, points=True),
-        Series("scaled: 1", d, one, "weights"),
-        Series("measured", d, steps["variance_of_scaled"], "weights", line=False, points=True),
+        Series("scaled: 1", d, one, "first"),
+        Series("measured", d, steps["variance_of_scaled"], "first", line=False, points=True),
     ]
     name = "Variance of a score, and of a scaled score"
     axis = Axis("variance", (0.25, 1, 4, 16, 64, 256), logarithmic=True)
@@ -69,7 +69,7 @@ def score_variance_errors(steps_of: StepsOf) -> Html:
     steps = steps_of("score_variance")
     series = [
         Series(kind, steps["d"], steps[f"{kind}_errors_away"], role, line=False, points=True)
-        for kind, role in (("mean", "scores"), ("variance", "weights"))
+        for kind, role in (("mean", "first"), ("variance", "second"))
     ]
     name = "Measured minus proved"
     axis = Axis("standard errors", (-3, -2, -1, 0, 1, 2, 3))

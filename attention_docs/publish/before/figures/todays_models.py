@@ -84,9 +84,9 @@ def rotary_scaling(steps_of: StepsOf) -> Html:
     claim(np.isclose(ntk[0], unscaled[0]), "leaves the fastest alone")
     claim(interpolated[1] < ntk[1] < unscaled[1], "lies in between for the other")
     lines = {
-        "plain": ("longer_angles", "scores"),
-        "NTK-aware": ("ntk_angles", "key"),
-        "interpolated": ("interpolated_angles", "query"),
+        "plain": ("longer_angles", "first"),
+        "NTK-aware": ("ntk_angles", "second"),
+        "interpolated": ("interpolated_angles", "third"),
     }
     pairs = np.arange(3)
     series = [
@@ -103,7 +103,7 @@ def alibi_biases(steps_of: StepsOf) -> Html:
     slopes, distance = steps_of("position_biases")["slopes"], np.arange(17)
     series = [
         Series(f"head {head + 1}", distance, -slopes[head] * distance, role)
-        for head, role in enumerate(("query", "key", "value", "weights"))
+        for head, role in enumerate(("first", "second", "third", "fourth"))
     ]
     axes = Axis("distance", (0, 4, 8, 12, 16)), Axis("bias", (-4, -3, -2, -1, 0))
     name = "A bias for the distance"
@@ -167,8 +167,8 @@ def state_and_cache(steps_of: StepsOf) -> Html:
     claim(share == 1 / 4 and abs(saving - share) < 0.01, "needs about a quarter")
     tokens = steps["contexts"]
     series = [
-        Series("attention in all layers", tokens, steps["attention_only"], "key"),
-        Series("Qwen3-Next", tokens, steps["hybrid"], "output"),
+        Series("attention in all layers", tokens, steps["attention_only"], "second"),
+        Series("Qwen3-Next", tokens, steps["hybrid"], "first"),
     ]
     axes = (
         Axis("tokens", (1024, 4096, 16384, 65536, 262144), logarithmic=True),
@@ -215,7 +215,7 @@ def _tile_rounds(name: str, rounds: np.ndarray) -> Panel:
         square = {"x": x, "y": y, "width": size, "height": size}
         paint = scale.paint(count + 1 - float(turn))
         outline = {"stroke": "currentColor", "stroke_opacity": 0.4}
-        body.append(element("rect", **square, **{**paint, "fill": scale.colour}, **outline))
+        body.append(element("rect", **square, **{**paint, "fill": scale.group["fill"]}, **outline))
         body.append(label(x + size / 2, y + size / 2, str(turn)))
     lines = (f"row {i}: rounds {', '.join(map(str, row))}" for i, row in enumerate(rounds, 1))
     description = f"{name}, {'; '.join(lines)}."
@@ -234,8 +234,8 @@ def softmax_in_one_pass(steps_of: StepsOf) -> Html:
     claim(growing_scores == [2, 4], "At the second and at the fourth score the maximum grows")
     claim(np.all(steps["rescale"][[1, 3]] < 1), "multiplied by a factor below one")
     series = [
-        Series("maximum", scores_seen, steps["maxima"], "scores", points=True),
-        Series("total", scores_seen, steps["sums"], "weights", points=True),
+        Series("maximum", scores_seen, steps["maxima"], "first", points=True),
+        Series("total", scores_seen, steps["sums"], "second", points=True),
     ]
     axes = Axis("scores seen", (1, 2, 3, 4, 5, 6, 7, 8)), Axis("value", (0, 1, 2, 3))
     name = "The softmax in one pass"

@@ -144,12 +144,13 @@ def stages_panel(name: str, stages: Sequence[Stage]) -> Panel:
     y, body, descriptions = 3 * LINE_HEIGHT, [], []
     for stage in stages:
         kind = "sequential" if stage.role == "weights" else "diverging"
+        scale = scale_of(kind, stage.name, stage.row, stage.role)
         grid = cells.Grid(x, y, (width, 24), *stage.row.shape)
         middle = grid.centre(0, 0)[1]
         body += [
             label(x - 8, middle, stage.name, "end", fill=colour(stage.role), font_weight="bold"),
             cells.draw_column_labels(grid, stage.labels),
-            cells.draw_cells(grid, stage.row, scale_of(kind, stage.name, stage.row), None, True),
+            cells.draw_cells(grid, stage.row, scale, None, True),
         ]
         if stage.operation:
             body.append(label(x, y + 24 + 0.8 * LINE_HEIGHT, f"↓ {stage.operation}", "start"))
@@ -182,7 +183,11 @@ def row_times_matrix(
     below = cells.Grid(right.x, top + right.height + 12, wide, *product[1].shape)
     half = top + right.height / 2
     ends = {"x1": 0, "x2": right.x + right.width, "y1": half, "y2": half}
-    drawings = [(column, row[1].T), (right, matrix[1]), (below, product[1])]
+    drawings = [
+        (column, row[1].T, "output"),
+        (right, matrix[1], None),
+        (below, product[1], "output"),
+    ]
     body = [
         title(column.x + column.width / 2, top - LINE_HEIGHT / 2, row[0], "output"),
         title(right.x + right.width / 2, LINE_HEIGHT / 2, matrix[0], None),
@@ -192,8 +197,10 @@ def row_times_matrix(
         cells.draw_row_labels(column, 2 * list(features[: len(matrix[1]) // 2])),
         cells.draw_column_labels(right, features),
         *(
-            cells.draw_cells(grid, values, scale_of("diverging", "matrix", values), None, True)
-            for grid, values in drawings
+            cells.draw_cells(
+                grid, values, scale_of("diverging", "matrix", values, role), None, True
+            )
+            for grid, values, role in drawings
         ),
         element("line", **ends, stroke="currentColor", stroke_width=2, stroke_opacity=0.6),
     ]

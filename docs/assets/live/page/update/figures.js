@@ -9,7 +9,7 @@ const [MAX_WIDTH, MIN_WIDTH] = [9, 0.4];
 // Of the largest magnitude, with and without digits in the cell.
 const [OPACITY_UNDER_TEXT, OPACITY] = [0.5, 0.8];
 const BASELINE = 4; // below the middle of a text
-const [PLUS, MINUS] = ["var(--figure-plus, #8f63d2)", "var(--figure-minus, #c77a12)"];
+const MINUS = "var(--fill-minus, #988400)";
 
 /**
  * Redraw a matrix or the points of a chart.
@@ -49,9 +49,7 @@ const drawCell = (cell, value, dtype, largest) => {
   else if (isSmallCell && sign) setText(cell.appendChild(createText(box)), sign);
   const full = box?.getAttribute("data-full");
   if (box && full) return setNumber(box, "width", Number(full) * value);
-  // Positive cells have the colour of their group.
-  const fill = box?.closest("[fill]")?.getAttribute("fill");
-  if (box && fill && fill !== "none") paint(box, fill, value, largest, title ? OPACITY : OPACITY_UNDER_TEXT);
+  if (box && box.getAttribute("fill") !== "none") paint(box, value, largest, title ? OPACITY : OPACITY_UNDER_TEXT);
 };
 
 /** Set a text only if it differs, to avoid layout. @param {Element} element @param {string} text */
@@ -83,16 +81,16 @@ const setNumber = (element, name, value) => {
 /** Return the width of a line. @param {number} share of the maximum */
 const strokeWidth = (share) => (share ? Math.max(MIN_WIDTH, MAX_WIDTH * share) : 0);
 
-/** Colour a cell. @param {Element} box @param {string} fill @param {number} value @param {number} largest @param {number} opacity of the largest */
-const paint = (box, fill, value, largest, opacity) => {
-  const end = isSequential(fill) ? Math.max(1, largest) : largest || 1;
+/** Colour a cell; positive cells have the colour of their group. @param {Element} box @param {number} value @param {number} largest @param {number} opacity of the largest */
+const paint = (box, value, largest, opacity) => {
+  const end = isFromZero(box) ? Math.max(1, largest) : largest || 1;
   setNumber(box, "fill-opacity", opacity * Math.min(Math.abs(value) / end, 1));
-  const colour = value < 0 ? MINUS : PLUS;
-  if (!isSequential(fill) && fill !== colour) box.setAttribute("fill", colour);
+  if (value < 0) box.setAttribute("fill", MINUS);
+  else box.removeAttribute("fill");
 };
 
-/** Whether a colour scale starts at 0, without negative numbers. @param {string} fill */
-const isSequential = (fill) => fill.includes("--figure-weight");
+/** Whether the colour scale of a cell starts at 0, without negative numbers. @param {Element} box */
+const isFromZero = (box) => box.closest("[data-from-zero]") !== null;
 
 /** Update the ends of the colour scale. @param {Element} group @param {number} largest */
 const drawScale = (group, largest) => {
