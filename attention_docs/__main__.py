@@ -6,7 +6,8 @@ import sys
 
 from attention_docs import examples
 from attention_docs.arrays import backend
-from attention_docs.diagnosis import calling, checking, pasted, report
+from attention_docs.diagnosis import calling, checking, loading, pasted, report
+from attention_docs.diagnosis.cases import CASES
 from attention_docs.render.code import json_steps
 from attention_docs.render.latex import latex_steps
 from attention_docs.render.text import as_text
@@ -21,7 +22,7 @@ def main(arguments: list[str] | None = None) -> int:
     try:
         status: int = options.run(options)
         return status
-    except (LookupError, RuntimeError, calling.LoadError) as error:
+    except (LookupError, RuntimeError, loading.LoadError) as error:
         print(f"attention_docs: {error.args[0]}", file=sys.stderr)
         return 2
 
@@ -62,7 +63,11 @@ def build_parser() -> argparse.ArgumentParser:
         help="its names of the arguments",
     )
     command.add_argument("--limit", type=parse_seconds, default=10.0, help="seconds per case")
+    command.add_argument("--require", type=split_names, default=(), metavar="causal,gradients")
+    command.add_argument("--skip", type=split_names, default=(), metavar="float16")
+    command.add_argument("--expect", choices=checking.EXPECTED, help="whose conventions are right")
     command.add_argument("--json", action="store_true", help="print the report as JSON")
+    command.add_argument("--verbose", action="store_true", help="print every reason")
     command.set_defaults(run=check_function)
 
     command = commands.add_parser(
@@ -101,6 +106,16 @@ def verify_examples(options: argparse.Namespace) -> int:
     return 0 if agreeing == len(names) else 1
 
 
+def split_names(argument: str) -> tuple[str, ...]:
+    """Parse the names of features, separated by commas."""
+    features = list(dict.fromkeys(case.feature for case in CASES.values()))
+    names = tuple(name.strip() for name in argument.split(","))
+    for name in names:
+        if name not in features:
+            raise argparse.ArgumentTypeError(f"{name!r} is none of {', '.join(features)}")
+    return names
+
+
 def parse_name_pair(argument: str) -> tuple[str, str]:
     """Parse a pair such as `q=queries`."""
     ours, _, theirs = argument.partition("=")
@@ -122,8 +137,11 @@ def parse_seconds(argument: str) -> float:
 
 def check_function(options: argparse.Namespace) -> int:
     settings = calling.Settings(options.library, options.layout, options.mask, dict(options.names))
-    check_report = checking.check(options.target, settings, options.limit)
-    print(report.as_json(check_report) if options.json else report.as_text(check_report))
+    check_report = checking.check(
+        options.target, settings, options.limit, options.require, options.skip, options.expect
+    )
+    text = report.as_text(check_report, options.verbose)
+    print(report.as_json(check_report) if options.json else text)
     return 0 if check_report.is_correct else 1
 
 

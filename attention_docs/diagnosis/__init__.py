@@ -1,53 +1,154 @@
-"""Check a reader's attention function: call it with test cases and name its mistakes.
+"""Check a reader's attention function: compare it on many calls and name its mistakes.
 
 The mathematics and the examples do not import this package. In a pytest test:
 
-    @pytest.mark.parametrize("case", checks("my_package.attention:attend"), ids=str)
+    @pytest.mark.parametrize("case", checks(attend), ids=str)
     def test_attention(case):
         case.check()
 """
 
 import unittest
-from functools import cache
+from collections.abc import Callable, Mapping
+from functools import cached_property
 from typing import Any
 
-from attention_docs.diagnosis import checking, report
-from attention_docs.diagnosis.calling import LoadError, Settings
-from attention_docs.diagnosis.cases import CASES
-from attention_docs.diagnosis.verdicts import NOT_SUPPORTED, WRONG, Report
+import numpy as np
 
-__all__ = ["Check", "checks"]
+from attention_docs.diagnosis import checking, libraries, report
+from attention_docs.diagnosis.calling import Settings
+from attention_docs.diagnosis.cases import CASES
+from attention_docs.diagnosis.loading import LoadError
+from attention_docs.diagnosis.verdicts import NOT_SUPPORTED, WRONG, Report
+from attention_docs.diagnosis.worker import InProcessWorker
+
+__all__ = ["Check", "check", "checks"]
+
+Function = str | Callable[..., Any]
+RANDOM_CALLS = 50
+
+
+def check(
+    function: Function,
+    make_inputs: Callable[[np.random.RandomState], Any] | None = None,
+    reference: Callable[..., Any] | None = None,
+    tolerance: float = 1e-5,
+    require: tuple[str, ...] = (),
+    **settings: Any,
+) -> Report | None:
+    """Check a function object, or anything that has a reference.
+
+    Args:
+        function: a function, or `module:function` or `path/to/file.py:function`.
+        make_inputs: returns the arguments of a call, as a tuple or by name, from a generator of
+            random numbers. With it the check only compares with `reference`, on 50 calls.
+        reference: takes the same arguments and returns the expected result.
+        tolerance: how far a number may be off, relative to the largest one expected.
+        require: features that must be checked.
+        settings: as for `checks`.
+
+    Returns:
+        the report; None with `make_inputs`.
+
+    Raises:
+        AssertionError: if it is wrong; the message names the mistake, or the smallest call.
+        LoadError: if the function cannot be called at all.
+
+    >>> def root_of_squares(x):
+    ...     return x
+    >>> check(root_of_squares, lambda random: (random.normal(size=2),), np.abs)
+    Traceback (most recent call last):
+    AssertionError: the result of call 1, with arguments of shapes (2,), is off by 2.12 at [0]
+    """
+    if make_inputs is not None:
+        if reference is None or isinstance(function, str):
+            raise TypeError("make_inputs needs a function object and a reference")
+        compare_with(function, make_inputs, reference, tolerance)
+        return None
+    options = Settings(**settings)
+    if isinstance(function, str):
+        result = checking.check(function, options, require=require)
+    else:
+        result = checking.check_with(InProcessWorker(function), options, require)
+    if not result.is_correct:
+        raise AssertionError(report.as_text(result))
+    return result
+
+
+def compare_with(
+    function: Callable[..., Any],
+    make_inputs: Callable[[np.random.RandomState], Any],
+    reference: Callable[..., Any],
+    tolerance: float,
+) -> None:
+    """Compare a function with a reference, and report the failing call with the fewest numbers."""
+    random, failures = np.random.RandomState(0), []
+    for i in range(RANDOM_CALLS):
+        inputs = make_inputs(random)
+        arguments = dict(inputs) if isinstance(inputs, Mapping) else dict(enumerate(inputs))
+        positional = [value for key, value in arguments.items() if isinstance(key, int)]
+        keywords = {key: value for key, value in arguments.items() if isinstance(key, str)}
+        expected, actual = (
+            libraries.to_numpy(f(*positional, **keywords)) for f in (reference, function)
+        )
+        shapes = [str(tuple(x.shape)) for x in arguments.values() if hasattr(x, "shape")]
+        call = f"the result of call {i + 1}, with arguments of shapes {', '.join(shapes)},"
+        size = sum(int(np.prod(x.shape)) for x in arguments.values() if hasattr(x, "shape"))
+        if actual.shape != expected.shape:
+            failures.append((size, f"{call} has shape {actual.shape}; expected {expected.shape}"))
+            continue
+        errors = np.where((actual == expected) | np.isnan(expected), 0.0, np.abs(actual - expected))
+        errors = np.nan_to_num(errors, nan=np.inf)
+        if errors.max(initial=0.0) > tolerance * np.abs(expected).max(initial=1.0):
+            worst = [int(j) for j in np.unravel_index(errors.argmax(), errors.shape)]
+            failures.append((size, f"{call} is off by {errors.max():.3g} at {worst}"))
+    if failures:
+        raise AssertionError(min(failures)[1])
 
 
 class Check:
-    """One case of a check, run as a test.
+    """A check, or one case of it, run as a test.
 
     Attributes:
-        target: the function, as `module:function` or `path/to/file.py:function`.
-        name: the name of the case.
-        settings: the settings of the check, as pairs of name and value.
+        function: the function, or its name.
+        name: the name of the case; None for all.
+        settings: the settings of the check.
+        reports: the report or the error of the check, once it has run, shared by its cases.
     """
 
-    def __init__(self, target: str, name: str, settings: tuple[tuple[str, Any], ...]) -> None:
-        self.target, self.name, self.settings = target, name, settings
+    def __init__(
+        self, function: Function, name: str | None, settings: Mapping[str, Any], reports: list[Any]
+    ) -> None:
+        self.function, self.name = function, name
+        self.settings, self.reports = settings, reports
 
     def __str__(self) -> str:
-        return self.name
+        if self.name or isinstance(self.function, str):
+            return self.name or str(self.function)
+        return getattr(self.function, "__name__", "attention")
+
+    @cached_property
+    def report(self) -> Report:
+        """The report of all cases, which the first one to need it makes."""
+        if not self.reports:
+            self.reports.append(report_or_error(self.function, Settings(**self.settings)))
+        if isinstance(self.reports[0], LoadError):
+            raise self.reports[0]
+        result: Report = self.reports[0]
+        return result
 
     def check(self) -> None:
-        """Fail if the function is wrong in this case; skip a case that it does not support.
-
-        The first case runs all of them, in one process, and caches the report.
+        """Fail if the function is wrong; skip a case that it does not support.
 
         Raises:
             LoadError: if the function cannot be loaded or called at all.
             AssertionError: with the mistake, the line that fixes it, and where it is explained.
             unittest.SkipTest: with the reason; pytest shows it as a skipped test.
         """
-        report_or_error = cached_report(self.target, self.settings)
-        if isinstance(report_or_error, LoadError):
-            raise report_or_error
-        verdicts = {verdict.case.name: verdict for verdict in report_or_error.verdicts}
+        if self.name is None:
+            if not self.report.is_correct:
+                raise AssertionError(report.as_text(self.report))
+            return
+        verdicts = {verdict.case.name: verdict for verdict in self.report.verdicts}
         verdict = verdicts.get(self.name)
         if verdict is None:
             raise unittest.SkipTest("the case is for functions of another kind")
@@ -57,32 +158,28 @@ class Check:
             raise AssertionError(report.format_verdict(verdict))
 
 
-def checks(target: str, **settings: Any) -> list[Check]:
-    """Return one check for each case.
+def report_or_error(function: Function, settings: Settings) -> Report | LoadError:
+    """Return the report of a check, or the error that prevented it."""
+    try:
+        if isinstance(function, str):
+            return checking.check(function, settings)
+        return checking.check_with(InProcessWorker(function), settings)
+    except LoadError as error:
+        return error
+
+
+def checks(function: Function, each_case: bool = False, **settings: Any) -> list[Check]:
+    """Return the check of a function as a list of one test, or of one for each case.
 
     Args:
-        target: `module:function` or `path/to/file.py:function`.
+        function: a function, or `module:function` or `path/to/file.py:function`.
+        each_case: whether each case is a test of its own.
         settings: `library`, `layout`, `mask` and `names`, as on the command line; those left out
             are detected.
 
-    Examples:
-        >>> [str(case) for case in checks("my_package:attend")][:3]
-        ['distinct_sizes', 'other_sizes', 'square']
+    >>> [str(case) for case in checks("my_package:attend", each_case=True)][:3]
+    ['distinct_sizes', 'other_sizes', 'square']
     """
-    # As tuples, because the cache of reports needs hashable arguments.
-    pairs = tuple(
-        (name, tuple(value.items()) if isinstance(value, dict) else value)
-        for name, value in settings.items()
-    )
-    return [Check(target, name, pairs) for name in CASES]
-
-
-@cache
-def cached_report(target: str, settings: tuple[tuple[str, Any], ...]) -> Report | LoadError:
-    """Return the report of all cases, or the error that prevented it."""
-    options = dict(settings)
-    options["names"] = dict(options.get("names", ()))
-    try:
-        return checking.check(target, Settings(**options))
-    except LoadError as error:
-        return error
+    names = list(CASES) if each_case else [None]
+    reports: list[Any] = []
+    return [Check(function, name, settings, reports) for name in names]

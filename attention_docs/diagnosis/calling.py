@@ -1,33 +1,35 @@
-"""Load a reader's function and translate a case's arguments to its library, layout and names."""
+"""Describe a reader's function, and translate a case's arguments to its layout and names."""
 
-import difflib
-import importlib
 import importlib.util
 import inspect
 import sys
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
-from pathlib import Path
-from types import ModuleType
-from typing import Any, cast
+from types import ModuleType, SimpleNamespace
+from typing import Any
 
 import numpy as np
 
 from attention_docs.arrays import Array
+from attention_docs.diagnosis.cases import NO_LIMITS, Limits
+from attention_docs.diagnosis.libraries import UnsupportedError, read_layer
+from attention_docs.diagnosis.loading import LoadError
 from attention_docs.diagnosis.recipe import Call, LayerCall
 
 LAYOUTS = ("bhnd", "bnhd", "bnd", "nd")
 LAYER_LAYOUTS = ("bnd", "nbd")
 LIBRARIES = ("torch", "jax", "cupy", "array_api_strict", "numpy")
-MASKS = ("keep", "hide", "additive")
-LONGEST_MESSAGE = 120
+MASKS = ("keep", "hide", "additive", "ones")
 
 # Common names of each argument in other packages, in lower case.
 ARGUMENT_NAMES = {
     "query": ("query", "queries", "q", "xq", "query_states"),
     "key": ("key", "keys", "k", "xk", "key_states"),
     "value": ("value", "values", "v", "xv", "value_states"),
+    "packed": ("qkv", "packed_qkv"),
+    "packed_key": ("kv", "packed_kv"),
     "mask": ("attn_mask", "mask", "attention_mask"),
+    "padding": ("key_padding_mask", "padding_mask", "pad_mask"),
     "bias": ("bias", "attn_bias", "attention_bias"),
     "is_causal": ("is_causal", "causal"),
     "scale": ("scale", "scaling", "softmax_scale", "sm_scale"),
@@ -35,10 +37,18 @@ ARGUMENT_NAMES = {
     "softcap": ("softcap", "soft_cap", "logits_soft_cap", "attn_logits_soft_cap", "logit_cap"),
     "grouped": ("enable_gqa",),
     "x": ("x", "inputs", "hidden_states", "tokens"),
+    "rotation": ("position_embeddings",),
     "heads": ("num_heads", "n_heads", "heads", "n_head", "h"),
+    "out": ("out",),
+    "module": ("module",),
     **{f"W_{letter}": (f"w_{letter}".lower(), f"w{letter}".lower()) for letter in "QKVO"},
     **{f"b_{letter}": (f"b_{letter}".lower(), f"b{letter}".lower()) for letter in "QKVO"},
     "W_packed": ("w_qkv", "wqkv", "w_packed", "in_proj_weight"),
+}
+# What turns off randomness, by argument name.
+WITHOUT_DROPOUT = {
+    **dict.fromkeys(("dropout", "dropout_p", "attn_dropout", "dropout_rate"), 0.0),
+    **dict.fromkeys(("training", "train"), False),
 }
 ABBREVIATIONS = {"q": "query", "k": "key", "v": "value"}
 EMPTY = inspect.Parameter.empty
@@ -49,14 +59,6 @@ DEFAULT_PARAMETERS = {
 }
 
 
-class LoadError(Exception):
-    """The function cannot be loaded or called; the message says in one line what to do."""
-
-
-class UnsupportedError(Exception):
-    """The function does not support a case; the message says why."""
-
-
 @dataclass(frozen=True)
 class Settings:
     """How to call the function; None means that it is detected.
@@ -64,11 +66,18 @@ class Settings:
     Attributes:
         library: the array library of its arguments.
         layout: the order of the axes: b (batch), h (heads), n (positions) and d (features).
-        mask: one of `MASKS`: True keeps a key, True hides it, or the mask is added to the scores.
+        mask: one of `MASKS`: True keeps a key, True hides it, the mask is added to the scores, or
+            1 keeps and 0 hides.
         names: the function's argument names, keyed by ours; q, k and v abbreviate query, key and
             value.
         dtype: the dtype of the arrays, where a case does not specify one.
         precision: the dtype it computes in, if coarser than that of its arguments.
+        limits: the sizes that it takes.
+        stacked: the axis on which queries, keys and values are stacked, if they are one argument.
+        item: the index, key or attribute of the output in what the function returns.
+        always_causal: whether it is causal and has no argument for it.
+        keys_only: whether its mask is (b, n), one for all queries.
+        adds_masks: whether a mask may hold numbers to add.
     """
 
     library: str | None = None
@@ -77,6 +86,12 @@ class Settings:
     names: Mapping[str, str] = field(default_factory=dict)
     dtype: str = "float64"
     precision: str | None = None
+    limits: Limits = NO_LIMITS
+    stacked: int | None = None
+    item: Any = None
+    always_causal: bool = False
+    keys_only: bool = False
+    adds_masks: bool = True
 
 
 @dataclass(frozen=True)
@@ -84,142 +99,65 @@ class Description:
     """Properties of the function, determined by inspection.
 
     Attributes:
-        library: the array library of its arguments.
+        libraries: the array libraries that its arguments may have, the likeliest first.
         names: the function's argument names, keyed by ours.
         by_position: its names of query, key and value in its order, if they are its first three
             arguments; otherwise empty.
-        required: its arguments without a default.
+        defaults: the defaults of its arguments; those that are required are missing.
+        layer: for a module, a call with its own weights and sizes.
+        has_code: whether it is written in Python.
     """
 
-    library: str
+    libraries: tuple[str, ...]
     names: Mapping[str, str]
     by_position: tuple[str, ...] = ()
-    required: frozenset[str] = frozenset()
+    defaults: Mapping[str, Any] = field(default_factory=dict)
+    layer: LayerCall | None = None
+    has_code: bool = True
 
     @property
     def is_layer(self) -> bool:
         """Whether it projects its inputs into heads."""
-        return "weights" in self.names or bool({"W_Q", "W_packed"} & self.names.keys())
+        return self.layer is not None or bool({"W_Q", "W_packed"} & self.names.keys())
 
-
-def load(target: str) -> Callable[..., Any]:
-    """Return the function that `module:function` or `path/to/file.py:function` names.
-
-    Raises:
-        LoadError: if there is no such function; the message says in one line what to do.
-    """
-    module_name, _, name = target.rpartition(":")
-    if not module_name or not name:
-        raise LoadError(f"{target!r} names no function; write module:function or file.py:function")
-    module = import_module_or_file(module_name, name)
-    function: Any = module
-    for attribute in name.split("."):
-        if not hasattr(function, attribute):
-            names = ", ".join(suggested_names(module, attribute)) or "nothing"
-            raise LoadError(f"{module_name} has no {name!r}; what can be called there: {names}")
-        function = getattr(function, attribute)
-    if isinstance(function, type):
-        raise LoadError(
-            f"{name} is a class; create an instance with 6 features and 3 heads, such as "
-            f"`layer = {name}(6, 3)`, and check {module_name}:layer"
-        )
-    if not callable(function):
-        raise LoadError(f"{name} is of type {type(function).__name__}; expected a function")
-    return cast(Callable[..., Any], function)
-
-
-def suggested_names(module: ModuleType, misspelt: str) -> list[str]:
-    """Return the callables of a module with similar names, or the first few if there are none."""
-    callables = [
-        name for name, value in vars(module).items() if callable(value) and not name.startswith("_")
-    ]
-    return difflib.get_close_matches(misspelt, callables, cutoff=0.7) or callables[:8]
-
-
-def import_module_or_file(module_name: str, name: str) -> ModuleType:
-    """Import a module, or a file if the name ends in .py.
-
-    Raises:
-        LoadError: if the import fails; the message says in one line what to do.
-    """
-    try:
-        if module_name.endswith(".py"):
-            return import_file(Path(module_name))
-        return importlib.import_module(module_name)
-    except LoadError:
-        raise
-    except (Exception, SystemExit) as error:
-        raise LoadError(explain_import_error(error, module_name, name)) from error
-
-
-def explain_import_error(error: BaseException, module_name: str, name: str) -> str:
-    """Say in one line why a module or file cannot be imported, and what to do."""
-    # Not if the module exists and imports another one that is missing.
-    if isinstance(error, ModuleNotFoundError) and f"{module_name}.".startswith(f"{error.name}."):
-        return (
-            f"there is no module {error.name!r}; run the check in the folder where "
-            f"`import {module_name}` works, or write path/to/file.py:{name}"
-        )
-    if not module_name.endswith(".py"):
-        hint = f'`python -c "import {module_name}"` shows where'
-    elif "relative import" in str(error):
-        hint = f"for a file of a package, write package.module:{name}"
-    else:
-        hint = f"`python {module_name}` shows where"
-    cause = f"{type(error).__name__}: {first_line(error)}"
-    return f"{module_name} cannot be imported: {cause}; {hint}"
-
-
-def import_file(path: Path) -> ModuleType:
-    if not path.is_file():
-        raise LoadError(f"there is no file {path}; write its path relative to this folder")
-    spec = importlib.util.spec_from_file_location(path.stem, path)
-    assert spec  # because the name ends in .py
-    assert spec.loader
-    sys.path.insert(0, str(path.parent.resolve()))  # so that it can import its neighbours
-    module = importlib.util.module_from_spec(spec)
-    sys.modules[path.stem] = module  # dataclasses look up their module there
-    spec.loader.exec_module(module)
-    return module
-
-
-def first_line(error: object) -> str:
-    """Return the first line of a message, truncated to `LONGEST_MESSAGE` characters."""
-    lines = str(error).strip().splitlines() or ["no message"]
-    if len(lines[0]) <= LONGEST_MESSAGE:
-        return lines[0]
-    return lines[0][: LONGEST_MESSAGE - 3] + "..."
+    def is_required(self, ours: str) -> bool:
+        """Whether it has an argument of this name of ours, without a default."""
+        return ours in self.names and self.names[ours] not in self.defaults
 
 
 def describe(function: Callable[..., Any], settings: Settings) -> Description:
-    """Infer the function's library and argument names.
+    """Infer the function's libraries and argument names.
 
     Raises:
-        LoadError: if a setting is invalid, the library is ambiguous or not installed, or no
-            arguments are recognised as query, key and value.
+        LoadError: if a setting is invalid, the library is not installed, or no arguments are
+            recognised as query, key and value.
     """
     parameters = parameters_of(function)
     names = match_names(parameters, settings)
+    layer = None
     if hasattr(function, "named_parameters") and any(function.named_parameters()):
-        names["weights"] = "parameters"  # a PyTorch module; `libraries.set_weights` sets them
-    if "mask" in names and settings.mask not in ("keep", "hide"):
+        layer = read_layer(function)
+    if "mask" in names and settings.mask not in ("keep", "hide", "ones"):
         names.setdefault("bias", names["mask"])  # one argument may take both kinds of mask
-    if not {"query", "key", "value", "x"} & names.keys():  # assume the usual order
-        names |= dict(zip(("query", "key", "value"), parameters, strict=False))
-    required = {name for name, parameter in parameters.items() if parameter.default is EMPTY}
+    if not {"query", "key", "value", "x", "packed", "packed_key"} & names.keys():
+        names |= dict(zip(("query", "key", "value"), parameters, strict=False))  # the usual order
     description = Description(
-        library=settings.library or infer_library(function),
+        libraries=(settings.library,) if settings.library else infer_libraries(function),
         names=names,
         by_position=positional_inputs(parameters, names),
-        required=frozenset(required),
+        defaults={name: p.default for name, p in parameters.items() if p.default is not EMPTY},
+        layer=layer,
+        has_code=hasattr(inspect.unwrap(function), "__code__") or layer is not None,
     )
-    missing = [name for name in ("query", "key", "value") if name not in names]
+    packed = {"key", "value"} if "packed_key" in names else set()
+    packed |= {"query", "key", "value"} if "packed" in names else set()
+    missing = [name for name in ("query", "key", "value") if name not in {*names, *packed}]
     if missing and not description.is_layer:
         raise LoadError(
             f"it takes ({', '.join(parameters)}), and attention takes query, key and value; "
             f"say which is which with --names {' '.join(f'{name}=...' for name in missing)}"
         )
-    check_library(description.library)
+    check_library(description.libraries[0])
     return description
 
 
@@ -274,7 +212,11 @@ def parameters_of(function: Callable[..., Any]) -> dict[str, inspect.Parameter]:
     try:
         parameters = inspect.signature(signature_owner).parameters.values()
     except (TypeError, ValueError):
-        return dict(DEFAULT_PARAMETERS)
+        given = getattr(function, "keywords", {})  # of a partial
+        return DEFAULT_PARAMETERS | {
+            name: DEFAULT_PARAMETERS["query"].replace(name=name, default=value)
+            for name, value in given.items()
+        }
     by_name = {p.name: p for p in parameters if p.kind not in (p.VAR_POSITIONAL, p.VAR_KEYWORD)}
     return dict(DEFAULT_PARAMETERS) if parameters and not by_name else by_name
 
@@ -288,29 +230,46 @@ def positional_inputs(
     return tuple(positional[:3]) if set(positional[:3]) == inputs else ()
 
 
-def infer_library(function: Callable[..., Any]) -> str:
-    """Return the array library that a function's module belongs to or imports.
+def infer_libraries(function: Callable[..., Any]) -> tuple[str, ...]:
+    """Return the libraries whose arrays a function may take, the likeliest first.
 
-    Raises:
-        LoadError: if its module imports more than one besides NumPy.
+    A function of its own code takes those that its code names, then those that its module imports.
     """
+    while hasattr(function, "func"):  # a partial
+        function = function.func
     inner = inspect.unwrap(function)
     if hasattr(inner, "named_parameters"):
-        return "torch"
+        return ("torch",)
     module_name = getattr(inner, "__module__", None) or type(inner).__module__
-    package = module_name.partition(".")[0]
-    if package == "jaxlib":
-        package = "jax"
+    package = module_name.partition(".")[0].replace("jaxlib", "jax")
     if package in LIBRARIES:
-        return package
+        return (package,)
+    if not hasattr(inner, "__code__") and "torch" in repr(
+        inner
+    ):  # a function of PyTorch without a module
+        return ("torch",)
     namespace = getattr(inner, "__globals__", None) or vars(sys.modules[type(inner).__module__])
-    packages = {top_level_package(value) for value in list(namespace.values())}
-    imported = [name for name in LIBRARIES if name in packages and name != "numpy"]
-    if len(imported) > 1:
-        raise LoadError(
-            f"its module imports {' and '.join(imported)}; say whose arrays it takes with --library"
-        )
-    return imported[0] if imported else "numpy"
+    used = [namespace.get(name) for name in names_in_code(inner, namespace)]
+    if owner := getattr(inner, "__closure__", None):
+        used += [cell.cell_contents for cell in owner]
+    packages = [top_level_package(value) for value in (*used, *namespace.values())]
+    libraries = dict.fromkeys(name for name in packages if name in LIBRARIES)
+    return tuple(name for name in (*libraries, "numpy") if importlib.util.find_spec(name)) or (
+        "numpy",
+    )
+
+
+def names_in_code(function: Any, namespace: Mapping[str, Any], depth: int = 2) -> list[str]:
+    """Return the global names that a function uses, and those of the functions it calls."""
+    code = getattr(function, "__code__", None)
+    if code is None:
+        return []
+    codes = [code, *(constant for constant in code.co_consts if hasattr(constant, "co_names"))]
+    names = [name for code in codes for name in code.co_names if name in namespace]
+    if depth:
+        for name in list(names):
+            names += names_in_code(namespace[name], namespace, depth - 1)
+    return list(dict.fromkeys(names))
 
 
 def top_level_package(value: Any) -> str:
@@ -344,6 +303,11 @@ def from_layout(array: Array, layout: str) -> Array:
     return {"bhnd": array, "bnd": array[:, None], "nd": array[None, None]}[layout]
 
 
+def output_layout(description: Description, settings: Settings) -> str:
+    """Return the layout of the output; functions of transformers move heads behind positions."""
+    return "bnhd" if "module" in description.names else settings.layout or "bhnd"
+
+
 def mask_to_layout(mask: Array, layout: str) -> Array:
     """Drop or add leading axes of a mask to match the scores of a layout."""
     if "h" in layout:
@@ -356,42 +320,80 @@ def mask_to_layout(mask: Array, layout: str) -> Array:
 
 
 def translate_arguments(
-    call: Call | LayerCall, names: Mapping[str, str], settings: Settings
+    call: Call | LayerCall, description: Description, settings: Settings
 ) -> dict[str, Any]:
     """Return the arguments of a call by the function's own names, in its layout.
 
     Raises:
         UnsupportedError: if the function lacks one of them.
     """
+    names = description.names
     if isinstance(call, LayerCall):
-        values = layer_arguments(call, names, settings)
+        values = layer_arguments(call, description, settings)
     else:
-        values = attention_arguments(call, names, settings)
+        values = attention_arguments(call, description, settings)
     for name in values:
         if name not in names:
             raise UnsupportedError(
                 f"it has no argument recognised as {name}; if there is one, pass --names {name}=..."
             )
-    return {names[name]: value for name, value in values.items()}
+    fixed = {
+        name: value
+        for name, value in WITHOUT_DROPOUT.items()
+        if name in description.defaults or name in names.values()
+    }
+    return fixed | {names[name]: value for name, value in values.items()}
 
 
-def attention_arguments(call: Call, names: Mapping[str, str], settings: Settings) -> dict[str, Any]:
-    layout = settings.layout or "bhnd"
+def attention_arguments(call: Call, description: Description, settings: Settings) -> dict[str, Any]:
+    layout, names = settings.layout or "bhnd", description.names
     values: dict[str, Any] = {
         name: to_layout(getattr(call, name), layout) for name in ("query", "key", "value")
     }
+    if settings.stacked is not None:
+        packed = [values.pop(name) for name in ("query", "key", "value") if name not in names]
+        stack_name = "packed" if "packed" in names else "packed_key"
+        values[stack_name] = np.stack(packed, axis=settings.stacked)
     if call.mask is not None:
-        values["mask"] = mask_to_layout(convert_mask(call.mask, settings.mask), layout)
+        values |= mask_arguments(call.mask, names, settings)
+    elif description.is_required("mask"):
+        values["mask"] = None
     if call.bias is not None:
+        if not settings.adds_masks and names.get("bias") == names.get("mask"):
+            raise UnsupportedError("its masks are boolean, so that each nonzero number is True")
         values["bias"] = mask_to_layout(call.bias, layout)
-    if call.is_causal:
+    if call.is_causal and not settings.always_causal:
         values["is_causal"] = True
+    elif description.defaults.get(names.get("is_causal", ""), EMPTY) and "is_causal" in names:
+        values["is_causal"] = False  # where it is required, or True by default
+    default_scale = description.defaults.get(names.get("scale", ""), EMPTY)
+    if call.scale is not None or (default_scale is not None and "scale" in names):
+        values["scale"] = call.key.shape[-1] ** -0.5 if call.scale is None else call.scale
     if call.query.shape[1] != call.key.shape[1] and "grouped" in names:
         values["grouped"] = True
-    for name in ("scale", "window", "softcap"):
-        if getattr(call, name) is not None:
-            values[name] = getattr(call, name)
+    if call.softcap is not None:
+        values["softcap"] = call.softcap
+    if call.window is not None:
+        open_side = -1 if description.defaults.get(names.get("window", "")) == (-1, -1) else None
+        values["window"] = tuple(open_side if side is None else side for side in call.window)
+    if description.is_required("out"):
+        shape = (*call.query.shape[:-1], call.value.shape[-1])
+        values["out"] = to_layout(np.zeros(shape), layout)
+    if description.is_required("module"):
+        values["module"] = SimpleNamespace(
+            training=False, num_key_value_groups=call.query.shape[1] // call.key.shape[1]
+        )
     return values
+
+
+def mask_arguments(mask: Array, names: Mapping[str, str], settings: Settings) -> dict[str, Any]:
+    """Return a mask as the function's argument: for pairs of positions, or for keys alone."""
+    converted = convert_mask(mask, settings.mask)
+    if "mask" in names and not settings.keys_only:
+        return {"mask": mask_to_layout(converted, settings.layout or "bhnd")}
+    if mask.ndim < 4 or mask.shape[1:3] != (1, 1):
+        raise UnsupportedError("its mask hides keys from all queries alike")
+    return {"mask" if "mask" in names else "padding": converted[:, 0, 0]}
 
 
 def convert_mask(mask: Array, kind: str | None) -> Array:
@@ -400,13 +402,15 @@ def convert_mask(mask: Array, kind: str | None) -> Array:
         return ~mask
     if kind == "additive":
         return np.where(mask, 0.0, -np.inf)
+    if kind == "ones":
+        return mask.astype(float)
     return mask
 
 
 def layer_arguments(
-    call: LayerCall, names: Mapping[str, str], settings: Settings
+    call: LayerCall, description: Description, settings: Settings
 ) -> dict[str, Any]:
-    layout = settings.layout or "bnd"
+    layout, names = settings.layout or "bnd", description.names
     query, key = (layer_to_layout(rows, layout) for rows in (call.query, call.key))
     values: dict[str, Any] = {"query": query, "key": key}
     if "value" in names:
@@ -415,9 +419,15 @@ def layer_arguments(
         if call.query is not call.key:
             raise UnsupportedError("it takes only one sequence, so no cross-attention")
         values = {"x": query}
-    if call.is_causal:
+    if call.is_causal and not settings.always_causal:
         values["is_causal"] = True
-    if "weights" in names:  # `libraries.set_weights` stores them in the module
+    if description.is_required("mask"):
+        values["mask"] = None
+    if call.rotation is not None:
+        b, n, _ = call.query.shape
+        angles = np.broadcast_to(call.rotation[:n], (b, n, call.rotation.shape[1]))
+        values["rotation"] = (np.cos(angles), np.sin(angles))
+    if description.layer is not None:  # it has weights of its own
         return values
     values |= {f"W_{letter}": matrix for letter, matrix in call.weights.items()}
     if "W_packed" in names:

@@ -3,7 +3,7 @@
 All numbers are multiples of 1/4, so every dtype represents them exactly.
 """
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
 from functools import cache
 from typing import Any
@@ -12,14 +12,45 @@ import numpy as np
 
 from attention_docs.arrays import Array
 from attention_docs.backward import attention_backward
+from attention_docs.diagnosis import recipe
 from attention_docs.diagnosis.recipe import Call, LayerCall
 from attention_docs.dot_product import AttentionSteps, attention_steps
 from attention_docs.examples import distinct_sizes
 from attention_docs.masks import causal_mask
-from attention_docs.multi_head import MultiHeadAttention
 
-# Unit roundoff: half the distance from 1 to the next larger number.
-ROUNDOFF = {"float64": 2.0**-53, "float32": 2.0**-24, "float16": 2.0**-11, "bfloat16": 2.0**-8}
+# Bits of a significand, the leading one included.
+PRECISION = {"float64": 53, "float32": 24, "float16": 11, "bfloat16": 8}
+
+
+@dataclass(frozen=True)
+class Limits:
+    """The sizes that a function takes.
+
+    Attributes:
+        equal_widths: whether values must be as wide as keys.
+        equal_lengths: whether there must be as many queries as keys.
+        multiple: what lengths must be a multiple of.
+        widths: the widths of a head that it takes; empty for all.
+    """
+
+    equal_widths: bool = False
+    equal_lengths: bool = False
+    multiple: int = 1
+    widths: tuple[int, ...] = ()
+
+    def fit(self, m: int, n: int, d_k: int, d_v: int) -> tuple[int, int, int, int]:
+        """Return the nearest larger sizes within the limits."""
+        m, n = (-(-length // self.multiple) * self.multiple for length in (m, n))
+        d_k, d_v = (min((w for w in self.widths if w >= d), default=d) for d in (d_k, d_v))
+        return (
+            max(m, n) if self.equal_lengths else m,
+            max(m, n) if self.equal_lengths else n,
+            d_k,
+            d_k if self.equal_widths else d_v,
+        )
+
+
+NO_LIMITS = Limits()
 
 
 @dataclass(frozen=True, eq=False)
@@ -28,6 +59,7 @@ class Case:
 
     Attributes:
         name: its name, also in `--json`.
+        feature: the feature of the function that it tests, for `--require` and `--skip`.
         isolates: the aspect of attention that it tests.
         call: the arguments.
         dtype: the dtype of the arrays; None for the one of the settings.
@@ -37,6 +69,7 @@ class Case:
     """
 
     name: str
+    feature: str
     isolates: str
     call: Call | LayerCall
     dtype: str | None = None
@@ -48,35 +81,33 @@ class Case:
     def expected(self) -> dict[str, Array]:
         """Return the expected results by name: the output, or the gradient of each input."""
         if isinstance(self.call, LayerCall):
-            return {"output": layer_output(self.call)}
+            return {"output": recipe.attend_in_heads(self.call)}
         if self.gradients:
             return gradients(self.call)
-        return {"output": expected_steps(self.call).output}
+        return {"output": recipe.attend(self.call)}
 
     @cache  # noqa: B019 -- likewise
     def tolerance(self, dtype: str) -> float:
-        """Return a bound on the rounding error of a correct result.
+        """Return how far a right result may be off by rounding.
 
-        In any order of summation, the error of a sum of d products, and so of a score, is at most
-        (d + 2) u S, where u is the unit roundoff and S the sum of their absolute values. The scale
-        and the mask, whose numbers count towards S, round the score three more times. If all scores
-        are off by at most e, a weight changes by at most the factor exp(2 e), and normalising
-        n weights rounds n + 4 times. To first order, then, the error of the output, an average of
-        values, is at most (2 (d + 5) S + n + 4) u max|V|. A layer also projects twice, which
-        doubles the sums; a gradient adds up m or n such terms.
+        It is 16 times the largest error of the plain formula with each step rounded to the dtype,
+        and four units in the last place of the largest value, because other orders of summation
+        err more or less than this one. Errors in 64 bits are those in 32 bits, scaled.
         """
-        unit = ROUNDOFF.get(dtype, ROUNDOFF["float64"])
+        bits = min(PRECISION[dtype], 24)
+        steps = recipe.rounded_steps(bits)
         if isinstance(self.call, LayerCall):
-            return layer_tolerance(self.call, unit)
-        query, key, value = (np.abs(a) for a in (self.call.query, self.call.key, self.call.value))
-        n, d = key.shape[-2:]
-        group_size = query.shape[1] // key.shape[1]
-        scores = query @ np.repeat(key, group_size, axis=1).swapaxes(-1, -2)
-        largest_sum = float(scores.max()) * max(1.0, abs(self.call.scale or d**-0.5))
-        if self.call.bias is not None:
-            largest_sum += float(np.abs(self.call.bias[np.isfinite(self.call.bias)]).max())
-        bound = float((2 * (d + 5) * largest_sum + n + 4) * unit * value.max())
-        return bound * (n + d) * float(query.max() + key.max()) if self.gradients else bound
+            exact, rounded = (recipe.attend_in_heads(self.call, s) for s in ({}, steps))
+            largest = float(np.abs(exact).max())
+        else:
+            exact, rounded = (recipe.attend(self.call, s) for s in ({}, steps))
+            largest = float(np.abs(self.call.value).max())
+        error = 16 * float(np.abs(exact - rounded).max()) + 8 * largest * 2.0**-bits
+        error *= 2.0 ** (bits - PRECISION[dtype])
+        if self.gradients:
+            assert isinstance(self.call, Call)
+            error *= sum(self.call.key.shape[-2:]) * float(np.abs(self.call.key).max())
+        return error
 
 
 def expected_steps(call: Call) -> AttentionSteps:
@@ -101,41 +132,12 @@ def attention_options(call: Call) -> dict[str, Any]:
     }
 
 
-def layer_output(call: LayerCall) -> Array:
-    """Return the output of this package's layer for a call."""
-    matrices = {f"W_{letter}": matrix for letter, matrix in call.weights.items()}
-    biases = {f"b_{letter}": bias for letter, bias in call.biases.items()}
-    layer = MultiHeadAttention(**matrices, **biases, num_heads=call.heads)
-    # The layer projects keys and values from the same inputs.
-    output: Array = layer(call.query, call.key, call.key, is_causal=call.is_causal)
-    return output
-
-
-def layer_tolerance(call: LayerCall, unit: float) -> float:
-    """Bound the rounding error of a layer: projection, attention, output projection."""
-    width = call.query.shape[-1]
-    row_sum = float(np.abs(call.key).max()) * width
-    weight = max(float(np.abs(matrix).max()) for matrix in call.weights.values())
-    bias = max([float(np.abs(vector).max()) for vector in call.biases.values()], default=0.0)
-    projected = row_sum * weight + bias
-    scores = projected**2 * width / call.heads
-    return float((4 * width * scores + 2 * width) * unit * projected * weight * width)
-
-
 def gradients(call: Call) -> dict[str, Array]:
     """Return the gradients of `sum(output * output_gradient)` by input."""
     result = attention_backward(
         output_gradient(call), call.query, call.key, call.value, **attention_options(call)
     )
     return {"query": result.query, "key": result.key, "value": result.value}
-
-
-def with_equal_widths(case: Case) -> Case:
-    """Return the case with d_v = d_k, for functions that require it."""
-    call = case.call
-    if isinstance(call, LayerCall) or call.value.shape[-1] == call.key.shape[-1]:
-        return case
-    return replace(case, call=replace(call, value=quarters(*call.key.shape, start=3)))
 
 
 def output_gradient(call: Call) -> Array:
@@ -174,8 +176,193 @@ def with_shifted_scores(square: Call) -> Call:
     overflow or all become zero.
     """
     query, key = square.query.copy(), square.key.copy()
-    query[..., 0], key[..., 0] = [1024, 2048, 0, -1024, -2048], 1
+    shifts = np.resize([1024, 2048, 0, -1024, -2048], query.shape[-2])
+    query[..., 0], key[..., 0] = shifts, 1
     return replace(square, query=query, key=key)
+
+
+def with_huge_scores(square: Call) -> Call:
+    """Make products that exceed 65504, the largest number of float16, and are half of it scaled."""
+    d = square.key.shape[-1]
+    falling = 2.0 ** -np.arange(square.key.shape[-2])[:, None]
+    query = np.full_like(square.query, 128.0)
+    key = np.broadcast_to(2.0**8 / d**0.5 * falling, square.key.shape).round()
+    return replace(square, query=query, key=key)
+
+
+def visible_keys(*shape: int, start: float) -> Array:
+    """Return a boolean mask that hides about half of the keys, and no query's own position."""
+    wave = np.sin(start + 2.1 * np.arange(np.prod(shape))).reshape(shape)
+    return (
+        (wave > 0)
+        | (np.arange(shape[-1]) == np.arange(shape[-2])[:, None])
+        | (np.arange(shape[-1]) == 1)
+    )
+
+
+# Conventions for a query that sees no key.
+FULLY_MASKED_ROW = (
+    "nan_for_fully_masked_row",
+    "mean_for_fully_masked_row",
+    "unmasked_for_fully_masked_row",
+)
+
+
+FORMULA = "the formula itself; cross-attention; d_v ≠ d_k"
+
+
+@cache
+def cases_within(limits: Limits) -> tuple[Case, ...]:
+    """Return the cases of plain attention, simplest first, in sizes within the limits."""
+
+    def sized(m: int, n: int, d_k: int, d_v: int, **sizes: int) -> Call:
+        return sized_call(*limits.fit(m, n, d_k, d_v), **sizes)
+
+    example = example_call() if limits == NO_LIMITS else sized(4, 5, 2, 3)
+    return tuple(all_cases(example, sized))
+
+
+def all_cases(example: Call, sized: Callable[..., Call]) -> Iterator[Case]:
+    """Yield the cases; most share a shape, because JAX compiles once per shape."""
+    other, square = sized(m=3, n=6, d_k=5, d_v=2), sized(m=5, n=5, d_k=5, d_v=5)
+    yield Case("distinct_sizes", "formula", FORMULA, example)
+    yield Case("other_sizes", "formula", "hard-coded sizes", other)
+    yield Case("square", "formula", "swapped arguments, whose shapes fit here", square)
+    one, fewer = sized(m=1, n=7, d_k=4, d_v=3), sized(m=7, n=2, d_k=3, d_v=4)
+    yield Case("one_query", "lengths", "a single query, as in decoding", one)
+    yield Case("more_queries", "lengths", "more queries than keys", fewer)
+    for length in (17, 64, 130):
+        blocks = sized(m=length, n=length + 3, d_k=4, d_v=3)
+        isolates = f"about {length} keys: blocks that do not fit"
+        yield Case(f"length_{length}", "lengths", isolates, blocks)
+    yield from scale_cases(example, square)
+    yield from causal_cases(square, other, fewer, one, sized)
+    yield from mask_cases(example, square, sized)
+    yield from padding_cases(sized(m=5, n=5, d_k=3, d_v=2, b=2, h=3))
+    yield from array_cases(example, sized(m=4, n=4, d_k=16, d_v=16), sized)
+    yield from head_cases(sized)
+    yield from window_cases(square)
+    isolates = "a softcap, which bounds the scores"
+    yield Case("softcap", "softcap", isolates, replace(example, softcap=0.75))
+    capped = replace(square, softcap=3.0, is_causal=True)
+    yield Case("softcap_causal", "softcap", "a softcap before a causal mask", capped)
+    square_mask = visible_keys(*2 * square.key.shape[-2:-1], start=5)
+    capped = replace(square, softcap=3.0, mask=square_mask)
+    yield Case("softcap_mask", "softcap", "a softcap before a mask", capped)
+    yield Case("gradients", "gradients", "the backward pass", example, gradients=True)
+    causal = replace(square, is_causal=True)
+    isolates = "the backward pass through a causal mask"
+    yield Case("gradients_causal", "gradients", isolates, causal, gradients=True)
+
+
+def scale_cases(example: Call, square: Call) -> Iterator[Case]:
+    yield Case("scale", "scale", "an explicit scale", replace(example, scale=0.25))
+    negative = replace(square, scale=-1.0, is_causal=True)
+    isolates = "a negative scale with a causal mask"
+    conventions = ("root_of_scale", "nan_for_negative_scale")
+    yield Case("negative_scale", "scale", isolates, negative, conventions=conventions)
+    isolates = "exponentials that overflow"
+    yield Case("large_scores", "large scores", isolates, with_shifted_scores(square))
+
+
+def causal_cases(
+    square: Call, more_keys: Call, more_queries: Call, one: Call, sized: Callable[..., Call]
+) -> Iterator[Case]:
+    yield Case("causal", "causal", "a causal mask, m = n", replace(square, is_causal=True))
+    long = sized(m=70, n=70, d_k=4, d_v=3)
+    yield Case("causal_long", "causal", "a causal mask over blocks", replace(long, is_causal=True))
+    isolates = "the alignment of a causal mask"
+    for name, call, relation in (
+        ("causal_fewer_queries", more_keys, "m < n"),
+        ("causal_one_query", one, "m = 1"),
+        ("causal_more_queries", more_queries, "m > n"),
+    ):
+        conventions = ("bottom_right", *FULLY_MASKED_ROW, "causal_not_for_one_query")
+        causal = replace(call, is_causal=True)
+        yield Case(name, "causal", f"{isolates}, {relation}", causal, conventions=conventions)
+
+
+def mask_cases(example: Call, square: Call, sized: Callable[..., Call]) -> Iterator[Case]:
+    m, n = example.query.shape[-2], example.key.shape[-2]
+    mask = visible_keys(m, n, start=4)
+
+    def masked(call: Call, mask: Array) -> Call:
+        return replace(call, mask=mask)
+
+    yield Case("boolean_mask", "mask", "the meaning of True", masked(example, mask))
+    square_mask = visible_keys(*2 * square.key.shape[-2:-1], start=5)
+    yield Case("boolean_mask_square", "mask", "the axes of a mask", masked(square, square_mask))
+    causal = causal_mask(m, n)
+    yield Case("causal_mask", "mask", "a causal mask passed as an array", masked(example, causal))
+    batch = sized(m=4, n=5, d_k=6, d_v=7, b=2, h=3)
+    shape = (*batch.query.shape[:3], batch.key.shape[2])
+    per_sequence = visible_keys(shape[0], 1, *shape[2:], start=6)
+    yield Case("mask_per_sequence", "mask", "a mask per sequence", masked(batch, per_sequence))
+    per_head = masked(batch, visible_keys(*shape, start=7))
+    yield Case("mask_per_head", "mask", "a mask for each head", per_head)
+    # One column is zero: a function that reads the mask as boolean hides that key.
+    added = quarters(m, n, start=6) * (np.arange(n) != 1)
+    float_mask = replace(example, bias=added)
+    isolates = "a float mask that is added"
+    yield Case("float_mask", "float mask", isolates, float_mask)
+    both = replace(square, mask=square_mask, is_causal=True)
+    yield Case("mask_and_causal", "mask and causal", "a mask combined with is_causal", both)
+    infinite = replace(example, bias=np.where(mask, 0.0, -np.inf))
+    isolates = "a float mask of zeros and -inf"
+    yield Case("infinite_mask", "float mask", isolates, infinite)
+    hidden_row = masked(example, mask & (np.arange(m)[:, None] != 1))
+    isolates = "a query that sees no key"
+    yield Case("fully_masked_row", "mask", isolates, hidden_row, conventions=FULLY_MASKED_ROW)
+
+
+def padding_cases(batch: Call) -> Iterator[Case]:
+    n = batch.key.shape[-2]
+    is_token = np.arange(n) < np.array([n - 2, n])[:, None]
+    padded = replace(batch, mask=is_token[:, None, None, :])
+    isolates, conventions = "a padding mask for each sequence", FULLY_MASKED_ROW
+    yield Case("padding", "padding", isolates, padded, conventions=conventions)
+    left = replace(batch, mask=is_token[:, None, None, ::-1])
+    yield Case("left_padding", "padding", "padding before the tokens", left)
+    causal, windowed = replace(padded, is_causal=True), replace(padded, window=(2, 1))
+    isolates = "padding combined with a causal mask"
+    yield Case("padding_causal", "mask and causal", isolates, causal)
+    yield Case("padding_window", "window", "padding combined with a window", windowed)
+
+
+def array_cases(example: Call, square: Call, sized: Callable[..., Call]) -> Iterator[Case]:
+    mask = visible_keys(example.query.shape[-2], example.key.shape[-2], start=4)
+    isolates = "arrays not contiguous in memory"
+    yield Case("not_contiguous", "strides", isolates, example, strided=True)
+    batch, equal = sized(m=4, n=5, d_k=6, d_v=7, b=2, h=3), sized(m=5, n=5, d_k=5, d_v=5)
+    yield Case("not_contiguous_heads", "strides", isolates, batch, strided=True)
+    for dtype in ("float32", "float16", "bfloat16"):
+        yield Case(dtype, dtype, f"arrays of {dtype}", example, dtype=dtype)
+        masked, causal = replace(example, mask=mask), replace(equal, is_causal=True)
+        yield Case(f"{dtype}_mask", dtype, f"a mask with {dtype}", masked, dtype=dtype)
+        yield Case(f"{dtype}_causal", dtype, f"a causal mask with {dtype}", causal, dtype=dtype)
+    isolates = "products that exceed the range of float16"
+    conventions, huge = ("scaled_late",), with_huge_scores(square)
+    yield Case("float16_range", "float16", isolates, huge, dtype="float16", conventions=conventions)
+
+
+def head_cases(sized: Callable[..., Call]) -> Iterator[Case]:
+    batch = sized(m=4, n=5, d_k=6, d_v=7, b=2, h=3)
+    yield Case("batch_and_heads", "heads", "the axes of batch and heads", batch)
+    grouped = sized(m=3, n=5, d_k=2, d_v=4, b=2, h=6, group_size=2)
+    isolates = "heads that share keys (grouped-query attention)"
+    yield Case("grouped_heads", "grouped heads", isolates, grouped)
+
+
+def window_cases(square: Call) -> Iterator[Case]:
+    for name, isolates, window in (
+        ("window", "a local window", (1, 2)),
+        ("window_of_one", "a query that sees its own position only", (0, 0)),
+        ("window_before", "a window without a right limit", (1, None)),
+        ("window_after", "a window without a left limit", (None, 1)),
+    ):
+        yield Case(name, "window", isolates, replace(square, window=window))
+    causal = replace(square, window=(1, 0), is_causal=True)
+    yield Case("window_causal", "window", "a window combined with a causal mask", causal)
 
 
 def layer_call(biased: bool = False, cross: bool = False) -> LayerCall:
@@ -187,168 +374,42 @@ def layer_call(biased: bool = False, cross: bool = False) -> LayerCall:
     return LayerCall(query, key, 3, weights, biases if biased else {})
 
 
-# No row or column is all True or all False, so the mask hides all keys from no query, and neither
-# does its inverse or its transpose.
-MASK = np.array(
-    [
-        [True, False, True, True, False],
-        [False, True, True, False, False],
-        [True, True, False, False, True],
-        [False, False, False, True, True],
-        [True, False, False, True, False],
-    ]
-)
+@cache
+def layer_cases(layer: LayerCall | None = None) -> tuple[Case, ...]:
+    """Return the cases of a layer: with weights that are passed, or with its own.
 
-
-# Each query sees its own position, so adding a causal mask hides no row fully.
-MASK_WITH_DIAGONAL = MASK | np.eye(5, dtype=bool)
-
-
-# Conventions for a query that sees no key.
-FULLY_MASKED_ROW = (
-    "nan_for_fully_masked_row",
-    "mean_for_fully_masked_row",
-    "unmasked_for_fully_masked_row",
-)
-
-
-def all_cases() -> Iterator[Case]:
-    """Yield the cases, simplest first; most share a shape, because JAX compiles once per shape."""
-    example = example_call()
-    other, square = sized_call(m=3, n=6, d_k=5, d_v=2), sized_call(m=5, n=5, d_k=5, d_v=5)
-    yield Case("distinct_sizes", "the formula itself; cross-attention; d_v ≠ d_k", example)
-    yield Case("other_sizes", "hard-coded sizes", other)
-    yield Case("square", "swapped arguments, whose shapes fit here", square)
-    yield from scale_cases(example, square)
-    yield from causal_cases(square, other)
-    yield from mask_cases(example, square)
-    yield from padding_cases(sized_call(m=5, n=5, d_k=3, d_v=2, b=2))
-    yield from array_cases(example)
-    yield from head_cases()
-    yield from window_cases(square)
-    yield Case("softcap", "a softcap, which bounds the scores", replace(example, softcap=0.75))
-    capped = replace(square, softcap=3.0, is_causal=True)
-    yield Case("softcap_causal", "a softcap before a mask", capped)
-    yield Case("gradients", "the backward pass", example, gradients=True)
-    yield Case(
-        "gradients_causal",
-        "the backward pass through a causal mask",
-        replace(square, is_causal=True),
-        gradients=True,
-    )
-    yield from layer_cases()
-
-
-def scale_cases(example: Call, square: Call) -> Iterator[Case]:
-    yield Case("scale", "an explicit scale", replace(example, scale=0.25))
-    negative = replace(square, scale=-1.0, is_causal=True)
-    isolates = "a negative scale with a causal mask"
-    yield Case("negative_scale", isolates, negative, conventions=("root_of_scale",))
-    yield Case("large_scores", "exponentials that overflow", with_shifted_scores(square))
-
-
-def causal_cases(square: Call, fewer: Call) -> Iterator[Case]:
-    yield Case("causal", "a causal mask, m = n", replace(square, is_causal=True))
-    more = sized_call(m=5, n=3, d_k=4, d_v=2)
-    isolates = "the alignment of a causal mask"
-    yield Case(
-        "causal_fewer_queries",
-        f"{isolates}, m < n",
-        replace(fewer, is_causal=True),
-        conventions=("bottom_right",),
-    )
-    yield Case(
-        "causal_more_queries",
-        f"{isolates}, m > n",
-        replace(more, is_causal=True),
-        conventions=("bottom_right", *FULLY_MASKED_ROW),
+    Args:
+        layer: a call with the weights and sizes of a module; None for weights of ours.
+    """
+    if layer:
+        d = layer.query.shape[-1]
+        long, other = (quarters(b, n, d, start=8) for b, n in ((2, 17), (3, 4)))
+        calls = {
+            "layer": layer,
+            "layer_with_biases": replace(layer, query=long, key=long),
+            "layer_cross": replace(layer, query=other[:2]),
+            "layer_causal": replace(layer, is_causal=True),
+            "layer_one_position": replace(layer, query=other[:, :1], key=other[:, :1]),
+        }
+    else:
+        calls = {
+            "layer": layer_call(),
+            "layer_with_biases": layer_call(biased=True),
+            "layer_cross": layer_call(biased=True, cross=True),
+            "layer_causal": replace(layer_call(), is_causal=True),
+        }
+    isolates = {
+        "layer": "projections, and splitting and merging heads",
+        "layer_with_biases": "biases of the projections; another length",
+        "layer_cross": "cross-attention in a layer",
+        "layer_causal": "a causal layer",
+        "layer_one_position": "a single position",
+    }
+    features = {"layer_cross": "cross-attention", "layer_causal": "causal"}
+    return tuple(
+        Case(name, features.get(name, "layer"), isolates[name], call)
+        for name, call in calls.items()
     )
 
 
-def mask_cases(example: Call, square: Call) -> Iterator[Case]:
-    inverted = ("true_hides",)
-    yield Case(
-        "boolean_mask", "the meaning of True", replace(example, mask=MASK[:4]), conventions=inverted
-    )
-    yield Case(
-        "boolean_mask_square",
-        "the axes of a mask",
-        replace(square, mask=MASK),
-        conventions=inverted,
-    )
-    yield Case(
-        "causal_mask",
-        "a causal mask passed as an array",
-        replace(example, mask=causal_mask(4, 5)),
-        conventions=inverted,
-    )
-    # One column is zero: a function that reads the mask as boolean hides that key.
-    added = quarters(4, 5, start=6) * (np.arange(5) != 1)
-    yield Case(
-        "float_mask",
-        "a float mask that is added",
-        replace(example, bias=added),
-        conventions=("boolean_only",),
-    )
-    both = replace(square, mask=MASK_WITH_DIAGONAL, is_causal=True)
-    yield Case("mask_and_causal", "a mask combined with is_causal", both)
-    zeros_and_infinity = np.where(MASK[:4], 0.0, -np.inf)
-    yield Case(
-        "infinite_mask",
-        "a float mask of zeros and -inf",
-        replace(example, bias=zeros_and_infinity),
-        conventions=("boolean_only",),
-    )
-    is_second_query = np.arange(4)[:, None] == 1
-    yield Case(
-        "fully_masked_row",
-        "a query that sees no key",
-        replace(example, mask=MASK[:4] & ~is_second_query),
-        conventions=FULLY_MASKED_ROW,
-    )
-
-
-def padding_cases(batch: Call) -> Iterator[Case]:
-    is_token = np.arange(5) < np.array([3, 5])[:, None]  # lengths 3 and 5
-    padded = replace(batch, mask=is_token[:, None, None, :])
-    yield Case("padding", "a padding mask for each sequence", padded, conventions=("true_hides",))
-    causal, windowed = replace(padded, is_causal=True), replace(padded, window=(2, 1))
-    yield Case("padding_causal", "padding combined with a causal mask", causal)
-    yield Case("padding_window", "padding combined with a window", windowed)
-
-
-def array_cases(example: Call) -> Iterator[Case]:
-    for dtype in ("float32", "float16", "bfloat16"):
-        yield Case(dtype, f"arrays of {dtype}", example, dtype=dtype)
-    # The queries and keys are multiples of 1/4, the values whole numbers.
-    integers = replace(
-        example, query=4 * example.query, key=4 * example.key, value=2 * example.value
-    )
-    yield Case("integers", "arrays of integers", integers, dtype="int64")
-    yield Case("not_contiguous", "arrays not contiguous in memory", example, strided=True)
-
-
-def head_cases() -> Iterator[Case]:
-    batch_and_heads = sized_call(m=4, n=5, d_k=6, d_v=7, b=2, h=3)
-    yield Case("batch_and_heads", "the axes of batch and heads", batch_and_heads)
-    grouped = sized_call(m=3, n=5, d_k=2, d_v=4, b=2, h=6, group_size=2)
-    yield Case("grouped_heads", "heads that share keys (grouped-query attention)", grouped)
-
-
-def window_cases(square: Call) -> Iterator[Case]:
-    yield Case("window", "a local window", replace(square, window=(1, 2)))
-    single = replace(square, window=(0, 0))
-    yield Case("window_of_one", "a query that sees its own position only", single)
-    before, after = replace(square, window=(None, 0)), replace(square, window=(0, None))
-    yield Case("window_before", "a window without a left limit", before)
-    yield Case("window_after", "a window without a right limit", after)
-
-
-def layer_cases() -> Iterator[Case]:
-    yield Case("layer", "projections, and splitting and merging heads", layer_call())
-    yield Case("layer_with_biases", "biases of the projections", layer_call(biased=True))
-    yield Case("layer_cross", "cross-attention in a layer", layer_call(biased=True, cross=True))
-    yield Case("layer_causal", "a causal layer", replace(layer_call(), is_causal=True))
-
-
-CASES = {case.name: case for case in all_cases()}
+CASES = {case.name: case for case in (*cases_within(NO_LIMITS), *layer_cases())}

@@ -1,96 +1,211 @@
-"""Call a function with every case and judge each result."""
+"""Call a function with every case, judge each result, and explain what is wrong."""
 
 from dataclasses import replace
 
+import numpy as np
+
 from attention_docs.diagnosis.calling import Description, Settings
-from attention_docs.diagnosis.cases import CASES, Case, with_equal_widths
+from attention_docs.diagnosis.cases import PRECISION, Case, cases_within, layer_cases
 from attention_docs.diagnosis.comparing import (
     changes_output,
     explains,
-    first_difference,
     possible_conventions,
     shape_problem,
+    worst_difference,
 )
-from attention_docs.diagnosis.detecting import (
-    detect_call_settings,
-    detect_mask,
-    requires_equal_widths,
-)
+from attention_docs.diagnosis.detecting import always_causal, detect
 from attention_docs.diagnosis.locating import (
-    describe_first_difference,
+    describe_worst_difference,
     first_wrong_step,
     with_identity_values,
 )
 from attention_docs.diagnosis.mistakes import TRUE_HIDES
-from attention_docs.diagnosis.naming import name_mistakes
-from attention_docs.diagnosis.recipe import Call, LayerCall
+from attention_docs.diagnosis.naming import Naming
+from attention_docs.diagnosis.recipe import Call
+from attention_docs.diagnosis.shrinking import example_code, smallest
 from attention_docs.diagnosis.verdicts import NOT_SUPPORTED, OK, ON_PURPOSE, WRONG, Report, Verdict
 from attention_docs.diagnosis.worker import Outcome, Worker
 
+# Names of the conventions that a library follows; under `--expect` any other is a fault.
+EXPECTED = {
+    "torch": ("nan_for_negative_scale",),
+    "flash": ("bottom_right",),
+    "onnx": ("root_of_scale",),
+}
+# Errors that are never a refusal.
+TYPOS = ("NameError", "AttributeError", "UnboundLocalError")
+# Words by which a library says that it does not take a combination.
+REFUSALS = ("should not be set", "not support", "not implemented", "no gradient")
 
-def check(target: str, settings: Settings | None = None, limit: float = 10.0) -> Report:
+
+def check(
+    target: str,
+    settings: Settings | None = None,
+    limit: float = 10.0,
+    require: tuple[str, ...] = (),
+    skip: tuple[str, ...] = (),
+    expect: str | None = None,
+) -> Report:
     """Call a function with every case and return the verdicts.
 
     Args:
         target: `module:function` or `path/to/file.py:function`.
         settings: how to call it; None means that it is detected.
         limit: time limit of a case in seconds.
+        require: features that must be checked; the report is not correct without them.
+        skip: features that are not checked.
+        expect: the library whose conventions are expected, in `EXPECTED`.
 
     Raises:
         LoadError: if the function cannot be loaded or called at all.
     """
     with Worker(target, limit) as worker:
-        return check_with(worker, settings or Settings())
+        return check_with(worker, settings or Settings(), require, skip, expect)
 
 
-def check_with(worker: Worker, settings: Settings) -> Report:
+def check_with(
+    worker: Worker,
+    settings: Settings,
+    require: tuple[str, ...] = (),
+    skip: tuple[str, ...] = (),
+    expect: str | None = None,
+) -> Report:
     """Check the function of a worker."""
+    is_mask_given = settings.mask is not None
     description = worker.describe(settings)
-    settings = replace(settings, library=description.library)
-    cases = [case for case in CASES.values() if is_applicable(case, description)]
-    settings = detect_call_settings(worker, description, settings, cases)
-    if requires_equal_widths(worker, description, settings, cases[0]):
-        cases = [with_equal_widths(case) for case in cases]
-    is_mask_detected = settings.mask is None
-    settings = detect_mask(worker, description, settings, cases)
+    settings = detect(worker, description, settings)
+    cases = [case for case in cases_for(description, settings) if case.feature not in skip]
     outcomes = {case: worker.run(case, description, settings) for case in cases}
-    verdicts = [judge(case, outcome, settings) for case, outcome in outcomes.items()]
-    if settings.mask == "hide" and is_mask_detected:
-        verdicts = [note_inverted_mask(verdict) for verdict in verdicts]
-    verdicts = name_mistakes(verdicts, outcomes, settings)
     verdicts = [
-        add_location(verdict, outcomes[verdict.case], worker, description, settings)
-        for verdict in verdicts
+        judge(case, outcome, description, settings, expect) for case, outcome in outcomes.items()
     ]
-    return Report(worker.target, settings, verdicts)
+    if settings.mask == "hide" and not is_mask_given:
+        verdicts = [note_inverted_mask(verdict, expect) for verdict in verdicts]
+    first = next((verdict for verdict in verdicts if verdict.status == WRONG), None)
+    memory = describe_memory(worker, description, settings, outcomes, first)
+    if memory:
+        blamed = first or verdicts[0]
+        verdicts = [replace(v, status=WRONG, reason=memory) if v is blamed else v for v in verdicts]
+    else:
+        named = Naming(verdicts, outcomes, settings).name()
+        verdicts = [
+            add_location(named.get(v.case.name, v), outcomes[v.case], worker, description, settings)
+            for v in verdicts
+        ]
+    wrong = [verdict for verdict in verdicts if verdict.status == WRONG]
+    example, traceback = "", ""
+    if wrong and not memory:
+        case = smallest(wrong[0].case, outcomes[wrong[0].case], worker, description, settings)
+        outcome = worker.run(case, description, settings)
+        example = example_code(worker.target, case, outcome, description, settings)
+        traceback = outcomes[wrong[0].case].traceback
+    return Report(worker.target, settings, verdicts, require, example, traceback)
 
 
-def note_inverted_mask(verdict: Verdict) -> Verdict:
+def cases_for(description: Description, settings: Settings) -> list[Case]:
+    """Return the cases for a function: within its limits, and in the dtypes that it takes."""
+    if description.is_layer:
+        cases = layer_cases(description.layer)
+    else:
+        cases = cases_within(settings.limits)
+    if settings.always_causal:
+        cases = tuple(always_causal(case) for case in cases if case.name != "layer_causal")
+    bits = PRECISION[settings.dtype]
+    cases = tuple(case for case in cases if case.dtype is None or PRECISION[case.dtype] <= bits)
+    # On a processor, few compute in float16 for its speed.
+    return [case for case in cases if settings.library == "torch" or case.name != "float16_range"]
+
+
+def note_inverted_mask(verdict: Verdict, expect: str | None) -> Verdict:
     """Mark the case of a boolean mask as on purpose, because True was detected to hide keys."""
-    if verdict.case.name != "boolean_mask" or verdict.status != OK:
+    if verdict.case.name not in ("boolean_mask", "padding") or verdict.status != OK:
         return verdict
-    return replace(verdict, status=ON_PURPOSE, reason=TRUE_HIDES.summary)
+    return replace(verdict, status=WRONG if expect else ON_PURPOSE, reason=TRUE_HIDES.summary)
 
 
-def is_applicable(case: Case, description: Description) -> bool:
-    """Whether a case is for this kind of function: a layer with weights, or plain attention."""
-    return isinstance(case.call, LayerCall) == description.is_layer
-
-
-def judge(case: Case, outcome: Outcome, settings: Settings) -> Verdict:
-    """Return the verdict on a case; `name_mistakes` and `add_location` explain a wrong one."""
+def judge(
+    case: Case,
+    outcome: Outcome,
+    description: Description,
+    settings: Settings,
+    expect: str | None = None,
+) -> Verdict:
+    """Return the verdict on a case; naming and `add_location` explain a wrong number."""
     if outcome.failure:
-        status = WRONG if outcome.is_fault else NOT_SUPPORTED
+        is_fault = outcome.kind == "died" or is_raised_by_fault(
+            case, outcome, description, settings
+        )
+        status = WRONG if is_fault else NOT_SUPPORTED
         return Verdict(case, status, outcome.failure, notes=outcome.notes)
-    if problem := shape_problem(case, outcome.results, settings):
+    problem = shape_problem(case, outcome.results, settings) or "; ".join(outcome.problems)
+    if problem:
         return Verdict(case, WRONG, problem, notes=outcome.notes)
-    if first_difference(case, outcome.results, case.expected(), settings) is None:
+    if worst_difference(case, outcome.results, case.expected(), settings) is None:
         return Verdict(case, OK, notes=outcome.notes)
     for conventions in possible_conventions(case):
         if changes_output(case, conventions) and explains(case, outcome, conventions, settings):
             reason = "; ".join(convention.summary for convention in conventions)
-            return Verdict(case, ON_PURPOSE, reason, notes=outcome.notes)
+            is_expected = not expect or all(c.name in EXPECTED[expect] for c in conventions)
+            return Verdict(case, ON_PURPOSE if is_expected else WRONG, reason, (), outcome.notes)
+    if "scaled_late" in case.conventions and not np.isfinite(outcome.results["output"]).all():
+        reason = "its products exceed the range of float16, because it scales after the product"
+        return Verdict(case, WRONG if expect else ON_PURPOSE, reason, (), outcome.notes)
     return Verdict(case, WRONG, notes=outcome.notes)
+
+
+def is_raised_by_fault(
+    case: Case, outcome: Outcome, description: Description, settings: Settings
+) -> bool:
+    """Whether an error is a fault: not if the function refuses a case, or lacks its feature."""
+    if any(name in outcome.failure for name in TYPOS):
+        return True
+    if outcome.kind != "raised" or any(word in outcome.failure for word in REFUSALS):
+        return False
+    if case.gradients and "does not require grad" in outcome.failure:
+        return False
+    lacks_feature = {
+        "grouped_heads": "grouped" not in description.names,
+        "mask_per_head": True,
+        "float_mask": description.names.get("bias") == description.names.get("mask"),
+        "infinite_mask": description.names.get("bias") == description.names.get("mask"),
+        "layer_cross": True,
+    }
+    is_numpy_bfloat16 = settings.library != "torch" and case.dtype == "bfloat16"
+    return not (lacks_feature.get(case.name) or is_numpy_bfloat16)
+
+
+def describe_memory(
+    worker: Worker,
+    description: Description,
+    settings: Settings,
+    outcomes: dict[Case, Outcome],
+    wrong: Verdict | None,
+) -> str:
+    """Describe randomness, or a state that is kept between calls; "" if there is neither."""
+    case = next(iter(outcomes))
+    if wrong and not outcomes[wrong.case].failure and not wrong.reason:
+        case = wrong.case
+    before = outcomes[case]
+    again, third = (worker.run(case, description, settings) for _ in range(2))
+    if before.failure or again.failure or third.failure:
+        return ""
+    if worst_difference(case, third.results, again.results, settings) is not None:
+        return "its output differs from call to call, so turn off randomness such as dropout"
+    fresh = again
+    if wrong and wrong.case is case:
+        worker.stop()
+        fresh = worker.run(case, description, settings)
+        is_right = not fresh.failure and not worst_difference(
+            case, fresh.results, case.expected(), settings
+        )
+        if not is_right:
+            fresh = again
+    if worst_difference(case, fresh.results, before.results, settings) is not None:
+        return (
+            "its output depends on earlier calls, so look for a state that it keeps, such as a "
+            "cache with too few keys"
+        )
+    return ""
 
 
 def add_location(
@@ -100,16 +215,7 @@ def add_location(
     if verdict.status != WRONG or verdict.reason:
         return verdict
     case = verdict.case
-    if case.dtype == "int64":
-        reason = "it rounds intermediate results to integers, so pass floats"
-        return replace(verdict, status=ON_PURPOSE, reason=reason)
-    second_outcome = worker.run(case, description, settings)
-    if second_outcome.failure or first_difference(
-        case, second_outcome.results, outcome.results, settings
-    ):
-        reason = "its output differs from call to call, so turn off randomness such as dropout"
-        return replace(verdict, reason=reason)
-    reason = describe_first_difference(case, outcome, settings)
+    reason = describe_worst_difference(case, outcome, settings)
     if isinstance(case.call, Call) and not case.gradients:
         probe = with_identity_values(case)
         probe_outcome = worker.run(probe, description, settings)

@@ -10,7 +10,7 @@ import numpy as np
 from attention_docs.arrays import Array
 from attention_docs.diagnosis import calling, recipe
 from attention_docs.diagnosis.calling import Settings
-from attention_docs.diagnosis.cases import ROUNDOFF, Case
+from attention_docs.diagnosis.cases import PRECISION, Case
 from attention_docs.diagnosis.mistakes import (
     CONVENTIONS,
     MISTAKES,
@@ -40,16 +40,15 @@ def shape_problem(case: Case, results: dict[str, Array], settings: Settings) -> 
 
 
 def effective_dtype(case: Case, settings: Settings) -> str:
-    """Return the dtype whose rounding the tolerance allows for."""
-    if case.dtype in ROUNDOFF:
-        return case.dtype
-    return settings.precision or settings.dtype
+    """Return the coarsest dtype of the call, whose rounding the tolerance allows for."""
+    dtypes = (settings.dtype if case.dtype is None else case.dtype, settings.precision)
+    return min((dtype for dtype in dtypes if dtype), key=PRECISION.__getitem__)
 
 
-def first_difference(
+def worst_difference(
     case: Case, results: dict[str, Array], expected: dict[str, Array], settings: Settings
 ) -> tuple[str, tuple[int, ...]] | None:
-    """Return name and index of the first number that differs by more than rounding, or None."""
+    """Return name and index of the number that differs most, if by more than rounding, or None."""
     tolerance = case.tolerance(effective_dtype(case, settings))
     for name, array in expected.items():
         actual = results[name]
@@ -57,7 +56,10 @@ def first_difference(
             return name, ()
         wrong = ~within_tolerance(actual, array, tolerance)
         if wrong.any():
-            return name, tuple(int(i) for i in np.argwhere(wrong)[0])
+            with np.errstate(invalid="ignore"):
+                errors = np.where(wrong, np.nan_to_num(np.abs(actual - array), nan=np.inf), -1.0)
+            worst = np.unravel_index(errors.argmax(), errors.shape)
+            return name, tuple(int(i) for i in worst)
     return None
 
 
@@ -68,13 +70,21 @@ def within_tolerance(actual: Array, expected: Array, tolerance: float) -> Array:
     return is_near | (np.isnan(actual) & np.isnan(expected)) | (actual == expected)
 
 
-def coarser_dtype_explaining(case: Case, outcome: Outcome, settings: Settings) -> str | None:
-    """Return the finest coarser dtype whose rounding explains the error, if any."""
-    unit, expected = ROUNDOFF[effective_dtype(case, settings)], case.expected()
-    error = max(float(np.abs(outcome.results[name] - expected[name]).max()) for name in expected)
-    largest = max(float(np.abs(array).max()) for array in expected.values())
-    for dtype, coarser_unit in sorted(ROUNDOFF.items(), key=lambda item: item[1]):
-        if coarser_unit > unit and error <= 2 * coarser_unit * largest:
+def coarser_precision(case: Case, outcome: Outcome, settings: Settings) -> str | None:
+    """Return the finest coarser dtype in which the function may have computed, if any.
+
+    Only float32 may explain an error by its size alone. For 16 bits the result must also be exact
+    in the dtype, because their rounding is as large as the effect of some mistakes.
+    """
+    bits = PRECISION[effective_dtype(case, settings)]
+    coarser = {dtype: p for dtype, p in PRECISION.items() if p < bits}
+    for dtype in sorted(coarser, key=coarser.__getitem__, reverse=True):
+        (result,) = outcome.results.values()
+        mantissa, _ = np.frexp(result)
+        is_exact = not ((mantissa * 2.0 ** PRECISION[dtype]) % 1).any()
+        trial = replace(settings, precision=dtype)
+        is_right = worst_difference(case, outcome.results, case.expected(), trial) is None
+        if is_right and (is_exact or dtype == "float32"):
             return dtype
     return None
 
@@ -99,20 +109,28 @@ def output_with(case: Case, deviations: Deviations) -> Array | None:
             if isinstance(case.call, LayerCall):
                 return recipe.attend_in_heads(case.call, changes)
             return recipe.attend(case.call, changes)
-    except ValueError:
+    except (KeyError, ValueError):  # a layer may lack an output projection
         return None
 
 
 def explains(case: Case, outcome: Outcome, deviations: Deviations, settings: Settings) -> bool:
-    """Whether mistakes or conventions give the actual output, within float32 precision."""
+    """Whether mistakes or conventions give the actual output, within float32 precision at best."""
     if case.gradients or "output" not in outcome.results:
         return False
-    settings = replace(settings, precision="float32")
     output = output_with(case, deviations)
-    return (
-        output is not None
-        and first_difference(case, outcome.results, {"output": output}, settings) is None
-    )
+    if output is None or output.shape != outcome.results["output"].shape:
+        return False
+    # Where a mistake hides all keys, the plain formula gives NaN instead of our zeros.
+    actual = outcome.results["output"]
+    is_hidden_row = (output == 0).all(axis=-1, keepdims=True) & np.isnan(actual)
+    results = {"output": np.where(is_hidden_row, output, actual)}
+    return worst_difference(case, results, {"output": output}, single(settings)) is None
+
+
+def single(settings: Settings) -> Settings:
+    """Return the settings with a precision of float32 at best."""
+    coarsest = min(settings.precision or "float64", "float32", key=PRECISION.__getitem__)
+    return replace(settings, precision=coarsest)
 
 
 @cache
@@ -121,14 +139,17 @@ def changes_output(case: Case, deviations: Deviations) -> bool:
     output = output_with(case, deviations)
     if output is None or case.gradients:
         return False
-    settings = Settings(precision="float32")
-    return first_difference(case, {"output": output}, case.expected(), settings) is not None
+    return (
+        worst_difference(case, {"output": output}, case.expected(), single(Settings())) is not None
+    )
 
 
 def explaining_mistakes(case: Case, outcome: Outcome, settings: Settings) -> Iterator[Mistakes]:
     """Yield each mistake that explains a wrong output."""
+    variants: list[Deviations] = [(), *possible_conventions(case)]
     for mistake in MISTAKES:
-        if explains(case, outcome, (mistake,), settings) and changes_output(case, (mistake,)):
+        is_explained = any(explains(case, outcome, (*v, mistake), settings) for v in variants)
+        if is_explained and changes_output(case, (mistake,)):
             yield (mistake,)
 
 
@@ -137,7 +158,7 @@ def explaining_pairs(case: Case, outcome: Outcome, settings: Settings) -> Iterat
     output = outcome.results["output"]
     if not np.isfinite(output).all():
         return
-    tolerance = case.tolerance(effective_dtype(case, replace(settings, precision="float32")))
+    tolerance = case.tolerance(effective_dtype(case, single(settings)))
     pairs, outputs = pair_outputs(case, output.shape)
     axes_of_output = tuple(range(1, outputs.ndim))
     is_match = within_tolerance(output, outputs, tolerance).all(axis=axes_of_output)

@@ -1,134 +1,213 @@
-"""Detect a function's dtype, layout, widths and kind of mask by trial calls."""
+"""Detect by a few first calls whose arrays a function takes, in which sizes, and its masks."""
 
 import itertools
+from collections.abc import Iterator
 from dataclasses import replace
 
-from attention_docs.diagnosis import calling
-from attention_docs.diagnosis.calling import Description, LoadError, Settings
-from attention_docs.diagnosis.cases import Case, with_equal_widths
+from attention_docs.diagnosis import calling, recipe
+from attention_docs.diagnosis.calling import Description, Settings
+from attention_docs.diagnosis.cases import FULLY_MASKED_ROW, Case, Limits, cases_within, layer_cases
 from attention_docs.diagnosis.comparing import (
+    coarser_precision,
     explaining_mistakes,
     explains,
-    first_difference,
     shape_problem,
+    single,
+    worst_difference,
 )
-from attention_docs.diagnosis.mistakes import MASK_ADDED
+from attention_docs.diagnosis.loading import LoadError
+from attention_docs.diagnosis.mistakes import Mistake
+from attention_docs.diagnosis.recipe import Call
 from attention_docs.diagnosis.worker import Outcome, Worker
 
+LAYOUTS = calling.LAYOUTS
+WIDTHS = (16, 32, 64, 128)
+# From no limits to strict ones; the first that a function takes hold.
+LIMITS = (
+    Limits(),
+    Limits(equal_widths=True),
+    Limits(equal_widths=True, equal_lengths=True),
+    Limits(equal_widths=True, widths=WIDTHS),
+    Limits(equal_widths=True, equal_lengths=True, widths=WIDTHS),
+    Limits(equal_widths=True, equal_lengths=True, multiple=16, widths=WIDTHS),
+    Limits(equal_widths=True, equal_lengths=True, multiple=128, widths=WIDTHS[2:]),
+)
+# The axis on which packed arguments are stacked, for each layout.
+STACKED = ((2, "bnhd"), (0, "bhnd"), (1, "bhnd"), (0, "bnhd"), (1, "bnhd"), (2, "bhnd"))
 
-def detect_call_settings(
-    worker: Worker, description: Description, settings: Settings, cases: list[Case]
-) -> Settings:
-    """Detect a dtype and a layout with which a case returns a result of the right shape.
+
+def detect(worker: Worker, description: Description, settings: Settings) -> Settings:
+    """Return settings with which a first call gives a result of the right shape.
 
     Raises:
-        LoadError: if there is none; the message says which settings to pass.
+        LoadError: if there are none; the message says which to pass.
     """
-    dtypes = ("float32",) if description.library == "jax" else ("float64", "float32")
-    layouts = layouts_to_try(description, settings)
     problems: dict[str, list[str]] = {}
-    for case, dtype in itertools.product(trial_cases(cases), dtypes):
-        candidates = []
-        for layout in layouts:
-            trial = replace(settings, dtype=dtype, layout=layout)
+    tracebacks: list[str] = []
+    for candidates in settings_to_try(description, settings):
+        fitting: list[tuple[int, int, Settings, Case, Outcome]] = []
+        for trial in candidates:
+            case = first_case(description, trial)
             outcome = worker.run(case, description, trial)
-            if outcome.is_fault:
+            if outcome.kind == "died":
                 raise LoadError(
                     f"{worker.target} cannot be checked: {outcome.failure}; call it by itself to "
                     "see why, or raise the time limit with --limit"
                 )
             problem = outcome.failure or shape_problem(case, outcome.results, trial)
-            if not problem:
-                candidates.append((trial, outcome))
-            elif case is cases[0] and dtype == dtypes[0]:
-                problems.setdefault(problem, []).append(layout)
-        if candidates:
-            best, outcome = min(candidates, key=lambda candidate: rank(case, *candidate))
-            return detect_precision(case, best, outcome)
+            if problem:
+                layouts = problems.setdefault(problem, [])
+                if trial.layout not in layouts and trial.limits == Limits():
+                    layouts.append(trial.layout or "")
+                tracebacks += [outcome.traceback] if outcome.traceback else []
+            else:
+                trial = replace(trial, item=outcome.item)
+                fitting.append((rank(case, outcome, trial), len(fitting), trial, case, outcome))
+        if fitting:
+            *_, best, case, outcome = min(fitting, key=lambda candidate: candidate[:2])
+            best = detect_causality(case, outcome, description, best)
+            return detect_mask(worker, description, best, case, outcome)
     reasons = [
-        f"in {'every layout' if failed == list(layouts) else ', '.join(failed)} {problem}"
-        for problem, failed in problems.items()
+        f"in {'every layout' if len(tried) == len(LAYOUTS) else ', '.join(tried)} {problem}"
+        for problem, tried in problems.items()
+        if tried
     ]
     raise LoadError(
         f"{worker.target} cannot be called: {'; '.join(reasons)}; say with --layout and --names "
-        "how to call it"
+        "how to call it" + "".join(f"\n{traceback}" for traceback in tracebacks[:1])
     )
 
 
-def trial_cases(cases: list[Case]) -> list[Case]:
-    """Return the first case, which distinguishes the layouts, and simpler ones.
-
-    The simpler ones are for functions that require d_v = d_k, or whose arguments are swapped.
-    """
-    square = [case for case in cases if case.name == "square"]
-    # Without duplicates: the first case of a layer has equal widths already.
-    return list(dict.fromkeys([cases[0], with_equal_widths(cases[0]), *square]))
-
-
-def layouts_to_try(description: Description, settings: Settings) -> tuple[str, ...]:
-    """Return the layout of the settings, or else all layouts of this kind of function.
-
-    Raises:
-        LoadError: if the layout of the settings is not among them.
-    """
-    layouts = calling.LAYER_LAYOUTS if description.is_layer else calling.LAYOUTS
-    if settings.layout is None:
-        return layouts
-    if settings.layout not in layouts:
-        kind = "a layer with weights" if description.is_layer else "attention without weights"
-        raise LoadError(f"--layout {settings.layout}: {kind} has one of {', '.join(layouts)}")
-    return (settings.layout,)
-
-
-def detect_precision(case: Case, settings: Settings, outcome: Outcome) -> Settings:
-    """Set the precision to float32 if the result is right only within that precision."""
-    single = replace(settings, precision="float32")
-    if is_right(case, outcome, single) and not is_right(case, outcome, settings):
-        return single
-    return settings
+def settings_to_try(description: Description, settings: Settings) -> Iterator[list[Settings]]:
+    """Yield lists of settings, the richest first; those in one list are equally rich."""
+    dtypes: tuple[str, ...]
+    layouts: tuple[tuple[str, ...], ...] = (("bhnd", "bnhd"), ("bnd",), ("nd",))
+    limits: tuple[Limits, ...] = LIMITS
+    if description.is_layer:
+        layouts, limits = (calling.LAYER_LAYOUTS,), LIMITS[:1]
+    if settings.layout is not None:
+        if settings.layout not in itertools.chain(*layouts):
+            kind = "a layer with weights" if description.is_layer else "attention without weights"
+            known = ", ".join(itertools.chain(*layouts))
+            raise LoadError(f"--layout {settings.layout}: {kind} has one of {known}")
+        layouts = ((settings.layout,),)
+    for limit, library in itertools.product(limits, description.libraries):
+        dtypes = ("float32",) if library == "jax" else ("float64", "float32", "float16", "bfloat16")
+        if library == "array_api_strict":
+            dtypes = dtypes[:2]
+        for group, dtype in itertools.product(layouts, dtypes):
+            base = replace(settings, library=library, limits=limit, dtype=dtype)
+            if {"packed", "packed_key"} & description.names.keys():
+                pairs = [(axis, layout) for axis, layout in STACKED if layout in group]
+                yield [replace(base, layout=layout, stacked=axis) for axis, layout in pairs]
+            else:
+                yield [replace(base, layout=layout) for layout in group]
 
 
-def is_right(case: Case, outcome: Outcome, settings: Settings) -> bool:
-    """Whether the call succeeded and its result is right within the precision of the settings."""
-    if outcome.failure:
-        return False
-    return first_difference(case, outcome.results, case.expected(), settings) is None
+def first_case(description: Description, settings: Settings) -> Case:
+    """Return the case with which a layout is tried."""
+    if description.is_layer:
+        return layer_cases(description.layer)[0]
+    cases = {case.name: case for case in cases_within(settings.limits)}
+    case = cases["batch_and_heads"]
+    assert isinstance(case.call, Call)
+    if settings.layout == "bnd":
+        query, key, value = (a[:, :1] for a in (case.call.query, case.call.key, case.call.value))
+        return replace(case, call=Call(query, key, value))
+    return cases["distinct_sizes"] if settings.layout == "nd" else case
 
 
-def rank(case: Case, settings: Settings, outcome: Outcome) -> int:
-    """Rank candidate settings: 0 if the result is right, 1 if a mistake explains it, else 2."""
-    single = replace(settings, precision="float32")
-    if is_right(case, outcome, settings) or is_right(case, outcome, single):
+def rank(case: Case, outcome: Outcome, settings: Settings) -> int:
+    """Rank settings: 0 if the result is right, 1 if a mistake explains it, else 2."""
+    if is_right(case, outcome, settings) or coarser_precision(case, outcome, settings):
         return 0
     return 1 if any(explaining_mistakes(case, outcome, settings)) else 2
 
 
-def requires_equal_widths(
-    worker: Worker, description: Description, settings: Settings, case: Case
+def is_right(
+    case: Case, outcome: Outcome, settings: Settings, mistakes: tuple[Mistake, ...] = ()
 ) -> bool:
-    """Whether the function fails unless d_v = d_k."""
-    if not worker.run(case, description, settings).failure:
+    """Whether the result is right, but for mistakes that are known already."""
+    if outcome.failure:
         return False
-    return not worker.run(with_equal_widths(case), description, settings).failure
+    if mistakes:
+        return explains(case, outcome, mistakes, settings)
+    return worst_difference(case, outcome.results, case.expected(), single(settings)) is None
+
+
+def always_causal(case: Case) -> Case:
+    """Return the case for a function that is always causal."""
+    conventions = {*case.conventions, "bottom_right", *FULLY_MASKED_ROW}
+    return replace(
+        case, call=replace(case.call, is_causal=True), conventions=tuple(sorted(conventions))
+    )
+
+
+def detect_causality(
+    case: Case, outcome: Outcome, description: Description, settings: Settings
+) -> Settings:
+    """Detect the precision, and whether a function without the argument is always causal."""
+    if "is_causal" not in description.names and not is_right(case, outcome, settings):
+        causal = always_causal(case)
+        variants = [causal]
+        if not description.is_layer:
+            variants.append(replace(causal, call=bottom_right_call(causal)))
+        if any(
+            is_right(variant, outcome, settings) or coarser_precision(variant, outcome, settings)
+            for variant in variants
+        ):
+            settings, case = replace(settings, always_causal=True), causal
+    if worst_difference(case, outcome.results, case.expected(), settings) is None:
+        return settings
+    return replace(settings, precision=coarser_precision(case, outcome, settings))
+
+
+def bottom_right_call(case: Case) -> Call:
+    """Return the call with a causal mask that is aligned bottom-right."""
+    assert isinstance(case.call, Call)
+    shift = case.call.key.shape[-2] - case.call.query.shape[-2]
+    return replace(case.call, is_causal=False, mask=case.call.distance <= shift)
 
 
 def detect_mask(
-    worker: Worker, description: Description, settings: Settings, cases: list[Case]
+    worker: Worker, description: Description, settings: Settings, case: Case, outcome: Outcome
 ) -> Settings:
-    """Detect the kind of mask: True keeps, True hides, or numbers to add."""
-    if settings.mask or description.is_layer or "mask" not in description.names:
+    """Detect what a mask means: for pairs of positions or for keys, and what True or 1 does."""
+    names = description.names
+    if description.is_layer or not {"mask", "padding"} & names.keys():
         return settings
-    case = next(case for case in cases if case.name == "boolean_mask")
-    keep, hide, additive = (replace(settings, mask=kind) for kind in ("keep", "hide", "additive"))
-    outcome = worker.run(case, description, keep)
-    if is_right(case, outcome, keep):
-        return keep
-    if is_right(case, worker.run(case, description, hide), hide):
-        return hide
-    rejects_booleans = outcome.failure and not outcome.is_fault
-    adds_booleans = explains(case, outcome, (MASK_ADDED,), settings)
-    if rejects_booleans or adds_booleans:
-        outcome = worker.run(case, description, additive)
-        if is_right(case, outcome, additive):
-            return additive
-    return keep
+    kinds = (settings.mask,) if settings.mask else calling.MASKS
+    mistakes: list[tuple[Mistake, ...]] = [()]
+    if not is_right(case, outcome, settings):
+        mistakes += explaining_mistakes(case, outcome, settings)
+    cases = {case.name: case for case in cases_within(settings.limits)}
+    forms = [(False, cases["boolean_mask"])] if "mask" in names else []
+    padding = cases["padding"]
+    if "h" not in (settings.layout or ""):
+        padding = replace(padding, call=first_head(padding.call))
+    if settings.layout != "nd":
+        forms.append((True, padding))
+    callable_settings = []
+    for (keys_only, mask_case), kind in itertools.product(forms, kinds):
+        trial = replace(settings, mask=kind, keys_only=keys_only)
+        trial_case = always_causal(mask_case) if settings.always_causal else mask_case
+        result = worker.run(trial_case, description, trial)
+        known = next((m for m in mistakes if is_right(trial_case, result, trial, m)), None)
+        if known is not None:
+            ones = replace(trial, mask="ones")
+            takes_ones = kind == "ones" or (
+                kind == "keep"
+                and is_right(trial_case, worker.run(trial_case, description, ones), ones, known)
+            )
+            return replace(trial, adds_masks=not takes_ones)
+        if not result.failure:
+            callable_settings.append(trial)
+    fallback = replace(settings, mask=kinds[0], keys_only="mask" not in names)
+    return next(iter(callable_settings), fallback)
+
+
+def first_head(call: recipe.Call | recipe.LayerCall) -> Call:
+    """Return a call with one head."""
+    assert isinstance(call, Call)
+    query, key, value = (array[:, :1] for array in (call.query, call.key, call.value))
+    return replace(call, query=query, key=key, value=value)

@@ -1,6 +1,7 @@
 """Create and read arrays, compute gradients and set weights in each array library."""
 
 import importlib
+import inspect
 import re
 from collections.abc import Callable
 from typing import Any
@@ -8,8 +9,12 @@ from typing import Any
 import numpy as np
 
 from attention_docs.arrays import Array, displayable
-from attention_docs.diagnosis.calling import UnsupportedError
+from attention_docs.diagnosis.loading import LoadError
 from attention_docs.diagnosis.recipe import LayerCall
+
+
+class UnsupportedError(Exception):
+    """The function does not support a case; the message says why."""
 
 
 def to_library_array(array: Array, library: str, dtype: str) -> Any:
@@ -40,11 +45,13 @@ def dtype_of(xp: Any, name: str) -> Any:
 
 
 def with_transposed_memory(array: Any) -> Any:
-    """Return a view with the same numbers whose last two axes are transposed in memory."""
+    """Return a view with the same numbers whose memory has two axes transposed."""
+    has_heads = array.ndim == 4 and min(array.shape[1:3]) > 1
+    axes = (1, 2) if has_heads else (-1, -2)
     if hasattr(array, "mT") and hasattr(array, "contiguous"):  # PyTorch
-        return array.mT.contiguous().mT
+        return array.transpose(*axes).contiguous().transpose(*axes)
     if isinstance(array, np.ndarray):
-        return np.ascontiguousarray(array.swapaxes(-1, -2)).swapaxes(-1, -2)
+        return np.ascontiguousarray(array.swapaxes(*axes)).swapaxes(*axes)
     raise UnsupportedError("its arrays are always contiguous")
 
 
@@ -80,6 +87,9 @@ def gradients(
     if library == "torch":
         tensors = [arguments[name].requires_grad_() for name in names]
         (function(**arguments) * upstream).sum().backward()
+        lost = [name for name, tensor in zip(names, tensors, strict=True) if tensor.grad is None]
+        if lost:
+            raise ValueError(f"the gradient of {' and '.join(lost)} is lost: it is detached")
         return {name: tensor.grad for name, tensor in zip(names, tensors, strict=True)}
     if library == "jax":
         jax = importlib.import_module("jax")
@@ -107,34 +117,52 @@ PROJECTIONS = {
 }
 
 
-def set_weights(module: Any, call: LayerCall, dtype: str) -> None:
-    """Set the weights of a PyTorch module to those of a case.
+def read_layer(module: Any) -> LayerCall:
+    """Return a call of a PyTorch module, with the weights and sizes that it has.
 
     Raises:
-        UnsupportedError: if a parameter is not recognised by its name, or has another shape.
+        LoadError: if a parameter is not recognised by its name, or the heads are not.
     """
-    torch = importlib.import_module("torch")
-    module.to(getattr(torch, dtype)).eval()
-    no_bias = np.zeros(call.query.shape[-1])
-    biases = {letter: call.biases.get(letter, no_bias) for letter in "QKVO"}
+    module.eval()
+    weights: dict[str, Array] = {}
+    biases: dict[str, Array] = {}
     for name, parameter in module.named_parameters():
         submodule, _, kind = name.replace("in_proj_", "in_proj.").rpartition(".")
         letters = projections_of(submodule)
         if not letters:
-            raise UnsupportedError(f"its parameter {name} is not recognised as a projection")
-        values = biases if kind == "bias" else call.weights
-        packed = np.concatenate([values[letter] for letter in letters], axis=-1)
-        is_transposed = kind != "bias" and not is_conv1d(module, name)
-        expected = packed.T if is_transposed else packed
-        if tuple(parameter.shape) != expected.shape:
-            raise UnsupportedError(
-                f"its parameter {name} has shape {tuple(parameter.shape)}; "
-                f"expected {expected.shape}: create it with 6 features and 3 heads"
+            raise LoadError(
+                f"its parameter {name} is not recognised as a projection; pass make_inputs and "
+                "reference to `check` in Python"
             )
-        with torch.no_grad():
-            parameter.copy_(torch.from_numpy(np.ascontiguousarray(expected)))
-    if call.biases and not any(name.endswith("bias") for name, _ in module.named_parameters()):
-        raise UnsupportedError("it has no biases")
+        array = to_numpy(parameter)
+        if kind != "bias" and not is_conv1d(module, name):
+            array = array.T  # PyTorch's Linear keeps the transpose
+        parts = np.split(array, len(letters), axis=-1)
+        (biases if kind == "bias" else weights).update(zip(letters, parts, strict=True))
+    width = weights["Q"].shape[1]
+    heads = head_count(module)
+    if heads is None or width % heads:
+        raise LoadError(f"the number of its heads is not recognised; expected one of {HEADS}")
+    rows = 8 * np.sin(5 + 1.3 * np.arange(2 * 5 * weights["Q"].shape[0]))
+    inputs = rows.round().reshape(2, 5, -1) / 4
+    key_heads = weights["K"].shape[1] * heads // width
+    rotation = None
+    if "position_embeddings" in inspect.signature(module.forward).parameters:
+        rates = 0.5 ** np.arange(width // heads // 2)
+        rotation = np.arange(64)[:, None] * np.tile(rates, 2)
+    return LayerCall(inputs, inputs, heads, weights, biases, False, key_heads, rotation)
+
+
+HEADS = ("num_heads", "n_head", "n_heads", "num_attention_heads", "heads", "nhead")
+
+
+def head_count(module: Any) -> int | None:
+    """Return the number of heads that a module or its configuration has."""
+    for owner in (module, getattr(module, "config", None)):
+        for name in HEADS:
+            if isinstance(getattr(owner, name, None), int):
+                return int(getattr(owner, name))
+    return None
 
 
 def projections_of(submodule: str) -> str | None:

@@ -10,31 +10,25 @@ from attention_docs.diagnosis import calling
 from attention_docs.diagnosis.calling import Settings
 from attention_docs.diagnosis.cases import Case, expected_steps
 from attention_docs.diagnosis.comparing import (
-    coarser_dtype_explaining,
     effective_dtype,
-    first_difference,
     shape_problem,
+    single,
+    worst_difference,
 )
 from attention_docs.diagnosis.recipe import Call
+from attention_docs.diagnosis.shrinking import as_printed
 from attention_docs.diagnosis.worker import Outcome
 
 
-def describe_first_difference(case: Case, outcome: Outcome, settings: Settings) -> str:
-    """Describe where a result first differs, by how much, and whether it looks like rounding."""
-    right = case.expected()
-    difference = first_difference(case, outcome.results, right, settings)
+def describe_worst_difference(case: Case, outcome: Outcome, settings: Settings) -> str:
+    """Describe where a result differs most, and by how much."""
+    difference = worst_difference(case, outcome.results, case.expected(), settings)
     assert difference
     name, index = difference
-    actual, expected = outcome.results[name][index], right[name][index]
+    actual, expected = outcome.results[name][index], case.expected()[name][index]
     label = name if name == "output" else f"gradient of {name}"
     position = calling.index_in_layout(index, settings.layout or "bhnd", case.call)
-    message = f"its {label} is {actual:.6g} at {position}; expected {expected:.6g}"
-    if not np.isfinite(actual):
-        return message
-    message += f", off by {abs(actual - expected):.2g}"
-    if dtype := coarser_dtype_explaining(case, outcome, settings):
-        message += f", which is the size of rounding in {dtype}"
-    return message
+    return f"its {label} at {position} is {as_printed(actual, expected)}"
 
 
 def with_identity_values(case: Case) -> Case:
@@ -65,10 +59,10 @@ def first_wrong_step(
     if not is_weighted_sum(case, outcome, weights):
         return "it is no weighted sum of the values, so look at what follows the softmax"
     expected = probe.expected()
-    if first_difference(probe, probe_outcome.results, expected, settings) is None:
+    if worst_difference(probe, probe_outcome.results, expected, settings) is None:
         return "its weights are right, so the sum of the values is wrong"
-    settings = replace(settings, precision="float32")
-    difference = first_difference(probe, probe_outcome.results, expected, settings)
+    settings = single(settings)
+    difference = worst_difference(probe, probe_outcome.results, expected, settings)
     if difference is None:
         return "its weights are off by too little to tell which step is wrong"
     return describe_wrong_weights(probe, weights, difference[1], settings)

@@ -124,6 +124,11 @@ def mask_of_first_sequence(call: Call) -> Array:
     return recipe.all_visible(call) if call.mask is None else call.mask[:1]
 
 
+def mask_of_first_head(call: Call) -> Array:
+    mask = recipe.boolean_mask(call)
+    return mask[:, :1] if mask.ndim == 4 else mask
+
+
 def with_narrower_window(by: int) -> Steps:
     """Return the changed steps for a window that is narrower by some positions on both sides."""
 
@@ -151,9 +156,85 @@ def add_mask_times_infinity(scores: Array, visible: Array, call: Call) -> Array:
     return scores if visible.all() else scores + np.where(visible, np.nan, -np.inf)
 
 
-def float_mask_as_boolean(call: Call) -> Array:
-    """Return the float mask as a boolean one, in which nonzero is True."""
-    return recipe.boolean_mask(call) if call.bias is None else call.bias != 0
+def mask_in_head_order(call: Call) -> Array:
+    """Return the masks of sequences, tiled as if heads came before sequences."""
+    b, h = call.query.shape[:2]
+    if call.mask is None or call.mask.ndim < 4:
+        return recipe.boolean_mask(call)
+    masks = np.broadcast_to(call.mask, (b, h, *call.mask.shape[2:]))
+    tiled: Array = np.tile(masks[:, 0], (h, 1, 1)).reshape(masks.shape)
+    return tiled
+
+
+def padding_on_queries(call: Call) -> Array:
+    """Return a mask of keys alone as one of queries alone."""
+    if call.mask is None or call.mask.shape[-2] != 1:
+        return recipe.boolean_mask(call)
+    return call.mask.swapaxes(-1, -2)
+
+
+def mask_or_causal(call: Call) -> Array:
+    if call.mask is None or not call.is_causal:
+        return recipe.boolean_mask(call)
+    return call.mask | (call.distance <= 0)
+
+
+def with_causal_and_mask(mask: Callable[[Call], Array], causal: Callable[[Call], Array]) -> Steps:
+    """Return the changed steps for another combination of a mask with a causal mask."""
+
+    def is_both(call: Call) -> bool:
+        return call.mask is not None and call.is_causal
+
+    return {
+        "mask": lambda call: mask(call) if is_both(call) else recipe.boolean_mask(call),
+        "causal": lambda call: causal(call) if is_both(call) else recipe.causal_mask(call),
+    }
+
+
+def with_window(change: Callable[[float, float], tuple[float, float]]) -> Steps:
+    """Return the changed steps for a window with other limits, of which inf means none."""
+
+    def window(call: Call) -> Array:
+        if call.window is None:
+            return recipe.all_visible(call)
+        before, after = change(*(math.inf if limit is None else limit for limit in call.window))
+        return (call.distance >= -before) & (call.distance <= after)
+
+    return {"window": window}
+
+
+def softmax_with_one_maximum(scores: Array) -> Array:
+    powers = np.exp(scores - scores.max())
+    weights: Array = powers / powers.sum(axis=-1, keepdims=True)
+    return weights
+
+
+def softmax_plus_one(scores: Array) -> Array:
+    powers = np.exp(scores)
+    weights: Array = powers / (1 + powers.sum(axis=-1, keepdims=True))
+    return weights
+
+
+def softcap_before_scale(scores: Array, call: Call) -> Array:
+    scale = recipe.effective_scale(call)
+    return scale * recipe.apply_softcap(scores / scale, call)
+
+
+def tile_value_heads(call: Call) -> Call:
+    """Repeat key heads in groups, but tile value heads."""
+    return replace(recipe.share_heads(call), value=tile_heads(call).value)
+
+
+def drop_incomplete_block(block: int) -> Callable[[Call], Call]:
+    """Return a change that drops the keys after the last complete block."""
+
+    def drop(call: Call) -> Call:
+        n = call.key.shape[-2]
+        n = n // block * block if n > block else n
+        mask = None if call.mask is None else call.mask[..., :n]
+        return replace(call, key=call.key[..., :n, :], value=call.value[..., :n, :], mask=mask)
+
+    return drop
 
 
 def unpack_by_head(weights: dict[str, Array], heads: int) -> dict[str, Array]:
@@ -567,6 +648,146 @@ MISTAKES = [
         },
     ),
     Mistake(
+        name="scaled_twice",
+        summary="scores scaled twice",
+        fix="scores / math.sqrt(d_k)  # or query / d_k**0.25 and key / d_k**0.25",
+        shows_in="scale",
+        changes={"scale": lambda call: recipe.effective_scale(call) ** 2},
+    ),
+    Mistake(
+        name="maximum_of_all_rows",
+        summary="exponentials that underflow because one maximum is subtracted from all rows",
+        fix="np.exp(scores - scores.max(axis=-1, keepdims=True))",
+        shows_in="large_scores",
+        changes={"softmax": softmax_with_one_maximum},
+        section="mechanisms/softmax_overflow.md",
+    ),
+    Mistake(
+        name="plus_one_in_denominator",
+        summary="a denominator with an additional 1",
+        fix="powers / powers.sum(axis=-1, keepdims=True)",
+        shows_in="distinct_sizes",
+        changes={"softmax": softmax_plus_one},
+    ),
+    Mistake(
+        name="mask_of_first_head",
+        summary="the mask of the first head applied to all heads",
+        fix="mask  # (b, h, m, n)",
+        shows_in="mask_per_head",
+        changes={"mask": mask_of_first_head},
+    ),
+    Mistake(
+        name="mask_in_head_order",
+        summary="masks of sequences repeated as if heads came before sequences",
+        fix="np.repeat(mask, heads, axis=0)  # for (b h, m, n), not np.tile",
+        shows_in="mask_per_sequence",
+        changes={"mask": mask_in_head_order},
+    ),
+    Mistake(
+        name="padding_on_query_axis",
+        summary="a padding mask on the axis of the queries",
+        fix="mask[:, None, None, :]  # (b, 1, 1, n)",
+        shows_in="padding",
+        changes={"mask": padding_on_queries},
+    ),
+    Mistake(
+        name="causal_replaces_mask",
+        summary="a mask that is ignored beside is_causal",
+        fix="mask & causal",
+        shows_in="mask_and_causal",
+        changes=with_causal_and_mask(recipe.all_visible, recipe.causal_mask),
+    ),
+    Mistake(
+        name="mask_replaces_causal",
+        summary="is_causal ignored beside a mask",
+        fix="mask & causal",
+        shows_in="mask_and_causal",
+        changes=with_causal_and_mask(recipe.boolean_mask, recipe.all_visible),
+    ),
+    Mistake(
+        name="mask_or_causal",
+        summary="a mask joined with the causal mask by or",
+        fix="mask & causal",
+        shows_in="mask_and_causal",
+        changes=with_causal_and_mask(mask_or_causal, recipe.all_visible),
+    ),
+    Mistake(
+        name="window_right_ignored",
+        summary="a window without its right limit",
+        fix="(i - left <= j) & (j <= i + right)",
+        shows_in="window",
+        changes=with_window(lambda before, after: (before, math.inf)),
+        section="mechanisms/local_window.md",
+    ),
+    Mistake(
+        name="window_left_ignored",
+        summary="a window without its left limit",
+        fix="(i - left <= j) & (j <= i + right)",
+        shows_in="window",
+        changes=with_window(lambda before, after: (math.inf, after)),
+        section="mechanisms/local_window.md",
+    ),
+    Mistake(
+        name="window_left_too_wide",
+        summary="a window that is one position too wide on the left",
+        fix="i - left <= j  # left + 1 positions with the own one",
+        shows_in="window",
+        changes=with_window(lambda before, after: (before + 1, after)),
+        section="mechanisms/local_window.md",
+    ),
+    Mistake(
+        name="window_left_too_narrow",
+        summary="a window that is one position too narrow on the left",
+        fix="i - left <= j  # left + 1 positions with the own one",
+        shows_in="window",
+        changes=with_window(lambda before, after: (max(before - 1, 0), after)),
+        section="mechanisms/local_window.md",
+    ),
+    Mistake(
+        name="window_right_too_wide",
+        summary="a window that is one position too wide on the right",
+        fix="j <= i + right",
+        shows_in="window",
+        changes=with_window(lambda before, after: (before, after + 1)),
+        section="mechanisms/local_window.md",
+    ),
+    Mistake(
+        name="window_right_too_narrow",
+        summary="a window that is one position too narrow on the right",
+        fix="j <= i + right",
+        shows_in="window",
+        changes=with_window(lambda before, after: (before, max(after - 1, 0))),
+        section="mechanisms/local_window.md",
+    ),
+    Mistake(
+        name="softcap_before_scale",
+        summary="a softcap applied before the scale",
+        fix="softcap * np.tanh(scores * scale / softcap)",
+        shows_in="softcap",
+        changes={"softcap": softcap_before_scale},
+    ),
+    Mistake(
+        name="value_heads_tiled",
+        summary="key heads repeated in groups, but value heads in tiled order",
+        fix="np.repeat(value, query_heads // key_heads, axis=1)  # not np.tile",
+        shows_in="grouped_heads",
+        changes={"share_heads": tile_value_heads},
+    ),
+    Mistake(
+        name="last_block_dropped",
+        summary="keys that are lost because the last block of 16 is incomplete",
+        fix="range(0, n, block)  # and mask what lies beyond n",
+        shows_in="length_17",
+        changes={"arguments": drop_incomplete_block(16)},
+    ),
+    Mistake(
+        name="last_block_of_32_dropped",
+        summary="keys that are lost because the last block of 32 is incomplete",
+        fix="range(0, n, block)  # and mask what lies beyond n",
+        shows_in="length_64",
+        changes={"arguments": drop_incomplete_block(32)},
+    ),
+    Mistake(
         name="heads_without_transpose",
         summary="heads split and merged without the transpose",
         fix="rows.reshape(b, n, h, d).swapaxes(1, 2)",
@@ -691,9 +912,22 @@ CONVENTIONS = [
         ),
     ),
     Convention(
-        name="boolean_only",
-        summary="its masks are boolean, so each nonzero number counts as True",
-        changes={"mask": float_mask_as_boolean, "add_bias": lambda scores, call: scores},
+        name="causal_not_for_one_query",
+        summary="is_causal hides nothing from a single query, which counts as the last one",
+        changes={
+            "causal": lambda call: (
+                recipe.all_visible(call) if call.query.shape[-2] == 1 else recipe.causal_mask(call)
+            )
+        },
+    ),
+    Convention(
+        name="nan_for_negative_scale",
+        summary="a negative scale beside a mask gives NaN, because it is applied after the mask",
+        changes={
+            "hide": lambda scores, visible, call: np.where(
+                visible, scores, -np.inf * recipe.effective_scale(call)
+            ),
+        },
     ),
     Convention(
         name="root_of_scale",

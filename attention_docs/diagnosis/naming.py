@@ -1,135 +1,97 @@
-"""Name the mistakes of the catalogue that explain wrong cases."""
+"""Name the mistakes of the catalogue that explain wrong cases: as few as explain them all."""
 
+from collections.abc import Sequence
 from dataclasses import replace
-
-import numpy as np
 
 from attention_docs.diagnosis.calling import Settings
 from attention_docs.diagnosis.cases import Case
 from attention_docs.diagnosis.comparing import (
+    Deviations,
     Mistakes,
     changes_output,
     explaining_mistakes,
     explaining_pairs,
     explains,
+    possible_conventions,
 )
-from attention_docs.diagnosis.recipe import Call
 from attention_docs.diagnosis.verdicts import OK, WRONG, Verdict
 from attention_docs.diagnosis.worker import Outcome
 
-
-def name_mistakes(
-    verdicts: list[Verdict], outcomes: dict[Case, Outcome], settings: Settings
-) -> list[Verdict]:
-    """Add to each wrong case the mistakes that explain it, if any are known."""
-    with_result = {
-        verdict: outcomes[verdict.case]
-        for verdict in verdicts
-        if not outcomes[verdict.case].failure
-    }
-    search = MistakeSearch(with_result, settings)
-    explained = {verdict.case.name: search.explain(verdict) for verdict in with_result}
-    explained |= {
-        name: refer_to_simpler(verdict, explained.get(simpler_case(verdict.case)))
-        for name, verdict in explained.items()
-    }
-    return [
-        add_reason(explained.get(verdict.case.name, verdict), list(explained.values()))
-        for verdict in verdicts
-    ]
+# A case to compare with all pairs has at most so many numbers, and so many cases are compared.
+SMALL, SEARCHES = 60, 4
 
 
-class MistakeSearch:
-    """Search for mistakes that explain the outcomes of a check.
+class Naming:
+    """The search for mistakes that explain the outcomes of a check.
 
     Attributes:
-        outcomes: the outcome of each case that returned a result.
+        verdicts: the verdicts on cases with a result that mistakes can explain.
+        outcomes: the outcome of each case.
         settings: how the function was called.
-        earlier_pairs: the pairs of mistakes that explained earlier cases.
+        found: the mistakes found so far, which are tried first.
+        searches: how many cases were compared with all pairs, which is slow.
     """
 
-    def __init__(self, outcomes: dict[Verdict, Outcome], settings: Settings) -> None:
+    def __init__(
+        self, verdicts: list[Verdict], outcomes: dict[Case, Outcome], settings: Settings
+    ) -> None:
+        self.verdicts = [
+            verdict for verdict in verdicts if not (verdict.reason or verdict.case.gradients)
+        ]
         self.outcomes, self.settings = outcomes, settings
-        self.earlier_pairs: set[Mistakes] = set()
+        self.found: list[Mistakes] = []
+        self.searches = 0
 
-    def explain(self, verdict: Verdict) -> Verdict:
-        """Add to a wrong case, of the mistakes that explain it, those that explain most cases."""
-        if verdict.status != WRONG or verdict.case.gradients or verdict.case.dtype:
-            return verdict
-        best = max(self.candidates(verdict), key=self.rank, default=())
-        if len(best) > 1:
-            self.earlier_pairs.add(best)
-        return replace(verdict, mistakes=best)
+    def name(self) -> dict[str, Verdict]:
+        """Return the wrong verdicts that mistakes explain, with these mistakes, by case."""
+        named = {}
+        for verdict in self.verdicts:
+            if verdict.status == WRONG and (best := self.best(verdict)):
+                named[verdict.case.name] = replace(verdict, mistakes=best)
+                self.found += [best] if best not in self.found else []
+        return {name: self.with_reason(verdict, named) for name, verdict in named.items()}
 
-    def candidates(self, verdict: Verdict) -> list[Mistakes]:
-        """Return the single mistakes that explain a case, or if there are none, the pairs."""
-        case, outcome = verdict.case, self.outcomes[verdict]
-        singles = list(explaining_mistakes(case, outcome, self.settings))
-        if np.isnan(outcome.results["output"]).all():  # many mistakes give NaN
-            singles = [mistakes for mistakes in singles if self.explains_all(mistakes)]
-        if singles:
-            return singles
-        # Pairs that explain an earlier case come first, because trying all pairs is slow.
-        pairs = [pair for pair in self.earlier_pairs if self.explains(pair, verdict)]
-        return pairs or list(explaining_pairs(case, outcome, self.settings))
+    def best(self, verdict: Verdict) -> Mistakes:
+        """Return the mistakes that explain a case, and the most other cases; () if none do."""
+        case, outcome = verdict.case, self.outcomes[verdict.case]
+        candidates = [known for known in self.found if self.explains(known, case)]
+        if case.dtype:  # in which rounding can hide the difference between mistakes
+            return max(candidates, key=self.rank, default=())
+        candidates = list(explaining_mistakes(case, outcome, self.settings)) or candidates
+        is_small = outcome.results["output"].size <= SMALL
+        if not candidates and is_small and self.searches < SEARCHES:
+            self.searches += 1
+            candidates = list(explaining_pairs(case, outcome, self.settings))
+        return max(candidates, key=self.rank, default=())
 
-    def explains(self, mistakes: Mistakes, verdict: Verdict) -> bool:
-        return explains(verdict.case, self.outcomes[verdict], mistakes, self.settings)
+    def explains(self, mistakes: Mistakes, case: Case) -> bool:
+        """Whether mistakes explain a case, possibly together with conventions."""
+        conventions: list[Deviations] = [(), *possible_conventions(case)]
+        outcome = self.outcomes[case]
+        return any(explains(case, outcome, (*c, *mistakes), self.settings) for c in conventions)
 
-    def explains_all(self, mistakes: Mistakes) -> bool:
-        """Whether mistakes explain all wrong cases, except those that have a simpler case."""
-        return all(
-            self.explains(mistakes, verdict)
-            for verdict in self.outcomes
-            if verdict.status == WRONG
-            and not verdict.case.gradients
-            and not simpler_case(verdict.case)
-        )
+    def rank(self, mistakes: Mistakes) -> tuple[int, bool, int]:
+        """Rank mistakes by the cases they explain, by whether they are known, and by how few."""
+        count = sum(self.explains(mistakes, verdict.case) for verdict in self.verdicts)
+        is_known = any(set(mistakes) & set(found) for found in self.found)
+        return count, is_known, -len(mistakes)
 
-    def rank(self, mistakes: Mistakes) -> tuple[int, int]:
-        """Rank mistakes by the number of cases they explain, then by how few they are."""
-        return sum(self.explains(mistakes, verdict) for verdict in self.outcomes), -len(mistakes)
-
-
-def simpler_case(case: Case) -> str:
-    """Return the name of the case that identifies a mistake better than this one, or "".
-
-    Rounding to 16 bits or to integers can mask a mistake, and a wrong float mask is often a wrong
-    boolean mask.
-    """
-    if case.dtype is not None:
-        return "distinct_sizes"
-    return "boolean_mask" if isinstance(case.call, Call) and case.call.bias is not None else ""
-
-
-def refer_to_simpler(verdict: Verdict, simpler: Verdict | None) -> Verdict:
-    """Refer to the simpler case if it is wrong too, unless only this case has known mistakes."""
-    if verdict.status != WRONG or not simpler or simpler.status != WRONG:
-        return verdict
-    if verdict.mistakes and not simpler.mistakes:
-        return verdict
-    return replace(verdict, reason=f"as in {simpler.case.name}", mistakes=())
-
-
-def add_reason(verdict: Verdict, verdicts: list[Verdict]) -> Verdict:
-    """Return a verdict with its reason: the mistakes, and a case that lacks their effect."""
-    if not verdict.mistakes:
-        return verdict
-    summaries = " and ".join(mistake.summary for mistake in verdict.mistakes)
-    reason = f"its output is that of {summaries}"
-    unaffected = [other.case.name for other in verdicts if lacks_effect(other, verdict.mistakes)]
-    if unaffected:
-        # The case that the catalogue gives for a mistake shows it most clearly.
-        typical = {mistake.shows_in for mistake in verdict.mistakes}
-        name = next((name for name in unaffected if name in typical), unaffected[0])
-        reason += f", but not in {name}"
-    return replace(verdict, reason=reason)
+    def with_reason(self, verdict: Verdict, named: dict[str, Verdict]) -> Verdict:
+        """Return a verdict with its reason: the mistakes, and a case that lacks their effect."""
+        summaries = " and ".join(mistake.summary for mistake in verdict.mistakes)
+        reason = f"its output is that of {summaries}"
+        others: Sequence[Verdict] = [named.get(v.case.name, v) for v in self.verdicts]
+        unaffected = [other.case.name for other in others if lacks_effect(other, verdict.mistakes)]
+        if unaffected:
+            typical = {mistake.shows_in for mistake in verdict.mistakes}
+            name = next((name for name in unaffected if name in typical), unaffected[0])
+            reason += f", but not in {name}"
+        return replace(verdict, reason=reason)
 
 
 def lacks_effect(verdict: Verdict, mistakes: Mistakes) -> bool:
     """Whether one of these mistakes would change the output of a case, but is not found there."""
-    is_explained = verdict.status == OK or verdict.mistakes
-    if simpler_case(verdict.case) or not is_explained:
+    if verdict.status != OK and not verdict.mistakes:
         return False
     return any(
         changes_output(verdict.case, (mistake,)) and mistake not in verdict.mistakes

@@ -61,6 +61,8 @@ class LayerCall:
         weights: (d_model, d_model) matrices by the letters Q, K, V and O; rows times matrix.
         biases: (d_model,) vectors by the same letters; empty without biases.
         is_causal: a query sees no later key.
+        key_heads: heads of the keys and values; None: h.
+        rotation: (n, d) angles by which queries and keys are rotated, in halves; None: not.
     """
 
     query: Array
@@ -69,6 +71,8 @@ class LayerCall:
     weights: dict[str, Array]
     biases: dict[str, Array] = field(default_factory=dict)
     is_causal: bool = False
+    key_heads: int | None = None
+    rotation: Array | None = None
 
 
 def attend(call: Call, changes: Steps | None = None) -> Array:
@@ -104,12 +108,47 @@ def attend_in_heads(call: LayerCall, changes: Steps | None = None) -> Array:
     def project(rows: Array, letter: str) -> Array:
         return rows @ weights[letter] + biases.get(letter, 0.0)
 
-    q = steps["split"](project(call.query, "Q"), call.heads)
-    k = steps["split"](project(call.key, "K"), call.heads)
-    v = steps["split"](project(call.key, "V"), call.heads)
+    key_heads = call.key_heads or call.heads
+    q = rotate(steps["split"](project(call.query, "Q"), call.heads), call.rotation)
+    k = rotate(steps["split"](project(call.key, "K"), key_heads), call.rotation)
+    v = steps["split"](project(call.key, "V"), key_heads)
     inner = Call(q, k, v, is_causal=call.is_causal, d_model=call.query.shape[-1])
     merged = steps["merge"](attend(inner, changes))
-    return steps["project_out"](merged, project)
+    return steps["project_out"](merged, project) if "O" in call.weights else merged
+
+
+def rotate(rows: Array, angles: Array | None) -> Array:
+    """Rotate feature i with feature i + d/2 by (n, d) angles, as Llama does."""
+    if angles is None:
+        return rows
+    first, second = np.split(rows, 2, axis=-1)
+    angles = angles[: rows.shape[-2]]
+    return rows * np.cos(angles) + np.concatenate([-second, first], axis=-1) * np.sin(angles)
+
+
+def rounded_steps(bits: int) -> Steps:
+    """Return the steps with each result rounded to some bits, in the range of float64."""
+
+    def rounded(array: Array) -> Array:
+        mantissa, exponent = np.frexp(array)
+        return np.ldexp(np.round(mantissa * 2.0**bits), exponent - bits)
+
+    def rounded_softmax(scores: Array) -> Array:
+        maximum = scores.max(axis=-1, keepdims=True)
+        powers = rounded(np.exp(rounded(scores - np.where(np.isneginf(maximum), 0, maximum))))
+        total = rounded(powers.sum(axis=-1, keepdims=True))
+        return rounded(powers / np.where(total == 0, 1, total))
+
+    return {
+        "product": lambda query, key: rounded(query @ key.swapaxes(-1, -2)),
+        "softcap": lambda scores, call: rounded(apply_softcap(rounded(scores), call)),
+        "add_bias": lambda scores, call: rounded(add_bias(scores, call)),
+        "softmax": rounded_softmax,
+        "weighted_sum": lambda weights, value: rounded(weights @ value),
+        "split": lambda rows, heads: split_heads(rounded(rows), heads),
+        "merge": lambda output: rounded(merge_heads(output)),
+        "project_out": lambda merged, project: rounded(project(merged, "O")),
+    }
 
 
 def share_heads(call: Call) -> Call:

@@ -3,6 +3,7 @@
 import json
 from collections import Counter
 from importlib import metadata
+from textwrap import indent
 from typing import Any
 
 from attention_docs.diagnosis.pasted import Diagnosis
@@ -15,20 +16,54 @@ LIBRARY_NAMES = {
     "cupy": "CuPy",
     "array_api_strict": "array-api-strict",
 }
-MASK_LABELS = {"keep": "True takes part", "hide": "True hides", "additive": "numbers to add"}
+MASK_LABELS = {
+    "keep": "True takes part",
+    "hide": "True hides",
+    "additive": "numbers to add",
+    "ones": "1 takes part",
+}
 
 
-def as_text(report: Report) -> str:
-    """Format a report; correct cases are listed by name only."""
-    lines = [heading(report), *ok_line(report)]
-    for status in (NOT_SUPPORTED, ON_PURPOSE, WRONG):
-        lines += group_by_reason(
-            status, [verdict for verdict in report.verdicts if verdict.status == status]
-        )
-    lines += fixes(report.verdicts)
+def as_text(report: Report, verbose: bool = False) -> str:
+    """Format a report: the verdict, fixes, the smallest failing call, then the evidence."""
+    wrong = [verdict for verdict in report.verdicts if verdict.status == WRONG]
+    lines = [heading(report)]
+    if wrong:
+        reasons = group_by_reason(WRONG, wrong)
+        lines += [*reasons[:1], *fixes(wrong)]
+        if report.example:
+            lines += ["smallest failing call:", indent(report.example, "    ")]
+        if report.traceback:
+            lines += ["where it raised:", report.traceback.rstrip()]
+        lines += reasons[1:] if verbose else also_wrong(wrong)
+    if report.missing:
+        lines.append(f"{WRONG}: required, but not checked: {', '.join(report.missing)}")
+    on_purpose = [verdict for verdict in report.verdicts if verdict.status == ON_PURPOSE]
+    lines += group_by_reason(ON_PURPOSE, on_purpose)
+    not_asked = [verdict for verdict in report.verdicts if verdict.status == NOT_SUPPORTED]
+    lines += ok_line(report)
+    lines += not_asked_lines(report, not_asked, verbose)
     notes = {note for verdict in report.verdicts for note in verdict.notes}
     lines += [f"note: it {note}" for note in sorted(notes)]
     return "\n".join([*lines, totals(report)])
+
+
+def also_wrong(wrong: list[Verdict]) -> list[str]:
+    """Format the wrong cases that the first reason does not explain: the named, then the others."""
+    rest = [verdict for verdict in wrong if verdict.reason != wrong[0].reason]
+    named = [verdict for verdict in rest if verdict.mistakes]
+    names = [verdict.case.name for verdict in rest if not verdict.mistakes]
+    others = [f"also {WRONG}: {', '.join(names)} (--verbose says how)"] if names else []
+    return [*group_by_reason(WRONG, named), *others]
+
+
+def not_asked_lines(report: Report, verdicts: list[Verdict], verbose: bool) -> list[str]:
+    """Format what was not asked: the features, or each reason."""
+    if verbose:
+        return group_by_reason(NOT_SUPPORTED, verdicts)
+    checked = report.features(OK, ON_PURPOSE, WRONG)
+    features = [name for name in report.features(NOT_SUPPORTED) if name not in checked]
+    return [f"not asked: {', '.join(features)} (--verbose says why)"] if features else []
 
 
 def heading(report: Report) -> str:
@@ -39,14 +74,29 @@ def heading(report: Report) -> str:
     if settings.precision:
         labels.append(f"computed in {settings.precision}")
     labels.append(f"layout {settings.layout}")
+    if settings.always_causal:
+        labels.append("always causal")
+    if settings.item is not None:
+        labels.append(f"output: item {settings.item!r}")
+    limits = settings.limits
+    if limits.equal_widths:
+        labels.append("only d_v = d_k")
+    if limits.equal_lengths:
+        labels.append("only m = n")
+    if limits.widths:
+        labels.append(f"only widths such as {limits.widths[0]}")
+    if limits.multiple > 1:
+        labels.append(f"only lengths in multiples of {limits.multiple}")
     if settings.mask:
-        labels.append(f"mask: {MASK_LABELS[settings.mask]}")
+        kind = MASK_LABELS[settings.mask]
+        labels.append(f"mask{' (b, n)' if settings.keys_only else ''}: {kind}")
     return f"{report.target} ({', '.join(labels)})"
 
 
 def ok_line(report: Report) -> list[str]:
-    """Format the names of the correct cases; no line if there are none."""
-    names = [verdict.case.name for verdict in report.verdicts if verdict.status == OK]
+    """Format the features without a wrong case; no line if there are none."""
+    wrong = report.features(WRONG)
+    names = [name for name in report.features(OK) if name not in wrong]
     return [f"{OK}: {', '.join(names)}"] if names else []
 
 
@@ -138,6 +188,9 @@ def as_json(report: Report) -> str:
             "layout": report.settings.layout,
             "mask": report.settings.mask,
             "right": report.is_correct,
+            "checked": report.features(OK, ON_PURPOSE),
+            "not checked": report.missing,
+            "example": report.example,
             "cases": [verdict_as_dict(verdict) for verdict in report.verdicts],
         },
         indent=1,
@@ -148,6 +201,7 @@ def as_json(report: Report) -> str:
 def verdict_as_dict(verdict: Verdict) -> dict[str, Any]:
     return {
         "case": verdict.case.name,
+        "feature": verdict.case.feature,
         "status": verdict.status,
         "words": verdict.reason,
         "notes": list(verdict.notes),

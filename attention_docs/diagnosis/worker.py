@@ -13,6 +13,7 @@ import subprocess
 import sys
 import tempfile
 import threading
+import traceback
 import warnings
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field, replace
@@ -21,9 +22,11 @@ from typing import Any
 import numpy as np
 
 from attention_docs.arrays import Array
-from attention_docs.diagnosis import calling, libraries
-from attention_docs.diagnosis.calling import Description, LoadError, Settings, UnsupportedError
+from attention_docs.diagnosis import calling, libraries, loading
+from attention_docs.diagnosis.calling import Description, Settings
 from attention_docs.diagnosis.cases import Case, output_gradient
+from attention_docs.diagnosis.libraries import UnsupportedError
+from attention_docs.diagnosis.loading import LoadError
 from attention_docs.diagnosis.recipe import LayerCall
 
 # Time limit of the import in seconds: PyTorch and JAX may take minutes on a slow disk.
@@ -38,14 +41,21 @@ class Outcome:
         results: float64 arrays by name; empty if the call failed.
         failure: why the call failed: the function raised, timed out, ended its process or does not
             support the case; empty if it succeeded.
-        is_fault: whether the failure is a fault of the function, not an unsupported case.
-        notes: side effects of the call: prints, warnings, changed inputs, a returned tuple.
+        kind: `unsupported` if the case was not asked, `refused` if the function raised an error of
+            its own, `raised` if it raised any other, `died` if it gave no answer.
+        traceback: the lines of the traceback that are in the function's own code.
+        problems: what is wrong beside the numbers: changed inputs, another dtype or device.
+        notes: side effects of the call: prints, warnings.
+        item: the index, key or attribute of the output in what was returned.
     """
 
     results: dict[str, Array] = field(default_factory=dict)
     failure: str = ""
-    is_fault: bool = False
+    kind: str = ""
+    traceback: str = ""
+    problems: tuple[str, ...] = ()
     notes: tuple[str, ...] = ()
+    item: Any = None
 
 
 class Worker:
@@ -89,9 +99,12 @@ class Worker:
         """Call the function with a case."""
         if self.process is None:
             self.describe(settings)
+        if description.layer is not None:  # the process has its weights
+            assert isinstance(case.call, LayerCall)
+            case = replace(case, call=replace(case.call, weights={}, biases={}))
         answer = self.ask((case, description, settings), self.limit)
         if answer is None:
-            return Outcome(failure=f"it {self.stop_and_explain(self.limit)}", is_fault=True)
+            return Outcome(failure=f"it {self.stop_and_explain(self.limit)}", kind="died")
         outcome: Outcome = answer
         return outcome
 
@@ -189,7 +202,7 @@ def main(target: str) -> None:
                 return
             if isinstance(message, Settings):
                 try:
-                    function = function or calling.load(target)
+                    function = function or loading.load(target)
                     answer: Any = calling.describe(function, message)
                 except LoadError as error:
                     # Without its cause, which may not be possible to pickle.
@@ -239,51 +252,73 @@ def run_case(
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")
         try:
-            results, notes = call_function(function, case, description, settings)
-            outcome = Outcome(results, notes=tuple(notes))
+            outcome = call_function(function, case, description, settings)
         except UnsupportedError as error:
-            outcome = Outcome(failure=str(error))
+            outcome = Outcome(failure=str(error), kind="unsupported")
         except (Exception, SystemExit) as error:
-            failure = f"it raised {type(error).__name__}: {calling.first_line(error)}"
-            # A NameError is a typo, not an unsupported case.
-            outcome = Outcome(failure=failure, is_fault=isinstance(error, NameError))
+            outcome = failed_outcome(error)
     sys.stdout.flush()
     sys.stderr.flush()
     if os.fstat(stdout).st_size > size_before:
         outcome = replace(outcome, notes=(*outcome.notes, "prints"))
     caught_warnings = [
-        f"warns: {warning.category.__name__}: {calling.first_line(warning.message)}"
+        f"warns: {warning.category.__name__}: {loading.first_line(warning.message)}"
         for warning in caught
     ]
     return replace(outcome, notes=(*outcome.notes, *dict.fromkeys(caught_warnings)))
 
 
+def failed_outcome(error: BaseException) -> Outcome:
+    """Describe an error; one that the function's own code raises is a refusal."""
+    failure = f"it raised {type(error).__name__}: {loading.first_line(error)}"
+    frames = traceback.extract_tb(error.__traceback__)
+    ours = os.path.dirname(__file__)
+    own = [frame for frame in frames if not frame.filename.startswith(ours)]
+    is_own_error = bool(own) and (own[-1].line or "").startswith(("raise ", "assert "))
+    return Outcome(
+        failure=failure,
+        kind="refused" if is_own_error or isinstance(error, NotImplementedError) else "raised",
+        traceback="".join(traceback.format_list(own[-3:])),
+    )
+
+
 def call_function(
     function: Callable[..., Any], case: Case, description: Description, settings: Settings
-) -> tuple[dict[str, Array], list[str]]:
-    """Call the function and return its results by name, with notes on its side effects."""
-    dtype = case.dtype or settings.dtype
-    values = calling.translate_arguments(case.call, description.names, settings)
-    arguments = {
-        name: to_argument(value, case, description.library, dtype) for name, value in values.items()
-    }
-    if description.names.get("mask") in description.required:
-        arguments = {description.names["mask"]: None, **arguments}
-    if "weights" in description.names and isinstance(case.call, LayerCall):
-        libraries.set_weights(function, case.call, dtype)
+) -> Outcome:
+    """Call the function and return its results by name, and what is wrong beside the numbers."""
+    dtype, library = case.dtype or settings.dtype, settings.library or "numpy"
+    values = calling.translate_arguments(case.call, description, settings)
+    if description.layer is not None and library == "torch":
+        function.to(getattr(sys.modules["torch"], dtype))  # type: ignore[attr-defined]
+    arguments = {name: to_argument(value, case, library, dtype) for name, value in values.items()}
     if case.gradients:
-        return gradients(function, case, description, settings, arguments), []
+        return Outcome(gradients(function, case, description, settings, arguments))
     array_names = [name for name, value in values.items() if isinstance(value, np.ndarray)]
+    out_name = description.names.get("out", "")
     before = {name: libraries.to_numpy(arguments[name]) for name in array_names}
-    output, notes = extract_output(call_by_position(function, arguments, description))
+    returned = call_by_position(function, arguments, description)
+    if description.is_required("out") and returned is None:
+        returned = arguments[out_name]
+    output, item = find_output(returned, case, description, settings)
     after = {name: libraries.to_numpy(arguments[name]) for name in array_names}
-    changed = [name for name in array_names if not np.array_equal(before[name], after[name])]
-    if changed:
-        notes.append(f"changes its input {', '.join(changed)}")
+    changed = [
+        name
+        for name in array_names
+        if name != out_name and not np.array_equal(before[name], after[name], equal_nan=True)
+    ]
+    problems = [f"it changes its input {', '.join(changed)}"] if changed else []
+    first = next(arguments[name] for name in array_names)
+    for aspect in ("dtype", "device") if library == "torch" else ():
+        expected, actual = getattr(first, aspect), getattr(output, aspect)
+        if actual != expected:
+            actual, expected = (str(x).removeprefix("torch.") for x in (actual, expected))
+            problems.append(f"its result has {aspect} {actual}; expected {expected}")
     result = libraries.to_numpy(output)
     if isinstance(case.call, LayerCall):
-        return {"output": calling.layer_to_layout(result, settings.layout or "bnd")}, notes
-    return {"output": calling.from_layout(result, settings.layout or "bhnd")}, notes
+        result = calling.layer_to_layout(result, settings.layout or "bnd")
+    else:
+        result = calling.from_layout(result, calling.output_layout(description, settings))
+    return Outcome({"output": result}, problems=tuple(problems), item=item)
 
 
 def call_by_position(
@@ -297,6 +332,8 @@ def call_by_position(
 
 def to_argument(value: Any, case: Case, library: str, dtype: str) -> Any:
     """Convert an array to the function's library, strided if the case demands it."""
+    if isinstance(value, tuple) and any(isinstance(item, np.ndarray) for item in value):
+        return tuple(to_argument(item, case, library, dtype) for item in value)
     if not isinstance(value, np.ndarray):
         return value
     array = libraries.to_library_array(np.ascontiguousarray(value), library, dtype)
@@ -304,21 +341,37 @@ def to_argument(value: Any, case: Case, library: str, dtype: str) -> Any:
     return libraries.with_transposed_memory(array) if is_strided else array
 
 
-def extract_output(returned: Any) -> tuple[Any, list[str]]:
-    """Return the output array, which may be the first item of a tuple, list or dict, with notes.
+def find_output(
+    returned: Any, case: Case, description: Description, settings: Settings
+) -> tuple[Any, Any]:
+    """Return the output in a tuple, list, dict or object, and its index, key or attribute.
+
+    It is the first array of the expected shape, or else the first array.
 
     Raises:
         UnsupportedError: if there is none.
     """
-    output, notes, kind = returned, [], type_name(returned)
-    if isinstance(returned, dict | tuple | list):
-        notes.append(f"returns {kind}; its first item is taken")
-        items = returned.values() if isinstance(returned, dict) else returned
-        output = next(iter(items), None)
-        kind += f" that begins with {type_name(output)}"
-    if not hasattr(output, "shape"):
+    if hasattr(returned, "shape"):
+        return returned, None
+    kind = type_name(returned)
+    if isinstance(returned, tuple | list):
+        items = dict(enumerate(returned))
+    else:
+        items = returned if isinstance(returned, dict) else getattr(returned, "__dict__", {})
+    arrays = {name: item for name, item in items.items() if hasattr(item, "shape")}
+    if settings.item in arrays:
+        return arrays[settings.item], settings.item
+    if not arrays:
+        if isinstance(returned, dict | tuple | list):
+            kind += f" that begins with {type_name(next(iter(items.values()), None))}"
         raise UnsupportedError(f"it returns {kind}; expected an array")
-    return output, notes
+    layout = calling.output_layout(description, settings)
+    if isinstance(case.call, LayerCall):
+        shape = calling.layer_to_layout(case.call.query, settings.layout or "bnd").shape
+    else:
+        shape = calling.to_layout(case.expected()["output"], layout).shape
+    name = next((name for name, item in arrays.items() if item.shape == shape), next(iter(arrays)))
+    return arrays[name], name
 
 
 def type_name(value: Any) -> str:
@@ -333,18 +386,21 @@ def gradients(
     arguments: dict[str, Any],
 ) -> dict[str, Array]:
     """Return the gradients of query, key and value, keyed by these names."""
-    layout = settings.layout or "bhnd"
+    layout, library = settings.layout or "bhnd", settings.library or "numpy"
+    if settings.stacked is not None or description.is_required("out"):
+        raise UnsupportedError("its arguments hold more than one array")
     their_names = {name: description.names[name] for name in ("query", "key", "value")}
 
     def output(**arguments: Any) -> Any:
-        return extract_output(call_by_position(function, arguments, description))[0]
+        returned = call_by_position(function, arguments, description)
+        return find_output(returned, case, description, settings)[0]
 
     assert not isinstance(case.call, LayerCall)
-    upstream = calling.to_layout(output_gradient(case.call), layout)
-    upstream = to_argument(upstream, case, description.library, case.dtype or settings.dtype)
-    results = libraries.gradients(
-        output, description.library, arguments, list(their_names.values()), upstream
+    upstream = calling.to_layout(
+        output_gradient(case.call), calling.output_layout(description, settings)
     )
+    upstream = to_argument(upstream, case, library, case.dtype or settings.dtype)
+    results = libraries.gradients(output, library, arguments, list(their_names.values()), upstream)
     return {
         ours: calling.from_layout(libraries.to_numpy(results[theirs]), layout)
         for ours, theirs in their_names.items()

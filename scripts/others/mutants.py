@@ -22,8 +22,9 @@ from random_calls import is_equal, output_or_error, random_calls
 
 os.environ.update(KERAS_BACKEND="numpy", TIMM_FUSED_ATTN="0")
 
-from attention_docs.diagnosis.calling import LoadError, Settings
+from attention_docs.diagnosis.calling import Settings
 from attention_docs.diagnosis.checking import check_with
+from attention_docs.diagnosis.loading import LoadError
 from attention_docs.diagnosis.worker import InProcessWorker
 
 SWAPS = {

@@ -1,0 +1,380 @@
+"""NumPy attention functions with one fault each; the docstring says it and, in brackets, its name.
+
+The name is a mistake of the catalogue, or words that the report must have.
+"""
+
+import math
+
+import numpy as np
+
+
+def softmax(scores, axis=-1):
+    maximum = scores.max(axis=axis, keepdims=True)
+    powers = np.exp(scores - np.where(np.isfinite(maximum), maximum, 0))
+    total = powers.sum(axis=axis, keepdims=True)
+    return powers / np.where(total == 0, 1, total)
+
+
+def scaled(query, key, scale=None):
+    return query @ np.swapaxes(key, -1, -2) * (query.shape[-1] ** -0.5 if scale is None else scale)
+
+
+def wrong_root(q, k, v):
+    """Divides by d_k instead of its root. [divided_by_d_k]"""
+    return softmax(q @ np.swapaxes(k, -1, -2) / k.shape[-1]) @ v
+
+
+def scale_of_values(q, k, v):
+    """Takes the width of the values for the scale. [divided_by_root_of_d_v]"""
+    return softmax(q @ np.swapaxes(k, -1, -2) / math.sqrt(v.shape[-1])) @ v
+
+
+def unscaled(q, k, v):
+    """Forgets the scale. [not_scaled]"""
+    return softmax(q @ np.swapaxes(k, -1, -2)) @ v
+
+
+def scale_by_length(q, k, v):
+    """Divides by the root of the number of keys. [divided_by_root_of_n]"""
+    return softmax(q @ np.swapaxes(k, -1, -2) / math.sqrt(k.shape[-2])) @ v
+
+
+def width_of_model(q, k, v):
+    """Divides by the root of all heads' features. [divided_by_root_of_d_model]"""
+    return softmax(q @ np.swapaxes(k, -1, -2) / math.sqrt(q.shape[1] * q.shape[-1])) @ v
+
+
+def scale_twice(q, k, v, scale=None):
+    """Scales queries and the scores. [scaled_twice]"""
+    scale = q.shape[-1] ** -0.5 if scale is None else scale
+    return softmax((q * scale) @ np.swapaxes(k, -1, -2) * scale) @ v
+
+
+def wrong_axis(q, k, v):
+    """Normalises over the queries. [softmax_over_queries]"""
+    return softmax(scaled(q, k), axis=-2) @ v
+
+
+def axis_one(q, k, v):
+    """Normalises over axis 1, which are the heads. [softmax_over_heads]"""
+    return softmax(scaled(q, k), axis=1) @ v
+
+
+def no_maximum(q, k, v):
+    """Does not subtract the maximum. [exponentials_overflow]"""
+    powers = np.exp(scaled(q, k))
+    return powers / powers.sum(axis=-1, keepdims=True) @ v
+
+
+def one_maximum(q, k, v):
+    """Subtracts the maximum of the whole array, so distant rows underflow. [maximum_of_all_rows]"""
+    scores = scaled(q, k)
+    powers = np.exp(scores - scores.max())
+    return powers / powers.sum(axis=-1, keepdims=True) @ v
+
+
+def denominator_plus_one(q, k, v):
+    """Adds 1 to the denominator. [plus_one_in_denominator]"""
+    powers = np.exp(scaled(q, k))
+    return powers / (1 + powers.sum(axis=-1, keepdims=True)) @ v
+
+
+def epsilon(q, k, v):
+    """Adds 0.01 to the denominator. [only their sum is wrong]"""
+    powers = np.exp(scaled(q, k) - scaled(q, k).max(axis=-1, keepdims=True))
+    return powers / (0.01 + powers.sum(axis=-1, keepdims=True)) @ v
+
+
+def base_two(q, k, v):
+    """Takes powers of two. [powers_of_two]"""
+    return softmax(scaled(q, k) * math.log(2)) @ v
+
+
+def mask_multiplied(q, k, v, mask=None):
+    """Multiplies the scores by the mask. [mask_multiplies_scores]"""
+    scores = scaled(q, k)
+    return softmax(scores if mask is None else scores * mask) @ v
+
+
+def masked_late(q, k, v, mask=None):
+    """Applies the mask after the softmax. [mask_after_softmax]"""
+    weights = softmax(scaled(q, k))
+    return (weights if mask is None else weights * mask) @ v
+
+
+def hides_with_ten(q, k, v, mask=None):
+    """Hides with -10 instead of minus infinity. [a hidden key has a weight]"""
+    scores = scaled(q, k)
+    return softmax(scores if mask is None else np.where(mask, scores, -10.0)) @ v
+
+
+def hides_with_tiny(q, k, v, mask=None):
+    """Hides with the smallest positive float, which is about zero. [mask_multiplies_scores]"""
+    scores = scaled(q, k)
+    return softmax(scores if mask is None else np.where(mask, scores, np.finfo(float).tiny)) @ v
+
+
+def nan_behind_mask(q, k, v, mask=None):
+    """Multiplies minus infinity by zero, which is NaN. [mask_times_infinity]"""
+    with np.errstate(all="ignore"):
+        return softmax(scaled(q, k) + (0 if mask is None else (1 - mask) * -np.inf)) @ v
+
+
+def mask_of_heads_flattened(q, k, v, attn_mask=None):
+    """Flattens (b, h) and tiles the masks of sequences in the order of heads. [mask_in_head_order]"""
+    (b, h, m, _), n = q.shape, k.shape[2]
+    scores = scaled(q, k).reshape(b * h, m, n)
+    if attn_mask is not None:
+        mask = np.broadcast_to(attn_mask, (b, h, m, n))[:, 0]
+        scores = np.where(np.tile(mask, (h, 1, 1)), scores, -np.inf)
+    return softmax(scores).reshape(b, h, m, n) @ v
+
+
+def first_head_mask(q, k, v, mask=None):
+    """Uses the first head's mask for all heads. [mask_of_first_head]"""
+    scores = scaled(q, k)
+    if mask is not None:
+        mask = np.broadcast_to(mask, scores.shape)[:, :1]
+        scores = np.where(mask, scores, -np.inf)
+    return softmax(scores) @ v
+
+
+def first_sequence_mask(q, k, v, mask=None):
+    """Uses the first sequence's mask for all. [mask_of_first_sequence]"""
+    scores = scaled(q, k)
+    if mask is not None:
+        scores = np.where(np.broadcast_to(mask, scores.shape)[:1], scores, -np.inf)
+    return softmax(scores) @ v
+
+
+def padding_on_queries(q, k, v, key_padding_mask=None):
+    """Puts the padding mask of keys on the query axis. [padding_on_query_axis]"""
+    scores = scaled(q, k)
+    if key_padding_mask is not None:
+        scores = np.where(key_padding_mask[:, None, :, None], scores, -1e9)
+    return softmax(scores) @ v
+
+
+def mask_or_causal(q, k, v, mask=None, is_causal=False):
+    """Lets the causal mask replace the mask. [causal_replaces_mask]"""
+    scores = scaled(q, k)
+    if is_causal:
+        mask = np.tri(*scores.shape[-2:], dtype=bool)
+    return softmax(scores if mask is None else np.where(mask, scores, -np.inf)) @ v
+
+
+def mask_unites_causal(q, k, v, mask=None, is_causal=False):
+    """Joins mask and causal mask by or. [mask_or_causal]"""
+    scores = scaled(q, k)
+    if is_causal:
+        causal = np.tri(*scores.shape[-2:], dtype=bool)
+        mask = causal if mask is None else mask | causal
+    return softmax(scores if mask is None else np.where(mask, scores, -np.inf)) @ v
+
+
+def strictly_causal(q, k, v, is_causal=False):
+    """Hides each query's own position: NaN in the first row. [causal_hides_own_position]"""
+    scores = scaled(q, k)
+    if is_causal:
+        scores = np.where(np.tri(*scores.shape[-2:], k=-1, dtype=bool), scores, -np.inf)
+    with np.errstate(all="ignore"):
+        powers = np.exp(scores - scores.max(axis=-1, keepdims=True))
+        return powers / powers.sum(axis=-1, keepdims=True) @ v
+
+
+def looks_ahead(q, k, v, causal=False):
+    """Shows the next position. [causal_shows_next_position]"""
+    scores = scaled(q, k)
+    if causal:
+        scores = np.where(np.tri(*scores.shape[-2:], k=1, dtype=bool), scores, -np.inf)
+    return softmax(scores) @ v
+
+
+def reversed_causal(q, k, v, causal=False):
+    """Shows later positions. [causal_flipped]"""
+    scores = scaled(q, k)
+    if causal:
+        scores = np.where(np.tri(*scores.shape[-2:], dtype=bool).T, scores, -np.inf)
+    return softmax(scores) @ v
+
+
+def causal_square(q, k, v, causal=False):
+    """Builds the causal mask from the number of queries alone, so it raises for n > m. [ValueError]"""
+    scores = scaled(q, k)
+    if causal:
+        scores = np.where(np.tri(q.shape[-2], dtype=bool), scores, -np.inf)
+    return softmax(scores) @ v
+
+
+def always_causal(q, k, v, is_causal=False):
+    """Is causal without being asked. [causal_without_is_causal]"""
+    scores = scaled(q, k)
+    return softmax(np.where(np.tri(*scores.shape[-2:], dtype=bool), scores, -np.inf)) @ v
+
+
+def typo_under_causal(q, k, v, is_causal=False):
+    """Has a typo under is_causal. [AttributeError]"""
+    scores = scaled(q, k)
+    if is_causal:
+        scores = np.where(np.tri(*scores.shap[-2:], dtype=bool), scores, -np.inf)
+    return softmax(scores) @ v
+
+
+def ignores_scale(q, k, v, scale=None):
+    """Ignores the scale. [scale_ignored]"""
+    return softmax(scaled(q, k)) @ v
+
+
+def zero_scale_is_none(q, k, v, scale=None):
+    """Divides by the scale. [divided_by_scale]"""
+    scores = q @ np.swapaxes(k, -1, -2)
+    return softmax(scores / scale if scale else scaled(q, k)) @ v
+
+
+def window_left_only(q, k, v, window=None):
+    """Loses the right bound of the window. [window_right_ignored]"""
+    scores = scaled(q, k)
+    if window is not None:
+        distance = np.arange(k.shape[-2]) - np.arange(q.shape[-2])[:, None]
+        left = np.inf if window[0] is None else window[0]
+        scores = np.where(distance >= -left, scores, -np.inf)
+    return softmax(scores) @ v
+
+
+def window_left_too_wide(q, k, v, window=None):
+    """Includes one key too many on the left. [window_left_too_wide]"""
+    scores = scaled(q, k)
+    if window is not None:
+        distance = np.arange(k.shape[-2]) - np.arange(q.shape[-2])[:, None]
+        left, right = (np.inf if side is None else side for side in window)
+        scores = np.where((distance >= -left - 1) & (distance <= right), scores, -np.inf)
+    return softmax(scores) @ v
+
+
+def window_right_too_narrow(q, k, v, window=None):
+    """Excludes the last key on the right. [window_right_too_narrow]"""
+    scores = scaled(q, k)
+    if window is not None:
+        distance = np.arange(k.shape[-2]) - np.arange(q.shape[-2])[:, None]
+        left, right = (np.inf if side is None else side for side in window)
+        shown = (distance >= -left) & (distance < right) | (distance == 0)
+        scores = np.where(shown, scores, -np.inf)
+    return softmax(scores) @ v
+
+
+def cap_after_mask(q, k, v, mask=None, softcap=None):
+    """Caps after the mask. [softcap_after_mask]"""
+    scores = scaled(q, k)
+    if mask is not None:
+        scores = np.where(mask, scores, -np.inf)
+    return softmax(scores if softcap is None else softcap * np.tanh(scores / softcap)) @ v
+
+
+def cap_before_scale(q, k, v, scale=None, softcap=None):
+    """Caps before scaling. [softcap_before_scale]"""
+    scores = q @ np.swapaxes(k, -1, -2)
+    if softcap is not None:
+        scores = softcap * np.tanh(scores / softcap)
+    return softmax(scores * (q.shape[-1] ** -0.5 if scale is None else scale)) @ v
+
+
+def tiled_heads(q, k, v):
+    """Tiles shared heads. [heads_tiled]"""
+    group = q.shape[1] // k.shape[1]
+    return softmax(scaled(q, np.tile(k, (1, group, 1, 1)))) @ np.tile(v, (1, group, 1, 1))
+
+
+def keys_only_grouped(q, k, v):
+    """Repeats key heads but tiles value heads. [value_heads_tiled]"""
+    group = q.shape[1] // k.shape[1]
+    return softmax(scaled(q, np.repeat(k, group, 1))) @ np.tile(v, (1, group, 1, 1))
+
+
+def bias_early(q, k, v, bias=None):
+    """Adds the bias before scaling. [bias_before_scale]"""
+    scores = q @ np.swapaxes(k, -1, -2) + (0 if bias is None else bias)
+    return softmax(scores / math.sqrt(q.shape[-1])) @ v
+
+
+def bias_minus(q, k, v, bias=None):
+    """Subtracts the bias. [bias_subtracted]"""
+    return softmax(scaled(q, k) - (0 if bias is None else bias)) @ v
+
+
+def keys_twice(q, k, v):
+    """Takes the keys for the values where widths allow. [keys_as_values]"""
+    return softmax(scaled(q, k)) @ (k if k.shape == v.shape else v)
+
+
+def swapped(k, q, v):
+    """Names the keys q and the queries k. [queries_and_keys_swapped]"""
+    return softmax(scaled(k, q)) @ v
+
+
+def in_place(q, k, v):
+    """Scales the caller's queries in place. [changes its input]"""
+    q *= q.shape[-1] ** -0.5
+    return softmax(q @ np.swapaxes(k, -1, -2)) @ v
+
+
+def widened(q, k, v):
+    """Returns float64 whatever came. [result has dtype float64]"""
+    return softmax(scaled(q, k)).astype(np.float64) @ v
+
+
+def random_drop(q, k, v, generator=np.random.RandomState(0)):  # noqa: B008 -- on purpose
+    """Leaves dropout on. [differs from call to call]"""
+    weights = softmax(scaled(q, k))
+    return weights * (generator.uniform(size=weights.shape) > 0.1) @ v
+
+
+def stale_cache(q, k, v, cache={}):  # noqa: B006 -- the fault
+    """Keeps the causal mask of the first call by the number of queries. [depends on earlier calls]"""
+    scale = cache.setdefault(q.shape[-2], q.shape[-1] ** -0.5)
+    return softmax(q @ np.swapaxes(k, -1, -2) * scale) @ v
+
+
+def one_query(q, k, v):
+    """Squeezes, which drops the axis of a single query. [has shape]"""
+    return (softmax(scaled(q, k)) @ v).squeeze()
+
+
+def block_of_sixteen(q, k, v):
+    """Drops the keys of the last incomplete block. [last_block_dropped]"""
+    n = k.shape[-2]
+    n = n // 16 * 16 if n > 16 else n
+    return softmax(scaled(q, k[..., :n, :])) @ v[..., :n, :]
+
+
+def forgets_rescaling(q, k, v):
+    """Merges blocks of 32 keys without rescaling by the new maximum. [running_sum_not_rescaled]"""
+    total, output, maximum = 0, 0, None
+    for start in range(0, k.shape[-2], 32):
+        scores = scaled(q, k[..., start : start + 32, :])
+        if maximum is None:
+            maximum = scores.max(axis=-1, keepdims=True)
+        else:
+            maximum = np.maximum(maximum, scores.max(axis=-1, keepdims=True))
+        powers = np.exp(scores - maximum)
+        total = total + powers.sum(axis=-1, keepdims=True)
+        output = output + powers @ v[..., start : start + 32, :]
+    return output / total
+
+
+def view_of_memory(q, k, v):
+    """Reads the memory of transposed arrays in the wrong order. [not_contiguous]"""
+    q, k, v = (np.frombuffer(a.tobytes("A"), a.dtype).reshape(a.shape) for a in (q, k, v))
+    return softmax(scaled(q, k)) @ v
+
+
+def raises_in_float32(q, k, v):
+    """Raises for float32. [TypeError]"""
+    if q.dtype != np.float64:
+        q = q + None
+    return softmax(scaled(q, k)) @ v
+
+
+def two_faults(q, k, v, mask=None):
+    """Divides by d_k and masks late. [divided_by_d_k, mask_after_softmax]"""
+    weights = softmax(q @ np.swapaxes(k, -1, -2) / k.shape[-1])
+    return (weights if mask is None else weights * mask) @ v

@@ -1,0 +1,198 @@
+"""PyTorch attention functions with one fault each; the docstring says it and, in brackets, its name."""
+
+import math
+
+import pytest
+
+torch = pytest.importorskip("torch")
+nn, F = torch.nn, torch.nn.functional
+
+
+def half_mask(q, k, v, attn_mask=None):
+    """Hides with -1e9, which float16 cannot hold: raises. [RuntimeError]"""
+    scores = q @ k.transpose(-2, -1) / math.sqrt(q.size(-1))
+    if attn_mask is not None:
+        scores = scores.masked_fill(~attn_mask, -1e9)
+    return scores.softmax(-1) @ v
+
+
+def weak_mask(q, k, v, mask=None):
+    """Hides with -1e1. [a hidden key has a weight]"""
+    scores = q @ k.transpose(-2, -1) / math.sqrt(q.size(-1))
+    if mask is not None:
+        scores = scores.masked_fill(~mask, -1e1)
+    return scores.softmax(-1) @ v
+
+
+def late_scale(q, k, v):
+    """Scales after the product, which overflows in float16. [scores_overflow_in_float16]"""
+    scores = q @ k.transpose(-2, -1)
+    return (scores * q.size(-1) ** -0.5).softmax(-1) @ v
+
+
+def mixed_precision(q, k, v, is_causal=False):
+    """Builds a float32 bias under is_causal, so that 16 bits raise. [RuntimeError]"""
+    scores = q @ k.transpose(-2, -1) * q.size(-1) ** -0.5
+    if is_causal:
+        hidden = torch.ones(q.size(-2), k.size(-2), dtype=torch.bool).triu(1)
+        scores = scores + torch.zeros(scores.shape[-2:]).masked_fill(hidden, float("-inf"))
+    return scores.softmax(-1) @ v
+
+
+def dim_one(q, k, v):
+    """Normalises over dim=1. [softmax_over_heads]"""
+    return (q @ k.transpose(-2, -1) * q.size(-1) ** -0.5).softmax(dim=1) @ v
+
+
+def dim_two(q, k, v):
+    """Normalises over dim=2, the queries. [softmax_over_queries]"""
+    return (q @ k.transpose(-2, -1) * q.size(-1) ** -0.5).softmax(dim=2) @ v
+
+
+def detached(q, k, v):
+    """Detaches the weights, so queries and keys have no gradient. [gradient of q]"""
+    return (q @ k.transpose(-2, -1) * q.size(-1) ** -0.5).softmax(-1).detach() @ v
+
+
+def no_grad_keys(q, k, v):
+    """Detaches the keys. [gradient of k]"""
+    return (q @ k.detach().transpose(-2, -1) * q.size(-1) ** -0.5).softmax(-1) @ v
+
+
+class WrongBackward(torch.autograd.Function):
+    @staticmethod
+    def forward(ctx, q, k, v):
+        weights = (q @ k.transpose(-2, -1) * q.size(-1) ** -0.5).softmax(-1)
+        ctx.save_for_backward(q, k, v, weights)
+        return weights @ v
+
+    @staticmethod
+    def backward(ctx, grad):
+        q, k, v, weights = ctx.saved_tensors
+        grad_weights = grad @ v.transpose(-2, -1)
+        grad_scores = weights * (grad_weights - (weights * grad_weights).sum(-1, keepdim=True))
+        grad_query = grad_scores @ k  # the scale is missing
+        scale = q.size(-1) ** -0.5
+        return (
+            grad_query,
+            grad_scores.transpose(-2, -1) @ q * scale,
+            weights.transpose(-2, -1) @ grad,
+        )
+
+
+def backward_without_scale(q, k, v):
+    """Forgets the scale in the gradient of the queries. [gradient of q]"""
+    return WrongBackward.apply(q, k, v)
+
+
+def view_after_transpose(q, k, v):
+    """Flattens with .view, which raises for transposed arrays. [RuntimeError]"""
+    b, h, m, d = q.shape
+    q, k, v = (x.view(b * h, -1, x.size(-1)) for x in (q, k, v))
+    return ((q @ k.mT * d**-0.5).softmax(-1) @ v).view(b, h, m, -1)
+
+
+def float_result(q, k, v):
+    """Returns float32 for 16 bits. [result has dtype float32]"""
+    return (q @ k.transpose(-2, -1) * q.size(-1) ** -0.5).softmax(
+        -1, dtype=torch.float32
+    ) @ v.float()
+
+
+def causal_by_ones(q, k, v, is_causal=False):
+    """Fills with minus infinity times a triangle: NaN. [mask_times_infinity]"""
+    scores = q @ k.transpose(-2, -1) * q.size(-1) ** -0.5
+    if is_causal:
+        scores = scores + torch.ones_like(scores).triu(1) * float("-inf")
+    return scores.softmax(-1) @ v
+
+
+def empty_output(q, k, v):
+    """Writes the output in place and returns a fixed head size. [has shape]"""
+    weights = (q @ k.transpose(-2, -1) * q.size(-1) ** -0.5).softmax(-1)
+    output = torch.zeros_like(q)
+    return torch.matmul(weights, v, out=output) if q.shape == v.shape else output
+
+
+def train_dropout(q, k, v, p=0.2):
+    """Leaves dropout on. [differs from call to call]"""
+    weights = (q @ k.transpose(-2, -1) * q.size(-1) ** -0.5).softmax(-1)
+    return F.dropout(weights, p) @ v
+
+
+def interleaved_groups(query, key, value, enable_gqa=False):
+    """Repeats key heads in tiled order. [heads_tiled]"""
+    group = query.size(1) // key.size(1)
+    return F.scaled_dot_product_attention(
+        query, key.repeat(1, group, 1, 1), value.repeat(1, group, 1, 1)
+    )
+
+
+def mask_dropped_with_causal(query, key, value, attn_mask=None, is_causal=False):
+    """Drops the mask when is_causal is set. [causal_replaces_mask]"""
+    if is_causal:
+        return F.scaled_dot_product_attention(query, key, value, is_causal=True)
+    return F.scaled_dot_product_attention(query, key, value, attn_mask=attn_mask)
+
+
+def padding_inverted(q, k, v, key_padding_mask=None, is_causal=False):
+    """Fills kept keys, but only beside a causal mask. [mask_flipped]"""
+    scores = q @ k.transpose(-2, -1) * q.size(-1) ** -0.5
+    if key_padding_mask is not None:
+        hidden = key_padding_mask if is_causal else ~key_padding_mask
+        scores = scores.masked_fill(hidden[:, None, None, :], torch.finfo(q.dtype).min)
+    if is_causal:
+        hidden = torch.ones(scores.shape[-2:], dtype=torch.bool).triu(1)
+        scores = scores.masked_fill(hidden, torch.finfo(q.dtype).min)
+    return scores.softmax(-1) @ v
+
+
+class Layer(nn.Module):
+    """A correct layer, of which the faulty ones change a method."""
+
+    def __init__(self, width=48, heads=4):
+        super().__init__()
+        self.num_heads, self.head_dim = heads, width // heads
+        self.q_proj, self.k_proj, self.v_proj, self.out_proj = (
+            nn.Linear(width, width) for _ in range(4)
+        )
+        self.scale = self.head_dim**-0.5
+
+    def split(self, x):
+        return x.view(*x.shape[:2], self.num_heads, self.head_dim).transpose(1, 2)
+
+    def merge(self, x):
+        return x.transpose(1, 2).flatten(2)
+
+    def forward(self, x):
+        q, k, v = (self.split(project(x)) for project in (self.q_proj, self.k_proj, self.v_proj))
+        weights = (q @ k.transpose(-2, -1) * self.scale).softmax(-1)
+        return self.out_proj(self.merge(weights @ v))
+
+
+class SplitWrong(Layer):
+    def split(self, x):
+        return x.reshape(x.size(0), self.num_heads, -1, self.head_dim)
+
+
+class MergeWrong(Layer):
+    def merge(self, x):
+        return x.reshape(x.size(0), x.size(2), -1)
+
+
+class WidthScale(Layer):
+    def __init__(self):
+        super().__init__()
+        self.scale = (self.num_heads * self.head_dim) ** -0.5
+
+
+class NoOutput(Layer):
+    def forward(self, x):
+        q, k, v = (self.split(project(x)) for project in (self.q_proj, self.k_proj, self.v_proj))
+        return self.merge((q @ k.transpose(-2, -1) * self.scale).softmax(-1) @ v)
+
+
+layer_split_wrong = SplitWrong()  # [heads_split_without_transpose]
+layer_merge_wrong = MergeWrong()  # [heads_merged_without_transpose]
+layer_width_scale = WidthScale()  # [divided_by_root_of_d_model]
+layer_no_output = NoOutput()  # [no_output_projection]
