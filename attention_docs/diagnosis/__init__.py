@@ -57,7 +57,7 @@ def check(
     ...     return x
     >>> check(root_of_squares, lambda random: (random.normal(size=2),), np.abs)
     Traceback (most recent call last):
-    AssertionError: the result of call 1, with arguments of shapes (2,), is off by 2.12 at [0]
+    AssertionError: the result of call 10, with arguments of shapes (2,), is off by 1.71 at [1]
     """
     if make_inputs is not None:
         if reference is None or isinstance(function, str):

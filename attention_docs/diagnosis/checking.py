@@ -35,7 +35,7 @@ EXPECTED = {
 # Errors that are never a refusal.
 TYPOS = ("NameError", "AttributeError", "UnboundLocalError")
 # Words by which a library says that it does not take a combination.
-REFUSALS = ("should not be set", "not support", "not implemented", "no gradient")
+REFUSALS = ("should not be set", "not support", "not implemented", "unexpected keyword")
 
 
 def check(

@@ -56,7 +56,7 @@ class Naming:
         case, outcome = verdict.case, self.outcomes[verdict.case]
         candidates = [known for known in self.found if self.explains(known, case)]
         if case.dtype:  # in which rounding can hide the difference between mistakes
-            return max(candidates, key=self.rank, default=())
+            return min(candidates, key=len, default=())
         candidates = list(explaining_mistakes(case, outcome, self.settings)) or candidates
         is_small = outcome.results["output"].size <= SMALL
         if not candidates and is_small and self.searches < SEARCHES:

@@ -336,7 +336,7 @@ def to_argument(value: Any, case: Case, library: str, dtype: str) -> Any:
         return tuple(to_argument(item, case, library, dtype) for item in value)
     if not isinstance(value, np.ndarray):
         return value
-    array = libraries.to_library_array(np.ascontiguousarray(value), library, dtype)
+    array = libraries.to_library_array(np.array(value, order="C"), library, dtype)
     is_strided = case.strided and array.ndim > 1 and value.dtype != bool
     return libraries.with_transposed_memory(array) if is_strided else array
 
