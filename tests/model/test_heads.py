@@ -1,0 +1,146 @@
+"""What heads do, how the next word is chosen, and the sentences that end with a pronoun."""
+
+from itertools import islice
+
+import numpy as np
+import pytest
+
+from attention_docs.model import antecedents, heads
+from attention_docs.model.gguf_file import read_gguf
+from attention_docs.model.heads import Head
+from attention_docs.model.record import places_of, record, weights_file, zeroed
+from attention_docs.model.sampling import continue_greedily, next_token_probabilities
+from attention_docs.publish.before.results import load_results
+from tests.model import tiny
+
+
+@pytest.fixture(scope="module")
+def model_and_tokenizer(tmp_path_factory):
+    path = tmp_path_factory.mktemp("model") / "tiny.gguf"
+    return read_gguf(tiny.write_gguf(path, tiny.tiny_weights()))
+
+
+def test_kinds_are_recognised_in_heads_made_for_them():
+    n = 8
+    previous, first, repeated = (np.zeros((n, n)) for _ in range(3))
+    previous[0, 0] = first[:, 0] = 1
+    for i in range(1, n):
+        previous[i, i - 1] = 1
+    repeated[:4, 0] = 1
+    for i in range(4, n):
+        repeated[i, i - 3] = 1
+    weights = np.stack([previous, first, repeated])
+    np.testing.assert_allclose(heads.previous_token(weights), [1, 1 / 7, 1 / 7])
+    np.testing.assert_allclose(heads.first_token(weights), [1 / 7, 1, 3 / 7])
+    np.testing.assert_allclose(heads.induction(weights), [0, 0, 1])
+    starts = [0, 1, 1, 1, 1, 5, 6, 7]  # tokens 3 and 4 are two or more behind the first of theirs
+    np.testing.assert_allclose(heads.first_of_word(weights, starts), [0, 0, 0.5])
+    with pytest.raises(ValueError, match="no word of three tokens"):
+        heads.first_of_word(weights, list(range(n)))
+
+
+def test_every_noun_is_as_often_first_as_second_and_right_as_wrong():
+    for frames in (antecedents.RANKING, antecedents.TRIAL):
+        sentences = list(antecedents.sentences(frames))
+        assert len(sentences) == len({each.text for each in sentences}) == 20
+        assert sum(each.is_first for each in sentences) == 10
+        for one, two, *_ in frames:
+            for noun in (one, two):
+                of_noun = [s for s in sentences if f"{noun}s" == s.antecedent]
+                assert sorted(s.is_first for s in of_noun) == [False, True]
+        for each in sentences:
+            order = [each.text.index(f" {noun} ") for noun in (each.antecedent, each.other)]
+            assert (order[0] < order[1]) == each.is_first
+
+
+def test_trial_shares_no_word_with_ranking_but_articles_and_pronouns():
+    ranking, trial = (
+        {word for frame in frames for word in frame}
+        for frames in (antecedents.RANKING, antecedents.TRIAL)
+    )
+    assert not ranking & trial
+
+
+def test_places_of_a_noun_are_those_of_its_tokens(model_and_tokenizer):
+    _, tokenizer = model_and_tokenizer
+    tokens = tokenizer.encode("The cats saw dogs")
+    places = places_of(tokenizer, tokens, "cats")
+    assert tokenizer.decode([tokens[place] for place in places]) == " cats"
+    with pytest.raises(ValueError, match="no tokens of 'birds'"):
+        places_of(tokenizer, tokens, "birds")
+
+
+def test_greedy_continuation_equals_whole_text_at_every_step(model_and_tokenizer):
+    model, tokenizer = model_and_tokenizer
+    text = tokenizer.encode("The cat")
+    continued = list(islice(continue_greedily(model, text), 6))
+    for token in continued:
+        assert token == np.argmax(model.logits(text)[-1])
+        text = [*text, token]
+
+
+def test_zeroed_head_adds_nothing(model_and_tokenizer):
+    model, tokenizer = model_and_tokenizer
+    tokens = tokenizer.encode("The cat")
+    layer = model.layers[1]
+    silent = layer._replace(W_O=layer.W_O * (np.arange(tiny.D) // tiny.D_K != 2)[:, None])
+    without = model._replace(layers=[model.layers[0], silent, model.layers[2]])
+    np.testing.assert_allclose(
+        model.logits(tokens, replace_heads=zeroed(Head(1, 2))), without.logits(tokens), atol=1e-5
+    )
+
+
+@pytest.mark.parametrize(
+    ("options", "expected"),
+    [
+        ({}, [0.5, 0.125, 0.25, 0.125]),
+        ({"temperature": 0.5}, np.array([16, 1, 4, 1]) / 22),
+        ({"top_k": 2}, [2 / 3, 0, 1 / 3, 0]),
+        ({"top_p": 0.75}, [2 / 3, 0, 1 / 3, 0]),
+        ({"top_p": 0.4}, [1, 0, 0, 0]),
+        ({"top_k": 9, "top_p": 1}, [0.5, 0.125, 0.25, 0.125]),
+    ],
+)
+def test_next_token_is_drawn_from_what_is_kept(options, expected):
+    logits = np.log2(np.array([4.0, 1.0, 2.0, 1.0])) * np.log(2)
+    np.testing.assert_allclose(next_token_probabilities(logits, **options), expected, atol=1e-12)
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ({"temperature": 0}, "temperature is 0; expected a positive number"),
+        ({"temperature": np.nan}, "temperature is nan"),
+        ({"top_k": 0}, "top_k is 0; expected 1 or more"),
+        ({"top_p": 0}, "top_p is 0; expected a number above 0"),
+        ({"top_p": 1.5}, "top_p is 1.5"),
+    ],
+)
+def test_impossible_ways_to_choose_are_refused(options, message):
+    with pytest.raises(ValueError, match=message):
+        next_token_probabilities(np.zeros(3), **options)
+
+
+@pytest.mark.thorough
+def test_measurement_equals_record():
+    try:
+        path = weights_file()
+    except FileNotFoundError as error:
+        pytest.skip(str(error))
+    assert_close(record(*read_gguf(path)), load_results("real_model"), "record")
+
+
+def assert_close(measured, expected, where):
+    """Compare nested results; numbers may differ as sums in another order do."""
+    if isinstance(measured, dict):
+        for key, value in measured.items():
+            assert_close(value, expected[key], f"{where}.{key}")
+    elif isinstance(measured, list):
+        assert len(measured) == len(expected), where
+        for index, pair in enumerate(zip(measured, expected, strict=True)):
+            assert_close(*pair, f"{where}.{index}")
+    elif isinstance(measured, float | int) and not isinstance(measured, bool):
+        rounding = 1 if ".percent." in where else 0.011  # weights in percent are whole numbers
+        assert measured == pytest.approx(expected, rel=1e-3, abs=rounding), where
+    else:
+        assert measured == expected, where
