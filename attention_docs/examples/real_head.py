@@ -38,7 +38,7 @@ from attention_docs.arrays import Array
 from attention_docs.softmax import softmax
 
 TITLE = "A head of a real model"
-SOURCE = "our own, of recorded numbers: SmolLM2-135M-Instruct, Hugging Face"
+SOURCE = "our own, recorded from SmolLM2 by Hugging Face"
 
 # fmt: off
 Q = [

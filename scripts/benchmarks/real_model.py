@@ -23,6 +23,10 @@ def main():
         **model.sizes._asdict(),
         "all_heads": model.sizes.layers * model.sizes.heads,
         "vocabulary": len(model.embeddings),
+        # The output matrix is that of the embeddings.
+        "parameters": model.embeddings.size
+        + model.output_norm.size
+        + sum(array.size for layer in model.layers for array in layer),
     }
     result.update(record(model, tokenizer))
     if all(map(importlib.util.find_spec, ENGINE)):

@@ -13,7 +13,8 @@ from tests.browser.visit import HORIZONTAL_OVERFLOW
 from tests.conftest import ROOT
 from tests.live.replay import replay
 
-BOX, SLIDER, BAR = ".try", "[data-control=slider]", ".live-bar"
+# Dares, which have sliders too, have tests of their own.
+BOX, SLIDER, BAR = ".try:not(.dare)", ".try:not(.dare) [data-control=slider]", ".live-bar"
 CELLS, CHOICES, STATUS = ".cells td button", ".cells [data-cells]", ".cells [role=status]"
 
 
@@ -29,14 +30,14 @@ PAGES = pages_with("")
 # A slider has an index in its reference, and a mask has none.
 PAGES_WITH_SLIDERS = pages_with(r"[\w.]+\[")
 SLIDERS = """
-    () => [...document.querySelectorAll("[data-control=slider]")].map(({dataset}) => [
+    () => [...document.querySelectorAll(".try:not(.dare) [data-control=slider]")].map(({dataset}) => [
         dataset.input, dataset.stops.split(" ").map(Number),
     ])
 """
 # Sets each slider to a stop. Returns the numbers of all boxes: reference, index in the step if any, text.
 MOVE = """
     async positions => {
-        const sliders = document.querySelectorAll("[data-control=slider]");
+        const sliders = document.querySelectorAll(".try:not(.dare) [data-control=slider]");
         for (const [i, position] of positions.entries()) {
             if (sliders[i].value === String(position)) continue;
             sliders[i].value = position;
@@ -59,7 +60,7 @@ NUMBERS_OF_BOXES = """
         const isOpen = () => document.querySelector(".live-bar") && document.querySelector(".live-editing");
         for (let i = 0; i < 100 && !isOpen(); i++) await new Promise(done => setTimeout(done, 20));
         await new Promise(done => setTimeout(done, 160));
-        return [...document.querySelectorAll(".try [data-val]")].flatMap(carrier =>
+        return [...document.querySelectorAll(".try:not(.dare) [data-val]")].flatMap(carrier =>
             carrier.matches("g")
                 ? [...carrier.querySelectorAll("[data-at]")].map(cell =>
                     [carrier.dataset.val, cell.dataset.at, cell.querySelector("text").textContent])

@@ -16,7 +16,7 @@ PANEL, STATUS = ".live-matters", ".live-matters [role=status]"
 INFLUENCE_MARKS = "[data-influence], .live-sign, .live-chosen, .live-matters, [title*='Raise it']"
 # The sign and the description of each cell of a matrix.
 INFLUENCES = """
-    name => [...document.querySelectorAll(`table[data-val="${name}"] tbody td`)].map(cell => [
+    name => [...document.querySelector(`table[data-val="${name}"]`).querySelectorAll("tbody td")].map(cell => [
         cell.dataset.influence, (cell.querySelector("input") ?? cell).title
     ])
 """

@@ -18,7 +18,14 @@ from attention_docs.render.figures import (
     line_chart,
     lines_panel,
 )
-from attention_docs.render.figures.svg import colour, element, label, title, translated
+from attention_docs.render.figures.svg import (
+    LINE_HEIGHT,
+    colour,
+    element,
+    title,
+    translated,
+    vertical_label,
+)
 
 # The lowest weight, in percent, of each shade of a small picture, and its opacity.
 SHADES = ((20, 0.4), (50, 1.0))
@@ -52,14 +59,16 @@ def real_they(steps_of: StepsOf) -> Html:
 
 @site_figure
 def real_heads(steps_of: StepsOf) -> Html:
-    r"""The weights of all heads on the sentence, each as a small square with a row for each token:
-    faint from 20 percent on, full from 50. Layers go from left to right, heads from top to bottom,
-    both counted from 0. A full left edge is a sink, a diagonal line a head that looks at the token
-    before. The frame is around the head of this page's beginning."""
+    r"""The weights of all heads on the sentence, each head a square with a row for each token.
+    A faint cell is a weight from a fifth on, and a full one from a half on. A full left edge is a
+    sink, and a diagonal is a head that looks at the token before. The frame is around the head
+    of this page's beginning."""
     record = load_results("real_model")["sentence"]
     layers = record["percent"]
+    shades = [lowest / 100 for lowest, _ in SHADES]
+    claim(shades == [1 / 5, 1 / 2], "a weight from a fifth on, and a full one from a half on")
     side = len(record["tokens"]) * CELL + GAP
-    left, top = 18.0, 34.0
+    left, top = 20.0, 24.0
     pictures = [
         translated(side / CELL * layer, side / CELL * head, small_picture(rows))
         for layer, heads in enumerate(layers)
@@ -76,11 +85,9 @@ def real_heads(steps_of: StepsOf) -> Html:
         stroke="currentColor",
         stroke_width=1.5,
     )
-    centres = [side / 2 - GAP / 2 + side * i for i in range(len(layers))]
     body = [
-        title(left, 8, "layer", None, "start"),
-        *(label(left + x, 24, str(i), font_size=10) for i, x in enumerate(centres)),
-        *(label(8, top + x, str(i), font_size=10) for i, x in enumerate(centres[: len(layers[0])])),
+        title(left, LINE_HEIGHT / 2, "layers, from first to last", None, "start"),
+        vertical_label(LINE_HEIGHT / 2, top + side * len(layers[0]) / 2, "heads"),
         element(
             "g",
             *pictures,
@@ -89,12 +96,7 @@ def real_heads(steps_of: StepsOf) -> Html:
         ),
         frame,
     ]
-    largest = [[[max(row) for row in rows] for rows in heads] for heads in layers]
-    count = sum(len(heads) for heads in layers)
-    description = (
-        f"The weights of {count} heads, as small pictures. "
-        f"The mean of the largest weight of a row is {np.mean(largest):.0f} percent."
-    )
+    description = "The weights of all heads, a square for each, with one column for each layer."
     name = "All heads of the model"
     width, height = left + side * len(layers), top + side * len(layers[0])
     return figure(Panel(width, height, "".join(body), description), name)
