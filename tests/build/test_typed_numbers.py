@@ -59,8 +59,11 @@ ALLOWED_KINDS = {
     "the width of a number format": r"\b(?:16|32|64)(?:[ -](?:or|and) (?:32|64))?[ -]bits?\b",
     "a power of ten": r"\b10 ?\^[-−]?\d+|[-−]1e\d+\b|\be-07\b",
     "zero over zero": r"\b0 / 0\b",
-    "a default or an argument in code": r"(?<![\\\w])\w+=-?[\d.e]+|default: [\d.]+|--\w+ \d+",
-    "a root in code": r"\*\* 0\.5",
+    "a default or an argument in code": r"(?<![\\\w])\w+=-?[\d.e]+(?:-\d+)?|default: [\d.e]+(?:-\d+)?"
+    r"|--\w+ \d+",
+    "a root in code": r"\*\* ?0\.25|\*\* 0\.5",
+    "a block of keys that a mistake loses": r"\bblock of (?:16|32)\b",
+    "the report of a check, which a test compares": r"is [\d.]+; expected [\d.]+",
     "a shape in code": r"\((?:\d+|[mn])(?:, (?:\d+|[mn]))+\)",
     "a version": r"\b\d+\.\d+\.\d+|(?:PyTorch|NumPy|Python|CuPy|version) ?\d+(?:\.\d+)+"
     r"|Attention 2\d(?: and 2\d)?",
