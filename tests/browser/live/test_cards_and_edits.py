@@ -52,7 +52,9 @@ OPEN_EVERY_CARD = """
             spot.dispatchEvent(new MouseEvent("click", { bubbles: true }));
             const card = await waitForCard();
             const value = card?.querySelector("output")?.textContent;
-            if (!value && !/shape/.test(card?.textContent)) withoutCard.push(spot.outerHTML);
+            // The card of a point or an arrow lists its coordinates instead.
+            const hasCoordinates = card?.querySelector(".live-follow");
+            if (!value && !hasCoordinates && !/shape/.test(card?.textContent)) withoutCard.push(spot.outerHTML);
         }
         return [spots.length, withoutCard];
     }

@@ -11,7 +11,7 @@ from tests.live.replay import replay
 
 BAR, FIELDS, TRY = ".live-bar", ".live-field", ".live-try"
 PAGES = [
-    ("", "course_mask"),
+    ("course/mask", "course_mask"),
     ("course/averages", "course_averages"),
     ("course/order", "course_order"),
     ("mechanisms/self_attention", "values_in_space"),

@@ -90,6 +90,10 @@ def edited_inputs(entries, references):
     return dict(inputs_by_literal.values())
 
 
+def field_value(text):
+    return {"True": True, "False": False}[text] if text.isalpha() else float(text)
+
+
 def compare(shown, edits):
     """Compare the tables of a page with what Python computes after edits."""
     steps = functools.cache(lambda example: replay(example, edits).steps)
@@ -100,7 +104,7 @@ def compare(shown, edits):
             continue
         numbers = select(steps(example)[step], reference).reshape(-1)
         if fields:
-            assert [float(text) for text in fields] == numbers.tolist(), (reference, edits)
+            assert [*map(field_value, fields)] == numbers.tolist(), (reference, edits)
         else:
             expected = [re.sub("<.*?>", "", html_number(value)) for value in numbers]
             # Rounding errors may be visible, such as 5.6 × 10−17 for zero.
