@@ -32,7 +32,7 @@ def box(visit, selector):
 
 
 def start_editing(visit):
-    visit.page.locator(".live-try").first.click()
+    visit.page.locator(".live-try").last.click()
     visit.page.wait_for_selector(BAR)
     visit.page.wait_for_selector(FIELDS)
 
