@@ -100,7 +100,7 @@ def swiglu(x: Array, W_gate: Array, W_up: Array, W_down: Array) -> Array:
         gate = gate / (1 + xp.exp(-gate))  # far below zero exp overflows, and the result is -0
         hidden = gate * (arrays["x"] @ arrays["W_up"])
         output = xp.astype(hidden @ arrays["W_down"], dtype)
-    check_no_overflow(xp, "the gated products hold", output)
+    check_no_overflow(xp, "the products of x with W_gate, W_up and W_down hold", output)
     return output
 
 

@@ -99,7 +99,7 @@ def test_marks_have_the_reference_of_their_number(name):
         elif mark.get("data-val"):  # a point in a plane or in space
             coordinates = referenced_number(mark.get("data-val"))
             assert tooltip.endswith(": " + ", ".join(map(number, coordinates)))
-        else:  # a cell or an attention line
+        elif group.get("data-at"):  # a cell or an attention line, unless it was measured
             value = referenced_number(f"{parents[group].get('data-val')}[{group.get('data-at')}]")
             assert tooltip.endswith(f": {number(value)}")
 

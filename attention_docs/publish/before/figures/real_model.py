@@ -70,7 +70,7 @@ def real_heads(steps_of: StepsOf) -> Html:
     side = len(record["tokens"]) * CELL + GAP
     left, top = 20.0, 24.0
     pictures = [
-        translated(side / CELL * layer, side / CELL * head, small_picture(rows))
+        translated(side * layer, side * head, small_picture(rows))
         for layer, heads in enumerate(layers)
         for head, rows in enumerate(heads)
     ]
@@ -92,7 +92,7 @@ def real_heads(steps_of: StepsOf) -> Html:
             "g",
             *pictures,
             fill=colour("weights"),
-            transform=f"translate({left:g} {top:g}) scale({CELL:g})",
+            transform=f"translate({left:g} {top:g})",
         ),
         frame,
     ]
@@ -103,7 +103,7 @@ def real_heads(steps_of: StepsOf) -> Html:
 
 
 def small_picture(rows: list[list[int]]) -> str:
-    """Draw the weights of a head, in percent, as one path for each shade, in cells of size 1."""
+    """Draw the weights of a head, in percent, as one path for each shade."""
     paths = []
     for index, (lowest, opacity) in enumerate(SHADES):
         highest = SHADES[index + 1][0] if index + 1 < len(SHADES) else 101
@@ -115,7 +115,8 @@ def small_picture(rows: list[list[int]]) -> str:
             ]
             for _, run in groupby(enumerate(shaded), key=lambda pair: pair[1] - pair[0]):
                 places = [row for _, row in run]
-                rectangles.append(f"M{column} {places[0]}h1v{len(places)}h-1")
+                corner = f"M{CELL * column:g} {CELL * places[0]:g}"
+                rectangles.append(f"{corner}h{CELL:g}v{CELL * len(places):g}h-{CELL:g}")
         if rectangles:
             paths.append(element("path", d="".join(rectangles), fill_opacity=opacity))
     return "".join(paths)
