@@ -13,7 +13,7 @@ KINDS = {
     "formulas": ".katex",
     "diagrams": ".diagram > svg",
     "figures": ".drawing",
-    "tables": ".md-content table",
+    "tables": ".md-content table:not(.cells-table)",
     "code": ".md-content pre",
 }
 # Without scripts, a page shows its heading, and no buttons, which would not work.
