@@ -136,7 +136,7 @@ TILE = 2
 
 TILES = [f"tile {tile}" for tile in (1, 2, 3, 4)]
 MERGED = ["1 tile", "2 tiles", "3 tiles", "4 tiles"]
-TILE_OF_KEY = ["tile 1", "", "tile 2", "", "tile 3", "", "tile 4", ""]
+TILE_OF_KEY = [f"tile {tile}, key {key}" for tile in range(1, 5) for key in (1, 2)]
 LABELS = {
     "K": (TILE_OF_KEY, []),
     "V": (TILE_OF_KEY, []),

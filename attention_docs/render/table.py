@@ -122,9 +122,7 @@ def _html_table(cells: np.ndarray, reference: str, labels: Labels) -> str:
                 f"expected {cells.shape[axis]} along axis {axis}"
             )
     columns = [_align_column(column) for column in cells.T]
-    row_heads = [f'<th scope="row">{word}' if word else "<td>" for word in labels.rows] or [
-        ""
-    ] * len(cells)
+    row_heads = [f'<th scope="row">{word}' for word in labels.rows] or [""] * len(cells)
     body = "".join(
         f"<tr>{head}{''.join(row)}" for head, *row in zip(row_heads, *columns, strict=True)
     )
