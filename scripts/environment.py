@@ -37,10 +37,11 @@ def install(lock):
         fail("cannot write to {}: the folder is read-only".format(ROOT))
     print_message("Installing requirements/{}.txt into .venv".format(lock))
     run([sys.executable, "-m", "venv", VENV])
-    # "-qq" prints errors only.
-    pip = [PYTHON, "-m", "pip", "install", "-qq", "--no-input", "--disable-pip-version-check"]
-    run([*pip, "--require-hashes", "--requirement", lock_file(lock)])
-    run([*pip, "--no-deps", "--no-build-isolation", "--editable", ROOT])
+    pip = [PYTHON, "-m", "pip", "install", "--no-input", "--disable-pip-version-check"]
+    # On a terminal pip shows its progress; elsewhere "-qq" prints errors only.
+    pip += [] if sys.stderr.isatty() else ["-qq"]
+    run([*pip, "--require-hashes", "--requirement", lock_file(lock)], stdout=sys.stderr)
+    run([*pip, "--no-deps", "--no-build-isolation", "--editable", ROOT], stdout=sys.stderr)
     with open(STATE, "w", encoding="utf-8") as file:
         json.dump(digests, file)
     return PYTHON
