@@ -129,7 +129,7 @@ def test_404_page_links_home(open_page, address):
     visit = open_page("404.html")
     visit.page.locator(".md-content a").click()
     visit.page.wait_for_url(address)
-    visit.page.wait_for_selector("h1:text('Attention, computed')")
+    visit.page.wait_for_selector("h1:text('To write the next word')")
     assert visit.errors == []
 
 

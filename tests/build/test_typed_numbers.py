@@ -63,6 +63,7 @@ ALLOWED_KINDS = {
     r"|--\w+ \d+",
     "a root in code": r"\*\* ?0\.25|\*\* 0\.5",
     "a block of keys that a mistake loses": r"\bblock of (?:16|32)\b",
+    "a length in the list of cases, which the code computes with": r"\babout \d+ keys\b",
     "the report of a check, which a test compares": r"is [\d.]+; expected [\d.]+",
     "a shape in code": r"\((?:\d+|[mn])(?:, (?:\d+|[mn]))+\)",
     "a version": r"\b\d+\.\d+\.\d+|(?:PyTorch|NumPy|Python|CuPy|version) ?\d+(?:\.\d+)+"
