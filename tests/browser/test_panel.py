@@ -163,7 +163,10 @@ def test_switch_and_fold_are_remembered_on_the_next_page(open_page):
     visit.page.wait_for_selector("h1:text-is('Two heads')")
     assert shows(visit, LEARNED)
     visit.page.locator(f"{PANEL} summary").click()
+    # The event of the fold follows the click.
+    visit.page.wait_for_function("localStorage.getItem('panel-is-folded') === 'true'")
     visit.page.reload()
+    visit.page.wait_for_selector(f"{PANEL}[data-restored]", state="attached")
     assert not visit.page.locator(LEARNED).is_visible()
     visit.page.locator(f"{PANEL} summary").click()
     assert shows(visit, LEARNED)
