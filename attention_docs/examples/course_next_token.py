@@ -64,23 +64,23 @@ drawn 3 x 3
 [[5 5 5]
  [5 6 8]
  [5 8 8]]
-fly 2 x 8
-[[0.7618 0.0169 0.4992 0.0085 0.0161 0.7288  0.0002 0.8005]
- [0.0751 0.0169 0.4992 0.0005 0.0005 0.2532 1.2e-05 0.0616]]
-sail 2 x 8
-[[0.0751 0.0169 0.4992 0.0005 0.0005 0.2532 1.2e-05 0.0616]
- [0.7618 0.0169 0.4992 0.0085 0.0161 0.7288  0.0002 0.8005]]
-log_odds 2 x 8
-[[ 2.3172 0 0  2.8117  3.5082  1.0574  2.5643  2.5643]
- [-2.3172 0 0 -2.8117 -3.5082 -1.0574 -2.5643 -2.5643]]
+fly 2 x 10
+[[0.7618 0.0169 0.8143 0.7618 0.4992 0.0085 0.0161 0.7288  0.0002 0.8005]
+ [0.0751 0.0169 0.0765 0.0751 0.4992 0.0005 0.0005 0.2532 1.2e-05 0.0616]]
+sail 2 x 10
+[[0.0751 0.0169 0.0765 0.0751 0.4992 0.0005 0.0005 0.2532 1.2e-05 0.0616]
+ [0.7618 0.0169 0.8143 0.7618 0.4992 0.0085 0.0161 0.7288  0.0002 0.8005]]
+log_odds 2 x 10
+[[ 2.3172 0  2.3651  2.3172 0  2.8117  3.5082  1.0574  2.5643  2.5643]
+ [-2.3172 0 -2.3651 -2.3172 0 -2.8117 -3.5082 -1.0574 -2.5643 -2.5643]]
 with_head_1 2 x 9
 [[0.0001 4.6e-05 0.0017 0.0004 0.0255 0.7618 0.0751 0.0005 0.1349]
  [0.0017 4.6e-05 0.0001 0.0004 0.0255 0.0751 0.7618 0.0005 0.1349]]
 without_head_1 2 x 9
 [[0.0001 3.5e-09 0.0001 0.0002 0.0007 0.4992 0.4992 0.0001 0.0003]
  [0.0001 3.5e-09 0.0001 0.0002 0.0007 0.4992 0.4992 0.0001 0.0003]]
-right 8
-[10 4 2 6 4 10 8 10]
+right 10
+[10 4 10 6 2 6 4 10 8 10]
 """
 
 from collections.abc import Iterable
@@ -111,6 +111,8 @@ TEMPERATURES = [0.5, 1, 2]
 DRAWS = [0.4, 0.8, 0.95]
 PARTS = [
     "positions",
+    "scale",
+    "mask",
     "head 1",
     "head 2",
     "first residual sum",
@@ -179,13 +181,20 @@ def steps(xp: ModuleType = numpy) -> dict[str, Array]:
     }
 
 
-def multi_head_output(xp: ModuleType, placed: Array, heads: Iterable[int] = (1, 2)) -> Array:
+def multi_head_output(
+    xp: ModuleType,
+    placed: Array,
+    heads: Iterable[int] = (1, 2),
+    is_causal: bool = True,
+    scale: float | None = None,
+) -> Array:
     """Return the sum of the heads' outputs, each projected by its `W_O`."""
     matrices = given_matrices(xp)
     total = xp.zeros_like(placed)
     for head in heads:
         q, k, v = (placed @ matrices[name] for name in (f"W_Q_{head}", f"W_K_{head}", "W_V"))
-        total = total + attention_steps(q, k, v, is_causal=True).output @ matrices[f"W_O_{head}"]
+        output = attention_steps(q, k, v, is_causal=is_causal, scale=scale).output
+        total = total + output @ matrices[f"W_O_{head}"]
     return total
 
 
@@ -214,7 +223,9 @@ def ablate(xp: ModuleType, x: Array, part: str | None) -> Array:
     """Return the probabilities of each row without one of `PARTS`; None leaves nothing out."""
     matrices = given_matrices(xp)
     rows = x if part == "positions" else x + matrices["E"]
-    added = multi_head_output(xp, rows, [i for i in (1, 2) if part != f"head {i}"])
+    heads = [i for i in (1, 2) if part != f"head {i}"]
+    scale = 1 if part == "scale" else None
+    added = multi_head_output(xp, rows, heads, is_causal=part != "mask", scale=scale)
     rows = added if part == "first residual sum" else rows + added
     rows = rows if part == "first norm" else layer_norm(xp, rows)
     rows = rows if part == "feed-forward network" else rows + feed_forward(xp, rows)[2]

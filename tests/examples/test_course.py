@@ -158,8 +158,12 @@ def test_predictions_after_the_pronoun_coincide_without_head_1():
 
 
 def test_parts_that_all_ten_rows_need():
-    right = examples.steps("course_next_token")["right"].tolist()
-    assert right == [10, 4, 2, 6, 4, 10, 8, 10]
+    steps, parts = examples.steps("course_next_token"), examples.load("course_next_token").PARTS
+    right = dict(zip(parts, steps["right"].tolist()[1:], strict=True))
+    assert {part for part in parts if right[part] == 10} == {"scale", "first norm", "second norm"}
+    # Words are exchanged with the nouns, and the last row may see all words without a mask, too.
+    assert_close(steps["fly"], steps["sail"][::-1])
+    assert steps["log_odds"][0, 1 + parts.index("mask")] == steps["log_odds"][0, 0]
 
 
 LEARNED = examples.steps("course_learned")

@@ -39,16 +39,15 @@ def is_causal(i, j):
     return j <= i
 
 
-def head(literals, number, rows, allowed=is_causal):
+def head(literals, number, rows, allowed=is_causal, **kwargs):
     """Return the steps of one head by name."""
-    return reference.every_step(*project(literals, rows, number), allowed)
+    return reference.every_step(*project(literals, rows, number), allowed, **kwargs)
 
 
-def multi_head_output(literals, rows, heads=(1, 2)):
+def multi_head_output(literals, rows, heads=(1, 2), **kwargs):
     """Return the sum of the heads' outputs, each projected by its W_O."""
-    parts = [
-        reference.matmul(head(literals, i, rows)["output"], literals[f"W_O_{i}"]) for i in heads
-    ]
+    outputs = [(i, head(literals, i, rows, **kwargs)["output"]) for i in heads]
+    parts = [reference.matmul(output, literals[f"W_O_{i}"]) for i, output in outputs]
     return [
         [math.fsum(column) for column in zip(*words, strict=True)]
         for words in zip(*parts, strict=True)
@@ -375,7 +374,12 @@ def probabilities_without(literals, component, words=None):
     """Return the probabilities of each row if a component of the model is left out."""
     words = words or literals["X"]
     rows = words if component == "positions" else add(words, literals["E"])
-    extra = multi_head_output(literals, rows, [i for i in (1, 2) if component != f"head {i}"])
+    heads = [i for i in (1, 2) if component != f"head {i}"]
+    changed = {
+        "scale": {"divisor": 1},
+        "mask": {"allowed": lambda i, j: True},
+    }
+    extra = multi_head_output(literals, rows, heads, **changed.get(component, {}))
     rows = extra if component == "first residual sum" else add(rows, extra)
     rows = rows if component == "first norm" else layer_norm(rows)
     if component != "feed-forward network":
@@ -389,7 +393,7 @@ def ablations(literals):
     fly, sail = words.index("fly"), words.index("sail")
     following = {False: [1, 2, 3, 4, fly], True: [1, 0, 3, 4, sail]}
     computed = {"fly": [], "sail": [], "with_head_1": [], "without_head_1": []}
-    counts = [0] * 8
+    counts = [0] * (1 + len(literals["PARTS"]))
     for is_swapped, sentence in ((False, x), (True, swap_nouns(x))):
         rows = [
             probabilities_without(literals, component, sentence)
