@@ -13,7 +13,7 @@ import pytest
 from bs4 import BeautifulSoup, Comment
 
 from attention_docs import examples
-from attention_docs.publish.before.figures.panel import WAYS, panel
+from attention_docs.publish.before.figures.drawings.panel import WAYS, panel
 from attention_docs.publish.before.figures.registry import FIGURES
 from attention_docs.publish.before.values import CODE_OR_MATH
 from attention_docs.render import numbers

@@ -9,7 +9,7 @@ import pytest
 
 from attention_docs import examples
 from attention_docs.publish.after.formulas import ROLES as FORMULA_ROLES
-from attention_docs.publish.before.figures.panel import WAYS, panel
+from attention_docs.publish.before.figures.drawings.panel import WAYS, panel
 from attention_docs.publish.before.figures.registry import FIGURES, figure_block, site_figure
 from attention_docs.publish.computed import ComputedExamples
 from attention_docs.render.figures.scales import FILLS, MINUS, OPACITY_UNDER_TEXT

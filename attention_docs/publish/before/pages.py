@@ -24,9 +24,9 @@ from attention_docs.publish.before import (
 )
 from attention_docs.publish.before.contents import Nav
 from attention_docs.publish.before.exercises import dares, questions
-from attention_docs.publish.before.figures.panel import panel
+from attention_docs.publish.before.figures.drawings.panel import panel
+from attention_docs.publish.before.figures.drawings.sentence import sentences
 from attention_docs.publish.before.figures.registry import figure_block
-from attention_docs.publish.before.figures.sentence import sentences
 from attention_docs.publish.before.provenance import provenance
 from attention_docs.publish.before.results import measured
 from attention_docs.publish.before.values import Context, Macros

@@ -8,7 +8,7 @@ import pytest
 
 from attention_docs.examples.course_learned import REASONS
 from attention_docs.examples.course_sentence import VOCABULARY, WORDS
-from attention_docs.publish.before.figures.panel import THEY, WAYS, panel
+from attention_docs.publish.before.figures.drawings.panel import THEY, WAYS, panel
 from attention_docs.publish.computed import ComputedExamples
 from attention_docs.render.numbers import number
 from tests.conftest import ROOT

@@ -7,8 +7,15 @@ from typing import Any
 
 import numpy as np
 
-from attention_docs.publish.before.figures.bars import bars_panel
+from attention_docs.examples.course_sentence import (
+    FEATURES,
+    KEY_FEATURES,
+    SWAPPED,
+    VOCABULARY,
+    WORDS,
+)
 from attention_docs.publish.before.figures.claims import claim
+from attention_docs.publish.before.figures.drawings.bars import bars_panel
 from attention_docs.publish.before.figures.drawings.course_drawings import (
     Arrow,
     Stage,
@@ -17,7 +24,7 @@ from attention_docs.publish.before.figures.drawings.course_drawings import (
     row_times_matrix,
     stages_panel,
 )
-from attention_docs.publish.before.figures.plane import Mark, plane_panel
+from attention_docs.publish.before.figures.drawings.plane import Mark, plane_panel
 from attention_docs.publish.before.figures.registry import StepsOf, site_figure
 from attention_docs.publish.before.values import Steps
 from attention_docs.render.figures import (
@@ -46,12 +53,6 @@ from attention_docs.render.references import row_reference
 from attention_docs.softmax import softmax
 
 BIRDS, PASS, BOATS, BECAUSE, THEY = range(5)
-# As in `examples/course_sentence.py`; a test compares them.
-WORDS = ["birds", "pass", "boats", "because", "they"]
-SWAPPED = ["boats", "pass", "birds", "because", "they"]
-FEATURES = ["air", "water", "action", "reason", "refers", "clock 1", "clock 2"]
-KEY_FEATURES = ["thing", "action", "place"]
-VOCABULARY = [*WORDS, "fly", "sail", "and", "."]
 # Titles for the ends of lines on pages that have not introduced queries and keys.
 SIDES = ("asks", "is asked")
 
