@@ -13,6 +13,7 @@ PLAYER, SLIDER, NAME = ".player", ".player input", ".player output"
 # Of each page with a player, the number of its states and an input that they depend on.
 PAGES = {
     "mechanisms/kv_cache": (4, "kv_cache", "W_K"),
+    "mechanisms/tiles": (4, "tiles", "K"),
 }
 each_page = pytest.mark.parametrize("page", PAGES)
 VISIBLE = """
