@@ -12,12 +12,16 @@ from tests.browser.visit import HORIZONTAL_OVERFLOW, url_path
 PLAYER, SLIDER, NAME = ".player", ".player input", ".player output"
 # Of each page with a player, the number of its states and an input that they depend on.
 PAGES = {
+    "mechanisms/heads_in_code": (5, "head_splitting", "X"),
     "mechanisms/kv_cache": (4, "kv_cache", "W_K"),
     "mechanisms/tiles": (4, "tiles", "K"),
 }
 each_page = pytest.mark.parametrize("page", PAGES)
 VISIBLE = """
     [...document.querySelectorAll(".player svg")].map(drawing => drawing.checkVisibility({visibilityProperty: true}))
+"""
+ANIMATIONS = """
+    document.getAnimations().filter(({effect}) => effect.target.closest(".player")).length
 """
 # Small cells have their number in a tooltip.
 NUMBERS = """
@@ -75,6 +79,19 @@ def test_all_states_are_seen_without_scripts_and_on_paper(phone, open_page, addr
     visit.page.emulate_media(media="print")
     assert all(visit.page.evaluate(VISIBLE))
     assert not visit.page.locator(SLIDER).is_visible()
+
+
+def count_animations_of_a_step(visit):
+    visit.wait_until("document.querySelector('.player').dataset.ready === ''")
+    assert visit.page.evaluate(ANIMATIONS) == 0
+    visit.page.locator(f"{PLAYER} button").last.click()
+    return visit.page.evaluate(ANIMATIONS)
+
+
+def test_numbers_move_when_the_reader_steps_unless_motion_is_reduced(open_page, desktop, address):
+    assert count_animations_of_a_step(open_page("mechanisms/heads_in_code")) > 0
+    desktop.load(address + url_path("mechanisms/heads_in_code"))
+    assert count_animations_of_a_step(desktop) == 0
 
 
 @each_page
