@@ -4,8 +4,8 @@ from collections.abc import Mapping
 
 from attention_docs import examples
 from attention_docs.arrays import Array
-from attention_docs.publish.before.figures.bars import bars_panel
 from attention_docs.publish.before.figures.claims import claim
+from attention_docs.publish.before.figures.drawings.bars import bars_panel
 from attention_docs.publish.before.figures.drawings.boxes import HEIGHT, arrow, box, small
 from attention_docs.publish.before.figures.registry import StepsOf, site_figure
 from attention_docs.render.figures import Html, Panel, beside, cells
