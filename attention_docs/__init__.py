@@ -13,7 +13,7 @@ from attention_docs.dot_product import (
     attention_steps,
     scaled_dot_product_attention,
 )
-from attention_docs.masks import causal_mask, padding_mask, window_mask
+from attention_docs.masks import causal_mask, create_mask, padding_mask, window_mask
 from attention_docs.model.layers import rms_norm, swiglu
 from attention_docs.multi_head import (
     MultiHeadAttention,
@@ -38,6 +38,7 @@ __all__ = [
     "attention_backward",
     "attention_steps",
     "causal_mask",
+    "create_mask",
     "merge",
     "merge_heads",
     "padding_mask",

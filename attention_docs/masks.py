@@ -1,5 +1,6 @@
 """Masks: which keys each query may see. True takes part, False does not, as in PyTorch."""
 
+from collections.abc import Callable
 from types import ModuleType
 from typing import Any
 
@@ -12,7 +13,9 @@ from attention_docs.arrays import (
     dtype_kind,
     dtype_name,
     namespace,
+    with_article,
 )
+from attention_docs.inputs import broadcast_shapes
 from attention_docs.scalars import count, size
 
 
@@ -98,6 +101,67 @@ def window_mask(
     if right is not None:
         mask = mask & (key <= query + min(count("right", right), keys))
     return mask
+
+
+def create_mask(
+    mask: Callable[[Array, Array], Array],
+    queries: int,
+    keys: int | None = None,
+    *,
+    xp: ModuleType = numpy,
+    device: Any = None,
+) -> Array:
+    r"""Turn a function of two positions into a mask.
+
+    $$M_{ij} = \text{mask}(i, j)$$
+
+    Args:
+        mask: is called once, with the (m, 1) positions of the queries and the (1, n) positions of
+            the keys as integers, and says for each pair whether it takes part.
+        queries: m, the number of queries.
+        keys: n, the number of keys; `queries` if left out.
+        xp: the array library of the result.
+        device: where to put it; the library's default if left out.
+
+    Returns:
+        (..., m, n) boolean array; the first axes are those that the function adds.
+
+    Raises:
+        TypeError: if `mask` is no function or returns no booleans, a count is not an integer, or
+            `xp` no array library.
+        ValueError: if what `mask` returns does not broadcast to (..., m, n), or a count is negative
+            or larger than an array can be.
+
+    Source: `create_mask` of PyTorch's FlexAttention, whose functions also get batch and head.
+
+    Examples:
+        >>> document = np.array([0, 0, 0, 1, 1])
+        >>> def packed(q, kv):
+        ...     return (kv <= q) & (document[q] == document[kv])
+        >>> show(create_mask(packed, 5))
+        [[ True False False False False]
+         [ True  True False False False]
+         [ True  True  True False False]
+         [False False False  True False]
+         [False False False  True  True]]
+    """
+    check_library(xp)
+    if not callable(mask):
+        raise TypeError(f"mask is {with_article(mask)}; expected a function of two arrays")
+    queries = size("queries", queries)
+    keys = queries if keys is None else size("keys", keys)
+    every_pair = xp.ones((queries, keys), dtype=xp.bool, device=device)
+    query, key = (xp.arange(n, device=device) for n in (queries, keys))
+    visible = mask(query[:, None], key[None, :])
+    if getattr(visible, "dtype", None) != every_pair.dtype:
+        raise TypeError(f"mask returned {with_article(visible)}; expected a boolean array")
+    shape = broadcast_shapes(tuple(visible.shape), every_pair.shape)
+    if shape is None or shape[-2:] != (queries, keys):
+        raise ValueError(
+            f"mask returned shape {visible.shape}; "
+            f"expected one that broadcasts to (..., {queries}, {keys})"
+        )
+    return visible & every_pair
 
 
 def padding_mask(lengths: Array, keys: int) -> Array:

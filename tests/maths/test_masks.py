@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from attention_docs import causal_mask, padding_mask, window_mask
+from attention_docs import causal_mask, create_mask, padding_mask, window_mask
 from tests.conftest import to_numpy
 
 counts = st.integers(0, 7)
@@ -33,6 +33,53 @@ def test_masks_are_square_by_default():
     assert causal_mask(3).shape == window_mask(3).shape == (3, 3)
 
 
+def rule(window, prefix, chunk, documents):
+    """Return a rule for one pair of positions, and the same rule for arrays of them."""
+    labels = np.array(documents)
+
+    def sees(i, j):
+        near = i - window <= j <= i or j < prefix
+        return near and documents[i] == documents[j] and i // chunk == j // chunk
+
+    def mask(q, kv):
+        near = (kv <= q) & (q - kv <= window) | (kv < prefix)
+        return near & (labels[q] == labels[kv]) & (q // chunk == kv // chunk)
+
+    return sees, mask
+
+
+documents = st.lists(st.integers(0, 2), min_size=7, max_size=7)
+
+
+@given(counts, counts, counts, counts, st.integers(1, 7), documents)
+def test_create_mask_equals_rule_for_each_pair(queries, keys, window, prefix, chunk, documents):
+    sees, mask = rule(window, prefix, chunk, documents)
+    expected = [[sees(i, j) for j in range(keys)] for i in range(queries)]
+    result = create_mask(mask, queries, keys)
+    assert result.dtype == bool
+    np.testing.assert_array_equal(result, np.reshape(expected, (queries, keys)))
+
+
+@given(counts, counts, sides, sides)
+def test_create_mask_makes_windows(queries, keys, left, right):
+    def window(q, kv):
+        after = True if left is None else kv >= q - left
+        return (kv >= 0) & after & (True if right is None else kv <= q + right)
+
+    expected = window_mask(queries, keys, left=left, right=right)
+    np.testing.assert_array_equal(create_mask(window, queries, keys), expected)
+
+
+def test_create_mask_broadcasts_and_keeps_leading_axes(xp):
+    lengths = xp.asarray([2, 3])
+    mask = create_mask(lambda q, kv: kv < lengths[:, None, None], 4, 3, xp=xp)
+    assert mask.shape == (2, 4, 3)
+    assert to_numpy(mask)[:, 0].tolist() == [[True, True, False], [True, True, True]]
+    np.testing.assert_array_equal(
+        to_numpy(mask[0, ...]), to_numpy(padding_mask(lengths, 3))[[0] * 4, 0]
+    )
+
+
 def test_padding_mask_hides_keys_beyond_length(xp):
     mask = padding_mask(xp.asarray([[2, 0], [3, 1]]), 3)
     assert mask.shape == (2, 2, 1, 3)
@@ -49,6 +96,7 @@ def test_masks_use_requested_device(strict):
     device = strict.Device("device1")
     assert causal_mask(2, xp=strict, device=device).device == device
     assert window_mask(2, left=1, xp=strict, device=device).device == device
+    assert create_mask(lambda q, kv: q == kv, 2, xp=strict, device=device).device == device
     assert padding_mask(strict.asarray([1, 2], device=device), 3).device == device
 
 
@@ -76,6 +124,32 @@ def test_lengths_accept_unsigned_integers(strict):
 @pytest.mark.parametrize(
     ("make", "error", "message"),
     [
+        (
+            lambda: create_mask(causal_mask(2), 2),
+            TypeError,
+            "mask is a ndarray; expected a function of two arrays",
+        ),
+        (
+            lambda: create_mask(lambda q, kv: True, 2),
+            TypeError,
+            "mask returned a bool; expected a boolean array",
+        ),
+        (
+            lambda: create_mask(lambda q, kv: q - kv, 2),
+            TypeError,
+            "mask returned a ndarray; expected a boolean array",
+        ),
+        (
+            lambda: create_mask(lambda q, kv: np.ones((3, 3), dtype=bool), 2),
+            ValueError,
+            r"mask returned shape \(3, 3\); expected one that broadcasts to \(..., 2, 2\)",
+        ),
+        (
+            lambda: create_mask(lambda q, kv: np.ones((3, 2), dtype=bool), 1, 2),
+            ValueError,
+            r"mask returned shape \(3, 2\); expected one that broadcasts to \(..., 1, 2\)",
+        ),
+        (lambda: create_mask(lambda q, kv: q == kv, -1), ValueError, "queries is -1; expected 0"),
         (lambda: causal_mask(-1), ValueError, "queries is -1; expected 0 or more"),
         (lambda: window_mask(2, right=-1), ValueError, "right is -1; expected 0 or more"),
         (lambda: padding_mask(np.array([0]), -1), ValueError, "^keys is -1; expected 0 or more"),
