@@ -24,6 +24,7 @@ SYNONYMS = {
     "layer cost": "complexity quadratic",
     "layer norm": "layernorm normalization normalisation rmsnorm",
     "local window": "sliding swa longformer banded",
+    "masks as functions": "flexattention mask_mod score_mod block-sparse packing document tree",
     "masks": "masking attn_mask boolean true false",
     "mistake": "bug wrong error debug",
     "multi-head": "mha multihead",

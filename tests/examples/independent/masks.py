@@ -195,3 +195,99 @@ def losses_of_copying_model(literals):
         "unshifted_targets": [-math.log(row[i]) for i, row in enumerate(rows)],
         "shifted_targets": [-math.log(row[i + 1]) for i, row in enumerate(rows)],
     }
+
+
+@independent(
+    "mask_functions",
+    "rules for one pair, and attention over the visible keys",
+    fixed=["DOCUMENTS", "SECOND", "WINDOW", "PREFIX", "CHUNK", "PARENTS"],
+)
+def mask_functions(literals):
+    x, documents, parents = literals["X"], literals["DOCUMENTS"], literals["PARENTS"]
+    n, d = len(x), len(x[0])
+    positions = [documents[:i].count(documents[i]) for i in range(n)]
+    rules = {
+        "causal": is_causal,
+        "window": lambda i, j: i - 2 <= j <= i,
+        "prefix": lambda i, j: j <= max(i, 2),
+        "chunk": lambda i, j: 4 * (i // 4) <= j <= i,
+        "document": lambda i, j: (i < 3) == (j < 3),
+        "packed": lambda i, j: is_causal(i, j) and (i < 3) == (j < 3),
+    }
+
+    def angles(position):
+        return [position / 10000 ** (2 * pair / d) for pair in range(d // 2)]
+
+    def placed(row, position):
+        waves = [wave(angle) for angle in angles(position) for wave in (math.sin, math.cos)]
+        return [feature + wave for feature, wave in zip(row, waves, strict=True)]
+
+    def turned(row, position):
+        halves = zip(row[: d // 2], row[d // 2 :], angles(position), strict=True)
+        numbers = [complex(a, b) * complex(math.cos(t), math.sin(t)) for a, b, t in halves]
+        return [number.real for number in numbers] + [number.imag for number in numbers]
+
+    def last_output(queries, values, keys):
+        """Attend from the last token to the keys with these indices."""
+        scores = [reference.dot(queries[-1], queries[j]) / math.sqrt(d) for j in keys]
+        weights = reference.softmax_row(scores)
+        columns = zip(*(values[j] for j in keys), strict=True)
+        return [reference.dot(weights, column) for column in columns]
+
+    def added(places, keys):
+        rows = [placed(row, place) for row, place in zip(x, places, strict=True)]
+        return last_output(rows, rows, keys)
+
+    def rotated(places):
+        rows = [turned(row, place) for row, place in zip(x, places, strict=True)]
+        return last_output(rows, x, range(3, n))
+
+    paths = []
+    for token, parent in enumerate(parents):
+        paths.append([token] if parent is None else [*paths[parent], token])
+    return {
+        "positions": positions,
+        **{name: boolean_mask(rule, n, n) for name, rule in rules.items()},
+        "alone": added([0, 0, 0, *range(5)], range(3, n)),
+        "restarted": added(positions, range(3, n)),
+        "running": added(range(n), range(3, n)),
+        "open": added(positions, range(n)),
+        "turned_restarted": rotated(positions),
+        "turned_running": rotated(range(n)),
+        "tree": boolean_mask(lambda i, j: j in paths[i], len(paths), len(paths)),
+        "depth": [len(path) - 1 for path in paths],
+    }
+
+
+@independent(
+    "mask_blocks",
+    "counted pair by pair",
+    fixed=["WINDOW", "PREFIX", "SECOND", "CHUNK", "TOKENS", "BLOCK"],
+)
+def mask_blocks(literals):
+    window, prefix, second, chunk = (
+        literals[name][0] for name in ("WINDOW", "PREFIX", "SECOND", "CHUNK")
+    )
+    n, size = literals["TOKENS"], literals["BLOCK"]
+
+    def sees(i, j):
+        if i // chunk != j // chunk or (i < second) != (j < second):
+            return False
+        return j < prefix or i - window <= j <= i
+
+    pairs = {(i, j) for i in range(n) for j in range(n) if sees(i, j)}
+    blocks = range(0, n, size)
+    counts = [
+        [sum((i + a, j + b) in pairs for a in range(size) for b in range(size)) for j in blocks]
+        for i in blocks
+    ]
+    visible = [[j for j in range(n) if (i, j) in pairs] for i in range(n)]
+    flat = [count for row in counts for count in row]
+    return {
+        "mask": boolean_mask(sees, n, n),
+        "weights": [[(j in keys) / len(keys) for j in range(n)] for keys in visible],
+        "shares": [[count / size**2 for count in row] for row in counts],
+        "pairs": len(pairs),
+        "computed": sum(count > 0 for count in flat),
+        "partial": sum(0 < count < size**2 for count in flat),
+    }

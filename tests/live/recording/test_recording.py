@@ -71,6 +71,14 @@ def test_recorded_array_follows_array_api_standard():
         namespace(query=x, key=np.ones(2))
 
 
+def test_vector_is_indexed_by_array_of_integers():
+    tape = Tape()
+    index = tape.xp.asarray([[2, 0], [1, 1]])
+    looked_up = tape.xp.asarray([3.0, 5.0, 7.0])[index]
+    np.testing.assert_array_equal(looked_up.value, [[7, 3], [5, 5]])
+    assert {"take", "reshape"} <= {node.operation for node in tape.nodes}
+
+
 @pytest.mark.parametrize(
     ("name", "apply"),
     [

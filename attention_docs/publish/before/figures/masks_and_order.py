@@ -1,7 +1,12 @@
 """The figures of "Masks and order"."""
 
+from collections.abc import Mapping
+from typing import Any
+
 import numpy as np
 
+from attention_docs.arrays import Array
+from attention_docs.examples import labels
 from attention_docs.positions import sinusoidal_positions
 from attention_docs.publish.before.figures.claims import claim
 from attention_docs.publish.before.figures.drawings.boxes import small
@@ -16,9 +21,11 @@ from attention_docs.render.figures import (
     Html,
     Panel,
     Series,
+    beside,
     figure,
     heatmap,
     line_chart,
+    matrix_panel,
 )
 from attention_docs.render.figures.scales import FILLS, MINUS, OPACITY
 from attention_docs.render.figures.svg import LINE_HEIGHT, element, label
@@ -52,6 +59,39 @@ def masks_joined(steps_of: StepsOf) -> Html:
     padding = steps["right"][[0] * len(steps["causal"])]  # the same row for every query
     masks = {"causal": steps["causal"], "padding": padding, "both": steps["causal_and_right"]}
     return masks_figure("Three masks", masks)
+
+
+@site_figure
+def mask_functions(steps_of: StepsOf) -> Html:
+    r"""Two rules for eight tokens, and both together: a pair takes part if each of them allows it.
+    The first three tokens are one document, the others another."""
+    steps = steps_of("mask_functions")
+    both = steps["causal"] & steps["document"]
+    claim(np.array_equal(steps["packed"], both), "a pair takes part if each of them allows it")
+    rules = {"causal": "kv <= q", "document": "same document", "packed": "both"}
+    panels = [_labelled_panel("mask_functions", step, steps, name) for step, name in rules.items()]
+    return beside(panels, "Two rules and both together")
+
+
+@site_figure
+def mask_blocks(steps_of: StepsOf) -> Html:
+    r"""The weights of equal scores under this mask, and the share of its pairs that takes part in
+    each block of two queries and two keys. A kernel skips the blocks with 0."""
+    steps = steps_of("mask_blocks")
+    names = {"weights": "Weights of equal scores", "shares": "Shares of blocks"}
+    panels = [
+        _labelled_panel("mask_blocks", step, steps, name, scale="sequential", role="weights")
+        for step, name in names.items()
+    ]
+    return beside(panels, "A mask and its blocks")
+
+
+def _labelled_panel(
+    example: str, step: str, steps: Mapping[str, Array], name: str, **options: Any
+) -> Panel:
+    """Draw a mask or weights with the words of the example at its rows and columns."""
+    words = dict(zip(("row_labels", "column_labels"), labels(example, step), strict=True))
+    return matrix_panel(steps[step], name, rows="queries", columns="keys", **(options | words))
 
 
 @site_figure

@@ -1,0 +1,104 @@
+"""Which blocks of a table a kernel skips, for a mask that is put together from four numbers.
+
+A query sees itself and `window` keys before it, or one of the first `prefix` keys, if both stand in
+one document and in one chunk. The first document ends before position `second`. `weights` are those
+of equal scores under this mask. `shares` say for each block of two queries and two keys which share
+of its pairs takes part: none in an empty block, all in a full one. `computed` blocks are not empty,
+and `partial` ones need the mask.
+
+>>> show(steps())
+window 1
+[7]
+prefix 1
+[0]
+second 1
+[3]
+chunk 1
+[8]
+mask 8 x 8
+[[ True False False False False False False False]
+ [ True  True False False False False False False]
+ [ True  True  True False False False False False]
+ [False False False  True False False False False]
+ [False False False  True  True False False False]
+ [False False False  True  True  True False False]
+ [False False False  True  True  True  True False]
+ [False False False  True  True  True  True  True]]
+weights 8 x 8
+[[     1      0      0      0      0      0      0      0]
+ [0.5000 0.5000      0      0      0      0      0      0]
+ [0.3333 0.3333 0.3333      0      0      0      0      0]
+ [     0      0      0      1      0      0      0      0]
+ [     0      0      0 0.5000 0.5000      0      0      0]
+ [     0      0      0 0.3333 0.3333 0.3333      0      0]
+ [     0      0      0 0.2500 0.2500 0.2500 0.2500      0]
+ [     0      0      0 0.2000 0.2000 0.2000 0.2000 0.2000]]
+shares 4 x 4
+[[0.7500      0      0      0]
+ [0.5000 0.5000      0      0]
+ [     0 0.5000 0.7500      0]
+ [     0 0.5000      1 0.7500]]
+pairs number
+21
+computed number
+8
+partial number
+7
+"""
+
+from types import ModuleType
+
+import numpy
+
+from attention_docs.arrays import Array
+from attention_docs.masks import create_mask
+from attention_docs.softmax import softmax
+
+TITLE = "A mask of one's own, and its blocks"
+SOURCE = "our own example"
+
+WINDOW, PREFIX, SECOND, CHUNK = [7], [0], [3], [8]
+TOKENS, BLOCK = 8, 2
+
+POSITIONS = [str(position) for position in range(TOKENS)]
+BLOCKS = ["0, 1", "2, 3", "4, 5", "6, 7"]
+LABELS = {
+    "mask": (POSITIONS, POSITIONS),
+    "weights": (POSITIONS, POSITIONS),
+    "shares": (BLOCKS,) * 2,
+}
+
+
+def steps(xp: ModuleType = numpy) -> dict[str, Array]:
+    window, prefix, second, chunk = (
+        xp.asarray(number, dtype=xp.float64) for number in (WINDOW, PREFIX, SECOND, CHUNK)
+    )
+
+    def sees(q: Array, kv: Array) -> Array:
+        q, kv = xp.astype(q, xp.float64), xp.astype(kv, xp.float64)
+        near = (kv <= q) & (q - kv <= window)
+        same_document = (q < second) == (kv < second)
+        return (near | (kv < prefix)) & same_document & (q // chunk == kv // chunk)
+
+    mask = create_mask(sees, TOKENS, xp=xp)
+    equal_scores = xp.zeros((TOKENS, TOKENS), dtype=xp.float64)
+    hidden = xp.full((TOKENS, TOKENS), -xp.inf, dtype=xp.float64)
+    shares = share_of_blocks(xp.astype(mask, xp.float64), xp)
+    return {
+        "window": window,
+        "prefix": prefix,
+        "second": second,
+        "chunk": chunk,
+        "mask": mask,
+        "weights": softmax(xp.where(mask, equal_scores, hidden)),
+        "shares": shares,
+        "pairs": xp.count_nonzero(mask),
+        "computed": xp.count_nonzero(shares > 0),
+        "partial": xp.count_nonzero((shares > 0) & (shares < 1)),
+    }
+
+
+def share_of_blocks(mask: Array, xp: ModuleType) -> Array:
+    """Return the share of pairs that takes part in each block of a mask."""
+    blocks = mask.shape[0] // BLOCK
+    return xp.mean(xp.mean(xp.reshape(mask, (blocks, BLOCK, blocks, BLOCK)), axis=3), axis=1)
