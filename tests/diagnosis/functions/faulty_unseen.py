@@ -1,0 +1,188 @@
+"""Faulty functions in the forms that users bring, written before the check was last changed.
+
+As in `faulty_numpy`, the docstring says the fault and, in brackets, the name of the mistake or words
+that the report must have.
+"""
+
+import math
+
+import numpy as np
+
+from tests.diagnosis.functions.faulty_numpy import scaled, softmax
+
+
+def einsum_over_queries(q, k, v):
+    """Sums the values over the queries instead of the keys. [has shape]"""
+    weights = softmax(np.einsum("bhmd,bhnd->bhmn", q, k) * q.shape[-1] ** -0.5)
+    return np.einsum("bhmn,bhmd->bhnd", weights, weights @ v)
+
+
+def output_not_rescaled(q, k, v):
+    """Rescales the running sum by each new maximum, but not the output. [blocks of 16 keys]"""
+    total, output = 0.0, 0.0
+    maximum = np.full((*q.shape[:-1], 1), -np.inf)
+    for start in range(0, k.shape[-2], 16):
+        scores = scaled(q, k[..., start : start + 16, :])
+        new = np.maximum(maximum, scores.max(axis=-1, keepdims=True))
+        powers = np.exp(scores - new)
+        total = total * np.exp(maximum - new) + powers.sum(axis=-1, keepdims=True)
+        output = output + powers @ v[..., start : start + 16, :]
+        maximum = new
+    return output / total
+
+
+def backwards_in_blocks(q, k, v, causal=False):
+    """Begins with the last block, in which early queries see no key: infinity minus itself. [nan]"""
+    total, output, n = 0.0, 0.0, k.shape[-2]
+    maximum = np.full((*q.shape[:-1], 1), -np.inf)
+    rows = np.arange(q.shape[-2])[:, None]
+    with np.errstate(invalid="ignore"):
+        for start in reversed(range(0, n, 16)):
+            scores = scaled(q, k[..., start : start + 16, :])
+            if causal:
+                columns = np.arange(start, min(start + 16, n))
+                scores = np.where(columns <= rows, scores, -np.inf)
+            new = np.maximum(maximum, scores.max(axis=-1, keepdims=True))
+            powers, factor = np.exp(scores - new), np.exp(maximum - new)
+            total = total * factor + powers.sum(axis=-1, keepdims=True)
+            output = output * factor + powers @ v[..., start : start + 16, :]
+            maximum = new
+        return output / total
+
+
+def causal_in_whole_blocks(q, k, v, causal=False):
+    """Hides later blocks of 16 keys, and nothing in a query's own block. [a hidden key has a weight]"""
+    scores = scaled(q, k)
+    if causal:
+        rows, columns = np.arange(q.shape[-2])[:, None] // 16, np.arange(k.shape[-2]) // 16
+        scores = np.where(columns <= rows, scores, -np.inf)
+    return softmax(scores) @ v
+
+
+def undivided(q, k, v):
+    """Forgets the division by the sum. [sum to]"""
+    scores = scaled(q, k)
+    return np.exp(scores - scores.max(axis=-1, keepdims=True)) @ v
+
+
+def groups_by_reshape(q, k, v):
+    """Reshapes query heads to (group, key head). [heads_tiled]"""
+    (b, h, m, d), heads = q.shape, k.shape[1]
+    grouped = q.reshape(b, h // heads, heads, m, d)
+    scores = np.einsum("bghmd,bhnd->bghmn", grouped, k) * d**-0.5
+    return np.einsum("bghmn,bhnd->bghmd", softmax(scores), v).reshape(b, h, m, -1)
+
+
+def precedence(q, k, v):
+    """Writes d ** -1 / 2, which is half of 1/d. [times the right ones]"""
+    return softmax(q @ np.swapaxes(k, -1, -2) * q.shape[-1] ** -1 / 2) @ v
+
+
+def root_of_heads_of_layout(q, k, v):
+    """Takes axis -2 of (b, n, h, d), the heads, for the scale. [divided_by_root_of_heads]"""
+    scores = np.einsum("bmhd,bnhd->bhmn", q, k) / math.sqrt(q.shape[-2])
+    return np.einsum("bhmn,bnhd->bmhd", softmax(scores), v)
+
+
+def infinite_in_half(q, k, v, mask=None):
+    """Multiplies -1e9 by the mask's complement, infinite in float16. [mask_times_infinity]"""
+    scores = scaled(q, k)
+    with np.errstate(invalid="ignore", over="ignore"):
+        if mask is not None:
+            scores = scores + (1 - mask).astype(q.dtype) * np.float64(-1e9).astype(q.dtype)
+        return softmax(scores) @ v
+
+
+def half_open_window(q, k, v, window_size=(-1, -1)):
+    """Takes -1 on one side, which means no limit, for a number. [a visible key has no weight]"""
+    scores = scaled(q, k)
+    if window_size != (-1, -1):
+        distance = np.arange(k.shape[-2]) - np.arange(q.shape[-2])[:, None]
+        left, right = window_size
+        scores = np.where((-left <= distance) & (distance <= right), scores, -np.inf)
+    return softmax(scores) @ v
+
+
+def mask_in_place(q, k, v, mask=None, is_causal=False):
+    """Joins the causal mask to the caller's mask in place. [changes its input]"""
+    scores = scaled(q, k)
+    causal = np.tri(*scores.shape[-2:], dtype=bool)
+    if mask is None:
+        mask = causal if is_causal else np.ones_like(causal)
+    elif is_causal:
+        mask &= causal
+    return softmax(np.where(mask, scores, -np.inf)) @ v
+
+
+def normalised_keys(q, k, v):
+    """Divides the keys by their length. [the scores, or what the softmax subtracts]"""
+    return softmax(scaled(q, k / np.linalg.norm(k, axis=-1, keepdims=True))) @ v
+
+
+class Cache:
+    """Keys and values of the calls before."""
+
+    def __init__(self):
+        self.key = self.value = None
+
+
+def keeps_keys(q, k, v, cache=Cache()):  # noqa: B008 -- the fault
+    """Appends to a cache that is never emptied. [depends on earlier calls]"""
+    if cache.key is not None and cache.key.shape[:2] == k.shape[:2]:
+        if cache.key.shape[3] == k.shape[3] and cache.value.shape[3] == v.shape[3]:
+            k = np.concatenate([cache.key, k], axis=2)
+            v = np.concatenate([cache.value, v], axis=2)
+    cache.key, cache.value = k, v
+    return softmax(scaled(q, k)) @ v
+
+
+CAUSAL = np.tri(64, dtype=bool)
+
+
+def short_buffer(q, k, v, causal=False):
+    """Keeps a causal mask for at most 64 positions. [ValueError]"""
+    scores, (m, n) = scaled(q, k), (q.shape[-2], k.shape[-2])
+    return softmax(np.where(CAUSAL[:m, :n], scores, -np.inf) if causal else scores) @ v
+
+
+def merged_by_reshape(x, w_q, w_k, w_v, w_o, n_heads):
+    """Merges the heads without the transpose. [heads_merged_without_transpose]"""
+    b, n, d = x.shape
+    q, k, v = ((x @ w).reshape(b, n, n_heads, -1).swapaxes(1, 2) for w in (w_q, w_k, w_v))
+    return (softmax(scaled(q, k)) @ v).reshape(b, n, d) @ w_o
+
+
+def unpacked_in_other_order(x, W_qkv, W_o, num_heads):
+    """Unpacks keys, queries and values. [query_and_key_weights_swapped]"""
+    b, n, d = x.shape
+    rows = (x @ W_qkv).reshape(b, n, 3, num_heads, -1)
+    k, q, v = np.moveaxis(rows, 2, 0).swapaxes(2, 3)
+    return (softmax(scaled(q, k)) @ v).swapaxes(1, 2).reshape(b, n, d) @ W_o
+
+
+def layer_with_root_of_model(x, w_q, w_k, w_v, w_o, num_heads):
+    """Divides by the root of the embedding's width. [divided_by_root_of_d_model]"""
+    b, n, d = x.shape
+    q, k, v = ((x @ w).reshape(b, n, num_heads, -1).swapaxes(1, 2) for w in (w_q, w_k, w_v))
+    weights = softmax(q @ k.swapaxes(-1, -2) / math.sqrt(d))
+    return (weights @ v).swapaxes(1, 2).reshape(b, n, d) @ w_o
+
+
+def padding_zeroes_values(q, k, v, key_padding_mask=None):
+    """Zeroes the values of padding instead of hiding its keys. [mask_after_softmax]"""
+    if key_padding_mask is not None:
+        v = v * key_padding_mask[:, None, :, None]
+    return softmax(scaled(q, k)) @ v
+
+
+def softmax_over_axis_one(q, k, v):
+    """Has scores with the axes b, m, h, n and takes the softmax over m. [softmax_over_queries]"""
+    scores = np.einsum("bmhd,bnhd->bmhn", q, k) * q.shape[-1] ** -0.5
+    return np.einsum("bmhn,bnhd->bmhd", softmax(scores, axis=1), v)
+
+
+def bottom_right_off_by_one(q, k, v, causal=False):
+    """Aligns bottom-right, one too far. [causal_shows_next_position]"""
+    scores = scaled(q, k)
+    m, n = scores.shape[-2:]
+    return softmax(np.where(np.tri(m, n, n - m + 1, dtype=bool) | (not causal), scores, -np.inf)) @ v

@@ -1,0 +1,122 @@
+"""Correct functions in the forms that users bring, written before the check was last changed."""
+
+import numpy as np
+
+from tests.diagnosis.functions.unusual_numpy import scores_of, softmax
+
+
+def packed_layer(x, W_qkv, W_o, b_q, b_k, b_v, b_o, n_head):
+    """Is a layer with packed weights and separate biases."""
+    b, n, d = x.shape
+    q, k, v = np.split(x @ W_qkv + np.concatenate([b_q, b_k, b_v]), 3, axis=-1)
+    q, k, v = (rows.reshape(b, n, n_head, -1).swapaxes(1, 2) for rows in (q, k, v))
+    return (softmax(scores_of(q, k)) @ v).swapaxes(1, 2).reshape(b, n, d) @ W_o + b_o
+
+
+class Attention:
+    """Is an object that is called."""
+
+    def __init__(self, scale=None):
+        self.scale = scale
+
+    def __call__(self, query, key, value, mask=None):
+        scores = scores_of(query, key)
+        return softmax(scores if mask is None else np.where(mask, scores, -np.inf)) @ value
+
+
+object_with_call = Attention()
+
+
+def causal_blocks(q, k, v, causal=False):
+    """Skips the blocks of keys that a causal mask hides."""
+    rows = []
+    for start in range(0, q.shape[-2], 16):
+        stop = min(start + 16, q.shape[-2])
+        seen = min(stop, k.shape[-2]) if causal else k.shape[-2]
+        scores = scores_of(q[..., start:stop, :], k[..., :seen, :])
+        if causal:
+            visible = np.arange(seen) <= np.arange(start, stop)[:, None]
+            scores = np.where(visible, scores, -np.inf)
+        rows.append(softmax(scores) @ v[..., :seen, :])
+    return np.concatenate(rows, axis=-2)
+
+
+def grouped_by_einsum(q, k, v):
+    """Shares key heads by an axis of groups, without repeating them."""
+    (b, m, h, d), heads = q.shape, k.shape[2]
+    grouped = q.reshape(b, m, heads, h // heads, d)
+    weights = softmax(np.einsum("bmkgd,bnkd->bkgmn", grouped, k) * d**-0.5)
+    return np.einsum("bkgmn,bnkd->bmkgd", weights, v).reshape(b, m, h, -1)
+
+
+def mask_first(mask, q, k, v):
+    """Takes the mask before the other arguments."""
+    scores = scores_of(q, k)
+    return softmax(scores if mask is None else np.where(mask, scores, -np.inf)) @ v
+
+
+def star_arguments(*qkv):
+    """Takes any arguments by position."""
+    q, k, v = qkv
+    return softmax(scores_of(q, k)) @ v
+
+
+def keyword_arguments(q, k, v, **options):
+    """Takes options that it does not name."""
+    scores = scores_of(q, k)
+    if options.get("causal"):
+        scores = np.where(np.tri(*scores.shape[-2:], dtype=bool), scores, -np.inf)
+    return softmax(scores) @ v
+
+
+def float32_inside(q, k, v):
+    """Computes the softmax in float32, whatever comes."""
+    weights = softmax(scores_of(q, k).astype(np.float32)).astype(q.dtype)
+    return weights @ v
+
+
+def with_log_sum(q, k, v):
+    """Returns the output and the logarithms of the sums."""
+    scores = scores_of(q, k)
+    sums = np.log(np.exp(scores - scores.max(axis=-1, keepdims=True)).sum(axis=-1))
+    return softmax(scores) @ v, sums + scores.max(axis=-1)
+
+
+def additive_only(q, k, v, attn_mask=None):
+    """Adds its mask, and takes no boolean one."""
+    if attn_mask is not None and attn_mask.dtype == bool:
+        raise TypeError("attn_mask must hold numbers to add")
+    scores = scores_of(q, k)
+    return softmax(scores if attn_mask is None else scores + attn_mask) @ v
+
+
+def three_dimensions_with_mask(q, k, v, mask=None):
+    """Takes (b, n, d) and a mask (b, m, n)."""
+    scores = np.einsum("bmd,bnd->bmn", q, k) / np.sqrt(q.shape[-1])
+    if mask is not None:
+        scores = np.where(np.broadcast_to(mask, scores.shape), scores, -np.inf)
+    return softmax(scores) @ v
+
+
+def centred_keys(q, k, v):
+    """Subtracts the mean of the keys, which shifts all scores of a query alike."""
+    return softmax(scores_of(q, k - k.mean(axis=-2, keepdims=True))) @ v
+
+
+def in_logarithms(q, k, v):
+    """Normalises by subtracting the logarithm of the sum."""
+    scores = scores_of(q, k)
+    maximum = scores.max(axis=-1, keepdims=True)
+    return np.exp(scores - maximum - np.log(np.exp(scores - maximum).sum(-1, keepdims=True))) @ v
+
+
+def tokens_first(q, k, v):
+    """Takes (n, h, d), as packed sequences do."""
+    weights = softmax(np.einsum("mhd,nhd->hmn", q, k) * q.shape[-1] ** -0.5)
+    return np.einsum("hmn,nhd->mhd", weights, v)
+
+
+def one_token(q, k, v):
+    """Takes one query of each sequence, (b, h, d), and cached keys, (b, h, n, d)."""
+    weights = softmax(np.einsum("bhd,bhnd->bhn", q, k) * q.shape[-1] ** -0.5)
+    return np.einsum("bhn,bhnd->bhd", weights, v)
