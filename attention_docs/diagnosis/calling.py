@@ -16,7 +16,7 @@ from attention_docs.diagnosis.libraries import UnsupportedError, read_layer
 from attention_docs.diagnosis.loading import LoadError
 from attention_docs.diagnosis.recipe import Call, LayerCall
 
-LAYOUTS = ("bhnd", "bnhd", "bnd", "nd")
+LAYOUTS = ("bhnd", "bnhd", "bnd", "nhd", "nd")
 LAYER_LAYOUTS = ("bnd", "nbd")
 LIBRARIES = ("torch", "jax", "cupy", "array_api_strict", "numpy")
 MASKS = ("keep", "hide", "additive", "ones")
@@ -289,18 +289,18 @@ def to_layout(array: Array, layout: str) -> Array:
         raise UnsupportedError(f"layout {layout} has no axis of heads")
     if "b" not in layout and batch > 1:
         raise UnsupportedError(f"layout {layout} has no axis of the batch")
-    if layout == "bnhd":
-        return array.swapaxes(1, 2)
-    return {"bhnd": array, "bnd": array[:, 0], "nd": array[0, 0]}[layout]
+    dropped = tuple(i for i, axis in enumerate("bhnd") if axis not in layout)
+    kept = [axis for axis in "bhnd" if axis in layout]
+    return array.squeeze(dropped).transpose([kept.index(axis) for axis in layout])
 
 
 def from_layout(array: Array, layout: str) -> Array:
     """Convert a result back to (b, h, n, d); inverse of `to_layout`."""
     if array.ndim != len(layout):
         return array
-    if layout == "bnhd":
-        return array.swapaxes(1, 2)
-    return {"bhnd": array, "bnd": array[:, None], "nd": array[None, None]}[layout]
+    kept = [axis for axis in "bhnd" if axis in layout]
+    missing = tuple(i for i, axis in enumerate("bhnd") if axis not in layout)
+    return np.expand_dims(array.transpose([layout.index(axis) for axis in kept]), missing)
 
 
 def output_layout(description: Description, settings: Settings) -> str:
@@ -310,12 +310,12 @@ def output_layout(description: Description, settings: Settings) -> str:
 
 def mask_to_layout(mask: Array, layout: str) -> Array:
     """Drop or add leading axes of a mask to match the scores of a layout."""
-    if "h" in layout:
+    if layout in ("bhnd", "bnhd"):
         return mask.reshape((1,) * (4 - mask.ndim) + mask.shape)
     if mask.ndim < 4:
         return mask
-    if layout == "nd" and mask.shape[0] > 1:
-        raise UnsupportedError("layout nd has no axis of the batch")
+    if "b" not in layout and mask.shape[0] > 1:
+        raise UnsupportedError(f"layout {layout} has no axis of the batch")
     return mask[:, 0] if layout == "bnd" else mask[0, 0]
 
 
@@ -433,7 +433,9 @@ def layer_arguments(
     if "W_packed" in names:
         packed = [values.pop(f"W_{letter}") for letter in "QKV"]
         values["W_packed"] = np.concatenate(packed, axis=1)
-    values |= {f"b_{letter}": bias for letter, bias in call.biases.items()}
+    required = {letter for letter in "QKVO" if description.is_required(f"b_{letter}")}
+    zeros = dict.fromkeys(required, np.zeros(call.query.shape[-1]))
+    values |= {f"b_{letter}": bias for letter, bias in (zeros | call.biases).items()}
     if "heads" in names:
         values["heads"] = call.heads
     return values

@@ -241,7 +241,7 @@ def all_cases(example: Call, sized: Callable[..., Call]) -> Iterator[Case]:
     yield from padding_cases(sized(m=5, n=5, d_k=3, d_v=2, b=2, h=3))
     yield from array_cases(example, sized(m=4, n=4, d_k=16, d_v=16), sized)
     yield from head_cases(sized)
-    yield from window_cases(square)
+    yield from window_cases(square, one)
     isolates = "a softcap, which bounds the scores"
     yield Case("softcap", "softcap", isolates, replace(example, softcap=0.75))
     capped = replace(square, softcap=3.0, is_causal=True)
@@ -249,6 +249,9 @@ def all_cases(example: Call, sized: Callable[..., Call]) -> Iterator[Case]:
     square_mask = visible_keys(*2 * square.key.shape[-2:-1], start=5)
     capped = replace(square, softcap=3.0, mask=square_mask)
     yield Case("softcap_mask", "softcap", "a softcap before a mask", capped)
+    bias = quarters(*2 * square.key.shape[-2:-1], start=6)
+    capped = replace(square, softcap=3.0, bias=bias)
+    yield Case("softcap_float_mask", "softcap", "a softcap before a float mask", capped)
     yield Case("gradients", "gradients", "the backward pass", example, gradients=True)
     causal = replace(square, is_causal=True)
     isolates = "the backward pass through a causal mask"
@@ -269,8 +272,9 @@ def causal_cases(
     square: Call, more_keys: Call, more_queries: Call, one: Call, sized: Callable[..., Call]
 ) -> Iterator[Case]:
     yield Case("causal", "causal", "a causal mask, m = n", replace(square, is_causal=True))
-    long = sized(m=70, n=70, d_k=4, d_v=3)
-    yield Case("causal_long", "causal", "a causal mask over blocks", replace(long, is_causal=True))
+    for name, length in (("causal_long", 70), ("causal_blocks", 64)):
+        long = replace(sized(m=length, n=length, d_k=4, d_v=3), is_causal=True)
+        yield Case(name, "causal", f"a causal mask over {length} positions", long)
     isolates = "the alignment of a causal mask"
     for name, call, relation in (
         ("causal_fewer_queries", more_keys, "m < n"),
@@ -322,7 +326,8 @@ def padding_cases(batch: Call) -> Iterator[Case]:
     isolates, conventions = "a padding mask for each sequence", FULLY_MASKED_ROW
     yield Case("padding", "padding", isolates, padded, conventions=conventions)
     left = replace(batch, mask=is_token[:, None, None, ::-1])
-    yield Case("left_padding", "padding", "padding before the tokens", left)
+    isolates = "padding before the tokens"
+    yield Case("left_padding", "padding", isolates, left, conventions=conventions)
     causal, windowed = replace(padded, is_causal=True), replace(padded, window=(2, 1))
     isolates = "padding combined with a causal mask"
     yield Case("padding_causal", "mask and causal", isolates, causal)
@@ -353,7 +358,7 @@ def head_cases(sized: Callable[..., Call]) -> Iterator[Case]:
     yield Case("grouped_heads", "grouped heads", isolates, grouped)
 
 
-def window_cases(square: Call) -> Iterator[Case]:
+def window_cases(square: Call, one: Call) -> Iterator[Case]:
     for name, isolates, window in (
         ("window", "a local window", (1, 2)),
         ("window_of_one", "a query that sees its own position only", (0, 0)),
@@ -363,6 +368,9 @@ def window_cases(square: Call) -> Iterator[Case]:
         yield Case(name, "window", isolates, replace(square, window=window))
     causal = replace(square, window=(1, 0), is_causal=True)
     yield Case("window_causal", "window", "a window combined with a causal mask", causal)
+    isolates = "a window around a single query, as in decoding"
+    one, conventions = replace(one, window=(1, 1)), ("window_bottom_right",)
+    yield Case("window_one_query", "window", isolates, one, conventions=conventions)
 
 
 def layer_call(biased: bool = False, cross: bool = False) -> LayerCall:

@@ -88,8 +88,11 @@ def check_with(
         verdicts = [replace(v, status=WRONG, reason=memory) if v is blamed else v for v in verdicts]
     else:
         named = Naming(verdicts, outcomes, settings).name()
+        hints = [blocks_hint(verdicts), strides_hint(verdicts)]
         verdicts = [
-            add_location(named.get(v.case.name, v), outcomes[v.case], worker, description, settings)
+            add_location(
+                named.get(v.case.name, v), outcomes[v.case], worker, description, settings, hints
+            )
             for v in verdicts
         ]
     wrong = [verdict for verdict in verdicts if verdict.status == WRONG]
@@ -111,9 +114,7 @@ def cases_for(description: Description, settings: Settings) -> list[Case]:
     if settings.always_causal:
         cases = tuple(always_causal(case) for case in cases if case.name != "layer_causal")
     bits = PRECISION[settings.dtype]
-    cases = tuple(case for case in cases if case.dtype is None or PRECISION[case.dtype] <= bits)
-    # On a processor, few compute in float16 for its speed.
-    return [case for case in cases if settings.library == "torch" or case.name != "float16_range"]
+    return [case for case in cases if case.dtype is None or PRECISION[case.dtype] <= bits]
 
 
 def note_inverted_mask(verdict: Verdict, expect: str | None) -> Verdict:
@@ -200,7 +201,10 @@ def describe_memory(
         )
         if not is_right:
             fresh = again
-    if worst_difference(case, fresh.results, before.results, settings) is not None:
+    else:
+        worker.run(negated(case), description, settings)
+        fresh = worker.run(case, description, settings)
+    if fresh.failure or worst_difference(case, fresh.results, before.results, settings) is not None:
         return (
             "its output depends on earlier calls, so look for a state that it keeps, such as a "
             "cache with too few keys"
@@ -208,8 +212,41 @@ def describe_memory(
     return ""
 
 
+def negated(case: Case) -> Case:
+    """Return a call with the same shapes and other numbers, which a stale state would remember."""
+    call = case.call
+    inputs = {
+        name: -getattr(call, name) for name in ("query", "key", "value") if hasattr(call, name)
+    }
+    return replace(case, call=replace(call, **inputs))
+
+
+def blocks_hint(verdicts: list[Verdict]) -> str:
+    """Say up to how many keys a result is right, if only longer ones are wrong."""
+    lengths: dict[str, list[int]] = {OK: [], WRONG: []}
+    for verdict in verdicts:
+        if verdict.status in lengths and verdict.case.feature in ("formula", "lengths"):
+            lengths[verdict.status].append(verdict.case.call.key.shape[-2])
+    if not all(lengths.values()) or max(lengths[OK]) >= min(lengths[WRONG]):
+        return ""
+    return f"it is right up to {max(lengths[OK])} keys, so look at how blocks of keys are merged"
+
+
+def strides_hint(verdicts: list[Verdict]) -> str:
+    """Say that a result is right for contiguous arrays, if only others are wrong."""
+    wrong = [verdict.case for verdict in verdicts if verdict.status == WRONG]
+    if not all(case.strided for case in wrong):
+        return ""
+    return "it is right if its arrays are contiguous, so look at how it uses strides"
+
+
 def add_location(
-    verdict: Verdict, outcome: Outcome, worker: Worker, description: Description, settings: Settings
+    verdict: Verdict,
+    outcome: Outcome,
+    worker: Worker,
+    description: Description,
+    settings: Settings,
+    hints: list[str],
 ) -> Verdict:
     """Add to a wrong case that no mistake explains where its result first goes wrong."""
     if verdict.status != WRONG or verdict.reason:
@@ -219,5 +256,6 @@ def add_location(
     if isinstance(case.call, Call) and not case.gradients:
         probe = with_identity_values(case)
         probe_outcome = worker.run(probe, description, settings)
-        reason += f"; {first_wrong_step(case, outcome, probe, probe_outcome, settings)}"
+        step = first_wrong_step(case, outcome, probe, probe_outcome, settings)
+        reason = "; ".join([reason, *([hint for hint in hints if hint] or [step])])
     return replace(verdict, reason=reason)

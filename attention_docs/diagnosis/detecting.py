@@ -81,7 +81,7 @@ def detect(worker: Worker, description: Description, settings: Settings) -> Sett
 def settings_to_try(description: Description, settings: Settings) -> Iterator[list[Settings]]:
     """Yield lists of settings, the richest first; those in one list are equally rich."""
     dtypes: tuple[str, ...]
-    layouts: tuple[tuple[str, ...], ...] = (("bhnd", "bnhd"), ("bnd",), ("nd",))
+    layouts: tuple[tuple[str, ...], ...] = (("bhnd", "bnhd"), ("bnd", "nhd"), ("nd",))
     limits: tuple[Limits, ...] = LIMITS
     if description.is_layer:
         layouts, limits = (calling.LAYER_LAYOUTS,), LIMITS[:1]
@@ -114,6 +114,9 @@ def first_case(description: Description, settings: Settings) -> Case:
     if settings.layout == "bnd":
         query, key, value = (a[:, :1] for a in (case.call.query, case.call.key, case.call.value))
         return replace(case, call=Call(query, key, value))
+    if settings.layout == "nhd":
+        arrays = (a[:1] for a in (case.call.query, case.call.key, case.call.value))
+        return replace(case, call=Call(*arrays))
     return cases["distinct_sizes"] if settings.layout == "nd" else case
 
 
@@ -185,7 +188,7 @@ def detect_mask(
     padding = cases["padding"]
     if "h" not in (settings.layout or ""):
         padding = replace(padding, call=first_head(padding.call))
-    if settings.layout != "nd":
+    if "b" in (settings.layout or ""):
         forms.append((True, padding))
     callable_settings = []
     for (keys_only, mask_case), kind in itertools.product(forms, kinds):

@@ -166,6 +166,16 @@ def mask_in_head_order(call: Call) -> Array:
     return tiled
 
 
+def mask_in_sequence_order(call: Call) -> Array:
+    """Return the masks of sequences, each repeated for its neighbours, though heads come first."""
+    b, h = call.query.shape[:2]
+    if call.mask is None or call.mask.ndim < 4:
+        return recipe.boolean_mask(call)
+    masks = np.broadcast_to(call.mask, (b, h, *call.mask.shape[2:]))
+    repeated: Array = np.repeat(masks[:, 0], h, axis=0)
+    return repeated.reshape(h, b, *masks.shape[2:]).swapaxes(0, 1)
+
+
 def padding_on_queries(call: Call) -> Array:
     """Return a mask of keys alone as one of queries alone."""
     if call.mask is None or call.mask.shape[-2] != 1:
@@ -203,6 +213,13 @@ def with_window(change: Callable[[float, float], tuple[float, float]]) -> Steps:
     return {"window": window}
 
 
+def bottom_right_window(call: Call) -> Array:
+    """Return a window around positions that are counted from the end."""
+    m, n = call.query.shape[-2], call.key.shape[-2]
+    last = replace(call, query=np.resize(call.query, (*call.query.shape[:2], max(m, n), 1)))
+    return recipe.window_mask(last)[-m:]
+
+
 def softmax_with_one_maximum(scores: Array) -> Array:
     powers = np.exp(scores - scores.max())
     weights: Array = powers / powers.sum(axis=-1, keepdims=True)
@@ -235,6 +252,23 @@ def drop_incomplete_block(block: int) -> Callable[[Call], Call]:
         return replace(call, key=call.key[..., :n, :], value=call.value[..., :n, :], mask=mask)
 
     return drop
+
+
+def append_zeros_to_block(block: int) -> Callable[[Call], Call]:
+    """Return a change that fills the last block with keys and values of zeros."""
+
+    def fill(call: Call) -> Call:
+        for _ in range(-call.key.shape[-2] % block):
+            call = append_zero_key(call)
+        return call
+
+    return fill
+
+
+def exchange_sequences_and_heads(output: Array) -> Array:
+    """Merge heads as if their axis came before that of the sequences."""
+    b, h, n, d = output.shape
+    return output.reshape(h, b, n, d).swapaxes(1, 2).reshape(b, n, h * d)
 
 
 def unpack_by_head(weights: dict[str, Array], heads: int) -> dict[str, Array]:
@@ -295,6 +329,13 @@ MISTAKES = [
         shows_in="distinct_sizes",
         changes=with_default_scale(lambda call: 1.0),
         section=f"{COMMON}#not-scaled",
+    ),
+    Mistake(
+        name="divided_by_root_of_heads",
+        summary="scores divided by the square root of the number of heads",
+        fix="scores / math.sqrt(key.shape[-1])  # features, the last axis",
+        shows_in="batch_and_heads",
+        changes=with_default_scale(lambda call: 1 / math.sqrt(call.query.shape[1])),
     ),
     Mistake(
         name="multiplied_by_root_of_d_k",
@@ -684,6 +725,13 @@ MISTAKES = [
         changes={"mask": mask_in_head_order},
     ),
     Mistake(
+        name="mask_in_sequence_order",
+        summary="masks of sequences repeated for neighbours, although heads come first",
+        fix="np.tile(mask, (heads, 1, 1))  # for (h b, m, n), not np.repeat",
+        shows_in="mask_per_sequence",
+        changes={"mask": mask_in_sequence_order},
+    ),
+    Mistake(
         name="padding_on_query_axis",
         summary="a padding mask on the axis of the queries",
         fix="mask[:, None, None, :]  # (b, 1, 1, n)",
@@ -760,6 +808,19 @@ MISTAKES = [
         section="mechanisms/local_window.md",
     ),
     Mistake(
+        name="open_window_as_number",
+        summary="a window in which -1, for no limit, is taken for a number",
+        fix="left = math.inf if left < 0 else left",
+        shows_in="window_before",
+        changes=with_window(
+            lambda before, after: (
+                -1 if before == math.inf else before,
+                -1 if after == math.inf else after,
+            )
+        ),
+        section="mechanisms/local_window.md",
+    ),
+    Mistake(
         name="softcap_before_scale",
         summary="a softcap applied before the scale",
         fix="softcap * np.tanh(scores * scale / softcap)",
@@ -788,6 +849,20 @@ MISTAKES = [
         changes={"arguments": drop_incomplete_block(32)},
     ),
     Mistake(
+        name="block_padding_not_hidden",
+        summary="unmasked zeros that fill the last block of 16 keys",
+        fix="scores = np.where(position < n, scores, -np.inf)",
+        shows_in="distinct_sizes",
+        changes={"arguments": append_zeros_to_block(16)},
+    ),
+    Mistake(
+        name="block_of_64_padding_not_hidden",
+        summary="unmasked zeros that fill the last block of 64 keys",
+        fix="scores = np.where(position < n, scores, -np.inf)",
+        shows_in="distinct_sizes",
+        changes={"arguments": append_zeros_to_block(64)},
+    ),
+    Mistake(
         name="heads_without_transpose",
         summary="heads split and merged without the transpose",
         fix="rows.reshape(b, n, h, d).swapaxes(1, 2)",
@@ -813,6 +888,13 @@ MISTAKES = [
         shows_in="layer",
         changes={"merge": lambda out: out.reshape(len(out), out.shape[2], -1)},
         section=f"{COMMON}#heads-without-the-transpose",
+    ),
+    Mistake(
+        name="sequences_and_heads_exchanged",
+        summary="heads merged as if their axis came before that of the sequences",
+        fix="output.reshape(b, h, m, d).swapaxes(1, 2).reshape(b, m, h * d)",
+        shows_in="layer",
+        changes={"merge": exchange_sequences_and_heads},
     ),
     Mistake(
         name="features_interleaved",
@@ -910,6 +992,11 @@ CONVENTIONS = [
         changes=with_causal_mask(
             lambda call: call.distance <= call.key.shape[-2] - call.query.shape[-2]
         ),
+    ),
+    Convention(
+        name="window_bottom_right",
+        summary="its window is aligned bottom-right, as in FlashAttention",
+        changes={"window": bottom_right_window},
     ),
     Convention(
         name="causal_not_for_one_query",

@@ -3,6 +3,8 @@
 from collections.abc import Sequence
 from dataclasses import replace
 
+import numpy as np
+
 from attention_docs.diagnosis.calling import Settings
 from attention_docs.diagnosis.cases import Case
 from attention_docs.diagnosis.comparing import (
@@ -55,7 +57,8 @@ class Naming:
         """Return the mistakes that explain a case, and the most other cases; () if none do."""
         case, outcome = verdict.case, self.outcomes[verdict.case]
         candidates = [known for known in self.found if self.explains(known, case)]
-        if case.dtype:  # in which rounding can hide the difference between mistakes
+        is_finite = np.isfinite(outcome.results["output"]).all()
+        if case.dtype and is_finite:  # rounding can hide the difference between mistakes
             return min(candidates, key=len, default=())
         candidates = list(explaining_mistakes(case, outcome, self.settings)) or candidates
         is_small = outcome.results["output"].size <= SMALL
@@ -70,11 +73,20 @@ class Naming:
         outcome = self.outcomes[case]
         return any(explains(case, outcome, (*c, *mistakes), self.settings) for c in conventions)
 
-    def rank(self, mistakes: Mistakes) -> tuple[int, bool, int]:
-        """Rank mistakes by the cases they explain, by whether they are known, and by how few."""
-        count = sum(self.explains(mistakes, verdict.case) for verdict in self.verdicts)
+    def rank(self, mistakes: Mistakes) -> tuple[int, bool, int, bool, int]:
+        """Rank mistakes by the cases they explain, whether they are known, and how few they are.
+
+        Then come those that no right case contradicts, and those with a typical case here.
+        """
+        wrong, right = (
+            [verdict.case for verdict in self.verdicts if verdict.status == status]
+            for status in (WRONG, OK)
+        )
+        count = sum(self.explains(mistakes, case) for case in wrong)
         is_known = any(set(mistakes) & set(found) for found in self.found)
-        return count, is_known, -len(mistakes)
+        is_possible = not any(changes_output(case, mistakes) for case in right)
+        typical = sum(m.shows_in == case.name for m in mistakes for case in (*wrong, *right))
+        return count, is_known, -len(mistakes), is_possible, typical
 
     def with_reason(self, verdict: Verdict, named: dict[str, Verdict]) -> Verdict:
         """Return a verdict with its reason: the mistakes, and a case that lacks their effect."""

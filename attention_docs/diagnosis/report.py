@@ -44,7 +44,7 @@ def as_text(report: Report, verbose: bool = False) -> str:
     lines += ok_line(report)
     lines += not_asked_lines(report, not_asked, verbose)
     notes = {note for verdict in report.verdicts for note in verdict.notes}
-    lines += [f"note: it {note}" for note in sorted(notes)]
+    lines += [f"note: {note}" for note in sorted(notes)]
     return "\n".join([*lines, totals(report)])
 
 

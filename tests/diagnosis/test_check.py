@@ -151,7 +151,7 @@ def test_correct_attention_passes_and_its_layout_is_detected(layout):
     assert report.settings.layout == layout
     assert report.is_correct
     not_ok = {name for name, status in statuses(report).items() if status != "ok"}
-    assert not_ok <= {"gradients", "gradients_causal"}
+    assert not_ok <= {"gradients", "gradients_causal", "float16_range"}
 
 
 # PyTorch scales after the mask, which shows only with a negative scale: a convention.
@@ -456,7 +456,7 @@ def bad_modules(write_target, tmp_path):
 @pytest.mark.parametrize(
     ("option", "value", "message"),
     [
-        ("--layout", "nbd", "attention without weights has one of bhnd, bnhd, bnd, nd"),
+        ("--layout", "nbd", "attention without weights has one of bhnd, bnhd, bnd, nhd, nd"),
         ("--names", "mask=m", "the arguments are query, key, value"),
         ("--names", "mask", "is not of the form query=their_name"),
         ("--limit", "-1", "'-1' is not a positive number of seconds"),
@@ -505,7 +505,7 @@ def test_mask_of_ones_and_zeros_is_not_asked_to_add_numbers(in_process, write_ta
     either_mask = "np.where(mask, scores, -np.inf) if mask.dtype == bool else scores + mask"
     source = CORRECT_SOURCE.replace(either_mask, "scores - 1e30 * (1.0 - mask)")
     assert main(["check", write_target(source), "--verbose"]) == 0
-    assert "float_mask, infinite_mask: its masks are boolean" in capsys.readouterr().out
+    assert "infinite_mask, softcap_float_mask: its masks are boolean" in capsys.readouterr().out
 
 
 def test_name_error_is_wrong_and_not_unsupported(in_process, write_target, capsys):
@@ -670,7 +670,8 @@ def test_skipped_feature_is_not_judged(in_process, write_target):
 def test_expected_conventions_make_others_a_fault():
     changes = convention_named("bottom_right").changes
     worker = InProcessWorker(attention_with(changes))
-    assert checking.check_with(worker, Settings(library="numpy"), expect="flash").is_correct
+    options = {"expect": "flash", "skip": ("float16",)}
+    assert checking.check_with(worker, Settings(library="numpy"), **options).is_correct
     assert not checking.check_with(worker, Settings(library="numpy"), expect="torch").is_correct
 
 

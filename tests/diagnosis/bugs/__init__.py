@@ -16,7 +16,7 @@ def softmax(scores, axis=-1):
 
 
 def scaled(query, key):
-    return query @ key.swapaxes(-1, -2) * query.shape[-1] ** -0.5
+    return query * query.shape[-1] ** -0.5 @ key.swapaxes(-1, -2)
 
 
 def hide(scores, visible):

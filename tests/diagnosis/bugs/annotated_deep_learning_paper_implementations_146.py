@@ -6,8 +6,8 @@ from tests.diagnosis.bugs import softmax
 
 THREAD = "labmlai/annotated_deep_learning_paper_implementations#146"
 EXPECTED = "softmax_over_queries"
-FAULT = 'axis=1'
-FIX = 'axis=2'
+FAULT = "axis=1"
+FIX = "axis=2"
 
 
 def attention(q, k, v):

@@ -6,8 +6,8 @@ from tests.diagnosis.bugs import hide, scaled, softmax
 
 THREAD = "lsdefine/attention-is-all-you-need-keras#36"
 EXPECTED = "mask_in_sequence_order"
-FAULT = 'np.repeat(masks, h, axis=0)'
-FIX = 'np.tile(masks, (h, 1, 1))'
+FAULT = "np.repeat(masks, h, axis=0)"
+FIX = "np.tile(masks, (h, 1, 1))"
 
 
 def attention(q, k, v, mask=None):

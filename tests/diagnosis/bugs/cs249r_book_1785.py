@@ -6,8 +6,8 @@ from tests.diagnosis.bugs import scaled, softmax
 
 THREAD = "harvard-edge/cs249r_book#1785"
 EXPECTED = "same score"
-FAULT = 'np.triu(np.full((m, n), -np.inf), k=1)'
-FIX = 'np.tri(m, n)'
+FAULT = "np.triu(np.full((m, n), -np.inf), k=1)"
+FIX = "np.tri(m, n)"
 
 
 def attention(q, k, v, is_causal=False):

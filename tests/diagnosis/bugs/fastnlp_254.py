@@ -6,8 +6,8 @@ from tests.diagnosis.bugs import softmax
 
 THREAD = "FudanNLP/fastNLP#254"
 EXPECTED = "softmax_over_queries"
-FAULT = 'axis=2'
-FIX = 'axis=-1'
+FAULT = "axis=2"
+FIX = "axis=-1"
 
 
 def attention(Q, K, V):

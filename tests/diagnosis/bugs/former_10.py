@@ -6,8 +6,8 @@ from tests.diagnosis.bugs import hide, scaled
 
 THREAD = "pbloem/former#10"
 EXPECTED = "causal_hides_own_position"
-FAULT = 'k=-1'
-FIX = 'k=0'
+FAULT = "k=-1"
+FIX = "k=0"
 
 
 def attention(q, k, v, causal=False):

@@ -4,8 +4,8 @@ from tests.diagnosis.bugs import scaled, softmax
 
 THREAD = "reczoo/FuxiCTR#30"
 EXPECTED = "heads_split_without_transpose"
-FAULT = 'rows.reshape(b * num_heads, n, -1)'
-FIX = 'rows.reshape(b, n, num_heads, -1).swapaxes(1, 2).reshape(b * num_heads, n, -1)'
+FAULT = "rows.reshape(b * num_heads, n, -1)"
+FIX = "rows.reshape(b, n, num_heads, -1).swapaxes(1, 2).reshape(b * num_heads, n, -1)"
 
 
 def attention(x, W_Q, W_K, W_V, W_O, num_heads):

@@ -6,8 +6,8 @@ from tests.diagnosis.bugs import hide, scaled, softmax
 
 THREAD = "lucidrains/graph-transformer-pytorch#2"
 EXPECTED = "ValueError"
-FAULT = 'hide(scores, masks)'
-FIX = 'hide(scores, np.repeat(masks, h, axis=0))'
+FAULT = "hide(scores, masks)"
+FIX = "hide(scores, np.repeat(masks, h, axis=0))"
 
 
 def attention(q, k, v, mask=None):

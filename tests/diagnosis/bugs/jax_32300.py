@@ -6,8 +6,8 @@ from tests.diagnosis.bugs import hide, scaled, softmax
 
 THREAD = "jax-ml/jax#32300"
 EXPECTED = "window_ignored"
-FAULT = 'if mask is None and not is_causal:'
-FIX = 'if mask is None and not is_causal and window is None:'
+FAULT = "if mask is None and not is_causal:"
+FIX = "if mask is None and not is_causal and window is None:"
 
 
 def attention(q, k, v, mask=None, is_causal=False, window=None):

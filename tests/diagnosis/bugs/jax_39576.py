@@ -6,8 +6,8 @@ from tests.diagnosis.bugs import hide, scaled, softmax
 
 THREAD = "jax-ml/jax#39576"
 EXPECTED = "window_right_ignored"
-FAULT = 'right = right or np.inf'
-FIX = 'pass'
+FAULT = "right = right or np.inf"
+FIX = "pass"
 
 
 def attention(q, k, v, local_window_size=None):

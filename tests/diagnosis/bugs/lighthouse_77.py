@@ -6,8 +6,8 @@ from tests.diagnosis.bugs import hide, scaled, softmax
 
 THREAD = "line/lighthouse#77"
 EXPECTED = "mask_in_head_order"
-FAULT = 'np.tile(masks, (h, 1, 1))'
-FIX = 'np.repeat(masks, h, axis=0)'
+FAULT = "np.tile(masks, (h, 1, 1))"
+FIX = "np.repeat(masks, h, axis=0)"
 
 
 def attention(q, k, v, mask=None):

@@ -6,8 +6,8 @@ from tests.diagnosis.bugs import hide, scaled, softmax
 
 THREAD = "meta-llama/llama#899"
 EXPECTED = "ValueError"
-FAULT = 'np.tri(m, dtype=bool)'
-FIX = 'np.tri(m, k.shape[-2], k.shape[-2] - m, dtype=bool)'
+FAULT = "np.tri(m, dtype=bool)"
+FIX = "np.tri(m, k.shape[-2], k.shape[-2] - m, dtype=bool)"
 
 
 def attention(q, k, v, causal=False):

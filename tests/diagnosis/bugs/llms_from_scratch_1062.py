@@ -6,8 +6,8 @@ from tests.diagnosis.bugs import hide, scaled, softmax
 
 THREAD = "rasbt/LLMs-from-scratch#1062"
 EXPECTED = "mask_flipped"
-FAULT = 'later = '
-FIX = 'later = ~'
+FAULT = "later = "
+FIX = "later = ~"
 
 
 def attention(q, k, v, is_causal=False):

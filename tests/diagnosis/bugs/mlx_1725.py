@@ -6,8 +6,8 @@ from tests.diagnosis.bugs import scaled, softmax
 
 THREAD = "ml-explore/mlx#1725"
 EXPECTED = "mask_times_infinity"
-FAULT = 'later * q.dtype.type(-1e9)'
-FIX = 'np.where(later, q.dtype.type(-np.inf), 0)'
+FAULT = "later * q.dtype.type(-1e9)"
+FIX = "np.where(later, q.dtype.type(-np.inf), 0)"
 
 
 def attention(q, k, v, is_causal=False):

@@ -6,8 +6,8 @@ from tests.diagnosis.bugs import hide, scaled, softmax
 
 THREAD = "ml-explore/mlx-lm#390"
 EXPECTED = "window_left_too_wide"
-FAULT = 'rows <= columns + width'
-FIX = 'rows < columns + width'
+FAULT = "rows <= columns + width"
+FIX = "rows < columns + width"
 
 
 def attention(q, k, v, causal=False, window=None):

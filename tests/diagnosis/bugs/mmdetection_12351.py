@@ -1,11 +1,13 @@
-"""Filling a boolean mask with a large number makes all of it True, so nothing is hidden."""
+"""Filling a boolean mask with -inf makes all of it True, so nothing is hidden."""
+
+import numpy as np
 
 from tests.diagnosis.bugs import scaled, softmax
 
 THREAD = "open-mmlab/mmdetection#12351"
 EXPECTED = "mask_ignored"
-FAULT = 'mask.copy()'
-FIX = 'np.where(mask, 1.0, -np.inf)'
+FAULT = "mask.copy()"
+FIX = "mask.astype(q.dtype)"
 OPTIONS = {"mask": "keep"}
 
 
@@ -13,6 +15,6 @@ def attention(q, k, v, mask=None):
     scores = scaled(q, k)
     if mask is not None:
         filled = mask.copy()
-        filled[filled == 0] = -9e15
+        filled[filled == 0] = -np.inf
         scores = scores + filled
     return softmax(scores) @ v

@@ -6,8 +6,8 @@ from tests.diagnosis.bugs import hide, scaled, softmax
 
 THREAD = "karpathy/nanochat#452"
 EXPECTED = "window_ignored"
-FAULT = 'window is not None and m > 1'
-FIX = 'window is not None'
+FAULT = "window is not None and m > 1"
+FIX = "window is not None"
 
 
 def attention(q, k, v, window=None):

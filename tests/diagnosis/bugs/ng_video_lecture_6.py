@@ -6,8 +6,8 @@ from tests.diagnosis.bugs import softmax
 
 THREAD = "karpathy/ng-video-lecture#6"
 EXPECTED = "divided_by_root_of_d_model"
-FAULT = 'x.shape[-1] ** -0.5'
-FIX = 'q.shape[-1] ** -0.5'
+FAULT = "x.shape[-1] ** -0.5"
+FIX = "q.shape[-1] ** -0.5"
 
 
 def attention(x, W_Q, W_K, W_V, W_O, num_heads):

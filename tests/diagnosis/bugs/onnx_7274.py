@@ -6,8 +6,8 @@ from tests.diagnosis.bugs import scaled, softmax
 
 THREAD = "onnx/onnx#7274"
 EXPECTED = "heads_tiled"
-FAULT = 'np.tile(k, (1, group, 1, 1)), np.tile(v, (1, group, 1, 1))'
-FIX = 'np.repeat(k, group, axis=1), np.repeat(v, group, axis=1)'
+FAULT = "np.tile(k, (1, group, 1, 1)), np.tile(v, (1, group, 1, 1))"
+FIX = "np.repeat(k, group, axis=1), np.repeat(v, group, axis=1)"
 
 
 def attention(q, k, v):

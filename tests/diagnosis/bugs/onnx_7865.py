@@ -6,8 +6,8 @@ from tests.diagnosis.bugs import hide, scaled, softmax
 
 THREAD = "onnx/onnx#7865"
 EXPECTED = "softcap_after_mask"
-FAULT = 'cap(hide(scores, visible))'
-FIX = 'hide(cap(scores), visible)'
+FAULT = "cap(hide(scores, visible))"
+FIX = "hide(cap(scores), visible)"
 
 
 def attention(q, k, v, mask=None, softcap=None):

@@ -6,8 +6,8 @@ from tests.diagnosis.bugs import scaled, softmax
 
 THREAD = "microsoft/onnxruntime#28379"
 EXPECTED = "softcap_after_mask"
-FAULT = 'cap(scaled(q, k) + added)'
-FIX = 'cap(scaled(q, k)) + added'
+FAULT = "cap(scaled(q, k) + added)"
+FIX = "cap(scaled(q, k)) + added"
 
 
 def attention(q, k, v, attn_bias=None, softcap=None):

@@ -6,8 +6,8 @@ from tests.diagnosis.bugs import scaled, softmax
 
 THREAD = "pytorch/pytorch#124464"
 EXPECTED = "differs from call to call"
-FAULT = 'DROPOUT = 0.1'
-FIX = 'DROPOUT = 0.0'
+FAULT = "DROPOUT = 0.1"
+FIX = "DROPOUT = 0.0"
 
 
 DROPOUT = 0.1

@@ -5,9 +5,9 @@ import numpy as np
 from tests.diagnosis.bugs import scaled, softmax
 
 THREAD = "pytorch/pytorch#181133"
-EXPECTED = "not contiguous"
+EXPECTED = "look at how it uses strides"
 FAULT = 'np.frombuffer(a.tobytes(order="A"), a.dtype).reshape(a.shape)'
-FIX = 'np.ascontiguousarray(a)'
+FIX = "np.ascontiguousarray(a)"
 
 
 def attention(q, k, v):

@@ -4,8 +4,8 @@ from tests.diagnosis.bugs import softmax
 
 THREAD = "PetrochukM/PyTorch-NLP#2"
 EXPECTED = "softmax_over_queries"
-FAULT = 'axis=0'
-FIX = 'axis=-1'
+FAULT = "axis=0"
+FIX = "axis=-1"
 
 
 def attention(query, key, value):

@@ -6,8 +6,8 @@ from tests.diagnosis.bugs import scaled, softmax
 
 THREAD = "cerebroai/reformers#3"
 EXPECTED = "mask_times_infinity"
-FAULT = 'scores * mask + (1 - mask) * -np.inf'
-FIX = 'np.where(mask == 1, scores, -np.inf)'
+FAULT = "scores * mask + (1 - mask) * -np.inf"
+FIX = "np.where(mask == 1, scores, -np.inf)"
 
 
 def attention(q, k, v, mask=None):

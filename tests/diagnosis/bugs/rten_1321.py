@@ -6,8 +6,8 @@ from tests.diagnosis.bugs import hide, scaled
 
 THREAD = "robertknight/rten#1321"
 EXPECTED = "fully masked row gives NaN"
-FAULT = 'scores.max(axis=-1, keepdims=True)'
-FIX = 'np.maximum(scores.max(axis=-1, keepdims=True), -1e300)'
+FAULT = "scores.max(axis=-1, keepdims=True)"
+FIX = "np.maximum(scores.max(axis=-1, keepdims=True), -1e300)"
 OPTIONS = {"expect": "onnx"}
 
 

@@ -6,8 +6,8 @@ from tests.diagnosis.bugs import scaled, softmax
 
 THREAD = "66RING/tiny-flash-attention#12"
 EXPECTED = "block_padding_not_hidden"
-FAULT = 'scores = scaled(q, k)'
-FIX = 'scores = np.where(np.arange(k.shape[-2]) < n, scaled(q, k), -np.inf)'
+FAULT = "scores = scaled(q, k)"
+FIX = "scores = np.where(np.arange(k.shape[-2]) < n, scaled(q, k), -np.inf)"
 
 
 def attention(q, k, v):

@@ -6,8 +6,8 @@ from tests.diagnosis.bugs import hide, scaled, softmax
 
 THREAD = "Mikyx-1/TinyLLM#17"
 EXPECTED = "causal_ignored"
-FAULT = 'causal and m == n'
-FIX = 'causal'
+FAULT = "causal and m == n"
+FIX = "causal"
 
 
 def attention(q, k, v, causal=False):

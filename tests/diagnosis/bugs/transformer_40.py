@@ -6,8 +6,8 @@ from tests.diagnosis.bugs import scaled, softmax
 
 THREAD = "hyunwoongko/transformer#40"
 EXPECTED = "padding_on_query_axis"
-FAULT = '[:, None, :, None]'
-FIX = '[:, None, None, :]'
+FAULT = "[:, None, :, None]"
+FIX = "[:, None, None, :]"
 
 
 def attention(q, k, v, padding_mask=None):

@@ -4,8 +4,8 @@ from tests.diagnosis.bugs import scaled, softmax
 
 THREAD = "jsbaan/transformer-from-scratch#6"
 EXPECTED = "heads_merged_without_transpose"
-FAULT = '(weights @ v).reshape'
-FIX = '(weights @ v).swapaxes(1, 2).reshape'
+FAULT = "(weights @ v).reshape"
+FIX = "(weights @ v).swapaxes(1, 2).reshape"
 
 
 def attention(x, W_Q, W_K, W_V, W_O, num_heads):

@@ -4,8 +4,8 @@ from tests.diagnosis.bugs import scaled, softmax
 
 THREAD = "gazelle93/Transformer-Various-Positional-Encoding#1"
 EXPECTED = "sequences_and_heads_exchanged"
-FAULT = 'out.reshape(num_heads, b, n, -1)'
-FIX = 'out.reshape(b, num_heads, n, -1)'
+FAULT = "out.reshape(num_heads, b, n, -1)"
+FIX = "out.reshape(b, num_heads, n, -1)"
 
 
 def attention(x, W_Q, W_K, W_V, W_O, num_heads):

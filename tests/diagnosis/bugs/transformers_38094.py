@@ -4,8 +4,8 @@ from tests.diagnosis.bugs import hide, scaled, softmax
 
 THREAD = "huggingface/transformers#38094"
 EXPECTED = "mask_flipped"
-FAULT = 'hide(scores, attn_mask.astype(bool))'
-FIX = 'scores + attn_mask'
+FAULT = "hide(scores, attn_mask.astype(bool))"
+FIX = "scores + attn_mask"
 OPTIONS = {"mask": "additive"}
 
 

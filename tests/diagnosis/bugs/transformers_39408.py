@@ -6,8 +6,8 @@ from tests.diagnosis.bugs import hide, scaled, softmax
 
 THREAD = "huggingface/transformers#39408"
 EXPECTED = "window_left_too_wide"
-FAULT = 'left + 1'
-FIX = 'left'
+FAULT = "left + 1"
+FIX = "left"
 
 
 def attention(q, k, v, window=None):

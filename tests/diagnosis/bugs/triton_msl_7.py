@@ -6,8 +6,8 @@ from tests.diagnosis.bugs import hide, scaled, softmax
 
 THREAD = "bledden/triton-msl#7"
 EXPECTED = "causal_ignored"
-FAULT = 'causal and k.shape[-2] % 32'
-FIX = 'causal'
+FAULT = "causal and k.shape[-2] % 32"
+FIX = "causal"
 
 
 def attention(q, k, v, causal=False):

@@ -4,8 +4,8 @@ from tests.diagnosis.bugs import softmax
 
 THREAD = "tenstorrent/tt-metal#33304"
 EXPECTED = "scale_ignored"
-FAULT = 'factor = q.shape[-1] ** -0.5'
-FIX = 'factor = q.shape[-1] ** -0.5 if scale is None else scale'
+FAULT = "factor = q.shape[-1] ** -0.5"
+FIX = "factor = q.shape[-1] ** -0.5 if scale is None else scale"
 
 
 def attention(q, k, v, scale=None):

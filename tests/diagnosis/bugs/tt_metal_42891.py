@@ -4,8 +4,8 @@ from tests.diagnosis.bugs import softmax
 
 THREAD = "tenstorrent/tt-metal#42891"
 EXPECTED = "bias_before_scale"
-FAULT = '(scores + attn_bias) * q.shape[-1] ** -0.5'
-FIX = 'scores * q.shape[-1] ** -0.5 + attn_bias'
+FAULT = "(scores + attn_bias) * q.shape[-1] ** -0.5"
+FIX = "scores * q.shape[-1] ** -0.5 + attn_bias"
 
 
 def attention(q, k, v, attn_bias=None):

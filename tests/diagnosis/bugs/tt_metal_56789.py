@@ -6,8 +6,8 @@ from tests.diagnosis.bugs import softmax
 
 THREAD = "tenstorrent/tt-metal#56789"
 EXPECTED = "divided_by_root_of_heads"
-FAULT = 'math.sqrt(q.shape[1])'
-FIX = 'math.sqrt(q.shape[-1])'
+FAULT = "math.sqrt(q.shape[1])"
+FIX = "math.sqrt(q.shape[-1])"
 
 
 def attention(q, k, v):

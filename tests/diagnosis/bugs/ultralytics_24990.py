@@ -4,8 +4,8 @@ import numpy as np
 
 THREAD = "ultralytics/ultralytics#24990"
 EXPECTED = "exceed the range of float16"
-FAULT = 'q @ k.swapaxes(-1, -2) * q.shape[-1] ** -0.5'
-FIX = 'q * q.shape[-1] ** -0.5 @ k.swapaxes(-1, -2)'
+FAULT = "q @ k.swapaxes(-1, -2) * q.shape[-1] ** -0.5"
+FIX = "q * q.shape[-1] ** -0.5 @ k.swapaxes(-1, -2)"
 OPTIONS = {"expect": "torch"}
 
 

@@ -4,8 +4,8 @@ from tests.diagnosis.bugs import softmax
 
 THREAD = "lucidrains/vit-pytorch#65"
 EXPECTED = "divided_by_root_of_d_model"
-FAULT = '(q.shape[1] * q.shape[-1])'
-FIX = 'q.shape[-1]'
+FAULT = "(q.shape[1] * q.shape[-1])"
+FIX = "q.shape[-1]"
 
 
 def attention(q, k, v):

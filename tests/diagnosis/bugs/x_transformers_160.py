@@ -4,8 +4,8 @@ from tests.diagnosis.bugs import hide, scaled, softmax
 
 THREAD = "lucidrains/x-transformers#160"
 EXPECTED = "True hides a key"
-FAULT = '~mask'
-FIX = 'mask'
+FAULT = "~mask"
+FIX = "mask"
 OPTIONS = {"expect": "torch"}
 
 

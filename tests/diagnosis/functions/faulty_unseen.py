@@ -18,7 +18,7 @@ def einsum_over_queries(q, k, v):
 
 
 def output_not_rescaled(q, k, v):
-    """Rescales the running sum by each new maximum, but not the output. [blocks of 16 keys]"""
+    """Rescales the running sum by each new maximum, but not the output. [blocks of keys]"""
     total, output = 0.0, 0.0
     maximum = np.full((*q.shape[:-1], 1), -np.inf)
     for start in range(0, k.shape[-2], 16):
@@ -94,7 +94,7 @@ def infinite_in_half(q, k, v, mask=None):
 
 
 def half_open_window(q, k, v, window_size=(-1, -1)):
-    """Takes -1 on one side, which means no limit, for a number. [a visible key has no weight]"""
+    """Takes -1 on one side, which means no limit, for a number. [open_window_as_number]"""
     scores = scaled(q, k)
     if window_size != (-1, -1):
         distance = np.arange(k.shape[-2]) - np.arange(q.shape[-2])[:, None]
@@ -128,10 +128,9 @@ class Cache:
 
 def keeps_keys(q, k, v, cache=Cache()):  # noqa: B008 -- the fault
     """Appends to a cache that is never emptied. [depends on earlier calls]"""
-    if cache.key is not None and cache.key.shape[:2] == k.shape[:2]:
-        if cache.key.shape[3] == k.shape[3] and cache.value.shape[3] == v.shape[3]:
-            k = np.concatenate([cache.key, k], axis=2)
-            v = np.concatenate([cache.value, v], axis=2)
+    if cache.key is not None and (cache.key.shape, cache.value.shape) == (k.shape, v.shape):
+        k = np.concatenate([cache.key, k], axis=2)
+        v = np.concatenate([cache.value, v], axis=2)
     cache.key, cache.value = k, v
     return softmax(scaled(q, k)) @ v
 
@@ -185,4 +184,6 @@ def bottom_right_off_by_one(q, k, v, causal=False):
     """Aligns bottom-right, one too far. [causal_shows_next_position]"""
     scores = scaled(q, k)
     m, n = scores.shape[-2:]
-    return softmax(np.where(np.tri(m, n, n - m + 1, dtype=bool) | (not causal), scores, -np.inf)) @ v
+    return (
+        softmax(np.where(np.tri(m, n, n - m + 1, dtype=bool) | (not causal), scores, -np.inf)) @ v
+    )

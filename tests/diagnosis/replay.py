@@ -1,0 +1,73 @@
+"""Replay the public bugs of `bugs/`; `python -m tests.diagnosis.replay` writes results/bugs.json."""
+
+import importlib
+import json
+import pkgutil
+from pathlib import Path
+from types import ModuleType
+
+from attention_docs.diagnosis import checking, report
+from attention_docs.diagnosis.calling import Settings
+from attention_docs.diagnosis.verdicts import WRONG
+from attention_docs.diagnosis.worker import InProcessWorker
+from tests.diagnosis import bugs
+
+NAMES = [module.name for module in pkgutil.iter_modules(bugs.__path__)]
+# The verdicts of the check as it was when the list was written.
+BEFORE = {"named": 29, "misnamed": 2, "located": 4, "missed": 4}
+RECORD = Path(__file__).parents[2] / "results" / "bugs.json"
+
+
+def load(name):
+    return importlib.import_module(f"{bugs.__name__}.{name}")
+
+
+def mended(bug):
+    """Return the module of a bug with its fault replaced by the fix."""
+    text = Path(bug.__file__).read_text(encoding="utf-8")
+    before, fault, after = text.rpartition(bug.FAULT)
+    assert fault
+    module = ModuleType(bug.__name__)
+    exec(compile(before + bug.FIX + after, bug.__file__, "exec"), vars(module))
+    return module
+
+
+def check(bug):
+    options = dict(getattr(bug, "OPTIONS", {}))
+    settings = Settings(mask=options.pop("mask", None))
+    return checking.check_with(InProcessWorker(bug.attention), settings, **options)
+
+
+def judge(bug):
+    """Return whether the check names a bug, misnames, only locates or misses it, and its words."""
+    result = check(bug)
+    first = next((verdict for verdict in result.verdicts if verdict.status == WRONG), None)
+    if result.is_correct or first is None:
+        return "missed", ""
+    is_named = bug.EXPECTED in [mistake.name for mistake in first.mistakes]
+    if is_named or bug.EXPECTED in report.format_verdict(first):
+        return "named", first.reason
+    return ("misnamed" if first.mistakes else "located"), first.reason
+
+
+def record():
+    """Return the counts of verdicts, and the rows of the page by thread."""
+    counts, rows = dict.fromkeys(BEFORE, 0), {}
+    for bug in map(load, NAMES):
+        verdict, reason = judge(bug)
+        counts[verdict] += 1
+        words = reason.removeprefix("its output is that of ").partition(", but not in")[0]
+        url = f"https://github.com/{bug.THREAD.replace('#', '/issues/')}"
+        rows[f"[{bug.THREAD}]({url})"] = {
+            "fault": bug.__doc__.strip(),
+            "fix": f"`{bug.FIX}`",
+            "words": words if verdict == "named" else f"{verdict}: {words}",
+        }
+    projects = {thread.partition("#")[0] for thread in rows}
+    counts |= {"bugs": len(rows), "projects": len(projects)}
+    return {"count": counts, "before": BEFORE, "bugs": rows}
+
+
+if __name__ == "__main__":
+    text = json.dumps(record(), indent=1, ensure_ascii=False)
+    RECORD.write_text(text + "\n", encoding="utf-8")

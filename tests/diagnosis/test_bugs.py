@@ -1,0 +1,19 @@
+"""Public bugs, replayed: the page's record says what the check says, and each fix is right."""
+
+import json
+
+import pytest
+
+from tests.diagnosis import replay
+
+
+@pytest.mark.thorough
+def test_record_on_the_page_is_what_the_check_says():
+    recorded = json.loads(replay.RECORD.read_text(encoding="utf-8"))
+    assert recorded == replay.record(), "run python -m tests.diagnosis.replay"
+
+
+@pytest.mark.thorough
+@pytest.mark.parametrize("name", replay.NAMES)
+def test_mended_function_passes(name):
+    assert replay.check(replay.mended(replay.load(name))).is_correct
