@@ -272,9 +272,12 @@ def causal_cases(
     square: Call, more_keys: Call, more_queries: Call, one: Call, sized: Callable[..., Call]
 ) -> Iterator[Case]:
     yield Case("causal", "causal", "a causal mask, m = n", replace(square, is_causal=True))
-    for name, length in (("causal_long", 70), ("causal_blocks", 64)):
+    for name, length, fit in (
+        ("causal_long", 70, "that do not fit"),
+        ("causal_blocks", 64, "that fit"),
+    ):
         long = replace(sized(m=length, n=length, d_k=4, d_v=3), is_causal=True)
-        yield Case(name, "causal", f"a causal mask over {length} positions", long)
+        yield Case(name, "causal", f"a causal mask over blocks {fit}", long)
     isolates = "the alignment of a causal mask"
     for name, call, relation in (
         ("causal_fewer_queries", more_keys, "m < n"),

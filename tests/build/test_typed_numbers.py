@@ -62,12 +62,13 @@ ALLOWED_KINDS = {
     "a default or an argument in code": r"(?<![\\\w])\w+=-?[\d.e]+(?:-\d+)?|default: [\d.e]+(?:-\d+)?"
     r"|--\w+ \d+",
     "a root in code": r"\*\* ?0\.25|\*\* 0\.5",
-    "a block of keys that a mistake loses": r"\bblock of (?:16|32)\b",
+    "a block of keys that a mistake loses": r"\bblock of (?:16|32|64)\b",
     "a length in the list of cases, which the code computes with": r"\babout \d+ keys\b",
     "the report of a check, which a test compares": r"is [\d.]+; expected [\d.]+",
     "a shape in code": r"\((?:\d+|[mn])(?:, (?:\d+|[mn]))+\)",
     "a version": r"\b\d+\.\d+\.\d+|(?:PyTorch|NumPy|Python|CuPy|version) ?\d+(?:\.\d+)+"
     r"|Attention 2\d(?: and 2\d)?",
+    "a public thread": r"\b[\w.-]+/[\w.-]+#\d+\b",
     "an address": r"https?://\S+",
     "a colour": r"#[0-9a-f]{6}\b",
     "what to type into a field": r"like 0\.5 or −2e-3|the largest number, 1\.8e308",
