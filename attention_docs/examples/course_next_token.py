@@ -104,7 +104,7 @@ from attention_docs.examples.course_sentence import (
 from attention_docs.softmax import softmax
 
 TITLE = "The next token, and the one after it"
-SOURCE = "our own"
+SOURCE = "our own example"
 
 FLY_PLACED = [1, 0, 1, 0, 0, -0.8432, 0.5376]  # the word, with the clock of position 6
 TEMPERATURES = [0.5, 1, 2]

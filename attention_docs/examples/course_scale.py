@@ -38,7 +38,7 @@ from attention_docs.examples.course_sentence import WORDS, given_matrices
 from attention_docs.softmax import softmax
 
 TITLE = "One row of scores, and what happens as they grow"
-SOURCE = "our own"
+SOURCE = "our own example"
 
 D = [3, 12, 48]
 LABELS = {
