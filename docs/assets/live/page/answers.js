@@ -9,9 +9,9 @@ import { parse } from "./edit/entries.js";
  * @property {string} message
  */
 
-// An answer that is no whole number has at least so many decimals.
+// The fewest decimals to which an answer is judged, unless it is a whole number.
 const LEAST_DECIMALS = 2;
-// Of floats, far below any decimal that a reader computes.
+// An allowance for floating-point rounding, far smaller than any decimal that a reader types.
 const ROUNDING_ERROR = 1e-9;
 
 /**
