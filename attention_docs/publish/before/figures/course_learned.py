@@ -4,12 +4,11 @@ from typing import Any
 
 import numpy as np
 
+from attention_docs.examples.course_sentence import FEATURES, VOCABULARY
 from attention_docs.publish.before.figures.claims import claim
 from attention_docs.publish.before.figures.course import (
     BIRDS,
-    FEATURES,
     THEY,
-    VOCABULARY,
     word_options,
 )
 from attention_docs.publish.before.figures.learning import loss_chart
