@@ -31,7 +31,7 @@ def course_gradient(steps_of: StepsOf) -> Html:
 
 @site_figure
 def course_losses(steps_of: StepsOf) -> Html:
-    r"""The loss of the word after *they*, in the sentences kept apart. That of the learned model
+    r"""The loss of the word after *they*, in the sentences held out. That of the learned model
     falls almost to zero. With uniform weights it falls at first and ends where it began."""
     steps = steps_of("course_learned")
     learned, uniform = steps["loss_they"], steps["loss_they_uniform"]
