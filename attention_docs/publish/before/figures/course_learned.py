@@ -38,7 +38,7 @@ def course_losses(steps_of: StepsOf) -> Html:
     claim(learned[-1] < learned[0] / 100, "falls almost to zero")
     claim(uniform.min() < 0.7 * uniform[0] < uniform[-1], "it falls at first")
     claim(abs(uniform[-1] - uniform[0]) < 0.1, "ends where it began")
-    lines = {"uniform": (uniform, "key"), "learned": (learned, "weights")}
+    lines = {"learned": (learned, "first"), "uniform": (uniform, "second")}
     ticks = (0, 50, 100, 150, 200), (0, 1, 2, 3)
     return loss_chart("The word after they", steps["step"], lines, *ticks)
 
