@@ -84,7 +84,7 @@ from attention_docs.examples.course_sentence import (
 from attention_docs.softmax import softmax
 
 TITLE = "The sentence on its way through the model"
-SOURCE = "our own example"
+SOURCE = "our own"
 
 PAGES = ["query and key", "and scale", "and positions", "and mask"]
 LABELS = {

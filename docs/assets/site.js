@@ -10,7 +10,6 @@
     ["[data-control=slider]", urlOf("slider.js")],
     ["[data-control=cells]", urlOf("cells.js")],
     ["[data-control=arrow]", urlOf("arrow.js")],
-    [".player", urlOf("player.js")],
   ]);
   // Boxes that may scroll, and their names for screen readers.
   const boxes = [

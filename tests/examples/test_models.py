@@ -1,6 +1,11 @@
 """Position biases, caches, grouped queries, latents and tiles: the effect of their mistakes."""
 
+import numpy as np
+from hypothesis import given
+from hypothesis import strategies as st
+
 from attention_docs import examples
+from attention_docs.examples.chosen_keys import largest
 from attention_docs.render.text import as_text
 
 
@@ -36,7 +41,7 @@ def test_wrong_groups_change_only_the_middle_heads():
 LATENT = examples.steps("latent_attention")
 
 
-def test_default_scale_changes_every_absorbed_output():
+def test_default_scale_changes_every_absorbed_number():
     assert not any(equal_on_page(LATENT["default_scale"][0], LATENT["output"][0]))
 
 
@@ -53,3 +58,39 @@ TILES = examples.steps("tiles")
 
 def test_missing_rescale_changes_every_number():
     assert not any(equal_on_page(TILES["not_rescaled"], TILES["output"][0]))
+
+
+CHOSEN = examples.steps("chosen_keys")
+
+
+@given(st.lists(st.integers(-2, 2), min_size=6, max_size=6), st.integers(1, 6))
+def test_largest_marks_the_last_of_equal_scores(row, count):
+    order = sorted(range(6), key=lambda j: (row[j], j), reverse=True)
+    (marked,) = largest(np.array([row]), np.array([count]), np)
+    assert [*np.flatnonzero(marked)] == sorted(order[:count])
+
+
+def test_dense_output_is_blended_from_chosen_keys_and_the_rest():
+    missed = CHOSEN["missed"][:, None]
+    blend = (1 - missed) * CHOSEN["output_sparse"] + missed * CHOSEN["rest"]
+    np.testing.assert_allclose(CHOSEN["output_dense"], blend, rtol=1e-13, atol=1e-15)
+
+
+def test_choosing_before_the_causal_mask_leaves_fewer_keys():
+    assert not CHOSEN["early"][0].any()
+    assert (CHOSEN["early"][1:7].sum(axis=1) < CHOSEN["chosen"][1:7].sum(axis=1)).all()
+
+
+def test_other_rotary_layout_chooses_other_keys():
+    assert as_text(CHOSEN["missed_halves"]) == as_text(CHOSEN["missed"][4])
+    assert CHOSEN["missed_pairs"] > 10 * CHOSEN["missed_halves"]
+
+
+MASKS = examples.steps("mask_functions")
+
+
+def test_packed_document_equals_document_alone_only_if_its_positions_restart():
+    assert all(equal_on_page(MASKS["restarted"], MASKS["alone"]))
+    assert not any(equal_on_page(MASKS["running"], MASKS["alone"]))
+    assert not any(equal_on_page(MASKS["open"], MASKS["alone"]))
+    assert all(equal_on_page(MASKS["turned_running"], MASKS["turned_restarted"]))

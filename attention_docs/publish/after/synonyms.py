@@ -1,8 +1,8 @@
-"""Search terms that people type for words in a title or a description."""
+"""Other names that people type for what a title or a description is about."""
 
 import re
 
-# Maps a word used on the pages, or its prefix, to other search terms for it.
+# By how the pages put it (the beginning of words suffices), what else people type.
 SYNONYMS = {
     "additive score": "bahdanau",
     "average": "mean",
@@ -10,6 +10,7 @@ SYNONYMS = {
     "bias": "alibi",
     "cache": "kv generation inference memory size gqa mqa multi-query grouped-query",
     "causal": "autoregressive future triangular lower tril look-ahead",
+    "chosen": "sparse top-k dsa indexer deepseek moba nsa selection",
     "check your": "test verify unit debug implementation",
     "cost": "complexity quadratic flops time memory o(n^2)",
     "distribution of": "gaussian",
@@ -50,7 +51,7 @@ STARTS = {re.compile(rf"\b{re.escape(start)}", re.IGNORECASE): start for start i
 
 
 def synonyms(text: str) -> str:
-    """Return the search terms for the words of a text.
+    """Return other names of what a text mentions.
 
     >>> synonyms("Rotary positions")
     'pe rope embedding'

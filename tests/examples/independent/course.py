@@ -139,7 +139,6 @@ def course_scale(literals):
         "large": [row[PASS] for row in grown],
         "grown": [reference.softmax_row(row) for row in grown],
         "slopes": slopes[1:],
-        "slopes_scaled": [slopes[0] / math.sqrt(d) for d in literals["D"]],
     }
 
 
@@ -361,7 +360,6 @@ def course_next_token(literals):
         "appended": appended,
         "next_but_one": argmax(appended),
         "tempered": tempered,
-        "cumulative": [list(itertools.accumulate(row[:-1])) for row in tempered],
         "drawn": [[draw(row, number) for number in literals["DRAWS"]] for row in tempered],
     }
 
@@ -383,11 +381,10 @@ def probabilities_without(literals, component, words=None):
     }
     extra = multi_head_output(literals, rows, heads, **changed.get(component, {}))
     rows = extra if component == "first residual sum" else add(rows, extra)
-    rows = rows if component in ("first norm", "both norms") else layer_norm(rows)
+    rows = rows if component == "first norm" else layer_norm(rows)
     if component != "feed-forward network":
         rows = add(rows, feed_forward(literals, rows)[2])
-    rows = rows if component in ("second norm", "both norms") else layer_norm(rows)
-    return probabilities(literals, rows)
+    return probabilities(literals, rows if component == "second norm" else layer_norm(rows))
 
 
 @independent("course_next_token", "slow loops without the component")

@@ -1,12 +1,10 @@
 """The figures of "Today's models"."""
 
-from collections.abc import Mapping
-
 import numpy as np
 
-from attention_docs.arrays import Array
 from attention_docs.examples import labels
 from attention_docs.publish.before.figures.claims import claim
+from attention_docs.publish.before.figures.drawings.bars import bars_panel
 from attention_docs.publish.before.figures.drawings.boxes import small
 from attention_docs.publish.before.figures.drawings.dials import Hand, dial
 from attention_docs.publish.before.figures.registry import StepsOf, site_figure
@@ -16,21 +14,13 @@ from attention_docs.render.figures import (
     Panel,
     Series,
     beside,
-    cells,
     figure,
     heatmap,
     line_chart,
     matrix_panel,
 )
-from attention_docs.render.figures.scales import Scale, scale_of
-from attention_docs.render.figures.svg import (
-    LINE_HEIGHT,
-    element,
-    label,
-    player,
-    title,
-    vertical_label,
-)
+from attention_docs.render.figures.scales import Scale
+from attention_docs.render.figures.svg import LINE_HEIGHT, element, label, vertical_label
 from attention_docs.render.numbers import number
 
 DIAL = 80
@@ -190,6 +180,71 @@ def state_and_cache(steps_of: StepsOf) -> Html:
 
 
 @site_figure
+def chosen_keys_masks(steps_of: StepsOf) -> Html:
+    r"""What each of eight tokens may see: itself and two tokens before it, its own block of two and
+    one more, or the three keys that an indexer chose. For *they*, the indexer finds both nouns, the
+    blocks find one of them, and so does the window."""
+    steps = steps_of("chosen_keys")
+    nouns = {step: steps[step][4, [0, 2]].sum() for step in ("chosen", "blocks", "window")}
+    claim(nouns["chosen"] == 2, "the indexer finds both nouns")
+    claim(nouns["blocks"] == nouns["window"] == 1, "the blocks find one of them")
+    names = {"window": "A window", "blocks": "Two blocks", "chosen": "Three chosen keys"}
+    panels = [
+        matrix_panel(
+            steps[step],
+            name,
+            rows="queries",
+            columns="keys",
+            row_labels=labels("chosen_keys", step)[0],
+            mark=(4, None),
+        )
+        for step, name in names.items()
+    ]
+    return beside(panels, "Three ways to leave keys out")
+
+
+@site_figure
+def chosen_keys_missed(steps_of: StepsOf) -> Html:
+    r"""The weights over the chosen keys, and how much weight attention to all keys gives to those
+    that were not chosen."""
+    steps = steps_of("chosen_keys")
+    tokens = labels("chosen_keys", "missed")[0]
+    weights = matrix_panel(
+        steps["sparse"],
+        "Weights over chosen keys",
+        rows="queries",
+        columns="keys",
+        row_labels=tokens,
+        scale="sequential",
+        role="weights",
+    )
+    name = "Weights over chosen keys, and what is missed"
+    return beside([weights, bars_panel("missed", steps["missed"], tokens)], name)
+
+
+@site_figure
+def indexer_saving(steps_of: StepsOf) -> Html:
+    r"""Multiplications for one token and layer of DeepSeek-V3.2, in millions. Both axes are
+    logarithmic. For the longest text, indexer and chosen keys together cost less than a tenth of
+    attention to all keys, and most of that is the indexer."""
+    steps = steps_of("indexer_costs")
+    claim(steps["saving"][-1] > 10, "cost less than a tenth of attention to all keys")
+    claim(steps["indexer"][-1] > steps["together"][-1] / 2, "most of that is the indexer")
+    tokens = steps["contexts"]
+    series = [
+        Series("all keys", tokens, steps["dense"], "second"),
+        Series("chosen keys", tokens, steps["together"], "first"),
+        Series("the indexer alone", tokens, steps["indexer"], "third"),
+    ]
+    axes = (
+        Axis("tokens", (2048, 8192, 32768, 131072), logarithmic=True),
+        Axis("millions", (16, 256, 4096, 65536), logarithmic=True),
+    )
+    name = "What choosing keys saves"
+    return figure(line_chart(name, *axes, series), name)
+
+
+@site_figure
 def tile_orders(steps_of: StepsOf) -> Html:
     r"""The table of scores, four blocks of queries by four tiles of keys, is worked off tile by
     tile. The numbers are the round in which a tile is computed. In order, every block meets the
@@ -232,79 +287,6 @@ def _tile_rounds(name: str, rounds: np.ndarray) -> Panel:
     description = f"{name}, {'; '.join(lines)}."
     height = top + len(rounds) * size + 2
     return Panel(width, height, "".join(body), description, name=name)
-
-
-@site_figure
-def tile_states(steps_of: StepsOf) -> Html:
-    r"""The first query meets one tile after another. In the box are the scores and values that are
-    on the chip, and the last two rows are what is left of the tiles so far: p is their largest
-    score, ℓ the total, and u the sum of values. At the second tile p grows, so the earlier sums
-    are rescaled. The last output is that of all keys, although no eight weights ever stood in
-    memory."""
-    steps = steps_of("tiles")
-    grows = np.diff(steps["running_maxima"]) > 0
-    claim(grows.tolist() == [True, False, False], "At the second tile p grows")
-    last, at_once = steps["running_outputs"][-1], steps["output"][0]
-    claim(np.allclose(last, at_once, rtol=1e-12), "The last output is that of all keys")
-    claim(steps["z"].max() == steps["running_maxima"][-1], "p is their largest score")
-    return player([_tile_state(steps, tile) for tile in range(4)], "One tile after another")
-
-
-def _tile_state(steps: Mapping[str, Array], tile: int) -> Panel:
-    """Draw what is in memory when the first query has met a tile."""
-    cell, top, names = (52, 22), 1.8 * LINE_HEIGHT, [f"key {i}" for i in range(1, 9)]
-    first = 2 * tile
-    score = cells.Grid(52, top + first * cell[1], cell, 2, 1)
-    value = cells.Grid(score.x + cell[0] + 14, top, cell, *steps["V"].shape)
-    now = value._replace(y=score.y, rows=2)
-    below = top + value.height + 2.2 * LINE_HEIGHT
-    maximum = cells.Grid(score.x - 28, below, cell, 1, 1)
-    total = maximum._replace(y=below + cell[1] + LINE_HEIGHT)
-    sums = cells.Grid(value.x, below, cell, 1, value.columns)
-    output = sums._replace(y=total.y)
-    drawings = (
-        (score, steps["z"][first : first + 2, None], "scores"),
-        (now, steps["V"][first : first + 2], "value"),
-        (maximum, steps["running_maxima"][tile : tile + 1, None], "scores"),
-        (total, steps["running_totals"][tile : tile + 1, None], "weights"),
-        (sums, steps["running_sums"][tile : tile + 1], "value"),
-        (output, steps["running_outputs"][tile : tile + 1], "output"),
-    )
-    slow = "".join(
-        element(
-            "rect",
-            **value.box(row, column),
-            fill="none",
-            stroke="currentColor",
-            stroke_opacity=0.15,
-        )
-        for row in range(8)
-        for column in range(value.columns)
-    )
-    body = [
-        title(score.x + cell[0] / 2, LINE_HEIGHT / 2, "score", "scores"),
-        title(value.x + value.width / 2, LINE_HEIGHT / 2, "values", "value"),
-        cells.draw_row_labels(value._replace(x=score.x - 4), names),
-        slow,
-    ]
-    for grid, matrix, role in drawings:
-        scale = scale_of("diverging", role, matrix, role)
-        body.append(cells.draw_cells(grid, matrix, scale, None, True))
-    state: list[str] = []
-    tile_box = now._replace(
-        x=score.x - 4, columns=1, cell=(value.x + value.width - score.x + 8, cell[1])
-    )
-    body += [cells.draw_mark(tile_box, (None, 0), None)]
-    for (grid, matrix, _), text in zip(drawings[2:], ("p", "ℓ", "u", "u / ℓ"), strict=True):
-        body.append(label(grid.x - 6, grid.centre(0, 0)[1], text, "end"))
-        state.append(f"{text} is {', '.join(map(number, matrix[0]))}")
-    return Panel(
-        value.x + value.width + 4,
-        output.y + output.height,
-        "".join(body),
-        f"On the chip: keys {first + 1} and {first + 2}, and the state. {'; '.join(state)}.",
-        name=f"tile {tile + 1} of 4",
-    )
 
 
 @site_figure

@@ -4,9 +4,9 @@ import { number } from "../../show.js";
 
 /** @typedef {{value: number, dtype: Dtype}} NumberValue */
 
-// The widths of lines, in pixels.
+// Of lines, in pixels.
 const [MAX_WIDTH, MIN_WIDTH] = [9, 0.4];
-// The opacity of the cell with the largest magnitude, with and without digits in it.
+// Of the largest magnitude, with and without digits in the cell.
 const [OPACITY_UNDER_TEXT, OPACITY] = [0.5, 0.8];
 const BASELINE = 4; // below the middle of a text
 const MINUS = "var(--fill-minus, #988400)";

@@ -1,0 +1,303 @@
+"""Eight tokens choose the three keys that they attend to, with an indexer of two heads.
+
+The indexer compares queries of its own, one for each head, with keys that its heads share.
+`products_1` and `products_2` are their products, `index` the sums over the heads, with a ReLU and
+`head_weights`, -inf for later tokens. `chosen` marks the `k` largest in each row; of equal ones the
+nearer key is chosen. `dense` are the weights of attention to all keys, `sparse` those to the chosen
+ones, and `missed` the dense weight of all others; `rest` is the average of the values left out.
+`window` has the token itself and two before it, `blocks` the token's own block of two and one more,
+the one whose mean key has the largest product with the query, `gate`.
+
+`early` chooses among all keys and hides the future afterwards. `index_halves` and `index_pairs` are
+the indexer's scores for *they* with rotary positions in two layouts, `missed_halves` and
+`missed_pairs` what these choices miss.
+
+>>> show(steps())
+X 8 x 4
+[[1 2 0 0]
+ [0 0 2 0]
+ [2 0 0 0]
+ [0 0 0 1]
+ [1 0 0 2]
+ [0 0 1 1]
+ [2 0 0 0]
+ [0 0 0 0]]
+k 1
+[3]
+products_1 8 x 8
+[[0 2 0  0  0  1 0 0]
+ [2 0 4 -2 -2 -2 4 0]
+ [0 4 0  0  0  2 0 0]
+ [2 0 4 -2 -2 -2 4 0]
+ [4 2 8 -4 -4 -3 8 0]
+ [3 0 6 -3 -3 -3 6 0]
+ [0 4 0  0  0  2 0 0]
+ [0 0 0  0  0  0 0 0]]
+products_2 8 x 8
+[[0  0 0  0  0  0 0 0]
+ [4  0 0  0  0  0 0 0]
+ [0  0 0  0  0  0 0 0]
+ [2 -2 0 -1 -2 -2 0 0]
+ [4 -4 0 -2 -4 -4 0 0]
+ [4 -2 0 -1 -2 -2 0 0]
+ [0  0 0  0  0  0 0 0]
+ [0  0 0  0  0  0 0 0]]
+head_weights 8 x 2
+[[1 2]
+ [2 4]
+ [2 0]
+ [1 1]
+ [3 2]
+ [2 3]
+ [2 0]
+ [0 0]]
+index 8 x 8
+[[ 0 -inf -inf -inf -inf -inf -inf -inf]
+ [20    0 -inf -inf -inf -inf -inf -inf]
+ [ 0    8    0 -inf -inf -inf -inf -inf]
+ [ 4    0    4    0 -inf -inf -inf -inf]
+ [20    6   24    0    0 -inf -inf -inf]
+ [18    0   12    0    0    0 -inf -inf]
+ [ 0    8    0    0    0    4    0 -inf]
+ [ 0    0    0    0    0    0    0    0]]
+chosen 8 x 8
+[[ True False False False False False False False]
+ [ True  True False False False False False False]
+ [ True  True  True False False False False False]
+ [ True False  True  True False False False False]
+ [ True  True  True False False False False False]
+ [ True False  True False False  True False False]
+ [False  True False False False  True  True False]
+ [False False False False False  True  True  True]]
+dense 8 x 8
+[[     1      0      0      0      0      0      0      0]
+ [0.7311 0.2689      0      0      0      0      0      0]
+ [0.1065 0.7870 0.1065      0      0      0      0      0]
+ [0.4404 0.0596 0.4404 0.0596      0      0      0      0]
+ [0.4538 0.0226 0.4538 0.0083 0.0614      0      0      0]
+ [0.3065 0.0252 0.5053 0.0252 0.1127 0.0252      0      0]
+ [0.0662 0.4891 0.0662 0.0662 0.0662 0.1799 0.0662      0]
+ [0.1250 0.1250 0.1250 0.1250 0.1250 0.1250 0.1250 0.1250]]
+sparse 8 x 8
+[[     1      0      0      0 0      0      0      0]
+ [0.7311 0.2689      0      0 0      0      0      0]
+ [0.1065 0.7870 0.1065      0 0      0      0      0]
+ [0.4683      0 0.4683 0.0634 0      0      0      0]
+ [0.4879 0.0243 0.4879      0 0      0      0      0]
+ [0.3662      0 0.6037      0 0 0.0301      0      0]
+ [     0 0.6652      0      0 0 0.2447 0.0900      0]
+ [     0      0      0      0 0 0.3333 0.3333 0.3333]]
+missed 8
+[0 0 0 0.0596 0.0697 0.1631 0.2648 0.6250]
+output_dense 8 x 4
+[[     1      2      0      0]
+ [0.7311 1.4621 0.5379      0]
+ [0.3195 0.2130 1.5740      0]
+ [1.3212 0.8808 0.1192 0.0596]
+ [1.4229 0.9077 0.0452 0.1312]
+ [1.4298 0.6130 0.0755 0.2758]
+ [0.3972 0.1324 1.1581 0.3785]
+ [0.7500 0.2500 0.3750 0.5000]]
+output_sparse 8 x 4
+[[     1      2      0      0]
+ [0.7311 1.4621 0.5379      0]
+ [0.3195 0.2130 1.5740      0]
+ [1.4049 0.9366      0 0.0634]
+ [1.4636 0.9757 0.0486      0]
+ [1.5737 0.7324 0.0301 0.0301]
+ [0.1801      0 1.5752 0.2447]
+ [0.6667      0 0.3333 0.3333]]
+rest 8 x 4
+[[     0      0      0      0]
+ [     0      0      0      0]
+ [     0      0      0      0]
+ [     0      0      2      0]
+ [0.8808      0      0 1.8808]
+ [0.6914      0 0.3086 1.5372]
+ [     1 0.5000      0 0.7500]
+ [0.8000 0.4000 0.4000 0.6000]]
+window 8 x 8
+[[ True False False False False False False False]
+ [ True  True False False False False False False]
+ [ True  True  True False False False False False]
+ [False  True  True  True False False False False]
+ [False False  True  True  True False False False]
+ [False False False  True  True  True False False]
+ [False False False False  True  True  True False]
+ [False False False False False  True  True  True]]
+missed_by_window 8
+[0 0 0 0.4404 0.4764 0.8369 0.6877 0.6250]
+gate 8 x 4
+[[   inf -inf -inf -inf]
+ [   inf -inf -inf -inf]
+ [     2  inf -inf -inf]
+ [     2  inf -inf -inf]
+ [     5    4  inf -inf]
+ [2.5000    3  inf -inf]
+ [     2    0    1  inf]
+ [     0    0    0  inf]]
+blocks 8 x 8
+[[ True False False False False False False False]
+ [ True  True False False False False False False]
+ [ True  True  True False False False False False]
+ [ True  True  True  True False False False False]
+ [ True  True False False  True False False False]
+ [False False  True  True  True  True False False]
+ [ True  True False False False False  True False]
+ [False False False False  True  True  True  True]]
+missed_by_blocks 8
+[0 0 0 0 0.4621 0.3316 0.3785 0.5000]
+early 8 x 8
+[[False False False False False False False False]
+ [ True False False False False False False False]
+ [False  True False False False False False False]
+ [ True False  True False False False False False]
+ [ True False  True False False False False False]
+ [ True False  True False False False False False]
+ [False  True False False False  True False False]
+ [False False False False False  True  True  True]]
+index_halves 8
+[7.4566 7.9199 7.2744 0 0 -inf -inf -inf]
+missed_halves number
+0.0697
+index_pairs 8
+[0 5.7320 0 0 0 -inf -inf -inf]
+missed_pairs number
+0.9077
+"""
+
+from types import ModuleType
+
+import numpy
+
+from attention_docs.arrays import Array
+from attention_docs.dot_product import attention_steps
+from attention_docs.masks import causal_mask, window_mask
+from attention_docs.positions import rotary
+
+TITLE = "An indexer that chooses three keys"
+SOURCE = "our own example"
+
+X = [
+    [1, 2, 0, 0],
+    [0, 0, 2, 0],
+    [2, 0, 0, 0],
+    [0, 0, 0, 1],
+    [1, 0, 0, 2],
+    [0, 0, 1, 1],
+    [2, 0, 0, 0],
+    [0, 0, 0, 0],
+]
+W_Q = [[0, 0, 1, 0], [0, 0, 0, 0], [1, 0, 0, 0], [2, 1, 0, 0]]
+INDEX_Q_1 = [[0, 0, 1, 0], [0, 0, 0, 0], [1, 0, 0, 0], [2, 0, 0, 0]]
+INDEX_Q_2 = [[0, 0, 0, 0], [0, 0, 0, 0], [0, 1, 0, 0], [0, 1, -1, -1]]
+INDEX_K = [[1, 0, 0, 0], [0, 1, 0, 0], [0, 0, 1, 0], [-1, 0, 0, 1]]
+HEAD_WEIGHTS = [[1, 0], [0, 1], [1, 2], [1, 1]]
+K = [3]
+WINDOW, BLOCK, BLOCKS_CHOSEN, BASE, THEY = 3, 2, 2, 100, 4
+
+TOKENS = ["birds", "pass", "boats", "because", "they", "like", "trees", "."]
+FEATURES = ["thing", "animal", "action", "asks"]
+TABLES = ("index", "chosen", "window", "blocks", "early", "dense", "sparse")
+ROWS = ("index_halves", "index_pairs", "missed", "missed_by_window", "missed_by_blocks")
+LABELS = {
+    "X": (TOKENS, FEATURES),
+    **dict.fromkeys(TABLES, (TOKENS, TOKENS)),
+    **dict.fromkeys(ROWS, (TOKENS,)),
+    **dict.fromkeys(("products_1", "products_2"), (TOKENS, TOKENS)),
+    "head_weights": (TOKENS, ["head 1", "head 2"]),
+    **dict.fromkeys(("output_dense", "output_sparse", "rest"), (TOKENS, FEATURES)),
+}
+
+
+def index_scores(
+    queries: tuple[Array, Array], keys: Array, head_weights: Array, xp: ModuleType
+) -> Array:
+    """Score every pair: the products of each head, with a ReLU, times the weight of the head."""
+    zero = xp.asarray(0.0, dtype=xp.float64)
+    heads = [xp.maximum(query @ keys.T, zero) for query in queries]
+    return head_weights[:, :1] * heads[0] + head_weights[:, 1:] * heads[1]
+
+
+def largest(scores: Array, count: Array, xp: ModuleType) -> Array:
+    """Mark the `count` largest scores of each row, and of equal ones the last."""
+    position = xp.arange(scores.shape[1])
+    this, other = scores[:, :, None], scores[:, None, :]
+    is_later = position[None, None, :] > position[None, :, None]
+    comes_first = (other > this) | ((other == this) & is_later)
+    return xp.sum(xp.astype(comes_first, xp.int64), axis=2) < count
+
+
+def block_mask(q: Array, k: Array, causal: Array, xp: ModuleType) -> tuple[Array, Array]:
+    """Let each query see its own block and the best earlier one; also return the gate, (n, n / 2).
+
+    The gate of the own block is inf, that of a later one -inf, so both are decided.
+    """
+    n, blocks = k.shape[0], k.shape[0] // BLOCK
+    means = xp.mean(xp.reshape(k, (blocks, BLOCK, k.shape[1])), axis=1)
+    own, block = xp.arange(n)[:, None] // BLOCK, xp.arange(blocks)[None, :]
+    later = xp.where(block > own, -xp.inf, xp.asarray(0.0, dtype=xp.float64))
+    gate = xp.where(block == own, xp.inf, q @ means.T + later)
+    chosen = largest(gate, xp.asarray(BLOCKS_CHOSEN), xp)
+    return xp.repeat(chosen, BLOCK, axis=1) & causal, gate
+
+
+def steps(xp: ModuleType = numpy) -> dict[str, Array]:
+    x, w_q, index_q_1, index_q_2, index_k, w_heads = (
+        xp.asarray(rows, dtype=xp.float64)
+        for rows in (X, W_Q, INDEX_Q_1, INDEX_Q_2, INDEX_K, HEAD_WEIGHTS)
+    )
+    k = xp.asarray(K, dtype=xp.int64)
+    n = x.shape[0]
+    causal = causal_mask(n, xp=xp)
+
+    def without_future(scores: Array) -> Array:
+        return xp.where(causal, scores, -xp.inf)
+
+    queries, keys, head_weights = (x @ index_q_1, x @ index_q_2), x @ index_k, x @ w_heads
+    all_pairs = index_scores(queries, keys, head_weights, xp)
+    index = without_future(all_pairs)
+    chosen = largest(index, k, xp) & causal
+    q = x @ w_q
+    dense, sparse = (attention_steps(q, x, x, attn_mask=mask) for mask in (causal, chosen))
+
+    def missed(mask: Array) -> Array:
+        """Return the dense weight of the keys that a mask hides, in each row."""
+        return xp.sum(xp.where(mask, xp.asarray(0.0, dtype=xp.float64), dense.weights), axis=1)
+
+    def turned(interleaved: bool) -> Array:
+        """Return the scores of the indexer with rotary positions."""
+        index_q_1, index_q_2, index_k = (
+            rotary(rows, xp.arange(n), BASE, interleaved) for rows in (*queries, keys)
+        )
+        return without_future(index_scores((index_q_1, index_q_2), index_k, head_weights, xp))
+
+    halves, pairs = turned(interleaved=False), turned(interleaved=True)
+    window = window_mask(n, left=WINDOW - 1, right=0, xp=xp)
+    blocks, gate = block_mask(q, x, causal, xp)
+    left_out = causal & ~chosen
+    return {
+        "X": x,
+        "k": k,
+        "products_1": queries[0] @ keys.T,
+        "products_2": queries[1] @ keys.T,
+        "head_weights": head_weights,
+        "index": index,
+        "chosen": chosen,
+        "dense": dense.weights,
+        "sparse": sparse.weights,
+        "missed": missed(chosen),
+        "output_dense": dense.output,
+        "output_sparse": sparse.output,
+        "rest": attention_steps(q, x, x, attn_mask=left_out).output,
+        "window": window,
+        "missed_by_window": missed(window),
+        "gate": gate,
+        "blocks": blocks,
+        "missed_by_blocks": missed(blocks),
+        "early": largest(all_pairs, k, xp) & causal,
+        "index_halves": halves[THEY, :],
+        "missed_halves": missed(largest(halves, k, xp) & causal)[THEY],
+        "index_pairs": pairs[THEY, :],
+        "missed_pairs": missed(largest(pairs, k, xp) & causal)[THEY],
+    }

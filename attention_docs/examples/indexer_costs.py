@@ -1,0 +1,67 @@
+"""What choosing keys saves, in multiplications for one token and layer of DeepSeek-V3.2.
+
+In latent attention each of the `heads` needs the products of its query with the latent and the
+rotary part of a key, and the sum of latents. The indexer needs one product for each of its heads
+and keys. `dense` attends to all keys, `indexer` scores all keys, `sparse` attends to the chosen
+ones, in millions. From `break_even` tokens on, indexer and sparse attention together cost less.
+
+>>> show(steps())
+heads 1
+[128]
+index_heads 1
+[64]
+index_features 1
+[128]
+contexts 4
+[2048 8192 32768 131072]
+chosen 1
+[2048]
+dense 4
+[285.2127 1140.8507 4563.4028 18253.6110]
+indexer 4
+[16.7772 67.1089 268.4355 1073.7418]
+sparse 1
+[285.2127]
+together 4
+[301.9899 352.3215 553.6481 1358.9545]
+saving 4
+[0.9444 3.2381 8.2424 13.4321]
+break_even 1
+[2176]
+"""
+
+from types import ModuleType
+
+import numpy
+
+from attention_docs.arrays import Array
+
+TITLE = "What choosing keys saves"
+SOURCE = "the configuration of DeepSeek-V3.2-Exp; the formulas are our own"
+
+HEADS, LATENT, ROTARY = [128], [512], [64]
+INDEX_HEADS, INDEX_FEATURES, CHOSEN = [64], [128], [2048]
+CONTEXTS = [2048, 8192, 32768, 131072]
+
+
+def steps(xp: ModuleType = numpy) -> dict[str, Array]:
+    heads, latent, rotary, index_heads, index_features, chosen, contexts = (
+        xp.asarray(numbers, dtype=xp.float64)
+        for numbers in (HEADS, LATENT, ROTARY, INDEX_HEADS, INDEX_FEATURES, CHOSEN, CONTEXTS)
+    )
+    attended, scored = heads * (latent + rotary + latent), index_heads * index_features
+    dense, indexer, sparse = attended * contexts, scored * contexts, attended * chosen
+    million = 1e6
+    return {
+        "heads": heads,
+        "index_heads": index_heads,
+        "index_features": index_features,
+        "contexts": contexts,
+        "chosen": chosen,
+        "dense": dense / million,
+        "indexer": indexer / million,
+        "sparse": sparse / million,
+        "together": (indexer + sparse) / million,
+        "saving": dense / (indexer + sparse),
+        "break_even": sparse / (attended - scored),
+    }
