@@ -41,7 +41,7 @@ from attention_docs.examples.course_sentence import VALUE_FEATURES, WORDS, given
 from attention_docs.masks import causal_mask
 
 TITLE = "The sentence under a mask of one's own"
-SOURCE = "our own"
+SOURCE = "our own example"
 
 MASK = [
     [True, False, False, False, False],

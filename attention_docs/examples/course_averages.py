@@ -45,7 +45,7 @@ from attention_docs.arrays import Array
 from attention_docs.examples.course_sentence import FEATURES, WORDS, given_matrices
 
 TITLE = "Averages of the words of a sentence"
-SOURCE = "our own"
+SOURCE = "our own example"
 LABELS = {
     "X": (WORDS, FEATURES),
     "mean": (FEATURES,),

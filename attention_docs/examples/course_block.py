@@ -78,7 +78,7 @@ from attention_docs.examples.course_heads import steps as heads
 from attention_docs.examples.course_sentence import FEATURES, RULE, WORDS, given_matrices
 
 TITLE = "A block: sums, norms and a feed-forward network"
-SOURCE = "our own"
+SOURCE = "our own example"
 
 EPSILON = 1e-5  # keeps the norm of a constant row finite
 STAGES = ["word and place", "+ attention", "norm", "+ feed-forward", "norm"]

@@ -75,7 +75,7 @@ from attention_docs.examples.course_sentence import (
 )
 
 TITLE = "Attention over the sentence"
-SOURCE = "our own"
+SOURCE = "our own example"
 LABELS = {
     "X": (WORDS, FEATURES),
     "Q": (WORDS, KEY_FEATURES),

@@ -122,7 +122,7 @@ from attention_docs.examples.course_sentence import (
 )
 
 TITLE = "Two heads on one sentence"
-SOURCE = "our own"
+SOURCE = "our own example"
 BOTH_HEADS = [f"{feature} {head}" for head in (1, 2) for feature in VALUE_FEATURES]
 LABELS = {
     "placed": (WORDS, FEATURES),

@@ -1,18 +1,18 @@
 """A model of the course's shape whose matrices are learned.
 
 The sentences are "X VERB Y because they REASON", where X and Y are two of `NOUNS` and the reason is
-that of X: 120 in all. Those in which X and Y are neighbours in `NOUNS` are kept apart, so the model
+that of X: 120 in all. Those in which X and Y are neighbours in `NOUNS` are held out, so the model
 learns from 80 and is asked about 40 with pairs of nouns that it has never seen together. Two of
 these are "birds pass boats because they" and "boats pass birds because they".
 
 The model is that of the course: one block, two heads, and the same sizes, but a vocabulary of 18
 words. All its matrices begin with random numbers of standard deviation 1/4. In each of 200 steps it
 names the next word at all five places of all 80 sentences, and Adam changes the matrices and
-shrinks them a little. `loss` is the mean of -log p over these answers. `loss_they` and `right` look
-at the word after "they" in the sentences kept apart, where `right` counts percent. The model was
-trained from ten starts, the seeds 0 to 9; all but `loss_of_starts` and `right_of_starts` belongs to
-the one with the lowest loss in the end. With weights that are always uniform it was trained once
-more from the same start.
+shrinks them a little. `loss` is the mean of -log p over these answers. `loss_they` and `accuracy`,
+in percent, are those of the word after "they" in the sentences held out. The model was
+trained from ten seeds, 0 to 9. All steps but `loss_by_seed` and `accuracy_by_seed` belong to
+`best_seed`, the seed with the lowest loss in the end. With weights that are always uniform it was
+trained once more from the same seed.
 
 `X` has the learned vectors of the sentence's words, and `verbs` those of the four verbs. `before_1`
 and `before_2` are the weights of "birds pass boats because they" before the first step. In the last
@@ -30,15 +30,15 @@ loss_they 11
 [2.8993 1.9056 1.8459 1.0399 0.2967 0.1270 0.0675 0.0507 0.0405 0.0348 0.0266]
 loss_they_uniform 11
 [2.9043 1.8979 1.8509 1.8086 1.7615 1.9779 2.3701 2.6481 2.7595 2.9992 2.9787]
-right 11
+accuracy 11
 [10 10 10 70 100 100 100 100 100 100 100]
-right_uniform 11
+accuracy_uniform 11
 [10 10 10 10 30 30 30 20 20 20 20]
-loss_of_starts 10
+loss_by_seed 10
 [0.5397 0.5407 0.5430 0.5553 0.5389 0.5450 0.5437 0.5401 0.5484 0.5425]
-right_of_starts 10
+accuracy_by_seed 10
 [90 100 100 100 100 100 100 100 100 100]
-start number
+best_seed number
 4
 X 5 x 7
 [[ 0.1296  0.3344  0.2581  0.2761  0.6607 -0.1853  0.0625]
@@ -137,7 +137,7 @@ sail 2 x 3
 log_odds 2 x 3
 [[ 4.7815  6.1262 6.0845]
  [-4.3551 -2.1951 6.0836]]
-right_without 3
+accuracy_without 3
 [100 90 20]
 """
 
@@ -157,7 +157,7 @@ from attention_docs.softmax import softmax
 from attention_docs.transformer_block import Block, BlockRun
 
 TITLE = "A model of the course that is learned"
-SOURCE = "our own"
+SOURCE = "our own example"
 
 NOUNS = ["birds", "boats", "fish", "horses", "snakes", "trucks"]
 VERBS = ["pass", "follow", "lead", "beat"]
@@ -173,7 +173,7 @@ ABLATIONS = ["whole", "without head 1", "without head 2"]
 FEATURES = [str(feature) for feature in range(1, MODEL.d_model + 1)]
 KEY_FEATURES, VALUE_FEATURES = FEATURES[: MODEL.d_k], FEATURES[: MODEL.d_v]
 LABELS = {
-    "right_without": (ABLATIONS,),
+    "accuracy_without": (ABLATIONS,),
     "X": (WORDS, FEATURES),
     "verbs": (VERBS, FEATURES),
     **{f"{stage}_{head}": (WORDS, WORDS) for stage in ("before", "weights") for head in (1, 2)},
@@ -189,20 +189,20 @@ LABELS = {
 
 DEVIATION, RATE, DECAY = 1 / 4, 3 / 100, 1 / 5
 STEPS, EVERY = 200, 20
-STARTS = range(10)  # seeds
+SEEDS = range(10)
 
-THEY = "the word after “they” in the sentences kept apart"
+THEY = "the word after “they” in the sentences held out"
 FORMULAS = {
-    "sentences": "how many sentences the model learns from, and how many are kept apart",
+    "sentences": "how many sentences the model learns from, and how many are held out",
     "step": "how often Adam has changed the matrices",
     "loss": "the mean of −log p over all answers in the sentences learned from",
     "loss_they": f"the mean of −log p of {THEY}",
     "loss_they_uniform": f"the mean of −log p of {THEY}, with uniform weights",
-    "right": f"the percentage in which {THEY} has the largest logit",
-    "right_uniform": f"the percentage in which {THEY} has the largest logit, with uniform weights",
-    "loss_of_starts": f"loss after {STEPS} steps, from each of ten starts",
-    "right_of_starts": f"right after {STEPS} steps, from each of ten starts",
-    "start": "the start with the lowest loss, counted from 0",
+    "accuracy": f"the percentage in which {THEY} has the largest logit",
+    "accuracy_uniform": "accuracy, with uniform weights",
+    "loss_by_seed": f"loss after {STEPS} steps, for each of ten seeds",
+    "accuracy_by_seed": f"accuracy after {STEPS} steps, for each of ten seeds",
+    "best_seed": "the seed with the lowest loss",
     "X": "the learned vectors of “birds pass boats because they”",
     "verbs": "the learned vectors of “pass”, “follow”, “lead” and “beat”",
     "before_1": "the weights of head 1 before the first step",
@@ -222,16 +222,16 @@ FORMULAS = {
     "fly": "the probability of “fly” in both sentences",
     "sail": "the probability of “sail” in both sentences",
     "log_odds": "log(fly / sail)",
-    "right_without": f"right after {STEPS} steps",
+    "accuracy_without": f"accuracy after {STEPS} steps",
 }
 
 
 def steps(xp: ModuleType = numpy) -> dict[str, Array]:
-    starts = [checkpoints(MODEL, start) for start in STARTS]
-    losses = numpy.array([evaluate(MODEL, stages[-1], lesson())[0] for stages in starts])
-    start = int(numpy.argmin(losses))
-    stages, uniform = starts[start], checkpoints(UNIFORM, start)
-    first, last = stages[0], stages[-1]
+    runs = [checkpoints(MODEL, seed) for seed in SEEDS]
+    losses = numpy.array([evaluate(MODEL, run[-1], lesson())[0] for run in runs])
+    best = int(numpy.argmin(losses))  # the seeds are the indices
+    learned, uniform = runs[best], checkpoints(UNIFORM, best)
+    first, last = learned[0], learned[-1]
     before, after = run_on_both_sentences(first), run_on_both_sentences(last)
     both = numpy.stack(
         [softmax(run_on_both_sentences(w).logits[:, -1]) for w in with_heads_ablated(last)], axis=1
@@ -240,14 +240,14 @@ def steps(xp: ModuleType = numpy) -> dict[str, Array]:
     computed = {
         "sentences": numpy.array([len(sentences(held_out)) for held_out in (False, True)]),
         "step": numpy.arange(0, STEPS + 1, EVERY),
-        "loss": numpy.array([evaluate(MODEL, weights, lesson())[0] for weights in stages]),
-        "loss_they": evaluate_held_out(MODEL, stages)[0],
+        "loss": numpy.array([evaluate(MODEL, weights, lesson())[0] for weights in learned]),
+        "loss_they": evaluate_held_out(MODEL, learned)[0],
         "loss_they_uniform": evaluate_held_out(UNIFORM, uniform)[0],
-        "right": evaluate_held_out(MODEL, stages)[1],
-        "right_uniform": evaluate_held_out(UNIFORM, uniform)[1],
-        "loss_of_starts": losses,
-        "right_of_starts": evaluate_held_out(MODEL, [stages[-1] for stages in starts])[1],
-        "start": numpy.asarray(start),
+        "accuracy": evaluate_held_out(MODEL, learned)[1],
+        "accuracy_uniform": evaluate_held_out(UNIFORM, uniform)[1],
+        "loss_by_seed": losses,
+        "accuracy_by_seed": evaluate_held_out(MODEL, [run[-1] for run in runs])[1],
+        "best_seed": numpy.asarray(best),
         "X": last["X"][word_indices(WORDS)],
         "verbs": last["X"][word_indices(VERBS)],
         **{f"before_{i}": before.steps[i - 1].weights[0] for i in (1, 2)},
@@ -258,13 +258,13 @@ def steps(xp: ModuleType = numpy) -> dict[str, Array]:
         "fly": fly,
         "sail": sail,
         "log_odds": numpy.log(fly / sail),
-        "right_without": evaluate_held_out(MODEL, with_heads_ablated(last))[1],
+        "accuracy_without": evaluate_held_out(MODEL, with_heads_ablated(last))[1],
     }
     return {name: xp.asarray(array) for name, array in computed.items()}
 
 
 def first_sentence_steps(run: BlockRun) -> dict[str, Array]:
-    """Return what head 2 makes of the first sentence, and the probabilities of the six reasons."""
+    """Return the steps of head 2 on the first sentence, and the probability of each reason."""
     (q, k, _), head = run.heads[1], run.steps[1]
     return {
         "placed": run.placed[0],
@@ -305,17 +305,17 @@ def checkpoints(model: Block, seed: int) -> list[Weights]:
     def whole_batch(draw: RandomState) -> Lesson:
         return batch
 
-    batch, start = lesson(), model.initial_weights(seed, DEVIATION)
-    stages = train(model, start, whole_batch, RATE, seed=0, decay=DECAY)
-    return list(islice(stages, 0, STEPS + 1, EVERY))
+    batch, initial = lesson(), model.initial_weights(seed, DEVIATION)
+    weights = train(model, initial, whole_batch, RATE, seed=0, decay=DECAY)
+    return list(islice(weights, 0, STEPS + 1, EVERY))
 
 
-def evaluate_held_out(model: Block, stages: Iterable[Weights]) -> tuple[Array, Array]:
+def evaluate_held_out(model: Block, run: Iterable[Weights]) -> tuple[Array, Array]:
     """Return the loss and the accuracy of the word after "they", on the held-out sentences."""
     tokens, targets = lesson(held_out=True)
     after_they = numpy.array([0, 0, 0, 0, 1])[:, None]
     test = Lesson(tokens, targets * after_they)
-    losses, accuracies = zip(*(evaluate(model, weights, test) for weights in stages), strict=True)
+    losses, accuracies = zip(*(evaluate(model, weights, test) for weights in run), strict=True)
     return numpy.array(losses), numpy.array(accuracies)
 
 
@@ -326,5 +326,5 @@ def run_on_both_sentences(weights: Weights) -> BlockRun:
 
 
 def with_heads_ablated(weights: Weights) -> list[Weights]:
-    """Return the weights as they are, and with each head adding nothing."""
+    """Return the weights unchanged, without head 1 and without head 2."""
     return [weights, *({**weights, f"W_O_{i}": 0 * weights[f"W_O_{i}"]} for i in (1, 2))]

@@ -79,7 +79,7 @@ from attention_docs.examples.course_sentence import (
 from attention_docs.masks import causal_mask
 
 TITLE = "The sentence under a causal mask"
-SOURCE = "our own"
+SOURCE = "our own example"
 LABELS = {
     "scaled": (WORDS, WORDS),
     "open_weights": (WORDS, WORDS),

@@ -84,7 +84,7 @@ from attention_docs.examples.course_sentence import (
 from attention_docs.softmax import softmax
 
 TITLE = "The sentence on its way through the model"
-SOURCE = "our own"
+SOURCE = "our own example"
 
 PAGES = ["query and key", "and scale", "and positions", "and mask"]
 LABELS = {

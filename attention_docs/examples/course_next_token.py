@@ -7,8 +7,9 @@ that actually follows, and `loss` is their mean. Then "fly" is appended, with th
 position 6, and the model runs on six words: `appended` has the probabilities of the word after it.
 
 `temperatures` divide the logits of the last row before the softmax; `tempered` has a row of
-probabilities for each. `drawn` has the words that the three numbers of `DRAWS` choose from each
-row: the first word whose probability, added to those of the words before it, exceeds the number.
+probabilities for each, and `cumulative` their sums up to each word but the last. `drawn` has the
+words that the three numbers of `DRAWS` choose from each row: the first one whose sum exceeds the
+number.
 
 In `fly` and `sail` the sentences are rows, and the columns leave out nothing, then one of `PARTS`
 each. `right` says in how many of the ten rows of both sentences the right word has the largest
@@ -58,29 +59,33 @@ tempered 3 x 9
 [[9.6e-09 3.5e-09 4.6e-06 3.3e-07 0.0011 0.9595 0.0093 4.0e-07 0.0301]
  [ 0.0001 4.6e-05  0.0017  0.0004 0.0255 0.7618 0.0751  0.0005 0.1349]
  [ 0.0049  0.0038  0.0231  0.0119 0.0900 0.4922 0.1545  0.0125 0.2071]]
+cumulative 3 x 8
+[[9.6e-09 1.3e-08 4.6e-06 5.0e-06 0.0011 0.9606 0.9699 0.9699]
+ [ 0.0001  0.0001  0.0018  0.0022 0.0277 0.7896 0.8646 0.8651]
+ [ 0.0049  0.0088  0.0318  0.0437 0.1337 0.6259 0.7804 0.7929]]
 draws 3
 [0.4000 0.8000 0.9500]
 drawn 3 x 3
 [[5 5 5]
  [5 6 8]
  [5 8 8]]
-fly 2 x 10
-[[0.7618 0.0169 0.8143 0.7618 0.4992 0.0085 0.0161 0.7288  0.0002 0.8005]
- [0.0751 0.0169 0.0765 0.0751 0.4992 0.0005 0.0005 0.2532 1.2e-05 0.0616]]
-sail 2 x 10
-[[0.0751 0.0169 0.0765 0.0751 0.4992 0.0005 0.0005 0.2532 1.2e-05 0.0616]
- [0.7618 0.0169 0.8143 0.7618 0.4992 0.0085 0.0161 0.7288  0.0002 0.8005]]
-log_odds 2 x 10
-[[ 2.3172 0  2.3651  2.3172 0  2.8117  3.5082  1.0574  2.5643  2.5643]
- [-2.3172 0 -2.3651 -2.3172 0 -2.8117 -3.5082 -1.0574 -2.5643 -2.5643]]
+fly 2 x 11
+[[0.7618 0.0169 0.8143 0.7618 0.4992 0.0085 0.0161 0.7288  0.0002 0.8005 0.9439]
+ [0.0751 0.0169 0.0765 0.0751 0.4992 0.0005 0.0005 0.2532 1.2e-05 0.0616 0.0555]]
+sail 2 x 11
+[[0.0751 0.0169 0.0765 0.0751 0.4992 0.0005 0.0005 0.2532 1.2e-05 0.0616 0.0555]
+ [0.7618 0.0169 0.8143 0.7618 0.4992 0.0085 0.0161 0.7288  0.0002 0.8005 0.9439]]
+log_odds 2 x 11
+[[ 2.3172 0  2.3651  2.3172 0  2.8117  3.5082  1.0574  2.5643  2.5643  2.8334]
+ [-2.3172 0 -2.3651 -2.3172 0 -2.8117 -3.5082 -1.0574 -2.5643 -2.5643 -2.8334]]
 with_head_1 2 x 9
 [[0.0001 4.6e-05 0.0017 0.0004 0.0255 0.7618 0.0751 0.0005 0.1349]
  [0.0017 4.6e-05 0.0001 0.0004 0.0255 0.0751 0.7618 0.0005 0.1349]]
 without_head_1 2 x 9
 [[0.0001 3.5e-09 0.0001 0.0002 0.0007 0.4992 0.4992 0.0001 0.0003]
  [0.0001 3.5e-09 0.0001 0.0002 0.0007 0.4992 0.4992 0.0001 0.0003]]
-right 10
-[10 4 10 6 2 6 4 10 8 10]
+right 11
+[10 4 10 6 2 6 4 10 8 10 2]
 """
 
 from collections.abc import Iterable
@@ -104,7 +109,7 @@ from attention_docs.examples.course_sentence import (
 from attention_docs.softmax import softmax
 
 TITLE = "The next token, and the one after it"
-SOURCE = "our own"
+SOURCE = "our own example"
 
 FLY_PLACED = [1, 0, 1, 0, 0, -0.8432, 0.5376]  # the word, with the clock of position 6
 TEMPERATURES = [0.5, 1, 2]
@@ -119,6 +124,7 @@ PARTS = [
     "first norm",
     "feed-forward network",
     "second norm",
+    "both norms",
 ]
 FLY, SAIL = VOCABULARY.index("fly"), VOCABULARY.index("sail")
 SENTENCES = ["birds pass boats", "boats pass birds"]
@@ -131,6 +137,7 @@ LABELS = {
     "fly_placed": (FEATURES,),
     "appended": (VOCABULARY,),
     "tempered": ([f"temperature {t}" for t in TEMPERATURES], VOCABULARY),
+    "cumulative": ([f"temperature {t}" for t in TEMPERATURES], VOCABULARY[:-1]),
     "drawn": ([f"temperature {t}" for t in TEMPERATURES], [f"draw {u}" for u in DRAWS]),
     "fly": (SENTENCES, ["nothing", *PARTS]),
     "sail": (SENTENCES, ["nothing", *PARTS]),
@@ -154,6 +161,8 @@ def steps(xp: ModuleType = numpy) -> dict[str, Array]:
     appended = predict(xp, longer, multi_head_output(xp, longer))[2][-1, :]
     temperatures = xp.asarray(TEMPERATURES, dtype=xp.float64)
     tempered = softmax(logits[-1:, :] / temperatures[:, None])
+    cumulative = accumulate(xp, tempered[:, :-1])  # the last sum would be one
+    draws = xp.asarray(DRAWS, dtype=xp.float64)
     both = [ablations(xp, x), ablations(xp, swap_nouns(xp, x))]
     last_rows = xp.stack([rows[:, -1, :] for rows in both])
     return {
@@ -169,8 +178,9 @@ def steps(xp: ModuleType = numpy) -> dict[str, Array]:
         "next_but_one": xp.argmax(appended),
         "temperatures": temperatures,
         "tempered": tempered,
-        "draws": xp.asarray(DRAWS, dtype=xp.float64),
-        "drawn": sample(xp, tempered, xp.asarray(DRAWS, dtype=xp.float64)),
+        "cumulative": cumulative,
+        "draws": draws,
+        "drawn": sample(xp, cumulative, draws),
         "fly": last_rows[:, :, FLY],
         "sail": last_rows[:, :, SAIL],
         "log_odds": round_off(xp, xp.log(last_rows[:, :, FLY] / last_rows[:, :, SAIL])),
@@ -205,11 +215,15 @@ def predict(xp: ModuleType, placed: Array, added: Array) -> tuple[Array, Array, 
     return output, logits, softmax(logits)
 
 
-def sample(xp: ModuleType, probabilities: Array, draws: Array) -> Array:
-    """Sample words: for each row, the index at which each draw from [0, 1) falls in the CDF."""
+def accumulate(xp: ModuleType, probabilities: Array) -> Array:
+    """Return the cumulative sums of each row."""
     index = xp.arange(probabilities.shape[1])
     upper_triangular = xp.astype(index[:, None] <= index[None, :], xp.float64)
-    cumulative = probabilities @ upper_triangular
+    return probabilities @ upper_triangular
+
+
+def sample(xp: ModuleType, cumulative: Array, draws: Array) -> Array:
+    """Sample words: for each row, the index at which each draw from [0, 1) falls in the CDF."""
     passed = cumulative[:, None, :] <= draws[None, :, None]
     return xp.sum(xp.where(passed, xp.asarray(1), xp.asarray(0)), axis=-1)
 
@@ -227,9 +241,9 @@ def ablate(xp: ModuleType, x: Array, part: str | None) -> Array:
     scale = 1 if part == "scale" else None
     added = multi_head_output(xp, rows, heads, is_causal=part != "mask", scale=scale)
     rows = added if part == "first residual sum" else rows + added
-    rows = rows if part == "first norm" else layer_norm(xp, rows)
+    rows = rows if part in ("first norm", "both norms") else layer_norm(xp, rows)
     rows = rows if part == "feed-forward network" else rows + feed_forward(xp, rows)[2]
-    rows = rows if part == "second norm" else layer_norm(xp, rows)
+    rows = rows if part in ("second norm", "both norms") else layer_norm(xp, rows)
     return softmax(rows @ matrices["W_vocabulary"])
 
 

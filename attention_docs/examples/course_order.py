@@ -134,7 +134,7 @@ from attention_docs.examples.course_sentence import (
 )
 
 TITLE = "Two words exchange their places"
-SOURCE = "our own"
+SOURCE = "our own example"
 LABELS = {
     "X": (WORDS, FEATURES),
     "X_swapped": (SWAPPED, FEATURES),

@@ -93,7 +93,7 @@ from attention_docs.examples.course_sentence import (
 from attention_docs.softmax import softmax
 
 TITLE = "Queries, keys and values of a sentence"
-SOURCE = "our own"
+SOURCE = "our own example"
 LABELS = {
     "X": (WORDS, FEATURES),
     "weights_alike": (WORDS, WORDS),

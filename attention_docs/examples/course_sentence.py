@@ -106,7 +106,7 @@ import numpy
 from attention_docs.arrays import Array
 
 TITLE = "The sentence of the course"
-SOURCE = "our own"
+SOURCE = "our own example"
 
 WORDS = ["birds", "pass", "boats", "because", "they"]
 SWAPPED = ["boats", "pass", "birds", "because", "they"]

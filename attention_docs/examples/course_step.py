@@ -81,7 +81,7 @@ from attention_docs.learning import cross_entropy
 from attention_docs.softmax import softmax
 
 TITLE = "One step of training"
-SOURCE = "our own"
+SOURCE = "our own example"
 
 Y = [
     [0, 1, 0, 0, 0, 0, 0, 0, 0],

@@ -90,7 +90,7 @@ from attention_docs.examples.course_sentence import (
 from attention_docs.masks import causal_mask
 
 TITLE = "Another sentence, to test oneself"
-SOURCE = "our own"
+SOURCE = "our own example"
 
 WORDS = ["ships", "pass", "geese", "because", "they"]
 X = [

@@ -117,10 +117,10 @@ def token_by_token(k: Array, v: Array, strengths: Array, gates: Array) -> list[A
     return states
 
 
-def kept_part(gates: Array, xp: ModuleType) -> tuple[Array, Array]:
-    """Return what the gates keep, of the first state (n,) and of each write (n, n).
+def decay_factors(gates: Array, xp: ModuleType) -> tuple[Array, Array]:
+    """Return the cumulative decay of the initial state, (n,), and of each write, (n, n).
 
-    The product of the gates from i + 1 to r, in row r and column i, and zero above the diagonal.
+    Entry [r, i] is the product of gates i + 1 to r; entries above the diagonal are zero.
     """
     products = [gates[0]]
     for t in range(1, gates.shape[0]):
@@ -132,7 +132,7 @@ def kept_part(gates: Array, xp: ModuleType) -> tuple[Array, Array]:
 
 
 def solve_corrections(below: Array, right: Array, xp: ModuleType) -> Array:
-    """Solve (I + B) D = R row by row, for the part B of `below` beneath its diagonal."""
+    """Solve (I + B) D = R row by row, where B is `below` strictly below its diagonal."""
     rows = [right[0, :]]
     for t in range(1, right.shape[0]):
         rows.append(right[t, :] - below[t, :t] @ xp.stack(rows))
@@ -143,7 +143,7 @@ def one_chunk(
     q: Array, k: Array, v: Array, strengths: Array, gates: Array, state: Array, xp: ModuleType
 ) -> dict[str, Array]:
     """Compute the outputs of a chunk and the state after it without a loop over states."""
-    of_state, kept = kept_part(gates, xp)
+    of_state, kept = decay_factors(gates, xp)
     below = strengths[:, None] * (k @ k.T) * kept
     right = strengths[:, None] * (v - of_state[:, None] * (k @ state))
     corrections = solve_corrections(below, right, xp)

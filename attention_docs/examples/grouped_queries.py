@@ -1,7 +1,7 @@
 """Grouped queries: four query heads share two heads of keys and values.
 
 Each head has one query and 5 keys of 3 features, with values of a single feature. In `wrong` the
-heads 1 and 3 share the first keys, and 2 and 4 the second; right is that neighbouring heads do.
+heads 1 and 3 share the first keys, and 2 and 4 the second; correctly, neighbouring heads share.
 
 >>> show(steps())
 Q 4 x 3

@@ -9,8 +9,8 @@ percentage of right answers are measured on 256 test sequences, at the steps 0, 
 The weights of both layers belong to one of these sequences, `tokens`, after 250 steps.
 `position_scores` are the scores of the positions alone in the first layer. `match_scores` are those
 of the second layer between a last token, in the row, and what the first layer has written about the
-token before a position, in the column. `right_without_1` is the percentage when the head of the
-first layer adds nothing, and `right_without_2` the same for the second.
+token before a position, in the column. `accuracy_without_1` is the percentage when the head of the
+first layer adds nothing, and `accuracy_without_2` the same for the second.
 
 Training always uses NumPy, whatever library the steps are requested in.
 
@@ -21,9 +21,9 @@ loss_one 11
 [2.2325 2.1818 2.1466 2.1197 2.1137 2.0887 2.0436 2.0338 1.9993 1.9608 1.9672]
 loss_two 11
 [2.2564 2.1778 2.1484 2.1226 2.0965 1.9713 1.7157 1.3106 0.5361 0.0494 0.0136]
-right_one 11
+accuracy_one 11
 [11 14 15 15 11 18 24 21 21 23 17]
-right_two 11
+accuracy_two 11
 [13 14 16 17 15 23 38 59 88 100 100]
 guesses 2
 [1.6094 1.7918]
@@ -68,9 +68,9 @@ match_scores 9 x 9
  [-0.2314  4.1395 -9.0842  4.3931 -10.2414  3.1959  16.6240 -9.4796  0.3142]
  [ 5.1639 -5.2670  1.5785 -9.0895  -0.5422  0.0960  -4.1527 14.6539  3.6240]
  [-5.5928 -0.3415 -4.3964 -4.8696   4.2587 -2.9547   0.6533  3.4031 11.4100]]
-right_without_1 number
+accuracy_without_1 number
 20
-right_without_2 number
+accuracy_without_2 number
 18
 """
 
@@ -95,13 +95,13 @@ RATE = 1 / 100
 STEPS, EVERY = 250, 25
 
 LOSS = "the mean of −log p, where p is the probability of the right token, with {} of attention"
-RIGHT = "the percentage of right tokens that have the largest logit, with {} of attention"
+ACCURACY = "the percentage of right tokens that have the largest logit, with {} of attention"
 FORMULAS = {
     "step": "how often Adam has changed the weights",
     "loss_one": LOSS.format("one layer"),
     "loss_two": LOSS.format("two layers"),
-    "right_one": RIGHT.format("one layer"),
-    "right_two": RIGHT.format("two layers"),
+    "accuracy_one": ACCURACY.format("one layer"),
+    "accuracy_two": ACCURACY.format("two layers"),
     "guesses": "log 5 and log 6",
     "tokens": "the first sequence of the test",
     "answer": "the token that followed the last one where that stood before",
@@ -109,8 +109,8 @@ FORMULAS = {
     "weights2": f"softmax(Q Kᵀ / √{TWO.d_k}) of this sequence in layer 2, after {STEPS} steps",
     "position_scores": f"(W_P W_Q1) (W_P W_K1)ᵀ / √{TWO.d_k}, after {STEPS} steps",
     "match_scores": f"(W_E W_Q2) (W_E W_V1 W_K2)ᵀ / √{TWO.d_k}, after {STEPS} steps",
-    "right_without_1": f"right_two after {STEPS} steps, with W_V1 = 0",
-    "right_without_2": f"right_two after {STEPS} steps, with W_V2 = 0",
+    "accuracy_without_1": f"accuracy_two after {STEPS} steps, with W_V1 = 0",
+    "accuracy_without_2": f"accuracy_two after {STEPS} steps, with W_V2 = 0",
 }
 
 
@@ -126,8 +126,8 @@ def steps(xp: ModuleType = numpy) -> dict[str, Array]:
         "step": numpy.arange(0, STEPS + 1, EVERY),
         "loss_one": numpy.array([loss for loss, _ in one]),
         "loss_two": numpy.array([loss for loss, _ in two]),
-        "right_one": numpy.array([accuracy for _, accuracy in one]),
-        "right_two": numpy.array([accuracy for _, accuracy in two]),
+        "accuracy_one": numpy.array([accuracy for _, accuracy in one]),
+        "accuracy_two": numpy.array([accuracy for _, accuracy in two]),
         "guesses": numpy.log(numpy.array([5.0, 6.0])),
         "tokens": numpy.argmax(test.tokens[0], axis=-1),
         "answer": numpy.argmax(test.targets[0, -1]),
@@ -135,8 +135,8 @@ def steps(xp: ModuleType = numpy) -> dict[str, Array]:
         "weights2": run.steps[1].weights[0],
         "position_scores": layer_scores(weights, 1, weights["W_P"], weights["W_P"]),
         "match_scores": layer_scores(weights, 2, weights["W_E"], written_by_first_layer),
-        "right_without_1": numpy.array(evaluate(TWO, without_1, test)[1]),
-        "right_without_2": numpy.array(evaluate(TWO, without_2, test)[1]),
+        "accuracy_without_1": numpy.array(evaluate(TWO, without_1, test)[1]),
+        "accuracy_without_2": numpy.array(evaluate(TWO, without_2, test)[1]),
     }
     return {name: xp.asarray(array) for name, array in computed.items()}
 

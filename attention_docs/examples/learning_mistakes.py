@@ -3,7 +3,7 @@
 Loss and percentage of right answers on 256 test sequences, at the steps 0, 10, ..., 100, and for
 induction at 0, 25, ..., 250. The first six are variants of `learning_reverse` and
 `learning_induction`. `wide` has d_k = 64 and embeddings of variance one, and `wide_unscaled` the
-same without the scale; `..._right_of_starts` are right answers after 40 steps from six other
+same without the scale; `..._accuracy_by_seed` are right answers after 40 steps from six other
 initial weights, trained on other sequences.
 
 `walk` is a small language model: each token is followed by one of two, equally likely, so no model
@@ -20,51 +20,51 @@ log_2 number
 0.6931
 no_positions 11
 [2.0038 1.8725 1.7660 1.6435 1.5594 1.5032 1.4829 1.4791 1.4657 1.4431 1.4380]
-no_positions_right 11
+no_positions_accuracy 11
 [13 26 34 36 39 40 41 39 39 40 40]
 no_residual 11
 [1.9665 1.8374 1.6120 1.1095 0.4783 0.0996 0.0063 0.0014 0.0007 0.0004 0.0003]
-no_residual_right 11
+no_residual_accuracy 11
 [12 33 45 61 85 98 100 100 100 100 100]
 induction_no_positions 11
 [2.2230 2.1756 2.1347 2.1229 2.0734 1.9805 1.8595 1.6266 1.4981 1.2998 1.0777]
-induction_no_positions_right 11
+induction_no_positions_accuracy 11
 [13 16 16 14 16 18 34 45 48 57 66]
 induction_no_residual 11
 [2.1880 2.2051 2.2024 2.2177 2.2006 2.1927 2.1714 2.1645 2.1619 2.1280 2.1394]
-induction_no_residual_right 11
+induction_no_residual_accuracy 11
 [13 8 11 10 12 12 12 15 11 16 16]
 wide 11
 [2.9168 1.9690 1.5094 0.6935 0.1574 0.0239 0.0068 0.0031 0.0020 0.0015 0.0012]
-wide_right 11
+wide_accuracy 11
 [14 23 46 86 98 100 100 100 100 100 100]
 wide_unscaled 11
 [3.0578 2.1026 1.7792 1.5432 1.1174 0.6442 0.1707 0.0347 0.0121 0.0059 0.0038]
-wide_unscaled_right 11
+wide_unscaled_accuracy 11
 [15 19 36 54 71 87 98 100 100 100 100]
-wide_right_of_starts 6
+wide_accuracy_by_seed 6
 [78 86 100 98 97 100]
-wide_unscaled_right_of_starts 6
+wide_unscaled_accuracy_by_seed 6
 [16 28 55 32 73 56]
 walk 11
 [1.8273 1.4028 1.0078 0.7949 0.7463 0.7280 0.7218 0.7191 0.7153 0.7052 0.7136]
-walk_right 11
+walk_accuracy 11
 [14 49 50 50 50 51 51 49 49 51 51]
 unmasked 11
 [1.8248 1.4454 1.0748 0.7894 0.6331 0.5481 0.4974 0.4171 0.3130 0.1996 0.1668]
-unmasked_right 11
+unmasked_accuracy 11
 [14 54 56 60 69 74 77 82 89 93 94]
 unmasked_used 11
 [1.8273 1.4797 1.1861 1.0674 1.1926 1.2876 1.3596 1.5039 1.6876 2.0828 2.4615]
-unmasked_used_right 11
+unmasked_used_accuracy 11
 [14 46 49 46 47 45 42 38 36 35 31]
 unshifted 11
 [1.7086 1.0007 0.3042 0.0418 0.0079 0.0013 0.0005 0.0003 0.0002 0.0002 0.0002]
-unshifted_right 11
+unshifted_accuracy 11
 [33 97 100 100 100 100 100 100 100 100 100]
 unshifted_used 11
 [1.8273 2.1538 3.5914 6.7611 9.5027 10.9670 11.6837 12.0267 12.2021 12.3056 12.3804]
-unshifted_used_right 11
+unshifted_used_accuracy 11
 [14 1 0 0 0 0 0 0 0 0 0]
 """
 
@@ -83,11 +83,11 @@ from attention_docs.learning import Model, Weights, evaluate, train
 from attention_docs.lessons import Task, induction, reverse, walk
 
 TITLE = "What goes wrong in training"
-SOURCE = "our own"
+SOURCE = "our own example"
 
 RATE = 1 / 100
 WIDE = replace(MODEL, d_k=64)
-STARTS, EARLY = range(10, 16), 40
+SEEDS, EARLY = range(10, 16), 40
 WALK = Model(vocabulary=6, length=8, width=16, d_k=8, is_causal=True)
 UNMASKED = replace(WALK, is_causal=False)
 unshifted_walk = partial(walk, shift=0)
@@ -106,14 +106,14 @@ MODELS = {
     "unshifted_used": "of the same model, asked for the next token",
 }
 LOSS = "the mean of −log p, where p is the probability of the right token, {}"
-RIGHT = "the percentage of right tokens that have the largest logit, {}"
+ACCURACY = "the percentage of right tokens that have the largest logit, {}"
 FORMULAS = {
     "step": "how often Adam has changed the weights; for induction see learning_induction.step",
     "log_2": "log 2",
     **{name: LOSS.format(model) for name, model in MODELS.items()},
-    **{f"{name}_right": RIGHT.format(model) for name, model in MODELS.items()},
+    **{f"{name}_accuracy": ACCURACY.format(model) for name, model in MODELS.items()},
     **{
-        f"{name}_right_of_starts": RIGHT.format(
+        f"{name}_accuracy_by_seed": ACCURACY.format(
             f"{MODELS[name]}, after {EARLY} steps from six starts"
         )
         for name in ("wide", "wide_unscaled")
@@ -131,8 +131,8 @@ def steps(xp: ModuleType = numpy) -> dict[str, Array]:
         **learning_curve("induction_no_residual", replace(TWO, has_residual=False), induction),
         **learning_curve("wide", WIDE, reverse, size=4),
         **learning_curve("wide_unscaled", replace(WIDE, scale=1.0), reverse, size=4),
-        "wide_right_of_starts": accuracy_by_seed(WIDE),
-        "wide_unscaled_right_of_starts": accuracy_by_seed(replace(WIDE, scale=1.0)),
+        "wide_accuracy_by_seed": accuracy_by_seed(WIDE),
+        "wide_unscaled_accuracy_by_seed": accuracy_by_seed(replace(WIDE, scale=1.0)),
         **learning_curve("walk", WALK, walk),
         **learning_curve("unmasked", UNMASKED, walk),
         **learning_curve("unmasked_used", UNMASKED, walk, test_model=WALK),
@@ -163,7 +163,7 @@ def learning_curve(
     """
     results = evaluate_checkpoints(model, task, size, test_model or model, test_task or task)
     losses, accuracies = zip(*results, strict=True)
-    return {name: numpy.array(losses), f"{name}_right": numpy.array(accuracies)}
+    return {name: numpy.array(losses), f"{name}_accuracy": numpy.array(accuracies)}
 
 
 @cache
@@ -177,10 +177,10 @@ def evaluate_checkpoints(
 
 @cache
 def accuracy_by_seed(model: Model) -> Array:
-    """Return the percentage of right tokens after `EARLY` steps, for each seed in `STARTS`."""
+    """Return the percentage of right tokens after `EARLY` steps, for each seed in `SEEDS`."""
     test = reverse(RandomState(2), batch=256)
     percentages = []
-    for seed in STARTS:
+    for seed in SEEDS:
         stages = train(model, model.initial_weights(seed, 4), reverse, RATE, seed=seed + 10)
         weights = next(islice(stages, EARLY, None))
         _, percentage = evaluate(model, weights, test)

@@ -13,7 +13,7 @@ step 11
 [0 10 20 30 40 50 60 70 80 90 100]
 loss 11
 [2.0278 1.8891 1.7587 1.5043 0.9256 0.2740 0.0186 0.0027 0.0011 0.0006 0.0005]
-right 11
+accuracy 11
 [13 23 34 46 69 96 100 100 100 100 100]
 tokens 6
 [0 5 0 6 3 2]
@@ -59,7 +59,7 @@ from attention_docs.learning import Model, Weights, evaluate, train
 from attention_docs.lessons import reverse
 
 TITLE = "One layer learns to reverse a sequence"
-SOURCE = "our own"
+SOURCE = "our own example"
 
 MODEL = Model(vocabulary=7, length=6, width=16, d_k=8)
 RATE = 1 / 100
@@ -68,7 +68,7 @@ STEPS, EVERY, DURING = 100, 10, 3
 FORMULAS = {
     "step": "how often Adam has changed the weights",
     "loss": "the mean of −log p, where p is the probability of the right token",
-    "right": "the percentage of right tokens that have the largest logit",
+    "accuracy": "the percentage of right tokens that have the largest logit",
     "tokens": "the first sequence of the test",
     "weights_before": "softmax(Q Kᵀ / √8) of this sequence, before the first step",
     "weights_during": f"softmax(Q Kᵀ / √8) of this sequence, after {DURING * EVERY} steps",
@@ -87,7 +87,7 @@ def steps(xp: ModuleType = numpy) -> dict[str, Array]:
     computed = {
         "step": numpy.arange(0, STEPS + 1, EVERY),
         "loss": numpy.array([loss for loss, _ in results]),
-        "right": numpy.array([accuracy for _, accuracy in results]),
+        "accuracy": numpy.array([accuracy for _, accuracy in results]),
         "tokens": numpy.argmax(test.tokens[0], axis=-1),
         "weights_before": before,
         "weights_during": during,

@@ -32,7 +32,7 @@ from attention_docs.examples.course_sentence import WORDS, given_matrices
 from attention_docs.softmax import softmax
 
 TITLE = "Scores of more features, and a softmax with a temperature"
-SOURCE = "our own"
+SOURCE = "our own example"
 
 D = [12]
 TEMPERATURE = [1]

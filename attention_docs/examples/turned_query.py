@@ -29,7 +29,7 @@ from attention_docs.arrays import Array
 from attention_docs.softmax import softmax
 
 TITLE = "One query to turn, three keys and their values in a plane"
-SOURCE = "our own"
+SOURCE = "our own example"
 
 Q = [[1, 1]]
 K = [[2, 0.5], [-0.5, 2], [-1.5, -1.5]]

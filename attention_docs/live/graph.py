@@ -173,7 +173,7 @@ class PrunedGraph:
             node = self.representative[read.node]
             if node not in guarded and self.ancestors[node] & inputs:
                 guarded.add(node)
-                # The other answer is known only of a boolean.
+                # Only a boolean answer can be flipped.
                 refusal = find_refusal(self.name, index) if isinstance(read.answer, bool) else None
                 yield Guard(read, self.append_refusal(refusal, read.node_count))
 

@@ -265,9 +265,9 @@ class RecordedArray:
     __hash__ = None  # type: ignore[assignment]  # makes it unhashable
 
 
-def _operator(symbol: str, operation: str, *, reflected: bool = False) -> Callable[..., Any]:
-    """Return the method of `RecordedArray` for a Python operator, like `__add__` for `add`."""
-    function = getattr(operator, f"__{symbol}__")
+def _operator(name: str, operation: str, *, reflected: bool = False) -> Callable[..., Any]:
+    """Return the method of `RecordedArray` for a Python operator, such as `__add__` for `add`."""
+    function = getattr(operator, f"__{name}__")
 
     def method(*operands: Any) -> RecordedArray:
         tape = operands[0].tape
@@ -278,10 +278,10 @@ def _operator(symbol: str, operation: str, *, reflected: bool = False) -> Callab
     return method
 
 
-for _symbol, _operation in (BINARY | COMPARISONS | UNARY).items():
-    setattr(RecordedArray, f"__{_symbol}__", _operator(_symbol, _operation))
-for _symbol, _operation in BINARY.items():
-    setattr(RecordedArray, f"__r{_symbol}__", _operator(_symbol, _operation, reflected=True))
+for _name, _operation in (BINARY | COMPARISONS | UNARY).items():
+    setattr(RecordedArray, f"__{_name}__", _operator(_name, _operation))
+for _name, _operation in BINARY.items():
+    setattr(RecordedArray, f"__r{_name}__", _operator(_name, _operation, reflected=True))
 
 
 class Namespace(ModuleType):

@@ -1,22 +1,22 @@
-"""Sentences that end with *they*, which can only mean one of their two nouns: the plural one.
+"""Sentences that end with *they*, which can only refer to the one plural noun among their two.
 
 Each pair of nouns gives four sentences: either noun comes first, and either is the plural one. So a
-rule that looks only at places, or only at words, is right in half of them.
+rule that looks only at positions, or only at words, is correct in half of them.
 """
 
 from collections.abc import Iterator
 from typing import NamedTuple
 
-# The beginning of a sentence, a verb, the words before the pronoun.
-RANKING = (
+# Two nouns, a verb and a conjunction. The heads are ranked on these sentences.
+SELECTION_FRAMES = (
     ("boy", "girl", "followed", "because"),
     ("dog", "cat", "saw", "because"),
     ("teacher", "student", "called", "because"),
     ("king", "soldier", "watched", "because"),
     ("farmer", "horse", "found", "because"),
 )
-# Other nouns, verbs and conjunctions. The head that was ranked best is tried on these once.
-TRIAL = (
+# No word is shared with the frames above, and the head that ranked first is tested on these once.
+HELD_OUT_FRAMES = (
     ("doctor", "nurse", "met", "when"),
     ("bird", "snake", "passed", "but"),
     ("artist", "writer", "helped", "so"),
@@ -26,12 +26,12 @@ TRIAL = (
 
 
 class Sentence(NamedTuple):
-    """A sentence up to the pronoun.
+    """A sentence that ends with the pronoun.
 
     Attributes:
         text: the sentence.
-        antecedent: the noun that *they* means.
-        other: the noun that it cannot mean, because it is singular.
+        antecedent: the noun that *they* refers to.
+        other: the noun that it cannot refer to, because it is singular.
         is_first: whether the antecedent is the first noun.
     """
 
@@ -42,9 +42,9 @@ class Sentence(NamedTuple):
 
 
 def sentences(frames: tuple[tuple[str, str, str, str], ...]) -> Iterator[Sentence]:
-    """Yield the four sentences of each pair of nouns.
+    """Yield the four sentences of each frame.
 
-    >>> for sentence in sentences(TRIAL[:1]):
+    >>> for sentence in sentences(HELD_OUT_FRAMES[:1]):
     ...     print(sentence.text, "->", sentence.antecedent)
     The doctors met the nurse when they -> doctors
     The doctor met the nurses when they -> nurses

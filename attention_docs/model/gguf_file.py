@@ -1,6 +1,6 @@
 """Read a model of the Llama family, and its vocabulary, from a GGUF file.
 
-Needs PyPI's `gguf`, which reads the format and turns quantised numbers into float32.
+Needs PyPI's `gguf`, which reads the format and dequantises weights to float32.
 """
 
 from collections.abc import Mapping
@@ -13,7 +13,7 @@ from attention_docs.arrays import Array
 from attention_docs.model.llama import Layer, Llama, Sizes
 from attention_docs.model.tokenizer import Tokenizer
 
-# The name in the file of each array of a layer, and its shape in letters of `Sizes`.
+# The name that each array of `Layer` has in the file.
 LAYER_TENSORS = {
     "attention_norm": "attn_norm",
     "W_Q": "attn_q",
@@ -33,7 +33,8 @@ def read_gguf(path: str | Path) -> tuple[Llama, Tokenizer]:
     Raises:
         ImportError: if PyPI's `gguf` is not installed.
         OSError: if the file cannot be read.
-        ValueError: if it is no GGUF file of the Llama family, or has parts that the model lacks.
+        ValueError: if it is not a GGUF file of the Llama family, or has tensors or settings that
+            `Llama` does not support.
     """
     reader = _open(Path(path))
     fields = dict(reader.fields)
@@ -72,7 +73,7 @@ def _value(fields: Mapping[str, Any], name: str) -> Any:
 
 
 def _sizes(fields: Mapping[str, Any]) -> Sizes:
-    """Return the sizes that the file states; refuse what the model would compute differently."""
+    """Return the sizes in the metadata; refuse settings that `Llama` does not support."""
     for name in fields:
         if name.startswith(("llama.rope.scaling", "llama.expert")):
             raise ValueError(f"it has {name}, which this model does not compute")
@@ -124,7 +125,7 @@ def _model(sizes: Sizes, tensors: Mapping[str, Any]) -> Llama:
         for number in range(sizes.layers)
     ]  # fmt: skip
     output_norm = take("output_norm.weight", (d,))
-    # Many models use the embeddings a second time.
+    # Many models tie the output matrix to the embeddings.
     is_tied = "output.weight" not in tensors
     W_vocabulary = embeddings.T if is_tied else take("output.weight", (d, vocabulary))
     if remaining:
@@ -133,7 +134,7 @@ def _model(sizes: Sizes, tensors: Mapping[str, Any]) -> Llama:
 
 
 def _dequantized(tensor: Any) -> Array:
-    """Return a tensor in float32, a matrix as (inputs, outputs): the file has the transpose."""
+    """Return a tensor in float32; a matrix is transposed to (inputs, outputs)."""
     from gguf.quants import dequantize
 
     try:

@@ -1,4 +1,4 @@
-"""What a head does, measured by its weights: one number between 0 and 1 for each kind."""
+"""Scores between 0 and 1 that say what a head attends to, computed from its attention weights."""
 
 from collections.abc import Iterable, Sequence
 from typing import NamedTuple
@@ -17,12 +17,12 @@ class Head(NamedTuple):
 
 
 def all_weights(run: Iterable[LayerSteps]) -> Array:
-    """Return (layers, h, m, n) weights of a run."""
+    """Return the attention weights of a run, (layers, h, m, n)."""
     return np.stack([steps.attention.weights for steps in run])
 
 
 def previous_token(weights: Array) -> Array:
-    """Return (..., h) mean weights on the token before, from (..., h, n, n) weights.
+    """Return the mean weight on the previous token, (..., h), from (..., h, n, n) weights.
 
     >>> show(previous_token(np.array([[[1.0, 0.0, 0.0], [1.0, 0.0, 0.0], [0.2, 0.8, 0.0]]])))
     [0.9000]
@@ -31,9 +31,9 @@ def previous_token(weights: Array) -> Array:
 
 
 def first_token(weights: Array) -> Array:
-    """Return (..., h) mean weights on the first token, from (..., h, n, n) weights.
+    """Return the mean weight on the first token, (..., h), from (..., h, n, n) weights.
 
-    The first row is left out, because its whole weight is there under a causal mask.
+    The first row is left out, because under a causal mask it can see only that token.
 
     >>> show(first_token(np.array([[[1.0, 0.0, 0.0], [1.0, 0.0, 0.0], [0.2, 0.8, 0.0]]])))
     [0.6000]
@@ -42,7 +42,7 @@ def first_token(weights: Array) -> Array:
 
 
 def induction(weights: Array) -> Array:
-    """Return (..., h) mean weights on the token after the earlier copy of the same token.
+    """Return the mean weight, (..., h), on the token after an earlier copy of the same token.
 
     Args:
         weights: (..., h, n, n) weights on a sequence whose second half repeats the first.
@@ -58,36 +58,38 @@ def induction(weights: Array) -> Array:
 
 
 def first_of_word(weights: Array, starts: Sequence[int]) -> Array:
-    """Return (..., h) mean weights on the first token of the word, from tokens two or more behind.
+    """Return the mean weight, (..., h), on the first token of the word.
+
+    Only tokens at least two positions after it count, because one position is the previous token.
 
     Args:
         weights: (..., h, n, n) weights.
-        starts: for each token the place of the first token of its word.
+        starts: for each token the position of the first token of its word.
 
     Raises:
         ValueError: if no word has three tokens.
     """
-    rows = [place for place, start in enumerate(starts) if place - start >= 2]
+    rows = [position for position, start in enumerate(starts) if position - start >= 2]
     if not rows:
-        raise ValueError("starts has no word of three tokens")
+        raise ValueError("starts has no word of three tokens; expected at least one")
     return np.mean(weights[..., rows, [starts[row] for row in rows]], axis=-1)
 
 
 def word_starts(tokens: Sequence[str]) -> list[int]:
-    """Return for each token the place of the first token of its word.
+    """Return for each token the position of the first token of its word.
 
     >>> word_starts(["The", " ant", "id", "ote", " works", "."])
     [0, 1, 1, 1, 4, 5]
     """
     starts: list[int] = []
-    for place, token in enumerate(tokens):
-        continues = bool(starts) and token[:1].isalpha() and tokens[place - 1][-1:].isalpha()
-        starts.append(starts[-1] if continues else place)
+    for position, token in enumerate(tokens):
+        continues = bool(starts) and token[:1].isalpha() and tokens[position - 1][-1:].isalpha()
+        starts.append(starts[-1] if continues else position)
     return starts
 
 
 def repeated_sequence(model: Llama, length: int, seed: int) -> list[int]:
-    """Return random tokens, repeated once."""
+    """Return `length` random tokens followed by a copy of them."""
     draw = np.random.RandomState(seed)
     tokens: list[int] = draw.randint(len(model.embeddings), size=length).tolist()
     return tokens * 2
@@ -100,4 +102,4 @@ def strongest(scores: Array, count: int) -> list[Head]:
     [Head(layer=0, head=1), Head(layer=1, head=0)]
     """
     order = np.argsort(-scores, axis=None, kind="stable")[:count]
-    return [Head(*map(int, np.unravel_index(place, scores.shape))) for place in order]
+    return [Head(*map(int, np.unravel_index(index, scores.shape))) for index in order]

@@ -1,4 +1,4 @@
-"""What a block of the Llama family has besides attention: RMS norm and SwiGLU."""
+"""The layers of a Llama block other than attention: RMS norm and SwiGLU."""
 
 from attention_docs.arrays import (
     Array,
@@ -27,8 +27,8 @@ def rms_norm(x: Array, weight: Array, epsilon: float = 1e-5) -> Array:
         (..., d) array, same library, device and dtype as `x`; integers become floats.
 
     Raises:
-        TypeError: if an array is not real, their libraries or dtypes differ, or `epsilon` is no
-            real number.
+        TypeError: if an array is not real, their libraries or dtypes differ, or `epsilon` is not
+            a real number.
         ValueError: if `weight` does not fit, a number is not finite, `epsilon` is not positive,
             or a result overflows.
 
@@ -60,16 +60,16 @@ def rms_norm(x: Array, weight: Array, epsilon: float = 1e-5) -> Array:
 
 
 def swiglu(x: Array, W_gate: Array, W_up: Array, W_down: Array) -> Array:
-    r"""Feed each row through a hidden layer whose features are gated.
+    r"""Apply a feed-forward network with gated hidden features (SwiGLU) to each row.
 
     $$y = \big(\mathrm{SiLU}(x W_{\text{gate}}) \odot x W_{\text{up}}\big)\, W_{\text{down}},
       \qquad \mathrm{SiLU}(a) = \frac{a}{1 + e^{-a}}$$
 
     Args:
         x: (..., n, d) rows of features.
-        W_gate: (d, d_ff) makes the gate.
-        W_up: (d, d_ff) makes the hidden features.
-        W_down: (d_ff, d_out) brings them back to the width of a row.
+        W_gate: (d, d_ff) computes the gate.
+        W_up: (d, d_ff) computes the hidden features.
+        W_down: (d_ff, d_out) projects them to the output width.
 
     Returns:
         (..., n, d_out) array, same library, device and dtype as `x`; integers become floats.
@@ -97,7 +97,7 @@ def swiglu(x: Array, W_gate: Array, W_up: Array, W_down: Array) -> Array:
     with ignoring_overflow():
         gate = arrays["x"] @ arrays["W_gate"]  # (..., n, d_ff)
         check_no_overflow(xp, "the products of x and W_gate hold", gate)
-        gate = gate / (1 + xp.exp(-gate))  # far below zero exp overflows, and the result is -0
+        gate = gate / (1 + xp.exp(-gate))  # -0 where exp overflows
         hidden = gate * (arrays["x"] @ arrays["W_up"])
         output = xp.astype(hidden @ arrays["W_down"], dtype)
     check_no_overflow(xp, "the products of x with W_gate, W_up and W_down hold", output)
@@ -105,7 +105,7 @@ def swiglu(x: Array, W_gate: Array, W_up: Array, W_down: Array) -> Array:
 
 
 def _check_shapes(x: Array, W_gate: Array, W_up: Array, W_down: Array) -> None:
-    """Refuse arrays that cannot be multiplied one after the other."""
+    """Refuse arrays whose shapes do not fit each other."""
     for name, array, axes in (("x", x, "(..., n, d)"), ("W_gate", W_gate, "(d, d_ff)")):
         if array.ndim < 2 or (name != "x" and array.ndim != 2):
             raise ValueError(f"{name} has shape {array.shape}; expected {axes}")

@@ -1,7 +1,7 @@
 """A language model of the Llama family, computed with this package's own parts.
 
-Letters: `m` new tokens, `n` tokens with those in the cache, `h` query heads over `g` heads of keys
-and values, `d_k` features a head, `d` features a token. A layer computes
+Shapes: `m` new tokens, `n` tokens including those in the cache, `h` query heads, `g` key and value
+heads, `d_k` features per head, `d` features per token. A layer computes
 
     y = x + merge(Attention(rotary(u W_Q), rotary(u W_K), u W_V)) W_O     u = rms_norm(x)
     output = y + swiglu(v)                                                v = rms_norm(y)
@@ -21,7 +21,7 @@ from attention_docs.positions import rotary
 
 # The keys and values of each layer, for all tokens so far.
 Cache = Sequence[tuple[Array, Array]]
-# From the number of a layer and the outputs of its heads to the outputs that take their place.
+# Takes a layer index and the outputs of its heads, (h, m, d_k); returns the replacement outputs.
 ReplaceHeads = Callable[[int, Array], Array]
 
 
@@ -30,14 +30,14 @@ class Sizes(NamedTuple):
 
     Attributes:
         layers: the number of layers.
-        d_model: d, features of a token.
-        heads: h, query heads of a layer.
-        kv_heads: g, heads of keys and values, a divisor of h.
+        d_model: d, features per token.
+        heads: h, query heads per layer.
+        kv_heads: g, key and value heads per layer, a divisor of h.
         d_k: features of a query, a key and a value.
         d_ff: hidden features of the feed-forward network.
-        base: sets the frequencies of the rotary positions.
-        epsilon: that of the norms.
-        context: the largest number of tokens.
+        base: the base of the rotary frequencies.
+        epsilon: the epsilon of the norms.
+        context: the maximum number of tokens.
     """
 
     layers: int
@@ -61,9 +61,9 @@ class Layer(NamedTuple):
         W_V: (d, g d_k) projects values.
         W_O: (h d_k, d) mixes the heads.
         feed_forward_norm: (d,) scales the input of the feed-forward network.
-        W_gate: (d, d_ff) makes its gate.
-        W_up: (d, d_ff) makes its hidden features.
-        W_down: (d_ff, d) brings them back.
+        W_gate: (d, d_ff) computes its gate.
+        W_up: (d, d_ff) computes its hidden features.
+        W_down: (d_ff, d) projects them back to d.
     """
 
     attention_norm: Array
@@ -81,9 +81,9 @@ class LayerSteps(NamedTuple):
     """What a layer computes.
 
     Attributes:
-        query: (h, m, d_k) queries, turned by their positions.
-        key: (g, n, d_k) keys, turned, with those in the cache.
-        value: (g, n, d_k) values, with those in the cache.
+        query: (h, m, d_k) rotated queries.
+        key: (g, n, d_k) rotated keys, including those in the cache.
+        value: (g, n, d_k) values, including those in the cache.
         attention: the steps of all heads; `attention.weights` is (h, m, n).
         hidden: (m, d) the output of the layer, and the input of the next.
     """
@@ -103,7 +103,7 @@ class Llama(NamedTuple):
         embeddings: (vocabulary, d) a row for each token.
         layers: the weights of each layer.
         output_norm: (d,) scales the input of the logits.
-        W_vocabulary: (d, vocabulary) from features to logits.
+        W_vocabulary: (d, vocabulary) maps features to logits.
     """
 
     sizes: Sizes
@@ -117,9 +117,9 @@ class Llama(NamedTuple):
         hidden = self.embeddings[:0]
         for steps in self.run(tokens, **options):  # type: ignore[arg-type]
             hidden = steps.hidden
-        return self.read_out(hidden)
+        return self.compute_logits(hidden)
 
-    def read_out(self, hidden: Array) -> Array:
+    def compute_logits(self, hidden: Array) -> Array:
         """Return (m, vocabulary) logits from the (m, d) output of the last layer."""
         return rms_norm(hidden, self.output_norm, self.sizes.epsilon) @ self.W_vocabulary
 
@@ -130,14 +130,14 @@ class Llama(NamedTuple):
         mask: Array | None = None,
         replace_heads: ReplaceHeads | None = None,
     ) -> Iterator[LayerSteps]:
-        """Compute one layer after the other, so that a long text need not keep all the weights.
+        """Yield the steps of each layer; a caller that drops them saves memory.
 
         Args:
-            tokens: the m new tokens, by their numbers in the vocabulary.
-            cache: `(steps.key, steps.value)` of each layer, from the tokens before.
-            mask: (m, n) True where a query may see a key, besides the causal mask.
-            replace_heads: called with the number of a layer and the (h, m, d_k) outputs of its
-                heads; returns the outputs to go on with.
+            tokens: the ids of the m new tokens.
+            cache: `(steps.key, steps.value)` of each layer for the previous tokens.
+            mask: (m, n) True where a query may see a key, in addition to the causal mask.
+            replace_heads: called with a layer index and the (h, m, d_k) outputs of its heads;
+                returns the outputs to use instead.
 
         Raises:
             ValueError: if there are no tokens or too many, or one is not in the vocabulary.
@@ -145,7 +145,7 @@ class Llama(NamedTuple):
         past = cache[0][0].shape[-2] if cache else 0
         x = self.embeddings[self._check_tokens(tokens, past)]  # (m, d)
         positions = np.arange(past, past + len(x))
-        # The new tokens are the last of the text, so they have the lower rows of the causal mask.
+        # The new tokens come last, so they take the last rows of the causal mask.
         visible = causal_mask(past + len(x))[past:]  # (m, n)
         visible = visible if mask is None else visible & mask
         for number, layer in enumerate(self.layers):
@@ -165,25 +165,25 @@ class Llama(NamedTuple):
             yield LayerSteps(query, key, value, attention, x)
 
     def _project(self, layer: Layer, x: Array, positions: Array) -> tuple[Array, Array, Array]:
-        """Return queries and keys, turned, and values of each head."""
+        """Return the rotated queries, the rotated keys and the values of each head."""
         _, _, heads, kv_heads, *_ = self.sizes
         normed = rms_norm(x, layer.attention_norm, self.sizes.epsilon)
         query = split_heads(normed @ layer.W_Q, heads)  # (h, m, d_k)
         key = split_heads(normed @ layer.W_K, kv_heads)  # (g, m, d_k)
         value = split_heads(normed @ layer.W_V, kv_heads)
-        # The file stores the features of a pair side by side.
+        # The weights in the file are ordered so that neighbouring features form a rotary pair.
         query, key = (
-            rotary(turned, positions, self.sizes.base, interleaved=True) for turned in (query, key)
+            rotary(rows, positions, self.sizes.base, interleaved=True) for rows in (query, key)
         )
         return query, key, value
 
     def _check_tokens(self, tokens: Sequence[int], past: int) -> Array:
-        """Return the tokens as an array of numbers that are rows of the embeddings."""
+        """Return the token ids as an array; refuse ids outside the vocabulary."""
         total, context, vocabulary = past + len(tokens), self.sizes.context, len(self.embeddings)
         if not len(tokens):
             raise ValueError("tokens is empty; expected at least one token")
         if total > context:
             raise ValueError(f"tokens and cache hold {total} tokens; expected at most {context}")
         if not all(0 <= token < vocabulary for token in tokens):
-            raise ValueError(f"tokens holds a number outside the vocabulary of {vocabulary}")
+            raise ValueError(f"tokens holds an id outside the vocabulary of {vocabulary}")
         return np.asarray(tokens)

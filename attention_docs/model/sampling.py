@@ -1,4 +1,4 @@
-"""From logits to the next word: temperature, top-k, top-p, and a greedy continuation."""
+"""Choose the next token from logits: temperature, top-k, top-p and greedy decoding."""
 
 from collections.abc import Iterator, Sequence
 
@@ -12,13 +12,13 @@ from attention_docs.softmax import softmax
 def next_token_probabilities(
     logits: Array, temperature: float = 1.0, top_k: int | None = None, top_p: float = 1.0
 ) -> Array:
-    """Return the probabilities to draw the next token from.
+    """Return the probabilities with which the next token is sampled.
 
     Args:
         logits: (vocabulary,) of the last token.
-        temperature: what the logits are divided by; below 1 the likely tokens gain.
-        top_k: how many of the likeliest tokens to keep; all of them if left out.
-        top_p: keep the likeliest tokens until their probabilities together reach this.
+        temperature: divides the logits; below 1, likely tokens become more likely.
+        top_k: keep only this many of the most likely tokens; by default all.
+        top_p: keep the most likely tokens until their cumulative probability reaches this.
 
     Raises:
         ValueError: if `temperature` or `top_k` is not positive, or `top_p` not in (0, 1].
@@ -45,12 +45,12 @@ def next_token_probabilities(
 
 
 def continue_greedily(model: Llama, tokens: Sequence[int]) -> Iterator[int]:
-    """Yield the likeliest next token, again and again; only the new token is computed."""
+    """Yield the most likely next token forever, computing only the new token each time."""
     cache = None
     new = list(tokens)
     while True:
         steps = list(model.run(new, cache))
         cache = [(step.key, step.value) for step in steps]
-        token = int(np.argmax(model.read_out(steps[-1].hidden[-1:])))
+        token = int(np.argmax(model.compute_logits(steps[-1].hidden[-1:])))
         yield token
         new = [token]

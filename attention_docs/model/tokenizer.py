@@ -1,4 +1,4 @@
-"""Byte-level byte-pair encoding (BPE), after a split that GGUF files call `smollm`."""
+"""Byte-level byte-pair encoding (BPE) with the pre-tokenizer that GGUF files call `smollm`."""
 
 import re
 import unicodedata
@@ -6,19 +6,19 @@ from collections.abc import Iterator, Sequence
 from functools import cache
 from itertools import pairwise
 
-# The kinds of tokens that stand for themselves in a text, as GGUF files number them.
+# GGUF's types of special tokens, which are matched literally in a text.
 CONTROL, USER_DEFINED = 3, 4
 # Python's \s has four control characters that Unicode does not count as white space.
 SPACE, OTHER = r"[^\S\x1c-\x1f]", r"[\S\x1c-\x1f]"
-# GPT-2's rule: endings such as 's, words, other characters, spaces; each but the last piece of
-# spaces leaves one space to the word behind it. [^\W_] are Unicode's letters and numbers.
+# GPT-2's pattern: contractions such as 's, words, other characters, white space. White space before
+# a word leaves its last space to the word. [^\W_] matches Unicode letters and numbers.
 WORD = re.compile(
     rf"'(?:[sdmt]|ll|ve|re)| ?[^\W_]+| ?(?:(?!{SPACE})[\W_])+|{SPACE}+(?!{OTHER})|{SPACE}+"
 )
 
 
 def split_text(text: str) -> Iterator[str]:
-    """Cut a text into the pieces that no token crosses: each digit alone, then words.
+    """Split a text into the pieces that no token crosses: single digits, and GPT-2's words.
 
     >>> list(split_text("It's 42  cats."))
     ['It', "'s", ' ', '4', '2', ' ', ' cats', '.']
@@ -45,12 +45,12 @@ def byte_characters() -> tuple[str, ...]:
 
 
 class Tokenizer:
-    """Texts to numbers of tokens and back.
+    """Converts text to token ids and back.
 
     Args:
-        tokens: the tokens in the order of their numbers, each byte as a character.
+        tokens: the tokens in the order of their ids, each byte written as a character.
         merges: pairs of tokens to join, separated by a space, the most frequent first.
-        kinds: the kind of each token, as GGUF files number them.
+        kinds: GGUF's type number of each token.
 
     >>> tokenizer = Tokenizer(["c", "a", "t", "at", "cat"], ["a t", "c at"], [1] * 5)
     >>> tokenizer.encode("catta"), tokenizer.decode([4, 2])
@@ -59,7 +59,7 @@ class Tokenizer:
 
     def __init__(self, tokens: Sequence[str], merges: Sequence[str], kinds: Sequence[int]) -> None:
         self.tokens = tokens
-        self.numbers = {token: number for number, token in enumerate(tokens)}
+        self.ids = {token: token_id for token_id, token in enumerate(tokens)}
         self.ranks = {tuple(merge.split(" ")): rank for rank, merge in enumerate(merges)}
         self.special = {
             token
@@ -70,31 +70,31 @@ class Tokenizer:
         self.special_pattern = re.compile(f"({'|'.join(map(re.escape, longest_first)) or '(?!)'})")
 
     def encode(self, text: str) -> list[int]:
-        """Return the numbers of the tokens of a text.
+        """Convert a text to token ids.
 
         Raises:
-            ValueError: if a character is no Unicode text, or has a byte that is in no token.
+            ValueError: if the text is not valid Unicode, or one of its bytes is not a token.
         """
-        numbers = []
+        ids: list[int] = []
         for part in self.special_pattern.split(text):
             if part in self.special:
-                numbers.append(self.numbers[part])
+                ids.append(self.ids[part])
             else:
-                numbers += [n for piece in split_text(part) for n in self._encode_piece(piece)]
-        return numbers
+                ids += [i for piece in split_text(part) for i in self._encode_piece(piece)]
+        return ids
 
-    def decode(self, numbers: Sequence[int]) -> str:
-        """Return the text of some tokens; bytes that are no whole character become U+FFFD."""
-        return b"".join(map(self._bytes, numbers)).decode("utf-8", errors="replace")
+    def decode(self, ids: Sequence[int]) -> str:
+        """Convert token ids to text; incomplete UTF-8 becomes U+FFFD."""
+        return b"".join(map(self._bytes, ids)).decode("utf-8", errors="replace")
 
-    def _bytes(self, number: int) -> bytes:
-        token = self.tokens[number]
+    def _bytes(self, token_id: int) -> bytes:
+        token = self.tokens[token_id]
         if token in self.special:
             return token.encode()
         return bytes(map(byte_characters().index, token))
 
     def _encode_piece(self, piece: str) -> list[int]:
-        """Join the pair of the lowest rank, everywhere in the piece, until no pair has a rank."""
+        """Merge the lowest-ranked pair everywhere in the piece until no pair has a rank."""
         try:
             parts = [byte_characters()[byte] for byte in piece.encode()]
         except UnicodeEncodeError:
@@ -108,7 +108,7 @@ class Tokenizer:
                 else:
                     joined.append(part)
             parts = joined
-        if unknown := [part for part in parts if part not in self.numbers]:
+        if unknown := [part for part in parts if part not in self.ids]:
             byte = byte_characters().index(unknown[0])
-            raise ValueError(f"the text holds {piece!r}; its byte {byte:#x} is in no token")
-        return [self.numbers[part] for part in parts]
+            raise ValueError(f"the text holds {piece!r}; its byte {byte:#x} is not a token")
+        return [self.ids[part] for part in parts]

@@ -1,4 +1,4 @@
-"""Measure what the chapter on a real model reports, on the weights that scripts/model fetches."""
+"""Measure what the chapter on a real model reports; scripts/model fetches the weights."""
 
 import importlib.util
 import time
@@ -9,7 +9,7 @@ import results
 from attention_docs.model.gguf_file import read_gguf
 from attention_docs.model.record import TEXTS, file_description, record, weights_file
 
-# The packages of the independent engine, which are compared where all of them are installed.
+# The comparison with transformers runs if all of these packages are installed.
 ENGINE = ("torch", "transformers", "accelerate")
 
 
@@ -23,7 +23,7 @@ def main():
         **model.sizes._asdict(),
         "all_heads": model.sizes.layers * model.sizes.heads,
         "vocabulary": len(model.embeddings),
-        # The output matrix is that of the embeddings.
+        # The output matrix is tied to the embeddings, so it is not counted again.
         "parameters": model.embeddings.size
         + model.output_norm.size
         + sum(array.size for layer in model.layers for array in layer),
@@ -36,7 +36,7 @@ def main():
 
 
 def compare_with_transformers(path, model, tokenizer):
-    """Return the largest differences to transformers, relative to the largest number."""
+    """Return the largest differences from transformers, relative to the largest number."""
     import torch
     import transformers
 
@@ -49,11 +49,11 @@ def compare_with_transformers(path, model, tokenizer):
         with torch.no_grad():
             run = theirs(torch.tensor([tokens]), output_hidden_states=True, output_attentions=True)
         steps = list(model.run(tokens))
-        # Their last hidden state has been through the last norm, so the logits stand for it.
+        # Their last hidden state is already normed, so the logits are compared instead.
         pairs = {
             "hidden states": zip([s.hidden for s in steps[:-1]], run.hidden_states[1:-1]),
             "weights": zip([s.attention.weights for s in steps], run.attentions),
-            "logits": [(model.read_out(steps[-1].hidden), run.logits)],
+            "logits": [(model.compute_logits(steps[-1].hidden), run.logits)],
         }
         for name, arrays in pairs.items():
             for ours, expected in arrays:

@@ -1,4 +1,4 @@
-"""Read a sentence with a model of the Llama family; print what it says, and write a page."""
+"""Run a Llama model on a sentence, print its next words and strongest heads, and write a page."""
 
 import html
 import sys
@@ -8,7 +8,7 @@ import numpy as np
 
 from attention_docs.model import heads
 from attention_docs.model.gguf_file import read_gguf
-from attention_docs.model.record import REPEATED, run_weights, weights_file, words
+from attention_docs.model.record import REPEATED_LENGTH, run_weights, weights_file, words
 from attention_docs.model.sampling import next_token_probabilities
 from attention_docs.publish.before.figures.real_model import small_picture
 from attention_docs.render import heatmap
@@ -58,7 +58,7 @@ def main():
     run = list(model.run(tokens))
     weights = heads.all_weights(run)
     names = words(tokenizer, tokens)
-    probabilities = next_token_probabilities(model.read_out(run[-1].hidden)[-1])
+    probabilities = next_token_probabilities(model.compute_logits(run[-1].hidden)[-1])
     likeliest = [
         (tokenizer.decode([int(token)]), float(probabilities[token]))
         for token in np.argsort(-probabilities)[:10]
@@ -74,14 +74,16 @@ def main():
 
 
 def strongest_heads(model, weights, names):
-    """Return (layers, h) scores of each kind that this text can show."""
-    repeated = heads.repeated_sequence(model, min(REPEATED, model.sizes.context // 2), seed=0)
+    """Return the (layers, h) scores of each kind that the text is long enough for."""
+    repeated = heads.repeated_sequence(
+        model, min(REPEATED_LENGTH, model.sizes.context // 2), seed=0
+    )
     kinds = {"induction, on random tokens": heads.induction(run_weights(model, repeated))}
     if len(names) > 1:
         kinds["previous token"] = heads.previous_token(weights)
         kinds["first token"] = heads.first_token(weights)
     starts = heads.word_starts(names)
-    if any(place - start >= 2 for place, start in enumerate(starts)):
+    if any(position - start >= 2 for position, start in enumerate(starts)):
         kinds["first of the word"] = heads.first_of_word(weights, starts)
     return kinds
 

@@ -173,10 +173,10 @@ def test_held_out_sentences_pair_nouns_not_trained_together():
 
 
 def test_learned_model_is_right_about_the_held_out_sentences():
-    assert LEARNED["right"][-1] == 100
-    assert LEARNED["right_uniform"].max() < 60
-    assert sorted(LEARNED["right_of_starts"])[:2] == [90, 100]
-    assert np.all(LEARNED["loss_of_starts"] >= LEARNED["loss"][-1])
+    assert LEARNED["accuracy"][-1] == 100
+    assert LEARNED["accuracy_uniform"].max() < 60
+    assert sorted(LEARNED["accuracy_by_seed"])[:2] == [90, 100]
+    assert np.all(LEARNED["loss_by_seed"] >= LEARNED["loss"][-1])
 
 
 def test_learned_model_shares_sizes_and_predictions_with_the_course():
@@ -195,15 +195,15 @@ def test_learned_pronoun_head_finds_the_first_noun():
     assert LEARNED["before_2"][THEY].max() < 0.25
     assert LEARNED["weights_1"][THEY].argmax() == PASS
     assert LEARNED["weights_1"][THEY].max() < 0.4
-    assert LEARNED["right_without"].tolist() == [100, 90, 20]
+    assert LEARNED["accuracy_without"].tolist() == [100, 90, 20]
     assert abs(np.diff(LEARNED["log_odds"][:, 2])) < 0.001
 
 
-def test_some_starts_share_the_pronoun_between_the_heads():
+def test_some_seeds_share_the_pronoun_between_the_heads():
     example = examples.load("course_learned")
     accuracies_without_a_head = []
-    for start in example.STARTS:
-        end = example.checkpoints(example.MODEL, start)[-1]
+    for seed in example.SEEDS:
+        end = example.checkpoints(example.MODEL, seed)[-1]
         _, accuracies = example.evaluate_held_out(example.MODEL, example.with_heads_ablated(end))
         accuracies_without_a_head.append(accuracies[1:])
     assert any(max(accuracies) < 60 for accuracies in accuracies_without_a_head)

@@ -38,7 +38,7 @@ def test_weights_of_reverse_become_anti_diagonal():
     assert np.all(steps["weights_before"] < 0.25)
     assert np.all(steps["weights_after"][positions, mirrored] > 0.9)
     np.testing.assert_array_equal(steps["position_scores"].argmax(axis=1), mirrored)
-    assert steps["right"][-1] == 100
+    assert steps["accuracy"][-1] == 100
 
 
 def test_trained_induction_heads_match_those_by_hand():
@@ -54,11 +54,11 @@ def test_trained_induction_heads_match_those_by_hand():
 
 def test_induction_needs_both_layers():
     steps = examples.steps("learning_induction")
-    assert steps["right_two"][-1] == 100
+    assert steps["accuracy_two"][-1] == 100
     # One layer does little better than guessing among the six tokens that could follow.
-    assert np.all(steps["right_one"] < 30)
-    assert steps["right_without_1"] < 30
-    assert steps["right_without_2"] < 30
+    assert np.all(steps["accuracy_one"] < 30)
+    assert steps["accuracy_without_1"] < 30
+    assert steps["accuracy_without_2"] < 30
 
 
 @pytest.fixture(scope="module")
@@ -67,29 +67,29 @@ def mistakes():
 
 
 def test_models_without_positions_learn_only_partly(mistakes):
-    assert mistakes["no_positions_right"][-1] < 50
-    assert 50 < mistakes["induction_no_positions_right"][-1] < 90
+    assert mistakes["no_positions_accuracy"][-1] < 50
+    assert 50 < mistakes["induction_no_positions_accuracy"][-1] < 90
 
 
 def test_two_layers_need_the_residual_sum_and_one_does_not(mistakes):
-    assert mistakes["no_residual_right"][-1] == 100
-    assert mistakes["induction_no_residual_right"][-1] < 25
+    assert mistakes["no_residual_accuracy"][-1] == 100
+    assert mistakes["induction_no_residual_accuracy"][-1] < 25
 
 
 def test_model_without_scale_learns_more_slowly(mistakes):
-    wide, unscaled = mistakes["wide_right"], mistakes["wide_unscaled_right"]
+    wide, unscaled = mistakes["wide_accuracy"], mistakes["wide_unscaled_accuracy"]
     assert wide[-1] == unscaled[-1] == 100
     assert np.all(unscaled[3:6] < wide[3:6])  # after 30, 40 and 50 steps
-    assert np.all(mistakes["wide_unscaled_right_of_starts"] < mistakes["wide_right_of_starts"])
+    assert np.all(mistakes["wide_unscaled_accuracy_by_seed"] < mistakes["wide_accuracy_by_seed"])
 
 
-def test_model_trained_without_mask_fails_with_it(mistakes):
+def test_model_trained_unmasked_fails_when_masked(mistakes):
     smallest_loss_with_mask = math.log(2)
     assert abs(mistakes["walk"][-1] - smallest_loss_with_mask) < 0.03
     assert mistakes["unmasked"][-1] < smallest_loss_with_mask / 2
     assert mistakes["unmasked_used"][-1] > 2
 
 
-def test_model_trained_on_unshifted_targets_names_no_next_token(mistakes):
+def test_model_trained_on_unshifted_targets_never_predicts_next_token(mistakes):
     assert mistakes["unshifted"][-1] < 0.001
-    assert mistakes["unshifted_used_right"][-1] == 0
+    assert mistakes["unshifted_used_accuracy"][-1] == 0

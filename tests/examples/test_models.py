@@ -41,7 +41,7 @@ def test_wrong_groups_change_only_the_middle_heads():
 LATENT = examples.steps("latent_attention")
 
 
-def test_default_scale_changes_every_absorbed_number():
+def test_default_scale_changes_every_absorbed_output():
     assert not any(equal_on_page(LATENT["default_scale"][0], LATENT["output"][0]))
 
 

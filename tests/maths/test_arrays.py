@@ -134,7 +134,7 @@ def test_upcast_returns_wider_floats_unchanged(dtype):
     assert upcast_16_bit(np, array) is array
 
 
-def test_minus_infinity_is_below_infinity(xp):
+def test_check_below_infinity_accepts_minus_infinity(xp):
     array = xp.asarray([-xp.inf, 1.0])
     check_below_infinity(xp, "scores", array, xp.max(array))
 

@@ -1,4 +1,4 @@
-"""What heads do, how the next word is chosen, and the sentences that end with a pronoun."""
+"""Scores of heads, sampling, and the sentences that end with a pronoun."""
 
 from itertools import islice
 
@@ -8,7 +8,7 @@ import pytest
 from attention_docs.model import antecedents, heads
 from attention_docs.model.gguf_file import read_gguf
 from attention_docs.model.heads import Head
-from attention_docs.model.record import places_of, record, weights_file, zeroed
+from attention_docs.model.record import positions_of, record, weights_file, zeroed
 from attention_docs.model.sampling import continue_greedily, next_token_probabilities
 from attention_docs.publish.before.results import load_results
 from tests.model import tiny
@@ -20,7 +20,7 @@ def model_and_tokenizer(tmp_path_factory):
     return read_gguf(tiny.write_gguf(path, tiny.tiny_weights()))
 
 
-def test_kinds_are_recognised_in_heads_made_for_them():
+def test_scores_recognise_heads_built_for_each_kind():
     n = 8
     previous, first, repeated = (np.zeros((n, n)) for _ in range(3))
     previous[0, 0] = first[:, 0] = 1
@@ -33,14 +33,14 @@ def test_kinds_are_recognised_in_heads_made_for_them():
     np.testing.assert_allclose(heads.previous_token(weights), [1, 1 / 7, 1 / 7])
     np.testing.assert_allclose(heads.first_token(weights), [1 / 7, 1, 3 / 7])
     np.testing.assert_allclose(heads.induction(weights), [0, 0, 1])
-    starts = [0, 1, 1, 1, 1, 5, 6, 7]  # tokens 3 and 4 are two or more behind the first of theirs
+    starts = [0, 1, 1, 1, 1, 5, 6, 7]  # tokens 3 and 4 are at least two positions into their word
     np.testing.assert_allclose(heads.first_of_word(weights, starts), [0, 0, 0.5])
     with pytest.raises(ValueError, match="no word of three tokens"):
         heads.first_of_word(weights, list(range(n)))
 
 
-def test_every_noun_is_as_often_first_as_second_and_right_as_wrong():
-    for frames in (antecedents.RANKING, antecedents.TRIAL):
+def test_each_noun_is_equally_often_first_second_antecedent_and_other():
+    for frames in (antecedents.SELECTION_FRAMES, antecedents.HELD_OUT_FRAMES):
         sentences = list(antecedents.sentences(frames))
         assert len(sentences) == len({each.text for each in sentences}) == 20
         assert sum(each.is_first for each in sentences) == 10
@@ -53,24 +53,24 @@ def test_every_noun_is_as_often_first_as_second_and_right_as_wrong():
             assert (order[0] < order[1]) == each.is_first
 
 
-def test_trial_shares_no_word_with_ranking_but_articles_and_pronouns():
-    ranking, trial = (
+def test_held_out_frames_share_no_word_with_selection_frames():
+    selection, held_out = (
         {word for frame in frames for word in frame}
-        for frames in (antecedents.RANKING, antecedents.TRIAL)
+        for frames in (antecedents.SELECTION_FRAMES, antecedents.HELD_OUT_FRAMES)
     )
-    assert not ranking & trial
+    assert not selection & held_out
 
 
-def test_places_of_a_noun_are_those_of_its_tokens(model_and_tokenizer):
+def test_positions_of_noun_decode_to_it(model_and_tokenizer):
     _, tokenizer = model_and_tokenizer
     tokens = tokenizer.encode("The cats saw dogs")
-    places = places_of(tokenizer, tokens, "cats")
-    assert tokenizer.decode([tokens[place] for place in places]) == " cats"
+    positions = positions_of(tokenizer, tokens, "cats")
+    assert tokenizer.decode([tokens[position] for position in positions]) == " cats"
     with pytest.raises(ValueError, match="no tokens of 'birds'"):
-        places_of(tokenizer, tokens, "birds")
+        positions_of(tokenizer, tokens, "birds")
 
 
-def test_greedy_continuation_equals_whole_text_at_every_step(model_and_tokenizer):
+def test_greedy_continuation_with_cache_equals_argmax_without_cache(model_and_tokenizer):
     model, tokenizer = model_and_tokenizer
     text = tokenizer.encode("The cat")
     continued = list(islice(continue_greedily(model, text), 6))
@@ -79,12 +79,14 @@ def test_greedy_continuation_equals_whole_text_at_every_step(model_and_tokenizer
         text = [*text, token]
 
 
-def test_zeroed_head_adds_nothing(model_and_tokenizer):
+def test_zeroed_head_equals_zeroed_output_projection(model_and_tokenizer):
     model, tokenizer = model_and_tokenizer
     tokens = tokenizer.encode("The cat")
     layer = model.layers[1]
-    silent = layer._replace(W_O=layer.W_O * (np.arange(tiny.D) // tiny.D_K != 2)[:, None])
-    without = model._replace(layers=[model.layers[0], silent, model.layers[2]])
+    projected_to_zero = layer._replace(
+        W_O=layer.W_O * (np.arange(tiny.D) // tiny.D_K != 2)[:, None]
+    )
+    without = model._replace(layers=[model.layers[0], projected_to_zero, model.layers[2]])
     np.testing.assert_allclose(
         model.logits(tokens, replace_heads=zeroed(Head(1, 2))), without.logits(tokens), atol=1e-5
     )
@@ -101,7 +103,7 @@ def test_zeroed_head_adds_nothing(model_and_tokenizer):
         ({"top_k": 9, "top_p": 1}, [0.5, 0.125, 0.25, 0.125]),
     ],
 )
-def test_next_token_is_drawn_from_what_is_kept(options, expected):
+def test_sampling_renormalises_the_kept_tokens(options, expected):
     logits = np.log2(np.array([4.0, 1.0, 2.0, 1.0])) * np.log(2)
     np.testing.assert_allclose(next_token_probabilities(logits, **options), expected, atol=1e-12)
 
@@ -116,7 +118,7 @@ def test_next_token_is_drawn_from_what_is_kept(options, expected):
         ({"top_p": 1.5}, "top_p is 1.5"),
     ],
 )
-def test_impossible_ways_to_choose_are_refused(options, message):
+def test_invalid_sampling_options_are_refused(options, message):
     with pytest.raises(ValueError, match=message):
         next_token_probabilities(np.zeros(3), **options)
 
@@ -131,7 +133,7 @@ def test_measurement_equals_record():
 
 
 def assert_close(measured, expected, where):
-    """Compare nested results; numbers may differ as sums in another order do."""
+    """Compare nested results; numbers may differ by rounding."""
     if isinstance(measured, dict):
         for key, value in measured.items():
             assert_close(value, expected[key], f"{where}.{key}")

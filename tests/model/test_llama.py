@@ -52,7 +52,7 @@ def test_rms_norm_equals_torch(torch):
     np.testing.assert_allclose(rms_norm(x, weight, 0.1), theirs.numpy(), rtol=1e-12)
 
 
-def test_layers_accept_every_library(xp):
+def test_rms_norm_and_swiglu_equal_numpy_in_every_library(xp):
     x, weight, W = (literal(shape, 0.618) for shape in ((2, 5, 3), (3,), (3, 3)))
     normed = rms_norm(xp.asarray(x), xp.asarray(weight))
     np.testing.assert_allclose(to_numpy(normed), rms_norm(x, weight), rtol=1e-12)
@@ -61,7 +61,7 @@ def test_layers_accept_every_library(xp):
     np.testing.assert_allclose(to_numpy(fed), swiglu(x, W, W, W), rtol=1e-12)
 
 
-def test_swiglu_closes_gates_far_below_zero():
+def test_swiglu_gate_is_zero_for_large_negative_input():
     one = np.ones((1, 1))
     assert swiglu(one, -1000 * one, one, one) == 0
 
@@ -87,11 +87,11 @@ def test_every_layer_equals_slow_loops(model, tokens, weights):
     for step, (heads, hidden) in zip(steps, layers, strict=True):
         np.testing.assert_allclose(step.attention.weights, heads, atol=1e-5)
         np.testing.assert_allclose(step.hidden, hidden, atol=1e-4)
-    np.testing.assert_allclose(model.read_out(steps[-1].hidden), logits, atol=2e-4)
-    np.testing.assert_array_equal(model.logits(tokens), model.read_out(steps[-1].hidden))
+    np.testing.assert_allclose(model.compute_logits(steps[-1].hidden), logits, atol=2e-4)
+    np.testing.assert_array_equal(model.logits(tokens), model.compute_logits(steps[-1].hidden))
 
 
-def test_output_matrix_of_its_own_replaces_embeddings(weights, tokens, tmp_path):
+def test_untied_output_matrix_is_used_for_logits(weights, tokens, tmp_path):
     output = literal(weights["token_embd.weight"].shape, 0.618).astype(np.float32)
     path = tiny.write_gguf(tmp_path / "untied.gguf", {**weights, "output.weight": output})
     model, _ = read_gguf(path)
@@ -101,18 +101,18 @@ def test_output_matrix_of_its_own_replaces_embeddings(weights, tokens, tmp_path)
 
 
 @pytest.mark.parametrize("prompt", [1, 4])
-def test_cache_gives_the_rows_of_the_whole_text(model, tokens, prompt):
+def test_logits_with_cache_equal_logits_of_whole_text(model, tokens, prompt):
     whole = model.logits(tokens)
     steps = list(model.run(tokens[:prompt]))
     for start in range(prompt, len(tokens), 2):  # two tokens at a time, so a mask is needed
         cache = [(step.key, step.value) for step in steps]
         new = tokens[start : start + 2]
         steps = list(model.run(new, cache))
-        logits = model.read_out(steps[-1].hidden)
+        logits = model.compute_logits(steps[-1].hidden)
         np.testing.assert_allclose(logits, whole[start : start + 2], atol=1e-4)
 
 
-def test_mask_hides_keys_besides_later_ones(model, tokens):
+def test_mask_is_combined_with_causal_mask(model, tokens):
     mask = np.ones((len(tokens), len(tokens)), bool)
     mask[1:, 0] = False
     for step in model.run(tokens, mask=mask):
@@ -122,7 +122,7 @@ def test_mask_hides_keys_besides_later_ones(model, tokens):
         np.testing.assert_allclose(np.sum(step.attention.weights, axis=-1), 1, rtol=1e-5)
 
 
-def test_replaced_head_changes_what_comes_after_it(model, tokens):
+def test_replacing_a_head_changes_only_later_steps(model, tokens):
     def without_head_2_of_layer_1(number, heads):
         return heads * (np.arange(4) != 2)[:, None, None] if number == 1 else heads
 
@@ -143,7 +143,7 @@ def test_replaced_head_changes_what_comes_after_it(model, tokens):
         ([259], "outside the vocabulary of 259"),
     ],
 )
-def test_unusable_tokens_are_refused(model, tokens, message):
+def test_invalid_tokens_are_refused(model, tokens, message):
     with pytest.raises(ValueError, match=message):
         model.logits(tokens)
 
@@ -162,13 +162,13 @@ def test_unusable_tokens_are_refused(model, tokens, message):
         ({"sizes": {k: v for k, v in tiny.SIZES.items() if k != "block_count"}}, "it has no llama.block_count"),
     ],
 )  # fmt: skip
-def test_files_of_other_models_are_refused(weights, tmp_path, options, message):
+def test_unsupported_models_are_refused(weights, tmp_path, options, message):
     path = tiny.write_gguf(tmp_path / "other.gguf", weights, **options)
     with pytest.raises(ValueError, match=f"{re.escape(str(path))}: .*{message}"):
         read_gguf(path)
 
 
-def test_files_without_a_model_are_refused(path, tmp_path):
+def test_missing_foreign_and_truncated_files_are_refused(path, tmp_path):
     with pytest.raises(FileNotFoundError):
         read_gguf(tmp_path / "missing.gguf")
     other = tmp_path / "other.gguf"
@@ -194,13 +194,17 @@ def test_layers_weights_and_logits_equal_transformers(torch, path, model_and_tok
 
 
 def largest_difference(torch, theirs, model, tokens):
-    """Return the largest difference to transformers, relative to the largest number of an array."""
+    """Return the largest difference from transformers, relative to the largest number of an array."""
     with torch.no_grad():
         run = theirs(torch.tensor([tokens]), output_hidden_states=True, output_attentions=True)
     steps = list(model.run(tokens))
     hidden = [step.hidden for step in steps]
     hidden[-1] = rms_norm(hidden[-1], model.output_norm, model.sizes.epsilon)
-    ours = [*hidden, *(step.attention.weights for step in steps), model.read_out(steps[-1].hidden)]
+    ours = [
+        *hidden,
+        *(step.attention.weights for step in steps),
+        model.compute_logits(steps[-1].hidden),
+    ]
     expected = [*run.hidden_states[1:], *run.attentions, run.logits]
     pairs = [(a, b[0].numpy()) for a, b in zip(ours, expected, strict=True)]
     return max(float(np.abs(a - b).max() / np.abs(b).max()) for a, b in pairs)

@@ -1,4 +1,4 @@
-"""Byte-pair encoding: round trips, merges compared with a slow definition, and errors."""
+"""Byte-pair encoding: round trips, merges compared with a slow implementation, and errors."""
 
 import unicodedata
 from itertools import pairwise
@@ -16,7 +16,7 @@ TOKENIZER = Tokenizer(TOKENS, MERGES, [3] + [1] * (len(TOKENS) - 1))
 
 
 def slow_merges(word):
-    """Join the first pair of the lowest rank, one at a time."""
+    """Merge the first of the lowest-ranked pairs, one at a time."""
     parts = list(word)
     while True:
         ranks = [
@@ -31,7 +31,7 @@ def slow_merges(word):
 
 
 @given(st.text(ALPHABET, max_size=12))
-def test_merges_equal_slow_definition(word):
+def test_merges_equal_slow_implementation(word):
     assert [TOKENS[n] for n in TOKENIZER.encode(word)] == slow_merges(word)
 
 
@@ -60,18 +60,18 @@ def test_text_is_split_like_gpt2_after_single_digits(text, pieces):
     assert list(split_text(text)) == pieces
 
 
-def test_control_tokens_stand_for_themselves():
+def test_control_tokens_are_matched_literally():
     assert TOKENIZER.encode("a<|end|>b") == [TOKENS.index("a"), 0, TOKENS.index("b")]
     assert TOKENIZER.decode([TOKENS.index("a"), 0]) == "a<|end|>"
 
 
-def test_half_a_character_is_shown_as_such():
+def test_incomplete_utf8_is_decoded_to_replacement_character():
     first_byte = TOKENIZER.encode("é")[0]
     assert TOKENIZER.decode([first_byte]) == "\ufffd"
 
 
-def test_text_that_has_no_tokens_is_refused():
+def test_text_without_tokens_is_refused():
     with pytest.raises(ValueError, match="expected Unicode text"):
         TOKENIZER.encode("\udcff")
-    with pytest.raises(ValueError, match="its byte 0x62 is in no token"):
+    with pytest.raises(ValueError, match="its byte 0x62 is not a token"):
         Tokenizer(["a"], [], [1]).encode("ab")

@@ -1,4 +1,4 @@
-"""A tiny model of the Llama family in a GGUF file, with random weights, and a slow computation."""
+"""A tiny GGUF model of the Llama family with random weights, and a slow forward pass in loops."""
 
 import math
 
@@ -70,7 +70,7 @@ def write_gguf(path, weights, sizes=SIZES, architecture="llama", pre="smollm", e
 
 
 def slow_norm(rows, weight):
-    """Normalise rows in loops over Python numbers."""
+    """Apply RMS norm to rows, in loops over Python numbers."""
     divisors = [math.sqrt(math.fsum(v * v for v in row) / len(row) + EPSILON) for row in rows]
     return [
         [v / divisor * float(g) for v, g in zip(row, weight, strict=True)]
@@ -78,8 +78,8 @@ def slow_norm(rows, weight):
     ]
 
 
-def slow_turn(row, position):
-    """Turn neighbouring features of a row as complex numbers."""
+def slow_rotary(row, position):
+    """Rotate neighbouring features of a row as complex numbers."""
     turned = []
     for i in range(0, len(row), 2):
         angle = position * BASE ** (-i / len(row))
@@ -89,7 +89,7 @@ def slow_turn(row, position):
 
 
 def slow_run(weights, tokens):
-    """Return each layer's weights of attention and output, and the logits, in loops."""
+    """Return the attention weights and the output of each layer, and the logits."""
     x = [[float(v) for v in weights["token_embd.weight"][token]] for token in tokens]
     layers = []
     for layer in range(LAYERS):
@@ -101,8 +101,8 @@ def slow_run(weights, tokens):
             own = slice(head * D_K, (head + 1) * D_K)
             group = head // (HEADS // KV_HEADS)
             shared = slice(group * D_K, (group + 1) * D_K)
-            query = [slow_turn(row[own], t) for t, row in enumerate(Q)]
-            key = [slow_turn(row[shared], t) for t, row in enumerate(K)]
+            query = [slow_rotary(row[own], t) for t, row in enumerate(Q)]
+            key = [slow_rotary(row[shared], t) for t, row in enumerate(K)]
             value = [row[shared] for row in V]
             heads.append(attention(query, key, value, allowed=lambda i, j: j <= i))
         merged = [[v for _, out in heads for v in out[t]] for t in range(len(x))]

@@ -1,8 +1,8 @@
-"""Other names that people type for what a title or a description is about."""
+"""Search terms that people type for words in a title or a description."""
 
 import re
 
-# By how the pages put it (the beginning of words suffices), what else people type.
+# Maps a word used on the pages, or its prefix, to other search terms for it.
 SYNONYMS = {
     "additive score": "bahdanau",
     "average": "mean",
@@ -51,7 +51,7 @@ STARTS = {re.compile(rf"\b{re.escape(start)}", re.IGNORECASE): start for start i
 
 
 def synonyms(text: str) -> str:
-    """Return other names of what a text mentions.
+    """Return the search terms for the words of a text.
 
     >>> synonyms("Rotary positions")
     'pe rope embedding'

@@ -121,7 +121,7 @@ def arrow(reference: str, name: str, row: Array, numbers: list[Decimal]) -> str:
     stops_html = " ".join(map(str, numbers))
     return ARROW.format(
         reference=reference,
-        # As `row_reference` names the same row of a matrix.
+        # Must match the format of `row_reference`.
         arrow=f"{reference.removesuffix(']')},0:2]",
         name=escape(name),
         stops=stops_html,
@@ -210,5 +210,5 @@ def stops(text: str) -> list[Decimal]:
     except ArithmeticError:
         numbers = []
     if len(numbers) < 2:
-        raise ValueError(f"{text!r} is no list of numbers; expected {RANGE}")
+        raise ValueError(f"{text!r} is not a list of numbers; expected {RANGE}")
     return numbers

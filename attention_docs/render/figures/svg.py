@@ -184,10 +184,57 @@ def beside(panels: Sequence[Panel], name: str) -> Html:
     Raises:
         ValueError: if the figure or a panel has no name, or a panel no description.
     """
+    _check_name(name)
+    return _row([figure(panel, panel.name) for panel in panels], panels, name, "panels")
+
+
+def player(states: Sequence[Panel], name: str) -> Html:
+    """Return states of one thing as a finished figure, each with the name of its panel.
+
+    The page shows one state, and the reader steps to the others. Without scripts and on paper, all
+    of them stand side by side.
+
+    Raises:
+        ValueError: if the figure or a state has no name, or a state no description.
+    """
+    _check_name(name)
+    slider = element(
+        "input",
+        type="range",
+        min=0,
+        max=len(states) - 1,
+        value=0,
+        aria_label=f"{name}, state",
+        aria_valuetext=states[0].name,
+    )
+    control = element(
+        "div",
+        element("button", "‹", type="button", aria_label="Previous state"),
+        slider,
+        element("button", "›", type="button", aria_label="Next state"),
+        element("output", escape_text(states[0].name)),
+        class_="control",
+    )
+    drawings = [
+        element(
+            "div",
+            element("p", escape_text(state.name)),
+            figure(state, state.name),
+            class_="state",
+        )
+        for state in states
+    ]
+    return _row([control, *drawings], states, name, "panels player")
+
+
+def _check_name(name: str) -> None:
     if not name:
         raise ValueError("a figure needs a name, for screen readers")
-    drawings = [figure(panel, panel.name) for panel in panels]
+
+
+def _row(content: Sequence[str], panels: Sequence[Panel], name: str, css_class: str) -> Html:
+    """Group the drawings of panels, with room for all of them in a row."""
     # With a fixed width, the first drawing does not move when the browser reaches the second.
     width = sum(round(panel.width) + 2 for panel in panels) + GAP * (len(panels) - 1)
-    group = {"class_": "panels", "role": "group", "style": f"max-width: {width}px"}
-    return Html(element("div", *drawings, **group, aria_label=name))
+    group = {"class_": css_class, "role": "group", "style": f"max-width: {width}px"}
+    return Html(element("div", *content, **group, aria_label=name))

@@ -129,7 +129,7 @@ def test_tab_stop_of_points_shows_edited_numbers(open_page):
 SENTENCES = [
     ("mechanisms/self_attention", "self_attention", "a sharper first row"),
     ("mechanisms/masks", "causal_padding", "The last query has a negative score"),
-    ("course/next_token", "course_next_token", "and then a full stop"),
+    ("course/next_token", "course_next_token", "the model no longer knows"),
     ("mechanisms/kv_cache", "kv_cache", "a new token changes the outputs"),
     ("course/block", "course_block", "its doctest compares every digit"),
 ]

@@ -7,7 +7,9 @@ from attention_docs.publish.before.exercises.dares import dare
 from attention_docs.publish.before.values import MACRO
 from tests.conftest import ROOT
 
-TASK = "Make it more. | self_attention.Q[0,1] > 1 | self_attention.X[0,1], x, -9 to 9 by 1 | 2 | ?"
+TASK = (
+    "Make more. | query, self_attention.Q[0,1] > 1 | self_attention.X[0,1], x, -9 to 9 by 1 | 2 | ?"
+)
 COURSE_PAGES = sorted((ROOT / "docs" / "course").glob("*.md"))
 
 
@@ -23,6 +25,7 @@ def dares_of(page):
         ("| 2 |", "| -9 |", "the answer does not meet the condition"),
         ("| 2 |", "| 2; 3 |", "the answer has 2 numbers for 1 sliders"),
         ("> 1", "= 1", "is no condition"),
+        ("> 1", "> self_attention.Q[0,0]", "needs a name"),
         ("x, -9", "-9", "is no slider"),
         (" | ?", "", "expected task"),
         ("X[0,1], x", "K[0,1], x", "is no number of an input"),

@@ -139,6 +139,7 @@ def course_scale(literals):
         "large": [row[PASS] for row in grown],
         "grown": [reference.softmax_row(row) for row in grown],
         "slopes": slopes[1:],
+        "slopes_scaled": [slopes[0] / math.sqrt(d) for d in literals["D"]],
     }
 
 
@@ -360,6 +361,7 @@ def course_next_token(literals):
         "appended": appended,
         "next_but_one": argmax(appended),
         "tempered": tempered,
+        "cumulative": [list(itertools.accumulate(row[:-1])) for row in tempered],
         "drawn": [[draw(row, number) for number in literals["DRAWS"]] for row in tempered],
     }
 
@@ -381,10 +383,11 @@ def probabilities_without(literals, component, words=None):
     }
     extra = multi_head_output(literals, rows, heads, **changed.get(component, {}))
     rows = extra if component == "first residual sum" else add(rows, extra)
-    rows = rows if component == "first norm" else layer_norm(rows)
+    rows = rows if component in ("first norm", "both norms") else layer_norm(rows)
     if component != "feed-forward network":
         rows = add(rows, feed_forward(literals, rows)[2])
-    return probabilities(literals, rows if component == "second norm" else layer_norm(rows))
+    rows = rows if component in ("second norm", "both norms") else layer_norm(rows)
+    return probabilities(literals, rows)
 
 
 @independent("course_next_token", "slow loops without the component")

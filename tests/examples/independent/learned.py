@@ -105,7 +105,7 @@ def gradients(w, sentence_rows, is_uniform):
 
 
 def evaluate(w, rows, is_uniform=False):
-    """Return the loss and the percentage right after "they"."""
+    """Return the loss and the accuracy, in percent, of the word after "they"."""
     after_they = forward(w, rows[:, :5], is_uniform)[0][:, 4]
     is_correct = after_they.argmax(axis=1) == rows[:, 5]
     return -after_they[np.arange(len(rows)), rows[:, 5]].mean(), round(100 * is_correct.mean())
@@ -131,10 +131,10 @@ def train_all_seeds(nouns, verbs, reasons, deviation, **options):
         w = initial_weights(len(words), seed, deviation)
         return adam(w, lambda w: gradients(w, rows[~held_out], is_uniform), **options)
 
-    starts = [train(seed, is_uniform=False) for seed in range(10)]
-    losses = [loss(stages[-1], rows[~held_out]) for stages in starts]
+    runs = [train(seed, is_uniform=False) for seed in range(10)]
+    losses = [loss(run[-1], rows[~held_out]) for run in runs]
     best = losses.index(min(losses))
-    return words, rows, held_out, starts, losses, best, train(best, is_uniform=True)
+    return words, rows, held_out, runs, losses, best, train(best, is_uniform=True)
 
 
 def train_again(literals):
@@ -146,37 +146,37 @@ def train_again(literals):
 
 @independent("course_learned", "training once more", rtol=1e-5, atol=0)
 def training(literals):
-    words, rows, held_out, starts, losses, best, uniform = train_again(literals)
-    stages, test = starts[best], rows[held_out]
-    loss_they, accuracy = zip(*(evaluate(w, test) for w in stages), strict=True)
+    words, rows, held_out, runs, losses, best, uniform = train_again(literals)
+    learned, test = runs[best], rows[held_out]
+    loss_they, accuracy = zip(*(evaluate(w, test) for w in learned), strict=True)
     loss_uniform, accuracy_uniform = zip(
         *(evaluate(w, test, is_uniform=True) for w in uniform), strict=True
     )
-    vectors = dict(zip(words, stages[-1]["X"], strict=True))
+    vectors = dict(zip(words, learned[-1]["X"], strict=True))
     sentence = ["birds", "pass", "boats", "because", "they"]
-    uncut = stages[-1]
+    uncut = learned[-1]
     without = [{**uncut, f"W_O_{i}": 0 * uncut[f"W_O_{i}"]} for i in "12"]
     return {
         "sentences": [len(rows) - held_out.sum(), held_out.sum()],
-        "step": [i * literals["EVERY"] for i in range(len(stages))],
-        "loss": [loss(w, rows[~held_out]) for w in stages],
+        "step": [i * literals["EVERY"] for i in range(len(learned))],
+        "loss": [loss(w, rows[~held_out]) for w in learned],
         "loss_they": loss_they,
         "loss_they_uniform": loss_uniform,
-        "right": accuracy,
-        "right_uniform": accuracy_uniform,
-        "loss_of_starts": losses,
-        "right_of_starts": [evaluate(stages[-1], test)[1] for stages in starts],
-        "start": best,
+        "accuracy": accuracy,
+        "accuracy_uniform": accuracy_uniform,
+        "loss_by_seed": losses,
+        "accuracy_by_seed": [evaluate(run[-1], test)[1] for run in runs],
+        "best_seed": best,
         "X": [vectors[word] for word in sentence],
         "verbs": [vectors[word] for word in literals["VERBS"]],
-        "right_without": [evaluate(w, test)[1] for w in (uncut, *without)],
+        "accuracy_without": [evaluate(w, test)[1] for w in (uncut, *without)],
     }
 
 
 @independent("course_learned", "slow loops over the matrices learned once more", rtol=1e-5, atol=0)
 def answers(literals):
-    words, _, _, starts, _, best, _ = train_again(literals)
-    first, last = ({k: w.tolist() for k, w in starts[best][i].items()} for i in (0, -1))
+    words, _, _, runs, _, best, _ = train_again(literals)
+    first, last = ({k: w.tolist() for k, w in runs[best][i].items()} for i in (0, -1))
     computed = {"next_words": [], "fly": [], "sail": [], "log_odds": []}
     for x, y in BOTH:
         sentence = [x, "pass", y, "because", "they"]

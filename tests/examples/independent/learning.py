@@ -248,7 +248,7 @@ def learning_reverse(literals):
     return {
         "step": range(0, 101, 10),
         "loss": loss,
-        "right": accuracy,
+        "accuracy": accuracy,
         "tokens": reverse(RandomState(2), 256)[0][0],
         "weights_before": before,
         "weights_during": during,
@@ -263,7 +263,7 @@ def learning_induction(literals):
     for name, net in (("one", INDUCTION._replace(layers=1)), ("two", INDUCTION)):
         stages = train(net, induction, every=25)
         results = [evaluate(net, w, induction) for w in stages]
-        computed[f"loss_{name}"], computed[f"right_{name}"] = zip(*results, strict=True)
+        computed[f"loss_{name}"], computed[f"accuracy_{name}"] = zip(*results, strict=True)
     w = stages[-1]  # of two layers
     tokens, answers = induction(RandomState(2), 256)
     ablated = [{**w, ("V", layer): 0 * w["V", layer]} for layer in (0, 1)]
@@ -278,8 +278,8 @@ def learning_induction(literals):
         "weights2": second,
         "position_scores": scaled_scores(INDUCTION, w, 0, w["P"], w["P"]),
         "match_scores": scaled_scores(INDUCTION, w, 1, w["E"], w["E"] @ w["V", 0]),
-        "right_without_1": evaluate(INDUCTION, ablated[0], induction)[1],
-        "right_without_2": evaluate(INDUCTION, ablated[1], induction)[1],
+        "accuracy_without_1": evaluate(INDUCTION, ablated[0], induction)[1],
+        "accuracy_without_2": evaluate(INDUCTION, ablated[1], induction)[1],
     }
 
 
@@ -315,11 +315,11 @@ def learning_mistakes(literals):
     }
     computed = {"step": range(0, 101, 10), "log_2": math.log(2)}
     for name, pairs in results_by_name.items():
-        computed[name], computed[f"{name}_right"] = zip(*pairs, strict=True)
+        computed[name], computed[f"{name}_accuracy"] = zip(*pairs, strict=True)
     for name, net in (("wide", wide), ("wide_unscaled", wide_unscaled)):
         after_40_steps = [
             train(net, reverse, size=4.0, every=4, start=start)[-1] for start in range(10, 16)
         ]
         accuracies = [evaluate(net, w, reverse)[1] for w in after_40_steps]
-        computed[f"{name}_right_of_starts"] = accuracies
+        computed[f"{name}_accuracy_by_seed"] = accuracies
     return computed

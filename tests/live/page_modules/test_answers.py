@@ -26,21 +26,20 @@ def test_answer_rounded_to_its_decimals_is_right(text):
 
 
 @pytest.mark.parametrize(
-    ("text", "expected", "distance"),
+    ("text", "expected", "direction"),
     [
-        ("0.24", WEIGHT, "too large by 0.0056"),
-        ("0.2343", WEIGHT, "too small by 0.0001"),
-        ("0.3", WEIGHT, "too large by 0.0656"),
-        ("-0.2344", WEIGHT, "too small by 0.4688"),
-        ("7", 8, "too small by 1"),
-        ("8.01", 8, "too large by 0.0100"),
-        ("−8", 8, "too small by 16"),
-        ("inf", 8, "that is not even close"),
-        ("nan", 8, "that is not even close"),
+        ("0.24", WEIGHT, "too large"),
+        ("0.2343", WEIGHT, "too small"),
+        ("0.3", WEIGHT, "too large"),
+        ("-0.2344", WEIGHT, "too small"),
+        ("7", 8, "too small"),
+        ("8.01", 8, "too large"),
+        ("−8", 8, "too small"),
+        ("inf", 8, "too large"),
     ],
 )
-def test_wrong_answer_says_how_far_off_it_is(text, expected, distance):
-    assert number_verdicts([(text, expected)]) == [[False, f"Wrong: {distance}."]]
+def test_wrong_answer_says_in_which_direction_it_is_off(text, expected, direction):
+    assert number_verdicts([(text, expected)]) == [[False, f"Wrong: {direction}."]]
 
 
 @pytest.mark.parametrize("text", ["0.2", ".2", "2e-1"])

@@ -1,9 +1,10 @@
 r"""Dares: tasks for sliders, written `\dare{task | condition | sliders | answer | hint}`.
 
-The condition compares a number of an example with another one or with a typed number. Several
-sliders are separated by semicolons, and so are their numbers in the answer:
+The condition names a number of an example and compares it with a typed number, or with another
+number that is named after it. Several sliders are separated by semicolons, and so are their numbers
+in the answer:
 
-    \dare{Make *they* look at *boats*. | course_mask.weights[4,2] > 0.5
+    \dare{Make *they* look at *boats*. | its weight on *boats*, course_mask.weights[4,2] > 0.5
     | course_mask.W_K[6,2], from clock 2 to place, -2 to 2 by 1 | -2 | Now early is good.}
 
 The build checks that the page as it is does not meet the condition, and that the answer does, so no
@@ -28,27 +29,28 @@ BOX = """\
 <div class="try dare" data-dare="{condition}" data-search-exclude>
 <p><strong>Dare.</strong> {task}</p>
 {sliders}
-<p class="goal">Wanted: {wanted}. Now: {now}. <span role="status"></span></p>
+<p class="goal">{goal} <span role="status"></span></p>
 <div class="tools"><details><summary>Hint</summary><p>{hint}</p></details>
 <details><summary>Answer</summary><p>{answer}</p></details>
 <button type="button">Start again</button></div>
 </div>"""
 EMPHASIS = re.compile(r"\*([^*]+)\*")
-CONDITION = re.compile(r"(?P<left>\S+) (?P<sign>[<>]) (?P<right>\S+)")
-SIGNS = {
-    ">": (operator.gt, "more than"),
-    "<": (operator.lt, "less than"),
-}
+CONDITION = re.compile(
+    r"(?P<name>.+), (?P<left>\S+) (?P<sign>[<>]) (?P<right>\S+?)(?:, (?P<right_name>.+))?"
+)
+SIGNS = {">": (operator.gt, "above"), "<": (operator.lt, "below")}
 NUMBER = re.compile(r"(?<![\w.])-?\d+(\.\d+)?")
-EXPECTED = "expected task | a.b[0] > 0.5 | a.c[0], name, 0 to 2 by 1; ... | 2; ... | hint"
+EXPECTED = "expected task | name, a.b[0] > 0.5 | a.c[0], name, 0 to 2 by 1; ... | 2; ... | hint"
 
 
 class Condition(NamedTuple):
     """A comparison of a number of an example with another one, or with a typed number."""
 
+    name: str
     left: str
     sign: str
     right: str
+    right_name: str | None = None
 
     @property
     def numbers(self) -> list[str]:
@@ -94,11 +96,10 @@ def dare(argument: str, steps: Callable[[str], Steps]) -> str:
         raise ValueError(f"the answer has {len(answer)} numbers for {len(sliders)} sliders")
     check(condition, {s.reference: float(n) for s, n in zip(sliders, answer, strict=True)}, steps)
     return BOX.format(
-        condition=escape(" ".join(condition)),
+        condition=escape(f"{condition.left} {condition.sign} {condition.right}"),
         task=in_html(task),
         sliders="\n".join(control(" | ".join(slider), steps) for slider in sliders),
-        wanted=wanted(condition, steps),
-        now=spot(condition.left, steps),
+        goal=goal(condition, steps),
         hint=in_html(hint),
         answer="; ".join(
             f"{escape(slider.name)}: {in_html(number)}"
@@ -110,13 +111,16 @@ def dare(argument: str, steps: Callable[[str], Steps]) -> str:
 def parse_condition(text: str) -> Condition:
     """Parse a condition.
 
-    >>> parse_condition("self_attention.weights[0,1] > 0.9")
-    Condition(left='self_attention.weights[0,1]', sign='>', right='0.9')
+    >>> parse_condition("its share, self_attention.weights[0,1] > 0.9")[:4]
+    ('its share', 'self_attention.weights[0,1]', '>', '0.9')
     """
     match = CONDITION.fullmatch(text)
     if not match:
         raise ValueError(f"{text!r} is no condition; {EXPECTED}")
-    return Condition(*match.groups())
+    condition = Condition(*match.groups())
+    if bool(condition.right_name) != (len(condition.numbers) == 2):
+        raise ValueError(f"{text!r} is no condition; the second number of an example needs a name")
+    return condition
 
 
 def parse_slider(text: str) -> Slider:
@@ -138,7 +142,7 @@ def check(condition: Condition, answer: Mapping[str, float], steps: Callable[[st
     Raises:
         ValueError: if it is otherwise.
 
-    >>> condition = parse_condition("self_attention.Q[0,1] > 1")
+    >>> condition = parse_condition("the query, self_attention.Q[0,1] > 1")
     >>> check(condition, {"self_attention.X[0,1]": 0}, examples.steps)
     Traceback (most recent call last):
     ValueError: the answer does not meet the condition
@@ -184,11 +188,12 @@ def edited_literals(answer: Mapping[str, float]) -> dict[LiteralPosition, list[f
     return {position: array.tolist() for position, array in edited.items()}
 
 
-def wanted(condition: Condition, steps: Callable[[str], Steps]) -> str:
-    """Say in HTML what a condition asks for."""
-    right = condition.right
-    number = in_html(right) if NUMBER.fullmatch(right) else spot(right, steps)
-    return f"{SIGNS[condition.sign][1]} {number}"
+def goal(condition: Condition, steps: Callable[[str], Steps]) -> str:
+    """Say in HTML what a condition asks for, and what the numbers are now."""
+    wanted = in_html(condition.right_name or condition.right)
+    now = " and ".join(spot(number, steps) for number in condition.numbers)
+    sign = SIGNS[condition.sign][1]
+    return f"Wanted: {in_html(condition.name)} {sign} {wanted}. Now: {now}."
 
 
 def spot(reference: str, steps: Callable[[str], Steps]) -> str:

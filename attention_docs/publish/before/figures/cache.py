@@ -1,15 +1,24 @@
 """The figures of the chapters on the cache and on latent attention."""
 
-import numpy as np
+from collections.abc import Mapping
 
 from attention_docs import examples
+from attention_docs.arrays import Array
 from attention_docs.publish.before.figures.claims import claim
+from attention_docs.publish.before.figures.drawings.bars import bars_panel
 from attention_docs.publish.before.figures.drawings.boxes import HEIGHT, arrow, box, small
 from attention_docs.publish.before.figures.registry import StepsOf, site_figure
-from attention_docs.render.figures import Html, Panel, beside, cells, figure
+from attention_docs.render.figures import Html, Panel, beside, cells
 from attention_docs.render.figures.scales import scale_of
-from attention_docs.render.figures.svg import LINE_HEIGHT, colour, element, label, title
-from attention_docs.render.references import step_name
+from attention_docs.render.figures.svg import (
+    LINE_HEIGHT,
+    colour,
+    element,
+    label,
+    player,
+    title,
+    translated,
+)
 
 PROMPT = 2
 QUERY_HEADS = 4
@@ -17,59 +26,78 @@ HEAD_WIDTH, HEAD_GAP = 30, 6
 
 
 @site_figure
-def cache_triangle(steps_of: StepsOf) -> Html:
-    r"""The cache grows by a column, one key and one value, with each word, and the weights by a
-    row. The two rows of the prompt are computed together, and each other row in a step of its own.
-    What is above the diagonal is never computed."""
-    weights = steps_of("kv_cache")["weights"]
+def cache_steps(steps_of: StepsOf) -> Html:
+    r"""The cache, step by step. New words, in boxes, add their keys and values to those that are
+    kept. Their queries, above, meet every key, and the weights, in the middle, blend the values
+    into the outputs, below. The bars count the multiplications of a step: without a cache they
+    grow quickly, and with it hardly at all."""
+    steps = steps_of("kv_cache")
+    growth = {name: steps[name][-1] / steps[name][0] for name in ("recomputed", "cached")}
+    claim(growth["recomputed"] > 1.9, "without a cache they grow quickly")
+    claim(1 < growth["cached"] < 1.2, "with it hardly at all")
+    lengths = range(PROMPT, len(steps["K"]) + 1)
+    return player([_cache_of(steps, length) for length in lengths], "A growing cache")
+
+
+def _cache_of(steps: Mapping[str, Array], length: int) -> Panel:
+    """Draw the step after which the cache has the keys and values of `length` words."""
     words, _ = examples.labels("kv_cache", "weights")
-    above = np.triu(np.ones_like(weights), 1) == 1
-    claim(np.all(weights[above] == 0), "What is above the diagonal is never computed")
-    claim(np.all(weights[~above] > 0), "the weights by a row")
-    width, left, top = 58, 62, 2.6 * LINE_HEIGHT
-    grid = cells.Grid(left, top, (width, 28), *weights.shape)
-    scale = scale_of("sequential", "weights", weights, "weights")
-    rows = []
-    for row in range(len(words)):
-        for column in range(row + 1):
-            rectangle = element(
-                "rect",
-                **grid.box(row, column),
-                **scale.paint(weights[row, column]),
-                stroke="currentColor",
-                stroke_opacity=0.35,
-            )
-            rows.append(cells.tag_index(rectangle, weights, (row, column)))
-    group = element("g", *rows, data_val=step_name(weights), **scale.group)
-    right = left + grid.width + 12
-    phases = ["prompt", "prompt", "step 1", "step 2", "step 3"]
-    notes = []
-    for row, phase in enumerate(phases):
-        x = left + (row + 1) * width + 10
-        plural = "key, value" if row == 0 else f"{row + 1} keys, values"
-        notes.append(small(x, grid.centre(row, 0)[1], f"{phase}: {plural}", "start"))
-    first, last = grid.centre(0, 0)[1], grid.centre(PROMPT - 1, 0)[1]
-    body = [
-        title(left + grid.width / 2, LINE_HEIGHT / 2, "keys and values in the cache", "key"),
-        cells.draw_column_labels(grid, words),
-        cells.draw_row_labels(grid, words),
-        group,
-        *notes,
-        element(
-            "path",
-            d=f"M6 {first - 12:g}h-4V{last + 12:g}h4",
-            fill="none",
-            stroke="currentColor",
-            stroke_opacity=0.6,
-        ),
-    ]
-    description = (
-        "A triangle of weights. "
-        + " ".join(f"{word} sees {', '.join(words[: i + 1])}." for i, word in enumerate(words))
-        + f" The prompt is {' '.join(words[:PROMPT])}."
+    new = range(length - 1 if length > PROMPT else 0, length)
+    asking = slice(new.start, length)
+    cell, wide = (cells.MIN_CELL[0], 24), (58, 24)
+    top = len(new) * 24 + 12
+    key = cells.Grid(62, top, cell, length, steps["K"].shape[1])
+    weight = cells.Grid(key.x + key.width + 16, top, wide, length, len(new))
+    value = cells.Grid(weight.x + PROMPT * wide[0] + 16, top, cell, length, steps["V"].shape[1])
+    query = cells.Grid(key.x, top - len(new) * 24 - 8, cell, len(new), key.columns)
+    output = cells.Grid(value.x, top + value.height + 8, cell, len(new), value.columns)
+    drawings = (
+        (query, steps["Q"][asking], "query"),
+        (key, steps["K"][:length], "key"),
+        (weight, steps["weights"][asking, :length].T, "weights"),
+        (value, steps["V"][:length], "value"),
+        (output, steps["output"][asking], "output"),
     )
-    return figure(
-        Panel(right + 146, top + grid.height, "".join(body), description), "A growing cache"
+    body = [
+        title(query.x - 6, query.centre((len(new) - 1) / 2, 0)[1], "query", "query", "end"),
+        title(key.x + key.width / 2, key.y + key.height + 14, "keys", "key"),
+        title(weight.x + weight.width / 2, top - 1.6 * LINE_HEIGHT, "weights", "weights"),
+        title(value.x + value.width / 2, top - LINE_HEIGHT / 2, "values", "value"),
+        title(output.x - 6, output.centre((len(new) - 1) / 2, 0)[1], "output", "output", "end"),
+        cells.draw_row_labels(key, words[:length]),
+        cells.draw_column_labels(weight, words[asking]),
+    ]
+    for grid, matrix, role in drawings:
+        is_weight = role == "weights"
+        scale = scale_of("sequential" if is_weight else "diverging", role, matrix, role)
+        hidden = matrix == 0 if is_weight else None
+        body.append(cells.draw_cells(grid, matrix, scale, hidden, is_weight))
+    body += [cells.draw_mark(key, (row, None), "key") for row in new]
+    body += [cells.draw_mark(value, (row, None), "value") for row in new]
+    bottom = output.y + output.height
+    description = f"The cache has the keys and values of {', '.join(words[:length])}."
+    if length > PROMPT:
+        work = _multiplications(steps, length - PROMPT - 1)
+        body.append(translated(0, bottom + LINE_HEIGHT, work.body))
+        bottom += LINE_HEIGHT + work.height
+        description += f" {work.description}"
+    name = " ".join(words[asking])
+    name = f"step {length - PROMPT}: {name}" if length > PROMPT else f"the prompt: {name}"
+    return Panel(value.x + value.width, bottom, "".join(body), description, name=name)
+
+
+def _multiplications(steps: Mapping[str, Array], step: int) -> Panel:
+    """Draw what a step of the example takes without a cache and with it."""
+    largest = float(steps["recomputed"].max())
+    without, cached = (
+        bars_panel(name, steps[key][step : step + 1], [""], "input", largest=largest)
+        for name, key in (("without a cache", "recomputed"), ("with it", "cached"))
+    )
+    return Panel(
+        2 * without.width,
+        without.height,
+        without.body + translated(without.width + 6, 0, cached.body),
+        f"Multiplications {without.description} {cached.description}",
     )
 
 

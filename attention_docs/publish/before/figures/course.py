@@ -466,6 +466,20 @@ def course_next(steps_of: StepsOf) -> Html:
     return heatmap(probabilities, "Probabilities", rows="after", columns="next word", **options)
 
 
+@site_figure
+def course_temperatures(steps_of: StepsOf) -> Html:
+    r"""The probabilities after *they* at three temperatures. The higher the temperature, the less
+    *fly* has, and the more the other words."""
+    steps = steps_of("course_next_token")
+    probabilities = steps["tempered"]
+    fly = probabilities[:, VOCABULARY.index("fly")]
+    claim(np.all(np.diff(fly) < 0), "the less *fly* has, and the more the other words")
+    options: dict[str, Any] = {"role": "output", "scale": "sequential", "columns": "next word"}
+    options["row_labels"] = [number(temperature) for temperature in steps["temperatures"]]
+    options["column_labels"] = VOCABULARY
+    return heatmap(probabilities, "Probabilities", rows="temperature", **options)
+
+
 def clock(hands: np.ndarray, radius: float = 78) -> Panel:
     """Draw clock hands (sine, cosine) from one centre, each with its word at its tip.
 
@@ -483,7 +497,7 @@ def clock(hands: np.ndarray, radius: float = 78) -> Panel:
         anchor = "middle" if abs(sine) < 0.2 else "start" if sine > 0 else "end"
         label_position = x + (radius + 7) * sine, y - (radius + 12) * cosine
         hand = {"stroke": colour("input"), "stroke_width": 2, "data_val": row_reference(hands, row)}
-        height = {"x1": x, "y1": tip[1], "x2": tip[0], "y2": tip[1], "stroke_dasharray": "2 3"}
+        height = {"x1": tip[0], "y1": y, "x2": tip[0], "y2": tip[1], "stroke_dasharray": "2 3"}
         body.append(element("line", **height, stroke="currentColor", stroke_opacity=0.6))
         body.append(element("line", **ends, **hand))
         body.append(label(*label_position, word, anchor))

@@ -4,12 +4,11 @@ from typing import Any
 
 import numpy as np
 
+from attention_docs.examples.course_sentence import FEATURES, VOCABULARY
 from attention_docs.publish.before.figures.claims import claim
 from attention_docs.publish.before.figures.course import (
     BIRDS,
-    FEATURES,
     THEY,
-    VOCABULARY,
     word_options,
 )
 from attention_docs.publish.before.figures.learning import loss_chart
@@ -32,14 +31,14 @@ def course_gradient(steps_of: StepsOf) -> Html:
 
 @site_figure
 def course_losses(steps_of: StepsOf) -> Html:
-    r"""The loss of the word after *they*, in the sentences kept apart. That of the learned model
+    r"""The loss of the word after *they*, in the sentences held out. That of the learned model
     falls almost to zero. With uniform weights it falls at first and ends where it began."""
     steps = steps_of("course_learned")
     learned, uniform = steps["loss_they"], steps["loss_they_uniform"]
     claim(learned[-1] < learned[0] / 100, "falls almost to zero")
     claim(uniform.min() < 0.7 * uniform[0] < uniform[-1], "it falls at first")
     claim(abs(uniform[-1] - uniform[0]) < 0.1, "ends where it began")
-    lines = {"uniform": (uniform, "key"), "learned": (learned, "weights")}
+    lines = {"learned": (learned, "first"), "uniform": (uniform, "second")}
     ticks = (0, 50, 100, 150, 200), (0, 1, 2, 3)
     return loss_chart("The word after they", steps["step"], lines, *ticks)
 

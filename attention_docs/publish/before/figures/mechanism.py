@@ -15,14 +15,20 @@ from attention_docs.publish.before.figures.drawings.steps_of_attention import (
 from attention_docs.publish.before.figures.registry import StepsOf, site_figure
 from attention_docs.render.figures import (
     Html,
+    Panel,
     Points,
     attention_lines,
     beside,
+    cells,
     figure,
     matrix_panel,
     scatter_2d,
     scatter_3d,
 )
+from attention_docs.render.figures.scales import FILLS
+from attention_docs.render.figures.svg import colour, element, label, player
+from attention_docs.render.numbers import number
+from attention_docs.render.references import step_name
 
 FEATURES = ("feature 1", "feature 2", "feature 3")
 TOKENS, SUMS = ["bird", "boat", "seaplane"], ["air", "water"]
@@ -219,3 +225,68 @@ def space_figure(
     name: str, axes: Sequence[str], sets: Sequence[Points], size: Sequence[int]
 ) -> Html:
     return figure(scatter_3d(name, axes, sets, size), name)
+
+
+@site_figure
+def head_blocks(steps_of: StepsOf) -> Html:
+    r"""Three tokens, a row each, with two features for each of two heads: what belongs to head 1
+    has a solid frame, and what belongs to head 2 a dashed one. In memory all rows are one list, and
+    a reshape only cuts this list into other rows. After the transpose each head has two features
+    of every token. With the reshape alone, the first block has all of token 1 and half of
+    token 2."""
+    steps = steps_of("head_splitting")
+    x = steps["X"]
+    tokens, heads = len(x), 2
+    width = x.shape[1] // heads
+    right = np.reshape(x, (tokens, heads, width)).transpose(1, 0, 2)
+    wrong = np.reshape(x, (heads, tokens, width))
+    claim(np.array_equal(right[0], steps["head_1"]), "two features of every token")
+    claim(
+        np.array_equal(wrong[0], steps["wrong_head_1"]),
+        "With the reshape alone, the first block has all of token 1",
+    )
+    claim(set(wrong[0].flat) == {*x[0], *x[1, :width]}, "all of token 1 and half of token 2")
+    places = np.indices(x.shape)
+    token, head = places[0], places[1] // width
+    feature, address = places[1] % width, places[0] * x.shape[1] + places[1]
+    wrong_head, rest = address // (tokens * width), address % (tokens * width)
+    # The row and the column of each number on paper; a gap is half a cell.
+    states = {
+        "all heads side by side, n × h d": (token, places[1]),
+        "in memory, one list": (0 * token, address),
+        "reshape, n × h × d": (token * (heads + 0.5) + head, feature),
+        "transpose, h × n × d": (token, head * (width + 1.5) + feature),
+        "reshape alone, h × n × d": (rest // width, wrong_head * (width + 1.5) + rest % width),
+    }
+    panels = [_blocks(name, x, head, *place) for name, place in states.items()]
+    return player(panels, "Cutting a list into heads")
+
+
+def _blocks(name: str, x: Array, head: np.ndarray, rows: np.ndarray, columns: np.ndarray) -> Panel:
+    """Draw the numbers of a matrix at the given places, framed by their heads."""
+    side, body = 28, []
+    for index, value in np.ndenumerate(x):
+        left, upper = columns[index] * side + 2, rows[index] * side + 2
+        frame = element(
+            "rect",
+            x=float(left),
+            y=float(upper),
+            width=side - 3,
+            height=side - 3,
+            rx=4,
+            fill="none",
+            stroke=colour("second" if head[index] else "first"),
+            stroke_width=2,
+            stroke_dasharray="4 3" if head[index] else None,
+            pointer_events="all",
+        )
+        middle = (side - 3) / 2
+        digits = label(
+            float(left) + middle, float(upper) + middle, number(value), fill=colour(None)
+        )
+        body.append(cells.tag_index(frame + digits, x, index))
+    in_order = np.lexsort((columns.ravel(), rows.ravel()))
+    description = f"{name}: {', '.join(number(x.flat[i]) for i in in_order)}, row by row."
+    extent = ((columns.max() + 1) * side + 2, (rows.max() + 1) * side + 2)
+    group = element("g", *body, data_val=step_name(x), fill=FILLS["input"])
+    return Panel(float(extent[0]), float(extent[1]), group, description, name=name)

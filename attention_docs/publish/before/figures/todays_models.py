@@ -1,7 +1,10 @@
 """The figures of "Today's models"."""
 
+from collections.abc import Mapping
+
 import numpy as np
 
+from attention_docs.arrays import Array
 from attention_docs.examples import labels
 from attention_docs.publish.before.figures.claims import claim
 from attention_docs.publish.before.figures.drawings.bars import bars_panel
@@ -14,13 +17,21 @@ from attention_docs.render.figures import (
     Panel,
     Series,
     beside,
+    cells,
     figure,
     heatmap,
     line_chart,
     matrix_panel,
 )
-from attention_docs.render.figures.scales import Scale
-from attention_docs.render.figures.svg import LINE_HEIGHT, element, label, vertical_label
+from attention_docs.render.figures.scales import Scale, scale_of
+from attention_docs.render.figures.svg import (
+    LINE_HEIGHT,
+    element,
+    label,
+    player,
+    title,
+    vertical_label,
+)
 from attention_docs.render.numbers import number
 
 DIAL = 80
@@ -287,6 +298,79 @@ def _tile_rounds(name: str, rounds: np.ndarray) -> Panel:
     description = f"{name}, {'; '.join(lines)}."
     height = top + len(rounds) * size + 2
     return Panel(width, height, "".join(body), description, name=name)
+
+
+@site_figure
+def tile_states(steps_of: StepsOf) -> Html:
+    r"""The first query meets one tile after another. In the box are the scores and values that are
+    on the chip, and the last two rows are what is left of the tiles so far: p is their largest
+    score, ℓ the total, and u the sum of values. At the second tile p grows, so the earlier sums
+    are rescaled. The last output is that of all keys, although no eight weights ever stood in
+    memory."""
+    steps = steps_of("tiles")
+    grows = np.diff(steps["running_maxima"]) > 0
+    claim(grows.tolist() == [True, False, False], "At the second tile p grows")
+    last, at_once = steps["running_outputs"][-1], steps["output"][0]
+    claim(np.allclose(last, at_once, rtol=1e-12), "The last output is that of all keys")
+    claim(steps["z"].max() == steps["running_maxima"][-1], "p is their largest score")
+    return player([_tile_state(steps, tile) for tile in range(4)], "One tile after another")
+
+
+def _tile_state(steps: Mapping[str, Array], tile: int) -> Panel:
+    """Draw what is in memory when the first query has met a tile."""
+    cell, top, names = (52, 22), 1.8 * LINE_HEIGHT, [f"key {i}" for i in range(1, 9)]
+    first = 2 * tile
+    score = cells.Grid(52, top + first * cell[1], cell, 2, 1)
+    value = cells.Grid(score.x + cell[0] + 14, top, cell, *steps["V"].shape)
+    now = value._replace(y=score.y, rows=2)
+    below = top + value.height + 2.2 * LINE_HEIGHT
+    maximum = cells.Grid(score.x - 28, below, cell, 1, 1)
+    total = maximum._replace(y=below + cell[1] + LINE_HEIGHT)
+    sums = cells.Grid(value.x, below, cell, 1, value.columns)
+    output = sums._replace(y=total.y)
+    drawings = (
+        (score, steps["z"][first : first + 2, None], "scores"),
+        (now, steps["V"][first : first + 2], "value"),
+        (maximum, steps["running_maxima"][tile : tile + 1, None], "scores"),
+        (total, steps["running_totals"][tile : tile + 1, None], "weights"),
+        (sums, steps["running_sums"][tile : tile + 1], "value"),
+        (output, steps["running_outputs"][tile : tile + 1], "output"),
+    )
+    slow = "".join(
+        element(
+            "rect",
+            **value.box(row, column),
+            fill="none",
+            stroke="currentColor",
+            stroke_opacity=0.15,
+        )
+        for row in range(8)
+        for column in range(value.columns)
+    )
+    body = [
+        title(score.x + cell[0] / 2, LINE_HEIGHT / 2, "score", "scores"),
+        title(value.x + value.width / 2, LINE_HEIGHT / 2, "values", "value"),
+        cells.draw_row_labels(value._replace(x=score.x - 4), names),
+        slow,
+    ]
+    for grid, matrix, role in drawings:
+        scale = scale_of("diverging", role, matrix, role)
+        body.append(cells.draw_cells(grid, matrix, scale, None, True))
+    state: list[str] = []
+    tile_box = now._replace(
+        x=score.x - 4, columns=1, cell=(value.x + value.width - score.x + 8, cell[1])
+    )
+    body += [cells.draw_mark(tile_box, (None, 0), None)]
+    for (grid, matrix, _), text in zip(drawings[2:], ("p", "ℓ", "u", "u / ℓ"), strict=True):
+        body.append(label(grid.x - 6, grid.centre(0, 0)[1], text, "end"))
+        state.append(f"{text} is {', '.join(map(number, matrix[0]))}")
+    return Panel(
+        value.x + value.width + 4,
+        output.y + output.height,
+        "".join(body),
+        f"On the chip: keys {first + 1} and {first + 2}, and the state. {'; '.join(state)}.",
+        name=f"tile {tile + 1} of 4",
+    )
 
 
 @site_figure

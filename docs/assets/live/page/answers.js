@@ -1,4 +1,4 @@
-// Judge a reader's answer to a question: is it right, and if not, how far off is it?
+// Judge a reader's answer to a question: is it right, and if not, in which direction is it off?
 
 import { number } from "../show.js";
 import { parse } from "./edit/entries.js";
@@ -9,9 +9,9 @@ import { parse } from "./edit/entries.js";
  * @property {string} message
  */
 
-// An answer that is no whole number has at least so many decimals.
+// The fewest decimals to which an answer is judged, unless it is a whole number.
 const LEAST_DECIMALS = 2;
-// Of floats, far below any decimal that a reader computes.
+// An allowance for floating-point rounding, far smaller than any decimal that a reader types.
 const ROUNDING_ERROR = 1e-9;
 
 /**
@@ -27,7 +27,8 @@ export const judgeNumber = (text, expected) => {
   const decimals = decimalsOf(text);
   const tolerance = (isWhole(expected) ? 0 : 10 ** -decimals / 2) + ROUNDING_ERROR;
   const difference = value - expected;
-  if (!(Math.abs(difference) <= tolerance)) return { isRight: false, message: `Wrong: ${distance(difference)}.` };
+  if (!(Math.abs(difference) <= tolerance))
+    return { isRight: false, message: `Wrong: too ${difference > 0 ? "large" : "small"}.` };
   if (isWhole(expected) || decimals >= LEAST_DECIMALS) return { isRight: true, message: "Right." };
   return { isRight: null, message: "Right so far. Give at least two decimals." };
 };
@@ -51,12 +52,6 @@ export const judgeWord = (chosen, words, numbers) => {
 
 /** @param {number} value */
 const isWhole = (value) => Math.abs(value - Math.round(value)) <= ROUNDING_ERROR;
-
-/** @param {number} difference of the answer from the right number */
-const distance = (difference) => {
-  if (!Number.isFinite(difference)) return "that is not even close";
-  return `too ${difference > 0 ? "large" : "small"} by ${number(Math.abs(difference))}`;
-};
 
 /** Count the decimals of a number as typed: two in 0.25, three in 2.5e-2. @param {string} text @returns {number} */
 const decimalsOf = (text) => {

@@ -32,10 +32,26 @@ const numberOf = (side, examples) => {
   return valueOf(example, { step, index: cells[0] }).value;
 };
 
-document.addEventListener("click", ({ target }) => {
-  const dare = target instanceof Element ? target.closest(".dare button")?.closest(".dare") : null;
-  for (const slider of /** @type {NodeListOf<HTMLInputElement>} */ (dare?.querySelectorAll("[data-control]") ?? [])) {
+/** Put the sliders of a dare back to where they began. @param {Element} dare */
+const startAgain = (dare) => {
+  for (const slider of /** @type {NodeListOf<HTMLInputElement>} */ (dare.querySelectorAll("[data-control]"))) {
+    if (slider.value === slider.defaultValue) continue;
     slider.value = slider.defaultValue;
     slider.dispatchEvent(new Event("input", { bubbles: true }));
   }
+};
+
+document.addEventListener("click", ({ target }) => {
+  const dare = target instanceof Element ? target.closest(".dare button")?.closest(".dare") : null;
+  if (dare) startAgain(dare);
 });
+
+let isStartingOver = false;
+// Each dare is about the page's own numbers, so moving a slider of one puts the others back.
+document.addEventListener("input", ({ target }) => {
+  const dare = target instanceof Element ? target.closest(".dare") : null;
+  if (!dare || isStartingOver) return;
+  isStartingOver = true;
+  for (const other of document.querySelectorAll(".dare")) if (other !== dare) startAgain(other);
+  isStartingOver = false;
+}, true);

@@ -3,7 +3,7 @@
 import { number } from "../show.js";
 
 const SIGNS = ["▼", "○", "▲"];
-// Of the colour, in percent; beyond it, text has too little contrast.
+// The strongest colour, in percent; above this, text has too little contrast.
 const MAX_STRENGTH = 50;
 
 /**

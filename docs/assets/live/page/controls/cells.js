@@ -2,7 +2,7 @@
 
 import { attentionDocs } from "../site.js";
 
-// Of the leaks in the status; the others are counted.
+// The status names this many leaks and counts the others.
 const NAMED_LEAKS = 2;
 /** @type {Record<string, [down: number, right: number]>} */
 const DIRECTIONS = { ArrowUp: [-1, 0], ArrowDown: [1, 0], ArrowLeft: [0, -1], ArrowRight: [0, 1] };

@@ -5,9 +5,9 @@ import { make } from "../elements.js";
 
 /** @typedef {{value: number, problem: ""} | {value: null, problem: string}} Entry */
 
-// By an arrow key, and by an arrow key with Shift or for each 8 pixels of a drag.
+// An arrow key changes a number by STEP; with Shift, or per 8 pixels of a drag, by SMALL_STEP.
 const [STEP, SMALL_STEP, PIXELS_PER_STEP] = [1, 0.1, 8];
-// Without the rounding errors of adding 0.1.
+// Results are rounded to this many decimals, because adding 0.1 repeatedly accumulates rounding errors.
 const DECIMALS = 9;
 
 /**

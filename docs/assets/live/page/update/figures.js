@@ -4,9 +4,9 @@ import { number } from "../../show.js";
 
 /** @typedef {{value: number, dtype: Dtype}} NumberValue */
 
-// Of lines, in pixels.
+// The widths of lines, in pixels.
 const [MAX_WIDTH, MIN_WIDTH] = [9, 0.4];
-// Of the largest magnitude, with and without digits in the cell.
+// The opacity of the cell with the largest magnitude, with and without digits in it.
 const [OPACITY_UNDER_TEXT, OPACITY] = [0.5, 0.8];
 const BASELINE = 4; // below the middle of a text
 const MINUS = "var(--fill-minus, #988400)";

@@ -1,0 +1,103 @@
+"""Players show one state of a figure at a time, each with the numbers that Python computes."""
+
+import numpy as np
+import pytest
+
+from attention_docs import examples
+from tests.browser.live.test_controls import compare
+from tests.browser.test_every_page import RULES
+from tests.browser.test_panel import AXE
+from tests.browser.visit import HORIZONTAL_OVERFLOW, url_path
+
+PLAYER, SLIDER, NAME = ".player", ".player input", ".player output"
+# Of each page with a player, the number of its states and an input that they depend on.
+PAGES = {
+    "mechanisms/heads_in_code": (5, "head_splitting", "X"),
+    "mechanisms/kv_cache": (4, "kv_cache", "W_K"),
+    "mechanisms/tiles": (4, "tiles", "K"),
+}
+each_page = pytest.mark.parametrize("page", PAGES)
+VISIBLE = """
+    [...document.querySelectorAll(".player svg")].map(drawing => drawing.checkVisibility({visibilityProperty: true}))
+"""
+ANIMATIONS = """
+    document.getAnimations().filter(({effect}) => effect.target.closest(".player")).length
+"""
+# Small cells have their number in a tooltip.
+NUMBERS = """
+    [...document.querySelectorAll(".player [data-val] > [data-at]")].flatMap(cell => {
+        const digits = (cell.querySelector("title, text")?.textContent ?? "").split(": ").at(-1);
+        return digits ? [[cell.parentElement.dataset.val, cell.dataset.at, digits]] : [];
+    })
+"""
+
+
+@each_page
+def test_reader_steps_through_all_states(open_page, page):
+    visit = open_page(page)
+    count = PAGES[page][0]
+    visit.wait_until("document.querySelector('.player').dataset.ready === ''")
+    back, forward = visit.page.locator(f"{PLAYER} button").all()
+    names = []
+    for state in range(count):
+        assert visit.page.evaluate(VISIBLE) == [i == state for i in range(count)]
+        names.append(visit.page.locator(NAME).inner_text())
+        assert visit.page.locator(SLIDER).get_attribute("aria-valuetext") == names[-1]
+        forward.click()
+    assert len(set(names)) == count
+    # At the end, another step stays there.
+    assert visit.page.locator(NAME).inner_text() == names[-1]
+    back.click()
+    assert visit.page.locator(NAME).inner_text() == names[-2]
+    visit.page.locator(SLIDER).focus()
+    visit.page.keyboard.press("Home")
+    assert visit.page.evaluate(VISIBLE)[0]
+    visit.page.keyboard.press("ArrowRight")
+    assert visit.page.locator(NAME).inner_text() == names[1]
+    assert visit.errors == []
+
+
+@each_page
+def test_all_states_show_what_python_computes_after_an_edit(open_page, page):
+    _, example, step = PAGES[page]
+    array = np.array(examples.steps(example)[step])
+    array[1, 0] = 3
+    visit = open_page(page)
+    visit.page.evaluate(f"location.hash = 'try={example}&{example}.{step}[1,0]=3'")
+    visit.wait_until("document.querySelector('.player .live-changed') !== null")
+    # Figures outside the window follow after a pause.
+    visit.page.wait_for_timeout(300)
+    compare(visit.page.evaluate(NUMBERS), {(example, step): array})
+
+
+@each_page
+def test_all_states_are_seen_without_scripts_and_on_paper(phone, open_page, address, page):
+    phone.load(address + url_path(page))
+    assert all(drawing.is_visible() for drawing in phone.page.locator(f"{PLAYER} svg").all())
+    assert not phone.page.locator(SLIDER).is_visible()
+    visit = open_page(page)
+    visit.page.emulate_media(media="print")
+    assert all(visit.page.evaluate(VISIBLE))
+    assert not visit.page.locator(SLIDER).is_visible()
+
+
+def count_animations_of_a_step(visit):
+    visit.wait_until("document.querySelector('.player').dataset.ready === ''")
+    assert visit.page.evaluate(ANIMATIONS) == 0
+    visit.page.locator(f"{PLAYER} button").last.click()
+    return visit.page.evaluate(ANIMATIONS)
+
+
+def test_numbers_move_when_the_reader_steps_unless_motion_is_reduced(open_page, desktop, address):
+    assert count_animations_of_a_step(open_page("mechanisms/heads_in_code")) > 0
+    desktop.load(address + url_path("mechanisms/heads_in_code"))
+    assert count_animations_of_a_step(desktop) == 0
+
+
+@each_page
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+def test_players_meet_wcag_2_2_and_fit_a_phone(open_page, axe, page, scheme):
+    visit = open_page(page, scheme=scheme, width=320, height=800)
+    visit.page.evaluate(axe)
+    assert visit.page.evaluate(AXE, [PLAYER, RULES]) == []
+    assert visit.page.evaluate(HORIZONTAL_OVERFLOW) <= 0
