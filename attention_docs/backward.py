@@ -2,7 +2,7 @@
 
 Write dX for the gradient of a number L with respect to an array X: it has the shape of X, and its
 entries are the derivatives of L with respect to those of X. From dO, the steps of attention are
-undone in reverse order:
+differentiated in reverse order:
 
     O = A V                 dV = Aᵀ dO,  dA = dO Vᵀ
     A = softmax(Z + M)      dZ = A ∘ (dA - rowsum(dA ∘ A))
@@ -97,7 +97,7 @@ def attention_backward(
         copies. A query that may see no key has a gradient of zero and adds nothing to others.
 
     Raises:
-        TypeError: if an argument is no real array, or its library or dtype differs.
+        TypeError: if an argument is not a real array, or its library or dtype differs.
         ValueError: if shapes do not fit, a number is not finite, or a score or a gradient
             overflows.
 
@@ -159,7 +159,7 @@ def scaled_dot_product_attention_backward(
 
     Arguments and errors are those of [`attention_backward`][attention_docs.attention_backward].
     With NumPy and CuPy arrays the scores of a long sequence are computed block by block, so the
-    memory beside arguments and gradients grows with m + n, not with m n. It rests on
+    memory in addition to arguments and gradients grows with m + n, not with m n, because
 
     $$\mathrm{rowsum}(dA \circ A) = \mathrm{rowsum}(dO \circ O)$$
 
@@ -204,8 +204,7 @@ def _differentiate(inputs: Inputs, steps: AttentionSteps, grad_output: Array) ->
         grad_value = transpose(steps.weights) @ grad_output  # (..., n, d_v)
         grad_weights = grad_output @ transpose(value)  # (..., m, n)
         grad_weights = _sum_to_shape(xp, grad_weights, steps.weights.shape)
-        row_sum = xp.sum(grad_weights * steps.weights, axis=-1, keepdims=True)  # (..., m, 1)
-        grad_scaled = steps.weights * (grad_weights - row_sum)
+        grad_scaled = _softmax_gradient(xp, steps.weights, grad_weights)
         slope = 1.0 if softcap is None else 1 - (steps.scaled / softcap) ** 2
         grad_scores = grad_scaled * slope * inputs.scale  # (..., m, n)
         grad_query = grad_scores @ key  # (..., m, d_k)
@@ -225,6 +224,12 @@ def _differentiate(inputs: Inputs, steps: AttentionSteps, grad_output: Array) ->
             key=grad_key,
             attn_mask=_mask_gradient(inputs, grad_scaled),
         )
+
+
+def _softmax_gradient(xp: ModuleType, weights: Array, grad_weights: Array) -> Array:
+    """Return the (..., m, n) gradient with respect to the scores that the softmax normalised."""
+    row_sum = xp.sum(grad_weights * weights, axis=-1, keepdims=True)  # (..., m, 1)
+    return weights * (grad_weights - row_sum)
 
 
 def _sum_to_shape(xp: ModuleType, array: Array, shape: Shape) -> Array:
