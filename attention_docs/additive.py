@@ -36,7 +36,7 @@ def additive_scores(
         (..., m, n) scores, for `softmax`.
 
     Raises:
-        TypeError: if an argument is no real array, or its library or dtype differs.
+        TypeError: if an argument is not a real array, or its library or dtype differs.
         ValueError: if shapes do not fit, a number is not finite, or a product overflows.
 
     Source: Bahdanau et al. 2015, appendix A.1.2.

@@ -111,7 +111,7 @@ def attention_steps(
         The steps. A query that may see no key gets zero weights and a zero output.
 
     Raises:
-        TypeError: if an argument is no real array, or its library or dtype differs.
+        TypeError: if an argument is not a real array, or its library or dtype differs.
         ValueError: if shapes do not fit, a number is not finite, or the scores overflow.
 
     Source: Vaswani et al. 2017, section 3.2.1; arguments as in PyTorch's
@@ -152,8 +152,8 @@ def scaled_dot_product_attention(
 
     Arguments and errors are those of [`attention_steps`][attention_docs.attention_steps]. With
     NumPy and CuPy arrays the scores of a long sequence are computed block by block, so the memory
-    beside arguments and output grows with m + n, not with m n. All of them are in memory at once
-    only for other libraries, and where scores or sums of values could come near the largest float.
+    in addition to arguments and output grows with m + n, not with m n. All scores are in memory at
+    once with other libraries, and where scores or sums of values could come near the largest float.
 
     Returns:
         (..., m, d_v) array, same library, device and dtype as `query`.

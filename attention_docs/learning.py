@@ -206,7 +206,7 @@ class Trainable(Protocol):
 def train(
     model: Trainable, weights: Weights, task: Task, rate: float, seed: int, decay: float = 0.0
 ) -> Iterator[Weights]:
-    """Yield the weights before each training step, without end."""
+    """Yield the weights before each training step, indefinitely."""
     adam, random_state = Adam(rate, decay=decay), RandomState(seed)
     while True:
         yield weights

@@ -38,7 +38,7 @@ def causal_mask(
         (m, n) boolean array.
 
     Raises:
-        TypeError: if a count is not an integer, or `xp` no array library.
+        TypeError: if a count is not an integer, or `xp` is not an array library.
         ValueError: if a count is negative or larger than an array can be.
 
     Source: Vaswani et al. 2017, section 3.2.3.
@@ -77,7 +77,7 @@ def window_mask(
         (m, n) boolean array.
 
     Raises:
-        TypeError: if a count is not an integer, or `xp` no array library.
+        TypeError: if a count is not an integer, or `xp` is not an array library.
         ValueError: if a count is negative or larger than an array can be.
 
     Source: Beltagy et al. 2020 (Longformer), section 3.1.
@@ -127,8 +127,8 @@ def create_mask(
         (..., m, n) boolean array; the first axes are those that the function adds.
 
     Raises:
-        TypeError: if `mask` is no function or returns no booleans, a count is not an integer, or
-            `xp` no array library.
+        TypeError: if `mask` is not a function or does not return booleans, a count is not an
+            integer, or `xp` is not an array library.
         ValueError: if what `mask` returns does not broadcast to (..., m, n), or a count is negative
             or larger than an array can be.
 
@@ -178,7 +178,7 @@ def padding_mask(lengths: Array, keys: int) -> Array:
         shape (batch, heads, m, n) pass lengths of shape (batch, 1).
 
     Raises:
-        TypeError: if `lengths` is no array of integers.
+        TypeError: if `lengths` is not an array of integers.
         ValueError: if a length is negative or above `keys`, or `keys` larger than an array can be.
 
     Examples:

@@ -25,11 +25,11 @@ from attention_docs.scalars import count, flag, size, whole_number
 
 
 def split_heads(features: Array, num_heads: int) -> Array:
-    r"""Cut the features of every token into heads: reshape, then transpose.
+    r"""Split the features of every token into heads: reshape, then transpose.
 
     $$(\dots, n, h d) \to (\dots, n, h, d) \to (\dots, h, n, d)$$
 
-    The reshape alone cannot do it: it must keep the order of the numbers in memory, and a head
+    A reshape alone is not enough, because it keeps the order of the numbers in memory, and a head
     takes its numbers from every token.
 
     Args:
@@ -40,7 +40,7 @@ def split_heads(features: Array, num_heads: int) -> Array:
         (..., h, n, d) array.
 
     Raises:
-        TypeError: if `features` is no array, or `num_heads` is not an integer.
+        TypeError: if `features` is not an array, or `num_heads` is not an integer.
         ValueError: if there are fewer than two axes, or `num_heads` does not divide the last.
 
     Source: Vaswani et al. 2017, section 3.2.2.
@@ -60,7 +60,7 @@ def split_heads(features: Array, num_heads: int) -> Array:
 
 
 def merge_heads(heads: Array) -> Array:
-    r"""Put the heads of every token side by side again; undoes `split_heads`.
+    r"""Concatenate the heads of every token, the inverse of `split_heads`.
 
     $$(\dots, h, n, d) \to (\dots, n, h, d) \to (\dots, n, h d)$$
 
@@ -71,7 +71,7 @@ def merge_heads(heads: Array) -> Array:
         (..., n, h d) array.
 
     Raises:
-        TypeError: if `heads` is no array.
+        TypeError: if `heads` is not an array.
         ValueError: if there are fewer than three axes.
 
     Source: Vaswani et al. 2017, section 3.2.2, “Concat”.
@@ -137,7 +137,7 @@ class MultiHeadAttention:
         b_O: (d_out,) added to the output.
 
     Raises:
-        TypeError: if a weight is no real array, or its library or dtype differs.
+        TypeError: if a weight is not a real array, or its library or dtype differs.
         ValueError: if `num_heads` does not divide a width, the shapes do not fit together, or a
             number is not finite.
 
@@ -208,8 +208,8 @@ class MultiHeadAttention:
             A layer in float64.
 
         Raises:
-            TypeError: if a width, `num_heads` or `seed` is not an integer, `bias` no boolean, or
-                `xp` no array library.
+            TypeError: if a width, `num_heads` or `seed` is not an integer, `bias` is not a
+                boolean, or `xp` is not an array library.
             ValueError: if a width is below 1 or larger than an array can be, `seed` below 0, or
                 `num_heads` does not divide `embed_dim`.
 
@@ -275,7 +275,7 @@ class MultiHeadAttention:
             output `b_O`, zero without one.
 
         Raises:
-            TypeError: if an argument is no real array, or its library or dtype differs.
+            TypeError: if an argument is not a real array, or its library or dtype differs.
             ValueError: if shapes do not fit, a number is not finite, or a projection or a score
                 overflows.
         """

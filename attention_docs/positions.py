@@ -45,7 +45,8 @@ def sinusoidal_positions(
         (length, d_model) float64 array, one row per position.
 
     Raises:
-        TypeError: if a size is not an integer, `base` no real number, or `xp` no array library.
+        TypeError: if a size is not an integer, `base` is not a real number, or `xp` is not an array
+            library.
         ValueError: if `length` is negative, `d_model` odd or below 2, one of them larger than an
             array can be, `base` not positive and finite, or an angle overflows.
 
@@ -93,8 +94,8 @@ def position_rotation(
         (d_model, d_model) float64 array, zero outside the 2 x 2 blocks on its diagonal.
 
     Raises:
-        TypeError: if `d_model` is not an integer, `shift` or `base` no real number, or `xp` no
-            array library.
+        TypeError: if `d_model` is not an integer, `shift` or `base` is not a real number, or `xp`
+            is not an array library.
         ValueError: if `d_model` is odd, below 2 or larger than an array can be, `shift` not
             finite, `base` not positive and finite, or an angle overflows.
 
@@ -139,7 +140,7 @@ def rotary(x: Array, positions: Array, base: float = 10000.0, interleaved: bool 
         (..., n, d) array, same library, device and dtype as `x`; integers become floats.
 
     Raises:
-        TypeError: if an array is not real, their libraries differ, or `base` is no real number.
+        TypeError: if an array is not real, their libraries differ, or `base` is not a real number.
         ValueError: if d is odd or 0, `positions` does not broadcast, a number is not finite,
             `base` is not positive, or a result overflows.
 

@@ -26,7 +26,7 @@ def softmax(scores: Array, axis: int = -1) -> Array:
         (..., n) weights, same library, device and dtype; all zero where every score is -inf.
 
     Raises:
-        TypeError: if `scores` is no array, or is boolean or complex, or `axis` is no integer.
+        TypeError: if `scores` is not an array of real numbers, or `axis` is not an integer.
         ValueError: if `scores` holds NaN or +inf, or has no such axis.
 
     Source: Vaswani et al. 2017, section 3.2.1; subtracting the maximum: folklore.

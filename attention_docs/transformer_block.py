@@ -24,10 +24,10 @@ EPSILON = 1e-5  # keeps the norm of a constant row finite
 
 
 class Norm(NamedTuple):
-    """Rows of mean 0 and variance 1, and what they were divided by."""
+    """Rows of mean 0 and variance 1, and the standard deviations they were divided by."""
 
     rows: Array
-    spread: Array
+    std: Array
 
 
 def norm(rows: Array) -> Norm:
@@ -38,8 +38,8 @@ def norm(rows: Array) -> Norm:
     """
     xp = namespace(rows=rows)
     centred = rows - xp.mean(rows, axis=-1, keepdims=True)
-    spread = xp.sqrt(xp.mean(centred**2, axis=-1, keepdims=True) + EPSILON)
-    return Norm(centred / spread, spread)
+    std = xp.sqrt(xp.mean(centred**2, axis=-1, keepdims=True) + EPSILON)
+    return Norm(centred / std, std)
 
 
 def norm_backward(gradient: Array, normed: Norm) -> Array:
@@ -47,7 +47,7 @@ def norm_backward(gradient: Array, normed: Norm) -> Array:
     xp = namespace(gradient=gradient)
     mean = xp.mean(gradient, axis=-1, keepdims=True)
     along = xp.mean(gradient * normed.rows, axis=-1, keepdims=True)
-    return (gradient - mean - normed.rows * along) / normed.spread
+    return (gradient - mean - normed.rows * along) / normed.std
 
 
 class BlockRun(NamedTuple):

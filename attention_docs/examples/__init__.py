@@ -46,7 +46,7 @@ def steps(name: str, xp: ModuleType = numpy) -> dict[str, Array]:
 
     Raises:
         LookupError: if no example has this name.
-        TypeError: if `xp` is no array library.
+        TypeError: if `xp` is not an array library.
     """
     check_library(xp)
     computed: dict[str, Array] = load(name).steps(xp)

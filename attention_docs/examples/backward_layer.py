@@ -68,7 +68,7 @@ summed 4 x 5
  [-0.9948  1.6562 -0.0052 -1.1850 1.6875]
  [ 9.8869 -0.6186 -7.8869  5.7063 0.2372]
  [-0.2269  1.3814  0.2269  1.1494 1.2371]]
-spread 4
+std 4
 [1.0198 1.2423 6.0370 0.6362]
 normed 4 x 5
 [[ 0.5883 -0.3922  1.5689 -1.3728 -0.3922]
@@ -236,10 +236,10 @@ def steps(xp: ModuleType = numpy) -> dict[str, Array]:
     attention = attention_steps(query, key, value, mask, enable_gqa=True)
     merged = merge_heads(attention.output)  # (4, 2)
     summed = x + merged @ w_o
-    normed, spread = normalise(xp, summed)
+    normed, std = normalise(xp, summed)
 
     d_normed = d_y * gain
-    d_summed = norm_backward(xp, normed, spread, d_normed)
+    d_summed = norm_backward(xp, normed, std, d_normed)
     d_merged = d_summed @ transpose(w_o)
     d_heads = split_heads(d_merged, HEADS)  # (2, 4, 1)
     gradients = attention_backward(d_heads, query, key, value, mask, enable_gqa=True)
@@ -255,7 +255,7 @@ def steps(xp: ModuleType = numpy) -> dict[str, Array]:
         "weights_2": attention.weights[1, :, :],
         "merged": merged,
         "summed": summed,
-        "spread": spread[:, 0],
+        "std": std[:, 0],
         "normed": normed,
         "Y": gain * normed + shift,
         "d_gain": xp.sum(d_y * normed, axis=0),
@@ -284,12 +284,12 @@ def steps(xp: ModuleType = numpy) -> dict[str, Array]:
 def normalise(xp: ModuleType, rows: Array) -> tuple[Array, Array]:
     """Shift and scale every row to mean 0 and variance 1; return the divisors as well."""
     centred = rows - xp.mean(rows, axis=-1, keepdims=True)
-    spread = xp.sqrt(xp.mean(centred**2, axis=-1, keepdims=True) + EPSILON)
-    return centred / spread, spread
+    std = xp.sqrt(xp.mean(centred**2, axis=-1, keepdims=True) + EPSILON)
+    return centred / std, std
 
 
-def norm_backward(xp: ModuleType, normed: Array, spread: Array, d_normed: Array) -> Array:
+def norm_backward(xp: ModuleType, normed: Array, std: Array, d_normed: Array) -> Array:
     """Return the gradient of the rows before they were normalised."""
     mean = xp.mean(d_normed, axis=-1, keepdims=True)
     projection = xp.mean(d_normed * normed, axis=-1, keepdims=True)
-    return (d_normed - mean - normed * projection) / spread
+    return (d_normed - mean - normed * projection) / std

@@ -104,7 +104,7 @@ FORMULAS = {
     "accuracy_two": ACCURACY.format("two layers"),
     "guesses": "log 5 and log 6",
     "tokens": "the first sequence of the test",
-    "answer": "the token that followed the last one where that stood before",
+    "answer": "the token that followed the earlier occurrence of the last token",
     "weights1": f"softmax(Q Kᵀ / √{TWO.d_k}) of this sequence in layer 1, after {STEPS} steps",
     "weights2": f"softmax(Q Kᵀ / √{TWO.d_k}) of this sequence in layer 2, after {STEPS} steps",
     "position_scores": f"(W_P W_Q1) (W_P W_K1)ᵀ / √{TWO.d_k}, after {STEPS} steps",

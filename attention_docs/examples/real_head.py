@@ -169,6 +169,6 @@ LABELS = {
 def steps(xp: ModuleType = numpy) -> dict[str, Array]:
     q, k = xp.asarray(Q), xp.asarray(K)
     scores = q @ k.T
-    # The scaled scores are no step, because some end in a 5 that rounding errors round either way.
+    # The scaled scores are not a step: some end in a 5, which rounding errors round either way.
     weights = softmax(scores / math.sqrt(k.shape[-1]))
     return {"Q": q, "K": k, "scores": scores, "weights": weights}

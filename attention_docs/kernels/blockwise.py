@@ -174,7 +174,7 @@ def _sum_rows(
 
 
 def _are_accurate(head: Inputs, total: Array) -> bool:
-    """Whether sums of `bounded_weights`, and of values times weights, kept all their digits.
+    """Whether the sums of `bounded_weights`, and of values times weights, are accurate.
 
     No value exceeds the square root of the largest float, so with a total below it no weighted sum
     of values overflows; half of it leaves room for rounding. A tiny total may lack digits.

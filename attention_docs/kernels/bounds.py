@@ -24,7 +24,7 @@ class Bounds(NamedTuple):
     value: float
 
 
-UNBOUNDED = Bounds(math.inf, math.inf, math.inf)  # for arrays that were not measured
+UNBOUNDED = Bounds(math.inf, math.inf, math.inf)  # the bounds of arrays that were not measured
 
 
 def measure_bounds(inputs: Inputs) -> Bounds:

@@ -38,7 +38,7 @@ def run_parallel(run_job: Callable[[Any], None], jobs: Sequence[Any]) -> None:
 
     def run_jobs() -> None:
         try:
-            # Only an OpenBLAS built on OpenMP needs this, because its limit is that of a thread.
+            # Only an OpenBLAS built on OpenMP needs this, because its limit applies per thread.
             with _controller().limit(limits=1, user_api="blas"):
                 for job in remaining_jobs():
                     run_job(job)

@@ -57,7 +57,7 @@ OPERATIONS = {
     *METHODS,
 }
 FILL_FUNCTIONS = {"zeros", "ones", "full", "zeros_like", "ones_like", "full_like"}
-# Names that examples get from NumPy itself, because they are no operations on arrays.
+# Names that examples get from NumPy itself, because they are not operations on arrays.
 PASSED_THROUGH = {
     *("bool", "float32", "float64", "int32", "int64", "inf", "nan", "pi", "e", "newaxis"),
     *("finfo", "iinfo", "isdtype", "result_type"),

@@ -69,7 +69,7 @@ def check_literal(name: str, step: str, literal: Any) -> None:
     position = find_literal(literal)
     if position is None:
         raise LiteralError(
-            f"example {name!r}: a reader could edit {step!r}, which is no constant of a module; "
+            f"example {name!r}: a reader could edit {step!r}, which is not a constant of a module; "
             "write its numbers there as a list"
         )
     edits = {position: different_numbers(literal)}

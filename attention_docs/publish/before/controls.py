@@ -196,7 +196,7 @@ def stops(text: str) -> list[Decimal]:
     (['1', '10', '100'], ['0.0', '0.1', '0.2', '0.3'])
     >>> stops("many")
     Traceback (most recent call last):
-    ValueError: 'many' is no list of numbers; expected 1, 2, 4, or 0.5 to 4 by 0.25
+    ValueError: 'many' is not a list of numbers; expected 1, 2, 4, or 0.5 to 4 by 0.25
     """
     first, is_range, rest = text.partition(" to ")
     try:

@@ -158,10 +158,10 @@ def layer(arrays):
 
 
 def layer_norm(summed):
-    """Return normalised rows, and the standard deviations under the step's name, spread."""
+    """Return normalised rows, and the standard deviations under the step's name, std."""
     means = [statistics.fmean(row) for row in summed]
-    spread = [math.sqrt(statistics.pvariance(row) + NORM_EPSILON) for row in summed]
-    return {"spread": spread, "normed": (summed - np.c_[means]) / np.c_[spread]}
+    std = [math.sqrt(statistics.pvariance(row) + NORM_EPSILON) for row in summed]
+    return {"std": std, "normed": (summed - np.c_[means]) / np.c_[std]}
 
 
 def loss_from_normed(arrays):

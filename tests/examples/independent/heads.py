@@ -86,9 +86,9 @@ def bert_base(literals):
 def layer_norm(rows, gain, shift):
     normed = []
     for row in np.array(rows).tolist():
-        mean, spread = statistics.fmean(row), math.sqrt(statistics.pvariance(row) + NORM_EPSILON)
+        mean, std = statistics.fmean(row), math.sqrt(statistics.pvariance(row) + NORM_EPSILON)
         pairs = zip(row, gain, shift, strict=True)
-        normed.append([g * (number - mean) / spread + s for number, g, s in pairs])
+        normed.append([g * (number - mean) / std + s for number, g, s in pairs])
     return normed
 
 
