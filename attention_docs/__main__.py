@@ -2,6 +2,7 @@
 
 import argparse
 import math
+import os
 import sys
 
 from attention_docs import examples
@@ -107,7 +108,7 @@ def verify_examples(options: argparse.Namespace) -> int:
 
 
 def split_names(argument: str) -> tuple[str, ...]:
-    """Parse the names of features, separated by commas."""
+    """Parse names of features separated by commas."""
     features = list(dict.fromkeys(case.feature for case in CASES.values()))
     names = tuple(name.strip() for name in argument.split(","))
     for name in names:
@@ -155,4 +156,10 @@ def diagnose_output(options: argparse.Namespace) -> int:
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    try:
+        status = main()
+        sys.stdout.flush()
+    except BrokenPipeError:  # the reader, such as head, has closed the pipe
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        status = 1
+    sys.exit(status)

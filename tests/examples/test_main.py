@@ -2,6 +2,9 @@
 
 import importlib.util
 import json
+import os
+import subprocess
+import sys
 
 import array_api_strict
 import numpy
@@ -78,6 +81,15 @@ def test_selected_backend_computes(three_examples, monkeypatch):
 def test_unknown_example_error_lists_all_names(capsys):
     assert main(["show", "nope"]) == 2
     assert ", ".join(examples.names()) in capsys.readouterr().err
+
+
+def test_closed_pipe_prints_no_traceback():
+    read_end, write_end = os.pipe()
+    os.close(read_end)
+    command = [sys.executable, "-m", "attention_docs", "show", "self_attention"]
+    process = subprocess.run(command, stdout=write_end, stderr=subprocess.PIPE)
+    os.close(write_end)
+    assert process.stderr == b""
 
 
 @pytest.mark.skipif(importlib.util.find_spec("cupy") is not None, reason="CuPy is installed")

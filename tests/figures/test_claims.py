@@ -1,4 +1,4 @@
-"""Captions: comparing sentences must be claims, and a false claim stops the build."""
+"""Captions: sentences that compare need a claim, and a false claim stops the build."""
 
 import inspect
 import re
@@ -14,7 +14,7 @@ from attention_docs.publish.errors import PublishError
 from tests.conftest import ROOT
 
 STEPS = ComputedExamples(ROOT)
-# A sentence with one of these comparing words must be claimed.
+# A sentence with one of these words compares, so it needs a claim.
 COMPARING = re.compile(
     r"\b(almost|close|fall|fast|grow|half|hundredth|larg|less|main|more|most|near|small|slow|steep"
     r"|than|times|twice)\w*",
@@ -51,12 +51,14 @@ def test_claims_quote_the_caption(name, monkeypatch):
 
 
 @pytest.mark.parametrize("name", FIGURES)
-def test_comparing_sentences_are_claimed(name, monkeypatch):
+def test_sentences_that_compare_have_a_claim(name, monkeypatch):
     quotes = (*claims_of(name, monkeypatch), *LEGENDS)
     sentences = re.split(r"(?<=[.:]) ", caption_of(name))
     for sentence in sentences:
         if COMPARING.search(sentence):
-            assert any(quote in sentence for quote in quotes), sentence
+            assert any(quote in sentence for quote in quotes), (
+                f"add claim(...) or reword: {sentence}"
+            )
 
 
 def test_false_claim_stops_build_with_page_and_quote():
