@@ -20,8 +20,8 @@ from numpy.random import RandomState
 from attention_docs.arrays import Array, namespace
 from attention_docs.backward import attention_backward
 from attention_docs.dot_product import AttentionSteps, attention_steps
-from attention_docs.lessons import Lesson, Task
 from attention_docs.softmax import softmax
+from attention_docs.tasks import Batch, Task
 
 Weights = dict[str, Array]
 
@@ -210,18 +210,18 @@ def train(
     adam, random_state = Adam(rate, decay=decay), RandomState(seed)
     while True:
         yield weights
-        lesson = task(random_state)
-        run = model.run(weights, lesson.tokens)
-        _, d_logits = cross_entropy(run.logits, lesson.targets)
-        weights = adam.step(weights, model.gradients(weights, lesson.tokens, run, d_logits))
+        batch = task(random_state)
+        run = model.run(weights, batch.tokens)
+        _, d_logits = cross_entropy(run.logits, batch.targets)
+        weights = adam.step(weights, model.gradients(weights, batch.tokens, run, d_logits))
 
 
-def evaluate(model: Trainable, weights: Weights, lesson: Lesson) -> tuple[float, int]:
+def evaluate(model: Trainable, weights: Weights, batch: Batch) -> tuple[float, int]:
     """Return the loss, and the accuracy in percent."""
-    xp = namespace(tokens=lesson.tokens)
-    run = model.run(weights, lesson.tokens)
-    loss, _ = cross_entropy(run.logits, lesson.targets)
-    has_target = xp.max(lesson.targets, axis=-1) > 0
-    is_correct = xp.argmax(run.logits, axis=-1) == xp.argmax(lesson.targets, axis=-1)
+    xp = namespace(tokens=batch.tokens)
+    run = model.run(weights, batch.tokens)
+    loss, _ = cross_entropy(run.logits, batch.targets)
+    has_target = xp.max(batch.targets, axis=-1) > 0
+    is_correct = xp.argmax(run.logits, axis=-1) == xp.argmax(batch.targets, axis=-1)
     accuracy = int(xp.count_nonzero(is_correct & has_target)) / int(xp.count_nonzero(has_target))
     return float(loss), round(100 * accuracy)

@@ -152,8 +152,8 @@ from numpy.random import RandomState
 
 from attention_docs.arrays import Array
 from attention_docs.learning import Weights, evaluate, train
-from attention_docs.lessons import Lesson, one_hot
 from attention_docs.softmax import softmax
+from attention_docs.tasks import Batch, one_hot
 from attention_docs.transformer_block import Block, BlockRun
 
 TITLE = "A model of the course that is learned"
@@ -228,7 +228,7 @@ FORMULAS = {
 
 def steps(xp: ModuleType = numpy) -> dict[str, Array]:
     runs = [checkpoints(MODEL, seed) for seed in SEEDS]
-    losses = numpy.array([evaluate(MODEL, run[-1], lesson())[0] for run in runs])
+    losses = numpy.array([evaluate(MODEL, run[-1], sentences_batch())[0] for run in runs])
     best = int(numpy.argmin(losses))  # the seeds are the indices
     learned, uniform = runs[best], checkpoints(UNIFORM, best)
     first, last = learned[0], learned[-1]
@@ -240,7 +240,9 @@ def steps(xp: ModuleType = numpy) -> dict[str, Array]:
     computed = {
         "sentences": numpy.array([len(sentences(held_out)) for held_out in (False, True)]),
         "step": numpy.arange(0, STEPS + 1, EVERY),
-        "loss": numpy.array([evaluate(MODEL, weights, lesson())[0] for weights in learned]),
+        "loss": numpy.array(
+            [evaluate(MODEL, weights, sentences_batch())[0] for weights in learned]
+        ),
         "loss_they": evaluate_held_out(MODEL, learned)[0],
         "loss_they_uniform": evaluate_held_out(UNIFORM, uniform)[0],
         "accuracy": evaluate_held_out(MODEL, learned)[1],
@@ -291,30 +293,30 @@ def word_indices(words: Iterable[str]) -> list[int]:
     return [VOCABULARY.index(word) for word in words]
 
 
-def lesson(held_out: bool = False) -> Lesson:
-    """Return sentences as one-hot tokens, with the next word of each position as its target."""
+def sentences_batch(held_out: bool = False) -> Batch:
+    """Return sentences as one batch, with the next word of each position as its target."""
     words = numpy.array([word_indices(sentence) for sentence in sentences(held_out)])
     tokens = one_hot(words, len(VOCABULARY))
-    return Lesson(tokens[:, :-1], tokens[:, 1:])
+    return Batch(tokens[:, :-1], tokens[:, 1:])
 
 
 @cache
 def checkpoints(model: Block, seed: int) -> list[Weights]:
     """Train a model; return its weights before the first step, and after each `EVERY` steps."""
 
-    def whole_batch(draw: RandomState) -> Lesson:
+    def whole_batch(draw: RandomState) -> Batch:
         return batch
 
-    batch, initial = lesson(), model.initial_weights(seed, DEVIATION)
+    batch, initial = sentences_batch(), model.initial_weights(seed, DEVIATION)
     weights = train(model, initial, whole_batch, RATE, seed=0, decay=DECAY)
     return list(islice(weights, 0, STEPS + 1, EVERY))
 
 
 def evaluate_held_out(model: Block, run: Iterable[Weights]) -> tuple[Array, Array]:
     """Return the loss and the accuracy of the word after "they", on the held-out sentences."""
-    tokens, targets = lesson(held_out=True)
+    tokens, targets = sentences_batch(held_out=True)
     after_they = numpy.array([0, 0, 0, 0, 1])[:, None]
-    test = Lesson(tokens, targets * after_they)
+    test = Batch(tokens, targets * after_they)
     losses, accuracies = zip(*(evaluate(model, weights, test) for weights in run), strict=True)
     return numpy.array(losses), numpy.array(accuracies)
 

@@ -84,7 +84,7 @@ from numpy.random import RandomState
 
 from attention_docs.arrays import Array
 from attention_docs.learning import Model, Weights, evaluate, train
-from attention_docs.lessons import induction
+from attention_docs.tasks import induction
 
 TITLE = "Two layers learn induction"
 SOURCE = "our own; the task: Olsson and others 2022"
@@ -115,7 +115,7 @@ FORMULAS = {
 
 
 def steps(xp: ModuleType = numpy) -> dict[str, Array]:
-    test = induction(RandomState(2), batch=256)
+    test = induction(RandomState(2), batch_size=256)
     one, two = ([evaluate(model, w, test) for w in checkpoints(model)] for model in (ONE, TWO))
     weights = checkpoints(TWO)[-1]
     run = TWO.run(weights, test.tokens[:1])

@@ -80,7 +80,7 @@ from attention_docs.arrays import Array
 from attention_docs.examples.learning_induction import TWO
 from attention_docs.examples.learning_reverse import MODEL
 from attention_docs.learning import Model, Weights, evaluate, train
-from attention_docs.lessons import Task, induction, reverse, walk
+from attention_docs.tasks import Task, induction, reverse, walk
 
 TITLE = "What goes wrong in training"
 SOURCE = "our own example"
@@ -171,14 +171,14 @@ def evaluate_checkpoints(
     model: Model, task: Task, size: float, test_model: Model, test_task: Task
 ) -> list[tuple[float, int]]:
     """Return the loss and the percentage of right tokens at each checkpoint."""
-    test = test_task(RandomState(2), batch=256)
+    test = test_task(RandomState(2), batch_size=256)
     return [evaluate(test_model, weights, test) for weights in checkpoints(model, task, size)]
 
 
 @cache
 def accuracy_by_seed(model: Model) -> Array:
     """Return the percentage of right tokens after `EARLY` steps, for each seed in `SEEDS`."""
-    test = reverse(RandomState(2), batch=256)
+    test = reverse(RandomState(2), batch_size=256)
     percentages = []
     for seed in SEEDS:
         stages = train(model, model.initial_weights(seed, 4), reverse, RATE, seed=seed + 10)

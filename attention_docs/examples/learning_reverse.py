@@ -56,7 +56,7 @@ from numpy.random import RandomState
 
 from attention_docs.arrays import Array
 from attention_docs.learning import Model, Weights, evaluate, train
-from attention_docs.lessons import reverse
+from attention_docs.tasks import reverse
 
 TITLE = "One layer learns to reverse a sequence"
 SOURCE = "our own example"
@@ -78,7 +78,7 @@ FORMULAS = {
 
 
 def steps(xp: ModuleType = numpy) -> dict[str, Array]:
-    test = reverse(RandomState(2), batch=256)
+    test = reverse(RandomState(2), batch_size=256)
     stages = checkpoints()
     results = [evaluate(MODEL, weights, test) for weights in stages]
     before, during, after = (

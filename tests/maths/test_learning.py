@@ -1,4 +1,4 @@
-"""Trainable models: gradients, loss, Adam and lessons, compared with independent computations."""
+"""Trainable models: gradients, loss, Adam and tasks, compared with independent computations."""
 
 import math
 from dataclasses import replace
@@ -9,7 +9,7 @@ import pytest
 from numpy.random import RandomState
 
 from attention_docs.learning import Adam, Model, cross_entropy, evaluate, train
-from attention_docs.lessons import Lesson, induction, one_hot, reverse, walk
+from attention_docs.tasks import Batch, induction, one_hot, reverse, walk
 from tests.conftest import to_numpy
 
 SMALL = Model(vocabulary=5, length=4, width=6, d_k=3, layers=2, is_causal=True)
@@ -20,20 +20,20 @@ MODELS = {
     "no positions": replace(SMALL, has_positions=False),
     "another scale": replace(SMALL, scale=1.3),
 }
-LESSON = reverse(RandomState(3), batch=3, length=4, vocabulary=5)
+BATCH = reverse(RandomState(3), batch_size=3, length=4, vocabulary=5)
 each_model = pytest.mark.parametrize("model", MODELS.values(), ids=MODELS)
 
 
-def gradients_of(model, weights, lesson):
+def gradients_of(model, weights, batch):
     """Return the loss, and the gradients by name."""
-    run = model.run(weights, lesson.tokens)
-    loss, d_logits = cross_entropy(run.logits, lesson.targets)
-    return loss, model.gradients(weights, lesson.tokens, run, d_logits)
+    run = model.run(weights, batch.tokens)
+    loss, d_logits = cross_entropy(run.logits, batch.targets)
+    return loss, model.gradients(weights, batch.tokens, run, d_logits)
 
 
-def assert_gradients_equal_finite_differences(model, weights, lesson, stride, rel):
+def assert_gradients_equal_finite_differences(model, weights, batch, stride, rel):
     """Compare every `stride`-th number of each gradient with a central difference of the loss."""
-    _, gradients = gradients_of(model, weights, lesson)
+    _, gradients = gradients_of(model, weights, batch)
     for name, gradient in gradients.items():
         assert gradient.shape == weights[name].shape
         for index in list(np.ndindex(gradient.shape))[::stride]:
@@ -41,7 +41,7 @@ def assert_gradients_equal_finite_differences(model, weights, lesson, stride, re
             for step in (1e-5, -1e-5):
                 changed = weights[name].copy()
                 changed[index] += step
-                losses.append(gradients_of(model, {**weights, name: changed}, lesson)[0])
+                losses.append(gradients_of(model, {**weights, name: changed}, batch)[0])
             slope = (losses[0] - losses[1]) / 2e-5
             assert gradient[index] == pytest.approx(slope, rel=rel, abs=1e-8), (name, index)
 
@@ -49,19 +49,19 @@ def assert_gradients_equal_finite_differences(model, weights, lesson, stride, re
 @each_model
 def test_gradients_equal_finite_differences(model):
     weights = model.initial_weights(seed=1, embedding_scale=2)
-    assert_gradients_equal_finite_differences(model, weights, LESSON, stride=5, rel=1e-7)
+    assert_gradients_equal_finite_differences(model, weights, BATCH, stride=5, rel=1e-7)
 
 
 @each_model
 def test_every_used_weight_has_a_gradient(model):
     weights = model.initial_weights(seed=1)
     unused = set() if model.has_positions else {"W_P"}
-    assert set(gradients_of(model, weights, LESSON)[1]) == set(weights) - unused
+    assert set(gradients_of(model, weights, BATCH)[1]) == set(weights) - unused
 
 
-def torch_loss(torch, model, weights, lesson):
+def torch_loss(torch, model, weights, batch):
     """Return the loss of the same model in PyTorch."""
-    tokens, targets = (torch.from_numpy(np.ascontiguousarray(array)) for array in lesson)
+    tokens, targets = (torch.from_numpy(np.ascontiguousarray(array)) for array in batch)
     x = tokens @ weights["W_E"]
     x = x + weights["W_P"] if model.has_positions else x
     for layer in range(1, model.layers + 1):
@@ -84,9 +84,9 @@ def as_parameters(torch, weights):
 @each_model
 def test_gradients_equal_pytorch_autograd(torch, model):
     weights = model.initial_weights(seed=1, embedding_scale=2)
-    ours, gradients = gradients_of(model, weights, LESSON)
+    ours, gradients = gradients_of(model, weights, BATCH)
     parameters = as_parameters(torch, weights)
-    loss = torch_loss(torch, model, parameters, LESSON)
+    loss = torch_loss(torch, model, parameters, BATCH)
     loss.backward()
     assert ours == pytest.approx(loss.item(), abs=1e-13)
     for name, gradient in gradients.items():
@@ -148,9 +148,9 @@ def test_adam_equals_scalar_loop():
         assert weight["W"][0] == pytest.approx(expected, rel=1e-13)
 
 
-def tokens_of(lesson):
+def tokens_of(batch):
     """Return the indices of the tokens and of the targets."""
-    return lesson.tokens.argmax(-1), lesson.targets.argmax(-1)
+    return batch.tokens.argmax(-1), batch.targets.argmax(-1)
 
 
 def test_reverse_targets_are_mirrored_tokens():
@@ -160,9 +160,9 @@ def test_reverse_targets_are_mirrored_tokens():
 
 
 def test_induction_target_follows_first_occurrence():
-    lesson = induction(RandomState(0), batch=300)
-    tokens, answers = tokens_of(lesson)
-    assert np.all(lesson.targets[:, :-1] == 0)
+    batch = induction(RandomState(0), batch_size=300)
+    tokens, answers = tokens_of(batch)
+    assert np.all(batch.targets[:, :-1] == 0)
     positions = set()
     for (*before, last), answer in zip(tokens.tolist(), answers[:, -1], strict=True):
         assert len(set(before)) == 7  # all of them differ
@@ -179,14 +179,14 @@ def test_walk_targets_are_one_or_two_steps_ahead():
 
 
 def test_walk_without_shift_asks_for_the_token_itself():
-    lesson = walk(RandomState(0), shift=0)
-    np.testing.assert_array_equal(lesson.tokens, lesson.targets)
+    batch = walk(RandomState(0), shift=0)
+    np.testing.assert_array_equal(batch.tokens, batch.targets)
 
 
 def test_random_state_stream_is_stable():
     """RandomState's stream does not depend on NumPy's version; these numbers are from 2.4."""
     assert RandomState(1).randint(0, 7, 8).tolist() == [5, 3, 4, 0, 1, 3, 5, 0]
-    assert tokens_of(reverse(RandomState(1), batch=1))[0].tolist() == [[5, 3, 4, 0, 1, 3]]
+    assert tokens_of(reverse(RandomState(1), batch_size=1))[0].tolist() == [[5, 3, 4, 0, 1, 3]]
     np.testing.assert_allclose(
         SMALL.initial_weights(seed=0)["W_E"][0, :2] * math.sqrt(6),
         [1.76405235, 0.40015721],
@@ -204,19 +204,19 @@ def test_accuracy_and_loss_count_targets_only():
     targets = tokens.copy()
     targets[0, 0] = targets[1, 1] = 0  # no targets, so six of eight are left
     targets[0, 1] = one_hot(np.array(4), 5)  # one of them is another token
-    loss, accuracy = evaluate(model, weights, Lesson(tokens, targets))
+    loss, accuracy = evaluate(model, weights, Batch(tokens, targets))
     assert accuracy == round(100 * 5 / 6)
     assert loss == pytest.approx(50 / 6)
 
 
 def test_model_runs_on_every_library(xp):
-    lesson = Lesson(*(xp.asarray(array.tolist(), dtype=xp.float64) for array in LESSON))
+    batch = Batch(*(xp.asarray(array.tolist(), dtype=xp.float64) for array in BATCH))
     weights = SMALL.initial_weights(seed=1)
     xp_weights = {
         name: xp.asarray(weight.tolist(), dtype=xp.float64) for name, weight in weights.items()
     }
-    loss, gradients = gradients_of(SMALL, xp_weights, lesson)
-    expected_loss, expected = gradients_of(SMALL, weights, LESSON)
+    loss, gradients = gradients_of(SMALL, xp_weights, batch)
+    expected_loss, expected = gradients_of(SMALL, weights, BATCH)
     assert float(loss) == pytest.approx(float(expected_loss), rel=1e-13)
     for name, gradient in gradients.items():
         np.testing.assert_allclose(to_numpy(gradient), expected[name], rtol=0, atol=1e-13)

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from numpy.random import RandomState
 
-from attention_docs.lessons import reverse
+from attention_docs.tasks import reverse
 from attention_docs.transformer_block import Block, norm, norm_backward
 from tests.conftest import to_numpy
 from tests.maths.test_learning import (
@@ -20,23 +20,23 @@ BLOCKS = {
     "three heads": replace(SMALL, heads=3),
     "uniform weights": replace(SMALL, scale=0.0),
 }
-LESSON = reverse(RandomState(3), batch=3, length=4, vocabulary=5)
+BATCH = reverse(RandomState(3), batch_size=3, length=4, vocabulary=5)
 each_block = pytest.mark.parametrize("block", BLOCKS.values(), ids=BLOCKS)
 
 
 @each_block
 def test_gradients_equal_finite_differences(block):
     weights = block.initial_weights(seed=1, deviation=0.7)
-    assert set(gradients_of(block, weights, LESSON)[1]) == set(weights)
-    assert_gradients_equal_finite_differences(block, weights, LESSON, stride=3, rel=1e-6)
+    assert set(gradients_of(block, weights, BATCH)[1]) == set(weights)
+    assert_gradients_equal_finite_differences(block, weights, BATCH, stride=3, rel=1e-6)
 
 
 def test_block_runs_on_every_library(xp):
     weights = SMALL.initial_weights(seed=1, deviation=0.7)
     xp_weights = {name: xp.asarray(matrix) for name, matrix in weights.items()}
-    lesson = LESSON._replace(tokens=xp.asarray(LESSON.tokens), targets=xp.asarray(LESSON.targets))
-    _, expected = gradients_of(SMALL, weights, LESSON)
-    _, gradients = gradients_of(SMALL, xp_weights, lesson)
+    batch = BATCH._replace(tokens=xp.asarray(BATCH.tokens), targets=xp.asarray(BATCH.targets))
+    _, expected = gradients_of(SMALL, weights, BATCH)
+    _, gradients = gradients_of(SMALL, xp_weights, batch)
     for name, gradient in gradients.items():
         np.testing.assert_allclose(to_numpy(gradient), expected[name], rtol=1e-9, atol=1e-12)
 
@@ -44,8 +44,8 @@ def test_block_runs_on_every_library(xp):
 def test_weights_are_uniform_at_scale_zero():
     block = BLOCKS["uniform weights"]
     weights = block.initial_weights(seed=1, deviation=0.7)
-    _, gradients = gradients_of(block, weights, LESSON)
-    for steps in block.run(weights, LESSON.tokens).steps:
+    _, gradients = gradients_of(block, weights, BATCH)
+    for steps in block.run(weights, BATCH.tokens).steps:
         np.testing.assert_allclose(steps.weights[0], np.tri(4) / np.arange(1, 5)[:, None])
     assert not any(gradients[f"W_{role}_{i}"].any() for role in "QK" for i in (1, 2))
 

@@ -15,7 +15,7 @@ Floats = npt.NDArray[numpy.float64]
 Integers = npt.NDArray[numpy.intp]
 
 
-class Lesson(NamedTuple):
+class Batch(NamedTuple):
     """A batch of sequences with their targets.
 
     Attributes:
@@ -27,8 +27,8 @@ class Lesson(NamedTuple):
     targets: Floats
 
 
-# Draws a batch from a `RandomState`; takes an optional size `batch`.
-Task = Callable[..., Lesson]
+# Draws a batch from a `RandomState`; takes an optional `batch_size`.
+Task = Callable[..., Batch]
 
 
 def one_hot(tokens: Integers, vocabulary: int) -> Floats:
@@ -42,43 +42,47 @@ def one_hot(tokens: Integers, vocabulary: int) -> Floats:
 
 
 def reverse(
-    random_state: RandomState, batch: int = 32, length: int = 6, vocabulary: int = 7
-) -> Lesson:
+    random_state: RandomState, batch_size: int = 32, length: int = 6, vocabulary: int = 7
+) -> Batch:
     """Draw sequences whose targets are the same tokens in reverse order."""
-    tokens = random_state.randint(0, vocabulary, (batch, length))
-    return Lesson(one_hot(tokens, vocabulary), one_hot(tokens[:, ::-1], vocabulary))
+    tokens = random_state.randint(0, vocabulary, (batch_size, length))
+    return Batch(one_hot(tokens, vocabulary), one_hot(tokens[:, ::-1], vocabulary))
 
 
 def induction(
-    random_state: RandomState, batch: int = 32, length: int = 8, vocabulary: int = 9
-) -> Lesson:
+    random_state: RandomState, batch_size: int = 32, length: int = 8, vocabulary: int = 9
+) -> Batch:
     """Draw sequences that end in a repeated token; the target is what followed it before.
 
     All other tokens differ, and the position of the first occurrence is drawn at random.
     """
-    permutations = numpy.argsort(random_state.random_sample((batch, vocabulary)), axis=1)
+    permutations = numpy.argsort(random_state.random_sample((batch_size, vocabulary)), axis=1)
     distinct = permutations[:, : length - 1]
-    position = random_state.randint(0, length - 2, batch)
-    row = numpy.arange(batch)
+    position = random_state.randint(0, length - 2, batch_size)
+    row = numpy.arange(batch_size)
     repeated, next_token = distinct[row, position], distinct[row, position + 1]
     tokens = numpy.concatenate([distinct, repeated[:, None]], axis=1)
-    targets = numpy.zeros((batch, length, vocabulary))
+    targets = numpy.zeros((batch_size, length, vocabulary))
     targets[:, -1, :] = one_hot(next_token, vocabulary)
-    return Lesson(one_hot(tokens, vocabulary), targets)
+    return Batch(one_hot(tokens, vocabulary), targets)
 
 
 def walk(
-    random_state: RandomState, batch: int = 32, length: int = 8, vocabulary: int = 6, shift: int = 1
-) -> Lesson:
+    random_state: RandomState,
+    batch_size: int = 32,
+    length: int = 8,
+    vocabulary: int = 6,
+    shift: int = 1,
+) -> Batch:
     """Draw random walks around a circle; the target at each position is the next token.
 
     Steps of one and two are equally likely, so no model can have a mean loss below log 2. With a
     shift of 0 the target is the token itself.
     """
-    start = random_state.randint(0, vocabulary, (batch, 1))
-    steps = random_state.randint(1, 3, (batch, length))
+    start = random_state.randint(0, vocabulary, (batch_size, 1))
+    steps = random_state.randint(1, 3, (batch_size, length))
     tokens = numpy.cumsum(numpy.concatenate([start, steps], axis=1), axis=1) % vocabulary
-    return Lesson(
+    return Batch(
         one_hot(tokens[:, :length], vocabulary),
         one_hot(tokens[:, shift : length + shift], vocabulary),
     )
