@@ -112,15 +112,20 @@ def link_folder(folder, link):
 
 
 def cut_down(project, home="# Home\n"):
-    """Leave one page and the one example that it uses, so that a build takes about a second."""
+    """Leave one page and its two examples, so that a build takes about a second.
+
+    Figures import the words of `course_sentence`.
+    """
     for folder in ("course", "mechanisms", "notebooks", "reference"):
         shutil.rmtree(project / "docs" / folder)
     for page in (project / "docs").glob("*.md"):
         page.unlink()
-    home = f"---\ndescription: One page.\n---\n\n{home}\n\\example{{self_attention}}\n"
+    kept = ("self_attention", "course_sentence")
+    blocks = "".join(f"\n\\example{{{name}}}\n" for name in kept)
+    home = f"---\ndescription: One page.\n---\n\n{home}{blocks}"
     (project / "docs" / "index.md").write_text(home, encoding="utf-8")
     for example in (project / "attention_docs" / "examples").glob("*.py"):
-        if example.stem not in ("__init__", "self_attention"):
+        if example.stem not in ("__init__", *kept):
             example.unlink()
     settings = (project / "mkdocs.yml").read_text(encoding="utf-8")
     settings = re.sub(r"^nav:\n(?:  .*\n)+", "nav:\n  - index.md\n", settings, flags=re.M)
