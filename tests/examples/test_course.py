@@ -5,7 +5,6 @@ import pytest
 
 from attention_docs import attention_steps, examples
 from attention_docs.examples.course_sentence import SWAPPED, VOCABULARY, WORDS
-from attention_docs.publish.before.figures.drawings import course_drawings
 from attention_docs.render.text import as_text
 from tests.examples.independent import course as independent
 
@@ -32,12 +31,6 @@ def test_nine_sizes_are_one_to_nine():
     assert (all_d_k, all_d_v) == (h * d_k, h * d_v)
     assert shapes["W_1"] == (d_model, d_ff) == shapes["W_2"][::-1]
     assert shapes["W_vocabulary"] == (d_model, words)
-
-
-def test_labels_of_figures_match_the_sentence():
-    sentence = examples.load("course_sentence")
-    for name in ("WORDS", "SWAPPED", "FEATURES", "KEY_FEATURES", "VOCABULARY"):
-        assert getattr(course_drawings, name) == getattr(sentence, name)
 
 
 @pytest.mark.parametrize("name", [name for name in examples.names() if name.startswith("course_")])

@@ -7,14 +7,16 @@ from typing import Any
 
 import numpy as np
 
-from attention_docs.publish.before.figures.claims import claim
-from attention_docs.publish.before.figures.drawings.bars import bars_panel
-from attention_docs.publish.before.figures.drawings.course_drawings import (
+from attention_docs.examples.course_sentence import (
     FEATURES,
     KEY_FEATURES,
     SWAPPED,
     VOCABULARY,
     WORDS,
+)
+from attention_docs.publish.before.figures.claims import claim
+from attention_docs.publish.before.figures.drawings.bars import bars_panel
+from attention_docs.publish.before.figures.drawings.course_drawings import (
     Arrow,
     Stage,
     chips_panel,

@@ -4,13 +4,13 @@ from typing import Any
 
 import numpy as np
 
+from attention_docs.examples.course_sentence import FEATURES, VOCABULARY
 from attention_docs.publish.before.figures.claims import claim
 from attention_docs.publish.before.figures.course import (
     BIRDS,
     THEY,
     word_options,
 )
-from attention_docs.publish.before.figures.drawings.course_drawings import FEATURES, VOCABULARY
 from attention_docs.publish.before.figures.learning import loss_chart
 from attention_docs.publish.before.figures.registry import StepsOf, site_figure
 from attention_docs.render.figures import Html, beside, heatmap, matrix_panel

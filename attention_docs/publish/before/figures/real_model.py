@@ -4,9 +4,9 @@ from itertools import groupby
 
 import numpy as np
 
+from attention_docs.examples.course_sentence import WORDS
 from attention_docs.publish.before.figures.claims import claim
 from attention_docs.publish.before.figures.course import THEY
-from attention_docs.publish.before.figures.drawings.course_drawings import WORDS
 from attention_docs.publish.before.figures.registry import StepsOf, site_figure
 from attention_docs.publish.before.results import load_results
 from attention_docs.render.figures import (

@@ -19,13 +19,6 @@ from attention_docs.render.figures.svg import (
 from attention_docs.render.numbers import number
 from attention_docs.render.references import row_reference
 
-# As in `examples/course_sentence.py`, which sites that tests build lack; a test compares them.
-WORDS = ["birds", "pass", "boats", "because", "they"]
-SWAPPED = ["boats", "pass", "birds", "because", "they"]
-FEATURES = ["air", "water", "action", "reason", "refers", "clock 1", "clock 2"]
-KEY_FEATURES = ["thing", "action", "place"]
-VOCABULARY = [*WORDS, "fly", "sail", "and", "."]
-
 NamedMatrix = tuple[str, np.ndarray]
 
 

@@ -11,11 +11,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from attention_docs.publish.before.figures.drawings.course_drawings import (
-    SWAPPED,
-    VOCABULARY,
-    WORDS,
-)
+from attention_docs.examples.course_sentence import SWAPPED, VOCABULARY, WORDS
 from attention_docs.publish.before.figures.registry import StepsOf
 from attention_docs.render.numbers import short_number
 
