@@ -47,7 +47,7 @@ def every_step(query, key, value, allowed=lambda i, j: True, divisor=None):
 
     Args:
         allowed: whether the query at position i may see the key at position j.
-        divisor: of the scores; sqrt(d_k) if left out.
+        divisor: divides the scores; by default sqrt(d_k).
     """
     divisor = math.sqrt(len(query[0])) if divisor is None else divisor
     scores = [[dot(q, k) for k in key] for q in query]

@@ -62,7 +62,7 @@ def assert_shows_cells(picture, step, matrix, scale="diverging", hidden=False):
 
 def assert_grid_surrounds(picture, cells):
     """Assert that the grid lines of some matrix have the same outer box as these cells."""
-    # The grid lines are one path, which its opacity tells apart.
+    # The grid lines are one path, identified by its opacity.
     grids = [shape for shape in shapes(picture) if shape.attributes.get("stroke-opacity") == "0.3"]
     boxes = [pytest.approx(grid.box, abs=0.1) for grid in grids]
     assert box_around(cells, (None, None)) in boxes
@@ -70,7 +70,7 @@ def assert_grid_surrounds(picture, cells):
 
 def crosses_of(picture):
     """Return the ends of each pair of diagonals, (crosses, 4, 2)."""
-    # The diagonals are one path, which its opacity tells apart.
+    # The diagonals are one path, identified by its opacity.
     paths = [shape for shape in shapes(picture) if shape.attributes.get("stroke-opacity") == "0.45"]
     return np.concatenate(
         [np.zeros((0, 4, 2)), *(path.corners.reshape(-1, 4, 2) for path in paths)]

@@ -20,7 +20,7 @@ def replay(name, edits):
     """Compute an example with NumPy, after an edit of its sources.
 
     Args:
-        name: of the example.
+        name: the name of the example.
         edits: the replacements of literals, by step; by `example.step` for another example.
     """
     replacements = {

@@ -122,7 +122,7 @@ def test_cross_entropy_is_mean_over_targets():
     targets[0, 0, 2] = targets[1, 0, 0] = 1
     loss, gradient = cross_entropy(logits, targets)
     first_loss = math.log(sum(math.exp(z - 0.5) for z in logits[0, 0]))
-    second_loss = 700 - 3  # the other exponentials vanish beside e^700
+    second_loss = 700 - 3  # the other exponentials are negligible next to e^700
     assert loss == pytest.approx((first_loss + second_loss) / 2, rel=1e-14)
     assert np.all(gradient[:, 1] == 0)
     np.testing.assert_allclose(gradient.sum(axis=-1), 0, atol=1e-16)

@@ -142,7 +142,7 @@ def test_hover_opens_and_closes_card(visit):
     visit.page.wait_for_selector(CARD, state="detached")
 
 
-def test_scrolling_under_a_resting_pointer_opens_no_card(visit):
+def test_scrolling_under_a_resting_pointer_does_not_open_a_card(visit):
     visit.page.locator(WEIGHT).hover()
     visit.page.wait_for_selector(CARD)
     visit.page.evaluate("scrollBy(0, -300)")
@@ -203,7 +203,7 @@ def test_card_does_not_cover_the_matrix(visit, width):
     assert below or card["y"] + card["height"] <= matrix["y"]
 
 
-def test_selecting_digits_opens_no_card(visit):
+def test_selecting_digits_does_not_open_a_card(visit):
     open_card(visit)
     visit.page.keyboard.press("Escape")
     first = visit.page.locator(WEIGHT.replace("nth=1", "nth=0")).bounding_box()

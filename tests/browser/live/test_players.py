@@ -10,7 +10,7 @@ from tests.browser.test_panel import AXE
 from tests.browser.visit import HORIZONTAL_OVERFLOW, url_path
 
 PLAYER, SLIDER, NAME = ".player", ".player input", ".player output"
-# Of each page with a player, the number of its states and an input that they depend on.
+# For each page with a player: the number of its states, and an input that they depend on.
 PAGES = {
     "mechanisms/heads_in_code": (5, "head_splitting", "X"),
     "mechanisms/kv_cache": (4, "kv_cache", "W_K"),

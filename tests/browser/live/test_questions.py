@@ -7,7 +7,7 @@ from tests.browser.visit import LOW_CONTRAST, Visit
 
 PAGE = "course/test_yourself"
 STEPS = examples.steps("course_test")
-# From the name of each answer to the number.
+# Maps the name of each answer to its number.
 ANSWERS = {
     "Dot product of ships and geese": STEPS["dots"][0, 2],
     "Score of pass on geese": STEPS["scores"][1, 2],
@@ -28,7 +28,7 @@ def verdict(visit, name):
 
 
 @pytest.mark.parametrize("name", ANSWERS)
-def test_right_and_wrong_numbers_are_told_apart(open_page, name):
+def test_right_and_wrong_numbers_get_different_verdicts(open_page, name):
     visit = open_page(PAGE)
     number = ANSWERS[name]
     visit.page.get_by_label(name, exact=True).fill(f"{number + 1:.3f}")

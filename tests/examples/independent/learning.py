@@ -10,7 +10,7 @@ from numpy.random import RandomState
 from tests import reference
 from tests.examples.comparison import independent
 
-# Of Adam.
+# The constants of Adam.
 RATE, MEAN_DECAY, SQUARE_DECAY, EPSILON = 0.01, 0.9, 0.98, 1e-8
 
 
@@ -182,7 +182,7 @@ def adam(w, gradients, steps, every, rate=RATE, decay=0.0):
         rate: the learning rate.
         decay: the weight decay.
     """
-    mean, square, stages = dict.fromkeys(w, 0.0), dict.fromkeys(w, 0.0), [w]
+    mean, square, checkpoints = dict.fromkeys(w, 0.0), dict.fromkeys(w, 0.0), [w]
     for step in range(1, steps + 1):
         w = dict(w)
         for name, gradient in gradients(w).items():
@@ -193,8 +193,8 @@ def adam(w, gradients, steps, every, rate=RATE, decay=0.0):
             update = unbiased_mean / (np.sqrt(unbiased_square) + EPSILON) + decay * w[name]
             w[name] = w[name] - rate * update
         if step % every == 0:
-            stages.append(w)
-    return stages
+            checkpoints.append(w)
+    return checkpoints
 
 
 @cache
@@ -239,12 +239,12 @@ METHOD = "training once more"
 
 @independent("learning_reverse", METHOD, **TOLERANCE)
 def learning_reverse(literals):
-    stages = train(REVERSE, reverse)
-    loss, accuracy = zip(*(evaluate(REVERSE, w, reverse) for w in stages), strict=True)
+    checkpoints = train(REVERSE, reverse)
+    loss, accuracy = zip(*(evaluate(REVERSE, w, reverse) for w in checkpoints), strict=True)
     before, during, after = (
-        weights_of_first_sequence(REVERSE, stages[i], reverse)[0] for i in (0, 3, -1)
+        weights_of_first_sequence(REVERSE, checkpoints[i], reverse)[0] for i in (0, 3, -1)
     )
-    positions = stages[-1]["P"]
+    positions = checkpoints[-1]["P"]
     return {
         "step": range(0, 101, 10),
         "loss": loss,
@@ -253,7 +253,7 @@ def learning_reverse(literals):
         "weights_before": before,
         "weights_during": during,
         "weights_after": after,
-        "position_scores": scaled_scores(REVERSE, stages[-1], 0, positions, positions),
+        "position_scores": scaled_scores(REVERSE, checkpoints[-1], 0, positions, positions),
     }
 
 
@@ -261,10 +261,10 @@ def learning_reverse(literals):
 def learning_induction(literals):
     computed = {}
     for name, net in (("one", INDUCTION._replace(layers=1)), ("two", INDUCTION)):
-        stages = train(net, induction, every=25)
-        results = [evaluate(net, w, induction) for w in stages]
+        checkpoints = train(net, induction, every=25)
+        results = [evaluate(net, w, induction) for w in checkpoints]
         computed[f"loss_{name}"], computed[f"accuracy_{name}"] = zip(*results, strict=True)
-    w = stages[-1]  # of two layers
+    w = checkpoints[-1]  # of two layers
     tokens, answers = induction(RandomState(2), 256)
     ablated = [{**w, ("V", layer): 0 * w["V", layer]} for layer in (0, 1)]
     first, second = weights_of_first_sequence(INDUCTION, w, induction)
@@ -288,30 +288,30 @@ def learning_mistakes(literals):
     wide, unmasked = REVERSE._replace(d_k=64), WALK._replace(causal=False)
     wide_unscaled = wide._replace(scaled=False)
 
-    def evaluate_stages(net, task, tested_net=None, tested_task=None, **options):
-        """Train a model; return (loss, percent right) after each stage of its training.
+    def evaluate_checkpoints(net, task, tested_net=None, tested_task=None, **options):
+        """Train a model; return the loss and the accuracy in percent at each checkpoint.
 
         It is evaluated as `tested_net` and on `tested_task`, if they are given.
         """
-        stages = train(net, task, **options)
-        return [evaluate(tested_net or net, w, tested_task or task) for w in stages]
+        checkpoints = train(net, task, **options)
+        return [evaluate(tested_net or net, w, tested_task or task) for w in checkpoints]
 
     results_by_name = {
-        "no_positions": evaluate_stages(REVERSE._replace(positions=False), reverse),
-        "no_residual": evaluate_stages(REVERSE._replace(residual=False), reverse),
-        "induction_no_positions": evaluate_stages(
+        "no_positions": evaluate_checkpoints(REVERSE._replace(positions=False), reverse),
+        "no_residual": evaluate_checkpoints(REVERSE._replace(residual=False), reverse),
+        "induction_no_positions": evaluate_checkpoints(
             INDUCTION._replace(positions=False), induction, every=25
         ),
-        "induction_no_residual": evaluate_stages(
+        "induction_no_residual": evaluate_checkpoints(
             INDUCTION._replace(residual=False), induction, every=25
         ),
-        "wide": evaluate_stages(wide, reverse, size=4.0),
-        "wide_unscaled": evaluate_stages(wide_unscaled, reverse, size=4.0),
-        "walk": evaluate_stages(WALK, walk),
-        "unmasked": evaluate_stages(unmasked, walk),
-        "unmasked_used": evaluate_stages(unmasked, walk, tested_net=WALK),
-        "unshifted": evaluate_stages(WALK, unshifted_walk),
-        "unshifted_used": evaluate_stages(WALK, unshifted_walk, tested_task=walk),
+        "wide": evaluate_checkpoints(wide, reverse, size=4.0),
+        "wide_unscaled": evaluate_checkpoints(wide_unscaled, reverse, size=4.0),
+        "walk": evaluate_checkpoints(WALK, walk),
+        "unmasked": evaluate_checkpoints(unmasked, walk),
+        "unmasked_used": evaluate_checkpoints(unmasked, walk, tested_net=WALK),
+        "unshifted": evaluate_checkpoints(WALK, unshifted_walk),
+        "unshifted_used": evaluate_checkpoints(WALK, unshifted_walk, tested_task=walk),
     }
     computed = {"step": range(0, 101, 10), "log_2": math.log(2)}
     for name, pairs in results_by_name.items():

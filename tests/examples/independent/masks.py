@@ -61,7 +61,7 @@ def causal_padding(literals):
         computed |= {f"weights_{name}": steps["weights"], f"output_{name}": steps["output"]}
         computed[name] = boolean_mask(allowed, 4, 4)
     computed["right"], computed["left"] = [[True, True, True, False]], [[False, True, True, True]]
-    # A fill of -1e9 acts as minus infinity beside any score, but a fully filled row is uniform.
+    # A fill of -1e9 acts as minus infinity next to any score, but a fully filled row is uniform.
     weights = [[1 / 4] * 4, *computed["weights_causal_and_left"][1:]]
     return {
         **computed,
