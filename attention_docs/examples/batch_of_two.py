@@ -1,4 +1,4 @@
-"""A batch of two sequences, computed together and apart.
+"""A batch of two sequences, computed together and separately.
 
 b = 2 sequences of n = 4 tokens with d_model = 6 features, d_k = 3 and d_v = 5: no two of these
 agree, so an axis in the wrong place does not fit. Steps that end in `_1` belong to the first

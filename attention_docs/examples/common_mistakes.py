@@ -1,4 +1,4 @@
-"""The common mistakes, each beside the right output, on the example whose sizes all differ.
+"""The common mistakes, each next to the correct output, on the example whose sizes all differ.
 
 `right` is its output, and `causal` the one with a causal mask, for the mistakes of the mask. In
 `padding_not_hidden` a padding token, all zeros, is added to the keys and values and not hidden.

@@ -1,7 +1,7 @@
 """One step of training on one sentence: the gradient of W_vocabulary, and what the step changes.
 
 The model is the one set by hand, and the sentence is "birds pass boats because they". `Y` has a one
-where the next word stands in the vocabulary, so the gradient of the logits is (probabilities - Y)
+at the index of the next word, so the gradient of the logits is (probabilities - Y)
 divided by the five rows. The step is minus the rate times `gradient`, and `column` has it for the
 word "fly". `expected` is what the loss would change by if it fell as steeply all the way. `fly` is
 the probability of that word after "they", before and after the step, and `swapped` is the loss of

@@ -1,4 +1,4 @@
-"""Another sentence with the weights of the course, for a test of oneself.
+"""Another sentence with the weights of the course, for the page of questions.
 
 "ships pass geese because they ..." has two new nouns. As in the course, `dots` compares the words
 themselves, and `Q`, `K` and `V` are those of head 1, without positions. `weights` are scaled, and

@@ -1,7 +1,7 @@
 """An induction head built by hand: two layers that continue C A B A with B.
 
 A token is one of A, B, C. A row of X has eight features: which token it is (three), its position as
-a point on a circle, a quarter of a turn per step (two), and which token stands before it (three,
+a point on a circle, a quarter of a turn per step (two), and which token comes before it (three,
 empty at first). The head of the first layer looks one position back and writes the token it finds
 into the last three features. The head of the second layer looks for a position whose last three
 features are its own token, and reads the token there.

@@ -144,8 +144,8 @@ def steps(xp: ModuleType = numpy) -> dict[str, Array]:
 @cache
 def checkpoints(model: Model) -> list[Weights]:
     """Train a model; return its weights before the first step, and after each `EVERY` steps."""
-    stages = train(model, model.initial_weights(seed=0), induction, RATE, seed=1)
-    return list(islice(stages, 0, STEPS + 1, EVERY))
+    training = train(model, model.initial_weights(seed=0), induction, RATE, seed=1)
+    return list(islice(training, 0, STEPS + 1, EVERY))
 
 
 def layer_scores(weights: Weights, layer: int, x_q: Array, x_kv: Array) -> Array:

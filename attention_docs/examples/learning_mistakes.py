@@ -181,8 +181,8 @@ def accuracy_by_seed(model: Model) -> Array:
     test = reverse(RandomState(2), batch_size=256)
     percentages = []
     for seed in SEEDS:
-        stages = train(model, model.initial_weights(seed, 4), reverse, RATE, seed=seed + 10)
-        weights = next(islice(stages, EARLY, None))
+        training = train(model, model.initial_weights(seed, 4), reverse, RATE, seed=seed + 10)
+        weights = next(islice(training, EARLY, None))
         _, percentage = evaluate(model, weights, test)
         percentages.append(percentage)
     return numpy.array(percentages)
@@ -192,5 +192,5 @@ def accuracy_by_seed(model: Model) -> Array:
 def checkpoints(model: Model, task: Task, size: float) -> list[Weights]:
     """Train a model; return its weights before the first step, and after each tenth of them."""
     every = 25 if task is induction else 10
-    stages = train(model, model.initial_weights(0, size), task, RATE, seed=1)
-    return list(islice(stages, 0, 10 * every + 1, every))
+    training = train(model, model.initial_weights(0, size), task, RATE, seed=1)
+    return list(islice(training, 0, 10 * every + 1, every))

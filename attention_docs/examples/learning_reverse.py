@@ -79,10 +79,10 @@ FORMULAS = {
 
 def steps(xp: ModuleType = numpy) -> dict[str, Array]:
     test = reverse(RandomState(2), batch_size=256)
-    stages = checkpoints()
-    results = [evaluate(MODEL, weights, test) for weights in stages]
+    all_weights = checkpoints()
+    results = [evaluate(MODEL, weights, test) for weights in all_weights]
     before, during, after = (
-        MODEL.run(stages[stage], test.tokens[:1]).steps[0].weights[0] for stage in (0, DURING, -1)
+        MODEL.run(all_weights[i], test.tokens[:1]).steps[0].weights[0] for i in (0, DURING, -1)
     )
     computed = {
         "step": numpy.arange(0, STEPS + 1, EVERY),
@@ -92,7 +92,7 @@ def steps(xp: ModuleType = numpy) -> dict[str, Array]:
         "weights_before": before,
         "weights_during": during,
         "weights_after": after,
-        "position_scores": position_scores(stages[-1]),
+        "position_scores": position_scores(all_weights[-1]),
     }
     return {name: xp.asarray(array) for name, array in computed.items()}
 
@@ -100,8 +100,8 @@ def steps(xp: ModuleType = numpy) -> dict[str, Array]:
 @cache
 def checkpoints() -> list[Weights]:
     """Train the model; return its weights before the first step, and after every tenth."""
-    stages = train(MODEL, MODEL.initial_weights(seed=0), reverse, RATE, seed=1)
-    return list(islice(stages, 0, STEPS + 1, EVERY))
+    training = train(MODEL, MODEL.initial_weights(seed=0), reverse, RATE, seed=1)
+    return list(islice(training, 0, STEPS + 1, EVERY))
 
 
 def position_scores(weights: Weights) -> Array:

@@ -1,7 +1,7 @@
 """One head of a real model: the last *they* of two sentences, and all tokens before it.
 
 Head 8 of layer 13, both counted from 0, of SmolLM2-135M-Instruct. The query and the keys are
-recorded as they come from the model, turned by their positions, and rounded to two decimals.
+recorded as they come from the model, rotated by their positions, and rounded to two decimals.
 
 >>> show(steps())
 Q 1 x 64

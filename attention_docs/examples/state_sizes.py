@@ -1,4 +1,4 @@
-"""A state of fixed size beside a cache that grows, in the sizes of Qwen3-Next.
+"""A state of fixed size and a cache that grows, in the sizes of Qwen3-Next.
 
 Of `layers`, those with attention keep keys and values in 16 bits for every token; the others keep a
 state for each head of values in 32 bits. `state` and `cache_per_token` are the bytes of one layer,

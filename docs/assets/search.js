@@ -7,7 +7,7 @@ const themeWorker = new URL(location.search.slice(1), location);
 const documentsUrl = new URL("../search/documents.json", location);
 // The theme matches the beginnings of words, so a word without its ending also finds other forms.
 const INFLECTED = /^([a-z]{3,}?([a-z]))\2?(?:ing|e[ds]|(?<!s)s)$/;
-// The whole site is about attention, so the word only tells pages apart by where it stands in their titles.
+// Every page is about attention, so the word only distinguishes pages by its position in their titles.
 const UBIQUITOUS = "attention";
 
 let setupMessage, latestQuery, loading;
@@ -29,7 +29,7 @@ const loadWorker = async () => {
 const send = (data) => dispatchEvent(new MessageEvent("message", { data }));
 const sendLatestQuery = () => send({ ...latestQuery, data: simplify(latestQuery.data) });
 
-// Remove what the theme would read as operators, and words that tell no pages apart.
+// Remove what the theme would read as operators, and words that do not distinguish pages.
 const simplify = (query) => {
   const words = query.toLowerCase().match(/[\p{L}\p{N}_]+(?:\.\p{N}+)*/gu) ?? [];
   const distinctive = words.filter((word) => word !== UBIQUITOUS && self.lunr.stopWordFilter(word));

@@ -105,7 +105,7 @@ def measure_row_by_row(shape):
 
 
 def measure_memory(n):
-    """Return the peak memory besides arguments and output, and that of all scores."""
+    """Return the peak memory in addition to arguments and output, and the size of all scores."""
     arrays = normal((1, n, FEATURES))
     ours(*(array[:, :512] for array in arrays))  # the first call allocates more
     tracemalloc.start()

@@ -83,7 +83,7 @@ def round_to(array, dtype):
 
 
 def formula(query, key, value, is_causal=False, window=None, enable_gqa=False, scale=None):
-    """Compute attention by its formula, without care for speed or memory."""
+    """Compute attention by its formula, regardless of speed and memory."""
     group_size = query.shape[-3] // key.shape[-3]
     key, value = key.repeat(group_size, axis=-3), value.repeat(group_size, axis=-3)
     scores = query @ key.swapaxes(-1, -2)

@@ -28,7 +28,7 @@ SPACE_ABOVE_BAR, SPACE_BESIDE_ICON = 30, 16
 ICON_TOP = HEIGHT - BAR - SPACE_ABOVE_BAR - ICON_SIZE
 TITLE_SIZE = 56
 TITLE_LINE_HEIGHT = 68
-# So many characters of the title fit into a line.
+# The maximum number of characters in a line of the title.
 TITLE_CHARACTERS = 28
 SITE_NAME_SIZE = 28
 # The drawing lies between the title and the site's name.

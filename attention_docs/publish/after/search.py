@@ -3,7 +3,7 @@
 The theme would fetch its search worker and the whole index on each first visit. So the sections are
 moved from the index to a file of their own, and pages start a small worker,
 `docs/assets/search.js`, which fetches the theme's worker and the sections when they are needed.
-Each section is also found by the title of its page and by other names of what it is about.
+Each section is also found by the title of its page and by its synonyms.
 """
 
 import json

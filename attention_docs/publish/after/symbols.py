@@ -21,7 +21,7 @@ GREEK = {
     r"\theta": "θ",
     r"\varepsilon": "ε",
 }
-# As characters, with the spaces that TeX sets around them.
+# The characters of TeX commands, with the spaces that TeX sets around them.
 SIGNS = {
     "=": " = ",
     "<": " &lt; ",

@@ -8,7 +8,7 @@ const arrowOf = (control) => {
   return box.querySelector(`[data-plane] line[data-val="${control.dataset.arrow}"]`);
 };
 
-/** Return the place of a pointer in the plane of an arrow. @param {PointerEvent} event @param {SVGLineElement} arrow @param {number[]} plane */
+/** Return the position of a pointer in the plane of an arrow. @param {PointerEvent} event @param {SVGLineElement} arrow @param {number[]} plane */
 const placeOf = ({ clientX, clientY }, arrow, [left, bottom, unit]) => {
   const { x, y } = new DOMPoint(clientX, clientY).matrixTransform(arrow.getScreenCTM()?.inverse());
   return [(x - left) / unit, (bottom - y) / unit];

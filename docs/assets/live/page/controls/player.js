@@ -2,7 +2,7 @@
 
 import { attentionDocs } from "../site.js";
 
-// In milliseconds, for a number to move to its place in the next state.
+// The time in milliseconds in which a number moves to its position in the next state.
 const DURATION = 500;
 
 /** Return the numbers that a drawing shows, by their references. @param {SVGElement} drawing @returns {Map<string, SVGElement>} */

@@ -105,8 +105,8 @@ const drawScale = (group, largest) => {
 };
 
 /**
- * Move a mark of a plane to its place: the tip of an arrow, or a point. What stands at the place, such as a
- * name, has a transform too. See attention_docs/publish/before/figures/plane.py.
+ * Move a mark of a plane to its position: the tip of an arrow, or a point. Elements at the position, such as
+ * a name, have a transform too. See attention_docs/publish/before/figures/drawings/plane.py.
  *
  * @param {Element} mark @param {number[]} place
  */
