@@ -99,7 +99,7 @@ def position_rotation(
         ValueError: if `d_model` is odd, below 2 or larger than an array can be, `shift` not
             finite, `base` not positive and finite, or an angle overflows.
 
-    Source: the addition theorems; the claim is in Vaswani et al. 2017, section 3.5.
+    Source: the angle addition formulas; stated in Vaswani et al. 2017, section 3.5.
 
     Examples:
         >>> show(position_rotation(1, 2))

@@ -231,7 +231,7 @@ def largest(scores: Array, count: Array, xp: ModuleType) -> Array:
 def block_mask(q: Array, k: Array, causal: Array, xp: ModuleType) -> tuple[Array, Array]:
     """Let each query see its own block and the best earlier one; also return the gate, (n, n / 2).
 
-    The gate of the own block is inf, that of a later one -inf, so both are decided.
+    The gate is inf for the own block, so it is always chosen, and -inf for later blocks.
     """
     n, blocks = k.shape[0], k.shape[0] // BLOCK
     means = xp.mean(xp.reshape(k, (blocks, BLOCK, k.shape[1])), axis=1)

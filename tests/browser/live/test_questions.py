@@ -51,7 +51,7 @@ def test_question_about_a_word_offers_a_choice(open_page, word, expected):
     assert verdict(visit, "Next word").startswith(expected)
 
 
-def test_choice_of_words_names_the_full_stop(open_page):
+def test_full_stop_is_spelled_out_in_the_choice_of_words(open_page):
     field = open_page(PAGE).page.get_by_label("Next word", exact=True)
     assert "full stop" in field.locator("option").all_inner_texts()
 
