@@ -94,3 +94,33 @@ def test_packed_document_equals_document_alone_only_if_its_positions_restart():
     assert not any(equal_on_page(MASKS["running"], MASKS["alone"]))
     assert not any(equal_on_page(MASKS["open"], MASKS["alone"]))
     assert all(equal_on_page(MASKS["turned_running"], MASKS["turned_restarted"]))
+
+
+ROTARY = examples.steps("rotary_variants")
+
+
+def test_frequencies_of_the_whole_head_change_every_partial_score_but_one():
+    alike = equal_on_page(ROTARY["of_head"], ROTARY["partial"])
+    assert alike == [True, False, False, False, False], "nothing turns at distance 0"
+
+
+def test_temperature_on_queries_alone_or_twice_changes_every_weight():
+    for mistake in ("plain", "only_queries", "twice"):
+        assert not any(equal_on_page(ROTARY[mistake], ROTARY["once"]))
+
+
+def test_temperature_on_turned_features_changes_every_score():
+    assert not any(equal_on_page(ROTARY["on_turned"], ROTARY["on_scores"]))
+
+
+def test_order_of_sections_changes_images_but_not_text():
+    assert ROTARY["text_alike"]
+    alike = [equal_on_page(*rows) for rows in zip(ROTARY["woven"], ROTARY["chunks"], strict=True)]
+    assert alike == [[False] * 3, [False, False, True]], "the last patch is at distance 0"
+
+
+def test_yarn_turns_no_pair_faster_than_plain_or_slower_than_interpolated():
+    _, interpolated, _, paper, code = ROTARY["speeds"]
+    for yarn in (paper, code):
+        assert ((interpolated <= yarn) & (yarn <= 1)).all()
+        assert (np.diff(yarn) <= 0).all()

@@ -110,6 +110,29 @@ def rotary_scaling(steps_of: StepsOf) -> Html:
 
 
 @site_figure
+def rotary_speeds(steps_of: StepsOf) -> Html:
+    r"""How fast each pair turns, beside plain rotary positions. If half of the head turns, the
+    pairs of the other half stand still. In YaRN the first pair keeps its speed and the slow pairs
+    are interpolated."""
+    steps = steps_of("rotary_variants")
+    half, interpolated, _, *yarn = steps["speeds"]
+    claim(not half[4:].any() and half[:4].all(), "the pairs of the other half stand still")
+    claim(all(rows[0] == 1 for rows in yarn), "the first pair keeps its speed")
+    claim(all(np.allclose(rows[4:], interpolated[4:]) for rows in yarn), "are interpolated")
+    variants, pairs = labels("rotary_variants", "speeds")
+    return heatmap(
+        steps["speeds"],
+        "Speed of each pair",
+        rows="positions",
+        columns="pair",
+        row_labels=variants,
+        column_labels=pairs,
+        scale="sequential",
+        role="input",
+    )
+
+
+@site_figure
 def alibi_biases(steps_of: StepsOf) -> Html:
     r"""What ALiBi adds to a score, for each of four heads."""
     slopes, distance = steps_of("position_biases")["slopes"], np.arange(17)
