@@ -32,7 +32,7 @@ def expected_shares(step, row):
 
 
 @pytest.mark.parametrize(("width", "height"), [(1440, 900), (390, 844)])
-def test_promise_sentence_and_both_ways_in_are_above_the_fold(phone, address, width, height):
+def test_promise_sentence_and_both_links_are_above_the_fold(phone, address, width, height):
     phone.page.set_viewport_size({"width": width, "height": height})
     phone.load(address + url_path(""))
     assert max(phone.page.evaluate(BOTTOMS)) <= height

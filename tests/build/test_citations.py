@@ -159,7 +159,7 @@ def test_every_exempt_phrase_occurs_in_a_text():
     assert [phrase for phrase in EXEMPT if phrase not in all_texts] == []
 
 
-def test_papers_are_of_the_year_of_their_arxiv_number_or_the_two_after_it():
+def test_paper_is_at_most_two_years_newer_than_its_arxiv_number():
     for paper in PAPERS:
         assert paper.years, paper.title
         for number in ARXIV.findall(paper.after_title):

@@ -114,7 +114,7 @@ def test_hidden_feature_is_active_for_the_pronoun_alone():
     assert (hidden > 0).tolist() == [False, False, False, False, True]
 
 
-def test_sentence_of_the_test_keeps_the_other_words():
+def test_course_test_exchanges_only_the_nouns():
     other = examples.load("course_test")
     same = [PASS, BECAUSE, THEY]
     assert [other.WORDS[i] for i in same] == [WORDS[i] for i in same]
