@@ -3,7 +3,7 @@
 Both heads read words and positions under the causal mask. `pass_query`, `pass_scores` and
 `birds_scores` are what head 2 computes for the second and the first word, without the mask.
 `added_1` and `added_2` are what each head adds through its rows of W_O, and `output` is their sum.
-`one_head_weights` is what a single head makes of the queries and keys of both, side by side.
+`one_head_weights` are those of a single head with the queries and keys of both, side by side.
 `they_scores` has the scores of "they": those of head 1, those of head 2, and their sums, which are
 the scores of the single head. Scores are rounded to nine decimals, because many are whole numbers
 but for the rounding of floats.

@@ -1,6 +1,6 @@
 """The sixth step of the course: head 1 without and with the causal mask.
 
-Words and positions go in together, as everywhere after the fifth step. `masked_late` sets the
+The input is words plus positions, as in every step after the fifth. `masked_late` sets the
 weights of later words to zero after the softmax, a mistake: its rows no longer sum to one, as
 `late_sums` says. The steps ending in `_swapped` are of the sentence with its nouns exchanged.
 

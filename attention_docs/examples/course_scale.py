@@ -1,4 +1,4 @@
-"""The fourth step of the course: what the softmax makes of scores that grow.
+"""The fourth step of the course: the softmax of scores that grow.
 
 The scores of "birds", without and with the division by the root of d_k = 3. `grown` has the weights
 that the scaled scores would give if they grew with the root of d again, for each d of `d`; d = 3 is

@@ -6,8 +6,8 @@ within a document. `tree` is the mask of a draft: a token sees itself and its an
 is its position.
 
 The other steps are the outputs of the last token if queries, keys and values are `X` with positions
-added: in its document `alone`, `restarted` in the packed row with positions that begin anew,
-`running` with those of the row, and `open` if positions begin anew but documents see each other.
+added: in its document `alone`, `restarted` in the packed row with positions that start again,
+`running` with those of the row, and `open` if positions start again but documents see each other.
 With rotary positions in their place, `turned_restarted` and `turned_running` are alike.
 
 >>> show(steps())

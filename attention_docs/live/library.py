@@ -407,7 +407,7 @@ def json_attributes(attributes: Mapping[str, Any]) -> dict[str, Any]:
     return json_values
 
 
-@functools.cache  # NumPy computes the name anew each time, slower than most operations here
+@functools.cache  # NumPy recomputes the name each time, slower than most operations here
 def numpy_dtype_name(dtype: Any) -> str:
     name: str = np.dtype(dtype).name
     return name

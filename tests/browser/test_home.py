@@ -1,4 +1,4 @@
-"""The sentence of the home page: what it shows at first, to whoever points or taps, and after an edit."""
+"""The sentence of the home page: what it shows at first, on hover or tap, and after an edit."""
 
 import numpy as np
 import pytest

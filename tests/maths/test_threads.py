@@ -1,4 +1,4 @@
-"""Jobs on threads, and the BLAS limit that holds meanwhile."""
+"""Jobs on threads, and the BLAS limit while they run."""
 
 import threading
 

@@ -64,7 +64,7 @@ def write_index(site: Path, pages: Mapping[str, str], *, offline: bool = False) 
     Args:
         site: the folder of the site.
         pages: the HTML of each page, by its path.
-        offline: whether the site is to be read without a server.
+        offline: whether the site will be read without a server.
     """
     index_file = site / "search" / "search_index.json"
     if not index_file.is_file():

@@ -39,7 +39,7 @@ NBCONVERT_SETTINGS = {
 
 
 def notebook_html(source: Source, project: Project) -> str:
-    """Return the HTML that mkdocs-jupyter makes of an executed notebook, from the cache if it can.
+    """Return an executed notebook as HTML from mkdocs-jupyter, cached if nothing has changed.
 
     Raises:
         PublishError: if a cell fails; the message names the cell and the error.

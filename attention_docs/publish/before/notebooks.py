@@ -30,7 +30,7 @@ def markdown_page(
 
     Args:
         source: the notebook.
-        html: the HTML that mkdocs-jupyter made of it.
+        html: mkdocs-jupyter's HTML of it.
         repository: the repository's URL, if known.
         add_part: stores a figure, and returns its placeholder.
 

@@ -37,7 +37,7 @@ from attention_docs.publish.sources import Source
 
 # A child of MkDocs' logger, so a strict build counts its warnings.
 log = logging.getLogger("mkdocs.attention_docs.before")
-# In `docs/`, such a link leads to the notebook; on the site, it has to lead to the page made of it.
+# In `docs/`, such a link leads to the notebook; on the site, it must lead to its page.
 LINK_TO_NOTEBOOK = re.compile(r"(\]\([\w./]+)\.ipynb(?=[#)])")
 
 

@@ -91,7 +91,7 @@ def finish(config: MkDocsConfig) -> None:
 
 
 def import_module(name: str) -> Any:
-    """Import a module of the build here, not at the top, so that a preview imports it anew."""
+    """Import a module of the build here, not at the top, so that a preview imports it again."""
     return importlib.import_module(f"attention_docs.publish.{name}")
 
 

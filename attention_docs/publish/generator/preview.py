@@ -1,4 +1,4 @@
-"""Live preview: import the sources anew for each build, and show its error instead of pages."""
+"""Live preview: import the sources again for each build, and show its error instead of pages."""
 
 import logging
 import os

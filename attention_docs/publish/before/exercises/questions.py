@@ -28,7 +28,7 @@ def question(argument: str, steps: Callable[[str], Steps]) -> str:
     """Return the HTML of a question.
 
     Args:
-        argument: the reference to the answer, its name, and a hint for whoever is wrong.
+        argument: the reference to the answer, its name, and a hint after a wrong answer.
         steps: returns the steps of an example by its name.
 
     Raises:

@@ -8,7 +8,7 @@ import { LOAD_ERROR, load, valueOf } from "./examples.js";
 export const questionOf = (target, part) =>
   target instanceof Element ? target.closest(`.ask ${part}`)?.closest(".ask") ?? null : null;
 
-/** Check the answer to a question, and say what comes of it. @param {HTMLElement} box */
+/** Check the answer to a question, and show the verdict. @param {HTMLElement} box */
 export const check = async (box) => {
   const reference = box.dataset.ask ?? "";
   const example = await load(exampleOf(reference)).catch(() => null);

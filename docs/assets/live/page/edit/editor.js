@@ -239,7 +239,7 @@ const copyCode = ({ graph, values }) => () => {
 const undoStep = (session) => {
   const hasInvalidText = fields.some(({ spot }) => spot.querySelector("[aria-invalid=true]"));
   const isUndone = hasInvalidText || undo(session);
-  // This fills the fields anew.
+  // This fills the fields again.
   update(session);
   if (!isUndone) bar.setStatus("There is nothing to undo.");
 };
