@@ -45,7 +45,7 @@ def test_reader_steps_through_all_states(open_page, page):
         assert visit.page.locator(SLIDER).get_attribute("aria-valuetext") == names[-1]
         forward.click()
     assert len(set(names)) == count
-    # At the end, another step stays there.
+    # A step beyond the last state has no effect.
     assert visit.page.locator(NAME).inner_text() == names[-1]
     back.click()
     assert visit.page.locator(NAME).inner_text() == names[-2]
