@@ -36,6 +36,7 @@ const SYMBOLS = [
   ["⌉", ")"],
   ["argmax(", "ARGMAX("],
   ["max(", "Math.max("],
+  ["maximum(", "Math.max("],
   ["ARGMAX(", "argmax("],
   ["min(", "Math.min("],
   ["tanh(", "Math.tanh("],
