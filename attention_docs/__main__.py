@@ -7,7 +7,7 @@ import sys
 
 from attention_docs import examples
 from attention_docs.arrays import backend
-from attention_docs.diagnosis import calling, checking, loading, pasted, report
+from attention_docs.diagnosis import calling, checking, libraries, pasted, report
 from attention_docs.diagnosis.cases import CASES
 from attention_docs.render.code import json_steps
 from attention_docs.render.latex import latex_steps
@@ -23,7 +23,7 @@ def main(arguments: list[str] | None = None) -> int:
     try:
         status: int = options.run(options)
         return status
-    except (LookupError, RuntimeError, loading.LoadError) as error:
+    except (LookupError, RuntimeError, libraries.LoadError) as error:
         print(f"attention_docs: {error.args[0]}", file=sys.stderr)
         return 2
 
@@ -151,7 +151,7 @@ def diagnose_output(options: argparse.Namespace) -> int:
         diagnosis = pasted.diagnose(sys.stdin.read())
     except ValueError as error:
         raise RuntimeError(error.args[0]) from error  # `main` prints its message
-    print(report.format_diagnosis(diagnosis))
+    print(pasted.format_diagnosis(diagnosis))
     return 0 if diagnosis.match and diagnosis.match.is_correct else 1
 
 

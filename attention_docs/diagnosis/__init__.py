@@ -17,8 +17,8 @@ import numpy as np
 from attention_docs.diagnosis import checking, libraries, report
 from attention_docs.diagnosis.calling import Settings
 from attention_docs.diagnosis.cases import CASES
-from attention_docs.diagnosis.loading import LoadError
-from attention_docs.diagnosis.verdicts import NOT_SUPPORTED, WRONG, Report
+from attention_docs.diagnosis.libraries import LoadError
+from attention_docs.diagnosis.report import NOT_SUPPORTED, WRONG, Report
 from attention_docs.diagnosis.worker import InProcessWorker
 
 __all__ = ["Check", "check", "checks"]

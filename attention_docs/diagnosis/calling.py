@@ -1,19 +1,16 @@
-"""Describe a reader's function, and translate a case's arguments to its layout and names."""
+"""Translate a case's arguments to the layout and the names of a reader's function."""
 
-import importlib.util
 import inspect
-import sys
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, field
-from types import ModuleType, SimpleNamespace
+from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
 
 from attention_docs.arrays import Array
 from attention_docs.diagnosis.cases import NO_LIMITS, Limits
-from attention_docs.diagnosis.libraries import UnsupportedError, read_layer
-from attention_docs.diagnosis.loading import LoadError
+from attention_docs.diagnosis.libraries import UnsupportedError
 from attention_docs.diagnosis.recipe import Call, LayerCall
 
 LAYOUTS = ("bhnd", "bnhd", "bnd", "nhd", "nd")
@@ -21,42 +18,12 @@ LAYER_LAYOUTS = ("bnd", "nbd")
 LIBRARIES = ("torch", "jax", "cupy", "array_api_strict", "numpy")
 MASKS = ("keep", "hide", "additive", "ones")
 
-# Common names of each argument in other packages, in lower case.
-ARGUMENT_NAMES = {
-    "query": ("query", "queries", "q", "xq", "query_states"),
-    "key": ("key", "keys", "k", "xk", "key_states"),
-    "value": ("value", "values", "v", "xv", "value_states"),
-    "packed": ("qkv", "packed_qkv"),
-    "packed_key": ("kv", "packed_kv"),
-    "mask": ("attn_mask", "mask", "attention_mask"),
-    "padding": ("key_padding_mask", "padding_mask", "pad_mask"),
-    "bias": ("bias", "attn_bias", "attention_bias"),
-    "is_causal": ("is_causal", "causal"),
-    "scale": ("scale", "scaling", "softmax_scale", "sm_scale"),
-    "window": ("window", "window_size", "local_window_size"),
-    "softcap": ("softcap", "soft_cap", "logits_soft_cap", "attn_logits_soft_cap", "logit_cap"),
-    "grouped": ("enable_gqa",),
-    "x": ("x", "inputs", "hidden_states", "tokens"),
-    "rotation": ("position_embeddings",),
-    "heads": ("num_heads", "n_heads", "heads", "n_head", "h"),
-    "out": ("out",),
-    "module": ("module",),
-    **{f"W_{letter}": (f"w_{letter}".lower(), f"w{letter}".lower()) for letter in "QKVO"},
-    **{f"b_{letter}": (f"b_{letter}".lower(), f"b{letter}".lower()) for letter in "QKVO"},
-    "W_packed": ("w_qkv", "wqkv", "w_packed", "in_proj_weight"),
-}
 # What turns off randomness, by argument name.
 WITHOUT_DROPOUT = {
     **dict.fromkeys(("dropout", "dropout_p", "attn_dropout", "dropout_rate"), 0.0),
     **dict.fromkeys(("training", "train"), False),
 }
-ABBREVIATIONS = {"q": "query", "k": "key", "v": "value"}
 EMPTY = inspect.Parameter.empty
-# For functions without an inspectable signature: written in C, or taking *args.
-DEFAULT_PARAMETERS = {
-    name: inspect.Parameter(name, inspect.Parameter.POSITIONAL_OR_KEYWORD, default=None)
-    for name in ("query", "key", "value", "attn_mask", "is_causal", "scale", "enable_gqa")
-}
 
 
 @dataclass(frozen=True)
@@ -123,159 +90,6 @@ class Description:
     def is_required(self, ours: str) -> bool:
         """Whether it has an argument of this name of ours, without a default."""
         return ours in self.names and self.names[ours] not in self.defaults
-
-
-def describe(function: Callable[..., Any], settings: Settings) -> Description:
-    """Infer the function's libraries and argument names.
-
-    Raises:
-        LoadError: if a setting is invalid, the library is not installed, or no arguments are
-            recognised as query, key and value.
-    """
-    parameters = parameters_of(function)
-    names = match_names(parameters, settings)
-    layer = None
-    if hasattr(function, "named_parameters") and any(function.named_parameters()):
-        layer = read_layer(function)
-    if "mask" in names and settings.mask not in ("keep", "hide", "ones"):
-        names.setdefault("bias", names["mask"])  # one argument may take both kinds of mask
-    if not {"query", "key", "value", "x", "packed", "packed_key"} & names.keys():
-        names |= dict(zip(("query", "key", "value"), parameters, strict=False))  # the usual order
-    description = Description(
-        libraries=(settings.library,) if settings.library else infer_libraries(function),
-        names=names,
-        by_position=positional_inputs(parameters, names),
-        defaults={name: p.default for name, p in parameters.items() if p.default is not EMPTY},
-        layer=layer,
-        has_code=hasattr(inspect.unwrap(function), "__code__") or layer is not None,
-    )
-    packed = {"key", "value"} if "packed_key" in names else set()
-    packed |= {"query", "key", "value"} if "packed" in names else set()
-    missing = [name for name in ("query", "key", "value") if name not in {*names, *packed}]
-    if missing and not description.is_layer:
-        raise LoadError(
-            f"it takes ({', '.join(parameters)}), and attention takes query, key and value; "
-            f"say which is which with --names {' '.join(f'{name}=...' for name in missing)}"
-        )
-    check_library(description.libraries[0])
-    return description
-
-
-def match_names(parameters: Mapping[str, inspect.Parameter], settings: Settings) -> dict[str, str]:
-    """Return the function's argument names, keyed by ours; the settings override common names.
-
-    Raises:
-        LoadError: if the settings have an invalid mask or an unknown name.
-    """
-    if settings.mask not in (None, *MASKS):
-        raise LoadError(f"mask {settings.mask!r}: expected one of {', '.join(MASKS)}")
-    names: dict[str, str] = {}
-    for ours, candidates in ARGUMENT_NAMES.items():
-        theirs = first_match(candidates, parameters)
-        if theirs:
-            names[ours] = theirs
-    for abbreviation, theirs in settings.names.items():
-        ours = ABBREVIATIONS.get(abbreviation, abbreviation)
-        if ours not in ARGUMENT_NAMES:
-            raise LoadError(f"--names {ours}={theirs}: expected one of {', '.join(ARGUMENT_NAMES)}")
-        if theirs not in parameters:
-            raise LoadError(f"--names {ours}={theirs}: the arguments are {', '.join(parameters)}")
-        names[ours] = theirs
-    return names
-
-
-def first_match(candidates: tuple[str, ...], parameters: Iterable[str]) -> str | None:
-    """Return the parameter that matches the earliest candidate, ignoring case."""
-    for candidate in candidates:
-        for parameter in parameters:
-            if parameter.lower() == candidate:
-                return parameter
-    return None
-
-
-def check_library(library: str) -> None:
-    """Check that a library is installed.
-
-    Raises:
-        LoadError: if it is not.
-    """
-    if importlib.util.find_spec(library) is None:
-        raise LoadError(
-            f"{library} is not installed for {sys.executable}; run the check with the Python that "
-            "has it, or say with --library whose arrays the function takes"
-        )
-
-
-def parameters_of(function: Callable[..., Any]) -> dict[str, inspect.Parameter]:
-    """Return the function's parameters by name, in order; the usual ones if it names none."""
-    signature_owner = getattr(function, "forward", function)  # a PyTorch module
-    try:
-        parameters = inspect.signature(signature_owner).parameters.values()
-    except (TypeError, ValueError):
-        given = getattr(function, "keywords", {})  # of a partial
-        return DEFAULT_PARAMETERS | {
-            name: DEFAULT_PARAMETERS["query"].replace(name=name, default=value)
-            for name, value in given.items()
-        }
-    by_name = {p.name: p for p in parameters if p.kind not in (p.VAR_POSITIONAL, p.VAR_KEYWORD)}
-    return dict(DEFAULT_PARAMETERS) if parameters and not by_name else by_name
-
-
-def positional_inputs(
-    parameters: Mapping[str, inspect.Parameter], names: Mapping[str, str]
-) -> tuple[str, ...]:
-    """Return the first three arguments if they are query, key and value in any order, else ()."""
-    positional = [name for name, p in parameters.items() if p.kind != p.KEYWORD_ONLY]
-    inputs = {names.get(name) for name in ("query", "key", "value")}
-    return tuple(positional[:3]) if set(positional[:3]) == inputs else ()
-
-
-def infer_libraries(function: Callable[..., Any]) -> tuple[str, ...]:
-    """Return the libraries whose arrays a function may take, the likeliest first.
-
-    A function of its own code takes those that its code names, then those that its module imports.
-    """
-    while hasattr(function, "func"):  # a partial
-        function = function.func
-    inner = inspect.unwrap(function)
-    if hasattr(inner, "named_parameters"):
-        return ("torch",)
-    module_name = getattr(inner, "__module__", None) or type(inner).__module__
-    package = module_name.partition(".")[0].replace("jaxlib", "jax")
-    if package in LIBRARIES:
-        return (package,)
-    if not hasattr(inner, "__code__") and "torch" in repr(
-        inner
-    ):  # a function of PyTorch without a module
-        return ("torch",)
-    namespace = getattr(inner, "__globals__", None) or vars(sys.modules[type(inner).__module__])
-    used = [namespace.get(name) for name in names_in_code(inner, namespace)]
-    if owner := getattr(inner, "__closure__", None):
-        used += [cell.cell_contents for cell in owner]
-    packages = [top_level_package(value) for value in (*used, *namespace.values())]
-    libraries = dict.fromkeys(name for name in packages if name in LIBRARIES)
-    return tuple(name for name in (*libraries, "numpy") if importlib.util.find_spec(name)) or (
-        "numpy",
-    )
-
-
-def names_in_code(function: Any, namespace: Mapping[str, Any], depth: int = 2) -> list[str]:
-    """Return the global names that a function uses, and those of the functions it calls."""
-    code = getattr(function, "__code__", None)
-    if code is None:
-        return []
-    codes = [code, *(constant for constant in code.co_consts if hasattr(constant, "co_names"))]
-    names = [name for code in codes for name in code.co_names if name in namespace]
-    if depth:
-        for name in list(names):
-            names += names_in_code(namespace[name], namespace, depth - 1)
-    return list(dict.fromkeys(names))
-
-
-def top_level_package(value: Any) -> str:
-    """Return the package that a value belongs to, such as `torch`; "" if it has none."""
-    name = value.__name__ if isinstance(value, ModuleType) else getattr(value, "__module__", "")
-    return name.partition(".")[0] if isinstance(name, str) else ""
 
 
 def to_layout(array: Array, layout: str) -> Array:

@@ -260,10 +260,6 @@ def all_cases(example: Call, sized: Callable[..., Call]) -> Iterator[Case]:
 
 def scale_cases(example: Call, square: Call) -> Iterator[Case]:
     yield Case("scale", "scale", "an explicit scale", replace(example, scale=0.25))
-    negative = replace(square, scale=-1.0, is_causal=True)
-    isolates = "a negative scale with a causal mask"
-    conventions = ("root_of_scale", "nan_for_negative_scale")
-    yield Case("negative_scale", "scale", isolates, negative, conventions=conventions)
     isolates = "exponentials that overflow"
     yield Case("large_scores", "large scores", isolates, with_shifted_scores(square))
 
@@ -287,6 +283,10 @@ def causal_cases(
         conventions = ("bottom_right", *FULLY_MASKED_ROW, "causal_not_for_one_query")
         causal = replace(call, is_causal=True)
         yield Case(name, "causal", f"{isolates}, {relation}", causal, conventions=conventions)
+    negative = replace(square, scale=-1.0, is_causal=True)
+    isolates = "a negative scale with a causal mask"
+    names = ("root_of_scale", "nan_for_negative_scale")
+    yield Case("negative_scale", "scale", isolates, negative, conventions=names)
 
 
 def mask_cases(example: Call, square: Call, sized: Callable[..., Call]) -> Iterator[Case]:

@@ -14,16 +14,16 @@ from attention_docs.diagnosis.comparing import (
     worst_difference,
 )
 from attention_docs.diagnosis.detecting import always_causal, detect
-from attention_docs.diagnosis.locating import (
+from attention_docs.diagnosis.explaining import (
+    Naming,
     describe_worst_difference,
     first_wrong_step,
     with_identity_values,
 )
 from attention_docs.diagnosis.mistakes import TRUE_HIDES
-from attention_docs.diagnosis.naming import Naming
 from attention_docs.diagnosis.recipe import Call
+from attention_docs.diagnosis.report import NOT_SUPPORTED, OK, ON_PURPOSE, WRONG, Report, Verdict
 from attention_docs.diagnosis.shrinking import example_code, smallest
-from attention_docs.diagnosis.verdicts import NOT_SUPPORTED, OK, ON_PURPOSE, WRONG, Report, Verdict
 from attention_docs.diagnosis.worker import Outcome, Worker
 
 # Names of the conventions that a library follows; under `--expect` any other is a fault.

@@ -10,7 +10,7 @@ import numpy as np
 from attention_docs.arrays import Array
 from attention_docs.diagnosis import calling, recipe
 from attention_docs.diagnosis.calling import Settings
-from attention_docs.diagnosis.cases import PRECISION, Case
+from attention_docs.diagnosis.cases import CASES, PRECISION, Case
 from attention_docs.diagnosis.mistakes import (
     CONVENTIONS,
     MISTAKES,
@@ -142,6 +142,12 @@ def changes_output(case: Case, deviations: Deviations) -> bool:
     return (
         worst_difference(case, {"output": output}, case.expected(), single(Settings())) is not None
     )
+
+
+@cache
+def typical_case(mistake: Mistake) -> str:
+    """Return the name of the first case whose output a mistake changes."""
+    return next(name for name, case in CASES.items() if changes_output(case, (mistake,)))
 
 
 def explaining_mistakes(case: Case, outcome: Outcome, settings: Settings) -> Iterator[Mistakes]:

@@ -15,7 +15,7 @@ from attention_docs.diagnosis.comparing import (
     single,
     worst_difference,
 )
-from attention_docs.diagnosis.loading import LoadError
+from attention_docs.diagnosis.libraries import LoadError
 from attention_docs.diagnosis.mistakes import Mistake
 from attention_docs.diagnosis.recipe import Call
 from attention_docs.diagnosis.worker import Outcome, Worker

@@ -9,8 +9,11 @@ from typing import Any
 import numpy as np
 
 from attention_docs.arrays import Array, displayable
-from attention_docs.diagnosis.loading import LoadError
 from attention_docs.diagnosis.recipe import LayerCall
+
+
+class LoadError(Exception):
+    """The function cannot be loaded or called; the message says in one line what to do."""
 
 
 class UnsupportedError(Exception):

@@ -15,6 +15,7 @@ from attention_docs.diagnosis import recipe
 from attention_docs.diagnosis.cases import example_call, expected_steps
 from attention_docs.diagnosis.mistakes import MISTAKES
 from attention_docs.diagnosis.recipe import Call
+from attention_docs.diagnosis.report import page_address
 
 # For example dtype=torch.float64, grad_fn=<MmBackward0>, size=(4, 3), torch.Size([4, 3]).
 KEYWORD_ARGUMENT = re.compile(r"\w+\s*=\s*(?:<[^>]*>|\([^)]*\)|[^,()\[\]\n]*)|Size\([^)]*\)")
@@ -221,3 +222,23 @@ def as_data() -> list[dict[str, Any]]:
         }
         for output in known_outputs()
     ]
+
+
+def format_diagnosis(diagnosis: Diagnosis) -> str:
+    """Format the diagnosis of a printed output, with the first number that is wrong."""
+    match, shape, expected_shape = diagnosis.match, diagnosis.shape, diagnosis.expected_shape
+    if match and match.is_correct:
+        return f"This is {match.summary}."
+    lines = [f"This is the output of {match.summary}." if match else "No known mistake gives this."]
+    if shape != expected_shape:
+        sizes = "{} x {}; expected {} x {}".format(*shape, *expected_shape)
+        lines.append(f"It is {sizes}.")
+    if diagnosis.first_wrong:
+        i, j = diagnosis.first_wrong
+        lines.append(
+            f"The first wrong number is {diagnosis.rows[i][j]:g} at [{i}, {j}]; "
+            f"expected {diagnosis.expected:.4f}."
+        )
+    if match:
+        lines += [f"    {match.fix}", f"    {page_address(match.address)}"]
+    return "\n".join(lines)

@@ -1,13 +1,73 @@
-"""Format reports as text, for terminals and failing tests, and as JSON."""
+"""Verdicts, and their report as text, for terminals and failing tests, and as JSON."""
 
 import json
 from collections import Counter
+from dataclasses import dataclass, field
 from importlib import metadata
 from textwrap import indent
 from typing import Any
 
-from attention_docs.diagnosis.pasted import Diagnosis
-from attention_docs.diagnosis.verdicts import NOT_SUPPORTED, OK, ON_PURPOSE, WRONG, Report, Verdict
+from attention_docs.diagnosis.calling import Settings
+from attention_docs.diagnosis.cases import Case
+from attention_docs.diagnosis.comparing import Mistakes
+
+OK, NOT_SUPPORTED, ON_PURPOSE, WRONG = "ok", "not supported", "on purpose", "wrong"
+
+
+@dataclass(frozen=True)
+class Verdict:
+    """The verdict on one case.
+
+    Attributes:
+        case: the case.
+        status: `ok`, `not supported`, `on purpose` or `wrong`.
+        reason: why it is not `ok`.
+        mistakes: the mistakes of the catalogue that explain a wrong result.
+        notes: side effects of the call: prints, warnings.
+    """
+
+    case: Case
+    status: str
+    reason: str = ""
+    mistakes: Mistakes = ()
+    notes: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True)
+class Report:
+    """The result of a check.
+
+    Attributes:
+        target: the function, as the user wrote it.
+        settings: how it was called.
+        verdicts: one for each case.
+        required: the features that must have been checked.
+        example: the smallest failing call, as code.
+        traceback: where it raised, if it did.
+    """
+
+    target: str
+    settings: Settings
+    verdicts: list[Verdict] = field(default_factory=list)
+    required: tuple[str, ...] = ()
+    example: str = ""
+    traceback: str = ""
+
+    def features(self, *statuses: str) -> list[str]:
+        """Return the features with a case of one of these statuses, in order."""
+        verdicts = (verdict for verdict in self.verdicts if verdict.status in statuses)
+        return list(dict.fromkeys(verdict.case.feature for verdict in verdicts))
+
+    @property
+    def missing(self) -> list[str]:
+        """The required features that no case checked."""
+        return [name for name in self.required if name not in self.features(OK, ON_PURPOSE)]
+
+    @property
+    def is_correct(self) -> bool:
+        """Whether no case is wrong, at least one is right, and all that is required was checked."""
+        return not self.features(WRONG) and bool(self.features(OK)) and not self.missing
+
 
 LIBRARY_NAMES = {
     "numpy": "NumPy",
@@ -129,26 +189,6 @@ def totals(report: Report) -> str:
         f"{counts[OK]} ok, {counts[NOT_SUPPORTED]} not supported, "
         f"{counts[ON_PURPOSE]} different on purpose, {counts[WRONG]} wrong"
     )
-
-
-def format_diagnosis(diagnosis: Diagnosis) -> str:
-    """Format the diagnosis of a printed output, with the first number that is wrong."""
-    match, shape, expected_shape = diagnosis.match, diagnosis.shape, diagnosis.expected_shape
-    if match and match.is_correct:
-        return f"This is {match.summary}."
-    lines = [f"This is the output of {match.summary}." if match else "No known mistake gives this."]
-    if shape != expected_shape:
-        sizes = "{} x {}; expected {} x {}".format(*shape, *expected_shape)
-        lines.append(f"It is {sizes}.")
-    if diagnosis.first_wrong:
-        i, j = diagnosis.first_wrong
-        lines.append(
-            f"The first wrong number is {diagnosis.rows[i][j]:g} at [{i}, {j}]; "
-            f"expected {diagnosis.expected:.4f}."
-        )
-    if match:
-        lines += [f"    {match.fix}", f"    {page_address(match.address)}"]
-    return "\n".join(lines)
 
 
 def page_address(address: str) -> str:

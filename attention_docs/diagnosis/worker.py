@@ -25,8 +25,7 @@ from attention_docs.arrays import Array
 from attention_docs.diagnosis import calling, libraries, loading
 from attention_docs.diagnosis.calling import Description, Settings
 from attention_docs.diagnosis.cases import Case, output_gradient
-from attention_docs.diagnosis.libraries import UnsupportedError
-from attention_docs.diagnosis.loading import LoadError
+from attention_docs.diagnosis.libraries import LoadError, UnsupportedError
 from attention_docs.diagnosis.recipe import LayerCall
 
 # Time limit of the import in seconds: PyTorch and JAX may take minutes on a slow disk.
@@ -170,7 +169,7 @@ class InProcessWorker(Worker):
         self.function = function
 
     def describe(self, settings: Settings) -> Description:
-        return calling.describe(self.function, settings)
+        return loading.describe(self.function, settings)
 
     def run(self, case: Case, description: Description, settings: Settings) -> Outcome:
         return run_case(self.function, case, description, settings, stdout=1)
@@ -203,7 +202,7 @@ def main(target: str) -> None:
             if isinstance(message, Settings):
                 try:
                     function = function or loading.load(target)
-                    answer: Any = calling.describe(function, message)
+                    answer: Any = loading.describe(function, message)
                 except LoadError as error:
                     # Without its cause, which may not be possible to pickle.
                     answer = error.with_traceback(None)

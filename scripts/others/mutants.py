@@ -24,7 +24,7 @@ os.environ.update(KERAS_BACKEND="numpy", TIMM_FUSED_ATTN="0")
 
 from attention_docs.diagnosis.calling import Settings
 from attention_docs.diagnosis.checking import check_with
-from attention_docs.diagnosis.loading import LoadError
+from attention_docs.diagnosis.libraries import LoadError
 from attention_docs.diagnosis.worker import InProcessWorker
 
 SWAPS = {

@@ -8,7 +8,7 @@ from types import ModuleType
 
 from attention_docs.diagnosis import checking, report
 from attention_docs.diagnosis.calling import Settings
-from attention_docs.diagnosis.verdicts import WRONG
+from attention_docs.diagnosis.report import WRONG
 from attention_docs.diagnosis.worker import InProcessWorker
 from tests.diagnosis import bugs
 

@@ -13,7 +13,8 @@ from attention_docs.__main__ import main
 from attention_docs.diagnosis import calling, check, checking, checks, loading, recipe
 from attention_docs.diagnosis.calling import Settings
 from attention_docs.diagnosis.cases import CASES
-from attention_docs.diagnosis.loading import LoadError
+from attention_docs.diagnosis.comparing import typical_case
+from attention_docs.diagnosis.libraries import LoadError
 from attention_docs.diagnosis.mistakes import CONVENTIONS, MISTAKES, TRUE_HIDES, mistake_named
 from attention_docs.diagnosis.recipe import Call, LayerCall, attend, attend_in_heads
 from attention_docs.diagnosis.report import as_text
@@ -160,7 +161,7 @@ NAMED = [mistake for mistake in MISTAKES if mistake.name != "scaled_after_mask"]
 
 @pytest.mark.parametrize("mistake", NAMED, ids=lambda mistake: mistake.name)
 def test_each_mistake_of_the_catalogue_is_named(mistake):
-    is_layer = isinstance(CASES[mistake.shows_in].call, LayerCall)
+    is_layer = isinstance(CASES[typical_case(mistake)].call, LayerCall)
     function_with = layer_with if is_layer else attention_with
     report = check_in_process(function_with(mistake.changes))
     assert not report.is_correct
@@ -480,7 +481,7 @@ def status_of(arguments):
 
 def test_missing_library_is_refused():
     with pytest.raises(LoadError, match="missing_library is not installed for"):
-        calling.describe(lambda q, k, v: None, Settings(library="missing_library"))
+        loading.describe(lambda q, k, v: None, Settings(library="missing_library"))
 
 
 @pytest.mark.parametrize(
@@ -645,9 +646,9 @@ def test_pytorch_layer_is_checked_with_its_own_weights(torch, write_target, caps
 
 def test_unknown_argument_name_is_refused():
     with pytest.raises(LoadError, match="the arguments are a, b"):
-        calling.describe(lambda a, b: None, Settings("numpy", names={"mask": "m"}))
+        loading.describe(lambda a, b: None, Settings("numpy", names={"mask": "m"}))
     with pytest.raises(LoadError, match="expected one of query"):
-        calling.describe(lambda a, b: None, Settings("numpy", names={"nope": "a"}))
+        loading.describe(lambda a, b: None, Settings("numpy", names={"nope": "a"}))
 
 
 def test_required_feature_that_was_not_checked_fails(in_process, write_target, capsys):

@@ -9,7 +9,7 @@ import pytest
 
 from attention_docs.diagnosis import checking
 from attention_docs.diagnosis.calling import Settings
-from attention_docs.diagnosis.loading import LoadError
+from attention_docs.diagnosis.libraries import LoadError
 from attention_docs.diagnosis.worker import InProcessWorker
 from tests.diagnosis.functions import faulty_numpy, faulty_unseen, unusual_numpy, unusual_unseen
 

@@ -6,7 +6,7 @@ import pytest
 from attention_docs.diagnosis import comparing
 from attention_docs.diagnosis.cases import CASES, expected_steps
 from attention_docs.diagnosis.comparing import output_with
-from attention_docs.diagnosis.mistakes import CONVENTIONS, MISTAKES
+from attention_docs.diagnosis.mistakes import CHANGES, CONVENTIONS, MISTAKES
 from attention_docs.diagnosis.recipe import Call, LayerCall, attend, attend_in_heads
 from attention_docs.multi_head import MultiHeadAttention
 
@@ -31,15 +31,6 @@ def test_recipe_without_changes_equals_the_package(case):
     np.testing.assert_allclose(
         compute(case.call), package_output(case.call), rtol=1e-12, atol=1e-12
     )
-
-
-@pytest.mark.parametrize("mistake", MISTAKES, ids=lambda mistake: mistake.name)
-def test_mistake_changes_output_of_its_case(mistake):
-    case = CASES[mistake.shows_in]
-    output = output_with(case, (mistake,))
-    assert output is not None
-    results = {"output": output}
-    assert comparing.worst_difference(case, results, case.expected(), comparing.Settings())
 
 
 def fingerprint(mistakes) -> tuple[bytes, ...]:
@@ -73,6 +64,6 @@ def test_names_and_summaries_are_unique_and_steps_exist():
     names = [deviation.name for deviation in (*MISTAKES, *CONVENTIONS)]
     assert len(set(names)) == len(names)
     assert len({mistake.summary for mistake in MISTAKES}) == len(MISTAKES)
+    assert CHANGES.keys() == {mistake.name for mistake in MISTAKES}
     for mistake in MISTAKES:
-        assert mistake.shows_in in CASES
         assert mistake.changes.keys() <= comparing.recipe.CORRECT_STEPS.keys()

@@ -9,6 +9,7 @@ import pytest
 from attention_docs import examples
 from attention_docs.diagnosis import recipe
 from attention_docs.diagnosis.cases import CASES, example_call
+from attention_docs.diagnosis.comparing import typical_case
 from attention_docs.diagnosis.mistakes import MISTAKES, mistake_named
 from attention_docs.diagnosis.recipe import Call, LayerCall
 from attention_docs.render.text import as_text
@@ -31,7 +32,9 @@ STEPS_OF_PAGE = examples.steps("common_mistakes")
 SQUARE_Q, SQUARE_K, SQUARE_V = (
     np.array(getattr(examples.load("common_mistakes"), name), dtype=float) for name in "QKV"
 )
-SHOWN_IN_DISTINCT_SIZES = [mistake for mistake in MISTAKES if mistake.shows_in == "distinct_sizes"]
+SHOWN_IN_DISTINCT_SIZES = [
+    mistake for mistake in MISTAKES if typical_case(mistake) == "distinct_sizes"
+]
 
 
 @pytest.mark.parametrize("mistake", SHOWN_IN_DISTINCT_SIZES, ids=lambda mistake: mistake.name)
