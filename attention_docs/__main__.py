@@ -139,7 +139,12 @@ def parse_seconds(argument: str) -> float:
 def check_function(options: argparse.Namespace) -> int:
     settings = calling.Settings(options.library, options.layout, options.mask, dict(options.names))
     check_report = checking.check(
-        options.target, settings, options.limit, options.require, options.skip, options.expect
+        options.target,
+        settings,
+        options.limit,
+        require=options.require,
+        skip=options.skip,
+        expect=options.expect,
     )
     text = report.as_text(check_report, options.verbose)
     print(report.as_json(check_report) if options.json else text)

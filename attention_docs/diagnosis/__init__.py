@@ -7,8 +7,10 @@ The mathematics and the examples do not import this package. In a pytest test:
         case.check()
 """
 
+import math
 import unittest
 from collections.abc import Callable, Mapping
+from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
 
@@ -64,11 +66,7 @@ def check(
             raise TypeError("make_inputs needs a function object and a reference")
         compare_with(function, make_inputs, reference, tolerance)
         return None
-    options = Settings(**settings)
-    if isinstance(function, str):
-        result = checking.check(function, options, require=require)
-    else:
-        result = checking.check_with(InProcessWorker(function), options, require)
+    result = checking.check(function, Settings(**settings), require=require)
     if not result.is_correct:
         raise AssertionError(report.as_text(result))
     return result
@@ -84,15 +82,16 @@ def compare_with(
     random, failures = np.random.RandomState(0), []
     for i in range(RANDOM_CALLS):
         inputs = make_inputs(random)
-        arguments = dict(inputs) if isinstance(inputs, Mapping) else dict(enumerate(inputs))
-        positional = [value for key, value in arguments.items() if isinstance(key, int)]
-        keywords = {key: value for key, value in arguments.items() if isinstance(key, str)}
+        named = dict(inputs) if isinstance(inputs, Mapping) else {}
+        positional = () if named else tuple(inputs)
         expected, actual = (
-            libraries.to_numpy(f(*positional, **keywords)) for f in (reference, function)
+            libraries.to_numpy(f(*positional, **named)) for f in (reference, function)
         )
-        shapes = [str(tuple(x.shape)) for x in arguments.values() if hasattr(x, "shape")]
-        call = f"the result of call {i + 1}, with arguments of shapes {', '.join(shapes)},"
-        size = sum(int(np.prod(x.shape)) for x in arguments.values() if hasattr(x, "shape"))
+        shapes = [tuple(x.shape) for x in (*positional, *named.values()) if hasattr(x, "shape")]
+        call = (
+            f"the result of call {i + 1}, with arguments of shapes {', '.join(map(str, shapes))},"
+        )
+        size = sum(map(math.prod, shapes))
         if actual.shape != expected.shape:
             failures.append((size, f"{call} has shape {actual.shape}; expected {expected.shape}"))
             continue
@@ -105,6 +104,7 @@ def compare_with(
         raise AssertionError(min(failures)[1])
 
 
+@dataclass(eq=False)
 class Check:
     """A check, or one case of it, run as a test.
 
@@ -115,11 +115,10 @@ class Check:
         reports: the report or the error of the check, once it has run, shared by its cases.
     """
 
-    def __init__(
-        self, function: Function, name: str | None, settings: Mapping[str, Any], reports: list[Any]
-    ) -> None:
-        self.function, self.name = function, name
-        self.settings, self.reports = settings, reports
+    function: Function
+    name: str | None
+    settings: Mapping[str, Any]
+    reports: list[Any]
 
     def __str__(self) -> str:
         if self.name or isinstance(self.function, str):
@@ -130,7 +129,10 @@ class Check:
     def report(self) -> Report:
         """The report of all cases, which the first one to need it makes."""
         if not self.reports:
-            self.reports.append(report_or_error(self.function, Settings(**self.settings)))
+            try:
+                self.reports.append(checking.check(self.function, Settings(**self.settings)))
+            except LoadError as error:
+                self.reports.append(error)
         if isinstance(self.reports[0], LoadError):
             raise self.reports[0]
         result: Report = self.reports[0]
@@ -156,16 +158,6 @@ class Check:
             raise unittest.SkipTest(verdict.reason)
         if verdict.status == WRONG:
             raise AssertionError(report.format_verdict(verdict))
-
-
-def report_or_error(function: Function, settings: Settings) -> Report | LoadError:
-    """Return the report of a check, or the error that prevented it."""
-    try:
-        if isinstance(function, str):
-            return checking.check(function, settings)
-        return checking.check_with(InProcessWorker(function), settings)
-    except LoadError as error:
-        return error
 
 
 def checks(function: Function, each_case: bool = False, **settings: Any) -> list[Check]:

@@ -72,7 +72,6 @@ class Description:
             arguments; otherwise empty.
         defaults: the defaults of its arguments; those that are required are missing.
         layer: for a module, a call with its own weights and sizes.
-        has_code: whether it is written in Python.
     """
 
     libraries: tuple[str, ...]
@@ -80,7 +79,6 @@ class Description:
     by_position: tuple[str, ...] = ()
     defaults: Mapping[str, Any] = field(default_factory=dict)
     layer: LayerCall | None = None
-    has_code: bool = True
 
     @property
     def is_layer(self) -> bool:

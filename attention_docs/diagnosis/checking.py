@@ -1,6 +1,8 @@
 """Call a function with every case, judge each result, and explain what is wrong."""
 
+from collections.abc import Callable
 from dataclasses import replace
+from typing import Any
 
 import numpy as np
 
@@ -24,7 +26,7 @@ from attention_docs.diagnosis.mistakes import TRUE_HIDES
 from attention_docs.diagnosis.recipe import Call
 from attention_docs.diagnosis.report import NOT_SUPPORTED, OK, ON_PURPOSE, WRONG, Report, Verdict
 from attention_docs.diagnosis.shrinking import example_code, smallest
-from attention_docs.diagnosis.worker import Outcome, Worker
+from attention_docs.diagnosis.worker import InProcessWorker, Outcome, Worker
 
 # Names of the conventions that a library follows; under `--expect` any other is a fault.
 EXPECTED = {
@@ -39,28 +41,25 @@ REFUSALS = ("should not be set", "not support", "not implemented", "unexpected k
 
 
 def check(
-    target: str,
+    function: str | Callable[..., Any],
     settings: Settings | None = None,
     limit: float = 10.0,
-    require: tuple[str, ...] = (),
-    skip: tuple[str, ...] = (),
-    expect: str | None = None,
+    **options: Any,
 ) -> Report:
-    """Call a function with every case and return the verdicts.
+    """Check a function object here, or a named one in a process of its own.
 
     Args:
-        target: `module:function` or `path/to/file.py:function`.
+        function: a function, or `module:function` or `path/to/file.py:function`.
         settings: how to call it; None means that it is detected.
         limit: time limit of a case in seconds.
-        require: features that must be checked; the report is not correct without them.
-        skip: features that are not checked.
-        expect: the library whose conventions are expected, in `EXPECTED`.
+        options: as for `check_with`.
 
     Raises:
         LoadError: if the function cannot be loaded or called at all.
     """
-    with Worker(target, limit) as worker:
-        return check_with(worker, settings or Settings(), require, skip, expect)
+    worker = Worker(function, limit) if isinstance(function, str) else InProcessWorker(function)
+    with worker:
+        return check_with(worker, settings or Settings(), **options)
 
 
 def check_with(
@@ -70,7 +69,11 @@ def check_with(
     skip: tuple[str, ...] = (),
     expect: str | None = None,
 ) -> Report:
-    """Check the function of a worker."""
+    """Call the function of a worker with every case and return the verdicts.
+
+    `require` and `skip` are features that must or need not be checked, `expect` is the library
+    whose conventions are expected, in `EXPECTED`.
+    """
     is_mask_given = settings.mask is not None
     description = worker.describe(settings)
     settings = detect(worker, description, settings)

@@ -150,40 +150,26 @@ def typical_case(mistake: Mistake) -> str:
     return next(name for name, case in CASES.items() if changes_output(case, (mistake,)))
 
 
+def explains_with_conventions(
+    case: Case, outcome: Outcome, mistakes: Mistakes, settings: Settings
+) -> bool:
+    """Whether mistakes explain a case, possibly together with conventions."""
+    conventions: list[Deviations] = [(), *possible_conventions(case)]
+    return any(explains(case, outcome, (*c, *mistakes), settings) for c in conventions)
+
+
 def explaining_mistakes(case: Case, outcome: Outcome, settings: Settings) -> Iterator[Mistakes]:
     """Yield each mistake that explains a wrong output."""
-    variants: list[Deviations] = [(), *possible_conventions(case)]
     for mistake in MISTAKES:
-        is_explained = any(explains(case, outcome, (*v, mistake), settings) for v in variants)
+        is_explained = explains_with_conventions(case, outcome, (mistake,), settings)
         if is_explained and changes_output(case, (mistake,)):
             yield (mistake,)
 
 
 def explaining_pairs(case: Case, outcome: Outcome, settings: Settings) -> Iterator[Mistakes]:
     """Yield each pair of mistakes that explains a finite output; too many pairs explain NaN."""
-    output = outcome.results["output"]
-    if not np.isfinite(output).all():
+    if not np.isfinite(outcome.results["output"]).all():
         return
-    tolerance = case.tolerance(effective_dtype(case, single(settings)))
-    pairs, outputs = pair_outputs(case, output.shape)
-    axes_of_output = tuple(range(1, outputs.ndim))
-    is_match = within_tolerance(output, outputs, tolerance).all(axis=axes_of_output)
-    for pair, matches in zip(pairs, is_match, strict=True):
-        if matches and changes_output(case, pair):
-            yield pair
-
-
-@cache
-def pair_outputs(case: Case, shape: tuple[int, ...]) -> tuple[list[Mistakes], Array]:
-    """Return the pairs of mistakes whose output has a given shape, and an array of these outputs.
-
-    One array, because comparing more than a thousand outputs one by one is slow.
-    """
-    pairs: list[Mistakes] = []
-    outputs: list[Array] = []
     for pair in compatible_pairs():
-        output = output_with(case, pair)
-        if output is not None and output.shape == shape:
-            pairs.append(pair)
-            outputs.append(output)
-    return pairs, np.array(outputs).reshape(-1, *shape)
+        if explains(case, outcome, pair, settings) and changes_output(case, pair):
+            yield pair

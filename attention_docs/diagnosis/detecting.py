@@ -112,8 +112,7 @@ def first_case(description: Description, settings: Settings) -> Case:
     case = cases["batch_and_heads"]
     assert isinstance(case.call, Call)
     if settings.layout == "bnd":
-        query, key, value = (a[:, :1] for a in (case.call.query, case.call.key, case.call.value))
-        return replace(case, call=Call(query, key, value))
+        return replace(case, call=first_head(case.call))
     if settings.layout == "nhd":
         arrays = (a[:1] for a in (case.call.query, case.call.key, case.call.value))
         return replace(case, call=Call(*arrays))

@@ -10,14 +10,12 @@ from attention_docs.diagnosis import calling
 from attention_docs.diagnosis.calling import Settings
 from attention_docs.diagnosis.cases import Case, expected_steps
 from attention_docs.diagnosis.comparing import (
-    Deviations,
     Mistakes,
     changes_output,
     effective_dtype,
     explaining_mistakes,
     explaining_pairs,
-    explains,
-    possible_conventions,
+    explains_with_conventions,
     shape_problem,
     single,
     typical_case,
@@ -77,10 +75,7 @@ class Naming:
         return max(candidates, key=self.rank, default=())
 
     def explains(self, mistakes: Mistakes, case: Case) -> bool:
-        """Whether mistakes explain a case, possibly together with conventions."""
-        conventions: list[Deviations] = [(), *possible_conventions(case)]
-        outcome = self.outcomes[case]
-        return any(explains(case, outcome, (*c, *mistakes), self.settings) for c in conventions)
+        return explains_with_conventions(case, self.outcomes[case], mistakes, self.settings)
 
     def rank(self, mistakes: Mistakes) -> tuple[int, bool, int, bool, int]:
         """Rank mistakes by the cases they explain, whether they are known, and how few they are.
@@ -146,12 +141,7 @@ def first_wrong_step(
 
     The logarithm of the weights recovers the scaled scores up to a constant for each row.
 
-    Args:
-        case: the case with the wrong result.
-        outcome: its outcome.
-        probe: the same case with the identity as values.
-        probe_outcome: the outcome of the probe, whose output is the weights.
-        settings: how the function was called.
+    The probe is the same case with the identity as values, so its output is the weights.
     """
     if probe_outcome.failure or shape_problem(probe, probe_outcome.results, settings):
         return "could not recover its weights, as it does not take the identity for values"
@@ -171,14 +161,7 @@ def first_wrong_step(
 def describe_wrong_weights(
     probe: Case, weights: Array, first_wrong: tuple[int, ...], settings: Settings
 ) -> str:
-    """Describe which step before the weighted sum makes the weights wrong.
-
-    Args:
-        probe: the case, with the identity as values.
-        weights: (b, h, m, n) the function's weights.
-        first_wrong: the index of the first wrong one.
-        settings: how the function was called.
-    """
+    """Describe which step before the weighted sum makes the (b, h, m, n) weights wrong."""
     assert isinstance(probe.call, Call)
 
     def to_position(index: Iterable[int]) -> list[int]:
@@ -235,13 +218,7 @@ def row_sum_problem(
 
 
 def scores_problem(weights: Array, masked: Array, hidden: Array) -> str:
-    """Compare the scores, recovered from the weights up to a constant per row, with the right ones.
-
-    Args:
-        weights: (b, h, m, n) the function's weights.
-        masked: (b, h, m, n) the right masked scores.
-        hidden: (b, h, m, n) where the mask hides a key.
-    """
+    """Compare scores, recovered from weights up to a constant per row, with the masked ones."""
     with np.errstate(all="ignore"):
         scores = centre_visible(np.log(weights), ~hidden)
     expected = centre_visible(masked, ~hidden)

@@ -157,7 +157,6 @@ def describe(function: Callable[..., Any], settings: Settings) -> Description:
         by_position=positional_inputs(parameters, names),
         defaults={name: p.default for name, p in parameters.items() if p.default is not EMPTY},
         layer=layer,
-        has_code=hasattr(inspect.unwrap(function), "__code__") or layer is not None,
     )
     packed = {"key", "value"} if "packed_key" in names else set()
     packed |= {"query", "key", "value"} if "packed" in names else set()

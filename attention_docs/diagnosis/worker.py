@@ -238,15 +238,7 @@ def run_case(
     settings: Settings,
     stdout: int,
 ) -> Outcome:
-    """Call the function with a case and note its side effects.
-
-    Args:
-        function: the reader's function.
-        case: the case.
-        description: its library and argument names.
-        settings: how to call it.
-        stdout: the file descriptor that captures its output.
-    """
+    """Call the function with a case; note its warnings, and its output to a file descriptor."""
     size_before = os.fstat(stdout).st_size
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")
