@@ -4,6 +4,7 @@ import argparse
 import math
 import os
 import sys
+from importlib import metadata
 
 from attention_docs import examples
 from attention_docs.arrays import backend
@@ -17,14 +18,54 @@ LAYOUTS = (*calling.LAYOUTS, "nbd")
 FORMATS = {"text": as_text, "latex": latex_steps, "json": json_steps}
 
 
+CHECK_EXAMPLES = """\
+layouts, from b sequences, h heads, n positions and d features:
+  bhnd  queries of shape (2, 8, 128, 64), as in PyTorch's scaled_dot_product_attention
+  bnhd  (2, 128, 8, 64), as in FlashAttention and JAX
+  nhd   (128, 8, 64), without a batch
+  bnd   (2, 128, 64), one head, or a layer that splits the heads itself
+  nbd   (128, 2, 64), a layer with the length first
+  nd    (128, 64), matrices
+
+exit status:
+  0  something was checked, all that was required was, and nothing is wrong
+  1  something is wrong; the report begins with it, and with the line that fixes it
+  2  the function cannot be called; one line says which option would help
+
+examples:
+  attention-check my_package.layers:attend
+  attention-check model.py:attend --layout bnhd --require causal,gradients
+  attention-check model.py:attend --names q=x_q k=x_k v=x_v mask=bias --expect torch
+"""
+
+
 def main(arguments: list[str] | None = None) -> int:
     """Run a command and return its exit status; expected errors are printed in one line."""
-    options = build_parser().parse_args(arguments)
+    return run(build_parser().parse_args(arguments), "attention_docs")
+
+
+def check_command(arguments: list[str] | None = None) -> int:
+    """Run `attention-check`, the check as a command of its own."""
+    parser = argparse.ArgumentParser(
+        prog="attention-check",
+        description="Call your attention function with many cases, and name its mistakes.",
+        epilog=CHECK_EXAMPLES,
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+    )
+    version = f"%(prog)s {metadata.version('attention-docs')}"
+    parser.add_argument("--version", action="version", version=version)
+    add_check_options(parser)
+    parser.set_defaults(run=check_function)
+    return run(parser.parse_args(arguments), parser.prog)
+
+
+def run(options: argparse.Namespace, prog: str) -> int:
+    """Run the function of a command; expected errors are printed in one line."""
     try:
         status: int = options.run(options)
         return status
     except (LookupError, RuntimeError, libraries.LoadError) as error:
-        print(f"attention_docs: {error.args[0]}", file=sys.stderr)
+        print(f"{prog}: {error.args[0]}", file=sys.stderr)
         return 2
 
 
@@ -47,7 +88,23 @@ def build_parser() -> argparse.ArgumentParser:
     add_backend_option(command)
     command.set_defaults(run=verify_examples)
 
-    command = commands.add_parser("check", help="check a function of yours and name its mistakes")
+    command = commands.add_parser(
+        "check",
+        help="check a function of yours and name its mistakes",
+        epilog=CHECK_EXAMPLES,
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+    )
+    add_check_options(command)
+    command.set_defaults(run=check_function)
+
+    command = commands.add_parser(
+        "diagnose", help="name the mistake in a printed output, from stdin"
+    )
+    command.set_defaults(run=diagnose_output)
+    return parser
+
+
+def add_check_options(command: argparse.ArgumentParser) -> None:
     command.add_argument("target", help="module:function or path/to/file.py:function")
     command.add_argument(
         "--library", choices=calling.LIBRARIES, help="the library of its arguments"
@@ -69,13 +126,6 @@ def build_parser() -> argparse.ArgumentParser:
     command.add_argument("--expect", choices=checking.EXPECTED, help="whose conventions are right")
     command.add_argument("--json", action="store_true", help="print the report as JSON")
     command.add_argument("--verbose", action="store_true", help="print every reason")
-    command.set_defaults(run=check_function)
-
-    command = commands.add_parser(
-        "diagnose", help="name the mistake in a printed output, from stdin"
-    )
-    command.set_defaults(run=diagnose_output)
-    return parser
 
 
 def add_backend_option(command: argparse.ArgumentParser) -> None:

@@ -21,7 +21,6 @@ from attention_docs.diagnosis.calling import Settings
 from attention_docs.diagnosis.cases import CASES
 from attention_docs.diagnosis.libraries import LoadError
 from attention_docs.diagnosis.report import NOT_SUPPORTED, WRONG, Report
-from attention_docs.diagnosis.worker import InProcessWorker
 
 __all__ = ["Check", "check", "checks"]
 

@@ -241,4 +241,4 @@ def format_diagnosis(diagnosis: Diagnosis) -> str:
         )
     if match:
         lines += [f"    {match.fix}", f"    {page_address(match.address)}"]
-    return "\n".join(lines)
+    return "\n".join(lines).rstrip()

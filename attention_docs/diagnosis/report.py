@@ -4,6 +4,7 @@ import json
 from collections import Counter
 from dataclasses import dataclass, field
 from importlib import metadata
+from pathlib import Path
 from textwrap import indent
 from typing import Any
 
@@ -178,7 +179,7 @@ def fixes(verdicts: list[Verdict]) -> list[str]:
     """Format the fix of each mistake and the page that explains it, without repetition."""
     mistakes = {mistake for verdict in verdicts for mistake in verdict.mistakes}
     return [
-        f"fix {mistake.summary}:\n    {mistake.fix}\n    {page_address(mistake.address)}"
+        f"fix {mistake.summary}:\n    {mistake.fix}\n    {page_address(mistake.address)}".rstrip()
         for mistake in sorted(mistakes, key=lambda mistake: mistake.name)
     ]
 
@@ -192,11 +193,12 @@ def totals(report: Report) -> str:
 
 
 def page_address(address: str) -> str:
-    """Return the URL of a page, or its path in `docs/` if the site's address is unknown."""
+    """Return the URL of a page, its path in a clone if the site's address is unknown, or ""."""
     page, _, anchor = address.partition("#")
     site = site_address()
     if site is None:
-        return f"docs/{address}"
+        in_clone = (Path(__file__).parents[2] / "docs" / page).is_file()
+        return f"docs/{address}" if in_clone else ""
     url = f"{site}{page.removesuffix('.md')}/"
     return f"{url}#{anchor}" if anchor else url
 

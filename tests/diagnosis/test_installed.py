@@ -4,14 +4,18 @@ import os
 import subprocess
 import sys
 import textwrap
+import tomllib
 
 import pytest
 
 from attention_docs import examples
+from attention_docs.__main__ import check_command
+from attention_docs.diagnosis import calling
 from tests.conftest import ROOT
 
 pytestmark = pytest.mark.thorough
 
+VERSION = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]["version"]
 BUILD_WHEEL = "import hatchling.build, sys; print(hatchling.build.build_wheel(sys.argv[1]))"
 
 
@@ -60,7 +64,7 @@ def test_commands_on_examples_run_without_a_checkout(installed):
     assert run(installed, "diagnose", input=output).returncode == 0
 
 
-def test_check_runs_without_a_checkout(installed):
+def test_check_runs_without_a_checkout_as_its_own_command(installed):
     (installed / "mine.py").write_text(
         textwrap.dedent("""
         import numpy as np
@@ -71,6 +75,16 @@ def test_check_runs_without_a_checkout(installed):
             return powers / powers.sum(axis=-1, keepdims=True) @ v
         """)
     )
-    completed = run(installed, "check", "mine:attention")
+    command = "import sys; from attention_docs.__main__ import check_command as c; sys.exit(c())"
+    assert run_python(installed, "-c", command, "--version").stdout.split()[1] == VERSION
+    completed = run_python(installed, "-c", command, "mine:attention")
     assert completed.returncode == 1, completed.stderr
     assert "its output is that of unscaled scores" in completed.stdout
+    assert "docs/" not in completed.stdout  # which an installation does not have
+
+
+def test_help_of_the_command_describes_every_layout(capsys):
+    with pytest.raises(SystemExit):
+        check_command(["--help"])
+    text = capsys.readouterr().out
+    assert all(f"\n  {layout} " in text for layout in calling.LAYOUTS)
