@@ -65,7 +65,8 @@ class Naming:
         case, outcome = verdict.case, self.outcomes[verdict.case]
         candidates = [known for known in self.found if self.explains(known, case)]
         is_finite = np.isfinite(outcome.results["output"]).all()
-        if case.dtype and is_finite:  # rounding can hide the difference between mistakes
+        # Rounding to few bits can hide the difference between mistakes.
+        if (case.dtype and is_finite) or any(len(known) == 1 for known in candidates):
             return min(candidates, key=len, default=())
         candidates = list(explaining_mistakes(case, outcome, self.settings)) or candidates
         is_small = outcome.results["output"].size <= SMALL

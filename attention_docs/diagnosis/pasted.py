@@ -168,7 +168,9 @@ def all_outputs(call: Call) -> Iterator[KnownOutput]:
     """Yield right steps, then the output of each mistake without and with a causal mask."""
     right, causal = expected_steps(call), replace(call, is_causal=True)
     right_matrices = {
-        "the right output": right.output,
+        "the right output of this call, which says nothing of masks, heads or gradients": (
+            right.output
+        ),
         "the right output with a causal mask": expected_steps(causal).output,
         "the right output, transposed": right.output.swapaxes(-1, -2),
         "the matrix of the right scores, before the scale": right.scores,

@@ -50,7 +50,7 @@ FORMATS = {
 @pytest.mark.parametrize("format_name", FORMATS)
 def test_diagnose_parses_format(format_name):
     to_text = FORMATS[format_name]
-    assert diagnose(to_text(RIGHT)).match.summary == "the right output"
+    assert diagnose(to_text(RIGHT)).match.summary.startswith("the right output of this call")
     diagnosis = diagnose(to_text(WRONG))
     assert diagnosis.match.summary == "a softmax over the queries"
     assert diagnosis.first_wrong == (0, 0)
@@ -120,7 +120,7 @@ def test_diagnose_command_prints_the_mistake_and_its_fix(monkeypatch, capsys):
 def test_diagnose_command_recognises_the_right_output(monkeypatch, capsys):
     monkeypatch.setattr("sys.stdin", io.StringIO(str(RIGHT)))
     assert main(["diagnose"]) == 0
-    assert capsys.readouterr().out == "This is the right output.\n"
+    assert capsys.readouterr().out.startswith("This is the right output of this call, which says")
 
 
 def test_page_data_is_json_with_unique_outputs():
