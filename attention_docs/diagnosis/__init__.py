@@ -22,7 +22,7 @@ from attention_docs.diagnosis.cases import CASES
 from attention_docs.diagnosis.libraries import LoadError
 from attention_docs.diagnosis.report import NOT_SUPPORTED, WRONG, Report
 
-__all__ = ["Check", "check", "checks"]
+__all__ = ["Check", "check", "check_cache", "checks"]
 
 Function = str | Callable[..., Any]
 RANDOM_CALLS = 50
@@ -101,6 +101,52 @@ def compare_with(
             failures.append((size, f"{call} is off by {errors.max():.3g} at {worst}"))
     if failures:
         raise AssertionError(min(failures)[1])
+
+
+def check_cache(
+    layer: Callable[[Any, Any], Any],
+    make_cache: Callable[[], Any],
+    inputs: Any,
+    tolerance: float = 1e-5,
+) -> None:
+    """Check that a causal layer with a cache gives the same rows at once, in parts and in steps.
+
+    Args:
+        layer: takes the next inputs and a cache, and returns their rows, or these and a new cache.
+        make_cache: returns an empty cache.
+        inputs: (b, n, ...) inputs, of any library.
+        tolerance: how far a number may be off, relative to the largest one.
+
+    Raises:
+        AssertionError: if it does not; the message says at which position and in which parts.
+
+    >>> def running_sum(x, cache):
+    ...     return np.cumsum(x, axis=1)  # forgets the cache
+    >>> check_cache(running_sum, dict, np.ones((1, 4, 2)))
+    Traceback (most recent call last):
+    AssertionError: position 2 is off by 2 in parts of 2, 2; compared with all at once
+    """
+    n = inputs.shape[1]
+
+    def rows(sizes: list[int]) -> Any:
+        cache, parts, start = make_cache(), [], 0
+        for size in sizes:
+            returned = layer(inputs[:, start : start + size], cache)
+            part, cache = returned if isinstance(returned, tuple) else (returned, cache)
+            parts.append(libraries.to_numpy(part))
+            start += size
+        return np.concatenate(parts, axis=1)
+
+    whole, half = rows([n]), n // 2
+    for sizes in ([half, n - half], [half] + [1] * (n - half), [1] * n):
+        errors = np.nan_to_num(np.abs(rows(sizes) - whole), nan=np.inf)
+        wrong = np.argwhere(errors > tolerance * np.abs(whole).max(initial=1.0))
+        if len(wrong):
+            position, listed = wrong[:, 1].min(), ", ".join(map(str, sizes))
+            raise AssertionError(
+                f"position {position} is off by {errors[:, position].max():.3g} in parts of "
+                f"{listed}; compared with all at once"
+            )
 
 
 @dataclass(eq=False)
