@@ -279,6 +279,17 @@ def indexer_saving(steps_of: StepsOf) -> Html:
 
 
 @site_figure
+def models_share(steps_of: StepsOf) -> Html:
+    r"""What a text as long as the model's own context keeps in memory, as a share of what it would
+    keep if all layers saw all keys. The two models with an indexer keep everything."""
+    share = steps_of("models_by_name")["share"]
+    claim(np.all(share[5:] == 1) and np.all(share[:5] < 1), "with an indexer keep everything")
+    (models,) = labels("models_by_name", "share")
+    name = "Share that is kept"
+    return figure(bars_panel(name, share, models), name)
+
+
+@site_figure
 def tile_orders(steps_of: StepsOf) -> Html:
     r"""The table of scores, four blocks of queries by four tiles of keys, is worked off tile by
     tile. The numbers are the round in which a tile is computed. In order, every block meets the

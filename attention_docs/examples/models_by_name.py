@@ -1,0 +1,90 @@
+"""What seven models keep for one token and for a text as long as their own context, in 16 bits.
+
+For each model: its layers with attention to all keys, with a window or chunks, and with a state;
+its query heads; the numbers that a layer with attention keeps for a token; the keys of a window;
+the numbers of a state, which has 32 bits; and the context of its configuration. `mebibytes` is what
+a text of that length takes, and `share` its part of what it would take if all layers saw all keys.
+
+>>> show(steps())
+full 7
+[21 18 12 12 8 61 78]
+windowed 7
+[21 18 36 0 0 0 0]
+states 7
+[0 0 0 36 24 0 0]
+heads 7
+[16 64 40 16 30 128 64]
+numbers 7
+[4096 1024 2048 1024 7680 704 704]
+window 7
+[4096 128 8192 0 0 0 0]
+state 7
+[0 0 0 524288 552960 0 0]
+context 7
+[8192 131072 131072 32768 65536 163840 202752]
+mebibytes 7
+[2016 4612.5000 7296 840 7730.6250 13420 21235.5000]
+share 7
+[0.7500 0.5005 0.2969 0.2734 0.2516 1 1]
+"""
+
+from types import ModuleType
+
+import numpy
+
+from attention_docs.arrays import Array
+
+TITLE = "What seven models keep, by name"
+SOURCE = "the configurations that the page names; the sums are our own"
+
+MODELS = [
+    "Gemma 2 9B",
+    "gpt-oss",
+    "Llama 4",
+    "Qwen3-Next",
+    "Olmo Hybrid 7B",
+    "DeepSeek-V3.2",
+    "GLM-5",
+]
+LABELS = {"share": (MODELS,)}
+FULL = [21, 18, 12, 12, 8, 61, 78]
+WINDOWED = [21, 18, 36, 0, 0, 0, 0]
+STATES = [0, 0, 0, 36, 24, 0, 0]
+HEADS = [16, 64, 40, 16, 30, 128, 64]
+# Keys and values of h heads of d features are 2 h d numbers; latent attention keeps a latent and a
+# rotary key, and a key of the indexer.
+NUMBERS = [
+    2 * 8 * 256,
+    2 * 8 * 64,
+    2 * 8 * 128,
+    2 * 2 * 256,
+    2 * 30 * 128,
+    512 + 64 + 128,
+    512 + 64 + 128,
+]
+WINDOW = [4096, 128, 8192, 0, 0, 0, 0]
+STATE = [0, 0, 0, 32 * 128 * 128, 30 * 96 * 192, 0, 0]
+CONTEXT = [8192, 131072, 131072, 32768, 65536, 163840, 202752]
+CACHE_BYTES, STATE_BYTES, MEBIBYTE = 2, 4, 2**20
+
+
+def steps(xp: ModuleType = numpy) -> dict[str, Array]:
+    counts = (FULL, WINDOWED, STATES, HEADS, NUMBERS, WINDOW, STATE, CONTEXT)
+    full, windowed, states, heads, numbers, window, state, context = (
+        xp.asarray(count, dtype=xp.float64) for count in counts
+    )
+    cache = CACHE_BYTES * numbers * (full * context + windowed * window)
+    kept = cache + STATE_BYTES * states * state
+    layers = full + windowed + states
+    return {
+        "full": full,
+        "windowed": windowed,
+        "states": states,
+        "heads": heads,
+        "numbers": numbers,
+        "window": window,
+        "state": state,
+        "context": context,
+        "mebibytes": kept / MEBIBYTE,
+        "share": kept / (CACHE_BYTES * numbers * layers * context),
+    }
