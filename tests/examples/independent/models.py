@@ -66,6 +66,23 @@ def rotary(literals):
     }
 
 
+@independent("rotary_positions", "complex numbers")
+def rotary_positions(literals):
+    base, turned = literals["BASE"], []
+    for row, (position,) in (
+        (literals["Q"], literals["QUERY_POSITION"]),
+        (literals["K"], literals["KEY_POSITION"]),
+    ):
+        turned.append(np.reshape(rotated(row, position, base, interleaved=True), (3, 2)).tolist())
+    products = [a * c + b * d for (a, b), (c, d) in zip(*turned, strict=True)]
+    return {
+        "q_turned": turned[0],
+        "k_turned": turned[1],
+        "products": products,
+        "score": sum(products),
+    }
+
+
 @independent("position_biases", "slow loops over pairs, buckets by logarithms", fixed=["DISTANCES"])
 def position_biases(literals):
     q, k, v = (literals[letter] for letter in "QKV")

@@ -10,6 +10,7 @@ from attention_docs.publish.before.figures.claims import claim
 from attention_docs.publish.before.figures.drawings.bars import bars_panel
 from attention_docs.publish.before.figures.drawings.boxes import small
 from attention_docs.publish.before.figures.drawings.dials import Hand, dial
+from attention_docs.publish.before.figures.drawings.plane import Mark, plane_panel
 from attention_docs.publish.before.figures.registry import StepsOf, site_figure
 from attention_docs.render.figures import (
     Axis,
@@ -66,6 +67,25 @@ def rotary_arrows(steps_of: StepsOf) -> Html:
         size = 2 * DIAL + 40
         panels.append(Panel(size, size + 12, body, description, name=name))
     return beside(panels, "A query that turns")
+
+
+@site_figure
+def rotary_positions(steps_of: StepsOf) -> Html:
+    r"""The three pairs of the query and of the key, in planes whose axes go from $-4$ to $4$."""
+    steps = steps_of("rotary_positions")
+    panels = [
+        plane_panel(
+            f"pair {pair}",
+            [
+                Mark("q", steps["q_turned"][pair : pair + 1], "query"),
+                Mark("k", steps["k_turned"][pair : pair + 1], "key"),
+            ],
+            4,
+            20,
+        )
+        for pair in range(3)
+    ]
+    return beside(panels, "A query and a key at two positions")
 
 
 @site_figure
