@@ -253,7 +253,7 @@ def turned_query(steps_of: StepsOf) -> Html:
     output = Mark("output", steps["output"], "output", is_arrow=False)
     panels = [
         plane_panel("query and keys", [*keys, query], 3, 30),
-        plane_panel("output and values", [*values, output], 3, 30),
+        plane_panel("output and values", [*values, output], 3, 30, corners=steps["V"]),
         bars_panel("weights", steps["weights"][0], names),
     ]
     return beside(panels, "A query, its weights and its output")

@@ -1,7 +1,8 @@
 """Draw arrows and points in a plane around zero; an edit in the page moves them.
 
-Each is in a group with `data-plane`, the position of zero and the length of a unit. In the group,
-every element with a `transform` is at the position of the mark.
+Each mark is in a group with `data-plane`, the position of zero and the length of a unit. In the
+group, every element with a `transform` is at the position of the mark. An outline joins the points
+of the step that its `data-outline` names.
 """
 
 import math
@@ -10,6 +11,7 @@ from typing import NamedTuple
 
 import numpy as np
 
+from attention_docs.arrays import Array
 from attention_docs.render.figures.svg import (
     LINE_HEIGHT,
     Panel,
@@ -20,7 +22,7 @@ from attention_docs.render.figures.svg import (
     translated,
 )
 from attention_docs.render.numbers import number
-from attention_docs.render.references import row_reference
+from attention_docs.render.references import row_reference, step_name
 
 HEAD = "M1 0L-9 -4L-9 4z"
 # Room beyond the axes for the name of a mark at their end.
@@ -37,8 +39,18 @@ class Mark(NamedTuple):
     is_arrow: bool = True
 
 
-def plane_panel(name: str, marks: Sequence[Mark], reach: int, unit: float) -> Panel:
-    """Draw marks in a plane whose axes go from minus `reach` to `reach`."""
+def plane_panel(
+    name: str, marks: Sequence[Mark], reach: int, unit: float, corners: Array | None = None
+) -> Panel:
+    """Draw marks in a plane whose axes go from minus `reach` to `reach`.
+
+    Args:
+        name: the title of the panel.
+        marks: arrows and points.
+        reach: where the axes end.
+        unit: the length of 1 on paper.
+        corners: (n, 2) points of a step that are joined by an outline.
+    """
     side = 2 * reach * unit
     top = 1.5 * LINE_HEIGHT
     left, bottom = reach * unit, top + reach * unit
@@ -51,6 +63,7 @@ def plane_panel(name: str, marks: Sequence[Mark], reach: int, unit: float) -> Pa
         label(side / 2, LINE_HEIGHT / 2, name, font_weight="bold"),
         element("path", d=grid, fill="none", stroke="currentColor", stroke_opacity=0.12),
         element("path", d=axes, fill="none", stroke="currentColor", stroke_opacity=0.4),
+        draw_outline(corners, left, bottom, unit) if corners is not None else "",
         *(draw_mark(mark, left, bottom, unit) for mark in marks),
     ]
     positions = (f"{mark.name} ({', '.join(map(number, mark.position[0]))})" for mark in marks)
@@ -58,6 +71,13 @@ def plane_panel(name: str, marks: Sequence[Mark], reach: int, unit: float) -> Pa
     return Panel(
         side + NAME_WIDTH, top + side + 2, "".join(body), escape_text(description), name=name
     )
+
+
+def draw_outline(corners: Array, left: float, bottom: float, unit: float) -> str:
+    """Join points of a step by a closed line."""
+    places = (f"{left + unit * x:g} {bottom - unit * y:g}" for x, y in corners.tolist())
+    line = {"fill": "none", "stroke": "currentColor", "stroke_opacity": 0.5}
+    return element("path", d=f"M{'L'.join(places)}z", **line, data_outline=step_name(corners))
 
 
 def draw_mark(mark: Mark, left: float, bottom: float, unit: float) -> str:

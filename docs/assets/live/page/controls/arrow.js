@@ -47,7 +47,22 @@ const connect = (control) => {
   };
 };
 
+/** Let an outline follow the points that it joins. @param {SVGElement} outline */
+const follow = (outline) => {
+  const points = [...(outline.parentElement?.querySelectorAll(`[data-val^="${outline.dataset.outline}["]`) ?? [])];
+  const observer = new MutationObserver(() => {
+    const places = points.map((point) => point.getAttribute("transform")?.slice("translate(".length, -1));
+    outline.setAttribute("d", `M${places.join("L")}z`);
+  });
+  for (const point of points) observer.observe(point, { attributeFilter: ["transform"] });
+};
+
 const connectAll = () => {
+  /** @type {NodeListOf<SVGElement>} */ (document.querySelectorAll("[data-outline]:not([data-ready])"))
+    .forEach((outline) => {
+      outline.dataset.ready = "";
+      follow(outline);
+    });
   /** @type {NodeListOf<HTMLElement>} */ (document.querySelectorAll("[data-control=arrow]:not([data-ready])"))
     .forEach((control) => {
       control.dataset.ready = "";

@@ -116,8 +116,8 @@ export const editInput = async (control, reference, values) => {
   waiting.clear();
   if (!opened) return;
   for (const [control, [reference, values]] of edits) editWith(opened, control, reference, values);
-  // The key or the pointer may have been released meanwhile.
-  endUndoStep(opened);
+  // A drag goes on if the pointer is still down.
+  if (!document.querySelector("[data-control]:active, .handle:active")) endUndoStep(opened);
 };
 
 /** @param {Session} session @param {HTMLElement} control @param {string} reference @param {number[]} values */
