@@ -15,6 +15,8 @@
   the order of the reads. In a message, `{"first": invalid, "of": array}` is a placeholder for the
   value and the index of the first element where `invalid` is true. A null error means that Python
   would take another branch.
+- `carried`: for an example that can be repeated, pairs of nodes: what the next iteration begins
+  with in place of the first is the second.
 - `formulas`: the formula of each step in words, only for an example whose inputs are drawn in bulk.
   Its graph has only its steps, each as a literal.
 """
@@ -96,6 +98,7 @@ class PrunedGraph:
         representative: for each node, the index of the first node that computes the same.
         ancestors: for each node, the indices of the nodes it is computed from, and its own.
         steps: the node of each step, by name.
+        carried: the nodes before and after an iteration.
         inputs: the names of the steps that can be edited.
         shared: the nodes of the literals that another example computes with too, by name.
         guards: the reads whose answers an edit can change, in the order of the reads.
@@ -112,6 +115,10 @@ class PrunedGraph:
         self.steps = {
             step: self.representative[array.node] for step, array in recording.steps.items()
         }
+        self.carried = [
+            (self.representative[before.node], self.representative[after.node])
+            for before, after in recording.carried
+        ]
         self.inputs = list(self.editable_steps())
         self.shared = {}
         for index, node in enumerate(self.nodes):
@@ -133,6 +140,7 @@ class PrunedGraph:
         """
         editable = {find_literal(self.nodes[index].literal) for index in self.step_nodes} - {None}
         editable |= set(shared_literals())
+        carried = {before.node for before, _ in self.recording.carried}
         first_index: dict[Any, int] = {}
         representative: list[int] = []
         for index, (operation, inputs, attributes, literal) in enumerate(self.nodes):
@@ -140,7 +148,7 @@ class PrunedGraph:
             key: Any
             if position in editable:
                 key = position
-            elif operation == "asarray" and index in self.step_nodes:
+            elif index in carried or (operation == "asarray" and index in self.step_nodes):
                 key = f"step {index}"
             else:
                 key = (operation, *(representative[i] for i in inputs), json.dumps(attributes))
@@ -152,7 +160,8 @@ class PrunedGraph:
         first_step = {node: step for step, node in reversed(self.steps.items())}
         for step, node in self.steps.items():
             is_literal = self.nodes[node].operation == "asarray"
-            others = (other for other in self.steps.values() if other != node)
+            results = [*self.steps.values(), *(after for _, after in self.carried)]
+            others = (other for other in results if other != node)
             is_used = any(node in self.ancestors[other] for other in others)
             if is_literal and is_used and step == first_step[node]:
                 yield step
@@ -167,7 +176,7 @@ class PrunedGraph:
 
         The nodes of its refusal are appended to `nodes`.
         """
-        inputs = set(self.literals())
+        inputs = {*self.literals(), *(before for before, _ in self.carried)}
         guarded = set()
         for index, read in enumerate(self.recording.tape.reads):
             node = self.representative[read.node]
@@ -198,6 +207,8 @@ class PrunedGraph:
     def page_nodes(self) -> Iterator[int]:
         """Yield the nodes that the page needs, without their ancestors."""
         yield from self.steps.values()
+        for pair in self.carried:
+            yield from pair
         for guard in self.guards:
             yield guard.read.node
             for piece in guard.refusal.message if guard.refusal else []:
@@ -212,6 +223,7 @@ class PrunedGraph:
 
     def as_json(self) -> dict[str, Any]:
         """Return the graph as JSON values."""
+        carried = [list(map(self.renumber, pair)) for pair in self.carried]
         return {
             "version": VERSION,
             "example": self.name,
@@ -226,6 +238,7 @@ class PrunedGraph:
             "scopes": list(self.scopes_json()),
             "guards": [self.guard_json(guard) for guard in self.guards],
             "labels": dict(self.labels()),
+            **({"carried": carried} if carried else {}),
         }
 
     def labels(self) -> Iterator[tuple[str, tuple[list[str], ...]]]:

@@ -27,12 +27,14 @@ class Recording:
         tape: the operations, and the reads of their results.
         calls: the calls of public functions; empty if they were not recorded.
         steps: the array of each step; empty if the run raised an error.
+        carried: the arrays before and after an iteration, of an example that can be repeated.
         error: the error that the run raised.
     """
 
     tape: Tape
     calls: CallRecorder
     steps: dict[str, RecordedArray] = field(default_factory=dict)
+    carried: list[tuple[RecordedArray, RecordedArray]] = field(default_factory=list)
     error: Exception | None = None
 
 
@@ -55,7 +57,11 @@ def attempt(name: str, flipped: int | None = None) -> Recording:
 def run(name: str, recording: Recording) -> Recording:
     """Run an example on the tape of a recording, and store its steps or its error there."""
     try:
-        recording.steps = examples.steps(name, recording.tape.xp)
+        iteration = getattr(examples.load(name), "iteration", None)
+        if iteration:
+            recording.steps, recording.carried = iteration(recording.tape.xp)
+        else:
+            recording.steps = examples.steps(name, recording.tape.xp)
     except Exception as error:
         recording.error = error
     return recording

@@ -10,6 +10,7 @@
     ["[data-control=slider]", urlOf("slider.js")],
     ["[data-control=cells]", urlOf("cells.js")],
     ["[data-control=arrow]", urlOf("arrow.js")],
+    ["[data-control=training]", urlOf("training.js")],
     [".player", urlOf("player.js")],
   ]);
   // Boxes that may scroll, and their names for screen readers.

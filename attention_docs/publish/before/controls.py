@@ -13,17 +13,23 @@ sentences that hold for all numbers, which an edit then does not dim, is
     ...
     </div>
 
+An example that can be repeated, because it has a function `iteration`, gets a button that does so
+and a slider through the steps, `\control{example.input[0] | name | 200 steps}`; another number of
+the input starts over.
+
 In a script, a control is an element with `data-control` and `data-input`, the reference. It calls
 `attentionDocs.editInput(element, reference, numbers)` once `attentionDocs.loadLive()` is there, and
 gets an event "numbers" with the current ones after each edit, be it its own, typed or undone.
 """
 
+import re
 from collections.abc import Callable
 from decimal import Decimal
 from html import escape
 
 import numpy as np
 
+from attention_docs import examples
 from attention_docs.arrays import Array
 from attention_docs.masks import causal_mask, window_mask
 from attention_docs.publish.before.values import Steps, format_inline, look_up, look_up_labels
@@ -48,11 +54,21 @@ ARROW = """\
 data-input="{reference}" data-arrow="{arrow}" data-stops="{stops}" data-search-exclude>
 {sliders}
 </div>"""
+TRAINING = """\
+<div class="control training" role="group" aria-label="{name}" data-control="training" \
+data-input="{reference}" data-number="{number:g}" data-example="{example}" data-search-exclude>
+<button type="button">Train</button>
+<label><span>step</span>
+<input type="range" min="0" max="{steps}" value="0" aria-valuetext="step 0"></label><span>0</span>
+<svg viewBox="0 0 {steps} 100" preserveAspectRatio="none" aria-hidden="true"><path/></svg>
+<p role="status"></p>
+</div>"""
 CHOICE = '<button type="button" data-cells="{cells}">{name}</button>'
 CELL = (
     '<td><button type="button" aria-pressed="{pressed}" aria-label="{query} sees {key}"{later}'
     ' tabindex="{tabindex}"></button></td>'
 )
+STEPS = re.compile(r"(\d+) steps")
 RANGE = "1, 2, 4, or 0.5 to 4 by 0.25"
 
 
@@ -89,6 +105,8 @@ data-stops="-1 0 1" min="0" max="2" value="1" aria-valuetext="0"></label>
         return cells(reference, name, value, numbers.split(","))
     if isinstance(value, tuple) or value.shape not in ((), (2,)):
         raise ValueError(f"{reference} is neither one number, nor two, nor a mask")
+    if steps_of_training := STEPS.fullmatch(numbers):
+        return training(reference, name, value, int(steps_of_training[1]))
     if value.ndim:
         return arrow(reference, name, value, stops(numbers))
     return slider(reference, name, value, stops(numbers))
@@ -108,6 +126,16 @@ def slider(reference: str, name: str, value: Array, numbers: list[Decimal]) -> s
         position=position,
         text=numbers[position],
         number=format_inline(value, reference),
+    )
+
+
+def training(reference: str, name: str, value: Array, steps: int) -> str:
+    """Return the HTML of a control that repeats an example."""
+    example = reference.partition(".")[0]
+    if not hasattr(examples.load(example), "iteration"):
+        raise ValueError(f"example {example} cannot be repeated: it has no function `iteration`")
+    return TRAINING.format(
+        reference=reference, name=escape(name), number=float(value), example=example, steps=steps
     )
 
 

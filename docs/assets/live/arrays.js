@@ -33,10 +33,11 @@ export const resultType = (arrays) =>
 const copyStrided = ({ data, dtype }, shape, strides, offset = 0) => {
   const copy = new Float64Array(size(shape));
   const index = shape.map(() => 0);
+  const [length, stride] = [shape.at(-1) ?? 1, strides.at(-1) ?? 0];
   let position = offset;
-  for (let i = 0; i < copy.length; i++) {
-    copy[i] = data[position];
-    for (let axis = shape.length - 1; axis >= 0; axis--) {
+  for (let i = 0; i < copy.length; ) {
+    for (let j = 0; j < length; j++) copy[i++] = data[position + j * stride];
+    for (let axis = shape.length - 2; axis >= 0; axis--) {
       position += strides[axis];
       if (++index[axis] < shape[axis]) break;
       position -= shape[axis] * strides[axis];
@@ -48,6 +49,7 @@ const copyStrided = ({ data, dtype }, shape, strides, offset = 0) => {
 
 /** Broadcast an array to a shape. @param {NDArray} array @param {number[]} shape @returns {NDArray} */
 const broadcastTo = (array, shape) => {
+  if (String(array.shape) === String(shape)) return array;
   const missing = shape.length - array.shape.length;
   const strides = stridesOf(array.shape).map((stride, i) => (array.shape[i] === 1 ? 0 : stride));
   return copyStrided(array, shape, [...Array(missing).fill(0), ...strides]);
@@ -74,6 +76,7 @@ export const broadcastArrays = (arrays) => {
 
 /** Reorder the axes of an array. @param {NDArray} array @param {number[]} axes in their new order @returns {NDArray} */
 export const permuteDims = (array, axes) => {
+  if (axes.every((axis, i) => axis === i)) return array;
   const strides = stridesOf(array.shape);
   const shape = axes.map((axis) => array.shape[axis]);
   return copyStrided(array, shape, axes.map((axis) => strides[axis]));
@@ -108,19 +111,26 @@ export const matmul = ([a, b]) => {
   const right = b.shape.length === 1 ? reshape(b, [b.shape[0], 1]) : b;
   const [m, k] = left.shape.slice(-2);
   const [rightRows, n] = right.shape.slice(-2);
+  // One matrix for the whole batch need not be copied.
+  if (b.shape.length === 2 && a.shape.length > 2)
+    return reshape(matmul([reshape(a, [-1, k]), b]), [...a.shape.slice(0, -1), n]);
   if (rightRows !== k) throw new RangeError(`cannot multiply arrays of shapes (${a.shape}) and (${b.shape})`);
   const batch = broadcastShapes([left.shape.slice(0, -2), right.shape.slice(0, -2)]);
   const [rows, columns] = [broadcastTo(left, [...batch, m, k]), broadcastTo(right, [...batch, k, n])];
   const data = new Float64Array(size(batch) * m * n);
   for (let element = 0; element < data.length; element++) {
-    const [row, column] = [Math.floor(element / n), element % n];
-    const matrix = Math.floor(row / m) * k * n;
+    const row = Math.floor(element / n);
+    const x = row * k;
+    const y = Math.floor(row / m) * k * n + (element % n);
+    let sum = 0;
     for (let i = 0; i < k; i++) {
-      const [x, y] = [rows.data[row * k + i], columns.data[matrix + i * n + column]];
+      const product = rows.data[x + i] * columns.data[y + i * n];
       // NumPy's fused multiply-add keeps an infinite sum, even where the product alone overflows.
-      const isAbsorbed = Math.abs(data[element]) === Infinity && Number.isFinite(x) && Number.isFinite(y);
-      if (!isAbsorbed) data[element] += x * y;
+      const isAbsorbed = !isFinite(sum + product) && Math.abs(sum) === Infinity
+        && isFinite(rows.data[x + i]) && isFinite(columns.data[y + i * n]);
+      if (!isAbsorbed) sum += product;
     }
+    data[element] = sum;
   }
   const shape = [...batch, ...(left === a ? [m] : []), ...(right === b ? [n] : [])];
   return { shape, data, dtype: resultType([a, b]) };

@@ -12,10 +12,10 @@ import * as show from "./show.js";
  *
  * @param {{version: number, example: string, nodes: SerialisedNode[], steps: Record<string, number>,
  *   inputs: string[], shared?: Record<string, number>, scopes: Scope[], guards: Guard[],
- *   formulas?: Record<string, string>, labels?: Record<string, string[][]>}} json
+ *   formulas?: Record<string, string>, labels?: Record<string, string[][]>, carried?: [number, number][]}} json
  * @returns {Graph}
  */
-export const parse = ({ version, example, nodes, steps, inputs, shared = {}, scopes, guards, formulas = {}, labels = {} }) => {
+export const parse = ({ version, example, nodes, steps, inputs, shared = {}, scopes, guards, formulas = {}, labels = {}, carried = [] }) => {
   if (version !== 1) throw new Error(`${example} has a graph of version ${version}; expected 1`);
   const graph = {
     example,
@@ -30,6 +30,7 @@ export const parse = ({ version, example, nodes, steps, inputs, shared = {}, sco
     guards: guards.toSorted((a, b) => a.node - b.node),
     formulas,
     labels,
+    carried,
   };
   return { ...graph, values: computeNodes(graph.nodes, new Map()) };
 };
@@ -39,25 +40,35 @@ export const parse = ({ version, example, nodes, steps, inputs, shared = {}, sco
  *
  * @param {Graph} graph
  * @param {Map<string, NDArray>} edits by the name of the input
+ * @param {Map<number, NDArray>} [state] what earlier iterations have handed on, by node
  * @returns {{values: NDArray[], refusal: Refusal | null}} the value of each node, and why they are not what
  *   Python computes: it raises an error, or (error null) takes another branch
  */
-export const evaluate = (graph, edits) => {
-  const editsByNode = new Map([...edits].map(([input, array]) => editOfNode(graph, input, array)));
-  const values = computeNodes(graph.nodes, editsByNode);
+export const evaluate = (graph, edits, state = new Map()) => {
+  const editsByNode = [...edits].map(([input, array]) => editOfNode(graph, input, array));
+  const values = computeNodes(graph.nodes, new Map([...state, ...editsByNode]), graph.values);
   const violated = graph.guards.find(({ node, holds }) => values[node].data[0] !== Number(holds));
   return { values, refusal: violated ? refusalOf(violated, values) : null };
 };
 
-/** @param {Node[]} nodes @param {Map<number, NDArray>} edits by node @returns {NDArray[]} */
-const computeNodes = (nodes, edits) => {
+/**
+ * Compute all nodes, but take those whose inputs are unchanged from the original.
+ *
+ * @param {Node[]} nodes @param {Map<number, NDArray>} edits by node @param {NDArray[]} [original]
+ * @returns {NDArray[]}
+ */
+const computeNodes = (nodes, edits, original = []) => {
   /** @type {NDArray[]} */ const values = [];
   nodes.forEach(({ operation, inputs, attributes }, node) => {
-    const { compute } = operations[operation];
-    values.push(edits.get(node) ?? compute(inputs.map((input) => values[input]), attributes));
+    const isUnchanged = original[node] && inputs.every((input) => values[input] === original[input]);
+    const compute = () => operations[operation].compute(inputs.map((input) => values[input]), attributes);
+    values.push(edits.get(node) ?? (isUnchanged ? original[node] : compute()));
   });
   return values;
 };
+
+/** Return what an iteration hands on to the next. @param {Graph} graph @param {NDArray[]} values @returns {Map<number, NDArray>} */
+export const carry = ({ carried }, values) => new Map(carried.map(([before, after]) => [before, values[after]]));
 
 /**
  * Find the node of an edited input, and check the shape of its new value.

@@ -44,7 +44,8 @@ const elementwise = (compute, slopes, { dtype, ...notation } = {}) => ({
   kind: "elementwise",
   compute: (inputs) => {
     const [a, b = a, c = a] = broadcastArrays(inputs);
-    const data = a.data.map((_, i) => Number(compute(a.data[i], b.data[i], c.data[i])));
+    const data = new Float64Array(a.data.length);
+    for (let i = 0; i < data.length; i++) data[i] = Number(compute(a.data[i], b.data[i], c.data[i]));
     // The condition of `where` does not affect the dtype.
     return { shape: a.shape, data, dtype: dtype ?? resultType(inputs.slice(-2)) };
   },
@@ -97,7 +98,11 @@ const round = (x) => {
 };
 
 /** @param {Float64Array} group */
-const total = (group) => group.reduce((sum, element) => sum + element, 0);
+const total = (group) => {
+  let sum = 0;
+  for (const element of group) sum += element;
+  return sum;
+};
 
 /** As in NumPy, NaN counts as the largest. @param {Float64Array} group */
 const argmax = (group) => {

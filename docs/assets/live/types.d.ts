@@ -49,6 +49,8 @@ interface Graph {
   formulas: Record<string, string>;
   /** The words along each axis of a step, for examples that name their rows and columns. */
   labels: Record<string, string[][]>;
+  /** Of an example that can be repeated: what the next iteration begins with in place of the first node is the second. */
+  carried: [before: number, after: number][];
   /** The value of each node, without edits. */
   values: NDArray[];
 }
@@ -64,6 +66,8 @@ interface Example {
   name: string;
   graph: Graph;
   edits: Edits;
+  /** What earlier iterations have handed on, by node. */
+  state: Map<number, NDArray>;
   /** The value of each node for the last edits that Python accepts. */
   values: NDArray[];
   /** Why Python would refuse the current edits. */

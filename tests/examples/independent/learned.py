@@ -230,3 +230,18 @@ def attention_weights(matrices, number, words, sentence):
     rows = embed(matrices, words, sentence)
     projected = course.project(matrices, rows, number)
     return reference.every_step(*projected, course.is_causal)["weights"]
+
+
+@independent("course_training", "slow loops over the first weights, drawn once more")
+def before_training(literals):
+    words, rows, held_out = sentences(*(literals[name] for name in ("NOUNS", "VERBS", "REASONS")))
+    drawn = initial_weights(len(words), literals["SEED"], literals["DEVIATION"])
+    rounded = {name: matrix.round(3) for name, matrix in drawn.items()}
+    lists = {name: matrix.tolist() for name, matrix in rounded.items()}
+    sentence = ["birds", "pass", "boats", "because", "they"]
+    chances = chance(lists, embed(lists, words, sentence))
+    return {
+        "loss": loss(rounded, rows[~held_out]),
+        **{f"weights_{i}": attention_weights(lists, i, words, sentence) for i in (1, 2)},
+        "reasons": [chances[words.index(reason)] for reason in literals["REASONS"]],
+    }

@@ -4,13 +4,15 @@ from typing import Any
 
 import numpy as np
 
-from attention_docs.examples.course_sentence import FEATURES, VOCABULARY
+from attention_docs import examples
+from attention_docs.examples.course_sentence import FEATURES, VOCABULARY, WORDS
 from attention_docs.publish.before.figures.claims import claim
 from attention_docs.publish.before.figures.course import (
     BIRDS,
     THEY,
     word_options,
 )
+from attention_docs.publish.before.figures.drawings.bars import bars_panel
 from attention_docs.publish.before.figures.learning import loss_chart
 from attention_docs.publish.before.figures.registry import StepsOf, site_figure
 from attention_docs.render.figures import Html, beside, heatmap, matrix_panel
@@ -41,6 +43,18 @@ def course_losses(steps_of: StepsOf) -> Html:
     lines = {"learned": (learned, "first"), "uniform": (uniform, "second")}
     ticks = (0, 50, 100, 150, 200), (0, 1, 2, 3)
     return loss_chart("The word after they", steps["step"], lines, *ticks)
+
+
+@site_figure
+def course_training(steps_of: StepsOf) -> Html:
+    r"""The weights of *they* in both heads, for *birds pass boats because they*, and the
+    probabilities of the six reasons after it."""
+    steps = steps_of("course_training")
+    reasons = examples.labels("course_training", "reasons")[0]
+    heads = {"head 1": "weights_1", "head 2": "weights_2"}
+    panels = [bars_panel(name, steps[step][THEY], WORDS) for name, step in heads.items()]
+    next_words = bars_panel("next word", steps["reasons"], reasons, "output")
+    return beside([*panels, next_words], "What training changes")
 
 
 @site_figure

@@ -28,7 +28,7 @@ export const load = (name) => {
 const fetchExample = async (name) => {
   await loadScript(`live/${name}.js`);
   const graph = parse(attentionDocs.graphs[name]);
-  return { name, graph, edits: new Map(), values: graph.values, refusal: null };
+  return { name, graph, edits: new Map(), state: new Map(), values: graph.values, refusal: null };
 };
 
 /**
@@ -37,7 +37,7 @@ const fetchExample = async (name) => {
  * @param {Example} example @param {Edits} edits
  */
 export const recompute = (example, edits) => {
-  const { values, refusal } = evaluate(example.graph, edits);
+  const { values, refusal } = evaluate(example.graph, edits, example.state);
   example.edits = edits;
   example.refusal = refusal;
   if (!refusal) example.values = values;

@@ -6,6 +6,7 @@ import { editInput, endSession, readAddress, startEditing } from "./edit/editor.
 import { button, choices } from "./elements.js";
 import { LOAD_ERROR, load } from "./examples.js";
 import { inputsOf } from "./inputs.js";
+import { forgetIterations, iterate } from "./iteration.js";
 import { addTabStops, tabStopOf } from "./keyboard.js";
 import { check, questionOf } from "./questions.js";
 import { attentionDocs, isOnPage } from "./site.js";
@@ -170,6 +171,7 @@ const onNewPage = () => {
   article = current;
   closeCard();
   endSession();
+  forgetIterations();
   forgetSpots();
   readAddress();
 };
@@ -181,7 +183,7 @@ document.addEventListener("keydown", onKeyDown);
 // The next element gets the focus only after this event.
 document.addEventListener("focusout", () => setTimeout(onFocusOut));
 
-attentionDocs.editInput = editInput;
+Object.assign(attentionDocs, { editInput, iterate });
 attentionDocs.onArrival(onNewPage);
 readAddress();
 addEventListener("hashchange", () => isOnPage() && readAddress());

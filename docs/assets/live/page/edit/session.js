@@ -114,7 +114,8 @@ export const computeAll = (examples, edits) => {
       const key = keyIn(example, input);
       if (key) editsByKey.set(key, array);
     }
-    recompute(example, editsByKey);
+    const isSame = [...editsByKey].every(([key, array]) => example.edits.get(key) === array);
+    if (!isSame || editsByKey.size !== example.edits.size) recompute(example, editsByKey);
   }
 };
 

@@ -1,0 +1,121 @@
+"""One step of training of the learned model, which the page repeats.
+
+The model, its 80 sentences and its first weights are those of "A model of the course that is
+learned". `loss` is the mean of -log p over all answers of these sentences. The other steps look at
+"birds pass boats because they", which is held out: `weights_1` and `weights_2` are the weights of
+its two heads, and `reasons` are the probabilities of the six reasons after "they".
+
+A step of training hands on the numbers of all matrices, in one row, and what Adam remembers of
+their gradients. `iteration` returns these arrays before and after the step, so that the page can
+repeat it as often as the reader wants.
+
+>>> show(steps())
+rate 1
+[0.0300]
+loss number
+3.0006
+weights_1 5 x 5
+[[     1      0      0      0      0]
+ [0.5014 0.4986      0      0      0]
+ [0.3282 0.3341 0.3377      0      0]
+ [0.2529 0.2457 0.2360 0.2654      0]
+ [0.1985 0.1953 0.1823 0.2215 0.2024]]
+weights_2 5 x 5
+[[     1      0      0      0      0]
+ [0.5414 0.4586      0      0      0]
+ [0.3352 0.3335 0.3313      0      0]
+ [0.2437 0.2608 0.2501 0.2454      0]
+ [0.1972 0.2160 0.2031 0.1929 0.1908]]
+reasons 6
+[0.0494 0.0611 0.0732 0.0368 0.0330 0.1577]
+"""
+
+from itertools import accumulate
+from types import ModuleType
+from typing import NamedTuple
+
+import numpy
+
+from attention_docs.arrays import Array
+from attention_docs.examples.course_learned import (
+    DECAY,
+    DEVIATION,
+    MODEL,
+    REASONS,
+    VOCABULARY,
+    WORDS,
+    sentences,
+    word_indices,
+)
+from attention_docs.learning import Adam, Weights, cross_entropy
+from attention_docs.softmax import softmax
+
+TITLE = "Training the model of the course, step by step"
+SOURCE = "our own"
+
+RATE = [0.03]
+SEED = 4  # of the learned model
+LABELS = {
+    **dict.fromkeys(("weights_1", "weights_2"), (WORDS, WORDS)),
+    "reasons": (REASONS,),
+}
+
+FIRST = MODEL.initial_weights(SEED, DEVIATION)
+# Rounded, so that the script of the graph stays small.
+WEIGHTS = numpy.round(numpy.concatenate([matrix.ravel() for matrix in FIRST.values()]), 3)
+LEARNED = numpy.array([word_indices(sentence) for sentence in sentences(held_out=False)])
+# The sentence to look at comes last, and has no answers to learn from.
+INDICES = numpy.concatenate([LEARNED[:, :-1], [word_indices(WORDS)]])
+ANSWERS = numpy.concatenate([LEARNED[:, 1:], [[-1] * len(WORDS)]])
+
+
+class Iteration(NamedTuple):
+    """The steps of the example, and what they hand on: pairs of arrays before and after."""
+
+    steps: dict[str, Array]
+    carried: list[tuple[Array, Array]]
+
+
+def steps(xp: ModuleType = numpy) -> dict[str, Array]:
+    return iteration(xp).steps
+
+
+def iteration(xp: ModuleType) -> Iteration:
+    """Compute one step of training."""
+    rate = xp.asarray(RATE)
+    row, mean, square = xp.asarray(WEIGHTS), xp.zeros(WEIGHTS.shape), xp.zeros(WEIGHTS.shape)
+    count = xp.asarray(0.0)
+    tokens, targets = (one_hot(xp, indices) for indices in (INDICES, ANSWERS))
+    weights = unpack(xp, row)
+    run = MODEL.run(weights, tokens)
+    loss, d_logits = cross_entropy(run.logits, targets)
+    gradients = MODEL.gradients(weights, tokens, run, d_logits)
+    gradient = xp.concat([xp.reshape(gradients[name], (-1,)) for name in FIRST])
+    adam = Adam(rate[0], decay=DECAY)
+    adam.count, adam.mean, adam.square = count, {"row": mean}, {"row": square}
+    after = adam.step({"row": row}, {"row": gradient})["row"]
+    reasons = xp.asarray(word_indices(REASONS))
+    return Iteration(
+        {
+            "rate": rate,
+            "loss": loss,
+            **{f"weights_{i}": run.steps[i - 1].weights[-1, :, :] for i in (1, 2)},
+            "reasons": xp.take(softmax(run.logits[-1, -1, :]), reasons),
+        },
+        [(row, after), (mean, adam.mean["row"]), (square, adam.square["row"]), (count, adam.count)],
+    )
+
+
+def one_hot(xp: ModuleType, indices: Array) -> Array:
+    """Return a row for each index with a one at its place, and a row of zeros for -1."""
+    is_one = xp.asarray(indices)[:, :, None] == xp.arange(len(VOCABULARY))
+    return xp.astype(is_one, xp.float64)
+
+
+def unpack(xp: ModuleType, row: Array) -> Weights:
+    """Return the matrices whose numbers stand in a row."""
+    ends = accumulate(matrix.size for matrix in FIRST.values())
+    return {
+        name: xp.reshape(row[end - matrix.size : end], matrix.shape)
+        for (name, matrix), end in zip(FIRST.items(), ends, strict=True)
+    }

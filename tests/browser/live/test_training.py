@@ -1,0 +1,100 @@
+"""Training in the page: the digits of Python at every step, paused, led back and started over."""
+
+import re
+
+import pytest
+
+from attention_docs.render.numbers import number
+from tests.live.training import steps_of_training
+
+PAGE, BUTTON, STATUS = "course/learned", ".training button", ".training [role=status]"
+SLIDER, RATE = ".training input", ".try:not(.dare) [data-control=slider]"
+NUMBERS = """
+    [...document.querySelectorAll('[data-val^="course_training."]')].flatMap(carrier =>
+        carrier.matches("g")
+            ? [...carrier.querySelectorAll("[data-at]")].map(cell =>
+                [carrier.dataset.val, cell.dataset.at, cell.querySelector("text").textContent])
+            : [[carrier.dataset.val, "", carrier.textContent]]
+    ).filter(([reference]) => !reference.includes("rate"))
+"""
+MOVE = """
+    ([selector, value]) => {
+        const slider = document.querySelector(selector);
+        slider.value = value;
+        slider.dispatchEvent(new Event("input"));
+    }
+"""
+
+
+def move(visit, selector, value):
+    visit.page.evaluate(MOVE, [selector, str(value)])
+
+
+def train(visit, count):
+    visit.page.locator(BUTTON).click()
+    visit.page.wait_for_function(
+        f"() => document.querySelector('{SLIDER}').value >= {count}", timeout=120_000
+    )
+
+
+def pause(visit):
+    if visit.page.locator(BUTTON).inner_text() == "Pause":
+        visit.page.locator(BUTTON).click()
+
+
+def assert_digits(visit, steps):
+    shown = visit.page.evaluate(NUMBERS)
+    assert len(shown) == 5 + 5 + 6 + 1
+    for reference, index, digits in shown:
+        step = re.fullmatch(r"course_training\.(\w+)", reference)[1]
+        indices = tuple(map(int, index.split(","))) if index else ()
+        assert digits.replace("−", "-") == number(steps[step][indices]), (reference, index)
+
+
+def test_every_step_shows_digits_of_training_in_python(open_page):
+    numbers = [0, 1, 10, 100, 200]
+    expected = steps_of_training(0.03, numbers)
+    visit = open_page(PAGE)
+    train(visit, 20)
+    pause(visit)
+    reached = int(visit.page.locator(SLIDER).input_value())
+    assert visit.page.locator(STATUS).inner_text() == f"Paused at step {reached}."
+    # There is nothing to show beyond the last step so far.
+    move(visit, SLIDER, 200)
+    assert int(visit.page.locator(SLIDER).input_value()) == reached
+    train(visit, 200)
+    assert visit.page.locator(STATUS).inner_text() == "Trained for 200 steps."
+    for count in numbers:
+        move(visit, SLIDER, count)
+        assert_digits(visit, expected[count])
+    assert visit.errors == []
+
+
+@pytest.mark.parametrize(("position", "rate", "count"), [(5, 0.3, 40), (0, 0.001, 10)])
+def test_another_rate_starts_over(open_page, position, rate, count):
+    expected = steps_of_training(rate, [0, count])
+    visit = open_page(PAGE)
+    train(visit, 5)
+    move(visit, RATE, position)
+    visit.wait_until("document.querySelector('.training input').value === '0'")
+    assert visit.page.locator(BUTTON).inner_text() == "Train"
+    assert_digits(visit, expected[0])
+    train(visit, count)
+    pause(visit)
+    move(visit, SLIDER, count)
+    assert_digits(visit, expected[count])
+
+
+def test_training_ends_when_the_page_is_left(open_page):
+    visit = open_page(PAGE)
+    train(visit, 5)
+    for page in ("next_token", "learned"):
+        visit.page.locator(f'.md-footer a[href$="/{page}/"]').click()
+        visit.page.wait_for_function(f"() => location.pathname.endsWith('/{page}/')")
+        visit.wait_until("window.attentionDocs.page === location.pathname")
+    visit.page.wait_for_selector(BUTTON)
+    assert visit.page.locator(SLIDER).input_value() == "0"
+    train(visit, 1)
+    pause(visit)
+    move(visit, SLIDER, 1)
+    assert_digits(visit, steps_of_training(0.03, [1])[1])

@@ -1,0 +1,30 @@
+"""The training of the course's model in Python, step by step."""
+
+from itertools import islice
+
+import numpy as np
+
+from attention_docs.examples import course_learned, course_training
+from attention_docs.learning import evaluate, train
+from attention_docs.softmax import softmax
+
+
+def steps_of_training(rate, numbers):
+    """Return what a page shows after some numbers of steps, by name of the step."""
+    model, batch = course_learned.MODEL, course_learned.sentences_batch()
+    weights = course_training.unpack(np, course_training.WEIGHTS)
+    stages = train(model, weights, lambda _: batch, rate, seed=0, decay=course_learned.DECAY)
+    stages = list(islice(stages, 0, max(numbers) + 1))
+    return {number: look_at(stages[number]) for number in numbers}
+
+
+def look_at(weights):
+    batch = course_learned.sentences_batch()
+    reasons = course_learned.word_indices(course_learned.REASONS)
+    run = course_learned.run_on_both_sentences(weights)
+    return {
+        "loss": np.asarray(evaluate(course_learned.MODEL, weights, batch)[0]),
+        "weights_1": run.steps[0].weights[0],
+        "weights_2": run.steps[1].weights[0],
+        "reasons": softmax(run.logits[0, -1])[reasons],
+    }
