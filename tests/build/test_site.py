@@ -14,7 +14,7 @@ from tests.conftest import ROOT, replace_in_file
 
 pytestmark = pytest.mark.independent_tests
 
-FIRST_APPENDED_LINE = 8  # of docs/index.md in the fixture `one_page_project`
+FIRST_APPENDED_LINE = 10  # of docs/index.md in the fixture `one_page_project`
 
 
 def read_page(site, page):
