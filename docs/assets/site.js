@@ -118,6 +118,14 @@
     removeEventListener("hashchange", onHashChange);
   };
 
+  // Old anchors of sections that are now elsewhere lead on; without scripts, the page shows their link.
+  const followMovedAnchor = () => {
+    const link = document.getElementById(location.hash.slice(1));
+    if (link?.matches(".moved a")) location.replace(link.href);
+  };
+  addEventListener("hashchange", followMovedAnchor);
+  followMovedAnchor();
+
   // The theme navigates between pages: it changes the address first, and the page once that is fetched. For
   // links within a page, it would fetch the page again and discard the reader's edits, so the browser handles
   // them: the theme ignores links with a target, and `onPopState` hides Back from it.

@@ -88,6 +88,21 @@ def test_heading_link_scrolls_below_header(chapter, expected_counts):
     assert count_content(page) == expected_counts(CHAPTER)
 
 
+def test_old_anchor_leads_to_the_moved_section(open_page, address):
+    visit = open_page()
+    visit.page.goto(f"{address}mechanisms/masks/#the-second-way")
+    visit.page.wait_for_url(f"{address}mechanisms/local_window/#the-second-way")
+    visit.page.wait_for_function(IS_BELOW_HEADER, arg="#the-second-way")
+
+
+def test_old_anchor_shows_its_link_without_scripts(phone, address):
+    phone.load(f"{address}mechanisms/masks/#the-second-way")
+    links = phone.page.locator(".moved a:visible")
+    assert links.evaluate_all("all => all.map(link => link.hash)") == ["#the-second-way"]
+    phone.load(f"{address}mechanisms/masks/")
+    assert links.count() == 0
+
+
 def test_heading_link_to_another_page_scrolls_below_header(open_page, address, expected_counts):
     visit = open_page("errata")
     link = visit.page.locator(".md-content a[href*='/#']:not([href*='errata/#']):visible").first

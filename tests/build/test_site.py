@@ -6,6 +6,7 @@ import re
 import shutil
 
 import pytest
+from bs4 import BeautifulSoup
 
 from attention_docs.publish.before.contents import title_and_description
 from attention_docs.publish.sources import Source
@@ -302,3 +303,19 @@ def test_changed_input_changes_the_page(one_page_project):
     replace_in_file(example, "[1, 1, 1, 1]]", "[1, 1, 1, 3]]")
     assert mkdocs(one_page_project, "build").returncode == 0
     assert "<td>0.0033" in read_page(one_page_project / "site", "")
+
+
+def test_map_leads_to_every_chapter_of_the_section(site):
+    page = BeautifulSoup(read_page(site, "reading_order"), "html.parser")
+    links = {a["href"] for a in page.select(".map a")}
+    chapters = {a["href"] for a in page.select(".md-content details li a")}
+    assert len(chapters) > 40  # with the notebooks
+    assert {link for link in chapters if "mechanisms" in link} <= links
+
+
+def test_pages_of_the_course_say_where_they_stand(site):
+    page = BeautifulSoup(read_page(site, "course/scale"), "html.parser")
+    progress = page.select_one(".progress")
+    assert progress.get_text() == "The first hour, page 4 of 10"
+    assert progress.find_previous_sibling().name == "h1"
+    assert 'class="progress"' not in read_page(site, "course/test_yourself")

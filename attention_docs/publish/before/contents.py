@@ -54,8 +54,13 @@ def contents(section_title: str, nav: Nav, sources: Sources, page: str) -> str:
     ... }
     >>> sources = {path: Source(path, text) for path, text in texts.items()}
     >>> print(contents("Chapters", nav, sources, "start/order.md"))
-    1. **Scores**
-        1. [The root](../scores/root.md)<br><span data-search-exclude>Why it is the root.</span>
+    <BLANKLINE>
+    <details markdown="1"><summary>Scores</summary>
+    <BLANKLINE>
+    1. [The root](../scores/root.md)<br><span data-search-exclude>Why it is the root.</span>
+    <BLANKLINE>
+    </details>
+    <BLANKLINE>
     1. [The end](../end.md)<br><span data-search-exclude>What to read next.</span>
     """
     items = section_items(section_title, nav)
@@ -104,22 +109,23 @@ def words_of_prose(text: str) -> list[str]:
 
 
 def list_lines(
-    items: Nav, sources: Sources, folder: str, indent: str = "", *, has_minutes: bool = False
+    items: Nav, sources: Sources, folder: str, *, has_minutes: bool = False
 ) -> Iterator[str]:
-    """Yield the lines of a numbered list of pages, with nested lists for nested sections.
+    """Yield the lines of a numbered list of pages, with a fold for each nested section.
 
     Links are relative to the folder.
     """
     for title, target in map(title_and_target, items):
         if isinstance(target, list):
-            yield f"{indent}1. **{escape_markdown(title or '')}**"
-            yield from list_lines(target, sources, folder, indent + "    ", has_minutes=has_minutes)
+            yield f'\n<details markdown="1"><summary>{escape(title or "")}</summary>\n'
+            yield from list_lines(target, sources, folder, has_minutes=has_minutes)
+            yield "\n</details>\n"
         elif source := sources.get(target):
             heading, description = title_and_description(source)
             link = posixpath.relpath(target, folder or ".")
             excerpt = f"<span data-search-exclude>{escape_markdown(description)}</span>"
             time = f", {in_minutes(reading_minutes(source))}" if has_minutes else ""
-            yield f"{indent}1. [{escape_markdown(title or heading)}]({link}){time}<br>{excerpt}"
+            yield f"1. [{escape_markdown(title or heading)}]({link}){time}<br>{excerpt}"
 
 
 def in_minutes(count: int) -> str:
@@ -157,6 +163,23 @@ def overview(section_title: str, nav: Nav, sources: Sources, page: str) -> str:
             name = object_path.rpartition(".")[2]
             rows.append(f"| [`{name}`]({link}#{object_path}) | {summary(object_path)} |")
     return "\n".join(rows)
+
+
+def progress(section_title: str, nav: Nav, page: str) -> str:
+    """Return where a page stands in a section, or nothing for a page that is not in it.
+
+    >>> html = progress("Course", [{"Course": ["one.md", "two.md"]}], "two.md")
+    >>> html.replace(" data-computed", "")
+    '<p class="progress" style="--read: 100%">Course, page <span>2</span> of <span>2</span></p>'
+    """
+    items = (items for title, items in sections(nav) if title == section_title)
+    pages = list(page_paths(next(items, [])))
+    if page not in pages:
+        return ""
+    position = pages.index(page) + 1
+    place = f"page {computed_span(str(position))} of {computed_span(str(len(pages)))}"
+    read = f"{position / len(pages):.0%}"
+    return f'<p class="progress" style="--read: {read}">{section_title}, {place}</p>'
 
 
 def section_items(section_title: str, nav: Nav) -> Nav:

@@ -39,6 +39,8 @@ from attention_docs.publish.sources import Source
 log = logging.getLogger("mkdocs.attention_docs.before")
 # In `docs/`, such a link leads to the notebook; on the site, it must lead to its page.
 LINK_TO_NOTEBOOK = re.compile(r"(\]\([\w./]+)\.ipynb(?=[#)])")
+# The section of `nav` whose pages are numbered.
+COURSE = "The first hour"
 
 
 class Prepared(NamedTuple):
@@ -89,7 +91,10 @@ def prepare(project: Project, nav: Nav) -> Prepared:
         converter.parts |= drawings.result()
     for name in sorted(set(examples.names()) - converter.used_examples):
         log.warning(r"attention_docs/examples/%s.py: no page uses \example{%s}", name, name)
-    markdown = {path: source.front_matter + source.markdown for path, source in sources.items()}
+    markdown = {
+        path: source.front_matter + converter.with_progress(path, source.markdown)
+        for path, source in sources.items()
+    }
     return Prepared(markdown, sources, files, converter.parts)
 
 
@@ -145,6 +150,16 @@ class MarkdownConverter:
         resolved = values.resolve(source.prose, self.macros(source), source.location)
         with_links = LINK_TO_NOTEBOOK.sub(r"\1.md", resolved)
         return sessions.mark_sessions(self.diagrams.replace_fences(with_links))
+
+    def with_progress(self, path: str, markdown: str) -> str:
+        """Add to the title of a page of the course the place of the page.
+
+        It stands below the title, because the search would take what is above for a section.
+        """
+        html = contents.progress(COURSE, self.nav, path)
+        if not html:
+            return markdown
+        return contents.TITLE.sub(rf"\g<0>\n\n{self.parts.add(html)}", markdown, count=1)
 
     def macros(self, source: Source) -> Macros:
         r"""Return the macros of a page: `\val{...}` and so on."""
