@@ -85,10 +85,10 @@ DESCRIPTIONS = """
             .map(e => e.textContent).join(" ") || drawing.alt,
     ])
 """
-# Blocks that overlap their predecessor.
+# Blocks that overlap their predecessor, other than the progress, for which the title leaves room.
 OVERLAPS = """
     [...document.querySelectorAll(".md-content__inner")].flatMap(article => {
-        const blocks = [...article.children].filter(e => e.offsetHeight && e.localName !== "form");
+        const blocks = [...article.children].filter(e => e.offsetHeight && e.localName !== "form" && !e.matches(".progress"));
         return blocks.slice(1).filter((block, i) =>
             block.getBoundingClientRect().top < blocks[i].getBoundingClientRect().bottom - 1
         ).map(block => block.outerHTML.slice(0, 200));
@@ -118,6 +118,14 @@ SMALL_CODE = """
     [...document.querySelectorAll(".md-content code")].filter(
         code => code.checkVisibility() && parseFloat(getComputedStyle(code).fontSize) < 12
     ).map(code => code.outerHTML.slice(0, 200))
+"""
+# The smallest text in drawings and diagrams, in pixels on the screen.
+SMALL_FIGURE_TEXT = """
+    smallest => [...document.querySelectorAll(".md-content svg:is(.drawing, .step, .diagram > svg)")]
+        .filter(svg => svg.checkVisibility())
+        .flatMap(svg => [...svg.querySelectorAll("text, tspan")].filter(text =>
+            parseFloat(getComputedStyle(text).fontSize) * svg.getScreenCTM().a < smallest - 0.05
+        )).map(text => text.outerHTML.slice(0, 200))
 """
 PHONE_WIDTHS = (390, 320)
 # Animated elements, one for each combination of name and classes.
@@ -194,6 +202,7 @@ def is_complete_in_every_window_and_meets_wcag_2_2(visit, expected):
         assert visit.page.evaluate(COUNTS, KINDS) == expected.unfolded_counts, window
         assert visit.page.evaluate(HORIZONTAL_OVERFLOW) <= 0, window
         assert visit.page.evaluate(INACCESSIBLE_BOXES) == [], window
+        assert visit.page.evaluate(SMALL_FIGURE_TEXT, 12 if width == 1280 else 11) == [], window
         if window == expected.axe_window:
             violations = visit.page.evaluate(AXE, [EXCLUDED_PER_PAGE, RULES, TEMPLATE_RULES])
             assert violations == [], window
@@ -209,6 +218,7 @@ def shows_on_phones_where_content_is_cut_and_readable_code(visit, expected):
         visit.emulate("light", width)
         assert visit.page.evaluate(CUT_WITHOUT_A_SIGN) == [], width
         assert visit.page.evaluate(SMALL_CODE) == [], width
+        assert visit.page.evaluate(SMALL_FIGURE_TEXT, 11) == [], width
 
 
 def prints_only_the_text_dark_on_white(visit, expected):

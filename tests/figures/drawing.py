@@ -60,6 +60,9 @@ def shapes(picture):
     return tuple(_visible_shapes(ElementTree.fromstring(picture), lambda points: points))
 
 
+MINUS_BEFORE_NUMBER = re.compile(r"−(?=\d|inf)")
+
+
 def size(picture):
     """Return the width and the height of a picture."""
     root = ElementTree.fromstring(picture)
@@ -78,6 +81,7 @@ def _visible_shapes(node, to_paper):
         elif kind not in ("title", "desc"):
             tooltip = child.findtext(f"{SVG}title", "")
             text = "".join(child.itertext()) if kind == "text" else ""
+            text = MINUS_BEFORE_NUMBER.sub("-", text)  # as `number` and `float` have it
             corners = child_to_paper(CORNERS[kind](child))
             yield Shape(kind, child.attrib, text, tooltip, corners)
 
@@ -218,6 +222,6 @@ def assert_readable(picture):
         assert 0 <= top <= bottom <= height, shape
     labels = [shape for shape in shapes(picture) if shape.text]
     for shape in labels:
-        assert float(shape.attributes["font-size"]) >= 10, shape
+        assert float(shape.attributes["font-size"]) >= 12, shape
     for a, b in combinations(labels, 2):
         assert not overlap(a, b), (a.text, b.text)

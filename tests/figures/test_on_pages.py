@@ -10,7 +10,14 @@ import pytest
 from attention_docs import examples
 from attention_docs.publish.after.formulas import ROLES as FORMULA_ROLES
 from attention_docs.publish.before.figures.drawings.panel import WAYS, panel
-from attention_docs.publish.before.figures.registry import FIGURES, figure_block, site_figure
+from attention_docs.publish.before.figures.registry import (
+    FIGURES,
+    PHONE_TEXT_WIDTH,
+    TEXT_WIDTH,
+    draw_for,
+    figure_block,
+    site_figure,
+)
 from attention_docs.publish.computed import ComputedExamples
 from attention_docs.render.figures.scales import FILLS, MINUS, OPACITY_UNDER_TEXT
 from attention_docs.render.figures.svg import ROLES, SERIES
@@ -54,6 +61,15 @@ def test_figure_is_readable_with_narrow_margins(name):
 
 
 @each_figure
+@pytest.mark.parametrize("width", [TEXT_WIDTH, PHONE_TEXT_WIDTH])
+def test_charts_are_readable_at_each_width_of_the_text(name, width):
+    html = draw_for(FIGURES[name], STEPS.named_steps, width)
+    if html != draw(name):
+        for picture in svgs_of(html):
+            assert_readable(picture)
+
+
+@each_figure
 def test_colours_are_defined_in_both_schemes(name):
     light, dark = re.findall(r'\[data-md-color-scheme="\w+"\] \{(.*?)\n *\}', STYLE, re.DOTALL)
     for node in ElementTree.fromstring(f"<g>{draw(name)}</g>").iter():
@@ -76,7 +92,7 @@ def test_cells_have_the_reference_of_their_number(name):
         array = STEPS.steps(example)[step]
         for cell in group.findall(f"{SVG}g[@data-at]"):
             value = array[tuple(map(int, cell.get("data-at").split(",")))]
-            text = "".join(cell.itertext())
+            text = "".join(cell.itertext()).replace("−", "-")
             assert value == -np.inf or text in ("", "✓") or number(value) in text
             tagged.add(cell[0])
     swatches = {box for box in boxes if float(box.get("height")) == 8}  # of the legend

@@ -25,7 +25,7 @@ GRAPHVIZ = Path("@hpcc-js", "wasm-graphviz")
 # Lengths are in pixels, and Graphviz's points are taken as pixels.
 FONT_SIZE = 16  # in boxes
 SMALL_FONT_SIZE = 14  # beside edges
-SUBSCRIPT_FONT_SIZE = 11
+SUBSCRIPT_FONT_SIZE = 13
 SUBSCRIPT_DROP = 4
 LINE_HEIGHT = 20
 # Wider than most system fonts, so that text in any of them fits into its box.
@@ -45,7 +45,7 @@ POINTS_PER_INCH = 72
 SUBSCRIPT = re.compile(r"(?<=\b[A-Za-z])_([A-Za-z]+)")
 MARGIN = 2
 # On a narrow screen, a diagram shrinks to this scale before it scrolls.
-MIN_SCALE = 0.7
+MIN_SCALE = 0.86
 
 
 Point = tuple[float, float]
@@ -146,7 +146,7 @@ def dot_label(lines: Iterable[str], font_size: int) -> str:
     >>> print(dot_label(["d_k"], 16).replace("><", ">\n<"))
     <<TABLE BORDER="0" CELLSPACING="0" CELLPADDING="0">
     <TR>
-    <TD HEIGHT="20">d<FONT POINT-SIZE="11">k</FONT>
+    <TD HEIGHT="20">d<FONT POINT-SIZE="13">k</FONT>
     </TD>
     </TR>
     </TABLE>>
@@ -243,7 +243,7 @@ def with_subscripts(line: str) -> str:
     """Return a line of text as SVG with subscripts.
 
     >>> with_subscripts("m × d_k rows")
-    'm × d<tspan dy="4" font-size="11">k</tspan><tspan dy="-4"> rows</tspan>'
+    'm × d<tspan dy="4" font-size="13">k</tspan><tspan dy="-4"> rows</tspan>'
     """
     # The pattern has a group, so the texts alternate with the subscripts.
     first_text, *subscripts_and_texts = SUBSCRIPT.split(html.escape(line))

@@ -18,6 +18,7 @@ from attention_docs.render.figures.svg import (
     escape_text,
     label,
     text_width,
+    with_minus,
 )
 from attention_docs.render.numbers import number
 from attention_docs.render.references import index_in_step, step_name
@@ -80,7 +81,8 @@ def cell_size(*matrices: np.ndarray, columns: int) -> tuple[float, float]:
 
 def widen_to_labels(size: tuple[float, float], labels: Sequence[str]) -> tuple[float, float]:
     """Widen cells to the labels of their columns, unless the matrix gets too wide."""
-    width = max(size[0], 6 + max(map(text_width, labels)))
+    # Words are narrower than digits, for which `text_width` has room.
+    width = max(size[0], 6 + 0.9 * max(map(text_width, labels)))
     return (width, size[1]) if width * len(labels) <= MAX_WIDTH else size
 
 
@@ -130,7 +132,7 @@ def tag_index(svg: str, matrix: np.ndarray, index: tuple[int, ...]) -> str:
 
 def inline_number(matrix: np.ndarray, index: tuple[int, ...]) -> str:
     """Return a number of a matrix for use within a text element."""
-    text, step = escape_text(number(matrix[index])), step_name(matrix)
+    text, step = escape_text(with_minus(number(matrix[index]))), step_name(matrix)
     if not step:
         return text
     return element("tspan", text, data_val=f"{step}[{index_in_step(matrix, index)}]")

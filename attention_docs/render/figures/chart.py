@@ -2,6 +2,7 @@
 
 import math
 from collections.abc import Callable, Sequence
+from contextvars import ContextVar
 from itertools import accumulate
 from typing import NamedTuple
 
@@ -21,7 +22,9 @@ from attention_docs.render.figures.svg import (
 from attention_docs.render.numbers import number
 from attention_docs.render.references import index_in_step, step_name
 
-WIDTH, HEIGHT = 240, 170
+WIDTH, HEIGHT = 240, 170  # of the lines
+# The width of whole charts, if they are to be as wide as a text.
+CHART_WIDTH: ContextVar[float | None] = ContextVar("CHART_WIDTH", default=None)
 DASHES = (None, "6 3", "2 3", "8 3 2 3")
 MARKERS = (
     "M-4 0a4 4 0 1 0 8 0a4 4 0 1 0 -8 0z",
@@ -64,17 +67,19 @@ class Axis(NamedTuple):
 
 
 class Plot(NamedTuple):
-    """The rectangle of a chart in which lines are drawn: its axes and its corner on paper."""
+    """The rectangle of a chart in which lines are drawn: its axes, its corner and its size."""
 
     x: Axis
     y: Axis
     left: float
     top: float
+    width: float
+    height: float
 
     def to_paper(self, point: np.ndarray) -> tuple[float, float]:
         return (
-            self.left + WIDTH * self.x.share(point[0]),
-            self.top + HEIGHT * (1 - self.y.share(point[1])),
+            self.left + self.width * self.x.share(point[0]),
+            self.top + self.height * (1 - self.y.share(point[1])),
         )
 
 
@@ -87,10 +92,8 @@ def line_chart(name: str, x: Axis, y: Axis, series: Sequence[Series]) -> Panel:
             finite, or one that is not positive on a logarithmic axis.
     """
     points_of_series = [_checked_points(curve, x, y) for curve in series]
-    ticks_width = max(text_width(_tick_text(tick)) for tick in y.ticks)
-    # The title is centred over the lines and may be wider than they are.
-    left = max(ticks_width + 2 * LINE_HEIGHT, (text_width(name) - WIDTH) / 2)
-    plot = Plot(x, y, left, top=2.5 * LINE_HEIGHT)
+    names_width = max(text_width(curve.name) for curve in series)
+    plot = _lay_out(name, x, y, names_width)
     # A series without a name has the style of the named one before it.
     styles = [count - 1 for count in accumulate(bool(curve.name) for curve in series)]
     named_series = [
@@ -99,7 +102,7 @@ def line_chart(name: str, x: Axis, y: Axis, series: Sequence[Series]) -> Panel:
         if curve.name
     ]
     body = [
-        label(left + WIDTH / 2, LINE_HEIGHT / 2, name, font_weight="bold"),
+        label(plot.left + plot.width / 2, LINE_HEIGHT / 2, name, font_weight="bold"),
         *_draw_axes(plot),
         *(
             _draw_series(curve, points, style, plot)
@@ -107,11 +110,20 @@ def line_chart(name: str, x: Axis, y: Axis, series: Sequence[Series]) -> Panel:
         ),
         *_draw_names(named_series, plot),
     ]
-    names_width = max(text_width(curve.name) for curve, _ in named_series)
-    width = left + max(WIDTH + 16 + names_width, (WIDTH + text_width(name)) / 2)
-    height = plot.top + HEIGHT + 2.5 * LINE_HEIGHT
+    width = plot.left + max(plot.width + 16 + names_width, (plot.width + text_width(name)) / 2)
+    height = plot.top + plot.height + 2.5 * LINE_HEIGHT
     sentences = [_describe(curve, points, x, y) for curve, points in named_series]
     return Panel(width, height, "".join(body), f"{name}. {' '.join(sentences)}")
+
+
+def _lay_out(name: str, x: Axis, y: Axis, names_width: float) -> Plot:
+    """Place the lines between the ticks of the y axis and the names at their right ends."""
+    left = max(text_width(_tick_text(tick)) for tick in y.ticks) + 2 * LINE_HEIGHT
+    chart_width = CHART_WIDTH.get()
+    width = WIDTH if chart_width is None else max(150, chart_width - left - 16 - names_width)
+    # The title is centred over the lines and may be wider than they are.
+    left = max(left, (text_width(name) - width) / 2)
+    return Plot(x, y, left, 2.5 * LINE_HEIGHT, width, max(HEIGHT, 0.42 * width))
 
 
 def _checked_points(curve: Series, x: Axis, y: Axis) -> np.ndarray:
@@ -165,7 +177,7 @@ def _draw_series(curve: Series, points: np.ndarray, style: int, plot: Plot) -> s
 def _axis_data(plot: Plot) -> str:
     """Return the scale of the y axis for the page's script, which moves points that change."""
     ticks = plot.y.ticks
-    ends = ticks[0], ticks[-1], plot.y.unit, plot.top + HEIGHT, plot.top
+    ends = ticks[0], ticks[-1], plot.y.unit, plot.top + plot.height, plot.top
     return " ".join(f"{end:g}" for end in ends) + (" logarithmic" if plot.y.logarithmic else "")
 
 
@@ -173,25 +185,25 @@ def _draw_names(named_series: Sequence[tuple[Series, np.ndarray]], plot: Plot) -
     """Write the name of each series at the right end of its line."""
     ends = _without_overlap([plot.to_paper(points[-1])[1] for _, points in named_series])
     return [
-        label(plot.left + WIDTH + 10, end, curve.name, "start", fill=colour(curve.role))
+        label(plot.left + plot.width + 10, end, curve.name, "start", fill=colour(curve.role))
         for (curve, _), end in zip(named_series, ends, strict=True)
     ]
 
 
 def _draw_axes(plot: Plot) -> list[str]:
     """Draw the names and ticks of both axes, with a grid line at each tick."""
-    left, top, bottom = plot.left, plot.top, plot.top + HEIGHT
+    left, top, bottom = plot.left, plot.top, plot.top + plot.height
     faint = {"stroke": "currentColor", "stroke_opacity": 0.25, "fill": "none"}
-    body = [label(left + WIDTH / 2, bottom + 2 * LINE_HEIGHT, plot.x.name)]
-    body.append(vertical_label(LINE_HEIGHT / 2, top + HEIGHT / 2, plot.y.name))
+    body = [label(left + plot.width / 2, bottom + 2 * LINE_HEIGHT, plot.x.name)]
+    body.append(vertical_label(LINE_HEIGHT / 2, top + plot.height / 2, plot.y.name))
     for tick in plot.x.ticks:
-        x = left + WIDTH * plot.x.share(tick)
-        body.append(element("path", d=f"M{x:.1f} {top}v{HEIGHT}", **faint))
-        body.append(label(x, bottom + LINE_HEIGHT / 2 + 2, _tick_text(tick), font_size=11))
+        x = left + plot.width * plot.x.share(tick)
+        body.append(element("path", d=f"M{x:.1f} {top}v{plot.height:g}", **faint))
+        body.append(label(x, bottom + LINE_HEIGHT / 2 + 2, _tick_text(tick)))
     for tick in plot.y.ticks:
-        y = bottom - HEIGHT * plot.y.share(tick)
-        body.append(element("path", d=f"M{left:.1f} {y:.1f}h{WIDTH}", **faint))
-        body.append(label(left - 6, y, _tick_text(tick), "end", font_size=11))
+        y = bottom - plot.height * plot.y.share(tick)
+        body.append(element("path", d=f"M{left:.1f} {y:.1f}h{plot.width:g}", **faint))
+        body.append(label(left - 6, y, _tick_text(tick), "end"))
     return body
 
 

@@ -98,10 +98,8 @@ def matrix_panel(
     tagged_legend = cells.tag_step(legend.body, values, "data_scale")
     body = [
         title(centre, LINE_HEIGHT / 2, name, role),
-        label(centre, 1.5 * LINE_HEIGHT, columns, font_size=11),
-        vertical_label(
-            grid.x - margin - LINE_HEIGHT / 2, grid.y + grid.height / 2, rows, font_size=11
-        ),
+        label(centre, 1.5 * LINE_HEIGHT, columns),
+        vertical_label(grid.x - margin - LINE_HEIGHT / 2, grid.y + grid.height / 2, rows),
         cells.draw_column_labels(grid, column_labels),
         cells.draw_row_labels(grid, row_labels),
         cells.draw_cells(grid, values, colour_scale, crossed_out, has_numbers),
@@ -118,7 +116,7 @@ def _legend(scale: Scale, is_mask: bool, width: float, has_numbers: bool) -> Pan
         return scale.legend(width, OPACITY_UNDER_TEXT if has_numbers else OPACITY)
     text = "✓ takes part, × does not"
     width = max(width, text_width(text))
-    return Panel(width, LINE_HEIGHT, label(width / 2, LINE_HEIGHT / 2, text, font_size=11), "")
+    return Panel(width, LINE_HEIGHT, label(width / 2, LINE_HEIGHT / 2, text), "")
 
 
 def _checked_hidden(hidden: Array | None, shape: tuple[int, ...]) -> np.ndarray | None:

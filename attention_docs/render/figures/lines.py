@@ -22,7 +22,7 @@ from attention_docs.render.figures.svg import (
 )
 from attention_docs.render.numbers import number
 
-WIDTH = 180
+WIDTH = 156
 ROW_HEIGHT = 34
 # Between the names of the keys and the weights of a single query.
 GAP = 14
@@ -73,8 +73,12 @@ def lines_panel(
     query: int | None = None,
     heading: str | None = None,
     sides: tuple[str, str] | None = None,
+    length: float = WIDTH,
+    has_legend: bool = True,
 ) -> Panel:
     """Draw the lines as a panel, alone or beside others under a heading.
+
+    Of panels beside each other, one with a legend is enough.
 
     `sides` replaces the titles "queries" and "keys" by two without colour, for a page that has not
     introduced these terms.
@@ -89,7 +93,7 @@ def lines_panel(
     queries = range(count) if query is None else [arguments.index("query", query, count)]
     titles, roles = (sides, (None, None)) if sides else (("queries", "keys"), ("query", "key"))
     left = max(map(text_width, [*names, titles[0]])) + 8
-    right = left + WIDTH
+    right = left + length
     names_end = right + 8 + max(map(text_width, key_names))
     rows_height = ROW_HEIGHT * max(count, key_count)
     query_rows, key_rows = (_row_positions(n, rows_height) for n in matrix.shape)
@@ -98,7 +102,7 @@ def lines_panel(
         if matrix[row, column] > 0:
             tooltip = f"{names[row]} to {key_names[column]}: {number(matrix[row, column])}"
             share = matrix[row, column] / _largest(matrix)
-            line = _draw_line(left, query_rows[row], key_rows[column], share, tooltip)
+            line = _draw_line((left, right), query_rows[row], key_rows[column], share, tooltip)
             lines.append(cells.tag_index(line, matrix, (row, column)))
     # The weights of a single query are printed in a column beside the keys.
     numbers = [] if query is None else [number(weight) for weight in matrix[queries[0]]]
@@ -112,13 +116,15 @@ def lines_panel(
         cells.tag_step("".join([*lines, *number_labels]), matrix),
         *(label(left - 8, y, token, "end") for y, token in zip(query_rows, names, strict=True)),
         *(label(right + 8, y, key, "start") for y, key in zip(key_rows, key_names, strict=True)),
-        _legend(left, 2 * LINE_HEIGHT + rows_height + LINE_HEIGHT / 2, _largest(matrix)),
+        _legend(left, 2 * LINE_HEIGHT + rows_height + LINE_HEIGHT / 2, _largest(matrix))
+        if has_legend
+        else "",
     ]
     numbers_end = names_end + GAP + max(map(text_width, numbers)) if numbers else names_end
     width = 8 + max(numbers_end, right + 8 + text_width(titles[1]))
-    height = 2 * LINE_HEIGHT + rows_height + LINE_HEIGHT
+    height = 2 * LINE_HEIGHT + rows_height + (LINE_HEIGHT if has_legend else 0)
     panel = Panel(width, height, "".join(body), _describe(matrix, names, key_names, queries))
-    return panel if heading is None else _add_heading(panel, heading, left + WIDTH / 2)
+    return panel if heading is None else _add_heading(panel, heading, left + length / 2)
 
 
 def _add_heading(panel: Panel, heading: str, centre: float) -> Panel:
@@ -150,13 +156,16 @@ def _row_positions(count: int, height: float) -> list[float]:
     return [top + ROW_HEIGHT / 2 + ROW_HEIGHT * row for row in range(count)]
 
 
-def _draw_line(x: float, start: float, end: float, share: float, tooltip: str) -> str:
+def _draw_line(
+    sides: tuple[float, float], start: float, end: float, share: float, tooltip: str
+) -> str:
     """Draw a curve from the left side to the right, whose width is a share of the maximum."""
-    middle = x + WIDTH / 2
+    left, right = sides
+    middle = (left + right) / 2
     return element(
         "path",
         element("title", escape_text(tooltip)),
-        d=f"M{x:g} {start:g}C{middle:g} {start:g} {middle:g} {end:g} {x + WIDTH:g} {end:g}",
+        d=f"M{left:g} {start:g}C{middle:g} {start:g} {middle:g} {end:g} {right:g} {end:g}",
         fill="none",
         stroke=colour("weights"),
         stroke_width=max(0.4, MAX_STROKE * share),
@@ -176,7 +185,7 @@ def _legend(x: float, y: float, largest: float) -> str:
         ends = {"x1": left, "x2": left + 30, "y1": y, "y2": y}
         stroke = {"stroke": colour("weights"), "stroke_width": MAX_STROKE * share}
         body.append(element("line", **ends, **stroke, stroke_opacity=0.7))
-        body.append(label(left + 36, y, number(share * largest), "start", font_size=10))
+        body.append(label(left + 36, y, number(share * largest), "start"))
     return "".join(body)
 
 

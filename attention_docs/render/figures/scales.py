@@ -59,7 +59,7 @@ class Scale(NamedTuple):
         ticks = [self.low, 0.0, self.high] if self.low else [0.0, self.high]
         widest_tick = max(text_width(number(tick)) for tick in ticks)
         # Neighbouring ticks are two or four swatches apart, so a quarter keeps them from touching.
-        swatch_width = max(MIN_SWATCH_WIDTH, widest_tick / 4)
+        swatch_width = max(MIN_SWATCH_WIDTH, widest_tick / 4 + 3)
         length = SWATCH_COUNT * swatch_width
         width = max(width, length + widest_tick)
         left = (width - length) / 2
@@ -76,7 +76,7 @@ class Scale(NamedTuple):
         for tick in ticks:
             share = (tick / self.high - low_share) / (1 - low_share)
             x = left + swatch_width / 2 + share * (length - swatch_width)
-            body.append(label(x, 8 + LINE_HEIGHT / 2, number(tick), font_size=10))
+            body.append(label(x, 8 + LINE_HEIGHT / 2, number(tick)))
         return Panel(width, 8 + LINE_HEIGHT, "".join(body), "")
 
 

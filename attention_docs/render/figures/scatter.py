@@ -128,10 +128,10 @@ def scatter_2d(
     body = [
         label(width / 2, LINE_HEIGHT / 2, name, font_weight="bold"),
         *_draw_floor(size, to_paper),
-        *(label(*to_paper([(i, -0.17)])[0], number(i), font_size=10) for i in range(size[0] + 1)),
-        *(label(*to_paper([(-0.17, i)])[0], number(i), font_size=10) for i in range(size[1] + 1)),
-        label((MARGIN + right) / 2, origin[1] + 2.3 * LINE_HEIGHT, axes[0], font_size=11),
-        vertical_label(LINE_HEIGHT / 2, (origin[1] + top) / 2, axes[1], font_size=11),
+        *(label(*to_paper([(i, -0.17)])[0], number(i)) for i in range(size[0] + 1)),
+        *(label(*to_paper([(-0.17, i)])[0], number(i)) for i in range(size[1] + 1)),
+        label((MARGIN + right) / 2, origin[1] + 2.3 * LINE_HEIGHT, axes[0]),
+        vertical_label(LINE_HEIGHT / 2, (origin[1] + top) / 2, axes[1]),
     ]
     for points in sets:
         if points.outlined:
@@ -209,19 +209,19 @@ def _draw_axes_3d(axes: Sequence[str], size: Sequence[int], to_paper: Projection
     x, y = vertical[-1]
     body = [
         _draw_line(vertical[0], vertical[-1], stroke_opacity=0.6),
-        label(x, y - LINE_HEIGHT, axes[2], font_size=11),
+        label(x, y - 1.3 * LINE_HEIGHT, axes[2]),
     ]
     for z, (x, y) in enumerate(vertical[1:], 1):
-        body.append(label(x - 6, y, number(z), "end", font_size=10))
+        body.append(label(x - 6, y, number(z), "end"))
     # The other ticks are along the two edges of the floor that face the viewer.
     front = to_paper([(i, 0, 0) for i in range(size[0] + 1)])
     side = to_paper([(size[0], i, 0) for i in range(size[1] + 1)])
-    body += [label(x - 8, y + 10, number(i), font_size=10) for i, (x, y) in enumerate(front)]
-    body += [label(x + 10, y + 6, number(i), font_size=10) for i, (x, y) in enumerate(side)]
+    body += [label(x - 8, y + 10, number(i)) for i, (x, y) in enumerate(front)]
+    body += [label(x + 10, y + 6, number(i)) for i, (x, y) in enumerate(side)]
     x, y = front.mean(axis=0)
-    body.append(label(x - 16, y + 26, axes[0], font_size=11))
+    body.append(label(x - 16, y + 26, axes[0]))
     x, y = side.mean(axis=0)
-    body.append(label(x + 22, y + 18, axes[1], "start", font_size=11))
+    body.append(label(x + 22, y + 18, axes[1], "start"))
     return body
 
 

@@ -2,10 +2,11 @@
 
 A figure follows the page: text has the current colour, and every other colour is a CSS variable of
 the site. Its fallback is legible on white and on black, so a figure also looks right in a notebook.
-Nothing else styles it: there is no script, no style attribute and no font.
+Nothing else styles it but a minimum width: there is no script and no font.
 """
 
 import hashlib
+import re
 from collections.abc import Sequence
 from html import escape
 from typing import NamedTuple
@@ -16,9 +17,10 @@ CHARACTER_WIDTH = 7
 LINE_HEIGHT = 16
 # Between panels side by side; the style sheet has the same number.
 GAP = 24
-# The class of a drawing that is wider than so many pixels. The style sheet gives the class that
-# minimum width, so that on a phone the drawing scrolls instead of shrinking until it is illegible.
-CLASSES = ((560, "drawing wide widest"), (420, "drawing wide"), (0, "drawing"))
+# On a phone a drawing may shrink to this, which leaves text of 11 pixels; a wider one scrolls.
+MIN_SCALE = 11 / FONT_SIZE
+
+HYPHEN_BEFORE_NUMBER = re.compile(r"(?:(?<![\w)])|(?<=\de))-(?=\d|inf)")
 
 ROLES = {
     "input": "var(--role-input, #7a828e)",
@@ -94,12 +96,21 @@ def label(
     """
     text_anchor = None if anchor == "middle" else anchor
     position = {"x": x, "y": y + FONT_SIZE / 3, "text_anchor": text_anchor}
-    return element("text", escape_text(text), *children, **position, **attributes)
+    return element("text", escape_text(with_minus(text)), *children, **position, **attributes)
 
 
-def vertical_label(x: float, y: float, text: str, font_size: int | None = None) -> str:
+def with_minus(text: str) -> str:
+    """Replace the hyphen before a number by a minus sign.
+
+    >>> with_minus("top-left: -2.0e-05")
+    'top-left: −2.0e−05'
+    """
+    return HYPHEN_BEFORE_NUMBER.sub("−", text)
+
+
+def vertical_label(x: float, y: float, text: str) -> str:
     """Write text that reads upwards."""
-    return label(x, y, text, font_size=font_size, transform=f"rotate(-90 {x:g} {y:g})")
+    return label(x, y, text, transform=f"rotate(-90 {x:g} {y:g})")
 
 
 def title(x: float, y: float, text: str, role: str | None, anchor: str = "middle") -> str:
@@ -128,10 +139,10 @@ def text_width(text: str) -> float:
     return CHARACTER_WIDTH * len(text)
 
 
-def figure(panel: Panel, name: str, css_class: str | None = None) -> Html:
+def figure(panel: Panel, name: str, css_class: str = "drawing") -> Html:
     """Return a panel as a finished figure with a name and a description for screen readers.
 
-    Its class says how wide it is, unless another is given. The id is a digest of the content, so it
+    The id is a digest of the content, so it
     is reproducible and unique within a page.
 
     Raises:
@@ -151,7 +162,7 @@ def figure(panel: Panel, name: str, css_class: str | None = None) -> Html:
             panel.body,
             xmlns="http://www.w3.org/2000/svg",
             id=figure_id,
-            class_=css_class or next(classes for limit, classes in CLASSES if width > limit),
+            class_=css_class,
             role="img",
             aria_labelledby=f"{figure_id}-title {figure_id}-desc",
             viewBox=f"0 0 {width} {height}",
@@ -161,6 +172,7 @@ def figure(panel: Panel, name: str, css_class: str | None = None) -> Html:
             text_anchor="middle",
             fill="currentColor",
             data_points=panel.points,
+            style=f"min-width: {round(MIN_SCALE * width)}px",
         )
     )
 

@@ -21,6 +21,9 @@ export const number = (value, dtype = "float64") => {
   return Number(fixed) ? fixed : padExponent(value.toExponential(1));
 };
 
+/** Write the minus sign of a formatted number as text has it. @param {string} text */
+export const minus = (text) => text.replaceAll("-", "−");
+
 /**
  * Format a number as Python's `short_number` does.
  *
@@ -29,9 +32,9 @@ export const number = (value, dtype = "float64") => {
  */
 export const short = (value) => {
   if (!Number.isFinite(value) || Math.abs(value) >= LARGE || Number.isInteger(value))
-    return number(value).replaceAll("-", "−");
+    return minus(number(value));
   const fixed = halfToEven(value.toFixed(2), isShortTie(value));
-  if (Number(fixed)) return fixed.replace("-", "−");
+  if (Number(fixed)) return minus(fixed);
   return value < 0 ? `>−${LEAST}` : `<${LEAST}`;
 };
 
@@ -46,7 +49,7 @@ export const html = (value, dtype = "float64") => {
   if (dtype === "bool") return value ? "T" : "F";
   const [mantissa, exponent] = number(value).split("e");
   const text = exponent ? `${mantissa} × 10<sup>${Number(exponent)}</sup>` : mantissa;
-  return text.replaceAll("-", "−").replace("inf", "∞");
+  return minus(text).replace("inf", "∞");
 };
 
 /**

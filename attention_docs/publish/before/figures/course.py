@@ -518,7 +518,7 @@ def clock(hands: np.ndarray, radius: float = 78) -> Panel:
 def clock_face(x: float, y: float, radius: float) -> list[str]:
     """Draw the circle of a clock around (x, y), with its two axes and their names."""
     stroke = {"stroke": "currentColor", "stroke_opacity": 0.3}
-    small: dict[str, Any] = {"font_size": 11, "fill_opacity": 0.7}
+    small: dict[str, Any] = {"fill_opacity": 0.7}
     half = f"a{radius:g} {radius:g} 0 1 0 "
     circle = f"M{x - radius:g} {y:g}{half}{2 * radius:g} 0{half}{-2 * radius:g} 0z"
     beside_x = x + radius + 7
@@ -582,7 +582,7 @@ def turned_hand(hands: np.ndarray, query: np.ndarray, scores: np.ndarray, unit: 
         score = cells.inline_number(scores, (row,))
         body.append(label(tip[0] + right, tip[1] + down, f"{WORDS[row]} ", anchor, score))
     body.append(turn(x, y, 4.4 * unit, *hands[[PASS, BIRDS]].tolist(), back=True))
-    body.append(label(*at((0.9, 0.44), 5), "one step back", "start", font_size=11))
+    body.append(label(*at((0.9, 0.44), 5), "one step back", "start"))
     words = ", ".join(f"{word} {number(score)}" for word, score in zip(WORDS, scores, strict=True))
     return Panel(
         2 * x + 52,

@@ -172,4 +172,4 @@ def draw_arrow(x: float, y: float, length: float, text: str, points_right: bool)
         start, end, head = end, start, -6
     path = f"M{start:g} {y:g}H{end:g}m{-head} -4l{head} 4l{-head} 4"
     line = element("path", d=path, fill="none", stroke="currentColor")
-    return label(x + length / 2, y - 12, text, font_size=11) + line
+    return label(x + length / 2, y - 12, text) + line

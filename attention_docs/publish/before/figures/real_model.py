@@ -30,7 +30,7 @@ from attention_docs.render.figures.svg import (
 
 # The lowest weight, in percent, of each shade of a small picture, and its opacity.
 SHADES = ((20, 0.4), (50, 1.0))
-CELL, GAP = 1.5, 3.0
+CELL, GAP = 1.4, 2.6
 
 
 @site_figure
@@ -48,7 +48,15 @@ def real_they(steps_of: StepsOf) -> Html:
     claim(WORDS[int(np.argmax(toy))] == "birds", "its largest weight is on *birds*")
     words = [token.strip() for token in tokens]
     panels = [
-        lines_panel(weights, ["they"], keys, heading=heading, sides=("asks", "is asked"))
+        lines_panel(
+            weights,
+            ["they"],
+            keys,
+            heading=heading,
+            sides=("asks", "is asked"),
+            length=100,
+            has_legend=False,
+        )
         for weights, keys, heading in (
             (rows[first][None, : first + 1], words[: first + 1], "The first they"),
             (second, words, "The second they"),

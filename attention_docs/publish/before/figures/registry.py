@@ -5,10 +5,14 @@ from collections.abc import Callable, Mapping
 
 from attention_docs.arrays import Array
 from attention_docs.render.figures import Html
+from attention_docs.render.figures.chart import CHART_WIDTH
 
 StepsOf = Callable[[str], Mapping[str, Array]]  # from the name of an example to its steps
 Draw = Callable[[StepsOf], Html]
 FIGURES: dict[str, Draw] = {}
+# The widths of the text for which charts are drawn: on wide screens, and on phones, where
+# drawings may shrink a little.
+TEXT_WIDTH, PHONE_TEXT_WIDTH = 686, 386
 
 # A <figure>, because it has no other one inside: Material's search ends an exclusion at the first
 # closing tag of the same name, and that of a <div> could close a nested <div>.
@@ -48,8 +52,25 @@ def figure_block(name: str, steps_of: StepsOf, defer: Callable[[str], str]) -> s
     """
     if name not in FIGURES:
         raise LookupError(f"figure {name!r} is unknown; known are {', '.join(sorted(FIGURES))}")
-    svg = defer(FIGURES[name](steps_of))
+    svg = defer(svg_for_all_widths(FIGURES[name], steps_of))
     caption = " ".join((inspect.getdoc(FIGURES[name]) or "").split())
     if not caption:
         raise ValueError(f"figure {name!r} has no docstring, and so no caption")
     return FIGURE_HTML.format(svg=svg, caption=caption)
+
+
+def svg_for_all_widths(draw: Draw, steps_of: StepsOf) -> str:
+    """Return a figure; if it has charts, once for a wide text and once for that of a phone."""
+    wide, narrow = (draw_for(draw, steps_of, width) for width in (TEXT_WIDTH, PHONE_TEXT_WIDTH))
+    if wide == narrow:
+        return wide
+    return f'<div class="for-wide">{wide}</div><div class="for-phone">{narrow}</div>'
+
+
+def draw_for(draw: Draw, steps_of: StepsOf, width: float) -> str:
+    """Draw a figure whose charts have a width."""
+    token = CHART_WIDTH.set(width)
+    try:
+        return draw(steps_of)
+    finally:
+        CHART_WIDTH.reset(token)

@@ -340,7 +340,7 @@ def _tile_rounds(name: str, rounds: np.ndarray) -> Panel:
     ]
     queries = "queries" if len(rounds) > 1 else "query"
     middle = top + len(rounds) * size / 2
-    body.append(vertical_label(8, middle, queries, font_size=11 if len(rounds) > 1 else 10))
+    body.append(vertical_label(8, middle, queries))
     for (row, column), turn in np.ndenumerate(rounds):
         x, y = left + column * size, top + row * size
         square = {"x": x, "y": y, "width": size, "height": size}

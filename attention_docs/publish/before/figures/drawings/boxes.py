@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 
-from attention_docs.render.figures.svg import colour, element, escape_text, label, text_width
+from attention_docs.render.figures.svg import colour, element, label, text_width
 
 Point = tuple[float, float]
 HEIGHT = 26
@@ -72,13 +72,5 @@ def arrow(points: Sequence[Point], role: str | None = None, dashed: bool = False
 
 
 def small(x: float, y: float, text: str, anchor: str = "middle", role: str | None = None) -> str:
-    """Write a small text that explains a part of a drawing."""
-    return element(
-        "text",
-        escape_text(text),
-        x=x,
-        y=y + 4,
-        font_size=11,
-        text_anchor=None if anchor == "middle" else anchor,
-        fill=colour(role) if role else None,
-    )
+    """Write a text that explains a part of a drawing."""
+    return label(x, y, text, anchor, fill=colour(role) if role else None)

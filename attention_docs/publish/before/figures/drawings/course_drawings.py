@@ -79,16 +79,16 @@ def plane(name: str, axes: Sequence[str], arrows: Sequence[Arrow], unit: float =
         text
         for i in range(3)
         for text in (
-            label(left + i * unit, bottom + LINE_HEIGHT / 2 + 2, number(i), font_size=10),
-            label(left - LINE_HEIGHT / 2, bottom - i * unit, number(i), font_size=10),
+            label(left + i * unit, bottom + LINE_HEIGHT / 2 + 2, number(i)),
+            label(left - LINE_HEIGHT / 2, bottom - i * unit, number(i)),
         )
     ]
     body = [
         label((left + right) / 2, LINE_HEIGHT / 2, name, font_weight="bold"),
         element("path", d=grid, fill="none", stroke="currentColor", stroke_opacity=0.2),
         *ticks,
-        label((left + right) / 2, bottom + 1.7 * LINE_HEIGHT, axes[0], font_size=11),
-        vertical_label(LINE_HEIGHT / 2, (top + bottom) / 2, axes[1], font_size=11),
+        label((left + right) / 2, bottom + 1.7 * LINE_HEIGHT, axes[0]),
+        vertical_label(LINE_HEIGHT / 2, (top + bottom) / 2, axes[1]),
         *(draw_arrow(arrow, left, bottom, unit) for arrow in arrows),
     ]
     vectors = (f"{arrow.name} {vector_in_words(arrow)}" for arrow in arrows if arrow.name)

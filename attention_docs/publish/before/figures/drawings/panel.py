@@ -16,13 +16,11 @@ from attention_docs.publish.before.figures.registry import StepsOf
 from attention_docs.render.figures import Panel, cells, figure
 from attention_docs.render.figures.scales import scale_of
 from attention_docs.render.figures.svg import (
-    FONT_SIZE,
     LINE_HEIGHT,
     colour,
     element,
     escape_text,
     label,
-    text_width,
     title,
 )
 from attention_docs.render.numbers import number
@@ -47,7 +45,9 @@ STAGE_HTML = '<div class="{classes}">{operation}<div class="figure-box">{svg}</d
 THEY = 4
 # The width of the words at the rows, and of the name above them.
 LEFT = 66
-SMALL_FONT, SMALL_HEIGHT, LARGE_HEIGHT, BAR_HEIGHT = 10, 12, 22, 18
+SMALL_HEIGHT, LARGE_HEIGHT, BAR_HEIGHT = 14, 22, 18
+# The words of the course are narrow, so a column is narrower than `text_width` assumes.
+COLUMN_CHARACTER = 6.6
 BAR_WIDTH, BAR_OPACITY = 116, 0.35
 
 
@@ -306,14 +306,12 @@ def stage_html(operation: str, drawing: Panel, kind: str) -> str:
 def matrices(parts: Sequence[Part], steps_of: StepsOf, is_enlarged: bool) -> Panel:
     """Draw matrices side by side, with words at their rows and columns and one row marked."""
     x, body, descriptions = 0.0, [], []
-    font = FONT_SIZE - 1 if is_enlarged else SMALL_FONT
     for part in parts:
         rows, columns = labels(part)
         values = step_of(part.step, steps_of)[:, : len(columns)]
         kind = "sequential" if part.role == "weights" else "diverging"
         scale = scale_of(kind, part.name, values, part.role)
-        text_widths = (text_width(text) * font / FONT_SIZE for text in columns)
-        width = 1 + max(SMALL_HEIGHT, *text_widths)
+        width = 1.0 + max(SMALL_HEIGHT, *(COLUMN_CHARACTER * len(text) for text in columns))
         if is_enlarged:
             width = max(width, cells.width_for_numbers(values))
         x += LEFT
@@ -322,7 +320,7 @@ def matrices(parts: Sequence[Part], steps_of: StepsOf, is_enlarged: bool) -> Pan
         names = cells.draw_row_labels(grid, rows) + cells.draw_column_labels(grid, columns)
         body += [
             title(x - 6, LINE_HEIGHT / 2, part.name, part.role, "end"),
-            element("g", names, font_size=font),
+            names,
             cells.draw_cells(grid, values, scale, None, is_enlarged),
             cells.draw_mark(grid, (THEY, None), part.role),
         ]

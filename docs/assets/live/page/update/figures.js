@@ -1,6 +1,6 @@
 // Redraw the cells, lines, bars and points of a figure with new numbers, as attention_docs/render/figures does.
 
-import { number } from "../../show.js";
+import { minus, number } from "../../show.js";
 
 /** @typedef {{value: number, dtype: Dtype}} NumberValue */
 
@@ -45,7 +45,7 @@ const drawCell = (cell, value, dtype, largest) => {
   // Cells too small for a number show its minus sign.
   const sign = value < 0 ? "−" : "";
   const isSmallCell = title && box;
-  if (text) setText(text, isSmallCell ? sign : digits);
+  if (text) setText(text, isSmallCell ? sign : minus(digits));
   else if (isSmallCell && sign) setText(cell.appendChild(createText(box)), sign);
   const full = box?.getAttribute("data-full");
   if (box && full) return setNumber(box, "width", Number(full) * value);
@@ -100,8 +100,8 @@ const drawScale = (group, largest) => {
   // The labels are minimum, 0 and maximum, or 0 and maximum.
   const isDiverging = labels.length === 3;
   const end = isDiverging ? largest || 1 : Math.max(1, largest);
-  if (isDiverging) labels[0].textContent = number(-end);
-  labels[labels.length - 1].textContent = number(end);
+  if (isDiverging) labels[0].textContent = minus(number(-end));
+  labels[labels.length - 1].textContent = minus(number(end));
 };
 
 /**

@@ -4,7 +4,7 @@ import { align } from "./alignment.js";
 import { drawFigure, moveInPlane } from "./figures.js";
 import { valueOf } from "../examples.js";
 import { spotsOf } from "../spots.js";
-import { html, mathml, number, short } from "../../show.js";
+import { html, mathml, minus, number, short } from "../../show.js";
 
 const STALE_DESCRIPTION =
   "You have changed numbers of this figure. Its description was of the original ones, so it is left out. The Tab key leads to the numbers as they are now.";
@@ -59,7 +59,7 @@ const writeNumber = (spot, value, dtype, isChanged) => {
     /** @type {HTMLElement | null} */ (spot.closest("[style*='--share']"))?.style.setProperty("--share", value.toFixed(4));
     return;
   }
-  replace(spot, isChanged, spot.closest("svg") ? number(value, dtype) : html(value, dtype));
+  replace(spot, isChanged, spot.closest("svg") ? minus(number(value, dtype)) : html(value, dtype));
   const mathmlNumber = `[data-spoken="${spot.getAttribute("data-val")}"]`;
   for (const element of spot.closest(".katex")?.querySelectorAll(mathmlNumber) ?? [])
     replace(element, isChanged, mathml(value, dtype));
