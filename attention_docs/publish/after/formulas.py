@@ -215,7 +215,8 @@ def segments_html(
     html = ""
     for kind, adjacent in groupby(segments, type):
         part = "".join(map(segment_html, adjacent))
-        html += f'<span class="together">{part}</span>' if kind is Matrix else part
+        # A <div>, because a <span> may not have a table in it.
+        html += f'<div class="together">{part}</div>' if kind is Matrix else part
     matrices = [segment for segment in segments if isinstance(segment, Matrix)]
     large = {
         matrix: collapsed_table(matrix, labelled)

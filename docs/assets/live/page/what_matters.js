@@ -45,6 +45,11 @@ export const showInfluences = async (shown) => {
   document.documentElement.classList.add("live-weighing");
   draw();
   panel.focus();
+  const isInView = (/** @type {ColouredSpot} */ { spot }) => {
+    const { top } = spot.getBoundingClientRect();
+    return spot.checkVisibility() && top > 0 && top < panel.getBoundingClientRect().top;
+  };
+  if (!colouredSpots.some(isInView)) /** @type {HTMLElement | null} */ (content.querySelector(".live-follow"))?.click();
 };
 
 /** Update colours and panel, after the rest of the page has been updated. */

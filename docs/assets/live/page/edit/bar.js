@@ -2,7 +2,9 @@
 
 import { button, make } from "../elements.js";
 
-const FIELD_HELP = "Type, use the up and down keys, or drag sideways. Escape leads to these buttons and back.";
+const FIELD_HELP = matchMedia("(pointer: coarse)").matches
+  ? "Type, or drag sideways."
+  : "Type, use the up and down keys, or drag sideways. Escape leads to these buttons and back.";
 const CONTROL_HELP = "The page shows its own numbers.";
 let help = "";
 const status = make("p", { class: "live-status", role: "status" });
