@@ -86,7 +86,8 @@ def test_panel_follows_an_edit_in_sight_of_the_field(open_page, window):
         arg=number(expected["next_words"][3, 0]),
     )
     bars = visit.page.evaluate(BARS)
-    assert [text for text, _ in bars] == [number(p) for p in expected["next_words"][3]]
+    expected_texts = [number(p).replace("-", "−") for p in expected["next_words"][3]]
+    assert [text for text, _ in bars] == expected_texts
     np.testing.assert_allclose([width for _, width in bars], expected["next_words"][3], atol=1e-4)
     assert bars != before
     panel, bar, typed = (box(visit, each) for each in (BY_HAND, BAR, FIELDS))

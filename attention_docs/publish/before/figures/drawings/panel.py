@@ -45,7 +45,7 @@ STAGE_HTML = '<div class="{classes}">{operation}<div class="figure-box">{svg}</d
 THEY = 4
 # The width of the words at the rows, and of the name above them.
 LEFT = 66
-SMALL_HEIGHT, LARGE_HEIGHT, BAR_HEIGHT = 14, 22, 18
+SMALL_HEIGHT, LARGE_HEIGHT, BAR_HEIGHT = 13, 22, 18
 # The words of the course are narrow, so a column is narrower than `text_width` assumes.
 COLUMN_CHARACTER = 6.6
 BAR_WIDTH, BAR_OPACITY = 116, 0.35
