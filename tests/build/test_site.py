@@ -227,8 +227,8 @@ def test_figure_without_description_or_caption_stops_the_build(one_page_project)
     (figures / "incomplete.py").write_text(INCOMPLETE_FIGURES, encoding="utf-8")
     append_to_home_page(one_page_project, "\n\\figure{undescribed}\n\n\\figure{uncaptioned}\n")
     assert build_errors(one_page_project)[:2] == [
-        r"docs/index.md:9: \figure{undescribed}: a figure needs a name and a description, for screen readers",
-        r"docs/index.md:11: \figure{uncaptioned}: figure 'uncaptioned' has no docstring, and so no caption",
+        r"docs/index.md:11: \figure{undescribed}: a figure needs a name and a description, for screen readers",
+        r"docs/index.md:13: \figure{uncaptioned}: figure 'uncaptioned' has no docstring, and so no caption",
     ]
 
 
@@ -286,7 +286,7 @@ def test_page_added_to_nav_is_listed_in_its_section(project_with_section):
 def test_listed_page_without_description_is_reported(project_with_section):
     new_page = "---\ntitle: New\n---\n\n# New\n"
     (project_with_section / "docs" / "new.md").write_text(new_page, encoding="utf-8")
-    message = r"docs/index.md:9: \contents{More}: docs/new.md has no description"
+    message = r"docs/index.md:11: \contents{More}: docs/new.md has no description"
     assert message in build_errors(project_with_section)
 
 
