@@ -74,11 +74,14 @@ def steps(xp: ModuleType = numpy) -> dict[str, Array]:
         xp.asarray(number, dtype=xp.float64) for number in (WINDOW, PREFIX, SECOND, CHUNK)
     )
 
+    def chunk_of(position: Array) -> Array:
+        return xp.ceil((position + 1) / chunk)  # counted from 1
+
     def sees(q: Array, kv: Array) -> Array:
         q, kv = xp.astype(q, xp.float64), xp.astype(kv, xp.float64)
         near = (kv <= q) & (q - kv <= window)
         same_document = (q < second) == (kv < second)
-        return (near | (kv < prefix)) & same_document & (q // chunk == kv // chunk)
+        return (near | (kv < prefix)) & same_document & (chunk_of(q) == chunk_of(kv))
 
     mask = create_mask(sees, TOKENS, xp=xp)
     equal_scores = xp.zeros((TOKENS, TOKENS), dtype=xp.float64)
