@@ -12,7 +12,8 @@ pytestmark = pytest.mark.independent_tests
 KINDS = {
     "formulas": ".katex",
     "diagrams": ".diagram > svg",
-    "figures": ".drawing",
+    # Of a player, scripts show one state.
+    "figures": ".drawing:not(.state + .state > *)",
     "tables": ".md-content table:not(.cells-table)",
     "code": ".md-content pre",
 }

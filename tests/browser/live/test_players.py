@@ -91,6 +91,8 @@ def count_animations_of_a_step(visit):
 def test_numbers_move_when_the_reader_steps_unless_motion_is_reduced(open_page, desktop, address):
     assert count_animations_of_a_step(open_page("mechanisms/heads_in_code")) > 0
     desktop.load(address + url_path("mechanisms/heads_in_code"))
+    # Other tests leave it on paper.
+    desktop.emulate()
     assert count_animations_of_a_step(desktop) == 0
 
 
