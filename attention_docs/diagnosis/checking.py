@@ -173,6 +173,8 @@ def is_raised_by_fault(
         "float_mask": description.names.get("bias") == description.names.get("mask"),
         "infinite_mask": description.names.get("bias") == description.names.get("mask"),
         "layer_cross": True,
+        "window_before": True,  # a window may have two limits only
+        "window_after": True,
     }
     is_numpy_bfloat16 = settings.library != "torch" and case.dtype == "bfloat16"
     return not (lacks_feature.get(case.name) or is_numpy_bfloat16)
