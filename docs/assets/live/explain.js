@@ -28,6 +28,8 @@ import { termOf, valueOf } from "./terms.js";
 const [MAX_NUMBERS, MAX_NUMBERS_IN_SUM] = [16, 3];
 // How many pieces of text a formula may have, and how many nested operations.
 const [MAX_FORMULA_LENGTH, MAX_DEPTH] = [60, 11];
+// The exponential of a larger score, or of its opposite, may leave the range of floats.
+const MAX_EXPONENT = 700;
 // The precedence of what needs parentheses in every operation.
 const LOOSEST = 0;
 const RANDOM_NOTE = "computed when this site is built, from numbers that are drawn at random";
@@ -341,19 +343,19 @@ const softmaxNumbers = (values, { terms: [own, ...row] }) => {
   const scores = row.map((term) => valueOf(values, term));
   const largest = Math.max(...scores);
   if (largest === -Infinity) return [];
-  /** The largest score is subtracted, because exp overflows. @param {Term} term @returns {RichText} */
-  const power = (term) => {
-    const score = numericExpression(values, term, MAX_NUMBERS_IN_SUM);
-    const shift = largest === 0 ? [] : [" − ", ...parenthesised(atom(numberToken(largest)), PRODUCT)];
-    return ["exp(", ...score.text, ...shift, ")"];
-  };
-  const powers = scores.map((score) => Math.exp(score - largest));
-  const numerator = numberToken(Math.exp(valueOf(values, own) - largest));
+  // exp overflows or is 0 beyond some 700, so there the largest score is subtracted first.
+  const isExtreme = scores.some((score) => Number.isFinite(score) && Math.abs(score) > MAX_EXPONENT);
+  const shift = isExtreme ? largest : 0;
+  const shiftText = isExtreme ? [" − ", ...parenthesised(atom(numberToken(shift)), PRODUCT)] : [];
+  /** @param {Term} term @returns {RichText} */
+  const power = (term) => ["exp(", ...numericExpression(values, term, MAX_NUMBERS_IN_SUM).text, ...shiftText, ")"];
+  const powers = scores.map((score) => Math.exp(score - shift));
+  const numerator = numberToken(Math.exp(valueOf(values, own) - shift));
   const total = powers.reduce((sum, power) => sum + power, 0);
   return [
     [...power(own), " / (", ...joined(row.map(power), " + "), ")"],
     [numerator, " / (", ...joined(powers.map((power) => [numberToken(power)]), " + "), ")"],
-    [numerator, " / ", numberToken(total)],
+    [numerator, " / ", ...parenthesised(atom(numberToken(total)), PRODUCT + 1)],
   ];
 };
 

@@ -76,7 +76,7 @@ def test_explanation_describes_position_and_formula():
 def test_softmax_explanation_has_exponentials_and_sum():
     (explanation,) = explain(("self_attention", "weights", [2, 0]))
     assert [displayed(line) for line in explanation["numbers"]] == [
-        "exp(# − #) / (exp(# − #) + exp(# − #) + exp(# − #))",
+        "exp(#) / (exp(#) + exp(#) + exp(#))",
         "# / (# + # + #)",
         "# / #",
         "#",
