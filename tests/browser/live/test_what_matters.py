@@ -83,7 +83,8 @@ def test_inputs_get_sign_and_description(visit):
 def test_panel_lists_derivatives_and_irrelevant_inputs(visit):
     panel = show_influences(visit, 'table[data-val="self_attention.weights"] tbody td >> nth=1')
     assert panel.locator("[role=status]").inner_text() == (
-        "16 of the 36 input numbers matter. None of WV does."
+        "16 of the 36 input numbers matter: if one of them changes a little, so does this number. "
+        "None of WV matters."
     )
     assert "The derivative with respect to the other 20 is 0." in panel.inner_text()
     panel.locator("summary").click()

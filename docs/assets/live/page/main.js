@@ -52,6 +52,7 @@ const createButtons = (example) => {
     closeCard();
     if (shown) showInfluences(shown);
   });
+  influences.title = "Which input numbers change this one, and by how much";
   return [influences, button("Try your own numbers", () => edit(example.name)), walkthrough];
 };
 
