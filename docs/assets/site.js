@@ -36,31 +36,6 @@
   const measure = ({ target: box }) => ({ box, scrolls: box.scrollWidth > box.clientWidth });
   const sizes = new ResizeObserver((entries) => entries.map(measure).forEach(makeFocusable));
 
-  // What a reader chooses in the panel of a course page holds on the next page, too.
-  const remembered = (key) => {
-    try {
-      return localStorage.getItem(key);
-    } catch {
-      return null;
-    }
-  };
-  const remember = (key, value) => {
-    try {
-      localStorage.setItem(key, value);
-    } catch {
-      // Without storage, each page begins with its own choice.
-    }
-  };
-  const restorePanel = (panel) => {
-    panel.setAttribute("data-restored", "");
-    const details = panel.querySelector("details");
-    const choice = panel.querySelector(`[value="${remembered("panel-matrices")}"]`);
-    if (choice) choice.checked = true;
-    if (remembered("panel-is-folded") === "true") details.open = false;
-    panel.addEventListener("change", ({ target }) => remember("panel-matrices", target.value));
-    details.addEventListener("toggle", () => remember("panel-is-folded", !details.open));
-  };
-
   const prepare = () => {
     document.querySelectorAll(newBoxes).forEach((box) => {
       // Set the role before the name is known: a later change would restyle everything inside.
@@ -68,7 +43,6 @@
       sizes.observe(box);
     });
     document.querySelectorAll(".live-try[hidden]").forEach((button) => (button.hidden = false));
-    document.querySelectorAll(".panel:not([data-restored])").forEach(restorePanel);
     // The theme wraps each copy button in a landmark without a name.
     document.querySelectorAll("nav.md-code__nav").forEach((nav) => nav.setAttribute("role", "none"));
     for (const [selector, src] of scriptsOnDemand) {

@@ -5,6 +5,7 @@ and the README.
 """
 
 import ast
+import functools
 import json
 import re
 import sys
@@ -120,21 +121,31 @@ def texts_with_typed_numbers(texts):
 @pytest.fixture
 def drawn_values(monkeypatch):
     """The absolute values of the numbers that a test formats, collected while it draws."""
-    format_number, values = numbers.number, set()
+    values = set()
+    for name in ("number", "short_number"):
+        record_and_format = recording(getattr(numbers, name), values)
+        for module in list(sys.modules.values()):
+            if getattr(module, name, None) is record_and_format.__wrapped__:
+                monkeypatch.setattr(module, name, record_and_format)
+    return values
 
+
+def recording(format_number, values):
+    """Return a function that formats a number and collects its absolute value."""
+
+    @functools.wraps(format_number)
     def record_and_format(value):
         values.add(abs(float(value)))
         return format_number(value)
 
-    for module in list(sys.modules.values()):
-        if getattr(module, "number", None) is format_number:
-            monkeypatch.setattr(module, "number", record_and_format)
-    return values
+    return record_and_format
 
 
 def typed_numbers_of_drawing(svg, drawn_values):
     """Return the numbers in the text of a drawing that are not among the drawn values."""
     formatted = {numbers.number(value) for value in drawn_values}
+    # A bound like <0.01 has a sign, too.
+    formatted |= {numbers.short_number(value).lstrip("<") for value in drawn_values}
     without_trailing_zeros = {text.rstrip("0") for text in formatted if "e" not in text}
     known = formatted | without_trailing_zeros
     # visible_texts leaves out elements of these classes.

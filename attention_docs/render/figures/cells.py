@@ -20,7 +20,7 @@ from attention_docs.render.figures.svg import (
     text_width,
     with_minus,
 )
-from attention_docs.render.numbers import number
+from attention_docs.render.numbers import number, short_number
 from attention_docs.render.references import index_in_step, step_name
 
 # The width and height of a cell without a number, and of one with a number.
@@ -61,16 +61,19 @@ class Grid(NamedTuple):
         return self.x + (column + 0.5) * self.cell[0], self.y + (row + 0.5) * self.cell[1]
 
 
-def cell_text(value: float) -> str:
+def cell_text(value: float, is_short: bool = False) -> str:
     """Return the text of a cell, which is empty if the cell is crossed out."""
-    return "" if value == -np.inf else number(value)
+    if value == -np.inf:
+        return ""
+    return short_number(value) if is_short else number(value)
 
 
-def width_for_numbers(matrix: np.ndarray) -> float:
+def width_for_numbers(matrix: np.ndarray, is_short: bool = False) -> float:
     """Return the width of a cell in which every number of the matrix fits."""
     if matrix.dtype == bool:
         return MIN_CELL[0]
-    return max(MIN_NUMBER_WIDTH, 8 + max(text_width(cell_text(value)) for value in matrix.flat))
+    texts = (cell_text(value, is_short) for value in matrix.flat)
+    return max(MIN_NUMBER_WIDTH, 8 + max(map(text_width, texts)))
 
 
 def cell_size(*matrices: np.ndarray, columns: int) -> tuple[float, float]:
@@ -87,9 +90,17 @@ def widen_to_labels(size: tuple[float, float], labels: Sequence[str]) -> tuple[f
 
 
 def draw_cells(
-    grid: Grid, matrix: np.ndarray, scale: Scale, hidden: np.ndarray | None, has_numbers: bool
+    grid: Grid,
+    matrix: np.ndarray,
+    scale: Scale,
+    hidden: np.ndarray | None,
+    has_numbers: bool,
+    is_short: bool = False,
 ) -> str:
-    """Draw the cells of a matrix; those that are True in `hidden` are crossed out, too."""
+    """Draw the cells of a matrix; those that are True in `hidden` are crossed out, too.
+
+    Short numbers have two decimals, which the page's script keeps after an edit.
+    """
     values = np.asarray(matrix)
     masked = ~values if values.dtype == bool else values == -np.inf
     crossed = masked if hidden is None else masked | np.asarray(hidden)
@@ -101,9 +112,10 @@ def draw_cells(
             cell = element("rect", **box, fill="none", pointer_events="all")
         else:
             cell = draw_coloured_box(index, value, box, scale, has_numbers)
-            cell += draw_value(grid.centre(*index), value, has_numbers)
+            cell += draw_value(grid.centre(*index), value, has_numbers, is_short)
         body.append(tag_index(cell, matrix, index))
-    group = element("g", *body, data_val=step_name(matrix), **scale.group)
+    short = "" if is_short else None
+    group = element("g", *body, data_val=step_name(matrix), data_short=short, **scale.group)
     return group + draw_crosses(grid, crossed) + draw_grid_lines(grid)
 
 
@@ -138,12 +150,12 @@ def inline_number(matrix: np.ndarray, index: tuple[int, ...]) -> str:
     return element("tspan", text, data_val=f"{step}[{index_in_step(matrix, index)}]")
 
 
-def draw_value(centre: tuple[float, float], value: float, has_numbers: bool) -> str:
+def draw_value(centre: tuple[float, float], value: float, has_numbers: bool, is_short: bool) -> str:
     """Write a number, or a tick for True; where numbers do not fit, only a minus sign."""
     if isinstance(value, np.bool_):
         text = "✓"
     elif has_numbers:
-        text = number(value)
+        text = cell_text(value, is_short)
     else:
         text = "−" if value < 0 else ""
     return label(*centre, text, fill=colour(None)) if text else ""

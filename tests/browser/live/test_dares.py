@@ -61,7 +61,7 @@ def test_dare_is_met_by_its_answer_in_sight_of_the_figure(open_page, page, windo
         assert status(dare) == "Done!"
         assert abs(slider.bounding_box()["y"] - top) <= 1
         assert slider.evaluate(IN_SIGHT)
-        assert visit.page.locator(FIGURE).evaluate(IN_SIGHT)
+        assert visit.page.locator(FIGURE).first.evaluate(IN_SIGHT)
         assert visit.page.locator(".dare.met").count() == 1
     dare.locator("button", has_text="Start again").click()
     visit.page.wait_for_function("!document.querySelector('.dare.met')")

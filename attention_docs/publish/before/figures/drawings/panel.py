@@ -1,8 +1,9 @@
 """The panel beside a page of the course: the sentence on its way from words to the next word.
 
-Each stage is a drawing of its own. A page enlarges the stage that it is about; the style sheet puts
-the panel beside the text, or at the bottom of a phone, with the enlarged stage and the next word.
-A switch, which needs no script, shows the same stages of the learned model instead.
+Each stage is a drawing of its own, which can be folded. A page enlarges the stage that it is about;
+the style sheet puts the panel beside the text, or at the bottom of a phone, with the enlarged stage
+alone. A switch, which needs no script, shows the learned model instead. Numbers have two decimals,
+because the text has them with four.
 """
 
 from collections.abc import Callable, Sequence
@@ -19,11 +20,10 @@ from attention_docs.render.figures.svg import (
     LINE_HEIGHT,
     colour,
     element,
-    escape_text,
     label,
     title,
 )
-from attention_docs.render.numbers import number
+from attention_docs.render.numbers import short_number
 from attention_docs.render.references import step_name
 
 NAME = "The sentence, step by step"
@@ -31,7 +31,9 @@ HTML = """\
 <aside class="panel" aria-label="{name}"><details open><summary>{name}</summary>
 <div class="switch" role="radiogroup" aria-label="The matrices are">{switch}</div>
 <div class="stages by-hand">{by_hand}</div>
-<div class="stages learned"><p>{note}</p>{learned}</div></details></aside>"""
+<div class="stages learned"><p>{note}</p>{learned}</div>
+<p class="sign">Olive cells with − are negative.</p>
+<label class="all"><input type="checkbox">all steps</label></details></aside>"""
 CHOICE = '<label><input type="radio" name="matrices" value="{value}"{checked}>{text}</label>'
 CHOICES = {"by-hand": "set by hand", "learned": "learned"}
 # What is alike, which the build checks, and what is not.
@@ -40,28 +42,30 @@ NOTE = (
     f"{SAME} But head 2 does it, features have numbers instead of names, and every page shows "
     "the whole model."
 )
-STAGE_HTML = '<div class="{classes}">{operation}<div class="figure-box">{svg}</div></div>'
+STAGE_HTML = """\
+<details class="stage{kind}"{is_open}><summary>{operation}<b>{name}</b></summary>\
+<div class="figure-box">{svg}</div></details>"""
 # The word whose row is marked, and that the next word follows.
 THEY = 4
-# The width of the words at the rows, and of the name above them.
+# The width of the words at the rows, and of the symbol above them.
 LEFT = 66
-SMALL_HEIGHT, LARGE_HEIGHT, BAR_HEIGHT = 13, 22, 18
+SMALL_HEIGHT, LARGE_HEIGHT, BAR_HEIGHT = 13, 19, 18
 # The words of the course are narrow, so a column is narrower than `text_width` assumes.
 COLUMN_CHARACTER = 6.6
-BAR_WIDTH, BAR_OPACITY = 116, 0.35
+BAR_WIDTH, BAR_GAP, BAR_OPACITY = 125, 6, 0.35
 
 
 class Part(NamedTuple):
     """A matrix of a stage.
 
     Attributes:
-        name: its name and symbol, like `query Q`.
-        role: the role whose colour the name has.
+        symbol: its symbol, like `Q`.
+        role: the role whose colour the symbol has.
         step: the step that it shows, like `course_mask.weights`.
-        columns: the number of columns to show, if not all.
+        columns: the number of columns to show, if the rest comes later in the course.
     """
 
-    name: str
+    symbol: str
     role: str
     step: str
     columns: int | None = None
@@ -71,13 +75,15 @@ class Stage(NamedTuple):
     """A step on the way.
 
     Attributes:
-        key: the name by which a page says that it is enlarged.
+        key: the name by which a page enlarges or folds it, which is the same in both heads.
         operation: what leads to it, as HTML.
+        name: the names of its matrices.
         parts: its matrices, side by side.
     """
 
     key: str
     operation: str
+    name: str
     parts: tuple[Part, ...]
 
 
@@ -88,165 +94,155 @@ class Way(NamedTuple):
         enlarged: the key of the stage that the page is about; `next` for the next word.
         stages: all stages but the last.
         next_word: the step of the probabilities of the next word, and the row, if it has several.
+        folded: the keys of the stages that are folded at first.
+        rest: what leads from the last stage to the next word, as HTML.
     """
 
     enlarged: str
     stages: tuple[Stage, ...]
     next_word: tuple[str, int | None]
+    folded: tuple[str, ...] = ()
+    rest: str = "if the rest of the model (page nine) follows"
 
 
-SOFTMAX, AVERAGE = "softmax of each row", "average of the values, with these weights"
-COMPARED, SCALED = "each query with each key", "each query with each key, divided by √3"
-BLOCK = "sum with the words, norm, feed-forward network, norm"
-PROJECTED = "times <i>W</i><sub>Q</sub> and times <i>W</i><sub>K</sub>"
+PLAIN, SCALED, MASKED = ("scores", "S"), ("scaled scores", "S/√3"), ("masked scaled scores", "Z")
+OF_HEAD = {"": "", "₁": " of head 1", "₂": " of head 2"}
 
 
-def way(
-    enlarged: str,
-    words: Part,
-    projections: tuple[str, str],
-    scores: tuple[str, str],
-    weights: str,
-    output: Part,
-    next_word: tuple[str, int | None],
-    block: Part | None = None,
-) -> Way:
-    """Return the stages of a page; `projections` are the steps of Q and K."""
-    queries, keys = projections
-    operation, compared = scores
-    return Way(
-        enlarged,
-        (
-            Stage("words", "", (words,)),
-            Stage(
-                "projections",
-                PROJECTED,
-                (Part("query Q", "query", queries), Part("key K", "key", keys)),
-            ),
-            Stage("scores", operation, (Part("scores S", "scores", compared),)),
-            Stage("weights", SOFTMAX, (Part("weights A", "weights", weights),)),
-            Stage("output", AVERAGE, (output,)),
-            *([Stage("block", BLOCK, (block,))] if block else []),
+def words(step: str, symbol: str = "X + E", columns: int | None = None) -> Stage:
+    return Stage("words", "", f"words {symbol}", (Part(symbol, "input", step, columns),))
+
+
+def queries_and_keys(queries: str, keys: str, head: str = "") -> Stage:
+    parts = Part(f"Q{head}", "query", queries), Part(f"K{head}", "key", keys)
+    operation = "times <i>W</i><sub>Q</sub> and times <i>W</i><sub>K</sub>"
+    return Stage("projections", operation, f"queries and keys{OF_HEAD[head]}", parts)
+
+
+def compared(kind: tuple[str, str], step: str, head: str = "") -> Stage:
+    name, symbol = kind
+    part = Part(f"{symbol}{head}", "scores", step)
+    return Stage("scores", "each query with each key", f"{name}{OF_HEAD[head]}", (part,))
+
+
+def attended(
+    weights: str, output: str, head: str = "", operation: str = "softmax of each row"
+) -> tuple[Stage, Stage]:
+    """Return the stages of the weights and the output."""
+    a, output_symbol = f"A{head}", f"H{head}" if head else "O"
+    return (
+        Stage(
+            "weights",
+            operation,
+            f"weights {a}{OF_HEAD[head]}",
+            (Part(a, "weights", weights),),
         ),
-        next_word,
+        Stage(
+            "output",
+            "average of the values",
+            f"output {output_symbol}",
+            (Part(output_symbol, "output", output),),
+        ),
     )
 
 
-def without_places(example: str) -> Part:
-    return Part("words X", "input", f"{example}.X", 5)
+def block_output(step: str) -> Stage:
+    operation = "plus the words, norm, feed-forward network, norm"
+    return Stage("block", operation, "output B of the block", (Part("B", "output", step),))
 
 
-def queries_and_keys(example: str) -> tuple[str, str]:
-    return f"{example}.Q", f"{example}.K"
-
-
-PLACED = Part("words X", "input", "course_model.placed")
-MASKED = f"{SCALED}, later words crossed out"
-
-
-def output_of(step: str) -> Part:
-    return Part("output O", "output", step)
-
-
+PLACED = words("course_model.placed")
+FORMULA = (
+    words("course_formula.X", "X", 5),
+    queries_and_keys("course_formula.Q", "course_formula.K"),
+    compared(SCALED, "course_formula.scaled"),
+    *attended("course_formula.weights", "course_formula.output"),
+)
+# What leads from the words to weights whose queries, keys and scores are not shown.
+ATTENTION = "queries with keys, mask, softmax"
+HEAD_1 = ("course_heads.weights_1", "course_heads.head_1", "₁")
+HEAD_2 = attended("course_heads.weights_2", "course_heads.head_2", "₂", ATTENTION)
+TWO_HEADS = (
+    PLACED,
+    queries_and_keys("course_model.Q", "course_model.K", "₁"),
+    compared(MASKED, "course_mask.masked", "₁"),
+    *attended(*HEAD_1),
+    *HEAD_2,
+)
+WHOLE_BLOCK = (
+    PLACED,
+    *attended(*HEAD_1, ATTENTION),
+    *HEAD_2,
+    Stage(
+        "joined",
+        "H₁ and H₂ side by side, times <i>W</i><sub>O</sub>",
+        "output O of the heads",
+        (Part("O", "output", "course_heads.output"),),
+    ),
+    block_output("course_block.output"),
+)
+BEFORE_WEIGHTS, HEADS = ("words", "projections", "scores"), ("weights", "output")
+PROBABILITIES = ("course_next_token.probabilities", THEY)
+VOCABULARY = "times <i>W</i><sub>vocabulary</sub>, softmax"
 WAYS = {
-    "projections": way(
+    "projections": Way(
         "weights",
-        without_places("course_projections"),
-        queries_and_keys("course_projections"),
-        (COMPARED, "course_projections.scores"),
-        "course_projections.weights",
-        output_of("course_projections.output"),
+        (
+            words("course_projections.X", "X", 5),
+            queries_and_keys("course_projections.Q", "course_projections.K"),
+            compared(PLAIN, "course_projections.scores"),
+            *attended("course_projections.weights", "course_projections.output"),
+        ),
         ("course_model.next_words", 0),
     ),
-    "formula": way(
+    "formula": Way("weights", FORMULA, ("course_model.next_words", 1)),
+    "scale": Way("scores", FORMULA, ("course_model.next_words", 1)),
+    "order": Way(
         "weights",
-        without_places("course_formula"),
-        queries_and_keys("course_formula"),
-        (SCALED, "course_formula.scaled"),
-        "course_formula.weights",
-        output_of("course_formula.output"),
-        ("course_model.next_words", 1),
-    ),
-    "scale": way(
-        "scores",
-        without_places("course_formula"),
-        queries_and_keys("course_formula"),
-        (SCALED, "course_formula.scaled"),
-        "course_formula.weights",
-        output_of("course_formula.output"),
-        ("course_model.next_words", 1),
-    ),
-    "order": way(
-        "weights",
-        PLACED,
-        queries_and_keys("course_model"),
-        (SCALED, "course_model.scaled"),
-        "course_order.weights_placed",
-        output_of("course_order.output_placed"),
+        (
+            PLACED,
+            queries_and_keys("course_model.Q", "course_model.K"),
+            compared(SCALED, "course_model.scaled"),
+            *attended("course_order.weights_placed", "course_order.output_placed"),
+        ),
         ("course_model.next_words", 2),
     ),
-    "mask": way(
+    "mask": Way(
         "weights",
-        PLACED,
-        queries_and_keys("course_model"),
-        (MASKED, "course_mask.masked"),
-        "course_mask.weights",
-        output_of("course_mask.output"),
+        (
+            PLACED,
+            queries_and_keys("course_model.Q", "course_model.K"),
+            compared(MASKED, "course_mask.masked"),
+            *attended("course_mask.weights", "course_mask.output"),
+        ),
         ("course_model.next_words", 3),
     ),
-    "heads": way(
-        "weights",
-        PLACED,
-        queries_and_keys("course_model"),
-        (MASKED, "course_mask.masked"),
-        "course_heads.weights_1",
-        output_of("course_heads.head_1"),
-        ("course_model.next_words", 3),
-    ),
-    "block": way(
-        "block",
-        PLACED,
-        queries_and_keys("course_model"),
-        (MASKED, "course_mask.masked"),
-        "course_model.weights",
-        output_of("course_model.output"),
-        ("course_next_token.probabilities", THEY),
-        Part("block B", "output", "course_block.output", 5),
-    ),
-    "learned": way(
-        "weights",
-        PLACED,
-        queries_and_keys("course_model"),
-        (MASKED, "course_mask.masked"),
-        "course_model.weights",
-        output_of("course_model.output"),
-        ("course_next_token.probabilities", THEY),
-    ),
-    "next_token": way(
-        "next",
-        PLACED,
-        queries_and_keys("course_model"),
-        (MASKED, "course_mask.masked"),
-        "course_model.weights",
-        output_of("course_model.output"),
-        ("course_next_token.probabilities", THEY),
+    "heads": Way("weights", TWO_HEADS, ("course_model.next_words", 3), BEFORE_WEIGHTS),
+    "block": Way("block", WHOLE_BLOCK, PROBABILITIES, HEADS, f"{VOCABULARY} (page nine)"),
+    "next_token": Way("next", WHOLE_BLOCK, PROBABILITIES, HEADS, VOCABULARY),
+    "learned": Way(
+        "weights", (PLACED, *attended(*HEAD_1, ATTENTION), *HEAD_2), PROBABILITIES, ("words",)
     ),
 }
 
 
 def learned_way(by_hand: Way) -> Way:
     """Return the same stages of the learned model, which is the same on every page."""
-    has_block = any(stage.key == "block" for stage in by_hand.stages)
-    return way(
-        by_hand.enlarged,
-        Part("words X", "input", "course_learned.placed"),
-        ("course_learned.Q_2", "course_learned.K_2"),
-        (MASKED, "course_learned.masked_2"),
-        "course_learned.weights_2",
-        output_of("course_learned.output_2"),
-        ("course_learned.reasons", None),
-        Part("block B", "output", "course_learned.block", 5) if has_block else None,
+    has_block = by_hand.stages is WHOLE_BLOCK
+    x, head = (
+        words("course_learned.placed"),
+        ("course_learned.weights_2", "course_learned.output_2"),
     )
+    to_weights = (
+        queries_and_keys("course_learned.Q_2", "course_learned.K_2", "₂"),
+        compared(MASKED, "course_learned.masked_2", "₂"),
+        *attended(*head, "₂"),
+    )
+    to_block = (*attended(*head, "₂", ATTENTION), block_output("course_learned.block"))
+    stages = (x, *(to_block if has_block else to_weights))
+    rest = VOCABULARY if has_block else "the rest of the model"
+    next_word = ("course_learned.reasons", None)
+    return Way(by_hand.enlarged, stages, next_word, ("projections",), rest)
 
 
 def panel(name: str, steps_of: StepsOf, defer: Callable[[str], str]) -> str:
@@ -287,49 +283,50 @@ def stages_of(page: Way, steps_of: StepsOf) -> list[str]:
     drawings = []
     for stage in page.stages:
         is_enlarged = stage.key == page.enlarged
-        drawing = matrices(stage.parts, steps_of, is_enlarged)
-        drawings.append(stage_html(stage.operation, drawing, "main" if is_enlarged else ""))
+        drawing = matrices(stage, steps_of, is_enlarged)
+        kind = " main" if is_enlarged else ""
+        drawings.append(stage_html(stage.operation, drawing, kind, stage.key not in page.folded))
     is_enlarged = page.enlarged == "next"
-    bars = next_words(*page.next_word, steps_of, 1 if is_enlarged else 3)
-    operation = "the rest of the model, as on page nine"
-    drawings.append(stage_html(operation, bars, "next main" if is_enlarged else "next"))
+    bars = next_words(*page.next_word, steps_of, 2 if is_enlarged else 3)
+    drawings.append(stage_html(page.rest, bars, " next main" if is_enlarged else " next"))
     return drawings
 
 
-def stage_html(operation: str, drawing: Panel, kind: str) -> str:
-    classes = f"stage {kind}".strip()
-    text = f"<p>↓ {operation}</p>" if operation else ""
-    svg = figure(drawing, drawing.name, "step")
-    return STAGE_HTML.format(classes=classes, operation=text, svg=svg)
+def stage_html(operation: str, drawing: Panel, kind: str, is_open: bool = True) -> str:
+    return STAGE_HTML.format(
+        kind=kind,
+        is_open=" open" if is_open else "",
+        operation=f"<span>↓ {operation}: </span>" if operation else "",
+        name=drawing.name,
+        svg=figure(drawing, drawing.name, "step"),
+    )
 
 
-def matrices(parts: Sequence[Part], steps_of: StepsOf, is_enlarged: bool) -> Panel:
+def matrices(stage: Stage, steps_of: StepsOf, is_enlarged: bool) -> Panel:
     """Draw matrices side by side, with words at their rows and columns and one row marked."""
     x, body, descriptions = 0.0, [], []
-    for part in parts:
+    for part in stage.parts:
         rows, columns = labels(part)
         values = step_of(part.step, steps_of)[:, : len(columns)]
         kind = "sequential" if part.role == "weights" else "diverging"
-        scale = scale_of(kind, part.name, values, part.role)
+        scale = scale_of(kind, part.symbol, values, part.role)
         width = 1.0 + max(SMALL_HEIGHT, *(COLUMN_CHARACTER * len(text) for text in columns))
         if is_enlarged:
-            width = max(width, cells.width_for_numbers(values))
+            width = max(width, cells.width_for_numbers(values, is_short=True))
         x += LEFT
         height = LARGE_HEIGHT if is_enlarged else SMALL_HEIGHT
         grid = cells.Grid(x, LINE_HEIGHT, (width, height), *values.shape)
         names = cells.draw_row_labels(grid, rows) + cells.draw_column_labels(grid, columns)
         body += [
-            title(x - 6, LINE_HEIGHT / 2, part.name, part.role, "end"),
+            title(x - 6, LINE_HEIGHT / 2, part.symbol, part.role, "end"),
             names,
-            cells.draw_cells(grid, values, scale, None, is_enlarged),
+            cells.draw_cells(grid, values, scale, None, is_enlarged, is_short=True),
             cells.draw_mark(grid, (THEY, None), part.role),
         ]
         descriptions.append(describe(part, values, rows, columns))
         x = grid.x + grid.width + 4
-    name = " and ".join(part.name for part in parts)
-    return Panel(
-        grid.x + grid.width, grid.y + grid.height, "".join(body), " ".join(descriptions), name=name
-    )
+    right, bottom = grid.x + grid.width, grid.y + grid.height
+    return Panel(right, bottom, "".join(body), " ".join(descriptions), name=stage.name)
 
 
 def step_of(reference: str, steps_of: StepsOf) -> np.ndarray:
@@ -345,10 +342,10 @@ def labels(part: Part) -> tuple[Sequence[str], Sequence[str]]:
 
 def describe(part: Part, values: np.ndarray, rows: Sequence[str], columns: Sequence[str]) -> str:
     in_words = (
-        f"{name} {', '.join(map(cells.number_in_words, row))}"
+        f"{name} {', '.join('takes no part' if v == -np.inf else short_number(v) for v in row)}"
         for name, row in zip(rows, values, strict=True)
     )
-    return f"{part.name}, by {', '.join(columns)}: {'; '.join(in_words)}."
+    return f"{part.symbol}, by {', '.join(columns)}: {'; '.join(in_words)}."
 
 
 def next_words(reference: str, row: int | None, steps_of: StepsOf, columns: int) -> Panel:
@@ -356,11 +353,10 @@ def next_words(reference: str, row: int | None, steps_of: StepsOf, columns: int)
     step = step_of(reference, steps_of)
     probabilities = step if row is None else step[row]
     words = examples.labels(*reference.split("."))[-1]
-    width = BAR_WIDTH * 3 // columns
-    top, gap = LINE_HEIGHT + 2, 6
+    width = (3 * BAR_WIDTH + (3 - columns) * BAR_GAP) // columns
     bars, names = [], []
     for i, (word, value) in enumerate(zip(words, probabilities, strict=True)):
-        x, y = (i % columns) * (width + gap), top + (i // columns) * BAR_HEIGHT
+        x, y = (i % columns) * (width + BAR_GAP), (i // columns) * BAR_HEIGHT
         middle = y + (BAR_HEIGHT - 2) / 2
         bar = element(
             "rect",
@@ -371,22 +367,21 @@ def next_words(reference: str, row: int | None, steps_of: StepsOf, columns: int)
             fill_opacity=BAR_OPACITY,
             data_full=width,
         )
-        digits = label(x + width - 4, middle, number(value), "end", fill=colour(None))
+        digits = label(x + width - 4, middle, short_number(value), "end", fill=colour(None))
         cell = bar + digits + outline(x, y, width, BAR_HEIGHT - 2)
         bars.append(cells.tag_index(cell, probabilities, (i,)))
         names.append(label(x + 5, middle, word, "start", pointer_events="none"))
-    group = element("g", *bars, data_val=step_name(probabilities), fill=colour("output"))
-    heading = title(0, LINE_HEIGHT / 2, "next word", "output", "start")
+    attributes = {"data_val": step_name(probabilities), "data_short": ""}
+    group = element("g", *bars, **attributes, fill=colour("output"))
     in_words = (
-        f"{word} {number(p)}" for word, p in zip(words, probabilities.tolist(), strict=True)
+        f"{word} {short_number(p)}" for word, p in zip(words, probabilities.tolist(), strict=True)
     )
-    rows = -(-len(words) // columns)
     return Panel(
-        columns * (width + gap) - gap,
-        top + rows * BAR_HEIGHT,
-        heading + group + "".join(names),
-        escape_text(f"Probabilities of the next word: {', '.join(in_words)}."),
-        name="The next word",
+        columns * (width + BAR_GAP) - BAR_GAP,
+        -(-len(words) // columns) * BAR_HEIGHT,
+        group + "".join(names),
+        f"Probabilities of the next word: {', '.join(in_words)}.",
+        name="next word",
     )
 
 

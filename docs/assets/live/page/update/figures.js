@@ -1,6 +1,6 @@
 // Redraw the cells, lines, bars and points of a figure with new numbers, as attention_docs/render/figures does.
 
-import { minus, number } from "../../show.js";
+import { minus, number, short } from "../../show.js";
 
 /** @typedef {{value: number, dtype: Dtype}} NumberValue */
 
@@ -38,8 +38,8 @@ export const drawFigure = (group, valueOf) => {
  */
 const drawCell = (cell, value, dtype, largest) => {
   const [box, line, text, title] = ["rect", "path", "text", "title"].map((tag) => cell.querySelector(tag));
-  const digits = number(value, dtype);
-  if (title) setText(title, `${title.textContent?.replace(/: [^:]*$/, "")}: ${digits}`);
+  const digits = cell.closest("[data-short]") ? short(value) : number(value, dtype);
+  if (title) setText(title, `${title.textContent?.replace(/: [^:]*$/, "")}: ${number(value, dtype)}`);
   if (line) setNumber(line, "stroke-width", strokeWidth(value / Math.max(1, largest)));
   if (dtype === "bool") return;
   // Cells too small for a number show its minus sign.
