@@ -148,7 +148,7 @@ def test_prose_and_code_are_dimmed_after_an_edit(open_page, page, example, sente
     assert are_dimmed
     assert all(are_dimmed)
     finish_editing(visit)
-    assert not visit.page.locator(".live-set-back, .live-why").count()
+    assert not visit.page.locator(".live-set-back").count()
 
 
 def test_copied_code_has_the_edited_numbers(open_page):

@@ -44,7 +44,7 @@ export const prependStatus = (text) => setStatus(`${text} ${status.textContent}`
 export const showSummary = (examples, count) => {
   const refusal = examples.map((example) => example.refusal).find((candidate) => candidate !== null);
   const changes = count === 1 ? "One number differs" : `${count} numbers differ`;
-  if (!refusal) return setStatus(count ? `${changes} from the page's own.` : help);
+  if (!refusal) return setStatus(count ? `${changes} from the page's own, which the dimmed sentences describe.` : help);
   const { error, message } = refusal;
   const reason = error ? `Python refuses this: “${message}”.` : "With this number Python would compute in another way.";
   setStatus(`${reason} The page keeps the last numbers.`);

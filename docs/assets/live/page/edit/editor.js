@@ -8,12 +8,12 @@ import { judgeDares } from "../dares.js";
 import { LOAD_ERROR, load, valueOf } from "../examples.js";
 import { writeCopies } from "../update/copies.js";
 import { writeNumbers } from "../update/numbers.js";
-import { dimProse, insertNotes, removeNotes } from "../update/prose.js";
+import { dimProse } from "../update/prose.js";
 import { keepInPlace, offscreenFigures } from "../update/scrolling.js";
 import { inputAt, inputsOf, keyIn } from "../inputs.js";
 import { forgetVerdicts } from "../questions.js";
 import { attentionDocs, isOnPage, loadScript } from "../site.js";
-import { examplesOnPage, spotsOf } from "../spots.js";
+import { examplesOnPage } from "../spots.js";
 import { repaint } from "../what_matters.js";
 import { editsOf, fragmentOf, parse, replaceFragment } from "./address.js";
 import * as bar from "./bar.js";
@@ -172,7 +172,6 @@ const openSession = async (example, origin = null) => {
   // In advance, because browsers copy to the clipboard only right after a click.
   if (example && !attentionDocs.program) loadScript("program.js").catch(() => {});
   keepOrigin(() => (fields = example ? showInputs(example, started, origin) : []));
-  insertNotes(started.examples.flatMap(spotsOf).map(({ spot }) => spot));
   if (!(await waitForFrame(started))) return null;
   bar.show(actionsOf(started), example !== null);
   showMatricesSetByHand();
@@ -365,7 +364,7 @@ export const endSession = () => {
   if (session) computeAll(session.examples, new Map());
   session = lastField = null;
   fields = [];
-  removeNotes();
+  dimProse([]);
   bar.hide();
   document.body.classList.remove("live-editing");
   repaint();

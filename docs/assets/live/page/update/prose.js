@@ -3,17 +3,11 @@
 // dimmed if they speak of the words at the rows and columns of a changed example.
 
 import { exampleAt } from "../spots.js";
-import { make } from "../elements.js";
 
-const NOTE =
-  "You have changed numbers of this page. The sentences, curves and code of this section belong to the original ones.";
 const STATIC_CONTENT = ".highlight:not(.provenance *), details.question, figure.figure:not(:has([data-val]))";
-const PROSE = "p:not(.live-why), ul, ol, details:not(.digits), .highlight, .md-typeset__scrollwrap";
+const PROSE = "p, ul, ol, details:not(.digits), .highlight, .md-typeset__scrollwrap";
 const PROVENANCE_PROSE = "details.info > :is(p, .highlight, details:not([data-format]))";
 const HEADING = /^H[1-6]$/;
-
-/** @type {Map<Element, HTMLElement>} the notes on why prose is dimmed, by the first element of the section */
-const notes = new Map();
 
 /** @type {Set<Element>} */
 let dimmed = new Set();
@@ -24,11 +18,9 @@ let dimmed = new Set();
  * @param {Element[]} changedSpots @param {Example[]} [examples] of the page
  */
 export const dimProse = (changedSpots, examples = []) => {
-  const starts = sectionStarts(changedSpots);
-  for (const [start, note] of notes) note.hidden = !starts.has(start);
   const names = new Set(changedSpots.map(exampleAt));
   const changedExamples = examples.filter(({ name }) => names.has(name));
-  const elements = new Set([...[...notes.keys()].filter((start) => starts.has(start)).flatMap(proseOf), ...proseAbout(changedExamples)]);
+  const elements = new Set([...[...sectionStarts(changedSpots)].flatMap(proseOf), ...proseAbout(changedExamples)]);
   for (const element of dimmed) if (!elements.has(element)) element.classList.remove("live-set-back");
   for (const element of elements) if (!dimmed.has(element)) element.classList.add("live-set-back");
   dimmed = elements;
@@ -41,29 +33,6 @@ const proseAbout = (examples) => {
   return [...document.querySelectorAll(`article > :is(${PROSE})`)].filter((block) =>
     [...block.querySelectorAll("em")].some(({ textContent }) => words.has(`${textContent}`.toLowerCase()))
   );
-};
-
-/**
- * Insert the hidden notes in advance: a new element makes browsers restyle the whole page, which would take
- * longer than all other work of a keystroke.
- *
- * @param {Element[]} spots
- */
-export const insertNotes = (spots) => {
-  for (const start of sectionStarts(spots)) {
-    if (notes.has(start)) continue;
-    const note = make("p", { class: "live-why", hidden: true }, NOTE);
-    if (HEADING.test(start.tagName)) start.after(note);
-    else start.before(note);
-    notes.set(start, note);
-  }
-};
-
-/** Undo the dimming and remove the notes. */
-export const removeNotes = () => {
-  dimProse([]);
-  for (const note of notes.values()) note.remove();
-  notes.clear();
 };
 
 /** Find the first element of each section to dim. @param {Element[]} spots that change @returns {Set<Element>} */
