@@ -29,7 +29,10 @@ MIN_SWATCH_WIDTH, SWATCH_COUNT = 14, 5
 
 
 class Scale(NamedTuple):
-    """A colour scale from `low` to `high`, diverging around zero or sequential from zero."""
+    """A colour scale from `low`, which is zero or the opposite of `high`, to `high`.
+
+    Only a diverging scale has negative numbers, if its matrix has.
+    """
 
     kind: str
     low: float
@@ -56,8 +59,10 @@ class Scale(NamedTuple):
 
         The panel is wider than that if the numbers need more room.
         """
-        ticks = [self.low, 0.0, self.high] if self.low else [0.0, self.high]
-        widest_tick = max(text_width(number(tick)) for tick in ticks)
+        # The page's script fills the middle tick after an edit that makes a number negative.
+        middle = ["0" if self.low else ""] if self.kind == "diverging" else []
+        ticks = [number(self.low), *middle, number(self.high)]
+        widest_tick = max(map(text_width, ticks))
         # Neighbouring ticks are two or four swatches apart, so a quarter keeps them from touching.
         swatch_width = max(MIN_SWATCH_WIDTH, widest_tick / 4 + 3)
         length = SWATCH_COUNT * swatch_width
@@ -73,15 +78,17 @@ class Scale(NamedTuple):
         ]
         outline = {"stroke": "currentColor", "stroke_opacity": 0.3}
         body = [element("g", *swatches, fill=self.group["fill"], **outline)]
-        for tick in ticks:
-            share = (tick / self.high - low_share) / (1 - low_share)
+        for i, tick in enumerate(ticks):
+            share = i / (len(ticks) - 1)
             x = left + swatch_width / 2 + share * (length - swatch_width)
-            body.append(label(x, 8 + LINE_HEIGHT / 2, number(tick)))
+            body.append(label(x, 8 + LINE_HEIGHT / 2, tick))
         return Panel(width, 8 + LINE_HEIGHT, "".join(body), "")
 
 
 def scale_of(kind: str, name: str, matrix: np.ndarray, role: str | None = None) -> Scale:
-    """Return the scale for a matrix: symmetric around zero, or from zero to at least one.
+    """Return the scale for a matrix: symmetric around zero, or from zero if no number is negative.
+
+    A sequential scale goes to one at least.
 
     Raises:
         ValueError: if the kind or the role is unknown, or a number is negative on a sequential
@@ -99,4 +106,4 @@ def scale_of(kind: str, name: str, matrix: np.ndarray, role: str | None = None) 
             )
         return Scale(kind, 0.0, max(1.0, float(finite.max(initial=0))), role)
     largest = float(np.abs(finite).max(initial=0)) or 1.0
-    return Scale(kind, -largest, largest, role)
+    return Scale(kind, -largest if (finite < 0).any() else 0.0, largest, role)

@@ -8,7 +8,7 @@ import pytest
 from attention_docs.publish.before.figures import todays_models
 from attention_docs.publish.before.figures.registry import FIGURES
 from attention_docs.render.figures.scales import FILLS, MINUS, scale_of
-from attention_docs.render.numbers import html_number
+from attention_docs.render.numbers import html_number, number
 from attention_docs.render.table import table
 from tests.browser.test_every_page import AXE, EXCLUDED, RULES
 from tests.browser.visit import HORIZONTAL_OVERFLOW
@@ -253,6 +253,12 @@ def test_figure_cells_are_recoloured_after_an_edit(visit):
         assert fill == (MINUS if score < 0 else FILLS["scores"])
         assert opacity == pytest.approx(scale.paint(score)["fill_opacity"])
     assert {fill for fill, _ in cells} == {MINUS, FILLS["scores"]}
+    ticks = visit.page.locator('svg [data-scale="self_attention.scores"] text').all_text_contents()
+    assert ticks == [number(scale.low), "0", number(scale.high)]
+    press_bar_button(visit, "Reset")
+    visit.page.evaluate(WAIT_FOR_REST)
+    ticks = visit.page.locator('svg [data-scale="self_attention.scores"] text').all_text_contents()
+    assert ticks[0] == "0"
 
 
 def test_small_figure_cell_shows_minus_sign_when_negative(open_page):

@@ -25,10 +25,10 @@ export const drawFigure = (group, valueOf) => {
   });
   const axis = group.getAttribute("data-axis");
   if (axis) return drawPoints(group, cells, axis);
-  const magnitudes = cells.map(({ value }) => Math.abs(value)).filter(Number.isFinite);
-  const largest = Math.max(...magnitudes);
+  const values = cells.map(({ value }) => value).filter(Number.isFinite);
+  const largest = Math.max(...values.map(Math.abs));
   for (const { cell, value, dtype } of cells) drawCell(cell, value, dtype, largest);
-  drawScale(group, largest);
+  drawScale(group, largest, values.some((value) => value < 0));
 };
 
 /**
@@ -92,16 +92,22 @@ const paint = (box, value, largest, opacity) => {
 /** Whether the colour scale of a cell starts at 0, without negative numbers. @param {Element} box */
 const isFromZero = (box) => box.closest("[data-from-zero]") !== null;
 
-/** Update the ends of the colour scale. @param {Element} group @param {number} largest */
-const drawScale = (group, largest) => {
+/** Redraw the colour scale, which begins at 0 if no number is negative. @param {Element} group @param {number} largest @param {boolean} hasNegative */
+const drawScale = (group, largest, hasNegative) => {
   const scale = group.closest("svg")?.querySelector(`[data-scale="${group.getAttribute("data-val")}"]`);
   const labels = [...(scale?.querySelectorAll("text") ?? [])];
   if (labels.length < 2) return;
-  // The labels are minimum, 0 and maximum, or 0 and maximum.
+  // A sequential scale has no negative numbers, and thus no tick in the middle.
   const isDiverging = labels.length === 3;
-  const end = isDiverging ? largest || 1 : Math.max(1, largest);
-  if (isDiverging) labels[0].textContent = minus(number(-end));
-  labels[labels.length - 1].textContent = minus(number(end));
+  const high = isDiverging ? largest || 1 : Math.max(1, largest);
+  labels[labels.length - 1].textContent = number(high);
+  if (!isDiverging) return;
+  const low = hasNegative ? -high : 0;
+  labels[0].textContent = minus(number(low));
+  labels[1].textContent = hasNegative ? "0" : "";
+  const swatches = [...(scale?.querySelectorAll("rect") ?? [])];
+  const opacity = Number(swatches.at(-1)?.getAttribute("fill-opacity"));
+  swatches.forEach((swatch, i) => paint(swatch, low + ((high - low) * i) / (swatches.length - 1), high, opacity));
 };
 
 /**
