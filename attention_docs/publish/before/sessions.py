@@ -59,9 +59,15 @@ def program(markdown: str, heading: str) -> str:
 
 
 def statements(session: str) -> Iterator[str]:
-    """Yield the statements of a session; what a prompt would show is printed."""
+    """Yield the statements of a session; what a prompt would show is printed.
+
+    A blank line ends each block, as Python's prompt expects it.
+    """
     for example in doctest.DocTestParser().get_examples(session):
         source = example.source.rstrip()
-        is_expression = isinstance(ast.parse(source).body[0], ast.Expr)
+        statement = ast.parse(source).body[0]
+        is_expression = isinstance(statement, ast.Expr)
         shows_value = is_expression and example.want and not source.startswith("print(")
         yield f"print({source})" if shows_value else source
+        if hasattr(statement, "body"):
+            yield ""

@@ -21,11 +21,18 @@ def test_program_of_page_runs_with_numpy_alone_and_prints_the_same(page, tmp_pat
     (heading,) = PROGRAM.findall(markdown)
     program = sessions.program(markdown, heading)
     assert "attention_docs" not in program
-    command = [sys.executable, "-I", "-c", program]
-    printed = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, check=True)
+    printed = run(["-c", program], "", tmp_path)
     section = markdown.partition(f"## {heading}")[2].partition("\n## ")[0]
     examples = doctest.DocTestParser().get_examples(section.replace("```\n", "\n"))
-    assert printed.stdout == "".join(example.want for example in examples)
+    assert printed == "".join(example.want for example in examples)
+    assert run(["-i"], f"{program}\n", tmp_path) == printed, "pasted at a prompt"
+
+
+def run(options, keyboard, folder):
+    """Return what Python prints, without the prompts, which it writes to stderr."""
+    command = [sys.executable, "-I", "-q", *options]
+    options = {"cwd": folder, "capture_output": True, "text": True, "check": True}
+    return subprocess.run(command, input=keyboard, **options).stdout
 
 
 def test_section_without_session_is_refused():
