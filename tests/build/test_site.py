@@ -8,6 +8,7 @@ import shutil
 import pytest
 from bs4 import BeautifulSoup
 
+from attention_docs import examples
 from attention_docs.publish.before.contents import title_and_description
 from attention_docs.publish.sources import Source
 from tests.build.forked import mkdocs
@@ -140,10 +141,19 @@ def test_no_repository_links_without_a_repository(one_page_project):
 
 
 def test_provenance_has_definition_numpy_and_latex(site):
-    page = read_page(site, "mechanisms/self_attention")
+    page = read_page(site, "mechanisms/masks")
     assert "Where do these numbers come from?" in page
     for label in ("The definition", "Copy as NumPy", "Copy as LaTeX"):
         assert label in page
+
+
+def test_provenances_of_several_examples_name_them(site):
+    page = read_page(site, "mechanisms/self_attention")
+    titles = [examples.load(name).TITLE for name in re.findall('data-of="(.*?)"', page)]
+    assert len(titles) == len(set(titles)) == 2
+    for title in titles:
+        assert f"Where do the numbers of “{title}” come from?" in page
+        assert f"Try your own numbers: “{title}”" in page
 
 
 def append_to_home_page(project, markdown):

@@ -176,7 +176,7 @@ class MarkdownConverter:
             # A measured result, like `parity.date`:
             "measured": lambda reference, _: measured(reference),
             # The macros below stand on lines of their own. The provenance of an example's numbers:
-            "example": lambda name, _: self.provenance(name),
+            "example": lambda name, _: self.provenance(name, source),
             # A figure with its caption:
             "figure": lambda name, _: values.resolve_caption(
                 figure_block(name, named_steps, add_part), macros
@@ -223,17 +223,25 @@ class MarkdownConverter:
         if problems:
             raise PublishError("\n".join(problems))
 
-    def provenance(self, name: str) -> str:
+    def provenance(self, name: str, source: Source) -> str:
         """Return a placeholder for the provenance of an example, which the search leaves out."""
         steps = self.project.examples.steps(name)
         self.used_examples.add(name)
+        is_one_of_several = source.prose.count(r"\example{") > 1
 
         # Written later, because graphs are still computed in the background.
         def write_html() -> str:
             is_editable = live.has_inputs(json.loads(self.project.examples.graph(name)))
-            return provenance(name, steps, self.project.repository, is_editable=is_editable)
+            return provenance(
+                name,
+                steps,
+                self.project.repository,
+                is_editable=is_editable,
+                is_one_of_several=is_one_of_several,
+            )
 
-        return self.parts.add_lazily(f"provenance_of_{name}", write_html)
+        kind = "named_provenance" if is_one_of_several else "provenance"
+        return self.parts.add_lazily(f"{kind}_of_{name}", write_html)
 
     def check_notebook(self, source: Source) -> None:
         """Check the Markdown and the metadata of a notebook, and that it has no macros.

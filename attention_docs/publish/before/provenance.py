@@ -12,7 +12,7 @@ from attention_docs.render.latex import latex_steps
 BLOCK = """\
 <section class="provenance" data-of="{name}">
 {button}<details class="info">
-<summary>Where do these numbers come from?</summary>
+<summary>Where do {numbers} come from?</summary>
 <p>Each time this site is built, {file} computes them, and its doctest compares every digit. \
 This command prints them:</p>
 {command}
@@ -24,7 +24,7 @@ This command prints them:</p>
 # Hidden until the script that handles its clicks is loaded.
 TRY_BUTTON = """\
 <button type="button" class="md-button live-try" data-example="{}" hidden>\
-Try your own numbers</button>
+Try your own numbers{}</button>
 """
 DETAILS = "<details{}>\n<summary>{}</summary>\n{}\n</details>\n"
 # After a reader's edit, scripts update the code in elements with this attribute. (The theme's copy
@@ -33,7 +33,12 @@ FORMAT_ATTRIBUTE = ' data-format="{}"'
 
 
 def provenance(
-    name: str, steps: dict[str, Array], repository: str | None, *, is_editable: bool
+    name: str,
+    steps: dict[str, Array],
+    repository: str | None,
+    *,
+    is_editable: bool,
+    is_one_of_several: bool,
 ) -> str:
     """Return the block for an example as HTML.
 
@@ -42,6 +47,7 @@ def provenance(
         steps: its steps.
         repository: the repository's URL, if known, for links.
         is_editable: whether readers can edit its inputs.
+        is_one_of_several: whether the page has other examples, so that the block has to name it.
 
     Raises:
         LookupError: if there is no such example.
@@ -49,9 +55,11 @@ def provenance(
     example = examples.load(name)
     numpy = code_html(numpy_steps(steps))
     latex = code_html(latex_steps(steps))
+    title = f"“{escape(example.TITLE)}”" if is_one_of_several else ""
     return BLOCK.format(
         name=name,
-        button=TRY_BUTTON.format(name) if is_editable else "",
+        button=TRY_BUTTON.format(name, title and f": {title}") if is_editable else "",
+        numbers=f"the numbers of {title}" if title else "these numbers",
         file=file_link(f"attention_docs/examples/{name}.py", repository),
         command=code_html(f"$ python -m attention_docs show {name}"),
         source=escape(example.SOURCE),
