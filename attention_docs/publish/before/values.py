@@ -17,6 +17,7 @@ from attention_docs import examples
 from attention_docs.arrays import Array
 from attention_docs.publish.errors import PublishError
 from attention_docs.render.latex import latex, latex_row, with_reference
+from attention_docs.render.numbers import html_number
 from attention_docs.render.references import element_reference
 from attention_docs.render.text import as_text
 
@@ -237,12 +238,14 @@ def apply_index(array: Array, index: str | None) -> Array:
 
 def format_inline(array: Array, reference: str) -> str:
     """Format an array for running text: on one line, with brackets escaped from Markdown."""
-    references = (element_reference(reference, index) for index in np.ndindex(np.shape(array)))
+    indices = np.ndindex(np.shape(array))
 
     def bracket_or_number_html(token: re.Match[str]) -> str:
         if token[0] in BRACKETS:
             return BRACKETS[token[0]]
-        return reference_span(token[0], next(references))
+        index = next(indices)
+        digits = token[0] if array.dtype == bool else html_number(array[index])
+        return reference_span(digits, element_reference(reference, index))
 
     one_line = re.sub(r"\s+", " ", as_text(array)).replace("[ ", "[")
     return re.sub(r"[\[\]]|[^\s\[\]]+", bracket_or_number_html, one_line)

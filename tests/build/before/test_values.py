@@ -15,7 +15,7 @@ STEPS = {
     "cube": np.ones((1, 1, 1)),
 }
 
-NUMBER_IN_TEXT = re.compile(r'<span data-val="(?P<reference>[^"]*)">(?P<digits>[^<]*)</span>')
+NUMBER_IN_TEXT = re.compile(r'<span data-val="(?P<reference>[^"]*)">(?P<digits>.*?)</span>')
 NUMBER_IN_FORMULA = re.compile(
     r"\\from\{(?P<reference>[^}]*)\}\{(?P<digits>(?:[^{}]|\{[^{}]*\})*)\}"
 )
@@ -49,11 +49,11 @@ def without_references(markdown):
     [
         (r"about \val{toy.total}.", "about 1.5000."),
         (r"\val{toy.weights[0,1]}", "0.7500"),
-        (r"\val{toy.weights[-1, -1]}", "-2"),
+        (r"\val{toy.weights[-1, -1]}", "−2"),
         (r"\val{toy.row}", "&#91;1 0.5000&#93;"),
-        (r"\val{toy.weights[1]}", "&#91;1.0e-09 0.5000 -2&#93;"),
-        (r"\val{toy.weights[:,2]}", "&#91;0 -2&#93;"),
-        (r"\val{toy.weights}", "&#91;&#91;0.2500 0.7500 0&#93; &#91;1.0e-09 0.5000 -2&#93;&#93;"),
+        (r"\val{toy.weights[1]}", "&#91;1.0 × 10<sup>−9</sup> 0.5000 −2&#93;"),
+        (r"\val{toy.weights[:,2]}", "&#91;0 −2&#93;"),
+        (r"\val{toy.weights}", "&#91;&#91;0.2500 0.7500 0&#93; &#91;1.0 × 10<sup>−9</sup> 0.5000 −2&#93;&#93;"),
         (r"\val{toy.weights.shape}, \val{toy.weights.shape[1]}", "2 × 3, 3"),
         (r"| a | \val{toy.total} |", "| a | 1.5000 |"),
         (r"$x = \val{toy.total}$", "$x = 1.5000$"),
