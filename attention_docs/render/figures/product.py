@@ -106,16 +106,16 @@ def product_figure(
         cells.draw_row_labels(grid_b, inner),
         title(centre, LINE_HEIGHT / 2, names[1], roles[1]),
         title(grid_a.x + grid_a.width / 2, title_of_a, names[0], roles[0]),
-        title(centre, below + LINE_HEIGHT / 2, names[2], roles[2]),
-        label(centre, below + 1.5 * LINE_HEIGHT, marked_pair, "middle", marked_number),
+        title(centre, grid_ab.y - LINE_HEIGHT / 2 - 2, names[2], roles[2]),
+        label(centre, below + LINE_HEIGHT / 2, marked_pair, "middle", marked_number),
         drawings[0].legend(grid_a.x, below),
         _legend_of_b(drawings[1], grid_a, max(map(text_width, inner), default=0)),
-        drawings[2].legend(grid_ab.x, below + 2 * LINE_HEIGHT + 4),
+        drawings[2].legend(grid_ab.x, below + LINE_HEIGHT + 4),
     ]
     width = max(grid_ab.x + grid_ab.width, centre + text_width(equation) / 2)
     descriptions = [cells.describe(drawing.name, drawing.values) for drawing in drawings]
     description = " ".join([*descriptions, f"Marked: {equation}."])
-    panel = Panel(width, below + 4 * LINE_HEIGHT, "".join(body), description)
+    panel = Panel(width, below + 3 * LINE_HEIGHT, "".join(body), description)
     return figure(panel, f"{names[0]} times {names[1]} gives {names[2]}")
 
 

@@ -12,6 +12,8 @@ from html import escape
 from typing import NamedTuple
 
 FONT_SIZE = 12
+# Of a symbol such as W_Q: how much smaller its index is, and how many pixels lower.
+SUBSCRIPT, SUBSCRIPT_SIZE, SUBSCRIPT_DROP = re.compile(r"(?<=[A-Z])_(\w+)"), "0.8em", 3
 # In common fonts, a digit is a little over half as wide as it is high.
 CHARACTER_WIDTH = 7
 LINE_HEIGHT = 16
@@ -96,7 +98,21 @@ def label(
     """
     text_anchor = None if anchor == "middle" else anchor
     position = {"x": x, "y": y + FONT_SIZE / 3, "text_anchor": text_anchor}
-    return element("text", escape_text(with_minus(text)), *children, **position, **attributes)
+    return element("text", with_subscripts(with_minus(text)), *children, **position, **attributes)
+
+
+def with_subscripts(text: str) -> str:
+    """Escape text, and lower the index of a symbol.
+
+    >>> with_subscripts("W_Q")
+    'W<tspan font-size="0.8em" dy="3">Q</tspan>'
+    """
+    before, *rest = SUBSCRIPT.split(text)
+    written = escape_text(before)
+    for index, following in zip(rest[::2], rest[1::2], strict=True):
+        written += element("tspan", index, font_size=SUBSCRIPT_SIZE, dy=SUBSCRIPT_DROP)
+        written += element("tspan", escape_text(following), dy=-SUBSCRIPT_DROP) if following else ""
+    return written
 
 
 def with_minus(text: str) -> str:
