@@ -82,7 +82,7 @@ def test_panel_fits_into_the_window_beside_the_text(open_page, page):
         choose(visit, choice)
         for offset in (0, 200, 2000):
             visit.page.evaluate(f"scrollTo({{top: {offset}, behavior: 'instant'}})")
-            panel, text = box(visit, PANEL), box(visit, "article > p")
+            panel, text = box(visit, PANEL), box(visit, "article > .panel ~ p")
             assert 0 < panel["top"] < panel["bottom"] <= WIDE["height"]
             assert panel["left"] > text["right"]
             assert text["width"] >= 690
