@@ -163,13 +163,14 @@ def steps(xp: ModuleType = numpy) -> dict[str, Array]:
     tempered = softmax(logits[-1:, :] / temperatures[:, None])
     cumulative = accumulate(xp, tempered[:, :-1])  # the last sum would be one
     draws = xp.asarray(DRAWS, dtype=xp.float64)
-    both = [ablations(xp, x), ablations(xp, swap_nouns(xp, x))]
-    last_rows = xp.stack([rows[:, -1, :] for rows in both])
+    sentences = xp.stack([x, swap_nouns(xp, x)])
+    ablated = xp.stack([ablate(xp, sentences, part) for part in (None, *PARTS)], axis=1)
+    last_rows = ablated[:, :, -1, :]
     return {
         "output": output,
         "logits": logits,
         "probabilities": probabilities,
-        "probabilities_swapped": both[1][0, :, :],
+        "probabilities_swapped": ablated[1, 0, :, :],
         "next_token": xp.argmax(logits[-1, :]),
         "losses": -xp.log(following),
         "loss": -xp.mean(xp.log(following)),
@@ -186,8 +187,8 @@ def steps(xp: ModuleType = numpy) -> dict[str, Array]:
         "log_odds": round_off(xp, xp.log(last_rows[:, :, FLY] / last_rows[:, :, SAIL])),
         "with_head_1": last_rows[:, 0, :],
         "without_head_1": last_rows[:, 1 + PARTS.index("head 1"), :],
-        "right": count_correct(xp, both[0], [1, 2, 3, 4, FLY])
-        + count_correct(xp, both[1], [1, 0, 3, 4, SAIL]),
+        "right": count_correct(xp, ablated[0, :, :, :], [1, 2, 3, 4, FLY])
+        + count_correct(xp, ablated[1, :, :, :], [1, 0, 3, 4, SAIL]),
     }
 
 
@@ -226,11 +227,6 @@ def sample(xp: ModuleType, cumulative: Array, draws: Array) -> Array:
     """Sample words: for each row, the index at which each draw from [0, 1) falls in the CDF."""
     passed = cumulative[:, None, :] <= draws[None, :, None]
     return xp.sum(xp.where(passed, xp.asarray(1), xp.asarray(0)), axis=-1)
-
-
-def ablations(xp: ModuleType, x: Array) -> Array:
-    """Return the probabilities of each row with every part, and without each of `PARTS`."""
-    return xp.stack([ablate(xp, x, part) for part in (None, *PARTS)])
 
 
 def ablate(xp: ModuleType, x: Array, part: str | None) -> Array:

@@ -25,8 +25,6 @@ trained 1
 [64]
 bounds 2
 [1 8]
-frequencies 8
-[1 0.5000 0.2500 0.1250 0.0625 0.0312 0.0156 0.0078]
 turns 8
 [10.1859 5.0930 2.5465 1.2732 0.6366 0.3183 0.1592 0.0796]
 kept_paper 8
@@ -105,7 +103,7 @@ PAIR_NAMES = [str(pair) for pair in range(PAIRS)]
 DISTANCES = [str(distance) for distance in range(5)]
 LABELS = {
     "speeds": (SPEEDS, PAIR_NAMES),
-    **dict.fromkeys(("frequencies", "turns", "kept_paper", "kept_code"), (PAIR_NAMES,)),
+    **dict.fromkeys(("turns", "kept_paper", "kept_code"), (PAIR_NAMES,)),
     **dict.fromkeys(("partial", "of_head", "on_scores", "on_turned"), (DISTANCES,)),
     **dict.fromkeys(
         ("chunks", "woven"), (["row 0", "row 1"], ["column 0", "column 1", "column 2"])
@@ -185,7 +183,6 @@ def steps(xp: ModuleType = numpy) -> dict[str, Array]:
         "factor": factor,
         "trained": trained,
         "bounds": bounds,
-        "frequencies": frequencies,
         "turns": turns,
         "kept_paper": kept[0],
         "kept_code": kept[1],

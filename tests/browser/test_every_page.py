@@ -86,10 +86,12 @@ DESCRIPTIONS = """
             .map(e => e.textContent).join(" ") || drawing.alt,
     ])
 """
-# Blocks that overlap their predecessor, other than the progress, for which the title leaves room.
+# Blocks that overlap their predecessor, other than the progress, for which the title leaves room, and
+# the panel in its column.
 OVERLAPS = """
     [...document.querySelectorAll(".md-content__inner")].flatMap(article => {
-        const blocks = [...article.children].filter(e => e.offsetHeight && e.localName !== "form" && !e.matches(".progress"));
+        const blocks = [...article.children].filter(e =>
+            e.offsetHeight && !e.matches("form, .progress") && getComputedStyle(e).position !== "absolute");
         return blocks.slice(1).filter((block, i) =>
             block.getBoundingClientRect().top < blocks[i].getBoundingClientRect().bottom - 1
         ).map(block => block.outerHTML.slice(0, 200));
@@ -120,11 +122,11 @@ SMALL_CODE = """
         code => code.checkVisibility() && parseFloat(getComputedStyle(code).fontSize) < 12
     ).map(code => code.outerHTML.slice(0, 200))
 """
-# The smallest text in drawings and diagrams, in pixels on the screen.
+# Text in drawings and diagrams below a size in pixels on the screen, other than lowered indices.
 SMALL_FIGURE_TEXT = """
     smallest => [...document.querySelectorAll(".md-content svg:is(.drawing, .step, .diagram > svg)")]
         .filter(svg => svg.checkVisibility())
-        .flatMap(svg => [...svg.querySelectorAll("text, tspan")].filter(text =>
+        .flatMap(svg => [...svg.querySelectorAll("text, tspan:not([dy])")].filter(text =>
             parseFloat(getComputedStyle(text).fontSize) * svg.getScreenCTM().a < smallest - 0.05
         )).map(text => text.outerHTML.slice(0, 200))
 """

@@ -60,6 +60,7 @@ OPEN_EVERY_CARD = """
         return [spots.length, withoutCard];
     }
 """
+INNER_HTML = "elements => elements.map(element => element.innerHTML)"
 
 
 @pytest.fixture
@@ -254,7 +255,7 @@ def test_figure_cells_are_recoloured_after_an_edit(visit):
         assert opacity == pytest.approx(scale.paint(score)["fill_opacity"])
     assert {fill for fill, _ in cells} == {MINUS, FILLS["scores"]}
     ticks = visit.page.locator('svg [data-scale="self_attention.scores"] text').all_text_contents()
-    assert ticks == [number(scale.low), "0", number(scale.high)]
+    assert ticks == [number(scale.low).replace("-", "−"), "0", number(scale.high)]
     press_bar_button(visit, "Reset")
     visit.page.evaluate(WAIT_FOR_REST)
     ticks = visit.page.locator('svg [data-scale="self_attention.scores"] text').all_text_contents()
@@ -322,16 +323,16 @@ def test_chart_points_move_as_python_draws_them(open_page, monkeypatch):
     steps = replay("tiles", {"Q": query}).steps
     expected = coordinates(FIGURES["softmax_in_one_pass"](lambda name: steps))
     visit = open_page("mechanisms/tiles")
-    chart = visit.page.locator("svg:has([data-axis])")
-    before = coordinates(chart.inner_html())
+    charts = visit.page.locator("svg:has([data-axis])")
+    before = coordinates("".join(charts.evaluate_all(INNER_HTML)))
     visit.page.locator('.live-try[data-example="tiles"]').click()
     visit.page.wait_for_selector(BAR)
     visit.page.locator('table[data-val="tiles.Q"] input >> nth=0').fill(str(query[0, 0]))
     visit.page.evaluate(WAIT_FOR_REST)
-    assert coordinates(chart.inner_html()) == expected
+    assert coordinates("".join(charts.evaluate_all(INNER_HTML))) == expected
     assert expected != before
     press_bar_button(visit, "Done")
-    assert coordinates(chart.inner_html()) == before
+    assert coordinates("".join(charts.evaluate_all(INNER_HTML))) == before
 
 
 def coordinates(svg):

@@ -129,7 +129,7 @@ def test_navigation_removes_panel_and_colours(visit):
 
 def test_figure_cells_get_colour_and_sign(open_page):
     visit = open_page("course/averages")
-    show_influences(visit, '[data-val="course_averages.weights[0,2]"]')
+    show_influences(visit, '[data-val="course_averages.weights[0,2]"] >> nth=0')
     cells = visit.page.locator('g[data-val="course_averages.X"] > g').all()
     signs = visit.page.locator('g[data-val="course_averages.X"] > .live-sign').all_text_contents()
     assert signs == [cell.get_attribute("data-influence") for cell in cells]

@@ -63,7 +63,6 @@ def rotary_variants(literals):
         ]
 
     return {
-        "frequencies": frequencies,
         "turns": turns,
         "kept_paper": paper,
         "kept_code": code,

@@ -131,9 +131,9 @@ def rotary_scaling(steps_of: StepsOf) -> Html:
 
 @site_figure
 def rotary_speeds(steps_of: StepsOf) -> Html:
-    r"""How fast each pair turns, beside plain rotary positions. If half of the head turns, the
-    pairs of the other half stand still. In YaRN the first pair keeps its speed and the slow pairs
-    are interpolated."""
+    r"""The speed of each pair, divided by that of plain rotary positions. If half of the head
+    turns, the pairs of the other half stand still. In YaRN the first pair keeps its speed and the
+    slow pairs are interpolated."""
     steps = steps_of("rotary_variants")
     half, interpolated, _, *yarn = steps["speeds"]
     claim(not half[4:].any() and half[:4].all(), "the pairs of the other half stand still")
@@ -236,8 +236,8 @@ def state_and_cache(steps_of: StepsOf) -> Html:
 @site_figure
 def chosen_keys_masks(steps_of: StepsOf) -> Html:
     r"""What each of eight tokens may see: itself and two tokens before it, its own block of two and
-    one more, or the three keys that an indexer chose. For *they*, the indexer finds both nouns, the
-    blocks find one of them, and so does the window."""
+    another one, or the three keys that an indexer chose. For *they*, the indexer finds both nouns,
+    the blocks find one of them, and so does the window."""
     steps = steps_of("chosen_keys")
     nouns = {step: steps[step][4, [0, 2]].sum() for step in ("chosen", "blocks", "window")}
     claim(nouns["chosen"] == 2, "the indexer finds both nouns")

@@ -37,21 +37,19 @@ const startAgain = (dare) => {
   for (const slider of /** @type {NodeListOf<HTMLInputElement>} */ (dare.querySelectorAll("[data-control]"))) {
     if (slider.value === slider.defaultValue) continue;
     slider.value = slider.defaultValue;
-    slider.dispatchEvent(new Event("input", { bubbles: true }));
+    slider.dispatchEvent(new Event("input"));
   }
 };
 
-document.addEventListener("click", ({ target }) => {
-  const dare = target instanceof Element ? target.closest(".dare button")?.closest(".dare") : null;
+/** @param {Event} event @param {string} part @returns {Element | null} the dare that has the event's target in this part */
+const dareOf = ({ target }, part) => /** @type {Element} */ (target).closest(`.dare ${part}`)?.closest(".dare") ?? null;
+
+document.addEventListener("click", (event) => {
+  const dare = dareOf(event, "button");
   if (dare) startAgain(dare);
 });
-
-let isStartingOver = false;
 // Each dare is about the page's own numbers, so moving a slider of one puts the others back.
-document.addEventListener("input", ({ target }) => {
-  const dare = target instanceof Element ? target.closest(".dare") : null;
-  if (!dare || isStartingOver) return;
-  isStartingOver = true;
-  for (const other of document.querySelectorAll(".dare")) if (other !== dare) startAgain(other);
-  isStartingOver = false;
-}, true);
+document.addEventListener("input", (event) => {
+  const dare = dareOf(event, "input");
+  if (dare) for (const other of document.querySelectorAll(".dare")) if (other !== dare) startAgain(other);
+});
