@@ -188,7 +188,8 @@ def steps(xp: ModuleType = numpy) -> dict[str, Array]:
 
     def last_output(where: Array, mask: Array, first: int = 0) -> Array:
         """Return the output of the last token if all tokens from `first` on are there."""
-        encoded = x + xp.take(sinusoidal_positions(n, d, xp=xp), where, axis=0)
+        at_position = xp.astype(where[:, None] == index[None, :], xp.float64)
+        encoded = x + at_position @ sinusoidal_positions(n, d, xp=xp)
         tokens = encoded[first:, :]
         return attention_steps(tokens, tokens, tokens, attn_mask=mask[first:, first:]).output[-1, :]
 
