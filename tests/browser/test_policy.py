@@ -93,10 +93,10 @@ def test_every_page_has_the_same_minimal_policy(site):
 
 
 def test_instant_navigation_complies_with_the_policy(open_page):
-    visit = open_page("mechanisms/additive_attention")
+    visit = open_page("mechanisms/cross_attention")
     page = visit.page
     page.evaluate("window.isSameDocument = true")
-    page.get_by_role("link", name="Self-attention", exact=True).first.click()
+    page.locator("article a[href*=self_attention]").first.click()
     page.get_by_role("heading", level=1, name="Self-attention").wait_for()
     page.get_by_role("button", name="Explore in 3D").click()
     page.locator(".space canvas").first.wait_for()

@@ -147,7 +147,8 @@ def typed_numbers_of_drawing(svg, drawn_values):
     # A bound like <0.01 has a sign, too.
     formatted |= {numbers.short_number(value).lstrip("<") for value in drawn_values}
     without_trailing_zeros = {text.rstrip("0") for text in formatted if "e" not in text}
-    known = formatted | without_trailing_zeros
+    known = {text.replace("-", "−") for text in formatted | without_trailing_zeros}
+    known |= formatted | without_trailing_zeros
     # visible_texts leaves out elements of these classes.
     texts = visible_texts(re.sub('class="(drawing|step)', 'class="', svg))
     return [number for text in texts for number in typed_numbers(text) if number not in known]

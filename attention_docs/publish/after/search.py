@@ -25,6 +25,8 @@ BOOSTS = {
     "glossary/": 1.2,
     "check/": 0.5,
     "errata/": 0.5,
+    "mechanisms/kv_cache/": 1.3,
+    "mechanisms/mask_functions/": 0.7,
     "notebooks/": 0.5,
     "reading_order/": 0.5,
     "reference/": 0.6,

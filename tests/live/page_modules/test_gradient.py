@@ -127,6 +127,8 @@ def test_step_derivatives_equal_finite_differences():
     # A maximum with ties has a kink.
     kinks = {name for name, report in reports.items() if report["counts"]["one side"]}
     assert kinks <= {"convolution", "tiles"}
+    jumps = {name for name, report in reports.items() if report["counts"]["jump"]}
+    assert jumps <= {"chosen_keys"}
 
 
 def test_derivative_of_tied_maximum_goes_to_first_operand():
