@@ -13,7 +13,7 @@ SHOW = """
 """
 MATRIX_WITHOUT_WORDS = ".live-inputs tr:nth-child(2) > :first-child:not(th)"
 # In pixels; the field next to a button may lie under the bar that appears.
-MAX_JUMP = 200
+MAX_JUMP = 300
 
 
 @pytest.mark.parametrize("window", WINDOWS, ids=["desktop", "phone"])
