@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from attention_docs.publish.before.figures import todays_models
-from attention_docs.publish.before.figures.registry import FIGURES
+from attention_docs.publish.before.figures.registry import FIGURES, svg_for_all_widths
 from attention_docs.render.figures.scales import FILLS, MINUS, scale_of
 from attention_docs.render.numbers import html_number, number
 from attention_docs.render.table import table
@@ -320,18 +320,19 @@ def test_chart_points_move_as_python_draws_them(open_page, monkeypatch):
     query = np.array(replay("tiles", {}).steps["Q"])
     query[0, 0] += 0.1
     steps = replay("tiles", {"Q": query}).steps
-    expected = coordinates(FIGURES["softmax_in_one_pass"](lambda name: steps))
+    draw = FIGURES["softmax_in_one_pass"]
+    expected = coordinates(svg_for_all_widths(draw, lambda name: steps))
     visit = open_page("mechanisms/tiles")
-    chart = visit.page.locator("svg:has([data-axis])").last  # that for phones, as drawn here
-    before = coordinates(chart.inner_html())
+    charts = visit.page.locator("figure:has(svg [data-axis])")  # for a wide text and for a phone
+    before = coordinates(charts.inner_html())
     visit.page.locator('.live-try[data-example="tiles"]').click()
     visit.page.wait_for_selector(BAR)
     visit.page.locator('table[data-val="tiles.Q"] input >> nth=0').fill(str(query[0, 0]))
     visit.page.evaluate(WAIT_FOR_REST)
-    assert coordinates(chart.inner_html()) == expected
+    assert coordinates(charts.inner_html()) == expected
     assert expected != before
     press_bar_button(visit, "Done")
-    assert coordinates(chart.inner_html()) == before
+    assert coordinates(charts.inner_html()) == before
 
 
 def coordinates(svg):
