@@ -30,7 +30,7 @@ const openCard = async (spot) => {
   if (requestedSpot !== spot) return;
   if (!example) return card.showMessage(spot, LOAD_ERROR);
   const cells = cellsAt(spot, example);
-  if (!cells.length) return card.showMessage(spot, "The shape of a matrix: the number of its rows and of its columns.");
+  if (!cells.length) return card.showMessage(spot, "The shape: rows × columns.");
   /** @param {Cell} cell */
   const openNumber = (cell) => card.open({ example, cell, spot }, () => createButtons(example));
   if (cells.length === 1) return openNumber(cells[0]);
@@ -52,7 +52,6 @@ const createButtons = (example) => {
     closeCard();
     if (shown) showInfluences(shown);
   });
-  influences.title = "Which input numbers change this one, and by how much";
   return [influences, button("Try your own numbers", () => edit(example.name)), walkthrough];
 };
 
