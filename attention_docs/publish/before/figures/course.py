@@ -468,15 +468,19 @@ def course_next(steps_of: StepsOf) -> Html:
 
 @site_figure
 def course_temperatures(steps_of: StepsOf) -> Html:
-    r"""The probabilities after *they* at three temperatures. The higher the temperature, the less
-    *fly* has, and the more the other words."""
+    r"""Three of the probabilities after *they*, at three temperatures. The higher the temperature,
+    the less *fly* has, and the more *sail* and the full stop."""
     steps = steps_of("course_next_token")
-    probabilities = steps["tempered"]
-    fly = probabilities[:, VOCABULARY.index("fly")]
-    claim(np.all(np.diff(fly) < 0), "the less *fly* has, and the more the other words")
+    shown = [VOCABULARY.index(word) for word in ("fly", "sail", ".")]
+    probabilities = steps["tempered"][:, shown]
+    changes = np.diff(probabilities, axis=0)
+    claim(
+        np.all(changes[:, 0] < 0) and np.all(changes[:, 1:] > 0),
+        "the less *fly* has, and the more *sail* and the full stop",
+    )
     options: dict[str, Any] = {"role": "output", "scale": "sequential", "columns": "next word"}
     options["row_labels"] = [number(temperature) for temperature in steps["temperatures"]]
-    options["column_labels"] = VOCABULARY
+    options["column_labels"] = [VOCABULARY[i] for i in shown]
     return heatmap(probabilities, "Probabilities", rows="temperature", **options)
 
 
