@@ -1,6 +1,6 @@
 """The check finds faulty functions wrong and lets correct but unusual ones pass.
 
-These are NumPy functions; `functions/` has more for PyTorch, which a clone need not have.
+These are NumPy functions; test_functions_in_torch.py has those for PyTorch.
 """
 
 import inspect

@@ -1,4 +1,5 @@
-"""PyTorch attention functions with one fault each; the docstring says it and, in brackets, its name."""
+"""PyTorch attention functions with one fault each; the docstring says it and, in brackets, what the
+check has to say of it."""
 
 import math
 
@@ -25,7 +26,7 @@ def weak_mask(q, k, v, mask=None):
 
 
 def late_scale(q, k, v):
-    """Scales after the product, which overflows in float16. [scores_overflow_in_float16]"""
+    """Scales after the product, which overflows in float16. [float16_range]"""
     scores = q @ k.transpose(-2, -1)
     return (scores * q.size(-1) ** -0.5).softmax(-1) @ v
 
@@ -108,7 +109,7 @@ def causal_by_ones(q, k, v, is_causal=False):
 
 
 def empty_output(q, k, v):
-    """Writes the output in place and returns a fixed head size. [has shape]"""
+    """Writes the output in place and returns a fixed head size. [could not recover its weights]"""
     weights = (q @ k.transpose(-2, -1) * q.size(-1) ** -0.5).softmax(-1)
     output = torch.zeros_like(q)
     return torch.matmul(weights, v, out=output) if q.shape == v.shape else output
@@ -136,7 +137,7 @@ def mask_dropped_with_causal(query, key, value, attn_mask=None, is_causal=False)
 
 
 def padding_inverted(q, k, v, key_padding_mask=None, is_causal=False):
-    """Fills kept keys, but only beside a causal mask. [mask_flipped]"""
+    """Fills kept keys, but only beside a causal mask. [the mask is the first wrong step]"""
     scores = q @ k.transpose(-2, -1) * q.size(-1) ** -0.5
     if key_padding_mask is not None:
         hidden = key_padding_mask if is_causal else ~key_padding_mask
@@ -171,28 +172,36 @@ class Layer(nn.Module):
 
 
 class SplitWrong(Layer):
+    """Splits heads without the transpose. [heads_split_without_transpose]"""
+
     def split(self, x):
         return x.reshape(x.size(0), self.num_heads, -1, self.head_dim)
 
 
 class MergeWrong(Layer):
+    """Merges heads without the transpose. [heads_merged_without_transpose]"""
+
     def merge(self, x):
         return x.reshape(x.size(0), x.size(2), -1)
 
 
 class WidthScale(Layer):
+    """Divides by the root of the width. [divided_by_root_of_d_model]"""
+
     def __init__(self):
         super().__init__()
         self.scale = (self.num_heads * self.head_dim) ** -0.5
 
 
 class NoOutput(Layer):
+    """Returns the heads without their projection. [no_output_projection]"""
+
     def forward(self, x):
         q, k, v = (self.split(project(x)) for project in (self.q_proj, self.k_proj, self.v_proj))
         return self.merge((q @ k.transpose(-2, -1) * self.scale).softmax(-1) @ v)
 
 
-layer_split_wrong = SplitWrong()  # [heads_split_without_transpose]
-layer_merge_wrong = MergeWrong()  # [heads_merged_without_transpose]
-layer_width_scale = WidthScale()  # [divided_by_root_of_d_model]
-layer_no_output = NoOutput()  # [no_output_projection]
+layer_split_wrong = SplitWrong()
+layer_merge_wrong = MergeWrong()
+layer_width_scale = WidthScale()
+layer_no_output = NoOutput()
