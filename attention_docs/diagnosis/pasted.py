@@ -216,7 +216,7 @@ def as_data() -> list[dict[str, Any]]:
     """Return the known outputs as JSON-serialisable objects."""
     return [
         {
-            "words": output.summary,
+            "summary": output.summary,
             "right": output.is_correct,
             "fix": output.fix,
             "anchor": output.anchor,

@@ -219,6 +219,16 @@ def site_address() -> str | None:
     return f"https://{owner.lower()}.github.io/{name}/"
 
 
+def as_github_annotation(report: Report) -> str:
+    """Format the first finding as an error that GitHub shows beside the code."""
+    wrong = [format_verdict(verdict) for verdict in report.verdicts if verdict.status == WRONG]
+    unchecked = f"{totals(report)}; required, but not checked: {', '.join(report.missing) or '-'}"
+    message = (wrong or [unchecked])[0].replace("%", "%25").replace("\n", "%0A")
+    file = report.target.rpartition(":")[0]
+    place = f"file={file}," if file.endswith(".py") else ""
+    return f"::error {place}title={report.target.rpartition(':')[2]}::{message}"
+
+
 def as_json(report: Report) -> str:
     """Format a report as JSON with one object for each case."""
     return json.dumps(
@@ -245,7 +255,7 @@ def verdict_as_dict(verdict: Verdict) -> dict[str, Any]:
         "case": verdict.case.name,
         "feature": verdict.case.feature,
         "status": verdict.status,
-        "words": verdict.reason,
+        "reason": verdict.reason,
         "notes": list(verdict.notes),
         "mistakes": [
             {

@@ -67,8 +67,8 @@
 
   // Paragraphs that say what the output is, where it is wrong, and how to fix it.
   const describe = ({ rows, match, difference }, expected) => {
-    if (match?.right) return [createElement("p", `This is ${match.words}.`)];
-    const sentences = [match ? `This is the output of ${match.words}.` : "No known mistake gives this."];
+    if (match?.right) return [createElement("p", `This is ${match.summary}.`)];
+    const sentences = [match ? `This is the output of ${match.summary}.` : "No known mistake gives this."];
     if (shapeOf(rows) !== shapeOf(expected)) sentences.push(`It is ${shapeOf(rows)}; expected ${shapeOf(expected)}.`);
     if (difference) {
       const [i, j] = difference;

@@ -56,12 +56,12 @@ def record():
     for bug in map(load, NAMES):
         verdict, reason = judge(bug)
         counts[verdict] += 1
-        words = reason.removeprefix("its output is that of ").partition(", but not in")[0]
+        reason = reason.removeprefix("its output is that of ").partition(", but not in")[0]
         url = f"https://github.com/{bug.THREAD.replace('#', '/issues/')}"
         rows[f"[{bug.THREAD}]({url})"] = {
             "fault": bug.__doc__.strip(),
             "fix": f"`{bug.FIX}`",
-            "words": words if verdict == "named" else f"{verdict}: {words}",
+            "reason": reason if verdict == "named" else f"{verdict}: {reason}",
         }
     projects = {thread.partition("#")[0] for thread in rows}
     counts |= {"bugs": len(rows), "projects": len(projects)}

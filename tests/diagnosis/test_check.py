@@ -689,6 +689,18 @@ def test_smallest_failing_call_is_code_that_runs(write_target, capsys):
     assert np.abs(right - wrong).max() > 1e-6
 
 
+def test_github_shows_the_first_wrong_case_beside_the_code(write_target, monkeypatch, capsys):
+    monkeypatch.setenv("GITHUB_ACTIONS", "true")
+    target = write_target(DIVIDED_BY_D_K)
+    main(["check", target, "--json"])
+    output = capsys.readouterr()
+    json.loads(output.out)
+    *_, annotation = output.err.splitlines()
+    file, _, name = target.rpartition(":")
+    assert annotation.startswith(f"::error file={file},title={name}::")
+    assert "%0Afix scores divided by d_k" in annotation
+
+
 def test_function_object_is_checked():
     (only,) = checks(attention_with())
     only.check()

@@ -20,7 +20,7 @@ const diagnoseOrError = (text) => {
   try {
     const { match, difference, rows } = diagnose(text, outputs);
     const numbers = rows.map((row) => row.map((cell) => cell.printed));
-    return { summary: match && match.words, firstWrong: difference, numbers };
+    return { summary: match && match.summary, firstWrong: difference, numbers };
   } catch (error) {
     return { error: error.message };
   }
