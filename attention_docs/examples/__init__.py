@@ -37,7 +37,7 @@ def load(name: str) -> ModuleType:
     'Self-attention, three tokens'
     """
     if name not in names():
-        raise LookupError(f"example {name!r} is unknown; known are {', '.join(names())}")
+        raise LookupError(f"example {name!r} is unknown; expected one of {', '.join(names())}")
     return importlib.import_module(f"{__name__}.{name}")
 
 

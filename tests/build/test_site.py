@@ -175,10 +175,10 @@ PAGE_ERRORS = {
     "macros": [
         (r"\val{self_attention.wieghts}", r"\val{self_attention.wieghts}: step 'wieghts' is unknown; self_attention has X, W_Q"),
         (r"\vla{self_attention.Q}", r"\vla{self_attention.Q}: unknown macro; expected one of val, printed"),
-        (r"\figure{nope}", r"\figure{nope}: figure 'nope' is unknown; known are"),
+        (r"\figure{nope}", r"\figure{nope}: figure 'nope' is unknown; expected one of"),
         (r"\example{nope}", r"\example{nope}: example 'nope' is unknown"),
-        (r"\contents{Chpaters}", r"\contents{Chpaters}: section 'Chpaters' is unknown; known are none"),
-        (r"\overview{Refrence}", r"\overview{Refrence}: section 'Refrence' is unknown; known are none"),
+        (r"\contents{Chpaters}", r"\contents{Chpaters}: section 'Chpaters' is unknown; expected one of none"),
+        (r"\overview{Refrence}", r"\overview{Refrence}: section 'Refrence' is unknown; expected one of none"),
     ],
     "formulas": [("$\\sqrt{$", r"formula '\\sqrt{': KaTeX parse error")],
     "blocks": [

@@ -186,7 +186,7 @@ def test_roles_match_those_of_formulas():
 
 def test_unknown_figure_error_lists_all_names():
     with pytest.raises(
-        LookupError, match=r"figure 'nope' is unknown; known are .*self_attention_lines"
+        LookupError, match=r"figure 'nope' is unknown; expected one of .*self_attention_lines"
     ):
         figure_block("nope", examples.steps, str)
 

@@ -61,7 +61,9 @@ def section(name: str, add_part: Callable[[str], str]) -> str:
         "mistakes": mistakes_table,
     }
     if name not in section_writers:
-        raise LookupError(f"section {name!r} is unknown; known are {', '.join(section_writers)}")
+        raise LookupError(
+            f"section {name!r} is unknown; expected one of {', '.join(section_writers)}"
+        )
     return section_writers[name]()
 
 

@@ -187,7 +187,7 @@ def section_items(section_title: str, nav: Nav) -> Nav:
 
     >>> section_items("Nope", [{"Home": "index.md"}, {"Chapters": [{"Scores": ["root.md"]}]}])
     Traceback (most recent call last):
-    LookupError: section 'Nope' is unknown; known are Chapters, Scores
+    LookupError: section 'Nope' is unknown; expected one of Chapters, Scores
     """
     known_titles = []
     for title, items in sections(nav):
@@ -196,7 +196,7 @@ def section_items(section_title: str, nav: Nav) -> Nav:
         if title not in known_titles:
             known_titles.append(title)
     known = ", ".join(known_titles) or "none"
-    raise LookupError(f"section {section_title!r} is unknown; known are {known}")
+    raise LookupError(f"section {section_title!r} is unknown; expected one of {known}")
 
 
 def sections(nav: Nav) -> Iterator[tuple[str, Nav]]:

@@ -165,7 +165,7 @@ def cells(reference: str, name: str, mask: Array, choices: list[str]) -> str:
     masks = named_masks(len(mask))
     unknown = [choice.strip() for choice in choices if choice.strip() not in masks]
     if unknown:
-        raise LookupError(f"mask {unknown[0]!r} is unknown; known are {', '.join(masks)}")
+        raise LookupError(f"mask {unknown[0]!r} is unknown; expected one of {', '.join(masks)}")
     rows = []
     for i, query in enumerate(words[0]):
         buttons = (

@@ -29,7 +29,7 @@ def measured(reference: str, folder: Path = RESULTS) -> str:
     for key in keys:
         items = items_by_key(data)
         if key not in items:
-            raise LookupError(f"key {key!r} is unknown; known are {', '.join(items)}")
+            raise LookupError(f"key {key!r} is unknown; expected one of {', '.join(items)}")
         data = items[key]
     rows = list(named_rows(data))
     if not rows:
@@ -50,7 +50,7 @@ def load_results(name: str, folder: Path = RESULTS) -> Any:
     """
     files = sorted(path.stem for path in folder.glob("*.json"))
     if name not in files:
-        raise LookupError(f"result {name!r} is unknown; known are {', '.join(files)}")
+        raise LookupError(f"result {name!r} is unknown; expected one of {', '.join(files)}")
     return json.loads((folder / f"{name}.json").read_text(encoding="utf-8"))
 
 

@@ -93,9 +93,9 @@ def test_missing_page_in_nav_is_skipped():
 @pytest.mark.parametrize(
     ("write_list", "message"),
     [
-        (lambda: contents_lines("Boook"), "section 'Boook' is unknown; known are Book, Part [B], Names, Deep, Two, Nameless, Unknown"),
-        (lambda: contents_lines("Home"), "section 'Home' is unknown; known are Book, Part [B], Names, Deep, Two, Nameless, Unknown"),
-        (lambda: contents_lines("Book", nav=["index.md"]), "section 'Book' is unknown; known are none"),
+        (lambda: contents_lines("Boook"), "section 'Boook' is unknown; expected one of Book, Part [B], Names, Deep, Two, Nameless, Unknown"),
+        (lambda: contents_lines("Home"), "section 'Home' is unknown; expected one of Book, Part [B], Names, Deep, Two, Nameless, Unknown"),
+        (lambda: contents_lines("Book", nav=["index.md"]), "section 'Book' is unknown; expected one of none"),
         (lambda: contents_lines("Deep", nav=NAV[4:]), "docs/bare.md has no description"),
         (lambda: contents_lines("Nameless"), "docs/nameless.md has no title"),
         (lambda: overview("Unknown", NAV, SOURCES, "index.md"), "'attention_docs.shwo' is not a name of the package"),

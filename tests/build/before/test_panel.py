@@ -131,7 +131,7 @@ def test_output_of_the_pronoun_is_what_the_next_word_follows_from(name):
 
 
 def test_unknown_panel_error_lists_all_names():
-    with pytest.raises(LookupError, match=r"panel 'nope' is unknown; known are projections, .*"):
+    with pytest.raises(LookupError, match=r"panel 'nope' is unknown; expected one of projections, .*"):
         panel("nope", EXAMPLES.named_steps, str)
 
 

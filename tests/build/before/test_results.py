@@ -45,10 +45,10 @@ def test_measured_numbers_are_marked_as_computed(folder):
 @pytest.mark.parametrize(
     ("reference", "error", "message"),
     [
-        ("tyo.ratio", LookupError, "result 'tyo' is unknown; known are toy"),
-        ("toy.ratio.1", LookupError, "key '1' is unknown; known are 0"),
-        ("toy.bytes.total", LookupError, "key 'total' is unknown; known are "),
-        ("toy.size", LookupError, "key 'size' is unknown; known are date, ratio, bytes, small, error"),
+        ("tyo.ratio", LookupError, "result 'tyo' is unknown; expected one of toy"),
+        ("toy.ratio.1", LookupError, "key '1' is unknown; expected one of 0"),
+        ("toy.bytes.total", LookupError, "key 'total' is unknown; expected one of "),
+        ("toy.size", LookupError, "key 'size' is unknown; expected one of date, ratio, bytes, small, error"),
         ("toy.ratio.0", ValueError, "expected a value or named rows; toy.ratio.0 has rows without names"),
     ],
 )  # fmt: skip

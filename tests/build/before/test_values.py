@@ -23,7 +23,7 @@ NUMBER_IN_FORMULA = re.compile(
 
 def steps(name):
     if name != "toy":
-        raise LookupError(f"example {name!r} is unknown; known are toy")
+        raise LookupError(f"example {name!r} is unknown; expected one of toy")
     return STEPS
 
 
@@ -105,7 +105,7 @@ def test_numbers_carry_their_references(macro, references):
 @pytest.mark.parametrize(
     ("macro", "message"),
     [
-        (r"\val{tyo.total}", "example 'tyo' is unknown; known are toy"),
+        (r"\val{tyo.total}", "example 'tyo' is unknown; expected one of toy"),
         (r"\val{toy.wieghts}", "step 'wieghts' is unknown; toy has weights, total, row, cube"),
         (r"\val{toy.weights[2]}", "index [2] is outside the shape 2 x 3"),
         (r"\val{toy.weights[0,0,0]}", "index [0,0,0] is outside the shape 2 x 3"),

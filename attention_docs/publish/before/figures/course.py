@@ -18,11 +18,11 @@ from attention_docs.publish.before.figures.claims import claim
 from attention_docs.publish.before.figures.drawings.bars import bars_panel
 from attention_docs.publish.before.figures.drawings.course_drawings import (
     Arrow,
-    Stage,
+    LabelledRow,
     chips_panel,
+    labelled_rows_panel,
     plane,
     row_times_matrix,
-    stages_panel,
 )
 from attention_docs.publish.before.figures.drawings.plane import Mark, plane_panel
 from attention_docs.publish.before.figures.registry import StepsOf, site_figure
@@ -186,15 +186,15 @@ def course_row(steps_of: StepsOf) -> Html:
     output. The number in each step belongs to the feature or the word above it."""
     steps = steps_of("course_projections")
     row = slice(THEY, THEY + 1)
-    stages = [
-        Stage("word x", "input", steps["X"][row, :5], FEATURES[:5], "times W_Q"),
-        Stage("query q", "query", steps["Q"][row], KEY_FEATURES, "times each word's key"),
-        Stage("scores s", "scores", steps["scores"][row], WORDS, "softmax"),
-        Stage("weights a", "weights", steps["weights"][row], WORDS, "average the values"),
-        Stage("output o", "output", steps["output"][row], FEATURES[:4], ""),
+    rows = [
+        LabelledRow("word x", "input", steps["X"][row, :5], FEATURES[:5], "times W_Q"),
+        LabelledRow("query q", "query", steps["Q"][row], KEY_FEATURES, "times each word's key"),
+        LabelledRow("scores s", "scores", steps["scores"][row], WORDS, "softmax"),
+        LabelledRow("weights a", "weights", steps["weights"][row], WORDS, "average the values"),
+        LabelledRow("output o", "output", steps["output"][row], FEATURES[:4], ""),
     ]
     return figure(
-        stages_panel("From the word “they” to its output", stages), "One row of attention"
+        labelled_rows_panel("From the word “they” to its output", rows), "One row of attention"
     )
 
 

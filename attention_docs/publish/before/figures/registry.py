@@ -51,7 +51,9 @@ def figure_block(name: str, steps_of: StepsOf, defer: Callable[[str], str]) -> s
         ValueError: if it has no caption.
     """
     if name not in FIGURES:
-        raise LookupError(f"figure {name!r} is unknown; known are {', '.join(sorted(FIGURES))}")
+        raise LookupError(
+            f"figure {name!r} is unknown; expected one of {', '.join(sorted(FIGURES))}"
+        )
     svg = defer(svg_for_all_widths(FIGURES[name], steps_of))
     caption = " ".join((inspect.getdoc(FIGURES[name]) or "").split())
     if not caption:

@@ -126,39 +126,39 @@ def draw_arrow(arrow: Arrow, x: float, y: float, unit: float) -> str:
     return line + element("path", d=head, fill=paint) + name
 
 
-class Stage(NamedTuple):
+class LabelledRow(NamedTuple):
     """One row of numbers, and what is done to it to get the next."""
 
     name: str
     role: str
-    row: np.ndarray
+    numbers: np.ndarray
     labels: list[str]
     operation: str
 
 
-def stages_panel(name: str, stages: Sequence[Stage]) -> Panel:
+def labelled_rows_panel(name: str, rows: Sequence[LabelledRow]) -> Panel:
     """Draw rows of numbers below each other, each with the labels of its columns."""
-    x = max(text_width(stage.name) for stage in stages) + 12
-    width = max(6 + text_width(text) for stage in stages for text in stage.labels)
-    width = max(width, *(cells.width_for_numbers(stage.row) for stage in stages))
+    x = max(text_width(row.name) for row in rows) + 12
+    width = max(6 + text_width(text) for row in rows for text in row.labels)
+    width = max(width, *(cells.width_for_numbers(row.numbers) for row in rows))
     y, body, descriptions = 3 * LINE_HEIGHT, [], []
-    for stage in stages:
-        kind = "sequential" if stage.role == "weights" else "diverging"
-        scale = scale_of(kind, stage.name, stage.row, stage.role)
-        grid = cells.Grid(x, y, (width, 24), *stage.row.shape)
+    for row in rows:
+        kind = "sequential" if row.role == "weights" else "diverging"
+        scale = scale_of(kind, row.name, row.numbers, row.role)
+        grid = cells.Grid(x, y, (width, 24), *row.numbers.shape)
         middle = grid.centre(0, 0)[1]
         body += [
-            label(x - 8, middle, stage.name, "end", fill=colour(stage.role), font_weight="bold"),
-            cells.draw_column_labels(grid, stage.labels),
-            cells.draw_cells(grid, stage.row, scale, None, True),
+            label(x - 8, middle, row.name, "end", fill=colour(row.role), font_weight="bold"),
+            cells.draw_column_labels(grid, row.labels),
+            cells.draw_cells(grid, row.numbers, scale, None, True),
         ]
-        if stage.operation:
-            body.append(label(x, y + 24 + 0.8 * LINE_HEIGHT, f"↓ {stage.operation}", "start"))
-        pairs = zip(stage.labels, stage.row[0].tolist(), strict=True)
-        numbers = ", ".join(f"{text} {number(value)}" for text, value in pairs)
-        descriptions.append(f"{stage.name}: {numbers}.")
+        if row.operation:
+            body.append(label(x, y + 24 + 0.8 * LINE_HEIGHT, f"↓ {row.operation}", "start"))
+        pairs = zip(row.labels, row.numbers[0].tolist(), strict=True)
+        spoken = ", ".join(f"{text} {number(value)}" for text, value in pairs)
+        descriptions.append(f"{row.name}: {spoken}.")
         y += 24 + 3 * LINE_HEIGHT
-    columns = max(len(stage.labels) for stage in stages)
+    columns = max(len(row.labels) for row in rows)
     total = x + columns * width
     body.append(label(total / 2, LINE_HEIGHT / 2, name, font_weight="bold"))
     height = y - 3 * LINE_HEIGHT

@@ -257,7 +257,7 @@ def panel(name: str, steps_of: StepsOf, defer: Callable[[str], str]) -> str:
         LookupError: if there is no panel of that name; the message lists all names.
     """
     if name not in WAYS:
-        raise LookupError(f"panel {name!r} is unknown; known are {', '.join(WAYS)}")
+        raise LookupError(f"panel {name!r} is unknown; expected one of {', '.join(WAYS)}")
     by_hand, learned = WAYS[name], learned_way(WAYS[name])
     claim(step_of("course_learned.weights_2", steps_of)[THEY, 0] > 0.5, SAME)
     html = HTML.format(
