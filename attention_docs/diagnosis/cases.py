@@ -367,10 +367,16 @@ def window_cases(square: Call, one: Call) -> Iterator[Case]:
         ("window_of_one", "a query that sees its own position only", (0, 0)),
         ("window_before", "a window without a right limit", (1, None)),
         ("window_after", "a window without a left limit", (None, 1)),
+        ("window_to_itself", "a window of all positions up to the query's own", (None, 0)),
+        ("window_from_itself", "a window of all positions from the query's own", (0, None)),
     ):
         yield Case(name, "window", isolates, replace(square, window=window))
     causal = replace(square, window=(1, 0), is_causal=True)
     yield Case("window_causal", "window", "a window combined with a causal mask", causal)
+    mask = np.arange(square.key.shape[-2]) != 1
+    masked = replace(causal, window=(None, 0), mask=mask[None, :])
+    isolates = "a window, a causal mask, and a mask with one row for all queries"
+    yield Case("window_mask_causal", "window", isolates, masked)
     isolates = "a window around a single query, as in decoding"
     one, conventions = replace(one, window=(1, 1)), ("window_bottom_right",)
     yield Case("window_one_query", "window", isolates, one, conventions=conventions)
