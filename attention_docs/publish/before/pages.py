@@ -24,8 +24,8 @@ from attention_docs.publish.before import (
 )
 from attention_docs.publish.before.contents import Nav
 from attention_docs.publish.before.exercises import dares, questions
-from attention_docs.publish.before.figures.drawings.panel import panel
 from attention_docs.publish.before.figures.drawings.sentence import sentences
+from attention_docs.publish.before.figures.drawings.side_panel import side_panel
 from attention_docs.publish.before.figures.registry import figure_block
 from attention_docs.publish.before.provenance import provenance
 from attention_docs.publish.before.results import measured
@@ -182,7 +182,7 @@ class MarkdownConverter:
                 figure_block(name, named_steps, add_part), macros
             ),
             # The panel beside a page of the course:
-            "panel": lambda name, _: panel(name, named_steps, add_part),
+            "panel": lambda name, _: side_panel(name, named_steps, add_part),
             # Both sentences of the course in large words, with the shares of each word:
             "sentences": lambda _, __: sentences(named_steps, add_part),
             # The pages of a section of `nav`:

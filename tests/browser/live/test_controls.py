@@ -8,7 +8,7 @@ import pytest
 from attention_docs import examples
 from attention_docs.render.numbers import html_number, number
 from tests.browser.test_every_page import RULES
-from tests.browser.test_panel import AXE
+from tests.browser.test_side_panel import AXE
 from tests.browser.visit import HORIZONTAL_OVERFLOW
 from tests.conftest import ROOT
 from tests.live.replay import replay

@@ -6,7 +6,7 @@ import pytest
 from attention_docs import examples
 from tests.browser.live.test_controls import compare
 from tests.browser.test_every_page import RULES
-from tests.browser.test_panel import AXE
+from tests.browser.test_side_panel import AXE
 from tests.browser.visit import HORIZONTAL_OVERFLOW, url_path
 
 PLAYER, SLIDER, NAME = ".player", ".player input", ".player output"

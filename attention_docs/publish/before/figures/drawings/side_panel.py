@@ -55,7 +55,7 @@ COLUMN_CHARACTER = 6.6
 BAR_WIDTH, BAR_GAP, BAR_OPACITY = 125, 6, 0.35
 
 
-class Part(NamedTuple):
+class StageMatrix(NamedTuple):
     """A matrix of a stage.
 
     Attributes:
@@ -78,13 +78,13 @@ class Stage(NamedTuple):
         key: the name by which a page enlarges or folds it, which is the same in both heads.
         operation: what leads to it, as HTML.
         name: the names of its matrices.
-        parts: its matrices, side by side.
+        matrices: its matrices, side by side.
     """
 
     key: str
     operation: str
     name: str
-    parts: tuple[Part, ...]
+    matrices: tuple[StageMatrix, ...]
 
 
 class Way(NamedTuple):
@@ -110,19 +110,19 @@ OF_HEAD = {"": "", "₁": " of head 1", "₂": " of head 2"}
 
 
 def words(step: str, symbol: str = "X + E", columns: int | None = None) -> Stage:
-    return Stage("words", "", f"words {symbol}", (Part(symbol, "input", step, columns),))
+    return Stage("words", "", f"words {symbol}", (StageMatrix(symbol, "input", step, columns),))
 
 
 def queries_and_keys(queries: str, keys: str, head: str = "") -> Stage:
-    parts = Part(f"Q{head}", "query", queries), Part(f"K{head}", "key", keys)
+    matrices = StageMatrix(f"Q{head}", "query", queries), StageMatrix(f"K{head}", "key", keys)
     operation = "times <i>W</i><sub>Q</sub> and times <i>W</i><sub>K</sub>"
-    return Stage("projections", operation, f"queries and keys{OF_HEAD[head]}", parts)
+    return Stage("projections", operation, f"queries and keys{OF_HEAD[head]}", matrices)
 
 
 def compared(kind: tuple[str, str], step: str, head: str = "") -> Stage:
     name, symbol = kind
-    part = Part(f"{symbol}{head}", "scores", step)
-    return Stage("scores", "each query with each key", f"{name}{OF_HEAD[head]}", (part,))
+    matrix = StageMatrix(f"{symbol}{head}", "scores", step)
+    return Stage("scores", "each query with each key", f"{name}{OF_HEAD[head]}", (matrix,))
 
 
 def attended(
@@ -135,20 +135,20 @@ def attended(
             "weights",
             operation,
             f"weights {a}{OF_HEAD[head]}",
-            (Part(a, "weights", weights),),
+            (StageMatrix(a, "weights", weights),),
         ),
         Stage(
             "output",
             "average of the values",
             f"output {output_symbol}",
-            (Part(output_symbol, "output", output),),
+            (StageMatrix(output_symbol, "output", output),),
         ),
     )
 
 
 def block_output(step: str) -> Stage:
     operation = "plus the words, norm, feed-forward network, norm"
-    return Stage("block", operation, "output B of the block", (Part("B", "output", step),))
+    return Stage("block", operation, "output B of the block", (StageMatrix("B", "output", step),))
 
 
 PLACED = words("course_model.placed")
@@ -177,7 +177,7 @@ WHOLE_BLOCK = (
         "joined",
         "H₁ and H₂ side by side, times <i>W</i><sub>O</sub>",
         "output O of the heads",
-        (Part("O", "output", "course_heads.output"),),
+        (StageMatrix("O", "output", "course_heads.output"),),
     ),
     block_output("course_block.output"),
 )
@@ -245,7 +245,7 @@ def learned_way(by_hand: Way) -> Way:
     return Way(by_hand.enlarged, stages, next_word, ("projections",), rest)
 
 
-def panel(name: str, steps_of: StepsOf, defer: Callable[[str], str]) -> str:
+def side_panel(name: str, steps_of: StepsOf, defer: Callable[[str], str]) -> str:
     """Return the panel of a page, for its Markdown.
 
     Args:
@@ -283,7 +283,7 @@ def stages_of(page: Way, steps_of: StepsOf) -> list[str]:
     drawings = []
     for stage in page.stages:
         is_enlarged = stage.key == page.enlarged
-        drawing = matrices(stage, steps_of, is_enlarged)
+        drawing = draw_matrices(stage, steps_of, is_enlarged)
         kind = " main" if is_enlarged else ""
         drawings.append(stage_html(stage.operation, drawing, kind, stage.key not in page.folded))
     is_enlarged = page.enlarged == "next"
@@ -302,14 +302,14 @@ def stage_html(operation: str, drawing: Panel, kind: str, is_open: bool = True) 
     )
 
 
-def matrices(stage: Stage, steps_of: StepsOf, is_enlarged: bool) -> Panel:
+def draw_matrices(stage: Stage, steps_of: StepsOf, is_enlarged: bool) -> Panel:
     """Draw matrices side by side, with words at their rows and columns and one row marked."""
     x, body, descriptions = 0.0, [], []
-    for part in stage.parts:
-        rows, columns = labels(part)
-        values = step_of(part.step, steps_of)[:, : len(columns)]
-        kind = "sequential" if part.role == "weights" else "diverging"
-        scale = scale_of(kind, part.symbol, values, part.role)
+    for matrix in stage.matrices:
+        rows, columns = labels(matrix)
+        values = step_of(matrix.step, steps_of)[:, : len(columns)]
+        kind = "sequential" if matrix.role == "weights" else "diverging"
+        scale = scale_of(kind, matrix.symbol, values, matrix.role)
         width = 1.0 + max(SMALL_HEIGHT, *(COLUMN_CHARACTER * len(text) for text in columns))
         if is_enlarged:
             width = max(width, cells.width_for_numbers(values, is_short=True))
@@ -318,12 +318,12 @@ def matrices(stage: Stage, steps_of: StepsOf, is_enlarged: bool) -> Panel:
         grid = cells.Grid(x, LINE_HEIGHT, (width, height), *values.shape)
         names = cells.draw_row_labels(grid, rows) + cells.draw_column_labels(grid, columns)
         body += [
-            title(x - 6, LINE_HEIGHT / 2, part.symbol, part.role, "end"),
+            title(x - 6, LINE_HEIGHT / 2, matrix.symbol, matrix.role, "end"),
             names,
             cells.draw_cells(grid, values, scale, None, is_enlarged, is_short=True),
-            cells.draw_mark(grid, (THEY, None), part.role),
+            cells.draw_mark(grid, (THEY, None), matrix.role),
         ]
-        descriptions.append(describe(part, values, rows, columns))
+        descriptions.append(describe(matrix, values, rows, columns))
         x = grid.x + grid.width + 4
     right, bottom = grid.x + grid.width, grid.y + grid.height
     return Panel(right, bottom, "".join(body), " ".join(descriptions), name=stage.name)
@@ -334,18 +334,20 @@ def step_of(reference: str, steps_of: StepsOf) -> np.ndarray:
     return np.asanyarray(steps_of(example)[step])
 
 
-def labels(part: Part) -> tuple[Sequence[str], Sequence[str]]:
+def labels(matrix: StageMatrix) -> tuple[Sequence[str], Sequence[str]]:
     """Return the words at the rows and at the columns of a matrix that are shown."""
-    rows, columns = examples.labels(*part.step.split("."))
-    return rows, columns[: part.columns]
+    rows, columns = examples.labels(*matrix.step.split("."))
+    return rows, columns[: matrix.columns]
 
 
-def describe(part: Part, values: np.ndarray, rows: Sequence[str], columns: Sequence[str]) -> str:
+def describe(
+    matrix: StageMatrix, values: np.ndarray, rows: Sequence[str], columns: Sequence[str]
+) -> str:
     in_words = (
         f"{name} {', '.join('takes no part' if v == -np.inf else short_number(v) for v in row)}"
         for name, row in zip(rows, values, strict=True)
     )
-    return f"{part.symbol}, by {', '.join(columns)}: {'; '.join(in_words)}."
+    return f"{matrix.symbol}, by {', '.join(columns)}: {'; '.join(in_words)}."
 
 
 def next_words(reference: str, row: int | None, steps_of: StepsOf, columns: int) -> Panel:

@@ -8,7 +8,7 @@ import pytest
 
 from attention_docs.examples.course_learned import REASONS
 from attention_docs.examples.course_sentence import VOCABULARY, WORDS
-from attention_docs.publish.before.figures.drawings.panel import THEY, WAYS, panel
+from attention_docs.publish.before.figures.drawings.side_panel import THEY, WAYS, side_panel
 from attention_docs.publish.computed import ComputedExamples
 from attention_docs.render.numbers import number, short_number
 from tests.conftest import ROOT
@@ -34,7 +34,7 @@ each_switch_position = pytest.mark.parametrize("matrices", MATRICES)
 
 def draw(name, matrices):
     """Return the stages of a panel that are shown in a position of its switch."""
-    html = panel(name, EXAMPLES.named_steps, str)
+    html = side_panel(name, EXAMPLES.named_steps, str)
     by_hand, learned = html.partition('<div class="stages learned">')[::2]
     return {"by-hand": by_hand, "learned": learned}[matrices]
 
@@ -121,8 +121,8 @@ def test_bars_are_as_long_as_the_probabilities(name):
 def test_output_of_the_pronoun_is_what_the_next_word_follows_from(name):
     """The panel of each page up to the heads is one chain of computations."""
     reference, row = WAYS[name].next_word
-    (part,) = next(stage.parts for stage in WAYS[name].stages if stage.key == "output")
-    example, _, step = part.step.partition(".")
+    (matrix,) = next(stage.matrices for stage in WAYS[name].stages if stage.key == "output")
+    example, _, step = matrix.step.partition(".")
     output = EXAMPLES.steps(example)[step][THEY]
     they_output = EXAMPLES.steps("course_model")["they_outputs"][
         row if "model" in reference else -1
@@ -131,8 +131,10 @@ def test_output_of_the_pronoun_is_what_the_next_word_follows_from(name):
 
 
 def test_unknown_panel_error_lists_all_names():
-    with pytest.raises(LookupError, match=r"panel 'nope' is unknown; expected one of projections, .*"):
-        panel("nope", EXAMPLES.named_steps, str)
+    with pytest.raises(
+        LookupError, match=r"panel 'nope' is unknown; expected one of projections, .*"
+    ):
+        side_panel("nope", EXAMPLES.named_steps, str)
 
 
 def test_every_panel_is_on_the_page_of_its_name():

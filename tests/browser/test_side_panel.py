@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from attention_docs import examples
-from attention_docs.publish.before.figures.drawings.panel import WAYS
+from attention_docs.publish.before.figures.drawings.side_panel import WAYS
 from attention_docs.render.numbers import short_number
 from tests.browser.test_every_page import RULES
 from tests.conftest import ROOT
