@@ -121,7 +121,7 @@ def positional_clocks(steps_of: StepsOf) -> Html:
 @site_figure
 def positional_heatmap(steps_of: StepsOf) -> Html:
     r"""The first \number{64} positions in \number{16} features, the base being $\number{10000}$:
-    grey is positive, olive is negative. The features of the first clocks alternate from position
+    grey is positive, olive is negative. The features of the first clocks change from position
     to position, and those of the last ones hardly change."""
     positions, features = 64, 16
     matrix = sinusoidal_positions(positions, features)
