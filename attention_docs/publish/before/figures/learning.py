@@ -62,8 +62,8 @@ def reverse_weights(steps_of: StepsOf) -> Html:
 
 @site_figure
 def mistakes_in_reverse(steps_of: StepsOf) -> Html:
-    r"""Loss on sequences not used in training. The wide model, whose keys have many features, is that
-    of *No scale* below."""
+    r"""Loss on sequences not used in training. The wide model has keys of many features: see
+    *No scale*."""
     correct, mistaken = steps_of("learning_reverse"), steps_of("learning_mistakes")
     lines = {
         "no positions": (mistaken["no_positions"], "second"),
