@@ -68,8 +68,8 @@ def latex_number(value: float | bool) -> str:
 def html_number(value: float | bool) -> str:
     """Format a number in HTML.
 
-    >>> html_number(1.4e-11), html_number(-math.inf), html_number(True)
-    ('1.4 × 10<sup>−11</sup>', '−∞', 'T')
+    >>> html_number(1.4e-11), html_number(-math.inf), html_number(True), html_number(524288)
+    ('1.4 × 10<sup>−11</sup>', '−∞', 'T', '524,288')
     """
     if isinstance(value, bool | np.bool_):
         return "T" if value else "F"
@@ -77,4 +77,11 @@ def html_number(value: float | bool) -> str:
     mantissa, _, exponent = formatted.partition("e")
     if exponent:
         formatted = f"{mantissa} × 10<sup>{int(exponent)}</sup>"
+    elif formatted.isdecimal():
+        return group_thousands(int(formatted))
     return formatted.replace("-", "−").replace("inf", "∞")
+
+
+def group_thousands(integer: int) -> str:
+    """Separate thousands in numbers of five or more digits: 4096, but 65,536."""
+    return f"{integer:,}" if abs(integer) >= 10_000 else str(integer)

@@ -27,7 +27,7 @@ CHECKED_ELSEWHERE = (
     "script, style, template, svg.drawing, svg.step, [data-md-component=search], .md-footer-meta"
 )
 # Formulas are checked in their MathML, without subscripts.
-SKIPPED = ".katex-html, msub > :nth-child(2), msubsup > :nth-child(2)"
+SKIPPED = ".padding, .katex-html, msub > :nth-child(2), msubsup > :nth-child(2)"
 METADATA = "meta[name=description], meta[property='og:title'], meta[property='og:image:alt']"
 # The tests run code blocks, but do not check their comments.
 COMMENT = re.compile(r"(?<!\S)# .*")
@@ -149,6 +149,7 @@ def typed_numbers_of_drawing(svg, drawn_values):
     without_trailing_zeros = {text.rstrip("0") for text in formatted if "e" not in text}
     known = {text.replace("-", "−") for text in formatted | without_trailing_zeros}
     known |= formatted | without_trailing_zeros
+    known |= {numbers.group_thousands(int(text)) for text in formatted if text.isdecimal()}
     # visible_texts leaves out elements of these classes.
     texts = visible_texts(re.sub('class="(drawing|step)', 'class="', svg))
     return [number for text in texts for number in typed_numbers(text) if number not in known]

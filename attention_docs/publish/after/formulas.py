@@ -9,7 +9,6 @@ import json
 import re
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from html import unescape
-from itertools import groupby
 from pathlib import Path
 from typing import NamedTuple, TypeVar
 
@@ -38,6 +37,9 @@ TRANSPOSE = '<span class="transposed" role="img" aria-label="transposed">⊤</sp
 # TeX drops the space of a relation, like =, at the start or end of a formula. The empty groups keep
 # it there in a segment.
 SEGMENT_WRAPPER = (r"\displaystyle{}", "{}")
+# What is not a letter or a sign in TeX.
+COMMAND = re.compile(r"\\[a-zA-Z]+|\\[,;:! ]|[{}\s~_^()]")
+LONGEST_NAME = 9  # letters and signs
 # At the start of a formula with a long row. It becomes a CSS class, which applies to tables too.
 FOOTNOTE_SIZE = r"\footnotesize"
 ALL_NUMBERS = """\
@@ -204,7 +206,8 @@ def segments_html(
 ) -> tuple[str, str]:
     """Return the HTML of a formula with matrices, and that of the large matrices in full.
 
-    Lines do not break within a product of matrices, nor before the sign of a transpose.
+    Lines do not break between a name and its matrix, within a product of matrices, or before the
+    sign of a transpose.
     """
 
     def segment_html(segment: Formula | Matrix) -> str:
@@ -213,10 +216,11 @@ def segments_html(
         return html_without_katex(segment) or typeset_formulas[segment]
 
     html = ""
-    for kind, adjacent in groupby(segments, type):
-        part = "".join(map(segment_html, adjacent))
+    for part in unbreakable_parts(segments):
+        part_html = "".join(map(segment_html, part))
         # A <div>, because a <span> may not have a table in it.
-        html += f'<div class="together">{part}</div>' if kind is Matrix else part
+        has_matrix = isinstance(part[-1], Matrix)
+        html += f'<div class="together">{part_html}</div>' if has_matrix else part_html
     matrices = [segment for segment in segments if isinstance(segment, Matrix)]
     large = {
         matrix: collapsed_table(matrix, labelled)
@@ -224,6 +228,24 @@ def segments_html(
         if is_large((labelled := look_up(matrix.reference)).array)
     }
     return html, "".join(large.values())
+
+
+def unbreakable_parts(segments: Sequence[Formula | Matrix]) -> list[list[Formula | Matrix]]:
+    """Split a formula where a line may break: not between a name and the matrices after it."""
+    parts: list[list[Formula | Matrix]] = []
+    for segment in segments:
+        last = parts[-1][-1] if parts else None
+        if isinstance(segment, Matrix) and (isinstance(last, Matrix) or is_name(last)):
+            parts[-1].append(segment)
+        else:
+            parts.append([segment])
+    return parts
+
+
+def is_name(segment: Formula | None) -> bool:
+    r"""Whether a segment is a short name, like `\quad W_Q =`."""
+    text = COMMAND.sub("", segment.tex) if segment else ""
+    return text.endswith("=") and len(text) <= LONGEST_NAME
 
 
 def keep_together(formula_html: str, punctuation: str) -> str:

@@ -17,6 +17,7 @@ from attention_docs.publish.after import (
     search,
     sitemap,
     styles,
+    tables,
 )
 from attention_docs.publish.after.formulas import Formula, LabelledArray
 from attention_docs.publish.before import live
@@ -65,7 +66,7 @@ def finish(site: Path, project: Project, prepared: Prepared, templates: Sequence
 
     for path, page in pages.items():
         page = search.with_worker(page, offline=project.offline)
-        page = formulas.insert(page, typeset, look_up_matrix)
+        page = tables.align_numbers(formulas.insert(page, typeset, look_up_matrix))
         # Browsers refuse to preload from files.
         write_text(site / path, page if project.offline else preload.with_preloads(page))
     for path, script in live.graph_scripts(project.examples.graphs()).items():

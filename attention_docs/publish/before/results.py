@@ -6,6 +6,7 @@ from pathlib import Path
 from typing import Any
 
 from attention_docs.publish.before.values import computed_span
+from attention_docs.render.numbers import group_thousands
 
 RESULTS = Path(__file__).parents[3] / "results"
 
@@ -84,5 +85,5 @@ def format_value(value: float | int | str) -> str:
     if isinstance(value, float):
         return f"{value:.3g}"
     if isinstance(value, int):
-        return f"{value:,}"
+        return group_thousands(value)
     return value

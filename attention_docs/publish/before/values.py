@@ -17,7 +17,7 @@ from attention_docs import examples
 from attention_docs.arrays import Array
 from attention_docs.publish.errors import PublishError
 from attention_docs.render.latex import latex, latex_row, with_reference
-from attention_docs.render.numbers import html_number
+from attention_docs.render.numbers import group_thousands, html_number
 from attention_docs.render.references import element_reference
 from attention_docs.render.text import as_text
 
@@ -296,11 +296,6 @@ def evaluate(node: ast.expr) -> Fraction:
         case ast.BinOp(left, op, right) if type(op) in OPERATIONS:
             return OPERATIONS[type(op)](evaluate(left), evaluate(right))
     raise ValueError(f"expected arithmetic on whole numbers, not {ast.unparse(node)}")
-
-
-def group_thousands(integer: int) -> str:
-    """Separate thousands in numbers of five or more digits: 4096, but 65,536."""
-    return f"{integer:,}" if abs(integer) >= 10_000 else str(integer)
 
 
 def computed_span(number: str) -> str:

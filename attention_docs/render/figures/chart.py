@@ -19,7 +19,7 @@ from attention_docs.render.figures.svg import (
     text_width,
     vertical_label,
 )
-from attention_docs.render.numbers import number
+from attention_docs.render.numbers import group_thousands, number
 from attention_docs.render.references import index_in_step, step_name
 
 WIDTH, HEIGHT = 240, 170  # of the lines
@@ -210,6 +210,8 @@ def _draw_axes(plot: Plot) -> list[str]:
 def _tick_text(value: float) -> str:
     """Return the label of a tick; ticks are exact, so it has no trailing zeros."""
     text = number(value)
+    if text.isdecimal():
+        return group_thousands(int(text))
     return text.rstrip("0").rstrip(".") if "." in text and "e" not in text else text
 
 

@@ -21,6 +21,9 @@ export const number = (value, dtype = "float64") => {
   return Number(fixed) ? fixed : padExponent(value.toExponential(1));
 };
 
+/** Separate thousands in integers of five or more digits. @param {string} digits */
+const groupThousands = (digits) => (/^\d{5,}$/.test(digits) ? Number(digits).toLocaleString("en") : digits);
+
 /** Write the minus sign of a formatted number as text has it. @param {string} text */
 export const minus = (text) => text.replaceAll("-", "−");
 
@@ -48,7 +51,7 @@ export const short = (value) => {
 export const html = (value, dtype = "float64") => {
   if (dtype === "bool") return value ? "T" : "F";
   const [mantissa, exponent] = number(value).split("e");
-  const text = exponent ? `${mantissa} × 10<sup>${Number(exponent)}</sup>` : mantissa;
+  const text = exponent ? `${mantissa} × 10<sup>${Number(exponent)}</sup>` : groupThousands(mantissa);
   return minus(text).replace("inf", "∞");
 };
 
@@ -74,7 +77,7 @@ export const latex = (value, dtype = "float64") => {
  * @returns {string}
  */
 export const mathml = (value, dtype = "float64") => {
-  const [mantissa, exponent] = html(value, dtype).replace("</sup>", "").split(" × 10<sup>").map(separateSign);
+  const [mantissa, exponent] = html(value, dtype).replace(/<\/sup>|,/g, "").split(" × 10<sup>").map(separateSign);
   return exponent ? `${mantissa}<mo>×</mo><msup><mn>10</mn><mrow>${exponent}</mrow></msup>` : mantissa;
 };
 

@@ -32,7 +32,6 @@ HTML = """\
 <div class="switch" role="radiogroup" aria-label="The matrices are">{switch}</div>
 <div class="stages by-hand">{by_hand}</div>
 <div class="stages learned"><p>{note}</p>{learned}</div>
-<p class="sign">Olive cells with − are negative.</p>
 <label class="all"><input type="checkbox">all steps</label></details></aside>"""
 CHOICE = '<label><input type="radio" name="matrices" value="{value}"{checked}>{text}</label>'
 CHOICES = {"by-hand": "set by hand", "learned": "learned"}
@@ -42,6 +41,7 @@ NOTE = (
     f"{SAME} But head 2 does it, features have numbers instead of names, and every page shows "
     "the whole model."
 )
+SIGN = "<p>Olive cells with − are negative.</p>"
 STAGE_HTML = """\
 <details class="stage{kind}"{is_open}><summary>{operation}<b>{name}</b></summary>\
 <div class="figure-box">{svg}</div></details>"""
@@ -289,7 +289,14 @@ def stages_of(page: Way, steps_of: StepsOf) -> list[str]:
     is_enlarged = page.enlarged == "next"
     bars = next_words(*page.next_word, steps_of, 2 if is_enlarged else 3)
     drawings.append(stage_html(page.rest, bars, " next main" if is_enlarged else " next"))
-    return drawings
+    return [*drawings, SIGN] if has_negative_number(page, steps_of) else drawings
+
+
+def has_negative_number(page: Way, steps_of: StepsOf) -> bool:
+    """Whether a matrix of a page has a negative number; a mask's minus infinity is not drawn."""
+    matrices = (matrix for stage in page.stages for matrix in stage.matrices)
+    arrays = (step_of(matrix.step, steps_of) for matrix in matrices)
+    return any(((array < 0) & np.isfinite(array)).any() for array in arrays)
 
 
 def stage_html(operation: str, drawing: Panel, kind: str, is_open: bool = True) -> str:

@@ -4,7 +4,7 @@ import { button, make } from "../elements.js";
 
 const FIELD_HELP = matchMedia("(pointer: coarse)").matches
   ? "Type, or drag sideways."
-  : "Type, use the up and down keys, or drag sideways. Escape leads to these buttons and back.";
+  : "Type, use the arrow keys, or drag sideways. Escape leads to these buttons and back.";
 const CONTROL_HELP = "The page shows its own numbers.";
 let help = "";
 const status = make("p", { class: "live-status", role: "status" });
@@ -47,7 +47,7 @@ export const showSummary = (examples, count) => {
   if (!refusal) return setStatus(count ? `${changes} from the page's own, which the dimmed sentences describe.` : help);
   const { error, message } = refusal;
   const reason = error ? `Python refuses this: “${message}”.` : "With this number Python would compute in another way.";
-  setStatus(`${reason} The page keeps the last numbers.`);
+  setStatus(`${reason} The page keeps its numbers.`);
 };
 
 /** Enable or disable the Redo button. @param {boolean} isEnabled */

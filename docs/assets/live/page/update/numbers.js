@@ -7,7 +7,7 @@ import { spotsOf } from "../spots.js";
 import { html, mathml, minus, number, short } from "../../show.js";
 
 const STALE_DESCRIPTION =
-  "You have changed numbers of this figure. Its description was of the original ones, so it is left out. The Tab key leads to the numbers as they are now.";
+  "You have changed numbers of this figure, so its description is left out. The Tab key leads to the numbers as they are now.";
 
 /** @type {WeakMap<Element, string>} the original HTML of changed elements */
 const originals = new WeakMap();
