@@ -226,7 +226,7 @@ def state_and_cache(steps_of: StepsOf) -> Html:
         Series("Qwen3-Next", tokens, steps["hybrid"], "first"),
     ]
     axes = (
-        Axis("tokens", (1024, 4096, 16384, 65536, 262144), logarithmic=True),
+        Axis("tokens", (1024, 16384, 262144), logarithmic=True),
         Axis("MiB", (64, 512, 4096, 32768), logarithmic=True),
     )
     name = "What a text keeps in memory"
