@@ -110,12 +110,12 @@
       if (!box) return;
       await waitUntil("a prepared box", () => "ready" in box.dataset);
       const outputs = JSON.parse(box.querySelector("template").content.textContent);
-      const checkDiagnosis = async ({ rows, words }) => {
+      const checkDiagnosis = async ({ rows, summary }) => {
         const area = box.querySelector("textarea");
         area.value = `tensor(${JSON.stringify(rows)}, dtype=torch.float64)`;
         area.dispatchEvent(new frame.contentWindow.Event("input", { bubbles: true }));
         const diagnosis = () => box.querySelector("[role=status]").textContent;
-        await waitUntil(`"${words}"`, () => diagnosis().includes(words));
+        await waitUntil(`"${summary}"`, () => diagnosis().includes(summary));
       };
       await checkDiagnosis(outputs.find((output) => !output.right));
       if (!box.querySelector("td mark")) throw new Error("no number is marked");

@@ -137,19 +137,19 @@ def test_edits_survive_reload_heading_link_and_copied_link(open_page):
     field.fill("3")
     page.wait_for_url("file:**#try=*=3")
     page.reload()
-    page.wait_for_selector(".live-changed")
+    page.wait_for_selector(".live-changed:visible")
     page.locator(".md-sidebar--secondary a[href$='#weights']").click()
     page.wait_for_url("file:**#try=*=3&at=weights")
     assert field.input_value() == "3"
     page.locator(".md-footer__link--next").click()
     page.wait_for_url("**/cross_attention.html")
     page.go_back()
-    page.wait_for_selector(".live-changed")
+    page.wait_for_selector(".live-changed:visible")
     assert field.input_value() == "3"
     link = page.url
     page.goto("about:blank")
     page.goto(link)
-    page.wait_for_selector(".live-changed")
+    page.wait_for_selector(".live-changed:visible")
     assert field.input_value() == "3"
     assert foreign_requests(visit) == []
     assert console_errors(visit) == []
