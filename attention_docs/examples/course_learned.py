@@ -105,6 +105,12 @@ K_2 5 x 3
  [ 1.5325 -0.0129 -0.3225]
  [ 0.1447  0.2328  0.4847]
  [ 0.7283  0.4236  0.3369]]
+V_2 5 x 4
+[[ 0.1495  0.4251  0.4677  0.3161]
+ [-0.0559  0.3352 -0.1861 -0.1549]
+ [-0.4736 -0.0510  0.1942  0.5943]
+ [ 0.2896 -0.0058 -0.1830 -0.1421]
+ [ 0.0954 -0.1424 -0.2898  0.1298]]
 masked_2 5 x 5
 [[-1.2044    -inf    -inf    -inf    -inf]
  [-0.6395  0.3383    -inf    -inf    -inf]
@@ -181,7 +187,7 @@ LABELS = {
     "placed": (WORDS, FEATURES),
     **dict.fromkeys(("Q_2", "K_2"), (WORDS, KEY_FEATURES)),
     "masked_2": (WORDS, WORDS),
-    "output_2": (WORDS, VALUE_FEATURES),
+    **dict.fromkeys(("V_2", "output_2"), (WORDS, VALUE_FEATURES)),
     "block": (WORDS, FEATURES),
     "reasons": (REASONS,),
     **dict.fromkeys(("next_words", "fly", "sail", "log_odds"), (SENTENCES, ABLATIONS)),
@@ -214,6 +220,7 @@ FORMULAS = {
     "placed": "the learned vectors of the words and of their places, added",
     "Q_2": "the queries of head 2",
     "K_2": "the keys of head 2",
+    "V_2": "the values of head 2",
     "masked_2": "the scores of head 2, divided by √3, with later words hidden",
     "output_2": "what head 2 gives each word",
     "block": "the output of the block",
@@ -267,11 +274,12 @@ def steps(xp: ModuleType = numpy) -> dict[str, Array]:
 
 def first_sentence_steps(run: BlockRun) -> dict[str, Array]:
     """Return the steps of head 2 on the first sentence, and the probability of each reason."""
-    (q, k, _), head = run.heads[1], run.steps[1]
+    (q, k, v), head = run.heads[1], run.steps[1]
     return {
         "placed": run.placed[0],
         "Q_2": q[0],
         "K_2": k[0],
+        "V_2": v[0],
         "masked_2": head.masked[0],
         "output_2": head.output[0],
         "block": run.output.rows[0],

@@ -72,7 +72,7 @@ def test_matrices_of_one_of_several_heads_name_it(name, matrices):
         "mask",
     )
     for stage in re.findall("<b>(.*?)</b>", draw(name, matrices)):
-        is_of_a_head = re.match("queries|.*scores|weights|output H", stage)
+        is_of_a_head = re.match("queries|.*scores|weights|.*output H", stage)
         assert bool(re.search("head [12]|H[₁₂]", stage)) == bool(is_of_a_head and not one_head)
 
 
@@ -121,7 +121,7 @@ def test_bars_are_as_long_as_the_probabilities(name):
 def test_output_of_the_pronoun_is_what_the_next_word_follows_from(name):
     """The panel of each page up to the heads is one chain of computations."""
     reference, row = WAYS[name].next_word
-    (matrix,) = next(stage.matrices for stage in WAYS[name].stages if stage.key == "output")
+    _, matrix = next(stage.matrices for stage in WAYS[name].stages if stage.key == "output")
     example, _, step = matrix.step.partition(".")
     output = EXAMPLES.steps(example)[step][THEY]
     they_output = EXAMPLES.steps("course_model")["they_outputs"][

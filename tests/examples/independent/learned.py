@@ -214,6 +214,7 @@ def first_sentence_steps(matrices, rows):
         "placed": rows,
         "Q_2": q,
         "K_2": k,
+        "V_2": v,
         "masked_2": head["masked"],
         "output_2": head["output"],
         "block": course.block(matrices, rows, course.multi_head_output(matrices, rows)),

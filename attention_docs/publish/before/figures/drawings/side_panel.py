@@ -47,11 +47,11 @@ STAGE_HTML = """\
 <div class="figure-box">{svg}</div></details>"""
 # The word whose row is marked, and that the next word follows.
 THEY = 4
-# The width of the words at the rows, and of the symbol above them.
-LEFT = 66
+# The width of the words at the rows with the symbol above them, and of the symbol alone.
+LEFT, SYMBOL_WIDTH = 54, 18
 SMALL_HEIGHT, LARGE_HEIGHT, BAR_HEIGHT = 13, 19, 18
 # The words of the course are narrow, so a column is narrower than `text_width` assumes.
-COLUMN_CHARACTER = 6.6
+COLUMN_CHARACTER = 6.5
 BAR_WIDTH, BAR_GAP, BAR_OPACITY = 125, 6, 0.35
 
 
@@ -78,7 +78,7 @@ class Stage(NamedTuple):
         key: the name by which a page enlarges or folds it, which is the same in both heads.
         operation: what leads to it, as HTML.
         name: the names of its matrices.
-        matrices: its matrices, side by side.
+        matrices: its matrices, side by side, with the same words at their rows.
     """
 
     key: str
@@ -126,10 +126,17 @@ def compared(kind: tuple[str, str], step: str, head: str = "") -> Stage:
 
 
 def attended(
-    weights: str, output: str, head: str = "", operation: str = "softmax of each row"
+    weights: str,
+    values: str,
+    output: str,
+    head: str = "",
+    operation: str = "softmax of each row",
+    *,
+    heads_share_values: bool = True,
 ) -> tuple[Stage, Stage]:
-    """Return the stages of the weights and the output."""
-    a, output_symbol = f"A{head}", f"H{head}" if head else "O"
+    """Return the stages of the weights, and of the values with their averages."""
+    a, v = f"A{head}", "V" if heads_share_values else f"V{head}"
+    output_symbol = f"H{head}" if head else "O"
     return (
         Stage(
             "weights",
@@ -139,9 +146,12 @@ def attended(
         ),
         Stage(
             "output",
-            "average of the values",
-            f"output {output_symbol}",
-            (StageMatrix(output_symbol, "output", output),),
+            f"average of the rows of {v}",
+            f"values {v}, output {output_symbol}",
+            (
+                StageMatrix(v, "value", values),
+                StageMatrix(output_symbol, "output", output),
+            ),
         ),
     )
 
@@ -156,12 +166,14 @@ FORMULA = (
     words("course_formula.X", "X", 5),
     queries_and_keys("course_formula.Q", "course_formula.K"),
     compared(SCALED, "course_formula.scaled"),
-    *attended("course_formula.weights", "course_formula.output"),
+    *attended("course_formula.weights", "course_formula.V", "course_formula.output"),
 )
 # What leads from the words to weights whose queries, keys and scores are not shown.
 ATTENTION = "queries with keys, mask, softmax"
-HEAD_1 = ("course_heads.weights_1", "course_heads.head_1", "₁")
-HEAD_2 = attended("course_heads.weights_2", "course_heads.head_2", "₂", ATTENTION)
+HEAD_1 = ("course_heads.weights_1", "course_model.V", "course_heads.head_1", "₁")
+HEAD_2 = attended(
+    "course_heads.weights_2", "course_model.V", "course_heads.head_2", "₂", ATTENTION
+)
 TWO_HEADS = (
     PLACED,
     queries_and_keys("course_model.Q", "course_model.K", "₁"),
@@ -191,7 +203,9 @@ WAYS = {
             words("course_projections.X", "X", 5),
             queries_and_keys("course_projections.Q", "course_projections.K"),
             compared(PLAIN, "course_projections.scores"),
-            *attended("course_projections.weights", "course_projections.output"),
+            *attended(
+                "course_projections.weights", "course_projections.V", "course_projections.output"
+            ),
         ),
         ("course_model.next_words", 0),
     ),
@@ -203,7 +217,7 @@ WAYS = {
             PLACED,
             queries_and_keys("course_model.Q", "course_model.K"),
             compared(SCALED, "course_model.scaled"),
-            *attended("course_order.weights_placed", "course_order.output_placed"),
+            *attended("course_order.weights_placed", "course_model.V", "course_order.output_placed"),
         ),
         ("course_model.next_words", 2),
     ),
@@ -213,7 +227,7 @@ WAYS = {
             PLACED,
             queries_and_keys("course_model.Q", "course_model.K"),
             compared(MASKED, "course_mask.masked"),
-            *attended("course_mask.weights", "course_mask.output"),
+            *attended("course_mask.weights", "course_model.V", "course_mask.output"),
         ),
         ("course_model.next_words", 3),
     ),
@@ -231,14 +245,17 @@ def learned_way(by_hand: Way) -> Way:
     has_block = by_hand.stages is WHOLE_BLOCK
     x, head = (
         words("course_learned.placed"),
-        ("course_learned.weights_2", "course_learned.output_2"),
+        ("course_learned.weights_2", "course_learned.V_2", "course_learned.output_2"),
     )
     to_weights = (
         queries_and_keys("course_learned.Q_2", "course_learned.K_2", "₂"),
         compared(MASKED, "course_learned.masked_2", "₂"),
-        *attended(*head, "₂"),
+        *attended(*head, "₂", heads_share_values=False),
     )
-    to_block = (*attended(*head, "₂", ATTENTION), block_output("course_learned.block"))
+    to_block = (
+        *attended(*head, "₂", ATTENTION, heads_share_values=False),
+        block_output("course_learned.block"),
+    )
     stages = (x, *(to_block if has_block else to_weights))
     rest = VOCABULARY if has_block else "the rest of the model"
     next_word = ("course_learned.reasons", None)
@@ -320,13 +337,13 @@ def draw_matrices(stage: Stage, steps_of: StepsOf, is_enlarged: bool) -> Panel:
         width = 1.0 + max(SMALL_HEIGHT, *(COLUMN_CHARACTER * len(text) for text in columns))
         if is_enlarged:
             width = max(width, cells.width_for_numbers(values, is_short=True))
-        x += LEFT
+        x += LEFT if not body else SYMBOL_WIDTH
         height = LARGE_HEIGHT if is_enlarged else SMALL_HEIGHT
         grid = cells.Grid(x, LINE_HEIGHT, (width, height), *values.shape)
-        names = cells.draw_row_labels(grid, rows) + cells.draw_column_labels(grid, columns)
         body += [
             title(x - 6, LINE_HEIGHT / 2, matrix.symbol, matrix.role, "end"),
-            names,
+            "" if body else cells.draw_row_labels(grid, rows),
+            cells.draw_column_labels(grid, columns),
             cells.draw_cells(grid, values, scale, None, is_enlarged, is_short=True),
             cells.draw_mark(grid, (THEY, None), matrix.role),
         ]
