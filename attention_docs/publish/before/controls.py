@@ -60,6 +60,7 @@ data-input="{reference}" data-number="{number:g}" data-example="{example}" data-
 <button type="button">Train</button>
 <label><span>step</span>
 <input type="range" min="0" max="{steps}" value="0" aria-valuetext="step 0"></label><span>0</span>
+<small aria-hidden="true"></small>
 <svg viewBox="0 0 {steps} 100" preserveAspectRatio="none" aria-hidden="true"><path/></svg>
 <p role="status"></p>
 </div>"""

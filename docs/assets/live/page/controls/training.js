@@ -14,6 +14,7 @@ const connect = (control) => {
   /** @type {HTMLElement} */ const number = find(control, "label + span");
   /** @type {HTMLElement} */ const status = find(control, "[role=status]");
   /** @type {SVGPathElement} */ const curve = find(control, "path");
+  /** @type {HTMLElement} */ const axis = find(control, "small");
   const last = Number(slider.max);
   /** @type {Iteration} */ let iteration;
   /** @type {Map<number, NDArray>[]} what each step begins with */ let states = [];
@@ -34,6 +35,7 @@ const connect = (control) => {
     const highest = Math.max(...losses);
     const points = losses.map((loss, step) => `${step} ${(100 - (98 * loss) / highest).toFixed(1)}`);
     curve.setAttribute("d", points.length ? `M${points.join("L")}` : "");
+    axis.textContent = `loss, from 0 to ${highest.toFixed(2)}`;
   };
 
   const stop = (/** @type {string} */ message) => {

@@ -4,15 +4,14 @@ import { button, make } from "../elements.js";
 
 const FIELD_HELP = matchMedia("(pointer: coarse)").matches
   ? "Type, or drag sideways."
-  : "Type, use the arrow keys, or drag sideways. Escape leads to these buttons and back.";
-const CONTROL_HELP = "The page shows its own numbers.";
+  : "Type, use the arrow keys, or drag sideways. Escape leads here and back.";
 let help = "";
 const status = make("p", { class: "live-status", role: "status" });
 const bar = make("div", { class: "live-bar", role: "region", "aria-label": "Your own numbers" });
 
 /** Show the bar. @param {Record<string, () => void>} actions of the buttons, by label @param {boolean} hasFields */
 export const show = (actions, hasFields) => {
-  help = hasFields ? FIELD_HELP : CONTROL_HELP;
+  help = hasFields ? FIELD_HELP : "";
   const buttons = Object.entries(actions).map(([label, action]) => button(label, action));
   bar.replaceChildren(make("strong", {}, "Your own numbers"), status, make("span", { class: "live-tools" }, ...buttons));
   attach();

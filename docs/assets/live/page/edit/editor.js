@@ -174,15 +174,15 @@ const openSession = async (example, origin = null) => {
   keepOrigin(() => (fields = example ? showInputs(example, started, origin) : []));
   if (!(await waitForFrame(started))) return null;
   bar.show(actionsOf(started), example !== null);
-  showMatricesSetByHand();
   document.body.classList.add("live-editing");
   keepOrigin(() => example && fields.forEach((fieldSpot) => addField(started, example, fieldSpot)));
   return (await waitForFrame(started)) ? started : null;
 };
 
-/** Turn the switch of the panel to the matrices that edits change. */
-const showMatricesSetByHand = () => {
-  /** @type {HTMLInputElement | null} */ const choice = document.querySelector(".panel [value=by-hand]");
+/** Turn the switch of the panel to the matrices set by hand if the edits have changed them. */
+const showChangedMatrices = () => {
+  /** @type {HTMLInputElement | null} */
+  const choice = document.querySelector(".panel:has(.by-hand .live-changed) [value=by-hand]");
   if (choice) choice.checked = true;
 };
 
@@ -315,6 +315,7 @@ const update = (session) => {
   const updateDeferred = () => {
     dimProse(session.examples.flatMap((example) => writeNumbers(example)), session.examples);
     session.examples.forEach(writeCopies);
+    showChangedMatrices();
   };
   deferredTimer = setTimeout(() => withoutShift(updateDeferred), DEFERRED_DELAY);
   if (!addressTimer) updateAddress();
