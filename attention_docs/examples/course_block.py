@@ -1,8 +1,7 @@
 """The eighth step of the course: a whole block, after its two heads.
 
 Each part is LayerNorm(x + part(x)). The norms have no learned gain or shift. `before` is what the
-maximum of the feed-forward network is given. `normed_tenfold` is the norm of ten times the row of
-"they". `they` follows one word: what comes in, after the sum
+maximum of the feed-forward network is given. `they` follows one word: what comes in, after the sum
 with what attention adds, after the norm, after the sum with what the feed-forward network adds, and
 after the second norm.
 
@@ -35,8 +34,6 @@ normed 5 x 7
  [0.1141 0.8460  1.9163 -0.6825 -0.6825 -0.2434 -1.2681]
  [0.8317 0.8317 -0.3654  1.5371 -0.5518 -0.8182 -1.4650]
  [1.0807 0.2259 -0.6846  0.8161  1.1159 -1.5413 -1.0127]]
-normed_tenfold 7
-[1.0807 0.2259 -0.6846 0.8161 1.1159 -1.5413 -1.0127]
 before 5 x 1
 [[-5.0820]
  [-6.0309]
@@ -89,7 +86,6 @@ LABELS = {
     "mean": (WORDS,),
     "variance": (WORDS,),
     "normed": (WORDS, FEATURES),
-    "normed_tenfold": (FEATURES,),
     "before": (WORDS, RULE),
     "hidden": (WORDS, RULE),
     "fed": (WORDS, FEATURES),
@@ -117,7 +113,6 @@ def block(xp: ModuleType, placed: Array, added: Array) -> dict[str, Array]:
         "mean": mean[:, 0],
         "variance": variance[:, 0],
         "normed": normed,
-        "normed_tenfold": layer_norm(xp, 10 * summed[4:, :])[0, :],
         "before": before,
         "hidden": hidden,
         "fed": fed,

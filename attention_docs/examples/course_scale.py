@@ -4,7 +4,7 @@ The scores of "birds", without and with the division by the root of d_k = 3. `gr
 that the scaled scores would give if they grew with the root of d again, for each d of `d`; d = 3 is
 the row without the division, and `large` has the scores of "pass". `slopes` are the derivatives of
 the largest weight with respect to its own score. With the division, its derivative with respect to
-the scaled score is `slope`, whatever d is, and `slopes_scaled` those with respect to the score.
+the scaled score is `slope`, whatever d is.
 
 >>> show(steps())
 scores 5
@@ -27,8 +27,6 @@ grown 3 x 5
  [3.8e-11 1.0000 3.8e-11 3.8e-11 3.8e-11]]
 slopes 3
 [0.0097 2.5e-05 1.5e-10]
-slopes_scaled 3
-[0.0571 0.0285 0.0143]
 """
 
 from types import ModuleType
@@ -71,7 +69,6 @@ def steps(xp: ModuleType = numpy) -> dict[str, Array]:
         "large": rows[:, 1],
         "grown": grown,
         "slopes": slope(grown[:, 1]),
-        "slopes_scaled": slope(weights[1]) / xp.sqrt(d),
     }
 
 

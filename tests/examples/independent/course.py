@@ -139,7 +139,6 @@ def course_scale(literals):
         "large": [row[PASS] for row in grown],
         "grown": [reference.softmax_row(row) for row in grown],
         "slopes": slopes[1:],
-        "slopes_scaled": [slopes[0] / math.sqrt(d) for d in literals["D"]],
     }
 
 
@@ -291,7 +290,6 @@ def course_block(literals):
         "mean": [statistics.fmean(row) for row in summed],
         "variance": [statistics.pvariance(row) for row in summed],
         "normed": layer_norm(summed),
-        "normed_tenfold": layer_norm([[10 * x for x in summed[THEY]]])[0],
         "before": before,
         "hidden": hidden,
         "fed": fed,
