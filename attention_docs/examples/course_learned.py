@@ -14,10 +14,9 @@ trained from ten seeds, 0 to 9. All steps but `loss_by_seed` and `accuracy_by_se
 `best_seed`, the seed with the lowest loss in the end. With weights that are always uniform it was
 trained once more from the same seed.
 
-`X` has the learned vectors of the sentence's words, and `verbs` those of the four verbs. `before_1`
-and `before_2` are the weights of "birds pass boats because they" before the first step. In the last
-five steps, the columns leave out nothing, head 1 or head 2. `next_words` counts the vocabulary
-from 0.
+`X` has the learned vectors of the sentence's words. `before_1` and `before_2` are the weights of
+"birds pass boats because they" before the first step. In the last five steps, the columns leave out
+nothing, head 1 or head 2. `next_words` counts the vocabulary from 0.
 
 >>> show(steps())
 sentences 2
@@ -46,11 +45,6 @@ X 5 x 7
  [ 0.4162  0.2328 -0.0104  0.1455  0.5010  0.0631  0.0865]
  [-0.1179  0.1141  0.0195 -0.1425 -0.0981  0.0622  0.2085]
  [-0.1272 -0.0136 -0.0071 -0.0646 -0.1896 -0.3699 -0.0994]]
-verbs 4 x 7
-[[-0.1229 -0.0367 0.1777 0.1520 0.0940 0.1169 0.0804]
- [-0.1229 -0.0367 0.1778 0.1520 0.0940 0.1169 0.0804]
- [-0.1229 -0.0367 0.1777 0.1520 0.0940 0.1169 0.0804]
- [-0.1229 -0.0367 0.1777 0.1520 0.0940 0.1169 0.0804]]
 before_1 5 x 5
 [[     1      0      0      0      0]
  [0.5014 0.4986      0      0      0]
@@ -181,7 +175,6 @@ KEY_FEATURES, VALUE_FEATURES = FEATURES[: MODEL.d_k], FEATURES[: MODEL.d_v]
 LABELS = {
     "accuracy_without": (ABLATIONS,),
     "X": (WORDS, FEATURES),
-    "verbs": (VERBS, FEATURES),
     **{f"{stage}_{head}": (WORDS, WORDS) for stage in ("before", "weights") for head in (1, 2)},
     **{f"weights_{head}_swapped": (SWAPPED, SWAPPED) for head in (1, 2)},
     "placed": (WORDS, FEATURES),
@@ -210,7 +203,6 @@ FORMULAS = {
     "accuracy_by_seed": f"accuracy after {STEPS} steps, for each of ten seeds",
     "best_seed": "the seed with the lowest loss",
     "X": "the learned vectors of “birds pass boats because they”",
-    "verbs": "the learned vectors of “pass”, “follow”, “lead” and “beat”",
     "before_1": "the weights of head 1 before the first step",
     "before_2": "the weights of head 2 before the first step",
     "weights_1": f"the weights of head 1 after {STEPS} steps",
@@ -258,7 +250,6 @@ def steps(xp: ModuleType = numpy) -> dict[str, Array]:
         "accuracy_by_seed": evaluate_held_out(MODEL, [run[-1] for run in runs])[1],
         "best_seed": numpy.asarray(best),
         "X": last["X"][word_indices(WORDS)],
-        "verbs": last["X"][word_indices(VERBS)],
         **{f"before_{i}": before.steps[i - 1].weights[0] for i in (1, 2)},
         **{f"weights_{i}": after.steps[i - 1].weights[0] for i in (1, 2)},
         **{f"weights_{i}_swapped": after.steps[i - 1].weights[1] for i in (1, 2)},

@@ -219,10 +219,6 @@ def test_step_of_training_helps_both_sentences_unless_it_is_too_large(monkeypatc
     assert large["swapped"][1] > large["swapped"][0]
 
 
-def test_learned_verbs_share_one_vector():
-    assert np.ptp(LEARNED["verbs"], axis=0).max() < 0.001 < np.ptp(LEARNED["X"], axis=0).min()
-
-
 def attend(rows, head=1, **options):
     q, k, v = (np.array(matrix) for matrix in independent.project(INPUTS, rows, head))
     return attention_steps(q, k, v, **options).output

@@ -168,7 +168,6 @@ def training(literals):
         "accuracy_by_seed": [evaluate(run[-1], test)[1] for run in runs],
         "best_seed": best,
         "X": [vectors[word] for word in sentence],
-        "verbs": [vectors[word] for word in literals["VERBS"]],
         "accuracy_without": [evaluate(w, test)[1] for w in (uncut, *without)],
     }
 

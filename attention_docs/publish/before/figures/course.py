@@ -203,7 +203,8 @@ def course_saturation(steps_of: StepsOf) -> Html:
     r"""The weights of *birds* when all of its scores are multiplied by the same factor. The smaller
     the factor, the closer the words come to counting alike, as in a plain average. The larger it
     is, the more *pass* takes, until it has almost everything and the lines are flat. The markers
-    stand at the factor one and at $1 / \sqrt{3}$, the factor of the formula."""
+    stand at the factor one and at $1 / \sqrt{3}$, the factor of the formula. Equal distances on the
+    axis are equal ratios."""
     steps = steps_of("course_scale")
     factors = np.geomspace(1 / 16, 4, 61)
     curves = softmax(factors[:, None] * np.asarray(steps["scores"]))
@@ -295,7 +296,7 @@ def course_order(steps_of: StepsOf) -> Html:
 @site_figure
 def course_clock(steps_of: StepsOf) -> Html:
     r"""The positions: a clock hand that turns by the same angle from each word to the next. The
-    tip of the hand has two coordinates, how far it lies to the right and, dashed, how high."""
+    tip of the hand has two coordinates, how far it lies to the right and, dotted, how high."""
     hands = steps_of("course_order")["E"][:, 5:]
     turned = hands @ np.array([1, 1j])
     claim(np.allclose(turned[1:] / turned[:-1], turned[1] / turned[0]), "turns by the same angle")

@@ -171,9 +171,7 @@ FORMULA = (
 # What leads from the words to weights whose queries, keys and scores are not shown.
 ATTENTION = "queries with keys, mask, softmax"
 HEAD_1 = ("course_heads.weights_1", "course_model.V", "course_heads.head_1", "₁")
-HEAD_2 = attended(
-    "course_heads.weights_2", "course_model.V", "course_heads.head_2", "₂", ATTENTION
-)
+HEAD_2 = attended("course_heads.weights_2", "course_model.V", "course_heads.head_2", "₂", ATTENTION)
 TWO_HEADS = (
     PLACED,
     queries_and_keys("course_model.Q", "course_model.K", "₁"),
@@ -217,7 +215,9 @@ WAYS = {
             PLACED,
             queries_and_keys("course_model.Q", "course_model.K"),
             compared(SCALED, "course_model.scaled"),
-            *attended("course_order.weights_placed", "course_model.V", "course_order.output_placed"),
+            *attended(
+                "course_order.weights_placed", "course_model.V", "course_order.output_placed"
+            ),
         ),
         ("course_model.next_words", 2),
     ),
