@@ -12,7 +12,7 @@ from attention_docs import attention_steps, examples
 from attention_docs.render.text import as_text
 from tests.examples import independent
 from tests.examples.comparison import COMPUTATIONS, Computation, compare
-from tests.examples.independent.one_head import steps_of_one_head
+from tests.examples.independent.one_head import one_head_steps, steps_of_one_head
 
 for module in pkgutil.iter_modules(independent.__path__):
     importlib.import_module(f"{independent.__name__}.{module.name}")
@@ -114,6 +114,12 @@ def test_compare_rejects_steps_without_computation():
     without_scores = steps_of_one_head(ONE_HEAD_STEPS | {"scaled"})
     with pytest.raises(AssertionError, match="nothing is compared with scores"):
         compare("self_attention", [without_scores])
+
+
+def test_one_head_takes_queries_keys_and_values_as_literals():
+    q, k, v = (examples.steps("self_attention")[letter].tolist() for letter in "QKV")
+    output = one_head_steps({"Q": q, "K": k, "V": v})["output"]
+    np.testing.assert_allclose(output, examples.steps("self_attention")["output"])
 
 
 @pytest.mark.parametrize("name", ONE_HEAD)

@@ -7,11 +7,18 @@ from tests.examples.comparison import Computation, independent
 
 
 def one_head_steps(literals):
-    """Return all steps of a head with projections, of two sequences or of one."""
-    x_q, x_kv = (literals[name] if name in literals else literals["X"] for name in ("X_q", "X_kv"))
-    q = reference.matmul(x_q, literals["W_Q"])
-    k = reference.matmul(x_kv, literals["W_K"])
-    v = reference.matmul(x_kv, literals["W_V"])
+    """Return all steps of a head, of one sequence `X` or of two, `X_q` and `X_kv`.
+
+    Without matrices `W_Q`, `W_K` and `W_V`, the literals are `Q`, `K` and `V` themselves.
+    """
+
+    def projected(letter, sequence):
+        if f"W_{letter}" not in literals:
+            return literals[letter]
+        rows = literals[sequence if sequence in literals else "X"]
+        return reference.matmul(rows, literals[f"W_{letter}"])
+
+    q, k, v = projected("Q", "X_q"), projected("K", "X_kv"), projected("V", "X_kv")
     return {"Q": q, "K": k, "V": v, **reference.every_step(q, k, v)}
 
 
