@@ -81,6 +81,9 @@ def build_parser() -> argparse.ArgumentParser:
     command = commands.add_parser("show", help="print every step of one example")
     command.add_argument("name", help="an example, as `list` prints it")
     command.add_argument("--format", choices=FORMATS, default="text")
+    command.add_argument(
+        "--write", action="store_true", help="write the steps to the docstring of the example, too"
+    )
     add_backend_option(command)
     command.set_defaults(run=show_example)
 
@@ -142,6 +145,8 @@ def list_examples(options: argparse.Namespace) -> int:
 def show_example(options: argparse.Namespace) -> int:
     steps = examples.steps(options.name, backend(options.backend))
     print(FORMATS[options.format](steps))
+    if options.write:
+        examples.write_expected(options.name, as_text(steps))
     return 0
 
 

@@ -10,6 +10,7 @@ import importlib
 import inspect
 import pkgutil
 from functools import cache
+from pathlib import Path
 from types import ModuleType
 
 import numpy
@@ -65,5 +66,19 @@ def labels(name: str, step: str) -> tuple[list[str], ...]:
 
 def expected(name: str) -> str:
     """Return the output that the doctest of an example expects."""
-    (statement,) = doctest.DocTestParser().get_examples(inspect.getdoc(load(name)) or "")
-    return statement.want.rstrip("\n")
+    return _doctest(name).want.rstrip("\n")
+
+
+def write_expected(name: str, output: str) -> None:
+    """Replace the output that the doctest of an example expects, in the example's file."""
+    file, example = Path(inspect.getfile(load(name))), _doctest(name)
+    statement = f">>> {example.source}"
+    source = file.read_text("utf-8").replace(
+        f"{statement}{example.want}", f"{statement}{output}\n", 1
+    )
+    file.write_text(source, "utf-8", newline="\n")
+
+
+def _doctest(name: str) -> doctest.Example:
+    (example,) = doctest.DocTestParser().get_examples(inspect.getdoc(load(name)) or "")
+    return example

@@ -1,8 +1,10 @@
 """The command line: output, exit status and error messages."""
 
 import importlib.util
+import inspect
 import json
 import os
+import runpy
 import subprocess
 import sys
 
@@ -12,6 +14,7 @@ import pytest
 
 from attention_docs import __main__, examples
 from attention_docs.__main__ import main
+from attention_docs.render.text import as_text
 
 
 def test_list_prints_names_and_titles_in_columns(capsys):
@@ -25,6 +28,22 @@ def test_list_prints_names_and_titles_in_columns(capsys):
 def test_show_prints_the_committed_digits(capsys):
     assert main(["show", "self_attention"]) == 0
     assert capsys.readouterr().out == examples.expected("self_attention") + "\n"
+
+
+@pytest.mark.parametrize("name", ["with_old_digits", "without_digits"])
+def test_show_writes_digits_to_the_docstring(name, tmp_path, monkeypatch):
+    source = inspect.getsource(examples.load("self_attention"))
+    source = source.replace("X = [[1, 0,", "X = [[5, 0,")
+    if name == "without_digits":
+        source = source.replace(examples.expected("self_attention") + "\n", "")
+    file = tmp_path / f"{name}.py"
+    file.write_text(source, "utf-8")
+    monkeypatch.setattr(examples, "__path__", [str(tmp_path)])
+    assert main(["show", name, "--write"]) == 0
+    written = runpy.run_path(str(file))
+    assert written["__doc__"].endswith(f"\n>>> show(steps())\n{as_text(written['steps']())}\n")
+    assert "[[5 0 1 0]\n" in written["__doc__"]
+    assert file.read_text("utf-8").partition('"""\n')[2] == source.partition('"""\n')[2]
 
 
 def test_show_as_json_and_latex(capsys):
