@@ -23,7 +23,6 @@ gets an event "numbers" with the current ones after each edit, be it its own, ty
 """
 
 import re
-from collections.abc import Callable
 from decimal import Decimal
 from html import escape
 
@@ -32,7 +31,13 @@ import numpy as np
 from attention_docs import examples
 from attention_docs.arrays import Array
 from attention_docs.masks import causal_mask, window_mask
-from attention_docs.publish.before.values import Steps, format_inline, look_up, look_up_labels
+from attention_docs.publish.before.values import (
+    StepsOf,
+    format_inline,
+    look_up_array,
+    look_up_labels,
+    split_fields,
+)
 from attention_docs.render.references import element_reference
 
 SLIDER = """\
@@ -59,9 +64,9 @@ TRAINING = """\
 data-input="{reference}" data-number="{number:g}" data-example="{example}" data-search-exclude>
 <button type="button">Train</button>
 <label><span>step</span>
-<input type="range" min="0" max="{steps}" value="0" aria-valuetext="step 0"></label><span>0</span>
+<input type="range" min="0" max="{count}" value="0" aria-valuetext="step 0"></label><span>0</span>
 <small aria-hidden="true"></small>
-<svg viewBox="0 0 {steps} 100" preserveAspectRatio="none" aria-hidden="true"><path/></svg>
+<svg viewBox="0 0 {count} 100" preserveAspectRatio="none" aria-hidden="true"><path/></svg>
 <p role="status"></p>
 </div>"""
 CHOICE = '<button type="button" data-cells="{cells}">{name}</button>'
@@ -69,22 +74,22 @@ CELL = (
     '<td><button type="button" aria-pressed="{pressed}" aria-label="{query} sees {key}"{later}'
     ' tabindex="{tabindex}"></button></td>'
 )
-STEPS = re.compile(r"(\d+) steps")
-RANGE = "1, 2, 4, or 0.5 to 4 by 0.25"
+ITERATIONS = re.compile(r"(\d+) steps")
+RANGE = "1, 2, 4 or 0.5 to 4 by 0.25"
 
 
-def control(argument: str, steps: Callable[[str], Steps]) -> str:
+def control(argument: str, steps_of: StepsOf) -> str:
     """Return the HTML of a control.
 
     Args:
         argument: the reference to a number of an input, its name, and the numbers that it can
             have, as in `1, 2, 4` or `0.5 to 4 by 0.25`; or to a row of two numbers; or to a mask
             with words, its name, and names of masks.
-        steps: returns the steps of an example by its name.
+        steps_of: returns the steps of an example by its name.
 
     Raises:
         LookupError: if the example, the step or the index is unknown.
-        ValueError: if a part is missing or malformed, or the number of the example is not among
+        ValueError: if a field is missing or malformed, or the number of the example is not among
             those that the control can have.
 
     >>> from attention_docs import examples
@@ -96,18 +101,19 @@ data-stops="-1 0 1" min="0" max="2" value="1" aria-valuetext="0"></label>
     <span data-val="self_attention.X[0,1]">0</span>
     </div>
     """
-    parts = [part.strip() for part in argument.split("|")]
-    if len(parts) != 3 or not all(parts):
-        raise ValueError(f"expected example.input[index] | name | numbers, such as {RANGE}")
-    reference, name, numbers = parts
+    reference, name, numbers = split_fields(
+        argument, "example.input[index]", "name", f"numbers, such as {RANGE}"
+    )
     reference = reference.replace(" ", "")
-    value = look_up(reference, steps)
-    if not isinstance(value, tuple) and value.dtype == bool and value.ndim == 2:
+    value = look_up_array(reference, steps_of)
+    if value.dtype == bool and value.ndim == 2:
         return cells(reference, name, value, numbers.split(","))
-    if isinstance(value, tuple) or value.shape not in ((), (2,)):
-        raise ValueError(f"{reference} is neither one number, nor two, nor a mask")
-    if steps_of_training := STEPS.fullmatch(numbers):
-        return training(reference, name, value, int(steps_of_training[1]))
+    if value.shape not in ((), (2,)):
+        raise ValueError(
+            f"{reference} has shape {value.shape}; expected one number, two, or a boolean matrix"
+        )
+    if iterations := ITERATIONS.fullmatch(numbers):
+        return training(reference, name, value, int(iterations[1]))
     if value.ndim:
         return arrow(reference, name, value, stops(numbers))
     return slider(reference, name, value, stops(numbers))
@@ -117,7 +123,10 @@ def slider(reference: str, name: str, value: Array, numbers: list[Decimal]) -> s
     """Return the HTML of a slider for one number."""
     floats = [float(number) for number in numbers]
     if float(value) not in floats:
-        raise ValueError(f"{reference} is {float(value):g}, which is none of these numbers")
+        raise ValueError(
+            f"{reference} is {float(value):g}; expected one of the slider's numbers, "
+            f"{', '.join(map(str, numbers))}"
+        )
     position = floats.index(float(value))
     return SLIDER.format(
         reference=reference,
@@ -130,13 +139,17 @@ def slider(reference: str, name: str, value: Array, numbers: list[Decimal]) -> s
     )
 
 
-def training(reference: str, name: str, value: Array, steps: int) -> str:
+def training(reference: str, name: str, value: Array, count: int) -> str:
     """Return the HTML of a control that repeats an example."""
     example = reference.partition(".")[0]
     if not hasattr(examples.load(example), "iteration"):
         raise ValueError(f"example {example} cannot be repeated: it has no function `iteration`")
     return TRAINING.format(
-        reference=reference, name=escape(name), number=float(value), example=example, steps=steps
+        reference=reference,
+        name=escape(name),
+        number=float(value),
+        example=example,
+        count=count,
     )
 
 
@@ -162,7 +175,7 @@ def cells(reference: str, name: str, mask: Array, choices: list[str]) -> str:
     """Return the HTML of a square mask whose cells are buttons, with buttons for whole masks."""
     words = look_up_labels(reference)
     if not words or mask.shape[0] != mask.shape[1]:
-        raise ValueError(f"{reference} is not a square mask with words")
+        raise ValueError(f"{reference} has shape {mask.shape}; expected a square mask with LABELS")
     masks = named_masks(len(mask))
     unknown = [choice.strip() for choice in choices if choice.strip() not in masks]
     if unknown:
@@ -225,7 +238,7 @@ def stops(text: str) -> list[Decimal]:
     (['1', '10', '100'], ['0.0', '0.1', '0.2', '0.3'])
     >>> stops("many")
     Traceback (most recent call last):
-    ValueError: 'many' is not a list of numbers; expected 1, 2, 4, or 0.5 to 4 by 0.25
+    ValueError: numbers are 'many'; expected 1, 2, 4 or 0.5 to 4 by 0.25
     """
     first, is_range, rest = text.partition(" to ")
     try:
@@ -239,5 +252,5 @@ def stops(text: str) -> list[Decimal]:
     except ArithmeticError:
         numbers = []
     if len(numbers) < 2:
-        raise ValueError(f"{text!r} is not a list of numbers; expected {RANGE}")
+        raise ValueError(f"numbers are {text!r}; expected {RANGE}")
     return numbers

@@ -22,6 +22,7 @@ from attention_docs.render.references import element_reference
 from attention_docs.render.text import as_text
 
 Steps = Mapping[str, Array]
+StepsOf = Callable[[str], Steps]  # from the name of an example to its steps
 
 CODE_OR_MATH = re.compile(
     r"""
@@ -145,7 +146,28 @@ def formula_context(tex_before: str) -> Context:
     return Context.TOP if is_displayed and not is_nested else Context.FORMULA
 
 
-def value(reference: str, steps: Callable[[str], Steps], context: Context) -> str:
+def split_fields(argument: str, *names: str) -> list[str]:
+    """Split the argument of a macro into its fields, which stand between `|`.
+
+    Raises:
+        ValueError: if the number of fields is wrong, or one is empty; the message has their names.
+
+    >>> split_fields("course_mask.M | the mask", "reference", "name")
+    ['course_mask.M', 'the mask']
+    >>> split_fields("course_mask.M", "reference", "name")
+    Traceback (most recent call last):
+    ValueError: argument has 1 fields; expected 2: reference | name
+    """
+    fields = [" ".join(field.split()) for field in argument.split("|")]
+    expected = f"expected {len(names)}: {' | '.join(names)}"
+    if len(fields) != len(names):
+        raise ValueError(f"argument has {len(fields)} fields; {expected}")
+    if not all(fields):
+        raise ValueError(f"argument has an empty field {names[fields.index('')]!r}; {expected}")
+    return fields
+
+
+def value(reference: str, steps_of: StepsOf, context: Context) -> str:
     r"""Format the value of a reference like `self_attention.weights[0]`.
 
     A matrix at the top level of a displayed formula stays a macro: `after.formulas` makes it an
@@ -163,7 +185,7 @@ def value(reference: str, steps: Callable[[str], Steps], context: Context) -> st
     \val{self_attention.Q}
     """
     reference = reference.replace(" ", "")
-    array_or_shape = look_up(reference, steps)
+    array_or_shape = look_up(reference, steps_of)
     if isinstance(array_or_shape, tuple):
         return format_shape(array_or_shape, reference, context)
     array = array_or_shape
@@ -174,7 +196,7 @@ def value(reference: str, steps: Callable[[str], Steps], context: Context) -> st
     return latex_row(array, reference) if array.ndim == 1 else latex(array, reference)
 
 
-def look_up(reference: str, steps: Callable[[str], Steps]) -> Array | tuple[int, ...]:
+def look_up(reference: str, steps_of: StepsOf) -> Array | tuple[int, ...]:
     """Return the array, or the shape, that a reference names.
 
     Raises:
@@ -184,17 +206,30 @@ def look_up(reference: str, steps: Callable[[str], Steps]) -> Array | tuple[int,
     match = REFERENCE.fullmatch(reference.replace(" ", ""))
     if not match:
         raise ValueError("expected example.step, example.step[index] or example.step.shape")
-    arrays = steps(match["example"])
-    if match["step"] not in arrays:
+    steps = steps_of(match["example"])
+    if match["step"] not in steps:
         raise LookupError(
-            f"step {match['step']!r} is unknown; {match['example']} has {', '.join(arrays)}"
+            f"step {match['step']!r} is unknown; {match['example']} has {', '.join(steps)}"
         )
-    array = arrays[match["step"]]
+    array = steps[match["step"]]
     if not match["shape"]:
         return apply_index(array, match["index"])
     if not match["index"]:
         return array.shape
     return apply_index(np.asarray(array.shape), match["index"])
+
+
+def look_up_array(reference: str, steps_of: StepsOf) -> np.ndarray:
+    """Return the array that a reference names, and refuse a shape.
+
+    Raises:
+        LookupError: if the example, the step or the index is unknown.
+        ValueError: if the reference is malformed or to a shape.
+    """
+    array = look_up(reference, steps_of)
+    if isinstance(array, tuple):
+        raise ValueError(f"{reference} is a shape; expected a step, or numbers of a step")
+    return np.asanyarray(array)
 
 
 def look_up_labels(reference: str) -> tuple[list[str], ...]:

@@ -23,12 +23,12 @@ def dares_of(page):
     [
         ("> 1", "> -9", "the condition is met before anything is changed"),
         ("| 2 |", "| -9 |", "the answer does not meet the condition"),
-        ("| 2 |", "| 2; 3 |", "the answer has 2 numbers for 1 sliders"),
-        ("> 1", "= 1", "is no condition"),
-        ("> 1", "> self_attention.Q[0,0]", "needs a name"),
-        ("x, -9", "-9", "is no slider"),
-        (" | ?", "", "expected task"),
-        ("X[0,1], x", "K[0,1], x", "is no number of an input"),
+        ("| 2 |", "| 2; 3 |", "answer has 2 numbers; expected 1"),
+        ("> 1", "= 1", "condition is 'query, .* = 1'; expected"),
+        ("> 1", "> self_attention.Q[0,0]", "expected a name after"),
+        ("x, -9", "-9", "slider is 'self_attention.*; expected"),
+        (" | ?", "", "argument has 4 fields; expected 5: task \\| condition"),
+        ("X[0,1], x", "K[0,1], x", "is not an input"),
     ],
 )
 def test_wrong_dare_is_refused(old, new, error):

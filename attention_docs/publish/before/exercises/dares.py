@@ -23,7 +23,13 @@ from attention_docs import examples
 from attention_docs.live.literals import LiteralPosition, find_literal, rewritten_literals
 from attention_docs.live.recording import record
 from attention_docs.publish.before.controls import control
-from attention_docs.publish.before.values import Steps, computed_span, format_inline, look_up
+from attention_docs.publish.before.values import (
+    StepsOf,
+    computed_span,
+    format_inline,
+    look_up_array,
+    split_fields,
+)
 
 BOX = """\
 <div class="try dare" data-dare="{condition}" data-search-exclude>
@@ -40,7 +46,6 @@ CONDITION = re.compile(
 )
 SIGNS = {">": (operator.gt, "above"), "<": (operator.lt, "below")}
 NUMBER = re.compile(r"(?<![\w.])-?\d+(\.\d+)?")
-EXPECTED = "expected task | name, a.b[0] > 0.5 | a.c[0], name, 0 to 2 by 1; ... | 2; ... | hint"
 
 
 class Condition(NamedTuple):
@@ -73,33 +78,35 @@ class Slider(NamedTuple):
     numbers: str
 
 
-def dare(argument: str, steps: Callable[[str], Steps]) -> str:
+def dare(argument: str, steps_of: StepsOf) -> str:
     """Return the HTML of a dare.
 
     Args:
         argument: the task, the condition, the sliders, the answer and a hint.
-        steps: returns the steps of an example by its name.
+        steps_of: returns the steps of an example by its name.
 
     Raises:
         LookupError: if an example, a step or an index is unknown.
-        ValueError: if a part is missing or malformed, the condition is met already, or the answer
+        ValueError: if a field is missing or malformed, the condition is met already, or the answer
             does not meet it.
     """
-    parts = [" ".join(part.split()) for part in argument.split("|")]
-    if len(parts) != 5 or not all(parts):
-        raise ValueError(EXPECTED)
-    task, condition_text, slider_texts, answer_text, hint = parts
+    task, condition_text, slider_texts, answer_text, hint = split_fields(
+        argument, "task", "condition", "sliders", "answer", "hint"
+    )
     condition = parse_condition(condition_text)
     sliders = [parse_slider(text) for text in slider_texts.split(";")]
     answer = [number.strip() for number in answer_text.split(";")]
     if len(answer) != len(sliders):
-        raise ValueError(f"the answer has {len(answer)} numbers for {len(sliders)} sliders")
-    check(condition, {s.reference: float(n) for s, n in zip(sliders, answer, strict=True)}, steps)
+        raise ValueError(
+            f"answer has {len(answer)} numbers; expected {len(sliders)}, one per slider"
+        )
+    numbers = {s.reference: float(n) for s, n in zip(sliders, answer, strict=True)}
+    check(condition, numbers, steps_of)
     return BOX.format(
         condition=escape(f"{condition.left} {condition.sign} {condition.right}"),
         task=in_html(task),
-        sliders="\n".join(control(" | ".join(slider), steps) for slider in sliders),
-        goal=goal(condition, steps),
+        sliders="\n".join(control(" | ".join(slider), steps_of) for slider in sliders),
+        goal=goal(condition, steps_of),
         hint=in_html(hint),
         answer="; ".join(
             f"{escape(slider.name)}: {in_html(number)}"
@@ -116,10 +123,13 @@ def parse_condition(text: str) -> Condition:
     """
     match = CONDITION.fullmatch(text)
     if not match:
-        raise ValueError(f"{text!r} is no condition; {EXPECTED}")
+        raise ValueError(f"condition is {text!r}; expected name, example.step[0] > 0.5")
     condition = Condition(*match.groups())
     if bool(condition.right_name) != (len(condition.numbers) == 2):
-        raise ValueError(f"{text!r} is no condition; the second number of an example needs a name")
+        raise ValueError(
+            f"condition is {text!r}; expected a name after a second number of an example, and only "
+            "there"
+        )
     return condition
 
 
@@ -132,11 +142,11 @@ def parse_slider(text: str) -> Slider:
     # The index of the reference has commas, too.
     match = re.fullmatch(r"\s*(\S+\]), ([^,]+), (.+)", text)
     if not match:
-        raise ValueError(f"{text!r} is no slider; {EXPECTED}")
+        raise ValueError(f"slider is {text!r}; expected example.input[0], name, 0 to 2 by 1")
     return Slider(*match.groups())
 
 
-def check(condition: Condition, answer: Mapping[str, float], steps: Callable[[str], Steps]) -> None:
+def check(condition: Condition, answer: Mapping[str, float], steps_of: StepsOf) -> None:
     """Check that a condition is not met at first, and is with the answer.
 
     Raises:
@@ -147,7 +157,7 @@ def check(condition: Condition, answer: Mapping[str, float], steps: Callable[[st
     Traceback (most recent call last):
     ValueError: the answer does not meet the condition
     """
-    if condition.is_met(lambda reference: number_at(reference, steps)):
+    if condition.is_met(lambda reference: number_at(reference, steps_of)):
         raise ValueError("the condition is met before anything is changed")
     edits = edited_literals(answer)
 
@@ -160,15 +170,15 @@ def check(condition: Condition, answer: Mapping[str, float], steps: Callable[[st
         raise ValueError("the answer does not meet the condition")
 
 
-def number_at(reference: str, steps: Callable[[str], Steps]) -> float:
-    """Return the number that a reference is to.
+def number_at(reference: str, steps_of: StepsOf) -> float:
+    """Return the one number that a reference names.
 
     Raises:
-        ValueError: if it is to several numbers or to a shape.
+        ValueError: if it names several numbers or a shape.
     """
-    number = look_up(reference, steps)
-    if isinstance(number, tuple) or number.ndim:
-        raise ValueError(f"{reference} is not a single number")
+    number = look_up_array(reference, steps_of)
+    if number.ndim:
+        raise ValueError(f"{reference} has shape {number.shape}; expected one number")
     return float(number)
 
 
@@ -176,28 +186,28 @@ def edited_literals(answer: Mapping[str, float]) -> dict[LiteralPosition, list[f
     """Return the literals with the numbers of an answer, by their position in the sources."""
     edited: dict[LiteralPosition, np.ndarray] = {}
     for reference, number in answer.items():
-        step, _, index = reference.rstrip("]").partition("[")
-        name, _, step = step.partition(".")
+        path, _, index = reference.rstrip("]").partition("[")
+        name, _, step = path.partition(".")
         recording = record(name)
         literal = recording.tape.nodes[recording.steps[step].node].literal
         position = find_literal(literal)
         if position is None:
-            raise ValueError(f"{reference} is no number of an input")
+            raise ValueError(f"{reference} is not an input; expected a number of an input")
         array = edited.setdefault(position, np.array(literal, dtype=float))
         array[tuple(map(int, index.split(",")))] = number
     return {position: array.tolist() for position, array in edited.items()}
 
 
-def goal(condition: Condition, steps: Callable[[str], Steps]) -> str:
+def goal(condition: Condition, steps_of: StepsOf) -> str:
     """Say in HTML what a condition asks for, and what the numbers are now."""
     wanted = in_html(condition.right_name or condition.right)
-    now = " and ".join(spot(number, steps) for number in condition.numbers)
+    now = " and ".join(spot(number, steps_of) for number in condition.numbers)
     sign = SIGNS[condition.sign][1]
     return f"Wanted: {in_html(condition.name)} {sign} {wanted}. Now: {now}."
 
 
-def spot(reference: str, steps: Callable[[str], Steps]) -> str:
-    return format_inline(np.asanyarray(look_up(reference, steps)), reference)
+def spot(reference: str, steps_of: StepsOf) -> str:
+    return format_inline(look_up_array(reference, steps_of), reference)
 
 
 def in_html(text: str) -> str:

@@ -6,10 +6,15 @@ the answer with what the page computes. Without scripts the question has no fiel
 """
 
 import re
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from html import escape
 
-from attention_docs.publish.before.values import Steps, look_up, look_up_labels
+from attention_docs.publish.before.values import (
+    StepsOf,
+    look_up_array,
+    look_up_labels,
+    split_fields,
+)
 
 BOX = """\
 <div class="ask" data-ask="{reference}" data-hint="{hint}" data-search-exclude>
@@ -24,16 +29,16 @@ NOT_IN_ID = re.compile(r"[^\w]+")
 SPOKEN = {".": "full stop"}
 
 
-def question(argument: str, steps: Callable[[str], Steps]) -> str:
+def question(argument: str, steps_of: StepsOf) -> str:
     """Return the HTML of a question.
 
     Args:
         argument: the reference to the answer, its name, and a hint after a wrong answer.
-        steps: returns the steps of an example by its name.
+        steps_of: returns the steps of an example by its name.
 
     Raises:
         LookupError: if the example, the step or the index is unknown.
-        ValueError: if a part is missing, or the reference is to neither a number nor a row of
+        ValueError: if a field is missing, or the reference is to neither a number nor a row of
             numbers with words.
 
     >>> from attention_docs import examples
@@ -45,14 +50,15 @@ def question(argument: str, steps: Callable[[str], Steps]) -> str:
     <p role="status"></p>
     </div>
     """
-    parts = [part.strip() for part in argument.split("|")]
-    if len(parts) != 3 or not all(parts):
-        raise ValueError("expected example.step[index] | name of the answer | hint")
-    reference, label, hint = parts
-    answer = look_up(reference, steps)
+    reference, label, hint = split_fields(
+        argument, "example.step[index]", "name of the answer", "hint"
+    )
+    answer = look_up_array(reference, steps_of)
     words = look_up_labels(reference)
-    if isinstance(answer, tuple) or answer.ndim != len(words) or answer.ndim > 1:
-        raise ValueError(f"{reference} is neither a number nor a row of numbers with words")
+    if answer.ndim != len(words) or answer.ndim > 1:
+        raise ValueError(
+            f"{reference} has shape {answer.shape}; expected a number, or a row with LABELS"
+        )
     html_id = "ask-" + NOT_IN_ID.sub("-", reference).strip("-")
     return BOX.format(
         reference=reference.replace(" ", ""),

@@ -7,7 +7,8 @@ from attention_docs.arrays import Array
 from attention_docs.publish.before.figures.claims import claim
 from attention_docs.publish.before.figures.drawings.bars import bars_panel
 from attention_docs.publish.before.figures.drawings.boxes import HEIGHT, arrow, box, small
-from attention_docs.publish.before.figures.registry import StepsOf, site_figure
+from attention_docs.publish.before.figures.registry import site_figure
+from attention_docs.publish.before.values import StepsOf
 from attention_docs.render.figures import Html, Panel, beside, cells
 from attention_docs.render.figures.scales import scale_of
 from attention_docs.render.figures.svg import (

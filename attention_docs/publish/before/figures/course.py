@@ -25,8 +25,8 @@ from attention_docs.publish.before.figures.drawings.course_drawings import (
     row_times_matrix,
 )
 from attention_docs.publish.before.figures.drawings.plane import Mark, plane_panel
-from attention_docs.publish.before.figures.registry import StepsOf, site_figure
-from attention_docs.publish.before.values import Steps
+from attention_docs.publish.before.figures.registry import site_figure
+from attention_docs.publish.before.values import Steps, StepsOf
 from attention_docs.render.figures import (
     Axis,
     Html,

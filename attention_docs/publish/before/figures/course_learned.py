@@ -14,7 +14,8 @@ from attention_docs.publish.before.figures.course import (
 )
 from attention_docs.publish.before.figures.drawings.bars import bars_panel
 from attention_docs.publish.before.figures.learning import loss_chart
-from attention_docs.publish.before.figures.registry import StepsOf, site_figure
+from attention_docs.publish.before.figures.registry import site_figure
+from attention_docs.publish.before.values import StepsOf
 from attention_docs.render.figures import Html, beside, heatmap, matrix_panel
 
 

@@ -4,8 +4,9 @@ import numpy as np
 
 from attention_docs.publish.before.figures.claims import claim
 from attention_docs.publish.before.figures.drawings.steps_of_attention import masks_figure
-from attention_docs.publish.before.figures.registry import StepsOf, site_figure
+from attention_docs.publish.before.figures.registry import site_figure
 from attention_docs.publish.before.results import load_results
+from attention_docs.publish.before.values import StepsOf
 from attention_docs.render.figures import (
     Axis,
     Html,

@@ -7,7 +7,8 @@ import numpy as np
 
 from attention_docs.arrays import Array
 from attention_docs.publish.before.figures.claims import claim
-from attention_docs.publish.before.figures.registry import StepsOf, site_figure
+from attention_docs.publish.before.figures.registry import site_figure
+from attention_docs.publish.before.values import StepsOf
 from attention_docs.render.figures import (
     Axis,
     Html,

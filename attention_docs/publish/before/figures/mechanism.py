@@ -12,7 +12,8 @@ from attention_docs.publish.before.figures.drawings.steps_of_attention import (
     output_figure,
     scores_figure,
 )
-from attention_docs.publish.before.figures.registry import StepsOf, site_figure
+from attention_docs.publish.before.figures.registry import site_figure
+from attention_docs.publish.before.values import StepsOf
 from attention_docs.render.figures import (
     Html,
     Panel,

@@ -7,8 +7,9 @@ import numpy as np
 from attention_docs.examples.course_sentence import WORDS
 from attention_docs.publish.before.figures.claims import claim
 from attention_docs.publish.before.figures.course import THEY
-from attention_docs.publish.before.figures.registry import StepsOf, site_figure
+from attention_docs.publish.before.figures.registry import site_figure
 from attention_docs.publish.before.results import load_results
+from attention_docs.publish.before.values import StepsOf
 from attention_docs.render.figures import (
     Axis,
     Html,

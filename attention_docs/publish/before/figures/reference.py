@@ -1,7 +1,8 @@
 """The figures of the reference, one for each drawing function."""
 
 from attention_docs.publish.before.figures.drawings.steps_of_attention import output_figure
-from attention_docs.publish.before.figures.registry import StepsOf, site_figure
+from attention_docs.publish.before.figures.registry import site_figure
+from attention_docs.publish.before.values import StepsOf
 from attention_docs.render.figures import Html, attention_lines, heatmap
 
 

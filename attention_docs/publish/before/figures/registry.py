@@ -1,13 +1,12 @@
 """The registry of the site's figures, and their HTML."""
 
 import inspect
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 
-from attention_docs.arrays import Array
+from attention_docs.publish.before.values import StepsOf
 from attention_docs.render.figures import Html
 from attention_docs.render.figures.chart import CHART_WIDTH
 
-StepsOf = Callable[[str], Mapping[str, Array]]  # from the name of an example to its steps
 Draw = Callable[[StepsOf], Html]
 FIGURES: dict[str, Draw] = {}
 # The widths of the text for which charts are drawn: on wide screens, and on phones, where

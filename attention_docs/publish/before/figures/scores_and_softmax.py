@@ -4,7 +4,8 @@ import numpy as np
 import numpy.typing as npt
 
 from attention_docs.publish.before.figures.claims import claim
-from attention_docs.publish.before.figures.registry import StepsOf, site_figure
+from attention_docs.publish.before.figures.registry import site_figure
+from attention_docs.publish.before.values import StepsOf
 from attention_docs.render.figures import Axis, Html, Series, figure, line_chart
 from attention_docs.softmax import softmax
 

@@ -11,7 +11,8 @@ from attention_docs.publish.before.figures.drawings.bars import bars_panel
 from attention_docs.publish.before.figures.drawings.boxes import small
 from attention_docs.publish.before.figures.drawings.dials import Hand, dial
 from attention_docs.publish.before.figures.drawings.plane import Mark, plane_panel
-from attention_docs.publish.before.figures.registry import StepsOf, site_figure
+from attention_docs.publish.before.figures.registry import site_figure
+from attention_docs.publish.before.values import StepsOf
 from attention_docs.render.figures import (
     Axis,
     Html,

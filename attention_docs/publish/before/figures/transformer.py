@@ -11,7 +11,8 @@ from attention_docs.publish.before.figures.drawings.boxes import (
     box_width,
     small,
 )
-from attention_docs.publish.before.figures.registry import StepsOf, site_figure
+from attention_docs.publish.before.figures.registry import site_figure
+from attention_docs.publish.before.values import StepsOf
 from attention_docs.render.figures import Html, Panel, beside, cells, figure, lines_panel
 from attention_docs.render.figures.svg import label
 

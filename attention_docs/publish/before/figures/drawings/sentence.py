@@ -12,7 +12,7 @@ from typing import NamedTuple
 import numpy as np
 
 from attention_docs.examples.course_sentence import SWAPPED, VOCABULARY, WORDS
-from attention_docs.publish.before.figures.registry import StepsOf
+from attention_docs.publish.before.values import StepsOf, look_up_array
 from attention_docs.render.numbers import short_number
 
 THEY = WORDS.index("they")
@@ -83,7 +83,7 @@ def sentences(steps_of: StepsOf, defer: Callable[[str], str]) -> str:
 def sentence_html(sentence: Sentence, steps_of: StepsOf) -> str:
     """Return a sentence with the shares of each of its words, and the word that comes next."""
     scores, weights, probabilities = (
-        step_of(reference, steps_of)
+        look_up_array(reference, steps_of)
         for reference in (sentence.scores, sentence.weights, sentence.probabilities)
     )
     return SENTENCE_HTML.format(
@@ -139,8 +139,3 @@ def number_html(reference: str, array: np.ndarray, index: tuple[int, int]) -> st
 def radio(name: str, value: str, is_checked: bool) -> str:
     checked = " checked" if is_checked else ""
     return f'<input type="radio" name="{name}" value="{value}"{checked}>'
-
-
-def step_of(reference: str, steps_of: StepsOf) -> np.ndarray:
-    example, _, step = reference.partition(".")
-    return np.asarray(steps_of(example)[step])

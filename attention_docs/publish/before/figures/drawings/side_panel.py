@@ -13,7 +13,7 @@ import numpy as np
 
 from attention_docs import examples
 from attention_docs.publish.before.figures.claims import claim
-from attention_docs.publish.before.figures.registry import StepsOf
+from attention_docs.publish.before.values import StepsOf, look_up_array
 from attention_docs.render.figures import Panel, cells, figure
 from attention_docs.render.figures.scales import scale_of
 from attention_docs.render.figures.svg import (
@@ -276,7 +276,7 @@ def side_panel(name: str, steps_of: StepsOf, defer: Callable[[str], str]) -> str
     if name not in WAYS:
         raise LookupError(f"panel {name!r} is unknown; expected one of {', '.join(WAYS)}")
     by_hand, learned = WAYS[name], learned_way(WAYS[name])
-    claim(step_of("course_learned.weights_2", steps_of)[THEY, 0] > 0.5, SAME)
+    claim(look_up_array("course_learned.weights_2", steps_of)[THEY, 0] > 0.5, SAME)
     html = HTML.format(
         name=NAME,
         switch=switch("learned" if name == "learned" else "by-hand"),
@@ -312,7 +312,7 @@ def stages_of(page: Way, steps_of: StepsOf) -> list[str]:
 def has_negative_number(page: Way, steps_of: StepsOf) -> bool:
     """Whether a matrix of a page has a negative number; a mask's minus infinity is not drawn."""
     matrices = (matrix for stage in page.stages for matrix in stage.matrices)
-    arrays = (step_of(matrix.step, steps_of) for matrix in matrices)
+    arrays = (look_up_array(matrix.step, steps_of) for matrix in matrices)
     return any(((array < 0) & np.isfinite(array)).any() for array in arrays)
 
 
@@ -331,7 +331,7 @@ def draw_matrices(stage: Stage, steps_of: StepsOf, is_enlarged: bool) -> Panel:
     x, body, descriptions = 0.0, [], []
     for matrix in stage.matrices:
         rows, columns = labels(matrix)
-        values = step_of(matrix.step, steps_of)[:, : len(columns)]
+        values = look_up_array(matrix.step, steps_of)[:, : len(columns)]
         kind = "sequential" if matrix.role == "weights" else "diverging"
         scale = scale_of(kind, matrix.symbol, values, matrix.role)
         width = 1.0 + max(SMALL_HEIGHT, *(COLUMN_CHARACTER * len(text) for text in columns))
@@ -353,11 +353,6 @@ def draw_matrices(stage: Stage, steps_of: StepsOf, is_enlarged: bool) -> Panel:
     return Panel(right, bottom, "".join(body), " ".join(descriptions), name=stage.name)
 
 
-def step_of(reference: str, steps_of: StepsOf) -> np.ndarray:
-    example, _, step = reference.partition(".")
-    return np.asanyarray(steps_of(example)[step])
-
-
 def labels(matrix: StageMatrix) -> tuple[Sequence[str], Sequence[str]]:
     """Return the words at the rows and at the columns of a matrix that are shown."""
     rows, columns = examples.labels(*matrix.step.split("."))
@@ -376,7 +371,7 @@ def describe(
 
 def next_words(reference: str, row: int | None, steps_of: StepsOf, columns: int) -> Panel:
     """Draw the probability of each word as a bar behind the word and the number."""
-    step = step_of(reference, steps_of)
+    step = look_up_array(reference, steps_of)
     probabilities = step if row is None else step[row]
     words = examples.labels(*reference.split("."))[-1]
     width = (3 * BAR_WIDTH + (3 - columns) * BAR_GAP) // columns
