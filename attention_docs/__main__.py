@@ -18,7 +18,7 @@ LAYOUTS = (*calling.LAYOUTS, "nbd")
 FORMATS = {"text": as_text, "latex": latex_steps, "json": json_steps}
 
 
-CHECK_EXAMPLES = """\
+CHECK_EPILOG = """\
 layouts, from b sequences, h heads, n positions and d features:
   bhnd  queries of shape (2, 8, 128, 64), as in PyTorch's scaled_dot_product_attention
   bnhd  (2, 128, 8, 64), as in FlashAttention and JAX
@@ -49,7 +49,7 @@ def check_command(arguments: list[str] | None = None) -> int:
     parser = argparse.ArgumentParser(
         prog="attention-check",
         description="Call your attention function with many cases, and name its mistakes.",
-        epilog=CHECK_EXAMPLES,
+        epilog=CHECK_EPILOG,
         formatter_class=argparse.RawDescriptionHelpFormatter,
     )
     version = f"%(prog)s {metadata.version('attention-docs')}"
@@ -94,7 +94,7 @@ def build_parser() -> argparse.ArgumentParser:
     command = commands.add_parser(
         "check",
         help="check a function of yours and name its mistakes",
-        epilog=CHECK_EXAMPLES,
+        epilog=CHECK_EPILOG,
         formatter_class=argparse.RawDescriptionHelpFormatter,
     )
     add_check_options(command)
@@ -110,10 +110,10 @@ def build_parser() -> argparse.ArgumentParser:
 def add_check_options(command: argparse.ArgumentParser) -> None:
     command.add_argument("target", help="module:function or path/to/file.py:function")
     command.add_argument(
-        "--library", choices=calling.LIBRARIES, help="the library of its arguments"
+        "--library", choices=calling.LIBRARIES, help="array library to call it with"
     )
-    command.add_argument("--layout", choices=LAYOUTS, help="the order of its axes")
-    command.add_argument("--mask", choices=calling.MASKS, help="what a mask means")
+    command.add_argument("--layout", choices=LAYOUTS, help="order of the axes, as below")
+    command.add_argument("--mask", choices=calling.MASKS, help="meaning of its mask")
     command.add_argument(
         "--names",
         action="extend",
@@ -121,14 +121,26 @@ def add_check_options(command: argparse.ArgumentParser) -> None:
         default=[],
         type=parse_name_pair,
         metavar="q=queries",
-        help="its names of the arguments",
+        help="the names of its arguments, if they differ from ours",
     )
-    command.add_argument("--limit", type=parse_seconds, default=10.0, help="seconds per case")
-    command.add_argument("--require", type=split_names, default=(), metavar="causal,gradients")
-    command.add_argument("--skip", type=split_names, default=(), metavar="float16")
-    command.add_argument("--expect", choices=checking.EXPECTED, help="whose conventions are right")
+    command.add_argument(
+        "--limit", type=parse_seconds, default=10.0, help="seconds per case, 10 by default"
+    )
+    command.add_argument(
+        "--require",
+        type=split_names,
+        default=(),
+        metavar="causal,gradients",
+        help="features that must be checked",
+    )
+    command.add_argument(
+        "--skip", type=split_names, default=(), metavar="float16", help="features not to check"
+    )
+    command.add_argument(
+        "--expect", choices=checking.EXPECTED, help="library whose conventions are right"
+    )
     command.add_argument("--json", action="store_true", help="print the report as JSON")
-    command.add_argument("--verbose", action="store_true", help="print every reason")
+    command.add_argument("--verbose", action="store_true", help="print the reason for each verdict")
 
 
 def add_backend_option(command: argparse.ArgumentParser) -> None:
@@ -163,12 +175,14 @@ def verify_examples(options: argparse.Namespace) -> int:
 
 
 def split_names(argument: str) -> tuple[str, ...]:
-    """Parse names of features separated by commas."""
+    """Parse the names of features, which are separated by commas."""
     features = list(dict.fromkeys(case.feature for case in CASES.values()))
     names = tuple(name.strip() for name in argument.split(","))
     for name in names:
         if name not in features:
-            raise argparse.ArgumentTypeError(f"{name!r} is none of {', '.join(features)}")
+            raise argparse.ArgumentTypeError(
+                f"feature is {name!r}; expected one of {', '.join(features)}"
+            )
     return names
 
 
@@ -176,7 +190,7 @@ def parse_name_pair(argument: str) -> tuple[str, str]:
     """Parse a pair such as `q=queries`."""
     ours, _, theirs = argument.partition("=")
     if not theirs:
-        raise argparse.ArgumentTypeError(f"{argument!r} is not of the form query=their_name")
+        raise argparse.ArgumentTypeError(f"names are {argument!r}; expected ours=theirs")
     return ours, theirs
 
 
@@ -187,7 +201,9 @@ def parse_seconds(argument: str) -> float:
     except ValueError:
         number = 0.0
     if not 0 < number < math.inf:
-        raise argparse.ArgumentTypeError(f"{argument!r} is not a positive number of seconds")
+        raise argparse.ArgumentTypeError(
+            f"limit is {argument!r}; expected a positive number of seconds"
+        )
     return number
 
 

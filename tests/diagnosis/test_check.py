@@ -459,9 +459,9 @@ def bad_modules(write_target, tmp_path):
     [
         ("--layout", "nbd", "attention without weights has one of bhnd, bnhd, bnd, nhd, nd"),
         ("--names", "mask=m", "the arguments are query, key, value"),
-        ("--names", "mask", "is not of the form query=their_name"),
-        ("--limit", "-1", "'-1' is not a positive number of seconds"),
-        ("--limit", "soon", "'soon' is not a positive number of seconds"),
+        ("--names", "mask", "expected ours=theirs"),
+        ("--limit", "-1", "limit is '-1'; expected a positive number of seconds"),
+        ("--limit", "soon", "limit is 'soon'; expected a positive number of seconds"),
     ],
 )
 def test_bad_option_gives_a_one_line_error(
