@@ -296,7 +296,9 @@ def _as_floats(name: str, array: np.ndarray) -> np.ndarray:
     try:
         return array.astype(float)
     except OverflowError:
-        raise ValueError(f"{name} holds more than the largest float64") from None
+        raise ValueError(
+            f"{name} holds an integer beyond float64; expected at most {np.finfo(float).max:.2g}"
+        ) from None
 
 
 def backend(name: str) -> ModuleType:

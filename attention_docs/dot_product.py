@@ -100,7 +100,7 @@ def attention_steps(
         value: (..., n, d_v) values.
         attn_mask: broadcasts to (..., m, n). Boolean: True takes part. Float: added to the
             scaled scores, -inf for a position that takes no part.
-        dropout_p: 0; nothing here is random.
+        dropout_p: 0, because dropout is not implemented.
         is_causal: a query sees no later position; not together with `attn_mask`.
         scale: what the scores are multiplied by; 1/sqrt(d_k) if left out.
         enable_gqa: each key and value head, (..., heads, n, d), serves several query heads.

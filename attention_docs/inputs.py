@@ -104,7 +104,9 @@ def prepare_inputs(
     limit = largest_float(xp, query)
     _check_axes(query=query, key=key, value=value)
     if real_number("dropout_p", dropout_p) != 0:
-        raise ValueError(f"dropout_p is {dropout_p}; expected 0, nothing here is random")
+        raise ValueError(
+            f"dropout_p is {dropout_p}; expected 0, because dropout is not implemented"
+        )
     is_causal, enable_gqa = flag("is_causal", is_causal), flag("enable_gqa", enable_gqa)
     if is_causal and attn_mask is not None:
         raise ValueError(

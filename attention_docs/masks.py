@@ -153,8 +153,9 @@ def create_mask(
     every_pair = xp.ones((queries, keys), dtype=xp.bool, device=device)
     query, key = (xp.arange(n, device=device) for n in (queries, keys))
     visible = mask(query[:, None], key[None, :])
-    if getattr(visible, "dtype", None) != every_pair.dtype:
-        raise TypeError(f"mask returned {with_article(visible)}; expected a boolean array")
+    dtype = getattr(visible, "dtype", with_article(visible))
+    if dtype != every_pair.dtype:
+        raise TypeError(f"mask returned {dtype}; expected an array of dtype {every_pair.dtype}")
     shape = broadcast_shapes(tuple(visible.shape), every_pair.shape)
     if shape is None or shape[-2:] != (queries, keys):
         raise ValueError(

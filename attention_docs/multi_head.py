@@ -54,7 +54,7 @@ def split_heads(features: Array, num_heads: int) -> Array:
     """
     xp = namespace(features=features)
     _check_axes("features", features, "(..., n, h d)", min_axes=2)
-    num_heads, width = _head_widths("features", features, num_heads)
+    num_heads, width = _head_widths("each token", features, num_heads)
     split = xp.reshape(features, (*features.shape[:-1], num_heads, width))
     return _swap_tokens_and_heads(xp, split)
 

@@ -41,7 +41,7 @@ def softmax(scores: Array, axis: int = -1) -> Array:
     scores = as_real(xp, "scores", scores)
     axis = whole_number("axis", axis)
     if not -scores.ndim <= axis < scores.ndim:
-        raise ValueError(f"scores has shape {scores.shape}; expected an axis {axis}")
+        raise ValueError(f"axis is {axis}; expected an axis of scores {tuple(scores.shape)}")
     upcast = upcast_16_bit(xp, scores)
     check_below_infinity(xp, "scores", upcast, maximum=upcast)
     with ignoring_overflow():

@@ -111,7 +111,7 @@ def parse_rows(text: str) -> list[list[PrintedNumber]]:
     """Parse rows of numbers, which are in brackets or on separate lines.
 
     Raises:
-        ValueError: if numbers are left out, or there are no rows of equal length.
+        ValueError: if numbers are left out, or there are no rows, or their lengths differ.
 
     >>> [[cell.number for cell in row] for row in parse_rows("array([[1.5, 2.], [-3e-1, 0.25]])")]
     [[1.5, 2.0], [-0.3, 0.25]]
@@ -123,7 +123,7 @@ def parse_rows(text: str) -> list[list[PrintedNumber]]:
     lines = ROW.findall(text) if "[" in text else text.splitlines()
     rows = [list(NUMBER.finditer(line)) for line in lines if NUMBER.search(line)]
     if len({len(row) for row in rows}) != 1:
-        raise ValueError("there are no rows of equally many numbers; paste a printed array")
+        raise ValueError("the text has no rows of equal length; paste a printed array")
     # NumPy drops trailing zeros, so the longest number tells the precision of all.
     decimals = max(len(cell["decimals"] or "") for row in rows for cell in row)
     return [[parse_number(cell, decimals) for cell in row] for row in rows]

@@ -23,7 +23,7 @@
     const rows = lines.map((line) => [...line.matchAll(NUMBER)]).filter((matches) => matches.length);
     const rowLengths = new Set(rows.map((row) => row.length));
     if (rowLengths.size !== 1)
-      throw new Error("There are no rows of equally many numbers: paste a printed array.");
+      throw new Error("The text has no rows of equal length: paste a printed array.");
     // NumPy omits trailing zeros, so the longest number gives the decimals of all.
     const decimals = Math.max(...rows.flat().map((match) => (match.groups.decimals ?? "").length));
     const parseNumber = ({ 0: printed, groups: { power = 0 } }) => ({

@@ -94,7 +94,7 @@ def test_overflowing_number_is_wrong():
     ("text", "message"),
     [
         ("", "no rows"),
-        ("[[1, 2], [3]]", "no rows of equally many"),
+        ("[[1, 2], [3]]", "no rows of equal length"),
         ("[[1, 2, ..., 9]]", "left out"),
         ("no numbers here", "no rows"),
     ],

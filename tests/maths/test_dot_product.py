@@ -271,7 +271,7 @@ Q, K, V = np.ones((3, 2)), np.ones((4, 2)), np.ones((4, 5))
         (lambda: attend(Q * math.nan, K, V), ValueError, "query holds nan at [0, 0]; expected finite numbers only"),
         (lambda: attend(Q, K, V * math.inf), ValueError, "value holds inf at [0, 0]; expected finite numbers only"),
         (lambda: attend(Q * 1e200, K * 1e200, V), ValueError, "the scores of query and key hold inf at [0, 0]; expected products that fit float64"),
-        (lambda: attend(Q, K, V, dropout_p=0.1), ValueError, "dropout_p is 0.1; expected 0, nothing here is random"),
+        (lambda: attend(Q, K, V, dropout_p=0.1), ValueError, "dropout_p is 0.1; expected 0, because dropout is not implemented"),
         (lambda: attend(Q, K, V, scale=math.inf), ValueError, "scale is inf; expected a finite number"),
         (lambda: attend(Q, K, V, softcap=0), ValueError, "softcap is 0; expected a positive number"),
         (lambda: attend(Q, K, V, softcap=math.inf), ValueError, "softcap is inf; expected a positive number"),

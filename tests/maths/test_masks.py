@@ -132,12 +132,12 @@ def test_lengths_accept_unsigned_integers(strict):
         (
             lambda: create_mask(lambda q, kv: True, 2),
             TypeError,
-            "mask returned a bool; expected a boolean array",
+            "mask returned a bool; expected an array of dtype bool",
         ),
         (
             lambda: create_mask(lambda q, kv: q - kv, 2),
             TypeError,
-            "mask returned a ndarray; expected a boolean array",
+            "mask returned int64; expected an array of dtype bool",
         ),
         (
             lambda: create_mask(lambda q, kv: np.ones((3, 3), dtype=bool), 2),

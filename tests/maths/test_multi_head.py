@@ -304,7 +304,7 @@ def test_pytorch_function_gives_zeros_for_fully_masked_row(torch, gradients):
         (lambda: layer(W_O=WEIGHTS["W_O"] * 1e308, b_O=None)(QUERY, KEY, VALUE * 50), ValueError, "the projection of the merged heads by W_O holds inf at [0, 0, 0]; expected products that fit float64"),
         (lambda: MultiHeadAttention.seeded(6, 4, seed=0), ValueError, "num_heads is 4; expected a divisor of the 6 features of W_Q"),
         (lambda: split_heads(np.ones(4), 2), ValueError, "features has shape (4,); expected (..., n, h d)"),
-        (lambda: split_heads(np.ones((2, 3, 4)), 3), ValueError, "num_heads is 3; expected a divisor of the 4 features of features"),
+        (lambda: split_heads(np.ones((2, 3, 4)), 3), ValueError, "num_heads is 3; expected a divisor of the 4 features of each token"),
         (lambda: merge_heads(np.ones((3, 4))), ValueError, "heads has shape (3, 4); expected (..., h, n, d)"),
     ],
 )  # fmt: skip

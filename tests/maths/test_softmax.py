@@ -95,5 +95,5 @@ def test_non_integer_axis_raises(axis):
 
 
 def test_axis_out_of_range_raises():
-    with pytest.raises(ValueError, match=r"scores has shape \(3,\); expected an axis 1"):
+    with pytest.raises(ValueError, match=r"axis is 1; expected an axis of scores \(3,\)"):
         softmax(np.ones(3), axis=1)

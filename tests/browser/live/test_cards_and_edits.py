@@ -573,7 +573,7 @@ def test_keyboard_reaches_matrix_cells_and_figure_numbers(visit):
 def test_network_error_is_shown_and_retry_works(visit):
     visit.page.route("**/assets/live/*.js", lambda route: route.abort())
     visit.page.locator(WEIGHT).click()
-    visit.page.wait_for_selector(f"{CARD}:has-text('Is there a network?')")
+    visit.page.wait_for_selector(f"{CARD}:has-text('Are you online?')")
     visit.page.unroute("**/assets/live/*.js")
     visit.page.mouse.click(5, 400)
     assert "0.4856" in open_card(visit).inner_text()

@@ -5,7 +5,7 @@ import { evaluate, parse } from "../graph.js";
 import { attentionDocs, loadScript } from "./site.js";
 
 /** The message if a graph cannot be loaded. */
-export const LOAD_ERROR = "This could not be fetched. Is there a network?";
+export const LOAD_ERROR = "Could not fetch the numbers. Are you online?";
 
 /** @type {Map<string, Promise<Example>>} */
 const examples = new Map();
