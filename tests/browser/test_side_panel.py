@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from attention_docs import examples
-from attention_docs.publish.before.figures.drawings.side_panel import WAYS
+from attention_docs.publish.before.figures.drawings.side_panel import SIDE_PANELS
 from attention_docs.render.numbers import short_number
 from tests.browser.test_every_page import RULES
 from tests.conftest import ROOT
@@ -75,7 +75,7 @@ def test_nothing_beside_the_panel_is_cut(open_page, page):
         assert visit.page.evaluate(CUT) == [], width
 
 
-@pytest.mark.parametrize("page", WAYS)
+@pytest.mark.parametrize("page", SIDE_PANELS)
 def test_panel_fits_into_the_window_beside_the_text(open_page, page):
     visit = open_page(f"course/{page}", **WIDE)
     for choice in ("set by hand", "learned"):
@@ -90,7 +90,7 @@ def test_panel_fits_into_the_window_beside_the_text(open_page, page):
         assert min(visit.page.evaluate(FONT_SIZES)) >= 11
 
 
-@pytest.mark.parametrize("page", WAYS)
+@pytest.mark.parametrize("page", SIDE_PANELS)
 def test_panel_is_low_on_a_phone_and_hides_no_end(open_page, page):
     visit = open_page(f"course/{page}", **PHONE)
     panel = box(visit, DOCK)

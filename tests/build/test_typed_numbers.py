@@ -14,7 +14,7 @@ import pytest
 from bs4 import BeautifulSoup, Comment
 
 from attention_docs import examples
-from attention_docs.publish.before.figures.drawings.side_panel import WAYS, side_panel
+from attention_docs.publish.before.figures.drawings.side_panel import SIDE_PANELS, side_panel
 from attention_docs.publish.before.figures.registry import FIGURES
 from attention_docs.publish.before.values import CODE_OR_MATH
 from attention_docs.render import numbers
@@ -217,7 +217,7 @@ def test_figure_types_no_number(name, drawn_values):
     assert typed_numbers_of_drawing(svg, drawn_values) == []
 
 
-@pytest.mark.parametrize("name", WAYS)
+@pytest.mark.parametrize("name", SIDE_PANELS)
 def test_panel_types_no_number(name, drawn_values):
     stages = side_panel(name, examples.steps, str)
     assert typed_numbers_of_drawing(stages, drawn_values) == []

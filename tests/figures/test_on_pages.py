@@ -9,7 +9,7 @@ import pytest
 
 from attention_docs import examples
 from attention_docs.publish.after.formulas import ROLES as FORMULA_ROLES
-from attention_docs.publish.before.figures.drawings.side_panel import WAYS, side_panel
+from attention_docs.publish.before.figures.drawings.side_panel import SIDE_PANELS, side_panel
 from attention_docs.publish.before.figures.registry import (
     FIGURES,
     PHONE_TEXT_WIDTH,
@@ -240,7 +240,7 @@ def drawn_fills(html):
 
 def test_cells_have_the_hue_of_their_role():
     drawings = [draw(name) for name in FIGURES] + [
-        side_panel(way, STEPS.named_steps, str) for way in WAYS
+        side_panel(name, STEPS.named_steps, str) for name in SIDE_PANELS
     ]
     fills = [fill for html in drawings for fill in drawn_fills(html)]
     roles = [(reference, role_of_step(reference), fill) for reference, fill in fills]

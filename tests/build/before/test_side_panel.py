@@ -8,7 +8,7 @@ import pytest
 
 from attention_docs.examples.course_learned import REASONS
 from attention_docs.examples.course_sentence import VOCABULARY, WORDS
-from attention_docs.publish.before.figures.drawings.side_panel import THEY, WAYS, side_panel
+from attention_docs.publish.before.figures.drawings.side_panel import SIDE_PANELS, THEY, side_panel
 from attention_docs.publish.computed import ComputedExamples
 from attention_docs.render.numbers import number, short_number
 from tests.conftest import ROOT
@@ -24,7 +24,7 @@ from tests.figures.drawing import (
 )
 
 EXAMPLES = ComputedExamples(ROOT)
-each_panel = pytest.mark.parametrize("name", WAYS)
+each_panel = pytest.mark.parametrize("name", SIDE_PANELS)
 MAX_WIDTH = 398
 
 
@@ -109,7 +109,7 @@ def test_one_stage_is_enlarged_and_the_next_word_is_last(name, matrices):
 
 @each_panel
 def test_bars_are_as_long_as_the_probabilities(name):
-    step, row = WAYS[name].next_word
+    step, row = SIDE_PANELS[name].next_word
     bars = cells_of(svgs_of(draw(name, "by-hand"))[-1], step)
     probabilities = EXAMPLES.steps(step.split(".")[0])[step.split(".")[1]][row]
     for (_, word), (bar, *_) in bars.items():
@@ -120,8 +120,8 @@ def test_bars_are_as_long_as_the_probabilities(name):
 @each_panel
 def test_output_of_the_pronoun_is_what_the_next_word_follows_from(name):
     """The panel of each page up to the heads is one chain of computations."""
-    reference, row = WAYS[name].next_word
-    _, matrix = next(stage.matrices for stage in WAYS[name].stages if stage.key == "output")
+    reference, row = SIDE_PANELS[name].next_word
+    _, matrix = next(stage.matrices for stage in SIDE_PANELS[name].stages if stage.key == "output")
     example, _, step = matrix.step.partition(".")
     output = EXAMPLES.steps(example)[step][THEY]
     they_output = EXAMPLES.steps("course_model")["they_outputs"][
@@ -138,7 +138,7 @@ def test_unknown_panel_error_lists_all_names():
 
 
 def test_every_panel_is_on_the_page_of_its_name():
-    for name in WAYS:
+    for name in SIDE_PANELS:
         page = (ROOT / "docs" / "course" / f"{name}.md").read_text(encoding="utf-8")
         assert f"\\panel{{{name}}}" in page
         assert "toc]" in page

@@ -12,6 +12,7 @@ from typing import NamedTuple
 import numpy as np
 
 from attention_docs import examples
+from attention_docs.examples.course_sentence import WORDS
 from attention_docs.publish.before.figures.claims import claim
 from attention_docs.publish.before.values import StepsOf, look_up_array
 from attention_docs.render.figures import Panel, cells, figure
@@ -45,8 +46,8 @@ SIGN = "<p>Olive cells with − are negative.</p>"
 STAGE_HTML = """\
 <details class="stage{kind}"{is_open}><summary>{operation}<b>{name}</b></summary>\
 <div class="figure-box">{svg}</div></details>"""
-# The word whose row is marked, and that the next word follows.
-THEY = 4
+# The last word, whose row is marked.
+THEY = WORDS.index("they")
 # The width of the words at the rows with the symbol above them, and of the symbol alone.
 LEFT, SYMBOL_WIDTH = 54, 18
 SMALL_HEIGHT, LARGE_HEIGHT, BAR_HEIGHT = 13, 19, 18
@@ -72,7 +73,7 @@ class StageMatrix(NamedTuple):
 
 
 class Stage(NamedTuple):
-    """A step on the way.
+    """Matrices on the way from the words to the next word, and what leads to them.
 
     Attributes:
         key: the name by which a page enlarges or folds it, which is the same in both heads.
@@ -87,8 +88,8 @@ class Stage(NamedTuple):
     matrices: tuple[StageMatrix, ...]
 
 
-class Way(NamedTuple):
-    """What the panel of a page shows.
+class SidePanel(NamedTuple):
+    """The stages that the side panel of a page shows.
 
     Attributes:
         enlarged: the key of the stage that the page is about; `next` for the next word.
@@ -109,7 +110,7 @@ PLAIN, SCALED, MASKED = ("scores", "S"), ("scaled scores", "S/√3"), ("masked s
 OF_HEAD = {"": "", "₁": " of head 1", "₂": " of head 2"}
 
 
-def words(step: str, symbol: str = "X + E", columns: int | None = None) -> Stage:
+def words_stage(step: str, symbol: str = "X + E", columns: int | None = None) -> Stage:
     return Stage("words", "", f"words {symbol}", (StageMatrix(symbol, "input", step, columns),))
 
 
@@ -119,13 +120,13 @@ def queries_and_keys(queries: str, keys: str, head: str = "") -> Stage:
     return Stage("projections", operation, f"queries and keys{OF_HEAD[head]}", matrices)
 
 
-def compared(kind: tuple[str, str], step: str, head: str = "") -> Stage:
+def scores_stage(kind: tuple[str, str], step: str, head: str = "") -> Stage:
     name, symbol = kind
     matrix = StageMatrix(f"{symbol}{head}", "scores", step)
     return Stage("scores", "each query with each key", f"{name}{OF_HEAD[head]}", (matrix,))
 
 
-def attended(
+def weights_and_output(
     weights: str,
     values: str,
     output: str,
@@ -161,27 +162,29 @@ def block_output(step: str) -> Stage:
     return Stage("block", operation, "output B of the block", (StageMatrix("B", "output", step),))
 
 
-PLACED = words("course_model.placed")
+PLACED = words_stage("course_model.placed")
 FORMULA = (
-    words("course_formula.X", "X", 5),
+    words_stage("course_formula.X", "X", 5),
     queries_and_keys("course_formula.Q", "course_formula.K"),
-    compared(SCALED, "course_formula.scaled"),
-    *attended("course_formula.weights", "course_formula.V", "course_formula.output"),
+    scores_stage(SCALED, "course_formula.scaled"),
+    *weights_and_output("course_formula.weights", "course_formula.V", "course_formula.output"),
 )
 # What leads from the words to weights whose queries, keys and scores are not shown.
 ATTENTION = "queries with keys, mask, softmax"
 HEAD_1 = ("course_heads.weights_1", "course_model.V", "course_heads.head_1", "₁")
-HEAD_2 = attended("course_heads.weights_2", "course_model.V", "course_heads.head_2", "₂", ATTENTION)
+HEAD_2 = weights_and_output(
+    "course_heads.weights_2", "course_model.V", "course_heads.head_2", "₂", ATTENTION
+)
 TWO_HEADS = (
     PLACED,
     queries_and_keys("course_model.Q", "course_model.K", "₁"),
-    compared(MASKED, "course_mask.masked", "₁"),
-    *attended(*HEAD_1),
+    scores_stage(MASKED, "course_mask.masked", "₁"),
+    *weights_and_output(*HEAD_1),
     *HEAD_2,
 )
 WHOLE_BLOCK = (
     PLACED,
-    *attended(*HEAD_1, ATTENTION),
+    *weights_and_output(*HEAD_1, ATTENTION),
     *HEAD_2,
     Stage(
         "joined",
@@ -194,88 +197,91 @@ WHOLE_BLOCK = (
 BEFORE_WEIGHTS, HEADS = ("words", "projections", "scores"), ("weights", "output")
 PROBABILITIES = ("course_next_token.probabilities", THEY)
 VOCABULARY = "times <i>W</i><sub>vocabulary</sub>, softmax"
-WAYS = {
-    "projections": Way(
+SIDE_PANELS = {
+    "projections": SidePanel(
         "weights",
         (
-            words("course_projections.X", "X", 5),
+            words_stage("course_projections.X", "X", 5),
             queries_and_keys("course_projections.Q", "course_projections.K"),
-            compared(PLAIN, "course_projections.scores"),
-            *attended(
+            scores_stage(PLAIN, "course_projections.scores"),
+            *weights_and_output(
                 "course_projections.weights", "course_projections.V", "course_projections.output"
             ),
         ),
         ("course_model.next_words", 0),
     ),
-    "formula": Way("weights", FORMULA, ("course_model.next_words", 1)),
-    "scale": Way("scores", FORMULA, ("course_model.next_words", 1)),
-    "order": Way(
+    "formula": SidePanel("weights", FORMULA, ("course_model.next_words", 1)),
+    "scale": SidePanel("scores", FORMULA, ("course_model.next_words", 1)),
+    "order": SidePanel(
         "weights",
         (
             PLACED,
             queries_and_keys("course_model.Q", "course_model.K"),
-            compared(SCALED, "course_model.scaled"),
-            *attended(
+            scores_stage(SCALED, "course_model.scaled"),
+            *weights_and_output(
                 "course_order.weights_placed", "course_model.V", "course_order.output_placed"
             ),
         ),
         ("course_model.next_words", 2),
     ),
-    "mask": Way(
+    "mask": SidePanel(
         "weights",
         (
             PLACED,
             queries_and_keys("course_model.Q", "course_model.K"),
-            compared(MASKED, "course_mask.masked"),
-            *attended("course_mask.weights", "course_model.V", "course_mask.output"),
+            scores_stage(MASKED, "course_mask.masked"),
+            *weights_and_output("course_mask.weights", "course_model.V", "course_mask.output"),
         ),
         ("course_model.next_words", 3),
     ),
-    "heads": Way("weights", TWO_HEADS, ("course_model.next_words", 3), BEFORE_WEIGHTS),
-    "block": Way("block", WHOLE_BLOCK, PROBABILITIES, HEADS, f"{VOCABULARY} (page nine)"),
-    "next_token": Way("next", WHOLE_BLOCK, PROBABILITIES, HEADS, VOCABULARY),
-    "learned": Way(
-        "weights", (PLACED, *attended(*HEAD_1, ATTENTION), *HEAD_2), PROBABILITIES, ("words",)
+    "heads": SidePanel("weights", TWO_HEADS, ("course_model.next_words", 3), BEFORE_WEIGHTS),
+    "block": SidePanel("block", WHOLE_BLOCK, PROBABILITIES, HEADS, f"{VOCABULARY} (page nine)"),
+    "next_token": SidePanel("next", WHOLE_BLOCK, PROBABILITIES, HEADS, VOCABULARY),
+    "learned": SidePanel(
+        "weights",
+        (PLACED, *weights_and_output(*HEAD_1, ATTENTION), *HEAD_2),
+        PROBABILITIES,
+        ("words",),
     ),
 }
 
 
-def learned_way(by_hand: Way) -> Way:
-    """Return the same stages of the learned model, which is the same on every page."""
+def with_learned_weights(by_hand: SidePanel) -> SidePanel:
+    """Return the stages of the learned model, for the page of a panel made by hand."""
     has_block = by_hand.stages is WHOLE_BLOCK
     x, head = (
-        words("course_learned.placed"),
+        words_stage("course_learned.placed"),
         ("course_learned.weights_2", "course_learned.V_2", "course_learned.output_2"),
     )
     to_weights = (
         queries_and_keys("course_learned.Q_2", "course_learned.K_2", "₂"),
-        compared(MASKED, "course_learned.masked_2", "₂"),
-        *attended(*head, "₂", heads_share_values=False),
+        scores_stage(MASKED, "course_learned.masked_2", "₂"),
+        *weights_and_output(*head, "₂", heads_share_values=False),
     )
     to_block = (
-        *attended(*head, "₂", ATTENTION, heads_share_values=False),
+        *weights_and_output(*head, "₂", ATTENTION, heads_share_values=False),
         block_output("course_learned.block"),
     )
     stages = (x, *(to_block if has_block else to_weights))
     rest = VOCABULARY if has_block else "the rest of the model"
     next_word = ("course_learned.reasons", None)
-    return Way(by_hand.enlarged, stages, next_word, ("projections",), rest)
+    return SidePanel(by_hand.enlarged, stages, next_word, ("projections",), rest)
 
 
 def side_panel(name: str, steps_of: StepsOf, defer: Callable[[str], str]) -> str:
     """Return the panel of a page, for its Markdown.
 
     Args:
-        name: the name of the panel, one of `WAYS`.
+        name: the name of the panel, one of `SIDE_PANELS`.
         steps_of: returns the steps of an example by its name.
         defer: stores HTML and returns a placeholder for it.
 
     Raises:
         LookupError: if there is no panel of that name; the message lists all names.
     """
-    if name not in WAYS:
-        raise LookupError(f"panel {name!r} is unknown; expected one of {', '.join(WAYS)}")
-    by_hand, learned = WAYS[name], learned_way(WAYS[name])
+    if name not in SIDE_PANELS:
+        raise LookupError(f"panel {name!r} is unknown; expected one of {', '.join(SIDE_PANELS)}")
+    by_hand, learned = SIDE_PANELS[name], with_learned_weights(SIDE_PANELS[name])
     claim(look_up_array("course_learned.weights_2", steps_of)[THEY, 0] > 0.5, SAME)
     html = HTML.format(
         name=NAME,
@@ -295,23 +301,23 @@ def switch(chosen: str) -> str:
     )
 
 
-def stages_of(page: Way, steps_of: StepsOf) -> list[str]:
+def stages_of(panel: SidePanel, steps_of: StepsOf) -> list[str]:
     """Return the HTML of each stage."""
     drawings = []
-    for stage in page.stages:
-        is_enlarged = stage.key == page.enlarged
+    for stage in panel.stages:
+        is_enlarged = stage.key == panel.enlarged
         drawing = draw_matrices(stage, steps_of, is_enlarged)
         kind = " main" if is_enlarged else ""
-        drawings.append(stage_html(stage.operation, drawing, kind, stage.key not in page.folded))
-    is_enlarged = page.enlarged == "next"
-    bars = next_words(*page.next_word, steps_of, 2 if is_enlarged else 3)
-    drawings.append(stage_html(page.rest, bars, " next main" if is_enlarged else " next"))
-    return [*drawings, SIGN] if has_negative_number(page, steps_of) else drawings
+        drawings.append(stage_html(stage.operation, drawing, kind, stage.key not in panel.folded))
+    is_enlarged = panel.enlarged == "next"
+    bars = next_words(*panel.next_word, steps_of, 2 if is_enlarged else 3)
+    drawings.append(stage_html(panel.rest, bars, " next main" if is_enlarged else " next"))
+    return [*drawings, SIGN] if has_negative_number(panel, steps_of) else drawings
 
 
-def has_negative_number(page: Way, steps_of: StepsOf) -> bool:
-    """Whether a matrix of a page has a negative number; a mask's minus infinity is not drawn."""
-    matrices = (matrix for stage in page.stages for matrix in stage.matrices)
+def has_negative_number(panel: SidePanel, steps_of: StepsOf) -> bool:
+    """Whether a matrix of a panel has a negative number; a mask's minus infinity is not drawn."""
+    matrices = (matrix for stage in panel.stages for matrix in stage.matrices)
     arrays = (look_up_array(matrix.step, steps_of) for matrix in matrices)
     return any(((array < 0) & np.isfinite(array)).any() for array in arrays)
 
