@@ -17,7 +17,7 @@ from attention_docs.diagnosis.comparing import (
 )
 from attention_docs.diagnosis.detecting import always_causal, detect
 from attention_docs.diagnosis.explaining import (
-    Naming,
+    MistakeSearch,
     describe_worst_difference,
     first_wrong_step,
     with_identity_values,
@@ -90,11 +90,16 @@ def check_with(
         blamed = first or verdicts[0]
         verdicts = [replace(v, status=WRONG, reason=memory) if v is blamed else v for v in verdicts]
     else:
-        named = Naming(verdicts, outcomes, settings).name()
+        explained = MistakeSearch(verdicts, outcomes, settings).run()
         hints = [blocks_hint(verdicts), strides_hint(verdicts)]
         verdicts = [
             add_location(
-                named.get(v.case.name, v), outcomes[v.case], worker, description, settings, hints
+                explained.get(v.case.name, v),
+                outcomes[v.case],
+                worker,
+                description,
+                settings,
+                hints,
             )
             for v in verdicts
         ]
@@ -134,7 +139,7 @@ def judge(
     settings: Settings,
     expect: str | None = None,
 ) -> Verdict:
-    """Return the verdict on a case; naming and `add_location` explain a wrong number."""
+    """Return the verdict on a case; `MistakeSearch` and `add_location` explain wrong numbers."""
     if outcome.failure:
         is_fault = outcome.kind == "died" or is_raised_by_fault(
             case, outcome, description, settings
@@ -253,7 +258,7 @@ def add_location(
     settings: Settings,
     hints: list[str],
 ) -> Verdict:
-    """Add to a wrong case that no mistake explains where its result first goes wrong."""
+    """Say where the result of a wrong case first goes wrong, if no mistake explains it."""
     if verdict.status != WRONG or verdict.reason:
         return verdict
     case = verdict.case

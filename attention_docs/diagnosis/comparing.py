@@ -100,7 +100,7 @@ def possible_conventions(case: Case) -> Iterator[tuple[Convention, ...]]:
 
 @cache
 def output_with(case: Case, deviations: Deviations) -> Array | None:
-    """Return the output of a case with mistakes or conventions, or None if shapes do not fit."""
+    """Compute the output that mistakes or conventions give for a case; None if shapes clash."""
     changes: Steps = {}
     for deviation in deviations:
         changes |= deviation.changes
@@ -114,7 +114,7 @@ def output_with(case: Case, deviations: Deviations) -> Array | None:
 
 
 def explains(case: Case, outcome: Outcome, deviations: Deviations, settings: Settings) -> bool:
-    """Whether mistakes or conventions give the actual output, within float32 precision at best."""
+    """Whether mistakes or conventions give the actual output, compared in float32 or coarser."""
     if case.gradients or "output" not in outcome.results:
         return False
     output = output_with(case, deviations)
@@ -124,11 +124,11 @@ def explains(case: Case, outcome: Outcome, deviations: Deviations, settings: Set
     actual = outcome.results["output"]
     is_hidden_row = (output == 0).all(axis=-1, keepdims=True) & np.isnan(actual)
     results = {"output": np.where(is_hidden_row, output, actual)}
-    return worst_difference(case, results, {"output": output}, single(settings)) is None
+    return worst_difference(case, results, {"output": output}, float32_at_best(settings)) is None
 
 
-def single(settings: Settings) -> Settings:
-    """Return the settings with a precision of float32 at best."""
+def float32_at_best(settings: Settings) -> Settings:
+    """Return the settings with a precision no finer than float32."""
     coarsest = min(settings.precision or "float64", "float32", key=PRECISION.__getitem__)
     return replace(settings, precision=coarsest)
 
@@ -140,7 +140,8 @@ def changes_output(case: Case, deviations: Deviations) -> bool:
     if output is None or case.gradients:
         return False
     return (
-        worst_difference(case, {"output": output}, case.expected(), single(Settings())) is not None
+        worst_difference(case, {"output": output}, case.expected(), float32_at_best(Settings()))
+        is not None
     )
 
 

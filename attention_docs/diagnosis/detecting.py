@@ -11,8 +11,8 @@ from attention_docs.diagnosis.comparing import (
     coarser_precision,
     explaining_mistakes,
     explains,
+    float32_at_best,
     shape_problem,
-    single,
     worst_difference,
 )
 from attention_docs.diagnosis.libraries import LoadError
@@ -134,7 +134,9 @@ def is_right(
         return False
     if mistakes:
         return explains(case, outcome, mistakes, settings)
-    return worst_difference(case, outcome.results, case.expected(), single(settings)) is None
+    return (
+        worst_difference(case, outcome.results, case.expected(), float32_at_best(settings)) is None
+    )
 
 
 def always_causal(case: Case) -> Case:

@@ -16,8 +16,8 @@ from attention_docs.diagnosis.comparing import (
     explaining_mistakes,
     explaining_pairs,
     explains_with_conventions,
+    float32_at_best,
     shape_problem,
-    single,
     typical_case,
     worst_difference,
 )
@@ -26,11 +26,11 @@ from attention_docs.diagnosis.report import OK, WRONG, Verdict
 from attention_docs.diagnosis.shrinking import as_printed
 from attention_docs.diagnosis.worker import Outcome
 
-# A case to compare with all pairs has at most so many numbers, and so many cases are compared.
-SMALL, SEARCHES = 60, 4
+# Limits on the slow search through all pairs of mistakes: the numbers in an output, and the cases.
+MAX_NUMBERS, MAX_SEARCHES = 60, 4
 
 
-class Naming:
+class MistakeSearch:
     """The search for mistakes that explain the outcomes of a check.
 
     Attributes:
@@ -38,7 +38,7 @@ class Naming:
         outcomes: the outcome of each case.
         settings: how the function was called.
         found: the mistakes found so far, which are tried first.
-        searches: how many cases were compared with all pairs, which is slow.
+        searches: the number of searches through all pairs so far.
     """
 
     def __init__(
@@ -51,26 +51,26 @@ class Naming:
         self.found: list[Mistakes] = []
         self.searches = 0
 
-    def name(self) -> dict[str, Verdict]:
+    def run(self) -> dict[str, Verdict]:
         """Return the wrong verdicts that mistakes explain, with these mistakes, by case."""
-        named = {}
+        explained = {}
         for verdict in self.verdicts:
             if verdict.status == WRONG and (best := self.best(verdict)):
-                named[verdict.case.name] = replace(verdict, mistakes=best)
+                explained[verdict.case.name] = replace(verdict, mistakes=best)
                 self.found += [best] if best not in self.found else []
-        return {name: self.with_reason(verdict, named) for name, verdict in named.items()}
+        return {name: self.with_reason(verdict, explained) for name, verdict in explained.items()}
 
     def best(self, verdict: Verdict) -> Mistakes:
-        """Return the mistakes that explain a case, and the most other cases; () if none do."""
+        """Return the mistakes that explain a case and the most others; () if none explain it."""
         case, outcome = verdict.case, self.outcomes[verdict.case]
-        candidates = [known for known in self.found if self.explains(known, case)]
+        candidates = [mistakes for mistakes in self.found if self.explains(mistakes, case)]
         is_finite = np.isfinite(outcome.results["output"]).all()
         # Rounding to few bits can hide the difference between mistakes.
-        if (case.dtype and is_finite) or any(len(known) == 1 for known in candidates):
+        if (case.dtype and is_finite) or any(len(mistakes) == 1 for mistakes in candidates):
             return min(candidates, key=len, default=())
         candidates = list(explaining_mistakes(case, outcome, self.settings)) or candidates
-        is_small = outcome.results["output"].size <= SMALL
-        if not candidates and is_small and self.searches < SEARCHES:
+        is_small = outcome.results["output"].size <= MAX_NUMBERS
+        if not candidates and is_small and self.searches < MAX_SEARCHES:
             self.searches += 1
             candidates = list(explaining_pairs(case, outcome, self.settings))
         return max(candidates, key=self.rank, default=())
@@ -79,25 +79,26 @@ class Naming:
         return explains_with_conventions(case, self.outcomes[case], mistakes, self.settings)
 
     def rank(self, mistakes: Mistakes) -> tuple[int, bool, int, bool, int]:
-        """Rank mistakes by the cases they explain, whether they are known, and how few they are.
+        """Return a sort key for mistakes, in which the best explanation is largest.
 
-        Then come those that no right case contradicts, and those with a typical case here.
+        It compares how many wrong cases they explain, whether one was found before, how few they
+        are, whether all right cases allow them, and how many of their typical cases were checked.
         """
         wrong, right = (
             [verdict.case for verdict in self.verdicts if verdict.status == status]
             for status in (WRONG, OK)
         )
         count = sum(self.explains(mistakes, case) for case in wrong)
-        is_known = any(set(mistakes) & set(found) for found in self.found)
+        was_found = any(set(mistakes) & set(found) for found in self.found)
         is_possible = not any(changes_output(case, mistakes) for case in right)
         typical = sum(typical_case(m) == case.name for m in mistakes for case in (*wrong, *right))
-        return count, is_known, -len(mistakes), is_possible, typical
+        return count, was_found, -len(mistakes), is_possible, typical
 
-    def with_reason(self, verdict: Verdict, named: dict[str, Verdict]) -> Verdict:
+    def with_reason(self, verdict: Verdict, explained: dict[str, Verdict]) -> Verdict:
         """Return a verdict with its reason: the mistakes, and a case that lacks their effect."""
         summaries = " and ".join(mistake.summary for mistake in verdict.mistakes)
         reason = f"its output is that of {summaries}"
-        others: Sequence[Verdict] = [named.get(v.case.name, v) for v in self.verdicts]
+        others: Sequence[Verdict] = [explained.get(v.case.name, v) for v in self.verdicts]
         unaffected = [other.case.name for other in others if lacks_effect(other, verdict.mistakes)]
         if unaffected:
             typical = set(map(typical_case, verdict.mistakes))
@@ -152,7 +153,7 @@ def first_wrong_step(
     expected = probe.expected()
     if worst_difference(probe, probe_outcome.results, expected, settings) is None:
         return "its weights are right, so the sum of the values is wrong"
-    settings = single(settings)
+    settings = float32_at_best(settings)
     difference = worst_difference(probe, probe_outcome.results, expected, settings)
     if difference is None:
         return "its weights are off by too little to tell which step is wrong"

@@ -121,12 +121,12 @@ def add_mask_times_infinity(scores: Array, visible: Array, call: Call) -> Array:
     return scores if visible.all() else scores + np.where(visible, np.nan, -np.inf)
 
 
-def with_order_of_masks(order: Callable[[Array, int, int], Array]) -> Steps:
-    """Return the changed steps for masks of sequences that meet other sequences and heads.
+def with_permuted_masks(order: Callable[[Array, int, int], Array]) -> Steps:
+    """Return the changed steps if sequences and heads get the masks of wrong sequences.
 
     Args:
-        order: returns the (b, h) numbers of the sequences whose masks are applied, from the
-            (b,) right numbers, b and h.
+        order: returns from arange(b), b and h the (b, h) indices of the sequences whose masks are
+            applied.
     """
 
     def mask(call: Call) -> Array:
@@ -342,8 +342,8 @@ CHANGES: dict[str, Steps] = {
     "maximum_of_all_rows": {"softmax": softmax_with_one_maximum},
     "plus_one_in_denominator": {"softmax": softmax_plus_one},
     "mask_of_first_head": with_mask(lambda mask: mask[:, :1] if mask.ndim == 4 else mask),
-    "mask_in_head_order": with_order_of_masks(lambda i, b, h: np.tile(i, h).reshape(b, h)),
-    "mask_in_sequence_order": with_order_of_masks(lambda i, b, h: np.repeat(i, h).reshape(h, b).T),
+    "mask_in_head_order": with_permuted_masks(lambda i, b, h: np.tile(i, h).reshape(b, h)),
+    "mask_in_sequence_order": with_permuted_masks(lambda i, b, h: np.repeat(i, h).reshape(h, b).T),
     "padding_on_query_axis": with_mask(
         lambda mask: mask.swapaxes(-1, -2) if mask.shape[-2] == 1 else mask
     ),

@@ -27,10 +27,10 @@ class Call:
         mask: broadcasts to (b, h, m, n); True takes part.
         bias: broadcasts to (b, h, m, n); added to the scaled scores.
         is_causal: a query sees no later key.
-        scale: factor of the scores; None: 1/sqrt(d_k).
-        window: visible positions before and after the query's own; None: no limit on that side.
+        scale: the factor of the scores; 1/sqrt(d_k) if None.
+        window: the numbers of visible positions before and after the query's own; None is no limit.
         softcap: c in c tanh(s/c), which bounds the scaled scores s before the mask.
-        d_model: features of a token before the split into heads; None: h d_k.
+        d_model: the number of features of a token before the split into heads; h d_k if None.
     """
 
     query: Array
@@ -61,8 +61,9 @@ class LayerCall:
         weights: (d_model, d_model) matrices by the letters Q, K, V and O; rows times matrix.
         biases: (d_model,) vectors by the same letters; empty without biases.
         is_causal: a query sees no later key.
-        key_heads: heads of the keys and values; None: h.
-        rotation: (n, d) angles by which queries and keys are rotated, in halves; None: not.
+        key_heads: the number of heads of the keys and values; None if it is h.
+        rotation: (n, d) angles by which queries and keys are rotated, features i and i + d/2
+            as a pair; None without rotary positions.
     """
 
     query: Array

@@ -11,10 +11,10 @@
 - `scopes`: the calls of public functions, with their arguments (`{"node": 7}` or a value) and the
   nodes that they returned. A single result has the name "", those of nested named tuples have names
   like `attention.weights`.
-- `guards`: the node that Python read, the answer, and the error that another answer leads to, in
-  the order of the reads. In a message, `{"first": invalid, "of": array}` is a placeholder for the
-  value and the index of the first element where `invalid` is true. A null error means that Python
-  would take another branch.
+- `guards`: the comparisons that steered Python, in order: a node, the value that it had, and the
+  error that any other value raises, or null if Python would take another branch instead. In a
+  message, `{"first": invalid, "of": array}` is a placeholder for the value and the index of the
+  first element where `invalid` is true.
 - `carried`: for an example that can be repeated, pairs of nodes: what the next iteration begins
   with in place of the first is the second.
 - `formulas`: the formula of each step in words, only for an example whose inputs are drawn in bulk.
