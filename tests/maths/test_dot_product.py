@@ -111,6 +111,13 @@ def test_grouped_queries_equal_pytorch(torch, key_heads):
     np.testing.assert_allclose(grouped, expected.numpy(), rtol=0, atol=1e-14)
 
 
+def test_each_key_head_serves_consecutive_query_heads():
+    query, key = np.zeros((4, 1, 1)), np.zeros((2, 1, 1))
+    value = np.array([[[10.0]], [[20.0]]])  # With one key, the output is its value.
+    output = attend(query, key, value, enable_gqa=True)
+    assert output.ravel().tolist() == [10, 10, 20, 20]
+
+
 @pytest.mark.parametrize("batch", [np.s_[:], np.s_[0]], ids=["a batch", "one sequence"])
 def test_grouped_queries_equal_repeated_heads(xp, batch):
     query, key, value = QUERY[batch], KEY[:, :2][batch], VALUE[:, :1][batch]

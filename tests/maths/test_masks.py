@@ -61,10 +61,11 @@ def test_create_mask_equals_rule_for_each_pair(queries, keys, window, prefix, ch
 
 
 @given(counts, counts, sides, sides)
-def test_create_mask_makes_windows(queries, keys, left, right):
+def test_create_mask_of_a_window_equals_window_mask(queries, keys, left, right):
     def window(q, kv):
-        after = True if left is None else kv >= q - left
-        return (kv >= 0) & after & (True if right is None else kv <= q + right)
+        first_visible = 0 if left is None else q - left
+        last_visible = keys if right is None else q + right
+        return (first_visible <= kv) & (kv <= last_visible)
 
     expected = window_mask(queries, keys, left=left, right=right)
     np.testing.assert_array_equal(create_mask(window, queries, keys), expected)

@@ -10,13 +10,14 @@ from tests.live.graphs import page_graph
 from tests.live.page_modules.nodejs import in_node
 from tests.live.training import steps_of_training
 
-# Repeats a graph with a rate; returns the shown digits of each step, by the number of iterations.
+# Repeats a graph with a rate. Returns the shown digits of each step, by the number of iterations, and
+# the last refusal.
 TRAIN = """
     (() => {
         const parsed = graph.parse(data.json);
         const edits = new Map([["rate", {shape: [1], data: Float64Array.of(data.rate), dtype: "float64"}]]);
         const shown = {};
-        let [state, lastRefusal] = [new Map(), null];
+        let state = new Map(), lastRefusal = null;
         for (let i = 0; i <= Math.max(...data.numbers); i++) {
             const { values, refusal } = graph.evaluate(parsed, edits, state);
             lastRefusal = refusal;
@@ -24,7 +25,7 @@ TRAIN = """
                 [step, [...values[node].data].map((value) => show.number(value, "float64"))]));
             state = graph.carry(parsed, values);
         }
-        return shown;
+        return { shown, lastRefusal };
     })()
 """
 
@@ -37,7 +38,7 @@ TRAIN = """
 )
 def test_repeated_step_shows_digits_of_training_in_python(rate, numbers):
     data = {"json": page_graph("course_training"), "rate": rate, "numbers": numbers}
-    shown = in_node(TRAIN, data)
+    shown = in_node(TRAIN, data)["shown"]
     for count, steps in steps_of_training(rate, numbers).items():
         for step, array in steps.items():
             digits = [number(value) for value in np.ravel(array)]
@@ -46,7 +47,7 @@ def test_repeated_step_shows_digits_of_training_in_python(rate, numbers):
 
 def test_training_that_overflows_stops_as_in_python():
     data = {"json": page_graph("course_training"), "rate": 1e200, "numbers": [1]}
-    refusal = in_node(TRAIN.replace("return shown", "return lastRefusal"), data)
+    refusal = in_node(TRAIN, data)["lastRefusal"]
     assert refusal["error"] == "ValueError"
     first_words = re.escape(refusal["message"].partition(" at ")[0])
     with pytest.raises(ValueError, match=first_words), np.errstate(all="ignore"):
