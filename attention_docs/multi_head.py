@@ -320,13 +320,12 @@ class MultiHeadAttention:
                 f"W_O has shape {tuple(self.W_O.shape)}; "
                 f"expected ({self.W_V.shape[1]}, d_out) to match W_V {tuple(self.W_V.shape)}"
             )
-        for name, weight in self._weights():
-            matrix_name = name.replace("b", "W")
-            expected = (getattr(self, matrix_name).shape[1],)
-            if name.startswith("b") and tuple(weight.shape) != expected:
+        for letter in "QKVO":
+            bias, expected = getattr(self, f"b_{letter}"), getattr(self, f"W_{letter}").shape[1:]
+            if bias is not None and tuple(bias.shape) != tuple(expected):
                 raise ValueError(
-                    f"{name} has shape {tuple(weight.shape)}; "
-                    f"expected {expected} to match {matrix_name}"
+                    f"b_{letter} has shape {tuple(bias.shape)}; "
+                    f"expected {tuple(expected)} to match W_{letter}"
                 )
 
     def _project(self, xp: ModuleType, name: str, array: Array, letter: str) -> Array:

@@ -153,12 +153,14 @@ X = [
     [1, 0, 0, 0, -1, 0, 0, 0],
 ]
 LARGE = 1000
-# The first head: a query is the position a quarter of a turn back, a key is the position.
+# The first head copies the token before each position. A query is the position a quarter of a turn
+# back, a key is the position.
 W_Q1 = [[0, 0], [0, 0], [0, 0], [0, -LARGE], [LARGE, 0], [0, 0], [0, 0], [0, 0]]
 W_K1 = [[0, 0], [0, 0], [0, 0], [1, 0], [0, 1], [0, 0], [0, 0], [0, 0]]
 W_V1 = [[1, 0, 0], [0, 1, 0], [0, 0, 1], [0, 0, 0], [0, 0, 0], [0, 0, 0], [0, 0, 0], [0, 0, 0]]
 W_O1 = [[0, 0, 0, 0, 0, 1, 0, 0], [0, 0, 0, 0, 0, 0, 1, 0], [0, 0, 0, 0, 0, 0, 0, 1]]
-# The second head: a query is the token, a key is the token before, a value is the token.
+# The second head looks for the token that followed an earlier occurrence of the query's token. A
+# query is the token, a key is the token before, a value is the token.
 W_Q2 = [
     [LARGE, 0, 0],
     [0, LARGE, 0],

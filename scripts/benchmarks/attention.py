@@ -55,29 +55,29 @@ def main():
 def measure_speed(shape, causal, factor=1):
     """Compare ours with its lower bounds, the plain formula and PyTorch.
 
+    The lower bounds compute small scores, because they do without the maximum of each row.
+
     Args:
         shape: the shape of query, key and value.
         causal: whether attention is causal.
         factor: multiplies the queries; large scores take the online softmax.
     """
-    query, key, value = normal(shape)
-    large = factor * query
+    small_query, key, value = normal(shape)
+    query = factor * small_query
     if factor == 1:
-        weight_blocks = bounded_weights
-        exp, unit = fastest_exp(np)
+        weight_blocks, (exp, unit) = bounded_weights, fastest_exp(np)
     else:
-        weight_blocks = online_weights
-        exp, unit = np.exp, 1.0
-    scaled = query * (unit / math.sqrt(query.shape[-1]))
+        weight_blocks, (exp, unit) = online_weights, (np.exp, 1.0)
+    scaled = small_query * (unit / math.sqrt(query.shape[-1]))
     contenders = {
-        "ours": lambda: ours(large, key, value, is_causal=causal),
-        "products": lambda: products(query, key, value, causal, weight_blocks),
+        "ours": lambda: ours(query, key, value, is_causal=causal),
+        "products": lambda: products(small_query, key, value, causal, weight_blocks),
         "floor": lambda: floor(scaled, key, value, causal, exp, weight_blocks),
     }
     if shape[-2] < LONGEST_PLAIN:
-        contenders["plain"] = lambda: plain_attention(large, key, value, causal)
+        contenders["plain"] = lambda: plain_attention(query, key, value, causal)
     if HAS_TORCH:
-        contenders["torch"] = torch_attention(large, key, value, causal)
+        contenders["torch"] = torch_attention(query, key, value, causal)
     times = measure_in_turn(contenders, ROUNDS)
     return {
         "shape": shape,

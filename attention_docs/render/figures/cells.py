@@ -77,7 +77,10 @@ def width_for_numbers(matrix: np.ndarray, is_short: bool = False) -> float:
 
 
 def cell_size(*matrices: np.ndarray, columns: int) -> tuple[float, float]:
-    """Return one size for all cells: `MIN_CELL` if `columns` with numbers would be too wide."""
+    """Return the size at which cells of all matrices fit their numbers.
+
+    It is `MIN_CELL`, which has no room for numbers, if `columns` of such cells would be too wide.
+    """
     width = max(map(width_for_numbers, matrices))
     return MIN_CELL if width * columns > MAX_WIDTH else (width, NUMBER_HEIGHT)
 

@@ -86,10 +86,11 @@ def self_attention_space(steps_of: StepsOf) -> Html:
     distances = np.linalg.norm(steps["V"] - steps["output"][2], axis=1)
     claim(distances.argmin() == 2, "The third output lies close to the third")
     claim(steps["weights"][2].argmax() == 2, "from which it takes most")
-    # O3 lies close to V3, so its label goes to the left (first set) and that of V3 to the right.
     values, outputs = values_and_outputs(steps, ["V1", "V2", "V3"], ["O1", "O2", "O3"])
-    sets = [outputs, values]
-    return space_figure("Self-attention: values and outputs", FEATURES, sets, (2, 2, 1))
+    # The labels of the first set are left of their points, so that O3 and V3 do not overlap.
+    return space_figure(
+        "Self-attention: values and outputs", FEATURES, [outputs, values], size=(2, 2, 1)
+    )
 
 
 @site_figure
@@ -247,13 +248,13 @@ def head_blocks(steps_of: StepsOf) -> Html:
         "With the reshape alone, the first block has all of token 1",
     )
     claim(set(wrong[0].flat) == {*x[0], *x[1, :width]}, "all of token 1 and half of token 2")
-    places = np.indices(x.shape)
-    token, head = places[0], places[1] // width
-    feature, address = places[1] % width, places[0] * x.shape[1] + places[1]
+    token, column = np.indices(x.shape)
+    head, feature = column // width, column % width
+    address = token * x.shape[1] + column
     wrong_head, rest = address // (tokens * width), address % (tokens * width)
     # The row and the column of each number on paper; a gap is half a cell.
     states = {
-        "all heads side by side, n × h d": (token, places[1]),
+        "all heads side by side, n × h d": (token, column),
         "in memory, one list": (0 * token, address),
         "reshape, n × h × d": (token * (heads + 0.5) + head, feature),
         "transpose, h × n × d": (token, head * (width + 1.5) + feature),

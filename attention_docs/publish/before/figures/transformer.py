@@ -18,9 +18,11 @@ from attention_docs.render.figures.svg import label
 
 WIDTH, GAP = 156, 60
 ENCODER_X, DECODER_X = 14, 14 + WIDTH + GAP
-# From the bottom of one part of a stack to the bottom of the next.
+# From the bottom of one box of a stack to the bottom of the next.
 LEVEL = 72
-NORM_HEIGHT = 20
+# A sublayer is a box, with its norm above it.
+NORM_GAP, NORM_HEIGHT = 4, 20
+SUBLAYER_HEIGHT = HEIGHT + NORM_GAP + NORM_HEIGHT
 
 
 @site_figure
@@ -32,33 +34,34 @@ def two_stacks(steps_of: StepsOf) -> Html:
     source, target = (examples.labels("encoder_decoder", step)[0] for step in ("X", "Y"))
     vocabulary = examples.labels("encoder_decoder", "probabilities")[1]
     bottom = 5.8 * LEVEL
-    y = [bottom - level * LEVEL for level in range(6)]
-    last_row = steps["probabilities"][-1]
+    y = [bottom - level * LEVEL for level in range(6)]  # the bottom of each level
+    encoder_centre, decoder_centre = ENCODER_X + WIDTH / 2, DECODER_X + WIDTH / 2
     memory_y = y[3] - HEIGHT
+    next_word = vocabulary[steps["probabilities"][-1].argmax()]
     body = [
         _words(ENCODER_X, y[0], source),
         _sublayer(ENCODER_X, y[1], "self-attention", "X₁", "weights", LEVEL - HEIGHT),
         _sublayer(ENCODER_X, y[2], "feed-forward network", "X₂", None),
         box(ENCODER_X, memory_y, WIDTH, "memory X₂", "input"),
-        arrow([(ENCODER_X + WIDTH / 2, y[2] - 50), (ENCODER_X + WIDTH / 2, memory_y + HEIGHT)]),
+        arrow([(encoder_centre, y[2] - SUBLAYER_HEIGHT), (encoder_centre, y[3])]),
         arrow([(ENCODER_X + WIDTH, y[3] - HEIGHT / 2), (DECODER_X, y[3] - HEIGHT / 2)], "key"),
         small(ENCODER_X + WIDTH + GAP / 2 - 4, y[3] - HEIGHT / 2 - 12, "K, V", role="key"),
         _words(DECODER_X, y[1], target),
         _sublayer(DECODER_X, y[2], "causal self-attention", "Y₁", "weights", LEVEL - HEIGHT),
         _sublayer(DECODER_X, y[3], "cross-attention", "Y₂", "weights"),
-        small(DECODER_X + WIDTH / 2 + 8, y[3] + 8, "Q", "start", "query"),
+        small(decoder_centre + 8, y[3] + 8, "Q", "start", "query"),
         _sublayer(DECODER_X, y[4], "feed-forward network", "Y₃", None),
         box(DECODER_X, y[5] - HEIGHT, WIDTH, "vocabulary, softmax", "output"),
-        arrow([(DECODER_X + WIDTH / 2, y[4] - 50), (DECODER_X + WIDTH / 2, y[5])]),
-        small(DECODER_X + WIDTH / 2, 8, f"next word: {vocabulary[last_row.argmax()]}"),
-        arrow([(DECODER_X + WIDTH / 2, y[5] - HEIGHT), (DECODER_X + WIDTH / 2, 16)]),
+        arrow([(decoder_centre, y[4] - SUBLAYER_HEIGHT), (decoder_centre, y[5])]),
+        small(decoder_centre, 8, f"next word: {next_word}"),
+        arrow([(decoder_centre, y[5] - HEIGHT), (decoder_centre, 16)]),
     ]
     description = (
         f"Encoder, upwards: the words {' '.join(source)}, self-attention, sum and norm, "
         "feed-forward network, sum and norm, memory. Decoder, upwards: the words "
         f"{' '.join(target)}, causal self-attention, sum and norm, cross-attention with keys and "
         "values from the memory, sum and norm, feed-forward network, sum and norm, vocabulary and "
-        f"softmax, and the next word, {vocabulary[last_row.argmax()]}."
+        f"softmax, and the next word, {next_word}."
     )
     panel = Panel(DECODER_X + WIDTH, bottom, "".join(body), description)
     return figure(panel, "An encoder layer and a decoder layer")
@@ -69,19 +72,32 @@ def _words(x: float, y: float, words: list[str]) -> str:
 
 
 def _sublayer(
-    x: float, y: float, name: str, result: str, role: str | None, start: float = LEVEL - 50
+    x: float,
+    y: float,
+    name: str,
+    result: str,
+    role: str | None,
+    start: float = LEVEL - SUBLAYER_HEIGHT,
 ) -> str:
-    """Draw a part of a layer, its norm, the arrow that begins below it, and the way past it."""
-    centre, top = x + WIDTH / 2, y - HEIGHT
-    norm_y = top - 4 - NORM_HEIGHT
-    # Past the part: from the arrow below it, round its left side, to the norm.
-    past = [(centre, y + 12), (x - 10, y + 12), (x - 10, norm_y + NORM_HEIGHT / 2)]
+    """Draw a sublayer with its norm and its residual connection.
+
+    Args:
+        x: the left side.
+        y: the bottom.
+        name: its name.
+        result: the symbol of what leaves the norm.
+        role: the role whose colour it has.
+        start: how far below the sublayer the arrow to it begins.
+    """
+    centre, norm_y = x + WIDTH / 2, y - SUBLAYER_HEIGHT
+    # The residual connection leaves the arrow below and goes round the left side to the norm.
+    residual = [(centre, y + 12), (x - 10, y + 12), (x - 10, norm_y + NORM_HEIGHT / 2)]
     return "".join(
         [
-            box(x, top, WIDTH, name, role),
+            box(x, y - HEIGHT, WIDTH, name, role),
             box(x, norm_y, WIDTH, f"sum, norm: {result}", height=NORM_HEIGHT),
             arrow([(centre, y + start), (centre, y)]),
-            arrow([*past, (x, norm_y + NORM_HEIGHT / 2)]),
+            arrow([*residual, (x, norm_y + NORM_HEIGHT / 2)]),
         ]
     )
 
