@@ -25,29 +25,29 @@ const moveNumbers = (drawing, previous) => {
   }
 };
 
-/** @param {HTMLElement} player */
+/** Connect the slider and the buttons of a player to its drawings, one of which is shown. @param {HTMLElement} player */
 const connect = (player) => {
   const drawings = [.../** @type {NodeListOf<SVGSVGElement>} */ (player.querySelectorAll("svg"))];
   const slider = /** @type {HTMLInputElement} */ (player.querySelector("input"));
-  const name = /** @type {HTMLOutputElement} */ (player.querySelector("output"));
+  const caption = /** @type {HTMLOutputElement} */ (player.querySelector("output"));
   const [back, forward] = player.querySelectorAll("button");
-  let state = 0;
+  let shown = drawings[0];
   const show = () => {
-    const [drawing, previous] = [drawings[Number(slider.value)], drawings[state]];
-    state = Number(slider.value);
-    drawings.forEach((other) => other.parentElement?.classList.toggle("shown", other === drawing));
-    name.value = drawing.querySelector("title")?.textContent ?? "";
-    slider.setAttribute("aria-valuetext", name.value);
-    moveNumbers(drawing, previous);
+    const previous = shown;
+    shown = drawings[Number(slider.value)];
+    drawings.forEach((drawing) => drawing.parentElement?.classList.toggle("shown", drawing === shown));
+    caption.value = shown.querySelector("title")?.textContent ?? "";
+    slider.setAttribute("aria-valuetext", caption.value);
+    moveNumbers(shown, previous);
   };
-  const step = (/** @type {number} */ change) => () => {
-    slider.value = String(state + change);
+  const moveSlider = (/** @type {number} */ change) => () => {
+    slider.value = String(Number(slider.value) + change);
     show();
   };
   slider.oninput = show;
-  back.onclick = step(-1);
-  forward.onclick = step(1);
-  drawings[0].parentElement?.classList.add("shown");
+  back.onclick = moveSlider(-1);
+  forward.onclick = moveSlider(1);
+  shown.parentElement?.classList.add("shown");
   player.dataset.ready = "";
 };
 

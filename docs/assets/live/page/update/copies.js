@@ -8,14 +8,14 @@ import { stepOf } from "../examples.js";
 
 const ASSIGNMENT = /^(.+? = )(.+)$/gm;
 const SIGNIFICANT_DIGITS = 15;
-/** @type {Record<string, {number: RegExp, write: (value: number, dtype: Dtype) => string}>} */
+/** @type {Record<string, {numberPattern: RegExp, write: (value: number, dtype: Dtype) => string}>} */
 const FORMATS = {
   numpy: {
-    number: /-?(?:np\.inf|np\.nan|True|False|\d[\d.e+-]*)/g,
+    numberPattern: /-?(?:np\.inf|np\.nan|True|False|\d[\d.e+-]*)/g,
     // Rounding would lose the sign of a negative zero.
     write: (value, dtype) => python(value && Number(value.toPrecision(SIGNIFICANT_DIGITS)), dtype).replace(/inf|nan/, "np.$&"),
   },
-  latex: { number: /-?(?:\\infty|\\text\{\w+\}|\d[\d.]*(?: \\times 10\^\{-?\d+\})?)/g, write: latex },
+  latex: { numberPattern: /-?(?:\\infty|\\text\{\w+\}|\d[\d.]*(?: \\times 10\^\{-?\d+\})?)/g, write: latex },
 };
 
 /**
@@ -27,12 +27,12 @@ const FORMATS = {
  * @returns {string}
  */
 export const withNumbers = (text, format, steps) => {
-  const { number, write } = FORMATS[format];
+  const { numberPattern, write } = FORMATS[format];
   const remainingSteps = [...steps];
   return text.replace(ASSIGNMENT, (_, start, numbers) => {
     const { dtype, before, now } = /** @type {StepNumbers} */ (remainingSteps.shift());
     let count = 0;
-    return start + numbers.replace(number, (/** @type {string} */ digits) => {
+    return start + numbers.replace(numberPattern, (/** @type {string} */ digits) => {
       const position = count++;
       return Object.is(now[position], before[position]) ? digits : write(now[position], dtype);
     });
