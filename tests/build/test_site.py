@@ -30,7 +30,9 @@ def test_self_attention_shows_its_weights_and_output(site):
 
 
 # \begin, \end and \text are in the LaTeX of matrices to copy.
-UNREPLACED = re.compile(r"\\(?!(?:begin|end|text)\{)[A-Za-z]+\{|arithmatex|katex-error|<!-- part:")
+UNREPLACED = re.compile(
+    r"\\(?!(?:begin|end|text)\{)[A-Za-z]+\{|arithmatex|katex-error|<!-- insert:"
+)
 
 
 def test_no_placeholder_or_macro_is_left(site):

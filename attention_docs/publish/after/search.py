@@ -15,7 +15,7 @@ from typing import Any
 
 from attention_docs.publish.after.synonyms import synonyms
 from attention_docs.publish.formula_text import formula_text
-from attention_docs.publish.parts import FORMULA
+from attention_docs.publish.inserts import FORMULA
 
 # Exercises repeat the sections before them, and papers have a page of their own.
 EXCLUDED_SECTIONS = ("#exercises", "#where-this-comes-from")

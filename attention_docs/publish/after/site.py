@@ -6,7 +6,7 @@ from pathlib import Path
 
 import numpy as np
 
-from attention_docs.publish import parts, repository
+from attention_docs.publish import inserts, repository
 from attention_docs.publish.after import (
     fonts,
     formulas,
@@ -49,7 +49,7 @@ def finish(site: Path, project: Project, prepared: Prepared, templates: Sequence
         for path in pages
         if (source := find_source(path, prepared.sources)) is not None
     }
-    pages = {path: parts.insert(page, prepared.parts) for path, page in pages.items()}
+    pages = {path: inserts.insert(page, prepared.inserts) for path, page in pages.items()}
     if problems := list(script_problems(pages, sources, templates)):
         raise PublishError("\n".join(problems))
     with ThreadPoolExecutor(max_workers=1) as thread:

@@ -40,12 +40,12 @@ aria-describedby="diagnosis"></textarea>
 """
 
 
-def section(name: str, add_part: Callable[[str], str]) -> str:
+def section(name: str, add_insert: Callable[[str], str]) -> str:
     """Return a section of the page as Markdown.
 
     Args:
         name: `count` (of the cases), `inputs`, `paste`, `cases` or `mistakes`.
-        add_part: stores HTML outside the search index, and returns its placeholder.
+        add_insert: stores HTML outside the search index, and returns its placeholder.
 
     Raises:
         LookupError: if there is no such section.
@@ -54,8 +54,8 @@ def section(name: str, add_part: Callable[[str], str]) -> str:
         | `distinct_sizes` | the formula itself; cross-attention; d_v ≠ d_k |
     """
     section_writers = {
-        "inputs": lambda: add_part(inputs_html()),
-        "paste": lambda: add_part(PASTE_BOX.format(data=diagnosis_data())),
+        "inputs": lambda: add_insert(inputs_html()),
+        "paste": lambda: add_insert(PASTE_BOX.format(data=diagnosis_data())),
         "count": lambda: computed_span(str(len(CASES))),
         "cases": cases_table,
         "mistakes": mistakes_table,

@@ -16,8 +16,8 @@ from attention_docs.publish.before import mermaid
 from attention_docs.publish.before.mermaid import Edge, Flowchart, Node
 from attention_docs.publish.before.values import CODE_OR_MATH
 from attention_docs.publish.cache import digest, files_digest
+from attention_docs.publish.inserts import placeholder
 from attention_docs.publish.node import run_node
-from attention_docs.publish.parts import placeholder
 from attention_docs.publish.project import Project
 
 SCRIPT = Path(__file__).with_name("graphviz.mjs")

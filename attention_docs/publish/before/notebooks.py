@@ -12,7 +12,7 @@ from typing import Any
 from bs4 import BeautifulSoup, Tag
 
 from attention_docs.publish.errors import PublishError
-from attention_docs.publish.parts import PLACEHOLDER
+from attention_docs.publish.inserts import PLACEHOLDER
 from attention_docs.publish.sources import Source
 
 Cell = dict[str, Any]
@@ -24,7 +24,7 @@ FIGURE = re.compile(r'<svg\b[^>]* class="drawing.*?</svg>', re.DOTALL)
 
 
 def markdown_page(
-    source: Source, html: str, repository: str | None, add_part: Callable[[str], str]
+    source: Source, html: str, repository: str | None, add_insert: Callable[[str], str]
 ) -> str:
     """Return a notebook as Markdown.
 
@@ -32,13 +32,13 @@ def markdown_page(
         source: the notebook.
         html: mkdocs-jupyter's HTML of it.
         repository: the repository's URL, if known.
-        add_part: stores a figure, and returns its placeholder.
+        add_insert: stores a figure, and returns its placeholder.
 
     Raises:
         PublishError: if a cell writes to stderr, has an output of another kind than text and HTML,
             or lacks the figure that its tag promises.
     """
-    outputs = cell_outputs(html, add_part)
+    outputs = cell_outputs(html, add_insert)
     blocks = []
     for cell in source.notebook["cells"]:
         if "install" not in tags(cell):
@@ -72,7 +72,7 @@ def cell_markdown(cell: Cell, outputs: list[Tag], location: str) -> list[str]:
     return [f"```python\n{source}\n```", *map(OUTPUT.format, output_blocks)]
 
 
-def cell_outputs(html: str, add_part: Callable[[str], str]) -> dict[str, list[Tag]]:
+def cell_outputs(html: str, add_insert: Callable[[str], str]) -> dict[str, list[Tag]]:
     """Return the outputs of each code cell by its id.
 
     Figures are replaced by placeholders first, because that speeds up parsing.
@@ -80,7 +80,7 @@ def cell_outputs(html: str, add_part: Callable[[str], str]) -> dict[str, list[Ta
 
     def add_figure(figure: re.Match[str]) -> str:
         # nbconvert writes attributes in lower case, but SVG's viewBox is case-sensitive.
-        return add_part(figure[0].replace(" viewbox=", " viewBox="))
+        return add_insert(figure[0].replace(" viewbox=", " viewBox="))
 
     page = BeautifulSoup(FIGURE.sub(add_figure, html), "html.parser")
     return {

@@ -31,7 +31,7 @@ from attention_docs.publish.before.provenance import provenance
 from attention_docs.publish.before.results import measured
 from attention_docs.publish.before.values import Context, Macros
 from attention_docs.publish.errors import PublishError
-from attention_docs.publish.parts import Parts
+from attention_docs.publish.inserts import Inserts
 from attention_docs.publish.project import Project
 from attention_docs.publish.sources import Source
 
@@ -50,13 +50,13 @@ class Prepared(NamedTuple):
         pages: the Markdown of each page, by its path.
         sources: the source of each page, by the same path.
         files: other files, by their paths in the site.
-        parts: the HTML that replaces placeholders in finished pages.
+        inserts: the HTML that replaces placeholders in finished pages.
     """
 
     pages: dict[str, str]
     sources: dict[str, Source]
     files: dict[str, bytes]
-    parts: Parts
+    inserts: Inserts
 
 
 def prepare(project: Project, nav: Nav) -> Prepared:
@@ -88,14 +88,14 @@ def prepare(project: Project, nav: Nav) -> Prepared:
             source.markdown = converter.notebook_markdown(source, execution_job.result())
         drawings = threads.submit(converter.diagrams.draw)
         files = {**scripts(project), **notebooks.downloads(notebook_sources)}
-        converter.parts |= drawings.result()
+        converter.inserts |= drawings.result()
     for name in sorted(set(examples.names()) - converter.used_examples):
         log.warning(r"attention_docs/examples/%s.py: no page uses \example{%s}", name, name)
     markdown = {
         path: source.front_matter + converter.with_progress(path, source.markdown)
         for path, source in sources.items()
     }
-    return Prepared(markdown, sources, files, converter.parts)
+    return Prepared(markdown, sources, files, converter.inserts)
 
 
 def read_sources(project: Project) -> dict[str, Source]:
@@ -131,7 +131,7 @@ class MarkdownConverter:
     """Converts sources to Markdown for the generator.
 
     Attributes:
-        parts: the HTML that replaces placeholders in the pages.
+        inserts: the HTML that replaces placeholders in the pages.
         diagrams: the diagrams in the pages.
         used_examples: the examples whose provenance the pages show.
     """
@@ -140,7 +140,7 @@ class MarkdownConverter:
         self.project = project
         self.nav = nav
         self.sources = sources
-        self.parts = Parts()
+        self.inserts = Inserts()
         self.diagrams = diagrams.Diagrams(project)
         self.used_examples: set[str] = set()
 
@@ -159,12 +159,12 @@ class MarkdownConverter:
         html = contents.progress(COURSE, self.nav, path)
         if not html:
             return markdown
-        return contents.TITLE.sub(rf"\g<0>\n\n{self.parts.add(html)}", markdown, count=1)
+        return contents.TITLE.sub(rf"\g<0>\n\n{self.inserts.add(html)}", markdown, count=1)
 
     def macros(self, source: Source) -> Macros:
         r"""Return the macros of a page: `\val{...}` and so on."""
         steps, named_steps = self.project.examples.steps, self.project.examples.named_steps
-        add_part = self.parts.add
+        add_insert = self.inserts.add
         macros: Macros = {
             # A step of an example, rounded: `example.step`. `[0]`, `[:,1]` and `[0,1]` index it,
             # `.shape` is its shape, `.shape[0]` one of its sizes:
@@ -179,12 +179,12 @@ class MarkdownConverter:
             "example": lambda name, _: self.provenance(name, source),
             # A figure with its caption:
             "figure": lambda name, _: values.resolve_caption(
-                figure_block(name, named_steps, add_part), macros
+                figure_block(name, named_steps, add_insert), macros
             ),
             # The panel beside a page of the course:
-            "panel": lambda name, _: side_panel(name, named_steps, add_part),
+            "panel": lambda name, _: side_panel(name, named_steps, add_insert),
             # Both sentences of the course in large words, with the shares of each word:
-            "sentences": lambda _, __: sentences(named_steps, add_part),
+            "sentences": lambda _, __: sentences(named_steps, add_insert),
             # The pages of a section of `nav`:
             "contents": lambda name, _: contents.contents(
                 name, self.nav, self.sources, source.path
@@ -198,15 +198,15 @@ class MarkdownConverter:
                 name, self.nav, self.sources, source.path
             ),
             # A button that copies the code of a section of this page:
-            "program": lambda heading, _: add_part(sessions.copy_button(source.prose, heading)),
+            "program": lambda heading, _: add_insert(sessions.copy_button(source.prose, heading)),
             # A question whose answer the page checks: `example.step[0,1] | name | hint`:
-            "ask": lambda argument, _: add_part(questions.question(argument, steps)),
+            "ask": lambda argument, _: add_insert(questions.question(argument, steps)),
             # A slider for a number of an input: `example.input[0] | name | 0.5 to 4 by 0.25`:
-            "control": lambda argument, _: add_part(controls.control(argument, steps)),
+            "control": lambda argument, _: add_insert(controls.control(argument, steps)),
             # A task for sliders: `task | example.step[0] > 0.5 | sliders | answer | hint`:
-            "dare": lambda argument, _: add_part(dares.dare(argument, steps)),
+            "dare": lambda argument, _: add_insert(dares.dare(argument, steps)),
             # A section of the page on the check:
-            "check": lambda name, _: check_section(name, add_part),
+            "check": lambda name, _: check_section(name, add_insert),
         }
         return macros
 
@@ -241,7 +241,7 @@ class MarkdownConverter:
             )
 
         kind = "named_provenance" if is_one_of_several else "provenance"
-        return self.parts.add_lazily(f"{kind}_of_{name}", write_html)
+        return self.inserts.add_lazily(f"{kind}_of_{name}", write_html)
 
     def check_notebook(self, source: Source) -> None:
         """Check the Markdown and the metadata of a notebook, and that it has no macros.
@@ -257,16 +257,16 @@ class MarkdownConverter:
 
     def notebook_markdown(self, source: Source, html: str) -> str:
         """Return a notebook as Markdown, with the outputs of its cells."""
-        markdown = notebooks.markdown_page(source, html, self.project.repository, self.parts.add)
+        markdown = notebooks.markdown_page(source, html, self.project.repository, self.inserts.add)
         return self.diagrams.replace_fences(markdown)
 
 
-def check_section(name: str, add_part: Callable[[str], str]) -> str:
+def check_section(name: str, add_insert: Callable[[str], str]) -> str:
     """Return a section of the page on the check."""
     # Imported here, because only that page needs the check.
     from attention_docs.publish.before import check_page
 
-    return check_page.section(name, add_part)
+    return check_page.section(name, add_insert)
 
 
 def refuse_macro(argument: str, context: Context) -> str:

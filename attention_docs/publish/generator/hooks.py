@@ -73,7 +73,7 @@ def on_page_content(html: str, page: Page, **_: Any) -> str:
 def on_page_context(context: Any, page: Page, **_: Any) -> None:
     if not build.error:
         build.rendered.store(page)
-        page.content = build.prepared.parts.extract_code_and_formulas(page.content or "")
+        page.content = build.prepared.inserts.extract_code_and_formulas(page.content or "")
 
 
 def on_env(env: Any, **_: Any) -> None:

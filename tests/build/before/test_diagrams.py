@@ -10,7 +10,7 @@ from bs4 import BeautifulSoup
 
 from attention_docs.publish.before import diagrams
 from attention_docs.publish.cache import Cache
-from attention_docs.publish.parts import insert
+from attention_docs.publish.inserts import insert
 from tests.conftest import ROOT
 
 SOURCE = """graph TB
@@ -51,8 +51,8 @@ def drawings(project, sources):
     """Return the drawings of diagrams, by source."""
     build = diagrams.Diagrams(project)
     pages = {source: build.replace_fences(f"```mermaid\n{source}```\n") for source in sources}
-    parts = build.draw()
-    return {source: insert(page, parts) for source, page in pages.items()}
+    inserts = build.draw()
+    return {source: insert(page, inserts) for source, page in pages.items()}
 
 
 def test_boxes_have_text_and_role(draw):

@@ -13,7 +13,7 @@ import pytest
 from attention_docs.publish import cache
 from attention_docs.publish.before import notebooks
 from attention_docs.publish.errors import PublishError
-from attention_docs.publish.parts import Parts, insert
+from attention_docs.publish.inserts import Inserts, insert
 from attention_docs.publish.sources import Source
 from tests.build.forked import mkdocs
 from tests.build.test_pages import MATRIX
@@ -112,14 +112,14 @@ def code_cell(source, *tags, id="one"):
 
 
 def markdown_page(cells, outputs="", repository=None):
-    """Convert a notebook of these cells, of which cell "one" has the outputs, and insert parts."""
-    parts = Parts()
+    """Convert a notebook of these cells, of which cell "one" has the outputs, and fill in the inserts."""
+    inserts = Inserts()
     title = {"cell_type": "markdown", "id": "title", "metadata": {}, "source": ["# Title"]}
     notebook = {"metadata": {"description": "A toy."}, "cells": [title, *cells]}
     source = Source("notebooks/toy.ipynb", json.dumps(notebook))
     cell_html = f'<div class="jp-CodeCell" id="cell-id=one">{outputs}</div>'
     html = f'<div class="jp-Notebook">{cell_html}</div>'
-    return insert(notebooks.markdown_page(source, html, repository, parts.add), parts)
+    return insert(notebooks.markdown_page(source, html, repository, inserts.add), inserts)
 
 
 def output_html(mime_type, content):

@@ -37,13 +37,13 @@ def site_figure(draw: Draw) -> Draw:
     return draw
 
 
-def figure_block(name: str, steps_of: StepsOf, defer: Callable[[str], str]) -> str:
+def figure_block(name: str, steps_of: StepsOf, add_insert: Callable[[str], str]) -> str:
     """Return a figure with its caption, for the Markdown of a page.
 
     Args:
         name: the name of the figure.
         steps_of: returns the steps of an example by its name.
-        defer: stores the SVG and returns a placeholder for it.
+        add_insert: stores the SVG and returns a placeholder for it.
 
     Raises:
         LookupError: if there is no figure of that name; the message lists all names.
@@ -53,7 +53,7 @@ def figure_block(name: str, steps_of: StepsOf, defer: Callable[[str], str]) -> s
         raise LookupError(
             f"figure {name!r} is unknown; expected one of {', '.join(sorted(FIGURES))}"
         )
-    svg = defer(svg_for_all_widths(FIGURES[name], steps_of))
+    svg = add_insert(svg_for_all_widths(FIGURES[name], steps_of))
     caption = " ".join((inspect.getdoc(FIGURES[name]) or "").split())
     if not caption:
         raise ValueError(f"figure {name!r} has no docstring, and so no caption")

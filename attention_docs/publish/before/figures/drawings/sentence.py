@@ -61,18 +61,18 @@ ORDERS = tuple(
 )
 
 
-def sentences(steps_of: StepsOf, defer: Callable[[str], str]) -> str:
+def sentences(steps_of: StepsOf, add_insert: Callable[[str], str]) -> str:
     """Return both sentences, of which the page shows one, for its Markdown.
 
     Args:
         steps_of: returns the steps of an example by its name.
-        defer: stores HTML and returns a placeholder for it.
+        add_insert: stores HTML and returns a placeholder for it.
     """
     choices = "".join(
         f"<label>{radio('sentence', order.name, i == 0)}{order.name}</label>"
         for i, order in enumerate(ORDERS)
     )
-    return defer(
+    return add_insert(
         FIGURE_HTML.format(
             switch=SWITCH_HTML.format(choices=choices),
             sentences="".join(sentence_html(order, steps_of) for order in ORDERS),

@@ -268,13 +268,13 @@ def with_learned_weights(by_hand: SidePanel) -> SidePanel:
     return SidePanel(by_hand.enlarged, stages, next_word, ("projections",), rest)
 
 
-def side_panel(name: str, steps_of: StepsOf, defer: Callable[[str], str]) -> str:
+def side_panel(name: str, steps_of: StepsOf, add_insert: Callable[[str], str]) -> str:
     """Return the panel of a page, for its Markdown.
 
     Args:
         name: the name of the panel, one of `SIDE_PANELS`.
         steps_of: returns the steps of an example by its name.
-        defer: stores HTML and returns a placeholder for it.
+        add_insert: stores HTML and returns a placeholder for it.
 
     Raises:
         LookupError: if there is no panel of that name; the message lists all names.
@@ -290,7 +290,7 @@ def side_panel(name: str, steps_of: StepsOf, defer: Callable[[str], str]) -> str
         note=NOTE,
         learned="".join(stages_of(learned, steps_of)),
     )
-    return defer(html)
+    return add_insert(html)
 
 
 def switch(chosen: str) -> str:

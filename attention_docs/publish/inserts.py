@@ -8,7 +8,7 @@ from attention_docs.publish.cache import digest
 from attention_docs.publish.formula_text import formula_text
 
 # A placeholder, and the text that the search finds in its place.
-PLACEHOLDER = re.compile(r"<!-- part: (\w+) -->(?:<!-- text -->[^<]*<!-- end -->)?")
+PLACEHOLDER = re.compile(r"<!-- insert: (\w+) -->(?:<!-- text -->[^<]*<!-- end -->)?")
 
 CODE = re.compile(r'<div class="highlight">.*?</pre></div>', re.DOTALL)
 FORMULA = re.compile(
@@ -17,15 +17,15 @@ FORMULA = re.compile(
 
 
 def placeholder(name: str) -> str:
-    """Return the HTML comment that stands for a part."""
-    return f"<!-- part: {name} -->"
+    """Return the HTML comment that stands for an insert."""
+    return f"<!-- insert: {name} -->"
 
 
-class Parts(dict[str, str]):
-    """The parts of all pages, by the names in their placeholders.
+class Inserts(dict[str, str]):
+    """The inserts of all pages, by the names in their placeholders.
 
     Attributes:
-        deferred: functions that return the parts that are not written yet, by name.
+        deferred: functions that return the inserts that are not written yet, by name.
     """
 
     def __init__(self) -> None:
@@ -37,10 +37,10 @@ class Parts(dict[str, str]):
         return self[name]
 
     def add_lazily(self, name: str, write_html: Callable[[], str]) -> str:
-        """Add a part that is written when it is first inserted, and return its placeholder.
+        """Add an insert that is written when it is first inserted, and return its placeholder.
 
-        >>> parts = Parts()
-        >>> insert("<p>" + parts.add_lazily("steps", "late".upper) + "</p>", parts)
+        >>> inserts = Inserts()
+        >>> insert("<p>" + inserts.add_lazily("steps", "late".upper) + "</p>", inserts)
         '<p>LATE</p>'
         """
         self.deferred[name] = write_html
@@ -49,8 +49,8 @@ class Parts(dict[str, str]):
     def add(self, html: str) -> str:
         """Add HTML, and return its placeholder.
 
-        >>> parts = Parts()
-        >>> insert("<p>" + parts.add("<svg/>") + "</p>", parts)
+        >>> inserts = Inserts()
+        >>> insert("<p>" + inserts.add("<svg/>") + "</p>", inserts)
         '<p><svg/></p>'
         """
         name = digest(html)[:16]
@@ -60,10 +60,10 @@ class Parts(dict[str, str]):
     def extract_code_and_formulas(self, html: str) -> str:
         r"""Replace code and formulas by placeholders; the search indexes the formulas as text.
 
-        >>> parts = Parts()
+        >>> inserts = Inserts()
         >>> html = r'The root <span class="arithmatex">\(\sqrt{d}\)</span>.'
-        >>> parts.extract_code_and_formulas(html)
-        'The root <!-- part: 1883eecd6c735fc2 --><!-- text -->sqrt(d)<!-- end -->.'
+        >>> inserts.extract_code_and_formulas(html)
+        'The root <!-- insert: 1883eecd6c735fc2 --><!-- text -->sqrt(d)<!-- end -->.'
         """
 
         def with_text(match: re.Match[str]) -> str:
@@ -73,6 +73,6 @@ class Parts(dict[str, str]):
         return FORMULA.sub(with_text, CODE.sub(lambda match: self.add(match[0]), html))
 
 
-def insert(page: str, parts: Mapping[str, str]) -> str:
-    """Replace each placeholder in a page by its part."""
-    return PLACEHOLDER.sub(lambda match: parts[match[1]], page)
+def insert(page: str, inserts: Mapping[str, str]) -> str:
+    """Replace each placeholder in a page by its insert."""
+    return PLACEHOLDER.sub(lambda match: inserts[match[1]], page)
