@@ -24,7 +24,7 @@ from attention_docs.publish.before.figures.drawings.course_drawings import (
     plane,
     row_times_matrix,
 )
-from attention_docs.publish.before.figures.drawings.plane import Mark, plane_panel
+from attention_docs.publish.before.figures.drawings.plane import Vector, plane_panel
 from attention_docs.publish.before.figures.registry import site_figure
 from attention_docs.publish.before.values import Steps, StepsOf
 from attention_docs.render.figures import (
@@ -246,12 +246,12 @@ def turned_query(steps_of: StepsOf) -> Html:
     $-3$ to $3$, and the weights between the two."""
     steps = steps_of("turned_query")
     names = ["a", "b", "c"]
-    keys = [Mark(name, steps["K"][i : i + 1], "key") for i, name in enumerate(names)]
+    keys = [Vector(name, steps["K"][i : i + 1], "key") for i, name in enumerate(names)]
     values = [
-        Mark(name, steps["V"][i : i + 1], "value", is_arrow=False) for i, name in enumerate(names)
+        Vector(name, steps["V"][i : i + 1], "value", is_arrow=False) for i, name in enumerate(names)
     ]
-    query = Mark("query", steps["Q"], "query")
-    output = Mark("output", steps["output"], "output", is_arrow=False)
+    query = Vector("query", steps["Q"], "query")
+    output = Vector("output", steps["output"], "output", is_arrow=False)
     panels = [
         plane_panel("query and keys", [*keys, query], 3, 30),
         plane_panel("output and values", [*values, output], 3, 30, corners=steps["V"]),

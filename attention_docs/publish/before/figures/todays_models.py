@@ -10,7 +10,7 @@ from attention_docs.publish.before.figures.claims import claim
 from attention_docs.publish.before.figures.drawings.bars import bars_panel
 from attention_docs.publish.before.figures.drawings.boxes import small
 from attention_docs.publish.before.figures.drawings.dials import Hand, dial
-from attention_docs.publish.before.figures.drawings.plane import Mark, plane_panel
+from attention_docs.publish.before.figures.drawings.plane import Vector, plane_panel
 from attention_docs.publish.before.figures.registry import site_figure
 from attention_docs.publish.before.values import StepsOf
 from attention_docs.render.figures import (
@@ -78,8 +78,8 @@ def rotary_positions(steps_of: StepsOf) -> Html:
         plane_panel(
             f"pair {pair}",
             [
-                Mark("q", steps["q_turned"][pair : pair + 1], "query"),
-                Mark("k", steps["k_turned"][pair : pair + 1], "key"),
+                Vector("q", steps["q_turned"][pair : pair + 1], "query"),
+                Vector("k", steps["k_turned"][pair : pair + 1], "key"),
             ],
             4,
             20,

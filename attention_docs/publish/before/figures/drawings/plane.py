@@ -1,8 +1,8 @@
 """Draw arrows and points in a plane around zero; an edit in the page moves them.
 
-Each mark is in a group with `data-plane`, the position of zero and the length of a unit. In the
-group, every element with a `transform` is at the position of the mark. An outline joins the points
-of the step that its `data-outline` names.
+Each of these vectors is in a group with `data-plane`, the position of zero and the length of a
+unit. In the group, every element with a `transform` is at the position of the vector. An outline
+joins the points of the step that its `data-outline` names.
 """
 
 import math
@@ -25,13 +25,13 @@ from attention_docs.render.numbers import number
 from attention_docs.render.references import row_reference, step_name
 
 HEAD = "M1 0L-9 -4L-9 4z"
-# Room beyond the axes for the name of a mark at their end.
+# Room beyond the axes for the name of a vector at their end.
 NAME_WIDTH = 40
 DOT = "M-4 0a4 4 0 1 0 8 0a4 4 0 1 0 -8 0z"
 
 
-class Mark(NamedTuple):
-    """An arrow from zero, or a point, with its name: a row of two numbers, (1, 2)."""
+class Vector(NamedTuple):
+    """A named row of two numbers, (1, 2), drawn as an arrow from zero or as a point."""
 
     name: str
     position: np.ndarray
@@ -40,13 +40,13 @@ class Mark(NamedTuple):
 
 
 def plane_panel(
-    name: str, marks: Sequence[Mark], reach: int, unit: float, corners: Array | None = None
+    name: str, vectors: Sequence[Vector], reach: int, unit: float, corners: Array | None = None
 ) -> Panel:
-    """Draw marks in a plane whose axes go from minus `reach` to `reach`.
+    """Draw vectors in a plane whose axes go from minus `reach` to `reach`.
 
     Args:
         name: the title of the panel.
-        marks: arrows and points.
+        vectors: what to draw.
         reach: where the axes end.
         unit: the length of 1 on paper.
         corners: (n, 2) points of a step that are joined by an outline.
@@ -64,9 +64,11 @@ def plane_panel(
         element("path", d=grid, fill="none", stroke="currentColor", stroke_opacity=0.12),
         element("path", d=axes, fill="none", stroke="currentColor", stroke_opacity=0.4),
         draw_outline(corners, left, bottom, unit) if corners is not None else "",
-        *(draw_mark(mark, left, bottom, unit) for mark in marks),
+        *(draw_vector(vector, left, bottom, unit) for vector in vectors),
     ]
-    positions = (f"{mark.name} ({', '.join(map(number, mark.position[0]))})" for mark in marks)
+    positions = (
+        f"{vector.name} ({', '.join(map(number, vector.position[0]))})" for vector in vectors
+    )
     description = f"{name}: {'; '.join(positions)}."
     return Panel(
         side + NAME_WIDTH, top + side + 2, "".join(body), escape_text(description), name=name
@@ -80,13 +82,13 @@ def draw_outline(corners: Array, left: float, bottom: float, unit: float) -> str
     return element("path", d=f"M{'L'.join(places)}z", **line, data_outline=step_name(corners))
 
 
-def draw_mark(mark: Mark, left: float, bottom: float, unit: float) -> str:
-    """Draw a mark in a plane with zero at (left, bottom) on paper."""
-    x, y = mark.position[0].tolist()
+def draw_vector(vector: Vector, left: float, bottom: float, unit: float) -> str:
+    """Draw a vector in a plane with zero at (left, bottom) on paper."""
+    x, y = vector.position[0].tolist()
     tip = (left + unit * x, bottom - unit * y)
-    paint, reference = colour(mark.role), row_reference(mark.position, 0)
+    paint, reference = colour(vector.role), row_reference(vector.position, 0)
     at_tip = f"translate({tip[0]:g} {tip[1]:g})"
-    if mark.is_arrow:
+    if vector.is_arrow:
         ends = {"x1": left, "y1": bottom, "x2": tip[0], "y2": tip[1]}
         line = element("line", **ends, stroke=paint, stroke_width=2, data_val=reference)
         turn = f"rotate({math.degrees(math.atan2(-y, x)):g} 0 0)"
@@ -94,6 +96,6 @@ def draw_mark(mark: Mark, left: float, bottom: float, unit: float) -> str:
         drawing = line + translated(*tip, head)
     else:
         drawing = element("path", d=DOT, fill=paint, transform=at_tip, data_val=reference)
-    text = translated(*tip, label(6, -8, mark.name, "start", fill=paint))
+    text = translated(*tip, label(6, -8, vector.name, "start", fill=paint))
     group = {"data_plane": f"{left:g} {bottom:g} {unit:g}"}
     return element("g", drawing, text, **group)
