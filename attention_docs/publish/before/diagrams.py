@@ -19,6 +19,7 @@ from attention_docs.publish.cache import digest, files_digest
 from attention_docs.publish.inserts import placeholder
 from attention_docs.publish.node import run_node
 from attention_docs.publish.project import Project
+from attention_docs.render.figures.svg import SUBSCRIPT, with_subscripts
 
 SCRIPT = Path(__file__).with_name("graphviz.mjs")
 GRAPHVIZ = Path("@hpcc-js", "wasm-graphviz")
@@ -41,8 +42,6 @@ GRAPH = (
 PADDING = "\N{NO-BREAK SPACE}"
 # Graphviz writes sizes of boxes in inches.
 POINTS_PER_INCH = 72
-# As in W_Q and d_model.
-SUBSCRIPT = re.compile(r"(?<=\b[A-Za-z])_([A-Za-z]+)")
 MARGIN = 2
 # On a narrow screen, a diagram shrinks to this scale before it scrolls.
 MIN_SCALE = 0.86
@@ -234,27 +233,9 @@ def text_svg(lines: tuple[str, ...], centre: Point, font_size: int) -> str:
     first_baseline = y - line_height * (len(lines) - 1) / 2 + 0.35 * font_size
     return "".join(
         f'<text x="{rounded(x)}" y="{rounded(first_baseline + number * line_height)}">'
-        f"{with_subscripts(line)}</text>"
+        f"{with_subscripts(line, SUBSCRIPT_FONT_SIZE, SUBSCRIPT_DROP)}</text>"
         for number, line in enumerate(lines)
     )
-
-
-def with_subscripts(line: str) -> str:
-    """Return a line of text as SVG with subscripts.
-
-    >>> with_subscripts("m × d_k rows")
-    'm × d<tspan dy="4" font-size="13">k</tspan><tspan dy="-4"> rows</tspan>'
-    """
-    # The pattern has a group, so the texts alternate with the subscripts.
-    first_text, *subscripts_and_texts = SUBSCRIPT.split(html.escape(line))
-    spans = [first_text]
-    for subscript, text in zip(subscripts_and_texts[::2], subscripts_and_texts[1::2], strict=True):
-        spans.append(
-            f'<tspan dy="{SUBSCRIPT_DROP}" font-size="{SUBSCRIPT_FONT_SIZE}">{subscript}</tspan>'
-        )
-        if text:
-            spans.append(f'<tspan dy="-{SUBSCRIPT_DROP}">{text}</tspan>')
-    return "".join(spans)
 
 
 def drawn_points(edge: dict[str, Any], operations: str, kind: str) -> list[Point]:

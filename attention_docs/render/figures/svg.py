@@ -12,8 +12,8 @@ from html import escape
 from typing import NamedTuple
 
 FONT_SIZE = 12
-# Of a symbol such as W_Q: how much smaller its index is, and how many pixels lower.
-SUBSCRIPT, SUBSCRIPT_SIZE, SUBSCRIPT_DROP = re.compile(r"(?<=[A-Z])_(\w+)"), "0.8em", 3
+# The index of a symbol, as in W_Q and d_model.
+SUBSCRIPT = re.compile(r"(?<=\b[A-Za-z])_(\w+)")
 # In common fonts, a digit is a little over half as wide as it is high.
 CHARACTER_WIDTH = 7
 LINE_HEIGHT = 16
@@ -101,8 +101,8 @@ def label(
     return element("text", with_subscripts(with_minus(text)), *children, **position, **attributes)
 
 
-def with_subscripts(text: str) -> str:
-    """Escape text, and lower the index of a symbol.
+def with_subscripts(text: str, size: float | str = "0.8em", drop: int = 3) -> str:
+    """Escape text, and write the index of a symbol in another size and lower.
 
     >>> with_subscripts("W_Q")
     'W<tspan font-size="0.8em" dy="3">Q</tspan>'
@@ -110,8 +110,8 @@ def with_subscripts(text: str) -> str:
     before, *rest = SUBSCRIPT.split(text)
     written = escape_text(before)
     for index, following in zip(rest[::2], rest[1::2], strict=True):
-        written += element("tspan", index, font_size=SUBSCRIPT_SIZE, dy=SUBSCRIPT_DROP)
-        written += element("tspan", escape_text(following), dy=-SUBSCRIPT_DROP) if following else ""
+        written += element("tspan", index, font_size=size, dy=drop)
+        written += element("tspan", escape_text(following), dy=-drop) if following else ""
     return written
 
 
