@@ -72,7 +72,7 @@ def assert_lines_join(lines, pairs):
     ],
     ids=["space", "plane"],
 )  # fmt: skip
-def test_points_can_be_read_back(picture, sets, ticks):
+def test_points_and_ticks_are_labelled_at_their_positions(picture, sets, ticks):
     assert_readable(picture)
     to_paper = fitted_projection(picture, sets)
     for axis, ends in ticks.items():

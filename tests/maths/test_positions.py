@@ -92,9 +92,12 @@ def test_libraries_agree(xp):
     np.testing.assert_allclose(to_numpy(rotation), position_rotation(-3, 6), atol=1e-15)
 
 
-def test_default_base_is_10000(xp):
+def test_default_base_is_10000():
     np.testing.assert_array_equal(sinusoidal_positions(9, 6), sinusoidal_positions(9, 6, 10000))
     np.testing.assert_array_equal(position_rotation(9, 6), position_rotation(9, 6, 10000))
+
+
+def test_base_may_be_an_integer(xp):
     integer_base = sinusoidal_positions(9, 6, 10, xp=xp)
     np.testing.assert_allclose(to_numpy(integer_base), sinusoidal_positions(9, 6, 10.0), atol=1e-14)
 

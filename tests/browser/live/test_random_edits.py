@@ -26,8 +26,8 @@ VISIBLE_CLAIMS = """
             await rest();
             if (document.querySelector(".live-changed")) {
                 for (const em of document.querySelectorAll("article > *:not(.panel, .try, .live-inputs) em")) {
-                    const isSetAside = em.closest(".live-set-back, .try, figure:not(:has(.live-changed)), h2, h3");
-                    if (!isSetAside && em.checkVisibility() && words.includes(em.textContent.toLowerCase()))
+                    const isExempt = em.closest(".live-set-back, .try, figure:not(:has(.live-changed)), h2, h3");
+                    if (!isExempt && em.checkVisibility() && words.includes(em.textContent.toLowerCase()))
                         seen.add(em.parentElement.textContent.slice(0, 200));
                 }
             }
@@ -49,15 +49,15 @@ def test_random_edits_leave_no_sentence_about_the_words(open_page, page):
     assert visit.errors == []
 
 
-def test_sentence_in_a_section_without_numbers_is_set_aside(open_page):
+def test_edit_dims_sentence_in_a_section_without_numbers(open_page):
     visit = open_page("course/order")
     sentence = visit.page.locator("article > p", has_text="finds its noun. But")
-    set_aside = "e => e.matches('.live-set-back')"
-    assert not sentence.evaluate(set_aside)
+    is_dimmed = "element => element.matches('.live-set-back')"
+    assert not sentence.evaluate(is_dimmed)
     slider = visit.page.locator(".dare [data-control]").first
     slider.focus()
     visit.page.keyboard.press("ArrowLeft")
     visit.wait_until("document.querySelector('article > .live-set-back')")
-    assert sentence.evaluate(set_aside)
+    assert sentence.evaluate(is_dimmed)
     visit.page.locator(".live-bar button", has_text="Done").click()
-    assert not sentence.evaluate(set_aside)
+    assert not sentence.evaluate(is_dimmed)
