@@ -109,7 +109,9 @@ def check_cache(
     inputs: Any,
     tolerance: float = 1e-5,
 ) -> None:
-    """Check that a causal layer with a cache gives the same rows at once, in parts and in steps.
+    """Check that a causal layer with a cache gives the same rows for all ways to cut its input.
+
+    It is called with all positions at once, in two chunks, and with one position at a time.
 
     Args:
         layer: takes the next inputs and a cache, and returns their rows, or these and a new cache.
@@ -118,24 +120,24 @@ def check_cache(
         tolerance: how far a number may be off, relative to the largest one.
 
     Raises:
-        AssertionError: if it does not; the message says at which position and in which parts.
+        AssertionError: if it does not; the message says at which position and in which chunks.
 
     >>> def running_sum(x, cache):
     ...     return np.cumsum(x, axis=1)  # forgets the cache
     >>> check_cache(running_sum, dict, np.ones((1, 4, 2)))
     Traceback (most recent call last):
-    AssertionError: position 2 is off by 2 in parts of 2, 2; compared with all at once
+    AssertionError: position 2 is off by 2 in chunks of 2, 2; compared with all at once
     """
     n = inputs.shape[1]
 
     def rows(sizes: list[int]) -> Any:
-        cache, parts, start = make_cache(), [], 0
+        cache, chunks, start = make_cache(), [], 0
         for size in sizes:
             returned = layer(inputs[:, start : start + size], cache)
-            part, cache = returned if isinstance(returned, tuple) else (returned, cache)
-            parts.append(libraries.to_numpy(part))
+            chunk, cache = returned if isinstance(returned, tuple) else (returned, cache)
+            chunks.append(libraries.to_numpy(chunk))
             start += size
-        return np.concatenate(parts, axis=1)
+        return np.concatenate(chunks, axis=1)
 
     whole, half = rows([n]), n // 2
     for sizes in ([half, n - half], [half] + [1] * (n - half), [1] * n):
@@ -144,7 +146,7 @@ def check_cache(
         if len(wrong):
             position, listed = wrong[:, 1].min(), ", ".join(map(str, sizes))
             raise AssertionError(
-                f"position {position} is off by {errors[:, position].max():.3g} in parts of "
+                f"position {position} is off by {errors[:, position].max():.3g} in chunks of "
                 f"{listed}; compared with all at once"
             )
 

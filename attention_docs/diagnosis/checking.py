@@ -141,10 +141,8 @@ def judge(
 ) -> Verdict:
     """Return the verdict on a case; `MistakeSearch` and `add_location` explain wrong numbers."""
     if outcome.failure:
-        is_fault = outcome.kind == "died" or is_raised_by_fault(
-            case, outcome, description, settings
-        )
-        status = WRONG if is_fault else NOT_SUPPORTED
+        died = outcome.kind == "died"
+        status = WRONG if died or is_bug(case, outcome, description, settings) else NOT_SUPPORTED
         return Verdict(case, status, outcome.failure, notes=outcome.notes)
     problem = shape_problem(case, outcome.results, settings) or "; ".join(outcome.problems)
     if problem:
@@ -162,10 +160,8 @@ def judge(
     return Verdict(case, WRONG, notes=outcome.notes)
 
 
-def is_raised_by_fault(
-    case: Case, outcome: Outcome, description: Description, settings: Settings
-) -> bool:
-    """Whether an error is a fault: not if the function refuses a case, or lacks its feature."""
+def is_bug(case: Case, outcome: Outcome, description: Description, settings: Settings) -> bool:
+    """Whether an error is a bug, and not the refusal of a case or the lack of its feature."""
     if any(name in outcome.failure for name in TYPOS):
         return True
     if outcome.kind != "raised" or any(word in outcome.failure for word in REFUSALS):
@@ -200,21 +196,21 @@ def describe_memory(
     again, third = (worker.run(case, description, settings) for _ in range(2))
     if before.failure or again.failure or third.failure:
         return ""
-    if worst_difference(case, third.results, again.results, settings) is not None:
+
+    def differ(first: Outcome, second: Outcome) -> bool:
+        return worst_difference(case, first.results, second.results, settings) is not None
+
+    if differ(third, again):
         return "its output differs from call to call, so turn off randomness such as dropout"
-    fresh = again
     if wrong and wrong.case is case:
-        worker.stop()
-        fresh = worker.run(case, description, settings)
-        is_right = not fresh.failure and not worst_difference(
-            case, fresh.results, case.expected(), settings
-        )
-        if not is_right:
-            fresh = again
+        worker.stop()  # A new process has no state yet.
+        later = worker.run(case, description, settings)
+        if later.failure or worst_difference(case, later.results, case.expected(), settings):
+            later = again
     else:
         worker.run(negated(case), description, settings)
-        fresh = worker.run(case, description, settings)
-    if fresh.failure or worst_difference(case, fresh.results, before.results, settings) is not None:
+        later = worker.run(case, description, settings)
+    if later.failure or differ(later, before):
         return (
             "its output depends on earlier calls, so look for a state that it keeps, such as a "
             "cache with too few keys"

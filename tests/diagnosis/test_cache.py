@@ -42,5 +42,5 @@ def test_cache_that_forgets_is_found():
     def layer(x, cache):
         return attend(x, cache, lambda d, m, n: d <= 0, keep=slice(-5, None))
 
-    with pytest.raises(AssertionError, match="in parts of"):
+    with pytest.raises(AssertionError, match="in chunks of"):
         check_cache(layer, list, INPUTS)
