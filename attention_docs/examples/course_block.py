@@ -122,7 +122,7 @@ def block(xp: ModuleType, placed: Array, added: Array) -> dict[str, Array]:
 
 
 def feed_forward(xp: ModuleType, rows: Array) -> tuple[Array, Array, Array]:
-    """Return the sums, what the maximum leaves of them, and what is added to each row."""
+    """Return what enters the ReLU, what leaves it, and the output of the feed-forward network."""
     matrices = given_matrices(xp)
     before = rows @ matrices["W_1"] + matrices["b_1"]
     hidden = xp.where(before > 0, before, xp.zeros_like(before))

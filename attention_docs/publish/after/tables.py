@@ -33,11 +33,11 @@ def align_table(table: str) -> str:
     if len(lengths) != 1:
         return table
     _, *body = ([text_of(content) for _, content in row] for row in rows)
-    decimals = [decimals_of(column) for column in zip(*body, strict=True)]
+    widths = [width_after_integer(column) for column in zip(*body, strict=True)]
 
     def align_row(row: re.Match[str]) -> str:
-        widths = iter(decimals)
-        return CELL.sub(lambda cell: align_cell(cell, next(widths)), row[0])
+        row_widths = iter(widths)
+        return CELL.sub(lambda cell: align_cell(cell, next(row_widths)), row[0])
 
     return ROW.sub(align_row, table)
 
@@ -46,8 +46,8 @@ def text_of(content: str) -> str:
     return unescape(TAG.sub("", content)).strip()
 
 
-def decimals_of(column: Sequence[str]) -> int | None:
-    """Return the most characters after the integers of a column; None if it holds other text."""
+def width_after_integer(column: Sequence[str]) -> int | None:
+    """Return the width of the longest decimal part, with its point; None if not all are numbers."""
     numbers = [NUMBER.fullmatch(text) for text in column if text not in NO_NUMBER]
     if len(numbers) < 2 or None in numbers:
         return None
@@ -55,11 +55,11 @@ def decimals_of(column: Sequence[str]) -> int | None:
 
 
 def align_cell(cell: re.Match[str], width: int | None) -> str:
-    """Align one cell to the right, with room for the decimals that it lacks."""
+    """Align one cell to the right, and pad its decimal part to a width in characters."""
     if width is None:
         return cell[0]
     number = NUMBER.fullmatch(text_of(cell["content"]))
-    lacking = width - len(number["decimals"] or "") if number else 0
-    padding = PADDING.format(("." + "0" * (width - 1))[-lacking:]) if lacking else ""
+    missing = width - len(number["decimals"] or "") if number else 0
+    padding = PADDING.format(("." + "0" * (width - 1))[-missing:]) if missing else ""
     tag = cell["tag"]
     return f'<{tag} style="text-align: right;">{cell["content"]}{padding}</{tag}>'

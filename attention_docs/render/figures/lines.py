@@ -76,12 +76,14 @@ def lines_panel(
     length: float = WIDTH,
     has_legend: bool = True,
 ) -> Panel:
-    """Draw the lines as a panel, alone or beside others under a heading.
+    """Draw the lines of `attention_lines` as a panel, which can stand beside others.
 
-    Of panels beside each other, one with a legend is enough.
-
-    `sides` replaces the titles "queries" and "keys" by two without colour, for a page that has not
-    introduced these terms.
+    Args:
+        weights: as for `attention_lines`, like `tokens`, `keys` and `query`.
+        heading: a heading above the panel.
+        sides: titles to replace "queries" and "keys" on a page that has not introduced these terms.
+        length: the horizontal distance from queries to keys.
+        has_legend: whether to draw the legend, which one of several panels needs.
     """
     matrix = _checked_weights(weights)
     count, key_count = matrix.shape
