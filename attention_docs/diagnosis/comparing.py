@@ -18,7 +18,7 @@ from attention_docs.diagnosis.mistakes import (
     Mistake,
     compatible_pairs,
 )
-from attention_docs.diagnosis.recipe import LayerCall, Steps
+from attention_docs.diagnosis.recipe import LayerCall, StepFunctions
 from attention_docs.diagnosis.worker import Outcome
 
 Mistakes = tuple[Mistake, ...]
@@ -101,7 +101,7 @@ def possible_conventions(case: Case) -> Iterator[tuple[Convention, ...]]:
 @cache
 def output_with(case: Case, deviations: Deviations) -> Array | None:
     """Compute the output that mistakes or conventions give for a case; None if shapes clash."""
-    changes: Steps = {}
+    changes: StepFunctions = {}
     for deviation in deviations:
         changes |= deviation.changes
     try:

@@ -15,7 +15,7 @@ import numpy as np
 
 from attention_docs.arrays import Array
 from attention_docs.diagnosis import recipe
-from attention_docs.diagnosis.recipe import Call, Steps
+from attention_docs.diagnosis.recipe import Call, StepFunctions
 
 
 @dataclass(frozen=True, eq=False)
@@ -33,7 +33,7 @@ class Mistake:
     name: str
     summary: str
     fix: str
-    changes: Steps
+    changes: StepFunctions
     section: str = ""
 
     @property
@@ -59,7 +59,7 @@ class Convention:
 
     name: str
     summary: str
-    changes: Steps
+    changes: StepFunctions
 
 
 def append_zero_key(call: Call) -> Call:
@@ -83,24 +83,24 @@ def tile_heads(call: Call) -> Call:
     return replace(call, key=np.tile(call.key, tiles), value=np.tile(call.value, tiles))
 
 
-def with_default_scale(scale: Callable[[Call], float]) -> Steps:
+def with_default_scale(scale: Callable[[Call], float]) -> StepFunctions:
     """Return the changed steps for another default scale."""
     return {"scale": lambda call: scale(call) if call.scale is None else call.scale}
 
 
-def with_causal_mask(visible: Callable[[Call], Array]) -> Steps:
+def with_causal_mask(visible: Callable[[Call], Array]) -> StepFunctions:
     """Return the changed steps for another causal mask."""
     return {"causal": lambda call: visible(call) if call.is_causal else recipe.all_visible(call)}
 
 
-def with_bias(add: Callable[[Array, Array], Array]) -> Steps:
+def with_bias(add: Callable[[Array, Array], Array]) -> StepFunctions:
     """Return the changed steps for another way to add a float mask."""
     return {
         "add_bias": lambda scores, call: scores if call.bias is None else add(scores, call.bias)
     }
 
 
-def with_fully_masked_weights(weight: Callable[[Array], float]) -> Steps:
+def with_fully_masked_weights(weight: Callable[[Array], float]) -> StepFunctions:
     """Return the changed steps for other weights in fully masked rows."""
     return {
         "after_softmax": lambda weights, visible: np.where(
@@ -109,7 +109,7 @@ def with_fully_masked_weights(weight: Callable[[Array], float]) -> Steps:
     }
 
 
-def with_mask(change: Callable[[Array], Array]) -> Steps:
+def with_mask(change: Callable[[Array], Array]) -> StepFunctions:
     """Return the changed steps for a changed mask, where there is one."""
     return {
         "mask": lambda call: recipe.all_visible(call) if call.mask is None else change(call.mask)
@@ -121,7 +121,7 @@ def add_mask_times_infinity(scores: Array, visible: Array, call: Call) -> Array:
     return scores if visible.all() else scores + np.where(visible, np.nan, -np.inf)
 
 
-def with_permuted_masks(order: Callable[[Array, int, int], Array]) -> Steps:
+def with_permuted_masks(order: Callable[[Array, int, int], Array]) -> StepFunctions:
     """Return the changed steps if sequences and heads get the masks of wrong sequences.
 
     Args:
@@ -145,7 +145,9 @@ def mask_or_causal(call: Call) -> Array:
     return call.mask | (call.distance <= 0)
 
 
-def with_causal_and_mask(mask: Callable[[Call], Array], causal: Callable[[Call], Array]) -> Steps:
+def with_causal_and_mask(
+    mask: Callable[[Call], Array], causal: Callable[[Call], Array]
+) -> StepFunctions:
     """Return the changed steps for another combination of a mask with a causal mask."""
 
     def is_both(call: Call) -> bool:
@@ -157,7 +159,7 @@ def with_causal_and_mask(mask: Callable[[Call], Array], causal: Callable[[Call],
     }
 
 
-def with_window(change: Callable[[float, float], tuple[float, float]]) -> Steps:
+def with_window(change: Callable[[float, float], tuple[float, float]]) -> StepFunctions:
     """Return the changed steps for a window with other limits, of which inf means none."""
 
     def window(call: Call) -> Array:
@@ -236,7 +238,7 @@ def unpack_by_head(weights: dict[str, Array], heads: int) -> dict[str, Array]:
     }
 
 
-def with_exchanged_weights(**sources: str) -> Steps:
+def with_exchanged_weights(**sources: str) -> StepFunctions:
     """Return the changed steps for weights of other projections: `K="Q"` projects keys by W_Q."""
 
     def exchange(weights: dict[str, Array], heads: int) -> dict[str, Array]:
@@ -245,7 +247,7 @@ def with_exchanged_weights(**sources: str) -> Steps:
     return {"weights": exchange}
 
 
-CHANGES: dict[str, Steps] = {
+CHANGES: dict[str, StepFunctions] = {
     "divided_by_d_k": with_default_scale(lambda call: 1 / call.key.shape[-1]),
     "divided_by_root_of_d_model": with_default_scale(
         lambda call: 1 / math.sqrt(call.d_model or call.query.shape[1] * call.key.shape[-1])

@@ -13,7 +13,8 @@ import numpy as np
 
 from attention_docs.arrays import Array
 
-Steps = dict[str, Callable[..., Any]]
+# The steps of attention as functions, by name: all of them, or those that a mistake changes.
+StepFunctions = dict[str, Callable[..., Any]]
 
 
 @dataclass(frozen=True, eq=False)
@@ -76,7 +77,7 @@ class LayerCall:
     rotation: Array | None = None
 
 
-def attend(call: Call, changes: Steps | None = None) -> Array:
+def attend(call: Call, changes: StepFunctions | None = None) -> Array:
     """Return the (b, h, m, d_v) output, with some of the steps changed.
 
     Raises:
@@ -101,7 +102,7 @@ def attend(call: Call, changes: Steps | None = None) -> Array:
         return steps["weighted_sum"](weights, call.value)
 
 
-def attend_in_heads(call: LayerCall, changes: Steps | None = None) -> Array:
+def attend_in_heads(call: LayerCall, changes: StepFunctions | None = None) -> Array:
     """Return the (b, m, d_model) output of a layer, with some of the steps changed."""
     steps = CORRECT_STEPS | (changes or {})
     weights, biases = steps["weights"](call.weights, call.heads), steps["biases"](call.biases)
@@ -127,7 +128,7 @@ def rotate(rows: Array, angles: Array | None) -> Array:
     return rows * np.cos(angles) + np.concatenate([-second, first], axis=-1) * np.sin(angles)
 
 
-def rounded_steps(bits: int) -> Steps:
+def rounded_steps(bits: int) -> StepFunctions:
     """Return the steps with each result rounded to some bits, in the range of float64."""
 
     def rounded(array: Array) -> Array:
@@ -220,7 +221,7 @@ def merge_heads(output: Array) -> Array:
     return rows.reshape(*rows.shape[:-2], -1)
 
 
-CORRECT_STEPS: Steps = {
+CORRECT_STEPS: StepFunctions = {
     "arguments": lambda call: call,
     "share_heads": share_heads,
     "product": lambda query, key: query @ key.swapaxes(-1, -2),
