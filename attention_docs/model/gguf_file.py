@@ -3,28 +3,19 @@
 Needs PyPI's `gguf`, which reads the format and dequantises weights to float32.
 """
 
-from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
 from attention_docs.arrays import Array
-from attention_docs.model.llama import Layer, Llama, Sizes
+from attention_docs.model.llama import Layer, Llama
 from attention_docs.model.tokenizer import Tokenizer
 
-# The name that each array of `Layer` has in the file.
-LAYER_TENSORS = {
-    "attention_norm": "attn_norm",
-    "W_Q": "attn_q",
-    "W_K": "attn_k",
-    "W_V": "attn_v",
-    "W_O": "attn_output",
-    "feed_forward_norm": "ffn_norm",
-    "W_gate": "ffn_gate",
-    "W_up": "ffn_up",
-    "W_down": "ffn_down",
-}
+# What the file calls the weights of a layer, in the order of `Layer`.
+ATTENTION = ("attn_norm", "attn_q", "attn_k", "attn_v", "attn_output")
+FEED_FORWARD = ("ffn_norm", "ffn_gate", "ffn_up", "ffn_down")
+UNSUPPORTED = ("llama.rope.scaling", "llama.expert")
 
 
 def read_gguf(path: str | Path) -> tuple[Llama, Tokenizer]:
@@ -33,125 +24,55 @@ def read_gguf(path: str | Path) -> tuple[Llama, Tokenizer]:
     Raises:
         ImportError: if PyPI's `gguf` is not installed.
         OSError: if the file cannot be read.
-        ValueError: if it is not a GGUF file of the Llama family, or has tensors or settings that
-            `Llama` does not support.
+        ValueError: if it is not a GGUF file of a model that `Llama` and `Tokenizer` compute.
     """
-    reader = _open(Path(path))
-    fields = dict(reader.fields)
-    tensors = {tensor.name: tensor for tensor in reader.tensors}
-    try:
-        architecture = _value(fields, "general.architecture")
-        if architecture != "llama":
-            raise ValueError(f"its architecture is {architecture!r}; expected 'llama'")
-        sizes = _sizes(fields)
-        return _model(sizes, tensors), _tokenizer(fields)
-    except ValueError as error:
-        raise ValueError(f"{path}: {error}") from None
-
-
-def _open(path: Path) -> Any:
-    """Open the file with PyPI's `gguf`."""
-    try:
-        import gguf
-    except ImportError:
-        raise ImportError(
-            "reading a model needs PyPI's gguf: pip install 'attention-docs[model]'"
-        ) from None
-    with path.open("rb") as file:
-        if file.read(4) != b"GGUF":
-            raise ValueError(f"{path}: expected a GGUF file, which begins with the bytes GGUF")
-    try:
-        return gguf.GGUFReader(path)
-    except (IndexError, OverflowError, ValueError) as error:
-        raise ValueError(f"{path}: the file is damaged or incomplete: {error}") from None
-
-
-def _value(fields: Mapping[str, Any], name: str) -> Any:
-    if name not in fields:
-        raise ValueError(f"it has no {name}")
-    return fields[name].contents()
-
-
-def _sizes(fields: Mapping[str, Any]) -> Sizes:
-    """Return the sizes in the metadata; refuse settings that `Llama` does not support."""
-    for name in fields:
-        if name.startswith(("llama.rope.scaling", "llama.expert")):
-            raise ValueError(f"it has {name}, which this model does not compute")
-    number = {
-        name: _value(fields, f"llama.{name}")
-        for name in (
-            "block_count",
-            "embedding_length",
-            "attention.head_count",
-            "attention.head_count_kv",
-            "feed_forward_length",
-            "attention.layer_norm_rms_epsilon",
-            "context_length",
-        )
-    }
-    layers, d_model, heads, kv_heads, d_ff, epsilon, context = number.values()
-    d_k = d_model // heads
-    for name in ("rope.dimension_count", "attention.key_length", "attention.value_length"):
-        if f"llama.{name}" in fields and _value(fields, f"llama.{name}") != d_k:
-            raise ValueError(f"its llama.{name} is not {d_model} / {heads}, the width of a head")
-    base = _value(fields, "llama.rope.freq_base") if "llama.rope.freq_base" in fields else 10000.0
-    return Sizes(layers, d_model, heads, kv_heads, d_k, d_ff, base, epsilon, context)
-
-
-def _model(sizes: Sizes, tensors: Mapping[str, Any]) -> Llama:
-    """Return the model; refuse missing and unknown tensors and wrong shapes."""
-    d, queries, keys = sizes.d_model, sizes.heads * sizes.d_k, sizes.kv_heads * sizes.d_k
-    shapes = Layer((d,), (d, queries), (d, keys), (d, keys), (queries, d), (d,),
-                   (d, sizes.d_ff), (d, sizes.d_ff), (sizes.d_ff, d))  # fmt: skip
-    remaining = dict(tensors)
-
-    def take(name: str, shape: tuple[int, ...]) -> Array:
-        if name not in remaining:
-            raise ValueError(f"it has no tensor {name}")
-        array = _dequantized(remaining.pop(name))
-        if array.shape != shape:
-            raise ValueError(f"its tensor {name} has shape {array.shape}; expected {shape}")
-        return array
-
-    vocabulary = (
-        int(tensors["token_embd.weight"].shape[-1]) if "token_embd.weight" in tensors else 0
-    )
-    embeddings = take("token_embd.weight", (d, vocabulary)).T
-    layers = [
-        Layer(*(
-            take(f"blk.{number}.{name}.weight", shape)
-            for name, shape in zip(LAYER_TENSORS.values(), shapes, strict=True)
-        ))
-        for number in range(sizes.layers)
-    ]  # fmt: skip
-    output_norm = take("output_norm.weight", (d,))
-    # Many models tie the output matrix to the embeddings.
-    is_tied = "output.weight" not in tensors
-    W_vocabulary = embeddings.T if is_tied else take("output.weight", (d, vocabulary))
-    if remaining:
-        raise ValueError(f"it has a tensor {min(remaining)}, which this model does not compute")
-    return Llama(sizes, embeddings, layers, output_norm, W_vocabulary)
-
-
-def _dequantized(tensor: Any) -> Array:
-    """Return a tensor in float32; a matrix is transposed to (inputs, outputs)."""
+    from gguf import GGUFReader
     from gguf.quants import dequantize
 
     try:
-        return np.asarray(dequantize(tensor.data, tensor.tensor_type), np.float32).T
-    except NotImplementedError:
-        kind = tensor.tensor_type.name
-        raise ValueError(f"its tensor {tensor.name} has the unknown type {kind}") from None
+        reader = GGUFReader(path)
+        settings = {name: field.contents() for name, field in reader.fields.items()}
+        tensors = {
+            # Transposed, a matrix is (inputs, outputs).
+            tensor.name: np.asarray(dequantize(tensor.data, tensor.tensor_type), np.float32).T
+            for tensor in reader.tensors
+        }
+        return _model(settings, tensors), _tokenizer(settings)
+    except KeyError as error:
+        raise ValueError(f"{path}: expected a GGUF file of the Llama family: no {error}") from None
+    except (IndexError, NotImplementedError, OverflowError, ValueError) as error:
+        raise ValueError(f"{path}: expected a GGUF file of the Llama family: {error}") from None
 
 
-def _tokenizer(fields: Mapping[str, Any]) -> Tokenizer:
-    kind = _value(fields, "tokenizer.ggml.model"), _value(fields, "tokenizer.ggml.pre")
-    if kind != ("gpt2", "smollm"):
-        raise ValueError(
-            f"its tokenizer is {kind[0]} with the rule {kind[1]}; expected gpt2 with smollm"
-        )
-    return Tokenizer(
-        _value(fields, "tokenizer.ggml.tokens"),
-        _value(fields, "tokenizer.ggml.merges"),
-        _value(fields, "tokenizer.ggml.token_type"),
+def _model(settings: dict[str, Any], tensors: dict[str, Array]) -> Llama:
+    """Return the model; refuse settings and tensors that it does not compute with."""
+    layers = [
+        Layer(*(tensors.pop(f"blk.{number}.{name}.weight") for name in ATTENTION + FEED_FORWARD))
+        for number in range(settings["llama.block_count"])
+    ]
+    embeddings = tensors.pop("token_embd.weight").T
+    model = Llama(
+        heads=settings["llama.attention.head_count"],
+        kv_heads=settings["llama.attention.head_count_kv"],
+        base=settings.get("llama.rope.freq_base", 10000.0),
+        epsilon=settings["llama.attention.layer_norm_rms_epsilon"],
+        context=settings["llama.context_length"],
+        embeddings=embeddings,
+        layers=layers,
+        output_norm=tensors.pop("output_norm.weight"),
+        # Many models tie the output matrix to the embeddings.
+        W_vocabulary=tensors.pop("output.weight", embeddings.T),
     )
+    if unknown := [*tensors, *(name for name in settings if name.startswith(UNSUPPORTED))]:
+        raise ValueError(f"it has {unknown[0]}, which this model does not compute")
+    d_k = layers[0].W_Q.shape[-1] // model.heads
+    if settings.get("llama.rope.dimension_count", d_k) != d_k:
+        raise ValueError(f"its llama.rope.dimension_count is not {d_k}, the width of a head")
+    return model
+
+
+def _tokenizer(settings: dict[str, Any]) -> Tokenizer:
+    if (rule := settings["tokenizer.ggml.pre"]) != "smollm":
+        raise ValueError(f"its tokenizer has the rule {rule!r}; expected 'smollm'")
+    names = ("tokens", "merges", "token_type")
+    return Tokenizer(*(settings[f"tokenizer.ggml.{name}"] for name in names))

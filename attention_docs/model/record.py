@@ -2,17 +2,18 @@
 
 import hashlib
 import importlib.util
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
 from attention_docs.arrays import Array
+from attention_docs.masks import causal_mask
 from attention_docs.model import antecedents, heads
 from attention_docs.model.antecedents import Sentence
 from attention_docs.model.heads import Head
-from attention_docs.model.llama import Llama, ReplaceHeads
+from attention_docs.model.llama import Llama
 from attention_docs.model.sampling import continue_greedily, next_token_probabilities
 from attention_docs.model.tokenizer import Tokenizer
 from attention_docs.softmax import softmax
@@ -100,7 +101,7 @@ def sentence(model: Llama, tokenizer: Tokenizer) -> dict[str, Any]:
     tokens = tokenizer.encode(SENTENCE)
     run = list(model.run(tokens))
     layer, head = PRONOUN_HEAD
-    group = head // (model.sizes.heads // model.sizes.kv_heads)
+    group = head // (model.heads // model.kv_heads)
     steps = run[layer]
     percent = np.rint(100 * heads.all_weights(run)).astype(int)
     return {
@@ -235,8 +236,8 @@ def sinks(model: Llama, tokenizer: Tokenizer, scores: Array) -> dict[str, Any]:
 
 
 def without_first(length: int) -> Array:
-    """Return a mask that hides the first token from all others."""
-    mask = np.ones((length, length), bool)
+    """Return a causal mask that hides the first token from all others."""
+    mask = causal_mask(length)
     mask[1:, 0] = False
     return mask
 
@@ -309,7 +310,7 @@ def continued(model: Llama, tokenizer: Tokenizer) -> dict[str, Any]:
     }
 
 
-def zeroed(head: Head, mean: Array | float = 0.0) -> ReplaceHeads:
+def zeroed(head: Head, mean: Array | float = 0.0) -> Callable[[int, Array], Array]:
     """Return a function that replaces the output of a head with zeros, or with a mean."""
 
     def replace(layer: int, outputs: Array) -> Array:

@@ -5,7 +5,7 @@ from collections.abc import Iterator, Sequence
 import numpy as np
 
 from attention_docs.arrays import Array
-from attention_docs.model.llama import Llama
+from attention_docs.model.llama import LayerSteps, Llama
 from attention_docs.softmax import softmax
 
 
@@ -46,11 +46,10 @@ def next_token_probabilities(
 
 def continue_greedily(model: Llama, tokens: Sequence[int]) -> Iterator[int]:
     """Yield the most likely next token forever, computing only the new token each time."""
-    cache = None
+    steps: Sequence[LayerSteps] = ()
     new = list(tokens)
     while True:
-        steps = list(model.run(new, cache))
-        cache = [(step.key, step.value) for step in steps]
+        steps = list(model.run(new, cache=steps))
         token = int(np.argmax(model.compute_logits(steps[-1].hidden[-1:])))
         yield token
         new = [token]

@@ -20,8 +20,11 @@ def main():
     loaded = time.perf_counter()
     result = {**results.metadata(), "file": file_description(path)}
     result["sizes"] = {
-        **model.sizes._asdict(),
-        "all_heads": model.sizes.layers * model.sizes.heads,
+        "layers": len(model.layers),
+        "heads": model.heads,
+        "kv_heads": model.kv_heads,
+        "all_heads": len(model.layers) * model.heads,
+        "d_k": model.layers[0].W_Q.shape[-1] // model.heads,
         "vocabulary": len(model.embeddings),
         # The output matrix is tied to the embeddings, so it is not counted again.
         "parameters": model.embeddings.size

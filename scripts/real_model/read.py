@@ -75,9 +75,7 @@ def main():
 
 def strongest_heads(model, weights, names):
     """Return the (layers, h) scores of each kind that the text is long enough for."""
-    repeated = heads.repeated_sequence(
-        model, min(REPEATED_LENGTH, model.sizes.context // 2), seed=0
-    )
+    repeated = heads.repeated_sequence(model, min(REPEATED_LENGTH, model.context // 2), seed=0)
     kinds = {"induction, on random tokens": heads.induction(run_weights(model, repeated))}
     if len(names) > 1:
         kinds["previous token"] = heads.previous_token(weights)

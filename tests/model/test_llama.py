@@ -96,7 +96,7 @@ def test_untied_output_matrix_is_used_for_logits(weights, tokens, tmp_path):
     path = tiny.write_gguf(tmp_path / "untied.gguf", {**weights, "output.weight": output})
     model, _ = read_gguf(path)
     *_, last = model.run(tokens)
-    normed = rms_norm(last.hidden, model.output_norm, model.sizes.epsilon)
+    normed = rms_norm(last.hidden, model.output_norm, model.epsilon)
     np.testing.assert_allclose(model.logits(tokens), normed @ output.T, rtol=1e-6)
 
 
@@ -105,20 +105,18 @@ def test_logits_with_cache_equal_logits_of_whole_text(model, tokens, prompt):
     whole = model.logits(tokens)
     steps = list(model.run(tokens[:prompt]))
     for start in range(prompt, len(tokens), 2):  # two tokens at a time, so a mask is needed
-        cache = [(step.key, step.value) for step in steps]
-        new = tokens[start : start + 2]
-        steps = list(model.run(new, cache))
+        steps = list(model.run(tokens[start : start + 2], cache=steps))
         logits = model.compute_logits(steps[-1].hidden)
         np.testing.assert_allclose(logits, whole[start : start + 2], atol=1e-4)
 
 
-def test_mask_is_combined_with_causal_mask(model, tokens):
+def test_mask_replaces_causal_mask(model, tokens):
     mask = np.ones((len(tokens), len(tokens)), bool)
     mask[1:, 0] = False
     for step in model.run(tokens, mask=mask):
-        visible = step.attention.weights > 0
-        assert not np.any(np.triu(visible, 1))
-        assert not np.any(visible[:, 1:, 0])
+        np.testing.assert_array_equal(
+            step.attention.weights > 0, np.broadcast_to(mask, (4, *mask.shape))
+        )
         np.testing.assert_allclose(np.sum(step.attention.weights, axis=-1), 1, rtol=1e-5)
 
 
@@ -137,8 +135,8 @@ def test_replacing_a_head_changes_only_later_steps(model, tokens):
 @pytest.mark.parametrize(
     ("tokens", "message"),
     [
-        ([], "tokens is empty"),
-        ([1] * 33, "tokens and cache hold 33 tokens; expected at most 32"),
+        ([], "tokens has 0 ids; expected 1 to 32"),
+        ([1] * 33, "tokens has 33 ids; expected 1 to 32"),
         ([0, -1], "outside the vocabulary of 259"),
         ([259], "outside the vocabulary of 259"),
     ],
@@ -151,15 +149,14 @@ def test_invalid_tokens_are_refused(model, tokens, message):
 @pytest.mark.parametrize(
     ("options", "message"),
     [
-        ({"architecture": "qwen2"}, "its architecture is 'qwen2'; expected 'llama'"),
-        ({"pre": "llama-bpe"}, "its tokenizer is gpt2 with the rule llama-bpe"),
+        ({"architecture": "qwen2"}, "no 'llama.block_count'"),
+        ({"pre": "llama-bpe"}, "its tokenizer has the rule 'llama-bpe'; expected 'smollm'"),
         ({"extra": [("llama.rope.scaling.factor", 8.0)]}, "it has llama.rope.scaling.factor"),
         ({"extra": [("llama.expert_count", 8.0)]}, "it has llama.expert_count"),
-        ({"sizes": {**tiny.SIZES, "block_count": 4}}, "it has no tensor blk.3.attn_norm.weight"),
-        ({"sizes": {**tiny.SIZES, "block_count": 2}}, "it has a tensor blk.2.attn_k.weight"),
-        ({"sizes": {**tiny.SIZES, "feed_forward_length": 9}}, r"has shape \(16, 24\); expected \(16, 9\)"),
+        ({"sizes": {**tiny.SIZES, "block_count": 4}}, "no 'blk.3.attn_norm.weight'"),
+        ({"sizes": {**tiny.SIZES, "block_count": 2}}, "it has blk.2.attn_norm.weight"),
         ({"sizes": {**tiny.SIZES, "rope.dimension_count": 2}}, "its llama.rope.dimension_count"),
-        ({"sizes": {k: v for k, v in tiny.SIZES.items() if k != "block_count"}}, "it has no llama.block_count"),
+        ({"sizes": {k: v for k, v in tiny.SIZES.items() if k != "block_count"}}, "no 'llama.block_count'"),
     ],
 )  # fmt: skip
 def test_unsupported_models_are_refused(weights, tmp_path, options, message):
@@ -171,15 +168,11 @@ def test_unsupported_models_are_refused(weights, tmp_path, options, message):
 def test_missing_foreign_and_truncated_files_are_refused(path, tmp_path):
     with pytest.raises(FileNotFoundError):
         read_gguf(tmp_path / "missing.gguf")
-    other = tmp_path / "other.gguf"
-    for content, message in ((b"PK", "begins with the bytes GGUF"), (b"", "bytes GGUF")):
-        other.write_bytes(content)
-        with pytest.raises(ValueError, match=message):
-            read_gguf(other)
     content = path.read_bytes()
-    for length in (10, 1000, len(content) - 100):
-        other.write_bytes(content[:length])
-        with pytest.raises(ValueError, match="damaged or incomplete"):
+    other = tmp_path / "other.gguf"
+    for part in (b"", b"PK", content[:10], content[:1000], content[:-100]):
+        other.write_bytes(part)
+        with pytest.raises(ValueError, match="expected a GGUF file of the Llama family: "):
             read_gguf(other)
 
 
@@ -199,7 +192,7 @@ def largest_difference(torch, theirs, model, tokens):
         run = theirs(torch.tensor([tokens]), output_hidden_states=True, output_attentions=True)
     steps = list(model.run(tokens))
     hidden = [step.hidden for step in steps]
-    hidden[-1] = rms_norm(hidden[-1], model.output_norm, model.sizes.epsilon)
+    hidden[-1] = rms_norm(hidden[-1], model.output_norm, model.epsilon)
     ours = [
         *hidden,
         *(step.attention.weights for step in steps),
