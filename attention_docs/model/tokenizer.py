@@ -2,9 +2,10 @@
 
 import re
 import unicodedata
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from functools import cache
 from itertools import pairwise
+from typing import Any
 
 # GGUF's types of special tokens, which are matched literally in a text.
 CONTROL, USER_DEFINED = 3, 4
@@ -68,6 +69,19 @@ class Tokenizer:
         }
         longest_first = sorted(self.special, key=len, reverse=True)
         self.special_pattern = re.compile(f"({'|'.join(map(re.escape, longest_first)) or '(?!)'})")
+
+    @classmethod
+    def from_gguf(cls, settings: Mapping[str, Any]) -> "Tokenizer":
+        """Return the tokenizer that the settings of a GGUF file describe.
+
+        Raises:
+            KeyError: if the settings have no tokens, merges or types.
+            ValueError: if they name another rule than `smollm`.
+        """
+        if (rule := settings["tokenizer.ggml.pre"]) != "smollm":
+            raise ValueError(f"its tokenizer has the rule {rule!r}; expected 'smollm'")
+        names = ("tokens", "merges", "token_type")
+        return cls(*(settings[f"tokenizer.ggml.{name}"] for name in names))
 
     def encode(self, text: str) -> list[int]:
         """Convert a text to token ids.

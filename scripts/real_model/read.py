@@ -53,9 +53,9 @@ def main():
         tokens = tokenizer.encode(text)
         if len(tokens) > LONGEST:
             raise ValueError(f"the text has {len(tokens)} tokens; expected at most {LONGEST}")
+        run = list(model.run(tokens))
     except (ImportError, OSError, ValueError) as error:
         sys.exit(f"model: {error}")
-    run = list(model.run(tokens))
     weights = heads.all_weights(run)
     names = words(tokenizer, tokens)
     probabilities = next_token_probabilities(model.compute_logits(run[-1].hidden)[-1])

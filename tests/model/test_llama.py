@@ -1,6 +1,7 @@
 """A model of the Llama family: compared with loops over Python numbers and with transformers."""
 
 import re
+import sys
 
 import numpy as np
 import pytest
@@ -149,13 +150,13 @@ def test_invalid_tokens_are_refused(model, tokens, message):
 @pytest.mark.parametrize(
     ("options", "message"),
     [
-        ({"architecture": "qwen2"}, "no 'llama.block_count'"),
+        ({"architecture": "qwen2"}, "no 'llama.attention.head_count'"),
         ({"pre": "llama-bpe"}, "its tokenizer has the rule 'llama-bpe'; expected 'smollm'"),
         ({"extra": [("llama.rope.scaling.factor", 8.0)]}, "it has llama.rope.scaling.factor"),
         ({"extra": [("llama.expert_count", 8.0)]}, "it has llama.expert_count"),
-        ({"sizes": {**tiny.SIZES, "block_count": 4}}, "no 'blk.3.attn_norm.weight'"),
+        ({"sizes": {**tiny.SIZES, "block_count": 4}}, "its tensor blk.3.attn_norm.weight is missing"),
         ({"sizes": {**tiny.SIZES, "block_count": 2}}, "it has blk.2.attn_norm.weight"),
-        ({"sizes": {**tiny.SIZES, "rope.dimension_count": 2}}, "its llama.rope.dimension_count"),
+        ({"sizes": {**tiny.SIZES, "rope.dimension_count": 2}}, "its tensor blk.0.attn_q.weight has"),
         ({"sizes": {k: v for k, v in tiny.SIZES.items() if k != "block_count"}}, "no 'llama.block_count'"),
     ],
 )  # fmt: skip
@@ -163,6 +164,39 @@ def test_unsupported_models_are_refused(weights, tmp_path, options, message):
     path = tiny.write_gguf(tmp_path / "other.gguf", weights, **options)
     with pytest.raises(ValueError, match=f"{re.escape(str(path))}: .*{message}"):
         read_gguf(path)
+
+
+TENSORS = tiny.tiny_weights()
+
+
+@pytest.mark.parametrize("name", [*TENSORS, "output.weight"])
+def test_tensors_of_wrong_shape_are_refused(tmp_path, name):
+    tensor = TENSORS.get(name, TENSORS["token_embd.weight"])
+    longer = np.concatenate((tensor, tensor[:1]))
+    path = tiny.write_gguf(tmp_path / "other.gguf", {**TENSORS, name: longer})
+    # A matrix of the file is (outputs, inputs).
+    message = f"{name} has shape {longer.T.shape}; expected shape {tensor.T.shape}"
+    with pytest.raises(ValueError, match=f"its tensor {re.escape(message)}$"):
+        read_gguf(path)
+
+
+@pytest.mark.parametrize("name", TENSORS)
+def test_missing_tensors_are_refused(tmp_path, name):
+    others = {other: tensor for other, tensor in TENSORS.items() if other != name}
+    path = tiny.write_gguf(tmp_path / "other.gguf", others)
+    message = f"{name} is missing; expected shape {TENSORS[name].T.shape}"
+    with pytest.raises(ValueError, match=f"its tensor {re.escape(message)}$"):
+        read_gguf(path)
+
+
+@pytest.mark.parametrize("module", ["gguf", "gguf.quants", "yaml"])
+def test_missing_module_is_an_error_that_names_the_extra(path, monkeypatch, module):
+    for loaded in [name for name in sys.modules if name.partition(".")[0] == "gguf"]:
+        monkeypatch.delitem(sys.modules, loaded)
+    monkeypatch.setitem(sys.modules, module, None)
+    with pytest.raises(ImportError, match=r"pip install 'attention-docs\[model\]'$") as error:
+        read_gguf(path)
+    assert module in str(error.value)
 
 
 def test_missing_foreign_and_truncated_files_are_refused(path, tmp_path):
