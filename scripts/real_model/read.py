@@ -10,7 +10,7 @@ from attention_docs.model import heads
 from attention_docs.model.gguf_file import read_gguf
 from attention_docs.model.record import REPEATED_LENGTH, run_weights, weights_file, words
 from attention_docs.model.sampling import next_token_probabilities
-from attention_docs.publish.before.figures.real_model import small_picture
+from attention_docs.publish.before.figures.real_model import draw_heads
 from attention_docs.render import heatmap
 
 LONGEST = 100  # tokens
@@ -28,7 +28,7 @@ body {{ max-width: 60rem; margin: auto; padding: 1rem; }}
 svg {{ max-width: 100%; height: auto; }}
 .heads {{ display: grid; gap: 6px; max-width: 40rem; }}
 .heads {{ grid-template-columns: repeat({columns}, 1fr); }}
-.heads svg {{ width: 100%; fill: var(--role-weights, #d6409f); }}
+.heads svg {{ width: 100%; stroke: var(--role-weights, #d6409f); }}
 .heads svg:hover {{ transform: scale(3); position: relative; z-index: 1; background: Canvas; }}
 td, th {{ padding: 0 1rem 0 0; text-align: left; }}
 </style>
@@ -91,8 +91,8 @@ def page_of(text, names, likeliest, weights, kinds):
     percent = np.rint(100 * weights).astype(int).tolist()
     side = len(names)
     pictures = [
-        f'<svg viewBox="0 0 {side} {side}" role="img" aria-label="layer {layer}, head {head}">'
-        f"<title>layer {layer}, head {head}</title>{small_picture(rows)}</svg>"
+        f'<svg viewBox="-.5 0 {side} {side}" role="img" aria-label="layer {layer}, head {head}">'
+        f"<title>layer {layer}, head {head}</title>{draw_heads({(0, 0): rows})}</svg>"
         for layer, rows_of_heads in enumerate(percent)
         for head, rows in enumerate(rows_of_heads)
     ]

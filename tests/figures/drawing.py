@@ -90,6 +90,8 @@ def _compose(to_paper, transform):
     """Return the map of a child to the figure, from that of its parent and its own transform."""
     if transform.startswith("translate"):
         return lambda points: to_paper(points + numbers(transform))
+    if transform.startswith("scale"):
+        return lambda points: to_paper(points * numbers(transform))
     if transform.startswith("rotate"):
         degrees, *centre = numbers(transform)
         angle = np.radians(degrees)

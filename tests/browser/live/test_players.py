@@ -10,11 +10,18 @@ from tests.browser.test_side_panel import AXE
 from tests.browser.visit import HORIZONTAL_OVERFLOW, url_path
 
 PLAYER, SLIDER, NAME = ".player", ".player input", ".player output"
-# For each page with a player: the number of its states, and an input that they depend on.
+# For each page with a player: the number of its states.
 PAGES = {
-    "mechanisms/heads_in_code": (5, "head_splitting", "X"),
-    "mechanisms/kv_cache": (4, "kv_cache", "W_K"),
-    "mechanisms/tiles": (4, "tiles", "K"),
+    "mechanisms/heads_in_code": 5,
+    "mechanisms/kv_cache": 4,
+    "mechanisms/real_model": 4,
+    "mechanisms/tiles": 4,
+}
+# The inputs that states depend on, unless they are measured.
+INPUTS = {
+    "mechanisms/heads_in_code": ("head_splitting", "X"),
+    "mechanisms/kv_cache": ("kv_cache", "W_K"),
+    "mechanisms/tiles": ("tiles", "K"),
 }
 each_page = pytest.mark.parametrize("page", PAGES)
 VISIBLE = """
@@ -35,7 +42,7 @@ NUMBERS = """
 @each_page
 def test_reader_steps_through_all_states(open_page, page):
     visit = open_page(page)
-    count = PAGES[page][0]
+    count = PAGES[page]
     visit.wait_until("document.querySelector('.player').dataset.ready === ''")
     back, forward = visit.page.locator(f"{PLAYER} button").all()
     names = []
@@ -57,9 +64,9 @@ def test_reader_steps_through_all_states(open_page, page):
     assert visit.errors == []
 
 
-@each_page
+@pytest.mark.parametrize("page", INPUTS)
 def test_all_states_show_what_python_computes_after_an_edit(open_page, page):
-    _, example, step = PAGES[page]
+    example, step = INPUTS[page]
     array = np.array(examples.steps(example)[step])
     array[1, 0] = 3
     visit = open_page(page)
