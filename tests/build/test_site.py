@@ -152,6 +152,7 @@ def test_provenance_has_definition_numpy_and_latex(site):
 def test_provenances_of_several_examples_name_them(site):
     page = read_page(site, "mechanisms/self_attention")
     titles = [examples.load(name).TITLE for name in re.findall('data-of="(.*?)"', page)]
+    assert page.count("Press a number") == 1
     assert len(titles) == len(set(titles)) == 2
     for title in titles:
         assert f"Where do the numbers of “{title}” come from?" in page

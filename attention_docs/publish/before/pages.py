@@ -228,6 +228,8 @@ class MarkdownConverter:
         steps = self.project.examples.steps(name)
         self.used_examples.add(name)
         is_one_of_several = source.prose.count(r"\example{") > 1
+        is_first = source.prose.find(r"\example{") == source.prose.find(rf"\example{{{name}}}")
+        has_hint = is_first and source.path.startswith("mechanisms/")
 
         # Written later, because graphs are still computed in the background.
         def write_html() -> str:
@@ -238,9 +240,10 @@ class MarkdownConverter:
                 self.project.repository,
                 is_editable=is_editable,
                 is_one_of_several=is_one_of_several,
+                has_hint=has_hint,
             )
 
-        kind = "named_provenance" if is_one_of_several else "provenance"
+        kind = f"{'named_' * is_one_of_several}provenance{'_with_hint' * has_hint}"
         return self.inserts.add_lazily(f"{kind}_of_{name}", write_html)
 
     def check_notebook(self, source: Source) -> None:

@@ -11,7 +11,7 @@ from attention_docs.render.latex import latex_steps
 
 BLOCK = """\
 <section class="provenance" data-of="{name}">
-{button}<details class="info">
+{button}{hint}<details class="info">
 <summary>Where do {numbers} come from?</summary>
 <p>Each time this site is built, {file} computes them, and its doctest compares every digit. \
 This command prints them:</p>
@@ -26,6 +26,11 @@ TRY_BUTTON = """\
 <button type="button" class="md-button live-try" data-example="{}" hidden>\
 Try your own numbers{}</button>
 """
+# Hidden with the button before it.
+HINT = """\
+<p class="hint">Press a number in a formula or a figure to see where it comes from \
+and to change it.</p>
+"""
 DETAILS = "<details{}>\n<summary>{}</summary>\n{}\n</details>\n"
 # After a reader's edit, scripts update the code in elements with this attribute. (The theme's copy
 # buttons would take a `data-copy` for the text to copy.)
@@ -39,6 +44,7 @@ def provenance(
     *,
     is_editable: bool,
     is_one_of_several: bool,
+    has_hint: bool,
 ) -> str:
     """Return the block for an example as HTML.
 
@@ -48,6 +54,7 @@ def provenance(
         repository: the repository's URL, if known, for links.
         is_editable: whether readers can edit its inputs.
         is_one_of_several: whether the page has other examples, so that the block has to name it.
+        has_hint: whether to say what readers can do with the numbers.
 
     Raises:
         LookupError: if there is no such example.
@@ -59,6 +66,7 @@ def provenance(
     return BLOCK.format(
         name=name,
         button=TRY_BUTTON.format(name, title and f": {title}") if is_editable else "",
+        hint=HINT if is_editable and has_hint else "",
         numbers=f"the numbers of {title}" if title else "these numbers",
         file=file_link(f"attention_docs/examples/{name}.py", repository),
         command=code_html(f"$ python -m attention_docs show {name}"),
