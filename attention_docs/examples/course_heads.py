@@ -94,6 +94,22 @@ output 5 x 7
  [0.0884 0.0884 3.5507      0 0 0 0]
  [1.4545 1.4545 0.1960 0.1960 0 0 0]
  [1.9611 1.0166 0.0106 1.6687 0 0 0]]
+they_query_1 3
+[2 0 2]
+they_query_2 3
+[-1.4000 -4.8000 0]
+keys_1 5 x 3
+[[3 0  1.6000]
+ [0 2       0]
+ [3 0 -1.6000]
+ [0 0 -1.9200]
+ [0 0 -0.7040]]
+keys_2 5 x 3
+[[ 1.2000  1.6000 0]
+ [      2       0 0]
+ [ 1.2000 -1.6000 0]
+ [-0.5600 -1.9200 0]
+ [-1.8720 -0.7040 0]]
 they_scores 3 x 5
 [[ 9.2000       0 2.8000 -3.8400 -1.4080]
  [-9.3600 -2.8000      6      10       6]
@@ -115,6 +131,7 @@ from attention_docs.dot_product import attention_steps
 from attention_docs.examples.course_sentence import (
     FEATURES,
     HAND_FEATURES,
+    KEY_FEATURES,
     VALUE_FEATURES,
     WORDS,
     given_matrices,
@@ -140,6 +157,10 @@ LABELS = {
     "added_1": (WORDS, FEATURES),
     "added_2": (WORDS, FEATURES),
     "output": (WORDS, FEATURES),
+    "they_query_1": (KEY_FEATURES,),
+    "they_query_2": (HAND_FEATURES,),
+    "keys_1": (WORDS, KEY_FEATURES),
+    "keys_2": (WORDS, HAND_FEATURES),
     "they_scores": (["head 1", "head 2", "sum"], WORDS),
     "one_head_weights": (WORDS, WORDS),
 }
@@ -174,6 +195,10 @@ def steps(xp: ModuleType = numpy) -> dict[str, Array]:
         "added_1": one.output @ matrices["W_O_1"],
         "added_2": two.output @ matrices["W_O_2"],
         "output": side_by_side @ w_o,
+        "they_query_1": round_off(xp, q_1[4, :]),
+        "they_query_2": round_off(xp, q_2[4, :]),
+        "keys_1": k_1,
+        "keys_2": k_2,
         "they_scores": round_off(xp, they_scores),
         "one_head_weights": one_head.weights,
     }

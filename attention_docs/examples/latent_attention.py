@@ -25,6 +25,11 @@ latents 5 x 3
  [      2 -0.5000       2]
  [      0      -1 -0.5000]
  [      1       1 -1.5000]]
+W_R 4 x 2
+[[     0      1]
+ [     1      0]
+ [    -1 0.5000]
+ [0.5000      1]]
 keys_rotary 5 x 2
 [[-2.5000       1]
  [ 1.4703  3.2153]
@@ -171,6 +176,7 @@ def steps(xp: ModuleType = numpy) -> dict[str, Array]:
         "X": x,
         "W_down": down,
         "latents": latents,
+        "W_R": w_k_rotary,
         "keys_rotary": keys_rotary,
         **first,
         **{f"{name}_2": step for name, step in second.items()},

@@ -241,6 +241,7 @@ def course_heads(literals):
     for i in (1, 2):
         steps = head(literals, i, rows)
         computed |= {f"weights_{i}": steps["weights"], f"head_{i}": steps["output"]}
+        computed[f"keys_{i}"] = project(literals, rows, i)[1]
         computed[f"added_{i}"] = reference.matmul(steps["output"], literals[f"W_O_{i}"])
     return {
         **computed,
@@ -264,6 +265,8 @@ def scores_of_heads(literals):
     both = [first[THEY], second[THEY]]
     return {
         "they_scores": [*both, [a + b for a, b in zip(*both, strict=True)]],
+        "they_query_1": project(literals, add_positions(literals), 1)[0][THEY],
+        "they_query_2": project(literals, add_positions(literals), 2)[0][THEY],
         "pass_query": project(literals, add_positions(literals), 2)[0][PASS],
         "pass_scores": second[PASS],
         "birds_scores": second[BIRDS],
