@@ -26,12 +26,22 @@ from attention_docs.render.figures import (
     scatter_2d,
     scatter_3d,
 )
-from attention_docs.render.figures.scales import FILLS
-from attention_docs.render.figures.svg import colour, element, label, player
+from attention_docs.render.figures.scales import FILLS, scale_of
+from attention_docs.render.figures.svg import (
+    LINE_HEIGHT,
+    colour,
+    element,
+    label,
+    player,
+    vertical_label,
+)
 from attention_docs.render.numbers import number
 from attention_docs.render.references import step_name
 
 FEATURES = ("feature 1", "feature 2", "feature 3")
+VALUES = ["air", "water", "action", "reason"]
+# The geometry of the figure of two heads, in pixels.
+HEAD_CELL, HEAD_ROWS, HEADS_TOP, HEADS_GAP = (18, 20), 5, 80, 18
 TOKENS, SUMS = ["bird", "boat", "seaplane"], ["air", "water"]
 
 
@@ -159,29 +169,75 @@ def cross_attention_space(steps_of: StepsOf) -> Html:
 
 @site_figure
 def heads_of_a_sentence(steps_of: StepsOf) -> Html:
-    r"""The weights of two heads for one sentence. In head 1, *they* looks at *birds*, the noun that
-    it stands for. In head 2, each word looks at the word before it, and the first at itself. Under
-    the causal mask no word looks ahead."""
+    r"""Two heads read one sentence. In head 1, *they* looks at *birds*, the noun that it stands
+    for. In head 2, each word looks at the word before it, and the first at itself. Under the causal
+    mask no word looks ahead. The outputs are put side by side, and $W_O$ mixes them: *they* gets
+    *air* from head 1 and most of its *reason* from head 2."""
     steps = steps_of("course_heads")
     words = examples.labels("course_heads", "weights_1")[0]
     weights_1, weights_2 = steps["weights_1"], steps["weights_2"]
-    claim(words[weights_1[words.index("they")].argmax()] == "birds", "*they* looks at *birds*")
+    they, (air, reason) = words.index("they"), map(VALUES.index, ("air", "reason"))
+    claim(words[weights_1[they].argmax()] == "birds", "*they* looks at *birds*")
     looked_at = weights_2.argmax(axis=1).tolist()
     claim(looked_at == [0, 0, 1, 2, 3], "each word looks at the word before it")
-    hidden = ~np.tri(len(words), dtype=bool)
-    panels = [
-        matrix_panel(
-            weights,
-            name,
-            **WEIGHTS,
-            row_labels=words,
-            column_labels=words,
-            hidden=hidden,
-            numbers=False,
+    added_1, added_2 = steps["added_1"][they], steps["added_2"][they]
+    claim(added_1[air] > added_2[air] == 0, "*air* from head 1")
+    claim(added_2[reason] > added_1[reason], "most of its *reason* from head 2")
+    panels = [_heads_attend(steps, they)]
+    for name, step in (("Side by side", "side_by_side"), ("Mixed by W_O", "output")):
+        grid = cells.Grid(36, HEADS_TOP, HEAD_CELL, *steps[step].shape)
+        mark = cells.draw_row_labels(grid, [""] * they + ["they"])
+        body = _head_cells(grid, steps[step], "output", examples.labels("course_heads", step)[1])
+        heading = label(grid.x, LINE_HEIGHT / 2, name, "start", font_weight="bold")
+        width, height = grid.x + grid.width + 2, grid.y + grid.height
+        panels.append(
+            Panel(
+                width, height, heading + body + mark, cells.describe(name, steps[step]), name=name
+            )
         )
-        for name, weights in (("Head 1", weights_1), ("Head 2", weights_2))
-    ]
-    return beside(panels, "What two heads look at")
+    return beside(panels, "Two heads, side by side and mixed")
+
+
+def _heads_attend(steps: Mapping[str, Array], they: int) -> Panel:
+    """Draw the weights of two heads, one below the other, and the output of each."""
+    words = examples.labels("course_heads", "weights_1")[0]
+    body = [label(76, LINE_HEIGHT / 2, "Each head attends", "start", font_weight="bold")]
+    description = []
+    for head in (1, 2):
+        weights, output = steps[f"weights_{head}"], steps[f"head_{head}"]
+        top = HEADS_TOP + (head - 1) * (HEAD_ROWS * HEAD_CELL[1] + HEADS_GAP)
+        grid = cells.Grid(76, top, HEAD_CELL, *weights.shape)
+        result = cells.Grid(grid.x + grid.width + 36, top, HEAD_CELL, *output.shape)
+        is_first = head == 1
+        body += [
+            vertical_label(8, top + grid.height / 2, f"head {head}"),
+            cells.draw_row_labels(grid, words),
+            _head_cells(grid, weights, "weights", words if is_first else []),
+            label(result.x - 18, result.centre(2, 0)[1], "V ="),
+            _head_cells(result, output, "output", VALUES if is_first else []),
+        ]
+        description += [
+            cells.describe(f"Weights of head {head}", weights),
+            cells.describe(f"Output of head {head}", output),
+        ]
+    return Panel(
+        result.x + result.width + 2,
+        top + result.height,
+        "".join(body),
+        " ".join(description),
+        name="Each head attends",
+    )
+
+
+def _head_cells(grid: cells.Grid, matrix: Array, role: str, columns: Sequence[str]) -> str:
+    """Draw a matrix without numbers, with words over its columns that read upwards."""
+    hidden = ~np.tri(len(matrix), dtype=bool) if role == "weights" else None
+    scale = scale_of("sequential", role, matrix, role)
+    words = []
+    for column, word in enumerate(columns):
+        x, y = grid.centre(0, column)[0], grid.y - 6
+        words.append(label(x, y, word, "start", transform=f"rotate(-90 {x:g} {y:g})"))
+    return "".join(words) + cells.draw_cells(grid, matrix, scale, hidden, False)
 
 
 @site_figure
