@@ -2,7 +2,8 @@
 
 All sizes differ: 4 queries, 8 keys of 3 features, values of 5. `maxima`, `rescale` and `sums`
 follow the scores `z` of the first query one by one. `tile_maxima`, `tile_totals` and `tile_sums`
-are the states of its four tiles, the `running_...` those of all tiles so far. `in_order` and `tree`
+are the states of its four tiles, the `running_...` those of all tiles so far, and `running_rescale`
+has the factors of the earlier sums. `in_order` and `tree`
 are the outputs of all queries, merged tile after tile and in pairs; `ring` is that of the third
 query, merged from the third tile round to the second. The traffic counts numbers read from and
 written to slow memory.
@@ -62,6 +63,8 @@ tile_sums 4 x 5
  [0.1986 2.9007      1 0.0993       1]]
 running_maxima 4
 [1.1547 2.8868 2.8868 2.8868]
+running_rescale 4
+[0 0.1769 1 1]
 running_totals 4
 [1.5614 1.4532 1.6082 2.7076]
 running_sums 4 x 5
@@ -144,6 +147,7 @@ LABELS = {
     "tile_totals": (TILES,),
     "tile_sums": (TILES, []),
     "running_maxima": (MERGED,),
+    "running_rescale": (MERGED,),
     "running_totals": (MERGED,),
     "running_sums": (MERGED, []),
     "running_outputs": (MERGED, []),
@@ -159,6 +163,7 @@ def steps(xp: ModuleType = numpy) -> dict[str, Array]:
     starts = range(0, k.shape[0], TILE)
     tiles = [attend_tile(q, k[i : i + TILE, :], v[i : i + TILE, :]) for i in starts]
     running = list(itertools.accumulate(tiles, merge))
+    running_maxima = xp.stack([state.maximum[0] for state in running])
     first, second, third, fourth = tiles
     tree = merge(merge(first, second), merge(third, fourth))
     ring = functools.reduce(
@@ -173,7 +178,7 @@ def steps(xp: ModuleType = numpy) -> dict[str, Array]:
         "V": v,
         "z": z,
         "maxima": maxima,
-        "rescale": xp.concat([xp.zeros_like(z[:1]), xp.exp(maxima[:-1] - maxima[1:])]),
+        "rescale": rescaling_factors(xp, maxima),
         "sums": sums,
         "plain_sum": xp.sum(xp.exp(z - xp.max(z))),
         "weights": at_once.weights,
@@ -181,7 +186,8 @@ def steps(xp: ModuleType = numpy) -> dict[str, Array]:
         "tile_maxima": xp.stack([tile.maximum[0] for tile in tiles]),
         "tile_totals": xp.stack([tile.total[0] for tile in tiles]),
         "tile_sums": xp.stack([tile.sums[0, :] for tile in tiles]),
-        "running_maxima": xp.stack([state.maximum[0] for state in running]),
+        "running_maxima": running_maxima,
+        "running_rescale": rescaling_factors(xp, running_maxima),
         "running_totals": xp.stack([state.total[0] for state in running]),
         "running_sums": xp.stack([state.sums[0, :] for state in running]),
         "running_outputs": xp.stack([state.output[0, :] for state in running]),
@@ -212,6 +218,11 @@ def online_softmax(xp: ModuleType, z: Array) -> tuple[Array, Array]:
         maxima.append(maximum)
         sums.append(total)
     return xp.stack(maxima), xp.stack(sums)
+
+
+def rescaling_factors(xp: ModuleType, maxima: Array) -> Array:
+    """Return what multiplies earlier sums at each maximum; before the first there are none."""
+    return xp.concat([xp.zeros_like(maxima[:1]), xp.exp(maxima[:-1] - maxima[1:])])
 
 
 def state_of_query(state: TileState, query: int) -> TileState:

@@ -315,14 +315,18 @@ def tiles(literals):
         *(state(0, end) for end in ends), strict=True
     )
     maxima, sums, _ = zip(*(state(0, j + 1) for j in range(8)), strict=True)
-    previous_maxima = [-math.inf, *maxima[:-1]]
+
+    def rescaling_factors(maxima):
+        previous_maxima = [-math.inf, *maxima[:-1]]
+        return [math.exp(old - new) for old, new in zip(previous_maxima, maxima, strict=True)]
+
     # Without rescaling, the sums of a tile stay relative to the running maximum at its merge.
     factors = np.exp(np.subtract(tile_maxima, running_maxima))
     not_rescaled = np.dot(factors, tile_sums) / np.dot(factors, tile_totals)
     return {
         "z": z,
         "maxima": maxima,
-        "rescale": [math.exp(old - new) for old, new in zip(previous_maxima, maxima, strict=True)],
+        "rescale": rescaling_factors(maxima),
         "sums": sums,
         "plain_sum": sums[-1],
         "weights": full["weights"],
@@ -331,6 +335,7 @@ def tiles(literals):
         "tile_totals": tile_totals,
         "tile_sums": tile_sums,
         "running_maxima": running_maxima,
+        "running_rescale": rescaling_factors(running_maxima),
         "running_totals": running_totals,
         "running_sums": running_sums,
         "running_outputs": np.array(running_sums) / np.array(running_totals)[:, None],

@@ -359,12 +359,14 @@ def _tile_rounds(name: str, rounds: np.ndarray) -> Panel:
 def tile_states(steps_of: StepsOf) -> Html:
     r"""The first query meets one tile after another. In the box are the scores and values that are
     on the chip, and the last two rows are what is left of the tiles so far: p is their largest
-    score, ℓ the total, and u the sum of values. At the second tile p grows, so the earlier sums
-    are rescaled. The last output is that of all keys, although no eight weights ever stood in
+    score, ℓ the total, and u the sum of values. Before a tile is added, ℓ and u are multiplied by
+    the exponential of the old p minus the new one. At the second tile p grows, so this factor is
+    below one. The last output is that of all keys, although no eight weights ever stood in
     memory."""
     steps = steps_of("tiles")
     grows = np.diff(steps["running_maxima"]) > 0
     claim(grows.tolist() == [True, False, False], "At the second tile p grows")
+    claim(0 < steps["running_rescale"][1] < 1, "this factor is below one")
     last, at_once = steps["running_outputs"][-1], steps["output"][0]
     claim(np.allclose(last, at_once, rtol=1e-12), "The last output is that of all keys")
     claim(steps["z"].max() == steps["running_maxima"][-1], "p is their largest score")
@@ -416,6 +418,10 @@ def _tile_state(steps: Mapping[str, Array], tile: int) -> Panel:
         x=score.x - 4, columns=1, cell=(value.x + value.width - score.x + 8, cell[1])
     )
     body += [cells.draw_mark(tile_box, (None, 0), None)]
+    if tile:
+        factor = cells.inline_number(steps["running_rescale"], (tile,))
+        body.append(label(maximum.x, below - LINE_HEIGHT, "ℓ and u so far × ", "start", factor))
+        state.append(f"The earlier sums are multiplied by {number(steps['running_rescale'][tile])}")
     for (grid, matrix, _), text in zip(drawings[2:], ("p", "ℓ", "u", "u / ℓ"), strict=True):
         body.append(label(grid.x - 6, grid.centre(0, 0)[1], text, "end"))
         state.append(f"{text} is {', '.join(map(number, matrix[0]))}")
