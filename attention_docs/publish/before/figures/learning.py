@@ -19,7 +19,14 @@ from attention_docs.render.figures import (
     line_chart,
     matrix_panel,
 )
-from attention_docs.render.figures.svg import LINE_HEIGHT, element, label, text_width, translated
+from attention_docs.render.figures.svg import (
+    LINE_HEIGHT,
+    element,
+    label,
+    player,
+    text_width,
+    translated,
+)
 from attention_docs.render.numbers import number
 
 STEP_TICKS = (0, 20, 40, 60, 80, 100)
@@ -58,7 +65,7 @@ def reverse_weights(steps_of: StepsOf) -> Html:
     panels = [
         matrix_panel(steps[f"weights_{stage}"], name, **WEIGHTS) for name, stage in stages.items()
     ]
-    return beside(panels, "Weights that learn to reverse")
+    return player(panels, "Weights that learn to reverse")
 
 
 @site_figure
