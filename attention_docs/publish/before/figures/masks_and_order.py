@@ -97,7 +97,7 @@ def _labelled_panel(
 
 @site_figure
 def positional_clocks(steps_of: StepsOf) -> Html:
-    r"""The six positions as the hands of two clocks. The tip of a hand is as far to the right as
+    r"""Six positions as the hands of two clocks. The tip of a hand is as far to the right as
     the sine and as far up as the cosine. The first clock runs fast, and the second slowly."""
     steps = steps_of("positional_encoding")
     matrix, (fast, slow) = steps["E"], steps["frequencies"]
