@@ -6,7 +6,10 @@ from hypothesis import strategies as st
 
 from attention_docs import examples
 from attention_docs.examples.chosen_keys import largest
+from attention_docs.examples.head_norms import norm, norm_of_each
+from attention_docs.positions import rotary
 from attention_docs.render.text import as_text
+from attention_docs.softmax import softmax
 
 
 def equal_on_page(wrong, correct):
@@ -124,3 +127,63 @@ def test_yarn_turns_no_pair_faster_than_plain_or_slower_than_interpolated():
     for yarn in (paper, code):
         assert ((interpolated <= yarn) & (yarn <= 1)).all()
         assert (np.diff(yarn) <= 0).all()
+
+
+NORMS = examples.steps("head_norms")
+
+
+@given(st.lists(st.integers(-9, 9), min_size=8, max_size=8))
+def test_norms_bound_scores_by_the_root_of_the_features(features):
+    q, k = np.array(features).reshape(2, 1, 4) + 0.5  # no row of zeros
+    scores = {
+        normed: np.sum((normed(q, np) * normed(k, np)).reshape(2, 2), axis=1) / np.sqrt(2)
+        for normed in (norm_of_each, norm)
+    }
+    assert np.abs(scores[norm_of_each]).max() <= NORMS["bounds"][0] * (1 + 1e-9)
+    assert np.abs(scores[norm]).max() <= NORMS["bounds"][1] * (1 + 1e-9)
+
+
+def test_bounds_of_scores_are_reached():
+    same = np.array([[3.0, 4.0, 0.0, 0.0]]) + 1e-9
+    for normed, bound in zip((norm_of_each, norm), NORMS["bounds"], strict=True):
+        rows = normed(same, np)[0, :2]
+        np.testing.assert_allclose(rows @ rows / np.sqrt(2), bound)
+
+
+def test_norm_of_all_heads_changes_every_weight():
+    for head in range(2):
+        assert not any(equal_on_page(NORMS["weights_of_all"][head], NORMS["weights_of_each"][head]))
+
+
+def test_gate_split_in_the_middle_changes_the_first_head():
+    alike = equal_on_page(NORMS["gated_flat"], NORMS["gated"])
+    assert alike == [False, False, True, True], "the second half ends with the second gate"
+
+
+@given(st.lists(st.floats(0.1, 9), min_size=4, max_size=4), st.floats(0, 9))
+def test_norm_without_scale_and_rotation_commute(features, position):
+    row, angle = np.array(features), np.array(position)
+    np.testing.assert_allclose(norm(rotary(row, angle), np), rotary(norm(row, np), angle))
+
+
+AROUND = examples.steps("around_softmax")
+
+
+def test_one_in_the_denominator_is_a_key_with_a_score_of_zero():
+    with_zero = np.hstack([AROUND["scores"], np.zeros((2, 1))])
+    np.testing.assert_allclose(AROUND["plus_one"], softmax(with_zero)[:, :-1], rtol=1e-14)
+
+
+def test_one_beside_shifted_exponentials_makes_both_rows_alike():
+    assert all(equal_on_page(*AROUND["plus_one_late"]))
+    assert not any(equal_on_page(AROUND["sums_late"], AROUND["sums"]))
+
+
+def test_value_of_finished_key_changes_both_features():
+    assert not any(equal_on_page(AROUND["value_late"], AROUND["value"]))
+
+
+def test_slopes_in_code_for_six_heads_are_other_than_the_formula():
+    assert not any(equal_on_page(AROUND["slopes_in_code"], AROUND["slopes"]))
+    both = {as_text(slope) for name in ("slopes", "slopes_in_code") for slope in AROUND[name]}
+    assert len(both) == 10, "two slopes are in both, at other heads"

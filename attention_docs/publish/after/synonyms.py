@@ -5,6 +5,7 @@ import re
 # Maps a word used on the pages, or its prefix, to other search terms for it.
 SYNONYMS = {
     "additive score": "bahdanau",
+    "around the softmax": "qk-norm qk_norm rmsnorm output gate gated softmax1 off by one k=v",
     "average": "mean",
     "backward pass": "backprop backpropagation gradient derivative autograd",
     "bias": "alibi",

@@ -181,6 +181,22 @@ def window_reach(steps_of: StepsOf) -> Html:
 
 
 @site_figure
+def first_head_weights(steps_of: StepsOf) -> Html:
+    r"""The weights of the first head over four keys, with a norm of each head and with one of all
+    heads together."""
+    steps = steps_of("head_norms")
+    _, tokens = labels("head_norms", "weights_of_each")
+    panels = [
+        bars_panel(name, steps[step][0], tokens)
+        for name, step in (
+            ("norm of each head", "weights_of_each"),
+            ("norm of all heads", "weights_of_all"),
+        )
+    ]
+    return beside(panels, "Weights of the first head, with two norms")
+
+
+@site_figure
 def delta_rule_answers(steps_of: StepsOf) -> Html:
     r"""Four tokens said: the door is open, the window is shut, the gate is open, the door is shut.
     Which is open now? Softmax attention without positions hesitates about the door. A state that

@@ -1,0 +1,159 @@
+"""Norms of queries and keys, of each head or of all heads together, and a gate on the output.
+
+One query of two heads meets four keys; each head has two features. The query of the second head is
+(`long`, -`long`). `of_each` and `of_all` are the query divided by the root of its mean square, of
+each head or of all four features, and `K_of_each` and `K_of_all` are the keys. `weights_plain` are
+the weights of both heads without a norm, `weights_of_each` and `weights_of_all` with one.
+`largest` are the largest scores of the second head in size, without a norm, with one of each head,
+and with one of all heads; `bounds` are what they cannot exceed with the two norms.
+
+`row` is what one projection returns: query and gate of the first head, then of the second. `gate`
+are its gates after the sigmoid, `gated` the output times the gate. `gate_flat` takes the second
+half of the row for the gates, which is a mistake.
+
+>>> show(steps())
+long 1
+[7]
+q 4
+[1 1 7 -7]
+K 4 x 4
+[[ 7  1  1  1]
+ [ 1 -1  7 -1]
+ [ 1  1 -1  1]
+ [-1  7  2  2]]
+V 4 x 4
+[[2 0 1 0]
+ [0 1 0 4]
+ [4 2 0 1]
+ [0 3 2 0]]
+of_each 4
+[1 1 1 -1]
+K_of_each 4 x 4
+[[ 1.4000 0.2000      1       1]
+ [      1     -1 1.4000 -0.2000]
+ [      1      1     -1       1]
+ [-0.2000 1.4000      1       1]]
+of_all 4
+[0.2000 0.2000 1.4000 -1.4000]
+K_of_all 4 x 4
+[[ 1.9415  0.2774 0.2774  0.2774]
+ [ 0.2774 -0.2774 1.9415 -0.2774]
+ [      1       1     -1       1]
+ [-0.2626  1.8383 0.5252  0.5252]]
+weights_plain 2 x 4
+[[ 0.7930 0.0028  0.0114  0.1928]
+ [6.4e-18      1 3.2e-22 6.4e-18]]
+weights_of_each 2 x 4
+[[0.2938 0.0948 0.3899 0.2215]
+ [0.1872 0.5802 0.0455 0.1872]]
+weights_of_all 2 x 4
+[[0.2768 0.2022 0.2683 0.2527]
+ [0.0898 0.8079 0.0124 0.0898]]
+largest 3
+[39.5980 1.4142 2.1965]
+bounds 2
+[1.4142 2.8284]
+row 8
+[1 1 2 0 7 -7 -3 1]
+gate 4
+[0.8808 0.5000 0.0474 0.7311]
+output 4
+[2.1473 1.5390 0.5615 2.3662]
+gated 4
+[1.8913 0.7695 0.0266 1.7298]
+gate_flat 4
+[0.9991 0.0009 0.0474 0.7311]
+gated_flat 4
+[2.1454 0.0014 0.0266 1.7298]
+"""
+
+import math
+from types import ModuleType
+
+import numpy
+
+from attention_docs.arrays import Array
+from attention_docs.dot_product import attention_steps
+
+TITLE = "Norms of queries and keys, and a gate"
+SOURCE = "our own example"
+
+LONG = [7]
+FIRST_QUERY, DIRECTION = [1, 1], [1, -1]
+K = [[7, 1, 1, 1], [1, -1, 7, -1], [1, 1, -1, 1], [-1, 7, 2, 2]]
+V = [[2, 0, 1, 0], [0, 1, 0, 4], [4, 2, 0, 1], [0, 3, 2, 0]]
+GATES = [[2, 0], [-3, 1]]
+HEADS, FEATURES = 2, 2
+
+TOKENS = ["birds", "pass", "boats", "because"]
+HEAD_NAMES = ["head 1", "head 2"]
+LABELS = {
+    **dict.fromkeys(("K", "V", "K_of_each", "K_of_all"), (TOKENS, [])),
+    **dict.fromkeys(("weights_plain", "weights_of_each", "weights_of_all"), (HEAD_NAMES, TOKENS)),
+    "largest": (["no norm", "of each head", "of all heads"],),
+    "bounds": (["of each head", "of all heads"],),
+}
+
+
+def norm(rows: Array, xp: ModuleType) -> Array:
+    """Divide rows by the root of their mean square."""
+    return rows / xp.sqrt(xp.mean(rows**2, axis=-1, keepdims=True))
+
+
+def norm_of_each(rows: Array, xp: ModuleType) -> Array:
+    """Norm the features of each head of rows that hold all heads."""
+    heads = xp.reshape(rows, (rows.shape[0], HEADS, FEATURES))
+    return xp.reshape(norm(heads, xp), rows.shape)
+
+
+def sigmoid(x: Array, xp: ModuleType) -> Array:
+    return 1 / (1 + xp.exp(-x))
+
+
+def steps(xp: ModuleType = numpy) -> dict[str, Array]:
+    long, first_query, direction, k, v, gates = (
+        xp.asarray(numbers, dtype=xp.float64)
+        for numbers in (LONG, FIRST_QUERY, DIRECTION, K, V, GATES)
+    )
+    second_query = long * direction
+    q = xp.concat([first_query, second_query])[None, :]
+
+    def split(rows: Array) -> Array:
+        """Split (n, 4) rows into (2, n, 2) heads."""
+        return xp.permute_dims(xp.reshape(rows, (rows.shape[0], HEADS, FEATURES)), (1, 0, 2))
+
+    def attend(query: Array, key: Array) -> tuple[Array, Array, Array]:
+        """Return the weights, the output and the largest score of the second head in size."""
+        attention = attention_steps(split(query), split(key), split(v))
+        output = xp.reshape(attention.output, (HEADS * FEATURES,))
+        return attention.weights[:, 0, :], output, xp.max(xp.abs(attention.scaled[1, :, :]))
+
+    of_each, k_of_each = norm_of_each(q, xp), norm_of_each(k, xp)
+    of_all, k_of_all = norm(q, xp), norm(k, xp)
+    weights_plain, _, largest_plain = attend(q, k)
+    weights_of_each, output, largest_of_each = attend(of_each, k_of_each)
+    weights_of_all, _, largest_of_all = attend(of_all, k_of_all)
+    row = xp.concat([first_query, gates[0, :], second_query, gates[1, :]])
+    gate = sigmoid(xp.reshape(gates, (HEADS * FEATURES,)), xp)
+    gate_flat = sigmoid(row[HEADS * FEATURES :], xp)
+    return {
+        "long": long,
+        "q": q[0, :],
+        "K": k,
+        "V": v,
+        "of_each": of_each[0, :],
+        "K_of_each": k_of_each,
+        "of_all": of_all[0, :],
+        "K_of_all": k_of_all,
+        "weights_plain": weights_plain,
+        "weights_of_each": weights_of_each,
+        "weights_of_all": weights_of_all,
+        "largest": xp.stack([largest_plain, largest_of_each, largest_of_all]),
+        "bounds": math.sqrt(FEATURES) * xp.asarray([1.0, HEADS]),
+        "row": row,
+        "gate": gate,
+        "output": output,
+        "gated": output * gate,
+        "gate_flat": gate_flat,
+        "gated_flat": output * gate_flat,
+    }

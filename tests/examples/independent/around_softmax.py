@@ -1,0 +1,93 @@
+"""What stands around the softmax: norms, a gate, a one, a temperature and slopes, head by head."""
+
+import cmath
+import math
+
+from tests import reference
+from tests.examples.comparison import independent
+
+
+def normed(row):
+    root = math.sqrt(math.fsum(x * x for x in row) / len(row))
+    return [x / root for x in row]
+
+
+def normed_by_head(row):
+    return normed(row[:2]) + normed(row[2:])
+
+
+def logistic(x):
+    return math.exp(x) / (1 + math.exp(x))
+
+
+@independent("head_norms", "one head and one key at a time", atol=1e-24)
+def head_norms(literals):
+    long = literals["LONG"][0]
+    first, second = literals["FIRST_QUERY"], [long * x for x in literals["DIRECTION"]]
+    (gate_1, gate_2), keys, values = literals["GATES"], literals["K"], literals["V"]
+    q = [*first, *second]
+    steps = {"q": q, "largest": [], "bounds": [math.sqrt(2), 2 * math.sqrt(2)]}
+
+    def weights_of(query, key_rows, name):
+        heads = [slice(0, 2), slice(2, 4)]
+        scores = [
+            [reference.dot(query[head], key[head]) / math.sqrt(2) for key in key_rows]
+            for head in heads
+        ]
+        steps["largest"].append(max(abs(score) for score in scores[1]))
+        steps[f"weights_{name}"] = [reference.softmax_row(row) for row in scores]
+
+    weights_of(q, keys, "plain")
+    for name, norm in (("of_each", normed_by_head), ("of_all", normed)):
+        steps[name], steps[f"K_{name}"] = norm(q), [norm(key) for key in keys]
+        weights_of(steps[name], steps[f"K_{name}"], name)
+    output = [
+        math.fsum(
+            weight * value[feature]
+            for weight, value in zip(steps["weights_of_each"][feature // 2], values, strict=True)
+        )
+        for feature in range(4)
+    ]
+    row = [*first, *gate_1, *second, *gate_2]
+    gate, gate_flat = ([logistic(x) for x in part] for part in ([*gate_1, *gate_2], row[4:]))
+    return steps | {
+        "row": row,
+        "gate": gate,
+        "output": output,
+        "gated": [o * g for o, g in zip(output, gate, strict=True)],
+        "gate_flat": gate_flat,
+        "gated_flat": [o * g for o, g in zip(output, gate_flat, strict=True)],
+    }
+
+
+@independent("around_softmax", "one weight and one slope at a time", fixed=["POSITIONS"])
+def around_softmax(literals):
+    scores, (a, b) = literals["SCORES"], literals["RAW"]
+    plus_one = [[math.exp(s) / (1 + math.fsum(map(math.exp, row))) for s in row] for row in scores]
+    late = []
+    for row in scores:
+        powers = [math.exp(s - max(row)) for s in row]
+        late.append([power / (1 + math.fsum(powers)) for power in powers])
+    temperatures = [
+        1 + math.log(1 + (position + 1) // 8192) / 10 for position in literals["POSITIONS"]
+    ]
+    value = normed([a, b])
+    z = complex(*(g * x for g, x in zip(literals["SCALE"], value, strict=True))) * cmath.exp(1j)
+
+    def halvings(exponents):
+        return [1 / 2**exponent for exponent in exponents]
+
+    return {
+        "plus_one": plus_one,
+        "sums": [math.fsum(row) for row in plus_one],
+        "plus_one_late": late,
+        "sums_late": [math.fsum(row) for row in late],
+        "temperatures": temperatures,
+        "plain": reference.softmax_row(literals["ROW"]),
+        "sharp": reference.softmax_row([temperatures[-1] * score for score in literals["ROW"]]),
+        "key": [z.real, z.imag],
+        "value": value,
+        "value_late": normed([z.real, z.imag]),
+        "slopes": halvings(4 * head / 3 for head in range(1, 7)),
+        "slopes_in_code": halvings([2, 4, 6, 8, 1, 3]),
+    }
