@@ -190,6 +190,11 @@ def softmax_plus_one(scores: Array) -> Array:
     return weights
 
 
+def softmax_plus_one_after_maximum(scores: Array) -> Array:
+    maximum = scores.max(axis=-1, keepdims=True)
+    return softmax_plus_one(scores - np.where(maximum == -np.inf, 0.0, maximum))
+
+
 def softcap_before_scale(scores: Array, call: Call) -> Array:
     scale = recipe.effective_scale(call)
     return scale * recipe.apply_softcap(scores / scale, call)
@@ -343,6 +348,7 @@ CHANGES: dict[str, StepFunctions] = {
     "scaled_twice": {"scale": lambda call: recipe.effective_scale(call) ** 2},
     "maximum_of_all_rows": {"softmax": softmax_with_one_maximum},
     "plus_one_in_denominator": {"softmax": softmax_plus_one},
+    "plus_one_after_maximum": {"softmax": softmax_plus_one_after_maximum},
     "mask_of_first_head": with_mask(lambda mask: mask[:, :1] if mask.ndim == 4 else mask),
     "mask_in_head_order": with_permuted_masks(lambda i, b, h: np.tile(i, h).reshape(b, h)),
     "mask_in_sequence_order": with_permuted_masks(lambda i, b, h: np.repeat(i, h).reshape(h, b).T),

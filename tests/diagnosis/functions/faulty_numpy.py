@@ -79,6 +79,12 @@ def denominator_plus_one(q, k, v):
     return powers / (1 + powers.sum(axis=-1, keepdims=True)) @ v
 
 
+def denominator_plus_one_late(q, k, v):
+    """Subtracts the maximum and adds 1 to the denominator. [plus_one_after_maximum]"""
+    powers = np.exp(scaled(q, k) - scaled(q, k).max(axis=-1, keepdims=True))
+    return powers / (1 + powers.sum(axis=-1, keepdims=True)) @ v
+
+
 def epsilon(q, k, v):
     """Adds 0.01 to the denominator. [only their sum is wrong]"""
     powers = np.exp(scaled(q, k) - scaled(q, k).max(axis=-1, keepdims=True))
