@@ -7,9 +7,7 @@ that actually follows, and `loss` is their mean. Then "fly" is appended, with th
 position 6, and the model runs on six words: `appended` has the probabilities of the word after it.
 
 `temperatures` divide the logits of the last row before the softmax; `tempered` has a row of
-probabilities for each, and `cumulative` their sums up to each word but the last. `drawn` has the
-words that the three numbers of `DRAWS` choose from each row: the first one whose sum exceeds the
-number.
+probabilities for each.
 
 In `fly` and `sail` the sentences are rows, and the columns leave out nothing, then one of `PARTS`
 each. `right` says in how many of the ten rows of both sentences the right word has the largest
@@ -59,16 +57,6 @@ tempered 3 x 9
 [[9.6e-09 3.5e-09 4.6e-06 3.3e-07 0.0011 0.9595 0.0093 4.0e-07 0.0301]
  [ 0.0001 4.6e-05  0.0017  0.0004 0.0255 0.7618 0.0751  0.0005 0.1349]
  [ 0.0049  0.0038  0.0231  0.0119 0.0900 0.4922 0.1545  0.0125 0.2071]]
-cumulative 3 x 8
-[[9.6e-09 1.3e-08 4.6e-06 5.0e-06 0.0011 0.9606 0.9699 0.9699]
- [ 0.0001  0.0001  0.0018  0.0022 0.0277 0.7896 0.8646 0.8651]
- [ 0.0049  0.0088  0.0318  0.0437 0.1337 0.6259 0.7804 0.7929]]
-draws 3
-[0.4000 0.8000 0.9500]
-drawn 3 x 3
-[[5 5 5]
- [5 6 8]
- [5 8 8]]
 fly 2 x 11
 [[0.7618 0.0169 0.8143 0.7618 0.4992 0.0085 0.0161 0.7288  0.0002 0.8005 0.9439]
  [0.0751 0.0169 0.0765 0.0751 0.4992 0.0005 0.0005 0.2532 1.2e-05 0.0616 0.0555]]
@@ -113,7 +101,6 @@ SOURCE = "our own example"
 
 FLY_PLACED = [1, 0, 1, 0, 0, -0.8432, 0.5376]  # the word, with the clock of position 6
 TEMPERATURES = [0.5, 1, 2]
-DRAWS = [0.4, 0.8, 0.95]
 PARTS = [
     "positions",
     "scale",
@@ -137,8 +124,6 @@ LABELS = {
     "fly_placed": (FEATURES,),
     "appended": (VOCABULARY,),
     "tempered": ([f"temperature {t}" for t in TEMPERATURES], VOCABULARY),
-    "cumulative": ([f"temperature {t}" for t in TEMPERATURES], VOCABULARY[:-1]),
-    "drawn": ([f"temperature {t}" for t in TEMPERATURES], [f"draw {u}" for u in DRAWS]),
     "fly": (SENTENCES, ["nothing", *PARTS]),
     "sail": (SENTENCES, ["nothing", *PARTS]),
     "log_odds": (SENTENCES, ["nothing", *PARTS]),
@@ -161,8 +146,6 @@ def steps(xp: ModuleType = numpy) -> dict[str, Array]:
     appended = predict(xp, longer, multi_head_output(xp, longer))[2][-1, :]
     temperatures = xp.asarray(TEMPERATURES, dtype=xp.float64)
     tempered = softmax(logits[-1:, :] / temperatures[:, None])
-    cumulative = accumulate(xp, tempered[:, :-1])  # the last sum would be one
-    draws = xp.asarray(DRAWS, dtype=xp.float64)
     sentences = xp.stack([x, swap_nouns(xp, x)])
     ablated = xp.stack([ablate(xp, sentences, part) for part in (None, *PARTS)], axis=1)
     last_rows = ablated[:, :, -1, :]
@@ -179,9 +162,6 @@ def steps(xp: ModuleType = numpy) -> dict[str, Array]:
         "next_but_one": xp.argmax(appended),
         "temperatures": temperatures,
         "tempered": tempered,
-        "cumulative": cumulative,
-        "draws": draws,
-        "drawn": sample(xp, cumulative, draws),
         "fly": last_rows[:, :, FLY],
         "sail": last_rows[:, :, SAIL],
         "log_odds": round_off(xp, xp.log(last_rows[:, :, FLY] / last_rows[:, :, SAIL])),
@@ -214,19 +194,6 @@ def predict(xp: ModuleType, placed: Array, added: Array) -> tuple[Array, Array, 
     output = block(xp, placed, added)["output"]
     logits = output @ given_matrices(xp)["W_vocabulary"]
     return output, logits, softmax(logits)
-
-
-def accumulate(xp: ModuleType, probabilities: Array) -> Array:
-    """Return the cumulative sums of each row."""
-    index = xp.arange(probabilities.shape[1])
-    upper_triangular = xp.astype(index[:, None] <= index[None, :], xp.float64)
-    return probabilities @ upper_triangular
-
-
-def sample(xp: ModuleType, cumulative: Array, draws: Array) -> Array:
-    """Sample words: for each row, the index at which each draw from [0, 1) falls in the CDF."""
-    passed = cumulative[:, None, :] <= draws[None, :, None]
-    return xp.sum(xp.where(passed, xp.asarray(1), xp.asarray(0)), axis=-1)
 
 
 def ablate(xp: ModuleType, x: Array, part: str | None) -> Array:

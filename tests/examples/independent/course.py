@@ -362,15 +362,24 @@ def course_next_token(literals):
         "appended": appended,
         "next_but_one": argmax(appended),
         "tempered": tempered,
-        "cumulative": [list(itertools.accumulate(row[:-1])) for row in tempered],
-        "drawn": [[draw(row, number) for number in literals["DRAWS"]] for row in tempered],
     }
 
 
-def draw(row, number):
-    """Return the index of the word on which `number` falls."""
-    total = itertools.accumulate(row)
-    return sum(up_to <= number for up_to in total)
+@independent("course_writing", LOOPS)
+def course_writing(literals):
+    vectors = [*(row[:5] for row in literals["X"]), *literals["ADDED"]]
+    rows, computed = add_positions(literals), {"probabilities": [], "reach": [], "written": []}
+    for number in literals["DRAWS"]:
+        described = block(literals, rows, multi_head_output(literals, rows))
+        logits = reference.matmul(described, literals["W_VOCABULARY"])[-1]
+        row = reference.softmax_row([z / literals["TEMPERATURE"][0] for z in logits])
+        reach = list(itertools.accumulate(row))[:-1]
+        word = sum(up_to <= number for up_to in reach)
+        computed["probabilities"].append(row)
+        computed["reach"].append(reach)
+        computed["written"].append([int(i == word) for i in range(len(row))])
+        rows = [*rows, [*vectors[word], *literals["CLOCK"]]]
+    return {**computed, "appended": rows[-2]}
 
 
 def probabilities_without(literals, component, words=None):

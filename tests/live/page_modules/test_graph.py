@@ -69,10 +69,11 @@ def test_edits_give_same_digits_and_errors_as_numpy(name):
             counts["another branch"] += 1
             assert result == {"error": None, "message": None}, edit
         else:
-            counts += compare_steps(name, replayed.steps, result)
+            counts += compare_steps(name, replayed.steps, result, has_large_numbers(edit))
     print(f"{name}: {dict(counts)} of {len(edits)} edits")
     assert counts["error"] + counts["another branch"] < RANDOM_EDITS
     assert counts["comparison of last bits"] <= RANDOM_EDITS // 20
+    assert counts["last bits of large numbers that cancel"] <= RANDOM_EDITS // 20
 
 
 def evaluate_in_node(graph, edits):
@@ -113,8 +114,11 @@ def has_large_numbers(edit):
     return any(np.abs(numbers).max(initial=0) > 1e15 for numbers in finite)
 
 
-def compare_steps(name, steps, result):
-    """Compare the steps of an example, and count the digits that differ by rounding, by reason."""
+def compare_steps(name, steps, result, may_cancel=False):
+    """Compare the steps of an example, and count the digits that differ by rounding, by reason.
+
+    If large numbers cancel in a sum that is not a step, nothing but their last bits may be left.
+    """
     counts = Counter()
     assert list(result) == list(steps)
     # Differences keep the rounding errors of large numbers: gradients subtract an average.
@@ -132,6 +136,9 @@ def compare_steps(name, steps, result):
         with np.errstate(all="ignore"):
             is_close = np.abs(values - flat) <= max(1e-12 * largest, rounding)
         is_wrong = ~(is_equal | is_close)
+        if may_cancel and is_wrong.any():
+            counts["last bits of large numbers that cancel"] += 1
+            return counts
         assert not is_wrong.any(), (name, step, values[is_wrong], flat[is_wrong])
         for value, exact, shown in zip(values, flat.tolist(), result[step]["shown"], strict=True):
             if shown != number(exact):

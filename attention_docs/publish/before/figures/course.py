@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+from attention_docs import examples
 from attention_docs.examples.course_sentence import (
     FEATURES,
     KEY_FEATURES,
@@ -483,6 +484,22 @@ def course_temperatures(steps_of: StepsOf) -> Html:
     options["row_labels"] = [number(temperature) for temperature in steps["temperatures"]]
     options["column_labels"] = [VOCABULARY[i] for i in shown]
     return heatmap(probabilities, "Probabilities", rows="temperature", **options)
+
+
+@site_figure
+def course_writing(steps_of: StepsOf) -> Html:
+    r"""The probabilities of the two words, their sums up to each word but the last, and the words on
+    which the draws fall."""
+    steps = steps_of("course_writing")
+    options: dict[str, Any] = {"scale": "sequential", "rows": "", "columns": ""}
+    options["row_labels"] = examples.labels("course_writing", "draws")[0]
+    names = {"probabilities": "Probabilities", "reach": "Reaches to", "written": "Written"}
+    panels = [
+        matrix_panel(steps[step], name, role="output", column_labels=words, **options)
+        for step, name in names.items()
+        for words in [examples.labels("course_writing", step)[1]]
+    ]
+    return beside(panels, "Two words, drawn")
 
 
 def clock(hands: np.ndarray, radius: float = 78) -> Panel:
