@@ -161,7 +161,6 @@ LABELS = {
     "Q": (TOKENS[-1:], FEATURES),
     "K": (TOKENS, FEATURES),
     "scores": (TOKENS[-1:], TOKENS),
-    "scaled": (TOKENS[-1:], TOKENS),
     "weights": (TOKENS[-1:], TOKENS),
 }
 
