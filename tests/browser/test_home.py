@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 
 from attention_docs import examples
+from attention_docs.publish.before.results import load_results
 from attention_docs.render.numbers import short_number
 from tests.browser.visit import url_path
 
@@ -35,7 +36,9 @@ def expected_shares(step, row):
 def test_promise_sentence_and_both_links_are_above_the_fold(phone, address, width, height):
     phone.page.set_viewport_size({"width": width, "height": height})
     phone.load(address + url_path(""))
-    assert max(phone.page.evaluate(BOTTOMS)) <= height
+    for choice in phone.page.locator(".order label").all():
+        choice.click()
+        assert max(phone.page.evaluate(BOTTOMS)) <= height
 
 
 def test_pronoun_is_selected_and_other_words_answer_without_scripts(phone, address):
@@ -55,6 +58,24 @@ def test_pronoun_is_selected_and_other_words_answer_without_scripts(phone, addre
     page.locator(".order label").nth(1).click()
     assert page.evaluate(SHARES) == expected_shares("weights_swapped", 4)
     assert page.locator(".gap:visible").inner_text() == "sail"
+
+
+def test_third_choice_shows_the_recorded_weights_of_a_real_head(phone, address):
+    phone.page.set_viewport_size({"width": 1440, "height": 900})
+    phone.load(address + url_path(""))
+    page = phone.page
+    page.locator(".order label").nth(2).click()
+    record = load_results("real_model")["sentence"]
+    # These numbers were measured, so they have no reference.
+    for query in (5, 1):
+        weights = record["weights"][query][: query + 1]
+        page.locator(".word label:visible").nth(query).hover()
+        assert page.evaluate(SHARES) == [[None, short_number(weight)] for weight in weights]
+    assert page.locator(".word label:visible").all_inner_texts() == [
+        token.strip() for token in record["tokens"][:6]
+    ]
+    assert page.locator(".gap:visible").inner_text() == "are"
+    assert "head 8 of layer 13" in page.locator(".sentence > p:visible").inner_text()
 
 
 @pytest.mark.parametrize("width", [1440, 390])
