@@ -71,9 +71,18 @@ def positions_on_axes(picture, x, y):
     return position_on_axis(x, vertical, below, 0), position_on_axis(y, horizontal, beside, 1)
 
 
+def tick_of(text):
+    """Read the number of a tick, which may be a power of ten."""
+    mantissa, power, exponent = text.rpartition("10⁻")
+    if not power:
+        return float(text)
+    digits = exponent.translate(str.maketrans("⁰¹²³⁴⁵⁶⁷⁸⁹", "0123456789"))
+    return float(f"{mantissa.rstrip('·') or 1}e-{digits}")
+
+
 def position_on_axis(axis, grid_lines, labels, coordinate):
     """Check that the labels are at the grid lines, and fit a straight line to the ticks."""
-    assert [float(label.text) for label in labels] == list(axis.ticks)
+    assert [tick_of(label.text) for label in labels] == list(axis.ticks)
     positions = [line.centre[coordinate] for line in grid_lines]
     label_positions = [label.centre[coordinate] for label in labels]
     np.testing.assert_allclose(label_positions, positions, atol=0.2)
@@ -145,7 +154,7 @@ def test_chart_is_described_in_words():
 def test_ticks_are_exact_and_short():
     ticks = (1e-8, 0.0001, 0.1, 0.25, 2.5, 10, 100)
     picture = chart(Series("s", [1, 100], [0, 1]), x=D._replace(ticks=ticks))
-    for label in ("1.0e-08", "0.0001", "0.1", "0.25", "2.5", "10", "100"):
+    for label in ("10⁻⁸", "0.0001", "0.1", "0.25", "2.5", "10", "100"):
         assert with_text(picture, label)
 
 

@@ -26,6 +26,7 @@ WIDTH, HEIGHT = 240, 170  # of the lines
 # The width of whole charts, if they are to be as wide as a text.
 CHART_WIDTH: ContextVar[float | None] = ContextVar("CHART_WIDTH", default=None)
 DASHES = (None, "6 3", "2 3", "8 3 2 3")
+SUPERSCRIPTS = str.maketrans("-0123456789", "⁻⁰¹²³⁴⁵⁶⁷⁸⁹")
 MARKERS = (
     "M-4 0a4 4 0 1 0 8 0a4 4 0 1 0 -8 0z",
     "M-4 -4h8v8h-8z",
@@ -208,11 +209,19 @@ def _draw_axes(plot: Plot) -> list[str]:
 
 
 def _tick_text(value: float) -> str:
-    """Return the label of a tick; ticks are exact, so it has no trailing zeros."""
-    text = number(value)
+    """Return the label of a tick; ticks are exact, so it has no trailing zeros.
+
+    >>> _tick_text(0.25), _tick_text(65536), _tick_text(1e-8), _tick_text(2.5e-7)
+    ('0.25', '65,536', '10⁻⁸', '2.5·10⁻⁷')
+    """
+    text, _, exponent = number(value).partition("e")
     if text.isdecimal():
         return group_thousands(int(text))
-    return text.rstrip("0").rstrip(".") if "." in text and "e" not in text else text
+    mantissa = text.rstrip("0").rstrip(".") if "." in text else text
+    if not exponent:
+        return mantissa
+    power = "10" + str(int(exponent)).translate(SUPERSCRIPTS)
+    return power if mantissa == "1" else f"{mantissa}·{power}"
 
 
 def _without_overlap(y_positions: list[float]) -> list[float]:

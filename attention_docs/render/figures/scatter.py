@@ -213,11 +213,12 @@ def _draw_axes_3d(axes: Sequence[str], size: Sequence[int], to_paper: Projection
     ]
     for z, (x, y) in enumerate(vertical[1:], 1):
         body.append(label(x - 6, y, number(z), "end"))
-    # The other ticks are along the two edges of the floor that face the viewer.
+    # The other ticks are along the two edges of the floor that face the viewer. At the corner where
+    # the edges meet, one of the two ticks is left out.
     front = to_paper([(i, 0, 0) for i in range(size[0] + 1)])
     side = to_paper([(size[0], i, 0) for i in range(size[1] + 1)])
     body += [label(x - 8, y + 10, number(i)) for i, (x, y) in enumerate(front)]
-    body += [label(x + 10, y + 6, number(i)) for i, (x, y) in enumerate(side)]
+    body += [label(x + 10, y + 6, number(i)) for i, (x, y) in enumerate(side[1:], 1)]
     x, y = front.mean(axis=0)
     body.append(label(x - 16, y + 26, axes[0]))
     x, y = side.mean(axis=0)

@@ -82,7 +82,7 @@ def rotary_positions(steps_of: StepsOf) -> Html:
                 Vector("k", steps["k_turned"][pair : pair + 1], "key"),
             ],
             4,
-            20,
+            18,
         )
         for pair in range(3)
     ]
