@@ -5,8 +5,8 @@ Both heads read words and positions under the causal mask. `pass_query`, `pass_s
 `added_1` and `added_2` are what each head adds through its rows of W_O, and `output` is their sum.
 `one_head_weights` are those of a single head with the queries and keys of both, side by side.
 `they_scores` has the scores of "they": those of head 1, those of head 2, and their sums, which are
-the scores of the single head. Scores are rounded to nine decimals, because many are whole numbers
-but for the rounding of floats.
+the scores of the single head. Scores and `Q_2` are rounded to nine decimals, because many are whole
+numbers but for the rounding of floats.
 
 >>> show(steps())
 placed 5 x 7
@@ -37,6 +37,30 @@ pass_scores 5
 [10 6 -2.8000 -9.3600 -8.4320]
 birds_scores 5
 [6 -2.8000 -9.3600 -8.4320 -0.7584]
+Q_1 5 x 3
+[[0 3 0]
+ [2 0 0]
+ [0 3 0]
+ [2 0 0]
+ [2 0 2]]
+K_1 5 x 3
+[[3 0  1.6000]
+ [0 2       0]
+ [3 0 -1.6000]
+ [0 0 -1.9200]
+ [0 0 -0.7040]]
+Q_2 5 x 3
+[[-1.4000  4.8000 0]
+ [      3       4 0]
+ [      5       0 0]
+ [      3      -4 0]
+ [-1.4000 -4.8000 0]]
+K_2 5 x 3
+[[ 1.2000  1.6000 0]
+ [      2       0 0]
+ [ 1.2000 -1.6000 0]
+ [-0.5600 -1.9200 0]
+ [-1.8720 -0.7040 0]]
 weights_1 5 x 5
 [[     1      0      0      0      0]
  [0.9696 0.0304      0      0      0]
@@ -94,22 +118,6 @@ output 5 x 7
  [0.0884 0.0884 3.5507      0 0 0 0]
  [1.4545 1.4545 0.1960 0.1960 0 0 0]
  [1.9611 1.0166 0.0106 1.6687 0 0 0]]
-they_query_1 3
-[2 0 2]
-they_query_2 3
-[-1.4000 -4.8000 0]
-keys_1 5 x 3
-[[3 0  1.6000]
- [0 2       0]
- [3 0 -1.6000]
- [0 0 -1.9200]
- [0 0 -0.7040]]
-keys_2 5 x 3
-[[ 1.2000  1.6000 0]
- [      2       0 0]
- [ 1.2000 -1.6000 0]
- [-0.5600 -1.9200 0]
- [-1.8720 -0.7040 0]]
 they_scores 3 x 5
 [[ 9.2000       0 2.8000 -3.8400 -1.4080]
  [-9.3600 -2.8000      6      10       6]
@@ -148,6 +156,10 @@ LABELS = {
     "pass_query": (HAND_FEATURES,),
     "pass_scores": (WORDS,),
     "birds_scores": (WORDS,),
+    "Q_1": (WORDS, KEY_FEATURES),
+    "K_1": (WORDS, KEY_FEATURES),
+    "Q_2": (WORDS, HAND_FEATURES),
+    "K_2": (WORDS, HAND_FEATURES),
     "weights_1": (WORDS, WORDS),
     "weights_2": (WORDS, WORDS),
     "head_1": (WORDS, VALUE_FEATURES),
@@ -157,10 +169,6 @@ LABELS = {
     "added_1": (WORDS, FEATURES),
     "added_2": (WORDS, FEATURES),
     "output": (WORDS, FEATURES),
-    "they_query_1": (KEY_FEATURES,),
-    "they_query_2": (HAND_FEATURES,),
-    "keys_1": (WORDS, KEY_FEATURES),
-    "keys_2": (WORDS, HAND_FEATURES),
     "they_scores": (["head 1", "head 2", "sum"], WORDS),
     "one_head_weights": (WORDS, WORDS),
 }
@@ -186,6 +194,10 @@ def steps(xp: ModuleType = numpy) -> dict[str, Array]:
         "pass_query": round_off(xp, q_2[1, :]),
         "pass_scores": open_scores[1, :],
         "birds_scores": open_scores[0, :],
+        "Q_1": q_1,
+        "K_1": k_1,
+        "Q_2": round_off(xp, q_2),
+        "K_2": k_2,
         "weights_1": one.weights,
         "weights_2": two.weights,
         "head_1": one.output,
@@ -195,10 +207,6 @@ def steps(xp: ModuleType = numpy) -> dict[str, Array]:
         "added_1": one.output @ matrices["W_O_1"],
         "added_2": two.output @ matrices["W_O_2"],
         "output": side_by_side @ w_o,
-        "they_query_1": round_off(xp, q_1[4, :]),
-        "they_query_2": round_off(xp, q_2[4, :]),
-        "keys_1": k_1,
-        "keys_2": k_2,
         "they_scores": round_off(xp, they_scores),
         "one_head_weights": one_head.weights,
     }

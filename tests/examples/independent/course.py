@@ -241,10 +241,11 @@ def course_heads(literals):
     for i in (1, 2):
         steps = head(literals, i, rows)
         computed |= {f"weights_{i}": steps["weights"], f"head_{i}": steps["output"]}
-        computed[f"keys_{i}"] = project(literals, rows, i)[1]
+        computed[f"K_{i}"] = project(literals, rows, i)[1]
         computed[f"added_{i}"] = reference.matmul(steps["output"], literals[f"W_O_{i}"])
     return {
         **computed,
+        "Q_1": project(literals, rows, 1)[0],
         "side_by_side": np.hstack([computed["head_1"], computed["head_2"]]),
         "W_O": [*literals["W_O_1"], *literals["W_O_2"]],
         "output": add(computed["added_1"], computed["added_2"]),
@@ -265,8 +266,7 @@ def scores_of_heads(literals):
     both = [first[THEY], second[THEY]]
     return {
         "they_scores": [*both, [a + b for a, b in zip(*both, strict=True)]],
-        "they_query_1": project(literals, add_positions(literals), 1)[0][THEY],
-        "they_query_2": project(literals, add_positions(literals), 2)[0][THEY],
+        "Q_2": project(literals, add_positions(literals), 2)[0],
         "pass_query": project(literals, add_positions(literals), 2)[0][PASS],
         "pass_scores": second[PASS],
         "birds_scores": second[BIRDS],
