@@ -1,12 +1,17 @@
 """Position biases, caches, grouped queries, latents and tiles: the effect of their mistakes."""
 
+from functools import reduce
+from unittest.mock import patch
+
 import numpy as np
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from attention_docs import examples
+from attention_docs import TileState, attend_tile, examples, merge
+from attention_docs.examples import quantised_cache
 from attention_docs.examples.chosen_keys import largest
 from attention_docs.examples.head_norms import norm, norm_of_each
+from attention_docs.examples.split_sums import half
 from attention_docs.positions import rotary
 from attention_docs.render.text import as_text
 from attention_docs.softmax import softmax
@@ -187,3 +192,56 @@ def test_slopes_in_code_for_six_heads_are_other_than_the_formula():
     assert not any(equal_on_page(AROUND["slopes_in_code"], AROUND["slopes"]))
     both = {as_text(slope) for name in ("slopes", "slopes_in_code") for slope in AROUND[name]}
     assert len(both) == 10, "two slopes are in both, at other heads"
+
+
+SPLIT = examples.steps("split_sums")
+NUMBERS_OF_16_BITS = np.arange(2**16, dtype=np.uint16).view(np.float16)
+FINITE = NUMBERS_OF_16_BITS[np.isfinite(NUMBERS_OF_16_BITS)].astype(np.float64)
+
+
+def test_half_keeps_every_number_of_16_bits_and_rounds_between_them_as_numpy_does():
+    np.testing.assert_array_equal(half(FINITE, np), FINITE)
+    ordered = np.unique(FINITE)
+    for share in (0.25, 0.5, 0.75):
+        between = ordered[:-1] + share * np.diff(ordered)
+        np.testing.assert_array_equal(half(between, np), between.astype(np.float16))
+
+
+def test_outputs_in_pieces_are_those_of_merge_in_16_bits():
+    q, k, v = (SPLIT[name].astype(np.float16) for name in "QKV")
+    for row, size in zip(SPLIT["outputs"], (8, 4, 2, 1), strict=True):
+        tiles = [attend_tile(q, k[j : j + size], v[j : j + size]) for j in range(0, 8, size)]
+        states = [TileState(*(x.astype(np.float16) for x in tile)) for tile in tiles]
+        np.testing.assert_array_equal(reduce(merge, states).output[0], row)
+
+
+def test_order_of_sums_changes_digits():
+    assert len({float(SPLIT[order]) for order in ("forward", "in_pairs", "backward")}) == 3
+    assert len(set(SPLIT["outputs"][:, 1])) == 3
+    assert not any(equal_on_page(SPLIT["last_first"], SPLIT["outputs"][-1]))
+
+
+QUANTISED = examples.steps("quantised_cache")
+NUMBERS = st.lists(st.integers(-9, 9), min_size=4, max_size=4)
+
+
+@given(NUMBERS, st.lists(NUMBERS, min_size=4, max_size=4), st.integers(2, 8))
+@settings(max_examples=100)
+def test_error_of_quantised_cache_stays_within_its_bounds(query, rows, bits):
+    keys = np.array(rows) + np.array([0.5, 0.25, 0.125, 20.5])
+    literals = {"Q": [query], "K": keys.tolist(), "V": (keys[:, 1:3] / 3).tolist(), "BITS": [bits]}
+    with patch.multiple(quantised_cache, **literals):
+        steps = quantised_cache.steps()
+    slack = 1 + 1e-12
+    assert (np.abs(steps["K"] - steps["K_by_channel"]) <= steps["scales"] / 2 * slack).all()
+    assert steps["score_error"] <= steps["epsilon"] * slack
+    assert steps["score_error_by_token"] <= steps["epsilon_by_token"] * slack
+    assert (steps["error"] <= steps["bound"] * slack).all()
+    exact, by_channel, _ = steps["weights"]
+    assert (np.abs(np.log(by_channel / exact)) <= 2 * steps["epsilon"] * slack + 1e-12).all()
+
+
+def test_scale_for_each_token_of_the_keys_changes_every_weight():
+    exact, by_channel, by_token = QUANTISED["weights"]
+    assert not any(equal_on_page(by_token, exact))
+    assert np.abs(by_token - exact).max() > 3 * np.abs(by_channel - exact).max()

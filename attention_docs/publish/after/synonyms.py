@@ -9,6 +9,7 @@ SYNONYMS = {
     "average": "mean",
     "backward pass": "backprop backpropagation gradient derivative autograd",
     "bias": "alibi",
+    "bits and batches": "float16 nondeterminism deterministic invariant quantization int4",
     "cache": "kv generation inference memory size gqa mqa multi-query grouped-query",
     "causal": "autoregressive future triangular lower tril look-ahead",
     "chosen": "sparse top-k dsa indexer deepseek moba nsa selection",

@@ -6,6 +6,7 @@ import numpy as np
 
 from attention_docs.arrays import Array
 from attention_docs.examples import labels
+from attention_docs.examples.split_sums import PIECES
 from attention_docs.publish.before.figures.claims import claim
 from attention_docs.publish.before.figures.drawings.bars import bars_panel
 from attention_docs.publish.before.figures.drawings.boxes import small
@@ -313,6 +314,44 @@ def indexer_saving(steps_of: StepsOf) -> Html:
     )
     name = "What choosing keys saves"
     return figure(line_chart(name, *axes, series), name)
+
+
+@site_figure
+def split_outputs(steps_of: StepsOf) -> Html:
+    r"""The second feature of one output, computed in 16 bits from one, two, four and eight pieces
+    of the same keys. With eight pieces it is further from the exact output than with one."""
+    steps = steps_of("split_sums")
+    outputs, exact = steps["outputs"][:, 1], steps["exact"][1]
+    errors = np.abs(outputs - exact)
+    claim(errors[-1] > errors[0], "further from the exact output than with one")
+    pieces = np.asarray(PIECES)
+    series = [
+        Series("in 16 bits", pieces, outputs, "first", points=True),
+        Series("exact", pieces, np.full(len(pieces), exact), "second"),
+    ]
+    axes = (
+        Axis("pieces", PIECES, logarithmic=True),
+        Axis("output", (1.518, 1.519, 1.52, 1.521)),
+    )
+    name = "One output from pieces"
+    return figure(line_chart(name, *axes, series), name)
+
+
+@site_figure
+def quantised_weights(steps_of: StepsOf) -> Html:
+    r"""The weights over four keys: exact, and with keys of few bits, with one scale for each
+    channel and with one for each token."""
+    caches, tokens = labels("quantised_cache", "weights")
+    return heatmap(
+        steps_of("quantised_cache")["weights"],
+        "Weights with keys of few bits",
+        rows="caches",
+        columns="keys",
+        row_labels=caches,
+        column_labels=tokens,
+        scale="sequential",
+        role="weights",
+    )
 
 
 @site_figure

@@ -1,0 +1,146 @@
+"""A cache of four keys and values in a few bits, with one scale for each channel or each token.
+
+`levels` is the largest whole number that is stored. `scales` are those of the channels of K, and
+`codes` the stored numbers. `K_by_channel` and `K_by_token` are the keys that are restored with one
+scale for each channel, and for each token, and `V_by_token` are the values. `weights` and `outputs`
+have a row for each cache: the exact one, the keys by channel and the keys by token, the last two
+with `V_by_token`.
+
+`epsilon` bounds the error of a score with one scale for each channel, `epsilon_by_token` with one
+for each token; `score_error` and `score_error_by_token` are the largest errors. `bound` bounds
+`error`, that of both features of the output with keys by channel.
+
+>>> show(steps())
+bits 1
+[4]
+levels 1
+[7]
+Q 1 x 4
+[[2 1 1 0]]
+K 4 x 4
+[[ 1 -2  0 20]
+ [ 3  1 -1 21]
+ [-1  5  1 18]
+ [ 2  0  3 22]]
+V 4 x 2
+[[ 3 -1]
+ [ 1  5]
+ [ 6  2]
+ [-4  3]]
+scales 4
+[0.4286 0.7143 0.4286 3.1429]
+codes 4 x 4
+[[ 2 -3  0 6]
+ [ 7  1 -2 7]
+ [-2  7  2 6]
+ [ 5  0  7 7]]
+K_by_channel 4 x 4
+[[ 0.8571 -2.1429       0 18.8571]
+ [      3  0.7143 -0.8571      22]
+ [-0.8571       5  0.8571 18.8571]
+ [ 2.1429       0       3      22]]
+K_by_token 4 x 4
+[[     0 -2.8571      0 20]
+ [     3       0      0 21]
+ [     0  5.1429      0 18]
+ [3.1429       0 3.1429 22]]
+V_by_token 4 x 2
+[[     3 -0.8571]
+ [0.7143       5]
+ [     6  1.7143]
+ [    -4  2.8571]]
+weights 3 x 4
+[[0.0162 0.3261 0.1200 0.5377]
+ [0.0123 0.2849 0.1209 0.5819]
+ [0.0017 0.1386 0.0903 0.7695]]
+outputs 3 x 2
+[[-1.0560 3.4673]
+ [-1.3620 3.2838]
+ [-2.4324 3.0448]]
+epsilon number
+0.5000
+score_error number
+0.2143
+epsilon_by_token number
+3.1429
+score_error_by_token number
+1.4286
+error 2
+[0.3059 0.1836]
+bound 2
+[6.0050 6.4422]
+"""
+
+import math
+from types import ModuleType
+
+import numpy
+
+from attention_docs.arrays import Array
+from attention_docs.dot_product import attention_steps
+from attention_docs.examples.split_sums import nearest
+
+TITLE = "A cache in few bits"
+SOURCE = "our own example"
+
+BITS = [4]
+Q = [[2, 1, 1, 0]]
+K = [[1, -2, 0, 20], [3, 1, -1, 21], [-1, 5, 1, 18], [2, 0, 3, 22]]
+V = [[3, -1], [1, 5], [6, 2], [-4, 3]]
+
+TOKENS = ["birds", "pass", "boats", "because"]
+CACHES = ["exact", "by channel", "by token"]
+CHANNELS = [f"channel {i}" for i in range(1, 5)]
+LABELS = {
+    **dict.fromkeys(("K", "codes", "K_by_channel", "K_by_token"), (TOKENS, CHANNELS)),
+    **dict.fromkeys(("V", "V_by_token"), (TOKENS, [])),
+    "scales": (CHANNELS,),
+    "weights": (CACHES, TOKENS),
+    "outputs": (CACHES, []),
+}
+
+
+def scale_of(x: Array, levels: Array, axis: int, xp: ModuleType) -> Array:
+    """Return the step between stored numbers, one for each row or column."""
+    return xp.max(xp.abs(x), axis=axis, keepdims=True) / levels
+
+
+def steps(xp: ModuleType = numpy) -> dict[str, Array]:
+    bits, q, k, v = (xp.asarray(rows, dtype=xp.float64) for rows in (BITS, Q, K, V))
+    levels = 2 ** (bits - 1) - 1
+    size = math.sqrt(len(K[0]))
+
+    def restored(x: Array, scale: Array) -> Array:
+        return nearest(x / scale, xp) * scale
+
+    by_channel, by_token = scale_of(k, levels, 0, xp), scale_of(k, levels, 1, xp)
+    of_values = scale_of(v, levels, 1, xp)
+    k_by_channel, k_by_token = restored(k, by_channel), restored(k, by_token)
+    v_by_token = restored(v, of_values)
+    exact, channel, token = caches = (
+        attention_steps(q, k, v),
+        attention_steps(q, k_by_channel, v_by_token),
+        attention_steps(q, k_by_token, v_by_token),
+    )
+    epsilon = xp.sum(xp.abs(q) * by_channel) / (2 * size)
+    output_size = (exact.weights @ xp.abs(v))[0, :]
+    return {
+        "bits": bits,
+        "levels": levels,
+        "Q": q,
+        "K": k,
+        "V": v,
+        "scales": by_channel[0, :],
+        "codes": nearest(k / by_channel, xp),
+        "K_by_channel": k_by_channel,
+        "K_by_token": k_by_token,
+        "V_by_token": v_by_token,
+        "weights": xp.concat([cache.weights for cache in caches]),
+        "outputs": xp.concat([cache.output for cache in caches]),
+        "epsilon": epsilon,
+        "score_error": xp.max(xp.abs(channel.scaled - exact.scaled)),
+        "epsilon_by_token": xp.sum(xp.abs(q)) * xp.max(by_token) / (2 * size),
+        "score_error_by_token": xp.max(xp.abs(token.scaled - exact.scaled)),
+        "error": xp.abs(channel.output - exact.output)[0, :],
+        "bound": (xp.exp(2 * epsilon) - 1) * output_size + xp.max(of_values) / 2,
+    }

@@ -1,0 +1,131 @@
+"""Sums in half precision depend on their order, and so does attention in pieces.
+
+`forward`, `in_pairs` and `backward` are sums of the four `numbers`, rounded to 16 bits after each
+addition. One query meets eight keys; `exact` is its output. `outputs` has a row for one, two, four
+and eight pieces of the keys, whose states are merged from the first to the last and rounded to 16
+bits each time, and `totals` are the totals of the merged states. `last_first` merges eight pieces
+from the last to the first.
+
+>>> show(steps())
+numbers 4
+[2048 1 1 1]
+forward number
+2048
+in_pairs number
+2050
+backward number
+2052
+Q 1 x 1
+[[1]]
+K 8 x 1
+[[ 0]
+ [ 1]
+ [ 0]
+ [ 2]
+ [ 2]
+ [ 0]
+ [-1]
+ [ 0]]
+V 8 x 2
+[[ 4  0]
+ [-3  3]
+ [ 0  5]
+ [ 0  1]
+ [ 4  1]
+ [ 4  6]
+ [ 5 -2]
+ [ 2  0]]
+exact 2
+[1.5203 1.5183]
+outputs 4 x 2
+[[1.5205 1.5186]
+ [1.5205 1.5186]
+ [1.5205 1.5195]
+ [1.5205 1.5205]]
+totals 4
+[2.9590 2.9590 2.9590 2.9570]
+last_first 2
+[1.5215 1.5195]
+"""
+
+import math
+from collections.abc import Sequence
+from functools import reduce
+from types import ModuleType
+
+import numpy
+
+from attention_docs.arrays import Array
+from attention_docs.dot_product import attend_tile, attention_steps
+from attention_docs.tiles import TileState, merge
+
+TITLE = "Sums in half precision"
+SOURCE = "our own example"
+
+NUMBERS = [2048, 1, 1, 1]
+Q = [[1]]
+K = [[0], [1], [0], [2], [2], [0], [-1], [0]]
+V = [[4, 0], [-3, 3], [0, 5], [0, 1], [4, 1], [4, 6], [5, -2], [2, 0]]
+PIECES = (1, 2, 4, 8)
+# A number of 16 bits has 11 significant ones, and the smallest normal one is 2^-14.
+LAST_BIT, SMALLEST = 10, 2.0**-14
+
+LABELS = {
+    "outputs": (["1 piece", *(f"{pieces} pieces" for pieces in PIECES[1:])], []),
+    "totals": ([str(pieces) for pieces in PIECES],),
+}
+
+
+def nearest(x: Array, xp: ModuleType) -> Array:
+    """Round to the nearest whole number, and a half to the even one."""
+    below_half = xp.ceil(x - 0.5)
+    is_odd_tie = (x - below_half == 0.5) & (below_half % 2 == 1)
+    return xp.where(is_odd_tie, below_half + 1, below_half)
+
+
+def half(x: Array, xp: ModuleType) -> Array:
+    """Round to the nearest number of 16 bits, in the range of those numbers."""
+    size = xp.maximum(xp.abs(x), xp.asarray(SMALLEST, dtype=xp.float64))
+    exponent = -xp.ceil(-xp.log(size) / math.log(2))
+    unit = 2.0 ** (exponent - LAST_BIT)
+    return nearest(x / unit, xp) * unit
+
+
+def steps(xp: ModuleType = numpy) -> dict[str, Array]:
+    numbers, q, k, v = (xp.asarray(rows, dtype=xp.float64) for rows in (NUMBERS, Q, K, V))
+    a, b, c, d = (numbers[i] for i in range(len(NUMBERS)))
+
+    def plus(one: Array, other: Array) -> Array:
+        return half(one + other, xp)
+
+    def rounded(state: TileState) -> TileState:
+        return TileState(*(half(array, xp) for array in state))
+
+    def merged(one: TileState, other: TileState) -> TileState:
+        return rounded(merge(one, other))
+
+    def states(pieces: int) -> list[TileState]:
+        size = len(K) // pieces
+        parts = [slice(start, start + size) for start in range(0, len(K), size)]
+        return [rounded(attend_tile(q, k[part, :], v[part, :])) for part in parts]
+
+    def output(state: TileState) -> Array:
+        return half(state.output, xp)[0, :]
+
+    def in_order(pieces: Sequence[TileState]) -> TileState:
+        return reduce(merged, pieces)
+
+    by_pieces = [in_order(states(pieces)) for pieces in PIECES]
+    return {
+        "numbers": numbers,
+        "forward": plus(plus(plus(a, b), c), d),
+        "in_pairs": plus(plus(a, b), plus(c, d)),
+        "backward": plus(a, plus(b, plus(c, d))),
+        "Q": q,
+        "K": k,
+        "V": v,
+        "exact": attention_steps(q, k, v).output[0, :],
+        "outputs": xp.stack([output(state) for state in by_pieces]),
+        "totals": xp.stack([state.total[0] for state in by_pieces]),
+        "last_first": output(in_order(states(PIECES[-1])[::-1])),
+    }
