@@ -218,7 +218,7 @@ def test_outputs_in_pieces_are_those_of_merge_in_16_bits():
 def test_order_of_sums_changes_digits():
     assert len({float(SPLIT[order]) for order in ("forward", "in_pairs", "backward")}) == 3
     assert len(set(SPLIT["outputs"][:, 1])) == 3
-    assert not any(equal_on_page(SPLIT["last_first"], SPLIT["outputs"][-1]))
+    assert not any(equal_on_page(SPLIT["last_first"], SPLIT["outputs"][2]))
 
 
 QUANTISED = examples.steps("quantised_cache")

@@ -51,7 +51,7 @@ def split_sums(literals):
         "exact": reference.matmul([reference.softmax_row(scores)], values)[0],
         "outputs": [output(end) for end in ends],
         "totals": [float(end[1]) for end in ends],
-        "last_first": output(merged(states(1)[::-1])),
+        "last_first": output(merged(states(2)[::-1])),
     }
 
 
