@@ -7,8 +7,8 @@ have a row for each cache: the exact one, the keys by channel and the keys by to
 with `V_by_token`.
 
 `epsilon` bounds the error of a score with one scale for each channel, `epsilon_by_token` with one
-for each token; `score_error` and `score_error_by_token` are the largest errors. `bound` bounds
-`error`, that of both features of the output with keys by channel.
+for each token; `score_error` and `score_error_by_token` are the largest errors. `output_bound`
+bounds `output_error`, that of both features of the output with keys by channel.
 
 >>> show(steps())
 bits 1
@@ -65,9 +65,9 @@ epsilon_by_token number
 3.1429
 score_error_by_token number
 1.4286
-error 2
+output_error 2
 [0.3059 0.1836]
-bound 2
+output_bound 2
 [6.0050 6.4422]
 """
 
@@ -141,6 +141,6 @@ def steps(xp: ModuleType = numpy) -> dict[str, Array]:
         "score_error": xp.max(xp.abs(channel.scaled - exact.scaled)),
         "epsilon_by_token": xp.sum(xp.abs(q)) * xp.max(by_token) / (2 * size),
         "score_error_by_token": xp.max(xp.abs(token.scaled - exact.scaled)),
-        "error": xp.abs(channel.output - exact.output)[0, :],
-        "bound": (xp.exp(2 * epsilon) - 1) * output_size + xp.max(of_values) / 2,
+        "output_error": xp.abs(channel.output - exact.output)[0, :],
+        "output_bound": (xp.exp(2 * epsilon) - 1) * output_size + xp.max(of_values) / 2,
     }

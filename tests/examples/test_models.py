@@ -236,7 +236,7 @@ def test_error_of_quantised_cache_stays_within_its_bounds(query, rows, bits):
     assert (np.abs(steps["K"] - steps["K_by_channel"]) <= steps["scales"] / 2 * slack).all()
     assert steps["score_error"] <= steps["epsilon"] * slack
     assert steps["score_error_by_token"] <= steps["epsilon_by_token"] * slack
-    assert (steps["error"] <= steps["bound"] * slack).all()
+    assert (steps["output_error"] <= steps["output_bound"] * slack).all()
     exact, by_channel, _ = steps["weights"]
     assert (np.abs(np.log(by_channel / exact)) <= 2 * steps["epsilon"] * slack + 1e-12).all()
 

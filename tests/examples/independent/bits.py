@@ -98,6 +98,6 @@ def quantised_cache(literals):
         "score_error": largest_error(channel),
         "epsilon_by_token": max(by_token) * math.fsum(map(abs, q)) / 4,
         "score_error_by_token": largest_error(token),
-        "error": [abs(a - b) for a, b in zip(outputs[0], outputs[1], strict=True)],
-        "bound": [(math.exp(2 * epsilon) - 1) * size + max(of_values) / 2 for size in sizes],
+        "output_error": [abs(a - b) for a, b in zip(outputs[0], outputs[1], strict=True)],
+        "output_bound": [(math.exp(2 * epsilon) - 1) * size + max(of_values) / 2 for size in sizes],
     }

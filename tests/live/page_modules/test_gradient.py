@@ -124,9 +124,10 @@ def test_step_derivatives_equal_finite_differences():
     faults = [f"{name}: {fault}" for name, report in reports.items() for fault in report["faults"]]
     assert not faults
     assert sum(report["counts"]["same"] for report in reports.values()) > 50_000
-    # A maximum with ties has a kink, and so has a position from which on the temperature is higher.
+    # A maximum with ties has a kink, and so has a number where it is rounded to another one.
     kinks = {name for name, report in reports.items() if report["counts"]["one side"]}
-    assert kinks <= {"around_softmax", "chosen_keys", "convolution", "mask_blocks", "tiles"}
+    rounded = {"around_softmax", "split_sums"}
+    assert kinks <= {"chosen_keys", "convolution", "mask_blocks", "tiles"} | rounded
     ties = {name for name, report in reports.items() if report["counts"]["tie"]}
     assert ties <= {"chosen_keys"}
 
