@@ -217,7 +217,7 @@ def check_function(options: argparse.Namespace) -> int:
         skip=options.skip,
         expect=options.expect,
     )
-    text = report.as_text(check_report, options.verbose)
+    text = report.format_report(check_report, options.verbose)
     print(report.as_json(check_report) if options.json else text)
     if os.environ.get("GITHUB_ACTIONS") and not check_report.is_correct:
         print(report.as_github_annotation(check_report), file=sys.stderr)

@@ -67,7 +67,7 @@ def check(
         return None
     result = checking.check(function, Settings(**settings), require=require)
     if not result.is_correct:
-        raise AssertionError(report.as_text(result))
+        raise AssertionError(report.format_report(result))
     return result
 
 
@@ -195,7 +195,7 @@ class Check:
         """
         if self.name is None:
             if not self.report.is_correct:
-                raise AssertionError(report.as_text(self.report))
+                raise AssertionError(report.format_report(self.report))
             return
         verdicts = {verdict.case.name: verdict for verdict in self.report.verdicts}
         verdict = verdicts.get(self.name)

@@ -166,7 +166,7 @@ def describe(function: Callable[..., Any], settings: Settings) -> Description:
             f"it takes ({', '.join(parameters)}), and attention takes query, key and value; "
             f"say which is which with --names {' '.join(f'{name}=...' for name in missing)}"
         )
-    check_library(description.libraries[0])
+    require_installed(description.libraries[0])
     return description
 
 
@@ -202,7 +202,7 @@ def first_match(candidates: tuple[str, ...], parameters: Iterable[str]) -> str |
     return None
 
 
-def check_library(library: str) -> None:
+def require_installed(library: str) -> None:
     """Check that a library is installed.
 
     Raises:

@@ -85,7 +85,7 @@ MASK_LABELS = {
 }
 
 
-def as_text(report: Report, verbose: bool = False) -> str:
+def format_report(report: Report, verbose: bool = False) -> str:
     """Format a report: the verdict, fixes, the smallest failing call, then the evidence."""
     wrong = [verdict for verdict in report.verdicts if verdict.status == WRONG]
     lines = [heading(report)]

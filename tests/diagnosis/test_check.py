@@ -17,7 +17,7 @@ from attention_docs.diagnosis.comparing import typical_case
 from attention_docs.diagnosis.libraries import LoadError
 from attention_docs.diagnosis.mistakes import CONVENTIONS, MISTAKES, TRUE_HIDES, mistake_named
 from attention_docs.diagnosis.recipe import Call, LayerCall, attend, attend_in_heads
-from attention_docs.diagnosis.report import as_text
+from attention_docs.diagnosis.report import format_report
 from attention_docs.diagnosis.worker import InProcessWorker
 from tests.conftest import environment_of_an_inner_pytest
 
@@ -166,7 +166,7 @@ def test_each_mistake_of_the_catalogue_is_named(mistake):
     report = check_in_process(function_with(mistake.changes))
     assert not report.is_correct
     assert named_mistakes(report) == {mistake.name}
-    assert mistake.fix in as_text(report)
+    assert mistake.fix in format_report(report)
 
 
 @pytest.mark.parametrize(
@@ -271,7 +271,7 @@ def test_random_output_is_reported_as_random():
         return weights * random.binomial(1, 0.5, weights.shape)
 
     report = check_in_process(attention_with({"after_softmax": dropout}))
-    assert "turn off randomness such as dropout" in as_text(report).splitlines()[1]
+    assert "turn off randomness such as dropout" in format_report(report).splitlines()[1]
 
 
 def test_state_kept_between_calls_is_reported(write_target, capsys):
@@ -321,7 +321,7 @@ def test_inverted_mask_is_detected_and_used_in_other_cases():
     assert report.settings.mask == "hide"
     assert report.is_correct
     assert statuses(report)["fully_masked_row"] == "ok"
-    assert "mask: True hides" in as_text(report)
+    assert "mask: True hides" in format_report(report)
 
 
 def test_additive_mask_is_detected():
@@ -545,7 +545,7 @@ def test_changed_input_is_wrong():
         query *= 2
         return attention_with()(query / 2, key, value)
 
-    assert "it changes its input query" in as_text(check_in_process(attention))
+    assert "it changes its input query" in format_report(check_in_process(attention))
 
 
 @pytest.mark.thorough
