@@ -62,7 +62,8 @@ EXCLUDED = [".katex-html"]
 # The navigation and the landmarks, which come from the template, are also checked on two pages only.
 EXCLUDED_PER_PAGE = [*EXCLUDED, ".md-sidebar--primary"]
 TEMPLATE_RULES = {"region": {"enabled": False}}
-AXE = """
+# Violations outside some elements.
+AXE_OUTSIDE = """
     ([exclude, runOnly, rules = {}]) => axe.run(
         {exclude}, {runOnly, rules, resultTypes: ['violations']}
     ).then(results => results.violations.map(v => `${v.id}: ${v.nodes[0].html.slice(0, 200)}`))
@@ -207,7 +208,9 @@ def is_complete_in_every_window_and_meets_wcag_2_2(visit, expected):
         assert visit.page.evaluate(INACCESSIBLE_BOXES) == [], window
         assert visit.page.evaluate(SMALL_FIGURE_TEXT, 12 if width == 1280 else 11) == [], window
         if window == expected.axe_window:
-            violations = visit.page.evaluate(AXE, [EXCLUDED_PER_PAGE, RULES, TEMPLATE_RULES])
+            violations = visit.page.evaluate(
+                AXE_OUTSIDE, [EXCLUDED_PER_PAGE, RULES, TEMPLATE_RULES]
+            )
             assert violations == [], window
 
 
