@@ -88,8 +88,8 @@ def settings_to_try(description: Description, settings: Settings) -> Iterator[li
     if settings.layout is not None:
         if settings.layout not in itertools.chain(*layouts):
             kind = "a layer with weights" if description.is_layer else "attention without weights"
-            known = ", ".join(itertools.chain(*layouts))
-            raise LoadError(f"--layout {settings.layout}: {kind} has one of {known}")
+            expected = ", ".join(itertools.chain(*layouts))
+            raise LoadError(f"--layout is {settings.layout}; expected one of {expected} for {kind}")
         layouts = ((settings.layout,),)
     for limit, library in itertools.product(limits, description.libraries):
         dtypes = ("float32",) if library == "jax" else ("float64", "float32", "float16", "bfloat16")
@@ -196,12 +196,14 @@ def detect_mask(
         trial = replace(settings, mask=kind, keys_only=keys_only)
         trial_case = always_causal(mask_case) if settings.always_causal else mask_case
         result = worker.run(trial_case, description, trial)
-        known = next((m for m in mistakes if is_right(trial_case, result, trial, m)), None)
-        if known is not None:
+        explanation = next((m for m in mistakes if is_right(trial_case, result, trial, m)), None)
+        if explanation is not None:
             ones = replace(trial, mask="ones")
             takes_ones = kind == "ones" or (
                 kind == "keep"
-                and is_right(trial_case, worker.run(trial_case, description, ones), ones, known)
+                and is_right(
+                    trial_case, worker.run(trial_case, description, ones), ones, explanation
+                )
             )
             return replace(trial, adds_masks=not takes_ones)
         if not result.failure:

@@ -11,8 +11,8 @@ from attention_docs.kernels.bounds import UNBOUNDED, Bounds, measure_bounds
 
 # A head with at most this many scores is faster without blocks. With grouped queries it must be
 # smaller, because the formula copies keys and values.
-SMALL = 128 * 128
-SMALL_GROUPED = 1024
+MAX_SCORES_AT_ONCE = 128 * 128
+MAX_GROUPED_SCORES_AT_ONCE = 1024
 LOG2_E = math.log2(math.e)
 
 # With respect to query, key, value and a float mask.
@@ -78,7 +78,8 @@ def check_and_measure(inputs: Inputs) -> Bounds:
     """
     queries, keys = inputs.query.shape, inputs.key.shape
     is_grouped = inputs.enable_gqa and queries[-3] != keys[-3]
-    is_small = queries[-2] * keys[-2] <= (SMALL_GROUPED if is_grouped else SMALL)
+    limit = MAX_GROUPED_SCORES_AT_ONCE if is_grouped else MAX_SCORES_AT_ONCE
+    is_small = queries[-2] * keys[-2] <= limit
     if is_small or not blockwise.is_supported(inputs.xp):
         inputs.check_finite()
         return UNBOUNDED

@@ -250,8 +250,8 @@ class RecordedArray:
     def __getitem__(self, index: Any) -> "RecordedArray":
         if isinstance(index, RecordedArray) and index.dtype.kind == "i" and self.ndim == 1:
             xp = self.tape.xp
-            found: RecordedArray = xp.take(self, xp.reshape(index, (-1,)), axis=0)
-            return self.tape.apply("reshape", NUMPY.reshape, found, shape=index.shape)
+            rows: RecordedArray = xp.take(self, xp.reshape(index, (-1,)), axis=0)
+            return self.tape.apply("reshape", NUMPY.reshape, rows, shape=index.shape)
         entries = [index_entry(e) for e in (index if isinstance(index, tuple) else (index,))]
         value, node = self.value[index], self.tape.nodes[self.node]
         is_stack = node.operation == "stack" and not node.attributes.get("axis")

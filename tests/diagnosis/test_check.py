@@ -457,7 +457,11 @@ def bad_modules(write_target, tmp_path):
 @pytest.mark.parametrize(
     ("option", "value", "message"),
     [
-        ("--layout", "nbd", "attention without weights has one of bhnd, bnhd, bnd, nhd, nd"),
+        (
+            "--layout",
+            "nbd",
+            "expected one of bhnd, bnhd, bnd, nhd, nd for attention without weights",
+        ),
         ("--names", "mask=m", "the arguments are query, key, value"),
         ("--names", "mask", "expected ours=theirs"),
         ("--limit", "-1", "limit is '-1'; expected a positive number of seconds"),

@@ -109,7 +109,7 @@ def test_blocks_equal_formula_for_all_options(inputs, block):
         np.testing.assert_allclose(output, expected, rtol=0, atol=TOLERANCE[output.dtype.name])
 
 
-LENGTH = 200  # 200 x 200 scores are more than SMALL: the public function uses blocks
+LENGTH = 200  # 200 x 200 scores exceed MAX_SCORES_AT_ONCE: the public function uses blocks
 LARGE = random_arrays((2, 4, LENGTH, 8), (2, 4, LENGTH + 30, 8), (2, 4, LENGTH + 30, 5))
 LARGE_CASES = {
     "plain": {},

@@ -195,8 +195,8 @@ def section_items(section_title: str, nav: Nav) -> Nav:
             return items
         if title not in known_titles:
             known_titles.append(title)
-    known = ", ".join(known_titles) or "none"
-    raise LookupError(f"section {section_title!r} is unknown; expected one of {known}")
+    expected = ", ".join(known_titles) or "none"
+    raise LookupError(f"section {section_title!r} is unknown; expected one of {expected}")
 
 
 def sections(nav: Nav) -> Iterator[tuple[str, Nav]]:

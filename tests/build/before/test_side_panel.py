@@ -8,7 +8,8 @@ import pytest
 
 from attention_docs.examples.course_learned import REASONS
 from attention_docs.examples.course_sentence import VOCABULARY, WORDS
-from attention_docs.publish.before.figures.drawings.side_panel import SIDE_PANELS, THEY, side_panel
+from attention_docs.publish.before.figures.drawings.sentence import THEY
+from attention_docs.publish.before.figures.drawings.side_panel import SIDE_PANELS, side_panel
 from attention_docs.publish.computed import ComputedExamples
 from attention_docs.render.numbers import number, short_number
 from tests.conftest import ROOT

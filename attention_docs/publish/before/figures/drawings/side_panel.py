@@ -12,8 +12,8 @@ from typing import NamedTuple
 import numpy as np
 
 from attention_docs import examples
-from attention_docs.examples.course_sentence import WORDS
 from attention_docs.publish.before.figures.claims import claim
+from attention_docs.publish.before.figures.drawings.sentence import THEY
 from attention_docs.publish.before.values import StepsOf, look_up_array
 from attention_docs.render.figures import Panel, cells, figure
 from attention_docs.render.figures.scales import scale_of
@@ -46,8 +46,6 @@ SIGN = "<p>Olive cells with − are negative.</p>"
 STAGE_HTML = """\
 <details class="stage{kind}"{is_open}><summary>{operation}<b>{name}</b></summary>\
 <div class="figure-box">{svg}</div></details>"""
-# The last word, whose row is marked.
-THEY = WORDS.index("they")
 # The width of the words at the rows with the symbol above them, and of the symbol alone.
 LEFT, SYMBOL_WIDTH = 54, 18
 SMALL_HEIGHT, LARGE_HEIGHT, BAR_HEIGHT = 13, 19, 18
