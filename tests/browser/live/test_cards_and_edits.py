@@ -17,7 +17,7 @@ from tests.live.replay import replay
 CHAPTER = "mechanisms/self_attention"
 CARD, BAR, STATUS = ".live-card", ".live-bar", ".live-status"
 WEIGHT = 'table[data-val="self_attention.weights"] tbody td >> nth=1'
-SET_BACK = "p.live-set-back"
+DIMMED = "p.live-dimmed"
 FIELD = 'table[data-val="self_attention.X"] input >> nth=0'
 # The HTML of the cells of a table.
 TABLE = """
@@ -232,7 +232,7 @@ def test_edit_updates_page_as_python_computes(visit):
     for step in ("Q", "K", "V", "scores", "scaled", "weights", "output"):
         assert shown_step(visit, step) == computed_step(step, X=edited_x(3)), step
     assert re.match(r"\d+ numbers differ from the page's own,", status_text(visit))
-    visit.page.locator(SET_BACK).first.wait_for()
+    visit.page.locator(DIMMED).first.wait_for()
     visit.page.evaluate(WAIT_FOR_REST)
     last_score = visit.page.locator('svg g[data-val="self_attention.scores"] [data-at="2,2"] text')
     assert last_score.text_content() == computed_step("scores", X=edited_x(3))[-1]
@@ -354,7 +354,7 @@ def test_arrow_keys_change_a_number_and_reset_can_be_undone(visit):
     assert shown_step(visit, "weights") == after
     press_bar_button(visit, "Done")
     assert shown_step(visit, "weights") == before
-    assert not visit.page.locator("td input, .live-changed, .live-set-back").count()
+    assert not visit.page.locator("td input, .live-changed, .live-dimmed").count()
 
 
 @pytest.mark.parametrize(
@@ -441,7 +441,7 @@ def test_field_does_not_move_when_prose_is_dimmed(visit, width):
     field.focus()
     before = field.bounding_box()
     field.press("ArrowUp")
-    visit.page.locator(SET_BACK).first.wait_for()
+    visit.page.locator(DIMMED).first.wait_for()
     after = field.bounding_box()
     assert abs(after["x"] - before["x"]) <= 1
     assert abs(after["y"] - before["y"]) <= 1
@@ -583,7 +583,7 @@ def test_failed_request_is_reported_and_the_next_click_retries(visit):
 def test_print_has_the_note_on_edited_numbers(visit):
     start_editing(visit)
     visit.page.locator(FIELD).fill("3")
-    visit.page.locator(SET_BACK).first.wait_for()
+    visit.page.locator(DIMMED).first.wait_for()
     visit.page.emulate_media(media="print")
     assert "which the dimmed sentences describe" in visit.page.locator(f"{BAR} p").inner_text()
     assert not visit.page.locator(f"{BAR} button:visible").count()
@@ -619,5 +619,5 @@ def test_wcag_2_2_with_card_walkthrough_panel_and_fields(visit, axe, scheme, wid
     assert_accessible()
     start_editing(visit)
     visit.page.locator(FIELD).fill("3")
-    visit.page.locator(SET_BACK).first.wait_for()
+    visit.page.locator(DIMMED).first.wait_for()
     assert_accessible()

@@ -35,7 +35,7 @@ SHOWN_NUMBERS = """
 EXPOSE_CONTENT = """
     () => {
         document.querySelectorAll("article details").forEach(details => { details.open = true; });
-        document.querySelectorAll(".highlight.live-set-back, .live-set-back .highlight, [data-format]")
+        document.querySelectorAll(".highlight.live-dimmed, .live-dimmed .highlight, [data-format]")
             .forEach(code => code.remove());
     }
 """
@@ -141,14 +141,14 @@ def test_prose_and_code_are_dimmed_after_an_edit(open_page, page, example, sente
     visit = open_page(page)
     edit_inputs(visit, example)
     prose = visit.page.locator("article p, article summary").filter(has_text=sentence).first
-    assert prose.evaluate("element => element.closest('.live-set-back') !== null")
+    assert prose.evaluate("element => element.closest('.live-dimmed') !== null")
     are_dimmed = visit.page.locator(CODE).evaluate_all(
-        "codes => codes.map(code => code.closest('.live-set-back') !== null)"
+        "codes => codes.map(code => code.closest('.live-dimmed') !== null)"
     )
     assert are_dimmed
     assert all(are_dimmed)
     finish_editing(visit)
-    assert not visit.page.locator(".live-set-back").count()
+    assert not visit.page.locator(".live-dimmed").count()
 
 
 def test_copied_code_has_the_edited_numbers(open_page):

@@ -26,7 +26,7 @@ VISIBLE_CLAIMS = """
             await rest();
             if (document.querySelector(".live-changed")) {
                 for (const em of document.querySelectorAll("article > *:not(.panel, .try, .live-inputs) em")) {
-                    const isExempt = em.closest(".live-set-back, .try, figure:not(:has(.live-changed)), h2, h3");
+                    const isExempt = em.closest(".live-dimmed, .try, figure:not(:has(.live-changed)), h2, h3");
                     if (!isExempt && em.checkVisibility() && words.includes(em.textContent.toLowerCase()))
                         seen.add(em.parentElement.textContent.slice(0, 200));
                 }
@@ -52,12 +52,12 @@ def test_random_edits_leave_no_sentence_about_the_words(open_page, page):
 def test_edit_dims_sentence_in_a_section_without_numbers(open_page):
     visit = open_page("course/order")
     sentence = visit.page.locator("article > p", has_text="finds its noun. But")
-    is_dimmed = "element => element.matches('.live-set-back')"
+    is_dimmed = "element => element.matches('.live-dimmed')"
     assert not sentence.evaluate(is_dimmed)
     slider = visit.page.locator(".dare [data-control]").first
     slider.focus()
     visit.page.keyboard.press("ArrowLeft")
-    visit.wait_until("document.querySelector('article > .live-set-back')")
+    visit.wait_until("document.querySelector('article > .live-dimmed')")
     assert sentence.evaluate(is_dimmed)
     visit.page.locator(".live-bar button", has_text="Done").click()
     assert not sentence.evaluate(is_dimmed)

@@ -21,8 +21,8 @@ export const dimProse = (changedSpots, examples = []) => {
   const names = new Set(changedSpots.map(exampleAt));
   const changedExamples = examples.filter(({ name }) => names.has(name));
   const elements = new Set([...[...sectionStarts(changedSpots)].flatMap(proseOf), ...proseAbout(changedExamples)]);
-  for (const element of dimmed) if (!elements.has(element)) element.classList.remove("live-set-back");
-  for (const element of elements) if (!dimmed.has(element)) element.classList.add("live-set-back");
+  for (const element of dimmed) if (!elements.has(element)) element.classList.remove("live-dimmed");
+  for (const element of elements) if (!dimmed.has(element)) element.classList.add("live-dimmed");
   dimmed = elements;
 };
 
