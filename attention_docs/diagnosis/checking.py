@@ -168,6 +168,7 @@ def is_bug(case: Case, outcome: Outcome, description: Description, settings: Set
         return False
     if case.gradients and "does not require grad" in outcome.failure:
         return False
+    # The cases whose feature the function may lack.
     lacks_feature = {
         "grouped_heads": "grouped" not in description.names,
         "mask_per_head": True,

@@ -129,7 +129,7 @@ def rank(case: Case, outcome: Outcome, settings: Settings) -> int:
 def is_right(
     case: Case, outcome: Outcome, settings: Settings, mistakes: tuple[Mistake, ...] = ()
 ) -> bool:
-    """Whether the result is right, but for mistakes that are known already."""
+    """Whether the result is right, or that of mistakes if any are given."""
     if outcome.failure:
         return False
     if mistakes:
@@ -199,12 +199,10 @@ def detect_mask(
         explanation = next((m for m in mistakes if is_right(trial_case, result, trial, m)), None)
         if explanation is not None:
             ones = replace(trial, mask="ones")
-            takes_ones = kind == "ones" or (
-                kind == "keep"
-                and is_right(
-                    trial_case, worker.run(trial_case, description, ones), ones, explanation
-                )
-            )
+            takes_ones = kind == "ones"
+            if kind == "keep":
+                result_of_ones = worker.run(trial_case, description, ones)
+                takes_ones = is_right(trial_case, result_of_ones, ones, explanation)
             return replace(trial, adds_masks=not takes_ones)
         if not result.failure:
             callable_settings.append(trial)

@@ -179,8 +179,8 @@ def bottom_right_window(call: Call) -> Array:
 
 
 def softmax_with_one_maximum(scores: Array) -> Array:
-    powers = np.exp(scores - scores.max())
-    weights: Array = powers / powers.sum(axis=-1, keepdims=True)
+    exponentials = np.exp(scores - scores.max())
+    weights: Array = exponentials / exponentials.sum(axis=-1, keepdims=True)
     return weights
 
 
