@@ -61,7 +61,7 @@ def run_npm_ci(root: Path, folder: Path) -> None:
         errors = [line for line in str(process.stderr).splitlines() if "npm error code " in line]
         reason = errors[0].rpartition(" ")[2] if errors else f"status {process.returncode!s}"
         raise PublishError(
-            f"the browser assets cannot be fetched from npm ({reason}): is there a network?"
+            f"could not fetch the browser assets from npm ({reason}); check the network connection"
         )
 
 
