@@ -332,7 +332,7 @@ def stage_html(operation: str, drawing: Panel, kind: str, is_open: bool = True) 
 
 def draw_matrices(stage: Stage, steps_of: StepsOf, is_enlarged: bool) -> Panel:
     """Draw matrices side by side, with words at their rows and columns and one row marked."""
-    x, body, descriptions = 0.0, [], []
+    x, body, descriptions = 0.0, list[str](), list[str]()
     for matrix in stage.matrices:
         rows, columns = labels(matrix)
         values = look_up_array(matrix.step, steps_of)[:, : len(columns)]
