@@ -34,6 +34,7 @@ from attention_docs.render.figures.svg import (
     translated,
     vertical_label,
 )
+from attention_docs.render.numbers import number
 
 # The weights of a head in percent: a row for each token, with a number for each token up to it.
 Rows = Sequence[Sequence[int]]
@@ -169,18 +170,16 @@ def real_heads_enlarged(steps_of: StepsOf) -> Html:
     claim((largest, tokens[largest]) == (first + 1, "are"), "its largest weight to *are*")
     claim(all(row[0] == 100 for row in sink), "every token gives all its weight, rounded")
     states = [
-        _enlarged_head(
-            f"{name}: layer {layer}, head {head}", tokens, record["percent"][layer][head]
-        )
-        for name, (layer, head) in heads.items()
+        _enlarged_head(name, place, tokens, record["percent"][place[0]][place[1]])
+        for name, place in heads.items()
     ]
     return player(states, "Four heads of the model")
 
 
-def _enlarged_head(name: str, tokens: Sequence[str], rows: Rows) -> Panel:
+def _enlarged_head(name: str, place: tuple[int, int], tokens: Sequence[str], rows: Rows) -> Panel:
     """Draw the weights of a head in percent, with tokens at the left and below."""
     margin = max(map(text_width, tokens)) + 8
-    grid = cells.Grid(LINE_HEIGHT + margin, 1, CELL, len(tokens), len(tokens))
+    grid = cells.Grid(LINE_HEIGHT + margin, 1.4 * LINE_HEIGHT, CELL, len(tokens), len(tokens))
     scale = Scale("sequential", 0, 100, "weights")
     width, height = CELL
     boxes, numbers = [], []
@@ -190,19 +189,22 @@ def _enlarged_head(name: str, tokens: Sequence[str], rows: Rows) -> Panel:
                 corner = f"M{grid.x + width * column:g} {grid.y + height * row:g}"
                 box = f"{corner}h{width}v{height}h-{width}z"
                 boxes.append(element("path", d=box, **scale.paint(percent)))
-                numbers.append(label(*grid.centre(row, column), str(percent)))
+                numbers.append(label(*grid.centre(row, column), number(percent)))
     bottom = grid.y + grid.height
+    layer, head = map(number, place)
+    centre = grid.x + grid.width / 2
     body = [
+        title(centre, LINE_HEIGHT / 2, f"layer {layer}, head {head}", "weights"),
         element("g", *boxes, **scale.group),
         *numbers,
         _stairs(grid),
         cells.draw_row_labels(grid, tokens),
         *(_label_below(grid, column, token) for column, token in enumerate(tokens)),
         vertical_label(LINE_HEIGHT / 2, grid.y + grid.height / 2, "asks"),
-        label(grid.x + grid.width / 2, bottom + margin + LINE_HEIGHT / 2, "is asked"),
+        label(centre, bottom + margin + LINE_HEIGHT / 2, "is asked"),
     ]
     largest = ", ".join(
-        f"{token} {max(row)} to {tokens[int(np.argmax(row))]}"
+        f"{token} {number(max(row))} to {tokens[int(np.argmax(row))]}"
         for token, row in zip(tokens, rows, strict=True)
     )
     description = f"The largest weight that each token gives, in percent: {largest}."
