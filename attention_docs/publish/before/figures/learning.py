@@ -61,9 +61,11 @@ def reverse_weights(steps_of: StepsOf) -> Html:
     steps and after \val{learning_reverse.step[10]}."""
     steps = steps_of("learning_reverse")
     during, after = (f"after {number(steps['step'][row])} steps" for row in (3, 10))
-    stages = {"before": "before", during: "during", after: "after"}
+    titles = {"before": "before", "during": during, "after": after}
+    states = {"before": "before training", "during": "on the way", "after": "at the end"}
     panels = [
-        matrix_panel(steps[f"weights_{stage}"], name, **WEIGHTS) for name, stage in stages.items()
+        matrix_panel(steps[f"weights_{stage}"], title, **WEIGHTS)._replace(name=states[stage])
+        for stage, title in titles.items()
     ]
     return player(panels, "Weights that learn to reverse")
 
