@@ -126,7 +126,7 @@ def test_step_derivatives_equal_finite_differences():
     assert sum(report["counts"]["same"] for report in reports.values()) > 50_000
     # A maximum with ties has a kink, and so has a number where it is rounded to another one.
     kinks = {name for name, report in reports.items() if report["counts"]["one side"]}
-    rounded = {"around_softmax", "split_sums"}
+    rounded = {"around_softmax", "quantised_cache", "split_sums"}
     assert kinks <= {"chosen_keys", "convolution", "mask_blocks", "tiles"} | rounded
     ties = {name for name, report in reports.items() if report["counts"]["tie"]}
     assert ties <= {"chosen_keys"}
