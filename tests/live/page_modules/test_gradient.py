@@ -129,7 +129,8 @@ def test_step_derivatives_equal_finite_differences():
     rounded = {"around_softmax", "quantised_cache", "split_sums"}
     assert kinks <= {"chosen_keys", "convolution", "mask_blocks", "tiles"} | rounded
     ties = {name for name, report in reports.items() if report["counts"]["tie"]}
-    assert ties <= {"chosen_keys"}
+    # Keys tie for a place, and the query of the cache has a feature of zero, whose size has a corner.
+    assert ties <= {"chosen_keys", "quantised_cache"}
 
 
 def test_derivative_of_tied_maximum_goes_to_first_operand():
