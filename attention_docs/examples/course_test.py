@@ -3,8 +3,10 @@
 "ships pass geese because they ..." has two new nouns. As in the course, `dots` compares the words
 themselves, and `Q`, `K` and `V` are those of head 1, without positions. `weights` are scaled, and
 not masked yet. `removed` is the weight that each word gives to later ones, which the causal mask
-forbids. For `probabilities`, the words get their positions and go through both heads, the block and
-the vocabulary; `next_token` counts the words of the vocabulary from 0.
+forbids. `slope` is that of the weight of "pass" on "geese" at its scaled score. With positions,
+"ships" has the key `placed_key`, and "they" gives it the score `placed_score`. `probabilities` come
+from both heads, the block and the vocabulary; `next_token` counts the words of the vocabulary from
+0, and `loss` is minus the logarithm of the probability of "sail".
 
 >>> show(steps())
 X 5 x 7
@@ -63,12 +65,20 @@ output 5 x 4
  [2.2309 1.4467 0.0147 0.0147]]
 removed 5
 [0.9722 0.7583 0.0190 0.0073 0]
+slope number
+0.1906
+placed_key 3
+[3 0 1.6000]
+placed_score number
+9.2000
 probabilities 5 x 9
 [[ 0.8832  0.0941 6.9e-06  0.0001  0.0012 1.8e-07 0.0012 0.0002 0.0199]
  [ 0.9687 1.5e-05 3.5e-05  0.0097 4.8e-05 8.2e-06 0.0174 0.0001 0.0039]
  [ 0.0027  0.0001  0.4835  0.3291  0.0004  0.0572 0.0012 0.0011 0.1249]
  [6.1e-06  0.1432  0.0001 6.1e-07  0.5415  0.0207 0.0027 0.0003 0.2915]
  [ 0.0106  0.0003 3.1e-06  0.0003  0.0144  0.0020 0.8973 0.0004 0.0747]]
+loss number
+0.1084
 next_token number
 6
 """
@@ -111,6 +121,7 @@ LABELS = {
     "weights": (WORDS, WORDS),
     "output": (WORDS, VALUE_FEATURES),
     "removed": (WORDS,),
+    "placed_key": (KEY_FEATURES,),
     "probabilities": (WORDS, VOCABULARY),
 }
 
@@ -123,6 +134,7 @@ def steps(xp: ModuleType = numpy) -> dict[str, Array]:
     is_later = ~causal_mask(x.shape[0], xp=xp)
     placed = x + matrices["E"]
     probabilities = predict(xp, placed, multi_head_output(xp, placed))[2]
+    placed_query, placed_key = placed[4, :] @ matrices["W_Q_1"], placed[0, :] @ matrices["W_K_1"]
     return {
         "X": x,
         "dots": x @ x.T,
@@ -134,6 +146,10 @@ def steps(xp: ModuleType = numpy) -> dict[str, Array]:
         "weights": attention.weights,
         "output": attention.output,
         "removed": xp.sum(xp.where(is_later, attention.weights, xp.asarray(0.0)), axis=1),
+        "slope": attention.weights[1, 2] * (1 - attention.weights[1, 2]),
+        "placed_key": placed_key,
+        "placed_score": placed_query @ placed_key,
         "probabilities": probabilities,
+        "loss": -xp.log(probabilities[4, 6]),
         "next_token": xp.argmax(probabilities[-1, :]),
     }

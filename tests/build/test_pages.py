@@ -91,7 +91,7 @@ def test_page_before_the_course_is_short():
 
 def test_every_question_has_a_folded_answer():
     text = source_text("course/test_yourself.md")
-    assert text.count("\\ask{") == text.count('??? info "Answer: ') == 6
+    assert text.count("\\ask{") == text.count('??? info "Answer: ') == 9
     for question in text.split("\\ask{")[1:]:
         reference = question.partition("|")[0].strip()
         answer = question.partition('??? info "Answer: ')[2].partition("\n## ")[0]

@@ -482,7 +482,12 @@ def course_test(literals):
     steps = reference.every_step(q, k, v)
     rows = add(x, literals["E"])
     predicted = probabilities(literals, block(literals, rows, multi_head_output(literals, rows)))
+    placed_queries, placed_keys, _ = project(literals, rows)
     return {
+        "slope": reference.softmax_slopes(steps["scaled"][PASS])[2][2],
+        "placed_key": placed_keys[0],
+        "placed_score": reference.dot(placed_queries[THEY], placed_keys[0]),
+        "loss": -math.log(predicted[THEY][6]),
         "dots": [[reference.dot(a, b) for b in x] for a in x],
         "Q": q,
         "K": k,
