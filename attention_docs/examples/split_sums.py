@@ -66,8 +66,8 @@ Q = [[1]]
 K = [[0], [1], [0], [2], [2], [0], [-1], [0]]
 V = [[4, 0], [-3, 3], [0, 5], [0, 1], [4, 1], [4, 6], [5, -2], [2, 0]]
 PIECES = (1, 2, 4, 8)
-# A number of 16 bits has 11 significant ones, and the smallest normal one is 2^-14.
-LAST_BIT, SMALLEST = 10, 2.0**-14
+# Bits after the first one of a number of 16 bits, and its smallest size with all of them.
+BITS_AFTER_FIRST, SMALLEST = 10, 2.0**-14
 
 LABELS = {
     "outputs": (["1 piece", *(f"{pieces} pieces" for pieces in PIECES[1:])], []),
@@ -86,7 +86,7 @@ def half(x: Array, xp: ModuleType) -> Array:
     """Round to the nearest number of 16 bits, in the range of those numbers."""
     size = xp.maximum(xp.abs(x), xp.asarray(SMALLEST, dtype=xp.float64))
     exponent = -xp.ceil(-xp.log(size) / math.log(2))
-    unit = 2.0 ** (exponent - LAST_BIT)
+    unit = 2.0 ** (exponent - BITS_AFTER_FIRST)
     return nearest(x / unit, xp) * unit
 
 
