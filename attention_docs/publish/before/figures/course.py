@@ -488,8 +488,8 @@ def course_temperatures(steps_of: StepsOf) -> Html:
 
 @site_figure
 def course_writing(steps_of: StepsOf) -> Html:
-    r"""The probabilities of the two words, their sums from the left, and the words on which the draws
-    fall. The seventh word is predicted from six words, the drawn one included."""
+    r"""The probabilities of the two words, their sums from the left, and the words that the draws
+    choose. Six words predict the seventh, the drawn one included."""
     steps = steps_of("course_writing")
     options: dict[str, Any] = {"scale": "sequential", "rows": "", "columns": ""}
     options["row_labels"] = examples.labels("course_writing", "draws")[0]
