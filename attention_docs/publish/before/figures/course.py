@@ -254,8 +254,8 @@ def turned_query(steps_of: StepsOf) -> Html:
     query = Vector("query", steps["Q"], "query")
     output = Vector("output", steps["output"], "output", is_arrow=False)
     panels = [
-        plane_panel("query and keys", [*keys, query], 3, 30),
-        plane_panel("output and values", [*values, output], 3, 30, corners=steps["V"]),
+        plane_panel("query and keys", [*keys, query], reach=3, unit=30),
+        plane_panel("output and values", [*values, output], reach=3, unit=30, corners=steps["V"]),
         bars_panel("weights", steps["weights"][0], names),
     ]
     return beside(panels, "A query, its weights and its output")

@@ -38,6 +38,8 @@ from attention_docs.render.figures.svg import (
 from attention_docs.render.numbers import number
 
 DIAL = 80
+# Room around a dial: at its sides, below its name, and at the bottom.
+SIDE, TOP, BOTTOM = 20, 38, 12
 
 
 @site_figure
@@ -55,19 +57,20 @@ def rotary_arrows(steps_of: StepsOf) -> Html:
         hands = [
             Hand(
                 rotated[position : position + 1, 2 * pair : 2 * pair + 2],
+                # On the slower dials, the texts of neighbouring arrows would overlap.
                 str(position) if pair == 0 or position in (0, len(rotated) - 1) else "",
                 opacity=1 - 0.2 * position,
             )
             for position in range(len(rotated))
         ]
         name = f"pair {pair}, ω = {number(frequency)}"
-        body = label(DIAL + 20, LINE_HEIGHT / 2, name, font_weight="bold") + dial(
-            DIAL + 20, DIAL + 2.4 * LINE_HEIGHT, DIAL, hands, float(lengths[0, pair])
+        body = label(SIDE + DIAL, LINE_HEIGHT / 2, name, font_weight="bold") + dial(
+            SIDE + DIAL, TOP + DIAL, DIAL, hands, float(lengths[0, pair])
         )
         places = (f"({number(x)}, {number(y)})" for x, y in rotated[:, 2 * pair : 2 * pair + 2])
         description = f"An arrow at the positions 0 to 3: {', '.join(places)}."
-        size = 2 * DIAL + 40
-        panels.append(Panel(size, size + 12, body, description, name=name))
+        width, height = 2 * (SIDE + DIAL), TOP + 2 * DIAL + BOTTOM
+        panels.append(Panel(width, height, body, description, name=name))
     return beside(panels, "A query that turns")
 
 
@@ -82,8 +85,8 @@ def rotary_positions(steps_of: StepsOf) -> Html:
                 Vector("q", steps["q_turned"][pair : pair + 1], "query"),
                 Vector("k", steps["k_turned"][pair : pair + 1], "key"),
             ],
-            4,
-            18,
+            reach=4,
+            unit=18,
         )
         for pair in range(3)
     ]

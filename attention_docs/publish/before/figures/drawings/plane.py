@@ -40,7 +40,12 @@ class Vector(NamedTuple):
 
 
 def plane_panel(
-    name: str, vectors: Sequence[Vector], reach: int, unit: float, corners: Array | None = None
+    name: str,
+    vectors: Sequence[Vector],
+    *,
+    reach: int,
+    unit: float,
+    corners: Array | None = None,
 ) -> Panel:
     """Draw vectors in a plane whose axes go from minus `reach` to `reach`.
 
