@@ -60,8 +60,17 @@ class Axis(NamedTuple):
     logarithmic: bool = False
     unit: float = 1
 
-    def share(self, value: float) -> float:
-        """Return where a value lies: 0 at the first tick, 1 at the last."""
+    def fraction_at(self, value: float) -> float:
+        """Return the fraction of the axis that lies before a value.
+
+        It is below 0 or above 1 for a value beyond the ticks.
+
+        Args:
+            value: a number in units of the axis; positive on a logarithmic one.
+
+        >>> Axis("n", [0, 5, 20]).fraction_at(5), Axis("n", [1, 100], True).fraction_at(10)
+        (0.25, 0.5)
+        """
         transform: Callable[[float], float] = math.log if self.logarithmic else float
         low, high = transform(self.ticks[0]), transform(self.ticks[-1])
         return (transform(value) - low) / (high - low)
@@ -79,8 +88,8 @@ class Plot(NamedTuple):
 
     def to_paper(self, point: np.ndarray) -> tuple[float, float]:
         return (
-            self.left + self.width * self.x.share(point[0]),
-            self.top + self.height * (1 - self.y.share(point[1])),
+            self.left + self.width * self.x.fraction_at(point[0]),
+            self.top + self.height * (1 - self.y.fraction_at(point[1])),
         )
 
 
@@ -198,11 +207,11 @@ def _draw_axes(plot: Plot) -> list[str]:
     body = [label(left + plot.width / 2, bottom + 2 * LINE_HEIGHT, plot.x.name)]
     body.append(vertical_label(LINE_HEIGHT / 2, top + plot.height / 2, plot.y.name))
     for tick in plot.x.ticks:
-        x = left + plot.width * plot.x.share(tick)
+        x = left + plot.width * plot.x.fraction_at(tick)
         body.append(element("path", d=f"M{x:.1f} {top}v{plot.height:g}", **faint))
         body.append(label(x, bottom + LINE_HEIGHT / 2 + 2, _tick_text(tick)))
     for tick in plot.y.ticks:
-        y = bottom - plot.height * plot.y.share(tick)
+        y = bottom - plot.height * plot.y.fraction_at(tick)
         body.append(element("path", d=f"M{left:.1f} {y:.1f}h{plot.width:g}", **faint))
         body.append(label(left - 6, y, _tick_text(tick), "end"))
     return body
