@@ -330,7 +330,11 @@ class Namespace(ModuleType):
         )
 
     def count_nonzero(self, array: RecordedArray) -> RecordedArray:
-        """Count the true elements; recorded as a sum, because only booleans are counted."""
+        """Count the true elements; recorded as a sum, which is the same for booleans only."""
+        if array.dtype != bool:
+            raise UnknownOperationError(
+                f"count_nonzero cannot be recorded with dtype {array.dtype}; use it on booleans"
+            )
         return self._operation("sum", array)
 
     def asarray(self, source: Any, **options: Any) -> RecordedArray:
