@@ -157,7 +157,7 @@ def rotary(x: Array, positions: Array, base: float = 10000.0, interleaved: bool 
     """
     xp = namespace(x=x, positions=positions)
     x, interleaved = as_real(xp, "x", x), flag("interleaved", interleaved)
-    features = _even_features(x)
+    features = _even_width(x)
     angles = _angles_at(xp, positions, x, base)
     upcast = upcast_16_bit(xp, x)
     check_finite(xp, "x", upcast)
@@ -175,7 +175,7 @@ def rotary(x: Array, positions: Array, base: float = 10000.0, interleaved: bool 
     return rotated
 
 
-def _even_features(x: Array) -> int:
+def _even_width(x: Array) -> int:
     """Return the number of features of x, which must be even."""
     if x.ndim < 1 or x.shape[-1] < 2 or x.shape[-1] % 2:
         raise ValueError(f"x has shape {x.shape}; expected (..., d) with an even d of 2 or more")

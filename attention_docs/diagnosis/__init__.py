@@ -168,8 +168,11 @@ class Check:
     reports: list[Any]
 
     def __str__(self) -> str:
-        if self.name or isinstance(self.function, str):
-            return self.name or str(self.function)
+        """Return the name of the case, or of the function if it is all cases."""
+        if self.name is not None:
+            return self.name
+        if isinstance(self.function, str):
+            return self.function
         return getattr(self.function, "__name__", "attention")
 
     @cached_property

@@ -131,10 +131,12 @@ def repeat_rows(xp: ModuleType, row: Array, positions: Array) -> Array:
     return xp.repeat(row[None, :], positions.shape[0], axis=0)
 
 
-def scores_at(xp: ModuleType, queries: Array, keys: Array, *, interleaved: bool) -> Array:
+def scores_at(
+    xp: ModuleType, query_positions: Array, key_positions: Array, *, interleaved: bool
+) -> Array:
     """Return the scores of the query and the key at several positions each."""
     q, k = (
         rotary(repeat_rows(xp, xp.asarray(row, dtype=xp.float64), at), at, BASE, interleaved)
-        for row, at in ((Q, queries), (K, keys))
+        for row, at in ((Q, query_positions), (K, key_positions))
     )
     return q @ k.T

@@ -152,9 +152,9 @@ class MarkdownConverter:
         return sessions.mark_sessions(self.diagrams.replace_fences(with_links))
 
     def with_progress(self, path: str, markdown: str) -> str:
-        """Add to the title of a page of the course the place of the page.
+        """Add “Course, page 2 of 10” below the title of a page of the course.
 
-        It stands below the title, because the search would take what is above for a section.
+        Above the title, the search would take it for a section.
         """
         html = contents.progress(COURSE, self.nav, path)
         if not html:
