@@ -36,9 +36,9 @@ ROLES = {
 # The colours of lines that stand for no role, such as models that are compared.
 SERIES = {
     "first": "var(--series-1, #5c6470)",
-    "second": "var(--series-2, #988400)",
-    "third": "var(--series-3, #c0563c)",
-    "fourth": "var(--series-4, #5b7ba3)",
+    "second": "var(--series-2, #806c28)",
+    "third": "var(--series-3, #b84e44)",
+    "fourth": "var(--series-4, #6373b3)",
 }
 
 
