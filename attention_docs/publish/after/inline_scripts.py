@@ -74,9 +74,12 @@ def forbidden_scripts(page: str, allowed: Iterable[re.Pattern[str]]) -> Iterator
     """Yield a message for each inline script of a page that may not run.
 
     >>> list(forbidden_scripts("<script>spy()</script>", [script_pattern("start()")]))
-    ["inline script 'spy()' is neither the theme's nor ours"]
+    ["inline script 'spy()' is neither the theme's nor ours; remove it, or load it from a file"]
     """
     for script in inline_scripts(page):
         if not any(pattern.fullmatch(script) for pattern in allowed):
             start = " ".join(script.split())[:60]
-            yield f"inline script {start!r} is neither the theme's nor ours"
+            yield (
+                f"inline script {start!r} is neither the theme's nor ours; "
+                "remove it, or load it from a file"
+            )

@@ -156,12 +156,13 @@ def split_fields(argument: str, *names: str) -> list[str]:
     ['course_mask.M', 'the mask']
     >>> split_fields("course_mask.M", "reference", "name")
     Traceback (most recent call last):
-    ValueError: argument has 1 fields; expected 2: reference | name
+    ValueError: argument has 1 field; expected 2: reference | name
     """
     fields = [" ".join(field.split()) for field in argument.split("|")]
     expected = f"expected {len(names)}: {' | '.join(names)}"
     if len(fields) != len(names):
-        raise ValueError(f"argument has {len(fields)} fields; {expected}")
+        number_of_fields = "1 field" if len(fields) == 1 else f"{len(fields)} fields"
+        raise ValueError(f"argument has {number_of_fields}; {expected}")
     if not all(fields):
         raise ValueError(f"argument has an empty field {names[fields.index('')]!r}; {expected}")
     return fields
@@ -216,7 +217,13 @@ def look_up(reference: str, steps_of: StepsOf) -> Array | tuple[int, ...]:
         return apply_index(array, match["index"])
     if not match["index"]:
         return array.shape
-    return apply_index(np.asarray(array.shape), match["index"])
+    try:
+        return apply_index(np.asarray(array.shape), match["index"])
+    except LookupError:
+        sizes = "1 size" if array.ndim == 1 else f"{array.ndim} sizes"
+        raise LookupError(
+            f"{match['step']}.shape has {sizes}; index {match['index']} is out of range"
+        ) from None
 
 
 def look_up_array(reference: str, steps_of: StepsOf) -> np.ndarray:
@@ -304,8 +311,10 @@ def number(expression: str, context: Context) -> str:
     """
     try:
         result = evaluate(ast.parse(expression, mode="eval").body)
-    except (SyntaxError, ZeroDivisionError) as error:
+    except SyntaxError as error:
         raise ValueError(f"expected arithmetic on whole numbers: {error}") from None
+    except ZeroDivisionError:
+        raise ValueError("expected arithmetic with a result; this divides by zero") from None
     if not isinstance(result, Fraction):
         raise ValueError("expected arithmetic with an exact result; this one is irrational")
     numerator, denominator = map(group_thousands, result.as_integer_ratio())

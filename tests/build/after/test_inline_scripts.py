@@ -45,3 +45,4 @@ def test_inline_script_of_a_plugin_stops_the_build_with_its_location(one_page_pr
     assert built.returncode != 0
     assert "Traceback" not in built.stderr
     assert 'docs/index.md: site/index.html: inline script \'tex = {"loader"' in built.stderr
+    assert "remove it, or load it from a file" in built.stderr

@@ -109,7 +109,8 @@ def test_numbers_carry_their_references(macro, references):
         (r"\val{toy.wieghts}", "step 'wieghts' is unknown; toy has weights, total, row, cube"),
         (r"\val{toy.weights[2]}", "index [2] is outside the shape 2 x 3"),
         (r"\val{toy.weights[0,0,0]}", "index [0,0,0] is outside the shape 2 x 3"),
-        (r"\val{toy.weights.shape[2]}", "index [2] is outside the shape 2"),
+        (r"\val{toy.weights.shape[2]}", "weights.shape has 2 sizes; index [2] is out of range"),
+        (r"\val{toy.row.shape[0,0]}", "row.shape has 1 size; index [0,0] is out of range"),
         (r"\val{toy.weights[x]}", "index [x] is not understood; expected [0], [0,1] or [:,1]"),
         (r"\val{toy}", "expected example.step, example.step[index] or example.step.shape"),
     ],
@@ -131,3 +132,8 @@ def test_three_axes_in_a_formula_are_rejected(formula):
 def test_number_rejects_inexact_or_other_expressions(expression):
     with pytest.raises(PublishError, match=r": \\number\{.*\}: expected arithmetic"):
         resolved(rf"\number{{{expression}}}")
+
+
+def test_number_names_a_division_by_zero():
+    with pytest.raises(PublishError, match="this divides by zero"):
+        resolved(r"\number{2 / (1 - 1)}")
