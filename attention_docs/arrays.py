@@ -78,7 +78,8 @@ def check_ndarray_type(name: str, array: Array) -> None:
     if type(array) is np.ndarray or not isinstance(array, np.ndarray):
         return
     if isinstance(array, np.ma.MaskedArray | np.matrix):
-        raise TypeError(f"{name} is {with_article(array)}; expected a plain numpy.ndarray")
+        kind = "numpy.matrix" if isinstance(array, np.matrix) else "numpy.ma.MaskedArray"
+        raise TypeError(f"{name} is a {kind}; expected a plain numpy.ndarray")
 
 
 def with_article(value: object) -> str:

@@ -263,7 +263,8 @@ Q, K, V = np.ones((3, 2)), np.ones((4, 2)), np.ones((4, 5))
 @pytest.mark.parametrize(
     ("call", "error", "message"),
     [
-        (lambda: attend(np.ma.masked_array(Q), K, V), TypeError, "query is a MaskedArray; expected a plain numpy.ndarray"),
+        (lambda: attend(np.ma.masked_array(Q), K, V), TypeError, "query is a numpy.ma.MaskedArray; expected a plain numpy.ndarray"),
+        (lambda: attend(Q, K.view(np.matrix), V), TypeError, "key is a numpy.matrix; expected a plain numpy.ndarray"),
         (lambda: attend(Q, 1, V), TypeError, "key is an int; expected an array, for example numpy.asarray(key)"),
         (lambda: attend(Q, K.astype("float32"), V), TypeError, "key has dtype float32; expected float64 to match query"),
         (lambda: attend(Q, K, V > 0), TypeError, "value has dtype bool; expected real numbers"),
