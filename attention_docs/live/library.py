@@ -287,9 +287,9 @@ for _name, _operation in BINARY.items():
 class Namespace(ModuleType):
     """The array library of a tape, which an example takes as `xp`.
 
-    >>> Tape().xp.svd
+    >>> Tape().xp.svd  # doctest: +ELLIPSIS
     Traceback (most recent call last):
-    attention_docs.live.library.UnknownOperationError: svd cannot be recorded
+    attention_docs.live.library.UnknownOperationError: svd cannot be recorded; use one of ...
     """
 
     def __init__(self, tape: Tape) -> None:
@@ -310,7 +310,10 @@ class Namespace(ModuleType):
             return functools.partial(self._fill, name)
         if name in OPERATIONS:
             return functools.partial(self._operation, name)
-        raise UnknownOperationError(f"{name} cannot be recorded")
+        raise UnknownOperationError(
+            f"{name} cannot be recorded; use one of OPERATIONS, "
+            "or add it there and in operations.js"
+        )
 
     def _operation(self, name: str, *arguments: Any, **attributes: Any) -> RecordedArray:
         function = getattr(NUMPY, name)
