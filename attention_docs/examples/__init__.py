@@ -65,12 +65,20 @@ def labels(name: str, step: str) -> tuple[list[str], ...]:
 
 
 def expected(name: str) -> str:
-    """Return the output that the doctest of an example expects."""
+    """Return the output that the doctest of an example expects.
+
+    Raises:
+        LookupError: if its docstring has other doctests than `>>> show(steps())`, or none.
+    """
     return _doctest(name).want.rstrip("\n")
 
 
 def write_expected(name: str, output: str) -> None:
-    """Replace the output that the doctest of an example expects, in the example's file."""
+    """Replace the output that the doctest of an example expects, in the example's file.
+
+    Raises:
+        LookupError: as for `expected`.
+    """
     file, example = Path(inspect.getfile(load(name))), _doctest(name)
     statement = f">>> {example.source}"
     source = file.read_text("utf-8").replace(
@@ -80,5 +88,9 @@ def write_expected(name: str, output: str) -> None:
 
 
 def _doctest(name: str) -> doctest.Example:
-    (example,) = doctest.DocTestParser().get_examples(inspect.getdoc(load(name)) or "")
-    return example
+    found = doctest.DocTestParser().get_examples(inspect.getdoc(load(name)) or "")
+    if [example.source for example in found] != ["show(steps())\n"]:
+        raise LookupError(
+            f"docstring of {name} has {len(found)} doctests; expected one, >>> show(steps())"
+        )
+    return found[0]

@@ -46,6 +46,16 @@ def test_show_writes_digits_to_the_docstring(name, tmp_path, monkeypatch):
     assert file.read_text("utf-8").partition('"""\n')[2] == source.partition('"""\n')[2]
 
 
+def test_show_names_an_example_whose_docstring_has_no_doctest(tmp_path, monkeypatch, capsys):
+    source = inspect.getsource(examples.load("self_attention"))
+    (tmp_path / "no_doctest.py").write_text(source.replace(">>> show(steps())", ""), "utf-8")
+    monkeypatch.setattr(examples, "__path__", [str(tmp_path)])
+    assert main(["show", "no_doctest", "--write"]) == 2
+    assert capsys.readouterr().err == (
+        "attention_docs: docstring of no_doctest has 0 doctests; expected one, >>> show(steps())\n"
+    )
+
+
 def test_show_as_json_and_latex(capsys):
     main(["show", "self_attention", "--format", "json"])
     assert json.loads(capsys.readouterr().out)["scores"] == [[0, 4, 4], [4, 0, 4], [4, 4, 8]]
