@@ -18,8 +18,9 @@ import numpy as np
 
 from attention_docs.diagnosis import checking, libraries, report
 from attention_docs.diagnosis.calling import Settings
-from attention_docs.diagnosis.cases import CASES
+from attention_docs.diagnosis.cases import CASES, Case
 from attention_docs.diagnosis.libraries import LoadError
+from attention_docs.diagnosis.recipe import LayerCall
 from attention_docs.diagnosis.report import NOT_SUPPORTED, WRONG, Report
 
 __all__ = ["Check", "check", "check_cache", "checks"]
@@ -203,11 +204,21 @@ class Check:
         verdicts = {verdict.case.name: verdict for verdict in self.report.verdicts}
         verdict = verdicts.get(self.name)
         if verdict is None:
-            raise unittest.SkipTest("the case is for functions of another kind")
+            raise unittest.SkipTest(reason_left_out(CASES[self.name], self.report))
         if verdict.status == NOT_SUPPORTED:
             raise unittest.SkipTest(verdict.reason)
         if verdict.status == WRONG:
             raise AssertionError(report.format_verdict(verdict))
+
+
+def reason_left_out(case: Case, result: Report) -> str:
+    """Return why a report has no verdict for a case."""
+    is_for_layers = isinstance(case.call, LayerCall)
+    if is_for_layers != isinstance(result.verdicts[0].case.call, LayerCall):
+        return f"the case is for {'layers' if is_for_layers else 'plain attention'}"
+    if case.dtype:
+        return f"the case is for {case.dtype}"
+    return "the case is for layers that are not always causal"
 
 
 def checks(function: Function, each_case: bool = False, **settings: Any) -> list[Check]:

@@ -10,14 +10,14 @@ import numpy as np
 import pytest
 
 from attention_docs.__main__ import main
-from attention_docs.diagnosis import calling, check, checking, checks, loading, recipe
+from attention_docs.diagnosis import Check, calling, check, checking, checks, loading, recipe
 from attention_docs.diagnosis.calling import Settings
 from attention_docs.diagnosis.cases import CASES
 from attention_docs.diagnosis.comparing import typical_case
 from attention_docs.diagnosis.libraries import LoadError
 from attention_docs.diagnosis.mistakes import CONVENTIONS, MISTAKES, TRUE_HIDES, mistake_named
 from attention_docs.diagnosis.recipe import Call, LayerCall, attend, attend_in_heads
-from attention_docs.diagnosis.report import format_report
+from attention_docs.diagnosis.report import Report, Verdict, format_report
 from attention_docs.diagnosis.worker import InProcessWorker
 from tests.conftest import environment_of_an_inner_pytest
 
@@ -601,10 +601,24 @@ def test_inapplicable_or_unsupported_case_is_skipped(in_process, write_target):
     target = write_target(CORRECT_SOURCE)
     checks_by_name = {str(case): case for case in checks(target, each_case=True, library="numpy")}
     checks_by_name["distinct_sizes"].check()
-    with pytest.raises(unittest.SkipTest, match="another kind"):
+    with pytest.raises(unittest.SkipTest, match="the case is for layers"):
         checks_by_name["layer"].check()
     with pytest.raises(unittest.SkipTest, match="no argument recognised as window"):
         checks_by_name["window"].check()
+
+
+@pytest.mark.parametrize(
+    ("checked", "left_out", "reason"),
+    [
+        ("layer", "square", "for plain attention"),
+        ("square", "float32", "for float32"),
+        ("layer", "layer_causal", "for layers that are not always causal"),
+    ],
+)
+def test_reason_of_a_case_that_is_left_out(checked, left_out, reason):
+    report = Report("mine.py:attend", Settings(), [Verdict(CASES[checked], "ok")])
+    with pytest.raises(unittest.SkipTest, match=f"the case is {reason}"):
+        Check("mine.py:attend", left_out, {}, [report]).check()
 
 
 def test_each_case_raises_the_load_error(in_process, write_target):
