@@ -1,6 +1,6 @@
 """Test cases: the arguments of a call, the expected results, and the tolerance for rounding.
 
-All numbers are multiples of 1/4, so every dtype represents them exactly.
+All numbers are multiples of 1/8 with few bits, so every dtype represents them exactly.
 """
 
 from collections.abc import Callable, Iterator

@@ -116,7 +116,7 @@ def test_mask_replaces_causal_mask(model, tokens):
     mask[1:, 0] = False
     for step in model.run(tokens, mask=mask):
         np.testing.assert_array_equal(
-            step.attention.weights > 0, np.broadcast_to(mask, (4, *mask.shape))
+            step.attention.weights > 0, np.broadcast_to(mask, (tiny.HEADS, *mask.shape))
         )
         np.testing.assert_allclose(np.sum(step.attention.weights, axis=-1), 1, rtol=1e-5)
 

@@ -101,7 +101,7 @@ def test_cells_have_the_number_of_their_reference(name, matrices):
 
 @each_panel
 @each_switch_position
-def test_one_stage_is_enlarged_and_the_next_word_is_last(name, matrices):
+def test_stage_is_enlarged_once_for_each_head_and_the_next_word_is_last(name, matrices):
     classes = re.findall(r'<details class="(stage(?: [^"]*)?)"', draw(name, matrices))
     shows_both_heads = matrices == "by-hand" and name in ("heads", "learned")
     assert sum("main" in each for each in classes) == (2 if shows_both_heads else 1)

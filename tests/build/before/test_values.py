@@ -115,7 +115,14 @@ def test_numbers_carry_their_references(macro, references):
         (r"\val{toy}", "expected example.step, example.step[index] or example.step.shape"),
     ],
 )
-@pytest.mark.parametrize("page", ["one\n\ntwo {}\n", "one\n\n$${}$$\n", "`x`\n```\n``` {}\n"])
+@pytest.mark.parametrize(
+    "page",
+    [
+        pytest.param("one\n\ntwo {}\n", id="text"),
+        pytest.param("one\n\n$${}$$\n", id="formula"),
+        pytest.param("`x`\n```\n``` {}\n", id="after code"),
+    ],
+)
 def test_wrong_reference_is_reported_with_location_and_names(macro, message, page):
     with pytest.raises(PublishError) as caught:
         resolved(page.format(macro))
