@@ -27,8 +27,8 @@ class Hand(NamedTuple):
 def dial(x: float, y: float, radius: float, hands: Sequence[Hand], length: float) -> str:
     """Draw a dial with its centre at (x, y), whose rim is at `length` in the units of the hands."""
     r = f"{radius:g}"
-    quarters = (f"{r} -{r}", f"{r} {r}", f"-{r} {r}", f"-{r} -{r}")
-    arcs = "".join(f"a{r} {r} 0 0 1 {quarter}" for quarter in quarters)
+    ends = (f"{r} -{r}", f"{r} {r}", f"-{r} {r}", f"-{r} -{r}")
+    arcs = "".join(f"a{r} {r} 0 0 1 {end}" for end in ends)
     rim = f"M{x - radius:g} {y:g}{arcs}z"
     outline = element("path", d=rim, fill="none", stroke="currentColor", stroke_opacity=0.35)
     return outline + "".join(_hand(x, y, radius / length, hand) for hand in hands)

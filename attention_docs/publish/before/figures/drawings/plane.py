@@ -24,7 +24,7 @@ from attention_docs.render.figures.svg import (
 from attention_docs.render.numbers import number
 from attention_docs.render.references import row_reference, step_name
 
-HEAD = "M1 0L-9 -4L-9 4z"
+ARROWHEAD = "M1 0L-9 -4L-9 4z"
 # Room beyond the axes for the name of a vector at their end.
 NAME_WIDTH = 40
 DOT = "M-4 0a4 4 0 1 0 8 0a4 4 0 1 0 -8 0z"
@@ -97,7 +97,7 @@ def draw_vector(vector: Vector, left: float, bottom: float, unit: float) -> str:
         ends = {"x1": left, "y1": bottom, "x2": tip[0], "y2": tip[1]}
         line = element("line", **ends, stroke=paint, stroke_width=2, data_val=reference)
         turn = f"rotate({math.degrees(math.atan2(-y, x)):g} 0 0)"
-        head = element("path", d=HEAD, fill=paint, transform=turn, class_="head")
+        head = element("path", d=ARROWHEAD, fill=paint, transform=turn, class_="head")
         drawing = line + translated(*tip, head)
     else:
         drawing = element("path", d=DOT, fill=paint, transform=at_tip, data_val=reference)
