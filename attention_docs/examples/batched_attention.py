@@ -151,7 +151,7 @@ from attention_docs.dot_product import attention_steps
 TITLE = "Batched attention, an injected similarity"
 SOURCE = "003_e3f694db51754fdb.txt, sections 1 to 4"
 
-# In the source's order: the data (1, 10, 4), then three matrices (4, 4).
+# In the publication's order: the data (1, 10, 4), then three matrices (4, 4).
 RANDOM = numpy.random.RandomState(42)
 DATA = RANDOM.randn(1, 10, 4).tolist()
 WEIGHTS = [RANDOM.randn(4, 4).tolist() for _ in "QKV"]

@@ -1,6 +1,6 @@
 """Self-attention of four tokens a_1 ... a_4 as column vectors, and the same with rows.
 
-The columns of I are the tokens. Steps without a suffix are unscaled, as in the source, which
+The columns of I are the tokens. Steps without a suffix are unscaled, as in the publication, which
 gives no W_V: this one is our own. Steps that end in `scaled` divide by the root of d_k = 3.
 
 >>> show(steps())
@@ -116,7 +116,7 @@ from attention_docs.softmax import softmax
 TITLE = "Self-attention in columns and in rows"
 SOURCE = "001_7d27211e1d664477.txt, “Example” and “In general”"
 
-I = [[1, 1, 3, 2], [0, 2, 1, 1], [1, 0, 1, 2]]  # noqa: E741, the source's letter
+I = [[1, 1, 3, 2], [0, 2, 1, 1], [1, 0, 1, 2]]  # noqa: E741, the publication's letter
 W_Q = [[3, 2, 0], [1, 1, 2], [2, 1, 0]]
 W_K = [[1, 0, 1], [1, 1, 1], [2, 1, 0]]
 W_V = [[1, 0, 2], [0, 3, -1]]

@@ -64,7 +64,7 @@ W_Q = [[1, 0], [0, 1], [1, 0], [0, 1]]
 W_K = [[1, 0], [0, 1], [1, 0], [0, 1]]
 W_V = [[1, 0], [0, 1], [1, 0], [0, 1]]
 
-# The numbers are the source's, and the words ours.
+# The numbers are the publication's, and the words ours.
 QUERIES, KEYS = ["bird", "boat"], ["bird", "boat", "seaplane"]
 FEATURES, SUMS = ["flies", "floats", "wings", "hull"], ["air", "water"]
 LABELS = {

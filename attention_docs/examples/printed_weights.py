@@ -1,4 +1,4 @@
-"""The weights that the source of the self-attention example prints, times its values.
+"""The weights that the publication of the self-attention example prints, times its values.
 
 The printed weights are wrong, and no row of the printed output follows even from them.
 
@@ -22,7 +22,7 @@ import numpy
 from attention_docs.arrays import Array
 from attention_docs.examples import self_attention
 
-TITLE = "Self-attention with the weights its source prints"
+TITLE = "Self-attention with the weights its publication prints"
 SOURCE = "000_2da5eed0b4267db4.txt, “Computation of Attention Scores”, where they are wrong"
 
 WEIGHTS = [[0.106, 0.447, 0.447], [0.447, 0.106, 0.447], [0.211, 0.211, 0.577]]

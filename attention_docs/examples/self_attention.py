@@ -65,7 +65,7 @@ W_Q = [[1, 0], [0, 1], [1, 0], [0, 1]]
 W_K = [[0, 1], [1, 0], [0, 1], [1, 0]]
 W_V = [[1, 0], [0, 1], [1, 0], [0, 1]]
 
-# The numbers are the source's, and the words ours.
+# The numbers are the publication's, and the words ours.
 TOKENS, FEATURES = ["bird", "boat", "seaplane"], ["flies", "floats", "wings", "hull"]
 LABELS = {
     "X": (TOKENS, FEATURES),

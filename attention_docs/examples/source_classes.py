@@ -1,4 +1,4 @@
-"""What the source's self-attention class computes, and what it should compute.
+"""What the published self-attention class computes, and what it should compute.
 
 Three tokens, embed_size = 4, two heads of head_dim = 2. `output` is right: it projects with W_Q,
 W_K and W_V, splits into heads, and divides by the root of head_dim. The others carry mistakes:

@@ -1,14 +1,14 @@
-"""What the source's experiment measures, and what it misses.
+"""What the published experiment measures, and what it misses.
 
-The source draws one query and one key of 10000 features, multiplies them, and prints the sum of the
-squared products as the variance. That is one score, `one_score`, and an estimate of d E[(qk)^2]
-taken from within it. It does not measure how scores vary from pair to pair. One (qk)^2 has the
-variance 9 - 1 = 8, so the estimate has the standard deviation sqrt(8 d). The source drew without a
-seed; `printed_score` and `printed_variance` are its numbers, which chance explains.
+It draws one query and one key of 10000 features, multiplies them, and prints the sum of the squared
+products as the variance. That is one score, `one_score`, and an estimate of d E[(qk)^2] taken from
+within it. It does not measure how scores vary from pair to pair. One (qk)^2 has the variance
+9 - 1 = 8, so the estimate has the standard deviation sqrt(8 d). Nothing was seeded;
+`printed_score` and `printed_variance` are the published numbers, which chance explains.
 
 The repeated case shows the difference. All features of a query are the same number, and so are
 those of its key: the features are no longer independent of each other, the score is d q k, and its
-variance is d^2. The source's formula, averaged over many pairs, still gives about d.
+variance is d^2. The published formula, averaged over many pairs, still gives about d.
 
 >>> show(steps())
 one_score number
@@ -63,12 +63,12 @@ FORMULAS = {
     "source_variance": "the sum of (q k)² − mean_of_products²",
     "d": "the number of features",
     "standard_deviation_of_source_variance": "√(8 d)",
-    "printed_score": "what the source prints",
+    "printed_score": "what the publication prints",
     "printed_score_deviations": "printed_score / √d",
-    "printed_variance": "what the source prints",
+    "printed_variance": "what the publication prints",
     "printed_variance_deviations": "(printed_variance − d) / standard_deviation_of_source_variance",
     "repeated_d": "the number of features, all of which are one number",
-    "repeated_source_variance": f"the mean of what the source computes, over {PAIRS} pairs",
+    "repeated_source_variance": f"the mean of what the publication computes, over {PAIRS} pairs",
     "repeated_source_variance_expected": "repeated_d − 1",
     "repeated_variance": f"the variance of the scores of {PAIRS} pairs",
     "repeated_variance_proved": "repeated_d²",

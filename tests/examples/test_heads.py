@@ -1,4 +1,4 @@
-"""Heads, word order, encoder and decoder, and the source's classes, also against PyTorch."""
+"""Heads, word order, encoder and decoder, and the published classes, also against PyTorch."""
 
 import numpy as np
 import pytest
@@ -132,7 +132,7 @@ def test_equal_halves_of_tokens_give_identical_heads():
 
 
 def test_cross_attention_class_of_source_equals_layer(torch):
-    """The formula of the source in PyTorch, with a mask that has no empty row."""
+    """The published formula in PyTorch, with a mask that has no empty row."""
     steps = examples.steps("source_classes")
     matrices = {f"W_{letter}": steps[f"W_{letter}"] for letter in "QKVO"}
     biases = {f"b_{letter}": np.arange(4) / (i + 3) for i, letter in enumerate("QKVO")}

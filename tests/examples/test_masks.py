@@ -84,5 +84,5 @@ def test_masking_the_padding_restores_the_output():
 
 def test_data_and_matrices_equal_draws_of_the_source():
     random, steps = np.random.RandomState(42), examples.steps("batched_attention")
-    for name in ("data", "W_Q", "W_K", "W_V"):  # in the order in which the source draws them
+    for name in ("data", "W_Q", "W_K", "W_V"):  # in the order in which they were drawn
         assert np.array_equal(steps[name], random.randn(*steps[name].shape)), name

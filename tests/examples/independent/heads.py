@@ -1,4 +1,4 @@
-"""Heads, encoder and decoder, and the source's classes, in loops over heads."""
+"""Heads, encoder and decoder, and the published classes, in loops over heads."""
 
 import math
 import statistics
