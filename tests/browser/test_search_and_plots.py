@@ -40,7 +40,7 @@ def test_search_results_have_no_markup(open_page):
 
 
 def test_common_queries_find_their_page_among_the_first_three(open_page):
-    """At least 48 of the 50 in queries.txt, of which the comment there says how they were chosen."""
+    """All but two in queries.txt, whose comment says how they were chosen."""
     lines = Path(__file__).with_name("queries.txt").read_text("utf-8").splitlines()
     targets = dict(re.split(r" {2,}", line) for line in lines if not line.startswith("#"))
     results = open_page().page.evaluate(PAGES_FOUND, list(targets))
@@ -49,7 +49,7 @@ def test_common_queries_find_their_page_among_the_first_three(open_page):
         for (query, target), found in zip(targets.items(), results, strict=True)
         if f"{target}/" not in found[:3]
     }
-    assert len(targets) == 55
+    assert len(targets) >= 55
     assert len(misses) <= 2, misses
 
 
