@@ -5,8 +5,7 @@ from collections.abc import Mapping
 import numpy as np
 
 from attention_docs.arrays import Array
-from attention_docs.examples import labels
-from attention_docs.examples.split_sums import PIECES
+from attention_docs.examples import labels, load
 from attention_docs.publish.before.figures.claims import claim
 from attention_docs.publish.before.figures.drawings.bars import bars_panel
 from attention_docs.publish.before.figures.drawings.boxes import small
@@ -327,13 +326,13 @@ def split_outputs(steps_of: StepsOf) -> Html:
     outputs, exact = steps["outputs"][:, 1], steps["exact"][1]
     errors = np.abs(outputs - exact)
     claim(errors[-1] > errors[0], "further from the exact output than with one")
-    pieces = np.asarray(PIECES)
+    pieces = load("split_sums").PIECES
     series = [
-        Series("in 16 bits", pieces, outputs, "first", points=True),
-        Series("exact", pieces, np.full(len(pieces), exact), "second"),
+        Series("in 16 bits", np.asarray(pieces), outputs, "first", points=True),
+        Series("exact", np.asarray(pieces), np.full(len(pieces), exact), "second"),
     ]
     axes = (
-        Axis("pieces", PIECES, logarithmic=True),
+        Axis("pieces", pieces, logarithmic=True),
         Axis("output", (1.518, 1.519, 1.52, 1.521)),
     )
     name = "One output from pieces"
