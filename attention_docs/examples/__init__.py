@@ -89,8 +89,7 @@ def write_expected(name: str, output: str) -> None:
 
 def _doctest(name: str) -> doctest.Example:
     found = doctest.DocTestParser().get_examples(inspect.getdoc(load(name)) or "")
-    if [example.source for example in found] != ["show(steps())\n"]:
-        raise LookupError(
-            f"docstring of {name} has {len(found)} doctests; expected one, >>> show(steps())"
-        )
+    statements = [example.source.rstrip() for example in found]
+    if statements != ["show(steps())"]:
+        raise LookupError(f"doctests of {name} are {statements}; expected ['show(steps())']")
     return found[0]

@@ -46,13 +46,23 @@ def test_show_writes_digits_to_the_docstring(name, tmp_path, monkeypatch):
     assert file.read_text("utf-8").partition('"""\n')[2] == source.partition('"""\n')[2]
 
 
-def test_show_names_an_example_whose_docstring_has_no_doctest(tmp_path, monkeypatch, capsys):
+@pytest.mark.parametrize(
+    ("name", "doctest", "found"),
+    [
+        ("no_doctest", "", "[]"),
+        ("other_doctest", ">>> show(Q)", "['show(Q)']"),
+        ("two_doctests", ">>> Q\n>>> show(steps())", "['Q', 'show(steps())']"),
+    ],
+)
+def test_show_names_an_example_with_other_doctests(
+    name, doctest, found, tmp_path, monkeypatch, capsys
+):
     source = inspect.getsource(examples.load("self_attention"))
-    (tmp_path / "no_doctest.py").write_text(source.replace(">>> show(steps())", ""), "utf-8")
+    (tmp_path / f"{name}.py").write_text(source.replace(">>> show(steps())", doctest), "utf-8")
     monkeypatch.setattr(examples, "__path__", [str(tmp_path)])
-    assert main(["show", "no_doctest", "--write"]) == 2
+    assert main(["show", name, "--write"]) == 2
     assert capsys.readouterr().err == (
-        "attention_docs: docstring of no_doctest has 0 doctests; expected one, >>> show(steps())\n"
+        f"attention_docs: doctests of {name} are {found}; expected ['show(steps())']\n"
     )
 
 
