@@ -146,6 +146,15 @@ def formula_context(tex_before: str) -> Context:
     return Context.TOP if is_displayed and not is_nested else Context.FORMULA
 
 
+def counted(number: int, noun: str) -> str:
+    """Return a number with its noun, for an error message.
+
+    >>> counted(1, "field"), counted(2, "field")
+    ('1 field', '2 fields')
+    """
+    return f"{number} {noun}{'' if number == 1 else 's'}"
+
+
 def split_fields(argument: str, *names: str) -> list[str]:
     """Split the argument of a macro into its fields, which stand between `|`.
 
@@ -161,8 +170,7 @@ def split_fields(argument: str, *names: str) -> list[str]:
     fields = [" ".join(field.split()) for field in argument.split("|")]
     expected = f"expected {len(names)}: {' | '.join(names)}"
     if len(fields) != len(names):
-        number_of_fields = "1 field" if len(fields) == 1 else f"{len(fields)} fields"
-        raise ValueError(f"argument has {number_of_fields}; {expected}")
+        raise ValueError(f"argument has {counted(len(fields), 'field')}; {expected}")
     if not all(fields):
         raise ValueError(f"argument has an empty field {names[fields.index('')]!r}; {expected}")
     return fields
@@ -220,7 +228,7 @@ def look_up(reference: str, steps_of: StepsOf) -> Array | tuple[int, ...]:
     try:
         return apply_index(np.asarray(array.shape), match["index"])
     except LookupError:
-        sizes = "1 size" if array.ndim == 1 else f"{array.ndim} sizes"
+        sizes = counted(array.ndim, "size")
         raise LookupError(
             f"{match['step']}.shape has {sizes}; index {match['index']} is out of range"
         ) from None

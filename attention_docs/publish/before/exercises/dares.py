@@ -26,6 +26,7 @@ from attention_docs.publish.before.controls import control
 from attention_docs.publish.before.values import (
     StepsOf,
     computed_span,
+    counted,
     format_inline,
     look_up_array,
     split_fields,
@@ -98,7 +99,7 @@ def dare(argument: str, steps_of: StepsOf) -> str:
     answer = [number.strip() for number in answer_text.split(";")]
     if len(answer) != len(sliders):
         raise ValueError(
-            f"answer has {len(answer)} numbers; expected {len(sliders)}, one per slider"
+            f"answer has {counted(len(answer), 'number')}; expected {len(sliders)}, one per slider"
         )
     numbers = {s.reference: float(n) for s, n in zip(sliders, answer, strict=True)}
     check(condition, numbers, steps_of)
