@@ -116,7 +116,7 @@ const formulaOf = (graph, values, term, step, index) => {
   if (graph.formulas[step]) return [{ step }, " = ", graph.formulas[step]];
   if (isLiteral(graph, term)) return [];
   const formula = [{ step }, " = ", ...longestFormula(graph, values, term)];
-  const source = indexInFormula(values, term)?.slice(-2) ?? [];
+  const source = indexInFormula(values, term).slice(-2);
   const transposes = term.via.filter((node) => graph.nodes[node].operation === "matrix_transpose").length;
   if (term.cell && transposes % 2 && String(source.toReversed()) === String(index)) return [...formula, "ᵀ"];
   const isElsewhere = source.length > 0 && String(source) !== String(index);
@@ -282,13 +282,22 @@ const sliceOf = ({ nodesByName }, values, terms, side) => {
 /** Return the index of a term in the value of its node. @param {NDArray[]} values @param {Term} term */
 const indexOf = (values, { node, position }) => unravel(position, values[node].shape);
 
+/** @type {WeakMap<Term, number[]>} the results of `indexInFormula`, because terms share operands */
+const formulaIndices = new WeakMap();
+
 /**
- * Find the index of a number in the arrays that its formula names.
+ * Find the index of a number in the arrays that its formula names; empty if there is none.
  *
- * @param {NDArray[]} values @param {Term} term
- * @returns {number[] | null} null if the formula has none
+ * @param {NDArray[]} values @param {Term} term @returns {number[]}
  */
 const indexInFormula = (values, term) => {
+  const index = formulaIndices.get(term) ?? findIndexInFormula(values, term);
+  formulaIndices.set(term, index);
+  return index;
+};
+
+/** @param {NDArray[]} values @param {Term} term @returns {number[]} */
+const findIndexInFormula = (values, term) => {
   if (term.cell) return term.cell.index;
   if (term.operation === "softmax") return indexInFormula(values, term.terms[0]);
   if (term.operation === "where") return indexInFormula(values, term.used[1]);
@@ -296,13 +305,13 @@ const indexInFormula = (values, term) => {
     const [row, column] = factorsOf(term);
     return [...outerIndex(values, row, LEFT), ...outerIndex(values, column, RIGHT)];
   }
-  if (term.operation === "literal" || isReduction(term) || combinesOneArray(term)) return null;
+  if (term.operation === "literal" || isReduction(term) || combinesOneArray(term)) return [];
   // An operand that is broadcast has no index of its own along the axes that it lacks.
   const axes = values[term.node].shape.filter((length) => length > 1).length;
   const isSameSize = (/** @type {Term} */ { node }) => values[node].data.length === values[term.node].data.length;
   const operands = [...term.used.filter(isSameSize), ...term.used];
-  const indices = operands.map((operand) => indexInFormula(values, operand) ?? []);
-  return indices.find(({ length }) => length >= Math.min(axes, 2)) ?? null;
+  const indices = operands.map((operand) => indexInFormula(values, operand));
+  return indices.find((index) => index.length >= Math.min(axes, 2)) ?? [];
 };
 
 /**
@@ -469,7 +478,7 @@ const noteOf = (graph, values, term) => {
   const value = valueOf(values, term);
   if (isMask(graph, term)) return [maskNote(value)];
   if (term.operation === "softmax" && term.used.every((score) => valueOf(values, score) === -Infinity))
-    return ["every score of the row is −∞: nothing takes part, and its weights are 0"];
+    return ["every score of the row is −∞, so its weights are 0"];
   if (term.operation === "all" || term.operation === "any") {
     const count = term.terms.filter((operand) => valueOf(values, operand)).length;
     return [`true for ${count} of ${term.terms.length}`];

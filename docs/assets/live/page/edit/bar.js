@@ -4,7 +4,7 @@ import { button, make } from "../elements.js";
 
 const FIELD_HELP = matchMedia("(pointer: coarse)").matches
   ? "Type, or drag sideways."
-  : "Type, use the arrow keys, or drag sideways. Escape leads here and back.";
+  : "Type, use arrow keys, or drag sideways. Escape leads here and back.";
 let help = "";
 const status = make("p", { class: "live-status", role: "status" });
 const bar = make("div", { class: "live-bar", role: "region", "aria-label": "Your own numbers" });
@@ -45,7 +45,7 @@ export const showSummary = (examples, count) => {
   const changes = count === 1 ? "One number differs" : `${count} numbers differ`;
   if (!refusal) return setStatus(count ? `${changes} from the page's own, which the dimmed sentences describe.` : help);
   const { error, message } = refusal;
-  const reason = error ? `Python refuses this: “${message}”.` : "With this number Python would compute in another way.";
+  const reason = error ? `Python refuses this: “${message}”.` : "Here Python would compute in another way.";
   setStatus(`${reason} The page keeps its numbers.`);
 };
 
