@@ -122,7 +122,7 @@ def test_bars_are_as_long_as_the_probabilities(name):
 def test_output_of_the_pronoun_is_what_the_next_word_follows_from(name):
     """The panel of each page up to the heads is one chain of computations."""
     reference, row = SIDE_PANELS[name].next_word
-    _, matrix = next(stage.matrices for stage in SIDE_PANELS[name].stages if stage.key == "output")
+    *_, matrix = next(stage.matrices for stage in SIDE_PANELS[name].stages if stage.key == "output")
     example, _, step = matrix.step.partition(".")
     output = EXAMPLES.steps(example)[step][THEY]
     they_output = EXAMPLES.steps("course_model")["they_outputs"][

@@ -124,18 +124,21 @@ def scores_stage(kind: tuple[str, str], step: str, head: str = "") -> Stage:
     return Stage("scores", "each query with each key", f"{name}{OF_HEAD[head]}", (matrix,))
 
 
+def values_matrix(step: str, symbol: str = "V") -> StageMatrix:
+    return StageMatrix(symbol, "value", step)
+
+
 def weights_and_output(
     weights: str,
-    values: str,
     output: str,
+    values: StageMatrix | None = None,
     head: str = "",
     operation: str = "softmax of each row",
-    *,
-    heads_share_values: bool = True,
 ) -> tuple[Stage, Stage]:
-    """Return the stages of the weights, and of the values with their averages."""
-    a, v = f"A{head}", "V" if heads_share_values else f"V{head}"
-    output_symbol = f"H{head}" if head else "O"
+    """Return the stages of the weights and of the output, beside the values if they are given."""
+    a, o = f"A{head}", f"H{head}" if head else "O"
+    shown = () if values is None else (values,)
+    names = [*(f"values {matrix.symbol}" for matrix in shown), f"output {o}"]
     return (
         Stage(
             "weights",
@@ -145,12 +148,9 @@ def weights_and_output(
         ),
         Stage(
             "output",
-            f"average of the rows of {v}",
-            f"values {v}, output {output_symbol}",
-            (
-                StageMatrix(v, "value", values),
-                StageMatrix(output_symbol, "output", output),
-            ),
+            "average of the values",
+            ", ".join(names),
+            (*shown, StageMatrix(o, "output", output)),
         ),
     )
 
@@ -165,14 +165,16 @@ FORMULA = (
     words_stage("course_formula.X", "X", 5),
     queries_and_keys("course_formula.Q", "course_formula.K"),
     scores_stage(SCALED, "course_formula.scaled"),
-    *weights_and_output("course_formula.weights", "course_formula.V", "course_formula.output"),
+    *weights_and_output(
+        "course_formula.weights", "course_formula.output", values_matrix("course_formula.V")
+    ),
 )
 # What leads from the words to weights whose queries, keys and scores are not shown.
 ATTENTION = "queries with keys, mask, softmax"
-HEAD_1 = ("course_heads.weights_1", "course_model.V", "course_heads.head_1", "₁")
-HEAD_2 = weights_and_output(
-    "course_heads.weights_2", "course_model.V", "course_heads.head_2", "₂", ATTENTION
-)
+# Both heads have these values, so they stand beside the output of the first.
+VALUES = values_matrix("course_model.V")
+HEAD_1 = ("course_heads.weights_1", "course_heads.head_1", VALUES, "₁")
+HEAD_2 = weights_and_output("course_heads.weights_2", "course_heads.head_2", None, "₂", ATTENTION)
 TWO_HEADS = (
     PLACED,
     queries_and_keys("course_model.Q", "course_model.K", "₁"),
@@ -203,7 +205,9 @@ SIDE_PANELS = {
             queries_and_keys("course_projections.Q", "course_projections.K"),
             scores_stage(PLAIN, "course_projections.scores"),
             *weights_and_output(
-                "course_projections.weights", "course_projections.V", "course_projections.output"
+                "course_projections.weights",
+                "course_projections.output",
+                values_matrix("course_projections.V"),
             ),
         ),
         ("course_model.next_words", 0),
@@ -217,7 +221,7 @@ SIDE_PANELS = {
             queries_and_keys("course_model.Q", "course_model.K"),
             scores_stage(SCALED, "course_model.scaled"),
             *weights_and_output(
-                "course_order.weights_placed", "course_model.V", "course_order.output_placed"
+                "course_order.weights_placed", "course_order.output_placed", VALUES
             ),
         ),
         ("course_model.next_words", 2),
@@ -228,7 +232,7 @@ SIDE_PANELS = {
             PLACED,
             queries_and_keys("course_model.Q", "course_model.K"),
             scores_stage(MASKED, "course_mask.masked"),
-            *weights_and_output("course_mask.weights", "course_model.V", "course_mask.output"),
+            *weights_and_output("course_mask.weights", "course_mask.output", VALUES),
         ),
         ("course_model.next_words", 3),
     ),
@@ -247,20 +251,24 @@ SIDE_PANELS = {
 def with_learned_weights(by_hand: SidePanel) -> SidePanel:
     """Return the stages of the learned model, for the page of a panel made by hand."""
     has_block = by_hand.stages is WHOLE_BLOCK
-    x, head = (
-        words_stage("course_learned.placed"),
-        ("course_learned.weights_2", "course_learned.V_2", "course_learned.output_2"),
-    )
-    to_weights = (
+    has_scores = any(stage.key == "scores" for stage in by_hand.stages)
+    to_scores = (
         queries_and_keys("course_learned.Q_2", "course_learned.K_2", "₂"),
         scores_stage(MASKED, "course_learned.masked_2", "₂"),
-        *weights_and_output(*head, "₂", heads_share_values=False),
     )
-    to_block = (
-        *weights_and_output(*head, "₂", ATTENTION, heads_share_values=False),
-        block_output("course_learned.block"),
+    to_output = weights_and_output(
+        "course_learned.weights_2",
+        "course_learned.output_2",
+        values_matrix("course_learned.V_2", "V₂"),
+        "₂",
+        *([] if has_scores else [ATTENTION]),
     )
-    stages = (x, *(to_block if has_block else to_weights))
+    stages = (
+        words_stage("course_learned.placed"),
+        *(to_scores if has_scores else ()),
+        *to_output,
+        *((block_output("course_learned.block"),) if has_block else ()),
+    )
     rest = VOCABULARY if has_block else "the rest of the model"
     next_word = ("course_learned.reasons", None)
     return SidePanel(by_hand.enlarged, stages, next_word, ("projections",), rest)
