@@ -216,7 +216,17 @@ def test_editing_turns_the_switch_to_what_it_changes(open_page):
     visit = open_page("course/mask", **WIDE)
     choose(visit, "learned")
     start_editing(visit)
+    visit.page.locator(FIELDS).first.fill("3")
+    visit.page.wait_for_selector(BY_HAND)
     assert shows(visit, BY_HAND)
+
+
+def test_training_leaves_the_panel_at_the_learned_matrices(open_page):
+    visit = open_page("course/learned", **WIDE)
+    visit.page.get_by_label("rate").first.press("ArrowRight")
+    visit.page.wait_for_selector(BAR)
+    visit.page.wait_for_timeout(500)
+    assert shows(visit, LEARNED)
 
 
 @pytest.mark.parametrize("scheme", ["light", "dark"])

@@ -10,7 +10,7 @@ PAGES = sorted(
     for page in (ROOT / "docs" / "course").glob("*.md")
     if "\\dare{" in page.read_text(encoding="utf-8")
 )
-FIGURE = ".panel .by-hand .main"
+FIGURE = ".panel .main:visible"
 # Prose is dimmed, and its notes are shown, 0.1 s after the numbers.
 WAIT_FOR_REST = "new Promise(done => setTimeout(done, 250))"
 # Whether the middle of an element is in the window, and nothing lies over it.

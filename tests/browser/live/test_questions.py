@@ -12,7 +12,7 @@ ANSWERS = {
     "Dot product of ships and geese": STEPS["dots"][0, 2],
     "Score of pass on geese": STEPS["scores"][1, 2],
     "Weight of pass on geese": STEPS["weights"][1, 2],
-    "Slope of the weight of pass on geese": STEPS["slope"],
+    "Slope for pass and geese": STEPS["slope"],
     "Water in the output of pass": STEPS["output"][1, 1],
     "Score of they on ships, with positions": STEPS["placed_score"],
     "Loss of the last row": STEPS["loss"],
