@@ -105,6 +105,8 @@ class SidePanel(NamedTuple):
 
 
 PLAIN, SCALED, MASKED = ("scores", "S"), ("scaled scores", "S/√3"), ("masked scaled scores", "Z")
+# What leads to weights from their scores, and from the words if the scores are not shown.
+SOFTMAX, ATTENTION = "softmax of each row", "queries with keys, mask, softmax"
 OF_HEAD = {"": "", "₁": " of head 1", "₂": " of head 2"}
 
 
@@ -133,7 +135,7 @@ def weights_and_output(
     output: str,
     values: StageMatrix | None = None,
     head: str = "",
-    operation: str = "softmax of each row",
+    operation: str = SOFTMAX,
 ) -> tuple[Stage, Stage]:
     """Return the stages of the weights and of the output, beside the values if they are given."""
     a, o = f"A{head}", f"H{head}" if head else "O"
@@ -169,8 +171,6 @@ FORMULA = (
         "course_formula.weights", "course_formula.output", values_matrix("course_formula.V")
     ),
 )
-# What leads from the words to weights whose queries, keys and scores are not shown.
-ATTENTION = "queries with keys, mask, softmax"
 # Both heads have these values, so they stand beside the output of the first.
 VALUES = values_matrix("course_model.V")
 HEAD_1 = ("course_heads.weights_1", "course_heads.head_1", VALUES, "₁")
@@ -249,7 +249,7 @@ SIDE_PANELS = {
 
 
 def with_learned_weights(by_hand: SidePanel) -> SidePanel:
-    """Return the stages of the learned model, for the page of a panel made by hand."""
+    """Return the panel of the learned model for the same page, with the stages of its head 2."""
     has_block = by_hand.stages is WHOLE_BLOCK
     has_scores = any(stage.key == "scores" for stage in by_hand.stages)
     to_scores = (
@@ -261,7 +261,7 @@ def with_learned_weights(by_hand: SidePanel) -> SidePanel:
         "course_learned.output_2",
         values_matrix("course_learned.V_2", "V₂"),
         "₂",
-        *([] if has_scores else [ATTENTION]),
+        SOFTMAX if has_scores else ATTENTION,
     )
     stages = (
         words_stage("course_learned.placed"),
