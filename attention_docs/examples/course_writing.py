@@ -1,24 +1,44 @@
 """Two words that the model of the course writes after its sentence, each of them drawn.
 
 The first word is drawn from the last row of "birds pass boats because they", appended, and the
-model runs again. A row of `probabilities` has those of one word at the temperature, `reach` adds
-them up from the left, except for the last word, which reaches to one, and `written` has a one at
-the word on which the draw falls.
+model runs again. A column of `probabilities` has those of one word at the temperature. `reach` adds
+them up, except for the last word, which reaches to one, and `written` has a one at the word on
+which the draw falls.
 
 >>> show(steps())
 temperature 1
 [1]
 draws 2
 [0.8000 0.4000]
-probabilities 2 x 9
-[[0.0001 4.6e-05 0.0017 0.0004 0.0255 0.7618 0.0751 0.0005 0.1349]
- [0.2724  0.0036 0.0015 0.0278 0.0038 0.0008 0.0405 0.0015 0.6481]]
-reach 2 x 8
-[[0.0001 0.0001 0.0018 0.0022 0.0277 0.7896 0.8646 0.8651]
- [0.2724 0.2760 0.2775 0.3053 0.3091 0.3100 0.3505 0.3519]]
-written 2 x 9
-[[0 0 0 0 0 0 1 0 0]
- [0 0 0 0 0 0 0 0 1]]
+probabilities 9 x 2
+[[ 0.0001 0.2724]
+ [4.6e-05 0.0036]
+ [ 0.0017 0.0015]
+ [ 0.0004 0.0278]
+ [ 0.0255 0.0038]
+ [ 0.7618 0.0008]
+ [ 0.0751 0.0405]
+ [ 0.0005 0.0015]
+ [ 0.1349 0.6481]]
+reach 8 x 2
+[[0.0001 0.2724]
+ [0.0001 0.2760]
+ [0.0018 0.2775]
+ [0.0022 0.3053]
+ [0.0277 0.3091]
+ [0.7896 0.3100]
+ [0.8646 0.3505]
+ [0.8651 0.3519]]
+written 9 x 2
+[[0 0]
+ [0 0]
+ [0 0]
+ [0 0]
+ [0 0]
+ [0 0]
+ [1 0]
+ [0 0]
+ [0 1]]
 appended 7
 [0 1 1 0 0 -0.8432 0.5376]
 """
@@ -40,13 +60,13 @@ DRAWS = [0.8, 0.4]
 # The first five features of the words that are not in the sentence, and the clock of word six.
 ADDED = [[1, 0, 1, 0, 0], [0, 1, 1, 0, 0], [0, 0, 0, 0, 0], [0, 0, 0, 0, 0]]
 CLOCK = [-0.8432, 0.5376]
-PLACES = ["sixth word", "seventh word"]
+PLACES = ["word 6", "word 7"]
 LABELS = {
     "draws": (PLACES,),
     "appended": (FEATURES,),
-    "probabilities": (PLACES, VOCABULARY),
-    "reach": (PLACES, VOCABULARY[:-1]),
-    "written": (PLACES, VOCABULARY),
+    "probabilities": (VOCABULARY, PLACES),
+    "reach": (VOCABULARY[:-1], PLACES),
+    "written": (VOCABULARY, PLACES),
 }
 
 
@@ -61,13 +81,12 @@ def steps(xp: ModuleType = numpy) -> dict[str, Array]:
     vectors = xp.concat([matrices["X"][:, :5], added])
     appended = xp.concat([first_word @ vectors, clock])
     second = next_word(xp, xp.concat([placed, appended[None, :]]), temperature)
-    probabilities = xp.stack([first, second])
     return {
         "temperature": temperature,
         "draws": draws,
-        "probabilities": probabilities,
-        "reach": xp.stack([add_up(xp, row[:-1]) for row in (first, second)]),
-        "written": xp.stack([first_word, draw(xp, second, draws[1])]),
+        "probabilities": xp.stack([first, second], axis=1),
+        "reach": xp.stack([add_up(xp, row[:-1]) for row in (first, second)], axis=1),
+        "written": xp.stack([first_word, draw(xp, second, draws[1])], axis=1),
         "appended": appended,
     }
 

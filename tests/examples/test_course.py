@@ -136,7 +136,7 @@ def test_model_continues_both_sentences():
 
 def test_draw_falls_on_a_word_as_often_as_the_word_is_probable():
     example = examples.load("course_writing")
-    row = np.asarray(examples.steps("course_writing")["probabilities"][0])
+    row = np.asarray(examples.steps("course_writing")["probabilities"][:, 0])
     numbers = (np.arange(10_000) + 0.5) / 10_000
     shares = np.mean([example.draw(np, row, number) for number in numbers], axis=0)
     np.testing.assert_allclose(shares, row, atol=1e-4)

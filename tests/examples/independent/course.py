@@ -379,7 +379,8 @@ def course_writing(literals):
         computed["reach"].append(reach)
         computed["written"].append([int(i == word) for i in range(len(row))])
         rows = [*rows, [*vectors[word], *literals["CLOCK"]]]
-    return {**computed, "appended": rows[-2]}
+    columns = {step: list(zip(*rows, strict=True)) for step, rows in computed.items()}
+    return {**columns, "appended": rows[-2]}
 
 
 def probabilities_without(literals, component, words=None):

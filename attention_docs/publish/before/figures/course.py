@@ -488,16 +488,17 @@ def course_temperatures(steps_of: StepsOf) -> Html:
 
 @site_figure
 def course_writing(steps_of: StepsOf) -> Html:
-    r"""The probabilities of the two words, their sums from the left, and the words that the draws
-    choose. Six words predict the seventh, the drawn one included."""
+    r"""The two words that the draws choose, the probabilities, and their sums from the top. Six
+    words predict the seventh, the drawn one included."""
     steps = steps_of("course_writing")
     options: dict[str, Any] = {"scale": "sequential", "rows": "", "columns": ""}
-    options["row_labels"] = examples.labels("course_writing", "draws")[0]
-    names = {"probabilities": "Probabilities", "reach": "Reaches to", "written": "Written"}
+    options["column_labels"] = examples.labels("course_writing", "draws")[0]
+    # What is written comes first, because phones show one panel beside the sliders.
+    names = {"written": "Written", "probabilities": "Probabilities", "reach": "Reaches to"}
     panels = [
-        matrix_panel(steps[step], name, role="output", column_labels=words, **options)
+        matrix_panel(steps[step], name, role="output", row_labels=words, **options)
         for step, name in names.items()
-        for words in [examples.labels("course_writing", step)[1]]
+        for words in [examples.labels("course_writing", step)[0]]
     ]
     return beside(panels, "Two words, drawn")
 
