@@ -47,6 +47,21 @@ CELLS = """
         return text.trim() && !isNaN(text) ? Number(text) : null;
     })
 """
+TYPE_AND_FOLLOW = """
+    (field, selector) => {
+        field.value = "3";
+        field.dispatchEvent(new Event("input", { bubbles: true }));
+        document.querySelector(selector).click();
+    }
+"""
+# Block the page for longer than the delay after which it writes edits to the address.
+GO_BACK_AND_BLOCK = """
+    () => {
+        history.back();
+        const end = performance.now() + 400;
+        while (performance.now() < end);
+    }
+"""
 CLICK_IF_PRESENT = "selector => document.querySelector(selector)?.click()"
 
 
@@ -133,6 +148,16 @@ def test_history_navigation_restores_edits(visit):
     assert shown_step(visit, "output") == computed_step("output")
     page.go_back()
     assert_in_sync(visit, 3)
+
+
+def test_delayed_edits_do_not_replace_the_address_that_back_restores(visit):
+    start_editing(visit)
+    follow_link(visit, CONTENTS.format("weights"))
+    visit.wait_until("location.hash === '#weights'")
+    visit.page.locator(FIELD).evaluate(TYPE_AND_FOLLOW, CONTENTS.format("scores"))
+    visit.wait_until("location.hash.endsWith('scores')")
+    visit.page.evaluate(GO_BACK_AND_BLOCK)
+    assert_in_sync(visit, 3, "weights")
 
 
 @pytest.mark.parametrize("is_edited", [False, True])

@@ -215,10 +215,7 @@ const actionsOf = (session) => ({
     replaceEdits(session, new Map());
     update(session);
   },
-  "Copy link": () => {
-    replaceFragment(fragmentOf(session));
-    bar.copy(location.href, "The link is copied.");
-  },
+  "Copy link": () => bar.copy(location.href, "The link is copied."),
   ...(session.example && { "Copy code": copyCode(session.example) }),
   Done: () => {
     const [isKeyboardUsed, control] = [bar.hasKeyboardFocus(), lastField];
@@ -270,7 +267,7 @@ for (const kind of ["change", "focusout", "pointerup", "keyup"])
 
 document.addEventListener("click", (event) => {
   if (!session || !isOnPage()) return;
-  // The link may lead to another page.
+  // "Copy link" needs the edits in the address, and so does Back after a link.
   replaceFragment(fragmentOf(session));
   const link = event.target instanceof Element ? event.target.closest("a") : null;
   if (link?.href !== location.href.replace(location.hash, "")) return;
@@ -318,19 +315,18 @@ const update = (session) => {
     showChangedMatrices();
   };
   deferredTimer = setTimeout(() => withoutShift(updateDeferred), DEFERRED_DELAY);
-  if (!addressTimer) updateAddress();
+  scheduleAddress(session);
   bar.enableRedo(session.future.length > 0);
   refreshCard();
   repaint();
   forgetVerdicts();
 };
 
-/** Write the address, at most once per delay. */
-const updateAddress = () => {
-  addressTimer = 0;
-  if (!session || !isOnPage() || fragmentOf(session) === location.hash) return;
-  replaceFragment(fragmentOf(session));
-  addressTimer = setTimeout(updateAddress, ADDRESS_DELAY);
+/** Write the address after a pause, unless Back or a link has changed it by then. @param {Session} session */
+const scheduleAddress = (session) => {
+  const { href } = location;
+  clearTimeout(addressTimer);
+  addressTimer = setTimeout(() => location.href === href && replaceFragment(fragmentOf(session)), ADDRESS_DELAY);
 };
 
 /** Restore the page's own numbers and table cells, and end the session. */
@@ -361,7 +357,6 @@ export const endSession = () => {
   startRequest();
   clearTimeout(addressTimer);
   clearTimeout(deferredTimer);
-  addressTimer = 0;
   if (session) computeAll(session.examples, new Map());
   session = lastField = null;
   fields = [];
