@@ -329,6 +329,6 @@ def test_map_leads_to_every_chapter_of_the_section(site):
 def test_pages_of_the_course_say_where_they_stand(site):
     page = BeautifulSoup(read_page(site, "course/scale"), "html.parser")
     progress = page.select_one(".progress")
-    assert progress.get_text() == "The first hour, page 4 of 11"
+    assert progress.get_text() == "The course, page 4 of 11"
     assert progress.find_previous_sibling().name == "h1"
     assert 'class="progress"' not in read_page(site, "course/test_yourself")

@@ -40,7 +40,7 @@ log = logging.getLogger("mkdocs.attention_docs.before")
 # In `docs/`, such a link leads to the notebook; on the site, it must lead to its page.
 LINK_TO_NOTEBOOK = re.compile(r"(\]\([\w./]+)\.ipynb(?=[#)])")
 # The section of `nav` whose pages are numbered.
-COURSE = "The first hour"
+COURSE = "The course"
 
 
 class Prepared(NamedTuple):
