@@ -54,7 +54,7 @@ class BlockRun(NamedTuple):
     """One forward pass of a block.
 
     Attributes:
-        placed: (batch, n, d_model) the tokens with their positions.
+        with_positions: (batch, n, d_model) the tokens with their positions.
         heads: the queries, keys and values of each head.
         steps: the attention steps of each head.
         attended: (batch, n, d_model) after attention and the first norm.
@@ -63,7 +63,7 @@ class BlockRun(NamedTuple):
         logits: (batch, n, vocabulary).
     """
 
-    placed: Array
+    with_positions: Array
     heads: list[tuple[Array, Array, Array]]
     steps: list[AttentionSteps]
     attended: Norm
@@ -129,13 +129,17 @@ class Block:
             tokens: (batch, n, vocabulary) one-hot along the last axis.
         """
         xp = namespace(tokens=tokens)
-        placed = tokens @ weights["X"] + weights["E"]
+        with_positions = tokens @ weights["X"] + weights["E"]
         heads = [
-            (placed @ weights[f"W_Q_{i}"], placed @ weights[f"W_K_{i}"], placed @ weights["W_V"])
+            (
+                with_positions @ weights[f"W_Q_{i}"],
+                with_positions @ weights[f"W_K_{i}"],
+                with_positions @ weights["W_V"],
+            )
             for i in self.head_numbers
         ]
         steps = [attention_steps(*head, is_causal=True, scale=self.scale) for head in heads]
-        summed = placed
+        summed = with_positions
         for i, attention in zip(self.head_numbers, steps, strict=True):
             summed = summed + attention.output @ weights[f"W_O_{i}"]
         attended = norm(summed)
@@ -143,7 +147,7 @@ class Block:
         hidden = xp.where(before > 0, before, xp.zeros_like(before))
         output = norm(attended.rows + hidden @ weights["W_2"])
         logits = output.rows @ weights["W_vocabulary"]
-        return BlockRun(placed, heads, steps, attended, hidden, output, logits)
+        return BlockRun(with_positions, heads, steps, attended, hidden, output, logits)
 
     def gradients(self, weights: Weights, tokens: Array, run: BlockRun, d_logits: Array) -> Weights:
         """Backpropagate the gradient of the logits of a run to all the weights."""
@@ -178,7 +182,7 @@ class Block:
             by = attention_backward(d_head, *head, is_causal=True, scale=self.scale)
             d_value = d_value + by.value
             for name, gradient in ((f"W_Q_{i}", by.query), (f"W_K_{i}", by.key)):
-                gradients[name] = matrix_gradient(run.placed, gradient)
+                gradients[name] = matrix_gradient(run.with_positions, gradient)
                 dx = dx + gradient @ transpose(weights[name])
-        gradients["W_V"] = matrix_gradient(run.placed, d_value)
+        gradients["W_V"] = matrix_gradient(run.with_positions, d_value)
         return gradients, dx + d_value @ transpose(weights["W_V"])

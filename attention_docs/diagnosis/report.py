@@ -225,8 +225,8 @@ def as_github_annotation(report: Report) -> str:
     unchecked = f"{totals(report)}; required, but not checked: {', '.join(report.missing) or '-'}"
     message = (wrong or [unchecked])[0].replace("%", "%25").replace("\n", "%0A")
     file = report.target.rpartition(":")[0]
-    place = f"file={file}," if file.endswith(".py") else ""
-    return f"::error {place}title={report.target.rpartition(':')[2]}::{message}"
+    location = f"file={file}," if file.endswith(".py") else ""
+    return f"::error {location}title={report.target.rpartition(':')[2]}::{message}"
 
 
 def as_json(report: Report) -> str:

@@ -61,8 +61,8 @@ LABELS = {
 
 def steps(xp: ModuleType = numpy) -> dict[str, Array]:
     matrices = given_matrices(xp)
-    placed = matrices["X"] + matrices["E"]
-    q, k, v = (placed @ matrices[name] for name in ("W_Q_1", "W_K_1", "W_V"))
+    with_positions = matrices["X"] + matrices["E"]
+    q, k, v = (with_positions @ matrices[name] for name in ("W_Q_1", "W_K_1", "W_V"))
     mask = xp.asarray(MASK, dtype=xp.bool)
     attention = attention_steps(q, k, v, attn_mask=mask)
     later = xp.where(causal_mask(len(MASK), xp=xp), xp.asarray(0.0), attention.weights)

@@ -12,7 +12,7 @@ added 5 x 7
  [0.0884 0.0884 3.5507      0 0 0 0]
  [1.4545 1.4545 0.1960 0.1960 0 0 0]
  [1.9611 1.0166 0.0106 1.6687 0 0 0]]
-placed 5 x 7
+with_positions 5 x 7
 [[2 1 0 0 0  0.6000  0.8000]
  [0 0 2 0 0       1       0]
  [1 2 0 0 0  0.6000 -0.8000]
@@ -81,7 +81,7 @@ EPSILON = 1e-5  # keeps the norm of a constant row finite
 STAGES = ["word and place", "+ attention", "norm", "+ feed-forward", "norm"]
 LABELS = {
     "added": (WORDS, FEATURES),
-    "placed": (WORDS, FEATURES),
+    "with_positions": (WORDS, FEATURES),
     "summed": (WORDS, FEATURES),
     "mean": (WORDS,),
     "variance": (WORDS,),
@@ -96,19 +96,22 @@ LABELS = {
 
 def steps(xp: ModuleType = numpy) -> dict[str, Array]:
     attention = heads(xp)
-    return {"added": attention["output"], **block(xp, attention["placed"], attention["output"])}
+    return {
+        "added": attention["output"],
+        **block(xp, attention["with_positions"], attention["output"]),
+    }
 
 
-def block(xp: ModuleType, placed: Array, added: Array) -> dict[str, Array]:
+def block(xp: ModuleType, with_positions: Array, added: Array) -> dict[str, Array]:
     """Return the steps of a block after its attention, of which `output` is the last but one."""
-    summed = placed + added
+    summed = with_positions + added
     mean, variance = mean_and_variance(xp, summed)
     normed = layer_norm(xp, summed)
     before, hidden, fed = feed_forward(xp, normed)
     output = layer_norm(xp, normed + fed)
-    stages = [placed, summed, normed, normed + fed, output]
+    stages = [with_positions, summed, normed, normed + fed, output]
     return {
-        "placed": placed,
+        "with_positions": with_positions,
         "summed": summed,
         "mean": mean[:, 0],
         "variance": variance[:, 0],

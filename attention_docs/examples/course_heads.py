@@ -9,7 +9,7 @@ the scores of the single head. Scores and `Q_2` are rounded to nine decimals, be
 numbers but for the rounding of floats.
 
 >>> show(steps())
-placed 5 x 7
+with_positions 5 x 7
 [[2 1 0 0 0  0.6000  0.8000]
  [0 0 2 0 0       1       0]
  [1 2 0 0 0  0.6000 -0.8000]
@@ -150,7 +150,7 @@ TITLE = "Two heads on one sentence"
 SOURCE = "our own example"
 BOTH_HEADS = [f"{feature} {head}" for head in (1, 2) for feature in VALUE_FEATURES]
 LABELS = {
-    "placed": (WORDS, FEATURES),
+    "with_positions": (WORDS, FEATURES),
     "W_Q_2": (FEATURES, HAND_FEATURES),
     "W_K_2": (FEATURES, HAND_FEATURES),
     "pass_query": (HAND_FEATURES,),
@@ -176,9 +176,11 @@ LABELS = {
 
 def steps(xp: ModuleType = numpy) -> dict[str, Array]:
     matrices = given_matrices(xp)
-    placed = matrices["X"] + matrices["E"]
-    v = placed @ matrices["W_V"]
-    q_1, k_1, q_2, k_2 = (placed @ matrices[f"W_{name}"] for name in ("Q_1", "K_1", "Q_2", "K_2"))
+    with_positions = matrices["X"] + matrices["E"]
+    v = with_positions @ matrices["W_V"]
+    q_1, k_1, q_2, k_2 = (
+        with_positions @ matrices[f"W_{name}"] for name in ("Q_1", "K_1", "Q_2", "K_2")
+    )
     one = attention_steps(q_1, k_1, v, is_causal=True)
     two = attention_steps(q_2, k_2, v, is_causal=True)
     both = xp.concat([q_1, q_2], axis=1), xp.concat([k_1, k_2], axis=1)
@@ -188,7 +190,7 @@ def steps(xp: ModuleType = numpy) -> dict[str, Array]:
     w_o = xp.concat([matrices["W_O_1"], matrices["W_O_2"]])
     side_by_side = xp.concat([one.output, two.output], axis=1)
     return {
-        "placed": placed,
+        "with_positions": with_positions,
         "W_Q_2": matrices["W_Q_2"],
         "W_K_2": matrices["W_K_2"],
         "pass_query": round_off(xp, q_2[1, :]),

@@ -7,7 +7,7 @@ these are "birds pass boats because they" and "boats pass birds because they".
 
 The model is that of the course: one block, two heads, and the same sizes, but a vocabulary of 18
 words. All its matrices begin with random numbers of standard deviation 1/4. In each of 200 steps it
-names the next word at all five places of all 80 sentences, and Adam changes the matrices and
+names the next word at all five positions of all 80 sentences, and Adam changes the matrices and
 shrinks them a little. `loss` is the mean of -log p over these answers. `loss_they` and `accuracy`,
 in percent, are those of the word after "they" in the sentences held out. The model was
 trained from ten seeds, 0 to 9. All steps but `loss_by_seed` and `accuracy_by_seed` belong to
@@ -81,7 +81,7 @@ weights_2_swapped 5 x 5
  [0.0026 0.3080 0.6895      0      0]
  [0.1103 0.3623 0.2302 0.2971      0]
  [0.8983 0.0232 0.0134 0.0374 0.0277]]
-placed 5 x 7
+with_positions 5 x 7
 [[ 0.2953  0.7120  0.0002 -0.2995  0.8518  0.1290 -0.2840]
  [-0.3219 -0.0220  0.4607  0.2887  0.2330  0.2595  0.0265]
  [ 0.9837 -0.1571 -0.2694  0.3035  0.9573 -0.6581  0.7833]
@@ -177,7 +177,7 @@ LABELS = {
     "X": (WORDS, FEATURES),
     **{f"{stage}_{head}": (WORDS, WORDS) for stage in ("before", "weights") for head in (1, 2)},
     **{f"weights_{head}_swapped": (SWAPPED, SWAPPED) for head in (1, 2)},
-    "placed": (WORDS, FEATURES),
+    "with_positions": (WORDS, FEATURES),
     **dict.fromkeys(("Q_2", "K_2"), (WORDS, KEY_FEATURES)),
     "masked_2": (WORDS, WORDS),
     **dict.fromkeys(("V_2", "output_2"), (WORDS, VALUE_FEATURES)),
@@ -209,7 +209,7 @@ FORMULAS = {
     "weights_2": f"the weights of head 2 after {STEPS} steps",
     "weights_1_swapped": f"the weights of head 1 after {STEPS} steps, nouns exchanged",
     "weights_2_swapped": f"the weights of head 2 after {STEPS} steps, nouns exchanged",
-    "placed": "the learned vectors of the words and of their places, added",
+    "with_positions": "the learned vectors of the words and of their positions, added",
     "Q_2": "the queries of head 2",
     "K_2": "the keys of head 2",
     "V_2": "the values of head 2",
@@ -267,7 +267,7 @@ def first_sentence_steps(run: BlockRun) -> dict[str, Array]:
     """Return the steps of head 2 on the first sentence, and the probability of each reason."""
     (q, k, v), head = run.heads[1], run.steps[1]
     return {
-        "placed": run.placed[0],
+        "with_positions": run.with_positions[0],
         "Q_2": q[0],
         "K_2": k[0],
         "V_2": v[0],

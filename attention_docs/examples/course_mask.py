@@ -96,19 +96,21 @@ LABELS = {
 
 def steps(xp: ModuleType = numpy) -> dict[str, Array]:
     matrices = given_matrices(xp)
-    placed = matrices["X"] + matrices["E"]
-    q, k, v = project(matrices, placed)
+    with_positions = matrices["X"] + matrices["E"]
+    q, k, v = project(matrices, with_positions)
     attention = attention_steps(q, k, v, is_causal=True)
     exchanged = project(matrices, swap_nouns(xp, matrices["X"]) + matrices["E"])
     attention_swapped = attention_steps(*exchanged, is_causal=True)
     open_weights = attention_steps(q, k, v).weights
-    masked_late = xp.where(causal_mask(placed.shape[0], xp=xp), open_weights, xp.asarray(0.0))
+    masked_late = xp.where(
+        causal_mask(with_positions.shape[0], xp=xp), open_weights, xp.asarray(0.0)
+    )
     return {
         "scaled": attention.scaled,
         "open_weights": open_weights,
         "masked_late": masked_late,
         "late_sums": xp.sum(masked_late, axis=1),
-        "mask": causal_mask(placed.shape[0], xp=xp),
+        "mask": causal_mask(with_positions.shape[0], xp=xp),
         "masked": attention.masked,
         "weights": attention.weights,
         "output": attention.output,
@@ -117,6 +119,10 @@ def steps(xp: ModuleType = numpy) -> dict[str, Array]:
     }
 
 
-def project(matrices: dict[str, Array], placed: Array) -> tuple[Array, Array, Array]:
+def project(matrices: dict[str, Array], with_positions: Array) -> tuple[Array, Array, Array]:
     """Return the queries, keys and values of head 1."""
-    return placed @ matrices["W_Q_1"], placed @ matrices["W_K_1"], placed @ matrices["W_V"]
+    return (
+        with_positions @ matrices["W_Q_1"],
+        with_positions @ matrices["W_K_1"],
+        with_positions @ matrices["W_V"],
+    )

@@ -1,13 +1,13 @@
 """The course in one example: the sentence on its way through the model, page by page.
 
-`placed` to `output` are what head 1 of the complete model computes: the words with their places,
-under the causal mask. The rows of `they_outputs` and `next_words` belong to four pages of the
-course. `they_outputs` is what "they" gets from head 1, as far as the page has built it: with
+`with_positions` to `output` are what head 1 of the complete model computes: the words with their
+positions, under the causal mask. The rows of `they_outputs` and `next_words` belong to four pages
+of the course. `they_outputs` is what "they" gets from head 1, as far as the page has built it: with
 queries and keys alone, with the scale, with positions, with the mask. Everything after head 1 is
 complete in all four rows, and so is head 2. `next_words` has the probabilities of the next word.
 
 >>> show(steps())
-placed 5 x 7
+with_positions 5 x 7
 [[2 1 0 0 0  0.6000  0.8000]
  [0 0 2 0 0       1       0]
  [1 2 0 0 0  0.6000 -0.8000]
@@ -88,7 +88,7 @@ SOURCE = "our own example"
 
 PAGES = ["query and key", "and scale", "and positions", "and mask"]
 LABELS = {
-    "placed": (WORDS, FEATURES),
+    "with_positions": (WORDS, FEATURES),
     "Q": (WORDS, KEY_FEATURES),
     "K": (WORDS, KEY_FEATURES),
     "V": (WORDS, VALUE_FEATURES),
@@ -103,10 +103,10 @@ LABELS = {
 
 def steps(xp: ModuleType = numpy) -> dict[str, Array]:
     matrices = given_matrices(xp)
-    x, placed = matrices["X"], matrices["X"] + matrices["E"]
-    q, k, v = project(matrices, placed, head=1)
+    x, with_positions = matrices["X"], matrices["X"] + matrices["E"]
+    q, k, v = project(matrices, with_positions, head=1)
     head_1 = attention_steps(q, k, v, is_causal=True)
-    head_2 = attention_steps(*project(matrices, placed, head=2), is_causal=True)
+    head_2 = attention_steps(*project(matrices, with_positions, head=2), is_causal=True)
     without_positions = project(matrices, x, head=1)
     outputs = [
         attention_steps(*without_positions, scale=1.0).output,
@@ -116,11 +116,11 @@ def steps(xp: ModuleType = numpy) -> dict[str, Array]:
     ]
     they_outputs = xp.stack([output[4, :] for output in outputs])
     added = they_outputs @ matrices["W_O_1"] + head_2.output[4:, :] @ matrices["W_O_2"]
-    normed = layer_norm(xp, placed[4:, :] + added)
+    normed = layer_norm(xp, with_positions[4:, :] + added)
     described = layer_norm(xp, normed + feed_forward(xp, normed)[2])
     logits = described @ matrices["W_vocabulary"]
     return {
-        "placed": placed,
+        "with_positions": with_positions,
         "Q": q,
         "K": k,
         "V": v,

@@ -45,7 +45,7 @@ losses 5
 [0.1683 0.2641 0.3368 0.2810 0.2720]
 loss number
 0.2644
-fly_placed 7
+fly_with_position 7
 [1 0 1 0 0 -0.8432 0.5376]
 appended 9
 [0.0015 0.0036 0.2724 0.0278 0.0038 0.0405 0.0008 0.0015 0.6481]
@@ -121,7 +121,7 @@ LABELS = {
     "probabilities": (WORDS, VOCABULARY),
     "probabilities_swapped": (SWAPPED, VOCABULARY),
     "losses": (WORDS,),
-    "fly_placed": (FEATURES,),
+    "fly_with_position": (FEATURES,),
     "appended": (VOCABULARY,),
     "tempered": ([f"temperature {t}" for t in TEMPERATURES], VOCABULARY),
     "fly": (SENTENCES, ["nothing", *PARTS]),
@@ -137,12 +137,12 @@ def steps(xp: ModuleType = numpy) -> dict[str, Array]:
     matrices = given_matrices(xp)
     x = matrices["X"]
     attention = heads(xp)
-    placed = attention["placed"]
-    output, logits, probabilities = predict(xp, placed, attention["output"])
-    n = placed.shape[0]
+    with_positions = attention["with_positions"]
+    output, logits, probabilities = predict(xp, with_positions, attention["output"])
+    n = with_positions.shape[0]
     following = xp.stack([probabilities[i, i + 1] for i in range(n)])
     fly = xp.asarray(FLY_PLACED, dtype=xp.float64)
-    longer = xp.concat([placed, fly[None, :]])
+    longer = xp.concat([with_positions, fly[None, :]])
     appended = predict(xp, longer, multi_head_output(xp, longer))[2][-1, :]
     temperatures = xp.asarray(TEMPERATURES, dtype=xp.float64)
     tempered = softmax(logits[-1:, :] / temperatures[:, None])
@@ -157,7 +157,7 @@ def steps(xp: ModuleType = numpy) -> dict[str, Array]:
         "next_token": xp.argmax(logits[-1, :]),
         "losses": -xp.log(following),
         "loss": -xp.mean(xp.log(following)),
-        "fly_placed": fly,
+        "fly_with_position": fly,
         "appended": appended,
         "next_but_one": xp.argmax(appended),
         "temperatures": temperatures,
@@ -174,24 +174,26 @@ def steps(xp: ModuleType = numpy) -> dict[str, Array]:
 
 def multi_head_output(
     xp: ModuleType,
-    placed: Array,
+    with_positions: Array,
     heads: Iterable[int] = (1, 2),
     is_causal: bool = True,
     scale: float | None = None,
 ) -> Array:
     """Return the sum of the heads' outputs, each projected by its `W_O`."""
     matrices = given_matrices(xp)
-    total = xp.zeros_like(placed)
+    total = xp.zeros_like(with_positions)
     for head in heads:
-        q, k, v = (placed @ matrices[name] for name in (f"W_Q_{head}", f"W_K_{head}", "W_V"))
+        q, k, v = (
+            with_positions @ matrices[name] for name in (f"W_Q_{head}", f"W_K_{head}", "W_V")
+        )
         output = attention_steps(q, k, v, is_causal=is_causal, scale=scale).output
         total = total + output @ matrices[f"W_O_{head}"]
     return total
 
 
-def predict(xp: ModuleType, placed: Array, added: Array) -> tuple[Array, Array, Array]:
+def predict(xp: ModuleType, with_positions: Array, added: Array) -> tuple[Array, Array, Array]:
     """Return the output of the block, the logits and the probabilities of each row."""
-    output = block(xp, placed, added)["output"]
+    output = block(xp, with_positions, added)["output"]
     logits = output @ given_matrices(xp)["W_vocabulary"]
     return output, logits, softmax(logits)
 

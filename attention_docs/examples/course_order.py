@@ -49,13 +49,13 @@ E 5 x 7
  [0 0 0 0 0  0.6000 -0.8000]
  [0 0 0 0 0 -0.2800 -0.9600]
  [0 0 0 0 0 -0.9360 -0.3520]]
-placed 5 x 7
+with_positions 5 x 7
 [[2 1 0 0 0  0.6000  0.8000]
  [0 0 2 0 0       1       0]
  [1 2 0 0 0  0.6000 -0.8000]
  [0 0 0 2 0 -0.2800 -0.9600]
  [0 0 0 0 2 -0.9360 -0.3520]]
-placed_swapped 5 x 7
+with_positions_swapped 5 x 7
 [[1 2 0 0 0  0.6000  0.8000]
  [0 0 2 0 0       1       0]
  [2 1 0 0 0  0.6000 -0.8000]
@@ -79,7 +79,7 @@ W_K 7 x 3
  [0 0 2]]
 angle number
 53.1301
-K_placed 5 x 3
+K_with_positions 5 x 3
 [[3 0  1.6000]
  [0 2       0]
  [3 0 -1.6000]
@@ -89,25 +89,25 @@ they_query 3
 [2 0 2]
 they_scores 5
 [9.2000 0 2.8000 -3.8400 -1.4080]
-weights_placed 5 x 5
+weights_with_positions 5 x 5
 [[0.0278 0.8887 0.0278 0.0278 0.0278]
  [0.4776 0.0149 0.4776 0.0149 0.0149]
  [0.0278 0.8887 0.0278 0.0278 0.0278]
  [0.4776 0.0149 0.4776 0.0149 0.0149]
  [0.9685 0.0048 0.0241 0.0005 0.0021]]
-weights_placed_swapped 5 x 5
+weights_with_positions_swapped 5 x 5
 [[0.0278 0.8887 0.0278 0.0278 0.0278]
  [0.4776 0.0149 0.4776 0.0149 0.0149]
  [0.0278 0.8887 0.0278 0.0278 0.0278]
  [0.4776 0.0149 0.4776 0.0149 0.0149]
  [0.9685 0.0048 0.0241 0.0005 0.0021]]
-output_placed 5 x 4
+output_with_positions 5 x 4
 [[0.0835 0.0835 1.7775 0.0556]
  [1.4327 1.4327 0.0299 0.0299]
  [0.0835 0.0835 1.7775 0.0556]
  [1.4327 1.4327 0.0299 0.0299]
  [1.9611 1.0166 0.0096 0.0010]]
-output_placed_swapped 5 x 4
+output_with_positions_swapped 5 x 4
 [[0.0835 0.0835 1.7775 0.0556]
  [1.4327 1.4327 0.0299 0.0299]
  [0.0835 0.0835 1.7775 0.0556]
@@ -143,17 +143,17 @@ LABELS = {
     "output": (WORDS, VALUE_FEATURES),
     "output_swapped": (SWAPPED, VALUE_FEATURES),
     "E": (WORDS, FEATURES),
-    "placed": (WORDS, FEATURES),
-    "placed_swapped": (SWAPPED, FEATURES),
+    "with_positions": (WORDS, FEATURES),
+    "with_positions_swapped": (SWAPPED, FEATURES),
     "W_Q": (FEATURES, KEY_FEATURES),
     "W_K": (FEATURES, KEY_FEATURES),
-    "K_placed": (WORDS, KEY_FEATURES),
+    "K_with_positions": (WORDS, KEY_FEATURES),
     "they_query": (KEY_FEATURES,),
     "they_scores": (WORDS,),
-    "weights_placed": (WORDS, WORDS),
-    "weights_placed_swapped": (SWAPPED, SWAPPED),
-    "output_placed": (WORDS, VALUE_FEATURES),
-    "output_placed_swapped": (SWAPPED, VALUE_FEATURES),
+    "weights_with_positions": (WORDS, WORDS),
+    "weights_with_positions_swapped": (SWAPPED, SWAPPED),
+    "output_with_positions": (WORDS, VALUE_FEATURES),
+    "output_with_positions_swapped": (SWAPPED, VALUE_FEATURES),
 }
 
 
@@ -166,7 +166,7 @@ def steps(xp: ModuleType = numpy) -> dict[str, Array]:
         return attention_steps(rows @ w_q, rows @ w_k, rows @ w_v)
 
     words, words_swapped = attend(x), attend(x_swapped)
-    placed, placed_swapped = attend(x + e), attend(x_swapped + e)
+    with_positions, with_positions_swapped = attend(x + e), attend(x_swapped + e)
     return {
         "X": x,
         "X_swapped": x_swapped,
@@ -175,16 +175,16 @@ def steps(xp: ModuleType = numpy) -> dict[str, Array]:
         "output": words.output,
         "output_swapped": words_swapped.output,
         "E": e,
-        "placed": x + e,
-        "placed_swapped": x_swapped + e,
+        "with_positions": x + e,
+        "with_positions_swapped": x_swapped + e,
         "W_Q": w_q,
         "W_K": w_k,
         "angle": xp.acos(e[0, 5] * e[1, 5] + e[0, 6] * e[1, 6]) * (180 / math.pi),
-        "K_placed": (x + e) @ w_k,
+        "K_with_positions": (x + e) @ w_k,
         "they_query": (x + e)[4, :] @ w_q,
-        "they_scores": round_off(xp, placed.scores[4, :]),
-        "weights_placed": placed.weights,
-        "weights_placed_swapped": placed_swapped.weights,
-        "output_placed": placed.output,
-        "output_placed_swapped": placed_swapped.output,
+        "they_scores": round_off(xp, with_positions.scores[4, :]),
+        "weights_with_positions": with_positions.weights,
+        "weights_with_positions_swapped": with_positions_swapped.weights,
+        "output_with_positions": with_positions.output,
+        "output_with_positions_swapped": with_positions_swapped.output,
     }

@@ -107,7 +107,7 @@ def steps(xp: ModuleType = numpy) -> dict[str, Array]:
     matrices = given_matrices(xp)
     w, y, rate = matrices["W_vocabulary"], xp.asarray(Y, dtype=xp.float64), xp.asarray(RATE)
     attention = heads(xp)
-    output, logits, probabilities = predict(xp, attention["placed"], attention["output"])
+    output, logits, probabilities = predict(xp, attention["with_positions"], attention["output"])
     loss, d_logits = cross_entropy(logits, y)
     gradient = xp.matrix_transpose(output) @ d_logits
     step = -rate * gradient
@@ -131,8 +131,8 @@ def steps(xp: ModuleType = numpy) -> dict[str, Array]:
 def loss_swapped(xp: ModuleType, y: Array, w_vocabulary: Array) -> Array:
     """Return the loss of the sentence with exchanged nouns, whose answers are exchanged, too."""
     matrices = given_matrices(xp)
-    placed = swap_nouns(xp, matrices["X"]) + matrices["E"]
-    output = predict(xp, placed, multi_head_output(xp, placed))[0]
+    with_positions = swap_nouns(xp, matrices["X"]) + matrices["E"]
+    output = predict(xp, with_positions, multi_head_output(xp, with_positions))[0]
     exchanged = [2, 1, 0, 3, 4, SAIL, FLY, 7, 8]
     answers = xp.take(y, xp.asarray(exchanged), axis=1)
     return cross_entropy(output @ w_vocabulary, answers)[0]

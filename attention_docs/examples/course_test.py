@@ -4,9 +4,9 @@
 themselves, and `Q`, `K` and `V` are those of head 1, without positions. `weights` are scaled, and
 not masked yet. `removed` is the weight that each word gives to later ones, which the causal mask
 forbids. `slope` is that of the weight of "pass" on "geese" at its scaled score. With positions,
-"ships" has the key `placed_key`, and "they" gives it the score `placed_score`. `probabilities` come
-from both heads, the block and the vocabulary; `next_token` counts the words of the vocabulary from
-0, and `loss` is minus the logarithm of the probability of "sail".
+"ships" has the key `key_with_positions`, and "they" gives it the score `score_with_positions`.
+`probabilities` come from both heads, the block and the vocabulary; `next_token` counts the words of
+the vocabulary from 0, and `loss` is minus the logarithm of the probability of "sail".
 
 >>> show(steps())
 X 5 x 7
@@ -67,9 +67,9 @@ removed 5
 [0.9722 0.7583 0.0190 0.0073 0]
 slope number
 0.1906
-placed_key 3
+key_with_positions 3
 [3 0 1.6000]
-placed_score number
+score_with_positions number
 9.2000
 probabilities 5 x 9
 [[ 0.8832  0.0941 6.9e-06  0.0001  0.0012 1.8e-07 0.0012 0.0002 0.0199]
@@ -121,7 +121,7 @@ LABELS = {
     "weights": (WORDS, WORDS),
     "output": (WORDS, VALUE_FEATURES),
     "removed": (WORDS,),
-    "placed_key": (KEY_FEATURES,),
+    "key_with_positions": (KEY_FEATURES,),
     "probabilities": (WORDS, VOCABULARY),
 }
 
@@ -132,9 +132,12 @@ def steps(xp: ModuleType = numpy) -> dict[str, Array]:
     q, k, v = (x @ matrices[name] for name in ("W_Q_1", "W_K_1", "W_V"))
     attention = attention_steps(q, k, v)
     is_later = ~causal_mask(x.shape[0], xp=xp)
-    placed = x + matrices["E"]
-    probabilities = predict(xp, placed, multi_head_output(xp, placed))[2]
-    placed_query, placed_key = placed[4, :] @ matrices["W_Q_1"], placed[0, :] @ matrices["W_K_1"]
+    with_positions = x + matrices["E"]
+    probabilities = predict(xp, with_positions, multi_head_output(xp, with_positions))[2]
+    query_with_positions, key_with_positions = (
+        with_positions[4, :] @ matrices["W_Q_1"],
+        with_positions[0, :] @ matrices["W_K_1"],
+    )
     return {
         "X": x,
         "dots": x @ x.T,
@@ -147,8 +150,8 @@ def steps(xp: ModuleType = numpy) -> dict[str, Array]:
         "output": attention.output,
         "removed": xp.sum(xp.where(is_later, attention.weights, xp.asarray(0.0)), axis=1),
         "slope": attention.weights[1, 2] * (1 - attention.weights[1, 2]),
-        "placed_key": placed_key,
-        "placed_score": placed_query @ placed_key,
+        "key_with_positions": key_with_positions,
+        "score_with_positions": query_with_positions @ key_with_positions,
         "probabilities": probabilities,
         "loss": -xp.log(probabilities[4, 6]),
         "next_token": xp.argmax(probabilities[-1, :]),

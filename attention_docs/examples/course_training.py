@@ -107,7 +107,7 @@ def iteration(xp: ModuleType) -> Iteration:
 
 
 def one_hot(xp: ModuleType, indices: Array) -> Array:
-    """Return a row for each index with a one at its place, and a row of zeros for -1."""
+    """Return a row for each index with a one in that column, and a row of zeros for -1."""
     is_one = xp.asarray(indices)[:, :, None] == xp.arange(len(VOCABULARY))
     return xp.astype(is_one, xp.float64)
 

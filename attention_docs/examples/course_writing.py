@@ -75,12 +75,12 @@ def steps(xp: ModuleType = numpy) -> dict[str, Array]:
     temperature, draws, added, clock = (
         xp.asarray(numbers, dtype=xp.float64) for numbers in (TEMPERATURE, DRAWS, ADDED, CLOCK)
     )
-    placed = matrices["X"] + matrices["E"]
-    first = next_word(xp, placed, temperature)
+    with_positions = matrices["X"] + matrices["E"]
+    first = next_word(xp, with_positions, temperature)
     first_word = draw(xp, first, draws[0])
     vectors = xp.concat([matrices["X"][:, :5], added])
     appended = xp.concat([first_word @ vectors, clock])
-    second = next_word(xp, xp.concat([placed, appended[None, :]]), temperature)
+    second = next_word(xp, xp.concat([with_positions, appended[None, :]]), temperature)
     return {
         "temperature": temperature,
         "draws": draws,
@@ -91,9 +91,9 @@ def steps(xp: ModuleType = numpy) -> dict[str, Array]:
     }
 
 
-def next_word(xp: ModuleType, placed: Array, temperature: Array) -> Array:
+def next_word(xp: ModuleType, with_positions: Array, temperature: Array) -> Array:
     """Return the probabilities of the word after the last row."""
-    logits = predict(xp, placed, multi_head_output(xp, placed))[1]
+    logits = predict(xp, with_positions, multi_head_output(xp, with_positions))[1]
     return softmax(logits[-1, :] / temperature)
 
 

@@ -39,23 +39,23 @@ E 3 x 4
 [[      0 0 0.5000       0]
  [ 0.5000 0      0 -0.5000]
  [-0.5000 1      0  0.5000]]
-placed 3 x 4
+with_positions 3 x 4
 [[     1 0 1.5000      0]
  [0.5000 1      0 0.5000]
  [0.5000 2      1 1.5000]]
-placed_permuted 3 x 4
+with_positions_permuted 3 x 4
 [[      1 1 1.5000       1]
  [ 1.5000 0      1 -0.5000]
  [-0.5000 2      0  1.5000]]
-output_placed 3 x 2
+output_with_positions 3 x 2
 [[1.4737 3.4365]
  [1.8322 1.8699]
  [1.7154 2.7035]]
-output_placed_permuted 3 x 2
+output_with_positions_permuted 3 x 2
 [[ 1.9973 2.2266]
  [-0.4276 3.4631]
  [ 2.4997 0.2313]]
-equivariant_placed number
+equivariant_with_positions number
 False
 """
 
@@ -82,10 +82,10 @@ LABELS = {
     "output": (TOKENS, ["air", "water"]),
     "output_permuted": (PERMUTED, ["air", "water"]),
     "E": (PLACES, FEATURES),
-    "placed": (TOKENS, FEATURES),
-    "placed_permuted": (PERMUTED, FEATURES),
-    "output_placed": (TOKENS, ["air", "water"]),
-    "output_placed_permuted": (PERMUTED, ["air", "water"]),
+    "with_positions": (TOKENS, FEATURES),
+    "with_positions_permuted": (PERMUTED, FEATURES),
+    "output_with_positions": (TOKENS, ["air", "water"]),
+    "output_with_positions_permuted": (PERMUTED, ["air", "water"]),
 }
 
 
@@ -97,7 +97,7 @@ def steps(xp: ModuleType = numpy) -> dict[str, Array]:
         return attention_steps(tokens @ w_q, tokens @ w_k, tokens @ w_v)
 
     in_order, permuted = attend(x), attend(p @ x)
-    placed, placed_permuted = attend(x + e), attend(p @ x + e)
+    with_positions, with_positions_permuted = attend(x + e), attend(p @ x + e)
     return {
         "X": x,
         "P": p,
@@ -108,11 +108,13 @@ def steps(xp: ModuleType = numpy) -> dict[str, Array]:
         "output_permuted": permuted.output,
         "equivariant": is_close(xp, p @ in_order.output, permuted.output),
         "E": e,
-        "placed": x + e,
-        "placed_permuted": p @ x + e,
-        "output_placed": placed.output,
-        "output_placed_permuted": placed_permuted.output,
-        "equivariant_placed": is_close(xp, p @ placed.output, placed_permuted.output),
+        "with_positions": x + e,
+        "with_positions_permuted": p @ x + e,
+        "output_with_positions": with_positions.output,
+        "output_with_positions_permuted": with_positions_permuted.output,
+        "equivariant_with_positions": is_close(
+            xp, p @ with_positions.output, with_positions_permuted.output
+        ),
     }
 
 

@@ -159,24 +159,24 @@ def steps(xp: ModuleType = numpy) -> dict[str, Array]:
 
     patch_q, patch_k = (xp.asarray(numbers, dtype=xp.float64) for numbers in (PATCH_Q, PATCH_K))
 
-    def place_score(axes: tuple[int, ...], query: list[int], key: list[int]) -> Array:
-        """Return a score of two places, each a time, a height and a width."""
-        places = [xp.asarray([place[axis] for axis in axes]) for place in (query, key)]
+    def score_between(axes: tuple[int, ...], query: list[int], key: list[int]) -> Array:
+        """Return the score of two positions, each a time, a height and a width."""
+        positions = [xp.asarray([position[axis] for axis in axes]) for position in (query, key)]
         turned_q, turned_k = (
-            turn(x, xp.astype(place, xp.float64) * frequencies, xp)
-            for x, place in zip((patch_q, patch_k), places, strict=True)
+            turn(x, xp.astype(position, xp.float64) * frequencies, xp)
+            for x, position in zip((patch_q, patch_k), positions, strict=True)
         )
         return xp.sum(turned_q * turned_k)
 
     def patch_scores(axes: tuple[int, ...]) -> Array:
         last = [TIME, ROWS - 1, COLUMNS - 1]
         scores = [
-            [place_score(axes, last, [TIME, h, w]) for w in range(COLUMNS)] for h in range(ROWS)
+            [score_between(axes, last, [TIME, h, w]) for w in range(COLUMNS)] for h in range(ROWS)
         ]
         return xp.stack([xp.stack(line) for line in scores])
 
     words = [
-        xp.stack([place_score(axes, [4] * 3, [t] * 3) for t in range(5)])
+        xp.stack([score_between(axes, [4] * 3, [t] * 3) for t in range(5)])
         for axes in (CHUNKS, WOVEN, (0,) * PAIRS)
     ]
     return {

@@ -58,8 +58,8 @@ def record(model: Llama, tokenizer: Tokenizer) -> dict[str, Any]:
         "kinds": {name: rounded(scores, 3) for name, scores in kinds.items()},
         "strongest": {
             name: {
-                str(place): [*head, round(float(scores[head]), 4)]
-                for place, head in enumerate(heads.strongest(scores, 3), start=1)
+                str(rank): [*head, round(float(scores[head]), 4)]
+                for rank, head in enumerate(heads.strongest(scores, 3), start=1)
             }
             for name, scores in {**kinds, "pronoun": pronoun.pop("scores")}.items()
         },

@@ -18,7 +18,7 @@ def latex(array: Array, reference: str | None = None) -> str:
     Args:
         array: the numbers.
         reference: the step that the numbers are taken from; if given, each number is marked up
-            with its place in the step.
+            with its index in the step.
 
     Raises:
         ValueError: if the array has more than two axes.

@@ -41,7 +41,7 @@ def repository(project):
 @pytest.fixture
 def repository_copy(repository, tmp_path_factory):
     """A copy without caches at a longer path, whose files are created in reverse order."""
-    copy = tmp_path_factory.mktemp("another") / "place with a space" / "and-a-longer-name"
+    copy = tmp_path_factory.mktemp("another") / "folder with a space" / "and-a-longer-name"
     for file in sorted(repository.rglob("*"), reverse=True):
         path = file.relative_to(repository)
         if file.is_file() and path.parts[0] not in (".cache", "node_modules"):

@@ -10,7 +10,7 @@ from tests.examples.independent import course as independent
 
 INPUTS = {name: array.tolist() for name, array in examples.steps("course_sentence").items()}
 BIRDS, PASS, BOATS, BECAUSE, THEY = range(5)
-PLACED = independent.add_positions(INPUTS)
+WITH_POSITIONS = independent.add_positions(INPUTS)
 
 
 def assert_close(actual, expected):
@@ -79,8 +79,8 @@ def test_outputs_without_positions_ignore_word_order():
 
 def test_they_finds_the_first_noun_with_positions():
     steps = examples.steps("course_order")
-    assert steps["output_placed"][THEY].argmax() == 0, "they finds birds"
-    assert steps["output_placed_swapped"][THEY].argmax() == 1, "they finds boats"
+    assert steps["output_with_positions"][THEY].argmax() == 0, "they finds birds"
+    assert steps["output_with_positions_swapped"][THEY].argmax() == 1, "they finds boats"
 
 
 def largest(row):
@@ -91,7 +91,7 @@ def test_pronoun_finds_first_noun_only_with_positions():
     weights = examples.steps("course_formula")["weights"][THEY]
     assert weights[BIRDS] == weights[BOATS] > 0.4, "both nouns answer alike"
     order = examples.steps("course_order")
-    for weights in (order["weights_placed"], order["weights_placed_swapped"]):
+    for weights in (order["weights_with_positions"], order["weights_with_positions_swapped"]):
         assert weights[THEY, 0] > 0.9, "the first noun answers best"
 
 
@@ -263,14 +263,14 @@ MISTAKES = {
     "scale: not divided": (FORMULA["output"], attend(X, scale=1.0)),
     "formula: softmax over the queries": (FORMULA["weights"], EXP / EXP.sum(axis=0)),
     "order: positions not added to the keys": (
-        examples.steps("course_order")["output_placed"],
+        examples.steps("course_order")["output_with_positions"],
         attention_steps(
-            np.array(PLACED) @ INPUTS["W_Q_1"], X @ INPUTS["W_K_1"], X @ INPUTS["W_V"]
+            np.array(WITH_POSITIONS) @ INPUTS["W_Q_1"], X @ INPUTS["W_K_1"], X @ INPUTS["W_V"]
         ).output,
     ),
     "mask: flipped": (
         examples.steps("course_mask")["output"],
-        attend(PLACED, attn_mask=~np.tri(5, dtype=bool)),
+        attend(WITH_POSITIONS, attn_mask=~np.tri(5, dtype=bool)),
     ),
     "mask: after the softmax": (
         examples.steps("course_mask")["output"],

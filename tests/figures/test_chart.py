@@ -43,16 +43,18 @@ def assert_shows_series(picture, x, y, series):
     lines, markers = iter(lines_of(picture)), iter(markers_of(picture))
     for curve in series:
         points = list(zip(curve.x, curve.y, strict=True))
-        places = [(x_of(a), y_of(b / y.unit)) for a, b in points]
+        points_on_paper = [(x_of(a), y_of(b / y.unit)) for a, b in points]
         if curve.line:
             line = next(lines)
-            np.testing.assert_allclose(line.corners, places, atol=0.6)
+            np.testing.assert_allclose(line.corners, points_on_paper, atol=0.6)
             assert line.attributes["stroke"] == colour_of(curve.role)
             assert not line.is_filled
         if curve.points:
-            for place, (a, b) in zip(places, points, strict=True):
+            for point_on_paper, (a, b) in zip(points_on_paper, points, strict=True):
                 marker = next(markers)
-                np.testing.assert_allclose(numbers(marker.attributes["transform"]), place, atol=0.6)
+                np.testing.assert_allclose(
+                    numbers(marker.attributes["transform"]), point_on_paper, atol=0.6
+                )
                 assert marker.tooltip == f"{curve.name}: {number(b / y.unit)} at {number(a)}"
                 assert marker.attributes["fill"] == colour_of(curve.role)
     assert not [*lines, *markers]

@@ -269,15 +269,15 @@ TO_OKLAB = [[0.2105, 0.7936, -0.0041], [1.9780, -2.4286, 0.4506], [0.0259, 0.782
 
 
 def oklab(colour):
-    """Return the place of a colour like #1e2129 in OKLab, where distances are as large as seen."""
+    """Return the coordinates of a colour like #1e2129 in OKLab, where distances are as large as seen."""
     return np.array(TO_OKLAB) @ np.cbrt(np.array(TO_CONES) @ linear(rgb(colour)))
 
 
 @pytest.mark.parametrize("scheme", ["fallback", "default", "slate"])
 def test_lines_of_no_role_are_told_apart_from_roles_and_negative_numbers(scheme):
     lines, others = SERIES.values(), [*ROLES.values(), MINUS]
-    places = {paint: oklab(colour_in(scheme, paint)) for paint in (*lines, *others)}
+    coordinates = {paint: oklab(colour_in(scheme, paint)) for paint in (*lines, *others)}
     pairs = [*itertools.product(lines, others), *itertools.combinations(lines, 2)]
-    distances = {(a, b): np.linalg.norm(places[a] - places[b]) for a, b in pairs}
+    distances = {(a, b): np.linalg.norm(coordinates[a] - coordinates[b]) for a, b in pairs}
     # The two closest roles are 0.07 apart.
     assert [pair for pair, distance in distances.items() if distance < 0.08] == []

@@ -74,7 +74,7 @@ def test_caption_is_refused_if_a_weight_contradicts_it(monkeypatch, head, row, c
     layer, number = head
     record = load_results("real_model")
     percents = record["sentence"]["percent"][layer][number][row]
-    percents[:] = [100 if place == column else 0 for place in range(len(percents))]
+    percents[:] = [100 if position == column else 0 for position in range(len(percents))]
     monkeypatch.setattr(real_model, "load_results", lambda name: record)
     with pytest.raises(ValueError, match=re.escape(quote)):
         real_model.real_heads_enlarged(STEPS)

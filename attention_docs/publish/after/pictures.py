@@ -229,7 +229,7 @@ def picture_svg(title: str, drawing: str | None, style: Style) -> str:
         f"<style>{style.diagram_rules} text {{ filter: url(#few-steps) }}</style>{FEW_STEPS_FILTER}"
         '<rect width="100%" height="100%" fill="var(--md-default-bg-color)"/>'
         f'<rect y="{HEIGHT - BAR}" width="100%" height="{BAR}"/>'
-        f"{title_svg(lines)}{place(drawing, top) if drawing else ''}{icon_and_name(title, style)}"
+        f"{title_svg(lines)}{centred(drawing, top) if drawing else ''}{icon_and_name(title, style)}"
         "</svg>"
     )
     return substitute_variables(svg, style.variables)
@@ -250,7 +250,7 @@ def drawing_size(drawing: str) -> tuple[float, float]:
     return float(attributes["width"]), float(attributes["height"])
 
 
-def place(drawing: str, top: float) -> str:
+def centred(drawing: str, top: float) -> str:
     """Centre a drawing below `top`, as large as fits. Only diagrams need the CSS rules."""
     css_class = "figure" if FIGURE.match(drawing) else "diagram"
     width, height = drawing_size(drawing)

@@ -177,9 +177,9 @@ def progress(section_title: str, nav: Nav, page: str) -> str:
     if page not in pages:
         return ""
     position = pages.index(page) + 1
-    place = f"page {computed_span(str(position))} of {computed_span(str(len(pages)))}"
+    page_of_pages = f"page {computed_span(str(position))} of {computed_span(str(len(pages)))}"
     read = f"{position / len(pages):.0%}"
-    return f'<p class="progress" style="--read: {read}">{section_title}, {place}</p>'
+    return f'<p class="progress" style="--read: {read}">{section_title}, {page_of_pages}</p>'
 
 
 def section_items(section_title: str, nav: Nav) -> Nav:

@@ -31,7 +31,7 @@ def matrix(name: str, array: Array, expected: str = "two axes, none of them empt
     if np.isnan(values).any():
         raise ValueError(f"{name} holds nan; expected numbers, or -inf where nothing takes part")
     numbers = values if values.dtype == bool else values.astype(float, copy=False)
-    # Keep the step, because the figure marks up each number with its place in it.
+    # Keep the step, because the figure marks up each number with its index in it.
     if isinstance(array, StepArray) and array.step:
         return as_step_array(numbers, array.step, array.indices)
     return numbers

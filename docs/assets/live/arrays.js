@@ -219,7 +219,7 @@ export const concat = (arrays, signedAxis) => {
   return { shape: resultShape, data, dtype: resultType(arrays) };
 };
 
-/** Insert an axis of length 1. @param {NDArray} array @param {number} axis its place in the new shape */
+/** Insert an axis of length 1. @param {NDArray} array @param {number} axis its index in the new shape */
 export const expandDims = (array, axis) =>
   reshape(array, array.shape.toSpliced(normaliseIndex(axis, array.shape.length + 1), 0, 1));
 

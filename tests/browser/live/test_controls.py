@@ -218,10 +218,10 @@ def test_triangle_of_the_values_follows_an_edit_of_one(open_page):
     before = visit.page.evaluate(corners)
     visit.page.evaluate("location.hash = 'try=turned_query&turned_query.V[0,0]=0'")
     visit.wait_until(f"{corners} !== '{before}'")
-    place = (
+    transform = (
         "document.querySelector('[data-val=\"turned_query.V[0,0:2]\"]').getAttribute('transform')"
     )
-    first = visit.page.evaluate(place).removeprefix("translate(").removesuffix(")")
+    first = visit.page.evaluate(transform).removeprefix("translate(").removesuffix(")")
     after = visit.page.evaluate(corners)
     assert after.startswith(f"M{first}L")
     assert after.split("L")[1:] == before.split("L")[1:]

@@ -14,7 +14,7 @@ ANSWERS = {
     "Weight of pass on geese": STEPS["weights"][1, 2],
     "Slope for pass and geese": STEPS["slope"],
     "Water in the output of pass": STEPS["output"][1, 1],
-    "Score of they on ships, with positions": STEPS["placed_score"],
+    "Score of they on ships, with positions": STEPS["score_with_positions"],
     "Loss of the last row": STEPS["loss"],
     "Weight that the mask removes from pass": STEPS["removed"][1],
 }

@@ -194,8 +194,8 @@ def course_order(literals):
     hands = [row[5:] for row in literals["E"]]
     computed = {
         "X_swapped": swap_nouns(x),
-        "placed": add_positions(literals),
-        "placed_swapped": add(swap_nouns(x), literals["E"]),
+        "with_positions": add_positions(literals),
+        "with_positions_swapped": add(swap_nouns(x), literals["E"]),
         "W_Q": literals["W_Q_1"],
         "W_K": literals["W_K_1"],
         "angle": math.degrees(math.acos(reference.dot(hands[0], hands[1]))),
@@ -203,14 +203,14 @@ def course_order(literals):
     rows = {
         "": x,
         "_swapped": computed["X_swapped"],
-        "_placed": computed["placed"],
-        "_placed_swapped": computed["placed_swapped"],
+        "_with_positions": computed["with_positions"],
+        "_with_positions_swapped": computed["with_positions_swapped"],
     }
     for ending, words in rows.items():
         steps = head(literals, 1, words, lambda i, j: True)
         computed |= {f"{step}{ending}": steps[step] for step in ("weights", "output")}
-    queries, keys, _ = project(literals, computed["placed"])
-    return {**computed, "K_placed": keys, "they_query": queries[THEY]}
+    queries, keys, _ = project(literals, computed["with_positions"])
+    return {**computed, "K_with_positions": keys, "they_query": queries[THEY]}
 
 
 @independent("course_order", "slow loops, to the nine decimals of the example", atol=1e-9)
@@ -237,7 +237,7 @@ def course_mask(literals):
 
 @independent("course_heads", LOOPS)
 def course_heads(literals):
-    rows, computed = add_positions(literals), {"placed": add_positions(literals)}
+    rows, computed = add_positions(literals), {"with_positions": add_positions(literals)}
     for i in (1, 2):
         steps = head(literals, i, rows)
         computed |= {f"weights_{i}": steps["weights"], f"head_{i}": steps["output"]}
@@ -288,7 +288,7 @@ def course_block(literals):
     ]
     return {
         "added": extra,
-        "placed": rows,
+        "with_positions": rows,
         "summed": summed,
         "mean": [statistics.fmean(row) for row in summed],
         "variance": [statistics.pvariance(row) for row in summed],
@@ -317,7 +317,7 @@ def course_model(literals):
     from_head_2 = multi_head_output(literals, rows, [2])[THEY]
     described = block(literals, 4 * [rows[THEY]], add(from_head_1, 4 * [from_head_2]))
     return {
-        "placed": rows,
+        "with_positions": rows,
         "Q": q,
         "K": k,
         "V": v,
@@ -483,11 +483,11 @@ def course_test(literals):
     steps = reference.every_step(q, k, v)
     rows = add(x, literals["E"])
     predicted = probabilities(literals, block(literals, rows, multi_head_output(literals, rows)))
-    placed_queries, placed_keys, _ = project(literals, rows)
+    queries, keys, _ = project(literals, rows)
     return {
         "slope": reference.softmax_slopes(steps["scaled"][PASS])[2][2],
-        "placed_key": placed_keys[0],
-        "placed_score": reference.dot(placed_queries[THEY], placed_keys[0]),
+        "key_with_positions": keys[0],
+        "score_with_positions": reference.dot(queries[THEY], keys[0]),
         "loss": -math.log(predicted[THEY][6]),
         "dots": [[reference.dot(a, b) for b in x] for a in x],
         "Q": q,

@@ -210,7 +210,7 @@ def first_sentence_steps(matrices, rows):
     q, k, v = course.project(matrices, rows, 2)
     head = reference.every_step(q, k, v, course.is_causal)
     return {
-        "placed": rows,
+        "with_positions": rows,
         "Q_2": q,
         "K_2": k,
         "V_2": v,

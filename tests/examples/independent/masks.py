@@ -218,7 +218,7 @@ def mask_functions(literals):
     def angles(position):
         return [position / 10000 ** (2 * pair / d) for pair in range(d // 2)]
 
-    def placed(row, position):
+    def with_position(row, position):
         waves = [wave(angle) for angle in angles(position) for wave in (math.sin, math.cos)]
         return [feature + wave for feature, wave in zip(row, waves, strict=True)]
 
@@ -234,12 +234,12 @@ def mask_functions(literals):
         columns = zip(*(values[j] for j in keys), strict=True)
         return [reference.dot(weights, column) for column in columns]
 
-    def added(places, keys):
-        rows = [placed(row, place) for row, place in zip(x, places, strict=True)]
+    def added(positions, keys):
+        rows = [with_position(row, position) for row, position in zip(x, positions, strict=True)]
         return last_output(rows, rows, keys)
 
-    def rotated(places):
-        rows = [turned(row, place) for row, place in zip(x, places, strict=True)]
+    def rotated(positions):
+        rows = [turned(row, position) for row, position in zip(x, positions, strict=True)]
         return last_output(rows, x, range(3, n))
 
     paths = []

@@ -48,12 +48,12 @@ def rotary_variants(literals):
         return [scale_turned * reference.dot(q[:4], row) + rest for row in rows]
 
     def patches(axes):
-        place_of_query = (5, 1, 2)
+        query_position = (5, 1, 2)
 
-        def angles(place):
-            return [place[axis] * frequencies[pair] for pair, axis in enumerate(axes)]
+        def angles(position):
+            return [position[axis] * frequencies[pair] for pair, axis in enumerate(axes)]
 
-        query = turned(literals["PATCH_Q"], angles(place_of_query))
+        query = turned(literals["PATCH_Q"], angles(query_position))
         return [
             [
                 reference.dot(query, turned(literals["PATCH_K"], angles((5, row, column))))

@@ -102,25 +102,25 @@ def positional_encoding(literals):
 def permutation(literals):
     x, e = literals["X"], literals["E"]
     permuted = [x[2], x[0], x[1]]
-    placed, placed_permuted = np.add(x, e), np.add(permuted, e)
+    with_positions, with_positions_permuted = np.add(x, e), np.add(permuted, e)
     computed = {}
     for ending, tokens in (
         ("", x),
         ("_permuted", permuted),
-        ("_placed", placed),
-        ("_placed_permuted", placed_permuted),
+        ("_with_positions", with_positions),
+        ("_with_positions_permuted", with_positions_permuted),
     ):
         q, k, v = (reference.matmul(tokens, literals[f"W_{letter}"]) for letter in "QKV")
         weights, computed[f"output{ending}"] = reference.attention(q, k, v)
-        if "placed" not in ending:
+        if "with_positions" not in ending:
             computed[f"weights{ending}"] = weights
     return {
         **computed,
         "X_permuted": permuted,
         "equivariant": True,
-        "placed": placed,
-        "placed_permuted": placed_permuted,
-        "equivariant_placed": False,
+        "with_positions": with_positions,
+        "with_positions_permuted": with_positions_permuted,
+        "equivariant_with_positions": False,
     }
 
 

@@ -92,7 +92,7 @@ const textFaults = ({ numbers, formula, note, description }, name, isSingleNumbe
   rightSides.forEach((text, i) => {
     if (text === rightSides[i - 1]) faults.push(`${name} says “= ${text}” twice`);
   });
-  if (/ at $/.test(rightSides[0])) faults.push(`${name} is at no place`);
+  if (/ at $/.test(rightSides[0])) faults.push(`${name} is at no position`);
   if (!formula.length && !note.length) faults.push(`${name} has neither formula nor note`);
   if (!isSingleNumber && !description) faults.push(`${name} has no description`);
   return faults;

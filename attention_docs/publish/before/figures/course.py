@@ -78,7 +78,7 @@ def course_product(steps_of: StepsOf) -> Html:
     Their entries are multiplied pair by pair, and the sum of the products stands where the row and
     the column meet. Only *air* and *water* contribute to it."""
     steps = steps_of("course_projections")
-    # The place of a word, the last two features, is still empty.
+    # The features of the position, the last two, are still empty.
     words, matrix = steps["X"][:, :5], steps["W_Q"][:5]
     terms = words[BIRDS] * matrix[:, 1]
     claim(not steps["X"][:, 5:].any(), "the sum of the products stands where")
@@ -116,7 +116,7 @@ def course_words(steps_of: StepsOf) -> Html:
     *Birds* and *boats* both contain some *air* and some *water*. *They* contains nothing but
     *refers*, and so has nothing in common with either."""
     labels = {"row_labels": WORDS, "column_labels": FEATURES[:5]}
-    # The place of a word, the last two features, is still empty.
+    # The features of the position, the last two, are still empty.
     matrix = steps_of("course_averages")["X"][:, :5]
     nouns, they = matrix[[BIRDS, BOATS]], matrix[THEY]
     claim(np.all(nouns[:, :2] > 0), "both contain some *air* and some *water*")
@@ -309,10 +309,12 @@ def course_first(steps_of: StepsOf) -> Html:
     r"""Where *they* looks in the two sentences, with positions. Now it finds the noun that comes
     first, whichever it is, and the other noun gets almost nothing."""
     steps = steps_of("course_order")
-    rows = np.stack([steps[step][THEY] for step in ("weights_placed", "weights_placed_swapped")])
+    rows = np.stack(
+        [steps[step][THEY] for step in ("weights_with_positions", "weights_with_positions_swapped")]
+    )
     claim(np.all(rows[:, 0] > 0.9), "it finds the noun that comes first")
     claim(np.all(rows[:, 2] < 0.03), "the other noun gets almost nothing")
-    panels = both_sentences(steps, "weights_placed")
+    panels = both_sentences(steps, "weights_with_positions")
     return beside(panels, "Where the pronoun looks with positions")
 
 
@@ -380,7 +382,7 @@ def course_turned(steps_of: StepsOf) -> Html:
     times as long. It points exactly where the key of *birds* points, so *birds* has the largest
     score."""
     steps = steps_of("course_heads")
-    hands, query, scores = steps["placed"][:, 5:], steps["pass_query"], steps["pass_scores"]
+    hands, query, scores = steps["with_positions"][:, 5:], steps["pass_query"], steps["pass_scores"]
     lengths = np.linalg.norm(query) * np.linalg.norm(hands[BIRDS])
     claim(np.isclose(query[:2] @ hands[BIRDS], lengths), "exactly where the key of *birds* points")
     claim(scores.argmax() == BIRDS, "*birds* has the largest score")

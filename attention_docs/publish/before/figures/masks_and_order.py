@@ -109,8 +109,8 @@ def positional_clocks(steps_of: StepsOf) -> Html:
         x = left + position * space
         body.append(label(x, LINE_HEIGHT / 2, f"t = {position}", font_weight="bold"))
         for pair, role in enumerate(("query", "key")):
-            place = matrix[position : position + 1, 2 * pair : 2 * pair + 2]
-            body.append(dial(x, 50 + pair * space, radius, [Hand(place, role=role)], 1))
+            tip = matrix[position : position + 1, 2 * pair : 2 * pair + 2]
+            body.append(dial(x, 50 + pair * space, radius, [Hand(tip, role=role)], 1))
         row = ", ".join(map(number, matrix[position]))
         descriptions.append(f"Position {position}: {row}.")
     names = [small(2, 50 + pair * space, f"clock {pair + 1}", "start") for pair in range(2)]

@@ -316,12 +316,12 @@ def head_blocks(steps_of: StepsOf) -> Html:
         "transpose, h × n × d": (token, head * (width + 1.5) + feature),
         "reshape alone, h × n × d": (rest // width, wrong_head * (width + 1.5) + rest % width),
     }
-    panels = [_blocks(name, x, head, *place) for name, place in states.items()]
+    panels = [_blocks(name, x, head, *indices) for name, indices in states.items()]
     return player(panels, "Cutting a list into heads")
 
 
 def _blocks(name: str, x: Array, head: np.ndarray, rows: np.ndarray, columns: np.ndarray) -> Panel:
-    """Draw the numbers of a matrix at the given places, framed by their heads."""
+    """Draw the numbers of a matrix at the given rows and columns, framed by their heads."""
     side, body = 28, []
     for index, value in np.ndenumerate(x):
         left, upper = columns[index] * side + 2, rows[index] * side + 2

@@ -55,7 +55,7 @@ def real_they(steps_of: StepsOf) -> Html:
     tokens, rows = record["tokens"], [np.array(row) for row in record["weights"]]
     toy = steps_of("course_mask")["weights"][THEY : THEY + 1]
     second = steps_of("real_head")["weights"]
-    first, *_ = (place for place, token in enumerate(tokens) if token == " they")
+    first, *_ = (position for position, token in enumerate(tokens) if token == " they")
     claim(tokens[int(np.argmax(rows[first]))] == " cats", "the first *they* gives its largest")
     claim(tokens[int(np.argmax(second))] == " dogs", "and the second to *dogs*")
     claim(WORDS[int(np.argmax(toy))] == "birds", "its largest weight is on *birds*")
@@ -161,7 +161,7 @@ def real_heads_enlarged(steps_of: StepsOf) -> Html:
     pronoun, previous, induction, sink = (
         record["percent"][layer][head] for layer, head in heads.values()
     )
-    first, second = (place for place, token in enumerate(tokens) if token == "they")
+    first, second = (position for position, token in enumerate(tokens) if token == "they")
     on_nouns = pronoun[first][tokens.index("cats")], pronoun[second][tokens.index("dogs")]
     claim(min(on_nouns) > 50, "each *they* gives more than half of its weight to its noun")
     before = [row[-2] for row in previous[1:]]
@@ -170,13 +170,13 @@ def real_heads_enlarged(steps_of: StepsOf) -> Html:
     claim((largest, tokens[largest]) == (first + 1, "are"), "its largest weight to *are*")
     claim(all(row[0] == 100 for row in sink), "every token gives all its weight, rounded")
     states = [
-        _enlarged_head(name, place, tokens, record["percent"][place[0]][place[1]])
-        for name, place in heads.items()
+        _enlarged_head(name, layer, head, tokens, record["percent"][layer][head])
+        for name, (layer, head) in heads.items()
     ]
     return player(states, "Four heads of the model")
 
 
-def _enlarged_head(name: str, place: tuple[int, int], tokens: Sequence[str], rows: Rows) -> Panel:
+def _enlarged_head(name: str, layer: int, head: int, tokens: Sequence[str], rows: Rows) -> Panel:
     """Draw the weights of a head in percent, with tokens at the left and below."""
     margin = max(map(text_width, tokens)) + 8
     grid = cells.Grid(LINE_HEIGHT + margin, 1.4 * LINE_HEIGHT, CELL, len(tokens), len(tokens))
@@ -191,10 +191,9 @@ def _enlarged_head(name: str, place: tuple[int, int], tokens: Sequence[str], row
                 boxes.append(element("path", d=box, **scale.paint(percent)))
                 numbers.append(label(*grid.centre(row, column), number(percent)))
     bottom = grid.y + grid.height
-    layer, head = map(number, place)
     centre = grid.x + grid.width / 2
     body = [
-        title(centre, LINE_HEIGHT / 2, f"layer {layer}, head {head}", "weights"),
+        title(centre, LINE_HEIGHT / 2, f"layer {number(layer)}, head {number(head)}", "weights"),
         element("g", *boxes, **scale.group),
         *numbers,
         _stairs(grid),

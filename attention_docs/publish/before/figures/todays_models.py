@@ -66,8 +66,8 @@ def rotary_arrows(steps_of: StepsOf) -> Html:
         body = label(SIDE + DIAL, LINE_HEIGHT / 2, name, font_weight="bold") + dial(
             SIDE + DIAL, TOP + DIAL, DIAL, hands, float(lengths[0, pair])
         )
-        places = (f"({number(x)}, {number(y)})" for x, y in rotated[:, 2 * pair : 2 * pair + 2])
-        description = f"An arrow at the positions 0 to 3: {', '.join(places)}."
+        tips = (f"({number(x)}, {number(y)})" for x, y in rotated[:, 2 * pair : 2 * pair + 2])
+        description = f"An arrow at the positions 0 to 3: {', '.join(tips)}."
         width, height = 2 * (SIDE + DIAL), TOP + 2 * DIAL + BOTTOM
         panels.append(Panel(width, height, body, description, name=name))
     return beside(panels, "A query that turns")

@@ -12,13 +12,13 @@ from attention_docs.render.references import row_reference
 
 
 class Hand(NamedTuple):
-    """An arrow on a dial: a slice (1, 2) of a step, and a text beside its tip.
+    """An arrow on a dial: the (1, 2) coordinates of its tip, and a text beside it.
 
     A clock's hand points to (sine, cosine) and an arrow in a plane to (cosine, sine): both are
-    (right, up) on paper, so the caller says in which order the features of the slice are.
+    (right, up) on paper, so the caller says in which order the coordinates are.
     """
 
-    place: np.ndarray
+    coordinates: np.ndarray
     text: str = ""
     role: str = "query"
     opacity: float = 1.0
@@ -35,7 +35,7 @@ def dial(x: float, y: float, radius: float, hands: Sequence[Hand], length: float
 
 
 def _hand(x: float, y: float, unit: float, hand: Hand) -> str:
-    right, up = hand.place[0].tolist()
+    right, up = hand.coordinates[0].tolist()
     length = math.hypot(right, up)
     along = np.array([right, -up]) / length
     tip = np.array([x, y]) + unit * length * along
@@ -51,7 +51,7 @@ def _hand(x: float, y: float, unit: float, hand: Hand) -> str:
         x2=float(back[0]),
         y2=float(back[1]),
         **paint,
-        data_val=row_reference(hand.place, 0),
+        data_val=row_reference(hand.coordinates, 0),
     )
     fill = element("path", d=head, fill=colour(hand.role), fill_opacity=hand.opacity)
     beside = tip + 9 * along

@@ -82,9 +82,9 @@ def plane_panel(
 
 def draw_outline(corners: Array, left: float, bottom: float, unit: float) -> str:
     """Join points of a step by a closed line."""
-    places = (f"{left + unit * x:g} {bottom - unit * y:g}" for x, y in corners.tolist())
+    points = (f"{left + unit * x:g} {bottom - unit * y:g}" for x, y in corners.tolist())
     line = {"fill": "none", "stroke": "currentColor", "stroke_opacity": 0.5}
-    return element("path", d=f"M{'L'.join(places)}z", **line, data_outline=step_name(corners))
+    return element("path", d=f"M{'L'.join(points)}z", **line, data_outline=step_name(corners))
 
 
 def draw_vector(vector: Vector, left: float, bottom: float, unit: float) -> str:

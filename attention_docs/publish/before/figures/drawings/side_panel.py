@@ -162,7 +162,7 @@ def block_output(step: str) -> Stage:
     return Stage("block", operation, "output B of the block", (StageMatrix("B", "output", step),))
 
 
-PLACED = words_stage("course_model.placed")
+WITH_POSITIONS = words_stage("course_model.with_positions")
 FORMULA = (
     words_stage("course_formula.X", "X", 5),
     queries_and_keys("course_formula.Q", "course_formula.K"),
@@ -176,14 +176,14 @@ VALUES = values_matrix("course_model.V")
 HEAD_1 = ("course_heads.weights_1", "course_heads.head_1", VALUES, "₁")
 HEAD_2 = weights_and_output("course_heads.weights_2", "course_heads.head_2", None, "₂", ATTENTION)
 TWO_HEADS = (
-    PLACED,
+    WITH_POSITIONS,
     queries_and_keys("course_model.Q", "course_model.K", "₁"),
     scores_stage(MASKED, "course_mask.masked", "₁"),
     *weights_and_output(*HEAD_1),
     *HEAD_2,
 )
 WHOLE_BLOCK = (
-    PLACED,
+    WITH_POSITIONS,
     *weights_and_output(*HEAD_1, ATTENTION),
     *HEAD_2,
     Stage(
@@ -217,11 +217,11 @@ SIDE_PANELS = {
     "order": SidePanel(
         "weights",
         (
-            PLACED,
+            WITH_POSITIONS,
             queries_and_keys("course_model.Q", "course_model.K"),
             scores_stage(SCALED, "course_model.scaled"),
             *weights_and_output(
-                "course_order.weights_placed", "course_order.output_placed", VALUES
+                "course_order.weights_with_positions", "course_order.output_with_positions", VALUES
             ),
         ),
         ("course_model.next_words", 2),
@@ -229,7 +229,7 @@ SIDE_PANELS = {
     "mask": SidePanel(
         "weights",
         (
-            PLACED,
+            WITH_POSITIONS,
             queries_and_keys("course_model.Q", "course_model.K"),
             scores_stage(MASKED, "course_mask.masked"),
             *weights_and_output("course_mask.weights", "course_mask.output", VALUES),
@@ -241,7 +241,7 @@ SIDE_PANELS = {
     "next_token": SidePanel("next", WHOLE_BLOCK, PROBABILITIES, HEADS, VOCABULARY),
     "learned": SidePanel(
         "weights",
-        (PLACED, *weights_and_output(*HEAD_1, ATTENTION), *HEAD_2),
+        (WITH_POSITIONS, *weights_and_output(*HEAD_1, ATTENTION), *HEAD_2),
         PROBABILITIES,
         ("words",),
     ),
@@ -264,7 +264,7 @@ def with_learned_weights(by_hand: SidePanel) -> SidePanel:
         SOFTMAX if has_scores else ATTENTION,
     )
     stages = (
-        words_stage("course_learned.placed"),
+        words_stage("course_learned.with_positions"),
         *(to_scores if has_scores else ()),
         *to_output,
         *((block_output("course_learned.block"),) if has_block else ()),

@@ -9,7 +9,7 @@ const arrowOf = (control) => {
 };
 
 /** Return the position of a pointer in the plane of an arrow. @param {PointerEvent} event @param {SVGLineElement} arrow @param {number[]} plane */
-const placeOf = ({ clientX, clientY }, arrow, [left, bottom, unit]) => {
+const pointOf = ({ clientX, clientY }, arrow, [left, bottom, unit]) => {
   const { x, y } = new DOMPoint(clientX, clientY).matrixTransform(arrow.getScreenCTM()?.inverse());
   return [(x - left) / unit, (bottom - y) / unit];
 };
@@ -37,11 +37,11 @@ const connect = (control) => {
   };
   handle.onpointermove = (event) => {
     if (!handle.hasPointerCapture(event.pointerId)) return;
-    const place = placeOf(event, arrow, plane).map((coordinate) => nearest(stops, coordinate));
-    if (String(place) === last) return;
-    last = String(place);
+    const point = pointOf(event, arrow, plane).map((coordinate) => nearest(stops, coordinate));
+    if (String(point) === last) return;
+    last = String(point);
     attentionDocs.loadLive().then(
-      () => attentionDocs.editInput(control, control.dataset.input ?? "", place),
+      () => attentionDocs.editInput(control, control.dataset.input ?? "", point),
       () => {}
     );
   };
@@ -51,8 +51,8 @@ const connect = (control) => {
 const follow = (outline) => {
   const points = [...(outline.parentElement?.querySelectorAll(`[data-val^="${outline.dataset.outline}["]`) ?? [])];
   const observer = new MutationObserver(() => {
-    const places = points.map((point) => point.getAttribute("transform")?.slice("translate(".length, -1));
-    outline.setAttribute("d", `M${places.join("L")}z`);
+    const corners = points.map((point) => point.getAttribute("transform")?.slice("translate(".length, -1));
+    outline.setAttribute("d", `M${corners.join("L")}z`);
   });
   for (const point of points) observer.observe(point, { attributeFilter: ["transform"] });
 };

@@ -114,7 +114,7 @@ const drawScale = (group, largest, hasNegative) => {
  * Move a mark of a plane to its position: the tip of an arrow, or a point. Elements at the position, such as
  * a name, have a transform too. See attention_docs/publish/before/figures/drawings/plane.py.
  *
- * @param {Element} mark @param {number[]} place
+ * @param {Element} mark @param {number[]} point
  */
 export const moveInPlane = (mark, [x, y]) => {
   const group = /** @type {SVGElement | null} */ (mark.closest("[data-plane]"));
@@ -133,7 +133,7 @@ export const moveInPlane = (mark, [x, y]) => {
 };
 
 /**
- * Move the points of a chart and the line that joins them. Values without a place on a logarithmic axis go
+ * Move the points of a chart and the line that joins them. Values without a point on a logarithmic axis go
  * to its lower end.
  *
  * @param {Element} group @param {(NumberValue & {cell: Element})[]} points
