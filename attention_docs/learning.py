@@ -104,7 +104,7 @@ class Model:
             x, head = run.hidden_states[layer - 1], run.heads[layer - 1]
             attention = attention_backward(dx, *head, is_causal=self.is_causal, scale=self.scale)
             d_qkv = (attention.query, attention.key, attention.value)
-            # The residual connection passes dx on; without it, dx has only the layer's share.
+            # The residual connection passes dx on; without it, dx has only the layer's part.
             dx = dx if self.has_residual else 0 * dx
             for role, gradient in zip("QKV", d_qkv, strict=True):
                 gradients[f"W_{role}{layer}"] = matrix_gradient(x, gradient)
@@ -166,7 +166,7 @@ def cross_entropy(logits: Array, targets: Array) -> tuple[Array, Array]:
 class Adam:
     """The Adam optimiser, which can also shrink the weights.
 
-    In each step a weight loses the share `rate * decay` of itself.
+    In each step a weight loses the fraction `rate * decay` of itself.
 
     Source: Kingma and Ba 2015; the decay: Loshchilov and Hutter 2019.
     """

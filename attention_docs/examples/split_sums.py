@@ -86,8 +86,8 @@ def half(x: Array, xp: ModuleType) -> Array:
     """Round to the nearest number of 16 bits, in the range of those numbers."""
     size = xp.maximum(xp.abs(x), xp.asarray(SMALLEST, dtype=xp.float64))
     exponent = -xp.ceil(-xp.log(size) / math.log(2))
-    unit = 2.0 ** (exponent - BITS_AFTER_FIRST)
-    return nearest(x / unit, xp) * unit
+    spacing = 2.0 ** (exponent - BITS_AFTER_FIRST)
+    return nearest(x / spacing, xp) * spacing
 
 
 def steps(xp: ModuleType = numpy) -> dict[str, Array]:

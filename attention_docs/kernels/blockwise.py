@@ -192,8 +192,8 @@ def bounded_weights(
 ) -> Iterator[WeightBlock]:
     """Yield weights with the shift 0: no exponential can overflow."""
     xp, dtype = head.xp, head.query.dtype
-    exp, unit = (full_range_exp(xp), 1.0) if head.has_float_mask else fastest_exp(xp)
-    for scores, visible, rows, keys in _score_blocks(head, start, stop, buffer, unit, dtype):
+    exp, exp_factor = (full_range_exp(xp), 1.0) if head.has_float_mask else fastest_exp(xp)
+    for scores, visible, rows, keys in _score_blocks(head, start, stop, buffer, exp_factor, dtype):
         weights = exp(scores, out=scores)
         if visible is not None:
             weights[: visible.shape[0], :] *= visible
@@ -307,15 +307,15 @@ def _mask_out(scores: Array, visible: Array | None) -> None:
 
 
 def _score_blocks(
-    head: Inputs, start: int, stop: int, buffer: Array, unit: float, visible_dtype: Any
+    head: Inputs, start: int, stop: int, buffer: Array, exp_factor: float, visible_dtype: Any
 ) -> Iterator[ScoreBlock]:
-    """Yield blocks of the scores, times `unit`, of the queries `start` to `stop`.
+    """Yield blocks of the scores, times `exp_factor`, of the queries `start` to `stop`.
 
     A block has only keys that these queries may see, and only queries that see one of its keys. The
     visibility of a window has the dtype `visible_dtype`.
     """
     xp, key, softcap = head.xp, head.key, head.softcap
-    query = head.query[start:stop, :] * (head.scale * (unit if softcap is None else 1.0))
+    query = head.query[start:stop, :] * (head.scale * (exp_factor if softcap is None else 1.0))
     left, right = _window(head)
     first_key = int(max(0, start - left))
     end_of_keys = int(min(key.shape[-2], stop + right))
@@ -331,7 +331,7 @@ def _score_blocks(
         if softcap is not None:
             scores /= softcap
             scores = xp.tanh(scores, out=scores)
-            scores *= softcap * unit
+            scores *= softcap * exp_factor
         visible = None if head.attn_mask is None else head.attn_mask[query_start:query_stop, keys]
         if head.has_float_mask:
             scores += xp.astype(visible, scores.dtype, copy=False)

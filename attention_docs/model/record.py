@@ -152,12 +152,12 @@ def pronoun_heads(model: Llama, tokenizer: Tokenizer) -> dict[str, Any]:
     tested = noun_weights(model, tokenizer, held_out)[:, :, best.layer, best.head]
     is_correct = tested[:, 0] > tested[:, 1]
     order = heads.strongest(scores, scores.size)
-    share = np.mean(on_nouns[:, 0] > on_nouns[:, 1], axis=0)
+    fraction = np.mean(on_nouns[:, 0] > on_nouns[:, 1], axis=0)
     return {
         "scores": scores,
         "best": list(best),
         "score": float(scores[best]),
-        "ranked": {"best": percent(share[best]), "opening": percent(share[PRONOUN_HEAD])},
+        "ranked": {"best": percent(fraction[best]), "opening": percent(fraction[PRONOUN_HEAD])},
         "rank_of_opening": order.index(PRONOUN_HEAD) + 1,
         "score_of_opening": float(scores[PRONOUN_HEAD]),
         "right": {
@@ -181,8 +181,8 @@ def pronoun_heads(model: Llama, tokenizer: Tokenizer) -> dict[str, Any]:
     }
 
 
-def percent(share: Any) -> float:
-    return round(100 * float(share), 1)
+def percent(fraction: Any) -> float:
+    return round(100 * float(fraction), 1)
 
 
 def noun_weights(model: Llama, tokenizer: Tokenizer, sentences: Sequence[Sentence]) -> Array:

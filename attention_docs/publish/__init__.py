@@ -1,1 +1,1 @@
-"""The site build in three stages: before the generator, the generator, and after it."""
+"""The site build in three phases: before the generator, the generator, and after it."""

@@ -1,4 +1,4 @@
-"""What all stages of a build share: the project's folder, settings, examples and cache."""
+"""What all phases of a build share: the project's folder, settings, examples and cache."""
 
 from pathlib import Path
 

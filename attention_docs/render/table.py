@@ -122,12 +122,12 @@ def _html_table(cells: np.ndarray, reference: str, labels: Labels) -> str:
                 f"expected {cells.shape[axis]} along axis {axis}"
             )
     columns = [_align_column(column) for column in cells.T]
-    row_heads = [f'<th scope="row">{word}' for word in labels.rows] or [""] * len(cells)
+    row_headers = [f'<th scope="row">{word}' for word in labels.rows] or [""] * len(cells)
     body = "".join(
-        f"<tr>{head}{''.join(row)}" for head, *row in zip(row_heads, *columns, strict=True)
+        f"<tr>{header}{''.join(row)}" for header, *row in zip(row_headers, *columns, strict=True)
     )
     opening = f'<table class="{_classes(cells, labels)}" data-val="{reference}">'
-    return f"{opening}{_head(labels)}{body}</table>"
+    return f"{opening}{_column_header(labels)}{body}</table>"
 
 
 def _classes(cells: np.ndarray, labels: Labels) -> str:
@@ -139,7 +139,7 @@ def _classes(cells: np.ndarray, labels: Labels) -> str:
     return "matrix labelled vertical-words" if are_vertical else "matrix labelled"
 
 
-def _head(labels: Labels) -> str:
+def _column_header(labels: Labels) -> str:
     """Return the row of words over the columns, and the start of the rows of numbers."""
     if not labels.columns:
         return ""

@@ -3,7 +3,7 @@
 (() => {
   // Largest error of a float32 output that is printed with all its digits.
   const FLOAT32_TOLERANCE = 4e-6;
-  // Rounding to the last decimal errs by up to half a unit; the rest is for the error of this sum.
+  // Rounding to the last decimal errs by up to half of that decimal; the rest is for the error of this sum.
   const ROUNDING_ERROR = 0.51;
   // For example dtype=torch.float64, grad_fn=<MmBackward0>, size=(4, 3), torch.Size([4, 3]).
   const KEYWORD_ARGUMENT = /\w+\s*=\s*(?:<[^>]*>|\([^)]*\)|[^,()[\]\n]*)|Size\([^)]*\)/g;

@@ -65,10 +65,10 @@ def measure_speed(shape, causal, factor=1):
     small_query, key, value = normal(shape)
     query = factor * small_query
     if factor == 1:
-        weight_blocks, (exp, unit) = bounded_weights, fastest_exp(np)
+        weight_blocks, (exp, exp_factor) = bounded_weights, fastest_exp(np)
     else:
-        weight_blocks, (exp, unit) = online_weights, (np.exp, 1.0)
-    scaled = small_query * (unit / math.sqrt(query.shape[-1]))
+        weight_blocks, (exp, exp_factor) = online_weights, (np.exp, 1.0)
+    scaled = small_query * (exp_factor / math.sqrt(query.shape[-1]))
     contenders = {
         "ours": lambda: ours(query, key, value, is_causal=causal),
         "products": lambda: products(small_query, key, value, causal, weight_blocks),

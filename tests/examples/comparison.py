@@ -17,7 +17,7 @@ import numpy as np
 
 from attention_docs import examples
 
-# Pages show four decimals, or two significant digits of smaller numbers; half a unit of each.
+# Pages show four decimals, or two significant digits of smaller numbers; half of the last digit of each.
 HALF_LAST_DECIMAL, HALF_SECOND_DIGIT = 0.5e-4, 0.5e-1
 
 
@@ -106,7 +106,7 @@ def assert_close(actual, expected, computation, message):
 
 
 def with_wrong_last_digit(numbers):
-    """Return the numbers off by half a unit of the last digit that a page displays."""
+    """Return the numbers off by half of the last digit that a page displays."""
     size = np.abs(numbers)
     error = np.where(
         size < 2 * HALF_LAST_DECIMAL,

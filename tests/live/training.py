@@ -13,9 +13,11 @@ def steps_of_training(rate, numbers):
     """Return what a page shows after some numbers of steps, by name of the step."""
     model, batch = course_learned.MODEL, course_learned.sentences_batch()
     weights = course_training.unpack(np, course_training.WEIGHTS)
-    stages = train(model, weights, lambda _: batch, rate, seed=0, decay=course_learned.DECAY)
-    stages = list(islice(stages, 0, max(numbers) + 1))
-    return {number: look_at(stages[number]) for number in numbers}
+    weights_by_step = train(
+        model, weights, lambda _: batch, rate, seed=0, decay=course_learned.DECAY
+    )
+    weights_by_step = list(islice(weights_by_step, 0, max(numbers) + 1))
+    return {number: look_at(weights_by_step[number]) for number in numbers}
 
 
 def look_at(weights):

@@ -118,7 +118,7 @@ def definitions(url: str, html: str) -> Iterator[Section]:
 
 
 def description(html: str) -> str:
-    """Return the description in the head of a page."""
+    """Return the content of a page's `<meta name="description">`."""
     match = DESCRIPTION.search(html)
     return match[1] if match else ""
 

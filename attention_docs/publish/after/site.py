@@ -1,4 +1,4 @@
-"""The stage after the generator: turn its output into the published site."""
+"""The phase after the generator: turn its output into the published site."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
@@ -37,7 +37,7 @@ def finish(site: Path, project: Project, prepared: Prepared, templates: Sequence
     Args:
         site: the folder of the site.
         project: the project.
-        prepared: the result of the stage before the generator.
+        prepared: the result of the phase before the generator.
         templates: the folders of the theme, whose inline scripts may run.
 
     Raises:

@@ -1,4 +1,4 @@
-"""The stage before the generator: convert `docs/` and the examples to standard Markdown."""
+"""The phase before the generator: convert `docs/` and the examples to standard Markdown."""
 
 import json
 import logging
@@ -44,7 +44,7 @@ COURSE = "The course"
 
 
 class Prepared(NamedTuple):
-    """Input of the generator and of the stage after it.
+    """Input of the generator and of the phase after it.
 
     Attributes:
         pages: the Markdown of each page, by its path.

@@ -1,1 +1,1 @@
-"""The generator stage: MkDocs, or Zensical instead, makes HTML of the prepared pages."""
+"""The generator phase: MkDocs, or Zensical instead, makes HTML of the prepared pages."""

@@ -1,4 +1,4 @@
-"""Hooks by which MkDocs runs the stages before and after it."""
+"""Hooks by which MkDocs runs the phases before and after it."""
 
 import importlib
 import re

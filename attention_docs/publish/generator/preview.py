@@ -40,7 +40,7 @@ class Build:
         root: the project's folder.
         error: the message of the first error, or an empty string.
         project: the `Project`.
-        prepared: the result of the stage before MkDocs.
+        prepared: the result of the phase before MkDocs.
         rendered: the pages that need not be rendered again.
         is_preview: whether MkDocs serves the site, and so goes on after an error.
     """

@@ -103,8 +103,8 @@ def lines_panel(
     for row, column in product(queries, range(key_count)):
         if matrix[row, column] > 0:
             tooltip = f"{names[row]} to {key_names[column]}: {number(matrix[row, column])}"
-            share = matrix[row, column] / _largest(matrix)
-            line = _draw_line((left, right), query_rows[row], key_rows[column], share, tooltip)
+            fraction = matrix[row, column] / _largest(matrix)
+            line = _draw_line((left, right), query_rows[row], key_rows[column], fraction, tooltip)
             lines.append(cells.tag_index(line, matrix, (row, column)))
     # The weights of a single query are printed in a column beside the keys.
     numbers = [] if query is None else [number(weight) for weight in matrix[queries[0]]]
@@ -159,9 +159,9 @@ def _row_positions(count: int, height: float) -> list[float]:
 
 
 def _draw_line(
-    sides: tuple[float, float], start: float, end: float, share: float, tooltip: str
+    sides: tuple[float, float], start: float, end: float, fraction: float, tooltip: str
 ) -> str:
-    """Draw a curve from the left side to the right, whose width is a share of the maximum."""
+    """Draw a curve from the left side to the right, whose width is a fraction of the maximum."""
     left, right = sides
     middle = (left + right) / 2
     return element(
@@ -170,7 +170,7 @@ def _draw_line(
         d=f"M{left:g} {start:g}C{middle:g} {start:g} {middle:g} {end:g} {right:g} {end:g}",
         fill="none",
         stroke=colour("weights"),
-        stroke_width=max(0.4, MAX_STROKE * share),
+        stroke_width=max(0.4, MAX_STROKE * fraction),
         stroke_opacity=0.7,
     )
 
@@ -183,11 +183,11 @@ def _largest(matrix: np.ndarray) -> float:
 def _legend(x: float, y: float, largest: float) -> str:
     """Draw two sample lines, of a quarter and all of the maximal width, with their weights."""
     body = []
-    for left, share in ((x, 0.25), (x + WIDTH / 2, 1.0)):
+    for left, fraction in ((x, 0.25), (x + WIDTH / 2, 1.0)):
         ends = {"x1": left, "x2": left + 30, "y1": y, "y2": y}
-        stroke = {"stroke": colour("weights"), "stroke_width": MAX_STROKE * share}
+        stroke = {"stroke": colour("weights"), "stroke_width": MAX_STROKE * fraction}
         body.append(element("line", **ends, **stroke, stroke_opacity=0.7))
-        body.append(label(left + 36, y, number(share * largest), "start"))
+        body.append(label(left + 36, y, number(fraction * largest), "start"))
     return "".join(body)
 
 

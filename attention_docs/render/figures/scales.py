@@ -51,8 +51,8 @@ class Scale(NamedTuple):
 
     def paint(self, value: float, max_opacity: float = OPACITY_UNDER_TEXT) -> dict[str, object]:
         """Return the fill of a cell; positive numbers inherit the colour of their group."""
-        share = min(abs(value) / self.high, 1.0)
-        return {"fill": MINUS if value < 0 else None, "fill_opacity": max_opacity * share}
+        fraction = min(abs(value) / self.high, 1.0)
+        return {"fill": MINUS if value < 0 else None, "fill_opacity": max_opacity * fraction}
 
     def legend(self, width: float, max_opacity: float = OPACITY_UNDER_TEXT) -> Panel:
         """Draw the scale, centred in a width, with numbers at its ends and at zero.
@@ -79,8 +79,8 @@ class Scale(NamedTuple):
         outline = {"stroke": "currentColor", "stroke_opacity": 0.3}
         body = [element("g", *swatches, fill=self.group["fill"], **outline)]
         for i, tick in enumerate(ticks):
-            share = i / (len(ticks) - 1)
-            x = left + swatch_width / 2 + share * (length - swatch_width)
+            fraction = i / (len(ticks) - 1)
+            x = left + swatch_width / 2 + fraction * (length - swatch_width)
             body.append(label(x, 8 + LINE_HEIGHT / 2, tick))
         return Panel(width, 8 + LINE_HEIGHT, "".join(body), "")
 

@@ -455,8 +455,8 @@ const descriptionOf = ({ scopes }, values, term, index) => {
  */
 const describeWords = (labels, step, index) => {
   const words = index.map((at, axis) => labels[axis][at] || `${axis ? "column" : "row"} ${at + 1}`);
-  const share = words.length === 2 && /(score|weight)s/.exec(step);
-  return share ? `${share[1]} of ${words.join(" on ")}` : words.join(", ");
+  const pair = words.length === 2 && /(score|weight)s/.exec(step);
+  return pair ? `${pair[1]} of ${words.join(" on ")}` : words.join(", ");
 };
 
 /** Describe an index: "matrix 2, row 1, column 3". @param {number[]} index @returns {string} */

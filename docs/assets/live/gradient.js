@@ -6,7 +6,7 @@ import { operations } from "./operations.js";
 import { operandsOf, originsOf } from "./terms.js";
 
 /** @typedef {[node: number, position: number, slope: number]} Link an operand and its slope */
-// A sum below this share of its terms' magnitudes is rounding error, and counts as 0.
+// A sum below this fraction of its terms' magnitudes is rounding error, and counts as 0.
 const ROUNDING = 1e-13;
 
 /**

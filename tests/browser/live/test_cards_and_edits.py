@@ -597,7 +597,7 @@ def test_print_hides_edit_buttons(open_page):
 
 
 @pytest.mark.parametrize(("scheme", "width"), [("light", 1280), ("dark", 320)])
-def test_wcag_2_2_with_card_walkthrough_panel_and_fields(visit, axe, scheme, width):
+def test_wcag_2_2_with_card_walkthrough_influences_and_fields(visit, axe, scheme, width):
     visit.emulate(scheme, width)
     visit.page.evaluate(axe)
 

@@ -1,4 +1,4 @@
-"""The colours and the panel of “What matters” show the derivatives of a number."""
+"""The colours and the box of “What matters” show the derivatives of a number."""
 
 import re
 
@@ -11,7 +11,7 @@ from tests.live.replay import replay
 
 CHAPTER = "mechanisms/self_attention"
 OUTPUT = 'table[data-val="self_attention.output"] tbody td >> nth=1'
-PANEL, STATUS = ".live-matters", ".live-matters [role=status]"
+BOX, STATUS = ".live-matters", ".live-matters [role=status]"
 # Everything that “What matters” adds to a page.
 INFLUENCE_MARKS = "[data-influence], .live-sign, .live-chosen, .live-matters, [title*='Raise it']"
 # The sign and the description of each cell of a matrix.
@@ -33,7 +33,7 @@ def show_influences(visit, spot=OUTPUT):
     visit.page.locator(spot).click()
     visit.page.locator(".live-card button", has_text="What matters").click()
     visit.page.wait_for_selector(f"{STATUS}:not(:empty)")
-    return visit.page.locator(PANEL)
+    return visit.page.locator(BOX)
 
 
 def shown_influences(visit, step):
@@ -70,26 +70,26 @@ def influence(derivative):
 
 
 def test_inputs_get_sign_and_description(visit):
-    panel = show_influences(visit)
+    box = show_influences(visit)
     expected = computed_influences()
     for step, influences in expected.items():
         assert shown_influences(visit, step) == influences, step
-    assert "What matters for output" in panel.inner_text()
-    largest, *_ = panel.locator("td:nth-child(2)").all_inner_texts()
+    assert "What matters for output" in box.inner_text()
+    largest, *_ = box.locator("td:nth-child(2)").all_inner_texts()
     sizes = [float(size) for size in re.findall(r"([\d.]+) times", str(expected))]
     assert f" {number(max(sizes))} times as much" in largest
 
 
-def test_panel_lists_derivatives_and_irrelevant_inputs(visit):
-    panel = show_influences(visit, 'table[data-val="self_attention.weights"] tbody td >> nth=1')
-    assert panel.locator("[role=status]").inner_text() == (
+def test_box_lists_derivatives_and_irrelevant_inputs(visit):
+    box = show_influences(visit, 'table[data-val="self_attention.weights"] tbody td >> nth=1')
+    assert box.locator("[role=status]").inner_text() == (
         "16 of the 36 input numbers matter: if one of them changes a little, so does this number. "
         "None of WV matters."
     )
-    assert "The derivative with respect to the other 20 is 0." in panel.inner_text()
-    panel.locator("summary").click()
-    assert panel.locator(".matrix td").count() == 36
-    panel.locator(".live-follow").first.click()
+    assert "The derivative with respect to the other 20 is 0." in box.inner_text()
+    box.locator("summary").click()
+    assert box.locator(".matrix td").count() == 36
+    box.locator(".live-follow").first.click()
     assert visit.page.locator('table[data-val="self_attention.X"]').first.is_visible()
 
 
@@ -105,7 +105,7 @@ def test_colours_update_after_an_edit_and_revert(visit):
     wait_for_influences(visit, "X", before)
 
 
-def test_panel_opens_by_keyboard_and_returns_focus(visit):
+def test_box_opens_by_keyboard_and_returns_focus(visit):
     page = visit.page
     page.keyboard.press("Tab")
     page.wait_for_selector("table[role=grid]")
@@ -120,10 +120,10 @@ def test_panel_opens_by_keyboard_and_returns_focus(visit):
     assert page.evaluate("document.activeElement.localName") == "td"
 
 
-def test_navigation_removes_panel_and_colours(visit):
+def test_navigation_removes_box_and_colours(visit):
     show_influences(visit)
     visit.page.locator(".md-footer__link--next").click()
-    visit.page.wait_for_selector(PANEL, state="detached")
+    visit.page.wait_for_selector(BOX, state="detached")
     assert not visit.page.locator(INFLUENCE_MARKS).count()
 
 
@@ -140,15 +140,15 @@ def test_figure_cells_get_colour_and_sign(open_page):
 
 def test_argmax_has_no_derivative(open_page):
     visit = open_page("mechanisms/word_order")
-    panel = show_influences(visit, '[data-val="word_order.aligned[0]"]')
-    text = panel.locator("[role=status]").inner_text()
+    box = show_influences(visit, '[data-val="word_order.aligned[0]"]')
+    text = box.locator("[role=status]").inner_text()
     assert text == "It can only jump, so it has no derivative."
 
 
-def test_print_hides_panel_and_colours(visit):
+def test_print_hides_box_and_colours(visit):
     show_influences(visit)
     visit.page.emulate_media(media="print")
-    assert not visit.page.locator(PANEL).is_visible()
+    assert not visit.page.locator(BOX).is_visible()
     cell = visit.page.locator('table[data-val="self_attention.W_V"] tbody td').first
     assert cell.evaluate("e => getComputedStyle(e).backgroundColor") == "rgba(0, 0, 0, 0)"
     assert cell.evaluate("e => getComputedStyle(e, '::after').content") == "none"

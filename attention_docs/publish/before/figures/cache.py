@@ -132,19 +132,21 @@ def _queries() -> str:
 def _kept_heads(name: str, count: int) -> Panel:
     """Draw queries over the keys and values that they share."""
     body = [label(PANEL_WIDTH / 2, LINE_HEIGHT / 2, name, font_weight="bold"), _queries()]
-    share = QUERY_HEADS // count
+    group_size = QUERY_HEADS // count
     for group in range(count):
-        middle = (_query_x(group * share) + _query_x(group * share + share - 1) + HEAD_WIDTH) / 2
+        middle = (
+            _query_x(group * group_size) + _query_x((group + 1) * group_size - 1) + HEAD_WIDTH
+        ) / 2
         x = middle - HEAD_WIDTH / 2
         body += [
             box(x, KEPT_Y, HEAD_WIDTH, "K", "key"),
             box(x, KEPT_Y + HEIGHT + 4, HEAD_WIDTH, "V", "value"),
         ]
-        for head in range(group * share, group * share + share):
+        for head in range(group * group_size, (group + 1) * group_size):
             body.append(_link(_query_x(head) + HEAD_WIDTH / 2, middle))
     description = (
         f"{QUERY_HEADS} query heads; kept are {count} heads of keys and values, "
-        f"each for {share} of them."
+        f"each for {group_size} of them."
     )
     return Panel(PANEL_WIDTH, KEPT_Y + 2 * HEIGHT + 4, "".join(body), description, name=name)
 

@@ -254,8 +254,10 @@ def turned_query(steps_of: StepsOf) -> Html:
     query = Vector("query", steps["Q"], "query")
     output = Vector("output", steps["output"], "output", is_arrow=False)
     panels = [
-        plane_panel("query and keys", [*keys, query], reach=3, unit=30),
-        plane_panel("output and values", [*values, output], reach=3, unit=30, corners=steps["V"]),
+        plane_panel("query and keys", [*keys, query], reach=3, pixels_per_unit=30),
+        plane_panel(
+            "output and values", [*values, output], reach=3, pixels_per_unit=30, corners=steps["V"]
+        ),
         bars_panel("weights", steps["weights"][0], names),
     ]
     return beside(panels, "A query, its weights and its output")
@@ -569,11 +571,13 @@ def turn(
     angles = math.atan2(*start) + gap, math.atan2(*end) - gap
     (x1, y1), (x2, y2) = ((x + radius * math.sin(a), y - radius * math.cos(a)) for a in angles)
     backwards = [angles[1] - sign * math.pi / 2 + side for side in (-0.5, 0.5)]
-    head = "".join(
+    arrowhead = "".join(
         f"M{x2:.1f} {y2:.1f}l{6 * math.sin(a):.1f} {-6 * math.cos(a):.1f}" for a in backwards
     )
     arc = f"M{x1:.1f} {y1:.1f}A{radius:g} {radius:g} 0 0 {int(not back)} {x2:.1f} {y2:.1f}"
-    return element("path", d=arc + head, fill="none", stroke="currentColor", stroke_opacity=0.7)
+    return element(
+        "path", d=arc + arrowhead, fill="none", stroke="currentColor", stroke_opacity=0.7
+    )
 
 
 def noun_arrows(rows: np.ndarray, role: str) -> list[Arrow]:
@@ -581,12 +585,14 @@ def noun_arrows(rows: np.ndarray, role: str) -> list[Arrow]:
     return [Arrow(WORDS[i], rows[i : i + 1, :2], role) for i in (BIRDS, BOATS)]
 
 
-def turned_hand(hands: np.ndarray, query: np.ndarray, scores: np.ndarray, unit: int = 26) -> Panel:
+def turned_hand(
+    hands: np.ndarray, query: np.ndarray, scores: np.ndarray, pixels_per_unit: int = 26
+) -> Panel:
     """Draw keys, the clock hands at twice their length, with their scores, and a query."""
-    x, y = 150, 2 * LINE_HEIGHT + 5 * unit
+    x, y = 150, 2 * LINE_HEIGHT + 5 * pixels_per_unit
 
     def at(hand: Sequence[float] | np.ndarray, length: float) -> Place:
-        return x + length * unit * hand[0], y - length * unit * hand[1]
+        return x + length * pixels_per_unit * hand[0], y - length * pixels_per_unit * hand[1]
 
     def line(role: str, tip: Place, **attributes: Any) -> str:
         ends = {"x1": x, "y1": y, "x2": tip[0], "y2": tip[1]}
@@ -606,12 +612,12 @@ def turned_hand(hands: np.ndarray, query: np.ndarray, scores: np.ndarray, unit: 
         body.append(line("key", tip, stroke_width=5, data_val=row_reference(hands, row)))
         score = cells.inline_number(scores, (row,))
         body.append(label(tip[0] + right, tip[1] + down, f"{WORDS[row]} ", anchor, score))
-    body.append(turn(x, y, 4.4 * unit, *hands[[PASS, BIRDS]].tolist(), back=True))
+    body.append(turn(x, y, 4.4 * pixels_per_unit, *hands[[PASS, BIRDS]].tolist(), back=True))
     body.append(label(*at((0.9, 0.44), 5), "one step back", "start"))
     words = ", ".join(f"{word} {number(score)}" for word, score in zip(WORDS, scores, strict=True))
     return Panel(
         2 * x + 52,
-        y + 2 * unit + 1.5 * LINE_HEIGHT,
+        y + 2 * pixels_per_unit + 1.5 * LINE_HEIGHT,
         "".join(body),
         f"The hand of pass, turned back by one step, points where the hand of birds points. "
         f"Scores: {words}.",

@@ -178,9 +178,9 @@ def two_rows(
 
 def draw_arrow(x: float, y: float, length: float, text: str, points_right: bool) -> str:
     """Draw a horizontal arrow with a label above it."""
-    start, end, head = x + 4, x + length - 4, 6
+    start, end, arrowhead = x + 4, x + length - 4, 6
     if not points_right:
-        start, end, head = end, start, -6
-    path = f"M{start:g} {y:g}H{end:g}m{-head} -4l{head} 4l{-head} 4"
+        start, end, arrowhead = end, start, -6
+    path = f"M{start:g} {y:g}H{end:g}m{-arrowhead} -4l{arrowhead} 4l{-arrowhead} 4"
     line = element("path", d=path, fill="none", stroke="currentColor")
     return label(x + length / 2, y - 12, text) + line

@@ -115,7 +115,7 @@ def real_heads(steps_of: StepsOf) -> Html:
 def draw_heads(pictures: Mapping[tuple[int, int], Rows]) -> str:
     """Draw heads, each at its upper left corner, as one path of vertical lines for each shade.
 
-    The unit is a cell. Cells below each other are one line, because a sink fills a column.
+    Coordinates count cells. Cells below each other are one line, because a sink fills a column.
     """
     paths = []
     for opacity, percents in SHADES.items():
@@ -251,8 +251,8 @@ def real_induction(steps_of: StepsOf) -> Html:
 def real_sinks(steps_of: StepsOf) -> Html:
     r"""The weight on the first token in each layer, in the mean over its heads and over the tokens
     after the first."""
-    shares = np.array(load_results("real_model")["sinks"]["by_layer"])
-    series = [Series("weight on the first token", np.arange(len(shares)), shares, "weights")]
+    by_layer = np.array(load_results("real_model")["sinks"]["by_layer"])
+    series = [Series("weight on the first token", np.arange(len(by_layer)), by_layer, "weights")]
     axes = Axis("layer", (0, 5, 10, 15, 20, 25, 30)), Axis("weight", (0, 0.25, 0.5, 0.75, 1))
     name = "Sinks by layer"
     return figure(line_chart(name, *axes, series), name)

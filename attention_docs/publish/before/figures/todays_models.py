@@ -85,7 +85,7 @@ def rotary_positions(steps_of: StepsOf) -> Html:
                 Vector("k", steps["k_turned"][pair : pair + 1], "key"),
             ],
             reach=4,
-            unit=18,
+            pixels_per_unit=18,
         )
         for pair in range(3)
     ]
@@ -237,9 +237,9 @@ def state_and_cache(steps_of: StepsOf) -> Html:
     axes are logarithmic. For the longest text the hybrid needs about a quarter, which is the share
     of its layers with attention."""
     steps = steps_of("state_sizes")
-    share = steps["layers"][0] / steps["layers"].sum()
+    fraction = steps["layers"][0] / steps["layers"].sum()
     saving = steps["hybrid"][-1] / steps["attention_only"][-1]
-    claim(share == 1 / 4 and abs(saving - share) < 0.01, "needs about a quarter")
+    claim(fraction == 1 / 4 and abs(saving - fraction) < 0.01, "needs about a quarter")
     tokens = steps["contexts"]
     series = [
         Series("attention in all layers", tokens, steps["attention_only"], "second"),
@@ -360,11 +360,13 @@ def quantised_weights(steps_of: StepsOf) -> Html:
 def models_share(steps_of: StepsOf) -> Html:
     r"""What a text as long as the model's own context keeps in memory, as a share of what it would
     keep if all layers saw all keys. The two models with an indexer keep everything."""
-    share = steps_of("models_by_name")["share"]
-    claim(np.all(share[5:] == 1) and np.all(share[:5] < 1), "with an indexer keep everything")
+    fractions = steps_of("models_by_name")["share"]
+    claim(
+        np.all(fractions[5:] == 1) and np.all(fractions[:5] < 1), "with an indexer keep everything"
+    )
     (models,) = labels("models_by_name", "share")
     name = "Share that is kept"
-    return figure(bars_panel(name, share, models), name)
+    return figure(bars_panel(name, fractions, models), name)
 
 
 @site_figure

@@ -99,14 +99,14 @@ const removeHighlights = () => {
 
 /**
  * Position the card below or above the matrix or figure of a spot, so as not to cover it, or without
- * room there, below or above the spot itself. A docked panel counts as a figure.
+ * room there, below or above the spot itself. A docked side panel counts as a figure.
  *
  * @param {Element} spot
  */
 const moveTo = (spot) => {
   const { offsetWidth: width, offsetHeight: height } = card;
-  const panel = document.querySelector(".panel");
-  const dock = panel && getComputedStyle(panel).position === "fixed" ? panel : null;
+  const sidePanel = document.querySelector(".panel");
+  const dock = sidePanel && getComputedStyle(sidePanel).position === "fixed" ? sidePanel : null;
   const lowest = dock ?? document.querySelector(".live-bar");
   const visibleBottom = lowest?.getBoundingClientRect().top ?? innerHeight;
   /** @param {Element} box */

@@ -25,10 +25,10 @@ export const describeEffect = (derivative, format) => {
  * @returns {() => void} removes all of it
  */
 export const markInfluence = (element, derivative, largest) => {
-  const share = Math.min(Math.abs(derivative) / largest || 0, 1);
+  const fraction = Math.min(Math.abs(derivative) / largest || 0, 1);
   const sign = SIGNS[Math.sign(derivative) + 1] ?? "?";
   element.dataset.influence = sign;
-  element.style.setProperty("--live-strength", `${MAX_STRENGTH * share}%`);
+  element.style.setProperty("--live-strength", `${MAX_STRENGTH * fraction}%`);
   const remove = element instanceof SVGElement ? addSign(element, sign) : addTitle(element, derivative);
   return () => {
     delete element.dataset.influence;

@@ -57,7 +57,7 @@ const createButtons = (example) => {
 
 /** Turn the inputs of an example into fields. @param {string} name of the example @param {Element} [spot] where to show an error */
 const edit = async (name, spot = card.current()?.spot) => {
-  // The examples of the panel share their inputs with that of the page.
+  // The examples of the side panel share their inputs with that of the page.
   if (spot?.closest(".panel")) name = [...document.querySelectorAll(".live-try")].at(-1)?.getAttribute("data-example") ?? name;
   const example = await load(name).catch(() => null);
   if (example) {
@@ -70,7 +70,7 @@ const edit = async (name, spot = card.current()?.spot) => {
 /** Find the field nearest to where the reader is. @param {Element} [origin] @returns {HTMLElement | undefined} */
 const nearestField = (origin) => {
   const top = (/** @type {Element} */ element) => element.getBoundingClientRect().top;
-  // The panel stands beside the whole text.
+  // The side panel stands beside the whole text.
   const middle = origin && !origin.closest(".panel") ? top(origin) : innerHeight / 2;
   const fields = [.../** @type {NodeListOf<HTMLElement>} */ (document.querySelectorAll(".live-field"))];
   const distance = (/** @type {HTMLElement} */ field) => Math.abs(top(field) - middle);

@@ -1,4 +1,4 @@
-// "What matters": colour the inputs on the page by the derivatives of one number, and describe in a panel
+// "What matters": colour the inputs on the page by the derivatives of one number, and describe in a box
 // how the number depends on them.
 
 import { ravel, unravel } from "../arrays.js";
@@ -17,15 +17,15 @@ import { make, matrixOf, nameOf } from "./elements.js";
 /** @typedef {{input: string, index: number[], derivative: number}} Influence of one input number */
 /** @typedef {{name: string, spot: Element, remove: () => void}} ColouredSpot with the name of its number */
 
-// How many influences the panel lists; milliseconds between an edit and the new colours.
+// How many influences the box lists; milliseconds between an edit and the new colours.
 const [LISTED, REPAINT_DELAY] = [5, 50];
 let repaintTimer = 0;
-const panel = make("div", { class: "live-matters", role: "region", "aria-label": "What matters", tabIndex: -1 });
+const box = make("div", { class: "live-matters", role: "region", "aria-label": "What matters", tabIndex: -1 });
 const status = make("p", { role: "status" });
 const content = make("div");
 const matrices = make("div", { class: "live-derivatives" });
 const allDerivatives = make("details", {}, make("summary", {}, "All derivatives"), matrices);
-/** @type {Subject | null} null while the panel is closed */
+/** @type {Subject | null} null while the box is closed */
 let subject = null;
 /** @type {ColouredSpot[]} */
 let colouredSpots = [];
@@ -40,52 +40,52 @@ export const showInfluences = async (shown) => {
   const loaded = await Promise.all(examplesOnPage().map((name) => load(name).catch(() => null)));
   subject = { ...shown, examples: loaded.filter((example) => example !== null), previousFocus };
   status.textContent = "";
-  panel.replaceChildren(createHead(subject), status, content);
-  document.body.append(panel);
+  box.replaceChildren(createHeader(subject), status, content);
+  document.body.append(box);
   document.documentElement.classList.add("live-weighing");
   draw();
-  panel.focus();
+  box.focus();
   const isInView = (/** @type {ColouredSpot} */ { spot }) => {
     const { top } = spot.getBoundingClientRect();
-    return spot.checkVisibility() && top > 0 && top < panel.getBoundingClientRect().top;
+    return spot.checkVisibility() && top > 0 && top < box.getBoundingClientRect().top;
   };
   if (!colouredSpots.some(isInView)) /** @type {HTMLElement | null} */ (content.querySelector(".live-follow"))?.click();
 };
 
-/** Update colours and panel, after the rest of the page has been updated. */
+/** Update colours and box, after the rest of the page has been updated. */
 export const repaint = () => {
   clearTimeout(repaintTimer);
   repaintTimer = setTimeout(draw, REPAINT_DELAY);
 };
 
-/** Draw colours and panel, or remove them if the number is no longer chosen or on the page. */
+/** Draw colours and box, or remove them if the number is no longer chosen or on the page. */
 const draw = () => {
   colouredSpots.forEach(({ remove }) => remove());
   colouredSpots = [];
   document.querySelector(".live-chosen")?.classList.remove("live-chosen");
   if (!subject) return;
-  if (!subject.spot.isConnected) return closePanel();
+  if (!subject.spot.isConnected) return closeBox();
   subject.spot.classList.add("live-chosen");
   const derivatives = derivativesOf(subject);
   const influences = influencesOf(derivatives);
   const largest = Math.abs(influences.find(({ derivative }) => Number.isFinite(derivative))?.derivative ?? 0);
   colouredSpots = colourSpots(subject, derivatives, largest);
-  fillPanel(subject, derivatives, influences, largest);
+  fillBox(subject, derivatives, influences, largest);
 };
 
-const closePanel = () => {
-  const previousFocus = panel.contains(document.activeElement) ? subject?.previousFocus : null;
+const closeBox = () => {
+  const previousFocus = box.contains(document.activeElement) ? subject?.previousFocus : null;
   subject = null;
   draw();
-  panel.remove();
+  box.remove();
   document.documentElement.classList.remove("live-weighing");
   previousFocus?.focus();
 };
 
-// Escape first closes what lies above the panel; in a field it moves to the buttons.
+// Escape first closes what lies above the box; in a field it moves to the buttons.
 document.addEventListener("keydown", ({ key }) => {
   const isHandledElsewhere = document.querySelector(".live-card, .live-walk, .live-bar :focus, .live-field:focus");
-  if (key === "Escape" && subject && !isHandledElsewhere) closePanel();
+  if (key === "Escape" && subject && !isHandledElsewhere) closeBox();
 }, { capture: true });
 
 /**
@@ -134,15 +134,15 @@ const colourSpots = ({ examples }, derivatives, largest) => {
 };
 
 // ---------------------------------------------------------------------------------------------
-// The panel
+// The box
 
 /**
- * Fill the panel.
+ * Fill the box.
  *
  * @param {Subject} subject @param {Derivatives} derivatives @param {Influence[]} influences
  * @param {number} largest
  */
-const fillPanel = (subject, derivatives, influences, largest) => {
+const fillBox = (subject, derivatives, influences, largest) => {
   const nonzero = influences.filter(({ derivative }) => derivative !== 0);
   const summary = make("span", {}, ...summaryOf(subject, influences, nonzero));
   // Screen readers announce every change of the status.
@@ -151,15 +151,15 @@ const fillPanel = (subject, derivatives, influences, largest) => {
   if (nonzero.length) content.append(createLegend(largest), createTable(influences, nonzero), allDerivatives);
   matrices.replaceChildren(...createMatrices(derivatives, largest));
   const bar = document.querySelector("body > .live-bar");
-  panel.style.bottom = bar ? `${bar.clientHeight + 16}px` : "";
+  box.style.bottom = bar ? `${bar.clientHeight + 16}px` : "";
 };
 
 /** @param {Subject} subject @returns {HTMLElement} */
-const createHead = ({ example: { graph, values }, cell: { step, index } }) =>
+const createHeader = ({ example: { graph, values }, cell: { step, index } }) =>
   make("div", { class: "live-head" },
     make("strong", {}, "What matters for ", nameOf(step)),
     explain(graph, values, step, index).description,
-    make("button", { type: "button", class: "live-close", "aria-label": "Close", onclick: closePanel }, "×")
+    make("button", { type: "button", class: "live-close", "aria-label": "Close", onclick: closeBox }, "×")
   );
 
 /**

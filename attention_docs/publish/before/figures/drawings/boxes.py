@@ -48,15 +48,15 @@ def box_width(text: str) -> float:
 
 
 def arrow(points: Sequence[Point], role: str | None = None, dashed: bool = False) -> str:
-    """Draw a line through points, with a head at the last; its last part is level or upright."""
+    """Draw a line through points with an arrowhead; its last part is horizontal or vertical."""
     (x, y), (end_x, end_y) = points[-2:]
     if x == end_x:
         size = 6 if end_y > y else -6
-        head = f"M{end_x:g} {end_y:g}l-4 {-size:g}h8z"
+        arrowhead = f"M{end_x:g} {end_y:g}l-4 {-size:g}h8z"
         stop = (end_x, end_y - size)
     else:
         size = 6 if end_x > x else -6
-        head = f"M{end_x:g} {end_y:g}l{-size:g} -4v8z"
+        arrowhead = f"M{end_x:g} {end_y:g}l{-size:g} -4v8z"
         stop = (end_x - size, end_y)
     path = "M" + "L".join(f"{x:g} {y:g}" for x, y in [*points[:-1], stop])
     line = element(
@@ -68,7 +68,7 @@ def arrow(points: Sequence[Point], role: str | None = None, dashed: bool = False
         stroke_width=1.5,
         stroke_dasharray="4 3" if dashed else None,
     )
-    return line + element("path", d=head, fill=colour(role))
+    return line + element("path", d=arrowhead, fill=colour(role))
 
 
 def small(x: float, y: float, text: str, anchor: str = "middle", role: str | None = None) -> str:

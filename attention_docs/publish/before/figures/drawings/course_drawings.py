@@ -48,9 +48,9 @@ def chips_panel(sentences: Sequence[Sequence[str]], pronoun: int, noun: int) -> 
             x += size["width"] + gap
         start, end = centres[pronoun], centres[noun]
         arc = f"M{start:g} {y - 2:g}C{start:g} {y - 30:g} {end:g} {y - 30:g} {end:g} {y - 2:g}"
-        head = f"M{end:g} {y - 1:g}l-4 -8h8z"
+        arrowhead = f"M{end:g} {y - 1:g}l-4 -8h8z"
         body.append(element("path", d=arc, fill="none", stroke=colour("weights"), stroke_width=2))
-        body.append(element("path", d=head, fill=colour("weights")))
+        body.append(element("path", d=arrowhead, fill=colour("weights")))
         width = max(width, x - gap)
         y += height + 2.5 * LINE_HEIGHT
     texts = (f"“{' '.join(words[:-1])}” goes on with “{words[-1]}”" for words in sentences)
@@ -67,20 +67,23 @@ class Arrow(NamedTuple):
     dashed: bool = False
 
 
-def plane(name: str, axes: Sequence[str], arrows: Sequence[Arrow], unit: float = 90) -> Panel:
+def plane(
+    name: str, axes: Sequence[str], arrows: Sequence[Arrow], pixels_per_unit: float = 90
+) -> Panel:
     """Draw arrows from zero in a plane whose axes go to two."""
-    left, right = 2 * LINE_HEIGHT, 2 * LINE_HEIGHT + 2 * unit
-    top, bottom = 2 * LINE_HEIGHT, 2 * LINE_HEIGHT + 2 * unit
+    left, right = 2 * LINE_HEIGHT, 2 * LINE_HEIGHT + 2 * pixels_per_unit
+    top, bottom = 2 * LINE_HEIGHT, 2 * LINE_HEIGHT + 2 * pixels_per_unit
     grid = "".join(
-        f"M{left + i * unit:g} {top:g}V{bottom:g}M{left:g} {bottom - i * unit:g}H{right:g}"
+        f"M{left + i * pixels_per_unit:g} {top:g}V{bottom:g}"
+        f"M{left:g} {bottom - i * pixels_per_unit:g}H{right:g}"
         for i in range(3)
     )
     ticks = [
         text
         for i in range(3)
         for text in (
-            label(left + i * unit, bottom + LINE_HEIGHT / 2 + 2, number(i)),
-            label(left - LINE_HEIGHT / 2, bottom - i * unit, number(i)),
+            label(left + i * pixels_per_unit, bottom + LINE_HEIGHT / 2 + 2, number(i)),
+            label(left - LINE_HEIGHT / 2, bottom - i * pixels_per_unit, number(i)),
         )
     ]
     body = [
@@ -89,7 +92,7 @@ def plane(name: str, axes: Sequence[str], arrows: Sequence[Arrow], unit: float =
         *ticks,
         label((left + right) / 2, bottom + 1.7 * LINE_HEIGHT, axes[0]),
         vertical_label(LINE_HEIGHT / 2, (top + bottom) / 2, axes[1]),
-        *(draw_arrow(arrow, left, bottom, unit) for arrow in arrows),
+        *(draw_arrow(arrow, left, bottom, pixels_per_unit) for arrow in arrows),
     ]
     vectors = (f"{arrow.name} {vector_in_words(arrow)}" for arrow in arrows if arrow.name)
     description = f"{name}, by {axes[0]} and {axes[1]}: {'; '.join(vectors)}."
@@ -101,15 +104,15 @@ def vector_in_words(arrow: Arrow) -> str:
     return f"({', '.join(map(number, arrow.vector[0]))})"
 
 
-def draw_arrow(arrow: Arrow, x: float, y: float, unit: float) -> str:
+def draw_arrow(arrow: Arrow, x: float, y: float, pixels_per_unit: float) -> str:
     """Draw an arrow from (x, y) on paper, with its name beside its tip."""
     air, water = arrow.vector[0].tolist()
-    tip = np.array([x + unit * air, y - unit * water])
+    tip = np.array([x + pixels_per_unit * air, y - pixels_per_unit * water])
     along = np.array([air, -water]) / np.hypot(air, water)
     across = np.array([along[1], -along[0]])
     back = tip - 9 * along
     corners = [tip, back + 4 * across, back - 4 * across]
-    head = "M" + "L".join("{:.1f} {:.1f}".format(*corner) for corner in corners) + "z"
+    arrowhead = "M" + "L".join("{:.1f} {:.1f}".format(*corner) for corner in corners) + "z"
     paint = colour(arrow.role)
     line = element(
         "line",
@@ -123,7 +126,7 @@ def draw_arrow(arrow: Arrow, x: float, y: float, unit: float) -> str:
         data_val=row_reference(arrow.vector, 0),
     )
     name = label(tip[0] + 6, tip[1] - 6, arrow.name, "start", fill=paint) if arrow.name else ""
-    return line + element("path", d=head, fill=paint) + name
+    return line + element("path", d=arrowhead, fill=paint) + name
 
 
 class LabelledRow(NamedTuple):

@@ -34,15 +34,15 @@ def dial(x: float, y: float, radius: float, hands: Sequence[Hand], length: float
     return outline + "".join(_hand(x, y, radius / length, hand) for hand in hands)
 
 
-def _hand(x: float, y: float, unit: float, hand: Hand) -> str:
+def _hand(x: float, y: float, pixels_per_unit: float, hand: Hand) -> str:
     right, up = hand.coordinates[0].tolist()
     length = math.hypot(right, up)
     along = np.array([right, -up]) / length
-    tip = np.array([x, y]) + unit * length * along
+    tip = np.array([x, y]) + pixels_per_unit * length * along
     across = np.array([along[1], -along[0]])
     back = tip - 6 * along
     corners = [tip, back + 3.5 * across, back - 3.5 * across]
-    head = "M" + "L".join("{:.1f} {:.1f}".format(*corner) for corner in corners) + "z"
+    arrowhead = "M" + "L".join("{:.1f} {:.1f}".format(*corner) for corner in corners) + "z"
     paint = {"stroke": colour(hand.role), "stroke_width": 2, "stroke_opacity": hand.opacity}
     line = element(
         "line",
@@ -53,7 +53,7 @@ def _hand(x: float, y: float, unit: float, hand: Hand) -> str:
         **paint,
         data_val=row_reference(hand.coordinates, 0),
     )
-    fill = element("path", d=head, fill=colour(hand.role), fill_opacity=hand.opacity)
+    fill = element("path", d=arrowhead, fill=colour(hand.role), fill_opacity=hand.opacity)
     beside = tip + 9 * along
     text = small(float(beside[0]), float(beside[1]), hand.text, role=hand.role)
     return line + fill + (text if hand.text else "")

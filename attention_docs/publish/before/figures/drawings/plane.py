@@ -44,7 +44,7 @@ def plane_panel(
     vectors: Sequence[Vector],
     *,
     reach: int,
-    unit: float,
+    pixels_per_unit: float,
     corners: Array | None = None,
 ) -> Panel:
     """Draw vectors in a plane whose axes go from minus `reach` to `reach`.
@@ -53,14 +53,14 @@ def plane_panel(
         name: the title of the panel.
         vectors: what to draw.
         reach: where the axes end.
-        unit: the length of 1 on paper.
+        pixels_per_unit: the length of 1 on paper.
         corners: (n, 2) points of a step that are joined by an outline.
     """
-    side = 2 * reach * unit
+    side = 2 * reach * pixels_per_unit
     top = 1.5 * LINE_HEIGHT
-    left, bottom = reach * unit, top + reach * unit
+    left, bottom = reach * pixels_per_unit, top + reach * pixels_per_unit
     grid = "".join(
-        f"M{i * unit:g} {top:g}v{side:g}M0 {top + i * unit:g}h{side:g}"
+        f"M{i * pixels_per_unit:g} {top:g}v{side:g}M0 {top + i * pixels_per_unit:g}h{side:g}"
         for i in range(2 * reach + 1)
     )
     axes = f"M0 {bottom:g}h{side:g}M{left:g} {top:g}v{side:g}"
@@ -68,8 +68,8 @@ def plane_panel(
         label(side / 2, LINE_HEIGHT / 2, name, font_weight="bold"),
         element("path", d=grid, fill="none", stroke="currentColor", stroke_opacity=0.12),
         element("path", d=axes, fill="none", stroke="currentColor", stroke_opacity=0.4),
-        draw_outline(corners, left, bottom, unit) if corners is not None else "",
-        *(draw_vector(vector, left, bottom, unit) for vector in vectors),
+        draw_outline(corners, left, bottom, pixels_per_unit) if corners is not None else "",
+        *(draw_vector(vector, left, bottom, pixels_per_unit) for vector in vectors),
     ]
     positions = (
         f"{vector.name} ({', '.join(map(number, vector.position[0]))})" for vector in vectors
@@ -80,27 +80,30 @@ def plane_panel(
     )
 
 
-def draw_outline(corners: Array, left: float, bottom: float, unit: float) -> str:
+def draw_outline(corners: Array, left: float, bottom: float, pixels_per_unit: float) -> str:
     """Join points of a step by a closed line."""
-    points = (f"{left + unit * x:g} {bottom - unit * y:g}" for x, y in corners.tolist())
+    points = (
+        f"{left + pixels_per_unit * x:g} {bottom - pixels_per_unit * y:g}"
+        for x, y in corners.tolist()
+    )
     line = {"fill": "none", "stroke": "currentColor", "stroke_opacity": 0.5}
     return element("path", d=f"M{'L'.join(points)}z", **line, data_outline=step_name(corners))
 
 
-def draw_vector(vector: Vector, left: float, bottom: float, unit: float) -> str:
+def draw_vector(vector: Vector, left: float, bottom: float, pixels_per_unit: float) -> str:
     """Draw a vector in a plane with zero at (left, bottom) on paper."""
     x, y = vector.position[0].tolist()
-    tip = (left + unit * x, bottom - unit * y)
+    tip = (left + pixels_per_unit * x, bottom - pixels_per_unit * y)
     paint, reference = colour(vector.role), row_reference(vector.position, 0)
     at_tip = f"translate({tip[0]:g} {tip[1]:g})"
     if vector.is_arrow:
         ends = {"x1": left, "y1": bottom, "x2": tip[0], "y2": tip[1]}
         line = element("line", **ends, stroke=paint, stroke_width=2, data_val=reference)
         turn = f"rotate({math.degrees(math.atan2(-y, x)):g} 0 0)"
-        head = element("path", d=ARROWHEAD, fill=paint, transform=turn, class_="head")
-        drawing = line + translated(*tip, head)
+        arrowhead = element("path", d=ARROWHEAD, fill=paint, transform=turn, class_="head")
+        drawing = line + translated(*tip, arrowhead)
     else:
         drawing = element("path", d=DOT, fill=paint, transform=at_tip, data_val=reference)
     text = translated(*tip, label(6, -8, vector.name, "start", fill=paint))
-    group = {"data_plane": f"{left:g} {bottom:g} {unit:g}"}
+    group = {"data_plane": f"{left:g} {bottom:g} {pixels_per_unit:g}"}
     return element("g", drawing, text, **group)

@@ -9,9 +9,9 @@ const arrowOf = (control) => {
 };
 
 /** Return the position of a pointer in the plane of an arrow. @param {PointerEvent} event @param {SVGLineElement} arrow @param {number[]} plane */
-const pointOf = ({ clientX, clientY }, arrow, [left, bottom, unit]) => {
+const pointOf = ({ clientX, clientY }, arrow, [left, bottom, pixelsPerUnit]) => {
   const { x, y } = new DOMPoint(clientX, clientY).matrixTransform(arrow.getScreenCTM()?.inverse());
-  return [(x - left) / unit, (bottom - y) / unit];
+  return [(x - left) / pixelsPerUnit, (bottom - y) / pixelsPerUnit];
 };
 
 /** Return the nearest of some numbers. @param {number[]} numbers @param {number} target */

@@ -17,7 +17,7 @@ export const show = (actions, hasFields) => {
   attach();
 };
 
-/** Show the bar, below the stages of a docked panel. */
+/** Show the bar, below the stages of a docked side panel. */
 const attach = () => (document.querySelector(".panel") ?? document.body).append(bar);
 
 export const hide = () => bar.remove();

@@ -179,7 +179,7 @@ const openSession = async (example, origin = null) => {
   return (await waitForFrame(started)) ? started : null;
 };
 
-/** Turn the switch of the panel to the matrices set by hand if the edits have changed them. */
+/** Turn the switch of the side panel to the matrices set by hand if the edits have changed them. */
 const showChangedMatrices = () => {
   /** @type {HTMLInputElement | null} */
   const choice = document.querySelector(".panel:has(.by-hand .live-changed) [value=by-hand]");

@@ -78,8 +78,8 @@ const setNumber = (element, name, value) => {
   if (element.getAttribute(name) !== text) element.setAttribute(name, text);
 };
 
-/** Return the width of a line. @param {number} share of the maximum */
-const strokeWidth = (share) => (share ? Math.max(MIN_WIDTH, MAX_WIDTH * share) : 0);
+/** Return the width of a line. @param {number} fraction of the maximum */
+const strokeWidth = (fraction) => (fraction ? Math.max(MIN_WIDTH, MAX_WIDTH * fraction) : 0);
 
 /** Colour a cell; positive cells have the colour of their group. @param {Element} box @param {number} value @param {number} largest @param {number} opacity of the largest */
 const paint = (box, value, largest, opacity) => {
@@ -127,8 +127,8 @@ export const moveInPlane = (mark, [x, y]) => {
   }
   const angle = (Math.atan2(-y, x) * 180) / Math.PI;
   for (const part of group.querySelectorAll("[transform]")) {
-    const isHead = part.matches(".head");
-    part.setAttribute("transform", isHead ? `rotate(${angle} 0 0)` : `translate(${tipX} ${tipY})`);
+    const isArrowhead = part.matches(".head");
+    part.setAttribute("transform", isArrowhead ? `rotate(${angle} 0 0)` : `translate(${tipX} ${tipY})`);
   }
 };
 
@@ -143,8 +143,8 @@ const drawPoints = (group, points, axis) => {
   const [low, high, unit, bottom, top] = axis.split(" ").map(Number);
   const scale = axis.endsWith("logarithmic") ? Math.log : Number;
   const coordinates = points.map(({ cell, value }) => {
-    const share = (scale(value / unit) - scale(low)) / (scale(high) - scale(low));
-    const y = (bottom + (top - bottom) * (Number.isFinite(share) ? share : 0)).toFixed(1);
+    const fraction = (scale(value / unit) - scale(low)) / (scale(high) - scale(low));
+    const y = (bottom + (top - bottom) * (Number.isFinite(fraction) ? fraction : 0)).toFixed(1);
     const [x] = /** @type {string[]} */ (/[\d.]+/.exec(cell.getAttribute("transform") ?? ""));
     cell.setAttribute("transform", `translate(${x} ${y})`);
     const title = /** @type {Element} */ (cell.querySelector("title"));

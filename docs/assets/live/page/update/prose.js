@@ -37,7 +37,7 @@ const proseAbout = (examples) => {
 
 /** Find the first element of each section to dim. @param {Element[]} spots that change @returns {Set<Element>} */
 const sectionStarts = (spots) => {
-  // No sentence of a section is about the panel beside the page, and those of a box to try hold for all numbers.
+  // No sentence of a section is about the side panel, and those of a box to try hold for all numbers.
   spots = spots.filter((spot) => !spot.closest(".panel, .try"));
   const names = new Set(spots.map(exampleAt));
   const provenances = [...names].map((name) => document.querySelector(`[data-of="${name}"]`));
