@@ -231,5 +231,5 @@ def address(site):
 
 @pytest.fixture(scope="session")
 def axe(assets):
-    """The source of axe, the accessibility checker, to run in a page."""
+    """The code of axe, the accessibility checker, to run in a page."""
     return (assets / "axe-core" / "axe.min.js").read_text(encoding="utf-8")

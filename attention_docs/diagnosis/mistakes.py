@@ -243,11 +243,11 @@ def unpack_by_head(weights: dict[str, Array], heads: int) -> dict[str, Array]:
     }
 
 
-def with_exchanged_weights(**sources: str) -> StepFunctions:
+def with_exchanged_weights(**replacements: str) -> StepFunctions:
     """Return the changed steps for weights of other projections: `K="Q"` projects keys by W_Q."""
 
     def exchange(weights: dict[str, Array], heads: int) -> dict[str, Array]:
-        return weights | {letter: weights[source] for letter, source in sources.items()}
+        return weights | {letter: weights[other] for letter, other in replacements.items()}
 
     return {"weights": exchange}
 

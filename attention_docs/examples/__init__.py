@@ -81,10 +81,10 @@ def write_expected(name: str, output: str) -> None:
     """
     file, example = Path(inspect.getfile(load(name))), _doctest(name)
     statement = f">>> {example.source}"
-    source = file.read_text("utf-8").replace(
+    code = file.read_text("utf-8").replace(
         f"{statement}{example.want}", f"{statement}{output}\n", 1
     )
-    file.write_text(source, "utf-8", newline="\n")
+    file.write_text(code, "utf-8", newline="\n")
 
 
 def _doctest(name: str) -> doctest.Example:

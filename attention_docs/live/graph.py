@@ -135,7 +135,7 @@ class PrunedGraph:
     def representatives(self) -> list[int]:
         """Return for each node the first node that computes the same.
 
-        Editable literals are the same only if they have the same position in the sources: their
+        Editable literals are the same only if they have the same position in the code: their
         numbers may be equal by chance, and an edit of one must not change the other.
         """
         editable = {find_literal(self.nodes[index].literal) for index in self.step_nodes} - {None}

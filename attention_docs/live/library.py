@@ -75,7 +75,7 @@ class Node(NamedTuple):
         operation: its name in the array API standard.
         inputs: the indices of the nodes that it was applied to.
         attributes: its other arguments, by name, as JSON values.
-        literal: for `asarray`, the list or array in the source of the example.
+        literal: for `asarray`, the list or array in the code of the example.
     """
 
     operation: str
@@ -131,24 +131,24 @@ class Tape:
         self.nodes.append(Node(operation, inputs, json_attributes(attributes)))
         return RecordedArray(self, len(self.nodes) - 1, value)
 
-    def record_literal(self, source: Any, value: Any) -> "RecordedArray":
+    def record_literal(self, numbers: Any, value: Any) -> "RecordedArray":
         """Record numbers that come from no operation.
 
         Pages show matrices, so an array with more than two axes becomes a stack of matrices.
 
         Args:
-            source: the number, or the list or array in the source of the example.
+            numbers: the number, or the list or array in the code of the example.
             value: the same as a NumPy array.
         """
         if value.ndim > 2:
             arrays = [
                 self.record_literal(item, matrix)
-                for item, matrix in zip(source, value, strict=True)
+                for item, matrix in zip(numbers, value, strict=True)
             ]
             stacked = NUMPY.stack([array.value for array in arrays])
             return self.record(stacked, "stack", *(array.node for array in arrays))
         attributes = {"value": value.tolist(), "dtype": numpy_dtype_name(value.dtype)}
-        literal = None if isinstance(source, Number) else source
+        literal = None if isinstance(numbers, Number) else numbers
         self.nodes.append(Node("asarray", attributes=attributes, literal=literal))
         return RecordedArray(self, len(self.nodes) - 1, value)
 
@@ -340,15 +340,15 @@ class Namespace(ModuleType):
             )
         return self._operation("sum", array)
 
-    def asarray(self, source: Any, **options: Any) -> RecordedArray:
-        if isinstance(source, RecordedArray):
-            return self.astype(source, options.get("dtype") or source.dtype)
-        value = NUMPY.asarray(source, **options)
+    def asarray(self, numbers: Any, **options: Any) -> RecordedArray:
+        if isinstance(numbers, RecordedArray):
+            return self.astype(numbers, options.get("dtype") or numbers.dtype)
+        value = NUMPY.asarray(numbers, **options)
         if value.dtype == object:
             raise UnknownOperationError(
                 "asarray cannot be recorded with arrays in a list; use xp.stack"
             )
-        return self._tape.record_literal(source, value)
+        return self._tape.record_literal(numbers, value)
 
     def astype(self, array: RecordedArray, dtype: Any, **options: Any) -> RecordedArray:
         if array.dtype == dtype:

@@ -1,8 +1,8 @@
-"""Find the literals in the sources of the examples, and run the examples with other numbers there.
+"""Find the literals in the code of the examples, and run the examples with other numbers there.
 
-When a reader edits a literal of the sources, the page changes one array of the graph. If an example
+When a reader edits a literal of the code, the page changes one array of the graph. If an example
 also uses the literal's numbers as Python scalars, such as `D[0]`, the edit would miss these. To
-detect this, the sources are run again with different numbers: only that array may then differ.
+detect this, the code is run again with different numbers: only that array may then differ.
 """
 
 import ast
@@ -28,7 +28,7 @@ class LiteralError(ValueError):
 
 
 class LiteralPosition(NamedTuple):
-    """The position of a literal in the sources.
+    """The position of a literal in the code.
 
     Attributes:
         example: the name of the module.
@@ -61,7 +61,7 @@ def check_literal(name: str, step: str, literal: Any) -> None:
     Args:
         name: the name of the example.
         step: the name of the literal on the pages.
-        literal: the list in the sources.
+        literal: the list in the code.
 
     Raises:
         LiteralError: if the list is used otherwise, too, or is not in a constant of a module.
@@ -183,7 +183,7 @@ def nested_lists(value: Any, path: tuple[int, ...] = ()) -> Iterator[tuple[Any, 
 
 @contextmanager
 def rewritten_literals(name: str, edits: Mapping[LiteralPosition, list[Any]]) -> Iterator[None]:
-    """Replace literals in the sources of an example while the context is active.
+    """Replace literals in the code of an example while the context is active.
 
     Args:
         name: the name of the example; its module and those that it imports are run again.

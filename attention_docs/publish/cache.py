@@ -92,8 +92,8 @@ def package_digest(package: Path) -> str:
 
     `publish/` is left out because neither the rest of the package nor a notebook imports it.
     """
-    sources = set(package.iterdir()) - {package / "publish"}
-    return digest(installed_versions(), files_digest(*sorted(sources)))
+    files = set(package.iterdir()) - {package / "publish"}
+    return digest(installed_versions(), files_digest(*sorted(files)))
 
 
 def installed_versions() -> str:

@@ -37,7 +37,7 @@ class ComputedExamples:
 
     Attributes:
         cache: steps and graphs as text, by `cache_key`. They depend on the array library and the
-            sources of the package.
+            files of the package.
         jobs: the background computations, by `cache_key`.
         steps: returns the steps of an example by its name.
         named_steps: returns the same steps as arrays that carry their references, which figures

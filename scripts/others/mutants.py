@@ -55,13 +55,13 @@ def main(package):
     importlib.import_module(package)  # first, because its modules have circular imports
     module = importlib.import_module(module_name)
     attention = ADAPTERS[package](module)
-    source = "\n".join(source_of(module, function) for function in functions)
-    executed = executed_lines(module, source, attention)
+    code = "\n".join(code_of(module, function) for function in functions)
+    executed = executed_lines(module, code, attention)
     original_report = check(attention)
     calls = random_calls(package)
     # The check changes the weights of a layer, so calls are made of a new one.
     outputs = outputs_of(ADAPTERS[package](module), calls)
-    tree = ast.parse(source)
+    tree = ast.parse(code)
     for mutation in list(mutations(tree)):
         if mutation.statement.lineno not in executed:
             continue
@@ -84,8 +84,8 @@ def outputs_of(attention, calls):
     return [output_or_error(attention, call) for call in calls]
 
 
-def source_of(module, name):
-    """Return the source of a function or method without comments and annotations."""
+def code_of(module, name):
+    """Return the code of a function or method without comments and annotations."""
     function = module
     for attribute in name.split("."):
         function = getattr(function, attribute)
@@ -96,16 +96,16 @@ def source_of(module, name):
     return ast.unparse(node)
 
 
-def define(module, source):
+def define(module, code):
     """Replace functions of a module, or the method `forward` of its class `Attention`."""
-    exec(compile(source, MUTANT_FILE, "exec"), vars(module))
+    exec(compile(code, MUTANT_FILE, "exec"), vars(module))
     if "forward" in vars(module):
         module.Attention.forward = module.forward
 
 
-def executed_lines(module, source, attention):
-    """Return the lines of the source that the cases execute."""
-    define(module, source)
+def executed_lines(module, code, attention):
+    """Return the lines of the code that the cases execute."""
+    define(module, code)
     executed = set()
 
     def trace(frame, event, argument):

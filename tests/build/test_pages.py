@@ -1,4 +1,4 @@
-"""The sources of pages: no typed matrices, and a common structure."""
+"""The files of pages: no typed matrices, and a common structure."""
 
 import re
 import subprocess
@@ -8,7 +8,7 @@ import pytest
 
 from attention_docs.publish.before.contents import words_of_prose
 from attention_docs.publish.before.values import CODE_OR_MATH
-from attention_docs.publish.sources import Source
+from attention_docs.publish.page_files import PageFile
 from tests.conftest import ROOT, environment_of_an_inner_pytest
 
 PAGES = sorted((ROOT / "docs").rglob("*.md"))
@@ -41,7 +41,7 @@ def test_page_has_a_description(page):
     assert page.read_text(encoding="utf-8").startswith("---\ndescription: ")
 
 
-def source_text(name):
+def file_text(name):
     return (ROOT / "docs" / name).read_text(encoding="utf-8")
 
 
@@ -65,12 +65,12 @@ $$
 and `code`, which ends.
 """
     expected = "Here and are between two displayed formulas and which ends"
-    assert words_of_prose(Source("page.md", page).prose) == expected.split()
+    assert words_of_prose(PageFile("page.md", page).prose) == expected.split()
 
 
 @pytest.mark.parametrize("page", COURSE_PAGES, ids=lambda page: page.stem)
 def test_course_page_is_short_and_has_the_common_structure(page):
-    text = Source(page.name, page.read_text(encoding="utf-8")).prose
+    text = PageFile(page.name, page.read_text(encoding="utf-8")).prose
     # The page on learning has a whole training in it.
     assert len(words_of_prose(text)) <= (1050 if page.stem == "learned" else 720)
     assert text.count("??? question") in (1, 2)
@@ -85,12 +85,12 @@ def test_course_page_links_to_each_glossary_entry_at_most_once(page):
 
 
 def test_page_before_the_course_is_short():
-    text = Source("before_you_begin.md", source_text("course/before_you_begin.md")).prose
+    text = PageFile("before_you_begin.md", file_text("course/before_you_begin.md")).prose
     assert len(words_of_prose(text)) <= 500
 
 
 def test_every_question_has_a_folded_answer():
-    text = source_text("course/test_yourself.md")
+    text = file_text("course/test_yourself.md")
     assert text.count("\\ask{") == text.count('??? info "Answer: ') == 9
     for question in text.split("\\ask{")[1:]:
         reference = question.partition("|")[0].strip()

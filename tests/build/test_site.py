@@ -10,7 +10,7 @@ from bs4 import BeautifulSoup
 
 from attention_docs import examples
 from attention_docs.publish.before.contents import title_and_description
-from attention_docs.publish.sources import Source
+from attention_docs.publish.page_files import PageFile
 from tests.build.forked import mkdocs
 from tests.conftest import ROOT, replace_in_file
 
@@ -52,9 +52,9 @@ def test_diagrams_are_drawn(site):
 
 def test_figures_have_drawings_and_captions(site):
     page = read_page(site, "mechanisms/self_attention")
-    source = (ROOT / "docs" / "mechanisms" / "self_attention.md").read_text(encoding="utf-8")
+    markdown = (ROOT / "docs" / "mechanisms" / "self_attention.md").read_text(encoding="utf-8")
     figures = page.split('<figure class="figure"')[1:]
-    assert len(figures) == source.count("\n\\figure{") > 0
+    assert len(figures) == markdown.count("\n\\figure{") > 0
     for figure in figures:
         drawing, caption_tag, _ = figure.partition("<figcaption")
         assert '<svg xmlns="http://www.w3.org/2000/svg" id="figure-' in drawing
@@ -92,8 +92,8 @@ def test_search_index_excludes_exercises_and_sources(site, indexed_texts):
 
 
 def test_search_index_has_titles_but_not_descriptions_of_listed_pages(indexed_texts):
-    source = Source("x.md", (ROOT / "docs/course/averages.md").read_text("utf-8"))
-    title, description = title_and_description(source)
+    page_file = PageFile("x.md", (ROOT / "docs/course/averages.md").read_text("utf-8"))
+    title, description = title_and_description(page_file)
     list_of_pages = indexed_texts["reading_order/#new-to-attention"]
     assert title in list_of_pages
     assert description not in list_of_pages

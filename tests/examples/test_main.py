@@ -32,18 +32,18 @@ def test_show_prints_the_committed_digits(capsys):
 
 @pytest.mark.parametrize("name", ["with_old_digits", "without_digits"])
 def test_show_writes_digits_to_the_docstring(name, tmp_path, monkeypatch):
-    source = inspect.getsource(examples.load("self_attention"))
-    source = source.replace("X = [[1, 0,", "X = [[5, 0,")
+    code = inspect.getsource(examples.load("self_attention"))
+    code = code.replace("X = [[1, 0,", "X = [[5, 0,")
     if name == "without_digits":
-        source = source.replace(examples.expected("self_attention") + "\n", "")
+        code = code.replace(examples.expected("self_attention") + "\n", "")
     file = tmp_path / f"{name}.py"
-    file.write_text(source, "utf-8")
+    file.write_text(code, "utf-8")
     monkeypatch.setattr(examples, "__path__", [str(tmp_path)])
     assert main(["show", name, "--write"]) == 0
     written = runpy.run_path(str(file))
     assert written["__doc__"].endswith(f"\n>>> show(steps())\n{as_text(written['steps']())}\n")
     assert "[[5 0 1 0]\n" in written["__doc__"]
-    assert file.read_text("utf-8").partition('"""\n')[2] == source.partition('"""\n')[2]
+    assert file.read_text("utf-8").partition('"""\n')[2] == code.partition('"""\n')[2]
 
 
 @pytest.mark.parametrize(
@@ -57,8 +57,8 @@ def test_show_writes_digits_to_the_docstring(name, tmp_path, monkeypatch):
 def test_show_names_an_example_with_other_doctests(
     name, doctest, found, tmp_path, monkeypatch, capsys
 ):
-    source = inspect.getsource(examples.load("self_attention"))
-    (tmp_path / f"{name}.py").write_text(source.replace(">>> show(steps())", doctest), "utf-8")
+    code = inspect.getsource(examples.load("self_attention"))
+    (tmp_path / f"{name}.py").write_text(code.replace(">>> show(steps())", doctest), "utf-8")
     monkeypatch.setattr(examples, "__path__", [str(tmp_path)])
     assert main(["show", name, "--write"]) == 2
     assert capsys.readouterr().err == (

@@ -1,4 +1,4 @@
-"""Compute an example with NumPy after an edit of its sources."""
+"""Compute an example with NumPy after an edit of its code."""
 
 from typing import NamedTuple
 
@@ -17,7 +17,7 @@ class Replay(NamedTuple):
 
 
 def replay(name, edits):
-    """Compute an example with NumPy, after an edit of its sources.
+    """Compute an example with NumPy, after an edit of its code.
 
     Args:
         name: the name of the example.

@@ -250,10 +250,10 @@ def test_interrupted_replacement_restores_the_last_site(
     site, new_site = two_sites
     rename = os.rename
 
-    def interrupted_rename(source, target):
-        if source == new_site:
+    def interrupted_rename(old_path, new_path):
+        if old_path == new_site:
             raise exception
-        rename(source, target)
+        rename(old_path, new_path)
 
     build = import_script("build", monkeypatch)
     monkeypatch.setattr(os, "rename", interrupted_rename)

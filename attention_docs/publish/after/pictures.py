@@ -16,8 +16,8 @@ from typing import NamedTuple
 import resvg_py
 
 from attention_docs.publish.cache import Cache, files_digest
+from attention_docs.publish.page_files import PageFile
 from attention_docs.publish.project import Project
-from attention_docs.publish.sources import Source
 
 # Lengths are in pixels. Most sites show this size without cropping.
 WIDTH, HEIGHT = 1200, 630
@@ -99,7 +99,7 @@ class Style(NamedTuple):
 def add_pictures(
     site: Path,
     pages: Mapping[str, str],
-    sources: Mapping[str, Source],
+    page_files: Mapping[str, PageFile],
     project: Project,
 ) -> dict[str, str]:
     """Write the picture of each page into a site, and return the pages with Open Graph tags.
@@ -107,7 +107,7 @@ def add_pictures(
     Args:
         site: the folder of the site.
         pages: the pages, with their drawings, by path in the site.
-        sources: the sources by path of the page; only pages with a source get a picture.
+        page_files: the files of the pages, by the path of the page; only these pages get a picture.
         project: the project, which has an address.
     """
     style = read_style(site, project)
@@ -115,11 +115,11 @@ def add_pictures(
     digest = files_digest(Path(__file__), fonts / "package.json")
     cache = project.cache.with_key("pictures", digest)
     pages_with_tags = {}
-    for path, source in sources.items():
+    for path, page_file in page_files.items():
         page, is_home = pages[path], path == HOME
         title = project.name if is_home else page_title(page, project.name)
         drawing = first_drawing(page)
-        picture = f"assets/pictures/{PurePosixPath(source.path).with_suffix('.png')}"
+        picture = f"assets/pictures/{PurePosixPath(page_file.path).with_suffix('.png')}"
         (site / picture).parent.mkdir(parents=True, exist_ok=True)
         (site / picture).write_bytes(cached_png(picture_svg(title, drawing, style), fonts, cache))
         tags = TAGS.format(

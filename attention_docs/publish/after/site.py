@@ -24,8 +24,8 @@ from attention_docs.publish.before import live
 from attention_docs.publish.before.pages import Prepared
 from attention_docs.publish.before.values import look_up, look_up_labels
 from attention_docs.publish.errors import PublishError
+from attention_docs.publish.page_files import PageFile
 from attention_docs.publish.project import Project
-from attention_docs.publish.sources import Source
 from attention_docs.render.table import labels_of
 
 FORMULA_STYLE_SHEET = "assets/katex/katex.min.css"
@@ -44,19 +44,19 @@ def finish(site: Path, project: Project, prepared: Prepared, templates: Sequence
         PublishError: if KaTeX rejects a formula, or a page has an inline script of no template.
     """
     pages = read_pages(site)
-    sources = {
-        path: source
+    page_files = {
+        path: page_file
         for path in pages
-        if (source := find_source(path, prepared.sources)) is not None
+        if (page_file := find_page_file(path, prepared.page_files)) is not None
     }
     pages = {path: inserts.insert(page, prepared.inserts) for path, page in pages.items()}
-    if problems := list(script_problems(pages, sources, templates)):
+    if problems := list(script_problems(pages, page_files, templates)):
         raise PublishError("\n".join(problems))
     with ThreadPoolExecutor(max_workers=1) as thread:
         # KaTeX runs in another process while the pictures are drawn.
-        typesetting = thread.submit(typeset_formulas, project, dict(pages), sources)
+        typesetting = thread.submit(typeset_formulas, project, dict(pages), page_files)
         if project.address and not project.preview:
-            pages |= pictures.add_pictures(site, pages, sources, project)
+            pages |= pictures.add_pictures(site, pages, page_files, project)
         typeset = typesetting.result()
     write_text(site / FORMULA_STYLE_SHEET, fonts.style_sheet(project, typeset.values()))
 
@@ -97,36 +97,36 @@ def write_text(path: Path, text: str) -> None:
     path.write_bytes(text.encode())
 
 
-def find_source(path: str, sources: Mapping[str, Source]) -> Source | None:
-    """Return the source of a page, or None if the theme generated the page.
+def find_page_file(path: str, page_files: Mapping[str, PageFile]) -> PageFile | None:
+    """Return the file in `docs/` of a page, or None if the theme generated the page.
 
-    >>> find_source("masks/index.html", {"masks.md": Source("masks.md", "# Masks")}).file
+    >>> find_page_file("masks/index.html", {"masks.md": PageFile("masks.md", "# Masks")}).file
     'docs/masks.md'
     """
     stem = path.removesuffix(".html")
-    return sources.get(f"{stem}.md") or sources.get(f"{stem.removesuffix('/index')}.md")
+    return page_files.get(f"{stem}.md") or page_files.get(f"{stem.removesuffix('/index')}.md")
 
 
 def typeset_formulas(
-    project: Project, pages: Mapping[str, str], sources: Mapping[str, Source]
+    project: Project, pages: Mapping[str, str], page_files: Mapping[str, PageFile]
 ) -> dict[Formula, str]:
     """Typeset the formulas of all pages at once, as starting KaTeX takes longer than running it."""
-    source_of_formula = formulas.first_pages(
-        (sources[path], pages[path]) for path in sorted(sources)
+    page_file_of_formula = formulas.first_pages(
+        (page_files[path], pages[path]) for path in sorted(page_files)
     )
 
     def locate(formula: Formula) -> str:
-        return source_of_formula[formula].locate_text(formula.tex)
+        return page_file_of_formula[formula].locate_text(formula.tex)
 
-    return formulas.typeset(source_of_formula, project, locate)
+    return formulas.typeset(page_file_of_formula, project, locate)
 
 
 def script_problems(
-    pages: Mapping[str, str], sources: Mapping[str, Source], templates: Sequence[str]
+    pages: Mapping[str, str], page_files: Mapping[str, PageFile], templates: Sequence[str]
 ) -> Iterator[str]:
     """Yield messages about inline scripts that come from no template."""
     allowed = inline_scripts.allowed_scripts(templates)
     for path, page in pages.items():
-        location = f"{sources[path].file}: " if path in sources else ""
+        location = f"{page_files[path].file}: " if path in page_files else ""
         for problem in inline_scripts.forbidden_scripts(page, allowed):
             yield f"{location}site/{path}: {problem}"

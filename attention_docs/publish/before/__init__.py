@@ -1,1 +1,1 @@
-"""Before the generator: sources and worked examples become Markdown."""
+"""Before the generator: the files of pages and worked examples become Markdown."""

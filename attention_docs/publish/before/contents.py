@@ -16,13 +16,13 @@ from typing import Any
 
 from attention_docs.publish.before.lint import DIRECTIVE
 from attention_docs.publish.before.values import CODE_OR_MATH, MACRO, computed_span
-from attention_docs.publish.sources import Source
+from attention_docs.publish.page_files import PageFile
 
 # `nav` of mkdocs.yml: a page is its path, or {title: path}; a section is {title: items}.
 Nav = list[Any]
-# The sources of pages by the paths of their Markdown. A page of `nav` may be missing here, because
+# The files of pages by the paths of their Markdown. A page of `nav` may be missing here, because
 # MkDocs itself warns of it.
-Sources = Mapping[str, Source]
+PageFiles = Mapping[str, PageFile]
 
 TITLE = re.compile(r"^# (.+)$", re.MULTILINE)
 MARKUP = re.compile(r"[\\`*_\[\]$]")
@@ -33,7 +33,7 @@ WORDS_PER_MINUTE = 200
 MINUTES_PER_DISPLAY = 1 / 3
 
 
-def contents(section_title: str, nav: Nav, sources: Sources, page: str) -> str:
+def contents(section_title: str, nav: Nav, page_files: PageFiles, page: str) -> str:
     """Return a list of the pages of a section, in the order of `nav`, with their descriptions.
 
     The search excludes the descriptions, because it finds the pages themselves.
@@ -41,7 +41,7 @@ def contents(section_title: str, nav: Nav, sources: Sources, page: str) -> str:
     Args:
         section_title: the title of the section.
         nav: the navigation, as in mkdocs.yml.
-        sources: the sources of the pages.
+        page_files: the files of the pages.
         page: the path of the page that shows the list, for relative links.
 
     Raises:
@@ -52,8 +52,8 @@ def contents(section_title: str, nav: Nav, sources: Sources, page: str) -> str:
     ...     "scores/root.md": "---\\ndescription: Why it is the root.\\n---\\n# The root of d",
     ...     "end.md": "---\\ndescription: What to read next.\\n---\\n# The end",
     ... }
-    >>> sources = {path: Source(path, text) for path, text in texts.items()}
-    >>> print(contents("Chapters", nav, sources, "start/order.md"))
+    >>> page_files = {path: PageFile(path, text) for path, text in texts.items()}
+    >>> print(contents("Chapters", nav, page_files, "start/order.md"))
     <BLANKLINE>
     <details markdown="1"><summary>Scores</summary>
     <BLANKLINE>
@@ -64,35 +64,35 @@ def contents(section_title: str, nav: Nav, sources: Sources, page: str) -> str:
     1. [The end](../end.md)<br><span data-search-exclude>What to read next.</span>
     """
     items = section_items(section_title, nav)
-    return "\n".join(list_lines(items, sources, posixpath.dirname(page)))
+    return "\n".join(list_lines(items, page_files, posixpath.dirname(page)))
 
 
-def lessons(section_title: str, nav: Nav, sources: Sources, page: str) -> str:
+def lessons(section_title: str, nav: Nav, page_files: PageFiles, page: str) -> str:
     """Return the list of `contents` with the minutes that it takes to read each page.
 
-    >>> pages = {"one.md": Source("one.md", "---\\ndescription: Why.\\n---\\n# One\\n\\nA text.")}
+    >>> pages = {"one.md": PageFile("one.md", "---\\ndescription: Why.\\n---\\n# One\\n\\nA text.")}
     >>> print(lessons("Course", [{"Course": ["one.md"]}], pages, "order.md").partition("<br>")[0])
     1. [One](one.md), <span data-computed>1</span> minute
     """
     folder = posixpath.dirname(page)
     return "\n".join(
-        list_lines(section_items(section_title, nav), sources, folder, has_minutes=True)
+        list_lines(section_items(section_title, nav), page_files, folder, has_minutes=True)
     )
 
 
-def minutes(section_title: str, nav: Nav, sources: Sources) -> str:
+def minutes(section_title: str, nav: Nav, page_files: PageFiles) -> str:
     """Return the minutes that it takes to read the pages of a section."""
-    pages = filter(sources.__contains__, page_paths(section_items(section_title, nav)))
-    return computed_span(str(sum(reading_minutes(sources[address]) for address in pages)))
+    pages = filter(page_files.__contains__, page_paths(section_items(section_title, nav)))
+    return computed_span(str(sum(reading_minutes(page_files[address]) for address in pages)))
 
 
-def reading_minutes(source: Source) -> int:
+def reading_minutes(page_file: PageFile) -> int:
     """Estimate how long it takes to read a page, in whole minutes.
 
-    >>> reading_minutes(Source("a.md", "one word " * 200 + "and $x$\\n\\n$$\\ny\\n$$\\n"))
+    >>> reading_minutes(PageFile("a.md", "one word " * 200 + "and $x$\\n\\n$$\\ny\\n$$\\n"))
     3
     """
-    text: str = source.prose
+    text: str = page_file.prose
     matches = list(CODE_OR_MATH.finditer(text))
     displays: int = sum(bool(match["fence"]) or match[0].startswith("$$") for match in matches)
     displays += sum(match["name"] == "figure" for match in MACRO.finditer(text))
@@ -109,7 +109,7 @@ def words_of_prose(text: str) -> list[str]:
 
 
 def list_lines(
-    items: Nav, sources: Sources, folder: str, *, has_minutes: bool = False
+    items: Nav, page_files: PageFiles, folder: str, *, has_minutes: bool = False
 ) -> Iterator[str]:
     """Yield the lines of a numbered list of pages, with a fold for each nested section.
 
@@ -118,13 +118,13 @@ def list_lines(
     for title, target in map(title_and_target, items):
         if isinstance(target, list):
             yield f'\n<details markdown="1"><summary>{escape(title or "")}</summary>\n'
-            yield from list_lines(target, sources, folder, has_minutes=has_minutes)
+            yield from list_lines(target, page_files, folder, has_minutes=has_minutes)
             yield "\n</details>\n"
-        elif source := sources.get(target):
-            heading, description = title_and_description(source)
+        elif page_file := page_files.get(target):
+            heading, description = title_and_description(page_file)
             link = posixpath.relpath(target, folder or ".")
             excerpt = f"<span data-search-exclude>{escape_markdown(description)}</span>"
-            time = f", {in_minutes(reading_minutes(source))}" if has_minutes else ""
+            time = f", {in_minutes(reading_minutes(page_file))}" if has_minutes else ""
             yield f"1. [{escape_markdown(title or heading)}]({link}){time}<br>{excerpt}"
 
 
@@ -132,7 +132,7 @@ def in_minutes(count: int) -> str:
     return f"{computed_span(str(count))} {'minute' if count == 1 else 'minutes'}"
 
 
-def overview(section_title: str, nav: Nav, sources: Sources, page: str) -> str:
+def overview(section_title: str, nav: Nav, page_files: PageFiles, page: str) -> str:
     """Return a table of the public names that the pages of a section document.
 
     The names are those of the directives `::: name`, in the order of `nav` and of each page. Each
@@ -141,13 +141,13 @@ def overview(section_title: str, nav: Nav, sources: Sources, page: str) -> str:
     Args:
         section_title: the title of the section.
         nav: the navigation, as in mkdocs.yml.
-        sources: the sources of the pages.
+        page_files: the files of the pages.
         page: the path of the page that shows the table, for relative links.
 
     Raises:
         LookupError: if there is no such section, or a name is unknown or has no docstring.
 
-    >>> softmax = Source("a.md", "::: attention_docs.softmax.softmax")
+    >>> softmax = PageFile("a.md", "::: attention_docs.softmax.softmax")
     >>> table = overview("Reference", [{"Reference": ["a.md"]}], {"a.md": softmax}, "b/c.md")
     >>> print(table.partition(" | Normalise")[0])
     | name | in one line |
@@ -156,10 +156,10 @@ def overview(section_title: str, nav: Nav, sources: Sources, page: str) -> str:
     """
     rows = ["| name | in one line |", "| --- | --- |"]
     for reference_page in page_paths(section_items(section_title, nav)):
-        if reference_page not in sources:
+        if reference_page not in page_files:
             continue
         link = posixpath.relpath(reference_page, posixpath.dirname(page) or ".")
-        for object_path in DIRECTIVE.findall(sources[reference_page].prose):
+        for object_path in DIRECTIVE.findall(page_files[reference_page].prose):
             name = object_path.rpartition(".")[2]
             rows.append(f"| [`{name}`]({link}#{object_path}) | {summary(object_path)} |")
     return "\n".join(rows)
@@ -224,16 +224,16 @@ def title_and_target(item: str | dict[str, Any]) -> tuple[str | None, Any]:
     return title, target
 
 
-def title_and_description(source: Source) -> tuple[str, str]:
-    """Return the title and the description of a source.
+def title_and_description(page_file: PageFile) -> tuple[str, str]:
+    """Return the title and the description of a page file.
 
-    >>> title_and_description(Source("a.md", "# A title"))
+    >>> title_and_description(PageFile("a.md", "# A title"))
     Traceback (most recent call last):
     LookupError: docs/a.md has no description
     """
-    title, description = TITLE.search(source.prose), source.settings.get("description")
+    title, description = TITLE.search(page_file.prose), page_file.settings.get("description")
     if not title or not description:
-        raise LookupError(f"{source.file} has no {'description' if title else 'title'}")
+        raise LookupError(f"{page_file.file} has no {'description' if title else 'title'}")
     return title[1], description
 
 

@@ -54,7 +54,7 @@ class Diagrams:
     """The diagrams of a build, drawn from Mermaid code blocks.
 
     Attributes:
-        sources: the Mermaid code of the diagrams to draw.
+        charts: the Mermaid code of the diagrams to draw.
     """
 
     def __init__(self, project: Project) -> None:
@@ -62,18 +62,18 @@ class Diagrams:
         graphviz = self.node_modules / GRAPHVIZ / "package.json"
         code = files_digest(Path(__file__), Path(mermaid.__file__), SCRIPT, graphviz)
         self.cache = project.cache.with_key("diagrams", code)
-        self.sources: set[str] = set()
+        self.charts: set[str] = set()
 
     def replace_fences(self, markdown: str) -> str:
         """Replace each Mermaid code block by a placeholder for its diagram."""
 
         def replace(match: re.Match[str]) -> str:
-            language, _, source_and_fence = match[0].lstrip(" `~").partition("\n")
+            language, _, code_and_fence = match[0].lstrip(" `~").partition("\n")
             if not match["fence"] or language.strip() != "mermaid":
                 return match[0]
-            source = source_and_fence.rpartition("\n")[0]
-            self.sources.add(source)
-            return f'<div class="diagram">{placeholder(diagram_name(source))}</div>'
+            code = code_and_fence.rpartition("\n")[0]
+            self.charts.add(code)
+            return f'<div class="diagram">{placeholder(diagram_name(code))}</div>'
 
         return CODE_OR_MATH.sub(replace, markdown)
 
@@ -86,16 +86,16 @@ class Diagrams:
         Raises:
             PublishError: if Graphviz fails.
         """
-        uncached = sorted(source for source in self.sources if source not in self.cache)
-        charts = [mermaid.parse(source) for source in uncached]
+        uncached = sorted(code for code in self.charts if code not in self.cache)
+        charts = [mermaid.parse(code) for code in uncached]
         layouts = compute_layouts(charts, self.node_modules)
-        for source, chart, layout in zip(uncached, charts, layouts, strict=True):
-            self.cache[source] = svg(chart, layout, f"diagram-{diagram_name(source)}")
-        return {diagram_name(source): self.cache[source] for source in self.sources}
+        for code, chart, layout in zip(uncached, charts, layouts, strict=True):
+            self.cache[code] = svg(chart, layout, f"diagram-{diagram_name(code)}")
+        return {diagram_name(code): self.cache[code] for code in self.charts}
 
 
-def diagram_name(source: str) -> str:
-    return digest(source)[:8]
+def diagram_name(code: str) -> str:
+    return digest(code)[:8]
 
 
 def compute_layouts(charts: Iterable[Flowchart], modules: Path) -> list[dict[str, Any]]:

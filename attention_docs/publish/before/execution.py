@@ -9,8 +9,8 @@ from typing import Any
 
 from attention_docs.publish.cache import package_digest
 from attention_docs.publish.errors import PublishError
+from attention_docs.publish.page_files import PageFile
 from attention_docs.publish.project import Project
-from attention_docs.publish.sources import Source
 
 # In IPython's tracebacks: the number of a cell, and the line in it.
 LINE_IN_CELL = re.compile(r"In\[(\d+)\], line (\d+)")
@@ -38,31 +38,33 @@ NBCONVERT_SETTINGS = {
 }
 
 
-def notebook_html(source: Source, project: Project) -> str:
+def notebook_html(page_file: PageFile, project: Project) -> str:
     """Return an executed notebook as HTML from mkdocs-jupyter, cached if nothing has changed.
 
     Raises:
         PublishError: if a cell fails; the message names the cell and the error.
     """
     cache = project.cache.with_key("notebooks", package_digest(project.root / "attention_docs"))
-    if source.content not in cache:
-        cache[source.content] = execute(source, project.root)
-    return cache[source.content]
+    if page_file.content not in cache:
+        cache[page_file.content] = execute(page_file, project.root)
+    return cache[page_file.content]
 
 
-def execute(source: Source, root: Path) -> str:
+def execute(page_file: PageFile, root: Path) -> str:
     """Execute a notebook, and return its cells as HTML."""
     # Imported here, because the import takes longer than a build whose notebooks are cached.
     from mkdocs_jupyter.convert import nb2html
     from nbclient.exceptions import CellExecutionError
 
-    file = str(root / source.file)
+    file = str(root / page_file.file)
     try:
         html = retry_if_kernel_dies(
             lambda: nb2html(file, execute=True, allow_errors=False, show_input=False)
         )
     except CellExecutionError as error:
-        raise PublishError(f"{source.file}: {error_message(source.notebook, error)}") from error
+        raise PublishError(
+            f"{page_file.file}: {error_message(page_file.notebook, error)}"
+        ) from error
     # Around the cells, nbconvert writes half a megabyte of style sheets.
     return html[html.index(CELLS_START) : html.rindex("<style>")]
 

@@ -49,7 +49,7 @@ class Flowchart(NamedTuple):
     edges: list[Edge]
 
 
-def parse(source: str) -> Flowchart:
+def parse(code: str) -> Flowchart:
     """Parse a flowchart.
 
     Raises:
@@ -61,7 +61,7 @@ def parse(source: str) -> Flowchart:
     >>> chart.edges[0]
     Edge(tail='A', head='B', label=('W_K',), arrow=True)
     """
-    first_line, *lines = [line.strip() for line in source.strip().splitlines()]
+    first_line, *lines = [line.strip() for line in code.strip().splitlines()]
     header = HEADER.fullmatch(first_line)
     if not header:
         raise ValueError(f"{first_line!r} is not understood; expected graph TB or graph LR")

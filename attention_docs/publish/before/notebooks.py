@@ -13,7 +13,7 @@ from bs4 import BeautifulSoup, Tag
 
 from attention_docs.publish.errors import PublishError
 from attention_docs.publish.inserts import PLACEHOLDER
-from attention_docs.publish.sources import Source
+from attention_docs.publish.page_files import PageFile
 
 Cell = dict[str, Any]
 
@@ -24,12 +24,12 @@ FIGURE = re.compile(r'<svg\b[^>]* class="drawing.*?</svg>', re.DOTALL)
 
 
 def markdown_page(
-    source: Source, html: str, repository: str | None, add_insert: Callable[[str], str]
+    page_file: PageFile, html: str, repository: str | None, add_insert: Callable[[str], str]
 ) -> str:
     """Return a notebook as Markdown.
 
     Args:
-        source: the notebook.
+        page_file: the notebook.
         html: mkdocs-jupyter's HTML of it.
         repository: the repository's URL, if known.
         add_insert: stores a figure, and returns its placeholder.
@@ -40,22 +40,22 @@ def markdown_page(
     """
     outputs = cell_outputs(html, add_insert)
     blocks = []
-    for cell in source.notebook["cells"]:
+    for cell in page_file.notebook["cells"]:
         if "install" not in tags(cell):
-            location = f"{source.file}: cell {cell['id']}"
+            location = f"{page_file.file}: cell {cell['id']}"
             blocks += cell_markdown(cell, outputs.get(cell["id"], []), location)
-    blocks.insert(1, download_links(source, repository))  # below the title
+    blocks.insert(1, download_links(page_file, repository))  # below the title
     return "\n\n".join(blocks)
 
 
-def downloads(sources: Iterable[Source]) -> dict[str, bytes]:
+def downloads(page_files: Iterable[PageFile]) -> dict[str, bytes]:
     """Return the notebooks to download, each by two paths in the site.
 
     The second, in the folder of its page, is for links to earlier versions of the site.
     """
     files = {}
-    for source in sources:
-        path, content = PurePosixPath(source.path), source.content.encode()
+    for page_file in page_files:
+        path, content = PurePosixPath(page_file.path), page_file.content.encode()
         files[str(path)] = content
         files[str(path.with_suffix("") / path.name)] = content
     return files
@@ -63,13 +63,13 @@ def downloads(sources: Iterable[Source]) -> dict[str, bytes]:
 
 def cell_markdown(cell: Cell, outputs: list[Tag], location: str) -> list[str]:
     """Return the Markdown blocks of a cell: its text, or its code and each output."""
-    source = "".join(cell["source"])
+    text = "".join(cell["source"])
     if cell["cell_type"] == "markdown":
-        return [source]
+        return [text]
     output_blocks = [output_html(tag, location) for tag in outputs]
     if "figure" in tags(cell) and not any(map(PLACEHOLDER.search, output_blocks)):
         raise PublishError(f"{location}: expected a figure, but the cell shows none")
-    return [f"```python\n{source}\n```", *map(OUTPUT.format, output_blocks)]
+    return [f"```python\n{text}\n```", *map(OUTPUT.format, output_blocks)]
 
 
 def cell_outputs(html: str, add_insert: Callable[[str], str]) -> dict[str, list[Tag]]:
@@ -108,12 +108,12 @@ def output_html(tag: Tag, location: str) -> str:
             raise PublishError(f"{location}: output of kind {kind} is not supported")
 
 
-def download_links(source: Source, repository: str | None) -> str:
+def download_links(page_file: PageFile, repository: str | None) -> str:
     """Return links to the file and, if a cell installs the package, to Colab."""
-    links = [f"[Download this notebook]({PurePosixPath(source.path).name}){{download}}"]
-    if repository and any("install" in tags(cell) for cell in source.notebook["cells"]):
+    links = [f"[Download this notebook]({PurePosixPath(page_file.path).name}){{download}}"]
+    if repository and any("install" in tags(cell) for cell in page_file.notebook["cells"]):
         github = repository.removeprefix("https://github.com/")
-        url = f"https://colab.research.google.com/github/{github}/blob/main/{source.file}"
+        url = f"https://colab.research.google.com/github/{github}/blob/main/{page_file.file}"
         links.append(f"[Open in Colab]({url})")
     return f'<p class="take-away" data-search-exclude markdown="span">{" · ".join(links)}</p>'
 

@@ -32,8 +32,8 @@ from attention_docs.publish.before.results import measured
 from attention_docs.publish.before.values import Context, Macros
 from attention_docs.publish.errors import PublishError
 from attention_docs.publish.inserts import Inserts
+from attention_docs.publish.page_files import PageFile
 from attention_docs.publish.project import Project
-from attention_docs.publish.sources import Source
 
 # A child of MkDocs' logger, so a strict build counts its warnings.
 log = logging.getLogger("mkdocs.attention_docs.before")
@@ -48,13 +48,13 @@ class Prepared(NamedTuple):
 
     Attributes:
         pages: the Markdown of each page, by its path.
-        sources: the source of each page, by the same path.
+        page_files: the file of each page, by the same path.
         files: other files, by their paths in the site.
         inserts: the HTML that replaces placeholders in finished pages.
     """
 
     pages: dict[str, str]
-    sources: dict[str, Source]
+    page_files: dict[str, PageFile]
     files: dict[str, bytes]
     inserts: Inserts
 
@@ -70,43 +70,44 @@ def prepare(project: Project, nav: Nav) -> Prepared:
         PublishError: if a page, an example or a figure cannot be published; the message has one
             line for each problem, with its location.
     """
-    sources = read_sources(project)
-    pages = [source for source in sources.values() if not source.is_notebook]
-    notebook_sources = [source for source in sources.values() if source.is_notebook]
+    page_files = read_page_files(project)
+    pages = [page_file for page_file in page_files.values() if not page_file.is_notebook]
+    notebook_files = [page_file for page_file in page_files.values() if page_file.is_notebook]
     execution.configure_jupyter(project.root)
     with cancelling_threads() as threads, project.examples.computing_in_background():
-        converter = MarkdownConverter(project, nav, sources)
-        for source in notebook_sources:
-            converter.check_notebook(source)
+        converter = MarkdownConverter(project, nav, page_files)
+        for page_file in notebook_files:
+            converter.check_notebook(page_file)
         # Notebooks are executed in other processes while the pages are converted.
         executions = [
-            threads.submit(execution.notebook_html, source, project) for source in notebook_sources
+            threads.submit(execution.notebook_html, page_file, project)
+            for page_file in notebook_files
         ]
-        for source in pages:
-            source.markdown = converter.page_markdown(source)
-        for source, execution_job in zip(notebook_sources, executions, strict=True):
-            source.markdown = converter.notebook_markdown(source, execution_job.result())
+        for page_file in pages:
+            page_file.markdown = converter.page_markdown(page_file)
+        for page_file, execution_job in zip(notebook_files, executions, strict=True):
+            page_file.markdown = converter.notebook_markdown(page_file, execution_job.result())
         drawings = threads.submit(converter.diagrams.draw)
-        files = {**scripts(project), **notebooks.downloads(notebook_sources)}
+        files = {**scripts(project), **notebooks.downloads(notebook_files)}
         converter.inserts |= drawings.result()
     for name in sorted(set(examples.names()) - converter.used_examples):
         log.warning(r"attention_docs/examples/%s.py: no page uses \example{%s}", name, name)
     markdown = {
-        path: source.front_matter + converter.with_progress(path, source.markdown)
-        for path, source in sources.items()
+        path: page_file.front_matter + converter.with_progress(path, page_file.markdown)
+        for path, page_file in page_files.items()
     }
-    return Prepared(markdown, sources, files, converter.inserts)
+    return Prepared(markdown, page_files, files, converter.inserts)
 
 
-def read_sources(project: Project) -> dict[str, Source]:
+def read_page_files(project: Project) -> dict[str, PageFile]:
     """Read the pages and notebooks in `docs/`, by the paths of their Markdown, `NAME.md`."""
     folder = project.root / "docs"
-    sources = {}
+    page_files = {}
     for file in sorted([*folder.rglob("*.md"), *folder.rglob("*.ipynb")]):
         path = file.relative_to(folder)
         content = file.read_text(encoding="utf-8-sig")
-        sources[path.with_suffix(".md").as_posix()] = Source(path.as_posix(), content)
-    return sources
+        page_files[path.with_suffix(".md").as_posix()] = PageFile(path.as_posix(), content)
+    return page_files
 
 
 @contextmanager
@@ -128,7 +129,7 @@ def scripts(project: Project) -> dict[str, bytes]:
 
 
 class MarkdownConverter:
-    """Converts sources to Markdown for the generator.
+    """Converts the files of pages to Markdown for the generator.
 
     Attributes:
         inserts: the HTML that replaces placeholders in the pages.
@@ -136,18 +137,18 @@ class MarkdownConverter:
         used_examples: the examples whose provenance the pages show.
     """
 
-    def __init__(self, project: Project, nav: Nav, sources: dict[str, Source]) -> None:
+    def __init__(self, project: Project, nav: Nav, page_files: dict[str, PageFile]) -> None:
         self.project = project
         self.nav = nav
-        self.sources = sources
+        self.page_files = page_files
         self.inserts = Inserts()
         self.diagrams = diagrams.Diagrams(project)
         self.used_examples: set[str] = set()
 
-    def page_markdown(self, source: Source) -> str:
+    def page_markdown(self, page_file: PageFile) -> str:
         """Return the Markdown of a page, with macros expanded and placeholders for diagrams."""
-        self.check(source)
-        resolved = values.resolve(source.prose, self.macros(source), source.location)
+        self.check(page_file)
+        resolved = values.resolve(page_file.prose, self.macros(page_file), page_file.location)
         with_links = LINK_TO_NOTEBOOK.sub(r"\1.md", resolved)
         return sessions.mark_sessions(self.diagrams.replace_fences(with_links))
 
@@ -161,7 +162,7 @@ class MarkdownConverter:
             return markdown
         return contents.TITLE.sub(rf"\g<0>\n\n{self.inserts.add(html)}", markdown, count=1)
 
-    def macros(self, source: Source) -> Macros:
+    def macros(self, page_file: PageFile) -> Macros:
         r"""Return the macros of a page: `\val{...}` and so on."""
         steps, named_steps = self.project.examples.steps, self.project.examples.named_steps
         add_insert = self.inserts.add
@@ -176,7 +177,7 @@ class MarkdownConverter:
             # A measured result, like `parity.date`:
             "measured": lambda reference, _: measured(reference),
             # The macros below stand on lines of their own. The provenance of an example's numbers:
-            "example": lambda name, _: self.provenance(name, source),
+            "example": lambda name, _: self.provenance(name, page_file),
             # A figure with its caption:
             "figure": lambda name, _: values.resolve_caption(
                 figure_block(name, named_steps, add_insert), macros
@@ -187,18 +188,22 @@ class MarkdownConverter:
             "sentences": lambda _, __: sentences(named_steps, add_insert),
             # The pages of a section of `nav`:
             "contents": lambda name, _: contents.contents(
-                name, self.nav, self.sources, source.path
+                name, self.nav, self.page_files, page_file.path
             ),
             # The same with the time it takes to read each page:
-            "lessons": lambda name, _: contents.lessons(name, self.nav, self.sources, source.path),
+            "lessons": lambda name, _: contents.lessons(
+                name, self.nav, self.page_files, page_file.path
+            ),
             # The time it takes to read the pages of a section, in running text:
-            "minutes": lambda name, _: contents.minutes(name, self.nav, self.sources),
+            "minutes": lambda name, _: contents.minutes(name, self.nav, self.page_files),
             # The public names that the pages of a section document:
             "overview": lambda name, _: contents.overview(
-                name, self.nav, self.sources, source.path
+                name, self.nav, self.page_files, page_file.path
             ),
             # A button that copies the code of a section of this page:
-            "program": lambda heading, _: add_insert(sessions.copy_button(source.prose, heading)),
+            "program": lambda heading, _: add_insert(
+                sessions.copy_button(page_file.prose, heading)
+            ),
             # A question whose answer the page checks: `example.step[0,1] | name | hint`:
             "ask": lambda argument, _: add_insert(questions.question(argument, steps)),
             # A slider for a number of an input: `example.input[0] | name | 0.5 to 4 by 0.25`:
@@ -210,26 +215,30 @@ class MarkdownConverter:
         }
         return macros
 
-    def check(self, source: Source) -> None:
+    def check(self, page_file: PageFile) -> None:
         """Check the Markdown of a page or notebook.
 
         Raises:
             PublishError: if it has problems; the message has one line for each.
         """
         problems = [
-            f"{source.location(line)}: {problem}"
-            for line, problem in lint.find_problems(source.prose, mermaid.parse, contents.summary)
+            f"{page_file.location(line)}: {problem}"
+            for line, problem in lint.find_problems(
+                page_file.prose, mermaid.parse, contents.summary
+            )
         ]
         if problems:
             raise PublishError("\n".join(problems))
 
-    def provenance(self, name: str, source: Source) -> str:
+    def provenance(self, name: str, page_file: PageFile) -> str:
         """Return a placeholder for the provenance of an example, which the search leaves out."""
         steps = self.project.examples.steps(name)
         self.used_examples.add(name)
-        is_one_of_several = source.prose.count(r"\example{") > 1
-        is_first = source.prose.find(r"\example{") == source.prose.find(rf"\example{{{name}}}")
-        has_hint = is_first and source.path.startswith("mechanisms/")
+        is_one_of_several = page_file.prose.count(r"\example{") > 1
+        is_first = page_file.prose.find(r"\example{") == page_file.prose.find(
+            rf"\example{{{name}}}"
+        )
+        has_hint = is_first and page_file.path.startswith("mechanisms/")
 
         # Written later, because graphs are still computed in the background.
         def write_html() -> str:
@@ -246,21 +255,23 @@ class MarkdownConverter:
         kind = f"{'named_' * is_one_of_several}provenance{'_with_hint' * has_hint}"
         return self.inserts.add_lazily(f"{kind}_of_{name}", write_html)
 
-    def check_notebook(self, source: Source) -> None:
+    def check_notebook(self, page_file: PageFile) -> None:
         """Check the Markdown and the metadata of a notebook, and that it has no macros.
 
         Raises:
             PublishError: if something is wrong.
         """
-        if not source.settings.get("description"):
-            raise PublishError(f"{source.file}: the notebook's metadata has no description")
-        self.check(source)
-        macros = dict.fromkeys(self.macros(source), refuse_macro)
-        values.resolve(source.prose, macros, source.location)
+        if not page_file.settings.get("description"):
+            raise PublishError(f"{page_file.file}: the notebook's metadata has no description")
+        self.check(page_file)
+        macros = dict.fromkeys(self.macros(page_file), refuse_macro)
+        values.resolve(page_file.prose, macros, page_file.location)
 
-    def notebook_markdown(self, source: Source, html: str) -> str:
+    def notebook_markdown(self, page_file: PageFile, html: str) -> str:
         """Return a notebook as Markdown, with the outputs of its cells."""
-        markdown = notebooks.markdown_page(source, html, self.project.repository, self.inserts.add)
+        markdown = notebooks.markdown_page(
+            page_file, html, self.project.repository, self.inserts.add
+        )
         return self.diagrams.replace_fences(markdown)
 
 

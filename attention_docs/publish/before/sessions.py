@@ -64,10 +64,10 @@ def statements(session: str) -> Iterator[str]:
     A blank line ends each block, as Python's prompt expects it.
     """
     for example in doctest.DocTestParser().get_examples(session):
-        source = example.source.rstrip()
-        statement = ast.parse(source).body[0]
+        code = example.source.rstrip()
+        statement = ast.parse(code).body[0]
         is_expression = isinstance(statement, ast.Expr)
-        shows_value = is_expression and example.want and not source.startswith("print(")
-        yield f"print({source})" if shows_value else source
+        shows_value = is_expression and example.want and not code.startswith("print(")
+        yield f"print({code})" if shows_value else code
         if hasattr(statement, "body"):
             yield ""

@@ -40,12 +40,12 @@ def create_project(config: MkDocsConfig) -> None:
 
 
 def on_files(files: Files, config: MkDocsConfig) -> None:
-    """Replace the sources in `docs/` by the prepared pages and files."""
-    source_files = [file for file in files if file.src_uri.endswith((".md", ".ipynb"))]
-    paths = [re.sub(r"ipynb$", "md", file.src_uri) for file in source_files]
+    """Replace the files in `docs/` by the prepared pages and files."""
+    docs_files = [file for file in files if file.src_uri.endswith((".md", ".ipynb"))]
+    paths = [re.sub(r"ipynb$", "md", file.src_uri) for file in docs_files]
     # After an error, a preview needs all pages, to show the error in place of each.
     generated_files = build.attempt(prepare, config) or dict.fromkeys(paths, "# Not built")
-    for file in source_files:
+    for file in docs_files:
         files.remove(file)
     for path, content in generated_files.items():
         # Explicitly included, because mkdocs.yml excludes the folder of some scripts.

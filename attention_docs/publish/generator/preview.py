@@ -1,4 +1,4 @@
-"""Live preview: import the sources again for each build, and show its error instead of pages."""
+"""Live preview: import the package again for each build, and show its error instead of pages."""
 
 import logging
 import os
@@ -21,13 +21,13 @@ NOT_BUILT = "<!doctype html><html><body><h1>Not built</h1><pre>{}</pre></body></
 
 
 def keep_bytecode_out_of_watched_folders(root: Path) -> None:
-    """Store bytecode in .cache, because a new file beside the sources would trigger a build."""
+    """Store bytecode in .cache, because a new file beside the modules would trigger a build."""
     sys.pycache_prefix = str(root / ".cache" / "bytecode")
     os.environ["PYTHONPYCACHEPREFIX"] = sys.pycache_prefix  # for notebook kernels
 
 
 def unload_package() -> None:
-    """Make the next import read the sources again, which may have changed."""
+    """Make the next import read the files again, which may have changed."""
     for name in list(sys.modules):
         if name.partition(".")[0] == "attention_docs":
             del sys.modules[name]

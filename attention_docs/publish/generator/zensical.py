@@ -59,7 +59,7 @@ def write_input(folder: Path, config: dict[str, Any], prepared: Prepared, root: 
     # JSON is valid YAML.
     (folder / "mkdocs.yml").write_text(json.dumps(supported), encoding="utf-8")
     shutil.copytree(root / config["theme"]["custom_dir"], folder / "theme")
-    # Sources that the prepared pages and files replace.
+    # Files that the prepared pages and files replace.
     replaced = shutil.ignore_patterns("*.md", "*.ipynb", "live")
     shutil.copytree(root / "docs", folder / "docs", ignore=replaced)
     pages = {path: page.encode() for path, page in prepared.pages.items()}

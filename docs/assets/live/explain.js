@@ -116,11 +116,11 @@ const formulaOf = (graph, values, term, step, index) => {
   if (graph.formulas[step]) return [{ step }, " = ", graph.formulas[step]];
   if (isLiteral(graph, term)) return [];
   const formula = [{ step }, " = ", ...longestFormula(graph, values, term)];
-  const source = indexInFormula(values, term).slice(-2);
+  const origin = indexInFormula(values, term).slice(-2);
   const transposes = term.via.filter((node) => graph.nodes[node].operation === "matrix_transpose").length;
-  if (term.cell && transposes % 2 && String(source.toReversed()) === String(index)) return [...formula, "ᵀ"];
-  const isElsewhere = source.length > 0 && String(source) !== String(index);
-  return isElsewhere ? [...formula, ` at ${describeIndex(source)}`] : formula;
+  if (term.cell && transposes % 2 && String(origin.toReversed()) === String(index)) return [...formula, "ᵀ"];
+  const isElsewhere = origin.length > 0 && String(origin) !== String(index);
+  return isElsewhere ? [...formula, ` at ${describeIndex(origin)}`] : formula;
 };
 
 /**

@@ -6,7 +6,7 @@ import pytest
 
 import attention_docs
 from attention_docs.publish.before.contents import contents, overview
-from attention_docs.publish.sources import Source
+from attention_docs.publish.page_files import PageFile
 
 NOTEBOOK = {
     "metadata": {"description": "Run it."},
@@ -22,8 +22,8 @@ PAGES = {
     "deep/names.md": "::: attention_docs.merge_heads\n",
     "unknown.md": "::: attention_docs.shwo\n",
 }
-SOURCES = {path: Source(path, text) for path, text in PAGES.items()}
-SOURCES["three.md"] = Source("three.ipynb", json.dumps(NOTEBOOK))
+PAGE_FILES = {path: PageFile(path, text) for path, text in PAGES.items()}
+PAGE_FILES["three.md"] = PageFile("three.ipynb", json.dumps(NOTEBOOK))
 NAV = [
     {"Home": "index.md"},
     {"Book": ["deep/one.md", {"Part [B]": [{"Two": "deep/two.md"}]}, {"Three": "three.md"}]},
@@ -36,7 +36,7 @@ NAV = [
 
 
 def contents_lines(section_title, page="order.md", nav=NAV):
-    return contents(section_title, nav, SOURCES, page).splitlines()
+    return contents(section_title, nav, PAGE_FILES, page).splitlines()
 
 
 def list_item(title, link, description):
@@ -62,7 +62,7 @@ def test_contents_accepts_nested_sections():
 
 
 def test_first_of_two_sections_with_one_title_is_used():
-    _, _, *rows = overview("Deep", NAV, SOURCES, "index.md").splitlines()
+    _, _, *rows = overview("Deep", NAV, PAGE_FILES, "index.md").splitlines()
     assert len(rows) == 1
     assert rows[0].startswith("| [`merge_heads`]")
 
@@ -87,7 +87,7 @@ def test_missing_page_in_nav_is_skipped():
     nav = [{"Book": ["nowhere.md", "index.md"]}]
     assert contents_lines("Book", nav=nav) == [list_item("Home", "index.md", "Where it begins.")]
     table_without_rows = ["| name | in one line |", "| --- | --- |"]
-    assert overview("Book", nav, SOURCES, "index.md").splitlines() == table_without_rows
+    assert overview("Book", nav, PAGE_FILES, "index.md").splitlines() == table_without_rows
 
 
 @pytest.mark.parametrize(
@@ -98,7 +98,7 @@ def test_missing_page_in_nav_is_skipped():
         (lambda: contents_lines("Book", nav=["index.md"]), "section 'Book' is unknown; expected one of none"),
         (lambda: contents_lines("Deep", nav=NAV[4:]), "docs/bare.md has no description"),
         (lambda: contents_lines("Nameless"), "docs/nameless.md has no title"),
-        (lambda: overview("Unknown", NAV, SOURCES, "index.md"), "'attention_docs.shwo' is not a name of the package"),
+        (lambda: overview("Unknown", NAV, PAGE_FILES, "index.md"), "'attention_docs.shwo' is not a name of the package"),
     ],
 )  # fmt: skip
 def test_missing_section_title_or_description_raises(write_list, message):
@@ -113,7 +113,7 @@ def summary(function):
 
 def test_overview_lists_names_with_docstring_summaries():
     _, _, merge_heads, show, softmax = overview(
-        "Names", NAV, SOURCES, page="deep/one.md"
+        "Names", NAV, PAGE_FILES, page="deep/one.md"
     ).splitlines()
     assert merge_heads == (
         "| [`merge_heads`](names.md#attention_docs.merge_heads)"
@@ -128,11 +128,11 @@ def test_overview_lists_names_with_docstring_summaries():
 def test_overview_escapes_the_first_paragraph_of_a_docstring(monkeypatch):
     docstring = "Print `a | b`\n    and go on.\n\n    More."
     monkeypatch.setattr(attention_docs.show, "__doc__", docstring)
-    table = overview("Names", NAV, SOURCES, "deep/one.md")
+    table = overview("Names", NAV, PAGE_FILES, "deep/one.md")
     assert table.count(r"| Print `a \| b` and go on. |") == 1
 
 
 def test_overview_requires_docstrings(monkeypatch):
     monkeypatch.setattr(attention_docs.show, "__doc__", None)
     with pytest.raises(LookupError, match=r"^'attention_docs\.show' has no docstring$"):
-        overview("Names", NAV, SOURCES, "deep/one.md")
+        overview("Names", NAV, PAGE_FILES, "deep/one.md")

@@ -13,7 +13,7 @@ from attention_docs.publish.cache import Cache
 from attention_docs.publish.inserts import insert
 from tests.conftest import ROOT
 
-SOURCE = """graph TB
+CHART = """graph TB
     accTitle: Three boxes
     accDescr: A leads to B & C.
     A["First<br/>n × d_model"]:::query -->|"W_Q"| B[Second]:::key
@@ -21,9 +21,9 @@ SOURCE = """graph TB
 """
 ARROWHEAD_LENGTH = 12  # at most, in pixels
 PAGE_DIAGRAMS = [
-    pytest.param(source, id=f"{page.stem}-{number}")
+    pytest.param(chart, id=f"{page.stem}-{number}")
     for page in sorted(ROOT.glob("docs/*/*.md"))
-    for number, source in enumerate(
+    for number, chart in enumerate(
         re.findall(r"^```mermaid\n(.*?)^```", page.read_text(encoding="utf-8"), re.M | re.S)
     )
 ]
@@ -33,30 +33,30 @@ PAGE_DIAGRAMS = [
 def draw(assets, tmp_path):
     """A function that draws a diagram, with a cache for the test."""
 
-    def draw(source):
+    def draw(chart):
         project = SimpleNamespace(node_modules=assets, cache=Cache(tmp_path))
-        return drawings(project, [source])[source]
+        return drawings(project, [chart])[chart]
 
     return draw
 
 
 @pytest.fixture(scope="module")
 def page_diagrams(assets, tmp_path_factory):
-    """The drawings of all diagrams of the pages, by source."""
+    """The drawings of all diagrams of the pages, by chart."""
     project = SimpleNamespace(node_modules=assets, cache=Cache(tmp_path_factory.mktemp("cache")))
-    return drawings(project, [source.values[0] for source in PAGE_DIAGRAMS])
+    return drawings(project, [chart.values[0] for chart in PAGE_DIAGRAMS])
 
 
-def drawings(project, sources):
-    """Return the drawings of diagrams, by source."""
+def drawings(project, charts):
+    """Return the drawings of diagrams, by chart."""
     build = diagrams.Diagrams(project)
-    pages = {source: build.replace_fences(f"```mermaid\n{source}```\n") for source in sources}
+    pages = {chart: build.replace_fences(f"```mermaid\n{chart}```\n") for chart in charts}
     inserts = build.draw()
-    return {source: insert(page, inserts) for source, page in pages.items()}
+    return {chart: insert(page, inserts) for chart, page in pages.items()}
 
 
 def test_boxes_have_text_and_role(draw):
-    page = BeautifulSoup(draw(SOURCE), "html.parser")
+    page = BeautifulSoup(draw(CHART), "html.parser")
     boxes = [(box.get("class"), text_of(box)) for box in page.select("g:has(rect)")]
     assert boxes == [(["query"], "First n × dmodel"), (["key"], "Second"), (None, "a < b")]
 
@@ -65,8 +65,8 @@ def text_of(group):
     return " ".join(line.text for line in group.select("text"))
 
 
-def test_edges_have_arrowheads_and_labels_as_in_the_source(draw):
-    page = BeautifulSoup(draw(SOURCE), "html.parser")
+def test_edges_have_arrowheads_and_labels_as_in_the_chart(draw):
+    page = BeautifulSoup(draw(CHART), "html.parser")
     edges, arrowheads = page.select_one(".lines")["d"], page.select_one(".tips")["d"]
     assert edges.count("M") == 2
     assert arrowheads.count("M") == 1
@@ -74,13 +74,13 @@ def test_edges_have_arrowheads_and_labels_as_in_the_source(draw):
 
 
 def test_subscript_is_lower_and_smaller(draw):
-    subscript = BeautifulSoup(draw(SOURCE), "html.parser").find("tspan", string="model")
+    subscript = BeautifulSoup(draw(CHART), "html.parser").find("tspan", string="model")
     assert int(subscript["dy"]) > 0
     assert int(subscript["font-size"]) < diagrams.FONT_SIZE
 
 
 def test_diagram_has_accessible_title_and_description(draw):
-    svg = BeautifulSoup(draw(SOURCE), "html.parser").svg
+    svg = BeautifulSoup(draw(CHART), "html.parser").svg
     title_id, description_id = svg["aria-labelledby"].split()
     assert svg["role"] == "img"
     assert svg.find(id=title_id).text == "Three boxes"
@@ -88,18 +88,18 @@ def test_diagram_has_accessible_title_and_description(draw):
 
 
 def test_diagram_sets_no_colours_or_fonts(draw):
-    assert not re.search(r"<style|fill=|stroke=|font-family", draw(SOURCE))
+    assert not re.search(r"<style|fill=|stroke=|font-family", draw(CHART))
 
 
 def test_ids_differ_between_diagrams(draw):
     ids = re.compile(r' id="([^"]+)"')
-    other = draw(SOURCE.replace("Second", "Third"))
-    assert not set(ids.findall(other)) & set(ids.findall(draw(SOURCE)))
+    other = draw(CHART.replace("Second", "Third"))
+    assert not set(ids.findall(other)) & set(ids.findall(draw(CHART)))
 
 
-@pytest.mark.parametrize("source", PAGE_DIAGRAMS)
-def test_boxes_and_labels_of_a_diagram_do_not_overlap(source, page_diagrams):
-    page = BeautifulSoup(page_diagrams[source], "html.parser")
+@pytest.mark.parametrize("chart", PAGE_DIAGRAMS)
+def test_boxes_and_labels_of_a_diagram_do_not_overlap(chart, page_diagrams):
+    page = BeautifulSoup(page_diagrams[chart], "html.parser")
     boxes = [Rectangle.of(rect) for rect in page.select("rect")]
     for box, other in combinations(boxes, 2):
         is_beside = box.right <= other.left or other.right <= box.left
@@ -126,9 +126,9 @@ class Rectangle(NamedTuple):
         return max(self.left - x, x - self.right, self.top - y, y - self.bottom, 0)
 
 
-@pytest.mark.parametrize("source", PAGE_DIAGRAMS)
-def test_edges_end_at_boxes_inside_the_drawing(source, page_diagrams):
-    page = BeautifulSoup(page_diagrams[source], "html.parser")
+@pytest.mark.parametrize("chart", PAGE_DIAGRAMS)
+def test_edges_end_at_boxes_inside_the_drawing(chart, page_diagrams):
+    page = BeautifulSoup(page_diagrams[chart], "html.parser")
     boxes = [Rectangle.of(rect) for rect in page.select("rect")]
     left, top, width, height = map(float, page.svg["viewbox"].split())
     for edge in page.select_one(".lines")["d"].split("M")[1:]:
@@ -140,6 +140,6 @@ def test_edges_end_at_boxes_inside_the_drawing(source, page_diagrams):
 
 
 def test_diagrams_are_cached(draw, monkeypatch):
-    first = draw(SOURCE)
+    first = draw(CHART)
     monkeypatch.setattr(diagrams, "run_node", lambda *_, **__: pytest.fail("not cached"))
-    assert draw(SOURCE) == first
+    assert draw(CHART) == first

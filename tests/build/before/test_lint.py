@@ -6,8 +6,8 @@ from attention_docs.publish.before.contents import summary
 from attention_docs.publish.before.lint import find_problems
 
 
-def check_diagram(source):
-    if "accTitle" not in source:
+def check_diagram(code):
+    if "accTitle" not in code:
         raise ValueError("no title")
 
 

@@ -14,7 +14,7 @@ from attention_docs.publish import cache
 from attention_docs.publish.before import notebooks
 from attention_docs.publish.errors import PublishError
 from attention_docs.publish.inserts import Inserts, insert
-from attention_docs.publish.sources import Source
+from attention_docs.publish.page_files import PageFile
 from tests.build.forked import mkdocs
 from tests.build.test_pages import MATRIX
 from tests.conftest import ROOT, replace_in_file
@@ -31,7 +31,7 @@ def read_notebook(path):
     return json.loads(path.read_text(encoding="utf-8"))
 
 
-def cell_sources(path, cell_type):
+def cell_texts(path, cell_type):
     cells = read_notebook(path)["cells"]
     return ["".join(cell["source"]) for cell in cells if cell["cell_type"] == cell_type]
 
@@ -60,32 +60,32 @@ def test_hook_clears_outputs(tmp_path):
 
 @each_notebook
 def test_notebook_prose_has_no_typed_matrix(path):
-    prose = "\n".join(cell_sources(path, "markdown"))
+    prose = "\n".join(cell_texts(path, "markdown"))
     assert [matrix for matrix in MATRIX.findall(prose) if re.search(r"\d", matrix)] == []
 
 
 @each_notebook
 def test_notebook_has_title_description_links_and_assertions(path):
     notebook = read_notebook(path)
-    prose = "\n".join(cell_sources(path, "markdown"))
+    prose = "\n".join(cell_texts(path, "markdown"))
     assert len(re.findall(r"^# ", prose, re.M)) == 1
     assert prose.startswith("# ")
     assert notebook["metadata"]["description"]
     assert "](../mechanisms/" in prose
-    assert any(re.search(r"^assert ", code, re.M) for code in cell_sources(path, "code"))
+    assert any(re.search(r"^assert ", code, re.M) for code in cell_texts(path, "code"))
     ids = [cell["id"] for cell in notebook["cells"]]
     assert len(set(ids)) == len(ids)
 
 
 @each_notebook
 def test_notebook_does_not_import_torch(path):
-    code = "\n".join(cell_sources(path, "code"))
+    code = "\n".join(cell_texts(path, "code"))
     assert not re.search(r"^(?:import|from) .*torch", code, re.M)
 
 
 @each_notebook
 def test_notebook_does_not_import_publish(path):
-    assert "publish" not in "".join(cell_sources(path, "code"))
+    assert "publish" not in "".join(cell_texts(path, "code"))
 
 
 def repository_url():
@@ -107,8 +107,8 @@ def test_install_cell_matches_the_configured_repository(path):
         assert f"git+{repository_url()}" in install_cell
 
 
-def code_cell(source, *tags, id="one"):
-    return {"cell_type": "code", "id": id, "metadata": {"tags": list(tags)}, "source": source}
+def code_cell(code, *tags, id="one"):
+    return {"cell_type": "code", "id": id, "metadata": {"tags": list(tags)}, "source": code}
 
 
 def markdown_page(cells, outputs="", repository=None):
@@ -116,10 +116,10 @@ def markdown_page(cells, outputs="", repository=None):
     inserts = Inserts()
     title = {"cell_type": "markdown", "id": "title", "metadata": {}, "source": ["# Title"]}
     notebook = {"metadata": {"description": "A toy."}, "cells": [title, *cells]}
-    source = Source("notebooks/toy.ipynb", json.dumps(notebook))
+    page_file = PageFile("notebooks/toy.ipynb", json.dumps(notebook))
     cell_html = f'<div class="jp-CodeCell" id="cell-id=one">{outputs}</div>'
     html = f'<div class="jp-Notebook">{cell_html}</div>'
-    return insert(notebooks.markdown_page(source, html, repository, inserts.add), inserts)
+    return insert(notebooks.markdown_page(page_file, html, repository, inserts.add), inserts)
 
 
 def output_html(mime_type, content):

@@ -18,7 +18,7 @@ from attention_docs.live.recording import record
 from attention_docs.publish.computed import compute
 from attention_docs.publish.errors import PublishError
 
-SOURCE = """
+CODE = """
 import numpy
 
 X = [1, 2]
@@ -37,7 +37,7 @@ def write_example(tmp_path, monkeypatch):
 
     def write(result, constant=""):
         (tmp_path / "temporary.py").write_text(
-            SOURCE.format(result=result, constant=constant), encoding="utf-8"
+            CODE.format(result=result, constant=constant), encoding="utf-8"
         )
 
     clear_caches()

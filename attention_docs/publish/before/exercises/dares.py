@@ -184,7 +184,7 @@ def number_at(reference: str, steps_of: StepsOf) -> float:
 
 
 def edited_literals(answer: Mapping[str, float]) -> dict[LiteralPosition, list[float]]:
-    """Return the literals with the numbers of an answer, by their position in the sources."""
+    """Return the literals with the numbers of an answer, by their position in the code."""
     edited: dict[LiteralPosition, np.ndarray] = {}
     for reference, number in answer.items():
         path, _, index = reference.rstrip("]").partition("[")

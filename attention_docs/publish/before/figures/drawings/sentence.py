@@ -117,7 +117,7 @@ def real_sentence_html() -> str:
     rows = [np.array(row[: i + 1]) for i, row in enumerate(record["weights"][:REAL_LENGTH])]
     words = [word_html(REAL_NAME, tokens, row, list(map(measured_html, row)), ".") for row in rows]
     layer, head = map(str, record["head"])
-    source = (
+    measured_by = (
         f"<p>Measured in SmolLM2, a model that learned its matrices, in head {computed_span(head)} "
         f"of layer {computed_span(layer)}. The text goes on with <em>{next_word}</em>.</p>"
     )
@@ -125,7 +125,7 @@ def real_sentence_html() -> str:
         tracks=2 * REAL_LENGTH + 2,
         words="".join(words),
         next_word=next_word,
-        next_to_reason=source,
+        next_to_reason=measured_by,
     )
 
 

@@ -1,4 +1,4 @@
-"""Sources of pages, and the locations in them that error messages name."""
+"""PageFiles of pages, and the locations in them that error messages name."""
 
 import json
 import re
@@ -14,7 +14,7 @@ FRONT_MATTER = re.compile(r"\A---[ \t]*\n(?P<settings>.*?\n)---[ \t]*\n+", re.DO
 
 
 @dataclass
-class Source:
+class PageFile:
     """A file of `docs/`: Markdown or a notebook.
 
     Args:
