@@ -70,6 +70,7 @@ def run(options: argparse.Namespace, prog: str) -> int:
 
 
 def build_parser() -> argparse.ArgumentParser:
+    """Build the parser of all commands."""
     parser = argparse.ArgumentParser(prog="python -m attention_docs", description=__doc__)
     commands = parser.add_subparsers(
         required=True, metavar="list | show | verify | check | diagnose"
@@ -108,6 +109,7 @@ def build_parser() -> argparse.ArgumentParser:
 
 
 def add_check_options(command: argparse.ArgumentParser) -> None:
+    """Add the options of `check`."""
     command.add_argument("target", help="module:function or path/to/file.py:function")
     command.add_argument(
         "--library", choices=calling.LIBRARIES, help="array library to call it with"
@@ -163,6 +165,7 @@ def show_example(options: argparse.Namespace) -> int:
 
 
 def verify_examples(options: argparse.Namespace) -> int:
+    """Recompute every example, and list those whose digits differ from the docstring."""
     xp = backend(options.backend)
     names = examples.names()
     agreeing = 0
@@ -208,6 +211,7 @@ def parse_seconds(argument: str) -> float:
 
 
 def check_function(options: argparse.Namespace) -> int:
+    """Check a reader's function, and print the report."""
     settings = calling.Settings(options.library, options.layout, options.mask, dict(options.names))
     check_report = checking.check(
         options.target,
@@ -225,6 +229,7 @@ def check_function(options: argparse.Namespace) -> int:
 
 
 def diagnose_output(options: argparse.Namespace) -> int:
+    """Diagnose the output pasted on stdin, and print the diagnosis."""
     try:
         diagnosis = pasted.diagnose(sys.stdin.read())
     except ValueError as error:

@@ -85,6 +85,7 @@ def _project(xp: ModuleType, name: str, rows: Array, weight: Array) -> Array:
 def _check_shapes(
     query: Array, key: Array, query_weight: Array, key_weight: Array, score_weight: Array
 ) -> None:
+    """Refuse weights that do not fit the features, and leading axes that do not broadcast."""
     hidden_shape = tuple(score_weight.shape)
     if len(hidden_shape) != 1:
         raise ValueError(f"score_weight has shape {hidden_shape}; expected one axis")

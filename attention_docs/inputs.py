@@ -171,6 +171,7 @@ def _resolve_window(is_causal: bool, window: Window | None) -> Window:
 
 
 def _resolve_scale(query: Array, scale: float | None, limit: float) -> float:
+    """Return the scale, by default 1 / sqrt(d_k)."""
     if scale is None:
         if query.shape[-1] == 0:
             raise ValueError(f"query has shape {query.shape}; expected d_k of 1 or more")
@@ -182,6 +183,7 @@ def _resolve_scale(query: Array, scale: float | None, limit: float) -> float:
 
 
 def _resolve_softcap(xp: ModuleType, query: Array, softcap: float | None) -> float | None:
+    """Return the softcap as a float, or None."""
     if softcap is None:
         return None
     limits = xp.finfo(query.dtype)

@@ -310,6 +310,7 @@ class MultiHeadAttention:
                 yield f"b_{letter}", bias
 
     def _check_shapes(self) -> None:
+        """Refuse weights and biases whose shapes do not fit each other."""
         if self.W_K.shape[1] != self.W_Q.shape[1]:
             raise ValueError(
                 f"W_K has shape {tuple(self.W_K.shape)}; "

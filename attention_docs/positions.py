@@ -198,6 +198,7 @@ def _angles_at(xp: ModuleType, positions: Array, x: Array, base: float) -> Array
 
 
 def _frequencies(d_model: int, base: float, xp: ModuleType, device: Any) -> Array:
+    """Return the (d/2,) frequencies base^(-2i/d)."""
     check_library(xp)
     if not 0 < real_number("base", base) < math.inf:
         raise ValueError(f"base is {base}; expected a positive number")

@@ -135,6 +135,7 @@ def _validate(one: TileState, other: TileState) -> tuple[ModuleType, Any, TileSt
 
 
 def _check_shapes(arrays: dict[str, Array]) -> None:
+    """Refuse states whose shapes differ."""
     rows = arrays["one.maximum"].shape
     features = arrays["one.sums"].shape[-1:]
     for name, array in arrays.items():

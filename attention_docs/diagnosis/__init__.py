@@ -131,7 +131,8 @@ def check_cache(
     """
     n = inputs.shape[1]
 
-    def rows(sizes: list[int]) -> Any:
+    def output_in_chunks(sizes: list[int]) -> Any:
+        """Run the layer on consecutive chunks of these sizes, and join its rows."""
         cache, chunks, start = make_cache(), [], 0
         for size in sizes:
             returned = layer(inputs[:, start : start + size], cache)
@@ -140,9 +141,9 @@ def check_cache(
             start += size
         return np.concatenate(chunks, axis=1)
 
-    whole, half = rows([n]), n // 2
+    whole, half = output_in_chunks([n]), n // 2
     for sizes in ([half, n - half], [half] + [1] * (n - half), [1] * n):
-        errors = np.nan_to_num(np.abs(rows(sizes) - whole), nan=np.inf)
+        errors = np.nan_to_num(np.abs(output_in_chunks(sizes) - whole), nan=np.inf)
         wrong = np.argwhere(errors > tolerance * np.abs(whole).max(initial=1.0))
         if len(wrong):
             position, listed = wrong[:, 1].min(), ", ".join(map(str, sizes))

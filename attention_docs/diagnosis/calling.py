@@ -158,6 +158,7 @@ def translate_arguments(
 
 
 def attention_arguments(call: Call, description: Description, settings: Settings) -> dict[str, Any]:
+    """Return the arguments of a plain attention call, by our names."""
     layout, names = settings.layout or "bhnd", description.names
     values: dict[str, Any] = {
         name: to_layout(getattr(call, name), layout) for name in ("query", "key", "value")
@@ -222,6 +223,7 @@ def convert_mask(mask: Array, kind: str | None) -> Array:
 def layer_arguments(
     call: LayerCall, description: Description, settings: Settings
 ) -> dict[str, Any]:
+    """Return the arguments of a layer call, by our names; some layers have their own weights."""
     layout, names = settings.layout or "bnd", description.names
     query, key = (layer_to_layout(rows, layout) for rows in (call.query, call.key))
     values: dict[str, Any] = {"query": query, "key": key}

@@ -267,6 +267,7 @@ def scale_cases(example: Call, square: Call) -> Iterator[Case]:
 def causal_cases(
     square: Call, more_keys: Call, more_queries: Call, one: Call, sized: Callable[..., Call]
 ) -> Iterator[Case]:
+    """Yield cases of a causal mask: square, blocked, and with fewer or more queries than keys."""
     yield Case("causal", "causal", "a causal mask, m = n", replace(square, is_causal=True))
     for name, length, fit in (
         ("causal_long", 70, "that do not fit"),
@@ -290,6 +291,7 @@ def causal_cases(
 
 
 def mask_cases(example: Call, square: Call, sized: Callable[..., Call]) -> Iterator[Case]:
+    """Yield cases of boolean and float masks."""
     m, n = example.query.shape[-2], example.key.shape[-2]
     mask = visible_keys(m, n, start=4)
 
@@ -323,6 +325,7 @@ def mask_cases(example: Call, square: Call, sized: Callable[..., Call]) -> Itera
 
 
 def padding_cases(batch: Call) -> Iterator[Case]:
+    """Yield cases of padding masks, alone and combined with other masks."""
     n = batch.key.shape[-2]
     is_token = np.arange(n) < np.array([n - 2, n])[:, None]
     padded = replace(batch, mask=is_token[:, None, None, :])
@@ -338,6 +341,7 @@ def padding_cases(batch: Call) -> Iterator[Case]:
 
 
 def array_cases(example: Call, square: Call, sized: Callable[..., Call]) -> Iterator[Case]:
+    """Yield cases of arrays that are strided, or of another dtype."""
     mask = visible_keys(example.query.shape[-2], example.key.shape[-2], start=4)
     isolates = "arrays not contiguous in memory"
     yield Case("not_contiguous", "strides", isolates, example, strided=True)
@@ -362,6 +366,7 @@ def head_cases(sized: Callable[..., Call]) -> Iterator[Case]:
 
 
 def window_cases(square: Call, one: Call) -> Iterator[Case]:
+    """Yield cases of local windows, alone and combined with other masks."""
     for name, isolates, window in (
         ("window", "a local window", (1, 2)),
         ("window_of_one", "a query that sees its own position only", (0, 0)),

@@ -37,6 +37,7 @@ def to_library_array(array: Array, library: str, dtype: str) -> Any:
 
 
 def dtype_of(xp: Any, name: str) -> Any:
+    """Return a library's dtype by its name."""
     if xp.__name__ in ("numpy", "cupy") and name == "bfloat16":
         try:
             return importlib.import_module("ml_dtypes").bfloat16

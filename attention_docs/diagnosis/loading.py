@@ -115,6 +115,7 @@ def explain_import_error(error: BaseException, module_name: str, name: str) -> s
 
 
 def import_file(path: Path) -> ModuleType:
+    """Import a Python file as a module."""
     if not path.is_file():
         raise LoadError(f"there is no file {path}; write its path relative to this folder")
     spec = importlib.util.spec_from_file_location(path.stem, path)

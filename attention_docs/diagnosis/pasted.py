@@ -178,7 +178,7 @@ def all_outputs(call: Call) -> Iterator[KnownOutput]:
         "the matrix of the right weights, before the sum of the values": right.weights,
     }
     for summary, array in right_matrices.items():
-        yield KnownOutput(summary, is_correct=True, rows=matrix(array))
+        yield KnownOutput(summary, is_correct=True, rows=as_rows(array))
     for mistake in MISTAKES:
         for variant, suffix in ((call, ""), (causal, ", with a causal mask")):
             try:
@@ -188,15 +188,15 @@ def all_outputs(call: Call) -> Iterator[KnownOutput]:
             yield KnownOutput(
                 mistake.summary + suffix,
                 is_correct=False,
-                rows=matrix(output),
+                rows=as_rows(output),
                 fix=mistake.fix,
                 address=mistake.address,
                 anchor=mistake.anchor,
             )
 
 
-def matrix(array: Array) -> list[list[float]]:
-    """Return the only matrix of a (1, 1, m, n) array."""
+def as_rows(array: Array) -> list[list[float]]:
+    """Return the only matrix of a (1, 1, m, n) array as lists."""
     rows: list[list[float]] = array[0, 0].tolist()
     return rows
 

@@ -251,6 +251,7 @@ def as_json(report: Report) -> str:
 
 
 def verdict_as_dict(verdict: Verdict) -> dict[str, Any]:
+    """Return a verdict as JSON-serialisable values."""
     return {
         "case": verdict.case.name,
         "feature": verdict.case.feature,

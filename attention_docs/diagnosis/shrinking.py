@@ -36,6 +36,7 @@ def smallest(
     has_wrong_shape = not outcome.failure and bool(shape_problem(case, outcome.results, settings))
 
     def fails(candidate: Case) -> bool:
+        """Whether a candidate fails in the same way as the original case."""
         other = worker.run(candidate, description, settings)
         if outcome.failure or outcome.problems:
             return other.failure == outcome.failure and other.problems == outcome.problems
@@ -75,7 +76,8 @@ def smaller_cases(case: Case) -> Iterator[Case]:
 def sliced(call: Call, **sizes: int) -> Call:
     """Return the call with the first entries of one axis: b, h, m, n, d (of keys) or v."""
 
-    def cut(array: Array | None, *axes: str) -> Array | None:
+    def shorten(array: Array | None, *axes: str) -> Array | None:
+        """Shorten an array along the axes of `sizes`, unless it broadcasts there."""
         if array is None:
             return None
         slices = [
@@ -87,11 +89,11 @@ def sliced(call: Call, **sizes: int) -> Call:
 
     return replace(
         call,
-        query=cut(call.query, "b", "h", "m", "d"),
-        key=cut(call.key, "b", "h", "n", "d"),
-        value=cut(call.value, "b", "h", "n", "v"),
-        mask=cut(call.mask, "b", "h", "m", "n"),
-        bias=cut(call.bias, "b", "h", "m", "n"),
+        query=shorten(call.query, "b", "h", "m", "d"),
+        key=shorten(call.key, "b", "h", "n", "d"),
+        value=shorten(call.value, "b", "h", "n", "v"),
+        mask=shorten(call.mask, "b", "h", "m", "n"),
+        bias=shorten(call.bias, "b", "h", "m", "n"),
         d_model=None,
     )
 

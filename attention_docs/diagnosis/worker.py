@@ -121,6 +121,7 @@ class Worker:
         return None
 
     def start(self) -> None:
+        """Start the subprocess, and a thread that receives its answers."""
         # Not with -m: classes defined in __main__ cannot be unpickled in another process.
         code = "import sys; from attention_docs.diagnosis import worker; worker.main(sys.argv[1])"
         command = [sys.executable, "-c", code, self.target]
@@ -151,6 +152,7 @@ class Worker:
         return f"ended its process with {cause}"
 
     def stop(self) -> None:
+        """Kill the subprocess and close its pipes."""
         if self.process is not None:
             self.process.kill()
             self.process.wait()

@@ -1,8 +1,8 @@
 """Two words that the model of the course writes after its sentence, each of them drawn.
 
 The first word is drawn from the last row of "birds pass boats because they", appended, and the
-model runs again. A column of `probabilities` has those of one word at the temperature. `reach` adds
-them up, except for the last word, which reaches to one, and `written` has a one at the word on
+model runs again. A column of `probabilities` has those of one word at the temperature. `cumulative`
+adds them up, except for the last word, which reaches to one, and `written` has a one at the word on
 which the draw falls.
 
 >>> show(steps())
@@ -20,7 +20,7 @@ probabilities 9 x 2
  [ 0.0751 0.0405]
  [ 0.0005 0.0015]
  [ 0.1349 0.6481]]
-reach 8 x 2
+cumulative 8 x 2
 [[0.0001 0.2724]
  [0.0001 0.2760]
  [0.0018 0.2775]
@@ -65,7 +65,7 @@ LABELS = {
     "draws": (PLACES,),
     "appended": (FEATURES,),
     "probabilities": (VOCABULARY, PLACES),
-    "reach": (VOCABULARY[:-1], PLACES),
+    "cumulative": (VOCABULARY[:-1], PLACES),
     "written": (VOCABULARY, PLACES),
 }
 
@@ -85,7 +85,7 @@ def steps(xp: ModuleType = numpy) -> dict[str, Array]:
         "temperature": temperature,
         "draws": draws,
         "probabilities": xp.stack([first, second], axis=1),
-        "reach": xp.stack([add_up(xp, row[:-1]) for row in (first, second)], axis=1),
+        "cumulative": xp.stack([add_up(xp, row[:-1]) for row in (first, second)], axis=1),
         "written": xp.stack([first_word, draw(xp, second, draws[1])], axis=1),
         "appended": appended,
     }

@@ -1,11 +1,12 @@
 """Norms of queries and keys, of each head or of all heads together, and a gate on the output.
 
 One query of two heads meets four keys; each head has two features. The query of the second head is
-(`long`, -`long`). `of_each` and `of_all` are the query divided by the root of its mean square, of
-each head or of all four features, and `K_of_each` and `K_of_all` are the keys. `weights_plain` are
-the weights of both heads without a norm, `weights_of_each` and `weights_of_all` with one.
-`largest` are the largest scores of the second head in size, without a norm, with one of each head,
-and with one of all heads; `bounds` are what they cannot exceed with the two norms.
+(`long`, -`long`). `q_by_head` and `q_together` are the query divided by the root of its mean
+square, of each head or of all four features, and `K_by_head` and `K_together` are the keys.
+`weights_without_norm` are the weights of both heads without a norm, `weights_by_head` and
+`weights_together` with one. `largest` are the largest scores of the second head in size, without a
+norm, with one of each head, and with one of all heads; `bounds` are what they cannot exceed with
+the two norms.
 
 `row` is what one projection returns: query and gate of the first head, then of the second. `gate`
 are its gates after the sigmoid, `gated` the output times the gate. `gate_flat` takes the second
@@ -26,27 +27,27 @@ V 4 x 4
  [0 1 0 4]
  [4 2 0 1]
  [0 3 2 0]]
-of_each 4
+q_by_head 4
 [1 1 1 -1]
-K_of_each 4 x 4
+K_by_head 4 x 4
 [[ 1.4000 0.2000      1       1]
  [      1     -1 1.4000 -0.2000]
  [      1      1     -1       1]
  [-0.2000 1.4000      1       1]]
-of_all 4
+q_together 4
 [0.2000 0.2000 1.4000 -1.4000]
-K_of_all 4 x 4
+K_together 4 x 4
 [[ 1.9415  0.2774 0.2774  0.2774]
  [ 0.2774 -0.2774 1.9415 -0.2774]
  [      1       1     -1       1]
  [-0.2626  1.8383 0.5252  0.5252]]
-weights_plain 2 x 4
+weights_without_norm 2 x 4
 [[ 0.7930 0.0028  0.0114  0.1928]
  [6.4e-18      1 3.2e-22 6.4e-18]]
-weights_of_each 2 x 4
+weights_by_head 2 x 4
 [[0.2938 0.0948 0.3899 0.2215]
  [0.1872 0.5802 0.0455 0.1872]]
-weights_of_all 2 x 4
+weights_together 2 x 4
 [[0.2768 0.2022 0.2683 0.2527]
  [0.0898 0.8079 0.0124 0.0898]]
 largest 3
@@ -88,8 +89,10 @@ HEADS, FEATURES = 2, 2
 TOKENS = ["birds", "pass", "boats", "because"]
 HEAD_NAMES = ["head 1", "head 2"]
 LABELS = {
-    **dict.fromkeys(("K", "V", "K_of_each", "K_of_all"), (TOKENS, [])),
-    **dict.fromkeys(("weights_plain", "weights_of_each", "weights_of_all"), (HEAD_NAMES, TOKENS)),
+    **dict.fromkeys(("K", "V", "K_by_head", "K_together"), (TOKENS, [])),
+    **dict.fromkeys(
+        ("weights_without_norm", "weights_by_head", "weights_together"), (HEAD_NAMES, TOKENS)
+    ),
     "largest": (["no norm", "of each head", "of all heads"],),
     "bounds": (["of each head", "of all heads"],),
 }
@@ -100,7 +103,7 @@ def norm(rows: Array, xp: ModuleType) -> Array:
     return rows / xp.sqrt(xp.mean(rows**2, axis=-1, keepdims=True))
 
 
-def norm_of_each(rows: Array, xp: ModuleType) -> Array:
+def norm_by_head(rows: Array, xp: ModuleType) -> Array:
     """Norm the features of each head of rows that hold all heads."""
     heads = xp.reshape(rows, (rows.shape[0], HEADS, FEATURES))
     return xp.reshape(norm(heads, xp), rows.shape)
@@ -128,11 +131,11 @@ def steps(xp: ModuleType = numpy) -> dict[str, Array]:
         output = xp.reshape(attention.output, (HEADS * FEATURES,))
         return attention.weights[:, 0, :], output, xp.max(xp.abs(attention.scaled[1, :, :]))
 
-    of_each, k_of_each = norm_of_each(q, xp), norm_of_each(k, xp)
-    of_all, k_of_all = norm(q, xp), norm(k, xp)
-    weights_plain, _, largest_plain = attend(q, k)
-    weights_of_each, output, largest_of_each = attend(of_each, k_of_each)
-    weights_of_all, _, largest_of_all = attend(of_all, k_of_all)
+    q_by_head, k_by_head = norm_by_head(q, xp), norm_by_head(k, xp)
+    q_together, k_together = norm(q, xp), norm(k, xp)
+    weights_without_norm, _, largest_without_norm = attend(q, k)
+    weights_by_head, output, largest_by_head = attend(q_by_head, k_by_head)
+    weights_together, _, largest_together = attend(q_together, k_together)
     row = xp.concat([first_query, gates[0, :], second_query, gates[1, :]])
     gate = sigmoid(xp.reshape(gates, (HEADS * FEATURES,)), xp)
     gate_flat = sigmoid(row[HEADS * FEATURES :], xp)
@@ -141,14 +144,14 @@ def steps(xp: ModuleType = numpy) -> dict[str, Array]:
         "q": q[0, :],
         "K": k,
         "V": v,
-        "of_each": of_each[0, :],
-        "K_of_each": k_of_each,
-        "of_all": of_all[0, :],
-        "K_of_all": k_of_all,
-        "weights_plain": weights_plain,
-        "weights_of_each": weights_of_each,
-        "weights_of_all": weights_of_all,
-        "largest": xp.stack([largest_plain, largest_of_each, largest_of_all]),
+        "q_by_head": q_by_head[0, :],
+        "K_by_head": k_by_head,
+        "q_together": q_together[0, :],
+        "K_together": k_together,
+        "weights_without_norm": weights_without_norm,
+        "weights_by_head": weights_by_head,
+        "weights_together": weights_together,
+        "largest": xp.stack([largest_without_norm, largest_by_head, largest_together]),
         "bounds": math.sqrt(FEATURES) * xp.asarray([1.0, HEADS]),
         "row": row,
         "gate": gate,

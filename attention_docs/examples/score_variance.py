@@ -41,27 +41,27 @@ variance_of_scaled 4
 [1.0149 1.0194 0.9936 0.9893]
 kurtosis 4
 [1.4929 0.4379 0.0262 0.1150]
-kurtosis_proved 4
+kurtosis_exact 4
 [1.5000 0.3750 0.0938 0.0234]
 kurtosis_error_of_a_normal number
 0.0548
 beyond_3 4
 [0.0115 0.0056 0.0026 0.0039]
-beyond_3_proved 4
+beyond_3_exact 4
 [0.0099 0.0049 0.0033 0.0029]
 beyond_3_of_a_normal number
 0.0027
 variance_sigma_2 4
 [64.9536 260.9616 1017.4680 4052.2980]
-variance_sigma_2_proved 4
+variance_sigma_2_exact 4
 [64 256 1024 4096]
 mean_correlated 4
 [1.9928 7.9791 31.9329 127.8292]
-mean_correlated_proved 4
+mean_correlated_exact 4
 [2 8 32 128]
 variance_correlated 4
 [5.0381 20.2901 78.7424 316.9966]
-variance_correlated_proved 4
+variance_correlated_exact 4
 [5 20 80 320]
 """
 
@@ -93,17 +93,17 @@ FORMULAS = {
     "variance_errors_away": "(variance − d) / variance_error",
     "variance_of_scaled": "the variance of s / √d",
     "kurtosis": "the mean of (s − mean)⁴, divided by variance², − 3",
-    "kurtosis_proved": "6 / d",
+    "kurtosis_exact": "6 / d",
     "kurtosis_error_of_a_normal": f"√({math.factorial(4)} / pairs)",
     "beyond_3": "the share of scores with |s| > 3 √d",
-    "beyond_3_proved": "twice the probability that a score exceeds 3 √d",
+    "beyond_3_exact": "twice the probability that a score exceeds 3 √d",
     "beyond_3_of_a_normal": "erfc(3 / √2)",
     "variance_sigma_2": "the variance of 2² s",
-    "variance_sigma_2_proved": "2⁴ d",
+    "variance_sigma_2_exact": "2⁴ d",
     "mean_correlated": f"the mean of the scores of keys k = ρ q + √(1 − ρ²) noise, with ρ = {RHO}",
-    "mean_correlated_proved": f"ρ d, with ρ = {RHO}",
+    "mean_correlated_exact": f"ρ d, with ρ = {RHO}",
     "variance_correlated": "the variance of the same scores",
-    "variance_correlated_proved": f"(1 + ρ²) d, with ρ = {RHO}",
+    "variance_correlated_exact": f"(1 + ρ²) d, with ρ = {RHO}",
 }
 
 
@@ -126,17 +126,17 @@ def steps(xp: ModuleType = numpy) -> dict[str, Array]:
         "variance_errors_away": (variance - d) / variance_error,
         "variance_of_scaled": moments(xp, s / xp.sqrt(d)[:, None])[1],
         "kurtosis": kurtosis,
-        "kurtosis_proved": 6 / d,
+        "kurtosis_exact": 6 / d,
         "kurtosis_error_of_a_normal": xp.sqrt(xp.asarray(24 / PAIRS, dtype=xp.float64)),
         "beyond_3": xp.mean(xp.where(far, xp.ones_like(s), xp.zeros_like(s)), axis=1),
-        "beyond_3_proved": xp.asarray([2 * probability_above(n, 3 * math.sqrt(n)) for n in D]),
+        "beyond_3_exact": xp.asarray([2 * probability_above(n, 3 * math.sqrt(n)) for n in D]),
         "beyond_3_of_a_normal": normal,
         "variance_sigma_2": moments(xp, SIGMA**2 * s)[1],
-        "variance_sigma_2_proved": SIGMA**4 * d,
+        "variance_sigma_2_exact": SIGMA**4 * d,
         "mean_correlated": correlated_mean,
-        "mean_correlated_proved": RHO * d,
+        "mean_correlated_exact": RHO * d,
         "variance_correlated": correlated_variance,
-        "variance_correlated_proved": (1 + RHO**2) * d,
+        "variance_correlated_exact": (1 + RHO**2) * d,
     }
 
 

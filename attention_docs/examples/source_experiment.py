@@ -37,7 +37,7 @@ repeated_source_variance_expected number
 15
 repeated_variance number
 260.8044
-repeated_variance_proved number
+repeated_variance_exact number
 256
 """
 
@@ -71,7 +71,7 @@ FORMULAS = {
     "repeated_source_variance": f"the mean of what the publication computes, over {PAIRS} pairs",
     "repeated_source_variance_expected": "repeated_d − 1",
     "repeated_variance": f"the variance of the scores of {PAIRS} pairs",
-    "repeated_variance_proved": "repeated_d²",
+    "repeated_variance_exact": "repeated_d²",
 }
 
 
@@ -100,5 +100,5 @@ def steps(xp: ModuleType = numpy) -> dict[str, Array]:
         "repeated_source_variance": xp.mean(source_variances),
         "repeated_source_variance_expected": xp.asarray(D - 1.0),
         "repeated_variance": xp.var(xp.sum(repeated, axis=1)),
-        "repeated_variance_proved": xp.asarray(D**2),
+        "repeated_variance_exact": xp.asarray(D**2),
     }

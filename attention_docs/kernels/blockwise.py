@@ -77,6 +77,7 @@ def attend(
     local = threading.local()  # each thread reuses one buffer for the scores of a block
 
     def run_job(job: tuple[tuple[Inputs, Array], int]) -> None:
+        """Compute the output of some queries of one head, in the buffer of this thread."""
         (head, head_output), start = job
         stop = min(start + rows, queries)
         if not hasattr(local, "buffer"):

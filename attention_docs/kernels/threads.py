@@ -37,6 +37,7 @@ def run_parallel(run_job: Callable[[Any], None], jobs: Sequence[Any]) -> None:
                 return
 
     def run_jobs() -> None:
+        """Run jobs until none remain, and collect an error."""
         try:
             # Only an OpenBLAS built on OpenMP needs this, because its limit applies per thread.
             with _controller().limit(limits=1, user_api="blas"):

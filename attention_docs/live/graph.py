@@ -70,7 +70,7 @@ def results_graph(name: str) -> dict[str, Any]:
     """Return the graph of an example whose inputs are drawn in bulk: its steps and formulas.
 
     >>> example = results_graph("score_variance")
-    >>> example["nodes"][example["steps"]["pairs"]], example["formulas"]["kurtosis_proved"]
+    >>> example["nodes"][example["steps"]["pairs"]], example["formulas"]["kurtosis_exact"]
     (['asarray', [], {'value': 8000, 'dtype': 'int64'}], '6 / d')
     """
     steps = {step: np.asarray(array) for step, array in examples.steps(name).items()}
@@ -249,6 +249,7 @@ class PrunedGraph:
                 yield name, labels
 
     def node_json(self, old_index: int) -> list[Any]:
+        """Return the operation of a node, the offsets to its inputs, and its attributes if any."""
         node = self.nodes[old_index]
         # The same offsets occur again and again, so they compress better than indices.
         offsets = [self.new_index[old_index] - self.renumber(i) for i in node.inputs]
@@ -268,6 +269,7 @@ class PrunedGraph:
                 }
 
     def arguments_json(self, scope: Scope) -> Iterator[tuple[str, Any]]:
+        """Yield the arguments of a call that the page can show, by name."""
         for name, value in scope.arguments.items():
             if isinstance(value, RecordedArray):
                 if self.is_kept(value.node):
@@ -283,6 +285,7 @@ class PrunedGraph:
                 yield name, self.renumber(array.node)
 
     def guard_json(self, guard: Guard) -> dict[str, Any]:
+        """Return a guard with the answer it expects and the error that another answer leads to."""
         refusal = guard.refusal and [
             guard.refusal.error,
             [self.message_piece_json(piece) for piece in guard.refusal.message],

@@ -248,6 +248,7 @@ class RecordedArray:
         return operator.index(self.tape.read(self, operator.index))
 
     def __getitem__(self, index: Any) -> "RecordedArray":
+        """Index the array; a vector may be indexed by an array of integers."""
         if isinstance(index, RecordedArray) and index.dtype.kind == "i" and self.ndim == 1:
             xp = self.tape.xp
             rows: RecordedArray = xp.take(self, xp.reshape(index, (-1,)), axis=0)
@@ -304,6 +305,7 @@ class Namespace(ModuleType):
         return hash(Namespace)
 
     def __getattr__(self, name: str) -> Any:
+        """Return a function of the library that records its operation."""
         if name in PASSED_THROUGH:
             return getattr(NUMPY, name)
         if name in FILL_FUNCTIONS:
@@ -316,6 +318,7 @@ class Namespace(ModuleType):
         )
 
     def _operation(self, name: str, *arguments: Any, **attributes: Any) -> RecordedArray:
+        """Compute an operation and record it, with positional attributes by their names."""
         function = getattr(NUMPY, name)
         if name in ATTRIBUTES and len(arguments) == 2:
             array, attribute = arguments
@@ -341,6 +344,7 @@ class Namespace(ModuleType):
         return self._operation("sum", array)
 
     def asarray(self, numbers: Any, **options: Any) -> RecordedArray:
+        """Record a literal, or convert a recorded array."""
         if isinstance(numbers, RecordedArray):
             return self.astype(numbers, options.get("dtype") or numbers.dtype)
         value = NUMPY.asarray(numbers, **options)
@@ -359,6 +363,7 @@ class Namespace(ModuleType):
     def arange(
         self, start: float, stop: float | None = None, step: float = 1, **options: Any
     ) -> RecordedArray:
+        """Record a range of numbers as one node."""
         start, stop = (0, start) if stop is None else (start, stop)
         value = NUMPY.arange(start, stop, step, **options)
         return self._tape.record(
@@ -366,6 +371,7 @@ class Namespace(ModuleType):
         )
 
     def eye(self, rows: int, columns: int | None = None, **options: Any) -> RecordedArray:
+        """Record an identity matrix as one node."""
         value = NUMPY.eye(rows, columns, **options)
         return self._tape.record(
             value,

@@ -248,6 +248,7 @@ def statements(name: str) -> list[Statement]:
 
 
 def imported_examples(statement: ast.stmt) -> Iterator[str]:
+    """Yield the names of the examples that an import statement imports."""
     if not isinstance(statement, ast.ImportFrom):
         return
     if statement.module == examples.__name__:

@@ -341,6 +341,7 @@ def ablation(
     copies = heads.repeated_sequence(model, REPEATED_LENGTH, SEEDS[0])[REPEATED_LENGTH + 1 :]
 
     def compare(head: Head, text: Sequence[int], rows: Any, correct: Any) -> list[float]:
+        """Return the mean logit of the correct words: with the head, zeroed, and mean-ablated."""
         outputs = [
             steps.attention.output[head.head]
             for other in others

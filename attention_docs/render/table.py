@@ -115,6 +115,7 @@ def _abridge_labels(labels: Sequence[str], max_length: int, dots: str) -> Sequen
 
 
 def _html_table(cells: np.ndarray, reference: str, labels: Labels) -> str:
+    """Return formatted cells as a table with row and column headers."""
     for axis, words in enumerate(labels):
         if words and len(words) != cells.shape[axis]:
             raise ValueError(
@@ -131,6 +132,7 @@ def _html_table(cells: np.ndarray, reference: str, labels: Labels) -> str:
 
 
 def _classes(cells: np.ndarray, labels: Labels) -> str:
+    """Return the CSS classes of a table; many wide labels are turned to be vertical."""
     if not any(labels):
         return "matrix"
     widest_number = max(len(cell) for cell in cells.flat)

@@ -78,6 +78,7 @@ def _format_array(array: np.ndarray, indent: int) -> str:
 
 
 def _join_in_brackets(cells: np.ndarray, widths: list[int], indent: int) -> str:
+    """Join formatted cells in nested brackets, one line for each row."""
     if cells.ndim == 1:
         padded = (cell.rjust(width) for cell, width in zip(cells, widths, strict=True))
         return f"[{' '.join(padded)}]"

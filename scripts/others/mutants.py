@@ -209,6 +209,8 @@ def first_line(statement):
 
 
 def onnx_attention(module):
+    """Return ONNX's reference implementation with the argument names of `attention`."""
+
     def attention(
         query, key, value, attn_mask=None, is_causal=False, scale=None, window=None, softcap=None
     ):

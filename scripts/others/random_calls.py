@@ -19,6 +19,7 @@ def random_calls(package):
 
 
 def onnx_arguments(random):
+    """Draw arguments for ONNX's attention."""
     batch, key_heads, group_size, m, n, d_k, d_v = sizes(random)
     query_heads = group_size * key_heads
     mask = any_mask(random, (batch, query_heads), m, n)
@@ -41,6 +42,7 @@ def onnx_arguments(random):
 
 
 def keras_arguments(random):
+    """Draw arguments for Keras' attention."""
     batch, heads, _, m, n, d_k, d_v = sizes(random)
     bias = any_mask(random, (batch, heads), m, n)
     arrays = {
@@ -58,6 +60,7 @@ def keras_arguments(random):
 
 
 def timm_arguments(random):
+    """Draw arguments for timm's attention layer."""
     torch = importlib.import_module("torch")
     batch, n = random.randint(1, 4), random.randint(1, 8)
     features, heads = 6, 3  # of the layer in mutants.py

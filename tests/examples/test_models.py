@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from attention_docs import TileState, attend_tile, examples, merge
 from attention_docs.examples import quantised_cache
 from attention_docs.examples.chosen_keys import largest
-from attention_docs.examples.head_norms import norm, norm_of_each
+from attention_docs.examples.head_norms import norm, norm_by_head
 from attention_docs.examples.split_sums import half
 from attention_docs.positions import rotary
 from attention_docs.render.text import as_text
@@ -142,22 +142,24 @@ def test_norms_bound_scores_by_the_root_of_the_features(features):
     q, k = np.array(features).reshape(2, 1, 4) + 0.5  # no row of zeros
     scores = {
         normed: np.sum((normed(q, np) * normed(k, np)).reshape(2, 2), axis=1) / np.sqrt(2)
-        for normed in (norm_of_each, norm)
+        for normed in (norm_by_head, norm)
     }
-    assert np.abs(scores[norm_of_each]).max() <= NORMS["bounds"][0] * (1 + 1e-9)
+    assert np.abs(scores[norm_by_head]).max() <= NORMS["bounds"][0] * (1 + 1e-9)
     assert np.abs(scores[norm]).max() <= NORMS["bounds"][1] * (1 + 1e-9)
 
 
 def test_bounds_of_scores_are_reached():
     same = np.array([[3.0, 4.0, 0.0, 0.0]]) + 1e-9
-    for normed, bound in zip((norm_of_each, norm), NORMS["bounds"], strict=True):
+    for normed, bound in zip((norm_by_head, norm), NORMS["bounds"], strict=True):
         rows = normed(same, np)[0, :2]
         np.testing.assert_allclose(rows @ rows / np.sqrt(2), bound)
 
 
 def test_norm_of_all_heads_changes_every_weight():
     for head in range(2):
-        assert not any(equal_on_page(NORMS["weights_of_all"][head], NORMS["weights_of_each"][head]))
+        assert not any(
+            equal_on_page(NORMS["weights_together"][head], NORMS["weights_by_head"][head])
+        )
 
 
 def test_gate_split_in_the_middle_changes_the_first_head():

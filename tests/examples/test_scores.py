@@ -33,8 +33,8 @@ def test_measured_variance_is_within_three_standard_errors():
     assert np.all(np.abs(steps["mean_errors_away"]) < 3)
     assert np.all(np.abs(steps["variance_errors_away"]) < 3)
     for measured in ("variance_sigma_2", "variance_correlated"):
-        np.testing.assert_allclose(steps[measured], steps[f"{measured}_proved"], rtol=0.05)
-    np.testing.assert_allclose(steps["mean_correlated"], steps["mean_correlated_proved"], rtol=0.01)
+        np.testing.assert_allclose(steps[measured], steps[f"{measured}_exact"], rtol=0.05)
+    np.testing.assert_allclose(steps["mean_correlated"], steps["mean_correlated_exact"], rtol=0.01)
 
 
 def normal_moment(power):
@@ -54,7 +54,7 @@ def test_fourth_moment_of_a_score(d):
 
 def test_share_beyond_three_deviations_matches_theory():
     example, steps = examples.load("score_variance"), examples.steps("score_variance")
-    proved = steps["beyond_3_proved"]
+    proved = steps["beyond_3_exact"]
     error = np.sqrt(proved * (1 - proved) / example.PAIRS)
     assert np.all(np.abs(steps["beyond_3"] - proved) < 3 * error)
     assert example.probability_above(2, 1.5) == pytest.approx(math.exp(-1.5) / 2)

@@ -114,6 +114,7 @@ def style_sheet(project: Project, formulas: Iterable[str]) -> str:
     cache = project.cache.with_key("fonts", files_digest(Path(__file__)))
 
     def embed_subset(font_face: re.Match[str]) -> str:
+        """Replace a font face by one with the embedded subset, or remove an unused one."""
         name = font_face["name"]
         if name not in characters:
             return ""

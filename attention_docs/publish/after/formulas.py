@@ -184,6 +184,7 @@ def insert(
     """
 
     def formula_html(pending: re.Match[str]) -> str:
+        """Return the HTML of a pending formula: plain, by KaTeX, or with matrices as tables."""
         tag, formula = pending["tag"], parse_pending(pending)
         segments = split_at_matrices(formula)
         if segments == [formula]:

@@ -28,12 +28,13 @@ def align_numbers(page: str) -> str:
 
 
 def align_table(table: str) -> str:
+    """Align the columns of numbers in one table."""
     rows = [CELL.findall(row) for row in ROW.findall(table)]
     lengths = {len(row) for row in rows}
     if len(lengths) != 1:
         return table
     _, *body = ([text_of(content) for _, content in row] for row in rows)
-    widths = [width_after_integer(column) for column in zip(*body, strict=True)]
+    widths = [decimal_width(column) for column in zip(*body, strict=True)]
 
     def align_row(row: re.Match[str]) -> str:
         row_widths = iter(widths)
@@ -46,8 +47,8 @@ def text_of(content: str) -> str:
     return unescape(TAG.sub("", content)).strip()
 
 
-def width_after_integer(column: Sequence[str]) -> int | None:
-    """Return the width of the longest decimal part, with its point; None if not all are numbers."""
+def decimal_width(column: Sequence[str]) -> int | None:
+    """Return the width of the longest decimal part and its point; None if not all are numbers."""
     numbers = [NUMBER.fullmatch(text) for text in column if text not in NO_NUMBER]
     if len(numbers) < 2 or None in numbers:
         return None
@@ -60,6 +61,7 @@ def align_cell(cell: re.Match[str], width: int | None) -> str:
         return cell[0]
     number = NUMBER.fullmatch(text_of(cell["content"]))
     missing = width - len(number["decimals"] or "") if number else 0
+    # The invisible padding repeats the end of the longest decimal part, such as `.00`.
     padding = PADDING.format(("." + "0" * (width - 1))[-missing:]) if missing else ""
     tag = cell["tag"]
     return f'<{tag} style="text-align: right;">{cell["content"]}{padding}</{tag}>'

@@ -117,6 +117,7 @@ def collapsed_note(title: str, lines: list[str]) -> str:
 
 
 def mistake_row(mistake: Mistake) -> str:
+    """Return the table row of a mistake, with its current and its former anchor."""
     anchors = [mistake.anchor]
     if mistake.anchor in FORMER_ANCHORS:
         anchors.append(FORMER_ANCHORS[mistake.anchor])

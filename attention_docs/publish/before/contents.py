@@ -68,7 +68,7 @@ def contents(section_title: str, nav: Nav, page_files: PageFiles, page: str) -> 
 
 
 def lessons(section_title: str, nav: Nav, page_files: PageFiles, page: str) -> str:
-    """Return the list of `contents` with the minutes that it takes to read each page.
+    """Return a list like that of `contents`, with the reading time of each page.
 
     >>> pages = {"one.md": PageFile("one.md", "---\\ndescription: Why.\\n---\\n# One\\n\\nA text.")}
     >>> print(lessons("Course", [{"Course": ["one.md"]}], pages, "order.md").partition("<br>")[0])

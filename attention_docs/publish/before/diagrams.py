@@ -209,6 +209,7 @@ def svg(chart: Flowchart, layout: dict[str, Any], id_prefix: str) -> str:
 
 
 def box_svg(node: Node, centre: Point, width: float, height: float) -> str:
+    """Return a box with its text as SVG."""
     left, top = centre[0] - width / 2, centre[1] - height / 2
     role = f' class="{node.role}"' if node.role else ""
     return (

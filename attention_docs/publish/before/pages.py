@@ -242,6 +242,7 @@ class MarkdownConverter:
 
         # Written later, because graphs are still computed in the background.
         def write_html() -> str:
+            """Return the block; called after the graphs of the examples are computed."""
             is_editable = live.has_inputs(json.loads(self.project.examples.graph(name)))
             return provenance(
                 name,

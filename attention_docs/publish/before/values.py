@@ -83,6 +83,7 @@ def resolve(markdown: str, macros: Macros, location: Callable[[int], str]) -> st
     problems = []
 
     def expand_or_report(macro: re.Match[str], context: Context) -> str:
+        """Expand a macro, or append its error to the problems and leave it."""
         try:
             return expand(macro, context, macros)
         except (LookupError, ValueError) as error:

@@ -31,6 +31,7 @@ def on_config(config: MkDocsConfig) -> None:
 
 
 def create_project(config: MkDocsConfig) -> None:
+    """Create the project of this build, and merge its settings into MkDocs'."""
     offline = bool(config.plugins["material/offline"].config.enabled)
     build.project = import_module("project").Project(
         build.root, config.site_name, config.site_url, offline=offline, preview=build.is_preview

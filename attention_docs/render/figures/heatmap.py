@@ -120,6 +120,7 @@ def _legend(scale: Scale, is_mask: bool, width: float, has_numbers: bool) -> Pan
 
 
 def _checked_hidden(hidden: Array | None, shape: tuple[int, ...]) -> np.ndarray | None:
+    """Return the boolean mask of hidden cells, or None."""
     if hidden is None:
         return None
     mask = arguments.matrix("hidden", hidden, f"{shape} to match matrix")
@@ -132,6 +133,7 @@ def _checked_hidden(hidden: Array | None, shape: tuple[int, ...]) -> np.ndarray 
 
 
 def _checked_mark(mark: cells.Mark, shape: tuple[int, ...]) -> cells.Mark:
+    """Return the marked row and column, counted from the start."""
     if not isinstance(mark, Sequence) or len(mark) != 2:
         raise ValueError(f"mark is {mark!r}; expected a pair (row, column)")
     row, column = mark

@@ -141,6 +141,7 @@ def _add_heading(panel: Panel, heading: str, centre: float) -> Panel:
 
 
 def _checked_weights(weights: Array) -> np.ndarray:
+    """Return finite weights that are not negative; booleans become 0 and 1."""
     matrix = arguments.matrix("weights", weights)
     if matrix.dtype == bool:
         matrix = matrix.astype(float)

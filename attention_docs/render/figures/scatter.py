@@ -275,6 +275,7 @@ def _draw_marker(
     is_planar: bool,
     **attributes: Any,
 ) -> str:
+    """Draw a marker, whose shape depends on the index of its set; in a plane, 0 is a ring."""
     paint = colour(points.role)
     if is_planar and index == 0:
         # With these pointer events, the inside of the ring shows the tooltip, too.

@@ -179,7 +179,7 @@ def test_point_in_space_offers_its_coordinates(visit):
 
 def test_random_number_shows_formula_but_no_edit_button(open_page):
     visit = open_page("mechanisms/score_distribution")
-    card = open_card(visit, '[data-val="score_variance.kurtosis_proved[1]"]')
+    card = open_card(visit, '[data-val="score_variance.kurtosis_exact[1]"]')
     assert "kurtosis proved = 6 / d" in card.inner_text()
     assert "drawn at random" in card.inner_text()
     assert not card.locator("button", has_text="Try your own numbers").count()

@@ -37,14 +37,14 @@ def head_norms(literals):
         steps["largest"].append(max(abs(score) for score in scores[1]))
         steps[f"weights_{name}"] = [reference.softmax_row(row) for row in scores]
 
-    weights_of(q, keys, "plain")
-    for name, norm in (("of_each", normed_by_head), ("of_all", normed)):
-        steps[name], steps[f"K_{name}"] = norm(q), [norm(key) for key in keys]
-        weights_of(steps[name], steps[f"K_{name}"], name)
+    weights_of(q, keys, "without_norm")
+    for name, norm in (("by_head", normed_by_head), ("together", normed)):
+        steps[f"q_{name}"], steps[f"K_{name}"] = norm(q), [norm(key) for key in keys]
+        weights_of(steps[f"q_{name}"], steps[f"K_{name}"], name)
     output = [
         math.fsum(
             weight * value[feature]
-            for weight, value in zip(steps["weights_of_each"][feature // 2], values, strict=True)
+            for weight, value in zip(steps["weights_by_head"][feature // 2], values, strict=True)
         )
         for feature in range(4)
     ]

@@ -368,15 +368,15 @@ def course_next_token(literals):
 @independent("course_writing", LOOPS)
 def course_writing(literals):
     vectors = [*(row[:5] for row in literals["X"]), *literals["ADDED"]]
-    rows, computed = add_positions(literals), {"probabilities": [], "reach": [], "written": []}
+    rows, computed = add_positions(literals), {"probabilities": [], "cumulative": [], "written": []}
     for number in literals["DRAWS"]:
         described = block(literals, rows, multi_head_output(literals, rows))
         logits = reference.matmul(described, literals["W_VOCABULARY"])[-1]
         row = reference.softmax_row([z / literals["TEMPERATURE"][0] for z in logits])
-        reach = list(itertools.accumulate(row))[:-1]
-        word = sum(up_to <= number for up_to in reach)
+        cumulative = list(itertools.accumulate(row))[:-1]
+        word = sum(up_to <= number for up_to in cumulative)
         computed["probabilities"].append(row)
-        computed["reach"].append(reach)
+        computed["cumulative"].append(cumulative)
         computed["written"].append([int(i == word) for i in range(len(row))])
         rows = [*rows, [*vectors[word], *literals["CLOCK"]]]
     columns = {step: list(zip(*rows, strict=True)) for step, rows in computed.items()}

@@ -84,16 +84,16 @@ def score_variance(literals):
         "variance_errors_away": (variance - d) / variance_error,
         "variance_of_scaled": variance / d,
         "kurtosis": [np.mean(((row - row.mean()) / row.std()) ** 4) - 3 for row in s],
-        "kurtosis_proved": 6 / d,
+        "kurtosis_exact": 6 / d,
         "kurtosis_error_of_a_normal": math.sqrt(24 / pairs),
         "beyond_3": [np.mean(abs(row) > 3 * math.sqrt(n)) for row, n in zip(s, d, strict=True)],
         "beyond_3_of_a_normal": 2 * statistics.NormalDist().cdf(-3),
         "variance_sigma_2": 16 * variance,
-        "variance_sigma_2_proved": 16 * d,
+        "variance_sigma_2_exact": 16 * d,
         "mean_correlated": np.mean(correlated, axis=1),
-        "mean_correlated_proved": d / 2,
+        "mean_correlated_exact": d / 2,
         "variance_correlated": np.var(correlated, axis=1),
-        "variance_correlated_proved": 5 * d / 4,
+        "variance_correlated_exact": 5 * d / 4,
     }
 
 
@@ -107,7 +107,7 @@ def share_beyond_three_deviations(literals):
     for d in literals["D"]:
         integrand = np.sin(3 * math.sqrt(d) * w) / w * (1 + w**2) ** (-d / 2)
         shares.append(1 - 2 / math.pi * np.trapezoid(integrand, w))
-    return {"beyond_3_proved": shares}
+    return {"beyond_3_exact": shares}
 
 
 @independent("source_experiment", "sums over the same draws", rtol=1e-9)
@@ -134,7 +134,7 @@ def source_experiment(literals):
         "repeated_source_variance": 15 * np.mean(repeated**2),
         "repeated_source_variance_expected": 15,
         "repeated_variance": 256 * np.var(repeated),
-        "repeated_variance_proved": 256,
+        "repeated_variance_exact": 256,
     }
 
 

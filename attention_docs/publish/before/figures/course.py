@@ -492,13 +492,13 @@ def course_temperatures(steps_of: StepsOf) -> Html:
 
 @site_figure
 def course_writing(steps_of: StepsOf) -> Html:
-    r"""The two words that the draws choose, the probabilities, and their sums from the top. Six
-    words predict the seventh, the drawn one included."""
+    r"""The two drawn words, the probabilities, and where each word ends when these are laid side by
+    side. The second word is drawn given six words, of which the last is the first drawn one."""
     steps = steps_of("course_writing")
     options: dict[str, Any] = {"scale": "sequential", "rows": "", "columns": ""}
     options["column_labels"] = examples.labels("course_writing", "draws")[0]
     # What is written comes first, because phones show one panel beside the sliders.
-    names = {"written": "Written", "probabilities": "Probabilities", "reach": "Reaches to"}
+    names = {"written": "Written", "probabilities": "Probabilities", "cumulative": "Reaches to"}
     panels = [
         matrix_panel(steps[step], name, role="output", row_labels=words, **options)
         for step, name in names.items()

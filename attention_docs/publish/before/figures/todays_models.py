@@ -188,12 +188,12 @@ def first_head_weights(steps_of: StepsOf) -> Html:
     r"""The weights of the first head over four keys, with a norm of each head and with one of all
     heads together."""
     steps = steps_of("head_norms")
-    _, tokens = labels("head_norms", "weights_of_each")
+    _, tokens = labels("head_norms", "weights_by_head")
     panels = [
         bars_panel(name, steps[step][0], tokens)
         for name, step in (
-            ("norm of each head", "weights_of_each"),
-            ("norm of all heads", "weights_of_all"),
+            ("norm of each head", "weights_by_head"),
+            ("norm of all heads", "weights_together"),
         )
     ]
     return beside(panels, "Weights of the first head, with two norms")

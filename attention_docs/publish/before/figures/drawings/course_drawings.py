@@ -171,7 +171,9 @@ def labelled_rows_panel(name: str, rows: Sequence[LabelledRow]) -> Panel:
 def row_times_matrix(
     row: NamedMatrix, matrix: NamedMatrix, product: NamedMatrix, features: Sequence[str]
 ) -> Panel:
-    """Draw the findings of two heads as a column, beside the rows of W_O that they multiply.
+    """Draw the product of a row and a matrix, with the row as a column beside that matrix.
+
+    Each number of the row multiplies the matrix row beside it, and the sum is drawn below.
 
     Args:
         row: (1, 2 d_v) the outputs of both heads for one word, side by side.

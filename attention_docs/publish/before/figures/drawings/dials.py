@@ -35,6 +35,7 @@ def dial(x: float, y: float, radius: float, hands: Sequence[Hand], length: float
 
 
 def _hand(x: float, y: float, pixels_per_unit: float, hand: Hand) -> str:
+    """Draw a hand from the centre (x, y), with an arrowhead and its text beside the tip."""
     right, up = hand.coordinates[0].tolist()
     length = math.hypot(right, up)
     along = np.array([right, -up]) / length

@@ -329,6 +329,7 @@ def has_negative_number(panel: SidePanel, steps_of: StepsOf) -> bool:
 
 
 def stage_html(operation: str, drawing: Panel, kind: str, is_open: bool = True) -> str:
+    """Return a foldable stage: the operation that leads to it, its name and its drawing."""
     return STAGE_HTML.format(
         kind=kind,
         is_open=" open" if is_open else "",
@@ -374,6 +375,7 @@ def labels(matrix: StageMatrix) -> tuple[Sequence[str], Sequence[str]]:
 def describe(
     matrix: StageMatrix, values: np.ndarray, rows: Sequence[str], columns: Sequence[str]
 ) -> str:
+    """Describe a matrix in words, row by row."""
     in_words = (
         f"{name} {', '.join('takes no part' if v == -np.inf else short_number(v) for v in row)}"
         for name, row in zip(rows, values, strict=True)
