@@ -41,7 +41,7 @@ def test_promise_sentence_and_both_links_are_above_the_fold(phone, address, widt
         assert max(phone.page.evaluate(BOTTOMS)) <= height
 
 
-def test_pronoun_is_selected_and_other_words_answer_without_scripts(phone, address):
+def test_every_word_can_be_selected_without_scripts(phone, address):
     phone.page.set_viewport_size({"width": 1440, "height": 900})
     phone.load(address + url_path(""))
     page = phone.page
@@ -79,7 +79,7 @@ def test_third_choice_shows_the_recorded_weights_of_a_real_head(phone, address):
 
 
 @pytest.mark.parametrize("width", [1440, 390])
-def test_arcs_are_as_thick_as_the_shares(phone, address, width):
+def test_arc_widths_are_proportional_to_weights(phone, address, width):
     phone.page.set_viewport_size({"width": width, "height": 900})
     phone.load(address + url_path(""))
     widths = phone.page.evaluate(ARC_WIDTHS)
@@ -89,7 +89,7 @@ def test_arcs_are_as_thick_as_the_shares(phone, address, width):
     np.testing.assert_allclose(widths, 1 + full * shares, atol=1)
 
 
-def test_shares_follow_an_edit(open_page):
+def test_home_page_weights_follow_an_edit(open_page):
     visit = open_page("", width=1280, height=900)
     page = visit.page
     page.locator(".live-try").click()

@@ -68,7 +68,7 @@ def start_editing(visit):
 
 
 @pytest.mark.parametrize("page", COURSE)
-def test_nothing_beside_the_panel_is_cut(open_page, page):
+def test_content_beside_the_side_panel_is_not_clipped(open_page, page):
     visit = open_page(f"course/{page}")
     visit.page.evaluate(UNFOLD)
     for width, height in WINDOWS:
@@ -77,7 +77,7 @@ def test_nothing_beside_the_panel_is_cut(open_page, page):
 
 
 @pytest.mark.parametrize("page", SIDE_PANELS)
-def test_panel_fits_into_the_window_beside_the_text(open_page, page):
+def test_side_panel_fits_into_the_window(open_page, page):
     visit = open_page(f"course/{page}", **WIDE)
     for choice in ("set by hand", "learned"):
         choose(visit, choice)
@@ -92,7 +92,7 @@ def test_panel_fits_into_the_window_beside_the_text(open_page, page):
 
 
 @pytest.mark.parametrize("page", SIDE_PANELS)
-def test_panel_is_low_on_a_phone_and_hides_no_end(open_page, page):
+def test_phone_side_panel_is_short_and_covers_no_page_end(open_page, page):
     visit = open_page(f"course/{page}", **PHONE)
     panel = box(visit, DOCK)
     assert panel["bottom"] == PHONE["height"]
@@ -102,7 +102,7 @@ def test_panel_is_low_on_a_phone_and_hides_no_end(open_page, page):
     assert visit.page.evaluate(END) <= panel["top"]
 
 
-def test_docked_panel_shows_all_stages_or_none(open_page):
+def test_docked_side_panel_can_show_all_stages_or_none(open_page):
     visit = open_page("course/mask", **PHONE)
     visit.page.locator(".all").click()
     assert visit.page.locator(".stage:visible").count() == 6
@@ -111,7 +111,7 @@ def test_docked_panel_shows_all_stages_or_none(open_page):
     assert box(visit, DOCK)["height"] < 40
 
 
-def test_panel_stands_in_the_text_of_a_low_window_and_on_paper(open_page):
+def test_side_panel_is_inline_in_short_windows_and_in_print(open_page):
     visit = open_page("course/mask", width=640, height=400)
     assert visit.page.locator(DOCK).evaluate("e => getComputedStyle(e).position") == "static"
     visit.page.emulate_media(media="print")
@@ -121,7 +121,7 @@ def test_panel_stands_in_the_text_of_a_low_window_and_on_paper(open_page):
 
 
 @pytest.mark.parametrize("window", [WIDE, PHONE])
-def test_panel_follows_an_edit_in_sight_of_the_field(open_page, window):
+def test_side_panel_updates_with_the_edited_field_visible(open_page, window):
     visit = open_page("course/mask", **window)
     before = visit.page.evaluate(BARS)
     start_editing(visit)
@@ -147,7 +147,7 @@ def test_panel_follows_an_edit_in_sight_of_the_field(open_page, window):
 
 
 @pytest.mark.parametrize("window", [WIDE, PHONE])
-def test_card_of_the_panel_leaves_its_stage_in_sight(open_page, window):
+def test_card_does_not_cover_its_side_panel_stage(open_page, window):
     visit = open_page("course/mask", **window)
     visit.page.locator(".by-hand .main g[data-at='4,0']").click()
     visit.page.wait_for_selector(f"{CARD} output")
@@ -156,7 +156,7 @@ def test_card_of_the_panel_leaves_its_stage_in_sight(open_page, window):
     assert 0 <= card["top"] < card["bottom"] <= window["height"]
 
 
-def test_panel_edits_the_example_of_its_page(open_page):
+def test_editing_from_the_side_panel_edits_the_example_of_the_page(open_page):
     visit = open_page("course/scale", **WIDE)
     visit.page.locator(".by-hand .next g[data-at]").first.click()
     visit.page.locator(f"{CARD} button", has_text="Try your own numbers").click()
@@ -176,7 +176,7 @@ def choose(visit, name):
 
 
 @pytest.mark.parametrize("window", [WIDE, PHONE])
-def test_switch_shows_the_learned_model(open_page, window):
+def test_side_panel_switch_shows_the_learned_model(open_page, window):
     visit = open_page("course/mask", **window)
     assert shows(visit, BY_HAND)
     choose(visit, "learned")
@@ -190,7 +190,7 @@ def test_switch_shows_the_learned_model(open_page, window):
     assert visit.errors == []
 
 
-def test_switch_works_without_scripts_and_paper_has_the_matrices_set_by_hand(phone, address):
+def test_side_panel_switch_works_without_scripts_and_not_in_print(phone, address):
     phone.load(f"{address}course/mask/")
     choose(phone, "learned")
     assert shows(phone, LEARNED)
@@ -200,11 +200,11 @@ def test_switch_works_without_scripts_and_paper_has_the_matrices_set_by_hand(pho
     phone.page.emulate_media(media="screen")
 
 
-def test_page_on_learning_begins_with_the_learned_model(open_page):
+def test_page_on_learning_starts_with_the_learned_model(open_page):
     assert shows(open_page("course/learned", **WIDE), LEARNED)
 
 
-def test_each_page_begins_with_its_own_choice(open_page):
+def test_side_panel_switch_is_not_remembered_across_pages(open_page):
     visit = open_page("course/mask", **WIDE)
     choose(visit, "learned")
     visit.page.locator(".md-footer__link--next").click()
@@ -212,7 +212,7 @@ def test_each_page_begins_with_its_own_choice(open_page):
     assert shows(visit, BY_HAND)
 
 
-def test_editing_turns_the_switch_to_what_it_changes(open_page):
+def test_editing_switches_the_side_panel_to_the_edited_matrices(open_page):
     visit = open_page("course/mask", **WIDE)
     choose(visit, "learned")
     start_editing(visit)
@@ -221,7 +221,7 @@ def test_editing_turns_the_switch_to_what_it_changes(open_page):
     assert shows(visit, BY_HAND)
 
 
-def test_training_leaves_the_panel_at_the_learned_matrices(open_page):
+def test_training_keeps_the_side_panel_on_the_learned_matrices(open_page):
     visit = open_page("course/learned", **WIDE)
     visit.page.get_by_label("rate").first.press("ArrowRight")
     visit.page.wait_for_selector(BAR)
@@ -230,7 +230,7 @@ def test_training_leaves_the_panel_at_the_learned_matrices(open_page):
 
 
 @pytest.mark.parametrize("scheme", ["light", "dark"])
-def test_panel_meets_wcag_2_2_while_editing(open_page, axe, scheme):
+def test_side_panel_meets_wcag_2_2_while_editing(open_page, axe, scheme):
     visit = open_page("course/order", scheme=scheme, **PHONE)
     start_editing(visit)
     visit.finish_transitions()

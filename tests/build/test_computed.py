@@ -62,7 +62,7 @@ def test_cached_steps_are_bitwise_equal(build_steps, monkeypatch):
         assert cached_steps[name].tobytes() == array.tobytes()
 
 
-def test_steps_are_recomputed_if_source_or_library_changes(root, build_steps, monkeypatch):
+def test_steps_are_recomputed_if_code_or_library_changes(root, build_steps, monkeypatch):
     steps = build_steps("self_attention")
     other_steps = {"Q": np.zeros(1)}
     monkeypatch.setattr(computed.examples, "steps", lambda *_: other_steps)
@@ -74,7 +74,7 @@ def test_steps_are_recomputed_if_source_or_library_changes(root, build_steps, mo
     assert build_steps("self_attention") == other_steps
 
 
-def test_graph_is_cached_until_a_source_changes(root, monkeypatch):
+def test_graph_is_cached_until_the_code_changes(root, monkeypatch):
     build = computed.ComputedExamples(root)
     recorded = build.graph("self_attention")
     monkeypatch.setattr(computed.live, "graph", lambda name: {"nodes": []})

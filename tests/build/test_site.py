@@ -85,7 +85,7 @@ def test_search_index_has_words_and_no_markup(indexed_texts):
         assert not re.search(r"katex|\\[a-z]{2}|<(?!class)[a-z]+ ", without_tags), text
 
 
-def test_search_index_excludes_exercises_and_sources(site, indexed_texts):
+def test_search_index_excludes_exercises_and_provenance(site, indexed_texts):
     assert 'id="exercises"' in read_page(site, "course/averages")
     for location in indexed_texts:
         assert not location.endswith(("#exercises", "#where-this-comes-from"))
@@ -318,7 +318,7 @@ def test_changed_input_changes_the_page(one_page_project):
     assert "<td>0.0033" in read_page(one_page_project / "site", "")
 
 
-def test_map_leads_to_every_chapter_of_the_section(site):
+def test_map_links_every_chapter_of_the_section(site):
     page = BeautifulSoup(read_page(site, "reading_order"), "html.parser")
     links = {a["href"] for a in page.select(".map a")}
     chapters = {a["href"] for a in page.select(".md-content details li a")}
@@ -326,7 +326,7 @@ def test_map_leads_to_every_chapter_of_the_section(site):
     assert {link for link in chapters if "mechanisms" in link} <= links
 
 
-def test_pages_of_the_course_say_where_they_stand(site):
+def test_course_pages_show_their_number_and_the_total(site):
     page = BeautifulSoup(read_page(site, "course/scale"), "html.parser")
     progress = page.select_one(".progress")
     assert progress.get_text() == "The course, page 4 of 11"

@@ -8,7 +8,7 @@ from tests.diagnosis import replay
 
 
 @pytest.mark.thorough
-def test_record_on_the_page_is_what_the_check_says():
+def test_recorded_verdicts_on_public_bugs_are_current():
     recorded = json.loads(replay.RECORD.read_text(encoding="utf-8"))
     assert recorded == replay.record(), "run python -m tests.diagnosis.replay"
 

@@ -33,12 +33,12 @@ def test_correct_cache_passes():
         pytest.param(lambda d, m, n: d + n - m <= 0, id="pytorch/pytorch#108108"),
     ],
 )
-def test_faulty_mask_beside_a_cache_is_found(visible):
+def test_wrong_mask_with_a_cache_is_reported(visible):
     with pytest.raises(AssertionError, match=r"position [0-9] is off by"):
         check_cache(lambda x, cache: attend(x, cache, visible), list, INPUTS)
 
 
-def test_cache_that_forgets_is_found():
+def test_incomplete_cache_is_reported():
     def layer(x, cache):
         return attend(x, cache, lambda d, m, n: d <= 0, keep=slice(-5, None))
 

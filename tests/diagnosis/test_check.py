@@ -500,13 +500,15 @@ def test_missing_library_is_refused():
     ],
     ids=["keyword-only", "variadic", "reordered", "reversed", "mask first", "named by an option"],
 )
-def test_arguments_may_stand_in_any_order(in_process, signature, arguments, options, write_target):
+def test_arguments_are_matched_in_any_order(
+    in_process, signature, arguments, options, write_target
+):
     wrapper = f"\ndef wrapper({signature}): return attention({arguments})\n"
     target = write_target(textwrap.dedent(CORRECT_SOURCE) + wrapper, "wrapper")
     assert main(["check", target, *options]) == 0
 
 
-def test_mask_of_ones_and_zeros_is_not_asked_to_add_numbers(in_process, write_target, capsys):
+def test_function_with_a_one_zero_mask_skips_float_masks(in_process, write_target, capsys):
     either_mask = "np.where(mask, scores, -np.inf) if mask.dtype == bool else scores + mask"
     source = CORRECT_SOURCE.replace(either_mask, "scores - 1e30 * (1.0 - mask)")
     assert main(["check", write_target(source), "--verbose"]) == 0

@@ -40,7 +40,7 @@ def check(function):
 
 @pytest.mark.thorough
 @pytest.mark.parametrize("name", FAULTY)
-def test_faulty_function_is_found(name):
+def test_faulty_function_fails(name):
     report = check(FAULTY[name])
     assert report.is_correct is (name in NOTED)
     notes = {note for verdict in report.verdicts for note in verdict.notes}

@@ -44,7 +44,7 @@ def diagnose_in_node(texts):
     return json.loads(completed.stdout)
 
 
-def test_page_and_command_line_give_the_same_diagnosis():
+def test_page_diagnosis_equals_the_command_line():
     unknown = RIGHT.copy()
     unknown[1, 2] += 0.5
     texts = [to_text(array) for to_text in FORMATS.values() for array in (RIGHT, WRONG, unknown)]

@@ -134,7 +134,7 @@ def test_model_continues_both_sentences():
     assert VOCABULARY[steps["next_but_one"]] == "."
 
 
-def test_draw_falls_on_a_word_as_often_as_the_word_is_probable():
+def test_words_are_drawn_with_their_probabilities():
     example = examples.load("course_writing")
     row = np.asarray(examples.steps("course_writing")["probabilities"][:, 0])
     numbers = (np.arange(10_000) + 0.5) / 10_000
@@ -142,7 +142,7 @@ def test_draw_falls_on_a_word_as_often_as_the_word_is_probable():
     np.testing.assert_allclose(shares, row, atol=1e-4)
 
 
-def test_pages_before_positions_leave_both_endings_equally_likely():
+def test_both_endings_are_equally_likely_without_positions():
     steps, fly, sail = examples.steps("course_model"), *map(VOCABULARY.index, ("fly", "sail"))
     next_words = steps["next_words"]
     assert_close(next_words[:2, fly], next_words[:2, sail])
@@ -158,7 +158,7 @@ def test_predictions_after_the_pronoun_coincide_without_head_1():
     assert_close(steps["without_head_1"][0], steps["without_head_1"][1])
 
 
-def test_parts_that_all_ten_rows_need():
+def test_scale_and_norms_alone_can_be_ablated_without_errors():
     steps, parts = examples.steps("course_next_token"), examples.load("course_next_token").PARTS
     right = dict(zip(parts, steps["right"].tolist()[1:], strict=True))
     assert {part for part in parts if right[part] == 10} == {"scale", "first norm", "second norm"}

@@ -96,13 +96,13 @@ def test_each_row_predicts_the_next_word(step, translation):
     assert [vocabulary[token] for token in likeliest] == translation
 
 
-def test_mistakes_of_source_class_change_every_number():
+def test_mistakes_of_the_published_class_change_every_number():
     steps = examples.steps("source_classes")
     for name in ("scaled_by_embed_size", "not_projected", "as_in_the_source"):
         assert np.all(np.abs(steps[f"output_{name}"] - steps["output"]) > 1e-4), name
 
 
-def test_source_class_equals_its_formula_in_pytorch(torch):
+def test_published_class_equals_its_formula_in_pytorch(torch):
     """The class has no projections, divides by the root of embed_size and has an output layer."""
     steps = examples.steps("source_classes")
     heads = torch.tensor(steps["X"].tolist(), dtype=torch.float64).reshape(3, 2, 2).transpose(0, 1)
@@ -131,7 +131,7 @@ def test_equal_halves_of_tokens_give_identical_heads():
     np.testing.assert_array_equal(output[:, :2], output[:, 2:])
 
 
-def test_cross_attention_class_of_source_equals_layer(torch):
+def test_published_cross_attention_class_equals_layer(torch):
     """The published formula in PyTorch, with a mask that has no empty row."""
     steps = examples.steps("source_classes")
     matrices = {f"W_{letter}": steps[f"W_{letter}"] for letter in "QKVO"}

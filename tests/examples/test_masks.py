@@ -82,7 +82,7 @@ def test_masking_the_padding_restores_the_output():
     np.testing.assert_allclose(hidden, steps["right"], rtol=1e-13)
 
 
-def test_data_and_matrices_equal_draws_of_the_source():
+def test_data_and_matrices_equal_the_published_draws():
     random, steps = np.random.RandomState(42), examples.steps("batched_attention")
     for name in ("data", "W_Q", "W_K", "W_V"):  # in the order in which they were drawn
         assert np.array_equal(steps[name], random.randn(*steps[name].shape)), name

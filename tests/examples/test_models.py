@@ -97,7 +97,7 @@ def test_other_rotary_layout_chooses_other_keys():
 MASKS = examples.steps("mask_functions")
 
 
-def test_packed_document_equals_document_alone_only_if_its_positions_restart():
+def test_packed_document_needs_restarted_positions():
     assert all(equal_on_page(MASKS["restarted"], MASKS["alone"]))
     assert not any(equal_on_page(MASKS["running"], MASKS["alone"]))
     assert not any(equal_on_page(MASKS["open"], MASKS["alone"]))
@@ -127,7 +127,7 @@ def test_order_of_sections_changes_images_but_not_text():
     assert alike == [[False] * 3, [False, False, True]], "the last patch is at distance 0"
 
 
-def test_yarn_turns_no_pair_faster_than_plain_or_slower_than_interpolated():
+def test_yarn_speeds_lie_between_interpolated_and_plain():
     _, interpolated, _, paper, code = ROTARY["speeds"]
     for yarn in (paper, code):
         assert ((interpolated <= yarn) & (yarn <= 1)).all()
@@ -181,16 +181,16 @@ def test_one_in_the_denominator_is_a_key_with_a_score_of_zero():
     np.testing.assert_allclose(AROUND["plus_one"], softmax(with_zero)[:, :-1], rtol=1e-14)
 
 
-def test_one_beside_shifted_exponentials_makes_both_rows_alike():
+def test_unshifted_one_makes_both_rows_equal():
     assert all(equal_on_page(*AROUND["plus_one_late"]))
     assert not any(equal_on_page(AROUND["sums_late"], AROUND["sums"]))
 
 
-def test_value_of_finished_key_changes_both_features():
+def test_value_from_rotated_key_changes_both_features():
     assert not any(equal_on_page(AROUND["value_late"], AROUND["value"]))
 
 
-def test_slopes_in_code_for_six_heads_are_other_than_the_formula():
+def test_alibi_slopes_of_code_and_formula_differ_for_six_heads():
     assert not any(equal_on_page(AROUND["slopes_in_code"], AROUND["slopes"]))
     both = {as_text(slope) for name in ("slopes", "slopes_in_code") for slope in AROUND[name]}
     assert len(both) == 10, "two slopes are in both, at other heads"
@@ -201,7 +201,7 @@ NUMBERS_OF_16_BITS = np.arange(2**16, dtype=np.uint16).view(np.float16)
 FINITE = NUMBERS_OF_16_BITS[np.isfinite(NUMBERS_OF_16_BITS)].astype(np.float64)
 
 
-def test_half_keeps_every_number_of_16_bits_and_rounds_between_them_as_numpy_does():
+def test_half_rounds_like_numpy_float16():
     np.testing.assert_array_equal(half(FINITE, np), FINITE)
     ordered = np.unique(FINITE)
     for share in (0.25, 0.5, 0.75):

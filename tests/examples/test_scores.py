@@ -60,7 +60,7 @@ def test_share_beyond_three_deviations_matches_theory():
     assert example.probability_above(2, 1.5) == pytest.approx(math.exp(-1.5) / 2)
 
 
-def test_variance_of_source_is_within_three_standard_deviations():
+def test_published_variance_is_within_three_standard_deviations():
     steps = examples.steps("source_experiment")
     error = steps["source_variance"] - steps["d"]
     assert abs(error) < 3 * steps["standard_deviation_of_source_variance"]
@@ -73,7 +73,7 @@ def test_standard_deviation_of_sum_of_squared_products():
     assert np.std(sums) == pytest.approx(math.sqrt(8 * d), rel=0.15)
 
 
-def test_experiment_of_source_misses_repeated_features():
+def test_published_experiment_misses_repeated_features():
     steps = examples.steps("source_experiment")
     assert steps["repeated_source_variance"] == pytest.approx(15, rel=0.1)
     assert steps["repeated_variance"] == pytest.approx(256, rel=0.1)

@@ -8,7 +8,7 @@ from attention_docs import examples
 from tests import reference
 
 
-def test_column_vectors_match_source_and_values_differ():
+def test_column_vectors_match_the_published_numbers():
     steps = examples.steps("column_vectors")
     np.testing.assert_array_equal(steps["alpha_1"], [16, 20, 41, 37])
     np.testing.assert_array_equal(steps["q_1"], [3, 3, 2])

@@ -94,7 +94,7 @@ def position_on_axis(axis, grid_lines, labels, coordinate):
 
 
 @pytest.mark.parametrize("y", [VARIANCE, VARIANCE._replace(ticks=(0, 5e-6, 1e-5), unit=1e6)])
-def test_points_can_be_read_back(y):
+def test_points_lie_at_their_positions_on_linear_axes(y):
     series = [
         Series("s", [1, 10, 100, 31.6227766], [0, 2.5, 10, 5], points=True),
         Series("t", [1, 100], [0, 10], "query", line=False, points=True),
@@ -107,7 +107,7 @@ def test_points_can_be_read_back(y):
     assert [shape.attributes["fill"] for shape in with_text(picture, "t")] == [colour_of("query")]
 
 
-def test_points_can_be_read_back_from_logarithmic_axes():
+def test_points_lie_at_their_positions_on_logarithmic_axes():
     slope = Axis("slope", (1e-8, 1e-4, 1), logarithmic=True)
     series = [Series("s", [1, 50, 100], [1, 1e-3, 1e-8])]
     assert_shows_series(chart(*series, y=slope), D, slope, series)

@@ -78,7 +78,7 @@ def assert_joins(curve, picture, token, key):
     arrays(float, array_shapes(min_dims=2, max_dims=2, max_side=6), elements=st.floats(0, 30)),
     st.booleans(),
 )
-def test_any_weights_can_be_read_back(weights, single_query):
+def test_weights_can_be_recovered_from_the_drawn_lines(weights, single_query):
     tokens = [f"q{i}" for i in range(weights.shape[0])]
     keys = [f"k{i}" for i in range(weights.shape[1])]
     query = len(weights) - 1 if single_query else None

@@ -155,7 +155,7 @@ def assert_marks(picture, *marks):
 
 
 @given(st.data())
-def test_any_matrix_can_be_read_back(data):
+def test_drawn_matrix_shows_every_number_label_and_mark(data):
     scales = [("diverging", SCORES), ("sequential", WEIGHTS), ("sequential", st.floats(0, 0.5))]
     scale, elements = data.draw(st.sampled_from(scales))
     matrix = data.draw(arrays(float, SMALL_SHAPES, elements=elements))
@@ -182,7 +182,7 @@ def test_any_matrix_can_be_read_back(data):
 
 
 @given(arrays(bool, SMALL_SHAPES))
-def test_any_mask_can_be_read_back(mask):
+def test_drawn_mask_shows_every_entry(mask):
     picture = heatmap(with_step(mask, "a.M"), "A mask of all keys")
     assert_readable(picture)
     assert_shows_cells(picture, "a.M", mask)
@@ -242,7 +242,7 @@ def checked_product(a, b, **options):
     arrays(float, (2, 4), elements=st.floats(-9, 9, allow_subnormal=False)),
     st.data(),
 )
-def test_any_product_can_be_read_back(a, b, data):
+def test_drawn_product_shows_every_number_label_and_mark(a, b, data):
     row, column = data.draw(st.integers(0, 2)), data.draw(st.integers(0, 3))
     names, roles = ("X", "W", "XW"), data.draw(st.permutations(["input", None, "query"]))
     picture = checked_product(a, b, row=row, column=column, roles=roles, names=names)

@@ -274,7 +274,7 @@ def oklab(colour):
 
 
 @pytest.mark.parametrize("scheme", ["fallback", "default", "slate"])
-def test_lines_of_no_role_are_told_apart_from_roles_and_negative_numbers(scheme):
+def test_lines_without_role_differ_in_colour_from_roles(scheme):
     lines, others = SERIES.values(), [*ROLES.values(), MINUS]
     coordinates = {paint: oklab(colour_in(scheme, paint)) for paint in (*lines, *others)}
     pairs = [*itertools.product(lines, others), *itertools.combinations(lines, 2)]

@@ -124,7 +124,7 @@ def test_invalid_sampling_options_are_refused(options, message):
 
 
 @pytest.mark.thorough
-def test_measurement_equals_record():
+def test_real_model_measurements_equal_the_record():
     try:
         path = weights_file()
     except FileNotFoundError as error:

@@ -177,10 +177,10 @@ def test_point_in_space_offers_its_coordinates(visit):
     assert "seaplane, water" in card.inner_text()
 
 
-def test_random_number_shows_formula_but_no_edit_button(open_page):
+def test_drawn_number_shows_formula_but_no_edit_button(open_page):
     visit = open_page("mechanisms/score_distribution")
     card = open_card(visit, '[data-val="score_variance.kurtosis_exact[1]"]')
-    assert "kurtosis proved = 6 / d" in card.inner_text()
+    assert "kurtosis exact = 6 / d" in card.inner_text()
     assert "drawn at random" in card.inner_text()
     assert not card.locator("button", has_text="Try your own numbers").count()
 
@@ -404,7 +404,7 @@ def test_invalid_field_shows_error_and_current_number(visit, typed, number, erro
     assert not visit.page.get_by_text("“x” is not a number").count()
 
 
-def test_leaving_at_once_keeps_edits_out_of_next_address(visit):
+def test_edits_do_not_leak_into_the_address_of_the_next_page(visit):
     start_editing(visit)
     link = visit.page.locator(".md-footer__link--next")
     next_page = link.evaluate("link => link.href")
@@ -580,7 +580,7 @@ def test_failed_request_is_reported_and_the_next_click_retries(visit):
     visit.errors.clear()  # The failed requests were meant to be.
 
 
-def test_print_has_the_note_on_edited_numbers(visit):
+def test_print_shows_the_note_on_edited_numbers(visit):
     start_editing(visit)
     visit.page.locator(FIELD).fill("3")
     visit.page.locator(DIMMED).first.wait_for()

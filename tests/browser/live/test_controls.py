@@ -98,7 +98,7 @@ def edits_of(sliders, positions):
 
 
 @pytest.mark.parametrize("page", PAGES_WITH_SLIDERS)
-def test_page_shows_what_python_computes_at_every_stop(open_page, page):
+def test_page_equals_python_at_every_slider_stop(open_page, page):
     visit = open_page(page)
     visit.page.locator(BOX).first.scroll_into_view_if_needed()
     visit.page.evaluate(NUMBERS_OF_BOXES)
@@ -115,7 +115,7 @@ def test_page_shows_what_python_computes_at_every_stop(open_page, page):
     assert visit.errors == []
 
 
-def test_slider_follows_keys_undo_address_and_done(open_page):
+def test_slider_responds_to_keys_undo_address_and_done(open_page):
     visit = open_page("course/scale")
     slider = visit.page.locator(SLIDER).first
     slider.focus()
@@ -135,7 +135,7 @@ def test_slider_follows_keys_undo_address_and_done(open_page):
     assert slider.input_value() == "1"
 
 
-def test_edits_of_a_control_stay_when_its_inputs_become_fields(open_page):
+def test_slider_edits_survive_opening_the_fields(open_page):
     visit = open_page("course/scale")
     visit.page.evaluate(NUMBERS_OF_BOXES)
     visit.page.evaluate(MOVE, [3, 2])
@@ -147,7 +147,7 @@ def test_edits_of_a_control_stay_when_its_inputs_become_fields(open_page):
     assert visit.page.locator(SLIDER).first.get_attribute("aria-valuetext") == "40"
 
 
-def test_page_shows_what_python_computes_under_every_mask(open_page):
+def test_page_equals_python_under_every_named_mask(open_page):
     visit = open_page("course/mask")
     visit.page.locator(BOX).scroll_into_view_if_needed()
     visit.page.evaluate(NUMBERS_OF_BOXES)
@@ -163,7 +163,7 @@ def test_page_shows_what_python_computes_under_every_mask(open_page):
     assert visit.errors == []
 
 
-def test_mask_is_chosen_by_name_clicked_by_keyboard_and_names_its_leaks(open_page):
+def test_mask_control_accepts_names_clicks_and_keys(open_page):
     visit = open_page("course/mask")
     status = visit.page.locator(STATUS)
     assert status.inner_text() == "No word sees a later one."
@@ -212,7 +212,7 @@ def test_controls_meet_wcag_2_2_and_fit_a_phone(open_page, axe, page, scheme):
     assert visit.page.evaluate(HORIZONTAL_OVERFLOW) <= 0
 
 
-def test_triangle_of_the_values_follows_an_edit_of_one(open_page):
+def test_triangle_of_values_follows_an_edit(open_page):
     visit = open_page("course/formula")
     corners = "document.querySelector('[data-outline]').getAttribute('d')"
     before = visit.page.evaluate(corners)

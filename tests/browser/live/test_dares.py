@@ -44,7 +44,7 @@ def shown_numbers(visit):
 
 @pytest.mark.parametrize("window", WINDOWS, ids=["desktop", "phone"])
 @pytest.mark.parametrize("page", PAGES)
-def test_dare_is_met_by_its_answer_in_sight_of_the_figure(open_page, page, window):
+def test_answer_of_a_dare_meets_it_with_the_figure_visible(open_page, page, window):
     visit = open_page(f"course/{page}", **window)
     before = shown_numbers(visit)
     # Each from where the one before it ended, because moving a slider of one puts the others back.
@@ -71,7 +71,7 @@ def test_dare_is_met_by_its_answer_in_sight_of_the_figure(open_page, page, windo
     assert visit.errors == []
 
 
-def test_dare_without_scripts_is_an_exercise_with_a_folded_answer(phone, address):
+def test_dare_is_a_folded_exercise_without_scripts(phone, address):
     phone.load(f"{address}course/mask/")
     dare = phone.page.locator(".dare").first
     assert dare.locator("button").is_hidden()

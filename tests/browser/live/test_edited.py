@@ -115,7 +115,7 @@ def test_figure_description_is_replaced_during_edits(open_page):
     assert description.text_content() == before
 
 
-def test_tab_stop_of_points_shows_edited_numbers(open_page):
+def test_focused_chart_points_show_edited_numbers(open_page):
     visit = open_page("mechanisms/self_attention")
     edit_inputs(visit, "values_in_space")
     visit.page.keyboard.press("Tab")

@@ -18,7 +18,7 @@ MAX_JUMP = 300
 
 @pytest.mark.parametrize("window", WINDOWS, ids=["desktop", "phone"])
 @pytest.mark.parametrize("page", PAGES)
-def test_editing_starts_where_the_reader_is_in_sight_of_the_figure(open_page, page, window):
+def test_fields_open_near_the_button_with_the_figure_visible(open_page, page, window):
     visit = open_page(f"course/{page}", **window)
     for button in visit.page.locator(".live-try").all():
         button.evaluate(SHOW)

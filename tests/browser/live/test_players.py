@@ -40,7 +40,7 @@ NUMBERS = """
 
 
 @each_page
-def test_reader_steps_through_all_states(open_page, page):
+def test_player_steps_through_all_states(open_page, page):
     visit = open_page(page)
     count = PAGES[page]
     visit.wait_until("document.querySelector('.player').dataset.ready === ''")
@@ -65,7 +65,7 @@ def test_reader_steps_through_all_states(open_page, page):
 
 
 @pytest.mark.parametrize("page", INPUTS)
-def test_all_states_show_what_python_computes_after_an_edit(open_page, page):
+def test_all_player_states_equal_python_after_an_edit(open_page, page):
     example, step = INPUTS[page]
     array = np.array(examples.steps(example)[step])
     array[1, 0] = 3
@@ -78,7 +78,9 @@ def test_all_states_show_what_python_computes_after_an_edit(open_page, page):
 
 
 @each_page
-def test_all_states_are_seen_without_scripts_and_on_paper(phone, open_page, address, page):
+def test_all_player_states_are_visible_without_scripts_and_in_print(
+    phone, open_page, address, page
+):
     phone.load(address + url_path(page))
     assert all(drawing.is_visible() for drawing in phone.page.locator(f"{PLAYER} svg").all())
     assert not phone.page.locator(SLIDER).is_visible()
@@ -95,7 +97,7 @@ def count_animations_of_a_step(visit):
     return visit.page.evaluate(ANIMATIONS)
 
 
-def test_numbers_move_when_the_reader_steps_unless_motion_is_reduced(open_page, desktop, address):
+def test_player_animates_unless_motion_is_reduced(open_page, desktop, address):
     assert count_animations_of_a_step(open_page("mechanisms/heads_in_code")) > 0
     desktop.load(address + url_path("mechanisms/heads_in_code"))
     # Other tests leave it on paper.

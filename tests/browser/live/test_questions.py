@@ -92,7 +92,7 @@ def test_answers_are_folded_without_scripts(browser, address):
 
 
 @pytest.mark.parametrize("scheme", ["light", "dark"])
-def test_verdicts_have_enough_contrast(open_page, axe, scheme):
+def test_answer_verdicts_have_enough_contrast(open_page, axe, scheme):
     visit = open_page(PAGE, scheme=scheme, width=320)
     fields = visit.page.locator(".ask input").all()
     for text, field in zip(["3", "7", "0.7436"], fields, strict=False):

@@ -40,7 +40,7 @@ VISIBLE_CLAIMS = """
 
 @pytest.mark.thorough
 @pytest.mark.parametrize("page", PAGES)
-def test_random_edits_leave_no_sentence_about_the_words(open_page, page):
+def test_random_edits_dim_every_sentence_about_the_words(open_page, page):
     visit = open_page(f"course/{page}")
     visit.page.locator(".live-try").last.dispatch_event("click")
     visit.page.wait_for_selector(".live-field")

@@ -51,7 +51,7 @@ def assert_digits(visit, steps):
         assert digits.replace("−", "-") == number(steps[step][indices]), (reference, index)
 
 
-def test_every_step_shows_digits_of_training_in_python(open_page):
+def test_every_training_step_equals_python(open_page):
     numbers = [0, 1, 10, 100, 200]
     expected = steps_of_training(0.03, numbers)
     visit = open_page(PAGE)
@@ -71,7 +71,7 @@ def test_every_step_shows_digits_of_training_in_python(open_page):
 
 
 @pytest.mark.parametrize(("position", "rate", "count"), [(5, 0.3, 40), (0, 0.001, 10)])
-def test_another_rate_starts_over(open_page, position, rate, count):
+def test_changing_the_rate_restarts_training(open_page, position, rate, count):
     expected = steps_of_training(rate, [0, count])
     visit = open_page(PAGE)
     train(visit, 5)
@@ -85,7 +85,7 @@ def test_another_rate_starts_over(open_page, position, rate, count):
     assert_digits(visit, expected[count])
 
 
-def test_training_ends_when_the_page_is_left(open_page):
+def test_training_stops_when_leaving_the_page(open_page):
     visit = open_page(PAGE)
     train(visit, 5)
     for page in ("next_token", "learned"):

@@ -93,7 +93,7 @@ def test_panels_of_a_figure_are_side_by_side():
     assert pictures.drawing_name(drawing) == "Two < three"
 
 
-def test_first_drawing_may_be_a_diagram_or_panels_but_no_stage_of_the_panel():
+def test_first_drawing_skips_the_side_panel():
     panels = beside([matrix_panel(np.eye(2), "A"), matrix_panel(np.eye(2), "B")], "Two")
     stage_figure = figure(matrix_panel(np.eye(2), "A"), "A", "step")
     assert pictures.first_drawing(stage_figure + WIDE_DIAGRAM + panels) == WIDE_DIAGRAM

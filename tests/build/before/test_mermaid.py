@@ -27,7 +27,7 @@ def test_parse_reads_text_and_role_of_nodes():
     }
 
 
-def test_later_mention_by_name_keeps_text_and_role():
+def test_later_mention_of_a_node_keeps_its_text_and_role():
     flowchart = parse_statements('A["First"]:::key', "A --> B", "A --- C")
     assert flowchart.nodes["A"] == Node(("First",), "key")
 

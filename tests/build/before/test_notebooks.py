@@ -177,7 +177,7 @@ def test_package_digest_depends_on_installed_versions(package, monkeypatch):
     assert cache.package_digest(package) != digest
 
 
-def test_package_digest_depends_on_all_sources_but_publish(package):
+def test_package_digest_depends_on_all_modules_but_publish(package):
     digest = cache.package_digest(package)
     (package / "publish" / "project.py").write_text("# changed\n", encoding="utf-8")
     assert cache.package_digest(package) == digest

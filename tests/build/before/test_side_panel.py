@@ -42,7 +42,7 @@ def draw(name, matrices):
 
 @each_panel
 @each_switch_position
-def test_stages_are_readable_and_fit_beside_the_text(name, matrices):
+def test_side_panel_stages_are_readable_and_fit_their_width(name, matrices):
     pictures = svgs_of(draw(name, matrices))
     for picture in pictures:
         assert_readable(picture)
@@ -64,7 +64,7 @@ def test_every_matrix_has_words_at_rows_and_columns(name, matrices):
 
 @each_panel
 @each_switch_position
-def test_matrices_of_one_of_several_heads_name_it(name, matrices):
+def test_side_panel_matrices_name_their_head(name, matrices):
     one_head = matrices == "by-hand" and name in (
         "projections",
         "formula",
@@ -77,7 +77,7 @@ def test_matrices_of_one_of_several_heads_name_it(name, matrices):
         assert bool(re.search("head [12]|H[₁₂]", stage)) == bool(is_of_a_head and not one_head)
 
 
-def test_shown_reasons_have_almost_all_the_probability_of_the_learned_model():
+def test_side_panel_shows_the_probable_words_of_the_learned_model():
     assert EXAMPLES.steps("course_learned")["reasons"].sum() > 0.99
 
 
@@ -101,7 +101,7 @@ def test_cells_have_the_number_of_their_reference(name, matrices):
 
 @each_panel
 @each_switch_position
-def test_stage_is_enlarged_once_for_each_head_and_the_next_word_is_last(name, matrices):
+def test_enlarged_stage_exists_once_per_head_before_the_next_word(name, matrices):
     classes = re.findall(r'<details class="(stage(?: [^"]*)?)"', draw(name, matrices))
     shows_both_heads = matrices == "by-hand" and name in ("heads", "learned")
     assert sum("main" in each for each in classes) == (2 if shows_both_heads else 1)
@@ -119,7 +119,7 @@ def test_bars_are_as_long_as_the_probabilities(name):
 
 
 @each_panel
-def test_output_of_the_pronoun_is_what_the_next_word_follows_from(name):
+def test_side_panel_output_leads_to_its_next_word(name):
     """The panel of each page up to the heads is one chain of computations."""
     reference, row = SIDE_PANELS[name].next_word
     *_, matrix = next(stage.matrices for stage in SIDE_PANELS[name].stages if stage.key == "output")

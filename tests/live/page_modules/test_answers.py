@@ -55,7 +55,7 @@ def test_whole_number_needs_no_decimals():
 
 
 @pytest.mark.parametrize("text", ["", "  ", "0,23", "a lot"])
-def test_other_text_is_neither_right_nor_wrong(text):
+def test_unparsable_answer_gets_no_verdict(text):
     ((is_right, message),) = number_verdicts([(text, WEIGHT)])
     assert is_right is None
     assert "expected" in message
