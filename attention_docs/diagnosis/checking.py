@@ -85,7 +85,7 @@ def check_with(
     if settings.mask == "hide" and not is_mask_given:
         verdicts = [note_inverted_mask(verdict, expect) for verdict in verdicts]
     first = next((verdict for verdict in verdicts if verdict.status == WRONG), None)
-    memory = describe_memory(worker, description, settings, outcomes, first)
+    memory = describe_nondeterminism(worker, description, settings, outcomes, first)
     if memory:
         blamed = first or verdicts[0]
         verdicts = [replace(v, status=WRONG, reason=memory) if v is blamed else v for v in verdicts]
@@ -182,7 +182,7 @@ def is_bug(case: Case, outcome: Outcome, description: Description, settings: Set
     return not (lacks_feature.get(case.name) or is_one_sided or is_numpy_bfloat16)
 
 
-def describe_memory(
+def describe_nondeterminism(
     worker: Worker,
     description: Description,
     settings: Settings,

@@ -130,7 +130,7 @@ def parse_rows(text: str) -> list[list[PrintedNumber]]:
 
 
 def parse_number(cell: re.Match[str], decimals: int) -> PrintedNumber:
-    """Return the number, with half a step of its last decimal as tolerance, and a little more."""
+    """Return the number, with a tolerance for rounding to its last decimal and to float32."""
     exponent = int(cell["power"] or 0) - decimals
     last_decimal = float(f"1e{exponent}")  # not 10.0**exponent, which raises where this is infinite
     return PrintedNumber(float(cell[0]), 0.51 * last_decimal + FLOAT32_ERROR)

@@ -80,12 +80,9 @@ def sliced(call: Call, **sizes: int) -> Call:
         """Shorten an array along the axes of `sizes`, unless it broadcasts there."""
         if array is None:
             return None
-        slices = [
-            slice(sizes.get(axis)) if array.shape[i - len(axes)] > 1 else slice(None)
-            for i, axis in enumerate(axes)
-            if i >= len(axes) - array.ndim
-        ]
-        return array[tuple(slices)]
+        own_axes = axes[len(axes) - array.ndim :]  # a mask may lack leading axes
+        lengths = zip(own_axes, array.shape, strict=True)
+        return array[tuple(slice(sizes.get(axis) if n > 1 else None) for axis, n in lengths)]
 
     return replace(
         call,

@@ -99,7 +99,7 @@ from attention_docs.softmax import softmax
 TITLE = "The next token, and the one after it"
 SOURCE = "our own example"
 
-FLY_PLACED = [1, 0, 1, 0, 0, -0.8432, 0.5376]  # the word, with the clock of position 6
+FLY_WITH_POSITION = [1, 0, 1, 0, 0, -0.8432, 0.5376]  # the word, with the clock of position 6
 TEMPERATURES = [0.5, 1, 2]
 PARTS = [
     "positions",
@@ -141,7 +141,7 @@ def steps(xp: ModuleType = numpy) -> dict[str, Array]:
     output, logits, probabilities = predict(xp, with_positions, attention["output"])
     n = with_positions.shape[0]
     following = xp.stack([probabilities[i, i + 1] for i in range(n)])
-    fly = xp.asarray(FLY_PLACED, dtype=xp.float64)
+    fly = xp.asarray(FLY_WITH_POSITION, dtype=xp.float64)
     longer = xp.concat([with_positions, fly[None, :]])
     appended = predict(xp, longer, multi_head_output(xp, longer))[2][-1, :]
     temperatures = xp.asarray(TEMPERATURES, dtype=xp.float64)

@@ -1,4 +1,4 @@
-"""The panel of the course pages: in sight, out of the way, and in step with every edit."""
+"""The side panel of the course pages: its size and position, its switch, and its updates."""
 
 import numpy as np
 import pytest

@@ -54,6 +54,7 @@ def test_used_css_variables_keep_their_definitions(site):
 
 def test_stylesheet_urls_are_absolute(browser, address):
     page = browser.new_page()
+    # Without the theme's script, which would resolve the addresses itself.
     page.route("**/bundle.*.js", lambda route: route.abort())
     page.goto(address)
     sheets = page.locator("link[rel=stylesheet]").evaluate_all(

@@ -52,7 +52,7 @@ def test_clock_hands_differ_by_equal_rotations():
     hands = np.array(INPUTS["E"])[:, 5:]
     rotation = np.array([[0.6, 0.8], [-0.8, 0.6]])
     assert_close(hands[1:], hands[:-1] @ rotation.T)
-    fly = examples.load("course_next_token").FLY_PLACED[5:]
+    fly = examples.load("course_next_token").FLY_WITH_POSITION[5:]
     assert_close(fly, rotation @ hands[-1])
     assert len(np.unique(hands.round(9), axis=0)) == len(hands)
 

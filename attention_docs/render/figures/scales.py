@@ -13,7 +13,7 @@ from attention_docs.render.numbers import number
 
 OPACITY_UNDER_TEXT = 0.5
 OPACITY = 0.8
-# The hues of the roles, light enough to be told apart below text, and that of all negative numbers.
+# The hues of the roles, and that of negative numbers, light enough to distinguish below text.
 FILLS = {
     "input": "var(--fill-input, #7a828e)",
     "query": "var(--fill-query, #3d85e8)",

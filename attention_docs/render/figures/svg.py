@@ -194,7 +194,7 @@ def figure(panel: Panel, name: str, css_class: str = "drawing") -> Html:
 
 
 def below(panels: Sequence[Panel], name: str) -> Panel:
-    """Return panels below each other as one panel."""
+    """Stack panels vertically in one panel."""
     y, body = 0.0, []
     for panel in panels:
         body.append(translated(0, y, panel.body))
@@ -207,7 +207,7 @@ def below(panels: Sequence[Panel], name: str) -> Panel:
 def beside(panels: Sequence[Panel], name: str) -> Html:
     """Return a finished figure of several panels, each an SVG of its own with its own name.
 
-    The style sheet puts them side by side, or below each other on a narrow screen.
+    The style sheet puts them side by side, or one above the other on a narrow screen.
 
     Raises:
         ValueError: if the figure or a panel has no name, or a panel no description.

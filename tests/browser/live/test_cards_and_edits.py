@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from attention_docs.publish.before.figures import todays_models
-from attention_docs.publish.before.figures.registry import FIGURES, svg_for_all_widths
+from attention_docs.publish.before.figures.registry import FIGURES, svg_for_each_width
 from attention_docs.render.figures.scales import FILLS, MINUS, scale_of
 from attention_docs.render.numbers import html_number, number
 from attention_docs.render.table import table
@@ -321,7 +321,7 @@ def test_chart_points_move_as_python_draws_them(open_page, monkeypatch):
     query[0, 0] += 0.1
     steps = replay("tiles", {"Q": query}).steps
     draw = FIGURES["softmax_in_one_pass"]
-    expected = coordinates(svg_for_all_widths(draw, lambda name: steps))
+    expected = coordinates(svg_for_each_width(draw, lambda name: steps))
     visit = open_page("mechanisms/tiles")
     charts = visit.page.locator("figure:has(svg [data-axis])")  # for a wide text and for a phone
     before = coordinates(charts.inner_html())

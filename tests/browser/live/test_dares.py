@@ -1,4 +1,4 @@
-"""Dares: met by their answers, with slider and figure in sight."""
+"""Dares: met by their answers, with slider and figure visible."""
 
 import pytest
 

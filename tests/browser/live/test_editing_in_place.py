@@ -1,4 +1,4 @@
-"""Editing on course pages starts where the reader is, with field and figure in sight."""
+"""Editing on course pages opens fields near the reader, with field and figure visible."""
 
 import pytest
 

@@ -148,59 +148,59 @@ def test_site_without_address_has_no_pictures_or_tags(one_page_project, environm
 
 
 @pytest.fixture(scope="module")
-def heads(site):
+def tags_by_page(site):
     """Title, canonical link and meta tags of each page, by address."""
-    heads = {}
+    tags_by_page = {}
     for page in sorted(site.rglob("index.html")):
         html = page.read_text(encoding="utf-8").partition("</head>")[0]
-        head = BeautifulSoup(html, "html.parser")
+        head_html = BeautifulSoup(html, "html.parser")
         meta_tags = [
             (tag.get("property") or tag.get("name"), tag["content"])
-            for tag in head.find_all("meta", content=True)
+            for tag in head_html.find_all("meta", content=True)
         ]
         assert len(dict(meta_tags)) == len(meta_tags), f"{page}: duplicate tags"
-        (canonical,) = head.find_all("link", rel="canonical")
+        (canonical,) = head_html.find_all("link", rel="canonical")
         folder = page.parent.relative_to(site).as_posix()
         address = ADDRESS if folder == "." else f"{ADDRESS}{folder}/"
-        heads[address] = {
-            "title": head.title.string,
+        tags_by_page[address] = {
+            "title": head_html.title.string,
             "canonical": canonical["href"],
             **dict(meta_tags),
         }
-    return heads
+    return tags_by_page
 
 
-def test_every_page_has_title_address_and_unique_description(heads):
-    assert len(heads) > 50
-    for address, head in heads.items():
-        assert head["title"]
-        assert head["canonical"] == head["og:url"] == address
-        assert head["description"] == unescape(head["og:description"])
-    assert all(head["description"].strip() for head in heads.values())
-    assert len({head["description"] for head in heads.values()}) == len(heads)
+def test_every_page_has_title_address_and_unique_description(tags_by_page):
+    assert len(tags_by_page) > 50
+    for address, tags in tags_by_page.items():
+        assert tags["title"]
+        assert tags["canonical"] == tags["og:url"] == address
+        assert tags["description"] == unescape(tags["og:description"])
+    assert all(tags["description"].strip() for tags in tags_by_page.values())
+    assert len({tags["description"] for tags in tags_by_page.values()}) == len(tags_by_page)
 
 
-def test_every_page_has_open_graph_tags(heads):
-    for head in heads.values():
-        assert head["og:title"]
-        assert head["og:site_name"] == "Attention, computed"
-        assert head["og:image:alt"]
-        assert (head["og:image:width"], head["og:image:height"]) == ("1200", "630")
-        assert head["twitter:card"] == "summary_large_image"
+def test_every_page_has_open_graph_tags(tags_by_page):
+    for tags in tags_by_page.values():
+        assert tags["og:title"]
+        assert tags["og:site_name"] == "Attention, computed"
+        assert tags["og:image:alt"]
+        assert (tags["og:image:width"], tags["og:image:height"]) == ("1200", "630")
+        assert tags["twitter:card"] == "summary_large_image"
 
 
-def test_only_the_home_page_is_tagged_as_website(heads):
-    websites = [address for address, head in heads.items() if head["og:type"] == "website"]
+def test_only_the_home_page_is_tagged_as_website(tags_by_page):
+    websites = [address for address, tags in tags_by_page.items() if tags["og:type"] == "website"]
     assert websites == [ADDRESS]
-    assert heads[ADDRESS]["og:title"] == "Attention, computed"
+    assert tags_by_page[ADDRESS]["og:title"] == "Attention, computed"
 
 
-def test_every_picture_exists_and_is_small(heads, site):
-    images = [head["og:image"] for head in heads.values()]
+def test_every_picture_exists_and_is_small(tags_by_page, site):
+    images = [tags["og:image"] for tags in tags_by_page.values()]
     assert all(image.startswith(ADDRESS) for image in images)
     files = {site / image.removeprefix(ADDRESS) for image in images}
     assert files == set(site.glob("assets/pictures/**/*.png"))
-    assert len(files) == len(heads)
+    assert len(files) == len(tags_by_page)
     for file in files:
         picture = file.read_bytes()
         assert png_size(picture) == (1200, 630)

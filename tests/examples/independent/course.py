@@ -340,7 +340,7 @@ def course_next_token(literals):
     predicted = probabilities(literals, output)
     other = add(swap_nouns(literals["X"]), literals["E"])
     losses = [-math.log(row[i + 1]) for i, row in enumerate(predicted)]
-    longer = [*rows, literals["FLY_PLACED"]]
+    longer = [*rows, literals["FLY_WITH_POSITION"]]
     appended = probabilities(
         literals, block(literals, longer, multi_head_output(literals, longer))
     )[-1]

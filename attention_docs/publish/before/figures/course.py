@@ -20,7 +20,7 @@ from attention_docs.publish.before.figures.drawings.bars import bars_panel
 from attention_docs.publish.before.figures.drawings.course_drawings import (
     Arrow,
     LabelledRow,
-    chips_panel,
+    boxed_words_panel,
     labelled_rows_panel,
     plane,
     row_times_matrix,
@@ -107,7 +107,7 @@ def course_sentences(steps_of: StepsOf) -> Html:
     claim(next_words == ["fly", "sail"], "It depends on who *they* are")
     claim(sorted(WORDS) == sorted(SWAPPED), "Two sentences of the same words")
     sentences = [[*WORDS, next_words[0]], [*SWAPPED, next_words[1]]]
-    return figure(chips_panel(sentences, THEY, BIRDS), "Two sentences and their next words")
+    return figure(boxed_words_panel(sentences, THEY, BIRDS), "Two sentences and their next words")
 
 
 @site_figure
@@ -140,7 +140,7 @@ def course_plane(steps_of: StepsOf) -> Html:
 
 
 @site_figure
-def course_alike(steps_of: StepsOf) -> Html:
+def course_similarity(steps_of: StepsOf) -> Html:
     r"""The weights that come from similarity, one row for each word, and what becomes of the nouns.
     In the marked row, *birds* divides its weight mainly between itself and *boats*. Every word
     gives itself more than it gives to any other. The averages of the two nouns, solid, lie closer
@@ -166,7 +166,7 @@ def course_alike(steps_of: StepsOf) -> Html:
 
 
 @site_figure
-def course_asked(steps_of: StepsOf) -> Html:
+def course_query(steps_of: StepsOf) -> Html:
     r"""Where *they* looks, first by similarity alone, then with the query and the keys that this
     page introduces. The thicker a line, the larger the weight: *they* turns from itself to the two
     nouns."""
@@ -182,7 +182,7 @@ def course_asked(steps_of: StepsOf) -> Html:
 
 
 @site_figure
-def course_row(steps_of: StepsOf) -> Html:
+def course_one_row(steps_of: StepsOf) -> Html:
     r"""One row from top to bottom: the word *they*, its query, its scores, its weights and its
     output. The number in each step belongs to the feature or the word above it."""
     steps = steps_of("course_projections")
@@ -264,7 +264,7 @@ def turned_query(steps_of: StepsOf) -> Html:
 
 
 @site_figure
-def course_cell(steps_of: StepsOf) -> Html:
+def course_one_number(steps_of: StepsOf) -> Html:
     r"""The last step: the weights of *they*, row 5 of $\weights{A}$, average the column *air* of
     the values $\value{V}$. The result stands where the two meet, in the output $\output{O}$."""
     steps = steps_of("course_formula")
@@ -307,7 +307,7 @@ def course_clock(steps_of: StepsOf) -> Html:
 
 
 @site_figure
-def course_first(steps_of: StepsOf) -> Html:
+def course_positions(steps_of: StepsOf) -> Html:
     r"""Where *they* looks in the two sentences, with positions. Now it finds the noun that comes
     first, whichever it is, and the other noun gets almost nothing."""
     steps = steps_of("course_order")
@@ -378,7 +378,7 @@ def course_heads(steps_of: StepsOf) -> Html:
 
 
 @site_figure
-def course_turned(steps_of: StepsOf) -> Html:
+def course_rotated_query(steps_of: StepsOf) -> Html:
     r"""The query and the keys of head 2, to scale. The keys are the hands of the clock, twice as
     long, each with its score. The query of *pass* is its hand, turned back by one step and five
     times as long. It points exactly where the key of *birds* points, so *birds* has the largest
@@ -394,7 +394,7 @@ def course_turned(steps_of: StepsOf) -> Html:
 
 
 @site_figure
-def course_joined(steps_of: StepsOf) -> Html:
+def course_output_projection(steps_of: StepsOf) -> Html:
     r"""The word *they*: what the two heads have found stands on the left, eight numbers below each
     other. Each number multiplies its row of $W_O$, and the sum of the rows is the output. The lower
     half of $W_O$ drops the *air* and *water* of head 2."""
@@ -408,7 +408,7 @@ def course_joined(steps_of: StepsOf) -> Html:
 
 
 @site_figure
-def course_they(steps_of: StepsOf) -> Html:
+def course_block_steps(steps_of: StepsOf) -> Html:
     r"""The word *they* on its way through the block, from top to bottom. Attention adds *air*, the
     mark of the noun, and a *reason*. The feed-forward network exchanges *refers* for an *action*.
     Each norm brings the row back to one scale."""

@@ -115,7 +115,7 @@ def real_heads(steps_of: StepsOf) -> Html:
 def draw_heads(pictures: Mapping[tuple[int, int], Rows]) -> str:
     """Draw heads, each at its upper left corner, as one path of vertical lines for each shade.
 
-    Coordinates count cells. Cells below each other are one line, because a sink fills a column.
+    Coordinates count cells. Adjacent cells of a column are one line, because a sink fills a column.
     """
     paths = []
     for opacity, percents in SHADES.items():

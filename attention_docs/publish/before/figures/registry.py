@@ -53,15 +53,15 @@ def figure_block(name: str, steps_of: StepsOf, add_insert: Callable[[str], str])
         raise LookupError(
             f"figure {name!r} is unknown; expected one of {', '.join(sorted(FIGURES))}"
         )
-    svg = add_insert(svg_for_all_widths(FIGURES[name], steps_of))
+    svg = add_insert(svg_for_each_width(FIGURES[name], steps_of))
     caption = " ".join((inspect.getdoc(FIGURES[name]) or "").split())
     if not caption:
         raise ValueError(f"figure {name!r} has no docstring, and so no caption")
     return FIGURE_HTML.format(svg=svg, caption=caption)
 
 
-def svg_for_all_widths(draw: Draw, steps_of: StepsOf) -> str:
-    """Return a figure; if it has charts, once for a wide text and once for that of a phone."""
+def svg_for_each_width(draw: Draw, steps_of: StepsOf) -> str:
+    """Return a figure; one with charts is drawn twice, for a wide and for a narrow text column."""
     wide, narrow = (draw_for(draw, steps_of, width) for width in (TEXT_WIDTH, PHONE_TEXT_WIDTH))
     if wide == narrow:
         return wide

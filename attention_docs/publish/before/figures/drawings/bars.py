@@ -33,7 +33,7 @@ def bars_panel(
     largest: float = 1.0,
     room_for: Sequence[str] = (),
 ) -> Panel:
-    """Draw a row of numbers as bars below each other; an edit in the page changes their lengths.
+    """Draw a row of numbers as stacked horizontal bars; an edit in the page changes their lengths.
 
     Args:
         name: the title of the panel.

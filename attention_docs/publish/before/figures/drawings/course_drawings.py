@@ -22,7 +22,7 @@ from attention_docs.render.references import row_reference
 NamedMatrix = tuple[str, np.ndarray]
 
 
-def chips_panel(sentences: Sequence[Sequence[str]], pronoun: int, noun: int) -> Panel:
+def boxed_words_panel(sentences: Sequence[Sequence[str]], pronoun: int, noun: int) -> Panel:
     """Draw each sentence as a row of words in boxes, with an arc from the pronoun to its noun.
 
     The last word is the one to be predicted; its box is dashed.
@@ -140,7 +140,7 @@ class LabelledRow(NamedTuple):
 
 
 def labelled_rows_panel(name: str, rows: Sequence[LabelledRow]) -> Panel:
-    """Draw rows of numbers below each other, each with the labels of its columns."""
+    """Draw rows of numbers, one above the other, each with the labels of its columns."""
     x = max(text_width(row.name) for row in rows) + 12
     width = max(6 + text_width(text) for row in rows for text in row.labels)
     width = max(width, *(cells.width_for_numbers(row.numbers) for row in rows))

@@ -25,7 +25,7 @@ class Hand(NamedTuple):
 
 
 def dial(x: float, y: float, radius: float, hands: Sequence[Hand], length: float) -> str:
-    """Draw a dial with its centre at (x, y), whose rim is at `length` in the units of the hands."""
+    """Draw a dial with its centre at (x, y), whose radius stands for `length`."""
     r = f"{radius:g}"
     ends = (f"{r} -{r}", f"{r} {r}", f"-{r} {r}", f"-{r} -{r}")
     arcs = "".join(f"a{r} {r} 0 0 1 {end}" for end in ends)

@@ -132,7 +132,7 @@ def real_sentence_html() -> str:
 def word_html(
     sentence: str, words: list[str], weights: np.ndarray, digits: list[str], fraction: str
 ) -> str:
-    """Return a word, its share of each word up to itself, and how the largest comes about."""
+    """Return a word, its share of each word up to itself, and the reason for the largest."""
     query = len(digits) - 1
     shares = "".join(
         SHARE_HTML.format(
