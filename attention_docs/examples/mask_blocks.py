@@ -2,8 +2,8 @@
 
 A query sees itself and `window` keys before it, or one of the first `prefix` keys, if both stand in
 one document and in one chunk. The first document ends before position `second`. `weights` are those
-of equal scores under this mask. `shares` say for each block of two queries and two keys which share
-of its pairs takes part: none in an empty block, all in a full one. `computed` blocks are not empty,
+of equal scores under this mask. `counts` say for each block of two queries and two keys how many of
+its pairs take part: none in an empty block, four in a full one. `computed` blocks are not empty,
 and `partial` ones need the mask.
 
 >>> show(steps())
@@ -33,11 +33,11 @@ weights 8 x 8
  [     0      0      0 0.3333 0.3333 0.3333      0      0]
  [     0      0      0 0.2500 0.2500 0.2500 0.2500      0]
  [     0      0      0 0.2000 0.2000 0.2000 0.2000 0.2000]]
-shares 4 x 4
-[[0.7500      0      0      0]
- [0.5000 0.5000      0      0]
- [     0 0.5000 0.7500      0]
- [     0 0.5000      1 0.7500]]
+counts 4 x 4
+[[3 0 0 0]
+ [2 2 0 0]
+ [0 2 3 0]
+ [0 2 4 3]]
 pairs number
 21
 computed number
@@ -65,7 +65,7 @@ BLOCKS = ["0, 1", "2, 3", "4, 5", "6, 7"]
 LABELS = {
     "mask": (POSITIONS, POSITIONS),
     "weights": (POSITIONS, POSITIONS),
-    "shares": (BLOCKS,) * 2,
+    "counts": (BLOCKS,) * 2,
 }
 
 
@@ -86,7 +86,7 @@ def steps(xp: ModuleType = numpy) -> dict[str, Array]:
     mask = create_mask(sees, TOKENS, xp=xp)
     equal_scores = xp.zeros((TOKENS, TOKENS), dtype=xp.float64)
     hidden = xp.full((TOKENS, TOKENS), -xp.inf, dtype=xp.float64)
-    shares = share_of_blocks(xp.astype(mask, xp.float64), xp)
+    counts = count_in_blocks(xp.astype(mask, xp.int64), xp)
     return {
         "window": window,
         "prefix": prefix,
@@ -94,14 +94,14 @@ def steps(xp: ModuleType = numpy) -> dict[str, Array]:
         "chunk": chunk,
         "mask": mask,
         "weights": softmax(xp.where(mask, equal_scores, hidden)),
-        "shares": shares,
+        "counts": counts,
         "pairs": xp.count_nonzero(mask),
-        "computed": xp.count_nonzero(shares > 0),
-        "partial": xp.count_nonzero((shares > 0) & (shares < 1)),
+        "computed": xp.count_nonzero(counts > 0),
+        "partial": xp.count_nonzero((counts > 0) & (counts < BLOCK**2)),
     }
 
 
-def share_of_blocks(mask: Array, xp: ModuleType) -> Array:
-    """Return the share of pairs that takes part in each block of a mask."""
+def count_in_blocks(mask: Array, xp: ModuleType) -> Array:
+    """Return the number of pairs that take part in each block of a mask of zeros and ones."""
     blocks = mask.shape[0] // BLOCK
-    return xp.mean(xp.mean(xp.reshape(mask, (blocks, BLOCK, blocks, BLOCK)), axis=3), axis=1)
+    return xp.sum(xp.sum(xp.reshape(mask, (blocks, BLOCK, blocks, BLOCK)), axis=3), axis=1)

@@ -286,7 +286,7 @@ def mask_blocks(literals):
     return {
         "mask": boolean_mask(sees, n, n),
         "weights": [[(j in keys) / len(keys) for j in range(n)] for keys in visible],
-        "shares": [[count / size**2 for count in row] for row in counts],
+        "counts": counts,
         "pairs": len(pairs),
         "computed": sum(count > 0 for count in flat),
         "partial": sum(0 < count < size**2 for count in flat),

@@ -76,10 +76,10 @@ def mask_functions(steps_of: StepsOf) -> Html:
 
 @site_figure
 def mask_blocks(steps_of: StepsOf) -> Html:
-    r"""The weights of equal scores under this mask, and the share of its pairs that takes part in
+    r"""The weights of equal scores under this mask, and how many of the four pairs take part in
     each block of two queries and two keys. A kernel skips the blocks with 0."""
     steps = steps_of("mask_blocks")
-    names = {"weights": "Weights of equal scores", "shares": "Shares of blocks"}
+    names = {"weights": "Weights of equal scores", "counts": "Pairs in blocks"}
     panels = [
         _labelled_panel("mask_blocks", step, steps, name, scale="sequential", role="weights")
         for step, name in names.items()
