@@ -255,13 +255,14 @@ def state_and_cache(steps_of: StepsOf) -> Html:
 
 @site_figure
 def chosen_keys_masks(steps_of: StepsOf) -> Html:
-    r"""What each of eight tokens may see: itself and two tokens before it, its own block of two and
-    another one, or the three keys that an indexer chose. For *they*, the indexer finds both nouns,
-    the blocks find one of them, and so does the window."""
+    r"""What each token of *birds pass boats because they like trees.* may see: itself and two
+    tokens before it, its own block of two and another one, or the three keys that an indexer chose.
+    For *they*, the framed row, the indexer finds both nouns before it, blocks and window one
+    each."""
     steps = steps_of("chosen_keys")
     nouns = {step: steps[step][4, [0, 2]].sum() for step in ("chosen", "blocks", "window")}
-    claim(nouns["chosen"] == 2, "the indexer finds both nouns")
-    claim(nouns["blocks"] == nouns["window"] == 1, "the blocks find one of them")
+    claim(nouns["chosen"] == 2, "the indexer finds both nouns before it")
+    claim(nouns["blocks"] == nouns["window"] == 1, "blocks and window one each")
     names = {"window": "A window", "blocks": "Two blocks", "chosen": "Three chosen keys"}
     panels = [
         matrix_panel(
@@ -269,7 +270,6 @@ def chosen_keys_masks(steps_of: StepsOf) -> Html:
             name,
             rows="queries",
             columns="keys",
-            row_labels=labels("chosen_keys", step)[0],
             mark=(4, None),
         )
         for step, name in names.items()
