@@ -125,9 +125,9 @@ def kept_speed(turns: Array, bounds: Array, trained: Array, xp: ModuleType) -> l
     """
     paper = (turns - bounds[0]) / (bounds[1] - bounds[0])
     pair_at = xp.log(trained / (bounds * 2 * math.pi)) / math.log(BASE) * PAIRS
-    first, last = -xp.ceil(-pair_at[1]), xp.ceil(pair_at[0])
+    zero = xp.asarray(0.0, dtype=xp.float64)
+    first, last = xp.maximum(-xp.ceil(-pair_at[1:]), zero), xp.ceil(pair_at[0])
     code = 1 - (xp.arange(PAIRS, dtype=xp.float64) - first) / (last - first)
-    zero = xp.zeros((PAIRS,), dtype=xp.float64)
     return [1 - xp.maximum(1 - xp.maximum(part, zero), zero) for part in (paper, code)]
 
 

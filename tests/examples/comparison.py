@@ -173,12 +173,12 @@ def is_array(value):
         return False
 
 
-def perturbed_literals(example, fixed):
-    """Return the literal arrays with noise added, also to zeros, keyed by `id`."""
-    random, perturbed = np.random.RandomState(0), {}
+def perturbed_literals(example, fixed, seed=0, size=0.1):
+    """Return the literal arrays with noise up to a size added, also to zeros, keyed by `id`."""
+    random, perturbed = np.random.RandomState(seed), {}
     for name, value in literals(example).items():
         if name not in fixed and is_array(value):
-            noise = random.uniform(-0.1, 0.1, np.shape(value))
+            noise = random.uniform(-size, size, np.shape(value))
             perturbed[id(value)] = (np.asarray(value) + noise).tolist()
     return perturbed
 

@@ -31,10 +31,8 @@ def rotary_variants(literals):
     paper = [clipped((turn - low) / (high - low)) for turn in turns]
     # The pair, between whole numbers, that makes so many turns: each pair makes half of those before.
     first, last = (math.log2(turns[0] / bound) for bound in (high, low))
-    code = [
-        clipped(1 - (pair - math.floor(first)) / (math.ceil(last) - math.floor(first)))
-        for pair in range(8)
-    ]
+    whole = max(math.floor(first), 0)
+    code = [clipped(1 - (pair - whole) / (math.ceil(last) - whole)) for pair in range(8)]
     m = 1 + math.log(factor) / 10
 
     def weights(power):
@@ -81,7 +79,7 @@ def rotary_variants(literals):
         "of_head": partly(1 / 4),
         "on_scores": partly(1 / 8, m**2, m**2),
         "on_turned": partly(1 / 8, m**2),
-        "chunks": patches([0, 0, 0, 0, 1, 1, 2, 2]),
-        "woven": patches([0, 1, 2, 0, 1, 2, 0, 0]),
+        "chunks": patches(literals["CHUNKS"]),
+        "woven": patches(literals["WOVEN"]),
         "text_alike": True,
     }
