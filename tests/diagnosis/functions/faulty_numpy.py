@@ -169,6 +169,21 @@ def mask_or_causal(q, k, v, mask=None, is_causal=False):
     return softmax(scores if mask is None else np.where(mask, scores, -np.inf)) @ v
 
 
+def rules_joined_by_and(q, k, v, mask=None, is_causal=False):
+    """Joins two rules with `and`, so the second decides alone. [mask_replaces_causal]"""
+    scores = scaled(q, k)
+
+    def first_rule(i, j):
+        return (j <= i) if is_causal else (j >= 0)
+
+    def given_mask(i, j):
+        return mask
+
+    rule = first_rule if mask is None else first_rule and given_mask
+    shown = rule(*np.ogrid[: scores.shape[-2], : scores.shape[-1]])
+    return softmax(np.where(shown, scores, -np.inf)) @ v
+
+
 def mask_unites_causal(q, k, v, mask=None, is_causal=False):
     """Joins mask and causal mask by or. [mask_or_causal]"""
     scores = scaled(q, k)
