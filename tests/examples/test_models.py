@@ -94,6 +94,22 @@ def test_other_rotary_layout_chooses_other_keys():
     assert CHOSEN["missed_pairs"] > 10 * CHOSEN["missed_halves"]
 
 
+DELTA, CHUNKS = examples.steps("delta_rule"), examples.steps("delta_rule_chunks")
+
+
+def test_error_before_the_decay_changes_the_answer_for_the_door():
+    assert equal_on_page(DELTA["late_gate"][0], DELTA["gated"][0]) == [False, True]
+
+
+def test_errors_of_long_keys_grow():
+    np.testing.assert_array_equal(np.abs(DELTA["repeated_errors"]), [1, 3, 9, 27])
+
+
+def test_causal_mask_in_place_of_decay_changes_every_output_but_the_first():
+    alike = equal_on_page(CHUNKS["causal_only"], CHUNKS["output"])
+    assert alike == [True, False, False, False, False, False]
+
+
 MASKS = examples.steps("mask_functions")
 
 
