@@ -52,7 +52,7 @@ CHOICES = {
 
 @pytest.mark.parametrize("name", CHOICES)
 @given(seed=seeds, data=st.data())
-def test_steps_agree_with_independent_computation(name, seed, data):
+def test_steps_agree_with_independent_computation_on_random_inputs(name, seed, data):
     choices = {
         id(getattr(examples.load(name), literal)): data.draw(values, literal)
         for literal, values in CHOICES[name].items()
