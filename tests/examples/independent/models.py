@@ -286,6 +286,7 @@ def latent_head(literals, latents, keys_rotary, suffix):
         "query_rotary": query_rotary,
         "keys": keys,
         "values": values,
+        "content_scores": [[reference.dot(query[0], key) for key in keys]],
         "scaled": steps["scaled"],
         "weights": steps["weights"],
         "output": steps["output"],

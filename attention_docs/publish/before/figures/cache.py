@@ -1,12 +1,15 @@
 """The figures of the chapters on the cache and on latent attention."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
+from typing import NamedTuple
+
+import numpy as np
 
 from attention_docs import examples
 from attention_docs.arrays import Array
 from attention_docs.publish.before.figures.claims import claim
 from attention_docs.publish.before.figures.drawings.bars import bars_panel
-from attention_docs.publish.before.figures.drawings.boxes import HEIGHT, arrow, box, small
+from attention_docs.publish.before.figures.drawings.boxes import HEIGHT, arrow, box
 from attention_docs.publish.before.figures.registry import site_figure
 from attention_docs.publish.before.values import StepsOf
 from attention_docs.render.figures import Html, Panel, beside, cells
@@ -20,6 +23,7 @@ from attention_docs.render.figures.svg import (
     title,
     translated,
 )
+from attention_docs.render.numbers import number
 
 PROMPT = 2
 QUERY_HEADS = 4
@@ -182,66 +186,122 @@ def _link(start: float, end: float) -> str:
 
 @site_figure
 def absorption(steps_of: StepsOf) -> Html:
-    r"""One score as a product of three matrices, of a query, of the matrix that leads up to the
-    keys, and of a latent. The brackets may stand in two places. On the left a key is computed for
-    each token. On the right the query is changed once, and meets the latents of all tokens."""
+    r"""The scores of a query with five tokens are a product of three matrices: of the query, of the
+    matrix that leads up to the keys, transposed, and of the latents, one in each column. With a
+    bracket around the last two, a key is computed for each token. With a bracket around the first
+    two, the query is changed once, and the same scores take fewer multiplications. The output is
+    such a product, too: of the weights, the latents and the matrix that leads up to the values."""
     steps = steps_of("latent_attention")
-    query, matrix, latents = steps["query"], steps["W_up_K"], steps["latents"]
-    claim(matrix.shape == (latents.shape[1], query.shape[1]), "a product of three matrices")
-    plain = _bracketed("key by key", matrix.shape, "key")
-    absorbed = _bracketed("absorbed", matrix.shape, "query")
-    return beside([plain, absorbed], "One product, two brackets")
+    query, latents, weights = steps["query"], steps["latents"], steps["weights"]
+    up_k, up_v = steps["W_up_K"], steps["W_up_V"]
+    scores, output = steps["content_scores"], steps["output"]
+    claim(np.allclose((query @ up_k.T) @ latents.T, scores), "the same scores")
+    claim(np.allclose((weights @ latents) @ up_v, output), "The output is such a product, too")
+    of_scores = [
+        Factor("query", *query.shape, "query"),
+        Factor("up to keys", *up_k.T.shape),
+        Factor("latents", *latents.T.shape, "input"),
+    ]
+    of_output = [
+        Factor("weights", *weights.shape, "weights"),
+        Factor("latents", *latents.shape, "input"),
+        Factor("up to values", *up_v.shape),
+    ]
+    key_by_key, absorbed = _multiplications_of(of_scores, 1), _multiplications_of(of_scores, 0)
+    claim(absorbed < key_by_key, "fewer multiplications")
+    states = [
+        _bracketed("scores, key by key", of_scores, 1, "keys", "key", scores),
+        _bracketed("scores, absorbed", of_scores, 0, "changed query", "query", scores),
+        _bracketed("output, value by value", of_output, 1, "values", "value", output),
+        _bracketed("output, absorbed", of_output, 0, "blended latents", "input", output),
+    ]
+    return player(states, "One product, two brackets")
+
+
+class Factor(NamedTuple):
+    """A matrix of a product, drawn without its numbers."""
+
+    name: str
+    rows: int
+    columns: int
+    role: str | None = None
 
 
 UNIT = 14
 
 
-def _bracketed(name: str, shape: tuple[int, int], bracket: str) -> Panel:
-    """Draw query times matrix times latent, with two of them in a bracket of a role's colour."""
-    rank, width = shape
-    top = 2.2 * LINE_HEIGHT
-    query = cells.Grid(10, top, (UNIT, UNIT), 1, width)
-    matrix = cells.Grid(query.x + query.width + 26, top, (UNIT, UNIT), width, rank)
-    latent = cells.Grid(matrix.x + matrix.width + 26, top, (UNIT, UNIT), rank, 1)
-    enclosed = (query, matrix) if bracket == "query" else (matrix, latent)
-    left, right = enclosed[0].x - 8, enclosed[1].x + enclosed[1].width + 8
-    bottom = top + matrix.height + 8
-    below = f"{rank} numbers, once" if bracket == "query" else f"{width} numbers for each token"
-    outline = element(
+def _multiplications_of(factors: Sequence[Factor], first: int) -> int:
+    """Count the multiplications of three factors; the bracket starts at the first or second."""
+    a, b, c = factors
+    if first == 0:
+        return a.rows * b.columns * (a.columns + c.columns)
+    return c.columns * b.rows * (b.columns + a.rows)
+
+
+def _bracketed(
+    name: str, factors: Sequence[Factor], first: int, product: str, role: str, result: Array
+) -> Panel:
+    """Draw three factors, two of them in a bracket; below, the product of those; last, the result.
+
+    Args:
+        name: the name of the state, which begins with that of the result.
+        factors: the three factors.
+        first: which of them the bracket starts at, 0 or 1.
+        product: the name of the product in the bracket.
+        role: the role of that product, which colours the bracket.
+        result: (1, n) the product of all three.
+    """
+    left, right = factors[first : first + 2]
+    inner = Factor(product, left.rows, right.columns, role)
+    tallest = UNIT * max(factor.rows for factor in factors)
+    top = 1.5 * LINE_HEIGHT
+    middle = top + tallest + 2.5 * LINE_HEIGHT
+    x, grids = 14.0, []
+    for factor in factors:
+        grids.append(cells.Grid(x, top, (UNIT, UNIT), factor.rows, factor.columns))
+        x += grids[-1].width + 26
+    start, end = grids[first], grids[first + 1]
+    width = end.x + end.width - start.x
+    outer = 2 - 2 * first
+    inner_x = start.x + (width - inner.columns * UNIT) / 2
+    below = [
+        (inner, cells.Grid(inner_x, middle, (UNIT, UNIT), inner.rows, inner.columns)),
+        (factors[outer], grids[outer]._replace(y=middle)),
+    ]
+    bracket = element(
         "rect",
-        x=left,
+        x=start.x - 8,
         y=top - 8,
-        width=right - left,
-        height=bottom - top + 8,
+        width=width + 16,
+        height=tallest + 16,
         rx=8,
         fill="none",
-        stroke=colour(bracket),
+        stroke=colour(role),
         stroke_width=2,
     )
-    total = latent.x + latent.width + 10
-    body = [
-        label(total / 2, LINE_HEIGHT / 2, name, font_weight="bold"),
-        outline,
-        *(
-            _blank(grid, role)
-            for grid, role in ((query, "query"), (matrix, None), (latent, "input"))
-        ),
-        label(query.x + query.width / 2, top + UNIT + 10, "q", fill=colour("query")),
-        label(matrix.x + matrix.width / 2, top + matrix.height / 2, "W"),
-        label(latent.x + UNIT / 2, top + latent.height + 10, "c", fill=colour("input")),
-        small((left + right) / 2, bottom + 10, below),
+    body = [bracket]
+    for factor, grid in (*zip(factors, grids, strict=True), *below):
+        body.append(_blank(grid, factor.role))
+        body.append(
+            title(grid.x + grid.width / 2, grid.y - LINE_HEIGHT, factor.name, factor.role)
+        )
+    result_name = name.partition(",")[0]
+    answer = cells.Grid(2, middle + tallest + 2 * LINE_HEIGHT, (52, 24), *result.shape)
+    scale = scale_of("diverging", result_name, result, result_name)
+    work = f"{number(_multiplications_of(factors, first))} multiplications"
+    bottom = answer.y + answer.height
+    body += [
+        title(answer.x, answer.y - LINE_HEIGHT / 2 - 2, result_name, result_name, "start"),
+        cells.draw_cells(answer, result, scale, None, True),
+        label(answer.x, bottom + LINE_HEIGHT, work, "start"),
     ]
+    factor_names = " times ".join(f"{f.name} ({f.rows} by {f.columns})" for f in factors)
     description = (
-        f"A row q of {width} numbers, a matrix W of {width} by {rank}, a column c of {rank}"
+        f"{factor_names}. The bracket is around {left.name} and {right.name}, which gives "
+        f"{product} ({inner.rows} by {inner.columns}): {work}."
     )
-    enclosing = "q and W" if bracket == "query" else "W and c"
-    return Panel(
-        max(total, right + 40),
-        bottom + LINE_HEIGHT + 4,
-        "".join(body),
-        f"{description}. The bracket is around {enclosing}: {below}.",
-        name=name,
-    )
+    total = max(x, answer.x + answer.width)
+    return Panel(total, bottom + 2 * LINE_HEIGHT, "".join(body), description, name=name)
 
 
 def _blank(grid: cells.Grid, role: str | None) -> str:
