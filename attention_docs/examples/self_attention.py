@@ -69,10 +69,10 @@ W_V = [[1, 0], [0, 1], [1, 0], [0, 1]]
 TOKENS, FEATURES = ["bird", "boat", "seaplane"], ["flies", "floats", "wings", "hull"]
 LABELS = {
     "X": (TOKENS, FEATURES),
-    "W_Q": (FEATURES, ["air", "water"]),
+    "W_Q": (FEATURES, ["water", "air"]),
     "W_K": (FEATURES, ["water", "air"]),
     "W_V": (FEATURES, ["air", "water"]),
-    "Q": (TOKENS, ["air", "water"]),
+    "Q": (TOKENS, ["water", "air"]),
     "K": (TOKENS, ["water", "air"]),
     "V": (TOKENS, ["air", "water"]),
     "scores": (TOKENS, TOKENS),

@@ -80,7 +80,7 @@ def scatter_3d(
         on_paper: np.ndarray = project_3d(np.asarray(coordinates)) + origin
         return on_paper
 
-    width = high[0] - low[0] + 2 * MARGIN
+    width = high[0] - low[0] + MARGIN + _right_margin(sets)
     height = high[1] - low[1] + 4.5 * LINE_HEIGHT
     legend, legend_width = _draw_legend(sets, height)
     body = [
@@ -124,7 +124,7 @@ def scatter_2d(
     right, top = to_paper([size])[0]
     height = origin[1] + 4.2 * LINE_HEIGHT
     legend, legend_width = _draw_legend(sets, height, is_planar=True)
-    width = max(right + MARGIN, legend_width, text_width(name))
+    width = max(right + _right_margin(sets), legend_width, text_width(name))
     body = [
         label(width / 2, LINE_HEIGHT / 2, name, font_weight="bold"),
         *_draw_floor(size, to_paper),
@@ -142,6 +142,11 @@ def scatter_2d(
     body += legend
     description = f"{name}. " + " ".join(_describe(points) for points in sets)
     return Panel(width, height + LINE_HEIGHT, "".join(body), description, name=name)
+
+
+def _right_margin(sets: Sequence[Points]) -> float:
+    """Return the room to the right of the drawing, in which the longest label fits."""
+    return max(MARGIN, *(10 + text_width(text) for points in sets for text in points.labels))
 
 
 def _checked(points: Points, features: int, project: Callable[[np.ndarray], np.ndarray]) -> Points:

@@ -282,9 +282,7 @@ def _bracketed(
     body = [bracket]
     for factor, grid in (*zip(factors, grids, strict=True), *below):
         body.append(_blank(grid, factor.role))
-        body.append(
-            title(grid.x + grid.width / 2, grid.y - LINE_HEIGHT, factor.name, factor.role)
-        )
+        body.append(title(grid.x + grid.width / 2, grid.y - LINE_HEIGHT, factor.name, factor.role))
     result_name = name.partition(",")[0]
     answer = cells.Grid(2, middle + tallest + 2 * LINE_HEIGHT, (52, 24), *result.shape)
     scale = scale_of("diverging", result_name, result, result_name)

@@ -38,7 +38,6 @@ from attention_docs.render.figures.svg import (
 from attention_docs.render.numbers import number
 from attention_docs.render.references import step_name
 
-FEATURES = ("feature 1", "feature 2", "feature 3")
 VALUES = ["air", "water", "action", "reason"]
 # The geometry of the figure of two heads, in pixels.
 HEAD_CELL, HEAD_ROWS, HEADS_TOP, HEADS_GAP = (18, 20), 5, 80, 18
@@ -81,25 +80,27 @@ def self_attention_plane(steps_of: StepsOf) -> Html:
     so it lies in their triangle."""
     steps = steps_of("self_attention")
     claim(repeats_two_features(steps["X"]), "two repeat them")
-    inputs = [Points("inputs X", steps["X"][:, :2], ["X1", "X2", "X3"], "input")]
-    values, outputs = values_and_outputs(steps, ["V1", "V2", "V3"], ["O1", "O2", "O3"])
+    inputs = [Points("inputs X", steps["X"][:, :2], TOKENS, "input")]
+    values, outputs = values_and_outputs(steps, TOKENS, TOKENS)
     return plane_figure("Self-attention: points", inputs, [outputs, values])
 
 
 @site_figure
 def self_attention_space(steps_of: StepsOf) -> Html:
     r"""Values and outputs in the space of the values, with three features each. An output is an
-    average of the values, so it lies in their triangle. The third output lies close to the third
-    value, from which it takes most. The inputs are not drawn, because they have four features and
+    average of the values, so it lies in their triangle. The output of the seaplane lies close to its
+    own value, from which it takes most. The inputs are not drawn, because they have four features and
     live in another space."""
     steps = steps_of("values_in_space")
     distances = np.linalg.norm(steps["V"] - steps["output"][2], axis=1)
-    claim(distances.argmin() == 2, "The third output lies close to the third")
+    claim(distances.argmin() == 2, "The output of the seaplane lies close to its own value")
     claim(steps["weights"][2].argmax() == 2, "from which it takes most")
-    values, outputs = values_and_outputs(steps, ["V1", "V2", "V3"], ["O1", "O2", "O3"])
-    # The labels of the first set are left of their points, so that O3 and V3 do not overlap.
+    values, outputs = values_and_outputs(steps, TOKENS, TOKENS)
+    features = examples.labels("values_in_space", "V")[1]
+    # The labels of the first set are left of their points, so that those of the seaplane do not
+    # overlap.
     return space_figure(
-        "Self-attention: values and outputs", FEATURES, [outputs, values], size=(2, 2, 1)
+        "Self-attention: values and outputs", features, [outputs, values], size=(2, 2, 1)
     )
 
 
@@ -129,10 +130,10 @@ def cross_attention_plane(steps_of: StepsOf) -> Html:
     claim(repeats_two_features(x_kv), "which the other two repeat")
     claim({*map(tuple, x_q)} <= {*map(tuple, x_kv)}, "their features are equal")
     inputs = [
-        Points("X_q", x_q[:, :2], ["Xq1", "Xq2"], "input"),
-        Points("X_kv", x_kv[:, :2], ["Xkv1", "Xkv2", "Xkv3"], "input"),
+        Points("X_q", x_q[:, :2], TOKENS[:2], "input"),
+        Points("X_kv", x_kv[:, :2], TOKENS, "input"),
     ]
-    values, outputs = values_and_outputs(steps, ["V1", "V2", "V3"], ["O1", "O2"])
+    values, outputs = values_and_outputs(steps, TOKENS, TOKENS[:2])
     return plane_figure("Cross-attention: points", inputs, [outputs, values])
 
 
@@ -273,8 +274,8 @@ def repeats_two_features(x: Array) -> bool:
 def plane_figure(name: str, inputs: Sequence[Points], sets: Sequence[Points]) -> Html:
     """Draw inputs, with features from 0 to 1, beside values and outputs, from 0 to 2."""
     panels = [
-        scatter_2d("Inputs", FEATURES[:2], inputs, (1, 1)),
-        scatter_2d("Values and outputs", FEATURES[:2], sets, (2, 2)),
+        scatter_2d("Inputs", ["flies", "floats"], inputs, (1, 1)),
+        scatter_2d("Values and outputs", SUMS, sets, (2, 2)),
     ]
     return beside(panels, name)
 
