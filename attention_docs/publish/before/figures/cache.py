@@ -198,14 +198,14 @@ def absorption(steps_of: StepsOf) -> Html:
     claim(np.allclose((query @ up_k.T) @ latents.T, scores), "the same scores")
     claim(np.allclose((weights @ latents) @ up_v, output), "The output is such a product, too")
     of_scores = [
-        Factor("query", *query.shape, "query"),
-        Factor("up to keys", *up_k.T.shape),
-        Factor("latents", *latents.T.shape, "input"),
+        Factor("query", query.shape, "query"),
+        Factor("up to keys", up_k.T.shape),
+        Factor("latents", latents.T.shape, "input"),
     ]
     of_output = [
-        Factor("weights", *weights.shape, "weights"),
-        Factor("latents", *latents.shape, "input"),
-        Factor("up to values", *up_v.shape),
+        Factor("weights", weights.shape, "weights"),
+        Factor("latents", latents.shape, "input"),
+        Factor("up to values", up_v.shape),
     ]
     key_by_key, absorbed = _multiplications_of(of_scores, 1), _multiplications_of(of_scores, 0)
     claim(absorbed < key_by_key, "fewer multiplications")
@@ -222,9 +222,12 @@ class Factor(NamedTuple):
     """A matrix of a product, drawn without its numbers."""
 
     name: str
-    rows: int
-    columns: int
+    shape: tuple[int, ...]
     role: str | None = None
+
+    def grid(self, x: float, y: float) -> cells.Grid:
+        rows, columns = self.shape
+        return cells.Grid(x, y, (UNIT, UNIT), rows, columns)
 
 
 UNIT = 14
@@ -232,10 +235,8 @@ UNIT = 14
 
 def _multiplications_of(factors: Sequence[Factor], first: int) -> int:
     """Count the multiplications of three factors; the bracket starts at the first or second."""
-    a, b, c = factors
-    if first == 0:
-        return a.rows * b.columns * (a.columns + c.columns)
-    return c.columns * b.rows * (b.columns + a.rows)
+    (m, k), (_, n), (_, p) = (factor.shape for factor in factors)
+    return k * n * p + m * k * p if first else m * k * n + m * n * p
 
 
 def _bracketed(
@@ -251,23 +252,16 @@ def _bracketed(
         role: the role of that product, which colours the bracket.
         result: (1, n) the product of all three.
     """
-    left, right = factors[first : first + 2]
-    inner = Factor(product, left.rows, right.columns, role)
-    tallest = UNIT * max(factor.rows for factor in factors)
-    top = 1.5 * LINE_HEIGHT
+    enclosed, outer = factors[first : first + 2], 2 - 2 * first
+    inner = Factor(product, (enclosed[0].shape[0], enclosed[1].shape[1]), role)
+    top, tallest = 1.5 * LINE_HEIGHT, UNIT * max(factor.shape[0] for factor in factors)
     middle = top + tallest + 2.5 * LINE_HEIGHT
     x, grids = 14.0, []
     for factor in factors:
-        grids.append(cells.Grid(x, top, (UNIT, UNIT), factor.rows, factor.columns))
+        grids.append(factor.grid(x, top))
         x += grids[-1].width + 26
-    start, end = grids[first], grids[first + 1]
+    start, end = grids[first : first + 2]
     width = end.x + end.width - start.x
-    outer = 2 - 2 * first
-    inner_x = start.x + (width - inner.columns * UNIT) / 2
-    below = [
-        (inner, cells.Grid(inner_x, middle, (UNIT, UNIT), inner.rows, inner.columns)),
-        (factors[outer], grids[outer]._replace(y=middle)),
-    ]
     bracket = element(
         "rect",
         x=start.x - 8,
@@ -280,11 +274,15 @@ def _bracketed(
         stroke_width=2,
     )
     body = [bracket]
-    for factor, grid in (*zip(factors, grids, strict=True), *below):
+    for factor, grid in (
+        *zip(factors, grids, strict=True),
+        (inner, inner.grid(start.x + (width - inner.shape[1] * UNIT) / 2, middle)),
+        (factors[outer], grids[outer]._replace(y=middle)),
+    ):
         body.append(_blank(grid, factor.role))
         body.append(title(grid.x + grid.width / 2, grid.y - LINE_HEIGHT, factor.name, factor.role))
     result_name = name.partition(",")[0]
-    answer = cells.Grid(2, middle + tallest + 2 * LINE_HEIGHT, (52, 24), *result.shape)
+    answer = cells.Grid(2, middle + tallest + 2 * LINE_HEIGHT, (52, 24), 1, result.shape[1])
     scale = scale_of("diverging", result_name, result, result_name)
     work = f"{number(_multiplications_of(factors, first))} multiplications"
     bottom = answer.y + answer.height
@@ -293,10 +291,12 @@ def _bracketed(
         cells.draw_cells(answer, result, scale, None, True),
         label(answer.x, bottom + LINE_HEIGHT, work, "start"),
     ]
-    factor_names = " times ".join(f"{f.name} ({f.rows} by {f.columns})" for f in factors)
+    written = [
+        f"{factor.name} ({factor.shape[0]} by {factor.shape[1]})" for factor in (*factors, inner)
+    ]
     description = (
-        f"{factor_names}. The bracket is around {left.name} and {right.name}, which gives "
-        f"{product} ({inner.rows} by {inner.columns}): {work}."
+        f"{' times '.join(written[:3])}. The bracket is around {enclosed[0].name} and "
+        f"{enclosed[1].name}, which gives {written[3]}: {work}."
     )
     total = max(x, answer.x + answer.width)
     return Panel(total, bottom + 2 * LINE_HEIGHT, "".join(body), description, name=name)

@@ -15,44 +15,87 @@ from attention_docs.render.figures import (
     Panel,
     Series,
     beside,
+    cells,
     figure,
     line_chart,
     matrix_panel,
 )
-from attention_docs.render.figures.svg import (
-    LINE_HEIGHT,
-    element,
-    label,
-    player,
-    text_width,
-    translated,
-)
+from attention_docs.render.figures.scales import scale_of
+from attention_docs.render.figures.svg import LINE_HEIGHT, element, label, player, title
 from attention_docs.render.numbers import number
 
 STEP_TICKS = (0, 20, 40, 60, 80, 100)
-PAIRS: dict[str, Any] = {"rows": "queries", "columns": "keys", "numbers": False}
-WEIGHTS: dict[str, Any] = {**PAIRS, "role": "weights", "scale": "sequential"}
-OUTPUTS: dict[str, Any] = {"rows": "queries", "columns": "features", "numbers": False}
+WEIGHTS: dict[str, Any] = {
+    "rows": "queries",
+    "columns": "keys",
+    "numbers": False,
+    "role": "weights",
+    "scale": "sequential",
+}
 
 
 @site_figure
 def backward_passes(steps_of: StepsOf) -> Html:
-    r"""Top: the forward pass, from the scaled scores $\scores{Z}$ to the output $\output{O}$.
-    Bottom: the backward pass, from $d\output{O}$ to $d\scores{Z}$, with each gradient below its
-    matrix. It uses the values $\value{V}$ and the weights $\weights{A}$ of the forward pass."""
+    r"""The forward pass, above, goes from the scaled scores $\scores{Z}$ to the weights
+    $\weights{A}$ and to the output $\output{O}$. The backward pass, below, goes from $d\output{O}$
+    back to $d\weights{A}$ and $d\scores{Z}$, and each gradient is below its matrix. It uses the
+    values $\value{V}$ and the weights of the forward pass."""
     forward, backward = steps_of("distinct_sizes"), steps_of("backward")
-    above = [
-        matrix_panel(forward["scaled"], "Z", role="scores", **PAIRS),
-        matrix_panel(forward["weights"], "A", role="weights", scale="sequential", **PAIRS),
-        matrix_panel(forward["output"], "O", role="output", **OUTPUTS),
+    passes = (
+        (("Z", forward["scaled"]), ("A", forward["weights"]), ("O", forward["output"])),
+        (("dZ", backward["dZ"]), ("dA", backward["dA"]), ("dO", backward["dO"])),
+    )
+    states = [
+        _pass("forward: softmax", passes, 0, (0, 1), "softmax"),
+        _pass("forward: times V", passes, 0, (1, 2), "times V"),
+        _pass("backward: times Vᵀ", passes, 1, (2, 1), "times Vᵀ"),
+        _pass("backward: through the softmax", passes, 1, (1, 0), "derivative"),
     ]
-    below = [
-        matrix_panel(backward["dZ"], "dZ", role="scores", **PAIRS),
-        matrix_panel(backward["dA"], "dA", role="weights", **PAIRS),
-        matrix_panel(backward["dO"], "dO", role="output", **OUTPUTS),
-    ]
-    panel = two_rows(above, ["softmax", "times V"], below, ["its derivative", "times Vᵀ"])
-    return figure(panel, "Forward and backward pass")
+    return player(states, "Forward and backward pass")
+
+
+Pass = Sequence[tuple[str, Array]]
+ROLES_OF_PASSES = ("scores", "weights", "output")
+
+
+def _pass(
+    name: str, passes: Sequence[Pass], row: int, columns: tuple[int, int], text: str
+) -> Panel:
+    """Draw one step of a pass: two matrices and an arrow, and the others without numbers.
+
+    Args:
+        name: the name of the state.
+        passes: names and matrices of the forward pass, and of the backward pass below them.
+        row: 0 in the forward pass, 1 in the backward pass.
+        columns: where the step starts and ends.
+        text: what the step does.
+    """
+    side, gap, start, end = 15, 94, *columns
+    body, descriptions, x, centre = [], [], 2.0, 0.0
+    for column, role in enumerate(ROLES_OF_PASSES):
+        m, n = passes[0][column][1].shape
+        height = m * side + 2.2 * LINE_HEIGHT
+        for line, (title_text, matrix) in enumerate(one[column] for one in passes):
+            grid = cells.Grid(x, 1.2 * LINE_HEIGHT + line * height, (side, side), m, n)
+            body.append(title(x + grid.width / 2, grid.y - LINE_HEIGHT / 2, title_text, role))
+            if line == row and column in columns:
+                kind = "sequential" if title_text == "A" else "diverging"
+                scale = scale_of(kind, title_text, matrix, role)
+                body.append(cells.draw_cells(grid, matrix, scale, None, False))
+                descriptions.append(cells.describe(title_text, matrix))
+            else:
+                body.append(cells.draw_grid_lines(grid))
+        if column == min(columns):
+            centre = 1.2 * LINE_HEIGHT + row * height + m * side / 2
+            body.append(draw_arrow(x + n * side, centre, gap, text, points_right=end > start))
+        x += n * side + gap
+    return Panel(
+        x - gap + 2,
+        2 * height - LINE_HEIGHT,
+        "".join(body),
+        f"{text}: {' '.join(descriptions)}",
+        name=name,
+    )
 
 
 @site_figure
@@ -61,11 +104,10 @@ def reverse_weights(steps_of: StepsOf) -> Html:
     steps and after \val{learning_reverse.step[10]}."""
     steps = steps_of("learning_reverse")
     during, after = (f"after {number(steps['step'][row])} steps" for row in (3, 10))
-    titles = {"before": "before", "during": during, "after": after}
-    states = {"before": "before training", "during": "on the way", "after": "at the end"}
+    states = {"before": "before training", "during": during, "after": after}
     panels = [
-        matrix_panel(steps[f"weights_{stage}"], title, **WEIGHTS)._replace(name=states[stage])
-        for stage, title in titles.items()
+        matrix_panel(steps[f"weights_{stage}"], "weights", **WEIGHTS)._replace(name=state)
+        for stage, state in states.items()
     ]
     return player(panels, "Weights that learn to reverse")
 
@@ -148,32 +190,6 @@ def loss_chart(
     series = [Series(line, steps, losses, role) for line, (losses, role) in lines.items()]
     chart = line_chart(name, Axis("step", step_ticks), Axis("loss", loss_ticks), series)
     return figure(chart, name)
-
-
-def two_rows(
-    above: Sequence[Panel],
-    rightwards: Sequence[str],
-    below: Sequence[Panel],
-    leftwards: Sequence[str],
-) -> Panel:
-    """Place panels in two rows, with labelled arrows between the panels of a row.
-
-    The arrows of the upper row point to the right, those of the lower row to the left.
-    """
-    gap = max(map(text_width, (*rightwards, *leftwards))) + 24
-    widths = [max(panel.width for panel in column) for column in zip(above, below, strict=True)]
-    lefts = [sum(widths[:i]) + gap * i for i in range(len(widths))]
-    body, top = [], 0.0
-    for row, labels, points_right in ((above, rightwards, True), (below, leftwards, False)):
-        height = max(panel.height for panel in row)
-        for left, panel in zip(lefts, row, strict=True):
-            body.append(translated(left, top, panel.body))
-        # There is an arrow after each panel but the last.
-        for left, width, text in zip(lefts[:-1], widths, labels, strict=False):
-            body.append(draw_arrow(left + width, top + height / 2, gap, text, points_right))
-        top += height + LINE_HEIGHT
-    description = " ".join(panel.description for panel in (*above, *below))
-    return Panel(lefts[-1] + widths[-1], top - LINE_HEIGHT, "".join(body), description)
 
 
 def draw_arrow(x: float, y: float, length: float, text: str, points_right: bool) -> str:

@@ -23,13 +23,14 @@ from attention_docs.render.figures import (
     Panel,
     Series,
     beside,
+    cells,
     figure,
     heatmap,
     line_chart,
     matrix_panel,
 )
-from attention_docs.render.figures.scales import FILLS, MINUS, OPACITY
-from attention_docs.render.figures.svg import LINE_HEIGHT, element, label
+from attention_docs.render.figures.scales import FILLS, MINUS, OPACITY, scale_of
+from attention_docs.render.figures.svg import LINE_HEIGHT, element, label, player
 from attention_docs.render.numbers import number
 
 
@@ -97,26 +98,43 @@ def _labelled_panel(
 
 @site_figure
 def positional_clocks(steps_of: StepsOf) -> Html:
-    r"""Six positions as the hands of two clocks. The tip of a hand is as far to the right as
-    the sine and as far up as the cosine. The first clock runs fast, and the second slowly."""
+    r"""Two clocks at six positions, with the earlier hands in the background. The tip of a hand is
+    as far to the right as the sine and as far up as the cosine, and these four numbers are the
+    vector of the position. The first clock runs fast, and the second slowly."""
     steps = steps_of("positional_encoding")
     matrix, (fast, slow) = steps["E"], steps["frequencies"]
     claim(np.allclose(matrix[:, 0], np.sin(fast * np.arange(len(matrix)))), "to the right as the")
     claim(fast > 2 * slow, "The first clock runs fast, and the second slowly")
-    radius, left, space = 27, 78, 66
-    body, descriptions = [], []
-    for position in range(len(matrix)):
-        x = left + position * space
-        body.append(label(x, LINE_HEIGHT / 2, f"t = {position}", font_weight="bold"))
-        for pair, role in enumerate(("query", "key")):
-            tip = matrix[position : position + 1, 2 * pair : 2 * pair + 2]
-            body.append(dial(x, 50 + pair * space, radius, [Hand(tip, role=role)], 1))
-        row = ", ".join(map(number, matrix[position]))
-        descriptions.append(f"Position {position}: {row}.")
-    names = [small(2, 50 + pair * space, f"clock {pair + 1}", "start") for pair in range(2)]
-    width = left + (len(matrix) - 1) * space + radius + 4
-    panel = Panel(width, 50 + space + radius, "".join([*names, *body]), " ".join(descriptions))
-    return figure(panel, "Positions as clocks")
+    states = [_clocks(matrix, position) for position in range(len(matrix))]
+    return player(states, "Positions as clocks")
+
+
+def _clocks(matrix: Array, position: int) -> Panel:
+    """Draw the clocks of a position, and of those before it faintly, above its features."""
+    radius, cell = 60, (64, 24)
+    row = matrix[position : position + 1]
+    grid = cells.Grid(2, 2 * radius + 3.2 * LINE_HEIGHT, cell, 1, row.shape[1])
+    body = []
+    for clock, role in enumerate(("query", "key")):
+        x = grid.x + (2 * clock + 1) * cell[0]
+        hands = [
+            Hand(
+                matrix[t : t + 1, 2 * clock : 2 * clock + 2],
+                role=role,
+                opacity=1 if t == position else 0.2,
+            )
+            for t in range(position + 1)
+        ]
+        body.append(label(x, LINE_HEIGHT / 2, f"clock {clock}", font_weight="bold"))
+        body.append(dial(x, LINE_HEIGHT + radius + 4, radius, hands, 1))
+    scale = scale_of("diverging", "E", matrix, "input")
+    body += [
+        cells.draw_column_labels(grid, ["sine", "cosine"] * 2),
+        cells.draw_cells(grid, row, scale, None, True),
+    ]
+    description = f"Sine and cosine of each clock: {', '.join(map(number, row[0]))}."
+    height = grid.y + grid.height
+    return Panel(grid.width + 4, height, "".join(body), description, name=f"position {position}")
 
 
 @site_figure
@@ -134,7 +152,7 @@ def positional_heatmap(steps_of: StepsOf) -> Html:
         level = round(levels * float(value))
         corner = f"M{left + position * width} {top + feature * height}"
         paths.setdefault(level, []).append(f"{corner}h{width}v{height}h-{width}z")
-    cells = [
+    squares = [
         element(
             "path",
             d="".join(corners),
@@ -154,7 +172,7 @@ def positional_heatmap(steps_of: StepsOf) -> Html:
     )
     ticks = [small(left + (t + 0.5) * width, 10, number(t)) for t in range(0, positions, 10)]
     rows = [
-        small(left - 6, top + (4 * clock + 1) * height, f"clock {2 * clock + 1}", "end")
+        small(left - 6, top + (4 * clock + 1) * height, f"clock {2 * clock}", "end")
         for clock in range(features // 4)
     ]
     description = (
@@ -162,7 +180,7 @@ def positional_heatmap(steps_of: StepsOf) -> Html:
         "(rows). The first rows change their sign every few positions, and the last rows stay "
         "near 0 and 1."
     )
-    body = "".join([*cells, frame, *ticks, *rows])
+    body = "".join([*squares, frame, *ticks, *rows])
     return figure(Panel(right, bottom + 2, body, description), "Positions in sixteen features")
 
 

@@ -88,9 +88,9 @@ def self_attention_plane(steps_of: StepsOf) -> Html:
 @site_figure
 def self_attention_space(steps_of: StepsOf) -> Html:
     r"""Values and outputs in the space of the values, with three features each. An output is an
-    average of the values, so it lies in their triangle. The output of the seaplane lies close to its
-    own value, from which it takes most. The inputs are not drawn, because they have four features and
-    live in another space."""
+    average of the values, so it lies in their triangle. The output of the seaplane lies close to
+    its own value, from which it takes most. The inputs are not drawn, because they have four
+    features and live in another space."""
     steps = steps_of("values_in_space")
     distances = np.linalg.norm(steps["V"] - steps["output"][2], axis=1)
     claim(distances.argmin() == 2, "The output of the seaplane lies close to its own value")
