@@ -139,7 +139,7 @@ TILE = 2
 
 TILES = [f"tile {tile}" for tile in (1, 2, 3, 4)]
 MERGED = ["1 tile", "2 tiles", "3 tiles", "4 tiles"]
-TILE_OF_KEY = [f"tile {tile}, key {key}" for tile in range(1, 5) for key in (1, 2)]
+TILE_OF_KEY = [f"tile {key // 2 + 1}, key {key + 1}" for key in range(8)]
 LABELS = {
     "K": (TILE_OF_KEY, []),
     "V": (TILE_OF_KEY, []),

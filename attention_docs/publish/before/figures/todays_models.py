@@ -372,9 +372,9 @@ def models_share(steps_of: StepsOf) -> Html:
 @site_figure
 def tile_orders(steps_of: StepsOf) -> Html:
     r"""The table of scores, four blocks of queries by four tiles of keys, is computed tile by
-    tile. Each number is the round in which a tile is computed. In order, every block meets the
-    same tile. At the end: one query meets all tiles at once, and the merges follow. Round a ring,
-    every block begins with its own tile."""
+    tile. Each number is the round in which a tile is computed. In order: in each round every block
+    meets the same tile. All at the end: one query meets all tiles at once, and the merges follow.
+    Round a ring: every block begins with its own tile."""
     tiles = steps_of("tiles")["tile_maxima"].shape[0]
     rows, columns = np.indices((tiles, tiles))
     ring = (columns - rows) % tiles + 1
