@@ -254,12 +254,12 @@ def _bracketed(
     """
     enclosed, outer = factors[first : first + 2], 2 - 2 * first
     inner = Factor(product, (enclosed[0].shape[0], enclosed[1].shape[1]), role)
-    top, tallest = 1.5 * LINE_HEIGHT, UNIT * max(factor.shape[0] for factor in factors)
+    top, tallest = 1.8 * LINE_HEIGHT, UNIT * max(factor.shape[0] for factor in factors)
     middle = top + tallest + 2.5 * LINE_HEIGHT
     x, grids = 14.0, []
     for factor in factors:
         grids.append(factor.grid(x, top))
-        x += grids[-1].width + 26
+        x += grids[-1].width + 30
     start, end = grids[first : first + 2]
     width = end.x + end.width - start.x
     bracket = element(
@@ -280,7 +280,9 @@ def _bracketed(
         (factors[outer], grids[outer]._replace(y=middle)),
     ):
         body.append(_blank(grid, factor.role))
-        body.append(title(grid.x + grid.width / 2, grid.y - LINE_HEIGHT, factor.name, factor.role))
+        body.append(
+            title(grid.x + grid.width / 2, grid.y - 1.2 * LINE_HEIGHT, factor.name, factor.role)
+        )
     result_name = name.partition(",")[0]
     answer = cells.Grid(2, middle + tallest + 2 * LINE_HEIGHT, (52, 24), 1, result.shape[1])
     scale = scale_of("diverging", result_name, result, result_name)
