@@ -81,6 +81,9 @@ Q = [2, 1, 0, -1, 1, 3]
 K = [1.3, -1, 2, 1, 0, 2]
 BASE, TRAINED, FACTOR = 64, 16, 4
 
+POSITIONS = [f"position {position}" for position in range(5)]
+LABELS = {"Q_rotated": (POSITIONS[:4], []), "K_rotated": (POSITIONS, [])}
+
 
 def steps(xp: ModuleType = numpy) -> dict[str, Array]:
     q, k = (xp.asarray(row, dtype=xp.float64) for row in (Q, K))

@@ -104,10 +104,11 @@ def reverse_weights(steps_of: StepsOf) -> Html:
     steps and after \val{learning_reverse.step[10]}."""
     steps = steps_of("learning_reverse")
     during, after = (f"after {number(steps['step'][row])} steps" for row in (3, 10))
-    states = {"before": "before training", "during": during, "after": after}
+    titles = {"before": "weights", "during": during, "after": after}
+    states = {"before": "before training", "during": "on the way", "after": "at the end"}
     panels = [
-        matrix_panel(steps[f"weights_{stage}"], "weights", **WEIGHTS)._replace(name=state)
-        for stage, state in states.items()
+        matrix_panel(steps[f"weights_{stage}"], heading, **WEIGHTS)._replace(name=states[stage])
+        for stage, heading in titles.items()
     ]
     return player(panels, "Weights that learn to reverse")
 
