@@ -3,9 +3,9 @@
 All sizes differ: 5 tokens of 6 features, keys of 4, values of 3, a prompt of 2. Queries and keys
 are rotated by their positions. `decoded` are the outputs of the three steps. `from_position_0` is
 the last of them if every new token is rotated as if at position 0, `on_another_axis` if the cache
-is stacked along a new axis. The multiplications are those of the steps with 3, 4 and 5 tokens:
-`recomputed` without a cache and `cached` with it. `saved_of_visible` is the factor that is saved if
-only pairs within the causal mask are counted.
+is stacked along a new axis. The multiplications are those of the prompt, `prefill`, and of the
+steps with 3, 4 and 5 tokens: `recomputed` without a cache and `cached` with it. `saved_of_visible`
+is the factor that is saved if only pairs within the causal mask are counted.
 
 >>> show(steps())
 X 5 x 6
@@ -82,6 +82,8 @@ decoded 3 x 3
  [0.9565 -2.6319 1.0348]]
 same_digits number
 True
+prefill 1
+[160]
 recomputed 3
 [261 376 505]
 cached 3
@@ -133,6 +135,7 @@ BASE, PROMPT = 100, 2
 
 WORDS = ["birds", "pass", "boats", "because", "they"]
 LABELS = {
+    "X": (WORDS, []),
     "Q": (WORDS, []),
     "K": (WORDS, []),
     "V": (WORDS, []),
@@ -171,6 +174,7 @@ def steps(xp: ModuleType = numpy) -> dict[str, Array]:
     float_lengths = xp.astype(lengths, xp.float64)  # to divide them
     visible_pairs = float_lengths * (float_lengths + 1) / 2
     visible = float_lengths * per_token + visible_pairs * per_pair
+    prefill = xp.asarray([PROMPT * per_token + PROMPT**2 * per_pair])
     return {
         "X": x,
         "W_Q": w_q,
@@ -188,6 +192,7 @@ def steps(xp: ModuleType = numpy) -> dict[str, Array]:
         "last_output": decoded[-1].output,
         "decoded": decoded_output,
         "same_digits": xp.all(xp.abs(outputs - at_once.output) < 1e-12),
+        "prefill": prefill,
         "recomputed": lengths * per_token + lengths**2 * per_pair,
         "cached": per_token + lengths * per_pair,
         "saved_of_visible": visible / (per_token + float_lengths * per_pair),

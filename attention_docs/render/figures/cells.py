@@ -223,6 +223,15 @@ def draw_column_labels(grid: Grid, labels: Sequence[str]) -> str:
     )
 
 
+def draw_upward_labels(grid: Grid, labels: Sequence[str]) -> str:
+    """Write a label above each column that reads upwards, where cells are narrower than words."""
+    body = []
+    for column, text in enumerate(labels):
+        x, y = grid.centre(0, column)[0], grid.y - 6
+        body.append(label(x, y, text, "start", transform=f"rotate(-90 {x:g} {y:g})"))
+    return "".join(body)
+
+
 def describe(name: str, matrix: np.ndarray) -> str:
     """Describe a matrix in words: all rows of a small one, the extremes of a large one."""
     rows, columns = matrix.shape

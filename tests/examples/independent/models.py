@@ -192,6 +192,7 @@ def multiplications(literals):
     visible = [count(n, pairs) for n, pairs in zip(lengths, visible_pairs, strict=True)]
     cached = [count(1, n) for n in lengths]
     return {
+        "prefill": [count(2, 2 * 2)],
         "recomputed": [count(n, n * n) for n in lengths],
         "cached": cached,
         "saved_of_visible": np.divide(visible, cached),

@@ -26,76 +26,115 @@ from attention_docs.render.figures.svg import (
 from attention_docs.render.numbers import number
 
 PROMPT = 2
+# The geometry of the cache, in pixels.
+FEATURE_SIDE, WEIGHT_CELL = 15, (34, 22)
+WORDS_WIDTH, WORDS_HEIGHT = 58, 58
 QUERY_HEADS = 4
 HEAD_WIDTH, HEAD_GAP = 30, 6
 
 
 @site_figure
 def cache_steps(steps_of: StepsOf) -> Html:
-    r"""The cache, step by step. New words, in boxes, add their keys and values to those that are
-    kept. Their queries, above, meet every key, and the weights, in the middle, blend the values
-    into the outputs, below. The bars count the multiplications of a step: without a cache they
-    grow quickly, and with it hardly at all."""
+    r"""The cache, step by step. A new word, in a box, adds a key and a value, which are columns
+    here, to those that are kept, and a row to the triangle of weights. Its query meets every key,
+    and its weights blend all values into its output. Earlier rows, which are pale, are not computed
+    again. A strong colour is a number far from zero, and olive ones are negative. The bars count
+    the multiplications of a step: after the prompt they grow quickly without a cache, and hardly at
+    all with it."""
     steps = steps_of("kv_cache")
     growth = {name: steps[name][-1] / steps[name][0] for name in ("recomputed", "cached")}
-    claim(growth["recomputed"] > 1.9, "without a cache they grow quickly")
-    claim(1 < growth["cached"] < 1.2, "with it hardly at all")
+    claim(growth["recomputed"] > 1.9, "they grow quickly without a cache")
+    claim(1 < growth["cached"] < 1.2, "hardly at all with it")
     lengths = range(PROMPT, len(steps["K"]) + 1)
     return player([_cache_of(steps, length) for length in lengths], "A growing cache")
 
 
 def _cache_of(steps: Mapping[str, Array], length: int) -> Panel:
-    """Draw the step after which the cache has the keys and values of `length` words."""
+    """Draw the step after which the cache has the keys and values of `length` words.
+
+    All steps have the same size and the same scales of colours, so that the triangle grows in
+    place.
+    """
     words, _ = examples.labels("kv_cache", "weights")
-    new = range(length - 1 if length > PROMPT else 0, length)
-    asking = slice(new.start, length)
-    cell, wide = (cells.MIN_CELL[0], 24), (58, 24)
-    top = len(new) * 24 + 12
-    key = cells.Grid(62, top, cell, length, steps["K"].shape[1])
-    weight = cells.Grid(key.x + key.width + 16, top, wide, length, len(new))
-    value = cells.Grid(weight.x + PROMPT * wide[0] + 16, top, cell, length, steps["V"].shape[1])
-    query = cells.Grid(key.x, top - len(new) * 24 - 8, cell, len(new), key.columns)
-    output = cells.Grid(value.x, top + value.height + 8, cell, len(new), value.columns)
+    first = length - 1 if length > PROMPT else 0  # the first of the new rows
+    new = slice(first, length)
+    (count, d_k), d_v = steps["K"].shape, steps["V"].shape[1]
+    width, height = WEIGHT_CELL
+    left = WORDS_WIDTH + d_k * FEATURE_SIDE + 10
+    value = cells.Grid(left, WORDS_HEIGHT, (width, FEATURE_SIDE), d_v, length)
+    key = cells.Grid(left, value.y + value.height + 8, (width, FEATURE_SIDE), d_k, length)
+    triangle = cells.Grid(left, key.y + key.height + 24, WEIGHT_CELL, length, length)
+    new_y = triangle.y + first * height
+    query = cells.Grid(WORDS_WIDTH, new_y, (FEATURE_SIDE, height), length - first, d_k)
+    output = cells.Grid(left + count * width + 10, new_y, query.cell, query.rows, d_v)
     drawings = (
-        (query, steps["Q"][asking], "query"),
-        (key, steps["K"][:length], "key"),
-        (weight, steps["weights"][asking, :length].T, "weights"),
-        (value, steps["V"][:length], "value"),
-        (output, steps["output"][asking], "output"),
+        (query, steps["Q"][new], "Q", "query"),
+        (key, steps["K"][:length].T, "K", "key"),
+        (value, steps["V"][:length].T, "V", "value"),
+        (output, steps["output"][new], "output", "output"),
     )
+    names_y = triangle.y - 12
     body = [
-        title(query.x - 6, query.centre((len(new) - 1) / 2, 0)[1], "query", "query", "end"),
-        title(key.x + key.width / 2, key.y + key.height + 14, "keys", "key"),
-        title(weight.x + weight.width / 2, top - 1.6 * LINE_HEIGHT, "weights", "weights"),
-        title(value.x + value.width / 2, top - LINE_HEIGHT / 2, "values", "value"),
-        title(output.x - 6, output.centre((len(new) - 1) / 2, 0)[1], "output", "output", "end"),
-        cells.draw_row_labels(key, words[:length]),
-        cells.draw_column_labels(weight, words[asking]),
+        title(left - 6, LINE_HEIGHT / 2, "the cache", None, "end"),
+        title(left - 6, value.centre((d_v - 1) / 2, 0)[1], "values", "value", "end"),
+        title(left - 6, key.centre((d_k - 1) / 2, 0)[1], "keys", "key", "end"),
+        title(query.x + query.width / 2, names_y, "query", "query"),
+        title(triangle.x + triangle.width / 2, names_y, "weights", "weights"),
+        title(output.x + output.width / 2, names_y, "output", "output"),
+        cells.draw_upward_labels(value, words[:length]),
+        cells.draw_row_labels(triangle._replace(x=WORDS_WIDTH), words[:length]),
+        *_triangle(steps["weights"], triangle, first),
     ]
-    for grid, matrix, role in drawings:
-        is_weight = role == "weights"
-        scale = scale_of("sequential" if is_weight else "diverging", role, matrix, role)
-        hidden = matrix == 0 if is_weight else None
-        body.append(cells.draw_cells(grid, matrix, scale, hidden, is_weight))
-    body += [cells.draw_mark(key, (row, None), "key") for row in new]
-    body += [cells.draw_mark(value, (row, None), "value") for row in new]
-    bottom = output.y + output.height
-    description = f"The cache has the keys and values of {', '.join(words[:length])}."
-    if length > PROMPT:
-        work = _multiplications(steps, length - PROMPT - 1)
-        body.append(translated(0, bottom + LINE_HEIGHT, work.body))
-        bottom += LINE_HEIGHT + work.height
-        description += f" {work.description}"
-    name = " ".join(words[asking])
+    for grid, matrix, step, role in drawings:
+        scale = scale_of("diverging", role, steps[step], role)
+        body.append(cells.draw_cells(grid, matrix, scale, None, False))
+    for grid, role in ((key, "key"), (value, "value")):
+        body += [cells.draw_mark(grid, (None, column), role) for column in range(first, length)]
+    bottom = triangle.y + count * height + LINE_HEIGHT
+    work = _multiplications(steps, length - PROMPT)
+    body.append(translated(0, bottom, work.body))
+    name = " ".join(words[new])
     name = f"step {length - PROMPT}: {name}" if length > PROMPT else f"the prompt: {name}"
-    return Panel(value.x + value.width, bottom, "".join(body), description, name=name)
+    description = f"The cache has the keys and values of {', '.join(words[:length])}."
+    return Panel(
+        output.x + output.width,
+        bottom + work.height,
+        "".join(body),
+        f"{description} {work.description}",
+        name=name,
+    )
+
+
+def _triangle(weights: Array, grid: cells.Grid, first: int) -> list[str]:
+    """Draw the weights that have been computed so far, those of earlier steps pale and without
+    numbers.
+
+    The rows of the prompt were computed together, so they have cells for later words, which the
+    causal mask hides. Each later row has a cell for each key that there was.
+    """
+    scale = scale_of("sequential", "weights", weights, "weights")
+    blocks = [(0, PROMPT), *((row, row + 1) for row in range(PROMPT, grid.rows))]
+    body = []
+    for start, stop in blocks:
+        block = weights[start:stop, :stop]
+        place = cells.Grid(grid.x, grid.box(start, 0)["y"], grid.cell, *block.shape)
+        is_new = start >= first
+        drawing = cells.draw_cells(place, block, scale, block == 0, is_new, is_short=is_new)
+        body.append(drawing if is_new else element("g", drawing, opacity=0.5))
+    return body
 
 
 def _multiplications(steps: Mapping[str, Array], step: int) -> Panel:
-    """Draw what a step of the example takes without a cache and with it."""
+    """Draw what the prompt (0) or a step of the example takes without a cache and with it."""
     largest = float(steps["recomputed"].max())
     without, cached = (
-        bars_panel(name, steps[key][step : step + 1], [""], "input", largest=largest)
+        bars_panel(
+            name,
+            steps[key][step - 1 : step] if step else steps["prefill"],
+            [""],
+            "input",
+            largest=largest,
+        )
         for name, key in (("without a cache", "recomputed"), ("with it", "cached"))
     )
     return Panel(

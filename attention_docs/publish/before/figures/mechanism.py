@@ -234,11 +234,8 @@ def _head_cells(grid: cells.Grid, matrix: Array, role: str, columns: Sequence[st
     """Draw a matrix without numbers, with words over its columns that read upwards."""
     hidden = ~np.tri(len(matrix), dtype=bool) if role == "weights" else None
     scale = scale_of("sequential", role, matrix, role)
-    words = []
-    for column, word in enumerate(columns):
-        x, y = grid.centre(0, column)[0], grid.y - 6
-        words.append(label(x, y, word, "start", transform=f"rotate(-90 {x:g} {y:g})"))
-    return "".join(words) + cells.draw_cells(grid, matrix, scale, hidden, False)
+    words = cells.draw_upward_labels(grid, columns)
+    return words + cells.draw_cells(grid, matrix, scale, hidden, False)
 
 
 @site_figure
