@@ -11,7 +11,8 @@ nothing else has a bias, and no positions are added. The three attentions take t
 
 The weights of the two heads of each attention are `..._1` and `..._2`. Mean and variance, the
 hidden layer and its output are listed for the encoder only. Row i of `probabilities` predicts the
-token after target token i. `book_probabilities` are those of "the book is green .", whose noun is
+token after target token i. `loop_probabilities` are those with a fifth target token, "verte",
+after which the loop ends. `book_probabilities` are those of "the book is green .", whose noun is
 masculine in French, with its own target.
 
 >>> show(steps())
@@ -243,6 +244,12 @@ probabilities 4 x 8
  [0.0416 4.8e-06 0.9502 0.0001 0.0001 0.0079 9.2e-07 0.0001]
  [0.0095  0.0014 0.0211 0.0031 0.9516 0.0087  0.0013 0.0033]
  [0.0038  0.0003 0.0037 0.0003 0.0015 0.9163  0.0732 0.0009]]
+loop_probabilities 5 x 8
+[[0.9305  0.0586 0.0033 0.0002 0.0008 0.0033  0.0002 0.0031]
+ [0.0416 4.8e-06 0.9502 0.0001 0.0001 0.0079 9.2e-07 0.0001]
+ [0.0095  0.0014 0.0211 0.0031 0.9516 0.0087  0.0013 0.0033]
+ [0.0038  0.0003 0.0037 0.0003 0.0015 0.9163  0.0732 0.0009]
+ [0.0100  0.0013 0.0100 0.0013 0.0033 0.0185  0.0024 0.9531]]
 book_probabilities 4 x 8
 [[0.0330 0.9498 0.0002 0.0054 0.0010  0.0002 0.0054 0.0050]
  [0.0002 0.0879 0.0016 0.8975 0.0005 2.1e-05 0.0118 0.0005]
@@ -275,6 +282,7 @@ SOURCE_TOKENS = [
     [0, 0, 0, 0, 0, 1],
 ]
 TARGET_TOKENS = [[0, 0, 0, 0, 0, 1], [1, 0, 0, 0, 1, 0], [0, 1, 0, 0, 1, 0], [0, 0, 1, 0, 0, 0]]
+FIFTH_TOKEN = [0, 0, 0, 1, 1, 0]
 BOOK_SOURCE_TOKENS = [
     [1, 0, 0, 0, 0, 0],
     [0, 1, 0, 0, -1, 0],
@@ -423,6 +431,11 @@ W_VOCABULARY = [
 LABELS = {
     "X": (SOURCE_WORDS, FEATURES),
     "Y": (TARGET_WORDS, FEATURES),
+    **{
+        f"{attention}_W_{letter}": (FEATURES, [])
+        for attention in ("encoder", "decoder", "cross")
+        for letter in "QKV"
+    },
     "gain": (FEATURES,),
     "shift": (FEATURES,),
     "encoder_weights_1": (SOURCE_WORDS, SOURCE_WORDS),
@@ -449,6 +462,7 @@ LABELS = {
     "W_vocabulary": (FEATURES, VOCABULARY),
     "logits": (TARGET_WORDS, VOCABULARY),
     "probabilities": (TARGET_WORDS, VOCABULARY),
+    "loop_probabilities": ([*TARGET_WORDS, "verte"], VOCABULARY),
     "book_probabilities": (["start", "le", "livre", "est"], VOCABULARY),
 }
 
@@ -456,13 +470,16 @@ LABELS = {
 def steps(xp: ModuleType = numpy) -> dict[str, Array]:
     model = Transformer(xp)
     encoded = model.encode(floats(xp, SOURCE_TOKENS))
+    memory, target = encoded["memory"], floats(xp, TARGET_TOKENS)
+    longer_target = xp.concat([target, floats(xp, [FIFTH_TOKEN])])
     book_memory = model.encode(floats(xp, BOOK_SOURCE_TOKENS))["memory"]
     book_target = floats(xp, BOOK_TARGET_TOKENS)
     return {
         "gain": model.gain,
         "shift": model.shift,
         **encoded,
-        **model.decode(floats(xp, TARGET_TOKENS), encoded["memory"]),
+        **model.decode(target, memory),
+        "loop_probabilities": model.decode(longer_target, memory)["probabilities"],
         "book_probabilities": model.decode(book_target, book_memory)["probabilities"],
     }
 

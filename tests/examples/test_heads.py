@@ -87,6 +87,7 @@ def test_decoder_output_ignores_later_targets(monkeypatch):
     ("step", "translation"),
     [
         ("probabilities", ["la", "voiture", "est", "verte"]),
+        ("loop_probabilities", ["la", "voiture", "est", "verte", "."]),
         ("book_probabilities", ["le", "livre", "est", "vert"]),
     ],
 )

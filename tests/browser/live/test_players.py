@@ -12,6 +12,7 @@ from tests.browser.visit import HORIZONTAL_OVERFLOW, url_path
 PLAYER, SLIDER, NAME = ".player", ".player input", ".player output"
 # For each page with a player: the number of its states.
 PAGES = {
+    "mechanisms/encoder_decoder": 5,
     "mechanisms/heads_in_code": 5,
     "mechanisms/kv_cache": 4,
     "mechanisms/real_model": 4,
@@ -19,6 +20,7 @@ PAGES = {
 }
 # The inputs that states depend on, unless they are measured.
 INPUTS = {
+    "mechanisms/encoder_decoder": ("encoder_decoder", "X"),
     "mechanisms/heads_in_code": ("head_splitting", "X"),
     "mechanisms/kv_cache": ("kv_cache", "W_K"),
     "mechanisms/tiles": ("tiles", "K"),

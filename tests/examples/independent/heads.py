@@ -109,6 +109,9 @@ def encoder_decoder(literals):
     return {
         **encoded,
         **decode(literals, target, encoded["memory"]),
+        "loop_probabilities": decode(
+            literals, [*target, literals["FIFTH_TOKEN"]], encoded["memory"]
+        )["probabilities"],
         "book_probabilities": decode(literals, book_target, book_memory)["probabilities"],
     }
 

@@ -11,6 +11,7 @@ from attention_docs.publish.before.figures.drawings.steps_of_attention import (
     WEIGHTS,
     output_figure,
     scores_figure,
+    word_cells,
 )
 from attention_docs.publish.before.figures.registry import site_figure
 from attention_docs.publish.before.values import StepsOf
@@ -26,7 +27,7 @@ from attention_docs.render.figures import (
     scatter_2d,
     scatter_3d,
 )
-from attention_docs.render.figures.scales import FILLS, scale_of
+from attention_docs.render.figures.scales import FILLS
 from attention_docs.render.figures.svg import (
     LINE_HEIGHT,
     colour,
@@ -188,7 +189,7 @@ def heads_of_a_sentence(steps_of: StepsOf) -> Html:
     for name, step in (("Side by side", "side_by_side"), ("Mixed by W_O", "output")):
         grid = cells.Grid(36, HEADS_TOP, HEAD_CELL, *steps[step].shape)
         mark = cells.draw_row_labels(grid, [""] * they + ["they"])
-        body = _head_cells(grid, steps[step], "output", examples.labels("course_heads", step)[1])
+        body = word_cells(grid, steps[step], "output", examples.labels("course_heads", step)[1])
         heading = label(grid.x, LINE_HEIGHT / 2, name, "start", font_weight="bold")
         width, height = grid.x + grid.width + 2, grid.y + grid.height
         panels.append(
@@ -213,9 +214,9 @@ def _heads_attend(steps: Mapping[str, Array], they: int) -> Panel:
         body += [
             vertical_label(8, top + grid.height / 2, f"head {head}"),
             cells.draw_row_labels(grid, words),
-            _head_cells(grid, weights, "weights", words if is_first else []),
+            word_cells(grid, weights, "weights", words if is_first else []),
             label(result.x - 18, result.centre(2, 0)[1], "V ="),
-            _head_cells(result, output, "output", VALUES if is_first else []),
+            word_cells(result, output, "output", VALUES if is_first else []),
         ]
         description += [
             cells.describe(f"Weights of head {head}", weights),
@@ -228,14 +229,6 @@ def _heads_attend(steps: Mapping[str, Array], they: int) -> Panel:
         " ".join(description),
         name="Each head attends",
     )
-
-
-def _head_cells(grid: cells.Grid, matrix: Array, role: str, columns: Sequence[str]) -> str:
-    """Draw a matrix without numbers, with words over its columns that read upwards."""
-    hidden = ~np.tri(len(matrix), dtype=bool) if role == "weights" else None
-    scale = scale_of("sequential", role, matrix, role)
-    words = cells.draw_upward_labels(grid, columns)
-    return words + cells.draw_cells(grid, matrix, scale, hidden, False)
 
 
 @site_figure

@@ -3,7 +3,9 @@
 import numpy as np
 
 from attention_docs import examples
+from attention_docs.arrays import Array
 from attention_docs.publish.before.figures.claims import claim
+from attention_docs.publish.before.figures.drawings.bars import bars_panel
 from attention_docs.publish.before.figures.drawings.boxes import (
     HEIGHT,
     arrow,
@@ -11,10 +13,12 @@ from attention_docs.publish.before.figures.drawings.boxes import (
     box_width,
     small,
 )
+from attention_docs.publish.before.figures.drawings.steps_of_attention import word_cells
 from attention_docs.publish.before.figures.registry import site_figure
 from attention_docs.publish.before.values import StepsOf
 from attention_docs.render.figures import Html, Panel, beside, cells, figure, lines_panel
-from attention_docs.render.figures.svg import label
+from attention_docs.render.figures.scales import scale_of
+from attention_docs.render.figures.svg import LINE_HEIGHT, player, title, translated
 
 WIDTH, GAP = 156, 60
 ENCODER_X, DECODER_X = 14, 14 + WIDTH + GAP
@@ -23,6 +27,8 @@ LEVEL = 72
 # A sublayer is a box, with its norm above it.
 NORM_GAP, NORM_HEIGHT = 4, 20
 SUBLAYER_HEIGHT = HEIGHT + NORM_GAP + NORM_HEIGHT
+# A word of a run of the decoder: with this height, all six are no higher than the bars beside them.
+RUN_HEIGHT = 24
 
 
 @site_figure
@@ -103,39 +109,92 @@ def _sublayer(
 
 
 @site_figure
-def translation_loop(steps_of: StepsOf) -> Html:
-    r"""The loop in words. Each row is one run of the decoder, with the target so far on the left
-    and the next word, with its probability, on the right. It joins the target of the next row. The
-    next run adds the full stop and ends the loop."""
-    probabilities = steps_of("encoder_decoder")["probabilities"]
-    target, vocabulary = examples.labels("encoder_decoder", "probabilities")
-    chosen = np.asarray(probabilities).argmax(axis=1)
-    joins = [vocabulary[token] for token in chosen[:-1]] == target[1:]
-    claim(joins, "It joins the target of the next row")
-    body, descriptions = [], []
-    widths = [box_width(word) for word in target]
-    next_x = sum(widths) + 6 * len(widths) + 36
-    for row, token in enumerate(chosen):
-        x, y = 2.0, 2 + row * (HEIGHT + 14)
-        for word, width in zip(target[: row + 1], widths, strict=False):
-            body.append(box(x, y, width, word, "input" if word == target[row] else None))
-            x += width + 6
-        word = vocabulary[token]
-        body += [
-            arrow([(x, y + HEIGHT / 2), (next_x - 4, y + HEIGHT / 2)]),
-            box(next_x, y, box_width("voiture"), word, "output", dashed=True, bold=True),
-            label(
-                next_x + box_width("voiture") + 8,
-                y + HEIGHT / 2,
-                "",
-                "start",
-                cells.inline_number(probabilities, (row, int(token))),
-            ),
+def three_attentions(steps_of: StepsOf) -> Html:
+    r"""The weights of the three attentions. The word at a row asks those at the columns. In the
+    encoder, *the* finds its noun, *car*. In the decoder, *est* finds its noun, *voiture*, and later
+    words are crossed out. In the cross-attention, each word finds the one to be translated next:
+    *start* and *la* in head 1, *voiture* and *est* in head 2. A row that has nothing to find rests
+    on the full stop or on the first word, from which it takes little or nothing."""
+    steps = steps_of("encoder_decoder")
+    # What each map shows: its name and its step, and the cells to be marked.
+    maps = (
+        ("encoder", "encoder_weights_1", [(0, 1)]),
+        ("decoder", "decoder_weights_1", [(3, 2)]),
+        ("cross, head 1", "cross_weights_1", [(0, 0), (1, 1)]),
+        ("cross, head 2", "cross_weights_2", [(2, 2), (3, 3)]),
+    )
+    panels = []
+    for name, step, found in maps:
+        weights, (rows, columns) = steps[step], examples.labels("encoder_decoder", step)
+        for row, column in found:
+            claim(weights[row].argmax() == column, f"*{rows[row]}*")
+        grid = cells.Grid(58, 70, (19, 22), *weights.shape)
+        body = [
+            title(grid.x + grid.width / 2, LINE_HEIGHT / 2, name, "weights"),
+            cells.draw_row_labels(grid, rows),
+            word_cells(grid, weights, "weights", columns),
+            *(cells.draw_mark(grid, cell, "weights") for cell in found),
         ]
-        descriptions.append(f"After {' '.join(target[: row + 1])} comes {word}.")
-    width = next_x + box_width("voiture") + 56
-    panel = Panel(width, y + HEIGHT, "".join(body), " ".join(descriptions))
-    return figure(panel, "Generation, one word at a time")
+        description = cells.describe(name, weights)
+        size = grid.x + grid.width, grid.y + grid.height
+        panels.append(Panel(*size, "".join(body), description, name=name))
+    return beside(panels, "The weights of three attentions")
+
+
+@site_figure
+def vocabulary_matrix(steps_of: StepsOf) -> Html:
+    r"""The matrix $W_{\text{vocabulary}}$, with features at the rows and the eight tokens at the
+    columns. Two forms of a word, such as *verte* and *vert*, differ in the row *feminine* alone."""
+    matrix = steps_of("encoder_decoder")["W_vocabulary"]
+    features, vocabulary = examples.labels("encoder_decoder", "W_vocabulary")
+    for pair in (("la", "le"), ("voiture", "livre"), ("verte", "vert")):
+        one, other = (matrix[:, vocabulary.index(word)] for word in pair)
+        differ = [features[i] for i in np.flatnonzero(one != other)]
+        claim(differ == ["feminine"], "differ in the row *feminine* alone")
+    grid = cells.Grid(72, 58, (30, 22), *matrix.shape)
+    body = [
+        cells.draw_row_labels(grid, features),
+        cells.draw_upward_labels(grid, vocabulary),
+        cells.draw_cells(grid, matrix, scale_of("diverging", "matrix", matrix), None, True),
+    ]
+    name = "The matrix of the vocabulary"
+    size = grid.x + grid.width, grid.y + grid.height
+    return figure(Panel(*size, "".join(body), cells.describe(name, matrix)), name)
+
+
+@site_figure
+def translation_loop(steps_of: StepsOf) -> Html:
+    r"""The loop, one run of the decoder after another. Each run is given the words so far, and
+    returns the probabilities of the next word. The most probable word joins those that the next run
+    is given. The fifth run chooses the full stop, which ends the loop."""
+    probabilities = steps_of("encoder_decoder")["loop_probabilities"]
+    given, vocabulary = examples.labels("encoder_decoder", "loop_probabilities")
+    chosen = [vocabulary[token] for token in np.asarray(probabilities).argmax(axis=1)]
+    claim(chosen == [*given[1:], "."], "The most probable word joins those")
+    runs = range(len(given))
+    return player([_run(probabilities[i], given[: i + 1], chosen[i]) for i in runs], "Generation")
+
+
+def _run(probabilities: Array, given: list[str], word: str) -> Panel:
+    """Draw a run of the decoder: the words that it is given, and the probabilities of the next."""
+    words, vocabulary = examples.labels("encoder_decoder", "loop_probabilities")
+    width = max(map(box_width, words))
+    body = [title(width / 2, LINE_HEIGHT / 2, "given", "input")]
+    y = 1.5 * LINE_HEIGHT
+    for text in given:
+        body.append(box(2, y, width, text, "input", height=RUN_HEIGHT))
+        y += RUN_HEIGHT + 4
+    body.append(box(2, y, width, word, "output", height=RUN_HEIGHT, dashed=True, bold=True))
+    bars = bars_panel("next word", probabilities, vocabulary, "output")
+    body.append(translated(width + 24, 0, bars.body))
+    ending = "the full stop ends the loop" if word == "." else word
+    return Panel(
+        width + 24 + bars.width,
+        bars.height,
+        "".join(body),
+        f"After {' '.join(given)} comes {word}. {bars.description}",
+        name=f"run {len(given)}: {ending}",
+    )
 
 
 @site_figure

@@ -4,7 +4,8 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from attention_docs.arrays import Array
-from attention_docs.render.figures import Html, beside, matrix_panel, product_figure
+from attention_docs.render.figures import Html, beside, cells, matrix_panel, product_figure
+from attention_docs.render.figures.scales import scale_of
 
 Words = Sequence[str] | None
 SCORES: dict[str, Any] = {"rows": "queries", "columns": "keys", "role": "scores"}
@@ -58,6 +59,14 @@ def softmax_figure(name: str, scores: Array, weights: Array, hidden: Array = Non
         hidden=hidden,
     )
     return beside([left, right], name)
+
+
+def word_cells(grid: cells.Grid, matrix: Array, role: str, columns: Sequence[str]) -> str:
+    """Draw a matrix without numbers, with words over its columns; crosses are weights of zero."""
+    hidden = matrix == 0 if role == "weights" else None
+    scale = scale_of("sequential", role, matrix, role)
+    words = cells.draw_upward_labels(grid, columns)
+    return words + cells.draw_cells(grid, matrix, scale, hidden, False)
 
 
 def output_figure(
