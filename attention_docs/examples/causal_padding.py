@@ -36,6 +36,11 @@ causal 4 x 4
  [True  True False False]
  [True  True  True False]
  [True  True  True  True]]
+masked_causal 4 x 4
+[[      0   -inf   -inf    -inf]
+ [ 1.4142      0   -inf    -inf]
+ [ 0.7071 0.7071 2.1213    -inf]
+ [-0.7071 1.4142      0 -2.1213]]
 weights_causal 4 x 4
 [[     1      0      0      0]
  [0.8044 0.1956      0      0]
@@ -134,10 +139,12 @@ LABELS = {
     "scaled": (TOKENS, TOKENS),
     "weights": (TOKENS, TOKENS),
     "causal": (TOKENS, TOKENS),
+    "masked_causal": (TOKENS, TOKENS),
     "weights_causal": (TOKENS, TOKENS),
     "output_causal": (TOKENS, []),
     "right": ([], PADDED),
     "weights_right": (PADDED, PADDED),
+    "causal_and_right": (PADDED, PADDED),
     "weights_causal_and_right": (PADDED, PADDED),
 }
 
@@ -160,6 +167,7 @@ def steps(xp: ModuleType = numpy) -> dict[str, Array]:
         "scaled": unmasked.scaled,
         "weights": unmasked.weights,
         "causal": causal,
+        "masked_causal": with_causal.masked,
         "weights_causal": with_causal.weights,
         "output_causal": with_causal.output,
         "right": right,

@@ -61,6 +61,12 @@ K_2 5 x 3
  [ 1.2000 -1.6000 0]
  [-0.5600 -1.9200 0]
  [-1.8720 -0.7040 0]]
+V 5 x 4
+[[2 1 0 0]
+ [0 0 2 0]
+ [1 2 0 0]
+ [0 0 0 2]
+ [0 0 0 0]]
 weights_1 5 x 5
 [[     1      0      0      0      0]
  [0.9696 0.0304      0      0      0]
@@ -160,6 +166,7 @@ LABELS = {
     "K_1": (WORDS, KEY_FEATURES),
     "Q_2": (WORDS, HAND_FEATURES),
     "K_2": (WORDS, HAND_FEATURES),
+    "V": (WORDS, VALUE_FEATURES),
     "weights_1": (WORDS, WORDS),
     "weights_2": (WORDS, WORDS),
     "head_1": (WORDS, VALUE_FEATURES),
@@ -200,6 +207,7 @@ def steps(xp: ModuleType = numpy) -> dict[str, Array]:
         "K_1": k_1,
         "Q_2": round_off(xp, q_2),
         "K_2": k_2,
+        "V": v,
         "weights_1": one.weights,
         "weights_2": two.weights,
         "head_1": one.output,

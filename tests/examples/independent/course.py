@@ -246,6 +246,7 @@ def course_heads(literals):
     return {
         **computed,
         "Q_1": project(literals, rows, 1)[0],
+        "V": project(literals, rows, 1)[2],
         "side_by_side": np.hstack([computed["head_1"], computed["head_2"]]),
         "W_O": [*literals["W_O_1"], *literals["W_O_2"]],
         "output": add(computed["added_1"], computed["added_2"]),

@@ -65,6 +65,7 @@ def causal_padding(literals):
     weights = [[1 / 4] * 4, *computed["weights_causal_and_left"][1:]]
     return {
         **computed,
+        "masked_causal": reference.every_step(q, k, v, is_causal)["masked"],
         "masked_causal_and_left": reference.every_step(q, k, v, masks["causal_and_left"])["masked"],
         "weights_filled": weights,
         "output_filled": reference.matmul(weights, v),

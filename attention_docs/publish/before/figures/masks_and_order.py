@@ -12,7 +12,6 @@ from attention_docs.publish.before.figures.claims import claim
 from attention_docs.publish.before.figures.drawings.boxes import small
 from attention_docs.publish.before.figures.drawings.dials import Hand, dial
 from attention_docs.publish.before.figures.drawings.steps_of_attention import (
-    masks_figure,
     softmax_figure,
 )
 from attention_docs.publish.before.figures.registry import site_figure
@@ -29,8 +28,16 @@ from attention_docs.render.figures import (
     line_chart,
     matrix_panel,
 )
+from attention_docs.render.figures.cells import (
+    MIN_CELL,
+    Grid,
+    describe,
+    draw_cells,
+    draw_row_labels,
+    draw_upward_labels,
+)
 from attention_docs.render.figures.scales import FILLS, MINUS, OPACITY, scale_of
-from attention_docs.render.figures.svg import LINE_HEIGHT, element, label, player
+from attention_docs.render.figures.svg import LINE_HEIGHT, element, label, player, title
 from attention_docs.render.numbers import number
 
 
@@ -56,11 +63,28 @@ def window_weights(steps_of: StepsOf) -> Html:
 
 @site_figure
 def masks_joined(steps_of: StepsOf) -> Html:
-    r"""A causal mask, a padding mask, and both: a pair takes part where both allow it."""
+    r"""A causal mask, a padding mask, and both. The words at the rows are the queries, those at the
+    columns are the keys. A pair with a tick takes part, and a pair with a cross does not. With both
+    masks, a pair takes part where each of them allows it."""
     steps = steps_of("causal_padding")
     padding = steps["right"][[0] * len(steps["causal"])]  # the same row for every query
-    masks = {"causal": steps["causal"], "padding": padding, "both": steps["causal_and_right"]}
-    return masks_figure("Three masks", masks)
+    panels = []
+    for name, mask, step in (
+        ("causal", steps["causal"], "causal"),
+        ("padding", padding, "weights_right"),
+        ("both", steps["causal_and_right"], "causal_and_right"),
+    ):
+        rows, columns = labels("causal_padding", step)
+        grid = Grid(62, 76, MIN_CELL, *mask.shape)
+        body = [
+            title(grid.x + grid.width / 2, LINE_HEIGHT / 2, name, None),
+            draw_row_labels(grid, rows),
+            draw_upward_labels(grid, columns),
+            draw_cells(grid, mask, scale_of("sequential", name, mask), None, True),
+        ]
+        size = grid.x + grid.width, grid.y + grid.height
+        panels.append(Panel(*size, "".join(body), describe(name, mask), name=name))
+    return beside(panels, "Three masks")
 
 
 @site_figure

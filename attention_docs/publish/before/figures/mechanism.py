@@ -11,6 +11,7 @@ from attention_docs.publish.before.figures.drawings.steps_of_attention import (
     WEIGHTS,
     output_figure,
     scores_figure,
+    weights_matrix,
     word_cells,
 )
 from attention_docs.publish.before.figures.registry import site_figure
@@ -229,6 +230,18 @@ def _heads_attend(steps: Mapping[str, Array], they: int) -> Panel:
         " ".join(description),
         name="Each head attends",
     )
+
+
+@site_figure
+def output_matrix(steps_of: StepsOf) -> Html:
+    r"""The output matrix $W_O$ of the sentence, with the features of both heads at the rows and
+    those of the output at the columns. The first four rows are the block $W_O^{(1)}$, and the
+    others are $W_O^{(2)}$. The rows *air 2* and *water 2* are zero, so these two are dropped."""
+    matrix = steps_of("course_heads")["W_O"]
+    rows, columns = examples.labels("course_heads", "W_O")
+    dropped = [row for row, numbers in zip(rows, matrix, strict=True) if not numbers.any()]
+    claim(dropped == ["air 2", "water 2"], "The rows *air 2* and *water 2* are zero")
+    return weights_matrix("The output matrix", matrix, rows, columns)
 
 
 @site_figure

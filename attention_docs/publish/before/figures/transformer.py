@@ -13,11 +13,13 @@ from attention_docs.publish.before.figures.drawings.boxes import (
     box_width,
     small,
 )
-from attention_docs.publish.before.figures.drawings.steps_of_attention import word_cells
+from attention_docs.publish.before.figures.drawings.steps_of_attention import (
+    weights_matrix,
+    word_cells,
+)
 from attention_docs.publish.before.figures.registry import site_figure
 from attention_docs.publish.before.values import StepsOf
 from attention_docs.render.figures import Html, Panel, beside, cells, figure, lines_panel
-from attention_docs.render.figures.scales import scale_of
 from attention_docs.render.figures.svg import LINE_HEIGHT, player, title, translated
 
 WIDTH, GAP = 156, 60
@@ -151,15 +153,7 @@ def vocabulary_matrix(steps_of: StepsOf) -> Html:
         one, other = (matrix[:, vocabulary.index(word)] for word in pair)
         differ = [features[i] for i in np.flatnonzero(one != other)]
         claim(differ == ["feminine"], "differ in the row *feminine* alone")
-    grid = cells.Grid(72, 58, (30, 22), *matrix.shape)
-    body = [
-        cells.draw_row_labels(grid, features),
-        cells.draw_upward_labels(grid, vocabulary),
-        cells.draw_cells(grid, matrix, scale_of("diverging", "matrix", matrix), None, True),
-    ]
-    name = "The matrix of the vocabulary"
-    size = grid.x + grid.width, grid.y + grid.height
-    return figure(Panel(*size, "".join(body), cells.describe(name, matrix)), name)
+    return weights_matrix("The matrix of the vocabulary", matrix, features, vocabulary)
 
 
 @site_figure

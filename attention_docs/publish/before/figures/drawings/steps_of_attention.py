@@ -4,8 +4,17 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from attention_docs.arrays import Array
-from attention_docs.render.figures import Html, beside, cells, matrix_panel, product_figure
+from attention_docs.render.figures import (
+    Html,
+    Panel,
+    beside,
+    cells,
+    figure,
+    matrix_panel,
+    product_figure,
+)
 from attention_docs.render.figures.scales import scale_of
+from attention_docs.render.figures.svg import text_width
 
 Words = Sequence[str] | None
 SCORES: dict[str, Any] = {"rows": "queries", "columns": "keys", "role": "scores"}
@@ -67,6 +76,20 @@ def word_cells(grid: cells.Grid, matrix: Array, role: str, columns: Sequence[str
     scale = scale_of("sequential", role, matrix, role)
     words = cells.draw_upward_labels(grid, columns)
     return words + cells.draw_cells(grid, matrix, scale, hidden, False)
+
+
+def weights_matrix(name: str, matrix: Array, rows: Sequence[str], columns: Sequence[str]) -> Html:
+    """Draw a learned matrix with short numbers, and words at its rows and columns."""
+    left, top = (max(map(text_width, words)) + 8 for words in (rows, columns))
+    grid = cells.Grid(left, top, (28, 22), *matrix.shape)
+    scale = scale_of("diverging", name, matrix)
+    body = [
+        cells.draw_row_labels(grid, rows),
+        cells.draw_upward_labels(grid, columns),
+        cells.draw_cells(grid, matrix, scale, None, True),
+    ]
+    size = grid.x + grid.width, grid.y + grid.height
+    return figure(Panel(*size, "".join(body), cells.describe(name, matrix)), name)
 
 
 def output_figure(
