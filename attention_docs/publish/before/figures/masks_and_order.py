@@ -22,7 +22,6 @@ from attention_docs.render.figures import (
     Panel,
     Series,
     beside,
-    cells,
     figure,
     heatmap,
     line_chart,
@@ -33,6 +32,7 @@ from attention_docs.render.figures.cells import (
     Grid,
     describe,
     draw_cells,
+    draw_column_labels,
     draw_row_labels,
     draw_upward_labels,
 )
@@ -137,7 +137,7 @@ def _clocks(matrix: Array, position: int) -> Panel:
     """Draw the clocks of a position, and of those before it faintly, above its features."""
     radius, cell = 60, (64, 24)
     row = matrix[position : position + 1]
-    grid = cells.Grid(2, 2 * radius + 3.2 * LINE_HEIGHT, cell, 1, row.shape[1])
+    grid = Grid(2, 2 * radius + 3.2 * LINE_HEIGHT, cell, 1, row.shape[1])
     body = []
     for clock, role in enumerate(("query", "key")):
         x = grid.x + (2 * clock + 1) * cell[0]
@@ -153,8 +153,8 @@ def _clocks(matrix: Array, position: int) -> Panel:
         body.append(dial(x, LINE_HEIGHT + radius + 4, radius, hands, 1))
     scale = scale_of("diverging", "E", matrix, "input")
     body += [
-        cells.draw_column_labels(grid, ["sine", "cosine"] * 2),
-        cells.draw_cells(grid, row, scale, None, True),
+        draw_column_labels(grid, ["sine", "cosine"] * 2),
+        draw_cells(grid, row, scale, None, True),
     ]
     description = f"Sine and cosine of each clock: {', '.join(map(number, row[0]))}."
     height = grid.y + grid.height
