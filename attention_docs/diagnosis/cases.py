@@ -117,10 +117,11 @@ def expected_steps(call: Call) -> AttentionSteps:
 
 def attention_options(call: Call) -> dict[str, Any]:
     """Return the options of a call as keyword arguments of `attention_steps`."""
-    mask = call.bias if call.mask is None else call.mask
+    mask = call.bias if call.mask is None else recipe.boolean_mask(call)
     is_causal = call.is_causal
-    if call.mask is not None and is_causal:  # `attention_steps` takes only one of the two
-        mask = call.mask & causal_mask(call.query.shape[-2], call.key.shape[-2])
+    if mask is not None and is_causal:  # `attention_steps` takes only one of the two
+        causal = causal_mask(call.query.shape[-2], call.key.shape[-2])
+        mask = np.where(causal, mask, -np.inf) if call.mask is None else mask & causal
         is_causal = False
     return {
         "attn_mask": mask,
@@ -128,7 +129,7 @@ def attention_options(call: Call) -> dict[str, Any]:
         "scale": call.scale,
         "enable_gqa": call.query.shape[1] != call.key.shape[1],
         "window": call.window,
-        "softcap": call.softcap,
+        "softcap": call.softcap or None,
     }
 
 
@@ -241,7 +242,7 @@ def all_cases(example: Call, sized: Callable[..., Call]) -> Iterator[Case]:
     yield from padding_cases(sized(m=5, n=5, d_k=3, d_v=2, b=2, h=3))
     yield from array_cases(example, sized(m=4, n=4, d_k=16, d_v=16), sized)
     yield from head_cases(sized)
-    yield from window_cases(square, one)
+    yield from window_cases(square, sized(m=5, n=8, d_k=4, d_v=3), one)
     isolates = "a softcap, which bounds the scores"
     yield Case("softcap", "softcap", isolates, replace(example, softcap=0.75))
     capped = replace(square, softcap=3.0, is_causal=True)
@@ -252,6 +253,9 @@ def all_cases(example: Call, sized: Callable[..., Call]) -> Iterator[Case]:
     bias = quarters(*2 * square.key.shape[-2:-1], start=6)
     capped = replace(square, softcap=3.0, bias=bias)
     yield Case("softcap_float_mask", "softcap", "a softcap before a float mask", capped)
+    uncapped, conventions = replace(example, softcap=0.0), ("zero_is_a_softcap",)
+    isolates = "a softcap of 0, which means none"
+    yield Case("softcap_of_zero", "softcap", isolates, uncapped, conventions=conventions)
     yield Case("gradients", "gradients", "the backward pass", example, gradients=True)
     causal = replace(square, is_causal=True)
     isolates = "the backward pass through a causal mask"
@@ -316,12 +320,20 @@ def mask_cases(example: Call, square: Call, sized: Callable[..., Call]) -> Itera
     yield Case("float_mask", "float mask", isolates, float_mask)
     both = replace(square, mask=square_mask, is_causal=True)
     yield Case("mask_and_causal", "mask and causal", "a mask combined with is_causal", both)
+    causal_bias = replace(square, bias=quarters(*square_mask.shape, start=6), is_causal=True)
+    isolates = "a float mask combined with is_causal"
+    yield Case("float_mask_causal", "mask and causal", isolates, causal_bias)
+    biased = replace(batch, bias=quarters(*shape, start=6))
+    yield Case("float_mask_per_head", "float mask", "a float mask for each head", biased)
     infinite = replace(example, bias=np.where(mask, 0.0, -np.inf))
     isolates = "a float mask of zeros and -inf"
     yield Case("infinite_mask", "float mask", isolates, infinite)
     hidden_row = masked(example, mask & (np.arange(m)[:, None] != 1))
     isolates = "a query that sees no key"
     yield Case("fully_masked_row", "mask", isolates, hidden_row, conventions=FULLY_MASKED_ROW)
+    short, conventions = masked(square, square_mask[:, :-1]), ("keys_after_mask_visible",)
+    isolates = "a mask without a column for the last key, which it hides"
+    yield Case("short_mask", "mask", isolates, short, conventions=conventions)
 
 
 def padding_cases(batch: Call) -> Iterator[Case]:
@@ -363,9 +375,19 @@ def head_cases(sized: Callable[..., Call]) -> Iterator[Case]:
     grouped = sized(m=3, n=5, d_k=2, d_v=4, b=2, h=6, group_size=2)
     isolates = "heads that share keys (grouped-query attention)"
     yield Case("grouped_heads", "grouped heads", isolates, grouped)
+    square = sized(m=5, n=5, d_k=2, d_v=4, b=2, h=6, group_size=2)
+    shape = (*square.query.shape[:3], square.key.shape[2])
+    per_head, padding = (visible_keys(*s, start=7) for s in (shape, (shape[0], 1, 1, shape[3])))
+    for name, isolates, call in (
+        ("causal", "a causal mask", replace(square, is_causal=True)),
+        ("padding", "a padding mask", replace(square, mask=padding)),
+        ("mask", "a mask for each head", replace(square, mask=per_head)),
+    ):
+        name, isolates = f"grouped_heads_{name}", f"{isolates} with grouped heads"
+        yield Case(name, "grouped heads", isolates, call)
 
 
-def window_cases(square: Call, one: Call) -> Iterator[Case]:
+def window_cases(square: Call, more_keys: Call, one: Call) -> Iterator[Case]:
     """Yield cases of local windows, alone and combined with other masks."""
     for name, isolates, window in (
         ("window", "a local window", (1, 2)),
@@ -382,9 +404,20 @@ def window_cases(square: Call, one: Call) -> Iterator[Case]:
     masked = replace(causal, window=(None, 0), mask=mask[None, :])
     isolates = "a window, a causal mask, and a mask with one row for all queries"
     yield Case("window_mask_causal", "window", isolates, masked)
-    isolates = "a window around a single query, as in decoding"
-    one, conventions = replace(one, window=(1, 1)), ("window_bottom_right",)
-    yield Case("window_one_query", "window", isolates, one, conventions=conventions)
+    size = square.key.shape[-2]
+    for name, window, shape, isolates in (
+        ("window_bias_causal", (2, 1), (size, size), ""),
+        ("window_bias_row_causal", (0, None), (1, size), " with one row for all queries"),
+    ):
+        biased = replace(causal, window=window, bias=quarters(*shape, start=6))
+        isolates = f"a window, a causal mask, and a float mask{isolates}"
+        yield Case(name, "window", isolates, biased)
+    for name, call, isolates in (
+        ("window_one_query", one, "a window around a single query, as in decoding"),
+        ("window_fewer_queries", more_keys, "the alignment of a window, m < n"),
+    ):
+        windowed = replace(call, window=(1, 1))
+        yield Case(name, "window", isolates, windowed, conventions=("window_bottom_right",))
 
 
 def layer_call(biased: bool = False, cross: bool = False) -> LayerCall:

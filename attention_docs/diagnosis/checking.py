@@ -79,8 +79,10 @@ def check_with(
     settings = detect(worker, description, settings)
     cases = [case for case in cases_for(description, settings) if case.feature not in skip]
     outcomes = {case: worker.run(case, description, settings) for case in cases}
+    failed = {case.name for case, outcome in outcomes.items() if outcome.failure}
     verdicts = [
-        judge(case, outcome, description, settings, expect) for case, outcome in outcomes.items()
+        judge(case, outcome, description, settings, failed, expect)
+        for case, outcome in outcomes.items()
     ]
     if settings.mask == "hide" and not is_mask_given:
         verdicts = [note_inverted_mask(verdict, expect) for verdict in verdicts]
@@ -137,12 +139,17 @@ def judge(
     outcome: Outcome,
     description: Description,
     settings: Settings,
+    failed: set[str],
     expect: str | None = None,
 ) -> Verdict:
-    """Return the verdict on a case; `MistakeSearch` and `add_location` explain wrong numbers."""
+    """Return the verdict on a case; `MistakeSearch` and `add_location` explain wrong numbers.
+
+    `failed` are the names of the cases without a result.
+    """
     if outcome.failure:
         died = outcome.kind == "died"
-        status = WRONG if died or is_bug(case, outcome, description, settings) else NOT_SUPPORTED
+        is_wrong = died or is_bug(case, outcome, description, settings, failed)
+        status = WRONG if is_wrong else NOT_SUPPORTED
         return Verdict(case, status, outcome.failure, notes=outcome.notes)
     problem = shape_problem(case, outcome.results, settings) or "; ".join(outcome.problems)
     if problem:
@@ -160,7 +167,13 @@ def judge(
     return Verdict(case, WRONG, notes=outcome.notes)
 
 
-def is_bug(case: Case, outcome: Outcome, description: Description, settings: Settings) -> bool:
+def is_bug(
+    case: Case,
+    outcome: Outcome,
+    description: Description,
+    settings: Settings,
+    failed: set[str],
+) -> bool:
     """Whether an error is a bug, and not the refusal of a case or the lack of its feature."""
     if any(name in outcome.failure for name in TYPOS):
         return True
@@ -169,11 +182,20 @@ def is_bug(case: Case, outcome: Outcome, description: Description, settings: Set
     if case.gradients and "does not require grad" in outcome.failure:
         return False
     # The cases whose feature the function may lack.
+    has_one_mask = description.names.get("bias") == description.names.get("mask")
     lacks_feature = {
         "grouped_heads": "grouped" not in description.names,
+        "grouped_heads_causal": "grouped_heads" in failed,
+        "grouped_heads_padding": "grouped_heads" in failed,
+        "grouped_heads_mask": bool({"grouped_heads", "mask_per_head"} & failed),
         "mask_per_head": True,
-        "float_mask": description.names.get("bias") == description.names.get("mask"),
-        "infinite_mask": description.names.get("bias") == description.names.get("mask"),
+        "short_mask": True,
+        "float_mask": has_one_mask,
+        "float_mask_causal": has_one_mask,
+        "float_mask_per_head": True,
+        "infinite_mask": has_one_mask,
+        "window_bias_causal": has_one_mask,
+        "softcap_of_zero": True,
         "layer_cross": True,
     }
     # A window may have two limits only.

@@ -192,12 +192,18 @@ def detect_mask(
     if "b" in (settings.layout or ""):
         forms.append((True, padding))
     callable_settings = []
+    results: dict[tuple[bool, str], Outcome] = {}
     for (keys_only, mask_case), kind in itertools.product(forms, kinds):
         trial = replace(settings, mask=kind, keys_only=keys_only)
         trial_case = always_causal(mask_case) if settings.always_causal else mask_case
-        result = worker.run(trial_case, description, trial)
+        result = results[keys_only, kind] = worker.run(trial_case, description, trial)
         explanation = next((m for m in mistakes if is_right(trial_case, result, trial, m)), None)
         if explanation is not None:
+            boolean = results.get((keys_only, "keep"))
+            if kind == "additive" and boolean and not boolean.failure:
+                added = with_mask_added(trial_case)
+                if not is_right(added, boolean, trial, explanation):
+                    return replace(trial, mask="keep")  # it takes a boolean mask, and gets it wrong
             ones = replace(trial, mask="ones")
             takes_ones = kind == "ones"
             if kind == "keep":
@@ -208,6 +214,13 @@ def detect_mask(
             callable_settings.append(trial)
     fallback = replace(settings, mask=kinds[0], keys_only="mask" not in names)
     return next(iter(callable_settings), fallback)
+
+
+def with_mask_added(case: Case) -> Case:
+    """Return the case in which a boolean mask counts as numbers that are added."""
+    assert isinstance(case.call, Call)
+    assert case.call.mask is not None
+    return replace(case, call=replace(case.call, mask=None, bias=case.call.mask.astype(float)))
 
 
 def first_head(call: recipe.Call | recipe.LayerCall) -> Call:

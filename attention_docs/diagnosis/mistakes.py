@@ -426,6 +426,20 @@ CONVENTIONS = [
         ),
     ),
     Convention(
+        name="keys_after_mask_visible",
+        summary="keys after the last column of a mask are visible",
+        changes={"mask": lambda call: recipe.boolean_mask(call, after=True)},
+    ),
+    Convention(
+        name="zero_is_a_softcap",
+        summary="a softcap of 0 does not mean none, but makes all scores 0",
+        changes={
+            "softcap": lambda scores, call: (
+                scores if call.softcap is None else call.softcap * np.tanh(scores / call.softcap)
+            )
+        },
+    ),
+    Convention(
         name="window_bottom_right",
         summary="its window is aligned bottom-right, as in FlashAttention",
         changes={"window": bottom_right_window},

@@ -25,12 +25,12 @@ class Call:
         query: (b, h, m, d_k) queries.
         key: (b, h or fewer, n, d_k) keys.
         value: (b, h or fewer, n, d_v) values.
-        mask: broadcasts to (b, h, m, n); True takes part.
+        mask: broadcasts to (b, h, m, n); True takes part. Keys after its last column are hidden.
         bias: broadcasts to (b, h, m, n); added to the scaled scores.
         is_causal: a query sees no later key.
         scale: the factor of the scores; 1/sqrt(d_k) if None.
         window: the numbers of visible positions before and after the query's own; None is no limit.
-        softcap: c in c tanh(s/c), which bounds the scaled scores s before the mask.
+        softcap: c in c tanh(s/c), which bounds the scaled scores s before the mask; 0 is none.
         d_model: the number of features of a token before the split into heads; h d_k if None.
     """
 
@@ -171,15 +171,22 @@ def effective_scale(call: Call) -> float:
 
 
 def apply_softcap(scores: Array, call: Call) -> Array:
-    return scores if call.softcap is None else call.softcap * np.tanh(scores / call.softcap)
+    return call.softcap * np.tanh(scores / call.softcap) if call.softcap else scores
 
 
 def all_visible(call: Call) -> Array:
     return np.ones_like(call.distance, dtype=bool)
 
 
-def boolean_mask(call: Call) -> Array:
-    return all_visible(call) if call.mask is None else call.mask
+def boolean_mask(call: Call, after: bool = False) -> Array:
+    """Return the mask with as many columns as keys; `after` fills those that it lacks."""
+    if call.mask is None:
+        return all_visible(call)
+    *leading, columns = call.mask.shape
+    if columns == 1:  # broadcasts
+        return call.mask
+    missing = np.full((*leading, call.key.shape[-2] - columns), after)
+    return np.concatenate([call.mask, missing], axis=-1)
 
 
 def causal_mask(call: Call) -> Array:

@@ -308,6 +308,8 @@ def test_mistake_in_some_cases_names_a_case_without_it():
         ("nan_for_fully_masked_row", "fully_masked_row"),
         ("mean_for_fully_masked_row", "fully_masked_row"),
         ("unmasked_for_fully_masked_row", "fully_masked_row"),
+        ("keys_after_mask_visible", "short_mask"),
+        ("zero_is_a_softcap", "softcap_of_zero"),
     ],
 )
 def test_convention_is_on_purpose(name, case):
@@ -331,6 +333,18 @@ def test_additive_mask_is_detected():
     report = check_in_process(attention)
     assert report.settings.mask == "additive"
     assert report.is_correct
+
+
+def test_boolean_mask_that_is_neither_applied_nor_added_is_wrong():
+    def attention(query, key, value, attn_mask=None):
+        if attn_mask is not None and attn_mask.dtype == bool:
+            attn_mask = 1.0 - attn_mask
+        return attention_with()(query, key, value, bias=attn_mask)
+
+    report = check_in_process(attention)
+    assert report.settings.mask == "keep"
+    assert statuses(report)["boolean_mask"] == "wrong"
+    assert statuses(report)["float_mask"] == "ok"
 
 
 def test_names_setting_is_used():
@@ -512,7 +526,10 @@ def test_function_with_a_one_zero_mask_skips_float_masks(in_process, write_targe
     either_mask = "np.where(mask, scores, -np.inf) if mask.dtype == bool else scores + mask"
     source = CORRECT_SOURCE.replace(either_mask, "scores - 1e30 * (1.0 - mask)")
     assert main(["check", write_target(source), "--verbose"]) == 0
-    assert "infinite_mask, softcap_float_mask: its masks are boolean" in capsys.readouterr().out
+    assert (
+        "infinite_mask, window_bias_causal, window_bias_row_causal, softcap_float_mask: its masks"
+        in capsys.readouterr().out
+    )
 
 
 def test_name_error_is_wrong_and_not_unsupported(in_process, write_target, capsys):

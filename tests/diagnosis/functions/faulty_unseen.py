@@ -187,3 +187,69 @@ def bottom_right_off_by_one(q, k, v, causal=False):
     return (
         softmax(np.where(np.tri(m, n, n - m + 1, dtype=bool) | (not causal), scores, -np.inf)) @ v
     )
+
+
+def window_wider_with_more_keys(q, k, v, window=None):
+    """Shows one key too many on the left if there are more keys. [window_left_too_wide]"""
+    scores = scaled(q, k)
+    (m, n), (left, right) = scores.shape[-2:], window or (None, None)
+    distance = np.arange(n) - np.arange(m)[:, None]
+    if left is not None:
+        scores = np.where(distance >= -left - (n > m), scores, -np.inf)
+    if right is not None:
+        scores = np.where(distance <= right, scores, -np.inf)
+    return softmax(scores) @ v
+
+
+def bias_of_other_heads(q, k, v, bias=None):
+    """Gives the heads their biases in reversed order. [float_mask_per_head]"""
+    scores = scaled(q, k)
+    return softmax(scores if bias is None else scores + bias[..., ::-1, :, :]) @ v
+
+
+def bias_lost_under_causal(q, k, v, bias=None, is_causal=False):
+    """Lets the causal mask replace the bias. [bias_ignored]"""
+    scores = scaled(q, k)
+    if is_causal:
+        scores = np.where(np.tri(*scores.shape[-2:], dtype=bool), scores, -np.inf)
+    elif bias is not None:
+        scores = scores + bias
+    return softmax(scores) @ v
+
+
+def in_groups(q, heads):
+    b, h, m, d = q.shape
+    return q.reshape(b, heads, h // heads, m, d)
+
+
+def causal_over_folded_groups(q, k, v, is_causal=False):
+    """Folds a group into the rows, and masks these as one sequence. [grouped_heads_causal]"""
+    scores = scaled(q.reshape(*k.shape[:2], -1, q.shape[-1]), k)
+    if is_causal:
+        scores = np.where(np.tri(*scores.shape[-2:], dtype=bool), scores, -np.inf)
+    return (softmax(scores) @ v).reshape(*q.shape[:-1], -1)
+
+
+def masks_of_other_groups(q, k, v, mask=None):
+    """Reshapes the masks of heads to (group, key head). [grouped_heads_mask]"""
+    scores = scaled(in_groups(q, k.shape[1]), k[:, :, None])
+    if mask is not None:
+        mask = np.broadcast_to(mask, (*q.shape[:3], k.shape[2]))
+        mask = mask.reshape(len(q), -1, *scores.shape[1:2], *mask.shape[2:]).swapaxes(1, 2)
+        scores = np.where(mask, scores, -np.inf)
+    return (softmax(scores) @ v[:, :, None]).reshape(*q.shape[:-1], -1)
+
+
+def mask_without_axis_of_groups(q, k, v, mask=None):
+    """Has five axes if heads are grouped, and a mask with four. [ValueError]"""
+    grouped = k.shape[1] < q.shape[1]
+    scores = scaled(in_groups(q, k.shape[1]), k[:, :, None]) if grouped else scaled(q, k)
+    weights = softmax(scores if mask is None else np.where(mask, scores, -np.inf))
+    return (weights @ (v[:, :, None] if grouped else v)).reshape(*q.shape[:-1], -1)
+
+
+def scaled_twice_in_half(q, k, v):
+    """Scales queries and scores in float16. [times the right ones]"""
+    if q.dtype == np.float16:
+        q = q * q.dtype.type(q.shape[-1] ** -0.5)
+    return softmax(scaled(q, k)).astype(q.dtype) @ v

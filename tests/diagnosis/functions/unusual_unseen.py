@@ -120,3 +120,36 @@ def one_token(q, k, v):
     """Takes one query of each sequence, (b, h, d), and cached keys, (b, h, n, d)."""
     weights = softmax(np.einsum("bhd,bhnd->bhn", q, k) * q.shape[-1] ** -0.5)
     return np.einsum("bhn,bhnd->bhd", weights, v)
+
+
+def adds_any_mask(q, k, v, attn_mask=None):
+    """Adds its mask, so that True adds 1."""
+    scores = scores_of(q, k)
+    return softmax(scores if attn_mask is None else scores + attn_mask) @ v
+
+
+def folded_groups(q, k, v, is_causal=False):
+    """Folds a group of heads into the rows, and repeats the causal mask for them."""
+    m, n = q.shape[2], k.shape[2]
+    scores = scores_of(q.reshape(*k.shape[:2], -1, q.shape[-1]), k)
+    if is_causal:
+        causal = np.tile(np.tri(m, n, dtype=bool), (q.shape[1] // k.shape[1], 1))
+        scores = np.where(causal, scores, -np.inf)
+    return (softmax(scores) @ v).reshape(*q.shape[:-1], -1)
+
+
+def reciprocal_softcap(q, k, v, softcap=None):
+    """Divides one by the softcap, which raises for 0."""
+    scores = scores_of(q, k)
+    if softcap is not None:
+        scores = softcap * np.tanh(scores * (1 / softcap))
+    return softmax(scores) @ v
+
+
+def prefix_mask(q, k, v, mask=None):
+    """Takes a mask of the first keys and shows the others."""
+    scores = scores_of(q, k)
+    if mask is not None:
+        columns = mask.shape[-1]
+        scores[..., :columns] = np.where(mask, scores[..., :columns], -np.inf)
+    return softmax(scores) @ v
