@@ -2,7 +2,7 @@
 
 import inspect
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from types import SimpleNamespace
 from typing import Any
 
@@ -45,6 +45,7 @@ class Settings:
         always_causal: whether it is causal and has no argument for it.
         keys_only: whether its mask is (b, n), one for all queries.
         adds_masks: whether a mask may hold numbers to add.
+        full_masks: whether a mask needs the shape of the scores, because it is not broadcast.
     """
 
     library: str | None = None
@@ -59,6 +60,7 @@ class Settings:
     always_causal: bool = False
     keys_only: bool = False
     adds_masks: bool = True
+    full_masks: bool = False
 
 
 @dataclass(frozen=True)
@@ -160,6 +162,8 @@ def translate_arguments(
 def attention_arguments(call: Call, description: Description, settings: Settings) -> dict[str, Any]:
     """Return the arguments of a plain attention call, by our names."""
     layout, names = settings.layout or "bhnd", description.names
+    if settings.full_masks:
+        call = with_full_masks(call)
     values: dict[str, Any] = {
         name: to_layout(getattr(call, name), layout) for name in ("query", "key", "value")
     }
@@ -197,6 +201,17 @@ def attention_arguments(call: Call, description: Description, settings: Settings
             training=False, num_key_value_groups=call.query.shape[1] // call.key.shape[1]
         )
     return values
+
+
+def with_full_masks(call: Call) -> Call:
+    """Return a call whose masks have the axes of the scores, and a row for each query."""
+
+    def full(mask: Array | None) -> Array | None:
+        if mask is None:
+            return None
+        return np.broadcast_to(mask, (*call.query.shape[:3], mask.shape[-1]))
+
+    return replace(call, mask=full(call.mask), bias=full(call.bias))
 
 
 def mask_arguments(mask: Array, names: Mapping[str, str], settings: Settings) -> dict[str, Any]:

@@ -209,11 +209,28 @@ def detect_mask(
             if kind == "keep":
                 result_of_ones = worker.run(trial_case, description, ones)
                 takes_ones = is_right(trial_case, result_of_ones, ones, explanation)
-            return replace(trial, adds_masks=not takes_ones)
+            trial = replace(trial, adds_masks=not takes_ones)
+            return detect_full_masks(worker, description, trial, explanation)
         if not result.failure:
             callable_settings.append(trial)
     fallback = replace(settings, mask=kinds[0], keys_only="mask" not in names)
     return next(iter(callable_settings), fallback)
+
+
+def detect_full_masks(
+    worker: Worker, description: Description, settings: Settings, mistakes: tuple[Mistake, ...]
+) -> Settings:
+    """Detect whether a function raises for masks that broadcast, and takes full ones."""
+    if settings.keys_only or settings.layout not in ("bhnd", "bnhd"):
+        return settings
+    cases = {case.name: case for case in cases_within(settings.limits)}
+    case = cases["mask_per_sequence"]
+    case = always_causal(case) if settings.always_causal else case
+    if not worker.run(case, description, settings).failure:
+        return settings
+    full = replace(settings, full_masks=True)
+    is_taken = is_right(case, worker.run(case, description, full), full, mistakes)
+    return full if is_taken else settings
 
 
 def with_mask_added(case: Case) -> Case:

@@ -150,7 +150,8 @@ def heading(report: Report) -> str:
         labels.append(f"only lengths in multiples of {limits.multiple}")
     if settings.mask:
         kind = MASK_LABELS[settings.mask]
-        labels.append(f"mask{' (b, n)' if settings.keys_only else ''}: {kind}")
+        shape = " (b, n)" if settings.keys_only else " (b, h, m, n)" if settings.full_masks else ""
+        labels.append(f"mask{shape}: {kind}")
     return f"{report.target} ({', '.join(labels)})"
 
 

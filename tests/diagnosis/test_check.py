@@ -20,6 +20,7 @@ from attention_docs.diagnosis.recipe import Call, LayerCall, attend, attend_in_h
 from attention_docs.diagnosis.report import Report, Verdict, format_report
 from attention_docs.diagnosis.worker import InProcessWorker
 from tests.conftest import environment_of_an_inner_pytest
+from tests.diagnosis.functions import unusual_unseen
 
 CORRECT_SOURCE = """
     import numpy as np
@@ -345,6 +346,12 @@ def test_boolean_mask_that_is_neither_applied_nor_added_is_wrong():
     assert report.settings.mask == "keep"
     assert statuses(report)["boolean_mask"] == "wrong"
     assert statuses(report)["float_mask"] == "ok"
+
+
+def test_masks_are_full_for_a_function_that_does_not_broadcast():
+    report = check_in_process(unusual_unseen.full_masks)
+    assert "mask (b, h, m, n): True takes part" in format_report(report)
+    assert statuses(report)["padding"] == statuses(report)["mask_per_sequence"] == "ok"
 
 
 def test_names_setting_is_used():

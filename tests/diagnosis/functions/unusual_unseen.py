@@ -128,6 +128,19 @@ def adds_any_mask(q, k, v, attn_mask=None):
     return softmax(scores if attn_mask is None else scores + attn_mask) @ v
 
 
+def full_masks(q, k, v, mask=None, is_causal=False):
+    """Loops over sequences and heads, and takes no mask that broadcasts."""
+    output = np.zeros((*q.shape[:-1], v.shape[-1]), q.dtype)
+    for i, j in np.ndindex(q.shape[:2]):
+        scores = scores_of(q[i, j], k[i, j])
+        if mask is not None:
+            scores = np.where(mask[i, j], scores, -np.inf)
+        if is_causal:
+            scores = np.where(np.tri(*scores.shape, dtype=bool), scores, -np.inf)
+        output[i, j] = softmax(scores) @ v[i, j]
+    return output
+
+
 def folded_groups(q, k, v, is_causal=False):
     """Folds a group of heads into the rows, and repeats the causal mask for them."""
     m, n = q.shape[2], k.shape[2]
