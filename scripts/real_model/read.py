@@ -81,7 +81,7 @@ def strongest_heads(model, weights, names):
         kinds["previous token"] = heads.previous_token(weights)
         kinds["first token"] = heads.first_token(weights)
     starts = heads.word_starts(names)
-    if any(position - start >= 2 for position, start in enumerate(starts)):
+    if heads.inside_words(starts):
         kinds["first of the word"] = heads.first_of_word(weights, starts)
     return kinds
 

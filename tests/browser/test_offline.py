@@ -155,6 +155,14 @@ def test_edits_survive_reload_heading_link_and_copied_link(open_page):
     assert console_errors(visit) == []
 
 
+def test_heads_of_another_sentence_are_shown_from_a_file(open_page):
+    visit = open_page("mechanisms/real_model.html")
+    visit.page.get_by_label("sentence").select_option(index=4)
+    visit.page.locator(".all-heads output", has_text="the last token, “to”,").wait_for()
+    assert foreign_requests(visit) == []
+    assert console_errors(visit) == []
+
+
 def test_pasted_output_is_diagnosed(open_page):
     visit = open_page("check.html")
     visit.page.get_by_label("Your output, as it was printed").fill(str(WRONG))

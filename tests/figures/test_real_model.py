@@ -1,11 +1,13 @@
-"""The figures of all heads of the real model, and of four of them: what they show is recorded."""
+"""The figure of all heads of the real model, and one head of each kind: what they show is recorded."""
 
+import base64
 import re
 from collections import defaultdict
 
 import numpy as np
 import pytest
 
+from attention_docs.model.record import pack_percents
 from attention_docs.publish.before.figures import real_model
 from attention_docs.publish.before.results import load_results
 from attention_docs.publish.computed import ComputedExamples
@@ -13,48 +15,57 @@ from tests.conftest import ROOT
 from tests.figures.drawing import shapes, svgs_of
 
 STEPS = ComputedExamples(ROOT).named_steps
-SENTENCE = load_results("real_model")["sentence"]
-WORDS = [token.strip() for token in SENTENCE["tokens"]]
-SIDE = len(WORDS) + real_model.GAP
+SENTENCES = load_results("real_model")["sentences"]
+each_sentence = pytest.mark.parametrize("sentence", SENTENCES, ids=lambda each: each["text"])
 
 
-def test_small_pictures_shade_every_weight_of_every_head():
+def percents_of(sentence, layer, head):
+    """Return the recorded weights of a head as a square matrix."""
+    count = len(sentence["tokens"])
+    percents = np.zeros((count, count), int)
+    packed = base64.b64decode(sentence["percent"][layer][head])
+    percents[np.tril_indices(count)] = list(packed)
+    return percents
+
+
+@each_sentence
+def test_small_pictures_shade_every_weight_of_every_head(sentence):
+    side = len(sentence["tokens"]) + real_model.GAP
     shaded = defaultdict(set)
     path = r'<path d="([^"]*)" stroke-opacity="([\d.]+)"/>'
-    for data, opacity in re.findall(path, real_model.real_heads(STEPS)):
+    for data, opacity in re.findall(path, real_model.small_pictures(sentence)):
         for line in data.removeprefix("M").split("M"):
             x, y, length = map(int, re.split("[ v]", line))
             shaded[float(opacity)] |= {(x, y + below) for below in range(length)}
     expected = defaultdict(set)
-    for layer, heads in enumerate(SENTENCE["percent"]):
-        for head, rows in enumerate(heads):
-            for row, percents in enumerate(rows):
-                for column, percent in enumerate(percents):
-                    cell = SIDE * layer + column, SIDE * head + row
-                    if percent >= 20:
-                        expected[1.0 if percent >= 50 else 0.4].add(cell)
+    for layer, heads in enumerate(sentence["percent"]):
+        for head in range(len(heads)):
+            percents = percents_of(sentence, layer, head)
+            for row, column in np.argwhere(percents >= 20):
+                cell = side * layer + column, side * head + row
+                expected[1.0 if percents[row, column] >= 50 else 0.4].add(cell)
     assert shaded == expected
 
 
 def test_enlarged_heads_show_the_recorded_weights():
-    drawings = svgs_of(real_model.real_heads_enlarged(STEPS))
-    heads = real_model.named_heads().values()
-    assert list(heads) == [(13, 8), (16, 0), (18, 6), (18, 8)]
-    for picture, (layer, head) in zip(drawings, heads, strict=True):
+    _, *drawings = svgs_of(real_model.real_heads(STEPS))
+    heads = real_model.strongest_heads().values()
+    for picture, (place, index) in zip(drawings, heads, strict=True):
+        sentence = SENTENCES[index]
+        tokens = sentence["tokens"]
         texts = [shape for shape in shapes(picture) if shape.kind == "text"]
         numbers = [shape for shape in texts if shape.text.isdigit()]
-        words = [shape for shape in texts if shape.text in WORDS]
+        words = [shape for shape in texts if shape.text in tokens]
+        assert [word.text for word in words] == 2 * tokens
         by_row, by_column = (
             {round(word.corners.mean(axis=0)[axis]): i for i, word in enumerate(labels)}
-            for axis, labels in ((1, words[: len(WORDS)]), (0, words[len(WORDS) :]))
+            for axis, labels in ((1, words[: len(tokens)]), (0, words[len(tokens) :]))
         )
-        assert [word.text for word in words] == 2 * WORDS
-        shown = np.zeros((len(WORDS), len(WORDS)), int)
+        shown = np.zeros((len(tokens), len(tokens)), int)
         for number in numbers:
             x, y = number.corners.mean(axis=0)
             shown[nearest(by_row, y), nearest(by_column, x)] = int(number.text)
-        for row, percents in enumerate(SENTENCE["percent"][layer][head]):
-            assert shown[row].tolist() == percents + [0] * (len(WORDS) - len(percents))
+        np.testing.assert_array_equal(shown, percents_of(sentence, *place))
 
 
 def nearest(indices, coordinate):
@@ -62,19 +73,22 @@ def nearest(indices, coordinate):
 
 
 @pytest.mark.parametrize(
-    ("head", "row", "column", "quote"),
+    ("kind", "row", "column", "quote"),
     [
-        ((13, 8), 13, 0, "its weight to its noun"),
-        ((16, 0), 7, 0, "to the token before it"),
-        ((18, 6), 13, 0, "its largest weight to *are*"),
-        ((18, 8), 4, 3, "every token gives all its weight"),
+        ("Pronoun", 13, 0, "leads each *they* to its noun"),
+        ("Previous token", 7, 0, "each token to the one before it"),
+        ("Induction", 13, 0, "to the word after its earlier copy"),
+        ("First of a word", 6, 0, "leads the last part of a long word to its first part"),
+        ("Sink", 4, 3, "leads every token to the first one"),
     ],
 )
-def test_caption_is_refused_if_a_weight_contradicts_it(monkeypatch, head, row, column, quote):
-    layer, number = head
+def test_caption_is_refused_if_a_weight_contradicts_it(monkeypatch, kind, row, column, quote):
+    (layer, head), index = real_model.strongest_heads()[kind]
     record = load_results("real_model")
-    percents = record["sentence"]["percent"][layer][number][row]
-    percents[:] = [100 if position == column else 0 for position in range(len(percents))]
+    percents = percents_of(record["sentences"][index], layer, head)
+    percents[row] = 0
+    percents[row, column] = 100
+    record["sentences"][index]["percent"][layer][head] = pack_percents(percents / 100)
     monkeypatch.setattr(real_model, "load_results", lambda name: record)
     with pytest.raises(ValueError, match=re.escape(quote)):
-        real_model.real_heads_enlarged(STEPS)
+        real_model.real_heads(STEPS)

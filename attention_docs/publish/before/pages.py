@@ -26,6 +26,7 @@ from attention_docs.publish.before.contents import Nav
 from attention_docs.publish.before.exercises import dares, questions
 from attention_docs.publish.before.figures.drawings.sentence import sentences
 from attention_docs.publish.before.figures.drawings.side_panel import side_panel
+from attention_docs.publish.before.figures.real_model import sentence_scripts
 from attention_docs.publish.before.figures.registry import figure_block
 from attention_docs.publish.before.provenance import provenance
 from attention_docs.publish.before.results import measured
@@ -125,7 +126,7 @@ def scripts(project: Project) -> dict[str, bytes]:
     npm_scripts = [assets.plotly_file(project.node_modules)]
     if project.offline:
         npm_scripts.append(assets.worker_shim(project.node_modules))
-    return {**dict(npm_scripts), **live.bundled_scripts(project)}
+    return {**dict(npm_scripts), **live.bundled_scripts(project), **sentence_scripts()}
 
 
 class MarkdownConverter:

@@ -15,10 +15,9 @@ PAGES = {
     "mechanisms/encoder_decoder": 5,
     "mechanisms/heads_in_code": 5,
     "mechanisms/kv_cache": 4,
-    "mechanisms/real_model": 4,
     "mechanisms/tiles": 4,
 }
-# The inputs that states depend on, unless they are measured.
+# The inputs that states depend on.
 INPUTS = {
     "mechanisms/encoder_decoder": ("encoder_decoder", "X"),
     "mechanisms/heads_in_code": ("head_splitting", "X"),

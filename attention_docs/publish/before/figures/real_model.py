@@ -1,11 +1,14 @@
 """The figures of the chapter on a real model, from the record of what was measured."""
 
+import json
 from collections.abc import Mapping, Sequence
 from itertools import groupby
+from typing import Any
 
 import numpy as np
 
 from attention_docs.examples.course_sentence import WORDS
+from attention_docs.model.record import unpack_percents
 from attention_docs.publish.before.figures.claims import claim
 from attention_docs.publish.before.figures.course import THEY
 from attention_docs.publish.before.figures.registry import site_figure
@@ -27,8 +30,8 @@ from attention_docs.render.figures.svg import (
     LINE_HEIGHT,
     colour,
     element,
+    escape_text,
     label,
-    player,
     text_width,
     title,
     translated,
@@ -40,10 +43,20 @@ from attention_docs.render.numbers import number
 Rows = Sequence[Sequence[int]]
 # The opacities of a small picture, and the weights in percent that have them.
 SHADES = {0.4: range(20, 50), 1.0: range(50, 101)}
-# The size of a cell of a small picture in pixels, and the cells between two pictures.
-SMALL_CELL, GAP = 1.3, 3
+# The distance of small pictures in pixels, and the cells that are free between two of them.
+SIDE, GAP = 22.1, 3
+# The upper left corner of the small pictures.
+LEFT, TOP = 20.0, 24.0
 # The size of a cell of an enlarged head, in which 100 fits.
 CELL = (21, 20)
+# The kinds of heads: their names in the record, and the sentence that shows each, by its index.
+KINDS = {
+    "Pronoun": ("pronoun", 0),
+    "Previous token": ("previous token", 0),
+    "Induction": ("induction", 1),
+    "First of a word": ("first of the word", 2),
+    "Sink": ("first token", 0),
+}
 
 
 @site_figure
@@ -81,35 +94,193 @@ def real_they(steps_of: StepsOf) -> Html:
 
 @site_figure
 def real_heads(steps_of: StepsOf) -> Html:
-    r"""The weights of all heads on the sentence, each head a square with a row for each token.
-    A faint cell is a weight from a fifth on, and a full one from a half on. A full left edge is a
-    sink, and a diagonal is a head that looks at the token before. The frames are around the four
-    heads that are enlarged below."""
-    layers = load_results("real_model")["sentence"]["percent"]
+    r"""All heads on one sentence, each a square with a row for each token. A faint cell is a weight
+    from a fifth on, and a full one from a half on. A full left edge is a sink, and a diagonal is a
+    head that looks at the token before. Frames mark the strongest head of each kind. Below,
+    heads are enlarged: each row is a token that asks, with the weights that it gives, measured and
+    rounded to whole percents. Those that round to zero are left out. The pronoun head leads each
+    *they* to its noun, and the previous-token head each token to the one before it. In repeated
+    words, the induction head leads each to the word after its earlier copy. The first-of-a-word
+    head leads the last part of a long word to its first part, and the sink leads every token to the
+    first one."""
+    sentences = load_results("real_model")["sentences"]
     shades = [percents.start / 100 for percents in SHADES.values()]
     claim(shades == [1 / 5, 1 / 2], "a weight from a fifth on, and a full one from a half on")
-    side, left, top = len(layers[0][0]) + GAP, 20.0, 24.0
-    pictures = {
-        (side * layer, side * head): rows
-        for layer, heads in enumerate(layers)
-        for head, rows in enumerate(heads)
-    }
-    frames = "".join(
-        f"M{side * layer - GAP / 2:g} {side * head - GAP / 2:g}h{side}v{side}h-{side}z"
-        for layer, head in named_heads().values()
+    _check_kinds(sentences)
+    name = "All heads of the model"
+    states = [
+        element(
+            "div",
+            element("p", kind),
+            figure(enlarged_head(sentences[index], *place), kind),
+            class_="state",
+        )
+        for kind, (place, index) in strongest_heads().items()
+    ]
+    content = [
+        _chooser(sentences),
+        element("div", figure(_overview(sentences[0]), name), class_="figure-box"),
+        element("output", summary_of_head(sentences[0], *strongest_heads()["Pronoun"][0])),
+        element("div", *states, class_="figure-box panels"),
+    ]
+    return Html(element("div", *content, class_="all-heads", role="group", aria_label=name))
+
+
+def _check_kinds(sentences: Sequence[Mapping[str, Any]]) -> None:
+    """Check what the caption says about the strongest head of each kind."""
+    pronoun, previous, induction, first_of_word, sink = (
+        rows_of(sentences[index], *place) for place, index in strongest_heads().values()
     )
-    # A line is as wide as a cell, so it begins half a cell to the right of its edge.
-    drawing = element("g", translated(0.5, 0, draw_heads(pictures)), stroke=colour("weights"))
-    drawing += element("path", d=frames, stroke="currentColor")
+    tokens = sentences[0]["tokens"]
+    first, second = (place for place, token in enumerate(tokens) if token == "they")
+    on_nouns = pronoun[first][tokens.index("cats")], pronoun[second][tokens.index("dogs")]
+    claim(min(on_nouns) > 50, "leads each *they* to its noun")
+    before = [row[-2] for row in previous[1:]]
+    claim(min(before) > 50, "the previous-token head each token to the one before it")
+    repeated = sentences[1]["tokens"]
+    on_next = [
+        induction[row][repeated.index(token) + 1]
+        for row, token in enumerate(repeated)
+        if token in repeated[:row]
+    ]
+    claim(min(on_next) > 75, "leads each to the word after its earlier copy")
+    of_word = sentences[2]["tokens"]
+    asked = [
+        of_word[int(np.argmax(first_of_word[of_word.index(part)]))]
+        for part in ("arianism", "istic")
+    ]
+    claim(asked == ["ant", "un"], "leads the last part of a long word to its first part")
+    claim(all(row[0] == 100 for row in sink), "leads every token to the first one")
+
+
+def strongest_heads() -> dict[str, tuple[tuple[int, int], int]]:
+    """Return layer and head of the strongest head of each kind, and the sentence that shows it."""
+    strongest = load_results("real_model")["strongest"]
+    return {name: (tuple(strongest[kind]["1"][:2]), index) for name, (kind, index) in KINDS.items()}
+
+
+def rows_of(sentence: Mapping[str, Any], layer: int, head: int) -> Rows:
+    """Return the weights of a head on a recorded sentence."""
+    return unpack_percents(sentence["percent"][layer][head])
+
+
+def _chooser(sentences: Sequence[Mapping[str, Any]]) -> str:
+    """Return fields for a sentence, a layer and a head, and a button for each kind of head."""
+    layers = sentences[0]["percent"]
+    layer, head = strongest_heads()["Pronoun"][0]
+    options = [
+        element("option", escape_text(sentence["text"]), value=index)
+        for index, sentence in enumerate(sentences)
+    ]
+    # Without autocompletion, Firefox restores no choice that the figure does not show.
+    fields = [
+        element(
+            "label",
+            name,
+            element(
+                "input",
+                type="number",
+                min=0,
+                max=count - 1,
+                value=value,
+                required="",
+                autocomplete="off",
+            ),
+        )
+        for name, count, value in (("layer", len(layers), layer), ("head", len(layers[0]), head))
+    ]
+    buttons = [
+        element("button", name, type="button", value=" ".join(map(str, (index, *place))))
+        for name, (place, index) in strongest_heads().items()
+    ]
+    return element(
+        "div",
+        element("label", "sentence", element("select", *options, autocomplete="off")),
+        *fields,
+        element("div", "kinds", *buttons, role="group", aria_label="kinds"),
+        element("p", "Or point at a square below. A click keeps its head."),
+        class_="control",
+    )
+
+
+def summary_of_head(sentence: Mapping[str, Any], layer: int, head: int) -> str:
+    """Say what the last token gives in a head; the page's script says the same of other heads."""
+    tokens, last = sentence["tokens"], rows_of(sentence, layer, head)[-1]
+    # Well-formed XML, like the rest of the figure.
+    at_layer, at_head, largest = (
+        element("span", number(value), data_computed="") for value in (layer, head, max(last))
+    )
+    asking, asked = map(escape_text, (tokens[-1], tokens[int(np.argmax(last))]))
+    return (
+        f"Layer {at_layer}, head {at_head}. In percent, the last token, “{asking}”, gives "
+        f"{largest} to “{asked}”, its largest weight."
+    )
+
+
+def _overview(sentence: Mapping[str, Any]) -> Panel:
+    """Draw all heads on a sentence, with frames around the strongest heads."""
+    layers = sentence["percent"]
+    width, height = SIDE * len(layers), SIDE * len(layers[0])
+    places = [place for place, _ in strongest_heads().values()]
+    frame = {"width": SIDE, "height": SIDE, "fill": "none", "stroke": "currentColor"}
+    frames = [element("rect", x=SIDE * layer, y=SIDE * head, **frame) for layer, head in places]
+    layer, head = places[0]
+    shift = f"translate({SIDE * layer:g} {SIDE * head:g})"
     body = [
-        title(left, LINE_HEIGHT / 2, "layers, from first to last", None, "start"),
-        vertical_label(LINE_HEIGHT / 2, top + SMALL_CELL * side * len(layers[0]) / 2, "heads"),
-        translated(left, top, element("g", drawing, fill="none", transform=f"scale({SMALL_CELL})")),
+        title(LEFT, LINE_HEIGHT / 2, "layers, from first to last", None, "start"),
+        vertical_label(LINE_HEIGHT / 2, TOP + height / 2, "heads"),
+        translated(
+            LEFT,
+            TOP,
+            element("g", small_pictures(sentence), class_="small"),
+            *frames,
+            element("rect", class_="chosen", transform=shift, stroke_width=3, **frame),
+            # What the pointer meets.
+            element(
+                "path",
+                class_="target",
+                d=f"M0 0h{width:g}v{height:g}h-{width:g}z",
+                fill="none",
+                pointer_events="all",
+            ),
+        ),
     ]
     description = "The weights of all heads, a square for each, with one column for each layer."
-    name = "All heads of the model"
-    width, height = (SMALL_CELL * side * count for count in (len(layers), len(layers[0])))
-    return figure(Panel(left + width, top + height, "".join(body), description), name)
+    return Panel(LEFT + width, TOP + height, "".join(body), description)
+
+
+def small_pictures(sentence: Mapping[str, Any]) -> str:
+    """Draw all heads of a sentence at the same distances, however many tokens it has."""
+    side = len(sentence["tokens"]) + GAP
+    pictures = {
+        (side * layer, side * head): rows_of(sentence, layer, head)
+        for layer, heads in enumerate(sentence["percent"])
+        for head in range(len(heads))
+    }
+    # A line is as wide as a cell, so it begins half a cell to the right of its edge, and the
+    # pictures begin half a gap from the frames.
+    lines = translated(GAP / 2 + 0.5, GAP / 2, draw_heads(pictures))
+    stroke = {"fill": "none", "stroke": colour("weights")}
+    return element("g", lines, transform=f"scale({SIDE / side:.4g})", **stroke)
+
+
+def sentence_scripts() -> dict[str, bytes]:
+    """Return a script with all heads of each sentence, by its path; the page loads it on demand.
+
+    It has the drawing of all heads, that of a head in which every number is 100, and the weights.
+    """
+    scripts = {}
+    for index, sentence in enumerate(load_results("real_model")["sentences"]):
+        full = [[100] * (row + 1) for row in range(len(sentence["tokens"]))]
+        content = {
+            "tokens": sentence["tokens"],
+            "percent": sentence["percent"],
+            "small": small_pictures(sentence),
+            "enlarged": figure(_draw_enlarged(sentence["tokens"], full, ""), "enlarged"),
+        }
+        script = f"attentionDocs.sentences[{index}]={json.dumps(content, ensure_ascii=False)};"
+        scripts[f"assets/heads/{index}.js"] = script.encode()
+    return scripts
 
 
 def draw_heads(pictures: Mapping[tuple[int, int], Rows]) -> str:
@@ -136,47 +307,13 @@ def _runs(rows: Rows, column: int, percents: range) -> list[tuple[int, int]]:
     return [(run[0][1], len(run)) for run in (list(pairs) for _, pairs in runs)]
 
 
-def named_heads() -> dict[str, tuple[int, int]]:
-    """Return layer and head of the strongest head of some kinds, by the name of the kind."""
-    strongest = load_results("real_model")["strongest"]
-    kinds = {
-        "Pronoun": "pronoun",
-        "Previous token": "previous token",
-        "Induction": "induction",
-        "Sink": "first token",
-    }
-    return {name: tuple(strongest[kind]["1"][:2]) for name, kind in kinds.items()}
+def enlarged_head(sentence: Mapping[str, Any], layer: int, head: int) -> Panel:
+    """Draw a head on a sentence."""
+    name = f"layer {number(layer)}, head {number(head)}"
+    return _draw_enlarged(sentence["tokens"], rows_of(sentence, layer, head), name)
 
 
-@site_figure
-def real_heads_enlarged(steps_of: StepsOf) -> Html:
-    r"""Four heads, enlarged. Each row is a token that asks, and its numbers are the weights that it
-    gives, in percent; those that round to zero are left out. In the pronoun head, each *they* gives
-    more than half of its weight to its noun. In the second head, each token gives more than half
-    to the token before it. In the induction head, the second *they* gives its largest weight to
-    *are*, the token after the first *they*. In the sink, every token gives all its weight, rounded,
-    to the first one."""
-    record = load_results("real_model")["sentence"]
-    tokens, heads = [token.strip() for token in record["tokens"]], named_heads()
-    pronoun, previous, induction, sink = (
-        record["percent"][layer][head] for layer, head in heads.values()
-    )
-    first, second = (position for position, token in enumerate(tokens) if token == "they")
-    on_nouns = pronoun[first][tokens.index("cats")], pronoun[second][tokens.index("dogs")]
-    claim(min(on_nouns) > 50, "each *they* gives more than half of its weight to its noun")
-    before = [row[-2] for row in previous[1:]]
-    claim(min(before) > 50, "each token gives more than half to the token before it")
-    largest = int(np.argmax(induction[second]))
-    claim((largest, tokens[largest]) == (first + 1, "are"), "its largest weight to *are*")
-    claim(all(row[0] == 100 for row in sink), "every token gives all its weight, rounded")
-    states = [
-        _enlarged_head(name, layer, head, tokens, record["percent"][layer][head])
-        for name, (layer, head) in heads.items()
-    ]
-    return player(states, "Four heads of the model")
-
-
-def _enlarged_head(name: str, layer: int, head: int, tokens: Sequence[str], rows: Rows) -> Panel:
+def _draw_enlarged(tokens: Sequence[str], rows: Rows, name: str) -> Panel:
     """Draw the weights of a head in percent, with tokens at the left and below."""
     margin = max(map(text_width, tokens)) + 8
     grid = cells.Grid(LINE_HEIGHT + margin, 1.4 * LINE_HEIGHT, CELL, len(tokens), len(tokens))
@@ -193,9 +330,9 @@ def _enlarged_head(name: str, layer: int, head: int, tokens: Sequence[str], rows
     bottom = grid.y + grid.height
     centre = grid.x + grid.width / 2
     body = [
-        title(centre, LINE_HEIGHT / 2, f"layer {number(layer)}, head {number(head)}", "weights"),
-        element("g", *boxes, **scale.group),
-        *numbers,
+        title(centre, LINE_HEIGHT / 2, name, "weights"),
+        element("g", *boxes, class_="boxes", **scale.group),
+        element("g", *numbers, class_="numbers"),
         _stairs(grid),
         cells.draw_row_labels(grid, tokens),
         *(_label_below(grid, column, token) for column, token in enumerate(tokens)),
@@ -207,8 +344,7 @@ def _enlarged_head(name: str, layer: int, head: int, tokens: Sequence[str], rows
         for token, row in zip(tokens, rows, strict=True)
     )
     description = f"The largest weight that each token gives, in percent: {largest}."
-    size = grid.x + grid.width, bottom + margin + LINE_HEIGHT
-    return Panel(*size, "".join(body), description, name=name)
+    return Panel(grid.x + grid.width, bottom + margin + LINE_HEIGHT, "".join(body), description)
 
 
 def _stairs(grid: cells.Grid) -> str:

@@ -4,6 +4,7 @@
  * @typedef {object} AttentionDocs
  * @property {string} folder the URL of the folder of live.js
  * @property {Record<string, any>} graphs by the name of the example, as JSON; each is set by a script of its own
+ * @property {Record<string, any>} sentences by index, with all heads of a real model; each is set by a script of its own
  * @property {string} page the path of the page on screen; during navigation the address is ahead of it
  * @property {() => Promise<unknown>} loadLive loads live.js, at most once
  * @property {typeof import("./edit/editor.js").editInput} editInput edits numbers of an input, once live.js is loaded

@@ -1,0 +1,108 @@
+// The heads of a real model: a reader chooses a sentence, a layer and a head, or a kind of head, or points at a
+// head, and sees it enlarged. Python draws everything; this script puts the weights of a head into its cells.
+
+import { attentionDocs, loadScript } from "../site.js";
+
+/** Fetch a sentence, at most once. @param {string} index */
+const load = async (index) => {
+  if (!attentionDocs.sentences[index]) await loadScript(`heads/${index}.js`);
+  return attentionDocs.sentences[index];
+};
+
+/** Return the weights of a head in percent: a row for each token, up to that token. @param {string} packed @param {number} length */
+const rowsOf = (packed, length) => {
+  const percents = [...atob(packed)].map((byte) => byte.charCodeAt(0));
+  return Array.from({ length }, (_, row) => percents.splice(0, row + 1));
+};
+
+/** Let the reader choose which head a figure enlarges. @param {HTMLElement} figure */
+const connect = (figure) => {
+  /** @param {string} selector @returns {any} */
+  const find = (selector) => figure.querySelector(selector);
+  const fields = [.../** @type {NodeListOf<HTMLInputElement>} */ (figure.querySelectorAll("input"))];
+  const [choice, status, drawing, target] = ["select", "output", ".state", ".target"].map(find);
+  let drawn = "";
+  let requests = 0;
+
+  /** Show a head. @param {number[]} place its layer and its number */
+  const show = async (place) => {
+    const [layer, head] = place;
+    const index = choice.value;
+    const request = ++requests;
+    const sentence = await load(index).catch(() => null);
+    // The reader may have moved on while the sentence was loading.
+    if (request !== requests) return;
+    if (!sentence) {
+      status.value = "Could not fetch the weights. Are you online?";
+      return;
+    }
+    const { tokens, percent, small, enlarged } = sentence;
+    if (drawn !== index) {
+      find(".small").innerHTML = small;
+      drawing.innerHTML = enlarged;
+      drawn = index;
+    }
+    const rows = rowsOf(percent[layer][head], tokens.length);
+    const numbers = find(".state .numbers").children;
+    const boxes = find(".state .boxes").children;
+    rows.flat().forEach((number, i) => {
+      numbers[i].textContent = number || "";
+      boxes[i].setAttribute("opacity", String(number / 100));
+    });
+    const size = target.getBBox().width / (Number(fields[0].max) + 1);
+    find(".chosen").setAttribute("transform", `translate(${size * layer} ${size * head})`);
+    find(".state title").textContent = find(".state text").textContent = `layer ${layer}, head ${head}`;
+    const largest = rows.map((row) => Math.max(...row));
+    const asked = rows.map((row, i) => tokens[row.indexOf(largest[i])]);
+    const list = tokens.map((/** @type {string} */ token, /** @type {number} */ i) => `${token} ${largest[i]} to ${asked[i]}`);
+    find(".state desc").textContent = `The largest weight that each token gives, in percent: ${list.join(", ")}.`;
+    const last = `the last token, “${tokens.at(-1)}”, gives ${largest.at(-1)} to “${asked.at(-1)}”, its largest weight`;
+    status.value = `Layer ${layer}, head ${head}. In percent, ${last}.`;
+  };
+
+  const showChosen = async () => {
+    if (fields.every((field) => field.validity.valid)) await show(fields.map((field) => field.valueAsNumber));
+  };
+  /** Scroll the small pictures sideways to the chosen one, if a narrow screen cuts it off. */
+  const scrollToChosen = () => {
+    const box = target.closest(".figure-box");
+    const [frame, window] = [find(".chosen"), box].map((element) => element.getBoundingClientRect());
+    if (frame.left < window.left || frame.right > window.right) box.scrollLeft += frame.left - window.left - window.width / 2;
+  };
+  const onChoice = () => showChosen().then(scrollToChosen);
+  /** Put a head into the fields, and show it. @param {number[]} place */
+  const choose = (place) => {
+    fields.forEach((field, i) => (field.value = String(place[i])));
+    onChoice();
+  };
+  /** Return the layer and the number of the head under the pointer. @param {PointerEvent} event */
+  const headAt = ({ clientX, clientY }) => {
+    const { left, top, width, height } = target.getBoundingClientRect();
+    return [(clientX - left) / width, (clientY - top) / height].map((share, i) => {
+      const last = Number(fields[i].max);
+      return Math.min(last, Math.max(0, Math.floor(share * (last + 1))));
+    });
+  };
+
+  choice.onchange = onChoice;
+  fields.forEach((field) => (field.oninput = onChoice));
+  figure.querySelectorAll("button").forEach((button) => {
+    button.onclick = () => {
+      const [index, ...place] = button.value.split(" ");
+      choice.value = index;
+      choose(place.map(Number));
+    };
+  });
+  target.onpointermove = (/** @type {PointerEvent} */ event) => show(headAt(event));
+  target.onpointerleave = showChosen;
+  target.onclick = (/** @type {PointerEvent} */ event) => choose(headAt(event));
+};
+
+const connectAll = () => {
+  /** @type {NodeListOf<HTMLElement>} */ (document.querySelectorAll(".all-heads:not([data-ready])")).forEach((figure) => {
+    figure.dataset.ready = "";
+    connect(figure);
+  });
+};
+attentionDocs.onArrival(connectAll);
+connectAll();

@@ -1,0 +1,194 @@
+"""The figure of all heads of a real model enlarges the head that the reader chooses or points at."""
+
+import base64
+import re
+from html import unescape
+
+import pytest
+
+from attention_docs.publish.before.figures import real_model
+from attention_docs.publish.before.results import load_results
+from tests.browser.test_every_page import RULES
+from tests.browser.test_side_panel import AXE_WITHIN
+from tests.browser.visit import HORIZONTAL_OVERFLOW, url_path
+
+PAGE, FIGURE = "mechanisms/real_model", ".all-heads"
+RECORD = load_results("real_model")
+SENTENCES = RECORD["sentences"]
+LAYERS, HEADS = len(SENTENCES[0]["percent"]), len(SENTENCES[0]["percent"][0])
+STATUS = f"{FIGURE} output"
+# The enlarged head as it is read: its heading, its numbers, its tokens and its description.
+ENLARGED = """
+    [...document.querySelectorAll(".all-heads .state svg")].filter(svg => svg.checkVisibility()).map(svg => {
+        const texts = [...svg.querySelectorAll("text")].map(text => text.textContent);
+        const numbers = [...svg.querySelectorAll(".numbers text")].map(text => text.textContent);
+        const opacities = [...svg.querySelectorAll(".boxes path")].map(box => Number(box.getAttribute("opacity") ?? 1));
+        const description = svg.querySelector("desc").textContent;
+        return {heading: texts[0], numbers, opacities, tokens: texts.slice(1 + numbers.length), description};
+    })
+"""
+SMALL = (
+    "[...document.querySelectorAll('.all-heads .small path')].map(path => path.getAttribute('d'))"
+)
+
+
+def choose(visit, layer, head):
+    for name, value in (("layer", layer), ("head", head)):
+        visit.page.get_by_label(name, exact=True).fill(str(value))
+    wait_for(visit, layer, head)
+
+
+def wait_for(visit, layer, head):
+    visit.wait_until(
+        f"document.querySelector('{STATUS}').value.startsWith('Layer {layer}, head {head}.')"
+        f" && document.querySelector('.all-heads .state text').textContent === 'layer {layer}, head {head}'"
+    )
+
+
+def assert_shows(visit, index, layer, head):
+    """Assert that the figure shows a head as it is recorded."""
+    sentence = SENTENCES[index]
+    tokens, percents = sentence["tokens"], base64.b64decode(sentence["percent"][layer][head])
+    (shown,) = visit.page.evaluate(ENLARGED)
+    assert shown["heading"] == f"layer {layer}, head {head}"
+    assert shown["numbers"] == [str(percent or "") for percent in percents]
+    assert shown["opacities"] == [percent / 100 for percent in percents]
+    assert shown["tokens"] == [*tokens, *tokens, "asks", "is asked"]
+    assert shown["description"] == real_model.enlarged_head(sentence, layer, head).description
+    status = visit.page.locator(STATUS).inner_text()
+    summary = real_model.summary_of_head(sentence, layer, head)
+    assert status == unescape(re.sub("<[^>]*>", "", summary))
+    last = list(percents[-len(tokens) :])
+    assert f"gives {max(last)} to “{tokens[last.index(max(last))]}”" in status
+
+
+def centre_of(visit, layer, head):
+    """Return the middle of a small picture, in the window."""
+    visit.page.locator(f"{FIGURE} .small").scroll_into_view_if_needed()
+    # Playwright finds no box of a shape that is not painted.
+    box = visit.page.locator(f"{FIGURE} .target").evaluate(
+        "element => element.getBoundingClientRect().toJSON()"
+    )
+    return (
+        box["x"] + box["width"] * (layer + 0.5) / LAYERS,
+        box["y"] + box["height"] * (head + 0.5) / HEADS,
+    )
+
+
+def test_fields_enlarge_any_head(open_page):
+    visit = open_page(PAGE)
+    for layer, head in ((0, 0), (LAYERS - 1, HEADS - 1), (4, 7)):
+        choose(visit, layer, head)
+        assert_shows(visit, 0, layer, head)
+    assert visit.errors == []
+
+
+def test_numbers_without_a_head_change_nothing(open_page):
+    visit = open_page(PAGE)
+    choose(visit, 4, 7)
+    for text in (str(LAYERS), "-1", "1.5", ""):
+        visit.page.get_by_label("layer", exact=True).fill(text)
+        visit.page.wait_for_timeout(50)
+        assert_shows(visit, 0, 4, 7)
+
+
+def test_each_sentence_shows_its_tokens_and_all_of_its_heads(open_page):
+    visit = open_page(PAGE)
+    for index, sentence in enumerate(SENTENCES):
+        visit.page.get_by_label("sentence").select_option(sentence["text"])
+        choose(visit, 16, index)
+        assert_shows(visit, index, 16, index)
+        small = real_model.small_pictures(sentence)
+        assert visit.page.evaluate(SMALL) == re.findall(r' d="([^"]*)"', small)
+    assert visit.errors == []
+
+
+def test_each_kind_is_shown_on_its_sentence(open_page):
+    visit = open_page(PAGE)
+    for name, (place, index) in real_model.strongest_heads().items():
+        visit.page.get_by_role("button", name=name, exact=True).click()
+        wait_for(visit, *place)
+        assert_shows(visit, index, *place)
+        assert visit.page.get_by_label("sentence").input_value() == str(index)
+
+
+def test_pointing_shows_a_head_and_clicking_keeps_it(open_page):
+    visit = open_page(PAGE)
+    visit.page.mouse.move(*centre_of(visit, 9, 2))
+    wait_for(visit, 9, 2)
+    assert_shows(visit, 0, 9, 2)
+    visit.page.mouse.move(0, 0)
+    wait_for(visit, *real_model.strongest_heads()["Pronoun"][0])
+    visit.page.mouse.click(*centre_of(visit, 28, 8))
+    visit.page.mouse.move(0, 0)
+    wait_for(visit, 28, 8)
+    assert_shows(visit, 0, 28, 8)
+    frame = visit.page.locator(f"{FIGURE} .chosen").bounding_box()
+    x, y = centre_of(visit, 28, 8)
+    assert frame["x"] + frame["width"] / 2 == pytest.approx(x, abs=1)
+    assert frame["y"] + frame["height"] / 2 == pytest.approx(y, abs=1)
+    assert visit.page.get_by_label("head", exact=True).input_value() == "8"
+
+
+def test_keyboard_alone_chooses_sentence_head_and_kind(open_page):
+    visit = open_page(PAGE)
+    layer, head = real_model.strongest_heads()["Pronoun"][0]
+    visit.page.get_by_label("sentence").focus()
+    visit.page.keyboard.press("ArrowDown")
+    visit.page.keyboard.press("Tab")
+    visit.page.keyboard.press("ArrowUp")
+    visit.page.keyboard.press("Tab")
+    visit.page.keyboard.press("ArrowDown")
+    wait_for(visit, layer + 1, head - 1)
+    visit.wait_until(
+        "document.querySelector('.all-heads .state desc').textContent.includes('river')"
+    )
+    assert_shows(visit, 1, layer + 1, head - 1)
+    visit.page.keyboard.press("Tab")
+    visit.page.keyboard.press("Enter")
+    wait_for(visit, layer, head)
+    assert_shows(visit, 0, layer, head)
+
+
+def test_sentences_are_fetched_when_they_are_chosen(open_page):
+    visit = open_page(PAGE)
+    fetched = lambda: [url.rpartition("/")[2] for url in visit.requests if "/heads/" in url]  # noqa: E731
+    assert fetched() == []
+    visit.page.route("**/heads/*.js", lambda route: route.abort())
+    visit.page.get_by_label("layer", exact=True).fill("4")
+    visit.page.get_by_text("Could not fetch the weights. Are you online?").wait_for()
+    visit.page.unroute_all()
+    choose(visit, 4, 7)
+    choose(visit, 5, 6)
+    assert_shows(visit, 0, 5, 6)
+    assert fetched() == ["0.js", "0.js"]
+
+
+def test_one_head_of_each_kind_is_seen_without_scripts_and_on_paper(phone, open_page, address):
+    phone.load(address + url_path(PAGE))
+    assert phone.page.locator(f"{FIGURE} .state svg").count() == len(real_model.KINDS)
+    assert all(svg.is_visible() for svg in phone.page.locator(f"{FIGURE} svg").all())
+    assert not phone.page.locator(f"{FIGURE} .control").is_visible()
+    visit = open_page(PAGE)
+    assert len(visit.page.evaluate(ENLARGED)) == 1
+    visit.page.emulate_media(media="print")
+    assert len(visit.page.evaluate(ENLARGED)) == len(real_model.KINDS)
+    assert not visit.page.locator(f"{FIGURE} .control").is_visible()
+
+
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+def test_figure_meets_wcag_2_2_and_fits_a_phone(open_page, axe, scheme):
+    visit = open_page(PAGE, scheme=scheme, width=320, height=800)
+    visit.page.get_by_role("button", name="Induction", exact=True).click()
+    wait_for(visit, *real_model.strongest_heads()["Induction"][0])
+    visit.page.evaluate(axe)
+    assert visit.page.evaluate(AXE_WITHIN, [FIGURE, RULES]) == []
+    assert visit.page.evaluate(HORIZONTAL_OVERFLOW) <= 0
+
+
+def test_chosen_small_picture_is_scrolled_to_on_a_phone(open_page):
+    visit = open_page(PAGE, width=320, height=800)
+    choose(visit, LAYERS - 1, 0)
+    visit.wait_until(
+        "document.querySelector('.all-heads .chosen').getBoundingClientRect().right <= innerWidth"
+    )
