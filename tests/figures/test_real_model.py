@@ -76,7 +76,7 @@ def nearest(indices, coordinate):
     ("kind", "row", "column", "quote"),
     [
         ("Pronoun", 13, 0, "leads each *they* to its noun"),
-        ("Previous token", 7, 0, "each token to the one before it"),
+        ("Previous token", 7, 0, "leads each token to the one before it"),
         ("Induction", 13, 0, "to the word after its earlier copy"),
         ("First of a word", 6, 0, "leads the last part of a long word to its first part"),
         ("Sink", 4, 3, "leads every token to the first one"),

@@ -137,6 +137,7 @@ def test_keyboard_alone_chooses_sentence_head_and_kind(open_page):
     visit.page.keyboard.press("ArrowDown")
     visit.page.keyboard.press("Tab")
     visit.page.keyboard.press("ArrowUp")
+    assert visit.page.evaluate("getComputedStyle(document.activeElement).outlineStyle") == "solid"
     visit.page.keyboard.press("Tab")
     visit.page.keyboard.press("ArrowDown")
     wait_for(visit, layer + 1, head - 1)

@@ -96,13 +96,13 @@ def real_they(steps_of: StepsOf) -> Html:
 def real_heads(steps_of: StepsOf) -> Html:
     r"""All heads on one sentence, each a square with a row for each token. A faint cell is a weight
     from a fifth on, and a full one from a half on. A full left edge is a sink, and a diagonal is a
-    head that looks at the token before. Frames mark the strongest head of each kind. Below,
-    heads are enlarged: each row is a token that asks, with the weights that it gives, measured and
-    rounded to whole percents. Those that round to zero are left out. The pronoun head leads each
-    *they* to its noun, and the previous-token head each token to the one before it. In repeated
-    words, the induction head leads each to the word after its earlier copy. The first-of-a-word
-    head leads the last part of a long word to its first part, and the sink leads every token to the
-    first one."""
+    head that looks at the token before. Frames mark the strongest head of each kind. Below, heads
+    are enlarged: each row is a token that asks, with the weights that it gives, measured and
+    rounded to whole percents. Those that round to zero are left out. On the first sentence, the
+    pronoun head leads each *they* to its noun, the previous-token head leads each token to the one
+    before it, and the sink leads every token to the first one. In repeated words, the induction
+    head leads each to the word after its earlier copy. The first-of-a-word head leads the last part
+    of a long word to its first part."""
     sentences = load_results("real_model")["sentences"]
     shades = [percents.start / 100 for percents in SHADES.values()]
     claim(shades == [1 / 5, 1 / 2], "a weight from a fifth on, and a full one from a half on")
@@ -136,7 +136,7 @@ def _check_kinds(sentences: Sequence[Mapping[str, Any]]) -> None:
     on_nouns = pronoun[first][tokens.index("cats")], pronoun[second][tokens.index("dogs")]
     claim(min(on_nouns) > 50, "leads each *they* to its noun")
     before = [row[-2] for row in previous[1:]]
-    claim(min(before) > 50, "the previous-token head each token to the one before it")
+    claim(min(before) > 50, "leads each token to the one before it")
     repeated = sentences[1]["tokens"]
     on_next = [
         induction[row][repeated.index(token) + 1]
