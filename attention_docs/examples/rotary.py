@@ -82,7 +82,10 @@ K = [1.3, -1, 2, 1, 0, 2]
 BASE, TRAINED, FACTOR = 64, 16, 4
 
 POSITIONS = [f"position {position}" for position in range(5)]
-LABELS = {"Q_rotated": (POSITIONS[:4], []), "K_rotated": (POSITIONS, [])}
+LABELS: dict[str, tuple[list[str], ...]] = {
+    "Q_rotated": (POSITIONS[:4], []),
+    "K_rotated": (POSITIONS, []),
+}
 
 
 def steps(xp: ModuleType = numpy) -> dict[str, Array]:
