@@ -6,7 +6,9 @@ The indexer compares queries of its own, one for each head, with keys that its h
 nearer key is chosen. `dense` are the weights of attention to all keys, `sparse` those to the chosen
 ones, and `missed` the dense weight of all others; `rest` is the average of the values left out.
 `window` has the token itself and two before it, `blocks` the token's own block of two and one more,
-the one whose mean key has the largest product with the query, `gate`.
+the one whose mean key has the largest product with the query, `gate`. The mean keys, which
+are mean values, too, are `summaries`; *they* gives those of earlier blocks `summary_weights`, and
+`summary_output` is their average.
 
 `early` chooses among all keys and hides the future afterwards. `index_halves` and `index_pairs` are
 the indexer's scores for *they* with rotary positions in two layouts, `missed_halves` and
@@ -147,6 +149,15 @@ blocks 8 x 8
  [False False False False  True  True  True  True]]
 missed_by_blocks 8
 [0 0 0 0 0.4621 0.3316 0.3785 0.5000]
+summaries 4 x 4
+[[0.5000 1      1      0]
+ [     1 0      0 0.5000]
+ [0.5000 0 0.5000 1.5000]
+ [     1 0      0      0]]
+summary_weights 2
+[0.6225 0.3775]
+summary_output 4
+[0.6888 0.6225 0.6225 0.1888]
 early 8 x 8
 [[False False False False False False False False]
  [ True False False False False False False False]
@@ -197,6 +208,7 @@ K = [3]
 WINDOW, BLOCK, BLOCKS_CHOSEN, BASE, THEY = 3, 2, 2, 100, 4
 
 TOKENS = ["birds", "pass", "boats", "because", "they", "like", "trees", "."]
+PAIRS = [" ".join(TOKENS[i : i + BLOCK]) for i in range(0, len(TOKENS), BLOCK)]
 FEATURES = ["thing", "animal", "action", "asks"]
 TABLES = ("index", "chosen", "window", "blocks", "early", "dense", "sparse")
 ROWS = ("index_halves", "index_pairs", "missed", "missed_by_window", "missed_by_blocks")
@@ -206,6 +218,9 @@ LABELS = {
     **dict.fromkeys(ROWS, (TOKENS,)),
     **dict.fromkeys(("products_1", "products_2"), (TOKENS, TOKENS)),
     "head_weights": (TOKENS, ["head 1", "head 2"]),
+    "summaries": (PAIRS, FEATURES),
+    "summary_weights": (PAIRS[:2],),
+    "summary_output": (FEATURES,),
     **dict.fromkeys(("output_dense", "output_sparse", "rest"), (TOKENS, FEATURES)),
 }
 
@@ -228,13 +243,12 @@ def largest(scores: Array, count: Array, xp: ModuleType) -> Array:
     return xp.sum(xp.astype(comes_first, xp.int64), axis=2) < count
 
 
-def block_mask(q: Array, k: Array, causal: Array, xp: ModuleType) -> tuple[Array, Array]:
+def block_mask(q: Array, means: Array, causal: Array, xp: ModuleType) -> tuple[Array, Array]:
     """Let each query see its own block and the best earlier one; also return the gate, (n, n / 2).
 
     The gate is inf for the own block, so it is always chosen, and -inf for later blocks.
     """
-    n, blocks = k.shape[0], k.shape[0] // BLOCK
-    means = xp.mean(xp.reshape(k, (blocks, BLOCK, k.shape[1])), axis=1)
+    n, blocks = q.shape[0], means.shape[0]
     own, block = xp.arange(n)[:, None] // BLOCK, xp.arange(blocks)[None, :]
     later = xp.where(block > own, -xp.inf, xp.asarray(0.0, dtype=xp.float64))
     gate = xp.where(block == own, xp.inf, q @ means.T + later)
@@ -274,7 +288,10 @@ def steps(xp: ModuleType = numpy) -> dict[str, Array]:
 
     halves, pairs = turned(interleaved=False), turned(interleaved=True)
     window = window_mask(n, left=WINDOW - 1, right=0, xp=xp)
-    blocks, gate = block_mask(q, x, causal, xp)
+    summaries = xp.mean(xp.reshape(x, (n // BLOCK, BLOCK, x.shape[1])), axis=1)
+    blocks, gate = block_mask(q, summaries, causal, xp)
+    earlier = summaries[: THEY // BLOCK, :]
+    summarised = attention_steps(q[THEY : THEY + 1, :], earlier, earlier)
     left_out = causal & ~chosen
     return {
         "X": x,
@@ -295,6 +312,9 @@ def steps(xp: ModuleType = numpy) -> dict[str, Array]:
         "gate": gate,
         "blocks": blocks,
         "missed_by_blocks": missed(blocks),
+        "summaries": summaries,
+        "summary_weights": summarised.weights[0, :],
+        "summary_output": summarised.output[0, :],
         "early": largest(all_pairs, k, xp) & causal,
         "index_halves": halves[THEY, :],
         "missed_halves": missed(largest(halves, k, xp) & causal)[THEY],

@@ -132,7 +132,8 @@ def test_query_sees_its_own_block_and_those_with_the_best_means(seed, blocks, si
     n = blocks * size
     q, k = (random.randint(-2, 3, (n, d)).astype(float) for _ in "qk")
     with patch.multiple(chosen_keys, BLOCK=size, BLOCKS_CHOSEN=count):
-        mask, _ = chosen_keys.block_mask(q, k, np.tri(n, dtype=bool), np)
+        means = np.mean(k.reshape(-1, size, k.shape[1]), axis=1)
+        mask, _ = chosen_keys.block_mask(q, means, np.tri(n, dtype=bool), np)
     means = [
         [sum(column) / size for column in zip(*k[start : start + size], strict=True)]
         for start in range(0, n, size)

@@ -58,6 +58,8 @@ def chosen_keys(literals):
 
     means = [[(a + b) / 2 for a, b in zip(*x[j : j + 2], strict=True)] for j in range(0, n, 2)]
     gate = [[reference.dot(query, mean) for mean in means] for query in queries]
+    finished = means[: they // 2]
+    summary_weights = reference.softmax_row([gate[they][j] / 2 for j in range(len(finished))])
     blocks = []
     for i in range(n):
         own = i // 2
@@ -102,6 +104,9 @@ def chosen_keys(literals):
         "gate": gate,
         "blocks": visible(blocks),
         "missed_by_blocks": [missed(blocks[i], i) for i in range(n)],
+        "summaries": means,
+        "summary_weights": summary_weights,
+        "summary_output": reference.matmul([summary_weights], finished)[0],
         "early": visible(
             [[j for j in largest(scores[i], range(n), count) if j <= i] for i in range(n)]
         ),
