@@ -105,6 +105,17 @@
       findAll(".live-bar button").at(-1).click();
       await waitUntil("its own numbers again", () => !findAll(".live-changed, .live-field").length);
     },
+    "enlarges a head on another sentence": async () => {
+      const figure = find(".all-heads");
+      if (!figure) return;
+      await waitUntil("a prepared figure", () => "ready" in figure.dataset);
+      const shown = () => ["output", ".state", ".small"].map((part) => figure.querySelector(part).innerHTML);
+      const before = shown();
+      const select = figure.querySelector("select");
+      select.selectedIndex = 1;
+      select.dispatchEvent(new frame.contentWindow.Event("change"));
+      await waitUntil("other weights", () => shown().every((part, i) => part !== before[i]));
+    },
     "diagnoses a pasted output": async () => {
       const box = find(".paste");
       if (!box) return;

@@ -164,6 +164,7 @@ BROKEN = """
     <img src="http://localhost:9/foreign.png" alt=""> <div style="width: 3000px">Wide</div>
     <div class="paste"><textarea></textarea><p role="status"></p>
       <template>[{"right": true, "rows": [[1]]}, {"rows": [[1]], "words": "a mistake"}]</template></div>
+    <div class="all-heads" data-ready><output></output><div class="state"></div><i class="small"></i><select></select></div>
 """
 each_engine = pytest.mark.parametrize(
     "engine", [chromium, firefox, webkit], ids=lambda engine: engine.__name__
@@ -239,6 +240,7 @@ def test_engine_checks_detect_each_fault(engine, site, tmp_path):
         "switches its scheme",
         "answers a search",
         "diagnoses a pasted output",
+        "enlarges a head on another sentence",
         "navigates forward and back without a page load",
     ):
         assert any(message.startswith(f"{check}: ") for message in messages), (check, messages)
