@@ -11,8 +11,8 @@ from attention_docs.publish.before.figures.drawings.steps_of_attention import (
     WEIGHTS,
     output_figure,
     scores_figure,
-    weights_matrix,
     word_cells,
+    words_panel,
 )
 from attention_docs.publish.before.figures.registry import site_figure
 from attention_docs.publish.before.values import StepsOf
@@ -241,7 +241,7 @@ def output_matrix(steps_of: StepsOf) -> Html:
     rows, columns = examples.labels("course_heads", "W_O")
     dropped = [row for row, numbers in zip(rows, matrix, strict=True) if not numbers.any()]
     claim(dropped == ["air 2", "water 2"], "The rows *air 2* and *water 2* are zero")
-    return weights_matrix("The output matrix", matrix, rows, columns)
+    return figure(words_panel("W_O", matrix, (rows, columns), 28), "The output matrix")
 
 
 @site_figure

@@ -14,8 +14,8 @@ from attention_docs.publish.before.figures.drawings.boxes import (
     small,
 )
 from attention_docs.publish.before.figures.drawings.steps_of_attention import (
-    weights_matrix,
     word_cells,
+    words_panel,
 )
 from attention_docs.publish.before.figures.registry import site_figure
 from attention_docs.publish.before.values import StepsOf
@@ -145,22 +145,29 @@ def three_attentions(steps_of: StepsOf) -> Html:
 
 @site_figure
 def vocabulary_matrix(steps_of: StepsOf) -> Html:
-    r"""The matrix $W_{\text{vocabulary}}$, with features at the rows and the eight tokens at the
-    columns. Two forms of a word, such as *verte* and *vert*, differ in the row *feminine* alone."""
-    matrix = steps_of("encoder_decoder")["W_vocabulary"]
+    r"""The two factors, with features at the columns of $\output{Y_3}$ and at the rows of
+    $W_{\text{vocabulary}}$. Two forms of a word, such as *verte* and *vert*, differ in the row
+    *feminine* alone. Olive numbers are negative."""
+    steps = steps_of("encoder_decoder")
+    matrix = steps["W_vocabulary"]
     features, vocabulary = examples.labels("encoder_decoder", "W_vocabulary")
     for pair in (("la", "le"), ("voiture", "livre"), ("verte", "vert")):
         one, other = (matrix[:, vocabulary.index(word)] for word in pair)
         differ = [features[i] for i in np.flatnonzero(one != other)]
         claim(differ == ["feminine"], "differ in the row *feminine* alone")
-    return weights_matrix("The matrix of the vocabulary", matrix, features, vocabulary)
+    words = examples.labels("encoder_decoder", "output")
+    panels = [
+        words_panel("Y_3", steps["output"], words, 50, "output"),
+        words_panel("W_vocabulary", matrix, (features, vocabulary), 28),
+    ]
+    return beside(panels, "The last rows and the matrix of the vocabulary")
 
 
 @site_figure
 def translation_loop(steps_of: StepsOf) -> Html:
-    r"""The loop, one run of the decoder after another. Each run is given the words so far, and
-    returns the probabilities of the next word. The most probable word joins those that the next run
-    is given. The fifth run chooses the full stop, which ends the loop."""
+    r"""The loop, one run of the decoder after another. Each run is given the words so far, and the
+    bars are its last row of $P$. The most probable word joins those that the next run is given. The
+    fifth run chooses the full stop, which ends the loop."""
     probabilities = steps_of("encoder_decoder")["loop_probabilities"]
     given, vocabulary = examples.labels("encoder_decoder", "loop_probabilities")
     chosen = [vocabulary[token] for token in np.asarray(probabilities).argmax(axis=1)]

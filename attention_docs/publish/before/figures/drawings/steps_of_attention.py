@@ -9,12 +9,11 @@ from attention_docs.render.figures import (
     Panel,
     beside,
     cells,
-    figure,
     matrix_panel,
     product_figure,
 )
 from attention_docs.render.figures.scales import scale_of
-from attention_docs.render.figures.svg import text_width
+from attention_docs.render.figures.svg import LINE_HEIGHT, text_width, title
 
 Words = Sequence[str] | None
 SCORES: dict[str, Any] = {"rows": "queries", "columns": "keys", "role": "scores"}
@@ -78,18 +77,34 @@ def word_cells(grid: cells.Grid, matrix: Array, role: str, columns: Sequence[str
     return words + cells.draw_cells(grid, matrix, scale, hidden, False)
 
 
-def weights_matrix(name: str, matrix: Array, rows: Sequence[str], columns: Sequence[str]) -> Html:
-    """Draw a learned matrix with short numbers, and words at its rows and columns."""
-    left, top = (max(map(text_width, words)) + 8 for words in (rows, columns))
-    grid = cells.Grid(left, top, (28, 22), *matrix.shape)
-    scale = scale_of("diverging", name, matrix)
+def words_panel(
+    name: str,
+    matrix: Array,
+    words: Sequence[Sequence[str]],
+    width: float,
+    role: str | None = None,
+) -> Panel:
+    """Draw a matrix with numbers, and words at its rows and columns.
+
+    Args:
+        name: the title.
+        matrix: (m, n) the numbers.
+        words: m words at the rows, and n over the columns, which read upwards.
+        width: that of a cell.
+        role: the colour.
+    """
+    rows, columns = words
+    left, top = (max(map(text_width, labels)) + 8 for labels in words)
+    grid = cells.Grid(left, top + 1.5 * LINE_HEIGHT, (width, 22), *matrix.shape)
+    scale = scale_of("diverging", name, matrix, role)
     body = [
+        title(grid.x + grid.width / 2, LINE_HEIGHT / 2, name, role),
         cells.draw_row_labels(grid, rows),
         cells.draw_upward_labels(grid, columns),
         cells.draw_cells(grid, matrix, scale, None, True),
     ]
     size = grid.x + grid.width, grid.y + grid.height
-    return figure(Panel(*size, "".join(body), cells.describe(name, matrix)), name)
+    return Panel(*size, "".join(body), cells.describe(name, matrix), name=name)
 
 
 def output_figure(
