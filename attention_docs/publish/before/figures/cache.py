@@ -225,11 +225,11 @@ def _link(start: float, end: float) -> str:
 
 @site_figure
 def absorption(steps_of: StepsOf) -> Html:
-    r"""The scores of a query with five tokens are a product of three matrices: of the query, of the
-    matrix that leads up to the keys, transposed, and of the latents, one in each column. With a
-    bracket around the last two, a key is computed for each token. With a bracket around the first
-    two, the query is changed once, and the same scores take fewer multiplications. The output is
-    such a product, too: of the weights, the latents and the matrix that leads up to the values."""
+    r"""The scores of a query with five tokens are a product of three matrices: the query, the
+    matrix up to the keys, transposed, and the latents, one in each column. A bracket around the
+    last two computes a key for each token. A bracket around the first two changes the query once,
+    and the same scores take fewer multiplications. The output is such a product, too, of the
+    weights, the latents and the matrix up to the values."""
     steps = steps_of("latent_attention")
     query, latents, weights = steps["query"], steps["latents"], steps["weights"]
     up_k, up_v = steps["W_up_K"], steps["W_up_V"]
