@@ -98,7 +98,9 @@ def copy_project(target):
     for name in ("docs", "attention_docs", "results"):
         shutil.copytree(ROOT / name, target / name, ignore=shutil.ignore_patterns("__pycache__"))
     if (ROOT / ".cache").is_dir():
-        shutil.copytree(ROOT / ".cache", target / ".cache")
+        # But for the environments of scripts/check_others, which take gigabytes.
+        without_environments = shutil.ignore_patterns("others")
+        shutil.copytree(ROOT / ".cache", target / ".cache", ignore=without_environments)
     link_folder(ROOT / "node_modules", target / "node_modules")
     return target
 
