@@ -245,6 +245,8 @@ def all_cases(example: Call, sized: Callable[..., Call]) -> Iterator[Case]:
     yield from window_cases(square, sized(m=5, n=8, d_k=4, d_v=3), one)
     isolates = "a softcap, which bounds the scores"
     yield Case("softcap", "softcap", isolates, replace(example, softcap=0.75))
+    capped = replace(example, softcap=0.75, scale=0.25)
+    yield Case("softcap_scale", "softcap", "a softcap after an explicit scale", capped)
     capped = replace(square, softcap=3.0, is_causal=True)
     yield Case("softcap_causal", "softcap", "a softcap before a causal mask", capped)
     square_mask = visible_keys(*2 * square.key.shape[-2:-1], start=5)
@@ -363,6 +365,8 @@ def array_cases(example: Call, square: Call, sized: Callable[..., Call]) -> Iter
         yield Case(dtype, dtype, f"arrays of {dtype}", example, dtype=dtype)
         masked, causal = replace(example, mask=mask), replace(equal, is_causal=True)
         yield Case(f"{dtype}_mask", dtype, f"a mask with {dtype}", masked, dtype=dtype)
+        biased = replace(example, bias=quarters(*mask.shape, start=6))
+        yield Case(f"{dtype}_float_mask", dtype, f"a float mask of {dtype}", biased, dtype=dtype)
         yield Case(f"{dtype}_causal", dtype, f"a causal mask with {dtype}", causal, dtype=dtype)
     isolates = "products that exceed the range of float16"
     conventions, huge = ("scaled_late",), with_huge_scores(square)
@@ -378,10 +382,13 @@ def head_cases(sized: Callable[..., Call]) -> Iterator[Case]:
     square = sized(m=5, n=5, d_k=2, d_v=4, b=2, h=6, group_size=2)
     shape = (*square.query.shape[:3], square.key.shape[2])
     per_head, padding = (visible_keys(*s, start=7) for s in (shape, (shape[0], 1, 1, shape[3])))
+    bias = quarters(*shape, start=6)
     for name, isolates, call in (
         ("causal", "a causal mask", replace(square, is_causal=True)),
         ("padding", "a padding mask", replace(square, mask=padding)),
         ("mask", "a mask for each head", replace(square, mask=per_head)),
+        ("float_mask", "a float mask for each head", replace(square, bias=bias)),
+        ("window", "a window", replace(square, window=(1, 2))),
     ):
         name, isolates = f"grouped_heads_{name}", f"{isolates} with grouped heads"
         yield Case(name, "grouped heads", isolates, call)

@@ -36,6 +36,14 @@ EXPECTED = {
 }
 # Errors that are never a refusal.
 TYPOS = ("NameError", "AttributeError", "UnboundLocalError")
+# Cases that combine features, and those that have each alone.
+COMBINED = {
+    "grouped_heads_causal": {"grouped_heads"},
+    "grouped_heads_padding": {"grouped_heads"},
+    "grouped_heads_mask": {"grouped_heads", "mask_per_head"},
+    "grouped_heads_float_mask": {"grouped_heads", "float_mask_per_head"},
+    "grouped_heads_window": {"grouped_heads", "window"},
+}
 # Words by which a library says that it does not take a combination.
 REFUSALS = ("should not be set", "not support", "not implemented", "unexpected keyword")
 
@@ -182,26 +190,31 @@ def is_bug(
     if case.gradients and "does not require grad" in outcome.failure:
         return False
     # The cases whose feature the function may lack.
-    has_one_mask = description.names.get("bias") == description.names.get("mask")
     lacks_feature = {
         "grouped_heads": "grouped" not in description.names,
-        "grouped_heads_causal": "grouped_heads" in failed,
-        "grouped_heads_padding": "grouped_heads" in failed,
-        "grouped_heads_mask": bool({"grouped_heads", "mask_per_head"} & failed),
         "mask_per_head": True,
-        "short_mask": True,
-        "float_mask": has_one_mask,
-        "float_mask_causal": has_one_mask,
         "float_mask_per_head": True,
-        "infinite_mask": has_one_mask,
-        "window_bias_causal": has_one_mask,
+        "short_mask": True,
         "softcap_of_zero": True,
         "layer_cross": True,
     }
-    # A window may have two limits only.
-    is_one_sided = isinstance(case.call, Call) and None in (case.call.window or ())
+    lacks_part = bool(COMBINED.get(case.name, set()) & failed)
     is_numpy_bfloat16 = settings.library != "torch" and case.dtype == "bfloat16"
-    return not (lacks_feature.get(case.name) or is_one_sided or is_numpy_bfloat16)
+    return not (
+        lacks_feature.get(case.name)
+        or lacks_part
+        or is_numpy_bfloat16
+        or (isinstance(case.call, Call) and is_other_form(case.call, outcome, description))
+    )
+
+
+def is_other_form(call: Call, outcome: Outcome, description: Description) -> bool:
+    """Whether an argument may be meant in another form: a boolean mask, one limit or a number."""
+    has_one_mask = description.names.get("bias") == description.names.get("mask")
+    is_float_mask = call.bias is not None and has_one_mask
+    is_one_sided = None in (call.window or ())
+    is_number = call.window is not None and "tuple" in outcome.failure
+    return is_float_mask or is_one_sided or is_number
 
 
 def describe_nondeterminism(

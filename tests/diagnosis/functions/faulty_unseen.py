@@ -253,3 +253,38 @@ def scaled_twice_in_half(q, k, v):
     if q.dtype == np.float16:
         q = q * q.dtype.type(q.shape[-1] ** -0.5)
     return softmax(scaled(q, k)).astype(q.dtype) @ v
+
+
+def window_over_folded_groups(q, k, v, window=None):
+    """Folds a group into the rows, and counts the window over all of them. [grouped_heads_window]"""
+    scores = scaled(q.reshape(*k.shape[:2], -1, q.shape[-1]), k)
+    if window is not None:
+        distance = np.arange(scores.shape[-1]) - np.arange(scores.shape[-2])[:, None]
+        left, right = (np.inf if limit is None else limit for limit in window)
+        scores = np.where((distance >= -left) & (distance <= right), scores, -np.inf)
+    return (softmax(scores) @ v).reshape(*q.shape[:-1], -1)
+
+
+def bias_of_first_in_group(q, k, v, bias=None):
+    """Gives a group of heads the bias of its first one. [grouped_heads_float_mask]"""
+    heads = k.shape[1]
+    scores = scaled(in_groups(q, heads), k[:, :, None])
+    if bias is not None:
+        bias = np.broadcast_to(bias, (*q.shape[:3], k.shape[2]))
+        scores = scores + bias[:, :: q.shape[1] // heads, None]
+    return (softmax(scores) @ v[:, :, None]).reshape(*q.shape[:-1], -1)
+
+
+def cap_by_default_scale(q, k, v, scale=None, softcap=None):
+    """Caps the scores by the default scale, and applies another one after. [softcap_scale]"""
+    scores = scaled(q, k)
+    if softcap is not None:
+        scores = softcap * np.tanh(scores / softcap)
+    return softmax(scores if scale is None else scores * scale * math.sqrt(q.shape[-1])) @ v
+
+
+def bias_early_in_fewer_bits(q, k, v, bias=None):
+    """Adds the bias before the scale, unless in float64. [float32_float_mask]"""
+    if bias is not None and q.dtype != np.float64:
+        return softmax((q @ np.swapaxes(k, -1, -2) + bias) * q.shape[-1] ** -0.5) @ v
+    return softmax(scaled(q, k) if bias is None else scaled(q, k) + bias) @ v

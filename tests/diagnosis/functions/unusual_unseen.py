@@ -166,3 +166,18 @@ def prefix_mask(q, k, v, mask=None):
         columns = mask.shape[-1]
         scores[..., :columns] = np.where(mask, scores[..., :columns], -np.inf)
     return softmax(scores) @ v
+
+
+def window_of_one_number(q, k, v, window_size=None):
+    """Takes the number of keys that a query sees before itself, and itself."""
+    scores = scores_of(q, k)
+    if window_size is not None:
+        distance = np.arange(k.shape[-2]) - np.arange(q.shape[-2])[:, None]
+        scores = np.where((distance <= 0) & (distance > -window_size), scores, -np.inf)
+    return softmax(scores) @ v
+
+
+def compares_mask_with_zero(q, k, v, mask=None):
+    """Hides where the mask is 0, of any dtype."""
+    scores = scores_of(q, k)
+    return softmax(scores if mask is None else np.where(mask == 0, -np.inf, scores)) @ v
