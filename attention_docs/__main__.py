@@ -150,6 +150,7 @@ def add_backend_option(command: argparse.ArgumentParser) -> None:
 
 
 def list_examples(options: argparse.Namespace) -> int:
+    """Print the names and titles of the examples."""
     width = max(map(len, examples.names()))
     for name in examples.names():
         print(f"{name.ljust(width)}  {examples.load(name).TITLE}")
@@ -157,6 +158,7 @@ def list_examples(options: argparse.Namespace) -> int:
 
 
 def show_example(options: argparse.Namespace) -> int:
+    """Print the steps of an example, and write their digits to its docstring if asked to."""
     steps = examples.steps(options.name, backend(options.backend))
     print(FORMATS[options.format](steps))
     if options.write:

@@ -374,6 +374,7 @@ def array_cases(example: Call, square: Call, sized: Callable[..., Call]) -> Iter
 
 
 def head_cases(sized: Callable[..., Call]) -> Iterator[Case]:
+    """Yield cases of batches and heads, and of grouped-query attention."""
     batch = sized(m=4, n=5, d_k=6, d_v=7, b=2, h=3)
     yield Case("batch_and_heads", "heads", "the axes of batch and heads", batch)
     grouped = sized(m=3, n=5, d_k=2, d_v=4, b=2, h=6, group_size=2)

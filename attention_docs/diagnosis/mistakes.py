@@ -130,6 +130,7 @@ def with_permuted_masks(order: Callable[[Array, int, int], Array]) -> StepFuncti
     """
 
     def mask(call: Call) -> Array:
+        """Return the mask with the masks of other sequences."""
         b, h = call.query.shape[:2]
         if call.mask is None or call.mask.ndim < 4:
             return recipe.boolean_mask(call)
@@ -163,6 +164,7 @@ def with_window(change: Callable[[float, float], tuple[float, float]]) -> StepFu
     """Return the changed steps for a window with other limits, of which inf means none."""
 
     def window(call: Call) -> Array:
+        """Return the mask of a window whose limits are changed."""
         if call.window is None:
             return recipe.all_visible(call)
         before, after = change(*(math.inf if limit is None else limit for limit in call.window))
@@ -209,6 +211,7 @@ def drop_incomplete_block(block: int) -> Callable[[Call], Call]:
     """Return a change that drops the keys after the last complete block."""
 
     def drop(call: Call) -> Call:
+        """Drop the keys and values after the last complete block."""
         n = call.key.shape[-2]
         n = n // block * block if n > block else n
         mask = None if call.mask is None else call.mask[..., :n]

@@ -136,6 +136,7 @@ def rounded_steps(bits: int) -> StepFunctions:
         return np.ldexp(np.round(mantissa * 2.0**bits), exponent - bits)
 
     def rounded_softmax(scores: Array) -> Array:
+        """Return the softmax with each of its steps rounded."""
         maximum = scores.max(axis=-1, keepdims=True)
         powers = rounded(np.exp(rounded(scores - np.where(np.isneginf(maximum), 0, maximum))))
         total = rounded(powers.sum(axis=-1, keepdims=True))

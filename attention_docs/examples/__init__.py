@@ -88,8 +88,9 @@ def write_expected(name: str, output: str) -> None:
 
 
 def _doctest(name: str) -> doctest.Example:
-    found = doctest.DocTestParser().get_examples(inspect.getdoc(load(name)) or "")
-    statements = [example.source.rstrip() for example in found]
+    """Return the one doctest of an example."""
+    doctests = doctest.DocTestParser().get_examples(inspect.getdoc(load(name)) or "")
+    statements = [example.source.rstrip() for example in doctests]
     if statements != ["show(steps())"]:
         raise LookupError(f"doctests of {name} are {statements}; expected ['show(steps())']")
-    return found[0]
+    return doctests[0]

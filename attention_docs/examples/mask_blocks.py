@@ -78,6 +78,7 @@ def steps(xp: ModuleType = numpy) -> dict[str, Array]:
         return xp.ceil((position + 1) / chunk)  # counted from 1
 
     def sees(q: Array, kv: Array) -> Array:
+        """Return where a query sees a key: near or in the prefix, in its document and chunk."""
         q, kv = xp.astype(q, xp.float64), xp.astype(kv, xp.float64)
         near = (kv <= q) & (q - kv <= window)
         same_document = (q < second) == (kv < second)

@@ -169,6 +169,7 @@ def steps(xp: ModuleType = numpy) -> dict[str, Array]:
         return xp.sum(turned_q * turned_k)
 
     def patch_scores(axes: tuple[int, ...]) -> Array:
+        """Return the scores of the last patch with every patch of the image, (rows, columns)."""
         last = [TIME, ROWS - 1, COLUMNS - 1]
         scores = [
             [score_between(axes, last, [TIME, h, w]) for w in range(COLUMNS)] for h in range(ROWS)

@@ -33,6 +33,7 @@ def full_range_exp(xp: ModuleType) -> Callable[..., Array]:
 
 
 def _exp_without_subnormals(exponents: Array, out: Array | None = None) -> Array:
+    """Return exp in NumPy, with 0 for subnormal results."""
     lowest = math.log(np.finfo(exponents.dtype).smallest_normal)
     if exponents.min() < lowest:
         with np.errstate(divide="ignore"):  # a low exponent is divided by False, which gives -inf

@@ -329,6 +329,7 @@ class Namespace(ModuleType):
         return self._tape.apply(name, function, *arguments, **attributes)
 
     def _fill(self, name: str, like: Any, *fill: Any, **attributes: Any) -> RecordedArray:
+        """Record an array of one number, such as `zeros_like`, as one node."""
         value = getattr(NUMPY, name)(unwrap(like), *fill, **attributes)
         fill_value = value.flat[0].item() if value.size else 0
         return self._tape.record(
@@ -355,6 +356,7 @@ class Namespace(ModuleType):
         return self._tape.record_literal(numbers, value)
 
     def astype(self, array: RecordedArray, dtype: Any, **options: Any) -> RecordedArray:
+        """Record a conversion, unless the dtype is the same."""
         if array.dtype == dtype:
             return array
         value = NUMPY.astype(array.value, dtype, **options)

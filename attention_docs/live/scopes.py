@@ -67,6 +67,7 @@ class CallRecorder:
 
         @functools.wraps(function)
         def wrapper(*args: Any, **kwargs: Any) -> Any:
+            """Call the function, and record its arguments, its nodes and its results."""
             arguments = recorded_arguments(signature.bind(*args, **kwargs))
             scope = Scope(name, len(self.tape.nodes), arguments)
             self.scopes.append(scope)

@@ -352,6 +352,7 @@ def zeroed(head: Head, mean: Array | float = 0.0) -> Callable[[int, Array], Arra
     """Return a function that replaces the output of a head with zeros, or with a mean."""
 
     def replace(layer: int, outputs: Array) -> Array:
+        """Replace the head's output in its layer."""
         if layer != head.layer:
             return outputs
         replaced = outputs.copy()

@@ -102,6 +102,7 @@ class Tokenizer:
         return b"".join(map(self._bytes, ids)).decode("utf-8", errors="replace")
 
     def _bytes(self, token_id: int) -> bytes:
+        """Return the bytes that a token stands for."""
         token = self.tokens[token_id]
         if token in self.special:
             return token.encode()

@@ -109,6 +109,7 @@ def executed_lines(module, code, attention):
     executed = set()
 
     def trace(frame, event, argument):
+        """Record the lines of the mutant that are executed."""
         if frame.f_code.co_filename == MUTANT_FILE:
             executed.add(frame.f_lineno)
             return trace
@@ -232,6 +233,8 @@ def onnx_attention(module):
 
 
 def keras_attention(module):
+    """Return Keras' reference implementation with the argument names of `attention`."""
+
     def attention(query, key, value, bias=None, mask=None, scale=None, is_causal=False):
         return module.dot_product_attention(query, key, value, bias, mask, scale, is_causal)
 

@@ -29,6 +29,7 @@ def x_transformers(query, key, value, mask=None, bias=None, causal=False):
 
 
 def bert(query, key, value, attention_mask=None, scale=None):
+    """Call the attention of transformers' BERT."""
     output, _ = modeling_bert.eager_attention_forward(
         bert_module, query, key, value, attention_mask, scaling=scale
     )
@@ -36,6 +37,7 @@ def bert(query, key, value, attention_mask=None, scale=None):
 
 
 def gpt2(query, key, value, attention_mask=None, scale=None):
+    """Call the attention of transformers' GPT-2."""
     output, _ = modeling_gpt2.eager_attention_forward(
         gpt2_module, query, key, value, attention_mask, scaling=scale
     )

@@ -209,7 +209,7 @@ def test_learned_pronoun_head_finds_the_first_noun():
     assert abs(np.diff(LEARNED["log_odds"][:, 2])) < 0.001
 
 
-def test_some_seeds_share_the_pronoun_between_the_heads():
+def test_pronoun_needs_both_heads_for_some_seeds():
     example = examples.load("course_learned")
     accuracies_without_a_head = []
     for seed in example.SEEDS:

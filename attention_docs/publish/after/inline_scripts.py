@@ -52,6 +52,7 @@ def inline_scripts(page: str) -> list[str]:
 
 
 def find_template(name: str, folders: Sequence[str | Path]) -> Path | None:
+    """Return the first file of this name in the folders, if any."""
     for folder in folders:
         template = Path(folder, name)
         if template.is_file():

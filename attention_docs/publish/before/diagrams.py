@@ -68,6 +68,7 @@ class Diagrams:
         """Replace each Mermaid code block by a placeholder for its diagram."""
 
         def replace(match: re.Match[str]) -> str:
+            """Replace a Mermaid block by a placeholder, and leave other code blocks."""
             language, _, code_and_fence = match[0].lstrip(" `~").partition("\n")
             if not match["fence"] or language.strip() != "mermaid":
                 return match[0]

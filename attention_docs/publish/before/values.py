@@ -292,6 +292,7 @@ def format_inline(array: Array, reference: str) -> str:
     indices = np.ndindex(np.shape(array))
 
     def bracket_or_number_html(token: re.Match[str]) -> str:
+        """Return the HTML of a bracket, or of a number with its reference."""
         if token[0] in BRACKETS:
             return BRACKETS[token[0]]
         index = next(indices)

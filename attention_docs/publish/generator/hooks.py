@@ -24,6 +24,7 @@ def on_startup(command: Literal["build", "gh-deploy", "serve"], dirty: bool) -> 
 
 
 def on_config(config: MkDocsConfig) -> None:
+    """Begin a build: read the settings that come from the project."""
     build.reset(Path(config.config_file_path).parent)
     if build.is_preview:
         preview.unload_package()
@@ -97,5 +98,6 @@ def import_module(name: str) -> Any:
 
 
 def on_build_error(error: Exception) -> None:
+    """Print an error of the operating system in one line, without a traceback."""
     if isinstance(error, OSError):
         raise PluginError(format_error(error, build.root)) from error

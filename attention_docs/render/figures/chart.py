@@ -87,6 +87,7 @@ class Plot(NamedTuple):
     height: float
 
     def to_paper(self, point: np.ndarray) -> tuple[float, float]:
+        """Return the position of a point on paper."""
         return (
             self.left + self.width * self.x.fraction_at(point[0]),
             self.top + self.height * (1 - self.y.fraction_at(point[1])),

@@ -129,7 +129,7 @@ def test_step_derivatives_equal_finite_differences():
     rounded = {"around_softmax", "quantised_cache", "split_sums"}
     assert kinks <= {"chosen_keys", "convolution", "mask_blocks", "tiles"} | rounded
     ties = {name for name, report in reports.items() if report["counts"]["tie"]}
-    # Keys tie for a place, and the query of the cache has a feature of zero, whose size has a corner.
+    # Two keys tie for the last chosen one; the absolute value of a feature that is zero has a kink.
     assert ties <= {"chosen_keys", "quantised_cache"}
 
 

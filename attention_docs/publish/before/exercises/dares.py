@@ -64,6 +64,7 @@ class Condition(NamedTuple):
         return [side for side in (self.left, self.right) if not NUMBER.fullmatch(side)]
 
     def is_met(self, number_of: Callable[[str], float]) -> bool:
+        """Whether the condition holds for these numbers."""
         sides = (
             float(side) if NUMBER.fullmatch(side) else number_of(side)
             for side in (self.left, self.right)
