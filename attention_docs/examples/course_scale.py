@@ -1,10 +1,10 @@
 """The fourth step of the course: the softmax of scores that grow.
 
-The scores of "birds", without and with the division by the root of d_k = 3. `grown` has the weights
-that the scaled scores would give if they grew with the root of d again, for each d of `d`; d = 3 is
-the row without the division, and `large` has the scores of "pass". `slopes` are the derivatives of
-the largest weight with respect to its own score. With the division, its derivative with respect to
-the scaled score is `slope`, whatever d is.
+The scores of "birds", without and with the division by the root of d_k = 3. `weights_by_d` has the
+weights that the scaled scores would give if they grew with the root of d again, for each d of `d`;
+d = 3 is the row without the division. `scores_of_pass` are the scores of "pass" there, and
+`slope_by_d` the derivatives of the largest weight with respect to its own score. With the division,
+its derivative with respect to the scaled score is `slope`, whatever d is.
 
 >>> show(steps())
 scores 5
@@ -19,13 +19,13 @@ slope number
 0.0989
 d 3
 [3 12 48]
-large 3
+scores_of_pass 3
 [6 12 24]
-grown 3 x 5
+weights_by_d 3 x 5
 [[ 0.0025 0.9902  0.0025  0.0025  0.0025]
  [6.1e-06 1.0000 6.1e-06 6.1e-06 6.1e-06]
  [3.8e-11 1.0000 3.8e-11 3.8e-11 3.8e-11]]
-slopes 3
+slope_by_d 3
 [0.0097 2.5e-05 1.5e-10]
 """
 
@@ -46,7 +46,7 @@ LABELS = {
     "weights_unscaled": (WORDS,),
     "scaled": (WORDS,),
     "weights": (WORDS,),
-    "grown": ([f"d = {d}" for d in D], WORDS),
+    "weights_by_d": ([f"d = {d}" for d in D], WORDS),
 }
 
 
@@ -58,7 +58,7 @@ def steps(xp: ModuleType = numpy) -> dict[str, Array]:
     scaled = scores / 3**0.5
     weights = softmax(scaled)
     rows = xp.sqrt(d / d[0])[:, None] * scores[None, :]
-    grown = softmax(rows)
+    weights_by_d = softmax(rows)
     return {
         "scores": scores,
         "weights_unscaled": softmax(scores),
@@ -66,9 +66,9 @@ def steps(xp: ModuleType = numpy) -> dict[str, Array]:
         "weights": weights,
         "slope": slope(weights[1]),
         "d": d,
-        "large": rows[:, 1],
-        "grown": grown,
-        "slopes": slope(grown[:, 1]),
+        "scores_of_pass": rows[:, 1],
+        "weights_by_d": weights_by_d,
+        "slope_by_d": slope(weights_by_d[:, 1]),
     }
 
 

@@ -12,7 +12,7 @@ pytestmark = pytest.mark.independent_tests
 KINDS = {
     "formulas": ".katex",
     "diagrams": ".diagram > svg",
-    # Of a player, scripts show one state.
+    # With scripts, a player shows one state at a time.
     "figures": ".drawing:not(.state + .state > *)",
     "tables": ".md-content table:not(.cells-table)",
     "code": ".md-content pre",

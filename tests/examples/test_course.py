@@ -98,7 +98,7 @@ def test_pronoun_finds_first_noun_only_with_positions():
 def test_scaling_increases_the_gradient():
     scale = examples.steps("course_scale")
     assert largest(scale["scores"]) == PASS
-    assert scale["slope"] > 5 * scale["slopes"][0]
+    assert scale["slope"] > 5 * scale["slope_by_d"][0]
 
 
 def test_head_2_finds_the_previous_word():

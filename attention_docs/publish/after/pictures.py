@@ -58,7 +58,7 @@ TAGS = """\
 <meta property="og:image:alt" content="{alt}">
 <meta name="twitter:card" content="summary_large_image">
 """
-# Not a stage of the course's panel, whose colours are in the style sheet.
+# Not a stage of the side panel, whose colours are in the style sheet.
 DRAWING = re.compile(r'<svg(?![^>]* class="step")\b[^>]* role="img".*?</svg>', re.DOTALL)
 PANELS = re.compile(r'<div class="panels"[^>]* aria-label="([^"]*)">(.*?)</div>', re.DOTALL)
 FIGURE = re.compile(r'<svg\b[^>]* class="drawing')

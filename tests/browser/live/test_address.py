@@ -143,7 +143,7 @@ def test_history_navigation_restores_edits(visit):
     page.go_back()
     assert_in_sync(visit, 5, "weights")
     press_bar_button(visit, "Done")
-    # The address follows when the editor has closed.
+    # The address is updated after the editor closes.
     page.wait_for_function("location.hash === '#weights'")
     assert shown_step(visit, "output") == computed_step("output")
     page.go_back()

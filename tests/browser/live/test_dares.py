@@ -47,7 +47,7 @@ def shown_numbers(visit):
 def test_answer_of_a_dare_meets_it_with_the_figure_visible(open_page, page, window):
     visit = open_page(f"course/{page}", **window)
     before = shown_numbers(visit)
-    # Each from where the one before it ended, because moving a slider of one puts the others back.
+    # Each dare starts from where the last one ended, because its slider resets the other inputs.
     for dare in visit.page.locator(".dare").all():
         slider = dare.locator("[data-control]").first
         slider.evaluate("e => e.scrollIntoView({block: 'center', behavior: 'instant'})")

@@ -101,7 +101,7 @@ def count_animations_of_a_step(visit):
 def test_player_animates_unless_motion_is_reduced(open_page, desktop, address):
     assert count_animations_of_a_step(open_page("mechanisms/heads_in_code")) > 0
     desktop.load(address + url_path("mechanisms/heads_in_code"))
-    # Other tests leave it on paper.
+    # Other tests leave the print emulation on.
     desktop.emulate()
     assert count_animations_of_a_step(desktop) == 0
 

@@ -59,7 +59,7 @@ def test_every_training_step_equals_python(open_page):
     pause(visit)
     reached = int(visit.page.locator(SLIDER).input_value())
     assert visit.page.locator(STATUS).inner_text() == f"Paused at step {reached}."
-    # There is nothing to show beyond the last step so far.
+    # No step is shown beyond the last one computed.
     move(visit, SLIDER, 200)
     assert int(visit.page.locator(SLIDER).input_value()) == reached
     train(visit, 200)

@@ -136,9 +136,9 @@ def course_scale(literals):
         "scaled": scaled,
         "weights": reference.softmax_row(scaled),
         "slope": slopes[0],
-        "large": [row[PASS] for row in grown],
-        "grown": [reference.softmax_row(row) for row in grown],
-        "slopes": slopes[1:],
+        "scores_of_pass": [row[PASS] for row in grown],
+        "weights_by_d": [reference.softmax_row(row) for row in grown],
+        "slope_by_d": slopes[1:],
     }
 
 
