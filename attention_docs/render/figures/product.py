@@ -97,16 +97,13 @@ def product_figure(
     marked_number = cells.inline_number(matrices[2], (row, column))
     equation = marked_pair + number(matrices[2][row, column])
     below, centre = grid_a.y + grid_a.height + LINE_HEIGHT / 2, grid_ab.x + grid_ab.width / 2
-    title_of_a = grid_a.y - LINE_HEIGHT / 2 - (LINE_HEIGHT if inner else 2)
     body = [
         *(drawing.body() for drawing in drawings),
         cells.draw_row_labels(grid_a, row_labels),
         cells.draw_column_labels(grid_b, column_labels),
         cells.draw_column_labels(grid_a, inner),
         cells.draw_row_labels(grid_b, inner),
-        title(centre, LINE_HEIGHT / 2, names[1], roles[1]),
-        title(grid_a.x + grid_a.width / 2, title_of_a, names[0], roles[0]),
-        title(centre, grid_ab.y - LINE_HEIGHT / 2 - 2, names[2], roles[2]),
+        *_titles(names, roles, grids, has_inner_labels=bool(inner)),
         label(centre, below + LINE_HEIGHT / 2, marked_pair, "middle", marked_number),
         drawings[0].legend(grid_a.x, below),
         _legend_of_b(drawings[1], grid_a, max(map(text_width, inner), default=0)),
@@ -117,6 +114,20 @@ def product_figure(
     description = " ".join([*descriptions, f"Marked: {equation}."])
     panel = Panel(width, below + 3 * LINE_HEIGHT, "".join(body), description)
     return figure(panel, f"{names[0]} times {names[1]} gives {names[2]}")
+
+
+def _titles(
+    names: Triple, roles: Sequence[str | None], grids: Sequence[cells.Grid], has_inner_labels: bool
+) -> list[str]:
+    """Draw the names of B at the top, of A above its labels, and of AB between B and AB."""
+    grid_a, _, grid_ab = grids
+    centre_of_a, centre = (grid.x + grid.width / 2 for grid in (grid_a, grid_ab))
+    title_of_a = grid_a.y - LINE_HEIGHT / 2 - (LINE_HEIGHT if has_inner_labels else 2)
+    return [
+        title(centre, LINE_HEIGHT / 2, names[1], roles[1]),
+        title(centre_of_a, title_of_a, names[0], roles[0]),
+        title(centre, grid_ab.y - LINE_HEIGHT / 2 - 2, names[2], roles[2]),
+    ]
 
 
 class MatrixDrawing(NamedTuple):
