@@ -13,7 +13,7 @@ from attention_docs.publish.project import Project
 
 SCRIPT = Path(__file__).with_name("bundle.mjs")
 FOLDER = "assets/live"
-# The two places that list the operations.
+# The two modules that list the operations.
 IN_BROWSER = f"docs/{FOLDER}/operations.js"
 IN_RECORDER = "attention_docs/live/library.py"
 

@@ -117,9 +117,9 @@ def _triangle(weights: Array, grid: cells.Grid, first: int) -> list[str]:
     body = []
     for start, stop in blocks:
         block = weights[start:stop, :stop]
-        place = cells.Grid(grid.x, grid.box(start, 0)["y"], grid.cell, *block.shape)
+        block_grid = cells.Grid(grid.x, grid.box(start, 0)["y"], grid.cell, *block.shape)
         is_new = start >= first
-        drawing = cells.draw_cells(place, block, scale, block == 0, is_new, is_short=is_new)
+        drawing = cells.draw_cells(block_grid, block, scale, block == 0, is_new, is_short=is_new)
         body.append(drawing if is_new else element("g", drawing, opacity=0.5))
     return body
 

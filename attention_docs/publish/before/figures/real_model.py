@@ -132,7 +132,7 @@ def _check_kinds(sentences: Sequence[Mapping[str, Any]]) -> None:
         rows_of(sentences[index], *place) for place, index in strongest_heads().values()
     )
     tokens = sentences[0]["tokens"]
-    first, second = (place for place, token in enumerate(tokens) if token == "they")
+    first, second = (position for position, token in enumerate(tokens) if token == "they")
     on_nouns = pronoun[first][tokens.index("cats")], pronoun[second][tokens.index("dogs")]
     claim(min(on_nouns) > 50, "leads each *they* to its noun")
     before = [row[-2] for row in previous[1:]]

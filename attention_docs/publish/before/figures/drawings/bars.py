@@ -41,7 +41,7 @@ def bars_panel(
         labels: n labels, at the left of the bars.
         role: the colour.
         largest: the number whose bar has the full length.
-        room_for: labels of another panel, so that the bars of both begin at the same place.
+        room_for: labels of another panel, so that the bars of both begin at the same x.
 
     >>> panel = bars_panel("Shares", np.array([0.25, 0.75]), ["cat", "mat"])
     >>> panel.description
