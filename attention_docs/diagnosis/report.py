@@ -101,9 +101,9 @@ def format_report(report: Report, verbose: bool = False) -> str:
         lines.append(f"{WRONG}: required, but not checked: {', '.join(report.missing)}")
     on_purpose = [verdict for verdict in report.verdicts if verdict.status == ON_PURPOSE]
     lines += group_by_reason(ON_PURPOSE, on_purpose)
-    not_asked = [verdict for verdict in report.verdicts if verdict.status == NOT_SUPPORTED]
+    unsupported = [verdict for verdict in report.verdicts if verdict.status == NOT_SUPPORTED]
     lines += ok_line(report)
-    lines += not_asked_lines(report, not_asked, verbose)
+    lines += unsupported_lines(report, unsupported, verbose)
     notes = {note for verdict in report.verdicts for note in verdict.notes}
     lines += [f"note: {note}" for note in sorted(notes)]
     return "\n".join([*lines, totals(report)])
@@ -118,8 +118,8 @@ def also_wrong(wrong: list[Verdict]) -> list[str]:
     return [*group_by_reason(WRONG, named), *others]
 
 
-def not_asked_lines(report: Report, verdicts: list[Verdict], verbose: bool) -> list[str]:
-    """Format what was not asked: the features, or each reason."""
+def unsupported_lines(report: Report, verdicts: list[Verdict], verbose: bool) -> list[str]:
+    """Format the unsupported features, with their reasons if verbose."""
     if verbose:
         return group_by_reason(NOT_SUPPORTED, verdicts)
     checked = report.features(OK, ON_PURPOSE, WRONG)

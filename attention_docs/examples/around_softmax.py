@@ -94,11 +94,11 @@ def steps(xp: ModuleType = numpy) -> dict[str, Array]:
     total = xp.sum(exponentials, axis=1, keepdims=True)
     plus_one = exponentials / (xp.exp(-maximum) + total)
     plus_one_late = exponentials / (1 + total)
-    whole_texts = -xp.ceil(-(positions + 1) / TRAINED)
-    temperatures = 1 + GROWTH * xp.log(1 + whole_texts)
-    one = xp.asarray(1.0, dtype=xp.float64)
-    key = rotary(scale * norm(raw, xp), one)
-    extra = slopes_of(2 * POWER_BELOW, xp)[: 2 * (HEADS - POWER_BELOW) : 2]
+    completed_lengths = -xp.ceil(-(positions + 1) / TRAINED)
+    temperatures = 1 + GROWTH * xp.log(1 + completed_lengths)
+    position = xp.asarray(1.0, dtype=xp.float64)
+    key = rotary(scale * norm(raw, xp), position)
+    extra_slopes = slopes_of(2 * POWER_BELOW, xp)[: 2 * (HEADS - POWER_BELOW) : 2]
     return {
         "scores": scores,
         "plus_one": plus_one,
@@ -116,5 +116,5 @@ def steps(xp: ModuleType = numpy) -> dict[str, Array]:
         "value": norm(raw, xp),
         "value_late": norm(key, xp),
         "slopes": slopes_of(HEADS, xp),
-        "slopes_in_code": xp.concat([slopes_of(POWER_BELOW, xp), extra]),
+        "slopes_in_code": xp.concat([slopes_of(POWER_BELOW, xp), extra_slopes]),
     }

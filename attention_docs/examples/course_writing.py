@@ -105,6 +105,8 @@ def add_up(xp: ModuleType, row: Array) -> Array:
 
 def draw(xp: ModuleType, row: Array, number: Array) -> Array:
     """Return a one at the word on which a number from [0, 1) falls, and zeros elsewhere."""
+    # Ones for the words that end before the number. The next word is the drawn one, so the
+    # difference of these ones, shifted by one word and not shifted, is its one-hot row.
     passed = xp.astype(add_up(xp, row[:-1]) <= number, xp.float64)
     zero, one = xp.zeros(1), xp.ones(1)
     return xp.concat([one, passed]) - xp.concat([passed, zero])
