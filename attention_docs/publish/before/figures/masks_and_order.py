@@ -88,6 +88,21 @@ def masks_joined(steps_of: StepsOf) -> Html:
 
 
 @site_figure
+def masked_outputs(steps_of: StepsOf) -> Html:
+    r"""The weights under this mask, and the outputs that they blend from the values."""
+    steps = steps_of("clicked_mask")
+    panels = [
+        _labelled_panel(
+            "clicked_mask", "weights", steps, "Weights", scale="sequential", role="weights"
+        ),
+        _labelled_panel(
+            "clicked_mask", "output", steps, "Outputs", columns="features", role="output"
+        ),
+    ]
+    return beside(panels, "Weights and outputs under a mask")
+
+
+@site_figure
 def mask_functions(steps_of: StepsOf) -> Html:
     r"""Two rules for eight tokens, and both together: a pair takes part if each of them allows it.
     The first three tokens are one document, the others another."""
@@ -117,7 +132,8 @@ def _labelled_panel(
 ) -> Panel:
     """Draw a mask or weights with the words of the example at its rows and columns."""
     words = dict(zip(("row_labels", "column_labels"), labels(example, step), strict=True))
-    return matrix_panel(steps[step], name, rows="queries", columns="keys", **(options | words))
+    options = {"rows": "queries", "columns": "keys", **words, **options}
+    return matrix_panel(steps[step], name, **options)
 
 
 @site_figure
