@@ -143,7 +143,7 @@ def test_no_repository_links_without_a_repository(one_page_project):
 
 
 def test_provenance_has_definition_numpy_and_latex(site):
-    page = read_page(site, "mechanisms/masks")
+    page = read_page(site, "mechanisms/local_window")
     assert "Where do these numbers come from?" in page
     for label in ("The definition", "Copy as NumPy", "Copy as LaTeX"):
         assert label in page

@@ -84,7 +84,9 @@ def compare(shown, edits):
         expected = {number(value), re.sub("<.*?>", "", html_number(value)).replace("−", "-")}
         # A figure may show two decimals.
         expected.add(short_number(value))
-        assert text.replace("−", "-") in expected, (reference, index, edits)
+        # A browser's sine may differ from NumPy's in the last bit, and then one result is whole.
+        expected |= {text.removesuffix(".0000") for text in expected}
+        assert text.replace("−", "-").removesuffix(".0000") in expected, (reference, index, edits)
 
 
 def edits_of(sliders, positions):

@@ -36,7 +36,7 @@ def test_explanations_are_correct_and_complete():
 
 # Example, step and index; the description and the formula of its explanation.
 EXPLANATION_CASES = [
-    ("self_attention", "Q", [0, 1], "bird, water", "Q = X W_Q"),
+    ("self_attention", "Q", [0, 1], "bird, air", "Q = X W_Q"),
     ("self_attention", "scores", [0, 1], "score of bird on boat", "scores = Q Kᵀ"),
     ("self_attention", "weights", [2, 0], "weight of seaplane on bird", "weights = softmax(scaled)"),
     ("self_attention", "output", [1, 0], "boat, air", "output = weights V"),
