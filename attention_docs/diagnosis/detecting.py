@@ -79,7 +79,11 @@ def detect(worker: Worker, description: Description, settings: Settings) -> Sett
 
 
 def settings_to_try(description: Description, settings: Settings) -> Iterator[list[Settings]]:
-    """Yield lists of settings, the richest first; those in one list are equally rich."""
+    """Yield lists of settings to try, those with the most axes and the widest dtypes first.
+
+    Raises:
+        LoadError: `--layout` names none of the layouts.
+    """
     dtypes: tuple[str, ...]
     layouts: tuple[tuple[str, ...], ...] = (("bhnd", "bnhd"), ("bnd", "nhd"), ("nd",))
     limits: tuple[Limits, ...] = LIMITS

@@ -246,13 +246,13 @@ def unpack_by_head(weights: dict[str, Array], heads: int) -> dict[str, Array]:
     }
 
 
-def with_exchanged_weights(**replacements: str) -> StepFunctions:
-    """Return the changed steps for weights of other projections: `K="Q"` projects keys by W_Q."""
+def with_replaced_weights(**replacements: str) -> StepFunctions:
+    """Return the steps of a mistake that uses other weights: `K="Q"` projects keys with W_Q."""
 
-    def exchange(weights: dict[str, Array], heads: int) -> dict[str, Array]:
+    def replace_weights(weights: dict[str, Array], heads: int) -> dict[str, Array]:
         return weights | {letter: weights[other] for letter, other in replacements.items()}
 
-    return {"weights": exchange}
+    return {"weights": replace_weights}
 
 
 CHANGES: dict[str, StepFunctions] = {
@@ -399,9 +399,9 @@ CHANGES: dict[str, StepFunctions] = {
     "output_weights_transposed": {
         "weights": lambda weights, heads: weights | {"O": weights["O"].T}
     },
-    "query_and_key_weights_swapped": with_exchanged_weights(Q="K", K="Q"),
-    "key_and_value_weights_swapped": with_exchanged_weights(K="V", V="K"),
-    "keys_projected_with_query_weights": with_exchanged_weights(K="Q"),
+    "query_and_key_weights_swapped": with_replaced_weights(Q="K", K="Q"),
+    "key_and_value_weights_swapped": with_replaced_weights(K="V", V="K"),
+    "keys_projected_with_query_weights": with_replaced_weights(K="Q"),
     "weights_unpacked_by_head": {"weights": unpack_by_head},
     "biases_ignored": {"biases": lambda biases: {}},
     "output_bias_ignored": {"biases": lambda biases: {k: v for k, v in biases.items() if k != "O"}},

@@ -211,11 +211,8 @@ def round_off(xp: ModuleType, array: Array) -> Array:
 
 def steps(xp: ModuleType = numpy) -> dict[str, Array]:
     matrices = given_matrices(xp)
-    (n, d_model), (d_k, d_v) = (
-        matrices["X"].shape,
-        (matrices[f"W_{a}"].shape[1] for a in ("Q_1", "V")),
-    )
-    h = 2
+    n, d_model = matrices["X"].shape
+    h, d_k, d_v = 2, matrices["W_Q_1"].shape[1], matrices["W_V"].shape[1]
     d_ff, words = matrices["W_1"].shape[1], matrices["W_vocabulary"].shape[1]
     sizes = [n, d_model, d_k, d_v, h, h * d_k, h * d_v, d_ff, words]
     return {**matrices, "sizes": xp.asarray(sizes)}

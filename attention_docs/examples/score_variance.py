@@ -13,8 +13,9 @@ standard deviations from the mean. Its exact value follows from
 
     q k = (u^2 - v^2) / 2 with u = (q + k) / sqrt(2) and v = (q - k) / sqrt(2), independent too,
 
-so that s is a difference of two waiting times, each for d / 2 arrivals at rate 1. It exceeds t if
-fewer than d / 2 arrive by t and then before the others are through, who arrive as often.
+so that s is the difference T_1 - T_2 of two waiting times, each for d / 2 arrivals at rate 1. It
+exceeds t if fewer than d / 2 of the first arrivals come by t, and all d / 2 of the second come
+before the rest of the first.
 
 With features of standard deviation 2 (each score four times as large) the variance is 2^4 d. With
 keys k = rho q + sqrt(1 - rho^2) noise, noise of variance 1, so correlated by rho = 1/2 with their
@@ -156,10 +157,10 @@ def scores(xp: ModuleType, widths: tuple[int, ...], pairs: int) -> tuple[Array, 
 
 
 def probability_above(d: int, t: float) -> float:
-    """Return the probability that a score of an even d exceeds t.
+    """Return the probability that a score of d features, an even number, exceeds t.
 
-    It is the sum over i < d / 2 of the probability that i arrivals come by time t, times the
-    probability that the remaining ones come before the d / 2 arrivals of the other process.
+    It is the sum over i < d / 2 of the probability that i of the first arrivals come by time t,
+    times the probability that all d / 2 of the second come before the rest of the first.
     """
     half = d // 2
     arrivals = [math.exp(-t) * t**i / math.factorial(i) for i in range(half)]

@@ -82,9 +82,10 @@ def nearest(x: Array, xp: ModuleType) -> Array:
     return xp.where(is_odd_tie, below_half + 1, below_half)
 
 
-def half(x: Array, xp: ModuleType) -> Array:
-    """Round to the nearest number of 16 bits, in the range of those numbers."""
+def round_to_float16(x: Array, xp: ModuleType) -> Array:
+    """Round numbers that lie within the range of float16 to the nearest float16."""
     size = xp.maximum(xp.abs(x), xp.asarray(SMALLEST, dtype=xp.float64))
+    # The floor of the logarithm; pages compute `ceil` only.
     exponent = -xp.ceil(-xp.log(size) / math.log(2))
     spacing = 2.0 ** (exponent - BITS_AFTER_FIRST)
     return nearest(x / spacing, xp) * spacing
@@ -95,11 +96,11 @@ def steps(xp: ModuleType = numpy) -> dict[str, Array]:
     a, b, c, d = (numbers[i] for i in range(len(NUMBERS)))
 
     def plus(one: Array, other: Array) -> Array:
-        return half(one + other, xp)
+        return round_to_float16(one + other, xp)
 
     def rounded(state: TileState) -> TileState:
         columns = [state.maximum[..., None], state.total[..., None], state.sums]
-        together = half(xp.concat(columns, axis=-1), xp)
+        together = round_to_float16(xp.concat(columns, axis=-1), xp)
         return TileState(together[..., 0], together[..., 1], together[..., 2:])
 
     def merged(one: TileState, other: TileState) -> TileState:
@@ -114,7 +115,7 @@ def steps(xp: ModuleType = numpy) -> dict[str, Array]:
     by_pieces = [states(pieces) for pieces in PIECES]
     ends = [reduce(merged, pieces) for pieces in by_pieces]
     last_first = reduce(merged, by_pieces[2][::-1])
-    outputs = half(xp.concat([end.output for end in [*ends, last_first]]), xp)
+    outputs = round_to_float16(xp.concat([end.output for end in [*ends, last_first]]), xp)
     return {
         "numbers": numbers,
         "forward": plus(plus(plus(a, b), c), d),

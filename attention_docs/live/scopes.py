@@ -93,12 +93,13 @@ def recorded_calls(tape: Tape) -> Iterator[CallRecorder]:
     for name, function in PUBLIC_FUNCTIONS.items():
         wrappers[function] = calls.wrap(name, function)
     modules = tuple(name for name in sys.modules if name.startswith(PACKAGE) and name != __name__)
+    targets = patch_targets(modules)
     try:
-        for owner, name, function in patch_targets(modules):
+        for owner, name, function in targets:
             setattr(owner, name, wrappers[function])
         yield calls
     finally:
-        for owner, name, function in patch_targets(modules):
+        for owner, name, function in targets:
             setattr(owner, name, function)
 
 

@@ -55,7 +55,7 @@ class ComputedExamples:
 
     @contextmanager
     def computing_in_background(self) -> Iterator[None]:
-        """Compute what is not cached in another process; cancel this if the block raises."""
+        """Compute in a second process what is not cached yet; cancel it if the block raises."""
         pool = ProcessPoolExecutor(
             max_workers=1, mp_context=get_context("spawn"), initializer=exit_on_interrupt
         )

@@ -28,9 +28,17 @@ def test_correct_cache_passes():
 @pytest.mark.parametrize(
     "visible",
     [
-        pytest.param(lambda d, m, n: (d <= 0) | (m != n), id="Mikyx-1/TinyLLM#17"),
-        pytest.param(lambda d, m, n: (d <= 0) & ((d > -4) | (m == 1)), id="karpathy/nanochat#452"),
-        pytest.param(lambda d, m, n: d + n - m <= 0, id="pytorch/pytorch#108108"),
+        pytest.param(
+            lambda d, m, n: (d <= 0) | (m != n),
+            id="no mask once there is a cache, Mikyx-1/TinyLLM#17",
+        ),
+        pytest.param(
+            lambda d, m, n: (d <= 0) & ((d > -4) | (m == 1)),
+            id="no window for a single query, karpathy/nanochat#452",
+        ),
+        pytest.param(
+            lambda d, m, n: d + n - m <= 0, id="aligned at the top left, pytorch/pytorch#108108"
+        ),
     ],
 )
 def test_wrong_mask_with_a_cache_is_reported(visible):

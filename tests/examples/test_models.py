@@ -11,7 +11,7 @@ from attention_docs import TileState, attend_tile, examples, merge
 from attention_docs.examples import quantised_cache
 from attention_docs.examples.chosen_keys import largest
 from attention_docs.examples.head_norms import norm, norm_by_head
-from attention_docs.examples.split_sums import half
+from attention_docs.examples.split_sums import round_to_float16
 from attention_docs.positions import rotary
 from attention_docs.render.text import as_text
 from attention_docs.softmax import softmax
@@ -218,11 +218,11 @@ FINITE = NUMBERS_OF_16_BITS[np.isfinite(NUMBERS_OF_16_BITS)].astype(np.float64)
 
 
 def test_half_rounds_like_numpy_float16():
-    np.testing.assert_array_equal(half(FINITE, np), FINITE)
+    np.testing.assert_array_equal(round_to_float16(FINITE, np), FINITE)
     ordered = np.unique(FINITE)
     for share in (0.25, 0.5, 0.75):
         between = ordered[:-1] + share * np.diff(ordered)
-        np.testing.assert_array_equal(half(between, np), between.astype(np.float16))
+        np.testing.assert_array_equal(round_to_float16(between, np), between.astype(np.float16))
 
 
 def test_outputs_in_pieces_are_those_of_merge_in_16_bits():

@@ -233,9 +233,9 @@ def delta_rule_answers(steps_of: StepsOf) -> Html:
 
 @site_figure
 def state_and_cache(steps_of: StepsOf) -> Html:
-    r"""What a text of Qwen3-Next keeps, and what it would keep if all layers were attention. Both
-    axes are logarithmic. For the longest text the hybrid needs about a quarter, which is the share
-    of its layers with attention."""
+    r"""The memory that Qwen3-Next needs for a text, and what it would need if all its layers were
+    attention. Both axes are logarithmic. For the longest text it needs about a quarter, the
+    fraction of its layers with attention."""
     steps = steps_of("state_sizes")
     fraction = steps["layers"][0] / steps["layers"].sum()
     saving = steps["hybrid"][-1] / steps["attention_only"][-1]
@@ -249,7 +249,7 @@ def state_and_cache(steps_of: StepsOf) -> Html:
         Axis("tokens", (1024, 16384, 262144), logarithmic=True),
         Axis("MiB", (64, 512, 4096, 32768), logarithmic=True),
     )
-    name = "What a text keeps in memory"
+    name = "Memory that a text needs"
     return figure(line_chart(name, *axes, series), name)
 
 
