@@ -508,7 +508,7 @@ def test_escape_moves_focus_between_field_and_bar(visit):
         (WEIGHT, ".live-follow", "2.8284"),
         ('[data-val="self_attention.weights[0,1]"]', "output", "0.4856 "),
         ('svg g[data-val="self_attention.scores"] [data-at="2,2"]', "output", "8 (21 of 22)"),
-        ('[data-val="values_in_space.V[2,0:3]"]', ".live-follow", "V"),
+        ('[data-val="values_in_space.V[2,0:3]"]', ".live-follow", "seaplane: "),
     ],
 )
 def test_focus_returns_from_clicked_card_to_its_number(visit, spot, card_element, focused_text):

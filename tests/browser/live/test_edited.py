@@ -123,7 +123,7 @@ def test_focused_chart_points_show_edited_numbers(open_page):
     row = visit.page.locator('table[data-val="values_in_space.output"] tbody tr').first
     coordinates = ", ".join(row.locator("td").all_inner_texts())
     text = visit.page.evaluate("document.activeElement.textContent")
-    assert text == f"O1: {coordinates} (1 of 6)"
+    assert text == f"bird: {coordinates} (1 of 6)"
 
 
 SENTENCES = [
