@@ -1,14 +1,15 @@
 """The loss of one answer, its gradient, and the first step of Adam.
 
-A row h of three features times W gives the logits of four tokens, and the second token is the right
-one. The loss is -log p of that token. Adam divides each derivative by its own size, so in its first
-step every weight changes by the learning rate, 1/100, however large or small its derivative.
+A row h of three features times W_U gives the logits of four tokens, and the second, seaplane, is
+the right one. The loss is -log p of that token. Adam divides each derivative by its own size, so in
+its first step every weight changes by the learning rate, 1/100, however large or small its
+derivative.
 `second_step` is the change in the step after it.
 
 >>> show(steps())
 h 1 x 3
 [[2 -1 0.5000]]
-W 3 x 4
+W_U 3 x 4
 [[ 1 0.5000     -1       0]
  [ 0      1 0.5000 -0.5000]
  [-1      0      1       2]]
@@ -22,7 +23,7 @@ loss number
 2.3124
 d_logits 1 x 4
 [[0.4438 -0.9010 0.0134 0.4438]]
-dW 3 x 4
+dW_U 3 x 4
 [[ 0.8876 -1.8020  0.0268  0.8876]
  [-0.4438  0.9010 -0.0134 -0.4438]
  [ 0.2219 -0.4505  0.0067  0.2219]]
@@ -40,7 +41,7 @@ step 3 x 4
 [[-0.0100  0.0100 -0.0100 -0.0100]
  [ 0.0100 -0.0100  0.0100  0.0100]
  [-0.0100  0.0100 -0.0100 -0.0100]]
-W_after 3 x 4
+W_U_after 3 x 4
 [[ 0.9900 0.5100 -1.0100 -0.0100]
  [ 0.0100 0.9900  0.5100 -0.4900]
  [-1.0100 0.0100  0.9900  1.9900]]
@@ -64,35 +65,44 @@ TITLE = "Cross-entropy and the first step of Adam"
 SOURCE = "our own example; Kingma and Ba 2015"
 
 H = [[2, -1, 0.5]]
-W = [[1, 0.5, -1, 0], [0, 1, 0.5, -0.5], [-1, 0, 1, 2]]
+W_U = [[1, 0.5, -1, 0], [0, 1, 0.5, -0.5], [-1, 0, 1, 2]]
 ANSWER = [[0, 1, 0, 0]]
 RATE = 1 / 100
 
+FEATURES = ["air", "water", "size"]
+TOKENS = ["gull", "seaplane", "whale", "truck"]
+LABELS = {
+    "h": ([], FEATURES),
+    "W_U": (FEATURES, TOKENS),
+    **dict.fromkeys(("logits", "p", "y", "d_logits"), ([], TOKENS)),
+    "dW_U": (FEATURES, TOKENS),
+}
+
 
 def steps(xp: ModuleType = numpy) -> dict[str, Array]:
-    h, w, y = (xp.asarray(matrix, dtype=xp.float64) for matrix in (H, W, ANSWER))
+    h, w, y = (xp.asarray(matrix, dtype=xp.float64) for matrix in (H, W_U, ANSWER))
     transpose = xp.matrix_transpose
     loss, d_logits = cross_entropy(h @ w, y)
     dw = transpose(h) @ d_logits
     adam = Adam(RATE)
-    after = adam.step({"W": w}, {"W": dw})["W"]
-    mean, square = adam.mean["W"], adam.square["W"]
+    after = adam.step({"W_U": w}, {"W_U": dw})["W_U"]
+    mean, square = adam.mean["W_U"], adam.square["W_U"]
     loss_after, d_logits_after = cross_entropy(h @ after, y)
-    second = adam.step({"W": after}, {"W": transpose(h) @ d_logits_after})["W"]
+    second = adam.step({"W_U": after}, {"W_U": transpose(h) @ d_logits_after})["W_U"]
     return {
         "h": h,
-        "W": w,
+        "W_U": w,
         "logits": h @ w,
         "p": softmax(h @ w),
         "y": y,
         "loss": loss,
         "d_logits": d_logits,
-        "dW": dw,
+        "dW_U": dw,
         "dh": d_logits @ transpose(w),
         "mean": mean,
         "square": square,
         "step": after - w,
-        "W_after": after,
+        "W_U_after": after,
         "loss_after": loss_after,
         "second_step": second - after,
     }

@@ -3,7 +3,7 @@
 Sequences of 6 tokens out of 7 are drawn at random, 32 for each step of Adam. The task is to name at
 each position the token at the mirrored position. Loss and percentage of right answers are measured
 on 256 test sequences, at the steps 0, 10, ..., 100. The weights are those of one of these
-sequences, before the first step, after 30 steps and after 100. The scores of the positions alone,
+sequences, after the number of steps in their name. The scores of the positions alone,
 W_P W_Q (W_P W_K)^T / sqrt(d_k) after 100 steps, are `position_scores`.
 
 Training always uses NumPy, whatever library the steps are requested in.
@@ -17,21 +17,28 @@ accuracy 11
 [13 23 34 46 69 96 100 100 100 100 100]
 tokens 6
 [0 5 0 6 3 2]
-weights_before 6 x 6
+weights_0 6 x 6
 [[0.1624 0.1664 0.1694 0.1715 0.1711 0.1593]
  [0.1776 0.1742 0.1540 0.1588 0.1664 0.1691]
  [0.1671 0.1613 0.1949 0.1703 0.1635 0.1428]
  [0.1637 0.1503 0.1575 0.1523 0.1848 0.1915]
  [0.1482 0.1627 0.1721 0.1850 0.1754 0.1567]
  [0.1732 0.1825 0.1694 0.1720 0.1542 0.1488]]
-weights_during 6 x 6
-[[0.1368 0.1259 0.1735 0.0917 0.1777 0.2943]
- [0.1274 0.1193 0.2336 0.0948 0.2519 0.1730]
- [0.1635 0.2149 0.0843 0.3314 0.0864 0.1194]
- [0.0431 0.0408 0.3682 0.0718 0.3642 0.1118]
- [0.1848 0.2127 0.1260 0.2636 0.1238 0.0891]
- [0.3160 0.2696 0.0688 0.1437 0.0605 0.1415]]
-weights_after 6 x 6
+weights_40 6 x 6
+[[0.1199 0.0975 0.1171 0.0372 0.1143 0.5140]
+ [0.1285 0.1484 0.1881 0.0657 0.2725 0.1969]
+ [0.0590 0.0744 0.0385 0.7711 0.0303 0.0266]
+ [0.0084 0.0155 0.6200 0.0343 0.2318 0.0901]
+ [0.1954 0.2425 0.1004 0.2705 0.1455 0.0456]
+ [0.5618 0.2532 0.0185 0.0789 0.0295 0.0581]]
+weights_50 6 x 6
+[[0.0632 0.0414 0.0349 0.0067 0.0407 0.8130]
+ [0.0698 0.2285 0.0732 0.0396 0.4906 0.0983]
+ [0.0064 0.0047 0.0541 0.9276 0.0046 0.0026]
+ [0.0004 0.0041 0.8894 0.0375 0.0502 0.0184]
+ [0.1614 0.4146 0.0358 0.0571 0.3109 0.0203]
+ [0.9265 0.0510 0.0006 0.0045 0.0028 0.0146]]
+weights_100 6 x 6
 [[ 0.0004  0.0006  0.0009 1.7e-05  0.0032  0.9949]
  [ 0.0001  0.0126  0.0004  0.0001  0.9859  0.0010]
  [ 0.0001 3.1e-05  0.0055  0.9942  0.0001 4.3e-06]
@@ -63,16 +70,15 @@ SOURCE = "our own example"
 
 MODEL = Model(vocabulary=7, length=6, width=16, d_k=8)
 RATE = 1 / 100
-STEPS, EVERY, DURING = 100, 10, 3
+STEPS, EVERY = 100, 10
+DRAWN = (0, 40, 50, 100)
 
 FORMULAS = {
     "step": "how often Adam has changed the weights",
     "loss": "the mean of −log p, where p is the probability of the right token",
     "accuracy": "the percentage of right tokens that have the largest logit",
     "tokens": "the first sequence of the test",
-    "weights_before": "softmax(Q Kᵀ / √8) of this sequence, before the first step",
-    "weights_during": f"softmax(Q Kᵀ / √8) of this sequence, after {DURING * EVERY} steps",
-    "weights_after": f"softmax(Q Kᵀ / √8) of this sequence, after {STEPS} steps",
+    **{f"weights_{s}": f"softmax(Q Kᵀ / √8) of this sequence, after {s} steps" for s in DRAWN},
     "position_scores": f"(W_P W_Q) (W_P W_K)ᵀ / √8, after {STEPS} steps",
 }
 
@@ -81,17 +87,13 @@ def steps(xp: ModuleType = numpy) -> dict[str, Array]:
     test = reverse(RandomState(2), batch_size=256)
     all_weights = checkpoints()
     results = [evaluate(MODEL, weights, test) for weights in all_weights]
-    before, during, after = (
-        MODEL.run(all_weights[i], test.tokens[:1]).steps[0].weights[0] for i in (0, DURING, -1)
-    )
+    runs = {step: MODEL.run(all_weights[step // EVERY], test.tokens[:1]) for step in DRAWN}
     computed = {
         "step": numpy.arange(0, STEPS + 1, EVERY),
         "loss": numpy.array([loss for loss, _ in results]),
         "accuracy": numpy.array([accuracy for _, accuracy in results]),
         "tokens": numpy.argmax(test.tokens[0], axis=-1),
-        "weights_before": before,
-        "weights_during": during,
-        "weights_after": after,
+        **{f"weights_{step}": run.steps[0].weights[0] for step, run in runs.items()},
         "position_scores": position_scores(all_weights[-1]),
     }
     return {name: xp.asarray(array) for name, array in computed.items()}

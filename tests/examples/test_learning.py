@@ -35,8 +35,8 @@ def test_weights_of_reverse_become_anti_diagonal():
     steps = examples.steps("learning_reverse")
     positions = np.arange(6)
     mirrored = positions[::-1]
-    assert np.all(steps["weights_before"] < 0.25)
-    assert np.all(steps["weights_after"][positions, mirrored] > 0.9)
+    assert np.all(steps["weights_0"] < 0.25)
+    assert np.all(steps["weights_100"][positions, mirrored] > 0.9)
     np.testing.assert_array_equal(steps["position_scores"].argmax(axis=1), mirrored)
     assert steps["accuracy"][-1] == 100
 

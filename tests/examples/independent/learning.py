@@ -16,7 +16,7 @@ RATE, MEAN_DECAY, SQUARE_DECAY, EPSILON = 0.01, 0.9, 0.98, 1e-8
 
 @independent("first_step", "sums over Python's numbers", fixed=["ANSWER"])
 def first_step(literals):
-    (h,), w = literals["H"], literals["W"]
+    (h,), w = literals["H"], literals["W_U"]
     answer = literals["ANSWER"][0].index(1)
 
     def forward_and_gradients(w):
@@ -41,12 +41,12 @@ def first_step(literals):
         "y": [[float(j == answer) for j in range(4)]],
         "loss": -math.log(p[answer]),
         "d_logits": [d_logits],
-        "dW": dw,
+        "dW_U": dw,
         "dh": [[reference.dot(d_logits, row) for row in w]],
         "mean": first_mean,
         "square": first_square,
         "step": update,
-        "W_after": w + update,
+        "W_U_after": w + update,
         "loss_after": -math.log(p_after[answer]),
         "second_step": -RATE * mean / (np.sqrt(square) + EPSILON),
     }
@@ -237,22 +237,21 @@ TOLERANCE = {"rtol": 2e-5, "atol": 0}
 METHOD = "training once more"
 
 
-@independent("learning_reverse", METHOD, **TOLERANCE)
+@independent("learning_reverse", METHOD, **TOLERANCE, fixed=["DRAWN"])
 def learning_reverse(literals):
     checkpoints = train(REVERSE, reverse)
     loss, accuracy = zip(*(evaluate(REVERSE, w, reverse) for w in checkpoints), strict=True)
-    before, during, after = (
-        weights_of_first_sequence(REVERSE, checkpoints[i], reverse)[0] for i in (0, 3, -1)
-    )
+    attention = {
+        f"weights_{10 * i}": weights_of_first_sequence(REVERSE, checkpoints[i], reverse)[0]
+        for i in (0, 4, 5, 10)
+    }
     positions = checkpoints[-1]["P"]
     return {
         "step": range(0, 101, 10),
         "loss": loss,
         "accuracy": accuracy,
         "tokens": reverse(RandomState(2), 256)[0][0],
-        "weights_before": before,
-        "weights_during": during,
-        "weights_after": after,
+        **attention,
         "position_scores": scaled_scores(REVERSE, checkpoints[-1], 0, positions, positions),
     }
 

@@ -5,6 +5,7 @@ from typing import Any
 
 import numpy as np
 
+from attention_docs import examples
 from attention_docs.arrays import Array
 from attention_docs.publish.before.figures.claims import claim
 from attention_docs.publish.before.figures.registry import site_figure
@@ -32,6 +33,7 @@ WEIGHTS: dict[str, Any] = {
     "role": "weights",
     "scale": "sequential",
 }
+POSITIONS: dict[str, Any] = {"rows": "position of the query", "columns": "position of the key"}
 
 
 @site_figure
@@ -100,17 +102,36 @@ def _pass(
 
 @site_figure
 def reverse_weights(steps_of: StepsOf) -> Html:
-    r"""The weights for one sequence before the first step, after \val{learning_reverse.step[3]}
-    steps and after \val{learning_reverse.step[10]}."""
+    r"""The weights for one sequence of the test. After \number{40} steps the largest weight of
+    every row but one stands at the mirrored position, and after \number{50} that of every row. The
+    loss and the right answers are those of the whole test."""
     steps = steps_of("learning_reverse")
-    during, after = (f"after {number(steps['step'][row])} steps" for row in (3, 10))
-    titles = {"before": "weights", "during": during, "after": after}
-    states = {"before": "before training", "during": "on the way", "after": "at the end"}
-    panels = [
-        matrix_panel(steps[f"weights_{stage}"], heading, **WEIGHTS)._replace(name=states[stage])
-        for stage, heading in titles.items()
-    ]
+    states = ("before training", "on the way", "all positions found", "at the end")
+    drawn, panels = examples.load("learning_reverse").DRAWN, []
+    for state, step in zip(states, drawn, strict=True):
+        (row,) = np.flatnonzero(steps["step"] == step)
+        loss, right = number(steps["loss"][row]), number(steps["accuracy"][row])
+        heading = f"step {number(step)}: loss {loss}, {right} in 100 right"
+        panel = matrix_panel(steps[f"weights_{step}"], heading, **WEIGHTS | POSITIONS)
+        panels.append(panel._replace(name=state))
+    claim(is_largest_mirrored(steps["weights_40"]).sum() == 5, "every row but one")
+    claim(is_largest_mirrored(steps["weights_50"]).all(), "that of every row")
     return player(panels, "Weights that learn to reverse")
+
+
+@site_figure
+def reverse_position_scores(steps_of: StepsOf) -> Html:
+    r"""The scores that come from positions alone, after \number{100} steps. In every row the
+    largest stands on the mirrored diagonal, which runs from the lower left to the upper right."""
+    scores = steps_of("learning_reverse")["position_scores"]
+    claim(is_largest_mirrored(scores).all(), "the largest stands on the mirrored diagonal")
+    panel = matrix_panel(scores, "scores of positions", **POSITIONS, role="scores")
+    return figure(panel, "Scores of positions")
+
+
+def is_largest_mirrored(matrix: Array) -> Array:
+    """Return for each row whether its largest entry stands at the mirrored position."""
+    return matrix.argmax(axis=1) == np.arange(len(matrix))[::-1]
 
 
 @site_figure
