@@ -116,12 +116,16 @@ def three_attentions(steps_of: StepsOf) -> Html:
     encoder, *the* finds its noun, *car*. In the decoder, *est* finds its noun, *voiture*, and later
     words are crossed out. In the cross-attention, each word finds the one to be translated next:
     *start* and *la* in head 1, *voiture* and *est* in head 2. A row that has nothing to find rests
-    on the full stop or on the first word, from which it takes little or nothing."""
+    on the full stop or on the first word, from which it takes little or nothing. In head 2 of the
+    encoder every row rests on the full stop, and in head 2 of the decoder on *start*."""
     steps = steps_of("encoder_decoder")
+    rests_on = {name: steps[f"{name}_weights_2"].argmax(axis=1) for name in ("encoder", "decoder")}
+    claim((rests_on["encoder"] == 4).all(), "encoder every row rests on the full stop")
+    claim((rests_on["decoder"] == 0).all(), "in head 2 of the decoder on *start*")
     # What each map shows: its name and its step, and the cells to be marked.
     maps = (
-        ("encoder", "encoder_weights_1", [(0, 1)]),
-        ("decoder", "decoder_weights_1", [(3, 2)]),
+        ("encoder, head 1", "encoder_weights_1", [(0, 1)]),
+        ("decoder, head 1", "decoder_weights_1", [(3, 2)]),
         ("cross, head 1", "cross_weights_1", [(0, 0), (1, 1)]),
         ("cross, head 2", "cross_weights_2", [(2, 2), (3, 3)]),
     )
@@ -131,14 +135,14 @@ def three_attentions(steps_of: StepsOf) -> Html:
         for row, column in found:
             claim(weights[row].argmax() == column, f"*{rows[row]}*")
         grid = cells.Grid(58, 70, (19, 22), *weights.shape)
+        size = grid.x + grid.width, grid.y + grid.height
         body = [
-            title(grid.x + grid.width / 2, LINE_HEIGHT / 2, name, "weights"),
+            title(size[0] / 2, LINE_HEIGHT / 2, name, "weights"),
             cells.draw_row_labels(grid, rows),
             word_cells(grid, weights, "weights", columns),
             *(cells.draw_mark(grid, cell, "weights") for cell in found),
         ]
         description = cells.describe(name, weights)
-        size = grid.x + grid.width, grid.y + grid.height
         panels.append(Panel(*size, "".join(body), description, name=name))
     return beside(panels, "The weights of three attentions")
 
