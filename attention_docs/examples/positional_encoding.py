@@ -43,6 +43,10 @@ SOURCE = "001_7d27211e1d664477.txt, “Positional Encoding”"
 
 LENGTH, D_MODEL, BASE, SHIFT = 6, 4, 100, 2
 
+POSITIONS = [f"position {position}" for position in range(LENGTH)]
+CLOCKS = [f"{f} {clock}" for clock in range(D_MODEL // 2) for f in ("sine", "cosine")]
+LABELS = {"E": (POSITIONS, CLOCKS), "shifted": (POSITIONS[SHIFT:], CLOCKS)}
+
 
 def steps(xp: ModuleType = numpy) -> dict[str, Array]:
     e = sinusoidal_positions(LENGTH, D_MODEL, BASE, xp=xp)
