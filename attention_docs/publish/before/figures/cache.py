@@ -234,8 +234,9 @@ def absorption(steps_of: StepsOf) -> Html:
     query, latents, weights = steps["query"], steps["latents"], steps["weights"]
     up_k, up_v = steps["W_up_K"], steps["W_up_V"]
     scores, output = steps["content_scores"], steps["output"]
-    claim(np.allclose((query @ up_k.T) @ latents.T, scores), "the same scores")
-    claim(np.allclose((weights @ latents) @ up_v, output), "The output is such a product, too")
+    absorbed_query, blended = steps["query_absorbed"], steps["blended_latents"]
+    claim(np.allclose(absorbed_query @ latents.T, scores), "the same scores")
+    claim(np.allclose(blended @ up_v, output), "The output is such a product, too")
     of_scores = [
         Factor("query", query.shape, "query"),
         Factor("up to keys", up_k.T.shape),
@@ -248,28 +249,40 @@ def absorption(steps_of: StepsOf) -> Html:
     ]
     key_by_key, absorbed = _multiplications_of(of_scores, 1), _multiplications_of(of_scores, 0)
     claim(absorbed < key_by_key, "fewer multiplications")
+    keys = Factor("keys", steps["keys"].T.shape, "key")
+    values = Factor("values", steps["values"].shape, "value")
+    changed_query = Factor("changed query", absorbed_query.shape, "query", absorbed_query)
+    blend = Factor("blended latents", blended.shape, "input", blended)
     states = [
-        _bracketed("scores, key by key", of_scores, 1, "keys", "key", scores),
-        _bracketed("scores, absorbed", of_scores, 0, "changed query", "query", scores),
-        _bracketed("output, value by value", of_output, 1, "values", "value", output),
-        _bracketed("output, absorbed", of_output, 0, "blended latents", "input", output),
+        _bracketed("scores, key by key", of_scores, 1, keys, scores),
+        _bracketed("scores, absorbed", of_scores, 0, changed_query, scores),
+        _bracketed("output, value by value", of_output, 1, values, output),
+        _bracketed("output, absorbed", of_output, 0, blend, output),
     ]
     return player(states, "One product, two brackets")
 
 
 class Factor(NamedTuple):
-    """A matrix of a product, drawn without its numbers."""
+    """A matrix of a product, drawn without its numbers if it is given without them."""
 
     name: str
     shape: tuple[int, ...]
     role: str | None = None
+    numbers: Array | None = None
 
     def grid(self, x: float, y: float) -> cells.Grid:
         rows, columns = self.shape
-        return cells.Grid(x, y, (UNIT, UNIT), rows, columns)
+        cell = (UNIT, UNIT) if self.numbers is None else NUMBER_CELL
+        return cells.Grid(x, y, cell, rows, columns)
+
+    def draw(self, grid: cells.Grid) -> str:
+        if self.numbers is None:
+            return _blank(grid, self.role)
+        scale = scale_of("diverging", self.name, self.numbers, self.role)
+        return cells.draw_cells(grid, self.numbers, scale, None, True)
 
 
-UNIT = 14
+UNIT, NUMBER_CELL = 14, (52, 24)
 
 
 def _multiplications_of(factors: Sequence[Factor], first: int) -> int:
@@ -279,7 +292,7 @@ def _multiplications_of(factors: Sequence[Factor], first: int) -> int:
 
 
 def _bracketed(
-    name: str, factors: Sequence[Factor], first: int, product: str, role: str, result: Array
+    name: str, factors: Sequence[Factor], first: int, product: Factor, result: Array
 ) -> Panel:
     """Draw three factors, two of them in a bracket; below, the product of those; last, the result.
 
@@ -287,12 +300,10 @@ def _bracketed(
         name: the name of the state, which begins with that of the result.
         factors: the three factors.
         first: which of them the bracket starts at, 0 or 1.
-        product: the name of the product in the bracket.
-        role: the role of that product, which colours the bracket.
+        product: the product in the bracket, whose role colours the bracket.
         result: (1, n) the product of all three.
     """
     enclosed, outer = factors[first : first + 2], 2 - 2 * first
-    inner = Factor(product, (enclosed[0].shape[0], enclosed[1].shape[1]), role)
     top, tallest = 1.8 * LINE_HEIGHT, UNIT * max(factor.shape[0] for factor in factors)
     middle = top + tallest + 2.5 * LINE_HEIGHT
     x, grids = 14.0, []
@@ -309,21 +320,22 @@ def _bracketed(
         height=tallest + 16,
         rx=8,
         fill="none",
-        stroke=colour(role),
+        stroke=colour(product.role),
         stroke_width=2,
     )
+    inner = product.grid(start.x, middle)
     body = [bracket]
     for factor, grid in (
         *zip(factors, grids, strict=True),
-        (inner, inner.grid(start.x + (width - inner.shape[1] * UNIT) / 2, middle)),
+        (product, inner._replace(x=start.x + (width - inner.width) / 2)),
         (factors[outer], grids[outer]._replace(y=middle)),
     ):
-        body.append(_blank(grid, factor.role))
+        body.append(factor.draw(grid))
         body.append(
             title(grid.x + grid.width / 2, grid.y - 1.2 * LINE_HEIGHT, factor.name, factor.role)
         )
     result_name = name.partition(",")[0]
-    answer = cells.Grid(2, middle + tallest + 2 * LINE_HEIGHT, (52, 24), 1, result.shape[1])
+    answer = cells.Grid(2, middle + tallest + 2 * LINE_HEIGHT, NUMBER_CELL, 1, result.shape[1])
     scale = scale_of("diverging", result_name, result, result_name)
     work = f"{number(_multiplications_of(factors, first))} multiplications"
     bottom = answer.y + answer.height
@@ -333,12 +345,14 @@ def _bracketed(
         label(answer.x, bottom + LINE_HEIGHT, work, "start"),
     ]
     written = [
-        f"{factor.name} ({factor.shape[0]} by {factor.shape[1]})" for factor in (*factors, inner)
+        f"{factor.name} ({factor.shape[0]} by {factor.shape[1]})" for factor in (*factors, product)
     ]
     description = (
         f"{' times '.join(written[:3])}. The bracket is around {enclosed[0].name} and "
         f"{enclosed[1].name}, which gives {written[3]}: {work}."
     )
+    if product.numbers is not None:
+        description += f" {cells.describe(product.name, product.numbers)}"
     total = max(x, answer.x + answer.width)
     return Panel(total, bottom + 2 * LINE_HEIGHT, "".join(body), description, name=name)
 
