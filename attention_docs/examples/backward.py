@@ -137,6 +137,13 @@ RATE, LARGE_RATE = 1 / 500, 1 / 100
 SOFTCAP = 4.0
 FACTORS = [1, 4, 8]
 
+QUERIES, KEYS = distinct_sizes.QUERIES, distinct_sizes.KEYS
+LABELS = {
+    **dict.fromkeys(("T", "dO", "dQ", "dX_q"), (QUERIES, [])),
+    **dict.fromkeys(("dV", "dK", "dX_kv"), (KEYS, [])),
+    **dict.fromkeys(("dA", "dZ", "dS", "capped", "cap_slopes"), (QUERIES, KEYS)),
+}
+
 
 def steps(xp: ModuleType = numpy) -> dict[str, Array]:
     forward, target = distinct_sizes.steps(xp), xp.asarray(T, dtype=xp.float64)

@@ -102,6 +102,19 @@ W_Q = [[0.5, 0], [0, 0.25], [1, -0.5], [0.5, 1], [-0.25, 0.5], [0, 1]]
 W_K = [[0.25, 1], [0.5, -0.5], [0, 0.5], [1, 0], [-0.5, 0.25], [0.5, 0]]
 W_V = [[1, 0, 2], [0, 3, -1], [-2, 1, 0], [1, 1, 0], [0, -1, 1], [2, 0, 1]]
 
+QUERIES, KEYS = [f"query {query}" for query in range(1, 5)], [f"key {key}" for key in range(1, 6)]
+LABELS = {
+    "X_q": (QUERIES, []),
+    "X_kv": (KEYS, []),
+    "Q": (QUERIES, []),
+    "K": (KEYS, []),
+    "V": (KEYS, []),
+    "scores": (QUERIES, KEYS),
+    "scaled": (QUERIES, KEYS),
+    "weights": (QUERIES, KEYS),
+    "output": (QUERIES, []),
+}
+
 
 def steps(xp: ModuleType = numpy) -> dict[str, Array]:
     inputs = (X_q, X_kv, W_Q, W_K, W_V)

@@ -41,7 +41,7 @@ def backward_passes(steps_of: StepsOf) -> Html:
     r"""The forward pass, above, goes from the scaled scores $\scores{Z}$ to the weights
     $\weights{A}$ and to the output $\output{O}$. The backward pass, below, goes from $d\output{O}$
     back to $d\weights{A}$ and $d\scores{Z}$, and each gradient is below its matrix. It uses the
-    values $\value{V}$ and the weights of the forward pass."""
+    values $\value{V}$ and the weights of the forward pass. What a step starts from is outlined."""
     forward, backward = steps_of("distinct_sizes"), steps_of("backward")
     passes = (
         (("Z", forward["scaled"]), ("A", forward["weights"]), ("O", forward["output"])),
@@ -51,7 +51,7 @@ def backward_passes(steps_of: StepsOf) -> Html:
         _pass("forward: softmax", passes, 0, (0, 1), "softmax"),
         _pass("forward: times V", passes, 0, (1, 2), "times V"),
         _pass("backward: times Vᵀ", passes, 1, (2, 1), "times Vᵀ"),
-        _pass("backward: through the softmax", passes, 1, (1, 0), "derivative"),
+        _pass("backward: through the softmax", passes, 1, (1, 0), "derivative", ((0, 1), (1, 2))),
     ]
     return player(states, "Forward and backward pass")
 
@@ -61,9 +61,14 @@ ROLES_OF_PASSES = ("scores", "weights", "output")
 
 
 def _pass(
-    name: str, passes: Sequence[Pass], row: int, columns: tuple[int, int], text: str
+    name: str,
+    passes: Sequence[Pass],
+    row: int,
+    columns: tuple[int, int],
+    text: str,
+    others: Sequence[tuple[int, int]] = (),
 ) -> Panel:
-    """Draw one step of a pass: two matrices and an arrow, and the others without numbers.
+    """Draw one step of a pass: two matrices and an arrow, and the others without colours.
 
     Args:
         name: the name of the state.
@@ -71,6 +76,7 @@ def _pass(
         row: 0 in the forward pass, 1 in the backward pass.
         columns: where the step starts and ends.
         text: what the step does.
+        others: rows and columns of matrices that have colours, too. One above the start is used.
     """
     side, gap, start, end = 15, 94, *columns
     body, descriptions, x, centre = [], [], 2.0, 0.0
@@ -80,11 +86,13 @@ def _pass(
         for line, (title_text, matrix) in enumerate(one[column] for one in passes):
             grid = cells.Grid(x, 1.2 * LINE_HEIGHT + line * height, (side, side), m, n)
             body.append(title(x + grid.width / 2, grid.y - LINE_HEIGHT / 2, title_text, role))
-            if line == row and column in columns:
+            if (line, column) in ((row, start), (row, end), *others):
                 kind = "sequential" if title_text == "A" else "diverging"
                 scale = scale_of(kind, title_text, matrix, role)
                 body.append(cells.draw_cells(grid, matrix, scale, None, False))
                 descriptions.append(cells.describe(title_text, matrix))
+                if column == start:
+                    body.append(cells.draw_mark(grid, (None, None), role))
             else:
                 body.append(cells.draw_grid_lines(grid))
         if column == min(columns):
