@@ -418,8 +418,9 @@ def _tile_rounds(name: str, rounds: np.ndarray) -> Panel:
 def tile_states(steps_of: StepsOf) -> Html:
     r"""The first query meets one tile after another. In the box are the scores and values that are
     on the chip, and the last two rows are what is left of the tiles so far: p is their largest
-    score, ℓ the total, and u the sum of values. Before a tile is added, ℓ and u are multiplied by
-    the exponential of the old p minus the new one. At the second tile p grows, so this factor is
+    score, ℓ the sum of the exponentials of score minus p, and u the sum of the values times these
+    exponentials. Before a tile is added, ℓ and u are multiplied by the exponential of the old p
+    minus the new one. At the second tile p grows, so this factor is
     below one. The last output is that of all keys, although no eight weights ever stood in
     memory."""
     steps = steps_of("tiles")
