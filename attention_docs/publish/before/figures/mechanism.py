@@ -318,7 +318,10 @@ def head_blocks(steps_of: StepsOf) -> Html:
         "in memory, one list": (0 * token, address),
         "reshape, n × h × d": (token * (heads + 0.5) + head, feature),
         "transpose, h × n × d": (token, head * (width + 1.5) + feature),
-        "instead, the reshape alone, h × n × d": (rest // width, wrong_head * (width + 1.5) + rest % width),
+        "instead, the reshape alone, h × n × d": (
+            rest // width,
+            wrong_head * (width + 1.5) + rest % width,
+        ),
     }
     panels = [_blocks(name, x, head, *indices) for name, indices in states.items()]
     return player(panels, "Cutting a list into heads")
