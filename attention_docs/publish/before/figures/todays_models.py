@@ -45,7 +45,7 @@ SIDE, TOP, BOTTOM = 20, 38, 12
 def rotary_arrows(steps_of: StepsOf) -> Html:
     r"""One query of six features as three arrows, at the positions 0 to 3. Each pair turns by an
     angle of its own from one position to the next, the first pair fast and the last one slowly. No
-    arrow changes its length."""
+    arrow changes its length. Each circle has the length of its own arrow."""
     steps = steps_of("rotary")
     rotated, frequencies = steps["Q_rotated"], steps["frequencies"]
     lengths = np.linalg.norm(np.reshape(rotated, (len(rotated), -1, 2)), axis=2)
@@ -420,9 +420,8 @@ def tile_states(steps_of: StepsOf) -> Html:
     on the chip, and the last two rows are what is left of the tiles so far: p is their largest
     score, ℓ the sum of the exponentials of score minus p, and u the sum of the values times these
     exponentials. Before a tile is added, ℓ and u are multiplied by the exponential of the old p
-    minus the new one. At the second tile p grows, so this factor is
-    below one. The last output is that of all keys, although no eight weights ever stood in
-    memory."""
+    minus the new one. At the second tile p grows, so this factor is below one. The last output
+    is that of all keys, although no eight weights ever stood in memory."""
     steps = steps_of("tiles")
     grows = np.diff(steps["running_maxima"]) > 0
     claim(grows.tolist() == [True, False, False], "At the second tile p grows")
