@@ -35,6 +35,20 @@ ALIGNMENT = """
 FOCUS = "document.activeElement.localName"
 # Offscreen figures are drawn 0.1 s after the last keystroke.
 WAIT_FOR_REST = "new Promise(done => setTimeout(done, 200))"
+# Open the editor, and focus its last field as soon as that exists.
+FOCUS_LAST_FIELD = """
+    () => new Promise(done => {
+        const observer = new MutationObserver(() => {
+            const field = [...document.querySelectorAll(".live-field")].at(-1);
+            if (!field) return;
+            observer.disconnect();
+            field.focus();
+            done();
+        });
+        observer.observe(document.body, { childList: true, subtree: true });
+        document.querySelector(".live-try").click();
+    })
+"""
 # Click every number of a page, and return their count and those that opened no card.
 OPEN_EVERY_CARD = """
     async () => {
@@ -548,6 +562,15 @@ def test_walkthrough_includes_shared_literals(open_page):
         walk.locator(".live-follow").last.click()
     assert "given in attention_docs/examples/course_sentence.py" in walk.inner_text()
     assert visit.errors == []
+
+
+def test_field_chosen_while_the_editor_opens_keeps_the_focus(visit):
+    visit.page.evaluate(FOCUS_LAST_FIELD)
+    visit.wait_until("document.querySelector('.live-bar [role=status]')?.textContent")
+    visit.page.evaluate(WAIT_FOR_REST)
+    assert visit.page.evaluate(
+        "document.activeElement === [...document.querySelectorAll('.live-field')].at(-1)"
+    )
 
 
 def test_keyboard_reaches_matrix_cells_and_figure_numbers(visit):

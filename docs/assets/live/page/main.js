@@ -63,7 +63,8 @@ const edit = async (name, spot = card.current()?.spot) => {
   if (example) {
     closeCard();
     await startEditing(example, spot ?? null);
-    nearestField(spot)?.focus();
+    // The reader may have chosen a field while the others were being made.
+    if (!document.activeElement?.matches(".live-field")) nearestField(spot)?.focus();
   } else if (spot) card.showMessage(spot, LOAD_ERROR);
 };
 
