@@ -35,7 +35,6 @@ from attention_docs.live.literals import check_literal, find_literal, shared_lit
 from attention_docs.live.recording import DRAWN_IN_BULK, Recording, record
 from attention_docs.live.scopes import Scope
 
-VERSION = 1
 # Python writes whole floats below this limit without an exponent.
 WHOLE_FLOAT_LIMIT = 10**15
 
@@ -75,7 +74,6 @@ def results_graph(name: str) -> dict[str, Any]:
     """
     steps = {step: np.asarray(array) for step, array in examples.steps(name).items()}
     return {
-        "version": VERSION,
         "example": name,
         "nodes": [
             ["asarray", [], {"value": shortest_numbers(array.tolist()), "dtype": array.dtype.name}]
@@ -225,7 +223,6 @@ class PrunedGraph:
         """Return the graph as JSON values."""
         carried = [list(map(self.renumber, pair)) for pair in self.carried]
         return {
-            "version": VERSION,
             "example": self.name,
             "nodes": [self.node_json(old_index) for old_index in self.new_index],
             "steps": {step: self.new_index[node] for step, node in self.steps.items()},

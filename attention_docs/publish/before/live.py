@@ -56,8 +56,8 @@ def graph_scripts(graphs: Mapping[str, str]) -> dict[str, str]:
 def graph_script(name: str, graph: str) -> str:
     """Return a graph as a classic script, since browsers refuse to fetch JSON from a file.
 
-    >>> graph_script("self_attention", '{"version":1}')
-    'attentionDocs.graphs["self_attention"]={"version":1};'
+    >>> graph_script("self_attention", '{"nodes":[]}')
+    'attentionDocs.graphs["self_attention"]={"nodes":[]};'
     """
     return f'attentionDocs.graphs["{name}"]={graph};'
 

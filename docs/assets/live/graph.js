@@ -8,15 +8,14 @@ import * as show from "./show.js";
 /** @typedef {{operation: string, inputs: number[], attributes: Record<string, any>}} Node */
 
 /**
- * Parse the JSON of a graph, version 1.
+ * Parse the JSON of a graph.
  *
- * @param {{version: number, example: string, nodes: SerialisedNode[], steps: Record<string, number>,
+ * @param {{example: string, nodes: SerialisedNode[], steps: Record<string, number>,
  *   inputs: string[], shared?: Record<string, number>, scopes: Scope[], guards: Guard[],
  *   formulas?: Record<string, string>, labels?: Record<string, string[][]>, carried?: [number, number][]}} json
  * @returns {Graph}
  */
-export const parse = ({ version, example, nodes, steps, inputs, shared = {}, scopes, guards, formulas = {}, labels = {}, carried = [] }) => {
-  if (version !== 1) throw new Error(`${example} has a graph of version ${version}; expected 1`);
+export const parse = ({ example, nodes, steps, inputs, shared = {}, scopes, guards, formulas = {}, labels = {}, carried = [] }) => {
   const graph = {
     example,
     nodes: nodes.map(([operation, offsets, attributes = {}], node) => {

@@ -79,7 +79,6 @@ def graph_of(operation, inputs, attributes):
     names = [f"input_{i}" for i in range(len(inputs))]
     offsets = [len(inputs) - i for i in range(len(inputs))]
     return {
-        "version": 1,
         "example": operation,
         "nodes": [*nodes, [operation, offsets, attributes]],
         "steps": {**{name: i for i, name in enumerate(names)}, "result": len(inputs)},
