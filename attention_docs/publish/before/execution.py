@@ -15,6 +15,7 @@ from attention_docs.publish.project import Project
 # In IPython's tracebacks: the number of a cell, and the line in it.
 LINE_IN_CELL = re.compile(r"In\[(\d+)\], line (\d+)")
 ANSI = re.compile(r"\x1b\[[\d;]*m")
+STDERR = "application/vnd.jupyter.stderr"  # the MIME type of such an output
 CELLS_START = '<div class="jp-Notebook"'
 KERNEL_DIED = "Kernel died before replying"  # in an error of jupyter_client
 KERNEL_SETTINGS = {
@@ -45,9 +46,13 @@ def notebook_html(page_file: PageFile, project: Project) -> str:
         PublishError: if a cell fails; the message names the cell and the error.
     """
     cache = project.cache.with_key("notebooks", package_digest(project.root / "attention_docs"))
-    if page_file.content not in cache:
-        cache[page_file.content] = execute(page_file, project.root)
-    return cache[page_file.content]
+    if page_file.content in cache:
+        return cache[page_file.content]
+    html = execute(page_file, project.root)
+    # What is written to stderr stops the build, and may be the machine's fault.
+    if STDERR not in html:
+        cache[page_file.content] = html
+    return html
 
 
 def execute(page_file: PageFile, root: Path) -> str:

@@ -11,6 +11,7 @@ from typing import Any
 
 from bs4 import BeautifulSoup, Tag
 
+from attention_docs.publish.before import execution
 from attention_docs.publish.errors import PublishError
 from attention_docs.publish.inserts import PLACEHOLDER
 from attention_docs.publish.page_files import PageFile
@@ -101,7 +102,7 @@ def output_html(tag: Tag, location: str) -> str:
         case "text/plain" | "application/vnd.jupyter.stdout":
             text = tag.get_text().strip().replace("&", "&amp;").replace("<", "&lt;")
             return f"<pre>{text}</pre>"
-        case "application/vnd.jupyter.stderr":
+        case execution.STDERR:
             message = " ".join(tag.get_text().split())
             raise PublishError(f"{location}: {message}")
         case kind:

@@ -292,6 +292,14 @@ def test_failing_cell_or_warning_stops_the_build(notebook_project, code, message
     assert not MKDOCS_TRACEBACK.search(built.stderr)
 
 
+def test_notebook_that_wrote_to_stderr_is_executed_again(notebook_project):
+    flag = notebook_project / "failed_once"
+    code = f"import pathlib, sys\nflag = pathlib.Path({str(flag)!r})\nif not flag.exists():\n    flag.touch()\n    sys.stderr.write('port taken')"
+    write_notebook(notebook_project, code)
+    assert "port taken" in mkdocs(notebook_project, "build", "--strict").stderr
+    build(notebook_project)
+
+
 # Text in the notebook's file, wrong text that replaces it, and the error message.
 @pytest.mark.parametrize(
     ("old", "new", "message"),
