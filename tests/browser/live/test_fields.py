@@ -55,7 +55,8 @@ def test_edited_pages_match_python(open_page, page):
     visit, draw = open_page(page), np.random.default_rng(0)
     for button in visit.page.locator(".live-try").all():
         button.dispatch_event("click")
-        visit.page.wait_for_selector(".live-bar")
+        # The bar has a status when all fields are there.
+        visit.wait_until("document.querySelector('.live-bar [role=status]')?.textContent")
         before = visit.page.evaluate(TABLES)
         references = [reference for reference, _, _ in before]
         # The cells of a mask are clicked, not typed into, and an example may have no other input.
@@ -75,6 +76,7 @@ def test_edited_pages_match_python(open_page, page):
         for entries, shown in zip(edits, shown_after, strict=True):
             compare(shown, edited_inputs(entries, references))
         assert visit.page.evaluate(TABLES) == before
+        visit.page.locator(".live-bar button", has_text="Done").dispatch_event("click")
 
 
 def random_entry(draw, table, reference):
@@ -120,7 +122,8 @@ def compare(shown, edits):
 
 def parse(text):
     """Parse a number as a page shows it."""
-    return float(text.replace("−", "-").replace("∞", "inf").replace(" × 10", "e"))
+    text = text.replace("−", "-").replace("∞", "inf").replace(" × 10", "e")
+    return float(text.replace(",", ""))
 
 
 def name_of(reference):
