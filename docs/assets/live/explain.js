@@ -32,7 +32,7 @@ const [MAX_FORMULA_LENGTH, MAX_DEPTH] = [60, 11];
 const MAX_EXPONENT = 700;
 // The precedence of what needs parentheses in every operation.
 const LOOSEST = 0;
-const RANDOM_NOTE = "computed when this site is built, from numbers that are drawn at random";
+const RANDOM_NOTE = "computed by the build from numbers drawn at random";
 
 /**
  * Explain where a number comes from.

@@ -69,7 +69,7 @@ def word_verdict(chosen, words, numbers):
 def test_right_word_has_the_largest_number():
     words, numbers = ["fly", "sail", "and"], [0.002, 0.8973, 0.1]
     assert word_verdict(1, words, numbers) == (True, "Right: “sail” has 0.8973.")
-    wrong = "Wrong: “fly” has 0.0020, and the right word has 0.8973."
+    wrong = "Wrong: “fly” has 0.0020, the right word 0.8973."
     assert word_verdict(0, words, numbers) == (False, wrong)
     assert word_verdict(-1, words, numbers) == (None, "Nothing is chosen; choose a word.")
 

@@ -46,7 +46,7 @@ export const judgeWord = (chosen, words, numbers) => {
   if (numbers[chosen] === largest) return { isRight: true, message: `Right: “${words[chosen]}” has ${number(largest)}.` };
   return {
     isRight: false,
-    message: `Wrong: “${words[chosen]}” has ${number(numbers[chosen])}, and the right word has ${number(largest)}.`,
+    message: `Wrong: “${words[chosen]}” has ${number(numbers[chosen])}, the right word ${number(largest)}.`,
   };
 };
 

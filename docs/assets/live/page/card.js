@@ -2,7 +2,7 @@
 
 import { explain } from "../explain.js";
 import { spotsOfCell } from "./spots.js";
-import { button, linesOf, make, nameOf } from "./elements.js";
+import { button, headerOf, linesOf, make, nameOf } from "./elements.js";
 
 /**
  * @typedef {object} Shown the number on the card
@@ -48,11 +48,7 @@ const draw = (number) => {
   const back = () => goTo(number, /** @type {Cell} */ (visitedCells.pop()));
   shown = number;
   card.replaceChildren(
-    make("div", { class: "live-head" },
-      make("strong", {}, nameOf(cell.step)),
-      make("span", {}, explanation.description),
-      make("button", { type: "button", class: "live-close", "aria-label": "Close" }, "×"),
-    ),
+    headerOf(null, make("strong", {}, nameOf(cell.step)), make("span", {}, explanation.description)),
     make("output", {}, explanation.value),
     ...linesOf(explanation, follow),
     make("div", { class: "live-tools" }, ...(visitedCells.length ? [button("← Back", back)] : []), ...createButtons()),

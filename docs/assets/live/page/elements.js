@@ -27,6 +27,18 @@ export const make = (tag, properties = {}, ...children) => {
 export const button = (text, onclick) => make("button", { type: "button", onclick }, text);
 
 /**
+ * Create the first line of a box, which ends in a button that closes the box.
+ *
+ * @param {(() => void) | null} onclick closes the box; null if the page's own listener does
+ * @param {...(Node | string)} content
+ */
+export const headerOf = (onclick, ...content) =>
+  make("div", { class: "live-head" },
+    ...content,
+    make("button", { type: "button", class: "live-close", "aria-label": "Close", onclick }, "×")
+  );
+
+/**
  * Lay out the cells of an array as a matrix; matrices of further axes are stacked.
  *
  * @param {number[]} shape @param {HTMLElement[]} cells @returns {HTMLTableElement}

@@ -5,7 +5,7 @@ import { ravel, unravel } from "../arrays.js";
 import { align } from "./update/alignment.js";
 import { stepOf } from "./examples.js";
 import { html } from "../show.js";
-import { button, linesOf, make, matrixOf, nameOf } from "./elements.js";
+import { button, headerOf, linesOf, make, matrixOf, nameOf } from "./elements.js";
 
 const dialog = /** @type {HTMLDialogElement} */ (
   make("dialog", { class: "live-walk", "aria-label": "The example step by step", tabIndex: -1 })
@@ -82,16 +82,14 @@ export const openWalkthrough = (example, start) => {
     move();
   };
   dialog.onclose = () => dialog.remove();
-  const close = { type: "button", class: "live-close", "aria-label": "Close", onclick: () => dialog.close() };
   // The buttons are on top so that they stay under the pointer as the content changes its size.
   dialog.replaceChildren(
-    make("div", { class: "live-head" },
+    headerOf(() => dialog.close(),
       progress,
       button("⇤ Step", () => moveStep(-1)),
       button("← Cell", () => moveCell(-1)),
       button("Cell →", () => moveCell(1)),
-      button("Step ⇥", () => moveStep(1)),
-      make("button", close, "×")
+      button("Step ⇥", () => moveStep(1))
     ),
     content
   );

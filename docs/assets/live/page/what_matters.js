@@ -9,7 +9,7 @@ import { load } from "./examples.js";
 import { describeEffect, markInfluence } from "./influence.js";
 import { inputAt, inputsOf, keyIn, originalInput } from "./inputs.js";
 import { examplesOnPage, key, spotsOf } from "./spots.js";
-import { make, matrixOf, nameOf } from "./elements.js";
+import { headerOf, make, matrixOf, nameOf } from "./elements.js";
 
 /** @typedef {import("./card.js").Shown} Shown */
 /** @typedef {Shown & {examples: Example[], previousFocus: HTMLElement}} Subject the chosen number, and all examples of the page */
@@ -156,11 +156,7 @@ const fillBox = (subject, derivatives, influences, largest) => {
 
 /** @param {Subject} subject @returns {HTMLElement} */
 const createHeader = ({ example: { graph, values }, cell: { step, index } }) =>
-  make("div", { class: "live-head" },
-    make("strong", {}, "What matters for ", nameOf(step)),
-    explain(graph, values, step, index).description,
-    make("button", { type: "button", class: "live-close", "aria-label": "Close", onclick: closeBox }, "×")
-  );
+  headerOf(closeBox, make("strong", {}, "What matters for ", nameOf(step)), explain(graph, values, step, index).description);
 
 /**
  * Describe how many input numbers matter, and which inputs do not.
@@ -211,7 +207,7 @@ const createTable = (influences, nonzero) => {
   const unlisted = nonzero.length - rows.length;
   const zeros = influences.length - nonzero.length;
   const sentences = [];
-  if (unlisted) sentences.push(`${unlisted} more matter, but none of them more than these.`);
+  if (unlisted) sentences.push(`${unlisted} more matter, none more than these.`);
   if (zeros) sentences.push(`The derivative with respect to the other ${zeros} is 0.`);
   return make("table", {},
     make("tr", {}, make("th", {}, "Raise this number a little,"), make("th", {}, "and the chosen number")),
